@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cleanup.h owns the attributes that tie a resource to a scope: what a function opened is closed on every
+ * way out of it, and TAKE_PTR or TAKE_FD hands it on.
+ */
+#ifndef BOURDON_CLEANUP_H
+#define BOURDON_CLEANUP_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void cleanup_close(int *fd)
+{
+	if (*fd >= 0) {
+		int saved = errno;
+
+		close(*fd);
+		errno = saved;
+	}
+}
+
+static inline void cleanup_free(void *pointer)
+{
+	free(*(void **)pointer);
+}
+
+static inline void cleanup_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+static inline void cleanup_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+#define _cleanup_(f) __attribute__((cleanup(f)))
+#define _cleanup_close_ _cleanup_(cleanup_close)
+#define _cleanup_free_ _cleanup_(cleanup_free)
+#define _cleanup_file_ _cleanup_(cleanup_file)
+#define _cleanup_dir_ _cleanup_(cleanup_dir)
+
+#define TAKE_PTR(pointer)                                                                                    \
+	({                                                                                                   \
+		__typeof__(pointer) taken_ = (pointer);                                                      \
+		(pointer) = NULL;                                                                            \
+		taken_;                                                                                      \
+	})
+
+#define TAKE_FD(fd)                                                                                          \
+	({                                                                                                   \
+		int taken_ = (fd);                                                                           \
+		(fd) = -EBADF;                                                                               \
+		taken_;                                                                                      \
+	})
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/log.h"
+
+#include "common/escape.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Set once by log_init(), before any thread exists. */
+static const char *program_name = "bourdon";
+static bool with_priority;
+
+void log_init(const char *program)
+{
+	program_name = program;
+	with_priority = getenv("JOURNAL_STREAM") != NULL;
+}
+
+/* One write(2) a line, so that lines of several threads and processes do not mix. */
+static void log_line(int priority, const char *format, va_list arguments)
+{
+	char message[1024], safe[2048], line[2200];
+	int length;
+
+	vsnprintf(message, sizeof(message), format, arguments);
+	escape_terminal(message, safe, sizeof(safe));
+	if (with_priority)
+		length = snprintf(line, sizeof(line), "<%d>%s\n", priority, safe);
+	else
+		length = snprintf(line, sizeof(line), "%s: %s\n", program_name, safe);
+	if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
+		return; /* there is nowhere left to say so */
+}
+
+void log_error(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	log_line(3, format, arguments);
+	va_end(arguments);
+}
+
+void log_warning(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	log_line(4, format, arguments);
+	va_end(arguments);
+}
+
+void log_info(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	log_line(6, format, arguments);
+	va_end(arguments);
+}
+
+bool log_allowed(struct log_limit *limit, unsigned int burst)
+{
+	struct timespec now;
+	long minute;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	minute = now.tv_sec / 60;
+	if (limit->minute != minute) {
+		limit->minute = minute;
+		limit->said = 0;
+	}
+	return limit->said++ < burst;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * log.h owns what the binaries say on standard error: one line a message, what failed, on what, why, what
+ * to do. Under systemd each line carries its priority as "<N>" (sd-daemon(3)).
+ */
+#ifndef BOURDON_LOG_H
+#define BOURDON_LOG_H
+
+#include <stdbool.h>
+
+/* The exit statuses of every binary. */
+#define EXIT_DONE 0
+#define EXIT_FAILED 1
+#define EXIT_USAGE 2
+#define EXIT_CANNOT 3 /* this kernel cannot */
+
+/* Call once, before anything is logged. `program` is kept, not copied. */
+void log_init(const char *program);
+
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * A token bucket for messages that a hostile or broken peer could repeat: true at most `burst` times a
+ * minute. Not thread-safe: one bucket a caller.
+ */
+struct log_limit {
+	long minute;
+	unsigned int said;
+};
+bool log_allowed(struct log_limit *limit, unsigned int burst);
+
+#endif

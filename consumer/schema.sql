@@ -1,0 +1,290 @@
+-- SPDX-License-Identifier: GPL-2.0-only
+--
+-- schema.sql owns the database's tables and views: the contract with everyone who queries it.
+-- docs/SCHEMA.md explains each column. *_at is wall clock in Unix ns; `second` is relative to the trigger.
+
+CREATE TABLE run(
+	run_id INTEGER PRIMARY KEY,
+	started_at INTEGER NOT NULL,
+	ended_at INTEGER,               -- NULL while running, or where the daemon did not end by itself
+	version TEXT NOT NULL,
+	abi INTEGER NOT NULL,
+	kernel TEXT NOT NULL,
+	hostname TEXT NOT NULL,
+	cpus INTEGER NOT NULL,
+	hz INTEGER NOT NULL
+) STRICT;
+
+-- A rule, as it was in force: a changed rule is a new row. Ids grow without end.
+CREATE TABLE rule(
+	rule_id INTEGER PRIMARY KEY,
+	run_id INTEGER NOT NULL REFERENCES run,
+	rule TEXT NOT NULL,
+	source TEXT NOT NULL,           -- file:line
+	comm TEXT NOT NULL,
+	cgroup TEXT,                    -- glob, NULL is any
+	watch TEXT NOT NULL,            -- cgroup|system
+	pattern_id INTEGER NOT NULL,    -- what the kernel programs call this comm pattern
+	history_ns INTEGER NOT NULL,
+	capture_ns INTEGER NOT NULL,
+	cooldown_ns INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE capture(
+	capture_id INTEGER PRIMARY KEY,
+	run_id INTEGER NOT NULL REFERENCES run,
+	rule_id INTEGER REFERENCES rule,
+	rule TEXT NOT NULL,
+	resource TEXT NOT NULL,         -- cpu|memory|io|irq
+	kind TEXT NOT NULL,             -- some|full
+	stall_us INTEGER NOT NULL,      -- the threshold: this much stall
+	window_us INTEGER NOT NULL,     -- within this window
+	trigger_mode TEXT NOT NULL CHECK(trigger_mode IN ('kernel', 'sampled', 'manual', 'baseline')),
+	cgroup TEXT,                    -- NULL: the whole system
+	triggered_at INTEGER NOT NULL,
+	began_at INTEGER NOT NULL,      -- of the oldest history that was kept
+	ended_at INTEGER,
+	history_ns INTEGER NOT NULL,    -- history that really was there
+	state TEXT NOT NULL CHECK(state IN ('recording', 'complete', 'interrupted')),
+	observed_us INTEGER NOT NULL,   -- stall seen in the window when it fired
+	hz INTEGER NOT NULL
+) STRICT;
+CREATE INDEX capture_by_time ON capture(triggered_at);
+
+CREATE TABLE cgroup(
+	cgroup_id INTEGER PRIMARY KEY,  -- the kernel's 64-bit id
+	path TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE process(
+	process_id INTEGER PRIMARY KEY,
+	run_id INTEGER NOT NULL REFERENCES run,
+	tgid INTEGER NOT NULL,
+	started_ns INTEGER NOT NULL,    -- since boot; with tgid the identity of a process
+	comm TEXT NOT NULL,
+	exe TEXT,
+	uid INTEGER,
+	cgroup TEXT
+) STRICT;
+CREATE UNIQUE INDEX process_identity ON process(run_id, tgid, started_ns, comm, ifnull(exe, ''), ifnull(cgroup, ''));
+
+CREATE TABLE module(
+	module_id INTEGER PRIMARY KEY,
+	path TEXT NOT NULL,
+	build_id TEXT,                  -- lower-case hexadecimal
+	kind TEXT NOT NULL CHECK(kind IN ('kernel', 'module', 'file', 'vdso', 'jit', 'anonymous'))
+) STRICT;
+CREATE UNIQUE INDEX module_identity ON module(path, ifnull(build_id, ''), kind);
+
+-- kernel, module: offset is from the kernel's _text. file: offset is the offset in the file.
+-- Callers' offsets point into the call instruction, not behind it.
+CREATE TABLE frame(
+	frame_id INTEGER PRIMARY KEY,
+	module_id INTEGER NOT NULL REFERENCES module,
+	offset INTEGER NOT NULL,
+	function TEXT NOT NULL,         -- unresolved: module+0x1234
+	function_offset INTEGER,        -- NULL: unresolved
+	file TEXT,
+	line INTEGER,
+	inlined INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX frame_identity ON frame(module_id, offset, inlined);
+
+CREATE TABLE stack(
+	stack_id INTEGER PRIMARY KEY,
+	depth INTEGER NOT NULL,
+	truncated INTEGER NOT NULL,     -- 1: the outermost frames are missing
+	unwinder TEXT NOT NULL,         -- of the user part: frame-pointer|eh-frame|none
+	fingerprint BLOB NOT NULL UNIQUE -- so that the same stack is stored once
+) STRICT;
+
+CREATE TABLE stack_frame(
+	stack_id INTEGER NOT NULL REFERENCES stack,
+	position INTEGER NOT NULL,      -- 0 is the leaf; kernel frames come before user frames
+	frame_id INTEGER NOT NULL REFERENCES frame,
+	PRIMARY KEY(stack_id, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sample(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	process_id INTEGER NOT NULL REFERENCES process,
+	tid INTEGER NOT NULL,
+	thread TEXT NOT NULL,
+	stack_id INTEGER NOT NULL REFERENCES stack,
+	kind TEXT NOT NULL CHECK(kind IN ('on-cpu', 'off-cpu')),
+	stall TEXT NOT NULL,            -- none|cpu|memory|io|memory+io
+	second INTEGER NOT NULL,        -- relative to the trigger: negative is before
+	samples INTEGER NOT NULL,
+	weight_ns INTEGER NOT NULL
+) STRICT;
+CREATE INDEX sample_by_capture ON sample(capture_id, stack_id);
+
+CREATE TABLE thread_state(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	process_id INTEGER NOT NULL REFERENCES process,
+	tid INTEGER NOT NULL,
+	thread TEXT NOT NULL,
+	state TEXT NOT NULL,
+	syscall TEXT,
+	stack_id INTEGER REFERENCES stack,
+	samples INTEGER NOT NULL
+) STRICT;
+CREATE INDEX thread_state_by_capture ON thread_state(capture_id);
+
+CREATE TABLE usage(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	process_id INTEGER REFERENCES process, -- NULL for the row that sums the rest
+	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'rest')),
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	cpu_ns INTEGER,
+	run_delay_ns INTEGER,
+	io_delay_ns INTEGER,
+	stalled_cpu_ns INTEGER,
+	stalled_memory_ns INTEGER,
+	stalled_io_ns INTEGER,
+	major_faults INTEGER,
+	minor_faults INTEGER,
+	read_bytes INTEGER,
+	write_bytes INTEGER,
+	voluntary_switches INTEGER,
+	involuntary_switches INTEGER,
+	rss_bytes INTEGER
+) STRICT;
+CREATE INDEX usage_by_capture ON usage(capture_id);
+
+CREATE TABLE pressure(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	at INTEGER NOT NULL,
+	scope TEXT NOT NULL,            -- system, or the cgroup's path
+	resource TEXT NOT NULL,
+	some_us INTEGER NOT NULL,       -- PSI's own running totals
+	full_us INTEGER
+) STRICT;
+CREATE INDEX pressure_by_capture ON pressure(capture_id);
+
+CREATE TABLE histogram(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	metric TEXT NOT NULL,
+	label TEXT NOT NULL,
+	lower_ns INTEGER NOT NULL,
+	upper_ns INTEGER NOT NULL,
+	count INTEGER NOT NULL
+) STRICT;
+CREATE INDEX histogram_by_capture ON histogram(capture_id);
+
+-- The completeness ledger: a clean capture has zeros, not no rows.
+CREATE TABLE loss(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	reason TEXT NOT NULL,
+	events INTEGER NOT NULL,
+	PRIMARY KEY(capture_id, reason)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counter(
+	run_id INTEGER NOT NULL REFERENCES run,
+	at INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	value INTEGER NOT NULL
+) STRICT;
+CREATE INDEX counter_by_name ON counter(run_id, name, at);
+
+CREATE VIEW capture_summary AS
+SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_us, c.observed_us,
+	c.trigger_mode, c.cgroup,
+	strftime('%Y-%m-%dT%H:%M:%SZ', c.triggered_at / 1000000000, 'unixepoch') AS triggered,
+	c.triggered_at, c.history_ns, c.ended_at - c.triggered_at AS after_ns,
+	(SELECT count(DISTINCT process_id) FROM sample s WHERE s.capture_id = c.capture_id) AS processes,
+	(SELECT count(DISTINCT stack_id) FROM sample s WHERE s.capture_id = c.capture_id) AS stacks,
+	(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id) AS samples,
+	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id) AS losses
+FROM capture c;
+
+-- samples: the function was the leaf. total_samples: it was anywhere on the stack, counted once.
+CREATE VIEW hot_function AS
+WITH per_stack AS (
+	SELECT capture_id, stack_id, sum(samples) AS samples, sum(weight_ns) AS weight_ns
+	FROM sample WHERE kind = 'on-cpu' GROUP BY capture_id, stack_id
+), all_of AS (
+	SELECT capture_id, sum(samples) AS samples FROM per_stack GROUP BY capture_id
+), self AS (
+	SELECT p.capture_id, f.function, f.module_id, sum(p.samples) AS samples, sum(p.weight_ns) AS weight_ns
+	FROM per_stack p JOIN stack_frame sf ON sf.stack_id = p.stack_id AND sf.position = 0
+	JOIN frame f USING(frame_id) GROUP BY p.capture_id, f.function, f.module_id
+), inclusive AS (
+	SELECT capture_id, function, module_id, sum(samples) AS samples FROM (
+		SELECT DISTINCT p.capture_id, p.stack_id, f.function, f.module_id, p.samples
+		FROM per_stack p JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)
+	) GROUP BY capture_id, function, module_id
+)
+SELECT i.capture_id, i.function, m.path AS module, m.kind AS module_kind,
+	ifnull(s.samples, 0) AS samples, i.samples AS total_samples, ifnull(s.weight_ns, 0) AS weight_ns,
+	round(100.0 * ifnull(s.samples, 0) / a.samples, 1) AS percent,
+	round(100.0 * i.samples / a.samples, 1) AS total_percent
+FROM inclusive i JOIN module m USING(module_id) JOIN all_of a USING(capture_id)
+LEFT JOIN self s ON s.capture_id = i.capture_id AND s.function = i.function AND s.module_id = i.module_id
+ORDER BY i.capture_id DESC, samples DESC, i.samples DESC, i.function;
+
+-- One line a stack, outermost function first, as flame graph tools read it.
+CREATE VIEW folded AS
+WITH per_stack AS (
+	SELECT capture_id, process_id, stack_id, kind, stall, sum(samples) AS samples, sum(weight_ns) AS weight_ns
+	FROM sample GROUP BY capture_id, process_id, stack_id, kind, stall
+)
+SELECT p.capture_id, p.process_id, pr.comm, p.stack_id, p.kind, p.stall,
+	(SELECT group_concat(replace(function, ';', ':'), ';') FROM (
+		SELECT f.function || CASE WHEN m.kind IN ('kernel', 'module') THEN '_[k]' ELSE '' END AS function
+		FROM stack_frame sf JOIN frame f USING(frame_id) JOIN module m USING(module_id)
+		WHERE sf.stack_id = p.stack_id ORDER BY sf.position DESC)) AS stack,
+	p.samples, p.weight_ns
+FROM per_stack p JOIN process pr USING(process_id);
+
+CREATE VIEW hot_stack AS
+SELECT f.capture_id, f.comm, f.kind, f.stack, sum(f.samples) AS samples, sum(f.weight_ns) AS weight_ns,
+	round(100.0 * sum(f.samples) / sum(sum(f.samples)) OVER (PARTITION BY f.capture_id, f.kind), 1) AS percent
+FROM folded f GROUP BY f.capture_id, f.comm, f.kind, f.stack
+ORDER BY f.capture_id DESC, samples DESC;
+
+-- Stacks by the time that their threads stalled on the resource that fired.
+CREATE VIEW stall_stack AS
+SELECT f.capture_id, c.resource, f.comm, f.kind, f.stall, f.stack, sum(f.samples) AS samples,
+	sum(f.weight_ns) AS stalled_ns
+FROM folded f JOIN capture c USING(capture_id)
+WHERE instr('+' || f.stall || '+', '+' || c.resource || '+')
+GROUP BY f.capture_id, f.comm, f.kind, f.stall, f.stack
+ORDER BY f.capture_id DESC, stalled_ns DESC;
+
+-- Who took the resource meanwhile: everyone but the targets, by what they used of it.
+CREATE VIEW culprit AS
+SELECT u.capture_id, c.resource, p.tgid, p.comm, p.cgroup,
+	CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes
+		ELSE u.cpu_ns END AS taken,
+	CASE c.resource WHEN 'io' THEN 'bytes' WHEN 'memory' THEN 'bytes' ELSE 'ns' END AS unit,
+	u.cpu_ns, u.read_bytes, u.write_bytes, u.rss_bytes, u.major_faults
+FROM usage u JOIN capture c USING(capture_id) JOIN process p USING(process_id)
+WHERE u.role = 'other' ORDER BY u.capture_id DESC, taken DESC;
+
+CREATE VIEW latency_percentile AS
+WITH cumulative AS (
+	SELECT capture_id, metric, label, upper_ns, count,
+		sum(count) OVER (PARTITION BY capture_id, metric, label ORDER BY upper_ns) AS upto,
+		sum(count) OVER (PARTITION BY capture_id, metric, label) AS total
+	FROM histogram
+)
+SELECT capture_id, metric, label, max(total) AS count,
+	min(upper_ns) FILTER (WHERE upto >= 0.50 * total) AS p50_ns,
+	min(upper_ns) FILTER (WHERE upto >= 0.90 * total) AS p90_ns,
+	min(upper_ns) FILTER (WHERE upto >= 0.99 * total) AS p99_ns,
+	min(upper_ns) FILTER (WHERE upto >= 0.999 * total) AS p999_ns,
+	max(upper_ns) FILTER (WHERE count > 0) AS max_ns
+FROM cumulative GROUP BY capture_id, metric, label;
+
+-- How far a capture can be trusted: every reason for loss beside the samples that were received.
+CREATE VIEW data_quality AS
+SELECT l.capture_id, l.reason, l.events, s.samples,
+	round(100.0 * l.events / nullif(l.events + s.samples, 0), 2) AS percent
+FROM loss l JOIN (
+	SELECT c.capture_id, ifnull(sum(s.samples), 0) AS samples
+	FROM capture c LEFT JOIN sample s USING(capture_id) GROUP BY c.capture_id
+) s USING(capture_id)
+ORDER BY l.capture_id DESC, l.events DESC, l.reason;
