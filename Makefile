@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+#   make            build everything into build/
+#   make demo       as root: install what is missing, then one real capture from load to unload
+#   make test       as root: install what is missing, then every test that this machine can run
+#   make help       the other targets
+
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)';)
+
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+CLANG = clang
+BPFTOOL = $(firstword $(wildcard /usr/sbin/bpftool /sbin/bpftool) bpftool)
+B = build
+
+ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+
+WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wformat=2 -Werror
+HARDENING = -fPIE -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection -fcf-protection
+OPTIMIZE = -O2 -g
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -isystem $(B)/skeleton
+CFLAGS += -std=gnu11 $(OPTIMIZE) $(WARNINGS) $(HARDENING) -pthread
+LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
+LIBS = -lbpf -lelf -ldw -lcap-ng -lsqlite3 -linih -lnettle
+
+BPF_FLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+	-Wno-unused-parameter -I. $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+
+COMMON := $(wildcard common/*.c)
+LOADER := $(filter-out loader/main.c,$(wildcard loader/*.c))
+CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/symbolizer/*.c))
+REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
+UNIT := $(wildcard tests/unit/*.c)
+WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c))
+TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
+BINARIES = $(B)/bourdon-load $(B)/bourdond $(B)/bourdon
+
+objects = $(patsubst %.c,$(B)/object/%.o,$(1))
+
+.PHONY: all deps demo test lint format clean help
+all: $(BINARIES)
+tests: $(WORKLOADS) $(TOOLS) $(B)/unit
+
+help:
+	@sed -n 's/^# \{0,1\}//; 2,6p' Makefile
+	@echo '  make deps       install the Debian packages that are missing'
+	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
+	@echo '  make format     write the formatting'
+	@echo '  make clean      remove build/'
+
+# ---- in-kernel programs: one object of all of them, and its skeleton ----
+
+BPF := $(wildcard bpf/*.bpf.c)
+# maps.bpf.o comes first: libbpf 1.1's linker drops a map whose first mention is extern
+BPF_OBJECTS := $(patsubst bpf/%.c,$(B)/bpf/%.o,bpf/maps.bpf.c $(filter-out bpf/maps.bpf.c,$(BPF)))
+
+$(B)/bpf/%.o: bpf/%.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/bourdon.bpf.o: $(BPF_OBJECTS)
+	$(call say,LINK,$@) $(BPFTOOL) gen object $@ $^
+
+$(B)/skeleton/bourdon.skel.h: $(B)/bourdon.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name bourdon_bpf > $@
+
+# ---- system-call policies: text in policy/, compiled to BPF here, so that no binary needs libseccomp ----
+
+$(B)/compile_seccomp: policy/compile_seccomp.c
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< -lseccomp -o $@
+
+SECCOMP_FLAGS = $(if $(SECCOMP_LOG),--log)
+$(B)/policy/%.h: policy/%.seccomp $(B)/compile_seccomp
+	@mkdir -p $(@D)
+	$(call say,POLICY,$<) $(B)/compile_seccomp $(SECCOMP_FLAGS) $* < $< > $@
+
+# ---- user space ----
+
+$(B)/object/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/object/loader/load.o: $(B)/skeleton/bourdon.skel.h
+$(call objects,$(CONSUMER) $(UNIT)): | $(POLICIES)
+$(B)/object/consumer/schema.o: consumer/schema.sql
+
+link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
+
+$(B)/bourdon-load: $(call objects,loader/main.c $(LOADER) $(COMMON))
+	$(link)
+$(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
+	$(link)
+$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(COMMON))
+	$(link)
+
+# ---- tests ----
+
+$(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
+$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp
+	$(link)
+
+# A profile must find the workloads' functions under their own names, with frame pointers.
+WORKLOAD_FLAGS = -std=gnu11 -O2 -g $(WARNINGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -pthread
+$(B)/workloads/%: tests/workloads/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(WORKLOAD_FLAGS) -MMD -MP -MF $@.d $< -o $@
+
+$(B)/tools/%: tests/tools/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< -lbpf -o $@
+
+clean:
+	$(Q)rm -rf $(B)
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h owns the few kernel types that the programs read, with just the fields they read. CO-RE moves
+ * each access to where the running kernel keeps the field, so nothing else of the layout matters.
+ */
+#ifndef BOURDON_BPF_KERNEL_H
+#define BOURDON_BPF_KERNEL_H
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#define PF_KTHREAD 0x00200000U
+#define VM_EXEC 0x00000004UL
+#define EEXIST 17
+#define EFAULT 14
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct kuid {
+	__u32 val;
+};
+
+struct cred {
+	struct kuid uid;
+};
+
+struct counter_of_kernel {
+	int counter;
+};
+
+struct signal_struct {
+	struct counter_of_kernel live;
+};
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	unsigned long i_ino;
+	struct super_block *i_sb;
+};
+
+struct path {
+	void *dentry;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+};
+
+struct mm_context_of_kernel {
+	void *vdso;
+};
+
+struct mm_struct {
+	struct file *exe_file;
+	struct mm_context_of_kernel context;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+struct task_struct {
+	unsigned int __state;
+	unsigned int flags;
+	int pid;
+	int tgid;
+	__u64 start_boottime;
+	unsigned int in_memstall : 1;
+	char comm[16];
+	struct task_struct *group_leader;
+	struct mm_struct *mm;
+	const struct cred *cred;
+	struct css_set *cgroups;
+	struct signal_struct *signal;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+struct bpf_iter__task_vma {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	struct vm_area_struct *vma;
+};
+
+struct kallsym_iter {
+	unsigned long value;
+	char type;
+	char name[512];
+	char module_name[56];
+};
+
+struct bpf_iter__ksym {
+	struct bpf_iter_meta *meta;
+	struct kallsym_iter *ksym;
+};
+
+#pragma clang attribute pop
+
+#endif

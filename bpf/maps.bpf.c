@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "bpf/maps.h"
+
+struct patterns_map patterns_a SEC(".maps");
+struct patterns_map patterns_b SEC(".maps");
+struct control_map control SEC(".maps");
+struct targets_map targets SEC(".maps");
+struct records_map events SEC(".maps");
+struct records_map errors SEC(".maps");
+struct counters_map counters SEC(".maps");
+
+/* The loader: programs go quiet when the heartbeat is older than this. */
+const volatile __u64 quiet_after_ns = 30000000000ULL;
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * maps.h declares the maps and load-time constants that the programs share; maps.bpf.c defines them. Sizes
+ * that depend on the machine are set by the loader before it loads.
+ */
+#ifndef BOURDON_BPF_MAPS_H
+#define BOURDON_BPF_MAPS_H
+
+#include "bpf/kernel.h"
+#include "common/abi.h"
+
+/* Everything up to here is written by the consumer, so nothing in it is trusted. */
+struct patterns_map {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, PATTERNS_MAX);
+	__type(key, struct pattern_key);
+	__type(value, __u32);
+};
+
+struct control_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct control);
+};
+
+struct samples_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the loader: slots_per_cpu * CPUs */
+	__type(key, __u32);
+	__type(value, struct sample);
+};
+
+/* From here on only programs write. */
+struct targets_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, TARGETS_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct target);
+};
+
+struct records_map {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+};
+
+struct counters_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNTERS);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+extern struct patterns_map patterns_a SEC(".maps");
+extern struct patterns_map patterns_b SEC(".maps");
+extern struct control_map control SEC(".maps");
+extern struct targets_map targets SEC(".maps");
+extern struct records_map events SEC(".maps");
+extern struct records_map errors SEC(".maps");
+extern struct counters_map counters SEC(".maps");
+
+static __always_inline void count(__u32 counter)
+{
+	__u64 *value = bpf_map_lookup_elem(&counters, &counter);
+
+	if (value)
+		__sync_fetch_and_add(value, 1);
+}
+
+static __always_inline struct control *control_get(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&control, &zero);
+}
+
+#endif

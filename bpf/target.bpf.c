@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * target.bpf.c owns what happens to processes: exec, fork, rename and exit decide at once, in the kernel,
+ * who is a target.
+ */
+#include "bpf/target.h"
+
+static __always_inline bool is_process(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid) &&
+	       !(BPF_CORE_READ(task, flags) & PF_KTHREAD);
+}
+
+static __always_inline void decide(struct task_struct *task, const char *comm_of_kernel, bool always)
+{
+	struct control *shared = control_get();
+	char comm[ABI_COMM_BYTES] = {};
+
+	if (!shared || is_quiet(shared, bpf_ktime_get_ns()) || !is_process(task))
+		return;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), comm_of_kernel);
+	target_decide(shared, task, comm, always);
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(target_exec, struct task_struct *task)
+{
+	/* always: what it has mapped is new even where the match is not */
+	decide(task, task->comm, true);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
+{
+	decide(child, child->comm, false);
+	return 0;
+}
+
+/* The tracepoint fires before the new name is in the task. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(target_rename, struct task_struct *task, const char *comm)
+{
+	decide(task, comm, false);
+	return 0;
+}
+
+/*
+ * Also while quiet: an entry that outlived its process would make a target of the next one with that id.
+ * do_exit() counts signal->live down before it fires the tracepoint, so the last thread sees zero.
+ */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(target_exit, struct task_struct *task)
+{
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct target *known;
+	struct target gone;
+	char comm[ABI_COMM_BYTES] = {};
+
+	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+		return 0;
+	known = bpf_map_lookup_elem(&targets, &tgid);
+	if (!known)
+		return 0;
+	gone = *known;
+	if (bpf_map_delete_elem(&targets, &tgid))
+		return 0; /* another last thread was here first */
+	count(COUNTER_EXITS);
+	bpf_probe_read_kernel_str(comm, sizeof(comm), BPF_CORE_READ(task, group_leader)->comm);
+	report_process(PROCESS_EXITED, task, comm, &gone);
+	return 0;
+}

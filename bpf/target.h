@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * target.h owns the decision whether a process is a target: its group leader's comm against the live
+ * pattern trie. The process events and the task iterator both decide through it, and only here is the
+ * targets map written.
+ */
+#ifndef BOURDON_BPF_TARGET_H
+#define BOURDON_BPF_TARGET_H
+
+#include "bpf/maps.h"
+
+extern const volatile __u64 quiet_after_ns;
+
+/* The consumer's clock may be a hair ahead of this CPU's reading of it: signed. */
+static __always_inline bool is_quiet(const struct control *shared, __u64 now_ns)
+{
+	__s64 age_ns = (__s64)(now_ns - *(volatile const __u64 *)&shared->heartbeat_ns);
+
+	return age_ns > (__s64)quiet_after_ns;
+}
+
+static __always_inline void report_error(__u32 code, __s32 error, __u32 tgid)
+{
+	struct error_event *event = bpf_ringbuf_reserve(&errors, sizeof(*event), 0);
+
+	if (!event) {
+		count(COUNTER_ERRORS_LOST);
+		return;
+	}
+	event->header.type = RECORD_ERROR;
+	event->header.bytes = sizeof(*event);
+	event->code = code;
+	event->tgid = tgid;
+	event->error = error;
+	event->time_ns = bpf_ktime_get_ns();
+	bpf_get_current_comm(event->comm, sizeof(event->comm));
+	bpf_ringbuf_submit(event, 0);
+}
+
+static __always_inline __u64 cgroup_id_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+}
+
+static __always_inline void report_process(__u32 kind, struct task_struct *leader, const char *comm,
+					   const struct target *target)
+{
+	struct process_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+
+	if (!event) {
+		count(COUNTER_EVENTS_LOST);
+		report_error(ERROR_EVENTS_FULL, 0, BPF_CORE_READ(leader, tgid));
+		return;
+	}
+	event->header.type = RECORD_PROCESS;
+	event->header.bytes = sizeof(*event);
+	event->kind = kind;
+	event->tgid = BPF_CORE_READ(leader, tgid);
+	event->pattern_id = target->pattern_id;
+	event->started_ns = target->started_ns;
+	event->cgroup_id = cgroup_id_of(leader);
+	event->uid = BPF_CORE_READ(leader, cred, uid.val);
+	event->reserved = 0;
+	__builtin_memcpy(event->comm, comm, sizeof(event->comm));
+	bpf_ringbuf_submit(event, 0);
+}
+
+/* The most specific live pattern for `comm` (16 bytes, zeroed behind its NUL), or 0. */
+static __always_inline __u32 pattern_of(const struct control *shared, const char *comm)
+{
+	struct pattern_key key = { .prefix_bits = sizeof(key.comm) * 8 };
+	__u32 *pattern_id;
+
+	__builtin_memcpy(key.comm, comm, sizeof(key.comm));
+	if (*(volatile const __u32 *)&shared->live_patterns & 1)
+		pattern_id = bpf_map_lookup_elem(&patterns_b, &key);
+	else
+		pattern_id = bpf_map_lookup_elem(&patterns_a, &key);
+	return pattern_id ? *pattern_id : 0;
+}
+
+/*
+ * Makes the process a target, or no target, as `comm` says, and reports what changed; with `always` also a
+ * match that is not new. Returns its pattern id, 0 for none.
+ */
+static __always_inline __u32 target_decide(const struct control *shared, struct task_struct *leader,
+					   const char *comm, bool always)
+{
+	__u32 tgid = BPF_CORE_READ(leader, tgid);
+	struct target *known = bpf_map_lookup_elem(&targets, &tgid);
+	struct target decided = {
+		.started_ns = BPF_CORE_READ(leader, start_boottime),
+		.pattern_id = pattern_of(shared, comm),
+	};
+	bool same = known && known->started_ns == decided.started_ns &&
+		    known->pattern_id == decided.pattern_id;
+	long failed;
+
+	if (!decided.pattern_id) {
+		if (known) {
+			decided.pattern_id = known->pattern_id;
+			bpf_map_delete_elem(&targets, &tgid);
+			report_process(PROCESS_UNMATCHED, leader, comm, &decided);
+		}
+		return 0;
+	}
+	if (!same) {
+		failed = bpf_map_update_elem(&targets, &tgid, &decided, BPF_ANY);
+		if (failed) {
+			count(COUNTER_TARGETS_FULL);
+			report_error(ERROR_TARGETS_FULL, (__s32)failed, tgid);
+			return 0;
+		}
+		count(COUNTER_MATCHES);
+	}
+	if (!same || always)
+		report_process(PROCESS_MATCHED, leader, comm, &decided);
+	return decided.pattern_id;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/cgroup.h"
+
+#include "common/cleanup.h"
+#include "common/files.h"
+
+#include <fts.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* mountinfo writes blank, tab, newline and backslash as \ooo. */
+static void unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; to++) {
+		if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' && from[2] <= '7' &&
+		    from[3] >= '0' && from[3] <= '7') {
+			*to = (char)((from[1] - '0') * 64 + (from[2] - '0') * 8 + (from[3] - '0'));
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+int cgroup_mount_parse(const char *mountinfo, char **ret_path)
+{
+	/* id parent major:minor root mount-point options ... - type source super-options */
+	for (const char *line = mountinfo; *line;) {
+		const char *end = strchrnul(line, '\n');
+		_cleanup_free_ char *copy = strndup(line, (size_t)(end - line));
+		_cleanup_free_ char *point = NULL;
+		const char *type;
+
+		if (!copy)
+			return -ENOMEM;
+		line = *end ? end + 1 : end;
+		type = strstr(copy, " - ");
+		if (!type || strncmp(type + 3, "cgroup2 ", 8))
+			continue;
+		if (sscanf(copy, "%*s %*s %*s / %ms", &point) != 1)
+			continue; /* a mount of a part of the hierarchy has another root */
+		unescape(point);
+		*ret_path = TAKE_PTR(point);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+int cgroup_mount(char **ret_path)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	int result = file_read_text(AT_FDCWD, "/proc/self/mountinfo", 4 << 20, &text, &bytes);
+
+	return result < 0 ? result : cgroup_mount_parse(text, ret_path);
+}
+
+int cgroup_walk(const char *mount, bool (*visit)(void *user, uint64_t id, const char *path), void *user)
+{
+	char *roots[] = { (char *)mount, NULL };
+	size_t mount_bytes = strlen(mount);
+	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	FTSENT *entry;
+
+	if (!walk)
+		return -errno;
+	while ((entry = fts_read(walk))) {
+		const char *path;
+
+		if (entry->fts_info != FTS_D)
+			continue;
+		path = entry->fts_path + mount_bytes;
+		if (!visit(user, entry->fts_statp->st_ino, *path ? path : "/"))
+			break;
+	}
+	fts_close(walk);
+	return 0;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/files.h"
+
+#include "common/cleanup.h"
+#include "common/options.h"
+
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int file_read_text(int directory, const char *path, size_t most, char **ret_text, size_t *ret_bytes)
+{
+	_cleanup_close_ int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	_cleanup_free_ char *text = NULL;
+	size_t used = 0, room = 4096;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		char *grown = realloc(text, room + 1);
+		ssize_t got;
+
+		if (!grown)
+			return -ENOMEM;
+		text = grown;
+		got = read(fd, text + used, room - used);
+		if (got < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		if (!got)
+			break;
+		used += (size_t)got;
+		if (used > most)
+			return -EFBIG;
+		if (used == room)
+			room *= 2;
+	}
+	text[used] = '\0';
+	*ret_text = TAKE_PTR(text);
+	*ret_bytes = used;
+	return 0;
+}
+
+static int new_name(const char *path, char name[PATH_MAX])
+{
+	return snprintf(name, PATH_MAX, "%s.new", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+static int write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t written = write(fd, bytes, length);
+
+		if (written < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		bytes += written;
+		length -= (size_t)written;
+	}
+	return 0;
+}
+
+int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode, uid_t uid, gid_t gid)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char name[PATH_MAX];
+	int result = new_name(path, name);
+
+	if (result < 0)
+		return result;
+	if (unlink(name) && errno != ENOENT)
+		return -errno;
+	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	result = write_all(fd, bytes, length);
+	if (!result && (fchown(fd, uid, gid) || fchmod(fd, mode) || fsync(fd)))
+		result = -errno;
+	if (result < 0)
+		unlink(name);
+	return result;
+}
+
+int file_commit(const char *path)
+{
+	char name[PATH_MAX];
+	int result = new_name(path, name);
+
+	if (result < 0)
+		return result;
+	return rename(name, path) ? -errno : 0;
+}
+
+void file_abandon(const char *path)
+{
+	char name[PATH_MAX];
+
+	if (!new_name(path, name))
+		unlink(name);
+}
+
+int account_user(const char *name, uid_t *ret_uid, gid_t *ret_gid)
+{
+	unsigned long long number;
+	struct passwd *entry;
+
+	if (!options_number(name, 0, UINT_MAX - 1, &number)) {
+		entry = getpwuid((uid_t)number);
+		*ret_uid = (uid_t)number;
+		*ret_gid = entry ? entry->pw_gid : (gid_t)number;
+		return 0;
+	}
+	errno = 0;
+	entry = getpwnam(name);
+	if (!entry)
+		return errno ? -errno : -ENOENT;
+	*ret_uid = entry->pw_uid;
+	*ret_gid = entry->pw_gid;
+	return 0;
+}
+
+int account_group(const char *name, gid_t *ret_gid)
+{
+	unsigned long long number;
+	struct group *entry;
+
+	if (!options_number(name, 0, UINT_MAX - 1, &number)) {
+		*ret_gid = (gid_t)number;
+		return 0;
+	}
+	errno = 0;
+	entry = getgrnam(name);
+	if (!entry)
+		return errno ? -errno : -ENOENT;
+	*ret_gid = entry->gr_gid;
+	return 0;
+}

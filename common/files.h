@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * files.h owns whole-file reading and writing, and the accounts that files belong to.
+ */
+#ifndef BOURDON_FILES_H
+#define BOURDON_FILES_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Reads all of a file, which may have no size (procfs), into *ret_text, which the caller frees and which
+ * has a NUL behind its *ret_bytes bytes. 0, -EFBIG for more than `most` bytes, or -errno.
+ */
+int file_read_text(int directory, const char *path, size_t most, char **ret_text, size_t *ret_bytes);
+
+/*
+ * Writes a file beside `path` (PATH.new), with this mode and owner whatever the umask is, and syncs it.
+ * file_commit() then renames it into place: a reader sees the old file or the whole new one. 0 or -errno.
+ */
+int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode, uid_t uid, gid_t gid);
+int file_commit(const char *path);
+void file_abandon(const char *path);
+
+/* A user or group by name or decimal number. 0, -ENOENT or -errno. */
+int account_user(const char *name, uid_t *ret_uid, gid_t *ret_gid);
+int account_group(const char *name, gid_t *ret_gid);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/ini.h"
+
+#include "common/cleanup.h"
+#include "common/files.h"
+#include "common/log.h"
+
+#include <ini.h>
+#include <stdarg.h>
+#include <string.h>
+
+#define FILE_BYTES_MAX (1024 * 1024)
+#define SECTION_BYTES_MAX 49 /* inih cuts what is longer, without a word */
+
+void config_error(struct config_errors *errors, const char *file, unsigned int line, const char *format, ...)
+{
+	char what[512], *message;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	if (line)
+		length = asprintf(&message, "%s:%u: %s", file, line, what);
+	else
+		length = asprintf(&message, "%s: %s", file, what);
+	if (length >= 0 && errors->count < CONFIG_ERRORS_KEPT)
+		errors->messages[errors->count] = message;
+	else if (length >= 0)
+		free(message);
+	errors->count++;
+}
+
+void config_errors_log(const struct config_errors *errors)
+{
+	for (size_t i = 0; i < errors->count && i < CONFIG_ERRORS_KEPT; i++)
+		log_error("%s", errors->messages[i] ? errors->messages[i] : "out of memory");
+	if (errors->count > CONFIG_ERRORS_KEPT)
+		log_error("and %zu more mistakes", errors->count - CONFIG_ERRORS_KEPT);
+}
+
+void config_errors_free(struct config_errors *errors)
+{
+	for (size_t i = 0; i < errors->count && i < CONFIG_ERRORS_KEPT; i++)
+		free(errors->messages[i]);
+	*errors = (struct config_errors){ 0 };
+}
+
+struct reader {
+	struct ini_entry entry; /* file and line of the line that inih has now */
+	const char *next, *end;
+	bool expects_key; /* the line looks like a key, and inih has not called back for it yet */
+	char section[SECTION_BYTES_MAX + 1];
+	ini_visit visit;
+	void *user;
+	struct config_errors *errors;
+};
+
+static void finish_line(struct reader *reader)
+{
+	if (reader->expects_key)
+		config_error(reader->errors, reader->entry.file, reader->entry.line,
+			     "expected 'key = value' or '[section]'");
+	reader->expects_key = false;
+}
+
+/* Checks a section line that inih would read in part, and opens the section. Empty on a mistake. */
+static void begin_section(struct reader *reader, char *line)
+{
+	char *end = strchr(line, ']');
+	size_t bytes = end ? (size_t)(end - line - 1) : 0;
+
+	if (!end || !bytes || bytes > SECTION_BYTES_MAX || end[1 + strspn(end + 1, " \t")]) {
+		config_error(reader->errors, reader->entry.file, reader->entry.line,
+			     !end || !bytes              ? "expected '[section]'"
+			     : bytes > SECTION_BYTES_MAX ? "section name is longer than 49 bytes"
+							 : "text behind the section's ']'");
+		strcpy(line, "[ ]");
+		reader->section[0] = '\0';
+		return;
+	}
+	memcpy(reader->section, line + 1, bytes);
+	reader->section[bytes] = '\0';
+	reader->entry.section = reader->section;
+	reader->entry.key = reader->entry.value = NULL;
+	reader->visit(reader->user, &reader->entry);
+}
+
+/* Copies the next line into `line` without the blanks around it; an unusable one becomes empty. */
+static void copy_line(struct reader *reader, char *line, const char *text, size_t bytes)
+{
+	while (bytes && strchr(" \t", *text)) {
+		text++;
+		bytes--;
+	}
+	while (bytes && strchr(" \t\r", text[bytes - 1]))
+		bytes--;
+	line[0] = '\0';
+	if (bytes > INI_LINE_BYTES) {
+		config_error(reader->errors, reader->entry.file, reader->entry.line,
+			     "line is longer than %d bytes", INI_LINE_BYTES);
+		return;
+	}
+	for (size_t i = 0; i < bytes; i++) {
+		if ((unsigned char)text[i] < 0x20 && text[i] != '\t') {
+			config_error(reader->errors, reader->entry.file, reader->entry.line,
+				     "control character 0x%02x", (unsigned char)text[i]);
+			return;
+		}
+	}
+	memcpy(line, text, bytes);
+	line[bytes] = '\0';
+}
+
+/* inih's reader: fgets() over the text, one whole line a call. `size` is ini_initial_alloc. */
+static char *next_line(char *line, int size, void *stream)
+{
+	struct reader *reader = stream;
+	const char *end;
+
+	(void)size;
+	finish_line(reader);
+	if (reader->next == reader->end)
+		return NULL;
+	reader->entry.line++;
+	end = memchr(reader->next, '\n', (size_t)(reader->end - reader->next));
+	copy_line(reader, line, reader->next, (size_t)((end ? end : reader->end) - reader->next));
+	reader->next = end ? end + 1 : reader->end;
+	if (line[0] == '[')
+		begin_section(reader, line);
+	else
+		reader->expects_key = line[0] && !strchr(";#", line[0]);
+	strcat(line, "\n");
+	return line;
+}
+
+static int take_key(void *user, const char *section, const char *key, const char *value)
+{
+	struct reader *reader = user;
+
+	(void)section; /* inih's own copy; begin_section() checked ours */
+	reader->expects_key = false;
+	if (!*key || !value) {
+		config_error(reader->errors, reader->entry.file, reader->entry.line, "no key before '='");
+		return 1;
+	}
+	reader->entry.section = reader->section;
+	reader->entry.key = key;
+	reader->entry.value = value;
+	reader->visit(reader->user, &reader->entry);
+	return 1;
+}
+
+int ini_read_text(const char *file, const char *text, size_t bytes, ini_visit visit, void *user,
+		  struct config_errors *errors)
+{
+	struct reader reader = { .entry = { .file = file },
+				 .next = text,
+				 .end = text + bytes,
+				 .visit = visit,
+				 .user = user,
+				 .errors = errors };
+
+	/* a byte order mark would make the first section a key */
+	if (bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		reader.next += 3;
+	/* inih's own limits: 200 bytes a line, and an indented key would continue the value above it */
+	ini_use_stack = false;
+	ini_allow_multiline = false;
+	ini_initial_alloc = INI_LINE_BYTES + 2;
+	/* -2: no memory; a line number: a syntax error, which finish_line() has noted with all others */
+	if (ini_parse_stream(next_line, &reader, take_key, &reader) == -2)
+		return -ENOMEM;
+	return 0;
+}
+
+int ini_read_file(const char *path, ini_visit visit, void *user, struct config_errors *errors)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	int result;
+
+	result = file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &text, &bytes);
+	if (result == -ENOMEM)
+		return result;
+	if (result < 0) {
+		config_error(errors, path, 0, "cannot read it: %s",
+			     result == -EFBIG ? "larger than 1 MiB" : strerror(-result));
+		return 0;
+	}
+	return ini_read_text(path, text, bytes, visit, user, errors);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/pins.h"
+
+#include "common/abi.h"
+
+const struct pin_map_spec pin_maps[PIN_MAPS] = {
+	[PIN_PATTERNS_A] = { "patterns_a", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct pattern_key), sizeof(__u32),
+			     0660 },
+	[PIN_PATTERNS_B] = { "patterns_b", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct pattern_key), sizeof(__u32),
+			     0660 },
+	[PIN_TARGETS] = { "targets", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct target), 0440 },
+	[PIN_ONCPU] = { "oncpu", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct sample), 0660 },
+	[PIN_CONTROL] = { "control", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct control), 0660 },
+	[PIN_EVENTS] = { "events", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },
+	[PIN_ERRORS] = { "errors", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },
+	[PIN_COUNTERS] = { "counters", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(__u32), sizeof(__u64), 0440 },
+};
+
+const char *const pin_iterators[PIN_ITERATORS] = {
+	[PIN_TASKS] = "tasks",
+	[PIN_MAPPINGS] = "mappings",
+};

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bourdon-load: the privileged part. It runs for about a second, leaves pins and two files, and is gone.
+ */
+#include "common/cleanup.h"
+#include "common/files.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/pins.h"
+#include "common/units.h"
+#include "loader/load.h"
+#include "loader/preflight.h"
+#include "loader/unload.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#define HZ_MAX 1000
+#define RING_BYTES_MIN (16UL << 10)
+#define RING_BYTES_MAX (256UL << 20)
+#define TARGETS_MAX (1U << 20)
+
+struct arguments {
+	const char *check, *unload, *status;
+	const char *pin_dir, *run_dir, *group, *hz, *ring_size, *targets, *quiet_after;
+};
+
+/* The kernel joins the name to others (names of links, PIN_DIR_loading): it must be a plain absolute path. */
+static bool is_pin_path(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	return path[0] == '/' && name[1] && !strchr(name, '.') && !strstr(path, "//") && strlen(path) < 200;
+}
+
+static int take_settings(const struct arguments *arguments, struct load_settings *settings)
+{
+	unsigned long long number;
+
+	settings->pin_dir = arguments->pin_dir;
+	settings->run_dir = arguments->run_dir;
+	if (!is_pin_path(arguments->pin_dir)) {
+		log_error("--pin-dir %s: give an absolute path whose last part has no dot",
+			  arguments->pin_dir);
+		return EXIT_USAGE;
+	}
+	if (options_number(arguments->hz, 1, HZ_MAX, &number)) {
+		log_error("--hz %s: give a whole number from 1 to %d", arguments->hz, HZ_MAX);
+		return EXIT_USAGE;
+	}
+	settings->hz = (unsigned int)number;
+	if (options_number(arguments->targets, 1, TARGETS_MAX, &number)) {
+		log_error("--targets %s: give a whole number from 1 to %u", arguments->targets, TARGETS_MAX);
+		return EXIT_USAGE;
+	}
+	settings->targets = (unsigned int)number;
+	if (units_size(arguments->ring_size, &settings->ring_bytes) ||
+	    settings->ring_bytes < RING_BYTES_MIN || settings->ring_bytes > RING_BYTES_MAX) {
+		log_error("--ring-size %s: give a size with its unit, from 16KiB to 256MiB",
+			  arguments->ring_size);
+		return EXIT_USAGE;
+	}
+	if (units_duration(arguments->quiet_after, &settings->quiet_after_ns) || !settings->quiet_after_ns ||
+	    settings->quiet_after_ns > INT64_MAX) {
+		log_error("--quiet-after %s: give a duration with its unit, such as 30s",
+			  arguments->quiet_after);
+		return EXIT_USAGE;
+	}
+	return EXIT_DONE;
+}
+
+static int load(const struct arguments *arguments, struct load_settings *settings)
+{
+	int status;
+
+	if (account_group(arguments->group, &settings->gid)) {
+		log_error("--group %s: no such group; make it, or name another", arguments->group);
+		return EXIT_FAILED;
+	}
+	status = preflight_check(settings->pin_dir, false, &settings->mounted_bpffs);
+	return status == EXIT_DONE ? load_run(settings) : status;
+}
+
+static int check(const struct load_settings *settings)
+{
+	bool mounted;
+
+	return preflight_check(settings->pin_dir, true, &mounted);
+}
+
+int main(int count, char **words)
+{
+	struct arguments arguments = { .pin_dir = PIN_DIRECTORY_DEFAULT,
+				       .run_dir = RUN_DIRECTORY_DEFAULT,
+				       .group = "bourdon",
+				       .hz = "47",
+				       .ring_size = "1MiB",
+				       .targets = "16384",
+				       .quiet_after = "30s" };
+	const struct option_spec options[] = {
+		{ "check", NULL, "only say whether this machine can run bourdon", &arguments.check },
+		{ "unload", NULL, "remove every trace of a load", &arguments.unload },
+		{ "status", NULL, "show what is loaded", &arguments.status },
+		{ "pin-dir", "DIR", "where to pin (" PIN_DIRECTORY_DEFAULT ")", &arguments.pin_dir },
+		{ "run-dir", "DIR", "manifest and kernel symbols (" RUN_DIRECTORY_DEFAULT ")",
+		  &arguments.run_dir },
+		{ "group", "GROUP", "who may open the pins (bourdon)", &arguments.group },
+		{ "hz", "N", "on-CPU samples a second and CPU (47)", &arguments.hz },
+		{ "ring-size", "SIZE", "memory of a CPU's sample ring (1MiB)", &arguments.ring_size },
+		{ "targets", "N", "most processes sampled at once (16384)", &arguments.targets },
+		{ "quiet-after", "TIME", "stop sampling so long after the consumer's last heartbeat (30s)",
+		  &arguments.quiet_after },
+	};
+	const struct command_spec command = { "bourdon-load",
+					      "[--check | --unload | --status] [OPTION...]",
+					      "Loads bourdon's kernel programs, pins them, and exits.",
+					      "bourdon-load --group adm --hz 97",
+					      options,
+					      ARRAY_SIZE(options) };
+	struct load_settings settings = { 0 };
+	int unexpected, status;
+
+	log_init("bourdon-load");
+	status = options_parse(&command, count, words, &unexpected);
+	if (status != OPTIONS_RUN)
+		return status;
+	if (unexpected || !!arguments.check + !!arguments.unload + !!arguments.status > 1) {
+		log_error("give at most one of --check, --unload and --status, and no other words");
+		return EXIT_USAGE;
+	}
+	status = take_settings(&arguments, &settings);
+	if (status != EXIT_DONE)
+		return status;
+	if (arguments.check)
+		return check(&settings);
+	if (arguments.unload)
+		return unload_run(settings.pin_dir, settings.run_dir);
+	if (arguments.status)
+		return status_run(settings.pin_dir, settings.run_dir);
+	return load(&arguments, &settings);
+}

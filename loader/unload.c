@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loader/unload.h"
+
+#include "common/abi.h"
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/files.h"
+#include "common/log.h"
+#include "common/manifest.h"
+#include "common/options.h"
+#include "common/pins.h"
+#include "loader/pin_directory.h"
+
+#include <bpf/bpf.h>
+#include <libgen.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static int read_manifest(const char *run_dir, struct manifest *ret_manifest, struct config_errors *errors)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/" MANIFEST_FILE, run_dir) < 0)
+		return -ENOMEM;
+	return manifest_read(path, ret_manifest, errors);
+}
+
+/* An open iterator keeps its program in the kernel after its pin is gone. */
+static void report_holder(int pid, const char *pin_dir)
+{
+	char directory[64], target[PATH_MAX], comm[64] = "?", safe[256];
+	_cleanup_free_ char *text = NULL;
+	_cleanup_dir_ DIR *fds = NULL;
+	struct dirent *entry;
+	size_t bytes, prefix = strlen(pin_dir);
+
+	snprintf(directory, sizeof(directory), "/proc/%d/fd", pid);
+	fds = opendir(directory);
+	while (fds && (entry = readdir(fds))) {
+		ssize_t length = readlinkat(dirfd(fds), entry->d_name, target, sizeof(target) - 1);
+
+		if (length <= 0)
+			continue;
+		target[length] = '\0';
+		if (strncmp(target, pin_dir, prefix) || target[prefix] != '/')
+			continue;
+		snprintf(directory, sizeof(directory), "/proc/%d/comm", pid);
+		if (!file_read_text(AT_FDCWD, directory, 4096, &text, &bytes))
+			snprintf(comm, sizeof(comm), "%.*s", (int)strcspn(text, "\n"), text);
+		log_warning("process %d (%s) still has %s open: its program stays in the kernel until it "
+			    "closes it",
+			    pid, escape_terminal(comm, safe, sizeof(safe)), target);
+		return;
+	}
+}
+
+static void report_holders(const char *pin_dir)
+{
+	_cleanup_dir_ DIR *processes = opendir("/proc");
+	unsigned long long pid;
+	struct dirent *entry;
+
+	while (processes && (entry = readdir(processes)))
+		if (!options_number(entry->d_name, 1, INT_MAX, &pid))
+			report_holder((int)pid, pin_dir);
+}
+
+static int remove_run_files(const char *run_dir)
+{
+	static const char *const names[] = { MANIFEST_FILE, KERNEL_SYMBOLS_FILE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (asprintf(&path, "%s/%s", run_dir, names[i]) < 0)
+			return -ENOMEM;
+		file_abandon(path);
+		if (unlink(path) && errno != ENOENT)
+			return -errno;
+	}
+	/* somebody else's files keep it: then it is not only ours */
+	if (rmdir(run_dir) && errno != ENOENT && errno != ENOTEMPTY && errno != EBUSY)
+		return -errno;
+	return 0;
+}
+
+/* What preflight mounted goes again, unless somebody else has come to use it. */
+static void unmount_bpffs(const char *pin_dir)
+{
+	_cleanup_free_ char *copy = strdup(pin_dir);
+	_cleanup_dir_ DIR *directory = NULL;
+	struct dirent *entry;
+	const char *parent;
+
+	if (!copy)
+		return;
+	parent = dirname(copy);
+	directory = opendir(parent);
+	while (directory && (entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+			return;
+	if (directory)
+		closedir(TAKE_PTR(directory));
+	if (umount(parent) && errno != EBUSY && errno != EINVAL)
+		log_warning("cannot unmount %s: %s", parent, strerror(errno));
+}
+
+int unload_run(const char *pin_dir, const char *run_dir)
+{
+	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
+	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
+	_cleanup_free_ char *loading = NULL;
+	struct manifest manifest = { 0 };
+	int result;
+
+	read_manifest(run_dir, &manifest, &errors); /* without one there is nothing to unmount */
+	if (lock < 0 && lock != -ENOENT) {
+		log_error("cannot lock the directory of %s: %s", pin_dir, strerror(-lock));
+		return EXIT_FAILED;
+	}
+	report_holders(pin_dir);
+	if (asprintf(&loading, "%s_loading", pin_dir) < 0)
+		return EXIT_FAILED;
+	result = pin_directory_remove(pin_dir);
+	if (!result)
+		result = pin_directory_remove(loading);
+	if (result < 0) {
+		log_error("cannot remove the pins in %s: %s", pin_dir, strerror(-result));
+		return EXIT_FAILED;
+	}
+	result = remove_run_files(run_dir);
+	if (result < 0) {
+		log_error("cannot empty the run directory %s: %s", run_dir, strerror(-result));
+		return EXIT_FAILED;
+	}
+	if (lock >= 0)
+		close(TAKE_FD(lock));
+	if (manifest.mounted_bpffs && !strcmp(manifest.pin_dir, pin_dir))
+		unmount_bpffs(pin_dir);
+	return EXIT_DONE;
+}
+
+static unsigned int count_pins(const char *pin_dir)
+{
+	_cleanup_dir_ DIR *directory = opendir(pin_dir);
+	struct dirent *entry;
+	unsigned int count = 0;
+
+	while (directory && (entry = readdir(directory)))
+		count += entry->d_name[0] != '.';
+	return count;
+}
+
+static void print_heartbeat(const char *pin_dir)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	struct control control;
+	struct timespec now;
+	__u32 zero = 0;
+
+	if (asprintf(&path, "%s/%s", pin_dir, pin_maps[PIN_CONTROL].name) < 0)
+		return;
+	fd = bpf_obj_get(path);
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &control))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!control.heartbeat_ns)
+		printf("consumer      never seen: nothing is sampled\n");
+	else
+		printf("consumer      heartbeat %.1f s ago\n",
+		       (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)control.heartbeat_ns / 1e9);
+}
+
+int status_run(const char *pin_dir, const char *run_dir)
+{
+	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
+	struct manifest manifest;
+	struct stat at;
+
+	if (stat(pin_dir, &at)) {
+		log_error("nothing is loaded at %s: %s; load with 'bourdon-load'", pin_dir, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (read_manifest(run_dir, &manifest, &errors)) {
+		config_errors_log(&errors);
+		return EXIT_FAILED;
+	}
+	printf("pins          %s, %u objects\n", pin_dir, count_pins(pin_dir));
+	printf("version       %s, ABI %u\n", manifest.version, manifest.abi);
+	printf("kernel        %s\n", manifest.kernel);
+	printf("object        sha256 %s\n", manifest.object_sha256);
+	printf("samples       %u Hz on CPUs %s, %u slots of %u bytes each\n", manifest.hz,
+	       manifest.sampled_cpus, manifest.slots_per_cpu, manifest.slot_bytes);
+	printf("targets       at most %u\n", manifest.targets);
+	printf("attached      %s\n", manifest.attached);
+	print_heartbeat(pin_dir);
+	return EXIT_DONE;
+}
