@@ -74,9 +74,11 @@ $(B)/skeleton/bourdon.skel.h: $(B)/bourdon.bpf.o
 
 # ---- system-call policies: text in policy/, compiled to BPF here, so that no binary needs libseccomp ----
 
-$(B)/compile_seccomp: policy/compile_seccomp.c
-	@mkdir -p $(@D)
-	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $< -lseccomp -o $@
+# What the small tools share with the binaries.
+BASICS := $(call objects,common/options.c common/log.c common/escape.c common/units.c)
+
+$(B)/compile_seccomp: $(call objects,policy/compile_seccomp.c) $(BASICS)
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -lseccomp -o $@
 
 SECCOMP_FLAGS = $(if $(SECCOMP_LOG),--log)
 $(B)/policy/%.h: policy/%.seccomp $(B)/compile_seccomp
@@ -90,7 +92,7 @@ $(B)/object/%.o: %.c
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(B)/object/loader/load.o: $(B)/skeleton/bourdon.skel.h
-$(call objects,$(CONSUMER) $(UNIT)): | $(POLICIES)
+$(call objects,consumer/main.c $(CONSUMER) $(UNIT)): | $(POLICIES)
 $(B)/object/consumer/schema.o: consumer/schema.sql
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
@@ -109,14 +111,14 @@ $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(CONSUMER) $(REPORT) $(COMMON)) | $
 	$(link)
 
 # A profile must find the workloads' functions under their own names, with frame pointers.
-WORKLOAD_FLAGS = -std=gnu11 -O2 -g $(WARNINGS) -fno-omit-frame-pointer -fno-optimize-sibling-calls -pthread
-$(B)/workloads/%: tests/workloads/%.c
+WORKLOAD_FLAGS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls
+$(B)/workloads/%: tests/workloads/%.c $(BASICS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(WORKLOAD_FLAGS) -MMD -MP -MF $@.d $< -o $@
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
 
-$(B)/tools/%: tests/tools/%.c
+$(B)/tools/%: tests/tools/%.c $(BASICS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< -lbpf -o $@
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -lbpf -o $@
 
 clean:
 	$(Q)rm -rf $(B)

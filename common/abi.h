@@ -11,10 +11,7 @@
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
 
-#ifndef __bpf__
 #include <linux/types.h>
-#include <stddef.h>
-#endif
 
 #define BOURDON_ABI 1U
 

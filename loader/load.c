@@ -3,6 +3,7 @@
 
 #include "common/abi.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/cpus.h"
 #include "common/files.h"
 #include "common/log.h"
@@ -14,13 +15,13 @@
 
 #include <bourdon.skel.h>
 #include <bpf/bpf.h>
+#include <elf.h>
 #include <linux/perf_event.h>
 #include <nettle/sha2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 /* A load under way. What it made is undone by load_close() until the pins are in place. */
 struct load {
@@ -128,11 +129,16 @@ static int pin_maps_all(const struct load *load)
 	return 0;
 }
 
-/* Pins the link and lets go of it: it lives on through its pin alone. */
+/*
+ * Pins the link, which lives on through its pin alone. libbpf's destroy would detach it first (and disable a
+ * perf event); its descriptors close with this process.
+ */
 static int pin_attached(struct load *load, const char *name, mode_t mode, gid_t gid, struct bpf_link *link)
 {
 	int result = pin_at(load, name, mode, gid, pin_link, link);
 
+	if (!result)
+		bpf_link__disconnect(link);
 	bpf_link__destroy(link);
 	if (!result) {
 		size_t used = strlen(load->manifest.attached);
@@ -277,6 +283,47 @@ static void hash_object(char hex[65])
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
+/*
+ * The kernel shows its ELF notes in sysfs: a header of three words (name bytes, descriptor bytes, type), the
+ * name, the descriptor, each padded to a word (elf(5)).
+ */
+static void read_kernel_build_id(char hex[65])
+{
+	_cleanup_free_ char *notes = NULL;
+	size_t bytes, at = 0;
+
+	if (file_read_text(AT_FDCWD, "/sys/kernel/notes", 65536, &notes, &bytes))
+		return;
+	while (bytes - at >= 3 * sizeof(uint32_t)) {
+		uint32_t words[3];
+		size_t name, descriptor;
+
+		memcpy(words, notes + at, sizeof(words));
+		if (words[0] > 65536 || words[1] > 65536)
+			return;
+		name = at + sizeof(words);
+		descriptor = name + (words[0] + 3U) / 4 * 4;
+		at = descriptor + (words[1] + 3U) / 4 * 4;
+		if (at > bytes)
+			return;
+		if (words[2] != NT_GNU_BUILD_ID || words[0] != 4 || memcmp(notes + name, "GNU", 4) ||
+		    words[1] > 32)
+			continue;
+		for (size_t i = 0; i < words[1]; i++)
+			snprintf(hex + 2 * i, 3, "%02x", (uint8_t)notes[descriptor + i]);
+		return;
+	}
+}
+
+static void read_boot_id(char *into, size_t room)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+
+	if (!file_read_text(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 4096, &text, &bytes))
+		snprintf(into, room, "%.*s", (int)strcspn(text, "\n"), text);
+}
+
 /* Ascending numbers as "0-3,5". */
 static void format_cpus(const unsigned int *cpus, size_t count, char *into, size_t bytes)
 {
@@ -298,14 +345,12 @@ static int write_run_files(struct load *load, const char *manifest_path, const c
 	const struct load_settings *settings = load->settings;
 	struct manifest *manifest = &load->manifest;
 	_cleanup_free_ char *text = NULL;
-	struct timespec now;
 	struct utsname name;
 	int result;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	uname(&name);
 	manifest->abi = BOURDON_ABI;
-	manifest->loaded_at = (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+	manifest->loaded_at = (uint64_t)clock_wall_ns();
 	manifest->hz = settings->hz;
 	manifest->slot_bytes = sizeof(struct sample);
 	manifest->targets = settings->targets;
@@ -314,6 +359,8 @@ static int write_run_files(struct load *load, const char *manifest_path, const c
 	snprintf(manifest->version, sizeof(manifest->version), "%s", BOURDON_VERSION);
 	snprintf(manifest->kernel, sizeof(manifest->kernel), "%s", name.release);
 	snprintf(manifest->pin_dir, sizeof(manifest->pin_dir), "%s", settings->pin_dir);
+	read_kernel_build_id(manifest->kernel_build_id);
+	read_boot_id(manifest->boot_id, sizeof(manifest->boot_id));
 	format_cpus(load->cpus, load->cpus_count, manifest->sampled_cpus, sizeof(manifest->sampled_cpus));
 	hash_object(manifest->object_sha256);
 	result = manifest_format(manifest, &text);

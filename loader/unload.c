@@ -3,6 +3,7 @@
 
 #include "common/abi.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/escape.h"
 #include "common/files.h"
 #include "common/log.h"
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <time.h>
 
 static int read_manifest(const char *run_dir, struct manifest *ret_manifest, struct config_errors *errors)
 {
@@ -100,7 +100,7 @@ static void unmount_bpffs(const char *pin_dir)
 	parent = dirname(copy);
 	directory = opendir(parent);
 	while (directory && (entry = readdir(directory)))
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+		if (!strchr(entry->d_name, '.')) /* the kernel's own have one: maps.debug, progs.debug */
 			return;
 	if (directory)
 		closedir(TAKE_PTR(directory));
@@ -159,7 +159,6 @@ static void print_heartbeat(const char *pin_dir)
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -EBADF;
 	struct control control;
-	struct timespec now;
 	__u32 zero = 0;
 
 	if (asprintf(&path, "%s/%s", pin_dir, pin_maps[PIN_CONTROL].name) < 0)
@@ -167,12 +166,11 @@ static void print_heartbeat(const char *pin_dir)
 	fd = bpf_obj_get(path);
 	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &control))
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!control.heartbeat_ns)
 		printf("consumer      never seen: nothing is sampled\n");
 	else
 		printf("consumer      heartbeat %.1f s ago\n",
-		       (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)control.heartbeat_ns / 1e9);
+		       (double)(clock_monotonic_ns() - control.heartbeat_ns) / 1e9);
 }
 
 int status_run(const char *pin_dir, const char *run_dir)

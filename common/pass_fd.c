@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/pass_fd.h"
+
+#include "common/cleanup.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+int pass_fd_send(int socket, const void *bytes, size_t length, int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr aligned;
+	} control = { 0 };
+	struct iovec part = { (void *)bytes, length };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t sent;
+
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		control.aligned = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+						    .cmsg_type = SCM_RIGHTS,
+						    .cmsg_len = CMSG_LEN(sizeof(int)) };
+		memcpy(CMSG_DATA(&control.aligned), &fd, sizeof(fd));
+	}
+	do {
+		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+	} while (sent < 0 && errno == EINTR);
+	if (sent < 0)
+		return -errno;
+	return (size_t)sent == length ? 0 : -EMSGSIZE;
+}
+
+ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr aligned;
+	} control;
+	struct iovec part = { bytes, room };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control.bytes,
+				  .msg_controllen = sizeof(control.bytes) };
+	_cleanup_close_ int fd = -EBADF;
+	struct cmsghdr *header;
+	ssize_t got;
+
+	do {
+		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	} while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return -errno;
+	header = CMSG_FIRSTHDR(&message);
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof(int)))
+		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	/* with no descriptor left recvmsg(2) succeeds, and says only this */
+	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
+		return -EBADMSG;
+	*ret_fd = TAKE_FD(fd);
+	return got;
+}

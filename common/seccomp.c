@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/seccomp.h"
+
+#include <errno.h>
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int seccomp_install(const struct sock_filter *filter, size_t length, bool all_threads)
+{
+	/* the kernel copies the instructions and writes none */
+	struct sock_fprog program = { .len = (unsigned short)length, .filter = (struct sock_filter *)filter };
+	unsigned long flags = all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0;
+	long result;
+
+	if (!length || length > BPF_MAXINSNS)
+		return -EINVAL;
+	result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+	if (result < 0)
+		return -errno;
+	/* SECCOMP_FILTER_FLAG_TSYNC: the id of a thread that could not follow */
+	return result > 0 ? -EBUSY : 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * capture.h owns one capture while it is taken: the history that the rings still have, then what comes, both
+ * added up by process, thread, stack and second. The draining thread fills it; when it has ended, the store
+ * thread owns it.
+ */
+#ifndef BOURDON_CONSUMER_CAPTURE_H
+#define BOURDON_CONSUMER_CAPTURE_H
+
+#include "consumer/ring.h"
+#include "consumer/rules.h"
+#include "consumer/stacks.h"
+
+/* The ledger's reasons. */
+enum loss {
+	LOSS_OVERWRITTEN,       /* slots that the kernel overwrote before they were read */
+	LOSS_TORN,              /* of these, while they were read */
+	LOSS_KERNEL_STACK,      /* samples whose kernel stack could not be had */
+	LOSS_USER_STACK,        /* samples whose user stack could not be had */
+	LOSS_TRUNCATED,         /* samples with more frames than a slot holds */
+	LOSS_CAPTURE_FULL,      /* samples beyond what a capture may hold */
+	LOSS_TARGETS_FULL,      /* processes that found the targets map full, meanwhile */
+	LOSS_EVENTS,            /* process events lost, meanwhile */
+	LOSS_STALE_EVENTS,      /* process events of patterns that are no more, meanwhile */
+	LOSS_UNKNOWN_PROCESS,   /* samples of processes that nobody announced */
+	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that cooldown kept from one */
+	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
+	LOSS_REASONS,
+};
+
+extern const char *const loss_names[LOSS_REASONS];
+
+enum trigger_mode { TRIGGER_KERNEL, TRIGGER_SAMPLED, TRIGGER_MODES };
+extern const char *const trigger_mode_names[TRIGGER_MODES];
+
+struct capture_process {
+	uint32_t tgid;
+	uint64_t started_ns;
+	uint32_t uid;
+	char comm[ABI_COMM_BYTES]; /* of the group leader */
+	uint64_t cgroup_id;
+	char *cgroup;  /* path, or NULL */
+	bool included; /* the rule applies to it */
+};
+
+struct capture_row {
+	uint32_t process, stack, tid;
+	char thread[ABI_COMM_BYTES];
+	uint8_t kind, stall;
+	int32_t second; /* relative to the trigger */
+	uint32_t samples;
+	uint64_t weight_ns;
+};
+
+/* What fired, fixed when it did. */
+struct capture_cause {
+	uint32_t rule_id;
+	char rule[64];
+	struct trigger trigger;
+	enum trigger_mode mode;
+	char *cgroup; /* NULL: the whole system. Owned. */
+	uint64_t observed_us;
+	uint64_t triggered_ns; /* CLOCK_MONOTONIC */
+	int64_t triggered_at;  /* Unix ns */
+	uint64_t history_ns, capture_ns;
+	uint32_t hz;
+};
+
+struct capture {
+	struct capture_cause cause;
+	uint64_t covered_from_ns; /* from here on there are samples */
+	uint64_t ended_ns;        /* 0 while it is taken */
+	bool interrupted;         /* the daemon ended before the capture did */
+	struct ring_reader *readers;
+	uint32_t readers_count;
+	struct capture_process *processes;
+	uint32_t processes_count, processes_room;
+	struct hash_index processes_index;
+	struct stacks stacks;
+	struct capture_row *rows;
+	uint32_t rows_count, rows_room;
+	struct hash_index rows_index;
+	uint64_t losses[LOSS_REASONS];
+	uint64_t seed;
+	int64_t capture_id; /* the store thread's: the row in the database, 0 without */
+};
+
+/*
+ * What the capture is told of a process that it meets for the first time: stores uid, comm, cgroup and
+ * included (the rest is there), or returns false where nobody knows it.
+ */
+typedef bool (*capture_describe)(void *user, const struct sample *sample, struct capture_process *process);
+
+struct rings {
+	const struct sample *slots;
+	uint32_t slots_per_cpu, cpus;
+	uint64_t armed_ns; /* before that nothing was sampled (CLOCK_MONOTONIC) */
+};
+
+/* Takes `cause` over. NULL without memory; then `cause` is still the caller's. */
+struct capture *capture_begin(const struct capture_cause *cause, const struct rings *rings, uint64_t seed);
+void capture_free(struct capture *capture);
+
+/* Takes from the rings what belongs to the capture, up to now. */
+void capture_drain(struct capture *capture, capture_describe describe, void *user);
+
+/* Whether its time is over at `now_ns`. */
+bool capture_is_over(const struct capture *capture, uint64_t now_ns);
+
+/* Closes the ledger. Nothing is drained after that. */
+void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
+
+/* How much history there really was, in ns: at most what the rule asks for. */
+uint64_t capture_history_ns(const struct capture *capture);
+
+#endif

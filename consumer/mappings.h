@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mappings.h owns what the addresses of target processes belong to: the executable mappings that the
+ * iterator has shown, kept a while after the process is gone, because history may need them.
+ */
+#ifndef BOURDON_CONSUMER_MAPPINGS_H
+#define BOURDON_CONSUMER_MAPPINGS_H
+
+#include "common/abi.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A mapped file, shared by all mappings of it. */
+struct mapped_file {
+	uint64_t inode;
+	uint32_t device_major, device_minor;
+	uint32_t users;
+	char *path; /* as the kernel writes it: " (deleted)" may be at its end; "" where it could not be had
+		     */
+};
+
+struct mapping {
+	uint64_t begins, ends, file_offset;
+	uint32_t flags;           /* MAPPING_* */
+	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
+};
+
+struct mappings;
+
+/* The caller frees. NULL without memory. */
+struct mappings *mappings_new(void);
+void mappings_free(struct mappings *mappings);
+
+/*
+ * Reads the iterator to its end. What it shows takes the place of what was known at the same addresses;
+ * what it does not show any more stays. 0, -EBADMSG for a record that cannot be, or -errno.
+ */
+int mappings_read(struct mappings *mappings, int iterator_fd);
+
+/*
+ * Takes records from memory, as many as are whole. Returns the bytes taken or -EBADMSG. For
+ * mappings_read() and tests.
+ */
+long mappings_take(struct mappings *mappings, const char *records, size_t bytes);
+
+/* Forgets processes that the last `walks` reads have not shown. */
+void mappings_forget(struct mappings *mappings, unsigned int walks);
+
+/* What the address belongs to, or NULL. Valid until the next read. */
+const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
+				    uint64_t address);
+
+/* The path of the process's executable, or NULL. */
+const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/privilege.h"
+
+#include "common/files.h"
+#include "common/log.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Enough for all that the consumer ever maps: with less, a later mapping would fail for its size. */
+#define LOCKED_BYTES_ENOUGH (128UL << 20)
+#define STACK_BYTES_NEEDED (512UL << 10)
+
+int privilege_become(const char *user, const char *group)
+{
+	uid_t uid;
+	gid_t gid;
+	int result;
+
+	if (geteuid())
+		return 0;
+	result = account_user(user, &uid, &gid);
+	if (!result)
+		result = account_group(group, &gid);
+	if (result < 0) {
+		log_error("user %s or group %s: %s; make them, or name others with --user and --group", user,
+			  group, result == -ENOENT ? "no such account" : strerror(-result));
+		return result;
+	}
+	if (!uid) {
+		log_error("user %s is root: name one without privileges with --user", user);
+		return -EINVAL;
+	}
+	capng_clear(CAPNG_SELECT_BOTH);
+	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH, CAP_IPC_LOCK, -1);
+	result = capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
+	if (result) {
+		log_error("cannot become user %s, group %s: libcap-ng error %d", user, group, result);
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* A locked stack that has to grow beyond RLIMIT_MEMLOCK is a SIGSEGV: grow it first. */
+static void grow_stack(void)
+{
+	volatile char space[STACK_BYTES_NEEDED];
+
+	for (size_t i = 0; i < sizeof(space); i += 4096)
+		space[i] = 0;
+}
+
+bool privilege_lock_memory(void)
+{
+	struct rlimit limit;
+	int flags = MCL_CURRENT | MCL_ONFAULT;
+
+	if (!getrlimit(RLIMIT_MEMLOCK, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur < LOCKED_BYTES_ENOUGH)
+			log_info("only what is mapped now stays locked: RLIMIT_MEMLOCK is below %lu MiB",
+				 LOCKED_BYTES_ENOUGH >> 20);
+		else
+			flags |= MCL_FUTURE;
+	}
+	grow_stack();
+	if (!mlockall(flags))
+		return true;
+	log_warning("memory is not locked, so that a host that thrashes may stop the recorder: %s; set "
+		    "LimitMEMLOCK=%luM",
+		    strerror(errno), LOCKED_BYTES_ENOUGH >> 20);
+	return false;
+}
+
+int privilege_drop_all(void)
+{
+	capng_clear(CAPNG_SELECT_ALL);
+	/* without CAP_SETPCAP the bounding set stays; no_new_privs makes it mean nothing */
+	if (capng_apply(CAPNG_SELECT_CAPS) || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)) {
+		log_error("cannot drop capabilities: %s", strerror(errno));
+		return -EPERM;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
+		log_error("cannot set no_new_privs: %s", strerror(errno));
+		return -EPERM;
+	}
+	if (!geteuid() || !getuid()) {
+		log_error("still root: refusing to run");
+		return -EPERM;
+	}
+	return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/psi.h"
+
+#include "common/cleanup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *const psi_resource_names[PSI_RESOURCES] = { "cpu", "memory", "io", "irq" };
+const char *const psi_kind_names[PSI_KINDS] = { "some", "full" };
+
+int psi_parse(const char *text, struct psi_totals *ret_totals)
+{
+	struct psi_totals totals = { 0 };
+
+	while (*text) {
+		const char *end = strchrnul(text, '\n'), *total = strstr(text, " total=");
+		int kind = !strncmp(text, "some ", 5) ? PSI_SOME : !strncmp(text, "full ", 5) ? PSI_FULL : -1;
+
+		if (kind < 0 || !total || total > end ||
+		    sscanf(total, " total=%" SCNu64, &totals.us[kind]) != 1)
+			return -EBADMSG;
+		totals.has[kind] = true;
+		text = *end ? end + 1 : end;
+	}
+	if (!totals.has[PSI_SOME] && !totals.has[PSI_FULL])
+		return -EBADMSG;
+	*ret_totals = totals;
+	return 0;
+}
+
+int psi_read(int fd, struct psi_totals *ret_totals)
+{
+	char text[512];
+	ssize_t bytes = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (bytes < 0)
+		return -errno;
+	text[bytes] = '\0';
+	return psi_parse(text, ret_totals);
+}
+
+int psi_arm(int fd, enum psi_kind kind, uint64_t stall_us, uint64_t window_us)
+{
+	char text[64];
+	int length = snprintf(text, sizeof(text), "%s %" PRIu64 " %" PRIu64, psi_kind_names[kind], stall_us,
+			      window_us);
+
+	/* the kernel wants the NUL, too */
+	return write(fd, text, (size_t)length + 1) < 0 ? -errno : 0;
+}
+
+void psi_window_begin(struct psi_window *window, uint64_t window_us)
+{
+	*window = (struct psi_window){ .window_ns = window_us * 1000 };
+}
+
+void psi_window_add(struct psi_window *window, uint64_t at_ns, uint64_t total_us)
+{
+	if (window->count && total_us < window->readings[window->newest].total_us)
+		window->count = 0; /* another file under the same name: begin anew */
+	window->newest = (window->newest + 1) % PSI_READINGS;
+	window->readings[window->newest].at_ns = at_ns;
+	window->readings[window->newest].total_us = total_us;
+	if (window->count < PSI_READINGS)
+		window->count++;
+}
+
+uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
+			   uint64_t total_us)
+{
+	uint64_t back_ns = windows * window->window_ns, from_ns = at_ns > back_ns ? at_ns - back_ns : 0;
+	uint64_t later_ns = at_ns, later_us = total_us;
+
+	for (unsigned int i = 0; i < window->count; i++) {
+		unsigned int at = (window->newest + PSI_READINGS - i) % PSI_READINGS;
+		uint64_t earlier_ns = window->readings[at].at_ns, earlier_us = window->readings[at].total_us;
+
+		if (earlier_us > later_us)
+			return 0;
+		if (earlier_ns <= from_ns) {
+			/* the window begins between two readings */
+			double share = later_ns > earlier_ns ? (double)(from_ns - earlier_ns) /
+								       (double)(later_ns - earlier_ns)
+							     : 0;
+
+			return total_us - earlier_us - (uint64_t)(share * (double)(later_us - earlier_us));
+		}
+		later_ns = earlier_ns;
+		later_us = earlier_us;
+	}
+	return total_us - later_us;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/records.h"
+
+#include "common/cleanup.h"
+
+#include <string.h>
+
+#define BUFFER_BYTES 65536U
+
+int records_read(int iterator_fd, long (*take)(void *user, const char *records, size_t bytes), void *user)
+{
+	_cleanup_free_ char *buffer = malloc(BUFFER_BYTES);
+	size_t used = 0;
+
+	if (!buffer)
+		return -ENOMEM;
+	for (;;) {
+		ssize_t got = read(iterator_fd, buffer + used, BUFFER_BYTES - used);
+		long taken;
+
+		/* EAGAIN: a program let many objects pass in a row; the next read goes on from there */
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (got < 0)
+			return -errno;
+		if (!got)
+			return used ? -EBADMSG : 0;
+		used += (size_t)got;
+		taken = take(user, buffer, used);
+		if (taken < 0)
+			return (int)taken;
+		used -= (size_t)taken;
+		memmove(buffer, buffer + taken, used);
+	}
+}

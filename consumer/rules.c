@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/rules.h"
+
+#include "common/cleanup.h"
+#include "common/units.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000UL
+#define HISTORY_MAX_NS (600 * SECOND_NS)
+#define CAPTURE_MIN_NS (1 * SECOND_NS)
+#define CAPTURE_MAX_NS (3600 * SECOND_NS)
+#define COOLDOWN_MAX_NS (24 * 3600 * SECOND_NS)
+
+struct reading {
+	struct rule_set set;
+	struct config_errors *errors;
+	struct rule *rule; /* the section that is open, or NULL: its keys are passed over */
+	char file[200];    /* of that section */
+	unsigned int line;
+	bool has_comm;
+	bool out_of_memory;
+};
+
+/* ---- values ---- */
+
+static void set_duration(struct reading *reading, const struct ini_entry *entry, uint64_t *duration_ns,
+			 uint64_t least_ns, uint64_t most_ns)
+{
+	uint64_t ns;
+	int result = units_duration(entry->value, &ns);
+
+	if (result == -EINVAL)
+		config_error(reading->errors, entry->file, entry->line,
+			     "%s = %s: expected a duration with its unit, such as 10s or 250ms", entry->key,
+			     entry->value);
+	else if (result < 0 || ns < least_ns || ns > most_ns)
+		config_error(reading->errors, entry->file, entry->line,
+			     "%s = %s: from %lus to %lus is possible", entry->key, entry->value,
+			     least_ns / SECOND_NS, most_ns / SECOND_NS);
+	else
+		*duration_ns = ns;
+}
+
+static void set_comm(struct reading *reading, const struct ini_entry *entry)
+{
+	const char *why;
+
+	if (comm_pattern_parse(entry->value, &reading->rule->comm, &why))
+		config_error(reading->errors, entry->file, entry->line, "comm = %s: %s", entry->value, why);
+	reading->has_comm = true;
+}
+
+static void set_cgroup(struct reading *reading, const struct ini_entry *entry)
+{
+	if (entry->value[0] != '/') {
+		config_error(reading->errors, entry->file, entry->line,
+			     "cgroup = %s: a path begins with '/', below the cgroup2 mount", entry->value);
+		return;
+	}
+	free(reading->rule->cgroup);
+	reading->rule->cgroup = strdup(entry->value);
+	reading->out_of_memory |= !reading->rule->cgroup;
+}
+
+static void set_watch(struct reading *reading, const struct ini_entry *entry)
+{
+	if (!strcmp(entry->value, "cgroup"))
+		reading->rule->watch = WATCH_CGROUP;
+	else if (!strcmp(entry->value, "system"))
+		reading->rule->watch = WATCH_SYSTEM;
+	else
+		config_error(reading->errors, entry->file, entry->line,
+			     "watch = %s: expected 'cgroup' or 'system'", entry->value);
+}
+
+/* "50ms/1s", or "5%" of the default window. Why not, or NULL. */
+static const char *parse_threshold(const char *value, struct trigger *trigger)
+{
+	_cleanup_free_ char *stall = strdup(value);
+	char *slash = stall ? strchr(stall, '/') : NULL;
+	uint64_t stall_ns, window_ns;
+	uint32_t ppm;
+
+	if (!stall)
+		return "out of memory";
+	if (!slash) {
+		if (units_percent(value, &ppm))
+			return "expected STALL/WINDOW, such as 50ms/1s, or a percentage, such as 5%";
+		trigger->window_us = PSI_WINDOW_DEFAULT_US;
+		trigger->stall_us = (uint64_t)ppm * PSI_WINDOW_DEFAULT_US / 1000000;
+	} else {
+		*slash = '\0';
+		if (units_duration(stall, &stall_ns) || units_duration(slash + 1, &window_ns))
+			return "expected two durations with their units, such as 50ms/1s";
+		trigger->stall_us = stall_ns / 1000;
+		trigger->window_us = window_ns / 1000;
+	}
+	if (trigger->window_us < PSI_WINDOW_MIN_US || trigger->window_us > PSI_WINDOW_MAX_US)
+		return "the kernel takes windows from 500ms to 10s";
+	if (!trigger->stall_us)
+		return "the threshold is less than a microsecond, so that it would always be crossed";
+	if (trigger->stall_us > trigger->window_us)
+		return "more stall than its window has time is never seen";
+	return NULL;
+}
+
+/* True when the key is RESOURCE.KIND. */
+static bool is_trigger(const char *key, struct trigger *ret_trigger)
+{
+	const char *dot = strchr(key, '.');
+
+	for (int resource = 0; dot && resource < PSI_RESOURCES; resource++) {
+		if (strlen(psi_resource_names[resource]) != (size_t)(dot - key) ||
+		    strncmp(key, psi_resource_names[resource], (size_t)(dot - key)))
+			continue;
+		for (int kind = 0; kind < PSI_KINDS; kind++) {
+			if (strcmp(dot + 1, psi_kind_names[kind]))
+				continue;
+			ret_trigger->resource = (enum psi_resource)resource;
+			ret_trigger->kind = (enum psi_kind)kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_trigger(struct reading *reading, const struct ini_entry *entry, struct trigger trigger)
+{
+	struct rule *rule = reading->rule;
+	const char *why = parse_threshold(entry->value, &trigger);
+
+	if (trigger.resource == PSI_IRQ && trigger.kind == PSI_SOME)
+		why = "the kernel counts irq pressure as full only: use irq.full";
+	if (why) {
+		config_error(reading->errors, entry->file, entry->line, "%s = %s: %s", entry->key,
+			     entry->value, why);
+		return;
+	}
+	for (size_t i = 0; i < rule->triggers_count; i++) {
+		if (rule->triggers[i].resource != trigger.resource || rule->triggers[i].kind != trigger.kind)
+			continue;
+		config_error(reading->errors, entry->file, entry->line, "%s is set twice", entry->key);
+		return;
+	}
+	rule->triggers[rule->triggers_count++] = trigger;
+}
+
+/* ---- sections ---- */
+
+/* What only a whole section shows. */
+static void finish_rule(struct reading *reading)
+{
+	const struct rule *rule = reading->rule;
+
+	if (!rule)
+		return;
+	if (!reading->has_comm)
+		config_error(reading->errors, reading->file, reading->line, "rule '%s' has no comm",
+			     rule->name);
+	if (!rule->triggers_count)
+		config_error(reading->errors, reading->file, reading->line,
+			     "rule '%s' has no trigger, such as cpu.some = 10%%", rule->name);
+	for (size_t i = 0; i < rule->triggers_count; i++)
+		if (rule->watch == WATCH_SYSTEM && rule->triggers[i].resource == PSI_CPU &&
+		    rule->triggers[i].kind == PSI_FULL)
+			config_error(reading->errors, reading->file, reading->line,
+				     "rule '%s': cpu.full of the whole system is always 0", rule->name);
+	reading->rule = NULL;
+}
+
+static void begin_rule(struct reading *reading, const struct ini_entry *entry)
+{
+	const char *name = strncmp(entry->section, "rule ", 5) ? NULL : entry->section + 5;
+	struct rule *grown;
+
+	finish_rule(reading);
+	while (name && *name == ' ')
+		name++;
+	if (!name || !*name) {
+		config_error(reading->errors, entry->file, entry->line, "expected '[rule NAME]', not '[%s]'",
+			     entry->section);
+		return;
+	}
+	for (size_t i = 0; i < reading->set.count; i++) {
+		if (strcmp(reading->set.rules[i].name, name))
+			continue;
+		config_error(reading->errors, entry->file, entry->line, "rule '%s' is at %s already", name,
+			     reading->set.rules[i].source);
+		return;
+	}
+	if (reading->set.count == RULES_MAX) {
+		config_error(reading->errors, entry->file, entry->line, "more than %d rules", RULES_MAX);
+		return;
+	}
+	grown = reallocarray(reading->set.rules, reading->set.count + 1, sizeof(*grown));
+	if (!grown) {
+		reading->out_of_memory = true;
+		return;
+	}
+	reading->set.rules = grown;
+	reading->rule = &grown[reading->set.count++];
+	*reading->rule = (struct rule){ .history_ns = 10 * SECOND_NS,
+					.capture_ns = 5 * SECOND_NS,
+					.cooldown_ns = 60 * SECOND_NS };
+	snprintf(reading->rule->name, sizeof(reading->rule->name), "%s", name);
+	snprintf(reading->rule->source, sizeof(reading->rule->source), "%.200s:%u", entry->file, entry->line);
+	snprintf(reading->file, sizeof(reading->file), "%s", entry->file);
+	reading->line = entry->line;
+	reading->has_comm = false;
+}
+
+static void visit_entry(void *user, const struct ini_entry *entry)
+{
+	struct reading *reading = user;
+	struct trigger trigger = { 0 };
+
+	if (!entry->key)
+		begin_rule(reading, entry);
+	else if (!*entry->section)
+		config_error(reading->errors, entry->file, entry->line, "'%s' stands before any [rule NAME]",
+			     entry->key);
+	else if (!reading->rule)
+		return; /* its section was a mistake, and said so */
+	else if (!strcmp(entry->key, "comm"))
+		set_comm(reading, entry);
+	else if (!strcmp(entry->key, "cgroup"))
+		set_cgroup(reading, entry);
+	else if (!strcmp(entry->key, "watch"))
+		set_watch(reading, entry);
+	else if (!strcmp(entry->key, "history"))
+		set_duration(reading, entry, &reading->rule->history_ns, 0, HISTORY_MAX_NS);
+	else if (!strcmp(entry->key, "capture"))
+		set_duration(reading, entry, &reading->rule->capture_ns, CAPTURE_MIN_NS, CAPTURE_MAX_NS);
+	else if (!strcmp(entry->key, "cooldown"))
+		set_duration(reading, entry, &reading->rule->cooldown_ns, 0, COOLDOWN_MAX_NS);
+	else if (is_trigger(entry->key, &trigger))
+		add_trigger(reading, entry, trigger);
+	else
+		config_error(reading->errors, entry->file, entry->line, "unknown key '%s'", entry->key);
+}
+
+static int finish_reading(struct reading *reading, int result, struct rule_set *ret_set)
+{
+	finish_rule(reading);
+	if (!result && reading->out_of_memory)
+		result = -ENOMEM;
+	if (!result && reading->errors->count)
+		result = -EINVAL;
+	if (result < 0)
+		rules_free(&reading->set);
+	else
+		*ret_set = reading->set;
+	return result;
+}
+
+int rules_read_text(const char *name, const char *text, size_t bytes, struct rule_set *ret_set,
+		    struct config_errors *errors)
+{
+	struct reading reading = { .errors = errors };
+
+	return finish_reading(&reading, ini_read_text(name, text, bytes, visit_entry, &reading, errors),
+			      ret_set);
+}
+
+static int is_rule_file(const struct dirent *entry)
+{
+	size_t bytes = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && bytes > 5 && !strcmp(entry->d_name + bytes - 5, ".conf");
+}
+
+int rules_read_directory(const char *directory, struct rule_set *ret_set, struct config_errors *errors)
+{
+	struct reading reading = { .errors = errors };
+	struct dirent **names = NULL;
+	int count = scandir(directory, &names, is_rule_file, alphasort), result = 0;
+
+	if (count < 0 && errno != ENOENT)
+		return -errno;
+	for (int i = 0; i < count; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%s", directory, names[i]->d_name);
+		if (!result)
+			result = ini_read_file(path, visit_entry, &reading, errors);
+		finish_rule(&reading);
+		free(names[i]);
+	}
+	free(names);
+	return finish_reading(&reading, result, ret_set);
+}
+
+void rules_free(struct rule_set *set)
+{
+	for (size_t i = 0; i < set->count; i++)
+		free(set->rules[i].cgroup);
+	free(set->rules);
+	comm_trie_free(set->trie);
+	*set = (struct rule_set){ 0 };
+}
+
+/* ---- matching ---- */
+
+int rules_assign_ids(struct rule_set *set, uint32_t first_rule_id, uint32_t first_pattern_id)
+{
+	set->trie = comm_trie_new();
+	if (!set->trie)
+		return -ENOMEM;
+	set->first_pattern_id = first_pattern_id;
+	set->patterns_count = 0;
+	for (size_t i = 0; i < set->count; i++) {
+		struct rule *rule = &set->rules[i];
+		int result = comm_trie_add(set->trie, &rule->comm, first_pattern_id + set->patterns_count);
+
+		rule->id = first_rule_id + (uint32_t)i;
+		if (!result)
+			rule->pattern_id = first_pattern_id + set->patterns_count++;
+		else if (result != -EEXIST)
+			return result;
+		for (size_t earlier = 0; result && earlier < i; earlier++)
+			if (!memcmp(&set->rules[earlier].comm, &rule->comm, sizeof(rule->comm)))
+				rule->pattern_id = set->rules[earlier].pattern_id;
+	}
+	return 0;
+}
+
+size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BYTES],
+			 uint32_t ret_ids[COMM_TRIE_PATH])
+{
+	return comm_trie_match(set->trie, comm, ret_ids);
+}
+
+bool rule_applies(const struct rule *rule, const char comm[ABI_COMM_BYTES], const char *cgroup)
+{
+	size_t bytes = strnlen(rule->comm.text, ABI_COMM_BYTES);
+
+	if (strncmp(rule->comm.text, comm, rule->comm.prefix ? bytes : ABI_COMM_BYTES))
+		return false;
+	return !rule->cgroup || !fnmatch(rule->cgroup, cgroup, 0);
+}

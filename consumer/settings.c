@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/settings.h"
+
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/pins.h"
+#include "common/units.h"
+
+#include <string.h>
+
+#define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
+
+int settings_parse(struct settings *ret_settings, int count, char **words)
+{
+	struct settings settings = {
+		.rules_dir = "/etc/bourdon/rules.d",
+		.pin_dir = PIN_DIRECTORY_DEFAULT,
+		.run_dir = RUN_DIRECTORY_DEFAULT,
+		.state_dir = "/var/lib/bourdon",
+		.user = "bourdon",
+		.group = "bourdon",
+		.database_bytes_max = 256UL << 20,
+	};
+	const struct option_spec options[] = {
+		{ "config", "F", "settings (" CONFIG_DEFAULT ", if it is there)", &settings.config },
+		{ "rules-dir", "D", "rules, *.conf (/etc/bourdon/rules.d)", &settings.rules_dir },
+		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
+		  &settings.pin_dir },
+		{ "run-dir", "D", "where bourdon-load left its manifest (" RUN_DIRECTORY_DEFAULT ")",
+		  &settings.run_dir },
+		{ "state-dir", "D", "where bourdon.db is (/var/lib/bourdon)", &settings.state_dir },
+		{ "user", "U", "who to become when started as root (bourdon)", &settings.user },
+		{ "group", "G", "and which group (bourdon)", &settings.group },
+		{ "check-config", NULL, "only check settings and rules", &settings.check_config },
+	};
+	const struct command_spec command = {
+		"bourdond",
+		"[OPTION...]",
+		"Waits for pressure, and records what happened before and during it.",
+		"bourdond --rules-dir ./rules.d --check-config",
+		options,
+		ARRAY_SIZE(options)
+	};
+	int unexpected, status = options_parse(&command, count, words, &unexpected);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	if (unexpected) {
+		log_error("unexpected word '%s': see 'bourdond --help'", words[1]);
+		return EXIT_USAGE;
+	}
+	settings.config_named = settings.config;
+	if (!settings.config)
+		settings.config = CONFIG_DEFAULT;
+	*ret_settings = settings;
+	return OPTIONS_RUN;
+}
+
+struct reading {
+	struct settings *settings;
+	struct config_errors *errors;
+};
+
+static void visit_entry(void *user, const struct ini_entry *entry)
+{
+	struct reading *reading = user;
+	uint64_t bytes;
+
+	if (!entry->key) {
+		if (strcmp(entry->section, "database"))
+			config_error(reading->errors, entry->file, entry->line,
+				     "unknown section '[%s]': '[database]' is known", entry->section);
+		return;
+	}
+	if (strcmp(entry->section, "database") || strcmp(entry->key, "max_size")) {
+		config_error(reading->errors, entry->file, entry->line, "unknown key '%s'", entry->key);
+		return;
+	}
+	if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
+		config_error(reading->errors, entry->file, entry->line,
+			     "max_size = %s: expected a size with its unit, 4MiB or more", entry->value);
+	else
+		reading->settings->database_bytes_max = bytes;
+}
+
+int settings_read(struct settings *settings, struct config_errors *errors)
+{
+	struct reading reading = { settings, errors };
+	int result;
+
+	if (!settings->config_named && access(settings->config, F_OK) && errno == ENOENT)
+		return 0;
+	result = ini_read_file(settings->config, visit_entry, &reading, errors);
+	return result < 0 ? result : errors->count ? -EINVAL : 0;
+}

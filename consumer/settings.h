@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * settings.h owns what bourdond is told: its command line and bourdon.conf.
+ */
+#ifndef BOURDON_CONSUMER_SETTINGS_H
+#define BOURDON_CONSUMER_SETTINGS_H
+
+#include "common/ini.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct settings {
+	const char *config, *rules_dir, *pin_dir, *run_dir, *state_dir, *user, *group;
+	const char *check_config; /* not NULL: only check */
+	bool config_named;        /* --config was given: then the file must exist */
+	uint64_t database_bytes_max;
+};
+
+/* The least that a database may have: the schema, the log and a capture. */
+#define DATABASE_BYTES_MIN (4UL << 20)
+
+/* Parses the command line. Returns OPTIONS_RUN (common/options.h) or an exit status. */
+int settings_parse(struct settings *ret_settings, int count, char **words);
+
+/* Reads bourdon.conf over the defaults. Mistakes go to `errors`. 0, -EINVAL when there were any, or -ENOMEM.
+ */
+int settings_read(struct settings *settings, struct config_errors *errors);
+
+#endif

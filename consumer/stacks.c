@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_MAX (SAMPLE_KERNEL_FRAMES + SAMPLE_USER_FRAMES)
+
+void stacks_init(struct stacks *stacks, uint64_t seed, uint32_t most)
+{
+	*stacks = (struct stacks){ .seed = seed, .most = most };
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	free(stacks->stacks);
+	free(stacks->frames);
+	hash_index_free(&stacks->index);
+	*stacks = (struct stacks){ 0 };
+}
+
+struct wanted {
+	const struct stacks *stacks;
+	const struct stack *stack;
+	const uint64_t *frames;
+};
+
+static bool is_wanted(const void *user, uint32_t position)
+{
+	const struct wanted *wanted = user;
+	const struct stack *there = &wanted->stacks->stacks[position], *stack = wanted->stack;
+	size_t depth = (size_t)stack->kernel_depth + stack->user_depth;
+
+	return there->process == stack->process && there->kernel_depth == stack->kernel_depth &&
+	       there->user_depth == stack->user_depth && there->unwinder == stack->unwinder &&
+	       !memcmp(wanted->stacks->frames + there->first, wanted->frames,
+		       depth * sizeof(*wanted->frames));
+}
+
+static int make_room(struct stacks *stacks, size_t depth)
+{
+	if (stacks->count == stacks->room) {
+		uint32_t room = stacks->room ? stacks->room * 2 : 256;
+		struct stack *grown = reallocarray(stacks->stacks, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		stacks->stacks = grown;
+		stacks->room = room;
+	}
+	if (stacks->frames_count + depth > stacks->frames_room) {
+		uint32_t room = stacks->frames_room ? stacks->frames_room * 2 : 8192;
+		uint64_t *grown = reallocarray(stacks->frames, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		stacks->frames = grown;
+		stacks->frames_room = room;
+	}
+	return 0;
+}
+
+int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack)
+{
+	uint64_t frames[FRAMES_MAX];
+	struct stack stack = {
+		.process = process,
+		.kernel_depth = (uint16_t)(sample->kernel_depth > 0 ? sample->kernel_depth : 0),
+		.user_depth = (uint16_t)(sample->user_depth > 0 ? sample->user_depth : 0),
+		.truncated = sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
+			     sample->user_depth == (int)SAMPLE_USER_FRAMES,
+	};
+	struct wanted wanted = { stacks, &stack, frames };
+	size_t depth = 0;
+	uint32_t found;
+	int result;
+
+	for (size_t i = 0; i < stack.kernel_depth; i++)
+		frames[depth++] = (uint64_t)(int64_t)sample->kernel_frames[i];
+	for (size_t i = 0; i < stack.user_depth; i++)
+		frames[depth++] = sample->user_frames[i];
+	stack.unwinder = stack.user_depth ? sample->unwinder : 0;
+	stack.hash = hash_bytes(stacks->seed + process * 0x9e3779b97f4a7c15U + stack.kernel_depth, frames,
+				depth * sizeof(frames[0]));
+	found = hash_index_find(&stacks->index, stack.hash, is_wanted, &wanted);
+	if (found != HASH_INDEX_NONE) {
+		*ret_stack = found;
+		return 0;
+	}
+	if (stacks->count == stacks->most)
+		return -ENOSPC;
+	result = make_room(stacks, depth);
+	if (!result)
+		result = hash_index_add(&stacks->index, stack.hash, stacks->count);
+	if (result < 0)
+		return result;
+	stack.first = stacks->frames_count;
+	memcpy(stacks->frames + stack.first, frames, depth * sizeof(frames[0]));
+	stacks->frames_count += (uint32_t)depth;
+	stacks->stacks[stacks->count] = stack;
+	*ret_stack = stacks->count++;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * store.h owns the database: what is written to it, in which transactions, and how large it may become.
+ * Every call may block on the disk or on another process's lock: only the store thread makes them, once it
+ * runs.
+ */
+#ifndef BOURDON_CONSUMER_STORE_H
+#define BOURDON_CONSUMER_STORE_H
+
+#include "common/counters.h"
+#include "consumer/capture.h"
+#include "consumer/mappings.h"
+#include "consumer/resolve.h"
+
+#include <stdatomic.h>
+
+#define DATABASE_FILE "bourdon.db"
+
+struct store;
+
+/*
+ * Opens DIRECTORY/bourdon.db, made if it is not there, marks what a crash left in `recording` as
+ * interrupted, and makes it fit `bytes_max` (database and log together). A database that is locked is
+ * waited for until *give_up_ns (CLOCK_MONOTONIC; 0: for ever), which another thread may set. Logs what
+ * failed; 0 or -errno.
+ */
+int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max,
+	       const atomic_uint_fast64_t *give_up_ns);
+void store_close(struct store *store);
+
+/* The first rule id and pattern id that were never used in this database. 0 or -errno. */
+int store_next_ids(struct store *store, uint32_t *ret_rule_id, uint32_t *ret_pattern_id);
+
+/* A run of the daemon with its rules; everything that follows belongs to it. */
+int store_begin_run(struct store *store, const struct manifest *manifest, const struct rule_set *rules);
+int store_end_run(struct store *store);
+
+/* Writes the row of a capture that has just fired. 0 or -errno. */
+int store_begin_capture(struct store *store, const struct capture_cause *cause, uint64_t history_ns,
+			int64_t *ret_capture_id);
+
+/*
+ * Writes everything of a capture that has ended, in one transaction, and removes the oldest captures where
+ * there is no room for it. 0; -ENOSPC: there is no room even so; or -errno. The database is then as before.
+ */
+int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
+			 const struct mappings *mappings);
+
+/* A row a counter. 0 or -errno. */
+int store_add_counters(struct store *store, const uint64_t values[COUNTERS]);
+
+/* Why the last call failed, for a log line. */
+const char *store_error(const struct store *store);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store_thread.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "consumer/store.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define STACK_BYTES (512UL << 10)
+#define WALK_INTERVAL_NS 1000000000U /* at most one walk over all mappings a second */
+#define WALKS_REMEMBERED 64          /* mappings of a process that is gone are kept so long */
+#define RETRY_NS 5000000000U         /* a full disk: how often to look again, */
+#define RETRIES 24                   /* and how often before a capture is given up */
+
+enum job_kind { JOB_BEGIN, JOB_COMMIT };
+
+struct job {
+	enum job_kind kind;
+	struct capture *capture;
+};
+
+#define JOBS_MAX (2 * STORE_CAPTURES_MAX)
+
+struct store_thread {
+	struct store *store;
+	const struct pinned *pinned;
+	int spawner_socket;
+	struct mappings *mappings;
+	struct kernel_symbols symbols;
+	struct log_limit iterator_errors;
+	pthread_t thread;
+	bool started;
+
+	/* shared, under the lock, which is never held while anything blocks */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct job jobs[JOBS_MAX];
+	size_t jobs_first, jobs_count;
+	unsigned int captures; /* begun and not yet committed */
+	bool running, stopping;
+	uint64_t walk_due_ns; /* 0: nobody wants one */
+
+	atomic_uint_fast64_t give_up_ns;
+};
+
+/* ---- the thread's side ---- */
+
+static void walk_mappings(struct store_thread *thread)
+{
+	_cleanup_close_ int fd = pinned_open_iterator(thread->pinned, PIN_MAPPINGS);
+	int result = fd < 0 ? fd : mappings_read(thread->mappings, fd);
+
+	if (result < 0 && log_allowed(&thread->iterator_errors, 1))
+		log_warning("cannot read the mapping iterator: %s; user frames of new processes stay without "
+			    "names",
+			    strerror(-result));
+	mappings_forget(thread->mappings, WALKS_REMEMBERED);
+}
+
+static void begin_capture(struct store_thread *thread, struct capture *capture)
+{
+	if (store_begin_capture(thread->store, &capture->cause, capture_history_ns(capture),
+				&capture->capture_id))
+		log_warning("cannot announce the capture of rule %s in the database: %s", capture->cause.rule,
+			    store_error(thread->store));
+	/* while its processes are alive; they may not be when it ends */
+	walk_mappings(thread);
+}
+
+/* True when the wait is over for good: the daemon ends. */
+static bool pause_until(struct store_thread *thread, uint64_t until_ns)
+{
+	struct timespec until = clock_timespec(until_ns);
+	int waited = 0;
+	bool stopping;
+
+	pthread_mutex_lock(&thread->lock);
+	while (!thread->stopping && !waited)
+		waited = pthread_cond_timedwait(&thread->changed, &thread->lock, &until);
+	stopping = thread->stopping;
+	pthread_mutex_unlock(&thread->lock);
+	return stopping;
+}
+
+static void commit_capture(struct store_thread *thread, struct capture *capture)
+{
+	struct resolved resolved;
+	uint64_t counters[COUNTERS];
+	int result, tries = 0;
+
+	walk_mappings(thread);
+	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
+				 thread->spawner_socket, &resolved);
+	if (result < 0) {
+		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
+		return;
+	}
+	do {
+		result = store_commit_capture(thread->store, capture, &resolved, thread->mappings);
+		if (result < 0 && !tries)
+			log_warning("cannot write the capture of rule %s yet: %s", capture->cause.rule,
+				    store_error(thread->store));
+	} while (result < 0 && tries++ < RETRIES && !pause_until(thread, clock_monotonic_ns() + RETRY_NS));
+	if (result < 0)
+		log_error("the capture of rule %s is lost: %s", capture->cause.rule,
+			  store_error(thread->store));
+	else
+		log_info("captured %u stacks of rule %s", capture->stacks.count, capture->cause.rule);
+	resolved_free(&resolved);
+	if (!result && !counters_read(thread->pinned->map_fds[PIN_COUNTERS], counters) &&
+	    store_add_counters(thread->store, counters))
+		log_warning("cannot write the counters: %s", store_error(thread->store));
+}
+
+static void do_job(struct store_thread *thread, const struct job *job)
+{
+	if (job->kind == JOB_BEGIN) {
+		begin_capture(thread, job->capture);
+		return;
+	}
+	commit_capture(thread, job->capture);
+	capture_free(job->capture);
+	pthread_mutex_lock(&thread->lock);
+	thread->captures--;
+	pthread_mutex_unlock(&thread->lock);
+}
+
+/* Waits for a job, a walk that is due, or the end; false at the end, when all jobs are done. */
+static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_walk)
+{
+	bool goes_on = true;
+
+	*ret_walk = false;
+	*ret_job = (struct job){ 0 };
+	pthread_mutex_lock(&thread->lock);
+	for (;;) {
+		uint64_t due_ns = thread->walk_due_ns, now_ns = clock_monotonic_ns();
+
+		if (thread->jobs_count) {
+			*ret_job = thread->jobs[thread->jobs_first];
+			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
+			thread->jobs_count--;
+			break;
+		}
+		if (thread->stopping) {
+			goes_on = false;
+			break;
+		}
+		if (due_ns && now_ns >= due_ns) {
+			thread->walk_due_ns = 0;
+			*ret_walk = true;
+			break;
+		}
+		if (due_ns) {
+			struct timespec until = clock_timespec(due_ns);
+
+			pthread_cond_timedwait(&thread->changed, &thread->lock, &until);
+		} else {
+			pthread_cond_wait(&thread->changed, &thread->lock);
+		}
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return goes_on;
+}
+
+static void *run(void *user)
+{
+	struct store_thread *thread = user;
+	struct job job;
+	bool walk;
+
+	pthread_mutex_lock(&thread->lock);
+	thread->running = true;
+	pthread_cond_signal(&thread->changed);
+	pthread_mutex_unlock(&thread->lock);
+	while (next_job(thread, &job, &walk)) {
+		if (walk)
+			walk_mappings(thread);
+		if (job.capture)
+			do_job(thread, &job);
+	}
+	if (store_end_run(thread->store))
+		log_warning("cannot write the end of this run: %s", store_error(thread->store));
+	return NULL;
+}
+
+/* ---- the draining thread's side ---- */
+
+static int init_lock(struct store_thread *thread)
+{
+	pthread_condattr_t attributes;
+	int result = pthread_mutex_init(&thread->lock, NULL);
+
+	if (!result)
+		result = pthread_condattr_init(&attributes);
+	if (!result)
+		result = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	if (!result)
+		result = pthread_cond_init(&thread->changed, &attributes);
+	return -result;
+}
+
+int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings)
+{
+	struct store_thread *thread = calloc(1, sizeof(*thread));
+	int result;
+
+	if (!thread)
+		return -ENOMEM;
+	thread->pinned = settings->pinned;
+	thread->spawner_socket = settings->spawner_socket;
+	atomic_init(&thread->give_up_ns, 0);
+	thread->mappings = mappings_new();
+	result = thread->mappings ? init_lock(thread) : -ENOMEM;
+	if (!result)
+		result = kernel_symbols_open(&thread->symbols, settings->pinned->symbols_fd);
+	if (result < 0)
+		log_error("cannot prepare the store thread: %s", strerror(-result));
+	else
+		result = store_open(&thread->store, settings->state_dir, settings->database_bytes_max,
+				    &thread->give_up_ns);
+	if (result < 0)
+		store_thread_stop(thread, 0);
+	else
+		*ret_thread = thread;
+	return result;
+}
+
+int store_thread_begin_run(struct store_thread *thread, struct rule_set *rules)
+{
+	uint32_t rule_id, pattern_id;
+	int result = store_next_ids(thread->store, &rule_id, &pattern_id);
+
+	if (!result)
+		result = rules_assign_ids(rules, rule_id, pattern_id);
+	if (!result)
+		result = store_begin_run(thread->store, &thread->pinned->manifest, rules);
+	if (result < 0)
+		log_error("cannot begin a run in the database: %s",
+			  result == -ENOMEM ? "out of memory" : store_error(thread->store));
+	return result;
+}
+
+int store_thread_start(struct store_thread *thread)
+{
+	pthread_attr_t attributes;
+	int result = pthread_attr_init(&attributes);
+
+	if (!result)
+		result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	if (!result)
+		result = pthread_create(&thread->thread, &attributes, run, thread);
+	if (result) {
+		log_error("cannot start the store thread: %s", strerror(result));
+		return -result;
+	}
+	thread->started = true;
+	pthread_attr_destroy(&attributes);
+	/* glibc sets a new thread up in it (rseq, robust list): the filter must not come before that */
+	pthread_mutex_lock(&thread->lock);
+	while (!thread->running)
+		pthread_cond_wait(&thread->changed, &thread->lock);
+	pthread_mutex_unlock(&thread->lock);
+	return 0;
+}
+
+static void add_job(struct store_thread *thread, enum job_kind kind, struct capture *capture)
+{
+	size_t last = (thread->jobs_first + thread->jobs_count) % JOBS_MAX;
+
+	thread->jobs[last] = (struct job){ kind, capture };
+	thread->jobs_count++;
+	pthread_cond_signal(&thread->changed);
+}
+
+bool store_thread_begin(struct store_thread *thread, struct capture *capture)
+{
+	bool room;
+
+	pthread_mutex_lock(&thread->lock);
+	room = thread->captures < STORE_CAPTURES_MAX;
+	if (room) {
+		thread->captures++;
+		add_job(thread, JOB_BEGIN, capture);
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return room;
+}
+
+void store_thread_commit(struct store_thread *thread, struct capture *capture)
+{
+	pthread_mutex_lock(&thread->lock);
+	add_job(thread, JOB_COMMIT, capture);
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void store_thread_want_mappings(struct store_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	/* not at once: a process that has just begun has yet to map its libraries, and others may follow */
+	if (!thread->walk_due_ns) {
+		thread->walk_due_ns = clock_monotonic_ns() + WALK_INTERVAL_NS;
+		pthread_cond_signal(&thread->changed);
+	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
+{
+	if (!thread)
+		return;
+	if (thread->started) {
+		atomic_store(&thread->give_up_ns, clock_monotonic_ns() + patience_ns);
+		pthread_mutex_lock(&thread->lock);
+		thread->stopping = true;
+		pthread_cond_signal(&thread->changed);
+		pthread_mutex_unlock(&thread->lock);
+		pthread_join(thread->thread, NULL);
+	}
+	store_close(thread->store);
+	mappings_free(thread->mappings);
+	kernel_symbols_close(&thread->symbols);
+	pthread_mutex_destroy(&thread->lock);
+	pthread_cond_destroy(&thread->changed);
+	free(thread);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbolizer/spawner.h"
+
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/pass_fd.h"
+#include "common/seccomp.h"
+#include "consumer/privilege.h"
+#include "consumer/symbolizer/symbolizer.h"
+#include "policy/spawner.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#define SPAWNER_FD 3
+
+/* SPAWNER: one request, one symbolizer. */
+static int spawn(int control)
+{
+	int pair[2], result;
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return -errno;
+	child = fork();
+	if (!child) {
+		close(control);
+		close(pair[0]);
+		symbolizer_run(pair[1]);
+	}
+	result = child < 0 ? -errno : pass_fd_send(control, "s", 1, pair[0]);
+	close(pair[0]);
+	close(pair[1]);
+	return result;
+}
+
+/* SPAWNER: nothing of the daemon's is open in it but its socket. */
+static void __attribute__((noreturn)) run(int control)
+{
+	static const struct sigaction reap = { .sa_handler = SIG_IGN, .sa_flags = SA_NOCLDWAIT };
+	char byte;
+	int fd, result;
+
+	if (dup2(control, SPAWNER_FD) < 0 || syscall(SYS_close_range, SPAWNER_FD + 1, ~0U, 0))
+		_exit(EXIT_FAILED);
+	sigaction(SIGCHLD, &reap, NULL);
+	setpriority(PRIO_PROCESS, 0, 19); /* symbols can wait for whoever is under pressure */
+	if (privilege_drop_all())
+		_exit(EXIT_FAILED);
+	result = seccomp_install(spawner_filter, SPAWNER_FILTER_LENGTH, false);
+	if (result < 0) {
+		log_error("cannot confine the spawner: %s", strerror(-result));
+		_exit(EXIT_FAILED);
+	}
+	while (pass_fd_receive(SPAWNER_FD, &byte, 1, &fd) == 1)
+		if (spawn(SPAWNER_FD) < 0)
+			break;
+	_exit(EXIT_DONE);
+}
+
+int spawner_start(int *ret_socket)
+{
+	int pair[2];
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		log_error("cannot make the spawner's socket: %s", strerror(errno));
+		return -errno;
+	}
+	child = fork();
+	if (!child)
+		run(pair[1]);
+	close(pair[1]);
+	if (child < 0) {
+		int result = -errno;
+
+		log_error("cannot fork the spawner: %s", strerror(-result));
+		close(pair[0]);
+		return result;
+	}
+	*ret_socket = pair[0];
+	return 0;
+}
+
+int spawner_request(int socket)
+{
+	int fd = -EBADF, result = pass_fd_send(socket, "s", 1, -1);
+	char byte;
+	ssize_t got;
+
+	if (result < 0)
+		return result;
+	got = pass_fd_receive(socket, &byte, 1, &fd);
+	if (got < 0)
+		return (int)got;
+	return fd >= 0 ? fd : -EPIPE;
+}

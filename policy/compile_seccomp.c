@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * compile_seccomp turns a system-call policy that a person can review into the filter that the kernel runs,
+ * at build time: the daemons carry the finished instructions and link no libseccomp.
+ *
+ * One statement a line, words separated by blanks, # begins a comment:
+ *
+ *	group WORD...			why the calls below are needed; before the first of them
+ *	allow NAME...			whatever the arguments
+ *	allow NAME if CONDITION [and CONDITION]...
+ *					several lines for one call are alternatives
+ *	errno ENOSYS NAME...		refused with that error rather than killed
+ *
+ *	CONDITION			argN == CONST, argN != CONST, argN & CONST == CONST; N is 0 to 5
+ *	CONST				a decimal or 0x number, a name from constants[], or those joined by |
+ *
+ * What is not named kills the process. NAME? may be unknown on this architecture and is then left out. All 64
+ * bits of an argument are compared: an int with rubbish above it fails ==, so that a rule errs towards
+ *killing, but it passes !=, which is for arguments that the kernel reads whole.
+ */
+#define _GNU_SOURCE 1 /* memfd_create() */
+
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WORDS_MOST 128U
+#define CONDITIONS_MOST 6U /* one for each argument */
+#define FILTER_OPTIMIZE 2U /* a binary tree over the call numbers, since libseccomp 2.5 */
+
+/* clang-format off */
+static const struct constant {
+	const char *name;
+	uint64_t value;
+} constants[] = {
+#define CONSTANT(name) { #name, (uint64_t)(name) }
+	CONSTANT(EACCES), CONSTANT(ENOENT), CONSTANT(ENOSYS), CONSTANT(EPERM),
+	CONSTANT(AF_UNIX), CONSTANT(SOCK_CLOEXEC), CONSTANT(SOCK_DGRAM), CONSTANT(SOCK_NONBLOCK),
+	CONSTANT(SOCK_SEQPACKET), CONSTANT(SOCK_STREAM),
+	CONSTANT(PROT_EXEC), CONSTANT(PROT_READ), CONSTANT(PROT_WRITE),
+	CONSTANT(BPF_MAP_DELETE_BATCH), CONSTANT(BPF_MAP_DELETE_ELEM), CONSTANT(BPF_MAP_GET_NEXT_KEY),
+	CONSTANT(BPF_MAP_LOOKUP_AND_DELETE_BATCH), CONSTANT(BPF_MAP_LOOKUP_BATCH),
+	CONSTANT(BPF_MAP_LOOKUP_ELEM), CONSTANT(BPF_MAP_UPDATE_BATCH), CONSTANT(BPF_MAP_UPDATE_ELEM),
+	CONSTANT(BPF_OBJ_GET_INFO_BY_FD),
+	CONSTANT(F_DUPFD_CLOEXEC), CONSTANT(F_GETFD), CONSTANT(F_GETFL), CONSTANT(F_GETLK), CONSTANT(F_SETFD),
+	CONSTANT(F_SETFL), CONSTANT(F_SETLK),
+	CONSTANT(CLONE_CHILD_CLEARTID), CONSTANT(CLONE_CHILD_SETTID),
+	CONSTANT(SIGABRT), CONSTANT(SIGCHLD),
+	CONSTANT(PR_SET_NO_NEW_PRIVS), CONSTANT(SECCOMP_SET_MODE_FILTER),
+#undef CONSTANT
+};
+/* clang-format on */
+
+/* One call of one line: `allow read write` makes two. */
+struct rule {
+	char *name;
+	int number; /* negative: unknown here, and allowed to be */
+	unsigned int line;
+	uint32_t action;
+	unsigned int conditions_count;
+	struct scmp_arg_cmp conditions[CONDITIONS_MOST];
+};
+
+struct policy {
+	const char *name;
+	unsigned int line; /* being parsed */
+	unsigned int mistakes;
+	bool grouped;
+	struct rule *rules;
+	size_t rules_count;
+};
+
+__attribute__((format(printf, 2, 3))) static void mistake(struct policy *policy, const char *format, ...)
+{
+	va_list arguments;
+
+	fprintf(stderr, "%s.seccomp:%u: ", policy->name, policy->line);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+	policy->mistakes++;
+}
+
+static bool parse_number(const char *text, uint64_t *ret_value)
+{
+	bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]) || (hexadecimal && !isxdigit((unsigned char)text[2])))
+		return false;
+	errno = 0;
+	*ret_value = strtoull(text, &end, hexadecimal ? 16 : 10);
+	return !*end && !errno;
+}
+
+static bool find_constant(const char *name, uint64_t *ret_value)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(constants); i++)
+		if (!strcmp(constants[i].name, name)) {
+			*ret_value = constants[i].value;
+			return true;
+		}
+	return false;
+}
+
+/* "A|B": cuts the word up. */
+static bool parse_constant(struct policy *policy, char *word, uint64_t *ret_value)
+{
+	uint64_t value = 0, part;
+	const char *name;
+
+	while ((name = strsep(&word, "|"))) {
+		if (!parse_number(name, &part) && !find_constant(name, &part)) {
+			mistake(policy, "'%s' is neither a number nor a known constant", name);
+			return false;
+		}
+		value |= part;
+	}
+	*ret_value = value;
+	return true;
+}
+
+static bool parse_argument(struct policy *policy, const char *word, unsigned int *ret_argument)
+{
+	if (strncmp(word, "arg", 3) || word[3] < '0' || word[3] > '5' || word[4]) {
+		mistake(policy, "a condition begins with arg0 to arg5, not '%s'", word);
+		return false;
+	}
+	*ret_argument = (unsigned int)(word[3] - '0');
+	return true;
+}
+
+/* One condition from the front of `words`: how many it took, 0 after a mistake. */
+static size_t parse_condition(struct policy *policy, char **words, size_t count, struct scmp_arg_cmp *ret_one)
+{
+	struct scmp_arg_cmp one = { .op = SCMP_CMP_EQ };
+	bool masked = count > 1 && !strcmp(words[1], "&");
+	size_t taken = masked ? 5 : 3;
+
+	if (count < taken) {
+		mistake(policy, "a condition is 'argN == CONST', 'argN != CONST' or 'argN & MASK == CONST'");
+		return 0;
+	}
+	if (!parse_argument(policy, words[0], &one.arg))
+		return 0;
+	if (masked) {
+		one.op = SCMP_CMP_MASKED_EQ;
+		if (!parse_constant(policy, words[2], &one.datum_a) ||
+		    !parse_constant(policy, words[4], &one.datum_b))
+			return 0;
+		if (one.datum_b & ~one.datum_a) {
+			mistake(policy, "never true: the value has bits that the mask takes away");
+			return 0;
+		}
+	} else if (!parse_constant(policy, words[2], &one.datum_a)) {
+		return 0;
+	}
+	if (!masked && !strcmp(words[1], "!=")) {
+		one.op = SCMP_CMP_NE;
+	} else if (strcmp(words[taken - 2], "==")) {
+		mistake(policy, "unknown operator '%s'", words[taken - 2]);
+		return 0;
+	}
+	*ret_one = one;
+	return taken;
+}
+
+static bool parse_conditions(struct policy *policy, char **words, size_t count, struct rule *rule)
+{
+	unsigned int compared = 0;
+
+	for (;;) {
+		struct scmp_arg_cmp one;
+		size_t taken = parse_condition(policy, words, count, &one);
+
+		if (!taken)
+			return false;
+		if (compared & 1U << one.arg) { /* libseccomp takes one comparison an argument */
+			mistake(policy, "arg%u is compared twice in one rule", one.arg);
+			return false;
+		}
+		compared |= 1U << one.arg;
+		rule->conditions[rule->conditions_count++] = one;
+		words += taken;
+		count -= taken;
+		if (!count)
+			return true;
+		if (strcmp(words[0], "and")) {
+			mistake(policy, "expected 'and', not '%s'", words[0]);
+			return false;
+		}
+		words++;
+		count--;
+	}
+}
+
+/* Alternatives are conditions on both sides, and different ones; anything else says a call twice. */
+static bool contradicts(const struct rule *earlier, const struct rule *rule)
+{
+	if (earlier->number != rule->number || rule->number < 0)
+		return false;
+	if (!earlier->conditions_count || !rule->conditions_count)
+		return true;
+	return earlier->conditions_count == rule->conditions_count &&
+	       !memcmp(earlier->conditions, rule->conditions, sizeof(rule->conditions));
+}
+
+/* Adds a copy of `rule` for the call that `word` names. -ENOMEM or 0, whether or not it made a mistake. */
+static int add_rule(struct policy *policy, const struct rule *rule, char *word)
+{
+	struct rule added = *rule, *grown;
+	size_t length = strlen(word);
+	bool optional = length > 1 && word[length - 1] == '?';
+
+	if (optional)
+		word[length - 1] = '\0';
+	/* the pseudo numbers of calls that only other architectures have are negative as well */
+	added.number = seccomp_syscall_resolve_name(word);
+	added.line = policy->line;
+	if (added.number < 0 && !optional) {
+		mistake(policy, "no system call '%s' on this architecture (write '%s?' to leave it out)",
+			word, word);
+		return 0;
+	}
+	for (size_t i = 0; i < policy->rules_count; i++)
+		if (contradicts(&policy->rules[i], &added)) {
+			mistake(policy, "'%s' is stated on line %u already", word, policy->rules[i].line);
+			return 0;
+		}
+	grown = reallocarray(policy->rules, policy->rules_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	policy->rules = grown;
+	added.name = strdup(word);
+	if (!added.name)
+		return -ENOMEM;
+	policy->rules[policy->rules_count++] = added;
+	return 0;
+}
+
+static int add_rules(struct policy *policy, const struct rule *rule, char **words, size_t count)
+{
+	int error = 0;
+
+	if (!policy->grouped)
+		mistake(policy, "a 'group' line that says why must come first");
+	if (!count)
+		mistake(policy, "a system call's name is missing");
+	for (size_t i = 0; i < count && !error; i++)
+		error = add_rule(policy, rule, words[i]);
+	return error;
+}
+
+static int parse_allow(struct policy *policy, char **words, size_t count)
+{
+	struct rule rule = { .action = SCMP_ACT_ALLOW };
+	size_t names = 0;
+
+	while (names < count && strcmp(words[names], "if"))
+		names++;
+	if (names < count) {
+		if (names > 1) { /* the same argument of two calls is rarely the same thing */
+			mistake(policy, "a condition belongs to one system call");
+			return 0;
+		}
+		if (!parse_conditions(policy, words + names + 1, count - names - 1, &rule))
+			return 0;
+	}
+	return add_rules(policy, &rule, words, names);
+}
+
+static int parse_errno(struct policy *policy, char **words, size_t count)
+{
+	struct rule rule = { .action = SCMP_ACT_ALLOW };
+	uint64_t number;
+
+	if (!count || words[0][0] != 'E' || !find_constant(words[0], &number)) {
+		mistake(policy, "'errno' takes the name of an error: ENOSYS, ENOENT, EPERM or EACCES");
+		return 0;
+	}
+	rule.action = SCMP_ACT_ERRNO((uint32_t)number);
+	return add_rules(policy, &rule, words + 1, count - 1);
+}
+
+/* 0, or -ENOMEM; mistakes are counted, not returned. */
+static int parse_line(struct policy *policy, char *line)
+{
+	char *words[WORDS_MOST], *word;
+	size_t count = 0;
+
+	line[strcspn(line, "#\n")] = '\0';
+	while ((word = strsep(&line, " \t"))) {
+		if (!*word)
+			continue;
+		if (count == WORDS_MOST) {
+			mistake(policy, "more than %u words on a line", WORDS_MOST);
+			return 0;
+		}
+		words[count++] = word;
+	}
+	if (!count)
+		return 0;
+	if (!strcmp(words[0], "allow"))
+		return parse_allow(policy, words + 1, count - 1);
+	if (!strcmp(words[0], "errno"))
+		return parse_errno(policy, words + 1, count - 1);
+	if (strcmp(words[0], "group"))
+		mistake(policy, "expected 'group', 'allow' or 'errno', not '%s'", words[0]);
+	else if (count < 2)
+		mistake(policy, "'group' says why the calls below it are needed");
+	else
+		policy->grouped = true;
+	return 0;
+}
+
+/* 0, -EBADMSG after mistakes (which have been shown), or -errno. */
+static int policy_parse(struct policy *policy, FILE *from)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+	int error = 0;
+
+	while (!error && (length = getline(&line, &room, from)) >= 0) {
+		policy->line++;
+		if (memchr(line, '\0', (size_t)length))
+			mistake(policy, "a NUL byte");
+		else
+			error = parse_line(policy, line);
+	}
+	if (error)
+		return error;
+	if (ferror(from))
+		return -EIO;
+	if (!policy->rules_count && !policy->mistakes)
+		mistake(policy, "no system call is allowed");
+	return policy->mistakes ? -EBADMSG : 0;
+}
+
+static void policy_free(struct policy *policy)
+{
+	for (size_t i = 0; i < policy->rules_count; i++)
+		free(policy->rules[i].name);
+	free(policy->rules);
+}
+
+/* Gives the rules to libseccomp, each exactly as it is written. 0 or -errno. */
+static int policy_build(struct policy *policy, scmp_filter_ctx filter)
+{
+	/* the default kills one thread only, and leaves a daemon half alive */
+	int error = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+
+	if (error)
+		return error;
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, FILTER_OPTIMIZE); /* older ones do without */
+	for (size_t i = 0; i < policy->rules_count; i++) {
+		const struct rule *rule = &policy->rules[i];
+
+		if (rule->number < 0)
+			continue;
+		error = seccomp_rule_add_exact_array(filter, rule->action, rule->number,
+						     rule->conditions_count, rule->conditions);
+		if (!error)
+			continue;
+		policy->line = rule->line;
+		mistake(policy, "libseccomp refuses the rule for '%s': %s", rule->name, strerror(-error));
+	}
+	return policy->mistakes ? -EBADMSG : 0;
+}
+
+/* The finished instructions, which the caller frees. 0 or -errno. */
+static int filter_export(scmp_filter_ctx filter, struct sock_filter **ret_code, size_t *ret_count)
+{
+	_cleanup_close_ int fd = memfd_create("filter", MFD_CLOEXEC);
+	_cleanup_free_ struct sock_filter *code = NULL;
+	struct stat status;
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	error = seccomp_export_bpf(filter, fd);
+	if (error)
+		return error;
+	if (fstat(fd, &status))
+		return -errno;
+	code = malloc((size_t)status.st_size);
+	if (!code)
+		return -ENOMEM;
+	if (pread(fd, code, (size_t)status.st_size, 0) != status.st_size)
+		return -EIO;
+	*ret_code = TAKE_PTR(code);
+	*ret_count = (size_t)status.st_size / sizeof(*code);
+	return 0;
+}
+
+static void print_macro(const struct policy *policy)
+{
+	for (const char *at = policy->name; *at; at++)
+		putchar(toupper((unsigned char)*at));
+	fputs("_FILTER_LENGTH", stdout);
+}
+
+static int print_header(const struct policy *policy, const struct sock_filter *code, size_t count)
+{
+	printf("/* Made from %s.seccomp by compile_seccomp. */\n", policy->name);
+	for (size_t i = 0; i < policy->rules_count; i++)
+		if (policy->rules[i].number < 0)
+			printf("/* line %u: this architecture has no %s */\n", policy->rules[i].line,
+			       policy->rules[i].name);
+	fputs("#ifndef ", stdout);
+	print_macro(policy);
+	fputs("\n#define ", stdout);
+	print_macro(policy);
+	printf(" %zuU\n\n#include <linux/filter.h>\n\nstatic const struct sock_filter %s_filter[", count,
+	       policy->name);
+	print_macro(policy);
+	fputs("] = {\n", stdout);
+	for (size_t i = 0; i < count; i++)
+		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", code[i].code, code[i].jt, code[i].jf, code[i].k);
+	fputs("};\n\n#endif\n", stdout);
+	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+}
+
+static int compile(struct policy *policy, FILE *from, uint32_t otherwise)
+{
+	_cleanup_free_ struct sock_filter *code = NULL;
+	size_t count = 0;
+	scmp_filter_ctx filter;
+	int error = policy_parse(policy, from);
+
+	if (error)
+		return error;
+	filter = seccomp_init(otherwise);
+	if (!filter)
+		return -ENOMEM;
+	error = policy_build(policy, filter);
+	if (!error)
+		error = filter_export(filter, &code, &count);
+	seccomp_release(filter);
+	return error ? error : print_header(policy, code, count);
+}
+
+/* The name becomes part of C identifiers. */
+static bool valid_name(const char *name)
+{
+	return islower((unsigned char)*name) && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
+int main(int argc, char **argv)
+{
+	const char *log_only = NULL;
+	const struct option_spec options[] = {
+		{ "log", NULL, "let what is not named pass, and have the kernel log it", &log_only },
+	};
+	const struct command_spec command = {
+		"compile_seccomp",
+		"[--log] NAME < NAME.seccomp > NAME.h",
+		"Compiles a system-call policy into a C array, NAME_filter, of NAME_FILTER_LENGTH.",
+		"compile_seccomp bourdond < policy/bourdond.seccomp > build/policy/bourdond.h",
+		options,
+		ARRAY_SIZE(options)
+	};
+	struct policy policy = { .line = 0 };
+	int words, parsed, error;
+
+	log_init(command.program);
+	parsed = options_parse(&command, argc, argv, &words);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (words != 1 || !valid_name(argv[1])) {
+		log_error("takes one name of a-z, 0-9 and _: see --help");
+		return EXIT_USAGE;
+	}
+	policy.name = argv[1];
+	error = compile(&policy, stdin, log_only ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
+	policy_free(&policy);
+	if (error && error != -EBADMSG)
+		log_error("cannot compile %s.seccomp: %s", argv[1], strerror(-error));
+	return error ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests of the system-call policies as the kernel enforces them: children install the compiled filters and
+ * try each call for real, what must work, what must be refused, and what must kill. And of the compiler's
+ * refusal of policies that do not mean what they say.
+ */
+#define _GNU_SOURCE 1 /* struct ucred, pipe2() */
+
+#include "common/cleanup.h"
+#include "common/seccomp.h"
+#include "policy/bourdond.h"
+#include "policy/spawner.h"
+#include "policy/symbolizer.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+Suite *seccomp_suite(void);
+
+/* A sanitizer's runtime makes calls of its own, in every process, that no policy of ours allows. */
+#ifdef __has_feature
+#define CLANG_SANITIZES __has_feature(address_sanitizer)
+#else
+#define CLANG_SANITIZES 0
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED CLANG_SANITIZES
+#endif
+
+#define KILLED (-1)
+#define PASSES (-2) /* reaches the kernel's implementation, which may well refuse what it was given */
+#define NO_FD 1000UL
+#define X32_BIT 0x40000000L
+
+struct filter {
+	const struct sock_filter *code;
+	size_t length;
+};
+
+static const struct filter bourdond = { bourdond_filter, BOURDOND_FILTER_LENGTH };
+static const struct filter spawner = { spawner_filter, SPAWNER_FILTER_LENGTH };
+static const struct filter symbolizer = { symbolizer_filter, SYMBOLIZER_FILTER_LENGTH };
+
+struct attempt {
+	const char *what;
+	long number;
+	unsigned long arguments[6];
+	int expected; /* KILLED, PASSES or an errno */
+};
+
+static const struct attempt bourdond_attempts[] = {
+	{ "getpid", SYS_getpid, { 0 }, PASSES },
+	{ "mmap read-write", SYS_mmap, { 0, 4096, PROT_READ | PROT_WRITE, 0x22, NO_FD }, PASSES },
+	{ "mmap read-execute", SYS_mmap, { 0, 4096, PROT_READ | PROT_EXEC, 0x22, NO_FD }, KILLED },
+	{ "mmap all", SYS_mmap, { 0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, 0x22, NO_FD }, KILLED },
+	{ "mprotect read-write", SYS_mprotect, { 0, 0, PROT_READ | PROT_WRITE }, PASSES },
+	{ "mprotect execute", SYS_mprotect, { 0, 0, PROT_EXEC }, KILLED },
+	{ "pkey_mprotect", SYS_pkey_mprotect, { 0 }, KILLED },
+	{ "memfd_create", SYS_memfd_create, { 0 }, KILLED },
+	{ "execve", SYS_execve, { 0 }, KILLED },
+	{ "execveat", SYS_execveat, { 0 }, KILLED },
+	{ "clone like fork", SYS_clone, { SIGCHLD }, KILLED },
+	{ "clone of a thread", SYS_clone, { CLONE_VM | CLONE_THREAD | CLONE_SIGHAND }, KILLED },
+	{ "clone3", SYS_clone3, { 0 }, ENOSYS },
+	{ "kill nobody", SYS_kill, { 0, 0 }, KILLED },
+	{ "tgkill SIGTERM", SYS_tgkill, { 0, 0, SIGTERM }, KILLED },
+	{ "tkill", SYS_tkill, { 0, SIGABRT }, KILLED },
+	{ "rt_sigqueueinfo", SYS_rt_sigqueueinfo, { 0 }, KILLED },
+	{ "pidfd_send_signal", SYS_pidfd_send_signal, { NO_FD }, KILLED },
+	{ "ptrace", SYS_ptrace, { 0 }, KILLED },
+	{ "process_vm_readv", SYS_process_vm_readv, { 0 }, KILLED },
+	{ "pidfd_getfd", SYS_pidfd_getfd, { NO_FD }, KILLED },
+	{ "socket AF_UNIX", SYS_socket, { AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC }, PASSES },
+	{ "socket AF_INET", SYS_socket, { AF_INET, SOCK_STREAM }, KILLED },
+	{ "socket AF_INET6", SYS_socket, { AF_INET6, SOCK_DGRAM }, KILLED },
+	{ "socket AF_NETLINK", SYS_socket, { AF_NETLINK, SOCK_RAW }, KILLED },
+	{ "socket AF_PACKET", SYS_socket, { AF_PACKET, SOCK_RAW }, KILLED },
+	{ "socket AF_INET below rubbish", SYS_socket, { 1UL << 32 | AF_INET, SOCK_STREAM }, KILLED },
+	{ "socketpair", SYS_socketpair, { AF_UNIX, SOCK_STREAM }, KILLED },
+	{ "bind", SYS_bind, { NO_FD }, KILLED },
+	{ "bpf look-up", SYS_bpf, { BPF_MAP_LOOKUP_ELEM }, PASSES },
+	{ "bpf update", SYS_bpf, { BPF_MAP_UPDATE_ELEM }, PASSES },
+	{ "bpf delete", SYS_bpf, { BPF_MAP_DELETE_ELEM }, PASSES },
+	{ "bpf next key", SYS_bpf, { BPF_MAP_GET_NEXT_KEY }, PASSES },
+	{ "bpf look-up batch", SYS_bpf, { BPF_MAP_LOOKUP_BATCH }, PASSES },
+	{ "bpf info", SYS_bpf, { BPF_OBJ_GET_INFO_BY_FD }, PASSES },
+	{ "bpf object get", SYS_bpf, { BPF_OBJ_GET }, KILLED },
+	{ "bpf object pin", SYS_bpf, { BPF_OBJ_PIN }, KILLED },
+	{ "bpf program load", SYS_bpf, { BPF_PROG_LOAD }, KILLED },
+	{ "bpf map create", SYS_bpf, { BPF_MAP_CREATE }, KILLED },
+	{ "bpf map freeze", SYS_bpf, { BPF_MAP_FREEZE }, KILLED },
+	{ "bpf link create", SYS_bpf, { BPF_LINK_CREATE }, KILLED },
+	{ "bpf link detach", SYS_bpf, { BPF_LINK_DETACH }, KILLED },
+	{ "bpf map by id", SYS_bpf, { BPF_MAP_GET_FD_BY_ID }, KILLED },
+	{ "perf_event_open", SYS_perf_event_open, { 0 }, KILLED },
+	{ "fcntl F_SETLK", SYS_fcntl, { NO_FD, F_SETLK }, PASSES },
+	{ "fcntl F_GETLK", SYS_fcntl, { NO_FD, F_GETLK }, PASSES },
+	{ "fcntl F_SETOWN", SYS_fcntl, { NO_FD, F_SETOWN }, KILLED },
+	{ "fcntl F_SETSIG", SYS_fcntl, { NO_FD, F_SETSIG }, KILLED },
+	{ "flock", SYS_flock, { NO_FD }, KILLED },
+	{ "ioctl", SYS_ioctl, { NO_FD }, KILLED },
+	{ "open_by_handle_at", SYS_open_by_handle_at, { NO_FD }, KILLED },
+	{ "name_to_handle_at", SYS_name_to_handle_at, { NO_FD }, KILLED },
+	{ "mount", SYS_mount, { 0 }, KILLED },
+	{ "fsopen", SYS_fsopen, { 0 }, KILLED },
+	{ "unshare", SYS_unshare, { 0 }, KILLED },
+	{ "setns", SYS_setns, { NO_FD }, KILLED },
+	{ "chroot", SYS_chroot, { 0 }, KILLED },
+	{ "fchmodat", SYS_fchmodat, { NO_FD }, KILLED },
+	{ "fchownat", SYS_fchownat, { NO_FD }, KILLED },
+	{ "renameat2", SYS_renameat2, { NO_FD, 0, NO_FD }, KILLED },
+	{ "symlinkat", SYS_symlinkat, { 0, NO_FD }, KILLED },
+	{ "linkat", SYS_linkat, { NO_FD, 0, NO_FD }, KILLED },
+	{ "mknodat", SYS_mknodat, { NO_FD }, KILLED },
+	{ "setuid", SYS_setuid, { 0 }, KILLED },
+	{ "capset", SYS_capset, { 0 }, KILLED },
+	{ "prctl", SYS_prctl, { PR_SET_DUMPABLE, 1 }, KILLED },
+	{ "seccomp", SYS_seccomp, { 0 }, KILLED },
+	{ "personality", SYS_personality, { 0 }, KILLED },
+	{ "prlimit64", SYS_prlimit64, { 0 }, KILLED },
+	{ "io_uring_setup", SYS_io_uring_setup, { 0 }, KILLED },
+	{ "userfaultfd", SYS_userfaultfd, { 0 }, KILLED },
+	{ "keyctl", SYS_keyctl, { 0 }, KILLED },
+	{ "init_module", SYS_init_module, { 0 }, KILLED },
+	{ "statx", SYS_statx, { NO_FD }, ENOSYS },
+	{ "openat2", SYS_openat2, { NO_FD }, ENOSYS },
+	{ "faccessat2", SYS_faccessat2, { NO_FD }, ENOSYS },
+	{ "rseq", SYS_rseq, { 0 }, ENOSYS },
+	{ "set_robust_list", SYS_set_robust_list, { 0 }, ENOSYS },
+	{ "membarrier", SYS_membarrier, { 0 }, ENOSYS },
+	{ "epoll_pwait2", SYS_epoll_pwait2, { NO_FD }, ENOSYS },
+	{ "no such call", 4000, { 0 }, KILLED },
+	{ "call -1", -1, { 0 }, KILLED },
+#ifdef __x86_64__
+	{ "getpid of the x32 ABI", X32_BIT | SYS_getpid, { 0 }, KILLED },
+	{ "vfork", SYS_vfork, { 0 }, KILLED },
+	{ "fork", SYS_fork, { 0 }, KILLED },
+#endif
+};
+
+static const struct attempt spawner_attempts[] = {
+	{ "socketpair AF_UNIX", SYS_socketpair, { AF_UNIX, SOCK_SEQPACKET }, PASSES },
+	{ "socketpair AF_INET", SYS_socketpair, { AF_INET, SOCK_STREAM }, KILLED },
+	{ "socket", SYS_socket, { AF_UNIX, SOCK_STREAM }, KILLED },
+	{ "clone of a thread", SYS_clone, { CLONE_VM | CLONE_THREAD | CLONE_SIGHAND }, KILLED },
+	{ "clone into a namespace", SYS_clone, { CLONE_NEWUSER | SIGCHLD }, KILLED },
+	{ "prctl PR_SET_DUMPABLE", SYS_prctl, { PR_SET_DUMPABLE, 1 }, KILLED },
+	{ "prlimit64 of itself", SYS_prlimit64, { 0, NO_FD }, PASSES },
+	{ "prlimit64 of init", SYS_prlimit64, { 1, RLIMIT_CPU }, KILLED },
+	{ "execve", SYS_execve, { 0 }, KILLED },
+	{ "kill", SYS_kill, { 0, 0 }, KILLED },
+	{ "bpf", SYS_bpf, { BPF_MAP_LOOKUP_ELEM }, KILLED },
+	{ "openat", SYS_openat, { NO_FD }, ENOENT },
+};
+
+/* Tried under the spawner's filter and its own, as they stack up. */
+static const struct attempt symbolizer_attempts[] = {
+	{ "pread64", SYS_pread64, { NO_FD }, PASSES },
+	{ "read", SYS_read, { NO_FD }, PASSES },
+	{ "write", SYS_write, { NO_FD }, PASSES },
+	{ "close", SYS_close, { NO_FD }, PASSES },
+	{ "newfstatat", SYS_newfstatat, { NO_FD }, PASSES },
+	{ "sendmsg", SYS_sendmsg, { NO_FD }, PASSES },
+	{ "recvmsg", SYS_recvmsg, { NO_FD }, PASSES },
+	{ "brk", SYS_brk, { 0 }, PASSES },
+	{ "munmap", SYS_munmap, { 0 }, PASSES },
+	{ "mremap", SYS_mremap, { 1 }, PASSES },
+	{ "madvise", SYS_madvise, { 0 }, PASSES },
+	{ "mmap read-write", SYS_mmap, { 0, 4096, PROT_READ | PROT_WRITE, 0x22, NO_FD }, PASSES },
+	{ "mmap execute", SYS_mmap, { 0, 4096, PROT_EXEC, 0x22, NO_FD }, KILLED },
+	{ "mprotect", SYS_mprotect, { 0, 0, PROT_READ }, KILLED },
+	{ "fcntl F_GETFD", SYS_fcntl, { NO_FD, F_GETFD }, PASSES },
+	{ "fcntl F_SETFL", SYS_fcntl, { NO_FD, F_SETFL }, KILLED },
+	{ "openat", SYS_openat, { NO_FD }, ENOENT },
+#ifdef __x86_64__
+	{ "open", SYS_open, { 0 }, KILLED },
+	{ "readlink", SYS_readlink, { 0 }, ENOENT },
+	{ "access", SYS_access, { 0 }, ENOENT },
+#endif
+	{ "socketpair", SYS_socketpair, { AF_UNIX, SOCK_STREAM }, KILLED },
+	{ "clone like fork", SYS_clone, { SIGCHLD }, KILLED },
+	{ "prctl", SYS_prctl, { PR_SET_NO_NEW_PRIVS, 1 }, KILLED },
+	{ "seccomp", SYS_seccomp, { 0 }, KILLED },
+	{ "tgkill", SYS_tgkill, { 0, 0, SIGABRT }, KILLED },
+	{ "execve", SYS_execve, { 0 }, KILLED },
+};
+
+/* CHILD: no core file, no new privileges, then the filter. Any failure is an exit status of its own. */
+static void confine(const struct filter *filter)
+{
+	const struct rlimit none = { 0, 0 };
+
+	if (setrlimit(RLIMIT_CORE, &none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    seccomp_install(filter->code, filter->length, true))
+		_exit(255);
+}
+
+/* Runs `work` in a child and gives its wait status. */
+static int in_child(void (*work)(const void *), const void *argument)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		work(argument);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	return status;
+}
+
+static bool was_killed(int status)
+{
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS;
+}
+
+/* CHILD: exits with the errno of the call. */
+static void try_call(const struct attempt *attempt)
+{
+	const unsigned long *arguments = attempt->arguments;
+
+	if (syscall(attempt->number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+		    arguments[5]) < 0)
+		_exit(errno);
+	_exit(0);
+}
+
+static void try_as_bourdond(const void *attempt)
+{
+	confine(&bourdond);
+	try_call(attempt);
+}
+
+static void try_as_spawner(const void *attempt)
+{
+	confine(&spawner);
+	try_call(attempt);
+}
+
+static void try_as_symbolizer(const void *attempt)
+{
+	confine(&spawner);
+	confine(&symbolizer);
+	try_call(attempt);
+}
+
+static void check_attempt(const struct attempt *attempt, void (*work)(const void *))
+{
+	int status = in_child(work, attempt);
+
+	if (attempt->expected == KILLED) {
+		ck_assert_msg(was_killed(status), "%s: lives, wait status %#x", attempt->what, status);
+		return;
+	}
+	ck_assert_msg(WIFEXITED(status), "%s: killed, wait status %#x", attempt->what, status);
+	ck_assert_msg(WEXITSTATUS(status) != 255, "%s: could not confine itself", attempt->what);
+	if (attempt->expected == PASSES)
+		ck_assert_msg(WEXITSTATUS(status) != ENOSYS, "%s: refused", attempt->what);
+	else
+		ck_assert_msg(WEXITSTATUS(status) == attempt->expected, "%s: %s", attempt->what,
+			      strerror(WEXITSTATUS(status)));
+}
+
+START_TEST(bourdond_attempt)
+{
+	check_attempt(&bourdond_attempts[_i], try_as_bourdond);
+}
+END_TEST
+
+START_TEST(spawner_attempt)
+{
+	check_attempt(&spawner_attempts[_i], try_as_spawner);
+}
+END_TEST
+
+START_TEST(symbolizer_attempt)
+{
+	check_attempt(&symbolizer_attempts[_i], try_as_symbolizer);
+}
+END_TEST
+
+/* CHILD: exits with the line of the first thing that does not work. */
+#define WORKS(expression)                                                                                    \
+	do {                                                                                                 \
+		if (!(expression))                                                                           \
+			_exit(__LINE__ % 254 + 1);                                                           \
+	} while (0)
+
+static void use_files(int directory)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+	int fd = openat(directory, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	char byte = 'x';
+	DIR *listing;
+	void *memory;
+
+	WORKS(fd >= 0 && !fchmod(fd, 0640) && !ftruncate(fd, 4096));
+	WORKS(fcntl(fd, F_SETLK, &lock) == 0 && fcntl(fd, F_GETLK, &lock) == 0);
+	WORKS(pwrite(fd, &byte, 1, 7) == 1 && pread(fd, &byte, 1, 7) == 1 && !fdatasync(fd) && !fsync(fd));
+	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	WORKS(memory != MAP_FAILED && !munmap(memory, 4096) && !close(fd));
+	listing = fdopendir(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	WORKS(listing && readdir(listing) && !closedir(listing));
+}
+
+static void use_events(int epoll, int timer)
+{
+	const struct itimerspec soon = { .it_value = { .tv_nsec = 1000000 } };
+	struct epoll_event event = { .events = EPOLLIN };
+	struct pollfd ready = { .fd = timer, .events = POLLIN };
+
+	WORKS(!epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &event) && !timerfd_settime(timer, 0, &soon, NULL));
+	WORKS(epoll_wait(epoll, &event, 1, 1000) == 1 && poll(&ready, 1, 0) == 1);
+}
+
+static void use_sockets(const int *pair)
+{
+	char control[CMSG_SPACE(sizeof(int))] = { 0 }, byte = 'x';
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+	};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+	struct ucred peer;
+	socklen_t peer_bytes = sizeof(peer);
+
+	*header = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+	memcpy(CMSG_DATA(header), &pair[0], sizeof(int));
+	WORKS(sendmsg(pair[0], &message, 0) == 1 && recvmsg(pair[1], &message, MSG_CMSG_CLOEXEC) == 1);
+	WORKS(!getsockopt(pair[0], SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes));
+}
+
+static void *wait_for_mutex(void *mutex)
+{
+	pthread_mutex_lock(mutex);
+	pthread_mutex_unlock(mutex);
+	return NULL;
+}
+
+/* The daemon's day in small, through the C library's own paths, with a second thread from before. */
+static void work_as_bourdond(const void *directory_path)
+{
+	const struct timespec moment = { .tv_nsec = 1000000 };
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	int directory, epoll, timer, pair[2];
+	pthread_t thread;
+	char *large, *larger;
+
+	directory = open(directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+	WORKS(directory >= 0 && epoll >= 0 && timer >= 0);
+	WORKS(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
+	pthread_mutex_lock(&mutex);
+	WORKS(!pthread_create(&thread, NULL, wait_for_mutex, &mutex));
+	confine(&bourdond);
+	use_files(directory);
+	use_events(epoll, timer);
+	use_sockets(pair);
+	large = malloc(64 << 20);
+	WORKS(large && (larger = realloc(large, 65 << 20)));
+	free(larger);
+	WORKS(!nanosleep(&moment, NULL));
+	pthread_mutex_unlock(&mutex);
+	WORKS(!pthread_join(thread, NULL));
+}
+
+START_TEST(bourdond_works)
+{
+	char directory[] = "/tmp/test_seccomp.XXXXXX", file[64];
+	int status;
+
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	status = in_child(work_as_bourdond, directory);
+	snprintf(file, sizeof(file), "%s/file", directory);
+	unlink(file);
+	rmdir(directory);
+	ck_assert_msg(status == 0, "wait status %#x (the exit status is a line modulo 254, plus 1)", status);
+}
+END_TEST
+
+static void abort_as_bourdond(const void *unused)
+{
+	(void)unused;
+	signal(SIGABRT, SIG_DFL);
+	confine(&bourdond);
+	abort();
+}
+
+START_TEST(bourdond_may_abort)
+{
+	int status = in_child(abort_as_bourdond, NULL);
+
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGABRT);
+}
+END_TEST
+
+static void spawn_one(const void *unused)
+{
+	int status = 0;
+	pid_t child;
+
+	(void)unused;
+	confine(&spawner);
+	child = fork();
+	WORKS(child >= 0);
+	if (!child) {
+		confine(&symbolizer);
+		_exit(7);
+	}
+	WORKS(wait4(child, &status, 0, NULL) == child);
+	WORKS(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+START_TEST(spawner_forks_a_symbolizer)
+{
+	ck_assert_int_eq(in_child(spawn_one, NULL), 0);
+}
+END_TEST
+
+static void *forbidden_when_told(void *pipe_end)
+{
+	char byte;
+
+	if (read(*(int *)pipe_end, &byte, 1) == 1)
+		syscall(SYS_getppid);
+	return NULL;
+}
+
+static void confine_two_threads(const void *unused)
+{
+	pthread_t thread;
+	int ends[2];
+
+	(void)unused;
+	WORKS(!pipe2(ends, O_CLOEXEC));
+	WORKS(!pthread_create(&thread, NULL, forbidden_when_told, &ends[0]));
+	confine(&bourdond);
+	WORKS(write(ends[1], "x", 1) == 1);
+	pthread_join(thread, NULL);
+}
+
+START_TEST(all_threads_are_confined)
+{
+	ck_assert(was_killed(in_child(confine_two_threads, NULL)));
+}
+END_TEST
+
+struct own_filter {
+	pthread_barrier_t installed, seen;
+};
+
+static void *install_own(void *argument)
+{
+	struct own_filter *own = argument;
+
+	WORKS(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	WORKS(!seccomp_install(bourdond.code, bourdond.length, false));
+	pthread_barrier_wait(&own->installed);
+	pthread_barrier_wait(&own->seen);
+	return NULL;
+}
+
+static void confine_a_diverged_thread(const void *unused)
+{
+	struct own_filter own;
+	pthread_t thread;
+
+	(void)unused;
+	pthread_barrier_init(&own.installed, NULL, 2);
+	pthread_barrier_init(&own.seen, NULL, 2);
+	WORKS(!pthread_create(&thread, NULL, install_own, &own));
+	pthread_barrier_wait(&own.installed);
+	WORKS(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	WORKS(seccomp_install(bourdond.code, bourdond.length, true) == -EBUSY);
+	WORKS(getppid() > 0); /* would kill, had it been installed */
+	pthread_barrier_wait(&own.seen);
+	pthread_join(thread, NULL);
+}
+
+START_TEST(a_thread_that_cannot_follow_is_an_error)
+{
+	ck_assert_int_eq(in_child(confine_a_diverged_thread, NULL), 0);
+}
+END_TEST
+
+START_TEST(impossible_lengths_are_refused)
+{
+	ck_assert_int_eq(seccomp_install(bourdond.code, 0, false), -EINVAL);
+	ck_assert_int_eq(seccomp_install(bourdond.code, BPF_MAXINSNS + 1UL, false), -EINVAL);
+}
+END_TEST
+
+struct policy_case {
+	const char *policy;
+	const char *says; /* NULL: compiles */
+};
+
+static const struct policy_case policy_cases[] = {
+	{ "group a\nallow read write # both\n\nallow socket if arg0 == AF_UNIX and arg2 == 0\n", NULL },
+	{ "group a\nallow prctl if arg0 != 0x10\nerrno EPERM open_tree? no_such_call?\n", NULL },
+	{ "group a\nallow fcntl if arg1 == 1\nallow fcntl if arg1 == 2\n", NULL },
+	{ "group a\nallow clone if arg0 & 0xff == SIGCHLD\nallow clone if arg0 == SIGABRT|1\n", NULL },
+	{ "", "test.seccomp:0: no system call is allowed" },
+	{ "allow read\n", "test.seccomp:1: a 'group' line" },
+	{ "group\n", "test.seccomp:1: 'group' says why" },
+	{ "group a\nallow\n", "test.seccomp:2: a system call's name is missing" },
+	{ "group a\npermit read\n", "test.seccomp:2: expected 'group', 'allow' or 'errno', not 'permit'" },
+	{ "group a\nallow raed\n", "test.seccomp:2: no system call 'raed'" },
+	{ "group a\nallow fcntl64\n", "test.seccomp:2: no system call 'fcntl64'" },
+	{ "group a\nallow read write if arg0 == 1\n", "test.seccomp:2: a condition belongs to one" },
+	{ "group a\nallow read if\n", "test.seccomp:2: a condition is" },
+	{ "group a\nallow read if arg0 ==\n", "test.seccomp:2: a condition is" },
+	{ "group a\nallow read if arg6 == 1\n", "test.seccomp:2: a condition begins with arg0 to arg5" },
+	{ "group a\nallow read if arg0 < 1\n", "test.seccomp:2: unknown operator '<'" },
+	{ "group a\nallow read if arg0 & 1 != 1\n", "test.seccomp:2: unknown operator '!='" },
+	{ "group a\nallow read if arg0 & 1 == 2\n", "test.seccomp:2: never true" },
+	{ "group a\nallow read if arg0 == AF_UNXI\n", "test.seccomp:2: 'AF_UNXI' is neither" },
+	{ "group a\nallow read if arg0 == 12x\n", "test.seccomp:2: '12x' is neither" },
+	{ "group a\nallow read if arg0 == 99999999999999999999\n", "is neither" },
+	{ "group a\nallow read if arg0 == 1 or arg1 == 1\n", "test.seccomp:2: expected 'and', not 'or'" },
+	{ "group a\nallow read if arg0 == 1 and arg0 == 2\n", "test.seccomp:2: arg0 is compared twice" },
+	{ "group a\nerrno AF_UNIX read\n", "test.seccomp:2: 'errno' takes" },
+	{ "group a\nallow read\n\nallow read\n", "test.seccomp:4: 'read' is stated on line 2 already" },
+	{ "group a\nallow read\nallow read if arg0 == 1\n", "test.seccomp:3: 'read' is stated on line 2" },
+	{ "group a\nallow read if arg0 == 1\nallow read\n", "test.seccomp:3: 'read' is stated on line 2" },
+	{ "group a\nallow read\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated on line 2 already" },
+	{ "group a\nallow read if arg0 == 1\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated" },
+	{ "group a\nallow read if arg0 == 1\nallow read if arg0 == 1\n", "test.seccomp:3: 'read' is stated" },
+	{ "allow read\nfoo\ngroup a\nallow raed\n", "test.seccomp:4:" }, /* the last mistake is shown, too */
+};
+
+/* Runs the compiler on `policy`: its exit status, and all that it wrote to `said`. */
+static int compile(const char *policy, FILE *made, char *said, size_t said_room)
+{
+	const char *program = getenv("COMPILE_SECCOMP");
+	_cleanup_file_ FILE *input = tmpfile();
+	_cleanup_file_ FILE *errors = tmpfile();
+	int status = 0;
+	pid_t child;
+
+	ck_assert(input && errors);
+	fputs(policy, input);
+	rewind(input);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (!child) {
+		dup2(fileno(input), STDIN_FILENO);
+		dup2(fileno(made), STDOUT_FILENO);
+		dup2(fileno(errors), STDERR_FILENO);
+		execl(program ? program : "build/compile_seccomp", "compile_seccomp", "test", NULL);
+		_exit(127);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status));
+	rewind(errors);
+	said[fread(said, 1, said_room - 1, errors)] = '\0';
+	return WEXITSTATUS(status);
+}
+
+START_TEST(policy_is_judged)
+{
+	const struct policy_case *one = &policy_cases[_i];
+	_cleanup_file_ FILE *made = tmpfile();
+	char said[4096];
+	int status;
+
+	ck_assert_ptr_nonnull(made);
+	status = compile(one->policy, made, said, sizeof(said));
+	ck_assert_int_eq(fseek(made, 0, SEEK_END), 0);
+	if (one->says) {
+		ck_assert_msg(status == 1 && strstr(said, one->says), "exit %d, '%s' lacks '%s'", status,
+			      said, one->says);
+		ck_assert_int_eq(ftell(made), 0);
+	} else {
+		ck_assert_msg(status == 0 && !*said, "exit %d, '%s'", status, said);
+		ck_assert_int_gt(ftell(made), 0);
+	}
+}
+END_TEST
+
+static TCase *enforced_case(void)
+{
+	TCase *enforced = tcase_create("enforced");
+
+	tcase_add_loop_test(enforced, bourdond_attempt, 0, ARRAY_SIZE(bourdond_attempts));
+	tcase_add_loop_test(enforced, spawner_attempt, 0, ARRAY_SIZE(spawner_attempts));
+	tcase_add_loop_test(enforced, symbolizer_attempt, 0, ARRAY_SIZE(symbolizer_attempts));
+	tcase_add_test(enforced, bourdond_works);
+	tcase_add_test(enforced, bourdond_may_abort);
+	tcase_add_test(enforced, spawner_forks_a_symbolizer);
+	tcase_add_test(enforced, all_threads_are_confined);
+	tcase_add_test(enforced, a_thread_that_cannot_follow_is_an_error);
+	return enforced;
+}
+
+Suite *seccomp_suite(void)
+{
+	Suite *suite = suite_create(SANITIZED ? "seccomp (compiler only, under a sanitizer)" : "seccomp");
+	TCase *compiled = tcase_create("compiled");
+
+	if (!SANITIZED)
+		suite_add_tcase(suite, enforced_case());
+	tcase_add_test(compiled, impossible_lengths_are_refused);
+	tcase_add_loop_test(compiled, policy_is_judged, 0, ARRAY_SIZE(policy_cases));
+	suite_add_tcase(suite, compiled);
+	return suite;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cpu_hog makes CPU pressure and gives a profile one unmistakable answer: each thread spends its whole life
+ * in burn_cpu(), in user space, without a system call. More threads than CPUs stall on the CPU.
+ */
+#define _GNU_SOURCE 1 /* sched_setaffinity() */
+
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS_PER_CHECK 1024U /* between two looks at `stop` */
+
+static volatile sig_atomic_t stop; /* set by the signal handler */
+
+struct settings {
+	unsigned long long threads, cpu, seconds; /* no seconds: until a signal */
+	bool pinned;
+};
+
+struct worker {
+	pthread_t thread;
+	unsigned long long iterations;
+};
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+/* The one frame a profile must show: no call leaves it. */
+__attribute__((noinline, used)) static unsigned long long burn_cpu(unsigned long long state)
+{
+	unsigned long long iterations = 0;
+
+	while (!stop) {
+		for (unsigned int i = 0; i < ROUNDS_PER_CHECK; i++) {
+			state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+			__asm__ volatile("" : "+r"(state)); /* the compiler may not fold the loop */
+		}
+		iterations += ROUNDS_PER_CHECK;
+	}
+	return iterations;
+}
+
+static void *worker_main(void *argument)
+{
+	struct worker *worker = argument;
+
+	worker->iterations = burn_cpu((unsigned long long)time(NULL));
+	return NULL;
+}
+
+static int pin_to_cpu(unsigned long long cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+}
+
+/* The calling thread is the first worker. Returns what all of them did, in *ret_iterations. */
+static int burn_all(unsigned long long threads, unsigned long long *ret_iterations)
+{
+	_cleanup_free_ struct worker *workers = calloc(threads, sizeof(*workers));
+	unsigned long long started = 1, iterations = 0;
+	int error = 0;
+
+	if (!workers)
+		return -ENOMEM;
+	while (started < threads && !error) {
+		error = -pthread_create(&workers[started].thread, NULL, worker_main, &workers[started]);
+		if (!error)
+			started++;
+	}
+	if (error) {
+		stop = 1;
+	} else {
+		puts("ready");
+		fflush(stdout);
+		worker_main(&workers[0]);
+	}
+	for (unsigned long long i = 0; i < started; i++) {
+		if (i)
+			pthread_join(workers[i].thread, NULL);
+		iterations += workers[i].iterations;
+	}
+	if (!error)
+		*ret_iterations = iterations;
+	return error;
+}
+
+static bool read_number(const char *option, const char *text, unsigned long long least,
+			unsigned long long most, unsigned long long *ret_number)
+{
+	if (!text || options_number(text, least, most, ret_number) == 0)
+		return true;
+	log_error("--%s takes a number from %llu to %llu, not '%s'", option, least, most, text);
+	return false;
+}
+
+/* Returns OPTIONS_RUN or the exit status. */
+static int read_settings(int count, char **arguments, struct settings *ret_settings)
+{
+	const char *threads = NULL, *cpu = NULL, *seconds = NULL;
+	const struct option_spec options[] = {
+		{ "threads", "N", "busy threads (1)", &threads },
+		{ "cpu", "C", "pin all of them to CPU C (not pinned)", &cpu },
+		{ "seconds", "N", "end by itself (on SIGTERM or SIGINT)", &seconds },
+	};
+	const struct command_spec command = { "cpu_hog",
+					      "[--threads N] [--cpu C] [--seconds N]",
+					      "Burns CPU time in user space, in burn_cpu().",
+					      "cpu_hog --threads 2 --cpu 0 --seconds 5",
+					      options,
+					      ARRAY_SIZE(options) };
+	struct settings settings = { .threads = 1, .pinned = false };
+	int words, parsed;
+
+	log_init(command.program);
+	parsed = options_parse(&command, count, arguments, &words);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (words) {
+		log_error("takes no argument, not '%s': see --help", arguments[1]);
+		return EXIT_USAGE;
+	}
+	if (!read_number("threads", threads, 1, 4096, &settings.threads) ||
+	    !read_number("cpu", cpu, 0, CPU_SETSIZE - 1, &settings.cpu) ||
+	    !read_number("seconds", seconds, 1, 86400, &settings.seconds))
+		return EXIT_USAGE;
+	settings.pinned = cpu != NULL;
+	*ret_settings = settings;
+	return OPTIONS_RUN;
+}
+
+static double wall_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	unsigned long long iterations;
+	struct settings settings;
+	double began;
+	int error, parsed;
+
+	parsed = read_settings(argc, argv, &settings);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	error = settings.pinned ? pin_to_cpu(settings.cpu) : 0;
+	if (error) {
+		log_error("cannot pin to CPU %llu: %s", settings.cpu, strerror(-error));
+		return EXIT_FAILED;
+	}
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGALRM, &action, NULL);
+	began = wall_seconds();
+	alarm((unsigned int)settings.seconds);
+	error = burn_all(settings.threads, &iterations);
+	if (error) {
+		log_error("cannot start %llu threads: %s", settings.threads, strerror(-error));
+		return EXIT_FAILED;
+	}
+	printf("iterations=%llu threads=%llu wall_s=%.3f\n", iterations, settings.threads,
+	       wall_seconds() - began);
+	return EXIT_DONE;
+}
