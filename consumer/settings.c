@@ -23,7 +23,7 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 		.database_bytes_max = 256UL << 20,
 	};
 	const struct option_spec options[] = {
-		{ "config", "F", "settings (" CONFIG_DEFAULT ", if it is there)", &settings.config },
+		{ "config", "F", "settings (" CONFIG_DEFAULT ")", &settings.config },
 		{ "rules-dir", "D", "rules, *.conf (/etc/bourdon/rules.d)", &settings.rules_dir },
 		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
 		  &settings.pin_dir },
@@ -89,8 +89,11 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	struct reading reading = { settings, errors };
 	int result;
 
-	if (!settings->config_named && access(settings->config, F_OK) && errno == ENOENT)
+	if (access(settings->config, F_OK) && errno == ENOENT) {
+		if (settings->config_named)
+			log_info("%s is not there: the defaults hold", settings->config);
 		return 0;
+	}
 	result = ini_read_file(settings->config, visit_entry, &reading, errors);
 	return result < 0 ? result : errors->count ? -EINVAL : 0;
 }

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the end-to-end tests and the demo share: an installation of its own (pins, run, state and rules
+# directories, a cgroup), awaiting log lines, and taking all of it away again.
+
+TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+BUILD=$TREE/build
+TEST_USER=nobody
+TEST_GROUP=nogroup
+
+# bourdon_setup NAME: names and makes the directories. The loader mounts bpffs itself where nobody did.
+bourdon_setup() {
+	PIN_DIR=/sys/fs/bpf/bourdon_$1_$$
+	WORK=$(mktemp -d "/tmp/bourdon-$1.XXXXXX")
+	chmod 0711 "$WORK"
+	RUN_DIR=$WORK/run
+	STATE_DIR=$WORK/state
+	RULES_DIR=$WORK/rules.d
+	DB=$STATE_DIR/bourdon.db
+	CGROUP2=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
+	CGROUP=bourdon-$1-$$
+	DAEMON=
+	CHILDREN=()
+	install -d -o "$TEST_USER" -g "$TEST_GROUP" -m 0750 "$STATE_DIR"
+	install -d -m 0755 "$RULES_DIR"
+}
+
+# bourdon_teardown: what setup, load and the functions below made is gone afterwards, whatever happened.
+bourdon_teardown() {
+	local pid
+	daemon_stop TERM
+	for pid in "${CHILDREN[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
+	cgroup_remove
+	rm -rf "$WORK"
+}
+
+load() {
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" "$@"
+}
+
+# rule NAME LINE...: a file of its own in the rules directory.
+rule() {
+	local name=$1
+	shift
+	printf '%s\n' "[rule $name]" "$@" > "$RULES_DIR/$name.conf"
+}
+
+# daemon_start [OPTION...]: starts bourdond and awaits that it is ready. Its log is in $WORK/daemon.log, too.
+daemon_start() {
+	exec {DAEMON_LOG}< <(exec "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" \
+		--state-dir "$STATE_DIR" --rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" \
+		--user "$TEST_USER" --group "$TEST_GROUP" "$@" 2>&1)
+	DAEMON=$!
+	await_log 10 'ready:'
+}
+
+# await_log SECONDS PATTERN: reads the daemon's log up to a line that matches; fails when none comes.
+await_log() {
+	local deadline=$((SECONDS + $1)) line
+	while ((SECONDS <= deadline)); do
+		if ! IFS= read -r -t $((deadline - SECONDS + 1)) -u "$DAEMON_LOG" line; then
+			break
+		fi
+		printf '%s\n' "$line" >> "$WORK/daemon.log"
+		if [[ $line =~ $2 ]]; then
+			LOG_LINE=$line
+			return 0
+		fi
+	done
+	echo "no line like '$2' in the daemon's log:" >&2
+	cat "$WORK/daemon.log" >&2
+	return 1
+}
+
+# daemon_stop SIGNAL: ends the daemon, if there is one, and sets DAEMON_STATUS to how it ended.
+daemon_stop() {
+	[[ -n $DAEMON ]] || return 0
+	kill "-$1" "$DAEMON" 2>/dev/null || true
+	daemon_wait
+}
+
+daemon_wait() {
+	DAEMON_STATUS=0
+	wait "$DAEMON" || DAEMON_STATUS=$?
+	cat <&"$DAEMON_LOG" >> "$WORK/daemon.log"
+	exec {DAEMON_LOG}<&-
+	DAEMON=
+}
+
+# cgroup_make [v1-memory-limit]: a cgroup of our own; a memory limit where the hierarchy has one.
+cgroup_make() {
+	mkdir -p "$CGROUP2/$CGROUP"
+	MEMORY_CGROUP=
+	[[ -n ${1-} ]] || return 0
+	if [[ -e $CGROUP2/$CGROUP/memory.max ]]; then
+		echo "$1" > "$CGROUP2/$CGROUP/memory.max"
+	else
+		MEMORY_CGROUP=$(findmnt -n -o TARGET -t cgroup -O memory | head -n 1)/$CGROUP
+		mkdir -p "$MEMORY_CGROUP"
+		echo "$1" > "$MEMORY_CGROUP/memory.limit_in_bytes"
+	fi
+}
+
+cgroup_remove() {
+	local directory
+	for directory in "$CGROUP2/$CGROUP" "${MEMORY_CGROUP-}"; do
+		[[ -n $directory && -d $directory ]] || continue
+		# a process that was killed leaves its cgroup when it is gone for good
+		for _ in {1..100}; do
+			rmdir "$directory" 2>/dev/null && break
+			sleep 0.05
+		done
+	done
+}
+
+# start WORKLOAD ARGUMENT...: runs a workload in our cgroup, awaits that it works; its pid is in CHILD.
+start() {
+	local name=$1 line output
+	shift
+	exec {output}< <(
+		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
+		[[ -z ${MEMORY_CGROUP-} ]] || echo "$BASHPID" > "$MEMORY_CGROUP/cgroup.procs"
+		exec "$BUILD/workloads/$name" "$@"
+	)
+	CHILD=$!
+	CHILDREN+=("$CHILD")
+	IFS= read -r -t 20 -u "$output" line
+	[[ $line == ready* ]]
+}
+
+# stop PID: ends a workload.
+stop() {
+	kill -TERM "$1"
+	wait "$1" || true
+}
+
+# sql STATEMENT [DATABASE]: as a reader would.
+sql() {
+	sqlite3 -readonly -separator '|' "${2-$DB}" "$1"
+}
