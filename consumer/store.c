@@ -34,12 +34,11 @@ struct store {
 
 /* ---- SQLite, in our terms ---- */
 
-static int failed(struct store *store, const char *doing)
+static int failed(struct store *store)
 {
 	int code = sqlite3_extended_errcode(store->db);
 
-	snprintf(store->error, sizeof(store->error), "%s: %s (SQLite %d)", doing, sqlite3_errmsg(store->db),
-		 code);
+	snprintf(store->error, sizeof(store->error), "%s (SQLite error %d)", sqlite3_errmsg(store->db), code);
 	switch (code & 0xff) {
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
@@ -67,7 +66,7 @@ const char *store_error(const struct store *store)
 
 static int execute(struct store *store, const char *sql)
 {
-	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(store, sql);
+	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(store);
 }
 
 static int prepare(struct store *store, sqlite3_stmt **ret_statement, const char *sql)
@@ -75,7 +74,7 @@ static int prepare(struct store *store, sqlite3_stmt **ret_statement, const char
 	if (sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_statement, NULL) ==
 	    SQLITE_OK)
 		return 0;
-	return failed(store, sql);
+	return failed(store);
 }
 
 /*
@@ -109,7 +108,7 @@ static int run(struct store *store, sqlite3_stmt *statement, sqlite3_int64 *ret_
 	if (code == SQLITE_ROW)
 		code = sqlite3_step(statement);
 	if (code != SQLITE_DONE)
-		result = failed(store, sqlite3_sql(statement));
+		result = failed(store);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
 	return result;
@@ -317,7 +316,7 @@ static int open_database(struct store *store, const char *path, uint64_t bytes_m
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW |
 				    SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
-		return failed(store, "open");
+		return failed(store);
 	sqlite3_extended_result_codes(store->db, 1);
 	sqlite3_busy_handler(store->db, wait_for_lock, store);
 	sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -655,12 +654,20 @@ static int write_capture(struct writing *writing)
 	return result;
 }
 
-/* SQLite says "full" of a full disk, too; what somebody else filled no eviction of ours mends. */
-static bool disk_is_full(const struct store *store)
+/*
+ * SQLite says "full" of a full disk, too; what somebody else filled no eviction of ours mends. Near its own
+ * limit it is the limit, and what is evicted makes room within the file.
+ */
+static bool eviction_helps(struct store *store)
 {
+	sqlite3_int64 pages = 0, most = 0;
 	struct statvfs at;
 
-	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize < store->log_bytes_max;
+	if (run_once(store, &pages, "PRAGMA page_count") || run_once(store, &most, "PRAGMA max_page_count"))
+		return false;
+	if (pages >= most / 8 * 7)
+		return true;
+	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
 }
 
 static int commit(struct writing *writing)
@@ -682,7 +689,7 @@ static int commit(struct writing *writing)
 			trim_log(store);
 			return 0;
 		}
-		if (result != -ENOSPC || disk_is_full(store))
+		if (result != -ENOSPC || !eviction_helps(store))
 			return result;
 		if (evict_oldest(store))
 			return -ENOSPC;

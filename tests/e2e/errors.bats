@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The consumer and the reader when something is not as it should be: one clear line, the documented status.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup errors
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+daemon() {
+	"$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" \
+		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" --user "$TEST_USER" --group "$TEST_GROUP" "$@"
+}
+
+fails_saying() {
+	[ "$status" -eq "$1" ] || { echo "status $status: $output"; false; }
+	[[ ${lines[-1]} == *"$2"* ]] || { echo "$output"; false; }
+}
+
+@test "three mistakes in one rules file: each with its file, line and what it is" {
+	printf '%s\n' '[rule web]' 'comm = a-name-that-is-too-long' 'cpu.some = 50ms' 'memory.sum = 5%' \
+		'io.full = 3s/2s' > "$RULES_DIR/web.conf"
+	run daemon --check-config
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -ge 4 ]
+	local file=$RULES_DIR/web.conf
+	[[ $output == *"$file:2: comm = a-name-that-is-too-long: the kernel cuts a comm to 15 bytes"* ]]
+	[[ $output == *"$file:3: cpu.some = 50ms: expected"* ]]
+	[[ $output == *"$file:4: unknown key 'memory.sum'"* ]]
+	[[ $output == *"$file:5: io.full = 3s/2s: more stall than its window"* ]]
+}
+
+@test "--check-config of what is right" {
+	rule web 'comm = nginx' 'cgroup = /system.slice/*' 'memory.some = 50ms/1s' 'io.full = 200ms/2s' \
+		'watch = cgroup' 'history = 10s' 'capture = 5s' 'cooldown = 60s'
+	run daemon --check-config
+	[ "$status" -eq 0 ]
+	[[ $output != *'rules.d'* ]]
+}
+
+@test "bourdon.conf: mistakes with their line" {
+	printf '%s\n' '[database]' 'max_size = 12' > "$WORK/bourdon.conf"
+	run daemon --check-config
+	fails_saying 1 'bourdon.conf:2: max_size = 12: expected a size with its unit'
+}
+
+@test "without a load: exit 1, and what to do" {
+	rule web 'comm = nginx' 'cpu.some = 5%'
+	run daemon
+	fails_saying 1 'run bourdon-load first'
+}
+
+@test "pins of another ABI are refused" {
+	load
+	rule web 'comm = nginx' 'cpu.some = 5%'
+	sed -i 's/^abi = .*/abi = 999/' "$RUN_DIR/manifest"
+	run daemon
+	fails_saying 1 'ABI 999'
+	load
+	rm "$PIN_DIR/targets"
+	bpftool map create "$PIN_DIR/targets" type hash key 4 value 8 entries 10 name targets
+	run daemon
+	fails_saying 1 "the pin $PIN_DIR/targets is a map of type 1 with 4-byte keys and 8-byte values"
+	load
+	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
+	run daemon
+	fails_saying 1 'speak ABI 9'
+}
+
+@test "a database that is none of ours is left alone" {
+	load
+	rule web 'comm = nginx' 'cpu.some = 5%'
+	echo 'not a database, but somebody may need it: at least a hundred bytes of text, so that it looks like a file' > "$DB"
+	chown "$TEST_USER:$TEST_GROUP" "$DB"
+	local before
+	before=$(sha256sum < "$DB")
+	run daemon
+	fails_saying 1 'file is not a database'
+	[ "$(sha256sum < "$DB")" = "$before" ]
+	rm "$DB"
+	sqlite3 "$DB" 'CREATE TABLE mine(a)'
+	chown "$TEST_USER:$TEST_GROUP" "$DB"
+	run daemon
+	fails_saying 1 "another program's database"
+}
+
+@test "a state directory that may not be written" {
+	load
+	rule web 'comm = nginx' 'cpu.some = 5%'
+	chown root:root "$STATE_DIR"
+	run daemon
+	fails_saying 1 "$DB"
+}
+
+@test "it refuses to stay root, and accounts that do not exist" {
+	load
+	run "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --user root --group "$TEST_GROUP"
+	fails_saying 1 'user root is root'
+	run "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --user no_such_user --group "$TEST_GROUP"
+	fails_saying 1 'no such account'
+	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+	fails_saying 1 "$PIN_DIR"
+}
+
+@test "usage mistakes: exit 2, one line" {
+	local arguments
+	for arguments in '--nonsense' '--rules-dir' 'word' '--check-config=yes'; do
+		# shellcheck disable=SC2086
+		run "$BUILD/bourdond" $arguments
+		[ "$status" -eq 2 ]
+		[ "${#lines[@]}" -eq 1 ]
+	done
+	for arguments in '--nonsense' '' 'nonsense' 'why x' 'why 1 2' 'list 1' '--json folded'; do
+		# shellcheck disable=SC2086
+		run "$BUILD/bourdon" --db /nonexistent $arguments
+		[ "$status" -eq 2 ] || { echo "$arguments: $status $output"; false; }
+		[ "${#lines[@]}" -eq 1 ] || { echo "$arguments: $output"; false; }
+	done
+	run "$BUILD/bourdond" --help
+	[ "$status" -eq 0 ]
+	run "$BUILD/bourdon" --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 24 ]
+}
+
+@test "the reader: exit 1, one line" {
+	run "$BUILD/bourdon" --db "$WORK/none.db" list
+	fails_saying 1 "$WORK/none.db"
+	[ "${#lines[@]}" -eq 1 ]
+	[ ! -e "$WORK/none.db" ]
+	sqlite3 "$WORK/empty.db" < "$TREE/consumer/schema.sql"
+	run "$BUILD/bourdon" --db "$WORK/empty.db" list
+	fails_saying 1 "$WORK/empty.db"
+	sqlite3 "$WORK/empty.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 1'
+	run "$BUILD/bourdon" --db "$WORK/empty.db" why
+	fails_saying 1 'no complete capture'
+	run "$BUILD/bourdon" --db "$WORK/empty.db" why 7
+	fails_saying 1 'no capture 7'
+	run "$BUILD/bourdon" --db "$WORK/empty.db" list
+	[ "$status" -eq 0 ]
+}

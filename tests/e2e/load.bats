@@ -1,0 +1,256 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The loader: what it pins, how it replaces, what it leaves, and what it says when it cannot.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup load
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+tool() {
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" "$@"
+}
+
+# in_namespace SCRIPT: runs it with mounts of its own, where parts of the machine can be taken away.
+in_namespace() {
+	unshare --mount --propagation private bash -euc "$1"
+}
+
+one_line_saying() {
+	[ "${#lines[@]}" -eq 1 ] || { echo "$output"; false; }
+	[[ $output == *"$1"* ]] || { echo "$output"; false; }
+}
+
+@test "pins have the kinds, owners and modes of the contract" {
+	load
+	[ "$(stat -c '%a %U %G' "$PIN_DIR")" = "750 root $TEST_GROUP" ]
+	local expected name
+	expected="660 patterns_a patterns_b oncpu control events errors
+440 targets counters tasks mappings"
+	while read -r mode names; do
+		for name in $names; do
+			[ "$(stat -c '%a %U %G' "$PIN_DIR/$name")" = "$mode root $TEST_GROUP" ] || { echo "$name"; false; }
+		done
+	done <<< "$expected"
+	for name in "$PIN_DIR"/link_* "$PIN_DIR"/prog_*; do
+		[ "$(stat -c '%a %U %G' "$name")" = '600 root root' ] || { echo "$name"; false; }
+	done
+	[ "$(find "$PIN_DIR" -name 'link_oncpu_*' | wc -l)" -eq "$(nproc)" ]
+	for name in exec fork rename exit; do
+		[ -e "$PIN_DIR/link_target_$name" ]
+	done
+}
+
+@test "the manifest says what was loaded" {
+	load --hz 97 --ring-size 256KiB
+	local manifest=$RUN_DIR/manifest
+	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "750 root $TEST_GROUP" ]
+	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
+	grep -qx 'abi = 1' "$manifest"
+	grep -qx "kernel = $(uname -r)" "$manifest"
+	grep -qx 'hz = 97' "$manifest"
+	grep -qx "slots_per_cpu = $((262144 / 1368))" "$manifest"
+	grep -qx "pin_dir = $PIN_DIR" "$manifest"
+	grep -qx "object_sha256 = $(sha256sum < "$BUILD/bourdon.bpf.o" | cut -d ' ' -f 1)" "$manifest"
+	grep -q '^attached = .*link_oncpu_0' "$manifest"
+	run tool --status
+	[ "$status" -eq 0 ]
+	[[ $output == *'97 Hz'* ]]
+}
+
+@test "the symbol snapshot is sorted, relative to _text, and has the kernel's functions" {
+	load
+	local symbols=$RUN_DIR/kernel-symbols
+	[ "$(stat -c '%a %U %G' "$symbols")" = "640 root $TEST_GROUP" ]
+	grep -qx '0 _text' "$symbols"
+	sort -C -n -k 1,1 "$symbols"
+	local expected
+	expected=$(awk '$3 == "_text" { text = $1 } $3 == "vfs_read" { print text, $1 }' /proc/kallsyms)
+	read -r text address <<< "$expected"
+	grep -qx "$((0x$address - 0x$text)) vfs_read" "$symbols"
+}
+
+@test "nobody else reaches the pins" {
+	load
+	run setpriv --reuid 1 --regid 1 --clear-groups cat "$PIN_DIR/tasks"
+	[ "$status" -ne 0 ]
+	[[ $output == *'Permission denied'* ]]
+	# its group reads an iterator, by a descriptor that somebody opened for it
+	run setpriv --reuid 1 --regid "$TEST_GROUP" --clear-groups bash -c 'cat <&3 | wc -c' 3< "$PIN_DIR/tasks"
+	[ "$status" -eq 0 ]
+	[ "$output" -gt 0 ]
+}
+
+@test "a second load replaces the first, whole" {
+	load
+	local before
+	before=$(stat -c %i "$PIN_DIR")
+	load --hz 11
+	[ "$(stat -c %i "$PIN_DIR")" != "$before" ]
+	[ ! -e "${PIN_DIR}_loading" ]
+	grep -qx 'hz = 11' "$RUN_DIR/manifest"
+}
+
+@test "a load that fails early or late leaves the first" {
+	load
+	local before manifest
+	before=$(stat -c %i "$PIN_DIR")
+	manifest=$(cat "$RUN_DIR/manifest")
+	run in_namespace "
+		mount -t tmpfs tmpfs /sys/devices/system/cpu
+		echo '' > /sys/devices/system/cpu/online
+		'$BUILD/bourdon-load' --pin-dir '$PIN_DIR' --run-dir '$RUN_DIR' --group '$TEST_GROUP'"
+	[ "$status" -eq 1 ]
+	one_line_saying 'cannot tell which CPUs are online'
+	run in_namespace "
+		mount -t tmpfs tmpfs /sys/devices/system/cpu
+		echo 4000 > /sys/devices/system/cpu/online
+		echo 0-4000 > /sys/devices/system/cpu/possible
+		'$BUILD/bourdon-load' --pin-dir '$PIN_DIR' --run-dir '$RUN_DIR' --group '$TEST_GROUP' --ring-size 16KiB"
+	[ "$status" -eq 1 ]
+	[[ $output == *'perf clock of CPU 4000'* ]]
+	[ "$(stat -c %i "$PIN_DIR")" = "$before" ]
+	[ "$(cat "$RUN_DIR/manifest")" = "$manifest" ]
+	[ ! -e "${PIN_DIR}_loading" ]
+	[ ! -e "$RUN_DIR/manifest.new" ]
+}
+
+@test "the verifier's log is shown when it refuses, and the first load stays" {
+	load
+	local before
+	before=$(stat -c %i "$PIN_DIR")
+	# a loader whose object calls a helper that no kernel has, where it should call bpf_ktime_get_ns
+	perl -0777 -pe 's/\x85\0\0\0\x05\0\0\0/\x85\0\0\0\xff\xff\x7f\0/g' "$BUILD/bourdon-load" > "$WORK/damaged-load"
+	chmod +x "$WORK/damaged-load"
+	run "$WORK/damaged-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
+	[ "$status" -eq 1 ]
+	[[ $output == *'BEGIN PROG LOAD LOG'*'invalid func unknown#8388607'*'END PROG LOAD LOG'* ]]
+	[[ ${lines[-1]} == *'cannot load the programs'* ]]
+	[ "$(stat -c %i "$PIN_DIR")" = "$before" ]
+}
+
+@test "without the capabilities it says which" {
+	run setpriv --bounding-set=-sys_admin,-perfmon --inh-caps=-all \
+		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
+	[ "$status" -eq 1 ]
+	one_line_saying 'cap_perfmon'
+}
+
+@test "CAP_SYS_ADMIN is not needed where bpffs is mounted" {
+	load
+	run setpriv --bounding-set=-sys_admin,-syslog --inh-caps=-all \
+		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" --hz 13
+	[ "$status" -eq 0 ]
+	grep -qx 'hz = 13' "$RUN_DIR/manifest"
+	grep -qx '0 _text' "$RUN_DIR/kernel-symbols"
+}
+
+@test "two loads at once do not mix" {
+	load --hz 23 & local first=$!
+	load --hz 29 & local second=$!
+	wait "$first"
+	wait "$second"
+	[ ! -e "${PIN_DIR}_loading" ]
+	grep -Eqx 'hz = (23|29)' "$RUN_DIR/manifest"
+	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 7 ]
+}
+
+@test "what a loader that died left is no obstacle" {
+	load
+	mkdir "${PIN_DIR}_loading"
+	bpftool map create "${PIN_DIR}_loading/left" type array key 4 value 4 entries 1 name left
+	load
+	[ ! -e "${PIN_DIR}_loading" ]
+}
+
+@test "--unload leaves nothing, twice, and says who holds an iterator" {
+	local mounted
+	mounted=$(findmnt -n /sys/fs/bpf | wc -l)
+	load
+	exec 7< "$PIN_DIR/tasks"
+	run tool --unload
+	exec 7<&-
+	[ "$status" -eq 0 ]
+	[[ $output == *"still has $PIN_DIR/tasks open"* ]]
+	[ ! -e "$PIN_DIR" ]
+	[ ! -e "$RUN_DIR" ]
+	run tool --unload
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	[ "$(findmnt -n /sys/fs/bpf | wc -l)" -eq "$mounted" ]
+}
+
+@test "--status without a load" {
+	run tool --status
+	[ "$status" -eq 1 ]
+	one_line_saying 'nothing is loaded'
+}
+
+@test "a damaged manifest is named with its line" {
+	load
+	sed -i 's/^hz = .*/hz = fast/' "$RUN_DIR/manifest"
+	run tool --status
+	[ "$status" -eq 1 ]
+	one_line_saying "$RUN_DIR/manifest:$(grep -n '^hz' "$RUN_DIR/manifest" | cut -d : -f 1): bad value for 'hz'"
+}
+
+@test "a kernel that cannot: exit 3, one line, with the remedy" {
+	run in_namespace "mount -t tmpfs tmpfs /sys/kernel/btf; '$BUILD/bourdon-load' --check --pin-dir '$PIN_DIR'"
+	[ "$status" -eq 3 ]
+	[[ $output == *'kernel BTF'*'CONFIG_DEBUG_INFO_BTF=y'* ]]
+	run in_namespace "mount -t tmpfs tmpfs /proc/pressure; '$BUILD/bourdon-load' --group '$TEST_GROUP' --pin-dir '$PIN_DIR'"
+	[ "$status" -eq 3 ]
+	one_line_saying 'CONFIG_PSI=y'
+	run in_namespace "umount -l '$CGROUP2'; '$BUILD/bourdon-load' --group '$TEST_GROUP' --pin-dir '$PIN_DIR'"
+	[ "$status" -eq 3 ]
+	one_line_saying 'mount -t cgroup2'
+	run "$BUILD/bourdon-load" --group "$TEST_GROUP" --pin-dir "$WORK/pins" --run-dir "$RUN_DIR"
+	[ "$status" -eq 3 ]
+	one_line_saying "mount -t bpf -o mode=0700 bpf $WORK"
+}
+
+@test "a private bpffs serves as well as the system's" {
+	local private=$WORK/bpf
+	mkdir "$private"
+	mount -t bpf -o mode=0750,gid="$(getent group "$TEST_GROUP" | cut -d : -f 3)" bpf "$private"
+	local pins=$private/bourdon
+	"$BUILD/bourdon-load" --pin-dir "$pins" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
+	[ -e "$pins/oncpu" ]
+	"$BUILD/bourdon-load" --pin-dir "$pins" --run-dir "$RUN_DIR" --unload
+	[ ! -e "$pins" ]
+	umount "$private"
+}
+
+@test "usage mistakes: exit 2, one line" {
+	local arguments
+	for arguments in '--nonsense' '--hz' '--hz 0' '--hz 1001' '--hz 4x' '--ring-size 12' '--ring-size 1KiB' \
+		'--quiet-after 30' '--targets 0' '--pin-dir relative' '--pin-dir /sys/fs/bpf/a.b' 'word' \
+		'--unload --status' '--check=yes'; do
+		# shellcheck disable=SC2086
+		run "$BUILD/bourdon-load" $arguments
+		[ "$status" -eq 2 ] || { echo "$arguments: $status"; false; }
+		[ "${#lines[@]}" -eq 1 ] || { echo "$output"; false; }
+	done
+	run "$BUILD/bourdon-load" --help
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -le 24 ]
+}
+
+@test "failures: exit 1, one line" {
+	run tool --group no_such_group_here
+	[ "$status" -eq 1 ]
+	one_line_saying 'no such group'
+	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --group "$TEST_GROUP"
+	[ "$status" -eq 1 ]
+	[[ $output == *'run it as root'* ]]
+	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir /proc/no/such --group "$TEST_GROUP"
+	[ "$status" -eq 1 ]
+	one_line_saying '/proc/no/such'
+	[ ! -e "$PIN_DIR" ]
+}

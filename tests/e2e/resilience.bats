@@ -1,0 +1,207 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What goes wrong around the consumer: locked and hanging databases, crashes, replaced pins, full files.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup resilience
+	cgroup_make
+}
+
+teardown() {
+	if [ -n "${FROZEN-}" ]; then
+		fsfreeze -u "$FROZEN" 2>/dev/null || true
+	fi
+	bourdon_teardown_before_unmount
+}
+
+# The daemon's database may be on a file system of our own: it goes after the daemon.
+bourdon_teardown_before_unmount() {
+	daemon_stop TERM
+	if mountpoint -q "$STATE_DIR"; then
+		umount "$STATE_DIR"
+	fi
+	bourdon_teardown
+}
+
+hog_rule() {
+	rule cpu 'comm = cpu_hog' 'cpu.some = 30%' 'watch = system' 'history = 5s' "$@"
+}
+
+# heartbeat_age: in whole seconds, as the programs see it.
+heartbeat_age() {
+	local heartbeat
+	heartbeat=$(bpftool -j map dump pinned "$PIN_DIR/control" | jq '.[0].formatted.value.heartbeat_ns')
+	awk -v heartbeat="$heartbeat" '{ print int($1 - heartbeat / 1e9) }' /proc/uptime
+}
+
+# assert_alive SECONDS: so long, the heartbeat is never older than two seconds. One look a second is the
+# point of it.
+assert_alive() {
+	local i
+	for ((i = 0; i < $1; i++)); do
+		[ "$(heartbeat_age)" -le 2 ] || { echo "heartbeat stopped after $i s"; return 1; }
+		sleep 1
+	done
+}
+
+@test "a database locked for 40 s stops neither draining nor heartbeat, and loses nothing" {
+	load
+	hog_rule 'capture = 10s'
+	daemon_start
+	# another process's write transaction, held until we say so
+	coproc LOCK { exec sqlite3 "$DB"; }
+	echo "BEGIN IMMEDIATE; SELECT 'locked';" >&"${LOCK[1]}"
+	local answer started=$SECONDS
+	read -r -t 10 answer <&"${LOCK[0]}"
+	[ "$answer" = locked ]
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule cpu fired'
+	assert_alive 40
+	[ $((SECONDS - started)) -ge 40 ]
+	[ "$(sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -eq 0 ]
+	echo "COMMIT;" >&"${LOCK[1]}"
+	eval "exec ${LOCK[1]}>&-"
+	wait "$LOCK_PID"
+	await_log 20 'captured [0-9]+ stacks'
+	# all ten seconds were drained while nobody could write
+	[ "$(sql 'SELECT count(DISTINCT second) FROM sample WHERE second BETWEEN 0 AND 9')" -eq 10 ]
+	[ "$(sql "SELECT events FROM loss WHERE reason = 'overwritten-slots'")" -eq 0 ]
+	[ "$(sql 'SELECT state FROM capture')" = complete ]
+}
+
+@test "a disk that hangs stops neither draining nor heartbeat, and loses nothing" {
+	truncate -s 64M "$WORK/disk"
+	mkfs.ext4 -q "$WORK/disk"
+	mount -o loop "$WORK/disk" "$STATE_DIR"
+	chown "$TEST_USER:$TEST_GROUP" "$STATE_DIR"
+	load
+	hog_rule 'capture = 4s'
+	daemon_start
+	FROZEN=$STATE_DIR
+	fsfreeze -f "$STATE_DIR"
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule cpu fired'
+	assert_alive 12
+	fsfreeze -u "$STATE_DIR"
+	FROZEN=
+	await_log 20 'captured [0-9]+ stacks'
+	[ "$(sql 'SELECT state, (SELECT count(DISTINCT second) FROM sample WHERE second BETWEEN 0 AND 3) FROM capture')" = 'complete|4' ]
+}
+
+@test "a full disk is waited for" {
+	truncate -s 8M "$WORK/disk"
+	mkfs.ext4 -q -m 0 "$WORK/disk"
+	mount -o loop "$WORK/disk" "$STATE_DIR"
+	chown "$TEST_USER:$TEST_GROUP" "$STATE_DIR"
+	load
+	hog_rule 'capture = 1s'
+	daemon_start
+	dd if=/dev/zero of="$STATE_DIR/filler" bs=4096 status=none || true
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'cannot write the capture of rule cpu yet'
+	assert_alive 3
+	rm "$STATE_DIR/filler"
+	await_log 30 'captured [0-9]+ stacks'
+	[ "$(sql 'SELECT count(*) FROM capture WHERE state = '"'complete'")" -eq 1 ]
+	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
+}
+
+@test "SIGTERM within a capture keeps what there is, as interrupted" {
+	load
+	hog_rule 'capture = 60s'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule cpu fired'
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	[ "$(sql 'SELECT state, ended_at - triggered_at < 60000000000, (SELECT sum(samples) > 0 FROM sample) FROM capture')" = \
+		'interrupted|1|1' ]
+	[ "$(sql 'SELECT ended_at IS NOT NULL FROM run')" = 1 ]
+	# and without it nobody samples: the hog runs on
+	local before
+	before=$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[0].formatted.values[].value] | add')
+	sleep 1
+	[ "$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[0].formatted.values[].value] | add')" -eq "$before" ]
+}
+
+@test "a crash leaves an openable database, and the capture interrupted" {
+	load
+	hog_rule 'capture = 60s'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule cpu fired'
+	daemon_stop KILL
+	[ "$DAEMON_STATUS" -eq 137 ]
+	[ "$(sql 'SELECT state FROM capture')" = recording ]
+	daemon_start
+	[ "$(sql 'SELECT state FROM capture WHERE capture_id = 1')" = interrupted ]
+	[ "$(sql 'SELECT count(*) FROM run')" -eq 2 ]
+	# ids go on where they ended
+	[ "$(sql 'SELECT group_concat(rule_id), group_concat(pattern_id) FROM rule')" = '1,2|1,2' ]
+	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
+	# the spawner of the one that was killed is gone, too
+	[ "$(pgrep -c -f -- "--pin-dir $PIN_DIR")" -eq 2 ]
+}
+
+@test "a dead symbolizer's spawner costs names, not the capture" {
+	load
+	hog_rule 'capture = 2s'
+	daemon_start
+	pkill -KILL -P "$DAEMON"
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'no symbolizer'
+	await_log 30 'captured [0-9]+ stacks'
+	[ "$(sql "SELECT function LIKE 'cpu_hog+0x%' FROM hot_function LIMIT 1")" = 1 ]
+	[ "$(sql "SELECT events > 0 FROM loss WHERE reason = 'frames-unresolved'")" = 1 ]
+}
+
+@test "replaced or removed pins end the consumer" {
+	load
+	hog_rule
+	daemon_start
+	load
+	await_log 10 'pins were replaced or removed'
+	daemon_wait
+	[ "$DAEMON_STATUS" -eq 0 ]
+	daemon_start
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --unload
+	await_log 10 'pins were replaced or removed'
+	daemon_wait
+	[ "$DAEMON_STATUS" -eq 0 ]
+}
+
+@test "the database stays below its cap, and the newest captures stay" {
+	load --hz 997
+	printf '[database]\nmax_size = 4MiB\n' > "$WORK/bourdon.conf"
+	rule all 'comm = *' 'cpu.some = 1%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 0s'
+	daemon_start
+	start cpu_hog --threads $((4 * $(nproc)))
+	# many short processes with stacks of their own
+	(while :; do "$BUILD/bourdon-load" --help; find /usr/include -name 'x*'; done > /dev/null 2>&1) & CHILDREN+=($!)
+	await_log 200 'capture [0-9]+, the oldest, was removed'
+	await_log 60 'capture [0-9]+, the oldest, was removed'
+	await_log 60 'captured [0-9]+ stacks'
+	local bytes
+	bytes=$(cat "$DB" "$DB-wal" | wc -c)
+	[ "$bytes" -le $((4 << 20)) ] || { echo "$bytes bytes"; false; }
+	daemon_stop TERM
+	[ "$(sql 'SELECT min(capture_id) > 2 FROM capture')" = 1 ]
+	[ "$(sql 'SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM sample)')" -eq 0 ]
+	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
+}
+
+@test "a ring that overflows is a counted loss" {
+	load --hz 997 --ring-size 16KiB
+	hog_rule 'capture = 3s'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'captured [0-9]+ stacks'
+	# 11 slots for a second of 997 samples: what was not read was overwritten, and the sum is what was taken
+	[ "$(sql "SELECT (SELECT sum(samples) FROM sample WHERE second >= 0) + events > 0.3 * 3 * 997 * $(nproc)
+		FROM loss WHERE reason = 'overwritten-slots'")" = 1 ]
+	run "$BUILD/bourdon" --db "$DB" why
+	[[ $output == *PARTIAL*overwritten-slots* ]]
+}
