@@ -44,16 +44,63 @@ BINARIES = $(B)/bourdon-load $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all deps demo test lint format clean help
+.PHONY: all tests deps demo test lint format clean help
 all: $(BINARIES)
 tests: $(WORKLOADS) $(TOOLS) $(B)/unit
 
 help:
-	@sed -n 's/^# \{0,1\}//; 2,6p' Makefile
+	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
 	@echo '  make deps       install the Debian packages that are missing'
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
 	@echo '  make format     write the formatting'
 	@echo '  make clean      remove build/'
+
+# ---- Debian packages, each with its reason ----
+
+define DEPENDENCIES
+gcc              compiles user space
+make             builds
+libc6-dev        the C library, and the kernel's headers
+clang            compiles the in-kernel programs
+bpftool          links them into one object, and makes its skeleton
+libbpf-dev       loads them, and reads their maps
+libelf-dev       symbols of ELF files, in the symbolizer
+libdw-dev        build ids of ELF files, in the symbolizer
+libcap-ng-dev    gives capabilities up
+libseccomp-dev   compiles the system-call policies (at build time)
+libsqlite3-dev   the database
+libinih-dev      reads INI files
+nettle-dev       SHA-256, of the loaded object and of stacks
+check            unit tests
+bats             end-to-end tests
+sqlite3          reads the database, in the tests
+jq               reads JSON, in the tests
+procps           finds the daemon's children, in the tests
+e2fsprogs        a file system that can hang, in the tests
+clang-format     make lint
+clang-tidy       make lint
+cppcheck         make lint
+shellcheck       make lint
+endef
+export DEPENDENCIES
+
+deps:
+	@printf '%s\n' "$$DEPENDENCIES" | { missing=; \
+	while read -r package reason; do \
+		dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q ' installed$$' && continue; \
+		echo "missing: $$package ($$reason)"; missing="$$missing $$package"; \
+	done; \
+	[ -z "$$missing" ] || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; }; }
+
+# Built by a make of its own: what deps installs is not there yet when this one reads its variables.
+demo: deps
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)tests/e2e/demo.sh
+
+test: deps
+	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)tests/run.sh
 
 # ---- in-kernel programs: one object of all of them, and its skeleton ----
 
@@ -119,6 +166,25 @@ $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 $(B)/tools/%: tests/tools/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -lbpf -o $@
+
+# ---- tools ----
+
+SOURCES := $(shell find bpf loader consumer report common policy tests -name '*.[ch]' 2>/dev/null)
+SCRIPTS := $(wildcard tests/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats .ci/run)
+
+format:
+	$(Q)clang-format -i $(SOURCES)
+
+TIDY = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
+lint: $(B)/skeleton/bourdon.skel.h $(POLICIES)
+	$(Q)clang-format --dry-run --Werror $(SOURCES)
+	$(Q)shellcheck -x $(SCRIPTS)
+	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
+		--inline-suppr --suppressions-list=.cppcheck -I. -D_GNU_SOURCE -D__x86_64__ \
+		'-DLIBBPF_OPTS(type,name,...)=struct type name' $(TIDY)
+	$(Q)printf '%s\n' $(TIDY) | xargs -P 4 -n 8 sh -c \
+		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
+	@echo 'lint: clean'
 
 clean:
 	$(Q)rm -rf $(B)

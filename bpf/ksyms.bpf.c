@@ -34,7 +34,8 @@ int walk_ksyms(struct bpf_iter__ksym *ctx)
 	if (offset != (__s32)offset)
 		return 0;
 	if (symbol->module_name[0])
-		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", (__s32)offset, symbol->name, symbol->module_name);
+		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", (__s32)offset, symbol->name,
+			       symbol->module_name);
 	else
 		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s\n", (__s32)offset, symbol->name);
 	return 0;

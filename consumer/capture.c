@@ -90,7 +90,6 @@ struct draining {
 	capture_describe describe;
 	void *user;
 	const struct sample *sample;
-	struct capture_row *row; /* what is looked for */
 };
 
 static bool is_process(const void *user, uint32_t position)
@@ -133,16 +132,21 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 	return 0;
 }
 
+struct wanted_row {
+	const struct capture *capture;
+	const struct capture_row *row;
+};
+
 static bool is_row(const void *user, uint32_t position)
 {
-	const struct draining *draining = user;
-	const struct capture_row *there = &draining->capture->rows[position], *row = draining->row;
+	const struct wanted_row *wanted = user;
+	const struct capture_row *there = &wanted->capture->rows[position], *row = wanted->row;
 
 	return there->process == row->process && there->stack == row->stack && there->tid == row->tid &&
 	       there->second == row->second && there->kind == row->kind && there->stall == row->stall;
 }
 
-static int add_sample(struct draining *draining, uint32_t process)
+static int add_sample(const struct draining *draining, uint32_t process)
 {
 	struct capture *capture = draining->capture;
 	const struct sample *sample = draining->sample;
@@ -155,17 +159,17 @@ static int add_sample(struct draining *draining, uint32_t process)
 		.second = (int32_t)(relative_ns >= 0 ? relative_ns / 1000000000
 						     : -((-relative_ns + 999999999) / 1000000000)),
 	};
+	struct wanted_row wanted = { capture, &row };
 	uint32_t found, hash;
 	int result = stacks_intern(&capture->stacks, process, sample, &row.stack);
 
 	if (result < 0)
 		return result;
-	draining->row = &row;
 	hash = hash_bytes(capture->seed,
 			  (uint32_t[]){ row.process, row.stack, row.tid, (uint32_t)row.second,
 					(uint32_t)row.kind << 8 | row.stall },
 			  5 * sizeof(uint32_t));
-	found = hash_index_find(&capture->rows_index, hash, is_row, draining);
+	found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);
 	if (found == HASH_INDEX_NONE) {
 		result = make_room((void **)&capture->rows, capture->rows_count, &capture->rows_room,
 				   ROWS_MAX, sizeof(*capture->rows));

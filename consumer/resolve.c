@@ -190,7 +190,7 @@ static int take_reply(struct resolved *resolved, struct resolved_module *module,
 		      const struct symbolize_reply *reply)
 {
 	for (uint32_t i = 0; i < reply->build_id_bytes; i++)
-		snprintf(module->build_id + 2 * i, 3, "%02x", reply->build_id[i]);
+		snprintf(module->build_id + (size_t)2 * i, 3, "%02x", reply->build_id[i]);
 	for (uint32_t i = 0; i < reply->count; i++) {
 		const struct symbolize_name *symbol = &reply->symbols[i];
 		struct resolved_frame *frame = &resolved->frames[frames[i]];
@@ -212,7 +212,7 @@ static int name_module(struct resolved *resolved, uint32_t module, int symbolize
 	struct stat at = { 0 };
 	_cleanup_close_ int elf = open_mapped(resolved->modules[module].file, &at);
 	struct symbolize_request request = { 0 };
-	uint32_t frames[SYMBOLIZE_BATCH];
+	uint32_t frames[SYMBOLIZE_BATCH] = { 0 };
 	int result = 0;
 
 	if (elf < 0)

@@ -119,7 +119,7 @@ static void find_symbols(Elf *elf, struct candidate *candidates, uint32_t count)
 	static const uint32_t tables[] = { SHT_SYMTAB, SHT_DYNSYM };
 
 	for (size_t i = 0; i < 2; i++) {
-		struct candidate *sorted[SYMBOLIZE_BATCH];
+		struct candidate *sorted[SYMBOLIZE_BATCH] = { 0 };
 		Elf_Scn *section = NULL;
 		size_t open = 0;
 

@@ -41,7 +41,7 @@ static int spawn(int control)
 static void __attribute__((noreturn)) run(int control)
 {
 	static const struct sigaction reap = { .sa_handler = SIG_IGN, .sa_flags = SA_NOCLDWAIT };
-	char byte;
+	char byte = 0;
 	int fd, result;
 
 	if (dup2(control, SPAWNER_FD) < 0 || syscall(SYS_close_range, SPAWNER_FD + 1, ~0U, 0))
@@ -88,7 +88,7 @@ int spawner_start(int *ret_socket)
 int spawner_request(int socket)
 {
 	int fd = -EBADF, result = pass_fd_send(socket, "s", 1, -1);
-	char byte;
+	char byte = 0;
 	ssize_t got;
 
 	if (result < 0)

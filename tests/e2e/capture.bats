@@ -133,7 +133,6 @@ assert_in_function() {
 	load
 	rule names 'comm = bdtest-*' 'cpu.some = 90%' 'watch = system'
 	daemon_start
-	local targets
 	targets() {
 		bpftool -j map dump pinned "$PIN_DIR/targets" | jq '.[].formatted.key' | sort -n
 	}

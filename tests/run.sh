@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make test: unit tests, then the end-to-end tests on the running kernel. Ends with one line of counts.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo 'make test: run it as root: it loads programs into the kernel' >&2
+	exit 1
+fi
+
+passed=0
+failed=0
+results=$(mktemp)
+trap 'rm -f "$results"' EXIT
+
+# What the tests must not leave behind, as text that two moments can be compared by.
+traces() {
+	find /sys/fs/bpf -mindepth 1 -name 'bourdon*' 2>/dev/null
+	find "$(findmnt -n -o TARGET -t cgroup2 | head -n 1)" -maxdepth 1 -name 'bourdon-*'
+	find /tmp /run -maxdepth 1 -name 'bourdon*' 2>/dev/null
+	pgrep -a 'bourdond|cpu_hog|io_hog|mem_hog'
+	findmnt -n -l -o TARGET,FSTYPE | sort
+	losetup -n -O NAME,BACK-FILE
+}
+before=$(traces)
+
+build/unit | tee "$results"
+if [[ $(tail -n 1 "$results") =~ ^unit:\ ([0-9]+)\ checks,\ ([0-9]+)\ failed$ ]]; then
+	passed=$((passed + BASH_REMATCH[1] - BASH_REMATCH[2]))
+	failed=$((failed + BASH_REMATCH[2]))
+else
+	echo 'the unit tests did not run to their end'
+	failed=$((failed + 1))
+fi
+
+bats --tap tests/e2e | tee "$results"
+passed=$((passed + $(grep -c '^ok ' "$results")))
+failed=$((failed + $(grep -c '^not ok ' "$results")))
+if [ "$(grep -cE '^(not )?ok ' "$results")" -ne "$(sed -n 's/^1\.\.//p' "$results")" ]; then
+	echo 'the end-to-end tests did not run to their end'
+	failed=$((failed + 1))
+fi
+
+if [ "$(traces)" = "$before" ]; then
+	passed=$((passed + 1))
+else
+	echo 'the tests left something behind:'
+	diff <(echo "$before") <(traces)
+	failed=$((failed + 1))
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
