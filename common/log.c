@@ -20,7 +20,8 @@ void log_init(const char *program)
 }
 
 /* One write(2) a line, so that lines of several threads and processes do not mix. */
-static void log_line(int priority, const char *format, va_list arguments)
+static void __attribute__((format(printf, 2, 0)))
+log_line(int priority, const char *format, va_list arguments)
 {
 	char message[1024], safe[2048], line[2200];
 	int length;

@@ -10,13 +10,19 @@
 #define STACKS_MAX 16384U
 #define ROWS_MAX 131072U
 
-const char *const loss_names[LOSS_REASONS] = {
-	[LOSS_OVERWRITTEN] = "overwritten-slots",     [LOSS_TORN] = "torn-slots",
-	[LOSS_KERNEL_STACK] = "kernel-stack-missing", [LOSS_USER_STACK] = "user-stack-missing",
-	[LOSS_TRUNCATED] = "stack-truncated",         [LOSS_CAPTURE_FULL] = "capture-full",
-	[LOSS_TARGETS_FULL] = "targets-full",         [LOSS_EVENTS] = "events-lost",
-	[LOSS_STALE_EVENTS] = "stale-events",         [LOSS_UNKNOWN_PROCESS] = "unknown-process",
-	[LOSS_WATCH_SUPPRESSED] = "watch-suppressed", [LOSS_UNRESOLVED_FRAMES] = "frames-unresolved",
+const struct loss_reason loss_reasons[LOSS_REASONS] = {
+	[LOSS_OVERWRITTEN] = { "overwritten-slots", "sample" },
+	[LOSS_TORN] = { "torn-slots", "sample" },
+	[LOSS_KERNEL_STACK] = { "kernel-stack-missing", "stack" },
+	[LOSS_USER_STACK] = { "user-stack-missing", "stack" },
+	[LOSS_TRUNCATED] = { "stack-truncated", "stack" },
+	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
+	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
+	[LOSS_EVENTS] = { "events-lost", "event" },
+	[LOSS_STALE_EVENTS] = { "stale-events", "event" },
+	[LOSS_UNKNOWN_PROCESS] = { "unknown-process", "sample" },
+	[LOSS_WATCH_SUPPRESSED] = { "watch-suppressed", "trigger" },
+	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
 };
 
 const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled" };

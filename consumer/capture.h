@@ -28,7 +28,12 @@ enum loss {
 	LOSS_REASONS,
 };
 
-extern const char *const loss_names[LOSS_REASONS];
+struct loss_reason {
+	const char *name;
+	const char *unit; /* what one event is: schema.sql, table loss */
+};
+
+extern const struct loss_reason loss_reasons[LOSS_REASONS];
 
 enum trigger_mode { TRIGGER_KERNEL, TRIGGER_SAMPLED, TRIGGER_MODES };
 extern const char *const trigger_mode_names[TRIGGER_MODES];

@@ -179,6 +179,8 @@ CREATE TABLE loss(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	reason TEXT NOT NULL,
 	events INTEGER NOT NULL,
+	-- what one event is. sample: one that was not received; stack: one of a received sample that is not whole
+	unit TEXT NOT NULL CHECK(unit IN ('sample', 'stack', 'frame', 'process', 'event', 'trigger')),
 	PRIMARY KEY(capture_id, reason)
 ) STRICT, WITHOUT ROWID;
 
@@ -198,33 +200,33 @@ SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_u
 	(SELECT count(DISTINCT process_id) FROM sample s WHERE s.capture_id = c.capture_id) AS processes,
 	(SELECT count(DISTINCT stack_id) FROM sample s WHERE s.capture_id = c.capture_id) AS stacks,
 	(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id) AS samples,
-	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id) AS losses
+	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id AND l.unit = 'sample') AS losses
 FROM capture c;
 
 -- samples: the function was the leaf. total_samples: it was anywhere on the stack, counted once.
+-- SQLite hands `WHERE capture_id = ?` down through PARTITION BY and DISTINCT at every level, but through
+-- GROUP BY at the innermost one only: hence windows, where GROUP BY would do.
 CREATE VIEW hot_function AS
-WITH per_stack AS (
-	SELECT capture_id, stack_id, sum(samples) AS samples, sum(weight_ns) AS weight_ns
-	FROM sample WHERE kind = 'on-cpu' GROUP BY capture_id, stack_id
-), all_of AS (
-	SELECT capture_id, sum(samples) AS samples FROM per_stack GROUP BY capture_id
-), self AS (
-	SELECT p.capture_id, f.function, f.module_id, sum(p.samples) AS samples, sum(p.weight_ns) AS weight_ns
-	FROM per_stack p JOIN stack_frame sf ON sf.stack_id = p.stack_id AND sf.position = 0
-	JOIN frame f USING(frame_id) GROUP BY p.capture_id, f.function, f.module_id
-), inclusive AS (
-	SELECT capture_id, function, module_id, sum(samples) AS samples FROM (
-		SELECT DISTINCT p.capture_id, p.stack_id, f.function, f.module_id, p.samples
-		FROM per_stack p JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)
-	) GROUP BY capture_id, function, module_id
-)
-SELECT i.capture_id, i.function, m.path AS module, m.kind AS module_kind,
-	ifnull(s.samples, 0) AS samples, i.samples AS total_samples, ifnull(s.weight_ns, 0) AS weight_ns,
-	round(100.0 * ifnull(s.samples, 0) / a.samples, 1) AS percent,
-	round(100.0 * i.samples / a.samples, 1) AS total_percent
-FROM inclusive i JOIN module m USING(module_id) JOIN all_of a USING(capture_id)
-LEFT JOIN self s ON s.capture_id = i.capture_id AND s.function = i.function AND s.module_id = i.module_id
-ORDER BY i.capture_id DESC, samples DESC, i.samples DESC, i.function;
+SELECT h.capture_id, h.function, m.path AS module, m.kind AS module_kind, h.samples, h.total_samples,
+	h.weight_ns, round(100.0 * h.samples / h.all_samples, 1) AS percent,
+	round(100.0 * h.total_samples / h.all_samples, 1) AS total_percent
+FROM (
+	SELECT capture_id, function, module_id, all_samples,
+		sum(samples * is_leaf) OVER same AS samples, sum(samples) OVER same AS total_samples,
+		sum(weight_ns * is_leaf) OVER same AS weight_ns, row_number() OVER same AS row
+	FROM (
+		SELECT DISTINCT p.capture_id, p.stack_id, p.samples, p.weight_ns, p.all_samples, f.function, f.module_id,
+			f.function = l.function AND f.module_id = l.module_id AS is_leaf
+		FROM (
+			SELECT capture_id, stack_id, sum(samples) AS samples, sum(weight_ns) AS weight_ns,
+				sum(sum(samples)) OVER (PARTITION BY capture_id) AS all_samples
+			FROM sample WHERE kind = 'on-cpu' GROUP BY capture_id, stack_id
+		) p JOIN stack_frame sf ON sf.stack_id = p.stack_id JOIN frame f ON f.frame_id = sf.frame_id
+		JOIN stack_frame sl ON sl.stack_id = p.stack_id AND sl.position = 0
+		JOIN frame l ON l.frame_id = sl.frame_id
+	) WINDOW same AS (PARTITION BY capture_id, function, module_id)
+) h JOIN module m USING(module_id) WHERE h.row = 1
+ORDER BY h.capture_id DESC, h.samples DESC, h.total_samples DESC, h.function;
 
 -- One line a stack, outermost function first, as flame graph tools read it.
 CREATE VIEW folded AS
@@ -241,18 +243,22 @@ SELECT p.capture_id, p.process_id, pr.comm, p.stack_id, p.kind, p.stall,
 FROM per_stack p JOIN process pr USING(process_id);
 
 CREATE VIEW hot_stack AS
-SELECT f.capture_id, f.comm, f.kind, f.stack, sum(f.samples) AS samples, sum(f.weight_ns) AS weight_ns,
-	round(100.0 * sum(f.samples) / sum(sum(f.samples)) OVER (PARTITION BY f.capture_id, f.kind), 1) AS percent
-FROM folded f GROUP BY f.capture_id, f.comm, f.kind, f.stack
-ORDER BY f.capture_id DESC, samples DESC;
+SELECT DISTINCT capture_id, comm, kind, stack, sum(samples) OVER same AS samples,
+	sum(weight_ns) OVER same AS weight_ns, round(100.0 * sum(samples) OVER same / all_samples, 1) AS percent
+FROM (
+	SELECT capture_id, comm, kind, stack, samples, weight_ns,
+		sum(samples) OVER (PARTITION BY capture_id, kind) AS all_samples
+	FROM folded
+) WINDOW same AS (PARTITION BY capture_id, comm, kind, stack)
+ORDER BY capture_id DESC, samples DESC;
 
 -- Stacks by the time that their threads stalled on the resource that fired.
 CREATE VIEW stall_stack AS
-SELECT f.capture_id, c.resource, f.comm, f.kind, f.stall, f.stack, sum(f.samples) AS samples,
-	sum(f.weight_ns) AS stalled_ns
+SELECT DISTINCT f.capture_id, c.resource, f.comm, f.kind, f.stall, f.stack, sum(f.samples) OVER same AS samples,
+	sum(f.weight_ns) OVER same AS stalled_ns
 FROM folded f JOIN capture c USING(capture_id)
 WHERE instr('+' || f.stall || '+', '+' || c.resource || '+')
-GROUP BY f.capture_id, f.comm, f.kind, f.stall, f.stack
+WINDOW same AS (PARTITION BY f.capture_id, f.comm, f.kind, f.stall, f.stack)
 ORDER BY f.capture_id DESC, stalled_ns DESC;
 
 -- Who took the resource meanwhile: everyone but the targets, by what they used of it.
@@ -280,12 +286,14 @@ SELECT capture_id, metric, label, max(total) AS count,
 	max(upper_ns) FILTER (WHERE count > 0) AS max_ns
 FROM cumulative GROUP BY capture_id, metric, label;
 
--- How far a capture can be trusted: every reason for loss beside the samples that were received.
+-- How far a capture can be trusted: every reason for loss beside the samples that were received. percent is of
+-- all samples that there were (unit sample), of those received (unit stack), and has no meaning for others.
 CREATE VIEW data_quality AS
-SELECT l.capture_id, l.reason, l.events, s.samples,
-	round(100.0 * l.events / nullif(l.events + s.samples, 0), 2) AS percent
+SELECT l.capture_id, l.reason, l.unit, l.events, s.samples,
+	CASE l.unit WHEN 'sample' THEN round(100.0 * l.events / nullif(l.events + s.samples, 0), 2)
+		WHEN 'stack' THEN round(100.0 * l.events / nullif(s.samples, 0), 2) END AS percent
 FROM loss l JOIN (
 	SELECT c.capture_id, ifnull(sum(s.samples), 0) AS samples
 	FROM capture c LEFT JOIN sample s USING(capture_id) GROUP BY c.capture_id
 ) s USING(capture_id)
-ORDER BY l.capture_id DESC, l.events DESC, l.reason;
+ORDER BY l.capture_id DESC, percent DESC, l.events DESC, l.reason;

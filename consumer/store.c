@@ -294,7 +294,7 @@ static int prepare_all(struct store *store)
 		{ &store->add_sample, "INSERT INTO sample(capture_id, process_id, tid, thread, stack_id, "
 				      "kind, stall, second, samples, "
 				      "weight_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
-		{ &store->add_loss, "INSERT INTO loss(capture_id, reason, events) VALUES(?, ?, ?)" },
+		{ &store->add_loss, "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
 		{ &store->add_cgroup, "INSERT OR REPLACE INTO cgroup(cgroup_id, path) VALUES(?, ?)" },
 		{ &store->finish_capture, "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, "
 					  "state = ? WHERE capture_id = ?" },
@@ -620,9 +620,11 @@ static int write_rows(struct writing *writing)
 			     (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns);
 	}
 	for (size_t i = 0; i < LOSS_REASONS && !result; i++)
-		result = run(store, store->add_loss, NULL, "iti", (int64_t)writing->capture_id, loss_names[i],
+		result = run(store, store->add_loss, NULL, "itit", (int64_t)writing->capture_id,
+			     loss_reasons[i].name,
 			     (int64_t)(i == LOSS_UNRESOLVED_FRAMES ? writing->resolved->unresolved
-								   : capture->losses[i]));
+								   : capture->losses[i]),
+			     loss_reasons[i].unit);
 	return result;
 }
 

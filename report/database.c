@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/database.h"
+
+#include "common/log.h"
+#include "common/version.h"
+#include "consumer/schema.h"
+#include "report/query.h"
+
+#include <string.h>
+
+#define BUSY_TIMEOUT_MS 5000
+
+/* No honest value comes near it: the longest are folded stacks. */
+#define VALUE_BYTES_MAX (16 << 20)
+
+static const char *advice(const struct database *database)
+{
+	switch (sqlite3_errcode(database->sqlite)) {
+	case SQLITE_CANTOPEN:
+		if (sqlite3_system_errno(database->sqlite) == ENOENT)
+			return "start bourdond, or name another file with --db";
+		return "become a member of the group that owns it, or read a copy with its -wal and -shm "
+		       "files";
+	case SQLITE_READONLY: /* a database with a write-ahead log that was closed without it */
+		return "its -wal and -shm files are missing; read a copy in a directory that you may write";
+	case SQLITE_BUSY:
+		return "its writer holds it; try again";
+	case SQLITE_NOTADB:
+		return "name a file that bourdond wrote with --db";
+	case SQLITE_CORRUPT:
+		return "it is damaged; save what is left with sqlite3's .recover";
+	case SQLITE_IOERR:
+		return "check the disk, and that it is a file";
+	default:
+		return "it does not have bourdon's tables; name another file with --db";
+	}
+}
+
+void database_fail(struct database *database)
+{
+	int code = sqlite3_errcode(database->sqlite), system_errno = sqlite3_system_errno(database->sqlite);
+	bool is_system = system_errno && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR);
+
+	if (database->failed)
+		return;
+	database->failed = true;
+	log_error("cannot read '%s': %s: %s", database->path,
+		  is_system ? strerror(system_errno) : sqlite3_errmsg(database->sqlite), advice(database));
+}
+
+/* Returns 0 when bourdon wrote it in a version that is understood here, else -EIO or -EPROTO, logged. */
+static int check_identity(struct database *database)
+{
+	_cleanup_query_ struct query query = query_begin(
+		database,
+		"SELECT application_id, user_version FROM pragma_application_id, pragma_user_version", 0, 0);
+	long long version;
+
+	if (!query_next(&query))
+		return -EIO;
+	version = query_number(&query, "user_version");
+	if (query_number(&query, "application_id") != SCHEMA_APPLICATION_ID) {
+		log_error("'%s' is a database, but not bourdon's: name a file that bourdond wrote with --db",
+			  database->path);
+		return -EPROTO;
+	}
+	if (version != SCHEMA_VERSION) {
+		log_error("'%s' has schema version %lld, and bourdon %s reads version %d: "
+			  "use a bourdon that reads version %lld",
+			  database->path, version, BOURDON_VERSION, SCHEMA_VERSION, version);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+int database_open(const char *path, struct database *ret_database)
+{
+	_cleanup_database_ struct database database = { .path = path };
+	int error;
+
+	if (sqlite3_open_v2(path, &database.sqlite, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+		database_fail(&database);
+		return -EIO;
+	}
+	sqlite3_busy_timeout(database.sqlite, BUSY_TIMEOUT_MS);
+	sqlite3_limit(database.sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+	sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	if (sqlite3_exec(
+		    database.sqlite,
+		    "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA query_only = ON; BEGIN",
+		    NULL, NULL, NULL) != SQLITE_OK) {
+		database_fail(&database);
+		return -EIO;
+	}
+	error = check_identity(&database);
+	if (error < 0)
+		return error;
+	*ret_database = database;
+	database.sqlite = NULL;
+	return 0;
+}
+
+void database_close(struct database *database)
+{
+	sqlite3_close(database->sqlite);
+}

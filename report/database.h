@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * database.h owns opening a database that someone else wrote, perhaps in bad faith: read-only, refusing
+ * what is not bourdon's, and in one read transaction while the daemon goes on writing.
+ */
+#ifndef BOURDON_REPORT_DATABASE_H
+#define BOURDON_REPORT_DATABASE_H
+
+#include "common/cleanup.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+struct database {
+	sqlite3 *sqlite;
+	const char *path; /* the caller's */
+	bool failed;      /* a query failed, and was logged; stays so, like ferror(3) */
+};
+
+/* Opens and checks the file at `path`, which must outlive it. Returns 0, or -EIO or -EPROTO, logged. */
+int database_open(const char *path, struct database *ret_database);
+
+/* Accepts one that never was opened. */
+void database_close(struct database *database);
+
+#define _cleanup_database_ _cleanup_(database_close)
+
+/* Logs why the last call on it failed, and what to do; remembers that. Says it once. */
+void database_fail(struct database *database);
+
+#endif

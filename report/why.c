@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * why: what one capture says about the pressure that caused it. Each section is one query, shown as text
+ * for a person and as a member of one object for a script, so that both say the same.
+ */
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "report/format.h"
+#include "report/json.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "report/top.h"
+
+#include <string.h>
+
+#define FUNCTIONS_SHOWN 10
+#define FRAMES_SHOWN 12
+#define BARS 40
+#define BAR_COLUMNS 60
+
+/* A reason that took at least this much of the samples makes the capture PARTIAL. */
+#define PARTIAL_PERCENT 1.0
+
+struct section {
+	const char *name; /* in JSON */
+	const char *sql;  /* ?1 is the capture */
+	bool is_object;   /* one row, not an array of them */
+	struct json_nested nested;
+	void (*print)(FILE *out, struct query *query); /* is given a query that stands on its first row */
+	const char *absent;                            /* what to say where there is no row; NULL: nothing */
+};
+
+/* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES. */
+static char *text_of(const struct query *query, const char *name, size_t columns, char *into)
+{
+	return format_cut(escape_terminal(query_text(query, name), into, FORMAT_BYTES), columns,
+			  FORMAT_BYTES);
+}
+
+static char *duration_of(const struct query *query, const char *name, double unit_ns, char *into)
+{
+	return format_duration(query_real(query, name) * unit_ns, " ", into, FORMAT_BYTES);
+}
+
+static char *percent_of(const struct query *query, char *into)
+{
+	return format_percent(query_real(query, "percent"), into, FORMAT_BYTES);
+}
+
+/* "function (module)"; the kernel's functions are marked instead, its modules' both. `into` as above. */
+static char *place_of(const struct query *query, size_t columns, char *into)
+{
+	const char *kind = query_text(query, "module_kind");
+	bool is_kernel = !strcmp(kind, "kernel");
+	char function[FORMAT_BYTES / 2], module[FORMAT_BYTES / 4];
+
+	format_basename(query_text(query, "module"), module, sizeof(module));
+	snprintf(into, FORMAT_BYTES, "%s%s%s%s%s", is_kernel || !strcmp(kind, "module") ? "[k] " : "",
+		 escape_terminal(query_text(query, "function"), function, sizeof(function)),
+		 is_kernel ? "" : " (", is_kernel ? "" : module, is_kernel ? "" : ")");
+	return format_cut(into, columns, FORMAT_BYTES);
+}
+
+static void print_remark(FILE *out, const char *state)
+{
+	static const struct {
+		const char *state;
+		const char *remark;
+	} remarks[] = {
+		{ "recording", "RECORDING: this capture is not complete yet; ask again when it is" },
+		{ "interrupted", "INTERRUPTED: bourdond ended before this capture was complete; "
+				 "below is what it had stored" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
+		if (!strcmp(remarks[i].state, state))
+			fprintf(out, "%s\n", remarks[i].remark);
+}
+
+static void print_capture(FILE *out, struct query *query)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
+
+	fprintf(out, "capture %lld (%s), rule %s, %s\n", (long long)query_number(query, "capture_id"),
+		text_of(query, "state", 16, a), text_of(query, "rule", 36, b),
+		text_of(query, "triggered", 20, c));
+	print_remark(out, query_text(query, "state"));
+
+	fprintf(out, "  pressure  %s %s: ", text_of(query, "resource", 8, a), text_of(query, "kind", 8, b));
+	fprintf(out, "stalled %s in a window of %s", duration_of(query, "observed_us", 1e3, a),
+		duration_of(query, "window_us", 1e3, b));
+	if (query_number(query, "stall_us"))
+		fprintf(out, ", threshold %s", duration_of(query, "stall_us", 1e3, a));
+	fprintf(out, "\n  trigger   %s, on %s%s\n", text_of(query, "trigger_mode", 10, a),
+		query_is_null(query, "cgroup") ? "the whole system" : "cgroup ",
+		text_of(query, "cgroup", 68, b));
+
+	fprintf(out, "  captured  %s before the trigger, ", duration_of(query, "history_ns", 1, a));
+	if (query_is_null(query, "after_ns"))
+		fprintf(out, "no end yet");
+	else
+		fprintf(out, "%s after it", duration_of(query, "after_ns", 1, a));
+	fprintf(out, ", at %lld Hz\n  samples   %lld of %lld processes, in %lld stacks\n",
+		(long long)query_number(query, "hz"), (long long)query_number(query, "samples"),
+		(long long)query_number(query, "processes"), (long long)query_number(query, "stacks"));
+}
+
+static void print_processes(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "COMM", "comm", -15, cell_text },      { "TGID", "tgid", 7, cell_number },
+		{ "UID", "uid", 6, cell_number },        { "SAMPLES", "samples", 8, cell_number },
+		{ "SHARE", "percent", 7, cell_percent }, { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
+		{ "CGROUP", "cgroup", -37, cell_text },
+	};
+
+	fprintf(out, "processes on CPU, the busiest first\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static const char frames_sql[] =
+	"SELECT f.function, m.path AS module, m.kind AS module_kind, f.file, f.line, f.inlined "
+	"FROM stack_frame sf JOIN frame f USING(frame_id) JOIN module m USING(module_id) "
+	"WHERE sf.stack_id = ?1 ORDER BY sf.position";
+
+/* "function (module) at file:line", as far as that is known. */
+static void print_frame(FILE *out, const struct query *frame)
+{
+	char place[FORMAT_BYTES];
+	bool has_line = !query_is_null(frame, "line");
+
+	fprintf(out, "      %s", place_of(frame, has_line ? 60 : REPORT_COLUMNS - 6, place));
+	if (has_line) {
+		char file[FORMAT_BYTES];
+
+		format_basename(query_text(frame, "file"), file, sizeof(file));
+		fprintf(out, " at %s:%lld", format_cut(file, 22, sizeof(file)),
+			(long long)query_number(frame, "line"));
+	}
+	fputc('\n', out);
+}
+
+static void print_frames(FILE *out, struct query *stack)
+{
+	_cleanup_query_ struct query frames =
+		query_begin(stack->database, frames_sql, query_number(stack, "stack_id"), 0);
+	int count = 0;
+
+	while (query_next(&frames))
+		if (count++ < FRAMES_SHOWN)
+			print_frame(out, &frames);
+	if (count > FRAMES_SHOWN)
+		fprintf(out, "      … %d more\n", count - FRAMES_SHOWN);
+	if (query_number(stack, "truncated"))
+		fprintf(out, "      … the outermost frames are missing\n");
+}
+
+static void print_stacks(FILE *out, struct query *query)
+{
+	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES];
+
+	do {
+		long long samples = query_number(query, "samples");
+
+		fprintf(out, "  %s, %s in %lld sample%s, %s\n", percent_of(query, share),
+			duration_of(query, "weight_ns", 1, duration), samples, samples == 1 ? "" : "s",
+			text_of(query, "comm", 48, comm));
+		print_frames(out, query);
+	} while (query_next(query));
+}
+
+static void print_hot_stacks(FILE *out, struct query *query)
+{
+	fprintf(out, "hottest stacks on CPU, leaf first\n");
+	print_stacks(out, query);
+}
+
+static void print_stall_stacks(FILE *out, struct query *query)
+{
+	fprintf(out, "stacks that waited longest for the resource, leaf first\n");
+	print_stacks(out, query);
+}
+
+static void print_functions(FILE *out, struct query *query)
+{
+	char place[FORMAT_BYTES], share[FORMAT_BYTES];
+
+	fprintf(out, "hottest function: %s, %s of on-CPU samples\n", place_of(query, 54, place),
+		percent_of(query, share));
+	top_print(out, query);
+}
+
+static int64_t clamp(int64_t value, int64_t least, int64_t most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+/* No honest capture lasts for a year; with this much, no sum overflows. */
+static int64_t second_of(const struct query *query)
+{
+	return clamp(query_number(query, "second"), -31536000, 31536000);
+}
+
+/* One bar a second, or as many seconds a bar as make BARS of them, with a border at the trigger. */
+static void print_seconds(FILE *out, struct query *query)
+{
+	int64_t first = second_of(query), last = first, step, peak = 0, bars[BARS + 1] = { 0 };
+	char bar[FORMAT_BYTES];
+
+	while (query_next(query))
+		if (second_of(query) > last)
+			last = second_of(query);
+	step = (last - first) / BARS + 1;
+	first -= (first % step + step) % step;
+	query_rewind(query);
+	while (query_next(query)) {
+		int64_t i = (second_of(query) - first) / step;
+
+		if (i < 0 || i > BARS) /* a hostile view: no order, or other rows than before */
+			continue;
+		bars[i] += clamp(query_number(query, "samples"), 0, INT32_MAX);
+		if (bars[i] > peak)
+			peak = bars[i];
+	}
+
+	fprintf(out, "on-CPU samples per %lld s, by seconds from the trigger\n", (long long)step);
+	for (int64_t i = 0; i <= (last - first) / step; i++) {
+		long long second = first + i * step;
+
+		fprintf(out, "%6lld s  %8lld%s%s\n", second, (long long)bars[i], bars[i] ? "  " : "",
+			format_bar(bars[i], peak, BAR_COLUMNS, bar, sizeof(bar)));
+	}
+}
+
+/* Is given the ledger with the greatest loss first; what is no share of the samples comes last. */
+static void print_losses(FILE *out, struct query *query)
+{
+	char text[FORMAT_BYTES], share[FORMAT_BYTES];
+	const char *separator = "PARTIAL: ";
+	int reasons = 0, lost = 0;
+
+	do {
+		reasons++;
+		lost += query_number(query, "events") > 0;
+	} while (query_next(query));
+	if (!lost) {
+		fprintf(out, "losses: nothing lost (%d reasons checked)\n", reasons);
+		return;
+	}
+	fprintf(out, "losses: for %d of the %d reasons checked\n", lost, reasons);
+
+	query_rewind(query);
+	for (; query_next(query) && query_real(query, "percent") >= PARTIAL_PERCENT; separator = ", ")
+		fprintf(out, "%s%s %s", separator, text_of(query, "reason", 32, text),
+			percent_of(query, share));
+	if (*separator == ',')
+		fputc('\n', out);
+
+	query_rewind(query);
+	while (query_next(query)) {
+		long long events = query_number(query, "events");
+
+		if (events <= 0)
+			continue;
+		fprintf(out, "  %12lld %s%s", events, text_of(query, "unit", 10, text),
+			events == 1 ? "" : "s");
+		if (!query_is_null(query, "percent"))
+			fprintf(out, " (%s)", percent_of(query, share));
+		fprintf(out, ": %s\n", text_of(query, "reason", 60, text));
+	}
+}
+
+/*
+ * The samples of `filter` by the sum of `measure`. Stacks that differ only in where in the same functions
+ * they were count as one, and any one of them stands for all.
+ */
+#define STACKS_SQL(filter, measure)                                                                          \
+	"WITH per_stack AS (SELECT s.stack_id, p.comm, sum(s.samples) AS samples, sum(s.weight_ns) AS "      \
+	"weight_ns "                                                                                         \
+	"FROM sample s JOIN process p USING(process_id) WHERE s.capture_id = ?1 AND " filter                 \
+	" GROUP BY s.stack_id, p.comm), named AS (SELECT p.*, (SELECT group_concat(function, x'00') FROM"    \
+	" (SELECT f.function FROM stack_frame sf JOIN frame f USING(frame_id)"                               \
+	" WHERE sf.stack_id = p.stack_id ORDER BY sf.position)) AS names FROM per_stack p) "                 \
+	"SELECT min(stack_id) AS stack_id, comm, sum(samples) AS samples, sum(weight_ns) AS weight_ns,"      \
+	" round(100.0 * sum(" measure ") / sum(sum(" measure ")) OVER (), 1) AS percent,"                    \
+	" unwinder, max(truncated) AS truncated FROM named JOIN stack USING(stack_id) "                      \
+	"GROUP BY comm, names ORDER BY sum(" measure ") DESC, stack_id LIMIT 5"
+
+static const struct section sections[] = {
+	{ .name = "capture",
+	  .sql = "SELECT s.*, c.hz FROM capture_summary s JOIN capture c USING(capture_id) "
+		 "WHERE c.capture_id = ?1",
+	  .is_object = true,
+	  .print = print_capture },
+	{ .name = "processes",
+	  .sql = "SELECT p.comm, p.tgid, p.uid, p.exe, p.cgroup, sum(s.samples) AS samples,"
+		 " round(100.0 * sum(s.samples) / sum(sum(s.samples)) OVER (), 1) AS percent,"
+		 " sum(s.weight_ns) AS cpu_ns "
+		 "FROM sample s JOIN process p USING(process_id) "
+		 "WHERE s.capture_id = ?1 AND s.kind = 'on-cpu' GROUP BY s.process_id "
+		 "ORDER BY sum(s.samples) DESC, p.tgid LIMIT 10",
+	  .print = print_processes,
+	  .absent = "no samples on CPU" },
+	{ .name = "stacks",
+	  .sql = STACKS_SQL("s.kind = 'on-cpu'", "samples"),
+	  .nested = { "frames", frames_sql },
+	  .print = print_hot_stacks },
+	{ .name = "stalls", /* the first of view stall_stack, off CPU */
+	  .sql = STACKS_SQL("s.kind = 'off-cpu' AND instr('+' || s.stall || '+', '+' ||"
+			    " (SELECT resource FROM capture WHERE capture_id = ?1) || '+')",
+			    "weight_ns"),
+	  .nested = { "frames", frames_sql },
+	  .print = print_stall_stacks },
+	{ .name = "functions", .sql = top_sql, .print = print_functions },
+	{ .name = "seconds",
+	  .sql = "SELECT second, sum(samples) AS samples, sum(weight_ns) AS weight_ns FROM sample "
+		 "WHERE capture_id = ?1 AND kind = 'on-cpu' GROUP BY second ORDER BY second",
+	  .print = print_seconds },
+	{ .name = "losses",
+	  .sql = "SELECT reason, events, unit, percent FROM data_quality WHERE capture_id = ?1 "
+		 "ORDER BY percent DESC, events DESC, reason",
+	  .print = print_losses,
+	  .absent = "losses: unknown, as this capture has no ledger of them" },
+};
+
+static void print_text(FILE *out, const struct section *section, struct query *query)
+{
+	const char *separator = section == sections ? "" : "\n";
+
+	if (query_next(query)) {
+		fputs(separator, out);
+		section->print(out, query);
+	} else if (section->absent && !query->database->failed) {
+		fprintf(out, "%s%s\n", separator, section->absent);
+	}
+}
+
+static void print_json(FILE *out, const struct section *section, struct query *query)
+{
+	fprintf(out, "%s\"%s\": ", section == sections ? "{" : ",\n", section->name);
+	if (!section->is_object)
+		json_rows(out, query, &section->nested);
+	else if (query_next(query))
+		json_row(out, query, &section->nested);
+	else
+		fputs("null", out);
+}
+
+void why_run(struct report *report)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++) {
+		_cleanup_query_ struct query query =
+			query_begin(report->database, sections[i].sql, report->capture_id, FUNCTIONS_SHOWN);
+
+		(report->json ? print_json : print_text)(report->out, &sections[i], &query);
+	}
+	if (report->json)
+		fputs("}\n", report->out);
+}

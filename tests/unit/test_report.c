@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tests of bourdon, the reader's command: how quantities read, and what each subcommand makes of a
+ * database with honest and hostile rows. Commands run as from a shell, short of main().
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "consumer/schema.h"
+#include "report/command.h"
+#include "report/format.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <check.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WORDS_MAX 16
+
+/* Capture 2 is newer than 1, and 3 and 4 than both, but not complete. */
+static const char rows_sql[] =
+	"INSERT INTO run VALUES(1, 1, NULL, '0.1.0', 1, '6.18', 'host', 8, 47);"
+	"INSERT INTO process VALUES(1, 1, 4242, 1, 'cpu_hog', '/usr/bin/cpu_hog', 1000, '/system.slice/web'),"
+	" (2, 1, 4243, 1, 'a;b 5' || char(27) || '[31m', '/x', NULL, NULL),"
+	" (3, 1, 4244, 1, CAST(x'ff220a7a' AS TEXT), '/x', 0, '/' || printf('%.254c', 'q') || char(10));"
+	"INSERT INTO module VALUES(1, '[kernel]', NULL, '', 'kernel'), (2, '/usr/bin/cpu_hog', 'aa', '', "
+	"'file'),"
+	" (3, '/evil/' || char(27) || ']0;title' || char(7), NULL, '', 'file');"
+	"INSERT INTO frame VALUES(1, 1, 1, 'timer_interrupt', 0, NULL, NULL, 0),"
+	" (2, 2, 1, 'burn_cpu', 0, '/src/main.c', 42, 0), (3, 2, 2, 'main', 0, NULL, NULL, 0),"
+	" (4, 3, 1, 'evil;<script> \"quoted\"' || char(10) || char(27) || '[2J 7', NULL, NULL, NULL, 0),"
+	" (5, 2, 3, printf('%.255c', 'F'), 0, NULL, NULL, 0), (6, 2, 4, CAST(x'c3' AS TEXT), 0, NULL, NULL, "
+	"0),"
+	" (7, 2, 5, 'operator new(unsigned long)', 0, NULL, NULL, 0), (8, 2, 6, 'main', 0, NULL, NULL, 0);"
+	"INSERT INTO stack VALUES(1, 2, 0, 'eh-frame', x'01'), (2, 3, 0, 'eh-frame', x'02'),"
+	" (3, 20, 1, 'eh-frame', x'03'), (4, 0, 0, 'none', x'04');"
+	"INSERT INTO stack_frame VALUES(1, 0, 2), (1, 1, 3), (2, 0, 1), (2, 1, 2), (2, 2, 3), (3, 0, 4), (3, "
+	"1, 5),"
+	" (3, 2, 6), (3, 3, 7), (3, 4, 3), (3, 5, 3), (3, 6, 8), (3, 7, 3), (3, 8, 3), (3, 9, 3), (3, 10, 3),"
+	" (3, 11, 3), (3, 12, 3), (3, 13, 4);"
+	"INSERT INTO capture VALUES"
+	" (1, 1, NULL, 'old', 'io', 'full', 1000, 1000000, 'sampled', NULL, 1790000000000000000,"
+	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47),"
+	" (2, 1, NULL, 'we' || char(27) || 'b', 'cpu', 'some', 150000, 2000000, 'kernel', "
+	"'/system.slice/web',"
+	"  1790000100000000000, 1790000090000000000, 1790000105000000000, 9800000000, 'complete', 1240000, "
+	"47),"
+	" (3, 1, NULL, 'web', 'cpu', 'some', 150000, 2000000, 'kernel', NULL, 1790000200000000000,"
+	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47),"
+	" (4, 1, NULL, 'web', 'cpu', 'some', 0, 2000000, 'manual', NULL, 1790000300000000000,"
+	"  1790000290000000000, NULL, 9800000000, 'interrupted', 0, 47);"
+	"INSERT INTO sample VALUES(2, 1, 1, 't', 1, 'on-cpu', 'none', -10, 500, 10600000000),"
+	" (2, 1, 1, 't', 1, 'on-cpu', 'none', -3, 47, 1000000000),"
+	" (2, 1, 1, 't', 2, 'on-cpu', 'none', 0, 20, 425000000),"
+	" (2, 2, 1, 't', 3, 'on-cpu', 'none', 4, 10, 212000000),"
+	" (2, 3, 1, 't', 4, 'on-cpu', 'none', 4, 1, 21000000),"
+	" (2, 3, 1, 't', 2, 'off-cpu', 'cpu', 1, 3, 900000000),"
+	" (2, 3, 1, 't', 1, 'off-cpu', 'io', 1, 3, 1900000000);"
+	"INSERT INTO loss VALUES(1, 'torn-slots', 0, 'sample'), (1, 'events-lost', 0, 'event'),"
+	" (2, 'overwritten-slots', 20, 'sample'), (2, 'torn-slots', 0, 'sample'), (2, 'stack-truncated', 2, 'stack');";
+
+static char *directory, *database;
+
+/* What one command did. */
+struct ran {
+	int status;
+	char *out;
+	char *err;
+};
+
+static void ran_free(struct ran *ran)
+{
+	free(ran->out);
+	free(ran->err);
+}
+
+#define _cleanup_ran_ _cleanup_(ran_free)
+
+static void write_database(const char *path, const char *sql)
+{
+	sqlite3 *sqlite;
+	char *message = NULL;
+
+	ck_assert_int_eq(sqlite3_open(path, &sqlite), SQLITE_OK);
+	sqlite3_exec(sqlite, sql, NULL, NULL, &message);
+	ck_assert_msg(!message, "%s", message);
+	sqlite3_close(sqlite);
+}
+
+static void write_captures(const char *path, const char *more_sql)
+{
+	char *sql = sqlite3_mprintf("PRAGMA journal_mode = WAL; PRAGMA application_id = %d;"
+				    "PRAGMA user_version = %d; %s %s %s",
+				    SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql, rows_sql, more_sql);
+
+	write_database(path, sql);
+	sqlite3_free(sql);
+}
+
+static void set_up(void)
+{
+	directory = directory_make();
+	database = path_join(directory, "bourdon.db");
+	write_captures(database, "");
+}
+
+static void tear_down(void)
+{
+	directory_remove(directory);
+	free(database);
+	free(directory);
+}
+
+/* "bourdon --db PATH" and the words of `line`. */
+static struct ran run_on(const char *path, const char *line)
+{
+	_cleanup_free_ char *words = strdup(line);
+	char *arguments[WORDS_MAX] = { (char[]){ "bourdon" }, (char[]){ "--db" }, (char *)path };
+	struct request request;
+	struct ran ran = { 0 };
+	int count = 3, saved;
+	size_t bytes;
+	FILE *out;
+
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+		arguments[count++] = word;
+	out = open_memstream(&ran.out, &bytes);
+	saved = log_take();
+	ran.status = command_parse(count, arguments, &request);
+	if (ran.status == OPTIONS_RUN)
+		ran.status = command_run(&request, out);
+	ran.err = log_taken(saved);
+	fclose(out);
+	return ran;
+}
+
+static struct ran run(const char *line)
+{
+	return run_on(database, line);
+}
+
+static void assert_has(const char *text, const char *part)
+{
+	ck_assert_msg(strstr(text, part), "'%s' is not in:\n%.2000s", part, text);
+}
+
+static void assert_has_not(const char *text, const char *part)
+{
+	ck_assert_msg(!strstr(text, part), "'%s' is in:\n%.2000s", part, text);
+}
+
+/* Failed with `status`, showed nothing, and said why in one line that has `part`. */
+static void assert_refused(const char *path, const char *line, int status, const char *part)
+{
+	_cleanup_ran_ struct ran ran = run_on(path, line);
+	const char *newline = strchr(ran.err, '\n');
+
+	ck_assert_msg(ran.status == status, "'%s' gave %d: %s", line, ran.status, ran.err);
+	ck_assert_str_eq(ran.out, "");
+	ck_assert_msg(newline && !newline[1], "'%s' said:\n%s", line, ran.err);
+	assert_has(ran.err, part);
+}
+
+/* The first value of `sql`, whose ?1 is `json`, on the database of the captures. */
+static char *asked(const char *sql, const char *json)
+{
+	sqlite3_stmt *statement;
+	sqlite3 *sqlite;
+	char *value;
+
+	ck_assert_int_eq(sqlite3_open(database, &sqlite), SQLITE_OK);
+	ck_assert_msg(!sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL), "%s", sqlite3_errmsg(sqlite));
+	sqlite3_bind_text(statement, 1, json, -1, SQLITE_STATIC);
+	ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+	value = strdup(sqlite3_column_type(statement, 0) == SQLITE_NULL
+			       ? "NULL"
+			       : (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	sqlite3_close(sqlite);
+	return value;
+}
+
+static void assert_asked(const char *sql, const char *json, const char *wanted)
+{
+	_cleanup_free_ char *value = asked(sql, json);
+
+	ck_assert_msg(!strcmp(value, wanted), "%s gave '%s', not '%s'", sql, value, wanted);
+}
+
+/* ---- how quantities read ---- */
+
+START_TEST(duration_has_three_digits_and_a_unit)
+{
+	static const struct {
+		double ns;
+		const char *text;
+	} cases[] = {
+		{ 0, "0 ns" },        { 350e6, "350 ms" },   { 1.24e9, "1.24 s" }, { 2e9, "2 s" },
+		{ 1.2e9, "1.2 s" },   { 12.34e9, "12.3 s" }, { 90e9, "90 s" },     { 999499, "999 µs" },
+		{ 999.6e6, "1 s" },   { 9.996e9, "10 s" },   { 1500, "1.5 µs" },   { 3600e9, "3600 s" },
+		{ -2.5e9, "-2.5 s" }, { 99.96e6, "100 ms" }, { 100e9, "100 s" },
+	};
+	char text[FORMAT_BYTES];
+
+	ck_assert_str_eq(format_duration(cases[_i].ns, " ", text, sizeof(text)), cases[_i].text);
+	ck_assert_str_eq(format_duration(1.24e9, "", text, sizeof(text)), "1.24s");
+}
+END_TEST
+
+START_TEST(percent_never_rounds_something_to_nothing)
+{
+	char text[FORMAT_BYTES];
+
+	ck_assert_str_eq(format_percent(97.14, text, sizeof(text)), "97.1 %");
+	ck_assert_str_eq(format_percent(0, text, sizeof(text)), "0.0 %");
+	ck_assert_str_eq(format_percent(0.01, text, sizeof(text)), "<0.1 %");
+	ck_assert_str_eq(format_percent(100, text, sizeof(text)), "100.0 %");
+}
+END_TEST
+
+START_TEST(bar_fits_and_shows_the_least)
+{
+	char text[FORMAT_BYTES], narrow[5];
+
+	ck_assert_uint_eq(format_columns(format_bar(10, 10, 60, text, sizeof(text))), 60);
+	ck_assert_uint_eq(format_columns(format_bar(5, 10, 60, text, sizeof(text))), 30);
+	ck_assert_uint_eq(format_columns(format_bar(1, 1000000, 60, text, sizeof(text))), 1);
+	ck_assert_uint_eq(format_columns(format_bar(20, 10, 60, text, sizeof(text))), 60);
+	ck_assert_str_eq(format_bar(0, 10, 60, text, sizeof(text)), "");
+	ck_assert_str_eq(format_bar(0, 0, 60, text, sizeof(text)), "");
+	ck_assert_str_eq(format_bar(-1, 10, 60, text, sizeof(text)), "");
+	ck_assert_str_eq(format_bar(10, 10, 60, narrow, sizeof(narrow)), "█");
+}
+END_TEST
+
+START_TEST(cut_counts_characters_and_marks_itself)
+{
+	char whole[] = "äöüß", cut[16] = "äöüßé", text[FORMAT_BYTES];
+
+	ck_assert_str_eq(format_cut(whole, 4, sizeof(whole)), "äöüß");
+	ck_assert_str_eq(format_cut(cut, 4, sizeof(cut)), "äöü…");
+	ck_assert_str_eq(format_basename("/usr/lib/libc.so.6", text, sizeof(text)), "libc.so.6");
+	ck_assert_str_eq(format_basename("[vdso]", text, sizeof(text)), "[vdso]");
+	ck_assert_str_eq(format_basename("/usr/", text, sizeof(text)), "/usr/");
+}
+END_TEST
+
+START_TEST(folded_text_cannot_be_a_count_or_a_line)
+{
+	char text[FORMAT_BYTES];
+
+	ck_assert_str_eq(format_folded("a\nb\x1b", text, sizeof(text)), "a\\x0ab\\x1b");
+	ck_assert_str_eq(format_folded("f 5", text, sizeof(text)), "f_5");
+	ck_assert_str_eq(format_folded("array<int,  16> x", text, sizeof(text)), "array<int, _16> x");
+	ck_assert_str_eq(format_folded("operator new(long)", text, sizeof(text)), "operator new(long)");
+}
+END_TEST
+
+/* ---- what is asked, and of what ---- */
+
+START_TEST(mistakes_in_the_command_line_are_usage_errors)
+{
+	static const struct {
+		const char *line, *part;
+	} cases[] = {
+		{ "", "no subcommand" },
+		{ "nope", "unknown subcommand 'nope'" },
+		{ "why abc", "'abc' is not a capture's ID" },
+		{ "why -- -1", "'-1' is not a capture's ID" },
+		{ "why 1x", "'1x' is not a capture's ID" },
+		{ "why 99999999999999999999", "is not a capture's ID" },
+		{ "why 1 2", "one word too many" },
+		{ "list 1", "one word too many" },
+		{ "folded --json", "takes no --json" },
+		{ "why --limit 3", "takes no --limit" },
+		{ "list --limit 0", "is not a number of rows" },
+		{ "list --nope", "unknown option" },
+	};
+
+	assert_refused(database, cases[_i].line, EXIT_USAGE, cases[_i].part);
+}
+END_TEST
+
+START_TEST(default_is_the_newest_complete_capture)
+{
+	_cleanup_ran_ struct ran newest = run("why"), named = run("why 2"), other = run("--json why 1");
+
+	ck_assert_int_eq(newest.status, EXIT_DONE);
+	ck_assert_str_eq(newest.err, "");
+	ck_assert_str_eq(newest.out, named.out);
+	assert_has(newest.out, "capture 2 (complete)");
+	assert_asked("SELECT json_extract(?1, '$.capture.capture_id')", other.out, "1");
+}
+END_TEST
+
+START_TEST(absent_captures_are_named)
+{
+	assert_refused(database, "why 99", EXIT_FAILED, "no capture 99 in");
+	unlink(database);
+	write_captures(database, "UPDATE capture SET state = 'interrupted';");
+	assert_refused(database, "top", EXIT_FAILED, "no complete capture in");
+}
+END_TEST
+
+START_TEST(foreign_files_are_refused)
+{
+	static const char noise[] = "not a database, but long enough to look at";
+
+	assert_refused("/nonexistent/bourdon.db", "why", EXIT_FAILED, "No such file or directory");
+	assert_refused("/tmp", "why", EXIT_FAILED, "Is a directory");
+	assert_refused("/dev/null", "list", EXIT_FAILED, "not bourdon's");
+
+	unlink(database);
+	write_database(database, "CREATE TABLE capture(capture_id);");
+	assert_refused(database, "why", EXIT_FAILED, "not bourdon's");
+
+	unlink(database);
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 2;"
+				 "CREATE TABLE capture(capture_id);");
+	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 2");
+
+	unlink(database);
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 1;"
+				 "CREATE TABLE capture(capture_id);");
+	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
+
+	file_put(database, noise, sizeof(noise));
+	assert_refused(database, "why", EXIT_FAILED, "file is not a database");
+}
+END_TEST
+
+START_TEST(reads_while_the_daemon_writes)
+{
+	sqlite3 *writer;
+	struct ran before, during;
+
+	ck_assert_int_eq(sqlite3_open(database, &writer), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(writer, "SELECT * FROM run", NULL, NULL, NULL), SQLITE_OK);
+	before = run("why");
+	ck_assert_int_eq(sqlite3_exec(writer, "BEGIN EXCLUSIVE; DELETE FROM sample", NULL, NULL, NULL),
+			 SQLITE_OK);
+	during = run("why");
+	sqlite3_exec(writer, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_close(writer);
+	ck_assert_int_eq(during.status, EXIT_DONE);
+	ck_assert_str_eq(before.out, during.out);
+	ran_free(&before);
+	ran_free(&during);
+}
+END_TEST
+
+/* ---- what they say ---- */
+
+START_TEST(list_shows_the_newest_first)
+{
+	_cleanup_ran_ struct ran text = run("list"), json = run("list --json"), one = run("list --limit 1");
+	const char *newest = strstr(text.out, "interrupted"), *oldest = strstr(text.out, " old ");
+
+	ck_assert_int_eq(text.status, EXIT_DONE);
+	ck_assert(newest && oldest && newest < oldest);
+	assert_has(text.out, "cpu some 1.24s/2s");
+	assert_has(text.out, "/system.slice/web");
+	assert_has(text.out, "we\\x1bb");
+	assert_has_not(one.out, " old ");
+	assert_asked("SELECT json_array_length(?1)", json.out, "4");
+	assert_asked("SELECT group_concat(key) FROM json_each(?1, '$[0]')", json.out,
+		     "capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,cgroup,"
+		     "triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,losses");
+	assert_asked("SELECT json_extract(?1, '$[2].rule') = 'we' || char(27) || 'b'", json.out, "1");
+}
+END_TEST
+
+START_TEST(why_explains_a_capture)
+{
+	static const char *const parts[] = {
+		"2026-09-21T14:15:00Z",
+		"cpu some: stalled 1.24 s in a window of 2 s, threshold 150 ms\n",
+		"kernel, on cgroup /system.slice/web\n",
+		"9.8 s before the trigger, 5 s after it, at 47 Hz\n",
+		"584 of 3 processes, in 4 stacks\n",
+		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
+		"      main (cpu_hog)\n",
+		"      [k] timer_interrupt\n",
+		"      … 2 more\n      … the outermost frames are missing\n",
+		"  100.0 %, 900 ms in 3 samples, \\xff\"\\x0az\n",
+		"hottest function: burn_cpu (cpu_hog), 94.6 % of on-CPU samples\n",
+		"   -10 s       500  █",
+		"    -9 s         0\n",
+		"     4 s        11  █\n",
+		"\nPARTIAL: overwritten-slots 3.3 %\n",
+		"             2     0.3 %  stack-truncated\n",
+	};
+	_cleanup_ran_ struct ran ran = run("why 2");
+	const char *at = ran.out;
+
+	ck_assert_int_eq(ran.status, EXIT_DONE);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		assert_has(at, parts[i]); /* in this order */
+		at = strstr(at, parts[i]);
+	}
+}
+END_TEST
+
+START_TEST(why_says_what_is_not_there)
+{
+	_cleanup_ran_ struct ran clean = run("why 1"), recording = run("why 3"), interrupted = run("why 4");
+
+	assert_has(clean.out, "nothing lost (2 reasons checked)");
+	assert_has(clean.out, "no samples on CPU");
+	assert_has_not(clean.out, "PARTIAL");
+	assert_has(recording.out, "RECORDING: ");
+	assert_has(recording.out, "no end yet");
+	assert_has(interrupted.out, "INTERRUPTED: ");
+	assert_has(interrupted.out, "losses: unknown");
+	assert_has_not(interrupted.out, "threshold");
+}
+END_TEST
+
+START_TEST(why_as_json_says_the_same)
+{
+	_cleanup_ran_ struct ran ran = run("why --json");
+
+	ck_assert_int_eq(ran.status, EXIT_DONE);
+	assert_asked("SELECT group_concat(key) FROM json_each(?1)", ran.out,
+		     "capture,processes,stacks,stalls,functions,seconds,losses");
+	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
+	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
+	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
+	assert_asked("SELECT json_extract(?1, '$.stalls[0].weight_ns')", ran.out, "900000000");
+	assert_asked("SELECT json_extract(?1, '$.processes[1].comm') = 'a;b 5' || char(27) || '[31m'",
+		     ran.out, "1");
+	assert_asked(
+		"SELECT json_extract(?1, '$.processes[2].comm') = char(65533) || '\"' || char(10) || 'z'",
+		ran.out, "1");
+	assert_asked("SELECT json_extract(?1, '$.losses[0].percent')", ran.out, "3.31");
+}
+END_TEST
+
+START_TEST(a_long_capture_has_a_short_chart)
+{
+	static const char *const parts[] = { "on-CPU samples per 8 s", "  -104 s         4",
+					     "     0 s         8", "   192 s         8" };
+	struct ran ran;
+
+	unlink(database);
+	write_captures(database,
+		       "WITH s(n) AS (VALUES(-100) UNION ALL SELECT n + 1 FROM s WHERE n < 199) "
+		       "INSERT INTO sample SELECT 1, 1, 1, 't', 1, 'on-cpu', 'none', n, 1, 1 FROM s;");
+	ran = run("why 1");
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		assert_has(ran.out, parts[i]);
+	ran_free(&ran);
+}
+END_TEST
+
+START_TEST(top_agrees_with_the_view)
+{
+	_cleanup_ran_ struct ran json = run("top --json"), one = run("top --limit 1"), none = run("top 1");
+
+	assert_asked(
+		"SELECT json_array_length(?1) = (SELECT count(*) FROM hot_function WHERE capture_id = 2)",
+		json.out, "1");
+	assert_asked(
+		"SELECT count(*) FROM (SELECT function, module, module_kind, samples, total_samples,"
+		" weight_ns, percent, total_percent FROM hot_function WHERE capture_id = 2 AND function != "
+		"CAST(x'c3' AS TEXT)"
+		" EXCEPT SELECT value ->> 'function', value ->> 'module', value ->> 'module_kind',"
+		" value ->> 'samples', value ->> 'total_samples', value ->> 'weight_ns', value ->> 'percent',"
+		" value ->> 'total_percent' FROM json_each(?1))",
+		json.out, "0");
+	assert_has(one.out, "547   94.6 %   98.1 %  burn_cpu");
+	assert_has_not(one.out, "timer_interrupt");
+	assert_has(none.out, "capture 1 has no samples on CPU");
+}
+END_TEST
+
+START_TEST(a_limit_only_cuts)
+{
+	_cleanup_free_ char *wanted = NULL;
+	_cleanup_ran_ struct ran all = run("top --json"), some = { 0 };
+	char line[32], sql[128];
+
+	snprintf(line, sizeof(line), "top --json --limit %d", _i);
+	some = run(line);
+	snprintf(sql, sizeof(sql),
+		 "SELECT json_group_array(json(value)) FROM (SELECT value FROM json_each(?1) LIMIT %d)", _i);
+	wanted = asked(sql, all.out);
+	assert_asked("SELECT json(?1)", some.out, wanted);
+}
+END_TEST
+
+START_TEST(folded_is_a_line_a_stack)
+{
+	_cleanup_ran_ struct ran ran = run("folded");
+	const char *line = ran.out;
+
+	ck_assert_int_eq(ran.status, EXIT_DONE);
+	assert_has(ran.out, "\ncpu_hog;main;burn_cpu 547\ncpu_hog;main;burn_cpu;timer_interrupt_[k] 20\n");
+	assert_has(ran.out, "a:b_5\\x1b[31m;evil:<script> \"quoted\"\\x0a\\x1b[2J_7;main;main;");
+	assert_has(ran.out, "\\xff\"\\x0az 1\n"); /* no frames */
+	assert_has_not(ran.out, "0.9");
+	for (int lines = 0; *line; line = strchr(line, '\n') + 1)
+		ck_assert_int_le(++lines, 4);
+}
+END_TEST
+
+START_TEST(equal_lines_are_one)
+{
+	struct ran ran;
+
+	unlink(database);
+	write_captures(database, "INSERT INTO process VALUES(4, 1, 1, 1, 'cpu;hog', NULL, 0, NULL), (5, 1, "
+				 "2, 1, 'cpu:hog', NULL, 0, NULL);"
+				 "INSERT INTO sample VALUES(1, 4, 1, 't', 1, 'on-cpu', 'none', 0, 2, 1),"
+				 " (1, 5, 1, 't', 1, 'on-cpu', 'memory', 1, 3, 1);");
+	ran = run("folded 1");
+	ck_assert_str_eq(ran.out, "cpu:hog;main;burn_cpu 5\n");
+	ran_free(&ran);
+}
+END_TEST
+
+/* ---- what names cannot do ---- */
+
+START_TEST(no_name_reaches_a_terminal_raw)
+{
+	static const char *const lines[] = { "list",        "why",        "top",       "folded",
+					     "list --json", "why --json", "top --json" };
+	_cleanup_ran_ struct ran ran = run(lines[_i]);
+
+	ck_assert_int_eq(ran.status, EXIT_DONE);
+	for (const char *at = ran.out; *at; at++)
+		ck_assert_msg(*at == '\n' || (unsigned char)*at >= 0x20, "byte %d in:\n%.2000s", *at,
+			      ran.out);
+	if (strstr(lines[_i], "--json"))
+		assert_asked("SELECT json_valid(?1)", ran.out, "1");
+}
+END_TEST
+
+START_TEST(why_fits_the_terminal)
+{
+	_cleanup_ran_ struct ran ran = run("why");
+
+	for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
+		ck_assert_msg(format_columns(line) <= REPORT_COLUMNS, "too wide: %s", line);
+}
+END_TEST
+
+/* A database may hold anything under the names that are asked for. */
+START_TEST(hostile_tables_do_no_harm)
+{
+	static const char *const hostile[] = {
+		"UPDATE sample SET second = -9223372036854775807 WHERE second = -10;"
+		"UPDATE sample SET second = 9223372036854775807 WHERE second = 4;",
+		"UPDATE sample SET samples = 9223372036854775807, weight_ns = -9223372036854775807;",
+		"UPDATE capture SET stall_us = 9223372036854775807, window_us = -9223372036854775807 - 1,"
+		" observed_us = 9223372036854775807, triggered_at = -9223372036854775807, history_ns = -1;",
+		"DROP VIEW data_quality; CREATE VIEW data_quality AS SELECT 2 AS capture_id, NULL AS reason,"
+		" 'x' AS events, 9e999 AS percent;",
+		"DROP VIEW capture_summary; CREATE VIEW capture_summary AS SELECT 2 AS capture_id, 1 AS "
+		"triggered_at;",
+		"ALTER TABLE sample RENAME TO s; CREATE VIEW sample AS SELECT capture_id, process_id, "
+		"stack_id,"
+		" kind, stall, CASE samples % 2 WHEN 0 THEN 40 ELSE x'00' END AS second, samples, weight_ns "
+		"FROM s;",
+		"ALTER TABLE sample RENAME TO s; CREATE VIEW sample AS SELECT capture_id, process_id, "
+		"stack_id,"
+		" kind, stall, random() AS second, samples, weight_ns FROM s;",
+		"DELETE FROM stack_frame; DELETE FROM module; DELETE FROM process;",
+	};
+	static const char *const lines[] = { "list", "why 2", "why 2 --json", "top 2", "folded 2" };
+
+	unlink(database);
+	write_captures(database, hostile[_i]);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_ran_ struct ran ran = run(lines[i]);
+
+		ck_assert_int_ge(ran.status, EXIT_DONE);
+		ck_assert_int_le(ran.status, EXIT_FAILED);
+		ck_assert_int_eq(ran.status == EXIT_FAILED, *ran.err != '\0');
+	}
+}
+END_TEST
+
+Suite *report_suite(void)
+{
+	Suite *suite = suite_create("report");
+	TCase *format = tcase_create("format"), *commands = tcase_create("commands");
+
+	tcase_add_loop_test(format, duration_has_three_digits_and_a_unit, 0, 15);
+	tcase_add_test(format, percent_never_rounds_something_to_nothing);
+	tcase_add_test(format, bar_fits_and_shows_the_least);
+	tcase_add_test(format, cut_counts_characters_and_marks_itself);
+	tcase_add_test(format, folded_text_cannot_be_a_count_or_a_line);
+	suite_add_tcase(suite, format);
+
+	tcase_add_checked_fixture(commands, set_up, tear_down);
+	tcase_add_loop_test(commands, mistakes_in_the_command_line_are_usage_errors, 0, 12);
+	tcase_add_test(commands, default_is_the_newest_complete_capture);
+	tcase_add_test(commands, absent_captures_are_named);
+	tcase_add_test(commands, foreign_files_are_refused);
+	tcase_add_test(commands, reads_while_the_daemon_writes);
+	tcase_add_test(commands, list_shows_the_newest_first);
+	tcase_add_test(commands, why_explains_a_capture);
+	tcase_add_test(commands, why_says_what_is_not_there);
+	tcase_add_test(commands, why_as_json_says_the_same);
+	tcase_add_test(commands, a_long_capture_has_a_short_chart);
+	tcase_add_test(commands, top_agrees_with_the_view);
+	tcase_add_loop_test(commands, a_limit_only_cuts, 1, 10);
+	tcase_add_test(commands, folded_is_a_line_a_stack);
+	tcase_add_test(commands, equal_lines_are_one);
+	tcase_add_loop_test(commands, no_name_reaches_a_terminal_raw, 0, 7);
+	tcase_add_test(commands, why_fits_the_terminal);
+	tcase_add_loop_test(commands, hostile_tables_do_no_harm, 0, 8);
+	suite_add_tcase(suite, commands);
+	return suite;
+}
