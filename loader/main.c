@@ -88,7 +88,7 @@ static int check(const struct load_settings *settings)
 	return preflight_check(settings->pin_dir, true, &mounted);
 }
 
-int main(int count, char **words)
+static int parse_arguments(struct arguments *ret_arguments, int count, char **words)
 {
 	struct arguments arguments = { .pin_dir = PIN_DIRECTORY_DEFAULT,
 				       .run_dir = RUN_DIRECTORY_DEFAULT,
@@ -117,17 +117,28 @@ int main(int count, char **words)
 					      "bourdon-load --group adm --hz 97",
 					      options,
 					      ARRAY_SIZE(options) };
-	struct load_settings settings = { 0 };
-	int unexpected, status;
+	int unexpected, status = options_parse(&command, count, words, &unexpected);
 
-	log_init("bourdon-load");
-	status = options_parse(&command, count, words, &unexpected);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (unexpected || !!arguments.check + !!arguments.unload + !!arguments.status > 1) {
 		log_error("give at most one of --check, --unload and --status, and no other words");
 		return EXIT_USAGE;
 	}
+	*ret_arguments = arguments;
+	return OPTIONS_RUN;
+}
+
+int main(int count, char **words)
+{
+	struct load_settings settings = { 0 };
+	struct arguments arguments;
+	int status;
+
+	log_init("bourdon-load");
+	status = parse_arguments(&arguments, count, words);
+	if (status != OPTIONS_RUN)
+		return status;
 	status = take_settings(&arguments, &settings);
 	if (status != EXIT_DONE)
 		return status;
