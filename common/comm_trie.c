@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/comm_trie.h"
 
-#include "common/cleanup.h"
+#include "common/array.h"
 
 #include <string.h>
 
@@ -89,14 +89,8 @@ static uint32_t find_child(const struct comm_trie *trie, uint32_t node, char byt
 
 static int add_child(struct comm_trie *trie, uint32_t node, char byte, uint32_t *ret_child)
 {
-	if (trie->count == trie->room) {
-		struct node *grown = reallocarray(trie->nodes, trie->room * 2, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		trie->nodes = grown;
-		trie->room *= 2;
-	}
+	if (array_make_room(trie->nodes, trie->count, trie->room, 1U))
+		return -ENOMEM;
 	trie->nodes[trie->count] =
 		(struct node){ .byte = byte, .next_sibling = trie->nodes[node].first_child };
 	trie->nodes[node].first_child = trie->count;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/files.h"
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/options.h"
 
@@ -10,39 +11,40 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int file_read_text(int directory, const char *path, size_t most, char **ret_text, size_t *ret_bytes)
+int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes)
 {
-	_cleanup_close_ int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	_cleanup_free_ char *text = NULL;
-	size_t used = 0, room = 4096;
+	size_t used = 0, room = 0;
 
-	if (fd < 0)
-		return -errno;
+	if (array_make_room(text, used, room, 4096UL))
+		return -ENOMEM;
 	for (;;) {
-		char *grown = realloc(text, room + 1);
-		ssize_t got;
+		ssize_t got = read(fd, text + used, room - used - 1);
 
-		if (!grown)
-			return -ENOMEM;
-		text = grown;
-		got = read(fd, text + used, room - used);
-		if (got < 0) {
-			if (errno == EINTR)
-				continue;
+		/* EAGAIN is an iterator whose program let many objects pass in a row */
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (got < 0)
 			return -errno;
-		}
 		if (!got)
 			break;
 		used += (size_t)got;
 		if (used > most)
 			return -EFBIG;
-		if (used == room)
-			room *= 2;
+		if (array_make_room(text, used, room, 4096UL))
+			return -ENOMEM;
 	}
 	text[used] = '\0';
 	*ret_text = TAKE_PTR(text);
 	*ret_bytes = used;
 	return 0;
+}
+
+int file_read_text(int directory, const char *path, size_t most, char **ret_text, size_t *ret_bytes)
+{
+	_cleanup_close_ int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? -errno : file_read_all(fd, most, ret_text, ret_bytes);
 }
 
 static int new_name(const char *path, char name[PATH_MAX])

@@ -15,6 +15,9 @@
  */
 int file_read_text(int directory, const char *path, size_t most, char **ret_text, size_t *ret_bytes);
 
+/* The same from a descriptor that is open, which may be an iterator's. */
+int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes);
+
 /*
  * Writes a file beside `path` (PATH.new), with this mode and owner whatever the umask is, and syncs it.
  * file_commit() then renames it into place: a reader sees the old file or the whole new one. 0 or -errno.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture.h"
 
-#include "common/cleanup.h"
+#include "common/array.h"
 
 #include <string.h>
 
@@ -73,24 +73,6 @@ void capture_free(struct capture *capture)
 	free(capture);
 }
 
-/* Room for one more element; grows by doubling up to `most`. */
-static int make_room(void **elements, uint32_t count, uint32_t *room, uint32_t most, size_t bytes)
-{
-	uint32_t wanted = *room ? *room * 2 : 64;
-	void *grown;
-
-	if (count < *room)
-		return 0;
-	if (count >= most)
-		return -ENOSPC;
-	grown = reallocarray(*elements, wanted, bytes);
-	if (!grown)
-		return -ENOMEM;
-	*elements = grown;
-	*room = wanted;
-	return 0;
-}
-
 struct draining {
 	struct capture *capture;
 	capture_describe describe;
@@ -122,10 +104,10 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 		*ret_process = found;
 		return 0;
 	}
-	result = make_room((void **)&capture->processes, capture->processes_count, &capture->processes_room,
-			   PROCESSES_MAX, sizeof(*capture->processes));
-	if (result < 0)
-		return result;
+	if (capture->processes_count == PROCESSES_MAX)
+		return -ENOSPC;
+	if (array_make_room(capture->processes, capture->processes_count, capture->processes_room, 1U))
+		return -ENOMEM;
 	if (!draining->describe(draining->user, sample, &process))
 		return -ESRCH;
 	result = hash_index_add(&capture->processes_index, hash, capture->processes_count);
@@ -177,8 +159,9 @@ static int add_sample(const struct draining *draining, uint32_t process)
 			  5 * sizeof(uint32_t));
 	found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);
 	if (found == HASH_INDEX_NONE) {
-		result = make_room((void **)&capture->rows, capture->rows_count, &capture->rows_room,
-				   ROWS_MAX, sizeof(*capture->rows));
+		if (capture->rows_count == ROWS_MAX)
+			return -ENOSPC;
+		result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
 		if (!result)
 			result = hash_index_add(&capture->rows_index, hash, capture->rows_count);
 		if (result < 0)

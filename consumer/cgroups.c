@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/cgroups.h"
 
+#include "common/array.h"
 #include "common/cgroup.h"
-#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/hash_index.h"
 #include "common/log.h"
@@ -63,16 +63,7 @@ static bool remember(void *user, uint64_t id, const char *path)
 		}
 		return true;
 	}
-	if (cgroups->count == cgroups->room) {
-		uint32_t room = cgroups->room ? cgroups->room * 2 : 64;
-		struct entry *grown = reallocarray(cgroups->entries, room, sizeof(*grown));
-
-		if (grown) {
-			cgroups->entries = grown;
-			cgroups->room = room;
-		}
-	}
-	if (!copy || cgroups->count == cgroups->room ||
+	if (!copy || array_make_room(cgroups->entries, cgroups->count, cgroups->room, 1U) ||
 	    hash_index_add(&cgroups->index, hash_bytes(0, &id, sizeof(id)), cgroups->count)) {
 		free(copy);
 		return false; /* out of memory: the rest is looked for another time */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/mappings.h"
 
-#include "common/cleanup.h"
+#include "common/array.h"
 #include "common/hash_index.h"
 #include "consumer/records.h"
 
@@ -67,16 +67,8 @@ static struct mapped_file *take_file(struct mappings *mappings, const struct map
 		mappings->files[found]->users++;
 		return mappings->files[found];
 	}
-	if (mappings->files_count == mappings->files_room) {
-		uint32_t room = mappings->files_room ? mappings->files_room * 2 : 64;
-		struct mapped_file **grown =
-			reallocarray(mappings->files, room, sizeof(struct mapped_file *));
-
-		if (!grown)
-			return NULL;
-		mappings->files = grown;
-		mappings->files_room = room;
-	}
+	if (array_make_room(mappings->files, mappings->files_count, mappings->files_room, 1U))
+		return NULL;
 	file = malloc(sizeof(*file));
 	if (!file)
 		return NULL;
@@ -154,18 +146,9 @@ static struct process *find_process(const struct mappings *mappings, uint32_t tg
 
 static struct process *add_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
-	if (mappings->count == PROCESSES_MAX)
-		return NULL;
-	if (mappings->count == mappings->room) {
-		uint32_t room = mappings->room ? mappings->room * 2 : 64;
-		struct process *grown = reallocarray(mappings->processes, room, sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		mappings->processes = grown;
-		mappings->room = room;
-	}
-	if (hash_index_add(&mappings->by_process, hash_process(tgid, started_ns), mappings->count))
+	if (mappings->count == PROCESSES_MAX ||
+	    array_make_room(mappings->processes, mappings->count, mappings->room, 1U) ||
+	    hash_index_add(&mappings->by_process, hash_process(tgid, started_ns), mappings->count))
 		return NULL;
 	mappings->processes[mappings->count] = (struct process){ .tgid = tgid, .started_ns = started_ns };
 	return &mappings->processes[mappings->count++];
@@ -202,17 +185,9 @@ static bool insert_mapping(struct process *process, const struct mapping *mappin
 	while (last < process->count && process->mappings[last].begins < mapping->ends)
 		drop_file(process->mappings[last++].file);
 	if (first == last) {
-		if (process->count == MAPPINGS_MAX)
+		if (process->count == MAPPINGS_MAX ||
+		    array_make_room(process->mappings, process->count, process->room, 1U))
 			return false;
-		if (process->count == process->room) {
-			uint32_t room = process->room ? process->room * 2 : 8;
-			struct mapping *grown = reallocarray(process->mappings, room, sizeof(*grown));
-
-			if (!grown)
-				return false;
-			process->mappings = grown;
-			process->room = room;
-		}
 		last = first + 1;
 		memmove(&process->mappings[last], &process->mappings[first],
 			(process->count - first) * sizeof(*mapping));

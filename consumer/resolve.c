@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/resolve.h"
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "consumer/symbolizer/spawner.h"
@@ -36,15 +37,8 @@ static int intern_module(struct resolved *resolved, enum module_kind kind, const
 		*ret_module = found;
 		return 0;
 	}
-	if (resolved->modules_count == resolved->modules_room) {
-		uint32_t room = resolved->modules_room ? resolved->modules_room * 2 : 32;
-		struct resolved_module *grown = reallocarray(resolved->modules, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		resolved->modules = grown;
-		resolved->modules_room = room;
-	}
+	if (array_make_room(resolved->modules, resolved->modules_count, resolved->modules_room, 1U))
+		return -ENOMEM;
 	wanted.path = strdup(path);
 	if (!wanted.path || hash_index_add(&resolved->modules_index, hash, resolved->modules_count)) {
 		free(wanted.path);
@@ -73,16 +67,8 @@ static int intern_frame(struct resolved *resolved, uint32_t module, int64_t offs
 		*ret_frame = found;
 		return 0;
 	}
-	if (resolved->frames_count == resolved->frames_room) {
-		uint32_t room = resolved->frames_room ? resolved->frames_room * 2 : 256;
-		struct resolved_frame *grown = reallocarray(resolved->frames, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		resolved->frames = grown;
-		resolved->frames_room = room;
-	}
-	if (hash_index_add(&resolved->frames_index, hash, resolved->frames_count))
+	if (array_make_room(resolved->frames, resolved->frames_count, resolved->frames_room, 1U) ||
+	    hash_index_add(&resolved->frames_index, hash, resolved->frames_count))
 		return -ENOMEM;
 	resolved->frames[resolved->frames_count] = wanted;
 	*ret_frame = resolved->frames_count++;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/stacks.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,29 +40,6 @@ static bool is_wanted(const void *user, uint32_t position)
 		       depth * sizeof(*wanted->frames));
 }
 
-static int make_room(struct stacks *stacks, size_t depth)
-{
-	if (stacks->count == stacks->room) {
-		uint32_t room = stacks->room ? stacks->room * 2 : 256;
-		struct stack *grown = reallocarray(stacks->stacks, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		stacks->stacks = grown;
-		stacks->room = room;
-	}
-	if (stacks->frames_count + depth > stacks->frames_room) {
-		uint32_t room = stacks->frames_room ? stacks->frames_room * 2 : 8192;
-		uint64_t *grown = reallocarray(stacks->frames, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		stacks->frames = grown;
-		stacks->frames_room = room;
-	}
-	return 0;
-}
-
 int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack)
 {
 	uint64_t frames[FRAMES_MAX];
@@ -72,8 +51,7 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 			     sample->user_depth == (int)SAMPLE_USER_FRAMES,
 	};
 	struct wanted wanted = { stacks, &stack, frames };
-	size_t depth = 0;
-	uint32_t found;
+	uint32_t depth = 0, found;
 	int result;
 
 	for (size_t i = 0; i < stack.kernel_depth; i++)
@@ -90,14 +68,16 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 	}
 	if (stacks->count == stacks->most)
 		return -ENOSPC;
-	result = make_room(stacks, depth);
+	result = array_make_room(stacks->stacks, stacks->count, stacks->room, 1U);
+	if (!result)
+		result = array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room, depth);
 	if (!result)
 		result = hash_index_add(&stacks->index, stack.hash, stacks->count);
 	if (result < 0)
 		return result;
 	stack.first = stacks->frames_count;
 	memcpy(stacks->frames + stack.first, frames, depth * sizeof(frames[0]));
-	stacks->frames_count += (uint32_t)depth;
+	stacks->frames_count += depth;
 	stacks->stacks[stacks->count] = stack;
 	*ret_stack = stacks->count++;
 	return 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/targets.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "common/array.h"
 
 #define PROCESSES_MAX (1U << 20)
 
@@ -53,15 +52,8 @@ int targets_put(struct targets *targets, const struct target_process *process)
 	}
 	if (targets->count == PROCESSES_MAX)
 		return -ENOSPC;
-	if (targets->count == targets->room) {
-		uint32_t room = targets->room ? targets->room * 2 : 64;
-		struct target_process *grown = reallocarray(targets->processes, room, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		targets->processes = grown;
-		targets->room = room;
-	}
+	if (array_make_room(targets->processes, targets->count, targets->room, 1U))
+		return -ENOMEM;
 	result = hash_index_add(&targets->index, hash_of(process->tgid, process->started_ns), targets->count);
 	if (result < 0)
 		return result;

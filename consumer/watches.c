@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/watches.h"
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -106,15 +107,8 @@ static int add_watch(struct watches *watches, const struct rule *rule, const str
 	struct watch *watch;
 	int result;
 
-	if (watches->count == watches->room) {
-		size_t room = watches->room ? watches->room * 2 : 16;
-		struct watch **grown = reallocarray(watches->watches, room, sizeof(struct watch *));
-
-		if (!grown)
-			return -ENOMEM;
-		watches->watches = grown;
-		watches->room = room;
-	}
+	if (array_make_room(watches->watches, watches->count, watches->room, 1U))
+		return -ENOMEM;
 	watch = calloc(1, sizeof(*watch));
 	if (!watch)
 		return -ENOMEM;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/kernel_symbols.h"
 
+#include "common/array.h"
 #include "common/cleanup.h"
+#include "common/files.h"
 
 #include <bpf/bpf.h>
 #include <string.h>
@@ -11,36 +13,8 @@
 static int read_iterator(int link_fd, char **ret_text, size_t *ret_bytes)
 {
 	_cleanup_close_ int fd = bpf_iter_create(link_fd);
-	_cleanup_free_ char *text = NULL;
-	size_t used = 0, room = 1 << 20;
 
-	if (fd < 0)
-		return fd;
-	for (;;) {
-		char *grown = realloc(text, room + 1);
-		ssize_t got;
-
-		if (!grown)
-			return -ENOMEM;
-		text = grown;
-		got = read(fd, text + used, room - used);
-		if (got < 0) {
-			if (errno == EINTR || errno == EAGAIN)
-				continue;
-			return -errno;
-		}
-		if (!got)
-			break;
-		used += (size_t)got;
-		if (used > SNAPSHOT_BYTES_MAX)
-			return -EFBIG;
-		if (room - used < 65536)
-			room *= 2;
-	}
-	text[used] = '\0';
-	*ret_text = TAKE_PTR(text);
-	*ret_bytes = used;
-	return 0;
+	return fd < 0 ? fd : file_read_all(fd, SNAPSHOT_BYTES_MAX, ret_text, ret_bytes);
 }
 
 struct symbol {
@@ -70,15 +44,8 @@ static int sort_lines(char *text, size_t bytes, char **ret_sorted)
 		return -ENOMEM;
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		if (count == room) {
-			struct symbol *grown;
-
-			room = room ? room * 2 : 65536;
-			grown = reallocarray(symbols, room, sizeof(*symbols));
-			if (!grown)
-				return -ENOMEM;
-			symbols = grown;
-		}
+		if (array_make_room(symbols, count, room, 1UL))
+			return -ENOMEM;
 		symbols[count++] = (struct symbol){ strtol(line, NULL, 10), line };
 	}
 	if (count)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * array.h owns how arrays grow: by doubling, so that adding costs the same however long they are.
+ */
+#ifndef BOURDON_ARRAY_H
+#define BOURDON_ARRAY_H
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define ARRAY_FIRST_ROOM 64
+
+/*
+ * Makes sure that `elements`, a pointer variable with `room` elements of which `count` are used, has room for
+ * `more`. 0 or -ENOMEM; then nothing has changed.
+ */
+#define array_make_room(elements, count, room, more)                                                         \
+	({                                                                                                   \
+		__typeof__(room) wanted_ = (room) ? (room) : ARRAY_FIRST_ROOM;                               \
+		__typeof__(elements) grown_ = (elements);                                                    \
+		while (wanted_ - (count) < (more))                                                           \
+			wanted_ *= 2;                                                                        \
+		if (wanted_ != (room))                                                                       \
+			grown_ = reallocarray((elements), wanted_, sizeof(*(elements)));                     \
+		if (grown_) {                                                                                \
+			(elements) = grown_;                                                                 \
+			(room) = wanted_;                                                                    \
+		}                                                                                            \
+		grown_ ? 0 : -ENOMEM;                                                                        \
+	})
+
+#endif
