@@ -31,7 +31,7 @@ CREATE TABLE rule(
 ) STRICT;
 
 CREATE TABLE capture(
-	capture_id INTEGER PRIMARY KEY,
+	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: reports name captures by it
 	run_id INTEGER NOT NULL REFERENCES run,
 	rule_id INTEGER REFERENCES rule,
 	rule TEXT NOT NULL,

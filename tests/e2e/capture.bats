@@ -50,7 +50,7 @@ assert_in_function() {
 	assert_confined
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule cpu fired'
-	[ "$(sql 'SELECT state FROM capture')" = recording ]
+	await_sql 10 'SELECT state FROM capture' recording
 	await_log 30 'captured [0-9]+ stacks of rule cpu'
 	assert_confined
 	[ "$(sql "SELECT state, trigger_mode, resource, kind, stall_us, window_us, cgroup IS NULL,

@@ -142,3 +142,15 @@ stop() {
 sql() {
 	sqlite3 -readonly -separator '|' "${2-$DB}" "$1"
 }
+
+# await_sql SECONDS STATEMENT RESULT: until a reader sees that. A database has no event to wait for.
+await_sql() {
+	local deadline=$((SECONDS + $1))
+	while [[ $(sql "$2" 2>&1) != "$3" ]]; do
+		if ((SECONDS > deadline)); then
+			echo "'$2' is not '$3': $(sql "$2" 2>&1)" >&2
+			return 1
+		fi
+		sleep 0.1
+	done
+}

@@ -132,7 +132,7 @@ assert_alive() {
 	hog_rule 'capture = 60s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
-	await_log 30 'rule cpu fired'
+	await_sql 30 'SELECT state FROM capture' recording
 	daemon_stop KILL
 	[ "$DAEMON_STATUS" -eq 137 ]
 	[ "$(sql 'SELECT state FROM capture')" = recording ]

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store_capture.h"
+
+#include "common/cleanup.h"
+
+#include <nettle/sha2.h>
+
+int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements)
+{
+	const struct {
+		sqlite3_stmt **statement;
+		const char *sql;
+	} statements[] = {
+		{ &ret_statements->add_module,
+		  "INSERT INTO module(path, build_id, version, kind) VALUES(?, nullif(?, ''), ?, ?) "
+		  "ON CONFLICT DO UPDATE SET path = path RETURNING module_id" },
+		/* a name that was found later serves all captures */
+		{ &ret_statements->add_frame,
+		  "INSERT INTO frame(module_id, offset, function, function_offset) VALUES(?, ?, ?, nullif(?, "
+		  "-1)) "
+		  "ON CONFLICT DO UPDATE SET "
+		  "function = iif(function_offset IS NULL, excluded.function, function), "
+		  "function_offset = ifnull(function_offset, excluded.function_offset) RETURNING frame_id" },
+		{ &ret_statements->add_stack,
+		  "INSERT INTO stack(depth, truncated, unwinder, fingerprint) VALUES(?, ?, ?, ?) "
+		  "ON CONFLICT DO UPDATE SET depth = depth RETURNING stack_id" },
+		{ &ret_statements->add_stack_frame,
+		  "INSERT OR IGNORE INTO stack_frame(stack_id, position, frame_id) VALUES(?, ?, ?)" },
+		{ &ret_statements->add_process,
+		  "INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, "
+		  "cgroup) VALUES(?, ?, ?, ?, ?, ?, ?) "
+		  "ON CONFLICT DO UPDATE SET uid = excluded.uid RETURNING process_id" },
+		{ &ret_statements->add_sample,
+		  "INSERT INTO sample(capture_id, process_id, tid, thread, stack_id, "
+		  "kind, stall, second, samples, "
+		  "weight_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
+		{ &ret_statements->add_loss,
+		  "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
+		{ &ret_statements->add_cgroup,
+		  "INSERT OR REPLACE INTO cgroup(cgroup_id, path) VALUES(?, ?)" },
+		{ &ret_statements->finish_capture,
+		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, "
+		  "state = ? WHERE capture_id = ?" },
+	};
+	int result = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(statements) && !result; i++)
+		result = sql_prepare(sql, statements[i].statement, statements[i].sql);
+	return result;
+}
+
+int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_cause *cause,
+			   uint64_t history_ns, int64_t *ret_capture_id)
+{
+	sqlite3_stmt *statement;
+	sqlite3_int64 capture_id = 0;
+	int result = sql_prepare(
+		sql, &statement,
+		"INSERT INTO capture(run_id, rule_id, rule, resource, kind, stall_us, window_us, "
+		"trigger_mode, cgroup, triggered_at, began_at, history_ns, state, observed_us, hz) "
+		"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'recording', ?, ?) RETURNING capture_id");
+
+	if (!result)
+		result = sql_run(
+			sql, statement, &capture_id, "iitttiittiiiii", run_id, (int64_t)cause->rule_id,
+			cause->rule, psi_resource_names[cause->trigger.resource],
+			psi_kind_names[cause->trigger.kind], (int64_t)cause->trigger.stall_us,
+			(int64_t)cause->trigger.window_us, trigger_mode_names[cause->mode], cause->cgroup,
+			cause->triggered_at, cause->triggered_at - (int64_t)history_ns, (int64_t)history_ns,
+			(int64_t)cause->observed_us, (int64_t)cause->hz);
+	sqlite3_finalize(statement);
+	if (!result)
+		*ret_capture_id = capture_id;
+	return result;
+}
+
+/* One capture on its way into the database: what each thing's row id is. */
+struct writing {
+	struct sql *sql;
+	const struct capture_statements *statements;
+	sqlite3_int64 run_id;
+	const struct capture *capture;
+	const struct resolved *resolved;
+	const struct mappings *mappings;
+	sqlite3_int64 capture_id;
+	sqlite3_int64 *modules, *frames, *stacks, *processes;
+};
+
+static int write_frames(struct writing *writing)
+{
+	const struct resolved *resolved = writing->resolved;
+	int result = 0;
+
+	for (uint32_t i = 0; i < resolved->modules_count && !result; i++) {
+		const struct resolved_module *module = &resolved->modules[i];
+
+		result = sql_run(writing->sql, writing->statements->add_module, &writing->modules[i], "tttt",
+				 module->path, module->build_id, module->version,
+				 module_kind_names[module->kind]);
+	}
+	for (uint32_t i = 0; i < resolved->frames_count && !result; i++) {
+		const struct resolved_frame *frame = &resolved->frames[i];
+
+		result = sql_run(writing->sql, writing->statements->add_frame, &writing->frames[i], "iiti",
+				 (int64_t)writing->modules[frame->module], frame->offset, frame->function,
+				 frame->function_offset);
+	}
+	return result;
+}
+
+static const char *unwinder_name(const struct stack *stack)
+{
+	return stack->unwinder == UNWINDER_FRAME_POINTER ? "frame-pointer"
+	       : stack->unwinder == UNWINDER_EH_FRAME    ? "eh-frame"
+							 : "none";
+}
+
+static int write_stack(struct writing *writing, uint32_t position)
+{
+	const struct stack *stack = &writing->capture->stacks.stacks[position];
+	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth;
+	const uint32_t *frames = writing->resolved->of_stack_frame + stack->first;
+	uint8_t digest[SHA256_DIGEST_SIZE], kind[2] = { stack->unwinder, stack->truncated };
+	struct sha256_ctx context;
+	int result;
+
+	/* half of a SHA-256: what a hostile process puts on its stack cannot pass for another's */
+	sha256_init(&context);
+	sha256_update(&context, sizeof(kind), kind);
+	for (uint32_t i = 0; i < depth; i++)
+		sha256_update(&context, sizeof(sqlite3_int64), (const uint8_t *)&writing->frames[frames[i]]);
+	sha256_digest(&context, sizeof(digest), digest);
+	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iitb",
+			 (int64_t)depth, (int64_t)stack->truncated, unwinder_name(stack), digest,
+			 sizeof(digest) / 2);
+	for (uint32_t i = 0; i < depth && !result; i++)
+		result = sql_run(writing->sql, writing->statements->add_stack_frame, NULL, "iii",
+				 (int64_t)writing->stacks[position], (int64_t)i,
+				 (int64_t)writing->frames[frames[i]]);
+	return result;
+}
+
+static int write_process(struct writing *writing, uint32_t position)
+{
+	const struct capture_process *process = &writing->capture->processes[position];
+	int result = 0;
+
+	if (!process->included)
+		return 0;
+	if (process->cgroup)
+		result = sql_run(writing->sql, writing->statements->add_cgroup, NULL, "it",
+				 (int64_t)process->cgroup_id, process->cgroup);
+	if (!result)
+		result = sql_run(writing->sql, writing->statements->add_process,
+				 &writing->processes[position], "iiittit", (int64_t)writing->run_id,
+				 (int64_t)process->tgid, (int64_t)process->started_ns, process->comm,
+				 mappings_exe(writing->mappings, process->tgid, process->started_ns),
+				 (int64_t)process->uid, process->cgroup);
+	return result;
+}
+
+static const char *stall_name(uint8_t stall)
+{
+	static const char *const names[] = { "none", "memory",     "io",     "memory+io",
+					     "cpu",  "memory+cpu", "io+cpu", "memory+io+cpu" };
+
+	return names[stall & (STALL_MEMORY | STALL_IO | STALL_CPU)];
+}
+
+static int write_rows(struct writing *writing)
+{
+	const struct capture *capture = writing->capture;
+	int result = 0;
+
+	for (uint32_t i = 0; i < capture->rows_count && !result; i++) {
+		const struct capture_row *row = &capture->rows[i];
+
+		result = sql_run(writing->sql, writing->statements->add_sample, NULL, "iiitittiii",
+				 (int64_t)writing->capture_id, (int64_t)writing->processes[row->process],
+				 (int64_t)row->tid, row->thread, (int64_t)writing->stacks[row->stack],
+				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu", stall_name(row->stall),
+				 (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns);
+	}
+	for (size_t i = 0; i < LOSS_REASONS && !result; i++)
+		result = sql_run(writing->sql, writing->statements->add_loss, NULL, "itit",
+				 (int64_t)writing->capture_id, loss_reasons[i].name,
+				 (int64_t)(i == LOSS_UNRESOLVED_FRAMES ? writing->resolved->unresolved
+								       : capture->losses[i]),
+				 loss_reasons[i].unit);
+	return result;
+}
+
+static int write_capture(struct writing *writing)
+{
+	const struct capture *capture = writing->capture;
+	const struct capture_cause *cause = &capture->cause;
+	uint64_t history_ns = capture_history_ns(capture);
+	int result = 0;
+
+	writing->capture_id = capture->capture_id;
+	if (!writing->capture_id)
+		result = store_capture_announce(writing->sql, writing->run_id, cause, history_ns,
+						(int64_t *)&writing->capture_id);
+	if (!result)
+		result = write_frames(writing);
+	for (uint32_t i = 0; i < capture->stacks.count && !result; i++)
+		result = write_stack(writing, i);
+	for (uint32_t i = 0; i < capture->processes_count && !result; i++)
+		result = write_process(writing, i);
+	if (!result)
+		result = write_rows(writing);
+	if (!result)
+		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiti",
+				 cause->triggered_at - (int64_t)history_ns,
+				 cause->triggered_at + (int64_t)(capture->ended_ns - cause->triggered_ns),
+				 (int64_t)history_ns, capture->interrupted ? "interrupted" : "complete",
+				 (int64_t)writing->capture_id);
+	return result;
+}
+
+int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
+			const struct capture *capture, const struct resolved *resolved,
+			const struct mappings *mappings)
+{
+	size_t ids = (size_t)resolved->modules_count + resolved->frames_count + capture->stacks.count +
+		     capture->processes_count;
+	_cleanup_free_ sqlite3_int64 *rows = calloc(ids + 1, sizeof(*rows));
+	struct writing writing = { .sql = sql,
+				   .statements = statements,
+				   .run_id = run_id,
+				   .capture = capture,
+				   .resolved = resolved,
+				   .mappings = mappings,
+				   .modules = rows };
+
+	if (!rows)
+		return -ENOMEM;
+	writing.frames = writing.modules + resolved->modules_count;
+	writing.stacks = writing.frames + resolved->frames_count;
+	writing.processes = writing.stacks + capture->stacks.count;
+	return write_capture(&writing);
+}

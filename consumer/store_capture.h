@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * store_capture.h owns the rows of one capture: what is written for it, in the order that row ids need.
+ */
+#ifndef BOURDON_CONSUMER_STORE_CAPTURE_H
+#define BOURDON_CONSUMER_STORE_CAPTURE_H
+
+#include "consumer/capture.h"
+#include "consumer/mappings.h"
+#include "consumer/resolve.h"
+#include "consumer/sql.h"
+
+struct capture_statements {
+	sqlite3_stmt *add_module, *add_frame, *add_stack, *add_stack_frame, *add_process, *add_sample,
+		*add_loss, *add_cgroup, *finish_capture;
+};
+
+/* 0 or -errno, as all of sql.h. */
+int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements);
+
+/* The row of a capture that has just fired. */
+int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_cause *cause,
+			   uint64_t history_ns, int64_t *ret_capture_id);
+
+/* Everything of one that has ended. The caller has begun a transaction, and ends it. */
+int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
+			const struct capture *capture, const struct resolved *resolved,
+			const struct mappings *mappings);
+
+#endif
