@@ -44,9 +44,10 @@ BINARIES = $(B)/bourdon-load $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all tests deps demo test lint format clean help
+.PHONY: all workloads tests deps demo test lint format clean help
 all: $(BINARIES)
-tests: $(WORKLOADS) $(TOOLS) $(B)/unit
+workloads: $(WORKLOADS)
+tests: workloads $(TOOLS) $(B)/unit
 
 help:
 	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
@@ -95,7 +96,7 @@ deps:
 
 # Built by a make of its own: what deps installs is not there yet when this one reads its variables.
 demo: deps
-	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)$(MAKE) --no-print-directory all workloads
 	$(Q)tests/e2e/demo.sh
 
 test: deps

@@ -45,7 +45,7 @@ assert_in_function() {
 
 @test "CPU pressure of the system, by a kernel trigger, with history" {
 	load
-	rule cpu 'comm = cpu_hog' 'cpu.some = 600ms/2s' 'watch = system' 'history = 10s' 'capture = 3s'
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 600ms/2s' 'watch = system' 'history = 10s' 'capture = 3s'
 	daemon_start
 	assert_confined
 	start cpu_hog --threads $((2 * $(nproc)))
@@ -79,7 +79,7 @@ assert_in_function() {
 
 @test "the report names trigger, processes, stacks, history and losses" {
 	load
-	rule cpu 'comm = cpu_*' 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 2s'
+	rule cpu 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 2s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'captured [0-9]+ stacks'
@@ -164,7 +164,7 @@ assert_in_function() {
 
 @test "readers of another uid, while the daemon runs and after it has stopped" {
 	load
-	rule cpu 'comm = cpu_hog' 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 2s'
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 2s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'captured [0-9]+ stacks'

@@ -27,7 +27,7 @@ bourdon_teardown_before_unmount() {
 }
 
 hog_rule() {
-	rule cpu 'comm = cpu_hog' 'cpu.some = 30%' 'watch = system' 'history = 5s' "$@"
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' "$@"
 }
 
 # heartbeat_age: in whole seconds, as the programs see it.
