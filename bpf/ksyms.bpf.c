@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ksyms.bpf.c owns the names of kernel code, and where _text is: an iterator over the kernel's symbols that
- * needs no CAP_SYSLOG. The loader reads it twice: once to find _text, which stays in the kernel, and once
- * for every code symbol's offset from it.
+ * ksyms.bpf.c owns the names of kernel code, and where it lies: an iterator over the kernel's symbols that
+ * needs no CAP_SYSLOG. The loader reads it twice: once to find the ends of the kernel's text and the lowest
+ * module, which stay in the kernel, and once for the place of every code symbol (rebase.h).
  */
-#include "bpf/kernel.h"
+#include "bpf/rebase.h"
 
-__u64 kernel_text = 0; /* read by the samplers */
+/* Read by the samplers. */
+__u64 kernel_text = 0;
+__u64 kernel_text_last = 0;
+__u64 kernel_modules = 0;
+
+bool ksyms_emit = false; /* the loader, between its two reads */
 
 /* The kernel counts a type in upper case as global. */
 static __always_inline bool is_code(char type)
@@ -14,29 +19,41 @@ static __always_inline bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
+static __always_inline void learn(const struct kallsym_iter *symbol)
+{
+	char name[8] = {};
+
+	if (symbol->module_name[0]) {
+		if (!kernel_modules || symbol->value < kernel_modules)
+			kernel_modules = symbol->value;
+		return;
+	}
+	bpf_probe_read_kernel_str(name, sizeof(name), symbol->name);
+	if (name[0] == '_' && name[1] == 't' && name[2] == 'e' && name[3] == 'x' && name[4] == 't' &&
+	    !name[5])
+		kernel_text = symbol->value;
+	if (symbol->value > kernel_text_last)
+		kernel_text_last = symbol->value;
+}
+
 SEC("iter/ksym")
 int walk_ksyms(struct bpf_iter__ksym *ctx)
 {
 	struct kallsym_iter *symbol = ctx->ksym;
-	char name[8] = {};
-	__s64 offset;
+	__s32 place;
 
 	if (!symbol || !is_code(symbol->type))
 		return 0;
-	if (!kernel_text) {
-		bpf_probe_read_kernel_str(name, sizeof(name), symbol->name);
-		if (name[0] == '_' && name[1] == 't' && name[2] == 'e' && name[3] == 'x' && name[4] == 't' &&
-		    !name[5])
-			kernel_text = symbol->value;
+	if (!ksyms_emit) {
+		learn(symbol);
 		return 0;
 	}
-	offset = (__s64)(symbol->value - kernel_text);
-	if (offset != (__s32)offset)
+	place = rebase(symbol->value);
+	if (!kernel_text || place == KERNEL_FRAME_UNKNOWN)
 		return 0;
 	if (symbol->module_name[0])
-		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", (__s32)offset, symbol->name,
-			       symbol->module_name);
+		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", place, symbol->name, symbol->module_name);
 	else
-		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s\n", (__s32)offset, symbol->name);
+		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s\n", place, symbol->name);
 	return 0;
 }

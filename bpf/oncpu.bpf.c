@@ -3,6 +3,7 @@
  * oncpu.bpf.c owns the on-CPU samples: at each tick of the perf clock, the stacks of the target that runs,
  * into this CPU's ring. The oldest slot is overwritten; nobody is woken.
  */
+#include "bpf/rebase.h"
 #include "bpf/target.h"
 
 /* Mapped by the consumer: written here, never read. */
@@ -29,20 +30,10 @@ const volatile __u32 oncpu_slots_per_cpu = 1;
 const volatile __u32 oncpu_cpus = 1;
 const volatile __u64 oncpu_period_ns = 1;
 
-/* Where _text is: set by the symbol iterator, 0 while unknown, and then there are no kernel frames. */
-extern __u64 kernel_text;
-
 /* Stores that user space must see in this order; an exchange is a full barrier (kernel 5.12). */
 static __always_inline void publish(__u64 *seq, __u64 value)
 {
 	__sync_lock_test_and_set(seq, value);
-}
-
-static __always_inline __s32 rebase(__u64 address)
-{
-	__s64 offset = (__s64)(address - kernel_text);
-
-	return offset == (__s32)offset ? (__s32)offset : KERNEL_FRAME_UNKNOWN;
 }
 
 static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx, struct sample *slot,

@@ -77,8 +77,13 @@ struct control {
 #define UNWINDER_FRAME_POINTER 1U
 #define UNWINDER_EH_FRAME 2U
 
-/* A kernel frame that does not lie within 2 GiB of _text is stored as this. */
-#define KERNEL_FRAME_UNKNOWN (-0x7fffffff - 1)
+/*
+ * A kernel frame below 2^30 is an offset from _text. Modules, in-kernel programs and trampolines lie around
+ * KERNEL_FRAME_MODULES, by their distance from the one that was lowest at load time (bpf/rebase.h).
+ */
+#define KERNEL_FRAME_MODULES 0x60000000LL
+#define KERNEL_FRAME_MODULES_SPAN 0x20000000LL
+#define KERNEL_FRAME_UNKNOWN (-0x7fffffff - 1) /* lies in neither */
 
 struct sample {
 	struct record_header header;
@@ -100,7 +105,7 @@ struct sample {
 	__s16 user_depth;
 	char comm[ABI_COMM_BYTES]; /* of the thread */
 	__u32 reserved2;
-	__s32 kernel_frames[SAMPLE_KERNEL_FRAMES]; /* offsets from _text, leaf first */
+	__s32 kernel_frames[SAMPLE_KERNEL_FRAMES]; /* KERNEL_FRAME_*, leaf first */
 	__u64 user_frames[SAMPLE_USER_FRAMES];     /* virtual addresses, leaf first */
 };
 

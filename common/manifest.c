@@ -24,7 +24,6 @@ static const struct field fields[] = {
 	FIELD(FIELD_TEXT, version),
 	FIELD(FIELD_TEXT, kernel),
 	FIELD(FIELD_TEXT, kernel_build_id),
-	FIELD(FIELD_TEXT, boot_id),
 	FIELD(FIELD_TEXT, pin_dir),
 	FIELD(FIELD_TEXT, object_sha256),
 	FIELD(FIELD_TEXT, attached),

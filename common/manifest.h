@@ -16,7 +16,6 @@ struct manifest {
 	char version[32];
 	char kernel[128];         /* uname -r */
 	char kernel_build_id[65]; /* lower-case hexadecimal; may be empty */
-	char boot_id[40];         /* of the boot that was loaded into */
 	char pin_dir[256];
 	char object_sha256[65];
 	char attached[1024];    /* link names, separated by blanks */

@@ -253,13 +253,13 @@ static int name_modules(struct resolved *resolved, int spawner_socket)
 	return 0;
 }
 
-/* Offsets from _text mean one thing in one build, those of kernel modules in one boot. */
+/* Offsets from _text mean one thing in one build; those of modules are from an anchor of one load. */
 static void identify_kernel(struct resolved_module *module, const struct manifest *manifest)
 {
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_VDSO)
 		snprintf(module->build_id, sizeof(module->build_id), "%s", manifest->kernel_build_id);
 	else if (module->kind == MODULE_KERNEL_MODULE)
-		snprintf(module->version, sizeof(module->version), "%s", manifest->boot_id);
+		snprintf(module->version, sizeof(module->version), "%" PRIu64, manifest->loaded_at);
 }
 
 /* What has no name is called after its place. */

@@ -72,12 +72,12 @@ CREATE TABLE module(
 	module_id INTEGER PRIMARY KEY,
 	path TEXT NOT NULL,
 	build_id TEXT,                  -- lower-case hexadecimal
-	version TEXT NOT NULL,          -- tells files without a build id apart, and kernel modules of two boots
+	version TEXT NOT NULL,          -- tells files without a build id apart, and kernel modules of two loads
 	kind TEXT NOT NULL CHECK(kind IN ('kernel', 'module', 'file', 'vdso', 'jit', 'anonymous'))
 ) STRICT;
 CREATE UNIQUE INDEX module_identity ON module(path, ifnull(build_id, ''), version, kind);
 
--- kernel, module: offset is from the kernel's _text. file: offset is the offset in the file.
+-- kernel: offset is from _text. module: from a place that differs by load. file: the offset in the file.
 -- Callers' offsets point into the call instruction, not behind it.
 CREATE TABLE frame(
 	frame_id INTEGER PRIMARY KEY,

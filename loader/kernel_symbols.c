@@ -59,12 +59,13 @@ static int sort_lines(char *text, size_t bytes, char **ret_sorted)
 	return 0;
 }
 
-int kernel_symbols_snapshot(int link_fd, char **ret_text, size_t *ret_bytes)
+int kernel_symbols_snapshot(int link_fd, bool *emit, char **ret_text, size_t *ret_bytes)
 {
 	_cleanup_free_ char *nothing = NULL, *text = NULL, *sorted = NULL;
 	size_t bytes;
 	int result = read_iterator(link_fd, &nothing, &bytes);
 
+	*emit = true;
 	if (!result)
 		result = read_iterator(link_fd, &text, &bytes);
 	if (!result)

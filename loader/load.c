@@ -259,7 +259,8 @@ static int snapshot_symbols(struct load *load)
 
 	if (!link)
 		return -errno;
-	result = kernel_symbols_snapshot(bpf_link__fd(link), &load->symbols, &load->symbols_bytes);
+	result = kernel_symbols_snapshot(bpf_link__fd(link), &load->bpf->bss->ksyms_emit, &load->symbols,
+					 &load->symbols_bytes);
 	bpf_link__destroy(link);
 	if (result == -ENOENT) {
 		log_warning("the kernel does not show its symbols: samples will have no kernel frames");
@@ -315,15 +316,6 @@ static void read_kernel_build_id(char hex[65])
 	}
 }
 
-static void read_boot_id(char *into, size_t room)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t bytes;
-
-	if (!file_read_text(AT_FDCWD, "/proc/sys/kernel/random/boot_id", 4096, &text, &bytes))
-		snprintf(into, room, "%.*s", (int)strcspn(text, "\n"), text);
-}
-
 /* Ascending numbers as "0-3,5". */
 static void format_cpus(const unsigned int *cpus, size_t count, char *into, size_t bytes)
 {
@@ -360,7 +352,6 @@ static int write_run_files(struct load *load, const char *manifest_path, const c
 	snprintf(manifest->kernel, sizeof(manifest->kernel), "%s", name.release);
 	snprintf(manifest->pin_dir, sizeof(manifest->pin_dir), "%s", settings->pin_dir);
 	read_kernel_build_id(manifest->kernel_build_id);
-	read_boot_id(manifest->boot_id, sizeof(manifest->boot_id));
 	format_cpus(load->cpus, load->cpus_count, manifest->sampled_cpus, sizeof(manifest->sampled_cpus));
 	hash_object(manifest->object_sha256);
 	result = manifest_format(manifest, &text);
