@@ -3,20 +3,42 @@
 
 #include "common/escape.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Set once by log_init(), before any thread exists. */
+/* Set once, before any thread exists. */
 static const char *program_name = "bourdon";
-static bool with_priority;
+static bool with_priority, never_waits;
 
 void log_init(const char *program)
 {
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 	program_name = program;
 	with_priority = getenv("JOURNAL_STREAM") != NULL;
+}
+
+void log_never_wait(void)
+{
+	never_waits = true;
+}
+
+/* A pipe that polls as writable takes PIPE_BUF bytes, more than a line, at once (pipe(7)). */
+static bool can_write(void)
+{
+	struct pollfd error = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return !never_waits || (poll(&error, 1, 0) > 0 && error.revents & POLLOUT);
 }
 
 /* One write(2) a line, so that lines of several threads and processes do not mix. */
@@ -32,7 +54,7 @@ log_line(int priority, const char *format, va_list arguments)
 		length = snprintf(line, sizeof(line), "<%d>%s\n", priority, safe);
 	else
 		length = snprintf(line, sizeof(line), "%s: %s\n", program_name, safe);
-	if (length > 0 && write(STDERR_FILENO, line, (size_t)length) < 0)
+	if (length > 0 && can_write() && write(STDERR_FILENO, line, (size_t)length) < 0)
 		return; /* there is nowhere left to say so */
 }
 

@@ -14,8 +14,14 @@
 #define EXIT_USAGE 2
 #define EXIT_CANNOT 3 /* this kernel cannot */
 
-/* Call once, before anything is logged. `program` is kept, not copied. */
+/*
+ * Call first of all. `program` is kept, not copied. Descriptors 0 to 2 that are closed become /dev/null, so
+ * that nothing else is opened in their place and then written to as standard error.
+ */
 void log_init(const char *program);
+
+/* From here on a line that standard error cannot take at once is dropped: a full pipe must stop nobody. */
+void log_never_wait(void);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

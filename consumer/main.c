@@ -56,6 +56,7 @@ static int run(struct settings *settings, struct rule_set *rules)
 		return EXIT_FAILED;
 	store_settings.pinned = &pinned;
 	privilege_lock_memory();
+	log_never_wait();
 	if (!daemon_open(&daemon, &pinned, rules, settings->pin_dir) && !privilege_drop_all() &&
 	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, rules) &&
 	    !store_thread_start(store) && !confine())
@@ -73,6 +74,7 @@ int main(int count, char **words)
 	int status;
 
 	log_init("bourdond");
+	close_range(STDERR_FILENO + 1, ~0U, 0); /* whoever started us may have left something open */
 	umask(0027);
 	status = settings_parse(&settings, count, words);
 	if (status != OPTIONS_RUN)

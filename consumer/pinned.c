@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 static int open_map(struct pinned *pinned, enum pin_map which, const char *pin_dir)
 {
@@ -101,6 +102,19 @@ static int read_run_files(struct pinned *pinned, const char *run_dir)
 	return 0;
 }
 
+/* Where bpffs is open to all, anyone could have made maps of that name. */
+static int check_owner(int directory_fd, const char *pin_dir)
+{
+	struct stat at;
+
+	if (fstat(directory_fd, &at))
+		return -errno;
+	if (!at.st_uid && !(at.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	log_error("the pin directory %s is not root's alone: load again with bourdon-load", pin_dir);
+	return -EPERM;
+}
+
 int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_dir)
 {
 	struct pinned pinned = { .directory_fd = -EBADF, .symbols_fd = -EBADF };
@@ -114,6 +128,8 @@ int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_
 		log_error("cannot open the pin directory %s: %s; %s", pin_dir, strerror(-result),
 			  result == -ENOENT ? "run bourdon-load first" : "CAP_DAC_READ_SEARCH opens it");
 	}
+	if (!result)
+		result = check_owner(pinned.directory_fd, pin_dir);
 	if (!result)
 		result = read_run_files(&pinned, run_dir);
 	for (size_t i = 0; i < PIN_MAPS && !result; i++)

@@ -27,7 +27,7 @@ int process_events_open(struct process_events **ret_events, const struct pinned 
 			const struct process_events_handlers *handlers);
 void process_events_free(struct process_events *events);
 
-/* Readable when process_events_consume() has something to do. */
+/* Readable when process_events_consume() has something to do. One call takes a bounded number of records. */
 int process_events_fd(const struct process_events *events);
 void process_events_consume(struct process_events *events);
 

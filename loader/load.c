@@ -16,6 +16,7 @@
 #include <bourdon.skel.h>
 #include <bpf/bpf.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <nettle/sha2.h>
 #include <string.h>
@@ -363,17 +364,26 @@ static int write_run_files(struct load *load, const char *manifest_path, const c
 	return result;
 }
 
+/*
+ * Made and owned by us, or somebody else's (systemd's RuntimeDirectory=) and then left as it is. One that
+ * others may write to is refused: they could put files in place of ours.
+ */
 static int make_run_directory(const struct load_settings *settings)
 {
+	_cleanup_close_ int fd = -EBADF;
 	struct stat at;
+	bool ours = !mkdir(settings->run_dir, 0750);
 
-	if (mkdir(settings->run_dir, 0750) && errno != EEXIST)
+	if (!ours && errno != EEXIST)
 		return -errno;
-	if (lstat(settings->run_dir, &at))
+	fd = open(settings->run_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &at))
 		return -errno;
-	if (!S_ISDIR(at.st_mode) || at.st_uid != 0)
-		return -ENOTDIR;
-	if (chown(settings->run_dir, 0, settings->gid) || chmod(settings->run_dir, 0750))
+	if (at.st_uid != 0 || at.st_mode & (S_IWGRP | S_IWOTH))
+		return -EPERM;
+	if (!ours && !faccessat(fd, MANIFEST_FILE, F_OK, 0))
+		ours = true;
+	if (ours && (fchown(fd, 0, settings->gid) || fchmod(fd, 0750)))
 		return -errno;
 	return 0;
 }
@@ -395,7 +405,9 @@ static int put_in_place(struct load *load)
 	if (!result)
 		result = write_run_files(load, manifest, symbols);
 	if (result < 0) {
-		log_error("cannot write to the run directory %s: %s", settings->run_dir, strerror(-result));
+		log_error("cannot write to the run directory %s: %s", settings->run_dir,
+			  result == -EPERM ? "it must be root's, and writable for nobody else"
+					   : strerror(-result));
 	} else {
 		result = pin_directory_swap(load->prepared, settings->pin_dir);
 		if (result < 0)
@@ -426,7 +438,9 @@ int load_run(const struct load_settings *settings)
 
 	libbpf_set_print(print_libbpf);
 	if (result < 0) {
-		log_error("cannot lock the directory of %s: %s", settings->pin_dir, strerror(-result));
+		log_error("cannot lock the directory of %s: %s", settings->pin_dir,
+			  result == -EBUSY ? "another loader works there, or somebody holds its lock"
+					   : strerror(-result));
 		return EXIT_FAILED;
 	}
 	result = cpus_online(&load.cpus, &load.cpus_count);

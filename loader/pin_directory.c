@@ -6,12 +6,16 @@
 
 #include <fcntl.h>
 #include <libgen.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
 
 int pin_directory_lock(const char *pin_dir)
 {
+	const struct timespec pause = { .tv_nsec = 100000000 };
 	_cleanup_free_ char *copy = strdup(pin_dir);
 	_cleanup_close_ int fd = -EBADF;
 
@@ -20,8 +24,14 @@ int pin_directory_lock(const char *pin_dir)
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (flock(fd, LOCK_EX))
-		return -errno;
+	/* no waiting without an end: where the parent is open to all, anyone may hold its lock */
+	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB); tries++) {
+		if (errno != EWOULDBLOCK)
+			return -errno;
+		if (tries >= PIN_LOCK_SECONDS * 10)
+			return -EBUSY;
+		nanosleep(&pause, NULL);
+	}
 	return TAKE_FD(fd);
 }
 
@@ -55,13 +65,33 @@ int pin_directory_swap(const char *prepared, const char *pin_dir)
 	return renameat2(AT_FDCWD, prepared, AT_FDCWD, pin_dir, RENAME_NOREPLACE) ? -errno : 0;
 }
 
+/* Only what is on bpffs: a wrong --pin-dir must not cost anyone a directory of files. */
+static int open_pins(const char *path, DIR **ret_directory)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct statfs at;
+
+	if (fd < 0)
+		return errno == ELOOP || errno == ENOTDIR ? -EXDEV : -errno;
+	if (fstatfs(fd, &at))
+		return -errno;
+	if ((unsigned long)at.f_type != BPF_FS_MAGIC)
+		return -EXDEV;
+	*ret_directory = fdopendir(fd);
+	if (!*ret_directory)
+		return -errno;
+	(void)TAKE_FD(fd);
+	return 0;
+}
+
 int pin_directory_remove(const char *path)
 {
-	_cleanup_dir_ DIR *directory = opendir(path);
+	_cleanup_dir_ DIR *directory = NULL;
 	struct dirent *entry;
+	int result = open_pins(path, &directory);
 
-	if (!directory)
-		return errno == ENOENT ? 0 : -errno;
+	if (result < 0)
+		return result == -ENOENT ? 0 : result;
 	while ((entry = readdir(directory))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;

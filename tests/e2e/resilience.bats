@@ -158,6 +158,37 @@ assert_alive() {
 	[ "$(sql "SELECT events > 0 FROM loss WHERE reason = 'frames-unresolved'")" = 1 ]
 }
 
+@test "a host without room for a process has names again when there is some" {
+	load
+	hog_rule 'capture = 1s' 'cooldown = 0s'
+	daemon_start
+	local spawner
+	spawner=$(pgrep -P "$DAEMON")
+	prlimit --pid "$spawner" --nproc=1
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'no symbolizer: Resource temporarily unavailable'
+	await_log 30 'captured [0-9]+ stacks'
+	prlimit --pid "$spawner" --nproc=1000
+	await_log 30 'captured [0-9]+ stacks'
+	await_log 30 'captured [0-9]+ stacks'
+	[ "$(sql "SELECT count(*) > 0 FROM hot_function WHERE function = 'burn_cpu'")" = 1 ]
+}
+
+@test "a process that renames itself without end stops neither heartbeat nor SIGTERM" {
+	load
+	local i
+	for i in {1..40}; do
+		rule "storm$i" "comm = storm-$i*" "cgroup = /$CGROUP/*/no*" 'cpu.some = 90%' 'io.some = 90%' 'memory.some = 90%'
+	done
+	daemon_start
+	for i in 1 2; do
+		perl -e 'my $i = 0; while (1) { $0 = "x"; open my $comm, ">", "/proc/self/comm"; print $comm "storm-" . ($i++ % 40); close $comm }' & CHILDREN+=($!)
+	done
+	assert_alive 8
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+}
+
 @test "replaced or removed pins end the consumer" {
 	load
 	hog_rule
