@@ -164,11 +164,15 @@ assert_alive() {
 	daemon_start
 	local spawner
 	spawner=$(pgrep -P "$DAEMON")
-	prlimit --pid "$spawner" --nproc=1
+	# as its own user, who may lower and raise the soft limit
+	limit() {
+		setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups prlimit --pid "$spawner" --nproc="$1:"
+	}
+	limit 1
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'no symbolizer: Resource temporarily unavailable'
 	await_log 30 'captured [0-9]+ stacks'
-	prlimit --pid "$spawner" --nproc=1000
+	limit 1000
 	await_log 30 'captured [0-9]+ stacks'
 	await_log 30 'captured [0-9]+ stacks'
 	[ "$(sql "SELECT count(*) > 0 FROM hot_function WHERE function = 'burn_cpu'")" = 1 ]
