@@ -47,6 +47,7 @@ struct daemon {
 	uint64_t seed;
 	uint64_t stale_events;
 	uint32_t walk;
+	bool unwatched;       /* some target is: watch_unwatched() */
 	unsigned int seconds; /* ticks so far */
 	int epoll, timer, signals, inotify;
 	bool ended;
@@ -55,17 +56,40 @@ struct daemon {
 
 /* ---- processes ---- */
 
-static void watch_process(struct daemon *daemon, const struct target_process *process)
+/* False where its cgroup's path is not known yet. */
+static bool watch_process(struct daemon *daemon, const struct target_process *process)
 {
 	const char *cgroup = cgroups_path(daemon->cgroups, process->cgroup_id);
 
-	for (size_t i = 0; cgroup && i < daemon->rules->count; i++) {
+	if (!cgroup)
+		return false;
+	for (size_t i = 0; i < daemon->rules->count; i++) {
 		const struct rule *rule = &daemon->rules->rules[i];
 
 		if (rule->watch != WATCH_CGROUP || !rule_applies(rule, process->comm, cgroup))
 			continue;
 		if (watches_add(&daemon->watches, rule, process->cgroup_id, cgroup) < 0)
 			log_warning("out of memory: %s is not watched for rule %s", cgroup, rule->name);
+	}
+	return true;
+}
+
+/*
+ * The hierarchy is looked at once a second at most: a cgroup that was made and filled right behind a look
+ * waits for the next.
+ */
+static void watch_unwatched(struct daemon *daemon)
+{
+	if (!daemon->unwatched)
+		return;
+	daemon->unwatched = false;
+	for (uint32_t i = 0; i < daemon->targets.count; i++) {
+		struct target_process *process = &daemon->targets.processes[i];
+
+		if (process->watched || process->gone_ns)
+			continue;
+		process->watched = watch_process(daemon, process);
+		daemon->unwatched |= !process->watched;
 	}
 }
 
@@ -77,15 +101,16 @@ static bool is_stale(const struct daemon *daemon, uint32_t pattern_id, const cha
 	return !rules_patterns_of(daemon->rules, comm, ids) || ids[0] != pattern_id;
 }
 
-static void take_target(struct daemon *daemon, const struct target_process *process)
+static void take_target(struct daemon *daemon, struct target_process *process)
 {
 	if (is_stale(daemon, process->pattern_id, process->comm)) {
 		daemon->stale_events++;
 		return;
 	}
+	process->watched = watch_process(daemon, process);
+	daemon->unwatched |= !process->watched;
 	if (targets_put(&daemon->targets, process) < 0)
 		return; /* its samples will count as of an unknown process */
-	watch_process(daemon, process);
 	store_thread_want_mappings(daemon->store);
 }
 
@@ -298,6 +323,7 @@ static void tick(struct daemon *daemon)
 	if (read(daemon->timer, &expirations, sizeof(expirations)) < 0)
 		return;
 	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
+	watch_unwatched(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
 	for (size_t i = daemon->active_count; i-- > 0;) {
 		drain(daemon, &daemon->active[i]);

@@ -20,6 +20,7 @@ struct target_process {
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* terminated */
 	uint32_t walk;             /* the walk that saw it last, or that was the last when it was announced */
+	bool watched;              /* its cgroup was known, and is watched for the rules that apply */
 	uint64_t gone_ns;          /* CLOCK_MONOTONIC; 0 while it is a target */
 };
 

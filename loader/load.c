@@ -36,7 +36,8 @@ struct load {
 	struct manifest manifest;
 };
 
-static int print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
+static int __attribute__((format(printf, 2, 0)))
+print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
 	/* the verifier's log comes this way, in many lines: as it is, for whoever has to read it */
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, arguments) : 0;

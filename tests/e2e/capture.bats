@@ -130,6 +130,20 @@ assert_in_function() {
 	[ "$(sql "SELECT count(*) > 0 FROM sample WHERE stall = 'memory'")" = 1 ]
 }
 
+@test "cgroups that appear at once are all watched" {
+	load
+	rule many 'comm = bdtest-*' "cgroup = /$CGROUP/*" 'cpu.some = 1%' 'history = 5s' 'capture = 1s' 'cooldown = 60s'
+	daemon_start
+	cp "$BUILD/workloads/cpu_hog" "$WORK/bdtest-hog"
+	local i
+	for i in 1 2 3 4 5; do
+		mkdir "$CGROUP2/$CGROUP/$i"
+		(echo "$BASHPID" > "$CGROUP2/$CGROUP/$i/cgroup.procs"; exec "$WORK/bdtest-hog" --threads 3) > /dev/null &
+		CHILDREN+=($!)
+	done
+	await_sql 40 "SELECT count(DISTINCT cgroup) FROM capture WHERE state = 'complete'" 5
+}
+
 @test "exec, fork, rename and exit change who is a target at once" {
 	load
 	rule names 'comm = bdtest-*' 'cpu.some = 90%' 'watch = system'

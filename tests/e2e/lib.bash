@@ -111,7 +111,8 @@ cgroup_remove() {
 		[[ -n $directory && -d $directory ]] || continue
 		# a process that was killed leaves its cgroup when it is gone for good
 		for _ in {1..100}; do
-			rmdir "$directory" 2>/dev/null && break
+			find "$directory" -depth -type d -exec rmdir {} \; 2>/dev/null
+			[[ -d $directory ]] || break
 			sleep 0.05
 		done
 	done
