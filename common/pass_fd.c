@@ -32,6 +32,29 @@ int pass_fd_send(int socket, const void *bytes, size_t length, int fd)
 	return (size_t)sent == length ? 0 : -EMSGSIZE;
 }
 
+_Static_assert(CMSG_SPACE(sizeof(int)) <= CMSG_SPACE(0) + 2 * sizeof(int),
+	       "room for more than two descriptors");
+
+/* The message's one descriptor; of more, all are closed. -EBADF for none. */
+static int take_descriptor(struct msghdr *message)
+{
+	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	int fds[2] = { -EBADF, -EBADF };
+	size_t bytes;
+
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+		return -EBADF;
+	bytes = header->cmsg_len - CMSG_LEN(0);
+	memcpy(fds, CMSG_DATA(header), bytes < sizeof(fds) ? bytes : sizeof(fds));
+	if (fds[1] < 0)
+		return fds[0];
+	/* alignment makes room for a second one, which the kernel fills without a word */
+	close(fds[0]);
+	close(fds[1]);
+	message->msg_flags |= MSG_CTRUNC;
+	return -EBADF;
+}
+
 ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd)
 {
 	union {
@@ -44,7 +67,6 @@ ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd)
 				  .msg_control = control.bytes,
 				  .msg_controllen = sizeof(control.bytes) };
 	_cleanup_close_ int fd = -EBADF;
-	struct cmsghdr *header;
 	ssize_t got;
 
 	do {
@@ -52,10 +74,7 @@ ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd)
 	} while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	header = CMSG_FIRSTHDR(&message);
-	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
-	    header->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	fd = take_descriptor(&message);
 	/* with no descriptor left recvmsg(2) succeeds, and says only this */
 	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
 		return -EBADMSG;

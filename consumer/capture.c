@@ -15,6 +15,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_TORN] = { "torn-slots", "sample" },
 	[LOSS_KERNEL_STACK] = { "kernel-stack-missing", "stack" },
 	[LOSS_USER_STACK] = { "user-stack-missing", "stack" },
+	[LOSS_NOT_TAKEN] = { "samples-not-taken", "sample" },
 	[LOSS_TRUNCATED] = { "stack-truncated", "stack" },
 	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
 	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
@@ -85,7 +86,9 @@ static bool is_process(const void *user, uint32_t position)
 	const struct draining *draining = user;
 	const struct capture_process *process = &draining->capture->processes[position];
 
-	return process->tgid == draining->sample->tgid && process->started_ns == draining->sample->started_ns;
+	return process->tgid == draining->sample->tgid &&
+	       process->started_ns == draining->sample->started_ns &&
+	       process->cgroup_id == draining->sample->cgroup_id;
 }
 
 static int find_process(struct draining *draining, uint32_t *ret_process)
@@ -95,7 +98,7 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 	struct capture_process process = { .tgid = sample->tgid,
 					   .started_ns = sample->started_ns,
 					   .cgroup_id = sample->cgroup_id };
-	uint64_t key[2] = { sample->tgid, sample->started_ns };
+	uint64_t key[3] = { sample->tgid, sample->started_ns, sample->cgroup_id };
 	uint32_t hash = hash_bytes(capture->seed, key, sizeof(key));
 	uint32_t found = hash_index_find(&capture->processes_index, hash, is_process, draining);
 	int result;

@@ -17,6 +17,7 @@ enum loss {
 	LOSS_TORN,              /* of these, while they were read */
 	LOSS_KERNEL_STACK,      /* samples whose kernel stack could not be had */
 	LOSS_USER_STACK,        /* samples whose user stack could not be had */
+	LOSS_NOT_TAKEN,         /* ticks of targets that found the heartbeat too old, meanwhile */
 	LOSS_TRUNCATED,         /* samples with more frames than a slot holds */
 	LOSS_CAPTURE_FULL,      /* samples beyond what a capture may hold */
 	LOSS_TARGETS_FULL,      /* processes that found the targets map full, meanwhile */
@@ -38,14 +39,15 @@ extern const struct loss_reason loss_reasons[LOSS_REASONS];
 enum trigger_mode { TRIGGER_KERNEL, TRIGGER_SAMPLED, TRIGGER_MODES };
 extern const char *const trigger_mode_names[TRIGGER_MODES];
 
+/* A process in a cgroup: one that moves becomes another, because the rule may apply to it in one only. */
 struct capture_process {
 	uint32_t tgid;
 	uint64_t started_ns;
+	uint64_t cgroup_id;
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
-	uint64_t cgroup_id;
-	char *cgroup;  /* path, or NULL */
-	bool included; /* the rule applies to it */
+	char *cgroup;              /* path, or NULL */
+	bool included;             /* the rule applies to it */
 };
 
 struct capture_row {
@@ -99,7 +101,7 @@ typedef bool (*capture_describe)(void *user, const struct sample *sample, struct
 struct rings {
 	const struct sample *slots;
 	uint32_t slots_per_cpu, cpus;
-	uint64_t armed_ns; /* before that nothing was sampled (CLOCK_MONOTONIC) */
+	uint64_t armed_ns; /* since then every sample was taken (CLOCK_MONOTONIC) */
 };
 
 /* Takes `cause` over. NULL without memory; then `cause` is still the caller's. */

@@ -47,6 +47,7 @@ struct daemon {
 	uint64_t seed;
 	uint64_t stale_events;
 	uint32_t walk;
+	uint64_t walked_ns;
 	bool unwatched;       /* some target is: watch_unwatched() */
 	unsigned int seconds; /* ticks so far */
 	int epoll, timer, signals, inotify;
@@ -181,6 +182,7 @@ static void walk_tasks(struct daemon *daemon)
 	int result;
 
 	daemon->walk++;
+	daemon->walked_ns = clock_monotonic_ns();
 	result = process_events_walk(daemon->events);
 	if (result < 0) {
 		if (log_allowed(&daemon->error_limit, ERRORS_A_MINUTE))
@@ -191,6 +193,19 @@ static void walk_tasks(struct daemon *daemon)
 }
 
 /* ---- captures ---- */
+
+/*
+ * The programs sample only while the heartbeat is young. Where it was not (this process was stopped, the
+ * machine slept), the rings have a gap, and history begins behind it.
+ */
+static void beat(struct daemon *daemon, uint64_t now_ns)
+{
+	uint64_t last_ns = daemon->pinned->control->heartbeat_ns;
+
+	if (now_ns - last_ns > daemon->pinned->manifest.quiet_after_ns)
+		daemon->rings.armed_ns = now_ns;
+	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
+}
 
 struct describing {
 	struct daemon *daemon;
@@ -237,6 +252,7 @@ static void end_capture(struct daemon *daemon, size_t position, bool interrupted
 
 	capture_end(active->capture, clock_monotonic_ns(), interrupted);
 	if (!counters_read(daemon->pinned->map_fds[PIN_COUNTERS], counters)) {
+		active->capture->losses[LOSS_NOT_TAKEN] = grown(active, counters, COUNTER_SAMPLES_QUIET);
 		active->capture->losses[LOSS_TARGETS_FULL] = grown(active, counters, COUNTER_TARGETS_FULL);
 		active->capture->losses[LOSS_EVENTS] = grown(active, counters, COUNTER_EVENTS_LOST);
 	}
@@ -287,13 +303,11 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 	uint64_t now_ns = clock_monotonic_ns();
 	int result = -EBUSY;
 
+	beat(daemon, now_ns);
 	if (now_ns < watch->quiet_until_ns) {
 		watch->suppressed++;
 		return;
 	}
-	/* what it takes to tell whose samples there are; the periodic walk may be half a minute old */
-	process_events_consume(daemon->events);
-	walk_tasks(daemon);
 	if (daemon->active_count < STORE_CAPTURES_MAX)
 		result = begin_capture(daemon, watch, observed_us, now_ns);
 	if (result < 0) {
@@ -310,19 +324,23 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
 		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
 		 watch->cgroup ? watch->cgroup : "system");
+	/* what it takes to tell whose samples there are; the periodic walk may be half a minute old */
+	process_events_consume(daemon->events);
+	if (now_ns - daemon->walked_ns >= CLOCK_SECOND_NS)
+		walk_tasks(daemon);
 	drain(daemon, &daemon->active[daemon->active_count - 1]);
 }
 
 /* ---- the loop ---- */
 
-/* Once a second. The heartbeat comes first: the programs sample only while it does. */
+/* Once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon)
 {
 	uint64_t expirations, now_ns = clock_monotonic_ns();
 
 	if (read(daemon->timer, &expirations, sizeof(expirations)) < 0)
 		return;
-	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
+	beat(daemon, now_ns);
 	watch_unwatched(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
 	for (size_t i = daemon->active_count; i-- > 0;) {

@@ -55,6 +55,7 @@ static int run(struct settings *settings, struct rule_set *rules)
 	    pinned_open(&pinned, settings->pin_dir, settings->run_dir))
 		return EXIT_FAILED;
 	store_settings.pinned = &pinned;
+	privilege_raise_descriptors();
 	privilege_lock_memory();
 	log_never_wait();
 	if (!daemon_open(&daemon, &pinned, rules, settings->pin_dir) && !privilege_drop_all() &&

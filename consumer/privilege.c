@@ -47,6 +47,17 @@ int privilege_become(const char *user, const char *group)
 	return 0;
 }
 
+void privilege_raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE,
+		  &limit); /* the soft one still holds otherwise, and says so when it is reached */
+}
+
 /* A locked stack that has to grow beyond RLIMIT_MEMLOCK is a SIGSEGV: grow it first. */
 static void grow_stack(void)
 {

@@ -15,6 +15,9 @@
  */
 int privilege_become(const char *user, const char *group);
 
+/* As many descriptors as the hard limit allows: each watch on a cgroup takes one. */
+void privilege_raise_descriptors(void);
+
 /*
  * Keeps what is mapped from being paged out, so that the recorder works while the host thrashes. Where
  * RLIMIT_MEMLOCK allows, what is mapped later, too. False, with a warning logged, where it may not.

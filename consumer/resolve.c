@@ -15,6 +15,9 @@
 
 const char *const module_kind_names[MODULE_KINDS] = { "kernel", "module", "file", "vdso", "anonymous" };
 
+/* The module of addresses that lie in no mapping of their process. */
+#define UNKNOWN_PATH "[unknown]"
+
 /* ---- modules and frames, each once ---- */
 
 static bool is_module(const void *user, uint32_t position)
@@ -102,7 +105,8 @@ static int place_kernel_frame(struct resolved *resolved, const struct kernel_sym
 /* ---- user frames ---- */
 
 static int place_user_frame(struct resolved *resolved, const struct mappings *mappings,
-			    const struct capture_process *process, uint64_t address, uint32_t *ret_frame)
+			    const struct capture_process *process, uint64_t address, uint32_t *ret_frame,
+			    bool *ret_known)
 {
 	const struct mapping *mapping = mappings_find(mappings, process->tgid, process->started_ns, address);
 	int64_t offset = (int64_t)address;
@@ -115,21 +119,26 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 	} else if (mapping && mapping->flags & MAPPING_IS_VDSO) {
 		offset = (int64_t)(address - mapping->begins);
 		result = intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, &module);
+	} else if (mapping) {
+		result = intern_module(resolved, MODULE_ANONYMOUS, "[anonymous]", NULL, &module);
 	} else {
-		result = intern_module(resolved, MODULE_ANONYMOUS, mapping ? "[anonymous]" : "[unknown]",
-				       NULL, &module);
+		offset = 0;
+		*ret_known = false;
+		result = intern_module(resolved, MODULE_ANONYMOUS, UNKNOWN_PATH, NULL, &module);
 	}
 	return result < 0 ? result : intern_frame(resolved, module, offset, ret_frame);
 }
 
 /* A caller's frame is the address behind its call: the byte before belongs to the call for certain. */
-static int place_stack(struct resolved *resolved, const struct capture *capture, const struct stack *stack,
+static int place_stack(struct resolved *resolved, const struct capture *capture, uint32_t position,
 		       const struct mappings *mappings, const struct kernel_symbols *symbols)
 {
-	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth;
+	const struct stack *stack = &capture->stacks.stacks[position];
+	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth, i;
+	bool known = true;
 	int result = 0;
 
-	for (uint32_t i = 0; i < depth && !result; i++) {
+	for (i = 0; i < depth && known && !result; i++) {
 		uint64_t frame = capture->stacks.frames[stack->first + i];
 		uint32_t *ret_frame = &resolved->of_stack_frame[stack->first + i];
 
@@ -144,9 +153,10 @@ static int place_stack(struct resolved *resolved, const struct capture *capture,
 			if (i > stack->kernel_depth && frame)
 				frame--;
 			result = place_user_frame(resolved, mappings, &capture->processes[stack->process],
-						  frame, ret_frame);
+						  frame, ret_frame, &known);
 		}
 	}
+	resolved->depths[position] = (uint16_t)i;
 	return result;
 }
 
@@ -273,6 +283,12 @@ static int name_rest(struct resolved *resolved)
 		if (frame->function)
 			continue;
 		resolved->unresolved++;
+		if (!strcmp(path, UNKNOWN_PATH)) {
+			frame->function = strdup(UNKNOWN_PATH);
+			if (!frame->function)
+				return -ENOMEM;
+			continue;
+		}
 		if (asprintf(&frame->function, "%s%s0x%" PRIx64, slash && slash[1] ? slash + 1 : path, sign,
 			     (uint64_t)(frame->offset < 0 ? -frame->offset : frame->offset)) < 0) {
 			frame->function = NULL;
@@ -292,10 +308,11 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	/* one more, because calloc(0) may be NULL */
 	resolved.of_stack_frame =
 		calloc((size_t)capture->stacks.frames_count + 1, sizeof(*resolved.of_stack_frame));
-	if (!resolved.of_stack_frame)
+	resolved.depths = calloc((size_t)capture->stacks.count + 1, sizeof(*resolved.depths));
+	if (!resolved.of_stack_frame || !resolved.depths)
 		result = -ENOMEM;
 	for (uint32_t i = 0; i < capture->stacks.count && !result; i++)
-		result = place_stack(&resolved, capture, &capture->stacks.stacks[i], mappings, symbols);
+		result = place_stack(&resolved, capture, i, mappings, symbols);
 	for (uint32_t i = 0; i < resolved.modules_count && !result; i++)
 		identify_kernel(&resolved.modules[i], manifest);
 	if (!result)
@@ -318,6 +335,7 @@ void resolved_free(struct resolved *resolved)
 	free(resolved->modules);
 	free(resolved->frames);
 	free(resolved->of_stack_frame);
+	free(resolved->depths);
 	hash_index_free(&resolved->modules_index);
 	hash_index_free(&resolved->frames_index);
 	*resolved = (struct resolved){ 0 };

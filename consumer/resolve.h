@@ -44,12 +44,15 @@ struct resolved {
 	struct resolved_frame *frames;
 	uint32_t frames_count, frames_room;
 	uint32_t *of_stack_frame; /* for each of capture->stacks.frames, its position in frames */
+	uint16_t *depths;         /* for each stack, how many of its frames are believed */
 	uint32_t unresolved;      /* frames without a name */
 	struct hash_index modules_index, frames_index;
 };
 
 /*
- * Resolves all stacks of a capture. `spawner_socket` gives symbolizers; one that dies costs the names of the
+ * Resolves all stacks of a capture. A stack ends at its first user frame that lies in no mapping of the
+ * process: what a walk by frame pointers finds behind it is made up by whoever uses the register otherwise.
+ * `spawner_socket` gives symbolizers; one that dies costs the names of the
  * module that it had in hand, and is replaced. 0 or -ENOMEM. The caller frees with resolved_free().
  */
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,

@@ -116,9 +116,9 @@ CREATE TABLE sample(
 	stall TEXT NOT NULL,            -- none|cpu|memory|io|memory+io
 	second INTEGER NOT NULL,        -- relative to the trigger: negative is before
 	samples INTEGER NOT NULL,
-	weight_ns INTEGER NOT NULL
-) STRICT;
-CREATE INDEX sample_by_capture ON sample(capture_id, stack_id);
+	weight_ns INTEGER NOT NULL,
+	PRIMARY KEY(capture_id, stack_id, process_id, tid, kind, stall, second)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE thread_state(
 	capture_id INTEGER NOT NULL REFERENCES capture,

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Some 2 MiB, of all stacks of a capture: deep stacks that never repeat are as good as noise. */
+#define FRAMES_KEPT_MAX (256U << 10)
+
 #define FRAMES_MAX (SAMPLE_KERNEL_FRAMES + SAMPLE_USER_FRAMES)
 
 void stacks_init(struct stacks *stacks, uint64_t seed, uint32_t most)
@@ -66,7 +69,7 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 		*ret_stack = found;
 		return 0;
 	}
-	if (stacks->count == stacks->most)
+	if (stacks->count == stacks->most || stacks->frames_count + depth > FRAMES_KEPT_MAX)
 		return -ENOSPC;
 	result = array_make_room(stacks->stacks, stacks->count, stacks->room, 1U);
 	if (!result)

@@ -22,7 +22,7 @@ struct store {
 	struct sql sql;
 	struct capture_statements statements;
 	sqlite3_int64 run_id;
-	uint64_t log_bytes_max;
+	uint64_t database_bytes_max, log_bytes_max;
 	char log_path[PATH_MAX];
 };
 
@@ -101,9 +101,9 @@ static int evict_oldest(struct store *store)
 }
 
 /* A smaller limit than the last time's, or another's database: down to size before anything else. */
-static int limit_size(struct store *store, uint64_t bytes_max)
+static int limit_size(struct store *store)
 {
-	sqlite3_int64 used = 0, most = (sqlite3_int64)((bytes_max - store->log_bytes_max) / PAGE_BYTES);
+	sqlite3_int64 used = 0, most = (sqlite3_int64)(store->database_bytes_max / PAGE_BYTES);
 	char sql[96];
 	int result;
 
@@ -159,7 +159,7 @@ static int check_identity(struct store *store)
 	return result;
 }
 
-static int open_database(struct store *store, const char *path, uint64_t bytes_max)
+static int open_database(struct store *store, const char *path)
 {
 	int keep_log = 1, result;
 	sqlite3_int64 mode;
@@ -183,7 +183,7 @@ static int open_database(struct store *store, const char *path, uint64_t bytes_m
 		result = sql_execute(&store->sql,
 				     "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
 	if (!result)
-		result = limit_size(store, bytes_max);
+		result = limit_size(store);
 	if (!result)
 		result = store_capture_prepare(&store->sql, &store->statements);
 	return result;
@@ -200,9 +200,10 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 		return -ENOMEM;
 	store->sql.give_up_ns = give_up_ns;
 	store->log_bytes_max = bytes_max / LOG_SHARE;
+	store->database_bytes_max = bytes_max - store->log_bytes_max;
 	snprintf(path, sizeof(path), "%s/" DATABASE_FILE, directory);
 	snprintf(store->log_path, sizeof(store->log_path), "%s-wal", path);
-	result = open_database(store, path, bytes_max);
+	result = open_database(store, path);
 	if (result < 0) {
 		log_error("cannot open the database %s: %s; it must be writable for this user", path,
 			  store->sql.error);
@@ -352,6 +353,13 @@ static bool eviction_helps(struct store *store)
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings)
 {
+	/* nothing is worth all captures before it, least of all one that a hostile process made large */
+	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 2) {
+		snprintf(store->sql.error, sizeof(store->sql.error),
+			 "with %u rows and %u stacks it would fill half of the database; raise max_size",
+			 capture->rows_count, capture->stacks.count);
+		return -EFBIG;
+	}
 	for (;;) {
 		int result;
 

@@ -41,7 +41,8 @@ int store_begin_capture(struct store *store, const struct capture_cause *cause, 
 
 /*
  * Writes everything of a capture that has ended, in one transaction, and removes the oldest captures where
- * there is no room for it. 0; -ENOSPC: there is no room even so; or -errno. The database is then as before.
+ * there is no room for it. 0; -EFBIG: it alone would take half of the database; -ENOSPC: there is
+ * no room even so; or -errno. The database is then as before.
  */
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings);

@@ -31,9 +31,10 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "cgroup) VALUES(?, ?, ?, ?, ?, ?, ?) "
 		  "ON CONFLICT DO UPDATE SET uid = excluded.uid RETURNING process_id" },
 		{ &ret_statements->add_sample,
-		  "INSERT INTO sample(capture_id, process_id, tid, thread, stack_id, "
-		  "kind, stall, second, samples, "
-		  "weight_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
+		  "INSERT INTO sample(capture_id, process_id, tid, thread, stack_id, kind, stall, second, "
+		  "samples, "
+		  "weight_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+		  "samples = samples + excluded.samples, weight_ns = weight_ns + excluded.weight_ns" },
 		{ &ret_statements->add_loss,
 		  "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
 		{ &ret_statements->add_cgroup,
@@ -118,9 +119,10 @@ static const char *unwinder_name(const struct stack *stack)
 static int write_stack(struct writing *writing, uint32_t position)
 {
 	const struct stack *stack = &writing->capture->stacks.stacks[position];
-	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth;
+	uint32_t depth = writing->resolved->depths[position];
+	bool truncated = stack->truncated || depth < (uint32_t)stack->kernel_depth + stack->user_depth;
 	const uint32_t *frames = writing->resolved->of_stack_frame + stack->first;
-	uint8_t digest[SHA256_DIGEST_SIZE], kind[2] = { stack->unwinder, stack->truncated };
+	uint8_t digest[SHA256_DIGEST_SIZE], kind[2] = { stack->unwinder, truncated };
 	struct sha256_ctx context;
 	int result;
 
@@ -131,7 +133,7 @@ static int write_stack(struct writing *writing, uint32_t position)
 		sha256_update(&context, sizeof(sqlite3_int64), (const uint8_t *)&writing->frames[frames[i]]);
 	sha256_digest(&context, sizeof(digest), digest);
 	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iitb",
-			 (int64_t)depth, (int64_t)stack->truncated, unwinder_name(stack), digest,
+			 (int64_t)depth, (int64_t)truncated, unwinder_name(stack), digest,
 			 sizeof(digest) / 2);
 	for (uint32_t i = 0; i < depth && !result; i++)
 		result = sql_run(writing->sql, writing->statements->add_stack_frame, NULL, "iii",
@@ -216,6 +218,14 @@ static int write_capture(struct writing *writing)
 				 (int64_t)history_ns, capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
 	return result;
+}
+
+/* What a row of each takes, pages half empty: on the large side. */
+uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
+{
+	return capture->rows_count * 96UL + capture->stacks.count * 64UL +
+	       capture->stacks.frames_count * 16UL + resolved->frames_count * 128UL +
+	       resolved->modules_count * 256UL + capture->processes_count * 256UL;
 }
 
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,

@@ -22,6 +22,9 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_cause *cause,
 			   uint64_t history_ns, int64_t *ret_capture_id);
 
+/* About how many bytes of the database it will take, rather more than less. */
+uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved);
+
 /* Everything of one that has ended. The caller has begun a transaction, and ends it. */
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,

@@ -12,8 +12,9 @@
 #define STACK_BYTES (512UL << 10)
 #define WALK_INTERVAL_NS 1000000000U /* at most one walk over all mappings a second */
 #define WALKS_REMEMBERED 64          /* mappings of a process that is gone are kept so long */
-#define RETRY_NS 5000000000U         /* a full disk: how often to look again, */
-#define RETRIES 24                   /* and how often before a capture is given up */
+#define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
+#define RETRY_NS 5000000000U /* a full disk: how often to look again, */
+#define RETRIES 24           /* and how often before a capture is given up */
 
 enum job_kind { JOB_BEGIN, JOB_COMMIT };
 
@@ -100,10 +101,11 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	}
 	do {
 		result = store_commit_capture(thread->store, capture, &resolved, thread->mappings);
-		if (result < 0 && !tries)
+		if (result < 0 && result != -EFBIG && !tries)
 			log_warning("cannot write the capture of rule %s yet: %s", capture->cause.rule,
 				    store_error(thread->store));
-	} while (result < 0 && tries++ < RETRIES && !pause_until(thread, clock_monotonic_ns() + RETRY_NS));
+	} while (result < 0 && result != -EFBIG && tries++ < RETRIES &&
+		 !pause_until(thread, clock_monotonic_ns() + RETRY_NS));
 	if (result < 0)
 		log_error("the capture of rule %s is lost: %s", capture->cause.rule,
 			  store_error(thread->store));
@@ -212,7 +214,8 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 		return -ENOMEM;
 	thread->pinned = settings->pinned;
 	thread->spawner_socket = settings->spawner_socket;
-	atomic_init(&thread->give_up_ns, 0);
+	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
+	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
 	result = thread->mappings ? init_lock(thread) : -ENOMEM;
 	if (!result)
@@ -249,6 +252,7 @@ int store_thread_start(struct store_thread *thread)
 	pthread_attr_t attributes;
 	int result = pthread_attr_init(&attributes);
 
+	atomic_store(&thread->give_up_ns, 0);
 	if (!result)
 		result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	if (!result)

@@ -334,6 +334,16 @@ static void format_cpus(const unsigned int *cpus, size_t count, char *into, size
 	}
 }
 
+/* Whoever mounted bpffs for the load that this one replaces mounted it for this one. */
+static bool was_mounted_by_us(const char *manifest_path, const char *pin_dir)
+{
+	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
+	struct manifest before;
+
+	return !manifest_read(manifest_path, &before, &errors) && before.mounted_bpffs &&
+	       !strcmp(before.pin_dir, pin_dir);
+}
+
 static int write_run_files(struct load *load, const char *manifest_path, const char *symbols_path)
 {
 	const struct load_settings *settings = load->settings;
@@ -349,7 +359,8 @@ static int write_run_files(struct load *load, const char *manifest_path, const c
 	manifest->slot_bytes = sizeof(struct sample);
 	manifest->targets = settings->targets;
 	manifest->quiet_after_ns = settings->quiet_after_ns;
-	manifest->mounted_bpffs = settings->mounted_bpffs;
+	manifest->mounted_bpffs = settings->mounted_bpffs ||
+				  was_mounted_by_us(manifest_path, settings->pin_dir);
 	snprintf(manifest->version, sizeof(manifest->version), "%s", BOURDON_VERSION);
 	snprintf(manifest->kernel, sizeof(manifest->kernel), "%s", name.release);
 	snprintf(manifest->pin_dir, sizeof(manifest->pin_dir), "%s", settings->pin_dir);

@@ -66,7 +66,7 @@ assert_in_function() {
 	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process")" = \
 		"cpu_hog|$BUILD/workloads/cpu_hog|0|/$CGROUP|$CHILD" ]
 	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((2 * $(nproc))) ]
-	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '11|0' ]
+	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '12|0' ]
 	# names come with the module that they are from, and offsets that lie in the function
 	[ "$(sql "SELECT count(*) > 0, min(function_offset) >= 0 FROM frame JOIN module USING(module_id)
 		WHERE function = 'burn_cpu' AND path = '$BUILD/workloads/cpu_hog' AND length(build_id) = 40")" = '1|1' ]
@@ -128,6 +128,20 @@ assert_in_function() {
 	assert_in_function burn_memory 90
 	# reclaim runs on the CPU, under in_memstall
 	[ "$(sql "SELECT count(*) > 0 FROM sample WHERE stall = 'memory'")" = 1 ]
+}
+
+@test "a process that moves into the cgroup belongs to the capture from then on" {
+	load
+	mkdir "$CGROUP2/$CGROUP/inner"
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP/inner" 'cpu.some = 10%' 'watch = system' 'history = 10s' 'capture = 3s'
+	daemon_start
+	# enough pressure from one that the rule does not mean
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule cpu fired'
+	echo "$CHILD" > "$CGROUP2/$CGROUP/inner/cgroup.procs"
+	await_log 30 'captured [1-9][0-9]* stacks'
+	[ "$(sql 'SELECT DISTINCT cgroup FROM process')" = "/$CGROUP/inner" ]
+	[ "$(sql 'SELECT min(second) >= 0, sum(samples) > 0 FROM sample')" = '1|1' ]
 }
 
 @test "cgroups that appear at once are all watched" {

@@ -193,6 +193,20 @@ assert_alive() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
+@test "while the consumer is stopped nothing is sampled, and history says so" {
+	load --quiet-after 1s
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 50%' 'watch = system' 'history = 20s' 'capture = 2s'
+	daemon_start
+	kill -STOP "$DAEMON"
+	start cpu_hog --threads $((2 * $(nproc)))
+	sleep 5 # the gap itself
+	kill -CONT "$DAEMON"
+	await_log 30 'captured [0-9]+ stacks'
+	# what it has begins when it went on, at the earliest
+	[ "$(sql 'SELECT history_ns < 4500000000 FROM capture')" = 1 ]
+	[ "$(sql 'SELECT min(second) > -6 FROM sample')" = 1 ]
+}
+
 @test "replaced or removed pins end the consumer" {
 	load
 	hog_rule
