@@ -11,12 +11,15 @@
 
 extern const volatile __u64 quiet_after_ns;
 
-/* The consumer's clock may be a hair ahead of this CPU's reading of it: signed. */
+/*
+ * The consumer's clock may be a hair ahead of this CPU's reading of it: signed. One that is far ahead comes
+ * from somebody who wants sampling to go on without a consumer.
+ */
 static __always_inline bool is_quiet(const struct control *shared, __u64 now_ns)
 {
 	__s64 age_ns = (__s64)(now_ns - *(volatile const __u64 *)&shared->heartbeat_ns);
 
-	return age_ns > (__s64)quiet_after_ns;
+	return age_ns > (__s64)quiet_after_ns || age_ns < -(__s64)quiet_after_ns;
 }
 
 static __always_inline void report_error(__u32 code, __s32 error, __u32 tgid)

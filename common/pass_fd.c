@@ -2,7 +2,9 @@
 #include "common/pass_fd.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -80,4 +82,14 @@ ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd)
 		return -EBADMSG;
 	*ret_fd = TAKE_FD(fd);
 	return got;
+}
+
+int pass_fd_wait(int socket, uint64_t deadline_ns)
+{
+	struct pollfd message = { .fd = socket, .events = POLLIN };
+	uint64_t now_ns = clock_monotonic_ns();
+	struct timespec patience = clock_timespec(deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+	int result = ppoll(&message, 1, &patience, NULL);
+
+	return result > 0 ? 0 : result ? -errno : -ETIMEDOUT;
 }

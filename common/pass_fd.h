@@ -6,6 +6,7 @@
 #define BOURDON_PASS_FD_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Sends one message, with `fd` unless that is negative. 0 or -errno; -EPIPE where the peer is gone. */
@@ -16,5 +17,8 @@ int pass_fd_send(int socket, const void *bytes, size_t length, int fd);
  * that was cut off for lack of descriptors, is -EBADMSG. Returns its length, 0 at the end, or -errno.
  */
 ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd);
+
+/* Waits for a message until `deadline_ns` (CLOCK_MONOTONIC). 0, -ETIMEDOUT or -errno. */
+int pass_fd_wait(int socket, uint64_t deadline_ns);
 
 #endif

@@ -226,7 +226,7 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 	uint64_t planned_ns = capture->cause.triggered_ns + capture->cause.capture_ns;
 
 	for (uint32_t i = 0; i < capture->readers_count; i++) {
-		capture->losses[LOSS_OVERWRITTEN] += capture->readers[i].lost;
+		capture->losses[LOSS_OVERWRITTEN] += capture->readers[i].lost - capture->readers[i].torn;
 		capture->losses[LOSS_TORN] += capture->readers[i].torn;
 	}
 	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;

@@ -14,7 +14,7 @@
 /* The ledger's reasons. */
 enum loss {
 	LOSS_OVERWRITTEN,       /* slots that the kernel overwrote before they were read */
-	LOSS_TORN,              /* of these, while they were read */
+	LOSS_TORN,              /* slots that were overwritten while they were read */
 	LOSS_KERNEL_STACK,      /* samples whose kernel stack could not be had */
 	LOSS_USER_STACK,        /* samples whose user stack could not be had */
 	LOSS_NOT_TAKEN,         /* ticks of targets that found the heartbeat too old, meanwhile */

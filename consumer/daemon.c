@@ -21,7 +21,7 @@
 #include <sys/timerfd.h>
 
 #define WALK_SECONDS 30U
-#define REMEMBERED_NS (660 * CLOCK_SECOND_NS) /* longer than any rule's history */
+#define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
 #define ERRORS_A_MINUTE 5U
 
 /* A capture that is being taken, with what the draining thread must know of it. */
@@ -45,6 +45,7 @@ struct daemon {
 	size_t active_count;
 	struct rings rings;
 	uint64_t seed;
+	uint64_t remembered_ns; /* longer than any rule's history */
 	uint64_t stale_events;
 	uint32_t walk;
 	uint64_t walked_ns;
@@ -175,6 +176,17 @@ static void on_error(void *user, const struct error_event *event)
 		log_warning("the kernel programs report error %u (%d) for process %u (%s)", event->code,
 			    event->error, event->tgid, event->comm);
 	}
+}
+
+/* What is gone is remembered for as long as the longest history, unless there is too much of it. */
+static void forget_gone(struct daemon *daemon, uint64_t now_ns)
+{
+	uint64_t keep_ns = daemon->remembered_ns;
+
+	do {
+		targets_forget(&daemon->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
+		keep_ns /= 2;
+	} while (daemon->targets.count - daemon->targets.live > GONE_MAX && keep_ns > CLOCK_SECOND_NS);
 }
 
 static void walk_tasks(struct daemon *daemon)
@@ -348,10 +360,9 @@ static void tick(struct daemon *daemon)
 		if (capture_is_over(daemon->active[i].capture, now_ns))
 			end_capture(daemon, i, false);
 	}
-	if (++daemon->seconds % WALK_SECONDS == 0) {
+	if (++daemon->seconds % WALK_SECONDS == 0)
 		walk_tasks(daemon);
-		targets_forget(&daemon->targets, now_ns > REMEMBERED_NS ? now_ns - REMEMBERED_NS : 0);
-	}
+	forget_gone(daemon, now_ns);
 }
 
 static void take_signal(struct daemon *daemon)
@@ -401,6 +412,12 @@ static int arm(struct daemon *daemon)
 			  result == -ENOSPC ? "more comm patterns than its trie holds" : strerror(-result));
 		return result;
 	}
+	daemon->remembered_ns = WALK_SECONDS * CLOCK_SECOND_NS;
+	for (size_t i = 0; i < daemon->rules->count; i++)
+		if (daemon->rules->rules[i].history_ns + WALK_SECONDS * CLOCK_SECOND_NS >
+		    daemon->remembered_ns)
+			daemon->remembered_ns =
+				daemon->rules->rules[i].history_ns + WALK_SECONDS * CLOCK_SECOND_NS;
 	walk_tasks(daemon);
 	for (size_t i = 0; i < daemon->rules->count && !result; i++)
 		if (daemon->rules->rules[i].watch == WATCH_SYSTEM)
@@ -427,6 +444,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 		}
 		for (int i = 0; i < count; i++)
 			dispatch(daemon, &events[i]);
+		watches_sweep(&daemon->watches);
 	}
 	/* whoever comes next starts from silence */
 	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, 0, __ATOMIC_RELEASE);

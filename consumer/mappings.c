@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define PROCESSES_MAX 32768U
-#define MAPPINGS_MAX 4096U /* a process */
+#define MAPPINGS_MAX 1024U         /* a process */
+#define PATH_BYTES_MAX (8UL << 20) /* of all files: who maps a file under 60,000 names gets no more */
 
 struct process {
 	uint32_t tgid;
@@ -25,6 +26,7 @@ struct mappings {
 	struct mapped_file **files;
 	uint32_t files_count, files_room;
 	struct hash_index by_file;
+	size_t path_bytes;
 	unsigned int walk;
 };
 
@@ -67,7 +69,8 @@ static struct mapped_file *take_file(struct mappings *mappings, const struct map
 		mappings->files[found]->users++;
 		return mappings->files[found];
 	}
-	if (array_make_room(mappings->files, mappings->files_count, mappings->files_room, 1U))
+	if (mappings->path_bytes + record->path_bytes > PATH_BYTES_MAX ||
+	    array_make_room(mappings->files, mappings->files_count, mappings->files_room, 1U))
 		return NULL;
 	file = malloc(sizeof(*file));
 	if (!file)
@@ -79,6 +82,7 @@ static struct mapped_file *take_file(struct mappings *mappings, const struct map
 		free(file);
 		return NULL;
 	}
+	mappings->path_bytes += record->path_bytes;
 	mappings->files[mappings->files_count++] = file;
 	return file;
 }
@@ -98,6 +102,7 @@ static void sweep_files(struct mappings *mappings)
 		struct mapped_file *file = mappings->files[i];
 
 		if (!file->users) {
+			mappings->path_bytes -= strlen(file->path);
 			free(file->path);
 			free(file);
 			continue;
@@ -232,13 +237,13 @@ static void take_record(struct mappings *mappings, const struct mapping_record *
 
 	if (!process)
 		process = add_process(mappings, record->tgid, record->started_ns);
-	if (!process)
+	if (!process || process->count == MAPPINGS_MAX)
 		return;
 	process->walk = mappings->walk;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
 		mapping.file = take_file(mappings, record, path);
 		if (!mapping.file)
-			return;
+			mapping.flags |= MAPPING_NO_PATH;
 	}
 	/* after an exec the old executable's mappings are still known, but it is the executable no more */
 	for (uint32_t i = 0; record->flags & MAPPING_IS_EXE && i < process->count; i++)

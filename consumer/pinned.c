@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -102,6 +103,17 @@ static int read_run_files(struct pinned *pinned, const char *run_dir)
 	return 0;
 }
 
+/* Two consumers of one set of pins would each see half of the events. */
+static int lock_pins(struct pinned *pinned, const char *pin_dir)
+{
+	pinned->lock_fd = open(pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (pinned->lock_fd >= 0 && !flock(pinned->lock_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	log_error("cannot lock the pin directory %s: %s", pin_dir,
+		  errno == EWOULDBLOCK ? "another bourdond uses it" : strerror(errno));
+	return -errno;
+}
+
 /* Where bpffs is open to all, anyone could have made maps of that name. */
 static int check_owner(int directory_fd, const char *pin_dir)
 {
@@ -117,7 +129,7 @@ static int check_owner(int directory_fd, const char *pin_dir)
 
 int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_dir)
 {
-	struct pinned pinned = { .directory_fd = -EBADF, .symbols_fd = -EBADF };
+	struct pinned pinned = { .directory_fd = -EBADF, .lock_fd = -EBADF, .symbols_fd = -EBADF };
 	int result = 0;
 
 	for (size_t i = 0; i < PIN_MAPS; i++)
@@ -130,6 +142,8 @@ int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_
 	}
 	if (!result)
 		result = check_owner(pinned.directory_fd, pin_dir);
+	if (!result)
+		result = lock_pins(&pinned, pin_dir);
 	if (!result)
 		result = read_run_files(&pinned, run_dir);
 	for (size_t i = 0; i < PIN_MAPS && !result; i++)
@@ -160,6 +174,7 @@ void pinned_close(struct pinned *pinned)
 	for (size_t i = 0; i < PIN_MAPS; i++)
 		cleanup_close(&pinned->map_fds[i]);
 	cleanup_close(&pinned->symbols_fd);
+	cleanup_close(&pinned->lock_fd);
 	cleanup_close(&pinned->directory_fd);
 }
 

@@ -12,6 +12,7 @@
 
 struct pinned {
 	int directory_fd; /* iterators are opened below it; it outlives a replacement */
+	int lock_fd;      /* of the directory: one consumer at a time */
 	int map_fds[PIN_MAPS];
 	struct control *control;    /* mapped, shared with the programs */
 	const struct sample *slots; /* mapped; slot i of CPU c is slots[c * slots_per_cpu + i] */

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
@@ -14,6 +15,9 @@
 #include <sys/sysmacros.h>
 
 const char *const module_kind_names[MODULE_KINDS] = { "kernel", "module", "file", "vdso", "anonymous" };
+
+/* So many files may be the end of a symbolizer, then one capture has had enough of them. */
+#define SYMBOLIZERS_MAX 3U
 
 /* The module of addresses that lie in no mapping of their process. */
 #define UNKNOWN_PATH "[unknown]"
@@ -201,8 +205,8 @@ static int take_reply(struct resolved *resolved, struct resolved_module *module,
 	return 0;
 }
 
-/* Sends the module's frames, from `frame` on, in batches. -errno: the symbolizer is of no use any more. */
-static int name_module(struct resolved *resolved, uint32_t module, int symbolizer,
+/* Sends the module's frames in batches. -errno: the symbolizer is of no use any more. */
+static int name_module(struct resolved *resolved, uint32_t module, int symbolizer, uint64_t deadline_ns,
 		       struct symbolize_reply *reply)
 {
 	struct stat at = { 0 };
@@ -220,7 +224,7 @@ static int name_module(struct resolved *resolved, uint32_t module, int symbolize
 		}
 		if (request.count != SYMBOLIZE_BATCH && (i < resolved->frames_count || !request.count))
 			continue;
-		result = symbolizer_ask(symbolizer, elf, &request, reply);
+		result = symbolizer_ask(symbolizer, elf, &request, deadline_ns, reply);
 		if (!result)
 			result = take_reply(resolved, &resolved->modules[module], frames, reply);
 		request.count = 0;
@@ -232,10 +236,24 @@ static int name_module(struct resolved *resolved, uint32_t module, int symbolize
 	return result;
 }
 
-static int name_modules(struct resolved *resolved, int spawner_socket)
+/* A symbolizer for the next module, or -errno with the reason logged. */
+static int next_symbolizer(int spawner_socket, unsigned int *deaths, uint64_t deadline_ns)
+{
+	int symbolizer = *deaths < SYMBOLIZERS_MAX && clock_monotonic_ns() < deadline_ns
+				 ? spawner_request(spawner_socket, deadline_ns)
+				 : -ETIMEDOUT;
+
+	if (symbolizer < 0)
+		log_warning("no symbolizer: %s; more user frames of this capture stay without names",
+			    *deaths ? "too many files were its end" : strerror(-symbolizer));
+	return symbolizer;
+}
+
+static int name_modules(struct resolved *resolved, int spawner_socket, uint64_t deadline_ns)
 {
 	_cleanup_free_ struct symbolize_reply *reply = malloc(sizeof(*reply));
 	_cleanup_close_ int symbolizer = -EBADF;
+	unsigned int deaths = 0;
 
 	if (!reply)
 		return -ENOMEM;
@@ -245,19 +263,17 @@ static int name_modules(struct resolved *resolved, int spawner_socket)
 		if (resolved->modules[i].kind != MODULE_FILE)
 			continue;
 		if (symbolizer < 0)
-			symbolizer = spawner_request(spawner_socket);
-		if (symbolizer < 0) {
-			log_warning("no symbolizer: %s; user frames of this capture stay without names",
-				    strerror(-symbolizer));
+			symbolizer = next_symbolizer(spawner_socket, &deaths, deadline_ns);
+		if (symbolizer < 0)
 			return 0;
-		}
-		result = name_module(resolved, i, symbolizer, reply);
+		result = name_module(resolved, i, symbolizer, deadline_ns, reply);
 		if (result == -ENOMEM)
 			return result;
 		if (result < 0) {
 			log_warning("the symbolizer ended over %s: %s; its frames stay without names",
 				    resolved->modules[i].path, strerror(-result));
 			close(TAKE_FD(symbolizer));
+			deaths++;
 		}
 	}
 	return 0;
@@ -300,7 +316,7 @@ static int name_rest(struct resolved *resolved)
 
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,
 		    const struct kernel_symbols *symbols, const struct manifest *manifest, int spawner_socket,
-		    struct resolved *ret_resolved)
+		    uint64_t deadline_ns, struct resolved *ret_resolved)
 {
 	struct resolved resolved = { 0 };
 	int result = 0;
@@ -316,7 +332,7 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	for (uint32_t i = 0; i < resolved.modules_count && !result; i++)
 		identify_kernel(&resolved.modules[i], manifest);
 	if (!result)
-		result = name_modules(&resolved, spawner_socket);
+		result = name_modules(&resolved, spawner_socket, deadline_ns);
 	if (!result)
 		result = name_rest(&resolved);
 	if (result < 0)

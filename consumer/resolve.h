@@ -53,11 +53,12 @@ struct resolved {
  * Resolves all stacks of a capture. A stack ends at its first user frame that lies in no mapping of the
  * process: what a walk by frame pointers finds behind it is made up by whoever uses the register otherwise.
  * `spawner_socket` gives symbolizers; one that dies costs the names of the
- * module that it had in hand, and is replaced. 0 or -ENOMEM. The caller frees with resolved_free().
+ * module that it had in hand, and is replaced, a few times. Names that are not there at `deadline_ns`
+ * (CLOCK_MONOTONIC) are not waited for. 0 or -ENOMEM. The caller frees with resolved_free().
  */
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,
 		    const struct kernel_symbols *symbols, const struct manifest *manifest, int spawner_socket,
-		    struct resolved *ret_resolved);
+		    uint64_t deadline_ns, struct resolved *ret_resolved);
 void resolved_free(struct resolved *resolved);
 
 #endif

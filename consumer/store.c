@@ -8,12 +8,14 @@
 #include "consumer/schema.h"
 #include "consumer/store_capture.h"
 
-#include <inttypes.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#define LOCK_FILE "bourdond.lock"
 #define PAGE_BYTES 4096U
 #define HEAP_BYTES_MAX (64L << 20)
 #define LOG_SHARE 4 /* of the bytes a database may have, one in so many is for its write-ahead log */
@@ -24,6 +26,7 @@ struct store {
 	sqlite3_int64 run_id;
 	uint64_t database_bytes_max, log_bytes_max;
 	char log_path[PATH_MAX];
+	int lock_fd;
 };
 
 const char *store_error(const struct store *store)
@@ -189,6 +192,23 @@ static int open_database(struct store *store, const char *path)
 	return result;
 }
 
+/* Two daemons would call each other's captures interrupted. The lock is held until the process ends. */
+static int lock_directory(struct store *store, const char *directory)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" LOCK_FILE, directory);
+	store->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (store->lock_fd < 0 || flock(store->lock_fd, LOCK_EX | LOCK_NB)) {
+		int result = -errno;
+
+		snprintf(store->sql.error, sizeof(store->sql.error), LOCK_FILE ": %s",
+			 result == -EWOULDBLOCK ? "another bourdond uses it" : strerror(-result));
+		return result;
+	}
+	return 0;
+}
+
 int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max,
 	       const atomic_uint_fast64_t *give_up_ns)
 {
@@ -198,12 +218,15 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 
 	if (!store)
 		return -ENOMEM;
+	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
 	store->log_bytes_max = bytes_max / LOG_SHARE;
 	store->database_bytes_max = bytes_max - store->log_bytes_max;
 	snprintf(path, sizeof(path), "%s/" DATABASE_FILE, directory);
 	snprintf(store->log_path, sizeof(store->log_path), "%s-wal", path);
-	result = open_database(store, path);
+	result = lock_directory(store, directory);
+	if (!result)
+		result = open_database(store, path);
 	if (result < 0) {
 		log_error("cannot open the database %s: %s; it must be writable for this user", path,
 			  store->sql.error);
@@ -219,6 +242,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	sql_close(&store->sql);
+	cleanup_close(&store->lock_fd);
 	free(store);
 }
 
@@ -348,6 +372,18 @@ static bool eviction_helps(struct store *store)
 	if (pages >= most / 8 * 7)
 		return true;
 	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
+}
+
+int store_give_up_capture(struct store *store, int64_t capture_id)
+{
+	sqlite3_stmt *statement;
+	int result = sql_prepare(&store->sql, &statement,
+				 "UPDATE capture SET state = 'interrupted' WHERE capture_id = ?");
+
+	if (!result)
+		result = sql_run(&store->sql, statement, NULL, "i", capture_id);
+	sqlite3_finalize(statement);
+	return result;
 }
 
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,

@@ -47,6 +47,9 @@ int store_begin_capture(struct store *store, const struct capture_cause *cause, 
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings);
 
+/* A capture whose samples are lost: its row stays, as interrupted. 0 or -errno. */
+int store_give_up_capture(struct store *store, int64_t capture_id);
+
 /* A row a counter. 0 or -errno. */
 int store_add_counters(struct store *store, const uint64_t values[COUNTERS]);
 

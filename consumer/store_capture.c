@@ -21,11 +21,11 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "ON CONFLICT DO UPDATE SET "
 		  "function = iif(function_offset IS NULL, excluded.function, function), "
 		  "function_offset = ifnull(function_offset, excluded.function_offset) RETURNING frame_id" },
-		{ &ret_statements->add_stack,
-		  "INSERT INTO stack(depth, truncated, unwinder, fingerprint) VALUES(?, ?, ?, ?) "
-		  "ON CONFLICT DO UPDATE SET depth = depth RETURNING stack_id" },
+		{ &ret_statements->add_stack, "INSERT INTO stack(depth, truncated, unwinder, fingerprint) "
+					      "VALUES(?, ?, ?, ?) RETURNING stack_id" },
+		{ &ret_statements->find_stack, "SELECT stack_id FROM stack WHERE fingerprint = ?" },
 		{ &ret_statements->add_stack_frame,
-		  "INSERT OR IGNORE INTO stack_frame(stack_id, position, frame_id) VALUES(?, ?, ?)" },
+		  "INSERT INTO stack_frame(stack_id, position, frame_id) VALUES(?, ?, ?)" },
 		{ &ret_statements->add_process,
 		  "INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, "
 		  "cgroup) VALUES(?, ?, ?, ?, ?, ?, ?) "
@@ -132,6 +132,10 @@ static int write_stack(struct writing *writing, uint32_t position)
 	for (uint32_t i = 0; i < depth; i++)
 		sha256_update(&context, sizeof(sqlite3_int64), (const uint8_t *)&writing->frames[frames[i]]);
 	sha256_digest(&context, sizeof(digest), digest);
+	result = sql_run(writing->sql, writing->statements->find_stack, &writing->stacks[position], "b",
+			 digest, sizeof(digest) / 2);
+	if (result < 0 || writing->stacks[position])
+		return result; /* known from another capture, with all its frames */
 	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iitb",
 			 (int64_t)depth, (int64_t)truncated, unwinder_name(stack), digest,
 			 sizeof(digest) / 2);

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #define STACK_BYTES (512UL << 10)
-#define WALK_INTERVAL_NS 1000000000U /* at most one walk over all mappings a second */
-#define WALKS_REMEMBERED 64          /* mappings of a process that is gone are kept so long */
+#define WALK_INTERVAL_NS 1000000000U            /* at most one walk over all mappings a second */
+#define WALKS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
+#define NAMING_NS (20 * CLOCK_SECOND_NS)        /* what the names of one capture may take, */
+#define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* and what is left for the database at the end */
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
 #define RETRY_NS 5000000000U /* a full disk: how often to look again, */
 #define RETRIES 24           /* and how often before a capture is given up */
@@ -86,6 +88,23 @@ static bool pause_until(struct store_thread *thread, uint64_t until_ns)
 	return stopping;
 }
 
+static void give_up(struct store_thread *thread, const struct capture *capture)
+{
+	log_error("the capture of rule %s is lost: %s", capture->cause.rule, store_error(thread->store));
+	if (capture->capture_id && store_give_up_capture(thread->store, capture->capture_id))
+		log_warning("its row says 'recording' until the next start: %s", store_error(thread->store));
+}
+
+/* At the end of the daemon names have to come quickly, or not at all. */
+static uint64_t naming_deadline(struct store_thread *thread)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + NAMING_NS,
+		 give_up_ns = atomic_load(&thread->give_up_ns);
+
+	return give_up_ns && give_up_ns - NAMING_RESERVE_NS < deadline_ns ? give_up_ns - NAMING_RESERVE_NS
+									  : deadline_ns;
+}
+
 static void commit_capture(struct store_thread *thread, struct capture *capture)
 {
 	struct resolved resolved;
@@ -94,9 +113,10 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 
 	walk_mappings(thread);
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
-				 thread->spawner_socket, &resolved);
+				 thread->spawner_socket, naming_deadline(thread), &resolved);
 	if (result < 0) {
 		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
+		store_give_up_capture(thread->store, capture->capture_id);
 		return;
 	}
 	do {
@@ -107,8 +127,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	} while (result < 0 && result != -EFBIG && tries++ < RETRIES &&
 		 !pause_until(thread, clock_monotonic_ns() + RETRY_NS));
 	if (result < 0)
-		log_error("the capture of rule %s is lost: %s", capture->cause.rule,
-			  store_error(thread->store));
+		give_up(thread, capture);
 	else
 		log_info("captured %u stacks of rule %s", capture->stacks.count, capture->cause.rule);
 	resolved_free(&resolved);

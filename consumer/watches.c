@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 
 void watches_init(struct watches *watches, int epoll, const char *mount)
 {
@@ -101,6 +102,15 @@ static bool is_watched(const struct watches *watches, const struct trigger *trig
 	return false;
 }
 
+static bool cgroup_exists(const struct watches *watches, const char *cgroup)
+{
+	char path[PATH_MAX];
+	struct stat at;
+
+	snprintf(path, sizeof(path), "%s%s", watches->mount, cgroup);
+	return !stat(path, &at);
+}
+
 static int add_watch(struct watches *watches, const struct rule *rule, const struct trigger *trigger,
 		     uint64_t cgroup_id, const char *cgroup)
 {
@@ -119,6 +129,10 @@ static int add_watch(struct watches *watches, const struct rule *rule, const str
 		return -ENOMEM;
 	}
 	result = open_watch(watches, watch);
+	if (result < 0 && cgroup && !cgroup_exists(watches, cgroup)) {
+		free_watch(watch); /* it was removed meanwhile */
+		return 0;
+	}
 	if (result < 0) {
 		/* kept, though it watches nothing: so it is not tried and logged at each new process */
 		log_warning("rule %s cannot watch %s.%s of %s: %s", rule->name,
@@ -142,23 +156,33 @@ int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgrou
 	return result;
 }
 
+/* For a removed cgroup poll reports an error for ever: it is out of the set before it is freed. */
+static void lose(struct watches *watches, struct watch *watch)
+{
+	if (watch->mode == TRIGGER_KERNEL)
+		epoll_ctl(watches->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+	watch->gone = watches->any_gone = true;
+}
+
 /* Reads the total; false when there is none any more. */
-static bool read_total(struct watch *watch, uint64_t *ret_total_us)
+static bool read_total(struct watches *watches, struct watch *watch, uint64_t *ret_total_us)
 {
 	struct psi_totals totals;
 
 	if (psi_read(watch->fd, &totals) < 0 || !totals.has[watch->trigger->kind]) {
-		watch->gone = true;
+		lose(watches, watch);
 		return false;
 	}
 	*ret_total_us = totals.us[watch->trigger->kind];
 	return true;
 }
 
-static void sweep(struct watches *watches)
+void watches_sweep(struct watches *watches)
 {
 	size_t kept = 0;
 
+	if (!watches->any_gone)
+		return;
 	for (size_t i = 0; i < watches->count; i++) {
 		if (watches->watches[i]->gone)
 			free_watch(watches->watches[i]);
@@ -166,6 +190,7 @@ static void sweep(struct watches *watches)
 			watches->watches[kept++] = watches->watches[i];
 	}
 	watches->count = kept;
+	watches->any_gone = false;
 }
 
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user)
@@ -174,14 +199,13 @@ void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, v
 		struct watch *watch = watches->watches[i];
 		uint64_t total_us, grown_us;
 
-		if (watch->fd < 0 || watch->gone || !read_total(watch, &total_us))
+		if (watch->fd < 0 || watch->gone || !read_total(watches, watch, &total_us))
 			continue;
 		grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
 		psi_window_add(&watch->window, now_ns, total_us);
 		if (watch->mode == TRIGGER_SAMPLED && grown_us >= watch->trigger->stall_us)
 			fired(user, watch, grown_us);
 	}
-	sweep(watches);
 }
 
 void watches_event(struct watches *watches, struct watch *watch, uint32_t events, uint64_t now_ns,
@@ -189,13 +213,9 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 {
 	uint64_t total_us, grown_us;
 
-	/* for a removed cgroup poll reports this for ever: out of the set first */
-	if (events & EPOLLERR) {
-		epoll_ctl(watches->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-		watch->gone = true;
-		return;
-	}
-	if (!read_total(watch, &total_us))
+	if (events & EPOLLERR)
+		lose(watches, watch);
+	if (watch->gone || !read_total(watches, watch, &total_us))
 		return;
 	/*
 	 * The kernel looks at an unprivileged trigger every two seconds only, so that the window that fired

@@ -16,7 +16,7 @@ struct watch {
 	char *cgroup;       /* its path; NULL: the whole system */
 	enum trigger_mode mode;
 	int fd;
-	bool gone; /* its cgroup was removed: swept by watches_tick() */
+	bool gone; /* its cgroup was removed: swept by watches_sweep() */
 	struct psi_window window;
 	uint64_t quiet_until_ns; /* cooldown, CLOCK_MONOTONIC */
 	uint64_t suppressed;     /* times it fired in vain since its last capture */
@@ -30,6 +30,7 @@ struct watches {
 	size_t count, room;
 	int epoll; /* kernel triggers are in it, with their watch as data */
 	const char *mount;
+	bool any_gone;
 	uint64_t spurious; /* kernel events without the stall that they were armed for */
 };
 
@@ -44,6 +45,12 @@ int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgrou
 
 /* Reads all totals, once a second; calls back for each sampled watch that is over its threshold. */
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user);
+
+/*
+ * Frees the watches whose cgroups are gone. Between two batches of events only: a batch may still name one
+ * that its earlier events, or a tick, found gone.
+ */
+void watches_sweep(struct watches *watches);
 
 /* epoll says that the kernel trigger of this watch fired. */
 void watches_event(struct watches *watches, struct watch *watch, uint32_t events, uint64_t now_ns,

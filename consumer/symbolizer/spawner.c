@@ -48,7 +48,7 @@ static void __attribute__((noreturn)) run(int control)
 	if (dup2(control, SPAWNER_FD) < 0 || syscall(SYS_close_range, SPAWNER_FD + 1, ~0U, 0))
 		_exit(EXIT_FAILED);
 	sigaction(SIGCHLD, &reap, NULL);
-	setpriority(PRIO_PROCESS, 0, 19); /* symbols can wait for whoever is under pressure */
+	setpriority(PRIO_PROCESS, 0, 5); /* not before who is under pressure, and not never */
 	if (privilege_drop_all())
 		_exit(EXIT_FAILED);
 	result = seccomp_install(spawner_filter, SPAWNER_FILTER_LENGTH, false);
@@ -86,12 +86,14 @@ int spawner_start(int *ret_socket)
 	return 0;
 }
 
-int spawner_request(int socket)
+int spawner_request(int socket, uint64_t deadline_ns)
 {
 	int fd = -EBADF, result = pass_fd_send(socket, "s", 1, -1);
 	char byte = 0;
 	ssize_t got;
 
+	if (!result)
+		result = pass_fd_wait(socket, deadline_ns);
 	if (result < 0)
 		return result;
 	got = pass_fd_receive(socket, &byte, 1, &fd);

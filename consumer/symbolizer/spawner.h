@@ -7,13 +7,18 @@
 #ifndef BOURDON_SYMBOLIZER_SPAWNER_H
 #define BOURDON_SYMBOLIZER_SPAWNER_H
 
+#include <stdint.h>
+
 /*
  * CONSUMER: forks the spawner. *ret_socket is the daemon's end; closing it ends the spawner. Logs what
  * failed; 0 or -errno.
  */
 int spawner_start(int *ret_socket);
 
-/* CONSUMER: asks for a new symbolizer. Returns the socket to it, which ends it when closed, or -errno. */
-int spawner_request(int socket);
+/*
+ * CONSUMER: asks for a new symbolizer, until `deadline_ns` (CLOCK_MONOTONIC). Returns the socket to it, which
+ * ends it when closed, or -errno.
+ */
+int spawner_request(int socket, uint64_t deadline_ns);
 
 #endif

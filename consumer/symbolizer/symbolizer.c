@@ -8,13 +8,11 @@
 #include "consumer/symbolizer/elf_symbols.h"
 #include "policy/symbolizer.h"
 
-#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #define MEMORY_BYTES_MAX (2UL << 30) /* address space: files are mapped whole */
-#define CPU_SECONDS_MAX 30UL
-#define REPLY_MS_MAX 60000
+#define CPU_SECONDS_MAX 10UL
 
 static bool is_request(const struct symbolize_request *request, size_t bytes)
 {
@@ -77,19 +75,18 @@ bool symbolizer_reply_is_valid(const struct symbolize_reply *reply, size_t bytes
 	return true;
 }
 
-int symbolizer_ask(int socket, int elf_fd, const struct symbolize_request *request,
+int symbolizer_ask(int socket, int elf_fd, const struct symbolize_request *request, uint64_t deadline_ns,
 		   struct symbolize_reply *ret_reply)
 {
-	struct pollfd reply = { .fd = socket, .events = POLLIN };
 	_cleanup_close_ int unexpected = -EBADF;
 	ssize_t got;
 	int result = pass_fd_send(socket, request, SYMBOLIZE_REQUEST_BYTES(request->count), elf_fd);
 
 	if (result < 0)
 		return result;
-	result = poll(&reply, 1, REPLY_MS_MAX);
-	if (result <= 0)
-		return result ? -errno : -ETIMEDOUT;
+	result = pass_fd_wait(socket, deadline_ns);
+	if (result < 0)
+		return result;
 	got = pass_fd_receive(socket, ret_reply, sizeof(*ret_reply), &unexpected);
 	if (got <= 0)
 		return got ? (int)got : -EPIPE;

@@ -12,8 +12,11 @@
  */
 void symbolizer_run(int socket) __attribute__((noreturn));
 
-/* CONSUMER: one batch. 0, or -errno: the symbolizer is gone, or what it said cannot be believed. */
-int symbolizer_ask(int socket, int elf_fd, const struct symbolize_request *request,
+/*
+ * CONSUMER: one batch. 0, or -errno: the symbolizer is gone, has not answered by `deadline_ns`
+ * (CLOCK_MONOTONIC), or what it said cannot be believed.
+ */
+int symbolizer_ask(int socket, int elf_fd, const struct symbolize_request *request, uint64_t deadline_ns,
 		   struct symbolize_reply *ret_reply);
 
 /* Whether a reply of this length is one that `request` can have. */

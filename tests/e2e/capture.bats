@@ -170,10 +170,12 @@ assert_in_function() {
 	cp "$(command -v sleep)" "$WORK/bdtest-exec"
 	"$WORK/bdtest-exec" 60 & local executed=$!
 	CHILDREN+=("$executed")
-	# rename, then a fork that never executes anything; each says its pid when it has happened
-	mkfifo "$WORK/pids"
-	bash -c 'echo bdtest-renamed > /proc/$$/comm; (echo "$BASHPID"; exec 1>&-; read -r _) < /dev/zero &
-		echo "$$"; exec 1>&-; wait' > "$WORK/pids" & local renamed=$!
+	# rename, then a fork that never executes anything, and that renames itself when it is told to
+	mkfifo "$WORK/pids" "$WORK/go" "$WORK/went"
+	bash -c 'echo bdtest-renamed > /proc/$$/comm
+		(echo "$BASHPID"; exec 1>&-; read -r _ < "$1/go"; echo other > "/proc/$BASHPID/comm"
+		 echo > "$1/went"; read -r _ < "$1/go") &
+		echo "$$"; exec 1>&-; wait' bash "$WORK" > "$WORK/pids" & local renamed=$!
 	CHILDREN+=("$renamed")
 	local pids
 	mapfile -t pids < "$WORK/pids"
@@ -182,7 +184,8 @@ assert_in_function() {
 	[ "$forked" != "$renamed" ] || forked=${pids[1]}
 	CHILDREN+=("$forked")
 	[ "$(targets)" = "$(printf '%s\n' "$executed" "$renamed" "$forked" | sort -n)" ]
-	echo other > "/proc/$forked/comm"
+	echo > "$WORK/go"
+	read -r _ < "$WORK/went"
 	[ "$(targets)" = "$(printf '%s\n' "$executed" "$renamed" | sort -n)" ]
 	stop "$executed"
 	[ "$(targets)" = "$renamed" ]

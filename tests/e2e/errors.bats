@@ -73,6 +73,20 @@ fails_saying() {
 	fails_saying 1 'speak ABI 9'
 }
 
+@test "one daemon for a set of pins, and for a database" {
+	load
+	rule web 'comm = nginx' 'cpu.some = 5%'
+	daemon_start
+	run daemon
+	fails_saying 1 "cannot lock the pin directory $PIN_DIR: another bourdond uses it"
+	local other=${PIN_DIR}_other
+	"$BUILD/bourdon-load" --pin-dir "$other" --run-dir "$WORK/other-run" --group "$TEST_GROUP"
+	run daemon --pin-dir "$other" --run-dir "$WORK/other-run"
+	"$BUILD/bourdon-load" --unload --pin-dir "$other" --run-dir "$WORK/other-run"
+	fails_saying 1 'another bourdond uses it'
+	[ "$(sql 'SELECT count(*) FROM run')" -eq 1 ]
+}
+
 @test "pins that anyone could have made are refused" {
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'
