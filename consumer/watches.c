@@ -219,13 +219,13 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 		return;
 	/*
 	 * The kernel looks at an unprivileged trigger every two seconds only, so that the window that fired
-	 * may have ended a while ago; it may also fire once, at its start, over nothing.
+	 * may have ended a while ago; it may also fire once, at its start, over nothing. What it crossed, it
+	 * saw.
 	 */
-	grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
-	if (grown_us < watch->trigger->stall_us)
-		grown_us = psi_window_growth(&watch->window, 2, now_ns, total_us);
-	if (grown_us < watch->trigger->stall_us)
+	if (psi_window_growth(&watch->window, 2, now_ns, total_us) < watch->trigger->stall_us) {
 		watches->spurious++;
-	else
-		fired(user, watch, grown_us);
+		return;
+	}
+	grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
+	fired(user, watch, grown_us > watch->trigger->stall_us ? grown_us : watch->trigger->stall_us);
 }
