@@ -31,7 +31,7 @@ int cgroup_mount_parse(const char *mountinfo, char **ret_path)
 	for (const char *line = mountinfo; *line;) {
 		const char *end = strchrnul(line, '\n');
 		_cleanup_free_ char *copy = strndup(line, (size_t)(end - line));
-		_cleanup_free_ char *point = NULL;
+		_cleanup_free_ char *point = NULL, *root = NULL;
 		const char *type;
 
 		if (!copy)
@@ -40,7 +40,7 @@ int cgroup_mount_parse(const char *mountinfo, char **ret_path)
 		type = strstr(copy, " - ");
 		if (!type || strncmp(type + 3, "cgroup2 ", 8))
 			continue;
-		if (sscanf(copy, "%*s %*s %*s / %ms", &point) != 1)
+		if (sscanf(copy, "%*s %*s %*s %ms %ms", &root, &point) != 2 || strcmp(root, "/"))
 			continue; /* a mount of a part of the hierarchy has another root */
 		unescape(point);
 		*ret_path = TAKE_PTR(point);

@@ -41,7 +41,8 @@ static bool is_deceptive(unsigned int code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
 	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code == 0x61c || code == 0x180e ||
+	       (code >= 0xe0000 && code <= 0xe007f);
 }
 
 /* Appends `piece` if all of it fits; false when it does not. */

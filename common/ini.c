@@ -51,6 +51,7 @@ struct reader {
 	struct ini_entry entry; /* file and line of the line that inih has now */
 	const char *next, *end;
 	bool expects_key; /* the line looks like a key, and inih has not called back for it yet */
+	bool nobodys;     /* the section's line was wrong: its keys are passed over */
 	char section[SECTION_BYTES_MAX + 1];
 	ini_visit visit;
 	void *user;
@@ -77,9 +78,10 @@ static void begin_section(struct reader *reader, char *line)
 			     : bytes > SECTION_BYTES_MAX ? "section name is longer than 49 bytes"
 							 : "text behind the section's ']'");
 		strcpy(line, "[ ]");
-		reader->section[0] = '\0';
+		reader->nobodys = true;
 		return;
 	}
+	reader->nobodys = false;
 	memcpy(reader->section, line + 1, bytes);
 	reader->section[bytes] = '\0';
 	reader->entry.section = reader->section;
@@ -87,14 +89,19 @@ static void begin_section(struct reader *reader, char *line)
 	reader->visit(reader->user, &reader->entry);
 }
 
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
 /* Copies the next line into `line` without the blanks around it; an unusable one becomes empty. */
 static void copy_line(struct reader *reader, char *line, const char *text, size_t bytes)
 {
-	while (bytes && strchr(" \t", *text)) {
+	while (bytes && is_blank(*text)) {
 		text++;
 		bytes--;
 	}
-	while (bytes && strchr(" \t\r", text[bytes - 1]))
+	while (bytes && (is_blank(text[bytes - 1]) || text[bytes - 1] == '\r'))
 		bytes--;
 	line[0] = '\0';
 	if (bytes > INI_LINE_BYTES) {
@@ -145,6 +152,8 @@ static int take_key(void *user, const char *section, const char *key, const char
 		config_error(reader->errors, reader->entry.file, reader->entry.line, "no key before '='");
 		return 1;
 	}
+	if (reader->nobodys)
+		return 1;
 	reader->entry.section = reader->section;
 	reader->entry.key = key;
 	reader->entry.value = value;

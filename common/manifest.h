@@ -18,7 +18,7 @@ struct manifest {
 	char kernel_build_id[65]; /* lower-case hexadecimal; may be empty */
 	char pin_dir[256];
 	char object_sha256[65];
-	char attached[1024];    /* link names, separated by blanks */
+	char attached[960];     /* link names, separated by blanks */
 	uint64_t loaded_at;     /* Unix ns */
 	uint32_t hz;            /* on-CPU samples a second and CPU */
 	uint32_t cpus;          /* rings: CPUs from this number on are not sampled */

@@ -18,7 +18,8 @@ struct unit {
  */
 static int scaled(const char *text, const struct unit *units, size_t count, uint64_t *ret_value)
 {
-	uint64_t whole = 0, fraction = 0, scale = 1, value, part;
+	uint64_t whole = 0, fraction = 0, scale = 1, value;
+	unsigned __int128 part;
 	const char *at = text;
 	const struct unit *unit = NULL;
 
@@ -45,12 +46,12 @@ static int scaled(const char *text, const struct unit *units, size_t count, uint
 			unit = &units[i];
 	if (!unit)
 		return -EINVAL;
-	if (__builtin_mul_overflow(whole, unit->factor, &value) ||
-	    __builtin_mul_overflow(fraction, unit->factor, &part))
+	if (__builtin_mul_overflow(whole, unit->factor, &value))
 		return -ERANGE;
+	part = (unsigned __int128)fraction * unit->factor; /* nine digits of hours need more than 64 bits */
 	if (part % scale)
 		return -EINVAL;
-	if (__builtin_add_overflow(value, part / scale, &value))
+	if (__builtin_add_overflow(value, (uint64_t)(part / scale), &value))
 		return -ERANGE;
 	*ret_value = value;
 	return 0;

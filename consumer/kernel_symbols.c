@@ -45,16 +45,25 @@ static size_t line_begin(const struct kernel_symbols *symbols, size_t at)
 static size_t parse_line(const struct kernel_symbols *symbols, size_t at, struct kernel_symbol *ret_symbol)
 {
 	const char *line = symbols->text + at, *end = memchr(line, '\n', symbols->bytes - at);
-	char copy[256];
+	char copy[640]; /* KSYM_NAME_LEN is 512 */
 	size_t bytes = end ? (size_t)(end - line) : symbols->bytes - at, kept;
-	long long offset = INT64_MIN;
+	long long offset;
+	int name = 0;
 
 	kept = bytes < sizeof(copy) - 1 ? bytes : sizeof(copy) - 1;
 	memcpy(copy, line, kept);
 	copy[kept] = '\0';
 	ret_symbol->name[0] = ret_symbol->module[0] = '\0';
-	sscanf(copy, "%lld %127s %63s", &offset, ret_symbol->name, ret_symbol->module);
-	ret_symbol->offset = offset;
+	ret_symbol->offset = INT64_MIN;
+	if (sscanf(copy, "%lld %n", &offset, &name) == 1) {
+		size_t name_bytes = strcspn(copy + name, " ");
+		const char *module = copy + name + name_bytes;
+
+		ret_symbol->offset = offset;
+		snprintf(ret_symbol->name, sizeof(ret_symbol->name), "%.*s", (int)name_bytes, copy + name);
+		if (*module)
+			snprintf(ret_symbol->module, sizeof(ret_symbol->module), "%s", module + 1);
+	}
 	return at + bytes + !!end;
 }
 

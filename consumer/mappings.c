@@ -230,6 +230,18 @@ void mappings_free(struct mappings *mappings)
 	free(mappings);
 }
 
+/* The same mapping of the same file, whose path could be had another time. */
+static bool is_known(const struct process *process, const struct mapping_record *record)
+{
+	uint32_t found = lower_bound(process, record->begins);
+	const struct mapping *mapping = &process->mappings[found];
+
+	return found < process->count && mapping->begins == record->begins && mapping->ends == record->ends &&
+	       mapping->file && mapping->file->inode == record->inode &&
+	       mapping->file->device_major == record->device_major &&
+	       mapping->file->device_minor == record->device_minor;
+}
+
 static void take_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
 	struct process *process = find_process(mappings, record->tgid, record->started_ns);
@@ -237,9 +249,11 @@ static void take_record(struct mappings *mappings, const struct mapping_record *
 
 	if (!process)
 		process = add_process(mappings, record->tgid, record->started_ns);
-	if (!process || process->count == MAPPINGS_MAX)
+	if (!process)
 		return;
 	process->walk = mappings->walk;
+	if (record->flags & MAPPING_NO_PATH && is_known(process, record))
+		return;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
 		mapping.file = take_file(mappings, record, path);
 		if (!mapping.file)

@@ -294,7 +294,9 @@ static int name_rest(struct resolved *resolved)
 	for (uint32_t i = 0; i < resolved->frames_count; i++) {
 		struct resolved_frame *frame = &resolved->frames[i];
 		const char *path = resolved->modules[frame->module].path, *slash = strrchr(path, '/');
-		const char *sign = frame->offset < 0 ? "-" : "+";
+
+		uint64_t offset = (uint64_t)frame->offset;
+		char sign = '+';
 
 		if (frame->function)
 			continue;
@@ -305,8 +307,14 @@ static int name_rest(struct resolved *resolved)
 				return -ENOMEM;
 			continue;
 		}
-		if (asprintf(&frame->function, "%s%s0x%" PRIx64, slash && slash[1] ? slash + 1 : path, sign,
-			     (uint64_t)(frame->offset < 0 ? -frame->offset : frame->offset)) < 0) {
+		/* only what lies in neither of the kernel's areas is negative: a user address has all 64 bits
+		 */
+		if (resolved->modules[frame->module].kind == MODULE_KERNEL && frame->offset < 0) {
+			sign = '-';
+			offset = -offset;
+		}
+		if (asprintf(&frame->function, "%s%c0x%" PRIx64, slash && slash[1] ? slash + 1 : path, sign,
+			     offset) < 0) {
 			frame->function = NULL;
 			return -ENOMEM;
 		}

@@ -20,7 +20,7 @@ struct reading {
 	struct rule *rule; /* the section that is open, or NULL: its keys are passed over */
 	char file[200];    /* of that section */
 	unsigned int line;
-	bool has_comm;
+	bool has_comm, has_trigger;
 	bool out_of_memory;
 };
 
@@ -132,6 +132,7 @@ static void add_trigger(struct reading *reading, const struct ini_entry *entry, 
 	struct rule *rule = reading->rule;
 	const char *why = parse_threshold(entry->value, &trigger);
 
+	reading->has_trigger = true;
 	if (trigger.resource == PSI_IRQ && trigger.kind == PSI_SOME)
 		why = "the kernel counts irq pressure as full only: use irq.full";
 	if (why) {
@@ -160,7 +161,7 @@ static void finish_rule(struct reading *reading)
 	if (!reading->has_comm)
 		config_error(reading->errors, reading->file, reading->line, "rule '%s' has no comm",
 			     rule->name);
-	if (!rule->triggers_count)
+	if (!reading->has_trigger)
 		config_error(reading->errors, reading->file, reading->line,
 			     "rule '%s' has no trigger, such as cpu.some = 10%%", rule->name);
 	for (size_t i = 0; i < rule->triggers_count; i++)
@@ -209,7 +210,7 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 	snprintf(reading->rule->source, sizeof(reading->rule->source), "%.200s:%u", entry->file, entry->line);
 	snprintf(reading->file, sizeof(reading->file), "%s", entry->file);
 	reading->line = entry->line;
-	reading->has_comm = false;
+	reading->has_comm = reading->has_trigger = false;
 }
 
 static void visit_entry(void *user, const struct ini_entry *entry)

@@ -18,7 +18,12 @@
 #define LOCK_FILE "bourdond.lock"
 #define PAGE_BYTES 4096U
 #define HEAP_BYTES_MAX (64L << 20)
-#define LOG_SHARE 4 /* of the bytes a database may have, one in so many is for its write-ahead log */
+/*
+ * Of the bytes that a database may have, eighths: for its file, and for its write-ahead log when a commit
+ * begins. What is left is for what that commit adds to the log.
+ */
+#define FILE_EIGHTHS 5
+#define LOG_EIGHTHS 1
 
 struct store {
 	struct sql sql;
@@ -101,6 +106,23 @@ static int evict_oldest(struct store *store)
 	result = sql_execute(&store->sql, "PRAGMA incremental_vacuum");
 	trim_log(store);
 	return result;
+}
+
+/*
+ * SQLite says "full" of a full disk, too; what somebody else filled no eviction of ours mends. Near its own
+ * limit it is the limit, and what is evicted makes room within the file.
+ */
+static bool eviction_helps(struct store *store)
+{
+	sqlite3_int64 pages = 0, most = 0;
+	struct statvfs at;
+
+	if (sql_run_once(&store->sql, &pages, "PRAGMA page_count") ||
+	    sql_run_once(&store->sql, &most, "PRAGMA max_page_count"))
+		return false;
+	if (pages >= most / 8 * 7)
+		return true;
+	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
 }
 
 /* A smaller limit than the last time's, or another's database: down to size before anything else. */
@@ -213,6 +235,7 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 	       const atomic_uint_fast64_t *give_up_ns)
 {
 	struct store *store = calloc(1, sizeof(*store));
+	_cleanup_free_ char *real = NULL;
 	char path[PATH_MAX - 8];
 	int result;
 
@@ -220,11 +243,17 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 		return -ENOMEM;
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
-	store->log_bytes_max = bytes_max / LOG_SHARE;
-	store->database_bytes_max = bytes_max - store->log_bytes_max;
-	snprintf(path, sizeof(path), "%s/" DATABASE_FILE, directory);
+	store->log_bytes_max = bytes_max / 8 * LOG_EIGHTHS;
+	store->database_bytes_max = bytes_max / 8 * FILE_EIGHTHS;
+	/* SQLite follows no link, not even on the way to the file */
+	real = realpath(directory, NULL);
+	result = real ? 0 : -errno;
+	snprintf(path, sizeof(path), "%s/" DATABASE_FILE, real ? real : directory);
 	snprintf(store->log_path, sizeof(store->log_path), "%s-wal", path);
-	result = lock_directory(store, directory);
+	if (result < 0)
+		snprintf(store->sql.error, sizeof(store->sql.error), "%s", strerror(-result));
+	else
+		result = lock_directory(store, real);
 	if (!result)
 		result = open_database(store, path);
 	if (result < 0) {
@@ -307,16 +336,26 @@ static int add_run(struct store *store, const struct manifest *manifest)
 	return result;
 }
 
+/* After a transaction that found the database full: true when there is room to try again. */
+static bool made_room(struct store *store, int result)
+{
+	return result == -ENOSPC && eviction_helps(store) && !evict_oldest(store);
+}
+
 int store_begin_run(struct store *store, const struct manifest *manifest, const struct rule_set *rules)
 {
-	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+	int result;
 
-	if (result < 0)
-		return result;
-	result = add_run(store, manifest);
-	if (!result)
-		result = add_rules(store, rules);
-	return sql_finish(&store->sql, result);
+	do {
+		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+		if (result < 0)
+			break;
+		result = add_run(store, manifest);
+		if (!result)
+			result = add_rules(store, rules);
+		result = sql_finish(&store->sql, result);
+	} while (made_room(store, result));
+	return result;
 }
 
 int store_end_run(struct store *store)
@@ -357,23 +396,6 @@ int store_begin_capture(struct store *store, const struct capture_cause *cause, 
 	return store_capture_announce(&store->sql, store->run_id, cause, history_ns, ret_capture_id);
 }
 
-/*
- * SQLite says "full" of a full disk, too; what somebody else filled no eviction of ours mends. Near its own
- * limit it is the limit, and what is evicted makes room within the file.
- */
-static bool eviction_helps(struct store *store)
-{
-	sqlite3_int64 pages = 0, most = 0;
-	struct statvfs at;
-
-	if (sql_run_once(&store->sql, &pages, "PRAGMA page_count") ||
-	    sql_run_once(&store->sql, &most, "PRAGMA max_page_count"))
-		return false;
-	if (pages >= most / 8 * 7)
-		return true;
-	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
-}
-
 int store_give_up_capture(struct store *store, int64_t capture_id)
 {
 	sqlite3_stmt *statement;
@@ -390,9 +412,9 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 			 const struct mappings *mappings)
 {
 	/* nothing is worth all captures before it, least of all one that a hostile process made large */
-	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 2) {
+	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 3) {
 		snprintf(store->sql.error, sizeof(store->sql.error),
-			 "with %u rows and %u stacks it would fill half of the database; raise max_size",
+			 "with %u rows and %u stacks it would take a third of the database; raise max_size",
 			 capture->rows_count, capture->stacks.count);
 		return -EFBIG;
 	}
@@ -413,9 +435,7 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 			trim_log(store);
 			return 0;
 		}
-		if (result != -ENOSPC || !eviction_helps(store))
+		if (!made_room(store, result))
 			return result;
-		if (evict_oldest(store))
-			return -ENOSPC;
 	}
 }

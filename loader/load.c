@@ -142,13 +142,15 @@ static int pin_attached(struct load *load, const char *name, mode_t mode, gid_t 
 	if (!result)
 		bpf_link__disconnect(link);
 	bpf_link__destroy(link);
-	if (!result) {
-		size_t used = strlen(load->manifest.attached);
-
-		snprintf(load->manifest.attached + used, sizeof(load->manifest.attached) - used, "%s%s",
-			 used ? " " : "", name);
-	}
 	return result;
+}
+
+static void note_attached(struct load *load, const char *name)
+{
+	size_t used = strlen(load->manifest.attached);
+
+	snprintf(load->manifest.attached + used, sizeof(load->manifest.attached) - used, "%s%s",
+		 used ? " " : "", name);
 }
 
 static int attach_tracepoints(struct load *load)
@@ -173,8 +175,25 @@ static int attach_tracepoints(struct load *load)
 		result = pin_attached(load, name, PIN_PRIVATE_MODE, 0, link);
 		if (result < 0)
 			return result;
+		note_attached(load, name);
 	}
 	return 0;
+}
+
+/* Ascending numbers as "0-3,5". */
+static void format_cpus(const unsigned int *cpus, size_t count, char *into, size_t bytes)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < bytes;) {
+		size_t last = i;
+
+		while (last + 1 < count && cpus[last + 1] == cpus[last] + 1)
+			last++;
+		used += (size_t)snprintf(into + used, bytes - used, last > i ? "%s%u-%u" : "%s%u",
+					 i ? "," : "", cpus[i], cpus[last]);
+		i = last + 1;
+	}
 }
 
 static int attach_clock(struct load *load)
@@ -186,11 +205,12 @@ static int attach_clock(struct load *load)
 					      .sample_period = 1000000000U / load->settings->hz,
 					      .exclude_idle = 1 };
 
+	char name[300];
+
 	for (size_t i = 0; i < load->cpus_count; i++) {
 		long event = syscall(SYS_perf_event_open, &attributes, -1, load->cpus[i], -1,
 				     PERF_FLAG_FD_CLOEXEC);
 		struct bpf_link *link;
-		char name[32];
 		int result;
 
 		if (event < 0) {
@@ -210,6 +230,10 @@ static int attach_clock(struct load *load)
 		if (result < 0)
 			return result;
 	}
+	format_cpus(load->cpus, load->cpus_count, load->manifest.sampled_cpus,
+		    sizeof(load->manifest.sampled_cpus));
+	snprintf(name, sizeof(name), "link_oncpu_%s", load->manifest.sampled_cpus);
+	note_attached(load, name);
 	return 0;
 }
 
@@ -231,6 +255,7 @@ static int pin_iterators_all(struct load *load)
 		result = pin_attached(load, pin_iterators[i], PIN_ITERATOR_MODE, load->settings->gid, link);
 		if (result < 0)
 			return result;
+		note_attached(load, pin_iterators[i]);
 	}
 	return 0;
 }
@@ -318,22 +343,6 @@ static void read_kernel_build_id(char hex[65])
 	}
 }
 
-/* Ascending numbers as "0-3,5". */
-static void format_cpus(const unsigned int *cpus, size_t count, char *into, size_t bytes)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < count && used < bytes;) {
-		size_t last = i;
-
-		while (last + 1 < count && cpus[last + 1] == cpus[last] + 1)
-			last++;
-		used += (size_t)snprintf(into + used, bytes - used, last > i ? "%s%u-%u" : "%s%u",
-					 i ? "," : "", cpus[i], cpus[last]);
-		i = last + 1;
-	}
-}
-
 /* Whoever mounted bpffs for the load that this one replaces mounted it for this one. */
 static bool was_mounted_by_us(const char *manifest_path, const char *pin_dir)
 {
@@ -365,7 +374,6 @@ static int write_run_files(struct load *load, const char *manifest_path, const c
 	snprintf(manifest->kernel, sizeof(manifest->kernel), "%s", name.release);
 	snprintf(manifest->pin_dir, sizeof(manifest->pin_dir), "%s", settings->pin_dir);
 	read_kernel_build_id(manifest->kernel_build_id);
-	format_cpus(load->cpus, load->cpus_count, manifest->sampled_cpus, sizeof(manifest->sampled_cpus));
 	hash_object(manifest->object_sha256);
 	result = manifest_format(manifest, &text);
 	if (!result)

@@ -30,6 +30,9 @@ static bool is_pin_path(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
+	for (const char *at = path; *at; at++)
+		if (*at <= ' ' || *at == ';' || *at == 0x7f)
+			return false; /* the manifest could not say it */
 	return path[0] == '/' && name[1] && !strchr(name, '.') && !strstr(path, "//") && strlen(path) < 200;
 }
 
@@ -40,7 +43,7 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 	settings->pin_dir = arguments->pin_dir;
 	settings->run_dir = arguments->run_dir;
 	if (!is_pin_path(arguments->pin_dir)) {
-		log_error("--pin-dir %s: give an absolute path whose last part has no dot",
+		log_error("--pin-dir %s: give an absolute path without blanks whose last part has no dot",
 			  arguments->pin_dir);
 		return EXIT_USAGE;
 	}

@@ -62,7 +62,8 @@ static const char rows_sql[] =
 	" (2, 3, 1, 't', 2, 'off-cpu', 'cpu', 1, 3, 900000000),"
 	" (2, 3, 1, 't', 1, 'off-cpu', 'io', 1, 3, 1900000000);"
 	"INSERT INTO loss VALUES(1, 'torn-slots', 0, 'sample'), (1, 'events-lost', 0, 'event'),"
-	" (2, 'overwritten-slots', 20, 'sample'), (2, 'torn-slots', 0, 'sample'), (2, 'stack-truncated', 2, 'stack');";
+	" (2, 'overwritten-slots', 20, 'sample'), (2, 'torn-slots', 0, 'sample'), (2, 'stack-truncated', 2, "
+	"'stack');";
 
 static char *directory, *database;
 
@@ -393,7 +394,7 @@ START_TEST(why_explains_a_capture)
 		"    -9 s         0\n",
 		"     4 s        11  █\n",
 		"\nPARTIAL: overwritten-slots 3.3 %\n",
-		"             2     0.3 %  stack-truncated\n",
+		"             2 stacks (0.3 %): stack-truncated\n",
 	};
 	_cleanup_ran_ struct ran ran = run("why 2");
 	const char *at = ran.out;

@@ -356,8 +356,13 @@ static void use_sockets(const int *pair)
 	WORKS(!getsockopt(pair[0], SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes));
 }
 
+/* A new thread is glibc's until it runs: what that does for it (rseq, robust list) comes before the filter.
+ */
+static pthread_barrier_t running;
+
 static void *wait_for_mutex(void *mutex)
 {
+	pthread_barrier_wait(&running);
 	pthread_mutex_lock(mutex);
 	pthread_mutex_unlock(mutex);
 	return NULL;
@@ -378,7 +383,9 @@ static void work_as_bourdond(const void *directory_path)
 	WORKS(directory >= 0 && epoll >= 0 && timer >= 0);
 	WORKS(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
 	pthread_mutex_lock(&mutex);
+	pthread_barrier_init(&running, NULL, 2);
 	WORKS(!pthread_create(&thread, NULL, wait_for_mutex, &mutex));
+	pthread_barrier_wait(&running);
 	confine(&bourdond);
 	use_files(directory);
 	use_events(epoll, timer);
@@ -449,6 +456,7 @@ static void *forbidden_when_told(void *pipe_end)
 {
 	char byte;
 
+	pthread_barrier_wait(&running);
 	if (read(*(int *)pipe_end, &byte, 1) == 1)
 		syscall(SYS_getppid);
 	return NULL;
@@ -461,7 +469,9 @@ static void confine_two_threads(const void *unused)
 
 	(void)unused;
 	WORKS(!pipe2(ends, O_CLOEXEC));
+	pthread_barrier_init(&running, NULL, 2);
 	WORKS(!pthread_create(&thread, NULL, forbidden_when_told, &ends[0]));
+	pthread_barrier_wait(&running);
 	confine(&bourdond);
 	WORKS(write(ends[1], "x", 1) == 1);
 	pthread_join(thread, NULL);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/unit/helpers.h"
+
+#include "common/cleanup.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- random numbers ---- */
+
+struct dice dice_take(uint64_t salt)
+{
+	const char *seed = getenv(SEED_VARIABLE);
+
+	ck_assert_msg(seed != NULL, "main() sets " SEED_VARIABLE);
+	return (struct dice){ strtoull(seed, NULL, 10) + salt * 0xd1342543de82ef95U };
+}
+
+/* splitmix64 */
+uint64_t dice_roll(struct dice *dice)
+{
+	uint64_t value = dice->state += 0x9e3779b97f4a7c15U;
+
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
+	value = (value ^ value >> 27) * 0x94d049bb133111ebU;
+	return value ^ value >> 31;
+}
+
+uint32_t dice_below(struct dice *dice, uint32_t below)
+{
+	return (uint32_t)(dice_roll(dice) >> 32) % below;
+}
+
+/* ---- files ---- */
+
+char *directory_make(void)
+{
+	const char *above = getenv("TMPDIR");
+	char *path;
+
+	ck_assert_msg(above != NULL, "main() sets TMPDIR");
+	path = path_join(above, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	return path;
+}
+
+static int remove_one(const char *path, const struct stat *at, int type, struct FTW *where)
+{
+	(void)at;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+void directory_remove(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+char *path_join(const char *directory, const char *name)
+{
+	char *path;
+
+	ck_assert_int_gt(asprintf(&path, "%s/%s", directory, name), 0);
+	return path;
+}
+
+void file_put(const char *path, const void *bytes, size_t length)
+{
+	_cleanup_file_ FILE *file = fopen(path, "we");
+
+	ck_assert_msg(file != NULL, "%s: %s", path, strerror(errno));
+	ck_assert_uint_eq(fwrite(bytes, 1, length, file), length);
+}
+
+uint64_t own_offset(const void *address)
+{
+	_cleanup_file_ FILE *maps = fopen("/proc/self/maps", "re");
+	uint64_t at = (uint64_t)(uintptr_t)address, begins, ends, offset;
+	char line[4096 + 128];
+
+	ck_assert_ptr_nonnull(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &begins, &ends, &offset) == 3 &&
+		    begins <= at && at < ends)
+			return at - begins + offset;
+	ck_abort_msg("%p is not mapped", address);
+}
+
+size_t descriptors_open(void)
+{
+	_cleanup_dir_ DIR *directory = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	ck_assert_ptr_nonnull(directory);
+	while (readdir(directory))
+		count++;
+	return count;
+}
+
+/* ---- what goes to standard error ---- */
+
+int log_take(void)
+{
+	_cleanup_file_ FILE *file = tmpfile();
+	int saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	ck_assert(file && saved >= 0);
+	ck_assert_int_eq(dup2(fileno(file), STDERR_FILENO), STDERR_FILENO);
+	return saved;
+}
+
+char *log_taken(int saved)
+{
+	char *text = calloc(1, 65536);
+	ssize_t bytes = text ? pread(STDERR_FILENO, text, 65535, 0) : -1;
+
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	ck_assert_int_ge(bytes, 0);
+	return text;
+}
+
+/* ---- rings ---- */
+
+void fake_ring_make(struct fake_ring *ring, uint32_t slots_count)
+{
+	*ring = (struct fake_ring){ calloc(slots_count, sizeof(struct sample)), slots_count, 0 };
+	ck_assert_ptr_nonnull(ring->slots);
+}
+
+void fake_ring_free(struct fake_ring *ring)
+{
+	free(ring->slots);
+	*ring = (struct fake_ring){ 0 };
+}
+
+/* As publish() in the kernel program: a full barrier on both sides. */
+static void publish(__u64 *seq, uint64_t value)
+{
+	__atomic_exchange_n(seq, value, __ATOMIC_SEQ_CST);
+}
+
+struct sample *fake_ring_begin(struct fake_ring *ring)
+{
+	struct sample *slot = &ring->slots[ring->written % ring->slots_count];
+
+	publish(&slot->seq, 0);
+	slot->header = (struct record_header){ RECORD_SAMPLE, sizeof(*slot) };
+	return slot;
+}
+
+void fake_ring_publish(struct fake_ring *ring)
+{
+	struct sample *slot = &ring->slots[ring->written % ring->slots_count];
+
+	publish(&slot->seq, ++ring->written);
+}
+
+void fake_ring_write(struct fake_ring *ring, const struct sample *sample)
+{
+	struct sample *slot = fake_ring_begin(ring);
+
+	slot->header = sample->header;
+	memcpy(&slot->time_ns, &sample->time_ns, sizeof(*sample) - offsetof(struct sample, time_ns));
+	fake_ring_publish(ring);
+}
+
+struct sample sample_make(uint32_t tgid, uint64_t time_ns, int kernel_depth, int user_depth, uint64_t frames)
+{
+	struct sample sample = {
+		.header = { RECORD_SAMPLE, sizeof(sample) },
+		.time_ns = time_ns,
+		.weight_ns = 1,
+		.started_ns = 1000 + tgid,
+		.cgroup_id = 7,
+		.tgid = tgid,
+		.tid = tgid,
+		.pattern_id = 1,
+		.kind = SAMPLE_ON_CPU,
+		.unwinder = UNWINDER_FRAME_POINTER,
+		.kernel_depth = (int16_t)kernel_depth,
+		.user_depth = (int16_t)user_depth,
+		.comm = "thread",
+	};
+
+	for (int i = 0; i < kernel_depth && i < (int)SAMPLE_KERNEL_FRAMES; i++)
+		sample.kernel_frames[i] = (int32_t)frames + i;
+	for (int i = 0; i < user_depth && i < (int)SAMPLE_USER_FRAMES; i++)
+		sample.user_frames[i] = frames + (uint64_t)i;
+	return sample;
+}

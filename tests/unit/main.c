@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Runs all unit tests. Each test is a process of its own (CK_FORK=no: all are one, for a debugger); its
+ * files lie in one directory, which goes when all have ended. A seed that made a test fail is shown.
+ */
+#include "common/cleanup.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <inttypes.h>
+#include <libgen.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+static Suite *(*const suites[])(void) = {
+	options_suite,  units_suite,   files_suite,          escape_suite,         ini_suite,
+	manifest_suite, cpus_suite,    cgroup_suite,         hash_index_suite,     comm_trie_suite,
+	pass_fd_suite,  seccomp_suite, rules_suite,          settings_suite,       patterns_suite,
+	psi_suite,      ring_suite,    stacks_suite,         capture_suite,        targets_suite,
+	mappings_suite, records_suite, process_events_suite, kernel_symbols_suite, elf_symbols_suite,
+	resolve_suite,  store_suite,   report_suite,
+};
+
+/* The seccomp tests run the policy compiler, which the Makefile leaves beside this program. */
+static void find_policy_compiler(const char *program)
+{
+	_cleanup_free_ char *copy = strdup(program), *path = NULL;
+
+	if (copy && asprintf(&path, "%s/compile_seccomp", dirname(copy)) > 0)
+		setenv("COMPILE_SECCOMP", path, 0);
+}
+
+static void choose_seed(void)
+{
+	uint64_t seed = 0;
+	char text[24];
+
+	if (getrandom(&seed, sizeof(seed), 0) < 0)
+		seed = (uint64_t)getpid();
+	snprintf(text, sizeof(text), "%" PRIu64, seed);
+	setenv(SEED_VARIABLE, text, 0);
+}
+
+int main(int count, char **arguments)
+{
+	char directory[] = "/tmp/bourdon-unit.XXXXXX";
+	SRunner *runner = srunner_create(NULL);
+	int run, failed;
+
+	if (count > 1 || !mkdtemp(directory) || chmod(directory, 0711) || setenv("TMPDIR", directory, 1))
+		return EXIT_FAILURE;
+	find_policy_compiler(arguments[0]);
+	choose_seed();
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+		srunner_add_suite(runner, suites[i]());
+	srunner_run_all(runner, CK_NORMAL);
+	run = srunner_ntests_run(runner);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	directory_remove(directory);
+	if (failed)
+		printf("the seed was %s: " SEED_VARIABLE "=%s repeats it\n", getenv(SEED_VARIABLE),
+		       getenv(SEED_VARIABLE));
+	printf("unit: %d checks, %d failed\n", run, failed);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

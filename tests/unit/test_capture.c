@@ -1,0 +1,613 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows what a capture takes from the rings and what not: which history is covered, in which second a
+ * sample lies, how samples add up to rows, whose samples count, and that every loss reaches the ledger.
+ */
+#include "common/cleanup.h"
+#include "consumer/capture.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+#define SECOND 1000000000UL
+#define ARMED (100 * SECOND)
+#define TRIGGERED (200 * SECOND)
+#define HISTORY (10 * SECOND)
+#define DURATION (5 * SECOND)
+#define CPUS 2U
+
+/* The rings of two CPUs lie in one array, as they do in the map. */
+struct recorder {
+	struct fake_ring rings[CPUS];
+	struct rings view;
+	struct capture *capture;
+	unsigned int described; /* calls of describe() */
+};
+
+static void recorder_make(struct recorder *recorder, uint32_t slots_per_cpu)
+{
+	struct sample *slots = calloc(CPUS * slots_per_cpu, sizeof(*slots));
+
+	ck_assert_ptr_nonnull(slots);
+	*recorder = (struct recorder){ .view = { slots, slots_per_cpu, CPUS, ARMED } };
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+		recorder->rings[cpu] = (struct fake_ring){ slots + cpu * slots_per_cpu, slots_per_cpu, 0 };
+}
+
+static void recorder_free(struct recorder *recorder)
+{
+	capture_free(recorder->capture);
+	free(recorder->rings[0].slots);
+}
+
+static struct capture_cause cause_make(uint64_t history_ns)
+{
+	return (struct capture_cause){
+		.rule_id = 3,
+		.rule = "web",
+		.trigger = { PSI_MEMORY, PSI_SOME, 50000, 1000000 },
+		.mode = TRIGGER_KERNEL,
+		.cgroup = strdup("/system.slice"),
+		.triggered_ns = TRIGGERED,
+		.triggered_at = 1700000000000000000,
+		.history_ns = history_ns,
+		.capture_ns = DURATION,
+		.hz = 47,
+	};
+}
+
+static void begin(struct recorder *recorder, uint64_t history_ns)
+{
+	struct capture_cause cause = cause_make(history_ns);
+
+	recorder->capture = capture_begin(&cause, &recorder->view, 12345);
+	ck_assert_ptr_nonnull(recorder->capture);
+}
+
+/* Process 1 and 2 are the rule's, 3 is known and is not, nobody knows 4. */
+static bool describe(void *user, const struct sample *sample, struct capture_process *process)
+{
+	struct recorder *recorder = user;
+
+	recorder->described++;
+	if (process->tgid != sample->tgid || process->started_ns != sample->started_ns ||
+	    process->cgroup_id != sample->cgroup_id || sample->tgid == 4)
+		return false;
+	process->uid = 1000 + sample->tgid;
+	strcpy(process->comm, "leader");
+	process->cgroup = strdup("/system.slice/web");
+	process->included = sample->tgid != 3;
+	return true;
+}
+
+static void put(struct recorder *recorder, uint32_t cpu, uint32_t tgid, uint64_t time_ns)
+{
+	struct sample sample = sample_make(tgid, time_ns, 1, 2, 0x1000);
+
+	fake_ring_write(&recorder->rings[cpu], &sample);
+}
+
+static void drain(struct recorder *recorder)
+{
+	capture_drain(recorder->capture, describe, recorder);
+}
+
+static uint64_t samples_of(const struct capture *capture)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		sum += capture->rows[i].samples;
+	return sum;
+}
+
+static uint64_t all_losses(const struct capture *capture)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < LOSS_REASONS; i++)
+		sum += capture->losses[i];
+	return sum;
+}
+
+/* ---- history ---- */
+
+START_TEST(an_empty_recorder_covers_what_it_was_armed_for)
+{
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	begin(&recorder, HISTORY);
+	ck_assert_uint_eq(recorder.capture->covered_from_ns, TRIGGERED - HISTORY);
+	ck_assert_uint_eq(capture_history_ns(recorder.capture), HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->rows_count, 0);
+	capture_end(recorder.capture, TRIGGERED + DURATION, false);
+	ck_assert_uint_eq(all_losses(recorder.capture), 0);
+	recorder_free(&recorder);
+}
+END_TEST
+
+struct armed_case {
+	uint64_t armed_ns, history_ns, covered_from_ns;
+};
+
+static const struct armed_case armed_cases[] = {
+	{ 0, HISTORY, TRIGGERED - HISTORY },
+	{ TRIGGERED - HISTORY, HISTORY, TRIGGERED - HISTORY },
+	{ TRIGGERED - HISTORY + 1, HISTORY, TRIGGERED - HISTORY + 1 },
+	{ TRIGGERED - 3, HISTORY, TRIGGERED - 3 },
+	{ TRIGGERED, HISTORY, TRIGGERED },
+	{ ARMED, 0, TRIGGERED },
+	{ ARMED, TRIGGERED, ARMED },
+	{ ARMED, TRIGGERED + 1, ARMED }, /* more than there is time since boot */
+	{ ARMED, UINT64_MAX, ARMED },
+};
+
+START_TEST(history_begins_when_armed)
+{
+	const struct armed_case *one = &armed_cases[_i];
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	recorder.view.armed_ns = one->armed_ns;
+	begin(&recorder, one->history_ns);
+	ck_assert_uint_eq(recorder.capture->covered_from_ns, one->covered_from_ns);
+	ck_assert_uint_eq(capture_history_ns(recorder.capture), TRIGGERED - one->covered_from_ns);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* The ring that goes back least decides: before that, one CPU's samples would be missing. */
+START_TEST(a_wrapped_ring_shortens_history)
+{
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	for (uint64_t i = 0; i < 20; i++)
+		put(&recorder, 1, 1, TRIGGERED - (20 - i) * (SECOND / 10));
+	put(&recorder, 0, 1, TRIGGERED - 5 * SECOND);
+	put(&recorder, 0, 2, TRIGGERED - SECOND / 4);
+	begin(&recorder, HISTORY);
+	/* of CPU 1 the last 7 are safe to read */
+	ck_assert_uint_eq(recorder.capture->covered_from_ns, TRIGGERED - 7 * (SECOND / 10));
+	ck_assert_uint_eq(capture_history_ns(recorder.capture), 7 * (SECOND / 10));
+	drain(&recorder);
+	ck_assert_uint_eq(samples_of(recorder.capture), 8);
+	capture_end(recorder.capture, TRIGGERED + DURATION, false);
+	ck_assert_uint_eq(all_losses(recorder.capture), 0);
+	recorder_free(&recorder);
+}
+END_TEST
+
+START_TEST(a_wrapped_ring_with_history_enough_shortens_nothing)
+{
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	for (uint64_t i = 0; i < 20; i++)
+		put(&recorder, 0, 1, TRIGGERED - (20 - i) * 5 * SECOND);
+	begin(&recorder, HISTORY);
+	ck_assert_uint_eq(recorder.capture->covered_from_ns, TRIGGERED - HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(samples_of(recorder.capture), 2); /* -10 s and -5 s */
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* ---- seconds, and the ends of a capture ---- */
+
+struct second_case {
+	int64_t relative_ns;
+	bool taken;
+	int32_t second;
+};
+
+static const struct second_case second_cases[] = {
+	{ -(int64_t)HISTORY - 1, false, 0 },
+	{ -(int64_t)HISTORY, true, -10 },
+	{ -(int64_t)HISTORY + 1, true, -10 },
+	{ -1000000001, true, -2 },
+	{ -1000000000, true, -1 },
+	{ -999999999, true, -1 },
+	{ -1, true, -1 },
+	{ 0, true, 0 },
+	{ 1, true, 0 },
+	{ 999999999, true, 0 },
+	{ 1000000000, true, 1 },
+	{ (int64_t)DURATION - 1, true, 4 },
+	{ (int64_t)DURATION, false, 0 },
+	{ (int64_t)DURATION + 1, false, 0 },
+	{ 3600 * (int64_t)SECOND, false, 0 },
+};
+
+START_TEST(a_sample_lies_in_its_second)
+{
+	const struct second_case *one = &second_cases[_i];
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	put(&recorder, 0, 1, TRIGGERED + (uint64_t)one->relative_ns);
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->rows_count, one->taken);
+	if (one->taken)
+		ck_assert_int_eq(recorder.capture->rows[0].second, one->second);
+	capture_end(recorder.capture, TRIGGERED + DURATION, false);
+	ck_assert_uint_eq(all_losses(recorder.capture), 0);
+	recorder_free(&recorder);
+}
+END_TEST
+
+START_TEST(it_ends_when_its_time_is_over)
+{
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	begin(&recorder, HISTORY);
+	ck_assert(!capture_is_over(recorder.capture, TRIGGERED));
+	ck_assert(!capture_is_over(recorder.capture, TRIGGERED + DURATION - 1));
+	ck_assert(capture_is_over(recorder.capture, TRIGGERED + DURATION));
+	capture_end(recorder.capture, TRIGGERED + DURATION + 77, false);
+	ck_assert_uint_eq(recorder.capture->ended_ns, TRIGGERED + DURATION);
+	ck_assert(!recorder.capture->interrupted);
+	capture_free(recorder.capture);
+	begin(&recorder, HISTORY);
+	capture_end(recorder.capture, TRIGGERED + 1, true);
+	ck_assert_uint_eq(recorder.capture->ended_ns, TRIGGERED + 1);
+	ck_assert(recorder.capture->interrupted);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* ---- processes ---- */
+
+START_TEST(only_the_rules_processes_count)
+{
+	struct recorder recorder;
+	const struct capture *capture;
+
+	recorder_make(&recorder, 32);
+	for (uint32_t i = 0; i < 12; i++)
+		put(&recorder, i % CPUS, i % 4 + 1, TRIGGERED - SECOND + i);
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	capture = recorder.capture;
+	ck_assert_uint_eq(capture->processes_count, 3);
+	ck_assert_uint_eq(samples_of(capture), 6);
+	ck_assert_uint_eq(capture->losses[LOSS_UNKNOWN_PROCESS], 3);
+	ck_assert_uint_eq(all_losses(capture), 3);
+	ck_assert_uint_eq(recorder.described, 3 + 3); /* who is known is asked for once */
+	for (uint32_t i = 0; i < capture->processes_count; i++) {
+		const struct capture_process *process = &capture->processes[i];
+
+		ck_assert_uint_eq(process->uid, 1000 + process->tgid);
+		ck_assert_uint_eq(process->started_ns, 1000 + process->tgid);
+		ck_assert_str_eq(process->comm, "leader");
+		ck_assert_str_eq(process->cgroup, "/system.slice/web");
+	}
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		ck_assert_uint_ne(capture->processes[capture->rows[i].process].tgid, 3);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* A pid that was used again is another process. */
+START_TEST(a_process_is_its_pid_and_its_beginning)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 1, 0x1000);
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	fake_ring_write(&recorder.rings[0], &sample);
+	sample.started_ns++;
+	fake_ring_write(&recorder.rings[0], &sample);
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->processes_count, 2);
+	ck_assert_uint_eq(recorder.capture->rows_count, 2);
+	ck_assert_uint_eq(recorder.capture->stacks.count, 2);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* The rule may apply to it in one cgroup and not in the other. */
+START_TEST(one_that_moves_is_another)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 1, 0x1000);
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	for (int i = 0; i < 4; i++) {
+		sample.cgroup_id = 7 + (uint64_t)i % 2;
+		fake_ring_write(&recorder.rings[0], &sample);
+	}
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->processes_count, 2);
+	ck_assert_uint_eq(recorder.capture->processes[0].cgroup_id, 7);
+	ck_assert_uint_eq(recorder.capture->processes[1].cgroup_id, 8);
+	ck_assert_uint_eq(recorder.capture->rows_count, 2);
+	ck_assert_uint_eq(recorder.described, 2);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* ---- rows ---- */
+
+START_TEST(equal_samples_add_up)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 3, 4, 0x1000);
+	struct recorder recorder;
+
+	recorder_make(&recorder, 32);
+	for (uint32_t i = 0; i < 10; i++) {
+		sample.time_ns = TRIGGERED + i * (SECOND / 10);
+		sample.weight_ns = 1000000000000UL + i;
+		fake_ring_write(&recorder.rings[i % CPUS], &sample);
+	}
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->rows_count, 1);
+	ck_assert_uint_eq(recorder.capture->rows[0].samples, 10);
+	ck_assert_uint_eq(recorder.capture->rows[0].weight_ns, 10000000000045UL);
+	ck_assert_str_eq(recorder.capture->rows[0].thread, "thread");
+	ck_assert_uint_eq(recorder.capture->stacks.count, 1);
+	recorder_free(&recorder);
+}
+END_TEST
+
+static void other_process(struct sample *sample)
+{
+	sample->tgid = 2;
+}
+
+static void other_thread(struct sample *sample)
+{
+	sample->tid++;
+}
+
+static void other_second(struct sample *sample)
+{
+	sample->time_ns += SECOND;
+}
+
+static void other_side_of_trigger(struct sample *sample)
+{
+	sample->time_ns -= SECOND / 2 + 1;
+}
+
+static void other_kind(struct sample *sample)
+{
+	sample->kind = SAMPLE_OFF_CPU;
+}
+
+static void other_stall(struct sample *sample)
+{
+	sample->stall = STALL_MEMORY | STALL_IO;
+}
+
+static void other_frame(struct sample *sample)
+{
+	sample->user_frames[3]++;
+}
+
+static void other_kernel_frame(struct sample *sample)
+{
+	sample->kernel_frames[0]--;
+}
+
+static void (*const differences[])(struct sample *) = { other_process, other_thread,
+							other_second,  other_side_of_trigger,
+							other_kind,    other_stall,
+							other_frame,   other_kernel_frame };
+
+START_TEST(different_samples_stay_apart)
+{
+	struct sample sample = sample_make(1, TRIGGERED + SECOND / 2, 3, 4, 0x1000);
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	fake_ring_write(&recorder.rings[0], &sample);
+	differences[_i](&sample);
+	fake_ring_write(&recorder.rings[1], &sample);
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->rows_count, 2);
+	ck_assert_uint_eq(samples_of(recorder.capture), 2);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* Weights and samples of random ones, drained in pieces, against plain sums. */
+START_TEST(nothing_is_lost_in_adding_up)
+{
+	struct dice dice = dice_take(2);
+	uint64_t weight_ns = 0, kept_ns = 0, written = 0;
+	struct recorder recorder;
+
+	recorder_make(&recorder, 64);
+	begin(&recorder, HISTORY);
+	for (int round = 0; round < 300; round++) {
+		uint32_t count = dice_below(&dice, 60);
+
+		for (uint32_t i = 0; i < count; i++, written++) {
+			struct sample sample = sample_make(
+				1 + dice_below(&dice, 2),
+				TRIGGERED - HISTORY + dice_below(&dice, 15000) * 1000000UL,
+				(int)dice_below(&dice, 3), (int)dice_below(&dice, 3), dice_below(&dice, 5));
+
+			sample.tid = dice_below(&dice, 4);
+			sample.weight_ns = dice_below(&dice, 100000);
+			weight_ns += sample.weight_ns;
+			fake_ring_write(&recorder.rings[dice_below(&dice, CPUS)], &sample);
+		}
+		drain(&recorder);
+	}
+	for (uint32_t i = 0; i < recorder.capture->rows_count; i++)
+		kept_ns += recorder.capture->rows[i].weight_ns;
+	ck_assert_uint_eq(samples_of(recorder.capture), written);
+	ck_assert_uint_eq(kept_ns, weight_ns);
+	capture_end(recorder.capture, TRIGGERED + DURATION, false);
+	ck_assert_uint_eq(all_losses(recorder.capture), 0);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* ---- the ledger ---- */
+
+struct loss_case {
+	int kernel_depth, user_depth;
+	enum loss loss;
+};
+
+static const struct loss_case loss_cases[] = {
+	{ -EFAULT, 3, LOSS_KERNEL_STACK },
+	{ 3, -EFAULT, LOSS_USER_STACK },
+	{ SAMPLE_KERNEL_FRAMES, 3, LOSS_TRUNCATED },
+	{ 3, SAMPLE_USER_FRAMES, LOSS_TRUNCATED },
+	{ SAMPLE_KERNEL_FRAMES, SAMPLE_USER_FRAMES, LOSS_TRUNCATED }, /* one sample, one loss */
+	{ SAMPLE_KERNEL_FRAMES - 1, SAMPLE_USER_FRAMES - 1, LOSS_REASONS },
+	{ 0, 0, LOSS_REASONS }, /* no frames are no error */
+};
+
+START_TEST(a_stack_that_is_not_whole_is_counted)
+{
+	const struct loss_case *one = &loss_cases[_i];
+	struct sample sample = sample_make(1, TRIGGERED, one->kernel_depth, one->user_depth, 0x1000);
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	fake_ring_write(&recorder.rings[0], &sample);
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(samples_of(recorder.capture), 1);
+	ck_assert_uint_eq(all_losses(recorder.capture), one->loss != LOSS_REASONS);
+	if (one->loss != LOSS_REASONS)
+		ck_assert_uint_eq(recorder.capture->losses[one->loss], 1);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* What is not of the capture's processes or time is none of its losses. */
+START_TEST(others_stacks_are_not_counted)
+{
+	struct sample other = sample_make(3, TRIGGERED, -EFAULT, -EFAULT, 0);
+	struct sample late = sample_make(1, TRIGGERED + DURATION, -EFAULT, -EFAULT, 0);
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	fake_ring_write(&recorder.rings[0], &other);
+	fake_ring_write(&recorder.rings[0], &late);
+	begin(&recorder, HISTORY);
+	drain(&recorder);
+	ck_assert_uint_eq(all_losses(recorder.capture), 0);
+	recorder_free(&recorder);
+}
+END_TEST
+
+START_TEST(lost_slots_reach_the_ledger)
+{
+	struct recorder recorder;
+	struct sample *slot;
+
+	recorder_make(&recorder, 8);
+	begin(&recorder, HISTORY);
+	for (uint64_t i = 0; i < 11; i++)
+		put(&recorder, 0, 1, TRIGGERED + i);
+	for (uint64_t i = 0; i < 9; i++)
+		put(&recorder, 1, 1, TRIGGERED + i);
+	slot = fake_ring_begin(&recorder.rings[1]);
+	slot->kernel_depth = 65;
+	fake_ring_publish(&recorder.rings[1]);
+	drain(&recorder);
+	capture_end(recorder.capture, TRIGGERED + DURATION, false);
+	ck_assert_uint_eq(samples_of(recorder.capture), 8 + 7);
+	ck_assert_uint_eq(recorder.capture->losses[LOSS_TORN], 1);
+	ck_assert_uint_eq(recorder.capture->losses[LOSS_OVERWRITTEN], 3 + 2); /* a sample is lost once */
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* Beyond its bounds a capture counts and does not grow. Rows: 131,072; stacks: 16,384. */
+START_TEST(a_full_capture_counts)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 1, 0x1000);
+	uint64_t written = 0;
+	struct recorder recorder;
+
+	recorder_make(&recorder, 64);
+	begin(&recorder, HISTORY);
+	for (; written < 140000; written++) {
+		if (_i)
+			sample.user_frames[0] = written; /* each its own stack */
+		else
+			sample.tid = (uint32_t)written;
+		fake_ring_write(&recorder.rings[0], &sample);
+		if (written % 32 == 31)
+			drain(&recorder);
+	}
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->rows_count, _i ? 16384 : 131072);
+	ck_assert_uint_eq(recorder.capture->stacks.count, _i ? 16384 : 1);
+	ck_assert_uint_eq(samples_of(recorder.capture), recorder.capture->rows_count);
+	ck_assert_uint_eq(recorder.capture->losses[LOSS_CAPTURE_FULL],
+			  written - recorder.capture->rows_count);
+	/* what is there already still adds up */
+	sample.tid = 1;
+	sample.user_frames[0] = _i ? 1 : 0x1000;
+	fake_ring_write(&recorder.rings[0], &sample);
+	drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->rows_count, _i ? 16384 : 131072);
+	capture_end(recorder.capture, TRIGGERED + DURATION, false);
+	ck_assert_uint_eq(samples_of(recorder.capture) + all_losses(recorder.capture), written + 1);
+	recorder_free(&recorder);
+}
+END_TEST
+
+START_TEST(every_loss_has_its_name)
+{
+	for (size_t i = 0; i < LOSS_REASONS; i++) {
+		ck_assert_ptr_nonnull(loss_reasons[i].name);
+		ck_assert_ptr_nonnull(loss_reasons[i].unit);
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(loss_reasons[i].name, loss_reasons[j].name);
+	}
+}
+END_TEST
+
+START_TEST(free_takes_null)
+{
+	capture_free(NULL);
+}
+END_TEST
+
+Suite *capture_suite(void)
+{
+	Suite *suite = suite_create("capture");
+	TCase *taking = tcase_create("taking"), *large = tcase_create("large");
+
+	tcase_add_test(taking, an_empty_recorder_covers_what_it_was_armed_for);
+	tcase_add_loop_test(taking, history_begins_when_armed, 0, ARRAY_SIZE(armed_cases));
+	tcase_add_test(taking, a_wrapped_ring_shortens_history);
+	tcase_add_test(taking, a_wrapped_ring_with_history_enough_shortens_nothing);
+	tcase_add_loop_test(taking, a_sample_lies_in_its_second, 0, ARRAY_SIZE(second_cases));
+	tcase_add_test(taking, it_ends_when_its_time_is_over);
+	tcase_add_test(taking, only_the_rules_processes_count);
+	tcase_add_test(taking, a_process_is_its_pid_and_its_beginning);
+	tcase_add_test(taking, one_that_moves_is_another);
+	tcase_add_test(taking, equal_samples_add_up);
+	tcase_add_loop_test(taking, different_samples_stay_apart, 0, ARRAY_SIZE(differences));
+	tcase_add_loop_test(taking, a_stack_that_is_not_whole_is_counted, 0, ARRAY_SIZE(loss_cases));
+	tcase_add_test(taking, others_stacks_are_not_counted);
+	tcase_add_test(taking, lost_slots_reach_the_ledger);
+	tcase_add_test(taking, every_loss_has_its_name);
+	tcase_add_test(taking, free_takes_null);
+	tcase_set_timeout(large, 60);
+	tcase_add_test(large, nothing_is_lost_in_adding_up);
+	tcase_add_loop_test(large, a_full_capture_counts, 0, 2);
+	suite_add_tcase(suite, taking);
+	suite_add_tcase(suite, large);
+	return suite;
+}

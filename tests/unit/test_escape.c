@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that text from elsewhere reaches a terminal or JSON as text only: which bytes are characters, what
+ * is escaped, and that what is cut is cut between characters.
+ */
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+/* ---- UTF-8 ---- */
+
+struct utf8_case {
+	const char *text;
+	unsigned int length, code;
+};
+
+static const struct utf8_case utf8_cases[] = {
+	{ "a", 1, 'a' },
+	{ "\x01", 1, 1 },
+	{ "\x7f", 1, 0x7f },
+	{ "\xc2\x80", 2, 0x80 },
+	{ "\xc3\xa9", 2, 0xe9 },
+	{ "\xdf\xbf", 2, 0x7ff },
+	{ "\xe0\xa0\x80", 3, 0x800 },
+	{ "\xe2\x82\xac", 3, 0x20ac },
+	{ "\xed\x9f\xbf", 3, 0xd7ff },
+	{ "\xee\x80\x80", 3, 0xe000 },
+	{ "\xef\xbf\xbf", 3, 0xffff },
+	{ "\xf0\x90\x80\x80", 4, 0x10000 },
+	{ "\xf0\x9f\x98\x80", 4, 0x1f600 },
+	{ "\xf4\x8f\xbf\xbf", 4, 0x10ffff },
+	{ "", 0, 0 },
+	{ "\x80", 0, 0 },
+	{ "\xbf", 0, 0 },
+	{ "\xc0\x80", 0, 0 }, /* overlong NUL */
+	{ "\xc1\xbf", 0, 0 },
+	{ "\xe0\x80\x80", 0, 0 },
+	{ "\xe0\x9f\xbf", 0, 0 },
+	{ "\xf0\x80\x80\x80", 0, 0 },
+	{ "\xf0\x8f\xbf\xbf", 0, 0 },
+	{ "\xed\xa0\x80", 0, 0 }, /* surrogates */
+	{ "\xed\xbf\xbf", 0, 0 },
+	{ "\xf4\x90\x80\x80", 0, 0 }, /* beyond U+10FFFF */
+	{ "\xf7\xbf\xbf\xbf", 0, 0 },
+	{ "\xf8\x88\x80\x80\x80", 0, 0 },
+	{ "\xfe", 0, 0 },
+	{ "\xff", 0, 0 },
+	{ "\xc3", 0, 0 }, /* cut */
+	{ "\xe2\x82", 0, 0 },
+	{ "\xf0\x9f\x98", 0, 0 },
+	{ "\xc3z", 0, 0 },
+	{ "\xe2\x82z", 0, 0 },
+	{ "\xf0\x9fz\x80", 0, 0 },
+	{ "\xc3\xc3", 0, 0 },
+};
+
+START_TEST(utf8)
+{
+	const struct utf8_case *one = &utf8_cases[_i];
+	unsigned int code = 0;
+
+	ck_assert_uint_eq(escape_utf8(one->text, &code), one->length);
+	if (one->length)
+		ck_assert_uint_eq(code, one->code);
+}
+END_TEST
+
+static size_t encode(unsigned int code, char *into)
+{
+	if (code < 0x80) {
+		into[0] = (char)code;
+		into[1] = '\0';
+		return 1;
+	}
+	if (code < 0x800) {
+		snprintf(into, 5, "%c%c", (char)(0xc0 | code >> 6), (char)(0x80 | (code & 0x3f)));
+		return 2;
+	}
+	if (code < 0x10000) {
+		snprintf(into, 5, "%c%c%c", (char)(0xe0 | code >> 12), (char)(0x80 | (code >> 6 & 0x3f)),
+			 (char)(0x80 | (code & 0x3f)));
+		return 3;
+	}
+	snprintf(into, 5, "%c%c%c%c", (char)(0xf0 | code >> 18), (char)(0x80 | (code >> 12 & 0x3f)),
+		 (char)(0x80 | (code >> 6 & 0x3f)), (char)(0x80 | (code & 0x3f)));
+	return 4;
+}
+
+/* Every number that 21 bits hold: exactly the characters are characters. */
+START_TEST(every_code_point)
+{
+	for (unsigned int code = 1; code < 0x200000; code++) {
+		bool is_character = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+		unsigned int decoded = 0, length;
+		char text[8];
+		size_t bytes = encode(code, text);
+
+		length = escape_utf8(text, &decoded);
+		HOLDS(length == (is_character ? bytes : 0));
+		HOLDS(!is_character || decoded == code);
+	}
+}
+END_TEST
+
+/* ---- for a terminal ---- */
+
+struct text_case {
+	const char *text, *escaped;
+};
+
+static const struct text_case terminal_cases[] = {
+	{ "", "" },
+	{ "nginx: worker", "nginx: worker" },
+	{ "a\\x41", "a\\x41" },
+	{ "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80" },
+	{ "a\nb\tc\rd", "a\\x0ab\\x09c\\x0dd" },
+	{ "\x1b[31m", "\\x1b[31m" },
+	{ "\x7f", "\\x7f" },
+	{ "\xc2\x9b"
+	  "31m",
+	  "\\xc2\\x9b31m" }, /* C1: CSI */
+	{ "\xc2\x80\xc2\x9f", "\\xc2\\x80\\xc2\\x9f" },
+	{ "\xc2\xa0", "\xc2\xa0" },
+	{ "\xff\xfe", "\\xff\\xfe" },
+	{ "\xc0\xaf", "\\xc0\\xaf" },
+	{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },
+	{ "\xc3", "\\xc3" },
+	{ "\xe2\x82"
+	  "a",
+	  "\\xe2\\x82a" },
+	{ "a\xc3\xa9\xa9", "a\xc3\xa9\\xa9" },
+	{ "\xe2\x80\xae"
+	  "exe",
+	  "\\xe2\\x80\\xaeexe" },
+	{ "\xef\xbb\xbf", "\\xef\\xbb\\xbf" },
+};
+
+START_TEST(terminal)
+{
+	const struct text_case *one = &terminal_cases[_i];
+	char into[128];
+
+	ck_assert_ptr_eq(escape_terminal(one->text, into, sizeof(into)), into);
+	ck_assert_str_eq(into, one->escaped);
+}
+END_TEST
+
+/* Unicode's property Bidi_Control, whole: each of them can make a name show as another. */
+static const unsigned int bidi_controls[] = { 0x61c,  0x200e, 0x200f, 0x202a, 0x202b, 0x202c,
+					      0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069 };
+/* And what does not show at all: soft hyphen, zero width, separators, tags. */
+static const unsigned int hidden[] = { 0xad,   0x200b, 0x200c, 0x200d,  0x2028,  0x2029,
+				       0x2060, 0x2064, 0xfeff, 0xe0001, 0xe0041, 0xe007f };
+
+static void expect_escaped(unsigned int code)
+{
+	char text[8], into[32];
+
+	encode(code, text);
+	escape_terminal(text, into, sizeof(into));
+	ck_assert_msg(into[0] == '\\', "U+%04X stays", code);
+}
+
+START_TEST(no_character_turns_the_direction)
+{
+	expect_escaped(bidi_controls[_i]);
+}
+END_TEST
+
+START_TEST(no_character_hides)
+{
+	expect_escaped(hidden[_i]);
+}
+END_TEST
+
+START_TEST(nothing_but_text_reaches_a_terminal)
+{
+	static const char usual[] = "\xe2\x80\xc2\x9b\xf0"
+				    "a";
+	struct dice dice = dice_take(120);
+
+	for (int round = 0; round < 50000; round++) {
+		char text[24] = "", into[100];
+		size_t length = dice_below(&dice, sizeof(text));
+
+		for (size_t i = 0; i < length; i++)
+			text[i] = dice_below(&dice, 2) ? (char)dice_roll(&dice) : usual[dice_below(&dice, 6)];
+		escape_terminal(text, into, sizeof(into));
+		for (const char *at = into; *at;) {
+			unsigned int code = 0, bytes = escape_utf8(at, &code);
+
+			HOLDS(bytes > 0);
+			HOLDS(code >= 0x20 && code != 0x7f && (code < 0x80 || code >= 0xa0));
+			at += bytes;
+		}
+	}
+}
+END_TEST
+
+struct cut_case {
+	const char *text;
+	size_t room;
+	const char *escaped;
+};
+
+static const struct cut_case terminal_cuts[] = {
+	{ "abc", 1, "" },
+	{ "abc", 3, "ab" },
+	{ "abc", 4, "abc" },
+	{ "a\xc3\xa9", 3, "a" },
+	{ "a\xc3\xa9", 4, "a\xc3\xa9" },
+	{ "a\xe2\x82\xac", 4, "a" },
+	{ "a\xf0\x9f\x98\x80", 5, "a" },
+	{ "a\xf0\x9f\x98\x80", 6, "a\xf0\x9f\x98\x80" },
+	{ "a\n", 5, "a" },
+	{ "a\n", 6, "a\\x0a" },
+	{ "a\nbc", 5, "a" }, /* nothing after what did not fit */
+	{ "\xff\xff", 8, "\\xff" },
+};
+
+START_TEST(terminal_is_cut_between_characters)
+{
+	const struct cut_case *one = &terminal_cuts[_i];
+	char into[16];
+
+	memset(into, 'x', sizeof(into));
+	escape_terminal(one->text, into, one->room);
+	ck_assert_str_eq(into, one->escaped);
+	for (size_t i = one->room; i < sizeof(into); i++)
+		ck_assert_int_eq(into[i], 'x');
+}
+END_TEST
+
+/* ---- JSON ---- */
+
+static const struct text_case json_cases[] = {
+	{ "", "" },
+	{ "plain", "plain" },
+	{ "say \"hi\"", "say \\\"hi\\\"" },
+	{ "a\\b/c", "a\\\\b/c" },
+	{ "a\nb\tc\r", "a\\u000ab\\u0009c\\u000d" },
+	{ "\x01\x1f\x7f", "\\u0001\\u001f\\u007f" },
+	{ "\xc2\x85", "\\u0085" },
+	{ "caf\xc3\xa9 \xf0\x9f\x98\x80", "caf\xc3\xa9 \xf0\x9f\x98\x80" },
+	{ "\xff", "\xef\xbf\xbd" },
+	{ "\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "a\xe2\x82", "a\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\xe2\x80\xa8", "\xe2\x80\xa8" },
+};
+
+START_TEST(json)
+{
+	const struct text_case *one = &json_cases[_i];
+	char into[128];
+
+	ck_assert_ptr_eq(escape_json(one->text, into, sizeof(into)), into);
+	ck_assert_str_eq(into, one->escaped);
+}
+END_TEST
+
+static const struct cut_case json_cuts[] = {
+	{ "abc", 1, "" },
+	{ "ab\"", 4, "ab" },
+	{ "ab\"", 5, "ab\\\"" },
+	{ "a\n", 7, "a" },
+	{ "a\n", 8, "a\\u000a" },
+	{ "a\xff", 4, "a" },
+	{ "a\xff", 5, "a\xef\xbf\xbd" },
+	{ "a\xe2\x82\xac", 4, "a" },
+	{ "a\xe2\x82\xac", 5, "a\xe2\x82\xac" },
+};
+
+START_TEST(json_is_cut_between_characters)
+{
+	const struct cut_case *one = &json_cuts[_i];
+	char into[16];
+
+	memset(into, 'x', sizeof(into));
+	escape_json(one->text, into, one->room);
+	ck_assert_str_eq(into, one->escaped);
+	for (size_t i = one->room; i < sizeof(into); i++)
+		ck_assert_int_eq(into[i], 'x');
+}
+END_TEST
+
+Suite *escape_suite(void)
+{
+	Suite *suite = suite_create("escape");
+	TCase *escape = tcase_create("escape");
+
+	tcase_set_timeout(escape, 30);
+	tcase_add_loop_test(escape, utf8, 0, ARRAY_SIZE(utf8_cases));
+	tcase_add_test(escape, every_code_point);
+	tcase_add_loop_test(escape, terminal, 0, ARRAY_SIZE(terminal_cases));
+	tcase_add_loop_test(escape, no_character_turns_the_direction, 0, ARRAY_SIZE(bidi_controls));
+	tcase_add_loop_test(escape, no_character_hides, 0, ARRAY_SIZE(hidden));
+	tcase_add_test(escape, nothing_but_text_reaches_a_terminal);
+	tcase_add_loop_test(escape, terminal_is_cut_between_characters, 0, ARRAY_SIZE(terminal_cuts));
+	tcase_add_loop_test(escape, json, 0, ARRAY_SIZE(json_cases));
+	tcase_add_loop_test(escape, json_is_cut_between_characters, 0, ARRAY_SIZE(json_cuts));
+	suite_add_tcase(suite, escape);
+	return suite;
+}

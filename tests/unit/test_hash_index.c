@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that the index finds what was added and not removed, whatever the order and however many hashes are
+ * equal: random operations against an array that remembers everything.
+ */
+#include "common/cleanup.h"
+#include "common/hash_index.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+#define POSITIONS 2000U
+
+static bool is_position(const void *user, uint32_t position)
+{
+	return position == *(const uint32_t *)user;
+}
+
+static bool is_anything(const void *user, uint32_t position)
+{
+	(void)user;
+	(void)position;
+	return true;
+}
+
+START_TEST(an_empty_index_has_nothing)
+{
+	struct hash_index index = { 0 };
+
+	ck_assert_uint_eq(hash_index_find(&index, 0, is_anything, NULL), HASH_INDEX_NONE);
+	hash_index_remove(&index, 0, 0);
+	ck_assert_int_eq(hash_index_add(&index, 5, 0), 0);
+	ck_assert_uint_eq(hash_index_find(&index, 5, is_anything, NULL), 0);
+	ck_assert_uint_eq(hash_index_find(&index, 6, is_anything, NULL), HASH_INDEX_NONE);
+	/* the same place in the table, another hash */
+	ck_assert_uint_eq(hash_index_find(&index, 5 + 64, is_anything, NULL), HASH_INDEX_NONE);
+	hash_index_remove(&index, 5, 1);
+	ck_assert_uint_eq(index.count, 1);
+	hash_index_remove(&index, 5, 0);
+	ck_assert_uint_eq(index.count, 0);
+	ck_assert_uint_eq(hash_index_find(&index, 5, is_anything, NULL), HASH_INDEX_NONE);
+	hash_index_free(&index);
+	hash_index_free(&index);
+}
+END_TEST
+
+/* How the hashes of a run are spread: equal, neighbours at the table's end, few, or any. */
+static uint32_t hash_of(int spread, struct dice *dice)
+{
+	switch (spread) {
+	case 0:
+		return 0xffffffff;
+	case 1:
+		return 0xffffffffU - dice_below(dice, 8);
+	case 2:
+		return dice_below(dice, 50) * 64;
+	default:
+		return (uint32_t)dice_roll(dice);
+	}
+}
+
+struct reference {
+	bool there[POSITIONS];
+	uint32_t hashes[POSITIONS], count;
+};
+
+static void check_all(const struct hash_index *index, const struct reference *reference)
+{
+	HOLDS(index->count == reference->count);
+	for (uint32_t i = 0; i < POSITIONS; i++)
+		HOLDS(hash_index_find(index, reference->hashes[i], is_position, &i) ==
+		      (reference->there[i] ? i : HASH_INDEX_NONE));
+}
+
+START_TEST(random_operations_against_an_array)
+{
+	struct dice dice = dice_take(10 + (uint64_t)_i);
+	struct reference reference = { .count = 0 };
+	struct hash_index index = { 0 };
+	uint32_t used = _i ? POSITIONS : 300; /* equal hashes: each search is as long as the table is full */
+
+	for (uint32_t i = 0; i < 40 * used; i++) {
+		uint32_t at = dice_below(&dice, used);
+		/* grows, then shrinks, then both */
+		bool adds = dice_below(&dice, 10) < (i < 15 * used ? 8 : i < 30 * used ? 2 : 5);
+
+		if (adds && !reference.there[at]) {
+			reference.hashes[at] = hash_of(_i, &dice);
+			HOLDS(hash_index_add(&index, reference.hashes[at], at) == 0);
+			reference.there[at] = true;
+			reference.count++;
+		} else if (!adds) {
+			hash_index_remove(&index, reference.hashes[at], at);
+			reference.count -= reference.there[at];
+			reference.there[at] = false;
+		}
+		HOLDS(hash_index_find(&index, reference.hashes[at], is_position, &at) ==
+		      (reference.there[at] ? at : HASH_INDEX_NONE));
+		if (i % 997 == 0)
+			check_all(&index, &reference);
+	}
+	check_all(&index, &reference);
+	hash_index_free(&index);
+}
+END_TEST
+
+START_TEST(bytes_are_hashed_whole)
+{
+	unsigned char bytes[40];
+	struct dice dice = dice_take(20);
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (unsigned char)dice_roll(&dice);
+	for (size_t length = 0; length <= sizeof(bytes); length++) {
+		uint32_t hash = hash_bytes(7, bytes, length);
+
+		ck_assert_uint_eq(hash_bytes(7, bytes, length), hash);
+		ck_assert_uint_ne(hash_bytes(8, bytes, length), hash);
+		for (size_t i = 0; i < length * 8; i++) {
+			bytes[i / 8] ^= (unsigned char)(1U << i % 8);
+			HOLDS(hash_bytes(7, bytes, length) != hash);
+			bytes[i / 8] ^= (unsigned char)(1U << i % 8);
+		}
+	}
+	memset(bytes, 0, sizeof(bytes));
+	for (size_t length = 1; length <= sizeof(bytes); length++) /* zeros count, too */
+		ck_assert_uint_ne(hash_bytes(7, bytes, length), hash_bytes(7, bytes, length - 1));
+}
+END_TEST
+
+Suite *hash_index_suite(void)
+{
+	Suite *suite = suite_create("hash_index");
+	TCase *index = tcase_create("index");
+
+	tcase_set_timeout(index, 60);
+	tcase_add_test(index, an_empty_index_has_nothing);
+	tcase_add_loop_test(index, random_operations_against_an_array, 0, 4);
+	tcase_add_test(index, bytes_are_hashed_whole);
+	suite_add_tcase(suite, index);
+	return suite;
+}

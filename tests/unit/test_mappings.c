@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that an address belongs to what the iterator showed last at its place: records split anywhere,
+ * mappings that replace others, an exec, files that are shared, and processes that are forgotten.
+ */
+#include "common/cleanup.h"
+#include "consumer/mappings.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#define TGID 10U
+#define STARTED 100U
+
+/* Records, one behind the other, as the iterator writes them. */
+struct stream {
+	char bytes[65536];
+	size_t used;
+};
+
+static struct mapping_record record_make(uint64_t begins, uint64_t ends, uint64_t inode)
+{
+	return (struct mapping_record){ .header = { RECORD_MAPPING, sizeof(struct mapping_record) },
+					.tgid = TGID,
+					.started_ns = STARTED,
+					.begins = begins,
+					.ends = ends,
+					.file_offset = begins / 2,
+					.inode = inode,
+					.device_major = 8,
+					.device_minor = 1 };
+}
+
+static void put_record(struct stream *stream, const struct mapping_record *record, const char *path)
+{
+	struct mapping_record whole = *record;
+
+	whole.path_bytes = (uint32_t)strlen(path);
+	HOLDS(stream->used + sizeof(whole) + whole.path_bytes <= sizeof(stream->bytes));
+	memcpy(stream->bytes + stream->used, &whole, sizeof(whole));
+	memcpy(stream->bytes + stream->used + sizeof(whole), path, whole.path_bytes);
+	stream->used += sizeof(whole) + whole.path_bytes;
+}
+
+static void put(struct stream *stream, uint64_t begins, uint64_t ends, uint64_t inode, uint32_t flags,
+		const char *path)
+{
+	struct mapping_record record = record_make(begins, ends, inode);
+
+	record.flags = flags;
+	put_record(stream, &record, path);
+}
+
+static void take(struct mappings *mappings, struct stream *stream)
+{
+	ck_assert_int_eq(mappings_take(mappings, stream->bytes, stream->used), (long)stream->used);
+	stream->used = 0;
+}
+
+static void take_one(struct mappings *mappings, uint64_t begins, uint64_t ends, uint64_t inode,
+		     uint32_t flags, const char *path)
+{
+	struct stream stream = { .used = 0 };
+
+	put(&stream, begins, ends, inode, flags, path);
+	take(mappings, &stream);
+}
+
+static const char *path_at(const struct mappings *mappings, uint64_t address)
+{
+	const struct mapping *mapping = mappings_find(mappings, TGID, STARTED, address);
+
+	return !mapping ? NULL : mapping->file ? mapping->file->path : "";
+}
+
+/* A walk that shows what is in the stream. */
+static int walk(struct mappings *mappings, struct stream *stream)
+{
+	int ends[2], result;
+
+	HOLDS(pipe2(ends, O_CLOEXEC) == 0);
+	HOLDS(write(ends[1], stream->bytes, stream->used) == (ssize_t)stream->used);
+	close(ends[1]);
+	result = mappings_read(mappings, ends[0]);
+	close(ends[0]);
+	stream->used = 0;
+	return result;
+}
+
+START_TEST(an_address_belongs_to_its_mapping)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+	const struct mapping *mapping;
+
+	put(&stream, 0x5000, 0x6000, 1, MAPPING_IS_EXE, "/usr/bin/app");
+	put(&stream, 0x8000, 0x9000, 2, 0, "/lib/libc.so");
+	put(&stream, 0x9000, 0xa000, 0, 0, "");
+	put(&stream, 0xf000, 0xf800, 0, MAPPING_IS_VDSO, "");
+	take(mappings, &stream);
+	ck_assert_ptr_null(path_at(mappings, 0x4fff));
+	ck_assert_str_eq(path_at(mappings, 0x5000), "/usr/bin/app");
+	ck_assert_str_eq(path_at(mappings, 0x5fff), "/usr/bin/app");
+	ck_assert_ptr_null(path_at(mappings, 0x6000));
+	ck_assert_ptr_null(path_at(mappings, 0x7fff));
+	ck_assert_str_eq(path_at(mappings, 0x8fff), "/lib/libc.so");
+	ck_assert_str_eq(path_at(mappings, 0x9000), "");
+	ck_assert_ptr_null(path_at(mappings, 0xf800));
+	ck_assert_ptr_null(path_at(mappings, UINT64_MAX));
+	mapping = mappings_find(mappings, TGID, STARTED, 0x5abc);
+	ck_assert_uint_eq(mapping->begins, 0x5000);
+	ck_assert_uint_eq(mapping->ends, 0x6000);
+	ck_assert_uint_eq(mapping->file_offset, 0x2800);
+	ck_assert_uint_eq(mapping->file->inode, 1);
+	ck_assert_uint_eq(mapping->file->device_major, 8);
+	ck_assert_uint_eq(mapping->file->device_minor, 1);
+	mapping = mappings_find(mappings, TGID, STARTED, 0xf000);
+	ck_assert_ptr_null(mapping->file);
+	ck_assert_uint_eq(mapping->flags, MAPPING_IS_VDSO);
+	ck_assert_ptr_null(mappings_find(mappings, TGID, STARTED + 1, 0x5000));
+	ck_assert_ptr_null(mappings_find(mappings, TGID + 1, STARTED, 0x5000));
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/usr/bin/app");
+	ck_assert_ptr_null(mappings_exe(mappings, TGID, STARTED + 1));
+	mappings_free(mappings);
+	mappings_free(NULL);
+}
+END_TEST
+
+/* The buffer ends anywhere; the rest comes later. */
+START_TEST(records_are_taken_when_they_are_whole)
+{
+	static const char *const paths[] = { "/usr/bin/app", "", "/lib/x" };
+	struct stream stream = { .used = 0 };
+	size_t ends[ARRAY_SIZE(paths)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		put(&stream, (i + 1) << 12, (i + 2) << 12, i + 1, 0, paths[i]);
+		ends[i] = stream.used;
+	}
+	for (size_t cut = 0; cut <= stream.used; cut++) {
+		struct mappings *mappings = mappings_new();
+		char *exact = malloc(cut + !cut); /* a sanitizer sees what is read behind it */
+		size_t whole = 0, taken = 0;
+
+		memcpy(exact, stream.bytes, cut);
+		while (whole < ARRAY_SIZE(paths) && ends[whole] <= cut)
+			taken = ends[whole++];
+		HOLDS(mappings_take(mappings, exact, cut) == (long)taken);
+		for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+			HOLDS((path_at(mappings, (i + 1) << 12) != NULL) == (i < whole));
+		HOLDS(mappings_take(mappings, stream.bytes + taken, stream.used - taken) ==
+		      (long)(stream.used - taken));
+		for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+			HOLDS(!strcmp(path_at(mappings, (i + 1) << 12), paths[i]));
+		mappings_free(mappings);
+		free(exact);
+	}
+}
+END_TEST
+
+static void wrong_type(struct mapping_record *record)
+{
+	record->header.type = RECORD_TASK;
+}
+
+static void unknown_type(struct mapping_record *record)
+{
+	record->header.type = 99;
+}
+
+static void too_short(struct mapping_record *record)
+{
+	record->header.bytes--;
+}
+
+static void too_long(struct mapping_record *record)
+{
+	record->header.bytes++;
+}
+
+static void long_path(struct mapping_record *record)
+{
+	record->path_bytes = MAPPING_PATH_BYTES;
+}
+
+static void huge_path(struct mapping_record *record)
+{
+	record->path_bytes = UINT32_MAX;
+}
+
+static void empty_mapping(struct mapping_record *record)
+{
+	record->ends = record->begins;
+}
+
+static void backward_mapping(struct mapping_record *record)
+{
+	record->ends = record->begins - 1;
+}
+
+static void (*const mistakes[])(struct mapping_record *) = { wrong_type,    unknown_type,    too_short,
+							     too_long,      long_path,       huge_path,
+							     empty_mapping, backward_mapping };
+
+START_TEST(a_record_that_cannot_be)
+{
+	struct mapping_record record = record_make(0x1000, 0x2000, 1);
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+
+	put(&stream, 0x8000, 0x9000, 2, 0, "/before");
+	mistakes[_i](&record);
+	memcpy(stream.bytes + stream.used, &record, sizeof(record));
+	stream.used += sizeof(record);
+	ck_assert_int_eq(mappings_take(mappings, stream.bytes, stream.used), -EBADMSG);
+	ck_assert_ptr_null(path_at(mappings, 0x1000));
+	ck_assert_int_eq(walk(mappings, &stream), -EBADMSG);
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(the_longest_path)
+{
+	struct mappings *mappings = mappings_new();
+	char path[MAPPING_PATH_BYTES];
+
+	memset(path, 'p', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	take_one(mappings, 0x1000, 0x2000, 1, 0, path);
+	ck_assert_str_eq(path_at(mappings, 0x1000), path);
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(a_walk_that_is_cut)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+
+	put(&stream, 0x1000, 0x2000, 1, 0, "/a");
+	stream.used--;
+	ck_assert_int_eq(walk(mappings, &stream), -EBADMSG);
+	mappings_free(mappings);
+}
+END_TEST
+
+/* ---- what comes later takes the place ---- */
+
+struct overlap_case {
+	uint64_t begins, ends;
+	const char *before, *first, *between, *second, *after; /* at 0x0800, 0x1800, 0x2800, 0x3800, 0x4800 */
+};
+
+/* New over old at [1000, 2000) and [3000, 4000). What is overlapped in part is not there any more. */
+static const struct overlap_case overlap_cases[] = {
+	{ 0x1000, 0x2000, NULL, "/new", NULL, "/b", NULL },
+	{ 0x0000, 0x5000, "/new", "/new", "/new", "/new", "/new" },
+	{ 0x1000, 0x4000, NULL, "/new", "/new", "/new", NULL },
+	{ 0x2000, 0x3000, NULL, "/a", "/new", "/b", NULL },
+	{ 0x1fff, 0x3000, NULL, NULL, "/new", "/b", NULL },
+	{ 0x2000, 0x3001, NULL, "/a", "/new", NULL, NULL },
+	{ 0x1fff, 0x3001, NULL, NULL, "/new", NULL, NULL },
+	{ 0x1200, 0x1300, NULL, NULL, NULL, "/b", NULL },
+	{ 0x0000, 0x1000, "/new", "/a", NULL, "/b", NULL },
+	{ 0x4000, 0x5000, NULL, "/a", NULL, "/b", "/new" },
+	{ 0x0000, 0x1001, "/new", NULL, NULL, "/b", NULL },
+	{ 0x3fff, 0x5000, NULL, "/a", NULL, NULL, "/new" },
+};
+
+START_TEST(a_new_mapping_replaces_what_it_overlaps)
+{
+	const struct overlap_case *one = &overlap_cases[_i];
+	struct mappings *mappings = mappings_new();
+
+	take_one(mappings, 0x3000, 0x4000, 2, 0, "/b");
+	take_one(mappings, 0x1000, 0x2000, 1, 0, "/a");
+	take_one(mappings, one->begins, one->ends, 3, 0, "/new");
+	ck_assert_pstr_eq(path_at(mappings, 0x0800), one->before);
+	ck_assert_pstr_eq(path_at(mappings, 0x1800), one->first);
+	ck_assert_pstr_eq(path_at(mappings, 0x2800), one->between);
+	ck_assert_pstr_eq(path_at(mappings, 0x3800), one->second);
+	ck_assert_pstr_eq(path_at(mappings, 0x4800), one->after);
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(an_exec_changes_the_executable)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+
+	put(&stream, 0x5000, 0x6000, 1, MAPPING_IS_EXE, "/bin/sh");
+	put(&stream, 0x7000, 0x8000, 1, MAPPING_IS_EXE, "/bin/sh");
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/sh");
+	/* elsewhere: the old mappings overlap nothing, and history may still need them */
+	put(&stream, 0x1000, 0x2000, 2, MAPPING_IS_EXE, "/bin/app");
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/app");
+	ck_assert_str_eq(path_at(mappings, 0x5000), "/bin/sh");
+	/* behind the old ones in memory, too */
+	put(&stream, 0x9000, 0xa000, 3, MAPPING_IS_EXE, "/bin/third");
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/third");
+	mappings_free(mappings);
+}
+END_TEST
+
+/* "Its path could not be had this time": that is no reason to forget the one that is known. */
+START_TEST(a_path_that_is_missing_this_time)
+{
+	struct mappings *mappings = mappings_new();
+
+	take_one(mappings, 0x1000, 0x2000, 1, MAPPING_NO_PATH, "");
+	ck_assert_str_eq(path_at(mappings, 0x1000), "");
+	take_one(mappings, 0x1000, 0x2000, 1, 0, "/usr/bin/app");
+	ck_assert_str_eq(path_at(mappings, 0x1000), "/usr/bin/app");
+	take_one(mappings, 0x1000, 0x2000, 1, MAPPING_NO_PATH, "");
+	ck_assert_str_eq(path_at(mappings, 0x1000), "/usr/bin/app");
+	/* another file is there now, whatever it is called */
+	take_one(mappings, 0x1000, 0x2000, 2, MAPPING_NO_PATH, "");
+	ck_assert_str_eq(path_at(mappings, 0x1000), "");
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(a_file_is_shared)
+{
+	struct mappings *mappings = mappings_new();
+	struct mapping_record other = record_make(0x1000, 0x2000, 1);
+	struct stream stream = { .used = 0 };
+	const struct mapped_file *file;
+
+	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/libc.so");
+	put(&stream, 0x3000, 0x4000, 1, 0, "/lib/libc.so");
+	put(&stream, 0x5000, 0x6000, 2, 0, "/lib/libc.so");           /* replaced by an upgrade */
+	put(&stream, 0x7000, 0x8000, 1, 0, "/lib/libc.so (deleted)"); /* and its old mappings */
+	other.tgid = 11;
+	put_record(&stream, &other, "/lib/libc.so");
+	other.begins += 0x1000;
+	other.ends += 0x1000;
+	other.device_minor = 2;
+	put_record(&stream, &other, "/lib/libc.so");
+	take(mappings, &stream);
+	file = mappings_find(mappings, TGID, STARTED, 0x1000)->file;
+	ck_assert_ptr_eq(mappings_find(mappings, TGID, STARTED, 0x3000)->file, file);
+	ck_assert_ptr_eq(mappings_find(mappings, 11, STARTED, 0x1000)->file, file);
+	ck_assert_ptr_ne(mappings_find(mappings, TGID, STARTED, 0x5000)->file, file);
+	ck_assert_ptr_ne(mappings_find(mappings, TGID, STARTED, 0x7000)->file, file);
+	ck_assert_ptr_ne(mappings_find(mappings, 11, STARTED, 0x2000)->file, file);
+	ck_assert_uint_eq(file->users, 3);
+	take_one(mappings, 0x1000, 0x2000, 1, 0, "/lib/libc.so"); /* the same again */
+	ck_assert_uint_eq(file->users, 3);
+	take_one(mappings, 0x1000, 0x2000, 9, 0, "/else");
+	ck_assert_uint_eq(file->users, 2);
+	mappings_free(mappings);
+}
+END_TEST
+
+/* ---- forgetting ---- */
+
+START_TEST(a_process_is_forgotten_after_so_many_walks)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+	struct mapping_record other = record_make(0x1000, 0x2000, 2);
+
+	put(&stream, 0x1000, 0x2000, 1, 0, "/gone");
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	other.tgid = 11;
+	for (unsigned int missed = 0; missed < 6; missed++) {
+		mappings_forget(mappings, 4);
+		ck_assert_int_eq(path_at(mappings, 0x1000) != NULL, missed < 4);
+		put_record(&stream, &other, "/stays");
+		ck_assert_int_eq(walk(mappings, &stream), 0);
+		ck_assert_ptr_nonnull(mappings_find(mappings, 11, STARTED, 0x1000));
+		ck_assert_str_eq(mappings_find(mappings, 11, STARTED, 0x1000)->file->path, "/stays");
+	}
+	/* it comes back, and is known anew */
+	put(&stream, 0x3000, 0x4000, 1, 0, "/gone");
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_ptr_null(path_at(mappings, 0x1000));
+	ck_assert_str_eq(path_at(mappings, 0x3000), "/gone");
+	mappings_free(mappings);
+}
+END_TEST
+
+/* What is beyond the limit of a process is not kept; what is kept stays, and can change. */
+START_TEST(more_mappings_than_are_kept)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream *stream = calloc(1, sizeof(*stream));
+
+	for (unsigned int round = 0; round < 8; round++) {
+		for (uint64_t i = 0; i < 6000; i++) {
+			if (stream->used > 32768)
+				take(mappings, stream);
+			put(stream, i << 12, (i + 1) << 12, 1, 0, round < 7 ? "/lib/x" : "/lib/y");
+		}
+		ck_assert_int_eq(walk(mappings, stream), 0);
+		mappings_forget(mappings, 4);
+		ck_assert_ptr_nonnull(path_at(mappings, 0));
+		ck_assert_ptr_nonnull(path_at(mappings, 1000 << 12));
+		ck_assert_ptr_null(path_at(mappings, 5999 << 12));
+	}
+	ck_assert_str_eq(path_at(mappings, 0), "/lib/y"); /* shown last */
+	mappings_free(mappings);
+	free(stream);
+}
+END_TEST
+
+/* ---- random ---- */
+
+#define PLACES 64U
+#define PROCESSES 20U
+
+/* What lies at each place of each process; 0 is nothing. Overlapped mappings go whole. */
+struct reference {
+	uint64_t inode[PROCESSES][PLACES], id[PROCESSES][PLACES];
+};
+
+static void map(struct reference *reference, uint32_t process, uint32_t first, uint32_t last, uint64_t inode,
+		uint64_t id)
+{
+	for (uint32_t i = first; i < last; i++) {
+		uint64_t there = reference->id[process][i];
+
+		for (uint32_t j = 0; there && j < PLACES; j++)
+			if (reference->id[process][j] == there)
+				reference->id[process][j] = 0;
+	}
+	for (uint32_t i = first; i < last; i++) {
+		reference->inode[process][i] = inode;
+		reference->id[process][i] = id;
+	}
+}
+
+static void check_all(const struct mappings *mappings, const struct reference *reference)
+{
+	for (uint32_t process = 0; process < PROCESSES; process++) {
+		for (uint32_t i = 0; i < PLACES; i++) {
+			const struct mapping *found =
+				mappings_find(mappings, process, STARTED, i * 16 + i % 16);
+
+			HOLDS((found != NULL) == (reference->id[process][i] != 0));
+			HOLDS(!found || found->file->inode == reference->inode[process][i]);
+			HOLDS(!found || found->file_offset == reference->id[process][i]);
+		}
+	}
+}
+
+START_TEST(random_mappings)
+{
+	struct reference *reference = calloc(1, sizeof(*reference));
+	struct mappings *mappings = mappings_new();
+	struct dice dice = dice_take(180);
+	char path[32];
+
+	for (uint64_t id = 1; id < 8000; id++) {
+		uint32_t process = dice_below(&dice, PROCESSES), first = dice_below(&dice, PLACES);
+		uint32_t last = first + 1 + dice_below(&dice, dice_below(&dice, 4) ? 3 : PLACES - first);
+		struct mapping_record record = record_make(first * 16, 0, 1 + dice_below(&dice, 30));
+		struct stream stream = { .used = 0 };
+
+		last = last > PLACES ? PLACES : last;
+		record.ends = last * 16;
+		record.tgid = process;
+		record.file_offset = id;
+		snprintf(path, sizeof(path), "/file-%llu", record.inode);
+		put_record(&stream, &record, path);
+		take(mappings, &stream);
+		map(reference, process, first, last, record.inode, id);
+		if (id % 100 == 0)
+			check_all(mappings, reference);
+		if (id % 1000 == 0)
+			mappings_forget(mappings, 1000); /* sweeps files that nobody maps */
+	}
+	check_all(mappings, reference);
+	mappings_free(mappings);
+	free(reference);
+}
+END_TEST
+
+Suite *mappings_suite(void)
+{
+	Suite *suite = suite_create("mappings");
+	TCase *mappings = tcase_create("mappings");
+
+	tcase_set_timeout(mappings, 30);
+	tcase_add_test(mappings, an_address_belongs_to_its_mapping);
+	tcase_add_test(mappings, records_are_taken_when_they_are_whole);
+	tcase_add_loop_test(mappings, a_record_that_cannot_be, 0, ARRAY_SIZE(mistakes));
+	tcase_add_test(mappings, the_longest_path);
+	tcase_add_test(mappings, a_walk_that_is_cut);
+	tcase_add_loop_test(mappings, a_new_mapping_replaces_what_it_overlaps, 0, ARRAY_SIZE(overlap_cases));
+	tcase_add_test(mappings, an_exec_changes_the_executable);
+	tcase_add_test(mappings, a_path_that_is_missing_this_time);
+	tcase_add_test(mappings, a_file_is_shared);
+	tcase_add_test(mappings, a_process_is_forgotten_after_so_many_walks);
+	tcase_add_test(mappings, more_mappings_than_are_kept);
+	tcase_add_test(mappings, random_mappings);
+	suite_add_tcase(suite, mappings);
+	return suite;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows, on real tries, that the rules are published whole in the one that is not live, which then is, and
+ * that a failure leaves the live one as it was.
+ */
+#include "common/cleanup.h"
+#include "consumer/patterns.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <bpf/bpf.h>
+#include <string.h>
+
+static int trie_make(uint32_t most)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
+	int fd = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "unit_patterns", sizeof(struct pattern_key),
+				sizeof(uint32_t), most, &options);
+
+	ck_assert_msg(fd >= 0, "bpf_map_create: %s", strerror(-fd));
+	return fd;
+}
+
+static struct pinned pinned_make(struct control *control, uint32_t most)
+{
+	struct pinned pinned = { .control = control };
+
+	pinned.map_fds[PIN_PATTERNS_A] = trie_make(most);
+	pinned.map_fds[PIN_PATTERNS_B] = trie_make(most);
+	return pinned;
+}
+
+static void pinned_free(const struct pinned *pinned)
+{
+	close(pinned->map_fds[PIN_PATTERNS_A]);
+	close(pinned->map_fds[PIN_PATTERNS_B]);
+}
+
+/* One rule a word, with ids from `first_id` on. */
+static void rules_make(struct rule_set *set, uint32_t first_id, const char *const *comms, size_t count)
+{
+	struct config_errors errors = { 0 };
+	char text[1024] = "";
+
+	for (size_t i = 0; i < count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "[rule r%zu]\ncomm=%s\nio.some=1%%\n", i, comms[i]);
+	ck_assert_int_eq(rules_read_text("r", text, strlen(text), set, &errors), 0);
+	ck_assert_int_eq(rules_assign_ids(set, first_id, first_id), 0);
+}
+
+static uint32_t look_up(const struct pinned *pinned, bool second, const char *comm)
+{
+	char padded[ABI_COMM_BYTES] = { 0 };
+	struct pattern_key key;
+	uint32_t id = 0;
+
+	memcpy(padded, comm, strlen(comm));
+	key = comm_lookup_key(padded);
+	bpf_map_lookup_elem(pinned->map_fds[second ? PIN_PATTERNS_B : PIN_PATTERNS_A], &key, &id);
+	return id;
+}
+
+START_TEST(each_reload_fills_the_other_trie)
+{
+	static const char *const first[] = { "nginx", "n*", "nginx" }, *const second[] = { "*", "redis" };
+	struct control control = { .live_patterns = 0 };
+	struct pinned pinned = pinned_make(&control, PATTERNS_MAX);
+	struct rule_set set;
+
+	rules_make(&set, 1, first, ARRAY_SIZE(first));
+	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_uint_eq(control.live_patterns, 1);
+	ck_assert_uint_eq(look_up(&pinned, true, "nginx"), 1);
+	ck_assert_uint_eq(look_up(&pinned, true, "nginx2"), 2);
+	ck_assert_uint_eq(look_up(&pinned, true, "redis"), 0);
+	ck_assert_uint_eq(look_up(&pinned, false, "nginx"), 0);
+	rules_free(&set);
+	rules_make(&set, 100, second, ARRAY_SIZE(second));
+	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_uint_eq(control.live_patterns, 0);
+	ck_assert_uint_eq(look_up(&pinned, false, "redis"), 101);
+	ck_assert_uint_eq(look_up(&pinned, false, "nginx"), 100);
+	/* whoever is in the middle of a look-up still has the old one */
+	ck_assert_uint_eq(look_up(&pinned, true, "nginx"), 1);
+	/* the third time the first's patterns are gone */
+	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_uint_eq(control.live_patterns, 1);
+	ck_assert_uint_eq(look_up(&pinned, true, "nginx"), 100);
+	rules_free(&set);
+	/* no rules match nobody */
+	memset(&set, 0, sizeof(set));
+	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_uint_eq(control.live_patterns, 0);
+	ck_assert_uint_eq(look_up(&pinned, false, "nginx"), 0);
+	pinned_free(&pinned);
+}
+END_TEST
+
+START_TEST(a_failure_changes_nothing_that_is_live)
+{
+	static const char *const few[] = { "a", "b" }, *const many[] = { "a", "b", "c", "d" };
+	struct control control = { .live_patterns = 0 };
+	struct pinned pinned = pinned_make(&control, 3);
+	struct rule_set set;
+
+	rules_make(&set, 1, few, ARRAY_SIZE(few));
+	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	rules_free(&set);
+	rules_make(&set, 10, many, ARRAY_SIZE(many));
+	ck_assert_int_eq(patterns_publish(&pinned, &set), -ENOSPC);
+	ck_assert_uint_eq(control.live_patterns, 1);
+	ck_assert_uint_eq(look_up(&pinned, true, "a"), 1);
+	ck_assert_uint_eq(look_up(&pinned, true, "c"), 0);
+	rules_free(&set);
+	/* half of the failed ones are no burden for the next */
+	rules_make(&set, 20, few, ARRAY_SIZE(few));
+	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_uint_eq(control.live_patterns, 0);
+	ck_assert_uint_eq(look_up(&pinned, false, "b"), 21);
+	ck_assert_uint_eq(look_up(&pinned, false, "c"), 0);
+	rules_free(&set);
+	pinned_free(&pinned);
+}
+END_TEST
+
+START_TEST(maps_that_are_none)
+{
+	static const char *const one[] = { "a" };
+	struct control control = { .live_patterns = 0 };
+	struct pinned pinned = { .control = &control };
+	struct rule_set set;
+
+	pinned.map_fds[PIN_PATTERNS_A] = pinned.map_fds[PIN_PATTERNS_B] = -1;
+	rules_make(&set, 1, one, 1);
+	ck_assert_int_eq(patterns_publish(&pinned, &set), -EBADF);
+	ck_assert_uint_eq(control.live_patterns, 0);
+	rules_free(&set);
+}
+END_TEST
+
+Suite *patterns_suite(void)
+{
+	Suite *suite =
+		suite_create(geteuid() ? "patterns (all but one test skipped: needs root)" : "patterns");
+	TCase *patterns = tcase_create("patterns");
+
+	if (!geteuid()) {
+		tcase_add_test(patterns, each_reload_fills_the_other_trie);
+		tcase_add_test(patterns, a_failure_changes_nothing_that_is_live);
+	}
+	tcase_add_test(patterns, maps_that_are_none);
+	suite_add_tcase(suite, patterns);
+	return suite;
+}

@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows the way from the addresses of a capture to names: frames of this very process and of the kernel,
+ * through a real confined symbolizer and through ones that die or lie; that a file counts only if it is the
+ * one that was mapped; and that whatever a hostile stack holds becomes a frame with some name.
+ */
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/files.h"
+#include "common/pass_fd.h"
+#include "consumer/resolve.h"
+#include "consumer/symbolizer/elf_symbols.h"
+#include "consumer/symbolizer/spawner.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define TRIGGERED 1000000000000UL
+#define TGID 77U
+#define STARTED (1000 + TGID) /* as sample_make() has it */
+
+static const char kernel_text[] = "0 _text\n4096 vfs_read\n8192 ksys_read\n1610612736 ext4_read ext4\n";
+
+static __attribute__((noinline)) int first_function(int x)
+{
+	__asm__ volatile("nop; nop; nop; nop; nop; nop; nop; nop" ::: "memory");
+	return x + 1;
+}
+
+static __attribute__((noinline)) int second_function(int x)
+{
+	__asm__ volatile("nop; nop; nop; nop; nop; nop; nop; nop" ::: "memory");
+	return x + 2;
+}
+
+static uint64_t address_of(int (*function)(int))
+{
+	return (uint64_t)(uintptr_t)function;
+}
+
+/* ---- what a capture needs ---- */
+
+struct scene {
+	struct capture *capture;
+	struct mappings *mappings;
+	struct kernel_symbols symbols;
+	struct manifest manifest;
+	struct resolved resolved;
+	char exe[PATH_MAX]; /* as the mapping iterator names it, or a copy of it that others may read */
+};
+
+/* One executable mapping of this process as the iterator's record; `inode` 0: the file's own. */
+static void map(struct scene *scene, uint64_t begins, uint64_t ends, uint64_t offset, const char *path,
+		uint64_t inode, uint32_t flags)
+{
+	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
+					 .tgid = TGID,
+					 .started_ns = STARTED,
+					 .begins = begins,
+					 .ends = ends,
+					 .file_offset = offset,
+					 .flags = flags,
+					 .path_bytes = (uint32_t)strlen(path) };
+	char bytes[sizeof(record) + PATH_MAX];
+	struct stat at = { 0 };
+
+	if (*path && !stat(path, &at)) {
+		record.device_major = major(at.st_dev);
+		record.device_minor = minor(at.st_dev);
+	}
+	record.inode = inode ? inode : at.st_ino;
+	memcpy(bytes, &record, sizeof(record));
+	memcpy(bytes + sizeof(record), path, record.path_bytes);
+	ck_assert_int_eq(mappings_take(scene->mappings, bytes, sizeof(record) + record.path_bytes),
+			 (long)(sizeof(record) + record.path_bytes));
+}
+
+static void map_this_process(struct scene *scene)
+{
+	_cleanup_file_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 128], own[PATH_MAX] = "";
+
+	ck_assert_int_gt(readlink(OWN_PATH, own, sizeof(own) - 1), 0);
+	while (fgets(line, sizeof(line), maps)) {
+		uint64_t begins, ends, offset;
+		char mode[8], path[PATH_MAX] = "";
+
+		ck_assert_int_ge(sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %4095s",
+					&begins, &ends, mode, &offset, path),
+				 4);
+		if (mode[2] != 'x')
+			continue;
+		if (!strcmp(path, own))
+			map(scene, begins, ends, offset, scene->exe, 0, MAPPING_IS_EXE);
+		else if (path[0] == '/')
+			map(scene, begins, ends, offset, path, 0, 0);
+		else
+			map(scene, begins, ends, 0, "", 0, strcmp(path, "[vdso]") ? 0 : MAPPING_IS_VDSO);
+	}
+}
+
+static bool describe(void *user, const struct sample *sample, struct capture_process *process)
+{
+	(void)user;
+	(void)sample;
+	process->included = true;
+	return true;
+}
+
+static void scene_make(struct scene *scene, const struct sample *samples, uint32_t count)
+{
+	const struct capture_cause cause = { .triggered_ns = TRIGGERED, .capture_ns = 1000000000 };
+	struct fake_ring ring;
+	struct rings rings;
+	ssize_t bytes;
+
+	*scene = (struct scene){ .mappings = mappings_new(),
+				 .symbols = { kernel_text, sizeof(kernel_text) - 1 } };
+	strcpy(scene->manifest.kernel_build_id, "00ff");
+	scene->manifest.loaded_at = 4711;
+	bytes = readlink(OWN_PATH, scene->exe, sizeof(scene->exe) - 1);
+	ck_assert_int_gt(bytes, 0);
+	fake_ring_make(&ring, count + 2);
+	for (uint32_t i = 0; i < count; i++)
+		fake_ring_write(&ring, &samples[i]);
+	rings = (struct rings){ ring.slots, ring.slots_count, 1, 0 };
+	scene->capture = capture_begin(&cause, &rings, 1);
+	capture_drain(scene->capture, describe, NULL);
+	fake_ring_free(&ring);
+	ck_assert_uint_eq(scene->capture->stacks.count, count);
+}
+
+static void scene_free(struct scene *scene)
+{
+	resolved_free(&scene->resolved);
+	resolved_free(&scene->resolved);
+	capture_free(scene->capture);
+	mappings_free(scene->mappings);
+}
+
+static void resolve_until(struct scene *scene, int spawner, uint64_t deadline_ns)
+{
+	ck_assert_int_eq(resolve_capture(scene->capture, scene->mappings, &scene->symbols, &scene->manifest,
+					 spawner, deadline_ns, &scene->resolved),
+			 0);
+	for (uint32_t i = 0; i < scene->resolved.frames_count; i++)
+		ck_assert_ptr_nonnull(scene->resolved.frames[i].function);
+}
+
+static void resolve(struct scene *scene, int spawner)
+{
+	resolve_until(scene, spawner, clock_monotonic_ns() + 30 * CLOCK_SECOND_NS);
+}
+
+/* The same where there is nobody to ask, and a warning is what is due. */
+static void resolve_alone(struct scene *scene)
+{
+	int ends[2], saved = log_take();
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	close(ends[1]);
+	resolve(scene, ends[0]);
+	close(ends[0]);
+	free(log_taken(saved));
+}
+
+/* Frame `position` of stack `stack`. */
+static const struct resolved_frame *frame_at(const struct scene *scene, uint32_t stack, uint32_t position)
+{
+	uint32_t at = scene->capture->stacks.stacks[stack].first + position;
+
+	return &scene->resolved.frames[scene->resolved.of_stack_frame[at]];
+}
+
+static const struct resolved_module *module_at(const struct scene *scene, uint32_t stack, uint32_t position)
+{
+	return &scene->resolved.modules[frame_at(scene, stack, position)->module];
+}
+
+static void expect_frame(const struct scene *scene, uint32_t stack, uint32_t position, const char *function,
+			 int64_t function_offset, enum module_kind kind)
+{
+	const struct resolved_frame *frame = frame_at(scene, stack, position);
+
+	ck_assert_str_eq(frame->function, function);
+	ck_assert_int_eq(frame->function_offset, function_offset);
+	ck_assert_int_eq(module_at(scene, stack, position)->kind, kind);
+}
+
+/* ---- kernel frames ---- */
+
+START_TEST(kernel_frames)
+{
+	struct sample sample = sample_make(TGID, TRIGGERED, 6, 0, 0);
+	struct scene scene;
+
+	sample.kernel_frames[0] = 4096;       /* the leaf: where it is */
+	sample.kernel_frames[1] = 8192;       /* a caller: behind its call, which was the last of vfs_read */
+	sample.kernel_frames[2] = 8193;       /* behind the first byte of ksys_read */
+	sample.kernel_frames[3] = 0x60000011; /* in a module */
+	sample.kernel_frames[4] = 100000000;  /* nowhere */
+	sample.kernel_frames[5] = KERNEL_FRAME_UNKNOWN;
+	scene_make(&scene, &sample, 1);
+	resolve(&scene, -1); /* nobody has to be asked */
+	expect_frame(&scene, 0, 0, "vfs_read", 0, MODULE_KERNEL);
+	expect_frame(&scene, 0, 1, "vfs_read", 4095, MODULE_KERNEL);
+	expect_frame(&scene, 0, 2, "ksys_read", 0, MODULE_KERNEL);
+	expect_frame(&scene, 0, 3, "ext4_read", 16, MODULE_KERNEL_MODULE);
+	expect_frame(&scene, 0, 4, "[kernel]+0x5f5e0ff", -1, MODULE_KERNEL);
+	expect_frame(&scene, 0, 5, "[kernel]-0x80000000", -1, MODULE_KERNEL);
+	ck_assert_uint_eq(scene.resolved.unresolved, 2);
+	ck_assert_str_eq(module_at(&scene, 0, 0)->path, "[kernel]");
+	ck_assert_str_eq(module_at(&scene, 0, 0)->build_id, "00ff");
+	ck_assert_str_eq(module_at(&scene, 0, 3)->path, "ext4");
+	ck_assert_str_eq(module_at(&scene, 0, 3)->build_id, "");
+	ck_assert_str_eq(module_at(&scene, 0, 3)->version, "4711");
+	scene_free(&scene);
+}
+END_TEST
+
+START_TEST(without_symbols)
+{
+	struct sample sample = sample_make(TGID, TRIGGERED, 1, 0, 0x1000);
+	struct scene scene;
+
+	scene_make(&scene, &sample, 1);
+	scene.symbols = (struct kernel_symbols){ NULL, 0 };
+	resolve(&scene, -1);
+	expect_frame(&scene, 0, 0, "[kernel]+0x1000", -1, MODULE_KERNEL);
+	scene_free(&scene);
+}
+END_TEST
+
+/* ---- frames that lie in no file ---- */
+
+START_TEST(frames_without_a_file)
+{
+	struct sample sample = sample_make(TGID, TRIGGERED, 1, 4, 0);
+	struct scene scene;
+
+	sample.user_frames[0] = 0x10008;
+	sample.user_frames[1] = 0x20009; /* one less is in the vDSO */
+	sample.user_frames[2] = 0x10009; /* the leaf's place, seen from a caller */
+	sample.user_frames[3] = 0x40001;
+	scene_make(&scene, &sample, 1);
+	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
+	map(&scene, 0x20000, 0x21000, 0, "", 0, MAPPING_IS_VDSO);
+	map(&scene, 0x40000, 0x41000, 0, "", 99, MAPPING_NO_PATH);
+	resolve(&scene, -1);
+	expect_frame(&scene, 0, 1, "[anonymous]+0x10008", -1, MODULE_ANONYMOUS);
+	expect_frame(&scene, 0, 2, "[vdso]+0x8", -1, MODULE_VDSO);
+	ck_assert_ptr_eq(frame_at(&scene, 0, 3), frame_at(&scene, 0, 1));
+	expect_frame(&scene, 0, 4, "[anonymous]+0x40000", -1, MODULE_ANONYMOUS);
+	ck_assert_str_eq(module_at(&scene, 0, 2)->build_id, "00ff");
+	ck_assert_uint_eq(scene.resolved.depths[0], 5);
+	ck_assert_uint_eq(scene.resolved.unresolved, 3);
+	scene_free(&scene);
+}
+END_TEST
+
+/* What lies behind the first frame that is in no mapping is made up: it is that frame, and the last. */
+START_TEST(a_stack_ends_where_nothing_is_mapped)
+{
+	struct sample samples[] = { sample_make(TGID, TRIGGERED, 2, 5, 0),
+				    sample_make(TGID, TRIGGERED, 0, 1, 0),
+				    sample_make(TGID, TRIGGERED, 3, 0, 0),
+				    sample_make(TGID, TRIGGERED, 0, 2, 0) };
+	struct scene scene;
+
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i].user_frames[0] = samples[i].user_frames[1] = 0x10008;
+	samples[0].user_frames[2] = 0x30001;
+	samples[0].user_frames[3] = 0x10010; /* back in a mapping, but nobody called from there */
+	samples[1].user_frames[0] = 0x50001;
+	scene_make(&scene, samples, ARRAY_SIZE(samples));
+	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve(&scene, -1);
+	ck_assert_uint_eq(scene.resolved.depths[0], 5);
+	ck_assert_uint_eq(scene.resolved.depths[1], 1);
+	ck_assert_uint_eq(scene.resolved.depths[2], 3);
+	ck_assert_uint_eq(scene.resolved.depths[3], 2);
+	expect_frame(&scene, 0, 4, "[unknown]", -1, MODULE_ANONYMOUS);
+	/* one frame, whatever the addresses: they are noise */
+	ck_assert_ptr_eq(frame_at(&scene, 1, 0), frame_at(&scene, 0, 4));
+	scene_free(&scene);
+}
+END_TEST
+
+/* A stack of user space may hold any number, in the leaf or behind it: none may do harm. */
+START_TEST(hostile_addresses)
+{
+	static const uint64_t addresses[] = { 0,
+					      1,
+					      UINT64_MAX,
+					      UINT64_MAX - 1,
+					      1UL << 63,
+					      (1UL << 63) + 1,
+					      (1UL << 63) - 1,
+					      0xffffffffff600400U };
+	struct sample samples[2 * ARRAY_SIZE(addresses)];
+	struct scene scene;
+
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		samples[i] = sample_make(TGID, TRIGGERED, 0, 1 + (int)(i % 2), 0);
+		samples[i].user_frames[0] = 0x10008;
+		samples[i].user_frames[i % 2] = addresses[i / 2];
+	}
+	scene_make(&scene, samples, ARRAY_SIZE(samples));
+	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve(&scene, -1);
+	for (uint32_t i = 0; i < ARRAY_SIZE(samples); i++)
+		expect_frame(&scene, i, i % 2, "[unknown]", -1, MODULE_ANONYMOUS);
+	scene_free(&scene);
+}
+END_TEST
+
+/* A kernel half of the address space that is mapped executable for all, as vsyscall is: no negative number.
+ */
+START_TEST(high_addresses)
+{
+	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0xffffffffff600400U),
+				    sample_make(TGID, TRIGGERED, 0, 1, 1UL << 63) };
+	struct scene scene;
+
+	scene_make(&scene, samples, ARRAY_SIZE(samples));
+	map(&scene, 1UL << 63, (1UL << 63) + 4096, 0, "", 0, 0);
+	map(&scene, 0xffffffffff600000U, 0xffffffffff601000U, 0, "", 0, 0);
+	resolve(&scene, -1);
+	expect_frame(&scene, 0, 0, "[anonymous]+0xffffffffff600400", -1, MODULE_ANONYMOUS);
+	expect_frame(&scene, 1, 0, "[anonymous]+0x8000000000000000", -1, MODULE_ANONYMOUS);
+	scene_free(&scene);
+}
+END_TEST
+
+START_TEST(a_capture_without_frames)
+{
+	struct sample sample = sample_make(TGID, TRIGGERED, 0, -EFAULT, 0);
+	struct scene scene;
+
+	scene_make(&scene, &sample, 1);
+	resolve(&scene, -1);
+	ck_assert_uint_eq(scene.resolved.frames_count, 0);
+	ck_assert_uint_eq(scene.resolved.unresolved, 0);
+	scene_free(&scene);
+}
+END_TEST
+
+/* ---- this process's own functions ---- */
+
+/* kernel_0, first_function + 4, a call at the first byte of second_function, first_function + 4 as a caller
+ */
+static struct sample own_stack(void)
+{
+	struct sample sample = sample_make(TGID, TRIGGERED, 1, 3, 0);
+
+	ck_assert_int_eq(first_function(1) + second_function(1), 5);
+	sample.user_frames[0] = address_of(first_function) + 4;
+	sample.user_frames[1] = address_of(second_function) + 1;
+	sample.user_frames[2] = address_of(first_function) + 5;
+	return sample;
+}
+
+static void expect_own_names(const struct scene *scene)
+{
+	expect_frame(scene, 0, 0, "_text", 0, MODULE_KERNEL);
+	expect_frame(scene, 0, 1, "first_function", 4, MODULE_FILE);
+	expect_frame(scene, 0, 2, "second_function", 0, MODULE_FILE);
+	ck_assert_ptr_eq(frame_at(scene, 0, 3), frame_at(scene, 0, 1));
+	ck_assert_int_eq(frame_at(scene, 0, 1)->offset,
+			 (int64_t)own_offset((const void *)first_function) + 4);
+	ck_assert_str_eq(module_at(scene, 0, 1)->path, scene->exe);
+	ck_assert_uint_eq(scene->resolved.unresolved, 0);
+}
+
+static void expect_no_own_names(const struct scene *scene)
+{
+	char expected[PATH_MAX + 32];
+
+	snprintf(expected, sizeof(expected), "%s+0x%" PRIx64, strrchr(scene->exe, '/') + 1,
+		 own_offset((const void *)first_function) + 4);
+	expect_frame(scene, 0, 1, expected, -1, MODULE_FILE);
+	ck_assert_uint_eq(scene->resolved.unresolved, 2);
+}
+
+/* A copy of this program that others may read. */
+static void copy_own(const char *directory, char path[PATH_MAX])
+{
+	_cleanup_free_ char *bytes = NULL;
+	size_t length;
+
+	snprintf(path, PATH_MAX, "%s/unit", directory);
+	ck_assert_int_eq(file_read_text(AT_FDCWD, OWN_PATH, 256 << 20, &bytes, &length), 0);
+	file_put(path, bytes, length);
+	ck_assert_int_eq(chmod(directory, 0755) || chmod(path, 0644), 0);
+}
+
+/* The symbolizer refuses to run as root: so does this test, once it has what root is needed for. */
+START_TEST(through_a_confined_symbolizer)
+{
+	_cleanup_free_ char *directory = directory_make();
+	char copy[PATH_MAX];
+	struct sample sample = own_stack();
+	size_t open = descriptors_open();
+	struct scene scene;
+	int spawner = -1;
+
+	copy_own(directory, copy);
+	if (!geteuid())
+		ck_assert_int_eq(setgroups(0, NULL) || setresgid(65534, 65534, 65534) ||
+					 setresuid(65534, 65534, 65534),
+				 0);
+	ck_assert_int_eq(spawner_start(&spawner), 0);
+	for (int round = 0; round < 3; round++) { /* one spawner serves all captures */
+		scene_make(&scene, &sample, 1);
+		strcpy(scene.exe, copy);
+		map_this_process(&scene);
+		resolve(&scene, spawner);
+		expect_own_names(&scene);
+		scene_free(&scene);
+	}
+	close(spawner);
+	ck_assert_uint_eq(descriptors_open(), open);
+}
+END_TEST
+
+START_TEST(without_a_symbolizer)
+{
+	struct sample sample = own_stack();
+	struct scene scene;
+
+	scene_make(&scene, &sample, 1);
+	map_this_process(&scene);
+	resolve_alone(&scene);
+	expect_no_own_names(&scene);
+	ck_assert_str_eq(scene.resolved.frames[scene.resolved.of_stack_frame[0]].function, "_text");
+	scene_free(&scene);
+}
+END_TEST
+
+/* ---- symbolizers that we play ourselves ---- */
+
+enum manners { HONEST, DIES_AT_FIRST, LIES_AT_FIRST, REPLIES_NOTHING, DIES_ALWAYS, HANGS };
+
+struct actor {
+	int socket; /* our end of the spawner's */
+	enum manners manners;
+	unsigned int spawned, requests, largest;
+};
+
+/* Serves one symbolizer's socket until it closes. */
+static void serve(struct actor *actor, int socket)
+{
+	struct symbolize_reply *reply = calloc(1, sizeof(*reply));
+	struct symbolize_request request;
+	int elf = -1;
+
+	while (pass_fd_receive(socket, &request, sizeof(request), &elf) > 0) {
+		size_t bytes = elf_symbols_answer(elf, &request, reply);
+		bool bad = actor->manners == DIES_ALWAYS || (actor->manners != HONEST && !actor->requests);
+
+		close(elf);
+		actor->requests++;
+		if (request.count > actor->largest)
+			actor->largest = request.count;
+		if (actor->manners == HANGS)
+			continue;
+		if (bad && actor->manners == REPLIES_NOTHING)
+			bytes = 1;
+		else if (bad && actor->manners == LIES_AT_FIRST)
+			reply->symbols[0].at = UINT32_MAX;
+		else if (bad)
+			break;
+		if (pass_fd_send(socket, reply, bytes, -1))
+			break;
+	}
+	free(reply);
+	close(socket);
+}
+
+static void *act(void *user)
+{
+	struct actor *actor = user;
+	char byte;
+	int fd;
+
+	while (pass_fd_receive(actor->socket, &byte, 1, &fd) == 1) {
+		int pair[2];
+
+		HOLDS(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
+		HOLDS(pass_fd_send(actor->socket, "s", 1, pair[0]) == 0);
+		close(pair[0]);
+		actor->spawned++;
+		serve(actor, pair[1]);
+	}
+	return NULL;
+}
+
+static struct actor resolve_with(struct scene *scene, enum manners manners, char **ret_said)
+{
+	struct actor actor = { .manners = manners };
+	int pair[2], saved = log_take();
+	pthread_t thread;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	actor.socket = pair[1];
+	ck_assert_int_eq(pthread_create(&thread, NULL, act, &actor), 0);
+	resolve_until(scene, pair[0], clock_monotonic_ns() + (manners == HANGS ? 1 : 30) * CLOCK_SECOND_NS);
+	close(pair[0]);
+	pthread_join(thread, NULL);
+	close(pair[1]);
+	*ret_said = log_taken(saved);
+	return actor;
+}
+
+START_TEST(an_honest_symbolizer)
+{
+	struct sample sample = own_stack();
+	_cleanup_free_ char *said = NULL;
+	struct actor actor;
+	struct scene scene;
+
+	scene_make(&scene, &sample, 1);
+	map_this_process(&scene);
+	actor = resolve_with(&scene, HONEST, &said);
+	expect_own_names(&scene);
+	ck_assert_str_eq(said, "");
+	ck_assert_uint_eq(actor.spawned, 1);
+	ck_assert_uint_eq(actor.requests, 1);
+	ck_assert_uint_eq(actor.largest, 2); /* each place is asked for once */
+	scene_free(&scene);
+}
+END_TEST
+
+/* Two files: the C library's frame comes first, and costs the symbolizer; the second one names the rest. */
+START_TEST(a_symbolizer_that_dies_costs_one_module)
+{
+	static const enum manners bad[] = { DIES_AT_FIRST, LIES_AT_FIRST, REPLIES_NOTHING };
+	struct sample sample = own_stack();
+	_cleanup_free_ char *said = NULL;
+	struct actor actor;
+	struct scene scene;
+
+	memmove(&sample.user_frames[1], &sample.user_frames[0], 3 * sizeof(sample.user_frames[0]));
+	sample.user_frames[0] = (uint64_t)(uintptr_t)getenv;
+	sample.user_frames[1] = address_of(first_function) + 5;
+	sample.user_depth = 4;
+	scene_make(&scene, &sample, 1);
+	map_this_process(&scene);
+	ck_assert_ptr_nonnull(mappings_find(scene.mappings, TGID, STARTED, sample.user_frames[0]));
+	if (!strcmp(mappings_find(scene.mappings, TGID, STARTED, sample.user_frames[0])->file->path,
+		    scene.exe)) {
+		scene_free(&scene); /* linked statically, or a sanitizer's wrapper: there is but one module */
+		return;
+	}
+	actor = resolve_with(&scene, bad[_i], &said);
+	ck_assert_int_eq(frame_at(&scene, 0, 1)->function_offset, -1);
+	expect_frame(&scene, 0, 2, "first_function", 4, MODULE_FILE);
+	expect_frame(&scene, 0, 3, "second_function", 0, MODULE_FILE);
+	ck_assert_uint_eq(scene.resolved.unresolved, 1);
+	ck_assert_uint_eq(actor.spawned, 2);
+	ck_assert_ptr_nonnull(strstr(said, "the symbolizer ended over "));
+	ck_assert_ptr_nonnull(strstr(said, module_at(&scene, 0, 1)->path));
+	scene_free(&scene);
+}
+END_TEST
+
+START_TEST(symbolizers_that_always_die)
+{
+	struct sample sample = own_stack();
+	_cleanup_free_ char *said = NULL;
+	struct scene scene;
+
+	scene_make(&scene, &sample, 1);
+	map_this_process(&scene);
+	resolve_with(&scene, DIES_ALWAYS, &said);
+	expect_no_own_names(&scene);
+	scene_free(&scene);
+}
+END_TEST
+
+START_TEST(a_symbolizer_that_hangs_is_not_waited_for)
+{
+	struct sample sample = own_stack();
+	uint64_t began_ns = clock_monotonic_ns(), took_ns;
+	_cleanup_free_ char *said = NULL;
+	struct scene scene;
+
+	scene_make(&scene, &sample, 1);
+	map_this_process(&scene);
+	resolve_with(&scene, HANGS, &said);
+	took_ns = clock_monotonic_ns() - began_ns;
+	ck_assert_uint_ge(took_ns, CLOCK_SECOND_NS);
+	ck_assert_uint_lt(took_ns, 10 * CLOCK_SECOND_NS);
+	expect_no_own_names(&scene);
+	scene_free(&scene);
+}
+END_TEST
+
+/* More frames of one file than a request holds: 64 a time, none lost. */
+START_TEST(many_frames_go_in_batches)
+{
+	static const uint32_t counts[] = { 63, 64, 65, 127, 128, 129, 500 };
+	uint32_t count = counts[_i], samples_count = (count + 99) / 100;
+	_cleanup_free_ struct sample *samples = calloc(samples_count, sizeof(*samples));
+	_cleanup_free_ char *said = NULL;
+	uint64_t text = address_of(first_function);
+	struct actor actor;
+	struct scene scene;
+
+	for (uint32_t i = 0; i < samples_count; i++) {
+		samples[i] = sample_make(TGID, TRIGGERED, 0,
+					 (int)(count - i * 100 < 100 ? count - i * 100 : 100), 0);
+		for (int j = 0; j < samples[i].user_depth;
+		     j++) /* the leaf is where it is, a caller one behind */
+			samples[i].user_frames[j] = text - i * 100 - (uint64_t)j + (j > 0);
+	}
+	scene_make(&scene, samples, samples_count);
+	map_this_process(&scene);
+	actor = resolve_with(&scene, HONEST, &said);
+	ck_assert_uint_eq(scene.resolved.frames_count, count);
+	ck_assert_uint_eq(actor.requests, (count + SYMBOLIZE_BATCH - 1) / SYMBOLIZE_BATCH);
+	ck_assert_uint_eq(actor.largest, count < SYMBOLIZE_BATCH ? count : SYMBOLIZE_BATCH);
+	expect_frame(&scene, 0, 0, "first_function", 0, MODULE_FILE);
+	scene_free(&scene);
+}
+END_TEST
+
+/* ---- files that are not what was mapped ---- */
+
+START_TEST(another_file_under_the_same_path)
+{
+	struct sample sample = own_stack();
+	struct scene scene;
+	struct stat at;
+
+	scene_make(&scene, &sample, 1);
+	ck_assert_int_eq(stat(scene.exe, &at), 0);
+	map(&scene, address_of(first_function) & ~0xfffUL, (address_of(second_function) | 0xfff) + 0x1000,
+	    own_offset((const void *)first_function) & ~0xfffUL, scene.exe, at.st_ino + 1, 0);
+	map(&scene, address_of(first_function) & ~0xfffUL, (address_of(first_function) | 0xfff) + 0x1000,
+	    own_offset((const void *)first_function) & ~0xfffUL, scene.exe, at.st_ino + 1, 0);
+	{
+		_cleanup_free_ char *said = NULL;
+		struct actor actor = resolve_with(&scene, HONEST, &said);
+
+		ck_assert_uint_eq(actor.requests, 0); /* nobody is asked about a file that is another one */
+	}
+	ck_assert_int_eq(frame_at(&scene, 0, 1)->function_offset, -1);
+	scene_free(&scene);
+}
+END_TEST
+
+struct odd_case {
+	const char *path; /* "": made below */
+	bool makes_fifo;
+};
+
+static const struct odd_case odd_cases[] = { { "/nowhere/at/all", false },
+					     { "/usr/bin/gone (deleted)", false },
+					     { "/", false },
+					     { "relative/path", false },
+					     { "", true } };
+
+START_TEST(files_that_cannot_be_opened)
+{
+	const struct odd_case *one = &odd_cases[_i];
+	_cleanup_free_ char *directory = directory_make(), *fifo = path_join(directory, "fifo"), *said = NULL;
+	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x5008);
+	struct scene scene;
+
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0); /* opening it must not wait for a writer */
+	scene_make(&scene, &sample, 1);
+	map(&scene, 0x5000, 0x6000, 0x100, one->makes_fifo ? fifo : one->path, one->makes_fifo ? 0 : 99, 0);
+	resolve_with(&scene, HONEST, &said);
+	ck_assert_int_eq(module_at(&scene, 0, 0)->kind, MODULE_FILE);
+	ck_assert_int_eq(frame_at(&scene, 0, 0)->offset, 0x108);
+	ck_assert_int_eq(frame_at(&scene, 0, 0)->function_offset, -1);
+	ck_assert_ptr_nonnull(strstr(frame_at(&scene, 0, 0)->function, "+0x108"));
+	scene_free(&scene);
+	directory_remove(directory);
+}
+END_TEST
+
+/* A text that is mapped executable: no ELF, no build id, so its time and size tell it apart. */
+START_TEST(a_file_without_a_build_id_has_a_version)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "code"), *said = NULL;
+	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x5008);
+	struct stat at;
+	struct scene scene;
+	char expected[64];
+
+	file_put(path, "no ELF at all\n", 14);
+	ck_assert_int_eq(stat(path, &at), 0);
+	scene_make(&scene, &sample, 1);
+	map(&scene, 0x5000, 0x6000, 0, path, 0, 0);
+	resolve_with(&scene, HONEST, &said);
+	expect_frame(&scene, 0, 0, "code+0x8", -1, MODULE_FILE);
+	ck_assert_str_eq(module_at(&scene, 0, 0)->build_id, "");
+	snprintf(expected, sizeof(expected), "%ld.%09ld-14", at.st_mtim.tv_sec, at.st_mtim.tv_nsec);
+	ck_assert_str_eq(module_at(&scene, 0, 0)->version, expected);
+	scene_free(&scene);
+	directory_remove(directory);
+}
+END_TEST
+
+Suite *resolve_suite(void)
+{
+	Suite *suite = suite_create(SANITIZED ? "resolve (without a confined symbolizer, under a sanitizer)"
+					      : "resolve");
+	TCase *places = tcase_create("places"), *names = tcase_create("names");
+
+	tcase_add_test(places, kernel_frames);
+	tcase_add_test(places, without_symbols);
+	tcase_add_test(places, frames_without_a_file);
+	tcase_add_test(places, a_stack_ends_where_nothing_is_mapped);
+	tcase_add_test(places, hostile_addresses);
+	tcase_add_test(places, high_addresses);
+	tcase_add_test(places, a_capture_without_frames);
+	tcase_set_timeout(names, 60);
+	if (!SANITIZED)
+		tcase_add_test(names, through_a_confined_symbolizer);
+	tcase_add_test(names, without_a_symbolizer);
+	tcase_add_test(names, an_honest_symbolizer);
+	tcase_add_loop_test(names, a_symbolizer_that_dies_costs_one_module, 0, 3);
+	tcase_add_test(names, symbolizers_that_always_die);
+	tcase_add_test(names, a_symbolizer_that_hangs_is_not_waited_for);
+	tcase_add_loop_test(names, many_frames_go_in_batches, 0, 7);
+	tcase_add_test(names, another_file_under_the_same_path);
+	tcase_add_loop_test(names, files_that_cannot_be_opened, 0, ARRAY_SIZE(odd_cases));
+	tcase_add_test(names, a_file_without_a_build_id_has_a_version);
+	suite_add_tcase(suite, places);
+	suite_add_tcase(suite, names);
+	return suite;
+}

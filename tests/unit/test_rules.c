@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that rules mean what DESIGN says, that each mistake is told with its file and line and none hides
+ * another, that a set with a mistake is no set, and which rules apply to which process.
+ */
+#include "common/cleanup.h"
+#include "consumer/rules.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define SECOND 1000000000UL
+
+static int read_text(const char *text, struct rule_set *set, struct config_errors *errors)
+{
+	*errors = (struct config_errors){ 0 };
+	memset(set, 0, sizeof(*set));
+	return rules_read_text("web.conf", text, strlen(text), set, errors);
+}
+
+static void read_good(const char *text, struct rule_set *set)
+{
+	struct config_errors errors;
+
+	ck_assert_msg(read_text(text, set, &errors) == 0, "%s", errors.count ? errors.messages[0] : "?");
+	ck_assert_uint_eq(errors.count, 0);
+}
+
+/* ---- what is right ---- */
+
+START_TEST(the_example_of_the_design)
+{
+	static const char text[] = "[rule web]\n"
+				   "comm = nginx                ; exact.  worker-*  is a prefix.\n"
+				   "cgroup = /system.slice/*    ; optional glob on the cgroup path\n"
+				   "memory.some = 50ms/1s       ; RESOURCE.KIND = STALL/WINDOW\n"
+				   "io.full     = 200ms/2s\n"
+				   "watch = cgroup              ; or system: the /proc/pressure files\n"
+				   "history = 10s\n"
+				   "capture = 5s\n"
+				   "cooldown = 60s\n";
+	struct rule_set set;
+	const struct rule *rule;
+
+	read_good(text, &set);
+	ck_assert_uint_eq(set.count, 1);
+	rule = &set.rules[0];
+	ck_assert_str_eq(rule->name, "web");
+	ck_assert_str_eq(rule->source, "web.conf:1");
+	ck_assert_str_eq(rule->comm.text, "nginx");
+	ck_assert(!rule->comm.prefix);
+	ck_assert_str_eq(rule->cgroup, "/system.slice/*");
+	ck_assert_int_eq(rule->watch, WATCH_CGROUP);
+	ck_assert_uint_eq(rule->history_ns, 10 * SECOND);
+	ck_assert_uint_eq(rule->capture_ns, 5 * SECOND);
+	ck_assert_uint_eq(rule->cooldown_ns, 60 * SECOND);
+	ck_assert_uint_eq(rule->triggers_count, 2);
+	ck_assert_int_eq(rule->triggers[0].resource, PSI_MEMORY);
+	ck_assert_int_eq(rule->triggers[0].kind, PSI_SOME);
+	ck_assert_uint_eq(rule->triggers[0].stall_us, 50000);
+	ck_assert_uint_eq(rule->triggers[0].window_us, 1000000);
+	ck_assert_int_eq(rule->triggers[1].resource, PSI_IO);
+	ck_assert_int_eq(rule->triggers[1].kind, PSI_FULL);
+	ck_assert_uint_eq(rule->triggers[1].stall_us, 200000);
+	ck_assert_uint_eq(rule->triggers[1].window_us, 2000000);
+	rules_free(&set);
+	rules_free(&set);
+}
+END_TEST
+
+START_TEST(defaults)
+{
+	struct rule_set set;
+
+	read_good("[rule a]\ncomm=*\ncpu.some=5%\n", &set);
+	ck_assert_ptr_null(set.rules[0].cgroup);
+	ck_assert_int_eq(set.rules[0].watch, WATCH_CGROUP);
+	ck_assert_uint_eq(set.rules[0].history_ns, 10 * SECOND);
+	ck_assert_uint_eq(set.rules[0].capture_ns, 5 * SECOND);
+	ck_assert_uint_eq(set.rules[0].cooldown_ns, 60 * SECOND);
+	ck_assert_uint_eq(set.rules[0].id, 0);
+	rules_free(&set);
+	read_good("", &set);
+	ck_assert_uint_eq(set.count, 0);
+	rules_free(&set);
+}
+END_TEST
+
+START_TEST(every_trigger_there_is)
+{
+	struct rule_set set;
+
+	read_good("[rule a]\ncomm=*\ncpu.some=1%\ncpu.full=2%\nmemory.some=3%\nmemory.full=4%\nio.some=5%\n"
+		  "io.full=6%\nirq.full=7%\n",
+		  &set);
+	ck_assert_uint_eq(set.rules[0].triggers_count, RULE_TRIGGERS_MAX);
+	for (uint64_t i = 0; i < RULE_TRIGGERS_MAX; i++)
+		ck_assert_uint_eq(set.rules[0].triggers[i].stall_us, (i + 1) * 20000);
+	rules_free(&set);
+}
+END_TEST
+
+struct threshold_case {
+	const char *text;
+	uint64_t stall_us, window_us; /* 0: refused, */
+	const char *why;              /* because of this */
+};
+
+static const struct threshold_case threshold_cases[] = {
+	{ "50ms/1s", 50000, 1000000, NULL },
+	{ "1us/500ms", 1, 500000, NULL },
+	{ "500ms/500ms", 500000, 500000, NULL },
+	{ "10s/10s", 10000000, 10000000, NULL },
+	{ "0.5s/1.5s", 500000, 1500000, NULL },
+	{ "50 ms/1 s", 50000, 1000000, NULL },
+	{ "5%", 100000, 2000000, NULL },
+	{ "0.5%", 10000, 2000000, NULL },
+	{ "100%", 2000000, 2000000, NULL },
+	{ "0.0001%", 2, 2000000, NULL },
+	{ "50ms/499ms", 0, 0, "windows from 500ms to 10s" },
+	{ "50ms/499999us", 0, 0, "windows from 500ms to 10s" },
+	{ "50ms/10001ms", 0, 0, "windows from 500ms to 10s" },
+	{ "50ms/0s", 0, 0, "windows from 500ms to 10s" },
+	{ "501ms/500ms", 0, 0, "more stall than its window has time" },
+	{ "2s/1s", 0, 0, "more stall than its window has time" },
+	{ "0ms/1s", 0, 0, "less than a microsecond" },
+	{ "999ns/1s", 0, 0, "less than a microsecond" },
+	{ "0%", 0, 0, "less than a microsecond" },
+	{ "101%", 0, 0, "percentage" },
+	{ "50ms", 0, 0, "expected STALL/WINDOW" },
+	{ "", 0, 0, "expected STALL/WINDOW" },
+	{ "5", 0, 0, "expected STALL/WINDOW" },
+	{ "50/1s", 0, 0, "two durations with their units" },
+	{ "50ms/1", 0, 0, "two durations with their units" },
+	{ "50ms/", 0, 0, "two durations with their units" },
+	{ "/1s", 0, 0, "two durations with their units" },
+	{ "5%/1s", 0, 0, "two durations with their units" },
+	{ "50ms/1s/1s", 0, 0, "two durations with their units" },
+	{ "-50ms/1s", 0, 0, "two durations with their units" },
+};
+
+START_TEST(thresholds)
+{
+	const struct threshold_case *one = &threshold_cases[_i];
+	struct config_errors errors;
+	struct rule_set set;
+	char text[128];
+
+	snprintf(text, sizeof(text), "[rule a]\ncomm=x\nio.some=1%%\nmemory.full = %s\n", one->text);
+	if (!one->why) {
+		read_good(text, &set);
+		ck_assert_uint_eq(set.rules[0].triggers[1].stall_us, one->stall_us);
+		ck_assert_uint_eq(set.rules[0].triggers[1].window_us, one->window_us);
+		rules_free(&set);
+		return;
+	}
+	ck_assert_int_eq(read_text(text, &set, &errors), -EINVAL);
+	ck_assert_uint_eq(errors.count, 1);
+	ck_assert_int_eq(strncmp(errors.messages[0], "web.conf:4: memory.full = ", 26), 0);
+	ck_assert_msg(strstr(errors.messages[0], one->why), "%s", errors.messages[0]);
+	config_errors_free(&errors);
+}
+END_TEST
+
+struct duration_case {
+	const char *key, *value;
+	uint64_t ns;
+	bool good;
+};
+
+static const struct duration_case duration_cases[] = {
+	{ "history", "0s", 0, true },
+	{ "history", "600s", 600 * SECOND, true },
+	{ "history", "10min", 600 * SECOND, true },
+	{ "history", "600001ms", 0, false },
+	{ "history", "10", 0, false },
+	{ "history", "", 0, false },
+	{ "history", "99999999999999999999s", 0, false },
+	{ "capture", "1s", SECOND, true },
+	{ "capture", "1h", 3600 * SECOND, true },
+	{ "capture", "999ms", 0, false },
+	{ "capture", "3601s", 0, false },
+	{ "cooldown", "0ns", 0, true },
+	{ "cooldown", "24h", 86400 * SECOND, true },
+	{ "cooldown", "25h", 0, false },
+};
+
+START_TEST(durations)
+{
+	const struct duration_case *one = &duration_cases[_i];
+	struct config_errors errors;
+	struct rule_set set;
+	char text[128];
+
+	snprintf(text, sizeof(text), "[rule a]\ncomm=x\nio.some=1%%\n%s = %s\n", one->key, one->value);
+	if (one->good) {
+		read_good(text, &set);
+		ck_assert_uint_eq(one->key[0] == 'h'   ? set.rules[0].history_ns
+				  : one->key[1] == 'a' ? set.rules[0].capture_ns
+						       : set.rules[0].cooldown_ns,
+				  one->ns);
+		rules_free(&set);
+		return;
+	}
+	ck_assert_int_eq(read_text(text, &set, &errors), -EINVAL);
+	ck_assert_uint_eq(errors.count, 1);
+	snprintf(text, sizeof(text), "web.conf:4: %s = %s: ", one->key, one->value);
+	ck_assert_int_eq(strncmp(errors.messages[0], text, strlen(text)), 0);
+	config_errors_free(&errors);
+}
+END_TEST
+
+/* ---- what is wrong ---- */
+
+#define GOOD "[rule good]\ncomm=g\nio.some=1%\n"
+
+struct mistake_case {
+	const char *text;
+	const char *errors[4]; /* how each begins, or a part behind "..." */
+};
+
+static const struct mistake_case mistake_cases[] = {
+	{ "[rule a]\nio.some=1%\n", { "web.conf:1: rule 'a' has no comm" } },
+	{ "\n\n[rule a]\ncomm=x\n" GOOD, { "web.conf:3: rule 'a' has no trigger" } },
+	{ "[rule a]\n", { "web.conf:1: rule 'a' has no comm", "web.conf:1: rule 'a' has no trigger" } },
+	{ "[rule a]\ncomm=1234567890123456\nio.some=1%\n",
+	  { "web.conf:2: comm = 1234567890123456: the kernel cuts" } },
+	{ "[rule a]\ncomm=\nio.some=1%\n", { "web.conf:2: comm = : comm is empty" } },
+	{ "[rule a]\ncomm=a*b\nio.some=1%\n", { "web.conf:2: comm = a*b: '*' may only end" } },
+	{ "[rule a]\ncomm=x\ncgroup=system.slice\nio.some=1%\n",
+	  { "web.conf:3: cgroup = system.slice: a path begins" } },
+	{ "[rule a]\ncomm=x\ncgroup=\nio.some=1%\n", { "web.conf:3: cgroup = : a path begins" } },
+	{ "[rule a]\ncomm=x\nwatch=all\nio.some=1%\n",
+	  { "web.conf:3: watch = all: expected 'cgroup' or 'system'" } },
+	{ "[rule a]\ncomm=x\nirq.some=1%\nio.some=1%\n",
+	  { "web.conf:3: irq.some = 1%: the kernel counts irq pressure as full only" } },
+	{ "[rule a]\ncomm=x\nio.some=1%\nio.full=1%\nio.some=2%\n", { "web.conf:5: io.some is set twice" } },
+	{ "[rule a]\ncomm=x\nio.half=1%\nio.some=1%\n", { "web.conf:3: unknown key 'io.half'" } },
+	{ "[rule a]\ncomm=x\ndisk.some=1%\nio.some=1%\n", { "web.conf:3: unknown key 'disk.some'" } },
+	{ "[rule a]\ncomm=x\nio=1%\nio.some=1%\n", { "web.conf:3: unknown key 'io'" } },
+	{ "[rule a]\ncomm=x\nmem.some=1%\nio.some=1%\n", { "web.conf:3: unknown key 'mem.some'" } },
+	{ "[rule a]\ncomm=x\nIO.SOME=1%\nio.some=1%\n", { "web.conf:3: unknown key 'IO.SOME'" } },
+	{ "[rule a]\ncomm=x\ncpu.full=1%\nwatch=system\n",
+	  { "web.conf:1: rule 'a': cpu.full of the whole system" } },
+	{ "comm = x\n" GOOD, { "web.conf:1: 'comm' stands before any [rule NAME]" } },
+	{ "[web]\ncomm = x\nnonsense = 1\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[web]'" } },
+	{ "[rule]\ncomm = x\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[rule]'" } },
+	{ "[rule  ]\ncomm = x\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[rule" } },
+	{ "[rules a]\ncomm = x\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[rules a]'" } },
+	{ GOOD GOOD, { "web.conf:4: rule 'good' is at web.conf:1 already" } },
+	{ GOOD "[rule  good]\ncomm=x\n", { "web.conf:4: rule 'good' is at web.conf:1 already" } },
+	/* the keys of a section whose own line is wrong belong to no other: one mistake, one line */
+	{ GOOD "[rule b\ncomm=x\nio.some=1%\n", { "web.conf:4: expected '[section]'" } },
+	/* none hides another */
+	{ "[rule a]\ncomm = x\nhistory = 10\nio.some = 1%\n[rule b]\nwatch = no\ncomm = y\ncpu.some = "
+	  "1\n" GOOD,
+	  { "web.conf:3: history = 10: expected a duration", "web.conf:6: watch = no: expected",
+	    "web.conf:8: cpu.some = 1: expected STALL/WINDOW" } },
+	{ "[rule a]\njunk\ncomm = a*b\nio.some = 9s/1s\n",
+	  { "web.conf:2: expected 'key = value'", "web.conf:3: comm = a*b", "web.conf:4: io.some = 9s/1s" } },
+};
+
+static bool is_expected(const struct mistake_case *one, const struct config_errors *errors)
+{
+	size_t expected = 0;
+
+	while (expected < ARRAY_SIZE(one->errors) && one->errors[expected])
+		expected++;
+	if (errors->count < expected)
+		return false;
+	for (size_t i = 0; i < expected; i++) {
+		bool there = false;
+
+		for (size_t j = 0; j < errors->count; j++)
+			there |= !strncmp(errors->messages[j], one->errors[i], strlen(one->errors[i]));
+		if (!there)
+			return false;
+	}
+	return true;
+}
+
+START_TEST(mistakes)
+{
+	const struct mistake_case *one = &mistake_cases[_i];
+	struct config_errors errors;
+	struct rule_set set;
+	char said[1024] = "";
+	bool expected;
+
+	ck_assert_int_eq(read_text(one->text, &set, &errors), -EINVAL);
+	ck_assert_ptr_null(set.rules);
+	for (size_t i = 0; i < errors.count; i++)
+		snprintf(said + strlen(said), sizeof(said) - strlen(said), "%s\n", errors.messages[i]);
+	expected = is_expected(one, &errors);
+	ck_assert_msg(expected, "%s", said);
+	config_errors_free(&errors);
+}
+END_TEST
+
+/* Nothing more is said than there is to say: a mistake is one line. */
+START_TEST(a_mistake_is_told_once)
+{
+	const struct mistake_case *one = &mistake_cases[_i];
+	struct config_errors errors;
+	struct rule_set set;
+	size_t expected = 0;
+
+	while (expected < ARRAY_SIZE(one->errors) && one->errors[expected])
+		expected++;
+	ck_assert_int_eq(read_text(one->text, &set, &errors), -EINVAL);
+	ck_assert_msg(errors.count == expected, "%zu mistakes, the last '%s'", errors.count,
+		      errors.messages[errors.count - 1]);
+	config_errors_free(&errors);
+}
+END_TEST
+
+START_TEST(there_may_be_1024_rules)
+{
+	size_t room = 64UL * (RULES_MAX + 1), used = 0;
+	_cleanup_free_ char *text = malloc(room);
+	struct config_errors errors;
+	struct rule_set set;
+
+	for (int i = 0; i < RULES_MAX; i++)
+		used += (size_t)snprintf(text + used, room - used, "[rule r%d]\ncomm=c%d\nio.some=1%%\n", i,
+					 i);
+	read_good(text, &set);
+	ck_assert_uint_eq(set.count, RULES_MAX);
+	ck_assert_int_eq(rules_assign_ids(&set, 1, 1), 0);
+	ck_assert_uint_eq(set.patterns_count, RULES_MAX);
+	rules_free(&set);
+	snprintf(text + used, room - used, "[rule more]\ncomm=c\nio.some=1%%\n");
+	ck_assert_int_eq(read_text(text, &set, &errors), -EINVAL);
+	ck_assert_uint_eq(errors.count, 1);
+	ck_assert_str_eq(errors.messages[0], "web.conf:3073: more than 1024 rules");
+	config_errors_free(&errors);
+}
+END_TEST
+
+/* ---- directories ---- */
+
+static void put(const char *directory, const char *name, const char *text)
+{
+	_cleanup_free_ char *path = path_join(directory, name);
+
+	file_put(path, text, strlen(text));
+}
+
+START_TEST(a_directory_is_read_in_order)
+{
+	_cleanup_free_ char *directory = directory_make(), *source = NULL;
+	struct config_errors errors = { 0 };
+	struct rule_set set = { 0 };
+
+	put(directory, "20-b.conf", "[rule second]\ncomm=b\nio.some=1%\n");
+	put(directory, "10-a.conf", "[rule first]\ncomm=a\nio.some=1%\n");
+	put(directory, "30-c.conf", "[rule third]\ncomm=c\nio.some=1%\n");
+	put(directory, ".hidden.conf", "junk\n");
+	put(directory, "readme.txt", "junk\n");
+	put(directory, "web.conf.rpmsave", "junk\n");
+	put(directory, ".conf", "junk\n");
+	ck_assert_int_eq(rules_read_directory(directory, &set, &errors), 0);
+	ck_assert_uint_eq(set.count, 3);
+	ck_assert_str_eq(set.rules[0].name, "first");
+	ck_assert_str_eq(set.rules[1].name, "second");
+	ck_assert_str_eq(set.rules[2].name, "third");
+	ck_assert_int_gt(asprintf(&source, "%s/20-b.conf:1", directory), 0);
+	ck_assert_str_eq(set.rules[1].source, source);
+	rules_free(&set);
+	directory_remove(directory);
+}
+END_TEST
+
+START_TEST(mistakes_of_all_files_are_told)
+{
+	_cleanup_free_ char *directory = directory_make(), *one = NULL, *two = NULL, *three = NULL,
+			    *four = NULL;
+	struct config_errors errors = { 0 };
+	struct rule_set set = { 0 };
+
+	put(directory, "1.conf", "[rule web]\ncomm=a\n");
+	put(directory, "2.conf", "comm=b\n[rule web]\ncomm=b\nio.some=1%\n[rule fine]\ncomm=c\nio.some=1%\n");
+	put(directory, "3.conf", "\n[rule fine]\ncomm=c\nio.some=1%\n");
+	ck_assert_int_eq(rules_read_directory(directory, &set, &errors), -EINVAL);
+	ck_assert_ptr_null(set.rules);
+	ck_assert_uint_eq(errors.count, 4);
+	ck_assert_int_gt(asprintf(&one, "%s/1.conf:1: rule 'web' has no trigger", directory), 0);
+	ck_assert_int_gt(asprintf(&two, "%s/2.conf:1: 'comm' stands before any", directory), 0);
+	ck_assert_int_gt(
+		asprintf(&three, "%s/2.conf:2: rule 'web' is at %s/1.conf:1 already", directory, directory),
+		0);
+	ck_assert_int_gt(
+		asprintf(&four, "%s/3.conf:2: rule 'fine' is at %s/2.conf:5 already", directory, directory),
+		0);
+	ck_assert_int_eq(strncmp(errors.messages[0], one, strlen(one)), 0);
+	ck_assert_int_eq(strncmp(errors.messages[1], two, strlen(two)), 0);
+	ck_assert_str_eq(errors.messages[2], three);
+	ck_assert_str_eq(errors.messages[3], four);
+	config_errors_free(&errors);
+	directory_remove(directory);
+}
+END_TEST
+
+START_TEST(odd_directories)
+{
+	_cleanup_free_ char *directory = directory_make(), *none = path_join(directory, "none");
+	_cleanup_free_ char *odd = path_join(directory, "odd.conf");
+	struct config_errors errors = { 0 };
+	struct rule_set set = { 0 };
+
+	ck_assert_int_eq(rules_read_directory(none, &set, &errors), 0);
+	ck_assert_uint_eq(set.count, 0);
+	ck_assert_int_eq(rules_read_directory(directory, &set, &errors), 0);
+	ck_assert_uint_eq(set.count, 0);
+	ck_assert_int_eq(mkdir(odd, 0700), 0);
+	ck_assert_int_eq(rules_read_directory(directory, &set, &errors), -EINVAL);
+	ck_assert_uint_eq(errors.count, 1);
+	ck_assert_ptr_nonnull(strstr(errors.messages[0], "odd.conf: cannot read it: Is a directory"));
+	config_errors_free(&errors);
+	file_put(none, "", 0);
+	ck_assert_int_eq(rules_read_directory(none, &set, &errors), -ENOTDIR);
+	directory_remove(directory);
+}
+END_TEST
+
+/* ---- ids and matching ---- */
+
+static const char many[] = "[rule all]\ncomm=*\nio.some=1%\n"
+			   "[rule web]\ncomm=nginx\nio.some=1%\n"
+			   "[rule n]\ncomm=n*\nio.some=1%\n"
+			   "[rule web-too]\ncomm=nginx\ncgroup=/system.slice/*.service\ncpu.some=1%\n"
+			   "[rule literal]\ncomm=ngin\nio.some=1%\n"
+			   "[rule n-too]\ncomm=n*\nmemory.some=1%\n";
+
+START_TEST(rules_with_one_comm_share_a_pattern)
+{
+	uint32_t ids[COMM_TRIE_PATH];
+	struct rule_set set;
+
+	read_good(many, &set);
+	ck_assert_int_eq(rules_assign_ids(&set, 41, 1001), 0);
+	for (uint32_t i = 0; i < set.count; i++)
+		ck_assert_uint_eq(set.rules[i].id, 41 + i);
+	ck_assert_uint_eq(set.first_pattern_id, 1001);
+	ck_assert_uint_eq(set.patterns_count, 4);
+	ck_assert_uint_eq(set.rules[0].pattern_id, 1001);
+	ck_assert_uint_eq(set.rules[1].pattern_id, 1002);
+	ck_assert_uint_eq(set.rules[2].pattern_id, 1003);
+	ck_assert_uint_eq(set.rules[3].pattern_id, 1002);
+	ck_assert_uint_eq(set.rules[4].pattern_id, 1004);
+	ck_assert_uint_eq(set.rules[5].pattern_id, 1003);
+	ck_assert_uint_eq(rules_patterns_of(&set, (char[ABI_COMM_BYTES]){ "nginx" }, ids), 3);
+	ck_assert_uint_eq(ids[0], 1002);
+	ck_assert_uint_eq(ids[1], 1003);
+	ck_assert_uint_eq(ids[2], 1001);
+	ck_assert_uint_eq(rules_patterns_of(&set, (char[ABI_COMM_BYTES]){ "x" }, ids), 1);
+	ck_assert_uint_eq(ids[0], 1001);
+	rules_free(&set);
+}
+END_TEST
+
+struct applies_case {
+	const char *comm, *cgroup;
+	const char *process_comm, *process_cgroup;
+	bool applies;
+};
+
+static const struct applies_case applies_cases[] = {
+	{ "nginx", NULL, "nginx", "/x", true },
+	{ "nginx", NULL, "nginx", "", true },
+	{ "nginx", NULL, "nginx2", "/x", false },
+	{ "nginx", NULL, "ngin", "/x", false },
+	{ "nginx*", NULL, "nginx", "/x", true },
+	{ "nginx*", NULL, "nginx-worker", "/x", true },
+	{ "nginx*", NULL, "ngin", "/x", false },
+	{ "nginx*", NULL, "anginx", "/x", false },
+	{ "*", NULL, "anything", "/x", true },
+	{ "*", NULL, "", "/x", true },
+	{ "123456789012345", NULL, "123456789012345", "/x", true },
+	{ "123456789012345*", NULL, "123456789012345", "/x", true },
+	{ "12345678901234", NULL, "123456789012345", "/x", false },
+	{ "*", "/system.slice/*", "a", "/system.slice/web.service", true },
+	{ "*", "/system.slice/*", "a", "/system.slice/a/b", true },
+	{ "*", "/system.slice/*", "a", "/system.slice", false },
+	{ "*", "/system.slice/*", "a", "/user.slice/a", false },
+	{ "*", "/system.slice/*", "a", "", false },
+	{ "*", "/system.slice/web.service", "a", "/system.slice/web.service", true },
+	{ "*", "/system.slice/web.service", "a", "/system.slice/web.service/sub", false },
+	{ "*", "/a[0-9]", "a", "/a7", true },
+	{ "*", "/a?", "a", "/a", false },
+	{ "*", "/*", "a", "/", true },
+	{ "*", "/", "a", "/", true },
+	{ "*", "/", "a", "/a", false },
+	{ "b", "/*", "a", "/a", false },
+};
+
+START_TEST(applies)
+{
+	const struct applies_case *one = &applies_cases[_i];
+	struct rule rule = { .cgroup = (char *)one->cgroup };
+	char comm[ABI_COMM_BYTES] = { 0 };
+	const char *why;
+
+	ck_assert_int_eq(comm_pattern_parse(one->comm, &rule.comm, &why), 0);
+	memcpy(comm, one->process_comm, strlen(one->process_comm));
+	ck_assert_int_eq(rule_applies(&rule, comm, one->process_cgroup), one->applies);
+}
+END_TEST
+
+/* What the trie says and what a rule says by itself are one: else an event would be called stale. */
+START_TEST(the_trie_agrees_with_each_rule)
+{
+	struct dice dice = dice_take(40);
+	struct rule_set set;
+
+	read_good(many, &set);
+	ck_assert_int_eq(rules_assign_ids(&set, 1, 1), 0);
+	for (int round = 0; round < 20000; round++) {
+		char comm[ABI_COMM_BYTES] = "nginx-1";
+		uint32_t ids[COMM_TRIE_PATH];
+		size_t count, bytes = dice_below(&dice, 8);
+
+		memset(comm + bytes, 0, sizeof(comm) - bytes);
+		if (bytes && !dice_below(&dice, 3))
+			comm[dice_below(&dice, (uint32_t)bytes)] = 'n';
+		count = rules_patterns_of(&set, comm, ids);
+		for (size_t i = 0; i < set.count; i++) {
+			bool matches = false;
+
+			for (size_t j = 0; j < count; j++)
+				matches |= ids[j] == set.rules[i].pattern_id;
+			HOLDS(matches == rule_applies(&set.rules[i], comm, "/system.slice/a.service"));
+		}
+	}
+	rules_free(&set);
+}
+END_TEST
+
+Suite *rules_suite(void)
+{
+	Suite *suite = suite_create("rules");
+	TCase *good = tcase_create("right"), *bad = tcase_create("wrong"), *files = tcase_create("files");
+	TCase *matching = tcase_create("matching");
+
+	tcase_add_test(good, the_example_of_the_design);
+	tcase_add_test(good, defaults);
+	tcase_add_test(good, every_trigger_there_is);
+	tcase_add_loop_test(good, thresholds, 0, ARRAY_SIZE(threshold_cases));
+	tcase_add_loop_test(good, durations, 0, ARRAY_SIZE(duration_cases));
+	tcase_add_loop_test(bad, mistakes, 0, ARRAY_SIZE(mistake_cases));
+	tcase_add_loop_test(bad, a_mistake_is_told_once, 0, ARRAY_SIZE(mistake_cases));
+	tcase_add_test(bad, there_may_be_1024_rules);
+	tcase_add_test(files, a_directory_is_read_in_order);
+	tcase_add_test(files, mistakes_of_all_files_are_told);
+	tcase_add_test(files, odd_directories);
+	tcase_add_loop_test(matching, applies, 0, ARRAY_SIZE(applies_cases));
+	tcase_add_test(matching, rules_with_one_comm_share_a_pattern);
+	tcase_add_test(matching, the_trie_agrees_with_each_rule);
+	suite_add_tcase(suite, good);
+	suite_add_tcase(suite, bad);
+	suite_add_tcase(suite, files);
+	suite_add_tcase(suite, matching);
+	return suite;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows what bourdond takes from its command line and from bourdon.conf, above all how large its database
+ * may become, and what it refuses.
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "consumer/settings.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+#define DEFAULT_BYTES (256UL << 20)
+
+static int parse(struct settings *settings, int count, const char *const *words, char **ret_said)
+{
+	char *arguments[8] = { (char *)"bourdond" };
+	int saved, status;
+
+	for (int i = 0; i < count; i++)
+		arguments[i + 1] = (char *)words[i];
+	saved = log_take();
+	status = settings_parse(settings, count + 1, arguments);
+	*ret_said = log_taken(saved);
+	return status;
+}
+
+START_TEST(defaults)
+{
+	_cleanup_free_ char *said = NULL;
+	struct settings settings;
+
+	ck_assert_int_eq(parse(&settings, 0, NULL, &said), OPTIONS_RUN);
+	ck_assert_str_eq(settings.config, "/etc/bourdon/bourdon.conf");
+	ck_assert(!settings.config_named);
+	ck_assert_str_eq(settings.rules_dir, "/etc/bourdon/rules.d");
+	ck_assert_str_eq(settings.pin_dir, "/sys/fs/bpf/bourdon");
+	ck_assert_str_eq(settings.run_dir, "/run/bourdon");
+	ck_assert_str_eq(settings.state_dir, "/var/lib/bourdon");
+	ck_assert_str_eq(settings.user, "bourdon");
+	ck_assert_str_eq(settings.group, "bourdon");
+	ck_assert_ptr_null(settings.check_config);
+	ck_assert_uint_eq(settings.database_bytes_max, DEFAULT_BYTES);
+}
+END_TEST
+
+START_TEST(options_take_effect)
+{
+	static const char *const words[] = { "--config=/c", "--state-dir", "/s", "--user=u",
+					     "--check-config" };
+	_cleanup_free_ char *said = NULL;
+	struct settings settings;
+
+	ck_assert_int_eq(parse(&settings, ARRAY_SIZE(words), words, &said), OPTIONS_RUN);
+	ck_assert_str_eq(settings.config, "/c");
+	ck_assert(settings.config_named);
+	ck_assert_str_eq(settings.state_dir, "/s");
+	ck_assert_str_eq(settings.user, "u");
+	ck_assert_str_eq(settings.group, "bourdon");
+	ck_assert_ptr_nonnull(settings.check_config);
+}
+END_TEST
+
+START_TEST(words_are_refused)
+{
+	static const char *const words[] = { "--user=u", "start" };
+	_cleanup_free_ char *said = NULL;
+	struct settings settings;
+
+	ck_assert_int_eq(parse(&settings, ARRAY_SIZE(words), words, &said), EXIT_USAGE);
+	ck_assert_ptr_nonnull(strstr(said, "unexpected word 'start'"));
+}
+END_TEST
+
+struct size_case {
+	const char *text; /* of the file */
+	uint64_t bytes;   /* 0: refused */
+	const char *error;
+};
+
+static const struct size_case size_cases[] = {
+	{ "", DEFAULT_BYTES, NULL },
+	{ "[database]\n", DEFAULT_BYTES, NULL },
+	{ "[database]\nmax_size = 64MiB\n", 64UL << 20, NULL },
+	{ "[database]\nmax_size = 1GiB\n", 1UL << 30, NULL },
+	{ "[database]\nmax_size = 1.5GiB\n", 3UL << 29, NULL },
+	{ "[database]\nmax_size = 4MiB\n", 4UL << 20, NULL },
+	{ "[database]\nmax_size = 4194304B\n", 4UL << 20, NULL },
+	{ "[database]\nmax_size = 4194303B\n", 0, ":2: max_size = 4194303B: expected a size" },
+	{ "[database]\nmax_size = 64\n", 0, ":2: max_size = 64: expected a size" },
+	{ "[database]\nmax_size = 64MB\n", 0, ":2: max_size = 64MB: expected a size" },
+	{ "[database]\nmax_size = \n", 0, ":2: max_size = : expected a size" },
+	{ "[database]\nmax_size = 99999999999999999999GiB\n", 0, ":2: max_size = " },
+	{ "[database]\nsize = 64MiB\n", 0, ":2: unknown key 'size'" },
+	{ "max_size = 64MiB\n", 0, ":1: unknown key 'max_size'" },
+	{ "[data]\nmax_size = 64MiB\n", 0, ":1: unknown section '[data]'" },
+	{ "[database]\nmax_size\n", 0, ":2: expected 'key = value'" },
+};
+
+START_TEST(max_size)
+{
+	const struct size_case *one = &size_cases[_i];
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "bourdon.conf");
+	struct settings settings = { .config = path,
+				     .config_named = true,
+				     .database_bytes_max = DEFAULT_BYTES };
+	struct config_errors errors = { 0 };
+
+	file_put(path, one->text, strlen(one->text));
+	ck_assert_int_eq(settings_read(&settings, &errors), one->error ? -EINVAL : 0);
+	if (one->error) {
+		ck_assert_uint_ge(errors.count, 1);
+		ck_assert_msg(
+			!strncmp(errors.messages[0], path, strlen(path)) &&
+				!strncmp(errors.messages[0] + strlen(path), one->error, strlen(one->error)),
+			"%s", errors.messages[0]);
+	} else {
+		ck_assert_uint_eq(errors.count, 0);
+		ck_assert_uint_eq(settings.database_bytes_max, one->bytes);
+	}
+	config_errors_free(&errors);
+	directory_remove(directory);
+}
+END_TEST
+
+/* Without the file the defaults hold; who named it is told so. */
+START_TEST(the_file_need_not_be_there)
+{
+	struct settings settings = { .config = "/nowhere/bourdon.conf", .database_bytes_max = 7 };
+	struct config_errors errors = { 0 };
+
+	for (int named = 0; named < 2; named++) {
+		_cleanup_free_ char *said = NULL;
+		int saved = log_take();
+
+		settings.config_named = named;
+		ck_assert_int_eq(settings_read(&settings, &errors), 0);
+		said = log_taken(saved);
+		ck_assert_uint_eq(settings.database_bytes_max, 7);
+		ck_assert_uint_eq(errors.count, 0);
+		ck_assert_int_eq(strstr(said, "/nowhere/bourdon.conf is not there") != NULL, named);
+	}
+}
+END_TEST
+
+Suite *settings_suite(void)
+{
+	Suite *suite = suite_create("settings");
+	TCase *settings = tcase_create("settings");
+
+	tcase_add_test(settings, defaults);
+	tcase_add_test(settings, options_take_effect);
+	tcase_add_test(settings, words_are_refused);
+	tcase_add_loop_test(settings, max_size, 0, ARRAY_SIZE(size_cases));
+	tcase_add_test(settings, the_file_need_not_be_there);
+	suite_add_tcase(suite, settings);
+	return suite;
+}
