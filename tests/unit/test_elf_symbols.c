@@ -64,6 +64,49 @@ START_TEST(own_functions)
 }
 END_TEST
 
+/* A function within a function, one of many names, and one without a size. */
+__asm__(".pushsection .text\n"
+	".type nested_outer, @function\n"
+	"nested_outer: .skip 2, 0x90\n"
+	".type nested_a_local, @function\n"
+	".type nested_b_global, @function\n"
+	".type nested_c_global, @function\n"
+	".type nested_a_weak, @function\n"
+	".globl nested_b_global, nested_c_global\n"
+	".weak nested_a_weak\n"
+	"nested_a_local: nested_c_global: nested_b_global: nested_a_weak: .skip 3, 0x90\n"
+	".size nested_a_local, 3\n"
+	".size nested_b_global, 3\n"
+	".size nested_c_global, 3\n"
+	".size nested_a_weak, 3\n"
+	".skip 3, 0x90\n"
+	".size nested_outer, 8\n"
+	".type nested_sizeless, @function\n"
+	"nested_sizeless: .skip 16, 0x90\n"
+	".popsection\n");
+
+extern const char nested_b_global[];
+
+START_TEST(the_innermost_by_its_best_name)
+{
+	static const char *const names[] = { "nested_outer",
+					     "nested_outer",
+					     "nested_b_global",
+					     "nested_b_global",
+					     "nested_b_global",
+					     "nested_outer",
+					     "nested_outer",
+					     "nested_outer",
+					     "",
+					     "" };
+	_cleanup_close_ int fd = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
+	uint64_t begins = own_offset(nested_b_global) - 2;
+
+	for (uint64_t i = 0; i < ARRAY_SIZE(names); i++)
+		expect_one(fd, begins + i, names[i], strstr(names[i], "_b_") ? i - 2 : i);
+}
+END_TEST
+
 START_TEST(offsets_without_a_function)
 {
 	_cleanup_close_ int fd = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
@@ -522,6 +565,7 @@ Suite *elf_symbols_suite(void)
 
 	tcase_set_timeout(elf, 60);
 	tcase_add_test(elf, own_functions);
+	tcase_add_test(elf, the_innermost_by_its_best_name);
 	tcase_add_test(elf, offsets_without_a_function);
 	tcase_add_test(elf, random_offsets_against_a_search);
 	tcase_add_test(elf, own_build_id);

@@ -204,6 +204,19 @@ START_TEST(there_is_a_limit_of_frames)
 }
 END_TEST
 
+/* So many that some 18 pairs share their whole hash: who looks at nothing else mixes them up. */
+START_TEST(equal_hashes_are_no_equal_stacks)
+{
+	struct sample sample = sample_make(1, 1, 0, 0, 0);
+	struct stacks stacks;
+
+	stacks_init(&stacks, 1, UINT32_MAX);
+	for (uint32_t process = 0; process < 400000; process++)
+		HOLDS(intern(&stacks, process, &sample) == process);
+	stacks_free(&stacks);
+}
+END_TEST
+
 /* ---- random stacks ---- */
 
 #define KEPT_MAX 6000U
@@ -293,6 +306,7 @@ Suite *stacks_suite(void)
 	tcase_add_test(stacks, a_full_slot_is_truncated);
 	tcase_add_test(stacks, there_is_a_limit);
 	tcase_add_test(stacks, there_is_a_limit_of_frames);
+	tcase_add_test(stacks, equal_hashes_are_no_equal_stacks);
 	tcase_add_test(stacks, random_stacks_against_a_list);
 	suite_add_tcase(suite, stacks);
 	return suite;

@@ -904,8 +904,8 @@ struct cap_case {
 };
 
 static const struct cap_case cap_cases[] = {
-	{ 8 * MIB, 1000, 20 }, { 8 * MIB, 2000, 9 },   { 4 * MIB, 400, 22 },
-	{ 16 * MIB, 6000, 7 }, { 24 * MIB, 12000, 9 },
+	{ 8 * MIB, 1000, 20 }, { 8 * MIB, 2000, 9 },    { 4 * MIB, 400, 22 },
+	{ 16 * MIB, 6000, 7 }, { 32 * MIB, 12000, 11 },
 };
 
 START_TEST(it_never_outgrows_its_limit)
