@@ -141,7 +141,7 @@ $(B)/object/%.o: %.c
 
 $(B)/object/loader/load.o: $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) $(UNIT)): | $(POLICIES)
-$(B)/object/consumer/schema.o: consumer/schema.sql
+$(B)/object/common/schema.o: common/schema.sql
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
 

@@ -48,7 +48,6 @@ struct daemon {
 	uint64_t remembered_ns; /* longer than any rule's history */
 	uint64_t stale_events;
 	uint32_t walk;
-	uint64_t walked_ns;
 	bool unwatched;       /* some target is: watch_unwatched() */
 	unsigned int seconds; /* ticks so far */
 	int epoll, timer, signals, inotify;
@@ -194,7 +193,6 @@ static void walk_tasks(struct daemon *daemon)
 	int result;
 
 	daemon->walk++;
-	daemon->walked_ns = clock_monotonic_ns();
 	result = process_events_walk(daemon->events);
 	if (result < 0) {
 		if (log_allowed(&daemon->error_limit, ERRORS_A_MINUTE))
@@ -233,14 +231,16 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 		targets_find(&daemon->targets, sample->tgid, sample->started_ns);
 	const char *cgroup;
 
-	if (!target)
+	cgroup = cgroups_path(daemon->cgroups, sample->cgroup_id);
+	/* a cgroup that is not known yet may be known at the next sample: better a counted loss than a guess
+	 */
+	if (!target || (!cgroup && (active->rule->cgroup || active->cgroup)))
 		return false;
 	process->uid = target->uid;
 	memcpy(process->comm, target->comm, sizeof(process->comm));
-	cgroup = cgroups_path(daemon->cgroups, sample->cgroup_id);
 	process->cgroup = cgroup ? strdup(cgroup) : NULL;
 	process->included = rule_applies(active->rule, target->comm, cgroup ? cgroup : "") &&
-			    (!active->cgroup || (cgroup && cgroup_is_within(cgroup, active->cgroup)));
+			    (!active->cgroup || cgroup_is_within(cgroup, active->cgroup));
 	return true;
 }
 
@@ -336,10 +336,12 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
 		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
 		 watch->cgroup ? watch->cgroup : "system");
-	/* what it takes to tell whose samples there are; the periodic walk may be half a minute old */
+	/*
+	 * What it takes to tell whose samples there are: the periodic walk may be half a minute old. And the
+	 * ledger counts whom this walk finds no room for among the targets.
+	 */
 	process_events_consume(daemon->events);
-	if (now_ns - daemon->walked_ns >= CLOCK_SECOND_NS)
-		walk_tasks(daemon);
+	walk_tasks(daemon);
 	drain(daemon, &daemon->active[daemon->active_count - 1]);
 }
 

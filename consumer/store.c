@@ -4,8 +4,8 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/schema.h"
 #include "common/version.h"
-#include "consumer/schema.h"
 #include "consumer/store_capture.h"
 
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "report/database.h"
 
 #include "common/log.h"
+#include "common/schema.h"
 #include "common/version.h"
-#include "consumer/schema.h"
 #include "report/query.h"
 
 #include <string.h>

@@ -175,7 +175,7 @@ fails_saying() {
 	fails_saying 1 "$WORK/none.db"
 	[ "${#lines[@]}" -eq 1 ]
 	[ ! -e "$WORK/none.db" ]
-	sqlite3 "$WORK/empty.db" < "$TREE/consumer/schema.sql"
+	sqlite3 "$WORK/empty.db" < "$TREE/common/schema.sql"
 	run "$BUILD/bourdon" --db "$WORK/empty.db" list
 	fails_saying 1 "$WORK/empty.db"
 	sqlite3 "$WORK/empty.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 1'

@@ -6,7 +6,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "common/options.h"
-#include "consumer/schema.h"
+#include "common/schema.h"
 #include "report/command.h"
 #include "report/format.h"
 #include "tests/unit/helpers.h"

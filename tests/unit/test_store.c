@@ -7,7 +7,7 @@
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "consumer/schema.h"
+#include "common/schema.h"
 #include "consumer/store.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

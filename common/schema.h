@@ -2,8 +2,8 @@
 /*
  * schema.h owns schema.sql inside the binary, and what marks a database as ours.
  */
-#ifndef BOURDON_CONSUMER_SCHEMA_H
-#define BOURDON_CONSUMER_SCHEMA_H
+#ifndef BOURDON_SCHEMA_H
+#define BOURDON_SCHEMA_H
 
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
 #define SCHEMA_VERSION 1
