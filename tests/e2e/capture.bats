@@ -189,8 +189,8 @@ assert_in_function() {
 	[ "$(targets)" = "$(printf '%s\n' "$executed" "$renamed" | sort -n)" ]
 	stop "$executed"
 	[ "$(targets)" = "$renamed" ]
-	kill -KILL "$forked"
-	stop "$renamed"
+	kill -KILL "$forked" # the one that waits for it ends, too
+	wait "$renamed" || true
 	[ -z "$(targets)" ]
 }
 

@@ -219,7 +219,7 @@ one_line_saying() {
 
 @test "a lock that somebody holds is not waited for without end" {
 	load
-	flock "$(dirname "$PIN_DIR")" sleep 30 & CHILDREN+=($!)
+	flock --no-fork "$(dirname "$PIN_DIR")" sleep 60 & CHILDREN+=($!)
 	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
 	run load
 	[ "$status" -eq 1 ]
