@@ -10,12 +10,12 @@
 struct samples_map oncpu SEC(".maps");
 
 /*
- * Kept from the consumer, unlike the slot: absolute kernel addresses lie here until they are rebased, and a
- * reader that spins on a slot would see them there.
+ * Kept from the consumer, unlike the slot: what lies here is not rebased or checked yet, and a reader that
+ * spins on a slot would see it there.
  */
 struct scratch {
 	__u64 written; /* samples of this CPU so far */
-	__u64 kernel_frames[SAMPLE_KERNEL_FRAMES];
+	__u64 frames[SAMPLE_USER_FRAMES];
 };
 
 struct {
@@ -44,7 +44,7 @@ static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx, s
 	slot->kernel_depth = 0;
 	if (!kernel_text || (__s64)PT_REGS_IP(&ctx->regs) >= 0)
 		return;
-	bytes = bpf_get_stack(ctx, scratch->kernel_frames, sizeof(scratch->kernel_frames), 0);
+	bytes = bpf_get_stack(ctx, scratch->frames, SAMPLE_KERNEL_FRAMES * sizeof(__u64), 0);
 	if (bytes < 0) {
 		slot->kernel_depth = (__s16)bytes;
 		count(COUNTER_KERNEL_STACK_ERRORS);
@@ -53,14 +53,20 @@ static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx, s
 	for (__u32 i = 0; i < SAMPLE_KERNEL_FRAMES; i++) {
 		if (i * sizeof(__u64) >= (__u64)bytes)
 			break;
-		slot->kernel_frames[i] = rebase(scratch->kernel_frames[i]);
+		slot->kernel_frames[i] = rebase(scratch->frames[i]);
 	}
 	slot->kernel_depth = (__s16)((__u64)bytes / sizeof(__u64));
 }
 
-static __always_inline void take_user_stack(struct bpf_perf_event_data *ctx, struct sample *slot)
+/*
+ * A walk by frame pointers may come by any value that lies on the stack. One with the top bit is no user
+ * address on any architecture that we run on, and may look like one of the kernel's: the stack ends there.
+ */
+static __always_inline void take_user_stack(struct bpf_perf_event_data *ctx, struct sample *slot,
+					    struct scratch *scratch)
 {
-	long bytes = bpf_get_stack(ctx, slot->user_frames, sizeof(slot->user_frames), BPF_F_USER_STACK);
+	long bytes = bpf_get_stack(ctx, scratch->frames, sizeof(scratch->frames), BPF_F_USER_STACK);
+	__u32 depth = 0;
 
 	slot->unwinder = UNWINDER_FRAME_POINTER;
 	if (bytes < 0) {
@@ -68,7 +74,12 @@ static __always_inline void take_user_stack(struct bpf_perf_event_data *ctx, str
 		count(COUNTER_USER_STACK_ERRORS);
 		return;
 	}
-	slot->user_depth = (__s16)((__u64)bytes / sizeof(__u64));
+	for (; depth < SAMPLE_USER_FRAMES; depth++) {
+		if (depth * sizeof(__u64) >= (__u64)bytes || (__s64)scratch->frames[depth] < 0)
+			break;
+		slot->user_frames[depth] = scratch->frames[depth];
+	}
+	slot->user_depth = (__s16)depth;
 }
 
 SEC("perf_event")
@@ -119,7 +130,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	slot->stall = BPF_CORE_READ_BITFIELD(task, in_memstall) ? STALL_MEMORY : 0;
 	bpf_get_current_comm(slot->comm, sizeof(slot->comm));
 	take_kernel_stack(ctx, slot, scratch);
-	take_user_stack(ctx, slot);
+	take_user_stack(ctx, slot, scratch);
 	if (slot->kernel_depth == SAMPLE_KERNEL_FRAMES || slot->user_depth == SAMPLE_USER_FRAMES)
 		count(COUNTER_STACKS_TRUNCATED);
 	publish(&slot->seq, ++scratch->written);

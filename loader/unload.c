@@ -107,7 +107,8 @@ static void unmount_bpffs(const char *pin_dir)
 			return;
 	if (directory)
 		closedir(TAKE_PTR(directory));
-	if (umount(parent) && errno != EBUSY && errno != EINVAL)
+	/* whoever still has an iterator open there keeps it, but nobody else sees it */
+	if (umount2(parent, MNT_DETACH) && errno != EINVAL)
 		log_warning("cannot unmount %s: %s", parent, strerror(errno));
 }
 

@@ -140,6 +140,7 @@ one_line_saying() {
 }
 
 @test "without the capabilities it says which" {
+	load
 	run setpriv --bounding-set=-sys_admin,-perfmon --inh-caps=-all \
 		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
 	[ "$status" -eq 1 ]

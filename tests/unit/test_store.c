@@ -209,6 +209,44 @@ static struct capture *capture_make(const struct sample *samples, uint32_t count
 	return capture;
 }
 
+struct wanted_frame {
+	const struct resolved *resolved;
+	uint32_t module;
+	int64_t offset;
+};
+
+static bool is_frame(const void *user, uint32_t position)
+{
+	const struct wanted_frame *wanted = user;
+	const struct resolved_frame *frame = &wanted->resolved->frames[position];
+
+	return frame->module == wanted->module && frame->offset == wanted->offset;
+}
+
+/* The frame's position, a new one's if it was not there. */
+static uint32_t place_frame(struct resolved *resolved, uint32_t module, int64_t offset, bool unnamed)
+{
+	struct wanted_frame wanted = { resolved, module, offset };
+	uint32_t hash = hash_bytes(module, &offset, sizeof(offset));
+	uint32_t at = hash_index_find(&resolved->frames_index, hash, is_frame, &wanted);
+	struct resolved_frame *frame = &resolved->frames[resolved->frames_count];
+	int length;
+
+	if (at != HASH_INDEX_NONE)
+		return at;
+	*frame = (struct resolved_frame){ .module = module,
+					  .offset = offset,
+					  .function_offset = unnamed ? -1 : 4 };
+	if (unnamed)
+		length = asprintf(&frame->function, "app+0x%" PRIx64, (uint64_t)offset);
+	else
+		length = asprintf(&frame->function, "%s_%" PRId64, module ? "user" : "kernel", offset);
+	HOLDS(length > 0);
+	HOLDS(hash_index_add(&resolved->frames_index, hash, resolved->frames_count) == 0);
+	resolved->unresolved += unnamed;
+	return resolved->frames_count++;
+}
+
 /*
  * Names as the resolver makes them. A user frame N lies in /usr/bin/app and is called "user_N", or, where
  * `unnamed`, nothing; a kernel frame N is "kernel_N".
@@ -233,26 +271,11 @@ static void resolve_by_hand(const struct capture *capture, bool unnamed, const c
 
 		resolved->depths[i] = (uint16_t)(stack->kernel_depth + stack->user_depth);
 		for (uint32_t j = 0; j < resolved->depths[i]; j++) {
-			int64_t offset = (int64_t)capture->stacks.frames[stack->first + j];
-			uint32_t module = j >= stack->kernel_depth, at = 0;
-			struct resolved_frame *frame;
+			bool is_user = j >= stack->kernel_depth;
 
-			while (at < resolved->frames_count && (resolved->frames[at].module != module ||
-							       resolved->frames[at].offset != offset))
-				at++;
-			resolved->of_stack_frame[stack->first + j] = at;
-			if (at < resolved->frames_count)
-				continue;
-			frame = &resolved->frames[resolved->frames_count++];
-			frame->module = module;
-			frame->offset = offset;
-			frame->function_offset = module && unnamed ? -1 : 4;
-			ck_assert_int_gt(module && unnamed
-						 ? asprintf(&frame->function, "app+0x%" PRIx64, offset)
-						 : asprintf(&frame->function, "%s_%" PRId64,
-							    module ? "user" : "kernel", offset),
-					 0);
-			resolved->unresolved += module && unnamed;
+			resolved->of_stack_frame[stack->first + j] = place_frame(
+				resolved, is_user, (int64_t)capture->stacks.frames[stack->first + j],
+				is_user && unnamed);
 		}
 	}
 }
