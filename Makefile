@@ -44,14 +44,13 @@ BINARIES = $(B)/bourdon-load $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests deps demo test test-vm lint format clean help
+.PHONY: all workloads tests deps demo test lint format clean help
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
 
 help:
 	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
-	@echo '  make test-vm    the same tests under older kernels, in virtual machines'
 	@echo '  make deps       install the Debian packages that are missing'
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
 	@echo '  make format     write the formatting'
@@ -86,23 +85,14 @@ shellcheck       make lint
 endef
 export DEPENDENCIES
 
-define VM_DEPENDENCIES
-qemu-system-x86  virtual machines, without KVM
-debootstrap      their root file system
-cpio             their initramfs
-endef
-export VM_DEPENDENCIES
-
-install_missing = @printf '%s\n' "$$$(1)" | { missing=; \
+deps:
+	@printf '%s\n' "$$DEPENDENCIES" | { missing=; \
 	while read -r package reason; do \
 		dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q ' installed$$' && continue; \
 		echo "missing: $$package ($$reason)"; missing="$$missing $$package"; \
 	done; \
 	[ -z "$$missing" ] || { apt-get update -q && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; }; }
-
-deps:
-	$(call install_missing,DEPENDENCIES)
 
 # Built by a make of its own: what deps installs is not there yet when this one reads its variables.
 demo: deps
@@ -112,12 +102,6 @@ demo: deps
 test: deps
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/run.sh
-
-# Debian's 6.1 and 6.12 kernels; what is downloaded is kept under build/vm.
-test-vm: deps
-	$(call install_missing,VM_DEPENDENCIES)
-	$(Q)$(MAKE) --no-print-directory all tests
-	$(Q)tests/vm/run.sh
 
 # ---- in-kernel programs: one object of all of them, and its skeleton ----
 
@@ -187,7 +171,7 @@ $(B)/tools/%: tests/tools/%.c $(BASICS)
 # ---- tools ----
 
 SOURCES := $(shell find bpf loader consumer report common policy tests -name '*.[ch]' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/vm/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats .ci/run)
+SCRIPTS := $(wildcard tests/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats .ci/run)
 
 format:
 	$(Q)clang-format -i $(SOURCES)
