@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/files.h"
 #include "common/log.h"
+#include "loader/pin_directory.h"
 
 #include <cap-ng.h>
 #include <libgen.h>
@@ -109,6 +110,7 @@ static bool is_bpffs(const char *path)
 static bool check_bpffs(struct preflight *check)
 {
 	_cleanup_free_ char *copy = strdup(check->pin_dir);
+	_cleanup_close_ int lock = -EBADF;
 	static char remedy[PATH_MAX + 64];
 	const char *parent;
 
@@ -123,6 +125,10 @@ static bool check_bpffs(struct preflight *check)
 		snprintf(check->found, sizeof(check->found), "%s is not on a BPF file system", parent);
 		return false;
 	}
+	/* two loaders at once would mount it over each other */
+	lock = pin_directory_lock(check->pin_dir);
+	if (is_bpffs(parent))
+		return true;
 	if (mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
 		snprintf(check->found, sizeof(check->found), "%s is not mounted, and may not be by us: %s",
 			 BPFFS, strerror(errno));
