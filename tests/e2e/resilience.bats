@@ -223,15 +223,15 @@ assert_alive() {
 }
 
 @test "the database stays below its cap, and the newest captures stay" {
-	load --hz 997
+	load --hz 997 --ring-size 4MiB
 	printf '[database]\nmax_size = 4MiB\n' > "$WORK/bourdon.conf"
 	rule all 'comm = *' 'cpu.some = 1%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 0s'
 	daemon_start
 	start cpu_hog --threads $((4 * $(nproc)))
 	# many short processes with stacks of their own
 	(while :; do "$BUILD/bourdon-load" --help; find /usr/include -name 'x*'; done > /dev/null 2>&1) & CHILDREN+=($!)
-	await_log 200 'capture [0-9]+, the oldest, was removed'
-	await_log 60 'capture [0-9]+, the oldest, was removed'
+	await_log 300 'capture [0-9]+, the oldest, was removed'
+	await_log 120 'capture [0-9]+, the oldest, was removed'
 	await_log 60 'captured [0-9]+ stacks'
 	local bytes
 	bytes=$(cat "$DB" "$DB-wal" | wc -c)
