@@ -77,6 +77,8 @@ static int evict_oldest(struct store *store)
 	if (!oldest)
 		return -ENOENT;
 	result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+	if (result < 0)
+		return result;
 	for (size_t i = 0; i < ARRAY_SIZE(owned) && !result; i++) {
 		char sql[128];
 
@@ -96,12 +98,10 @@ static int evict_oldest(struct store *store)
 			"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE "
 			"process_id IS NOT NULL);"
 			"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), at + 1) FROM "
-			"capture);"
-			"COMMIT");
-	if (result < 0) {
-		sqlite3_exec(store->sql.db, "ROLLBACK", NULL, NULL, NULL);
+			"capture);");
+	result = sql_finish(&store->sql, result);
+	if (result < 0)
 		return result;
-	}
 	log_info("the database is full: capture %lld, the oldest, was removed", oldest);
 	result = sql_execute(&store->sql, "PRAGMA incremental_vacuum");
 	trim_log(store);
