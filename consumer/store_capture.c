@@ -201,12 +201,13 @@ static int write_capture(struct writing *writing)
 	const struct capture *capture = writing->capture;
 	const struct capture_cause *cause = &capture->cause;
 	uint64_t history_ns = capture_history_ns(capture);
+	int64_t capture_id = capture->capture_id;
 	int result = 0;
 
-	writing->capture_id = capture->capture_id;
-	if (!writing->capture_id)
-		result = store_capture_announce(writing->sql, writing->run_id, cause, history_ns,
-						(int64_t *)&writing->capture_id);
+	if (!capture_id)
+		result =
+			store_capture_announce(writing->sql, writing->run_id, cause, history_ns, &capture_id);
+	writing->capture_id = capture_id;
 	if (!result)
 		result = write_frames(writing);
 	for (uint32_t i = 0; i < capture->stacks.count && !result; i++)
