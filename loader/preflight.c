@@ -127,6 +127,10 @@ static bool check_bpffs(struct preflight *check)
 	}
 	/* two loaders at once would mount it over each other */
 	lock = pin_directory_lock(check->pin_dir);
+	if (lock < 0) {
+		snprintf(check->found, sizeof(check->found), "cannot lock %s: %s", parent, strerror(-lock));
+		return false;
+	}
 	if (is_bpffs(parent))
 		return true;
 	if (mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
