@@ -139,7 +139,7 @@ $(B)/object/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/object/loader/load.o: $(B)/skeleton/bourdon.skel.h
+$(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) $(UNIT)): | $(POLICIES)
 $(B)/object/common/schema.o: common/schema.sql
 

@@ -5,6 +5,7 @@
 #include "common/files.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 static int parse_cpu(const char **at, unsigned int *ret_cpu)
 {
@@ -59,11 +60,26 @@ int cpus_parse(const char *text, unsigned int **ret_cpus, size_t *ret_count)
 	return 0;
 }
 
+void cpus_format(const unsigned int *cpus, size_t count, char *into, size_t bytes)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count && used < bytes;) {
+		size_t last = i;
+
+		while (last + 1 < count && cpus[last + 1] == cpus[last] + 1)
+			last++;
+		used += (size_t)snprintf(into + used, bytes - used, last > i ? "%s%u-%u" : "%s%u",
+					 i ? "," : "", cpus[i], cpus[last]);
+		i = last + 1;
+	}
+}
+
 int cpus_online(unsigned int **ret_cpus, size_t *ret_count)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t bytes;
-	int result = file_read_text(AT_FDCWD, "/sys/devices/system/cpu/online", 65536, &text, &bytes);
+	int result = file_read_text(AT_FDCWD, CPUS_ONLINE_FILE, 65536, &text, &bytes);
 
 	return result < 0 ? result : cpus_parse(text, ret_cpus, ret_count);
 }

@@ -15,6 +15,11 @@
  */
 int cpus_parse(const char *text, unsigned int **ret_cpus, size_t *ret_count);
 
+/* Writes ascending numbers as such a list; cuts it where `into` is full. */
+void cpus_format(const unsigned int *cpus, size_t count, char *into, size_t bytes);
+
+#define CPUS_ONLINE_FILE "/sys/devices/system/cpu/online"
+
 /* The CPUs that are online. The caller frees. 0 or -errno. */
 int cpus_online(unsigned int **ret_cpus, size_t *ret_count);
 

@@ -6,19 +6,17 @@
 #ifndef BOURDON_LOADER_LOAD_H
 #define BOURDON_LOADER_LOAD_H
 
+#include "loader/programs.h"
+
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct load_settings {
 	const char *pin_dir;
 	const char *run_dir;
 	gid_t gid; /* who may open the pins */
-	unsigned int hz;
-	uint64_t ring_bytes; /* a CPU */
-	unsigned int targets;
-	uint64_t quiet_after_ns;
-	bool mounted_bpffs;
+	struct programs_settings programs;
+	bool mounted_bpffs; /* for this load, so that an unload may unmount it */
 };
 
 /* Logs what failed. Returns an exit status. */

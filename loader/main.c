@@ -21,7 +21,7 @@
 #define TARGETS_MAX (1U << 20)
 
 struct arguments {
-	const char *check, *unload, *status;
+	const char *check, *json, *unload, *status;
 	const char *pin_dir, *run_dir, *group, *hz, *ring_size, *targets, *quiet_after;
 };
 
@@ -51,20 +51,21 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 		log_error("--hz %s: give a whole number from 1 to %d", arguments->hz, HZ_MAX);
 		return EXIT_USAGE;
 	}
-	settings->hz = (unsigned int)number;
+	settings->programs.hz = (unsigned int)number;
 	if (options_number(arguments->targets, 1, TARGETS_MAX, &number)) {
 		log_error("--targets %s: give a whole number from 1 to %u", arguments->targets, TARGETS_MAX);
 		return EXIT_USAGE;
 	}
-	settings->targets = (unsigned int)number;
-	if (units_size(arguments->ring_size, &settings->ring_bytes) ||
-	    settings->ring_bytes < RING_BYTES_MIN || settings->ring_bytes > RING_BYTES_MAX) {
+	settings->programs.targets = (unsigned int)number;
+	if (units_size(arguments->ring_size, &settings->programs.ring_bytes) ||
+	    settings->programs.ring_bytes < RING_BYTES_MIN ||
+	    settings->programs.ring_bytes > RING_BYTES_MAX) {
 		log_error("--ring-size %s: give a size with its unit, from 16KiB to 256MiB",
 			  arguments->ring_size);
 		return EXIT_USAGE;
 	}
-	if (units_duration(arguments->quiet_after, &settings->quiet_after_ns) || !settings->quiet_after_ns ||
-	    settings->quiet_after_ns > INT64_MAX) {
+	if (units_duration(arguments->quiet_after, &settings->programs.quiet_after_ns) ||
+	    !settings->programs.quiet_after_ns || settings->programs.quiet_after_ns > INT64_MAX) {
 		log_error("--quiet-after %s: give a duration with its unit, such as 30s",
 			  arguments->quiet_after);
 		return EXIT_USAGE;
@@ -80,15 +81,8 @@ static int load(const struct arguments *arguments, struct load_settings *setting
 		log_error("--group %s: no such group; make it, or name another", arguments->group);
 		return EXIT_FAILED;
 	}
-	status = preflight_check(settings->pin_dir, false, &settings->mounted_bpffs);
+	status = preflight_pass(settings->pin_dir, &settings->mounted_bpffs);
 	return status == EXIT_DONE ? load_run(settings) : status;
-}
-
-static int check(const struct load_settings *settings)
-{
-	bool mounted;
-
-	return preflight_check(settings->pin_dir, true, &mounted);
 }
 
 static int parse_arguments(struct arguments *ret_arguments, int count, char **words)
@@ -101,7 +95,9 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 				       .targets = "16384",
 				       .quiet_after = "30s" };
 	const struct option_spec options[] = {
-		{ "check", NULL, "only say whether this machine can run bourdon", &arguments.check },
+		{ "check", NULL, "only say whether this machine can run bourdon, and prove it",
+		  &arguments.check },
+		{ "json", NULL, "with --check: for scripts", &arguments.json },
 		{ "unload", NULL, "remove every trace of a load", &arguments.unload },
 		{ "status", NULL, "show what is loaded", &arguments.status },
 		{ "pin-dir", "DIR", "where to pin (" PIN_DIRECTORY_DEFAULT ")", &arguments.pin_dir },
@@ -115,7 +111,7 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 		  &arguments.quiet_after },
 	};
 	const struct command_spec command = { "bourdon-load",
-					      "[--check | --unload | --status] [OPTION...]",
+					      "[--check [--json] | --unload | --status] [OPTION...]",
 					      "Loads bourdon's kernel programs, pins them, and exits.",
 					      "bourdon-load --group adm --hz 97",
 					      options,
@@ -126,6 +122,10 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 		return status;
 	if (unexpected || !!arguments.check + !!arguments.unload + !!arguments.status > 1) {
 		log_error("give at most one of --check, --unload and --status, and no other words");
+		return EXIT_USAGE;
+	}
+	if (arguments.json && !arguments.check) {
+		log_error("--json goes with --check");
 		return EXIT_USAGE;
 	}
 	*ret_arguments = arguments;
@@ -146,7 +146,7 @@ int main(int count, char **words)
 	if (status != EXIT_DONE)
 		return status;
 	if (arguments.check)
-		return check(&settings);
+		return preflight_report(settings.pin_dir, settings.programs.hz, arguments.json);
 	if (arguments.unload)
 		return unload_run(settings.pin_dir, settings.run_dir);
 	if (arguments.status)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/preflight.h"
 
-#include "common/cgroup.h"
 #include "common/cleanup.h"
-#include "common/files.h"
+#include "common/findings.h"
 #include "common/log.h"
+#include "common/requirements.h"
+#include "loader/canary.h"
 #include "loader/pin_directory.h"
 
 #include <cap-ng.h>
@@ -14,90 +15,35 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/statfs.h>
-#include <sys/utsname.h>
 
 #define BPFFS "/sys/fs/bpf"
 
-struct preflight {
-	const char *pin_dir;
-	bool mounted_bpffs;
-	char found[256]; /* what was found, or why it does not do */
-	const char *remedy;
-};
-
-static bool check_capabilities(struct preflight *check)
+/* False without a capability that a load needs. */
+static bool check_capabilities(struct findings *findings)
 {
-	check->remedy = "run it as root, or with CAP_BPF, CAP_PERFMON and CAP_CHOWN";
+	static const char name[] = "capabilities", remedy[] =
+							   "run it as root, or with CAP_BPF, CAP_PERFMON and "
+							   "CAP_CHOWN";
+	static const unsigned int needed[] = { CAP_BPF, CAP_PERFMON };
+
 	if (capng_get_caps_process()) {
-		snprintf(check->found, sizeof(check->found), "cannot read this process's capabilities");
+		findings_add(findings, VERDICT_FAILED, name, remedy,
+			     "cannot read this process's capabilities");
 		return false;
 	}
-	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
+	if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN)) {
+		findings_ok(findings, name, "cap_sys_admin, which is more than it needs");
 		return true;
-	for (size_t i = 0; i < 2; i++) {
-		unsigned int needed = i ? CAP_PERFMON : CAP_BPF;
-
-		if (!capng_have_capability(CAPNG_EFFECTIVE, needed)) {
-			snprintf(check->found, sizeof(check->found), "no cap_%s",
-				 capng_capability_to_name(needed));
-			return false;
-		}
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
+		if (capng_have_capability(CAPNG_EFFECTIVE, needed[i]))
+			continue;
+		findings_add(findings, VERDICT_FAILED, name, remedy, "no cap_%s",
+			     capng_capability_to_name(needed[i]));
+		return false;
+	}
+	findings_ok(findings, name, "cap_bpf and cap_perfmon");
 	return true;
-}
-
-static bool check_kernel(struct preflight *check)
-{
-	struct utsname name;
-	unsigned int major, minor;
-
-	check->remedy = "use Linux 6.1 or newer";
-	if (uname(&name) || sscanf(name.release, "%u.%u", &major, &minor) != 2) {
-		snprintf(check->found, sizeof(check->found), "the version cannot be told");
-		return false;
-	}
-	snprintf(check->found, sizeof(check->found), "%s", name.release);
-	return major > 6 || (major == 6 && minor >= 1);
-}
-
-static bool check_btf(struct preflight *check)
-{
-	check->remedy = "use a kernel with CONFIG_DEBUG_INFO_BTF=y";
-	if (!access("/sys/kernel/btf/vmlinux", R_OK))
-		return true;
-	snprintf(check->found, sizeof(check->found), "/sys/kernel/btf/vmlinux: %s", strerror(errno));
-	return false;
-}
-
-static bool check_cgroup2(struct preflight *check)
-{
-	_cleanup_free_ char *mount_point = NULL;
-	int result = cgroup_mount(&mount_point);
-
-	check->remedy = "mount -t cgroup2 cgroup2 /sys/fs/cgroup";
-	if (result < 0) {
-		snprintf(check->found, sizeof(check->found), "%s",
-			 result == -ENOENT ? "not mounted" : strerror(-result));
-		return false;
-	}
-	snprintf(check->found, sizeof(check->found), "%s", mount_point);
-	return true;
-}
-
-static bool check_psi(struct preflight *check)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t bytes;
-	int result = file_read_text(AT_FDCWD, "/proc/pressure/cpu", 4096, &text, &bytes);
-
-	check->remedy = result == -EOPNOTSUPP ? "boot with psi=1 on the kernel's command line"
-			: result == -EACCES   ? "let root read /proc/pressure"
-					      : "use a kernel with CONFIG_PSI=y";
-	if (!result && !strncmp(text, "some ", 5))
-		return true;
-	snprintf(check->found, sizeof(check->found), "/proc/pressure/cpu: %s",
-		 result < 0 ? strerror(-result) : "not in a form that is known");
-	return false;
 }
 
 static bool is_bpffs(const char *path)
@@ -107,72 +53,104 @@ static bool is_bpffs(const char *path)
 	return !statfs(path, &at) && (unsigned long)at.f_type == BPF_FS_MAGIC;
 }
 
-static bool check_bpffs(struct preflight *check)
+/* Two loaders at once would mount it over each other. */
+static int mount_bpffs(const char *pin_dir, bool *ret_mounted)
 {
-	_cleanup_free_ char *copy = strdup(check->pin_dir);
-	_cleanup_close_ int lock = -EBADF;
-	static char remedy[PATH_MAX + 64];
-	const char *parent;
+	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
 
-	if (!copy)
-		return false;
-	parent = dirname(copy);
-	snprintf(remedy, sizeof(remedy), "mount -t bpf -o mode=0700 bpf %s", parent);
-	check->remedy = remedy;
-	if (is_bpffs(parent))
-		return true;
-	if (strcmp(parent, BPFFS)) {
-		snprintf(check->found, sizeof(check->found), "%s is not on a BPF file system", parent);
-		return false;
-	}
-	/* two loaders at once would mount it over each other */
-	lock = pin_directory_lock(check->pin_dir);
-	if (lock < 0) {
-		snprintf(check->found, sizeof(check->found), "cannot lock %s: %s", parent, strerror(-lock));
-		return false;
-	}
-	if (is_bpffs(parent))
-		return true;
-	if (mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
-		snprintf(check->found, sizeof(check->found), "%s is not mounted, and may not be by us: %s",
-			 BPFFS, strerror(errno));
-		return false;
-	}
-	check->mounted_bpffs = true;
-	snprintf(check->found, sizeof(check->found), "mounted %s", BPFFS);
-	return true;
+	if (lock < 0)
+		return lock;
+	if (is_bpffs(BPFFS))
+		return 0;
+	if (mount("bpf", BPFFS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
+		return -errno;
+	*ret_mounted = true;
+	return 0;
 }
 
-static const struct requirement {
-	const char *name;
-	bool (*holds)(struct preflight *check);
-	int status; /* when it does not */
-} requirements[] = {
-	{ "capabilities", check_capabilities, EXIT_FAILED },
-	{ "kernel", check_kernel, EXIT_CANNOT },
-	{ "kernel BTF", check_btf, EXIT_CANNOT },
-	{ "cgroup2", check_cgroup2, EXIT_CANNOT },
-	{ "PSI", check_psi, EXIT_CANNOT },
-	{ "bpffs", check_bpffs, EXIT_CANNOT },
-};
-
-int preflight_check(const char *pin_dir, bool verbose, bool *ret_mounted_bpffs)
+/* With `ret_mounted`, mounts what is missing and may be mounted. */
+static void check_bpffs(const char *pin_dir, struct findings *findings, bool *ret_mounted)
 {
-	int status = EXIT_DONE;
+	static const char name[] = "bpffs";
+	_cleanup_free_ char *copy = strdup(pin_dir);
+	char remedy[PATH_MAX];
+	const char *parent;
+	int result;
+
+	if (!copy) {
+		findings_add(findings, VERDICT_FAILED, name, "", "%s", strerror(ENOMEM));
+		return;
+	}
+	parent = dirname(copy);
+	snprintf(remedy, sizeof(remedy), "mount -t bpf -o mode=0700 bpf %s", parent);
+	if (is_bpffs(parent)) {
+		findings_ok(findings, name, "%s", parent);
+	} else if (strcmp(parent, BPFFS)) {
+		findings_add(findings, VERDICT_FAILED, name, remedy, "%s is not on a BPF file system",
+			     parent);
+	} else if (ret_mounted) {
+		result = mount_bpffs(pin_dir, ret_mounted);
+		if (result < 0)
+			findings_add(findings, VERDICT_FAILED, name, remedy,
+				     "%s is not mounted, and may not be by us: %s", BPFFS, strerror(-result));
+	} else if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN)) {
+		findings_ok(findings, name, "%s is not mounted; a load mounts it", BPFFS);
+	} else {
+		findings_add(findings, VERDICT_FAILED, name, remedy, "%s is not mounted", BPFFS);
+	}
+}
+
+/* Everything but the canary. Returns the exit status that it calls for. */
+static int collect(const char *pin_dir, bool thorough, struct findings *findings, bool *ret_mounted)
+{
+	bool privileged = check_capabilities(findings);
+	struct machine machine;
+	int result = machine_open(&machine);
+
+	if (result < 0) {
+		log_error("cannot look at this machine: %s", strerror(-result));
+		return EXIT_FAILED;
+	}
+	requirements_check(&machine, thorough, findings);
+	machine_close(&machine);
+	check_bpffs(pin_dir, findings, ret_mounted);
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].verdict == VERDICT_FAILED &&
+		    strcmp(findings->items[i].name, "capabilities"))
+			return EXIT_CANNOT;
+	return privileged ? EXIT_DONE : EXIT_FAILED;
+}
+
+int preflight_pass(const char *pin_dir, bool *ret_mounted_bpffs)
+{
+	struct findings findings = { 0 };
+	int status;
 
 	*ret_mounted_bpffs = false;
-	for (size_t i = 0; i < ARRAY_SIZE(requirements); i++) {
-		struct preflight check = { .pin_dir = pin_dir };
+	status = collect(pin_dir, false, &findings, ret_mounted_bpffs);
+	for (size_t i = 0; i < findings.count; i++)
+		if (findings.items[i].verdict == VERDICT_FAILED)
+			log_error("%s: %s; remedy: %s", findings.items[i].name, findings.items[i].found,
+				  findings.items[i].remedy);
+	return status;
+}
 
-		if (requirements[i].holds(&check)) {
-			*ret_mounted_bpffs |= check.mounted_bpffs;
-			if (verbose)
-				printf("%-14s ok      %s\n", requirements[i].name, check.found);
-			continue;
-		}
-		log_error("%s: %s; remedy: %s", requirements[i].name, check.found, check.remedy);
-		if (requirements[i].status > status)
-			status = requirements[i].status;
+int preflight_report(const char *pin_dir, unsigned int hz, bool json)
+{
+	struct findings findings = { 0 };
+	int status = collect(pin_dir, true, &findings, NULL);
+
+	if (status == EXIT_DONE) {
+		canary_run(hz, &findings);
+		status = findings_worst(&findings) == VERDICT_FAILED ? EXIT_CANNOT : EXIT_DONE;
+	}
+	if (json)
+		findings_print_json(&findings, stdout);
+	else
+		findings_print(&findings, stdout);
+	if (fflush(stdout)) {
+		log_error("cannot write the report: %s", strerror(errno));
+		return EXIT_FAILED;
 	}
 	return status;
 }

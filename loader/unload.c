@@ -11,6 +11,7 @@
 #include "common/options.h"
 #include "common/pins.h"
 #include "loader/pin_directory.h"
+#include "loader/run_files.h"
 
 #include <bpf/bpf.h>
 #include <libgen.h>
@@ -18,15 +19,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-
-static int read_manifest(const char *run_dir, struct manifest *ret_manifest, struct config_errors *errors)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (asprintf(&path, "%s/" MANIFEST_FILE, run_dir) < 0)
-		return -ENOMEM;
-	return manifest_read(path, ret_manifest, errors);
-}
 
 /* An open iterator keeps its program in the kernel after its pin is gone. */
 static void report_holder(int pid, const char *pin_dir)
@@ -68,28 +60,6 @@ static void report_holders(const char *pin_dir)
 			report_holder((int)pid, pin_dir);
 }
 
-/* The directory goes with the manifest that made it ours. */
-static int remove_run_files(const char *run_dir)
-{
-	static const char *const names[] = { KERNEL_SYMBOLS_FILE, MANIFEST_FILE };
-	bool ours = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *path = NULL;
-
-		if (asprintf(&path, "%s/%s", run_dir, names[i]) < 0)
-			return -ENOMEM;
-		file_abandon(path);
-		ours = !unlink(path);
-		if (!ours && errno != ENOENT && errno != ENOTDIR)
-			return -errno;
-	}
-	/* somebody else's files, or a service manager, keep it */
-	if (ours && rmdir(run_dir) && errno != ENOTEMPTY && errno != EBUSY)
-		return -errno;
-	return 0;
-}
-
 /* What preflight mounted goes again, unless somebody else has come to use it. */
 static void unmount_bpffs(const char *pin_dir)
 {
@@ -114,13 +84,12 @@ static void unmount_bpffs(const char *pin_dir)
 
 int unload_run(const char *pin_dir, const char *run_dir)
 {
-	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
 	_cleanup_free_ char *loading = NULL;
 	struct manifest manifest = { 0 };
 	int result;
 
-	read_manifest(run_dir, &manifest, &errors); /* without one there is nothing to unmount */
+	run_files_manifest(run_dir, &manifest); /* without one there is nothing to unmount */
 	if (lock < 0 && lock != -ENOENT) {
 		log_error("cannot lock the directory of %s: %s", pin_dir, strerror(-lock));
 		return EXIT_FAILED;
@@ -136,7 +105,7 @@ int unload_run(const char *pin_dir, const char *run_dir)
 			  result == -EXDEV ? "it is no directory on a BPF file system" : strerror(-result));
 		return EXIT_FAILED;
 	}
-	result = remove_run_files(run_dir);
+	result = run_files_remove(run_dir);
 	if (result < 0) {
 		log_error("cannot empty the run directory %s: %s", run_dir, strerror(-result));
 		return EXIT_FAILED;
@@ -181,6 +150,7 @@ static void print_heartbeat(const char *pin_dir)
 int status_run(const char *pin_dir, const char *run_dir)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
+	_cleanup_free_ char *path = NULL;
 	struct manifest manifest;
 	struct stat at;
 
@@ -188,7 +158,9 @@ int status_run(const char *pin_dir, const char *run_dir)
 		log_error("nothing is loaded at %s: %s; load with 'bourdon-load'", pin_dir, strerror(errno));
 		return EXIT_FAILED;
 	}
-	if (read_manifest(run_dir, &manifest, &errors)) {
+	if (asprintf(&path, "%s/" MANIFEST_FILE, run_dir) < 0)
+		return EXIT_FAILED;
+	if (manifest_read(path, &manifest, &errors)) {
 		config_errors_log(&errors);
 		return EXIT_FAILED;
 	}

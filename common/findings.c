@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/findings.h"
+
+#include "common/escape.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define NAME_COLUMNS 24
+#define VERDICT_COLUMNS 8
+
+const char *const verdict_names[VERDICTS] = {
+	[VERDICT_OK] = "ok",
+	[VERDICT_UNKNOWN] = "unknown",
+	[VERDICT_WARNING] = "warning",
+	[VERDICT_FAILED] = "failed",
+};
+
+static void __attribute__((format(printf, 5, 0)))
+add(struct findings *findings, enum verdict verdict, const char *name, const char *remedy, const char *format,
+    va_list arguments)
+{
+	struct finding *finding;
+
+	if (findings->count == FINDINGS_MAX)
+		return;
+	finding = &findings->items[findings->count++];
+	*finding = (struct finding){ .name = name, .verdict = verdict };
+	vsnprintf(finding->found, sizeof(finding->found), format, arguments);
+	snprintf(finding->remedy, sizeof(finding->remedy), "%s", remedy);
+}
+
+void findings_ok(struct findings *findings, const char *name, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add(findings, VERDICT_OK, name, "", format, arguments);
+	va_end(arguments);
+}
+
+void findings_add(struct findings *findings, enum verdict verdict, const char *name, const char *remedy,
+		  const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add(findings, verdict, name, remedy, format, arguments);
+	va_end(arguments);
+}
+
+enum verdict findings_worst(const struct findings *findings)
+{
+	enum verdict worst = VERDICT_OK;
+
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].verdict > worst)
+			worst = findings->items[i].verdict;
+	return worst;
+}
+
+void findings_print(const struct findings *findings, FILE *out)
+{
+	char text[1024];
+
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+
+		fprintf(out, "%-*s%-*s%s\n", NAME_COLUMNS, finding->name, VERDICT_COLUMNS,
+			verdict_names[finding->verdict], escape_terminal(finding->found, text, sizeof(text)));
+		if (finding->remedy[0])
+			fprintf(out, "%*s%s\n", NAME_COLUMNS + VERDICT_COLUMNS,
+				"remedy: ", escape_terminal(finding->remedy, text, sizeof(text)));
+	}
+}
+
+void findings_print_json(const struct findings *findings, FILE *out)
+{
+	char text[2048];
+
+	fprintf(out, "{\"verdict\": \"%s\",\n\"findings\": [", verdict_names[findings_worst(findings)]);
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *finding = &findings->items[i];
+
+		fprintf(out, "%s{\"name\": \"%s\", \"verdict\": \"%s\"", i ? ",\n" : "\n", finding->name,
+			verdict_names[finding->verdict]);
+		fprintf(out, ", \"found\": \"%s\"", escape_json(finding->found, text, sizeof(text)));
+		if (finding->remedy[0])
+			fprintf(out, ", \"remedy\": \"%s\"}",
+				escape_json(finding->remedy, text, sizeof(text)));
+		else
+			fputs(", \"remedy\": null}", out);
+	}
+	fputs("]}\n", out);
+}

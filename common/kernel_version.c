@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/kernel_version.h"
+
+#include "common/cleanup.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct kernel_bug kernel_bugs[] = {
+	/* bpf: keep a reference to the mm, in case the task is dead */
+	{ "a walk over the mappings of a process that ends can crash the kernel",
+	  "6.1.8 and 6.2",
+	  { { 6, 1, 8 }, { 6, 2, 0 } },
+	  2 },
+	/* sched/psi: use kernfs polling functions for PSI trigger polling */
+	{ "removing a cgroup whose pressure is watched is a use after free",
+	  "6.1.42, 6.4.7 and 6.5",
+	  { { 6, 1, 42 }, { 6, 4, 7 }, { 6, 5, 0 } },
+	  3 },
+	/* sched/psi: Allow unprivileged polling of N*2s period */
+	{ "PSI triggers are for CAP_SYS_RESOURCE alone, so that pressure is read once a second instead",
+	  "6.1.42 and 6.4",
+	  { { 6, 1, 42 }, { 6, 4, 0 } },
+	  2 },
+	/* bpf: Fix overrunning reservations in ringbuf, CVE-2024-41009 */
+	{ "whoever writes to a ring buffer's page can damage the kernel's memory (CVE-2024-41009)",
+	  "6.1.97, 6.6.37, 6.9.8 and 6.10",
+	  { { 6, 1, 97 }, { 6, 6, 37 }, { 6, 9, 8 }, { 6, 10, 0 } },
+	  4 },
+};
+
+const size_t kernel_bugs_count = ARRAY_SIZE(kernel_bugs);
+
+/* "X.Y.Z" or "X.Y" at the beginning of `text`. */
+static bool parse_numbers(const char *text, struct kernel_version *version)
+{
+	version->patch = 0;
+	return sscanf(text, "%u.%u.%u", &version->major, &version->minor, &version->patch) >= 2;
+}
+
+static bool same_branch(const struct kernel_version *a, const struct kernel_version *b)
+{
+	return a->major == b->major && a->minor == b->minor;
+}
+
+int kernel_version_parse(const char *release, const char *version, const char *signature,
+			 struct kernel_version *ret_version)
+{
+	const char *debian = strstr(version, "Debian "), *ubuntu = strrchr(signature, ' ');
+	struct kernel_version parsed, stable;
+
+	if (!parse_numbers(release, &parsed))
+		return -EINVAL;
+	/* a plain release says it all; "6.1.0-54-amd64" is what a distribution numbers for itself */
+	parsed.patch_known = parsed.patch || !strchr(release, '-');
+	if ((debian && parse_numbers(debian + strlen("Debian "), &stable) && same_branch(&stable, &parsed)) ||
+	    (ubuntu && parse_numbers(ubuntu + 1, &stable) && same_branch(&stable, &parsed))) {
+		parsed.patch = stable.patch;
+		parsed.patch_known = true;
+	}
+	if (strstr(release, ".el"))
+		parsed.patch_known = false; /* Red Hat's kernels have the fixes of years behind one number */
+	*ret_version = parsed;
+	return 0;
+}
+
+static bool is_before(const struct kernel_version *version, const unsigned int fix[3])
+{
+	if (version->major != fix[0])
+		return version->major < fix[0];
+	if (version->minor != fix[1])
+		return version->minor < fix[1];
+	return version->patch < fix[2];
+}
+
+bool kernel_version_has_bug(const struct kernel_version *version, const struct kernel_bug *bug)
+{
+	for (size_t i = 0; i + 1 < bug->fixes_count; i++)
+		if (version->major == bug->fixes[i][0] && version->minor == bug->fixes[i][1])
+			return version->patch < bug->fixes[i][2];
+	return is_before(version, bug->fixes[bug->fixes_count - 1]);
+}

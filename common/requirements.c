@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/requirements.h"
+
+#include "common/abi.h"
+#include "common/cgroup.h"
+#include "common/cleanup.h"
+#include "common/files.h"
+#include "common/kernel_version.h"
+#include "common/options.h"
+
+#include <limits.h>
+#include <linux/landlock.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+int machine_open(struct machine *ret_machine)
+{
+	struct machine machine = { 0 };
+	struct utsname name;
+	long abi;
+
+	if (uname(&name))
+		return -errno;
+	machine.root_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (machine.root_fd < 0)
+		return -errno;
+	snprintf(machine.release, sizeof(machine.release), "%s", name.release);
+	snprintf(machine.version, sizeof(machine.version), "%s", name.version);
+	abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	machine.landlock_abi = abi > 0 ? (int)abi : 0;
+	*ret_machine = machine;
+	return 0;
+}
+
+void machine_close(struct machine *machine)
+{
+	cleanup_close(&machine->root_fd);
+}
+
+/* ---- reading ---- */
+
+/* Of a small file; without the line's end. The caller frees *ret_text. 0 or -errno. */
+static int read_line(const struct machine *machine, const char *path, char **ret_text)
+{
+	size_t bytes;
+	int result = file_read_text(machine->root_fd, path, 4096, ret_text, &bytes);
+
+	if (!result)
+		(*ret_text)[strcspn(*ret_text, "\n")] = '\0';
+	return result;
+}
+
+static int read_number(const struct machine *machine, const char *path, long *ret_number)
+{
+	_cleanup_free_ char *text = NULL;
+	int result = read_line(machine, path, &text);
+	char *end;
+
+	if (result < 0)
+		return result;
+	*ret_number = strtol(text, &end, 10);
+	return end == text || *end ? -EINVAL : 0;
+}
+
+/* Reads a sysctl, or adds that it could not be read. */
+static bool read_sysctl(const struct machine *machine, const char *name, const char *path, long *ret_number,
+			struct findings *findings)
+{
+	int result = read_number(machine, path, ret_number);
+
+	if (!result)
+		return true;
+	findings_add(findings, VERDICT_UNKNOWN, name, "", "/%s: %s", path,
+		     result == -EACCES ? "only root may look" : strerror(-result));
+	return false;
+}
+
+/* ---- the kernel ---- */
+
+static void check_kernel(const struct machine *machine, struct findings *findings)
+{
+	_cleanup_free_ char *signature = NULL;
+	struct kernel_version version;
+	bool bugs = false;
+
+	read_line(machine, "proc/version_signature", &signature);
+	if (kernel_version_parse(machine->release, machine->version, signature ? signature : "", &version)) {
+		findings_add(findings, VERDICT_FAILED, "kernel", "use Linux 6.1 or newer",
+			     "%s: its version cannot be told", machine->release);
+		return;
+	}
+	if (version.major < 6 || (version.major == 6 && version.minor < 1)) {
+		findings_add(findings, VERDICT_FAILED, "kernel", "use Linux 6.1 or newer", "%s",
+			     machine->release);
+		return;
+	}
+	if (!version.patch_known) {
+		findings_ok(findings, "kernel", "%s; which fixes it has, its version does not tell",
+			    machine->release);
+		return;
+	}
+	findings_ok(findings, "kernel", "%s, which is Linux %u.%u.%u", machine->release, version.major,
+		    version.minor, version.patch);
+	for (size_t i = 0; i < kernel_bugs_count; i++) {
+		char remedy[128];
+
+		if (!kernel_version_has_bug(&version, &kernel_bugs[i]))
+			continue;
+		snprintf(remedy, sizeof(remedy), "update the kernel: fixed in %s", kernel_bugs[i].fixed_in);
+		findings_add(findings, VERDICT_WARNING, "kernel bugs", remedy, "%s", kernel_bugs[i].what);
+		bugs = true;
+	}
+	if (!bugs)
+		findings_ok(findings, "kernel bugs", "none of the %zu that are known to matter",
+			    kernel_bugs_count);
+}
+
+static void check_btf(const struct machine *machine, struct findings *findings)
+{
+	if (faccessat(machine->root_fd, "sys/kernel/btf/vmlinux", R_OK, 0))
+		findings_add(findings, VERDICT_FAILED, "kernel BTF",
+			     "use a kernel with CONFIG_DEBUG_INFO_BTF=y", "/sys/kernel/btf/vmlinux: %s",
+			     strerror(errno));
+	else
+		findings_ok(findings, "kernel BTF", "/sys/kernel/btf/vmlinux");
+}
+
+static void check_jit(const struct machine *machine, struct findings *findings)
+{
+	static const char path[] = "proc/sys/net/core/bpf_jit_enable";
+	long enabled, hardened = 0;
+
+	if (!read_sysctl(machine, "BPF JIT", path, &enabled, findings))
+		return;
+	read_number(machine, "proc/sys/net/core/bpf_jit_harden", &hardened);
+	if (!enabled)
+		findings_add(findings, VERDICT_WARNING, "BPF JIT", "sysctl -w net.core.bpf_jit_enable=1",
+			     "off: the programs are interpreted, several times slower");
+	else
+		findings_ok(findings, "BPF JIT", "on%s", hardened == 2 ? ", hardened for all users" : "");
+}
+
+static void check_lockdown(const struct machine *machine, struct findings *findings)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (read_line(machine, "sys/kernel/security/lockdown", &text))
+		findings_ok(findings, "lockdown", "none, or securityfs is not mounted");
+	else if (strstr(text, "[confidentiality]"))
+		findings_add(findings, VERDICT_WARNING, "lockdown",
+			     "lockdown=integrity is enough for a hardened host",
+			     "confidentiality: programs may not read kernel memory by helpers");
+	else
+		findings_ok(findings, "lockdown", "%s", text);
+}
+
+/* ---- pressure ---- */
+
+static void check_psi(const struct machine *machine, struct findings *findings)
+{
+	static const char *const resources[] = { "cpu", "memory", "io", "irq" };
+	char found[32] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(resources); i++) {
+		_cleanup_free_ char *text = NULL;
+		char path[32];
+		int result;
+
+		snprintf(path, sizeof(path), "proc/pressure/%s", resources[i]);
+		result = read_line(machine, path, &text);
+		if (result == -ENOENT && !strcmp(resources[i], "irq"))
+			continue; /* a build option */
+		if (result || (strncmp(text, "some ", 5) && strncmp(text, "full ", 5))) {
+			findings_add(findings, VERDICT_FAILED, "PSI",
+				     result == -EOPNOTSUPP ? "boot with psi=1 on the kernel's command line"
+				     : result == -EACCES   ? "let this user read /proc/pressure"
+							   : "use a kernel with CONFIG_PSI=y",
+				     "/%s: %s", path,
+				     result ? strerror(-result) : "not in a form that is known");
+			return;
+		}
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? ", " : "",
+			 resources[i]);
+	}
+	findings_ok(findings, "PSI", "%s", found);
+}
+
+struct cgroups_off {
+	int mount_fd;
+	unsigned int seen, off;
+	char first[160];
+};
+
+/* "cgroup.pressure" is 1 or 0 in every cgroup but the root, since Linux 6.1. */
+static bool look_at_cgroup(void *user, uint64_t id, const char *path)
+{
+	struct cgroups_off *cgroups = user;
+	_cleanup_free_ char *text = NULL;
+	char file[PATH_MAX];
+	size_t bytes;
+
+	(void)id;
+	cgroups->seen++;
+	snprintf(file, sizeof(file), ".%s/cgroup.pressure", path);
+	if (file_read_text(cgroups->mount_fd, file, 64, &text, &bytes) || text[0] != '0')
+		return true;
+	if (!cgroups->off++)
+		snprintf(cgroups->first, sizeof(cgroups->first), "%s", path);
+	return true;
+}
+
+static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough, struct findings *findings)
+{
+	struct cgroups_off cgroups = { .mount_fd = mount_fd };
+	char walked[64], remedy[PATH_MAX];
+
+	if (faccessat(mount_fd, "cpu.pressure", F_OK, 0)) {
+		findings_add(findings, VERDICT_WARNING, "PSI of cgroups",
+			     "boot without cgroup_disable=pressure",
+			     "off: rules with watch = system work, those with watch = cgroup do not");
+		return;
+	}
+	if (!thorough)
+		return;
+	snprintf(walked, sizeof(walked), "/proc/self/fd/%d/.", mount_fd);
+	cgroup_walk(walked, look_at_cgroup, &cgroups);
+	if (!cgroups.off) {
+		findings_ok(findings, "PSI of cgroups", "on in every one of %u cgroups", cgroups.seen);
+		return;
+	}
+	snprintf(remedy, sizeof(remedy), "echo 1 > %s%s/cgroup.pressure", mount, cgroups.first);
+	findings_add(findings, VERDICT_WARNING, "PSI of cgroups", remedy, "off in %u of %u cgroups: %s%s",
+		     cgroups.off, cgroups.seen, cgroups.first, cgroups.off > 1 ? " and others" : "");
+}
+
+static void check_cgroups(const struct machine *machine, bool thorough, struct findings *findings)
+{
+	_cleanup_free_ char *mountinfo = NULL, *mount = NULL, *controllers = NULL;
+	_cleanup_close_ int mount_fd = -EBADF;
+	size_t bytes;
+	int result = file_read_text(machine->root_fd, "proc/self/mountinfo", 4 << 20, &mountinfo, &bytes);
+
+	if (!result)
+		result = cgroup_mount_parse(mountinfo, &mount);
+	if (!result) {
+		mount_fd = openat(machine->root_fd, mount + 1, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		result = mount_fd < 0 ? -errno : 0;
+	}
+	if (result < 0) {
+		findings_add(findings, VERDICT_FAILED, "cgroup2", "mount -t cgroup2 cgroup2 /sys/fs/cgroup",
+			     "%s", result == -ENOENT ? "not mounted" : strerror(-result));
+		return;
+	}
+	result = file_read_text(mount_fd, "cgroup.controllers", 4096, &controllers, &bytes);
+	if (!result && strstr(controllers, "memory") && strstr(controllers, "io"))
+		findings_ok(findings, "cgroup2", "%s", mount);
+	else
+		findings_ok(findings, "cgroup2", "%s, beside a first hierarchy that has memory or io", mount);
+	check_cgroup_pressure(mount_fd, mount, thorough, findings);
+}
+
+/* ---- settings ---- */
+
+static void check_kptr_restrict(const struct machine *machine, struct findings *findings)
+{
+	long value;
+
+	if (read_sysctl(machine, "kptr_restrict", "proc/sys/kernel/kptr_restrict", &value, findings))
+		findings_ok(findings, "kptr_restrict",
+			    "%ld: symbols come from an iterator, not /proc/kallsyms", value);
+}
+
+static void check_perf_paranoid(const struct machine *machine, struct findings *findings)
+{
+	long value;
+
+	if (read_sysctl(machine, "perf_event_paranoid", "proc/sys/kernel/perf_event_paranoid", &value,
+			findings))
+		findings_ok(findings, "perf_event_paranoid", "%ld: the loader has CAP_PERFMON", value);
+}
+
+static void check_unprivileged_bpf(const struct machine *machine, struct findings *findings)
+{
+	static const char name[] = "unprivileged BPF";
+	long value;
+
+	if (!read_sysctl(machine, name, "proc/sys/kernel/unprivileged_bpf_disabled", &value, findings))
+		return;
+	if (!value)
+		findings_add(findings, VERDICT_WARNING, name, "sysctl -w kernel.unprivileged_bpf_disabled=2",
+			     "allowed: anyone may load programs, which bourdon does not need");
+	else
+		findings_ok(findings, name, "disabled (%ld)", value);
+}
+
+static void check_seccomp(const struct machine *machine, struct findings *findings)
+{
+	_cleanup_free_ char *text = NULL;
+	int result = read_line(machine, "proc/sys/kernel/seccomp/actions_avail", &text);
+
+	if (result < 0 || !strstr(text, "kill_process") || !strstr(text, "errno"))
+		findings_add(findings, VERDICT_FAILED, "seccomp", "use a kernel with CONFIG_SECCOMP_FILTER=y",
+			     "filters with kill_process and errno: %s",
+			     result < 0 ? strerror(-result) : text);
+	else
+		findings_ok(findings, "seccomp", "filters, with kill_process");
+}
+
+static void check_landlock(const struct machine *machine, struct findings *findings)
+{
+	if (machine->landlock_abi)
+		findings_ok(findings, "Landlock", "ABI %d", machine->landlock_abi);
+	else
+		findings_add(findings, VERDICT_WARNING, "Landlock",
+			     "use a kernel with CONFIG_SECURITY_LANDLOCK=y, and landlock in lsm=",
+			     "none: which files the consumer opens is left to their permissions");
+}
+
+#define JIFFIES_A_SECOND_LEAST 100
+
+static void check_sample_rate(const struct machine *machine, struct findings *findings)
+{
+	static const char name[] = "perf sample rate", path[] = "proc/sys/kernel/perf_event_max_sample_rate";
+	long rate, percent = -1;
+
+	if (!read_sysctl(machine, name, path, &rate, findings))
+		return;
+	read_number(machine, "proc/sys/kernel/perf_cpu_time_max_percent", &percent);
+	/* the kernel admits a whole number of samples a jiffy, and at least one */
+	if (rate < JIFFIES_A_SECOND_LEAST)
+		findings_add(findings, VERDICT_WARNING, name,
+			     "sysctl -w kernel.perf_event_max_sample_rate=100000",
+			     "%ld a second: a higher --hz is throttled; the kernel lowers it by itself where "
+			     "sampling takes more than %ld %% of the time",
+			     rate, percent);
+	else
+		findings_ok(findings, name, "at most %ld a second, and %ld %% of the time", rate, percent);
+}
+
+static void check_stack_depth(const struct machine *machine, struct findings *findings)
+{
+	static const char name[] = "stack depth", path[] = "proc/sys/kernel/perf_event_max_stack";
+	char remedy[64];
+	long frames;
+
+	if (!read_sysctl(machine, name, path, &frames, findings))
+		return;
+	snprintf(remedy, sizeof(remedy), "sysctl -w kernel.perf_event_max_stack=%u", SAMPLE_USER_FRAMES);
+	if (frames < (long)SAMPLE_USER_FRAMES)
+		findings_add(findings, VERDICT_WARNING, name, remedy,
+			     "at most %ld frames: deeper stacks are cut", frames);
+	else
+		findings_ok(findings, name, "at most %ld frames", frames);
+}
+
+void requirements_check(const struct machine *machine, bool thorough, struct findings *findings)
+{
+	check_kernel(machine, findings);
+	check_btf(machine, findings);
+	check_jit(machine, findings);
+	check_lockdown(machine, findings);
+	check_cgroups(machine, thorough, findings);
+	check_psi(machine, findings);
+	check_seccomp(machine, findings);
+	check_landlock(machine, findings);
+	check_unprivileged_bpf(machine, findings);
+	check_kptr_restrict(machine, findings);
+	check_perf_paranoid(machine, findings);
+	check_sample_rate(machine, findings);
+	check_stack_depth(machine, findings);
+}

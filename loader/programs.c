@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loader/programs.h"
+
+#include "common/abi.h"
+#include "common/cleanup.h"
+#include "common/cpus.h"
+#include "common/log.h"
+
+#include <bourdon.skel.h>
+#include <bpf/bpf.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define SECOND_NS 1000000000U
+
+static int __attribute__((format(printf, 2, 0)))
+print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+	/* the verifier's log comes this way, in many lines: as it is, for whoever has to read it */
+	return level == LIBBPF_WARN ? vfprintf(stderr, format, arguments) : 0;
+}
+
+/* A consumer that was built for another ABI must find that out from the maps themselves. */
+static int stamp_abi(const struct programs *programs)
+{
+	struct control control = { .abi = BOURDON_ABI };
+	__u32 zero = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(programs->bpf->maps.control), &zero, &control, BPF_ANY);
+}
+
+static int load_sized(struct programs *programs, const struct programs_settings *settings)
+{
+	int result;
+
+	programs->rings = programs->cpus[programs->cpus_count - 1] + 1;
+	programs->slots_per_cpu = (uint32_t)(settings->ring_bytes / sizeof(struct sample));
+	programs->bpf = bourdon_bpf__open();
+	if (!programs->bpf)
+		return -errno;
+	programs->bpf->rodata->oncpu_slots_per_cpu = programs->slots_per_cpu;
+	programs->bpf->rodata->oncpu_cpus = programs->rings;
+	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
+	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
+	result = bpf_map__set_max_entries(programs->bpf->maps.oncpu,
+					  programs->slots_per_cpu * programs->rings);
+	if (!result)
+		result = bpf_map__set_max_entries(programs->bpf->maps.targets, settings->targets);
+	if (!result)
+		result = bourdon_bpf__load(programs->bpf);
+	return result ? result : stamp_abi(programs);
+}
+
+int programs_load(struct programs *programs, const struct programs_settings *settings)
+{
+	int result;
+
+	libbpf_set_print(print_libbpf);
+	*programs = (struct programs){ 0 };
+	result = cpus_online(&programs->cpus, &programs->cpus_count);
+	if (result < 0) {
+		log_error("cannot tell which CPUs are online: %s", strerror(-result));
+		return result;
+	}
+	result = load_sized(programs, settings);
+	if (result < 0)
+		log_error("cannot load the programs: %s; the lines above say where the verifier stopped",
+			  strerror(-result));
+	return result;
+}
+
+void programs_close(struct programs *programs)
+{
+	free(programs->cpus);
+	bourdon_bpf__destroy(programs->bpf);
+}
+
+static int attach_tracepoints(const struct programs *programs, programs_link_taker *take, void *user)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program (program, programs->bpf->obj) {
+		struct bpf_link *link;
+		int result;
+
+		if (bpf_program__type(program) != BPF_PROG_TYPE_TRACING ||
+		    bpf_program__expected_attach_type(program) == BPF_TRACE_ITER)
+			continue;
+		link = bpf_program__attach(program);
+		if (!link) {
+			result = -errno;
+			log_error("cannot attach %s: %s", bpf_program__name(program), strerror(-result));
+			return result;
+		}
+		result = take(user, bpf_program__name(program), link);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static int attach_clock(const struct programs *programs, unsigned int hz, unsigned int cpu,
+			struct bpf_link **ret_link)
+{
+	/* the clock fires by CPU time of the CPU, not of a task; an idle CPU has nothing to sample */
+	struct perf_event_attr attributes = { .type = PERF_TYPE_SOFTWARE,
+					      .size = sizeof(attributes),
+					      .config = PERF_COUNT_SW_CPU_CLOCK,
+					      .sample_period = SECOND_NS / hz,
+					      .exclude_idle = 1 };
+	long event = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int result;
+
+	if (event < 0) {
+		result = -errno;
+		log_error("cannot open the perf clock of CPU %u: %s", cpu, strerror(-result));
+		return result;
+	}
+	*ret_link = bpf_program__attach_perf_event(programs->bpf->progs.oncpu_tick, (int)event);
+	if (*ret_link)
+		return 0;
+	result = -errno;
+	close((int)event);
+	log_error("cannot attach to the perf clock of CPU %u: %s", cpu, strerror(-result));
+	return result;
+}
+
+int programs_attach(const struct programs *programs, unsigned int hz, programs_link_taker *take, void *user)
+{
+	int result = attach_tracepoints(programs, take, user);
+
+	for (size_t i = 0; i < programs->cpus_count && !result; i++) {
+		struct bpf_link *link;
+		char name[32];
+
+		snprintf(name, sizeof(name), "oncpu_%u", programs->cpus[i]);
+		result = attach_clock(programs, hz, programs->cpus[i], &link);
+		if (!result)
+			result = take(user, name, link);
+	}
+	return result;
+}

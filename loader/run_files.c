@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loader/run_files.h"
+
+#include "common/cleanup.h"
+#include "common/files.h"
+#include "common/log.h"
+#include "common/pins.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The manifest goes last: it says that the directory is ours, and whole. */
+static const char *const names[] = { KERNEL_SYMBOLS_FILE, MANIFEST_FILE };
+
+static char *path_of(const char *directory, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
+}
+
+bool run_files_manifest(const char *directory, struct manifest *ret_manifest)
+{
+	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
+	_cleanup_free_ char *path = path_of(directory, MANIFEST_FILE);
+
+	return path && !manifest_read(path, ret_manifest, &errors);
+}
+
+static int make_directory(const struct run_files *files)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct stat at;
+	bool ours = !mkdir(files->directory, 0750);
+
+	if (!ours && errno != EEXIST)
+		return -errno;
+	fd = open(files->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &at))
+		return -errno;
+	if (at.st_uid != 0 || at.st_mode & (S_IWGRP | S_IWOTH))
+		return -EPERM;
+	if (!ours && !faccessat(fd, MANIFEST_FILE, F_OK, 0))
+		ours = true;
+	if (ours && (fchown(fd, 0, files->gid) || fchmod(fd, 0750)))
+		return -errno;
+	return 0;
+}
+
+static int prepare(const struct run_files *files, const char *name, const char *text, size_t bytes)
+{
+	_cleanup_free_ char *path = path_of(files->directory, name);
+
+	return path ? file_prepare(path, text, bytes, 0640, 0, files->gid) : -ENOMEM;
+}
+
+int run_files_prepare(const struct run_files *files, const struct manifest *manifest)
+{
+	_cleanup_free_ char *text = NULL;
+	int result = make_directory(files);
+
+	if (!result)
+		result = manifest_format(manifest, &text);
+	if (!result)
+		result = prepare(files, MANIFEST_FILE, text, strlen(text));
+	if (!result)
+		result = prepare(files, KERNEL_SYMBOLS_FILE, files->symbols, files->symbols_bytes);
+	if (!result)
+		return 0;
+	log_error("cannot write to the run directory %s: %s", files->directory,
+		  result == -EPERM ? "it must be root's, and writable for nobody else" : strerror(-result));
+	run_files_abandon(files);
+	return result;
+}
+
+int run_files_commit(const struct run_files *files)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *path = path_of(files->directory, names[i]);
+		int result = path ? file_commit(path) : -ENOMEM;
+
+		if (!result)
+			continue;
+		log_error("cannot replace %s/%s: %s", files->directory, names[i], strerror(-result));
+		return result;
+	}
+	return 0;
+}
+
+void run_files_abandon(const struct run_files *files)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *path = path_of(files->directory, names[i]);
+
+		if (path)
+			file_abandon(path);
+	}
+}
+
+int run_files_remove(const char *directory)
+{
+	bool ours = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *path = path_of(directory, names[i]);
+
+		if (!path)
+			return -ENOMEM;
+		file_abandon(path);
+		ours = !unlink(path);
+		if (!ours && errno != ENOENT && errno != ENOTDIR)
+			return -errno;
+	}
+	/* somebody else's files, or a service manager, keep it */
+	if (ours && rmdir(directory) && errno != ENOTEMPTY && errno != EBUSY)
+		return -errno;
+	return 0;
+}
