@@ -7,13 +7,14 @@
  *
  * ABI history
  *   1  targets, on-CPU sample rings, process events, error records, task and mapping iterators
+ *   2  the counter of CPUs that lost their clock
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
 
 #include <linux/types.h>
 
-#define BOURDON_ABI 1U
+#define BOURDON_ABI 2U
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
 
@@ -190,7 +191,8 @@ struct mapping_record {
 #define COUNTER_MATCHES 8U
 #define COUNTER_EXITS 9U
 #define COUNTER_PATHS_BUSY 10U
-#define COUNTERS 11U
+#define COUNTER_CLOCKS_LOST 11U /* 1 for a CPU that went offline after the load */
+#define COUNTERS 12U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")

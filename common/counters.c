@@ -18,6 +18,7 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_MATCHES] = "matches",
 	[COUNTER_EXITS] = "exits",
 	[COUNTER_PATHS_BUSY] = "paths-busy",
+	[COUNTER_CLOCKS_LOST] = "clocks-lost",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

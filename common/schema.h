@@ -6,7 +6,7 @@
 #define BOURDON_SCHEMA_H
 
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 extern const char schema_sql[];
 

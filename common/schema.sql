@@ -179,8 +179,9 @@ CREATE TABLE loss(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	reason TEXT NOT NULL,
 	events INTEGER NOT NULL,
-	-- what one event is. sample: one that was not received; stack: one of a received sample that is not whole
-	unit TEXT NOT NULL CHECK(unit IN ('sample', 'stack', 'frame', 'process', 'event', 'trigger')),
+	-- what one event is. sample: one that was not received; stack: one of a received sample that is not whole;
+	-- cpu: one whose samples were not taken
+	unit TEXT NOT NULL CHECK(unit IN ('sample', 'stack', 'cpu', 'frame', 'process', 'event', 'trigger')),
 	PRIMARY KEY(capture_id, reason)
 ) STRICT, WITHOUT ROWID;
 
@@ -287,13 +288,15 @@ SELECT capture_id, metric, label, max(total) AS count,
 FROM cumulative GROUP BY capture_id, metric, label;
 
 -- How far a capture can be trusted: every reason for loss beside the samples that were received. percent is of
--- all samples that there were (unit sample), of those received (unit stack), and has no meaning for others.
+-- all samples that there were (unit sample), of those received (unit stack), of the CPUs that there were when
+-- the daemon started (unit cpu), and has no meaning for others.
 CREATE VIEW data_quality AS
 SELECT l.capture_id, l.reason, l.unit, l.events, s.samples,
 	CASE l.unit WHEN 'sample' THEN round(100.0 * l.events / nullif(l.events + s.samples, 0), 2)
-		WHEN 'stack' THEN round(100.0 * l.events / nullif(s.samples, 0), 2) END AS percent
+		WHEN 'stack' THEN round(100.0 * l.events / nullif(s.samples, 0), 2)
+		WHEN 'cpu' THEN round(100.0 * l.events / max(l.events, r.cpus), 2) END AS percent
 FROM loss l JOIN (
-	SELECT c.capture_id, ifnull(sum(s.samples), 0) AS samples
+	SELECT c.capture_id, c.run_id, ifnull(sum(s.samples), 0) AS samples
 	FROM capture c LEFT JOIN sample s USING(capture_id) GROUP BY c.capture_id
-) s USING(capture_id)
+) s USING(capture_id) JOIN run r USING(run_id)
 ORDER BY l.capture_id DESC, percent DESC, l.events DESC, l.reason;

@@ -23,6 +23,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_STALE_EVENTS] = { "stale-events", "event" },
 	[LOSS_UNKNOWN_PROCESS] = { "unknown-process", "sample" },
 	[LOSS_WATCH_SUPPRESSED] = { "watch-suppressed", "trigger" },
+	[LOSS_CPUS_UNSAMPLED] = { "cpus-unsampled", "cpu" },
 	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
 };
 

@@ -25,6 +25,7 @@ enum loss {
 	LOSS_STALE_EVENTS,      /* process events of patterns that are no more, meanwhile */
 	LOSS_UNKNOWN_PROCESS,   /* samples of processes that nobody announced */
 	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that cooldown kept from one */
+	LOSS_CPUS_UNSAMPLED,    /* CPUs that were online without a clock, at the most */
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
 	LOSS_REASONS,
 };

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "consumer/capture.h"
 #include "consumer/cgroups.h"
+#include "consumer/coverage.h"
 #include "consumer/patterns.h"
 #include "consumer/process_events.h"
 #include "consumer/targets.h"
@@ -39,6 +40,7 @@ struct daemon {
 	struct store_thread *store;
 	struct cgroups *cgroups;
 	struct process_events *events;
+	struct coverage *coverage;
 	struct targets targets;
 	struct watches watches;
 	struct active active[STORE_CAPTURES_MAX];
@@ -347,6 +349,26 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 
 /* ---- the loop ---- */
 
+/* A capture is as incomplete as it was at its worst. */
+static void look_at_coverage(struct daemon *daemon)
+{
+	bool changed;
+	unsigned int unsampled = coverage_look(daemon->coverage, &changed);
+
+	for (size_t i = 0; i < daemon->active_count; i++) {
+		uint64_t *worst = &daemon->active[i].capture->losses[LOSS_CPUS_UNSAMPLED];
+
+		if (unsampled > *worst)
+			*worst = unsampled;
+	}
+	if (changed && unsampled)
+		log_warning(
+			"CPU %s is online and not sampled: it came after the load; run bourdon-load again",
+			coverage_text(daemon->coverage));
+	else if (changed)
+		log_info("every CPU that is online is sampled");
+}
+
 /* Once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon)
 {
@@ -355,6 +377,7 @@ static void tick(struct daemon *daemon)
 	if (read(daemon->timer, &expirations, sizeof(expirations)) < 0)
 		return;
 	beat(daemon, now_ns);
+	look_at_coverage(daemon);
 	watch_unwatched(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
 	for (size_t i = daemon->active_count; i-- > 0;) {
@@ -515,6 +538,8 @@ int daemon_open(struct daemon **ret_daemon, const struct pinned *pinned, const s
 	if (!result)
 		result = cgroups_open(&daemon->cgroups);
 	if (!result)
+		result = coverage_open(&daemon->coverage, pinned);
+	if (!result)
 		result = process_events_open(&daemon->events, pinned, &handlers);
 	if (!result)
 		result = open_sources(daemon, pin_dir);
@@ -534,6 +559,7 @@ void daemon_close(struct daemon *daemon)
 	watches_free(&daemon->watches);
 	targets_free(&daemon->targets);
 	process_events_free(daemon->events);
+	coverage_free(daemon->coverage);
 	cgroups_free(daemon->cgroups);
 	cleanup_close(&daemon->inotify);
 	cleanup_close(&daemon->signals);

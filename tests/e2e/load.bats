@@ -42,8 +42,8 @@ one_line_saying() {
 		[ "$(stat -c '%a %U %G' "$name")" = '600 root root' ] || { echo "$name"; false; }
 	done
 	[ "$(find "$PIN_DIR" -name 'link_oncpu_*' | wc -l)" -eq "$(nproc)" ]
-	for name in exec fork rename exit; do
-		[ -e "$PIN_DIR/link_target_$name" ]
+	for name in target_exec target_fork target_rename target_exit cpu_step; do
+		[ -e "$PIN_DIR/link_$name" ]
 	done
 }
 
@@ -52,7 +52,7 @@ one_line_saying() {
 	local manifest=$RUN_DIR/manifest
 	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "750 root $TEST_GROUP" ]
 	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
-	grep -qx 'abi = 1' "$manifest"
+	grep -qx 'abi = 2' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"
 	grep -qx 'hz = 97' "$manifest"
 	grep -qx "slots_per_cpu = $((262144 / 1368))" "$manifest"
@@ -163,7 +163,7 @@ one_line_saying() {
 	wait "$second"
 	[ ! -e "${PIN_DIR}_loading" ]
 	grep -Eqx 'hz = (23|29)' "$RUN_DIR/manifest"
-	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 7 ]
+	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 8 ]
 }
 
 @test "what a loader that died left is no obstacle" {

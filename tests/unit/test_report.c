@@ -321,12 +321,12 @@ START_TEST(foreign_files_are_refused)
 	assert_refused(database, "why", EXIT_FAILED, "not bourdon's");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 2;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 9;"
 				 "CREATE TABLE capture(capture_id);");
-	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 2");
+	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 9");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 1;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 2;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
 
