@@ -120,6 +120,11 @@ $(B)/skeleton/bourdon.skel.h: $(B)/bourdon.bpf.o
 	@mkdir -p $(@D)
 	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name bourdon_bpf > $@
 
+# What the doctor compares a load with.
+$(B)/skeleton/object_sha256.h: $(B)/bourdon.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SHA256,$@) sha256sum < $< | sed 's/\([0-9a-f]*\).*/#define OBJECT_SHA256 "\1"/' > $@
+
 # ---- system-call policies: text in policy/, compiled to BPF here, so that no binary needs libseccomp ----
 
 # What the small tools share with the binaries.
@@ -141,6 +146,7 @@ $(B)/object/%.o: %.c
 
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) $(UNIT)): | $(POLICIES)
+$(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
 $(B)/object/common/schema.o: common/schema.sql
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
@@ -177,7 +183,7 @@ format:
 	$(Q)clang-format -i $(SOURCES)
 
 TIDY = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
-lint: $(B)/skeleton/bourdon.skel.h $(POLICIES)
+lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(POLICIES)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	$(Q)shellcheck -x $(SCRIPTS)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \

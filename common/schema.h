@@ -8,6 +8,9 @@
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
 #define SCHEMA_VERSION 2
 
+/* Beside the database: locked (flock(2)) by the one daemon that writes to it. */
+#define STORE_LOCK_FILE "bourdond.lock"
+
 extern const char schema_sql[];
 
 #endif

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define LOCK_FILE "bourdond.lock"
 #define PAGE_BYTES 4096U
 #define HEAP_BYTES_MAX (64L << 20)
 /*
@@ -219,12 +218,12 @@ static int lock_directory(struct store *store, const char *directory)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/" LOCK_FILE, directory);
+	snprintf(path, sizeof(path), "%s/" STORE_LOCK_FILE, directory);
 	store->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (store->lock_fd < 0 || flock(store->lock_fd, LOCK_EX | LOCK_NB)) {
 		int result = -errno;
 
-		snprintf(store->sql.error, sizeof(store->sql.error), LOCK_FILE ": %s",
+		snprintf(store->sql.error, sizeof(store->sql.error), STORE_LOCK_FILE ": %s",
 			 result == -EWOULDBLOCK ? "another bourdond uses it" : strerror(-result));
 		return result;
 	}

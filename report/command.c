@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/pins.h"
 #include "report/query.h"
 #include "report/report.h"
 
@@ -12,6 +13,8 @@
 #define TAKES_ID 1U
 #define TAKES_JSON 2U
 #define TAKES_LIMIT 4U
+#define TAKES_RUN_DIR 8U
+#define OPENS_ITSELF 16U /* the database may be missing */
 
 #define DEFAULT_PATH "/var/lib/bourdon/bourdon.db"
 
@@ -29,6 +32,8 @@ static const struct subcommand subcommands[] = {
 	  why_run },
 	{ "top", "the functions that took the CPU", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
 	{ "folded", "one line a stack, as flamegraph.pl reads it", TAKES_ID, 0, folded_run },
+	{ "doctor", "whether this machine and this installation are well",
+	  TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
 };
 
 static const struct subcommand *find_subcommand(const char *name)
@@ -51,7 +56,8 @@ static void describe(char *into, size_t into_bytes)
 }
 
 /* Fills in what depends on the subcommand. Returns OPTIONS_RUN, or EXIT_USAGE and has logged the mistake. */
-static int parse_words(int words, char **word, const char *limit, struct request *request)
+static int parse_words(int words, char **word, const char *limit, const char *run_dir,
+		       struct request *request)
 {
 	const struct subcommand *subcommand = words ? find_subcommand(word[0]) : NULL;
 	const char *refused = NULL;
@@ -68,6 +74,8 @@ static int parse_words(int words, char **word, const char *limit, struct request
 		refused = "--json";
 	if (limit && !(subcommand->takes & TAKES_LIMIT))
 		refused = "--limit";
+	if (run_dir && !(subcommand->takes & TAKES_RUN_DIR))
+		refused = "--run-dir";
 	if (refused) {
 		log_error("'%s' takes no %s: see 'bourdon --help'", subcommand->name, refused);
 		return EXIT_USAGE;
@@ -80,6 +88,7 @@ static int parse_words(int words, char **word, const char *limit, struct request
 	request->subcommand = subcommand;
 	request->limit = request->json ? -1 : subcommand->limit; /* a script wants them all */
 	request->capture_id = -1;
+	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
 	if (limit) {
 		if (options_number(limit, 1, INT64_MAX, &number) < 0) {
 			log_error("--limit '%s' is not a number of rows: give 1 or more", limit);
@@ -99,10 +108,12 @@ static int parse_words(int words, char **word, const char *limit, struct request
 
 int command_parse(int count, char **arguments, struct request *ret_request)
 {
-	const char *path = DEFAULT_PATH, *json = NULL, *limit = NULL;
+	const char *path = DEFAULT_PATH, *json = NULL, *limit = NULL, *run_dir = NULL;
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
 		{ "json", NULL, "for scripts: JSON instead of text", &json },
+		{ "run-dir", "DIR", "where doctor finds the manifest (default " RUN_DIRECTORY_DEFAULT ")",
+		  &run_dir },
 		{ "limit", "N", "rows that list and top show (default 50 and 30; all with --json)", &limit },
 	};
 	char about[1024];
@@ -122,7 +133,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	if (status != OPTIONS_RUN)
 		return status;
 	request = (struct request){ .path = path, .json = json != NULL };
-	status = parse_words(words, arguments + 1, limit, &request);
+	status = parse_words(words, arguments + 1, limit, run_dir, &request);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
 	return status;
@@ -157,10 +168,14 @@ int command_run(const struct request *request, FILE *out)
 {
 	_cleanup_database_ struct database database = { .path = request->path };
 	struct report report = {
-		.database = &database, .out = out, .limit = request->limit, .json = request->json
+		.database = &database,
+		.run_dir = request->run_dir,
+		.out = out,
+		.limit = request->limit,
+		.json = request->json,
 	};
 
-	if (database_open(request->path, &database) < 0)
+	if (!(request->subcommand->takes & OPENS_ITSELF) && database_open(request->path, &database) < 0)
 		return EXIT_FAILED;
 	if (request->subcommand->takes & TAKES_ID &&
 	    choose_capture(&database, request->capture_id, &report.capture_id) < 0)
@@ -170,5 +185,5 @@ int command_run(const struct request *request, FILE *out)
 		log_error("cannot write the report: %s", strerror(errno));
 		return EXIT_FAILED;
 	}
-	return database.failed ? EXIT_FAILED : EXIT_DONE;
+	return database.failed || report.unwell ? EXIT_FAILED : EXIT_DONE;
 }

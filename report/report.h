@@ -14,10 +14,12 @@
 
 struct report {
 	struct database *database; /* in one read transaction, so that all numbers agree */
+	const char *run_dir;       /* of the loader */
 	FILE *out;
 	int64_t capture_id; /* exists; 0 for a subcommand that takes none */
 	int64_t limit;      /* rows to show at most; negative: all */
 	bool json;
+	bool unwell; /* doctor: something failed */
 };
 
 /* A query that fails has been logged, and is remembered in the database: nothing to return. */
@@ -25,5 +27,6 @@ void list_run(struct report *report);
 void why_run(struct report *report);
 void top_run(struct report *report);
 void folded_run(struct report *report);
+void doctor_run(struct report *report);
 
 #endif

@@ -8,6 +8,7 @@
 Suite *capture_suite(void);
 Suite *cgroup_suite(void);
 Suite *comm_trie_suite(void);
+Suite *confinement_suite(void);
 Suite *cpus_suite(void);
 Suite *elf_symbols_suite(void);
 Suite *escape_suite(void);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/confinement.h"
+
+#include "common/cleanup.h"
+#include "common/files.h"
+#include "common/options.h"
+#include "common/schema.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char name_of_daemon[] = "bourdond";
+static const char start_it[] = "start bourdond";
+
+/* ---- finding it ---- */
+
+static bool is_daemon(const struct machine *machine, pid_t pid)
+{
+	_cleanup_free_ char *comm = NULL;
+	char path[64];
+	size_t bytes;
+
+	snprintf(path, sizeof(path), "proc/%d/comm", pid);
+	if (file_read_text(machine->root_fd, path, 64, &comm, &bytes))
+		return false;
+	comm[strcspn(comm, "\n")] = '\0';
+	return !strcmp(comm, name_of_daemon);
+}
+
+/*
+ * A line is "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF" (proc(5)). Its device is the file system's,
+ * which stat(2) hides on btrfs: the inode and the name of the process have to do.
+ */
+pid_t confinement_find_daemon(const struct machine *machine, const char *state_dir)
+{
+	_cleanup_free_ char *path = NULL, *locks = NULL;
+	struct stat at;
+	size_t bytes;
+	int result;
+
+	if (asprintf(&path, "%s/" STORE_LOCK_FILE, state_dir) < 0)
+		return -ENOMEM;
+	if (stat(path, &at))
+		return errno == ENOENT ? 0 : -errno;
+	result = file_read_text(machine->root_fd, "proc/locks", 16 << 20, &locks, &bytes);
+	if (result < 0)
+		return result;
+	for (const char *line = locks; line; line = strchr(line, '\n')) {
+		unsigned long long inode;
+		int pid;
+
+		line += *line == '\n';
+		if (sscanf(line, "%*u: FLOCK %*s WRITE %d %*x:%*x:%llu", &pid, &inode) == 2 &&
+		    inode == at.st_ino && is_daemon(machine, pid))
+			return pid;
+	}
+	return 0;
+}
+
+/* ---- judging it ---- */
+
+struct judgement {
+	unsigned int threads, processes;
+	unsigned int uid;
+	unsigned long locked_kib;
+	char wrong[160]; /* empty: nothing */
+};
+
+/* The rest of the line of `text` that begins with `key`, or NULL. */
+static const char *field(const char *text, const char *key)
+{
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, key, strlen(key)))
+			return line + strlen(key) + strspn(line + strlen(key), " \t");
+	}
+	return NULL;
+}
+
+static unsigned long number_of(const char *text, const char *key, int base, unsigned long missing)
+{
+	const char *value = field(text, key);
+
+	return value ? strtoul(value, NULL, base) : missing;
+}
+
+static const char *judge_status(const char *status)
+{
+	static const char *const sets[] = { "CapInh:", "CapPrm:", "CapEff:", "CapAmb:" };
+	const char *uids = field(status, "Uid:");
+	unsigned int uid[4];
+
+	if (!uids || sscanf(uids, "%u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4 || !uid[0] ||
+	    !uid[1] || !uid[2] || !uid[3])
+		return "is root";
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++)
+		if (number_of(status, sets[i], 16, 1))
+			return "has capabilities";
+	if (number_of(status, "NoNewPrivs:", 10, 0) != 1)
+		return "may gain privileges";
+	if (number_of(status, "Seccomp:", 10, 0) != 2)
+		return "has no system-call filter";
+	return NULL;
+}
+
+static void judge_process(const struct machine *machine, pid_t pid, struct judgement *judgement)
+{
+	char directory[64];
+	_cleanup_dir_ DIR *threads = NULL;
+	struct dirent *entry;
+	int fd;
+
+	snprintf(directory, sizeof(directory), "proc/%d/task", pid);
+	fd = openat(machine->root_fd, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	threads = fd < 0 ? NULL : fdopendir(fd);
+	judgement->processes += threads != NULL;
+	while (threads && (entry = readdir(threads))) {
+		_cleanup_free_ char *status = NULL;
+		char path[64];
+		const char *wrong;
+		size_t bytes;
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%.20s/status", entry->d_name);
+		if (file_read_text(dirfd(threads), path, 65536, &status, &bytes))
+			continue; /* it has ended */
+		judgement->threads++;
+		judgement->uid = (unsigned int)number_of(status, "Uid:", 10, 0);
+		if (number_of(status, "VmLck:", 10, 0) > judgement->locked_kib)
+			judgement->locked_kib = number_of(status, "VmLck:", 10, 0);
+		wrong = judge_status(status);
+		if (wrong && !judgement->wrong[0])
+			snprintf(judgement->wrong, sizeof(judgement->wrong), "thread %.20s of process %d %s",
+				 entry->d_name, pid, wrong);
+	}
+}
+
+static bool is_child(const struct machine *machine, const char *process, pid_t parent)
+{
+	_cleanup_free_ char *status = NULL;
+	char path[64];
+	size_t bytes;
+
+	snprintf(path, sizeof(path), "proc/%.20s/status", process);
+	return !file_read_text(machine->root_fd, path, 65536, &status, &bytes) &&
+	       number_of(status, "PPid:", 10, 0) == (unsigned long)parent;
+}
+
+/* The process and its descendants: spawner, symbolizers. `depth` bounds what a changing tree could do. */
+static void judge_family(const struct machine *machine, pid_t pid, int depth, struct judgement *judgement)
+{
+	int fd = openat(machine->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_dir_ DIR *processes = fd < 0 ? NULL : fdopendir(fd);
+	unsigned long long child;
+	struct dirent *entry;
+
+	judge_process(machine, pid, judgement);
+	while (processes && depth && (entry = readdir(processes)))
+		if (!options_number(entry->d_name, 1, INT_MAX, &child) &&
+		    is_child(machine, entry->d_name, pid))
+			judge_family(machine, (pid_t)child, depth - 1, judgement);
+}
+
+void confinement_check(const struct machine *machine, const char *state_dir, struct findings *findings)
+{
+	pid_t pid = confinement_find_daemon(machine, state_dir);
+	struct judgement judgement = { 0 };
+
+	if (pid < 0) {
+		findings_add(findings, VERDICT_UNKNOWN, "daemon", "become a member of its group", "%s: %s",
+			     state_dir, strerror(-pid));
+		return;
+	}
+	if (!pid) {
+		findings_add(findings, VERDICT_FAILED, "daemon", start_it, "no bourdond holds %s", state_dir);
+		return;
+	}
+	findings_ok(findings, "daemon", "process %d", pid);
+	judge_family(machine, pid, 2, &judgement);
+	if (judgement.wrong[0] || !judgement.threads)
+		findings_add(findings, VERDICT_FAILED, "confinement", "stop it, and see how it was started",
+			     "%s", judgement.threads ? judgement.wrong : "its threads cannot be seen");
+	else
+		findings_ok(findings, "confinement",
+			    "%u threads of %u processes: uid %u, no capability, no new privileges, seccomp",
+			    judgement.threads, judgement.processes, judgement.uid);
+	if (judgement.locked_kib)
+		findings_ok(findings, "locked memory", "%lu KiB", judgement.locked_kib);
+	else
+		findings_add(findings, VERDICT_WARNING, "locked memory", "LimitMEMLOCK=128M in its unit",
+			     "none: a host that thrashes may stop the recorder");
+}

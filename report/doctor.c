@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* doctor: whether this machine can run bourdon, and how the installation on it does. */
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/findings.h"
+#include "common/requirements.h"
+#include "report/confinement.h"
+#include "report/format.h"
+#include "report/loaded.h"
+#include "report/query.h"
+#include "report/report.h"
+
+#include <libgen.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static void check_database(struct database *database, struct findings *findings)
+{
+	static const char name[] = "database";
+	struct stat at = { 0 };
+
+	if (stat(database->path, &at)) {
+		findings_add(findings, errno == EACCES ? VERDICT_UNKNOWN : VERDICT_FAILED, name,
+			     errno == EACCES ? "become a member of its group"
+					     : "start bourdond, or name it with --db",
+			     "%s: %s", database->path, strerror(errno));
+	} else if (database_open(database->path, database) < 0) {
+		database->failed = true;
+		findings_add(findings, VERDICT_FAILED, name, "",
+			     "%s: it cannot be read, as the line above says", database->path);
+	} else if (at.st_mode & (S_IROTH | S_IWOTH)) {
+		findings_add(findings, VERDICT_WARNING, name, "chmod 0640",
+			     "%s: mode %04o: others may reach it", database->path,
+			     (unsigned int)at.st_mode & 07777);
+	} else {
+		findings_ok(findings, name, "%s, %.1f MiB", database->path, (double)at.st_size / (1 << 20));
+	}
+}
+
+static void check_captures(struct database *database, struct findings *findings)
+{
+	static const char name[] = "last capture";
+	_cleanup_query_ struct query query =
+		query_begin(database,
+			    "SELECT capture_id, state, rule, triggered_at FROM capture "
+			    "ORDER BY triggered_at DESC, capture_id DESC LIMIT 1",
+			    0, 0);
+	char rule[64], ago[FORMAT_BYTES];
+	long long capture_id;
+
+	if (!query_next(&query)) {
+		if (!database->failed)
+			findings_ok(findings, name, "none yet: no rule has fired");
+		return;
+	}
+	capture_id = query_number(&query, "capture_id");
+	snprintf(rule, sizeof(rule), "%s", query_text(&query, "rule"));
+	format_duration((double)(clock_wall_ns() - query_number(&query, "triggered_at")), " ", ago,
+			sizeof(ago));
+	if (!strcmp(query_text(&query, "state"), "interrupted"))
+		findings_add(findings, VERDICT_WARNING, name, "see bourdond's log of that time",
+			     "%lld, of rule %s, %s ago, was interrupted", capture_id, rule, ago);
+	else
+		findings_ok(findings, name, "%lld, of rule %s, %s ago, %s", capture_id, rule, ago,
+			    query_text(&query, "state"));
+}
+
+#define LOSS_PERCENT_TOLERATED 1.0
+
+/* Of the newest capture that is whole. */
+static void check_quality(struct database *database, struct findings *findings)
+{
+	static const char name[] = "its losses";
+	_cleanup_query_ struct query query = query_begin(
+		database,
+		"SELECT capture_id, reason, percent FROM data_quality WHERE capture_id = "
+		"(SELECT capture_id FROM capture WHERE state = 'complete' "
+		"ORDER BY triggered_at DESC, capture_id DESC LIMIT 1) ORDER BY percent DESC LIMIT 1",
+		0, 0);
+	double percent;
+
+	if (!query_next(&query))
+		return;
+	percent = query_real(&query, "percent");
+	if (percent >= LOSS_PERCENT_TOLERATED)
+		findings_add(findings, VERDICT_WARNING, name, "'bourdon why' lists them",
+			     "capture %lld: %s, %.1f %%", (long long)query_number(&query, "capture_id"),
+			     query_text(&query, "reason"), percent);
+	else
+		findings_ok(findings, name, "capture %lld: below %.0f %%",
+			    (long long)query_number(&query, "capture_id"), LOSS_PERCENT_TOLERATED);
+}
+
+void doctor_run(struct report *report)
+{
+	_cleanup_free_ char *path = strdup(report->database->path);
+	struct findings findings = { 0 };
+	struct machine machine;
+
+	if (!path || machine_open(&machine) < 0) {
+		report->unwell = true;
+		return;
+	}
+	requirements_check(&machine, true, &findings);
+	loaded_check(&machine, report->run_dir, &findings);
+	confinement_check(&machine, dirname(path), &findings);
+	check_database(report->database, &findings);
+	if (report->database->sqlite) {
+		check_captures(report->database, &findings);
+		check_quality(report->database, &findings);
+	}
+	machine_close(&machine);
+	report->unwell = findings_worst(&findings) == VERDICT_FAILED;
+	if (report->json)
+		findings_print_json(&findings, report->out);
+	else
+		findings_print(&findings, report->out);
+}

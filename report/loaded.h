@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * loaded.h owns the doctor's look at what bourdon-load left: the manifest, the pins, the heartbeat and the
+ * counters of the programs.
+ */
+#ifndef BOURDON_REPORT_LOADED_H
+#define BOURDON_REPORT_LOADED_H
+
+#include "common/findings.h"
+#include "common/requirements.h"
+
+/* Adds its findings. What this user may not look at is VERDICT_UNKNOWN. */
+void loaded_check(const struct machine *machine, const char *run_dir, struct findings *findings);
+
+#endif

@@ -1,0 +1,186 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Whether this machine can (bourdon-load --check), and whether the installation is well (bourdon doctor): the
+# verdicts that a running kernel can be made to give. tests/unit has the others.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup doctor
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+check() {
+	"$BUILD/bourdon-load" --check --pin-dir "$PIN_DIR" "$@"
+}
+
+# shellcheck disable=SC2120 # run passes them
+doctor() {
+	"$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor "$@"
+}
+
+# has_finding NAME VERDICT [PART]: that line is in $output.
+has_finding() {
+	local line
+	for line in "${lines[@]}"; do
+		[[ $line == "$1 "*" $2"* && $line == *"${3-}"* ]] && return
+	done
+	printf 'no "%s" with verdict %s and "%s" in:\n%s\n' "$1" "$2" "${3-}" "$output"
+	return 1
+}
+
+@test "--check: every requirement, and a canary that is matched and sampled" {
+	local before
+	before=$(findmnt -n -o TARGET,FSTYPE | sort; bpftool prog show | grep -c cpu_step || true)
+	run check
+	[ "$status" -eq 0 ]
+	has_finding capabilities ok
+	has_finding kernel ok "$(uname -r)"
+	has_finding 'kernel BTF' ok
+	has_finding cgroup2 ok "$CGROUP2"
+	has_finding PSI ok cpu
+	has_finding seccomp ok
+	has_finding 'canary: load' ok
+	has_finding 'canary: attach' ok "the clocks of $(nproc) CPUs"
+	has_finding 'canary: event' ok
+	has_finding 'canary: sample' ok
+	# it changes nothing
+	[ "$(findmnt -n -o TARGET,FSTYPE | sort; bpftool prog show | grep -c cpu_step || true)" = "$before" ]
+	[ -z "$(pgrep -x bourdon-canary)" ]
+	[ ! -e "$PIN_DIR" ]
+}
+
+@test "--check --json" {
+	check --json | jq -e '.verdict != "failed" and (.findings | length) > 15 and
+		(.findings[] | select(.name == "canary: sample").verdict) == "ok"'
+	run "$BUILD/bourdon-load" --json
+	[ "$status" -eq 2 ]
+}
+
+@test "--check without privilege: exit 1, and what anyone may look at" {
+	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon-load" --check --pin-dir "$PIN_DIR"
+	[ "$status" -eq 1 ] || [ "$status" -eq 3 ] # where bpffs is not mounted, that cannot be helped either
+	has_finding capabilities failed cap_bpf
+	[[ $output == *'run it as root'* ]]
+	has_finding 'kernel BTF' ok
+	[[ $output != *canary* ]]
+}
+
+@test "--check of a machine that lacks something: exit 3, with the remedy" {
+	run unshare --mount --propagation private bash -euc "
+		mount -t tmpfs tmpfs /sys/kernel/btf
+		mount -t tmpfs tmpfs /proc/pressure
+		'$BUILD/bourdon-load' --check --pin-dir '$PIN_DIR'"
+	[ "$status" -eq 3 ]
+	has_finding 'kernel BTF' failed
+	has_finding PSI failed
+	[[ $output == *'remedy: use a kernel with CONFIG_DEBUG_INFO_BTF=y'*'remedy: use a kernel with CONFIG_PSI=y'* ]]
+	[[ $output != *canary* ]]
+}
+
+@test "--check names the cgroups whose pressure is not counted" {
+	mkdir "$CGROUP2/$CGROUP"
+	[ -e "$CGROUP2/$CGROUP/cgroup.pressure" ] || skip 'this kernel counts it always'
+	echo 0 > "$CGROUP2/$CGROUP/cgroup.pressure"
+	run check
+	[ "$status" -eq 0 ]
+	has_finding 'PSI of cgroups' warning "off in 1 of"
+	[[ $output == *"remedy: echo 1 > $CGROUP2/$CGROUP/cgroup.pressure"* ]]
+}
+
+@test "doctor: nothing is loaded, nothing runs" {
+	run doctor
+	[ "$status" -eq 1 ]
+	has_finding manifest failed 'nothing is loaded'
+	has_finding daemon failed
+	has_finding database failed
+}
+
+@test "doctor: all is well, for root and for a member of the group" {
+	load
+	rule quiet 'comm = nothing' 'cpu.some = 1s/2s' 'watch = system'
+	daemon_start
+	run doctor
+	[ "$status" -eq 0 ]
+	has_finding manifest ok 'the programs of this build'
+	has_finding 'sampled CPUs' ok
+	has_finding pins ok "$PIN_DIR"
+	has_finding heartbeat ok
+	has_finding 'losses since load' ok
+	has_finding daemon ok "process $DAEMON"
+	has_finding confinement ok '3 threads of 2 processes'
+	has_finding database ok
+	has_finding 'last capture' ok none
+	run doctor --json
+	[ "$status" -eq 0 ]
+	jq -e '.verdict != "failed" and (.findings[] | select(.name == "heartbeat").verdict) == "ok"' <<< "$output"
+	run setpriv --reuid 1 --regid "$TEST_GROUP" --clear-groups \
+		"$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
+	[ "$status" -eq 0 ]
+	has_finding confinement ok
+	has_finding pins unknown
+	# and for anyone else: nothing is failed, because nothing can be seen
+	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
+	[ "$status" -eq 0 ]
+	has_finding manifest unknown
+	has_finding daemon unknown
+	has_finding database unknown
+}
+
+@test "doctor: a daemon that is stopped, a heartbeat that is old" {
+	load --quiet-after 1s
+	daemon_start
+	kill -STOP "$DAEMON"
+	until [[ $(doctor) == *'nothing is sampled any more'* ]]; do sleep 0.1; done
+	run doctor
+	[ "$status" -eq 1 ]
+	has_finding heartbeat failed
+	kill -CONT "$DAEMON"
+	until doctor; do sleep 0.1; done
+}
+
+@test "doctor: a pin with another mode or gone, a manifest of another build, kernel or ABI" {
+	load
+	daemon_start
+	chmod 0666 "$PIN_DIR/control"
+	run doctor
+	[ "$status" -eq 1 ]
+	has_finding pins failed 'control: mode 0666'
+	chmod 0660 "$PIN_DIR/control"
+	chmod 0640 "$PIN_DIR/link_cpu_step"
+	run doctor
+	has_finding pins failed 'link_cpu_step: mode 0640'
+	chmod 0600 "$PIN_DIR/link_cpu_step"
+	sed -i 's/^object_sha256 = ..../object_sha256 = 0000/' "$RUN_DIR/manifest"
+	run doctor
+	[ "$status" -eq 0 ]
+	has_finding manifest warning 'not those of this build'
+	sed -i 's/^kernel = .*/kernel = 6.1.0-before/' "$RUN_DIR/manifest"
+	run doctor
+	[ "$status" -eq 1 ]
+	has_finding manifest failed 'from before a boot'
+	sed -i 's/^abi = .*/abi = 1/' "$RUN_DIR/manifest"
+	run doctor
+	[ "$status" -eq 1 ]
+	has_finding manifest failed 'with ABI 1'
+	rm "$PIN_DIR/tasks"
+	run doctor
+	has_finding pins failed 'tasks: No such file'
+}
+
+@test "doctor: a daemon that is not confined" {
+	# another program under its name, which holds its lock as root
+	cp "$(command -v flock)" "$WORK/bourdond"
+	"$WORK/bourdond" "$STATE_DIR/bourdond.lock" sleep 60 & CHILDREN+=($!)
+	until pgrep -P "${CHILDREN[0]}" -x sleep; do sleep 0.05; done
+	CHILDREN+=("$(pgrep -P "${CHILDREN[0]}")")
+	run doctor
+	[ "$status" -eq 1 ]
+	has_finding daemon ok "process ${CHILDREN[0]}"
+	has_finding confinement failed "process ${CHILDREN[0]} is root"
+	has_finding 'locked memory' warning
+}

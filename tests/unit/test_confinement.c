@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows how the doctor finds the daemon by its lock, and that one thread of one child that is less confined
+ * than promised is enough for a verdict. /proc is a directory here.
+ */
+#include "common/cleanup.h"
+#include "common/schema.h"
+#include "report/confinement.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define STATUS(parent, uids, effective, ambient, new_privs, seccomp)                                         \
+	"Name:\tbourdond\nPPid:\t" parent "\nUid:\t" uids                                                    \
+	"\nVmLck:\t    512 kB\nCapInh:\t0000000000000000\n"                                                  \
+	"CapPrm:\t0000000000000000\nCapEff:\t" effective "\nCapBnd:\t000001ffffffffff\nCapAmb:\t" ambient    \
+	"\nNoNewPrivs:\t" new_privs "\nSeccomp:\t" seccomp "\nSeccomp_filters:\t1\n"
+#define NONE "0000000000000000"
+#define NOBODY "65534\t65534\t65534\t65534"
+#define CONFINED(parent) STATUS(parent, NOBODY, NONE, NONE, "1", "2")
+
+struct confinement_case {
+	const char *what, *status; /* of the second thread of the child */
+	enum verdict verdict;
+	const char *found;
+};
+
+static const struct confinement_case confinement_cases[] = {
+	{ "all is well", CONFINED("700"), VERDICT_OK, "4 threads of 2 processes: uid 65534" },
+	{ "root", STATUS("700", "0\t0\t0\t0", NONE, NONE, "1", "2"), VERDICT_FAILED,
+	  "thread 703 of process 702 is root" },
+	{ "root in one of four ways", STATUS("700", "65534\t65534\t0\t65534", NONE, NONE, "1", "2"),
+	  VERDICT_FAILED, "is root" },
+	{ "a capability", STATUS("700", NOBODY, "0000000000000004", NONE, "1", "2"), VERDICT_FAILED,
+	  "has capabilities" },
+	{ "an ambient one", STATUS("700", NOBODY, NONE, "0000000000000004", "1", "2"), VERDICT_FAILED,
+	  "has capabilities" },
+	{ "new privileges", STATUS("700", NOBODY, NONE, NONE, "0", "2"), VERDICT_FAILED, "gain privileges" },
+	{ "no filter", STATUS("700", NOBODY, NONE, NONE, "1", "0"), VERDICT_FAILED, "no system-call filter" },
+	{ "no status at all", "", VERDICT_FAILED, "is root" },
+};
+
+static void put(const char *root, const char *path, const char *text)
+{
+	_cleanup_free_ char *whole = path_join(root, path);
+
+	for (char *at = strchr(whole + strlen(root) + 1, '/'); at; at = strchr(at + 1, '/')) {
+		*at = '\0';
+		ck_assert(!mkdir(whole, 0755) || errno == EEXIST);
+		*at = '/';
+	}
+	file_put(whole, text, strlen(text));
+}
+
+/* A daemon 700 with two threads and a child 702 with two, which holds the lock of `root`/state. */
+static struct machine make_machine(const char *root, const char *last_status, const char *comm)
+{
+	_cleanup_free_ char *lock = path_join(root, "state/" STORE_LOCK_FILE);
+	struct machine machine = { .root_fd = -EBADF };
+	char locks[256];
+	struct stat at;
+
+	put(root, "state/" STORE_LOCK_FILE, "");
+	ck_assert_int_eq(stat(lock, &at), 0);
+	snprintf(locks, sizeof(locks),
+		 "1: POSIX  ADVISORY  READ 55 00:1f:%llu 124 124\n2: FLOCK  ADVISORY  READ 56 00:1f:%llu 0 "
+		 "EOF\n"
+		 "2: -> FLOCK  ADVISORY  WRITE 58 00:1f:%llu 0 EOF\n3: FLOCK  ADVISORY  WRITE 57 00:1f:1 0 "
+		 "EOF\n"
+		 "4: FLOCK  ADVISORY  WRITE 700 00:1f:%llu 0 EOF\n",
+		 (unsigned long long)at.st_ino, (unsigned long long)at.st_ino, (unsigned long long)at.st_ino,
+		 (unsigned long long)at.st_ino);
+	put(root, "proc/locks", locks);
+	put(root, "proc/700/comm", comm);
+	put(root, "proc/700/status", CONFINED("1"));
+	put(root, "proc/700/task/700/status", CONFINED("1"));
+	put(root, "proc/700/task/701/status", CONFINED("1"));
+	put(root, "proc/702/status", CONFINED("700"));
+	put(root, "proc/702/task/702/status", CONFINED("700"));
+	put(root, "proc/702/task/703/status", last_status);
+	put(root, "proc/800/status", STATUS("1", "0\t0\t0\t0", NONE, NONE, "0", "0"));
+	put(root, "proc/800/task/800/status", STATUS("1", "0\t0\t0\t0", NONE, NONE, "0", "0"));
+	machine.root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(machine.root_fd, 0);
+	return machine;
+}
+
+static const struct finding *find(const struct findings *findings, const char *name)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (!strcmp(findings->items[i].name, name))
+			return &findings->items[i];
+	ck_abort_msg("no finding %s", name);
+	return NULL;
+}
+
+START_TEST(confinement)
+{
+	const struct confinement_case *one = &confinement_cases[_i];
+	_cleanup_free_ char *root = directory_make(), *state = path_join(root, "state");
+	struct machine machine = make_machine(root, one->status, "bourdond\n");
+	struct findings findings = { 0 };
+
+	ck_assert_int_eq(confinement_find_daemon(&machine, state), 700);
+	confinement_check(&machine, state, &findings);
+	machine_close(&machine);
+	ck_assert_int_eq(find(&findings, "confinement")->verdict, one->verdict);
+	ck_assert_msg(strstr(find(&findings, "confinement")->found, one->found), "%s: %s", one->what,
+		      find(&findings, "confinement")->found);
+	ck_assert_str_eq(find(&findings, "locked memory")->found, "512 KiB");
+}
+END_TEST
+
+START_TEST(another_program_that_holds_the_lock_is_not_the_daemon)
+{
+	_cleanup_free_ char *root = directory_make(), *state = path_join(root, "state");
+	struct machine machine = make_machine(root, CONFINED("700"), "flock\n");
+	struct findings findings = { 0 };
+
+	ck_assert_int_eq(confinement_find_daemon(&machine, state), 0);
+	confinement_check(&machine, state, &findings);
+	machine_close(&machine);
+	ck_assert_int_eq(find(&findings, "daemon")->verdict, VERDICT_FAILED);
+	ck_assert_uint_eq(findings.count, 1);
+}
+END_TEST
+
+START_TEST(no_state_directory_is_no_daemon)
+{
+	_cleanup_free_ char *root = directory_make(), *state = path_join(root, "elsewhere");
+	struct machine machine = make_machine(root, CONFINED("700"), "bourdond\n");
+
+	ck_assert_int_eq(confinement_find_daemon(&machine, state), 0);
+	machine_close(&machine);
+}
+END_TEST
+
+Suite *confinement_suite(void)
+{
+	Suite *suite = suite_create("confinement");
+	TCase *tests = tcase_create("confinement");
+
+	tcase_add_loop_test(tests, confinement, 0, ARRAY_SIZE(confinement_cases));
+	tcase_add_test(tests, another_program_that_holds_the_lock_is_not_the_daemon);
+	tcase_add_test(tests, no_state_directory_is_no_daemon);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What only a machine of one's own can be put through: CPUs that come and go, and the kernel's settings.
+
+source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
+
+CPU1=/sys/devices/system/cpu/cpu1/online
+
+setup() {
+	bourdon_setup machine
+	cgroup_make
+}
+
+teardown() {
+	echo 1 > "$CPU1"
+	bourdon_teardown
+}
+
+# with_sysctl NAME VALUE COMMAND...: as before afterwards.
+with_sysctl() {
+	local path=/proc/sys/${1//.//} value=$2 before status=0
+	before=$(< "$path")
+	shift 2
+	echo "$value" > "$path"
+	"$@" || status=$?
+	echo "$before" > "$path"
+	return "$status"
+}
+
+check() {
+	"$BUILD/bourdon-load" --check --pin-dir "$PIN_DIR"
+}
+
+@test "a CPU that comes online after the load is reported, and in the ledger" {
+	echo 0 > "$CPU1"
+	load
+	grep -qx 'sampled_cpus = 0' "$RUN_DIR/manifest"
+	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system' 'history = 2s' 'capture = 2s'
+	daemon_start
+	echo 1 > "$CPU1"
+	await_log 10 'CPU 1 is online and not sampled'
+	start cpu_hog --threads 4
+	await_log 20 'rule hog fired'
+	await_sql 30 "SELECT count(*) > 0 FROM capture WHERE state = 'complete'" 1
+	[ "$(sql "SELECT events FROM loss WHERE reason = 'cpus-unsampled'")" -eq 1 ]
+	run "$BUILD/bourdon" --db "$DB" why
+	[[ $output == *PARTIAL:*cpus-unsampled* ]]
+	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
+	[[ $output == *'CPU 1 came online after the load'* ]]
+}
+
+@test "a CPU that goes and comes back has lost its clock until the next load, and is reported" {
+	load
+	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system' 'history = 2s' 'capture = 2s'
+	daemon_start
+	echo 0 > "$CPU1"
+	echo 1 > "$CPU1"
+	await_log 10 'CPU 1 is online and not sampled'
+	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
+	[[ $output == *'clocks-lost: 1'* ]]
+	# the pins are replaced, so the daemon ends; the next one finds nothing amiss
+	load
+	await_log 10 'the pins were replaced'
+	wait "$DAEMON" || true
+	daemon_start
+	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
+	[ "$status" -eq 0 ]
+	[[ $output != *clocks-lost* ]]
+}
+
+@test "what a CPU recorded before it went offline is in the next capture" {
+	load
+	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system' 'history = 30s' 'capture = 2s'
+	daemon_start
+	# alone on CPU 1 there is no pressure; its samples are all that this process ever leaves
+	"$BUILD/workloads/cpu_hog" --cpu 1 --seconds 4
+	local gone
+	gone=$(bpftool map dump pinned "$PIN_DIR/counters" -j | jq '[.[] | select(.formatted.key == 0).formatted.values[].value] | add')
+	[ "$gone" -gt 50 ]
+	echo 0 > "$CPU1"
+	start cpu_hog --threads 3
+	await_log 20 'rule hog fired'
+	await_sql 40 "SELECT count(*) > 0 FROM capture WHERE state = 'complete'" 1
+	# two processes: the one that is there, and the one of CPU 1
+	[ "$(sql 'SELECT count(DISTINCT tgid) FROM sample JOIN process USING(process_id)')" -eq 2 ]
+	[ "$(sql 'SELECT sum(samples) FROM sample JOIN process USING(process_id) GROUP BY tgid ORDER BY min(second) LIMIT 1')" -gt 50 ]
+}
+
+@test "--check: settings that cost something are warnings, each with its remedy" {
+	run with_sysctl kernel.perf_event_max_stack 32 check
+	[ "$status" -eq 0 ]
+	[[ $output == *'stack depth'*warning*'at most 32 frames'*'remedy: sysctl -w kernel.perf_event_max_stack=127'* ]]
+	run with_sysctl kernel.perf_event_max_sample_rate 50 check
+	[ "$status" -eq 0 ]
+	[[ $output == *'perf sample rate'*warning*'50 a second'* ]]
+}
+
+@test "--check and a load under the strictest settings" {
+	local setting
+	for setting in 'kernel.kptr_restrict 2' 'kernel.perf_event_paranoid 3' 'net.core.bpf_jit_harden 2'; do
+		# shellcheck disable=SC2086
+		run with_sysctl $setting check
+		[ "$status" -eq 0 ] || { echo "$setting: $output"; false; }
+		[[ $output == *'canary: sample'*ok* ]] || { echo "$setting: $output"; false; }
+	done
+	# without any symbol in /proc/kallsyms the snapshot still has them, and samples their kernel frames
+	with_sysctl kernel.kptr_restrict 2 load
+	grep -qx '0 _text' "$RUN_DIR/kernel-symbols"
+}
