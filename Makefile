@@ -33,14 +33,14 @@ BPF_FLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -W
 	-Wno-unused-parameter -I. $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 
 COMMON := $(wildcard common/*.c)
-LOADER := $(filter-out loader/main.c,$(wildcard loader/*.c))
+LOADER := $(filter-out loader/main.c loader/grant_main.c,$(wildcard loader/*.c))
 CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/symbolizer/*.c))
 REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 UNIT := $(wildcard tests/unit/*.c)
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
-BINARIES = $(B)/bourdon-load $(B)/bourdond $(B)/bourdon
+BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
@@ -152,6 +152,12 @@ $(B)/object/common/schema.o: common/schema.sql
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
 
 $(B)/bourdon-load: $(call objects,loader/main.c $(LOADER) $(COMMON))
+	$(link)
+# Privileged, and started by what others send: no more is linked into it than it uses.
+GRANT := loader/grant_main.c loader/grant.c common/grant.c common/grant_counters.c common/cgroup.c common/files.c \
+	common/pass_fd.c common/psi.c
+$(B)/bourdon-grant: LIBS = -lcap-ng
+$(B)/bourdon-grant: $(call objects,$(GRANT)) $(BASICS)
 	$(link)
 $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)

@@ -7,7 +7,7 @@
 
 #include "common/comm_trie.h"
 #include "common/ini.h"
-#include "consumer/psi.h"
+#include "common/psi.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * what the readings say: between them in proportion, around the ring of readings, after a fall of the total.
  */
 #include "common/cleanup.h"
-#include "consumer/psi.h"
+#include "common/psi.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

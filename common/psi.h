@@ -3,8 +3,8 @@
  * psi.h owns Pressure Stall Information: reading a pressure file, arming a trigger on one, and telling from
  * running totals whether a threshold was crossed (kernel/sched/psi.c, Documentation/accounting/psi.rst).
  */
-#ifndef BOURDON_CONSUMER_PSI_H
-#define BOURDON_CONSUMER_PSI_H
+#ifndef BOURDON_PSI_H
+#define BOURDON_PSI_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/psi.h"
+#include "common/psi.h"
 
 #include "common/cleanup.h"
 
