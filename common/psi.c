@@ -66,8 +66,8 @@ void psi_window_add(struct psi_window *window, uint64_t at_ns, uint64_t total_us
 		window->count++;
 }
 
-uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
-			   uint64_t total_us)
+static uint64_t growth(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
+		       uint64_t total_us, bool most)
 {
 	uint64_t back_ns = windows * window->window_ns, from_ns = at_ns > back_ns ? at_ns - back_ns : 0;
 	uint64_t later_ns = at_ns, later_us = total_us;
@@ -80,9 +80,10 @@ uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows
 			return 0;
 		if (earlier_ns <= from_ns) {
 			/* the window begins between two readings */
-			double share = later_ns > earlier_ns ? (double)(from_ns - earlier_ns) /
-								       (double)(later_ns - earlier_ns)
-							     : 0;
+			double share =
+				later_ns > earlier_ns && !most
+					? (double)(from_ns - earlier_ns) / (double)(later_ns - earlier_ns)
+					: 0;
 
 			return total_us - earlier_us - (uint64_t)(share * (double)(later_us - earlier_us));
 		}
@@ -90,4 +91,16 @@ uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows
 		later_us = earlier_us;
 	}
 	return total_us - later_us;
+}
+
+uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
+			   uint64_t total_us)
+{
+	return growth(window, windows, at_ns, total_us, false);
+}
+
+uint64_t psi_window_growth_most(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
+				uint64_t total_us)
+{
+	return growth(window, windows, at_ns, total_us, true);
 }

@@ -62,4 +62,11 @@ void psi_window_add(struct psi_window *window, uint64_t at_ns, uint64_t total_us
 uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
 			   uint64_t total_us);
 
+/*
+ * The same with all that grew between the two readings around the window's beginning: as much as it can have
+ * been, however rarely the total was read.
+ */
+uint64_t psi_window_growth_most(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
+				uint64_t total_us);
+
 #endif

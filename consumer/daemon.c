@@ -5,13 +5,14 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/log.h"
-#include "consumer/capture.h"
-#include "consumer/cgroups.h"
+#include "consumer/config_watch.h"
+#include "consumer/control.h"
 #include "consumer/coverage.h"
+#include "consumer/event_source.h"
 #include "consumer/patterns.h"
 #include "consumer/process_events.h"
-#include "consumer/targets.h"
-#include "consumer/watches.h"
+#include "consumer/recorder.h"
+#include "consumer/status.h"
 
 #include <signal.h>
 #include <string.h>
@@ -22,37 +23,42 @@
 #include <sys/timerfd.h>
 
 #define WALK_SECONDS 30U
+#define SETTLED_NS (CLOCK_SECOND_NS / 5)
 #define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
 #define ERRORS_A_MINUTE 5U
+#define WALKS_UNWANTED 2U /* that find no target in a cgroup, until it is not watched any more */
 
-/* A capture that is being taken, with what the draining thread must know of it. */
-struct active {
-	struct capture *capture;
-	const struct rule *rule;
-	char *cgroup; /* the watch's; NULL: the whole system */
-	uint64_t counters_at_begin[COUNTERS];
-	uint64_t stale_at_begin;
+/* A configuration that is not in force any more, and whose rules a capture may still be taken by. */
+struct retired {
+	struct configuration *configuration;
+	struct retired *next;
 };
 
 struct daemon {
+	const struct settings *where;
 	const struct pinned *pinned;
-	const struct rule_set *rules;
+	struct own_counters *own_counters;
+	struct configuration *configuration;
+	struct retired *retired;
 	struct store_thread *store;
 	struct cgroups *cgroups;
 	struct process_events *events;
 	struct coverage *coverage;
+	struct closer *closer;
+	struct control_socket *control;
+	struct config_watch config_watch;
+	struct reload_state reload;
 	struct targets targets;
 	struct watches watches;
-	struct active active[STORE_CAPTURES_MAX];
-	size_t active_count;
-	struct rings rings;
-	uint64_t seed;
+	struct recorder recorder;
 	uint64_t remembered_ns; /* longer than any rule's history */
-	uint64_t stale_events;
+	uint64_t started_ns;
 	uint32_t walk;
 	bool unwatched;       /* some target is: watch_unwatched() */
 	unsigned int seconds; /* ticks so far */
 	int epoll, timer, signals, inotify;
+	struct event_source timer_source, signals_source, pins_source, processes_source, config_source,
+		reload_source;
 	bool ended;
 	struct log_limit error_limit, suppressed_limit;
 };
@@ -66,12 +72,12 @@ static bool watch_process(struct daemon *daemon, const struct target_process *pr
 
 	if (!cgroup)
 		return false;
-	for (size_t i = 0; i < daemon->rules->count; i++) {
-		const struct rule *rule = &daemon->rules->rules[i];
+	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
+		const struct rule *rule = &daemon->configuration->rules.rules[i];
 
 		if (rule->watch != WATCH_CGROUP || !rule_applies(rule, process->comm, cgroup))
 			continue;
-		if (watches_add(&daemon->watches, rule, process->cgroup_id, cgroup) < 0)
+		if (watches_add(&daemon->watches, rule, process->cgroup_id, cgroup, daemon->walk) < 0)
 			log_warning("out of memory: %s is not watched for rule %s", cgroup, rule->name);
 	}
 	return true;
@@ -101,13 +107,13 @@ static bool is_stale(const struct daemon *daemon, uint32_t pattern_id, const cha
 {
 	uint32_t ids[COMM_TRIE_PATH];
 
-	return !rules_patterns_of(daemon->rules, comm, ids) || ids[0] != pattern_id;
+	return !rules_patterns_of(&daemon->configuration->rules, comm, ids) || ids[0] != pattern_id;
 }
 
 static void take_target(struct daemon *daemon, struct target_process *process)
 {
 	if (is_stale(daemon, process->pattern_id, process->comm)) {
-		daemon->stale_events++;
+		own_count(daemon->own_counters, OWN_STALE_EVENTS);
 		return;
 	}
 	process->watched = watch_process(daemon, process);
@@ -162,6 +168,7 @@ static void on_error(void *user, const struct error_event *event)
 {
 	struct daemon *daemon = user;
 
+	own_count(daemon->own_counters, OWN_ERROR_RECORDS);
 	if (!log_allowed(&daemon->error_limit, ERRORS_A_MINUTE))
 		return;
 	switch (event->code) {
@@ -202,6 +209,10 @@ static void walk_tasks(struct daemon *daemon)
 		return;
 	}
 	targets_leave_unseen(&daemon->targets, daemon->walk, clock_monotonic_ns());
+	for (uint32_t i = 0; i < daemon->targets.count; i++)
+		if (!daemon->targets.processes[i].gone_ns)
+			watch_process(daemon, &daemon->targets.processes[i]);
+	watches_prune(&daemon->watches, daemon->walk - WALKS_UNWANTED);
 }
 
 /* ---- captures ---- */
@@ -215,117 +226,31 @@ static void beat(struct daemon *daemon, uint64_t now_ns)
 	uint64_t last_ns = daemon->pinned->control->heartbeat_ns;
 
 	if (now_ns - last_ns > daemon->pinned->manifest.quiet_after_ns)
-		daemon->rings.armed_ns = now_ns;
+		daemon->recorder.rings.armed_ns = now_ns;
 	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
 }
 
-struct describing {
-	struct daemon *daemon;
-	const struct active *active;
-};
-
-static bool describe(void *user, const struct sample *sample, struct capture_process *process)
+static void suppress(struct daemon *daemon, struct watch *watch)
 {
-	const struct describing *describing = user;
-	struct daemon *daemon = describing->daemon;
-	const struct active *active = describing->active;
-	const struct target_process *target =
-		targets_find(&daemon->targets, sample->tgid, sample->started_ns);
-	const char *cgroup;
-
-	cgroup = cgroups_path(daemon->cgroups, sample->cgroup_id);
-	/* a cgroup that is not known yet may be known at the next sample: better a counted loss than a guess
-	 */
-	if (!target || (!cgroup && (active->rule->cgroup || active->cgroup)))
-		return false;
-	process->uid = target->uid;
-	memcpy(process->comm, target->comm, sizeof(process->comm));
-	process->cgroup = cgroup ? strdup(cgroup) : NULL;
-	process->included = rule_applies(active->rule, target->comm, cgroup ? cgroup : "") &&
-			    (!active->cgroup || cgroup_is_within(cgroup, active->cgroup));
-	return true;
-}
-
-static void drain(struct daemon *daemon, const struct active *active)
-{
-	struct describing describing = { daemon, active };
-
-	capture_drain(active->capture, describe, &describing);
-}
-
-static uint64_t grown(const struct active *active, const uint64_t now[COUNTERS], size_t counter)
-{
-	return now[counter] - active->counters_at_begin[counter];
-}
-
-/* Closes the ledger and hands the capture over. */
-static void end_capture(struct daemon *daemon, size_t position, bool interrupted)
-{
-	struct active *active = &daemon->active[position];
-	uint64_t counters[COUNTERS];
-
-	capture_end(active->capture, clock_monotonic_ns(), interrupted);
-	if (!counters_read(daemon->pinned->map_fds[PIN_COUNTERS], counters)) {
-		active->capture->losses[LOSS_NOT_TAKEN] = grown(active, counters, COUNTER_SAMPLES_QUIET);
-		active->capture->losses[LOSS_TARGETS_FULL] = grown(active, counters, COUNTER_TARGETS_FULL);
-		active->capture->losses[LOSS_EVENTS] = grown(active, counters, COUNTER_EVENTS_LOST);
-	}
-	active->capture->losses[LOSS_STALE_EVENTS] = daemon->stale_events - active->stale_at_begin;
-	store_thread_commit(daemon->store, active->capture);
-	free(active->cgroup);
-	*active = daemon->active[--daemon->active_count];
-}
-
-static int begin_capture(struct daemon *daemon, struct watch *watch, uint64_t observed_us, uint64_t now_ns)
-{
-	struct active *active = &daemon->active[daemon->active_count];
-	struct capture_cause cause = { .rule_id = watch->rule->id,
-				       .trigger = *watch->trigger,
-				       .mode = watch->mode,
-				       .observed_us = observed_us,
-				       .triggered_ns = now_ns,
-				       .triggered_at = clock_wall_ns(),
-				       .history_ns = watch->rule->history_ns,
-				       .capture_ns = watch->rule->capture_ns,
-				       .hz = daemon->pinned->manifest.hz };
-
-	*active = (struct active){ .rule = watch->rule, .stale_at_begin = daemon->stale_events };
-	memcpy(cause.rule, watch->rule->name, sizeof(cause.rule));
-	cause.cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
-	active->cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
-	if (!watch->cgroup || (cause.cgroup && active->cgroup))
-		active->capture = capture_begin(&cause, &daemon->rings, daemon->seed);
-	if (!active->capture) {
-		free(cause.cgroup);
-		free(active->cgroup);
-		return -ENOMEM;
-	}
-	counters_read(daemon->pinned->map_fds[PIN_COUNTERS], active->counters_at_begin);
-	active->capture->losses[LOSS_WATCH_SUPPRESSED] = watch->suppressed;
-	if (!store_thread_begin(daemon->store, active->capture)) {
-		capture_free(active->capture);
-		free(active->cgroup);
-		return -EBUSY;
-	}
-	daemon->active_count++;
-	return 0;
+	watch->suppressed++;
+	watch->suppressed_all++;
+	own_count(daemon->own_counters, OWN_SUPPRESSED);
 }
 
 static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 {
 	struct daemon *daemon = user;
 	uint64_t now_ns = clock_monotonic_ns();
-	int result = -EBUSY;
+	int result;
 
 	beat(daemon, now_ns);
 	if (now_ns < watch->quiet_until_ns) {
-		watch->suppressed++;
+		suppress(daemon, watch);
 		return;
 	}
-	if (daemon->active_count < STORE_CAPTURES_MAX)
-		result = begin_capture(daemon, watch, observed_us, now_ns);
+	result = recorder_begin(&daemon->recorder, daemon->configuration, watch, observed_us, now_ns);
 	if (result < 0) {
-		watch->suppressed++;
+		suppress(daemon, watch);
 		if (log_allowed(&daemon->suppressed_limit, 1))
 			log_warning("rule %s fired, and no capture could begin: %s", watch->rule->name,
 				    result == -EBUSY ? "too many are under way or wait for the database"
@@ -344,29 +269,158 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 	 */
 	process_events_consume(daemon->events);
 	walk_tasks(daemon);
-	drain(daemon, &daemon->active[daemon->active_count - 1]);
+	recorder_drain_newest(&daemon->recorder);
+}
+
+/* ---- the configuration ---- */
+
+static void free_retired(struct daemon *daemon)
+{
+	struct retired **link = &daemon->retired;
+
+	while (*link) {
+		struct retired *retired = *link;
+
+		if (recorder_uses(&daemon->recorder, retired->configuration)) {
+			link = &retired->next;
+			continue;
+		}
+		*link = retired->next;
+		configuration_free(retired->configuration);
+		free(retired);
+	}
+}
+
+static void watch_system(struct daemon *daemon)
+{
+	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
+		const struct rule *rule = &daemon->configuration->rules.rules[i];
+
+		if (rule->watch == WATCH_SYSTEM &&
+		    watches_add(&daemon->watches, rule, 0, NULL, daemon->walk) < 0)
+			log_warning("out of memory: the system is not watched for rule %s", rule->name);
+	}
+}
+
+/* History may speak of a process until no rule looks back that far. */
+static void remember_long_enough(struct daemon *daemon)
+{
+	daemon->remembered_ns = WALK_SECONDS * CLOCK_SECOND_NS;
+	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
+		uint64_t history_ns =
+			daemon->configuration->rules.rules[i].history_ns + WALK_SECONDS * CLOCK_SECOND_NS;
+
+		if (history_ns > daemon->remembered_ns)
+			daemon->remembered_ns = history_ns;
+	}
+}
+
+static int publish(const struct daemon *daemon, const struct configuration *configuration)
+{
+	int result = patterns_publish(daemon->pinned, &configuration->rules);
+
+	if (result < 0)
+		log_error("cannot give the rules to the kernel: %s",
+			  result == -ENOSPC ? "more comm patterns than its trie holds" : strerror(-result));
+	return result;
+}
+
+/*
+ * The other trie goes live in one store; from then on events of the old patterns are stale. Watches that did
+ * not change live on. Captures that are under way finish under their old rules.
+ */
+static int put_in_force(struct daemon *daemon, struct configuration *configuration)
+{
+	struct retired *retired = malloc(sizeof(*retired));
+	int result = retired ? publish(daemon, configuration) : -ENOMEM;
+
+	if (result < 0) {
+		free(retired);
+		return result;
+	}
+	if (watches_follow(&daemon->watches, &configuration->rules) < 0)
+		log_warning("out of memory: all watches are opened anew");
+	daemon->watches.privileged_max = configuration->settings.short_windows_max;
+	*retired = (struct retired){ daemon->configuration, daemon->retired };
+	daemon->retired = retired;
+	daemon->configuration = configuration;
+	store_thread_confirm(daemon->store, configuration);
+	remember_long_enough(daemon);
+	watch_system(daemon);
+	walk_tasks(daemon);
+	return 0;
+}
+
+static void take_reload(struct daemon *daemon)
+{
+	struct config_errors errors = { 0 };
+	struct configuration *configuration = store_thread_take_reload(daemon->store, &errors);
+	const struct configuration *before = daemon->configuration;
+	bool same = configuration && rules_equal(&configuration->rules, &before->rules) &&
+		    configuration->settings.database_bytes_max == before->settings.database_bytes_max &&
+		    configuration->settings.short_windows_max == before->settings.short_windows_max;
+
+	daemon->reload.under_way = false;
+	if (same) {
+		configuration_free(configuration);
+		if (daemon->reload.asked_for || daemon->reload.mistake[0])
+			log_info("the configuration is as it was");
+		daemon->reload.mistake[0] = '\0';
+	} else if (configuration && !put_in_force(daemon, configuration)) {
+		own_count(daemon->own_counters, OWN_RELOADS);
+		daemon->reload.mistake[0] = '\0';
+		log_info("reloaded: %zu rules, %u targets, %u watches", configuration->rules.count,
+			 daemon->targets.live, daemon->watches.count);
+	} else {
+		own_count(daemon->own_counters, OWN_RELOADS_REFUSED);
+		config_errors_log(&errors);
+		snprintf(daemon->reload.mistake, sizeof(daemon->reload.mistake), "%s",
+			 errors.count ? errors.messages[0] : "the kernel's tries do not take the rules");
+		log_warning("the configuration has mistakes, so that the one before stays in force");
+		configuration_free(configuration);
+	}
+	daemon->reload.asked_for = false;
+	config_errors_free(&errors);
+}
+
+/* An editor writes in several steps: once it has been quiet for a moment, or somebody asks. */
+static void reload_when_due(struct daemon *daemon, uint64_t now_ns)
+{
+	struct reload_state *reload = &daemon->reload;
+
+	if (reload->under_way ||
+	    !(reload->asked_for || (reload->changed_ns && now_ns - reload->changed_ns >= SETTLED_NS)))
+		return;
+	reload->under_way = true;
+	reload->changed_ns = 0;
+	store_thread_reload(daemon->store);
 }
 
 /* ---- the loop ---- */
 
-/* A capture is as incomplete as it was at its worst. */
 static void look_at_coverage(struct daemon *daemon)
 {
 	bool changed;
 	unsigned int unsampled = coverage_look(daemon->coverage, &changed);
 
-	for (size_t i = 0; i < daemon->active_count; i++) {
-		uint64_t *worst = &daemon->active[i].capture->losses[LOSS_CPUS_UNSAMPLED];
-
-		if (unsampled > *worst)
-			*worst = unsampled;
-	}
+	recorder_note_unsampled(&daemon->recorder, unsampled);
 	if (changed && unsampled)
 		log_warning(
 			"CPU %s is online and not sampled: it came after the load; run bourdon-load again",
 			coverage_text(daemon->coverage));
 	else if (changed)
 		log_info("every CPU that is online is sampled");
+}
+
+/* What others count, where it is written from. */
+static void count_own(struct daemon *daemon)
+{
+	atomic_uint_fast64_t *values = daemon->own_counters->values;
+
+	atomic_store(&values[OWN_UNKNOWN_RECORDS], process_events_unknown(daemon->events));
+	atomic_store(&values[OWN_SPURIOUS], daemon->watches.spurious);
+	atomic_store(&values[OWN_GRANTS], daemon->watches.granted);
+	atomic_store(&values[OWN_GRANTS_REFUSED], daemon->watches.refused);
 }
 
 /* Once a second. The heartbeat comes first. */
@@ -378,13 +432,13 @@ static void tick(struct daemon *daemon)
 		return;
 	beat(daemon, now_ns);
 	look_at_coverage(daemon);
+	count_own(daemon);
 	watch_unwatched(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
-	for (size_t i = daemon->active_count; i-- > 0;) {
-		drain(daemon, &daemon->active[i]);
-		if (capture_is_over(daemon->active[i].capture, now_ns))
-			end_capture(daemon, i, false);
-	}
+	recorder_tick(&daemon->recorder, now_ns);
+	free_retired(daemon);
+	reload_when_due(daemon, now_ns);
+	control_tick(daemon->control, now_ns);
 	if (++daemon->seconds % WALK_SECONDS == 0)
 		walk_tasks(daemon);
 	forget_gone(daemon, now_ns);
@@ -396,6 +450,11 @@ static void take_signal(struct daemon *daemon)
 
 	if (read(daemon->signals, &signal, sizeof(signal)) != sizeof(signal))
 		return;
+	if (signal.ssi_signo == SIGHUP) {
+		daemon->reload.asked_for = true;
+		reload_when_due(daemon, clock_monotonic_ns());
+		return;
+	}
 	log_info("ending: signal %u", signal.ssi_signo);
 	daemon->ended = true;
 }
@@ -410,47 +469,73 @@ static void take_pin_change(struct daemon *daemon)
 	daemon->ended = true;
 }
 
+static int add_source(const struct daemon *daemon, int fd, struct event_source *source)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+
+	if (fd < 0 || epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, fd, &event)) {
+		log_error("cannot watch for events: %s", strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
 static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 {
-	if (event->data.ptr == &daemon->timer)
+	struct event_source *source = event->data.ptr;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	switch (source->kind) {
+	case SOURCE_TIMER:
 		tick(daemon);
-	else if (event->data.ptr == &daemon->signals)
+		break;
+	case SOURCE_SIGNALS:
 		take_signal(daemon);
-	else if (event->data.ptr == &daemon->inotify)
+		break;
+	case SOURCE_PINS:
 		take_pin_change(daemon);
-	else if (event->data.ptr == &daemon->events)
+		break;
+	case SOURCE_PROCESSES:
 		process_events_consume(daemon->events);
-	else
-		watches_event(&daemon->watches, event->data.ptr, event->events, clock_monotonic_ns(),
-			      on_fired, daemon);
+		break;
+	case SOURCE_WATCH:
+		watches_event(&daemon->watches, (struct watch *)source, event->events, now_ns, on_fired,
+			      daemon);
+		break;
+	case SOURCE_GRANT:
+		grants_event(daemon->watches.grants, (struct grant_call *)source);
+		break;
+	case SOURCE_CONFIG:
+		if (config_watch_take(&daemon->config_watch))
+			daemon->reload.changed_ns = now_ns;
+		break;
+	case SOURCE_RELOAD:
+		take_reload(daemon);
+		break;
+	case SOURCE_CONTROL:
+		control_accept(daemon->control, now_ns);
+		break;
+	case SOURCE_CLIENT:
+		control_send(daemon->control);
+		break;
+	}
 }
 
 static int arm(struct daemon *daemon)
 {
 	int result;
 
-	daemon->rings.armed_ns = clock_monotonic_ns();
-	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, daemon->rings.armed_ns, __ATOMIC_RELEASE);
-	result = patterns_publish(daemon->pinned, daemon->rules);
-	if (result < 0) {
-		log_error("cannot give the rules to the kernel: %s",
-			  result == -ENOSPC ? "more comm patterns than its trie holds" : strerror(-result));
+	daemon->started_ns = daemon->recorder.rings.armed_ns = clock_monotonic_ns();
+	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
+	result = publish(daemon, daemon->configuration);
+	if (result < 0)
 		return result;
-	}
-	daemon->remembered_ns = WALK_SECONDS * CLOCK_SECOND_NS;
-	for (size_t i = 0; i < daemon->rules->count; i++)
-		if (daemon->rules->rules[i].history_ns + WALK_SECONDS * CLOCK_SECOND_NS >
-		    daemon->remembered_ns)
-			daemon->remembered_ns =
-				daemon->rules->rules[i].history_ns + WALK_SECONDS * CLOCK_SECOND_NS;
+	remember_long_enough(daemon);
 	walk_tasks(daemon);
-	for (size_t i = 0; i < daemon->rules->count && !result; i++)
-		if (daemon->rules->rules[i].watch == WATCH_SYSTEM)
-			result = watches_add(&daemon->watches, &daemon->rules->rules[i], 0, NULL);
-	if (!result)
-		log_info("ready: %zu rules, %u targets, %zu watches", daemon->rules->count,
-			 daemon->targets.live, daemon->watches.count);
-	return result;
+	watch_system(daemon);
+	log_info("ready: %zu rules, %u targets, %u watches", daemon->configuration->rules.count,
+		 daemon->targets.live, daemon->watches.count);
+	return 0;
 }
 
 int daemon_run(struct daemon *daemon, struct store_thread *store)
@@ -458,7 +543,9 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	struct epoll_event events[16];
 	int status;
 
-	daemon->store = store;
+	daemon->store = daemon->recorder.store = store;
+	if (add_source(daemon, store_thread_reload_fd(store), &daemon->reload_source))
+		return EXIT_FAILED;
 	status = arm(daemon) < 0 ? EXIT_FAILED : EXIT_DONE;
 	while (!daemon->ended && status == EXIT_DONE) {
 		int count = epoll_wait(daemon->epoll, events, ARRAY_SIZE(events), -1);
@@ -473,27 +560,13 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	}
 	/* whoever comes next starts from silence */
 	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
-	while (daemon->active_count) {
-		drain(daemon, &daemon->active[0]);
-		end_capture(daemon, 0, true);
-	}
+	recorder_interrupt(&daemon->recorder);
 	return status;
 }
 
 /* ---- opening ---- */
 
-static int add_source(const struct daemon *daemon, int fd, void *source)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
-
-	if (fd < 0 || epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, fd, &event)) {
-		log_error("cannot watch for events: %s", strerror(errno));
-		return -errno;
-	}
-	return 0;
-}
-
-static int open_sources(struct daemon *daemon, const char *pin_dir)
+static int open_sources(struct daemon *daemon)
 {
 	const struct itimerspec second = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
 	sigset_t ending;
@@ -502,68 +575,128 @@ static int open_sources(struct daemon *daemon, const char *pin_dir)
 	sigemptyset(&ending);
 	sigaddset(&ending, SIGTERM);
 	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGHUP);
 	sigprocmask(SIG_BLOCK, &ending, NULL);
 	daemon->epoll = epoll_create1(EPOLL_CLOEXEC);
 	daemon->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	daemon->signals = signalfd(-1, &ending, SFD_NONBLOCK | SFD_CLOEXEC);
 	daemon->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	if (inotify_add_watch(daemon->inotify, pin_dir, IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE) < 0 ||
+	if (inotify_add_watch(daemon->inotify, daemon->where->pin_dir,
+			      IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE) < 0 ||
 	    timerfd_settime(daemon->timer, 0, &second, NULL)) {
-		log_error("cannot watch %s: %s", pin_dir, strerror(errno));
+		log_error("cannot watch %s: %s", daemon->where->pin_dir, strerror(errno));
 		return -errno;
 	}
-	result = add_source(daemon, daemon->timer, &daemon->timer);
+	result = config_watch_open(&daemon->config_watch, daemon->where->config, daemon->where->rules_dir);
+	if (result < 0)
+		log_warning("changes of the configuration are not noticed: %s; SIGHUP reloads it",
+			    strerror(-result));
+	else
+		result = add_source(daemon, daemon->config_watch.inotify, &daemon->config_source);
+	result = add_source(daemon, daemon->timer, &daemon->timer_source);
 	if (!result)
-		result = add_source(daemon, daemon->signals, &daemon->signals);
+		result = add_source(daemon, daemon->signals, &daemon->signals_source);
 	if (!result)
-		result = add_source(daemon, daemon->inotify, &daemon->inotify);
-	return result ? result : add_source(daemon, process_events_fd(daemon->events), &daemon->events);
+		result = add_source(daemon, daemon->inotify, &daemon->pins_source);
+	return result ? result
+		      : add_source(daemon, process_events_fd(daemon->events), &daemon->processes_source);
 }
 
-int daemon_open(struct daemon **ret_daemon, const struct pinned *pinned, const struct rule_set *rules,
-		const char *pin_dir)
+static void describe(void *user, FILE *out)
+{
+	const struct daemon *daemon = user;
+	const struct status status = { .pinned = daemon->pinned,
+				       .configuration = daemon->configuration,
+				       .own_counters = daemon->own_counters,
+				       .targets = &daemon->targets,
+				       .watches = &daemon->watches,
+				       .recorder = &daemon->recorder,
+				       .reload = &daemon->reload,
+				       .unsampled_cpus = coverage_text(daemon->coverage),
+				       .started_ns = daemon->started_ns };
+
+	status_write(&status, out);
+}
+
+int daemon_start_services(struct daemon *daemon)
+{
+	int result = closer_start(&daemon->closer);
+
+	daemon->watches.closer = daemon->closer;
+	if (!result)
+		result = control_open(&daemon->control, daemon->where->state_dir, daemon->epoll, describe,
+				      daemon);
+	return result;
+}
+
+int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,
+		struct configuration *configuration)
 {
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
 	struct process_events_handlers handlers = { on_process, on_error, on_task, daemon };
+	const struct pinned *pinned = settings->pinned;
 	int result;
 
-	if (!daemon)
+	if (!daemon) {
+		configuration_free(configuration);
 		return -ENOMEM;
-	*daemon = (struct daemon){ .pinned = pinned, .rules = rules };
-	daemon->epoll = daemon->timer = daemon->signals = daemon->inotify = -EBADF;
-	daemon->rings = (struct rings){ .slots = pinned->slots,
-					.slots_per_cpu = pinned->manifest.slots_per_cpu,
-					.cpus = pinned->manifest.cpus };
-	result = getrandom(&daemon->seed, sizeof(daemon->seed), 0) < 0 ? -errno : 0;
+	}
+	*daemon = (struct daemon){ .where = settings->where,
+				   .pinned = pinned,
+				   .own_counters = settings->own_counters,
+				   .configuration = configuration,
+				   .timer_source = { SOURCE_TIMER },
+				   .signals_source = { SOURCE_SIGNALS },
+				   .pins_source = { SOURCE_PINS },
+				   .processes_source = { SOURCE_PROCESSES },
+				   .config_source = { SOURCE_CONFIG },
+				   .reload_source = { SOURCE_RELOAD } };
+	daemon->epoll = daemon->timer = daemon->signals = daemon->inotify = daemon->config_watch.inotify =
+		-EBADF;
+	daemon->recorder = (struct recorder){ .pinned = pinned,
+					      .targets = &daemon->targets,
+					      .own_counters = settings->own_counters,
+					      .rings = { .slots = pinned->slots,
+							 .slots_per_cpu = pinned->manifest.slots_per_cpu,
+							 .cpus = pinned->manifest.cpus } };
+	result = getrandom(&daemon->recorder.seed, sizeof(daemon->recorder.seed), 0) < 0 ? -errno : 0;
 	if (!result)
 		result = cgroups_open(&daemon->cgroups);
+	daemon->recorder.cgroups = daemon->cgroups;
 	if (!result)
 		result = coverage_open(&daemon->coverage, pinned);
 	if (!result)
 		result = process_events_open(&daemon->events, pinned, &handlers);
 	if (!result)
-		result = open_sources(daemon, pin_dir);
-	if (result < 0) {
+		result = open_sources(daemon);
+	if (!result)
+		result = watches_open(&daemon->watches, daemon->epoll, cgroups_mount(daemon->cgroups),
+				      settings->where->grant_socket,
+				      configuration->settings.short_windows_max);
+	if (result < 0)
 		daemon_close(daemon);
-		return result;
-	}
-	watches_init(&daemon->watches, daemon->epoll, cgroups_mount(daemon->cgroups));
-	*ret_daemon = daemon;
-	return 0;
+	else
+		*ret_daemon = daemon;
+	return result;
 }
 
 void daemon_close(struct daemon *daemon)
 {
 	if (!daemon)
 		return;
-	watches_free(&daemon->watches);
+	control_close(daemon->control);
+	watches_close(&daemon->watches);
+	closer_stop(daemon->closer);
 	targets_free(&daemon->targets);
 	process_events_free(daemon->events);
 	coverage_free(daemon->coverage);
 	cgroups_free(daemon->cgroups);
+	config_watch_close(&daemon->config_watch);
 	cleanup_close(&daemon->inotify);
 	cleanup_close(&daemon->signals);
 	cleanup_close(&daemon->timer);
 	cleanup_close(&daemon->epoll);
+	free_retired(daemon);
+	configuration_free(daemon->configuration);
 	free(daemon);
 }

@@ -6,20 +6,33 @@
 #ifndef BOURDON_CONSUMER_DAEMON_H
 #define BOURDON_CONSUMER_DAEMON_H
 
+#include "consumer/configuration.h"
+#include "consumer/own_counters.h"
 #include "consumer/pinned.h"
-#include "consumer/rules.h"
 #include "consumer/store_thread.h"
 
 struct daemon;
 
+struct daemon_settings {
+	const struct settings *where; /* where everything is; these three outlive the daemon */
+	const struct pinned *pinned;
+	struct own_counters *own_counters;
+};
+
 /*
- * Opens what the loop needs, while it still may: ring buffers, clock, signals, the watch on the pin
- * directory. Blocks the signals that end the daemon, for all threads that come. Logs what failed; 0 or
- * -errno.
+ * Opens what the loop needs, while it still may: ring buffers, clock, signals, the watches on the pin
+ * directory and the configuration. Blocks the signals that it takes, for all threads that come. Takes the
+ * configuration over, even when it fails. Logs what failed; 0 or -errno.
  */
-int daemon_open(struct daemon **ret_daemon, const struct pinned *pinned, const struct rule_set *rules,
-		const char *pin_dir);
+int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,
+		struct configuration *configuration);
 void daemon_close(struct daemon *daemon);
+
+/*
+ * Once no privilege is left and the state directory is locked: the thread that closes what takes long to
+ * close, and the control socket. Logs what failed; 0 or -errno.
+ */
+int daemon_start_services(struct daemon *daemon);
 
 /*
  * Publishes the patterns, finds who runs already, arms the watches, and loops until a signal comes or the

@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/seccomp.h"
+#include "consumer/configuration.h"
 #include "consumer/daemon.h"
 #include "consumer/privilege.h"
 #include "consumer/settings.h"
@@ -19,18 +20,18 @@
 
 #define END_PATIENCE_NS 8000000000U /* well within the service manager's */
 
-static int read_configuration(struct settings *settings, struct rule_set *ret_rules)
+static struct configuration *read_configuration(const struct settings *where)
 {
+	struct configuration *configuration = NULL;
 	struct config_errors errors = { 0 };
-	int result = settings_read(settings, &errors), rules = 0;
 
-	if (result != -ENOMEM)
-		rules = rules_read_directory(settings->rules_dir, ret_rules, &errors);
+	if (where->config_named && access(where->config, F_OK) && errno == ENOENT)
+		log_info("%s is not there: the defaults hold", where->config);
+	if (!configuration_read(where, &configuration, &errors) && !configuration->rules.count)
+		log_warning("there is no rule in %s: nothing will be captured", where->rules_dir);
 	config_errors_log(&errors);
-	if (rules < 0 && !errors.count)
-		log_error("cannot read the rules in %s: %s", settings->rules_dir, strerror(-rules));
 	config_errors_free(&errors);
-	return result < 0 ? result : rules;
+	return configuration;
 }
 
 static int confine(void)
@@ -42,25 +43,33 @@ static int confine(void)
 	return result;
 }
 
-static int run(struct settings *settings, struct rule_set *rules)
+/* Takes the configuration over. */
+static int run(const struct settings *where, struct configuration *configuration)
 {
-	struct store_thread_settings store_settings = { .state_dir = settings->state_dir,
-							.database_bytes_max = settings->database_bytes_max };
+	struct own_counters own_counters = { 0 };
+	struct store_thread_settings store_settings = {
+		.where = where,
+		.database_bytes_max = configuration->settings.database_bytes_max,
+		.own_counters = &own_counters,
+	};
+	struct daemon_settings daemon_settings = { .where = where, .own_counters = &own_counters };
 	struct store_thread *store = NULL;
 	struct daemon *daemon = NULL;
 	struct pinned pinned;
 	int status = EXIT_FAILED;
 
 	if (spawner_start(&store_settings.spawner_socket) ||
-	    pinned_open(&pinned, settings->pin_dir, settings->run_dir))
+	    pinned_open(&pinned, where->pin_dir, where->run_dir)) {
+		configuration_free(configuration);
 		return EXIT_FAILED;
-	store_settings.pinned = &pinned;
+	}
+	store_settings.pinned = daemon_settings.pinned = &pinned;
 	privilege_raise_descriptors();
 	privilege_lock_memory();
 	log_never_wait();
-	if (!daemon_open(&daemon, &pinned, rules, settings->pin_dir) && !privilege_drop_all() &&
-	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, rules) &&
-	    !store_thread_start(store) && !confine())
+	if (!daemon_open(&daemon, &daemon_settings, configuration) && !privilege_drop_all() &&
+	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, configuration) &&
+	    !store_thread_start(store) && !daemon_start_services(daemon) && !confine())
 		status = daemon_run(daemon, store);
 	store_thread_stop(store, END_PATIENCE_NS);
 	daemon_close(daemon);
@@ -70,7 +79,7 @@ static int run(struct settings *settings, struct rule_set *rules)
 
 int main(int count, char **words)
 {
-	struct rule_set rules = { 0 };
+	struct configuration *configuration;
 	struct settings settings;
 	int status;
 
@@ -82,11 +91,11 @@ int main(int count, char **words)
 		return status;
 	if (!settings.check_config && privilege_become(settings.user, settings.group))
 		return EXIT_FAILED;
-	if (read_configuration(&settings, &rules))
+	configuration = read_configuration(&settings);
+	if (!configuration)
 		return EXIT_FAILED;
-	if (!rules.count)
-		log_warning("there is no rule in %s: nothing will be captured", settings.rules_dir);
-	status = settings.check_config ? EXIT_DONE : run(&settings, &rules);
-	rules_free(&rules);
-	return status;
+	if (!settings.check_config)
+		return run(&settings, configuration);
+	configuration_free(configuration);
+	return EXIT_DONE;
 }

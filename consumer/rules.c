@@ -14,13 +14,16 @@
 #define CAPTURE_MAX_NS (3600 * SECOND_NS)
 #define COOLDOWN_MAX_NS (24 * 3600 * SECOND_NS)
 
+enum key { KEY_COMM, KEY_CGROUP, KEY_WATCH, KEY_HISTORY, KEY_CAPTURE, KEY_COOLDOWN, KEYS };
+
 struct reading {
 	struct rule_set set;
 	struct config_errors *errors;
 	struct rule *rule; /* the section that is open, or NULL: its keys are passed over */
 	char file[200];    /* of that section */
 	unsigned int line;
-	bool has_comm, has_trigger;
+	bool has_trigger;
+	unsigned int keys; /* that this section has set, a bit each */
 	bool out_of_memory;
 };
 
@@ -50,7 +53,6 @@ static void set_comm(struct reading *reading, const struct ini_entry *entry)
 
 	if (comm_pattern_parse(entry->value, &reading->rule->comm, &why))
 		config_error(reading->errors, entry->file, entry->line, "comm = %s: %s", entry->value, why);
-	reading->has_comm = true;
 }
 
 static void set_cgroup(struct reading *reading, const struct ini_entry *entry)
@@ -158,7 +160,7 @@ static void finish_rule(struct reading *reading)
 
 	if (!rule)
 		return;
-	if (!reading->has_comm)
+	if (!(reading->keys & 1U << KEY_COMM))
 		config_error(reading->errors, reading->file, reading->line, "rule '%s' has no comm",
 			     rule->name);
 	if (!reading->has_trigger)
@@ -210,7 +212,53 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 	snprintf(reading->rule->source, sizeof(reading->rule->source), "%.200s:%u", entry->file, entry->line);
 	snprintf(reading->file, sizeof(reading->file), "%s", entry->file);
 	reading->line = entry->line;
-	reading->has_comm = reading->has_trigger = false;
+	reading->has_trigger = false;
+	reading->keys = 0;
+}
+
+static const char *const key_names[KEYS] = {
+	[KEY_COMM] = "comm",       [KEY_CGROUP] = "cgroup",   [KEY_WATCH] = "watch",
+	[KEY_HISTORY] = "history", [KEY_CAPTURE] = "capture", [KEY_COOLDOWN] = "cooldown",
+};
+
+static void set_key(struct reading *reading, enum key key, const struct ini_entry *entry)
+{
+	struct rule *rule = reading->rule;
+
+	if (reading->keys & 1U << key)
+		config_error(reading->errors, entry->file, entry->line, "%s is set twice", entry->key);
+	reading->keys |= 1U << key;
+	switch (key) {
+	case KEY_COMM:
+		set_comm(reading, entry);
+		break;
+	case KEY_CGROUP:
+		set_cgroup(reading, entry);
+		break;
+	case KEY_WATCH:
+		set_watch(reading, entry);
+		break;
+	case KEY_HISTORY:
+		set_duration(reading, entry, &rule->history_ns, 0, HISTORY_MAX_NS);
+		break;
+	case KEY_CAPTURE:
+		set_duration(reading, entry, &rule->capture_ns, CAPTURE_MIN_NS, CAPTURE_MAX_NS);
+		break;
+	case KEY_COOLDOWN:
+		set_duration(reading, entry, &rule->cooldown_ns, 0, COOLDOWN_MAX_NS);
+		break;
+	case KEYS:
+		break;
+	}
+}
+
+static enum key find_key(const char *name)
+{
+	unsigned int key = 0;
+
+	while (key < KEYS && strcmp(name, key_names[key]))
+		key++;
+	return (enum key)key;
 }
 
 static void visit_entry(void *user, const struct ini_entry *entry)
@@ -225,18 +273,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 			     entry->key);
 	else if (!reading->rule)
 		return; /* its section was a mistake, and said so */
-	else if (!strcmp(entry->key, "comm"))
-		set_comm(reading, entry);
-	else if (!strcmp(entry->key, "cgroup"))
-		set_cgroup(reading, entry);
-	else if (!strcmp(entry->key, "watch"))
-		set_watch(reading, entry);
-	else if (!strcmp(entry->key, "history"))
-		set_duration(reading, entry, &reading->rule->history_ns, 0, HISTORY_MAX_NS);
-	else if (!strcmp(entry->key, "capture"))
-		set_duration(reading, entry, &reading->rule->capture_ns, CAPTURE_MIN_NS, CAPTURE_MAX_NS);
-	else if (!strcmp(entry->key, "cooldown"))
-		set_duration(reading, entry, &reading->rule->cooldown_ns, 0, COOLDOWN_MAX_NS);
+	else if (find_key(entry->key) != KEYS)
+		set_key(reading, find_key(entry->key), entry);
 	else if (is_trigger(entry->key, &trigger))
 		add_trigger(reading, entry, trigger);
 	else
@@ -305,27 +343,71 @@ void rules_free(struct rule_set *set)
 
 /* ---- matching ---- */
 
-int rules_assign_ids(struct rule_set *set, uint32_t first_rule_id, uint32_t first_pattern_id)
+static bool is_same_rule(const struct rule *a, const struct rule *b)
+{
+	if (strcmp(a->name, b->name) || memcmp(&a->comm, &b->comm, sizeof(a->comm)) ||
+	    !a->cgroup != !b->cgroup || (a->cgroup && strcmp(a->cgroup, b->cgroup)) || a->watch != b->watch ||
+	    a->history_ns != b->history_ns || a->capture_ns != b->capture_ns ||
+	    a->cooldown_ns != b->cooldown_ns || a->triggers_count != b->triggers_count)
+		return false;
+	for (size_t i = 0; i < a->triggers_count; i++)
+		if (a->triggers[i].resource != b->triggers[i].resource ||
+		    a->triggers[i].kind != b->triggers[i].kind ||
+		    a->triggers[i].stall_us != b->triggers[i].stall_us ||
+		    a->triggers[i].window_us != b->triggers[i].window_us)
+			return false;
+	return true;
+}
+
+static const struct rule *find_same_rule(const struct rule_set *set, const struct rule *rule)
+{
+	for (size_t i = 0; set && i < set->count; i++)
+		if (is_same_rule(&set->rules[i], rule))
+			return &set->rules[i];
+	return NULL;
+}
+
+static const struct rule *find_same_comm(const struct rule_set *set, size_t count, const struct rule *rule)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!memcmp(&set->rules[i].comm, &rule->comm, sizeof(rule->comm)))
+			return &set->rules[i];
+	return NULL;
+}
+
+int rules_assign_ids(struct rule_set *set, const struct rule_set *previous, struct rule_ids *ids)
 {
 	set->trie = comm_trie_new();
 	if (!set->trie)
 		return -ENOMEM;
-	set->first_pattern_id = first_pattern_id;
-	set->patterns_count = 0;
 	for (size_t i = 0; i < set->count; i++) {
 		struct rule *rule = &set->rules[i];
-		int result = comm_trie_add(set->trie, &rule->comm, first_pattern_id + set->patterns_count);
+		const struct rule *same = find_same_rule(previous, rule);
+		const struct rule *sibling = find_same_comm(set, i, rule);
+		int result;
 
-		rule->id = first_rule_id + (uint32_t)i;
-		if (!result)
-			rule->pattern_id = first_pattern_id + set->patterns_count++;
-		else if (result != -EEXIST)
+		rule->id = same ? same->id : ids->rule++;
+		if (sibling) {
+			rule->pattern_id = sibling->pattern_id;
+			continue;
+		}
+		same = previous ? find_same_comm(previous, previous->count, rule) : NULL;
+		rule->pattern_id = same ? same->pattern_id : ids->pattern++;
+		result = comm_trie_add(set->trie, &rule->comm, rule->pattern_id);
+		if (result < 0)
 			return result;
-		for (size_t earlier = 0; result && earlier < i; earlier++)
-			if (!memcmp(&set->rules[earlier].comm, &rule->comm, sizeof(rule->comm)))
-				rule->pattern_id = set->rules[earlier].pattern_id;
 	}
 	return 0;
+}
+
+bool rules_equal(const struct rule_set *a, const struct rule_set *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!is_same_rule(&a->rules[i], &b->rules[i]))
+			return false;
+	return true;
 }
 
 size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BYTES],
@@ -334,11 +416,16 @@ size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BY
 	return comm_trie_match(set->trie, comm, ret_ids);
 }
 
+bool rule_covers(const struct rule *rule, const char *cgroup)
+{
+	return !rule->cgroup || !fnmatch(rule->cgroup, cgroup, 0);
+}
+
 bool rule_applies(const struct rule *rule, const char comm[ABI_COMM_BYTES], const char *cgroup)
 {
 	size_t bytes = strnlen(rule->comm.text, ABI_COMM_BYTES);
 
 	if (strncmp(rule->comm.text, comm, rule->comm.prefix ? bytes : ABI_COMM_BYTES))
 		return false;
-	return !rule->cgroup || !fnmatch(rule->cgroup, cgroup, 0);
+	return rule_covers(rule, cgroup);
 }

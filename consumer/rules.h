@@ -41,7 +41,6 @@ struct rule_set {
 	struct rule *rules;
 	size_t count;
 	struct comm_trie *trie; /* after rules_assign_ids() */
-	uint32_t first_pattern_id, patterns_count;
 };
 
 /*
@@ -57,11 +56,19 @@ int rules_read_text(const char *name, const char *text, size_t bytes, struct rul
 
 void rules_free(struct rule_set *set);
 
+/* What is used next: neither was ever used in the database. */
+struct rule_ids {
+	uint32_t rule, pattern;
+};
+
 /*
- * Numbers rules and patterns from these ids on, which must never have been used in the database, and
- * builds the trie. Rules with one comm share a pattern. 0 or -ENOMEM.
+ * Numbers rules and patterns, and builds the trie. A rule that `previous` (or NULL) has as it is keeps its
+ * id, and a comm its pattern's; all others take new ones. Rules with one comm share a pattern. 0 or -ENOMEM.
  */
-int rules_assign_ids(struct rule_set *set, uint32_t first_rule_id, uint32_t first_pattern_id);
+int rules_assign_ids(struct rule_set *set, const struct rule_set *previous, struct rule_ids *ids);
+
+/* Whether both say the same, wherever they are written. */
+bool rules_equal(const struct rule_set *a, const struct rule_set *b);
 
 /*
  * The patterns that match a comm, most specific first: what the kernel answers is the first. Returns their
@@ -69,6 +76,9 @@ int rules_assign_ids(struct rule_set *set, uint32_t first_rule_id, uint32_t firs
  */
 size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BYTES],
 			 uint32_t ret_ids[COMM_TRIE_PATH]);
+
+/* Whether the rule's glob, if it has one, matches a cgroup. */
+bool rule_covers(const struct rule *rule, const char *cgroup);
 
 /* Whether a rule applies to a process with this comm in this cgroup ("" where it is not known). */
 bool rule_applies(const struct rule *rule, const char comm[ABI_COMM_BYTES], const char *cgroup);

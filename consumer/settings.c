@@ -2,14 +2,17 @@
 #include "consumer/settings.h"
 
 #include "common/cleanup.h"
+#include "common/grant.h"
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
 #include "common/units.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
+#define SHORT_WINDOWS_MOST 4096
 
 int settings_parse(struct settings *ret_settings, int count, char **words)
 {
@@ -20,7 +23,7 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 		.state_dir = "/var/lib/bourdon",
 		.user = "bourdon",
 		.group = "bourdon",
-		.database_bytes_max = 256UL << 20,
+		.grant_socket = GRANT_SOCKET_DEFAULT,
 	};
 	const struct option_spec options[] = {
 		{ "config", "F", "settings (" CONFIG_DEFAULT ")", &settings.config },
@@ -30,6 +33,8 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 		{ "run-dir", "D", "where bourdon-load left its manifest (" RUN_DIRECTORY_DEFAULT ")",
 		  &settings.run_dir },
 		{ "state-dir", "D", "where bourdon.db is (/var/lib/bourdon)", &settings.state_dir },
+		{ "grant-socket", "S", "who opens cgroups' pressure files (" GRANT_SOCKET_DEFAULT ")",
+		  &settings.grant_socket },
 		{ "user", "U", "who to become when started as root (bourdon)", &settings.user },
 		{ "group", "G", "and which group (bourdon)", &settings.group },
 		{ "check-config", NULL, "only check settings and rules", &settings.check_config },
@@ -62,38 +67,56 @@ struct reading {
 	struct config_errors *errors;
 };
 
+static bool is_section(const char *name)
+{
+	return !strcmp(name, "database") || !strcmp(name, "triggers");
+}
+
 static void visit_entry(void *user, const struct ini_entry *entry)
 {
 	struct reading *reading = user;
+	struct settings *settings = reading->settings;
+	bool in_database = !strcmp(entry->section, "database"),
+	     in_triggers = !strcmp(entry->section, "triggers");
+	unsigned long long number;
 	uint64_t bytes;
 
 	if (!entry->key) {
-		if (strcmp(entry->section, "database"))
+		if (!is_section(entry->section))
 			config_error(reading->errors, entry->file, entry->line,
-				     "unknown section '[%s]': '[database]' is known", entry->section);
-		return;
-	}
-	if (strcmp(entry->section, "database") || strcmp(entry->key, "max_size")) {
+				     "unknown section '[%s]': '[database]' and '[triggers]' are known",
+				     entry->section);
+	} else if (in_database && !strcmp(entry->key, "max_size")) {
+		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
+			config_error(reading->errors, entry->file, entry->line,
+				     "max_size = %s: expected a size with its unit, 4MiB or more",
+				     entry->value);
+		else
+			settings->database_bytes_max = bytes;
+	} else if (in_triggers && !strcmp(entry->key, "short_windows")) {
+		if (options_number(entry->value, 0, SHORT_WINDOWS_MOST, &number))
+			config_error(reading->errors, entry->file, entry->line,
+				     "short_windows = %s: expected a number of triggers from 0 to %d",
+				     entry->value, SHORT_WINDOWS_MOST);
+		else
+			settings->short_windows_max = (uint32_t)number;
+	} else if (*entry->section && !is_section(entry->section)) {
+		return; /* its section was a mistake, and said so */
+	} else {
 		config_error(reading->errors, entry->file, entry->line, "unknown key '%s'", entry->key);
-		return;
 	}
-	if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
-		config_error(reading->errors, entry->file, entry->line,
-			     "max_size = %s: expected a size with its unit, 4MiB or more", entry->value);
-	else
-		reading->settings->database_bytes_max = bytes;
 }
 
 int settings_read(struct settings *settings, struct config_errors *errors)
 {
 	struct reading reading = { settings, errors };
+	struct stat at;
 	int result;
 
-	if (access(settings->config, F_OK) && errno == ENOENT) {
-		if (settings->config_named)
-			log_info("%s is not there: the defaults hold", settings->config);
+	settings->database_bytes_max = 256UL << 20;
+	settings->short_windows_max = 128;
+	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;
-	}
 	result = ini_read_file(settings->config, visit_entry, &reading, errors);
 	return result < 0 ? result : errors->count ? -EINVAL : 0;
 }

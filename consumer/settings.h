@@ -14,7 +14,9 @@ struct settings {
 	const char *config, *rules_dir, *pin_dir, *run_dir, *state_dir, *user, *group;
 	const char *check_config; /* not NULL: only check */
 	bool config_named;        /* --config was given: then it is worth a line that the file is not there */
+	const char *grant_socket;
 	uint64_t database_bytes_max;
+	uint32_t short_windows_max; /* kernel triggers with a window that is no multiple of two seconds */
 };
 
 /* The least that a database may have: the schema, the log and a capture. */
@@ -23,8 +25,8 @@ struct settings {
 /* Parses the command line. Returns OPTIONS_RUN (common/options.h) or an exit status. */
 int settings_parse(struct settings *ret_settings, int count, char **words);
 
-/* Reads bourdon.conf, if it is there, over the defaults. Mistakes go to `errors`. 0, -EINVAL when there were
- * any, or -ENOMEM.
+/* Reads bourdon.conf, if it is there, over the defaults, which a second reading begins with again. Mistakes
+ * go to `errors`. 0, -EINVAL when there were any, or -ENOMEM.
  */
 int settings_read(struct settings *settings, struct config_errors *errors);
 

@@ -124,6 +124,12 @@ static bool eviction_helps(struct store *store)
 	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
 }
 
+static void set_limits(struct store *store, uint64_t bytes_max)
+{
+	store->log_bytes_max = bytes_max / 8 * LOG_EIGHTHS;
+	store->database_bytes_max = bytes_max / 8 * FILE_EIGHTHS;
+}
+
 /* A smaller limit than the last time's, or another's database: down to size before anything else. */
 static int limit_size(struct store *store)
 {
@@ -144,6 +150,12 @@ static int limit_size(struct store *store)
 		return result;
 	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum; PRAGMA max_page_count = %lld", most);
 	return sql_execute(&store->sql, sql);
+}
+
+int store_limit(struct store *store, uint64_t bytes_max)
+{
+	set_limits(store, bytes_max);
+	return limit_size(store);
 }
 
 /* ---- opening ---- */
@@ -242,8 +254,7 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 		return -ENOMEM;
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
-	store->log_bytes_max = bytes_max / 8 * LOG_EIGHTHS;
-	store->database_bytes_max = bytes_max / 8 * FILE_EIGHTHS;
+	set_limits(store, bytes_max);
 	/* SQLite follows no link, not even on the way to the file */
 	real = realpath(directory, NULL);
 	result = real ? 0 : -errno;
@@ -276,7 +287,7 @@ void store_close(struct store *store)
 
 /* ---- runs ---- */
 
-int store_next_ids(struct store *store, uint32_t *ret_rule_id, uint32_t *ret_pattern_id)
+int store_next_ids(struct store *store, struct rule_ids *ret_ids)
 {
 	sqlite3_int64 rule_id = 0, pattern_id = 0;
 	int result = sql_run_once(&store->sql, &rule_id, "SELECT ifnull(max(rule_id), 0) + 1 FROM rule");
@@ -288,8 +299,7 @@ int store_next_ids(struct store *store, uint32_t *ret_rule_id, uint32_t *ret_pat
 		snprintf(store->sql.error, sizeof(store->sql.error), "its rule ids are used up");
 		return -EUCLEAN;
 	}
-	*ret_rule_id = (uint32_t)rule_id;
-	*ret_pattern_id = (uint32_t)pattern_id;
+	*ret_ids = (struct rule_ids){ (uint32_t)rule_id, (uint32_t)pattern_id };
 	return result;
 }
 
@@ -304,7 +314,7 @@ static int add_rule(struct store *store, sqlite3_stmt *statement, const struct r
 		       (int64_t)rule->history_ns, (int64_t)rule->capture_ns, (int64_t)rule->cooldown_ns);
 }
 
-static int add_rules(struct store *store, const struct rule_set *rules)
+static int add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
 {
 	sqlite3_stmt *statement;
 	int result = sql_prepare(
@@ -313,7 +323,8 @@ static int add_rules(struct store *store, const struct rule_set *rules)
 		"history_ns, capture_ns, cooldown_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
 	for (size_t i = 0; i < rules->count && !result; i++)
-		result = add_rule(store, statement, &rules->rules[i]);
+		if (rules->rules[i].id >= first_id)
+			result = add_rule(store, statement, &rules->rules[i]);
 	sqlite3_finalize(statement);
 	return result;
 }
@@ -351,8 +362,21 @@ int store_begin_run(struct store *store, const struct manifest *manifest, const 
 			break;
 		result = add_run(store, manifest);
 		if (!result)
-			result = add_rules(store, rules);
+			result = add_rules(store, rules, 0);
 		result = sql_finish(&store->sql, result);
+	} while (made_room(store, result));
+	return result;
+}
+
+int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
+{
+	int result;
+
+	do {
+		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+		if (result < 0)
+			break;
+		result = sql_finish(&store->sql, add_rules(store, rules, first_id));
 	} while (made_room(store, result));
 	return result;
 }
@@ -370,7 +394,7 @@ int store_end_run(struct store *store)
 	return result;
 }
 
-int store_add_counters(struct store *store, const uint64_t values[COUNTERS])
+int store_add_counters(struct store *store, const char *const *names, const uint64_t *values, size_t count)
 {
 	sqlite3_stmt *statement;
 	int64_t at = clock_wall_ns();
@@ -380,9 +404,9 @@ int store_add_counters(struct store *store, const uint64_t values[COUNTERS])
 		return result;
 	result = sql_prepare(&store->sql, &statement,
 			     "INSERT INTO counter(run_id, at, name, value) VALUES(?, ?, ?, ?)");
-	for (size_t i = 0; i < COUNTERS && !result; i++)
-		result = sql_run(&store->sql, statement, NULL, "iiti", (int64_t)store->run_id, at,
-				 counter_names[i], (int64_t)values[i]);
+	for (size_t i = 0; i < count && !result; i++)
+		result = sql_run(&store->sql, statement, NULL, "iiti", (int64_t)store->run_id, at, names[i],
+				 (int64_t)values[i]);
 	sqlite3_finalize(statement);
 	return sql_finish(&store->sql, result);
 }

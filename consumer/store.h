@@ -7,7 +7,6 @@
 #ifndef BOURDON_CONSUMER_STORE_H
 #define BOURDON_CONSUMER_STORE_H
 
-#include "common/counters.h"
 #include "consumer/capture.h"
 #include "consumer/mappings.h"
 #include "consumer/resolve.h"
@@ -28,12 +27,18 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 	       const atomic_uint_fast64_t *give_up_ns);
 void store_close(struct store *store);
 
-/* The first rule id and pattern id that were never used in this database. 0 or -errno. */
-int store_next_ids(struct store *store, uint32_t *ret_rule_id, uint32_t *ret_pattern_id);
+/* The first ids that were never used in this database. 0 or -errno. */
+int store_next_ids(struct store *store, struct rule_ids *ret_ids);
 
 /* A run of the daemon with its rules; everything that follows belongs to it. */
 int store_begin_run(struct store *store, const struct manifest *manifest, const struct rule_set *rules);
 int store_end_run(struct store *store);
+
+/* Rules that came with a reload: those with this id or a later one. 0 or -errno. */
+int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id);
+
+/* Makes the database fit another size: the oldest captures go. 0 or -errno. */
+int store_limit(struct store *store, uint64_t bytes_max);
 
 /* Writes the row of a capture that has just fired. 0 or -errno. */
 int store_begin_capture(struct store *store, const struct capture_cause *cause, uint64_t history_ns,
@@ -50,8 +55,8 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 /* A capture whose samples are lost: its row stays, as interrupted. 0 or -errno. */
 int store_give_up_capture(struct store *store, int64_t capture_id);
 
-/* A row a counter. 0 or -errno. */
-int store_add_counters(struct store *store, const uint64_t values[COUNTERS]);
+/* A row a counter, all with one time. 0 or -errno. */
+int store_add_counters(struct store *store, const char *const *names, const uint64_t *values, size_t count);
 
 /* Why the last call failed, for a log line. */
 const char *store_error(const struct store *store);

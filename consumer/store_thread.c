@@ -3,11 +3,13 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/counters.h"
 #include "common/log.h"
 #include "consumer/store.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #define STACK_BYTES (512UL << 10)
 #define WALK_INTERVAL_NS 1000000000U            /* at most one walk over all mappings a second */
@@ -18,20 +20,25 @@
 #define RETRY_NS 5000000000U /* a full disk: how often to look again, */
 #define RETRIES 24           /* and how often before a capture is given up */
 
-enum job_kind { JOB_BEGIN, JOB_COMMIT };
+enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT };
 
 struct job {
 	enum job_kind kind;
 	struct capture *capture;
+	uint64_t database_bytes_max;
 };
 
-#define JOBS_MAX (2 * STORE_CAPTURES_MAX)
+/* A begin and a commit for each capture, a reload, and the limit that came with the one before. */
+#define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
 
 struct store_thread {
 	struct store *store;
 	const struct pinned *pinned;
+	const struct settings *where;
+	struct own_counters *own_counters;
 	int spawner_socket;
 	struct mappings *mappings;
+	struct rule_ids ids;
 	struct kernel_symbols symbols;
 	struct log_limit iterator_errors;
 	pthread_t thread;
@@ -45,6 +52,10 @@ struct store_thread {
 	unsigned int captures; /* begun and not yet committed */
 	bool running, stopping;
 	uint64_t walk_due_ns; /* 0: nobody wants one */
+	const struct configuration *in_force;
+	struct configuration *reloaded; /* to be taken, or */
+	struct config_errors reload_errors;
+	int reload_fd; /* eventfd */
 
 	atomic_uint_fast64_t give_up_ns;
 };
@@ -105,10 +116,21 @@ static uint64_t naming_deadline(struct store_thread *thread)
 									  : deadline_ns;
 }
 
+static void write_counters(struct store_thread *thread)
+{
+	uint64_t counters[COUNTERS], own[OWN_COUNTERS];
+
+	for (unsigned int i = 0; i < OWN_COUNTERS; i++)
+		own[i] = own_counted(thread->own_counters, (enum own_counter)i);
+	if (store_add_counters(thread->store, own_counter_names, own, OWN_COUNTERS) ||
+	    (!counters_read(thread->pinned->map_fds[PIN_COUNTERS], counters) &&
+	     store_add_counters(thread->store, counter_names, counters, COUNTERS)))
+		log_warning("cannot write the counters: %s", store_error(thread->store));
+}
+
 static void commit_capture(struct store_thread *thread, struct capture *capture)
 {
 	struct resolved resolved;
-	uint64_t counters[COUNTERS];
 	int result, tries = 0;
 
 	walk_mappings(thread);
@@ -131,31 +153,74 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	else
 		log_info("captured %u stacks of rule %s", capture->stacks.count, capture->cause.rule);
 	resolved_free(&resolved);
-	if (!result && !counters_read(thread->pinned->map_fds[PIN_COUNTERS], counters) &&
-	    store_add_counters(thread->store, counters))
-		log_warning("cannot write the counters: %s", store_error(thread->store));
+	if (!result)
+		write_counters(thread);
+}
+
+/* All of them get their ids and their rows, or the configuration is refused. */
+static int number_rules(struct store_thread *thread, struct configuration *configuration)
+{
+	struct rule_ids ids = thread->ids;
+	int result = rules_assign_ids(&configuration->rules, &thread->in_force->rules, &ids);
+
+	if (!result && ids.rule > thread->ids.rule)
+		result = store_add_rules(thread->store, &configuration->rules, thread->ids.rule);
+	if (!result)
+		thread->ids = ids;
+	return result;
+}
+
+static void reload(struct store_thread *thread)
+{
+	struct configuration *configuration = NULL;
+	struct config_errors errors = { 0 };
+	uint64_t one = 1;
+
+	if (!configuration_read(thread->where, &configuration, &errors) &&
+	    number_rules(thread, configuration) < 0) {
+		config_error(&errors, thread->where->state_dir, 0, "the new rules cannot be recorded: %s",
+			     store_error(thread->store));
+		configuration_free(configuration);
+		configuration = NULL;
+	}
+	pthread_mutex_lock(&thread->lock);
+	thread->reloaded = configuration;
+	thread->reload_errors = errors;
+	pthread_mutex_unlock(&thread->lock);
+	if (write(thread->reload_fd, &one, sizeof(one)) < 0)
+		log_warning("cannot tell that the configuration was read: %s", strerror(errno));
 }
 
 static void do_job(struct store_thread *thread, const struct job *job)
 {
-	if (job->kind == JOB_BEGIN) {
+	switch (job->kind) {
+	case JOB_BEGIN:
 		begin_capture(thread, job->capture);
-		return;
+		break;
+	case JOB_COMMIT:
+		commit_capture(thread, job->capture);
+		capture_free(job->capture);
+		pthread_mutex_lock(&thread->lock);
+		thread->captures--;
+		pthread_mutex_unlock(&thread->lock);
+		break;
+	case JOB_RELOAD:
+		reload(thread);
+		break;
+	case JOB_LIMIT:
+		if (store_limit(thread->store, job->database_bytes_max))
+			log_warning("cannot fit the database to its new size: %s",
+				    store_error(thread->store));
+		break;
 	}
-	commit_capture(thread, job->capture);
-	capture_free(job->capture);
-	pthread_mutex_lock(&thread->lock);
-	thread->captures--;
-	pthread_mutex_unlock(&thread->lock);
 }
 
 /* Waits for a job, a walk that is due, or the end; false at the end, when all jobs are done. */
-static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_walk)
+static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_walk)
 {
 	bool goes_on = true;
 
-	*ret_walk = false;
-	*ret_job = (struct job){ 0 };
+	*ret_walk = *ret_job_there = false;
 	pthread_mutex_lock(&thread->lock);
 	for (;;) {
 		uint64_t due_ns = thread->walk_due_ns, now_ns = clock_monotonic_ns();
@@ -164,6 +229,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			*ret_job = thread->jobs[thread->jobs_first];
 			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
 			thread->jobs_count--;
+			*ret_job_there = true;
 			break;
 		}
 		if (thread->stopping) {
@@ -191,18 +257,19 @@ static void *run(void *user)
 {
 	struct store_thread *thread = user;
 	struct job job;
-	bool walk;
+	bool there, walk;
 
 	pthread_mutex_lock(&thread->lock);
 	thread->running = true;
 	pthread_cond_signal(&thread->changed);
 	pthread_mutex_unlock(&thread->lock);
-	while (next_job(thread, &job, &walk)) {
+	while (next_job(thread, &job, &there, &walk)) {
 		if (walk)
 			walk_mappings(thread);
-		if (job.capture)
+		if (there)
 			do_job(thread, &job);
 	}
+	write_counters(thread);
 	if (store_end_run(thread->store))
 		log_warning("cannot write the end of this run: %s", store_error(thread->store));
 	return NULL;
@@ -232,17 +299,20 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	if (!thread)
 		return -ENOMEM;
 	thread->pinned = settings->pinned;
+	thread->where = settings->where;
+	thread->own_counters = settings->own_counters;
+	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->spawner_socket = settings->spawner_socket;
 	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
-	result = thread->mappings ? init_lock(thread) : -ENOMEM;
+	result = thread->mappings && thread->reload_fd >= 0 ? init_lock(thread) : -ENOMEM;
 	if (!result)
 		result = kernel_symbols_open(&thread->symbols, settings->pinned->symbols_fd);
 	if (result < 0)
 		log_error("cannot prepare the store thread: %s", strerror(-result));
 	else
-		result = store_open(&thread->store, settings->state_dir, settings->database_bytes_max,
+		result = store_open(&thread->store, settings->where->state_dir, settings->database_bytes_max,
 				    &thread->give_up_ns);
 	if (result < 0)
 		store_thread_stop(thread, 0);
@@ -251,18 +321,18 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	return result;
 }
 
-int store_thread_begin_run(struct store_thread *thread, struct rule_set *rules)
+int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration)
 {
-	uint32_t rule_id, pattern_id;
-	int result = store_next_ids(thread->store, &rule_id, &pattern_id);
+	int result = store_next_ids(thread->store, &thread->ids);
 
 	if (!result)
-		result = rules_assign_ids(rules, rule_id, pattern_id);
+		result = rules_assign_ids(&configuration->rules, NULL, &thread->ids);
 	if (!result)
-		result = store_begin_run(thread->store, &thread->pinned->manifest, rules);
+		result = store_begin_run(thread->store, &thread->pinned->manifest, &configuration->rules);
 	if (result < 0)
 		log_error("cannot begin a run in the database: %s",
 			  result == -ENOMEM ? "out of memory" : store_error(thread->store));
+	thread->in_force = configuration;
 	return result;
 }
 
@@ -290,11 +360,11 @@ int store_thread_start(struct store_thread *thread)
 	return 0;
 }
 
-static void add_job(struct store_thread *thread, enum job_kind kind, struct capture *capture)
+static void add_job(struct store_thread *thread, struct job job)
 {
 	size_t last = (thread->jobs_first + thread->jobs_count) % JOBS_MAX;
 
-	thread->jobs[last] = (struct job){ kind, capture };
+	thread->jobs[last] = job;
 	thread->jobs_count++;
 	pthread_cond_signal(&thread->changed);
 }
@@ -307,7 +377,7 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture)
 	room = thread->captures < STORE_CAPTURES_MAX;
 	if (room) {
 		thread->captures++;
-		add_job(thread, JOB_BEGIN, capture);
+		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
 	}
 	pthread_mutex_unlock(&thread->lock);
 	return room;
@@ -316,7 +386,7 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture)
 void store_thread_commit(struct store_thread *thread, struct capture *capture)
 {
 	pthread_mutex_lock(&thread->lock);
-	add_job(thread, JOB_COMMIT, capture);
+	add_job(thread, (struct job){ .kind = JOB_COMMIT, .capture = capture });
 	pthread_mutex_unlock(&thread->lock);
 }
 
@@ -328,6 +398,45 @@ void store_thread_want_mappings(struct store_thread *thread)
 		thread->walk_due_ns = clock_monotonic_ns() + WALK_INTERVAL_NS;
 		pthread_cond_signal(&thread->changed);
 	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void store_thread_reload(struct store_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	add_job(thread, (struct job){ .kind = JOB_RELOAD });
+	pthread_mutex_unlock(&thread->lock);
+}
+
+int store_thread_reload_fd(const struct store_thread *thread)
+{
+	return thread->reload_fd;
+}
+
+struct configuration *store_thread_take_reload(struct store_thread *thread, struct config_errors *ret_errors)
+{
+	struct configuration *configuration;
+	uint64_t times;
+
+	if (read(thread->reload_fd, &times, sizeof(times)) < 0)
+		return NULL;
+	pthread_mutex_lock(&thread->lock);
+	configuration = TAKE_PTR(thread->reloaded);
+	*ret_errors = thread->reload_errors;
+	thread->reload_errors = (struct config_errors){ 0 };
+	pthread_mutex_unlock(&thread->lock);
+	return configuration;
+}
+
+void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration)
+{
+	uint64_t before = thread->in_force->settings.database_bytes_max,
+		 now = configuration->settings.database_bytes_max;
+
+	pthread_mutex_lock(&thread->lock);
+	thread->in_force = configuration;
+	if (now != before)
+		add_job(thread, (struct job){ .kind = JOB_LIMIT, .database_bytes_max = now });
 	pthread_mutex_unlock(&thread->lock);
 }
 
@@ -343,6 +452,9 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 		pthread_mutex_unlock(&thread->lock);
 		pthread_join(thread->thread, NULL);
 	}
+	configuration_free(thread->reloaded);
+	config_errors_free(&thread->reload_errors);
+	cleanup_close(&thread->reload_fd);
 	store_close(thread->store);
 	mappings_free(thread->mappings);
 	kernel_symbols_close(&thread->symbols);

@@ -7,6 +7,8 @@
 #define BOURDON_CONSUMER_STORE_THREAD_H
 
 #include "consumer/capture.h"
+#include "consumer/configuration.h"
+#include "consumer/own_counters.h"
 #include "consumer/pinned.h"
 
 #include <stdint.h>
@@ -14,9 +16,10 @@
 struct store_thread;
 
 struct store_thread_settings {
-	const char *state_dir;
+	const struct settings *where; /* the state directory, and at each reload the configuration */
 	uint64_t database_bytes_max;
-	const struct pinned *pinned; /* outlives the thread */
+	const struct pinned *pinned; /* these three outlive the thread */
+	struct own_counters *own_counters;
 	int spawner_socket;
 };
 
@@ -27,7 +30,7 @@ struct store_thread_settings {
 int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings);
 
 /* Numbers the rules and writes the run. Before store_thread_start(). 0 or -errno. */
-int store_thread_begin_run(struct store_thread *thread, struct rule_set *rules);
+int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration);
 
 /* Starts the thread itself: the last one that this process ever starts. 0 or -errno. */
 int store_thread_start(struct store_thread *thread);
@@ -50,6 +53,18 @@ void store_thread_commit(struct store_thread *thread, struct capture *capture);
 
 /* New targets have appeared: their mappings are worth knowing, within a second or two. */
 void store_thread_want_mappings(struct store_thread *thread);
+
+/*
+ * Reads the configuration again, and numbers its rules: those that are in force as they are keep their ids.
+ * One at a time. When it is done, the descriptor is readable, and the result may be taken, once: NULL and
+ * `errors`, or a configuration, which the caller owns and has to confirm or free.
+ */
+void store_thread_reload(struct store_thread *thread);
+int store_thread_reload_fd(const struct store_thread *thread);
+struct configuration *store_thread_take_reload(struct store_thread *thread, struct config_errors *ret_errors);
+
+/* That configuration is in force now: the next reload compares with it. Its limits are applied. */
+void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration);
 
 /*
  * Ends the thread once it has written what it has, or could not within `patience_ns`. Closes the database.

@@ -6,101 +6,174 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 
-void watches_init(struct watches *watches, int epoll, const char *mount)
+/*
+ * Between the events of a kernel trigger its total is needed for what `observed_us` says, and to tell a
+ * spurious event: now and then is enough.
+ */
+#define KERNEL_READ_SECONDS 4
+
+static void on_answer(void *user, void *asker, int fd);
+
+int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
+		 uint32_t privileged_max)
 {
-	*watches = (struct watches){ .epoll = epoll, .mount = mount };
+	struct stat at;
+
+	*watches = (struct watches){ .epoll = epoll, .mount = mount, .privileged_max = privileged_max };
+	if (stat(mount, &at))
+		return -errno;
+	watches->root_id = at.st_ino;
+	return grants_open(&watches->grants, grant_socket, epoll, on_answer, watches);
+}
+
+/* ---- the table ---- */
+
+struct wanted {
+	const struct watches *watches;
+	uint64_t cgroup_id;
+	const struct trigger *trigger;
+};
+
+static uint32_t hash_of(uint64_t cgroup_id, const struct trigger *trigger)
+{
+	uint64_t key[2] = { cgroup_id, (uintptr_t)trigger };
+
+	return hash_bytes(0, key, sizeof(key));
+}
+
+static bool is_wanted(const void *user, uint32_t position)
+{
+	const struct wanted *wanted = user;
+	const struct watch *watch = wanted->watches->watches[position];
+
+	return watch->trigger == wanted->trigger && watch->cgroup_id == wanted->cgroup_id && !watch->gone;
+}
+
+static struct watch *find(const struct watches *watches, uint64_t cgroup_id, const struct trigger *trigger)
+{
+	struct wanted wanted = { watches, cgroup_id, trigger };
+	uint32_t found = hash_index_find(&watches->index, hash_of(cgroup_id, trigger), is_wanted, &wanted);
+
+	return found == HASH_INDEX_NONE ? NULL : watches->watches[found];
+}
+
+static int rebuild_index(struct watches *watches)
+{
+	int result = 0;
+
+	hash_index_free(&watches->index);
+	for (uint32_t i = 0; i < watches->count && !result; i++)
+		result = hash_index_add(&watches->index,
+					hash_of(watches->watches[i]->cgroup_id, watches->watches[i]->trigger),
+					i);
+	return result;
 }
 
 static void free_watch(struct watch *watch)
 {
-	cleanup_close(&watch->fd); /* and so out of the epoll set */
 	free(watch->cgroup);
 	free(watch);
 }
 
-void watches_free(struct watches *watches)
+/* It has such a trigger, or may get one any moment. */
+static bool counts_as_privileged(const struct watch *watch)
 {
-	for (size_t i = 0; i < watches->count; i++)
+	return (watch->mode == TRIGGER_KERNEL || watch->wish == WISH_ASKED) && watch_is_privileged(watch);
+}
+
+static void let_go(struct watches *watches, struct watch *watch)
+{
+	if (watch->gone)
+		return;
+	watches->privileged -= counts_as_privileged(watch);
+	if (watch->call)
+		grants_cancel(watch->call);
+	watch->call = NULL;
+	watch->wish = WISH_NONE;
+	watch_close(watch, watches->epoll, watches->closer);
+	watch->gone = watches->any_gone = true;
+}
+
+void watches_sweep(struct watches *watches)
+{
+	uint32_t kept = 0;
+
+	if (!watches->any_gone)
+		return;
+	for (uint32_t i = 0; i < watches->count; i++) {
+		if (watches->watches[i]->gone)
+			free_watch(watches->watches[i]);
+		else
+			watches->watches[kept++] = watches->watches[i];
+	}
+	watches->count = kept;
+	watches->any_gone = false;
+	watches->asked = 0;
+	if (rebuild_index(watches) < 0)
+		log_warning("out of memory: some cgroups will be watched twice");
+}
+
+void watches_close(struct watches *watches)
+{
+	for (uint32_t i = 0; i < watches->count; i++)
+		let_go(watches, watches->watches[i]);
+	for (uint32_t i = 0; i < watches->count; i++)
 		free_watch(watches->watches[i]);
 	free(watches->watches);
+	hash_index_free(&watches->index);
+	grants_free(watches->grants);
 	*watches = (struct watches){ 0 };
 }
 
-/* The root cgroup's files say the same as /proc/pressure, which ProcSubset=pid hides. */
-static int open_pressure(const struct watches *watches, const struct watch *watch, int flags)
-{
-	const char *resource = psi_resource_names[watch->trigger->resource];
-	char path[PATH_MAX];
-	int fd;
+/* ---- grants ---- */
 
-	if (watch->cgroup) {
-		snprintf(path, sizeof(path), "%s%s/%s.pressure", watches->mount, watch->cgroup, resource);
-		fd = open(path, flags | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
+static bool wants_grant(const struct watches *watches, const struct watch *watch)
+{
+	return watch->wish == WISH_GRANT && watch->fd >= 0 && !watch->gone &&
+	       (!watch_is_privileged(watch) || watches->privileged < watches->privileged_max);
+}
+
+/* As many as may be under way; each answer asks for the next. */
+static void ask(struct watches *watches, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < watches->count && grants_have_room(watches->grants, now_ns); i++) {
+		struct watch *watch = watches->watches[watches->asked++ % watches->count];
+		struct grant_request request = { watch->cgroup ? watch->cgroup_id : watches->root_id,
+						 watch->trigger->resource, watch->trigger->window_us };
+
+		if (!wants_grant(watches, watch))
+			continue;
+		watch->call = grants_ask(watches->grants, &request, watch, now_ns);
+		if (!watch->call)
+			return;
+		watch->wish = WISH_ASKED;
+		watches->privileged += watch_is_privileged(watch); /* until the answer says otherwise */
 	}
-	snprintf(path, sizeof(path), "/proc/pressure/%s", resource);
-	fd = open(path, flags | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) {
-		snprintf(path, sizeof(path), "%s/%s.pressure", watches->mount, resource);
-		fd = open(path, flags | O_CLOEXEC);
-	}
-	return fd < 0 ? -errno : fd;
 }
 
-/* A kernel trigger: anyone's for the system's files and windows of a multiple of two seconds. */
-static int arm(struct watches *watches, struct watch *watch)
+static void on_answer(void *user, void *asker, int fd)
 {
-	struct epoll_event event = { .events = EPOLLPRI, .data.ptr = watch };
-	_cleanup_close_ int fd = open_pressure(watches, watch, O_RDWR | O_NONBLOCK);
-	int result;
+	struct watches *watches = user;
+	struct watch *watch = asker;
+	int result = fd < 0 ? fd : watch_upgrade(watch, fd, watches->epoll, watches->closer);
 
-	if (fd < 0)
-		return fd;
-	result = psi_arm(fd, watch->trigger->kind, watch->trigger->stall_us, watch->trigger->window_us);
-	if (result < 0)
-		return result;
-	if (epoll_ctl(watches->epoll, EPOLL_CTL_ADD, fd, &event))
-		return -errno;
-	watch->mode = TRIGGER_KERNEL;
-	watch->fd = TAKE_FD(fd);
-	return 0;
+	watches->privileged -= counts_as_privileged(watch) && result < 0;
+	watch->call = NULL;
+	/* what was refused, or what the kernel does not arm, is not asked for again; a helper that died is */
+	watch->wish = !result || result == -EACCES || fd >= 0 ? WISH_NONE : WISH_GRANT;
+	if (!result)
+		watches->granted++;
+	else
+		watches->refused++;
+	ask(watches, clock_monotonic_ns());
 }
 
-static int open_watch(struct watches *watches, struct watch *watch)
-{
-	struct psi_totals totals;
-	int result = arm(watches, watch);
-
-	if (result < 0) {
-		watch->mode = TRIGGER_SAMPLED;
-		watch->fd = open_pressure(watches, watch, O_RDONLY);
-		if (watch->fd < 0)
-			return watch->fd;
-	}
-	psi_window_begin(&watch->window, watch->trigger->window_us);
-	result = psi_read(watch->fd, &totals);
-	if (result < 0)
-		return result;
-	if (!totals.has[watch->trigger->kind])
-		return -ENOTSUP;
-	psi_window_add(&watch->window, clock_monotonic_ns(), totals.us[watch->trigger->kind]);
-	return 0;
-}
-
-static bool is_watched(const struct watches *watches, const struct trigger *trigger, uint64_t cgroup_id)
-{
-	for (size_t i = 0; i < watches->count; i++)
-		if (watches->watches[i]->trigger == trigger && watches->watches[i]->cgroup_id == cgroup_id &&
-		    !watches->watches[i]->gone)
-			return true;
-	return false;
-}
+/* ---- adding ---- */
 
 static bool cgroup_exists(const struct watches *watches, const char *cgroup)
 {
@@ -111,101 +184,161 @@ static bool cgroup_exists(const struct watches *watches, const char *cgroup)
 	return !stat(path, &at);
 }
 
-static int add_watch(struct watches *watches, const struct rule *rule, const struct trigger *trigger,
-		     uint64_t cgroup_id, const char *cgroup)
+static void say_what_fails(const struct watch *watch, int error)
+{
+	log_warning("rule %s cannot watch %s.%s of %s: %s", watch->rule->name,
+		    psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
+		    watch->cgroup ? watch->cgroup : "the system",
+		    error == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-error));
+}
+
+static int add_watch(struct watches *watches, const struct watch *described)
 {
 	struct watch *watch;
 	int result;
 
 	if (array_make_room(watches->watches, watches->count, watches->room, 1U))
 		return -ENOMEM;
-	watch = calloc(1, sizeof(*watch));
+	watch = malloc(sizeof(*watch));
 	if (!watch)
 		return -ENOMEM;
-	*watch = (struct watch){ .rule = rule, .trigger = trigger, .cgroup_id = cgroup_id, .fd = -EBADF };
-	watch->cgroup = cgroup ? strdup(cgroup) : NULL;
-	if (cgroup && !watch->cgroup) {
+	*watch = *described;
+	watch->cgroup = described->cgroup ? strdup(described->cgroup) : NULL;
+	if (described->cgroup && !watch->cgroup) {
 		free_watch(watch);
 		return -ENOMEM;
 	}
-	result = open_watch(watches, watch);
-	if (result < 0 && cgroup && !cgroup_exists(watches, cgroup)) {
+	result = watch_open(watch, watches->mount, watches->epoll);
+	if (result < 0 && watch->cgroup && !cgroup_exists(watches, watch->cgroup)) {
+		watch_close(watch, watches->epoll, watches->closer);
 		free_watch(watch); /* it was removed meanwhile */
 		return 0;
 	}
 	if (result < 0) {
 		/* kept, though it watches nothing: so it is not tried and logged at each new process */
-		log_warning("rule %s cannot watch %s.%s of %s: %s", rule->name,
-			    psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
-			    cgroup ? cgroup : "the system",
-			    result == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-result));
-		cleanup_close(&watch->fd);
-		watch->fd = -EBADF;
+		say_what_fails(watch, result);
+		watch_close(watch, watches->epoll, watches->closer);
 	}
-	watches->watches[watches->count++] = watch;
+	watches->watches[watches->count] = watch;
+	result = hash_index_add(&watches->index, hash_of(watch->cgroup_id, watch->trigger), watches->count);
+	if (result < 0) {
+		watch_close(watch, watches->epoll, watches->closer);
+		free_watch(watch);
+		return result;
+	}
+	watches->count++;
 	return 0;
 }
 
-int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup)
+int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,
+		uint32_t walk)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < rule->triggers_count && !result; i++)
-		if (!is_watched(watches, &rule->triggers[i], cgroup_id))
-			result = add_watch(watches, rule, &rule->triggers[i], cgroup_id, cgroup);
+	for (size_t i = 0; i < rule->triggers_count && !result; i++) {
+		struct watch described = { .source = { SOURCE_WATCH },
+					   .rule = rule,
+					   .trigger = &rule->triggers[i],
+					   .cgroup_id = cgroup_id,
+					   .cgroup = (char *)cgroup,
+					   .fd = -EBADF,
+					   .walk = walk };
+		struct watch *known = find(watches, cgroup_id, described.trigger);
+
+		if (known)
+			known->walk = walk;
+		else
+			result = add_watch(watches, &described);
+	}
 	return result;
 }
 
-/* For a removed cgroup poll reports an error for ever: it is out of the set before it is freed. */
-static void lose(struct watches *watches, struct watch *watch)
+void watches_prune(struct watches *watches, uint32_t walk)
 {
-	if (watch->mode == TRIGGER_KERNEL)
-		epoll_ctl(watches->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-	watch->gone = watches->any_gone = true;
+	for (uint32_t i = 0; i < watches->count; i++)
+		if (watches->watches[i]->cgroup && (int32_t)(watches->watches[i]->walk - walk) < 0)
+			let_go(watches, watches->watches[i]);
 }
+
+/* ---- a reload ---- */
+
+/* The trigger that takes over from this watch's, or NULL. */
+static const struct trigger *successor(const struct watch *watch, const struct rule_set *rules,
+				       const struct rule **ret_rule)
+{
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rules[i];
+
+		if (strcmp(rule->name, watch->rule->name) || rule->watch != watch->rule->watch ||
+		    (watch->cgroup && !rule_covers(rule, watch->cgroup)))
+			continue;
+		for (size_t t = 0; t < rule->triggers_count; t++)
+			if (!memcmp(&rule->triggers[t], watch->trigger, sizeof(*watch->trigger))) {
+				*ret_rule = rule;
+				return &rule->triggers[t];
+			}
+	}
+	return NULL;
+}
+
+int watches_follow(struct watches *watches, const struct rule_set *rules)
+{
+	int result;
+
+	for (uint32_t i = 0; i < watches->count; i++) {
+		struct watch *watch = watches->watches[i];
+		const struct trigger *trigger = watch->gone ? NULL : successor(watch, rules, &watch->rule);
+
+		if (trigger)
+			watch->trigger = trigger;
+		else
+			let_go(watches, watch);
+	}
+	result = rebuild_index(watches);
+	for (uint32_t i = 0; i < watches->count && result < 0; i++)
+		let_go(watches, watches->watches[i]);
+	return result;
+}
+
+/* ---- what happens ---- */
 
 /* Reads the total; false when there is none any more. */
 static bool read_total(struct watches *watches, struct watch *watch, uint64_t *ret_total_us)
 {
-	struct psi_totals totals;
-
-	if (psi_read(watch->fd, &totals) < 0 || !totals.has[watch->trigger->kind]) {
-		lose(watches, watch);
-		return false;
-	}
-	*ret_total_us = totals.us[watch->trigger->kind];
-	return true;
+	if (watch_read(watch, ret_total_us) >= 0)
+		return true;
+	let_go(watches, watch);
+	return false;
 }
 
-void watches_sweep(struct watches *watches)
+/* Once a window at the most, as the kernel does. */
+static bool may_fire(const struct watch *watch, uint64_t now_ns)
 {
-	size_t kept = 0;
-
-	if (!watches->any_gone)
-		return;
-	for (size_t i = 0; i < watches->count; i++) {
-		if (watches->watches[i]->gone)
-			free_watch(watches->watches[i]);
-		else
-			watches->watches[kept++] = watches->watches[i];
-	}
-	watches->count = kept;
-	watches->any_gone = false;
+	return !watch->fired_ns || now_ns - watch->fired_ns >= watch->window.window_ns;
 }
 
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user)
 {
-	for (size_t i = 0; i < watches->count; i++) {
+	watches->ticks++;
+	for (uint32_t i = 0; i < watches->count; i++) {
 		struct watch *watch = watches->watches[i];
 		uint64_t total_us, grown_us;
 
-		if (watch->fd < 0 || watch->gone || !read_total(watches, watch, &total_us))
+		if (watch->fd < 0 || watch->gone ||
+		    (watch->mode == TRIGGER_KERNEL && (i + watches->ticks) % KERNEL_READ_SECONDS) ||
+		    !read_total(watches, watch, &total_us))
 			continue;
 		grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
 		psi_window_add(&watch->window, now_ns, total_us);
-		if (watch->mode == TRIGGER_SAMPLED && grown_us >= watch->trigger->stall_us)
-			fired(user, watch, grown_us);
+		if (watch->mode == TRIGGER_KERNEL || grown_us < watch->trigger->stall_us ||
+		    !may_fire(watch, now_ns))
+			continue;
+		watch->fired_ns = now_ns;
+		watch->fired++;
+		fired(user, watch, grown_us);
 	}
+	grants_tick(watches->grants, now_ns);
+	ask(watches, now_ns);
 }
 
 void watches_event(struct watches *watches, struct watch *watch, uint32_t events, uint64_t now_ns,
@@ -214,7 +347,7 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 	uint64_t total_us, grown_us;
 
 	if (events & EPOLLERR)
-		lose(watches, watch);
+		let_go(watches, watch);
 	if (watch->gone || !read_total(watches, watch, &total_us))
 		return;
 	/*
@@ -222,10 +355,12 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 	 * may have ended a while ago; it may also fire once, at its start, over nothing. What it crossed, it
 	 * saw.
 	 */
-	if (psi_window_growth(&watch->window, 2, now_ns, total_us) < watch->trigger->stall_us) {
+	if (psi_window_growth_most(&watch->window, 2, now_ns, total_us) < watch->trigger->stall_us) {
 		watches->spurious++;
 		return;
 	}
 	grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
+	psi_window_add(&watch->window, now_ns, total_us);
+	watch->fired++;
 	fired(user, watch, grown_us > watch->trigger->stall_us ? grown_us : watch->trigger->stall_us);
 }

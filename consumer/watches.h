@@ -1,54 +1,65 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * watches.h owns the pressure files that rules watch: a kernel trigger where the kernel grants one, else
- * the running total, read once a second.
+ * watches.h owns all watches: one for each trigger of a rule and each cgroup that has a target of that rule,
+ * or the whole system. It finds, opens, upgrades, follows a reload, and closes them.
  */
 #ifndef BOURDON_CONSUMER_WATCHES_H
 #define BOURDON_CONSUMER_WATCHES_H
 
-#include "consumer/capture.h"
-#include "consumer/rules.h"
-
-struct watch {
-	const struct rule *rule;
-	const struct trigger *trigger;
-	uint64_t cgroup_id; /* 0: the whole system */
-	char *cgroup;       /* its path; NULL: the whole system */
-	enum trigger_mode mode;
-	int fd;
-	bool gone; /* its cgroup was removed: swept by watches_sweep() */
-	struct psi_window window;
-	uint64_t quiet_until_ns; /* cooldown, CLOCK_MONOTONIC */
-	uint64_t suppressed;     /* times it fired in vain since its last capture */
-};
+#include "common/hash_index.h"
+#include "consumer/grants.h"
+#include "consumer/watch.h"
 
 /* What a watch that fired is passed to; `observed_us` is the stall in the window that ends now. */
 typedef void (*watch_fired)(void *user, struct watch *watch, uint64_t observed_us);
 
 struct watches {
 	struct watch **watches;
-	size_t count, room;
-	int epoll; /* kernel triggers are in it, with their watch as data */
+	uint32_t count, room;
+	struct hash_index index; /* by cgroup and trigger */
+	int epoll;               /* kernel triggers are in it */
 	const char *mount;
+	uint64_t root_id; /* of the root cgroup, whose files are the whole system's */
+	struct closer *closer;
+	struct grants *grants;
+	uint32_t privileged_max, privileged; /* kernel triggers that cost a thread: allowed, and there */
+	uint32_t asked;                      /* position at which to go on asking for grants */
+	uint32_t ticks;
 	bool any_gone;
 	uint64_t spurious; /* kernel events without the stall that they were armed for */
+	uint64_t granted, refused;
 };
 
-void watches_init(struct watches *watches, int epoll, const char *mount);
-void watches_free(struct watches *watches);
+/*
+ * The strings are kept, not copied. Before a watch is added the caller gives it a closer, which ends after
+ * the watches do. 0 or -errno.
+ */
+int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
+		 uint32_t privileged_max);
+void watches_close(struct watches *watches);
 
 /*
  * Makes sure that the triggers of `rule` are watched on this cgroup, or on the whole system (id 0, path
- * NULL). Logs what cannot be watched, once a watch. 0 or -ENOMEM.
+ * NULL), and notes that this walk found it wanted. Logs what cannot be watched, once a watch. 0 or -ENOMEM.
  */
-int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup);
+int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,
+		uint32_t walk);
 
-/* Reads all totals, once a second; calls back for each sampled watch that is over its threshold. */
+/* Lets go of the watches on cgroups that no walk since `walk` has found wanted. */
+void watches_prune(struct watches *watches, uint32_t walk);
+
+/*
+ * The rules were replaced: a watch whose trigger is in them as before lives on under its new rule; the others
+ * are let go. 0 or -ENOMEM; then all are let go.
+ */
+int watches_follow(struct watches *watches, const struct rule_set *rules);
+
+/* Reads totals, once a second; calls back for each sampled watch that is over its threshold. */
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user);
 
 /*
- * Frees the watches whose cgroups are gone. Between two batches of events only: a batch may still name one
- * that its earlier events, or a tick, found gone.
+ * Frees what was let go. Between two batches of events only: a batch may still name one that its earlier
+ * events, or a tick, let go.
  */
 void watches_sweep(struct watches *watches);
 

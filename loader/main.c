@@ -150,6 +150,6 @@ int main(int count, char **words)
 	if (arguments.unload)
 		return unload_run(settings.pin_dir, settings.run_dir);
 	if (arguments.status)
-		return status_run(settings.pin_dir, settings.run_dir);
+		return load_status_run(settings.pin_dir, settings.run_dir);
 	return load(&arguments, &settings);
 }

@@ -147,7 +147,7 @@ static void print_heartbeat(const char *pin_dir)
 		       (double)(clock_monotonic_ns() - control.heartbeat_ns) / 1e9);
 }
 
-int status_run(const char *pin_dir, const char *run_dir)
+int load_status_run(const char *pin_dir, const char *run_dir)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	_cleanup_free_ char *path = NULL;

@@ -32,6 +32,8 @@ static const struct subcommand subcommands[] = {
 	  why_run },
 	{ "top", "the functions that took the CPU", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
 	{ "folded", "one line a stack, as flamegraph.pl reads it", TAKES_ID, 0, folded_run },
+	{ "status", "what the daemon does now, and what is wrong with it", TAKES_JSON | OPENS_ITSELF, 0,
+	  status_run },
 	{ "doctor", "whether this machine and this installation are well",
 	  TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* A character at a time: nothing is ever too long, and nothing is allocated. */
-static void print_string(FILE *out, const char *text)
+void json_string(FILE *out, const char *text)
 {
 	fputc('"', out);
 	while (*text) {
@@ -42,7 +42,7 @@ static void print_value(FILE *out, sqlite3_stmt *row, int column)
 		break;
 	default:
 		text = (const char *)sqlite3_column_text(row, column);
-		print_string(out, text ? text : "");
+		json_string(out, text ? text : "");
 	}
 }
 
@@ -53,7 +53,7 @@ void json_row(FILE *out, struct query *query, const struct json_nested *nested)
 	fputc('{', out);
 	for (int i = 0; i < sqlite3_column_count(row); i++) {
 		fputs(i ? ", " : "", out);
-		print_string(out, sqlite3_column_name(row, i));
+		json_string(out, sqlite3_column_name(row, i));
 		fputs(": ", out);
 		print_value(out, row, i);
 	}

@@ -9,6 +9,9 @@
 
 #include <stdio.h>
 
+/* A string with its quotes, whatever is in it. */
+void json_string(FILE *out, const char *text);
+
 /* A member that every row has besides its columns: the rows of `sql`, whose ?1 is the row's first column. */
 struct json_nested {
 	const char *name; /* NULL: there is none */

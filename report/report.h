@@ -28,5 +28,6 @@ void why_run(struct report *report);
 void top_run(struct report *report);
 void folded_run(struct report *report);
 void doctor_run(struct report *report);
+void status_run(struct report *report);
 
 #endif

@@ -20,7 +20,7 @@ assert_confined() {
 	local task children=()
 	mapfile -t children < <(pgrep -P "$DAEMON")
 	[ "${#children[@]}" -ge 1 ] # the spawner
-	[ "$(find "/proc/$DAEMON/task" -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ]
+	[ "$(find "/proc/$DAEMON/task" -mindepth 1 -maxdepth 1 | wc -l)" -eq 3 ]
 	for task in "/proc/$DAEMON/task"/* "${children[@]/#//proc/}"; do
 		grep -Eq '^Uid:\s+65534\s+65534\s+65534\s+65534$' "$task/status"
 		grep -Eq '^Gid:\s+65534\s+65534\s+65534\s+65534$' "$task/status"
@@ -66,7 +66,7 @@ assert_in_function() {
 	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process")" = \
 		"cpu_hog|$BUILD/workloads/cpu_hog|0|/$CGROUP|$CHILD" ]
 	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((2 * $(nproc))) ]
-	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '12|0' ]
+	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '13|0' ]
 	# names come with the module that they are from, and offsets that lie in the function
 	[ "$(sql "SELECT count(*) > 0, min(function_offset) >= 0 FROM frame JOIN module USING(module_id)
 		WHERE function = 'burn_cpu' AND path = '$BUILD/workloads/cpu_hog' AND length(build_id) = 40")" = '1|1' ]

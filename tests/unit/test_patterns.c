@@ -40,13 +40,14 @@ static void pinned_free(const struct pinned *pinned)
 static void rules_make(struct rule_set *set, uint32_t first_id, const char *const *comms, size_t count)
 {
 	struct config_errors errors = { 0 };
+	struct rule_ids ids = { first_id, first_id };
 	char text[1024] = "";
 
 	for (size_t i = 0; i < count; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text),
 			 "[rule r%zu]\ncomm=%s\nio.some=1%%\n", i, comms[i]);
 	ck_assert_int_eq(rules_read_text("r", text, strlen(text), set, &errors), 0);
-	ck_assert_int_eq(rules_assign_ids(set, first_id, first_id), 0);
+	ck_assert_int_eq(rules_assign_ids(set, NULL, &ids), 0);
 }
 
 static uint32_t look_up(const struct pinned *pinned, bool second, const char *comm)

@@ -321,6 +321,7 @@ START_TEST(there_may_be_1024_rules)
 	size_t room = 64UL * (RULES_MAX + 1), used = 0;
 	_cleanup_free_ char *text = malloc(room);
 	struct config_errors errors;
+	struct rule_ids next = { 1, 1 };
 	struct rule_set set;
 
 	for (int i = 0; i < RULES_MAX; i++)
@@ -328,8 +329,9 @@ START_TEST(there_may_be_1024_rules)
 					 i);
 	read_good(text, &set);
 	ck_assert_uint_eq(set.count, RULES_MAX);
-	ck_assert_int_eq(rules_assign_ids(&set, 1, 1), 0);
-	ck_assert_uint_eq(set.patterns_count, RULES_MAX);
+	ck_assert_int_eq(rules_assign_ids(&set, NULL, &next), 0);
+	ck_assert_uint_eq(next.rule, 1 + RULES_MAX);
+	ck_assert_uint_eq(next.pattern, 1 + RULES_MAX);
 	rules_free(&set);
 	snprintf(text + used, room - used, "[rule more]\ncomm=c\nio.some=1%%\n");
 	ck_assert_int_eq(read_text(text, &set, &errors), -EINVAL);
@@ -437,14 +439,15 @@ static const char many[] = "[rule all]\ncomm=*\nio.some=1%\n"
 START_TEST(rules_with_one_comm_share_a_pattern)
 {
 	uint32_t ids[COMM_TRIE_PATH];
+	struct rule_ids next = { 41, 1001 };
 	struct rule_set set;
 
 	read_good(many, &set);
-	ck_assert_int_eq(rules_assign_ids(&set, 41, 1001), 0);
+	ck_assert_int_eq(rules_assign_ids(&set, NULL, &next), 0);
 	for (uint32_t i = 0; i < set.count; i++)
 		ck_assert_uint_eq(set.rules[i].id, 41 + i);
-	ck_assert_uint_eq(set.first_pattern_id, 1001);
-	ck_assert_uint_eq(set.patterns_count, 4);
+	ck_assert_uint_eq(next.rule, 47);
+	ck_assert_uint_eq(next.pattern, 1005);
 	ck_assert_uint_eq(set.rules[0].pattern_id, 1001);
 	ck_assert_uint_eq(set.rules[1].pattern_id, 1002);
 	ck_assert_uint_eq(set.rules[2].pattern_id, 1003);
@@ -458,6 +461,40 @@ START_TEST(rules_with_one_comm_share_a_pattern)
 	ck_assert_uint_eq(rules_patterns_of(&set, (char[ABI_COMM_BYTES]){ "x" }, ids), 1);
 	ck_assert_uint_eq(ids[0], 1001);
 	rules_free(&set);
+}
+END_TEST
+
+/* What did not change keeps its ids, so that watches and targets live on; nothing is ever used twice. */
+START_TEST(a_reload_keeps_the_ids_of_what_it_keeps)
+{
+	static const char later[] =
+		"[rule n]\ncomm=n*\nio.some=1%\n"      /* as it was, in another place */
+		"[rule web]\ncomm=nginx\nio.some=2%\n" /* another threshold */
+		"[rule web-too]\ncomm=apache\ncgroup=/system.slice/*.service\ncpu.some=1%\n"
+		"[rule new]\ncomm=nginx\nio.some=1%\n";
+	struct rule_ids next = { 41, 1001 };
+	struct rule_set before, after, same;
+
+	read_good(many, &before);
+	ck_assert_int_eq(rules_assign_ids(&before, NULL, &next), 0);
+	read_good(later, &after);
+	ck_assert(!rules_equal(&before, &after));
+	ck_assert_int_eq(rules_assign_ids(&after, &before, &next), 0);
+	ck_assert_uint_eq(after.rules[0].id, 43);
+	ck_assert_uint_eq(after.rules[0].pattern_id, 1003);
+	ck_assert_uint_eq(after.rules[1].id, 47);
+	ck_assert_uint_eq(after.rules[1].pattern_id, 1002);
+	ck_assert_uint_eq(after.rules[2].id, 48);
+	ck_assert_uint_eq(after.rules[2].pattern_id, 1005);
+	ck_assert_uint_eq(after.rules[3].id, 49);
+	ck_assert_uint_eq(after.rules[3].pattern_id, 1002);
+	ck_assert_uint_eq(next.rule, 50);
+	ck_assert_uint_eq(next.pattern, 1006);
+	read_good(many, &same);
+	ck_assert(rules_equal(&before, &same));
+	rules_free(&before);
+	rules_free(&after);
+	rules_free(&same);
 }
 END_TEST
 
@@ -513,10 +550,11 @@ END_TEST
 START_TEST(the_trie_agrees_with_each_rule)
 {
 	struct dice dice = dice_take(40);
+	struct rule_ids next = { 1, 1 };
 	struct rule_set set;
 
 	read_good(many, &set);
-	ck_assert_int_eq(rules_assign_ids(&set, 1, 1), 0);
+	ck_assert_int_eq(rules_assign_ids(&set, NULL, &next), 0);
 	for (int round = 0; round < 20000; round++) {
 		char comm[ABI_COMM_BYTES] = "nginx-1";
 		uint32_t ids[COMM_TRIE_PATH];
@@ -557,6 +595,7 @@ Suite *rules_suite(void)
 	tcase_add_test(files, odd_directories);
 	tcase_add_loop_test(matching, applies, 0, ARRAY_SIZE(applies_cases));
 	tcase_add_test(matching, rules_with_one_comm_share_a_pattern);
+	tcase_add_test(matching, a_reload_keeps_the_ids_of_what_it_keeps);
 	tcase_add_test(matching, the_trie_agrees_with_each_rule);
 	suite_add_tcase(suite, good);
 	suite_add_tcase(suite, bad);

@@ -42,7 +42,6 @@ START_TEST(defaults)
 	ck_assert_str_eq(settings.user, "bourdon");
 	ck_assert_str_eq(settings.group, "bourdon");
 	ck_assert_ptr_null(settings.check_config);
-	ck_assert_uint_eq(settings.database_bytes_max, DEFAULT_BYTES);
 }
 END_TEST
 
@@ -96,6 +95,9 @@ static const struct size_case size_cases[] = {
 	{ "[database]\nsize = 64MiB\n", 0, ":2: unknown key 'size'" },
 	{ "max_size = 64MiB\n", 0, ":1: unknown key 'max_size'" },
 	{ "[data]\nmax_size = 64MiB\n", 0, ":1: unknown section '[data]'" },
+	{ "[triggers]\nshort_windows = 0\n", DEFAULT_BYTES, NULL },
+	{ "[triggers]\nshort_windows = 4097\n", 0, ":2: short_windows = 4097: expected a number" },
+	{ "[triggers]\nmax_size = 64MiB\n", 0, ":2: unknown key 'max_size'" },
 	{ "[database]\nmax_size\n", 0, ":2: expected 'key = value'" },
 };
 
@@ -125,23 +127,15 @@ START_TEST(max_size)
 }
 END_TEST
 
-/* Without the file the defaults hold; who named it is told so. */
 START_TEST(the_file_need_not_be_there)
 {
 	struct settings settings = { .config = "/nowhere/bourdon.conf", .database_bytes_max = 7 };
 	struct config_errors errors = { 0 };
 
-	for (int named = 0; named < 2; named++) {
-		_cleanup_free_ char *said = NULL;
-		int saved = log_take();
-
-		settings.config_named = named;
-		ck_assert_int_eq(settings_read(&settings, &errors), 0);
-		said = log_taken(saved);
-		ck_assert_uint_eq(settings.database_bytes_max, 7);
-		ck_assert_uint_eq(errors.count, 0);
-		ck_assert_int_eq(strstr(said, "/nowhere/bourdon.conf is not there") != NULL, named);
-	}
+	ck_assert_int_eq(settings_read(&settings, &errors), 0);
+	ck_assert_uint_eq(settings.database_bytes_max, DEFAULT_BYTES);
+	ck_assert_uint_eq(settings.short_windows_max, 128);
+	ck_assert_uint_eq(errors.count, 0);
 }
 END_TEST
 

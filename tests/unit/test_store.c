@@ -7,6 +7,7 @@
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/counters.h"
 #include "common/schema.h"
 #include "consumer/store.h"
 #include "tests/unit/helpers.h"
@@ -158,12 +159,12 @@ static void begin_run(struct bench *bench)
 		"[rule all]\ncomm = *\nwatch = system\ncpu.some = 5%\nhistory = 3s\n";
 	const struct manifest manifest = { .abi = 1, .kernel = "6.1.0-test", .cpus = 4, .hz = 47 };
 	struct config_errors errors = { 0 };
-	uint32_t rule_id, pattern_id;
+	struct rule_ids ids;
 	struct rule_set set;
 
 	ck_assert_int_eq(rules_read_text("r.conf", text, strlen(text), &set, &errors), 0);
-	ck_assert_int_eq(store_next_ids(bench->store, &rule_id, &pattern_id), 0);
-	ck_assert_int_eq(rules_assign_ids(&set, rule_id, pattern_id), 0);
+	ck_assert_int_eq(store_next_ids(bench->store, &ids), 0);
+	ck_assert_int_eq(rules_assign_ids(&set, NULL, &ids), 0);
 	ck_assert_int_eq(store_begin_run(bench->store, &manifest, &set), 0);
 	rules_free(&set);
 }
@@ -378,14 +379,14 @@ END_TEST
 START_TEST(it_opens_again)
 {
 	struct bench bench;
-	uint32_t rule_id, pattern_id;
+	struct rule_ids ids;
 
 	bench_make(&bench);
 	for (uint32_t round = 0; round < 3; round++) {
 		bench_open(&bench, 64 * MIB);
-		ck_assert_int_eq(store_next_ids(bench.store, &rule_id, &pattern_id), 0);
-		ck_assert_uint_eq(rule_id, 1 + 2 * round);
-		ck_assert_uint_eq(pattern_id, 1 + 2 * round);
+		ck_assert_int_eq(store_next_ids(bench.store, &ids), 0);
+		ck_assert_uint_eq(ids.rule, 1 + 2 * round);
+		ck_assert_uint_eq(ids.pattern, 1 + 2 * round);
 		begin_run(&bench);
 		ck_assert_int_eq(store_end_run(bench.store), 0);
 		bench_close(&bench);
@@ -887,7 +888,7 @@ START_TEST(counters_are_one_row_each)
 	bench_make(&bench);
 	bench_open(&bench, 64 * MIB);
 	begin_run(&bench);
-	ck_assert_int_eq(store_add_counters(bench.store, values), 0);
+	ck_assert_int_eq(store_add_counters(bench.store, counter_names, values, COUNTERS), 0);
 	ck_assert_int_eq(number(&bench, "SELECT count(*) FROM counter WHERE run_id = 1"), COUNTERS);
 	ck_assert_int_eq(number(&bench, "SELECT count(DISTINCT at) FROM counter"), 1);
 	expect(&bench, "SELECT value FROM counter WHERE name = 'samples-oncpu'", "1000\n");
@@ -1038,7 +1039,7 @@ START_TEST(a_full_database_begins_another_run)
 		capture_free(capture);
 	}
 	for (int i = 0; i < 100000 && !result; i++)
-		result = store_add_counters(bench.store, values);
+		result = store_add_counters(bench.store, counter_names, values, COUNTERS);
 	ck_assert_int_eq(result, -ENOSPC);
 	for (int run = 0; run < 100; run++) { /* rules are rows, too: a restart each */
 		bench_close(&bench);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/control.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/status_line.h"
+#include "consumer/event_source.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define CLIENT_PATIENCE_NS (2 * CLOCK_SECOND_NS)
+#define BACKLOG 16
+
+struct control_socket {
+	struct event_source source, client_source;
+	int epoll, listener, client;
+	void (*describe)(void *user, FILE *out);
+	void *user;
+	char *text; /* what the client gets */
+	size_t bytes, sent;
+	uint64_t deadline_ns;
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+};
+
+/* One that a daemon left which died is in the way, and nobody's: the state directory is locked by us. */
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, path);
+	unlink(path);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0660) ||
+	    listen(fd, BACKLOG))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+int control_open(struct control_socket **ret_control, const char *directory, int epoll,
+		 void (*describe)(void *user, FILE *out), void *user)
+{
+	struct control_socket *control = calloc(1, sizeof(*control));
+	struct epoll_event event = { .events = EPOLLIN };
+	int result = 0;
+
+	if (!control)
+		return -ENOMEM;
+	*control = (struct control_socket){ .source = { SOURCE_CONTROL },
+					    .client_source = { SOURCE_CLIENT },
+					    .epoll = epoll,
+					    .listener = -EBADF,
+					    .client = -EBADF,
+					    .describe = describe,
+					    .user = user };
+	if ((size_t)snprintf(control->path, sizeof(control->path), "%s/" CONTROL_SOCKET_FILE, directory) >=
+	    sizeof(control->path))
+		result = -ENAMETOOLONG;
+	if (!result) {
+		control->listener = listen_at(control->path);
+		result = control->listener < 0 ? control->listener : 0;
+	}
+	event.data.ptr = &control->source;
+	if (!result && epoll_ctl(epoll, EPOLL_CTL_ADD, control->listener, &event))
+		result = -errno;
+	if (result < 0) {
+		log_error("cannot listen at %s/" CONTROL_SOCKET_FILE ": %s", directory, strerror(-result));
+		control_close(control);
+		return result;
+	}
+	*ret_control = control;
+	return 0;
+}
+
+static void end_client(struct control_socket *control)
+{
+	cleanup_close(&control->client);
+	control->client = -EBADF;
+	free(TAKE_PTR(control->text));
+}
+
+void control_close(struct control_socket *control)
+{
+	if (!control)
+		return;
+	end_client(control);
+	if (control->listener >= 0) {
+		close(control->listener);
+		unlink(control->path);
+	}
+	free(control);
+}
+
+void control_accept(struct control_socket *control, uint64_t now_ns)
+{
+	struct epoll_event event = { .events = EPOLLOUT, .data.ptr = &control->client_source };
+	FILE *out;
+
+	if (control->client >= 0)
+		return; /* the next waits: the listener stays readable, so it is out of the set meanwhile */
+	control->client = accept4(control->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (control->client < 0)
+		return;
+	out = open_memstream(&control->text, &control->bytes);
+	if (out) {
+		control->describe(control->user, out);
+		fclose(out);
+	}
+	control->sent = 0;
+	control->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
+	if (!control->text || epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->client, &event)) {
+		end_client(control);
+		return;
+	}
+	epoll_ctl(control->epoll, EPOLL_CTL_DEL, control->listener, NULL);
+}
+
+/* The next may come. */
+static void dismiss(struct control_socket *control)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &control->source };
+
+	end_client(control);
+	if (epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->listener, &event))
+		log_warning("the control socket takes no more clients: %s", strerror(errno));
+}
+
+void control_send(struct control_socket *control)
+{
+	ssize_t sent;
+
+	if (control->client < 0)
+		return;
+	sent = send(control->client, control->text + control->sent, control->bytes - control->sent,
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (sent > 0)
+		control->sent += (size_t)sent;
+	if (sent <= 0 || control->sent == control->bytes)
+		dismiss(control);
+}
+
+void control_tick(struct control_socket *control, uint64_t now_ns)
+{
+	if (control->client >= 0 && now_ns >= control->deadline_ns)
+		dismiss(control);
+}

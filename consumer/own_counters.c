@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/own_counters.h"
+
+const char *const own_counter_names[OWN_COUNTERS] = {
+	[OWN_STALE_EVENTS] = "stale-events",
+	[OWN_UNKNOWN_RECORDS] = "unknown-records",
+	[OWN_ERROR_RECORDS] = "error-records",
+	[OWN_CAPTURES] = "captures",
+	[OWN_SUPPRESSED] = "triggers-suppressed",
+	[OWN_SPURIOUS] = "triggers-spurious",
+	[OWN_GRANTS] = "grants",
+	[OWN_GRANTS_REFUSED] = "grants-refused",
+	[OWN_RELOADS] = "reloads",
+	[OWN_RELOADS_REFUSED] = "reloads-refused",
+};

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/status.h"
+
+#include "common/clock.h"
+#include "common/counters.h"
+#include "common/status_line.h"
+#include "common/version.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_daemon(const struct status *status, FILE *out)
+{
+	status_line_begin(out, "daemon");
+	status_line_field(out, "version", "%s", BOURDON_VERSION);
+	status_line_field(out, "abi", "%u", BOURDON_ABI);
+	status_line_field(out, "pid", "%d", getpid());
+	status_line_field(out, "uptime_ns", "%" PRIu64, clock_monotonic_ns() - status->started_ns);
+	status_line_field(out, "hz", "%u", status->pinned->manifest.hz);
+	status_line_field(out, "targets", "%u", status->targets->live);
+	status_line_field(out, "rules", "%zu", status->configuration->rules.count);
+	status_line_field(out, "watches", "%u", status->watches->count);
+	status_line_field(out, "captures_under_way", "%zu", status->recorder->active_count);
+	status_line_field(out, "reloads", "%" PRIu64, own_counted(status->own_counters, OWN_RELOADS));
+	status_line_field(out, "reloads_refused", "%" PRIu64,
+			  own_counted(status->own_counters, OWN_RELOADS_REFUSED));
+	status_line_field(out, "reload_mistake", "%s", status->reload->mistake);
+	status_line_end(out);
+}
+
+static void write_triggers(const struct rule *rule, FILE *out)
+{
+	char text[256] = "";
+
+	for (size_t i = 0; i < rule->triggers_count; i++) {
+		const struct trigger *trigger = &rule->triggers[i];
+
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 "%s%s.%s=%" PRIu64 "us/%" PRIu64 "us", i ? " " : "",
+			 psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
+			 trigger->stall_us, trigger->window_us);
+	}
+	status_line_field(out, "triggers", "%s", text);
+}
+
+static void write_rules(const struct status *status, FILE *out)
+{
+	for (size_t i = 0; i < status->configuration->rules.count; i++) {
+		const struct rule *rule = &status->configuration->rules.rules[i];
+		unsigned int watches = 0;
+
+		for (uint32_t w = 0; w < status->watches->count; w++)
+			watches += status->watches->watches[w]->rule == rule &&
+				   !status->watches->watches[w]->gone;
+		status_line_begin(out, "rule");
+		status_line_field(out, "id", "%u", rule->id);
+		status_line_field(out, "name", "%s", rule->name);
+		status_line_field(out, "source", "%s", rule->source);
+		status_line_field(out, "comm", "%s%s", rule->comm.text, rule->comm.prefix ? "*" : "");
+		status_line_field(out, "pattern_id", "%u", rule->pattern_id);
+		status_line_field(out, "cgroup", "%s", rule->cgroup ? rule->cgroup : "");
+		status_line_field(out, "watch", "%s", rule->watch == WATCH_SYSTEM ? "system" : "cgroup");
+		write_triggers(rule, out);
+		status_line_field(out, "watches", "%u", watches);
+		status_line_end(out);
+	}
+}
+
+static const char *state_of(const struct watch *watch, uint64_t now_ns)
+{
+	return watch->fd < 0 ? "broken" : now_ns < watch->quiet_until_ns ? "cooldown" : "armed";
+}
+
+static void write_watches(const struct status *status, FILE *out)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	uint32_t shown = 0;
+
+	for (uint32_t i = 0; i < status->watches->count && shown < WATCHES_SHOWN; i++) {
+		const struct watch *watch = status->watches->watches[i];
+
+		if (watch->gone)
+			continue;
+		shown++;
+		status_line_begin(out, "watch");
+		status_line_field(out, "rule", "%s", watch->rule->name);
+		status_line_field(out, "resource", "%s", psi_resource_names[watch->trigger->resource]);
+		status_line_field(out, "kind", "%s", psi_kind_names[watch->trigger->kind]);
+		status_line_field(out, "stall_us", "%" PRIu64, watch->trigger->stall_us);
+		status_line_field(out, "window_us", "%" PRIu64, watch->trigger->window_us);
+		status_line_field(out, "trigger_mode", "%s", trigger_mode_names[watch->mode]);
+		status_line_field(out, "state", "%s", state_of(watch, now_ns));
+		status_line_field(out, "cgroup", "%s", watch->cgroup ? watch->cgroup : "");
+		status_line_field(out, "fired", "%" PRIu64, watch->fired);
+		status_line_field(out, "suppressed", "%" PRIu64, watch->suppressed_all);
+		status_line_end(out);
+	}
+}
+
+static void write_captures(const struct status *status, FILE *out)
+{
+	for (size_t i = 0; i < status->recorder->active_count; i++) {
+		const struct active *active = &status->recorder->active[i];
+
+		status_line_begin(out, "capture");
+		status_line_field(out, "rule", "%s", active->rule->name);
+		status_line_field(out, "cgroup", "%s", active->cgroup ? active->cgroup : "");
+		status_line_field(out, "stacks", "%u", active->capture->stacks.count);
+		status_line_end(out);
+	}
+}
+
+static void write_counter(FILE *out, const char *name, uint64_t value)
+{
+	status_line_begin(out, "counter");
+	status_line_field(out, "name", "%s", name);
+	status_line_field(out, "value", "%" PRIu64, value);
+	status_line_end(out);
+}
+
+static void write_problem(FILE *out, const char *remedy, const char *problem)
+{
+	status_line_begin(out, "problem");
+	status_line_field(out, "problem", "%s", problem);
+	status_line_field(out, "remedy", "%s", remedy);
+	status_line_end(out);
+}
+
+/* Counters of the kernel programs that should be zero, and what to do about them. */
+static const struct {
+	unsigned int counter;
+	const char *problem, *remedy;
+} kernel_problems[] = {
+	{ COUNTER_TARGETS_FULL, "processes found no room among the targets",
+	  "raise bourdon-load --targets, or narrow the rules" },
+	{ COUNTER_EVENTS_LOST, "process events were lost", "the walk every 30 s finds what they told" },
+	{ COUNTER_CLOCKS_LOST, "CPUs went offline and lost their clock", "run bourdon-load again" },
+};
+
+static void write_problems(const struct status *status, const uint64_t counters[COUNTERS], FILE *out)
+{
+	char text[600];
+	unsigned int broken = 0;
+
+	if (status->reload->mistake[0]) {
+		snprintf(text, sizeof(text), "the configuration was not taken: %s", status->reload->mistake);
+		write_problem(out, "mend it; it is read again by itself", text);
+	}
+	if (!grants_are_served(status->watches->grants))
+		write_problem(out, "start bourdon-grant.socket",
+			      "nobody grants triggers: the pressure of cgroups is read once a second");
+	if (status->unsampled_cpus[0]) {
+		snprintf(text, sizeof(text), "CPU %s is not sampled", status->unsampled_cpus);
+		write_problem(out, "run bourdon-load again", text);
+	}
+	for (uint32_t i = 0; i < status->watches->count; i++)
+		broken += status->watches->watches[i]->fd < 0 && !status->watches->watches[i]->gone;
+	if (broken) {
+		snprintf(text, sizeof(text), "%u pressure files could not be opened or read", broken);
+		write_problem(out, "the log names them", text);
+	}
+	if (!status->configuration->rules.count)
+		write_problem(out, "add one to rules.d", "there is no rule: nothing will be captured");
+	for (size_t i = 0; i < sizeof(kernel_problems) / sizeof(kernel_problems[0]); i++) {
+		if (!counters[kernel_problems[i].counter])
+			continue;
+		snprintf(text, sizeof(text), "%s: %" PRIu64, kernel_problems[i].problem,
+			 counters[kernel_problems[i].counter]);
+		write_problem(out, kernel_problems[i].remedy, text);
+	}
+}
+
+void status_write(const struct status *status, FILE *out)
+{
+	uint64_t counters[COUNTERS] = { 0 };
+
+	write_daemon(status, out);
+	write_rules(status, out);
+	write_watches(status, out);
+	write_captures(status, out);
+	counters_read(status->pinned->map_fds[PIN_COUNTERS], counters);
+	for (unsigned int i = 0; i < COUNTERS; i++)
+		write_counter(out, counter_names[i], counters[i]);
+	for (unsigned int i = 0; i < OWN_COUNTERS; i++)
+		write_counter(out, own_counter_names[i],
+			      own_counted(status->own_counters, (enum own_counter)i));
+	write_problems(status, counters, out);
+}

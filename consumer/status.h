@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * status.h owns what the daemon says of itself over the control socket (common/status_line.h): what is in
+ * force, what it sees, what it counted, and each problem with its remedy.
+ */
+#ifndef BOURDON_CONSUMER_STATUS_H
+#define BOURDON_CONSUMER_STATUS_H
+
+#include "consumer/configuration.h"
+#include "consumer/own_counters.h"
+#include "consumer/pinned.h"
+#include "consumer/recorder.h"
+#include "consumer/targets.h"
+#include "consumer/watches.h"
+
+#include <stdio.h>
+
+struct reload_state {
+	uint64_t changed_ns; /* something did, and was not read yet; 0: nothing */
+	bool asked_for;      /* by SIGHUP */
+	bool under_way;
+	char mistake[512]; /* for which the last one was refused; empty: none */
+};
+
+struct status {
+	const struct pinned *pinned;
+	const struct configuration *configuration;
+	struct own_counters *own_counters;
+	const struct targets *targets;
+	const struct watches *watches;
+	const struct recorder *recorder;
+	const struct reload_state *reload;
+	const char *unsampled_cpus;
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Writes it whole, but of many watches only the first WATCHES_SHOWN. */
+#define WATCHES_SHOWN 1000
+void status_write(const struct status *status, FILE *out);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * status: what the daemon does now, as it says itself over its control socket; where it does not run, what
+ * the database has of its last run.
+ */
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/files.h"
+#include "common/log.h"
+#include "common/status_line.h"
+#include "report/format.h"
+#include "report/json.h"
+#include "report/report.h"
+
+#include <libgen.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define STATUS_BYTES_MAX (16 << 20)
+#define LINES_MAX 65536
+#define ANSWER_SECONDS 5
+
+struct lines {
+	struct status_line *lines;
+	size_t count, room;
+};
+
+/* ---- asking ---- */
+
+/* The daemon's text, which the caller frees; -ENOENT and -ECONNREFUSED where none runs. */
+static int ask_daemon(const char *database, char **ret_text)
+{
+	const struct timeval patience = { .tv_sec = ANSWER_SECONDS };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	_cleanup_free_ char *copy = strdup(database);
+	_cleanup_close_ int fd = -EBADF;
+	size_t bytes;
+
+	if (!copy)
+		return -ENOMEM;
+	if ((size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s/" CONTROL_SOCKET_FILE,
+			     dirname(copy)) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
+	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return -errno;
+	return file_read_all(fd, STATUS_BYTES_MAX, ret_text, &bytes);
+}
+
+static int parse(char *text, struct lines *lines)
+{
+	char *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		if (!*line)
+			continue;
+		if (lines->count == LINES_MAX)
+			return -E2BIG;
+		if (array_make_room(lines->lines, lines->count, lines->room, 1UL))
+			return -ENOMEM;
+		if (status_line_parse(line, &lines->lines[lines->count]))
+			return -EBADMSG;
+		lines->count++;
+	}
+	return lines->count ? 0 : -EBADMSG;
+}
+
+/* ---- showing ---- */
+
+static const char *shown(const struct status_line *line, const char *key, char *into, size_t bytes)
+{
+	const char *value = status_line_get(line, key);
+
+	return escape_terminal(*value ? value : "-", into, bytes);
+}
+
+static const char *duration(const struct status_line *line, const char *key, double to_ns, char *into,
+			    size_t bytes)
+{
+	return format_duration(strtod(status_line_get(line, key), NULL) * to_ns, "", into, bytes);
+}
+
+static void print_daemon(FILE *out, const struct status_line *line)
+{
+	char a[64], b[64], c[64], mistake[1024];
+
+	fprintf(out, "bourdond %s, process %s, up %s\n", shown(line, "version", a, sizeof(a)),
+		shown(line, "pid", b, sizeof(b)), duration(line, "uptime_ns", 1, c, sizeof(c)));
+	fprintf(out, "%s rules, %s targets, ", shown(line, "rules", a, sizeof(a)),
+		shown(line, "targets", b, sizeof(b)));
+	fprintf(out, "%s watches, %s captures under way\n", shown(line, "watches", a, sizeof(a)),
+		shown(line, "captures_under_way", b, sizeof(b)));
+	fprintf(out, "configuration: reloaded %s times, refused %s times\n",
+		shown(line, "reloads", a, sizeof(a)), shown(line, "reloads_refused", b, sizeof(b)));
+	if (*status_line_get(line, "reload_mistake"))
+		fprintf(out, "  not in force: %s\n", shown(line, "reload_mistake", mistake, sizeof(mistake)));
+}
+
+static void print_rule(FILE *out, const struct status_line *line)
+{
+	char id[16], name[80], comm[64], cgroup[96], triggers[300], watches[16];
+
+	fprintf(out, "%5s  %-20s %-16s %-6s %5s  %s%s%s\n", shown(line, "id", id, sizeof(id)),
+		shown(line, "name", name, sizeof(name)), shown(line, "comm", comm, sizeof(comm)),
+		status_line_get(line, "watch"), shown(line, "watches", watches, sizeof(watches)),
+		shown(line, "triggers", triggers, sizeof(triggers)),
+		*status_line_get(line, "cgroup") ? " in " : "",
+		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup)) : "");
+}
+
+static void print_watch(FILE *out, const struct status_line *line)
+{
+	char rule[80], what[40], stall[32], window[32], mode[16], state[16], fired[24], suppressed[24],
+		cgroup[300];
+
+	snprintf(what, sizeof(what), "%.16s.%.8s", status_line_get(line, "resource"),
+		 status_line_get(line, "kind"));
+	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %6s  %s\n", shown(line, "rule", rule, sizeof(rule)),
+		what, duration(line, "stall_us", 1000, stall, sizeof(stall)),
+		duration(line, "window_us", 1000, window, sizeof(window)),
+		shown(line, "trigger_mode", mode, sizeof(mode)), shown(line, "state", state, sizeof(state)),
+		shown(line, "fired", fired, sizeof(fired)),
+		shown(line, "suppressed", suppressed, sizeof(suppressed)),
+		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup))
+						 : "the system");
+}
+
+static void print_capture(FILE *out, const struct status_line *line)
+{
+	char rule[80], stacks[24];
+
+	fprintf(out, "  rule %s, %s stacks so far\n", shown(line, "rule", rule, sizeof(rule)),
+		shown(line, "stacks", stacks, sizeof(stacks)));
+}
+
+static void print_counter(FILE *out, const struct status_line *line)
+{
+	char name[64], value[24];
+
+	if (strcmp(status_line_get(line, "value"), "0"))
+		fprintf(out, "%20s  %s\n", shown(line, "value", value, sizeof(value)),
+			shown(line, "name", name, sizeof(name)));
+}
+
+static void print_problem(FILE *out, const struct status_line *line)
+{
+	char problem[1024], remedy[256];
+
+	fprintf(out, "  %s\n    remedy: %s\n", shown(line, "problem", problem, sizeof(problem)),
+		shown(line, "remedy", remedy, sizeof(remedy)));
+}
+
+static const struct {
+	const char *kind, *plural, *title; /* no title: it says itself what it is */
+	void (*print)(FILE *out, const struct status_line *line);
+} kinds[] = {
+	{ "daemon", "daemon", NULL, print_daemon },
+	{ "problem", "problems", "\nproblems\n", print_problem },
+	{ "rule", "rules", "\n   ID  RULE                 COMM             WATCH  FILES  TRIGGERS\n",
+	  print_rule },
+	{ "watch", "watches",
+	  "\nRULE                 PRESSURE        STALL/WINDOW MODE     STATE      FIRED SUPPR.  CGROUP\n",
+	  print_watch },
+	{ "capture", "captures", "\ncaptures under way\n", print_capture },
+	{ "counter", "counters", "\ncounters that are not zero\n", print_counter },
+};
+
+static void print_text(FILE *out, const struct lines *lines)
+{
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		bool first = true;
+
+		for (size_t i = 0; i < lines->count; i++) {
+			if (strcmp(lines->lines[i].kind, kinds[k].kind))
+				continue;
+			if (first && kinds[k].title)
+				fputs(kinds[k].title, out);
+			first = false;
+			kinds[k].print(out, &lines->lines[i]);
+		}
+	}
+}
+
+/* A value that is nothing but digits is a number. */
+static void print_json_line(FILE *out, const struct status_line *line)
+{
+	fputc('{', out);
+	for (size_t i = 0; i < line->count; i++) {
+		const char *value = line->values[i];
+
+		fputs(i ? ", " : "", out);
+		json_string(out, line->keys[i]);
+		fputs(": ", out);
+		if (*value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 20)
+			fputs(value, out);
+		else
+			json_string(out, value);
+	}
+	fputc('}', out);
+}
+
+static void print_json(FILE *out, const struct lines *lines)
+{
+	fputs("{\"running\": true", out);
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		const char *separator = "\n";
+
+		fprintf(out, ",\n\"%s\": [", kinds[k].plural);
+		for (size_t i = 0; i < lines->count; i++) {
+			if (strcmp(lines->lines[i].kind, kinds[k].kind))
+				continue;
+			fputs(separator, out);
+			print_json_line(out, &lines->lines[i]);
+			separator = ",\n";
+		}
+		fputc(']', out);
+	}
+	fputs("}\n", out);
+}
+
+/* ---- without a daemon ---- */
+
+static const char last_run_sql[] =
+	"SELECT run_id, version, strftime('%Y-%m-%dT%H:%M:%SZ', started_at / 1000000000, 'unixepoch') AS "
+	"started, "
+	"strftime('%Y-%m-%dT%H:%M:%SZ', ended_at / 1000000000, 'unixepoch') AS ended, "
+	"(SELECT count(*) FROM capture c WHERE c.run_id = r.run_id) AS captures FROM run r ORDER BY run_id "
+	"DESC LIMIT 1";
+static const char last_counters_sql[] =
+	"SELECT name, value FROM counter WHERE run_id = ?1 AND at = (SELECT max(at) FROM counter c2 "
+	"WHERE c2.run_id = ?1 AND c2.name = counter.name) ORDER BY name";
+
+static void report_last_run(struct report *report)
+{
+	_cleanup_query_ struct query run = query_begin(report->database, last_run_sql, 0, 0);
+	FILE *out = report->out;
+	char text[64], ended[64];
+
+	if (report->json) {
+		static const struct json_nested counters = { "counters", last_counters_sql };
+
+		fputs("{\"running\": false, \"last_run\": ", out);
+		if (query_next(&run))
+			json_row(out, &run, &counters);
+		else
+			fputs("null", out);
+		fputs("}\n", out);
+	} else if (query_next(&run)) {
+		fprintf(out,
+			"bourdond does not run. Its last run began %s and ended %s, with %lld captures\n",
+			escape_terminal(query_text(&run, "started"), text, sizeof(text)),
+			query_is_null(&run, "ended")
+				? "without writing so"
+				: escape_terminal(query_text(&run, "ended"), ended, sizeof(ended)),
+			(long long)query_number(&run, "captures"));
+	} else if (!report->database->failed) {
+		fputs("bourdond does not run, and never did with this database\n", out);
+	}
+	report->unwell = true;
+}
+
+void status_run(struct report *report)
+{
+	_cleanup_free_ char *text = NULL;
+	struct lines lines = { 0 };
+	int result = ask_daemon(report->database->path, &text);
+
+	if (result == -ENOENT || result == -ECONNREFUSED) {
+		if (database_open(report->database->path, report->database) < 0)
+			report->database->failed = true;
+		else
+			report_last_run(report);
+		return;
+	}
+	if (!result)
+		result = parse(text, &lines);
+	if (result < 0) {
+		log_error("cannot have the status of the daemon beside '%s': %s", report->database->path,
+			  result == -EACCES ? "become a member of its group" : strerror(-result));
+		report->unwell = true;
+	} else {
+		(report->json ? print_json : print_text)(report->out, &lines);
+	}
+	free(lines.lines);
+}
