@@ -76,6 +76,7 @@ check            unit tests
 bats             end-to-end tests
 sqlite3          reads the database, in the tests
 jq               reads JSON, in the tests
+systemd          systemd-socket-activate starts bourdon-grant, in the tests and the demo
 procps           finds the daemon's children, in the tests
 e2fsprogs        a file system that can hang, in the tests
 clang-format     make lint

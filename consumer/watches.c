@@ -138,22 +138,28 @@ static bool wants_grant(const struct watches *watches, const struct watch *watch
 	       (!watch_is_privileged(watch) || watches->privileged < watches->privileged_max);
 }
 
+/* False where no more may be asked for now. */
+static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_ns)
+{
+	struct grant_request request = { watch->cgroup ? watch->cgroup_id : watches->root_id,
+					 watch->trigger->resource, watch->trigger->window_us };
+
+	if (!wants_grant(watches, watch))
+		return true;
+	watch->call = grants_ask(watches->grants, &request, watch, now_ns);
+	if (!watch->call)
+		return false;
+	watch->wish = WISH_ASKED;
+	watches->privileged += watch_is_privileged(watch); /* until the answer says otherwise */
+	return true;
+}
+
 /* As many as may be under way; each answer asks for the next. */
 static void ask(struct watches *watches, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < watches->count && grants_have_room(watches->grants, now_ns); i++) {
-		struct watch *watch = watches->watches[watches->asked++ % watches->count];
-		struct grant_request request = { watch->cgroup ? watch->cgroup_id : watches->root_id,
-						 watch->trigger->resource, watch->trigger->window_us };
-
-		if (!wants_grant(watches, watch))
-			continue;
-		watch->call = grants_ask(watches->grants, &request, watch, now_ns);
-		if (!watch->call)
+	for (uint32_t i = 0; i < watches->count && grants_have_room(watches->grants, now_ns); i++)
+		if (!ask_for(watches, watches->watches[watches->asked++ % watches->count], now_ns))
 			return;
-		watch->wish = WISH_ASKED;
-		watches->privileged += watch_is_privileged(watch); /* until the answer says otherwise */
-	}
 }
 
 static void on_answer(void *user, void *asker, int fd)
@@ -227,6 +233,7 @@ static int add_watch(struct watches *watches, const struct watch *described)
 		return result;
 	}
 	watches->count++;
+	ask_for(watches, watch, clock_monotonic_ns());
 	return 0;
 }
 

@@ -21,6 +21,7 @@ bourdon_setup() {
 	CGROUP=bourdon-$1-$$
 	DAEMON=
 	CHILDREN=()
+	GRANT_SOCKET=$WORK/grant.sock
 	install -d -o "$TEST_USER" -g "$TEST_GROUP" -m 0750 "$STATE_DIR"
 	install -d -m 0755 "$RULES_DIR"
 }
@@ -53,9 +54,36 @@ rule() {
 daemon_start() {
 	exec {DAEMON_LOG}< <(exec "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" \
 		--state-dir "$STATE_DIR" --rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" \
-		--user "$TEST_USER" --group "$TEST_GROUP" "$@" 2>&1)
+		--grant-socket "$GRANT_SOCKET" --user "$TEST_USER" --group "$TEST_GROUP" "$@" 2>&1)
 	DAEMON=$!
 	await_log 10 'ready:'
+}
+
+# grant_start: bourdon-grant behind its socket, as a socket unit starts it. Its log is $WORK/grant.log.
+grant_start() {
+	systemd-socket-activate --accept -l "$GRANT_SOCKET" \
+		"$BUILD/bourdon-grant" --user "$TEST_USER" --counters "$WORK/grants" 2> "$WORK/grant.log" &
+	CHILDREN+=($!)
+	until [[ -S $GRANT_SOCKET ]]; do sleep 0.05; done
+	chown "$TEST_USER" "$GRANT_SOCKET"
+}
+
+# status_json: what the daemon says of itself.
+status_json() {
+	"$BUILD/bourdon" --db "$DB" status --json
+}
+
+# await_status SECONDS JQ-EXPRESSION: until it is true of the status.
+await_status() {
+	local deadline=$((SECONDS + $1))
+	until status_json 2>/dev/null | jq -e "$2" > /dev/null; do
+		if ((SECONDS > deadline)); then
+			echo "'$2' is not true of:" >&2
+			status_json >&2
+			return 1
+		fi
+		sleep 0.1
+	done
 }
 
 # await_log SECONDS PATTERN: reads the daemon's log up to a line that matches; fails when none comes.

@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The trigger engine: who is granted which file, kernel and sampled triggers on real cgroups, watches that come and
+# go with what they watch.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup triggers
+	cgroup_make
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# ask USER REQUEST...: what bourdon-grant answers to that user for each request, each by a connection of its own.
+ask() {
+	setpriv --reuid "$1" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/ask_grant" "$GRANT_SOCKET" "${@:2}"
+}
+
+id_of() {
+	stat -c %i "$CGROUP2/$1"
+}
+
+has_capability() {
+	(((0x$(awk '/^CapEff/ { print $2 }' /proc/self/status) >> $1) & 1))
+}
+
+# cpu_ticks PID: user and system time, in clock ticks.
+cpu_ticks() {
+	awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+
+pressure_of_two() {
+	rule "$1" 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
+}
+
+@test "bourdon-grant opens the pressure files of cgroups, and nothing else" {
+	grant_start
+	local id
+	id=$(id_of "$CGROUP")
+	run ask "$TEST_USER" "pressure $id cpu 2000000" "pressure $id memory 4000000" "pressure $id io 2000000"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = "$CGROUP2/$CGROUP/cpu.pressure read-write" ]
+	[ "${lines[1]}" = "$CGROUP2/$CGROUP/memory.pressure read-write" ]
+	[ "${lines[2]}" = "$CGROUP2/$CGROUP/io.pressure read-write" ]
+	local request
+	for request in "pressure $id cgroup 2000000" "pressure $id ../cpu 2000000" "pressure 0 cpu 2000000" \
+		"pressure -1 cpu 2000000" "pressure $id cpu 1" "pressure $id cpu 99999999" "pressure 0$id cpu 2000000" \
+		"pressure $id cpu" "pressure $id cpu 2000000 " "Pressure $id cpu 2000000" '' \
+		"pressure /$CGROUP cpu 2000000" "pressure 99999999999999999999 cpu 2000000" \
+		"pressure 18446744073709551615 cpu 2000000" "$(head -c 200 /dev/zero | tr '\0' 9)"; do
+		run ask "$TEST_USER" "$request"
+		[ "$status" -eq 0 ]
+		[[ $output == refused\ * ]] || { echo "$request: $output"; false; }
+	done
+	# who is not the consumer
+	chmod 0777 "$GRANT_SOCKET"
+	run ask 1 "pressure $id cpu 2000000"
+	[ "$output" = "refused only the consumer's user and root may ask" ]
+	[ "$(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants")" = $'granted 3\nrefused 16' ]
+	[ "$(grep -c 'bourdon-grant: refused process' "$WORK/grant.log")" -eq 16 ]
+}
+
+@test "bourdon-grant: two requests on one connection, a slow one, a removed cgroup" {
+	grant_start
+	local id began
+	id=$(id_of "$CGROUP")
+	run ask "$TEST_USER" "pressure $id cpu 2000000"$'\n'"pressure $id io 2000000"
+	[ "$output" = 'refused not a request' ]
+	began=$SECONDS
+	run "$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET"
+	[ "$output" = 'refused it did not come in time' ]
+	((SECONDS - began <= 8))
+	# fifty that only connect keep nobody from being served
+	"$BUILD/tools/ask_grant" --idle 50 "$GRANT_SOCKET" & CHILDREN+=($!)
+	run ask "$TEST_USER" "pressure $id cpu 2000000"
+	[[ $output == *cpu.pressure* ]]
+	cgroup_remove
+	run ask "$TEST_USER" "pressure $id cpu 2000000"
+	[ "$output" = 'refused no such cgroup, or no such file in it' ]
+}
+
+@test "the same pressure fires a kernel trigger and a sampled one" {
+	local mode
+	for mode in kernel sampled; do
+		if [ "$mode" = kernel ]; then grant_start; else GRANT_SOCKET=$WORK/nobody.sock; fi
+		load
+		pressure_of_two "$mode"
+		daemon_start
+		start cpu_hog --threads $((2 * $(nproc)))
+		await_status 10 ".watches[0].trigger_mode == \"$mode\""
+		await_log 30 "rule $mode fired"
+		await_sql 30 "SELECT count(*) FROM capture WHERE rule = '$mode' AND state = 'complete'" 1
+		[ "$(sql "SELECT trigger_mode, cgroup FROM capture WHERE rule = '$mode'")" = "$mode|/$CGROUP" ]
+		# of a threshold of 200 ms, and under twice as many threads as CPUs
+		[ "$(sql "SELECT observed_us >= 200000 AND observed_us <= 2000000 FROM capture WHERE rule = '$mode'")" = 1 ]
+		stop "$CHILD"
+		daemon_stop TERM
+		rm "$RULES_DIR/$mode.conf"
+	done
+}
+
+@test "a window that the kernel refuses is sampled" {
+	grant_start
+	load
+	rule short 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 50ms/500ms' 'history = 1s' 'capture = 1s'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule short fired'
+	await_sql 30 "SELECT count(*) > 0 FROM capture WHERE state = 'complete'" 1
+	if has_capability 24; then # cap_sys_resource
+		[ "$(sql 'SELECT DISTINCT trigger_mode FROM capture')" = kernel ]
+	else
+		[ "$(sql 'SELECT DISTINCT trigger_mode FROM capture')" = sampled ]
+		await_status 5 '.counters[] | select(.name == "grants-refused").value == 1'
+	fi
+}
+
+@test "io.full and io.some of a cgroup, each with its own capture" {
+	grant_start
+	load
+	rule io 'comm = io_hog' "cgroup = /$CGROUP" 'io.some = 2%' 'io.full = 2%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
+	daemon_start
+	start io_hog --threads 2 --file "$TREE/build/io_hog.data"
+	await_sql 60 "SELECT group_concat(kind) FROM (SELECT kind FROM capture WHERE state = 'complete' ORDER BY kind)" full,some
+	[ "$(sql 'SELECT DISTINCT resource, trigger_mode FROM capture')" = 'io|kernel' ]
+}
+
+@test "a cgroup that is removed: its watch goes, and nothing spins" {
+	grant_start
+	load
+	rule gone 'comm = cpu_hog' "cgroup = /$CGROUP/*" 'cpu.some = 90%' 'io.some = 90%'
+	mkdir "$CGROUP2/$CGROUP/inner"
+	daemon_start
+	start cpu_hog --threads 1
+	echo "$CHILD" > "$CGROUP2/$CGROUP/inner/cgroup.procs"
+	# the move makes no event: the walk finds it
+	await_status 45 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
+	stop "$CHILD"
+	until rmdir "$CGROUP2/$CGROUP/inner" 2>/dev/null; do sleep 0.05; done
+	await_status 5 '.watches == []'
+	local before
+	before=$(cpu_ticks "$DAEMON")
+	await_status 5 '.daemon[0].uptime_ns > 0'
+	sleep 3 # a spinning loop would use 300 ticks
+	(($(cpu_ticks "$DAEMON") - before < 15))
+	# made again under its name, it is another, and is found
+	mkdir "$CGROUP2/$CGROUP/inner"
+	CGROUP=$CGROUP/inner start cpu_hog --threads 1
+	await_status 10 '.watches | length == 2'
+	[ "$(find "/proc/$DAEMON/fd" -lname '*.pressure' | wc -l)" -eq 2 ]
+}
+
+@test "a cgroup without targets is not watched any more" {
+	load
+	rule idle 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 90%'
+	daemon_start
+	start cpu_hog --threads 1
+	await_status 10 '.watches | length == 1'
+	stop "$CHILD"
+	await_status 120 '.watches == []'
+	[ "$(find "/proc/$DAEMON/fd" -lname '*.pressure' | wc -l)" -eq 0 ]
+}
+
+@test "all workers of a pre-forking server, and those that rename themselves" {
+	load
+	rule pool 'comm = server-*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 3s' 'cooldown = 1h'
+	daemon_start
+	start prefork --workers 8 --name server-main
+	await_status 5 '.daemon[0].targets == 9'
+	await_log 30 'rule pool fired'
+	await_sql 30 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	[ "$(sql "SELECT count(DISTINCT process_id) FROM sample JOIN process USING(process_id) WHERE comm = 'server-main'")" -eq 8 ]
+	# SIGHUP: each worker takes another name by prctl(2), which no rule matches; SIGUSR1: one that a rule does
+	kill -HUP "$CHILD"
+	await_status 2 '.daemon[0].targets == 1'
+	kill -USR1 "$CHILD"
+	await_status 2 '.daemon[0].targets == 9'
+}
+
+@test "every rule that matches applies" {
+	load
+	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
+	rule prefix 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
+	rule exact 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
+	rule elsewhere 'comm = cpu_hog' "cgroup = /$CGROUP/*" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_sql 40 "SELECT group_concat(rule) FROM (SELECT rule FROM capture WHERE state = 'complete' ORDER BY rule)" all,exact,prefix
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ask_grant asks bourdon-grant as any program could: it sends texts that may be no requests, and says what
+ * came back. With --silent it sends nothing, with --idle it holds connections open until it is ended.
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return fd;
+	log_error("cannot connect to %s: %s", path, strerror(errno));
+	exit(EXIT_FAILED);
+}
+
+static void say_file(int fd)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t bytes;
+	int flags = fcntl(fd, F_GETFL) & O_ACCMODE;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	bytes = readlink(link, path, sizeof(path) - 1);
+	printf("%.*s %s\n", (int)(bytes < 0 ? 0 : bytes), path,
+	       flags == O_RDWR ? "read-write" : "not read-write");
+}
+
+/* The answer as it came, or the file whose descriptor came with it. */
+static void say_answer(int connection)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr aligned;
+	} control;
+	char text[256];
+	struct iovec part = { text, sizeof(text) - 1 };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = control.bytes,
+				  .msg_controllen = sizeof(control.bytes) };
+	ssize_t bytes = recvmsg(connection, &message, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *header = bytes > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	int fd;
+
+	if (bytes <= 0) {
+		printf("nothing: %s\n", bytes ? strerror(errno) : "the end");
+		return;
+	}
+	text[bytes] = '\0';
+	if (!header) {
+		fputs(text, stdout);
+		return;
+	}
+	memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+	say_file(fd);
+	close(fd);
+}
+
+static void ask(const char *path, const char *request)
+{
+	_cleanup_close_ int connection = connect_to(path);
+
+	_cleanup_free_ char *line = NULL;
+	int length = request ? asprintf(&line, "%s\n", request) : 0;
+
+	/* it may have refused before it has read anything */
+	if (length > 0 && send(connection, line, (size_t)length, MSG_NOSIGNAL) < 0 && errno != EPIPE)
+		printf("not sent: %s\n", strerror(errno));
+	say_answer(connection);
+}
+
+int main(int argc, char **argv)
+{
+	const char *silent = NULL, *idle = NULL;
+	const struct option_spec options[] = {
+		{ "silent", NULL, "send nothing, and say what comes", &silent },
+		{ "idle", "N", "hold so many connections open, until a signal", &idle },
+	};
+	const struct command_spec command = { "ask_grant",
+					      "SOCKET [REQUEST...]",
+					      "Asks bourdon-grant, a connection for each request.",
+					      "ask_grant /run/bourdon-grant.sock 'pressure 1 cpu 2000000'",
+					      options,
+					      ARRAY_SIZE(options) };
+	unsigned long long connections = 0;
+	int words, parsed;
+
+	log_init(command.program);
+	parsed = options_parse(&command, argc, argv, &words);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (words < 1 || (idle && options_number(idle, 1, 1000, &connections))) {
+		log_error("takes a socket, and a number of connections: see --help");
+		return EXIT_USAGE;
+	}
+	while (connections--)
+		connect_to(argv[1]);
+	if (idle)
+		pause();
+	if (silent)
+		ask(argv[1], NULL);
+	for (int i = 2; i <= words; i++)
+		ask(argv[1], argv[i]);
+	return EXIT_DONE;
+}
