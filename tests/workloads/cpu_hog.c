@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * cpu_hog makes CPU pressure and gives a profile one unmistakable answer: each thread spends its whole life
- * in burn_cpu(), in user space, without a system call. More threads than CPUs stall on the CPU.
+ * in burn_cpu(), in user space, without a system call. More threads than CPUs stall on the CPU. The stack
+ * below burn_cpu() is as deep as wanted.
  */
-#define _GNU_SOURCE 1 /* sched_setaffinity() */
+#define _GNU_SOURCE 1 /* pthread_setaffinity_np() */
 
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -26,11 +27,13 @@ static volatile sig_atomic_t stop; /* set by the signal handler */
 
 struct settings {
 	unsigned long long threads, cpu, seconds; /* no seconds: until a signal */
-	bool pinned;
+	unsigned long long depth; /* frames of our own between the thread's first and burn_cpu() */
+	bool pinned, spread;
 };
 
 struct worker {
 	pthread_t thread;
+	unsigned long long depth;
 	unsigned long long iterations;
 };
 
@@ -55,36 +58,52 @@ __attribute__((noinline, used)) static unsigned long long burn_cpu(unsigned long
 	return iterations;
 }
 
+/* A frame for each level. What follows the call keeps the compiler from making a loop of it. */
+__attribute__((noinline)) static unsigned long long descend(unsigned long long levels)
+{
+	unsigned long long iterations = levels > 1 ? descend(levels - 1)
+						   : burn_cpu((unsigned long long)time(NULL));
+
+	__asm__ volatile("" : "+r"(iterations));
+	return iterations;
+}
+
 static void *worker_main(void *argument)
 {
 	struct worker *worker = argument;
 
-	worker->iterations = burn_cpu((unsigned long long)time(NULL));
+	worker->iterations = worker->depth ? descend(worker->depth)
+					   : burn_cpu((unsigned long long)time(NULL));
 	return NULL;
 }
 
-static int pin_to_cpu(unsigned long long cpu)
+static int pin_to_cpu(pthread_t thread, unsigned long long cpu)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	return sched_setaffinity(0, sizeof(set), &set) ? -errno : 0;
+	return -pthread_setaffinity_np(thread, sizeof(set), &set);
 }
 
 /* The calling thread is the first worker. Returns what all of them did, in *ret_iterations. */
-static int burn_all(unsigned long long threads, unsigned long long *ret_iterations)
+static int burn_all(const struct settings *settings, unsigned long long *ret_iterations)
 {
-	_cleanup_free_ struct worker *workers = calloc(threads, sizeof(*workers));
+	_cleanup_free_ struct worker *workers = calloc(settings->threads, sizeof(*workers));
 	unsigned long long started = 1, iterations = 0;
-	int error = 0;
+	int error = settings->spread ? pin_to_cpu(pthread_self(), 0) : 0;
 
 	if (!workers)
 		return -ENOMEM;
-	while (started < threads && !error) {
+	workers[0].depth = settings->depth;
+	while (started < settings->threads && !error) {
+		workers[started].depth = settings->depth;
 		error = -pthread_create(&workers[started].thread, NULL, worker_main, &workers[started]);
-		if (!error)
-			started++;
+		if (error)
+			break;
+		if (settings->spread)
+			error = pin_to_cpu(workers[started].thread, started);
+		started++;
 	}
 	if (error) {
 		stop = 1;
@@ -115,14 +134,16 @@ static bool read_number(const char *option, const char *text, unsigned long long
 /* Returns OPTIONS_RUN or the exit status. */
 static int read_settings(int count, char **arguments, struct settings *ret_settings)
 {
-	const char *threads = NULL, *cpu = NULL, *seconds = NULL;
+	const char *threads = NULL, *cpu = NULL, *spread = NULL, *depth = NULL, *seconds = NULL;
 	const struct option_spec options[] = {
 		{ "threads", "N", "busy threads (1)", &threads },
 		{ "cpu", "C", "pin all of them to CPU C (not pinned)", &cpu },
+		{ "spread", NULL, "pin the first to CPU 0, the second to CPU 1, and so on", &spread },
+		{ "depth", "N", "N more frames below burn_cpu() (0)", &depth },
 		{ "seconds", "N", "end by itself (on SIGTERM or SIGINT)", &seconds },
 	};
 	const struct command_spec command = { "cpu_hog",
-					      "[--threads N] [--cpu C] [--seconds N]",
+					      "[--threads N] [--cpu C | --spread] [--depth N] [--seconds N]",
 					      "Burns CPU time in user space, in burn_cpu().",
 					      "cpu_hog --threads 2 --cpu 0 --seconds 5",
 					      options,
@@ -140,9 +161,15 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 	}
 	if (!read_number("threads", threads, 1, 4096, &settings.threads) ||
 	    !read_number("cpu", cpu, 0, CPU_SETSIZE - 1, &settings.cpu) ||
+	    !read_number("depth", depth, 0, 1000, &settings.depth) ||
 	    !read_number("seconds", seconds, 1, 86400, &settings.seconds))
 		return EXIT_USAGE;
+	if (cpu && spread) {
+		log_error("--cpu and --spread exclude each other");
+		return EXIT_USAGE;
+	}
 	settings.pinned = cpu != NULL;
+	settings.spread = spread != NULL;
 	*ret_settings = settings;
 	return OPTIONS_RUN;
 }
@@ -166,7 +193,7 @@ int main(int argc, char **argv)
 	parsed = read_settings(argc, argv, &settings);
 	if (parsed != OPTIONS_RUN)
 		return parsed;
-	error = settings.pinned ? pin_to_cpu(settings.cpu) : 0;
+	error = settings.pinned ? pin_to_cpu(pthread_self(), settings.cpu) : 0;
 	if (error) {
 		log_error("cannot pin to CPU %llu: %s", settings.cpu, strerror(-error));
 		return EXIT_FAILED;
@@ -176,7 +203,7 @@ int main(int argc, char **argv)
 	sigaction(SIGALRM, &action, NULL);
 	began = wall_seconds();
 	alarm((unsigned int)settings.seconds);
-	error = burn_all(settings.threads, &iterations);
+	error = burn_all(&settings, &iterations);
 	if (error) {
 		log_error("cannot start %llu threads: %s", settings.threads, strerror(-error));
 		return EXIT_FAILED;
