@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the end-to-end tests and the demo share: an installation of its own (pins, run, state and rules
-# directories, a cgroup), awaiting log lines, and taking all of it away again.
+# What the end-to-end tests, the demo and make bench share: an installation of its own (pins, run, state and
+# rules directories, a cgroup), awaiting log lines, and taking all of it away again.
 
 TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$TREE/build
@@ -11,7 +11,7 @@ TEST_GROUP=nogroup
 # bourdon_setup NAME: names and makes the directories. The loader mounts bpffs itself where nobody did.
 bourdon_setup() {
 	PIN_DIR=/sys/fs/bpf/bourdon_$1_$$
-	WORK=$(mktemp -d "/tmp/bourdon-$1.XXXXXX")
+	WORK=$(mktemp -d "${TMPDIR:-/tmp}/bourdon-$1.XXXXXX")
 	chmod 0711 "$WORK"
 	RUN_DIR=$WORK/run
 	STATE_DIR=$WORK/state
@@ -28,12 +28,8 @@ bourdon_setup() {
 
 # bourdon_teardown: what setup, load and the functions below made is gone afterwards, whatever happened.
 bourdon_teardown() {
-	local pid
 	daemon_stop TERM
-	for pid in "${CHILDREN[@]}"; do
-		kill -KILL "$pid" 2>/dev/null || true
-		wait "$pid" 2>/dev/null || true
-	done
+	children_end
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
 	cgroup_remove
 	rm -rf "$WORK"
@@ -159,6 +155,16 @@ start() {
 	CHILDREN+=("$CHILD")
 	IFS= read -r -t 20 -u "$output" line
 	[[ $line == ready* ]]
+}
+
+# children_end: ends all workloads that are left, whatever they are doing.
+children_end() {
+	local pid
+	for pid in "${CHILDREN[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	CHILDREN=()
 }
 
 # stop PID: ends a workload.
