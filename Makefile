@@ -39,19 +39,22 @@ REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 UNIT := $(wildcard tests/unit/*.c)
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit)
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests deps demo test lint format clean help
+.PHONY: all workloads tests benches deps demo test bench lint format clean help
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
+benches: workloads $(BENCHES)
 
 help:
 	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
 	@echo '  make deps       install the Debian packages that are missing'
+	@echo '  make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md'
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
 	@echo '  make format     write the formatting'
 	@echo '  make clean      remove build/'
@@ -86,9 +89,16 @@ shellcheck       make lint
 endef
 export DEPENDENCIES
 
+# And what only make bench needs.
+define BENCH_DEPENDENCIES
+linux-perf       what bourdon's cost is held against
+endef
+export BENCH_DEPENDENCIES
+
 deps:
-	@printf '%s\n' "$$DEPENDENCIES" | { missing=; \
+	@printf '%s\n' "$$DEPENDENCIES" "$${MORE_DEPENDENCIES-}" | { missing=; \
 	while read -r package reason; do \
+		[ -n "$$package" ] || continue; \
 		dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q ' installed$$' && continue; \
 		echo "missing: $$package ($$reason)"; missing="$$missing $$package"; \
 	done; \
@@ -103,6 +113,11 @@ demo: deps
 test: deps
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/run.sh
+
+bench:
+	$(Q)MORE_DEPENDENCIES="$$BENCH_DEPENDENCIES" $(MAKE) --no-print-directory deps
+	$(Q)$(MAKE) --no-print-directory all benches
+	$(Q)bench/run.sh $(if $(WRITE),--write) $(PART)
 
 # ---- in-kernel programs: one object of all of them, and its skeleton ----
 
@@ -181,16 +196,35 @@ $(B)/tools/%: tests/tools/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -lbpf -o $@
 
+# ---- benchmarks ----
+
+$(B)/bench/%.bpf.o: bench/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/skeleton/reference.skel.h: $(B)/bench/reference.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name reference_bpf > $@
+
+$(B)/object/bench/reference.o: $(B)/skeleton/reference.skel.h
+BENCH_SHARED := $(call objects,bench/program_stats.c bench/made_samples.c $(CONSUMER) $(COMMON))
+$(BENCHES): LIBS += -lm
+.SECONDARY: $(BENCHES:$(B)/bench/%=$(B)/object/bench/%.o) $(BENCH_SHARED)
+$(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)
+	@mkdir -p $(@D)
+	$(link)
+
 # ---- tools ----
 
-SOURCES := $(shell find bpf loader consumer report common policy tests -name '*.[ch]' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats .ci/run)
+SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' 2>/dev/null)
+SCRIPTS := $(wildcard tests/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh bench/*.bash \
+	bench/parts/*.sh .ci/run)
 
 format:
 	$(Q)clang-format -i $(SOURCES)
 
-TIDY = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
-lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(POLICIES)
+TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
+lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	$(Q)shellcheck -x $(SCRIPTS)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * commit writes captures into a database through the store that bourdond has, and says for each how much the
+ * files grew and how long it took. It also makes the database of many captures that readers are measured on.
+ */
+#include "bench/made_samples.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "consumer/store.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DATABASE_BYTES_MAX (16UL << 30) /* none of these captures makes another one go */
+#define LIBRARIES 12U
+#define SITES_OF_FUNCTION 3U /* frames that lie in one function */
+
+struct settings {
+	const char *directory;
+	unsigned long long captures, samples, stacks, depth;
+};
+
+/* ---- a capture ---- */
+
+static struct capture *make_capture(const struct settings *settings)
+{
+	struct made_shape shape = { (uint32_t)settings->stacks, (uint32_t)settings->depth };
+	uint32_t samples = (uint32_t)settings->samples;
+	/* one more: the oldest slot of a full ring is not read */
+	_cleanup_free_ struct sample *slots = calloc(samples + 1UL, sizeof(*slots));
+	struct rings rings = { slots, samples + 1, 1, 0 };
+	struct capture_cause cause;
+	struct capture *capture;
+
+	if (!slots)
+		return NULL;
+	made_ring(&shape, 0, slots, samples);
+	cause = made_cause();
+	capture = capture_begin(&cause, &rings, 1);
+	if (!capture) {
+		free(cause.cgroup);
+		return NULL;
+	}
+	capture_drain(capture, made_describe, NULL);
+	capture_end(capture, cause.triggered_ns + cause.capture_ns, false);
+	return capture;
+}
+
+/* ---- names, as the resolver leaves them ---- */
+
+static int name_modules(struct resolved *resolved)
+{
+	resolved->modules_count = LIBRARIES + 1;
+	resolved->modules = calloc(resolved->modules_count, sizeof(*resolved->modules));
+	if (!resolved->modules)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < resolved->modules_count; i++) {
+		struct resolved_module *module = &resolved->modules[i];
+
+		module->kind = i ? MODULE_FILE : MODULE_KERNEL;
+		snprintf(module->build_id, sizeof(module->build_id), "%040x", i);
+		if (asprintf(&module->path, i ? "/usr/lib/x86_64-linux-gnu/libworker%02u.so.6" : "[kernel]",
+			     i) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* `number` counts the kernel's frames first, then the user's. */
+static int name_frame(uint32_t number, struct resolved_frame *ret_frame)
+{
+	bool is_kernel = number < MADE_KERNEL_FRAMES;
+	uint32_t at = is_kernel ? number : number - MADE_KERNEL_FRAMES;
+	struct resolved_frame frame = { .module = is_kernel ? 0 : 1 + at % LIBRARIES,
+					.offset = (int64_t)at * MADE_FRAME_BYTES,
+					.function_offset = at % SITES_OF_FUNCTION * MADE_FRAME_BYTES };
+
+	if (asprintf(&frame.function, is_kernel ? "do_sys_work_%u" : "worker_handle_request_%u",
+		     at / SITES_OF_FUNCTION) < 0)
+		return -ENOMEM;
+	*ret_frame = frame;
+	return 0;
+}
+
+static int name_stack(const struct capture *capture, uint32_t position, uint32_t *known,
+		      struct resolved *resolved)
+{
+	const struct stack *stack = &capture->stacks.stacks[position];
+	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth;
+
+	for (uint32_t i = 0; i < depth; i++) {
+		uint32_t number = (uint32_t)(capture->stacks.frames[stack->first + i] / MADE_FRAME_BYTES) +
+				  (i < stack->kernel_depth ? 0 : MADE_KERNEL_FRAMES);
+
+		if (!known[number]) {
+			int result = name_frame(number, &resolved->frames[resolved->frames_count]);
+
+			if (result < 0)
+				return result;
+			known[number] = ++resolved->frames_count;
+		}
+		resolved->of_stack_frame[stack->first + i] = known[number] - 1;
+	}
+	resolved->depths[position] = (uint16_t)depth;
+	return 0;
+}
+
+static int name_capture(const struct capture *capture, struct resolved *ret_resolved)
+{
+	uint32_t known[MADE_KERNEL_FRAMES + MADE_USER_FRAMES] = { 0 }; /* position + 1 */
+	struct resolved resolved = {
+		.frames = calloc(ARRAY_SIZE(known), sizeof(struct resolved_frame)),
+		.of_stack_frame = calloc(capture->stacks.frames_count + 1UL, sizeof(uint32_t)),
+		.depths = calloc(capture->stacks.count + 1UL, sizeof(uint16_t)),
+	};
+	int result = resolved.frames && resolved.of_stack_frame && resolved.depths ? name_modules(&resolved)
+										   : -ENOMEM;
+
+	for (uint32_t i = 0; i < capture->stacks.count && !result; i++)
+		result = name_stack(capture, i, known, &resolved);
+	if (result < 0)
+		resolved_free(&resolved);
+	else
+		*ret_resolved = resolved;
+	return result;
+}
+
+/* ---- the database ---- */
+
+static uint64_t file_bytes(const char *directory, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat at;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return stat(path, &at) ? 0 : (uint64_t)at.st_size;
+}
+
+static uint64_t database_bytes(const char *directory)
+{
+	return file_bytes(directory, DATABASE_FILE) + file_bytes(directory, DATABASE_FILE "-wal");
+}
+
+static int begin_run(struct store *store)
+{
+	static const char text[] = "[rule web]\ncomm = worker\ncpu.some = 5%\nwatch = system\n";
+	const struct manifest manifest = { .abi = BOURDON_ABI, .kernel = "made", .cpus = 1, .hz = 47 };
+	struct config_errors errors = { 0 };
+	uint32_t rule_id, pattern_id;
+	struct rule_set rules;
+	int result = rules_read_text("made.conf", text, strlen(text), &rules, &errors);
+
+	if (result < 0)
+		return result;
+	result = store_next_ids(store, &rule_id, &pattern_id);
+	if (!result)
+		result = rules_assign_ids(&rules, rule_id, pattern_id);
+	if (!result)
+		result = store_begin_run(store, &manifest, &rules);
+	rules_free(&rules);
+	return result;
+}
+
+static int commit(struct store *store, const struct settings *settings, struct capture *capture,
+		  const struct resolved *resolved, const struct mappings *mappings)
+{
+	uint64_t before_bytes, began_ns, ended_ns;
+	int result = store_begin_capture(store, &capture->cause, capture_history_ns(capture),
+					 &capture->capture_id);
+
+	if (result < 0)
+		return result;
+	before_bytes = database_bytes(settings->directory);
+	began_ns = clock_monotonic_ns();
+	result = store_commit_capture(store, capture, resolved, mappings);
+	ended_ns = clock_monotonic_ns();
+	if (!result)
+		printf("us=%" PRIu64 " bytes=%" PRIu64 " rows=%u stacks=%u frames=%u\n",
+		       (ended_ns - began_ns) / 1000, database_bytes(settings->directory) - before_bytes,
+		       capture->rows_count, capture->stacks.count, resolved->frames_count);
+	return result;
+}
+
+/* The same capture over and over: from the second on the database knows its stacks. */
+static int commit_all(struct store *store, const struct settings *settings, struct capture *capture)
+{
+	struct mappings *mappings = mappings_new();
+	struct resolved resolved = { 0 };
+	int result = mappings ? name_capture(capture, &resolved) : -ENOMEM;
+
+	for (unsigned long long i = 0; i < settings->captures && !result; i++) {
+		result = commit(store, settings, capture, &resolved, mappings);
+		capture->cause.triggered_at += (int64_t)(60 * CLOCK_SECOND_NS);
+	}
+	resolved_free(&resolved);
+	mappings_free(mappings);
+	return result;
+}
+
+static int run(const struct settings *settings)
+{
+	struct capture *capture = make_capture(settings);
+	atomic_uint_fast64_t give_up_ns;
+	struct store *store = NULL;
+	int result;
+
+	if (!capture)
+		return -ENOMEM;
+	atomic_init(&give_up_ns, 0);
+	result = store_open(&store, settings->directory, DATABASE_BYTES_MAX, &give_up_ns);
+	if (!result)
+		result = begin_run(store);
+	if (!result)
+		result = commit_all(store, settings, capture);
+	if (!result)
+		result = store_end_run(store);
+	store_close(store);
+	capture_free(capture);
+	return result;
+}
+
+/* Returns OPTIONS_RUN or the exit status. */
+static int read_settings(int count, char **arguments, struct settings *ret_settings)
+{
+	const char *captures = "1", *samples = "10000", *stacks = "500", *depth = "30";
+	const struct option_spec options[] = {
+		{ "captures", "N", "captures to write (1)", &captures },
+		{ "samples", "N", "samples of each, a row each (10000)", &samples },
+		{ "stacks", "N", "distinct stacks of each (500)", &stacks },
+		{ "depth", "N", "frames of a stack (30)", &depth },
+	};
+	const struct command_spec command = { "commit",
+					      "DIRECTORY [OPTION...]",
+					      "Writes captures into DIRECTORY/" DATABASE_FILE
+					      " and says what each took.",
+					      "commit /var/tmp/database --captures 10",
+					      options,
+					      ARRAY_SIZE(options) };
+	int words, parsed = options_parse(&command, count, arguments, &words);
+
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (words != 1 || options_number(captures, 1, 100000, &ret_settings->captures) ||
+	    options_number(samples, 1, 1000000, &ret_settings->samples) ||
+	    options_number(stacks, 1, 10000, &ret_settings->stacks) ||
+	    options_number(depth, 2, SAMPLE_USER_FRAMES, &ret_settings->depth)) {
+		log_error("takes a directory, and numbers within reason: see --help");
+		return EXIT_USAGE;
+	}
+	ret_settings->directory = arguments[1];
+	return OPTIONS_RUN;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings;
+	int parsed, error;
+
+	log_init("commit");
+	parsed = read_settings(argc, argv, &settings);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	error = run(&settings);
+	if (error)
+		log_error("cannot write the captures: %s", strerror(-error));
+	return error ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * drain says how fast the consumer takes samples from full rings: reads them, finds whose they are, interns
+ * their stacks and adds them up, as bourdond does when a watch has fired. There are more rings than caches
+ * hold, as on a large machine, so that each sample comes from memory.
+ */
+#include "bench/made_samples.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define RING_BYTES (1UL << 20)
+#define SLOTS ((uint32_t)(RING_BYTES / sizeof(struct sample)))
+
+struct settings {
+	unsigned long long stacks, depth, cpus, rounds;
+};
+
+/* One capture of all that the rings hold. By this thread's CPU time: other people's is not the consumer's. */
+static int drain_once(const struct rings *rings)
+{
+	struct capture_cause cause = made_cause();
+	struct capture *capture = capture_begin(&cause, rings, clock_monotonic_ns());
+	uint64_t began_ns, ended_ns, samples = 0;
+
+	if (!capture) {
+		free(cause.cgroup);
+		return -ENOMEM;
+	}
+	began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	capture_drain(capture, made_describe, NULL);
+	ended_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		samples += capture->rows[i].samples;
+	printf("samples=%" PRIu64 " ns=%" PRIu64 " stacks=%u rows=%u\n", samples, ended_ns - began_ns,
+	       capture->stacks.count, capture->rows_count);
+	capture_free(capture);
+	return 0;
+}
+
+static int run(const struct settings *settings)
+{
+	struct made_shape shape = { (uint32_t)settings->stacks, (uint32_t)settings->depth };
+	uint32_t cpus = (uint32_t)settings->cpus;
+	_cleanup_free_ struct sample *slots = calloc((size_t)cpus * SLOTS, sizeof(*slots));
+	struct rings rings = { slots, SLOTS, cpus, 0 };
+	int result = slots ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < cpus && !result; i++)
+		made_ring(&shape, i * SLOTS, slots + (size_t)i * SLOTS, SLOTS);
+	for (unsigned long long i = 0; i < settings->rounds && !result; i++)
+		result = drain_once(&rings);
+	return result;
+}
+
+/* Returns OPTIONS_RUN or the exit status. */
+static int read_settings(int count, char **arguments, struct settings *ret_settings)
+{
+	const char *stacks = "500", *depth = "30", *cpus = "64", *rounds = "20";
+	const struct option_spec options[] = {
+		{ "stacks", "N", "distinct stacks (500)", &stacks },
+		{ "depth", "N", "frames of each (30)", &depth },
+		{ "cpus", "N", "rings of 1 MiB (64)", &cpus },
+		{ "rounds", "N", "times to drain them (20)", &rounds },
+	};
+	const struct command_spec command = {
+		"drain",           "[OPTION...]", "Drains full sample rings and says how long that took.",
+		"drain --depth 5", options,       ARRAY_SIZE(options)
+	};
+	int words, parsed = options_parse(&command, count, arguments, &words);
+
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (words || options_number(stacks, 1, 10000, &ret_settings->stacks) ||
+	    options_number(depth, 2, SAMPLE_USER_FRAMES, &ret_settings->depth) ||
+	    options_number(cpus, 1, 1024, &ret_settings->cpus) ||
+	    options_number(rounds, 1, 10000, &ret_settings->rounds)) {
+		log_error("takes up to 10000 stacks of 2 to %u frames, 1024 CPUs and 10000 rounds",
+			  SAMPLE_USER_FRAMES);
+		return EXIT_USAGE;
+	}
+	return OPTIONS_RUN;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings;
+	int parsed, error;
+
+	log_init("drain");
+	parsed = read_settings(argc, argv, &settings);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	error = run(&settings);
+	if (error)
+		log_error("cannot drain: %s", strerror(-error));
+	return error ? EXIT_FAILED : EXIT_DONE;
+}
