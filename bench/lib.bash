@@ -13,7 +13,7 @@ ROUNDS=${BENCH_ROUNDS:-7}          # of what is compared, one after the other
 ROUND_SECONDS=${BENCH_SECONDS:-5}  # of each
 IDLE_SECONDS=${BENCH_IDLE_SECONDS:-60}
 CPUS=$(getconf _NPROCESSORS_ONLN)
-HZ=47
+HZ=${BENCH_HZ:-47}
 
 # bench_setup NAME: an installation for this part, on a disk (/tmp may be memory), that ends with it.
 bench_setup() {
@@ -77,7 +77,7 @@ quiet_rule() {
 
 # arm COMM: loads, and starts the consumer with processes of that name as targets.
 arm() {
-	load
+	load --hz "$HZ"
 	quiet_rule armed "$1"
 	daemon_start
 }

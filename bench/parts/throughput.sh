@@ -29,7 +29,7 @@ count_armed() {
 # The rule fires at the least pressure; the capture goes on longer than the workload does.
 count_capturing() {
 	local crowd
-	load
+	load --hz "$HZ"
 	rule capturing 'comm = cpu_hog' 'cpu.some = 1ms/2s' 'watch = system' 'history = 10s' \
 		"capture = $((ROUND_SECONDS + 5))s" 'cooldown = 1h'
 	daemon_start
@@ -76,6 +76,5 @@ for kind in armed capturing; do
 		"$(spread 2 % < "$WORK/lost-perf")" - \
 		"$(verdict "$(median < "$WORK/lost-$kind")" 0.3) 0.3 %, if the noise is less"
 done
-awk -v rounds="$ROUNDS" '{ print $1 }' "$WORK/nothing" | sort -g |
-	awk '{ all[NR] = $1 } END { printf "%.2f %%\n", 100 * (all[NR] - all[1]) / all[NR] }' > "$WORK/noise"
+sort -g "$WORK/nothing" | awk '{ all[NR] = $1 } END { printf "%.2f %%\n", 100 * (all[NR] - all[1]) / all[NR] }' > "$WORK/noise"
 row 'the noise: rounds with nothing, slowest beside fastest' "$(cat "$WORK/noise")"
