@@ -150,15 +150,15 @@ static int begin_run(struct store *store)
 	static const char text[] = "[rule web]\ncomm = worker\ncpu.some = 5%\nwatch = system\n";
 	const struct manifest manifest = { .abi = BOURDON_ABI, .kernel = "made", .cpus = 1, .hz = 47 };
 	struct config_errors errors = { 0 };
-	uint32_t rule_id, pattern_id;
+	struct rule_ids ids;
 	struct rule_set rules;
 	int result = rules_read_text("made.conf", text, strlen(text), &rules, &errors);
 
 	if (result < 0)
 		return result;
-	result = store_next_ids(store, &rule_id, &pattern_id);
+	result = store_next_ids(store, &ids);
 	if (!result)
-		result = rules_assign_ids(&rules, rule_id, pattern_id);
+		result = rules_assign_ids(&rules, NULL, &ids);
 	if (!result)
 		result = store_begin_run(store, &manifest, &rules);
 	rules_free(&rules);
