@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The configuration changes while the daemon runs: however it is changed, all of it or nothing, and what did not
+# change lives on.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup reload
+	cgroup_make
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+rule_names() {
+	status_json | jq -r '[.rules[].name] | sort | join(",")'
+}
+
+await_rules() {
+	await_status 10 "[.rules[].name] | sort | join(\",\") == \"$1\""
+}
+
+@test "a file written, added, renamed over, removed; a link swapped; SIGHUP" {
+	load
+	rule one 'comm = bdtest-1' 'cpu.some = 90%'
+	daemon_start
+	await_rules one
+	rule two 'comm = bdtest-2' 'cpu.some = 90%'
+	await_rules one,two
+	# as an editor does it
+	printf '[rule three]\ncomm = bdtest-3\nio.some = 90%%\n' > "$WORK/new"
+	mv "$WORK/new" "$RULES_DIR/two.conf"
+	await_rules one,three
+	rm "$RULES_DIR/one.conf"
+	await_rules three
+	# as Kubernetes does it: files are links into ..data, which is a link that is renamed over
+	mkdir "$RULES_DIR/..v1" "$RULES_DIR/..v2"
+	printf '[rule v1]\ncomm = bdtest-1\nio.some = 90%%\n' > "$RULES_DIR/..v1/map.conf"
+	printf '[rule v2]\ncomm = bdtest-2\nio.some = 90%%\n' > "$RULES_DIR/..v2/map.conf"
+	ln -s ..v1 "$RULES_DIR/..data"
+	ln -s ..data/map.conf "$RULES_DIR/map.conf"
+	await_rules three,v1
+	ln -s ..v2 "$RULES_DIR/..new"
+	mv -T "$RULES_DIR/..new" "$RULES_DIR/..data"
+	await_rules three,v2
+	# the whole directory is another one
+	mkdir "$WORK/other"
+	printf '[rule other]\ncomm = bdtest-1\nio.some = 90%%\n' > "$WORK/other/o.conf"
+	mv "$RULES_DIR" "$WORK/gone"
+	mv "$WORK/other" "$RULES_DIR"
+	await_rules other
+	# and in the new one changes are seen as in the old
+	rule more 'comm = bdtest-2' 'cpu.some = 90%'
+	await_rules more,other
+	kill -HUP "$DAEMON"
+	await_log 10 'the configuration is as it was'
+}
+
+@test "a mistake changes nothing, is named everywhere, and mending it is enough" {
+	load
+	rule good 'comm = bdtest-1' 'cpu.some = 90%'
+	daemon_start
+	rule bad 'comm = bdtest-2' 'cpu.some = 900%'
+	await_log 10 "rules.d/bad.conf:3: cpu.some = 900%"
+	await_log 10 'the one before stays in force'
+	[ "$(rule_names)" = good ]
+	run "$BUILD/bourdon" --db "$DB" status
+	[[ $output == *'not in force: '*'rules.d/bad.conf:3: cpu.some = 900%'* ]]
+	[[ $output == *'remedy: mend it'* ]]
+	[ "$(status_json | jq '.daemon[0].reloads_refused')" -eq 1 ]
+	printf '[database]\nmax_size = 1\n' > "$WORK/bourdon.conf"
+	rm "$RULES_DIR/bad.conf"
+	await_log 10 'bourdon.conf:2: max_size = 1'
+	printf '[database]\nmax_size = 64MiB\n' > "$WORK/bourdon.conf"
+	await_log 10 'reloaded: 1 rules'
+	await_status 5 '.daemon[0].reload_mistake == "" and .daemon[0].reloads == 1'
+	daemon_stop TERM
+	[ "$(sql "SELECT value FROM counter WHERE name = 'reloads-refused' ORDER BY at DESC LIMIT 1")" -eq 2 ]
+}
+
+@test "what did not change lives on: ids, kernel triggers, cooldown, targets; a capture ends under its old rule" {
+	grant_start
+	load
+	rule kept 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 6s' 'cooldown = 1h'
+	rule goes 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 6s' 'cooldown = 1h'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule (kept|goes) fired'
+	await_log 30 'rule (kept|goes) fired'
+	local before
+	before=$(find "/proc/$DAEMON/fd" -lname '*/cpu.pressure' -printf '%f\n')
+	[ "$(wc -l <<< "$before")" -eq 2 ]
+	local id
+	id=$(status_json | jq '.rules[] | select(.name == "kept").id')
+	rm "$RULES_DIR/goes.conf"
+	rule new 'comm = cpu_hog' "cgroup = /$CGROUP" 'io.some = 90%'
+	await_rules kept,new
+	[ "$(status_json | jq '.rules[] | select(.name == "kept").id')" -eq "$id" ]
+	[ "$(status_json | jq '.rules[] | select(.name == "new").id')" -eq 3 ]
+	status_json | jq -e '.watches[] | select(.rule == "kept") | .trigger_mode == "kernel" and .state == "cooldown" and .fired >= 1'
+	status_json | jq -e '.daemon[0].targets == 1 and (.captures | length) == 2'
+	await_sql 30 "SELECT group_concat(rule) FROM (SELECT rule FROM capture WHERE state = 'complete' ORDER BY rule)" goes,kept
+	[ "$(sql "SELECT group_concat(rule_id || rule) FROM rule")" = "1goes,2kept,3new" ]
+	# the trigger that went is closed, the other is the one that it was, and the new watch is there
+	await_status 10 '[.watches[].rule] | sort == ["kept", "new"]'
+	[ "$(find "/proc/$DAEMON/fd" -lname '*/io.pressure' | wc -l)" -eq 1 ]
+	local after
+	after=$(find "/proc/$DAEMON/fd" -lname '*/cpu.pressure' -printf '%f\n')
+	[ "$(wc -l <<< "$after")" -eq 1 ]
+	grep -qx "$after" <<< "$before"
+}
+
+@test "a thousand reloads leave no descriptor, watch, target or map entry behind" {
+	grant_start
+	load
+	local variants=('[rule a]\ncomm = cpu_hog\ncpu.some = 90%%\n[rule c]\ncomm = cpu_*\nio.some = 90%%\n'
+		'[rule b]\ncomm = cpu_h*\nio.some = 80%%\n')
+	# shellcheck disable=SC2059
+	printf "${variants[0]}" > "$RULES_DIR/r.conf"
+	daemon_start
+	start cpu_hog --threads 1
+	await_status 10 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
+	local fds memory i
+	fds=$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)
+	for i in {1..1000}; do
+		# shellcheck disable=SC2059
+		printf "${variants[$((i % 2))]}" > "$RULES_DIR/r.conf"
+		kill -HUP "$DAEMON"
+		await_log 10 'reloaded: [12] rules, 1 targets'
+		((i != 100)) || memory=$(awk '/^VmRSS/ { print $2 }' "/proc/$DAEMON/status")
+	done
+	await_status 60 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
+	until [ "$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)" -eq "$fds" ]; do sleep 0.1; done
+	status_json | jq -e '.daemon[0] | .reloads == 1000 and .targets == 1 and .watches == 2'
+	local live
+	live=$(bpftool map dump pinned "$PIN_DIR/patterns_a" -j | jq length)
+	((live <= 2))
+	(($(awk '/^VmRSS/ { print $2 }' "/proc/$DAEMON/status") < memory + 1024))
+	# ids are never used twice
+	[ "$(sql 'SELECT count(*) = count(DISTINCT rule_id) FROM rule')" = 1 ]
+}
