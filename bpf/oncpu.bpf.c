@@ -14,7 +14,8 @@ struct samples_map oncpu SEC(".maps");
  * spins on a slot would see it there.
  */
 struct scratch {
-	__u64 written; /* samples of this CPU so far */
+	__u64 written;  /* samples of this CPU so far */
+	__u64 erred_ns; /* when this CPU reported an error last */
 	__u64 frames[SAMPLE_USER_FRAMES];
 };
 
@@ -36,6 +37,19 @@ static __always_inline void publish(__u64 *seq, __u64 value)
 	__sync_lock_test_and_set(seq, value);
 }
 
+#define ERROR_INTERVAL_NS 1000000000ULL
+
+/* All are counted; one a second and CPU says who, and why. */
+static __always_inline void note_stack_error(struct scratch *scratch, const struct sample *slot, __u32 code,
+					     long error)
+{
+	count(code == ERROR_KERNEL_STACK ? COUNTER_KERNEL_STACK_ERRORS : COUNTER_USER_STACK_ERRORS);
+	if (slot->time_ns - scratch->erred_ns < ERROR_INTERVAL_NS)
+		return;
+	scratch->erred_ns = slot->time_ns;
+	report_error(code, (__s32)error, slot->tgid);
+}
+
 static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx, struct sample *slot,
 					      struct scratch *scratch)
 {
@@ -47,7 +61,7 @@ static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx, s
 	bytes = bpf_get_stack(ctx, scratch->frames, SAMPLE_KERNEL_FRAMES * sizeof(__u64), 0);
 	if (bytes < 0) {
 		slot->kernel_depth = (__s16)bytes;
-		count(COUNTER_KERNEL_STACK_ERRORS);
+		note_stack_error(scratch, slot, ERROR_KERNEL_STACK, bytes);
 		return;
 	}
 	for (__u32 i = 0; i < SAMPLE_KERNEL_FRAMES; i++) {
@@ -71,7 +85,7 @@ static __always_inline void take_user_stack(struct bpf_perf_event_data *ctx, str
 	slot->unwinder = UNWINDER_FRAME_POINTER;
 	if (bytes < 0) {
 		slot->user_depth = (__s16)bytes;
-		count(COUNTER_USER_STACK_ERRORS);
+		note_stack_error(scratch, slot, ERROR_USER_STACK, bytes);
 		return;
 	}
 	for (; depth < SAMPLE_USER_FRAMES; depth++) {

@@ -10,9 +10,9 @@
 #include "consumer/coverage.h"
 #include "consumer/event_source.h"
 #include "consumer/patterns.h"
-#include "consumer/process_events.h"
 #include "consumer/recorder.h"
 #include "consumer/status.h"
+#include "consumer/tracking.h"
 
 #include <signal.h>
 #include <string.h>
@@ -22,11 +22,7 @@
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
-#define WALK_SECONDS 30U
 #define SETTLED_NS (CLOCK_SECOND_NS / 5)
-#define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
-#define ERRORS_A_MINUTE 5U
-#define WALKS_UNWANTED 2U /* that find no target in a cgroup, until it is not watched any more */
 
 /* A configuration that is not in force any more, and whose rules a capture may still be taken by. */
 struct retired {
@@ -42,178 +38,21 @@ struct daemon {
 	struct retired *retired;
 	struct store_thread *store;
 	struct cgroups *cgroups;
-	struct process_events *events;
 	struct coverage *coverage;
 	struct closer *closer;
 	struct control_socket *control;
 	struct config_watch config_watch;
 	struct reload_state reload;
-	struct targets targets;
+	struct tracking tracking;
 	struct watches watches;
 	struct recorder recorder;
-	uint64_t remembered_ns; /* longer than any rule's history */
 	uint64_t started_ns;
-	uint32_t walk;
-	bool unwatched;       /* some target is: watch_unwatched() */
-	unsigned int seconds; /* ticks so far */
 	int epoll, timer, signals, inotify;
 	struct event_source timer_source, signals_source, pins_source, processes_source, config_source,
 		reload_source;
 	bool ended;
-	struct log_limit error_limit, suppressed_limit;
+	struct log_limit suppressed_limit;
 };
-
-/* ---- processes ---- */
-
-/* False where its cgroup's path is not known yet. */
-static bool watch_process(struct daemon *daemon, const struct target_process *process)
-{
-	const char *cgroup = cgroups_path(daemon->cgroups, process->cgroup_id);
-
-	if (!cgroup)
-		return false;
-	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
-		const struct rule *rule = &daemon->configuration->rules.rules[i];
-
-		if (rule->watch != WATCH_CGROUP || !rule_applies(rule, process->comm, cgroup))
-			continue;
-		if (watches_add(&daemon->watches, rule, process->cgroup_id, cgroup, daemon->walk) < 0)
-			log_warning("out of memory: %s is not watched for rule %s", cgroup, rule->name);
-	}
-	return true;
-}
-
-/*
- * The hierarchy is looked at once a second at most: a cgroup that was made and filled right behind a look
- * waits for the next.
- */
-static void watch_unwatched(struct daemon *daemon)
-{
-	if (!daemon->unwatched)
-		return;
-	daemon->unwatched = false;
-	for (uint32_t i = 0; i < daemon->targets.count; i++) {
-		struct target_process *process = &daemon->targets.processes[i];
-
-		if (process->watched || process->gone_ns)
-			continue;
-		process->watched = watch_process(daemon, process);
-		daemon->unwatched |= !process->watched;
-	}
-}
-
-/* The kernel answered from a trie that may have been replaced meanwhile: asked again, ours must agree. */
-static bool is_stale(const struct daemon *daemon, uint32_t pattern_id, const char *comm)
-{
-	uint32_t ids[COMM_TRIE_PATH];
-
-	return !rules_patterns_of(&daemon->configuration->rules, comm, ids) || ids[0] != pattern_id;
-}
-
-static void take_target(struct daemon *daemon, struct target_process *process)
-{
-	if (is_stale(daemon, process->pattern_id, process->comm)) {
-		own_count(daemon->own_counters, OWN_STALE_EVENTS);
-		return;
-	}
-	process->watched = watch_process(daemon, process);
-	daemon->unwatched |= !process->watched;
-	if (targets_put(&daemon->targets, process) < 0)
-		return; /* its samples will count as of an unknown process */
-	store_thread_want_mappings(daemon->store);
-}
-
-static void on_process(void *user, const struct process_event *event)
-{
-	struct daemon *daemon = user;
-	struct target_process process = { .tgid = event->tgid,
-					  .pattern_id = event->pattern_id,
-					  .started_ns = event->started_ns,
-					  .cgroup_id = event->cgroup_id,
-					  .uid = event->uid,
-					  .walk = daemon->walk };
-
-	memcpy(process.comm, event->comm, sizeof(process.comm));
-	if (event->kind == PROCESS_MATCHED)
-		take_target(daemon, &process);
-	else
-		targets_leave(&daemon->targets, event->tgid, event->started_ns, clock_monotonic_ns());
-}
-
-static void on_task(void *user, const struct task_record *record)
-{
-	struct daemon *daemon = user;
-	const struct target_process *known;
-	struct target_process process = { .tgid = record->tgid,
-					  .pattern_id = record->pattern_id,
-					  .started_ns = record->started_ns,
-					  .cgroup_id = record->cgroup_id,
-					  .uid = record->uid,
-					  .walk = daemon->walk };
-
-	if (!record->pattern_id)
-		return;
-	memcpy(process.comm, record->comm, sizeof(process.comm));
-	known = targets_find(&daemon->targets, process.tgid, process.started_ns);
-	/* the walk comes by often, and knows nothing new of most */
-	if (known && !known->gone_ns && known->cgroup_id == process.cgroup_id &&
-	    known->pattern_id == process.pattern_id &&
-	    !memcmp(known->comm, process.comm, sizeof(process.comm)))
-		targets_put(&daemon->targets, &process);
-	else
-		take_target(daemon, &process);
-}
-
-static void on_error(void *user, const struct error_event *event)
-{
-	struct daemon *daemon = user;
-
-	own_count(daemon->own_counters, OWN_ERROR_RECORDS);
-	if (!log_allowed(&daemon->error_limit, ERRORS_A_MINUTE))
-		return;
-	switch (event->code) {
-	case ERROR_TARGETS_FULL:
-		log_warning("process %u (%s) cannot become a target: %s; raise bourdon-load --targets",
-			    event->tgid, event->comm, strerror(-event->error));
-		break;
-	case ERROR_EVENTS_FULL:
-		log_warning("an event of process %u (%s) was lost; the next walk finds it", event->tgid,
-			    event->comm);
-		break;
-	default:
-		log_warning("the kernel programs report error %u (%d) for process %u (%s)", event->code,
-			    event->error, event->tgid, event->comm);
-	}
-}
-
-/* What is gone is remembered for as long as the longest history, unless there is too much of it. */
-static void forget_gone(struct daemon *daemon, uint64_t now_ns)
-{
-	uint64_t keep_ns = daemon->remembered_ns;
-
-	do {
-		targets_forget(&daemon->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
-		keep_ns /= 2;
-	} while (daemon->targets.count - daemon->targets.live > GONE_MAX && keep_ns > CLOCK_SECOND_NS);
-}
-
-static void walk_tasks(struct daemon *daemon)
-{
-	int result;
-
-	daemon->walk++;
-	result = process_events_walk(daemon->events);
-	if (result < 0) {
-		if (log_allowed(&daemon->error_limit, ERRORS_A_MINUTE))
-			log_warning("the walk over all processes failed: %s", strerror(-result));
-		return;
-	}
-	targets_leave_unseen(&daemon->targets, daemon->walk, clock_monotonic_ns());
-	for (uint32_t i = 0; i < daemon->targets.count; i++)
-		if (!daemon->targets.processes[i].gone_ns)
-			watch_process(daemon, &daemon->targets.processes[i]);
-	watches_prune(&daemon->watches, daemon->walk - WALKS_UNWANTED);
-}
 
 /* ---- captures ---- */
 
@@ -267,8 +106,8 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 	 * What it takes to tell whose samples there are: the periodic walk may be half a minute old. And the
 	 * ledger counts whom this walk finds no room for among the targets.
 	 */
-	process_events_consume(daemon->events);
-	walk_tasks(daemon);
+	tracking_consume(&daemon->tracking);
+	tracking_walk(&daemon->tracking);
 	recorder_drain_newest(&daemon->recorder);
 }
 
@@ -288,30 +127,6 @@ static void free_retired(struct daemon *daemon)
 		*link = retired->next;
 		configuration_free(retired->configuration);
 		free(retired);
-	}
-}
-
-static void watch_system(struct daemon *daemon)
-{
-	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
-		const struct rule *rule = &daemon->configuration->rules.rules[i];
-
-		if (rule->watch == WATCH_SYSTEM &&
-		    watches_add(&daemon->watches, rule, 0, NULL, daemon->walk) < 0)
-			log_warning("out of memory: the system is not watched for rule %s", rule->name);
-	}
-}
-
-/* History may speak of a process until no rule looks back that far. */
-static void remember_long_enough(struct daemon *daemon)
-{
-	daemon->remembered_ns = WALK_SECONDS * CLOCK_SECOND_NS;
-	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
-		uint64_t history_ns =
-			daemon->configuration->rules.rules[i].history_ns + WALK_SECONDS * CLOCK_SECOND_NS;
-
-		if (history_ns > daemon->remembered_ns)
-			daemon->remembered_ns = history_ns;
 	}
 }
 
@@ -345,9 +160,7 @@ static int put_in_force(struct daemon *daemon, struct configuration *configurati
 	daemon->retired = retired;
 	daemon->configuration = configuration;
 	store_thread_confirm(daemon->store, configuration);
-	remember_long_enough(daemon);
-	watch_system(daemon);
-	walk_tasks(daemon);
+	tracking_follow(&daemon->tracking, &configuration->rules);
 	return 0;
 }
 
@@ -370,7 +183,7 @@ static void take_reload(struct daemon *daemon)
 		own_count(daemon->own_counters, OWN_RELOADS);
 		daemon->reload.mistake[0] = '\0';
 		log_info("reloaded: %zu rules, %u targets, %u watches", configuration->rules.count,
-			 daemon->targets.live, daemon->watches.count);
+			 daemon->tracking.targets.live, daemon->watches.count);
 	} else {
 		own_count(daemon->own_counters, OWN_RELOADS_REFUSED);
 		config_errors_log(&errors);
@@ -417,7 +230,7 @@ static void count_own(struct daemon *daemon)
 {
 	atomic_uint_fast64_t *values = daemon->own_counters->values;
 
-	atomic_store(&values[OWN_UNKNOWN_RECORDS], process_events_unknown(daemon->events));
+	atomic_store(&values[OWN_UNKNOWN_RECORDS], process_events_unknown(daemon->tracking.events));
 	atomic_store(&values[OWN_SPURIOUS], daemon->watches.spurious);
 	atomic_store(&values[OWN_GRANTS], daemon->watches.granted);
 	atomic_store(&values[OWN_GRANTS_REFUSED], daemon->watches.refused);
@@ -433,15 +246,12 @@ static void tick(struct daemon *daemon)
 	beat(daemon, now_ns);
 	look_at_coverage(daemon);
 	count_own(daemon);
-	watch_unwatched(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
 	recorder_tick(&daemon->recorder, now_ns);
 	free_retired(daemon);
 	reload_when_due(daemon, now_ns);
 	control_tick(daemon->control, now_ns);
-	if (++daemon->seconds % WALK_SECONDS == 0)
-		walk_tasks(daemon);
-	forget_gone(daemon, now_ns);
+	tracking_tick(&daemon->tracking, now_ns);
 }
 
 static void take_signal(struct daemon *daemon)
@@ -496,7 +306,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		take_pin_change(daemon);
 		break;
 	case SOURCE_PROCESSES:
-		process_events_consume(daemon->events);
+		tracking_consume(&daemon->tracking);
 		break;
 	case SOURCE_WATCH:
 		watches_event(&daemon->watches, (struct watch *)source, event->events, now_ns, on_fired,
@@ -530,11 +340,9 @@ static int arm(struct daemon *daemon)
 	result = publish(daemon, daemon->configuration);
 	if (result < 0)
 		return result;
-	remember_long_enough(daemon);
-	walk_tasks(daemon);
-	watch_system(daemon);
+	tracking_follow(&daemon->tracking, &daemon->configuration->rules);
 	log_info("ready: %zu rules, %u targets, %u watches", daemon->configuration->rules.count,
-		 daemon->targets.live, daemon->watches.count);
+		 daemon->tracking.targets.live, daemon->watches.count);
 	return 0;
 }
 
@@ -543,7 +351,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	struct epoll_event events[16];
 	int status;
 
-	daemon->store = daemon->recorder.store = store;
+	daemon->store = daemon->recorder.store = daemon->tracking.store = store;
 	if (add_source(daemon, store_thread_reload_fd(store), &daemon->reload_source))
 		return EXIT_FAILED;
 	status = arm(daemon) < 0 ? EXIT_FAILED : EXIT_DONE;
@@ -599,7 +407,8 @@ static int open_sources(struct daemon *daemon)
 	if (!result)
 		result = add_source(daemon, daemon->inotify, &daemon->pins_source);
 	return result ? result
-		      : add_source(daemon, process_events_fd(daemon->events), &daemon->processes_source);
+		      : add_source(daemon, process_events_fd(daemon->tracking.events),
+				   &daemon->processes_source);
 }
 
 static void describe(void *user, FILE *out)
@@ -608,7 +417,7 @@ static void describe(void *user, FILE *out)
 	const struct status status = { .pinned = daemon->pinned,
 				       .configuration = daemon->configuration,
 				       .own_counters = daemon->own_counters,
-				       .targets = &daemon->targets,
+				       .targets = &daemon->tracking.targets,
 				       .watches = &daemon->watches,
 				       .recorder = &daemon->recorder,
 				       .reload = &daemon->reload,
@@ -633,7 +442,6 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		struct configuration *configuration)
 {
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
-	struct process_events_handlers handlers = { on_process, on_error, on_task, daemon };
 	const struct pinned *pinned = settings->pinned;
 	int result;
 
@@ -654,7 +462,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	daemon->epoll = daemon->timer = daemon->signals = daemon->inotify = daemon->config_watch.inotify =
 		-EBADF;
 	daemon->recorder = (struct recorder){ .pinned = pinned,
-					      .targets = &daemon->targets,
+					      .targets = &daemon->tracking.targets,
 					      .own_counters = settings->own_counters,
 					      .rings = { .slots = pinned->slots,
 							 .slots_per_cpu = pinned->manifest.slots_per_cpu,
@@ -666,7 +474,8 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	if (!result)
 		result = coverage_open(&daemon->coverage, pinned);
 	if (!result)
-		result = process_events_open(&daemon->events, pinned, &handlers);
+		result = tracking_open(&daemon->tracking, pinned, daemon->cgroups, &daemon->watches,
+				       settings->own_counters);
 	if (!result)
 		result = open_sources(daemon);
 	if (!result)
@@ -687,8 +496,7 @@ void daemon_close(struct daemon *daemon)
 	control_close(daemon->control);
 	watches_close(&daemon->watches);
 	closer_stop(daemon->closer);
-	targets_free(&daemon->targets);
-	process_events_free(daemon->events);
+	tracking_close(&daemon->tracking);
 	coverage_free(daemon->coverage);
 	cgroups_free(daemon->cgroups);
 	config_watch_close(&daemon->config_watch);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/tracking.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+
+#include <string.h>
+
+#define WALK_SECONDS 30U
+#define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
+#define ERRORS_A_MINUTE 5U
+#define WALKS_UNWANTED 2U /* that find no target in a cgroup, until it is not watched any more */
+
+/* False where its cgroup's path is not known yet. */
+static bool watch_process(struct tracking *tracking, const struct target_process *process)
+{
+	const char *cgroup = cgroups_path(tracking->cgroups, process->cgroup_id);
+
+	if (!cgroup)
+		return false;
+	for (size_t i = 0; i < tracking->rules->count; i++) {
+		const struct rule *rule = &tracking->rules->rules[i];
+
+		if (rule->watch != WATCH_CGROUP || !rule_applies(rule, process->comm, cgroup))
+			continue;
+		if (watches_add(tracking->watches, rule, process->cgroup_id, cgroup, tracking->walk) < 0)
+			log_warning("out of memory: %s is not watched for rule %s", cgroup, rule->name);
+	}
+	return true;
+}
+
+/*
+ * The hierarchy is looked at once a second at most: a cgroup that was made and filled right behind a look
+ * waits for the next.
+ */
+static void watch_unwatched(struct tracking *tracking)
+{
+	if (!tracking->unwatched)
+		return;
+	tracking->unwatched = false;
+	for (uint32_t i = 0; i < tracking->targets.count; i++) {
+		struct target_process *process = &tracking->targets.processes[i];
+
+		if (process->watched || process->gone_ns)
+			continue;
+		process->watched = watch_process(tracking, process);
+		tracking->unwatched |= !process->watched;
+	}
+}
+
+/* The kernel answered from a trie that may have been replaced meanwhile: asked again, ours must agree. */
+static bool is_stale(const struct tracking *tracking, uint32_t pattern_id, const char *comm)
+{
+	uint32_t ids[COMM_TRIE_PATH];
+
+	return !rules_patterns_of(tracking->rules, comm, ids) || ids[0] != pattern_id;
+}
+
+static void take_target(struct tracking *tracking, struct target_process *process)
+{
+	if (is_stale(tracking, process->pattern_id, process->comm)) {
+		own_count(tracking->own_counters, OWN_STALE_EVENTS);
+		return;
+	}
+	process->watched = watch_process(tracking, process);
+	tracking->unwatched |= !process->watched;
+	if (targets_put(&tracking->targets, process) < 0)
+		return; /* its samples will count as of an unknown process */
+	store_thread_want_mappings(tracking->store);
+}
+
+static void on_process(void *user, const struct process_event *event)
+{
+	struct tracking *tracking = user;
+	struct target_process process = { .tgid = event->tgid,
+					  .pattern_id = event->pattern_id,
+					  .started_ns = event->started_ns,
+					  .cgroup_id = event->cgroup_id,
+					  .uid = event->uid,
+					  .walk = tracking->walk };
+
+	memcpy(process.comm, event->comm, sizeof(process.comm));
+	if (event->kind == PROCESS_MATCHED)
+		take_target(tracking, &process);
+	else
+		targets_leave(&tracking->targets, event->tgid, event->started_ns, clock_monotonic_ns());
+}
+
+static void on_task(void *user, const struct task_record *record)
+{
+	struct tracking *tracking = user;
+	const struct target_process *known;
+	struct target_process process = { .tgid = record->tgid,
+					  .pattern_id = record->pattern_id,
+					  .started_ns = record->started_ns,
+					  .cgroup_id = record->cgroup_id,
+					  .uid = record->uid,
+					  .walk = tracking->walk };
+
+	if (!record->pattern_id)
+		return;
+	memcpy(process.comm, record->comm, sizeof(process.comm));
+	known = targets_find(&tracking->targets, process.tgid, process.started_ns);
+	/* the walk comes by often, and knows nothing new of most */
+	if (known && !known->gone_ns && known->cgroup_id == process.cgroup_id &&
+	    known->pattern_id == process.pattern_id &&
+	    !memcmp(known->comm, process.comm, sizeof(process.comm)))
+		targets_put(&tracking->targets, &process);
+	else
+		take_target(tracking, &process);
+}
+
+/* Each code has a limit of its own: many of one kind must not hide another. */
+static void on_error(void *user, const struct error_event *event)
+{
+	struct tracking *tracking = user;
+	size_t code = event->code < ARRAY_SIZE(tracking->error_limits) ? event->code : 0;
+
+	own_count(tracking->own_counters, OWN_ERROR_RECORDS);
+	if (!log_allowed(&tracking->error_limits[code], ERRORS_A_MINUTE))
+		return;
+	switch (event->code) {
+	case ERROR_TARGETS_FULL:
+		log_warning(
+			"process %u (%s) cannot become a target: %s; raise bourdon-load --targets, or narrow "
+			"the rules",
+			event->tgid, event->comm, strerror(-event->error));
+		break;
+	case ERROR_EVENTS_FULL:
+		log_warning("an event of process %u (%s) was lost: the ring is full; the next walk finds it",
+			    event->tgid, event->comm);
+		break;
+	case ERROR_KERNEL_STACK:
+	case ERROR_USER_STACK:
+		log_warning(
+			"samples of process %u (%s) have no %s stack: %s; counter %s-stack-errors tells how "
+			"many",
+			event->tgid, event->comm, event->code == ERROR_USER_STACK ? "user" : "kernel",
+			strerror(-event->error), event->code == ERROR_USER_STACK ? "user" : "kernel");
+		break;
+	default:
+		log_warning("the kernel programs report error %u (%d) for process %u (%s)", event->code,
+			    event->error, event->tgid, event->comm);
+	}
+}
+
+/* What is gone is remembered for as long as the longest history, unless there is too much of it. */
+static void forget_gone(struct tracking *tracking, uint64_t now_ns)
+{
+	uint64_t keep_ns = tracking->remembered_ns;
+
+	do {
+		targets_forget(&tracking->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
+		keep_ns /= 2;
+	} while (tracking->targets.count - tracking->targets.live > GONE_MAX && keep_ns > CLOCK_SECOND_NS);
+}
+
+void tracking_walk(struct tracking *tracking)
+{
+	int result;
+
+	tracking->walk++;
+	result = process_events_walk(tracking->events);
+	if (result < 0) {
+		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
+			log_warning("the walk over all processes failed: %s", strerror(-result));
+		return;
+	}
+	targets_leave_unseen(&tracking->targets, tracking->walk, clock_monotonic_ns());
+	for (uint32_t i = 0; i < tracking->targets.count; i++)
+		if (!tracking->targets.processes[i].gone_ns)
+			watch_process(tracking, &tracking->targets.processes[i]);
+	watches_prune(tracking->watches, tracking->walk - WALKS_UNWANTED);
+}
+
+/* ---- rules ---- */
+
+static void watch_system(struct tracking *tracking)
+{
+	for (size_t i = 0; i < tracking->rules->count; i++) {
+		const struct rule *rule = &tracking->rules->rules[i];
+
+		if (rule->watch == WATCH_SYSTEM &&
+		    watches_add(tracking->watches, rule, 0, NULL, tracking->walk) < 0)
+			log_warning("out of memory: the system is not watched for rule %s", rule->name);
+	}
+}
+
+/* History may speak of a process until no rule looks back that far. */
+static void remember_long_enough(struct tracking *tracking)
+{
+	tracking->remembered_ns = WALK_SECONDS * CLOCK_SECOND_NS;
+	for (size_t i = 0; i < tracking->rules->count; i++) {
+		uint64_t history_ns = tracking->rules->rules[i].history_ns + WALK_SECONDS * CLOCK_SECOND_NS;
+
+		if (history_ns > tracking->remembered_ns)
+			tracking->remembered_ns = history_ns;
+	}
+}
+
+void tracking_follow(struct tracking *tracking, const struct rule_set *rules)
+{
+	tracking->rules = rules;
+	remember_long_enough(tracking);
+	watch_system(tracking);
+	tracking_walk(tracking);
+}
+
+void tracking_consume(struct tracking *tracking)
+{
+	process_events_consume(tracking->events);
+}
+
+void tracking_tick(struct tracking *tracking, uint64_t now_ns)
+{
+	watch_unwatched(tracking);
+	if (++tracking->seconds % WALK_SECONDS == 0)
+		tracking_walk(tracking);
+	forget_gone(tracking, now_ns);
+}
+
+int tracking_open(struct tracking *tracking, const struct pinned *pinned, struct cgroups *cgroups,
+		  struct watches *watches, struct own_counters *own_counters)
+{
+	struct process_events_handlers handlers = { on_process, on_error, on_task, tracking };
+
+	*tracking = (struct tracking){ .cgroups = cgroups, .watches = watches, .own_counters = own_counters };
+	return process_events_open(&tracking->events, pinned, &handlers);
+}
+
+void tracking_close(struct tracking *tracking)
+{
+	targets_free(&tracking->targets);
+	process_events_free(tracking->events);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tracking.h owns who is a target and what is watched because of it: it hears from the kernel programs, walks
+ * over all processes now and then to mend what they missed, and applies the rules that are in force.
+ */
+#ifndef BOURDON_CONSUMER_TRACKING_H
+#define BOURDON_CONSUMER_TRACKING_H
+
+#include "common/log.h"
+#include "consumer/cgroups.h"
+#include "consumer/own_counters.h"
+#include "consumer/process_events.h"
+#include "consumer/store_thread.h"
+#include "consumer/targets.h"
+#include "consumer/watches.h"
+
+struct tracking {
+	const struct rule_set *rules;
+	struct cgroups *cgroups;
+	struct watches *watches;
+	struct process_events *events;
+	struct own_counters *own_counters;
+	struct store_thread *store; /* is told of new targets */
+	struct targets targets;
+	uint64_t remembered_ns; /* longer than any rule's history */
+	uint32_t walk;
+	bool unwatched;       /* some target is: its cgroup was not known */
+	unsigned int seconds; /* ticks so far */
+	struct log_limit error_limits[ERROR_USER_STACK + 1], walk_limit;
+};
+
+/* All are the caller's. Logs what failed; 0 or -errno. */
+int tracking_open(struct tracking *tracking, const struct pinned *pinned, struct cgroups *cgroups,
+		  struct watches *watches, struct own_counters *own_counters);
+void tracking_close(struct tracking *tracking);
+
+/* From now on these rules are in force, and the kernel has their patterns. Walks. */
+void tracking_follow(struct tracking *tracking, const struct rule_set *rules);
+
+/* Takes what the kernel programs told: a bounded number of records. */
+void tracking_consume(struct tracking *tracking);
+
+/* Runs the task iterator over all processes. */
+void tracking_walk(struct tracking *tracking);
+
+/* Once a second: what is due. */
+void tracking_tick(struct tracking *tracking, uint64_t now_ns);
+
+#endif
