@@ -19,8 +19,12 @@ say 'Root loads the kernel programs, pins them, and is gone'
 load
 "$BUILD/bourdon-load" --status --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
 
-say 'A rule: keep what happens when CPU pressure rises while cpu_hog runs'
-rule demo 'comm = cpu_hog' 'cpu.some = 40%' 'watch = system' 'history = 10s' 'capture = 4s'
+say 'The helper that opens pressure files of cgroups, started by its socket for each request'
+grant_start
+ls -l "$GRANT_SOCKET"
+
+say 'A rule: keep what happens when CPU pressure rises in a cgroup where cpu_hog runs'
+rule demo 'comm = cpu_hog' 'cgroup = /bourdon-*' 'cpu.some = 40%' 'history = 10s' 'capture = 4s'
 cat "$RULES_DIR/demo.conf"
 
 say "The consumer, as $TEST_USER, without any capability, behind its system-call filter"
@@ -32,6 +36,7 @@ cgroup_make
 start cpu_hog --threads "$threads"
 await_log 60 'rule demo fired'
 echo "$LOG_LINE"
+"$BUILD/bourdon" --db "$DB" status
 await_log 60 'captured [0-9]+ stacks'
 stop "$CHILD"
 daemon_stop TERM
