@@ -45,7 +45,7 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test bench lint format clean help
+.PHONY: all workloads tests benches deps demo test bench compilers sanitize lint format clean help
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
@@ -56,6 +56,8 @@ help:
 	@echo '  make deps       install the Debian packages that are missing'
 	@echo '  make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md'
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
+	@echo '  make compilers  build with gcc and with clang, neither of which may warn'
+	@echo '  make sanitize   the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo '  make format     write the formatting'
 	@echo '  make clean      remove build/'
 
@@ -213,6 +215,27 @@ $(BENCHES): LIBS += -lm
 $(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)
 	@mkdir -p $(@D)
 	$(link)
+
+# ---- builds that catch: each a make of its own, in a directory of its own below build/ ----
+
+elsewhere = $(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+compilers:
+	$(elsewhere) CC=gcc B=$(B)/gcc all tests
+	$(elsewhere) CC=clang B=$(B)/clang all tests
+	@echo 'compilers: no warnings'
+
+# Without _FORTIFY_SOURCE, whose checked functions AddressSanitizer does not see into.
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+FINDINGS = $(abspath $(B))/sanitize/finding
+sanitize: export ASAN_OPTIONS = detect_leaks=1:detect_stack_use_after_return=1:log_path=$(FINDINGS)
+sanitize: export UBSAN_OPTIONS = print_stacktrace=1:log_path=$(FINDINGS)
+
+# A finding is a file: the tests do not see how every child of theirs ends.
+sanitize:
+	$(elsewhere) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
+	$(Q)rm -f $(FINDINGS).*
+	$(Q)$(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
 
 # ---- tools ----
 

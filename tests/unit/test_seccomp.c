@@ -11,6 +11,7 @@
 #include "policy/bourdond.h"
 #include "policy/spawner.h"
 #include "policy/symbolizer.h"
+#include "tests/unit/helpers.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -39,18 +40,6 @@
 #include <unistd.h>
 
 Suite *seccomp_suite(void);
-
-/* A sanitizer's runtime makes calls of its own, in every process, that no policy of ours allows. */
-#ifdef __has_feature
-#define CLANG_SANITIZES __has_feature(address_sanitizer)
-#else
-#define CLANG_SANITIZES 0
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZED true
-#else
-#define SANITIZED CLANG_SANITIZES
-#endif
 
 #define KILLED (-1)
 #define PASSES (-2) /* reaches the kernel's implementation, which may well refuse what it was given */
