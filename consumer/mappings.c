@@ -234,11 +234,13 @@ void mappings_free(struct mappings *mappings)
 static bool is_known(const struct process *process, const struct mapping_record *record)
 {
 	uint32_t found = lower_bound(process, record->begins);
-	const struct mapping *mapping = &process->mappings[found];
+	const struct mapping *mapping;
 
-	return found < process->count && mapping->begins == record->begins && mapping->ends == record->ends &&
-	       mapping->file && mapping->file->inode == record->inode &&
-	       mapping->file->device_major == record->device_major &&
+	if (found == process->count)
+		return false;
+	mapping = &process->mappings[found];
+	return mapping->begins == record->begins && mapping->ends == record->ends && mapping->file &&
+	       mapping->file->inode == record->inode && mapping->file->device_major == record->device_major &&
 	       mapping->file->device_minor == record->device_minor;
 }
 
