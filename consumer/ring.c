@@ -7,9 +7,12 @@
 /* How often to look again at a slot that is being written: an order of magnitude more than that takes. */
 #define WRITING_SPINS 2000
 
+/* The last number of all counts as being written, because behind it a reader's own would begin anew. */
 static uint64_t slot_seq(const struct sample *slot)
 {
-	return __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
+	uint64_t seq = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
+
+	return seq == UINT64_MAX ? 0 : seq;
 }
 
 static const struct sample *slot_of(const struct ring_reader *reader, uint64_t seq)
@@ -72,10 +75,11 @@ void ring_read(struct ring_reader *reader, void (*visit)(void *user, const struc
 	for (uint32_t i = 0; i < 2 * reader->slots_count; i++) {
 		const struct sample *slot = slot_of(reader, reader->next_seq);
 		uint64_t seq = wait_while_written(slot);
+		bool possible = !((seq - reader->next_seq) % reader->slots_count);
 
 		if (seq < reader->next_seq)
 			return; /* nothing newer, or its writer was interrupted: next time */
-		if (seq > reader->next_seq) {
+		if (seq > reader->next_seq && possible) {
 			uint64_t oldest = seq - reader->slots_count + 1;
 
 			reader->lost += oldest - reader->next_seq;
@@ -83,7 +87,7 @@ void ring_read(struct ring_reader *reader, void (*visit)(void *user, const struc
 			if (oldest != seq)
 				continue;
 		}
-		if (copy_slot(slot, seq, &copy)) {
+		if (possible && copy_slot(slot, seq, &copy)) {
 			copy.comm[ABI_COMM_BYTES - 1] = '\0';
 			visit(user, &copy);
 		} else {

@@ -29,7 +29,8 @@ void ring_begin(struct ring_reader *reader, const struct sample *slots, uint32_t
 
 /*
  * Calls `visit` with a copy of each sample from where the reader is up to the newest. What a slot says is
- * checked: depths within bounds, type and size as they must be; one that is not counts as torn.
+ * checked: depths within bounds, type and size as they must be, a number that this slot can have; one that is
+ * not counts as torn.
  */
 void ring_read(struct ring_reader *reader, void (*visit)(void *user, const struct sample *sample),
 	       void *user);

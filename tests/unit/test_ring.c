@@ -263,6 +263,49 @@ START_TEST(what_a_slot_says_is_checked)
 }
 END_TEST
 
+/* Slot 0 has the numbers 1, 9, 17: whatever else it says, its neighbours are read and no number is made up.
+ */
+START_TEST(a_number_of_another_slot)
+{
+	struct ring_reader reader;
+	struct seen seen = { 0 };
+	struct fake_ring ring;
+	uint64_t oldest_ns;
+
+	fake_ring_make(&ring, SLOTS);
+	write_samples(&ring, 4);
+	ring.slots[0].seq = SLOTS - 1;
+	ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
+	ring_read(&reader, see, &seen);
+	ck_assert_uint_eq(seen.count, 3);
+	ck_assert_uint_eq(seen.first, 2);
+	ck_assert_uint_eq(reader.next_seq, 5);
+	ck_assert_uint_eq(reader.lost, 1);
+	ck_assert_uint_eq(reader.torn, 1);
+	fake_ring_free(&ring);
+}
+END_TEST
+
+/* Behind it a reader would begin again at 0, which is the number of slots that are being written. */
+START_TEST(the_last_number_of_all)
+{
+	struct ring_reader reader;
+	struct seen seen = { 0 };
+	struct fake_ring ring;
+	uint64_t oldest_ns;
+
+	fake_ring_make(&ring, 1);
+	write_samples(&ring, 1);
+	ring.slots[0].seq = UINT64_MAX;
+	ring_begin(&reader, ring.slots, 1, &oldest_ns);
+	ring_read(&reader, see, &seen);
+	ck_assert_uint_eq(seen.count, 0);
+	ck_assert_uint_eq(reader.lost, 0);
+	ck_assert_uint_eq(reader.next_seq, 1);
+	fake_ring_free(&ring);
+}
+END_TEST
+
 START_TEST(copies_what_is_there)
 {
 	struct sample sample = sample_make(42, TIME_OF(1), 64, 127, 0x1234);
@@ -376,6 +419,8 @@ Suite *ring_suite(void)
 	tcase_add_test(still, readers_do_not_disturb_each_other);
 	tcase_add_test(still, a_ring_of_one_slot);
 	tcase_add_loop_test(still, what_a_slot_says_is_checked, 0, ARRAY_SIZE(slot_cases));
+	tcase_add_test(still, a_number_of_another_slot);
+	tcase_add_test(still, the_last_number_of_all);
 	tcase_add_test(still, copies_what_is_there);
 	tcase_set_timeout(race, 120);
 	tcase_add_test(race, no_torn_sample_is_delivered);
