@@ -282,6 +282,8 @@ long mappings_take(struct mappings *mappings, const char *records, size_t bytes)
 			return -EBADMSG;
 		if (bytes - taken - sizeof(record) < record.path_bytes)
 			break;
+		if (memchr(records + taken + sizeof(record), '\0', record.path_bytes))
+			return -EBADMSG;
 		take_record(mappings, &record, records + taken + sizeof(record));
 		taken += sizeof(record) + record.path_bytes;
 	}

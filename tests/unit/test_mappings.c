@@ -221,6 +221,20 @@ START_TEST(a_record_that_cannot_be)
 }
 END_TEST
 
+/* It would be another path than its length says, found never and counted wrong. */
+START_TEST(a_path_with_an_end_in_it)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+
+	put(&stream, 0x1000, 0x2000, 1, 0, "/usr/bin/app");
+	stream.bytes[stream.used - 4] = '\0';
+	ck_assert_int_eq(mappings_take(mappings, stream.bytes, stream.used), -EBADMSG);
+	ck_assert_ptr_null(path_at(mappings, 0x1000));
+	mappings_free(mappings);
+}
+END_TEST
+
 START_TEST(the_longest_path)
 {
 	struct mappings *mappings = mappings_new();
@@ -492,6 +506,7 @@ Suite *mappings_suite(void)
 	tcase_add_test(mappings, an_address_belongs_to_its_mapping);
 	tcase_add_test(mappings, records_are_taken_when_they_are_whole);
 	tcase_add_loop_test(mappings, a_record_that_cannot_be, 0, ARRAY_SIZE(mistakes));
+	tcase_add_test(mappings, a_path_with_an_end_in_it);
 	tcase_add_test(mappings, the_longest_path);
 	tcase_add_test(mappings, a_walk_that_is_cut);
 	tcase_add_loop_test(mappings, a_new_mapping_replaces_what_it_overlaps, 0, ARRAY_SIZE(overlap_cases));
