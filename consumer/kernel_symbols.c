@@ -97,7 +97,8 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
 		parse_line(symbols, at, &symbol);
 		if (found && symbol.offset != ret_symbol->offset)
 			break;
-		if (!symbol.name[0] || offset - symbol.offset >= KERNEL_SYMBOL_BYTES_MAX)
+		/* unsigned: in a text that is not sorted the distance may be anything */
+		if (!symbol.name[0] || (uint64_t)offset - (uint64_t)symbol.offset >= KERNEL_SYMBOL_BYTES_MAX)
 			break;
 		if (!found || is_alias(ret_symbol->name))
 			*ret_symbol = symbol;
