@@ -105,7 +105,8 @@ static void scan_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, stru
 		if (!gelf_getsym(data, (int)i, &symbol))
 			return;
 		type = GELF_ST_TYPE(symbol.st_info);
-		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
+		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
+		    symbol.st_size > INT64_MAX) /* an offset in it would make the whole reply unbelievable */
 			continue;
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
 		if (name && *name)

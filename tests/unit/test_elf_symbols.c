@@ -319,6 +319,43 @@ END_TEST
 
 /* ---- files that are not what they should be ---- */
 
+/* A file of one segment and one function, each as large as numbers get. */
+struct endless {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr sections[3];
+	Elf64_Sym symbols[2];
+	char names[16];
+};
+
+static const struct endless endless = {
+	.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		    .e_type = ET_DYN,
+		    .e_machine = EM_X86_64,
+		    .e_version = EV_CURRENT,
+		    .e_phoff = offsetof(struct endless, segment),
+		    .e_shoff = offsetof(struct endless, sections),
+		    .e_ehsize = sizeof(Elf64_Ehdr),
+		    .e_phentsize = sizeof(Elf64_Phdr),
+		    .e_phnum = 1,
+		    .e_shentsize = sizeof(Elf64_Shdr),
+		    .e_shnum = 3 },
+	.segment = { .p_type = PT_LOAD, .p_vaddr = UINT64_MAX - 4096, .p_filesz = 4096 },
+	.sections = { [1] = { .sh_type = SHT_SYMTAB,
+			      .sh_link = 2,
+			      .sh_offset = offsetof(struct endless, symbols),
+			      .sh_size = sizeof(endless.symbols),
+			      .sh_entsize = sizeof(Elf64_Sym) },
+		      [2] = { .sh_type = SHT_STRTAB,
+			      .sh_offset = offsetof(struct endless, names),
+			      .sh_size = sizeof(endless.names) } },
+	.symbols = { [1] = { .st_name = 1,
+			     .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			     .st_shndx = 1,
+			     .st_size = UINT64_MAX } },
+	.names = "\0endless",
+};
+
 static struct symbolize_reply *ask_file(const char *bytes, size_t length,
 					const struct symbolize_request *request)
 {
@@ -332,6 +369,26 @@ static struct symbolize_reply *ask_file(const char *bytes, size_t length,
 	directory_remove(directory);
 	return reply;
 }
+
+/* Whoever parses the reply would refuse it whole: ask() checks that it is one. */
+START_TEST(a_function_without_an_end)
+{
+	const struct symbolize_request request = { .count = 1, .offsets = { 5 } };
+	struct endless file = endless;
+	_cleanup_free_ struct symbolize_reply *reply = ask_file((const char *)&file, sizeof(file), &request),
+					      *named = NULL;
+	char name[SYMBOLIZE_NAME_BYTES + 1];
+
+	ck_assert_uint_eq(reply->count, 1);
+	ck_assert_uint_eq(reply->symbols[0].bytes, 0);
+	file.segment.p_vaddr = 0;
+	file.symbols[1].st_size = INT64_MAX;
+	named = ask_file((const char *)&file, sizeof(file), &request);
+	name_of(named, 0, name);
+	ck_assert_str_eq(name, "endless");
+	ck_assert_uint_eq(named->symbols[0].function_offset, 5);
+}
+END_TEST
 
 START_TEST(what_is_no_elf)
 {
@@ -569,6 +626,7 @@ Suite *elf_symbols_suite(void)
 	tcase_add_test(elf, offsets_without_a_function);
 	tcase_add_test(elf, random_offsets_against_a_search);
 	tcase_add_test(elf, own_build_id);
+	tcase_add_test(elf, a_function_without_an_end);
 	tcase_add_loop_test(elf, what_is_no_elf, 0, 6);
 	tcase_add_test(elf, what_is_no_file);
 	tcase_add_test(elf, an_elf_that_is_cut);
