@@ -38,12 +38,27 @@ static const struct field fields[] = {
 	FIELD(FIELD_YES_NO, mounted_bpffs),
 };
 
+/* Whether a text is the same when it is read again: one line, which is stripped of blanks and comments. */
+static bool comes_back(const char *text)
+{
+	size_t bytes = strlen(text);
+
+	for (size_t i = 0; i < bytes; i++)
+		if ((unsigned char)text[i] < ' ' || (text[i] == ';' && (!i || text[i - 1] == ' ')))
+			return false;
+	return !bytes || (text[0] != ' ' && text[bytes - 1] != ' ');
+}
+
 int manifest_format(const struct manifest *manifest, char **ret_text)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
+	FILE *stream;
 
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (fields[i].type == FIELD_TEXT && !comes_back((const char *)manifest + fields[i].offset))
+			return -EINVAL;
+	stream = open_memstream(&text, &bytes);
 	if (!stream)
 		return -ENOMEM;
 	fputs("# What bourdon-load loaded. A new load replaces this file.\n[manifest]\n", stream);

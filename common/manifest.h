@@ -30,7 +30,10 @@ struct manifest {
 	bool mounted_bpffs; /* by this loader, so that an unload may unmount it */
 };
 
-/* Writes the text form; the caller frees *ret_text. 0 or -ENOMEM. */
+/*
+ * Writes the text form; the caller frees *ret_text. 0, -EINVAL for a text that would not be the same when it
+ * is read again (control characters, blanks around it, a comment in it), or -ENOMEM.
+ */
 int manifest_format(const struct manifest *manifest, char **ret_text);
 
 /* Reads `path`; every mistake goes to `errors`. 0, -EINVAL when there were any, -ENOMEM. */

@@ -96,6 +96,29 @@ START_TEST(the_longest_list_of_links_comes_back)
 }
 END_TEST
 
+START_TEST(what_would_not_come_back_is_not_written)
+{
+	static const char *const texts[] = { " /pins", "/pins ",       "\t/pins",    "/pi\nhz = 1",
+					     ";/pins", "/pins ;/more", "/pins\x7f\r" };
+	struct manifest manifest = manifest_make();
+	char *text = NULL;
+
+	snprintf(manifest.pin_dir, sizeof(manifest.pin_dir), "%s", texts[_i]);
+	ck_assert_int_eq(manifest_format(&manifest, &text), -EINVAL);
+	ck_assert_ptr_null(text);
+}
+END_TEST
+
+START_TEST(odd_texts_come_back)
+{
+	static const char *const texts[] = { "/pins;more", "/a b", "/a = b", "[a]", "#", "\xc3\xa9" };
+	struct manifest manifest = manifest_make();
+
+	snprintf(manifest.pin_dir, sizeof(manifest.pin_dir), "%s", texts[_i]);
+	expect_round_trip(&manifest);
+}
+END_TEST
+
 /* The text of a good manifest, with the line of `key` replaced (NULL: left out). The caller frees. */
 static char *text_with(const char *key, const char *value)
 {
@@ -246,6 +269,8 @@ Suite *manifest_suite(void)
 	tcase_add_test(manifest, it_comes_back);
 	tcase_add_test(manifest, the_longest_comes_back);
 	tcase_add_test(manifest, the_longest_list_of_links_comes_back);
+	tcase_add_loop_test(manifest, what_would_not_come_back_is_not_written, 0, 7);
+	tcase_add_loop_test(manifest, odd_texts_come_back, 0, 6);
 	tcase_add_loop_test(manifest, each_field_must_be_there, 0, ARRAY_SIZE(keys));
 	tcase_add_loop_test(manifest, values, 0, ARRAY_SIZE(value_cases));
 	tcase_add_test(manifest, a_newer_one_may_have_more);
