@@ -45,7 +45,7 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test bench compilers sanitize lint format clean help
+.PHONY: all workloads tests benches deps demo test bench compilers sanitize fuzz fuzzers lint format clean help
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
@@ -58,6 +58,7 @@ help:
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
 	@echo '  make compilers  build with gcc and with clang, neither of which may warn'
 	@echo '  make sanitize   the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo '  make fuzz       every parser on hostile input, FUZZ_SECONDS=20 each'
 	@echo '  make format     write the formatting'
 	@echo '  make clean      remove build/'
 
@@ -84,6 +85,7 @@ jq               reads JSON, in the tests
 systemd          systemd-socket-activate starts bourdon-grant, in the tests and the demo
 procps           finds the daemon's children, in the tests
 e2fsprogs        a file system that can hang, in the tests
+libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize
 clang-format     make lint
 clang-tidy       make lint
 cppcheck         make lint
@@ -221,27 +223,46 @@ $(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)
 elsewhere = $(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 compilers:
-	$(elsewhere) CC=gcc B=$(B)/gcc all tests
-	$(elsewhere) CC=clang B=$(B)/clang all tests
+	$(elsewhere) CC=gcc B=$(B)/gcc all tests benches
+	$(elsewhere) CC=clang B=$(B)/clang all tests benches
 	@echo 'compilers: no warnings'
 
 # By clang, whose sanitizers are one runtime; without _FORTIFY_SOURCE, whose functions they do not see into.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FINDINGS = $(abspath $(B))/sanitize/finding
-sanitize: export ASAN_OPTIONS = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1:log_path=$(FINDINGS)
-sanitize: export UBSAN_OPTIONS = print_stacktrace=1
+sanitize fuzz: export ASAN_OPTIONS = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
+sanitize fuzz: export UBSAN_OPTIONS = print_stacktrace=1
 
 # A finding is a file: the tests do not see how every child of theirs ends.
 sanitize:
 	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
 	$(Q)rm -f $(FINDINGS).*
-	$(Q)$(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
+	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
+
+FUZZ_SECONDS ?= 20
+FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+fuzz:
+	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
+	$(Q)tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
+
+fuzzers: $(FUZZERS) $(B)/make_seeds
+
+# An archive, so that a target has what it needs and no more: its coverage says something then.
+$(B)/product.a: $(call objects,$(CONSUMER) $(COMMON))
+	$(call say,AR,$@) rm -f $@ && ar crs $@ $^
+
+$(FUZZERS): $(B)/fuzz_%: $(B)/object/tests/fuzz/fuzz_%.o $(B)/product.a
+	$(call say,LINK,$@) $(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(B)/make_seeds: $(call objects,tests/fuzz/make_seeds.c) $(BASICS)
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 # ---- tools ----
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh bench/*.bash \
-	bench/parts/*.sh .ci/run)
+SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh \
+	bench/*.bash bench/parts/*.sh .ci/run)
 
 format:
 	$(Q)clang-format -i $(SOURCES)

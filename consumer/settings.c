@@ -120,3 +120,12 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	result = ini_read_file(settings->config, visit_entry, &reading, errors);
 	return result < 0 ? result : errors->count ? -EINVAL : 0;
 }
+
+int settings_read_text(const char *name, const char *text, size_t bytes, struct settings *settings,
+		       struct config_errors *errors)
+{
+	struct reading reading = { settings, errors };
+	int result = ini_read_text(name, text, bytes, visit_entry, &reading, errors);
+
+	return result < 0 ? result : errors->count ? -EINVAL : 0;
+}

@@ -30,4 +30,8 @@ int settings_parse(struct settings *ret_settings, int count, char **words);
  */
 int settings_read(struct settings *settings, struct config_errors *errors);
 
+/* The same for one text, for tests. */
+int settings_read_text(const char *name, const char *text, size_t bytes, struct settings *settings,
+		       struct config_errors *errors);
+
 #endif

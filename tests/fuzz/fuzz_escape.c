@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Any text, escaped into a buffer of any size: it ends in time, and holds nothing that is more than text. */
+#include "common/escape.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <ctype.h>
+
+static void check_terminal(const char *text, size_t room)
+{
+	char *escaped = escape_terminal(text, malloc(room), room), *again;
+
+	HOLDS(strlen(escaped) < room);
+	for (const char *at = escaped; *at; at++)
+		HOLDS(!iscntrl((unsigned char)*at));
+	/* nothing in it needs to be escaped any more */
+	again = escape_terminal(escaped, malloc(room), room);
+	HOLDS(!strcmp(escaped, again));
+	free(again);
+	free(escaped);
+}
+
+static void check_json(const char *text, size_t room)
+{
+	char *escaped = escape_json(text, malloc(room), room);
+	const char *at = escaped;
+
+	HOLDS(strlen(escaped) < room);
+	while (*at) {
+		unsigned int code, length = escape_utf8(at, &code);
+
+		HOLDS(length && code >= 0x20 && code != '"');
+		if (code == '\\' && at[1] == 'u') {
+			for (int i = 2; i < 6; i++)
+				HOLDS(isxdigit((unsigned char)at[i]));
+			length = 6;
+		} else if (code == '\\') {
+			HOLDS(at[1] == '"' || at[1] == '\\');
+			length = 2;
+		}
+		at += length;
+	}
+	free(escaped);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct input input = { data, bytes };
+	size_t room = 1 + (size_t)input_byte(&input);
+	char *text = copy_text(input.next, input.left);
+
+	check_terminal(text, room);
+	check_json(text, room);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the kernel programs tell of processes: records of the ring buffers, each with its length in front, and
+ * the same bytes as the task iterator's stream. Each is handed on once or refused, wherever the stream is
+ * cut.
+ */
+#include "consumer/process_events.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+
+struct heard {
+	size_t events, tasks;
+};
+
+static void hear_process(void *user, const struct process_event *event)
+{
+	struct heard *heard = user;
+
+	HOLDS(event->header.type == RECORD_PROCESS && event->header.bytes == sizeof(*event));
+	HOLDS(memchr(event->comm, '\0', sizeof(event->comm)));
+	heard->events++;
+}
+
+static void hear_error(void *user, const struct error_event *event)
+{
+	struct heard *heard = user;
+
+	HOLDS(event->header.type == RECORD_ERROR && event->header.bytes == sizeof(*event));
+	HOLDS(memchr(event->comm, '\0', sizeof(event->comm)));
+	heard->events++;
+}
+
+static void hear_task(void *user, const struct task_record *record)
+{
+	struct heard *heard = user;
+
+	HOLDS(record->header.type == RECORD_TASK && record->header.bytes == sizeof(*record));
+	HOLDS(memchr(record->comm, '\0', sizeof(record->comm)));
+	heard->tasks++;
+}
+
+static void take_event(const struct process_events_handlers *handlers, struct input *input)
+{
+	struct heard *heard = handlers->user;
+	size_t bytes = input_byte(input), before = heard->events;
+	char *record;
+
+	if (bytes > input->left)
+		bytes = input->left;
+	record = copy_bytes(input->next, bytes);
+	input->next += bytes;
+	input->left -= bytes;
+	HOLDS(process_events_take(handlers, record, bytes) == (heard->events == before + 1));
+	free(record);
+}
+
+static long take_tasks(const struct process_events_handlers *handlers, const uint8_t *data, size_t bytes)
+{
+	char *records = copy_bytes(data, bytes);
+	long taken = process_events_take_tasks(handlers, records, bytes);
+
+	HOLDS(taken == -EBADMSG ||
+	      (taken >= 0 && (size_t)taken <= bytes && bytes - (size_t)taken < sizeof(struct task_record)));
+	free(records);
+	return taken;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct heard heard = { 0 };
+	const struct process_events_handlers handlers = { hear_process, hear_error, hear_task, &heard };
+	struct input input = { data, bytes };
+	size_t cut = bytes ? data[bytes - 1] % bytes : 0, whole;
+	long taken, first, rest;
+
+	while (input.left)
+		take_event(&handlers, &input);
+	taken = take_tasks(&handlers, data, bytes);
+	whole = heard.tasks;
+	HOLDS(taken < 0 || (size_t)taken == whole * sizeof(struct task_record));
+	first = take_tasks(&handlers, data, cut);
+	if (first < 0) {
+		HOLDS(taken < 0);
+		return 0;
+	}
+	rest = take_tasks(&handlers, data + first, bytes - (size_t)first);
+	HOLDS(heard.tasks == 2 * whole);
+	HOLDS(rest < 0 ? taken < 0 : first + rest == taken);
+	return 0;
+}

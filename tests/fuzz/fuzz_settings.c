@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Any text as bourdon.conf: whatever is wrong with it, the database has the room that it needs at least. */
+#include "consumer/settings.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <errno.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	char *text = copy_bytes(data, bytes);
+	struct settings settings = { .database_bytes_max = DATABASE_BYTES_MIN };
+	struct config_errors errors = { 0 };
+	int result = settings_read_text("f", text, bytes, &settings, &errors);
+
+	HOLDS(result == (errors.count ? -EINVAL : 0));
+	HOLDS(settings.database_bytes_max >= DATABASE_BYTES_MIN);
+	config_errors_free(&errors);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Writes the seeds of the targets whose input is binary, from the structures themselves: make_seeds DIRECTORY
+ * leaves DIRECTORY/TARGET/NUMBER. Those of text lie in tests/fuzz/corpus/.
+ */
+#include "common/abi.h"
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "consumer/symbolizer/protocol.h"
+
+#include <elf.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* One part of a seed behind the other. */
+struct seed {
+	unsigned char data[4096];
+	size_t bytes;
+};
+
+static void put(struct seed *seed, const void *from, size_t bytes)
+{
+	memcpy(seed->data + seed->bytes, from, bytes);
+	seed->bytes += bytes;
+}
+
+static void put_byte(struct seed *seed, unsigned char byte)
+{
+	put(seed, &byte, 1);
+}
+
+static int write_file(const struct seed *seed, const char *path)
+{
+	_cleanup_file_ FILE *file = fopen(path, "we");
+
+	return file && fwrite(seed->data, seed->bytes, 1, file) == 1 && !fflush(file) ? 0 : -errno;
+}
+
+static int save(const struct seed *seed, const char *directory, const char *target, size_t number)
+{
+	_cleanup_free_ char *at = NULL, *path = NULL;
+
+	if (asprintf(&at, "%s/%s", directory, target) < 0 || asprintf(&path, "%s/%zu", at, number) < 0)
+		return -ENOMEM;
+	return mkdir(at, 0777) && errno != EEXIST ? -errno : write_file(seed, path);
+}
+
+/* ---- what the kernel programs write ---- */
+
+/* As fuzz_ring.c reads it: writes a ring full and once more, overwrites a slot, reads. */
+static void put_ring(struct seed *seed)
+{
+	static const unsigned char overwrite[] = { 1, 3, offsetof(struct sample, seq), 1, 0, 2 };
+
+	for (unsigned char i = 0; i < 12; i++)
+		put(seed, (unsigned char[]){ 0, i, 3, 5 }, 4);
+	put(seed, overwrite, sizeof(overwrite));
+	for (unsigned char i = 0; i < 6; i++)
+		put(seed, (unsigned char[]){ 0, i, i, 127 }, 4);
+	put_byte(seed, 2);
+}
+
+static void put_events(struct seed *seed)
+{
+	const struct process_event process = { .header = { RECORD_PROCESS, sizeof(process) },
+					       .kind = PROCESS_MATCHED,
+					       .tgid = 1,
+					       .pattern_id = 1,
+					       .comm = "nginx" };
+	const struct error_event error = { .header = { RECORD_ERROR, sizeof(error) },
+					   .code = ERROR_TARGETS_FULL,
+					   .comm = "nginx" };
+
+	put_byte(seed, sizeof(process));
+	put(seed, &process, sizeof(process));
+	put_byte(seed, sizeof(error));
+	put(seed, &error, sizeof(error));
+}
+
+static void put_tasks(struct seed *seed)
+{
+	const struct task_record task = { .header = { RECORD_TASK, sizeof(task) },
+					  .tgid = 1,
+					  .comm = "nginx" };
+
+	for (int i = 0; i < 3; i++)
+		put(seed, &task, sizeof(task));
+}
+
+static void put_mappings(struct seed *seed)
+{
+	static const char *const paths[] = { "/usr/sbin/nginx", "/lib/libc.so.6", "", "/lib/x (deleted)" };
+
+	put_byte(seed, 70);
+	for (uint32_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
+						       .tgid = 1,
+						       .begins = 0x1000 + 0xc00 * i,
+						       .ends = 0x2000 + 0xc00 * i,
+						       .inode = *paths[i] ? i + 1 : 0,
+						       .flags = i ? 0 : MAPPING_IS_EXE,
+						       .path_bytes = (uint32_t)strlen(paths[i]) };
+
+		put(seed, &record, sizeof(record));
+		put(seed, paths[i], record.path_bytes);
+	}
+}
+
+/* ---- what a symbolizer reads and writes ---- */
+
+struct small_elf {
+	Elf64_Ehdr header;
+	Elf64_Phdr segments[2];
+	Elf64_Shdr sections[5]; /* none, .symtab, .dynsym, names, the build id */
+	Elf64_Sym symbols[4], dynamic[2];
+	char names[32];
+	Elf64_Nhdr note;
+	char owner[4];
+	unsigned char build_id[8];
+	char text[64];
+};
+
+#define AT(member) offsetof(struct small_elf, member)
+#define SECTION(type, member, entry, info)                                                                   \
+	{                                                                                                    \
+		.sh_type = (type), .sh_offset = AT(member),                                                  \
+		.sh_size = sizeof(((struct small_elf *)0)->member), .sh_link = 3, .sh_entsize = (entry),     \
+		.sh_info = (info), .sh_addralign = 4                                                         \
+	}
+#define SYMBOL(name, at, bytes, bind)                                                                        \
+	{                                                                                                    \
+		.st_name = (name), .st_info = ELF64_ST_INFO(bind, STT_FUNC), .st_shndx = 1,                  \
+		.st_value = 0x1000 + AT(text) + (at), .st_size = (bytes)                                     \
+	}
+
+static const struct small_elf small_elf = {
+	.header = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		    .e_type = ET_DYN,
+		    .e_machine = EM_X86_64,
+		    .e_version = EV_CURRENT,
+		    .e_phoff = AT(segments),
+		    .e_shoff = AT(sections),
+		    .e_ehsize = sizeof(Elf64_Ehdr),
+		    .e_phentsize = sizeof(Elf64_Phdr),
+		    .e_phnum = 2,
+		    .e_shentsize = sizeof(Elf64_Shdr),
+		    .e_shnum = 5,
+		    .e_shstrndx = 3 },
+	.segments = { { .p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X,
+			.p_vaddr = 0x1000,
+			.p_filesz = sizeof(struct small_elf),
+			.p_memsz = sizeof(struct small_elf),
+			.p_align = 4096 },
+		      { .p_type = PT_NOTE,
+			.p_offset = AT(note),
+			.p_filesz = AT(text) - AT(note),
+			.p_align = 4 } },
+	.sections = { { .sh_type = SHT_NULL },
+		      SECTION(SHT_SYMTAB, symbols, sizeof(Elf64_Sym), 1),
+		      SECTION(SHT_DYNSYM, dynamic, sizeof(Elf64_Sym), 1),
+		      SECTION(SHT_STRTAB, names, 0, 0),
+		      { .sh_type = SHT_NOTE,
+			.sh_offset = AT(note),
+			.sh_size = AT(text) - AT(note),
+			.sh_addralign = 4 } },
+	.symbols = { { 0 },
+		     SYMBOL(1, 0, 32, STB_GLOBAL),
+		     SYMBOL(7, 8, 8, STB_LOCAL),
+		     SYMBOL(13, 8, 8, STB_WEAK) },
+	.dynamic = { { 0 }, SYMBOL(18, 40, 16, STB_GLOBAL) },
+	.names = "\0outer\0inner\0weak\0exported",
+	.note = { sizeof(small_elf.owner), sizeof(small_elf.build_id), NT_GNU_BUILD_ID },
+	.owner = "GNU",
+	.build_id = { 1, 2, 3, 4, 5, 6, 7, 8 },
+};
+
+static void put_elf(struct seed *seed)
+{
+	for (uint32_t i = 0; i < 8; i++) {
+		uint32_t offset = (uint32_t)AT(text) + 7 * i;
+
+		put(seed, &offset, sizeof(offset));
+	}
+	put(seed, &small_elf, sizeof(small_elf));
+}
+
+static void put_reply(struct seed *seed)
+{
+	static struct symbolize_reply reply = { .count = 2,
+						.build_id_bytes = 4,
+						.symbols = { { 0, 4, 1 }, { 4, 6, 0 } },
+						.names = "mainmemcpy" };
+
+	put_byte(seed, (unsigned char)(reply.count - 1));
+	put(seed, &reply, offsetof(struct symbolize_reply, names) + 10);
+}
+
+static const struct {
+	const char *target;
+	void (*put)(struct seed *seed);
+} targets[] = {
+	{ "ring", put_ring },         { "events", put_events },   { "events", put_tasks },
+	{ "mappings", put_mappings }, { "elf_symbols", put_elf }, { "symbolizer_reply", put_reply },
+};
+
+int main(int count, char **arguments)
+{
+	log_init("make_seeds");
+	if (count != 2) {
+		log_error("expected a directory");
+		return EXIT_USAGE;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		struct seed seed = { .bytes = 0 };
+		int result;
+
+		targets[i].put(&seed);
+		result = save(&seed, arguments[1], targets[i].target, i);
+		if (result < 0) {
+			log_error("cannot write a seed of %s: %s", targets[i].target, strerror(-result));
+			return EXIT_FAILED;
+		}
+	}
+	return EXIT_DONE;
+}
