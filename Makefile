@@ -45,7 +45,7 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test bench compilers sanitize fuzz fuzzers lint format clean help
+.PHONY: all workloads tests benches deps demo test bench compilers sanitize fuzz fuzzers coverage lint format clean help
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
@@ -59,6 +59,7 @@ help:
 	@echo '  make compilers  build with gcc and with clang, neither of which may warn'
 	@echo '  make sanitize   the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo '  make fuzz       every parser on hostile input, FUZZ_SECONDS=20 each'
+	@echo '  make coverage   which lines the unit tests reach'
 	@echo '  make format     write the formatting'
 	@echo '  make clean      remove build/'
 
@@ -86,6 +87,7 @@ systemd          systemd-socket-activate starts bourdon-grant, in the tests and 
 procps           finds the daemon's children, in the tests
 e2fsprogs        a file system that can hang, in the tests
 libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize
+lcov             make coverage
 clang-format     make lint
 clang-tidy       make lint
 cppcheck         make lint
@@ -257,6 +259,11 @@ $(FUZZERS): $(B)/fuzz_%: $(B)/object/tests/fuzz/fuzz_%.o $(B)/product.a
 
 $(B)/make_seeds: $(call objects,tests/fuzz/make_seeds.c) $(BASICS)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+
+coverage:
+	$(elsewhere) CC=gcc OPTIMIZE='-O0 -g --coverage -fprofile-update=atomic' HARDENING=-fPIE B=$(B)/coverage \
+		$(B)/coverage/unit
+	$(Q)tests/coverage.sh $(B)/coverage
 
 # ---- tools ----
 
