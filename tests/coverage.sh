@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$1
 
 find "$build/object" -name '*.gcda' -delete
-# a child without rights or descriptors cannot add to the counts, and says so for each file
+# a child that gave up its rights cannot add to the counts, and says so for each file
 "$build/unit" 2> >(grep -v '^profiling:.*:Cannot open' >&2)
 # Debian 12's geninfo warns of its own subroutines
 lcov --quiet --capture --directory "$build/object" --base-directory . --output-file "$build/all.info" \
