@@ -399,9 +399,9 @@ static int open_sources(struct daemon *daemon)
 	if (result < 0)
 		log_warning("changes of the configuration are not noticed: %s; SIGHUP reloads it",
 			    strerror(-result));
-	else
-		result = add_source(daemon, daemon->config_watch.inotify, &daemon->config_source);
-	result = add_source(daemon, daemon->timer, &daemon->timer_source);
+	result = result < 0 ? 0 : add_source(daemon, daemon->config_watch.inotify, &daemon->config_source);
+	if (!result)
+		result = add_source(daemon, daemon->timer, &daemon->timer_source);
 	if (!result)
 		result = add_source(daemon, daemon->signals, &daemon->signals_source);
 	if (!result)
