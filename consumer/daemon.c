@@ -140,6 +140,25 @@ static int publish(const struct daemon *daemon, const struct configuration *conf
 	return result;
 }
 
+/* A capture records what history there really was; who asks for more than there can be is told before. */
+static void warn_of_history(const struct daemon *daemon)
+{
+	const struct manifest *manifest = &daemon->pinned->manifest;
+	uint64_t held_ns = manifest->slots_per_cpu * CLOCK_SECOND_NS / manifest->hz;
+
+	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
+		const struct rule *rule = &daemon->configuration->rules.rules[i];
+
+		if (rule->history_ns > held_ns)
+			log_warning("%s: rule %s wants %llu s of history, and a ring holds %llu s of a CPU "
+				    "that runs "
+				    "targets only: raise bourdon-load --ring-size",
+				    rule->source, rule->name,
+				    (unsigned long long)(rule->history_ns / CLOCK_SECOND_NS),
+				    (unsigned long long)(held_ns / CLOCK_SECOND_NS));
+	}
+}
+
 /*
  * The other trie goes live in one store; from then on events of the old patterns are stale. Watches that did
  * not change live on. Captures that are under way finish under their old rules.
@@ -161,6 +180,7 @@ static int put_in_force(struct daemon *daemon, struct configuration *configurati
 	daemon->configuration = configuration;
 	store_thread_confirm(daemon->store, configuration);
 	tracking_follow(&daemon->tracking, &configuration->rules);
+	warn_of_history(daemon);
 	return 0;
 }
 
@@ -341,6 +361,7 @@ static int arm(struct daemon *daemon)
 	if (result < 0)
 		return result;
 	tracking_follow(&daemon->tracking, &daemon->configuration->rules);
+	warn_of_history(daemon);
 	log_info("ready: %zu rules, %u targets, %u watches", daemon->configuration->rules.count,
 		 daemon->tracking.targets.live, daemon->watches.count);
 	return 0;

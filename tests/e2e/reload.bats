@@ -57,6 +57,8 @@ await_rules() {
 	await_rules more,other
 	kill -HUP "$DAEMON"
 	await_log 10 'the configuration is as it was'
+	rule long 'comm = bdtest-3' 'cpu.some = 90%' 'history = 60s'
+	await_log 10 'long.conf:1: rule long wants 60 s of history, and a ring holds 16 s'
 }
 
 @test "a mistake changes nothing, is named everywhere, and mending it is enough" {
