@@ -129,6 +129,30 @@ pressure_of_two() {
 	[ "$(sql 'SELECT DISTINCT resource, trigger_mode FROM capture')" = 'io|kernel' ]
 }
 
+@test "memory.full and memory.some of a cgroup" {
+	cgroup_remove
+	cgroup_make $((64 << 20))
+	grant_start
+	load
+	rule memory 'comm = mem_hog' "cgroup = /$CGROUP" 'memory.some = 2%' 'memory.full = 2%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
+	daemon_start
+	start mem_hog --size 128MiB
+	await_sql 90 "SELECT group_concat(kind) FROM (SELECT kind FROM capture WHERE state = 'complete' ORDER BY kind)" full,some
+	[ "$(sql 'SELECT DISTINCT resource, trigger_mode FROM capture')" = 'memory|kernel' ]
+}
+
+@test "cpu.full: a cgroup whose only thread waits for another's" {
+	mkdir "$CGROUP2/$CGROUP/victim" "$CGROUP2/$CGROUP/culprit"
+	grant_start
+	load
+	rule full 'comm = cpu_hog' "cgroup = /$CGROUP/victim" 'cpu.full = 30%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
+	daemon_start
+	CGROUP=$CGROUP/culprit start cpu_hog --cpu 0 --threads 4
+	CGROUP=$CGROUP/victim start cpu_hog --cpu 0
+	await_sql 40 "SELECT cgroup, resource, kind, trigger_mode FROM capture WHERE state = 'complete'" \
+		"/$CGROUP/victim|cpu|full|kernel"
+}
+
 @test "a cgroup that is removed: its watch goes, and nothing spins" {
 	grant_start
 	load
