@@ -271,13 +271,23 @@ static void check_kptr_restrict(const struct machine *machine, struct findings *
 			    "%ld: symbols come from an iterator, not /proc/kallsyms", value);
 }
 
+#define PERF_PARANOID_FILE "proc/sys/kernel/perf_event_paranoid"
+
+long requirements_perf_paranoid(const struct machine *machine)
+{
+	long value;
+
+	return read_number(machine, PERF_PARANOID_FILE, &value) ? 0 : value;
+}
+
 static void check_perf_paranoid(const struct machine *machine, struct findings *findings)
 {
 	long value;
 
-	if (read_sysctl(machine, "perf_event_paranoid", "proc/sys/kernel/perf_event_paranoid", &value,
-			findings))
-		findings_ok(findings, "perf_event_paranoid", "%ld: the loader has CAP_PERFMON", value);
+	if (read_sysctl(machine, "perf_event_paranoid", PERF_PARANOID_FILE, &value, findings))
+		findings_ok(findings, "perf_event_paranoid", "%ld: the loader has %s", value,
+			    value >= PERF_PARANOID_DEBIAN ? "to have CAP_SYS_ADMIN, on Debian's kernels"
+							  : "CAP_PERFMON");
 }
 
 static void check_unprivileged_bpf(const struct machine *machine, struct findings *findings)

@@ -18,6 +18,10 @@ struct machine {
 int machine_open(struct machine *ret_machine);
 void machine_close(struct machine *machine);
 
+/* kernel.perf_event_paranoid; 0 where it cannot be read. From 3 on Debian's kernels want CAP_SYS_ADMIN. */
+#define PERF_PARANOID_DEBIAN 3
+long requirements_perf_paranoid(const struct machine *machine);
+
 /*
  * Adds a finding for each requirement. VERDICT_FAILED is for what bourdon cannot do without. With `thorough`
  * that includes what takes a walk over all cgroups.

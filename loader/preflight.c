@@ -46,6 +46,19 @@ static bool check_capabilities(struct findings *findings)
 	return true;
 }
 
+/* Debian patches its kernels: from 3 on CAP_PERFMON opens no perf event. On others 3 means what 2 does. */
+static void check_perf_privilege(const struct machine *machine, struct findings *findings)
+{
+	bool is_debian = strstr(machine->version, "Debian") != NULL;
+
+	if (is_debian && requirements_perf_paranoid(machine) >= PERF_PARANOID_DEBIAN &&
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
+		findings_add(findings, VERDICT_FAILED, "perf events",
+			     "run it with CAP_SYS_ADMIN, or after sysctl -w kernel.perf_event_paranoid=2",
+			     "kernel.perf_event_paranoid is %ld: Debian's kernels open none for CAP_PERFMON",
+			     requirements_perf_paranoid(machine));
+}
+
 static bool is_bpffs(const char *path)
 {
 	struct statfs at;
@@ -112,6 +125,7 @@ static int collect(const char *pin_dir, bool thorough, struct findings *findings
 		return EXIT_FAILED;
 	}
 	requirements_check(&machine, thorough, findings);
+	check_perf_privilege(&machine, findings);
 	machine_close(&machine);
 	check_bpffs(pin_dir, findings, ret_mounted);
 	for (size_t i = 0; i < findings->count; i++)
