@@ -7,6 +7,8 @@ TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$TREE/build
 TEST_USER=nobody
 TEST_GROUP=nogroup
+# How many times as long as here a slow machine, such as an emulated one, may take for what is awaited.
+: "${PATIENCE:=1}"
 
 # bourdon_setup NAME: names and makes the directories. The loader mounts bpffs itself where nobody did.
 bourdon_setup() {
@@ -71,7 +73,7 @@ status_json() {
 
 # await_status SECONDS JQ-EXPRESSION: until it is true of the status.
 await_status() {
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + $1 * PATIENCE))
 	until status_json 2>/dev/null | jq -e "$2" > /dev/null; do
 		if ((SECONDS > deadline)); then
 			echo "'$2' is not true of:" >&2
@@ -84,7 +86,7 @@ await_status() {
 
 # await_log SECONDS PATTERN: reads the daemon's log up to a line that matches; fails when none comes.
 await_log() {
-	local deadline=$((SECONDS + $1)) line
+	local deadline=$((SECONDS + $1 * PATIENCE)) line
 	while ((SECONDS <= deadline)); do
 		if ! IFS= read -r -t $((deadline - SECONDS + 1)) -u "$DAEMON_LOG" line; then
 			break
@@ -153,7 +155,7 @@ start() {
 	)
 	CHILD=$!
 	CHILDREN+=("$CHILD")
-	IFS= read -r -t 20 -u "$output" line
+	IFS= read -r -t $((20 * PATIENCE)) -u "$output" line
 	[[ $line == ready* ]]
 }
 
@@ -180,7 +182,7 @@ sql() {
 
 # await_sql SECONDS STATEMENT RESULT: until a reader sees that. A database has no event to wait for.
 await_sql() {
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + $1 * PATIENCE))
 	while [[ $(sql "$2" 2>&1) != "$3" ]]; do
 		if ((SECONDS > deadline)); then
 			echo "'$2' is not '$3': $(sql "$2" 2>&1)" >&2
@@ -188,4 +190,15 @@ await_sql() {
 		fi
 		sleep 0.1
 	done
+}
+
+# with_sysctl NAME VALUE COMMAND...: runs it under that setting of the kernel, which is as before afterwards.
+with_sysctl() {
+	local path=/proc/sys/${1//.//} value=$2 before status=0
+	before=$(< "$path")
+	shift 2
+	echo "$value" > "$path"
+	"$@" || status=$?
+	echo "$before" > "$path"
+	return "$status"
 }

@@ -149,9 +149,10 @@ one_line_saying() {
 
 @test "CAP_SYS_ADMIN is not needed where bpffs is mounted" {
 	load
-	run setpriv --bounding-set=-sys_admin,-syslog --inh-caps=-all \
+	# Debian's default is 3, for which its kernels want CAP_SYS_ADMIN after all
+	run with_sysctl kernel.perf_event_paranoid 2 setpriv --bounding-set=-sys_admin,-syslog --inh-caps=-all \
 		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" --hz 13
-	[ "$status" -eq 0 ]
+	[ "$status" -eq 0 ] || { echo "$output"; false; }
 	grep -qx 'hz = 13' "$RUN_DIR/manifest"
 	grep -qx '0 _text' "$RUN_DIR/kernel-symbols"
 }

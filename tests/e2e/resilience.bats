@@ -30,11 +30,12 @@ hog_rule() {
 	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' "$@"
 }
 
-# heartbeat_age: in whole seconds, as the programs see it.
+# heartbeat_age: in whole seconds, as the programs see it. The time is taken before the look: it takes a while.
 heartbeat_age() {
-	local heartbeat
+	local uptime heartbeat
+	read -r uptime _ < /proc/uptime
 	heartbeat=$(bpftool -j map dump pinned "$PIN_DIR/control" | jq '.[0].formatted.value.heartbeat_ns')
-	awk -v heartbeat="$heartbeat" '{ print int($1 - heartbeat / 1e9) }' /proc/uptime
+	awk -v uptime="$uptime" -v heartbeat="$heartbeat" 'BEGIN { print int(uptime - heartbeat / 1e9) }'
 }
 
 # assert_alive SECONDS: so long, the heartbeat is never older than two seconds. One look a second is the

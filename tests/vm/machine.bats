@@ -17,17 +17,6 @@ teardown() {
 	bourdon_teardown
 }
 
-# with_sysctl NAME VALUE COMMAND...: as before afterwards.
-with_sysctl() {
-	local path=/proc/sys/${1//.//} value=$2 before status=0
-	before=$(< "$path")
-	shift 2
-	echo "$value" > "$path"
-	"$@" || status=$?
-	echo "$before" > "$path"
-	return "$status"
-}
-
 check() {
 	"$BUILD/bourdon-load" --check --pin-dir "$PIN_DIR"
 }
@@ -107,4 +96,13 @@ check() {
 	# without any symbol in /proc/kallsyms the snapshot still has them, and samples their kernel frames
 	with_sysctl kernel.kptr_restrict 2 load
 	grep -qx '0 _text' "$RUN_DIR/kernel-symbols"
+}
+
+@test "without CAP_SYS_ADMIN: Debian's kernel.perf_event_paranoid is named with its remedy" {
+	load
+	run with_sysctl kernel.perf_event_paranoid 3 setpriv --bounding-set=-sys_admin --inh-caps=-all \
+		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
+	[ "$status" -eq 3 ]
+	[[ $output == *'kernel.perf_event_paranoid is 3: '*'sysctl -w kernel.perf_event_paranoid=2' ]] ||
+		{ echo "$output"; false; }
 }
