@@ -45,7 +45,7 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test bench compilers sanitize fuzz fuzzers coverage lint format clean help
+.PHONY: all workloads tests benches deps demo test test-vm bench compilers sanitize fuzz fuzzers coverage lint format clean help
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
@@ -53,6 +53,7 @@ benches: workloads $(BENCHES)
 
 help:
 	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
+	@echo '  make test-vm    the same tests in virtual machines, under Linux 6.1 and 6.12; KERNEL=6.12 that one'
 	@echo '  make deps       install the Debian packages that are missing'
 	@echo '  make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md'
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
@@ -85,7 +86,7 @@ sqlite3          reads the database, in the tests
 jq               reads JSON, in the tests
 systemd          systemd-socket-activate starts bourdon-grant, in the tests and the demo
 procps           finds the daemon's children, in the tests
-e2fsprogs        a file system that can hang, in the tests
+e2fsprogs        file systems that hang, and the virtual machines', in the tests
 libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize
 lcov             make coverage
 clang-format     make lint
@@ -100,6 +101,13 @@ define BENCH_DEPENDENCIES
 linux-perf       what bourdon's cost is held against
 endef
 export BENCH_DEPENDENCIES
+
+# And what only make test-vm needs.
+define VM_DEPENDENCIES
+qemu-system-x86  the virtual machines
+debootstrap      their root file system
+endef
+export VM_DEPENDENCIES
 
 deps:
 	@printf '%s\n' "$$DEPENDENCIES" "$${MORE_DEPENDENCIES-}" | { missing=; \
@@ -119,6 +127,21 @@ demo: deps
 test: deps
 	$(Q)$(MAKE) --no-print-directory all tests
 	$(Q)tests/run.sh
+
+# Debian's own kernels; what is downloaded stays under build/vm
+KERNEL = 6.1 6.12
+VM_IMAGES = $(B)/vm/root.ext4 $(KERNEL:%=$(B)/vm/%/vmlinuz)
+
+test-vm:
+	$(Q)MORE_DEPENDENCIES="$$VM_DEPENDENCIES" $(MAKE) --no-print-directory deps
+	$(Q)$(MAKE) --no-print-directory all tests $(VM_IMAGES)
+	$(Q)tests/vm/run.sh $(KERNEL)
+
+$(B)/vm/root.ext4: tests/vm/make_root.sh
+	$(call say,ROOT,$@) $< $@
+
+$(B)/vm/%/vmlinuz: tests/vm/get_kernel.sh
+	$(call say,KERNEL,$@) $< $* $@
 
 bench:
 	$(Q)MORE_DEPENDENCIES="$$BENCH_DEPENDENCIES" $(MAKE) --no-print-directory deps
@@ -268,8 +291,8 @@ coverage:
 # ---- tools ----
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh \
-	bench/*.bash bench/parts/*.sh .ci/run)
+SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/e2e/*.sh tests/e2e/*.bash \
+	tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh .ci/run)
 
 format:
 	$(Q)clang-format -i $(SOURCES)
@@ -288,4 +311,4 @@ lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/r
 clean:
 	$(Q)rm -rf $(B)
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/vm -prune -o -name '*.d' -print 2>/dev/null)

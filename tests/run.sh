@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # make test: unit tests, then the end-to-end tests on the running kernel. Ends with one line of counts.
+# run.sh PATH...: those end-to-end tests, too. TESTS=tests/e2e/load.bats run.sh: those alone.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -12,6 +13,7 @@ fi
 
 passed=0
 failed=0
+skipped=0
 results=$(mktemp)
 trap 'rm -f "$results"' EXIT
 
@@ -27,21 +29,34 @@ traces() {
 }
 before=$(traces)
 
-build/unit | tee "$results"
-if [[ $(tail -n 1 "$results") =~ ^unit:\ ([0-9]+)\ checks,\ ([0-9]+)\ failed$ ]]; then
-	passed=$((passed + BASH_REMATCH[1] - BASH_REMATCH[2]))
-	failed=$((failed + BASH_REMATCH[2]))
-else
-	echo 'the unit tests did not run to their end'
-	failed=$((failed + 1))
-fi
+run_unit() {
+	CK_TIMEOUT_MULTIPLIER=${PATIENCE:-1} build/unit | tee "$results"
+	if [[ $(tail -n 1 "$results") =~ ^unit:\ ([0-9]+)\ checks,\ ([0-9]+)\ failed$ ]]; then
+		passed=$((passed + BASH_REMATCH[1] - BASH_REMATCH[2]))
+		failed=$((failed + BASH_REMATCH[2]))
+	else
+		echo 'the unit tests did not run to their end'
+		failed=$((failed + 1))
+	fi
+}
 
-bats --tap tests/e2e | tee "$results"
-passed=$((passed + $(grep -c '^ok ' "$results")))
-failed=$((failed + $(grep -c '^not ok ' "$results")))
-if [ "$(grep -cE '^(not )?ok ' "$results")" -ne "$(sed -n 's/^1\.\.//p' "$results")" ]; then
-	echo 'the end-to-end tests did not run to their end'
-	failed=$((failed + 1))
+# run_end_to_end PATH...: files, or directories of files.
+run_end_to_end() {
+	bats --tap --timing "$@" | tee "$results"
+	skipped=$((skipped + $(grep -c '^ok .* # skip' "$results")))
+	passed=$((passed + $(grep '^ok ' "$results" | grep -vc ' # skip')))
+	failed=$((failed + $(grep -c '^not ok ' "$results")))
+	if [ "$(grep -cE '^(not )?ok ' "$results")" -ne "$(sed -n 's/^1\.\.//p' "$results")" ]; then
+		echo 'the end-to-end tests did not run to their end'
+		failed=$((failed + 1))
+	fi
+}
+
+if [ -n "${TESTS-}" ]; then
+	run_end_to_end "$TESTS"
+else
+	run_unit
+	run_end_to_end tests/e2e "$@"
 fi
 
 # what somebody else took away meanwhile is nobody's leavings
@@ -53,5 +68,7 @@ else
 	failed=$((failed + 1))
 fi
 
-echo "$passed passed, $failed failed"
+counts="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || counts+=", $skipped skipped"
+echo "$counts"
 [ "$failed" -eq 0 ]

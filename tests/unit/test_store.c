@@ -1287,6 +1287,7 @@ Suite *store_suite(void)
 	tcase_add_test(contents, another_build_is_another_module);
 	tcase_add_test(contents, counters_are_one_row_each);
 	tcase_set_timeout(cap, 240);
+	tcase_set_tags(cap, "slow"); /* where a CPU is emulated */
 	/* the last is the same once more and larger, and takes a sanitizer as long as all other tests do */
 	tcase_add_loop_test(cap, it_never_outgrows_its_limit, 0, (int)ARRAY_SIZE(cap_cases) - SANITIZED);
 	tcase_add_test(cap, what_would_push_all_others_out_is_refused);

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# get_kernel.sh VERSION IMAGE: Debian 12's newest kernel of that version (6.1, 6.12), as its package has it: IMAGE is
+# made, and beside it modules/ with those modules that the tests need. Nothing is installed.
+set -euo pipefail
+
+MODULES='loop' # file systems that fill up and hang
+
+# newest_package: of the cloud kernels, which have drivers for virtual machines' disks built in.
+newest_package() {
+	apt-cache pkgnames linux-image | grep -Ex "linux-image-${version/./\\.}\\.[0-9]+(-[0-9]+|\\+deb12)-cloud-$architecture-unsigned" |
+		sort -V | tail -n 1
+}
+
+download() {
+	local package
+	package=$(newest_package)
+	[ -n "$package" ] && (cd "$directory" && apt-get -q -o APT::Sandbox::User=root download "$package")
+}
+
+version=$1
+image=$2
+architecture=$(dpkg --print-architecture)
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+
+# a list that is missing, or older than the archive
+download || { apt-get update -q && download; }
+dpkg -x "$directory"/linux-image-*.deb "$directory/package"
+mkdir -p "$(dirname "$image")/modules"
+for module in $MODULES; do
+	find "$directory/package/lib/modules" -name "$module.ko*" -exec cp {} "$(dirname "$image")/modules/" \;
+done
+cp "$directory"/package/boot/vmlinuz-* "$image"

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make_root.sh IMAGE: the virtual machines' root file system, a small Debian 12 that boots systemd as PID 1. The
+# same image serves every kernel, and nothing is ever written to it. make remakes it when this file changes.
+set -euo pipefail
+
+# What the root has beside Debian's minimal set, each with its reason.
+packages() {
+	sed 's/ .*//' <<- 'END' | paste -s -d ,
+		systemd-sysv     is PID 1
+		dbus             systemctl, and what systemd logs without it
+		udev             tells systemd that a disk is there
+		kmod             loads the kernel modules that the tests need
+		libbpf1          bourdon-load, bourdond
+		libcap-ng0       bourdon-load, bourdond
+		libdw1           bourdond
+		libelf1          bourdond, libbpf
+		libinih1         bourdond
+		libnettle8       bourdon-load, bourdond
+		libseccomp2      compile_seccomp, which the unit tests run
+		libsqlite3-0     bourdond, bourdon
+		libsubunit0      the unit tests
+		bats             runs the end-to-end tests, which need the following
+		bpftool          looks into maps
+		e2fsprogs        makes file systems
+		jq               reads JSON
+		perl             renames processes, damages programs
+		procps           finds processes
+		sqlite3          reads databases
+		util-linux       unshare, setpriv, flock, findmnt, losetup, fsfreeze
+	END
+}
+
+image=$1
+mkdir -p "$(dirname "$image")"
+root=$(mktemp -d "$image.XXXXXX")
+trap 'rm -rf --one-file-system "$root"' EXIT
+
+echo "debootstrap: about 2 minutes, once; its log is $image.log"
+# in a namespace of its own: what it mounts goes with it, even when it is killed
+unshare --mount --propagation private debootstrap --variant=minbase --include="$(packages)" bookworm "$root" > "$image.log"
+chmod 0755 "$root"
+rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale}
+# a login on the second serial line would take the tests' output away
+ln -s /dev/null "$root/etc/systemd/system/serial-getty@.service"
+mkdir "$root/bourdon"
+echo '/dev/nvme0n2 /bourdon ext4 defaults 0 0' > "$root/etc/fstab"
+rm -f "$image"
+mke2fs -q -t ext4 -d "$root" "$image" 2G

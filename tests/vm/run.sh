@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# run.sh VERSION...: boots each kernel under QEMU, without KVM, with systemd as PID 1 and pure cgroup2, and runs this
+# tree's tests there. It makes nothing but copies: build/vm/root.ext4 and build/vm/VERSION/ are make's, the tree is
+# taken as it is. Ends with one line of counts, the sum of all kernels.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+VM=build/vm
+MINUTES_MOST=25 # for one kernel; a machine that takes longer hangs
+PATIENCE=5      # an emulated CPU is about ten times slower, but not where it waits
+
+say() {
+	printf 'test-vm: %s\n' "$*"
+}
+
+# make_tree VERSION: the file system that the machine mounts at /bourdon.
+make_tree() {
+	local tree
+	tree=$(mktemp -d "$VM/$1/tree.XXXXXX")
+	tar -c --exclude ./.git --exclude ./build/vm --exclude ./build/object . | tar -x -C "$tree"
+	cp -a "$VM/$1/modules" "$tree/build/"
+	rm -f "$VM/$1/tree.ext4"
+	mke2fs -q -t ext4 -d "$tree" "$VM/$1/tree.ext4" 1G
+	rm -rf "$tree"
+}
+
+# boot VERSION: streams what the tests say, to tests.log, too. What is written to a disk is gone with the machine.
+boot() {
+	timeout --foreground "${MINUTES_MOST}m" qemu-system-x86_64 \
+		-accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
+		-serial "file:$VM/$1/console.log" -serial stdio -device nvme,id=disks,serial=disks \
+		-drive "id=root,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/root.ext4" \
+		-device nvme-ns,bus=disks,drive=root,nsid=1 \
+		-drive "id=tree,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/$1/tree.ext4" \
+		-device nvme-ns,bus=disks,drive=tree,nsid=2 \
+		-kernel "$VM/$1/vmlinuz" \
+		-append "console=ttyS0 quiet panic=-1 root=/dev/nvme0n1 rw systemd.run=/bourdon/tests/vm/inside.sh \
+systemd.run_success_action=poweroff-force systemd.run_failure_action=poweroff-force \
+systemd.setenv=PATIENCE=$PATIENCE systemd.setenv=TESTS=${TESTS-}" \
+		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/tests.log"
+}
+
+# count WHAT VERSION: how many tests the machine said passed, failed or were skipped.
+count() {
+	sed -nE "\$s/.*\\b([0-9]+) $1\\b.*/\\1/p" "$VM/$2/tests.log"
+}
+
+passed=0
+failed=0
+skipped=0
+for version in "$@"; do
+	say "Linux $version"
+	started=$SECONDS
+	make_tree "$version"
+	boot "$version" || true
+	say "Linux $version: $((SECONDS - started)) s"
+	if [ -z "$(count passed "$version")" ]; then
+		say "the machine did not run the tests to their end; the last that its kernel said (all of it: $VM/$version/console.log):"
+		tail -n 20 "$VM/$version/console.log"
+		failed=$((failed + 1))
+		continue
+	fi
+	passed=$((passed + $(count passed "$version")))
+	failed=$((failed + $(count failed "$version")))
+	skipped=$((skipped + $(count skipped "$version")))
+done
+
+counts="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || counts+=", $skipped skipped"
+echo "$counts"
+[ "$failed" -eq 0 ]
