@@ -125,9 +125,9 @@ await_rules() {
 	daemon_start
 	start cpu_hog --threads 1
 	await_status 10 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
-	local fds memory i
+	local fds memory i reloads=$((1000 / PATIENCE))
 	fds=$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)
-	for i in {1..1000}; do
+	for i in $(seq "$reloads"); do
 		# shellcheck disable=SC2059
 		printf "${variants[$((i % 2))]}" > "$RULES_DIR/r.conf"
 		kill -HUP "$DAEMON"
@@ -136,7 +136,7 @@ await_rules() {
 	done
 	await_status 60 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
 	until [ "$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)" -eq "$fds" ]; do sleep 0.1; done
-	status_json | jq -e '.daemon[0] | .reloads == 1000 and .targets == 1 and .watches == 2'
+	status_json | jq -e '.daemon[0] | .reloads == '"\$reloads"' and .targets == 1 and .watches == 2'
 	local live
 	live=$(bpftool map dump pinned "$PIN_DIR/patterns_a" -j | jq length)
 	((live <= 2))

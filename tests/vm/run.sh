@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # run.sh VERSION...: boots each kernel under QEMU, without KVM, with systemd as PID 1 and pure cgroup2, and runs this
-# tree's tests there. It makes nothing but copies: build/vm/root.ext4 and build/vm/VERSION/ are make's, the tree is
-# taken as it is. Ends with one line of counts, the sum of all kernels.
+# tree's tests there; all kernels at once, because the tests mostly wait. It makes nothing but copies:
+# build/vm/root.ext4 and build/vm/VERSION/ are make's, the tree is taken as it is. Ends with one line of counts, the
+# sum of all kernels.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -39,7 +40,7 @@ boot() {
 		-append "console=ttyS0 quiet panic=-1 root=/dev/nvme0n1 rw systemd.run=/bourdon/tests/vm/inside.sh \
 systemd.run_success_action=poweroff-force systemd.run_failure_action=poweroff-force \
 systemd.setenv=PATIENCE=$PATIENCE systemd.setenv=TESTS=${TESTS-}" \
-		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/tests.log"
+		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/tests.log" | sed -u "s/^/$1  /"
 }
 
 # count WHAT VERSION: how many tests the machine said passed, failed or were skipped.
@@ -51,11 +52,15 @@ passed=0
 failed=0
 skipped=0
 for version in "$@"; do
-	say "Linux $version"
-	started=$SECONDS
 	make_tree "$version"
-	boot "$version" || true
-	say "Linux $version: $((SECONDS - started)) s"
+	(
+		started=$SECONDS
+		boot "$version" || true
+		say "Linux $version: $((SECONDS - started)) s"
+	) &
+done
+wait
+for version in "$@"; do
 	if [ -z "$(count passed "$version")" ]; then
 		say "the machine did not run the tests to their end; the last that its kernel said (all of it: $VM/$version/console.log):"
 		tail -n 20 "$VM/$version/console.log"
