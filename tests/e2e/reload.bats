@@ -136,7 +136,7 @@ await_rules() {
 	done
 	await_status 60 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
 	until [ "$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)" -eq "$fds" ]; do sleep 0.1; done
-	status_json | jq -e '.daemon[0] | .reloads == '"\$reloads"' and .targets == 1 and .watches == 2'
+	status_json | jq -e '.daemon[0] | .reloads == '"$reloads"' and .targets == 1 and .watches == 2'
 	local live
 	live=$(bpftool map dump pinned "$PIN_DIR/patterns_a" -j | jq length)
 	((live <= 2))
