@@ -27,11 +27,12 @@ make_tree() {
 	rm -rf "$tree"
 }
 
-# boot VERSION: streams what the tests say, to tests.log, too. What is written to a disk is gone with the machine.
+# boot VERSION LOG TESTS [KERNEL-OPTIONS]: streams what the tests say, to LOG, too. What is written to a disk is gone
+# with the machine.
 boot() {
 	timeout --foreground "${MINUTES_MOST}m" qemu-system-x86_64 \
 		-accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
-		-serial "file:$VM/$1/console.log" -serial stdio -device nvme,id=disks,serial=disks \
+		-serial "file:$VM/$1/$2.console" -serial stdio -device nvme,id=disks,serial=disks \
 		-drive "id=root,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/root.ext4" \
 		-device nvme-ns,bus=disks,drive=root,nsid=1 \
 		-drive "id=tree,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/$1/tree.ext4" \
@@ -39,37 +40,52 @@ boot() {
 		-kernel "$VM/$1/vmlinuz" \
 		-append "console=ttyS0 quiet panic=-1 root=/dev/nvme0n1 rw systemd.run=/bourdon/tests/vm/inside.sh \
 systemd.run_success_action=poweroff-force systemd.run_failure_action=poweroff-force \
-systemd.setenv=PATIENCE=$PATIENCE systemd.setenv=TESTS=${TESTS-}" \
-		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/tests.log" | sed -u "s/^/$1  /"
+systemd.setenv=PATIENCE=$PATIENCE systemd.setenv=TESTS=$3 ${4-}" \
+		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/$2.log" | sed -u "s/^/$1  /"
 }
 
-# count WHAT VERSION: how many tests the machine said passed, failed or were skipped.
+# count WHAT LOG: how many tests the machine said passed, failed or were skipped.
 count() {
-	sed -nE "\$s/.*\\b([0-9]+) $1\\b.*/\\1/p" "$VM/$2/tests.log"
+	sed -nE "\$s/.*\\b([0-9]+) $1\\b.*/\\1/p" "$2.log"
+}
+
+# What no test can take away from a kernel that runs.
+LACKING='psi=0 cgroup_disable=pressure lockdown=confidentiality'
+
+# test_kernel VERSION: all tests on a machine that has everything, then those of what it says when it has not.
+test_kernel() {
+	local started=$SECONDS
+	boot "$1" tests "${TESTS-}" || true
+	[ -n "${TESTS-}" ] || boot "$1" lacking tests/vm/lacking.bats "$LACKING" || true
+	say "Linux $1: $((SECONDS - started)) s"
 }
 
 passed=0
 failed=0
 skipped=0
+
+# add_counts LOG
+add_counts() {
+	if [ -z "$(count passed "$1")" ]; then
+		say "the machine did not run the tests to their end; the last that its kernel said (all of it: $1.console):"
+		tail -n 20 "$1.console"
+		failed=$((failed + 1))
+		return
+	fi
+	passed=$((passed + $(count passed "$1")))
+	failed=$((failed + $(count failed "$1")))
+	skipped=$((skipped + $(count skipped "$1")))
+}
+
 for version in "$@"; do
 	make_tree "$version"
-	(
-		started=$SECONDS
-		boot "$version" || true
-		say "Linux $version: $((SECONDS - started)) s"
-	) &
+	rm -f "$VM/$version/"*.log
+	test_kernel "$version" &
 done
 wait
 for version in "$@"; do
-	if [ -z "$(count passed "$version")" ]; then
-		say "the machine did not run the tests to their end; the last that its kernel said (all of it: $VM/$version/console.log):"
-		tail -n 20 "$VM/$version/console.log"
-		failed=$((failed + 1))
-		continue
-	fi
-	passed=$((passed + $(count passed "$version")))
-	failed=$((failed + $(count failed "$version")))
-	skipped=$((skipped + $(count skipped "$version")))
+	add_counts "$VM/$version/tests"
+	[ -n "${TESTS-}" ] || add_counts "$VM/$version/lacking"
 done
 
 counts="$passed passed, $failed failed"
