@@ -8,6 +8,8 @@
 #include <ini.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #define FILE_BYTES_MAX (1024 * 1024)
 #define SECTION_BYTES_MAX 49 /* inih cuts what is longer, without a word */
@@ -184,18 +186,37 @@ int ini_read_text(const char *file, const char *text, size_t bytes, ini_visit vi
 	return 0;
 }
 
+/*
+ * A FIFO, or a terminal, would keep whoever reads it waiting for as long as somebody else likes. /dev/null is
+ * how a file is masked. The descriptor, -EINVAL for what is no file, or -errno.
+ */
+static int open_file(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat at;
+
+	if (fd < 0 || fstat(fd, &at))
+		return -errno;
+	if (!S_ISREG(at.st_mode) && !(S_ISCHR(at.st_mode) && at.st_rdev == makedev(1, 3)))
+		return S_ISDIR(at.st_mode) ? -EISDIR : -EINVAL;
+	return TAKE_FD(fd);
+}
+
 int ini_read_file(const char *path, ini_visit visit, void *user, struct config_errors *errors)
 {
+	_cleanup_close_ int fd = open_file(path);
 	_cleanup_free_ char *text = NULL;
 	size_t bytes;
 	int result;
 
-	result = file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &text, &bytes);
+	result = fd < 0 ? fd : file_read_all(fd, FILE_BYTES_MAX, &text, &bytes);
 	if (result == -ENOMEM)
 		return result;
 	if (result < 0) {
 		config_error(errors, path, 0, "cannot read it: %s",
-			     result == -EFBIG ? "larger than 1 MiB" : strerror(-result));
+			     result == -EFBIG    ? "larger than 1 MiB"
+			     : result == -EINVAL ? "not a regular file"
+						 : strerror(-result));
 		return 0;
 	}
 	return ini_read_text(path, text, bytes, visit, user, errors);

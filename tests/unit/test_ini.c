@@ -252,7 +252,7 @@ static void expect_file(const char *path, size_t entries, const char *error)
 START_TEST(files)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "x.conf");
-	_cleanup_free_ char *large = malloc((1 << 20) + 1);
+	_cleanup_free_ char *large = malloc((1 << 20) + 1), *fifo = path_join(directory, "fifo.conf");
 
 	expect_file(path, 0, ": cannot read it: No such file");
 	expect_file(directory, 0, ": cannot read it: Is a directory");
@@ -264,6 +264,11 @@ START_TEST(files)
 	expect_file(path, 1, NULL);
 	file_put(path, large, (1 << 20) + 1);
 	expect_file(path, 0, ": cannot read it: larger than 1 MiB");
+	/* what would keep the reader waiting, or never end */
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	expect_file(fifo, 0, ": cannot read it: not a regular file");
+	expect_file("/dev/zero", 0, ": cannot read it: not a regular file");
+	expect_file("/dev/null", 0, NULL);
 	directory_remove(directory);
 }
 END_TEST
