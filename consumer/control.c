@@ -7,7 +7,7 @@
 #include "common/status_line.h"
 #include "consumer/event_source.h"
 
-#include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -20,6 +20,7 @@
 struct control_socket {
 	struct event_source source, client_source;
 	int epoll, listener, client;
+	bool listening; /* the listener is in the epoll set */
 	void (*describe)(void *user, FILE *out);
 	void *user;
 	char *text; /* what the client gets */
@@ -27,6 +28,24 @@ struct control_socket {
 	uint64_t deadline_ns;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
+
+/*
+ * The listener is out of the set while there is a client, and where none can be accepted: it would be
+ * readable for ever. What fails here is tried again at the next tick.
+ */
+static void listen_again(struct control_socket *control)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &control->source };
+
+	if (!control->listening)
+		control->listening = !epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->listener, &event);
+}
+
+static void listen_no_more(struct control_socket *control)
+{
+	if (control->listening)
+		control->listening = epoll_ctl(control->epoll, EPOLL_CTL_DEL, control->listener, NULL) != 0;
+}
 
 /* One that a daemon left which died is in the way, and nobody's: the state directory is locked by us. */
 static int listen_at(const char *path)
@@ -46,7 +65,6 @@ int control_open(struct control_socket **ret_control, const char *directory, int
 		 void (*describe)(void *user, FILE *out), void *user)
 {
 	struct control_socket *control = calloc(1, sizeof(*control));
-	struct epoll_event event = { .events = EPOLLIN };
 	int result = 0;
 
 	if (!control)
@@ -65,8 +83,9 @@ int control_open(struct control_socket **ret_control, const char *directory, int
 		control->listener = listen_at(control->path);
 		result = control->listener < 0 ? control->listener : 0;
 	}
-	event.data.ptr = &control->source;
-	if (!result && epoll_ctl(epoll, EPOLL_CTL_ADD, control->listener, &event))
+	if (!result)
+		listen_again(control);
+	if (!result && !control->listening)
 		result = -errno;
 	if (result < 0) {
 		log_error("cannot listen at %s/" CONTROL_SOCKET_FILE ": %s", directory, strerror(-result));
@@ -102,10 +121,13 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 	FILE *out;
 
 	if (control->client >= 0)
-		return; /* the next waits: the listener stays readable, so it is out of the set meanwhile */
+		return; /* of the same batch: the next waits */
 	control->client = accept4(control->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (control->client < 0)
+	if (control->client < 0) {
+		/* out of descriptors, perhaps: whoever waits goes on waiting */
+		listen_no_more(control);
 		return;
+	}
 	out = open_memstream(&control->text, &control->bytes);
 	if (out) {
 		control->describe(control->user, out);
@@ -117,17 +139,14 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 		end_client(control);
 		return;
 	}
-	epoll_ctl(control->epoll, EPOLL_CTL_DEL, control->listener, NULL);
+	listen_no_more(control);
 }
 
 /* The next may come. */
 static void dismiss(struct control_socket *control)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &control->source };
-
 	end_client(control);
-	if (epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->listener, &event))
-		log_warning("the control socket takes no more clients: %s", strerror(errno));
+	listen_again(control);
 }
 
 void control_send(struct control_socket *control)
@@ -148,6 +167,8 @@ void control_send(struct control_socket *control)
 
 void control_tick(struct control_socket *control, uint64_t now_ns)
 {
-	if (control->client >= 0 && now_ns >= control->deadline_ns)
+	if (control->client < 0)
+		listen_again(control);
+	else if (now_ns >= control->deadline_ns)
 		dismiss(control);
 }

@@ -21,7 +21,8 @@ void control_close(struct control_socket *control);
 void control_accept(struct control_socket *control, uint64_t now_ns);
 void control_send(struct control_socket *control);
 
-/* Once a second: a client that takes nothing for too long goes. */
+/* Once a second: a client that takes nothing for too long goes, and who could not be accepted may try again.
+ */
 void control_tick(struct control_socket *control, uint64_t now_ns);
 
 #endif
