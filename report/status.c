@@ -5,9 +5,10 @@
  */
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/escape.h"
-#include "common/files.h"
 #include "common/log.h"
+#include "common/pass_fd.h"
 #include "common/status_line.h"
 #include "report/format.h"
 #include "report/json.h"
@@ -21,6 +22,7 @@
 #define STATUS_BYTES_MAX (16 << 20)
 #define LINES_MAX 65536
 #define ANSWER_SECONDS 5
+#define PIECE_BYTES 65536UL
 
 struct lines {
 	struct status_line *lines;
@@ -29,6 +31,33 @@ struct lines {
 
 /* ---- asking ---- */
 
+/* To its end, but no longer than the patience lasts: the daemon may be stopped. */
+static int read_answer(int fd, char **ret_text)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + ANSWER_SECONDS * CLOCK_SECOND_NS;
+	_cleanup_free_ char *text = NULL;
+	size_t used = 0, room = 0;
+	ssize_t got;
+
+	do {
+		int result = pass_fd_wait(fd, deadline_ns);
+
+		if (result < 0)
+			return result;
+		if (used > STATUS_BYTES_MAX)
+			return -EFBIG;
+		if (array_make_room(text, used, room, PIECE_BYTES))
+			return -ENOMEM;
+		got = read(fd, text + used, room - used - 1);
+		if (got < 0)
+			return -errno;
+		used += (size_t)got;
+	} while (got);
+	text[used] = '\0';
+	*ret_text = TAKE_PTR(text);
+	return 0;
+}
+
 /* The daemon's text, which the caller frees; -ENOENT and -ECONNREFUSED where none runs. */
 static int ask_daemon(const char *database, char **ret_text)
 {
@@ -36,7 +65,6 @@ static int ask_daemon(const char *database, char **ret_text)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	_cleanup_free_ char *copy = strdup(database);
 	_cleanup_close_ int fd = -EBADF;
-	size_t bytes;
 
 	if (!copy)
 		return -ENOMEM;
@@ -44,11 +72,11 @@ static int ask_daemon(const char *database, char **ret_text)
 			     dirname(copy)) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) ||
-	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
+	/* connect(2) waits by this where too many wait already, and says EAGAIN */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return -errno;
-	return file_read_all(fd, STATUS_BYTES_MAX, ret_text, &bytes);
+	return read_answer(fd, ret_text);
 }
 
 static int parse(char *text, struct lines *lines)
@@ -102,11 +130,11 @@ static void print_daemon(FILE *out, const struct status_line *line)
 
 static void print_rule(FILE *out, const struct status_line *line)
 {
-	char id[16], name[80], comm[64], cgroup[96], triggers[300], watches[16];
+	char id[16], name[80], comm[64], kind[16], cgroup[96], triggers[300], watches[16];
 
 	fprintf(out, "%5s  %-20s %-16s %-6s %5s  %s%s%s\n", shown(line, "id", id, sizeof(id)),
 		shown(line, "name", name, sizeof(name)), shown(line, "comm", comm, sizeof(comm)),
-		status_line_get(line, "watch"), shown(line, "watches", watches, sizeof(watches)),
+		shown(line, "watch", kind, sizeof(kind)), shown(line, "watches", watches, sizeof(watches)),
 		shown(line, "triggers", triggers, sizeof(triggers)),
 		*status_line_get(line, "cgroup") ? " in " : "",
 		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup)) : "");
@@ -114,11 +142,11 @@ static void print_rule(FILE *out, const struct status_line *line)
 
 static void print_watch(FILE *out, const struct status_line *line)
 {
-	char rule[80], what[40], stall[32], window[32], mode[16], state[16], fired[24], suppressed[24],
-		cgroup[300];
+	char rule[80], resource[17], kind[9], what[40], stall[32], window[32], mode[16], state[16], fired[24],
+		suppressed[24], cgroup[300];
 
-	snprintf(what, sizeof(what), "%.16s.%.8s", status_line_get(line, "resource"),
-		 status_line_get(line, "kind"));
+	snprintf(what, sizeof(what), "%s.%s", shown(line, "resource", resource, sizeof(resource)),
+		 shown(line, "kind", kind, sizeof(kind)));
 	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %6s  %s\n", shown(line, "rule", rule, sizeof(rule)),
 		what, duration(line, "stall_us", 1000, stall, sizeof(stall)),
 		duration(line, "window_us", 1000, window, sizeof(window)),
@@ -185,7 +213,21 @@ static void print_text(FILE *out, const struct lines *lines)
 	}
 }
 
-/* A value that is nothing but digits is a number. */
+/*
+ * A value that is nothing but digits is a number, as JSON writes one. But names are free: one that is "42",
+ * or "007", is text as all others are.
+ */
+static bool is_number(const char *key, const char *value)
+{
+	static const char *const texts[] = { "name", "rule", "comm", "cgroup", "version", "source" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (!strcmp(key, texts[i]))
+			return false;
+	return *value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 20 &&
+	       (*value != '0' || !value[1]);
+}
+
 static void print_json_line(FILE *out, const struct status_line *line)
 {
 	fputc('{', out);
@@ -195,7 +237,7 @@ static void print_json_line(FILE *out, const struct status_line *line)
 		fputs(i ? ", " : "", out);
 		json_string(out, line->keys[i]);
 		fputs(": ", out);
-		if (*value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 20)
+		if (is_number(line->keys[i], value))
 			fputs(value, out);
 		else
 			json_string(out, value);
@@ -280,7 +322,10 @@ void status_run(struct report *report)
 		result = parse(text, &lines);
 	if (result < 0) {
 		log_error("cannot have the status of the daemon beside '%s': %s", report->database->path,
-			  result == -EACCES ? "become a member of its group" : strerror(-result));
+			  result == -EACCES ? "become a member of its group"
+			  : result == -ETIMEDOUT || result == -EAGAIN
+				  ? "it does not answer; is it stopped, or asked too often?"
+				  : strerror(-result));
 		report->unwell = true;
 	} else {
 		(report->json ? print_json : print_text)(report->out, &lines);
