@@ -155,11 +155,23 @@ static void forget_gone(struct tracking *tracking, uint64_t now_ns)
 	} while (tracking->targets.count - tracking->targets.live > GONE_MAX && keep_ns > CLOCK_SECOND_NS);
 }
 
+static void watch_system(struct tracking *tracking)
+{
+	for (size_t i = 0; i < tracking->rules->count; i++) {
+		const struct rule *rule = &tracking->rules->rules[i];
+
+		if (rule->watch == WATCH_SYSTEM &&
+		    watches_add(tracking->watches, rule, 0, NULL, tracking->walk) < 0)
+			log_warning("out of memory: the system is not watched for rule %s", rule->name);
+	}
+}
+
 void tracking_walk(struct tracking *tracking)
 {
 	int result;
 
 	tracking->walk++;
+	watch_system(tracking);
 	result = process_events_walk(tracking->events);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
@@ -174,17 +186,6 @@ void tracking_walk(struct tracking *tracking)
 }
 
 /* ---- rules ---- */
-
-static void watch_system(struct tracking *tracking)
-{
-	for (size_t i = 0; i < tracking->rules->count; i++) {
-		const struct rule *rule = &tracking->rules->rules[i];
-
-		if (rule->watch == WATCH_SYSTEM &&
-		    watches_add(tracking->watches, rule, 0, NULL, tracking->walk) < 0)
-			log_warning("out of memory: the system is not watched for rule %s", rule->name);
-	}
-}
 
 /* History may speak of a process until no rule looks back that far. */
 static void remember_long_enough(struct tracking *tracking)
@@ -202,7 +203,6 @@ void tracking_follow(struct tracking *tracking, const struct rule_set *rules)
 {
 	tracking->rules = rules;
 	remember_long_enough(tracking);
-	watch_system(tracking);
 	tracking_walk(tracking);
 }
 

@@ -237,6 +237,14 @@ static int add_watch(struct watches *watches, const struct watch *described)
 	return 0;
 }
 
+/* What could not be opened, for lack of descriptors perhaps, is tried once a walk, and not logged again. */
+static void meet_again(struct watches *watches, struct watch *watch, uint32_t walk)
+{
+	watch->walk = walk;
+	if (watch->fd < 0 && watch_open(watch, watches->mount, watches->epoll) < 0)
+		watch_close(watch, watches->epoll, watches->closer);
+}
+
 int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,
 		uint32_t walk)
 {
@@ -252,10 +260,10 @@ int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgrou
 					   .walk = walk };
 		struct watch *known = find(watches, cgroup_id, described.trigger);
 
-		if (known)
-			known->walk = walk;
-		else
+		if (!known)
 			result = add_watch(watches, &described);
+		else if (known->walk != walk)
+			meet_again(watches, known, walk);
 	}
 	return result;
 }

@@ -40,7 +40,8 @@ void watches_close(struct watches *watches);
 
 /*
  * Makes sure that the triggers of `rule` are watched on this cgroup, or on the whole system (id 0, path
- * NULL), and notes that this walk found it wanted. Logs what cannot be watched, once a watch. 0 or -ENOMEM.
+ * NULL), and notes that this walk found it wanted. Logs what cannot be watched, once a watch; each walk tries
+ * it again. 0 or -ENOMEM.
  */
 int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,
 		uint32_t walk);

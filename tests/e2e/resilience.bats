@@ -208,6 +208,66 @@ assert_alive() {
 	[ "$(sql 'SELECT min(second) > -6 FROM sample')" = 1 ]
 }
 
+@test "a consumer that is stopped does not keep a reader of its status waiting" {
+	load
+	rule 007 'comm = 42' 'cpu.some = 90%' 'watch = system'
+	daemon_start
+	# names are text, whatever they look like
+	status_json | jq -e '.rules[0] | .name == "007" and .comm == "42" and .id == 1'
+	kill -STOP "$DAEMON"
+	run timeout 20 "$BUILD/bourdon" --db "$DB" status
+	kill -CONT "$DAEMON"
+	[ "$status" -eq 1 ]
+	[[ $output == *'it does not answer'* ]]
+	status_json | jq -e .running
+}
+
+@test "a FIFO among the rules is a mistake, and nobody waits for it" {
+	load
+	rule good 'comm = bdtest-1' 'cpu.some = 90%'
+	daemon_start
+	mkfifo "$RULES_DIR/fifo.conf"
+	await_log 10 'fifo.conf: cannot read it: not a regular file'
+	rm "$RULES_DIR/fifo.conf"
+	await_status 10 '.daemon[0].reload_mistake == ""'
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+}
+
+# ticks PID: user and system time, in clock ticks.
+ticks() {
+	awk '{ print $14 + $15 }' "/proc/$1/stat"
+}
+
+@test "without a descriptor to spare nothing spins, and what could not be watched is watched later" {
+	load
+	rule many 'comm = cpu_hog' "cgroup = /$CGROUP/*" 'cpu.some = 99%' 'cpu.full = 99%' 'memory.some = 99%' \
+		'memory.full = 99%' 'io.some = 99%' 'io.full = 99%'
+	daemon_start
+	local spare before client
+	spare=$(($(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l) + 4))
+	daemon_stop TERM
+	ulimit -n "$spare"
+	daemon_start
+	mkdir "$CGROUP2/$CGROUP/one" "$CGROUP2/$CGROUP/two"
+	CGROUP=$CGROUP/one start cpu_hog --threads 1
+	local one=$CHILD
+	await_log 10 'cannot watch .*: Too many open files'
+	CGROUP=$CGROUP/two start cpu_hog --threads 1
+	"$BUILD/bourdon" --db "$DB" status > /dev/null 2>&1 & client=$!
+	sleep 1
+	before=$(ticks "$DAEMON")
+	sleep 2 # a spinning loop would use 200 ticks
+	(($(ticks "$DAEMON") - before < 20))
+	wait "$client" || true
+	# their descriptors are the others' now; a reload walks over all processes, as each half minute does
+	stop "$one"
+	until rmdir "$CGROUP2/$CGROUP/one" 2>/dev/null; do sleep 0.05; done
+	await_status 10 '.watches | map(select(.state == "armed")) == []'
+	rule other 'comm = bdtest-1' 'cpu.some = 99%'
+	await_status 10 '[.watches[] | select(.state == "armed") | .cgroup | endswith("/two")] | length > 1 and all'
+}
+
 @test "replaced or removed pins end the consumer" {
 	load
 	hog_rule
