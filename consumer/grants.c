@@ -14,9 +14,9 @@
 
 #define CALLS_MAX 8
 #define CALL_PATIENCE_NS (10 * CLOCK_SECOND_NS) /* longer than bourdon-grant may live */
-#define ABSENCE_PATIENCE_NS                                                                                  \
-	(30 * CLOCK_SECOND_NS) /* when to look again whether somebody serves the socket                      \
-				*/
+/* When to look again whether somebody serves the socket, and when to ask again one who failed. */
+#define ABSENCE_PATIENCE_NS (30 * CLOCK_SECOND_NS)
+#define FAILURE_PATIENCE_NS (5 * CLOCK_SECOND_NS)
 
 struct grant_call {
 	struct event_source source;
@@ -32,9 +32,9 @@ struct grants {
 	void *user;
 	struct grant_call calls[CALLS_MAX];
 	unsigned int under_way;
-	uint64_t absent_until_ns;
+	uint64_t pause_until_ns;
 	bool absent;
-	struct log_limit absence_limit;
+	struct log_limit failure_limit;
 };
 
 int grants_open(struct grants **ret_grants, const char *socket_path, int epoll, grant_answered answered,
@@ -64,7 +64,7 @@ void grants_free(struct grants *grants)
 
 bool grants_have_room(const struct grants *grants, uint64_t now_ns)
 {
-	return grants->under_way < CALLS_MAX && now_ns >= grants->absent_until_ns;
+	return grants->under_way < CALLS_MAX && now_ns >= grants->pause_until_ns;
 }
 
 bool grants_are_served(const struct grants *grants)
@@ -91,7 +91,7 @@ static void note_absence(struct grants *grants, int error, uint64_t now_ns)
 {
 	if (error == -EAGAIN)
 		return; /* busy: the next tick asks again */
-	grants->absent_until_ns = now_ns + ABSENCE_PATIENCE_NS;
+	grants->pause_until_ns = now_ns + ABSENCE_PATIENCE_NS;
 	if (!grants->absent)
 		log_info("nobody grants triggers at %s (%s): the pressure of cgroups is read once a second",
 			 grants->socket_path, strerror(-error));
@@ -134,6 +134,15 @@ void grants_cancel(struct grant_call *call)
 	call->asker = NULL;
 }
 
+/* A helper that dies, or says what none says, would do so again at once, as fast as it can be asked. */
+static void note_failure(struct grants *grants, int error)
+{
+	grants->pause_until_ns = clock_monotonic_ns() + FAILURE_PATIENCE_NS;
+	if (log_allowed(&grants->failure_limit, 1))
+		log_warning("bourdon-grant at %s does not answer as it should: %s; see its log",
+			    grants->socket_path, strerror(-error));
+}
+
 /* The descriptor that came, or -errno. */
 static int receive_answer(int socket)
 {
@@ -158,6 +167,8 @@ static void end_call(struct grants *grants, struct grant_call *call, int fd)
 	call->socket = -EBADF;
 	call->asker = NULL;
 	grants->under_way--;
+	if (fd < 0 && fd != -EACCES)
+		note_failure(grants, fd);
 	if (asker)
 		grants->answered(grants->user, asker, fd);
 	else if (fd >= 0)

@@ -25,7 +25,9 @@ int grants_open(struct grants **ret_grants, const char *socket_path, int epoll, 
 		void *user);
 void grants_free(struct grants *grants);
 
-/* Whether a call may begin: somebody serves the socket, as far as is known, and not too many are under way.
+/*
+ * Whether a call may begin: somebody serves the socket, as far as is known, none failed just now, and not too
+ * many are under way.
  */
 bool grants_have_room(const struct grants *grants, uint64_t now_ns);
 
