@@ -12,6 +12,10 @@
 #define ABOVE (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 #define WITHIN (ABOVE | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
+/* Somebody may make and remove files faster than they are told: the rest makes its descriptor readable again.
+ */
+#define READS_A_CALL 16
+
 static void watch_above(const struct config_watch *watch, const char *path)
 {
 	_cleanup_free_ char *copy = strdup(path);
@@ -50,15 +54,19 @@ bool config_watch_take(struct config_watch *watch)
 {
 	char events[4096] __attribute__((aligned(8)));
 	bool matters = false;
-	ssize_t bytes;
 
-	while ((bytes = read(watch->inotify, events, sizeof(events))) > 0)
+	for (int i = 0; i < READS_A_CALL; i++) {
+		ssize_t bytes = read(watch->inotify, events, sizeof(events));
+
+		if (bytes <= 0)
+			break;
 		for (char *at = events; at < events + bytes;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
 
 			matters |= !(event->mask & IN_IGNORED);
 			at += sizeof(*event) + event->len;
 		}
+	}
 	if (matters)
 		watch_all(watch);
 	return matters;

@@ -23,6 +23,7 @@
 #include <sys/timerfd.h>
 
 #define SETTLED_NS (CLOCK_SECOND_NS / 5)
+#define UNSETTLED_NS (5 * CLOCK_SECOND_NS)
 
 /* A configuration that is not in force any more, and whose rules a capture may still be taken by. */
 struct retired {
@@ -184,6 +185,32 @@ static int put_in_force(struct daemon *daemon, struct configuration *configurati
 	return 0;
 }
 
+static void note_change(struct reload_state *reload, uint64_t now_ns)
+{
+	if (!reload->first_changed_ns)
+		reload->first_changed_ns = now_ns;
+	reload->changed_ns = now_ns;
+}
+
+/*
+ * An editor writes in several steps: once it has been quiet for a moment, if it ever is, or somebody asks.
+ * Who asks while a reload is under way may mean what that one has read already: another follows.
+ */
+static void reload_when_due(struct daemon *daemon, uint64_t now_ns)
+{
+	struct reload_state *reload = &daemon->reload;
+	bool changed = reload->first_changed_ns && (now_ns - reload->changed_ns >= SETTLED_NS ||
+						    now_ns - reload->first_changed_ns >= UNSETTLED_NS);
+
+	if (reload->under_way || !(reload->asked_for || changed))
+		return;
+	reload->under_way = true;
+	reload->answers = reload->asked_for;
+	reload->asked_for = false;
+	reload->first_changed_ns = 0;
+	store_thread_reload(daemon->store);
+}
+
 static void take_reload(struct daemon *daemon)
 {
 	struct config_errors errors = { 0 };
@@ -196,7 +223,7 @@ static void take_reload(struct daemon *daemon)
 	daemon->reload.under_way = false;
 	if (same) {
 		configuration_free(configuration);
-		if (daemon->reload.asked_for || daemon->reload.mistake[0])
+		if (daemon->reload.answers || daemon->reload.mistake[0])
 			log_info("the configuration is as it was");
 		daemon->reload.mistake[0] = '\0';
 	} else if (configuration && !put_in_force(daemon, configuration)) {
@@ -212,21 +239,8 @@ static void take_reload(struct daemon *daemon)
 		log_warning("the configuration has mistakes, so that the one before stays in force");
 		configuration_free(configuration);
 	}
-	daemon->reload.asked_for = false;
 	config_errors_free(&errors);
-}
-
-/* An editor writes in several steps: once it has been quiet for a moment, or somebody asks. */
-static void reload_when_due(struct daemon *daemon, uint64_t now_ns)
-{
-	struct reload_state *reload = &daemon->reload;
-
-	if (reload->under_way ||
-	    !(reload->asked_for || (reload->changed_ns && now_ns - reload->changed_ns >= SETTLED_NS)))
-		return;
-	reload->under_way = true;
-	reload->changed_ns = 0;
-	store_thread_reload(daemon->store);
+	reload_when_due(daemon, clock_monotonic_ns());
 }
 
 /* ---- the loop ---- */
@@ -337,7 +351,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		break;
 	case SOURCE_CONFIG:
 		if (config_watch_take(&daemon->config_watch))
-			daemon->reload.changed_ns = now_ns;
+			note_change(&daemon->reload, now_ns);
 		break;
 	case SOURCE_RELOAD:
 		take_reload(daemon);

@@ -16,9 +16,11 @@
 #include <stdio.h>
 
 struct reload_state {
-	uint64_t changed_ns; /* something did, and was not read yet; 0: nothing */
-	bool asked_for;      /* by SIGHUP */
+	uint64_t first_changed_ns; /* something did, and was not read yet; 0: nothing */
+	uint64_t changed_ns;       /* when it did last */
+	bool asked_for;            /* by SIGHUP */
 	bool under_way;
+	bool answers;      /* the one under way was asked for */
 	char mistake[512]; /* for which the last one was refused; empty: none */
 };
 

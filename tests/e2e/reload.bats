@@ -83,6 +83,30 @@ await_rules() {
 	[ "$(sql "SELECT value FROM counter WHERE name = 'reloads-refused' ORDER BY at DESC LIMIT 1")" -eq 2 ]
 }
 
+@test "SIGHUP while a reload is under way is answered by another; files that never settle are read" {
+	load
+	rule one 'comm = bdtest-1' 'cpu.some = 90%'
+	daemon_start
+	# numbering the new rule has to wait for whoever writes to the database
+	coproc LOCK { exec sqlite3 "$DB"; }
+	local answer
+	echo "BEGIN IMMEDIATE; SELECT 'locked';" >&"${LOCK[1]}"
+	read -r -t 10 answer <&"${LOCK[0]}"
+	[ "$answer" = locked ]
+	rule two 'comm = bdtest-2' 'cpu.some = 90%'
+	sleep 2.5 # noticed, settled, and being read
+	[ "$(rule_names)" = one ]
+	kill -HUP "$DAEMON"
+	await_status 5 '.daemon[0].uptime_ns > 0'
+	echo 'ROLLBACK;' >&"${LOCK[1]}"
+	exec {LOCK[1]}>&-
+	await_log 10 'reloaded: 2 rules'
+	await_log 10 'the configuration is as it was'
+	while touch "$RULES_DIR/.x" && rm "$RULES_DIR/.x"; do sleep 0.05; done 2> /dev/null & CHILDREN+=($!)
+	rule three 'comm = bdtest-3' 'cpu.some = 90%'
+	await_rules one,three,two
+}
+
 @test "what did not change lives on: ids, kernel triggers, cooldown, targets; a capture ends under its old rule" {
 	grant_start
 	load
