@@ -22,17 +22,33 @@ static int parse(const char *text, uint64_t values[GRANT_COUNTERS])
 		       : -EBADMSG;
 }
 
+/*
+ * Whoever may read a file may lock it, and keep all others waiting: the lock is a file that root alone opens.
+ * The descriptor, or negative.
+ */
+static int lock(const char *path)
+{
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *beside = NULL;
+
+	if (asprintf(&beside, "%s.lock", path) < 0)
+		return -ENOMEM;
+	fd = open(beside, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 || flock(fd, LOCK_EX) ? -errno : TAKE_FD(fd);
+}
+
 void grant_counters_add(const char *path, enum grant_counter counter)
 {
 	uint64_t values[GRANT_COUNTERS] = { 0 };
-	_cleanup_close_ int fd = -EBADF;
+	_cleanup_close_ int fd = -EBADF, lock_fd = -EBADF;
 	char text[128];
 	ssize_t bytes;
 
 	if (!path)
 		return;
+	lock_fd = lock(path);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0 || flock(fd, LOCK_EX))
+	if (fd < 0 || lock_fd < 0)
 		return;
 	bytes = pread(fd, text, sizeof(text) - 1, 0);
 	if (bytes > 0) {

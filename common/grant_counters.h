@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * grant_counters.h owns counting across the processes of bourdon-grant, each of which serves one request: a
- * small text file, "granted 12" and "refused 3", root writes and the consumer's group reads.
+ * small text file, "granted 12" and "refused 3", root writes and the consumer's group reads; and one beside
+ * it, FILE.lock, which is root's alone.
  */
 #ifndef BOURDON_GRANT_COUNTERS_H
 #define BOURDON_GRANT_COUNTERS_H

@@ -9,7 +9,9 @@
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/file.h>
 
 struct request_case {
 	const char *text;
@@ -106,6 +108,7 @@ END_TEST
 START_TEST(counters)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "counters");
+	_cleanup_close_ int reader = -EBADF;
 	uint64_t values[GRANT_COUNTERS];
 
 	ck_assert_int_eq(grant_counters_read(path, values), -ENOENT);
@@ -114,6 +117,12 @@ START_TEST(counters)
 	ck_assert_int_eq(grant_counters_read(path, values), 0);
 	ck_assert_uint_eq(values[GRANT_COUNTER_GRANTED], 9);
 	ck_assert_uint_eq(values[GRANT_COUNTER_REFUSED], 3);
+	/* a reader's lock keeps nobody waiting */
+	reader = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(flock(reader, LOCK_EX), 0);
+	grant_counters_add(path, GRANT_COUNTER_GRANTED);
+	ck_assert_int_eq(grant_counters_read(path, values), 0);
+	ck_assert_uint_eq(values[GRANT_COUNTER_GRANTED], 10);
 	file_put(path, "nonsense", 8);
 	ck_assert_int_eq(grant_counters_read(path, values), -EBADMSG);
 	/* what cannot be counted fails nobody */
