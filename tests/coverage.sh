@@ -38,5 +38,5 @@ END {
 }' <<< "$files"
 
 echo 'the least covered files'
-awk '{ printf "  %-36s %5.1f %% of %5d\n", $3, 100 * $2 / $1, $1 }' <<< "$files" | sort -k2n | head -n 12
+awk '{ printf "  %-36s %5.1f %% of %5d\n", $3, 100 * $2 / $1, $1 }' <<< "$files" | sort -k2,2n -k5,5nr | sed -n 1,12p
 echo "each line: $build/html/index.html"
