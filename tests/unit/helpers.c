@@ -10,6 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+uint64_t patience(void)
+{
+	const char *times = getenv("CK_TIMEOUT_MULTIPLIER");
+
+	return times ? strtoull(times, NULL, 10) : 1;
+}
+
 /* ---- random numbers ---- */
 
 struct dice dice_take(uint64_t salt)

@@ -32,6 +32,9 @@
 #define SANITIZED CLANG_SANITIZES
 #endif
 
+/* How many times slower than others this machine may be: check's own CK_TIMEOUT_MULTIPLIER, or 1. */
+uint64_t patience(void);
+
 /* ---- random numbers ---- */
 
 /* The seed of this run, in decimal. main() chooses one, and shows it when a test has failed. */
