@@ -9,7 +9,6 @@
 #define WALK_SECONDS 30U
 #define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
 #define ERRORS_A_MINUTE 5U
-#define WALKS_UNWANTED 2U /* that find no target in a cgroup, until it is not watched any more */
 
 /* False where its cgroup's path is not known yet. */
 static bool watch_process(struct tracking *tracking, const struct target_process *process)
@@ -166,7 +165,7 @@ static void watch_system(struct tracking *tracking)
 	}
 }
 
-void tracking_walk(struct tracking *tracking)
+int tracking_walk(struct tracking *tracking)
 {
 	int result;
 
@@ -176,13 +175,26 @@ void tracking_walk(struct tracking *tracking)
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
 			log_warning("the walk over all processes failed: %s", strerror(-result));
-		return;
+		return result;
 	}
 	targets_leave_unseen(&tracking->targets, tracking->walk, clock_monotonic_ns());
 	for (uint32_t i = 0; i < tracking->targets.count; i++)
 		if (!tracking->targets.processes[i].gone_ns)
 			watch_process(tracking, &tracking->targets.processes[i]);
-	watches_prune(tracking->watches, tracking->walk - WALKS_UNWANTED);
+	return 0;
+}
+
+/*
+ * The walks that captures and reloads call for may follow each other at once: what two of these and all
+ * between them find no target for is not watched any more.
+ */
+static void walk_when_due(struct tracking *tracking, uint64_t now_ns)
+{
+	if (++tracking->seconds % WALK_SECONDS || tracking_walk(tracking) < 0)
+		return;
+	watches_prune(tracking->watches, tracking->due_walks[0], now_ns);
+	tracking->due_walks[0] = tracking->due_walks[1];
+	tracking->due_walks[1] = tracking->walk;
 }
 
 /* ---- rules ---- */
@@ -214,8 +226,7 @@ void tracking_consume(struct tracking *tracking)
 void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 {
 	watch_unwatched(tracking);
-	if (++tracking->seconds % WALK_SECONDS == 0)
-		tracking_walk(tracking);
+	walk_when_due(tracking, now_ns);
 	forget_gone(tracking, now_ns);
 }
 

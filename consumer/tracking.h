@@ -22,10 +22,10 @@ struct tracking {
 	struct own_counters *own_counters;
 	struct store_thread *store; /* is told of new targets */
 	struct targets targets;
-	uint64_t remembered_ns; /* longer than any rule's history */
-	uint32_t walk;
-	bool unwatched;       /* some target is: its cgroup was not known */
-	unsigned int seconds; /* ticks so far */
+	uint64_t remembered_ns;      /* longer than any rule's history */
+	uint32_t walk, due_walks[2]; /* the one under way or last; the last two that time called for */
+	bool unwatched;              /* some target is: its cgroup was not known */
+	unsigned int seconds;        /* ticks so far */
 	struct log_limit error_limits[ERROR_USER_STACK + 1], walk_limit;
 };
 
@@ -40,8 +40,8 @@ void tracking_follow(struct tracking *tracking, const struct rule_set *rules);
 /* Takes what the kernel programs told: a bounded number of records. */
 void tracking_consume(struct tracking *tracking);
 
-/* Runs the task iterator over all processes. */
-void tracking_walk(struct tracking *tracking);
+/* Runs the task iterator over all processes. 0 or -errno, which it logged. */
+int tracking_walk(struct tracking *tracking);
 
 /* Once a second: what is due. */
 void tracking_tick(struct tracking *tracking, uint64_t now_ns);

@@ -268,11 +268,15 @@ int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgrou
 	return result;
 }
 
-void watches_prune(struct watches *watches, uint32_t walk)
+void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < watches->count; i++)
-		if (watches->watches[i]->cgroup && (int32_t)(watches->watches[i]->walk - walk) < 0)
-			let_go(watches, watches->watches[i]);
+	for (uint32_t i = 0; i < watches->count; i++) {
+		struct watch *watch = watches->watches[i];
+		bool cools_down = watch->fd >= 0 && now_ns < watch->quiet_until_ns;
+
+		if (watch->cgroup && (int32_t)(watch->walk - walk) < 0 && !cools_down)
+			let_go(watches, watch);
+	}
 }
 
 /* ---- a reload ---- */

@@ -46,8 +46,11 @@ void watches_close(struct watches *watches);
 int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,
 		uint32_t walk);
 
-/* Lets go of the watches on cgroups that no walk since `walk` has found wanted. */
-void watches_prune(struct watches *watches, uint32_t walk);
+/*
+ * Lets go of the watches on cgroups that no walk since `walk` has found wanted. One that cools down stays:
+ * its targets may come back before that is over, and must not find it forgotten.
+ */
+void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns);
 
 /*
  * The rules were replaced: a watch whose trigger is in them as before lives on under its new rule; the others

@@ -189,6 +189,29 @@ pressure_of_two() {
 	[ "$(find "/proc/$DAEMON/fd" -lname '*.pressure' | wc -l)" -eq 0 ]
 }
 
+@test "targets that come and go do not end the cooldown of their cgroup" {
+	load
+	rule once 'comm = cpu_hog' "cgroup = /$CGROUP/inner" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 1h'
+	rule often 'comm = cpu_hog' 'watch = system' 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 0s'
+	mkdir "$CGROUP2/$CGROUP/inner"
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	CGROUP=$CGROUP/inner start cpu_hog --threads 2
+	await_log 30 'rule once fired'
+	stop "$CHILD"
+	local i
+	for i in {1..4}; do # each walks over all processes
+		await_log 30 'rule often fired'
+	done
+	status_json | jq -e '.watches[] | select(.rule == "once").state == "cooldown"'
+	CGROUP=$CGROUP/inner start cpu_hog --threads 2
+	for i in {1..4}; do
+		await_log 30 'rule often fired'
+	done
+	daemon_stop TERM
+	[ "$(sql "SELECT count(*) FROM capture WHERE rule = 'once'")" -eq 1 ]
+}
+
 @test "all workers of a pre-forking server, and those that rename themselves" {
 	load
 	rule pool 'comm = server-*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 3s' 'cooldown = 1h'
