@@ -1263,7 +1263,7 @@ Suite *store_suite(void)
 	Suite *suite = suite_create("store");
 	TCase *opening = tcase_create("opening"), *contents = tcase_create("contents"),
 	      *cap = tcase_create("cap");
-	TCase *locks = tcase_create("locks");
+	TCase *locks = tcase_create("locks"), *readers = tcase_create("readers");
 
 	tcase_set_timeout(opening, 30);
 	tcase_add_test(opening, a_new_database_is_the_schema);
@@ -1287,7 +1287,7 @@ Suite *store_suite(void)
 	tcase_add_test(contents, another_build_is_another_module);
 	tcase_add_test(contents, counters_are_one_row_each);
 	tcase_set_timeout(cap, 240);
-	tcase_set_tags(cap, "slow"); /* where a CPU is emulated */
+	tcase_set_tags(cap, "slow"); /* too slow for an emulated CPU */
 	/* the last is the same once more and larger, and takes a sanitizer as long as all other tests do */
 	tcase_add_loop_test(cap, it_never_outgrows_its_limit, 0, (int)ARRAY_SIZE(cap_cases) - SANITIZED);
 	tcase_add_test(cap, what_would_push_all_others_out_is_refused);
@@ -1296,11 +1296,14 @@ Suite *store_suite(void)
 	tcase_set_timeout(locks, 120);
 	tcase_add_loop_test(locks, a_lock_is_waited_for_and_given_up, 0, 2);
 	tcase_add_test(locks, a_lock_that_goes_costs_only_time);
-	tcase_add_test(locks, a_long_reader_costs_no_capture);
-	tcase_add_test(locks, readers_see_whole_captures);
+	tcase_set_timeout(readers, 120);
+	tcase_set_tags(readers, "slow");
+	tcase_add_test(readers, a_long_reader_costs_no_capture);
+	tcase_add_test(readers, readers_see_whole_captures);
 	suite_add_tcase(suite, opening);
 	suite_add_tcase(suite, contents);
 	suite_add_tcase(suite, cap);
 	suite_add_tcase(suite, locks);
+	suite_add_tcase(suite, readers);
 	return suite;
 }
