@@ -20,17 +20,19 @@ say() {
 make_tree() {
 	local tree
 	tree=$(mktemp -d "$VM/$1/tree.XXXXXX")
-	tar -c --exclude ./.git --exclude ./build/vm --exclude ./build/object . | tar -x -C "$tree"
-	cp -a "$VM/$1/modules" "$tree/build/"
+	tar -c --exclude ./.git --exclude ./build . | tar -x -C "$tree"
+	mkdir "$tree/build"
+	find build -maxdepth 1 -type f -exec cp -a -t "$tree/build" {} +
+	cp -a build/policy build/tools build/workloads "$VM/$1/modules" "$tree/build/"
 	rm -f "$VM/$1/tree.ext4"
 	mke2fs -q -t ext4 -d "$tree" "$VM/$1/tree.ext4" 1G
 	rm -rf "$tree"
 }
 
 # boot VERSION LOG TESTS [KERNEL-OPTIONS]: streams what the tests say, to LOG, too. What is written to a disk is gone
-# with the machine.
+# with the machine, and the machine with the shell that runs this.
 boot() {
-	timeout --foreground "${MINUTES_MOST}m" qemu-system-x86_64 \
+	setpriv --pdeathsig TERM timeout "${MINUTES_MOST}m" qemu-system-x86_64 \
 		-accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
 		-serial "file:$VM/$1/$2.console" -serial stdio -device nvme,id=disks,serial=disks \
 		-drive "id=root,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/root.ext4" \
@@ -60,6 +62,7 @@ test_kernel() {
 	say "Linux $1: $((SECONDS - started)) s"
 }
 
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 passed=0
 failed=0
 skipped=0
