@@ -257,6 +257,7 @@ SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sani
 FINDINGS = $(abspath $(B))/sanitize/finding
 sanitize fuzz: export ASAN_OPTIONS = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
 sanitize fuzz: export UBSAN_OPTIONS = print_stacktrace=1
+sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
 
 # A finding is a file: the tests do not see how every child of theirs ends.
 sanitize:
