@@ -66,7 +66,10 @@ assert_in_function() {
 	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process")" = \
 		"cpu_hog|$BUILD/workloads/cpu_hog|0|/$CGROUP|$CHILD" ]
 	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((2 * $(nproc))) ]
-	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '13|0' ]
+	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '13|0' ] || {
+		sql 'SELECT * FROM loss WHERE events > 0'
+		false
+	}
 	# names come with the module that they are from, and offsets that lie in the function
 	[ "$(sql "SELECT count(*) > 0, min(function_offset) >= 0 FROM frame JOIN module USING(module_id)
 		WHERE function = 'burn_cpu' AND path = '$BUILD/workloads/cpu_hog' AND length(build_id) = 40")" = '1|1' ]

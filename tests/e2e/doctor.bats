@@ -35,7 +35,7 @@ has_finding() {
 
 @test "--check: every requirement, and a canary that is matched and sampled" {
 	local before
-	before=$(findmnt -n -o TARGET,FSTYPE | sort; bpftool prog show | grep -c cpu_step || true)
+	before=$(findmnt -n -o TARGET,FSTYPE | sort)
 	run check
 	[ "$status" -eq 0 ]
 	has_finding capabilities ok
@@ -49,7 +49,7 @@ has_finding() {
 	has_finding 'canary: event' ok
 	has_finding 'canary: sample' ok
 	# it changes nothing
-	[ "$(findmnt -n -o TARGET,FSTYPE | sort; bpftool prog show | grep -c cpu_step || true)" = "$before" ]
+	[ "$(findmnt -n -o TARGET,FSTYPE | sort)" = "$before" ]
 	[ -z "$(pgrep -x bourdon-canary)" ]
 	[ ! -e "$PIN_DIR" ]
 }

@@ -4,7 +4,7 @@
 # What is said on a machine that was booted without what bourdon needs: PSI is off, that of cgroups, too, and the
 # kernel is locked down.
 
-source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
+source "$BATS_TEST_DIRNAME/../../e2e/lib.bash"
 
 setup() {
 	bourdon_setup lacking
