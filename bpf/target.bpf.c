@@ -11,7 +11,7 @@ static __always_inline bool is_process(struct task_struct *task)
 	       !(BPF_CORE_READ(task, flags) & PF_KTHREAD);
 }
 
-static __always_inline void decide(struct task_struct *task, const char *comm_of_kernel, bool always)
+static __always_inline void decide(struct task_struct *task, const char *comm_of_kernel, int report)
 {
 	struct control *shared = control_get();
 	char comm[ABI_COMM_BYTES] = {};
@@ -19,21 +19,21 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 	if (!shared || is_quiet(shared, bpf_ktime_get_ns()) || !is_process(task))
 		return;
 	bpf_probe_read_kernel_str(comm, sizeof(comm), comm_of_kernel);
-	target_decide(shared, task, comm, always);
+	target_decide(shared, task, comm, report);
 }
 
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(target_exec, struct task_struct *task)
 {
-	/* always: what it has mapped is new even where the match is not */
-	decide(task, task->comm, true);
+	/* what it has mapped is new even where the match is not */
+	decide(task, task->comm, REPORT_MATCHES);
 	return 0;
 }
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 {
-	decide(child, child->comm, false);
+	decide(child, child->comm, REPORT_CHANGES);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/task_rename")
 int BPF_PROG(target_rename, struct task_struct *task, const char *comm)
 {
-	decide(task, comm, false);
+	decide(task, comm, REPORT_CHANGES);
 	return 0;
 }
 

@@ -82,12 +82,16 @@ static __always_inline __u32 pattern_of(const struct control *shared, const char
 	return pattern_id ? *pattern_id : 0;
 }
 
+#define REPORT_NOTHING 0
+#define REPORT_CHANGES 1
+#define REPORT_MATCHES 2 /* also one that is not new */
+
 /*
- * Makes the process a target, or no target, as `comm` says, and reports what changed; with `always` also a
- * match that is not new. Returns its pattern id, 0 for none.
+ * Makes the process a target, or no target, as `comm` says, and reports that (REPORT_*, a constant). Returns
+ * its pattern id, 0 for none.
  */
 static __always_inline __u32 target_decide(const struct control *shared, struct task_struct *leader,
-					   const char *comm, bool always)
+					   const char *comm, int report)
 {
 	__u32 tgid = BPF_CORE_READ(leader, tgid);
 	struct target *known = bpf_map_lookup_elem(&targets, &tgid);
@@ -103,7 +107,8 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 		if (known) {
 			decided.pattern_id = known->pattern_id;
 			bpf_map_delete_elem(&targets, &tgid);
-			report_process(PROCESS_UNMATCHED, leader, comm, &decided);
+			if (report != REPORT_NOTHING)
+				report_process(PROCESS_UNMATCHED, leader, comm, &decided);
 		}
 		return 0;
 	}
@@ -116,7 +121,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 		}
 		count(COUNTER_MATCHES);
 	}
-	if (!same || always)
+	if (report == REPORT_MATCHES || (report == REPORT_CHANGES && !same))
 		report_process(PROCESS_MATCHED, leader, comm, &decided);
 	return decided.pattern_id;
 }
