@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define PROCESSES_MAX 32768U
+#define MAPPINGS_FIRST 8U          /* that a process gets room for: most have no more, and there are many */
 #define MAPPINGS_MAX 1024U         /* a process */
 #define PATH_BYTES_MAX (8UL << 20) /* of all files: who maps a file under 60,000 names gets no more */
 
@@ -151,11 +152,15 @@ static struct process *find_process(const struct mappings *mappings, uint32_t tg
 
 static struct process *add_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
+	struct process process = { .tgid = tgid, .started_ns = started_ns };
+
 	if (mappings->count == PROCESSES_MAX ||
 	    array_make_room(mappings->processes, mappings->count, mappings->room, 1U) ||
 	    hash_index_add(&mappings->by_process, hash_process(tgid, started_ns), mappings->count))
 		return NULL;
-	mappings->processes[mappings->count] = (struct process){ .tgid = tgid, .started_ns = started_ns };
+	process.mappings = calloc(MAPPINGS_FIRST, sizeof(*process.mappings));
+	process.room = process.mappings ? MAPPINGS_FIRST : 0;
+	mappings->processes[mappings->count] = process;
 	return &mappings->processes[mappings->count++];
 }
 
