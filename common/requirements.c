@@ -171,11 +171,11 @@ static void check_psi(const struct machine *machine, struct findings *findings)
 		result = read_line(machine, path, &text);
 		if (result == -ENOENT && !strcmp(resources[i], "irq"))
 			continue; /* a build option */
+		/* with psi=0 the files are not there either */
 		if (result || (strncmp(text, "some ", 5) && strncmp(text, "full ", 5))) {
 			findings_add(findings, VERDICT_FAILED, "PSI",
-				     result == -EOPNOTSUPP ? "boot with psi=1 on the kernel's command line"
-				     : result == -EACCES   ? "let this user read /proc/pressure"
-							   : "use a kernel with CONFIG_PSI=y",
+				     result == -EACCES ? "let this user read /proc/pressure"
+						       : "boot with psi=1, on a kernel with CONFIG_PSI=y",
 				     "/%s: %s", path,
 				     result ? strerror(-result) : "not in a form that is known");
 			return;

@@ -78,7 +78,7 @@ has_finding() {
 	[ "$status" -eq 3 ]
 	has_finding 'kernel BTF' failed
 	has_finding PSI failed
-	[[ $output == *'remedy: use a kernel with CONFIG_DEBUG_INFO_BTF=y'*'remedy: use a kernel with CONFIG_PSI=y'* ]]
+	[[ $output == *'remedy: use a kernel with CONFIG_DEBUG_INFO_BTF=y'*'remedy: boot with psi=1, on a kernel with CONFIG_PSI=y'* ]]
 	[[ $output != *canary* ]]
 }
 

@@ -79,7 +79,7 @@ add_counts() {
 	fi
 	passed=$((passed + $(count passed "$1")))
 	failed=$((failed + $(count failed "$1")))
-	skipped=$((skipped + $(count skipped "$1")))
+	skipped=$((skipped + $(count skipped "$1" | grep . || echo 0)))
 }
 
 for version in "$@"; do
