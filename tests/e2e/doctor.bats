@@ -135,12 +135,15 @@ has_finding() {
 	load --quiet-after 1s
 	daemon_start
 	kill -STOP "$DAEMON"
-	until [[ $(doctor) == *'nothing is sampled any more'* ]]; do sleep 0.1; done
+	says_that_it_is_old() {
+		[[ $(doctor) == *'nothing is sampled any more'* ]]
+	}
+	await 10 says_that_it_is_old
 	run doctor
 	[ "$status" -eq 1 ]
 	has_finding heartbeat failed
 	kill -CONT "$DAEMON"
-	until doctor; do sleep 0.1; done
+	await 10 doctor
 }
 
 @test "doctor: a pin with another mode or gone, a manifest of another build, kernel or ABI" {

@@ -66,6 +66,15 @@ grant_start() {
 	chown "$TEST_USER" "$GRANT_SOCKET"
 }
 
+# await SECONDS COMMAND...: until it succeeds.
+await() {
+	local deadline=$((SECONDS + $1 * PATIENCE))
+	until "${@:2}"; do
+		((SECONDS <= deadline)) || return 1
+		sleep 0.1
+	done
+}
+
 # status_json: what the daemon says of itself.
 status_json() {
 	"$BUILD/bourdon" --db "$DB" status --json
