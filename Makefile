@@ -39,7 +39,7 @@ REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 UNIT := $(wildcard tests/unit/*.c)
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
-BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit)
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing)
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
@@ -49,7 +49,7 @@ objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
-benches: workloads $(BENCHES)
+benches: workloads $(BENCHES) $(B)/bench/exec_child
 
 help:
 	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
@@ -242,6 +242,11 @@ $(BENCHES): LIBS += -lm
 $(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)
 	@mkdir -p $(@D)
 	$(link)
+
+# An exec should cost little beside what it is measured for: no loader, no libraries.
+$(B)/bench/exec_child: bench/exec_child.c common/clock.h
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -static $< -o $@
 
 # ---- builds that catch: each a make of its own, in a directory of its own below build/ ----
 

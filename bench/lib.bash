@@ -93,3 +93,60 @@ disarm() {
 bpf_cost() {
 	"$BUILD/bench/bpf_cost" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --seconds "$1"
 }
+
+# ---- a consumer at rest ----
+
+# spawn CGROUPS PROCESSES: that many sleeping processes in each of that many cgroups, and no other children.
+spawn() {
+	local i directories=()
+	doing "$1 cgroups of $2 processes"
+	children_end
+	cgroup_remove
+	cgroup_make
+	for ((i = 0; i < $1; i++)); do
+		directories+=("$CGROUP2/$CGROUP/$i")
+	done
+	mkdir "${directories[@]}"
+	start sleepers "$2" "${directories[@]}"
+}
+
+# await_grants NUMBER: until bourdon-grant has granted so many since it was started, and the daemon armed them.
+await_grants() {
+	local name granted=0 deadline=$((SECONDS + 120))
+	while ((10#$granted < $1)); do
+		((SECONDS < deadline)) || return 1
+		sleep 0.02
+		[[ ! -s $WORK/grants ]] || read -r name granted < "$WORK/grants"
+		[[ $name == granted ]] || granted=0
+	done
+	GRANTED_AT=$EPOCHREALTIME # to 20 ms; the daemon counts them once a second
+	await_status 10 "(.counters[] | select(.name == \"grants\")).value == $1"
+}
+
+# cpu_ns: of all threads of the daemon.
+cpu_ns() {
+	cat "/proc/$DAEMON/task"/*/schedstat | awk '{ all += $1 } END { printf "%.0f\n", all }'
+}
+
+# wakeups: a thread that sleeps leaves the CPU by its own will before each.
+wakeups() {
+	cat "/proc/$DAEMON/task"/*/status | awk '$1 == "voluntary_ctxt_switches:" { all += $2 } END { print all }'
+}
+
+# rss_kib PID: resident memory without the mapped rings, which are the kernel's and counted as such.
+rss_kib() {
+	awk '/^[0-9a-f]+-[0-9a-f]+ / { ring = $6 ~ /bpf-map/ } $1 == "Rss:" && !ring { all += $2 }
+		END { print all }' "/proc/$1/smaps"
+}
+
+# at_rest SECONDS: what the daemon takes meanwhile, as "cpu_ns=N wakeups=N rss_kib=N spawner_kib=N fds=N".
+at_rest() {
+	local cpu switches
+	cpu=$(cpu_ns)
+	switches=$(wakeups)
+	sleep "$1"
+	cpu=$(($(cpu_ns) - cpu))
+	switches=$(($(wakeups) - switches))
+	echo "cpu_ns=$cpu wakeups=$switches rss_kib=$(rss_kib "$DAEMON")" \
+		"spawner_kib=$(rss_kib "$(pgrep -P "$DAEMON")") fds=$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)"
+}

@@ -165,6 +165,23 @@ static void watch_system(struct tracking *tracking)
 	}
 }
 
+/* Processes of one service stand beside each other: what the one before asked for is not asked for again. */
+static void watch_all(struct tracking *tracking)
+{
+	const struct target_process *before = NULL;
+
+	for (uint32_t i = 0; i < tracking->targets.count; i++) {
+		const struct target_process *process = &tracking->targets.processes[i];
+
+		if (process->gone_ns)
+			continue;
+		if (!before || before->cgroup_id != process->cgroup_id ||
+		    memcmp(before->comm, process->comm, sizeof(process->comm)))
+			watch_process(tracking, process);
+		before = process;
+	}
+}
+
 int tracking_walk(struct tracking *tracking)
 {
 	int result;
@@ -178,9 +195,7 @@ int tracking_walk(struct tracking *tracking)
 		return result;
 	}
 	targets_leave_unseen(&tracking->targets, tracking->walk, clock_monotonic_ns());
-	for (uint32_t i = 0; i < tracking->targets.count; i++)
-		if (!tracking->targets.processes[i].gone_ns)
-			watch_process(tracking, &tracking->targets.processes[i]);
+	watch_all(tracking);
 	return 0;
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * exec_child is what the exec benchmarks execute: linked statically, it does nothing and ends. With an
+ * argument it says on standard output, as eight bytes, when it began (CLOCK_MONOTONIC), and lives until
+ * standard input ends.
+ */
+#include "common/clock.h"
+
+#include <unistd.h>
+
+int main(int count, char **words)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	char nothing;
+
+	(void)words;
+	if (count == 1)
+		return 0;
+	return write(STDOUT_FILENO, &began_ns, sizeof(began_ns)) != sizeof(began_ns) ||
+	       read(STDIN_FILENO, &nothing, 1);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * walks compares two ways to learn pid, comm, start time, uid and cgroup of every process: reading the pinned
+ * task iterator, as the consumer does, and reading /proc. They take turns; each line is a walk of each.
+ */
+#include "common/abi.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/pins.h"
+#include "consumer/records.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define KERNEL_THREAD 0x00200000UL /* PF_KTHREAD */
+
+/* The processes, and a sum of what is known of them, so that none of the work is for nothing. */
+struct walk {
+	uint64_t processes, sum, took_ns;
+};
+
+/* ---- the iterator ---- */
+
+static long take_records(void *user, const char *records, size_t bytes)
+{
+	struct walk *walk = user;
+	size_t taken = 0;
+
+	for (; bytes - taken >= sizeof(struct task_record); taken += sizeof(struct task_record)) {
+		struct task_record record;
+
+		memcpy(&record, records + taken, sizeof(record));
+		if (record.header.type != RECORD_TASK || record.header.bytes != sizeof(record))
+			return -EBADMSG;
+		walk->processes++;
+		walk->sum += record.tgid + record.uid + record.started_ns + record.cgroup_id +
+			     (unsigned char)record.comm[0];
+	}
+	return (long)taken;
+}
+
+static int walk_iterator(const char *path, struct walk *walk)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : records_read(fd, take_records, walk);
+}
+
+/* ---- /proc ---- */
+
+static ssize_t read_once(int fd, char *text, size_t bytes)
+{
+	ssize_t got = read(fd, text, bytes - 1);
+
+	if (got >= 0)
+		text[got] = '\0';
+	return got;
+}
+
+/* The start of field `number` (proc_pid_stat(5) counts them from 1) behind the comm, which is the second. */
+static const char *stat_field(const char *behind_comm, unsigned int number)
+{
+	for (unsigned int field = 2; field < number && behind_comm; field++) {
+		behind_comm = strchr(behind_comm, ' ');
+		behind_comm += behind_comm != NULL;
+	}
+	return behind_comm;
+}
+
+/* False for one that is gone or a kernel thread. The owner of its files is its user. */
+static bool take_stat(int directory, struct walk *walk)
+{
+	_cleanup_close_ int fd = openat(directory, "stat", O_RDONLY | O_CLOEXEC);
+	const char *open_bracket, *close_bracket, *flags, *started;
+	char text[1024];
+	struct stat at;
+
+	if (fd < 0 || read_once(fd, text, sizeof(text)) <= 0 || fstat(fd, &at))
+		return false;
+	open_bracket = strchr(text, '(');
+	close_bracket = strrchr(text, ')');
+	if (!open_bracket || !close_bracket)
+		return false;
+	flags = stat_field(close_bracket, 9);
+	started = stat_field(close_bracket, 22);
+	if (!flags || !started || strtoul(flags, NULL, 10) & KERNEL_THREAD)
+		return false;
+	walk->sum += strtoul(text, NULL, 10) + at.st_uid + strtoull(started, NULL, 10) +
+		     (unsigned char)open_bracket[1];
+	return true;
+}
+
+/* The path of the unified hierarchy, whose line is the last. */
+static bool take_cgroup(int directory, struct walk *walk)
+{
+	_cleanup_close_ int fd = openat(directory, "cgroup", O_RDONLY | O_CLOEXEC);
+	char text[PATH_MAX];
+	const char *unified;
+
+	if (fd < 0 || read_once(fd, text, sizeof(text)) <= 0)
+		return false;
+	unified = strstr(text, "0::");
+	if (!unified)
+		return false;
+	walk->sum += strlen(unified + 3);
+	return true;
+}
+
+static int walk_proc(struct walk *walk)
+{
+	_cleanup_dir_ DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+
+	if (!proc)
+		return -errno;
+	while ((entry = readdir(proc))) {
+		_cleanup_close_ int directory = -EBADF;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		directory = openat(dirfd(proc), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (directory >= 0 && take_stat(directory, walk) && take_cgroup(directory, walk))
+			walk->processes++;
+	}
+	return 0;
+}
+
+/* ---- both ---- */
+
+static int compare(const char *iterator)
+{
+	struct walk by_iterator = { 0 }, by_proc = { 0 };
+	uint64_t began_ns = clock_monotonic_ns(), between_ns;
+	int result = walk_iterator(iterator, &by_iterator);
+
+	between_ns = clock_monotonic_ns();
+	if (!result)
+		result = walk_proc(&by_proc);
+	if (result < 0)
+		return result;
+	by_iterator.took_ns = between_ns - began_ns;
+	by_proc.took_ns = clock_monotonic_ns() - between_ns;
+	printf("iterator_ns=%" PRIu64 " iterator_processes=%" PRIu64 " proc_ns=%" PRIu64
+	       " proc_processes=%" PRIu64 " sums=%" PRIx64 "\n",
+	       by_iterator.took_ns, by_iterator.processes, by_proc.took_ns, by_proc.processes,
+	       by_iterator.sum + by_proc.sum);
+	return 0;
+}
+
+int main(int count, char **words)
+{
+	const char *pin_dir = PIN_DIRECTORY_DEFAULT, *text = "7";
+	const struct option_spec options[] = {
+		{ "pin-dir", "DIR", "the pins (" PIN_DIRECTORY_DEFAULT ")", &pin_dir },
+		{ "rounds", "N", "walks of each (7)", &text },
+	};
+	const struct command_spec command = { "walks",
+					      "[OPTION...]",
+					      "Walks over all processes, by the task iterator and by /proc.",
+					      "walks --rounds 7",
+					      options,
+					      ARRAY_SIZE(options) };
+	char iterator[PATH_MAX];
+	unsigned long long rounds;
+	int positional, parsed, error = 0;
+
+	log_init(command.program);
+	parsed = options_parse(&command, count, words, &positional);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (positional || options_number(text, 1, 10000, &rounds)) {
+		log_error("takes 1 to 10000 rounds: see --help");
+		return EXIT_USAGE;
+	}
+	snprintf(iterator, sizeof(iterator), "%s/%s", pin_dir, pin_iterators[PIN_TASKS]);
+	for (unsigned long long i = 0; i < rounds && !error; i++)
+		error = compare(iterator);
+	if (error)
+		log_error("cannot walk by %s: %s", iterator, strerror(-error));
+	return error ? EXIT_FAILED : EXIT_DONE;
+}
