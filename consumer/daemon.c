@@ -282,7 +282,6 @@ static void tick(struct daemon *daemon)
 	count_own(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
 	recorder_tick(&daemon->recorder, now_ns);
-	free_retired(daemon);
 	reload_when_due(daemon, now_ns);
 	control_tick(daemon->control, now_ns);
 	tracking_tick(&daemon->tracking, now_ns);
@@ -400,6 +399,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 		for (int i = 0; i < count; i++)
 			dispatch(daemon, &events[i]);
 		watches_sweep(&daemon->watches);
+		free_retired(daemon); /* what was let go points there until it is swept */
 	}
 	/* whoever comes next starts from silence */
 	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, 0, __ATOMIC_RELEASE);

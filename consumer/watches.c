@@ -141,11 +141,12 @@ static bool wants_grant(const struct watches *watches, const struct watch *watch
 /* False where no more may be asked for now. */
 static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_ns)
 {
-	struct grant_request request = { watch->cgroup ? watch->cgroup_id : watches->root_id,
-					 watch->trigger->resource, watch->trigger->window_us };
+	struct grant_request request;
 
 	if (!wants_grant(watches, watch))
-		return true;
+		return true; /* not even its trigger may be looked at: it may be gone, and its rules freed */
+	request = (struct grant_request){ watch->cgroup ? watch->cgroup_id : watches->root_id,
+					  watch->trigger->resource, watch->trigger->window_us };
 	watch->call = grants_ask(watches->grants, &request, watch, now_ns);
 	if (!watch->call)
 		return false;

@@ -99,7 +99,7 @@ await_rules() {
 	kill -HUP "$DAEMON"
 	await_status 5 '.daemon[0].uptime_ns > 0'
 	echo 'ROLLBACK;' >&"${LOCK[1]}"
-	exec {LOCK[1]}>&-
+	echo '.quit' >&"${LOCK[1]}"
 	await_log 10 'reloaded: 2 rules'
 	await_log 10 'the configuration is as it was'
 	while touch "$RULES_DIR/.x" && rm "$RULES_DIR/.x"; do sleep 0.05; done 2> /dev/null & CHILDREN+=($!)

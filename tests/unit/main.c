@@ -22,7 +22,7 @@ static Suite *(*const suites[])(void) = {
 	mappings_suite,    records_suite,        process_events_suite, kernel_symbols_suite,
 	elf_symbols_suite, resolve_suite,        store_suite,          report_suite,
 	findings_suite,    kernel_version_suite, requirements_suite,   confinement_suite,
-	grant_suite,       grants_suite,         status_line_suite,
+	grant_suite,       grants_suite,         watches_suite,        status_line_suite,
 };
 
 /* The seccomp tests run the policy compiler, which the Makefile leaves beside this program. */

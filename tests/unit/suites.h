@@ -16,6 +16,7 @@ Suite *files_suite(void);
 Suite *findings_suite(void);
 Suite *grant_suite(void);
 Suite *grants_suite(void);
+Suite *watches_suite(void);
 Suite *hash_index_suite(void);
 Suite *ini_suite(void);
 Suite *kernel_symbols_suite(void);
