@@ -224,8 +224,8 @@ measure_crossings() {
 	mkdir -p "$CGROUP2/$CGROUP/watched"
 	pulse &
 	CHILDREN+=($!)
-	rm -f "$WORK/grants" "$GRANT_SOCKET"
 	GRANT_SOCKET=$WORK/grant.sock
+	rm -f "$WORK/grants" "$GRANT_SOCKET"
 	grant_start
 	crossings kernel
 	GRANT_SOCKET=$WORK/nobody.sock

@@ -150,9 +150,9 @@ assert_alive() {
 @test "a dead symbolizer's spawner costs names, not the capture" {
 	load
 	hog_rule 'capture = 2s'
+	start cpu_hog --threads $((2 * $(nproc)))
 	daemon_start
 	pkill -KILL -P "$DAEMON"
-	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'no symbolizer'
 	await_log 30 'captured [0-9]+ stacks'
 	[ "$(sql "SELECT function LIKE 'cpu_hog+0x%' FROM hot_function LIMIT 1")" = 1 ]
