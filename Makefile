@@ -106,6 +106,7 @@ export BENCH_DEPENDENCIES
 define VM_DEPENDENCIES
 qemu-system-x86  the virtual machines
 debootstrap      their root file system
+fdisk            partitions their disk
 endef
 export VM_DEPENDENCIES
 
@@ -130,14 +131,14 @@ test: deps
 
 # Debian's own kernels; what is downloaded stays under build/vm
 KERNEL = 6.1 6.12
-VM_IMAGES = $(B)/vm/root.ext4 $(KERNEL:%=$(B)/vm/%/vmlinuz)
+VM_IMAGES = $(B)/vm/root.img $(KERNEL:%=$(B)/vm/%/vmlinuz)
 
 test-vm:
 	$(Q)MORE_DEPENDENCIES="$$VM_DEPENDENCIES" $(MAKE) --no-print-directory deps
 	$(Q)$(MAKE) --no-print-directory all tests $(VM_IMAGES)
 	$(Q)tests/vm/run.sh $(KERNEL)
 
-$(B)/vm/root.ext4: tests/vm/make_root.sh
+$(B)/vm/root.img: tests/vm/make_root.sh
 	$(call say,ROOT,$@) $< $@
 
 $(B)/vm/%/vmlinuz: tests/vm/get_kernel.sh

@@ -13,6 +13,7 @@ struct coverage {
 	int online_fd, counters_fd;
 	bool sampled[CPUS_MAX]; /* at load time */
 	uint64_t *lost;         /* by possible CPU */
+	uint64_t *lost_now;     /* room to read them anew, behind them */
 	size_t possible;
 	char online[4096]; /* the kernel's list, as it was read last */
 	unsigned int unsampled[CPUS_MAX];
@@ -37,9 +38,10 @@ int coverage_open(struct coverage **ret_coverage, const struct pinned *pinned)
 	for (size_t i = 0; i < count; i++)
 		coverage->sampled[sampled[i]] = true;
 	coverage->possible = (size_t)possible;
-	coverage->lost = calloc(coverage->possible, sizeof(*coverage->lost));
+	coverage->lost = calloc(2 * coverage->possible, sizeof(*coverage->lost));
 	if (!coverage->lost)
 		return -ENOMEM;
+	coverage->lost_now = coverage->lost + coverage->possible;
 	coverage->counters_fd = pinned->map_fds[PIN_COUNTERS];
 	coverage->online_fd = open(CPUS_ONLINE_FILE, O_RDONLY | O_CLOEXEC);
 	if (coverage->online_fd < 0) {
@@ -59,19 +61,26 @@ void coverage_free(struct coverage *coverage)
 	free(coverage);
 }
 
-/* What cannot be read now is as it was. */
-static void refresh(struct coverage *coverage)
+/* What cannot be read now is as it was. False where all of it is. */
+static bool refresh(struct coverage *coverage)
 {
+	bool changed = false;
 	__u32 counter = COUNTER_CLOCKS_LOST;
 	char online[sizeof(coverage->online)];
 	/* sysfs writes the list anew for each read from the beginning */
 	ssize_t bytes = pread(coverage->online_fd, online, sizeof(online) - 1, 0);
 
 	if (bytes > 0) {
-		memcpy(coverage->online, online, (size_t)bytes);
-		coverage->online[bytes] = '\0';
+		online[bytes] = '\0';
+		changed = strcmp(online, coverage->online) != 0;
+		memcpy(coverage->online, online, (size_t)bytes + 1);
 	}
-	bpf_map_lookup_elem(coverage->counters_fd, &counter, coverage->lost);
+	if (!bpf_map_lookup_elem(coverage->counters_fd, &counter, coverage->lost_now) &&
+	    memcmp(coverage->lost_now, coverage->lost, coverage->possible * sizeof(*coverage->lost))) {
+		memcpy(coverage->lost, coverage->lost_now, coverage->possible * sizeof(*coverage->lost));
+		changed = true;
+	}
+	return changed;
 }
 
 unsigned int coverage_look(struct coverage *coverage, bool *ret_changed)
@@ -80,9 +89,10 @@ unsigned int coverage_look(struct coverage *coverage, bool *ret_changed)
 	char before[sizeof(coverage->text)];
 	size_t count;
 
-	refresh(coverage);
-	memcpy(before, coverage->text, sizeof(before));
 	*ret_changed = false;
+	if (!refresh(coverage))
+		return coverage->count;
+	memcpy(before, coverage->text, sizeof(before));
 	if (cpus_parse(coverage->online, &online, &count) < 0)
 		return coverage->count;
 	coverage->count = 0;

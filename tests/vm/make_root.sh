@@ -45,6 +45,9 @@ rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{do
 # a login on the second serial line would take the tests' output away
 ln -s /dev/null "$root/etc/systemd/system/serial-getty@.service"
 mkdir "$root/bourdon"
-echo '/dev/nvme0n2 /bourdon ext4 defaults 0 0' > "$root/etc/fstab"
+echo 'LABEL=tree /bourdon ext4 defaults 0 0' > "$root/etc/fstab"
+# a disk with one partition, which the kernel can be told by its name: which disk it finds first is chance
 rm -f "$image"
-mke2fs -q -t ext4 -d "$root" "$image" 2G
+truncate -s 2G "$image"
+printf 'label: dos\nlabel-id: 0x62646f6e\nstart=1MiB, type=83\n' | sfdisk --quiet "$image"
+mke2fs -q -t ext4 -d "$root" -E offset=1048576 "$image" 2047M

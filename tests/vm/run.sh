@@ -3,7 +3,7 @@
 #
 # run.sh VERSION...: boots each kernel under QEMU, without KVM, with systemd as PID 1 and pure cgroup2, and runs this
 # tree's tests there; all kernels at once, because the tests mostly wait. It makes nothing but copies:
-# build/vm/root.ext4 and build/vm/VERSION/ are make's, the tree is taken as it is. Ends with one line of counts, the
+# build/vm/root.img and build/vm/VERSION/ are make's, the tree is taken as it is. Ends with one line of counts, the
 # sum of all kernels.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -25,7 +25,7 @@ make_tree() {
 	find build -maxdepth 1 -type f -exec cp -a -t "$tree/build" {} +
 	cp -a build/policy build/tools build/workloads "$VM/$1/modules" "$tree/build/"
 	rm -f "$VM/$1/tree.ext4"
-	mke2fs -q -t ext4 -d "$tree" "$VM/$1/tree.ext4" 1G
+	mke2fs -q -t ext4 -L tree -d "$tree" "$VM/$1/tree.ext4" 1G
 	rm -rf "$tree"
 }
 
@@ -35,12 +35,12 @@ boot() {
 	setpriv --pdeathsig TERM timeout "${MINUTES_MOST}m" qemu-system-x86_64 \
 		-accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
 		-serial "file:$VM/$1/$2.console" -serial stdio -device nvme,id=disks,serial=disks \
-		-drive "id=root,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/root.ext4" \
+		-drive "id=root,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/root.img" \
 		-device nvme-ns,bus=disks,drive=root,nsid=1 \
 		-drive "id=tree,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/$1/tree.ext4" \
 		-device nvme-ns,bus=disks,drive=tree,nsid=2 \
 		-kernel "$VM/$1/vmlinuz" \
-		-append "console=ttyS0 quiet panic=-1 root=/dev/nvme0n1 rw systemd.run=/bourdon/tests/vm/inside.sh \
+		-append "console=ttyS0 quiet panic=-1 root=PARTUUID=62646f6e-01 rootwait rw systemd.run=/bourdon/tests/vm/inside.sh \
 systemd.run_success_action=poweroff-force systemd.run_failure_action=poweroff-force \
 systemd.setenv=PATIENCE=$PATIENCE systemd.setenv=TESTS=$3 ${4-}" \
 		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/$2.log" | sed -u "s/^/$1  /"
