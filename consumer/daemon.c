@@ -152,8 +152,7 @@ static void warn_of_history(const struct daemon *daemon)
 
 		if (rule->history_ns > held_ns)
 			log_warning("%s: rule %s wants %llu s of history, and a ring holds %llu s of a CPU "
-				    "that runs "
-				    "targets only: raise bourdon-load --ring-size",
+				    "that runs targets only: raise bourdon-load --ring-size",
 				    rule->source, rule->name,
 				    (unsigned long long)(rule->history_ns / CLOCK_SECOND_NS),
 				    (unsigned long long)(held_ns / CLOCK_SECOND_NS));

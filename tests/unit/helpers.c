@@ -84,6 +84,27 @@ void file_put(const char *path, const void *bytes, size_t length)
 	ck_assert_uint_eq(fwrite(bytes, 1, length, file), length);
 }
 
+void file_put_below(const char *root, const char *path, const char *text)
+{
+	_cleanup_free_ char *whole = path_join(root, path);
+
+	for (char *at = strchr(whole + strlen(root) + 1, '/'); at; at = strchr(at + 1, '/')) {
+		*at = '\0';
+		ck_assert(!mkdir(whole, 0755) || errno == EEXIST);
+		*at = '/';
+	}
+	file_put(whole, text, strlen(text));
+}
+
+const struct finding *finding_find(const struct findings *findings, const char *name)
+{
+	for (size_t i = 0; i < findings->count; i++)
+		if (!strcmp(findings->items[i].name, name))
+			return &findings->items[i];
+	ck_abort_msg("no finding %s", name);
+	return NULL;
+}
+
 uint64_t own_offset(const void *address)
 {
 	_cleanup_file_ FILE *maps = fopen("/proc/self/maps", "re");

@@ -7,6 +7,7 @@
 #define BOURDON_UNIT_HELPERS_H
 
 #include "common/abi.h"
+#include "common/findings.h"
 
 #include <check.h>
 #include <stdbool.h>
@@ -61,12 +62,20 @@ void directory_remove(const char *path);
 char *path_join(const char *directory, const char *name);
 void file_put(const char *path, const void *bytes, size_t length);
 
+/* ROOT/PATH, with the directories on the way to it. */
+void file_put_below(const char *root, const char *path, const char *text);
+
 /* This program's own file, and where in it the code at `address` lies. */
 #define OWN_PATH "/proc/self/exe"
 uint64_t own_offset(const void *address);
 
 /* How many descriptors this process has open. */
 size_t descriptors_open(void);
+
+/* ---- findings ---- */
+
+/* The first of that name; without one the test fails. */
+const struct finding *finding_find(const struct findings *findings, const char *name);
 
 /* ---- what goes to standard error ---- */
 

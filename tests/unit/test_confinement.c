@@ -43,18 +43,6 @@ static const struct confinement_case confinement_cases[] = {
 	{ "no status at all", "", VERDICT_FAILED, "is root" },
 };
 
-static void put(const char *root, const char *path, const char *text)
-{
-	_cleanup_free_ char *whole = path_join(root, path);
-
-	for (char *at = strchr(whole + strlen(root) + 1, '/'); at; at = strchr(at + 1, '/')) {
-		*at = '\0';
-		ck_assert(!mkdir(whole, 0755) || errno == EEXIST);
-		*at = '/';
-	}
-	file_put(whole, text, strlen(text));
-}
-
 /* A daemon 700 with two threads and a child 702 with two, which holds the lock of `root`/state. */
 static struct machine make_machine(const char *root, const char *last_status, const char *comm)
 {
@@ -63,7 +51,7 @@ static struct machine make_machine(const char *root, const char *last_status, co
 	char locks[256];
 	struct stat at;
 
-	put(root, "state/" STORE_LOCK_FILE, "");
+	file_put_below(root, "state/" STORE_LOCK_FILE, "");
 	ck_assert_int_eq(stat(lock, &at), 0);
 	snprintf(locks, sizeof(locks),
 		 "1: POSIX  ADVISORY  READ 55 00:1f:%llu 124 124\n2: FLOCK  ADVISORY  READ 56 00:1f:%llu 0 "
@@ -73,28 +61,19 @@ static struct machine make_machine(const char *root, const char *last_status, co
 		 "4: FLOCK  ADVISORY  WRITE 700 00:1f:%llu 0 EOF\n",
 		 (unsigned long long)at.st_ino, (unsigned long long)at.st_ino, (unsigned long long)at.st_ino,
 		 (unsigned long long)at.st_ino);
-	put(root, "proc/locks", locks);
-	put(root, "proc/700/comm", comm);
-	put(root, "proc/700/status", CONFINED("1"));
-	put(root, "proc/700/task/700/status", CONFINED("1"));
-	put(root, "proc/700/task/701/status", CONFINED("1"));
-	put(root, "proc/702/status", CONFINED("700"));
-	put(root, "proc/702/task/702/status", CONFINED("700"));
-	put(root, "proc/702/task/703/status", last_status);
-	put(root, "proc/800/status", STATUS("1", "0\t0\t0\t0", NONE, NONE, "0", "0"));
-	put(root, "proc/800/task/800/status", STATUS("1", "0\t0\t0\t0", NONE, NONE, "0", "0"));
+	file_put_below(root, "proc/locks", locks);
+	file_put_below(root, "proc/700/comm", comm);
+	file_put_below(root, "proc/700/status", CONFINED("1"));
+	file_put_below(root, "proc/700/task/700/status", CONFINED("1"));
+	file_put_below(root, "proc/700/task/701/status", CONFINED("1"));
+	file_put_below(root, "proc/702/status", CONFINED("700"));
+	file_put_below(root, "proc/702/task/702/status", CONFINED("700"));
+	file_put_below(root, "proc/702/task/703/status", last_status);
+	file_put_below(root, "proc/800/status", STATUS("1", "0\t0\t0\t0", NONE, NONE, "0", "0"));
+	file_put_below(root, "proc/800/task/800/status", STATUS("1", "0\t0\t0\t0", NONE, NONE, "0", "0"));
 	machine.root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	ck_assert_int_ge(machine.root_fd, 0);
 	return machine;
-}
-
-static const struct finding *find(const struct findings *findings, const char *name)
-{
-	for (size_t i = 0; i < findings->count; i++)
-		if (!strcmp(findings->items[i].name, name))
-			return &findings->items[i];
-	ck_abort_msg("no finding %s", name);
-	return NULL;
 }
 
 START_TEST(confinement)
@@ -107,10 +86,10 @@ START_TEST(confinement)
 	ck_assert_int_eq(confinement_find_daemon(&machine, state), 700);
 	confinement_check(&machine, state, &findings);
 	machine_close(&machine);
-	ck_assert_int_eq(find(&findings, "confinement")->verdict, one->verdict);
-	ck_assert_msg(strstr(find(&findings, "confinement")->found, one->found), "%s: %s", one->what,
-		      find(&findings, "confinement")->found);
-	ck_assert_str_eq(find(&findings, "locked memory")->found, "512 KiB");
+	ck_assert_int_eq(finding_find(&findings, "confinement")->verdict, one->verdict);
+	ck_assert_msg(strstr(finding_find(&findings, "confinement")->found, one->found), "%s: %s", one->what,
+		      finding_find(&findings, "confinement")->found);
+	ck_assert_str_eq(finding_find(&findings, "locked memory")->found, "512 KiB");
 }
 END_TEST
 
@@ -123,7 +102,7 @@ START_TEST(another_program_that_holds_the_lock_is_not_the_daemon)
 	ck_assert_int_eq(confinement_find_daemon(&machine, state), 0);
 	confinement_check(&machine, state, &findings);
 	machine_close(&machine);
-	ck_assert_int_eq(find(&findings, "daemon")->verdict, VERDICT_FAILED);
+	ck_assert_int_eq(finding_find(&findings, "daemon")->verdict, VERDICT_FAILED);
 	ck_assert_uint_eq(findings.count, 1);
 }
 END_TEST

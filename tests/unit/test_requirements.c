@@ -9,7 +9,6 @@
 #include "tests/unit/suites.h"
 
 #include <fcntl.h>
-#include <libgen.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -187,25 +186,10 @@ static void put(const char *root, const struct file *file)
 {
 	_cleanup_free_ char *path = path_join(root, file->path);
 
-	if (!file->text) {
+	if (file->text)
+		file_put_below(root, file->path, file->text);
+	else
 		ck_assert_int_eq(unlink(path), 0);
-		return;
-	}
-	for (char *at = strchr(path + strlen(root) + 1, '/'); at; at = strchr(at + 1, '/')) {
-		*at = '\0';
-		ck_assert(!mkdir(path, 0755) || errno == EEXIST);
-		*at = '/';
-	}
-	file_put(path, file->text, strlen(file->text));
-}
-
-static const struct finding *find(const struct findings *findings, const char *name)
-{
-	for (size_t i = 0; i < findings->count; i++)
-		if (!strcmp(findings->items[i].name, name))
-			return &findings->items[i];
-	ck_abort_msg("no finding %s", name);
-	return NULL;
 }
 
 /* Some kernels have several bugs: that one of them is the expected one. */
@@ -247,8 +231,9 @@ START_TEST(requirements)
 	machine_close(&machine);
 	if (!has_finding(&findings, one))
 		ck_abort_msg("%s on %s: %s, %s, %s", one->name, one->release,
-			     verdict_names[find(&findings, one->name)->verdict],
-			     find(&findings, one->name)->found, find(&findings, one->name)->remedy);
+			     verdict_names[finding_find(&findings, one->name)->verdict],
+			     finding_find(&findings, one->name)->found,
+			     finding_find(&findings, one->name)->remedy);
 	if (!one->file.path && !strcmp(one->release, NEW) && one->landlock_abi)
 		ck_assert_int_eq(findings_worst(&findings), VERDICT_OK);
 }
@@ -277,7 +262,7 @@ START_TEST(this_machine)
 	requirements_check(&machine, true, &findings);
 	machine_close(&machine);
 	ck_assert_uint_gt(findings.count, 10);
-	ck_assert_int_eq(find(&findings, "kernel")->verdict, VERDICT_OK);
+	ck_assert_int_eq(finding_find(&findings, "kernel")->verdict, VERDICT_OK);
 }
 END_TEST
 
