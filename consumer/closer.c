@@ -4,8 +4,8 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/log.h"
+#include "common/thread.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 struct closer {
 	pthread_t thread;
-	bool started, running, stopping;
+	bool started, stopping;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int *fds;
@@ -26,8 +26,6 @@ static void *run(void *user)
 	struct closer *closer = user;
 
 	pthread_mutex_lock(&closer->lock);
-	closer->running = true;
-	pthread_cond_signal(&closer->changed);
 	for (;;) {
 		int fd;
 
@@ -47,29 +45,19 @@ static void *run(void *user)
 int closer_start(struct closer **ret_closer)
 {
 	struct closer *closer = calloc(1, sizeof(*closer));
-	pthread_attr_t attributes;
-	int result = closer ? pthread_attr_init(&attributes) : ENOMEM;
+	int result;
 
 	if (!closer)
 		return -ENOMEM;
 	pthread_mutex_init(&closer->lock, NULL);
 	pthread_cond_init(&closer->changed, NULL);
-	if (!result)
-		result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	if (!result)
-		result = pthread_create(&closer->thread, &attributes, run, closer);
-	if (result) {
-		log_error("cannot start the thread that closes triggers: %s", strerror(result));
+	result = thread_start(&closer->thread, STACK_BYTES, run, closer);
+	if (result < 0) {
+		log_error("cannot start the thread that closes triggers: %s", strerror(-result));
 		closer_stop(closer);
-		return -result;
+		return result;
 	}
-	pthread_attr_destroy(&attributes);
 	closer->started = true;
-	/* glibc sets a new thread up in it (rseq, robust list): the filter must not come before that */
-	pthread_mutex_lock(&closer->lock);
-	while (!closer->running)
-		pthread_cond_wait(&closer->changed, &closer->lock);
-	pthread_mutex_unlock(&closer->lock);
 	*ret_closer = closer;
 	return 0;
 }

@@ -5,9 +5,9 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/log.h"
+#include "common/thread.h"
 #include "consumer/store.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
@@ -50,7 +50,7 @@ struct store_thread {
 	struct job jobs[JOBS_MAX];
 	size_t jobs_first, jobs_count;
 	unsigned int captures; /* begun and not yet committed */
-	bool running, stopping;
+	bool stopping;
 	uint64_t walk_due_ns; /* 0: nobody wants one */
 	const struct configuration *in_force;
 	struct configuration *reloaded; /* to be taken, or */
@@ -259,10 +259,6 @@ static void *run(void *user)
 	struct job job;
 	bool there, walk;
 
-	pthread_mutex_lock(&thread->lock);
-	thread->running = true;
-	pthread_cond_signal(&thread->changed);
-	pthread_mutex_unlock(&thread->lock);
 	while (next_job(thread, &job, &there, &walk)) {
 		if (walk)
 			walk_mappings(thread);
@@ -338,26 +334,14 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 
 int store_thread_start(struct store_thread *thread)
 {
-	pthread_attr_t attributes;
-	int result = pthread_attr_init(&attributes);
+	int result;
 
 	atomic_store(&thread->give_up_ns, 0);
-	if (!result)
-		result = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	if (!result)
-		result = pthread_create(&thread->thread, &attributes, run, thread);
-	if (result) {
-		log_error("cannot start the store thread: %s", strerror(result));
-		return -result;
-	}
-	thread->started = true;
-	pthread_attr_destroy(&attributes);
-	/* glibc sets a new thread up in it (rseq, robust list): the filter must not come before that */
-	pthread_mutex_lock(&thread->lock);
-	while (!thread->running)
-		pthread_cond_wait(&thread->changed, &thread->lock);
-	pthread_mutex_unlock(&thread->lock);
-	return 0;
+	result = thread_start(&thread->thread, STACK_BYTES, run, thread);
+	if (result < 0)
+		log_error("cannot start the store thread: %s", strerror(-result));
+	thread->started = !result;
+	return result;
 }
 
 static void add_job(struct store_thread *thread, struct job job)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/thread.h"
+
+#include <errno.h>
+#include <semaphore.h>
+
+/* Lives until the thread has said that it runs. */
+struct start {
+	sem_t running;
+	void *(*run)(void *user);
+	void *user;
+};
+
+static void *begin(void *user)
+{
+	struct start *start = user;
+	void *(*run)(void *user) = start->run;
+	void *own = start->user;
+
+	sem_post(&start->running);
+	return run(own);
+}
+
+int thread_start(pthread_t *ret_thread, size_t stack_bytes, void *(*run)(void *user), void *user)
+{
+	struct start start = { .run = run, .user = user };
+	pthread_attr_t attributes;
+	int result = pthread_attr_init(&attributes);
+
+	if (result)
+		return -result;
+	sem_init(&start.running, 0, 0);
+	result = pthread_attr_setstacksize(&attributes, stack_bytes);
+	if (!result)
+		result = pthread_create(ret_thread, &attributes, begin, &start);
+	pthread_attr_destroy(&attributes);
+	while (!result && sem_wait(&start.running) && errno == EINTR)
+		;
+	sem_destroy(&start.running);
+	return -result;
+}
