@@ -125,7 +125,8 @@ static int collect(const char *pin_dir, bool thorough, struct findings *findings
 		return EXIT_FAILED;
 	}
 	requirements_check(&machine, thorough, findings);
-	check_perf_privilege(&machine, findings);
+	if (privileged)
+		check_perf_privilege(&machine, findings);
 	machine_close(&machine);
 	check_bpffs(pin_dir, findings, ret_mounted);
 	for (size_t i = 0; i < findings->count; i++)

@@ -143,7 +143,7 @@ one_line_saying() {
 	load
 	run setpriv --bounding-set=-sys_admin,-perfmon --inh-caps=-all \
 		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 1 ] || { echo "$output"; false; }
 	one_line_saying 'cap_perfmon'
 }
 
@@ -289,7 +289,7 @@ one_line_saying() {
 	[ "$status" -eq 1 ]
 	one_line_saying 'no such group'
 	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --group "$TEST_GROUP"
-	[ "$status" -eq 1 ]
+	[ "$status" -eq 1 ] || { echo "$output"; false; }
 	[[ $output == *'run it as root'* ]]
 	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir /proc/no/such --group "$TEST_GROUP"
 	[ "$status" -eq 1 ]

@@ -110,8 +110,9 @@ await_rules() {
 @test "what did not change lives on: ids, kernel triggers, cooldown, targets; a capture ends under its old rule" {
 	grant_start
 	load
-	rule kept 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 6s' 'cooldown = 1h'
-	rule goes 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 6s' 'cooldown = 1h'
+	local lines=("cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' "capture = $((6 * PATIENCE))s" 'cooldown = 1h')
+	rule kept 'comm = cpu_hog' "${lines[@]}"
+	rule goes 'comm = cpu_*' "${lines[@]}"
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule (kept|goes) fired'

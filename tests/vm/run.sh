@@ -20,6 +20,7 @@ say() {
 make_tree() {
 	local tree
 	tree=$(mktemp -d "$VM/$1/tree.XXXXXX")
+	chmod 0755 "$tree" # of the file system, too: tests run programs in it as others
 	tar -c --exclude ./.git --exclude ./build . | tar -x -C "$tree"
 	mkdir "$tree/build"
 	find build -maxdepth 1 -type f -exec cp -a -t "$tree/build" {} +
