@@ -100,6 +100,13 @@ struct task_struct {
 	struct signal_struct *signal;
 };
 
+/* What the kernel calls the registers; the C library's headers have other names. */
+struct pt_regs___kernel {
+	unsigned long bp;
+	unsigned long ip;
+	unsigned long cs;
+};
+
 struct seq_file;
 
 struct bpf_iter_meta {

@@ -5,6 +5,7 @@
  */
 #include "bpf/rebase.h"
 #include "bpf/target.h"
+#include "bpf/user_stack.h"
 
 /* Mapped by the consumer: written here, never read. */
 struct samples_map oncpu SEC(".maps");
@@ -16,7 +17,8 @@ struct samples_map oncpu SEC(".maps");
 struct scratch {
 	__u64 written;  /* samples of this CPU so far */
 	__u64 erred_ns; /* when this CPU reported an error last */
-	__u64 frames[SAMPLE_USER_FRAMES];
+	__u64 frames[SAMPLE_KERNEL_FRAMES];
+	struct user_block user_block;
 };
 
 struct {
@@ -58,7 +60,7 @@ static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx, s
 	slot->kernel_depth = 0;
 	if (!kernel_text || (__s64)PT_REGS_IP(&ctx->regs) >= 0)
 		return;
-	bytes = bpf_get_stack(ctx, scratch->frames, SAMPLE_KERNEL_FRAMES * sizeof(__u64), 0);
+	bytes = bpf_get_stack(ctx, scratch->frames, sizeof(scratch->frames), 0);
 	if (bytes < 0) {
 		slot->kernel_depth = (__s16)bytes;
 		note_stack_error(scratch, slot, ERROR_KERNEL_STACK, bytes);
@@ -72,28 +74,15 @@ static __always_inline void take_kernel_stack(struct bpf_perf_event_data *ctx, s
 	slot->kernel_depth = (__s16)((__u64)bytes / sizeof(__u64));
 }
 
-/*
- * A walk by frame pointers may come by any value that lies on the stack. One with the top bit is no user
- * address on any architecture that we run on, and may look like one of the kernel's: the stack ends there.
- */
 static __always_inline void take_user_stack(struct bpf_perf_event_data *ctx, struct sample *slot,
 					    struct scratch *scratch)
 {
-	long bytes = bpf_get_stack(ctx, scratch->frames, sizeof(scratch->frames), BPF_F_USER_STACK);
-	__u32 depth = 0;
+	long depth = user_stack_take(ctx, &scratch->user_block, slot->user_frames);
 
 	slot->unwinder = UNWINDER_FRAME_POINTER;
-	if (bytes < 0) {
-		slot->user_depth = (__s16)bytes;
-		note_stack_error(scratch, slot, ERROR_USER_STACK, bytes);
-		return;
-	}
-	for (; depth < SAMPLE_USER_FRAMES; depth++) {
-		if (depth * sizeof(__u64) >= (__u64)bytes || (__s64)scratch->frames[depth] < 0)
-			break;
-		slot->user_frames[depth] = scratch->frames[depth];
-	}
 	slot->user_depth = (__s16)depth;
+	if (depth < 0)
+		note_stack_error(scratch, slot, ERROR_USER_STACK, depth);
 }
 
 SEC("perf_event")
