@@ -3,6 +3,7 @@
 #
 # make test: unit tests, then the end-to-end tests on the running kernel. Ends with one line of counts.
 # run.sh PATH...: those end-to-end tests, too. TESTS=tests/e2e/load.bats run.sh: those alone.
+# CK_EXCLUDE_TAGS=slow: without the tests that have this tag, of both kinds.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
@@ -42,7 +43,7 @@ run_unit() {
 
 # run_end_to_end PATH...: files, or directories of files.
 run_end_to_end() {
-	bats --tap --timing "$@" | tee "$results"
+	bats --tap --timing ${CK_EXCLUDE_TAGS:+--filter-tags "!$CK_EXCLUDE_TAGS"} "$@" | tee "$results"
 	skipped=$((skipped + $(grep -c '^ok .* # skip' "$results")))
 	passed=$((passed + $(grep '^ok ' "$results" | grep -vc ' # skip')))
 	failed=$((failed + $(grep -c '^not ok ' "$results")))

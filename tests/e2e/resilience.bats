@@ -283,6 +283,7 @@ ticks() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
+# bats test_tags=slow
 @test "the database stays below its cap, and the newest captures stay" {
 	load --hz 997 --ring-size 4MiB
 	printf '[database]\nmax_size = 4MiB\n' > "$WORK/bourdon.conf"
