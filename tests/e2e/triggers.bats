@@ -217,7 +217,7 @@ pressure_of_two() {
 
 @test "all workers of a pre-forking server, and those that rename themselves" {
 	load
-	rule pool 'comm = server-*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 3s' 'cooldown = 1h'
+	rule pool 'comm = server-*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' "capture = $((3 * PATIENCE))s" 'cooldown = 1h'
 	daemon_start
 	start prefork --workers 8 --name server-main
 	await_status 5 '.daemon[0].targets == 9'
