@@ -110,10 +110,12 @@ measure_scale() {
 
 # ---- reloads ----
 
-# reload VARIANT: one of the rules takes another comm and another threshold; ms from SIGHUP to the log line
+# reload: one of the rules takes another comm and another threshold; ms from SIGHUP to the log line
+variant=1
 reload() {
 	local began
-	printf '%s\n' '[rule changing]' "comm = changing-$1" "cpu.some = 9$1%" > "$WORK/changing"
+	variant=$((3 - variant))
+	printf '%s\n' '[rule changing]' "comm = changing-$variant" "cpu.some = 9$variant%" > "$WORK/changing"
 	mv "$WORK/changing" "$RULES_DIR/changing.conf"
 	began=${EPOCHREALTIME/./}
 	kill -HUP "$DAEMON"
@@ -127,7 +129,7 @@ reloads() {
 	local round
 	doing "reloads, $1"
 	for ((round = 1; round <= 3 * ROUNDS; round++)); do
-		reload $((round % 2 + 1))
+		reload
 	done > "$WORK/reloads-$1"
 }
 
