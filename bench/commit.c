@@ -32,7 +32,7 @@ static struct capture *make_capture(const struct settings *settings)
 	uint32_t samples = (uint32_t)settings->samples;
 	/* one more: the oldest slot of a full ring is not read */
 	_cleanup_free_ struct sample *slots = calloc(samples + 1UL, sizeof(*slots));
-	struct rings rings = { slots, samples + 1, 1, 0 };
+	struct rings rings = { slots, samples + 1, 1, 0, NULL };
 	struct capture_cause cause;
 	struct capture *capture;
 

@@ -47,7 +47,7 @@ static int run(const struct settings *settings)
 	struct made_shape shape = { (uint32_t)settings->stacks, (uint32_t)settings->depth };
 	uint32_t cpus = (uint32_t)settings->cpus;
 	_cleanup_free_ struct sample *slots = calloc((size_t)cpus * SLOTS, sizeof(*slots));
-	struct rings rings = { slots, SLOTS, cpus, 0 };
+	struct rings rings = { slots, SLOTS, cpus, 0, NULL };
 	int result = slots ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < cpus && !result; i++)

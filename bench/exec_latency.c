@@ -101,6 +101,12 @@ static void on_error(void *user, const struct error_event *event)
 	log_warning("the kernel programs report error %u (%d)", event->code, event->error);
 }
 
+static void on_thread(void *user, const struct thread_record *record)
+{
+	(void)user;
+	(void)record;
+}
+
 static void on_task(void *user, const struct task_record *record)
 {
 	(void)user;
@@ -190,7 +196,7 @@ static int part_cpus(struct observer *observer)
 
 static int open_events(struct observer *observer)
 {
-	struct process_events_handlers handlers = { on_process, on_error, on_task, observer };
+	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, observer };
 	struct epoll_event readable = { .events = EPOLLIN };
 	int result = process_events_open(&observer->events, &observer->pinned, &handlers);
 

@@ -46,8 +46,32 @@ struct counter_of_kernel {
 	int counter;
 };
 
+struct task_io_accounting {
+	__u64 read_bytes;
+	__u64 write_bytes;
+};
+
 struct signal_struct {
 	struct counter_of_kernel live;
+	/* of the threads that have ended */
+	unsigned long long sum_sched_runtime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
+	struct task_io_accounting ioac;
+};
+
+struct sched_info {
+	unsigned long long run_delay;
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
+struct task_delay_info {
+	__u64 blkio_delay;
 };
 
 struct super_block {
@@ -72,7 +96,25 @@ struct mm_context_of_kernel {
 	void *vdso;
 };
 
+struct percpu_counter {
+	__s64 count;
+};
+
+/* Before 6.2 (f1a7941243c1) the resident pages were plain counters. */
+struct long_of_kernel {
+	__s64 counter;
+};
+
+struct mm_rss_stat___before_6_2 {
+	struct long_of_kernel count[4];
+};
+
+struct mm_struct___before_6_2 {
+	struct mm_rss_stat___before_6_2 rss_stat;
+};
+
 struct mm_struct {
+	struct percpu_counter rss_stat[4];
 	struct file *exe_file;
 	struct mm_context_of_kernel context;
 };
@@ -91,9 +133,18 @@ struct task_struct {
 	int pid;
 	int tgid;
 	__u64 start_boottime;
+	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1;
 	char comm[16];
 	struct task_struct *group_leader;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	struct task_delay_info *delays;
+	struct task_io_accounting ioac;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	unsigned long min_flt;
+	unsigned long maj_flt;
 	struct mm_struct *mm;
 	const struct cred *cred;
 	struct css_set *cgroups;

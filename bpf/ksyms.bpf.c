@@ -10,6 +10,7 @@
 __u64 kernel_text = 0;
 __u64 kernel_text_last = 0;
 __u64 kernel_modules = 0;
+__u64 kernel_schedule = 0, kernel_schedule_end = 0;
 
 bool ksyms_emit = false; /* the loader, between its two reads */
 
@@ -19,9 +20,10 @@ static __always_inline bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
+/* The symbols of the kernel itself come by their addresses. */
 static __always_inline void learn(const struct kallsym_iter *symbol)
 {
-	char name[8] = {};
+	char name[16] = {};
 
 	if (symbol->module_name[0]) {
 		if (!kernel_modules || symbol->value < kernel_modules)
@@ -29,9 +31,12 @@ static __always_inline void learn(const struct kallsym_iter *symbol)
 		return;
 	}
 	bpf_probe_read_kernel_str(name, sizeof(name), symbol->name);
-	if (name[0] == '_' && name[1] == 't' && name[2] == 'e' && name[3] == 'x' && name[4] == 't' &&
-	    !name[5])
+	if (!bpf_strncmp(name, sizeof("_text"), "_text"))
 		kernel_text = symbol->value;
+	if (!bpf_strncmp(name, sizeof("__schedule"), "__schedule"))
+		kernel_schedule = symbol->value;
+	else if (kernel_schedule && !kernel_schedule_end && symbol->value > kernel_schedule)
+		kernel_schedule_end = symbol->value;
 	if (symbol->value > kernel_text_last)
 		kernel_text_last = symbol->value;
 }

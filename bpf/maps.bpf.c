@@ -8,8 +8,15 @@ struct targets_map targets SEC(".maps");
 struct records_map events SEC(".maps");
 struct records_map errors SEC(".maps");
 struct counters_map counters SEC(".maps");
+struct totals_map totals SEC(".maps");
 
 /* The loader: programs go quiet when the heartbeat is older than this. */
 const volatile __u64 quiet_after_ns = 30000000000ULL;
+
+/* The loader: how many CPUs have rings, and how many slots each. */
+const volatile __u32 ring_cpus = 1;
+const volatile __u32 slots_per_cpu = 1;
+
+__u64 targets_made = 0;
 
 char LICENSE[] SEC("license") = "GPL";

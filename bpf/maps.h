@@ -54,6 +54,15 @@ struct counters_map {
 	__type(value, __u64);
 };
 
+/* Allocated as it is needed: a host with few targets pays for few. */
+struct totals_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TARGETS_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct totals);
+};
+
 extern struct patterns_map patterns_a SEC(".maps");
 extern struct patterns_map patterns_b SEC(".maps");
 extern struct control_map control SEC(".maps");
@@ -61,6 +70,7 @@ extern struct targets_map targets SEC(".maps");
 extern struct records_map events SEC(".maps");
 extern struct records_map errors SEC(".maps");
 extern struct counters_map counters SEC(".maps");
+extern struct totals_map totals SEC(".maps");
 
 static __always_inline void count(__u32 counter)
 {

@@ -14,6 +14,10 @@ extern __u64 kernel_text;      /* 0: not known, and then there are no kernel fra
 extern __u64 kernel_text_last; /* the last symbol of the kernel's own code */
 extern __u64 kernel_modules;   /* the lowest symbol of a module, 0 without any */
 
+/* Where __schedule() lies, in which a thread leaves the CPU; 0 where that is not known. */
+extern __u64 kernel_schedule;
+extern __u64 kernel_schedule_end;
+
 /* An offset from _text has 30 bits: the kernel's image is at most 1 GiB (arch/x86, KERNEL_IMAGE_SIZE). */
 #define TEXT_BYTES_MAX (1ULL << 30)
 #define LAST_FUNCTION_BYTES (64ULL << 10)

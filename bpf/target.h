@@ -11,6 +11,9 @@
 
 extern const volatile __u64 quiet_after_ns;
 
+/* How often a process became a target: who remembers that one is none has to look again when it has grown. */
+extern __u64 targets_made;
+
 /*
  * The consumer's clock may be a hair ahead of this CPU's reading of it: signed. One that is far ahead comes
  * from somebody who wants sampling to go on without a consumer.
@@ -120,6 +123,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 			return 0;
 		}
 		count(COUNTER_MATCHES);
+		__sync_fetch_and_add(&targets_made, 1);
 	}
 	if (report == REPORT_MATCHES || (report == REPORT_CHANGES && !same))
 		report_process(PROCESS_MATCHED, leader, comm, &decided);

@@ -2,9 +2,110 @@
 /*
  * tasks.bpf.c owns the walk over all processes. Each read of its iterator decides anew who is a target (so
  * that it finds who ran before the patterns did, and repairs what an event missed) and yields a record a
- * process. The record is all it says: events of ten thousand new targets at once would overflow their ring.
+ * process and a record a thread, with what each has had of the machine. The records are all it says: events
+ * of ten thousand new targets at once would overflow their ring.
  */
 #include "bpf/target.h"
+
+#define PAGE_BYTES 4096U
+
+/* enum in linux/mm_types_task.h */
+#define MM_FILEPAGES 0
+#define MM_ANONPAGES 1
+#define MM_SHMEMPAGES 3
+
+static __always_inline void read_usage(struct task_struct *task, struct task_usage *usage)
+{
+	usage->cpu_ns = task->se.sum_exec_runtime;
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		usage->run_delay_ns = BPF_CORE_READ(task, sched_info.run_delay);
+	usage->major_faults = task->maj_flt;
+	usage->minor_faults = task->min_flt;
+	usage->voluntary_switches = task->nvcsw;
+	usage->involuntary_switches = task->nivcsw;
+	if (bpf_core_field_exists(task->ioac.read_bytes)) {
+		usage->read_bytes = BPF_CORE_READ(task, ioac.read_bytes);
+		usage->write_bytes = BPF_CORE_READ(task, ioac.write_bytes);
+	}
+}
+
+/* Returns whether the kernel counts it. */
+static __always_inline bool read_io_delay(struct task_struct *task, struct task_usage *usage)
+{
+	struct task_delay_info *delays;
+
+	if (!bpf_core_field_exists(task->delays))
+		return false;
+	delays = BPF_CORE_READ(task, delays);
+	if (!delays)
+		return false;
+	usage->io_delay_ns = BPF_CORE_READ(delays, blkio_delay);
+	return true;
+}
+
+static __always_inline void add_ended_threads(struct task_struct *task, struct task_usage *usage)
+{
+	struct signal_struct *signal = task->signal;
+
+	usage->cpu_ns += BPF_CORE_READ(signal, sum_sched_runtime);
+	usage->major_faults += BPF_CORE_READ(signal, maj_flt);
+	usage->minor_faults += BPF_CORE_READ(signal, min_flt);
+	usage->voluntary_switches += BPF_CORE_READ(signal, nvcsw);
+	usage->involuntary_switches += BPF_CORE_READ(signal, nivcsw);
+	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
+		usage->read_bytes += BPF_CORE_READ(signal, ioac.read_bytes);
+		usage->write_bytes += BPF_CORE_READ(signal, ioac.write_bytes);
+	}
+}
+
+static __always_inline __u64 rss_bytes(struct mm_struct *mm)
+{
+	struct mm_struct___before_6_2 *before = (void *)mm;
+	__s64 pages;
+
+	if (!mm)
+		return 0;
+	if (bpf_core_field_exists(before->rss_stat.count))
+		pages = BPF_CORE_READ(before, rss_stat.count[MM_FILEPAGES].counter) +
+			BPF_CORE_READ(before, rss_stat.count[MM_ANONPAGES].counter) +
+			BPF_CORE_READ(before, rss_stat.count[MM_SHMEMPAGES].counter);
+	else
+		pages = BPF_CORE_READ(mm, rss_stat[MM_FILEPAGES].count) +
+			BPF_CORE_READ(mm, rss_stat[MM_ANONPAGES].count) +
+			BPF_CORE_READ(mm, rss_stat[MM_SHMEMPAGES].count);
+	return pages > 0 ? (__u64)pages * PAGE_BYTES : 0; /* the counters of 6.2 are approximate */
+}
+
+static __always_inline void read_stalls(struct task_record *record)
+{
+	struct totals *sums = bpf_map_lookup_elem(&totals, &record->tgid);
+
+	if (!sums || sums->started_ns != record->started_ns)
+		return;
+	record->stalled_memory_ns = sums->reclaim_ns - sums->reclaim_off_ns;
+	for (__u32 class = 1; class < STALL_CLASSES; class ++) {
+		if (class & STALL_CPU)
+			record->stalled_cpu_ns += sums->off_cpu_ns[class];
+		if (class & STALL_MEMORY)
+			record->stalled_memory_ns += sums->off_cpu_ns[class];
+		if (class & STALL_IO)
+			record->stalled_io_ns += sums->off_cpu_ns[class];
+		record->unstacked_ns += sums->unstacked_ns[class];
+	}
+	record->unstacked_ns += sums->unstacked_ns[0];
+	record->unstacked = sums->unstacked;
+}
+
+static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_struct *task)
+{
+	struct thread_record record = { .header = { RECORD_THREAD, sizeof(record) } };
+
+	record.tgid = task->tgid;
+	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
+	read_usage(task, &record.usage);
+	read_io_delay(task, &record.usage);
+	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+}
 
 SEC("iter/task")
 int walk_tasks(struct bpf_iter__task *ctx)
@@ -13,8 +114,12 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	struct control *shared = control_get();
 	struct task_record record = { .header = { RECORD_TASK, sizeof(record) } };
 
-	if (!task || !shared || task->pid != task->tgid || task->flags & PF_KTHREAD)
+	if (!task || !shared || task->flags & PF_KTHREAD)
 		return 0;
+	if (task->pid != task->tgid) {
+		show_thread(ctx, task);
+		return 0;
+	}
 	record.tgid = task->tgid;
 	record.uid = BPF_CORE_READ(task, cred, uid.val);
 	record.started_ns = task->start_boottime;
@@ -27,6 +132,13 @@ int walk_tasks(struct bpf_iter__task *ctx)
 		bpf_map_delete_elem(&targets, &record.tgid);
 		record.pattern_id = 0;
 	}
+	read_usage(task, &record.usage);
+	if (read_io_delay(task, &record.usage))
+		record.flags |= TASK_IO_DELAY;
+	add_ended_threads(task, &record.usage);
+	record.rss_bytes = rss_bytes(task->mm);
+	if (record.pattern_id)
+		read_stalls(&record);
 	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 	return 0;
 }

@@ -49,6 +49,7 @@ struct user_walk {
 	__u64 block_bytes;
 	__u64 frame_pointer;
 	__u32 depth;
+	__u32 turned; /* back down, once */
 };
 
 static __always_inline int user_block_read(struct user_walk *walk)
@@ -72,7 +73,7 @@ static __always_inline int user_block_read(struct user_walk *walk)
  */
 static long user_walk_up(__u32 index, struct user_walk *walk)
 {
-	__u64 word = (walk->frame_pointer - walk->block_begins) / sizeof(__u64), address;
+	__u64 word = (walk->frame_pointer - walk->block_begins) / sizeof(__u64), address, above;
 
 	if (walk->frame_pointer % sizeof(__u64))
 		return 1;
@@ -84,12 +85,19 @@ static long user_walk_up(__u32 index, struct user_walk *walk)
 	/* which it is, but the verifier wants to see it */
 	word &= USER_BLOCK_WORDS - 1;
 	asm volatile("" : "+r"(word));
-	walk->frame_pointer = walk->block->words[word];
+	above = walk->block->words[word];
 	address = walk->block->words[word + 1];
 	if ((__s64)address <= 0 || index >= SAMPLE_USER_FRAMES - 1)
 		return 1;
 	walk->frames[index + 1] = address;
 	walk->depth = index + 2;
+	if (above <= walk->frame_pointer) {
+		/* from a signal's stack to the thread's, perhaps; more often this is no frame pointer */
+		if (walk->turned || above == walk->frame_pointer)
+			return 1;
+		walk->turned = 1;
+	}
+	walk->frame_pointer = above;
 	return 0;
 }
 

@@ -8,13 +8,15 @@
  * ABI history
  *   1  targets, on-CPU sample rings, process events, error records, task and mapping iterators
  *   2  the counter of CPUs that lost their clock
+ *   3  off-CPU intervals, open and ended, the exact totals of each process, and the budgets of both in
+ * control
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
 
 #include <linux/types.h>
 
-#define BOURDON_ABI 2U
+#define BOURDON_ABI 3U
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
 
@@ -24,6 +26,7 @@
 #define RECORD_ERROR 3U
 #define RECORD_TASK 4U
 #define RECORD_MAPPING 5U
+#define RECORD_THREAD 6U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -60,9 +63,13 @@ struct control {
 	__u32 abi;
 	__u32 live_patterns; /* bit 0: 0 is patterns_a, 1 is patterns_b */
 	__u64 heartbeat_ns;  /* CLOCK_MONOTONIC; programs go quiet when it is too old */
+	__u64 offcpu_min_ns; /* shorter intervals off CPU are added up before they take a slot */
+	/* the budgets of one CPU, a second: each a bucket that holds a second's */
+	__u32 offcpu_stacks_hz; /* stacks taken when a thread leaves the CPU */
+	__u32 offcpu_slots_hz;  /* slots of the ring */
 };
 
-/* ---- oncpu: per-CPU rings of slots; slot i of CPU c is element c * slots_per_cpu + i ---- */
+/* ---- oncpu, offcpu: per-CPU rings of slots; slot i of CPU c is element c * slots_per_cpu + i ---- */
 
 #define SAMPLE_KERNEL_FRAMES 64U
 #define SAMPLE_USER_FRAMES 127U /* the kernel's default limit, sysctl kernel.perf_event_max_stack */
@@ -90,16 +97,21 @@ struct sample {
 	struct record_header header;
 	__u32 cpu;
 	__u64 seq; /* 0 while being written; else counts the samples of this CPU from 1. Published last. */
-	__u64 time_ns; /* CLOCK_MONOTONIC */
-	__u64 weight_ns;
+	__u64 time_ns;   /* CLOCK_MONOTONIC; of an interval its end */
+	__u64 weight_ns; /* an interval's time blocked, and that of shorter ones before it in the same class
+			  */
+	/* of an interval off CPU; else 0 */
+	__u64 queued_ns;  /* likewise, its time runnable: STALL_CPU, and STALL_MEMORY as in `stall` */
+	__u64 left_ns;    /* when it left the CPU */
+	__u64 woken_ns;   /* when it became runnable */
 	__u64 started_ns; /* of the process */
 	__u64 cgroup_id;
 	__u32 tgid;
 	__u32 tid;
 	__u32 pattern_id;
-	__u32 thread_state; /* task_struct.__state; 0 is running */
+	__u32 thread_state; /* task_struct.__state when it left the CPU; 0 is running */
 	__u8 kind;          /* SAMPLE_* */
-	__u8 stall;         /* STALL_* bits */
+	__u8 stall;         /* STALL_* bits; of an interval those of its blocked part */
 	__u8 unwinder;      /* UNWINDER_* of the user part */
 	__u8 reserved[5];
 	__s16 kernel_depth; /* frames, or a negative errno */
@@ -108,6 +120,34 @@ struct sample {
 	__u32 reserved2;
 	__s32 kernel_frames[SAMPLE_KERNEL_FRAMES]; /* KERNEL_FRAME_*, leaf first */
 	__u64 user_frames[SAMPLE_USER_FRAMES];     /* virtual addresses, leaf first */
+};
+
+/* ---- offcpu_open: tid -> the interval of a thread that is off CPU now ---- */
+
+/*
+ * A sample without an end: time_ns and weight_ns are 0. sample.seq and seq_again are 0 while the thread is on
+ * CPU or the value being written, else both left_ns: a copy that has two different ones is of two intervals.
+ */
+struct open_interval {
+	struct sample sample;
+	__u64 seq_again;
+};
+
+#define OFFCPU_OPEN_DEFAULT 8192U
+
+/* ---- totals: tgid -> exact times of a target since it became one ---- */
+
+#define STALL_CLASSES 8U /* the STALL_* bits as an index; 0 is none */
+
+struct totals {
+	__u64 started_ns; /* of the process */
+	__u64 on_cpu_ns;
+	__u64 off_cpu_ns[STALL_CLASSES]; /* all of it, also what no slot tells */
+	__u64 intervals[STALL_CLASSES];
+	__u64 unstacked_ns[STALL_CLASSES]; /* of that: long enough for a slot, but over a budget */
+	__u64 unstacked;                   /* intervals that were */
+	__u64 reclaim_ns;                  /* within reclaim or compaction, on CPU or off */
+	__u64 reclaim_off_ns;              /* of that, off CPU: off_cpu_ns has it, too */
 };
 
 /* ---- events: what happened to processes that match a pattern ---- */
@@ -144,7 +184,22 @@ struct error_event {
 	char comm[ABI_COMM_BYTES];
 };
 
-/* ---- tasks: one record per process with an address space ---- */
+/* ---- tasks: a record for each process with an address space, and one for each of its other threads ---- */
+
+/* What a task has had of the machine since it began; running sums of the kernel's own. */
+struct task_usage {
+	__u64 cpu_ns;
+	__u64 run_delay_ns;
+	__u64 io_delay_ns; /* block I/O; TASK_IO_DELAY says whether the kernel counts it */
+	__u64 major_faults;
+	__u64 minor_faults;
+	__u64 read_bytes;
+	__u64 write_bytes;
+	__u64 voluntary_switches;
+	__u64 involuntary_switches;
+};
+
+#define TASK_IO_DELAY 1U /* kernel.task_delayacct is on */
 
 struct task_record {
 	struct record_header header;
@@ -154,6 +209,23 @@ struct task_record {
 	__u64 started_ns;
 	__u64 cgroup_id;
 	char comm[ABI_COMM_BYTES];
+	struct task_usage usage; /* of the first thread, and of all that have ended (but for their delays) */
+	__u64 rss_bytes;
+	/* of a target, since it became one; else 0 */
+	__u64 stalled_cpu_ns;
+	__u64 stalled_memory_ns;
+	__u64 stalled_io_ns;
+	__u64 unstacked_ns;
+	__u64 unstacked;
+	__u32 flags; /* TASK_* */
+	__u32 reserved;
+};
+
+struct thread_record {
+	struct record_header header;
+	__u32 tgid;
+	__u64 started_ns; /* of the process */
+	struct task_usage usage;
 };
 
 /* ---- mappings: one record per executable mapping of a target; path_bytes of path follow ---- */
@@ -192,7 +264,10 @@ struct mapping_record {
 #define COUNTER_EXITS 9U
 #define COUNTER_PATHS_BUSY 10U
 #define COUNTER_CLOCKS_LOST 11U /* 1 for a CPU that went offline after the load */
-#define COUNTERS 12U
+#define COUNTER_SAMPLES_OFFCPU 12U
+#define COUNTER_OFFCPU_UNSTACKED 13U /* intervals long enough for a slot that were over a budget */
+#define COUNTER_OFFCPU_UNTRACKED 14U /* threads of which no intervals are known: no memory */
+#define COUNTERS 15U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -202,22 +277,26 @@ ABI_SIZE(record_header, 4);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 16);
 ABI_CHECK(target, pattern_id, 8);
-ABI_SIZE(control, 16);
+ABI_SIZE(control, 32);
 ABI_CHECK(control, heartbeat_ns, 8);
 ABI_CHECK(sample, seq, 8);
-ABI_CHECK(sample, tgid, 48);
-ABI_CHECK(sample, kind, 64);
-ABI_CHECK(sample, kernel_depth, 72);
-ABI_CHECK(sample, comm, 76);
-ABI_CHECK(sample, kernel_frames, 96);
-ABI_CHECK(sample, user_frames, 352);
-ABI_SIZE(sample, 1368);
+ABI_CHECK(sample, tgid, 72);
+ABI_CHECK(sample, kind, 88);
+ABI_CHECK(sample, kernel_depth, 96);
+ABI_CHECK(sample, comm, 100);
+ABI_CHECK(sample, kernel_frames, 120);
+ABI_CHECK(sample, user_frames, 376);
+ABI_SIZE(sample, 1392);
+ABI_SIZE(open_interval, 1400);
+ABI_SIZE(totals, 232);
 ABI_SIZE(process_event, 56);
 ABI_CHECK(process_event, comm, 40);
 ABI_SIZE(error_event, 40);
 ABI_CHECK(error_event, comm, 24);
-ABI_SIZE(task_record, 48);
+ABI_SIZE(task_record, 176);
 ABI_CHECK(task_record, comm, 32);
+ABI_CHECK(task_record, rss_bytes, 120);
+ABI_SIZE(thread_record, 88);
 ABI_SIZE(mapping_record, 64);
 ABI_CHECK(mapping_record, path_bytes, 60);
 

@@ -19,6 +19,9 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_EXITS] = "exits",
 	[COUNTER_PATHS_BUSY] = "paths-busy",
 	[COUNTER_CLOCKS_LOST] = "clocks-lost",
+	[COUNTER_SAMPLES_OFFCPU] = "samples-offcpu",
+	[COUNTER_OFFCPU_UNSTACKED] = "offcpu-over-budget",
+	[COUNTER_OFFCPU_UNTRACKED] = "offcpu-untracked",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

@@ -3,7 +3,9 @@
 
 #include "common/cleanup.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 const char *const psi_resource_names[PSI_RESOURCES] = { "cpu", "memory", "io", "irq" };
@@ -27,6 +29,26 @@ int psi_parse(const char *text, struct psi_totals *ret_totals)
 		return -EBADMSG;
 	*ret_totals = totals;
 	return 0;
+}
+
+/* The root cgroup's files say the same as /proc/pressure, which ProcSubset=pid hides. */
+int psi_open(const char *mount, const char *cgroup, enum psi_resource resource, int flags)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (cgroup) {
+		snprintf(path, sizeof(path), "%s%s/%s.pressure", mount, cgroup, psi_resource_names[resource]);
+		fd = open(path, flags | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	snprintf(path, sizeof(path), "/proc/pressure/%s", psi_resource_names[resource]);
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		snprintf(path, sizeof(path), "%s/%s.pressure", mount, psi_resource_names[resource]);
+		fd = open(path, flags | O_CLOEXEC);
+	}
+	return fd < 0 ? -errno : fd;
 }
 
 int psi_read(int fd, struct psi_totals *ret_totals)

@@ -30,6 +30,12 @@ struct psi_totals {
 /* Parses the text of a pressure file. 0 or -EBADMSG. */
 int psi_parse(const char *text, struct psi_totals *ret_totals);
 
+/*
+ * Opens the pressure file of a cgroup below the mount point of cgroup2, or with NULL that of the whole
+ * system. The descriptor or -errno.
+ */
+int psi_open(const char *mount, const char *cgroup, enum psi_resource resource, int flags);
+
 /* Reads a pressure file that is open. 0, -ENODEV when its cgroup is gone, -EOPNOTSUPP (psi=0) or -errno. */
 int psi_read(int fd, struct psi_totals *ret_totals);
 

@@ -47,7 +47,8 @@ CREATE TABLE capture(
 	history_ns INTEGER NOT NULL,    -- history that really was there
 	state TEXT NOT NULL CHECK(state IN ('recording', 'complete', 'interrupted')),
 	observed_us INTEGER NOT NULL,   -- stall seen in the window when it fired
-	hz INTEGER NOT NULL
+	hz INTEGER NOT NULL,
+	offcpu_history_ns INTEGER       -- likewise, of intervals off CPU: another ring holds them; NULL without
 ) STRICT;
 CREATE INDEX capture_by_time ON capture(triggered_at);
 
@@ -113,10 +114,10 @@ CREATE TABLE sample(
 	thread TEXT NOT NULL,
 	stack_id INTEGER NOT NULL REFERENCES stack,
 	kind TEXT NOT NULL CHECK(kind IN ('on-cpu', 'off-cpu')),
-	stall TEXT NOT NULL,            -- none|cpu|memory|io|memory+io
+	stall TEXT NOT NULL,            -- none|cpu|memory|io|memory+io|memory+cpu
 	second INTEGER NOT NULL,        -- relative to the trigger: negative is before
-	samples INTEGER NOT NULL,
-	weight_ns INTEGER NOT NULL,
+	samples INTEGER NOT NULL,       -- off-cpu: intervals that ended in that second
+	weight_ns INTEGER NOT NULL,     -- on-cpu: samples by the sampling period; off-cpu: time, as it was
 	PRIMARY KEY(capture_id, stack_id, process_id, tid, kind, stall, second)
 ) STRICT, WITHOUT ROWID;
 
@@ -180,8 +181,9 @@ CREATE TABLE loss(
 	reason TEXT NOT NULL,
 	events INTEGER NOT NULL,
 	-- what one event is. sample: one that was not received; stack: one of a received sample that is not whole;
-	-- cpu: one whose samples were not taken
-	unit TEXT NOT NULL CHECK(unit IN ('sample', 'stack', 'cpu', 'frame', 'process', 'event', 'trigger')),
+	-- cpu: one whose samples were not taken; interval: one off CPU without a stack
+	unit TEXT NOT NULL CHECK(unit IN ('sample', 'stack', 'cpu', 'interval', 'thread', 'frame', 'process', 'event',
+		'trigger')),
 	PRIMARY KEY(capture_id, reason)
 ) STRICT, WITHOUT ROWID;
 
@@ -288,15 +290,18 @@ SELECT capture_id, metric, label, max(total) AS count,
 FROM cumulative GROUP BY capture_id, metric, label;
 
 -- How far a capture can be trusted: every reason for loss beside the samples that were received. percent is of
--- all samples that there were (unit sample), of those received (unit stack), of the CPUs that there were when
+-- all samples that there were (unit sample), of those received (unit stack), of all intervals off CPU (unit
+-- interval), of the CPUs that there were when
 -- the daemon started (unit cpu), and has no meaning for others.
 CREATE VIEW data_quality AS
 SELECT l.capture_id, l.reason, l.unit, l.events, s.samples,
 	CASE l.unit WHEN 'sample' THEN round(100.0 * l.events / nullif(l.events + s.samples, 0), 2)
 		WHEN 'stack' THEN round(100.0 * l.events / nullif(s.samples, 0), 2)
+		WHEN 'interval' THEN round(100.0 * l.events / nullif(l.events + s.intervals, 0), 2)
 		WHEN 'cpu' THEN round(100.0 * l.events / max(l.events, r.cpus), 2) END AS percent
 FROM loss l JOIN (
-	SELECT c.capture_id, c.run_id, ifnull(sum(s.samples), 0) AS samples
+	SELECT c.capture_id, c.run_id, ifnull(sum(s.samples), 0) AS samples,
+		ifnull(sum(s.samples) FILTER (WHERE s.kind = 'off-cpu'), 0) AS intervals
 	FROM capture c LEFT JOIN sample s USING(capture_id) GROUP BY c.capture_id
 ) s USING(capture_id) JOIN run r USING(run_id)
 ORDER BY l.capture_id DESC, percent DESC, l.events DESC, l.reason;

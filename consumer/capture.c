@@ -21,6 +21,8 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
 	[LOSS_EVENTS] = { "events-lost", "event" },
 	[LOSS_STALE_EVENTS] = { "stale-events", "event" },
+	[LOSS_OFFCPU_UNSTACKED] = { "offcpu-over-budget", "interval" },
+	[LOSS_OFFCPU_UNTRACKED] = { "offcpu-untracked", "thread" },
 	[LOSS_UNKNOWN_PROCESS] = { "unknown-process", "sample" },
 	[LOSS_WATCH_SUPPRESSED] = { "watch-suppressed", "trigger" },
 	[LOSS_CPUS_UNSAMPLED] = { "cpus-unsampled", "cpu" },
@@ -29,6 +31,21 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 
 const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled" };
 
+/* Returns from when on these rings have everything, `wanted_ns` at the earliest. */
+static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rings,
+			    const struct sample *slots, uint64_t wanted_ns)
+{
+	uint64_t from_ns = wanted_ns, oldest_ns;
+
+	for (uint32_t cpu = 0; cpu < rings->cpus; cpu++) {
+		ring_begin(&readers[cpu], slots + (size_t)cpu * rings->slots_per_cpu, rings->slots_per_cpu,
+			   &oldest_ns);
+		if (oldest_ns > from_ns)
+			from_ns = oldest_ns;
+	}
+	return from_ns;
+}
+
 struct capture *capture_begin(const struct capture_cause *cause, const struct rings *rings, uint64_t seed)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
@@ -36,26 +53,23 @@ struct capture *capture_begin(const struct capture_cause *cause, const struct ri
 
 	if (!capture)
 		return NULL;
-	capture->readers = calloc(rings->cpus, sizeof(*capture->readers));
+	capture->readers_count = rings->offcpu_slots ? 2 * rings->cpus : rings->cpus;
+	capture->readers = calloc(capture->readers_count, sizeof(*capture->readers));
 	if (!capture->readers) {
 		free(capture);
 		return NULL;
 	}
 	capture->cause = *cause;
+	capture->pressure = PRESSURE_EMPTY;
 	capture->seed = seed;
-	capture->readers_count = rings->cpus;
 	stacks_init(&capture->stacks, seed, STACKS_MAX);
-	capture->covered_from_ns = cause->history_ns > cause->triggered_ns || wanted_ns < rings->armed_ns
-					   ? rings->armed_ns
-					   : wanted_ns;
-	for (uint32_t cpu = 0; cpu < rings->cpus; cpu++) {
-		uint64_t oldest_ns;
-
-		ring_begin(&capture->readers[cpu], rings->slots + (size_t)cpu * rings->slots_per_cpu,
-			   rings->slots_per_cpu, &oldest_ns);
-		if (oldest_ns > capture->covered_from_ns)
-			capture->covered_from_ns = oldest_ns;
-	}
+	if (cause->history_ns > cause->triggered_ns || wanted_ns < rings->armed_ns)
+		wanted_ns = rings->armed_ns;
+	capture->covered_from_ns = begin_rings(capture->readers, rings, rings->slots, wanted_ns);
+	capture->offcpu_from_ns = wanted_ns;
+	if (rings->offcpu_slots)
+		capture->offcpu_from_ns =
+			begin_rings(capture->readers + rings->cpus, rings, rings->offcpu_slots, wanted_ns);
 	return capture;
 }
 
@@ -71,6 +85,8 @@ void capture_free(struct capture *capture)
 	free(capture->rows);
 	hash_index_free(&capture->rows_index);
 	free(capture->readers);
+	pressure_free(&capture->pressure);
+	capture_usage_free(&capture->usage);
 	free(capture->cause.cgroup);
 	free(capture);
 }
@@ -138,45 +154,116 @@ static bool is_row(const void *user, uint32_t position)
 	       there->second == row->second && there->kind == row->kind && there->stall == row->stall;
 }
 
+static int add_row(struct capture *capture, const struct capture_row *row)
+{
+	struct wanted_row wanted = { capture, row };
+	uint32_t hash = hash_bytes(capture->seed,
+				   (uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
+						 (uint32_t)row->kind << 8 | row->stall },
+				   5 * sizeof(uint32_t));
+	uint32_t found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);
+	int result;
+
+	if (found != HASH_INDEX_NONE) {
+		capture->rows[found].samples += row->samples;
+		capture->rows[found].weight_ns += row->weight_ns;
+		return 0;
+	}
+	if (capture->rows_count == ROWS_MAX)
+		return -ENOSPC;
+	result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
+	if (!result)
+		result = hash_index_add(&capture->rows_index, hash, capture->rows_count);
+	if (!result)
+		capture->rows[capture->rows_count++] = *row;
+	return result;
+}
+
+static int32_t second_of(const struct capture *capture, uint64_t time_ns)
+{
+	int64_t relative_ns = (int64_t)(time_ns - capture->cause.triggered_ns), second_ns = 1000000000;
+
+	return (int32_t)((relative_ns >= 0 ? relative_ns : relative_ns - second_ns + 1) / second_ns);
+}
+
+static uint64_t planned_end_ns(const struct capture *capture)
+{
+	return capture->cause.triggered_ns + capture->cause.capture_ns;
+}
+
+/*
+ * The part of an interval that was spent in one way, to each second what it has of it. `weight_ns` may be
+ * more than the part is long: shorter intervals before it, which count as of its end.
+ */
+static int add_part(struct capture *capture, struct capture_row *row, uint64_t from_ns, uint64_t to_ns,
+		    uint64_t weight_ns)
+{
+	uint64_t end_ns = planned_end_ns(capture), carried_ns;
+	int result = 0;
+
+	if (!weight_ns || to_ns < from_ns)
+		return 0;
+	carried_ns = weight_ns > to_ns - from_ns ? weight_ns - (to_ns - from_ns) : 0;
+	if (from_ns < capture->offcpu_from_ns)
+		from_ns = capture->offcpu_from_ns;
+	if (to_ns > end_ns)
+		to_ns = end_ns;
+	if (to_ns < from_ns || from_ns >= end_ns)
+		return 0;
+	for (uint64_t next_ns; !result; from_ns = next_ns) {
+		row->second = second_of(capture, from_ns);
+		next_ns =
+			(uint64_t)((int64_t)capture->cause.triggered_ns + (row->second + 1LL) * 1000000000LL);
+		if (next_ns >= to_ns) {
+			row->weight_ns = to_ns - from_ns + carried_ns;
+			row->samples = 1;
+			return add_row(capture, row);
+		}
+		row->weight_ns = next_ns - from_ns;
+		row->samples = 0;
+		result = add_row(capture, row);
+	}
+	return result;
+}
+
+static int add_interval(struct capture *capture, struct capture_row *row, const struct sample *sample)
+{
+	int result;
+
+	row->stall = sample->stall & (STALL_MEMORY | STALL_IO);
+	result = add_part(capture, row, sample->left_ns, sample->woken_ns, sample->weight_ns);
+	row->stall = (uint8_t)(STALL_CPU | (sample->stall & STALL_MEMORY));
+	if (!result)
+		result = add_part(capture, row, sample->woken_ns, sample->time_ns, sample->queued_ns);
+	return result;
+}
+
 static int add_sample(const struct draining *draining, uint32_t process)
 {
 	struct capture *capture = draining->capture;
 	const struct sample *sample = draining->sample;
-	int64_t relative_ns = (int64_t)(sample->time_ns - capture->cause.triggered_ns);
-	struct capture_row row = {
-		.process = process,
-		.tid = sample->tid,
-		.kind = sample->kind,
-		.stall = sample->stall,
-		.second = (int32_t)(relative_ns >= 0 ? relative_ns / 1000000000
-						     : -((-relative_ns + 999999999) / 1000000000)),
-	};
-	struct wanted_row wanted = { capture, &row };
-	uint32_t found, hash;
+	struct capture_row row = { .process = process,
+				   .tid = sample->tid,
+				   .kind = sample->kind,
+				   .stall = sample->stall,
+				   .second = second_of(capture, sample->time_ns),
+				   .samples = 1,
+				   .weight_ns = sample->weight_ns };
 	int result = stacks_intern(&capture->stacks, process, sample, &row.stack);
 
 	if (result < 0)
 		return result;
-	hash = hash_bytes(capture->seed,
-			  (uint32_t[]){ row.process, row.stack, row.tid, (uint32_t)row.second,
-					(uint32_t)row.kind << 8 | row.stall },
-			  5 * sizeof(uint32_t));
-	found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);
-	if (found == HASH_INDEX_NONE) {
-		if (capture->rows_count == ROWS_MAX)
-			return -ENOSPC;
-		result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
-		if (!result)
-			result = hash_index_add(&capture->rows_index, hash, capture->rows_count);
-		if (result < 0)
-			return result;
-		memcpy(row.thread, sample->comm, sizeof(row.thread));
-		found = capture->rows_count++;
-		capture->rows[found] = row;
-	}
-	capture->rows[found].samples++;
-	capture->rows[found].weight_ns += sample->weight_ns;
-	return 0;
+	memcpy(row.thread, sample->comm, sizeof(row.thread));
+	return sample->kind == SAMPLE_OFF_CPU ? add_interval(capture, &row, sample) : add_row(capture, &row);
+}
+
+/* An interval counts where it ended: nobody knew of it before. */
+static bool is_within(const struct capture *capture, const struct sample *sample)
+{
+	return sample->kind == SAMPLE_OFF_CPU ? sample->time_ns >= capture->offcpu_from_ns &&
+							sample->left_ns < planned_end_ns(capture)
+					      : sample->time_ns >= capture->covered_from_ns &&
+							sample->time_ns < planned_end_ns(capture);
 }
 
 static void take_sample(void *user, const struct sample *sample)
@@ -186,8 +273,7 @@ static void take_sample(void *user, const struct sample *sample)
 	uint32_t process;
 	int result;
 
-	if (sample->time_ns < capture->covered_from_ns ||
-	    sample->time_ns >= capture->cause.triggered_ns + capture->cause.capture_ns)
+	if (!is_within(capture, sample))
 		return;
 	draining->sample = sample;
 	result = find_process(draining, &process);
@@ -209,6 +295,23 @@ static void take_sample(void *user, const struct sample *sample)
 					   sample->user_depth == (int)SAMPLE_USER_FRAMES;
 }
 
+void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,
+		      capture_describe describe, void *user)
+{
+	struct draining draining = { .capture = capture, .describe = describe, .user = user };
+	struct sample ended = *sample;
+
+	ended.time_ns = now_ns;
+	if (!ended.woken_ns)
+		ended.woken_ns = now_ns;
+	if (!ring_sample_is_sane(&ended) || ended.left_ns > ended.woken_ns || ended.woken_ns > now_ns)
+		return;
+	ended.comm[ABI_COMM_BYTES - 1] = '\0';
+	ended.weight_ns = ended.woken_ns - ended.left_ns;
+	ended.queued_ns = now_ns - ended.woken_ns;
+	take_sample(&draining, &ended);
+}
+
 void capture_drain(struct capture *capture, capture_describe describe, void *user)
 {
 	struct draining draining = { .capture = capture, .describe = describe, .user = user };
@@ -219,12 +322,12 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 
 bool capture_is_over(const struct capture *capture, uint64_t now_ns)
 {
-	return now_ns >= capture->cause.triggered_ns + capture->cause.capture_ns;
+	return now_ns >= planned_end_ns(capture);
 }
 
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 {
-	uint64_t planned_ns = capture->cause.triggered_ns + capture->cause.capture_ns;
+	uint64_t planned_ns = planned_end_ns(capture);
 
 	for (uint32_t i = 0; i < capture->readers_count; i++) {
 		capture->losses[LOSS_OVERWRITTEN] += capture->readers[i].lost - capture->readers[i].torn;
@@ -232,6 +335,13 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 	}
 	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;
 	capture->interrupted = interrupted;
+}
+
+uint64_t capture_offcpu_history_ns(const struct capture *capture)
+{
+	return capture->cause.triggered_ns > capture->offcpu_from_ns
+		       ? capture->cause.triggered_ns - capture->offcpu_from_ns
+		       : 0;
 }
 
 uint64_t capture_history_ns(const struct capture *capture)

@@ -7,6 +7,8 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_H
 #define BOURDON_CONSUMER_CAPTURE_H
 
+#include "consumer/capture_usage.h"
+#include "consumer/pressure.h"
 #include "consumer/ring.h"
 #include "consumer/rules.h"
 #include "consumer/stacks.h"
@@ -23,6 +25,8 @@ enum loss {
 	LOSS_TARGETS_FULL,      /* processes that found the targets map full, meanwhile */
 	LOSS_EVENTS,            /* process events lost, meanwhile */
 	LOSS_STALE_EVENTS,      /* process events of patterns that are no more, meanwhile */
+	LOSS_OFFCPU_UNSTACKED,  /* intervals off CPU without a stack, over a budget */
+	LOSS_OFFCPU_UNTRACKED,  /* threads whose intervals off CPU are not known, meanwhile */
 	LOSS_UNKNOWN_PROCESS,   /* samples of processes that nobody announced */
 	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that cooldown kept from one */
 	LOSS_CPUS_UNSAMPLED,    /* CPUs that were online without a clock, at the most */
@@ -55,8 +59,8 @@ struct capture_row {
 	uint32_t process, stack, tid;
 	char thread[ABI_COMM_BYTES];
 	uint8_t kind, stall;
-	int32_t second; /* relative to the trigger */
-	uint32_t samples;
+	int32_t second;   /* relative to the trigger */
+	uint32_t samples; /* or intervals that ended in that second */
 	uint64_t weight_ns;
 };
 
@@ -76,10 +80,11 @@ struct capture_cause {
 
 struct capture {
 	struct capture_cause cause;
-	uint64_t covered_from_ns; /* from here on there are samples */
-	uint64_t ended_ns;        /* 0 while it is taken */
-	bool interrupted;         /* the daemon ended before the capture did */
-	struct ring_reader *readers;
+	uint64_t covered_from_ns;    /* from here on there are samples on CPU */
+	uint64_t offcpu_from_ns;     /* from here on there are intervals off CPU */
+	uint64_t ended_ns;           /* 0 while it is taken */
+	bool interrupted;            /* the daemon ended before the capture did */
+	struct ring_reader *readers; /* of the rings of samples on CPU, then of intervals off it */
 	uint32_t readers_count;
 	struct capture_process *processes;
 	uint32_t processes_count, processes_room;
@@ -88,6 +93,8 @@ struct capture {
 	struct capture_row *rows;
 	uint32_t rows_count, rows_room;
 	struct hash_index rows_index;
+	struct pressure pressure;
+	struct capture_usage usage;
 	uint64_t losses[LOSS_REASONS];
 	uint64_t seed;
 	int64_t capture_id; /* the store thread's: the row in the database, 0 without */
@@ -102,7 +109,8 @@ typedef bool (*capture_describe)(void *user, const struct sample *sample, struct
 struct rings {
 	const struct sample *slots;
 	uint32_t slots_per_cpu, cpus;
-	uint64_t armed_ns; /* since then every sample was taken (CLOCK_MONOTONIC) */
+	uint64_t armed_ns;                 /* since then every sample was taken (CLOCK_MONOTONIC) */
+	const struct sample *offcpu_slots; /* as many, of intervals off CPU; or NULL */
 };
 
 /* Takes `cause` over. NULL without memory; then `cause` is still the caller's. */
@@ -115,10 +123,15 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 /* Whether its time is over at `now_ns`. */
 bool capture_is_over(const struct capture *capture, uint64_t now_ns);
 
+/* Takes an interval off CPU that has not ended (offcpu_open), as far as it lies within the capture. */
+void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,
+		      capture_describe describe, void *user);
+
 /* Closes the ledger. Nothing is drained after that. */
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
 
-/* How much history there really was, in ns: at most what the rule asks for. */
+/* How much history there really was, of samples on CPU and off it, in ns: at most what the rule asks for. */
 uint64_t capture_history_ns(const struct capture *capture);
+uint64_t capture_offcpu_history_ns(const struct capture *capture);
 
 #endif

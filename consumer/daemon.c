@@ -107,6 +107,7 @@ static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 	 * What it takes to tell whose samples there are: the periodic walk may be half a minute old. And the
 	 * ledger counts whom this walk finds no room for among the targets.
 	 */
+	daemon->tracking.keep_gone = true;
 	tracking_consume(&daemon->tracking);
 	tracking_walk(&daemon->tracking);
 	recorder_drain_newest(&daemon->recorder);
@@ -180,6 +181,7 @@ static int put_in_force(struct daemon *daemon, struct configuration *configurati
 	daemon->configuration = configuration;
 	store_thread_confirm(daemon->store, configuration);
 	tracking_follow(&daemon->tracking, &configuration->rules);
+	recorder_follow(&daemon->recorder, &configuration->rules);
 	warn_of_history(daemon);
 	return 0;
 }
@@ -280,10 +282,18 @@ static void tick(struct daemon *daemon)
 	look_at_coverage(daemon);
 	count_own(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
-	recorder_tick(&daemon->recorder, now_ns);
 	reload_when_due(daemon, now_ns);
 	control_tick(daemon->control, now_ns);
 	tracking_tick(&daemon->tracking, now_ns);
+}
+
+/* Four times a second, while captures are taken. */
+static void pace(struct daemon *daemon, uint64_t now_ns)
+{
+	if (recorder_wants_walk(&daemon->recorder, now_ns))
+		tracking_walk(&daemon->tracking);
+	recorder_pace(&daemon->recorder, now_ns);
+	daemon->tracking.keep_gone = daemon->recorder.active_count > 0;
 }
 
 static void take_signal(struct daemon *daemon)
@@ -331,6 +341,9 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 	case SOURCE_TIMER:
 		tick(daemon);
 		break;
+	case SOURCE_PACE:
+		pace(daemon, now_ns);
+		break;
 	case SOURCE_SIGNALS:
 		take_signal(daemon);
 		break;
@@ -373,6 +386,7 @@ static int arm(struct daemon *daemon)
 	if (result < 0)
 		return result;
 	tracking_follow(&daemon->tracking, &daemon->configuration->rules);
+	recorder_follow(&daemon->recorder, &daemon->configuration->rules);
 	warn_of_history(daemon);
 	log_info("ready: %zu rules, %u targets, %u watches", daemon->configuration->rules.count,
 		 daemon->tracking.targets.live, daemon->watches.count);
@@ -402,6 +416,8 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	}
 	/* whoever comes next starts from silence */
 	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
+	if (daemon->recorder.active_count)
+		tracking_walk(&daemon->tracking);
 	recorder_interrupt(&daemon->recorder);
 	return status;
 }
@@ -497,10 +513,13 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		-EBADF;
 	daemon->recorder = (struct recorder){ .pinned = pinned,
 					      .targets = &daemon->tracking.targets,
+					      .usage = &daemon->tracking.usage,
 					      .own_counters = settings->own_counters,
 					      .rings = { .slots = pinned->slots,
 							 .slots_per_cpu = pinned->manifest.slots_per_cpu,
-							 .cpus = pinned->manifest.cpus } };
+							 .cpus = pinned->manifest.cpus,
+							 .offcpu_slots = pinned->offcpu_slots },
+					      .pace = -EBADF };
 	result = getrandom(&daemon->recorder.seed, sizeof(daemon->recorder.seed), 0) < 0 ? -errno : 0;
 	if (!result)
 		result = cgroups_open(&daemon->cgroups);
@@ -512,6 +531,8 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				       settings->own_counters);
 	if (!result)
 		result = open_sources(daemon);
+	if (!result)
+		result = recorder_open(&daemon->recorder, daemon->epoll);
 	if (!result)
 		result = watches_open(&daemon->watches, daemon->epoll, cgroups_mount(daemon->cgroups),
 				      settings->where->grant_socket,
@@ -531,6 +552,7 @@ void daemon_close(struct daemon *daemon)
 	watches_close(&daemon->watches);
 	closer_stop(daemon->closer);
 	tracking_close(&daemon->tracking);
+	recorder_close(&daemon->recorder);
 	coverage_free(daemon->coverage);
 	cgroups_free(daemon->cgroups);
 	config_watch_close(&daemon->config_watch);

@@ -8,6 +8,7 @@
 
 enum event_source_kind {
 	SOURCE_TIMER,
+	SOURCE_PACE, /* of captures */
 	SOURCE_SIGNALS,
 	SOURCE_PINS,
 	SOURCE_PROCESSES,

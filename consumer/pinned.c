@@ -45,7 +45,7 @@ static int open_map(struct pinned *pinned, enum pin_map which, const char *pin_d
 			  spec->value_bytes);
 		return -EPROTO;
 	}
-	if (which == PIN_ONCPU &&
+	if ((which == PIN_ONCPU || which == PIN_OFFCPU) &&
 	    info.max_entries != (uint64_t)pinned->manifest.slots_per_cpu * pinned->manifest.cpus) {
 		log_error("the pin %s has %u slots, and the manifest says %u CPUs with %u each: load again",
 			  path, info.max_entries, pinned->manifest.cpus, pinned->manifest.slots_per_cpu);
@@ -68,6 +68,10 @@ static int map_shared(struct pinned *pinned)
 	if (at == MAP_FAILED)
 		return -errno;
 	pinned->slots = at;
+	at = mmap(NULL, pinned->slots_bytes, PROT_READ, MAP_SHARED, pinned->map_fds[PIN_OFFCPU], 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	pinned->offcpu_slots = at;
 	return 0;
 }
 
@@ -171,6 +175,8 @@ void pinned_close(struct pinned *pinned)
 		munmap(pinned->control, (size_t)sysconf(_SC_PAGESIZE));
 	if (pinned->slots)
 		munmap((void *)pinned->slots, pinned->slots_bytes);
+	if (pinned->offcpu_slots)
+		munmap((void *)pinned->offcpu_slots, pinned->slots_bytes);
 	for (size_t i = 0; i < PIN_MAPS; i++)
 		cleanup_close(&pinned->map_fds[i]);
 	cleanup_close(&pinned->symbols_fd);

@@ -14,10 +14,11 @@ struct pinned {
 	int directory_fd; /* iterators are opened below it; it outlives a replacement */
 	int lock_fd;      /* of the directory: one consumer at a time */
 	int map_fds[PIN_MAPS];
-	struct control *control;    /* mapped, shared with the programs */
-	const struct sample *slots; /* mapped; slot i of CPU c is slots[c * slots_per_cpu + i] */
-	size_t slots_bytes;
-	int symbols_fd; /* the kernel symbol snapshot */
+	struct control *control;           /* mapped, shared with the programs */
+	const struct sample *slots;        /* mapped; slot i of CPU c is slots[c * slots_per_cpu + i] */
+	const struct sample *offcpu_slots; /* likewise */
+	size_t slots_bytes;                /* of either */
+	int symbols_fd;                    /* the kernel symbol snapshot */
 	struct manifest manifest;
 };
 

@@ -110,14 +110,26 @@ long process_events_take_tasks(const struct process_events_handlers *handlers, c
 {
 	size_t taken = 0;
 
-	for (; bytes - taken >= sizeof(struct task_record); taken += sizeof(struct task_record)) {
-		struct task_record record;
+	while (bytes - taken >= sizeof(struct record_header)) {
+		struct record_header header;
+		struct task_record task;
+		struct thread_record thread;
 
-		memcpy(&record, records + taken, sizeof(record));
-		if (record.header.type != RECORD_TASK || record.header.bytes != sizeof(record))
+		memcpy(&header, records + taken, sizeof(header));
+		if (!(header.type == RECORD_TASK && header.bytes == sizeof(task)) &&
+		    !(header.type == RECORD_THREAD && header.bytes == sizeof(thread)))
 			return -EBADMSG;
-		record.comm[ABI_COMM_BYTES - 1] = '\0';
-		handlers->task(handlers->user, &record);
+		if (bytes - taken < header.bytes)
+			break;
+		if (header.type == RECORD_TASK) {
+			memcpy(&task, records + taken, sizeof(task));
+			task.comm[ABI_COMM_BYTES - 1] = '\0';
+			handlers->task(handlers->user, &task);
+		} else {
+			memcpy(&thread, records + taken, sizeof(thread));
+			handlers->thread(handlers->user, &thread);
+		}
+		taken += header.bytes;
 	}
 	return (long)taken;
 }

@@ -17,6 +17,7 @@ struct process_events_handlers {
 	void (*process)(void *user, const struct process_event *event);
 	void (*error)(void *user, const struct error_event *event);
 	void (*task)(void *user, const struct task_record *record);
+	void (*thread)(void *user, const struct thread_record *record);
 	void *user;
 };
 
@@ -31,15 +32,15 @@ void process_events_free(struct process_events *events);
 int process_events_fd(const struct process_events *events);
 void process_events_consume(struct process_events *events);
 
-/* Runs the task iterator: a callback a process. 0, -EBADMSG or -errno. */
+/* Runs the task iterator: a callback a process and thread. 0, -EBADMSG or -errno. */
 int process_events_walk(struct process_events *events);
 
 /* Records of an unknown type or a wrong size, since the beginning. */
 uint64_t process_events_unknown(const struct process_events *events);
 
 /*
- * Takes one record of a ring buffer, or whole task records from a buffer (returns the bytes taken, or
- * -EBADMSG). For the functions above, and tests.
+ * Takes one record of a ring buffer, or whole task and thread records from a buffer (returns the bytes taken,
+ * or -EBADMSG). For the functions above, and tests.
  */
 bool process_events_take(const struct process_events_handlers *handlers, const void *record, size_t bytes);
 long process_events_take_tasks(const struct process_events_handlers *handlers, const char *records,

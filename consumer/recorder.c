@@ -1,16 +1,106 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/recorder.h"
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <bpf/bpf.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+/* Four times a second: the rings are drained, and PSI's totals are read. */
+#define PACE_NS (CLOCK_SECOND_NS / 4)
+
+/*
+ * The budgets of one CPU, a second. A stack costs about 2 us: 0.1 % of a CPU while nothing is captured, and
+ * 0.8 % at most while something is. Slots must last for the history, or from one drain to the next.
+ */
+#define STACKS_HZ_CALM 500U
+#define STACKS_HZ_CAPTURING 4000U
+#define DRAINS_A_RING 2U
+
+/* What a thread must have waited to have a slot: history is coarser, so that the rings hold all of it. */
+#define OFFCPU_MIN_CALM_NS 20000000U
+#define OFFCPU_MIN_CAPTURING_NS 1000000U
+
+#define OPEN_AT_ONCE 64U
+#define OPEN_BATCHES_MAX (2 * OFFCPU_OPEN_DEFAULT / OPEN_AT_ONCE)
+
+int recorder_open(struct recorder *recorder, int epoll)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &recorder->pace_source };
+
+	recorder->pace_source.kind = SOURCE_PACE;
+	recorder->open = calloc(OPEN_AT_ONCE, sizeof(*recorder->open));
+	recorder->pace = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (!recorder->open)
+		return -ENOMEM;
+	return recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event) ? -errno : 0;
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	cleanup_close(&recorder->pace);
+	free(recorder->open);
+}
+
+static void set_budgets(const struct recorder *recorder)
+{
+	uint64_t slots = recorder->pinned->manifest.slots_per_cpu, slots_hz;
+	bool capturing = recorder->active_count > 0;
+
+	slots_hz = capturing ? slots * (CLOCK_SECOND_NS / PACE_NS) / DRAINS_A_RING
+			     : slots * CLOCK_SECOND_NS / (recorder->history_ns + CLOCK_SECOND_NS);
+	__atomic_store_n(&recorder->pinned->control->offcpu_slots_hz, (uint32_t)(slots_hz ? slots_hz : 1),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&recorder->pinned->control->offcpu_min_ns,
+			 capturing ? OFFCPU_MIN_CAPTURING_NS : OFFCPU_MIN_CALM_NS, __ATOMIC_RELAXED);
+	__atomic_store_n(&recorder->pinned->control->offcpu_stacks_hz,
+			 capturing ? STACKS_HZ_CAPTURING : STACKS_HZ_CALM, __ATOMIC_RELAXED);
+}
+
+static void set_pace(const struct recorder *recorder)
+{
+	struct itimerspec pace = { 0 };
+
+	if (recorder->active_count)
+		pace.it_interval.tv_nsec = pace.it_value.tv_nsec = PACE_NS;
+	timerfd_settime(recorder->pace, 0, &pace, NULL);
+	set_budgets(recorder);
+}
+
+void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
+{
+	recorder->history_ns = 0;
+	for (size_t i = 0; i < rules->count; i++)
+		if (rules->rules[i].history_ns > recorder->history_ns)
+			recorder->history_ns = rules->rules[i].history_ns;
+	set_budgets(recorder);
+}
 
 struct describing {
 	const struct recorder *recorder;
 	const struct active *active;
 };
+
+/* Whether the capture is about it. */
+static bool is_covered(const struct active *active, const struct target_process *target, const char *cgroup)
+{
+	return rule_applies(active->rule, target->comm, cgroup ? cgroup : "") &&
+	       (!active->cgroup || (cgroup && cgroup_is_within(cgroup, active->cgroup)));
+}
+
+/* A capture_usage_describe. */
+static bool describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup)
+{
+	const struct describing *describing = user;
+	const struct target_process *target =
+		targets_find(describing->recorder->targets, process->tgid, process->started_ns);
+
+	*ret_cgroup = cgroups_path(describing->recorder->cgroups, process->cgroup_id);
+	return target && is_covered(describing->active, target, *ret_cgroup);
+}
 
 static bool describe(void *user, const struct sample *sample, struct capture_process *process)
 {
@@ -27,8 +117,7 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 	process->uid = target->uid;
 	memcpy(process->comm, target->comm, sizeof(process->comm));
 	process->cgroup = cgroup ? strdup(cgroup) : NULL;
-	process->included = rule_applies(active->rule, target->comm, cgroup ? cgroup : "") &&
-			    (!active->cgroup || cgroup_is_within(cgroup, active->cgroup));
+	process->included = is_covered(active, target, cgroup);
 	return true;
 }
 
@@ -39,21 +128,64 @@ static void drain(const struct recorder *recorder, const struct active *active)
 	capture_drain(active->capture, describe, &describing);
 }
 
+/* Who has not come back to a CPU yet, and waits perhaps for what this capture is about. */
+static void take_open(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
+{
+	struct describing describing = { recorder, active };
+	int fd = recorder->pinned->map_fds[PIN_OFFCPU_OPEN];
+	__u32 tids[OPEN_AT_ONCE], batch;
+	void *from = NULL;
+
+	for (unsigned int i = 0; i < OPEN_BATCHES_MAX; i++) {
+		__u32 count = OPEN_AT_ONCE;
+		int result = bpf_map_lookup_batch(fd, from, &batch, tids, recorder->open, &count, NULL);
+
+		if (result < 0 && result != -ENOENT)
+			return; /* -ENOSPC: a bucket has more than there is room for */
+		for (__u32 j = 0; j < count; j++)
+			if (recorder->open[j].sample.seq &&
+			    recorder->open[j].sample.seq == recorder->open[j].seq_again)
+				capture_add_open(active->capture, &recorder->open[j].sample, now_ns, describe,
+						 &describing);
+		if (result == -ENOENT)
+			return;
+		from = &batch;
+	}
+}
+
 static uint64_t grown(const struct active *active, const uint64_t now[COUNTERS], size_t counter)
 {
 	return now[counter] - active->counters_at_begin[counter];
+}
+
+static uint64_t unstacked_of(const struct capture_usage *usage)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < usage->count; i++)
+		if (usage->rows[i].role == USAGE_TARGET)
+			sum += usage->rows[i].process.sums.unstacked;
+	return sum;
 }
 
 /* Closes the ledger and hands the capture over. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
 	struct active *active = &recorder->active[position];
-	uint64_t counters[COUNTERS];
+	uint64_t counters[COUNTERS], now_ns = clock_monotonic_ns();
+	struct describing describing = { recorder, active };
 
-	capture_end(active->capture, clock_monotonic_ns(), interrupted);
+	take_open(recorder, active, now_ns);
+	capture_usage_end(&active->capture->usage, recorder->usage, describe_usage, &describing);
+	active->capture->losses[LOSS_OFFCPU_UNSTACKED] = unstacked_of(&active->capture->usage);
+	pressure_read(&active->capture->pressure, now_ns);
+	pressure_close(&active->capture->pressure);
+	capture_end(active->capture, now_ns, interrupted);
 	if (!counters_read(recorder->pinned->map_fds[PIN_COUNTERS], counters)) {
 		active->capture->losses[LOSS_NOT_TAKEN] = grown(active, counters, COUNTER_SAMPLES_QUIET);
 		active->capture->losses[LOSS_TARGETS_FULL] = grown(active, counters, COUNTER_TARGETS_FULL);
+		active->capture->losses[LOSS_OFFCPU_UNTRACKED] =
+			grown(active, counters, COUNTER_OFFCPU_UNTRACKED);
 		active->capture->losses[LOSS_EVENTS] = grown(active, counters, COUNTER_EVENTS_LOST);
 	}
 	active->capture->losses[LOSS_STALE_EVENTS] =
@@ -61,6 +193,8 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	store_thread_commit(recorder->store, active->capture);
 	free(active->cgroup);
 	*active = recorder->active[--recorder->active_count];
+	if (!recorder->active_count)
+		set_pace(recorder);
 }
 
 int recorder_begin(struct recorder *recorder, const struct configuration *configuration,
@@ -92,6 +226,9 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 		free(active->cgroup);
 		return -ENOMEM;
 	}
+	capture_usage_begin(&active->capture->usage, recorder->usage);
+	pressure_open(&active->capture->pressure, cgroups_mount(recorder->cgroups), watch->cgroup);
+	pressure_read(&active->capture->pressure, now_ns);
 	counters_read(recorder->pinned->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	active->capture->losses[LOSS_WATCH_SUPPRESSED] = watch->suppressed;
 	if (!store_thread_begin(recorder->store, active->capture)) {
@@ -99,7 +236,8 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 		free(active->cgroup);
 		return -EBUSY;
 	}
-	recorder->active_count++;
+	if (!recorder->active_count++)
+		set_pace(recorder);
 	own_count(recorder->own_counters, OWN_CAPTURES);
 	return 0;
 }
@@ -109,12 +247,27 @@ void recorder_drain_newest(struct recorder *recorder)
 	drain(recorder, &recorder->active[recorder->active_count - 1]);
 }
 
-void recorder_tick(struct recorder *recorder, uint64_t now_ns)
+bool recorder_wants_walk(const struct recorder *recorder, uint64_t now_ns)
 {
+	bool wanted = recorder->active_count && now_ns - recorder->usage->walked_ns >= CLOCK_SECOND_NS;
+
+	for (size_t i = 0; i < recorder->active_count; i++)
+		wanted |= capture_is_over(recorder->active[i].capture, now_ns);
+	return wanted;
+}
+
+void recorder_pace(struct recorder *recorder, uint64_t now_ns)
+{
+	uint64_t expirations;
+
+	if (read(recorder->pace, &expirations, sizeof(expirations)) < 0)
+		return;
 	for (size_t i = recorder->active_count; i-- > 0;) {
 		drain(recorder, &recorder->active[i]);
 		if (capture_is_over(recorder->active[i].capture, now_ns))
 			end_capture(recorder, i, false);
+		else
+			pressure_read(&recorder->active[i].capture->pressure, now_ns);
 	}
 }
 

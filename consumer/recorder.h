@@ -8,6 +8,7 @@
 
 #include "common/counters.h"
 #include "consumer/cgroups.h"
+#include "consumer/event_source.h"
 #include "consumer/own_counters.h"
 #include "consumer/pinned.h"
 #include "consumer/store_thread.h"
@@ -27,14 +28,26 @@ struct active {
 struct recorder {
 	const struct pinned *pinned;
 	const struct targets *targets;
+	const struct usage *usage; /* kept as it is for captures: tracking.h, keep_gone */
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 	struct store_thread *store;
 	struct rings rings;
 	uint64_t seed;
+	struct event_source pace_source;
+	int pace;                   /* a timer that runs while captures are taken */
+	uint64_t history_ns;        /* the longest that a rule wants */
+	struct open_interval *open; /* room for what is read of offcpu_open at once */
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
 };
+
+/* The rest is set. 0 or -errno; recorder_close() in either case. */
+int recorder_open(struct recorder *recorder, int epoll);
+void recorder_close(struct recorder *recorder);
+
+/* The rules in force want so much history: the budget of slots is what the rings hold for so long. */
+void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
 
 /*
  * Begins the capture that the watch calls for; its history is not read yet. 0, -EBUSY where too many are
@@ -43,9 +56,15 @@ struct recorder {
 int recorder_begin(struct recorder *recorder, const struct configuration *configuration,
 		   const struct watch *watch, uint64_t observed_us, uint64_t now_ns);
 
-/* Takes what the rings have for the capture that began last; then, once a second, for all of them. */
+/* Takes what the rings have for the capture that began last. */
 void recorder_drain_newest(struct recorder *recorder);
-void recorder_tick(struct recorder *recorder, uint64_t now_ns);
+
+/* Whether a walk over all processes is wanted before recorder_pace(): a capture is over, or a second went by.
+ */
+bool recorder_wants_walk(const struct recorder *recorder, uint64_t now_ns);
+
+/* The pace's timer: takes what the rings and PSI have for all captures, and ends those that are over. */
+void recorder_pace(struct recorder *recorder, uint64_t now_ns);
 
 /* So many CPUs run unseen: each ledger keeps the worst. */
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus);

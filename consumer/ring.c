@@ -49,14 +49,20 @@ static uint64_t wait_while_written(const struct sample *slot)
 	return seq;
 }
 
+bool ring_sample_is_sane(const struct sample *sample)
+{
+	return sample->header.type == RECORD_SAMPLE && sample->header.bytes == sizeof(*sample) &&
+	       sample->kernel_depth <= (int)SAMPLE_KERNEL_FRAMES &&
+	       sample->user_depth <= (int)SAMPLE_USER_FRAMES;
+}
+
 /* Copies only the frames that are there: most stacks fill a tenth of their slot. */
 static bool copy_slot(const struct sample *slot, uint64_t seq, struct sample *copy)
 {
 	bool sane;
 
 	memcpy(copy, slot, offsetof(struct sample, kernel_frames));
-	sane = copy->header.type == RECORD_SAMPLE && copy->header.bytes == sizeof(*copy) &&
-	       copy->kernel_depth <= (int)SAMPLE_KERNEL_FRAMES && copy->user_depth <= (int)SAMPLE_USER_FRAMES;
+	sane = ring_sample_is_sane(copy);
 	if (sane && copy->kernel_depth > 0)
 		memcpy(copy->kernel_frames, slot->kernel_frames,
 		       (size_t)copy->kernel_depth * sizeof(copy->kernel_frames[0]));

@@ -35,4 +35,7 @@ void ring_begin(struct ring_reader *reader, const struct sample *slots, uint32_t
 void ring_read(struct ring_reader *reader, void (*visit)(void *user, const struct sample *sample),
 	       void *user);
 
+/* Whether a sample is what it says, so that its frames can be read. */
+bool ring_sample_is_sane(const struct sample *sample);
+
 #endif

@@ -39,8 +39,17 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
 		{ &ret_statements->add_cgroup,
 		  "INSERT OR REPLACE INTO cgroup(cgroup_id, path) VALUES(?, ?)" },
+		{ &ret_statements->add_pressure,
+		  "INSERT INTO pressure(capture_id, at, scope, resource, some_us, full_us) "
+		  "VALUES(?, ?, ?, ?, ?, nullif(?, -1))" },
+		{ &ret_statements->add_usage,
+		  "INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, "
+		  "io_delay_ns,"
+		  " stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes,"
+		  " write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES("
+		  "?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
 		{ &ret_statements->finish_capture,
-		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, "
+		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
 		  "state = ? WHERE capture_id = ?" },
 	};
 	int result = 0;
@@ -196,6 +205,68 @@ static int write_rows(struct writing *writing)
 	return result;
 }
 
+static int write_pressure(struct writing *writing)
+{
+	const struct capture *capture = writing->capture;
+	const struct capture_cause *cause = &capture->cause;
+	int result = 0;
+
+	for (uint32_t i = 0; i < capture->pressure.count && !result; i++) {
+		const struct pressure_reading *reading = &capture->pressure.readings[i];
+		const struct psi_totals *totals = &reading->totals;
+
+		result = sql_run(writing->sql, writing->statements->add_pressure, NULL, "iittii",
+				 (int64_t)writing->capture_id,
+				 cause->triggered_at + (int64_t)(reading->at_ns - cause->triggered_ns),
+				 reading->scope == PRESSURE_SYSTEM ? "system" : cause->cgroup,
+				 psi_resource_names[reading->resource], (int64_t)totals->us[PSI_SOME],
+				 totals->has[PSI_FULL] ? (int64_t)totals->us[PSI_FULL] : (int64_t)-1);
+	}
+	return result;
+}
+
+static int add_usage_process(struct writing *writing, const struct usage_row *row, sqlite3_int64 *ret_process)
+{
+	const struct usage_process *process = &row->process;
+
+	return sql_run(writing->sql, writing->statements->add_process, ret_process, "iiittit",
+		       (int64_t)writing->run_id, (int64_t)process->tgid, (int64_t)process->started_ns,
+		       process->comm, mappings_exe(writing->mappings, process->tgid, process->started_ns),
+		       (int64_t)process->uid, row->cgroup);
+}
+
+static int write_usage(struct writing *writing)
+{
+	const struct capture_cause *cause = &writing->capture->cause;
+	const struct capture_usage *usage = &writing->capture->usage;
+	int64_t monotonic_at = cause->triggered_at - (int64_t)cause->triggered_ns;
+	int result = 0;
+
+	for (uint32_t i = 0; i < usage->count && !result; i++) {
+		const struct usage_row *row = &usage->rows[i];
+		const struct usage_sums *sums = &row->process.sums;
+		const struct task_usage *task = &sums->task;
+		sqlite3_int64 process = 0;
+
+		if (row->role != USAGE_REST)
+			result = add_usage_process(writing, row, &process);
+		if (!result)
+			result = sql_run(
+				writing->sql, writing->statements->add_usage, NULL, "iitiiiiiiiiiiiiiii",
+				(int64_t)writing->capture_id, (int64_t)process, usage_role_names[row->role],
+				monotonic_at + (int64_t)usage->before.walked_ns,
+				monotonic_at + (int64_t)usage->to_ns, (int64_t)task->cpu_ns,
+				(int64_t)task->run_delay_ns,
+				row->process.counts_io_delay ? (int64_t)task->io_delay_ns : (int64_t)-1,
+				(int64_t)sums->stalled_cpu_ns, (int64_t)sums->stalled_memory_ns,
+				(int64_t)sums->stalled_io_ns, (int64_t)task->major_faults,
+				(int64_t)task->minor_faults, (int64_t)task->read_bytes,
+				(int64_t)task->write_bytes, (int64_t)task->voluntary_switches,
+				(int64_t)task->involuntary_switches, (int64_t)sums->rss_bytes);
+	}
+	return result;
+}
+
 static int write_capture(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
@@ -217,10 +288,15 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = write_rows(writing);
 	if (!result)
-		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiti",
+		result = write_pressure(writing);
+	if (!result)
+		result = write_usage(writing);
+	if (!result)
+		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiti",
 				 cause->triggered_at - (int64_t)history_ns,
 				 cause->triggered_at + (int64_t)(capture->ended_ns - cause->triggered_ns),
-				 (int64_t)history_ns, capture->interrupted ? "interrupted" : "complete",
+				 (int64_t)history_ns, (int64_t)capture_offcpu_history_ns(capture),
+				 capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
 	return result;
 }
@@ -228,9 +304,10 @@ static int write_capture(struct writing *writing)
 /* What a row of each takes, pages half empty: on the large side. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
-	return capture->rows_count * 96UL + capture->stacks.count * 64UL +
-	       capture->stacks.frames_count * 16UL + resolved->frames_count * 128UL +
-	       resolved->modules_count * 256UL + capture->processes_count * 256UL;
+	return capture->rows_count * 96UL + capture->pressure.count * 64UL + capture->usage.count * 384UL +
+	       capture->stacks.count * 64UL + capture->stacks.frames_count * 16UL +
+	       resolved->frames_count * 128UL + resolved->modules_count * 256UL +
+	       capture->processes_count * 256UL;
 }
 
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,

@@ -96,6 +96,7 @@ static void on_task(void *user, const struct task_record *record)
 					  .uid = record->uid,
 					  .walk = tracking->walk };
 
+	usage_walk_process(&tracking->usage, record);
 	if (!record->pattern_id)
 		return;
 	memcpy(process.comm, record->comm, sizeof(process.comm));
@@ -107,6 +108,13 @@ static void on_task(void *user, const struct task_record *record)
 		targets_put(&tracking->targets, &process);
 	else
 		take_target(tracking, &process);
+}
+
+static void on_thread(void *user, const struct thread_record *record)
+{
+	struct tracking *tracking = user;
+
+	usage_walk_thread(&tracking->usage, record);
 }
 
 /* Each code has a limit of its own: many of one kind must not hide another. */
@@ -188,7 +196,9 @@ int tracking_walk(struct tracking *tracking)
 
 	tracking->walk++;
 	watch_system(tracking);
+	usage_walk_begin(&tracking->usage);
 	result = process_events_walk(tracking->events);
+	usage_walk_end(&tracking->usage, clock_monotonic_ns(), !result && !tracking->keep_gone);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
 			log_warning("the walk over all processes failed: %s", strerror(-result));
@@ -248,7 +258,7 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 int tracking_open(struct tracking *tracking, const struct pinned *pinned, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters)
 {
-	struct process_events_handlers handlers = { on_process, on_error, on_task, tracking };
+	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, tracking };
 
 	*tracking = (struct tracking){ .cgroups = cgroups, .watches = watches, .own_counters = own_counters };
 	return process_events_open(&tracking->events, pinned, &handlers);
@@ -257,5 +267,6 @@ int tracking_open(struct tracking *tracking, const struct pinned *pinned, struct
 void tracking_close(struct tracking *tracking)
 {
 	targets_free(&tracking->targets);
+	usage_free(&tracking->usage);
 	process_events_free(tracking->events);
 }

@@ -12,6 +12,7 @@
 #include "consumer/process_events.h"
 #include "consumer/store_thread.h"
 #include "consumer/targets.h"
+#include "consumer/usage.h"
 #include "consumer/watches.h"
 
 struct tracking {
@@ -22,6 +23,8 @@ struct tracking {
 	struct own_counters *own_counters;
 	struct store_thread *store; /* is told of new targets */
 	struct targets targets;
+	struct usage usage;          /* of every process of the host */
+	bool keep_gone;              /* in it: a capture is being taken */
 	uint64_t remembered_ns;      /* longer than any rule's history */
 	uint32_t walk, due_walks[2]; /* the one under way or last; the last two that time called for */
 	bool unwatched;              /* some target is: its cgroup was not known */

@@ -5,33 +5,11 @@
 #include "common/clock.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <sys/epoll.h>
 
 bool watch_is_privileged(const struct watch *watch)
 {
 	return watch->trigger->window_us % PSI_WINDOW_UNPRIVILEGED_US != 0;
-}
-
-/* The root cgroup's files say the same as /proc/pressure, which ProcSubset=pid hides. */
-static int open_pressure(const struct watch *watch, const char *mount, int flags)
-{
-	const char *resource = psi_resource_names[watch->trigger->resource];
-	char path[PATH_MAX];
-	int fd;
-
-	if (watch->cgroup) {
-		snprintf(path, sizeof(path), "%s%s/%s.pressure", mount, watch->cgroup, resource);
-		fd = open(path, flags | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
-	}
-	snprintf(path, sizeof(path), "/proc/pressure/%s", resource);
-	fd = open(path, flags | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) {
-		snprintf(path, sizeof(path), "%s/%s.pressure", mount, resource);
-		fd = open(path, flags | O_CLOEXEC);
-	}
-	return fd < 0 ? -errno : fd;
 }
 
 /* Takes `fd` over. */
@@ -59,11 +37,11 @@ int watch_open(struct watch *watch, const char *mount, int epoll)
 	watch->fd = -EBADF;
 	watch->mode = TRIGGER_SAMPLED;
 	if (!watch->cgroup) {
-		fd = open_pressure(watch, mount, O_RDWR | O_NONBLOCK);
+		fd = psi_open(mount, NULL, watch->trigger->resource, O_RDWR | O_NONBLOCK);
 		result = fd < 0 ? fd : arm(watch, fd, epoll);
 	}
 	if (result < 0) {
-		watch->fd = open_pressure(watch, mount, O_RDONLY);
+		watch->fd = psi_open(mount, watch->cgroup, watch->trigger->resource, O_RDONLY);
 		if (watch->fd < 0)
 			return watch->fd;
 		watch->wish = WISH_GRANT;

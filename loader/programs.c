@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 
 #define SECOND_NS 1000000000U
+#define THREADS_A_TARGET 4U
 
 static int __attribute__((format(printf, 2, 0)))
 print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
@@ -39,14 +40,22 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf = bourdon_bpf__open();
 	if (!programs->bpf)
 		return -errno;
-	programs->bpf->rodata->oncpu_slots_per_cpu = programs->slots_per_cpu;
-	programs->bpf->rodata->oncpu_cpus = programs->rings;
+	programs->bpf->rodata->slots_per_cpu = programs->slots_per_cpu;
+	programs->bpf->rodata->ring_cpus = programs->rings;
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
 	result = bpf_map__set_max_entries(programs->bpf->maps.oncpu,
 					  programs->slots_per_cpu * programs->rings);
 	if (!result)
+		result = bpf_map__set_max_entries(programs->bpf->maps.offcpu,
+						  programs->slots_per_cpu * programs->rings);
+	if (!result)
 		result = bpf_map__set_max_entries(programs->bpf->maps.targets, settings->targets);
+	if (!result)
+		result = bpf_map__set_max_entries(programs->bpf->maps.totals, settings->targets);
+	if (!result)
+		result = bpf_map__set_max_entries(programs->bpf->maps.offcpu_threads,
+						  THREADS_A_TARGET * settings->targets);
 	if (!result)
 		result = bourdon_bpf__load(programs->bpf);
 	return result ? result : stamp_abi(programs);

@@ -61,12 +61,12 @@ assert_in_function() {
 	[ "$(sql 'SELECT min(second) < 0, max(second) FROM sample')" = '1|2' ]
 	# at most 47 Hz on each CPU, and not much less than that even where others want the CPUs, too
 	[ "$(sql "SELECT sum(samples) BETWEEN 0.2 / $PATIENCE * 3 * 47 * $(nproc) AND 3 * 48 * $(nproc)
-		FROM sample WHERE second >= 0")" = 1 ]
-	[ "$(sql 'SELECT sum(weight_ns) / sum(samples) FROM sample')" -eq $((1000000000 / 47)) ]
-	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process")" = \
+		FROM sample WHERE kind = 'on-cpu' AND second >= 0")" = 1 ]
+	[ "$(sql "SELECT sum(weight_ns) / sum(samples) FROM sample WHERE kind = 'on-cpu'")" -eq $((1000000000 / 47)) ]
+	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process WHERE process_id IN (SELECT process_id FROM sample)")" = \
 		"cpu_hog|$BUILD/workloads/cpu_hog|0|/$CGROUP|$CHILD" ]
 	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((2 * $(nproc))) ]
-	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '13|0' ] || {
+	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason <> 'frames-unresolved'")" = '15|0' ] || {
 		sql 'SELECT * FROM loss WHERE events > 0'
 		false
 	}
@@ -112,7 +112,7 @@ assert_in_function() {
 	daemon_start
 	await_log 60 'captured [0-9]+ stacks of rule io'
 	[ "$(sql "SELECT state, trigger_mode, resource, cgroup FROM capture")" = "complete|sampled|io|/$CGROUP" ]
-	[ "$(sql 'SELECT DISTINCT comm FROM process')" = io_hog ]
+	[ "$(sql 'SELECT DISTINCT comm FROM process JOIN sample USING(process_id)')" = io_hog ]
 	# it sleeps most of the time; the little that it runs is in burn_io and the kernel below it
 	assert_in_function burn_io 90
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id)
@@ -144,7 +144,7 @@ assert_in_function() {
 	await_log 30 'rule cpu fired'
 	echo "$CHILD" > "$CGROUP2/$CGROUP/inner/cgroup.procs"
 	await_log 30 'captured [1-9][0-9]* stacks'
-	[ "$(sql 'SELECT DISTINCT cgroup FROM process')" = "/$CGROUP/inner" ]
+	[ "$(sql 'SELECT DISTINCT cgroup FROM process JOIN sample USING(process_id)')" = "/$CGROUP/inner" ]
 	[ "$(sql 'SELECT min(second) >= 0, sum(samples) > 0 FROM sample')" = '1|1' ]
 }
 
@@ -227,9 +227,13 @@ assert_in_function() {
 	start io_hog --threads 2 --file "$TREE/build/io_hog.data"
 	start cpu_hog --threads 2
 	await_log 30 'fired'
-	run "$BUILD/tools/spin_rings" "$PIN_DIR/oncpu" 5
-	[ "$status" -eq 0 ] || { echo "$output"; false; }
-	[[ $output == *'kernel_pointers=0'* ]]
+	local ring
+	for ring in oncpu offcpu; do
+		run "$BUILD/tools/spin_rings" "$PIN_DIR/$ring" 3
+		[ "$status" -eq 0 ] || { echo "$ring: $output"; false; }
+		[[ $output == *'kernel_pointers=0'* ]]
+	done
+	bpftool map dump pinned "$PIN_DIR/offcpu_open" > "$STATE_DIR/offcpu_open"
 	await_log 60 'captured [0-9]+ stacks'
 	# there were kernel frames that could have given it away
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id) WHERE kind = 'kernel'")" = 1 ]

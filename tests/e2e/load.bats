@@ -52,10 +52,10 @@ one_line_saying() {
 	local manifest=$RUN_DIR/manifest
 	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "750 root $TEST_GROUP" ]
 	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
-	grep -qx 'abi = 2' "$manifest"
+	grep -qx 'abi = 3' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"
 	grep -qx 'hz = 97' "$manifest"
-	grep -qx "slots_per_cpu = $((262144 / 1368))" "$manifest"
+	grep -qx "slots_per_cpu = $((262144 / 1392))" "$manifest"
 	grep -qx "pin_dir = $PIN_DIR" "$manifest"
 	grep -qx "object_sha256 = $(sha256sum < "$BUILD/bourdon.bpf.o" | cut -d ' ' -f 1)" "$manifest"
 	grep -q '^attached = .*link_oncpu_0' "$manifest"
@@ -164,7 +164,7 @@ one_line_saying() {
 	wait "$second"
 	[ ! -e "${PIN_DIR}_loading" ]
 	grep -Eqx 'hz = (23|29)' "$RUN_DIR/manifest"
-	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 8 ]
+	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 19 ]
 }
 
 @test "what a loader that died left is no obstacle" {

@@ -10,7 +10,7 @@
 #include <errno.h>
 
 struct heard {
-	size_t events, tasks;
+	size_t events, tasks, threads;
 };
 
 static void hear_process(void *user, const struct process_event *event)
@@ -38,6 +38,14 @@ static void hear_task(void *user, const struct task_record *record)
 	HOLDS(record->header.type == RECORD_TASK && record->header.bytes == sizeof(*record));
 	HOLDS(memchr(record->comm, '\0', sizeof(record->comm)));
 	heard->tasks++;
+}
+
+static void hear_thread(void *user, const struct thread_record *record)
+{
+	struct heard *heard = user;
+
+	HOLDS(record->header.type == RECORD_THREAD && record->header.bytes == sizeof(*record));
+	heard->threads++;
 }
 
 static void take_event(const struct process_events_handlers *handlers, struct input *input)
@@ -69,7 +77,8 @@ static long take_tasks(const struct process_events_handlers *handlers, const uin
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct heard heard = { 0 };
-	const struct process_events_handlers handlers = { hear_process, hear_error, hear_task, &heard };
+	const struct process_events_handlers handlers = { hear_process, hear_error, hear_task, hear_thread,
+							  &heard };
 	struct input input = { data, bytes };
 	size_t cut = bytes ? data[bytes - 1] % bytes : 0, whole;
 	long taken, first, rest;
@@ -77,15 +86,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	while (input.left)
 		take_event(&handlers, &input);
 	taken = take_tasks(&handlers, data, bytes);
-	whole = heard.tasks;
-	HOLDS(taken < 0 || (size_t)taken == whole * sizeof(struct task_record));
+	whole = heard.tasks * sizeof(struct task_record) + heard.threads * sizeof(struct thread_record);
+	HOLDS(taken < 0 || (size_t)taken == whole);
 	first = take_tasks(&handlers, data, cut);
 	if (first < 0) {
 		HOLDS(taken < 0);
 		return 0;
 	}
 	rest = take_tasks(&handlers, data + first, bytes - (size_t)first);
-	HOLDS(heard.tasks == 2 * whole);
+	HOLDS(heard.tasks * sizeof(struct task_record) + heard.threads * sizeof(struct thread_record) ==
+	      2 * whole);
 	HOLDS(rest < 0 ? taken < 0 : first + rest == taken);
 	return 0;
 }

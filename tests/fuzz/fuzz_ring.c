@@ -107,11 +107,13 @@ static void check_capture(const struct capture *capture)
 		const struct capture_row *row = &capture->rows[i];
 
 		HOLDS(row->process < capture->processes_count && row->stack < stacks->count);
-		HOLDS(capture->processes[row->process].included && row->samples);
+		HOLDS(capture->processes[row->process].included);
+		HOLDS(row->samples || row->kind == SAMPLE_OFF_CPU);
 		HOLDS(row->second >= -(int32_t)(TRIGGERED_NS / 1000000000) && row->second < 10);
 		samples += row->samples;
 	}
-	HOLDS(samples + capture->losses[LOSS_UNKNOWN_PROCESS] <= 2UL * SLOTS);
+	/* two rings, and an interval may be blocked and queued */
+	HOLDS(samples + capture->losses[LOSS_UNKNOWN_PROCESS] <= 2UL * 2 * 2 * SLOTS);
 	for (uint32_t i = 0; i < stacks->count; i++)
 		HOLDS(stacks->stacks[i].first + stacks->stacks[i].kernel_depth +
 			      stacks->stacks[i].user_depth <=
@@ -123,7 +125,7 @@ static void take_capture(const struct ring *ring, uint64_t armed_ns)
 	struct capture_cause cause = { .triggered_ns = TRIGGERED_NS,
 				       .history_ns = 10000000000,
 				       .capture_ns = 10000000000 };
-	struct rings rings = { ring->slots, SLOTS, 1, armed_ns };
+	struct rings rings = { ring->slots, SLOTS, 1, armed_ns, ring->slots };
 	struct capture *capture = capture_begin(&cause, &rings, 1);
 
 	HOLDS(capture);

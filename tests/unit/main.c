@@ -14,15 +14,19 @@
 #include <sys/stat.h>
 
 static Suite *(*const suites[])(void) = {
-	options_suite,     units_suite,          files_suite,          escape_suite,
-	ini_suite,         manifest_suite,       cpus_suite,           cgroup_suite,
-	hash_index_suite,  comm_trie_suite,      pass_fd_suite,        seccomp_suite,
-	rules_suite,       settings_suite,       patterns_suite,       psi_suite,
-	ring_suite,        stacks_suite,         capture_suite,        targets_suite,
-	mappings_suite,    records_suite,        process_events_suite, kernel_symbols_suite,
-	elf_symbols_suite, resolve_suite,        store_suite,          report_suite,
-	findings_suite,    kernel_version_suite, requirements_suite,   confinement_suite,
-	grant_suite,       grants_suite,         watches_suite,        status_line_suite,
+	options_suite,        units_suite,        usage_suite,
+	files_suite,          escape_suite,       ini_suite,
+	manifest_suite,       cpus_suite,         cgroup_suite,
+	hash_index_suite,     comm_trie_suite,    pass_fd_suite,
+	seccomp_suite,        rules_suite,        settings_suite,
+	patterns_suite,       psi_suite,          ring_suite,
+	stacks_suite,         capture_suite,      targets_suite,
+	mappings_suite,       records_suite,      process_events_suite,
+	kernel_symbols_suite, elf_symbols_suite,  resolve_suite,
+	store_suite,          report_suite,       findings_suite,
+	kernel_version_suite, requirements_suite, confinement_suite,
+	grant_suite,          grants_suite,       watches_suite,
+	status_line_suite,
 };
 
 /* The seccomp tests run the policy compiler, which the Makefile leaves beside this program. */

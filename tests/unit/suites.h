@@ -41,5 +41,6 @@ Suite *status_line_suite(void);
 Suite *store_suite(void);
 Suite *targets_suite(void);
 Suite *units_suite(void);
+Suite *usage_suite(void);
 
 #endif

@@ -30,7 +30,7 @@ static void recorder_make(struct recorder *recorder, uint32_t slots_per_cpu)
 	struct sample *slots = calloc(CPUS * slots_per_cpu, sizeof(*slots));
 
 	ck_assert_ptr_nonnull(slots);
-	*recorder = (struct recorder){ .view = { slots, slots_per_cpu, CPUS, ARMED } };
+	*recorder = (struct recorder){ .view = { slots, slots_per_cpu, CPUS, ARMED, NULL } };
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 		recorder->rings[cpu] = (struct fake_ring){ slots + cpu * slots_per_cpu, slots_per_cpu, 0 };
 }
@@ -381,6 +381,8 @@ static void other_side_of_trigger(struct sample *sample)
 static void other_kind(struct sample *sample)
 {
 	sample->kind = SAMPLE_OFF_CPU;
+	sample->left_ns = sample->time_ns - sample->weight_ns;
+	sample->woken_ns = sample->time_ns;
 }
 
 static void other_stall(struct sample *sample)
@@ -583,10 +585,150 @@ START_TEST(free_takes_null)
 }
 END_TEST
 
+/* ---- intervals off CPU ---- */
+
+#define MS 1000000UL
+
+/* One thread of process 1, whose interval is in a ring of its own. */
+static struct capture *take_interval(const struct sample *interval)
+{
+	struct fake_ring ring;
+	struct rings view;
+	struct recorder recorder = { .described = 0 };
+	struct capture_cause cause = cause_make(HISTORY);
+	struct sample *oncpu = calloc(4, sizeof(*oncpu));
+
+	fake_ring_make(&ring, 4);
+	fake_ring_write(&ring, interval);
+	view = (struct rings){ oncpu, 4, 1, ARMED, ring.slots };
+	recorder.capture = capture_begin(&cause, &view, 12345);
+	ck_assert_ptr_nonnull(recorder.capture);
+	drain(&recorder);
+	fake_ring_free(&ring);
+	free(oncpu);
+	return recorder.capture;
+}
+
+static struct sample interval_make(uint64_t left_ns, uint64_t woken_ns, uint64_t time_ns, uint8_t stall)
+{
+	struct sample sample = sample_make(1, time_ns, 1, 2, 0x1000);
+
+	sample.kind = SAMPLE_OFF_CPU;
+	sample.stall = stall;
+	sample.left_ns = left_ns;
+	sample.woken_ns = woken_ns;
+	sample.weight_ns = woken_ns - left_ns;
+	sample.queued_ns = time_ns - woken_ns;
+	return sample;
+}
+
+static const struct capture_row *find_row(const struct capture *capture, uint8_t stall, int32_t second)
+{
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		if (capture->rows[i].stall == stall && capture->rows[i].second == second)
+			return &capture->rows[i];
+	ck_abort_msg("no row of stall %u in second %d", stall, second);
+	return NULL;
+}
+
+START_TEST(an_interval_is_blocked_and_queued)
+{
+	struct sample interval =
+		interval_make(TRIGGERED + 100 * MS, TRIGGERED + 300 * MS, TRIGGERED + 350 * MS, STALL_IO);
+	struct capture *capture = take_interval(&interval);
+
+	ck_assert_uint_eq(capture->rows_count, 2);
+	ck_assert_uint_eq(find_row(capture, STALL_IO, 0)->weight_ns, 200 * MS);
+	ck_assert_uint_eq(find_row(capture, STALL_CPU, 0)->weight_ns, 50 * MS);
+	ck_assert_uint_eq(find_row(capture, STALL_IO, 0)->samples, 1);
+	ck_assert_uint_eq(find_row(capture, STALL_IO, 0)->kind, SAMPLE_OFF_CPU);
+	capture_free(capture);
+}
+END_TEST
+
+START_TEST(a_queue_within_reclaim_stalls_on_memory_too)
+{
+	struct sample interval =
+		interval_make(TRIGGERED + MS, TRIGGERED + MS, TRIGGERED + 3 * MS, STALL_MEMORY);
+	struct capture *capture = take_interval(&interval);
+
+	ck_assert_uint_eq(capture->rows_count, 1);
+	ck_assert_uint_eq(find_row(capture, STALL_MEMORY | STALL_CPU, 0)->weight_ns, 2 * MS);
+	capture_free(capture);
+}
+END_TEST
+
+START_TEST(each_second_has_its_part_of_an_interval)
+{
+	struct sample interval =
+		interval_make(TRIGGERED - 1500 * MS, TRIGGERED + 700 * MS, TRIGGERED + 700 * MS, 0);
+	struct capture *capture = take_interval(&interval);
+
+	ck_assert_uint_eq(capture->rows_count, 3);
+	ck_assert_uint_eq(find_row(capture, 0, -2)->weight_ns, 500 * MS);
+	ck_assert_uint_eq(find_row(capture, 0, -1)->weight_ns, SECOND);
+	ck_assert_uint_eq(find_row(capture, 0, 0)->weight_ns, 700 * MS);
+	/* one interval, told of where it ended */
+	ck_assert_uint_eq(samples_of(capture), 1);
+	ck_assert_uint_eq(find_row(capture, 0, 0)->samples, 1);
+	capture_free(capture);
+}
+END_TEST
+
+START_TEST(an_interval_is_cut_at_both_ends_of_the_capture)
+{
+	struct sample interval = interval_make(ARMED - 50 * SECOND, TRIGGERED + 60 * SECOND,
+					       TRIGGERED + 60 * SECOND, STALL_IO);
+	struct capture *capture = take_interval(&interval);
+	uint64_t sum_ns = 0;
+
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		sum_ns += capture->rows[i].weight_ns;
+	ck_assert_uint_eq(sum_ns, HISTORY + DURATION);
+	capture_free(capture);
+}
+END_TEST
+
+START_TEST(what_shorter_intervals_carried_counts_where_theirs_ended)
+{
+	struct sample interval =
+		interval_make(TRIGGERED + 900 * MS, TRIGGERED + 1100 * MS, TRIGGERED + 1100 * MS, STALL_IO);
+	struct capture *capture;
+
+	interval.weight_ns += 7 * MS;
+	capture = take_interval(&interval);
+	ck_assert_uint_eq(find_row(capture, STALL_IO, 0)->weight_ns, 100 * MS);
+	ck_assert_uint_eq(find_row(capture, STALL_IO, 1)->weight_ns, 107 * MS);
+	capture_free(capture);
+}
+END_TEST
+
+START_TEST(who_has_not_come_back_counts_until_now)
+{
+	struct sample other = interval_make(TRIGGERED + MS, TRIGGERED + 2 * MS, TRIGGERED + 2 * MS, 0);
+	struct capture *capture = take_interval(&other);
+	struct recorder recorder = { .capture = capture };
+	struct sample open = interval_make(TRIGGERED + SECOND, 0, 0, STALL_IO);
+
+	open.weight_ns = open.queued_ns = 0;
+	capture_add_open(capture, &open, TRIGGERED + SECOND + 400 * MS, describe, &recorder);
+	ck_assert_uint_eq(find_row(capture, STALL_IO, 1)->weight_ns, 400 * MS);
+	/* from the future, or not a sample: not believed */
+	open.left_ns = TRIGGERED + 3 * SECOND;
+	capture_add_open(capture, &open, TRIGGERED + 2 * SECOND, describe, &recorder);
+	open.left_ns = TRIGGERED + SECOND;
+	open.header.bytes = 12;
+	capture_add_open(capture, &open, TRIGGERED + 2 * SECOND, describe, &recorder);
+	ck_assert_uint_eq(capture->rows_count, 2);
+	capture_free(capture);
+}
+END_TEST
+
 Suite *capture_suite(void)
 {
 	Suite *suite = suite_create("capture");
 	TCase *taking = tcase_create("taking"), *large = tcase_create("large");
+	TCase *intervals = tcase_create("intervals");
 
 	tcase_add_test(taking, an_empty_recorder_covers_what_it_was_armed_for);
 	tcase_add_loop_test(taking, history_begins_when_armed, 0, ARRAY_SIZE(armed_cases));
@@ -609,5 +751,12 @@ Suite *capture_suite(void)
 	tcase_add_loop_test(large, a_full_capture_counts, 0, 2);
 	suite_add_tcase(suite, taking);
 	suite_add_tcase(suite, large);
+	tcase_add_test(intervals, an_interval_is_blocked_and_queued);
+	tcase_add_test(intervals, a_queue_within_reclaim_stalls_on_memory_too);
+	tcase_add_test(intervals, each_second_has_its_part_of_an_interval);
+	tcase_add_test(intervals, an_interval_is_cut_at_both_ends_of_the_capture);
+	tcase_add_test(intervals, what_shorter_intervals_carried_counts_where_theirs_ended);
+	tcase_add_test(intervals, who_has_not_come_back_counts_until_now);
+	suite_add_tcase(suite, intervals);
 	return suite;
 }

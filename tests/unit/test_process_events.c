@@ -14,7 +14,8 @@ struct heard {
 	struct process_event process;
 	struct error_event error;
 	struct task_record tasks[4];
-	size_t processes_count, errors_count, tasks_count;
+	struct thread_record threads[4];
+	size_t processes_count, errors_count, tasks_count, threads_count;
 };
 
 static void on_process(void *user, const struct process_event *event)
@@ -41,10 +42,18 @@ static void on_task(void *user, const struct task_record *record)
 	heard->tasks[heard->tasks_count++] = *record;
 }
 
+static void on_thread(void *user, const struct thread_record *record)
+{
+	struct heard *heard = user;
+
+	ck_assert_uint_lt(heard->threads_count, ARRAY_SIZE(heard->threads));
+	heard->threads[heard->threads_count++] = *record;
+}
+
 static struct process_events_handlers handlers_make(struct heard *heard)
 {
 	*heard = (struct heard){ .processes_count = 0 };
-	return (struct process_events_handlers){ on_process, on_error, on_task, heard };
+	return (struct process_events_handlers){ on_process, on_error, on_task, on_thread, heard };
 }
 
 static bool take(const struct process_events_handlers *handlers, const void *record, size_t bytes)
@@ -176,11 +185,35 @@ START_TEST(tasks_are_taken_when_they_are_whole)
 }
 END_TEST
 
+START_TEST(threads_come_between_tasks)
+{
+	struct stream {
+		struct task_record task;
+		struct thread_record threads[2];
+		struct task_record last;
+	} stream = { .task = { .header = { RECORD_TASK, sizeof(stream.task) }, .tgid = 1 },
+		     .threads = { { .header = { RECORD_THREAD, sizeof(stream.threads[0]) }, .tgid = 1 },
+				  { .header = { RECORD_THREAD, sizeof(stream.threads[0]) }, .tgid = 7 } },
+		     .last = { .header = { RECORD_TASK, sizeof(stream.last) }, .tgid = 2 } };
+	struct process_events_handlers handlers;
+	struct heard heard;
+
+	handlers = handlers_make(&heard);
+	/* the last byte is not there yet: its record waits for the next read */
+	ck_assert_int_eq(process_events_take_tasks(&handlers, (const char *)&stream, sizeof(stream) - 1),
+			 (long)offsetof(struct stream, last));
+	ck_assert_uint_eq(heard.tasks_count, 1);
+	ck_assert_uint_eq(heard.threads_count, 2);
+	ck_assert_uint_eq(heard.threads[1].tgid, 7);
+}
+END_TEST
+
 START_TEST(what_is_no_task)
 {
 	static const struct record_header headers[] = { { RECORD_PROCESS, sizeof(struct task_record) },
 							{ RECORD_TASK, sizeof(struct task_record) - 1 },
 							{ RECORD_TASK, sizeof(struct task_record) + 1 },
+							{ RECORD_THREAD, sizeof(struct task_record) },
 							{ 0, 0 } };
 	struct task_record tasks[2] = { { .header = { RECORD_TASK, sizeof(tasks[0]) } } };
 	struct process_events_handlers handlers;
@@ -208,7 +241,8 @@ Suite *process_events_suite(void)
 	tcase_add_test(events, a_comm_without_an_end);
 	tcase_add_loop_test(events, what_is_no_event, 0, ARRAY_SIZE(refused_cases));
 	tcase_add_test(events, tasks_are_taken_when_they_are_whole);
-	tcase_add_loop_test(events, what_is_no_task, 0, 4);
+	tcase_add_loop_test(events, what_is_no_task, 0, 5);
+	tcase_add_test(events, threads_come_between_tasks);
 	tcase_add_test(events, free_takes_null);
 	suite_add_tcase(suite, events);
 	return suite;

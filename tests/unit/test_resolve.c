@@ -132,7 +132,7 @@ static void scene_make(struct scene *scene, const struct sample *samples, uint32
 	fake_ring_make(&ring, count + 2);
 	for (uint32_t i = 0; i < count; i++)
 		fake_ring_write(&ring, &samples[i]);
-	rings = (struct rings){ ring.slots, ring.slots_count, 1, 0 };
+	rings = (struct rings){ ring.slots, ring.slots_count, 1, 0, NULL };
 	scene->capture = capture_begin(&cause, &rings, 1);
 	capture_drain(scene->capture, describe, NULL);
 	fake_ring_free(&ring);

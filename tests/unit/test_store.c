@@ -125,7 +125,8 @@ static void expect_sound(const struct bench *bench)
 	       "(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM stack)),"
 	       "(SELECT count(*) FROM frame WHERE frame_id NOT IN (SELECT frame_id FROM stack_frame)),"
 	       "(SELECT count(*) FROM module WHERE module_id NOT IN (SELECT module_id FROM frame)),"
-	       "(SELECT count(*) FROM process WHERE process_id NOT IN (SELECT process_id FROM sample)),"
+	       "(SELECT count(*) FROM process WHERE process_id NOT IN (SELECT process_id FROM sample UNION "
+	       "SELECT process_id FROM usage)),"
 	       "(SELECT count(*) FROM sample WHERE capture_id NOT IN (SELECT capture_id FROM capture)),"
 	       "(SELECT count(*) FROM loss WHERE capture_id NOT IN (SELECT capture_id FROM capture)),"
 	       "(SELECT count(*) FROM stack s WHERE depth <> (SELECT count(*) FROM stack_frame f WHERE "
@@ -201,7 +202,7 @@ static struct capture *capture_make(const struct sample *samples, uint32_t count
 	fake_ring_make(&ring, count + 2);
 	for (uint32_t i = 0; i < count; i++)
 		fake_ring_write(&ring, &samples[i]);
-	rings = (struct rings){ ring.slots, ring.slots_count, 1, TRIGGERED - 4 * SECOND };
+	rings = (struct rings){ ring.slots, ring.slots_count, 1, TRIGGERED - 4 * SECOND, NULL };
 	capture = capture_begin(&cause, &rings, 99);
 	ck_assert_ptr_nonnull(capture);
 	capture_drain(capture, describe, NULL);
@@ -347,7 +348,7 @@ START_TEST(a_new_database_is_the_schema)
 	sqlite3_close(memory);
 	expect(&bench, everything, expected);
 	expect(&bench, "PRAGMA application_id", "1650749294\n");
-	expect(&bench, "PRAGMA user_version", "2\n");
+	expect(&bench, "PRAGMA user_version", "3\n");
 	expect(&bench, "PRAGMA journal_mode", "wal\n");
 	expect(&bench, "PRAGMA auto_vacuum", "2\n");
 	bench_close(&bench);
@@ -577,7 +578,10 @@ START_TEST(a_capture_is_stored_as_it_was)
 	samples[0].tid = 12;
 	memcpy(samples[0].comm, "worker", 7);
 	samples[3].kind = SAMPLE_OFF_CPU;
-	samples[3].stall = STALL_CPU;
+	samples[3].left_ns = samples[3].woken_ns = TRIGGERED;
+	samples[3].time_ns = TRIGGERED + 1;
+	samples[3].weight_ns = 0;
+	samples[3].queued_ns = 1;
 	samples[3].unwinder = UNWINDER_EH_FRAME;
 	samples[3].user_frames[1] = 0x8000000000000000U; /* what a hostile stack may hold */
 	capture = capture_make(samples, ARRAY_SIZE(samples));
@@ -624,6 +628,53 @@ START_TEST(a_capture_is_stored_as_it_was)
 	expect(&bench, "SELECT reason, events FROM loss WHERE events > 0",
 	       "kernel-stack-missing|1\noverwritten-slots|5\nuser-stack-missing|1\nwatch-suppressed|2\n");
 	ck_assert_int_eq(number(&bench, "SELECT count(*) FROM loss"), LOSS_REASONS);
+	capture_free(capture);
+	bench_free(&bench);
+}
+END_TEST
+
+START_TEST(pressure_and_usage_are_stored_by_the_wall_clock)
+{
+	static const struct pressure_reading readings[] = {
+		{ TRIGGERED, { { 100, 50 }, { true, true } }, PRESSURE_SYSTEM, PSI_MEMORY },
+		{ TRIGGERED + 1000, { { 700, 0 }, { true, false } }, PRESSURE_CGROUP, PSI_CPU },
+	};
+	struct sample sample = sample_make(10, TRIGGERED, 1, 1, 1);
+	struct capture *capture = capture_make(&sample, 1);
+	struct usage_row *rows = calloc(2, sizeof(*rows));
+	struct bench bench;
+
+	capture->pressure.readings = malloc(sizeof(readings));
+	memcpy(capture->pressure.readings, readings, sizeof(readings));
+	capture->pressure.count = ARRAY_SIZE(readings);
+	rows[0] = (struct usage_row){ .role = USAGE_OTHER,
+				      .process = { .tgid = 77, .uid = 5, .started_ns = 9, .comm = "hog" },
+				      .cgroup = strdup("/other") };
+	rows[0].process.sums.task = (struct task_usage){ 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	rows[0].process.sums.rss_bytes = 10;
+	rows[0].process.sums.stalled_io_ns = 11;
+	rows[1] = (struct usage_row){ .role = USAGE_REST, .process = { .counts_io_delay = true } };
+	rows[1].process.sums.task.io_delay_ns = 12;
+	capture->usage.rows = rows;
+	capture->usage.count = 2;
+	capture->usage.before.walked_ns = TRIGGERED - 20;
+	capture->usage.to_ns = TRIGGERED + 30;
+	bench_make(&bench);
+	bench_open(&bench, 64 * MIB);
+	begin_run(&bench);
+	ck_assert_int_eq(commit(&bench, capture, false), 0);
+	expect(&bench,
+	       "SELECT at - 1700000000123456789, scope, resource, some_us, full_us FROM pressure ORDER BY at",
+	       "0|system|memory|100|50\n1000|/system.slice/web.service|cpu|700|NULL\n");
+	expect(&bench,
+	       "SELECT comm, u.role, from_at - 1700000000123456789, to_at - 1700000000123456789, cpu_ns, "
+	       "run_delay_ns,"
+	       " io_delay_ns, stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults,"
+	       " read_bytes, write_bytes, voluntary_switches, involuntary_switches, rss_bytes, cgroup, uid"
+	       " FROM usage u LEFT JOIN process USING(process_id) ORDER BY u.rowid",
+	       "hog|other|-20|30|1|2|NULL|0|0|11|4|5|6|7|8|9|10|/other|5\n"
+	       "NULL|rest|-20|30|0|0|12|0|0|0|0|0|0|0|0|0|0|NULL|NULL\n");
+	expect(&bench, "SELECT tgid, taken FROM culprit", "77|10\n");
 	capture_free(capture);
 	bench_free(&bench);
 }
@@ -773,7 +824,7 @@ START_TEST(a_lost_sample_is_summed_up_once)
 	};
 
 	fake_ring_make(&ring, 8);
-	rings = (struct rings){ ring.slots, 8, 1, 0 };
+	rings = (struct rings){ ring.slots, 8, 1, 0, NULL };
 	capture = capture_begin(&cause, &rings, 1);
 	for (int i = 0; i < 10; i++)
 		fake_ring_write(&ring, &sample); /* the first two are overwritten, */
@@ -1215,7 +1266,7 @@ static void *read_all_the_time(void *user)
 				db, "SELECT count(*) FROM capture c WHERE state <> 'complete' OR "
 				    "(SELECT sum(samples) FROM sample s WHERE s.capture_id = c.capture_id) "
 				    "<> 100 OR "
-				    "(SELECT count(*) FROM loss l WHERE l.capture_id = c.capture_id) <> 14");
+				    "(SELECT count(*) FROM loss l WHERE l.capture_id = c.capture_id) <> 16");
 			reading->halves += strcmp(text, "0\n") != 0;
 			reading->looks++;
 			free(text);
@@ -1233,7 +1284,7 @@ START_TEST(readers_see_whole_captures)
 	pthread_t thread;
 	int saved = log_take();
 
-	_Static_assert(LOSS_REASONS == 14, "the reader's query counts them");
+	_Static_assert(LOSS_REASONS == 16, "the reader's query counts them");
 	bench_make(&bench);
 	bench_open(&bench, 8 * MIB);
 	begin_run(&bench);
@@ -1276,6 +1327,7 @@ Suite *store_suite(void)
 	tcase_add_test(opening, what_a_crash_leaves_is_interrupted);
 	tcase_set_timeout(contents, 30);
 	tcase_add_test(contents, a_capture_is_stored_as_it_was);
+	tcase_add_test(contents, pressure_and_usage_are_stored_by_the_wall_clock);
 	tcase_add_test(contents, an_interrupted_capture_says_so);
 	tcase_add_test(contents, a_capture_that_is_given_up);
 	tcase_add_test(contents, a_stack_that_is_believed_in_part);

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * offcpu.bpf.c owns the time that the threads of targets do not run: when one leaves the CPU, when it becomes
+ * runnable, when it runs again, and what it waited for, by the flags that PSI itself counts by. All of it is
+ * added up in `totals`; where a budget allows, an interval has its stacks in a slot of this CPU's ring.
+ *
+ * A stack can only be taken when the thread leaves, and only when it comes back is known whether that was
+ * worth a slot. Until then it lies in `offcpu_open`, where a consumer finds who has not come back.
+ */
+#include "bpf/sample.h"
+
+#define TASK_DEAD 0x80U
+#define PF_EXITING 0x4U
+
+#define SECOND_NS 1000000000ULL
+#define PROGRAM_FRAMES_MAX 6U
+
+/* Mapped by the consumer: written here, never read. */
+struct samples_map offcpu SEC(".maps");
+
+/*
+ * Neither is allocated in advance: a host with few targets pays for few. Since 6.1 the kernel takes elements
+ * from a cache of its own (kernel/bpf/memalloc.c), so that they may be made under a run queue's lock.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, OFFCPU_OPEN_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct open_interval);
+} offcpu_open SEC(".maps");
+
+/* What is known of a thread between two switches. */
+struct thread {
+	__u64 began_ns;                  /* the thread's own start: its identity together with the tid */
+	__u64 left_ns;                   /* when it left the CPU, 0 while it is there */
+	__u64 woken_ns;                  /* when it became runnable, 0 before */
+	__u64 usual_ns;                  /* how long it is away, a moving average */
+	__u64 reclaim_ns;                /* when it entered reclaim, 0 outside */
+	__u64 reclaim_off_ns;            /* how much of it off CPU */
+	__u64 carried_ns[STALL_CLASSES]; /* of intervals too short for a slot */
+	__u32 reclaim_depth;
+	__u32 state;
+	__u8 stall;
+	__u8 has_stack; /* its element of offcpu_open is of this interval */
+	__u8 reserved[6];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TARGETS_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct thread);
+} offcpu_threads SEC(".maps");
+
+/*
+ * When the next may be had, if none is saved up: a bucket of a second's worth (the generic cell rate
+ * algorithm, ITU-T I.371).
+ */
+struct bucket {
+	__u64 next_ns;
+};
+
+struct cpu_state {
+	/* who runs, and whether it is a target: so that a switch looks up only the one that comes */
+	__u64 targets_seen; /* targets_made, when that was looked up */
+	__u64 since_ns;
+	__u32 tid;
+	__u32 is_target;
+	__u64 written; /* slots of this CPU so far */
+	struct bucket stacks, slots;
+	struct stack_scratch scratch;
+	struct open_interval empty; /* never written: a new element of offcpu_open */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct cpu_state);
+} offcpu_cpus SEC(".maps");
+
+/* How much of a second the bucket holds, in ns; 0: empty. */
+static __always_inline __u64 bucket_level(const struct bucket *bucket, __u64 now_ns)
+{
+	__s64 saved_ns = (__s64)(now_ns - bucket->next_ns);
+
+	return saved_ns <= 0 ? 0 : (__u64)saved_ns > SECOND_NS ? SECOND_NS : (__u64)saved_ns;
+}
+
+/* Takes one where at least `least_ns` of the second is left. */
+static __always_inline bool bucket_take(struct bucket *bucket, __u64 now_ns, __u32 hz, __u64 least_ns)
+{
+	__u64 level_ns = bucket_level(bucket, now_ns);
+
+	if (!hz || !level_ns || level_ns < least_ns)
+		return false;
+	bucket->next_ns = now_ns - level_ns + SECOND_NS / hz;
+	return true;
+}
+
+static __always_inline __u64 start_of(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, start_boottime);
+}
+
+/* Zeroes are no stack's business: 512 bytes is all there is. */
+static __noinline struct thread *thread_make(__u32 tid, __u64 began_ns)
+{
+	struct thread fresh = { .began_ns = began_ns };
+
+	if (bpf_map_update_elem(&offcpu_threads, &tid, &fresh, BPF_ANY)) {
+		count(COUNTER_OFFCPU_UNTRACKED);
+		return NULL;
+	}
+	return bpf_map_lookup_elem(&offcpu_threads, &tid);
+}
+
+static __always_inline struct thread *thread_find(__u32 tid, __u64 began_ns)
+{
+	struct thread *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
+
+	return thread && thread->began_ns == began_ns ? thread : NULL;
+}
+
+static __always_inline struct totals *totals_find(__u32 tgid, __u64 started_ns)
+{
+	struct totals *there = bpf_map_lookup_elem(&totals, &tgid);
+
+	return there && there->started_ns == started_ns ? there : NULL;
+}
+
+static __noinline struct totals *totals_make(__u32 tgid, __u64 started_ns)
+{
+	struct totals fresh = { .started_ns = started_ns };
+
+	bpf_map_update_elem(&totals, &tgid, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&totals, &tgid);
+}
+
+static __always_inline void add(__u64 *sum, __u64 ns)
+{
+	__sync_fetch_and_add(sum, ns);
+}
+
+/*
+ * Its stack begins where it leaves the CPU: what lies below are this program and its callers. One that fills
+ * its slot keeps them, and so is told to be truncated.
+ */
+static __always_inline void take_kernel_stack(void *ctx, struct sample *sample, struct stack_scratch *scratch,
+					      __u64 now_ns)
+{
+	long bytes = get_kernel_stack(ctx, sample, scratch, now_ns);
+	__u32 skipped = 0;
+
+	for (__u32 i = 0; i < PROGRAM_FRAMES_MAX; i++)
+		if (scratch->frames[i] >= kernel_schedule && scratch->frames[i] < kernel_schedule_end)
+			skipped = i;
+	if (bytes == sizeof(scratch->frames))
+		skipped = 0;
+	if (bytes > 0)
+		put_kernel_stack(sample, scratch, bytes, skipped);
+}
+
+static __always_inline void open_close(struct open_interval *open)
+{
+	publish(&open->sample.seq, 0);
+	publish(&open->seq_again, 0);
+}
+
+/* The stacks of the thread that leaves. How long it is away is told later. */
+static __always_inline bool open_write(void *ctx, struct cpu_state *state, const struct target *target,
+				       struct task_struct *task, const struct thread *thread)
+{
+	__u32 tid = task->pid;
+	struct open_interval *open = bpf_map_lookup_elem(&offcpu_open, &tid);
+	struct sample *sample;
+
+	if (!open) {
+		if (bpf_map_update_elem(&offcpu_open, &tid, &state->empty, BPF_NOEXIST))
+			return false;
+		open = bpf_map_lookup_elem(&offcpu_open, &tid);
+		if (!open)
+			return false;
+	}
+	open_close(open);
+	sample = &open->sample;
+	fill_identity(sample, target, task);
+	sample->cpu = bpf_get_smp_processor_id();
+	sample->left_ns = thread->left_ns;
+	sample->woken_ns = thread->woken_ns;
+	sample->thread_state = thread->state;
+	sample->kind = SAMPLE_OFF_CPU;
+	sample->stall = thread->stall;
+	take_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
+	take_user_stack(ctx, sample, &state->scratch, thread->left_ns);
+	publish(&open->seq_again, thread->left_ns);
+	publish(&open->sample.seq, thread->left_ns);
+	return true;
+}
+
+/*
+ * Of a thread that is rarely away for long the stack is wanted only where there is plenty, or where what it
+ * carries will soon be enough for a slot.
+ */
+static __always_inline bool wants_stack(const struct thread *thread, const struct control *shared)
+{
+	__u64 carried_ns = 0;
+
+	for (__u32 i = 0; i < STALL_CLASSES; i++)
+		carried_ns += thread->carried_ns[i];
+	return thread->usual_ns + carried_ns >= shared->offcpu_min_ns;
+}
+
+static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const struct control *shared,
+				      struct task_struct *task, bool preempted, __u64 now_ns)
+{
+	__u32 tgid = task->tgid;
+	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
+	struct thread *thread;
+	struct totals *sums;
+
+	if (!target || task->flags & PF_EXITING)
+		return;
+	thread = thread_find(task->pid, start_of(task));
+	if (!thread)
+		thread = thread_make(task->pid, start_of(task));
+	sums = totals_find(tgid, target->started_ns);
+	if (!sums)
+		sums = totals_make(tgid, target->started_ns);
+	if (!thread)
+		return;
+	if (sums && state->tid == (__u32)task->pid && state->since_ns)
+		add(&sums->on_cpu_ns, now_ns - state->since_ns);
+	thread->state = preempted ? 0 : task->__state;
+	thread->stall = BPF_CORE_READ_BITFIELD(task, in_memstall) ? STALL_MEMORY : 0;
+	if (thread->state && BPF_CORE_READ_BITFIELD(task, in_iowait))
+		thread->stall |= STALL_IO;
+	thread->woken_ns = thread->state ? 0 : now_ns;
+	thread->left_ns = now_ns;
+	thread->has_stack = 0;
+	if (bucket_take(&state->stacks, now_ns, shared->offcpu_stacks_hz,
+			wants_stack(thread, shared) ? 0 : SECOND_NS / 2))
+		thread->has_stack = open_write(ctx, state, target, task, thread);
+}
+
+/* The longer it was away, the nearer to its end may the budget be. */
+static __always_inline __u64 level_wanted(__u64 away_ns)
+{
+	return away_ns >= SECOND_NS / 10 ? 0 : away_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
+}
+
+/* The interval into this CPU's ring. False where there is no room in the budget, or no stack any more. */
+static __always_inline bool write_slot(struct cpu_state *state, const struct control *shared, __u32 tid,
+				       const struct thread *thread, __u64 now_ns, __u64 weight_ns,
+				       __u64 queued_ns)
+{
+	struct open_interval *interval = bpf_map_lookup_elem(&offcpu_open, &tid);
+	__u32 cpu = bpf_get_smp_processor_id(), index;
+	__u64 kernel_bytes, user_bytes;
+	struct sample *open, *slot;
+
+	if (!interval || cpu >= ring_cpus)
+		return false;
+	open = &interval->sample;
+	if (!bucket_take(&state->slots, now_ns, shared->offcpu_slots_hz,
+			 level_wanted(now_ns - thread->left_ns)))
+		return false;
+	index = cpu * slots_per_cpu + (__u32)(state->written % slots_per_cpu);
+	slot = bpf_map_lookup_elem(&offcpu, &index);
+	if (!slot)
+		return false;
+	publish(&slot->seq, 0);
+	slot->header = open->header;
+	slot->cpu = open->cpu;
+	slot->time_ns = now_ns;
+	slot->weight_ns = weight_ns;
+	slot->queued_ns = queued_ns;
+	slot->left_ns = thread->left_ns;
+	slot->woken_ns = thread->woken_ns;
+	bpf_probe_read_kernel(&slot->started_ns,
+			      offsetof(struct sample, kernel_frames) - offsetof(struct sample, started_ns),
+			      &open->started_ns);
+	kernel_bytes = open->kernel_depth > 0 ? (__u64)open->kernel_depth * sizeof(open->kernel_frames[0])
+					      : 0;
+	if (kernel_bytes > sizeof(slot->kernel_frames))
+		kernel_bytes = sizeof(slot->kernel_frames);
+	bpf_probe_read_kernel(slot->kernel_frames, (__u32)kernel_bytes, open->kernel_frames);
+	user_bytes = open->user_depth > 0 ? (__u64)open->user_depth * sizeof(open->user_frames[0]) : 0;
+	if (user_bytes > sizeof(slot->user_frames))
+		user_bytes = sizeof(slot->user_frames);
+	bpf_probe_read_kernel(slot->user_frames, (__u32)user_bytes, open->user_frames);
+	publish(&slot->seq, ++state->written);
+	count(COUNTER_SAMPLES_OFFCPU);
+	return true;
+}
+
+static __always_inline void return_to_cpu(struct cpu_state *state, const struct control *shared,
+					  const struct target *target, struct task_struct *task, __u64 now_ns)
+{
+	struct thread *thread = thread_find(task->pid, start_of(task));
+	struct totals *sums = totals_find(task->tgid, target->started_ns);
+	__u32 tid = task->pid, class, queued_class;
+	__u64 blocked_ns, queued_ns, away_ns, carried_blocked_ns, carried_queued_ns;
+	struct open_interval *open;
+
+	if (!thread || !thread->left_ns)
+		return;
+	/* nobody saw it wake: all of it was spent waiting */
+	if (!thread->woken_ns || thread->woken_ns > now_ns)
+		thread->woken_ns = now_ns;
+	away_ns = now_ns - thread->left_ns;
+	queued_ns = now_ns - thread->woken_ns;
+	blocked_ns = away_ns - queued_ns;
+	class = thread->stall & (STALL_CLASSES - 1);
+	queued_class = STALL_CPU | (class & STALL_MEMORY);
+	if (sums && blocked_ns) {
+		add(&sums->off_cpu_ns[class], blocked_ns);
+		add(&sums->intervals[class], 1);
+	}
+	if (sums && queued_ns) {
+		add(&sums->off_cpu_ns[queued_class], queued_ns);
+		add(&sums->intervals[queued_class], 1);
+	}
+	if (thread->reclaim_depth)
+		thread->reclaim_off_ns += away_ns;
+	thread->usual_ns = thread->usual_ns / 8 * 7 + away_ns / 8;
+	carried_blocked_ns = thread->carried_ns[class] + blocked_ns;
+	carried_queued_ns = thread->carried_ns[queued_class] + queued_ns;
+	if (carried_blocked_ns + carried_queued_ns >= shared->offcpu_min_ns) {
+		if (thread->has_stack &&
+		    write_slot(state, shared, tid, thread, now_ns, carried_blocked_ns, carried_queued_ns)) {
+			carried_blocked_ns = carried_queued_ns = 0;
+		} else if (away_ns >= shared->offcpu_min_ns) {
+			/* long by itself: no later stack may stand for it */
+			count(COUNTER_OFFCPU_UNSTACKED);
+			carried_blocked_ns -= blocked_ns;
+			carried_queued_ns -= queued_ns;
+			if (sums) {
+				add(&sums->unstacked_ns[class], blocked_ns);
+				add(&sums->unstacked_ns[queued_class], queued_ns);
+				add(&sums->unstacked, 1);
+			}
+		}
+	}
+	thread->carried_ns[class] = carried_blocked_ns;
+	thread->carried_ns[queued_class] = carried_queued_ns;
+	if (thread->has_stack) {
+		open = bpf_map_lookup_elem(&offcpu_open, &tid);
+		if (open)
+			open_close(open);
+	}
+	thread->left_ns = 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct task_struct *to)
+{
+	struct control *shared = control_get();
+	__u64 now_ns = bpf_ktime_get_ns();
+	struct cpu_state *state;
+	struct target *target;
+	__u32 zero = 0, tgid;
+
+	state = bpf_map_lookup_elem(&offcpu_cpus, &zero);
+	if (!state || !shared)
+		return 0;
+	if (is_quiet(shared, now_ns)) {
+		state->tid = 0;
+		return 0;
+	}
+	if (!(from->flags & PF_KTHREAD) && !(from->__state & TASK_DEAD) &&
+	    (state->is_target || state->tid != (__u32)from->pid || state->targets_seen != targets_made))
+		leave_cpu(ctx, state, shared, from, preempted, now_ns);
+	state->targets_seen = targets_made;
+	state->tid = to->pid;
+	state->since_ns = now_ns;
+	state->is_target = 0;
+	if (to->flags & PF_KTHREAD)
+		return 0;
+	tgid = to->tgid;
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	if (!target)
+		return 0;
+	state->is_target = 1;
+	return_to_cpu(state, shared, target, to, now_ns);
+	return 0;
+}
+
+/* Also for who was never away: a thread that is woken before it has left finds left_ns 0. */
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(offcpu_wakeup, struct task_struct *task)
+{
+	__u32 tid = task->pid;
+	struct open_interval *open;
+	struct thread *thread;
+
+	if (task->flags & PF_KTHREAD)
+		return 0;
+	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	if (!thread || !thread->left_ns || thread->woken_ns)
+		return 0;
+	thread->woken_ns = bpf_ktime_get_ns();
+	open = thread->has_stack ? bpf_map_lookup_elem(&offcpu_open, &tid) : NULL;
+	if (open)
+		open->sample.woken_ns = thread->woken_ns;
+	return 0;
+}
+
+/* A thread's life begins in the queue. */
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
+{
+	struct control *shared = control_get();
+	__u64 now_ns = bpf_ktime_get_ns();
+	struct thread *thread;
+	__u32 tgid = task->tgid;
+
+	if (!shared || is_quiet(shared, now_ns) || task->flags & PF_KTHREAD ||
+	    !bpf_map_lookup_elem(&targets, &tgid))
+		return 0;
+	thread = thread_make(task->pid, start_of(task));
+	if (thread)
+		thread->left_ns = thread->woken_ns = now_ns;
+	return 0;
+}
+
+/* What is left of a thread that ends, or that has another id from now on. */
+static __always_inline void forget(__u32 tid)
+{
+	bpf_map_delete_elem(&offcpu_threads, &tid);
+	bpf_map_delete_elem(&offcpu_open, &tid);
+}
+
+/* Also while quiet, and of who is no target any more: nobody else takes them away. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(offcpu_exit, struct task_struct *task)
+{
+	if (!(task->flags & PF_KTHREAD))
+		forget(task->pid);
+	return 0;
+}
+
+/* A thread that is not the first takes the first one's id with exec (fs/exec.c, de_thread()). */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
+{
+	if (pid_before != task->pid)
+		forget(pid_before);
+	return 0;
+}
+
+/*
+ * Memory stalls mostly on the CPU: in reclaim and compaction, which PSI brackets as the tracepoints do
+ * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). One may lie within another.
+ */
+static __always_inline void enter_reclaim(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 tgid = task->tgid;
+	struct thread *thread;
+
+	if (task->flags & PF_KTHREAD || !bpf_map_lookup_elem(&targets, &tgid))
+		return;
+	thread = thread_find(task->pid, start_of(task));
+	if (!thread)
+		thread = thread_make(task->pid, start_of(task));
+	if (thread && !thread->reclaim_depth++) {
+		thread->reclaim_ns = bpf_ktime_get_ns();
+		thread->reclaim_off_ns = 0;
+	}
+}
+
+static __always_inline void leave_reclaim(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 tgid = task->tgid;
+	struct target *target;
+	struct thread *thread;
+	struct totals *sums;
+
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	if (!target)
+		return;
+	thread = thread_find(task->pid, start_of(task));
+	if (!thread || !thread->reclaim_depth || --thread->reclaim_depth)
+		return;
+	sums = totals_find(tgid, target->started_ns);
+	if (!sums)
+		return;
+	add(&sums->reclaim_ns, bpf_ktime_get_ns() - thread->reclaim_ns);
+	add(&sums->reclaim_off_ns, thread->reclaim_off_ns);
+}
+
+#define RECLAIM_TRACEPOINT(tracepoint, does)                                                                 \
+	SEC("tp_btf/" #tracepoint) int BPF_PROG(tracepoint)                                                  \
+	{                                                                                                    \
+		does();                                                                                      \
+		return 0;                                                                                    \
+	}
+
+RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_begin, enter_reclaim)
+RECLAIM_TRACEPOINT(mm_vmscan_direct_reclaim_end, leave_reclaim)
+RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_begin, enter_reclaim)
+RECLAIM_TRACEPOINT(mm_vmscan_memcg_reclaim_end, leave_reclaim)
+RECLAIM_TRACEPOINT(mm_compaction_begin, enter_reclaim)
+RECLAIM_TRACEPOINT(mm_compaction_end, leave_reclaim)

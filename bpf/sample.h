@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sample.h owns how a program fills a sample: who runs, and both stacks. A slot is mapped by the consumer, so
+ * what is not rebased or checked yet lies in a scratch that is not.
+ */
+#ifndef BOURDON_BPF_SAMPLE_H
+#define BOURDON_BPF_SAMPLE_H
+
+#include "bpf/rebase.h"
+#include "bpf/target.h"
+#include "bpf/user_stack.h"
+
+extern const volatile __u32 ring_cpus;
+extern const volatile __u32 slots_per_cpu;
+
+#define ERROR_INTERVAL_NS 1000000000ULL
+
+struct stack_scratch {
+	__u64 erred_ns; /* when this CPU reported an error last */
+	__u64 frames[SAMPLE_KERNEL_FRAMES];
+	struct user_block user_block;
+};
+
+/* Stores that user space must see in this order; an exchange is a full barrier (kernel 5.12). */
+static __always_inline void publish(__u64 *seq, __u64 value)
+{
+	__sync_lock_test_and_set(seq, value);
+}
+
+/* All are counted; one a second and CPU says who, and why. */
+static __always_inline void note_stack_error(struct stack_scratch *scratch, __u64 now_ns, __u32 tgid,
+					     __u32 code, long error)
+{
+	count(code == ERROR_KERNEL_STACK ? COUNTER_KERNEL_STACK_ERRORS : COUNTER_USER_STACK_ERRORS);
+	if (now_ns - scratch->erred_ns < ERROR_INTERVAL_NS)
+		return;
+	scratch->erred_ns = now_ns;
+	report_error(code, (__s32)error, tgid);
+}
+
+/*
+ * The kernel stack of the program's context, leaf first, into the scratch. Returns its bytes, or a negative
+ * errno that it noted; 0 where the kernel does not tell where it lies.
+ */
+static __always_inline long get_kernel_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
+					     __u64 now_ns)
+{
+	long bytes = 0;
+
+	slot->kernel_depth = 0;
+	if (kernel_text)
+		bytes = bpf_get_stack(ctx, scratch->frames, sizeof(scratch->frames), 0);
+	if (bytes < 0) {
+		slot->kernel_depth = (__s16)bytes;
+		note_stack_error(scratch, now_ns, slot->tgid, ERROR_KERNEL_STACK, bytes);
+	}
+	return bytes;
+}
+
+/* `skipped`, a number of leaves, are not wanted. */
+static __always_inline void put_kernel_stack(struct sample *slot, const struct stack_scratch *scratch,
+					     long bytes, __u32 skipped)
+{
+	__u32 depth = 0;
+
+	for (__u32 i = 0; i < SAMPLE_KERNEL_FRAMES; i++) {
+		__u32 from = i + skipped;
+
+		if (from >= SAMPLE_KERNEL_FRAMES || from * sizeof(__u64) >= (__u64)bytes)
+			break;
+		slot->kernel_frames[i] = rebase(scratch->frames[from]);
+		depth++;
+	}
+	slot->kernel_depth = (__s16)depth;
+}
+
+/* The user stack of the current task. */
+static __always_inline void take_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
+					    __u64 now_ns)
+{
+	long depth = user_stack_take(ctx, &scratch->user_block, slot->user_frames);
+
+	slot->unwinder = UNWINDER_FRAME_POINTER;
+	slot->user_depth = (__s16)depth;
+	if (depth < 0)
+		note_stack_error(scratch, now_ns, slot->tgid, ERROR_USER_STACK, depth);
+	if (slot->kernel_depth == SAMPLE_KERNEL_FRAMES || depth == SAMPLE_USER_FRAMES)
+		count(COUNTER_STACKS_TRUNCATED);
+}
+
+/* Everything of a sample that does not differ between its kinds; `task` is the current one. */
+static __always_inline void fill_identity(struct sample *slot, const struct target *target,
+					  struct task_struct *task)
+{
+	slot->header.type = RECORD_SAMPLE;
+	slot->header.bytes = sizeof(*slot);
+	slot->started_ns = target->started_ns;
+	slot->pattern_id = target->pattern_id;
+	slot->cgroup_id = bpf_get_current_cgroup_id();
+	slot->tgid = task->tgid;
+	slot->tid = task->pid;
+	bpf_get_current_comm(slot->comm, sizeof(slot->comm));
+}
+
+#endif
