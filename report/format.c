@@ -13,22 +13,25 @@
 #define ELLIPSIS "…"
 #define BLOCK "█"
 
-char *format_duration(double ns, const char *space, char *into, size_t into_bytes)
+struct unit {
+	double size;
+	const char *name;
+};
+
+/* Three digits, in the unit that they fit: the units ascend. */
+static char *format_scaled(double value, const struct unit *units, size_t units_count, const char *space,
+			   char *into, size_t into_bytes)
 {
-	static const struct {
-		double ns;
-		const char *name;
-	} units[] = { { 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" } };
 	size_t unit = 0;
 	char number[400]; /* DBL_MAX has 309 digits */
 	double size;
 	int decimals;
 
-	while (unit + 1 < ARRAY_SIZE(units) && fabs(ns) >= 999.5 * units[unit].ns)
+	while (unit + 1 < units_count && fabs(value) >= 999.5 * units[unit].size)
 		unit++;
-	size = fabs(ns) / units[unit].ns;
+	size = fabs(value) / units[unit].size;
 	decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
-	snprintf(number, sizeof(number), "%.*f", decimals, ns / units[unit].ns);
+	snprintf(number, sizeof(number), "%.*f", decimals, value / units[unit].size);
 	if (decimals) {
 		char *end = number + strlen(number);
 
@@ -39,6 +42,22 @@ char *format_duration(double ns, const char *space, char *into, size_t into_byte
 	}
 	snprintf(into, into_bytes, "%s%s%s", number, space, units[unit].name);
 	return into;
+}
+
+char *format_duration(double ns, const char *space, char *into, size_t into_bytes)
+{
+	static const struct unit units[] = { { 1, "ns" }, { 1e3, "µs" }, { 1e6, "ms" }, { 1e9, "s" } };
+
+	return format_scaled(ns, units, ARRAY_SIZE(units), space, into, into_bytes);
+}
+
+char *format_size(double bytes, char *into, size_t into_bytes)
+{
+	static const struct unit units[] = {
+		{ 1, "B" }, { 0x1p10, "KiB" }, { 0x1p20, "MiB" }, { 0x1p30, "GiB" }, { 0x1p40, "TiB" }
+	};
+
+	return format_scaled(bytes, units, ARRAY_SIZE(units), " ", into, into_bytes);
 }
 
 char *format_percent(double percent, char *into, size_t into_bytes)

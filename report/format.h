@@ -17,6 +17,9 @@
 /* Three digits and a unit, `space` between them: "1.24 s", "350 ms". Takes a double: nothing overflows. */
 char *format_duration(double ns, const char *space, char *into, size_t into_bytes);
 
+/* Likewise "1.24 MiB", "17 B". */
+char *format_size(double bytes, char *into, size_t into_bytes);
+
 /* "97.1 %"; what is there but too little to show is "<0.1 %". */
 char *format_percent(double percent, char *into, size_t into_bytes);
 

@@ -32,6 +32,11 @@ void cell_duration_ns(const struct query *query, const char *name, char *into, s
 	format_duration(query_real(query, name), " ", into, into_bytes);
 }
 
+void cell_size(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	format_size(query_real(query, name), into, into_bytes);
+}
+
 /* Text is cut to its column; a number that is too wide moves its line, as half of it would be a lie. */
 static void print_cell(FILE *out, const struct column *column, bool is_last, char *text)
 {

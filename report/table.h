@@ -21,7 +21,7 @@ struct column {
 	cell_fn *cell;
 };
 
-cell_fn cell_text, cell_basename, cell_number, cell_percent, cell_duration_ns;
+cell_fn cell_text, cell_basename, cell_number, cell_percent, cell_duration_ns, cell_size;
 
 /* Shows the row that the query stands on, and all behind it. */
 void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count);

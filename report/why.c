@@ -175,6 +175,49 @@ static void print_hot_stacks(FILE *out, struct query *query)
 	print_stacks(out, query);
 }
 
+static void print_pressure(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "RESOURCE", "resource", -8, cell_text },  { "SOME", "some_ns", 8, cell_duration_ns },
+		{ "FULL", "full_ns", 8, cell_duration_ns }, { "OF", "of_ns", 8, cell_duration_ns },
+		{ "SCOPE", "scope", -60, cell_text },
+	};
+
+	fprintf(out, "pressure from the trigger on, as the kernel counts it\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static void print_waiting(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "WAITING FOR", "stall", -14, cell_text },
+		{ "TIME", "weight_ns", 8, cell_duration_ns },
+		{ "SHARE", "percent", 7, cell_percent },
+		{ "INTERVALS", "intervals", 9, cell_number },
+	};
+
+	fprintf(out, "time off CPU of all threads, by what they stalled on\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static void print_culprits(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "COMM", "comm", -15, cell_text },
+		{ "TGID", "tgid", 7, cell_number },
+		{ "CPU TIME", "cpu_ns", 8, cell_duration_ns },
+		{ "READ", "read_bytes", 8, cell_size },
+		{ "WRITTEN", "write_bytes", 8, cell_size },
+		{ "MEMORY", "rss_bytes", 8, cell_size },
+		{ "CGROUP", "cgroup", -36, cell_text },
+	};
+	char span[FORMAT_BYTES];
+
+	fprintf(out, "who else used the machine, by the resource that fired, within %s\n",
+		duration_of(query, "span_ns", 1, span));
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
 static void print_stall_stacks(FILE *out, struct query *query)
 {
 	fprintf(out, "stacks that waited longest for the resource, leaf first\n");
@@ -292,6 +335,24 @@ static const struct section sections[] = {
 		 "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },
+	{ .name = "pressure",
+	  .sql = "SELECT scope, resource, 1000 * (max(some_us) - min(some_us)) AS some_ns,"
+		 " 1000 * (max(full_us) - min(full_us)) AS full_ns, max(at) - min(at) AS of_ns "
+		 "FROM pressure WHERE capture_id = ?1 GROUP BY scope, resource "
+		 "HAVING max(some_us) > min(some_us) OR max(full_us) > min(full_us) "
+		 "ORDER BY scope = 'system', max(some_us) - min(some_us) DESC",
+	  .print = print_pressure },
+	{ .name = "waiting",
+	  .sql = "SELECT stall, sum(weight_ns) AS weight_ns, sum(samples) AS intervals,"
+		 " round(100.0 * sum(weight_ns) / sum(sum(weight_ns)) OVER (), 1) AS percent "
+		 "FROM sample WHERE capture_id = ?1 AND kind = 'off-cpu' GROUP BY stall ORDER BY 2 DESC",
+	  .print = print_waiting },
+	{ .name = "culprits",
+	  .sql = "SELECT c.tgid, c.comm, c.cgroup, c.taken, c.unit, c.cpu_ns, c.read_bytes, c.write_bytes, "
+		 "c.rss_bytes,"
+		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
+		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
+	  .print = print_culprits },
 	{ .name = "processes",
 	  .sql = "SELECT p.comm, p.tgid, p.uid, p.exe, p.cgroup, sum(s.samples) AS samples,"
 		 " round(100.0 * sum(s.samples) / sum(sum(s.samples)) OVER (), 1) AS percent,"

@@ -45,15 +45,15 @@ static const char rows_sql[] =
 	" (3, 11, 3), (3, 12, 3), (3, 13, 4);"
 	"INSERT INTO capture VALUES"
 	" (1, 1, NULL, 'old', 'io', 'full', 1000, 1000000, 'sampled', NULL, 1790000000000000000,"
-	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47),"
+	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL),"
 	" (2, 1, NULL, 'we' || char(27) || 'b', 'cpu', 'some', 150000, 2000000, 'kernel', "
 	"'/system.slice/web',"
 	"  1790000100000000000, 1790000090000000000, 1790000105000000000, 9800000000, 'complete', 1240000, "
-	"47),"
+	"47, NULL),"
 	" (3, 1, NULL, 'web', 'cpu', 'some', 150000, 2000000, 'kernel', NULL, 1790000200000000000,"
-	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47),"
+	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47, NULL),"
 	" (4, 1, NULL, 'web', 'cpu', 'some', 0, 2000000, 'manual', NULL, 1790000300000000000,"
-	"  1790000290000000000, NULL, 9800000000, 'interrupted', 0, 47);"
+	"  1790000290000000000, NULL, 9800000000, 'interrupted', 0, 47, NULL);"
 	"INSERT INTO sample VALUES(2, 1, 1, 't', 1, 'on-cpu', 'none', -10, 500, 10600000000),"
 	" (2, 1, 1, 't', 1, 'on-cpu', 'none', -3, 47, 1000000000),"
 	" (2, 1, 1, 't', 2, 'on-cpu', 'none', 0, 20, 425000000),"
@@ -326,7 +326,7 @@ START_TEST(foreign_files_are_refused)
 	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 9");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 2;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 3;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
 
@@ -428,7 +428,7 @@ START_TEST(why_as_json_says_the_same)
 
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked("SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		     "capture,processes,stacks,stalls,functions,seconds,losses");
+		     "capture,pressure,waiting,culprits,processes,stacks,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
