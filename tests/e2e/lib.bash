@@ -153,18 +153,20 @@ cgroup_remove() {
 	done
 }
 
-# start WORKLOAD ARGUMENT...: runs a workload in our cgroup, awaits that it works; its pid is in CHILD.
+# start WORKLOAD ARGUMENT...: runs a workload in our cgroup, awaits that it works; its pid is in CHILD, and what it says
+# from then on can be read from CHILD_OUTPUT. ON_CPU=N: pinned.
 start() {
-	local name=$1 line output
+	local name=$1 line
 	shift
-	exec {output}< <(
+	exec {CHILD_OUTPUT}< <(
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
 		[[ -z ${MEMORY_CGROUP-} ]] || echo "$BASHPID" > "$MEMORY_CGROUP/cgroup.procs"
+		[[ -z ${ON_CPU-} ]] || taskset -p -c "$ON_CPU" "$BASHPID" > /dev/null
 		exec "$BUILD/workloads/$name" "$@"
 	)
 	CHILD=$!
 	CHILDREN+=("$CHILD")
-	IFS= read -r -t $((20 * PATIENCE)) -u "$output" line
+	IFS= read -r -t $((20 * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[[ $line == ready* ]]
 }
 

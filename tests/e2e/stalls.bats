@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Why threads did not run: time off CPU and its class, held against what the workload and the kernel measured.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup stalls
+	cgroup_make
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# stacks_with FUNCTION...: stack_ids that have a frame of each of these functions (GLOB patterns), as SQL.
+stacks_with() {
+	local function sql='SELECT stack_id FROM stack'
+	for function; do
+		sql+=" INTERSECT SELECT stack_id FROM stack_frame JOIN frame USING(frame_id) WHERE function GLOB '$function'"
+	done
+	echo "$sql"
+}
+
+# within PERCENT A B: whether A differs from B by no more.
+within() {
+	awk -v most="$1" -v a="$2" -v b="$3" 'BEGIN { difference = a > b ? a - b : b - a; exit !(b > 0 && difference * 100 <= most * b) }' ||
+		{ echo "$2 is not within $1 % of $3"; return 1; }
+}
+
+@test "a contended lock: the time that its waiters measure, under the function that takes it" {
+	load
+	rule locks 'comm = lock_hog' 'cpu.some = 1%' 'watch = system' 'history = 20s' 'capture = 12s' 'cooldown = 1h'
+	daemon_start
+	start lock_hog --threads 4 --hold 20 --seconds 6
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	local measured seen
+	read -r -u "$CHILD_OUTPUT" measured
+	measured=${measured##*waited_ns=}
+	seen=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stack_id IN ($(stacks_with hold_lock 'futex_wait*'))")
+	within 5 "$seen" "$measured"
+}
+
+# psi_growth SCOPE RESOURCE KIND: us that PSI counted while the capture was taken.
+psi_growth() {
+	sql "SELECT max($3_us) - min($3_us) FROM pressure WHERE scope = '$1' AND resource = '$2'"
+}
+
+@test "two hogs on one core: the victim's time in the queue is PSI's, and the other one is the culprit" {
+	load
+	mkdir "$CGROUP2/$CGROUP/victim" "$CGROUP2/$CGROUP/other"
+	rule victim 'comm = cpu_hog' "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 2s' 'capture = 5s' 'cooldown = 1h'
+	daemon_start
+	CGROUP=$CGROUP/other start cpu_hog --cpu 0
+	local other=$CHILD queued
+	CGROUP=$CGROUP/victim start cpu_hog --cpu 0
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	queued=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'cpu' AND second >= 0")
+	within 10 "$queued" "$(psi_growth "/$CGROUP/victim" cpu some)"
+	[ "$(sql 'SELECT tgid FROM culprit LIMIT 1')" -eq "$other" ]
+	[ "$(sql "SELECT count(*) FROM usage WHERE role = 'target'")" -eq 1 ]
+	[ "$(sql "SELECT count(*) FROM usage WHERE role = 'rest'")" -eq 1 ]
+}
+
+@test "waiting for a disk: io, below the function that writes, as long as PSI says" {
+	load
+	rule io 'comm = io_hog' "cgroup = /$CGROUP" 'io.some = 2%' 'history = 2s' 'capture = 5s' 'cooldown = 1h'
+	daemon_start
+	ON_CPU=0 start io_hog --threads 1 --file "$TREE/build/io_hog.data"
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	local of_io of_all waited
+	of_io=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stall = 'io' AND stack_id IN ($(stacks_with burn_io))")
+	of_all=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stall <> 'none'")
+	[ $((of_io * 100)) -ge $((of_all * 90)) ] || { echo "$of_io of $of_all"; false; }
+	waited=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'io' AND second >= 0")
+	within 10 "$waited" "$(psi_growth "/$CGROUP" io some)"
+}
+
+@test "memory: the time in reclaim is PSI's, and the stacks show it" {
+	cgroup_remove
+	cgroup_make $((64 << 20))
+	load
+	rule memory 'comm = mem_hog' "cgroup = /$CGROUP" 'memory.some = 1%' 'history = 2s' 'capture = 8s' 'cooldown = 1h'
+	daemon_start
+	ON_CPU=0 start mem_hog --size 128MiB
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	# both since the cgroup was made: the process began after the daemon, and PSI of a cgroup begins at zero
+	within 10 "$(sql "SELECT stalled_memory_ns / 1000 FROM usage WHERE role = 'target'")" \
+		"$(sql "SELECT max(some_us) FROM pressure WHERE scope = '/$CGROUP' AND resource = 'memory'")"
+	local of_reclaim of_memory
+	of_memory=$(sql "SELECT sum(samples) FROM sample WHERE kind = 'on-cpu' AND stall = 'memory'")
+	of_reclaim=$(sql "SELECT sum(samples) FROM sample WHERE kind = 'on-cpu' AND stall = 'memory' AND
+		stack_id IN ($(stacks_with '*reclaim*') UNION $(stacks_with 'try_to_free_mem_cgroup_pages'))")
+	[ "$of_memory" -gt 20 ]
+	[ $((of_reclaim * 100)) -ge $((of_memory * 90)) ] || { echo "$of_reclaim of $of_memory"; false; }
+}
