@@ -14,6 +14,7 @@
 
 #define SECOND_NS 1000000000ULL
 #define PROGRAM_FRAMES_MAX 6U
+#define BUDGET_HZ_MAX 20000U
 
 /* Mapped by the consumer: written here, never read. */
 struct samples_map offcpu SEC(".maps");
@@ -96,7 +97,8 @@ static __always_inline bool bucket_take(struct bucket *bucket, __u64 now_ns, __u
 
 	if (!hz || !level_ns || level_ns < least_ns)
 		return false;
-	bucket->next_ns = now_ns - level_ns + SECOND_NS / hz;
+	/* `control` is the consumer's to write: no budget of its makes this CPU do nothing else */
+	bucket->next_ns = now_ns - level_ns + SECOND_NS / (hz < BUDGET_HZ_MAX ? hz : BUDGET_HZ_MAX);
 	return true;
 }
 
@@ -437,8 +439,13 @@ static __always_inline void forget(__u32 tid)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(offcpu_exit, struct task_struct *task)
 {
-	if (!(task->flags & PF_KTHREAD))
-		forget(task->pid);
+	__u32 tgid = task->tgid;
+
+	if (task->flags & PF_KTHREAD)
+		return 0;
+	forget(task->pid);
+	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+		bpf_map_delete_elem(&totals, &tgid);
 	return 0;
 }
 
@@ -472,21 +479,16 @@ static __always_inline void enter_reclaim(void)
 	}
 }
 
+/* Also of who is no target any more: whoever entered leaves. */
 static __always_inline void leave_reclaim(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	__u32 tgid = task->tgid;
-	struct target *target;
-	struct thread *thread;
+	struct thread *thread = thread_find(task->pid, start_of(task));
 	struct totals *sums;
 
-	target = bpf_map_lookup_elem(&targets, &tgid);
-	if (!target)
-		return;
-	thread = thread_find(task->pid, start_of(task));
 	if (!thread || !thread->reclaim_depth || --thread->reclaim_depth)
 		return;
-	sums = totals_find(tgid, target->started_ns);
+	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
 	if (!sums)
 		return;
 	add(&sums->reclaim_ns, bpf_ktime_get_ns() - thread->reclaim_ns);
