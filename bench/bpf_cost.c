@@ -21,6 +21,7 @@
 
 #define PROGRAM_PREFIX "prog_"
 #define SAMPLER PROGRAM_PREFIX "oncpu_tick"
+#define SWITCHER PROGRAM_PREFIX "offcpu_switch"
 
 struct pins {
 	const char *directory;
@@ -31,7 +32,7 @@ struct pins {
 };
 
 struct reading {
-	struct program_stats sampler, all;
+	struct program_stats sampler, switcher, all;
 	uint64_t samples;
 };
 
@@ -96,6 +97,8 @@ static int add_program(const struct pins *pins, const char *name, struct reading
 
 	if (!result && !strcmp(name, SAMPLER))
 		result = program_stats_add(program, &reading->sampler);
+	if (!result && !strcmp(name, SWITCHER))
+		result = program_stats_add(program, &reading->switcher);
 	return result;
 }
 
@@ -164,10 +167,11 @@ static int measure(const struct pins *pins, unsigned long long seconds)
 	ended_ns = clock_monotonic_ns();
 	if (result < 0)
 		return result;
-	printf("runs=%" PRIu64 " run_ns=%" PRIu64 " samples=%" PRIu64 " all_ns=%" PRIu64
-	       " user_frames=%.1f wall_ns=%" PRIu64 "\n",
+	printf("runs=%" PRIu64 " run_ns=%" PRIu64 " samples=%" PRIu64 " all_ns=%" PRIu64 " switches=%" PRIu64
+	       " switches_ns=%" PRIu64 " user_frames=%.1f wall_ns=%" PRIu64 "\n",
 	       after.sampler.runs - before.sampler.runs, after.sampler.run_ns - before.sampler.run_ns,
 	       after.samples - before.samples, after.all.run_ns - before.all.run_ns,
+	       after.switcher.runs - before.switcher.runs, after.switcher.run_ns - before.switcher.run_ns,
 	       mean_user_frames(pins, began_ns), ended_ns - began_ns);
 	return 0;
 }

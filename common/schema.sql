@@ -264,6 +264,20 @@ WHERE instr('+' || f.stall || '+', '+' || c.resource || '+')
 WINDOW same AS (PARTITION BY f.capture_id, f.comm, f.kind, f.stall, f.stack)
 ORDER BY f.capture_id DESC, stalled_ns DESC;
 
+-- From the trigger on: how much PSI's totals grew, of the system and of the cgroup that fired, and beside it the time
+-- that the threads of the targets stalled, summed. The two are not of one kind: PSI counts a CPU with several stalled
+-- threads once, and weighs CPUs by the time that they are not idle. On one CPU, with one thread, they are equal.
+CREATE VIEW reconciliation AS
+SELECT p.capture_id, p.scope, p.resource, p.of_ns, p.some_ns, p.full_ns,
+	(SELECT ifnull(sum(s.weight_ns), 0) FROM sample s WHERE s.capture_id = p.capture_id AND s.second >= 0
+		AND instr('+' || s.stall || '+', '+' || p.resource || '+')) AS targets_ns
+FROM (
+	SELECT capture_id, scope, resource, max(at) - min(at) AS of_ns,
+		1000 * (max(some_us) - min(some_us)) AS some_ns, 1000 * (max(full_us) - min(full_us)) AS full_ns
+	FROM pressure GROUP BY capture_id, scope, resource
+) p
+ORDER BY p.capture_id DESC, p.scope = 'system', p.some_ns DESC;
+
 -- Who took the resource meanwhile: everyone but the targets, by what they used of it.
 CREATE VIEW culprit AS
 SELECT u.capture_id, c.resource, p.tgid, p.comm, p.cgroup,

@@ -178,12 +178,13 @@ static void print_hot_stacks(FILE *out, struct query *query)
 static void print_pressure(FILE *out, struct query *query)
 {
 	static const struct column columns[] = {
-		{ "RESOURCE", "resource", -8, cell_text },  { "SOME", "some_ns", 8, cell_duration_ns },
-		{ "FULL", "full_ns", 8, cell_duration_ns }, { "OF", "of_ns", 8, cell_duration_ns },
-		{ "SCOPE", "scope", -60, cell_text },
+		{ "RESOURCE", "resource", -8, cell_text },        { "SOME", "some_ns", 8, cell_duration_ns },
+		{ "FULL", "full_ns", 8, cell_duration_ns },       { "OF", "of_ns", 8, cell_duration_ns },
+		{ "TARGETS", "targets_ns", 8, cell_duration_ns }, { "SCOPE", "scope", -51, cell_text },
 	};
 
-	fprintf(out, "pressure from the trigger on, as the kernel counts it\n");
+	fprintf(out, "pressure from the trigger on, as the kernel counts it, and how long the targets' "
+		     "threads stalled\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -336,11 +337,7 @@ static const struct section sections[] = {
 	  .is_object = true,
 	  .print = print_capture },
 	{ .name = "pressure",
-	  .sql = "SELECT scope, resource, 1000 * (max(some_us) - min(some_us)) AS some_ns,"
-		 " 1000 * (max(full_us) - min(full_us)) AS full_ns, max(at) - min(at) AS of_ns "
-		 "FROM pressure WHERE capture_id = ?1 GROUP BY scope, resource "
-		 "HAVING max(some_us) > min(some_us) OR max(full_us) > min(full_us) "
-		 "ORDER BY scope = 'system', max(some_us) - min(some_us) DESC",
+	  .sql = "SELECT * FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
 	  .print = print_pressure },
 	{ .name = "waiting",
 	  .sql = "SELECT stall, sum(weight_ns) AS weight_ns, sum(samples) AS intervals,"

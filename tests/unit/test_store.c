@@ -372,7 +372,7 @@ START_TEST(tables_and_views_have_their_names)
 	       "stack\nstack_frame\nthread_state\nusage\n");
 	expect(&bench, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
 	       "capture_summary\nculprit\ndata_quality\nfolded\nhot_function\nhot_stack\nlatency_percentile\n"
-	       "stall_stack\n");
+	       "reconciliation\nstall_stack\n");
 	bench_free(&bench);
 }
 END_TEST
