@@ -102,8 +102,8 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 		.started_ns = BPF_CORE_READ(leader, start_boottime),
 		.pattern_id = pattern_of(shared, comm),
 	};
-	bool same = known && known->started_ns == decided.started_ns &&
-		    known->pattern_id == decided.pattern_id;
+	bool is_known = known && known->started_ns == decided.started_ns;
+	bool same = is_known && known->pattern_id == decided.pattern_id;
 	long failed;
 
 	if (!decided.pattern_id) {
@@ -116,6 +116,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 		return 0;
 	}
 	if (!same) {
+		decided.since_ns = is_known ? known->since_ns : bpf_ktime_get_ns();
 		failed = bpf_map_update_elem(&targets, &tgid, &decided, BPF_ANY);
 		if (failed) {
 			count(COUNTER_TARGETS_FULL);

@@ -51,6 +51,7 @@ struct pattern_key {
 
 struct target {
 	__u64 started_ns; /* boot time at which the process began: its identity together with the tgid */
+	__u64 since_ns;   /* CLOCK_MONOTONIC: it has been one since then */
 	__u32 pattern_id;
 	__u32 reserved;
 };
@@ -275,8 +276,8 @@ struct mapping_record {
 
 ABI_SIZE(record_header, 4);
 ABI_SIZE(pattern_key, 20);
-ABI_SIZE(target, 16);
-ABI_CHECK(target, pattern_id, 8);
+ABI_SIZE(target, 24);
+ABI_CHECK(target, pattern_id, 16);
 ABI_SIZE(control, 32);
 ABI_CHECK(control, heartbeat_ns, 8);
 ABI_CHECK(sample, seq, 8);

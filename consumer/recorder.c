@@ -128,6 +128,20 @@ static void drain(const struct recorder *recorder, const struct active *active)
 	capture_drain(active->capture, describe, &describing);
 }
 
+static bool is_whole(const struct open_interval *open)
+{
+	return open->sample.seq && open->sample.seq == open->seq_again;
+}
+
+/* Nobody sees the threads come back of who is no target any more. */
+static bool is_live(const struct recorder *recorder, const struct sample *sample)
+{
+	const struct target_process *target =
+		targets_find(recorder->targets, sample->tgid, sample->started_ns);
+
+	return target && !target->gone_ns;
+}
+
 /* Who has not come back to a CPU yet, and waits perhaps for what this capture is about. */
 static void take_open(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
@@ -143,8 +157,7 @@ static void take_open(const struct recorder *recorder, const struct active *acti
 		if (result < 0 && result != -ENOENT)
 			return; /* -ENOSPC: a bucket has more than there is room for */
 		for (__u32 j = 0; j < count; j++)
-			if (recorder->open[j].sample.seq &&
-			    recorder->open[j].sample.seq == recorder->open[j].seq_again)
+			if (is_whole(&recorder->open[j]) && is_live(recorder, &recorder->open[j].sample))
 				capture_add_open(active->capture, &recorder->open[j].sample, now_ns, describe,
 						 &describing);
 		if (result == -ENOENT)

@@ -135,6 +135,8 @@ static const struct {
 	{ COUNTER_TARGETS_FULL, "processes found no room among the targets",
 	  "raise bourdon-load --targets, or narrow the rules" },
 	{ COUNTER_EVENTS_LOST, "process events were lost", "the walk every 30 s finds what they told" },
+	{ COUNTER_OFFCPU_UNTRACKED, "threads wait unseen: the kernel had no memory for what is known of them",
+	  "" },
 	{ COUNTER_CLOCKS_LOST, "CPUs went offline and lost their clock", "run bourdon-load again" },
 };
 

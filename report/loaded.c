@@ -205,6 +205,7 @@ static void check_counters(const struct manifest *manifest, struct findings *fin
 		{ COUNTER_CLOCKS_LOST, load_again },
 		{ COUNTER_TARGETS_FULL, "raise bourdon-load --targets, or narrow the rules" },
 		{ COUNTER_EVENTS_LOST, "the walk every 30 s finds what the events missed" },
+		{ COUNTER_OFFCPU_UNTRACKED, "raise bourdon-load --targets, or narrow the rules" },
 		{ COUNTER_ERRORS_LOST, "" },
 	};
 	static const char name[] = "losses since load";
