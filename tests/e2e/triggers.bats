@@ -223,7 +223,8 @@ pressure_of_two() {
 	await_status 5 '.daemon[0].targets == 9'
 	await_log 30 'rule pool fired'
 	await_sql 30 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
-	[ "$(sql "SELECT count(DISTINCT process_id) FROM sample JOIN process USING(process_id) WHERE comm = 'server-main' AND kind = 'on-cpu'")" -eq 8 ]
+	[ "$(sql "SELECT count(DISTINCT process_id) FROM sample JOIN process USING(process_id) JOIN stack_frame USING(stack_id)
+		JOIN frame USING(frame_id) WHERE comm = 'server-main' AND function = 'burn_worker'")" -eq 8 ]
 	# SIGHUP: each worker takes another name by prctl(2), which no rule matches; SIGUSR1: one that a rule does
 	kill -HUP "$CHILD"
 	await_status 2 '.daemon[0].targets == 1'
