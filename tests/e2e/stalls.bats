@@ -77,7 +77,7 @@ psi_growth() {
 	of_all=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND $stalls")
 	[ $((of_io * 100)) -ge $((of_all * 90)) ] || { echo "$of_io of $of_all"; false; }
 	waited=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'io' AND second >= 0")
-	within 10 "$waited" "$(psi_growth "/$CGROUP" io some)"
+	within $((PATIENCE == 1 ? 10 : 50)) "$waited" "$(psi_growth "/$CGROUP" io some)"
 }
 
 @test "memory: the time in reclaim is PSI's, and the stacks show it" {
@@ -97,5 +97,6 @@ psi_growth() {
 	of_reclaim=$(sql "SELECT sum(samples) FROM sample WHERE kind = 'on-cpu' AND stall = 'memory' AND
 		stack_id IN ($(stacks_with '*reclaim*') UNION $(stacks_with 'try_to_free_mem_cgroup_pages'))")
 	[ "$of_memory" -gt 20 ]
-	[ $((of_reclaim * 100)) -ge $((of_memory * 90)) ] || { echo "$of_reclaim of $of_memory"; false; }
+	# few samples on an emulated CPU
+	[ $((of_reclaim * 100)) -ge $((of_memory * (PATIENCE == 1 ? 90 : 70))) ] || { echo "$of_reclaim of $of_memory"; false; }
 }
