@@ -305,8 +305,7 @@ FROM cumulative GROUP BY capture_id, metric, label;
 
 -- How far a capture can be trusted: every reason for loss beside the samples that were received. percent is of
 -- all samples that there were (unit sample), of those received (unit stack), of all intervals off CPU (unit
--- interval), of the CPUs that there were when
--- the daemon started (unit cpu), and has no meaning for others.
+-- interval), of the CPUs that there were when the daemon started (unit cpu), and has no meaning for others.
 CREATE VIEW data_quality AS
 SELECT l.capture_id, l.reason, l.unit, l.events, s.samples,
 	CASE l.unit WHEN 'sample' THEN round(100.0 * l.events / nullif(l.events + s.samples, 0), 2)

@@ -337,16 +337,17 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 	capture->interrupted = interrupted;
 }
 
-uint64_t capture_offcpu_history_ns(const struct capture *capture)
+static uint64_t history_since(const struct capture *capture, uint64_t from_ns)
 {
-	return capture->cause.triggered_ns > capture->offcpu_from_ns
-		       ? capture->cause.triggered_ns - capture->offcpu_from_ns
-		       : 0;
+	return capture->cause.triggered_ns > from_ns ? capture->cause.triggered_ns - from_ns : 0;
 }
 
 uint64_t capture_history_ns(const struct capture *capture)
 {
-	return capture->cause.triggered_ns > capture->covered_from_ns
-		       ? capture->cause.triggered_ns - capture->covered_from_ns
-		       : 0;
+	return history_since(capture, capture->covered_from_ns);
+}
+
+uint64_t capture_offcpu_history_ns(const struct capture *capture)
+{
+	return history_since(capture, capture->offcpu_from_ns);
 }

@@ -19,7 +19,7 @@ struct pressure_reading {
 	enum psi_resource resource;
 };
 
-/* A reading begins with .count = 0 and descriptors of -1: PRESSURE_EMPTY. */
+/* One that was never opened is PRESSURE_EMPTY. */
 struct pressure {
 	int fds[PRESSURE_SCOPES][PRESSURE_RESOURCES];
 	struct pressure_reading *readings;

@@ -37,7 +37,7 @@ measure() {
 	wait "$PAIR" 2> /dev/null || true
 }
 
-# capturing: a rule that fires at once, and captures for as long as the round lasts
+# arm_capturing COMM: a rule that fires at once, and captures for as long as the round lasts
 arm_capturing() {
 	load --hz "$HZ"
 	rule armed "comm = $1" 'cpu.some = 1%' 'watch = system' 'history = 1s' "capture = $((ROUND_SECONDS + 5))s" 'cooldown = 0s'
