@@ -7,6 +7,7 @@
 #include "common/seccomp.h"
 #include "consumer/configuration.h"
 #include "consumer/daemon.h"
+#include "consumer/heap.h"
 #include "consumer/privilege.h"
 #include "consumer/settings.h"
 #include "consumer/store_thread.h"
@@ -66,6 +67,7 @@ static int run(const struct settings *where, struct configuration *configuration
 	store_settings.pinned = daemon_settings.pinned = &pinned;
 	privilege_raise_descriptors();
 	privilege_lock_memory();
+	heap_start();
 	log_never_wait();
 	if (!daemon_open(&daemon, &daemon_settings, configuration) && !privilege_drop_all() &&
 	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, configuration) &&

@@ -6,6 +6,7 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "common/thread.h"
+#include "consumer/heap.h"
 #include "consumer/store.h"
 
 #include <string.h>
@@ -200,6 +201,7 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	case JOB_COMMIT:
 		commit_capture(thread, job->capture);
 		capture_free(job->capture);
+		heap_settle();
 		pthread_mutex_lock(&thread->lock);
 		thread->captures--;
 		pthread_mutex_unlock(&thread->lock);

@@ -18,6 +18,7 @@ Suite *grant_suite(void);
 Suite *grants_suite(void);
 Suite *watches_suite(void);
 Suite *hash_index_suite(void);
+Suite *heap_suite(void);
 Suite *ini_suite(void);
 Suite *kernel_symbols_suite(void);
 Suite *kernel_version_suite(void);
