@@ -48,7 +48,15 @@ CREATE TABLE capture(
 	state TEXT NOT NULL CHECK(state IN ('recording', 'complete', 'interrupted')),
 	observed_us INTEGER NOT NULL,   -- stall seen in the window when it fired
 	hz INTEGER NOT NULL,
-	offcpu_history_ns INTEGER       -- likewise, of intervals off CPU: another ring holds them; NULL without
+	offcpu_history_ns INTEGER,      -- likewise, of intervals off CPU: another ring holds them; NULL without
+	-- of the span between the first walk over all processes within the capture and the last: how many samples on CPU
+	-- there should be, by the CPU time that the targets used, and how many there are
+	expected_samples INTEGER,
+	received_samples INTEGER,
+	-- why the resource was short, in a few words (docs/SCHEMA.md), 'undetermined' where the numbers do not say; and the
+	-- numbers that say so
+	cause TEXT,
+	because TEXT
 ) STRICT;
 CREATE INDEX capture_by_time ON capture(triggered_at);
 
@@ -165,6 +173,20 @@ CREATE TABLE pressure(
 ) STRICT;
 CREATE INDEX pressure_by_capture ON pressure(capture_id);
 
+-- What the kernel counts about shortages, of the system, of the cgroup that fired and of those above it.
+CREATE TABLE statistic(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	scope TEXT NOT NULL,            -- system, or a cgroup's path
+	source TEXT NOT NULL,           -- the file: vmstat, diskstats, cpu.stat, cpu.max, memory.events, ...
+	device TEXT,
+	name TEXT NOT NULL,
+	before INTEGER,                 -- NULL: not there then
+	after INTEGER
+) STRICT;
+CREATE INDEX statistic_by_capture ON statistic(capture_id);
+
 CREATE TABLE histogram(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	metric TEXT NOT NULL,
@@ -203,7 +225,8 @@ SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_u
 	(SELECT count(DISTINCT process_id) FROM sample s WHERE s.capture_id = c.capture_id) AS processes,
 	(SELECT count(DISTINCT stack_id) FROM sample s WHERE s.capture_id = c.capture_id) AS stacks,
 	(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id) AS samples,
-	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id AND l.unit = 'sample') AS losses
+	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id AND l.unit = 'sample') AS losses,
+	c.expected_samples, c.received_samples, c.cause, c.because
 FROM capture c;
 
 -- samples: the function was the leaf. total_samples: it was anywhere on the stack, counted once.

@@ -2,6 +2,7 @@
 #include "consumer/capture.h"
 
 #include "common/array.h"
+#include "common/cleanup.h"
 
 #include <string.h>
 
@@ -24,6 +25,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_OFFCPU_UNSTACKED] = { "offcpu-over-budget", "interval" },
 	[LOSS_OFFCPU_UNTRACKED] = { "offcpu-untracked", "thread" },
 	[LOSS_UNKNOWN_PROCESS] = { "unknown-process", "sample" },
+	[LOSS_MISSING] = { "samples-missing", "sample" },
 	[LOSS_WATCH_SUPPRESSED] = { "watch-suppressed", "trigger" },
 	[LOSS_CPUS_UNSAMPLED] = { "cpus-unsampled", "cpu" },
 	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
@@ -87,6 +89,7 @@ void capture_free(struct capture *capture)
 	free(capture->readers);
 	pressure_free(&capture->pressure);
 	capture_usage_free(&capture->usage);
+	kernel_stats_free(&capture->kernel_stats);
 	free(capture->cause.cgroup);
 	free(capture);
 }
@@ -266,6 +269,12 @@ static bool is_within(const struct capture *capture, const struct sample *sample
 							sample->time_ns < planned_end_ns(capture);
 }
 
+static bool is_expected(const struct expectation *expected, const struct sample *sample)
+{
+	return sample->kind == SAMPLE_ON_CPU && expected->from_ns && sample->time_ns >= expected->from_ns &&
+	       (!expected->to_ns || sample->time_ns < expected->to_ns);
+}
+
 static void take_sample(void *user, const struct sample *sample)
 {
 	struct draining *draining = user;
@@ -289,6 +298,7 @@ static void take_sample(void *user, const struct sample *sample)
 		capture->losses[LOSS_CAPTURE_FULL]++;
 		return;
 	}
+	capture->expected.received += is_expected(&capture->expected, sample);
 	capture->losses[LOSS_KERNEL_STACK] += sample->kernel_depth < 0;
 	capture->losses[LOSS_USER_STACK] += sample->user_depth < 0;
 	capture->losses[LOSS_TRUNCATED] += sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
@@ -325,6 +335,27 @@ bool capture_is_over(const struct capture *capture, uint64_t now_ns)
 	return now_ns >= planned_end_ns(capture);
 }
 
+uint64_t capture_expected_samples(const struct capture *capture)
+{
+	return capture->expected.cpu_ns / 1000 * capture->cause.hz / 1000000;
+}
+
+/*
+ * A clock that asks so many times a second who runs counts by chance: what three standard deviations explain
+ * is not missing, nor what is told to be lost elsewhere.
+ */
+static uint64_t missing_samples(const struct capture *capture)
+{
+	static const enum loss explained[] = { LOSS_OVERWRITTEN, LOSS_TORN, LOSS_NOT_TAKEN, LOSS_CAPTURE_FULL,
+					       LOSS_UNKNOWN_PROCESS };
+	uint64_t expected = capture_expected_samples(capture), seen = capture->expected.received, missing;
+
+	for (size_t i = 0; i < ARRAY_SIZE(explained); i++)
+		seen += capture->losses[explained[i]];
+	missing = expected > seen ? expected - seen : 0;
+	return missing * missing > 9 * expected ? missing : 0;
+}
+
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 {
 	uint64_t planned_ns = planned_end_ns(capture);
@@ -333,6 +364,7 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 		capture->losses[LOSS_OVERWRITTEN] += capture->readers[i].lost - capture->readers[i].torn;
 		capture->losses[LOSS_TORN] += capture->readers[i].torn;
 	}
+	capture->losses[LOSS_MISSING] = missing_samples(capture);
 	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;
 	capture->interrupted = interrupted;
 }

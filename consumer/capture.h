@@ -8,6 +8,7 @@
 #define BOURDON_CONSUMER_CAPTURE_H
 
 #include "consumer/capture_usage.h"
+#include "consumer/kernel_stats.h"
 #include "consumer/pressure.h"
 #include "consumer/ring.h"
 #include "consumer/rules.h"
@@ -15,19 +16,20 @@
 
 /* The ledger's reasons. */
 enum loss {
-	LOSS_OVERWRITTEN,       /* slots that the kernel overwrote before they were read */
-	LOSS_TORN,              /* slots that were overwritten while they were read */
-	LOSS_KERNEL_STACK,      /* samples whose kernel stack could not be had */
-	LOSS_USER_STACK,        /* samples whose user stack could not be had */
-	LOSS_NOT_TAKEN,         /* ticks of targets that found the heartbeat too old, meanwhile */
-	LOSS_TRUNCATED,         /* samples with more frames than a slot holds */
-	LOSS_CAPTURE_FULL,      /* samples beyond what a capture may hold */
-	LOSS_TARGETS_FULL,      /* processes that found the targets map full, meanwhile */
-	LOSS_EVENTS,            /* process events lost, meanwhile */
-	LOSS_STALE_EVENTS,      /* process events of patterns that are no more, meanwhile */
-	LOSS_OFFCPU_UNSTACKED,  /* intervals off CPU without a stack, over a budget */
-	LOSS_OFFCPU_UNTRACKED,  /* threads whose intervals off CPU are not known, meanwhile */
-	LOSS_UNKNOWN_PROCESS,   /* samples of processes that nobody announced */
+	LOSS_OVERWRITTEN,      /* slots that the kernel overwrote before they were read */
+	LOSS_TORN,             /* slots that were overwritten while they were read */
+	LOSS_KERNEL_STACK,     /* samples whose kernel stack could not be had */
+	LOSS_USER_STACK,       /* samples whose user stack could not be had */
+	LOSS_NOT_TAKEN,        /* ticks of targets that found the heartbeat too old, meanwhile */
+	LOSS_TRUNCATED,        /* samples with more frames than a slot holds */
+	LOSS_CAPTURE_FULL,     /* samples beyond what a capture may hold */
+	LOSS_TARGETS_FULL,     /* processes that found the targets map full, meanwhile */
+	LOSS_EVENTS,           /* process events lost, meanwhile */
+	LOSS_STALE_EVENTS,     /* process events of patterns that are no more, meanwhile */
+	LOSS_OFFCPU_UNSTACKED, /* intervals off CPU without a stack, over a budget */
+	LOSS_OFFCPU_UNTRACKED, /* threads whose intervals off CPU are not known, meanwhile */
+	LOSS_UNKNOWN_PROCESS,  /* samples of processes that nobody announced */
+	LOSS_MISSING, /* samples on CPU, by the CPU time that was used, and that nothing else explains */
 	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that cooldown kept from one */
 	LOSS_CPUS_UNSAMPLED,    /* CPUs that were online without a clock, at the most */
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
@@ -78,6 +80,17 @@ struct capture_cause {
 	uint32_t hz;
 };
 
+/*
+ * How many samples on CPU there should be: of the span between two walks over all processes, where the CPU
+ * time of each is known.
+ */
+struct expectation {
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC; 0 while nobody knows */
+	uint64_t cpu_ns_before;  /* what the capture's processes had used at from_ns, since usage.before */
+	uint64_t cpu_ns;         /* what they used in the span */
+	uint64_t received;       /* samples on CPU of it */
+};
+
 struct capture {
 	struct capture_cause cause;
 	uint64_t covered_from_ns;    /* from here on there are samples on CPU */
@@ -95,6 +108,8 @@ struct capture {
 	struct hash_index rows_index;
 	struct pressure pressure;
 	struct capture_usage usage;
+	struct kernel_stats kernel_stats;
+	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
 	uint64_t seed;
 	int64_t capture_id; /* the store thread's: the row in the database, 0 without */
@@ -126,6 +141,9 @@ bool capture_is_over(const struct capture *capture, uint64_t now_ns);
 /* Takes an interval off CPU that has not ended (offcpu_open), as far as it lies within the capture. */
 void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,
 		      capture_describe describe, void *user);
+
+/* How many samples on CPU there should be of the span of `expected`. */
+uint64_t capture_expected_samples(const struct capture *capture);
 
 /* Closes the ledger. Nothing is drained after that. */
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);

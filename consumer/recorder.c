@@ -171,6 +171,38 @@ static uint64_t grown(const struct active *active, const uint64_t now[COUNTERS],
 	return now[counter] - active->counters_at_begin[counter];
 }
 
+/* What the capture's processes have had of the CPUs since the walk before it. */
+static uint64_t cpu_ns_of(const struct recorder *recorder, const struct active *active)
+{
+	const struct usage *now = recorder->usage, *before = &active->capture->usage.before;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < now->count; i++) {
+		const struct usage_process *process = &now->processes[i];
+		const struct target_process *target =
+			targets_find(recorder->targets, process->tgid, process->started_ns);
+
+		if (target && process->walk > before->walk &&
+		    is_covered(active, target, cgroups_path(recorder->cgroups, process->cgroup_id)))
+			sum += usage_since(before, process).task.cpu_ns;
+	}
+	return sum;
+}
+
+/* After a walk: the first since the capture began, or the one before it ends. */
+static void expect(const struct recorder *recorder, const struct active *active, bool ends)
+{
+	struct expectation *expected = &active->capture->expected;
+
+	if (!expected->from_ns) {
+		expected->from_ns = recorder->usage->walked_ns;
+		expected->cpu_ns_before = cpu_ns_of(recorder, active);
+	} else if (ends) {
+		expected->to_ns = recorder->usage->walked_ns;
+		expected->cpu_ns = cpu_ns_of(recorder, active) - expected->cpu_ns_before;
+	}
+}
+
 static uint64_t unstacked_of(const struct capture_usage *usage)
 {
 	uint64_t sum = 0;
@@ -193,7 +225,8 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	active->capture->losses[LOSS_OFFCPU_UNSTACKED] = unstacked_of(&active->capture->usage);
 	pressure_read(&active->capture->pressure, now_ns);
 	pressure_close(&active->capture->pressure);
-	capture_end(active->capture, now_ns, interrupted);
+	kernel_stats_end(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
+			 now_ns);
 	if (!counters_read(recorder->pinned->map_fds[PIN_COUNTERS], counters)) {
 		active->capture->losses[LOSS_NOT_TAKEN] = grown(active, counters, COUNTER_SAMPLES_QUIET);
 		active->capture->losses[LOSS_TARGETS_FULL] = grown(active, counters, COUNTER_TARGETS_FULL);
@@ -203,6 +236,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	}
 	active->capture->losses[LOSS_STALE_EVENTS] =
 		own_counted(recorder->own_counters, OWN_STALE_EVENTS) - active->stale_at_begin;
+	capture_end(active->capture, now_ns, interrupted);
 	store_thread_commit(recorder->store, active->capture);
 	free(active->cgroup);
 	*active = recorder->active[--recorder->active_count];
@@ -242,6 +276,8 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 	capture_usage_begin(&active->capture->usage, recorder->usage);
 	pressure_open(&active->capture->pressure, cgroups_mount(recorder->cgroups), watch->cgroup);
 	pressure_read(&active->capture->pressure, now_ns);
+	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), watch->cgroup,
+			   now_ns);
 	counters_read(recorder->pinned->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	active->capture->losses[LOSS_WATCH_SUPPRESSED] = watch->suppressed;
 	if (!store_thread_begin(recorder->store, active->capture)) {
@@ -264,8 +300,11 @@ bool recorder_wants_walk(const struct recorder *recorder, uint64_t now_ns)
 {
 	bool wanted = recorder->active_count && now_ns - recorder->usage->walked_ns >= CLOCK_SECOND_NS;
 
-	for (size_t i = 0; i < recorder->active_count; i++)
-		wanted |= capture_is_over(recorder->active[i].capture, now_ns);
+	for (size_t i = 0; i < recorder->active_count; i++) {
+		const struct capture *capture = recorder->active[i].capture;
+
+		wanted |= !capture->expected.from_ns || capture_is_over(capture, now_ns);
+	}
 	return wanted;
 }
 
@@ -276,8 +315,11 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 	if (read(recorder->pace, &expirations, sizeof(expirations)) < 0)
 		return;
 	for (size_t i = recorder->active_count; i-- > 0;) {
+		bool ends = capture_is_over(recorder->active[i].capture, now_ns);
+
+		expect(recorder, &recorder->active[i], ends);
 		drain(recorder, &recorder->active[i]);
-		if (capture_is_over(recorder->active[i].capture, now_ns))
+		if (ends)
 			end_capture(recorder, i, false);
 		else
 			pressure_read(&recorder->active[i].capture->pressure, now_ns);
@@ -297,6 +339,7 @@ void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus)
 void recorder_interrupt(struct recorder *recorder)
 {
 	while (recorder->active_count) {
+		expect(recorder, &recorder->active[0], true);
 		drain(recorder, &recorder->active[0]);
 		end_capture(recorder, 0, true);
 	}

@@ -59,7 +59,9 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 /* Takes what the rings have for the capture that began last. */
 void recorder_drain_newest(struct recorder *recorder);
 
-/* Whether a walk over all processes is wanted before recorder_pace(): a capture is over, or a second went by.
+/*
+ * Whether a walk over all processes is wanted before recorder_pace(): a capture has begun or is over, or a
+ * second went by.
  */
 bool recorder_wants_walk(const struct recorder *recorder, uint64_t now_ns);
 

@@ -64,8 +64,8 @@ static bool log_is_too_large(struct store *store)
 /* Removes the oldest capture that has ended and what only it used. -ENOENT when there is none. */
 static int evict_oldest(struct store *store)
 {
-	static const char *const owned[] = { "sample",    "thread_state", "usage",  "pressure",
-					     "histogram", "loss",         "capture" };
+	static const char *const owned[] = { "sample",    "thread_state", "usage", "pressure",
+					     "statistic", "histogram",    "loss",  "capture" };
 	sqlite3_int64 oldest = 0;
 	int result = sql_run_once(&store->sql, &oldest,
 				  "SELECT ifnull((SELECT capture_id FROM capture WHERE state <> 'recording'"

@@ -2,8 +2,11 @@
 #include "consumer/store_capture.h"
 
 #include "common/cleanup.h"
+#include "consumer/cause.h"
 
+#include <limits.h>
 #include <nettle/sha2.h>
+#include <string.h>
 
 int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements)
 {
@@ -42,6 +45,9 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		{ &ret_statements->add_pressure,
 		  "INSERT INTO pressure(capture_id, at, scope, resource, some_us, full_us) "
 		  "VALUES(?, ?, ?, ?, ?, nullif(?, -1))" },
+		{ &ret_statements->add_statistic,
+		  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, "
+		  "after) VALUES(?, ?, ?, ?, ?, nullif(?, ''), ?, nullif(?, -1), nullif(?, -1))" },
 		{ &ret_statements->add_usage,
 		  "INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, "
 		  "io_delay_ns,"
@@ -50,7 +56,8 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
 		{ &ret_statements->finish_capture,
 		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
-		  "state = ? WHERE capture_id = ?" },
+		  "expected_samples = ?, received_samples = ?, cause = ?, because = ?, state = ? WHERE "
+		  "capture_id = ?" },
 	};
 	int result = 0;
 
@@ -225,6 +232,30 @@ static int write_pressure(struct writing *writing)
 	return result;
 }
 
+static int write_kernel_stats(struct writing *writing)
+{
+	const struct capture_cause *cause = &writing->capture->cause;
+	const struct kernel_stats *stats = &writing->capture->kernel_stats;
+	int64_t monotonic_at = cause->triggered_at - (int64_t)cause->triggered_ns;
+	char scope[PATH_MAX];
+	int result = 0;
+
+	for (uint32_t i = 0; i < stats->count && !result; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+
+		if (stat->scope == KERNEL_STAT_SYSTEM)
+			strcpy(scope, "system");
+		else
+			snprintf(scope, sizeof(scope), "%.*s", kernel_stat_scope_length(stat, cause->cgroup),
+				 cause->cgroup);
+		result = sql_run(writing->sql, writing->statements->add_statistic, NULL, "iiittttii",
+				 (int64_t)writing->capture_id, monotonic_at + (int64_t)stats->from_ns,
+				 monotonic_at + (int64_t)stats->to_ns, scope, stat->source, stat->device,
+				 stat->name, stat->before, stat->after);
+	}
+	return result;
+}
+
 static int add_usage_process(struct writing *writing, const struct usage_row *row, sqlite3_int64 *ret_process)
 {
 	const struct usage_process *process = &row->process;
@@ -272,6 +303,7 @@ static int write_capture(struct writing *writing)
 	const struct capture *capture = writing->capture;
 	const struct capture_cause *cause = &capture->cause;
 	uint64_t history_ns = capture_history_ns(capture);
+	struct cause why = cause_find(capture);
 	int64_t capture_id = capture->capture_id;
 	int result = 0;
 
@@ -290,12 +322,16 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = write_pressure(writing);
 	if (!result)
+		result = write_kernel_stats(writing);
+	if (!result)
 		result = write_usage(writing);
 	if (!result)
-		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiti",
+		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiittti",
 				 cause->triggered_at - (int64_t)history_ns,
 				 cause->triggered_at + (int64_t)(capture->ended_ns - cause->triggered_ns),
 				 (int64_t)history_ns, (int64_t)capture_offcpu_history_ns(capture),
+				 (int64_t)capture_expected_samples(capture),
+				 (int64_t)capture->expected.received, why.verdict, why.because,
 				 capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
 	return result;
@@ -305,9 +341,9 @@ static int write_capture(struct writing *writing)
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
 	return capture->rows_count * 96UL + capture->pressure.count * 64UL + capture->usage.count * 384UL +
-	       capture->stacks.count * 64UL + capture->stacks.frames_count * 16UL +
-	       resolved->frames_count * 128UL + resolved->modules_count * 256UL +
-	       capture->processes_count * 256UL;
+	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
+	       capture->stacks.frames_count * 16UL + resolved->frames_count * 128UL +
+	       resolved->modules_count * 256UL + capture->processes_count * 256UL;
 }
 
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,

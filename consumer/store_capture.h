@@ -12,7 +12,8 @@
 
 struct capture_statements {
 	sqlite3_stmt *add_module, *add_frame, *find_stack, *add_stack, *add_stack_frame, *add_process,
-		*add_sample, *add_loss, *add_cgroup, *add_pressure, *add_usage, *finish_capture;
+		*add_sample, *add_loss, *add_cgroup, *add_pressure, *add_statistic, *add_usage,
+		*finish_capture;
 };
 
 /* 0 or -errno, as all of sql.h. */

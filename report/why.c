@@ -77,6 +77,36 @@ static void print_remark(FILE *out, const char *state)
 			fprintf(out, "%s\n", remarks[i].remark);
 }
 
+/* Words, in lines of at most REPORT_COLUMNS bytes, below each other. The cursor stands at `indent`. */
+static void print_wrapped(FILE *out, char *text, int indent)
+{
+	int column = indent;
+	char *rest;
+
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		int length = (int)strlen(word);
+
+		if (column > indent && column + 1 + length > REPORT_COLUMNS) {
+			fprintf(out, "\n%*s", indent, "");
+			column = indent;
+		}
+		column += fprintf(out, "%s%s", column > indent ? " " : "", word);
+	}
+	fputc('\n', out);
+}
+
+static void print_cause(FILE *out, const struct query *query)
+{
+	char cause[FORMAT_BYTES], because[FORMAT_BYTES], all[2 * FORMAT_BYTES];
+
+	if (query_is_null(query, "cause"))
+		return;
+	snprintf(all, sizeof(all), "%s: %s", text_of(query, "cause", 60, cause),
+		 text_of(query, "because", FORMAT_BYTES, because));
+	fputs("  cause     ", out);
+	print_wrapped(out, all, 12);
+}
+
 static void print_capture(FILE *out, struct query *query)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
@@ -103,6 +133,11 @@ static void print_capture(FILE *out, struct query *query)
 	fprintf(out, ", at %lld Hz\n  samples   %lld of %lld processes, in %lld stacks\n",
 		(long long)query_number(query, "hz"), (long long)query_number(query, "samples"),
 		(long long)query_number(query, "processes"), (long long)query_number(query, "stacks"));
+	if (!query_is_null(query, "expected_samples"))
+		fprintf(out, "  expected  %lld samples on CPU, by the CPU time used; %lld were received\n",
+			(long long)query_number(query, "expected_samples"),
+			(long long)query_number(query, "received_samples"));
+	print_cause(out, query);
 }
 
 static void print_processes(FILE *out, struct query *query)

@@ -306,6 +306,38 @@ ticks() {
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 }
 
+# counter NAME: of the kernel programs, all CPUs together
+counter() {
+	bpftool -j map dump pinned "$PIN_DIR/counters" | jq --argjson key "$1" \
+		'[.[] | select(.formatted.key == $key).formatted.values[].value] | add'
+}
+
+@test "rings that overflow while the daemon is stopped: the ledger is what the sequences lack" {
+	load --hz 997 --ring-size 16KiB
+	rule locks 'comm = lock_hog' 'cpu.some = 200ms/2s' 'watch = system' 'history = 1s' "capture = $((10 * PATIENCE))s" 'cooldown = 1h'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc))) # no target
+	await_log 30 'rule locks fired'
+	# whatever the rings get, they get within the capture, and nobody waits when it ends
+	start lock_hog --threads 4 --hold 5 --seconds 4
+	kill -STOP "$DAEMON"
+	sleep 2
+	kill -CONT "$DAEMON"
+	wait "$CHILD"
+	await_log $((15 * PATIENCE)) 'captured [0-9]+ stacks'
+	local lost on off
+	lost=$(sql "SELECT sum(events) FROM loss WHERE reason IN ('overwritten-slots', 'torn-slots', 'unknown-process')")
+	on=$(sql "SELECT sum(samples) FROM sample WHERE kind = 'on-cpu'")
+	# each interval ends with a wait for the CPU
+	off=$(sql "SELECT sum(samples) FROM sample WHERE kind = 'off-cpu' AND stall LIKE '%cpu%'")
+	echo "lost $lost, on $on of $(counter 0), off $off of $(counter 12)"
+	[ "$lost" -gt 100 ]
+	[ "$lost" -eq $(($(counter 0) + $(counter 12) - on - off)) ]
+	[ "$(counter 12)" -gt "$off" ]
+	run "$BUILD/bourdon" --db "$DB" why
+	[[ $output == *PARTIAL*overwritten-slots* ]]
+}
+
 @test "a ring that overflows is a counted loss" {
 	load --hz 997 --ring-size 16KiB
 	hog_rule 'capture = 3s'

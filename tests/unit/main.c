@@ -23,6 +23,7 @@ static Suite *(*const suites[])(void) = {
 	ini_suite,
 	manifest_suite,
 	cpus_suite,
+	cause_suite,
 	cgroup_suite,
 	hash_index_suite,
 	comm_trie_suite,

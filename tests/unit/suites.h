@@ -6,6 +6,7 @@
 #include <check.h>
 
 Suite *capture_suite(void);
+Suite *cause_suite(void);
 Suite *cgroup_suite(void);
 Suite *comm_trie_suite(void);
 Suite *confinement_suite(void);

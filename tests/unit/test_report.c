@@ -45,15 +45,16 @@ static const char rows_sql[] =
 	" (3, 11, 3), (3, 12, 3), (3, 13, 4);"
 	"INSERT INTO capture VALUES"
 	" (1, 1, NULL, 'old', 'io', 'full', 1000, 1000000, 'sampled', NULL, 1790000000000000000,"
-	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL),"
+	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL, NULL, NULL, NULL, NULL),"
 	" (2, 1, NULL, 'we' || char(27) || 'b', 'cpu', 'some', 150000, 2000000, 'kernel', "
 	"'/system.slice/web',"
 	"  1790000100000000000, 1790000090000000000, 1790000105000000000, 9800000000, 'complete', 1240000, "
-	"47, NULL),"
+	"47, NULL, 940, 931, 'competing processes', 'h' || char(27) || 'og[7] took 2.00 s of CPU, all others '"
+	"|| '3.00 s, while the targets ran 1.00 s and waited 2.00 s for nothing at all'),"
 	" (3, 1, NULL, 'web', 'cpu', 'some', 150000, 2000000, 'kernel', NULL, 1790000200000000000,"
-	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47, NULL),"
+	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47, NULL, NULL, NULL, NULL, NULL),"
 	" (4, 1, NULL, 'web', 'cpu', 'some', 0, 2000000, 'manual', NULL, 1790000300000000000,"
-	"  1790000290000000000, NULL, 9800000000, 'interrupted', 0, 47, NULL);"
+	"  1790000290000000000, NULL, 9800000000, 'interrupted', 0, 47, NULL, NULL, NULL, NULL, NULL);"
 	"INSERT INTO sample VALUES(2, 1, 1, 't', 1, 'on-cpu', 'none', -10, 500, 10600000000),"
 	" (2, 1, 1, 't', 1, 'on-cpu', 'none', -3, 47, 1000000000),"
 	" (2, 1, 1, 't', 2, 'on-cpu', 'none', 0, 20, 425000000),"
@@ -326,7 +327,7 @@ START_TEST(foreign_files_are_refused)
 	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 9");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 3;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 4;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
 
@@ -371,7 +372,8 @@ START_TEST(list_shows_the_newest_first)
 	assert_asked("SELECT json_array_length(?1)", json.out, "4");
 	assert_asked("SELECT group_concat(key) FROM json_each(?1, '$[0]')", json.out,
 		     "capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,cgroup,"
-		     "triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,losses");
+		     "triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,losses,"
+		     "expected_samples,received_samples,cause,because");
 	assert_asked("SELECT json_extract(?1, '$[2].rule') = 'we' || char(27) || 'b'", json.out, "1");
 }
 END_TEST
@@ -384,6 +386,9 @@ START_TEST(why_explains_a_capture)
 		"kernel, on cgroup /system.slice/web\n",
 		"9.8 s before the trigger, 5 s after it, at 47 Hz\n",
 		"584 of 3 processes, in 4 stacks\n",
+		"  expected  940 samples on CPU, by the CPU time used; 931 were received\n",
+		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others 3.00 s, while the targets\n"
+		"            ran 1.00 s and waited 2.00 s for nothing at all\n",
 		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows each verdict on a capture by numbers as kernels give them, and that numbers that say nothing are
+ * called undetermined; and that statistics are read from files as kernels write them, or not at all.
+ */
+#include "common/cleanup.h"
+#include "consumer/cause.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+#define MILLISECOND 1000000UL
+#define SECOND (1000 * MILLISECOND)
+#define MIB (1L << 20)
+#define ROWS_MOST 3
+#define STATS_MOST 8
+
+/* ---- verdicts ---- */
+
+struct cause_case {
+	enum psi_resource resource;
+	bool of_system;
+	uint64_t stalled_us;
+	struct usage_row rows[ROWS_MOST];
+	struct kernel_stat stats[STATS_MOST];
+	const char *verdict, *because;
+};
+
+#define TARGET(...)                                                                                          \
+	{                                                                                                    \
+		.role = USAGE_TARGET, .process = {.comm = "victim", .tgid = 1, .sums = { __VA_ARGS__ } }     \
+	}
+#define OTHER(...)                                                                                           \
+	{                                                                                                    \
+		.role = USAGE_OTHER, .process = {.comm = "hog", .tgid = 2, .sums = { __VA_ARGS__ } }         \
+	}
+#define REST(...)                                                                                            \
+	{                                                                                                    \
+		.role = USAGE_REST, .process = {.sums = { __VA_ARGS__ } }                                    \
+	}
+#define SYSTEM KERNEL_STAT_SYSTEM
+
+static const struct cause_case cause_cases[] = {
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = 4 * SECOND) },
+	  .stats = { { "cpu.stat", 1, "", "throttled_usec", 1000, 4001000 },
+		     { "cpu.stat", 0, "", "throttled_usec", 5, 6 },
+		     { "cpu.stat", 1, "", "nr_throttled", 10, 60 },
+		     { "cpu.stat", 1, "", "nr_periods", 10, 61 } },
+	  .verdict = CAUSE_THROTTLED,
+	  .because = "/above was throttled for 4.00 s, in 50 of 51 periods, within 5.00 s" },
+	/* a little throttling is not why */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 2500000,
+	  .rows = { TARGET(.task.cpu_ns = 2500 * MILLISECOND, .stalled_cpu_ns = 2500 * MILLISECOND),
+		    OTHER(.task.cpu_ns = 2 * SECOND), REST(.task.cpu_ns = 500 * MILLISECOND) },
+	  .stats = { { "cpu.stat", 0, "", "throttled_usec", 0, 100000 } },
+	  .verdict = CAUSE_COMPETING,
+	  .because = "hog[2] took 2.00 s of CPU, all others 2.50 s, while the targets ran 2.50 s and waited "
+		     "2.50 s" },
+	{ .resource = PSI_CPU,
+	  .stalled_us = 5000000,
+	  .rows = { TARGET(.task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 10 * SECOND),
+		    OTHER(.task.cpu_ns = 100 * MILLISECOND) },
+	  .verdict = CAUSE_OWN_THREADS,
+	  .because = "the targets ran 10.00 s and waited 10.00 s, mostly for each other: all others ran 0.10 "
+		     "s" },
+	{ .resource = PSI_CPU, .rows = { OTHER(.task.cpu_ns = SECOND) }, .verdict = CAUSE_UNDETERMINED },
+	{ .resource = PSI_MEMORY,
+	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
+	  .stats = { { "memory.events", 0, "", "high", 7, 7 },
+		     { "memory.events", 0, "", "max", 7, 49 },
+		     { "memory.events", 1, "", "max", 7, 19 },
+		     { "memory.stat", 0, "", "workingset_refault_anon", 0, 256 },
+		     { "memory.stat", 0, "", "workingset_refault_file", 0, 256 },
+		     { "memory.stat", 1, "", "workingset_refault_file", 0, 9999 },
+		     { "vmstat", SYSTEM, "", "pgscan_direct", 0, 1 } },
+	  .verdict = CAUSE_OWN_LIMIT,
+	  .because = "/above/it met its memory.max 42 times, and had 2.0 MiB read again that were evicted "
+		     "before" },
+	{ .resource = PSI_MEMORY,
+	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
+	  .stats = { { "memory.events", 1, "", "high", -1, 3 }, { "memory.events", 0, "", "high", 1, 3 } },
+	  .verdict = CAUSE_OWN_LIMIT,
+	  .because = "/above/it met its memory.high 2 times, and had 0.0 MiB read again that were evicted "
+		     "before" },
+	{ .resource = PSI_MEMORY,
+	  .of_system = true,
+	  .rows = { TARGET(.stalled_memory_ns = SECOND), OTHER(.rss_bytes = 3 * MIB) },
+	  .stats = { { "vmstat", SYSTEM, "", "pgscan_direct", 0, 512 },
+		     { "vmstat", SYSTEM, "", "pgscan_kswapd", 0, 1024 },
+		     { "vmstat", SYSTEM, "", "allocstall_normal", 0, 20 },
+		     { "vmstat", SYSTEM, "", "allocstall_movable", 0, 3 } },
+	  .verdict = CAUSE_SHORTAGE,
+	  .because = "23 allocations of the system waited for reclaim, which looked at 2.0 MiB (kswapd: 4.0 "
+		     "MiB); of the others hog[2] has most, 3.0 MiB" },
+	/* a limit that cgroup1 knows of */
+	{ .resource = PSI_MEMORY,
+	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
+	  .stats = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 } },
+	  .verdict = CAUSE_OWN_LIMIT,
+	  .because =
+		  "the targets were in reclaim for 1.50 s, and nothing was reclaimed for the system: a limit "
+		  "of a cgroup, whose memory.events are not there to say which" },
+	/* without vmstat nobody knows */
+	{ .resource = PSI_MEMORY,
+	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
+	  .verdict = CAUSE_UNDETERMINED,
+	  .because = "the targets ran 0.00 s, waited 0.00 s for a CPU, 0.00 s for a disk and were 1.50 s in "
+		     "reclaim" },
+	{ .resource = PSI_IO,
+	  .rows = { TARGET(.task.read_bytes = 10 * MIB),
+		    OTHER(.task.read_bytes = 30 * MIB, .task.write_bytes = 4 * MIB),
+		    REST(.task.write_bytes = MIB) },
+	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
+	  .verdict = CAUSE_COMPETING,
+	  .because = "hog[2] read and wrote 34.0 MiB, all others 35.0 MiB, the targets 10.0 MiB" },
+	/* who reads again what a limit made it forget */
+	{ .resource = PSI_IO,
+	  .rows = { TARGET(.task.read_bytes = 4 * MIB) },
+	  .stats = { { "memory.events", 0, "", "max", 0, 9 },
+		     { "memory.stat", 0, "", "workingset_refault_file", 0, 768 },
+		     { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
+	  .verdict = CAUSE_OWN_LIMIT,
+	  .because = "/above/it met its memory.max 9 times, and had 3.0 MiB read again that were evicted "
+		     "before" },
+	{ .resource = PSI_IO,
+	  .rows = { TARGET(.task.write_bytes = 10 * MIB), OTHER(.task.write_bytes = MIB) },
+	  .stats = { { "diskstats", SYSTEM, "sda", "busy_ms", 0, 100 },
+		     { "diskstats", SYSTEM, "vda", "busy_ms", 100, 4600 },
+		     { "diskstats", SYSTEM, "vda", "reads", 0, 100 },
+		     { "diskstats", SYSTEM, "vda", "writes", 0, 900 },
+		     { "diskstats", SYSTEM, "vda", "read_ms", 0, 500 },
+		     { "diskstats", SYSTEM, "vda", "write_ms", 0, 4000 } },
+	  .verdict = CAUSE_DEVICE,
+	  .because = "vda was busy for 90 % of 5.00 s, with 1000 requests of 4.50 ms each" },
+	/* rarely asked, but slow */
+	{ .resource = PSI_IO,
+	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 100, 400 },
+		     { "diskstats", SYSTEM, "vda", "reads", 0, 10 },
+		     { "diskstats", SYSTEM, "vda", "read_ms", 0, 300 } },
+	  .verdict = CAUSE_DEVICE,
+	  .because = "vda was busy for 6 % of 5.00 s, with 10 requests of 30.00 ms each" },
+	{ .resource = PSI_IO,
+	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 100, 400 },
+		     { "diskstats", SYSTEM, "vda", "reads", 0, 100 },
+		     { "diskstats", SYSTEM, "vda", "read_ms", 0, 300 } },
+	  .verdict = CAUSE_UNDETERMINED },
+	{ .resource = PSI_IRQ, .verdict = CAUSE_UNDETERMINED },
+};
+
+START_TEST(verdicts)
+{
+	const struct cause_case *one = &cause_cases[_i];
+	struct capture capture = { .cause = { .trigger = { .resource = one->resource },
+					      .cgroup = one->of_system ? NULL : (char *)"/above/it" },
+				   .kernel_stats = { .from_ns = SECOND, .to_ns = 6 * SECOND } };
+	struct usage_row rows[ROWS_MOST];
+	struct kernel_stat stats[STATS_MOST];
+	struct pressure_reading readings[4] = { 0 };
+	struct cause cause;
+
+	memcpy(rows, one->rows, sizeof(rows));
+	memcpy(stats, one->stats, sizeof(stats));
+	capture.usage.rows = rows;
+	capture.usage.count = ROWS_MOST;
+	capture.kernel_stats.stats = stats;
+	while (capture.kernel_stats.count < STATS_MOST && stats[capture.kernel_stats.count].source)
+		capture.kernel_stats.count++;
+	for (size_t i = 0; i < ARRAY_SIZE(readings); i++) {
+		readings[i].scope = i & 1 && !one->of_system ? PRESSURE_CGROUP : PRESSURE_SYSTEM;
+		readings[i].resource = one->resource;
+		readings[i].totals.us[PSI_SOME] = i < 2 ? 77 : 77 + (i == 3 ? one->stalled_us : 1);
+	}
+	capture.pressure.readings = readings;
+	capture.pressure.count = ARRAY_SIZE(readings);
+	cause = cause_find(&capture);
+	ck_assert_str_eq(cause.verdict, one->verdict);
+	if (one->because)
+		ck_assert_str_eq(cause.because, one->because);
+}
+END_TEST
+
+/* ---- statistics ---- */
+
+static const struct kernel_stat *find(const struct kernel_stats *stats, int scope, const char *source,
+				      const char *device, const char *name)
+{
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+
+		if (stat->scope == scope && !strcmp(stat->source, source) && !strcmp(stat->device, device) &&
+		    !strcmp(stat->name, name))
+			return stat;
+	}
+	return NULL;
+}
+
+static void holds(const struct kernel_stats *stats, int scope, const char *source, const char *device,
+		  const char *name, int64_t before, int64_t after)
+{
+	const struct kernel_stat *stat = find(stats, scope, source, device, name);
+
+	ck_assert_msg(stat, "%s of %s is not there", name, source);
+	ck_assert_int_eq(stat->before, before);
+	ck_assert_int_eq(stat->after, after);
+}
+
+START_TEST(files_of_a_cgroup_and_those_above)
+{
+	_cleanup_free_ char *mount = directory_make();
+	struct kernel_stats stats;
+
+	file_put_below(mount, "a/b/cpu.stat",
+		       "usage_usec 10\nuser_usec 7\nnr_throttled 1\nthrottled_usec 100\n");
+	file_put_below(mount, "a/b/cpu.max", "20000 100000\n");
+	file_put_below(mount, "a/b/memory.max", "max\n");
+	file_put_below(mount, "a/b/memory.high", "67108864\n");
+	file_put_below(mount, "a/b/memory.stat", "anon 4096\npgscan 5\nworkingset_refault_file 1\n");
+	file_put_below(mount, "a/b/io.stat",
+		       "254:0 rbytes=1 wbytes=2 rios=3 wios=4\n8:0 rbytes=5 wbytes=6\n");
+	file_put_below(mount, "a/memory.events", "low 0\nhigh 0\nmax 3\noom 0\n");
+	file_put_below(mount, "cpu.stat", "usage_usec 1000\n");
+	kernel_stats_begin(&stats, mount, "/a/b", SECOND);
+	file_put_below(mount, "a/b/cpu.stat",
+		       "usage_usec 30\nuser_usec 7\nnr_throttled 2\nthrottled_usec 900\n");
+	file_put_below(mount, "a/b/memory.max", "4096\n");
+	file_put_below(mount, "a/b/memory.stat", "anon 8192\nworkingset_refault_file 9\npgscan 6\n");
+	file_put_below(mount, "a/b/io.stat",
+		       "8:0 rbytes=5 wbytes=7\n254:0 rbytes=1 wbytes=20 rios=3 wios=5\n");
+	file_put_below(mount, "a/memory.events", "low 0\nhigh 0\nmax 5\noom 0\n");
+	file_put_below(mount, "cpu.stat", "usage_usec 2000\n");
+	kernel_stats_end(&stats, mount, "/a/b", 3 * SECOND);
+
+	ck_assert_uint_eq(stats.from_ns, SECOND);
+	ck_assert_uint_eq(stats.to_ns, 3 * SECOND);
+	holds(&stats, 0, "cpu.stat", "", "usage_usec", 10, 30);
+	holds(&stats, 0, "cpu.stat", "", "throttled_usec", 100, 900);
+	holds(&stats, 0, "cpu.max", "", "quota_usec", 20000, 20000);
+	holds(&stats, 0, "memory.max", "", "bytes", -1, 4096);
+	holds(&stats, 0, "memory.high", "", "bytes", 67108864, 67108864);
+	holds(&stats, 0, "memory.stat", "", "pgscan", 5, 6);
+	holds(&stats, 0, "memory.stat", "", "workingset_refault_file", 1, 9);
+	holds(&stats, 0, "io.stat", "254:0", "wbytes", 2, 20);
+	holds(&stats, 0, "io.stat", "8:0", "wbytes", 6, 7);
+	holds(&stats, 1, "memory.events", "", "max", 3, 5);
+	holds(&stats, 2, "cpu.stat", "", "usage_usec", 1000, 2000);
+	/* what did not change, and what is no business of ours */
+	ck_assert_ptr_null(find(&stats, 0, "cpu.stat", "", "user_usec"));
+	ck_assert_ptr_null(find(&stats, 0, "memory.stat", "", "anon"));
+	ck_assert_ptr_null(find(&stats, 1, "memory.events", "", "oom"));
+	/* of this machine */
+	ck_assert_ptr_nonnull(find(&stats, KERNEL_STAT_SYSTEM, "vmstat", "", "pgfault"));
+	kernel_stats_free(&stats);
+}
+END_TEST
+
+START_TEST(scopes)
+{
+	static const int lengths[] = { 6, 2, 1, -1, -1 };
+
+	for (int i = 0; i < (int)ARRAY_SIZE(lengths); i++)
+		ck_assert_int_eq(kernel_stat_scope_length(&(struct kernel_stat){ .scope = i }, "/a/bcd"),
+				 lengths[i]);
+	ck_assert_int_eq(kernel_stat_scope_length(&(struct kernel_stat){ .scope = 0 }, "/"), 1);
+	ck_assert_int_eq(kernel_stat_scope_length(&(struct kernel_stat){ .scope = 1 }, "/"), -1);
+}
+END_TEST
+
+START_TEST(strange_files)
+{
+	_cleanup_free_ char *mount = directory_make(), *many = calloc(1, 200000);
+	struct kernel_stats stats;
+	size_t length = 0;
+
+	for (int i = 0; i < 9000; i++)
+		length += (size_t)sprintf(many + length, "n%d %d\n", i, i);
+	file_put_below(mount, "x/cpu.stat", many);
+	file_put_below(mount, "x/cpu.max", "max 100000\n");
+	file_put_below(mount, "x/memory.events",
+		       "\n \nmax\nmax x\nmax 18446744073709551615\n"
+		       "a_name_that_is_longer_than_thirty_one_characters 7\n");
+	file_put_below(mount, "x/io.stat", "254:0\n254:1 =\n254:2 rbytes\n254:3 rbytes=x wbytes=3 =4\n=\n");
+	kernel_stats_begin(&stats, mount, "/x", SECOND);
+	kernel_stats_end(&stats, mount, "/x", 2 * SECOND);
+	ck_assert_uint_le(stats.count, 4096);
+	ck_assert_ptr_null(find(&stats, 0, "cpu.max", "", "quota_usec"));
+	kernel_stats_free(&stats);
+	/* a cgroup that is gone */
+	kernel_stats_begin(&stats, mount, "/x", SECOND);
+	directory_remove(mount);
+	kernel_stats_end(&stats, mount, "/x", 2 * SECOND);
+	ck_assert_ptr_nonnull(find(&stats, 0, "cpu.stat", "", "n1"));
+	ck_assert_int_eq(find(&stats, 0, "cpu.stat", "", "n1")->after, -1);
+	kernel_stats_free(&stats);
+}
+END_TEST
+
+Suite *cause_suite(void)
+{
+	Suite *suite = suite_create("cause");
+	TCase *tcase = tcase_create("cause");
+
+	tcase_add_loop_test(tcase, verdicts, 0, ARRAY_SIZE(cause_cases));
+	tcase_add_test(tcase, files_of_a_cgroup_and_those_above);
+	tcase_add_test(tcase, scopes);
+	tcase_add_test(tcase, strange_files);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
