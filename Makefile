@@ -99,6 +99,7 @@ export DEPENDENCIES
 # And what only make bench needs.
 define BENCH_DEPENDENCIES
 linux-perf       what bourdon's cost is held against
+libbpf-tools     offcputime, which its cost of a context switch is held against
 endef
 export BENCH_DEPENDENCIES
 

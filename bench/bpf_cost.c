@@ -33,7 +33,7 @@ struct pins {
 
 struct reading {
 	struct program_stats sampler, switcher, all;
-	uint64_t samples;
+	uint64_t samples, offcpu_stacks, offcpu_slots;
 };
 
 static int open_pin(const char *directory, const char *name)
@@ -118,6 +118,8 @@ static int read_state(const struct pins *pins, struct reading *ret_reading)
 	if (result < 0)
 		return result;
 	reading.samples = counters[COUNTER_SAMPLES_ONCPU];
+	reading.offcpu_stacks = counters[COUNTER_OFFCPU_STACKS];
+	reading.offcpu_slots = counters[COUNTER_SAMPLES_OFFCPU];
 	*ret_reading = reading;
 	return 0;
 }
@@ -168,10 +170,11 @@ static int measure(const struct pins *pins, unsigned long long seconds)
 	if (result < 0)
 		return result;
 	printf("runs=%" PRIu64 " run_ns=%" PRIu64 " samples=%" PRIu64 " all_ns=%" PRIu64 " switches=%" PRIu64
-	       " switches_ns=%" PRIu64 " user_frames=%.1f wall_ns=%" PRIu64 "\n",
+	       " switches_ns=%" PRIu64 " offcpu_stacks=%" PRIu64 " offcpu_slots=%" PRIu64 " user_frames=%.1f wall_ns=%" PRIu64 "\n",
 	       after.sampler.runs - before.sampler.runs, after.sampler.run_ns - before.sampler.run_ns,
 	       after.samples - before.samples, after.all.run_ns - before.all.run_ns,
 	       after.switcher.runs - before.switcher.runs, after.switcher.run_ns - before.switcher.run_ns,
+	       after.offcpu_stacks - before.offcpu_stacks, after.offcpu_slots - before.offcpu_slots,
 	       mean_user_frames(pins, began_ns), ended_ns - began_ns);
 	return 0;
 }

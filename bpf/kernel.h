@@ -127,7 +127,13 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
+/* x86 and arm64 keep it there: CONFIG_THREAD_INFO_IN_TASK. */
+struct thread_info {
+	__u32 cpu;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	int pid;

@@ -63,6 +63,14 @@ struct totals_map {
 	__type(value, struct totals);
 };
 
+struct clocks_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* the loader: CPUs */
+	__type(key, __u32);
+	__type(value, struct stall_clock);
+};
+
 extern struct patterns_map patterns_a SEC(".maps");
 extern struct patterns_map patterns_b SEC(".maps");
 extern struct control_map control SEC(".maps");
@@ -78,6 +86,12 @@ static __always_inline void count(__u32 counter)
 
 	if (value)
 		__sync_fetch_and_add(value, 1);
+}
+
+/* Stores that user space must see in this order; an exchange is a full barrier (kernel 5.12). */
+static __always_inline void publish(__u64 *seq, __u64 value)
+{
+	__sync_lock_test_and_set(seq, value);
 }
 
 static __always_inline struct control *control_get(void)

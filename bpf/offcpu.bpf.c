@@ -7,6 +7,7 @@
  * A stack can only be taken when the thread leaves, and only when it comes back is known whether that was
  * worth a slot. Until then it lies in `offcpu_open`, where a consumer finds who has not come back.
  */
+#include "bpf/clocks.h"
 #include "bpf/sample.h"
 
 #define TASK_DEAD 0x80U
@@ -45,7 +46,10 @@ struct thread {
 	__u8 stall;
 	__u8 has_stack; /* its element of offcpu_open is of this interval */
 	__u8 reserved[6];
+	struct counted counted;
 };
+
+struct clocks_map clocks SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -199,6 +203,7 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 	sample->stall = thread->stall;
 	take_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
 	take_user_stack(ctx, sample, &state->scratch, thread->left_ns);
+	count(COUNTER_OFFCPU_STACKS);
 	publish(&open->seq_again, thread->left_ns);
 	publish(&open->sample.seq, thread->left_ns);
 	return true;
@@ -215,6 +220,34 @@ static __always_inline bool wants_stack(const struct thread *thread, const struc
 	for (__u32 i = 0; i < STALL_CLASSES; i++)
 		carried_ns += thread->carried_ns[i];
 	return thread->usual_ns + carried_ns >= shared->offcpu_min_ns;
+}
+
+static __always_inline __u64 clock_counts_off(const struct thread *thread)
+{
+	__u64 counts = thread->stall & STALL_MEMORY || thread->reclaim_depth ? CLOCK_IN_MEMSTALL : 0;
+
+	if (!thread->state)
+		return counts | CLOCK_RUNNABLE;
+	return thread->stall & STALL_IO ? counts | CLOCK_IN_IOWAIT : counts;
+}
+
+/*
+ * in_memstall alone does not count here: nothing would tell when a thread that came back from waiting for a
+ * refault clears it, a moment later.
+ */
+static __always_inline __u64 clock_counts_on(const struct thread *thread)
+{
+	return CLOCK_RUNNABLE | CLOCK_ON_CPU | (thread->reclaim_depth ? CLOCK_IN_MEMSTALL : 0);
+}
+
+/* Runnable, in the queue of the CPU that was chosen for it. */
+static __always_inline void clocks_queue(struct thread *thread, struct task_struct *task, __u64 now_ns)
+{
+	struct control *shared = control_get();
+
+	if (shared && clocks_run(&thread->counted, shared))
+		clocks_count(&thread->counted, thread->counted.epoch, BPF_CORE_READ(task, thread_info.cpu),
+			     CLOCK_RUNNABLE | (thread->counted.counts & CLOCK_IN_MEMSTALL), now_ns);
 }
 
 static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const struct control *shared,
@@ -244,6 +277,9 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	thread->woken_ns = thread->state ? 0 : now_ns;
 	thread->left_ns = now_ns;
 	thread->has_stack = 0;
+	if (clocks_join(&thread->counted, shared))
+		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
+			     clock_counts_off(thread), now_ns);
 	if (bucket_take(&state->stacks, now_ns, shared->offcpu_stacks_hz,
 			wants_stack(thread, shared) ? 0 : SECOND_NS / 2))
 		thread->has_stack = open_write(ctx, state, target, task, thread);
@@ -309,7 +345,12 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	__u64 blocked_ns, queued_ns, away_ns, carried_blocked_ns, carried_queued_ns;
 	struct open_interval *open;
 
-	if (!thread || !thread->left_ns)
+	if (!thread)
+		return;
+	if (clocks_run(&thread->counted, shared))
+		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
+			     clock_counts_on(thread), now_ns);
+	if (!thread->left_ns)
 		return;
 	if (thread->left_ns < target->since_ns) {
 		thread->left_ns = 0; /* when its process was no target, or one and then none */
@@ -410,6 +451,7 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	if (!thread || !thread->left_ns || thread->woken_ns)
 		return 0;
 	thread->woken_ns = bpf_ktime_get_ns();
+	clocks_queue(thread, task, thread->woken_ns);
 	open = thread->has_stack ? bpf_map_lookup_elem(&offcpu_open, &tid) : NULL;
 	if (open)
 		open->sample.woken_ns = thread->woken_ns;
@@ -437,6 +479,12 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 /* What is left of a thread that ends, or that has another id from now on. */
 static __always_inline void forget(__u32 tid)
 {
+	struct thread *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	struct control *shared = control_get();
+
+	if (thread && shared && clocks_run(&thread->counted, shared))
+		clocks_count(&thread->counted, thread->counted.epoch, thread->counted.cpu, 0,
+			     bpf_ktime_get_ns());
 	bpf_map_delete_elem(&offcpu_threads, &tid);
 	bpf_map_delete_elem(&offcpu_open, &tid);
 }
@@ -468,6 +516,15 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
  * Memory stalls mostly on the CPU: in reclaim and compaction, which PSI brackets as the tracepoints do
  * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). One may lie within another.
  */
+static __always_inline void clocks_stall(struct thread *thread, __u64 now_ns)
+{
+	struct control *shared = control_get();
+
+	if (shared && clocks_join(&thread->counted, shared))
+		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
+			     clock_counts_on(thread), now_ns);
+}
+
 static __always_inline void enter_reclaim(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -482,6 +539,7 @@ static __always_inline void enter_reclaim(void)
 	if (thread && !thread->reclaim_depth++) {
 		thread->reclaim_ns = bpf_ktime_get_ns();
 		thread->reclaim_off_ns = 0;
+		clocks_stall(thread, thread->reclaim_ns);
 	}
 }
 
@@ -494,6 +552,7 @@ static __always_inline void leave_reclaim(void)
 
 	if (!thread || !thread->reclaim_depth || --thread->reclaim_depth)
 		return;
+	clocks_stall(thread, bpf_ktime_get_ns());
 	sums = totals_find(task->tgid, BPF_CORE_READ(task, group_leader, start_boottime));
 	if (!sums)
 		return;

@@ -21,12 +21,6 @@ struct stack_scratch {
 	struct user_block user_block;
 };
 
-/* Stores that user space must see in this order; an exchange is a full barrier (kernel 5.12). */
-static __always_inline void publish(__u64 *seq, __u64 value)
-{
-	__sync_lock_test_and_set(seq, value);
-}
-
 /* All are counted; one a second and CPU says who, and why. */
 static __always_inline void note_stack_error(struct stack_scratch *scratch, __u64 now_ns, __u32 tgid,
 					     __u32 code, long error)

@@ -10,13 +10,14 @@
  *   2  the counter of CPUs that lost their clock
  *   3  off-CPU intervals, open and ended, the exact totals of each process, and the budgets of both in
  * control
+ *   4  stall clocks, and what starts them in control; the counter of stacks off CPU
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
 
 #include <linux/types.h>
 
-#define BOURDON_ABI 3U
+#define BOURDON_ABI 4U
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
 
@@ -68,6 +69,40 @@ struct control {
 	/* the budgets of one CPU, a second: each a bucket that holds a second's */
 	__u32 offcpu_stacks_hz; /* stacks taken when a thread leaves the CPU */
 	__u32 offcpu_slots_hz;  /* slots of the ring */
+	/* the stall clocks: which run, and of which threads */
+	__u64 clocks_cgroup; /* of this cgroup and those below it; 0: of all targets */
+	__u32 clocks_level;  /* how many cgroups are above it */
+	__u32 clocks_epoch;  /* 0: they stand still; another number: they begin anew */
+};
+
+/*
+ * ---- clocks: per CPU, how long threads of targets stalled there ----
+ *
+ * What kernel/sched/psi.c keeps of a cgroup on each CPU (psi_group_cpu), of targets alone. Programs write,
+ * but only on behalf of threads that they have seen leave that CPU or come to it since the clocks began.
+ */
+
+#define CLOCK_CPU 0U    /* a thread was runnable, and did not run */
+#define CLOCK_MEMORY 1U /* a thread was in a memory stall, on CPU or off */
+#define CLOCK_IO 2U     /* a thread waited for I/O */
+#define CLOCK_RESOURCES 3U
+
+/* Threads, 16 bits of `counts` each. */
+#define CLOCK_RUNNABLE 1ULL /* those on CPU, too */
+#define CLOCK_ON_CPU (1ULL << 16)
+#define CLOCK_IN_MEMSTALL (1ULL << 32)
+#define CLOCK_IN_IOWAIT (1ULL << 48)
+#define CLOCK_MASK 0xffffULL
+
+#define CLOCKS_BEGIN (~0ULL) /* an epoch: the rest is being zeroed */
+
+struct stall_clock {
+	__u64 epoch; /* of control, which the rest is of */
+	__u64 counts;
+	__u64 since_ns; /* CLOCK_MONOTONIC: until then the sums below are complete */
+	__u64 nonidle_ns;
+	__u64 some_ns[CLOCK_RESOURCES];
+	__u64 reserved;
 };
 
 /* ---- oncpu, offcpu: per-CPU rings of slots; slot i of CPU c is element c * slots_per_cpu + i ---- */
@@ -268,7 +303,8 @@ struct mapping_record {
 #define COUNTER_SAMPLES_OFFCPU 12U
 #define COUNTER_OFFCPU_UNSTACKED 13U /* intervals long enough for a slot that were over a budget */
 #define COUNTER_OFFCPU_UNTRACKED 14U /* threads of which no intervals are known: no memory */
-#define COUNTERS 15U
+#define COUNTER_OFFCPU_STACKS 15U    /* taken when a thread left the CPU */
+#define COUNTERS 16U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -278,7 +314,9 @@ ABI_SIZE(record_header, 4);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);
-ABI_SIZE(control, 32);
+ABI_SIZE(control, 48);
+ABI_CHECK(control, clocks_cgroup, 32);
+ABI_SIZE(stall_clock, 64);
 ABI_CHECK(control, heartbeat_ns, 8);
 ABI_CHECK(sample, seq, 8);
 ABI_CHECK(sample, tgid, 72);

@@ -22,6 +22,7 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_SAMPLES_OFFCPU] = "samples-offcpu",
 	[COUNTER_OFFCPU_UNSTACKED] = "offcpu-over-budget",
 	[COUNTER_OFFCPU_UNTRACKED] = "offcpu-untracked",
+	[COUNTER_OFFCPU_STACKS] = "offcpu-stacks",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

@@ -14,6 +14,7 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 	[PIN_OFFCPU_OPEN] = { "offcpu_open", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct open_interval),
 			      0440 },
 	[PIN_TOTALS] = { "totals", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct totals), 0440 },
+	[PIN_CLOCKS] = { "clocks", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct stall_clock), 0440 },
 	[PIN_CONTROL] = { "control", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct control), 0660 },
 	[PIN_EVENTS] = { "events", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },
 	[PIN_ERRORS] = { "errors", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },

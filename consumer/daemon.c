@@ -514,6 +514,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	daemon->recorder = (struct recorder){ .pinned = pinned,
 					      .targets = &daemon->tracking.targets,
 					      .usage = &daemon->tracking.usage,
+					      .clocks = { .pinned = pinned },
 					      .own_counters = settings->own_counters,
 					      .rings = { .slots = pinned->slots,
 							 .slots_per_cpu = pinned->manifest.slots_per_cpu,

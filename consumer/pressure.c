@@ -31,7 +31,7 @@ static void add(struct pressure *pressure, const struct pressure_reading *readin
 
 void pressure_read(struct pressure *pressure, uint64_t now_ns)
 {
-	for (int scope = 0; scope < PRESSURE_SCOPES; scope++) {
+	for (int scope = 0; scope < PRESSURE_TARGETS; scope++) {
 		for (int resource = 0; resource < PRESSURE_RESOURCES; resource++) {
 			struct pressure_reading reading = { .at_ns = now_ns,
 							    .scope = (enum pressure_scope)scope,
@@ -44,9 +44,22 @@ void pressure_read(struct pressure *pressure, uint64_t now_ns)
 	}
 }
 
+void pressure_add_targets(struct pressure *pressure, uint64_t now_ns,
+			  const uint64_t some_us[PRESSURE_RESOURCES])
+{
+	for (int resource = 0; resource < PRESSURE_RESOURCES; resource++) {
+		struct pressure_reading reading = { .at_ns = now_ns,
+						    .scope = PRESSURE_TARGETS,
+						    .resource = (enum psi_resource)resource,
+						    .totals = { { some_us[resource] }, { true, false } } };
+
+		add(pressure, &reading);
+	}
+}
+
 void pressure_close(struct pressure *pressure)
 {
-	for (int scope = 0; scope < PRESSURE_SCOPES; scope++)
+	for (int scope = 0; scope < PRESSURE_TARGETS; scope++)
 		for (int resource = 0; resource < PRESSURE_RESOURCES; resource++)
 			cleanup_close(&pressure->fds[scope][resource]);
 }

@@ -8,7 +8,8 @@
 
 #include "common/psi.h"
 
-enum pressure_scope { PRESSURE_SYSTEM, PRESSURE_CGROUP, PRESSURE_SCOPES };
+/* The last has no files: what PSI would say of the targets alone. */
+enum pressure_scope { PRESSURE_SYSTEM, PRESSURE_CGROUP, PRESSURE_TARGETS, PRESSURE_SCOPES };
 
 #define PRESSURE_RESOURCES (PSI_IO + 1) /* cpu, memory, io */
 
@@ -21,7 +22,7 @@ struct pressure_reading {
 
 /* One that was never opened is PRESSURE_EMPTY. */
 struct pressure {
-	int fds[PRESSURE_SCOPES][PRESSURE_RESOURCES];
+	int fds[PRESSURE_TARGETS][PRESSURE_RESOURCES];
 	struct pressure_reading *readings;
 	uint32_t count, room;
 };
@@ -40,6 +41,10 @@ void pressure_open(struct pressure *pressure, const char *mount, const char *cgr
 
 /* Reads all of them. The readings of one call have one time. */
 void pressure_read(struct pressure *pressure, uint64_t now_ns);
+
+/* Adds what somebody else counted, of the resources in their order. */
+void pressure_add_targets(struct pressure *pressure, uint64_t now_ns,
+			  const uint64_t some_us[PRESSURE_RESOURCES]);
 
 /* Closes the files; the readings stay. */
 void pressure_close(struct pressure *pressure);

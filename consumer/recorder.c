@@ -32,6 +32,7 @@ int recorder_open(struct recorder *recorder, int epoll)
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &recorder->pace_source };
 
 	recorder->pace_source.kind = SOURCE_PACE;
+	stall_clocks_stop(&recorder->clocks); /* who was here before may have ended before its capture did */
 	recorder->open = calloc(OPEN_AT_ONCE, sizeof(*recorder->open));
 	recorder->pace = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (!recorder->open)
@@ -213,6 +214,27 @@ static uint64_t unstacked_of(const struct capture_usage *usage)
 	return sum;
 }
 
+/* PSI's totals of the system and of the cgroup, and at the same moment what it would say of the targets
+ * alone. */
+static void read_pressure(struct recorder *recorder, const struct active *active, uint64_t now_ns)
+{
+	uint64_t some_us[CLOCK_RESOURCES];
+
+	pressure_read(&active->capture->pressure, now_ns);
+	if (active->has_clocks && stall_clocks_read(&recorder->clocks, now_ns, some_us))
+		pressure_add_targets(&active->capture->pressure, now_ns, some_us);
+}
+
+/* How many cgroups are above it. */
+static uint32_t level_of(const char *cgroup)
+{
+	uint32_t level = 0;
+
+	for (const char *at = cgroup; *at; at++)
+		level += *at == '/' && at[1];
+	return level;
+}
+
 /* Closes the ledger and hands the capture over. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
@@ -220,10 +242,12 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	uint64_t counters[COUNTERS], now_ns = clock_monotonic_ns();
 	struct describing describing = { recorder, active };
 
+	read_pressure(recorder, active, now_ns);
+	if (active->has_clocks)
+		stall_clocks_stop(&recorder->clocks);
 	take_open(recorder, active, now_ns);
 	capture_usage_end(&active->capture->usage, recorder->usage, describe_usage, &describing);
 	active->capture->losses[LOSS_OFFCPU_UNSTACKED] = unstacked_of(&active->capture->usage);
-	pressure_read(&active->capture->pressure, now_ns);
 	pressure_close(&active->capture->pressure);
 	kernel_stats_end(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			 now_ns);
@@ -275,12 +299,16 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 	}
 	capture_usage_begin(&active->capture->usage, recorder->usage);
 	pressure_open(&active->capture->pressure, cgroups_mount(recorder->cgroups), watch->cgroup);
-	pressure_read(&active->capture->pressure, now_ns);
+	active->has_clocks = stall_clocks_start(&recorder->clocks, watch->cgroup ? watch->cgroup_id : 0,
+						watch->cgroup ? level_of(watch->cgroup) : 0, now_ns);
+	read_pressure(recorder, active, now_ns);
 	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), watch->cgroup,
 			   now_ns);
 	counters_read(recorder->pinned->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	active->capture->losses[LOSS_WATCH_SUPPRESSED] = watch->suppressed;
 	if (!store_thread_begin(recorder->store, active->capture)) {
+		if (active->has_clocks)
+			stall_clocks_stop(&recorder->clocks);
 		capture_free(active->capture);
 		free(active->cgroup);
 		return -EBUSY;
@@ -322,7 +350,7 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 		if (ends)
 			end_capture(recorder, i, false);
 		else
-			pressure_read(&recorder->active[i].capture->pressure, now_ns);
+			read_pressure(recorder, &recorder->active[i], now_ns);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "consumer/event_source.h"
 #include "consumer/own_counters.h"
 #include "consumer/pinned.h"
+#include "consumer/stall_clocks.h"
 #include "consumer/store_thread.h"
 #include "consumer/targets.h"
 #include "consumer/watches.h"
@@ -23,6 +24,7 @@ struct active {
 	char *cgroup; /* the watch's; NULL: the whole system */
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
+	bool has_clocks; /* they run for it */
 };
 
 struct recorder {
@@ -38,6 +40,7 @@ struct recorder {
 	int pace;                   /* a timer that runs while captures are taken */
 	uint64_t history_ns;        /* the longest that a rule wants */
 	struct open_interval *open; /* room for what is read of offcpu_open at once */
+	struct stall_clocks clocks; /* of one capture at a time: others have no such numbers */
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
 };

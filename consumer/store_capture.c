@@ -225,7 +225,9 @@ static int write_pressure(struct writing *writing)
 		result = sql_run(writing->sql, writing->statements->add_pressure, NULL, "iittii",
 				 (int64_t)writing->capture_id,
 				 cause->triggered_at + (int64_t)(reading->at_ns - cause->triggered_ns),
-				 reading->scope == PRESSURE_SYSTEM ? "system" : cause->cgroup,
+				 reading->scope == PRESSURE_SYSTEM    ? "system"
+				 : reading->scope == PRESSURE_TARGETS ? "targets"
+								      : cause->cgroup,
 				 psi_resource_names[reading->resource], (int64_t)totals->us[PSI_SOME],
 				 totals->has[PSI_FULL] ? (int64_t)totals->us[PSI_FULL] : (int64_t)-1);
 	}

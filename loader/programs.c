@@ -57,6 +57,8 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 		result = bpf_map__set_max_entries(programs->bpf->maps.offcpu_threads,
 						  THREADS_A_TARGET * settings->targets);
 	if (!result)
+		result = bpf_map__set_max_entries(programs->bpf->maps.clocks, programs->rings);
+	if (!result)
 		result = bourdon_bpf__load(programs->bpf);
 	return result ? result : stamp_abi(programs);
 }

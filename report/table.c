@@ -24,7 +24,10 @@ void cell_number(const struct query *query, const char *name, char *into, size_t
 
 void cell_percent(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
-	format_percent(query_real(query, name), into, into_bytes);
+	if (query_is_null(query, name))
+		snprintf(into, into_bytes, "-");
+	else
+		format_percent(query_real(query, name), into, into_bytes);
 }
 
 void cell_duration_ns(const struct query *query, const char *name, char *into, size_t into_bytes)

@@ -213,13 +213,17 @@ static void print_hot_stacks(FILE *out, struct query *query)
 static void print_pressure(FILE *out, struct query *query)
 {
 	static const struct column columns[] = {
-		{ "RESOURCE", "resource", -8, cell_text },        { "SOME", "some_ns", 8, cell_duration_ns },
-		{ "FULL", "full_ns", 8, cell_duration_ns },       { "OF", "of_ns", 8, cell_duration_ns },
-		{ "TARGETS", "targets_ns", 8, cell_duration_ns }, { "SCOPE", "scope", -51, cell_text },
+		{ "RESOURCE", "resource", -8, cell_text },
+		{ "SOME", "some_ns", 8, cell_duration_ns },
+		{ "FULL", "full_ns", 8, cell_duration_ns },
+		{ "OF", "of_ns", 8, cell_duration_ns },
+		{ "TARGETS", "targets_ns", 8, cell_duration_ns },
+		{ "EXPLAINED", "explained_percent", 9, cell_percent },
+		{ "SCOPE", "scope", -40, cell_text },
 	};
 
-	fprintf(out, "pressure from the trigger on, as the kernel counts it, and how long the targets' "
-		     "threads stalled\n");
+	fprintf(out, "pressure from the trigger on, as the kernel counts it, how long the targets' threads "
+		     "stalled,\nand what these explain of it by the kernel's own formula\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a context switch costs: of threads that are no targets, of targets, and of targets while a capture is taken.
-# Two threads on one CPU wake each other through a pipe, which is as often as a CPU can switch.
+# What a context switch costs: of threads that are no targets, of targets, and of targets while a capture is taken;
+# beside offcputime of libbpf-tools, which is told to look at another process, or at this one. Two threads on one CPU
+# wake each other through a pipe, which is as often as a CPU can switch.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-PAIRS=1000000000 # more than any round has time for
+PAIRS=1000000000         # more than any round has time for
+STACKS_HZ_CAPTURING=4000 # the budgets of consumer/recorder.c; slots: as many as half a ring has, four times a second
+SLOTS_HZ_CAPTURING=$((2 * (1 << 20) / 1392))
 
 # pair_start: its pid is in PAIR
 pair_start() {
@@ -20,21 +23,44 @@ switched() {
 	awk '$1 == "ctxt" { print $2 }' /proc/stat
 }
 
-# measure NAME: switches a second of this machine, and what a run of the program costs
+# our_cost NAME: of a run of our program, into NAME.ns; how many stacks it took and slots it wrote a second, and which
+# part of a CPU all of it took
+our_cost() {
+	local line
+	line=$(bpf_cost "$ROUND_SECONDS")
+	calc "$(value switches_ns <<< "$line") / $(value switches <<< "$line")" >> "$WORK/$1.ns"
+	calc "$(value offcpu_stacks <<< "$line") / $ROUND_SECONDS" >> "$WORK/$1.stacks"
+	calc "$(value offcpu_slots <<< "$line") / $ROUND_SECONDS" >> "$WORK/$1.slots"
+}
+
+# their_cost NAME PID: of a run of offcputime's program, which looks at that process, into NAME.ns
+their_cost() {
+	offcputime -p "$2" $((ROUND_SECONDS + 2)) > "$WORK/offcputime" 2>&1 &
+	CHILDREN+=($!)
+	until bpftool -j prog show name sched_switch 2> /dev/null | jq -e 'length > 0' > /dev/null; do sleep 0.05; done
+	with_sysctl kernel.bpf_stats_enabled 1 sleep "$ROUND_SECONDS"
+	bpftool -j prog show name sched_switch | jq -s 'flatten | map(select(.run_cnt)) |
+		(map(.run_time_ns) | add) / (map(.run_cnt) | add)' >> "$WORK/$1.ns"
+}
+
+# measure NAME [PID]: switches a second of this machine, and what a run of the program costs; with a PID, or "pair", of
+# offcputime's
 measure() {
 	local before
 	pair_start
-	sleep 0.5
+	sleep 0.5 # it is at its full speed
 	before=$(switched)
 	if [[ $1 == none ]]; then
 		sleep "$ROUND_SECONDS"
+	elif [[ -z ${2-} ]]; then
+		our_cost "$1"
 	else
-		bpf_cost "$ROUND_SECONDS" | awk '{ for (i = 1; i <= NF; i++) { split($i, pair, "="); number[pair[1]] = pair[2] }
-			printf "%.1f\n", number["switches_ns"] / number["switches"] }' >> "$WORK/$1.ns"
+		their_cost "$1" "${2/pair/$PAIR}"
 	fi
 	calc "($(switched) - $before) / $ROUND_SECONDS" >> "$WORK/$1.rate"
 	kill -KILL "$PAIR"
 	wait "$PAIR" 2> /dev/null || true
+	[[ -z ${2-} ]] || wait "${CHILDREN[-1]}" 2> /dev/null || true
 }
 
 # arm_capturing COMM: a rule that fires at once, and captures for as long as the round lasts
@@ -52,6 +78,8 @@ cgroup_make
 for ((round = 1; round <= ROUNDS; round++)); do
 	doing "round $round of $ROUNDS"
 	measure none
+	measure offcputime-others 1
+	measure offcputime-targets pair
 	arm no_such_process
 	measure others
 	disarm
@@ -62,11 +90,20 @@ for ((round = 1; round <= ROUNDS; round++)); do
 	measure capturing
 	disarm
 done
-row 'a switch between threads that are no targets' "$(spread 0 ns < "$WORK/others.ns")"
-row 'a switch between targets' "$(spread 0 ns < "$WORK/targets.ns")"
-row 'a switch between targets, while a capture is taken' "$(spread 0 ns < "$WORK/capturing.ns")"
-for kind in others targets capturing; do
-	row "switches a second of a pair on one CPU, $kind (reference: without bourdon)" "$(spread 0 /s < "$WORK/$kind.rate")" \
-		"$(spread 0 /s < "$WORK/none.rate")" \
-		"$(paste "$WORK/$kind.rate" "$WORK/none.rate" | awk '{ print $1 / $2 }' | median | xargs printf '%.2f')"
+
+# compared WHAT OURS THEIRS UNIT SUFFIX: medians, and the ratio of each round
+compared() {
+	row "$1" "$(spread 0 "$4" < "$WORK/$2.$5")" "$(spread 0 "$4" < "$WORK/$3.$5")" \
+		"$(paste "$WORK/$2.$5" "$WORK/$3.$5" | awk '{ print $1 / $2 }' | median | xargs printf '%.2f')"
+}
+compared 'a switch between threads that are no targets (reference: offcputime -p of another)' others offcputime-others ns ns
+compared 'a switch between targets (reference: offcputime -p of them)' targets offcputime-targets ns ns
+compared 'a switch between targets, while a capture is taken (reference: the same)' capturing offcputime-targets ns ns
+for kind in others targets capturing offcputime-others offcputime-targets; do
+	compared "switches a second of a pair on one CPU, $kind (reference: with nothing)" "$kind" none /s rate
+done
+rate=$(median < "$WORK/capturing.rate" | xargs printf '%.0f')
+for what in "stacks $STACKS_HZ_CAPTURING" "slots $SLOTS_HZ_CAPTURING"; do
+	row_at_most "off-CPU ${what% *} a second of one CPU, while a capture is taken, at $rate switches a second" \
+		"$(spread 0 /s < "$WORK/capturing.${what% *}")" "$(median < "$WORK/capturing.${what% *}")" "${what#* }" /s
 done

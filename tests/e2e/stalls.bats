@@ -66,11 +66,34 @@ assert_cause() {
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	queued=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'cpu' AND second >= 0")
 	within 10 "$queued" "$(psi_growth "/$CGROUP/victim" cpu some)"
+	explained cpu 10
 	# what else this machine does is not ours to judge
 	[ "$(sql "SELECT tgid FROM culprit WHERE cgroup LIKE '/$CGROUP/%' LIMIT 1")" -eq "$other" ]
 	[ "$(sql "SELECT count(*) FROM usage WHERE role = 'target'")" -eq 1 ]
 	[ "$(sql "SELECT count(*) FROM usage WHERE role = 'rest'")" -eq 1 ]
 	assert_cause 'competing processes' ''
+}
+
+# explained RESOURCE PERCENT: what PSI counted in the scope that fired is, but for so much, what its formula says of the
+# targets.
+explained() {
+	local said formula of_psi
+	said=$(sql "SELECT formula_ns, formula_some_ns FROM reconciliation WHERE resource = '$1' AND formula_ns IS NOT NULL")
+	IFS='|' read -r formula of_psi <<< "$said"
+	within "$2" "$formula" "$of_psi"
+}
+
+@test "two CPUs, of which one is short: PSI's own formula, over the targets" {
+	load
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 8s' 'cooldown = 1h'
+	daemon_start
+	start cpu_hog --cpu 1
+	start cpu_hog --cpu 0
+	start cpu_hog --cpu 0
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	explained cpu 10
+	# their times in the queue, summed, are another number: PSI gives the idle-free second CPU half of the weight
+	[ "$(sql "SELECT targets_ns > 1.5 * some_ns FROM reconciliation WHERE scope LIKE '/%' AND resource = 'cpu'")" = 1 ]
 }
 
 @test "waiting for a disk: io, below the function that writes, as long as PSI says" {
@@ -88,6 +111,7 @@ assert_cause() {
 	waited=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'io' AND second >= 0")
 	within $((PATIENCE == 1 ? 10 : 50)) "$waited" "$(psi_growth "/$CGROUP" io some)"
 	# how busy an emulated disk is depends on what emulates it
+	explained io $((PATIENCE == 1 ? 10 : 50))
 	((PATIENCE > 1)) || assert_cause 'slow or busy device' 'vd'
 }
 
@@ -109,6 +133,7 @@ assert_cause() {
 	of_reclaim=$(sql "SELECT sum(samples) FROM sample WHERE kind = 'on-cpu' AND stall = 'memory' AND
 		stack_id IN ($(stacks_with '*reclaim*') UNION $(stacks_with 'try_to_free_mem_cgroup_pages')
 			UNION $(stacks_with '*readahead*') UNION $(stacks_with 'page_cache_ra*') UNION $(stacks_with 'swap_read*'))")
+	explained memory $((PATIENCE == 1 ? 10 : 50))
 	[ "$of_memory" -ge $((400 / PATIENCE)) ]
 	[ $((of_reclaim * 100)) -ge $((of_memory * 90)) ] || { echo "$of_reclaim of $of_memory"; false; }
 	assert_cause 'reclaim at its own limit' ''

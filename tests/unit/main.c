@@ -35,6 +35,7 @@ static Suite *(*const suites[])(void) = {
 	psi_suite,
 	ring_suite,
 	stacks_suite,
+	stall_clocks_suite,
 	capture_suite,
 	targets_suite,
 	mappings_suite,

@@ -39,6 +39,7 @@ Suite *rules_suite(void);
 Suite *seccomp_suite(void);
 Suite *settings_suite(void);
 Suite *stacks_suite(void);
+Suite *stall_clocks_suite(void);
 Suite *status_line_suite(void);
 Suite *store_suite(void);
 Suite *targets_suite(void);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * clocks.h owns the stall clocks: what kernel/sched/psi.c counts of a cgroup on each CPU, of its targets
+ * alone, so that PSI's own formula can be applied to them. A thread is counted on the CPU where it runs,
+ * waits or went to sleep.
+ *
+ * Each thread knows as what and where it is counted, so that whatever happens next takes that back first. All
+ * that change a thread do so one after the other: under the lock of its run queue, or as the thread itself.
+ */
+#ifndef BOURDON_BPF_CLOCKS_H
+#define BOURDON_BPF_CLOCKS_H
+
+#include "bpf/maps.h"
+
+/* What a thread knows of how it is counted. */
+struct counted {
+	__u64 counts; /* CLOCK_* */
+	__u32 cpu;
+	__u32 epoch;  /* of the clocks that `counts` and `member` are of */
+	__u32 member; /* 1: it belongs to the cgroup that the clocks are of */
+	__u32 reserved;
+};
+
+extern struct clocks_map clocks SEC(".maps");
+
+static __always_inline void clock_grow(struct stall_clock *clock, __u64 counts, __u64 ns)
+{
+	__u64 runnable = counts & CLOCK_MASK, on_cpu = counts / CLOCK_ON_CPU & CLOCK_MASK;
+
+	if (!counts)
+		return;
+	__sync_fetch_and_add(&clock->nonidle_ns, ns);
+	if (runnable > on_cpu)
+		__sync_fetch_and_add(&clock->some_ns[CLOCK_CPU], ns);
+	if (counts / CLOCK_IN_MEMSTALL & CLOCK_MASK)
+		__sync_fetch_and_add(&clock->some_ns[CLOCK_MEMORY], ns);
+	if (counts / CLOCK_IN_IOWAIT & CLOCK_MASK)
+		__sync_fetch_and_add(&clock->some_ns[CLOCK_IO], ns);
+}
+
+/* False while another CPU makes this clock begin: then nothing was counted. */
+static __always_inline bool clock_begin(struct stall_clock *clock, __u32 epoch, __u64 now_ns)
+{
+	__u64 before = *(volatile __u64 *)&clock->epoch;
+
+	if (before == epoch)
+		return true;
+	if (before == CLOCKS_BEGIN ||
+	    __sync_val_compare_and_swap(&clock->epoch, before, CLOCKS_BEGIN) != before)
+		return false;
+	clock->counts = clock->nonidle_ns = 0;
+	clock->some_ns[CLOCK_CPU] = clock->some_ns[CLOCK_MEMORY] = clock->some_ns[CLOCK_IO] = 0;
+	clock->since_ns = now_ns;
+	publish(&clock->epoch, epoch);
+	return true;
+}
+
+/* The time until now to what was counted before; from now on `change` more. */
+static __always_inline bool clock_add(__u32 cpu, __u32 epoch, __u64 change, __u64 now_ns)
+{
+	struct stall_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
+	__u64 counts, since_ns;
+
+	if (!clock || !clock_begin(clock, epoch, now_ns))
+		return false;
+	counts = __sync_fetch_and_add(&clock->counts, change);
+	since_ns = __sync_lock_test_and_set(&clock->since_ns, now_ns);
+	if ((__s64)(now_ns - since_ns) > 0)
+		clock_grow(clock, counts, now_ns - since_ns);
+	return true;
+}
+
+/* The thread counts as `counts` on that CPU from now on. */
+static __noinline int clocks_count(struct counted *counted, __u32 epoch, __u32 cpu, __u64 counts,
+				   __u64 now_ns)
+{
+	if (!counted)
+		return 0;
+	if (counted->counts && counted->cpu != cpu) {
+		clock_add(counted->cpu, epoch, -counted->counts, now_ns);
+		counted->counts = 0;
+	}
+	if (counts != counted->counts && clock_add(cpu, epoch, counts - counted->counts, now_ns)) {
+		counted->counts = counts;
+		counted->cpu = cpu;
+	}
+	return 0;
+}
+
+/* Whether the clocks run, and count the thread, as far as that is known. */
+static __always_inline bool clocks_run(const struct counted *counted, const struct control *shared)
+{
+	__u32 epoch = *(volatile const __u32 *)&shared->clocks_epoch;
+
+	return epoch && counted->epoch == epoch && counted->member;
+}
+
+/* The same, of the thread that runs here: it is asked once whether it belongs to the cgroup. */
+static __always_inline bool clocks_join(struct counted *counted, const struct control *shared)
+{
+	__u32 epoch = *(volatile const __u32 *)&shared->clocks_epoch;
+	__u64 cgroup = shared->clocks_cgroup;
+
+	if (!epoch)
+		return false;
+	if (counted->epoch != epoch) {
+		counted->counts = 0;
+		counted->member = !cgroup ||
+				  bpf_get_current_ancestor_cgroup_id((int)shared->clocks_level) == cgroup;
+		counted->epoch = epoch;
+	}
+	return counted->member;
+}
+
+#endif

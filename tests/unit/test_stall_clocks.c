@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows, on a real map, PSI's formula over what the clocks of CPUs count: each CPU's stall weighed by the
+ * time that it was not idle, from one reading to the next; and that what goes on counts until now.
+ */
+#include "common/cleanup.h"
+#include "consumer/stall_clocks.h"
+#include "tests/unit/suites.h"
+
+#include <bpf/bpf.h>
+#include <string.h>
+
+#define SECOND 1000000000UL
+#define STARTED (100 * SECOND)
+#define CPUS 3U
+
+static struct control control;
+static struct pinned pinned;
+static struct stall_clocks clocks;
+
+static void set_up(void)
+{
+	memset(&control, 0, sizeof(control));
+	pinned = (struct pinned){ .control = &control, .manifest = { .cpus = CPUS } };
+	pinned.map_fds[PIN_CLOCKS] =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "clocks", 4, sizeof(struct stall_clock), CPUS, NULL);
+	ck_assert_int_ge(pinned.map_fds[PIN_CLOCKS], 0);
+	clocks = (struct stall_clocks){ .pinned = &pinned };
+}
+
+static void tear_down(void)
+{
+	stall_clocks_stop(&clocks);
+	cleanup_close(&pinned.map_fds[PIN_CLOCKS]);
+}
+
+/* What the programs would have written of a CPU. */
+static void put(uint32_t cpu, struct stall_clock clock)
+{
+	clock.epoch = control.clocks_epoch;
+	ck_assert_int_eq(bpf_map_update_elem(pinned.map_fds[PIN_CLOCKS], &cpu, &clock, BPF_ANY), 0);
+}
+
+static void read_at(uint64_t now_ns, uint64_t cpu_us, uint64_t memory_us, uint64_t io_us)
+{
+	uint64_t some_us[CLOCK_RESOURCES];
+
+	ck_assert(stall_clocks_read(&clocks, now_ns, some_us));
+	ck_assert_uint_eq(some_us[CLOCK_CPU], cpu_us);
+	ck_assert_uint_eq(some_us[CLOCK_MEMORY], memory_us);
+	ck_assert_uint_eq(some_us[CLOCK_IO], io_us);
+}
+
+START_TEST(one_capture_at_a_time_has_them)
+{
+	uint64_t some_us[CLOCK_RESOURCES];
+	uint32_t epoch;
+
+	ck_assert(stall_clocks_start(&clocks, 77, 2, STARTED));
+	epoch = control.clocks_epoch;
+	ck_assert_uint_ne(epoch, 0);
+	ck_assert_uint_eq(control.clocks_cgroup, 77);
+	ck_assert_uint_eq(control.clocks_level, 2);
+	ck_assert(!stall_clocks_start(&clocks, 78, 3, STARTED + SECOND));
+	ck_assert_uint_eq(control.clocks_cgroup, 77);
+	ck_assert(!stall_clocks_read(&clocks, STARTED + SECOND - 1, some_us));
+	stall_clocks_stop(&clocks);
+	ck_assert_uint_eq(control.clocks_epoch, 0);
+	ck_assert(stall_clocks_start(&clocks, 0, 0, STARTED + SECOND));
+	ck_assert_uint_ne(control.clocks_epoch, epoch);
+}
+END_TEST
+
+START_TEST(each_cpu_weighs_as_much_as_it_was_busy)
+{
+	ck_assert(stall_clocks_start(&clocks, 0, 0, STARTED));
+	put(0, (struct stall_clock){
+		       .since_ns = STARTED + SECOND, .nonidle_ns = SECOND, .some_ns = { SECOND } });
+	/* what was there when they were read first is none of it */
+	read_at(STARTED + SECOND, 0, 0, 0);
+	put(0, (struct stall_clock){ .since_ns = STARTED + 3 * SECOND,
+				     .nonidle_ns = 3 * SECOND,
+				     .some_ns = { 3 * SECOND, 0, SECOND } });
+	/* busy as long, without a stall; the third one was idle */
+	put(1, (struct stall_clock){ .since_ns = STARTED + 3 * SECOND, .nonidle_ns = 2 * SECOND });
+	read_at(STARTED + 3 * SECOND, 1000000, 0, 500000);
+	/* a quarter of the weight */
+	put(0, (struct stall_clock){ .since_ns = STARTED + 4 * SECOND,
+				     .nonidle_ns = 3 * SECOND + SECOND / 3,
+				     .some_ns = { 3 * SECOND, SECOND / 3, SECOND } });
+	put(1, (struct stall_clock){ .since_ns = STARTED + 4 * SECOND, .nonidle_ns = 3 * SECOND });
+	read_at(STARTED + 4 * SECOND, 1000000, 83333, 500000);
+	/* nobody was busy */
+	read_at(STARTED + 5 * SECOND, 1000000, 83333, 500000);
+}
+END_TEST
+
+struct going_on {
+	uint64_t counts, cpu_us, memory_us, io_us;
+};
+
+static const struct going_on goings_on[] = {
+	{ 0, 0, 0, 0 },
+	{ CLOCK_RUNNABLE | CLOCK_ON_CPU, 0, 0, 0 },
+	{ 2 * CLOCK_RUNNABLE | CLOCK_ON_CPU, 500000, 0, 0 },
+	{ CLOCK_RUNNABLE, 500000, 0, 0 },
+	{ CLOCK_RUNNABLE | CLOCK_ON_CPU | CLOCK_IN_MEMSTALL, 0, 500000, 0 },
+	{ 3 * CLOCK_IN_IOWAIT, 0, 0, 500000 },
+	{ CLOCK_IN_IOWAIT | CLOCK_IN_MEMSTALL | 2 * CLOCK_RUNNABLE, 500000, 500000, 500000 },
+};
+
+START_TEST(what_goes_on_counts_until_now)
+{
+	const struct going_on *one = &goings_on[_i];
+
+	ck_assert(stall_clocks_start(&clocks, 0, 0, STARTED));
+	read_at(STARTED + SECOND, 0, 0, 0);
+	put(2, (struct stall_clock){ .since_ns = STARTED + SECOND, .counts = one->counts });
+	read_at(STARTED + SECOND * 3 / 2, one->cpu_us, one->memory_us, one->io_us);
+	/* a program was faster than our clock */
+	put(2, (struct stall_clock){ .since_ns = STARTED + 3 * SECOND, .counts = one->counts });
+	read_at(STARTED + 2 * SECOND, one->cpu_us, one->memory_us, one->io_us);
+}
+END_TEST
+
+START_TEST(another_epochs_sums_are_nobodys)
+{
+	struct stall_clock stale = { .epoch = 1,
+				     .nonidle_ns = SECOND,
+				     .some_ns = { SECOND, SECOND, SECOND } };
+	uint32_t cpu = 1;
+
+	ck_assert(stall_clocks_start(&clocks, 0, 0, STARTED));
+	read_at(STARTED + SECOND, 0, 0, 0);
+	ck_assert_int_eq(bpf_map_update_elem(pinned.map_fds[PIN_CLOCKS], &cpu, &stale, BPF_ANY), 0);
+	read_at(STARTED + 2 * SECOND, 0, 0, 0);
+}
+END_TEST
+
+Suite *stall_clocks_suite(void)
+{
+	Suite *suite = suite_create("stall_clocks");
+	TCase *tcase = tcase_create("stall_clocks");
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, one_capture_at_a_time_has_them);
+	tcase_add_test(tcase, each_cpu_weighs_as_much_as_it_was_busy);
+	tcase_add_loop_test(tcase, what_goes_on_counts_until_now, 0,
+			    sizeof(goings_on) / sizeof(goings_on[0]));
+	tcase_add_test(tcase, another_epochs_sums_are_nobodys);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
