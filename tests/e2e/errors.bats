@@ -69,7 +69,7 @@ fails_saying() {
 	fails_saying 1 "the pin $PIN_DIR/targets is a map of type 1 with 4-byte keys and 8-byte values"
 	load
 	# shellcheck disable=SC2046
-	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 9 $(printf '0 %.0s' {1..31})
+	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 9 $(printf '0 %.0s' {1..47})
 	run daemon
 	fails_saying 1 'speak ABI 9'
 }
@@ -179,7 +179,7 @@ fails_saying() {
 	sqlite3 "$WORK/empty.db" < "$TREE/common/schema.sql"
 	run "$BUILD/bourdon" --db "$WORK/empty.db" list
 	fails_saying 1 "$WORK/empty.db"
-	sqlite3 "$WORK/empty.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 3'
+	sqlite3 "$WORK/empty.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 4'
 	run "$BUILD/bourdon" --db "$WORK/empty.db" why
 	fails_saying 1 'no complete capture'
 	run "$BUILD/bourdon" --db "$WORK/empty.db" why 7
