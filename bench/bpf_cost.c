@@ -170,7 +170,8 @@ static int measure(const struct pins *pins, unsigned long long seconds)
 	if (result < 0)
 		return result;
 	printf("runs=%" PRIu64 " run_ns=%" PRIu64 " samples=%" PRIu64 " all_ns=%" PRIu64 " switches=%" PRIu64
-	       " switches_ns=%" PRIu64 " offcpu_stacks=%" PRIu64 " offcpu_slots=%" PRIu64 " user_frames=%.1f wall_ns=%" PRIu64 "\n",
+	       " switches_ns=%" PRIu64 " offcpu_stacks=%" PRIu64 " offcpu_slots=%" PRIu64
+	       " user_frames=%.1f wall_ns=%" PRIu64 "\n",
 	       after.sampler.runs - before.sampler.runs, after.sampler.run_ns - before.sampler.run_ns,
 	       after.samples - before.samples, after.all.run_ns - before.all.run_ns,
 	       after.switcher.runs - before.switcher.runs, after.switcher.run_ns - before.switcher.run_ns,

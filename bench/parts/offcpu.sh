@@ -29,8 +29,8 @@ our_cost() {
 	local line
 	line=$(bpf_cost "$ROUND_SECONDS")
 	calc "$(value switches_ns <<< "$line") / $(value switches <<< "$line")" >> "$WORK/$1.ns"
-	calc "$(value offcpu_stacks <<< "$line") / $ROUND_SECONDS" >> "$WORK/$1.stacks"
-	calc "$(value offcpu_slots <<< "$line") / $ROUND_SECONDS" >> "$WORK/$1.slots"
+	calc "$(value offcpu_stacks <<< "$line") / $(value wall_ns <<< "$line") * 1e9" >> "$WORK/$1.stacks"
+	calc "$(value offcpu_slots <<< "$line") / $(value wall_ns <<< "$line") * 1e9" >> "$WORK/$1.slots"
 }
 
 # their_cost NAME PID: of a run of offcputime's program, which looks at that process, into NAME.ns

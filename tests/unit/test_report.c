@@ -45,11 +45,13 @@ static const char rows_sql[] =
 	" (3, 11, 3), (3, 12, 3), (3, 13, 4);"
 	"INSERT INTO capture VALUES"
 	" (1, 1, NULL, 'old', 'io', 'full', 1000, 1000000, 'sampled', NULL, 1790000000000000000,"
-	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL, NULL, NULL, NULL, NULL),"
+	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL, NULL, NULL, "
+	"NULL, NULL),"
 	" (2, 1, NULL, 'we' || char(27) || 'b', 'cpu', 'some', 150000, 2000000, 'kernel', "
 	"'/system.slice/web',"
 	"  1790000100000000000, 1790000090000000000, 1790000105000000000, 9800000000, 'complete', 1240000, "
-	"47, NULL, 940, 931, 'competing processes', 'h' || char(27) || 'og[7] took 2.00 s of CPU, all others '"
+	"47, NULL, 940, 931, 'competing processes', 'h' || char(27) || 'og[7] took 2.00 s of CPU, all others "
+	"'"
 	"|| '3.00 s, while the targets ran 1.00 s and waited 2.00 s for nothing at all'),"
 	" (3, 1, NULL, 'web', 'cpu', 'some', 150000, 2000000, 'kernel', NULL, 1790000200000000000,"
 	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47, NULL, NULL, NULL, NULL, NULL),"
@@ -387,8 +389,8 @@ START_TEST(why_explains_a_capture)
 		"9.8 s before the trigger, 5 s after it, at 47 Hz\n",
 		"584 of 3 processes, in 4 stacks\n",
 		"  expected  940 samples on CPU, by the CPU time used; 931 were received\n",
-		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others 3.00 s, while the targets\n"
-		"            ran 1.00 s and waited 2.00 s for nothing at all\n",
+		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others",
+		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
 		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",
