@@ -31,7 +31,9 @@ make_tree() {
 }
 
 # boot VERSION LOG TESTS [KERNEL-OPTIONS]: streams what the tests say, to LOG, too. What is written to a disk is gone
-# with the machine, and the machine with the shell that runs this.
+# with the machine, and the machine with the shell that runs this. Two emulated CPUs have been seen to hang for good: one
+# went on taking a breakpoint that the other had taken out of the kernel's text (as a tracepoint was let go), which real
+# CPUs are told to forget. Two minutes of that end the machine.
 boot() {
 	setpriv --pdeathsig TERM timeout "${MINUTES_MOST}m" qemu-system-x86_64 \
 		-accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
@@ -41,7 +43,7 @@ boot() {
 		-drive "id=tree,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/$1/tree.ext4" \
 		-device nvme-ns,bus=disks,drive=tree,nsid=2 \
 		-kernel "$VM/$1/vmlinuz" \
-		-append "console=ttyS0 quiet panic=-1 root=PARTUUID=62646f6e-01 rootwait rw systemd.run=/bourdon/tests/vm/inside.sh \
+		-append "console=ttyS0 quiet panic=-1 softlockup_panic=1 watchdog_thresh=60 root=PARTUUID=62646f6e-01 rootwait rw systemd.run=/bourdon/tests/vm/inside.sh \
 systemd.run_success_action=poweroff-force systemd.run_failure_action=poweroff-force \
 systemd.setenv=PATIENCE=$PATIENCE systemd.setenv=TESTS=$3 ${4-}" \
 		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/$2.log" | sed -u "s/^/$1  /"
