@@ -76,6 +76,20 @@ check() {
 	[ "$(sql 'SELECT sum(samples) FROM sample JOIN process USING(process_id) WHERE kind = "on-cpu" GROUP BY tgid ORDER BY min(second) LIMIT 1')" -gt 50 ]
 }
 
+@test "a quota that throttles its cgroup is the cause" {
+	echo +cpu > "$CGROUP2/cgroup.subtree_control"
+	echo '20000 100000' > "$CGROUP2/$CGROUP/cpu.max"
+	load
+	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 1s' 'capture = 4s' 'cooldown = 1h'
+	daemon_start
+	start cpu_hog --threads 1
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	sql 'SELECT cause, because FROM capture'
+	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, in % of % periods, within % s' FROM capture")" = \
+		'throttled by its own quota|1' ]
+	[ "$(sql "SELECT after FROM statistic WHERE scope = '/$CGROUP' AND source = 'cpu.max' AND name = 'quota_usec'")" -eq 20000 ]
+}
+
 @test "--check: settings that cost something are warnings, each with its remedy" {
 	run with_sysctl kernel.perf_event_max_stack 32 check
 	[ "$status" -eq 0 ]
