@@ -65,7 +65,8 @@ struct totals_map {
 
 struct clocks_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(map_flags,
+	       BPF_F_MMAPABLE); /* nobody maps it: it begins with a page, and each clock has a cache line */
 	__uint(max_entries, 1); /* the loader: CPUs */
 	__type(key, __u32);
 	__type(value, struct stall_clock);

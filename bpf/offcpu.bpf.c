@@ -512,10 +512,6 @@ int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
 	return 0;
 }
 
-/*
- * Memory stalls mostly on the CPU: in reclaim and compaction, which PSI brackets as the tracepoints do
- * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). One may lie within another.
- */
 static __always_inline void clocks_stall(struct thread *thread, __u64 now_ns)
 {
 	struct control *shared = control_get();
@@ -525,6 +521,10 @@ static __always_inline void clocks_stall(struct thread *thread, __u64 now_ns)
 			     clock_counts_on(thread), now_ns);
 }
 
+/*
+ * Memory stalls mostly on the CPU: in reclaim and compaction, which PSI brackets as the tracepoints do
+ * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). One may lie within another.
+ */
 static __always_inline void enter_reclaim(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -199,8 +199,11 @@ static void expect(const struct recorder *recorder, const struct active *active,
 		expected->from_ns = recorder->usage->walked_ns;
 		expected->cpu_ns_before = cpu_ns_of(recorder, active);
 	} else if (ends) {
+		uint64_t cpu_ns = cpu_ns_of(recorder, active);
+
+		/* less, where a process is none of the capture's any more */
 		expected->to_ns = recorder->usage->walked_ns;
-		expected->cpu_ns = cpu_ns_of(recorder, active) - expected->cpu_ns_before;
+		expected->cpu_ns = cpu_ns > expected->cpu_ns_before ? cpu_ns - expected->cpu_ns_before : 0;
 	}
 }
 
