@@ -45,7 +45,8 @@ static __always_inline bool clock_begin(struct stall_clock *clock, __u32 epoch, 
 
 	if (before == epoch)
 		return true;
-	if (before == CLOCKS_BEGIN ||
+	/* somebody who was held up between reading `control` and here may come with an old one */
+	if (before == CLOCKS_BEGIN || (before && (__s32)(epoch - (__u32)before) < 0) ||
 	    __sync_val_compare_and_swap(&clock->epoch, before, CLOCKS_BEGIN) != before)
 		return false;
 	clock->counts = clock->nonidle_ns = 0;

@@ -240,12 +240,24 @@ static __always_inline __u64 clock_counts_on(const struct thread *thread)
 	return CLOCK_RUNNABLE | CLOCK_ON_CPU | (thread->reclaim_depth ? CLOCK_IN_MEMSTALL : 0);
 }
 
+/* Of a process that is no target any more. */
+static __always_inline void clocks_leave(struct thread *thread, const struct control *shared, __u64 now_ns)
+{
+	if (thread && clocks_run(&thread->counted, shared))
+		clocks_count(&thread->counted, thread->counted.epoch, thread->counted.cpu, 0, now_ns);
+}
+
 /* Runnable, in the queue of the CPU that was chosen for it. */
 static __always_inline void clocks_queue(struct thread *thread, struct task_struct *task, __u64 now_ns)
 {
 	struct control *shared = control_get();
+	__u32 tgid = task->tgid;
 
-	if (shared && clocks_run(&thread->counted, shared))
+	if (!shared || !clocks_run(&thread->counted, shared))
+		return;
+	if (!bpf_map_lookup_elem(&targets, &tgid))
+		clocks_leave(thread, shared, now_ns);
+	else
 		clocks_count(&thread->counted, thread->counted.epoch, BPF_CORE_READ(task, thread_info.cpu),
 			     CLOCK_RUNNABLE | (thread->counted.counts & CLOCK_IN_MEMSTALL), now_ns);
 }
@@ -258,9 +270,13 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	struct thread *thread;
 	struct totals *sums;
 
-	if (!target || task->flags & PF_EXITING)
+	if (task->flags & PF_EXITING)
 		return;
 	thread = thread_find(task->pid, start_of(task));
+	if (!target) {
+		clocks_leave(thread, shared, now_ns);
+		return;
+	}
 	if (!thread)
 		thread = thread_make(task->pid, start_of(task));
 	sums = totals_find(tgid, target->started_ns);
@@ -471,8 +487,12 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 	    !bpf_map_lookup_elem(&targets, &tgid))
 		return 0;
 	thread = thread_make(task->pid, start_of(task));
-	if (thread)
-		thread->left_ns = thread->woken_ns = now_ns;
+	if (!thread)
+		return 0;
+	thread->left_ns = thread->woken_ns = now_ns;
+	/* its parent runs, in the cgroup that it begins in */
+	if (clocks_join(&thread->counted, shared))
+		clocks_queue(thread, task, now_ns);
 	return 0;
 }
 
@@ -482,9 +502,8 @@ static __always_inline void forget(__u32 tid)
 	struct thread *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	struct control *shared = control_get();
 
-	if (thread && shared && clocks_run(&thread->counted, shared))
-		clocks_count(&thread->counted, thread->counted.epoch, thread->counted.cpu, 0,
-			     bpf_ktime_get_ns());
+	if (shared)
+		clocks_leave(thread, shared, bpf_ktime_get_ns());
 	bpf_map_delete_elem(&offcpu_threads, &tid);
 	bpf_map_delete_elem(&offcpu_open, &tid);
 }
@@ -531,7 +550,7 @@ static __always_inline void enter_reclaim(void)
 	__u32 tgid = task->tgid;
 	struct thread *thread;
 
-	if (task->flags & PF_KTHREAD || !bpf_map_lookup_elem(&targets, &tgid))
+	if (task->flags & (PF_KTHREAD | PF_EXITING) || !bpf_map_lookup_elem(&targets, &tgid))
 		return;
 	thread = thread_find(task->pid, start_of(task));
 	if (!thread)

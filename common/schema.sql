@@ -291,25 +291,31 @@ ORDER BY f.capture_id DESC, stalled_ns DESC;
 -- that the threads of the targets stalled, summed. The two are not of one kind: PSI counts a CPU with several stalled
 -- threads once, and weighs CPUs by the time that they are not idle. On one CPU, with one thread, they are equal.
 -- formula_ns is of the targets by PSI's own formula, within a span that begins later, in which PSI's own total grew by
--- formula_some_ns; what is unexplained is of others, or was not seen. All are NULL where there are no such numbers:
--- of another scope than what fired, and of a capture that began while another was taken.
+-- formula_some_ns: NULL of another scope than what fired, and of a capture that began while another was taken. PSI
+-- weighs CPUs by whoever is not idle there, and so the two can be subtracted only where the targets are the only ones:
+-- in a cgroup in which nobody else was seen.
 CREATE VIEW reconciliation AS
 SELECT p.capture_id, p.scope, p.resource, p.of_ns, p.some_ns, p.full_ns,
 	(SELECT ifnull(sum(s.weight_ns), 0) FROM sample s WHERE s.capture_id = p.capture_id AND s.second >= 0
 		AND instr('+' || s.stall || '+', '+' || p.resource || '+')) AS targets_ns,
-	f.formula_ns, f.formula_some_ns, f.formula_some_ns - f.formula_ns AS unexplained_ns,
-	round(100.0 * f.formula_ns / nullif(f.formula_some_ns, 0), 1) AS explained_percent
+	p.formula_ns, p.formula_some_ns, iif(p.alone, p.formula_some_ns - p.formula_ns, NULL) AS unexplained_ns,
+	iif(p.alone, round(100.0 * p.formula_ns / nullif(p.formula_some_ns, 0), 1), NULL) AS explained_percent
 FROM (
-	SELECT capture_id, scope, resource, max(at) - min(at) AS of_ns,
-		1000 * (max(some_us) - min(some_us)) AS some_ns, 1000 * (max(full_us) - min(full_us)) AS full_ns
-	FROM pressure WHERE scope <> 'targets' GROUP BY capture_id, scope, resource
-) p LEFT JOIN (
-	SELECT t.capture_id, k.scope, t.resource, 1000 * (max(t.some_us) - min(t.some_us)) AS formula_ns,
-		1000 * (max(k.some_us) - min(k.some_us)) AS formula_some_ns
-	FROM pressure t JOIN capture c USING(capture_id) JOIN pressure k ON k.capture_id = t.capture_id
-		AND k.scope = ifnull(c.cgroup, 'system') AND k.resource = t.resource AND k.at = t.at
-	WHERE t.scope = 'targets' GROUP BY t.capture_id, t.resource
-) f ON f.capture_id = p.capture_id AND f.scope = p.scope AND f.resource = p.resource
+	SELECT g.*, c.cgroup IS NOT NULL AND NOT EXISTS (
+			SELECT 1 FROM usage u JOIN process o USING(process_id) WHERE u.capture_id = g.capture_id
+				AND u.role = 'other' AND (o.cgroup IS NULL OR o.cgroup || '/' LIKE g.scope || '/%')) AS alone,
+		(SELECT 1000 * (max(t.some_us) - min(t.some_us)) FROM pressure t WHERE t.capture_id = g.capture_id
+			AND t.scope = 'targets' AND t.resource = g.resource AND g.scope = ifnull(c.cgroup, 'system')) AS formula_ns,
+		(SELECT 1000 * (max(k.some_us) - min(k.some_us)) FROM pressure k WHERE k.capture_id = g.capture_id
+			AND k.scope = g.scope AND k.resource = g.resource AND g.scope = ifnull(c.cgroup, 'system')
+			AND k.at >= (SELECT min(t.at) FROM pressure t WHERE t.capture_id = g.capture_id
+				AND t.scope = 'targets')) AS formula_some_ns
+	FROM (
+		SELECT capture_id, scope, resource, max(at) - min(at) AS of_ns,
+			1000 * (max(some_us) - min(some_us)) AS some_ns, 1000 * (max(full_us) - min(full_us)) AS full_ns
+		FROM pressure WHERE scope <> 'targets' GROUP BY capture_id, scope, resource
+	) g JOIN capture c USING(capture_id)
+) p
 ORDER BY p.capture_id DESC, p.scope = 'system', p.some_ns DESC;
 
 -- Who took the resource meanwhile: everyone but the targets, by what they used of it.

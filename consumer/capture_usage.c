@@ -110,6 +110,9 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now, capt
 
 		if (!chosen[i]) {
 			add_sums(&rest.process.sums, &sums[i]);
+			if (is_of_span(usage, &now->processes[i]) &&
+			    describe(user, &now->processes[i], &cgroup))
+				add_sums(&usage->rest_targets, &sums[i]);
 			continue;
 		}
 		row->process = now->processes[i];

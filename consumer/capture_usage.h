@@ -26,6 +26,7 @@ struct capture_usage {
 	uint64_t to_ns;      /* the last one in it; 0: there was none, and there are no rows */
 	struct usage_row *rows;
 	uint32_t count;
+	struct usage_sums rest_targets; /* the part of the row of USAGE_REST that is the capture's own */
 };
 
 /* 0 or -ENOMEM. */

@@ -13,14 +13,15 @@
 /* A disk that is this busy, or takes so long for a request, is why one waits for it. */
 #define DISK_BUSY_PERCENT 50U
 #define DISK_SLOW_NS (10ULL * MILLISECOND_NS)
-/* Others that move less are nobody's competition for a disk. */
-#define COMPETING_BYTES (16 * MEBIBYTE)
+/* Others that move less in a second are nobody's competition for a disk. */
+#define COMPETING_BYTES_A_SECOND (4 * MEBIBYTE)
 
 /* What a verdict takes, in one place. */
 struct facts {
 	const struct capture *capture;
 	uint64_t stalled_ns; /* PSI's total of what fired, from the trigger on */
 	struct usage_sums own, others;
+	uint64_t usage_ns;             /* which the two are of: from the walk before the trigger on */
 	const struct usage_row *first; /* of the others: who took most of the resource; or NULL */
 };
 
@@ -72,6 +73,17 @@ static void add_usage(struct usage_sums *to, const struct usage_sums *more)
 	to->stalled_io_ns += more->stalled_io_ns;
 }
 
+static void take_usage(struct usage_sums *from, const struct usage_sums *less)
+{
+	from->task.cpu_ns -= less->task.cpu_ns;
+	from->task.read_bytes -= less->task.read_bytes;
+	from->task.write_bytes -= less->task.write_bytes;
+	from->rss_bytes -= less->rss_bytes;
+	from->stalled_cpu_ns -= less->stalled_cpu_ns;
+	from->stalled_memory_ns -= less->stalled_memory_ns;
+	from->stalled_io_ns -= less->stalled_io_ns;
+}
+
 /* How much a total of PSI grew between the first and the last reading. */
 static uint64_t stalled_ns(const struct capture *capture)
 {
@@ -105,6 +117,9 @@ static struct facts gather(const struct capture *capture)
 		     taken(&row->process.sums, resource) > taken(&facts.first->process.sums, resource)))
 			facts.first = row;
 	}
+	take_usage(&facts.others, &capture->usage.rest_targets);
+	add_usage(&facts.own, &capture->usage.rest_targets);
+	facts.usage_ns = capture->usage.to_ns - capture->usage.before.walked_ns;
 	return facts;
 }
 
@@ -163,15 +178,20 @@ static const struct cause not_this = { 0 };
 static struct cause cpu_throttled(const struct facts *facts)
 {
 	const struct kernel_stat *throttled = most_grown(facts, "cpu.stat", "throttled_usec");
-	uint64_t throttled_ns = throttled ? growth_of(throttled) * 1000 : 0;
+	uint64_t throttled_ns, periods, of_periods;
 
-	if (!throttled || throttled_ns < facts->stalled_ns / 2)
+	if (!throttled || !facts->stalled_ns)
+		return not_this;
+	throttled_ns = growth_of(throttled) * 1000;
+	periods = grown(facts, throttled->scope, "cpu.stat", "nr_throttled");
+	of_periods = grown(facts, throttled->scope, "cpu.stat", "nr_periods");
+	if (throttled_ns < facts->stalled_ns / 2 || periods < of_periods / 4)
 		return not_this;
 	return verdict(CAUSE_THROTTLED,
-		       "%.*s was throttled for %.2f s, in %" PRIu64 " of %" PRIu64 " periods, within %.2f s",
-		       SCOPE(facts, throttled), seconds(throttled_ns),
-		       grown(facts, throttled->scope, "cpu.stat", "nr_throttled"),
-		       grown(facts, throttled->scope, "cpu.stat", "nr_periods"), seconds(span_ns(facts)));
+		       "%.*s was throttled for %.2f s, all its CPUs together, in %" PRIu64 " of %" PRIu64
+		       " periods, within %.2f s",
+		       SCOPE(facts, throttled), seconds(throttled_ns), periods, of_periods,
+		       seconds(span_ns(facts)));
 }
 
 /* Whoever waits for a CPU waits for what runs there: others, or threads of its own. */
@@ -180,30 +200,48 @@ static struct cause cpu_shared(const struct facts *facts)
 	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
 		 queued_ns = facts->own.stalled_cpu_ns;
 
-	if (!queued_ns)
+	/* nobody ran while they stalled: a quota that is not seen from here */
+	if (!queued_ns || facts->stalled_ns > own_ns + others_ns)
 		return not_this;
 	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
 		return verdict(CAUSE_COMPETING,
-			       "%s[%u] took %.2f s of CPU, all others %.2f s, while the targets ran %.2f s "
-			       "and waited %.2f s",
+			       "%s[%u] took %.2f s of CPU, all others together %.2f s, while the targets ran "
+			       "%.2f s and waited %.2f s, within %.2f s",
 			       facts->first->process.comm, facts->first->process.tgid,
 			       seconds(facts->first->process.sums.task.cpu_ns), seconds(others_ns),
-			       seconds(own_ns), seconds(queued_ns));
+			       seconds(own_ns), seconds(queued_ns), seconds(facts->usage_ns));
 	return verdict(CAUSE_OWN_THREADS,
 		       "the targets ran %.2f s and waited %.2f s, mostly for each other: all others ran %.2f "
-		       "s",
-		       seconds(own_ns), seconds(queued_ns), seconds(others_ns));
+		       "s, within %.2f s",
+		       seconds(own_ns), seconds(queued_ns), seconds(others_ns), seconds(facts->usage_ns));
+}
+
+/*
+ * Of the cgroup itself memory.events says what those below it met, too; of those above it, that would be what
+ * anybody met.
+ */
+static const struct kernel_stat *limit_met(const struct facts *facts, const char *name)
+{
+	const struct kernel_stat *limit = most_grown(facts, "memory.events.local", name);
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+
+	for (uint32_t i = 0; i < stats->count && !limit; i++)
+		if (!stats->stats[i].scope && !strcmp(stats->stats[i].source, "memory.events") &&
+		    !strcmp(stats->stats[i].name, name) && growth_of(&stats->stats[i]))
+			limit = &stats->stats[i];
+	return limit;
 }
 
 static struct cause memory_limit(const struct facts *facts)
 {
-	const struct kernel_stat *limit = most_grown(facts, "memory.events", "max");
-	uint64_t refaults = grown(facts, 0, "memory.stat", "workingset_refault_");
+	const struct kernel_stat *limit = limit_met(facts, "max");
+	uint64_t refaults;
 
 	if (!limit)
-		limit = most_grown(facts, "memory.events", "high");
-	if (!limit)
+		limit = limit_met(facts, "high");
+	if (!limit || growth_of(limit) < grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"))
 		return not_this;
+	refaults = grown(facts, limit->scope, "memory.stat", "workingset_refault_");
 	return verdict(CAUSE_OWN_LIMIT,
 		       "%.*s met its memory.%s %" PRIu64 " times, and had %.1f MiB read again that were "
 		       "evicted before",
@@ -216,7 +254,7 @@ static struct cause memory_shortage(const struct facts *facts)
 		 stalls = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
 		 kswapd = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
 
-	if (!direct && !stalls)
+	if (!direct && !stalls && !kswapd)
 		return not_this;
 	return verdict(CAUSE_SHORTAGE,
 		       "%" PRIu64 " allocations of the system waited for reclaim, which looked at %.1f MiB "
@@ -230,10 +268,15 @@ static struct cause memory_shortage(const struct facts *facts)
 /* The kernel reclaims for the system or for a cgroup: where it did not for the one, it did for the other. */
 static struct cause memory_limit_unseen(const struct facts *facts)
 {
-	uint64_t faults = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgfault");
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+	uint64_t faults = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgfault"),
+		 compactions = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "compact_stall");
 
-	if (!faults || !facts->own.stalled_memory_ns)
+	if (!faults || compactions || !facts->own.stalled_memory_ns)
 		return not_this;
+	for (uint32_t i = 0; i < stats->count; i++)
+		if (!strcmp(stats->stats[i].source, "memory.current"))
+			return not_this; /* cgroup2 has the limits, and none was met */
 	return verdict(CAUSE_OWN_LIMIT,
 		       "the targets were in reclaim for %.2f s, and nothing was reclaimed for the system: a "
 		       "limit of a cgroup, whose memory.events are not there to say which",
@@ -244,12 +287,15 @@ static struct cause io_shared(const struct facts *facts)
 {
 	uint64_t own = moved_bytes(&facts->own), others = moved_bytes(&facts->others);
 
-	if (!facts->first || others < COMPETING_BYTES || others < 2 * own)
+	if (!facts->first || others < 2 * own ||
+	    (double)others < (double)COMPETING_BYTES_A_SECOND * seconds(facts->usage_ns))
 		return not_this;
-	return verdict(
-		CAUSE_COMPETING, "%s[%u] read and wrote %.1f MiB, all others %.1f MiB, the targets %.1f MiB",
-		facts->first->process.comm, facts->first->process.tgid,
-		mebibytes(moved_bytes(&facts->first->process.sums)), mebibytes(others), mebibytes(own));
+	return verdict(CAUSE_COMPETING,
+		       "%s[%u] read and wrote %.1f MiB, all others together %.1f MiB, the targets %.1f MiB, "
+		       "within %.2f s",
+		       facts->first->process.comm, facts->first->process.tgid,
+		       mebibytes(moved_bytes(&facts->first->process.sums)), mebibytes(others), mebibytes(own),
+		       seconds(facts->usage_ns));
 }
 
 /* Pages that are read again because there was no room to keep them. */
@@ -259,7 +305,7 @@ static struct cause io_refaults(const struct facts *facts)
 	uint64_t refaults = grown(facts, scope, scope ? "vmstat" : "memory.stat", "workingset_refault_");
 	struct cause cause;
 
-	if (!refaults || refaults * PAGE_BYTES < facts->own.task.read_bytes / 2)
+	if (!facts->own.task.read_bytes || refaults * PAGE_BYTES < moved_bytes(&facts->own) / 2)
 		return not_this;
 	cause = memory_limit(facts);
 	return cause.verdict ? cause : memory_shortage(facts);
@@ -287,7 +333,8 @@ static struct cause io_device(const struct facts *facts)
 	waited_ms = of_disk(facts, busiest->device, "read_ms") + of_disk(facts, busiest->device, "write_ms");
 	percent = growth_of(busiest) * MILLISECOND_NS * 100 / span_ns(facts);
 	each_ns = requests ? waited_ms * MILLISECOND_NS / requests : 0;
-	if (percent < DISK_BUSY_PERCENT && each_ns < DISK_SLOW_NS)
+	if ((percent < DISK_BUSY_PERCENT && each_ns < DISK_SLOW_NS) ||
+	    waited_ms * MILLISECOND_NS < facts->stalled_ns / 4)
 		return not_this;
 	return verdict(CAUSE_DEVICE,
 		       "%s was busy for %" PRIu64 " %% of %.2f s, with %" PRIu64 " requests of %.2f ms each",

@@ -4,8 +4,12 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-/* Address space, no memory: a capture's most (consumer/capture.c) while its arrays grow. */
+/*
+ * Address space, no memory: a capture's most (consumer/capture.c) while its arrays grow, for one that waits
+ * for the disk and the next. Where many large ones wait, the kernel is asked after all.
+ */
 #define RESERVE_BYTES (24 << 20)
+#define RESERVES 2
 /* What is larger has a mapping of its own; glibc allows no more. */
 #define MAPPED_BYTES (32 << 20)
 /* No free() gives back less, only heap_settle(). */
@@ -13,10 +17,12 @@
 
 static void make_reserve(void)
 {
-	/* volatile: a compiler may leave out a pair of calls whose memory nobody uses */
-	void *volatile reserve = malloc(RESERVE_BYTES);
+	void *volatile reserve[RESERVES]; /* a compiler may leave out calls whose memory nobody uses */
 
-	free(reserve);
+	for (size_t i = 0; i < RESERVES; i++)
+		reserve[i] = malloc(RESERVE_BYTES);
+	for (size_t i = 0; i < RESERVES; i++)
+		free(reserve[i]);
 }
 
 void heap_start(void)

@@ -143,6 +143,8 @@ static void read_disk(struct reading *reading, char *line)
 		   device, &reads, &read_sectors, &read_ms, &writes, &write_sectors, &write_ms,
 		   &busy_ms) != 8)
 		return;
+	if (!reads && !writes)
+		return; /* one of many that nobody uses */
 	add(reading, device, "reads", reads);
 	add(reading, device, "read_bytes", read_sectors * 512);
 	add(reading, device, "read_ms", read_ms);
@@ -167,10 +169,15 @@ static const struct source system_sources[] = {
 };
 
 static const struct source cgroup_sources[] = {
-	{ "cpu.stat", read_flat, NULL, false },       { "cpu.max", read_quota, NULL, true },
-	{ "memory.events", read_flat, NULL, false },  { "memory.stat", read_flat, memory_names, false },
-	{ "memory.current", read_limit, NULL, true }, { "memory.high", read_limit, NULL, true },
-	{ "memory.max", read_limit, NULL, true },     { "io.stat", read_nested, NULL, false },
+	{ "cpu.stat", read_flat, NULL, false },
+	{ "cpu.max", read_quota, NULL, true },
+	{ "memory.events", read_flat, NULL, false },
+	{ "memory.events.local", read_flat, NULL, false },
+	{ "memory.stat", read_flat, memory_names, false },
+	{ "memory.current", read_limit, NULL, true },
+	{ "memory.high", read_limit, NULL, true },
+	{ "memory.max", read_limit, NULL, true },
+	{ "io.stat", read_nested, NULL, false },
 };
 
 /* ---- reading ---- */
@@ -204,15 +211,10 @@ static int ancestor_length(const char *cgroup, int levels)
 
 static void read_all(struct kernel_stats *stats, const char *mount, const char *cgroup, bool again)
 {
-	struct reading reading = { .stats = stats, .scope = KERNEL_STAT_SYSTEM, .again = again };
+	struct reading reading = { .stats = stats, .again = again };
 	char path[PATH_MAX];
 	int length;
 
-	for (size_t i = 0; i < ARRAY_SIZE(system_sources); i++) {
-		reading.source = &system_sources[i];
-		snprintf(path, sizeof(path), "/proc/%s", reading.source->file);
-		read_file(&reading, path);
-	}
 	for (int level = 0; cgroup && level <= LEVELS_MAX && (length = ancestor_length(cgroup, level)) >= 0;
 	     level++) {
 		reading.scope = level;
@@ -222,6 +224,12 @@ static void read_all(struct kernel_stats *stats, const char *mount, const char *
 				 reading.source->file);
 			read_file(&reading, path);
 		}
+	}
+	reading.scope = KERNEL_STAT_SYSTEM;
+	for (size_t i = 0; i < ARRAY_SIZE(system_sources); i++) {
+		reading.source = &system_sources[i];
+		snprintf(path, sizeof(path), "/proc/%s", reading.source->file);
+		read_file(&reading, path);
 	}
 }
 

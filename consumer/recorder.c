@@ -305,8 +305,6 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 	active->has_clocks = stall_clocks_start(&recorder->clocks, watch->cgroup ? watch->cgroup_id : 0,
 						watch->cgroup ? level_of(watch->cgroup) : 0, now_ns);
 	read_pressure(recorder, active, now_ns);
-	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), watch->cgroup,
-			   now_ns);
 	counters_read(recorder->pinned->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	active->capture->losses[LOSS_WATCH_SUPPRESSED] = watch->suppressed;
 	if (!store_thread_begin(recorder->store, active->capture)) {
@@ -324,7 +322,12 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 
 void recorder_drain_newest(struct recorder *recorder)
 {
-	drain(recorder, &recorder->active[recorder->active_count - 1]);
+	const struct active *newest = &recorder->active[recorder->active_count - 1];
+
+	drain(recorder, newest);
+	/* on a large host these take their time, which the history has not */
+	kernel_stats_begin(&newest->capture->kernel_stats, cgroups_mount(recorder->cgroups), newest->cgroup,
+			   clock_monotonic_ns());
 }
 
 bool recorder_wants_walk(const struct recorder *recorder, uint64_t now_ns)

@@ -59,7 +59,7 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
 int recorder_begin(struct recorder *recorder, const struct configuration *configuration,
 		   const struct watch *watch, uint64_t observed_us, uint64_t now_ns);
 
-/* Takes what the rings have for the capture that began last. */
+/* Takes what the rings have for the capture that began last, and what the kernel counts now. */
 void recorder_drain_newest(struct recorder *recorder);
 
 /*

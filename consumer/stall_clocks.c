@@ -6,16 +6,19 @@
 
 #include <bpf/bpf.h>
 
-/* Every CPU switches once a second at the least: the kernel's own threads see to that. */
+/*
+ * A thread is met when it leaves a CPU. One that spins alone on its CPU does so when the kernel's own work
+ * comes by, about once a second (vm.stat_interval), but nothing promises that.
+ */
 #define MEETING_NS CLOCK_SECOND_NS
 
 bool stall_clocks_start(struct stall_clocks *clocks, uint64_t cgroup_id, uint32_t level, uint64_t now_ns)
 {
 	struct control *control = clocks->pinned->control;
-	/* never 0, never one that a clock has seen: no two captures begin within a millisecond */
-	uint32_t epoch = (uint32_t)(now_ns / 1000000) | 1U << 31;
+	/* in steps of 67 ms, so that it takes 4 years until one seems to be older than another; never 0 */
+	uint32_t epoch = (uint32_t)(now_ns >> 26) + 1;
 
-	if (clocks->last)
+	if (clocks->last || clocks->epoch == epoch)
 		return false;
 	clocks->last = calloc(clocks->pinned->manifest.cpus, sizeof(*clocks->last));
 	clocks->copy = calloc(clocks->pinned->manifest.cpus, sizeof(*clocks->copy));
@@ -73,6 +76,15 @@ static int copy_all(struct stall_clocks *clocks)
 	return result < 0 && result != -ENOENT ? result : count == cpus ? 0 : -ENOENT;
 }
 
+static void keep_larger(struct clock_sums *last, const struct clock_sums *now)
+{
+	if (now->nonidle_ns > last->nonidle_ns)
+		last->nonidle_ns = now->nonidle_ns;
+	for (size_t i = 0; i < CLOCK_RESOURCES; i++)
+		if (now->some_ns[i] > last->some_ns[i])
+			last->some_ns[i] = now->some_ns[i];
+}
+
 bool stall_clocks_read(struct stall_clocks *clocks, uint64_t now_ns, uint64_t ret_some_us[CLOCK_RESOURCES])
 {
 	double nonidle_ns = 0, weighted[CLOCK_RESOURCES] = { 0 };
@@ -87,7 +99,7 @@ bool stall_clocks_read(struct stall_clocks *clocks, uint64_t now_ns, uint64_t re
 		nonidle_ns += weight;
 		for (size_t i = 0; i < CLOCK_RESOURCES; i++)
 			weighted[i] += grown(now.some_ns[i], last->some_ns[i]) * weight;
-		*last = now;
+		keep_larger(last, &now);
 	}
 	for (size_t i = 0; i < CLOCK_RESOURCES; i++) {
 		if (clocks->begun && nonidle_ns > 0)

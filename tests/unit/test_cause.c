@@ -22,6 +22,7 @@ struct cause_case {
 	enum psi_resource resource;
 	bool of_system;
 	uint64_t stalled_us;
+	struct usage_sums rest_targets;
 	struct usage_row rows[ROWS_MOST];
 	struct kernel_stat stats[STATS_MOST];
 	const char *verdict, *because;
@@ -51,7 +52,8 @@ static const struct cause_case cause_cases[] = {
 		     { "cpu.stat", 1, "", "nr_throttled", 10, 60 },
 		     { "cpu.stat", 1, "", "nr_periods", 10, 61 } },
 	  .verdict = CAUSE_THROTTLED,
-	  .because = "/above was throttled for 4.00 s, in 50 of 51 periods, within 5.00 s" },
+	  .because = "/above was throttled for 4.00 s, all its CPUs together, in 50 of 51 periods, within "
+		     "5.00 s" },
 	/* a little throttling is not why */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 2500000,
@@ -59,21 +61,37 @@ static const struct cause_case cause_cases[] = {
 		    OTHER(.task.cpu_ns = 2 * SECOND), REST(.task.cpu_ns = 500 * MILLISECOND) },
 	  .stats = { { "cpu.stat", 0, "", "throttled_usec", 0, 100000 } },
 	  .verdict = CAUSE_COMPETING,
-	  .because = "hog[2] took 2.00 s of CPU, all others 2.50 s, while the targets ran 2.50 s and waited "
-		     "2.50 s" },
+	  .because = "hog[2] took 2.00 s of CPU, all others together 2.50 s, while the targets ran 2.50 s "
+		     "and waited 2.50 s, within 6.00 s" },
 	{ .resource = PSI_CPU,
 	  .stalled_us = 5000000,
 	  .rows = { TARGET(.task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 10 * SECOND),
 		    OTHER(.task.cpu_ns = 100 * MILLISECOND) },
 	  .verdict = CAUSE_OWN_THREADS,
 	  .because = "the targets ran 10.00 s and waited 10.00 s, mostly for each other: all others ran 0.10 "
-		     "s" },
+		     "s, within 6.00 s" },
+	/* nobody ran, and nobody says why */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = SECOND) },
+	  .verdict = CAUSE_UNDETERMINED },
+	/* what the row of the rest has of the targets is no competition */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 5000000,
+	  .rest_targets = { .task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 9 * SECOND },
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = SECOND), OTHER(.task.cpu_ns = SECOND),
+		    REST(.task.cpu_ns = 11 * SECOND, .stalled_cpu_ns = 9 * SECOND) },
+	  .verdict = CAUSE_OWN_THREADS,
+	  .because = "the targets ran 11.00 s and waited 10.00 s, mostly for each other: all others ran 2.00 "
+		     "s, within 6.00 s" },
 	{ .resource = PSI_CPU, .rows = { OTHER(.task.cpu_ns = SECOND) }, .verdict = CAUSE_UNDETERMINED },
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
 	  .stats = { { "memory.events", 0, "", "high", 7, 7 },
 		     { "memory.events", 0, "", "max", 7, 49 },
-		     { "memory.events", 1, "", "max", 7, 19 },
+		     { "memory.events.local", 0, "", "max", 7, 49 },
+		     { "memory.events", 1, "", "max", 7, 9999 },
 		     { "memory.stat", 0, "", "workingset_refault_anon", 0, 256 },
 		     { "memory.stat", 0, "", "workingset_refault_file", 0, 256 },
 		     { "memory.stat", 1, "", "workingset_refault_file", 0, 9999 },
@@ -105,6 +123,25 @@ static const struct cause_case cause_cases[] = {
 	  .because =
 		  "the targets were in reclaim for 1.50 s, and nothing was reclaimed for the system: a limit "
 		  "of a cgroup, whose memory.events are not there to say which" },
+	/* where cgroup2 has the limits and none was met, it was none of them */
+	{ .resource = PSI_MEMORY,
+	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
+	  .stats = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 }, { "memory.current", 0, "", "bytes", 7, 7 } },
+	  .verdict = CAUSE_UNDETERMINED },
+	{ .resource = PSI_MEMORY,
+	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
+	  .stats = { { "memory.events", 1, "", "max", 0, 9999 },
+		     { "memory.events.local", 1, "", "max", 0, 3 },
+		     { "memory.stat", 1, "", "workingset_refault_file", 0, 256 } },
+	  .verdict = CAUSE_OWN_LIMIT,
+	  .because =
+		  "/above met its memory.max 3 times, and had 1.0 MiB read again that were evicted before" },
+	/* one that was met now and then, while the whole system waits */
+	{ .resource = PSI_MEMORY,
+	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
+	  .stats = { { "memory.events.local", 0, "", "max", 0, 3 },
+		     { "vmstat", SYSTEM, "", "allocstall_normal", 0, 400 } },
+	  .verdict = CAUSE_SHORTAGE },
 	/* without vmstat nobody knows */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
@@ -117,7 +154,8 @@ static const struct cause_case cause_cases[] = {
 		    REST(.task.write_bytes = MIB) },
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_COMPETING,
-	  .because = "hog[2] read and wrote 34.0 MiB, all others 35.0 MiB, the targets 10.0 MiB" },
+	  .because = "hog[2] read and wrote 34.0 MiB, all others together 35.0 MiB, the targets 10.0 MiB, "
+		     "within 6.00 s" },
 	/* who reads again what a limit made it forget */
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 4 * MIB) },
@@ -167,6 +205,9 @@ START_TEST(verdicts)
 	memcpy(stats, one->stats, sizeof(stats));
 	capture.usage.rows = rows;
 	capture.usage.count = ROWS_MOST;
+	capture.usage.rest_targets = one->rest_targets;
+	capture.usage.before.walked_ns = SECOND;
+	capture.usage.to_ns = 7 * SECOND;
 	capture.kernel_stats.stats = stats;
 	while (capture.kernel_stats.count < STATS_MOST && stats[capture.kernel_stats.count].source)
 		capture.kernel_stats.count++;
@@ -212,6 +253,7 @@ static void holds(const struct kernel_stats *stats, int scope, const char *sourc
 START_TEST(files_of_a_cgroup_and_those_above)
 {
 	_cleanup_free_ char *mount = directory_make();
+	static char memory[1 << 20];
 	struct kernel_stats stats;
 
 	file_put_below(mount, "a/b/cpu.stat",
@@ -225,6 +267,7 @@ START_TEST(files_of_a_cgroup_and_those_above)
 	file_put_below(mount, "a/memory.events", "low 0\nhigh 0\nmax 3\noom 0\n");
 	file_put_below(mount, "cpu.stat", "usage_usec 1000\n");
 	kernel_stats_begin(&stats, mount, "/a/b", SECOND);
+	memset(memory, 1, sizeof(memory)); /* a page fault */
 	file_put_below(mount, "a/b/cpu.stat",
 		       "usage_usec 30\nuser_usec 7\nnr_throttled 2\nthrottled_usec 900\n");
 	file_put_below(mount, "a/b/memory.max", "4096\n");
@@ -285,8 +328,13 @@ START_TEST(strange_files)
 		       "a_name_that_is_longer_than_thirty_one_characters 7\n");
 	file_put_below(mount, "x/io.stat", "254:0\n254:1 =\n254:2 rbytes\n254:3 rbytes=x wbytes=3 =4\n=\n");
 	kernel_stats_begin(&stats, mount, "/x", SECOND);
+	for (size_t i = 0; i < length; i++)
+		many[i] = many[i] == ' ' ? '\t' : many[i]; /* as many lines, each with another value */
+	for (char *at = many; (at = strchr(at, '\n')); at++)
+		at[-1] = at[-1] == '7' ? '8' : '7';
+	file_put_below(mount, "x/cpu.stat", many);
 	kernel_stats_end(&stats, mount, "/x", 2 * SECOND);
-	ck_assert_uint_le(stats.count, 4096);
+	ck_assert_uint_eq(stats.count, 4096);
 	ck_assert_ptr_null(find(&stats, 0, "cpu.max", "", "quota_usec"));
 	kernel_stats_free(&stats);
 	/* a cgroup that is gone */
