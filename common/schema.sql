@@ -306,15 +306,17 @@ FROM (
 				AND u.role = 'other' AND (o.cgroup IS NULL OR o.cgroup || '/' LIKE g.scope || '/%')) AS alone,
 		(SELECT 1000 * (max(t.some_us) - min(t.some_us)) FROM pressure t WHERE t.capture_id = g.capture_id
 			AND t.scope = 'targets' AND t.resource = g.resource AND g.scope = ifnull(c.cgroup, 'system')) AS formula_ns,
-		(SELECT 1000 * (max(k.some_us) - min(k.some_us)) FROM pressure k WHERE k.capture_id = g.capture_id
-			AND k.scope = g.scope AND k.resource = g.resource AND g.scope = ifnull(c.cgroup, 'system')
-			AND k.at >= (SELECT min(t.at) FROM pressure t WHERE t.capture_id = g.capture_id
-				AND t.scope = 'targets')) AS formula_some_ns
+		iif(g.scope = ifnull(c.cgroup, 'system'), since_ns, NULL) AS formula_some_ns
 	FROM (
-		SELECT capture_id, scope, resource, max(at) - min(at) AS of_ns,
-			1000 * (max(some_us) - min(some_us)) AS some_ns, 1000 * (max(full_us) - min(full_us)) AS full_ns
-		FROM pressure WHERE scope <> 'targets' GROUP BY capture_id, scope, resource
-	) g JOIN capture c USING(capture_id)
+		SELECT DISTINCT capture_id, scope, resource, max(at) OVER same - min(at) OVER same AS of_ns,
+			1000 * (max(some_us) OVER same - min(some_us) OVER same) AS some_ns,
+			1000 * (max(full_us) OVER same - min(full_us) OVER same) AS full_ns,
+			1000 * (max(some_us) FILTER (WHERE at >= from_at) OVER same
+				- min(some_us) FILTER (WHERE at >= from_at) OVER same) AS since_ns
+		FROM (
+			SELECT *, min(at) FILTER (WHERE scope = 'targets') OVER (PARTITION BY capture_id) AS from_at FROM pressure
+		) WINDOW same AS (PARTITION BY capture_id, scope, resource)
+	) g JOIN capture c USING(capture_id) WHERE g.scope <> 'targets'
 ) p
 ORDER BY p.capture_id DESC, p.scope = 'system', p.some_ns DESC;
 
