@@ -32,15 +32,22 @@ static long take_records(void *user, const char *records, size_t bytes)
 	struct walk *walk = user;
 	size_t taken = 0;
 
-	for (; bytes - taken >= sizeof(struct task_record); taken += sizeof(struct task_record)) {
+	while (bytes - taken >= sizeof(struct record_header)) {
+		struct record_header header;
 		struct task_record record;
 
-		memcpy(&record, records + taken, sizeof(record));
-		if (record.header.type != RECORD_TASK || record.header.bytes != sizeof(record))
+		memcpy(&header, records + taken, sizeof(header));
+		if (header.bytes < sizeof(header))
 			return -EBADMSG;
-		walk->processes++;
-		walk->sum += record.tgid + record.uid + record.started_ns + record.cgroup_id +
-			     (unsigned char)record.comm[0];
+		if (header.bytes > bytes - taken)
+			break; /* the rest comes with the next read */
+		if (header.type == RECORD_TASK && header.bytes == sizeof(record)) {
+			memcpy(&record, records + taken, sizeof(record));
+			walk->processes++;
+			walk->sum += record.tgid + record.uid + record.started_ns + record.cgroup_id +
+				     (unsigned char)record.comm[0];
+		}
+		taken += header.bytes;
 	}
 	return (long)taken;
 }
