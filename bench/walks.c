@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
+#include "consumer/process_events.h"
 #include "consumer/records.h"
 
 #include <ctype.h>
@@ -27,29 +28,29 @@ struct walk {
 
 /* ---- the iterator ---- */
 
-static long take_records(void *user, const char *records, size_t bytes)
+static void take_task(void *user, const struct task_record *record)
 {
 	struct walk *walk = user;
-	size_t taken = 0;
 
-	while (bytes - taken >= sizeof(struct record_header)) {
-		struct record_header header;
-		struct task_record record;
+	walk->processes++;
+	walk->sum += record->tgid + record->uid + record->started_ns + record->cgroup_id +
+		     (unsigned char)record->comm[0];
+}
 
-		memcpy(&header, records + taken, sizeof(header));
-		if (header.bytes < sizeof(header))
-			return -EBADMSG;
-		if (header.bytes > bytes - taken)
-			break; /* the rest comes with the next read */
-		if (header.type == RECORD_TASK && header.bytes == sizeof(record)) {
-			memcpy(&record, records + taken, sizeof(record));
-			walk->processes++;
-			walk->sum += record.tgid + record.uid + record.started_ns + record.cgroup_id +
-				     (unsigned char)record.comm[0];
-		}
-		taken += header.bytes;
-	}
-	return (long)taken;
+static void take_thread(void *user, const struct thread_record *record)
+{
+	struct walk *walk = user;
+
+	walk->sum += record->tgid;
+}
+
+static long take_records(void *user, const char *records, size_t bytes)
+{
+	const struct process_events_handlers handlers = { .user = user,
+							  .task = take_task,
+							  .thread = take_thread };
+
+	return process_events_take_tasks(&handlers, records, bytes);
 }
 
 static int walk_iterator(const char *path, struct walk *walk)

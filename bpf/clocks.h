@@ -25,17 +25,12 @@ extern struct clocks_map clocks SEC(".maps");
 
 static __always_inline void clock_grow(struct stall_clock *clock, __u64 counts, __u64 ns)
 {
-	__u64 runnable = counts & CLOCK_MASK, on_cpu = counts / CLOCK_ON_CPU & CLOCK_MASK;
-
 	if (!counts)
 		return;
 	__sync_fetch_and_add(&clock->nonidle_ns, ns);
-	if (runnable > on_cpu)
-		__sync_fetch_and_add(&clock->some_ns[CLOCK_CPU], ns);
-	if (counts / CLOCK_IN_MEMSTALL & CLOCK_MASK)
-		__sync_fetch_and_add(&clock->some_ns[CLOCK_MEMORY], ns);
-	if (counts / CLOCK_IN_IOWAIT & CLOCK_MASK)
-		__sync_fetch_and_add(&clock->some_ns[CLOCK_IO], ns);
+	for (__u32 i = 0; i < CLOCK_RESOURCES; i++)
+		if (clock_is_stalled(counts, i))
+			__sync_fetch_and_add(&clock->some_ns[i], ns);
 }
 
 /* False while another CPU makes this clock begin: then nothing was counted. */

@@ -63,10 +63,10 @@ struct totals_map {
 	__type(value, struct totals);
 };
 
+/* Nobody maps it: so it begins with a page, and each clock has a cache line. */
 struct clocks_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags,
-	       BPF_F_MMAPABLE); /* nobody maps it: it begins with a page, and each clock has a cache line */
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1); /* the loader: CPUs */
 	__type(key, __u32);
 	__type(value, struct stall_clock);

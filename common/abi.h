@@ -96,6 +96,14 @@ struct control {
 
 #define CLOCKS_BEGIN (~0ULL) /* an epoch: the rest is being zeroed */
 
+/* Whether threads that are counted so stall on the resource (kernel/sched/psi.c, test_states()). */
+static inline __attribute__((always_inline)) int clock_is_stalled(__u64 counts, __u32 resource)
+{
+	if (resource == CLOCK_CPU)
+		return (counts & CLOCK_MASK) > (counts / CLOCK_ON_CPU & CLOCK_MASK);
+	return (counts / (resource == CLOCK_MEMORY ? CLOCK_IN_MEMSTALL : CLOCK_IN_IOWAIT) & CLOCK_MASK) != 0;
+}
+
 struct stall_clock {
 	__u64 epoch; /* of control, which the rest is of */
 	__u64 counts;

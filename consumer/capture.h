@@ -16,20 +16,20 @@
 
 /* The ledger's reasons. */
 enum loss {
-	LOSS_OVERWRITTEN,      /* slots that the kernel overwrote before they were read */
-	LOSS_TORN,             /* slots that were overwritten while they were read */
-	LOSS_KERNEL_STACK,     /* samples whose kernel stack could not be had */
-	LOSS_USER_STACK,       /* samples whose user stack could not be had */
-	LOSS_NOT_TAKEN,        /* ticks of targets that found the heartbeat too old, meanwhile */
-	LOSS_TRUNCATED,        /* samples with more frames than a slot holds */
-	LOSS_CAPTURE_FULL,     /* samples beyond what a capture may hold */
-	LOSS_TARGETS_FULL,     /* processes that found the targets map full, meanwhile */
-	LOSS_EVENTS,           /* process events lost, meanwhile */
-	LOSS_STALE_EVENTS,     /* process events of patterns that are no more, meanwhile */
-	LOSS_OFFCPU_UNSTACKED, /* intervals off CPU without a stack, over a budget */
-	LOSS_OFFCPU_UNTRACKED, /* threads whose intervals off CPU are not known, meanwhile */
-	LOSS_UNKNOWN_PROCESS,  /* samples of processes that nobody announced */
-	LOSS_MISSING, /* samples on CPU, by the CPU time that was used, and that nothing else explains */
+	LOSS_OVERWRITTEN,       /* slots that the kernel overwrote before they were read */
+	LOSS_TORN,              /* slots that were overwritten while they were read */
+	LOSS_KERNEL_STACK,      /* samples whose kernel stack could not be had */
+	LOSS_USER_STACK,        /* samples whose user stack could not be had */
+	LOSS_NOT_TAKEN,         /* ticks of targets that found the heartbeat too old, meanwhile */
+	LOSS_TRUNCATED,         /* samples with more frames than a slot holds */
+	LOSS_CAPTURE_FULL,      /* samples beyond what a capture may hold */
+	LOSS_TARGETS_FULL,      /* processes that found the targets map full, meanwhile */
+	LOSS_EVENTS,            /* process events lost, meanwhile */
+	LOSS_STALE_EVENTS,      /* process events of patterns that are no more, meanwhile */
+	LOSS_OFFCPU_UNSTACKED,  /* intervals off CPU without a stack, over a budget */
+	LOSS_OFFCPU_UNTRACKED,  /* threads whose intervals off CPU are not known, meanwhile */
+	LOSS_UNKNOWN_PROCESS,   /* samples of processes that nobody announced */
+	LOSS_MISSING,           /* samples on CPU that did not come, by the CPU time, and nobody knows why */
 	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that cooldown kept from one */
 	LOSS_CPUS_UNSAMPLED,    /* CPUs that were online without a clock, at the most */
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */

@@ -68,10 +68,10 @@ static void choose_by(const struct usage_sums *sums, uint32_t count, size_t meas
 		}
 }
 
-static void add_sums(struct usage_sums *to, const struct usage_sums *from)
+void usage_sums_add(struct usage_sums *to, const struct usage_sums *more)
 {
 	for (size_t measure = 0; measure < MEASURES; measure++) {
-		uint64_t sum = measure_of(to, measure) + measure_of(from, measure);
+		uint64_t sum = measure_of(to, measure) + measure_of(more, measure);
 
 		memcpy((char *)to + measure * sizeof(sum), &sum, sizeof(sum));
 	}
@@ -109,10 +109,10 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now, capt
 		const char *cgroup = NULL;
 
 		if (!chosen[i]) {
-			add_sums(&rest.process.sums, &sums[i]);
-			if (is_of_span(usage, &now->processes[i]) &&
-			    describe(user, &now->processes[i], &cgroup))
-				add_sums(&usage->rest_targets, &sums[i]);
+			bool is_own = is_of_span(usage, &now->processes[i]) &&
+				      describe(user, &now->processes[i], &cgroup);
+
+			usage_sums_add(is_own ? &usage->rest_targets : &usage->rest_others, &sums[i]);
 			continue;
 		}
 		row->process = now->processes[i];
@@ -122,6 +122,8 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now, capt
 		rest.process.counts_io_delay |= row->process.counts_io_delay;
 		usage->count++;
 	}
+	usage_sums_add(&rest.process.sums, &usage->rest_targets);
+	usage_sums_add(&rest.process.sums, &usage->rest_others);
 	usage->rows[usage->count++] = rest;
 	usage->to_ns = now->walked_ns;
 	return 0;

@@ -26,8 +26,11 @@ struct capture_usage {
 	uint64_t to_ns;      /* the last one in it; 0: there was none, and there are no rows */
 	struct usage_row *rows;
 	uint32_t count;
-	struct usage_sums rest_targets; /* the part of the row of USAGE_REST that is the capture's own */
+	struct usage_sums rest_targets, rest_others; /* the two parts of the row of USAGE_REST */
 };
+
+/* Every measure of one to that of the other. */
+void usage_sums_add(struct usage_sums *to, const struct usage_sums *more);
 
 /* 0 or -ENOMEM. */
 int capture_usage_begin(struct capture_usage *ret_usage, const struct usage *now);

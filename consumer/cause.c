@@ -62,28 +62,6 @@ static uint64_t taken(const struct usage_sums *sums, enum psi_resource resource)
 					: sums->task.cpu_ns;
 }
 
-static void add_usage(struct usage_sums *to, const struct usage_sums *more)
-{
-	to->task.cpu_ns += more->task.cpu_ns;
-	to->task.read_bytes += more->task.read_bytes;
-	to->task.write_bytes += more->task.write_bytes;
-	to->rss_bytes += more->rss_bytes;
-	to->stalled_cpu_ns += more->stalled_cpu_ns;
-	to->stalled_memory_ns += more->stalled_memory_ns;
-	to->stalled_io_ns += more->stalled_io_ns;
-}
-
-static void take_usage(struct usage_sums *from, const struct usage_sums *less)
-{
-	from->task.cpu_ns -= less->task.cpu_ns;
-	from->task.read_bytes -= less->task.read_bytes;
-	from->task.write_bytes -= less->task.write_bytes;
-	from->rss_bytes -= less->rss_bytes;
-	from->stalled_cpu_ns -= less->stalled_cpu_ns;
-	from->stalled_memory_ns -= less->stalled_memory_ns;
-	from->stalled_io_ns -= less->stalled_io_ns;
-}
-
 /* How much a total of PSI grew between the first and the last reading. */
 static uint64_t stalled_ns(const struct capture *capture)
 {
@@ -111,14 +89,16 @@ static struct facts gather(const struct capture *capture)
 	for (uint32_t i = 0; i < capture->usage.count; i++) {
 		const struct usage_row *row = &capture->usage.rows[i];
 
-		add_usage(row->role == USAGE_TARGET ? &facts.own : &facts.others, &row->process.sums);
+		if (row->role != USAGE_REST)
+			usage_sums_add(row->role == USAGE_TARGET ? &facts.own : &facts.others,
+				       &row->process.sums);
 		if (row->role == USAGE_OTHER && taken(&row->process.sums, resource) &&
 		    (!facts.first ||
 		     taken(&row->process.sums, resource) > taken(&facts.first->process.sums, resource)))
 			facts.first = row;
 	}
-	take_usage(&facts.others, &capture->usage.rest_targets);
-	add_usage(&facts.own, &capture->usage.rest_targets);
+	usage_sums_add(&facts.own, &capture->usage.rest_targets);
+	usage_sums_add(&facts.others, &capture->usage.rest_others);
 	facts.usage_ns = capture->usage.to_ns - capture->usage.before.walked_ns;
 	return facts;
 }

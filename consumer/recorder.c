@@ -92,15 +92,22 @@ static bool is_covered(const struct active *active, const struct target_process 
 	       (!active->cgroup || (cgroup && cgroup_is_within(cgroup, active->cgroup)));
 }
 
+static bool is_own(const struct recorder *recorder, const struct active *active,
+		   const struct usage_process *process)
+{
+	const struct target_process *target =
+		targets_find(recorder->targets, process->tgid, process->started_ns);
+
+	return target && is_covered(active, target, cgroups_path(recorder->cgroups, process->cgroup_id));
+}
+
 /* A capture_usage_describe. */
 static bool describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup)
 {
 	const struct describing *describing = user;
-	const struct target_process *target =
-		targets_find(describing->recorder->targets, process->tgid, process->started_ns);
 
 	*ret_cgroup = cgroups_path(describing->recorder->cgroups, process->cgroup_id);
-	return target && is_covered(describing->active, target, *ret_cgroup);
+	return is_own(describing->recorder, describing->active, process);
 }
 
 static bool describe(void *user, const struct sample *sample, struct capture_process *process)
@@ -180,11 +187,8 @@ static uint64_t cpu_ns_of(const struct recorder *recorder, const struct active *
 
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct usage_process *process = &now->processes[i];
-		const struct target_process *target =
-			targets_find(recorder->targets, process->tgid, process->started_ns);
 
-		if (target && process->walk > before->walk &&
-		    is_covered(active, target, cgroups_path(recorder->cgroups, process->cgroup_id)))
+		if (process->walk > before->walk && is_own(recorder, active, process))
 			sum += usage_since(before, process).task.cpu_ns;
 	}
 	return sum;

@@ -46,14 +46,8 @@ static struct clock_sums sums_of(const struct stall_clock *clock, uint32_t epoch
 	if (clock->epoch != epoch)
 		return sums; /* no target has been there */
 	sums.nonidle_ns = clock->nonidle_ns + (counts ? ns : 0);
-	for (size_t i = 0; i < CLOCK_RESOURCES; i++)
-		sums.some_ns[i] = clock->some_ns[i];
-	if ((counts & CLOCK_MASK) > (counts / CLOCK_ON_CPU & CLOCK_MASK))
-		sums.some_ns[CLOCK_CPU] += ns;
-	if (counts / CLOCK_IN_MEMSTALL & CLOCK_MASK)
-		sums.some_ns[CLOCK_MEMORY] += ns;
-	if (counts / CLOCK_IN_IOWAIT & CLOCK_MASK)
-		sums.some_ns[CLOCK_IO] += ns;
+	for (__u32 i = 0; i < CLOCK_RESOURCES; i++)
+		sums.some_ns[i] = clock->some_ns[i] + (clock_is_stalled(counts, i) ? ns : 0);
 	return sums;
 }
 

@@ -23,8 +23,8 @@ switched() {
 	awk '$1 == "ctxt" { print $2 }' /proc/stat
 }
 
-# our_cost NAME: of a run of our program, into NAME.ns; how many stacks it took and slots it wrote a second, and which
-# part of a CPU all of it took
+# our_cost NAME: of a run of our program, into NAME.ns; how many stacks it took and slots it wrote a second, into
+# NAME.stacks and NAME.slots
 our_cost() {
 	local line
 	line=$(bpf_cost "$ROUND_SECONDS")

@@ -22,7 +22,7 @@ struct cause_case {
 	enum psi_resource resource;
 	bool of_system;
 	uint64_t stalled_us;
-	struct usage_sums rest_targets;
+	struct usage_sums rest_targets, rest_others;
 	struct usage_row rows[ROWS_MOST];
 	struct kernel_stat stats[STATS_MOST];
 	const char *verdict, *because;
@@ -59,6 +59,7 @@ static const struct cause_case cause_cases[] = {
 	  .stalled_us = 2500000,
 	  .rows = { TARGET(.task.cpu_ns = 2500 * MILLISECOND, .stalled_cpu_ns = 2500 * MILLISECOND),
 		    OTHER(.task.cpu_ns = 2 * SECOND), REST(.task.cpu_ns = 500 * MILLISECOND) },
+	  .rest_others = { .task.cpu_ns = 500 * MILLISECOND },
 	  .stats = { { "cpu.stat", 0, "", "throttled_usec", 0, 100000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because = "hog[2] took 2.00 s of CPU, all others together 2.50 s, while the targets ran 2.50 s "
@@ -80,6 +81,7 @@ static const struct cause_case cause_cases[] = {
 	{ .resource = PSI_CPU,
 	  .stalled_us = 5000000,
 	  .rest_targets = { .task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 9 * SECOND },
+	  .rest_others = { .task.cpu_ns = SECOND },
 	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = SECOND), OTHER(.task.cpu_ns = SECOND),
 		    REST(.task.cpu_ns = 11 * SECOND, .stalled_cpu_ns = 9 * SECOND) },
 	  .verdict = CAUSE_OWN_THREADS,
@@ -152,6 +154,7 @@ static const struct cause_case cause_cases[] = {
 	  .rows = { TARGET(.task.read_bytes = 10 * MIB),
 		    OTHER(.task.read_bytes = 30 * MIB, .task.write_bytes = 4 * MIB),
 		    REST(.task.write_bytes = MIB) },
+	  .rest_others = { .task.write_bytes = MIB },
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because = "hog[2] read and wrote 34.0 MiB, all others together 35.0 MiB, the targets 10.0 MiB, "
@@ -206,6 +209,7 @@ START_TEST(verdicts)
 	capture.usage.rows = rows;
 	capture.usage.count = ROWS_MOST;
 	capture.usage.rest_targets = one->rest_targets;
+	capture.usage.rest_others = one->rest_others;
 	capture.usage.before.walked_ns = SECOND;
 	capture.usage.to_ns = 7 * SECOND;
 	capture.kernel_stats.stats = stats;
