@@ -211,7 +211,7 @@ static int name_module(struct resolved *resolved, uint32_t module, int symbolize
 {
 	struct stat at = { 0 };
 	_cleanup_close_ int elf = open_mapped(resolved->modules[module].file, &at);
-	struct symbolize_request request = { 0 };
+	struct symbolize_request request = { .kind = SYMBOLIZE_NAMES };
 	uint32_t frames[SYMBOLIZE_BATCH] = { 0 };
 	int result = 0;
 

@@ -14,9 +14,12 @@
 #define SYMBOLIZE_NAME_BYTES 767U    /* a longer name is cut */
 #define SYMBOLIZE_BUILD_ID_BYTES 32U
 
+/* What a request asks of the file beside it. */
+#define SYMBOLIZE_NAMES 1U
+
 struct symbolize_request {
+	uint32_t kind; /* SYMBOLIZE_* */
 	uint32_t count;
-	uint32_t reserved;
 	uint64_t offsets[SYMBOLIZE_BATCH]; /* in the file */
 };
 

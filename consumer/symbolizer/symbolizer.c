@@ -16,7 +16,7 @@
 
 static bool is_request(const struct symbolize_request *request, size_t bytes)
 {
-	return bytes >= SYMBOLIZE_REQUEST_BYTES(0) && request->count && request->count <= SYMBOLIZE_BATCH &&
+	return bytes >= SYMBOLIZE_REQUEST_BYTES(0) && request->kind == SYMBOLIZE_NAMES && request->count && request->count <= SYMBOLIZE_BATCH &&
 	       bytes == SYMBOLIZE_REQUEST_BYTES(request->count);
 }
 
