@@ -6,11 +6,10 @@
 #include "common/log.h"
 #include "common/pass_fd.h"
 #include "consumer/event_source.h"
+#include "consumer/grant_client.h"
 
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 
 #define CALLS_MAX 8
 #define CALL_PATIENCE_NS (10 * CLOCK_SECOND_NS) /* longer than bourdon-grant may live */
@@ -72,21 +71,6 @@ bool grants_are_served(const struct grants *grants)
 	return !grants->absent;
 }
 
-static int connect_to(const char *path)
-{
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	_cleanup_close_ int fd = -EBADF;
-
-	if (strlen(path) >= sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(address.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	/* a Unix socket connects at once, or says EAGAIN where too many wait to be accepted */
-	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		return -errno;
-	return TAKE_FD(fd);
-}
-
 static void note_absence(struct grants *grants, int error, uint64_t now_ns)
 {
 	if (error == -EAGAIN)
@@ -110,7 +94,7 @@ struct grant_call *grants_ask(struct grants *grants, const struct grant_request 
 		return NULL;
 	while (call->socket >= 0)
 		call++;
-	fd = connect_to(grants->socket_path);
+	fd = grant_client_connect(grants->socket_path);
 	if (fd < 0) {
 		note_absence(grants, fd, now_ns);
 		return NULL;
@@ -143,22 +127,6 @@ static void note_failure(struct grants *grants, int error)
 			    grants->socket_path, strerror(-error));
 }
 
-/* The descriptor that came, or -errno. */
-static int receive_answer(int socket)
-{
-	char text[GRANT_ANSWER_BYTES_MAX];
-	_cleanup_close_ int fd = -EBADF;
-	ssize_t bytes = pass_fd_receive(socket, text, sizeof(text), &fd);
-
-	if (bytes < 0)
-		return (int)bytes;
-	if (fd >= 0 && (size_t)bytes == strlen(GRANT_OK) && !memcmp(text, GRANT_OK, (size_t)bytes))
-		return TAKE_FD(fd);
-	return (size_t)bytes > strlen(GRANT_REFUSED) && !memcmp(text, GRANT_REFUSED, strlen(GRANT_REFUSED))
-		       ? -EACCES
-		       : -EBADMSG;
-}
-
 static void end_call(struct grants *grants, struct grant_call *call, int fd)
 {
 	void *asker = call->asker;
@@ -177,7 +145,7 @@ static void end_call(struct grants *grants, struct grant_call *call, int fd)
 
 void grants_event(struct grants *grants, struct grant_call *call)
 {
-	int fd = call->socket < 0 ? -EAGAIN : receive_answer(call->socket);
+	int fd = call->socket < 0 ? -EAGAIN : grant_client_receive(call->socket);
 
 	if (fd != -EAGAIN)
 		end_call(grants, call, fd);

@@ -76,8 +76,12 @@ static struct mapped_file *take_file(struct mappings *mappings, const struct map
 	file = malloc(sizeof(*file));
 	if (!file)
 		return NULL;
-	*file = (struct mapped_file){ record->inode, record->device_major, record->device_minor, 1,
-				      strndup(path, record->path_bytes) };
+	*file = (struct mapped_file){ record->inode,
+				      record->device_major,
+				      record->device_minor,
+				      1,
+				      strndup(path, record->path_bytes),
+				      0 };
 	if (!file->path || hash_index_add(&mappings->by_file, hash, mappings->files_count)) {
 		free(file->path);
 		free(file);
@@ -335,6 +339,29 @@ const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tg
 	if (!process || found == process->count || process->mappings[found].begins > address)
 		return NULL;
 	return &process->mappings[found];
+}
+
+bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
+			struct mapping_user *ret_user)
+{
+	struct mapping_user youngest = { 0 };
+
+	for (uint32_t i = 0; i < mappings->count; i++) {
+		const struct process *process = &mappings->processes[i];
+		uint32_t at = 0;
+
+		if (process->walk != mappings->walk || process->started_ns >= before_ns ||
+		    process->started_ns <= youngest.started_ns)
+			continue;
+		while (at < process->count && process->mappings[at].file != file)
+			at++;
+		if (at < process->count)
+			youngest = (struct mapping_user){ process->tgid, process->started_ns,
+							  process->mappings[at].begins };
+	}
+	if (youngest.started_ns)
+		*ret_user = youngest;
+	return youngest.started_ns != 0;
 }
 
 const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns)

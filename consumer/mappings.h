@@ -19,6 +19,8 @@ struct mapped_file {
 	uint32_t users;
 	char *path; /* as the kernel writes it: " (deleted)" may be at its end; "" where it could not be had
 		     */
+	uint64_t refused_ns; /* mapped_files.c: bourdon-grant does not open it for processes that began until
+				then */
 };
 
 struct mapping {
@@ -51,6 +53,19 @@ void mappings_forget(struct mappings *mappings, unsigned int walks);
 /* What the address belongs to, or NULL. Valid until the next read. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
 				    uint64_t address);
+
+struct mapping_user {
+	uint32_t tgid;
+	uint64_t started_ns;
+	uint64_t begins; /* where it maps the file */
+};
+
+/*
+ * Of the processes that the last read has shown and that began before `before_ns`, the youngest that maps the
+ * file. False: none does.
+ */
+bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
+			struct mapping_user *ret_user);
 
 /* The path of the process's executable, or NULL. */
 const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);

@@ -10,6 +10,8 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_SPURIOUS] = "triggers-spurious",
 	[OWN_GRANTS] = "grants",
 	[OWN_GRANTS_REFUSED] = "grants-refused",
+	[OWN_FILES_GRANTED] = "files-granted",
+	[OWN_FILES_REFUSED] = "files-refused",
 	[OWN_RELOADS] = "reloads",
 	[OWN_RELOADS_REFUSED] = "reloads-refused",
 };

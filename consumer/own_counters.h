@@ -18,6 +18,8 @@ enum own_counter {
 	OWN_SPURIOUS,        /* kernel triggers without the stall that they were armed for */
 	OWN_GRANTS,          /* kernel triggers on descriptors that bourdon-grant passed */
 	OWN_GRANTS_REFUSED,  /* or did not pass, or the kernel did not arm */
+	OWN_FILES_GRANTED,   /* mapped files and perf maps that bourdon-grant passed */
+	OWN_FILES_REFUSED,   /* or did not pass */
 	OWN_RELOADS,
 	OWN_RELOADS_REFUSED, /* for a mistake in the configuration */
 	OWN_COUNTERS,

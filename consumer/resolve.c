@@ -8,11 +8,9 @@
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 const char *const module_kind_names[MODULE_KINDS] = { "kernel", "module", "file", "vdso", "anonymous" };
 
@@ -33,7 +31,7 @@ static bool is_module(const void *user, uint32_t position)
 }
 
 static int intern_module(struct resolved *resolved, enum module_kind kind, const char *path,
-			 const struct mapped_file *file, uint32_t *ret_module)
+			 struct mapped_file *file, uint32_t *ret_module)
 {
 	struct resolved_module wanted = { .kind = kind, .path = (char *)path, .file = file };
 	const struct resolved_module *pair[2] = { resolved->modules, &wanted };
@@ -166,26 +164,6 @@ static int place_stack(struct resolved *resolved, const struct capture *capture,
 
 /* ---- names of user frames ---- */
 
-/*
- * Opens the file only if it is the one that was mapped: a path may lead to a newer version, or in a
- * container to another file altogether.
- */
-static int open_mapped(const struct mapped_file *file, struct stat *ret_at)
-{
-	_cleanup_close_ int fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat at;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &at))
-		return -errno;
-	if (!S_ISREG(at.st_mode) || at.st_ino != file->inode ||
-	    at.st_dev != makedev(file->device_major, file->device_minor))
-		return -ESTALE;
-	*ret_at = at;
-	return TAKE_FD(fd);
-}
-
 static int take_reply(struct resolved *resolved, struct resolved_module *module, const uint32_t *frames,
 		      const struct symbolize_reply *reply)
 {
@@ -206,11 +184,13 @@ static int take_reply(struct resolved *resolved, struct resolved_module *module,
 }
 
 /* Sends the module's frames in batches. -errno: the symbolizer is of no use any more. */
-static int name_module(struct resolved *resolved, uint32_t module, int symbolizer, uint64_t deadline_ns,
+static int name_module(struct resolved *resolved, uint32_t module, const struct mappings *mappings,
+		       struct mapped_files *files, int symbolizer, uint64_t deadline_ns,
 		       struct symbolize_reply *reply)
 {
 	struct stat at = { 0 };
-	_cleanup_close_ int elf = open_mapped(resolved->modules[module].file, &at);
+	_cleanup_close_ int elf =
+		mapped_files_open(files, mappings, resolved->modules[module].file, deadline_ns, &at);
 	struct symbolize_request request = { .kind = SYMBOLIZE_NAMES };
 	uint32_t frames[SYMBOLIZE_BATCH] = { 0 };
 	int result = 0;
@@ -249,7 +229,8 @@ static int next_symbolizer(int spawner_socket, unsigned int *deaths, uint64_t de
 	return symbolizer;
 }
 
-static int name_modules(struct resolved *resolved, int spawner_socket, uint64_t deadline_ns)
+static int name_modules(struct resolved *resolved, const struct mappings *mappings,
+			struct mapped_files *files, int spawner_socket, uint64_t deadline_ns)
 {
 	_cleanup_free_ struct symbolize_reply *reply = malloc(sizeof(*reply));
 	_cleanup_close_ int symbolizer = -EBADF;
@@ -266,7 +247,7 @@ static int name_modules(struct resolved *resolved, int spawner_socket, uint64_t 
 			symbolizer = next_symbolizer(spawner_socket, &deaths, deadline_ns);
 		if (symbolizer < 0)
 			return 0;
-		result = name_module(resolved, i, symbolizer, deadline_ns, reply);
+		result = name_module(resolved, i, mappings, files, symbolizer, deadline_ns, reply);
 		if (result == -ENOMEM)
 			return result;
 		if (result < 0) {
@@ -323,8 +304,9 @@ static int name_rest(struct resolved *resolved)
 }
 
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,
-		    const struct kernel_symbols *symbols, const struct manifest *manifest, int spawner_socket,
-		    uint64_t deadline_ns, struct resolved *ret_resolved)
+		    struct mapped_files *files, const struct kernel_symbols *symbols,
+		    const struct manifest *manifest, int spawner_socket, uint64_t deadline_ns,
+		    struct resolved *ret_resolved)
 {
 	struct resolved resolved = { 0 };
 	int result = 0;
@@ -340,7 +322,7 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	for (uint32_t i = 0; i < resolved.modules_count && !result; i++)
 		identify_kernel(&resolved.modules[i], manifest);
 	if (!result)
-		result = name_modules(&resolved, spawner_socket, deadline_ns);
+		result = name_modules(&resolved, mappings, files, spawner_socket, deadline_ns);
 	if (!result)
 		result = name_rest(&resolved);
 	if (result < 0)

@@ -9,6 +9,7 @@
 #include "common/manifest.h"
 #include "consumer/capture.h"
 #include "consumer/kernel_symbols.h"
+#include "consumer/mapped_files.h"
 #include "consumer/mappings.h"
 #include "consumer/symbolizer/protocol.h"
 
@@ -25,7 +26,7 @@ extern const char *const module_kind_names[MODULE_KINDS];
 struct resolved_module {
 	enum module_kind kind;
 	char *path;
-	const struct mapped_file *file;                  /* MODULE_FILE */
+	struct mapped_file *file;                        /* MODULE_FILE */
 	char build_id[2 * SYMBOLIZE_BUILD_ID_BYTES + 1]; /* "" where it is not known */
 	char version[64]; /* without a build id: what tells this file, or this boot's kernel module, from
 			     others */
@@ -57,8 +58,9 @@ struct resolved {
  * (CLOCK_MONOTONIC) are not waited for. 0 or -ENOMEM. The caller frees with resolved_free().
  */
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,
-		    const struct kernel_symbols *symbols, const struct manifest *manifest, int spawner_socket,
-		    uint64_t deadline_ns, struct resolved *ret_resolved);
+		    struct mapped_files *files, const struct kernel_symbols *symbols,
+		    const struct manifest *manifest, int spawner_socket, uint64_t deadline_ns,
+		    struct resolved *ret_resolved);
 void resolved_free(struct resolved *resolved);
 
 #endif

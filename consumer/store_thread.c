@@ -39,6 +39,7 @@ struct store_thread {
 	struct own_counters *own_counters;
 	int spawner_socket;
 	struct mappings *mappings;
+	struct mapped_files files;
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
 	struct log_limit iterator_errors;
@@ -135,8 +136,9 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	int result, tries = 0;
 
 	walk_mappings(thread);
-	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
-				 thread->spawner_socket, naming_deadline(thread), &resolved);
+	result = resolve_capture(capture, thread->mappings, &thread->files, &thread->symbols,
+				 &thread->pinned->manifest, thread->spawner_socket, naming_deadline(thread),
+				 &resolved);
 	if (result < 0) {
 		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
 		store_give_up_capture(thread->store, capture->capture_id);
@@ -301,6 +303,8 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->spawner_socket = settings->spawner_socket;
+	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
+					       .own_counters = settings->own_counters };
 	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();

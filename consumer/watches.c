@@ -145,8 +145,10 @@ static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_n
 
 	if (!wants_grant(watches, watch))
 		return true; /* not even its trigger may be looked at: it may be gone, and its rules freed */
-	request = (struct grant_request){ watch->cgroup ? watch->cgroup_id : watches->root_id,
-					  watch->trigger->resource, watch->trigger->window_us };
+	request = (struct grant_request){ .kind = GRANT_PRESSURE,
+					  .cgroup_id = watch->cgroup ? watch->cgroup_id : watches->root_id,
+					  .resource = watch->trigger->resource,
+					  .window_us = watch->trigger->window_us };
 	watch->call = grants_ask(watches->grants, &request, watch, now_ns);
 	if (!watch->call)
 		return false;

@@ -101,7 +101,7 @@ static int open_pressure(const struct grant_request *request)
 	char name[32];
 	struct statfs system;
 	struct stat at;
-	int result = cgroup_mount(&mount);
+	int result = request->kind == GRANT_PRESSURE ? cgroup_mount(&mount) : -EOPNOTSUPP;
 
 	if (result < 0)
 		return result;
@@ -139,6 +139,8 @@ static const char *reason_of(int error)
 	case -ESTALE:
 	case -ENOENT:
 		return "no such cgroup, or no such file in it";
+	case -EOPNOTSUPP:
+		return GRANT_NO_FILES;
 	default:
 		return strerror(-error);
 	}

@@ -10,6 +10,7 @@
 #include "tests/unit/suites.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/file.h>
 
@@ -20,10 +21,12 @@ struct request_case {
 };
 
 static const struct request_case request_cases[] = {
-	{ "pressure 1 cpu 2000000\n", 0, { 1, PSI_CPU, 2000000 } },
-	{ "pressure 18446744073709551615 memory 500000\n", 0, { UINT64_MAX, PSI_MEMORY, 500000 } },
-	{ "pressure 42 io 10000000\n", 0, { 42, PSI_IO, 10000000 } },
-	{ "pressure 42 irq 1000000\n", 0, { 42, PSI_IRQ, 1000000 } },
+	{ "pressure 1 cpu 2000000\n", 0, { .cgroup_id = 1, .resource = PSI_CPU, .window_us = 2000000 } },
+	{ "pressure 18446744073709551615 memory 500000\n",
+	  0,
+	  { .cgroup_id = UINT64_MAX, .resource = PSI_MEMORY, .window_us = 500000 } },
+	{ "pressure 42 io 10000000\n", 0, { .cgroup_id = 42, .resource = PSI_IO, .window_us = 10000000 } },
+	{ "pressure 42 irq 1000000\n", 0, { .cgroup_id = 42, .resource = PSI_IRQ, .window_us = 1000000 } },
 	{ "", -EAGAIN, { 0 } },
 	{ "pressure 1 cpu 2000000", -EAGAIN, { 0 } },
 	{ "anything", -EAGAIN, { 0 } },
@@ -53,8 +56,67 @@ static const struct request_case request_cases[] = {
 	{ "pressure 1 CPU 2000000\n", -EINVAL, { 0 } },
 	{ "pressure 1 cpucpu 2000000\n", -EINVAL, { 0 } },
 	{ "pressure 1 cpu 2000000\r\n", -EINVAL, { 0 } },
-	{ "elf 1 2 3\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096\n", 0, { .kind = GRANT_ELF, .tgid = 1, .started_ns = 2, .begins = 4096 } },
+	{ "elf 4194304 18446744073709551615 18446744073709547520\n",
+	  0,
+	  { .kind = GRANT_ELF, .tgid = 4194304, .started_ns = UINT64_MAX, .begins = UINT64_MAX - 4095 } },
+	{ "elf 1 0 0\n", 0, { .kind = GRANT_ELF, .tgid = 1 } },
+	{ "elf 1 2 4096", -EAGAIN, { 0 } },
+	{ "elf 0 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 4194305 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 4294967297 2 4096\n", -EINVAL, { 0 } }, /* 1, if its upper half were lost */
+	{ "elf -1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 01 2 4096\n", -EINVAL, { 0 } },
+	{ "elf self 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1/../2 2 4096\n", -EINVAL, { 0 } },
+	{ "elf ../1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 -2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 18446744073709551616 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 1\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4095\n", -EINVAL, { 0 } },
+	{ "elf 1 2 -4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 0x1000\n", -EINVAL, { 0 } },
+	{ "elf 1 2 1000-2000\n", -EINVAL, { 0 } },
+	{ "elf 1 2 18446744073709551616\n", -EINVAL, { 0 } },
+	{ "elf 1 2\n", -EINVAL, { 0 } },
+	{ "elf 1 2 \n", -EINVAL, { 0 } },
+	{ "elf 1\n", -EINVAL, { 0 } },
+	{ "elf\n", -EINVAL, { 0 } },
+	{ "elf \n", -EINVAL, { 0 } },
+	{ "elf  1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1  2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096 \n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096\nx", -EINVAL, { 0 } },
+	{ "elf 1 2 4096\nelf 1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf /bin/true\n", -EINVAL, { 0 } },
+	{ "elf 1 2 /bin/true\n", -EINVAL, { 0 } },
+	{ "ELF 1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf1 2 4096\n", -EINVAL, { 0 } },
+	{ "perf-map 1 2\n", 0, { .kind = GRANT_PERF_MAP, .tgid = 1, .started_ns = 2 } },
+	{ "perf-map 4194304 18446744073709551615\n",
+	  0,
+	  { .kind = GRANT_PERF_MAP, .tgid = 4194304, .started_ns = UINT64_MAX } },
+	{ "perf-map 1 2", -EAGAIN, { 0 } },
+	{ "perf-map 0 2\n", -EINVAL, { 0 } },
+	{ "perf-map 4194305 2\n", -EINVAL, { 0 } },
+	{ "perf-map -1 2\n", -EINVAL, { 0 } },
+	{ "perf-map 1 -2\n", -EINVAL, { 0 } },
+	{ "perf-map 1 2 4096\n", -EINVAL, { 0 } },
+	{ "perf-map 1 2 \n", -EINVAL, { 0 } },
+	{ "perf-map 1\n", -EINVAL, { 0 } },
+	{ "perf-map\n", -EINVAL, { 0 } },
+	{ "perf-map /tmp/perf-1.map\n", -EINVAL, { 0 } },
+	{ "perf-map 1 ../2\n", -EINVAL, { 0 } },
+	{ "perf_map 1 2\n", -EINVAL, { 0 } },
 };
+
+static bool requests_equal(const struct grant_request *a, const struct grant_request *b)
+{
+	return a->kind == b->kind && a->cgroup_id == b->cgroup_id && a->resource == b->resource &&
+	       a->window_us == b->window_us && a->tgid == b->tgid && a->started_ns == b->started_ns &&
+	       a->begins == b->begins;
+}
 
 START_TEST(requests)
 {
@@ -62,9 +124,7 @@ START_TEST(requests)
 	struct grant_request request = { 0 };
 
 	ck_assert_int_eq(grant_parse(one->text, strlen(one->text), &request), one->result);
-	ck_assert_uint_eq(request.cgroup_id, one->expected.cgroup_id);
-	ck_assert_int_eq(request.resource, one->expected.resource);
-	ck_assert_uint_eq(request.window_us, one->expected.window_us);
+	ck_assert(requests_equal(&request, &one->expected));
 }
 END_TEST
 
@@ -82,23 +142,40 @@ START_TEST(a_nul_and_too_much)
 }
 END_TEST
 
+static uint64_t roll_any(struct dice *dice)
+{
+	return dice_roll(dice) >> dice_below(dice, 64);
+}
+
+static struct grant_request roll_request(struct dice *dice)
+{
+	struct grant_request request = { .kind = (enum grant_kind)dice_below(dice, GRANT_KINDS) };
+
+	if (request.kind == GRANT_PRESSURE) {
+		request.cgroup_id = roll_any(dice) | 1;
+		request.resource = (enum psi_resource)dice_below(dice, PSI_RESOURCES);
+		request.window_us =
+			PSI_WINDOW_MIN_US + dice_below(dice, PSI_WINDOW_MAX_US - PSI_WINDOW_MIN_US + 1);
+		return request;
+	}
+	request.tgid = 1 + dice_below(dice, GRANT_TGID_MAX);
+	request.started_ns = roll_any(dice);
+	if (request.kind == GRANT_ELF)
+		request.begins = roll_any(dice) / GRANT_BEGINS_MULTIPLE_OF * GRANT_BEGINS_MULTIPLE_OF;
+	return request;
+}
+
 START_TEST(what_is_written_is_read)
 {
 	struct dice dice = dice_take(71);
 
 	for (int round = 0; round < 20000; round++) {
-		uint64_t id = dice_roll(&dice) >> dice_below(&dice, 64);
-		struct grant_request request = {
-			id ? id : 1, (enum psi_resource)dice_below(&dice, PSI_RESOURCES),
-			PSI_WINDOW_MIN_US + dice_below(&dice, PSI_WINDOW_MAX_US - PSI_WINDOW_MIN_US + 1)
-		};
-		struct grant_request read = { 0 };
+		struct grant_request request = roll_request(&dice), read = { 0 };
 		char text[GRANT_REQUEST_BYTES_MAX];
 		size_t bytes = grant_format(&request, text);
 
 		HOLDS(bytes < sizeof(text) && !grant_parse(text, bytes, &read));
-		HOLDS(read.cgroup_id == request.cgroup_id && read.resource == request.resource &&
-		      read.window_us == request.window_us);
+		HOLDS(requests_equal(&read, &request));
 		/* a part of it never is a request */
 		HOLDS(grant_parse(text, dice_below(&dice, (uint32_t)bytes), &read) == -EAGAIN);
 	}

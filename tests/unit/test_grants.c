@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-static const struct grant_request request = { 42, PSI_CPU, 2000000 };
+static const struct grant_request request = { .cgroup_id = 42, .resource = PSI_CPU, .window_us = 2000000 };
 
 struct fixture {
 	char *directory, *path;

@@ -149,8 +149,10 @@ static void scene_free(struct scene *scene)
 
 static void resolve_until(struct scene *scene, int spawner, uint64_t deadline_ns)
 {
-	ck_assert_int_eq(resolve_capture(scene->capture, scene->mappings, &scene->symbols, &scene->manifest,
-					 spawner, deadline_ns, &scene->resolved),
+	struct mapped_files files = { 0 };
+
+	ck_assert_int_eq(resolve_capture(scene->capture, scene->mappings, &files, &scene->symbols,
+					 &scene->manifest, spawner, deadline_ns, &scene->resolved),
 			 0);
 	for (uint32_t i = 0; i < scene->resolved.frames_count; i++)
 		ck_assert_ptr_nonnull(scene->resolved.frames[i].function);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mapped_files.h owns opening the files that processes run: by their path where that leads to what is mapped,
+ * else through bourdon-grant, because a file may have been deleted or replaced since, may lie in another
+ * mount namespace, or below a directory that is not ours to enter. It may wait: for the store thread only.
+ */
+#ifndef BOURDON_CONSUMER_MAPPED_FILES_H
+#define BOURDON_CONSUMER_MAPPED_FILES_H
+
+#include "consumer/mappings.h"
+#include "consumer/own_counters.h"
+
+#include <sys/stat.h>
+
+/* The two pointers come from the caller; the rest begins with zeros. */
+struct mapped_files {
+	const char *grant_socket;          /* not copied; NULL: nobody is asked */
+	struct own_counters *own_counters; /* what is asked is counted here */
+	uint64_t pause_until_ns;           /* CLOCK_MONOTONIC: nobody answered as it should */
+	bool absent;
+};
+
+/* A perf map is text: what is larger was not written for names. */
+#define PERF_MAP_BYTES_MAX (64UL << 20)
+
+/*
+ * Opens the file for reading only if it is the one that is mapped: a path may lead to a newer version, or in
+ * a container to another file altogether. Calls to bourdon-grant end at `deadline_ns` (CLOCK_MONOTONIC).
+ * Returns the descriptor, which the caller closes, with *ret_at, or -errno.
+ */
+int mapped_files_open(struct mapped_files *files, const struct mappings *mappings, struct mapped_file *file,
+		      uint64_t deadline_ns, struct stat *ret_at);
+
+/*
+ * Opens the perf map of a process of user `uid`: a regular file of that user or of root, which nobody else
+ * may write. Deadline and result as above.
+ */
+int mapped_files_open_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns, uid_t uid,
+			       uint64_t deadline_ns);
+
+#endif
