@@ -17,8 +17,11 @@
 
 static bool is_request(const struct symbolize_request *request, size_t bytes)
 {
-	return bytes >= SYMBOLIZE_REQUEST_BYTES(0) && request->kind == SYMBOLIZE_NAMES && request->count && request->count <= SYMBOLIZE_BATCH &&
-	       bytes == SYMBOLIZE_REQUEST_BYTES(request->count);
+	if (bytes < SYMBOLIZE_REQUEST_BYTES(0) || request->count > SYMBOLIZE_BATCH ||
+	    bytes != SYMBOLIZE_REQUEST_BYTES(request->count))
+		return false;
+	return request->kind == SYMBOLIZE_TABLE ? !request->count
+						: request->kind == SYMBOLIZE_NAMES && request->count;
 }
 
 /* SYMBOLIZER */
