@@ -263,7 +263,7 @@ $(B)/workloads/unwind_plugin: | $(B)/workloads/unwind_plugin_a.so $(B)/workloads
 UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so plugin_a.so plugin_b.so)
 $(UNWIND_LIBRARIES): $(B)/workloads/unwind_%.so: $(wildcard $(UNWIND_PATH)/*)
 	@mkdir -p $(@D)
-	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared \
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared -Wl,-soname,$(@F) \
 		$(UNWIND_PATH)/$(or $(UNWIND_SOURCE_$*),$*.c) -o $@
 
 $(B)/tools/%: tests/tools/%.c $(BASICS)

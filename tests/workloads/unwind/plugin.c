@@ -7,6 +7,7 @@
 #include "tests/workloads/unwind/plugin.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
 #include "tests/workloads/unwind/chain.h"
@@ -16,7 +17,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define CALLS_OF_A_LOAD 300U /* of some ten milliseconds each */
+#define RELOAD_SECONDS 1U
+#define REPLACE_SECONDS 5U
 
 static const char *const plugins[] = { "$ORIGIN/unwind_plugin_a.so", "$ORIGIN/unwind_plugin_b.so" };
 
@@ -27,8 +29,9 @@ SOLID static void call_back(plugin_leaf *leaf)
 }
 
 /* False, and logged, where there is none. */
-SOLID static bool run_plugin(const char *path)
+SOLID static bool run_plugin(const char *path, unsigned int seconds)
 {
+	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS;
 	void *plugin = dlopen(path, RTLD_NOW);
 	void (*enter)(plugin_callback *) = NULL;
 
@@ -38,7 +41,7 @@ SOLID static bool run_plugin(const char *path)
 		log_error("cannot load %s: %s", path, dlerror());
 		return false;
 	}
-	for (unsigned int i = 0; i < CALLS_OF_A_LOAD && !run_over; i++)
+	while (!run_over && clock_monotonic_ns() < until_ns)
 		enter(call_back);
 	dlclose(plugin);
 	return true;
@@ -46,13 +49,14 @@ SOLID static bool run_plugin(const char *path)
 
 SOLID static void reload(void)
 {
-	while (!run_over && run_plugin(plugins[0]))
+	while (!run_over && run_plugin(plugins[0], RELOAD_SECONDS))
 		;
 }
 
 SOLID static void replace(void)
 {
-	for (unsigned int i = 0; !run_over && run_plugin(plugins[i % ARRAY_SIZE(plugins)]); i++)
+	for (unsigned int i = 0; !run_over && run_plugin(plugins[i % ARRAY_SIZE(plugins)], REPLACE_SECONDS);
+	     i++)
 		;
 }
 
