@@ -48,11 +48,6 @@ programs() {
 	END
 }
 
-# await_tables: until what the targets map has its tables.
-await_tables() {
-	sleep $((5 * PATIENCE))
-}
-
 # take_capture: of all programs, from when they are known to be targets
 take_capture() {
 	local name program arguments
