@@ -41,7 +41,8 @@ UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
 	$(UNWIND:%=$(B)/workloads/unwind_%)
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
-BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing)
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing \
+	$(if $(wildcard consumer/symbolizer/unwind_table.h),unwind_table))
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
@@ -85,7 +86,10 @@ libinih-dev      reads INI files
 nettle-dev       SHA-256, of the loaded object and of stacks
 check            unit tests
 bats             end-to-end tests
-sqlite3          reads the database, in the tests
+sqlite3          reads the database, in the tests; and is a target of theirs
+openssl          a target without frame pointers, whose loops are assembler code, in the tests
+perl             a target without frame pointers, in the tests
+xz-utils         another, with threads
 jq               reads JSON, in the tests
 systemd          systemd-socket-activate starts bourdon-grant, in the tests and the demo
 procps           finds the daemon's children, in the tests
@@ -103,6 +107,11 @@ export DEPENDENCIES
 define BENCH_DEPENDENCIES
 linux-perf       what bourdon's cost is held against
 libbpf-tools     offcputime, which its cost of a context switch is held against
+libc6-dbg        the names by which perf's stacks of threads are known to be whole
+libllvm14        a large file to make an unwind table of
+python3          a target without frame pointers, in part stock
+postgresql       another, whose processes are forked and talk through sockets
+redis-tools      another, whose threads do; it has the server, too, and starts none when it is installed
 endef
 export BENCH_DEPENDENCIES
 
@@ -348,7 +357,7 @@ SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats t
 format:
 	$(Q)clang-format -i $(SOURCES)
 
-TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
+TIDY = $(filter-out %.bpf.c $(if $(wildcard consumer/symbolizer/unwind_table.h),,bench/unwind_table.c),$(filter %.c,$(SOURCES)))
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	$(Q)shellcheck -x $(SCRIPTS)
