@@ -434,6 +434,8 @@ static int compile(struct compiler *compiler)
 		result = cfi_entries_each(compiler->elf, take_entry, compiler, &compiler->table.unusable);
 	if (result < 0)
 		return result;
+	if (!compiler->ranges_count)
+		return -ENODATA;
 	/* by address first: a segment's end may be where the next one begins in the file */
 	merge_ranges(compiler);
 	result = place_ranges(compiler);
