@@ -37,7 +37,9 @@ LOADER := $(filter-out loader/main.c loader/grant_main.c,$(wildcard loader/*.c))
 CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/symbolizer/*.c))
 REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 UNIT := $(wildcard tests/unit/*.c)
-WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c))
+UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects
+WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
+	$(UNWIND:%=$(B)/workloads/unwind_%)
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing)
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
@@ -68,6 +70,7 @@ help:
 
 define DEPENDENCIES
 gcc              compiles user space
+g++              compiles programs in C++ whose stacks are known, in the tests
 make             builds
 libc6-dev        the C library, and the kernel's headers
 clang            compiles the in-kernel programs
@@ -223,6 +226,46 @@ $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
 
+# Programs whose every stack is known, from tests/workloads/unwind/: one main source in many builds, then others.
+# Without frame pointers, as Debian compiles, and without gaps between functions: behind the end of one is another.
+UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -fPIE -fomit-frame-pointer -fno-align-functions
+UNWIND_no_pie = -fno-pie -no-pie
+UNWIND_static = -fno-pie -static
+UNWIND_static_pie = -static-pie
+# its text lies elsewhere, relative to its first byte, than in the file
+UNWIND_far_text = -fno-pie -no-pie -Wl,--section-start=.text=0x10000000
+UNWIND_frame_pointers = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
+UNWIND_no_tables_fp = $(UNWIND_no_tables) $(UNWIND_frame_pointers)
+UNWIND_plugin_b = -DPLUGIN_ROOM=3000
+UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
+UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'
+UNWIND_objects = -lstdc++
+UNWIND_SOURCE_plugin = plugin.c
+UNWIND_SOURCE_plugin_a = plugin_library.c
+UNWIND_SOURCE_plugin_b = plugin_library.c
+UNWIND_SOURCE_lazy = lazy.c
+UNWIND_SOURCE_lazy_ibt = lazy.c
+UNWIND_SOURCE_jit = jit.c
+UNWIND_SOURCE_objects = objects.cc
+UNWIND_PATH = tests/workloads/unwind
+
+$(UNWIND:%=$(B)/workloads/unwind_%): $(B)/workloads/unwind_%: $(wildcard $(UNWIND_PATH)/*) $(BASICS)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) $(UNWIND_PATH)/$(or $(UNWIND_SOURCE_$*),frames.c) \
+		$(UNWIND_PATH)/run.c $(UNWIND_PATH)/chain.c $(filter %.o %.so,$^) \
+		$(filter-out $(if $(findstring static,$*),-pie),$(LDFLAGS)) $(UNWIND_$*) -o $@
+	$(if $(filter stripped,$*),$(Q)cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
+		objcopy --strip-all --add-gnu-debuglink=$(@F).debug $(@F))
+
+$(B)/workloads/unwind_lazy $(B)/workloads/unwind_lazy_ibt: $(B)/workloads/unwind_lazy_library.so
+$(B)/workloads/unwind_plugin: | $(B)/workloads/unwind_plugin_a.so $(B)/workloads/unwind_plugin_b.so
+UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so plugin_a.so plugin_b.so)
+$(UNWIND_LIBRARIES): $(B)/workloads/unwind_%.so: $(wildcard $(UNWIND_PATH)/*)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared -Wl,-soname,$(@F) \
+		$(UNWIND_PATH)/$(or $(UNWIND_SOURCE_$*),$*.c) -o $@
+
 $(B)/tools/%: tests/tools/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -lbpf -o $@
@@ -298,7 +341,7 @@ coverage:
 
 # ---- tools ----
 
-SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' 2>/dev/null)
+SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
 SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/e2e/*.sh tests/e2e/*.bash \
 	tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh .ci/run)
 

@@ -54,6 +54,7 @@ static struct sample make_sample(const struct made_shape *shape, uint32_t number
 		.pattern_id = 1,
 		.kind = SAMPLE_ON_CPU,
 		.unwinder = UNWINDER_FRAME_POINTER,
+		.user_ended = UNWIND_ENDED_ROOT,
 		.kernel_depth = (__s16)kernel,
 		.user_depth = (__s16)(shape->depth - kernel),
 		.comm = "worker",

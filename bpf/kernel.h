@@ -159,9 +159,24 @@ struct task_struct {
 
 /* What the kernel calls the registers; the C library's headers have other names. */
 struct pt_regs___kernel {
+	unsigned long r15;
+	unsigned long r14;
+	unsigned long r13;
+	unsigned long r12;
 	unsigned long bp;
+	unsigned long bx;
+	unsigned long r11;
+	unsigned long r10;
+	unsigned long r9;
+	unsigned long r8;
+	unsigned long ax;
+	unsigned long cx;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
 	unsigned long ip;
 	unsigned long cs;
+	unsigned long sp;
 };
 
 struct seq_file;

@@ -34,6 +34,30 @@ struct samples_map {
 	__type(value, struct sample);
 };
 
+/* Deleted by programs, when a process ends or becomes another program. */
+struct unwind_procs_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TARGETS_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct unwind_process);
+};
+
+/* Sized by the loader: what --unwind-memory gives. Mappable, so that each begins with a page. */
+#define UNWIND_MAP(name, element)                                                                            \
+	struct name {                                                                                        \
+		__uint(type, BPF_MAP_TYPE_ARRAY);                                                            \
+		__uint(map_flags, BPF_F_MMAPABLE);                                                           \
+		__uint(max_entries, 1);                                                                      \
+		__type(key, __u32);                                                                          \
+		__type(value, struct element);                                                               \
+	}
+
+UNWIND_MAP(unwind_maps_map, unwind_mapping);
+UNWIND_MAP(unwind_pages_map, unwind_page);
+UNWIND_MAP(unwind_rows_map, unwind_chunk);
+UNWIND_MAP(unwind_rules_map, unwind_rule);
+
 /* From here on only programs write. */
 struct targets_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -75,6 +99,11 @@ struct clocks_map {
 extern struct patterns_map patterns_a SEC(".maps");
 extern struct patterns_map patterns_b SEC(".maps");
 extern struct control_map control SEC(".maps");
+extern struct unwind_procs_map unwind_procs SEC(".maps");
+extern struct unwind_maps_map unwind_maps SEC(".maps");
+extern struct unwind_pages_map unwind_pages SEC(".maps");
+extern struct unwind_rows_map unwind_rows SEC(".maps");
+extern struct unwind_rules_map unwind_rules SEC(".maps");
 extern struct targets_map targets SEC(".maps");
 extern struct records_map events SEC(".maps");
 extern struct records_map errors SEC(".maps");

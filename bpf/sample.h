@@ -18,7 +18,7 @@ extern const volatile __u32 slots_per_cpu;
 struct stack_scratch {
 	__u64 erred_ns; /* when this CPU reported an error last */
 	__u64 frames[SAMPLE_KERNEL_FRAMES];
-	struct user_block user_block;
+	struct user_walk user_walk;
 };
 
 /* All are counted; one a second and CPU says who, and why. */
@@ -72,9 +72,8 @@ static __always_inline void put_kernel_stack(struct sample *slot, const struct s
 static __always_inline void take_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
 					    __u64 now_ns)
 {
-	long depth = user_stack_take(ctx, &scratch->user_block, slot->user_frames);
+	long depth = user_stack_take(ctx, &scratch->user_walk, slot);
 
-	slot->unwinder = UNWINDER_FRAME_POINTER;
 	slot->user_depth = (__s16)depth;
 	if (depth < 0)
 		note_stack_error(scratch, now_ns, slot->tgid, ERROR_USER_STACK, depth);

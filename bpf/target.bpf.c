@@ -22,9 +22,13 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 	target_decide(shared, task, comm, report);
 }
 
+/* The tables of what it was are wrong for what it is. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(target_exec, struct task_struct *task)
 {
+	__u32 tgid = task->tgid;
+
+	bpf_map_delete_elem(&unwind_procs, &tgid);
 	/* what it has mapped is new even where the match is not */
 	decide(task, task->comm, REPORT_MATCHES);
 	return 0;
@@ -66,6 +70,7 @@ int BPF_PROG(target_exit, struct task_struct *task)
 	if (bpf_map_delete_elem(&targets, &tgid))
 		return 0; /* another last thread was here first */
 	count(COUNTER_EXITS);
+	bpf_map_delete_elem(&unwind_procs, &tgid);
 	bpf_probe_read_kernel_str(comm, sizeof(comm), BPF_CORE_READ(task, group_leader)->comm);
 	report_process(PROCESS_EXITED, task, comm, &gone);
 	return 0;

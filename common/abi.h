@@ -11,13 +11,15 @@
  *   3  off-CPU intervals, open and ended, the exact totals of each process, and the budgets of both in
  * control
  *   4  stall clocks, and what starts them in control; the counter of stacks off CPU
+ *   5  tables for unwinding by .eh_frame; why the walk of a user stack ended; the count of addresses in no
+ *      known mapping, in control
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
 
 #include <linux/types.h>
 
-#define BOURDON_ABI 4U
+#define BOURDON_ABI 5U
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
 
@@ -59,7 +61,7 @@ struct target {
 
 #define TARGETS_DEFAULT 16384U
 
-/* ---- control: one element, written by the consumer, read by every program ---- */
+/* ---- control: one element, written by the consumer but for its last line, read by every program ---- */
 
 struct control {
 	__u32 abi;
@@ -73,6 +75,10 @@ struct control {
 	__u64 clocks_cgroup; /* of this cgroup and those below it; 0: of all targets */
 	__u32 clocks_level;  /* how many cgroups are above it */
 	__u32 clocks_epoch;  /* 0: they stand still; another number: they begin anew */
+	__u64 reserved[2];
+	/* a cache line of its own, that programs write */
+	__u64 unmapped; /* how often a user stack led to an address that the process's tables do not know */
+	__u64 reserved2[7];
 };
 
 /*
@@ -126,8 +132,18 @@ struct stall_clock {
 #define STALL_IO 2U
 #define STALL_CPU 4U
 
+/* Bits: a stack may need both, one for some frames and one for others. */
 #define UNWINDER_FRAME_POINTER 1U
 #define UNWINDER_EH_FRAME 2U
+
+/* Why the walk of a user stack ended. */
+#define UNWIND_ENDED_ROOT 1U       /* at the thread's first function: the stack is whole */
+#define UNWIND_ENDED_DEPTH 2U      /* no room for more frames */
+#define UNWIND_ENDED_MEMORY 3U     /* what should be the stack cannot be read, or leads downwards */
+#define UNWIND_ENDED_UNMAPPED 4U   /* at an address in no mapping that is known to be executable */
+#define UNWIND_ENDED_NO_RULE 5U    /* no rule for the address, and the frame pointer leads nowhere */
+#define UNWIND_ENDED_EXPRESSION 6U /* a CFA expression that the tables cannot hold */
+#define UNWIND_ENDED_REGISTER 7U   /* a CFA by a register that is not known in a caller */
 
 /*
  * A kernel frame below 2^30 is an offset from _text. Modules, in-kernel programs and trampolines lie around
@@ -156,8 +172,9 @@ struct sample {
 	__u32 thread_state; /* task_struct.__state when it left the CPU; 0 is running */
 	__u8 kind;          /* SAMPLE_* */
 	__u8 stall;         /* STALL_* bits; of an interval those of its blocked part */
-	__u8 unwinder;      /* UNWINDER_* of the user part */
-	__u8 reserved[5];
+	__u8 unwinder;      /* UNWINDER_* bits, of the user part */
+	__u8 user_ended;    /* UNWIND_ENDED_* */
+	__u8 reserved[4];
 	__s16 kernel_depth; /* frames, or a negative errno */
 	__s16 user_depth;
 	char comm[ABI_COMM_BYTES]; /* of the thread */
@@ -178,6 +195,75 @@ struct open_interval {
 };
 
 #define OFFCPU_OPEN_DEFAULT 8192U
+
+/*
+ * ---- unwind_*: how to walk the user stacks of targets; compiled from .eh_frame ----
+ *
+ * unwind_procs has a process's part of unwind_maps, its executable mappings in ascending order. A mapping has
+ * a part of unwind_pages, one for each 4 KiB of the file's text. A page has a part of one chunk of
+ * unwind_rows: ascending, the first one at 0. A row says which of unwind_rules holds from there on. All of it
+ * is the consumer's to write, so that programs check every number.
+ */
+
+#define UNWIND_PAGE_BITS 12U
+#define UNWIND_PAGE_BYTES (1U << UNWIND_PAGE_BITS)
+#define UNWIND_CHUNK_BITS 10U
+#define UNWIND_CHUNK_ROWS (1U << UNWIND_CHUNK_BITS)
+#define UNWIND_MAPPINGS_MAX 2048U /* of a process */
+
+struct unwind_process {
+	__u64 started_ns;
+	__u32 first; /* in unwind_maps */
+	__u32 count;
+};
+
+struct unwind_mapping {
+	__u64 begins; /* virtual addresses */
+	__u64 ends;
+	__u64 table_at;   /* where the first page of the table would lie */
+	__u32 first_page; /* in unwind_pages */
+	__u32 pages;      /* 0: no table, by frame pointers */
+};
+
+struct unwind_page {
+	__u32 first_row; /* chunk << UNWIND_CHUNK_BITS, and the row in it */
+	__u32 rows;      /* 0: no rule for any of it */
+};
+
+struct unwind_row {
+	__u16 at;   /* in the page */
+	__u16 rule; /* in unwind_rules; 0: none */
+};
+
+struct unwind_chunk {
+	struct unwind_row rows[UNWIND_CHUNK_ROWS];
+};
+
+/* unwind_rule.kind. The CFA, DWARF's canonical frame address, is where the caller's stack ends. */
+#define UNWIND_NONE 0U
+#define UNWIND_ROOT 1U       /* no caller: DWARF says that the return address is undefined */
+#define UNWIND_CFA 2U        /* register + cfa_offset */
+#define UNWIND_CFA_DEREF 3U  /* what lies at register + cfa_offset, + cfa_add */
+#define UNWIND_CFA_PLT 4U    /* register + cfa_offset, + 8 from byte cfa_add of 16 on: an entry of x86's PLT */
+#define UNWIND_EXPRESSION 5U /* one of which the above is none */
+
+/* unwind_rule.frame_pointer, and .return_address: where the caller's is */
+#define UNWIND_SAME 0U    /* not saved: it is as it was */
+#define UNWIND_AT_CFA 1U  /* at the CFA + its offset */
+#define UNWIND_AT_BASE 2U /* at the CFA's register + its offset, as in frames that the kernel makes for signals */
+
+struct unwind_rule {
+	__u8 kind;
+	__u8 cfa_register; /* DWARF's number for this architecture */
+	__u8 is_signal;    /* the caller was interrupted: its address is not one behind a call */
+	__u8 frame_pointer;
+	__u8 return_address;
+	__u8 reserved[3];
+	__s32 cfa_offset;
+	__s32 cfa_add;
+	__s32 frame_pointer_at;
+	__s32 return_address_at;
+};
 
 /* ---- totals: tgid -> exact times of a target since it became one ---- */
 
@@ -322,7 +408,14 @@ ABI_SIZE(record_header, 4);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);
-ABI_SIZE(control, 48);
+ABI_SIZE(control, 128);
+ABI_CHECK(control, unmapped, 64);
+ABI_SIZE(unwind_process, 16);
+ABI_SIZE(unwind_mapping, 32);
+ABI_SIZE(unwind_page, 8);
+ABI_SIZE(unwind_row, 4);
+ABI_SIZE(unwind_chunk, 4096);
+ABI_SIZE(unwind_rule, 24);
 ABI_CHECK(control, clocks_cgroup, 32);
 ABI_SIZE(stall_clock, 64);
 ABI_CHECK(control, heartbeat_ns, 8);

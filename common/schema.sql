@@ -104,7 +104,9 @@ CREATE TABLE stack(
 	stack_id INTEGER PRIMARY KEY,
 	depth INTEGER NOT NULL,
 	truncated INTEGER NOT NULL,     -- 1: the outermost frames are missing
-	unwinder TEXT NOT NULL,         -- of the user part: frame-pointer|eh-frame|none
+	unwinder TEXT NOT NULL,         -- of the user part: frame-pointer|eh-frame|mixed|none
+	ended TEXT,                     -- why that has no more frames: root (it is whole)|depth|memory|unmapped|no-rule|
+					-- expression|register; NULL without one
 	fingerprint BLOB NOT NULL UNIQUE -- so that the same stack is stored once
 ) STRICT;
 
@@ -360,3 +362,19 @@ FROM loss l JOIN (
 	FROM capture c LEFT JOIN sample s USING(capture_id) GROUP BY c.capture_id
 ) s USING(capture_id) JOIN run r USING(run_id)
 ORDER BY l.capture_id DESC, percent DESC, l.events DESC, l.reason;
+
+-- User stacks by the unwinder and by why they ended; of those that are not whole, the module of their outermost frame.
+CREATE VIEW unwind_quality AS
+SELECT DISTINCT capture_id, kind, unwinder, ended, module, sum(samples) OVER same AS samples,
+	round(100.0 * sum(samples) OVER same / sum(samples) OVER (PARTITION BY capture_id, kind), 2) AS percent
+FROM (
+	SELECT p.capture_id, p.kind, p.samples, st.unwinder, st.ended,
+		iif(st.ended = 'root', NULL, m.path) AS module
+	FROM (
+		SELECT capture_id, stack_id, kind, sum(samples) AS samples FROM sample GROUP BY capture_id, stack_id, kind
+	) p JOIN stack st USING(stack_id)
+	JOIN stack_frame sf ON sf.stack_id = p.stack_id AND sf.position = st.depth - 1
+	JOIN frame f USING(frame_id) JOIN module m USING(module_id)
+	WHERE st.ended IS NOT NULL
+) WINDOW same AS (PARTITION BY capture_id, kind, unwinder, ended, module)
+ORDER BY capture_id DESC, kind DESC, samples DESC;

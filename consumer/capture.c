@@ -18,6 +18,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_USER_STACK] = { "user-stack-missing", "stack" },
 	[LOSS_NOT_TAKEN] = { "samples-not-taken", "sample" },
 	[LOSS_TRUNCATED] = { "stack-truncated", "stack" },
+	[LOSS_NOT_WHOLE] = { "stack-not-whole", "stack" },
 	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
 	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
 	[LOSS_EVENTS] = { "events-lost", "event" },
@@ -302,7 +303,10 @@ static void take_sample(void *user, const struct sample *sample)
 	capture->losses[LOSS_KERNEL_STACK] += sample->kernel_depth < 0;
 	capture->losses[LOSS_USER_STACK] += sample->user_depth < 0;
 	capture->losses[LOSS_TRUNCATED] += sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
-					   sample->user_depth == (int)SAMPLE_USER_FRAMES;
+					   sample->user_ended == UNWIND_ENDED_DEPTH;
+	capture->losses[LOSS_NOT_WHOLE] += sample->user_depth > 0 &&
+					   sample->user_ended != UNWIND_ENDED_ROOT &&
+					   sample->user_ended != UNWIND_ENDED_DEPTH;
 }
 
 void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,

@@ -22,6 +22,7 @@ enum loss {
 	LOSS_USER_STACK,        /* samples whose user stack could not be had */
 	LOSS_NOT_TAKEN,         /* ticks of targets that found the heartbeat too old, meanwhile */
 	LOSS_TRUNCATED,         /* samples with more frames than a slot holds */
+	LOSS_NOT_WHOLE,         /* samples whose user stack does not reach the thread's first function */
 	LOSS_CAPTURE_FULL,      /* samples beyond what a capture may hold */
 	LOSS_TARGETS_FULL,      /* processes that found the targets map full, meanwhile */
 	LOSS_EVENTS,            /* process events lost, meanwhile */

@@ -24,6 +24,7 @@
 
 #define SETTLED_NS (CLOCK_SECOND_NS / 5)
 #define UNSETTLED_NS (5 * CLOCK_SECOND_NS)
+#define UNMAPPED_EVERY_MAX_NS (64 * CLOCK_SECOND_NS)
 
 /* A configuration that is not in force any more, and whose rules a capture may still be taken by. */
 struct retired {
@@ -51,6 +52,8 @@ struct daemon {
 	int epoll, timer, signals, inotify;
 	struct event_source timer_source, signals_source, pins_source, processes_source, config_source,
 		reload_source;
+	uint64_t unmapped; /* control->unmapped, when mappings were wanted last for it */
+	uint64_t unmapped_due_ns, unmapped_every_ns;
 	bool ended;
 	struct log_limit suppressed_limit;
 };
@@ -271,6 +274,27 @@ static void count_own(struct daemon *daemon)
 	atomic_store(&values[OWN_GRANTS_REFUSED], daemon->watches.refused);
 }
 
+/*
+ * Stacks lead to addresses in no mapping that is known: of libraries that were loaded since, perhaps. Or of
+ * nothing at all, so that walks which find nothing become rare.
+ */
+static void look_at_unmapped(struct daemon *daemon, uint64_t now_ns)
+{
+	uint64_t unmapped = __atomic_load_n(&daemon->pinned->control->unmapped, __ATOMIC_RELAXED);
+
+	if (now_ns < daemon->unmapped_due_ns)
+		return;
+	if (unmapped == daemon->unmapped) {
+		daemon->unmapped_every_ns = CLOCK_SECOND_NS;
+		return;
+	}
+	daemon->unmapped = unmapped;
+	daemon->unmapped_due_ns = now_ns + daemon->unmapped_every_ns;
+	if (daemon->unmapped_every_ns < UNMAPPED_EVERY_MAX_NS)
+		daemon->unmapped_every_ns *= 2;
+	store_thread_want_mappings(daemon->store);
+}
+
 /* Once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon)
 {
@@ -285,6 +309,7 @@ static void tick(struct daemon *daemon)
 	reload_when_due(daemon, now_ns);
 	control_tick(daemon->control, now_ns);
 	tracking_tick(&daemon->tracking, now_ns);
+	look_at_unmapped(daemon, now_ns);
 }
 
 /* Four times a second, while captures are taken. */
@@ -471,6 +496,7 @@ static void describe(void *user, FILE *out)
 				       .watches = &daemon->watches,
 				       .recorder = &daemon->recorder,
 				       .reload = &daemon->reload,
+				       .unwind = store_thread_unwind(daemon->store),
 				       .unsampled_cpus = coverage_text(daemon->coverage),
 				       .started_ns = daemon->started_ns };
 

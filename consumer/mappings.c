@@ -9,19 +9,11 @@
 
 #define PROCESSES_MAX 32768U
 #define MAPPINGS_FIRST 8U          /* that a process gets room for: most have no more, and there are many */
-#define MAPPINGS_MAX 1024U         /* a process */
+#define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* a process */
 #define PATH_BYTES_MAX (8UL << 20) /* of all files: who maps a file under 60,000 names gets no more */
 
-struct process {
-	uint32_t tgid;
-	uint64_t started_ns;
-	unsigned int walk;        /* the last that showed it */
-	struct mapping *mappings; /* ascending, without overlap */
-	uint32_t count, room;
-};
-
 struct mappings {
-	struct process *processes;
+	struct mapped_process *processes;
 	uint32_t count, room;
 	struct hash_index by_process;
 	struct mapped_file **files;
@@ -29,6 +21,7 @@ struct mappings {
 	struct hash_index by_file;
 	size_t path_bytes;
 	unsigned int walk;
+	uint64_t dropped;
 };
 
 /* ---- files ---- */
@@ -133,7 +126,7 @@ struct wanted_process {
 static bool is_process(const void *user, uint32_t position)
 {
 	const struct wanted_process *wanted = user;
-	const struct process *process = &wanted->mappings->processes[position];
+	const struct mapped_process *process = &wanted->mappings->processes[position];
 
 	return process->tgid == wanted->tgid && process->started_ns == wanted->started_ns;
 }
@@ -145,7 +138,7 @@ static uint32_t hash_process(uint32_t tgid, uint64_t started_ns)
 	return hash_bytes(0, identity, sizeof(identity));
 }
 
-static struct process *find_process(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
+static struct mapped_process *find_process(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
 	struct wanted_process wanted = { mappings, tgid, started_ns };
 	uint32_t found =
@@ -154,9 +147,9 @@ static struct process *find_process(const struct mappings *mappings, uint32_t tg
 	return found == HASH_INDEX_NONE ? NULL : &mappings->processes[found];
 }
 
-static struct process *add_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
+static struct mapped_process *add_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
-	struct process process = { .tgid = tgid, .started_ns = started_ns };
+	struct mapped_process process = { .tgid = tgid, .started_ns = started_ns };
 
 	if (mappings->count == PROCESSES_MAX ||
 	    array_make_room(mappings->processes, mappings->count, mappings->room, 1U) ||
@@ -168,7 +161,7 @@ static struct process *add_process(struct mappings *mappings, uint32_t tgid, uin
 	return &mappings->processes[mappings->count++];
 }
 
-static void free_process(struct process *process)
+static void free_process(struct mapped_process *process)
 {
 	for (uint32_t i = 0; i < process->count; i++)
 		drop_file(process->mappings[i].file);
@@ -176,7 +169,7 @@ static void free_process(struct process *process)
 }
 
 /* The first mapping that ends behind the address. */
-static uint32_t lower_bound(const struct process *process, uint64_t address)
+static uint32_t lower_bound(const struct mapped_process *process, uint64_t address)
 {
 	uint32_t low = 0, high = process->count;
 
@@ -192,7 +185,7 @@ static uint32_t lower_bound(const struct process *process, uint64_t address)
 }
 
 /* Puts a mapping in its place, and out what it overlaps: that is not there any more. */
-static bool insert_mapping(struct process *process, const struct mapping *mapping)
+static bool insert_mapping(struct mapped_process *process, const struct mapping *mapping)
 {
 	uint32_t first = lower_bound(process, mapping->begins), last = first;
 
@@ -240,7 +233,7 @@ void mappings_free(struct mappings *mappings)
 }
 
 /* The same mapping of the same file, whose path could be had another time. */
-static bool is_known(const struct process *process, const struct mapping_record *record)
+static bool is_known(const struct mapped_process *process, const struct mapping_record *record)
 {
 	uint32_t found = lower_bound(process, record->begins);
 	const struct mapping *mapping;
@@ -255,16 +248,21 @@ static bool is_known(const struct process *process, const struct mapping_record 
 
 static void take_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
-	struct process *process = find_process(mappings, record->tgid, record->started_ns);
-	struct mapping mapping = { record->begins, record->ends, record->file_offset, record->flags, NULL };
+	struct mapped_process *process = find_process(mappings, record->tgid, record->started_ns);
+	struct mapping mapping = { record->begins, record->ends,   record->file_offset,
+				   record->flags,  mappings->walk, NULL };
 
 	if (!process)
 		process = add_process(mappings, record->tgid, record->started_ns);
-	if (!process)
+	if (!process) {
+		mappings->dropped++;
 		return;
+	}
 	process->walk = mappings->walk;
-	if (record->flags & MAPPING_NO_PATH && is_known(process, record))
+	if (record->flags & MAPPING_NO_PATH && is_known(process, record)) {
+		process->mappings[lower_bound(process, record->begins)].walk = mappings->walk;
 		return;
+	}
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
 		mapping.file = take_file(mappings, record, path);
 		if (!mapping.file)
@@ -274,8 +272,10 @@ static void take_record(struct mappings *mappings, const struct mapping_record *
 	for (uint32_t i = 0; record->flags & MAPPING_IS_EXE && i < process->count; i++)
 		if (process->mappings[i].file != mapping.file)
 			process->mappings[i].flags &= ~MAPPING_IS_EXE;
-	if (!insert_mapping(process, &mapping))
+	if (!insert_mapping(process, &mapping)) {
+		mappings->dropped++;
 		drop_file(mapping.file);
+	}
 }
 
 long mappings_take(struct mappings *mappings, const char *records, size_t bytes)
@@ -316,7 +316,7 @@ void mappings_forget(struct mappings *mappings, unsigned int walks)
 
 	hash_index_free(&mappings->by_process);
 	for (uint32_t i = 0; i < mappings->count; i++) {
-		struct process *process = &mappings->processes[i];
+		struct mapped_process *process = &mappings->processes[i];
 
 		if (mappings->walk - process->walk >= walks ||
 		    hash_index_add(&mappings->by_process, hash_process(process->tgid, process->started_ns),
@@ -333,7 +333,7 @@ void mappings_forget(struct mappings *mappings, unsigned int walks)
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
 				    uint64_t address)
 {
-	const struct process *process = find_process(mappings, tgid, started_ns);
+	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
 	uint32_t found = process ? lower_bound(process, address) : 0;
 
 	if (!process || found == process->count || process->mappings[found].begins > address)
@@ -347,7 +347,7 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 	struct mapping_user youngest = { 0 };
 
 	for (uint32_t i = 0; i < mappings->count; i++) {
-		const struct process *process = &mappings->processes[i];
+		const struct mapped_process *process = &mappings->processes[i];
 		uint32_t at = 0;
 
 		if (process->walk != mappings->walk || process->started_ns >= before_ns ||
@@ -364,9 +364,24 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 	return youngest.started_ns != 0;
 }
 
+const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position)
+{
+	return position < mappings->count ? &mappings->processes[position] : NULL;
+}
+
+unsigned int mappings_walk(const struct mappings *mappings)
+{
+	return mappings->walk;
+}
+
+uint64_t mappings_dropped(const struct mappings *mappings)
+{
+	return mappings->dropped;
+}
+
 const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
-	const struct process *process = find_process(mappings, tgid, started_ns);
+	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
 
 	for (uint32_t i = 0; process && i < process->count; i++)
 		if (process->mappings[i].flags & MAPPING_IS_EXE && process->mappings[i].file)

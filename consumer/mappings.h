@@ -26,7 +26,17 @@ struct mapped_file {
 struct mapping {
 	uint64_t begins, ends, file_offset;
 	uint32_t flags;           /* MAPPING_* */
+	unsigned int walk;        /* the last that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
+};
+
+/* A process, with all that it was seen to have mapped. */
+struct mapped_process {
+	uint32_t tgid;
+	uint64_t started_ns;
+	unsigned int walk;        /* the last that showed it */
+	struct mapping *mappings; /* ascending, without overlap; those of an earlier walk may be gone */
+	uint32_t count, room;
 };
 
 struct mappings;
@@ -66,6 +76,15 @@ struct mapping_user {
  */
 bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
 			struct mapping_user *ret_user);
+
+/* The process at a position, from 0 on; NULL behind the last. Valid until the next read. */
+const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position);
+
+/* The number of the last read: of a process that is there, and of what it has mapped. */
+unsigned int mappings_walk(const struct mappings *mappings);
+
+/* Mappings and processes that did not fit so far. */
+uint64_t mappings_dropped(const struct mappings *mappings);
 
 /* The path of the process's executable, or NULL. */
 const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);

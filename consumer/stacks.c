@@ -39,6 +39,7 @@ static bool is_wanted(const void *user, uint32_t position)
 
 	return there->process == stack->process && there->kernel_depth == stack->kernel_depth &&
 	       there->user_depth == stack->user_depth && there->unwinder == stack->unwinder &&
+	       there->ended == stack->ended &&
 	       !memcmp(wanted->stacks->frames + there->first, wanted->frames,
 		       depth * sizeof(*wanted->frames));
 }
@@ -50,8 +51,6 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 		.process = process,
 		.kernel_depth = (uint16_t)(sample->kernel_depth > 0 ? sample->kernel_depth : 0),
 		.user_depth = (uint16_t)(sample->user_depth > 0 ? sample->user_depth : 0),
-		.truncated = sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
-			     sample->user_depth == (int)SAMPLE_USER_FRAMES,
 	};
 	struct wanted wanted = { stacks, &stack, frames };
 	uint32_t depth = 0, found;
@@ -61,7 +60,12 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 		frames[depth++] = (uint64_t)(int64_t)sample->kernel_frames[i];
 	for (size_t i = 0; i < stack.user_depth; i++)
 		frames[depth++] = sample->user_frames[i];
-	stack.unwinder = stack.user_depth ? sample->unwinder : 0;
+	if (stack.user_depth) {
+		stack.unwinder = sample->unwinder;
+		stack.ended = sample->user_ended;
+	}
+	stack.truncated = sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
+			  (stack.user_depth && stack.ended != UNWIND_ENDED_ROOT);
 	stack.hash = hash_bytes(stacks->seed + process * 0x9e3779b97f4a7c15U + stack.kernel_depth, frames,
 				depth * sizeof(frames[0]));
 	found = hash_index_find(&stacks->index, stack.hash, is_wanted, &wanted);

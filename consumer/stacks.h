@@ -15,8 +15,9 @@ struct stack {
 	uint32_t process; /* user addresses mean something in one process only */
 	uint32_t first;   /* position in frames: kernel frames, then user frames, leaf first */
 	uint16_t kernel_depth, user_depth;
-	uint8_t unwinder; /* UNWINDER_*, 0 without user frames */
-	bool truncated;
+	uint8_t unwinder; /* UNWINDER_* bits, 0 without user frames */
+	uint8_t ended;    /* UNWIND_ENDED_*: why there are no more user frames; 0 without any */
+	bool truncated;   /* some are missing */
 	uint32_t hash;
 };
 

@@ -119,6 +119,19 @@ static void write_counter(FILE *out, const char *name, uint64_t value)
 	status_line_end(out);
 }
 
+static void write_unwind(const struct unwind_gauges *unwind, FILE *out)
+{
+	status_line_begin(out, "unwind");
+	status_line_field(out, "processes", "%" PRIu64, atomic_load(&unwind->processes));
+	status_line_field(out, "modules", "%" PRIu64, atomic_load(&unwind->modules));
+	status_line_field(out, "modules_without", "%" PRIu64, atomic_load(&unwind->modules_without));
+	status_line_field(out, "rows", "%" PRIu64, atomic_load(&unwind->rows));
+	status_line_field(out, "bytes", "%" PRIu64, atomic_load(&unwind->bytes));
+	status_line_field(out, "bytes_max", "%" PRIu64, atomic_load(&unwind->bytes_max));
+	status_line_field(out, "passes", "%" PRIu64, atomic_load(&unwind->passes));
+	status_line_end(out);
+}
+
 static void write_problem(FILE *out, const char *remedy, const char *problem)
 {
 	status_line_begin(out, "problem");
@@ -164,6 +177,14 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	}
 	if (!status->configuration->rules.count)
 		write_problem(out, "add one to rules.d", "there is no rule: nothing will be captured");
+	if (atomic_load(&status->unwind->modules_no_room) || atomic_load(&status->unwind->processes_no_room)) {
+		snprintf(text, sizeof(text),
+			 "unwind tables have no room for %" PRIu64 " files and %" PRIu64
+			 " processes, whose stacks are walked by frame pointers",
+			 atomic_load(&status->unwind->modules_no_room),
+			 atomic_load(&status->unwind->processes_no_room));
+		write_problem(out, "raise bourdon-load --unwind-memory", text);
+	}
 	for (size_t i = 0; i < sizeof(kernel_problems) / sizeof(kernel_problems[0]); i++) {
 		if (!counters[kernel_problems[i].counter])
 			continue;
@@ -181,6 +202,7 @@ void status_write(const struct status *status, FILE *out)
 	write_rules(status, out);
 	write_watches(status, out);
 	write_captures(status, out);
+	write_unwind(status->unwind, out);
 	counters_read(status->pinned->map_fds[PIN_COUNTERS], counters);
 	for (unsigned int i = 0; i < COUNTERS; i++)
 		write_counter(out, counter_names[i], counters[i]);

@@ -11,6 +11,7 @@
 #include "consumer/pinned.h"
 #include "consumer/recorder.h"
 #include "consumer/targets.h"
+#include "consumer/unwind_tables.h"
 #include "consumer/watches.h"
 
 #include <stdio.h>
@@ -32,6 +33,7 @@ struct status {
 	const struct watches *watches;
 	const struct recorder *recorder;
 	const struct reload_state *reload;
+	const struct unwind_gauges *unwind;
 	const char *unsampled_cpus;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 };

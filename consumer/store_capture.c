@@ -24,8 +24,8 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "ON CONFLICT DO UPDATE SET "
 		  "function = iif(function_offset IS NULL, excluded.function, function), "
 		  "function_offset = ifnull(function_offset, excluded.function_offset) RETURNING frame_id" },
-		{ &ret_statements->add_stack, "INSERT INTO stack(depth, truncated, unwinder, fingerprint) "
-					      "VALUES(?, ?, ?, ?) RETURNING stack_id" },
+		{ &ret_statements->add_stack, "INSERT INTO stack(depth, truncated, unwinder, ended, fingerprint) "
+					      "VALUES(?, ?, ?, ?, ?) RETURNING stack_id" },
 		{ &ret_statements->find_stack, "SELECT stack_id FROM stack WHERE fingerprint = ?" },
 		{ &ret_statements->add_stack_frame,
 		  "INSERT INTO stack_frame(stack_id, position, frame_id) VALUES(?, ?, ?)" },
@@ -127,9 +127,24 @@ static int write_frames(struct writing *writing)
 
 static const char *unwinder_name(const struct stack *stack)
 {
-	return stack->unwinder == UNWINDER_FRAME_POINTER ? "frame-pointer"
-	       : stack->unwinder == UNWINDER_EH_FRAME    ? "eh-frame"
-							 : "none";
+	static const char *const names[] = { "none", "frame-pointer", "eh-frame", "mixed" };
+
+	return names[stack->unwinder & (UNWINDER_FRAME_POINTER | UNWINDER_EH_FRAME)];
+}
+
+/* NULL without user frames. */
+static const char *ended_name(const struct stack *stack)
+{
+	static const char *const names[] = { NULL,
+					     [UNWIND_ENDED_ROOT] = "root",
+					     [UNWIND_ENDED_DEPTH] = "depth",
+					     [UNWIND_ENDED_MEMORY] = "memory",
+					     [UNWIND_ENDED_UNMAPPED] = "unmapped",
+					     [UNWIND_ENDED_NO_RULE] = "no-rule",
+					     [UNWIND_ENDED_EXPRESSION] = "expression",
+					     [UNWIND_ENDED_REGISTER] = "register" };
+
+	return stack->ended < ARRAY_SIZE(names) ? names[stack->ended] : NULL;
 }
 
 static int write_stack(struct writing *writing, uint32_t position)
@@ -138,7 +153,7 @@ static int write_stack(struct writing *writing, uint32_t position)
 	uint32_t depth = writing->resolved->depths[position];
 	bool truncated = stack->truncated || depth < (uint32_t)stack->kernel_depth + stack->user_depth;
 	const uint32_t *frames = writing->resolved->of_stack_frame + stack->first;
-	uint8_t digest[SHA256_DIGEST_SIZE], kind[2] = { stack->unwinder, truncated };
+	uint8_t digest[SHA256_DIGEST_SIZE], kind[3] = { stack->unwinder, truncated, stack->ended };
 	struct sha256_ctx context;
 	int result;
 
@@ -152,8 +167,8 @@ static int write_stack(struct writing *writing, uint32_t position)
 			 digest, sizeof(digest) / 2);
 	if (result < 0 || writing->stacks[position])
 		return result; /* known from another capture, with all its frames */
-	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iitb",
-			 (int64_t)depth, (int64_t)truncated, unwinder_name(stack), digest,
+	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iittb",
+			 (int64_t)depth, (int64_t)truncated, unwinder_name(stack), ended_name(stack), digest,
 			 sizeof(digest) / 2);
 	for (uint32_t i = 0; i < depth && !result; i++)
 		result = sql_run(writing->sql, writing->statements->add_stack_frame, NULL, "iii",

@@ -14,6 +14,7 @@
 
 #define STACK_BYTES (512UL << 10)
 #define WALK_INTERVAL_NS 1000000000U            /* at most one walk over all mappings a second */
+#define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one walk may take at a time */
 #define WALKS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
 #define NAMING_NS (20 * CLOCK_SECOND_NS)        /* what the names of one capture may take, */
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* and what is left for the database at the end */
@@ -40,6 +41,8 @@ struct store_thread {
 	int spawner_socket;
 	struct mappings *mappings;
 	struct mapped_files files;
+	struct unwind_tables *tables;
+	struct unwind_gauges gauges;
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
 	struct log_limit iterator_errors;
@@ -73,6 +76,9 @@ static void walk_mappings(struct store_thread *thread)
 		log_warning("cannot read the mapping iterator: %s; user frames of new processes stay without "
 			    "names",
 			    strerror(-result));
+	else if (!result && unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
+						 clock_monotonic_ns() + TABLES_NS))
+		store_thread_want_mappings(thread);
 	mappings_forget(thread->mappings, WALKS_REMEMBERED);
 }
 
@@ -310,6 +316,9 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->mappings = mappings_new();
 	result = thread->mappings && thread->reload_fd >= 0 ? init_lock(thread) : -ENOMEM;
 	if (!result)
+		result = unwind_tables_open(&thread->tables, settings->pinned, settings->spawner_socket,
+					    &thread->gauges);
+	if (!result)
 		result = kernel_symbols_open(&thread->symbols, settings->pinned->symbols_fd);
 	if (result < 0)
 		log_error("cannot prepare the store thread: %s", strerror(-result));
@@ -403,6 +412,11 @@ int store_thread_reload_fd(const struct store_thread *thread)
 	return thread->reload_fd;
 }
 
+const struct unwind_gauges *store_thread_unwind(const struct store_thread *thread)
+{
+	return &thread->gauges;
+}
+
 struct configuration *store_thread_take_reload(struct store_thread *thread, struct config_errors *ret_errors)
 {
 	struct configuration *configuration;
@@ -446,6 +460,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	config_errors_free(&thread->reload_errors);
 	cleanup_close(&thread->reload_fd);
 	store_close(thread->store);
+	unwind_tables_close(thread->tables);
 	mappings_free(thread->mappings);
 	kernel_symbols_close(&thread->symbols);
 	pthread_mutex_destroy(&thread->lock);

@@ -10,6 +10,7 @@
 #include "consumer/configuration.h"
 #include "consumer/own_counters.h"
 #include "consumer/pinned.h"
+#include "consumer/unwind_tables.h"
 
 #include <stdint.h>
 
@@ -53,6 +54,9 @@ void store_thread_commit(struct store_thread *thread, struct capture *capture);
 
 /* New targets have appeared: their mappings are worth knowing, within a second or two. */
 void store_thread_want_mappings(struct store_thread *thread);
+
+/* How the unwind tables stand. */
+const struct unwind_gauges *store_thread_unwind(const struct store_thread *thread);
 
 /*
  * Reads the configuration again, and numbers its rules: those that are in force as they are keep their ids.

@@ -19,10 +19,12 @@
 #define RING_BYTES_MIN (16UL << 10)
 #define RING_BYTES_MAX (256UL << 20)
 #define TARGETS_MAX (1U << 20)
+#define UNWIND_BYTES_MIN (1UL << 20)
+#define UNWIND_BYTES_MAX (1UL << 30)
 
 struct arguments {
 	const char *check, *json, *unload, *status;
-	const char *pin_dir, *run_dir, *group, *hz, *ring_size, *targets, *quiet_after;
+	const char *pin_dir, *run_dir, *group, *hz, *ring_size, *targets, *unwind_memory, *quiet_after;
 };
 
 /* The kernel joins the name to others (names of links, PIN_DIR_loading): it must be a plain absolute path. */
@@ -64,6 +66,13 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 			  arguments->ring_size);
 		return EXIT_USAGE;
 	}
+	if (units_size(arguments->unwind_memory, &settings->programs.unwind_bytes) ||
+	    (settings->programs.unwind_bytes && settings->programs.unwind_bytes < UNWIND_BYTES_MIN) ||
+	    settings->programs.unwind_bytes > UNWIND_BYTES_MAX) {
+		log_error("--unwind-memory %s: give a size with its unit, from 1MiB to 1GiB, or 0",
+			  arguments->unwind_memory);
+		return EXIT_USAGE;
+	}
 	if (units_duration(arguments->quiet_after, &settings->programs.quiet_after_ns) ||
 	    !settings->programs.quiet_after_ns || settings->programs.quiet_after_ns > INT64_MAX) {
 		log_error("--quiet-after %s: give a duration with its unit, such as 30s",
@@ -93,6 +102,7 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 				       .hz = "47",
 				       .ring_size = "1MiB",
 				       .targets = "16384",
+				       .unwind_memory = "8MiB",
 				       .quiet_after = "30s" };
 	const struct option_spec options[] = {
 		{ "check", NULL, "only say whether this machine can run bourdon, and prove it",
@@ -107,6 +117,8 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 		{ "hz", "N", "on-CPU samples a second and CPU (47)", &arguments.hz },
 		{ "ring-size", "SIZE", "memory of a CPU's sample ring (1MiB)", &arguments.ring_size },
 		{ "targets", "N", "most processes sampled at once (16384)", &arguments.targets },
+		{ "unwind-memory", "SIZE", "memory of the tables that unwind stacks; 0: by frame pointers (8MiB)",
+		  &arguments.unwind_memory },
 		{ "quiet-after", "TIME", "stop sampling so long after the consumer's last heartbeat (30s)",
 		  &arguments.quiet_after },
 	};

@@ -31,6 +31,32 @@ static int stamp_abi(const struct programs *programs)
 	return bpf_map_update_elem(bpf_map__fd(programs->bpf->maps.control), &zero, &control, BPF_ANY);
 }
 
+/*
+ * Three quarters are rows. A page is a third of a percent of the text that it is for, and 16 rows; the rest is
+ * for what the mappings and rules of a host with many different programs take.
+ */
+static int size_tables(struct programs *programs, const struct programs_settings *settings)
+{
+	const struct {
+		struct bpf_map *map;
+		uint64_t bytes;
+		size_t element_bytes;
+	} tables[] = {
+		{ programs->bpf->maps.unwind_rows, settings->unwind_bytes / 4 * 3,
+		  sizeof(struct unwind_chunk) },
+		{ programs->bpf->maps.unwind_pages, settings->unwind_bytes / 16, sizeof(struct unwind_page) },
+		{ programs->bpf->maps.unwind_maps, settings->unwind_bytes / 8,
+		  sizeof(struct unwind_mapping) },
+		{ programs->bpf->maps.unwind_rules, settings->unwind_bytes / 16, sizeof(struct unwind_rule) },
+	};
+	int result = bpf_map__set_max_entries(programs->bpf->maps.unwind_procs, settings->targets);
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result && settings->unwind_bytes; i++)
+		result = bpf_map__set_max_entries(tables[i].map,
+						  (__u32)(tables[i].bytes / tables[i].element_bytes));
+	return result;
+}
+
 static int load_sized(struct programs *programs, const struct programs_settings *settings)
 {
 	int result;
@@ -58,6 +84,8 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 						  THREADS_A_TARGET * settings->targets);
 	if (!result)
 		result = bpf_map__set_max_entries(programs->bpf->maps.clocks, programs->rings);
+	if (!result)
+		result = size_tables(programs, settings);
 	if (!result)
 		result = bourdon_bpf__load(programs->bpf);
 	return result ? result : stamp_abi(programs);

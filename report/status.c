@@ -165,6 +165,17 @@ static void print_capture(FILE *out, const struct status_line *line)
 		shown(line, "stacks", stacks, sizeof(stacks)));
 }
 
+static void print_unwind(FILE *out, const struct status_line *line)
+{
+	char processes[24], modules[24], without[24], rows[24], bytes[24], most[24];
+
+	fprintf(out, "  %s processes, %s files, %s without; %s rows, %s of %s bytes of rows\n",
+		shown(line, "processes", processes, sizeof(processes)),
+		shown(line, "modules", modules, sizeof(modules)),
+		shown(line, "modules_without", without, sizeof(without)), shown(line, "rows", rows, sizeof(rows)),
+		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)));
+}
+
 static void print_counter(FILE *out, const struct status_line *line)
 {
 	char name[64], value[24];
@@ -194,6 +205,7 @@ static const struct {
 	  "\nRULE                 PRESSURE        STALL/WINDOW MODE     STATE      FIRED SUPPR.  CGROUP\n",
 	  print_watch },
 	{ "capture", "captures", "\ncaptures under way\n", print_capture },
+	{ "unwind", "unwind", "\nunwind tables\n", print_unwind },
 	{ "counter", "counters", "\ncounters that are not zero\n", print_counter },
 };
 

@@ -16,6 +16,7 @@
 
 /* What a request asks of the file beside it. */
 #define SYMBOLIZE_NAMES 1U
+#define SYMBOLIZE_TABLE 2U /* without offsets; answered as table_stream.h says */
 
 struct symbolize_request {
 	uint32_t kind; /* SYMBOLIZE_* */

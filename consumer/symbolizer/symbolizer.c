@@ -6,6 +6,7 @@
 #include "common/pass_fd.h"
 #include "common/seccomp.h"
 #include "consumer/symbolizer/elf_symbols.h"
+#include "consumer/symbolizer/table_stream.h"
 #include "policy/symbolizer.h"
 
 #include <string.h>
@@ -16,8 +17,11 @@
 
 static bool is_request(const struct symbolize_request *request, size_t bytes)
 {
-	return bytes >= SYMBOLIZE_REQUEST_BYTES(0) && request->kind == SYMBOLIZE_NAMES && request->count && request->count <= SYMBOLIZE_BATCH &&
-	       bytes == SYMBOLIZE_REQUEST_BYTES(request->count);
+	if (bytes < SYMBOLIZE_REQUEST_BYTES(0) || request->count > SYMBOLIZE_BATCH ||
+	    bytes != SYMBOLIZE_REQUEST_BYTES(request->count))
+		return false;
+	return request->kind == SYMBOLIZE_TABLE ? !request->count
+						: request->kind == SYMBOLIZE_NAMES && request->count;
 }
 
 /* SYMBOLIZER */
@@ -48,7 +52,9 @@ void symbolizer_run(int socket)
 
 		if (got <= 0 || elf < 0 || !is_request(&request, (size_t)got))
 			_exit(got == 0 ? EXIT_DONE : EXIT_FAILED);
-		if (pass_fd_send(socket, &reply, elf_symbols_answer(elf, &request, &reply), -1))
+		if (request.kind == SYMBOLIZE_TABLE
+			    ? table_send(socket, elf)
+			    : pass_fd_send(socket, &reply, elf_symbols_answer(elf, &request, &reply), -1))
 			_exit(EXIT_FAILED);
 	}
 }

@@ -211,6 +211,7 @@ struct sample sample_make(uint32_t tgid, uint64_t time_ns, int kernel_depth, int
 		.pattern_id = 1,
 		.kind = SAMPLE_ON_CPU,
 		.unwinder = UNWINDER_FRAME_POINTER,
+		.user_ended = user_depth == (int)SAMPLE_USER_FRAMES ? UNWIND_ENDED_DEPTH : UNWIND_ENDED_ROOT,
 		.kernel_depth = (int16_t)kernel_depth,
 		.user_depth = (int16_t)user_depth,
 		.comm = "thread",

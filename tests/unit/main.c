@@ -43,6 +43,8 @@ static Suite *(*const suites[])(void) = {
 	process_events_suite,
 	kernel_symbols_suite,
 	elf_symbols_suite,
+	unwind_table_suite,
+	unit_map_suite,
 	resolve_suite,
 	store_suite,
 	report_suite,

@@ -46,7 +46,9 @@ Suite *stall_clocks_suite(void);
 Suite *status_line_suite(void);
 Suite *store_suite(void);
 Suite *targets_suite(void);
+Suite *unit_map_suite(void);
 Suite *units_suite(void);
+Suite *unwind_table_suite(void);
 Suite *usage_suite(void);
 
 #endif

@@ -37,8 +37,8 @@ static const char rows_sql[] =
 	" (5, 2, 3, printf('%.255c', 'F'), 0, NULL, NULL, 0), (6, 2, 4, CAST(x'c3' AS TEXT), 0, NULL, NULL, "
 	"0),"
 	" (7, 2, 5, 'operator new(unsigned long)', 0, NULL, NULL, 0), (8, 2, 6, 'main', 0, NULL, NULL, 0);"
-	"INSERT INTO stack VALUES(1, 2, 0, 'eh-frame', x'01'), (2, 3, 0, 'eh-frame', x'02'),"
-	" (3, 20, 1, 'eh-frame', x'03'), (4, 0, 0, 'none', x'04');"
+	"INSERT INTO stack VALUES(1, 2, 0, 'eh-frame', 'root', x'01'), (2, 3, 0, 'eh-frame', 'root', x'02'),"
+	" (3, 20, 1, 'eh-frame', 'expression', x'03'), (4, 0, 0, 'none', NULL, x'04');"
 	"INSERT INTO stack_frame VALUES(1, 0, 2), (1, 1, 3), (2, 0, 1), (2, 1, 2), (2, 2, 3), (3, 0, 4), (3, "
 	"1, 5),"
 	" (3, 2, 6), (3, 3, 7), (3, 4, 3), (3, 5, 3), (3, 6, 8), (3, 7, 3), (3, 8, 3), (3, 9, 3), (3, 10, 3),"
@@ -329,7 +329,7 @@ START_TEST(foreign_files_are_refused)
 	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 9");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 4;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 5;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
 

@@ -72,19 +72,21 @@ struct pair_case {
 	int kernel_depth, user_depth;
 	uint8_t unwinder;
 	uint64_t frames;
-	bool same; /* as { 1, 2, 2, frame pointer, 0x1000 } */
+	uint8_t ended;
+	bool same; /* as { 1, 2, 2, frame pointer, 0x1000, root } */
 };
 
 static const struct pair_case pair_cases[] = {
-	{ 1, 2, 2, UNWINDER_FRAME_POINTER, 0x1000, true },
-	{ 2, 2, 2, UNWINDER_FRAME_POINTER, 0x1000, false },
-	{ 1, 2, 2, UNWINDER_EH_FRAME, 0x1000, false },
-	{ 1, 2, 2, UNWINDER_FRAME_POINTER, 0x1001, false },
-	{ 1, 1, 2, UNWINDER_FRAME_POINTER, 0x1000, false },
-	{ 1, 2, 1, UNWINDER_FRAME_POINTER, 0x1000, false },
-	{ 1, 0, 2, UNWINDER_FRAME_POINTER, 0x1000, false },
-	{ 1, 2, 0, UNWINDER_FRAME_POINTER, 0x1000, false },
-	{ 1, 2, -EFAULT, UNWINDER_FRAME_POINTER, 0x1000, false },
+	{ 1, 2, 2, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, true },
+	{ 1, 2, 2, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_MEMORY, false },
+	{ 2, 2, 2, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
+	{ 1, 2, 2, UNWINDER_EH_FRAME, 0x1000, UNWIND_ENDED_ROOT, false },
+	{ 1, 2, 2, UNWINDER_FRAME_POINTER, 0x1001, UNWIND_ENDED_ROOT, false },
+	{ 1, 1, 2, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
+	{ 1, 2, 1, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
+	{ 1, 0, 2, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
+	{ 1, 2, 0, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
+	{ 1, 2, -EFAULT, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
 };
 
 START_TEST(what_makes_stacks_different)
@@ -96,6 +98,7 @@ START_TEST(what_makes_stacks_different)
 
 	stacks_init(&stacks, 1, 10);
 	second.unwinder = one->unwinder;
+	second.user_ended = one->ended;
 	ck_assert_uint_eq(intern(&stacks, 1, &first), 0);
 	ck_assert_uint_eq(intern(&stacks, one->process, &second), one->same ? 0 : 1);
 	stacks_free(&stacks);
@@ -138,6 +141,23 @@ START_TEST(a_missing_stack_has_no_frames)
 	ck_assert_uint_eq(stacks.stacks[0].unwinder, 0);
 	ck_assert(!stacks.stacks[0].truncated);
 	stacks_free(&stacks);
+}
+END_TEST
+
+/* Whatever keeps a walk from the thread's first function: the frames above are missing. */
+START_TEST(a_stack_is_whole_if_it_ends_at_the_root)
+{
+	for (uint8_t ended = 0; ended <= UNWIND_ENDED_REGISTER; ended++) {
+		struct sample sample = sample_make(1, 1, 1, 3, 1);
+		struct stacks stacks;
+
+		stacks_init(&stacks, 1, 10);
+		sample.user_ended = ended;
+		intern(&stacks, 1, &sample);
+		ck_assert_uint_eq(stacks.stacks[0].ended, ended);
+		ck_assert_int_eq(stacks.stacks[0].truncated, ended != UNWIND_ENDED_ROOT);
+		stacks_free(&stacks);
+	}
 }
 END_TEST
 
@@ -303,6 +323,7 @@ Suite *stacks_suite(void)
 	tcase_add_loop_test(stacks, what_makes_stacks_different, 0, ARRAY_SIZE(pair_cases));
 	tcase_add_test(stacks, kernel_and_user_frames_are_not_mixed_up);
 	tcase_add_test(stacks, a_missing_stack_has_no_frames);
+	tcase_add_test(stacks, a_stack_is_whole_if_it_ends_at_the_root);
 	tcase_add_test(stacks, a_full_slot_is_truncated);
 	tcase_add_test(stacks, there_is_a_limit);
 	tcase_add_test(stacks, there_is_a_limit_of_frames);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * unwind.bpf.c owns the parts of a walk by tables that the verifier looks at by themselves. In the loops of
+ * the two searches no comparison is a branch: else it would follow each of the thousands of ways through them.
+ */
+#include "bpf/unwind_parts.h"
+
+#define SEARCH_MAPS_STEPS 12 /* half of UNWIND_MAPPINGS_MAX, and so on, and the last one */
+
+/* All ones where the left is not less, else 0; both are below 2^63. */
+static __always_inline __u64 not_less(__u64 left, __u64 right)
+{
+	return ~(__u64)((__s64)(left - right) >> 63);
+}
+
+__noinline __u32 unwind_search_maps(__u32 first, __u32 count, __u64 address)
+{
+	__u32 low = first;
+
+	/* the last that does not begin behind the address, if the first one does not */
+	for (__u32 i = 0; i < SEARCH_MAPS_STEPS && count > 1; i++) {
+		__u32 half = count / 2, middle = low + half;
+		struct unwind_mapping *mapping = bpf_map_lookup_elem(&unwind_maps, &middle);
+
+		if (!mapping)
+			return low;
+		low += half & (__u32)not_less(address, mapping->begins);
+		count -= half;
+	}
+	return low;
+}
+
+__noinline __u32 unwind_search_rows(__u32 page_index, __u32 at)
+{
+	struct unwind_page *page = bpf_map_lookup_elem(&unwind_pages, &page_index);
+	struct unwind_chunk *chunk;
+	__u32 rows, row, index;
+
+	if (!page || !page->rows)
+		return 0;
+	row = page->first_row;
+	rows = page->rows;
+	index = row / UNWIND_CHUNK_ROWS;
+	chunk = bpf_map_lookup_elem(&unwind_rows, &index);
+	if (!chunk)
+		return 0;
+	/* the last that is not behind the address: the first one never is */
+	for (__u32 i = 0; i <= UNWIND_CHUNK_BITS && rows > 1; i++) {
+		__u32 half = rows / 2, middle = (row + half) % UNWIND_CHUNK_ROWS;
+
+		row += half & (__u32)not_less(at, chunk->rows[middle].at);
+		rows -= half;
+	}
+	return chunk->rows[row % UNWIND_CHUNK_ROWS].rule;
+}
+
+#if defined(__TARGET_ARCH_x86)
+
+__noinline __u64 unwind_leaf_register(__u32 number)
+{
+	const struct pt_regs___kernel *registers =
+		(const struct pt_regs___kernel *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+	switch (number) {
+	case 0:
+		return registers->ax;
+	case 1:
+		return registers->dx;
+	case 2:
+		return registers->cx;
+	case 3:
+		return registers->bx;
+	case 4:
+		return registers->si;
+	case 5:
+		return registers->di;
+	case 8:
+		return registers->r8;
+	case 9:
+		return registers->r9;
+	case 10:
+		return registers->r10;
+	case 11:
+		return registers->r11;
+	case 12:
+		return registers->r12;
+	case 13:
+		return registers->r13;
+	case 14:
+		return registers->r14;
+	case 15:
+		return registers->r15;
+	default:
+		return 0;
+	}
+}
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * unwind.h owns the walk over a user stack by the tables of its process (abi.h, unwind_*): what DWARF's call
+ * frame information says (DWARF 5, 6.4), for the stack pointer, the frame pointer and the return address. A
+ * frame for which there is no rule is left by its frame pointer, if that leads to a known function.
+ *
+ * The tables are the consumer's to write: whatever they say, a walk reads user memory only, and not much.
+ */
+#ifndef BOURDON_BPF_UNWIND_H
+#define BOURDON_BPF_UNWIND_H
+
+#include "bpf/unwind_parts.h"
+#include "bpf/user_walk.h"
+
+#if defined(__TARGET_ARCH_x86)
+
+#define PLT_ENTRY_BYTES 16U
+#define FRAME_BYTES_MAX (16ULL << 20) /* between two frame pointers: more is no frame */
+
+/* DWARF's numbers of registers (System V ABI, AMD64, 3.6.2). */
+#define DWARF_RBP 6
+#define DWARF_RSP 7
+
+/* Makes walk->mapping the one that the address lies in. */
+static __always_inline bool unwind_find_mapping(struct user_walk *walk, __u64 address)
+{
+	struct unwind_mapping *mapping;
+	__u32 at;
+
+	if (address - walk->mapping.begins < walk->mapping.ends - walk->mapping.begins)
+		return true;
+	at = unwind_search_maps(walk->maps_first, walk->maps_count, address);
+	mapping = walk->maps_count ? bpf_map_lookup_elem(&unwind_maps, &at) : NULL;
+	if (!mapping || address < mapping->begins || address >= mapping->ends)
+		return false;
+	walk->mapping = *mapping;
+	return true;
+}
+
+/* The rule for an address in walk->mapping, or NULL. */
+static __always_inline struct unwind_rule *unwind_find_rule(const struct user_walk *walk, __u64 address)
+{
+	__u64 offset = address - walk->mapping.table_at;
+	__u32 rule;
+
+	if (offset / UNWIND_PAGE_BYTES >= walk->mapping.pages)
+		return NULL;
+	rule = unwind_search_rows(walk->mapping.first_page + (__u32)(offset / UNWIND_PAGE_BYTES),
+				  (__u32)(offset % UNWIND_PAGE_BYTES));
+	return bpf_map_lookup_elem(&unwind_rules, &rule);
+}
+
+/* A word of the stack. False where it cannot be read. */
+static __always_inline bool unwind_read(struct user_walk *walk, __u64 address, __u64 *ret_word)
+{
+	__u64 offset = address - walk->block_begins, word;
+
+	if (offset % sizeof(__u64) || offset + sizeof(__u64) > walk->block_bytes) {
+		if (address % sizeof(__u64))
+			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
+		if (user_block_read(walk, address)) {
+			walk->block_bytes = 0;
+			return false;
+		}
+		offset = 0;
+	}
+	word = (offset / sizeof(__u64)) & (USER_BLOCK_WORDS - 1);
+	asm volatile("" : "+r"(word));
+	*ret_word = walk->words[word];
+	return true;
+}
+
+/* By the frame pointer, as if it was one. */
+static __always_inline bool unwind_by_frame_pointer(struct user_walk *walk)
+{
+	__u64 at = walk->frame_pointer;
+
+	if (!at && walk->guessed) {
+		walk->ended = UNWIND_ENDED_ROOT;
+		return false;
+	}
+	walk->ended = UNWIND_ENDED_NO_RULE;
+	if (at % sizeof(__u64) || at - walk->stack_pointer > FRAME_BYTES_MAX ||
+	    !unwind_read(walk, at, &walk->frame_pointer) ||
+	    !unwind_read(walk, at + sizeof(__u64), &walk->address))
+		return false;
+	walk->stack_pointer = at + 2 * sizeof(__u64);
+	walk->exact = 0;
+	walk->guessed = 1;
+	walk->unwinders |= UNWINDER_FRAME_POINTER;
+	return true;
+}
+
+static __always_inline bool unwind_by_rule(struct user_walk *walk, const struct unwind_rule *rule)
+{
+	__u64 base, cfa, frame_pointer = walk->frame_pointer;
+
+	if (rule->cfa_register == DWARF_RSP) {
+		base = walk->stack_pointer;
+	} else if (rule->cfa_register == DWARF_RBP) {
+		base = walk->frame_pointer;
+	} else if (walk->depth == 1) {
+		base = unwind_leaf_register(rule->cfa_register);
+	} else {
+		walk->ended = UNWIND_ENDED_REGISTER;
+		return false;
+	}
+	walk->ended = UNWIND_ENDED_MEMORY;
+	cfa = base + (__s64)rule->cfa_offset;
+	if (rule->kind == UNWIND_CFA_DEREF) {
+		if (!unwind_read(walk, cfa, &cfa))
+			return false;
+		cfa += (__s64)rule->cfa_add;
+	} else if (rule->kind == UNWIND_CFA_PLT && walk->address % PLT_ENTRY_BYTES >= (__u32)rule->cfa_add) {
+		cfa += sizeof(__u64);
+	}
+	/* but for a signal's, which may lie on a stack of its own, a caller's frame is above */
+	if (cfa <= walk->stack_pointer && !rule->is_signal)
+		return false;
+	/* the lower word first, so that one block has both */
+	if (rule->frame_pointer != UNWIND_SAME &&
+	    !unwind_read(walk, (rule->frame_pointer == UNWIND_AT_CFA ? cfa : base) +
+			 (__s64)rule->frame_pointer_at, &frame_pointer))
+		return false;
+	if (!unwind_read(walk, (rule->return_address == UNWIND_AT_CFA ? cfa : base) +
+			 (__s64)rule->return_address_at, &walk->address))
+		return false;
+	walk->frame_pointer = frame_pointer;
+	walk->stack_pointer = cfa;
+	walk->exact = rule->is_signal;
+	walk->guessed = 0;
+	walk->unwinders |= UNWINDER_EH_FRAME;
+	return true;
+}
+
+/* Takes the frame at walk->address, and goes to its caller. */
+static long unwind_up(__u32 index, struct user_walking *walking)
+{
+	struct user_walk *walk = walking->walk;
+	__u64 inside = walk->address - !walk->exact;
+	struct unwind_rule *rule;
+	struct control *shared;
+	bool mapped;
+
+	if (!walk->address) {
+		walk->ended = UNWIND_ENDED_ROOT;
+		return 1;
+	}
+	if (index >= SAMPLE_USER_FRAMES) {
+		walk->ended = UNWIND_ENDED_DEPTH;
+		return 1;
+	}
+	mapped = unwind_find_mapping(walk, inside);
+	if (!mapped && (walk->guessed || (__s64)walk->address < 0))
+		return 1; /* it was no frame pointer, or is no user address */
+	walking->frames[index] = walk->address;
+	walk->depth = index + 1;
+	if (!mapped) {
+		walk->ended = UNWIND_ENDED_UNMAPPED;
+		shared = control_get();
+		if (shared)
+			__sync_fetch_and_add(&shared->unmapped, 1);
+		return 1;
+	}
+	rule = unwind_find_rule(walk, inside);
+	if (!rule || rule->kind == UNWIND_NONE)
+		return !unwind_by_frame_pointer(walk);
+	if (rule->kind == UNWIND_ROOT) {
+		walk->ended = UNWIND_ENDED_ROOT;
+		/* a thread that is in its first function needed no table to get there */
+		walk->unwinders |= UNWINDER_EH_FRAME;
+		return 1;
+	}
+	if (rule->kind >= UNWIND_EXPRESSION) {
+		walk->ended = UNWIND_ENDED_EXPRESSION;
+		walk->unwinders |= UNWINDER_EH_FRAME;
+		return 1;
+	}
+	return !unwind_by_rule(walk, rule);
+}
+
+/* The registers are there. */
+static __always_inline void unwind_walk(struct user_walking *walking, const struct unwind_process *tables)
+{
+	struct user_walk *walk = walking->walk;
+
+	walk->maps_first = tables->first;
+	walk->maps_count = tables->count;
+	walk->mapping.begins = walk->mapping.ends = 0;
+	walk->exact = 1;
+	bpf_loop(SAMPLE_USER_FRAMES + 1, unwind_up, walking, 0);
+}
+
+#endif
+
+#endif

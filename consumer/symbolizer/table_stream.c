@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbolizer/table_stream.h"
+
+#include "common/cleanup.h"
+#include "common/pass_fd.h"
+#include "consumer/symbolizer/protocol.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define MESSAGE_BYTES(payload) (offsetof(struct table_message, head) + (payload))
+
+static size_t element_bytes(uint32_t part)
+{
+	switch (part) {
+	case TABLE_RULES:
+		return sizeof(struct unwind_rule);
+	case TABLE_CHUNKS:
+		return sizeof(struct unwind_chunk);
+	case TABLE_PAGES:
+		return sizeof(struct unwind_page);
+	default:
+		return sizeof(struct table_head);
+	}
+}
+
+/* ---- the symbolizer's side ---- */
+
+static int send_part(int socket, struct table_message *message, uint32_t part, const void *elements,
+		     uint32_t count)
+{
+	size_t each = element_bytes(part);
+	uint32_t most = (uint32_t)(TABLE_PART_BYTES / each);
+	int result = 0;
+
+	for (uint32_t sent = 0; sent < count && !result; sent += message->count) {
+		message->part = part;
+		message->count = count - sent < most ? count - sent : most;
+		memcpy(message->rules, (const char *)elements + sent * each, message->count * each);
+		result = pass_fd_send(socket, message, MESSAGE_BYTES(message->count * each), -1);
+	}
+	return result;
+}
+
+int table_send(int socket, int elf_fd)
+{
+	static struct table_message message; /* too large for the stack */
+	struct unwind_table table = { 0 };
+	struct table_head head = { .result = unwind_table_compile(elf_fd, &table) };
+	int result;
+
+	head.rules = table.rules_count;
+	head.chunks = table.chunks_count;
+	head.pages = table.pages_count;
+	head.rows = table.rows;
+	head.entries = table.entries;
+	head.unusable = table.unusable;
+	head.first_page = table.first_page;
+	result = send_part(socket, &message, TABLE_HEAD, &head, 1);
+	if (!result)
+		result = send_part(socket, &message, TABLE_RULES, table.rules, table.rules_count);
+	if (!result)
+		result = send_part(socket, &message, TABLE_CHUNKS, table.chunks, table.chunks_count);
+	if (!result)
+		result = send_part(socket, &message, TABLE_PAGES, table.pages, table.pages_count);
+	unwind_table_free(&table);
+	return result;
+}
+
+/* ---- the consumer's side ---- */
+
+static uint32_t count_of(const struct table_head *head, uint32_t part)
+{
+	return part == TABLE_RULES    ? head->rules
+	       : part == TABLE_CHUNKS ? head->chunks
+	       : part == TABLE_PAGES  ? head->pages
+				      : 1;
+}
+
+static bool head_is_valid(const struct table_head *head)
+{
+	if (head->result)
+		return head->result < 0 && head->result >= -4095;
+	return head->rules && head->rules <= UNWIND_TABLE_RULES_MAX && head->chunks <= UNWIND_TABLE_CHUNKS_MAX &&
+	       head->pages && head->pages <= UNWIND_TABLE_PAGES_MAX &&
+	       head->first_page < UINT64_MAX / UNWIND_PAGE_BYTES - head->pages;
+}
+
+static bool rule_is_valid(const struct unwind_rule *rule)
+{
+	return rule->kind <= UNWIND_EXPRESSION && rule->is_signal <= 1 &&
+	       rule->frame_pointer <= UNWIND_AT_BASE && rule->return_address <= UNWIND_AT_BASE &&
+	       !rule->reserved[0] && !rule->reserved[1] && !rule->reserved[2];
+}
+
+static bool page_is_valid(const struct unwind_page *page, const struct table_head *head)
+{
+	if (!page->rows)
+		return !page->first_row;
+	return page->first_row / UNWIND_CHUNK_ROWS < head->chunks && page->rows <= UNWIND_CHUNK_ROWS &&
+	       page->first_row % UNWIND_CHUNK_ROWS + page->rows <= UNWIND_CHUNK_ROWS;
+}
+
+static bool chunk_is_valid(const struct unwind_chunk *chunk, const struct table_head *head)
+{
+	for (size_t i = 0; i < UNWIND_CHUNK_ROWS; i++)
+		if (chunk->rows[i].rule >= head->rules || chunk->rows[i].at >= UNWIND_PAGE_BYTES)
+			return false;
+	return true;
+}
+
+bool table_message_is_valid(const struct table_message *message, size_t bytes, const struct table_head *head,
+			    uint32_t part, uint32_t done)
+{
+	size_t each = element_bytes(part);
+
+	if (bytes < MESSAGE_BYTES(each) || bytes > sizeof(*message) || message->part != part ||
+	    !message->count || message->count > TABLE_PART_BYTES / each ||
+	    message->count > count_of(head, part) - done || bytes != MESSAGE_BYTES(message->count * each))
+		return false;
+	if (part == TABLE_HEAD)
+		return head_is_valid(&message->head);
+	for (uint32_t i = 0; i < message->count; i++)
+		if ((part == TABLE_RULES && !rule_is_valid(&message->rules[i])) ||
+		    (part == TABLE_CHUNKS && !chunk_is_valid(&message->chunks[i], head)) ||
+		    (part == TABLE_PAGES && !page_is_valid(&message->pages[i], head)))
+			return false;
+	return true;
+}
+
+static int take(const struct table_taker *taker, uint32_t from, struct table_message *message)
+{
+	switch (message->part) {
+	case TABLE_RULES:
+		return taker->rules(taker->user, from, message->rules, message->count);
+	case TABLE_CHUNKS:
+		return taker->chunks(taker->user, from, message->chunks, message->count);
+	case TABLE_PAGES:
+		return taker->pages(taker->user, from, message->pages, message->count);
+	default:
+		return message->head.result ? message->head.result
+					    : taker->head(taker->user, &message->head);
+	}
+}
+
+static int receive(int socket, uint64_t deadline_ns, const struct table_head *head, uint32_t part,
+		   uint32_t done, struct table_message *ret_message)
+{
+	_cleanup_close_ int unexpected = -EBADF;
+	int result = pass_fd_wait(socket, deadline_ns);
+	ssize_t got;
+
+	if (result < 0)
+		return result;
+	got = pass_fd_receive(socket, ret_message, sizeof(*ret_message), &unexpected);
+	if (got <= 0)
+		return got < 0 ? (int)got : -EPIPE;
+	return table_message_is_valid(ret_message, (size_t)got, head, part, done) ? 0 : -EBADMSG;
+}
+
+int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_taker *taker,
+		  bool *ret_usable)
+{
+	const struct symbolize_request request = { .kind = SYMBOLIZE_TABLE };
+	_cleanup_free_ struct table_message *message = malloc(sizeof(*message));
+	struct table_head head = { 0 };
+	int result = message ? pass_fd_send(socket, &request, SYMBOLIZE_REQUEST_BYTES(0), elf_fd) : -ENOMEM;
+
+	*ret_usable = false;
+	for (uint32_t part = TABLE_HEAD; part <= TABLE_PAGES && !result; part++) {
+		for (uint32_t done = 0; done < count_of(&head, part) && !result; done += message->count) {
+			result = receive(socket, deadline_ns, &head, part, done, message);
+			if (result < 0)
+				return result;
+			if (part == TABLE_HEAD)
+				head = message->head;
+			result = take(taker, done, message);
+		}
+	}
+	*ret_usable = !result || head.result;
+	return result;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * table_stream.h owns the way of an unwind table from the symbolizer, which compiles it, to the consumer, which
+ * writes it into the maps: a head, then the rules, the chunks of rows and the pages, in messages of one kind
+ * each. The consumer believes none of it, and never holds more than a message.
+ */
+#ifndef BOURDON_SYMBOLIZER_TABLE_STREAM_H
+#define BOURDON_SYMBOLIZER_TABLE_STREAM_H
+
+#include "consumer/symbolizer/unwind_table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TABLE_HEAD 1U
+#define TABLE_RULES 2U
+#define TABLE_CHUNKS 3U
+#define TABLE_PAGES 4U
+
+#define TABLE_PART_BYTES 32768U
+
+struct table_head {
+	int32_t result; /* of unwind_table_compile(); negative: nothing follows */
+	uint32_t rules, chunks, pages;
+	uint32_t rows, entries, unusable; /* for people */
+	uint32_t reserved;
+	uint64_t first_page;
+};
+
+struct table_message {
+	uint32_t part;  /* TABLE_* */
+	uint32_t count; /* of elements; only those are sent */
+	union {
+		struct table_head head;
+		struct unwind_rule rules[TABLE_PART_BYTES / sizeof(struct unwind_rule)];
+		struct unwind_chunk chunks[TABLE_PART_BYTES / sizeof(struct unwind_chunk)];
+		struct unwind_page pages[TABLE_PART_BYTES / sizeof(struct unwind_page)];
+	};
+};
+
+/* SYMBOLIZER: compiles the file's table and sends it. 0 or -errno: nobody hears. */
+int table_send(int socket, int elf_fd);
+
+/*
+ * CONSUMER: what a table is taken with. `from` is the position of the first element in its part of the table.
+ * Each element is in its range; a callback returns 0, or -errno, which ends it all.
+ */
+struct table_taker {
+	int (*head)(void *user, const struct table_head *head);
+	int (*rules)(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count);
+	int (*chunks)(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count);
+	int (*pages)(void *user, uint32_t from, struct unwind_page *pages, uint32_t count);
+	void *user;
+};
+
+/*
+ * CONSUMER: asks for the table of a file, and takes it until `deadline_ns` (CLOCK_MONOTONIC). 0; what a callback
+ * returned; what unwind_table_compile() did, with the head's callback not called; -EPIPE, -ETIMEDOUT or -EBADMSG:
+ * the symbolizer is of no use any more, and so it is after a callback's error. *ret_usable says which.
+ */
+int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_taker *taker,
+		  bool *ret_usable);
+
+/* Whether a message of this length can follow: the `done` elements of the head's part `part`. For tests. */
+bool table_message_is_valid(const struct table_message *message, size_t bytes, const struct table_head *head,
+			    uint32_t part, uint32_t done);
+
+#endif

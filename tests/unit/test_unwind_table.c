@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that a table says what .eh_frame says: functions of this file with call frame information of every kind
+ * that a rule can hold, and ones that it cannot; and over the C library and this program, random addresses,
+ * at which the rule is computed with random registers and so is libdw's expression. And that files that are
+ * cut, or are none, give an error.
+ */
+#include "common/cleanup.h"
+#include "consumer/symbolizer/unwind_table.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#if defined(__x86_64__)
+
+#define RBP 6
+#define RSP 7
+#define RIP 16
+#define REGISTERS 17
+
+/* The rule for the byte at an offset of the file, as the programs find it (bpf/unwind.bpf.c), but slowly. */
+static const struct unwind_rule *rule_at(const struct unwind_table *table, uint64_t offset)
+{
+	uint64_t index = offset / UNWIND_PAGE_BYTES - table->first_page;
+	const struct unwind_row *found = NULL;
+	const struct unwind_page *page;
+
+	if (offset / UNWIND_PAGE_BYTES < table->first_page || index >= table->pages_count)
+		return &table->rules[0];
+	page = &table->pages[index];
+	HOLDS(!page->rows || page->first_row / UNWIND_CHUNK_ROWS < table->chunks_count);
+	HOLDS(page->first_row % UNWIND_CHUNK_ROWS + page->rows <= UNWIND_CHUNK_ROWS);
+	for (uint32_t i = 0; i < page->rows; i++) {
+		const struct unwind_row *row = &table->chunks[page->first_row / UNWIND_CHUNK_ROWS]
+							.rows[page->first_row % UNWIND_CHUNK_ROWS + i];
+
+		HOLDS(i ? row->at > found->at : !row->at);
+		if (row->at > offset % UNWIND_PAGE_BYTES)
+			break;
+		found = row;
+	}
+	if (!found)
+		return &table->rules[0];
+	HOLDS(found->rule < table->rules_count);
+	return &table->rules[found->rule];
+}
+
+static void compile_file(const char *path, struct unwind_table *ret_table)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(unwind_table_compile(fd, ret_table), 0);
+}
+
+/* ---- functions with known rules ---- */
+
+/* clang-format off */
+#define CODE(name, cfi) \
+	".type " name ", @function\n" name ":\n.cfi_startproc\n" cfi ".skip 16, 0x90\n.cfi_endproc\n" \
+	".size " name ", . - " name "\n.p2align 5\n"
+
+__asm__(".pushsection .text\n.p2align 5\n"
+	/* rsp and rbp, and where rbp is saved */
+	CODE("cfi_rsp", "")
+	CODE("cfi_rsp_pushed", ".cfi_def_cfa_offset 80\n.cfi_offset 6, -40\n")
+	CODE("cfi_rbp", ".cfi_def_cfa 6, 16\n.cfi_offset 6, -16\n")
+	CODE("cfi_rbx", ".cfi_def_cfa 3, 1234567\n")
+	CODE("cfi_root", ".cfi_undefined 16\n")
+	/* breg6 -8; deref */
+	CODE("cfi_deref", ".cfi_escape 0x0f, 0x03, 0x76, 0x78, 0x06\n")
+	/* breg7 120; deref; plus_uconst 8 */
+	CODE("cfi_deref_add", ".cfi_escape 0x0f, 0x06, 0x77, 0xf8, 0x00, 0x06, 0x23, 0x08\n")
+	/* breg7 16; deref; lit5; plus */
+	CODE("cfi_deref_lit", ".cfi_escape 0x0f, 0x05, 0x77, 0x10, 0x06, 0x35, 0x22\n")
+	/* breg7 8; breg16 0; lit15; and; lit11; ge; lit3; shl; plus */
+	CODE("cfi_plt", ".cfi_escape 0x0f, 0x0b, 0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22\n")
+	/* breg7 160; deref; rip and rbp as expressions: a frame of a signal */
+	CODE("cfi_signal", ".cfi_signal_frame\n.cfi_escape 0x0f, 0x04, 0x77, 0xa0, 0x01, 0x06\n"
+		".cfi_escape 0x10, 0x10, 0x03, 0x77, 0xa8, 0x01\n.cfi_escape 0x10, 0x06, 0x03, 0x77, 0xf8, 0x00\n")
+	/* breg7 8; breg9 0; lit8; mul; plus; deref: two registers */
+	CODE("cfi_two_registers", ".cfi_escape 0x0f, 0x08, 0x77, 0x08, 0x79, 0x00, 0x38, 0x1e, 0x22, 0x06\n")
+	/* rbp is in another register */
+	CODE("cfi_rbp_elsewhere", ".cfi_register 6, 3\n")
+	".globl cfi_none\ncfi_none: .skip 64, 0x90\n"
+	".popsection\n");
+/* clang-format on */
+
+extern const char cfi_rsp[], cfi_rsp_pushed[], cfi_rbp[], cfi_rbx[], cfi_root[], cfi_deref[], cfi_deref_add[],
+	cfi_deref_lit[], cfi_plt[], cfi_signal[], cfi_two_registers[], cfi_rbp_elsewhere[], cfi_none[];
+
+#define AT_CFA(at) .return_address = UNWIND_AT_CFA, .return_address_at = (at)
+#define SAVED(at) .frame_pointer = UNWIND_AT_CFA, .frame_pointer_at = (at)
+
+static const struct known_case {
+	const char *code;
+	struct unwind_rule rule;
+} known_cases[] = {
+	{ cfi_rsp, { .kind = UNWIND_CFA, .cfa_register = RSP, .cfa_offset = 8, AT_CFA(-8) } },
+	{ cfi_rsp_pushed, { .kind = UNWIND_CFA, .cfa_register = RSP, .cfa_offset = 80, AT_CFA(-8), SAVED(-40) } },
+	{ cfi_rbp, { .kind = UNWIND_CFA, .cfa_register = RBP, .cfa_offset = 16, AT_CFA(-8), SAVED(-16) } },
+	{ cfi_rbx, { .kind = UNWIND_CFA, .cfa_register = 3, .cfa_offset = 1234567, AT_CFA(-8) } },
+	{ cfi_root, { .kind = UNWIND_ROOT } },
+	{ cfi_deref, { .kind = UNWIND_CFA_DEREF, .cfa_register = RBP, .cfa_offset = -8, AT_CFA(-8) } },
+	{ cfi_deref_add,
+	  { .kind = UNWIND_CFA_DEREF, .cfa_register = RSP, .cfa_offset = 120, .cfa_add = 8, AT_CFA(-8) } },
+	{ cfi_deref_lit,
+	  { .kind = UNWIND_CFA_DEREF, .cfa_register = RSP, .cfa_offset = 16, .cfa_add = 5, AT_CFA(-8) } },
+	{ cfi_plt,
+	  { .kind = UNWIND_CFA_PLT, .cfa_register = RSP, .cfa_offset = 8, .cfa_add = 11, AT_CFA(-8) } },
+	{ cfi_signal,
+	  { .kind = UNWIND_CFA_DEREF,
+	    .cfa_register = RSP,
+	    .cfa_offset = 160,
+	    .is_signal = 1,
+	    .return_address = UNWIND_AT_BASE,
+	    .return_address_at = 168,
+	    .frame_pointer = UNWIND_AT_BASE,
+	    .frame_pointer_at = 120 } },
+	{ cfi_two_registers, { .kind = UNWIND_EXPRESSION } },
+	{ cfi_rbp_elsewhere, { .kind = UNWIND_EXPRESSION } },
+	{ cfi_none + 32, { .kind = UNWIND_NONE } },
+};
+
+START_TEST(every_kind_of_rule)
+{
+	const struct known_case *one = &known_cases[_i];
+	struct unwind_table table;
+
+	compile_file(OWN_PATH, &table);
+	for (int byte = 0; byte < 16; byte++) {
+		const struct unwind_rule *rule = rule_at(&table, own_offset(one->code + byte));
+
+		ck_assert_mem_eq(rule, &one->rule, sizeof(*rule));
+	}
+	unwind_table_free(&table);
+}
+END_TEST
+
+/* ---- random addresses, against libdw's own expressions ---- */
+
+/* What lies at an address: made up, but the same each time. */
+static uint64_t memory_at(uint64_t address)
+{
+	return (address ^ address >> 29) * 0xbf58476d1ce4e5b9U;
+}
+
+/* A plain interpreter of the operations that expressions of frames have. False for any other. */
+static bool evaluate(const Dwarf_Op *ops, size_t count, const uint64_t *registers, uint64_t cfa,
+		     uint64_t *ret_value)
+{
+	uint64_t stack[16] = { 0 };
+	size_t depth = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const Dwarf_Op *op = &ops[i];
+
+		HOLDS(depth < ARRAY_SIZE(stack) - 1);
+		if (op->atom == DW_OP_bregx && op->number < REGISTERS)
+			stack[depth++] = registers[op->number] + op->number2;
+		else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg16)
+			stack[depth++] = registers[op->atom - DW_OP_breg0] + op->number;
+		else if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
+			stack[depth++] = op->atom - DW_OP_lit0;
+		else if (op->atom == DW_OP_call_frame_cfa)
+			stack[depth++] = cfa;
+		else if (op->atom == DW_OP_plus_uconst && depth)
+			stack[depth - 1] += op->number;
+		else if (op->atom == DW_OP_deref && depth)
+			stack[depth - 1] = memory_at(stack[depth - 1]);
+		else if (depth < 2)
+			return false;
+		else if (op->atom == DW_OP_and && depth--)
+			stack[depth - 1] &= stack[depth];
+		else if (op->atom == DW_OP_plus && depth--)
+			stack[depth - 1] += stack[depth];
+		else if (op->atom == DW_OP_mul && depth--)
+			stack[depth - 1] *= stack[depth];
+		else if (op->atom == DW_OP_shl && depth--)
+			stack[depth - 1] <<= stack[depth];
+		else if (op->atom == DW_OP_ge && depth--)
+			stack[depth - 1] = (int64_t)stack[depth - 1] >= (int64_t)stack[depth];
+		else
+			return false;
+	}
+	if (depth)
+		*ret_value = stack[depth - 1];
+	return depth != 0;
+}
+
+/* As the programs do it (bpf/unwind.h, unwind_by_rule()). */
+static uint64_t cfa_of(const struct unwind_rule *rule, const uint64_t *registers)
+{
+	uint64_t cfa = registers[rule->cfa_register] + (uint64_t)(int64_t)rule->cfa_offset;
+
+	if (rule->kind == UNWIND_CFA_DEREF)
+		return memory_at(cfa) + (uint64_t)(int64_t)rule->cfa_add;
+	if (rule->kind == UNWIND_CFA_PLT && registers[RIP] % 16 >= (uint32_t)rule->cfa_add)
+		return cfa + 8;
+	return cfa;
+}
+
+static void expect_location(Dwarf_Frame *frame, int number, uint8_t where, int32_t at,
+			    const struct unwind_rule *rule, const uint64_t *registers)
+{
+	uint64_t cfa = cfa_of(rule, registers), place = 0;
+	Dwarf_Op memory[3], *ops;
+	size_t count;
+
+	HOLDS(!dwarf_frame_register(frame, number, memory, &ops, &count));
+	if (!count) {
+		HOLDS(where == UNWIND_SAME);
+		return;
+	}
+	HOLDS(where != UNWIND_SAME && evaluate(ops, count, registers, cfa, &place));
+	HOLDS(place == (where == UNWIND_AT_CFA ? cfa : registers[rule->cfa_register]) + (uint64_t)(int64_t)at);
+}
+
+/* True if the rule is one to walk by. */
+static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwind_rule *rule, struct dice *dice)
+{
+	_cleanup_free_ Dwarf_Frame *frame = NULL;
+	uint64_t registers[REGISTERS], cfa = 0;
+	Dwarf_Addr from, to;
+	Dwarf_Op memory[3], *ops;
+	size_t count;
+	bool is_signal;
+
+	if (dwarf_cfi_addrframe(cfi, address, &frame)) {
+		/* but for what lies between two functions: the rule of the one before may hold there */
+		return false;
+	}
+	for (size_t i = 0; i < REGISTERS; i++)
+		registers[i] = dice_roll(dice);
+	registers[RIP] = address;
+	HOLDS(dwarf_frame_info(frame, &from, &to, &is_signal) == RIP);
+	HOLDS(!dwarf_frame_register(frame, RIP, memory, &ops, &count));
+	if (rule->kind == UNWIND_ROOT || (!count && ops)) {
+		HOLDS(rule->kind == UNWIND_ROOT && !count && ops);
+		return true;
+	}
+	if (rule->kind == UNWIND_EXPRESSION)
+		return false;
+	HOLDS(rule->kind == UNWIND_CFA || rule->kind == UNWIND_CFA_DEREF || rule->kind == UNWIND_CFA_PLT);
+	HOLDS(!dwarf_frame_cfa(frame, &ops, &count));
+	HOLDS(evaluate(ops, count, registers, 0, &cfa) && cfa == cfa_of(rule, registers));
+	HOLDS(rule->is_signal == is_signal);
+	expect_location(frame, RIP, rule->return_address, rule->return_address_at, rule, registers);
+	expect_location(frame, RBP, rule->frame_pointer, rule->frame_pointer_at, rule, registers);
+	return true;
+}
+
+static int note_libc(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	(void)bytes;
+	if (strstr(info->dlpi_name, "/libc.so"))
+		snprintf(user, 256, "%s", info->dlpi_name);
+	return 0;
+}
+
+static void compare_all(const char *path, uint64_t salt)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct dice dice = dice_take(salt);
+	struct unwind_table table;
+	unsigned int walkable = 0, all = 0;
+	size_t segments;
+	Dwarf_CFI *cfi;
+	Elf *elf;
+
+	ck_assert_int_eq(unwind_table_compile(fd, &table), 0);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	cfi = dwarf_getcfi_elf(elf);
+	ck_assert_ptr_nonnull(cfi);
+	ck_assert_int_eq(elf_getphdrnum(elf, &segments), 0);
+	for (size_t i = 0; i < segments; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    !(segment.p_flags & PF_X))
+			continue;
+		for (int tries = 0; tries < 30000; tries++) {
+			uint64_t into = dice_roll(&dice) % segment.p_filesz;
+
+			all++;
+			walkable += expect_as_libdw(cfi, segment.p_vaddr + into,
+						    rule_at(&table, segment.p_offset + into), &dice);
+		}
+	}
+	/* the rest is padding, and what has no call frame information */
+	ck_assert_uint_gt(walkable, all / 10 * 7);
+	dwarf_cfi_end(cfi);
+	elf_end(elf);
+	unwind_table_free(&table);
+}
+
+START_TEST(this_program_against_libdw)
+{
+	compare_all(OWN_PATH, 210);
+}
+END_TEST
+
+START_TEST(the_c_library_against_libdw)
+{
+	char path[256] = "";
+
+	dl_iterate_phdr(note_libc, path);
+	ck_assert_msg(path[0], "this program has no libc.so");
+	compare_all(path, 211);
+}
+END_TEST
+
+/* ---- files that are not what they should be ---- */
+
+START_TEST(files_that_are_no_program)
+{
+	_cleanup_close_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC), text = open("/etc/passwd", O_RDONLY);
+	struct unwind_table table = { .rows = 77 };
+
+	ck_assert_int_eq(unwind_table_compile(null, &table), -ENOTSUP);
+	ck_assert_int_eq(unwind_table_compile(text, &table), -ENOTSUP);
+	ck_assert_int_eq(unwind_table_compile(-1, &table), -ENOTSUP);
+	ck_assert_uint_eq(table.rows, 77);
+}
+END_TEST
+
+static void *read_whole(const char *path, size_t *ret_bytes)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat at;
+	void *bytes;
+
+	ck_assert_int_eq(fstat(fd, &at), 0);
+	bytes = malloc((size_t)at.st_size);
+	ck_assert_int_eq(read(fd, bytes, (size_t)at.st_size), at.st_size);
+	*ret_bytes = (size_t)at.st_size;
+	return bytes;
+}
+
+/* An error or a table whose every number is in its range (rule_at() looks), but no crash. */
+static void compile_damaged(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct unwind_table table;
+
+	if (unwind_table_compile(fd, &table))
+		return;
+	for (uint32_t page = 0; page < table.pages_count; page++)
+		rule_at(&table, (table.first_page + page) * UNWIND_PAGE_BYTES + UNWIND_PAGE_BYTES - 1);
+	unwind_table_free(&table);
+}
+
+START_TEST(damaged_files)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "damaged");
+	struct dice dice = dice_take(212);
+	size_t bytes;
+	_cleanup_free_ uint8_t *program = read_whole("/usr/bin/env", &bytes);
+	_cleanup_free_ uint8_t *damaged = malloc(bytes);
+
+	for (int round = 0; round < 300; round++) {
+		size_t cut = round % 3 ? bytes : dice_below(&dice, (uint32_t)bytes);
+
+		memcpy(damaged, program, bytes);
+		for (uint32_t i = dice_below(&dice, 60); i > 0; i--)
+			damaged[dice_below(&dice, round % 2 ? 4096 : (uint32_t)bytes)] =
+				(uint8_t)dice_roll(&dice);
+		file_put(path, damaged, cut);
+		compile_damaged(path);
+	}
+}
+END_TEST
+
+#endif
+
+Suite *unwind_table_suite(void)
+{
+	Suite *suite = suite_create("unwind_table");
+	TCase *cases = tcase_create("tables");
+
+#if defined(__x86_64__)
+	tcase_add_loop_test(cases, every_kind_of_rule, 0, ARRAY_SIZE(known_cases));
+	tcase_add_test(cases, this_program_against_libdw);
+	tcase_add_test(cases, the_c_library_against_libdw);
+	tcase_add_test(cases, files_that_are_no_program);
+	tcase_add_test(cases, damaged_files);
+#endif
+	tcase_set_timeout(cases, 30);
+	suite_add_tcase(suite, cases);
+	return suite;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * frames has stacks of every shape that compiled code gives them, in every build of it (Makefile): what is
+ * above a chain of functions whose frames differ, in which order they call each other, and where they burn
+ * CPU time is all known. tests/e2e/unwind.bats knows it, too.
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "tests/workloads/unwind/chain.h"
+#include "tests/workloads/unwind/run.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* ---- leaves ---- */
+
+SOLID static void burn(void)
+{
+	while (!run_over)
+		run_spin(RUN_MOMENT);
+}
+
+SOLID static void call_often(void)
+{
+	for (unsigned int i = 0; !run_over; i++) {
+		leaf_small();
+		leaf_pushes();
+		leaf_large();
+		leaf_alloca(i % 100);
+		leaf_realigned();
+		leaf_drap(i % 100);
+	}
+}
+
+/* Its frame is gone when the callee runs: no profile can show it. */
+SOLID static void jump_to_burn(void)
+{
+	burn();
+}
+
+SOLID static void call_who_jumps(void)
+{
+	jump_to_burn();
+	STAY();
+}
+
+__attribute__((noreturn)) SOLID static void burn_to_the_end(void)
+{
+	while (!run_over)
+		run_spin(RUN_MOMENT);
+	_exit(EXIT_DONE);
+}
+
+/* Calls are the last instructions of these two: the address behind them is another function's. */
+SOLID static void end_with_noreturn(void)
+{
+	burn_to_the_end();
+}
+
+SOLID static void end_with_call(void)
+{
+	end_with_noreturn();
+	__builtin_unreachable();
+}
+
+SOLID static void call_who_ends(void)
+{
+	end_with_call();
+	STAY();
+}
+
+SOLID static void burn_clock(void)
+{
+	struct timespec now;
+
+	while (!run_over)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+}
+
+SOLID static void sleep_often(void)
+{
+	const struct timespec moment = { .tv_nsec = 5000000 };
+
+	while (!run_over)
+		nanosleep(&moment, NULL);
+}
+
+/* ---- signals ---- */
+
+SOLID static void burn_in_handler(void)
+{
+	run_spin(RUN_LONGER);
+}
+
+SOLID static void on_timer(int number)
+{
+	(void)number;
+	burn_in_handler();
+	STAY();
+}
+
+SOLID static void burn_interrupted(void)
+{
+	while (!run_over)
+		run_spin(RUN_MOMENT);
+}
+
+/* `flags` of sigaction(2). By the CPU time that is used, so that there is some between two signals. */
+static void take_signals(int flags)
+{
+	const struct sigaction action = { .sa_handler = on_timer, .sa_flags = flags };
+	const struct itimerval often = { { .tv_usec = 40000 }, { .tv_usec = 40000 } };
+
+	sigaction(SIGVTALRM, &action, NULL);
+	setitimer(ITIMER_VIRTUAL, &often, NULL);
+}
+
+SOLID static void meet_signals(void)
+{
+	take_signals(0);
+	burn_interrupted();
+	STAY();
+}
+
+SOLID static void meet_signals_elsewhere(void)
+{
+	static char room[1 << 16];
+	const stack_t stack = { .ss_sp = room, .ss_size = sizeof(room) };
+
+	sigaltstack(&stack, NULL);
+	take_signals(SA_ONSTACK);
+	burn_interrupted();
+	STAY();
+}
+
+#if defined(__x86_64__)
+/*
+ * The first instruction of trap() is what the signal interrupts. Who looks for the byte before it, as is
+ * right for a return address, finds another function, whose frame is another.
+ */
+__asm__(".pushsection .text\n"
+	".type before_trap, @function\n"
+	"before_trap:\n"
+	".cfi_startproc\n"
+	".cfi_def_cfa_offset 64\n"
+	"ud2\n"
+	".cfi_endproc\n"
+	".size before_trap, . - before_trap\n"
+	".type trap, @function\n"
+	"trap:\n"
+	".cfi_startproc\n"
+	"ud2\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size trap, . - trap\n"
+	".popsection\n");
+void trap(void);
+
+#define TRAP_BYTES 2
+
+SOLID static void on_trap(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context;
+
+	(void)number;
+	(void)info;
+	burn_in_handler();
+	interrupted->uc_mcontext.gregs[REG_RIP] += TRAP_BYTES;
+}
+
+SOLID static void meet_traps(void)
+{
+	const struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+
+	sigaction(SIGILL, &action, NULL);
+	while (!run_over)
+		trap();
+}
+#endif
+
+/* ---- which of them, below what ---- */
+
+struct shape {
+	const char *kind;
+	int (*begin)(const struct shape *shape, const struct run *run); /* 0 or -errno */
+	struct chain chain;
+};
+
+SOLID static int in_main(const struct shape *shape, const struct run *run)
+{
+	chain_descend(&shape->chain, run->depth);
+	return 0;
+}
+
+struct thread {
+	const struct shape *shape;
+	const struct run *run;
+};
+
+SOLID static void *thread_main(void *argument)
+{
+	const struct thread *thread = argument;
+
+	chain_descend(&thread->shape->chain, thread->run->depth);
+	return NULL;
+}
+
+static int in_thread(const struct shape *shape, const struct run *run)
+{
+	struct thread thread = { shape, run };
+	pthread_t id;
+	int error = pthread_create(&id, NULL, thread_main, &thread);
+
+	return -(error ? error : pthread_join(id, NULL));
+}
+
+SOLID static int in_child(const struct shape *shape, const struct run *run)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child < 0)
+		return -errno;
+	if (child) {
+		waitpid(child, NULL, 0); /* until a signal: who ends this one ends the child */
+		return 0;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it may have died before that call */
+		_exit(EXIT_FAILED);
+	alarm((unsigned int)run->seconds); /* is not inherited */
+	chain_descend(&shape->chain, run->depth);
+	_exit(EXIT_DONE);
+}
+
+#define PLAIN { level_small, level_pushes, level_large }, 3
+#define BY_FRAME_POINTER { level_alloca, level_pushes, level_realigned, level_drap }, 4
+
+static const struct shape shapes[] = {
+	{ "plain", in_main, { PLAIN, burn } },
+	{ "by-frame-pointer", in_main, { BY_FRAME_POINTER, burn } },
+	{ "often", in_main, { BY_FRAME_POINTER, call_often } },
+	{ "thread", in_thread, { PLAIN, burn } },
+	{ "forked", in_child, { PLAIN, burn } },
+	{ "jump", in_main, { PLAIN, call_who_jumps } },
+	{ "end", in_main, { PLAIN, call_who_ends } },
+	{ "clock", in_main, { PLAIN, burn_clock } },
+	{ "sleep", in_main, { PLAIN, sleep_often } },
+	{ "signal", in_main, { PLAIN, meet_signals } },
+	{ "signal-stack", in_main, { PLAIN, meet_signals_elsewhere } },
+#if defined(__x86_64__)
+	{ "trap", in_main, { BY_FRAME_POINTER, meet_traps } },
+#endif
+};
+
+int main(int argc, char **argv)
+{
+	const char *kinds[ARRAY_SIZE(shapes) + 1] = { NULL };
+	const struct shape *shape = shapes;
+	struct run run;
+	int parsed, error;
+
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++)
+		kinds[i] = shapes[i].kind;
+	parsed = run_begin("unwind_*", kinds, argc, argv, &run);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	while (strcmp(shape->kind, run.kind) != 0)
+		shape++;
+	run_ready(&run);
+	error = shape->begin(shape, &run);
+	if (error)
+		log_error("cannot burn CPU time in a stack of kind %s: %s", run.kind, strerror(-error));
+	return error ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * plugin loads code while it runs: main program, plugin, main program, and the plugin's leaf. It loads it
+ * anew every now and then; kind replaced takes the other plugin each time, which lies where the first one
+ * lay.
+ */
+#include "tests/workloads/unwind/plugin.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "tests/workloads/unwind/chain.h"
+#include "tests/workloads/unwind/run.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define RELOAD_SECONDS 1U
+#define REPLACE_SECONDS 5U
+
+static const char *const plugins[] = { "$ORIGIN/unwind_plugin_a.so", "$ORIGIN/unwind_plugin_b.so" };
+
+SOLID static void call_back(plugin_leaf *leaf)
+{
+	leaf();
+	STAY();
+}
+
+/* False, and logged, where there is none. */
+SOLID static bool run_plugin(const char *path, unsigned int seconds)
+{
+	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS;
+	void *plugin = dlopen(path, RTLD_NOW);
+	void (*enter)(plugin_callback *) = NULL;
+
+	if (plugin)
+		*(void **)&enter = dlsym(plugin, "plugin_enter");
+	if (!enter) {
+		log_error("cannot load %s: %s", path, dlerror());
+		return false;
+	}
+	while (!run_over && clock_monotonic_ns() < until_ns)
+		enter(call_back);
+	dlclose(plugin);
+	return true;
+}
+
+SOLID static void reload(void)
+{
+	while (!run_over && run_plugin(plugins[0], RELOAD_SECONDS))
+		;
+}
+
+SOLID static void replace(void)
+{
+	for (unsigned int i = 0; !run_over && run_plugin(plugins[i % ARRAY_SIZE(plugins)], REPLACE_SECONDS);
+	     i++)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	const char *const kinds[] = { "reloaded", "replaced", NULL };
+	struct chain chain = { { level_small, level_pushes }, 2, reload };
+	struct run run;
+	int parsed = run_begin("unwind_plugin", kinds, argc, argv, &run);
+
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (!strcmp(run.kind, "replaced"))
+		chain.leaf = replace;
+	run_ready(&run);
+	chain_descend(&chain, run.depth);
+	return run_over ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A plugin, in two builds: the same functions, whose frames differ by PLUGIN_ROOM. Who unwinds one by the
+ * other's table gets lost.
+ */
+#include "tests/workloads/unwind/plugin.h"
+
+#include "tests/workloads/unwind/run.h"
+
+#ifndef PLUGIN_ROOM
+#define PLUGIN_ROOM 200
+#endif
+
+SOLID static void plugin_burn(void)
+{
+	char room[PLUGIN_ROOM];
+
+	__asm__ volatile("" : : "r"(room) : "memory");
+	run_spin(RUN_LONGER);
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
+
+SOLID void plugin_enter(plugin_callback *callback)
+{
+	char room[PLUGIN_ROOM];
+
+	__asm__ volatile("" : : "r"(room) : "memory");
+	callback(plugin_burn);
+	__asm__ volatile("" : : "r"(room) : "memory");
+}
