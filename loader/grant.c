@@ -151,7 +151,7 @@ static int refuse(int socket, const struct grant_settings *settings, const struc
 int grant_serve(int socket, const struct grant_settings *settings)
 {
 	_cleanup_close_ int fd = -EBADF;
-	struct grant_request request;
+	struct grant_request request = { 0 };
 	struct ucred peer = { 0 };
 	const char *refusal;
 	int result = check_peer(socket, settings->uid, &peer);

@@ -27,7 +27,7 @@ const char *grant_process_check(const struct grant_process *process)
 {
 	uint64_t tick_ns = CLOCK_SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK);
 	_cleanup_free_ char *text = NULL;
-	struct process_stat stat;
+	struct process_stat stat = { 0 };
 	int result = read_text(process, "stat", &text);
 
 	if (!result)

@@ -9,6 +9,7 @@ source "$BATS_TEST_DIRNAME/lib.bash"
 setup() {
 	bourdon_setup files
 	cgroup_make
+	BUSY=(--threads $((2 * $(nproc))) --seconds 300)
 }
 
 teardown() {
@@ -85,14 +86,10 @@ capture_of() {
 	rm "$RULES_DIR/$1.conf"
 }
 
-busy() {
-	echo --threads $((2 * $(nproc))) --seconds 300
-}
-
 @test "a program that is deleted: its functions have names through the grant, and only so" {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
-	start_command "$WORK/gone" $(busy)
+	start_command "$WORK/gone" "${BUSY[@]}"
 	rm "$WORK/gone"
 	load
 	capture_of without gone --grant-socket "$WORK/nobody.sock"
@@ -111,7 +108,7 @@ busy() {
 @test "root's policy: no files, and the names are missed" {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
-	start_command "$WORK/gone" $(busy)
+	start_command "$WORK/gone" "${BUSY[@]}"
 	rm "$WORK/gone"
 	load
 	grant_start --files none
@@ -125,7 +122,7 @@ busy() {
 @test "a program that is replaced never gets names of the new one" {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/prog"
-	start_command "$WORK/prog" $(busy)
+	start_command "$WORK/prog" "${BUSY[@]}"
 	# the same but for the names of its functions; under the path that the kernel shows, too
 	sed 's/burn_cpu/evil_cpu/g' "$BUILD/workloads/cpu_hog" > "$WORK/new"
 	chmod 0755 "$WORK/new"
@@ -142,7 +139,7 @@ busy() {
 	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]]
 	# and the new one, by its own path, has its own
 	children_end
-	start_command "$WORK/prog" $(busy)
+	start_command "$WORK/prog" "${BUSY[@]}"
 	GRANT_SOCKET=$WORK/nobody.sock capture_of new prog
 	functions=$(functions_of new "$WORK/prog")
 	[[ $functions == *evil_cpu* && $functions != *burn_cpu* ]]
@@ -155,7 +152,7 @@ busy() {
 	chmod 0755 "$WORK/inner/prog"
 	# shellcheck disable=SC2016 # the shell inside expands it
 	start_command unshare --mount sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/prog" && program=$1/prog && shift 2 &&
-		exec "$program" "$@"' sh "$WORK/inner" "$BUILD/workloads/cpu_hog" $(busy)
+		exec "$program" "$@"' sh "$WORK/inner" "$BUILD/workloads/cpu_hog" "${BUSY[@]}"
 	load
 	capture_of without prog --grant-socket "$WORK/nobody.sock"
 	functions=$(functions_of without "$WORK/inner/prog")
