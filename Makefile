@@ -213,8 +213,8 @@ link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -
 $(B)/bourdon-load: $(call objects,loader/main.c $(LOADER) $(COMMON))
 	$(link)
 # Privileged, and started by what others send: no more is linked into it than it uses.
-GRANT := loader/grant_main.c loader/grant.c common/grant.c common/grant_counters.c common/cgroup.c common/files.c \
-	common/pass_fd.c common/psi.c
+GRANT := $(wildcard loader/grant*.c) loader/process_text.c common/grant.c common/grant_counters.c common/cgroup.c \
+	common/files.c common/pass_fd.c common/pins.c common/psi.c
 $(B)/bourdon-grant: LIBS = -lcap-ng
 $(B)/bourdon-grant: $(call objects,$(GRANT)) $(BASICS)
 	$(link)

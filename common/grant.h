@@ -26,6 +26,9 @@
 #define GRANT_TGID_MAX (1U << 22)      /* PID_MAX_LIMIT, linux/threads.h */
 #define GRANT_BEGINS_MULTIPLE_OF 4096U /* the smallest page */
 
+/* A perf map is text: what is larger was not written for names. */
+#define PERF_MAP_BYTES_MAX (64UL << 20)
+
 enum grant_kind { GRANT_PRESSURE, GRANT_ELF, GRANT_PERF_MAP, GRANT_KINDS };
 
 /* What is of another kind is 0. */

@@ -35,20 +35,25 @@ static void note_failure(struct mapped_files *files, int error)
 	files->absent = true;
 }
 
-/* Returns the descriptor or -errno; -EACCES where it is only this file that does not come. */
+/*
+ * Returns the descriptor or -errno: -EACCES where only this file does not come, -ETIMEDOUT where that may be
+ * so (what hangs may be the process), -EAGAIN where only time is missing.
+ */
 static int ask(struct mapped_files *files, const struct grant_request *request, uint64_t deadline_ns)
 {
 	uint64_t now_ns = clock_monotonic_ns(), patience_ns = now_ns + CALL_PATIENCE_NS;
-	bool patient = deadline_ns >= patience_ns;
+	bool hurried = deadline_ns < patience_ns;
 	int fd;
 
 	if (now_ns >= deadline_ns)
-		return -ETIMEDOUT;
-	fd = grant_client_ask(files->grant_socket, request, patient ? patience_ns : deadline_ns);
+		return -EAGAIN;
+	fd = grant_client_ask(files->grant_socket, request, hurried ? deadline_ns : patience_ns);
+	if (fd == -EAGAIN || (hurried && fd == -ETIMEDOUT))
+		return -EAGAIN;
 	own_count(files->own_counters, fd < 0 ? OWN_FILES_REFUSED : OWN_FILES_GRANTED);
 	if (fd >= 0 || fd == -EACCES)
 		files->absent = false;
-	else if (fd != -EAGAIN && (patient || fd != -ETIMEDOUT)) /* not busy, and not only we in a hurry */
+	else
 		note_failure(files, fd);
 	return fd;
 }
@@ -107,7 +112,7 @@ static int open_by_grants(struct mapped_files *files, const struct mappings *map
 			process.started_ns > file->refused_ns;
 	     i++) {
 		fd = open_by_grant(files, &process, file, deadline_ns, ret_at);
-		if (fd != -EACCES && fd != -ESTALE)
+		if (fd != -EACCES && fd != -ESTALE && fd != -ETIMEDOUT)
 			return fd;
 		if (process.started_ns > refused_ns)
 			refused_ns = process.started_ns;
@@ -126,24 +131,30 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
 
 /* ---- perf maps ---- */
 
-/*
- * Anybody may write into /tmp. Only what the process, or root, wrote for it is its perf map, and nothing
- * there is worth waiting for.
- */
+/* Anybody may write into /tmp: only what the process, or root, wrote for it is its perf map. */
+static int check_perf_map(int fd, uid_t uid)
+{
+	struct stat at;
+
+	if (fstat(fd, &at))
+		return -errno;
+	return S_ISREG(at.st_mode) && (at.st_uid == uid || !at.st_uid) &&
+			       !(at.st_mode & (S_IWGRP | S_IWOTH)) &&
+			       (uint64_t)at.st_size <= PERF_MAP_BYTES_MAX
+		       ? 0
+		       : -EACCES;
+}
+
 static int open_perf_map_here(uint32_t tgid, uid_t uid)
 {
 	_cleanup_close_ int fd = -EBADF;
 	char path[64];
-	struct stat at;
+	int result;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", tgid);
 	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &at))
-		return -errno;
-	if (!S_ISREG(at.st_mode) || (at.st_uid != uid && at.st_uid) || at.st_mode & (S_IWGRP | S_IWOTH) ||
-	    (uint64_t)at.st_size > PERF_MAP_BYTES_MAX)
-		return -EACCES;
-	return TAKE_FD(fd);
+	result = fd < 0 ? -errno : check_perf_map(fd, uid);
+	return result < 0 ? result : TAKE_FD(fd);
 }
 
 int mapped_files_open_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns, uid_t uid,
@@ -152,7 +163,12 @@ int mapped_files_open_perf_map(struct mapped_files *files, uint32_t tgid, uint64
 	const struct grant_request request = { .kind = GRANT_PERF_MAP,
 					       .tgid = tgid,
 					       .started_ns = started_ns };
-	int fd = open_perf_map_here(tgid, uid);
+	_cleanup_close_ int fd = open_perf_map_here(tgid, uid);
+	int result;
 
-	return fd >= 0 || !may_ask(files) ? fd : ask(files, &request, deadline_ns);
+	if (fd >= 0 || !may_ask(files))
+		return TAKE_FD(fd);
+	fd = ask(files, &request, deadline_ns);
+	result = fd < 0 ? fd : check_perf_map(fd, uid);
+	return result < 0 ? result : TAKE_FD(fd);
 }

@@ -20,9 +20,6 @@ struct mapped_files {
 	bool absent;
 };
 
-/* A perf map is text: what is larger was not written for names. */
-#define PERF_MAP_BYTES_MAX (64UL << 20)
-
 /*
  * Opens the file for reading only if it is the one that is mapped: a path may lead to a newer version, or in
  * a container to another file altogether. Calls to bourdon-grant end at `deadline_ns` (CLOCK_MONOTONIC).

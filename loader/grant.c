@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "loader/grant.h"
 
-#include "common/cgroup.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/grant.h"
 #include "common/grant_counters.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
+#include "loader/grant_files.h"
+#include "loader/grant_pressure.h"
 
 #include <cap-ng.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/statfs.h>
 
 /* ---- who asks, and for what ---- */
 
@@ -58,74 +56,71 @@ static int receive_request(int socket, uint64_t patience_ns, struct grant_reques
 
 /* ---- opening it ---- */
 
-/*
- * A cgroup's id is what its file handle consists of (FILEID_KERNFS of linux/exportfs.h, 64-bit ids since
- * Linux 5.5): the kernel finds it below this mount or not at all. No path is walked, so none can be changed
- * meanwhile.
- */
-static int open_cgroup(int mount_fd, uint64_t id)
-{
-	union {
-		struct file_handle handle;
-		char bytes[sizeof(struct file_handle) + sizeof(id)];
-	} by_id = { 0 };
-	int fd;
+#define CAPABILITY(name) (1ULL << (name))
 
-	by_id.handle.handle_bytes = sizeof(id);
-	by_id.handle.handle_type = 0xfe;
-	memcpy(by_id.handle.f_handle, &id, sizeof(id));
-	fd = open_by_handle_at(mount_fd, &by_id.handle, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-/*
- * The kernel judges a trigger by the credentials that opened its file. Without CAP_SYS_RESOURCE it uses the
- * worker that averages anyway, and takes windows of whole two seconds only; with it, a real-time thread for
- * each cgroup. So the capability is given up where the window can do without.
- */
-static int choose_privilege(uint64_t window_us)
+static uint64_t capabilities_for(const struct grant_request *request)
 {
-	if (window_us % PSI_WINDOW_UNPRIVILEGED_US)
-		return 0;
-	if (capng_get_caps_process() ||
-	    capng_update(CAPNG_DROP, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_SYS_RESOURCE) ||
-	    capng_apply(CAPNG_SELECT_CAPS))
-		return -EPERM;
+	switch (request->kind) {
+	case GRANT_PRESSURE:
+		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_DAC_OVERRIDE) |
+		       (grant_pressure_is_privileged(request) ? CAPABILITY(CAP_SYS_RESOURCE) : 0);
+	case GRANT_ELF:
+		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE) |
+		       CAPABILITY(CAP_CHECKPOINT_RESTORE);
+	case GRANT_PERF_MAP:
+		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE);
+	case GRANT_KINDS:
+		break;
+	}
 	return 0;
 }
 
-static int open_pressure(const struct grant_request *request)
+/* Gives up all other capabilities for good. Those that were never there are missed where they are needed. */
+static int keep_capabilities(uint64_t kept)
 {
-	_cleanup_close_ int mount_fd = -EBADF, cgroup_fd = -EBADF, fd = -EBADF;
-	_cleanup_free_ char *mount = NULL;
-	char name[32];
-	struct statfs system;
-	struct stat at;
-	int result = request->kind == GRANT_PRESSURE ? cgroup_mount(&mount) : -EOPNOTSUPP;
+	if (capng_get_caps_process())
+		return -EPERM;
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++)
+		if (!(kept & CAPABILITY(i)) && capng_have_capability(CAPNG_PERMITTED, i) &&
+		    capng_update(CAPNG_DROP, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_INHERITABLE, i))
+			return -EPERM;
+	return capng_apply(CAPNG_SELECT_CAPS) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -EPERM : 0;
+}
 
-	if (result < 0)
-		return result;
-	mount_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (mount_fd < 0)
-		return -errno;
-	cgroup_fd = open_cgroup(mount_fd, request->cgroup_id);
-	if (cgroup_fd < 0)
-		return cgroup_fd;
-	result = choose_privilege(request->window_us);
-	if (result < 0)
-		return result;
-	snprintf(name, sizeof(name), "%s.pressure", psi_resource_names[request->resource]);
-	fd = openat(cgroup_fd, name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstatfs(fd, &system) || fstat(fd, &at))
-		return -errno;
-	if ((unsigned long)system.f_type != CGROUP2_SUPER_MAGIC || !S_ISREG(at.st_mode))
-		return -EINVAL;
-	return TAKE_FD(fd);
+static const char *check_policy(enum grant_kind kind, enum grant_files files)
+{
+	if (kind == GRANT_PRESSURE || files == GRANT_FILES_ALL)
+		return NULL;
+	if (files == GRANT_FILES_NONE)
+		return GRANT_NO_FILES;
+	return kind == GRANT_ELF ? NULL : "root's policy hands out no perf maps";
+}
+
+static const char *open_file(const struct grant_request *request, const struct grant_settings *settings,
+			     int *ret_fd)
+{
+	const char *refusal = check_policy(request->kind, settings->files);
+
+	if (refusal)
+		return refusal;
+	if (keep_capabilities(capabilities_for(request)))
+		return "cannot give capabilities up";
+	switch (request->kind) {
+	case GRANT_PRESSURE:
+		return grant_pressure_open(request, ret_fd);
+	case GRANT_ELF:
+		return grant_files_open_elf(settings->pin_dir, request, ret_fd);
+	case GRANT_PERF_MAP:
+		return grant_files_open_perf_map(settings->pin_dir, request, ret_fd);
+	case GRANT_KINDS:
+		break;
+	}
+	return "not a request";
 }
 
 /* ---- the connection ---- */
 
-static const char *reason_of(int error)
+static const char *explain(int error)
 {
 	switch (error) {
 	case -EACCES:
@@ -136,22 +131,18 @@ static const char *reason_of(int error)
 		return "longer than a request is";
 	case -ETIMEDOUT:
 		return "it did not come in time";
-	case -ESTALE:
-	case -ENOENT:
-		return "no such cgroup, or no such file in it";
-	case -EOPNOTSUPP:
-		return GRANT_NO_FILES;
 	default:
 		return strerror(-error);
 	}
 }
 
-static int refuse(int socket, const struct grant_settings *settings, const struct ucred *peer, int error)
+static int refuse(int socket, const struct grant_settings *settings, const struct ucred *peer,
+		  const char *refusal)
 {
 	char answer[GRANT_ANSWER_BYTES_MAX];
-	int length = snprintf(answer, sizeof(answer), GRANT_REFUSED "%s\n", reason_of(error));
+	int length = snprintf(answer, sizeof(answer), GRANT_REFUSED "%s\n", refusal);
 
-	log_warning("refused process %d of uid %u: %s", peer->pid, peer->uid, reason_of(error));
+	log_warning("refused process %d of uid %u: %s", peer->pid, peer->uid, refusal);
 	grant_counters_add(settings->counters, GRANT_COUNTER_REFUSED);
 	pass_fd_send(socket, answer, (size_t)length, -EBADF); /* it may be gone */
 	return EXIT_FAILED;
@@ -160,18 +151,16 @@ static int refuse(int socket, const struct grant_settings *settings, const struc
 int grant_serve(int socket, const struct grant_settings *settings)
 {
 	_cleanup_close_ int fd = -EBADF;
-	struct grant_request request;
+	struct grant_request request = { 0 };
 	struct ucred peer = { 0 };
+	const char *refusal;
 	int result = check_peer(socket, settings->uid, &peer);
 
 	if (!result)
 		result = receive_request(socket, settings->patience_ns, &request);
-	if (!result) {
-		fd = open_pressure(&request);
-		result = fd < 0 ? fd : 0;
-	}
-	if (result < 0)
-		return refuse(socket, settings, &peer, result);
+	refusal = result < 0 ? explain(result) : open_file(&request, settings, &fd);
+	if (refusal)
+		return refuse(socket, settings, &peer, refusal);
 	grant_counters_add(settings->counters, GRANT_COUNTER_GRANTED);
 	result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd);
 	if (result < 0)

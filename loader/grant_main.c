@@ -8,9 +8,11 @@
 #include "common/files.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/pins.h"
 #include "loader/grant.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -36,12 +38,34 @@ static int find_connection(void)
 	return is_socket(STDIN_FILENO) ? STDIN_FILENO : -EBADF;
 }
 
-int main(int count, char **words)
+static bool read_files(const char *word, enum grant_files *ret_files)
 {
-	const char *user = "bourdon", *counters = NULL;
+	static const char *const words[] = {
+		[GRANT_FILES_NONE] = "none", [GRANT_FILES_ELF] = "elf", [GRANT_FILES_ALL] = "all"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(word, words[i])) {
+			*ret_files = (enum grant_files)i;
+			return true;
+		}
+	log_error("--files %s: give none, elf or all", word);
+	return false;
+}
+
+/* Returns OPTIONS_RUN or an exit status. */
+static int read_settings(int count, char **words, struct grant_settings *settings)
+{
+	const char *user = "bourdon", *files = "all";
 	const struct option_spec options[] = {
 		{ "user", "USER", "the consumer's user, who may ask besides root (bourdon)", &user },
-		{ "counters", "FILE", "where to count what was granted and refused (nowhere)", &counters },
+		{ "counters", "FILE", "where to count what was granted and refused (nowhere)",
+		  &settings->counters },
+		{ "files", "KIND",
+		  "which files of targets root hands out: none, elf, or all, which is perf maps, too (all)",
+		  &files },
+		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
+		  &settings->pin_dir },
 	};
 	const struct command_spec command = {
 		"bourdon-grant",
@@ -51,28 +75,39 @@ int main(int count, char **words)
 		options,
 		ARRAY_SIZE(options)
 	};
-	struct grant_settings settings = { .counters = NULL, .patience_ns = REQUEST_PATIENCE_NS };
-	int unexpected, connection = find_connection(), status;
+	int unexpected, status = options_parse(&command, count, words, &unexpected);
 	gid_t gid;
 
-	log_init("bourdon-grant");
-	alarm(LIFETIME_SECONDS);
-	umask(0027);
-	status = options_parse(&command, count, words, &unexpected);
 	if (status != OPTIONS_RUN)
 		return status;
 	if (unexpected) {
 		log_error("unexpected word '%s': see 'bourdon-grant --help'", words[1]);
 		return EXIT_USAGE;
 	}
+	if (!read_files(files, &settings->files))
+		return EXIT_USAGE;
+	if (account_user(user, &settings->uid, &gid)) {
+		log_error("--user %s: no such user", user);
+		return EXIT_FAILED;
+	}
+	return OPTIONS_RUN;
+}
+
+int main(int count, char **words)
+{
+	struct grant_settings settings = { .pin_dir = PIN_DIRECTORY_DEFAULT,
+					   .patience_ns = REQUEST_PATIENCE_NS };
+	int connection = find_connection(), status;
+
+	log_init("bourdon-grant");
+	alarm(LIFETIME_SECONDS);
+	umask(0027);
+	status = read_settings(count, words, &settings);
+	if (status != OPTIONS_RUN)
+		return status;
 	if (connection < 0) {
 		log_error("no connection: it is started by a socket, one process for each connection");
 		return EXIT_USAGE;
 	}
-	if (account_user(user, &settings.uid, &gid)) {
-		log_error("--user %s: no such user", user);
-		return EXIT_FAILED;
-	}
-	settings.counters = counters;
 	return grant_serve(connection, &settings);
 }

@@ -57,10 +57,10 @@ daemon_start() {
 	await_log 10 'ready:'
 }
 
-# grant_start: bourdon-grant behind its socket, as a socket unit starts it. Its log is $WORK/grant.log.
+# grant_start [OPTION...]: bourdon-grant behind its socket, as a socket unit starts it. Its log is $WORK/grant.log.
 grant_start() {
-	systemd-socket-activate --accept -l "$GRANT_SOCKET" \
-		"$BUILD/bourdon-grant" --user "$TEST_USER" --counters "$WORK/grants" 2> "$WORK/grant.log" &
+	systemd-socket-activate --accept -l "$GRANT_SOCKET" "$BUILD/bourdon-grant" --user "$TEST_USER" \
+		--pin-dir "$PIN_DIR" --counters "$WORK/grants" "$@" 2> "$WORK/grant.log" &
 	CHILDREN+=($!)
 	until [[ -S $GRANT_SOCKET ]]; do sleep 0.05; done
 	chown "$TEST_USER" "$GRANT_SOCKET"
@@ -158,21 +158,24 @@ cgroup_remove() {
 	done
 }
 
-# start WORKLOAD ARGUMENT...: runs a workload in our cgroup, awaits that it works; its pid is in CHILD, and what it says
-# from then on can be read from CHILD_OUTPUT. ON_CPU=N: pinned.
+# start WORKLOAD ARGUMENT...: runs a workload in our cgroup, awaits that it works; its pid is in CHILD, its first line in
+# CHILD_LINE, and what it says from then on can be read from CHILD_OUTPUT. ON_CPU=N: pinned.
 start() {
-	local name=$1 line
-	shift
+	start_command "$BUILD/workloads/$1" "${@:2}"
+}
+
+# start_command COMMAND ARGUMENT...: the same with any command that becomes a workload.
+start_command() {
 	exec {CHILD_OUTPUT}< <(
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
 		[[ -z ${MEMORY_CGROUP-} ]] || echo "$BASHPID" > "$MEMORY_CGROUP/cgroup.procs"
 		[[ -z ${ON_CPU-} ]] || taskset -p -c "$ON_CPU" "$BASHPID" > /dev/null
-		exec "$BUILD/workloads/$name" "$@"
+		exec "$@"
 	)
 	CHILD=$!
 	CHILDREN+=("$CHILD")
-	IFS= read -r -t $((20 * PATIENCE)) -u "$CHILD_OUTPUT" line
-	[[ $line == ready* ]]
+	IFS= read -r -t $((20 * PATIENCE)) -u "$CHILD_OUTPUT" CHILD_LINE
+	[[ $CHILD_LINE == ready* ]]
 }
 
 # children_end: ends all workloads that are left, whatever they are doing.

@@ -27,14 +27,18 @@ static int connect_to(const char *path)
 
 static void say_file(int fd)
 {
+	static const char *const modes[] = { [O_RDONLY] = "read-only",
+					     [O_WRONLY] = "write-only",
+					     [O_RDWR] = "read-write",
+					     [O_ACCMODE] = "neither" };
 	char link[64], path[PATH_MAX];
 	ssize_t bytes;
-	int flags = fcntl(fd, F_GETFL) & O_ACCMODE;
+	int flags = fcntl(fd, F_GETFL);
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	bytes = readlink(link, path, sizeof(path) - 1);
 	printf("%.*s %s\n", (int)(bytes < 0 ? 0 : bytes), path,
-	       flags == O_RDWR ? "read-write" : "not read-write");
+	       flags & O_PATH ? "a place only" : modes[flags & O_ACCMODE]);
 }
 
 /* The answer as it came, or the file whose descriptor came with it. */

@@ -54,7 +54,10 @@ static Suite *(*const suites[])(void) = {
 	requirements_suite,
 	confinement_suite,
 	grant_suite,
+	grant_client_suite,
 	grants_suite,
+	mapped_files_suite,
+	process_text_suite,
 	watches_suite,
 	status_line_suite,
 };

@@ -375,6 +375,48 @@ END_TEST
 
 /* ---- forgetting ---- */
 
+static void put_user(struct stream *stream, uint32_t tgid, uint64_t started_ns, uint64_t begins,
+		     uint64_t inode)
+{
+	struct mapping_record record = record_make(begins, begins + 4096, inode);
+
+	record.tgid = tgid;
+	record.started_ns = started_ns;
+	put_record(stream, &record, "/lib/c");
+}
+
+START_TEST(who_maps_a_file)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+	struct mapping_user user = { 0 };
+	const struct mapped_file *file;
+
+	put_user(&stream, 10, 100, 4096, 1);
+	put_user(&stream, 10, 100, 8192, 5);
+	put_user(&stream, 10, 100, 16384, 5);
+	put_user(&stream, 11, 300, 4096, 1);
+	put_user(&stream, 12, 200, 32768, 5);
+	take(mappings, &stream);
+	file = mappings_find(mappings, 10, 100, 8192)->file;
+	/* the youngest first, each where it maps the file first */
+	ck_assert(mappings_find_user(mappings, file, UINT64_MAX, &user));
+	ck_assert(user.tgid == 12 && user.started_ns == 200 && user.begins == 32768);
+	ck_assert(mappings_find_user(mappings, file, user.started_ns, &user));
+	ck_assert(user.tgid == 10 && user.started_ns == 100 && user.begins == 8192);
+	ck_assert(!mappings_find_user(mappings, file, user.started_ns, &user));
+	ck_assert_uint_eq(user.tgid, 10);
+	/* whom the last walk has not shown has ended, it seems */
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert(!mappings_find_user(mappings, file, UINT64_MAX, &user));
+	put_user(&stream, 10, 100, 8192, 5);
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert(mappings_find_user(mappings, file, UINT64_MAX, &user));
+	ck_assert_uint_eq(user.tgid, 10);
+	mappings_free(mappings);
+}
+END_TEST
+
 START_TEST(a_process_is_forgotten_after_so_many_walks)
 {
 	struct mappings *mappings = mappings_new();
@@ -513,6 +555,7 @@ Suite *mappings_suite(void)
 	tcase_add_test(mappings, an_exec_changes_the_executable);
 	tcase_add_test(mappings, a_path_that_is_missing_this_time);
 	tcase_add_test(mappings, a_file_is_shared);
+	tcase_add_test(mappings, who_maps_a_file);
 	tcase_add_test(mappings, a_process_is_forgotten_after_so_many_walks);
 	tcase_add_test(mappings, more_mappings_than_are_kept);
 	tcase_add_test(mappings, random_mappings);

@@ -1,0 +1,381 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Files of targets that bourdon-grant hands out: functions of what is deleted, replaced or in another mount namespace
+# have names, and nobody gets anything else.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup files
+	cgroup_make
+	BUSY=(--threads $((2 * $(nproc))) --seconds 300)
+}
+
+teardown() {
+	bourdon_teardown
+	rm -f "/tmp/perf-${CHILD-none}.map"
+}
+
+# ask REQUEST...: what bourdon-grant answers to the consumer's user, each request by a connection of its own.
+ask() {
+	setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/ask_grant" "$GRANT_SOCKET" "$@"
+}
+
+# assert_answer REQUEST ANSWER
+assert_answer() {
+	local answer
+	answer=$(ask "$1")
+	[ "$answer" = "$2" ] || { echo "'$1' is answered '$answer', not '$2'"; return 1; }
+}
+
+# executable_of PID NAME: where the process maps the first executable pages of a file of that name, in decimal.
+executable_of() {
+	local range
+	range=$(awk -v name="/$2" '$2 ~ /x/ && index($0, name) { print $1; exit }' "/proc/$1/maps")
+	echo $((0x${range%-*}))
+}
+
+# started_ticks PID: when it began, rounded down as /proc has it, in ns.
+started_ticks() {
+	local stat ticks
+	stat=$(< "/proc/$1/stat")
+	read -r -a ticks <<< "${stat##*) }"
+	echo $((ticks[19] * 1000000000 / $(getconf CLK_TCK)))
+}
+
+started_of() {
+	bpftool -j map dump pinned "$PIN_DIR/targets" |
+		jq -r ".[].formatted | select(.key == $1).value.started_ns"
+}
+
+is_target() {
+	[[ -n $(started_of "$1") ]]
+}
+
+# target_start COMMAND...: a process named mapper that is a target, in CHILD, with its start time in STARTED.
+target_start() {
+	start_command "$@"
+	await 10 is_target "$CHILD"
+	STARTED=$(started_of "$CHILD")
+}
+
+# What makes all that is called mapper a target.
+targets_begin() {
+	load
+	rule files 'comm = mapper' 'watch = system' 'cpu.some = 90%'
+	daemon_start
+}
+
+pressure() {
+	rule "$1" "comm = $2" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
+}
+
+# functions_of RULE PATH: what its captures call the functions of the file.
+functions_of() {
+	sql "SELECT DISTINCT function FROM capture JOIN sample USING(capture_id) JOIN stack_frame USING(stack_id)
+		JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE rule = '$1' AND path = '$2'"
+}
+
+# capture_of RULE COMM [OPTION...]: takes one, of what runs under that name.
+capture_of() {
+	pressure "$1" "$2"
+	daemon_start "${@:3}"
+	await_sql 40 "SELECT count(*) FROM capture WHERE rule = '$1' AND state = 'complete'" 1
+	daemon_stop TERM
+	rm "$RULES_DIR/$1.conf"
+}
+
+@test "a program that is deleted: its functions have names through the grant, and only so" {
+	local functions
+	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
+	start_command "$WORK/gone" "${BUSY[@]}"
+	rm "$WORK/gone"
+	load
+	capture_of without gone --grant-socket "$WORK/nobody.sock"
+	functions=$(functions_of without "$WORK/gone (deleted)")
+	[[ $functions == 'gone (deleted)+0x'* && $functions != *burn_cpu* ]]
+	grep -q "no files come from bourdon-grant at $WORK/nobody.sock: No such file or directory" "$WORK/daemon.log"
+	grant_start
+	capture_of with gone
+	functions=$(functions_of with "$WORK/gone (deleted)")
+	[[ $functions == *burn_cpu* && $functions != *+0x* ]]
+	[ "$(sql "SELECT length(build_id) FROM module WHERE path = '$WORK/gone (deleted)' AND build_id IS NOT NULL
+		AND build_id != ''")" -eq 40 ]
+	[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'files-granted'")" = 1 ]
+}
+
+@test "root's policy: no files, and the names are missed" {
+	local functions
+	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
+	start_command "$WORK/gone" "${BUSY[@]}"
+	rm "$WORK/gone"
+	load
+	grant_start --files none
+	capture_of none gone
+	functions=$(functions_of none "$WORK/gone (deleted)")
+	[[ $functions == 'gone (deleted)+0x'* && $functions != *burn_cpu* ]]
+	grep -q "no files come from bourdon-grant at $GRANT_SOCKET: root's policy hands out no files" "$WORK/daemon.log"
+	grep -q "bourdon-grant: refused process .*: root's policy hands out no files" "$WORK/grant.log"
+}
+
+@test "a program that is replaced never gets names of the new one" {
+	local functions
+	cp "$BUILD/workloads/cpu_hog" "$WORK/prog"
+	start_command "$WORK/prog" "${BUSY[@]}"
+	# the same but for the names of its functions; under the path that the kernel shows, too
+	sed 's/burn_cpu/evil_cpu/g' "$BUILD/workloads/cpu_hog" > "$WORK/new"
+	chmod 0755 "$WORK/new"
+	grep -q evil_cpu "$WORK/new"
+	cp "$WORK/new" "$WORK/prog (deleted)"
+	mv "$WORK/new" "$WORK/prog"
+	load
+	capture_of without prog --grant-socket "$WORK/nobody.sock"
+	functions=$(functions_of without "$WORK/prog (deleted)")
+	[[ $functions == 'prog (deleted)+0x'* && $functions != *_cpu* ]]
+	grant_start
+	capture_of with prog
+	functions=$(functions_of with "$WORK/prog (deleted)")
+	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]]
+	# and the new one, by its own path, has its own
+	children_end
+	start_command "$WORK/prog" "${BUSY[@]}"
+	GRANT_SOCKET=$WORK/nobody.sock capture_of new prog
+	functions=$(functions_of new "$WORK/prog")
+	[[ $functions == *evil_cpu* && $functions != *burn_cpu* ]]
+}
+
+@test "a program in another mount namespace has names, and what lies at its path here lends none" {
+	local functions
+	mkdir "$WORK/inner"
+	sed 's/burn_cpu/evil_cpu/g' "$BUILD/workloads/cpu_hog" > "$WORK/inner/prog"
+	chmod 0755 "$WORK/inner/prog"
+	# shellcheck disable=SC2016 # the shell inside expands it
+	start_command unshare --mount sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/prog" && program=$1/prog && shift 2 &&
+		exec "$program" "$@"' sh "$WORK/inner" "$BUILD/workloads/cpu_hog" "${BUSY[@]}"
+	load
+	capture_of without prog --grant-socket "$WORK/nobody.sock"
+	functions=$(functions_of without "$WORK/inner/prog")
+	[[ $functions == 'prog+0x'* && $functions != *_cpu* ]]
+	grant_start
+	capture_of with prog
+	functions=$(functions_of with "$WORK/inner/prog")
+	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]]
+}
+
+@test "ELF files of a target: the one that begins there, whatever its path leads to" {
+	local addresses
+	cp /bin/true "$WORK/true"
+	grant_start
+	targets_begin
+	target_start "$BUILD/workloads/mapper" "$WORK/true" /bin/true
+	read -r -a addresses <<< "${CHILD_LINE#ready}"
+	assert_answer "elf $CHILD $STARTED ${addresses[1]}" "$(readlink -f /bin/true) read-only"
+	assert_answer "elf $CHILD $STARTED ${addresses[0]}" "$WORK/true read-only"
+	mv "$WORK/true" "$WORK/moved"
+	cp /bin/false "$WORK/true"
+	assert_answer "elf $CHILD $STARTED ${addresses[0]}" "$WORK/moved read-only"
+	rm "$WORK/moved"
+	assert_answer "elf $CHILD $STARTED ${addresses[0]}" "$WORK/moved (deleted) read-only"
+	assert_answer "elf $CHILD $STARTED $(executable_of "$CHILD" mapper)" "$BUILD/workloads/mapper read-only"
+	# as another user, whose files are his alone
+	cp "$BUILD/workloads/mapper" "$WORK/mapper"
+	chown 1000 "$WORK/mapper"
+	chmod 0700 "$WORK/mapper"
+	target_start setpriv --reuid 1000 --clear-groups "$WORK/mapper"
+	assert_answer "elf $CHILD $STARTED $(executable_of "$CHILD" mapper)" "$WORK/mapper read-only"
+	[ "$(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants")" = $'granted 6\nrefused 0' ]
+}
+
+@test "attacks on ELF files: no descriptor comes back, and each has its reason" {
+	local addresses begins request refused=0
+	echo 'no program' > "$WORK/text"
+	truncate -s 8192 "$WORK/text" "$WORK/empty"
+	grant_start
+	targets_begin
+	target_start "$BUILD/workloads/mapper" /bin/true r:/bin/true "$WORK/text" /dev/zero "$WORK/empty"
+	read -r -a addresses <<< "${CHILD_LINE#ready}"
+	begins=${addresses[0]}
+	assert_answer "elf $CHILD $STARTED $begins" "$(readlink -f /bin/true) read-only"
+	# another mapping than an executable one of a regular ELF file
+	assert_answer "elf $CHILD $STARTED $((begins + 4096))" 'refused no mapping begins there'
+	assert_answer "elf $CHILD $STARTED 4096" 'refused no mapping begins there'
+	assert_answer "elf $CHILD $STARTED 18446744073709547520" 'refused no mapping begins there'
+	assert_answer "elf $CHILD $STARTED ${addresses[1]}" 'refused its mapping there is not executable'
+	assert_answer "elf $CHILD $STARTED ${addresses[2]}" 'refused not an ELF file'
+	assert_answer "elf $CHILD $STARTED ${addresses[3]}" 'refused not a regular file'
+	assert_answer "elf $CHILD $STARTED ${addresses[4]}" 'refused not an ELF file'
+	assert_answer "elf $CHILD $STARTED $((0x$(awk '/\[vdso\]/ { sub("-.*", ""); print }' "/proc/$CHILD/maps")))" \
+		'refused no file is mapped there'
+	# another process than a target that lives, and is the one that was meant
+	assert_answer "elf $CHILD $((STARTED + 10000000)) $begins" 'refused another process has that id now'
+	assert_answer "elf $CHILD $((STARTED - 10000000)) $begins" 'refused another process has that id now'
+	assert_answer "elf $CHILD 0 $begins" 'refused another process has that id now'
+	assert_answer "elf $CHILD 18446744073709551615 $begins" 'refused another process has that id now'
+	assert_answer "elf $CHILD $((STARTED / 10000000 * 10000000 + (STARTED + 1) % 10000000)) $begins" \
+		'refused not a target'
+	assert_answer "elf $$ $(started_ticks $$) $(executable_of $$ bash)" 'refused not a target'
+	assert_answer "elf 1 $(started_ticks 1) 4096" 'refused not a target'
+	assert_answer "elf 2 $(started_ticks 2) 4096" 'refused it is a kernel thread'
+	assert_answer "elf 4194304 $STARTED $begins" 'refused no such process'
+	refused=17
+	# no request at all
+	for request in "elf $CHILD $STARTED $((begins + 1))" "elf 0 $STARTED $begins" "elf -1 $STARTED $begins" \
+		"elf 4194305 $STARTED $begins" "elf $((CHILD + (1 << 32))) $STARTED $begins" "elf self $STARTED $begins" \
+		"elf 99999999999999999999 $STARTED $begins" "elf $CHILD -1 $begins" "elf $CHILD $STARTED -4096" \
+		"elf $CHILD $STARTED 18446744073709551616" "elf $CHILD $STARTED 0x1000" "elf ../$CHILD $STARTED $begins" \
+		"elf $CHILD/../1 $STARTED $begins" "elf $CHILD $STARTED $begins/../../exe" "elf /bin/true" \
+		"elf $CHILD $STARTED /bin/true" "elf $CHILD $STARTED $begins " "elf $CHILD $STARTED" "elf" \
+		"elf $CHILD $STARTED $begins"$'\n'"elf $CHILD $STARTED $begins"; do
+		assert_answer "$request" 'refused not a request'
+		refused=$((refused + 1))
+	done
+	# who is not the consumer
+	chmod 0777 "$GRANT_SOCKET"
+	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/tools/ask_grant" "$GRANT_SOCKET" "elf $CHILD $STARTED $begins"
+	[ "$output" = "refused only the consumer's user and root may ask" ]
+	# a process that has ended, before anybody has waited for it and afterwards
+	stop "$CHILD"
+	assert_answer "elf $CHILD $STARTED $begins" 'refused no such process'
+	[ "$(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants")" = $'granted 1\nrefused '$((refused + 2)) ]
+	[ "$(grep -c 'bourdon-grant: refused process' "$WORK/grant.log")" -eq $((refused + 2)) ]
+}
+
+@test "nothing is loaded, or another map is pinned in its place: nobody is a target" {
+	grant_start
+	start_command "$BUILD/workloads/mapper" /bin/true
+	local request
+	request="elf $CHILD $(started_ticks "$CHILD") ${CHILD_LINE#ready }"
+	assert_answer "$request" 'refused not a target: nothing is loaded'
+	load
+	assert_answer "$request" 'refused not a target'
+	bpftool map create "$PIN_DIR/wide" type hash key 4 value 4096 entries 1 name wide
+	mv "$PIN_DIR/targets" "$PIN_DIR/narrow"
+	mv "$PIN_DIR/wide" "$PIN_DIR/targets"
+	assert_answer "$request" 'refused Bad message'
+	mv "$PIN_DIR/narrow" "$PIN_DIR/targets"
+}
+
+@test "root's policy: ELF files, but no perf maps" {
+	grant_start --files elf
+	targets_begin
+	target_start "$BUILD/workloads/mapper" /bin/true
+	assert_answer "elf $CHILD $STARTED ${CHILD_LINE#ready }" "$(readlink -f /bin/true) read-only"
+	echo '1000 10 jitted' > "/tmp/perf-$CHILD.map"
+	assert_answer "perf-map $CHILD $STARTED" "refused root's policy hands out no perf maps"
+	rm "/tmp/perf-$CHILD.map"
+	run "$BUILD/bourdon-grant" --files some
+	[ "$status" -eq 2 ]
+	[[ $output == *'--files some: give none, elf or all'* ]]
+}
+
+# namespace_start: a target as user 1000, with a /tmp of its own, TMP, in another mount namespace; and the same in a pid
+# namespace, whose first process it is.
+namespace_start() {
+	# shellcheck disable=SC2016 # the shell inside expands it
+	start_command unshare --mount --pid --fork --kill-child --mount-proc sh -c \
+		'mount -t tmpfs -o mode=1777 none /tmp && exec setpriv --reuid 1000 --clear-groups "$@"' sh "$BUILD/workloads/mapper"
+	CHILD=$(pgrep -P "$CHILD")
+	await 10 is_target "$CHILD"
+	STARTED=$(started_of "$CHILD")
+	TMP=/proc/$CHILD/root/tmp
+}
+
+@test "a perf map: of the process's own mount and pid namespaces, and of nobody else" {
+	grant_start
+	targets_begin
+	namespace_start
+	local map=$TMP/perf-1.map request="perf-map $CHILD $STARTED"
+	assert_answer "$request" 'refused it has no perf map'
+	# what has its name here, or has the name that it has here
+	echo '1000 10 elsewhere' > "/tmp/perf-$CHILD.map"
+	echo '1000 10 other' > "$TMP/perf-$CHILD.map"
+	chown 1000 "/tmp/perf-$CHILD.map" "$TMP/perf-$CHILD.map"
+	assert_answer "$request" 'refused it has no perf map'
+	rm "/tmp/perf-$CHILD.map"
+	echo '1000 10 jitted' > "$map"
+	assert_answer "$request" '/tmp/perf-1.map read-only' # root's, and readable for all
+	chown 1000 "$map"
+	chmod 0600 "$map"
+	assert_answer "$request" '/tmp/perf-1.map read-only'
+	# of root, or another, and nothing for the process's eyes
+	chown 0 "$map"
+	assert_answer "$request" 'refused the perf map belongs to another user'
+	chown 1001 "$map"
+	chmod 0644 "$map"
+	assert_answer "$request" 'refused the perf map belongs to another user'
+	chown 1000 "$map"
+	chmod 0664 "$map"
+	assert_answer "$request" 'refused others may write the perf map'
+	chmod 0646 "$map"
+	assert_answer "$request" 'refused others may write the perf map'
+	chmod 0644 "$map"
+	ln "$map" "$TMP/again"
+	assert_answer "$request" 'refused the perf map has other names'
+	rm "$TMP/again"
+	truncate -s $(((64 << 20) + 1)) "$map"
+	assert_answer "$request" 'refused the perf map is larger than 64 MiB'
+	truncate -s $((64 << 20)) "$map"
+	assert_answer "$request" '/tmp/perf-1.map read-only'
+	# what is no file
+	rm "$map"
+	ln -s /etc/passwd "$map"
+	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
+	ln -sf "/proc/$CHILD/exe" "$map"
+	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
+	rm "$map"
+	mkfifo -m 0644 "$map"
+	chown 1000 "$map"
+	assert_answer "$request" 'refused not a regular file'
+	rm "$map"
+	mknod -m 0644 "$map" c 1 5
+	chown 1000 "$map"
+	assert_answer "$request" 'refused not a regular file'
+	rm "$map"
+	mkdir "$map"
+	assert_answer "$request" 'refused not a regular file'
+	rmdir "$map"
+	# a file of the host's, mounted over it
+	echo '1000 10 mounted' > "$map"
+	nsenter --mount="/proc/$CHILD/ns/mnt" mount --bind /etc/passwd /tmp/perf-1.map
+	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
+	# another process than the one that was meant, or none
+	assert_answer "perf-map $CHILD $((STARTED + 10000000))" 'refused another process has that id now'
+	assert_answer "perf-map $$ $(started_ticks $$)" 'refused not a target'
+	assert_answer "perf-map 2 $(started_ticks 2)" 'refused it is a kernel thread'
+	assert_answer "perf-map 1 $STARTED" 'refused another process has that id now'
+	kill -KILL "$CHILD"
+	await 5 test ! -e "/proc/$CHILD"
+	assert_answer "$request" 'refused no such process'
+}
+
+@test "a perf map in a chroot: nothing leads out of it" {
+	local root=$WORK/root
+	grant_start
+	targets_begin
+	mkdir "$root" "$WORK/outside"
+	# shellcheck disable=SC2046 # a word for each library
+	cp --parents -L $(ldd "$BUILD/workloads/mapper" | grep -o '/[^ ]*') "$root"
+	cp "$BUILD/workloads/mapper" "$root/mapper"
+	target_start chroot "$root" /mapper
+	local request="perf-map $CHILD $STARTED" map=perf-$CHILD.map
+	# outside: of nobody's concern
+	echo '1000 10 host' > "/tmp/$map"
+	cp "/tmp/$map" "$WORK/outside"
+	assert_answer "$request" 'refused it has no perf map'
+	ln -s ../outside "$root/tmp"
+	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
+	ln -sfn "$WORK/outside" "$root/tmp"
+	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
+	rm "$root/tmp"
+	mkfifo "$root/tmp"
+	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
+	rm "$root/tmp"
+	mkdir "$root/tmp"
+	ln -s "../../outside/$map" "$root/tmp/$map"
+	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
+	rm "$root/tmp/$map"
+	echo '1000 10 inside' > "$root/tmp/$map"
+	assert_answer "$request" "$root/tmp/$map read-only"
+	rm "/tmp/$map"
+}

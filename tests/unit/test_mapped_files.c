@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that a mapped file is opened by its path only if it is the one that is mapped, and else through
+ * bourdon-grant; whom it is asked of, and what is not asked again; and which perf maps are believed.
+ */
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/grant.h"
+#include "consumer/mapped_files.h"
+#include "tests/unit/fake_grant.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define BEGINS 0x10000UL
+#define ELF(tgid, started) "elf " #tgid " " #started " 65536\n"
+#define REFUSED "refused no such process\n"
+
+struct fixture {
+	struct fake_grant grant;
+	struct own_counters counters;
+	struct mapped_files files;
+	struct mappings *mappings;
+	char *path, *other;     /* the file that is mapped, and another */
+	uint64_t device_offset; /* what the kernel's device has more than that of stat(2) */
+	size_t descriptors;
+};
+
+static void open_fixture(struct fixture *fixture)
+{
+	*fixture = (struct fixture){ .mappings = mappings_new() };
+	fake_grant_make(&fixture->grant);
+	fixture->files = (struct mapped_files){ .grant_socket = fixture->grant.path,
+						.own_counters = &fixture->counters };
+	fixture->path = path_join(fixture->grant.directory, "file");
+	fixture->other = path_join(fixture->grant.directory, "other");
+	file_put(fixture->path, "mapped", 6);
+	file_put(fixture->other, "other", 5);
+	fixture->descriptors = descriptors_open();
+}
+
+static void close_fixture(struct fixture *fixture)
+{
+	ck_assert_uint_eq(descriptors_open(), fixture->descriptors);
+	mappings_free(fixture->mappings);
+	fake_grant_free(&fixture->grant);
+	free(fixture->path);
+	free(fixture->other);
+}
+
+/* A process maps the file, which the kernel calls `path`. */
+static struct mapped_file *map(struct fixture *fixture, uint32_t tgid, uint64_t started_ns, const char *path)
+{
+	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
+					 .tgid = tgid,
+					 .started_ns = started_ns,
+					 .begins = BEGINS,
+					 .ends = BEGINS + 4096,
+					 .path_bytes = (uint32_t)strlen(path) };
+	char bytes[sizeof(record) + 256];
+	struct stat at;
+
+	ck_assert_int_eq(stat(fixture->path, &at), 0);
+	record.inode = at.st_ino;
+	record.device_major = major(at.st_dev);
+	record.device_minor = (uint32_t)(minor(at.st_dev) + fixture->device_offset);
+	memcpy(bytes, &record, sizeof(record));
+	memcpy(bytes + sizeof(record), path, record.path_bytes);
+	ck_assert_int_eq(mappings_take(fixture->mappings, bytes, sizeof(record) + record.path_bytes),
+			 (long)(sizeof(record) + record.path_bytes));
+	return mappings_find(fixture->mappings, tgid, started_ns, BEGINS)->file;
+}
+
+static int open_file(struct fixture *fixture, struct mapped_file *file)
+{
+	struct stat at = { 0 };
+	int fd = mapped_files_open(&fixture->files, fixture->mappings, file,
+				   clock_monotonic_ns() + 10 * CLOCK_SECOND_NS, &at);
+
+	ck_assert(fd >= 0 ? at.st_ino == file->inode && at.st_size == 6 : !at.st_ino);
+	return fd;
+}
+
+static void expect_opened(struct fixture *fixture, struct mapped_file *file)
+{
+	int fd = open_file(fixture, file);
+	char text[8];
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, text, sizeof(text), 0), 6);
+	close(fd);
+}
+
+/* What is logged belongs to who has no bourdon-grant. */
+static void expect_error(struct fixture *fixture, struct mapped_file *file, int error)
+{
+	int saved = log_take(), result = open_file(fixture, file);
+
+	free(log_taken(saved));
+	ck_assert_int_eq(result, error);
+}
+
+static void expect_counted(struct fixture *fixture, uint64_t granted, uint64_t refused)
+{
+	ck_assert_uint_eq(own_counted(&fixture->counters, OWN_FILES_GRANTED), granted);
+	ck_assert_uint_eq(own_counted(&fixture->counters, OWN_FILES_REFUSED), refused);
+}
+
+/* ---- by path, and by grant ---- */
+
+START_TEST(by_path)
+{
+	struct fixture fixture;
+
+	open_fixture(&fixture);
+	expect_opened(&fixture, map(&fixture, 7, 1007, fixture.path));
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	expect_counted(&fixture, 0, 0);
+	close_fixture(&fixture);
+}
+END_TEST
+
+enum elsewhere { DELETED, REPLACED, ANOTHER_DEVICE, A_DIRECTORY, ELSEWHERES };
+
+/* The path leads nowhere, to another file, to one that stat(2) tells apart (btrfs), or to none. */
+START_TEST(by_grant)
+{
+	struct fixture fixture;
+	struct fake_answer answer = { ELF(7, 1007), "ok\n", NULL };
+	const char *path[ELSEWHERES];
+
+	open_fixture(&fixture);
+	path[DELETED] = "/nowhere/file (deleted)";
+	path[REPLACED] = fixture.other;
+	path[ANOTHER_DEVICE] = fixture.path;
+	path[A_DIRECTORY] = fixture.grant.directory;
+	fixture.device_offset = _i == ANOTHER_DEVICE;
+	answer.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &answer, 1);
+	expect_opened(&fixture, map(&fixture, 7, 1007, path[_i]));
+	fake_grant_finish(&fixture.grant);
+	expect_counted(&fixture, 1, 0);
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* What comes back is looked at all the same: another file may be mapped in its place by now. */
+START_TEST(another_file_is_granted)
+{
+	struct fixture fixture;
+	struct fake_answer answer = { ELF(7, 1007), "ok\n", NULL };
+	const char *granted[3];
+	struct mapped_file *file;
+
+	open_fixture(&fixture);
+	granted[0] = fixture.other;
+	granted[1] = fixture.grant.directory;
+	granted[2] = "/dev/null";
+	answer.path = granted[_i];
+	fake_grant_answer(&fixture.grant, &answer, 1);
+	file = map(&fixture, 7, 1007, "/nowhere/file");
+	expect_error(&fixture, file, -ESTALE);
+	fake_grant_finish(&fixture.grant);
+	/* and not again */
+	expect_error(&fixture, file, -ESTALE);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* ---- what is not asked again ---- */
+
+START_TEST(youngest_first_and_not_again)
+{
+	static const struct fake_answer refusals[] = { { ELF(9, 1009), REFUSED, NULL },
+						       { ELF(8, 1008), REFUSED, NULL },
+						       { ELF(7, 1007), REFUSED, NULL } };
+	struct fake_answer granted = { ELF(5, 1010), "ok\n", NULL };
+	struct fixture fixture;
+	struct mapped_file *file;
+
+	open_fixture(&fixture);
+	for (uint32_t i = 6; i < 10; i++)
+		file = map(&fixture, i, 1000 + i, "/nowhere/file");
+	fake_grant_answer(&fixture.grant, refusals, ARRAY_SIZE(refusals));
+	expect_error(&fixture, file, -EACCES);
+	fake_grant_finish(&fixture.grant);
+	expect_counted(&fixture, 0, 3);
+	expect_error(&fixture, file, -ESTALE);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	/* until a younger process has it, for which nobody was asked */
+	ck_assert_ptr_eq(map(&fixture, 5, 1010, "/nowhere/file"), file);
+	granted.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &granted, 1);
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
+	expect_counted(&fixture, 1, 3);
+	close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(the_next_process_may_live)
+{
+	struct fake_answer answers[] = { { ELF(9, 1009), REFUSED, NULL }, { ELF(8, 1008), "ok\n", NULL } };
+	struct fixture fixture;
+	struct mapped_file *file;
+
+	open_fixture(&fixture);
+	map(&fixture, 8, 1008, "/nowhere/file");
+	file = map(&fixture, 9, 1009, "/nowhere/file");
+	answers[1].path = fixture.path;
+	fake_grant_answer(&fixture.grant, answers, ARRAY_SIZE(answers));
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
+	close_fixture(&fixture);
+}
+END_TEST
+
+struct failure_case {
+	const char *text;
+	int result;
+	const char *log;
+};
+
+static const struct failure_case failure_cases[] = {
+	{ "", -EBADMSG, "Bad message" },
+	{ "nonsense\n", -EBADMSG, "Bad message" },
+	{ GRANT_REFUSED GRANT_NO_FILES "\n", -EPERM, GRANT_NO_FILES },
+};
+
+/* Who hands out nothing, or does not answer as it should, is not asked for the next file, either. */
+START_TEST(a_grant_that_fails)
+{
+	const struct failure_case *one = &failure_cases[_i];
+	struct fake_answer failure = { ELF(7, 1007), NULL, NULL }, granted = { ELF(7, 1007), "ok\n", NULL };
+	_cleanup_free_ char *log = NULL;
+	struct fixture fixture;
+	struct mapped_file *file;
+	int saved;
+
+	open_fixture(&fixture);
+	failure.text = one->text;
+	file = map(&fixture, 7, 1007, "/nowhere/file");
+	fake_grant_answer(&fixture.grant, &failure, 1);
+	saved = log_take();
+	ck_assert_int_eq(open_file(&fixture, file), one->result);
+	ck_assert_int_eq(open_file(&fixture, file), -ESTALE);
+	log = log_taken(saved);
+	ck_assert_ptr_nonnull(strstr(log, one->log));
+	ck_assert_ptr_eq(strchr(log, '\n'), strrchr(log, '\n'));
+	fake_grant_finish(&fixture.grant);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	/* later it is, and for this file, too: it was not the file's fault */
+	ck_assert_uint_gt(fixture.files.pause_until_ns, clock_monotonic_ns() + 20 * CLOCK_SECOND_NS);
+	fixture.files.pause_until_ns = 0;
+	granted.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &granted, 1);
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
+	close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(nobody_serves)
+{
+	struct mapped_file *file;
+	struct fixture fixture;
+
+	open_fixture(&fixture);
+	file = map(&fixture, 7, 1007, "/nowhere/file");
+	fixture.files.grant_socket = "/nowhere/grant.sock";
+	expect_error(&fixture, file, -ENOENT);
+	fixture.files.grant_socket = fixture.grant.path;
+	expect_error(&fixture, file, -ESTALE);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	fixture.files = (struct mapped_files){ 0 };
+	expect_error(&fixture, file, -ESTALE);
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* A deadline of ours that is over says nothing about the file, nor about bourdon-grant. */
+START_TEST(no_time_is_left)
+{
+	struct fake_answer granted = { ELF(7, 1007), "ok\n", NULL }, held = { ELF(7, 1007), NULL, NULL };
+	struct mapped_file *file;
+	struct fixture fixture;
+	struct stat at;
+
+	open_fixture(&fixture);
+	file = map(&fixture, 7, 1007, "/nowhere/file");
+	ck_assert_int_eq(mapped_files_open(&fixture.files, fixture.mappings, file, clock_monotonic_ns(), &at),
+			 -EAGAIN);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	fake_grant_answer(&fixture.grant, &held, 1);
+	ck_assert_int_eq(mapped_files_open(&fixture.files, fixture.mappings, file,
+					   clock_monotonic_ns() + CLOCK_SECOND_NS / 5, &at),
+			 -EAGAIN);
+	fake_grant_finish(&fixture.grant);
+	granted.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &granted, 1);
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
+	expect_counted(&fixture, 1, 0);
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* ---- perf maps ---- */
+
+struct perf_map {
+	char path[64];
+	uint32_t tgid;
+};
+
+/* Of this process, which has none of its own. */
+static struct perf_map perf_map_make(void)
+{
+	struct perf_map map = { .tgid = (uint32_t)getpid() };
+
+	snprintf(map.path, sizeof(map.path), "/tmp/perf-%u.map", map.tgid);
+	unlink(map.path);
+	file_put(map.path, "1000 10 jitted\n", 15);
+	ck_assert_int_eq(chmod(map.path, 0644), 0);
+	return map;
+}
+
+static int open_perf_map(struct fixture *fixture, const struct perf_map *map, uid_t uid)
+{
+	return mapped_files_open_perf_map(&fixture->files, map->tgid, 1007, uid,
+					  clock_monotonic_ns() + 10 * CLOCK_SECOND_NS);
+}
+
+static void expect_perf_map(struct fixture *fixture, const struct perf_map *map, uid_t uid, int result)
+{
+	int fd = open_perf_map(fixture, map, uid);
+
+	ck_assert_int_eq(fd < 0 ? fd : 0, result);
+	cleanup_close(&fd);
+}
+
+START_TEST(perf_maps_here)
+{
+	struct fixture fixture;
+	struct perf_map map;
+	uid_t uid = geteuid();
+
+	open_fixture(&fixture);
+	fixture.files.grant_socket = NULL;
+	map = perf_map_make();
+	expect_perf_map(&fixture, &map, uid, 0);
+	/* root's may be anybody's */
+	expect_perf_map(&fixture, &map, uid + 1, uid ? -EACCES : 0);
+	if (!uid) {
+		ck_assert_int_eq(chown(map.path, 1001, 0), 0);
+		expect_perf_map(&fixture, &map, 1001, 0);
+		expect_perf_map(&fixture, &map, 1002, -EACCES);
+		expect_perf_map(&fixture, &map, 0, -EACCES);
+		ck_assert_int_eq(chown(map.path, 0, 0), 0);
+	}
+	ck_assert_int_eq(chmod(map.path, 0664), 0);
+	expect_perf_map(&fixture, &map, uid, -EACCES);
+	ck_assert_int_eq(chmod(map.path, 0646), 0);
+	expect_perf_map(&fixture, &map, uid, -EACCES);
+	ck_assert_int_eq(chmod(map.path, 0600) || truncate(map.path, PERF_MAP_BYTES_MAX), 0);
+	expect_perf_map(&fixture, &map, uid, 0);
+	ck_assert_int_eq(truncate(map.path, PERF_MAP_BYTES_MAX + 1), 0);
+	expect_perf_map(&fixture, &map, uid, -EACCES);
+	ck_assert_int_eq(unlink(map.path) || symlink(fixture.path, map.path), 0);
+	expect_perf_map(&fixture, &map, uid, -ELOOP);
+	ck_assert_int_eq(unlink(map.path) || mkfifo(map.path, 0600), 0);
+	expect_perf_map(&fixture, &map, uid, -EACCES);
+	ck_assert_int_eq(unlink(map.path) || mkdir(map.path, 0700), 0);
+	expect_perf_map(&fixture, &map, uid, -EACCES);
+	ck_assert_int_eq(rmdir(map.path), 0);
+	expect_perf_map(&fixture, &map, uid, -ENOENT);
+	close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(perf_maps_by_grant)
+{
+	struct fake_answer answers[3];
+	struct fixture fixture;
+	struct perf_map map;
+	char request[64];
+
+	open_fixture(&fixture);
+	map = perf_map_make();
+	ck_assert_int_eq(unlink(map.path) || chmod(fixture.path, 0600) || chmod(fixture.other, 0666), 0);
+	snprintf(request, sizeof(request), "perf-map %u 1007\n", map.tgid);
+	answers[0] = (struct fake_answer){ request, "ok\n", fixture.path };
+	answers[1] = (struct fake_answer){ request, REFUSED, NULL };
+	answers[2] = (struct fake_answer){ request, "ok\n", fixture.other };
+	fake_grant_answer(&fixture.grant, answers, ARRAY_SIZE(answers));
+	expect_perf_map(&fixture, &map, geteuid(), 0);
+	expect_perf_map(&fixture, &map, geteuid(), -EACCES);
+	expect_perf_map(&fixture, &map, geteuid(), -EACCES);
+	fake_grant_finish(&fixture.grant);
+	expect_counted(&fixture, 2, 1);
+	close_fixture(&fixture);
+}
+END_TEST
+
+Suite *mapped_files_suite(void)
+{
+	Suite *suite = suite_create("mapped_files");
+	TCase *tests = tcase_create("mapped_files");
+
+	tcase_add_test(tests, by_path);
+	tcase_add_loop_test(tests, by_grant, 0, ELSEWHERES);
+	tcase_add_loop_test(tests, another_file_is_granted, 0, 3);
+	tcase_add_test(tests, youngest_first_and_not_again);
+	tcase_add_test(tests, the_next_process_may_live);
+	tcase_add_loop_test(tests, a_grant_that_fails, 0, ARRAY_SIZE(failure_cases));
+	tcase_add_test(tests, nobody_serves);
+	tcase_add_test(tests, no_time_is_left);
+	tcase_add_test(tests, perf_maps_here);
+	tcase_add_test(tests, perf_maps_by_grant);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mapper maps files as it is told and waits: for what may be had of a process through what it maps. Each file
+ * is mapped whole, for reading and executing, or with "r:" before its name for reading only; "secret" is
+ * memory of memfd_secret(2). It says at which address each begins, in decimal.
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAPPED_BYTES 8192U
+
+static int map(const char *word)
+{
+	bool read_only = !strncmp(word, "r:", 2);
+	const char *path = word + (read_only ? 2 : 0);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *at =
+		mmap(NULL, MAPPED_BYTES, read_only ? PROT_READ : PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	if (at == MAP_FAILED) {
+		log_error("cannot map %s: %s", path, strerror(errno));
+		return -1;
+	}
+	printf(" %" PRIuPTR, (uintptr_t)at);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *seconds = NULL;
+	const struct option_spec options[] = {
+		{ "seconds", "N", "end by itself (600)", &seconds },
+	};
+	const struct command_spec command = { "mapper",
+					      "[--seconds N] [r:]FILE...",
+					      "Maps files, and says where: 'ready ADDRESS...'.",
+					      "mapper /bin/true r:/etc/passwd",
+					      options,
+					      ARRAY_SIZE(options) };
+	unsigned long long lifetime = 600;
+	int words, parsed;
+
+	log_init(command.program);
+	parsed = options_parse(&command, argc, argv, &words);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (seconds && options_number(seconds, 1, 3600, &lifetime)) {
+		log_error("--seconds takes a number from 1 to 3600, not '%s'", seconds);
+		return EXIT_USAGE;
+	}
+	alarm((unsigned int)lifetime);
+	fputs("ready", stdout);
+	for (int i = 1; i <= words; i++)
+		if (map(argv[i]))
+			return EXIT_FAILED;
+	puts("");
+	fflush(stdout);
+	pause();
+	return EXIT_DONE;
+}
