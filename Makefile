@@ -42,7 +42,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/wo
 	$(UNWIND:%=$(B)/workloads/unwind_%)
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing \
-	$(if $(wildcard consumer/symbolizer/unwind_table.h),unwind_table))
+	unwind_table)
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
@@ -230,22 +230,24 @@ $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(CONSUMER) $(REPORT) $(COMMON)) | $
 	$(link)
 
 # A profile must find the workloads' functions under their own names, with frame pointers.
-WORKLOAD_FLAGS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls
+FRAME_POINTERS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+WORKLOAD_FLAGS = $(FRAME_POINTERS) -fno-optimize-sibling-calls
 $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
 
 # Programs whose every stack is known, from tests/workloads/unwind/: one main source in many builds, then others.
 # Without frame pointers, as Debian compiles, and without gaps between functions: behind the end of one is another.
-UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -fPIE -fomit-frame-pointer -fno-align-functions
+UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -fPIE -fno-align-functions
 UNWIND_no_pie = -fno-pie -no-pie
 UNWIND_static = -fno-pie -static
 UNWIND_static_pie = -static-pie
 # its text lies elsewhere, relative to its first byte, than in the file
 UNWIND_far_text = -fno-pie -no-pie -Wl,--section-start=.text=0x10000000
-UNWIND_frame_pointers = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+UNWIND_frame_pointers = $(FRAME_POINTERS)
 UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
-UNWIND_no_tables_fp = $(UNWIND_no_tables) $(UNWIND_frame_pointers)
+# GCC makes no frame for a function that, with shrink-wrapping, needs none
+UNWIND_no_tables_fp = $(UNWIND_no_tables) $(FRAME_POINTERS) -fno-shrink-wrap
 UNWIND_plugin_b = -DPLUGIN_ROOM=3000
 UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
 UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'
@@ -314,7 +316,10 @@ compilers:
 # By clang, whose sanitizers are one runtime; without _FORTIFY_SOURCE, whose functions they do not see into.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FINDINGS = $(abspath $(B))/sanitize/finding
-sanitize fuzz: export ASAN_OPTIONS = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
+ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
+sanitize: export ASAN_OPTIONS = $(ASAN)
+# libdw takes as much memory as a file says; the symbolizer has a limit, which AddressSanitizer cannot live with
+fuzz: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=256:allocator_may_return_null=1
 sanitize fuzz: export UBSAN_OPTIONS = print_stacktrace=1
 sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
 
@@ -357,7 +362,7 @@ SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats t
 format:
 	$(Q)clang-format -i $(SOURCES)
 
-TIDY = $(filter-out %.bpf.c $(if $(wildcard consumer/symbolizer/unwind_table.h),,bench/unwind_table.c),$(filter %.c,$(SOURCES)))
+TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	$(Q)shellcheck -x $(SCRIPTS)

@@ -28,8 +28,8 @@ static int compile(int fd)
 	if (result < 0)
 		return result;
 	printf("rows=%" PRIu64 " pages=%" PRIu64 " rules=%" PRIu64 " bytes=%" PRIu64 " ns=%" PRIu64 "\n",
-	       (uint64_t)table.rows, (uint64_t)table.pages, (uint64_t)table.rules,
-	       (uint64_t)table.rows * ROW_BYTES + (uint64_t)table.pages * PAGE_BYTES, took_ns);
+	       (uint64_t)table.rows, (uint64_t)table.pages_count, (uint64_t)table.rules_count,
+	       (uint64_t)table.rows * ROW_BYTES + (uint64_t)table.pages_count * PAGE_BYTES, took_ns);
 	unwind_table_free(&table);
 	return 0;
 }

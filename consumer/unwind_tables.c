@@ -600,7 +600,7 @@ static void show(const struct unwind_tables *tables)
 	atomic_store(&gauges->bytes_max, (uint64_t)tables->chunks.count * sizeof(struct unwind_chunk));
 	atomic_store(&gauges->processes, tables->processes_count);
 	atomic_store(&gauges->processes_no_room, tables->no_room_processes);
-	atomic_fetch_add(&gauges->passes, 1);
+	atomic_store(&gauges->pending, tables->more);
 }
 
 bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,

@@ -25,7 +25,7 @@ struct unwind_gauges {
 	atomic_uint_fast64_t bytes, bytes_max; /* of rows, in the map */
 	atomic_uint_fast64_t processes;        /* with tables */
 	atomic_uint_fast64_t processes_no_room;
-	atomic_uint_fast64_t passes; /* calls of unwind_tables_follow() that have ended */
+	atomic_uint_fast64_t pending; /* 1: there is more to do, in a second */
 };
 
 /*

@@ -148,6 +148,17 @@ on_cpu() {
 	every_stack on-cpu "$1" "$2" "${3-$WHOLE}"
 }
 
+# most_whole PROGRAM PATTERN PERCENT: what is said to be whole is of the pattern, and at least so much is
+most_whole() {
+	local wrong
+	sql "SELECT DISTINCT stack $(samples_of "$1" on-cpu) AND NOT truncated" > "$WORK/stacks"
+	if wrong=$(grep -Evx "$2" "$WORK/stacks"); then
+		printf 'said to be whole, of %s:\n%s\n' "$1" "$wrong"
+		return 1
+	fi
+	[ "$(sql "SELECT sum(samples) FILTER (WHERE NOT truncated) * 100 >= sum(samples) * $3 $(samples_of "$1" on-cpu)")" = 1 ]
+}
+
 # some_stack PROGRAM PATTERN: there is one that has it
 some_stack() {
 	sql "SELECT stack $(samples_of "$1" on-cpu)" | grep -Eq "$2" || { echo "none like $2 of $1"; return 1; }
@@ -225,7 +236,7 @@ some_stack() {
 }
 
 @test "in a signal's handler: below it, what the signal interrupted" {
-	local handler="(__restore_rt|$LIBC);on_timer;burn_in_handler"
+	local handler="(__restore_rt|$LIBC|unwind_static\+0x[0-9a-f]+)(;on_timer;burn_in_handler)?"
 	on_cpu signal "$START;in_main;$PLAIN;meet_signals;burn_interrupted(;$handler)?"
 	some_stack signal 'burn_in_handler$'
 	on_cpu static_signal "$START;in_main;$PLAIN;meet_signals;burn_interrupted(;$handler)?"
@@ -234,7 +245,7 @@ some_stack() {
 
 @test "the same on a stack of the handler's own" {
 	on_cpu signal_stack \
-		"$START;in_main;$PLAIN;meet_signals_elsewhere;burn_interrupted(;(__restore_rt|$LIBC);on_timer;burn_in_handler)?"
+		"$START;in_main;$PLAIN;meet_signals_elsewhere;burn_interrupted(;(__restore_rt|$LIBC)(;on_timer;burn_in_handler)?)?"
 	some_stack signal_stack 'burn_in_handler$'
 }
 
@@ -273,14 +284,9 @@ some_stack() {
 }
 
 @test "another plugin in the place of the first: no stack is said to be whole that is not" {
-	local stack="$START;$SHORT;replace;run_plugin;plugin_enter;call_back;plugin_burn" wrong
-	sql "SELECT stack $(samples_of replaced on-cpu) AND NOT truncated AND stack LIKE '%plugin_%'" > "$WORK/stacks"
-	if wrong=$(grep -Evx "$stack" "$WORK/stacks"); then
-		echo "$wrong"
-		false
-	fi
+	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?"
 	# at most three loads in that time, of which each takes some seconds to be known
-	[ "$(sql "SELECT sum(samples) FILTER (WHERE NOT truncated) * 3 >= sum(samples) $(samples_of replaced on-cpu)")" = 1 ]
+	most_whole replaced "$START;$SHORT;replace;run_plugin(;plugin_enter;call_back;plugin_burn|$other)" 33
 }
 
 @test "code made while it runs, by its frame pointer" {
@@ -308,7 +314,8 @@ templates() {
 
 @test "exceptions, while they are thrown" {
 	local fail='[^;]*Thrower[^;]*fail[^;]*'
-	on_cpu throw "$START$(templates);[^;]*Thrower[^;]*burn[^;]*(;$fail){0,6}(;[^;]+)*"
+	# libgcc writes over what its own frames have saved before it leaves them: for a moment there is no way out
+	most_whole throw "$START$(templates);[^;]*Thrower[^;]*burn[^;]*(;$fail){0,6}(;[^;]+)*" 95
 	some_stack throw "_Unwind_RaiseException"
 	some_stack throw "($fail;){6}"
 }
