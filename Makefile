@@ -246,8 +246,7 @@ UNWIND_static_pie = -static-pie
 UNWIND_far_text = -fno-pie -no-pie -Wl,--section-start=.text=0x10000000
 UNWIND_frame_pointers = $(FRAME_POINTERS)
 UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
-# GCC makes no frame for a function that, with shrink-wrapping, needs none
-UNWIND_no_tables_fp = $(UNWIND_no_tables) $(FRAME_POINTERS) -fno-shrink-wrap
+UNWIND_no_tables_fp = $(UNWIND_no_tables) $(FRAME_POINTERS)
 UNWIND_plugin_b = -DPLUGIN_ROOM=3000
 UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
 UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'

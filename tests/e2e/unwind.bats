@@ -250,7 +250,7 @@ some_stack() {
 }
 
 @test "interrupted at the first instruction of a function, which is the one to be named" {
-	on_cpu trap "$START;in_main;$BY_POINTER;meet_traps(;trap(;(__restore_rt|$LIBC);on_trap(;burn_in_handler)?)?)?"
+	on_cpu trap "$START;in_main;$BY_POINTER;meet_traps(;trap(;(__restore_rt|$LIBC)(;on_trap(;burn_in_handler)?)?)?)?"
 	some_stack trap 'burn_in_handler$'
 }
 
