@@ -69,7 +69,7 @@ fails_saying() {
 	fails_saying 1 "the pin $PIN_DIR/targets is a map of type 1 with 4-byte keys and 8-byte values"
 	load
 	# shellcheck disable=SC2046
-	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 9 $(printf '0 %.0s' {1..47})
+	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 9 $(printf '0 %.0s' {1..127})
 	run daemon
 	fails_saying 1 'speak ABI 9'
 }
