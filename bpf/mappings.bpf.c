@@ -48,6 +48,36 @@ static __always_inline void write_with_path(struct seq_file *seq, struct mapping
 	__sync_lock_test_and_set(&scratch->busy, 0);
 }
 
+/* Not inlined: the zeroes take a quarter of the stack that a program may have. */
+static __noinline struct code_spans *spans_make(__u32 tgid, __u64 started_ns)
+{
+	struct code_spans fresh = { .started_ns = started_ns };
+
+	bpf_map_update_elem(&code_spans, &tgid, &fresh, BPF_ANY);
+	return bpf_map_lookup_elem(&code_spans, &tgid);
+}
+
+static __always_inline void widen_spans(const struct mapping_record *record)
+{
+	__u32 tgid = record->tgid;
+	struct code_spans *spans = bpf_map_lookup_elem(&code_spans, &tgid);
+	struct code_span *span;
+
+	if (!spans || spans->started_ns != record->started_ns)
+		spans = spans_make(tgid, record->started_ns);
+	if (!spans)
+		return;
+	if (record->flags & MAPPING_IS_VDSO) {
+		spans->vdso = record->begins;
+		return;
+	}
+	span = &spans->spans[(record->begins >> CODE_SPAN_BITS) % CODE_SPANS];
+	if (!span->begins || record->begins < span->begins)
+		span->begins = record->begins;
+	if (record->ends > span->ends)
+		span->ends = record->ends;
+}
+
 SEC("iter/task_vma")
 int walk_mappings(struct bpf_iter__task_vma *ctx)
 {
@@ -72,6 +102,7 @@ int walk_mappings(struct bpf_iter__task_vma *ctx)
 	if (!file) {
 		if (record.begins == (__u64)BPF_CORE_READ(task, mm, context.vdso))
 			record.flags |= MAPPING_IS_VDSO;
+		widen_spans(&record);
 		bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
 		return 0;
 	}
@@ -82,6 +113,7 @@ int walk_mappings(struct bpf_iter__task_vma *ctx)
 	record.device_minor = device & 0xfffff;
 	if (BPF_CORE_READ(file, f_inode) == BPF_CORE_READ(task, mm, exe_file, f_inode))
 		record.flags |= MAPPING_IS_EXE;
+	widen_spans(&record);
 	write_with_path(ctx->meta->seq, &record, file);
 	return 0;
 }

@@ -14,6 +14,7 @@ struct records_map events SEC(".maps");
 struct records_map errors SEC(".maps");
 struct counters_map counters SEC(".maps");
 struct totals_map totals SEC(".maps");
+struct code_spans_map code_spans SEC(".maps");
 
 /* The loader: programs go quiet when the heartbeat is older than this. */
 const volatile __u64 quiet_after_ns = 30000000000ULL;

@@ -87,6 +87,14 @@ struct totals_map {
 	__type(value, struct totals);
 };
 
+struct code_spans_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, TARGETS_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct code_spans);
+};
+
 /* Nobody maps it: so it begins with a page, and each clock has a cache line. */
 struct clocks_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -109,6 +117,7 @@ extern struct records_map events SEC(".maps");
 extern struct records_map errors SEC(".maps");
 extern struct counters_map counters SEC(".maps");
 extern struct totals_map totals SEC(".maps");
+extern struct code_spans_map code_spans SEC(".maps");
 
 static __always_inline void count(__u32 counter)
 {

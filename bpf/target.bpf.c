@@ -29,6 +29,7 @@ int BPF_PROG(target_exec, struct task_struct *task)
 	__u32 tgid = task->tgid;
 
 	bpf_map_delete_elem(&unwind_procs, &tgid);
+	bpf_map_delete_elem(&code_spans, &tgid);
 	/* what it has mapped is new even where the match is not */
 	decide(task, task->comm, REPORT_MATCHES);
 	return 0;
@@ -71,6 +72,7 @@ int BPF_PROG(target_exit, struct task_struct *task)
 		return 0; /* another last thread was here first */
 	count(COUNTER_EXITS);
 	bpf_map_delete_elem(&unwind_procs, &tgid);
+	bpf_map_delete_elem(&code_spans, &tgid);
 	bpf_probe_read_kernel_str(comm, sizeof(comm), BPF_CORE_READ(task, group_leader)->comm);
 	report_process(PROCESS_EXITED, task, comm, &gone);
 	return 0;

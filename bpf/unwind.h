@@ -4,7 +4,8 @@
  * frame information says (DWARF 5, 6.4), for the stack pointer, the frame pointer and the return address. A
  * frame for which there is no rule is left by its frame pointer, if that leads to a known function.
  *
- * The tables are the consumer's to write: whatever they say, a walk reads user memory only, and not much.
+ * The tables are the consumer's to write: whatever they say, a walk reads user memory only, not much of it,
+ * and shows no word that is no address of code.
  */
 #ifndef BOURDON_BPF_UNWIND_H
 #define BOURDON_BPF_UNWIND_H
@@ -15,6 +16,7 @@
 #if defined(__TARGET_ARCH_x86)
 
 #define PLT_ENTRY_BYTES 16U
+#define VDSO_BYTES_MAX 16384U
 #define FRAME_BYTES_MAX (16ULL << 20) /* between two frame pointers: more is no frame */
 
 /* user_walk.extra_at, of which neither is an address. */
@@ -53,6 +55,14 @@ static __always_inline struct unwind_rule *unwind_find_rule(const struct user_wa
 	rule = unwind_search_rows(walk->mapping.first_page + (__u32)(offset / UNWIND_PAGE_BYTES),
 				  (__u32)(offset % UNWIND_PAGE_BYTES));
 	return bpf_map_lookup_elem(&unwind_rules, &rule);
+}
+
+/* Whether it may be shown: programs have seen code there. */
+static __always_inline bool unwind_may_show(const struct code_spans *spans, __u64 address)
+{
+	const struct code_span *span = &spans->spans[(address >> CODE_SPAN_BITS) % CODE_SPANS];
+
+	return address - span->begins < span->ends - span->begins || address - spans->vdso < VDSO_BYTES_MAX;
 }
 
 /* A word of the stack. False where it cannot be read. A block begins at a word, and has whole ones. */
@@ -193,17 +203,19 @@ static long unwind_up(__u32 index, struct user_walking *walking)
 	struct user_walk *walk = walking->walk;
 	__u64 inside = walk->address - !walk->exact;
 	struct unwind_rule *rule;
-	bool mapped;
+	bool shown = !index || unwind_may_show(walking->spans, inside), mapped;
 
 	if (index >= SAMPLE_USER_FRAMES) {
 		walk->ended = UNWIND_ENDED_DEPTH;
 		return 1;
 	}
-	mapped = unwind_find_mapping(walk, inside);
-	if (!mapped && (walk->guessed || (__s64)walk->address < 0))
-		return 1; /* it was no frame pointer, or is no user address */
-	walking->frames[index] = walk->address + (walk->exact && index);
-	walk->depth = index + 1;
+	mapped = shown && unwind_find_mapping(walk, inside);
+	if (!mapped && walk->guessed)
+		return 1; /* it was no frame pointer */
+	if (shown) {
+		walking->frames[index] = walk->address + (walk->exact && index);
+		walk->depth = index + 1;
+	}
 	if (!mapped) {
 		walk->ended = UNWIND_ENDED_UNMAPPED;
 		unwind_doubt();

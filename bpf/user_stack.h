@@ -77,7 +77,7 @@ static long user_walk_up(__u32 index, struct user_walking *walking)
 
 static __always_inline long user_stack_walk(struct user_walk *walk, struct sample *slot)
 {
-	struct user_walking walking = { walk, slot->user_frames };
+	struct user_walking walking = { walk, slot->user_frames, NULL };
 	/* also after an interrupt: the kernel copies what it saved to where a system call does */
 	const struct pt_regs___kernel *registers =
 		(const struct pt_regs___kernel *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -94,7 +94,9 @@ static __always_inline long user_stack_walk(struct user_walk *walk, struct sampl
 	walk->ended = UNWIND_ENDED_NO_RULE;
 	walk->unwinders = walk->guessed = 0;
 	tables = bpf_map_lookup_elem(&unwind_procs, &tgid);
-	if (tables && tables->started_ns == slot->started_ns) {
+	walking.spans = tables ? bpf_map_lookup_elem(&code_spans, &tgid) : NULL;
+	if (tables && tables->started_ns == slot->started_ns && walking.spans &&
+	    walking.spans->started_ns == slot->started_ns) {
 		unwind_walk(&walking, tables);
 		if (!walk->unwinders)
 			walk->unwinders = UNWINDER_FRAME_POINTER; /* in vain */

@@ -39,6 +39,7 @@ struct user_walk {
 struct user_walking {
 	struct user_walk *walk;
 	__u64 *frames; /* SAMPLE_USER_FRAMES of them */
+	struct code_spans *spans;
 };
 
 static __always_inline int user_block_read(struct user_walk *walk, __u64 address)

@@ -11,8 +11,8 @@
  *   3  off-CPU intervals, open and ended, the exact totals of each process, and the budgets of both in
  * control
  *   4  stall clocks, and what starts them in control; the counter of stacks off CPU
- *   5  tables for unwinding by .eh_frame; why the walk of a user stack ended; the count of addresses in no
- *      known mapping, in control
+ *   5  tables for unwinding by .eh_frame, and where a process has code; why the walk of a user stack ended;
+ * the count of addresses in no known mapping, in control
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -214,6 +214,26 @@ struct open_interval {
 #define UNWIND_CHUNK_BITS 10U
 #define UNWIND_CHUNK_ROWS (1U << UNWIND_CHUNK_BITS)
 #define UNWIND_MAPPINGS_MAX 2048U /* of a process */
+
+/*
+ * ---- code_spans: tgid -> where a target has code, as the mapping iterator last saw it ----
+ *
+ * The tables say where in a process's memory the next address is, and so whoever writes them could have any
+ * word of it shown as a frame. Programs show only what lies within these spans, which they alone write: a
+ * span for each eighth of the user's half, from its first executable mapping to its last.
+ */
+#define CODE_SPANS 8U
+#define CODE_SPAN_BITS 44U /* of addresses, that are not looked at for the number of the span */
+
+struct code_span {
+	__u64 begins, ends;
+};
+
+struct code_spans {
+	__u64 started_ns; /* of the process */
+	__u64 vdso;       /* apart: it lies behind the stack */
+	struct code_span spans[CODE_SPANS];
+};
 
 struct unwind_process {
 	__u64 started_ns;
@@ -418,6 +438,7 @@ ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);
 ABI_SIZE(control, 128);
 ABI_CHECK(control, unmapped, 64);
+ABI_SIZE(code_spans, 144);
 ABI_SIZE(unwind_process, 16);
 ABI_SIZE(unwind_mapping, 32);
 ABI_SIZE(unwind_page, 8);

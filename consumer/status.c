@@ -177,7 +177,8 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	}
 	if (!status->configuration->rules.count)
 		write_problem(out, "add one to rules.d", "there is no rule: nothing will be captured");
-	if (atomic_load(&status->unwind->modules_no_room) || atomic_load(&status->unwind->processes_no_room)) {
+	if (atomic_load(&status->unwind->modules_no_room) ||
+	    atomic_load(&status->unwind->processes_no_room)) {
 		snprintf(text, sizeof(text),
 			 "unwind tables have no room for %" PRIu64 " files and %" PRIu64
 			 " processes, whose stacks are walked by frame pointers",

@@ -24,8 +24,9 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "ON CONFLICT DO UPDATE SET "
 		  "function = iif(function_offset IS NULL, excluded.function, function), "
 		  "function_offset = ifnull(function_offset, excluded.function_offset) RETURNING frame_id" },
-		{ &ret_statements->add_stack, "INSERT INTO stack(depth, truncated, unwinder, ended, fingerprint) "
-					      "VALUES(?, ?, ?, ?, ?) RETURNING stack_id" },
+		{ &ret_statements->add_stack,
+		  "INSERT INTO stack(depth, truncated, unwinder, ended, fingerprint) "
+		  "VALUES(?, ?, ?, ?, ?) RETURNING stack_id" },
 		{ &ret_statements->find_stack, "SELECT stack_id FROM stack WHERE fingerprint = ?" },
 		{ &ret_statements->add_stack_frame,
 		  "INSERT INTO stack_frame(stack_id, position, frame_id) VALUES(?, ?, ?)" },

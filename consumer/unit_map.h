@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unit_map.h owns which elements of an array that others read are in use. What is given back is not used again
- * for a while: a reader may have found it just before.
+ * unit_map.h owns which elements of an array that others read are in use. What is given back is not used
+ * again for a while: a reader may have found it just before.
  */
 #ifndef BOURDON_CONSUMER_UNIT_MAP_H
 #define BOURDON_CONSUMER_UNIT_MAP_H

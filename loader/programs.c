@@ -32,8 +32,8 @@ static int stamp_abi(const struct programs *programs)
 }
 
 /*
- * Three quarters are rows. A page is a third of a percent of the text that it is for, and 16 rows; the rest is
- * for what the mappings and rules of a host with many different programs take.
+ * Three quarters are rows. A page is a third of a percent of the text that it is for, and 16 rows; the rest
+ * is for what the mappings and rules of a host with many different programs take.
  */
 static int size_tables(struct programs *programs, const struct programs_settings *settings)
 {
@@ -50,6 +50,9 @@ static int size_tables(struct programs *programs, const struct programs_settings
 		{ programs->bpf->maps.unwind_rules, settings->unwind_bytes / 16, sizeof(struct unwind_rule) },
 	};
 	int result = bpf_map__set_max_entries(programs->bpf->maps.unwind_procs, settings->targets);
+
+	if (!result)
+		result = bpf_map__set_max_entries(programs->bpf->maps.code_spans, settings->targets);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result && settings->unwind_bytes; i++)
 		result = bpf_map__set_max_entries(tables[i].map,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct programs_settings {
-	unsigned int hz;     /* on-CPU samples a second and CPU */
+	unsigned int hz;       /* on-CPU samples a second and CPU */
 	uint64_t ring_bytes;   /* a CPU */
 	uint64_t unwind_bytes; /* of all tables; 0: there are none */
 	unsigned int targets;

@@ -172,8 +172,9 @@ static void print_unwind(FILE *out, const struct status_line *line)
 	fprintf(out, "  %s processes, %s files, %s without; %s rows, %s of %s bytes of rows\n",
 		shown(line, "processes", processes, sizeof(processes)),
 		shown(line, "modules", modules, sizeof(modules)),
-		shown(line, "modules_without", without, sizeof(without)), shown(line, "rows", rows, sizeof(rows)),
-		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)));
+		shown(line, "modules_without", without, sizeof(without)),
+		shown(line, "rows", rows, sizeof(rows)), shown(line, "bytes", bytes, sizeof(bytes)),
+		shown(line, "bytes_max", most, sizeof(most)));
 }
 
 static void print_counter(FILE *out, const struct status_line *line)

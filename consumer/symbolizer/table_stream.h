@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * table_stream.h owns the way of an unwind table from the symbolizer, which compiles it, to the consumer, which
- * writes it into the maps: a head, then the rules, the chunks of rows and the pages, in messages of one kind
- * each. The consumer believes none of it, and never holds more than a message.
+ * table_stream.h owns the way of an unwind table from the symbolizer, which compiles it, to the consumer,
+ * which writes it into the maps: a head, then the rules, the chunks of rows and the pages, in messages of one
+ * kind each. The consumer believes none of it, and never holds more than a message.
  */
 #ifndef BOURDON_SYMBOLIZER_TABLE_STREAM_H
 #define BOURDON_SYMBOLIZER_TABLE_STREAM_H
@@ -54,9 +54,10 @@ struct table_taker {
 };
 
 /*
- * CONSUMER: asks for the table of a file, and takes it until `deadline_ns` (CLOCK_MONOTONIC). 0; what a callback
- * returned; what unwind_table_compile() did, with the head's callback not called; -EPIPE, -ETIMEDOUT or -EBADMSG:
- * the symbolizer is of no use any more, and so it is after a callback's error. *ret_usable says which.
+ * CONSUMER: asks for the table of a file, and takes it until `deadline_ns` (CLOCK_MONOTONIC). 0; what a
+ * callback returned; what unwind_table_compile() did, with the head's callback not called; -EPIPE, -ETIMEDOUT
+ * or -EBADMSG: the symbolizer is of no use any more, and so it is after a callback's error. *ret_usable says
+ * which.
  */
 int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_taker *taker,
 		  bool *ret_usable);

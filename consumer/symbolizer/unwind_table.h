@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * unwind_table.h owns the way from a file's .eh_frame to the rows by which the programs walk stacks (abi.h,
- * unwind_*). libdw runs the call frame instructions; here each range of addresses with one rule becomes a row.
+ * unwind_*). libdw runs the call frame instructions; here each range of addresses with one rule becomes a
+ * row.
  */
 #ifndef BOURDON_SYMBOLIZER_UNWIND_TABLE_H
 #define BOURDON_SYMBOLIZER_UNWIND_TABLE_H
@@ -11,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Places are offsets in the file, so that nobody else has to know its segments. A page's first_row counts from
- * the table's own first chunk, a row's rule from its own first rule, which is no. 0: none.
+ * Places are offsets in the file, so that nobody else has to know its segments. A page's first_row counts
+ * from the table's own first chunk, a row's rule from its own first rule, which is no. 0: none.
  */
 struct unwind_table {
 	uint64_t first_page; /* the file offset of pages[0], in pages */
@@ -30,7 +31,7 @@ struct unwind_table {
 /* More than any file has that is known; what exceeds them gets no table. */
 #define UNWIND_TABLE_PAGES_MAX (1U << 18)  /* 1 GiB of text */
 #define UNWIND_TABLE_CHUNKS_MAX (1U << 13) /* 8 M rows */
-#define UNWIND_TABLE_RULES_MAX 4096U        /* seen: 600 */
+#define UNWIND_TABLE_RULES_MAX 4096U       /* seen: 600 */
 
 /*
  * SYMBOLIZER: 0, -ENOTSUP for a file that is no ELF of this machine, -ENODATA for one without .eh_frame,

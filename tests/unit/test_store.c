@@ -627,7 +627,8 @@ START_TEST(a_capture_is_stored_as_it_was)
 	       "1|1|12|worker|1|on-cpu|memory+io|-2|1|21276595\n1|1|10|thread|1|on-cpu|none|-1|2|42553190\n"
 	       "1|2|11|thread|2|off-cpu|cpu|0|1|1\n1|2|11|thread|3|on-cpu|none|4|1|1\n");
 	expect(&bench, "SELECT reason, events FROM loss WHERE events > 0",
-	       "kernel-stack-missing|1\noverwritten-slots|5\nstack-not-whole|1\nuser-stack-missing|1\nwatch-suppressed|2\n");
+	       "kernel-stack-missing|1\noverwritten-slots|5\nstack-not-whole|1\nuser-stack-missing|1\nwatch-"
+	       "suppressed|2\n");
 	ck_assert_int_eq(number(&bench, "SELECT count(*) FROM loss"), LOSS_REASONS);
 	capture_free(capture);
 	bench_free(&bench);

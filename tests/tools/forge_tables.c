@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * forge_tables is the attacker who owns the consumer: it writes the tables by which the kernel programs walk
+ * a process's stack. With --garbage all of them, of random bytes, over and over. Else such that every word of
+ * the stack is a return address: and says how often the rings then have a word that only the stack has.
+ */
+#include "common/abi.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BATCH_BYTES 65536U
+
+struct map {
+	int fd;
+	struct bpf_map_info info;
+};
+
+static int map_open(const char *directory, const char *name, struct map *ret_map)
+{
+	char path[512];
+	__u32 bytes = sizeof(ret_map->info);
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	ret_map->fd = bpf_obj_get(path);
+	if (ret_map->fd < 0 || bpf_obj_get_info_by_fd(ret_map->fd, &ret_map->info, &bytes)) {
+		log_error("cannot open %s: %s", path, strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
+static uint64_t random_word(uint64_t *state)
+{
+	*state = *state * 6364136223846793005U + 1442695040888963407U;
+	return *state ^ *state >> 29;
+}
+
+/* Each element; a value of which every other word is 0 or all ones finds other ways than one at random. */
+static int fill(const struct map *map, uint64_t *state)
+{
+	static uint64_t values[BATCH_BYTES / sizeof(uint64_t)];
+	static __u32 keys[BATCH_BYTES];
+	uint32_t each = (map->info.value_size + 7U) / 8 * 8, most = BATCH_BYTES / each;
+
+	for (uint32_t from = 0; from < map->info.max_entries; from += most) {
+		__u32 count = map->info.max_entries - from < most ? map->info.max_entries - from : most;
+
+		for (uint32_t i = 0; i < count; i++)
+			keys[i] = from + i;
+		for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+			uint64_t dice = random_word(state) % 4;
+
+			values[i] = dice == 0 ? 0 : dice == 1 ? UINT64_MAX : random_word(state);
+		}
+		if (bpf_map_update_batch(map->fd, keys, values, &count, NULL))
+			return -errno;
+	}
+	return 0;
+}
+
+static int put(const struct map *map, __u32 key, const void *value)
+{
+	return bpf_map_update_elem(map->fd, &key, value, BPF_ANY) ? -errno : 0;
+}
+
+enum { PROCS, MAPS, PAGES, ROWS, RULES, TARGETS, MAPS_OPEN };
+static const char *const names[MAPS_OPEN] = { "unwind_procs", "unwind_maps",  "unwind_pages",
+					      "unwind_rows",  "unwind_rules", "targets" };
+
+static int claim_process(const struct map maps[MAPS_OPEN], __u32 tgid, __u32 count)
+{
+	struct unwind_process process = { .count = count };
+	struct target target;
+
+	if (bpf_map_lookup_elem(maps[TARGETS].fd, &tgid, &target))
+		return -errno;
+	process.started_ns = target.started_ns;
+	return put(&maps[PROCS], tgid, &process);
+}
+
+/* Where the process has code: an attacker reads that from the iterator. Returns how many, or -errno. */
+static int find_code(__u32 tgid, struct unwind_mapping *mappings, int most)
+{
+	_cleanup_file_ FILE *file = NULL;
+	char path[64], line[1024], flags[8];
+	int count = 0;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", tgid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	while (count < most && fgets(line, sizeof(line), file)) {
+		unsigned long long begins, ends;
+
+		if (sscanf(line, "%llx-%llx %7s", &begins, &ends, flags) != 3 || flags[2] != 'x')
+			continue;
+		mappings[count++] = (struct unwind_mapping){ .begins = begins,
+							     .ends = ends,
+							     .table_at = begins,
+							     .pages = (__u32)((ends - begins) / 4096) };
+	}
+	return count;
+}
+
+/* Wherever an address lies, its caller's is the word at the stack pointer, and the stack is one word shorter.
+ */
+static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
+{
+	const struct unwind_page page = { .rows = 1 };
+	const struct unwind_rule rule = { .kind = UNWIND_CFA,
+					  .cfa_register = 7,
+					  .cfa_offset = 8,
+					  .return_address = UNWIND_AT_CFA,
+					  .return_address_at = -8 };
+	static struct unwind_chunk chunk;
+	struct unwind_mapping mappings[16];
+	int count = find_code(tgid, mappings, ARRAY_SIZE(mappings)), result = count < 0 ? count : 0;
+
+	for (size_t i = 0; i < UNWIND_CHUNK_ROWS; i++)
+		chunk.rows[i].rule = 1;
+	for (__u32 i = 0; i < maps[PAGES].info.max_entries && !result; i++)
+		result = put(&maps[PAGES], i, &page);
+	if (!result)
+		result = put(&maps[ROWS], 0, &chunk);
+	if (!result)
+		result = put(&maps[RULES], 1, &rule);
+	for (__u32 i = 0; i < (__u32)count && !result; i++)
+		result = put(&maps[MAPS], i, &mappings[i]);
+	return result ? result : claim_process(maps, tgid, (__u32)count);
+}
+
+/* How many words of the ring are the one. */
+static int search(const char *directory, uint64_t word, unsigned long long *ret_found,
+		  unsigned long long *ret_stopped)
+{
+	struct map ring;
+	const struct sample *samples;
+	size_t bytes;
+	int result = map_open(directory, "oncpu", &ring);
+
+	if (result < 0)
+		return result;
+	bytes = (size_t)ring.info.max_entries * sizeof(*samples);
+	samples = mmap(NULL, bytes, PROT_READ, MAP_SHARED, ring.fd, 0);
+	if (samples == MAP_FAILED)
+		return -errno;
+	*ret_found = *ret_stopped = 0;
+	for (size_t i = 0; i < bytes / sizeof(word); i++)
+		*ret_found += ((const uint64_t *)samples)[i] == word;
+	for (uint32_t i = 0; i < ring.info.max_entries; i++)
+		*ret_stopped += samples[i].seq && samples[i].user_ended == UNWIND_ENDED_UNMAPPED;
+	return 0;
+}
+
+static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *secret, bool garbage)
+{
+	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS, state = until_ns;
+	unsigned long long rounds = 0, found = 0, stopped = 0;
+	struct map maps[MAPS_OPEN];
+	int result = 0;
+
+	for (size_t i = 0; i < MAPS_OPEN && !result; i++)
+		result = map_open(directory, names[i], &maps[i]);
+	for (; !result && clock_monotonic_ns() < until_ns; rounds++) {
+		for (size_t i = MAPS; garbage && i <= RULES && !result; i++)
+			result = fill(&maps[i], &state);
+		if (!result && garbage)
+			result = claim_process(maps, tgid, (__u32)random_word(&state));
+		else if (!result)
+			result = forge(maps, tgid);
+		if (!garbage)
+			usleep(100000); /* the daemon writes, too, when something changes */
+	}
+	if (!result)
+		result = search(directory, strtoull(secret, NULL, 16), &found, &stopped);
+	if (result < 0) {
+		log_error("%s", strerror(-result));
+		return EXIT_FAILED;
+	}
+	printf("rounds %llu, words found %llu, walks stopped %llu\n", rounds, found, stopped);
+	return EXIT_DONE;
+}
+
+int main(int count, char **words)
+{
+	const char *garbage = NULL;
+	const struct option_spec options[] = { { "garbage", NULL, "random tables instead of forged ones",
+						 &garbage } };
+	const struct command_spec command = {
+		"forge_tables",
+		"[--garbage] PIN_DIR TGID SECONDS SECRET",
+		"Writes tables as an attacker would, and looks for a word in the ring.",
+		"forge_tables /sys/fs/bpf/bourdon 4711 5 5ec2e75ec2e75ec2",
+		options,
+		ARRAY_SIZE(options)
+	};
+	unsigned long long tgid, seconds;
+	int found, parsed;
+
+	log_init(command.program);
+	parsed = options_parse(&command, count, words, &found);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (found != 4 || options_number(words[2], 1, INT32_MAX, &tgid) < 0 ||
+	    options_number(words[3], 1, 86400, &seconds) < 0) {
+		log_error("takes a pin directory, a process, seconds and a word: see --help");
+		return EXIT_USAGE;
+	}
+	return run(words[1], (__u32)tgid, seconds, words[4], garbage != NULL);
+}
