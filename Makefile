@@ -41,7 +41,8 @@ UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
 	$(UNWIND:%=$(B)/workloads/unwind_%)
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
-BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing)
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing \
+	unwind_table)
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
@@ -85,7 +86,10 @@ libinih-dev      reads INI files
 nettle-dev       SHA-256, of the loaded object and of stacks
 check            unit tests
 bats             end-to-end tests
-sqlite3          reads the database, in the tests
+sqlite3          reads the database, in the tests; and is a target of theirs
+openssl          a target without frame pointers, whose loops are assembler code, in the tests
+perl             a target without frame pointers, in the tests
+xz-utils         another, with threads
 jq               reads JSON, in the tests
 systemd          systemd-socket-activate starts bourdon-grant, in the tests and the demo
 procps           finds the daemon's children, in the tests
@@ -103,6 +107,11 @@ export DEPENDENCIES
 define BENCH_DEPENDENCIES
 linux-perf       what bourdon's cost is held against
 libbpf-tools     offcputime, which its cost of a context switch is held against
+libc6-dbg        the names by which perf's stacks of threads are known to be whole
+libllvm14        a large file to make an unwind table of
+python3          a target without frame pointers, in part stock
+postgresql       another, whose processes are forked and talk through sockets
+redis-tools      another, whose threads do; it has the server, too, and starts none when it is installed
 endef
 export BENCH_DEPENDENCIES
 
@@ -221,22 +230,23 @@ $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(CONSUMER) $(REPORT) $(COMMON)) | $
 	$(link)
 
 # A profile must find the workloads' functions under their own names, with frame pointers.
-WORKLOAD_FLAGS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -fno-optimize-sibling-calls
+FRAME_POINTERS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+WORKLOAD_FLAGS = $(FRAME_POINTERS) -fno-optimize-sibling-calls
 $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
 
 # Programs whose every stack is known, from tests/workloads/unwind/: one main source in many builds, then others.
 # Without frame pointers, as Debian compiles, and without gaps between functions: behind the end of one is another.
-UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -fPIE -fomit-frame-pointer -fno-align-functions
+UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -fPIE -fno-align-functions
 UNWIND_no_pie = -fno-pie -no-pie
 UNWIND_static = -fno-pie -static
 UNWIND_static_pie = -static-pie
 # its text lies elsewhere, relative to its first byte, than in the file
 UNWIND_far_text = -fno-pie -no-pie -Wl,--section-start=.text=0x10000000
-UNWIND_frame_pointers = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+UNWIND_frame_pointers = $(FRAME_POINTERS)
 UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
-UNWIND_no_tables_fp = $(UNWIND_no_tables) $(UNWIND_frame_pointers)
+UNWIND_no_tables_fp = $(UNWIND_no_tables) $(FRAME_POINTERS)
 UNWIND_plugin_b = -DPLUGIN_ROOM=3000
 UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
 UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'
@@ -305,7 +315,10 @@ compilers:
 # By clang, whose sanitizers are one runtime; without _FORTIFY_SOURCE, whose functions they do not see into.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FINDINGS = $(abspath $(B))/sanitize/finding
-sanitize fuzz: export ASAN_OPTIONS = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
+ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
+sanitize: export ASAN_OPTIONS = $(ASAN)
+# libdw takes as much memory as a file says; the symbolizer has a limit, which AddressSanitizer cannot live with
+fuzz: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=256:allocator_may_return_null=1
 sanitize fuzz: export UBSAN_OPTIONS = print_stacktrace=1
 sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
 

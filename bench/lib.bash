@@ -75,9 +75,9 @@ quiet_rule() {
 	rule "$1" "comm = $2" 'io.full = 100%' 'watch = system'
 }
 
-# arm COMM: loads, and starts the consumer with processes of that name as targets.
+# arm COMM [LOAD-OPTION...]: loads, and starts the consumer with processes of that name as targets.
 arm() {
-	load --hz "$HZ"
+	load --hz "$HZ" "${@:2}"
 	quiet_rule armed "$1"
 	daemon_start
 }
@@ -92,6 +92,22 @@ disarm() {
 # bpf_cost SECONDS: what the pinned programs cost meanwhile, as "name=number ...".
 bpf_cost() {
 	"$BUILD/bench/bpf_cost" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --seconds "$1"
+}
+
+# measure_reference PID: what the reference program costs on a process.
+measure_reference() {
+	"$BUILD/bench/reference" --tgid "$1" --hz "$HZ" --seconds "$ROUND_SECONDS"
+}
+
+# ns_a_sample: all time of the program by the samples that were written: runs that left early are paid for.
+ns_a_sample() {
+	awk '{ for (i = 1; i <= NF; i++) { split($i, pair, "="); number[pair[1]] = pair[2] }
+		printf "%.1f\n", number["run_ns"] / number["samples"] }'
+}
+
+# no_drops FILE: dropped samples would make the reference look cheap.
+no_drops() {
+	[[ $(value dropped < "$1" | awk '{ all += $1 } END { print all + 0 }') -eq 0 ]]
 }
 
 # ---- a consumer at rest ----

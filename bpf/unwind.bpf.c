@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * unwind.bpf.c owns the parts of a walk by tables that the verifier looks at by themselves. In the loops of
- * the two searches no comparison is a branch: else it would follow each of the thousands of ways through them.
+ * the two searches no comparison is a branch: else it would follow each of the thousands of ways through
+ * them.
  */
 #include "bpf/unwind_parts.h"
 

@@ -17,7 +17,12 @@
 #define PLT_ENTRY_BYTES 16U
 #define FRAME_BYTES_MAX (16ULL << 20) /* between two frame pointers: more is no frame */
 
+/* user_walk.extra_at, of which neither is an address. */
+#define EXTRA_IN_REGISTER 0
+#define EXTRA_LOST 1
+
 /* DWARF's numbers of registers (System V ABI, AMD64, 3.6.2). */
+#define DWARF_RBX 3
 #define DWARF_RBP 6
 #define DWARF_RSP 7
 
@@ -50,12 +55,12 @@ static __always_inline struct unwind_rule *unwind_find_rule(const struct user_wa
 	return bpf_map_lookup_elem(&unwind_rules, &rule);
 }
 
-/* A word of the stack. False where it cannot be read. */
+/* A word of the stack. False where it cannot be read. A block begins at a word, and has whole ones. */
 static __always_inline bool unwind_read(struct user_walk *walk, __u64 address, __u64 *ret_word)
 {
 	__u64 offset = address - walk->block_begins, word;
 
-	if (offset % sizeof(__u64) || offset + sizeof(__u64) > walk->block_bytes) {
+	if (offset % sizeof(__u64) || offset >= walk->block_bytes) {
 		if (address % sizeof(__u64))
 			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
 		if (user_block_read(walk, address)) {
@@ -75,6 +80,7 @@ static __always_inline bool unwind_by_frame_pointer(struct user_walk *walk)
 {
 	__u64 at = walk->frame_pointer;
 
+	/* System V ABI, AMD64, 3.4.1 */
 	if (!at && walk->guessed) {
 		walk->ended = UNWIND_ENDED_ROOT;
 		return false;
@@ -87,26 +93,60 @@ static __always_inline bool unwind_by_frame_pointer(struct user_walk *walk)
 	walk->stack_pointer = at + 2 * sizeof(__u64);
 	walk->exact = 0;
 	walk->guessed = 1;
+	walk->extra_at = EXTRA_LOST;
 	walk->unwinders |= UNWINDER_FRAME_POINTER;
 	return true;
 }
 
+/* The register that the frame's CFA is computed from. */
+static __always_inline bool unwind_base(struct user_walk *walk, __u32 number, __u64 *ret_base)
+{
+	if (number == DWARF_RSP)
+		*ret_base = walk->stack_pointer;
+	else if (number == DWARF_RBP)
+		*ret_base = walk->frame_pointer;
+	else if (walk->depth == 1 || (number == DWARF_RBX && walk->extra_at == EXTRA_IN_REGISTER))
+		*ret_base = unwind_leaf_register(number);
+	else
+		return number == DWARF_RBX && walk->extra_at != EXTRA_LOST &&
+		       unwind_read(walk, walk->extra_at, ret_base);
+	return true;
+}
+
+static __always_inline __u64 unwind_place(const struct user_walk *walk, __u64 cfa, __u32 where, __s64 at)
+{
+	return (where == UNWIND_AT_CFA             ? cfa
+		: where == UNWIND_AT_STACK_POINTER ? walk->stack_pointer
+						   : walk->frame_pointer) +
+	       at;
+}
+
+/*
+ * At the end of a function that aligned its stack the frame pointer is the caller's already, and GCC still
+ * says that it points to where that is saved: one that does not point into the frame is as it was.
+ */
+static __always_inline void unwind_frame_pointer(struct user_walk *walk, const struct unwind_rule *rule,
+						 __u64 cfa, __u64 *frame_pointer)
+{
+	__u64 at = unwind_place(walk, cfa, rule->frame_pointer, rule->frame_pointer_at), saved;
+
+	if (rule->frame_pointer == UNWIND_AT_FRAME_POINTER &&
+	    at - walk->stack_pointer >= cfa - walk->stack_pointer)
+		return;
+	if (unwind_read(walk, at, &saved))
+		*frame_pointer = saved;
+}
+
 static __always_inline bool unwind_by_rule(struct user_walk *walk, const struct unwind_rule *rule)
 {
-	__u64 base, cfa, frame_pointer = walk->frame_pointer;
+	__u64 cfa, frame_pointer = walk->frame_pointer, extra_at = walk->extra_at, address;
 
-	if (rule->cfa_register == DWARF_RSP) {
-		base = walk->stack_pointer;
-	} else if (rule->cfa_register == DWARF_RBP) {
-		base = walk->frame_pointer;
-	} else if (walk->depth == 1) {
-		base = unwind_leaf_register(rule->cfa_register);
-	} else {
+	if (!unwind_base(walk, rule->cfa_register, &cfa)) {
 		walk->ended = UNWIND_ENDED_REGISTER;
 		return false;
 	}
 	walk->ended = UNWIND_ENDED_MEMORY;
-	cfa = base + (__s64)rule->cfa_offset;
+	cfa += (__s64)rule->cfa_offset;
 	if (rule->kind == UNWIND_CFA_DEREF) {
 		if (!unwind_read(walk, cfa, &cfa))
 			return false;
@@ -117,20 +157,34 @@ static __always_inline bool unwind_by_rule(struct user_walk *walk, const struct 
 	/* but for a signal's, which may lie on a stack of its own, a caller's frame is above */
 	if (cfa <= walk->stack_pointer && !rule->is_signal)
 		return false;
+	if (rule->extra == UNWIND_ELSEWHERE)
+		extra_at = EXTRA_LOST;
+	else if (rule->extra != UNWIND_SAME)
+		extra_at = unwind_place(walk, cfa, rule->extra, rule->extra_at);
 	/* the lower word first, so that one block has both */
-	if (rule->frame_pointer != UNWIND_SAME &&
-	    !unwind_read(walk, (rule->frame_pointer == UNWIND_AT_CFA ? cfa : base) +
-			 (__s64)rule->frame_pointer_at, &frame_pointer))
+	if (rule->frame_pointer != UNWIND_SAME)
+		unwind_frame_pointer(walk, rule, cfa, &frame_pointer);
+	if (!unwind_read(walk, unwind_place(walk, cfa, rule->return_address, rule->return_address_at),
+			 &address) ||
+	    !address)
 		return false;
-	if (!unwind_read(walk, (rule->return_address == UNWIND_AT_CFA ? cfa : base) +
-			 (__s64)rule->return_address_at, &walk->address))
-		return false;
+	walk->address = address;
 	walk->frame_pointer = frame_pointer;
 	walk->stack_pointer = cfa;
+	walk->extra_at = extra_at;
 	walk->exact = rule->is_signal;
 	walk->guessed = 0;
 	walk->unwinders |= UNWINDER_EH_FRAME;
 	return true;
+}
+
+/* Who looks again what is mapped finds out whether that is why. */
+static __always_inline void unwind_doubt(void)
+{
+	struct control *shared = control_get();
+
+	if (shared)
+		__sync_fetch_and_add(&shared->unmapped, 1);
 }
 
 /* Takes the frame at walk->address, and goes to its caller. */
@@ -139,13 +193,8 @@ static long unwind_up(__u32 index, struct user_walking *walking)
 	struct user_walk *walk = walking->walk;
 	__u64 inside = walk->address - !walk->exact;
 	struct unwind_rule *rule;
-	struct control *shared;
 	bool mapped;
 
-	if (!walk->address) {
-		walk->ended = UNWIND_ENDED_ROOT;
-		return 1;
-	}
 	if (index >= SAMPLE_USER_FRAMES) {
 		walk->ended = UNWIND_ENDED_DEPTH;
 		return 1;
@@ -153,18 +202,19 @@ static long unwind_up(__u32 index, struct user_walking *walking)
 	mapped = unwind_find_mapping(walk, inside);
 	if (!mapped && (walk->guessed || (__s64)walk->address < 0))
 		return 1; /* it was no frame pointer, or is no user address */
-	walking->frames[index] = walk->address;
+	walking->frames[index] = walk->address + (walk->exact && index);
 	walk->depth = index + 1;
 	if (!mapped) {
 		walk->ended = UNWIND_ENDED_UNMAPPED;
-		shared = control_get();
-		if (shared)
-			__sync_fetch_and_add(&shared->unmapped, 1);
+		unwind_doubt();
 		return 1;
 	}
 	rule = unwind_find_rule(walk, inside);
 	if (!rule || rule->kind == UNWIND_NONE)
 		return !unwind_by_frame_pointer(walk);
+	/* the handler of a signal returns to the first byte of what called it, where no call was made */
+	if (rule->is_signal && !walk->exact)
+		walking->frames[index]++;
 	if (rule->kind == UNWIND_ROOT) {
 		walk->ended = UNWIND_ENDED_ROOT;
 		/* a thread that is in its first function needed no table to get there */
@@ -176,7 +226,10 @@ static long unwind_up(__u32 index, struct user_walking *walking)
 		walk->unwinders |= UNWINDER_EH_FRAME;
 		return 1;
 	}
-	return !unwind_by_rule(walk, rule);
+	if (unwind_by_rule(walk, rule))
+		return 0;
+	unwind_doubt(); /* a rule of what was there before? */
+	return 1;
 }
 
 /* The registers are there. */
@@ -188,6 +241,7 @@ static __always_inline void unwind_walk(struct user_walking *walking, const stru
 	walk->maps_count = tables->count;
 	walk->mapping.begins = walk->mapping.ends = 0;
 	walk->exact = 1;
+	walk->extra_at = EXTRA_IN_REGISTER;
 	bpf_loop(SAMPLE_USER_FRAMES + 1, unwind_up, walking, 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_walk.h owns where a walk over a user stack is, and how it reads memory: in blocks, one fault-proof copy
- * for many frames, where the kernel's own walk makes two for each.
+ * user_walk.h owns where a walk over a user stack is, and how it reads memory: in blocks, one fault-proof
+ * copy for many frames, where the kernel's own walk makes two for each.
  */
 #ifndef BOURDON_BPF_USER_WALK_H
 #define BOURDON_BPF_USER_WALK_H
@@ -26,9 +26,10 @@ struct user_walk {
 	__u32 depth;
 	__u8 ended;     /* UNWIND_ENDED_* */
 	__u8 unwinders; /* UNWINDER_*: those that have led from one frame to the next */
-	__u8 exact;   /* the thread is at that address, or was interrupted there: it is not one behind a call */
+	__u8 exact; /* the thread is at that address, or was interrupted there: it is not one behind a call */
 	__u8 guessed; /* a frame pointer led there, and that may have been none */
 	/* of the walk by tables */
+	__u64 extra_at;                /* where the frame's rbx is saved; EXTRA_IN_REGISTER, EXTRA_LOST */
 	__u32 maps_first, maps_count;  /* of the process, in unwind_maps */
 	struct unwind_mapping mapping; /* the one that was looked up last */
 	__u64 words[SAMPLE_USER_FRAMES + 1];

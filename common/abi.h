@@ -180,7 +180,11 @@ struct sample {
 	char comm[ABI_COMM_BYTES]; /* of the thread */
 	__u32 reserved2;
 	__s32 kernel_frames[SAMPLE_KERNEL_FRAMES]; /* KERNEL_FRAME_*, leaf first */
-	__u64 user_frames[SAMPLE_USER_FRAMES];     /* virtual addresses, leaf first */
+	/*
+	 * Virtual addresses, leaf first. A caller's is the one behind its call, and that of code which a
+	 * signal interrupted is likewise one more than where it was.
+	 */
+	__u64 user_frames[SAMPLE_USER_FRAMES];
 };
 
 /* ---- offcpu_open: tid -> the interval of a thread that is off CPU now ---- */
@@ -241,16 +245,19 @@ struct unwind_chunk {
 
 /* unwind_rule.kind. The CFA, DWARF's canonical frame address, is where the caller's stack ends. */
 #define UNWIND_NONE 0U
-#define UNWIND_ROOT 1U       /* no caller: DWARF says that the return address is undefined */
-#define UNWIND_CFA 2U        /* register + cfa_offset */
-#define UNWIND_CFA_DEREF 3U  /* what lies at register + cfa_offset, + cfa_add */
-#define UNWIND_CFA_PLT 4U    /* register + cfa_offset, + 8 from byte cfa_add of 16 on: an entry of x86's PLT */
+#define UNWIND_ROOT 1U      /* no caller: DWARF says that the return address is undefined */
+#define UNWIND_CFA 2U       /* register + cfa_offset */
+#define UNWIND_CFA_DEREF 3U /* what lies at register + cfa_offset, + cfa_add */
+#define UNWIND_CFA_PLT 4U   /* register + cfa_offset, + 8 from byte cfa_add of 16 on: an entry of x86's PLT */
 #define UNWIND_EXPRESSION 5U /* one of which the above is none */
 
-/* unwind_rule.frame_pointer, and .return_address: where the caller's is */
-#define UNWIND_SAME 0U    /* not saved: it is as it was */
-#define UNWIND_AT_CFA 1U  /* at the CFA + its offset */
-#define UNWIND_AT_BASE 2U /* at the CFA's register + its offset, as in frames that the kernel makes for signals */
+/* unwind_rule.frame_pointer, .return_address and .extra: where the frame has what its caller had in it */
+#define UNWIND_SAME 0U   /* not saved: it is as it was */
+#define UNWIND_AT_CFA 1U /* in memory, so far from the CFA */
+#define UNWIND_AT_STACK_POINTER                                                                              \
+	2U /* from the frame's own stack pointer: in frames that the kernel makes for signals */
+#define UNWIND_AT_FRAME_POINTER 3U /* from its own frame pointer: in prologues that align the stack */
+#define UNWIND_ELSEWHERE 4U        /* of `extra`: there is no telling */
 
 struct unwind_rule {
 	__u8 kind;
@@ -258,7 +265,8 @@ struct unwind_rule {
 	__u8 is_signal;    /* the caller was interrupted: its address is not one behind a call */
 	__u8 frame_pointer;
 	__u8 return_address;
-	__u8 reserved[3];
+	__u8 extra; /* one more register that callers' CFAs are computed from: x86's rbx */
+	__s16 extra_at;
 	__s32 cfa_offset;
 	__s32 cfa_add;
 	__s32 frame_pointer_at;

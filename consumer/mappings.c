@@ -8,9 +8,9 @@
 #include <string.h>
 
 #define PROCESSES_MAX 32768U
-#define MAPPINGS_FIRST 8U          /* that a process gets room for: most have no more, and there are many */
+#define MAPPINGS_FIRST 8U /* that a process gets room for: most have no more, and there are many */
 #define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* a process */
-#define PATH_BYTES_MAX (8UL << 20) /* of all files: who maps a file under 60,000 names gets no more */
+#define PATH_BYTES_MAX (8UL << 20)       /* of all files: who maps a file under 60,000 names gets no more */
 
 struct mappings {
 	struct mapped_process *processes;
@@ -138,7 +138,8 @@ static uint32_t hash_process(uint32_t tgid, uint64_t started_ns)
 	return hash_bytes(0, identity, sizeof(identity));
 }
 
-static struct mapped_process *find_process(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
+static struct mapped_process *find_process(const struct mappings *mappings, uint32_t tgid,
+					   uint64_t started_ns)
 {
 	struct wanted_process wanted = { mappings, tgid, started_ns };
 	uint32_t found =

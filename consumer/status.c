@@ -128,7 +128,7 @@ static void write_unwind(const struct unwind_gauges *unwind, FILE *out)
 	status_line_field(out, "rows", "%" PRIu64, atomic_load(&unwind->rows));
 	status_line_field(out, "bytes", "%" PRIu64, atomic_load(&unwind->bytes));
 	status_line_field(out, "bytes_max", "%" PRIu64, atomic_load(&unwind->bytes_max));
-	status_line_field(out, "passes", "%" PRIu64, atomic_load(&unwind->passes));
+	status_line_field(out, "pending", "%" PRIu64, atomic_load(&unwind->pending));
 	status_line_end(out);
 }
 

@@ -256,7 +256,8 @@ static void note_failure(struct unwind_tables *tables, struct module *module, co
 	if (error == -ENODATA || error == -ENOTSUP || !log_allowed(&tables->failures, 5))
 		return;
 	if (error == -ENOSPC)
-		log_warning("no room for the unwind table of %s: raise bourdon-load --unwind-memory; its stacks are "
+		log_warning("no room for the unwind table of %s: raise bourdon-load --unwind-memory; its "
+			    "stacks are "
 			    "walked by frame pointers",
 			    path);
 	else
@@ -351,7 +352,8 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 	module = found != HASH_INDEX_NONE ? tables->modules[found] : add_module(tables, &wanted.module);
 	if (!module || module->pass == tables->pass)
 		return module;
-	if (module->state == MODULE_NEW || (module->state == MODULE_READY && module->pass + 1 < tables->pass) ||
+	if (module->state == MODULE_NEW ||
+	    (module->state == MODULE_READY && module->pass + 1 < tables->pass) ||
 	    (module->retry_ns && tables->now_ns >= module->retry_ns)) {
 		if (clock_monotonic_ns() >= tables->deadline_ns) {
 			tables->more = true; /* and until then it has none */
@@ -395,9 +397,11 @@ static uint32_t lay_out(struct unwind_tables *tables, const struct mapped_proces
 
 		if (mapping->walk != process->walk)
 			continue;
-		if ((mapping->file || mapping->flags & MAPPING_IS_VDSO) && !(mapping->flags & MAPPING_NO_PATH))
+		if ((mapping->file || mapping->flags & MAPPING_IS_VDSO) &&
+		    !(mapping->flags & MAPPING_NO_PATH))
 			module = need_module(tables, mapping);
-		tables->layout[count] = (struct unwind_mapping){ .begins = mapping->begins, .ends = mapping->ends };
+		tables->layout[count] =
+			(struct unwind_mapping){ .begins = mapping->begins, .ends = mapping->ends };
 		if (module && module->state == MODULE_READY) {
 			tables->layout[count].table_at = mapping->begins - mapping->file_offset +
 							 module->first_page * UNWIND_PAGE_BYTES;
@@ -436,8 +440,9 @@ static int write_layout(struct unwind_tables *tables, const struct layout *layou
 {
 	for (uint32_t i = 0; i < layout->count; i++)
 		tables->keys[i] = layout->first + i;
-	return layout->count ? write_elements(tables, PIN_UNWIND_MAPS, tables->keys, tables->layout, layout->count)
-			     : 0;
+	return layout->count
+		       ? write_elements(tables, PIN_UNWIND_MAPS, tables->keys, tables->layout, layout->count)
+		       : 0;
 }
 
 /* What is in tables->layout, among `count` mappings. NULL where there is no room. */
@@ -595,7 +600,7 @@ static void show(const struct unwind_tables *tables)
 	atomic_store(&gauges->bytes_max, (uint64_t)tables->chunks.count * sizeof(struct unwind_chunk));
 	atomic_store(&gauges->processes, tables->processes_count);
 	atomic_store(&gauges->processes_no_room, tables->no_room_processes);
-	atomic_fetch_add(&gauges->passes, 1);
+	atomic_store(&gauges->pending, tables->more);
 }
 
 bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,

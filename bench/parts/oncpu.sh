@@ -12,26 +12,11 @@ measure_bourdon() {
 	disarm
 }
 
-measure_reference() {
-	"$BUILD/bench/reference" --tgid "$CHILD" --hz "$HZ" --seconds "$ROUND_SECONDS"
-}
-
-# ns_a_sample: all time of the program by the samples that were written: runs that left early are paid for.
-ns_a_sample() {
-	awk '{ for (i = 1; i <= NF; i++) { split($i, pair, "="); number[pair[1]] = pair[2] }
-		printf "%.1f\n", number["run_ns"] / number["samples"] }'
-}
-
 # percent_early: runs that wrote no sample.
 percent_early() {
 	awk '{ for (i = 1; i <= NF; i++) { split($i, pair, "="); runs += pair[1] == "runs" ? pair[2] : 0
 		samples += pair[1] == "samples" ? pair[2] : 0 } }
 		END { printf "%.2f %%\n", 100 * (runs - samples) / runs }'
-}
-
-# dropped samples would make the reference look cheap
-no_drops() {
-	[[ $(value dropped < "$1" | awk '{ all += $1 } END { print all + 0 }') -eq 0 ]]
 }
 
 # measure_depth FRAMES: of the user stack, burn_cpu() and what the C library has below it among them
@@ -41,7 +26,7 @@ measure_depth() {
 	for ((round = 1; round <= ROUNDS; round++)); do
 		doing "depth $depth, round $round of $ROUNDS"
 		measure_bourdon >> "$ours"
-		measure_reference >> "$theirs"
+		measure_reference "$CHILD" >> "$theirs"
 	done
 	stop "$CHILD"
 	no_drops "$theirs"

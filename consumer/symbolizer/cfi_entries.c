@@ -28,8 +28,7 @@ static bool find_section(Elf *elf, struct section *ret_section)
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
 	while ((at = elf_nextscn(elf, at))) {
-		const char *name =
-			gelf_getshdr(at, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const char *name = gelf_getshdr(at, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
 
 		if (!name || strcmp(name, ".eh_frame") || header.sh_type == SHT_NOBITS)
 			continue;
@@ -149,10 +148,11 @@ int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user, uint32_t *unu
 			Dwarf_Off behind;
 
 			cie_at = entry.fde.CIE_pointer;
-			encoding = !dwarf_next_cfi(section.ident, section.data, true, cie_at, &behind, &cie) &&
-						   dwarf_cfi_cie_p(&cie)
-					   ? encoding_of(&cie.cie)
-					   : UNKNOWN_ENCODING;
+			encoding =
+				!dwarf_next_cfi(section.ident, section.data, true, cie_at, &behind, &cie) &&
+						dwarf_cfi_cie_p(&cie)
+					? encoding_of(&cie.cie)
+					: UNKNOWN_ENCODING;
 		}
 		if (read_addresses(&section, &entry.fde, encoding, &begins, &ends))
 			result = take(user, begins, ends);

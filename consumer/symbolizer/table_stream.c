@@ -81,16 +81,17 @@ static bool head_is_valid(const struct table_head *head)
 {
 	if (head->result)
 		return head->result < 0 && head->result >= -4095;
-	return head->rules && head->rules <= UNWIND_TABLE_RULES_MAX && head->chunks <= UNWIND_TABLE_CHUNKS_MAX &&
-	       head->pages && head->pages <= UNWIND_TABLE_PAGES_MAX &&
+	return head->rules && head->rules <= UNWIND_TABLE_RULES_MAX &&
+	       head->chunks <= UNWIND_TABLE_CHUNKS_MAX && head->pages &&
+	       head->pages <= UNWIND_TABLE_PAGES_MAX &&
 	       head->first_page < UINT64_MAX / UNWIND_PAGE_BYTES - head->pages;
 }
 
 static bool rule_is_valid(const struct unwind_rule *rule)
 {
 	return rule->kind <= UNWIND_EXPRESSION && rule->is_signal <= 1 &&
-	       rule->frame_pointer <= UNWIND_AT_BASE && rule->return_address <= UNWIND_AT_BASE &&
-	       !rule->reserved[0] && !rule->reserved[1] && !rule->reserved[2];
+	       rule->frame_pointer <= UNWIND_AT_FRAME_POINTER &&
+	       rule->return_address <= UNWIND_AT_FRAME_POINTER && rule->extra <= UNWIND_ELSEWHERE;
 }
 
 static bool page_is_valid(const struct unwind_page *page, const struct table_head *head)
@@ -138,8 +139,7 @@ static int take(const struct table_taker *taker, uint32_t from, struct table_mes
 	case TABLE_PAGES:
 		return taker->pages(taker->user, from, message->pages, message->count);
 	default:
-		return message->head.result ? message->head.result
-					    : taker->head(taker->user, &message->head);
+		return message->head.result ? message->head.result : taker->head(taker->user, &message->head);
 	}
 }
 

@@ -16,10 +16,12 @@
 #define MACHINE EM_X86_64
 #define FRAME_POINTER 6 /* DWARF's numbers: System V ABI, AMD64, 3.6.2 */
 #define STACK_POINTER 7
+#define EXTRA 3
 #else
 #define MACHINE EM_NONE /* nothing is compiled, everything is walked by frame pointers */
 #define FRAME_POINTER 0
 #define STACK_POINTER 0
+#define EXTRA 0
 #endif
 
 #define RANGES_MAX (16U << 20) /* of addresses with one rule, before neighbours that are equal become one */
@@ -150,9 +152,8 @@ static bool take_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
 
 enum saved { SAVED_UNDEFINED, SAVED_SAME, SAVED_AT, SAVED_ELSEWHERE };
 
-/* Where the frame has the caller's register: a location, whose first operation is the CFA. */
-static enum saved find_register(Dwarf_Frame *frame, int number, const struct unwind_rule *rule,
-				__u8 *ret_where, __s32 *ret_at)
+/* Where the frame has the caller's register: a location, which begins with the CFA. */
+static enum saved find_register(Dwarf_Frame *frame, int number, __u8 *ret_where, __s32 *ret_at)
 {
 	struct unwind_rule base = { 0 };
 	Dwarf_Op memory[3], *ops;
@@ -166,9 +167,12 @@ static enum saved find_register(Dwarf_Frame *frame, int number, const struct unw
 	if (ops[0].atom != DW_OP_call_frame_cfa)
 		return SAVED_ELSEWHERE;
 	if (count == 2 && is_base(&ops[1], &base)) {
-		*ret_where = UNWIND_AT_BASE;
+		*ret_where = base.cfa_register == STACK_POINTER ? UNWIND_AT_STACK_POINTER
+								: UNWIND_AT_FRAME_POINTER;
 		*ret_at = base.cfa_offset;
-		return base.cfa_register == rule->cfa_register ? SAVED_AT : SAVED_ELSEWHERE;
+		return base.cfa_register == STACK_POINTER || base.cfa_register == FRAME_POINTER
+			       ? SAVED_AT
+			       : SAVED_ELSEWHERE;
 	}
 	if (count > 2 || (count == 2 && ops[1].atom != DW_OP_plus_uconst))
 		return SAVED_ELSEWHERE;
@@ -176,6 +180,21 @@ static enum saved find_register(Dwarf_Frame *frame, int number, const struct unw
 	*ret_where = UNWIND_AT_CFA;
 	*ret_at = (__s32)at;
 	return at == *ret_at ? SAVED_AT : SAVED_ELSEWHERE;
+}
+
+/* Hardly ever needed: where it cannot be said, a walk that needs it ends. */
+static void take_extra(Dwarf_Frame *frame, struct unwind_rule *rule)
+{
+	__s32 at = 0;
+	enum saved saved = find_register(frame, EXTRA, &rule->extra, &at);
+
+	rule->extra_at = (__s16)at;
+	if (saved == SAVED_SAME || saved == SAVED_UNDEFINED) /* not spoken of: it is the callee's to save */
+		rule->extra = UNWIND_SAME;
+	else if (saved != SAVED_AT || rule->extra_at != at)
+		rule->extra = UNWIND_ELSEWHERE;
+	if (rule->extra == UNWIND_SAME || rule->extra == UNWIND_ELSEWHERE)
+		rule->extra_at = 0;
 }
 
 /* One of which the rows can say no more than that. */
@@ -192,18 +211,17 @@ static struct unwind_rule make_rule(Dwarf_Frame *frame, int return_register, boo
 	enum saved saved;
 
 	/* the first function of a thread: its return address is undefined */
-	if (find_register(frame, return_register, &rule, &rule.return_address, &rule.return_address_at) ==
-	    SAVED_UNDEFINED)
+	saved = find_register(frame, return_register, &rule.return_address, &rule.return_address_at);
+	if (saved == SAVED_UNDEFINED)
 		return rule_of_kind(UNWIND_ROOT);
-	if (!take_cfa(frame, &rule) ||
-	    find_register(frame, return_register, &rule, &rule.return_address, &rule.return_address_at) !=
-		    SAVED_AT)
+	if (saved != SAVED_AT || !take_cfa(frame, &rule))
 		return rule_of_kind(UNWIND_EXPRESSION);
-	saved = find_register(frame, FRAME_POINTER, &rule, &rule.frame_pointer, &rule.frame_pointer_at);
+	saved = find_register(frame, FRAME_POINTER, &rule.frame_pointer, &rule.frame_pointer_at);
 	if (saved == SAVED_ELSEWHERE)
 		return rule_of_kind(UNWIND_EXPRESSION);
 	if (saved != SAVED_AT)
 		rule.frame_pointer = UNWIND_SAME;
+	take_extra(frame, &rule);
 	return rule;
 }
 
@@ -358,8 +376,8 @@ static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, 
 		result = reserve_rows(compiler, page.rows, &rows);
 		if (result < 0)
 			return result;
-		page.first_row = (table->chunks_count - 1) * UNWIND_CHUNK_ROWS + compiler->chunk_used -
-				 page.rows;
+		page.first_row =
+			(table->chunks_count - 1) * UNWIND_CHUNK_ROWS + compiler->chunk_used - page.rows;
 		if (carried)
 			*rows++ = (struct unwind_row){ 0, (__u16)rule_before };
 		for (uint32_t i = first; i < last; i++)
@@ -416,6 +434,8 @@ static int compile(struct compiler *compiler)
 		result = cfi_entries_each(compiler->elf, take_entry, compiler, &compiler->table.unusable);
 	if (result < 0)
 		return result;
+	if (!compiler->ranges_count)
+		return -ENODATA;
 	/* by address first: a segment's end may be where the next one begins in the file */
 	merge_ranges(compiler);
 	result = place_ranges(compiler);

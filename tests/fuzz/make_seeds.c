@@ -7,6 +7,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "consumer/symbolizer/protocol.h"
+#include "consumer/symbolizer/table_stream.h"
 
 #include <elf.h>
 #include <string.h>
@@ -196,12 +197,56 @@ static void put_reply(struct seed *seed)
 	put(seed, &reply, offsetof(struct symbolize_reply, names) + 10);
 }
 
+/* Of this program: what a compiler writes. */
+static void put_call_frames(struct seed *seed)
+{
+	static const unsigned char cie[] = { 20, 0,    0,  0, 0,    0,  0, 0, 1,    'z', 'R', 0,
+					     1,  0x78, 16, 1, 0x1b, 12, 7, 8, 0x90, 1,   0,   0 };
+	/* at 0x1000, 64 bytes: push, a frame of 32 bytes, an expression, undefined */
+	static const unsigned char fde[] = { 40,   0,    0, 0,    28,   0,  0,    0,  0xe0, 0x0f, 0xff,
+					     0xff, 64,   0, 0,    0,    0,  0x41, 14, 16,   0x86, 2,
+					     0x44, 13,   6, 0x48, 14,   32, 0x44, 15, 3,    0x77, 8,
+					     6,    0x44, 7, 16,   0x44, 10, 0x44, 11, 0,    0,    0 };
+	static const unsigned char end[4];
+
+	put(seed, cie, sizeof(cie));
+	put(seed, fde, sizeof(fde));
+	put(seed, end, sizeof(end));
+}
+
+static void put_table_rules(struct seed *seed)
+{
+	static const unsigned char numbers[] = { 3, 1, 1, TABLE_RULES - TABLE_HEAD, 0 };
+	struct table_message message = { .part = TABLE_RULES, .count = 1 };
+
+	message.rules[0] = (struct unwind_rule){ .kind = UNWIND_CFA, .cfa_register = 7, .cfa_offset = 8 };
+	put(seed, numbers, sizeof(numbers));
+	put(seed, &message, offsetof(struct table_message, head) + sizeof(message.rules[0]));
+}
+
+static void put_table_pages(struct seed *seed)
+{
+	static const unsigned char numbers[] = { 3, 1, 1, TABLE_PAGES - TABLE_HEAD, 0 };
+	struct table_message message = { .part = TABLE_PAGES, .count = 2 };
+
+	message.pages[0] = (struct unwind_page){ 1000, 24 };
+	put(seed, numbers, sizeof(numbers));
+	put(seed, &message, offsetof(struct table_message, head) + 2 * sizeof(message.pages[0]));
+}
+
 static const struct {
 	const char *target;
 	void (*put)(struct seed *seed);
 } targets[] = {
-	{ "ring", put_ring },         { "events", put_events },   { "events", put_tasks },
-	{ "mappings", put_mappings }, { "elf_symbols", put_elf }, { "symbolizer_reply", put_reply },
+	{ "ring", put_ring },
+	{ "events", put_events },
+	{ "events", put_tasks },
+	{ "mappings", put_mappings },
+	{ "elf_symbols", put_elf },
+	{ "symbolizer_reply", put_reply },
+	{ "unwind_table", put_call_frames },
+	{ "table_message", put_table_rules },
+	{ "table_message", put_table_pages },
 };
 
 int main(int count, char **arguments)

@@ -44,6 +44,7 @@ static Suite *(*const suites[])(void) = {
 	kernel_symbols_suite,
 	elf_symbols_suite,
 	unwind_table_suite,
+	table_stream_suite,
 	unit_map_suite,
 	resolve_suite,
 	store_suite,

@@ -45,6 +45,7 @@ Suite *stacks_suite(void);
 Suite *stall_clocks_suite(void);
 Suite *status_line_suite(void);
 Suite *store_suite(void);
+Suite *table_stream_suite(void);
 Suite *targets_suite(void);
 Suite *unit_map_suite(void);
 Suite *units_suite(void);

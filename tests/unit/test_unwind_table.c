@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a table says what .eh_frame says: functions of this file with call frame information of every kind
- * that a rule can hold, and ones that it cannot; and over the C library and this program, random addresses,
- * at which the rule is computed with random registers and so is libdw's expression. And that files that are
- * cut, or are none, give an error.
+ * Shows that a table says what .eh_frame says: functions of this file with call frame information of every
+ * kind that a rule can hold, and ones that it cannot; and over the C library and this program, random
+ * addresses, at which the rule is computed with random registers and so is libdw's expression. And that files
+ * that are cut, or are none, give an error.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/unwind_table.h"
@@ -20,6 +20,7 @@
 
 #if defined(__x86_64__)
 
+#define RBX 3
 #define RBP 6
 #define RSP 7
 #define RIP 16
@@ -87,6 +88,9 @@ __asm__(".pushsection .text\n.p2align 5\n"
 		".cfi_escape 0x10, 0x10, 0x03, 0x77, 0xa8, 0x01\n.cfi_escape 0x10, 0x06, 0x03, 0x77, 0xf8, 0x00\n")
 	/* breg7 8; breg9 0; lit8; mul; plus; deref: two registers */
 	CODE("cfi_two_registers", ".cfi_escape 0x0f, 0x08, 0x77, 0x08, 0x79, 0x00, 0x38, 0x1e, 0x22, 0x06\n")
+	/* CFA by r10, rbp where rbp points to: an aligned stack's prologue */
+	CODE("cfi_aligned", ".cfi_def_cfa 10, 0\n.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00\n.cfi_offset 3, -24\n")
+	CODE("cfi_rbx_elsewhere", ".cfi_register 3, 12\n")
 	/* rbp is in another register */
 	CODE("cfi_rbp_elsewhere", ".cfi_register 6, 3\n")
 	".globl cfi_none\ncfi_none: .skip 64, 0x90\n"
@@ -94,7 +98,8 @@ __asm__(".pushsection .text\n.p2align 5\n"
 /* clang-format on */
 
 extern const char cfi_rsp[], cfi_rsp_pushed[], cfi_rbp[], cfi_rbx[], cfi_root[], cfi_deref[], cfi_deref_add[],
-	cfi_deref_lit[], cfi_plt[], cfi_signal[], cfi_two_registers[], cfi_rbp_elsewhere[], cfi_none[];
+	cfi_deref_lit[], cfi_plt[], cfi_signal[], cfi_two_registers[], cfi_rbp_elsewhere[], cfi_aligned[],
+	cfi_rbx_elsewhere[], cfi_none[];
 
 #define AT_CFA(at) .return_address = UNWIND_AT_CFA, .return_address_at = (at)
 #define SAVED(at) .frame_pointer = UNWIND_AT_CFA, .frame_pointer_at = (at)
@@ -104,7 +109,8 @@ static const struct known_case {
 	struct unwind_rule rule;
 } known_cases[] = {
 	{ cfi_rsp, { .kind = UNWIND_CFA, .cfa_register = RSP, .cfa_offset = 8, AT_CFA(-8) } },
-	{ cfi_rsp_pushed, { .kind = UNWIND_CFA, .cfa_register = RSP, .cfa_offset = 80, AT_CFA(-8), SAVED(-40) } },
+	{ cfi_rsp_pushed,
+	  { .kind = UNWIND_CFA, .cfa_register = RSP, .cfa_offset = 80, AT_CFA(-8), SAVED(-40) } },
 	{ cfi_rbp, { .kind = UNWIND_CFA, .cfa_register = RBP, .cfa_offset = 16, AT_CFA(-8), SAVED(-16) } },
 	{ cfi_rbx, { .kind = UNWIND_CFA, .cfa_register = 3, .cfa_offset = 1234567, AT_CFA(-8) } },
 	{ cfi_root, { .kind = UNWIND_ROOT } },
@@ -120,10 +126,23 @@ static const struct known_case {
 	    .cfa_register = RSP,
 	    .cfa_offset = 160,
 	    .is_signal = 1,
-	    .return_address = UNWIND_AT_BASE,
+	    .return_address = UNWIND_AT_STACK_POINTER,
 	    .return_address_at = 168,
-	    .frame_pointer = UNWIND_AT_BASE,
+	    .frame_pointer = UNWIND_AT_STACK_POINTER,
 	    .frame_pointer_at = 120 } },
+	{ cfi_aligned,
+	  { .kind = UNWIND_CFA,
+	    .cfa_register = 10,
+	    AT_CFA(-8),
+	    .frame_pointer = UNWIND_AT_FRAME_POINTER,
+	    .extra = UNWIND_AT_CFA,
+	    .extra_at = -24 } },
+	{ cfi_rbx_elsewhere,
+	  { .kind = UNWIND_CFA,
+	    .cfa_register = RSP,
+	    .cfa_offset = 8,
+	    AT_CFA(-8),
+	    .extra = UNWIND_ELSEWHERE } },
 	{ cfi_two_registers, { .kind = UNWIND_EXPRESSION } },
 	{ cfi_rbp_elsewhere, { .kind = UNWIND_EXPRESSION } },
 	{ cfi_none + 32, { .kind = UNWIND_NONE } },
@@ -220,11 +239,15 @@ static void expect_location(Dwarf_Frame *frame, int number, uint8_t where, int32
 		return;
 	}
 	HOLDS(where != UNWIND_SAME && evaluate(ops, count, registers, cfa, &place));
-	HOLDS(place == (where == UNWIND_AT_CFA ? cfa : registers[rule->cfa_register]) + (uint64_t)(int64_t)at);
+	HOLDS(place == (where == UNWIND_AT_CFA             ? cfa
+			: where == UNWIND_AT_STACK_POINTER ? registers[RSP]
+							   : registers[RBP]) +
+			       (uint64_t)(int64_t)at);
 }
 
 /* True if the rule is one to walk by. */
-static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwind_rule *rule, struct dice *dice)
+static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwind_rule *rule,
+			    struct dice *dice)
 {
 	_cleanup_free_ Dwarf_Frame *frame = NULL;
 	uint64_t registers[REGISTERS], cfa = 0;
@@ -253,6 +276,8 @@ static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwin
 	HOLDS(evaluate(ops, count, registers, 0, &cfa) && cfa == cfa_of(rule, registers));
 	HOLDS(rule->is_signal == is_signal);
 	expect_location(frame, RIP, rule->return_address, rule->return_address_at, rule, registers);
+	if (rule->extra != UNWIND_ELSEWHERE)
+		expect_location(frame, RBX, rule->extra, rule->extra_at, rule, registers);
 	expect_location(frame, RBP, rule->frame_pointer, rule->frame_pointer_at, rule, registers);
 	return true;
 }
@@ -322,7 +347,8 @@ END_TEST
 
 START_TEST(files_that_are_no_program)
 {
-	_cleanup_close_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC), text = open("/etc/passwd", O_RDONLY);
+	_cleanup_close_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC),
+			    text = open("/etc/passwd", O_RDONLY);
 	struct unwind_table table = { .rows = 77 };
 
 	ck_assert_int_eq(unwind_table_compile(null, &table), -ENOTSUP);

@@ -20,15 +20,18 @@ packages() {
 		libnettle8       bourdon-load, bourdond
 		libseccomp2      compile_seccomp, which the unit tests run
 		libsqlite3-0     bourdond, bourdon
+		libstdc++6       programs in C++ whose stacks are known
 		libsubunit0      the unit tests
 		bats             runs the end-to-end tests, which need the following
 		bpftool          looks into maps
 		e2fsprogs        makes file systems
 		jq               reads JSON
-		perl             renames processes, damages programs
+		openssl          a target without frame pointers
+		perl             renames processes, damages programs; and another target
 		procps           finds processes
 		sqlite3          reads databases
 		util-linux       unshare, setpriv, flock, findmnt, losetup, fsfreeze
+		xz-utils         a target with threads
 	END
 }
 

@@ -1,0 +1,49 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Debian's own programs, which nobody compiled for a profiler: how many of their stacks are whole. make bench
+# PART=stock has more of them, and perf beside.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/stock.bash"
+
+LEAST_PERCENT=99
+LEAST_SAMPLES=100
+
+setup() {
+	bourdon_setup stock
+	cgroup_make
+}
+
+teardown() {
+	stock_end
+	bourdon_teardown
+}
+
+# entry_of NAME: e_entry, which in these files is an offset in them, too
+entry_of() {
+	od -A n -t u8 -j 24 -N 8 "$WORK/stock-$1"
+}
+
+@test "xz, sqlite3, openssl, perl: stacks up to the thread's first function, and each shortfall has a reason" {
+	local name all whole missed=
+	stock_capture 499 6 xz sqlite3 openssl perl
+	for name in xz sqlite3 openssl perl; do
+		IFS='|' read -r all whole < <(stock_share "$name")
+		echo "$name: $whole of $all"
+		stock_shortfalls "$name"
+		[ "$all" -ge "$LEAST_SAMPLES" ] && [ $((whole * 100)) -ge $((all * LEAST_PERCENT)) ] || missed+=" $name"
+	done
+	[ -z "$missed" ] || { echo "less than $LEAST_PERCENT %, or than $LEAST_SAMPLES samples:$missed"; false; }
+	# whatever is said: the outermost frame of these is in _start, or at the one place where the C library begins threads
+	for name in xz sqlite3 openssl perl; do
+		run sql "WITH $STOCK_SAMPLES SELECT outermost, count(DISTINCT offset), sum(samples) FROM user
+			WHERE comm = 'stock-$name' AND whole AND NOT (outermost = '$(realpath "$WORK/stock-$name")'
+				AND offset - $(entry_of "$name") BETWEEN 0 AND 48) GROUP BY outermost"
+		[[ -z $output || ($name == xz && $output =~ ^[^$'\n']*/libc\.so\.6\|1\|[0-9]+$) ]] || {
+			echo "$name: $output"
+			false
+		}
+	done
+	[ "$(sql "WITH $STOCK_SAMPLES SELECT count(*) FROM user WHERE (ended = 'root') <> whole OR ended IS NULL")" -eq 0 ]
+}

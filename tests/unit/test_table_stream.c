@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that a table comes through the symbolizer's socket as it was compiled, from the process that is
+ * confined; that of a message every number out of its range is refused; and what becomes of a symbolizer that
+ * says too little, or nothing.
+ */
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/pass_fd.h"
+#include "consumer/symbolizer/symbolizer.h"
+#include "consumer/symbolizer/table_stream.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* A table, as it is put together from what comes. */
+struct taken {
+	struct table_head head;
+	struct unwind_rule *rules;
+	struct unwind_chunk *chunks;
+	struct unwind_page *pages;
+	uint32_t rules_count, chunks_count, pages_count;
+	uint32_t fails_at; /* TABLE_*, or 0 */
+};
+
+static int take_head(void *user, const struct table_head *head)
+{
+	struct taken *taken = user;
+
+	taken->head = *head;
+	taken->rules = calloc(head->rules, sizeof(*taken->rules));
+	taken->chunks = calloc(head->chunks + 1, sizeof(*taken->chunks));
+	taken->pages = calloc(head->pages, sizeof(*taken->pages));
+	return taken->fails_at == TABLE_HEAD ? -ENOSPC : 0;
+}
+
+static int take_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
+{
+	struct taken *taken = user;
+
+	HOLDS(from == taken->rules_count && from + count <= taken->head.rules);
+	memcpy(taken->rules + from, rules, count * sizeof(*rules));
+	taken->rules_count += count;
+	return taken->fails_at == TABLE_RULES ? -ENOSPC : 0;
+}
+
+static int take_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count)
+{
+	struct taken *taken = user;
+
+	HOLDS(from == taken->chunks_count && from + count <= taken->head.chunks);
+	memcpy(taken->chunks + from, chunks, count * sizeof(*chunks));
+	taken->chunks_count += count;
+	return taken->fails_at == TABLE_CHUNKS ? -ENOSPC : 0;
+}
+
+static int take_pages(void *user, uint32_t from, struct unwind_page *pages, uint32_t count)
+{
+	struct taken *taken = user;
+
+	HOLDS(from == taken->pages_count && from + count <= taken->head.pages);
+	memcpy(taken->pages + from, pages, count * sizeof(*pages));
+	taken->pages_count += count;
+	return taken->fails_at == TABLE_PAGES ? -ENOSPC : 0;
+}
+
+static void taken_free(struct taken *taken)
+{
+	free(taken->rules);
+	free(taken->chunks);
+	free(taken->pages);
+}
+
+static int receive(int socket, int elf, struct taken *taken, bool *ret_usable)
+{
+	const struct table_taker taker = { take_head, take_rules, take_chunks, take_pages, taken };
+
+	return table_receive(socket, elf, clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS, &taker,
+			     ret_usable);
+}
+
+static pid_t start_symbolizer(int *ret_socket)
+{
+	int pair[2];
+	pid_t child;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	child = fork();
+	if (!child) {
+		close(pair[0]);
+		/* a sanitizer's runtime makes calls of its own */
+		if (!SANITIZED)
+			symbolizer_run(pair[1]);
+		for (;;) {
+			struct symbolize_request request;
+			int fd;
+
+			if (pass_fd_receive(pair[1], &request, sizeof(request), &fd) <= 0 ||
+			    table_send(pair[1], fd))
+				_exit(EXIT_DONE);
+			close(fd);
+		}
+	}
+	close(pair[1]);
+	*ret_socket = pair[0];
+	return child;
+}
+
+static void end_symbolizer(pid_t child, int socket)
+{
+	int status;
+
+	close(socket);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE);
+}
+
+START_TEST(as_it_was_compiled)
+{
+	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
+	struct unwind_table table;
+	int socket;
+	pid_t child = start_symbolizer(&socket);
+
+	ck_assert_int_eq(unwind_table_compile(elf, &table), 0);
+	for (int round = 0; round < 2; round++) {
+		struct taken taken = { .fails_at = 0 };
+		bool usable;
+
+		ck_assert_int_eq(receive(socket, elf, &taken, &usable), 0);
+		ck_assert(usable);
+		ck_assert_uint_eq(taken.head.rows, table.rows);
+		ck_assert_uint_eq(taken.head.first_page, table.first_page);
+		ck_assert_uint_eq(taken.rules_count, table.rules_count);
+		ck_assert_uint_eq(taken.chunks_count, table.chunks_count);
+		ck_assert_uint_eq(taken.pages_count, table.pages_count);
+		HOLDS(!memcmp(taken.rules, table.rules, table.rules_count * sizeof(*table.rules)));
+		HOLDS(!memcmp(taken.chunks, table.chunks, table.chunks_count * sizeof(*table.chunks)));
+		HOLDS(!memcmp(taken.pages, table.pages, table.pages_count * sizeof(*table.pages)));
+		taken_free(&taken);
+	}
+	unwind_table_free(&table);
+	end_symbolizer(child, socket);
+}
+END_TEST
+
+/* A file without a table is no reason to end, and what cannot be taken is. */
+START_TEST(files_without_a_table)
+{
+	_cleanup_close_ int text = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
+	struct taken none = { .fails_at = 0 }, whole = { .fails_at = 0 };
+	bool usable = false;
+	int socket;
+	pid_t child = start_symbolizer(&socket);
+
+	ck_assert_int_eq(receive(socket, text, &none, &usable), -ENOTSUP);
+	ck_assert(usable && !none.rules);
+	ck_assert_int_eq(receive(socket, elf, &whole, &usable), 0);
+	taken_free(&whole);
+	end_symbolizer(child, socket);
+}
+END_TEST
+
+START_TEST(a_taker_that_fails)
+{
+	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
+	struct taken taken = { .fails_at = TABLE_HEAD + (uint32_t)_i };
+	bool usable = true;
+	int socket, status;
+	pid_t child = start_symbolizer(&socket);
+
+	ck_assert_int_eq(receive(socket, elf, &taken, &usable), -ENOSPC);
+	ck_assert(!usable);
+	taken_free(&taken);
+	close(socket);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+}
+END_TEST
+
+/* What is said before the end, and then nothing more. */
+START_TEST(one_that_ends_before_the_end)
+{
+	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
+	struct table_message message = { .part = TABLE_HEAD, .count = 1 };
+	struct taken taken = { .fails_at = 0 };
+	bool usable = true;
+	int pair[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	message.head = (struct table_head){ .rules = 2, .chunks = 1, .pages = 1 };
+	if (_i)
+		ck_assert_int_eq(pass_fd_send(pair[1], &message,
+					      offsetof(struct table_message, head) + sizeof(message.head),
+					      -1),
+				 0);
+	shutdown(pair[1], SHUT_WR);
+	ck_assert_int_eq(receive(pair[0], elf, &taken, &usable), -EPIPE);
+	ck_assert(!usable);
+	taken_free(&taken);
+	close(pair[0]);
+	close(pair[1]);
+}
+END_TEST
+
+/* ---- messages ---- */
+
+static const struct table_head head_of_messages = { .rules = 3, .chunks = 2, .pages = 5 };
+
+struct message_case {
+	uint32_t part, done;
+	struct table_message message;
+	int extra; /* bytes more than the message has */
+	bool valid;
+};
+
+#define HEAD(...)                                                                                            \
+	{                                                                                                    \
+		.part = TABLE_HEAD, .count = 1, .head = { __VA_ARGS__ }                                      \
+	}
+#define RULES(number, ...)                                                                                   \
+	{                                                                                                    \
+		.part = TABLE_RULES, .count = (number), .rules = { __VA_ARGS__ }                             \
+	}
+#define PAGES(number, ...)                                                                                   \
+	{                                                                                                    \
+		.part = TABLE_PAGES, .count = (number), .pages = { __VA_ARGS__ }                             \
+	}
+#define CHUNKS(number, row, ...)                                                                             \
+	{                                                                                                    \
+		.part = TABLE_CHUNKS, .count = (number), .chunks[0].rows[row] = { __VA_ARGS__ }              \
+	}
+
+static const struct message_case message_cases[] = {
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 1), 0, true },
+	{ TABLE_HEAD, 0, HEAD(.result = -ENODATA), 0, true },
+	{ TABLE_HEAD, 0, HEAD(.result = 1, .rules = 1, .pages = 1), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.result = -100000), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 0, .pages = 1), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 0), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = UNWIND_TABLE_RULES_MAX + 1, .pages = 1), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .chunks = UNWIND_TABLE_CHUNKS_MAX + 1, .pages = 1), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = UNWIND_TABLE_PAGES_MAX + 1), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 1, .first_page = UINT64_MAX / 2), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 1), 1, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 1), -1, false },
+	{ TABLE_RULES, 0, HEAD(.rules = 1, .pages = 1), 0, false },
+	{ TABLE_RULES, 0, RULES(3, { .kind = UNWIND_CFA }), 0, true },
+	{ TABLE_RULES, 1, RULES(2, { .kind = UNWIND_EXPRESSION }), 0, true },
+	{ TABLE_RULES, 1, RULES(3, { .kind = UNWIND_CFA }), 0, false },
+	{ TABLE_RULES, 0, RULES(0), 0, false },
+	{ TABLE_RULES, 0, RULES(1, { .kind = UNWIND_EXPRESSION + 1 }), 0, false },
+	{ TABLE_RULES, 0, RULES(1, { .is_signal = 2 }), 0, false },
+	{ TABLE_RULES, 0, RULES(1, { .frame_pointer = UNWIND_ELSEWHERE }), 0, false },
+	{ TABLE_RULES, 0, RULES(1, { .return_address = UNWIND_ELSEWHERE }), 0, false },
+	{ TABLE_RULES, 0, RULES(1, { .extra = UNWIND_ELSEWHERE }), 0, true },
+	{ TABLE_RULES, 0, RULES(1, { .extra = UNWIND_ELSEWHERE + 1 }), 0, false },
+	{ TABLE_CHUNKS, 0, CHUNKS(2, 1023, 4095, 2), 0, true },
+	{ TABLE_CHUNKS, 1, CHUNKS(2, 0, 0, 0), 0, false },
+	{ TABLE_CHUNKS, 0, CHUNKS(1, 1023, 4096, 2), 0, false },
+	{ TABLE_CHUNKS, 0, CHUNKS(1, 1023, 0, 3), 0, false },
+	{ TABLE_PAGES, 0, PAGES(5, { 0, 1024 }, { 1024 + 1023, 1 }, { 0, 0 }), 0, true },
+	{ TABLE_PAGES, 0, PAGES(6, { 0, 1 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 0, 1025 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 1, 1024 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 2048, 1 }), 0, false },
+	{ TABLE_PAGES, 0, PAGES(1, { 5, 0 }), 0, false },
+};
+
+START_TEST(messages)
+{
+	static const size_t elements[] = { 0, sizeof(struct table_head), sizeof(struct unwind_rule),
+					   sizeof(struct unwind_chunk), sizeof(struct unwind_page) };
+	const struct message_case *one = &message_cases[_i];
+	size_t bytes =
+		offsetof(struct table_message, head) + one->message.count * elements[one->message.part];
+
+	ck_assert_int_eq(table_message_is_valid(&one->message, bytes + (size_t)one->extra, &head_of_messages,
+						one->part, one->done),
+			 one->valid);
+}
+END_TEST
+
+Suite *table_stream_suite(void)
+{
+	Suite *suite = suite_create("table_stream");
+	TCase *streams = tcase_create("streams"), *cases = tcase_create("messages");
+
+	tcase_add_test(streams, as_it_was_compiled);
+	tcase_add_test(streams, files_without_a_table);
+	tcase_add_loop_test(streams, a_taker_that_fails, 0, 4);
+	tcase_add_loop_test(streams, one_that_ends_before_the_end, 0, 2);
+	tcase_set_timeout(streams, 20);
+	tcase_add_loop_test(cases, messages, 0, ARRAY_SIZE(message_cases));
+	suite_add_tcase(suite, streams);
+	suite_add_tcase(suite, cases);
+	return suite;
+}
