@@ -241,6 +241,45 @@ capture_of() {
 	[ "$(grep -c 'bourdon-grant: refused process' "$WORK/grant.log")" -eq $((refused + 2)) ]
 }
 
+# asked_with CAPABILITIES: what a bourdon-grant that has no others answers to REQUEST.
+asked_with() {
+	local socket=$WORK/bounded.sock pid
+	systemd-socket-activate --accept -l "$socket" setpriv --inh-caps=-all --bounding-set="-all$1" \
+		"$BUILD/bourdon-grant" --user "$TEST_USER" --pin-dir "$PIN_DIR" 2>> "$WORK/grant.log" &
+	pid=$!
+	until [[ -S $socket ]]; do sleep 0.05; done
+	"$BUILD/tools/ask_grant" "$socket" "$REQUEST"
+	kill "$pid"
+	wait "$pid" || true
+	rm "$socket"
+}
+
+@test "the capabilities that a request takes are those that are named, and all of them" {
+	targets_begin
+	cp "$BUILD/workloads/mapper" "$WORK/mapper"
+	chown 1000 "$WORK/mapper"
+	chmod 0700 "$WORK/mapper"
+	target_start setpriv --reuid 1000 --clear-groups "$WORK/mapper"
+	REQUEST="elf $CHILD $STARTED $(executable_of "$CHILD" mapper)"
+	[ "$(asked_with ,+dac_read_search,+sys_ptrace,+checkpoint_restore)" = "$WORK/mapper read-only" ]
+	[[ $(asked_with ,+sys_ptrace,+checkpoint_restore) == 'refused '* ]]
+	[[ $(asked_with ,+dac_read_search,+checkpoint_restore) == 'refused '* ]]
+	[[ $(asked_with ,+dac_read_search,+sys_ptrace) == 'refused '* ]]
+	echo '1000 10 jitted' > "/tmp/perf-$CHILD.map"
+	chown 1000 "/tmp/perf-$CHILD.map"
+	chmod 0600 "/tmp/perf-$CHILD.map"
+	REQUEST="perf-map $CHILD $STARTED"
+	[ "$(asked_with ,+dac_read_search,+sys_ptrace)" = "/tmp/perf-$CHILD.map read-only" ]
+	[[ $(asked_with ,+sys_ptrace) == 'refused '* ]]
+	[[ $(asked_with ,+dac_read_search) == 'refused '* ]]
+	# a cgroup that a user has made
+	chown 1000 "$CGROUP2/$CGROUP/cpu.pressure"
+	REQUEST="pressure $(stat -c %i "$CGROUP2/$CGROUP") cpu 2000000"
+	[ "$(asked_with ,+dac_read_search,+dac_override)" = "$CGROUP2/$CGROUP/cpu.pressure read-write" ]
+	[[ $(asked_with ,+dac_read_search) == 'refused '* ]]
+	[[ $(asked_with ,+dac_override) == 'refused '* ]]
+}
+
 @test "nothing is loaded, or another map is pinned in its place: nobody is a target" {
 	grant_start
 	start_command "$BUILD/workloads/mapper" /bin/true
@@ -276,6 +315,7 @@ namespace_start() {
 	start_command unshare --mount --pid --fork --kill-child --mount-proc sh -c \
 		'mount -t tmpfs -o mode=1777 none /tmp && exec setpriv --reuid 1000 --clear-groups "$@"' sh "$BUILD/workloads/mapper"
 	CHILD=$(pgrep -P "$CHILD")
+	CHILDREN+=("$CHILD") # another user's does not die with its parent
 	await 10 is_target "$CHILD"
 	STARTED=$(started_of "$CHILD")
 	TMP=/proc/$CHILD/root/tmp

@@ -120,7 +120,7 @@ static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
 					  .cfa_register = 7,
 					  .cfa_offset = 8,
 					  .return_address = UNWIND_AT_CFA,
-					  .return_address_at = -8 };
+					  .return_address_at = 2000 };
 	static struct unwind_chunk chunk;
 	struct unwind_mapping mappings[16];
 	int count = find_code(tgid, mappings, ARRAY_SIZE(mappings)), result = count < 0 ? count : 0;
