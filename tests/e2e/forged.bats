@@ -27,7 +27,7 @@ oncpu_samples() {
 	status_json | jq '.counters[] | select(.name == "samples-oncpu").value'
 }
 
-@test "tables that make each word of the stack a return address" {
+@test "tables that make any word of the stack a return address" {
 	run "$BUILD/tools/forge_tables" "$PIN_DIR" "$CHILD" 4 $SECRET
 	echo "$output"
 	[ "$status" -eq 0 ]
