@@ -597,7 +597,6 @@ static void show(const struct unwind_tables *tables)
 	atomic_store(&gauges->modules_no_room, no_room);
 	atomic_store(&gauges->rows, rows);
 	atomic_store(&gauges->bytes, (uint64_t)tables->chunks.taken * sizeof(struct unwind_chunk));
-	atomic_store(&gauges->bytes_max, (uint64_t)tables->chunks.count * sizeof(struct unwind_chunk));
 	atomic_store(&gauges->processes, tables->processes_count);
 	atomic_store(&gauges->processes_no_room, tables->no_room_processes);
 	atomic_store(&gauges->pending, tables->more);
@@ -663,6 +662,8 @@ int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *p
 		result = unit_map_init(&tables->mappings, entries_of(pinned, PIN_UNWIND_MAPS));
 	if (!result)
 		result = add_rule(tables, &none, &number); /* is no. 0 */
+	if (!tables->off)
+		atomic_store(&gauges->bytes_max, (uint64_t)chunks * sizeof(struct unwind_chunk));
 	if (result < 0)
 		unwind_tables_close(tables);
 	else

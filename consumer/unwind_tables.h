@@ -22,7 +22,7 @@ struct unwind_gauges {
 	atomic_uint_fast64_t modules_without;  /* whose stacks are walked by frame pointers */
 	atomic_uint_fast64_t modules_no_room;  /* of those, for want of room: --unwind-memory */
 	atomic_uint_fast64_t rows;             /* in all tables */
-	atomic_uint_fast64_t bytes, bytes_max; /* of rows, in the map */
+	atomic_uint_fast64_t bytes, bytes_max; /* of rows, in the map; 0: there are no tables at all */
 	atomic_uint_fast64_t processes;        /* with tables */
 	atomic_uint_fast64_t processes_no_room;
 	atomic_uint_fast64_t pending; /* 1: there is more to do, in a second */

@@ -66,9 +66,10 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 			  arguments->ring_size);
 		return EXIT_USAGE;
 	}
-	if (units_size(arguments->unwind_memory, &settings->programs.unwind_bytes) ||
-	    (settings->programs.unwind_bytes && settings->programs.unwind_bytes < UNWIND_BYTES_MIN) ||
-	    settings->programs.unwind_bytes > UNWIND_BYTES_MAX) {
+	if (strcmp(arguments->unwind_memory, "0") != 0 &&
+	    (units_size(arguments->unwind_memory, &settings->programs.unwind_bytes) ||
+	     settings->programs.unwind_bytes < UNWIND_BYTES_MIN ||
+	     settings->programs.unwind_bytes > UNWIND_BYTES_MAX)) {
 		log_error("--unwind-memory %s: give a size with its unit, from 1MiB to 1GiB, or 0",
 			  arguments->unwind_memory);
 		return EXIT_USAGE;

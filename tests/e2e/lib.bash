@@ -95,7 +95,7 @@ await_status() {
 
 # await_tables: until what the targets map has its tables for unwinding.
 await_tables() {
-	await_status 20 '.daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
+	await_status 20 '.unwind[0].bytes_max == 0 or .daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
 }
 
 # await_log SECONDS PATTERN: reads the daemon's log up to a line that matches; fails when none comes.
