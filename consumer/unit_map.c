@@ -82,6 +82,12 @@ static bool find(const struct unit_map *map, uint32_t from, uint32_t end, uint32
 	return false;
 }
 
+uint32_t unit_map_room(struct unit_map *map, uint64_t now_ns)
+{
+	take_back(map, now_ns);
+	return map->count - map->taken;
+}
+
 int unit_map_take(struct unit_map *map, uint32_t count, uint64_t now_ns, uint32_t *ret_first)
 {
 	uint32_t first;

@@ -66,6 +66,7 @@ struct unwind_tables {
 	struct hash_index modules_index;
 	struct layout **layouts;
 	uint32_t layouts_count, layouts_room;
+	struct hash_index layouts_index;
 	struct process *processes;
 	uint32_t processes_count, processes_room;
 	struct hash_index processes_index;
@@ -104,6 +105,9 @@ static int take_head(void *user, const struct table_head *head)
 	struct unwind_tables *tables = user;
 	struct module *module = tables->building;
 
+	/* what is taken in vain is not to be had by the next file for a while */
+	if (head->chunks > unit_map_room(&tables->chunks, tables->now_ns))
+		return -ENOSPC;
 	module->chunks = calloc((size_t)head->chunks + 1, sizeof(*module->chunks));
 	if (!module->chunks)
 		return -ENOMEM;
@@ -419,14 +423,25 @@ static void let_go(struct layout *layout)
 		layout->users--; /* swept at the end of the pass */
 }
 
+static uint32_t hash_layout(const struct layout *layout)
+{
+	uint32_t hash;
+
+	memcpy(&hash, layout->digest, sizeof(hash));
+	return hash;
+}
+
 static void sweep_layouts(struct unwind_tables *tables)
 {
 	uint32_t kept = 0;
 
+	hash_index_free(&tables->layouts_index);
 	for (uint32_t i = 0; i < tables->layouts_count; i++) {
 		struct layout *layout = tables->layouts[i];
 
 		if (layout->users) {
+			/* without memory it is only not found again, and written twice */
+			hash_index_add(&tables->layouts_index, hash_layout(layout), kept);
 			tables->layouts[kept++] = layout;
 			continue;
 		}
@@ -445,35 +460,55 @@ static int write_layout(struct unwind_tables *tables, const struct layout *layou
 		       : 0;
 }
 
-/* What is in tables->layout, among `count` mappings. NULL where there is no room. */
-static struct layout *find_layout(struct unwind_tables *tables, uint32_t count)
-{
-	struct layout wanted = { .count = count, .users = 1 }, *layout;
-	struct sha256_ctx context;
+struct wanted_layout {
+	struct layout **layouts;
+	const struct layout *layout;
+};
 
-	sha256_init(&context);
-	sha256_update(&context, count * sizeof(tables->layout[0]), (const uint8_t *)tables->layout);
-	sha256_digest(&context, sizeof(wanted.digest), wanted.digest);
-	/* those of the processes before: a server's workers follow each other */
-	for (uint32_t i = tables->layouts_count; i-- > 0;) {
-		layout = tables->layouts[i];
-		if (!memcmp(layout->digest, wanted.digest, sizeof(wanted.digest))) {
-			layout->users++;
-			return layout;
-		}
-	}
-	layout = malloc(sizeof(*layout));
+static bool is_layout(const void *user, uint32_t position)
+{
+	const struct wanted_layout *wanted = user;
+
+	return !memcmp(wanted->layouts[position]->digest, wanted->layout->digest,
+		       sizeof(wanted->layout->digest));
+}
+
+static struct layout *add_layout(struct unwind_tables *tables, const struct layout *wanted)
+{
+	struct layout *layout = malloc(sizeof(*layout));
+
 	if (!layout || array_make_room(tables->layouts, tables->layouts_count, tables->layouts_room, 1U) ||
-	    (count && unit_map_take(&tables->mappings, count, tables->now_ns, &wanted.first))) {
+	    hash_index_add(&tables->layouts_index, hash_layout(wanted), tables->layouts_count)) {
 		free(layout);
 		return NULL;
 	}
-	*layout = wanted;
+	*layout = *wanted;
 	tables->layouts[tables->layouts_count++] = layout;
-	if (!write_layout(tables, layout))
-		return layout;
-	layout->users = 0;
-	return NULL;
+	return layout;
+}
+
+/* What is in tables->layout, of `count` mappings. NULL where there is no room. */
+static struct layout *take_layout(struct unwind_tables *tables, uint32_t count)
+{
+	struct layout layout = { .count = count, .users = 1 }, *added;
+	struct wanted_layout wanted = { tables->layouts, &layout };
+	struct sha256_ctx context;
+	uint32_t found;
+
+	sha256_init(&context);
+	sha256_update(&context, count * sizeof(tables->layout[0]), (const uint8_t *)tables->layout);
+	sha256_digest(&context, sizeof(layout.digest), layout.digest);
+	found = hash_index_find(&tables->layouts_index, hash_layout(&layout), is_layout, &wanted);
+	if (found != HASH_INDEX_NONE) {
+		tables->layouts[found]->users++;
+		return tables->layouts[found];
+	}
+	if (count && unit_map_take(&tables->mappings, count, tables->now_ns, &layout.first))
+		return NULL;
+	added = write_layout(tables, &layout) ? NULL : add_layout(tables, &layout);
+	if (!added)
+		unit_map_give_back(&tables->mappings, layout.first, count, tables->now_ns);
+	return added;
 }
 
 /* ---- processes ---- */
@@ -531,7 +566,7 @@ static void follow_process(struct unwind_tables *tables, const struct mapped_pro
 		return;
 	}
 	process->pass = tables->pass;
-	process->layout = find_layout(tables, lay_out(tables, mapped));
+	process->layout = take_layout(tables, lay_out(tables, mapped));
 	if (process->layout) {
 		entry.first = process->layout->first;
 		entry.count = process->layout->count;
@@ -635,6 +670,16 @@ static uint32_t entries_of(const struct pinned *pinned, enum pin_map map)
 	return bpf_obj_get_info_by_fd(pinned->map_fds[map], &info, &bytes) ? 0 : info.max_entries;
 }
 
+/* What a daemon before this one wrote: its numbers mean something else from now on. */
+static void forget_all(const struct pinned *pinned)
+{
+	int fd = pinned->map_fds[PIN_UNWIND_PROCS];
+	__u32 tgid;
+
+	while (!bpf_map_get_next_key(fd, NULL, &tgid) && !bpf_map_delete_elem(fd, &tgid))
+		;
+}
+
 int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *pinned, int spawner_socket,
 		       struct unwind_gauges *gauges)
 {
@@ -660,6 +705,7 @@ int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *p
 		result = unit_map_init(&tables->pages, entries_of(pinned, PIN_UNWIND_PAGES));
 	if (!result)
 		result = unit_map_init(&tables->mappings, entries_of(pinned, PIN_UNWIND_MAPS));
+	forget_all(pinned);
 	if (!result)
 		result = add_rule(tables, &none, &number); /* is no. 0 */
 	if (!tables->off)
@@ -686,6 +732,7 @@ void unwind_tables_close(struct unwind_tables *tables)
 	free(tables->processes);
 	free(tables->rules);
 	hash_index_free(&tables->modules_index);
+	hash_index_free(&tables->layouts_index);
 	hash_index_free(&tables->processes_index);
 	hash_index_free(&tables->rules_index);
 	unit_map_free(&tables->chunks);

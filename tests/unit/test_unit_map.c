@@ -61,8 +61,10 @@ START_TEST(all_of_it_can_be_taken)
 
 	ck_assert_int_eq(unit_map_init(&map, UNITS), 0);
 	ck_assert_int_eq(unit_map_take(&map, UNITS + 1, 1, &first), -ENOSPC);
+	ck_assert_uint_eq(unit_map_room(&map, 1), UNITS);
 	ck_assert_int_eq(unit_map_take(&map, UNITS, 1, &first), 0);
 	ck_assert_uint_eq(first, 0);
+	ck_assert_uint_eq(unit_map_room(&map, 1), 0);
 	ck_assert_int_eq(unit_map_take(&map, 1, 1, &first), -ENOSPC);
 	unit_map_give_back(&map, 0, UNITS, 1);
 	ck_assert_int_eq(unit_map_take(&map, 1, CLOCK_SECOND_NS, &first), -ENOSPC);

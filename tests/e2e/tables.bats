@@ -1,0 +1,140 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the maps of unwind tables hold: for whom, how often, and until when; and what becomes of a file that finds no
+# room, or that nobody can make a table of.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup tables
+	cgroup_make
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# begin [LOAD-OPTION...]: loads, with the programs of these tests as targets
+begin() {
+	local comm
+	load "$@"
+	for comm in cpu_hog mapper becomes 'server-*'; do
+		rule "${comm%-*}" "comm = $comm" "cgroup = /$CGROUP" 'cpu.some = 100%' 'watch = system'
+	done
+	daemon_start
+}
+
+# entry TGID: its element of unwind_procs, as bpftool shows it, or nothing
+entry() {
+	bpftool map lookup pinned "$PIN_DIR/unwind_procs" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 \
+		2>/dev/null | jq -c '.value // empty'
+}
+
+has_entry() {
+	[ -n "$(entry "$1")" ]
+}
+
+has_no_entry() {
+	[ -z "$(entry "$1")" ]
+}
+
+# unwind_status FIELD
+unwind_status() {
+	status_json | jq ".unwind[0].$1"
+}
+
+@test "processes that were forked share what is known of their mappings" {
+	local pid layouts
+	begin
+	start prefork --workers 20
+	await_status 20 '.unwind[0].processes >= 21 and .unwind[0].pending == 0'
+	for pid in "$CHILD" $(pgrep -P "$CHILD"); do
+		entry "$pid" | jq -c '[.first, .count]'
+	done > "$WORK/layouts"
+	[ "$(wc -l < "$WORK/layouts")" -eq 21 ]
+	layouts=$(sort -u "$WORK/layouts" | wc -l)
+	[ "$layouts" -eq 1 ] || { sort "$WORK/layouts" | uniq -c; false; }
+}
+
+@test "who ends is forgotten, and so is what a program was before it became another" {
+	begin
+	start cpu_hog --threads 1
+	await 20 has_entry "$CHILD"
+	kill -KILL "$CHILD"
+	await 5 has_no_entry "$CHILD"
+	mkfifo "$WORK/go"
+	cp /bin/sh "$WORK/becomes"
+	start_command "$WORK/becomes" -c "echo ready; read -r line < $WORK/go; exec $BUILD/workloads/cpu_hog --threads 1"
+	await 20 has_entry "$CHILD"
+	local before
+	before=$(entry "$CHILD")
+	echo > "$WORK/go"
+	is_another() { [ -n "$(entry "$CHILD")" ] && [ "$(entry "$CHILD")" != "$before" ]; }
+	await 20 is_another
+}
+
+@test "a daemon does not walk by what the one before has left" {
+	begin
+	start cpu_hog --threads 1
+	await 20 has_entry "$CHILD"
+	daemon_stop KILL
+	has_entry "$CHILD"
+	rm "$RULES_DIR"/*.conf
+	rule none 'comm = nobody' 'cpu.some = 100%' 'watch = system'
+	daemon_start
+	has_no_entry "$CHILD"
+}
+
+@test "a table that finds no room: it is counted and said, and other files have theirs" {
+	local library
+	library=$(readlink -f /usr/bin/clang-14 | xargs -r ldd | awk '/libLLVM/ { print $3; exit }')
+	[ -n "$library" ]
+	begin --unwind-memory 1MiB
+	start mapper "$library"
+	await_status 20 '.unwind[0].modules_without >= 1 and .unwind[0].modules >= 1'
+	[ "$(status_json | jq '[.problems[] | select(.problem | contains("no room for 1 files"))] | length')" -eq 1 ]
+	[[ $(status_json | jq -r '.problems[].remedy') == *--unwind-memory* ]]
+	await_log 5 "no room for the unwind table of .*libLLVM"
+	# what was tried was given back: there is room for others
+	start cpu_hog --threads 1
+	await_status 20 '.unwind[0].processes == 2 and .unwind[0].modules >= 3'
+	[ "$(unwind_status bytes)" -le "$(unwind_status bytes_max)" ]
+}
+
+# Cut, with sections that overlap, that are endless, that lie outside: at most the symbolizer ends.
+@test "malformed files: the daemon lives, says so, and other files have their tables" {
+	local i
+	mkdir "$WORK/damaged"
+	for ((i = 0; i < 60; i++)); do
+		cp /usr/bin/env "$WORK/damaged/$i"
+		case $((i % 4)) in
+		0) truncate -s $((4096 + i * 700)) "$WORK/damaged/$i" ;;
+		1) dd if=/dev/urandom of="$WORK/damaged/$i" bs=1 seek=64 count=$((i * 20)) conv=notrunc status=none ;;
+		2) dd if=/dev/urandom of="$WORK/damaged/$i" bs=64 seek=$((i * 10)) count=40 conv=notrunc status=none ;;
+		3)
+			# the section headers: where they are, and how many
+			printf '\377\377\377\177' | dd of="$WORK/damaged/$i" bs=1 seek=$((40 + i % 24)) conv=notrunc status=none
+			;;
+		esac
+	done
+	begin
+	start mapper "$WORK"/damaged/*
+	await_status 60 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
+	[ "$(unwind_status modules)" -ge 3 ]
+	start cpu_hog --threads 1
+	await_status 20 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
+	kill -0 "$DAEMON"
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+}
+
+@test "a file that is cut while its table is made" {
+	begin
+	cp "$(ldd "$(readlink -f /usr/bin/clang-14)" | awk '/libLLVM/ { print $3; exit }')" "$WORK/large"
+	start mapper "$WORK/large"
+	truncate -s 100000 "$WORK/large"
+	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
+	[ "$(unwind_status modules)" -ge 3 ]
+	kill -0 "$DAEMON"
+}
