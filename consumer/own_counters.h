@@ -19,7 +19,9 @@ enum own_counter {
 	OWN_GRANTS,          /* kernel triggers on descriptors that bourdon-grant passed */
 	OWN_GRANTS_REFUSED,  /* or did not pass, or the kernel did not arm */
 	OWN_RELOADS,
-	OWN_RELOADS_REFUSED, /* for a mistake in the configuration */
+	OWN_RELOADS_REFUSED,     /* for a mistake in the configuration */
+	OWN_SYMBOLIZERS,         /* started, to name frames */
+	OWN_SYMBOLIZER_REQUESTS, /* to them */
 	OWN_COUNTERS,
 };
 

@@ -6,7 +6,9 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "common/thread.h"
+#include "consumer/debug_files.h"
 #include "consumer/heap.h"
+#include "consumer/jit_map.h"
 #include "consumer/store.h"
 
 #include <string.h>
@@ -37,7 +39,7 @@ struct store_thread {
 	const struct pinned *pinned;
 	const struct settings *where;
 	struct own_counters *own_counters;
-	int spawner_socket;
+	struct naming naming;
 	struct mappings *mappings;
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
@@ -136,7 +138,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 
 	walk_mappings(thread);
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
-				 thread->spawner_socket, naming_deadline(thread), &resolved);
+				 &thread->naming, naming_deadline(thread), &resolved);
 	if (result < 0) {
 		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
 		store_give_up_capture(thread->store, capture->capture_id);
@@ -300,7 +302,11 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->where = settings->where;
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	thread->spawner_socket = settings->spawner_socket;
+	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
+					  .build_ids = build_ids_new(),
+					  .counters = settings->own_counters,
+					  .debug_root = DEBUG_ROOT,
+					  .jit_map_directory = JIT_MAP_DIRECTORY };
 	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
@@ -312,10 +318,12 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	else
 		result = store_open(&thread->store, settings->where->state_dir, settings->database_bytes_max,
 				    &thread->give_up_ns);
-	if (result < 0)
+	if (result < 0) {
 		store_thread_stop(thread, 0);
-	else
-		*ret_thread = thread;
+		return result;
+	}
+	thread->naming.known = store_known_frames(thread->store);
+	*ret_thread = thread;
 	return result;
 }
 
@@ -443,6 +451,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	cleanup_close(&thread->reload_fd);
 	store_close(thread->store);
 	mappings_free(thread->mappings);
+	build_ids_free(thread->naming.build_ids);
 	kernel_symbols_close(&thread->symbols);
 	pthread_mutex_destroy(&thread->lock);
 	pthread_cond_destroy(&thread->changed);

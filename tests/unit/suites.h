@@ -5,12 +5,15 @@
 
 #include <check.h>
 
+Suite *build_ids_suite(void);
 Suite *capture_suite(void);
 Suite *cause_suite(void);
 Suite *cgroup_suite(void);
 Suite *comm_trie_suite(void);
 Suite *confinement_suite(void);
 Suite *cpus_suite(void);
+Suite *debug_files_suite(void);
+Suite *demangle_suite(void);
 Suite *elf_symbols_suite(void);
 Suite *escape_suite(void);
 Suite *files_suite(void);
@@ -21,13 +24,17 @@ Suite *watches_suite(void);
 Suite *hash_index_suite(void);
 Suite *heap_suite(void);
 Suite *ini_suite(void);
+Suite *jit_map_suite(void);
 Suite *kernel_symbols_suite(void);
 Suite *kernel_version_suite(void);
 Suite *manifest_suite(void);
 Suite *mappings_suite(void);
+Suite *module_suite(void);
 Suite *options_suite(void);
 Suite *pass_fd_suite(void);
 Suite *patterns_suite(void);
+Suite *perf_map_suite(void);
+Suite *pieces_suite(void);
 Suite *process_events_suite(void);
 Suite *psi_suite(void);
 Suite *records_suite(void);
@@ -42,6 +49,7 @@ Suite *stacks_suite(void);
 Suite *stall_clocks_suite(void);
 Suite *status_line_suite(void);
 Suite *store_suite(void);
+Suite *symbolizer_suite(void);
 Suite *targets_suite(void);
 Suite *units_suite(void);
 Suite *usage_suite(void);
