@@ -30,6 +30,8 @@ struct run {
 	bool no_more;      /* symbolizers */
 	uint32_t *pending; /* the places of the module in hand that are to be asked for */
 	uint32_t pending_count, pending_room;
+	struct stat file; /* the module's, with or without a debug file of its build id */
+	bool has_debug_file;
 };
 
 /* ---- what is found out ---- */
@@ -200,30 +202,42 @@ static int find_pending(struct run *run, uint32_t module)
 }
 
 /*
- * Takes what earlier captures found. Where they found no source place and there is a debug file, which there
- * may not have been then, the place is asked for again.
+ * Takes what earlier captures found. Where they found no name, or no source place and there is a debug file,
+ * which there may not have been then, the place is asked for again, unless that was in vain before.
  */
-static int reuse(struct run *run, const char *build_id, bool has_debug_file)
+static int reuse(struct run *run, const char *build_id)
 {
 	const struct known_frames *known = &run->naming->known;
 	uint32_t left = 0;
 
-	for (uint32_t i = 0; known->find && i < run->pending_count; i++) {
+	for (uint32_t i = 0; i < run->pending_count; i++) {
 		uint32_t place = run->pending[i];
+		int64_t offset = run->resolved->frames[place].offset;
 		struct chain chain = chain_of(run->resolved, place);
+		bool settled =
+			known_files_is_settled(run->naming->files, &run->file, run->has_debug_file, offset);
 		int result;
 
-		chain.wants_file = has_debug_file;
-		result = known->find(known->user, build_id, run->resolved->frames[place].offset, take_name,
-				     &chain);
+		chain.wants_file = run->has_debug_file && !settled;
+		result = known->find ? known->find(known->user, build_id, offset, take_name, &chain) : 0;
 		if (result == -ENOMEM)
 			return result;
-		if (!chain.count)
+		if (!chain.count && !settled)
 			run->pending[left++] = place;
 	}
-	if (known->find)
-		run->pending_count = left;
+	run->pending_count = left;
 	return 0;
+}
+
+static void settle(struct run *run)
+{
+	for (uint32_t i = 0; i < run->pending_count; i++) {
+		const struct resolved_frame *frame = &run->resolved->frames[run->pending[i]];
+
+		if (!frame->function || !frame->file)
+			known_files_settle(run->naming->files, &run->file, run->has_debug_file,
+					   frame->offset);
+	}
 }
 
 /* ---- files ---- */
@@ -292,10 +306,9 @@ static int add_debug_files(struct run *run, const char *path, int by_id, struct 
 	return result;
 }
 
-/* Reads nothing of the file itself. -errno: the symbolizer is of no use any more, or no memory. */
-static int ask_about_file(struct run *run, struct resolved_module *module, int elf, const struct stat *at)
+/* -errno: the symbolizer is of no use any more, or no memory. */
+static int ask_about_file(struct run *run, struct resolved_module *module, int elf)
 {
-	const char *root = run->naming->debug_root;
 	bool is_new = !module->build_id[0];
 	struct symbolize_module answer;
 	int result, debug_file;
@@ -305,40 +318,46 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	if (result < 0 || !answer.readable)
 		return result;
 	write_hexadecimal(answer.build_id, answer.build_id_bytes, module->build_id);
-	build_ids_add(run->naming->build_ids, at, module->build_id);
-	debug_file = debug_file_open_by_id(root, module->build_id);
-	if (is_new)
-		result = reuse(run, module->build_id, debug_file >= 0);
+	known_files_add(run->naming->files, &run->file, module->build_id);
+	debug_file = debug_file_open_by_id(run->naming->debug_root, module->build_id);
+	run->has_debug_file = debug_file >= 0;
+	if (is_new && module->build_id[0])
+		result = reuse(run, module->build_id);
 	if (result < 0 || !run->pending_count) {
 		cleanup_close(&debug_file);
 		return result;
 	}
 	result = add_debug_files(run, module->path, debug_file, &answer);
-	return result < 0 ? result : ask_pending(run, SYMBOLIZE_NAMES, -1);
+	if (!result)
+		result = ask_pending(run, SYMBOLIZE_NAMES, -1);
+	if (!result)
+		settle(run);
+	return result;
 }
 
 static int name_file(struct run *run, uint32_t position)
 {
 	struct resolved_module *module = &run->resolved->modules[position];
-	struct stat at = { 0 };
-	_cleanup_close_ int elf = open_mapped(module->file, &at);
-	const char *remembered;
+	_cleanup_close_ int elf = open_mapped(module->file, &run->file);
+	const char *build_id;
 	int result = 0;
 
 	if (elf < 0)
 		return 0; /* not readable for us, or not the file that was mapped: it stays path+0xoffset */
-	remembered = build_ids_find(run->naming->build_ids, &at);
-	if (remembered) {
-		_cleanup_close_ int debug_file = debug_file_open_by_id(run->naming->debug_root, remembered);
+	build_id = known_files_build_id(run->naming->files, &run->file);
+	if (build_id) {
+		_cleanup_close_ int debug_file = debug_file_open_by_id(run->naming->debug_root, build_id);
 
-		strcpy(module->build_id, remembered);
-		result = reuse(run, remembered, debug_file >= 0);
+		run->has_debug_file = debug_file >= 0;
+		strcpy(module->build_id, build_id);
+		result = reuse(run, build_id);
 	}
 	if (!result && run->pending_count && !need_symbolizer(run))
-		result = ask_about_file(run, module, elf, &at);
+		result = ask_about_file(run, module, elf);
 	if (!module->build_id[0])
 		snprintf(module->version, sizeof(module->version), "%" PRIu64 ".%09ld-%" PRIu64,
-			 (uint64_t)at.st_mtim.tv_sec, at.st_mtim.tv_nsec, (uint64_t)at.st_size);
+			 (uint64_t)run->file.st_mtim.tv_sec, run->file.st_mtim.tv_nsec,
+			 (uint64_t)run->file.st_size);
 	return result;
 }
 

@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_NAMING_H
 #define BOURDON_CONSUMER_NAMING_H
 
-#include "consumer/build_ids.h"
+#include "consumer/known_files.h"
 #include "consumer/own_counters.h"
 #include "consumer/resolve.h"
 
@@ -35,7 +35,7 @@ struct known_frames {
 struct naming {
 	int spawner_socket;
 	struct known_frames known;                  /* find may be NULL */
-	struct build_ids *build_ids;                /* or NULL */
+	struct known_files *files;                  /* or NULL */
 	struct own_counters *counters;              /* or NULL */
 	const char *debug_root, *jit_map_directory; /* DEBUG_ROOT, JIT_MAP_DIRECTORY */
 };

@@ -303,7 +303,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
-					  .build_ids = build_ids_new(),
+					  .files = known_files_new(),
 					  .counters = settings->own_counters,
 					  .debug_root = DEBUG_ROOT,
 					  .jit_map_directory = JIT_MAP_DIRECTORY };
@@ -451,7 +451,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	cleanup_close(&thread->reload_fd);
 	store_close(thread->store);
 	mappings_free(thread->mappings);
-	build_ids_free(thread->naming.build_ids);
+	known_files_free(thread->naming.files);
 	kernel_symbols_close(&thread->symbols);
 	pthread_mutex_destroy(&thread->lock);
 	pthread_cond_destroy(&thread->changed);

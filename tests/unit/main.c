@@ -48,7 +48,7 @@ static Suite *(*const suites[])(void) = {
 	module_suite,
 	perf_map_suite,
 	symbolizer_suite,
-	build_ids_suite,
+	known_files_suite,
 	debug_files_suite,
 	jit_map_suite,
 	resolve_suite,

@@ -5,7 +5,6 @@
 
 #include <check.h>
 
-Suite *build_ids_suite(void);
 Suite *capture_suite(void);
 Suite *cause_suite(void);
 Suite *cgroup_suite(void);
@@ -27,6 +26,7 @@ Suite *ini_suite(void);
 Suite *jit_map_suite(void);
 Suite *kernel_symbols_suite(void);
 Suite *kernel_version_suite(void);
+Suite *known_files_suite(void);
 Suite *manifest_suite(void);
 Suite *mappings_suite(void);
 Suite *module_suite(void);

@@ -872,7 +872,7 @@ START_TEST(what_is_known_is_not_asked_again)
 
 	make_symbols_scene(&scene, "dwarf5", "dwarf5", "place_spin");
 	scene.naming.known = (struct known_frames){ remember, &memory };
-	scene.naming.build_ids = build_ids_new();
+	scene.naming.files = known_files_new();
 	scene.naming.counters = &counters;
 	for (int round = 0; round < 3; round++) {
 		const struct resolved_frame *outer;
@@ -896,14 +896,47 @@ START_TEST(what_is_known_is_not_asked_again)
 	}
 	ck_assert_uint_eq(own_counted(&counters, OWN_SYMBOLIZERS), 1);
 	ck_assert_uint_eq(own_counted(&counters, OWN_SYMBOLIZER_REQUESTS), 1);
-	/* a place that had no name is asked for every time */
+	/* a place that had no name is asked for again */
 	memory.result = -ENOENT;
 	actor = resolve_with(&scene, HONEST, &said);
 	expect_chain(&scene, frame_at(&scene, 0, 0));
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
 	free((char *)memory.build_id);
-	build_ids_free(scene.naming.build_ids);
+	known_files_free(scene.naming.files);
 	scene_free(&scene);
+}
+END_TEST
+
+/* Of a place that has no name the symbolizer says so once, as long as there is no debug file that may. */
+START_TEST(in_vain_once_is_enough)
+{
+	_cleanup_free_ char *root = directory_make();
+	struct memory memory = { .result = -ENOENT };
+	struct actor actor;
+	struct scene scene;
+
+	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
+	scene.naming.known = (struct known_frames){ remember, &memory };
+	scene.naming.files = known_files_new();
+	scene.naming.debug_root = root;
+	for (int round = 0; round < 4; round++) {
+		char *said;
+
+		if (round == 2)
+			install_debug_file(root, module_at(&scene, 0, 0)->build_id);
+		resolved_free(&scene.resolved);
+		actor = resolve_with(&scene, HONEST, &said);
+		ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], round != 1);
+		if (round < 2)
+			ck_assert_int_eq(frame_at(&scene, 0, 0)->function_offset, -1);
+		else
+			expect_chain(&scene, frame_at(&scene, 0, 0));
+		free((char *)memory.build_id);
+		free(said);
+	}
+	known_files_free(scene.naming.files);
+	scene_free(&scene);
+	directory_remove(root);
 }
 END_TEST
 
@@ -917,7 +950,7 @@ START_TEST(a_debug_file_that_came_later)
 
 	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
 	scene.naming.known = (struct known_frames){ remember, &memory };
-	scene.naming.build_ids = build_ids_new();
+	scene.naming.files = known_files_new();
 	scene.naming.debug_root = root;
 	actor = resolve_with(&scene, HONEST, &said);
 	ck_assert_str_eq(frame_at(&scene, 0, 0)->function, "outer");
@@ -930,7 +963,7 @@ START_TEST(a_debug_file_that_came_later)
 	expect_chain(&scene, frame_at(&scene, 0, 0));
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
 	free((char *)memory.build_id);
-	build_ids_free(scene.naming.build_ids);
+	known_files_free(scene.naming.files);
 	scene_free(&scene);
 	directory_remove(root);
 }
@@ -1042,6 +1075,7 @@ Suite *resolve_suite(void)
 	tcase_add_test(names, a_separate_debug_file);
 	tcase_add_test(names, a_linked_debug_file);
 	tcase_add_test(names, what_is_known_is_not_asked_again);
+	tcase_add_test(names, in_vain_once_is_enough);
 	tcase_add_test(names, a_debug_file_that_came_later);
 	tcase_add_test(names, jit_code);
 	tcase_add_test(names, jit_code_of_two_processes);
