@@ -20,6 +20,9 @@ static void on_signal(int)
 /* In a function that is inlined once: the place is known by this name, which is no function's. */
 #define PLACE(name) __asm__ volatile(".globl place_" name "\nplace_" name ": nop")
 
+/* Makes a frame in a function that calls nobody, so that a walk over frames finds its caller. */
+#define FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
+
 /* A function that a program in Rust would have. */
 #define RUST(function, name)                                                                                 \
 	extern "C" int function(int x) __asm__(name);                                                        \
@@ -63,7 +66,7 @@ template <typename Number> INLINED void twice(Number &number, unsigned int round
 __attribute__((noinline)) unsigned long outer(unsigned int rounds)
 {
 	Counter counter = { rounds };
-
+	FRAME();
 	PLACE("outer");
 	twice(counter, rounds);
 	return counter.value;
