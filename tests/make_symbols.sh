@@ -6,7 +6,7 @@
 #
 #   dwarf4, dwarf5, clang   within the file; clang's without .debug_aranges
 #   compressed              likewise, its sections deflated
-#   stripped                nothing; stripped.debug has it, and the same build id
+#   stripped                nothing; stripped.debug has it, and the same build id, which is in stripped.id
 #   linked                  nothing, and no build id; linked.debug has it, which the link names
 #   packed                  nothing but the symbols, in .gnu_debugdata
 #   shared                  what it has in common with another program is in shared.alternate, made by dwz
@@ -28,6 +28,7 @@ compile "$CXX" compressed -g -gz=zlib -Wl,--build-id=sha1
 compile "$CXX" unlinked -g -Wl,--build-id=none
 compile "$CXX" other -gdwarf-4 -DOTHER
 
+readelf --notes dwarf5 | sed -n 's/.*Build ID: //p' > stripped.id
 objcopy --only-keep-debug dwarf5 stripped.debug
 strip --strip-all -o stripped dwarf5
 

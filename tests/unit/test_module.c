@@ -382,9 +382,7 @@ static void survive(int fd, const struct symbolize_request *request)
 START_TEST(what_is_no_elf)
 {
 	static const char *const texts[] = { "", "x", "just a text that is long enough for a header or two\n",
-					     "\x7f"
-					     "ELF",
-					     "!<arch>\n" };
+					     ELFMAG, "!<arch>\n" };
 
 	ck_assert_ptr_null(module_open(memory_file(texts[0], strlen(texts[0]))));
 	ck_assert_ptr_null(module_open(memory_file(texts[1], strlen(texts[1]))));

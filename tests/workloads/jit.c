@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * jit makes CPU pressure in code that it writes itself, as a runtime does, and says in /tmp/perf-PID.map what the
- * code is called: Jit::spin. More lines on request, before that one, about code that is nowhere.
+ * jit makes CPU pressure in code that it writes itself, as a runtime does, and says in /tmp/perf-PID.map what
+ * the code is called: Jit::spin. More lines on request, before that one, about code that is nowhere.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -19,12 +19,12 @@
 /* A frame, then count down what the first argument says. */
 static const unsigned char code[] = {
 #if defined(__x86_64__)
-	0x55,		  /* push %rbp */
+	0x55,             /* push %rbp */
 	0x48, 0x89, 0xe5, /* mov %rsp, %rbp */
-	0xff, 0xcf,	  /* dec %edi */
-	0x75, 0xfc,	  /* jnz to the dec */
-	0x5d,		  /* pop %rbp */
-	0xc3,		  /* ret */
+	0xff, 0xcf,       /* dec %edi */
+	0x75, 0xfc,       /* jnz to the dec */
+	0x5d,             /* pop %rbp */
+	0xc3,             /* ret */
 #elif defined(__aarch64__)
 	0xfd, 0x7b, 0xbf, 0xa9, /* stp x29, x30, [sp, -16]! */
 	0xfd, 0x03, 0x00, 0x91, /* mov x29, sp */
@@ -93,6 +93,7 @@ int main(int count, char **arguments)
 	const struct sigaction action = { .sa_handler = on_signal };
 	unsigned long long seconds = 60, lines = 0;
 	int words, parsed, result;
+	void (*spin)(uint32_t rounds);
 	void *at = NULL;
 	char path[64];
 
@@ -119,7 +120,8 @@ int main(int count, char **arguments)
 	alarm((unsigned int)seconds);
 	puts("ready");
 	fflush(stdout);
-	burn((void (*)(uint32_t))(uintptr_t)at);
+	memcpy(&spin, &at, sizeof(spin));
+	burn(spin);
 	unlink(path);
 	return EXIT_DONE;
 }
