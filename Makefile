@@ -27,7 +27,7 @@ OPTIMIZE = -O2 -g
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -isystem $(B)/skeleton
 CFLAGS += -std=gnu11 $(OPTIMIZE) $(WARNINGS) $(HARDENING) -pthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
-LIBS = -lbpf -lelf -ldw -lcap-ng -lsqlite3 -linih -lnettle
+LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle
 
 BPF_FLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -I. $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
@@ -39,7 +39,8 @@ REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
-	$(UNWIND:%=$(B)/workloads/unwind_%)
+	$(UNWIND:%=$(B)/workloads/unwind_%) \
+	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing \
 	unwind_table)
@@ -78,13 +79,20 @@ clang            compiles the in-kernel programs
 bpftool          links them into one object, and makes its skeleton
 libbpf-dev       loads them, and reads their maps
 libelf-dev       symbols of ELF files, in the symbolizer
-libdw-dev        build ids of ELF files, in the symbolizer
+libdw-dev        DWARF, and what ELF files say of each other, in the symbolizer
+liblzma-dev      unpacks the symbols that some ELF files carry packed (.gnu_debugdata), in the symbolizer
+zlib1g-dev       the CRC by which a file names its debug file (.gnu_debuglink), in the symbolizer
+libiberty-dev    names of C++ and Rust functions as they were written, in the symbolizer
 libcap-ng-dev    gives capabilities up
 libseccomp-dev   compiles the system-call policies (at build time)
 libsqlite3-dev   the database
 libinih-dev      reads INI files
 nettle-dev       SHA-256, of the loaded object and of stacks
 check            unit tests
+g++              a program with inlined functions and templates, which the tests look for
+dwz              makes debug files that share an alternate one, in the tests
+xz-utils         packs symbols into an ELF file, in the tests
+binutils         takes symbols out of ELF files, and links them, in the tests
 bats             end-to-end tests
 sqlite3          reads the database, in the tests; and is a target of theirs
 openssl          a target without frame pointers, whose loops are assembler code, in the tests
@@ -226,7 +234,7 @@ $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(COMMON))
 # ---- tests ----
 
 $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
-$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp
+$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
 	$(link)
 
 # A profile must find the workloads' functions under their own names, with frame pointers.
@@ -275,6 +283,14 @@ $(UNWIND_LIBRARIES): $(B)/workloads/unwind_%.so: $(wildcard $(UNWIND_PATH)/*)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared -Wl,-soname,$(@F) \
 		$(UNWIND_PATH)/$(or $(UNWIND_SOURCE_$*),$*.c) -o $@
+
+$(B)/workloads/%: tests/workloads/%.cc
+	@mkdir -p $(@D)
+	$(call say,CXX,$<) $(CXX) -std=c++17 $(OPTIMIZE) -Wall -Wextra -Werror -fPIE $(WORKLOAD_FLAGS) -pie -MMD -MP -MF $@.d $< -o $@
+
+# That program once more, in every way in which symbols come. Not by the compilers of this build: its answers are known.
+$(B)/symbols/made: tests/make_symbols.sh tests/workloads/inlines.cc
+	$(call say,SYMBOLS,$(@D)) CXX=g++ CLANG=$(CLANG) $< tests/workloads/inlines.cc $(@D) && touch $@
 
 $(B)/tools/%: tests/tools/%.c $(BASICS)
 	@mkdir -p $(@D)
@@ -333,7 +349,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 fuzz:
 	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
-	$(Q)tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
+	$(Q)CC=gcc CLANG=$(CLANG) tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
 
 fuzzers: $(FUZZERS) $(B)/make_seeds
 

@@ -30,6 +30,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_WATCH_SUPPRESSED] = { "watch-suppressed", "trigger" },
 	[LOSS_CPUS_UNSAMPLED] = { "cpus-unsampled", "cpu" },
 	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
+	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
 };
 
 const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled" };

@@ -34,6 +34,7 @@ enum loss {
 	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that cooldown kept from one */
 	LOSS_CPUS_UNSAMPLED,    /* CPUs that were online without a clock, at the most */
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
+	LOSS_SYMBOLIZER,        /* symbolizers that ended early, or that were not to be had */
 	LOSS_REASONS,
 };
 

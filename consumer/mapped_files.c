@@ -131,44 +131,12 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
 
 /* ---- perf maps ---- */
 
-/* Anybody may write into /tmp: only what the process, or root, wrote for it is its perf map. */
-static int check_perf_map(int fd, uid_t uid)
-{
-	struct stat at;
-
-	if (fstat(fd, &at))
-		return -errno;
-	return S_ISREG(at.st_mode) && (at.st_uid == uid || !at.st_uid) &&
-			       !(at.st_mode & (S_IWGRP | S_IWOTH)) &&
-			       (uint64_t)at.st_size <= PERF_MAP_BYTES_MAX
-		       ? 0
-		       : -EACCES;
-}
-
-static int open_perf_map_here(uint32_t tgid, uid_t uid)
-{
-	_cleanup_close_ int fd = -EBADF;
-	char path[64];
-	int result;
-
-	snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", tgid);
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	result = fd < 0 ? -errno : check_perf_map(fd, uid);
-	return result < 0 ? result : TAKE_FD(fd);
-}
-
-int mapped_files_open_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns, uid_t uid,
-			       uint64_t deadline_ns)
+int mapped_files_ask_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns,
+			      uint64_t deadline_ns)
 {
 	const struct grant_request request = { .kind = GRANT_PERF_MAP,
 					       .tgid = tgid,
 					       .started_ns = started_ns };
-	_cleanup_close_ int fd = open_perf_map_here(tgid, uid);
-	int result;
 
-	if (fd >= 0 || !may_ask(files))
-		return TAKE_FD(fd);
-	fd = ask(files, &request, deadline_ns);
-	result = fd < 0 ? fd : check_perf_map(fd, uid);
-	return result < 0 ? result : TAKE_FD(fd);
+	return may_ask(files) ? ask(files, &request, deadline_ns) : -ENOENT;
 }

@@ -29,10 +29,10 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
 		      uint64_t deadline_ns, struct stat *ret_at);
 
 /*
- * Opens the perf map of a process of user `uid`: a regular file of that user or of root, which nobody else
- * may write. Deadline and result as above.
+ * Asks bourdon-grant for the perf map of a process. Whose it is, and whether it can be believed, is the
+ * caller's to check. Deadline and result as above.
  */
-int mapped_files_open_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns, uid_t uid,
-			       uint64_t deadline_ns);
+int mapped_files_ask_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns,
+			      uint64_t deadline_ns);
 
 #endif

@@ -14,4 +14,6 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_FILES_REFUSED] = "files-refused",
 	[OWN_RELOADS] = "reloads",
 	[OWN_RELOADS_REFUSED] = "reloads-refused",
+	[OWN_SYMBOLIZERS] = "symbolizers",
+	[OWN_SYMBOLIZER_REQUESTS] = "symbolizer-requests",
 };

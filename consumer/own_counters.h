@@ -21,7 +21,9 @@ enum own_counter {
 	OWN_FILES_GRANTED,   /* mapped files and perf maps that bourdon-grant passed */
 	OWN_FILES_REFUSED,   /* or did not pass */
 	OWN_RELOADS,
-	OWN_RELOADS_REFUSED, /* for a mistake in the configuration */
+	OWN_RELOADS_REFUSED,     /* for a mistake in the configuration */
+	OWN_SYMBOLIZERS,         /* started, to name frames */
+	OWN_SYMBOLIZER_REQUESTS, /* to them */
 	OWN_COUNTERS,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * resolve.h owns the way from addresses to names: which module a frame lies in, at which offset, and what
- * the function there is called. It runs on the store thread, after a capture has ended.
+ * resolve.h owns the way from addresses to places: which module a frame lies in and at which offset. What is
+ * there naming.h finds out. It runs on the store thread, after a capture has ended.
  */
 #ifndef BOURDON_CONSUMER_RESOLVE_H
 #define BOURDON_CONSUMER_RESOLVE_H
@@ -18,7 +18,9 @@ enum module_kind {
 	MODULE_KERNEL_MODULE,
 	MODULE_FILE,
 	MODULE_VDSO,
+	MODULE_JIT, /* anonymous memory of one process, with a perf map */
 	MODULE_ANONYMOUS,
+	MODULE_NONE, /* no frame is in it any more */
 	MODULE_KINDS
 };
 extern const char *const module_kind_names[MODULE_KINDS];
@@ -27,16 +29,26 @@ struct resolved_module {
 	enum module_kind kind;
 	char *path;
 	struct mapped_file *file;                        /* MODULE_FILE */
+	uint32_t process;                                /* MODULE_JIT: position in the capture */
 	char build_id[2 * SYMBOLIZE_BUILD_ID_BYTES + 1]; /* "" where it is not known */
-	char version[64]; /* without a build id: what tells this file, or this boot's kernel module, from
-			     others */
+	char version[64]; /* without a build id: what tells this file, this boot's kernel module, or this
+			     process's code from others */
 };
+
+/*
+ * A function at a place. Those that are inlined there are frames of their own, behind all places: `inner`
+ * leads from the real function inwards.
+ */
 
 struct resolved_frame {
 	uint32_t module;
 	int64_t offset;          /* kernel: from _text; file: in the file; else the address */
 	char *function;          /* never NULL: module+0xoffset where there is no name */
 	int64_t function_offset; /* -1: no name */
+	char *file;              /* NULL: the source place is not known */
+	uint32_t line;
+	uint32_t inlined; /* 0: the real function; the innermost has the highest number */
+	uint32_t inner;   /* position of what is inlined here, 0 for nothing */
 };
 
 struct resolved {
@@ -44,23 +56,30 @@ struct resolved {
 	uint32_t modules_count, modules_room;
 	struct resolved_frame *frames;
 	uint32_t frames_count, frames_room;
-	uint32_t *of_stack_frame; /* for each of capture->stacks.frames, its position in frames */
-	uint16_t *depths;         /* for each stack, how many of its frames are believed */
-	uint32_t unresolved;      /* frames without a name */
+	uint32_t
+		*of_stack_frame; /* for each of capture->stacks.frames, the real function's position in frames
+				  */
+	uint16_t *depths;        /* for each stack, how many of its addresses are believed */
+	uint32_t unresolved;     /* places without a name */
+	uint32_t failures;       /* symbolizers that ended early, or that were not to be had */
 	struct hash_index modules_index, frames_index;
 };
+
+struct naming;
 
 /*
  * Resolves all stacks of a capture. A stack ends at its first user frame that lies in no mapping of the
  * process: what a walk by frame pointers finds behind it is made up by whoever uses the register otherwise.
- * `spawner_socket` gives symbolizers; one that dies costs the names of the
- * module that it had in hand, and is replaced, a few times. Names that are not there at `deadline_ns`
- * (CLOCK_MONOTONIC) are not waited for. 0 or -ENOMEM. The caller frees with resolved_free().
+ * Names that are not there at `deadline_ns` (CLOCK_MONOTONIC) are not waited for. 0 or -ENOMEM. The caller
+ * frees with resolved_free().
  */
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,
-		    struct mapped_files *files, const struct kernel_symbols *symbols,
-		    const struct manifest *manifest, int spawner_socket, uint64_t deadline_ns,
-		    struct resolved *ret_resolved);
+		    const struct kernel_symbols *symbols, const struct manifest *manifest,
+		    const struct naming *naming, uint64_t deadline_ns, struct resolved *ret_resolved);
 void resolved_free(struct resolved *resolved);
+
+/* For naming.c: the module of anonymous memory without a name; and a frame more. -ENOMEM, or 0. */
+int resolved_anonymous(struct resolved *resolved, uint32_t *ret_module);
+int resolved_add_frame(struct resolved *resolved, const struct resolved_frame *frame, uint32_t *ret_frame);
 
 #endif

@@ -7,6 +7,7 @@
 #include "common/schema.h"
 #include "common/version.h"
 #include "consumer/store_capture.h"
+#include "consumer/store_frames.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -27,6 +28,7 @@
 struct store {
 	struct sql sql;
 	struct capture_statements statements;
+	sqlite3_stmt *find_frames;
 	sqlite3_int64 run_id;
 	uint64_t database_bytes_max, log_bytes_max;
 	char log_path[PATH_MAX];
@@ -90,7 +92,9 @@ static int evict_oldest(struct store *store)
 			"DELETE FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM sample UNION ALL "
 			"SELECT stack_id FROM thread_state WHERE stack_id IS NOT NULL);"
 			"DELETE FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM stack);"
-			"DELETE FROM frame WHERE frame_id NOT IN (SELECT frame_id FROM stack_frame);"
+			/* all functions at one place, or none: who asks for them again gets them all */
+			"DELETE FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM "
+			"stack_frame JOIN frame USING(frame_id));"
 			"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
 			"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM sample UNION "
 			"ALL "
@@ -222,6 +226,8 @@ static int open_database(struct store *store, const char *path)
 		result = limit_size(store);
 	if (!result)
 		result = store_capture_prepare(&store->sql, &store->statements);
+	if (!result)
+		result = store_frames_prepare(&store->sql, &store->find_frames);
 	return result;
 }
 
@@ -429,6 +435,18 @@ int store_give_up_capture(struct store *store, int64_t capture_id)
 		result = sql_run(&store->sql, statement, NULL, "i", capture_id);
 	sqlite3_finalize(statement);
 	return result;
+}
+
+static int find_known(void *user, const char *build_id, int64_t offset, frame_name_take take, void *taker)
+{
+	struct store *store = user;
+
+	return store_frames_find(store->find_frames, build_id, offset, take, taker);
+}
+
+struct known_frames store_known_frames(struct store *store)
+{
+	return (struct known_frames){ .find = find_known, .user = store };
 }
 
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,

@@ -9,7 +9,7 @@
 
 #include "consumer/capture.h"
 #include "consumer/mappings.h"
-#include "consumer/resolve.h"
+#include "consumer/naming.h"
 
 #include <stdatomic.h>
 
@@ -43,6 +43,9 @@ int store_limit(struct store *store, uint64_t bytes_max);
 /* Writes the row of a capture that has just fired. 0 or -errno. */
 int store_begin_capture(struct store *store, const struct capture_cause *cause, uint64_t history_ns,
 			int64_t *ret_capture_id);
+
+/* What the captures in this database say of places: for naming.h. Valid as long as the store. */
+struct known_frames store_known_frames(struct store *store);
 
 /*
  * Writes everything of a capture that has ended, in one transaction, and removes the oldest captures where

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store_capture.h"
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "consumer/cause.h"
 
@@ -19,11 +20,12 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "ON CONFLICT DO UPDATE SET path = path RETURNING module_id" },
 		/* a name that was found later serves all captures */
 		{ &ret_statements->add_frame,
-		  "INSERT INTO frame(module_id, offset, function, function_offset) VALUES(?, ?, ?, nullif(?, "
-		  "-1)) "
-		  "ON CONFLICT DO UPDATE SET "
+		  "INSERT INTO frame(module_id, offset, inlined, function, function_offset, file, line) "
+		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0)) ON CONFLICT DO UPDATE SET "
 		  "function = iif(function_offset IS NULL, excluded.function, function), "
-		  "function_offset = ifnull(function_offset, excluded.function_offset) RETURNING frame_id" },
+		  "function_offset = ifnull(function_offset, excluded.function_offset), "
+		  "line = iif(file IS NULL, excluded.line, line), file = ifnull(file, excluded.file) "
+		  "RETURNING frame_id" },
 		{ &ret_statements->add_stack,
 		  "INSERT INTO stack(depth, truncated, unwinder, ended, fingerprint) "
 		  "VALUES(?, ?, ?, ?, ?) RETURNING stack_id" },
@@ -102,6 +104,8 @@ struct writing {
 	const struct mappings *mappings;
 	sqlite3_int64 capture_id;
 	sqlite3_int64 *modules, *frames, *stacks, *processes;
+	sqlite3_int64 *rows; /* of the stack in hand: its frames, leaf first */
+	uint32_t rows_count, rows_room;
 };
 
 static int write_frames(struct writing *writing)
@@ -112,6 +116,8 @@ static int write_frames(struct writing *writing)
 	for (uint32_t i = 0; i < resolved->modules_count && !result; i++) {
 		const struct resolved_module *module = &resolved->modules[i];
 
+		if (module->kind == MODULE_NONE)
+			continue;
 		result = sql_run(writing->sql, writing->statements->add_module, &writing->modules[i], "tttt",
 				 module->path, module->build_id, module->version,
 				 module_kind_names[module->kind]);
@@ -119,9 +125,10 @@ static int write_frames(struct writing *writing)
 	for (uint32_t i = 0; i < resolved->frames_count && !result; i++) {
 		const struct resolved_frame *frame = &resolved->frames[i];
 
-		result = sql_run(writing->sql, writing->statements->add_frame, &writing->frames[i], "iiti",
-				 (int64_t)writing->modules[frame->module], frame->offset, frame->function,
-				 frame->function_offset);
+		result = sql_run(writing->sql, writing->statements->add_frame, &writing->frames[i], "iiititi",
+				 (int64_t)writing->modules[frame->module], frame->offset,
+				 (int64_t)frame->inlined, frame->function, frame->function_offset,
+				 frame->file, (int64_t)frame->line);
 	}
 	return result;
 }
@@ -148,33 +155,52 @@ static const char *ended_name(const struct stack *stack)
 	return stack->ended < ARRAY_SIZE(names) ? names[stack->ended] : NULL;
 }
 
+/* The functions at one address: the innermost first, as the addresses of a stack are. */
+static int add_rows(struct writing *writing, uint32_t place)
+{
+	const struct resolved_frame *frames = writing->resolved->frames;
+	uint32_t count = 1, at = place;
+
+	while ((at = frames[at].inner))
+		count++;
+	if (array_make_room(writing->rows, writing->rows_count, writing->rows_room, count))
+		return -ENOMEM;
+	writing->rows_count += count;
+	at = place;
+	for (uint32_t i = 1; i <= count; i++, at = frames[at].inner)
+		writing->rows[writing->rows_count - i] = writing->frames[at];
+	return 0;
+}
+
 static int write_stack(struct writing *writing, uint32_t position)
 {
 	const struct stack *stack = &writing->capture->stacks.stacks[position];
-	uint32_t depth = writing->resolved->depths[position];
-	bool truncated = stack->truncated || depth < (uint32_t)stack->kernel_depth + stack->user_depth;
-	const uint32_t *frames = writing->resolved->of_stack_frame + stack->first;
+	uint32_t addresses = writing->resolved->depths[position];
+	bool truncated = stack->truncated || addresses < (uint32_t)stack->kernel_depth + stack->user_depth;
 	uint8_t digest[SHA256_DIGEST_SIZE], kind[3] = { stack->unwinder, truncated, stack->ended };
 	struct sha256_ctx context;
-	int result;
+	int result = 0;
 
+	writing->rows_count = 0;
+	for (uint32_t i = 0; i < addresses && !result; i++)
+		result = add_rows(writing, writing->resolved->of_stack_frame[stack->first + i]);
+	if (result < 0)
+		return result;
 	/* half of a SHA-256: what a hostile process puts on its stack cannot pass for another's */
 	sha256_init(&context);
 	sha256_update(&context, sizeof(kind), kind);
-	for (uint32_t i = 0; i < depth; i++)
-		sha256_update(&context, sizeof(sqlite3_int64), (const uint8_t *)&writing->frames[frames[i]]);
+	sha256_update(&context, writing->rows_count * sizeof(*writing->rows), (const uint8_t *)writing->rows);
 	sha256_digest(&context, sizeof(digest), digest);
 	result = sql_run(writing->sql, writing->statements->find_stack, &writing->stacks[position], "b",
 			 digest, sizeof(digest) / 2);
 	if (result < 0 || writing->stacks[position])
 		return result; /* known from another capture, with all its frames */
 	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iittb",
-			 (int64_t)depth, (int64_t)truncated, unwinder_name(stack), ended_name(stack), digest,
-			 sizeof(digest) / 2);
-	for (uint32_t i = 0; i < depth && !result; i++)
+			 (int64_t)writing->rows_count, (int64_t)truncated, unwinder_name(stack),
+			 ended_name(stack), digest, sizeof(digest) / 2);
+	for (uint32_t i = 0; i < writing->rows_count && !result; i++)
 		result = sql_run(writing->sql, writing->statements->add_stack_frame, NULL, "iii",
-				 (int64_t)writing->stacks[position], (int64_t)i,
-				 (int64_t)writing->frames[frames[i]]);
+				 (int64_t)writing->stacks[position], (int64_t)i, (int64_t)writing->rows[i]);
 	return result;
 }
 
@@ -223,6 +249,7 @@ static int write_rows(struct writing *writing)
 		result = sql_run(writing->sql, writing->statements->add_loss, NULL, "itit",
 				 (int64_t)writing->capture_id, loss_reasons[i].name,
 				 (int64_t)(i == LOSS_UNRESOLVED_FRAMES ? writing->resolved->unresolved
+					   : i == LOSS_SYMBOLIZER      ? writing->resolved->failures
 								       : capture->losses[i]),
 				 loss_reasons[i].unit);
 	return result;
@@ -355,12 +382,28 @@ static int write_capture(struct writing *writing)
 	return result;
 }
 
+/* How many frames all stacks have, with those that are inlined. */
+static uint64_t count_stack_frames(const struct capture *capture, const struct resolved *resolved)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < capture->stacks.count; i++)
+		for (uint32_t j = 0; j < resolved->depths[i]; j++) {
+			uint32_t at = resolved->of_stack_frame[capture->stacks.stacks[i].first + j];
+
+			do
+				count++;
+			while ((at = resolved->frames[at].inner));
+		}
+	return count;
+}
+
 /* What a row of each takes, pages half empty: on the large side. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
 	return capture->rows_count * 96UL + capture->pressure.count * 64UL + capture->usage.count * 384UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
-	       capture->stacks.frames_count * 16UL + resolved->frames_count * 128UL +
+	       count_stack_frames(capture, resolved) * 16UL + resolved->frames_count * 192UL +
 	       resolved->modules_count * 256UL + capture->processes_count * 256UL;
 }
 
@@ -378,11 +421,14 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 				   .resolved = resolved,
 				   .mappings = mappings,
 				   .modules = rows };
+	int result;
 
 	if (!rows)
 		return -ENOMEM;
 	writing.frames = writing.modules + resolved->modules_count;
 	writing.stacks = writing.frames + resolved->frames_count;
 	writing.processes = writing.stacks + capture->stacks.count;
-	return write_capture(&writing);
+	result = write_capture(&writing);
+	free(writing.rows);
+	return result;
 }

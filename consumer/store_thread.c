@@ -6,7 +6,9 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "common/thread.h"
+#include "consumer/debug_files.h"
 #include "consumer/heap.h"
+#include "consumer/jit_map.h"
 #include "consumer/store.h"
 
 #include <string.h>
@@ -38,7 +40,7 @@ struct store_thread {
 	const struct pinned *pinned;
 	const struct settings *where;
 	struct own_counters *own_counters;
-	int spawner_socket;
+	struct naming naming;
 	struct mappings *mappings;
 	struct mapped_files files;
 	struct unwind_tables *tables;
@@ -142,9 +144,8 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	int result, tries = 0;
 
 	walk_mappings(thread);
-	result = resolve_capture(capture, thread->mappings, &thread->files, &thread->symbols,
-				 &thread->pinned->manifest, thread->spawner_socket, naming_deadline(thread),
-				 &resolved);
+	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
+				 &thread->naming, naming_deadline(thread), &resolved);
 	if (result < 0) {
 		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
 		store_give_up_capture(thread->store, capture->capture_id);
@@ -308,9 +309,14 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->where = settings->where;
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	thread->spawner_socket = settings->spawner_socket;
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
 					       .own_counters = settings->own_counters };
+	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
+					  .mapped_files = &thread->files,
+					  .files = known_files_new(),
+					  .counters = settings->own_counters,
+					  .debug_root = DEBUG_ROOT,
+					  .jit_map_directory = JIT_MAP_DIRECTORY };
 	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
@@ -325,10 +331,12 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	else
 		result = store_open(&thread->store, settings->where->state_dir, settings->database_bytes_max,
 				    &thread->give_up_ns);
-	if (result < 0)
+	if (result < 0) {
 		store_thread_stop(thread, 0);
-	else
-		*ret_thread = thread;
+		return result;
+	}
+	thread->naming.known = store_known_frames(thread->store);
+	*ret_thread = thread;
 	return result;
 }
 
@@ -462,6 +470,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	store_close(thread->store);
 	unwind_tables_close(thread->tables);
 	mappings_free(thread->mappings);
+	known_files_free(thread->naming.files);
 	kernel_symbols_close(&thread->symbols);
 	pthread_mutex_destroy(&thread->lock);
 	pthread_cond_destroy(&thread->changed);

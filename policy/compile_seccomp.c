@@ -41,6 +41,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,7 +67,7 @@ static const struct constant {
 	CONSTANT(F_DUPFD_CLOEXEC), CONSTANT(F_GETFD), CONSTANT(F_GETFL), CONSTANT(F_GETLK), CONSTANT(F_SETFD),
 	CONSTANT(F_SETFL), CONSTANT(F_SETLK),
 	CONSTANT(CLONE_CHILD_CLEARTID), CONSTANT(CLONE_CHILD_SETTID),
-	CONSTANT(SIGABRT), CONSTANT(SIGCHLD),
+	CONSTANT(PRIO_PROCESS), CONSTANT(SIGABRT), CONSTANT(SIGCHLD),
 	CONSTANT(PR_SET_NO_NEW_PRIVS), CONSTANT(SECCOMP_SET_MODE_FILTER),
 #undef CONSTANT
 };

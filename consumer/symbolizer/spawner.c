@@ -16,9 +16,11 @@
 #include <sys/syscall.h>
 
 #define SPAWNER_FD 3
+#define NICE_NAMES 19
+#define NICE_TABLES 5
 
 /* SPAWNER: one request, one symbolizer, or word that there is none. -errno when nobody hears. */
-static int spawn(int control)
+static int spawn(int control, char work)
 {
 	int pair[2], result;
 	pid_t child;
@@ -29,6 +31,7 @@ static int spawn(int control)
 	if (!child) {
 		close(control);
 		close(pair[0]);
+		setpriority(PRIO_PROCESS, 0, work == SYMBOLIZER_TABLES ? NICE_TABLES : NICE_NAMES);
 		symbolizer_run(pair[1]);
 	}
 	/* a host without room for a process may have some for the next capture */
@@ -48,7 +51,7 @@ static void __attribute__((noreturn)) run(int control)
 	if (dup2(control, SPAWNER_FD) < 0 || syscall(SYS_close_range, SPAWNER_FD + 1, ~0U, 0))
 		_exit(EXIT_FAILED);
 	sigaction(SIGCHLD, &reap, NULL);
-	setpriority(PRIO_PROCESS, 0, 5); /* not before who is under pressure, and not never */
+	setpriority(PRIO_PROCESS, 0, NICE_TABLES);
 	if (privilege_drop_all())
 		_exit(EXIT_FAILED);
 	result = seccomp_install(spawner_filter, SPAWNER_FILTER_LENGTH, false);
@@ -57,7 +60,7 @@ static void __attribute__((noreturn)) run(int control)
 		_exit(EXIT_FAILED);
 	}
 	while (pass_fd_receive(SPAWNER_FD, &byte, 1, &fd) == 1)
-		if (spawn(SPAWNER_FD) < 0)
+		if (spawn(SPAWNER_FD, byte) < 0)
 			break;
 	_exit(EXIT_DONE);
 }
@@ -86,10 +89,10 @@ int spawner_start(int *ret_socket)
 	return 0;
 }
 
-int spawner_request(int socket, uint64_t deadline_ns)
+int spawner_request(int socket, enum symbolizer_work work, uint64_t deadline_ns)
 {
-	int fd = -EBADF, result = pass_fd_send(socket, "s", 1, -1);
-	char byte = 0;
+	char byte = (char)work;
+	int fd = -EBADF, result = pass_fd_send(socket, &byte, 1, -1);
 	ssize_t got;
 
 	if (!result)

@@ -5,8 +5,10 @@
 #include "common/log.h"
 #include "common/pass_fd.h"
 #include "common/seccomp.h"
-#include "consumer/symbolizer/elf_symbols.h"
+#include "consumer/symbolizer/module.h"
+#include "consumer/symbolizer/perf_map.h"
 #include "consumer/symbolizer/table_stream.h"
+#include "consumer/symbolizer/text.h"
 #include "policy/symbolizer.h"
 
 #include <string.h>
@@ -15,16 +17,67 @@
 #define MEMORY_BYTES_MAX (2UL << 30) /* address space: files are mapped whole */
 #define CPU_SECONDS_MAX 10UL
 
-static bool is_request(const struct symbolize_request *request, size_t bytes)
+/* ---- the symbolizer's side ---- */
+
+static bool is_request(const struct symbolize_request *request, size_t bytes, bool has_fd)
 {
 	if (bytes < SYMBOLIZE_REQUEST_BYTES(0) || request->count > SYMBOLIZE_BATCH ||
 	    bytes != SYMBOLIZE_REQUEST_BYTES(request->count))
 		return false;
-	return request->kind == SYMBOLIZE_TABLE ? !request->count
-						: request->kind == SYMBOLIZE_NAMES && request->count;
+	switch (request->kind) {
+	case SYMBOLIZE_NAMES:
+		return request->count && !has_fd;
+	case SYMBOLIZE_PERF_MAP:
+		return request->count && has_fd;
+	case SYMBOLIZE_TABLE:
+	case SYMBOLIZE_MODULE:
+	case SYMBOLIZE_DEBUG_FILE:
+		return !request->count && has_fd;
+	default:
+		return false;
+	}
 }
 
-/* SYMBOLIZER */
+static size_t answer_names(struct module *module, const struct symbolize_request *request,
+			   struct symbolize_reply *ret_reply)
+{
+	if (module)
+		return module_name(module, request, ret_reply);
+	ret_reply->count = ret_reply->frames_count = 0;
+	memset(ret_reply->depths, 0, sizeof(ret_reply->depths));
+	return offsetof(struct symbolize_reply, text);
+}
+
+ssize_t symbolizer_answer(struct symbolizer *symbolizer, const struct symbolize_request *request,
+			  size_t bytes, int fd, union symbolizer_answer *ret_answer)
+{
+	_cleanup_close_ int file = fd;
+
+	if (!is_request(request, bytes, fd >= 0) || request->kind == SYMBOLIZE_TABLE)
+		return -EBADMSG;
+	switch (request->kind) {
+	case SYMBOLIZE_NAMES:
+		return (ssize_t)answer_names(symbolizer->module, request, &ret_answer->names);
+	case SYMBOLIZE_PERF_MAP:
+		return (ssize_t)perf_map_name(file, request, &ret_answer->names);
+	case SYMBOLIZE_MODULE:
+		module_close(symbolizer->module);
+		symbolizer->module = module_open(TAKE_FD(file));
+		break;
+	default:
+		if (symbolizer->module)
+			module_add_file(symbolizer->module, TAKE_FD(file));
+		break;
+	}
+	module_describe(symbolizer->module, &ret_answer->module);
+	return sizeof(ret_answer->module);
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+	module_close(TAKE_PTR(symbolizer->module));
+}
+
 static int confine(void)
 {
 	const struct rlimit memory = { MEMORY_BYTES_MAX, MEMORY_BYTES_MAX };
@@ -38,7 +91,9 @@ static int confine(void)
 
 void symbolizer_run(int socket)
 {
-	static struct symbolize_reply reply; /* too large for the stack; one process, one request at a time */
+	static union symbolizer_answer
+		answer; /* too large for the stack; one process, one request at a time */
+	struct symbolizer symbolizer = { .module = NULL };
 	struct symbolize_request request;
 	int result = confine();
 
@@ -47,54 +102,119 @@ void symbolizer_run(int socket)
 		_exit(EXIT_FAILED);
 	}
 	for (;;) {
-		_cleanup_close_ int elf = -EBADF;
-		ssize_t got = pass_fd_receive(socket, &request, sizeof(request), &elf);
+		int fd = -EBADF;
+		ssize_t got = pass_fd_receive(socket, &request, sizeof(request), &fd), bytes;
 
-		if (got <= 0 || elf < 0 || !is_request(&request, (size_t)got))
+		if (got <= 0)
 			_exit(got == 0 ? EXIT_DONE : EXIT_FAILED);
-		if (request.kind == SYMBOLIZE_TABLE
-			    ? table_send(socket, elf)
-			    : pass_fd_send(socket, &reply, elf_symbols_answer(elf, &request, &reply), -1))
+		if (is_request(&request, (size_t)got, fd >= 0) && request.kind == SYMBOLIZE_TABLE) {
+			_cleanup_close_ int file = fd;
+
+			if (table_send(socket, file))
+				_exit(EXIT_FAILED);
+			continue;
+		}
+		bytes = symbolizer_answer(&symbolizer, &request, (size_t)got, fd, &answer);
+		if (bytes < 0 || pass_fd_send(socket, &answer, (size_t)bytes, -1))
 			_exit(EXIT_FAILED);
 	}
+}
+
+/* ---- the consumer's side ---- */
+
+/* Whether that many bytes of the text are there and are fit to be a name. */
+static bool is_text(const struct symbolize_reply *reply, size_t text_bytes, uint32_t at, uint32_t bytes)
+{
+	if (bytes > SYMBOLIZE_NAME_BYTES || at > text_bytes || bytes > text_bytes - at)
+		return false;
+	for (uint32_t i = 0; i < bytes; i++)
+		if (text_is_control(reply->text[at + i]))
+			return false;
+	return true;
+}
+
+static bool is_frame(const struct symbolize_reply *reply, size_t text_bytes, uint32_t position, bool is_alone)
+{
+	const struct symbolize_frame *frame = &reply->frames[position];
+
+	return is_text(reply, text_bytes, frame->name, frame->name_bytes) &&
+	       is_text(reply, text_bytes, frame->file, frame->file_bytes) &&
+	       (frame->name_bytes || is_alone) && frame->line <= INT32_MAX &&
+	       frame->function_offset <= INT64_MAX;
 }
 
 bool symbolizer_reply_is_valid(const struct symbolize_reply *reply, size_t bytes,
 			       const struct symbolize_request *request)
 {
-	size_t names;
+	uint32_t position = 0;
 
-	if (bytes < offsetof(struct symbolize_reply, names) || bytes > sizeof(*reply))
-		return false;
-	names = bytes - offsetof(struct symbolize_reply, names);
-	if ((reply->count && reply->count != request->count) ||
-	    reply->build_id_bytes > SYMBOLIZE_BUILD_ID_BYTES)
+	if (bytes < offsetof(struct symbolize_reply, text) || bytes > sizeof(*reply) ||
+	    reply->count > request->count || reply->frames_count > SYMBOLIZE_FRAMES_MAX)
 		return false;
 	for (uint32_t i = 0; i < reply->count; i++) {
-		const struct symbolize_name *symbol = &reply->symbols[i];
+		uint32_t depth = reply->depths[i];
 
-		if (symbol->bytes > SYMBOLIZE_NAME_BYTES || symbol->at > names ||
-		    symbol->bytes > names - symbol->at || symbol->function_offset > INT64_MAX ||
-		    memchr(reply->names + symbol->at, 0, symbol->bytes))
+		if (!depth || depth > SYMBOLIZE_DEPTH || depth > reply->frames_count - position)
 			return false;
+		for (uint32_t j = 0; j < depth; j++, position++)
+			if (!is_frame(reply, bytes - offsetof(struct symbolize_reply, text), position,
+				      depth == 1))
+				return false;
 	}
-	return true;
+	return position == reply->frames_count;
 }
 
-int symbolizer_ask(int socket, int elf_fd, const struct symbolize_request *request, uint64_t deadline_ns,
-		   struct symbolize_reply *ret_reply)
+bool symbolizer_module_is_valid(const struct symbolize_module *module, size_t bytes)
+{
+	return bytes == sizeof(*module) && module->build_id_bytes <= sizeof(module->build_id) &&
+	       module->alternate_id_bytes <= sizeof(module->alternate_id) &&
+	       memchr(module->debuglink, '\0', sizeof(module->debuglink)) &&
+	       memchr(module->alternate, '\0', sizeof(module->alternate));
+}
+
+/* Returns the answer's bytes or -errno. */
+static ssize_t ask(int socket, const struct symbolize_request *request, int fd, uint64_t deadline_ns,
+		   void *ret_answer, size_t room)
 {
 	_cleanup_close_ int unexpected = -EBADF;
 	ssize_t got;
-	int result = pass_fd_send(socket, request, SYMBOLIZE_REQUEST_BYTES(request->count), elf_fd);
+	int result = pass_fd_send(socket, request, SYMBOLIZE_REQUEST_BYTES(request->count), fd);
 
+	if (!result)
+		result = pass_fd_wait(socket, deadline_ns);
 	if (result < 0)
 		return result;
-	result = pass_fd_wait(socket, deadline_ns);
-	if (result < 0)
-		return result;
-	got = pass_fd_receive(socket, ret_reply, sizeof(*ret_reply), &unexpected);
-	if (got <= 0)
-		return got ? (int)got : -EPIPE;
+	got = pass_fd_receive(socket, ret_answer, room, &unexpected);
+	return got ? got : -EPIPE;
+}
+
+static int ask_module(int socket, uint32_t kind, int fd, uint64_t deadline_ns,
+		      struct symbolize_module *ret_module)
+{
+	const struct symbolize_request request = { .kind = kind };
+	ssize_t got = ask(socket, &request, fd, deadline_ns, ret_module, sizeof(*ret_module));
+
+	if (got < 0)
+		return (int)got;
+	return symbolizer_module_is_valid(ret_module, (size_t)got) ? 0 : -EBADMSG;
+}
+
+int symbolizer_open_module(int socket, int elf_fd, uint64_t deadline_ns, struct symbolize_module *ret_module)
+{
+	return ask_module(socket, SYMBOLIZE_MODULE, elf_fd, deadline_ns, ret_module);
+}
+
+int symbolizer_add_file(int socket, int debug_fd, uint64_t deadline_ns, struct symbolize_module *ret_module)
+{
+	return ask_module(socket, SYMBOLIZE_DEBUG_FILE, debug_fd, deadline_ns, ret_module);
+}
+
+int symbolizer_name(int socket, int perf_map_fd, const struct symbolize_request *request,
+		    uint64_t deadline_ns, struct symbolize_reply *ret_reply)
+{
+	ssize_t got = ask(socket, request, perf_map_fd, deadline_ns, ret_reply, sizeof(*ret_reply));
+
+	if (got < 0)
+		return (int)got;
 	return symbolizer_reply_is_valid(ret_reply, (size_t)got, request) ? 0 : -EBADMSG;
 }

@@ -69,7 +69,7 @@ assert_in_function() {
 	# an interval that began in the calm has perhaps no stack, and the first seconds no tables; an emulated CPU's clock
 	# skips ticks
 	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason NOT IN ('frames-unresolved', 'offcpu-over-budget', 'stack-not-whole'
-		$( ((PATIENCE == 1)) || echo ", 'samples-missing'"))")" = "$((PATIENCE == 1 ? 15 : 14))|0" ] || {
+		$( ((PATIENCE == 1)) || echo ", 'samples-missing'"))")" = "$((PATIENCE == 1 ? 16 : 15))|0" ] || {
 		sql 'SELECT * FROM loss WHERE events > 0'
 		false
 	}

@@ -1,23 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any bytes as a symbolizer's reply: of one that is believed every name lies within it. */
+/* Any bytes as a symbolizer's reply: of one that is believed every frame and every name lies within it. */
 #include "consumer/symbolizer/symbolizer.h"
 #include "tests/fuzz/fuzz.h"
+
+static void check_text(const struct symbolize_reply *reply, uint32_t at, uint32_t bytes)
+{
+	char text[SYMBOLIZE_NAME_BYTES + 1] = "";
+
+	memcpy(text, reply->text + at, bytes);
+	HOLDS(strlen(text) == bytes);
+	for (uint32_t i = 0; i < bytes; i++)
+		HOLDS((unsigned char)text[i] >= ' ');
+}
+
+static void check_names(const struct symbolize_reply *reply, const struct symbolize_request *request)
+{
+	uint32_t position = 0;
+
+	HOLDS(reply->count <= request->count);
+	for (uint32_t i = 0; i < reply->count; i++)
+		for (uint32_t j = 0; j < reply->depths[i]; j++, position++) {
+			const struct symbolize_frame *frame = &reply->frames[position];
+
+			check_text(reply, frame->name, frame->name_bytes);
+			check_text(reply, frame->file, frame->file_bytes);
+			HOLDS(frame->name_bytes || reply->depths[i] == 1);
+		}
+	HOLDS(position == reply->frames_count);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct input input = { data, bytes };
 	struct symbolize_request request = { .count = 1 + input_byte(&input) % SYMBOLIZE_BATCH };
-	struct symbolize_reply *reply = copy_bytes(input.next, input.left);
+	void *reply = copy_bytes(input.next, input.left);
 
-	if (symbolizer_reply_is_valid(reply, input.left, &request)) {
-		HOLDS(!reply->count || reply->count == request.count);
-		HOLDS(reply->build_id_bytes <= sizeof(reply->build_id));
-		for (uint32_t i = 0; i < reply->count; i++) {
-			char name[SYMBOLIZE_NAME_BYTES + 1] = "";
+	if (symbolizer_reply_is_valid(reply, input.left, &request))
+		check_names(reply, &request);
+	if (symbolizer_module_is_valid(reply, input.left)) {
+		const struct symbolize_module *module = reply;
 
-			memcpy(name, reply->names + reply->symbols[i].at, reply->symbols[i].bytes);
-			HOLDS(strlen(name) == reply->symbols[i].bytes);
-		}
+		HOLDS(module->build_id_bytes <= sizeof(module->build_id));
+		HOLDS(strlen(module->debuglink) < sizeof(module->debuglink));
+		HOLDS(strlen(module->alternate) < sizeof(module->alternate));
 	}
 	free(reply);
 	return 0;

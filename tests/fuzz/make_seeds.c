@@ -15,7 +15,7 @@
 
 /* One part of a seed behind the other. */
 struct seed {
-	unsigned char data[4096];
+	unsigned char data[20480];
 	size_t bytes;
 };
 
@@ -188,13 +188,26 @@ static void put_elf(struct seed *seed)
 
 static void put_reply(struct seed *seed)
 {
-	static struct symbolize_reply reply = { .count = 2,
-						.build_id_bytes = 4,
-						.symbols = { { 0, 4, 1 }, { 4, 6, 0 } },
-						.names = "mainmemcpy" };
+	static struct symbolize_reply reply = {
+		.count = 2,
+		.frames_count = 3,
+		.depths = { 2, 1 },
+		.frames = { { 0, 4, 10, 4, 7, 0, 1 }, { 4, 6, 10, 4, 9, 0, 0 }, { .name = 0 } },
+		.text = "mainmemcpya.cc"
+	};
 
 	put_byte(seed, (unsigned char)(reply.count - 1));
-	put(seed, &reply, offsetof(struct symbolize_reply, names) + 10);
+	put(seed, &reply, offsetof(struct symbolize_reply, text) + 14);
+}
+
+static void put_module(struct seed *seed)
+{
+	static const struct symbolize_module module = { .readable = 1,
+							.build_id_bytes = 20,
+							.debuglink = "a.debug" };
+
+	put_byte(seed, 0);
+	put(seed, &module, sizeof(module));
 }
 
 /* Of this program: what a compiler writes. */
@@ -247,6 +260,7 @@ static const struct {
 	{ "unwind_table", put_call_frames },
 	{ "table_message", put_table_rules },
 	{ "table_message", put_table_pages },
+	{ "symbolizer_reply", put_module },
 };
 
 int main(int count, char **arguments)

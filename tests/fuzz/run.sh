@@ -22,7 +22,7 @@ run_target() {
 		[ ! -d "$directory" ] || corpora+=("$directory")
 	done
 	[ ! -f "$dictionary" ] || set -- "$1" "-dict=$dictionary"
-	"$@" "$limit" -max_len=8192 -timeout=20 -print_final_stats=1 "-artifact_prefix=$build/crash/$name-" \
+	"$@" "$limit" -max_len=32768 -timeout=20 -print_final_stats=1 "-artifact_prefix=$build/crash/$name-" \
 		"${corpora[@]}" > "$log" 2>&1 || status=$?
 	awk -v name="$name" -v status="$status" '
 		{ for (i = 1; i < NF; i++) if ($i == "cov:") edges = $(i + 1) }
@@ -38,6 +38,7 @@ run_target() {
 
 mkdir -p "$build/log" "$build/crash" "$build/seeds"
 "$build/make_seeds" "$build/seeds"
+"$tests/make_elf_seeds.sh" "$build/seeds"
 for target in "$build"/fuzz_*; do
 	mkdir -p "$build/corpus/${target##*/fuzz_}"
 done

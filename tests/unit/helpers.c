@@ -6,6 +6,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -94,6 +95,64 @@ void file_put_below(const char *root, const char *path, const char *text)
 		*at = '/';
 	}
 	file_put(whole, text, strlen(text));
+}
+
+char *symbols_path(const char *name)
+{
+	const char *directory = getenv(SYMBOLS_VARIABLE);
+
+	ck_assert_msg(directory != NULL, "main() sets " SYMBOLS_VARIABLE);
+	return path_join(directory, name);
+}
+
+int symbols_open(const char *name)
+{
+	_cleanup_free_ char *path = symbols_path(name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	ck_assert_msg(fd >= 0, "%s: %s; make build/symbols/made", path, strerror(errno));
+	return fd;
+}
+
+static bool find_symbol(Elf *elf, const char *symbol, uint64_t *ret_address)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data = elf_getdata(section, NULL);
+		GElf_Shdr header;
+		GElf_Sym found;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		for (int i = 1; gelf_getsym(data, i, &found); i++)
+			if (!strcmp(elf_strptr(elf, header.sh_link, found.st_name), symbol)) {
+				*ret_address = found.st_value;
+				return true;
+			}
+	}
+	return false;
+}
+
+uint64_t symbols_offset(const char *name, const char *symbol)
+{
+	_cleanup_close_ int fd = symbols_open(name);
+	uint64_t address = 0, offset = UINT64_MAX;
+	size_t headers = 0;
+	GElf_Phdr header;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	ck_assert_msg(find_symbol(elf, symbol, &address), "%s has no %s", name, symbol);
+	elf_getphdrnum(elf, &headers);
+	for (size_t i = 0; i < headers; i++)
+		if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_LOAD &&
+		    address - header.p_vaddr < header.p_filesz)
+			offset = address - header.p_vaddr + header.p_offset;
+	elf_end(elf);
+	ck_assert_uint_ne(offset, UINT64_MAX);
+	return offset;
 }
 
 const struct finding *finding_find(const struct findings *findings, const char *name)

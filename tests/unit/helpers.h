@@ -72,6 +72,14 @@ uint64_t own_offset(const void *address);
 /* How many descriptors this process has open. */
 size_t descriptors_open(void);
 
+/* What tests/make_symbols.sh made. The caller frees the path, or closes the descriptor. */
+#define SYMBOLS_VARIABLE "BOURDON_UNIT_SYMBOLS"
+char *symbols_path(const char *name);
+int symbols_open(const char *name);
+
+/* Where in that file the place is that a symbol of any kind marks; the file must have them. */
+uint64_t symbols_offset(const char *name, const char *symbol);
+
 /* ---- findings ---- */
 
 /* The first of that name; without one the test fails. */

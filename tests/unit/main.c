@@ -42,10 +42,18 @@ static Suite *(*const suites[])(void) = {
 	records_suite,
 	process_events_suite,
 	kernel_symbols_suite,
+	pieces_suite,
+	demangle_suite,
 	elf_symbols_suite,
 	unwind_table_suite,
 	table_stream_suite,
 	unit_map_suite,
+	module_suite,
+	perf_map_suite,
+	symbolizer_suite,
+	known_files_suite,
+	debug_files_suite,
+	jit_map_suite,
 	resolve_suite,
 	store_suite,
 	report_suite,
@@ -62,13 +70,14 @@ static Suite *(*const suites[])(void) = {
 	status_line_suite,
 };
 
-/* The seccomp tests run the policy compiler, which the Makefile leaves beside this program. */
-static void find_policy_compiler(const char *program)
+/* What the Makefile leaves beside this program: the policy compiler, and programs with symbols of all kinds.
+ */
+static void find_beside(const char *program, const char *name, const char *variable)
 {
 	_cleanup_free_ char *copy = strdup(program), *path = NULL;
 
-	if (copy && asprintf(&path, "%s/compile_seccomp", dirname(copy)) > 0)
-		setenv("COMPILE_SECCOMP", path, 0);
+	if (copy && asprintf(&path, "%s/%s", dirname(copy), name) > 0)
+		setenv(variable, path, 0);
 }
 
 static void choose_seed(void)
@@ -90,7 +99,8 @@ int main(int count, char **arguments)
 
 	if (count > 1 || !mkdtemp(directory) || chmod(directory, 0711) || setenv("TMPDIR", directory, 1))
 		return EXIT_FAILURE;
-	find_policy_compiler(arguments[0]);
+	find_beside(arguments[0], "compile_seccomp", "COMPILE_SECCOMP");
+	find_beside(arguments[0], "symbols", SYMBOLS_VARIABLE);
 	choose_seed();
 	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
 		srunner_add_suite(runner, suites[i]());

@@ -8,9 +8,9 @@
 #include "common/clock.h"
 #include "common/files.h"
 #include "common/pass_fd.h"
-#include "consumer/resolve.h"
-#include "consumer/symbolizer/elf_symbols.h"
+#include "consumer/naming.h"
 #include "consumer/symbolizer/spawner.h"
+#include "consumer/symbolizer/symbolizer.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -55,7 +55,8 @@ struct scene {
 	struct kernel_symbols symbols;
 	struct manifest manifest;
 	struct resolved resolved;
-	char exe[PATH_MAX]; /* as the mapping iterator names it, or a copy of it that others may read */
+	struct naming naming; /* its spawner_socket is set when it is resolved */
+	char exe[PATH_MAX];   /* as the mapping iterator names it, or a copy of it that others may read */
 };
 
 /* One executable mapping of this process as the iterator's record; `inode` 0: the file's own. */
@@ -124,7 +125,8 @@ static void scene_make(struct scene *scene, const struct sample *samples, uint32
 	ssize_t bytes;
 
 	*scene = (struct scene){ .mappings = mappings_new(),
-				 .symbols = { kernel_text, sizeof(kernel_text) - 1 } };
+				 .symbols = { kernel_text, sizeof(kernel_text) - 1 },
+				 .naming = { .debug_root = "/nowhere", .jit_map_directory = "/nowhere" } };
 	strcpy(scene->manifest.kernel_build_id, "00ff");
 	scene->manifest.loaded_at = 4711;
 	bytes = readlink(OWN_PATH, scene->exe, sizeof(scene->exe) - 1);
@@ -149,10 +151,12 @@ static void scene_free(struct scene *scene)
 
 static void resolve_until(struct scene *scene, int spawner, uint64_t deadline_ns)
 {
-	struct mapped_files files = { 0 };
+	struct mapped_files mapped_files = { .grant_socket = NULL };
 
-	ck_assert_int_eq(resolve_capture(scene->capture, scene->mappings, &files, &scene->symbols,
-					 &scene->manifest, spawner, deadline_ns, &scene->resolved),
+	scene->naming.spawner_socket = spawner;
+	scene->naming.mapped_files = &mapped_files;
+	ck_assert_int_eq(resolve_capture(scene->capture, scene->mappings, &scene->symbols, &scene->manifest,
+					 &scene->naming, deadline_ns, &scene->resolved),
 			 0);
 	for (uint32_t i = 0; i < scene->resolved.frames_count; i++)
 		ck_assert_ptr_nonnull(scene->resolved.frames[i].function);
@@ -456,21 +460,34 @@ struct actor {
 	int socket; /* our end of the spawner's */
 	enum manners manners;
 	unsigned int spawned, requests, largest;
+	unsigned int of_kind[SYMBOLIZE_PERF_MAP + 1];
 };
+
+/* What no honest one says, of whatever was asked. */
+static void lie(uint32_t kind, union symbolizer_answer *answer)
+{
+	if (kind == SYMBOLIZE_NAMES)
+		answer->names.frames[0].name = UINT32_MAX;
+	else
+		answer->module.build_id_bytes = UINT32_MAX;
+}
 
 /* Serves one symbolizer's socket until it closes. */
 static void serve(struct actor *actor, int socket)
 {
-	struct symbolize_reply *reply = calloc(1, sizeof(*reply));
+	union symbolizer_answer *answer = calloc(1, sizeof(*answer));
+	struct symbolizer symbolizer = { .module = NULL };
 	struct symbolize_request request;
-	int elf = -1;
+	ssize_t got;
+	int fd = -1;
 
-	while (pass_fd_receive(socket, &request, sizeof(request), &elf) > 0) {
-		size_t bytes = elf_symbols_answer(elf, &request, reply);
+	while ((got = pass_fd_receive(socket, &request, sizeof(request), &fd)) > 0) {
+		ssize_t bytes = symbolizer_answer(&symbolizer, &request, (size_t)got, fd, answer);
 		bool bad = actor->manners == DIES_ALWAYS || (actor->manners != HONEST && !actor->requests);
 
-		close(elf);
+		HOLDS(bytes > 0);
 		actor->requests++;
+		actor->of_kind[request.kind]++;
 		if (request.count > actor->largest)
 			actor->largest = request.count;
 		if (actor->manners == HANGS)
@@ -478,13 +495,14 @@ static void serve(struct actor *actor, int socket)
 		if (bad && actor->manners == REPLIES_NOTHING)
 			bytes = 1;
 		else if (bad && actor->manners == LIES_AT_FIRST)
-			reply->symbols[0].at = UINT32_MAX;
+			lie(request.kind, answer);
 		else if (bad)
 			break;
-		if (pass_fd_send(socket, reply, bytes, -1))
+		if (pass_fd_send(socket, answer, (size_t)bytes, -1))
 			break;
 	}
-	free(reply);
+	symbolizer_free(&symbolizer);
+	free(answer);
 	close(socket);
 }
 
@@ -536,7 +554,11 @@ START_TEST(an_honest_symbolizer)
 	expect_own_names(&scene);
 	ck_assert_str_eq(said, "");
 	ck_assert_uint_eq(actor.spawned, 1);
-	ck_assert_uint_eq(actor.requests, 1);
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_MODULE], 1);
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
+	ck_assert_uint_eq(scene.resolved.failures, 0);
+	ck_assert_str_eq(strrchr(frame_at(&scene, 0, 1)->file, '/') + 1, "test_resolve.c");
+	ck_assert_uint_gt(frame_at(&scene, 0, 1)->line, 0);
 	ck_assert_uint_eq(actor.largest, 2); /* each place is asked for once */
 	scene_free(&scene);
 }
@@ -569,6 +591,7 @@ START_TEST(a_symbolizer_that_dies_costs_one_module)
 	expect_frame(&scene, 0, 3, "second_function", 0, MODULE_FILE);
 	ck_assert_uint_eq(scene.resolved.unresolved, 1);
 	ck_assert_uint_eq(actor.spawned, 2);
+	ck_assert_uint_eq(scene.resolved.failures, 1);
 	ck_assert_ptr_nonnull(strstr(said, "the symbolizer ended over "));
 	ck_assert_ptr_nonnull(strstr(said, module_at(&scene, 0, 1)->path));
 	scene_free(&scene);
@@ -585,6 +608,7 @@ START_TEST(symbolizers_that_always_die)
 	map_this_process(&scene);
 	resolve_with(&scene, DIES_ALWAYS, &said);
 	expect_no_own_names(&scene);
+	ck_assert_uint_eq(scene.resolved.failures, 1); /* there is one module */
 	scene_free(&scene);
 }
 END_TEST
@@ -615,6 +639,7 @@ START_TEST(many_frames_go_in_batches)
 	_cleanup_free_ struct sample *samples = calloc(samples_count, sizeof(*samples));
 	_cleanup_free_ char *said = NULL;
 	uint64_t text = address_of(first_function);
+	uint32_t places = 0;
 	struct actor actor;
 	struct scene scene;
 
@@ -628,8 +653,10 @@ START_TEST(many_frames_go_in_batches)
 	scene_make(&scene, samples, samples_count);
 	map_this_process(&scene);
 	actor = resolve_with(&scene, HONEST, &said);
-	ck_assert_uint_eq(scene.resolved.frames_count, count);
-	ck_assert_uint_eq(actor.requests, (count + SYMBOLIZE_BATCH - 1) / SYMBOLIZE_BATCH);
+	for (uint32_t i = 0; i < scene.resolved.frames_count; i++)
+		places += !scene.resolved.frames[i].inlined;
+	ck_assert_uint_eq(places, count);
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], (count + SYMBOLIZE_BATCH - 1) / SYMBOLIZE_BATCH);
 	ck_assert_uint_eq(actor.largest, count < SYMBOLIZE_BATCH ? count : SYMBOLIZE_BATCH);
 	expect_frame(&scene, 0, 0, "first_function", 0, MODULE_FILE);
 	scene_free(&scene);
@@ -715,6 +742,313 @@ START_TEST(a_file_without_a_build_id_has_a_version)
 }
 END_TEST
 
+/* ---- inlined functions, and what is known already ---- */
+
+/* A sample at the place of a label in a program of tests/make_symbols.sh, which is mapped. */
+static void make_symbols_scene(struct scene *scene, const char *name, const char *labels, const char *label)
+{
+	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + symbols_offset(labels, label));
+	_cleanup_free_ char *path = symbols_path(name), *real = realpath(path, NULL);
+
+	scene_make(scene, &sample, 1);
+	map(scene, 0x100000, 0x200000, 0, real, 0, 0);
+}
+
+static void expect_chain(const struct scene *scene, const struct resolved_frame *frame)
+{
+	static const char *const functions[] = { "hog::outer(unsigned int)",
+						 "void hog::twice<hog::Counter>(hog::Counter&, unsigned int)",
+						 "hog::Counter::spin(unsigned int)" };
+	static const uint32_t lines[] = { 305, 204, 102 };
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		ck_assert_str_eq(frame->function, functions[i]);
+		ck_assert_uint_eq(frame->inlined, i);
+		ck_assert_uint_eq(frame->line, lines[i]);
+		ck_assert_str_eq(strrchr(frame->file, '/') + 1, "inlines.cc");
+		ck_assert_int_ge(frame->function_offset, 0);
+		ck_assert_int_eq(!frame->inner, i == ARRAY_SIZE(functions) - 1);
+		ck_assert_uint_eq(frame->module, frame_at(scene, 0, 0)->module);
+		ck_assert_int_eq(frame->offset, frame_at(scene, 0, 0)->offset);
+		frame = &scene->resolved.frames[frame->inner];
+	}
+}
+
+START_TEST(inlined_functions)
+{
+	_cleanup_free_ char *said = NULL;
+	struct scene scene;
+
+	make_symbols_scene(&scene, "dwarf5", "dwarf5", "place_spin");
+	resolve_with(&scene, HONEST, &said);
+	expect_chain(&scene, frame_at(&scene, 0, 0));
+	ck_assert_uint_eq(scene.resolved.depths[0], 1);
+	ck_assert_uint_eq(scene.resolved.frames_count, 3);
+	ck_assert_str_eq(said, "");
+	scene_free(&scene);
+}
+END_TEST
+
+/* Under a root of our own, where the build id says. */
+static void install_debug_file(const char *root, const char *build_id)
+{
+	_cleanup_free_ char *path = NULL, *debug_file = symbols_path("stripped.debug"),
+			    *real = realpath(debug_file, NULL);
+
+	ck_assert_int_gt(asprintf(&path, "%s/.build-id/%.2s/%s.debug", root, build_id, build_id + 2), 0);
+	file_put_below(root, path + strlen(root) + 1, "");
+	ck_assert_int_eq(unlink(path) || symlink(real, path), 0);
+}
+
+START_TEST(a_separate_debug_file)
+{
+	_cleanup_free_ char *said = NULL, *root = directory_make();
+	struct scene scene;
+	struct actor actor;
+	char build_id[sizeof(scene.resolved.modules[0].build_id)];
+
+	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
+	resolve_with(&scene, HONEST, &said);
+	ck_assert_int_eq(frame_at(&scene, 0, 0)->function_offset, -1);
+	strcpy(build_id, module_at(&scene, 0, 0)->build_id);
+	ck_assert_uint_eq(strlen(build_id), 40);
+	install_debug_file(root, build_id);
+	resolved_free(&scene.resolved);
+	scene.naming.debug_root = root;
+	free(said);
+	actor = resolve_with(&scene, HONEST, &said);
+	expect_chain(&scene, frame_at(&scene, 0, 0));
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_DEBUG_FILE], 1);
+	scene_free(&scene);
+	directory_remove(root);
+}
+END_TEST
+
+/* Beside the program, by the name in its link. */
+START_TEST(a_linked_debug_file)
+{
+	_cleanup_free_ char *said = NULL;
+	struct scene scene;
+	struct actor actor;
+
+	make_symbols_scene(&scene, "linked", "unlinked", "place_spin");
+	actor = resolve_with(&scene, HONEST, &said);
+	expect_chain(&scene, frame_at(&scene, 0, 0));
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_DEBUG_FILE], 1);
+	ck_assert_str_eq(module_at(&scene, 0, 0)->build_id, "");
+	ck_assert_str_ne(module_at(&scene, 0, 0)->version, "");
+	scene_free(&scene);
+}
+END_TEST
+
+/* What an earlier capture is supposed to have found, and what it was asked. */
+struct memory {
+	const char *build_id;
+	const char *file;
+	unsigned int asked;
+	int result; /* instead */
+};
+
+static int remember(void *user, const char *build_id, int64_t offset, frame_name_take take, void *taker)
+{
+	struct memory *memory = user;
+	struct frame_name outer = { "outer", 5, 7, memory->file, memory->file ? 4 : 0, 10 };
+	struct frame_name inner = { "inner", 5, 3, memory->file, memory->file ? 4 : 0, 20 };
+	int result;
+
+	HOLDS(offset > 0);
+	memory->asked++;
+	memory->build_id = strdup(build_id);
+	if (memory->result)
+		return memory->result;
+	result = take(taker, &outer);
+	return result ? result : take(taker, &inner);
+}
+
+START_TEST(what_is_known_is_not_asked_again)
+{
+	struct memory memory = { .file = "a.cc" };
+	struct own_counters counters = { 0 };
+	_cleanup_free_ char *said = NULL;
+	struct actor actor;
+	struct scene scene;
+
+	make_symbols_scene(&scene, "dwarf5", "dwarf5", "place_spin");
+	scene.naming.known = (struct known_frames){ remember, &memory };
+	scene.naming.files = known_files_new();
+	scene.naming.counters = &counters;
+	for (int round = 0; round < 3; round++) {
+		const struct resolved_frame *outer;
+
+		actor = resolve_with(&scene, HONEST, &said);
+		/* the first time the symbolizer has to say which file it is */
+		ck_assert_uint_eq(actor.spawned, round ? 0 : 1);
+		ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 0);
+		ck_assert_uint_eq(memory.asked, (unsigned int)round + 1);
+		outer = frame_at(&scene, 0, 0);
+		ck_assert_str_eq(outer->function, "outer");
+		ck_assert_int_eq(outer->function_offset, 7);
+		ck_assert_str_eq(outer->file, "a.cc");
+		ck_assert_uint_eq(outer->line, 10);
+		ck_assert_str_eq(scene.resolved.frames[outer->inner].function, "inner");
+		ck_assert_str_eq(module_at(&scene, 0, 0)->build_id, memory.build_id);
+		ck_assert_str_eq(module_at(&scene, 0, 0)->version, "");
+		resolved_free(&scene.resolved);
+		free((char *)memory.build_id);
+		free(TAKE_PTR(said));
+	}
+	ck_assert_uint_eq(own_counted(&counters, OWN_SYMBOLIZERS), 1);
+	ck_assert_uint_eq(own_counted(&counters, OWN_SYMBOLIZER_REQUESTS), 1);
+	/* a place that had no name is asked for again */
+	memory.result = -ENOENT;
+	actor = resolve_with(&scene, HONEST, &said);
+	expect_chain(&scene, frame_at(&scene, 0, 0));
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
+	free((char *)memory.build_id);
+	known_files_free(scene.naming.files);
+	scene_free(&scene);
+}
+END_TEST
+
+/* Of a place that has no name the symbolizer says so once, as long as there is no debug file that may. */
+START_TEST(in_vain_once_is_enough)
+{
+	_cleanup_free_ char *root = directory_make();
+	struct memory memory = { .result = -ENOENT };
+	struct actor actor;
+	struct scene scene;
+
+	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
+	scene.naming.known = (struct known_frames){ remember, &memory };
+	scene.naming.files = known_files_new();
+	scene.naming.debug_root = root;
+	for (int round = 0; round < 4; round++) {
+		char *said;
+
+		if (round == 2)
+			install_debug_file(root, module_at(&scene, 0, 0)->build_id);
+		resolved_free(&scene.resolved);
+		actor = resolve_with(&scene, HONEST, &said);
+		ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], round != 1);
+		if (round < 2)
+			ck_assert_int_eq(frame_at(&scene, 0, 0)->function_offset, -1);
+		else
+			expect_chain(&scene, frame_at(&scene, 0, 0));
+		free((char *)memory.build_id);
+		free(said);
+	}
+	known_files_free(scene.naming.files);
+	scene_free(&scene);
+	directory_remove(root);
+}
+END_TEST
+
+/* Known without source places, and then somebody installs them. */
+START_TEST(a_debug_file_that_came_later)
+{
+	_cleanup_free_ char *said = NULL, *root = directory_make();
+	struct memory memory = { .file = NULL };
+	struct actor actor;
+	struct scene scene;
+
+	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
+	scene.naming.known = (struct known_frames){ remember, &memory };
+	scene.naming.files = known_files_new();
+	scene.naming.debug_root = root;
+	actor = resolve_with(&scene, HONEST, &said);
+	ck_assert_str_eq(frame_at(&scene, 0, 0)->function, "outer");
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 0);
+	install_debug_file(root, memory.build_id);
+	resolved_free(&scene.resolved);
+	free((char *)memory.build_id);
+	free(said);
+	actor = resolve_with(&scene, HONEST, &said);
+	expect_chain(&scene, frame_at(&scene, 0, 0));
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
+	free((char *)memory.build_id);
+	known_files_free(scene.naming.files);
+	scene_free(&scene);
+	directory_remove(root);
+}
+END_TEST
+
+/* ---- code that a runtime made ---- */
+
+START_TEST(jit_code)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
+			    *said = NULL;
+	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0x10008),
+				    sample_make(TGID, TRIGGERED, 0, 1, 0x10108),
+				    sample_make(TGID, TRIGGERED, 0, 1, 0x20004) };
+	struct actor actor;
+	struct scene scene;
+	char version[64];
+
+	scene_make(&scene, samples, ARRAY_SIZE(samples));
+	scene.naming.jit_map_directory = directory;
+	file_put(path, "10000 20 Jit::spin\n20000 8 Jit::mapped\n", 40);
+	ck_assert_int_eq(chown(path, scene.capture->processes[0].uid, (gid_t)-1) && !geteuid(), 0);
+	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
+	map(&scene, 0x20000, 0x21000, 0x5000, "/memfd:doublemapper (deleted)", 99, 0);
+	actor = resolve_with(&scene, HONEST, &said);
+	expect_frame(&scene, 0, 0, "Jit::spin", 8, MODULE_JIT);
+	expect_frame(&scene, 1, 0, "[anonymous]+0x10108", -1, MODULE_ANONYMOUS);
+	expect_frame(&scene, 2, 0, "Jit::mapped", 4, MODULE_JIT);
+	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_PERF_MAP], 1);
+	ck_assert_uint_eq(actor.requests, 1);
+	ck_assert_uint_eq(scene.resolved.unresolved, 1);
+	ck_assert_str_eq(module_at(&scene, 0, 0)->path, "[jit]");
+	snprintf(version, sizeof(version), "%u-%u-40", TGID, STARTED);
+	ck_assert_str_eq(module_at(&scene, 0, 0)->version, version);
+	ck_assert_str_eq(module_at(&scene, 1, 0)->path, "[anonymous]");
+	ck_assert_str_eq(module_at(&scene, 1, 0)->version, "");
+	scene_free(&scene);
+	directory_remove(directory);
+}
+END_TEST
+
+/* The same addresses in another process are other code. */
+START_TEST(jit_code_of_two_processes)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
+			    *said = NULL;
+	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0x10008),
+				    sample_make(TGID, TRIGGERED, 0, 1, 0x10008) };
+	struct scene scene;
+
+	samples[1].started_ns++; /* another life */
+	scene_make(&scene, samples, ARRAY_SIZE(samples));
+	ck_assert_uint_eq(scene.capture->processes_count, 2);
+	scene.naming.jit_map_directory = directory;
+	file_put(path, "10000 20 spin\n", 14);
+	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve_with(&scene, HONEST, &said);
+	expect_frame(&scene, 0, 0, "spin", 8, MODULE_JIT);
+	expect_frame(&scene, 1, 0, "[unknown]", -1, MODULE_ANONYMOUS); /* that one has not been shown */
+	scene_free(&scene);
+	directory_remove(directory);
+}
+END_TEST
+
+START_TEST(jit_code_without_a_symbolizer)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map");
+	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x10008);
+	struct scene scene;
+
+	scene_make(&scene, &sample, 1);
+	scene.naming.jit_map_directory = directory;
+	file_put(path, "10000 20 spin\n", 14);
+	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve_alone(&scene);
+	expect_frame(&scene, 0, 0, "[anonymous]+0x10008", -1, MODULE_ANONYMOUS);
+	ck_assert_uint_eq(scene.resolved.failures, 1);
+	scene_free(&scene);
+	directory_remove(directory);
+}
+END_TEST
+
 Suite *resolve_suite(void)
 {
 	Suite *suite = suite_create(SANITIZED ? "resolve (without a confined symbolizer, under a sanitizer)"
@@ -740,6 +1074,15 @@ Suite *resolve_suite(void)
 	tcase_add_test(names, another_file_under_the_same_path);
 	tcase_add_loop_test(names, files_that_cannot_be_opened, 0, ARRAY_SIZE(odd_cases));
 	tcase_add_test(names, a_file_without_a_build_id_has_a_version);
+	tcase_add_test(names, inlined_functions);
+	tcase_add_test(names, a_separate_debug_file);
+	tcase_add_test(names, a_linked_debug_file);
+	tcase_add_test(names, what_is_known_is_not_asked_again);
+	tcase_add_test(names, in_vain_once_is_enough);
+	tcase_add_test(names, a_debug_file_that_came_later);
+	tcase_add_test(names, jit_code);
+	tcase_add_test(names, jit_code_of_two_processes);
+	tcase_add_test(names, jit_code_without_a_symbolizer);
 	suite_add_tcase(suite, places);
 	suite_add_tcase(suite, names);
 	return suite;

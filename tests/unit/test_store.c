@@ -123,7 +123,8 @@ static void expect_sound(const struct bench *bench)
 	expect(bench,
 	       "SELECT (SELECT count(*) FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM sample)),"
 	       "(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM stack)),"
-	       "(SELECT count(*) FROM frame WHERE frame_id NOT IN (SELECT frame_id FROM stack_frame)),"
+	       "(SELECT count(*) FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM "
+	       "stack_frame JOIN frame USING(frame_id))),"
 	       "(SELECT count(*) FROM module WHERE module_id NOT IN (SELECT module_id FROM frame)),"
 	       "(SELECT count(*) FROM process WHERE process_id NOT IN (SELECT process_id FROM sample UNION "
 	       "SELECT process_id FROM usage)),"
@@ -921,6 +922,217 @@ START_TEST(a_name_that_comes_later_serves_all)
 }
 END_TEST
 
+/* ---- several functions at one place ---- */
+
+/* Two functions are inlined at the place of `frame`, and all three have a source place. */
+static void inline_two(struct resolved *resolved, uint32_t frame)
+{
+	static const char *const names[] = { "middle", "inner" };
+	uint32_t last = frame;
+
+	resolved->frames[frame].file = strdup("app.cc");
+	resolved->frames[frame].line = 10;
+	for (uint32_t i = 0; i < 2; i++) {
+		struct resolved_frame inlined = { .module = resolved->frames[frame].module,
+						  .offset = resolved->frames[frame].offset,
+						  .function = strdup(names[i]),
+						  .function_offset = 2,
+						  .file = strdup("inlined.cc"),
+						  .line = 20 + i,
+						  .inlined = i + 1 };
+		uint32_t added;
+
+		HOLDS(!resolved_add_frame(resolved, &inlined, &added));
+		resolved->frames[last].inner = added;
+		last = added;
+	}
+}
+
+/* The capture's only stack: a kernel frame, two user frames, and what is inlined at the first of those. */
+static void commit_inlined(struct bench *bench, const struct capture *capture, const char *build_id,
+			   bool inlined)
+{
+	struct resolved resolved;
+
+	resolve_by_hand(capture, false, build_id, &resolved);
+	resolved.frames_room = capture->stacks.frames_count + 1;
+	if (inlined)
+		inline_two(&resolved, resolved.of_stack_frame[1]);
+	ck_assert_int_eq(store_commit_capture(bench->store, capture, &resolved, bench->mappings), 0);
+	resolved_free(&resolved);
+}
+
+#define STACK_OF(capture)                                                                                    \
+	"SELECT position, function, inlined, file, line FROM stack_frame JOIN frame USING(frame_id) WHERE "  \
+	"stack_id = (SELECT stack_id FROM sample WHERE capture_id = " #capture ") ORDER BY position"
+#define STACK_INLINED                                                                                        \
+	"0|kernel_64|0|NULL|NULL\n1|inner|2|inlined.cc|21\n2|middle|1|inlined.cc|20\n3|user_64|0|app.cc|"    \
+	"10\n"                                                                                               \
+	"4|user_65|0|NULL|NULL\n"
+
+START_TEST(one_address_is_several_positions)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 2, 0x40);
+	struct capture *capture = capture_make(&sample, 1);
+	struct bench bench;
+
+	bench_make(&bench);
+	bench_open(&bench, 64 * MIB);
+	begin_run(&bench);
+	commit_inlined(&bench, capture, "aa", true);
+	expect(&bench, STACK_OF(1), STACK_INLINED);
+	expect(&bench, "SELECT depth, truncated FROM stack", "5|0\n");
+	expect(&bench, "SELECT stack FROM folded", "user_65;user_64;middle;inner;kernel_64_[k]\n");
+	/* the same once more is the same stack */
+	commit_inlined(&bench, capture, "aa", true);
+	expect(&bench, "SELECT count(*), max(stack_id) FROM stack", "1|1\n");
+	expect(&bench, "SELECT count(*) FROM frame", "5\n");
+	expect_sound(&bench);
+	capture_free(capture);
+	bench_free(&bench);
+}
+END_TEST
+
+/* A capture that knows more is another stack, and what the one before said stays true. */
+START_TEST(inlined_functions_that_are_known_later)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 2, 0x40);
+	struct capture *capture = capture_make(&sample, 1);
+	struct bench bench;
+
+	bench_make(&bench);
+	bench_open(&bench, 64 * MIB);
+	begin_run(&bench);
+	ck_assert_int_eq(commit(&bench, capture, true), 0);
+	commit_inlined(&bench, capture, "", true);
+	expect(&bench, STACK_OF(1),
+	       "0|kernel_64|0|NULL|NULL\n1|user_64|0|app.cc|10\n2|user_65|0|NULL|NULL\n");
+	expect(&bench, STACK_OF(2), STACK_INLINED);
+	expect(&bench, "SELECT depth FROM stack ORDER BY stack_id", "3\n5\n");
+	/* and one that knows less again takes nothing away */
+	ck_assert_int_eq(commit(&bench, capture, true), 0);
+	expect(&bench, STACK_OF(2), STACK_INLINED);
+	expect(&bench, "SELECT count(*) FROM stack", "2\n");
+	expect_sound(&bench);
+	capture_free(capture);
+	bench_free(&bench);
+}
+END_TEST
+
+/* What a place is known as: text, and how often it was told. */
+struct told {
+	char text[256];
+	unsigned int times;
+	int result;
+};
+
+static int tell(void *taker, const struct frame_name *name)
+{
+	struct told *told = taker;
+	size_t bytes = strlen(told->text);
+
+	told->times++;
+	snprintf(told->text + bytes, sizeof(told->text) - bytes, "%.*s+%" PRId64 " %.*s:%u\n",
+		 (int)name->function_bytes, name->function, name->function_offset, (int)name->file_bytes,
+		 name->file ? name->file : "", name->line);
+	return told->result;
+}
+
+static void expect_known(struct bench *bench, const char *build_id, int64_t offset, const char *text)
+{
+	struct known_frames known = store_known_frames(bench->store);
+	struct told told = { .times = 0 };
+
+	ck_assert_int_eq(known.find(known.user, build_id, offset, tell, &told), *text ? 0 : -ENOENT);
+	ck_assert_str_eq(told.text, text);
+}
+
+#define KNOWN_INLINED "user_64+4 app.cc:10\nmiddle+2 inlined.cc:20\ninner+2 inlined.cc:21\n"
+
+START_TEST(places_are_known_by_their_build)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 2, 0x40);
+	struct capture *capture = capture_make(&sample, 1);
+	struct told told = { .result = -EINTR };
+	struct known_frames known;
+	struct bench bench;
+
+	bench_make(&bench);
+	bench_open(&bench, 64 * MIB);
+	begin_run(&bench);
+	expect_known(&bench, "aa", 0x40, "");
+	commit_inlined(&bench, capture, "aa", true);
+	expect_known(&bench, "aa", 0x40, KNOWN_INLINED);
+	expect_known(&bench, "aa", 0x41, "user_65+4 :0\n");
+	expect_known(&bench, "aa", 0x42, "");
+	expect_known(&bench, "bb", 0x40, "");
+	expect_known(&bench, "00ff", 0x40, ""); /* the kernel's build id, which no file has */
+	/* without a build id nothing is known again, and of what has no name nothing either */
+	ck_assert_int_eq(commit(&bench, capture, true), 0);
+	expect_known(&bench, "", 0x40, "");
+	/* the same file under another path that somebody wrote first, without names: the whole of one, never
+	 * both */
+	run_sql(&bench,
+		"INSERT INTO module(module_id, path, build_id, version, kind) VALUES(-1, '/x', 'aa', '', "
+		"'file'); INSERT INTO frame(module_id, offset, function) VALUES(-1, 64, 'x+0x40')");
+	expect_known(&bench, "aa", 0x40, KNOWN_INLINED);
+	known = store_known_frames(bench.store);
+	ck_assert_int_eq(known.find(known.user, "aa", 0x40, tell, &told), -EINTR);
+	ck_assert_uint_eq(told.times, 1);
+	run_sql(&bench, "DELETE FROM frame WHERE module_id = -1; DELETE FROM module WHERE module_id = -1");
+	capture_free(capture);
+	bench_free(&bench);
+}
+END_TEST
+
+/* Eviction takes all functions at a place or none: half of them would be taken for all. */
+START_TEST(what_is_known_of_a_place_stays_whole)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 2, 0x40);
+	struct capture *capture = capture_make(&sample, 1), *filler;
+	struct dice dice = dice_take(95);
+	struct bench bench;
+	int saved;
+
+	bench_make(&bench);
+	bench_open(&bench, 64 * MIB);
+	begin_run(&bench);
+	commit_inlined(&bench, capture, "aa", true);
+	filler = large_capture(&dice, 2000);
+	ck_assert_int_eq(commit(&bench, filler, false), 0);
+	commit_inlined(&bench, capture, "aa", false);
+	saved = log_take();
+	ck_assert_int_eq(store_limit(bench.store, 512 << 10), 0);
+	free(log_taken(saved));
+	expect(&bench, "SELECT capture_id FROM capture", "3\n");
+	expect_known(&bench, "aa", 0x40, KNOWN_INLINED);
+	expect_sound(&bench);
+	capture_free(filler);
+	capture_free(capture);
+	bench_free(&bench);
+}
+END_TEST
+
+START_TEST(symbolizers_that_failed_are_in_the_ledger)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 2, 0x40);
+	struct capture *capture = capture_make(&sample, 1);
+	struct resolved resolved;
+	struct bench bench;
+
+	bench_make(&bench);
+	bench_open(&bench, 64 * MIB);
+	begin_run(&bench);
+	resolve_by_hand(capture, true, "", &resolved);
+	resolved.failures = 3;
+	ck_assert_int_eq(store_commit_capture(bench.store, capture, &resolved, bench.mappings), 0);
+	expect(&bench, "SELECT events, unit FROM loss WHERE reason = 'symbolizer-failed'", "3|event\n");
+	resolved_free(&resolved);
+	capture_free(capture);
+	bench_free(&bench);
+}
+END_TEST
+
 /* Two builds of one program are two modules, and their offsets two frames. */
 START_TEST(another_build_is_another_module)
 {
@@ -1287,7 +1499,7 @@ static void *read_all_the_time(void *user)
 				db, "SELECT count(*) FROM capture c WHERE state <> 'complete' OR "
 				    "(SELECT sum(samples) FROM sample s WHERE s.capture_id = c.capture_id) "
 				    "<> 100 OR "
-				    "(SELECT count(*) FROM loss l WHERE l.capture_id = c.capture_id) <> 18");
+				    "(SELECT count(*) FROM loss l WHERE l.capture_id = c.capture_id) <> 19");
 			reading->halves += strcmp(text, "0\n") != 0;
 			reading->looks++;
 			free(text);
@@ -1305,7 +1517,7 @@ START_TEST(readers_see_whole_captures)
 	pthread_t thread;
 	int saved = log_take();
 
-	_Static_assert(LOSS_REASONS == 18, "the reader's query counts them");
+	_Static_assert(LOSS_REASONS == 19, "the reader's query counts them");
 	bench_make(&bench);
 	bench_open(&bench, 8 * MIB);
 	begin_run(&bench);
@@ -1357,6 +1569,11 @@ Suite *store_suite(void)
 	tcase_add_test(contents, a_lost_sample_is_summed_up_once);
 	tcase_add_test(contents, the_same_stack_is_stored_once);
 	tcase_add_test(contents, a_name_that_comes_later_serves_all);
+	tcase_add_test(contents, one_address_is_several_positions);
+	tcase_add_test(contents, inlined_functions_that_are_known_later);
+	tcase_add_test(contents, places_are_known_by_their_build);
+	tcase_add_test(contents, what_is_known_of_a_place_stays_whole);
+	tcase_add_test(contents, symbolizers_that_failed_are_in_the_ledger);
 	tcase_add_test(contents, another_build_is_another_module);
 	tcase_add_test(contents, counters_are_one_row_each);
 	tcase_set_timeout(cap, 240);

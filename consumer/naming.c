@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/naming.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "consumer/debug_files.h"
+#include "consumer/jit_map.h"
+#include "consumer/symbolizer/spawner.h"
+#include "consumer/symbolizer/symbolizer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* So many files may be the end of a symbolizer, then one capture has had enough of them. */
+#define SYMBOLIZERS_MAX 3U
+
+/* One capture while it is named. */
+struct run {
+	const struct naming *naming;
+	const struct capture *capture;
+	const struct mappings *mappings;
+	uint64_t deadline_ns;
+	struct resolved *resolved;
+	struct symbolize_reply *reply;
+	int symbolizer; /* negative: none at the moment */
+	unsigned int deaths;
+	bool no_more;      /* symbolizers */
+	uint32_t *pending; /* the places of the module in hand that are to be asked for */
+	uint32_t pending_count, pending_room;
+	struct stat file; /* the module's, with or without a debug file of its build id */
+	bool has_debug_file;
+};
+
+/* ---- what is found out ---- */
+
+/* The functions of one place, as they come. */
+struct chain {
+	struct resolved *resolved;
+	uint32_t place, last;
+	uint32_t count;
+	bool wants_file; /* a place that is known without one may be asked for again */
+};
+
+static int set_text(char **ret_text, const char *text, size_t bytes)
+{
+	if (!text || !bytes)
+		return 0;
+	*ret_text = strndup(text, bytes);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+static int take_name(void *taker, const struct frame_name *name)
+{
+	struct chain *chain = taker;
+	const struct resolved_frame *place = &chain->resolved->frames[chain->place];
+	struct resolved_frame frame = *place;
+	int result;
+
+	if (chain->wants_file && !chain->count && !name->file)
+		return -ENOENT;
+	if (chain->count)
+		frame = (struct resolved_frame){ .module = place->module,
+						 .offset = place->offset,
+						 .inlined = chain->count };
+	frame.function_offset = name->function ? name->function_offset : -1;
+	frame.line = name->line;
+	result = set_text(&frame.function, name->function, name->function_bytes);
+	if (!result)
+		result = set_text(&frame.file, name->file, name->file_bytes);
+	if (!result && chain->count) {
+		uint32_t added;
+
+		result = resolved_add_frame(chain->resolved, &frame, &added);
+		if (!result)
+			chain->resolved->frames[chain->last].inner = added;
+		chain->last = added;
+	}
+	if (result < 0) {
+		free(frame.function);
+		free(frame.file);
+		return result;
+	}
+	if (!chain->count)
+		chain->resolved->frames[chain->place] = frame;
+	chain->count++;
+	return 0;
+}
+
+static struct chain chain_of(struct resolved *resolved, uint32_t place)
+{
+	return (struct chain){ .resolved = resolved, .place = place, .last = place };
+}
+
+static int take_reply(struct run *run, const uint32_t *places)
+{
+	const struct symbolize_reply *reply = run->reply;
+	uint32_t position = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < reply->count && !result; i++) {
+		struct chain chain = chain_of(run->resolved, places[i]);
+
+		for (uint32_t j = 0; j < reply->depths[i] && !result; j++, position++) {
+			const struct symbolize_frame *frame = &reply->frames[position];
+			const struct frame_name name = {
+				.function = frame->name_bytes ? reply->text + frame->name : NULL,
+				.function_bytes = frame->name_bytes,
+				.function_offset = (int64_t)frame->function_offset,
+				.file = frame->file_bytes ? reply->text + frame->file : NULL,
+				.file_bytes = frame->file_bytes,
+				.line = frame->line,
+			};
+
+			result = take_name(&chain, &name);
+		}
+	}
+	return result;
+}
+
+/* ---- whom to ask ---- */
+
+static void count(const struct run *run, enum own_counter counter)
+{
+	if (run->naming->counters)
+		own_count(run->naming->counters, counter);
+}
+
+/* A symbolizer, or -errno with the reason logged, once. */
+static int need_symbolizer(struct run *run)
+{
+	if (run->symbolizer >= 0)
+		return 0;
+	if (run->no_more)
+		return -EPIPE;
+	run->symbolizer =
+		run->deaths < SYMBOLIZERS_MAX && clock_monotonic_ns() < run->deadline_ns
+			? spawner_request(run->naming->spawner_socket, SYMBOLIZER_NAMES, run->deadline_ns)
+			: -ETIMEDOUT;
+	if (run->symbolizer >= 0) {
+		count(run, OWN_SYMBOLIZERS);
+		return 0;
+	}
+	log_warning("no symbolizer: %s; more user frames of this capture stay without names",
+		    run->deaths ? "too many files were its end" : strerror(-run->symbolizer));
+	run->no_more = true;
+	run->resolved->failures++;
+	return run->symbolizer;
+}
+
+static void lose_symbolizer(struct run *run, const char *over, int result)
+{
+	log_warning("the symbolizer ended over %s: %s; its frames stay without names", over,
+		    strerror(-result));
+	close(TAKE_FD(run->symbolizer));
+	run->deaths++;
+	run->resolved->failures++;
+}
+
+/* Asks for all that is pending, in batches: of the module at hand, or of the perf map. */
+static int ask_pending(struct run *run, uint32_t kind, int perf_map)
+{
+	uint32_t at = 0;
+
+	while (at < run->pending_count) {
+		struct symbolize_request request = { .kind = kind };
+		int result;
+
+		for (uint32_t i = at; i < run->pending_count && request.count < SYMBOLIZE_BATCH; i++)
+			request.offsets[request.count++] =
+				(uint64_t)run->resolved->frames[run->pending[i]].offset;
+		count(run, OWN_SYMBOLIZER_REQUESTS);
+		result = symbolizer_name(run->symbolizer, perf_map, &request, run->deadline_ns, run->reply);
+		if (result < 0)
+			return result;
+		if (!run->reply->count)
+			return 0;
+		result = take_reply(run, run->pending + at);
+		if (result < 0)
+			return result;
+		at += run->reply->count;
+	}
+	return 0;
+}
+
+/* ---- places ---- */
+
+/* The places of a module, all of which have no name yet. */
+static int find_pending(struct run *run, uint32_t module)
+{
+	run->pending_count = 0;
+	for (uint32_t i = 0; i < run->resolved->frames_count; i++) {
+		if (run->resolved->frames[i].module != module || run->resolved->frames[i].inlined)
+			continue;
+		if (array_make_room(run->pending, run->pending_count, run->pending_room, 1U))
+			return -ENOMEM;
+		run->pending[run->pending_count++] = i;
+	}
+	return 0;
+}
+
+/*
+ * Takes what earlier captures found. Where they found no name, or no source place and there is a debug file,
+ * which there may not have been then, the place is asked for again, unless that was in vain before.
+ */
+static int reuse(struct run *run, const char *build_id)
+{
+	const struct known_frames *known = &run->naming->known;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < run->pending_count; i++) {
+		uint32_t place = run->pending[i];
+		int64_t offset = run->resolved->frames[place].offset;
+		struct chain chain = chain_of(run->resolved, place);
+		bool settled =
+			known_files_is_settled(run->naming->files, &run->file, run->has_debug_file, offset);
+		int result;
+
+		chain.wants_file = run->has_debug_file && !settled;
+		result = known->find ? known->find(known->user, build_id, offset, take_name, &chain) : 0;
+		if (result == -ENOMEM)
+			return result;
+		if (!chain.count && !settled)
+			run->pending[left++] = place;
+	}
+	run->pending_count = left;
+	return 0;
+}
+
+static void settle(struct run *run)
+{
+	for (uint32_t i = 0; i < run->pending_count; i++) {
+		const struct resolved_frame *frame = &run->resolved->frames[run->pending[i]];
+
+		if (!frame->function || !frame->file)
+			known_files_settle(run->naming->files, &run->file, run->has_debug_file,
+					   frame->offset);
+	}
+}
+
+/* ---- files ---- */
+
+static void write_hexadecimal(const uint8_t *bytes, uint32_t length, char *text)
+{
+	*text = '\0';
+	for (uint32_t i = 0; i < length; i++)
+		snprintf(text + (size_t)2 * i, 3, "%02x", bytes[i]);
+}
+
+/* Takes the descriptor over. -errno: the symbolizer is of no use any more. */
+static int hand_over(struct run *run, int debug_file, struct symbolize_module *module)
+{
+	_cleanup_close_ int fd = debug_file;
+
+	if (fd < 0)
+		return 0;
+	count(run, OWN_SYMBOLIZER_REQUESTS);
+	return symbolizer_add_file(run->symbolizer, fd, run->deadline_ns, module);
+}
+
+/* What the module says that it lacks, if it is somewhere. `by_id` is the file of its build id, taken over. */
+static int add_debug_files(struct run *run, const char *path, int by_id, struct symbolize_module *module)
+{
+	const char *root = run->naming->debug_root;
+	char alternate_id[2 * SYMBOLIZE_BUILD_ID_BYTES + 1];
+	int result = 0, fd;
+
+	if (module->lacks & SYMBOLIZE_LACKS_DEBUG)
+		result = hand_over(run, by_id, module);
+	else
+		cleanup_close(&by_id);
+	for (unsigned int i = 0; !result && module->lacks & SYMBOLIZE_LACKS_DEBUG; i++) {
+		fd = debug_file_open_by_link(root, path, module->debuglink, i);
+		if (fd == -ERANGE)
+			break;
+		result = hand_over(run, fd, module);
+	}
+	if (result < 0 || !(module->lacks & SYMBOLIZE_LACKS_ALTERNATE))
+		return result;
+	write_hexadecimal(module->alternate_id, module->alternate_id_bytes, alternate_id);
+	result = hand_over(run, debug_file_open_by_id(root, alternate_id), module);
+	if (!result && module->lacks & SYMBOLIZE_LACKS_ALTERNATE)
+		result = hand_over(run, debug_file_open_alternate(root, module->alternate), module);
+	return result;
+}
+
+/* -errno: the symbolizer is of no use any more, or no memory. */
+static int ask_about_file(struct run *run, struct resolved_module *module, int elf)
+{
+	bool is_new = !module->build_id[0];
+	struct symbolize_module answer;
+	int result, debug_file;
+
+	count(run, OWN_SYMBOLIZER_REQUESTS);
+	result = symbolizer_open_module(run->symbolizer, elf, run->deadline_ns, &answer);
+	if (result < 0 || !answer.readable)
+		return result;
+	write_hexadecimal(answer.build_id, answer.build_id_bytes, module->build_id);
+	known_files_add(run->naming->files, &run->file, module->build_id);
+	debug_file = debug_file_open_by_id(run->naming->debug_root, module->build_id);
+	run->has_debug_file = debug_file >= 0;
+	if (is_new && module->build_id[0])
+		result = reuse(run, module->build_id);
+	if (result < 0 || !run->pending_count) {
+		cleanup_close(&debug_file);
+		return result;
+	}
+	result = add_debug_files(run, module->path, debug_file, &answer);
+	if (!result)
+		result = ask_pending(run, SYMBOLIZE_NAMES, -1);
+	if (!result)
+		settle(run);
+	return result;
+}
+
+static int name_file(struct run *run, uint32_t position)
+{
+	struct resolved_module *module = &run->resolved->modules[position];
+	_cleanup_close_ int elf = mapped_files_open(run->naming->mapped_files, run->mappings, module->file,
+						    run->deadline_ns, &run->file);
+	const char *build_id;
+	int result = 0;
+
+	if (elf < 0)
+		return 0; /* not readable for us, or not the file that was mapped: it stays path+0xoffset */
+	build_id = known_files_build_id(run->naming->files, &run->file);
+	if (build_id) {
+		_cleanup_close_ int debug_file = debug_file_open_by_id(run->naming->debug_root, build_id);
+
+		run->has_debug_file = debug_file >= 0;
+		strcpy(module->build_id, build_id);
+		result = reuse(run, build_id);
+	}
+	if (!result && run->pending_count && !need_symbolizer(run))
+		result = ask_about_file(run, module, elf);
+	if (!module->build_id[0])
+		snprintf(module->version, sizeof(module->version), "%" PRIu64 ".%09ld-%" PRIu64,
+			 (uint64_t)run->file.st_mtim.tv_sec, run->file.st_mtim.tv_nsec,
+			 (uint64_t)run->file.st_size);
+	return result;
+}
+
+/* ---- code that a runtime made ---- */
+
+/* What no perf map names is anonymous memory like any other. */
+static int leave_anonymous(struct run *run, uint32_t position)
+{
+	struct resolved *resolved = run->resolved;
+	uint32_t unnamed = 0, anonymous;
+
+	for (uint32_t i = 0; i < run->pending_count; i++)
+		if (!resolved->frames[run->pending[i]].function)
+			run->pending[unnamed++] = run->pending[i];
+	if (unnamed && resolved_anonymous(resolved, &anonymous))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < unnamed; i++)
+		resolved->frames[run->pending[i]].module = anonymous;
+	if (unnamed == run->pending_count)
+		resolved->modules[position].kind = MODULE_NONE;
+	return 0;
+}
+
+/*
+ * Addresses mean something in one life of one process. A runtime may use them again for other code, and then
+ * it appends to its map: the map's size tells what it said then from what it says later.
+ */
+static int name_jit(struct run *run, uint32_t position)
+{
+	struct resolved_module *module = &run->resolved->modules[position];
+	const struct capture_process *process = &run->capture->processes[module->process];
+	struct stat at = { 0 };
+	_cleanup_close_ int map = jit_map_open(run->naming->jit_map_directory, run->naming->mapped_files,
+					       process, run->deadline_ns, &at);
+	int result = 0, anonymous;
+
+	snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 "-%" PRIu64, process->tgid,
+		 process->started_ns, (uint64_t)at.st_size);
+	if (map >= 0 && !need_symbolizer(run))
+		result = ask_pending(run, SYMBOLIZE_PERF_MAP, map);
+	anonymous = leave_anonymous(run, position);
+	return anonymous < 0 ? anonymous : result;
+}
+
+static int name_modules(struct run *run)
+{
+	struct resolved *resolved = run->resolved;
+	uint32_t modules = resolved->modules_count;
+
+	for (uint32_t i = 0; i < modules; i++) {
+		enum module_kind kind = resolved->modules[i].kind;
+		int result;
+
+		if (kind != MODULE_FILE && kind != MODULE_JIT)
+			continue;
+		result = find_pending(run, i);
+		if (!result)
+			result = kind == MODULE_FILE ? name_file(run, i) : name_jit(run, i);
+		if (result == -ENOMEM)
+			return result;
+		if (result < 0)
+			lose_symbolizer(run, resolved->modules[i].path, result);
+	}
+	return 0;
+}
+
+int naming_run(const struct naming *naming, const struct capture *capture, const struct mappings *mappings,
+	       uint64_t deadline_ns, struct resolved *resolved)
+{
+	_cleanup_free_ struct symbolize_reply *reply = malloc(sizeof(*reply));
+	struct run run = { .naming = naming,
+			   .capture = capture,
+			   .mappings = mappings,
+			   .deadline_ns = deadline_ns,
+			   .resolved = resolved,
+			   .reply = reply,
+			   .symbolizer = -EBADF };
+	int result = reply ? name_modules(&run) : -ENOMEM;
+
+	free(run.pending);
+	cleanup_close(&run.symbolizer);
+	return result;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbolizer/perf_map.h"
+
+#include "common/cleanup.h"
+#include "consumer/symbolizer/reply.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define CHUNK_BYTES 65536U
+/* Two numbers, and a name that is longer than what is kept of it. */
+#define LINE_BYTES (2 * 17 + SYMBOLIZE_NAME_BYTES + 4)
+
+struct line {
+	char text[LINE_BYTES + 1];
+	size_t bytes; /* what is beyond LINE_BYTES is not kept */
+};
+
+/* What has been found for one address. */
+struct answer {
+	uint64_t address, begins;
+	uint32_t position;                   /* in the request */
+	char name[SYMBOLIZE_NAME_BYTES + 2]; /* longer than what is sent, so that it is cut where it may be */
+};
+
+struct search {
+	struct answer answers[SYMBOLIZE_BATCH]; /* by address */
+	uint32_t count;
+	struct line line;
+	char chunk[CHUNK_BYTES];
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+	const struct answer *left = a, *right = b;
+
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+static int compare_positions(const void *a, const void *b)
+{
+	const struct answer *left = a, *right = b;
+
+	return left->position < right->position ? -1 : left->position > right->position;
+}
+
+/* A number of 1 to 16 digits, with or without 0x, and the blanks behind it. */
+static bool take_number(const char **text, uint64_t *ret_number)
+{
+	char *end;
+
+	if (!isxdigit((unsigned char)**text))
+		return false;
+	*ret_number = strtoull(*text, &end, 16);
+	if (end - *text > 18 || (*end != ' ' && *end != '\t'))
+		return false;
+	*text = end + strspn(end, " \t");
+	return true;
+}
+
+static void take_line(struct search *search)
+{
+	const char *text = search->line.text;
+	uint64_t begins, bytes;
+	uint32_t low = 0, high = search->count;
+
+	search->line.text[search->line.bytes] = '\0';
+	if (!take_number(&text, &begins) || !take_number(&text, &bytes) || !*text || bytes > INT64_MAX)
+		return;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (search->answers[middle].address < begins)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < search->count && search->answers[low].address - begins < bytes; low++) {
+		struct answer *answer = &search->answers[low];
+
+		answer->begins = begins;
+		answer->name[0] = '\0';
+		strncat(answer->name, text, sizeof(answer->name) - 1);
+	}
+}
+
+static void take_chunk(struct search *search, size_t bytes)
+{
+	struct line *line = &search->line;
+
+	for (size_t i = 0; i < bytes; i++) {
+		char byte = search->chunk[i];
+
+		if (byte == '\n') {
+			take_line(search);
+			line->bytes = 0;
+		} else if (line->bytes < LINE_BYTES) {
+			line->text[line->bytes++] = byte;
+		}
+	}
+}
+
+/* It is read, not mapped: its owner may cut it at any time. */
+static void read_map(struct search *search, int fd)
+{
+	off_t at = 0;
+	ssize_t got;
+
+	while (at < (off_t)PERF_MAP_BYTES_MAX &&
+	       (got = pread(fd, search->chunk, sizeof(search->chunk), at)) > 0) {
+		take_chunk(search, (size_t)got);
+		at += got;
+	}
+}
+
+size_t perf_map_name(int fd, const struct symbolize_request *request, struct symbolize_reply *ret_reply)
+{
+	_cleanup_free_ struct search *search = calloc(1, sizeof(*search));
+	struct reply reply = reply_begin(ret_reply);
+
+	if (!search)
+		return reply_bytes(&reply);
+	search->count = request->count;
+	for (uint32_t i = 0; i < request->count; i++) {
+		search->answers[i].address = request->offsets[i];
+		search->answers[i].position = i;
+	}
+	qsort(search->answers, search->count, sizeof(search->answers[0]), compare_addresses);
+	read_map(search, fd);
+	qsort(search->answers, search->count, sizeof(search->answers[0]), compare_positions);
+	for (uint32_t i = 0; i < search->count; i++) {
+		const struct answer *answer = &search->answers[i];
+		struct found_frame frame = { .is_written = true };
+
+		if (answer->name[0]) {
+			frame.name = answer->name;
+			frame.function_offset = answer->address - answer->begins;
+		}
+		if (!reply_add(&reply, &frame, 1))
+			break;
+	}
+	return reply_bytes(&reply);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbolizer/pieces.h"
+
+#include "common/array.h"
+
+int pieces_add(struct pieces *pieces, uint64_t begins, uint64_t ends, uint64_t owner)
+{
+	if (begins >= ends)
+		return 0;
+	if (array_make_room(pieces->list, pieces->count, pieces->room, 1U))
+		return -ENOMEM;
+	pieces->list[pieces->count++] = (struct piece){ .begins = begins, .ends = ends, .owner = owner };
+	return 0;
+}
+
+/* The larger of two that begin at one place comes first: it is the outer one. */
+static int compare(const void *a, const void *b)
+{
+	const struct piece *left = a, *right = b;
+
+	if (left->begins != right->begins)
+		return left->begins < right->begins ? -1 : 1;
+	if (left->ends != right->ends)
+		return left->ends > right->ends ? -1 : 1;
+	return left->owner > right->owner ? -1 : left->owner < right->owner;
+}
+
+void pieces_sort(struct pieces *pieces)
+{
+	uint64_t reaches = 0;
+
+	if (pieces->count)
+		qsort(pieces->list, pieces->count, sizeof(*pieces->list), compare);
+	for (size_t i = 0; i < pieces->count; i++) {
+		if (pieces->list[i].ends > reaches)
+			reaches = pieces->list[i].ends;
+		pieces->list[i].reaches = reaches;
+	}
+}
+
+const struct piece *pieces_find(const struct pieces *pieces, uint64_t address)
+{
+	size_t low = 0, high = pieces->count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (pieces->list[middle].begins <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low && pieces->list[low - 1].reaches > address; low--)
+		if (pieces->list[low - 1].ends > address)
+			return &pieces->list[low - 1];
+	return NULL;
+}
+
+void pieces_free(struct pieces *pieces)
+{
+	free(pieces->list);
+	*pieces = (struct pieces){ .list = NULL };
+}

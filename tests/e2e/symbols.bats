@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What frames are called, on the real kernel: inlined functions and source places, debug files of their own, code
+# that a runtime made; and that a symbolizer that dies takes names along, and nothing else.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup symbols
+	cgroup_make
+	DEBUG_FILE=
+}
+
+teardown() {
+	# a workload that is killed leaves its perf map
+	local maps=("${CHILDREN[@]/#//tmp/perf-}")
+	bourdon_teardown
+	rm -f "${maps[@]/%/.map}"
+	[[ -z $DEBUG_FILE ]] || rm -f "$DEBUG_FILE"
+}
+
+# burn PATH ARGUMENT...: CPU pressure by twice as many of these as there are CPUs, in our cgroup.
+burn() {
+	local i
+	for ((i = 0; i < 2 * $(nproc); i++)); do
+		exec {CHILD_OUTPUT}< <(
+			echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
+			exec "$@"
+		)
+		CHILD=$!
+		CHILDREN+=("$CHILD")
+		IFS= read -r -t $((20 * PATIENCE)) -u "$CHILD_OUTPUT" _
+	done
+}
+
+# capture_of COMM [SETTING...]: loads, and starts the daemon with a rule for these processes.
+capture_of() {
+	load
+	rule names "comm = $1" "cgroup = /$CGROUP" 'cpu.some = 600ms/2s' 'watch = system' 'history = 5s' \
+		'capture = 2s' "${@:2}"
+	daemon_start
+}
+
+# stack_around FUNCTION [CAPTURE]: the frames of the most sampled stack of the capture that has it, from the first of
+# that place on, a line each: function, how deep it is inlined, the file's name, line.
+stack_around() {
+	sql "WITH hottest AS (
+			SELECT stack_id FROM sample WHERE capture_id = ${2-1} AND stack_id IN (
+				SELECT stack_id FROM stack_frame JOIN frame USING(frame_id) WHERE function = '$1')
+			GROUP BY stack_id ORDER BY sum(samples) DESC LIMIT 1)
+		SELECT function, inlined, replace(file, rtrim(file, replace(file, '/', '')), ''), line
+		FROM hottest JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id) JOIN module USING(module_id)
+		WHERE module.kind NOT IN ('kernel', 'module') ORDER BY position"
+}
+
+# assert_inlined [CAPTURE]: the three functions of tests/workloads/inlines.cc that are at one address, innermost first.
+assert_inlined() {
+	local lines
+	mapfile -t lines < <(stack_around 'hog::Counter::spin(unsigned int)' "$@")
+	printf '%s\n' "${lines[@]}" # bats shows it where the test fails
+	[[ ${lines[0]} == 'hog::Counter::spin(unsigned int)|2|inlines.cc|10'[2-5] ]]
+	[ "${lines[1]}" = 'void hog::twice<hog::Counter>(hog::Counter&, unsigned int)|1|inlines.cc|204' ]
+	[ "${lines[2]}" = 'hog::outer(unsigned int)|0|inlines.cc|305' ]
+	[[ ${lines[3]} == 'main|0|'* ]]
+}
+
+# requests CAPTURE: how often symbolizers had been asked when it was written.
+requests() {
+	sql "SELECT value FROM counter WHERE name = 'symbolizer-requests' ORDER BY at LIMIT 1 OFFSET $1 - 1"
+}
+
+@test "inlined C++ functions, demangled, with file and line" {
+	capture_of inlines
+	burn "$BUILD/workloads/inlines" 60
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	assert_inlined
+	# all of them count: the position of the last is one less than the depth
+	[ "$(sql "SELECT min(position), max(position) = depth - 1, count(*) = depth FROM stack_frame
+		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
+	[ "$(sql "SELECT events, unit FROM loss WHERE reason = 'symbolizer-failed'")" = '0|event' ]
+	[ "$(sql "SELECT total_percent > 90 FROM hot_function WHERE function = 'hog::outer(unsigned int)'")" = 1 ]
+	run "$BUILD/bourdon" --db "$DB" why
+	[ "$status" -eq 0 ]
+	[[ $output == *'hottest function: hog::Counter::spin'* ]]
+}
+
+@test "a separate debug file, by its build id" {
+	local id
+	id=$(< "$BUILD/symbols/stripped.id")
+	DEBUG_FILE=/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
+	install -D -m 0644 "$BUILD/symbols/stripped.debug" "$DEBUG_FILE"
+	capture_of stripped
+	burn "$BUILD/symbols/stripped" 60
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	assert_inlined
+	[ "$(sql "SELECT build_id FROM module WHERE path LIKE '%/stripped'")" = "$id" ]
+}
+
+@test "a separate debug file, by its link; one of another content does not count" {
+	cp "$BUILD/symbols/linked" "$WORK/linked"
+	install -d -m 0755 "$WORK/.debug"
+	cp "$BUILD/symbols/stripped.debug" "$WORK/linked.debug"
+	cp "$BUILD/symbols/linked.debug" "$WORK/.debug/"
+	capture_of linked
+	burn "$WORK/linked" 60
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	assert_inlined
+}
+
+@test "symbols that are packed in the file" {
+	capture_of packed
+	burn "$BUILD/symbols/packed" 60
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	[ "$(stack_around 'hog::outer(unsigned int)' | head -n 1)" = 'hog::outer(unsigned int)|0||' ]
+}
+
+@test "code that a runtime made has the names of its perf map, each process its own" {
+	capture_of jit
+	burn "$BUILD/workloads/jit"
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	[ "$(sql "SELECT DISTINCT function FROM frame JOIN module USING(module_id) WHERE kind = 'jit'")" = Jit::spin ]
+	[ "$(sql "SELECT count(*) = count(DISTINCT version), count(*), min(path) FROM module WHERE kind = 'jit'")" = \
+		"1|$((2 * $(nproc)))|[jit]" ]
+	[ "$(sql "SELECT count(*) FROM module JOIN process ON version LIKE tgid || '-' || started_ns || '-%'
+		WHERE kind = 'jit'")" = "$((2 * $(nproc)))" ]
+	[ "$(sql "SELECT total_percent > 5 FROM hot_function WHERE function = 'Jit::spin' LIMIT 1")" = 1 ]
+	# the frame below it is an ordinary one
+	[ "$(stack_around Jit::spin | sed -n 's/|.*//; 2p')" = burn ]
+}
+
+@test "a symbolizer that is killed costs names, and says so" {
+	capture_of jit 'cooldown = 1s'
+	# a map that takes a while, at the priority that naming has
+	burn "$BUILD/workloads/jit" --lines 200000
+	local spawner killed=0 child
+	spawner=$(pgrep -P "$DAEMON")
+	await_log 30 'rule names fired'
+	while [ "$killed" -eq 0 ]; do
+		for child in $(< "/proc/$spawner/task/$spawner/children"); do
+			kill -KILL "$child" && killed=$((killed + 1))
+		done
+	done
+	await_log 60 'captured [0-9]+ stacks of rule names'
+	[ "$(sql "SELECT state, events, unit FROM capture JOIN loss USING(capture_id)
+		WHERE reason = 'symbolizer-failed' AND capture_id = 1")" = 'complete|1|event' ]
+	[ "$(sql "SELECT sum(samples) > 0 FROM sample WHERE capture_id = 1")" = 1 ]
+	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id)
+		WHERE kind IN ('file', 'anonymous') AND function LIKE '%+0x%' AND function_offset IS NULL")" = 1 ]
+	grep -q 'the symbolizer ended over ' "$WORK/daemon.log"
+	# the spawner has made another by then, and for the next capture, too
+	await_log 60 'captured [0-9]+ stacks of rule names'
+	[ "$(sql "SELECT events FROM loss WHERE reason = 'symbolizer-failed' AND capture_id = 2")" = 0 ]
+	[ "$(sql "SELECT count(DISTINCT module_id) FROM frame JOIN module USING(module_id)
+		WHERE kind = 'jit' AND function = 'Jit::spin'")" -ge "$((2 * $(nproc)))" ]
+}
+
+@test "what one capture found out, the next does not ask" {
+	capture_of inlines 'cooldown = 1s'
+	burn "$BUILD/workloads/inlines" 60
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	await_sql 10 "SELECT count(*) >= 2 FROM counter WHERE name = 'symbolizer-requests'" 1
+	assert_inlined 1
+	assert_inlined 2
+	[ "$(requests 1)" -ge 2 ]
+	# nothing but what it had not seen: no module is opened again, and code that was not on a CPU then is little
+	[ $(($(requests 2) - $(requests 1))) -le 4 ]
+	[ "$(sql "SELECT count(*) FROM module WHERE path LIKE '%/inlines'")" = 1 ]
+	# a daemon that starts anew asks which file it is, and no more: names come from the database
+	daemon_stop TERM
+	daemon_start
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	assert_inlined "$(sql 'SELECT max(capture_id) FROM capture')"
+}
