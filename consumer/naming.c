@@ -16,6 +16,9 @@
 /* So many files may be the end of a symbolizer, then one capture has had enough of them. */
 #define SYMBOLIZERS_MAX 3U
 
+/* What has not been said by then for want of CPU time is asked for again, of one that gets more of it. */
+#define PATIENCE_NS (4 * CLOCK_SECOND_NS)
+
 /* One capture while it is named. */
 struct run {
 	const struct naming *naming;
@@ -26,8 +29,9 @@ struct run {
 	struct symbolize_reply *reply;
 	int symbolizer; /* negative: none at the moment */
 	unsigned int deaths;
-	bool no_more;      /* symbolizers */
-	uint32_t *pending; /* the places of the module in hand that are to be asked for */
+	uint64_t patient_until_ns; /* with one that only gets what nobody else wants; 0: no more */
+	bool no_more;              /* symbolizers */
+	uint32_t *pending;         /* the places of the module in hand that are to be asked for */
 	uint32_t pending_count, pending_room;
 	struct stat file; /* the module's, with or without a debug file of its build id */
 	bool has_debug_file;
@@ -136,7 +140,9 @@ static int need_symbolizer(struct run *run)
 		return -EPIPE;
 	run->symbolizer =
 		run->deaths < SYMBOLIZERS_MAX && clock_monotonic_ns() < run->deadline_ns
-			? spawner_request(run->naming->spawner_socket, SYMBOLIZER_NAMES, run->deadline_ns)
+			? spawner_request(run->naming->spawner_socket,
+					  run->patient_until_ns ? SYMBOLIZER_LATER : SYMBOLIZER_SOON,
+					  run->deadline_ns)
 			: -ETIMEDOUT;
 	if (run->symbolizer >= 0) {
 		count(run, OWN_SYMBOLIZERS);
@@ -147,6 +153,23 @@ static int need_symbolizer(struct run *run)
 	run->no_more = true;
 	run->resolved->failures++;
 	return run->symbolizer;
+}
+
+static uint64_t answer_deadline(const struct run *run)
+{
+	return run->patient_until_ns && run->patient_until_ns < run->deadline_ns ? run->patient_until_ns
+										 : run->deadline_ns;
+}
+
+/* True: the module is asked about again. */
+static bool is_too_slow(struct run *run, int result)
+{
+	if (result != -ETIMEDOUT || !run->patient_until_ns || clock_monotonic_ns() >= run->deadline_ns)
+		return false;
+	run->patient_until_ns = 0;
+	if (run->symbolizer >= 0)
+		close(TAKE_FD(run->symbolizer));
+	return true;
 }
 
 static void lose_symbolizer(struct run *run, const char *over, int result)
@@ -171,7 +194,8 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 			request.offsets[request.count++] =
 				(uint64_t)run->resolved->frames[run->pending[i]].offset;
 		count(run, OWN_SYMBOLIZER_REQUESTS);
-		result = symbolizer_name(run->symbolizer, perf_map, &request, run->deadline_ns, run->reply);
+		result = symbolizer_name(run->symbolizer, perf_map, &request, answer_deadline(run),
+					 run->reply);
 		if (result < 0)
 			return result;
 		if (!run->reply->count)
@@ -191,7 +215,8 @@ static int find_pending(struct run *run, uint32_t module)
 {
 	run->pending_count = 0;
 	for (uint32_t i = 0; i < run->resolved->frames_count; i++) {
-		if (run->resolved->frames[i].module != module || run->resolved->frames[i].inlined)
+		if (run->resolved->frames[i].module != module || run->resolved->frames[i].inlined ||
+		    run->resolved->frames[i].function)
 			continue;
 		if (array_make_room(run->pending, run->pending_count, run->pending_room, 1U))
 			return -ENOMEM;
@@ -256,7 +281,7 @@ static int hand_over(struct run *run, int debug_file, struct symbolize_module *m
 	if (fd < 0)
 		return 0;
 	count(run, OWN_SYMBOLIZER_REQUESTS);
-	return symbolizer_add_file(run->symbolizer, fd, run->deadline_ns, module);
+	return symbolizer_add_file(run->symbolizer, fd, answer_deadline(run), module);
 }
 
 /* What the module says that it lacks, if it is somewhere. `by_id` is the file of its build id, taken over. */
@@ -293,7 +318,7 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	int result, debug_file;
 
 	count(run, OWN_SYMBOLIZER_REQUESTS);
-	result = symbolizer_open_module(run->symbolizer, elf, run->deadline_ns, &answer);
+	result = symbolizer_open_module(run->symbolizer, elf, answer_deadline(run), &answer);
 	if (result < 0 || !answer.readable)
 		return result;
 	write_hexadecimal(answer.build_id, answer.build_id_bytes, module->build_id);
@@ -382,20 +407,29 @@ static int name_jit(struct run *run, uint32_t position)
 	return anonymous < 0 ? anonymous : result;
 }
 
+static int name_one(struct run *run, uint32_t module)
+{
+	enum module_kind kind = run->resolved->modules[module].kind;
+	int result;
+
+	if (kind != MODULE_FILE && kind != MODULE_JIT)
+		return 0;
+	result = find_pending(run, module);
+	if (result < 0)
+		return result;
+	return kind == MODULE_FILE ? name_file(run, module) : name_jit(run, module);
+}
+
 static int name_modules(struct run *run)
 {
 	struct resolved *resolved = run->resolved;
 	uint32_t modules = resolved->modules_count;
 
 	for (uint32_t i = 0; i < modules; i++) {
-		enum module_kind kind = resolved->modules[i].kind;
-		int result;
+		int result = name_one(run, i);
 
-		if (kind != MODULE_FILE && kind != MODULE_JIT)
-			continue;
-		result = find_pending(run, i);
-		if (!result)
-			result = kind == MODULE_FILE ? name_file(run, i) : name_jit(run, i);
+		if (is_too_slow(run, result))
+			result = name_one(run, i);
 		if (result == -ENOMEM)
 			return result;
 		if (result < 0)
@@ -414,7 +448,8 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 			   .deadline_ns = deadline_ns,
 			   .resolved = resolved,
 			   .reply = reply,
-			   .symbolizer = -EBADF };
+			   .symbolizer = -EBADF,
+			   .patient_until_ns = clock_monotonic_ns() + PATIENCE_NS };
 	int result = reply ? name_modules(&run) : -ENOMEM;
 
 	free(run.pending);

@@ -231,7 +231,7 @@ static int compile(struct unwind_tables *tables, struct module *module, int fd)
 
 	if (tables->symbolizer < 0 && tables->deaths < DEATHS_MAX)
 		tables->symbolizer =
-			spawner_request(tables->spawner_socket, SYMBOLIZER_TABLES, tables->deadline_ns);
+			spawner_request(tables->spawner_socket, SYMBOLIZER_SOON, tables->deadline_ns);
 	if (tables->symbolizer < 0)
 		return -EAGAIN;
 	tables->building = module;

@@ -10,14 +10,13 @@
 #include <stdint.h>
 
 /*
- * What a symbolizer is for, and so how it competes for the CPUs of a host that is short of them.
- * For names: after everybody else, at nice 19. They come when the capture is over, and nobody waits but a
- * reader. SCHED_IDLE would be later still: the weight is 3 there and 15 here, and on a host that is short of
- * CPU, which is when captures are taken, 3 of 1024 would often not name them before the deadline.
- * For tables: nice 5. The samples of the next capture depend on them: not before who is under pressure, and
- * not never.
+ * How a symbolizer competes for the CPUs of a host that is short of them.
+ * Later: after everybody else, at nice 19. Names come when the capture is over, and nobody waits but a
+ * reader. SCHED_IDLE would be later still: the weight is 3 there and 15 here, of 1024 that others have. Soon:
+ * at nice 5, not before who is under pressure, and not never. The samples of the next capture depend on the
+ * unwind tables; and names that have not come by then would not come before their deadline.
  */
-enum symbolizer_work { SYMBOLIZER_NAMES = 's', SYMBOLIZER_TABLES = 't' };
+enum symbolizer_priority { SYMBOLIZER_LATER = 's', SYMBOLIZER_SOON = 't' };
 
 /*
  * CONSUMER: forks the spawner. *ret_socket is the daemon's end; closing it ends the spawner. Logs what
@@ -29,6 +28,6 @@ int spawner_start(int *ret_socket);
  * CONSUMER: asks for a new symbolizer, until `deadline_ns` (CLOCK_MONOTONIC). Returns the socket to it, which
  * ends it when closed, or -errno.
  */
-int spawner_request(int socket, enum symbolizer_work work, uint64_t deadline_ns);
+int spawner_request(int socket, enum symbolizer_priority priority, uint64_t deadline_ns);
 
 #endif

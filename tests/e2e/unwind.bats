@@ -65,6 +65,11 @@ take_capture() {
 	rule pressure 'comm = unwind_*' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' 'capture = 12s' \
 		'cooldown = 1h'
 	await_log 30 'rule pressure fired'
+	# names come when nobody else wants the CPUs: of programs that are gone, too, but for the map of the one that makes code
+	await_status 30 '.captures | length == 0'
+	for name in "$WORK"/pid.*; do
+		[[ $name == *.jit ]] || kill -KILL "$(< "$name")" 2> /dev/null || true
+	done
 	await_log 60 'captured [0-9]+ stacks of rule pressure'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]

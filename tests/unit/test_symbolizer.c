@@ -383,9 +383,9 @@ static int start_spawner(void)
 	return spawner;
 }
 
-static int start_symbolizer(int spawner, enum symbolizer_work work)
+static int start_symbolizer(int spawner, enum symbolizer_priority priority)
 {
-	int symbolizer = spawner_request(spawner, work, soon());
+	int symbolizer = spawner_request(spawner, priority, soon());
 
 	ck_assert_int_ge(symbolizer, 0);
 	return symbolizer;
@@ -411,7 +411,7 @@ START_TEST(every_kind_of_file)
 	for (size_t i = 0; i < ARRAY_SIZE(debug_files); i++)
 		more[i] = symbols_open(debug_files[i]);
 	spawner = start_spawner();
-	symbolizer = start_symbolizer(spawner, SYMBOLIZER_NAMES);
+	symbolizer = start_symbolizer(spawner, SYMBOLIZER_LATER);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct symbolize_module module;
 
@@ -463,12 +463,12 @@ START_TEST(cut_while_it_reads)
 	ck_assert_int_eq(pread(file, bytes, (size_t)at.st_size, 0), at.st_size);
 	ck_assert_int_eq(write(copy, bytes, (size_t)at.st_size), at.st_size);
 	spawner = start_spawner();
-	symbolizer = start_symbolizer(spawner, SYMBOLIZER_NAMES);
+	symbolizer = start_symbolizer(spawner, SYMBOLIZER_LATER);
 	ck_assert_int_eq(symbolizer_open_module(symbolizer, copy, soon(), &module), 0);
 	ck_assert_int_eq(ftruncate(copy, 4096), 0);
 	/* SIGBUS: it is gone, and says nothing */
 	ck_assert_int_lt(symbolizer_name(symbolizer, -1, &request, soon(), reply), 0);
-	next = start_symbolizer(spawner, SYMBOLIZER_NAMES);
+	next = start_symbolizer(spawner, SYMBOLIZER_LATER);
 	ck_assert_int_eq(symbolizer_open_module(next, file, soon(), &module), 0);
 	ck_assert_int_eq(symbolizer_name(next, -1, &request, soon(), reply), 0);
 	ck_assert_uint_eq(reply->frames_count, 3);
@@ -492,7 +492,7 @@ static int nice_of_child(pid_t parent)
 START_TEST(names_are_for_later)
 {
 	_cleanup_close_ int spawner = start_spawner();
-	_cleanup_close_ int symbolizer = start_symbolizer(spawner, _i ? SYMBOLIZER_TABLES : SYMBOLIZER_NAMES);
+	_cleanup_close_ int symbolizer = start_symbolizer(spawner, _i ? SYMBOLIZER_SOON : SYMBOLIZER_LATER);
 	pid_t parent = maker_of(symbolizer);
 	struct symbolize_module module;
 	_cleanup_close_ int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
