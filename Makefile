@@ -228,7 +228,9 @@ $(B)/bourdon-grant: $(call objects,$(GRANT)) $(BASICS)
 	$(link)
 $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)
-$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(COMMON))
+# it reads debug files as bourdond does: in a process that can do nothing else
+SYMBOLIZER := $(filter-out %/spawner.c,$(wildcard consumer/symbolizer/*.c)) consumer/debug_files.c
+$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
 	$(link)
 
 # ---- tests ----

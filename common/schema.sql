@@ -82,7 +82,8 @@ CREATE TABLE module(
 	path TEXT NOT NULL,
 	build_id TEXT,                  -- lower-case hexadecimal
 	version TEXT NOT NULL,          -- tells files without a build id apart, and kernel modules of two loads
-	kind TEXT NOT NULL CHECK(kind IN ('kernel', 'module', 'file', 'vdso', 'jit', 'anonymous'))
+	kind TEXT NOT NULL CHECK(kind IN ('kernel', 'module', 'file', 'vdso', 'jit', 'anonymous')),
+	bias INTEGER                    -- file: what leads from an offset to the address that its symbols mean; NULL: not known
 ) STRICT;
 CREATE UNIQUE INDEX module_identity ON module(path, ifnull(build_id, ''), version, kind);
 

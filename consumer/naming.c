@@ -322,6 +322,8 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	if (result < 0 || !answer.readable)
 		return result;
 	write_hexadecimal(answer.build_id, answer.build_id_bytes, module->build_id);
+	module->has_bias = answer.has_bias;
+	module->bias = answer.bias;
 	known_files_add(run->naming->files, &run->file, module->build_id);
 	debug_file = debug_file_open_by_id(run->naming->debug_root, module->build_id);
 	run->has_debug_file = debug_file >= 0;

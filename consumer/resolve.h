@@ -31,6 +31,8 @@ struct resolved_module {
 	struct mapped_file *file;                        /* MODULE_FILE */
 	uint32_t process;                                /* MODULE_JIT: position in the capture */
 	char build_id[2 * SYMBOLIZE_BUILD_ID_BYTES + 1]; /* "" where it is not known */
+	bool has_bias;
+	int64_t bias;     /* from an offset to the address that the file's symbols mean */
 	char version[64]; /* without a build id: what tells this file, this boot's kernel module, or this
 			     process's code from others */
 };

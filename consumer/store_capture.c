@@ -16,8 +16,9 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		const char *sql;
 	} statements[] = {
 		{ &ret_statements->add_module,
-		  "INSERT INTO module(path, build_id, version, kind) VALUES(?, nullif(?, ''), ?, ?) "
-		  "ON CONFLICT DO UPDATE SET path = path RETURNING module_id" },
+		  "INSERT INTO module(path, build_id, version, kind, bias) "
+		  "VALUES(?, nullif(?, ''), ?, ?, nullif(?, -1)) "
+		  "ON CONFLICT DO UPDATE SET bias = ifnull(bias, excluded.bias) RETURNING module_id" },
 		/* a name that was found later serves all captures */
 		{ &ret_statements->add_frame,
 		  "INSERT INTO frame(module_id, offset, inlined, function, function_offset, file, line) "
@@ -118,9 +119,10 @@ static int write_frames(struct writing *writing)
 
 		if (module->kind == MODULE_NONE)
 			continue;
-		result = sql_run(writing->sql, writing->statements->add_module, &writing->modules[i], "tttt",
-				 module->path, module->build_id, module->version,
-				 module_kind_names[module->kind]);
+		result = sql_run(
+			writing->sql, writing->statements->add_module, &writing->modules[i], "tttti",
+			module->path, module->build_id, module->version, module_kind_names[module->kind],
+			module->has_bias ? module->bias : (int64_t)-1); /* segments begin with pages */
 	}
 	for (uint32_t i = 0; i < resolved->frames_count && !result; i++) {
 		const struct resolved_frame *frame = &resolved->frames[i];

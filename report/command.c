@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
+#include "consumer/debug_files.h"
 #include "report/query.h"
 #include "report/report.h"
 
@@ -14,7 +15,8 @@
 #define TAKES_JSON 2U
 #define TAKES_LIMIT 4U
 #define TAKES_RUN_DIR 8U
-#define OPENS_ITSELF 16U /* the database may be missing */
+#define OPENS_ITSELF 16U /* the database may be missing, or is written */
+#define TAKES_DEBUG_DIR 32U
 
 #define DEFAULT_PATH "/var/lib/bourdon/bourdon.db"
 
@@ -32,6 +34,8 @@ static const struct subcommand subcommands[] = {
 	  why_run },
 	{ "top", "the functions that took the CPU", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
 	{ "folded", "one line a stack, as flamegraph.pl reads it", TAKES_ID, 0, folded_run },
+	{ "symbolize", "names what had none, by the files in --debug-dir", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
+	  symbolize_run },
 	{ "status", "what the daemon does now, and what is wrong with it", TAKES_JSON | OPENS_ITSELF, 0,
 	  status_run },
 	{ "doctor", "whether this machine and this installation are well",
@@ -52,13 +56,13 @@ static void describe(char *into, size_t into_bytes)
 	size_t used = (size_t)snprintf(into, into_bytes, "Explains what bourdond captured.\n");
 
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands) && used < into_bytes; i++)
-		used += (size_t)snprintf(into + used, into_bytes - used, "\n  %-8s%-6s%s",
+		used += (size_t)snprintf(into + used, into_bytes - used, "\n  %-10s%-5s%s",
 					 subcommands[i].name, subcommands[i].takes & TAKES_ID ? "[ID]" : "",
 					 subcommands[i].help);
 }
 
 /* Fills in what depends on the subcommand. Returns OPTIONS_RUN, or EXIT_USAGE and has logged the mistake. */
-static int parse_words(int words, char **word, const char *limit, const char *run_dir,
+static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
 		       struct request *request)
 {
 	const struct subcommand *subcommand = words ? find_subcommand(word[0]) : NULL;
@@ -78,6 +82,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		refused = "--limit";
 	if (run_dir && !(subcommand->takes & TAKES_RUN_DIR))
 		refused = "--run-dir";
+	if (debug_dir && !(subcommand->takes & TAKES_DEBUG_DIR))
+		refused = "--debug-dir";
 	if (refused) {
 		log_error("'%s' takes no %s: see 'bourdon --help'", subcommand->name, refused);
 		return EXIT_USAGE;
@@ -91,6 +97,7 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 	request->limit = request->json ? -1 : subcommand->limit; /* a script wants them all */
 	request->capture_id = -1;
 	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
+	request->debug_dir = debug_dir ? debug_dir : DEBUG_ROOT;
 	if (limit) {
 		if (options_number(limit, 1, INT64_MAX, &number) < 0) {
 			log_error("--limit '%s' is not a number of rows: give 1 or more", limit);
@@ -110,12 +117,15 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 
 int command_parse(int count, char **arguments, struct request *ret_request)
 {
-	const char *path = DEFAULT_PATH, *json = NULL, *limit = NULL, *run_dir = NULL;
+	const char *path = DEFAULT_PATH, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL;
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
 		{ "json", NULL, "for scripts: JSON instead of text", &json },
 		{ "run-dir", "DIR", "where doctor finds the manifest (default " RUN_DIRECTORY_DEFAULT ")",
 		  &run_dir },
+		{ "debug-dir", "DIR",
+		  "where symbolize finds programs and debug files, by build id (default " DEBUG_ROOT ")",
+		  &debug_dir },
 		{ "limit", "N", "rows that list and top show (default 50 and 30; all with --json)", &limit },
 	};
 	char about[1024];
@@ -135,7 +145,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	if (status != OPTIONS_RUN)
 		return status;
 	request = (struct request){ .path = path, .json = json != NULL };
-	status = parse_words(words, arguments + 1, limit, run_dir, &request);
+	status = parse_words(words, arguments + 1, limit, run_dir, debug_dir, &request);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
 	return status;
@@ -172,6 +182,7 @@ int command_run(const struct request *request, FILE *out)
 	struct report report = {
 		.database = &database,
 		.run_dir = request->run_dir,
+		.debug_dir = request->debug_dir,
 		.out = out,
 		.limit = request->limit,
 		.json = request->json,

@@ -15,7 +15,7 @@ struct subcommand;
 struct request {
 	const struct subcommand *subcommand;
 	const char *path; /* of the database; points into the arguments, or is static */
-	const char *run_dir;
+	const char *run_dir, *debug_dir;
 	int64_t capture_id; /* negative: the newest complete one */
 	int64_t limit;      /* rows; negative: all */
 	bool json;

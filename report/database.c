@@ -73,31 +73,53 @@ static int check_identity(struct database *database)
 	return 0;
 }
 
-int database_open(const char *path, struct database *ret_database)
+static int open_checked(const char *path, int flags, const char *first, struct database *ret_database)
 {
 	_cleanup_database_ struct database database = { .path = path };
 	int error;
 
-	if (sqlite3_open_v2(path, &database.sqlite, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) {
+	if (sqlite3_open_v2(path, &database.sqlite, flags, NULL) != SQLITE_OK) {
 		database_fail(&database);
 		return -EIO;
 	}
 	sqlite3_busy_timeout(database.sqlite, BUSY_TIMEOUT_MS);
 	sqlite3_limit(database.sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
 	sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	if (sqlite3_exec(
-		    database.sqlite,
-		    "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA query_only = ON; BEGIN",
-		    NULL, NULL, NULL) != SQLITE_OK) {
-		database_fail(&database);
-		return -EIO;
-	}
-	error = check_identity(&database);
+	sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	error = database_execute(&database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+	if (!error)
+		error = database_execute(&database, first);
+	if (!error)
+		error = check_identity(&database);
 	if (error < 0)
 		return error;
 	*ret_database = database;
 	database.sqlite = NULL;
 	return 0;
+}
+
+int database_open(const char *path, struct database *ret_database)
+{
+	return open_checked(path, SQLITE_OPEN_READONLY, "PRAGMA query_only = ON; BEGIN", ret_database);
+}
+
+int database_open_to_write(const char *path, struct database *ret_database)
+{
+	int error = open_checked(path, SQLITE_OPEN_READWRITE, "PRAGMA temp_store = MEMORY", ret_database);
+
+	/* SQLite opens what it may only read for reading */
+	if (error || !sqlite3_db_readonly(ret_database->sqlite, "main"))
+		return error;
+	log_error("cannot write '%s': become the user who owns it, or name a copy with --db", path);
+	return -EACCES;
+}
+
+int database_execute(struct database *database, const char *statements)
+{
+	if (sqlite3_exec(database->sqlite, statements, NULL, NULL, NULL) == SQLITE_OK)
+		return 0;
+	database_fail(database);
+	return -EIO;
 }
 
 void database_close(struct database *database)

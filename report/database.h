@@ -20,10 +20,16 @@ struct database {
 /* Opens and checks the file at `path`, which must outlive it. Returns 0, or -EIO or -EPROTO, logged. */
 int database_open(const char *path, struct database *ret_database);
 
+/* The same to be written: no transaction has begun, and no trigger in it does anything. */
+int database_open_to_write(const char *path, struct database *ret_database);
+
 /* Accepts one that never was opened. */
 void database_close(struct database *database);
 
 #define _cleanup_database_ _cleanup_(database_close)
+
+/* Does statements that give no rows. 0, or -EIO, logged. */
+int database_execute(struct database *database, const char *statements);
 
 /* Logs why the last call on it failed, and what to do; remembers that. Says it once. */
 void database_fail(struct database *database);

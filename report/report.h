@@ -15,6 +15,7 @@
 struct report {
 	struct database *database; /* in one read transaction, so that all numbers agree */
 	const char *run_dir;       /* of the loader */
+	const char *debug_dir;     /* where symbolize looks */
 	FILE *out;
 	int64_t capture_id; /* exists; 0 for a subcommand that takes none */
 	int64_t limit;      /* rows to show at most; negative: all */
@@ -29,5 +30,6 @@ void top_run(struct report *report);
 void folded_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);
+void symbolize_run(struct report *report);
 
 #endif

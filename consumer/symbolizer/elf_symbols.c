@@ -34,6 +34,12 @@ void elf_symbols_map(Elf *elf, const uint64_t *offsets, struct elf_place *places
 	}
 }
 
+void elf_symbols_place(const uint64_t *addresses, struct elf_place *places, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		places[i] = (struct elf_place){ .address = addresses[i], .mapped = true };
+}
+
 /* Of symbols that begin at one place the one that its author exported is the one people know, */
 static int rank_of(const GElf_Sym *symbol)
 {

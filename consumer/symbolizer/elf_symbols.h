@@ -22,6 +22,9 @@ struct elf_place {
 /* SYMBOLIZER: where the offsets, at most SYMBOLIZE_BATCH of them, are in the module's address space. */
 void elf_symbols_map(Elf *elf, const uint64_t *offsets, struct elf_place *places, uint32_t count);
 
+/* SYMBOLIZER: the same where the addresses are known. */
+void elf_symbols_place(const uint64_t *addresses, struct elf_place *places, uint32_t count);
+
 /*
  * SYMBOLIZER: looks in tables of this type, SHT_SYMTAB or SHT_DYNSYM, for those places that have no symbol
  * yet. A symbol covers what its size says; one without a size covers nothing, and what lies behind the last

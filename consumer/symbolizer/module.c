@@ -126,12 +126,36 @@ void module_add_file(struct module *module, int fd)
 	}
 }
 
+static bool find_bias(Elf *elf, int64_t *ret_bias)
+{
+	bool found = false;
+	size_t segments;
+
+	if (elf_getphdrnum(elf, &segments))
+		return false;
+	for (size_t i = 0; i < segments; i++) {
+		GElf_Phdr segment;
+		int64_t bias;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    !(segment.p_flags & PF_X))
+			continue;
+		bias = (int64_t)(segment.p_vaddr - segment.p_offset);
+		if (!segment.p_filesz || (found && bias != *ret_bias))
+			return false; /* a debug file's does not say where it was */
+		*ret_bias = bias;
+		found = true;
+	}
+	return found;
+}
+
 void module_describe(const struct module *module, struct symbolize_module *ret_reply)
 {
 	*ret_reply = (struct symbolize_module){ .readable = module != NULL };
 	if (!module)
 		return;
 	ret_reply->lacks = module->lacks;
+	ret_reply->has_bias = find_bias(module->file.elf, &ret_reply->bias);
 	ret_reply->build_id_bytes = module->build_id.count;
 	ret_reply->alternate_id_bytes = module->alternate_id.count;
 	memcpy(ret_reply->build_id, module->build_id.bytes, sizeof(ret_reply->build_id));
@@ -195,7 +219,10 @@ size_t module_name(struct module *module, const struct symbolize_request *reques
 	struct found_frame found[SYMBOLIZE_DEPTH];
 	struct reply reply = reply_begin(ret_reply);
 
-	elf_symbols_map(module->file.elf, request->offsets, places, request->count);
+	if (request->kind == SYMBOLIZE_ADDRESSES)
+		elf_symbols_place(request->offsets, places, request->count);
+	else
+		elf_symbols_map(module->file.elf, request->offsets, places, request->count);
 	find_symbols(module, places, request->count);
 	for (uint32_t i = 0; i < request->count; i++)
 		if (!reply_add(&reply, found, find_frames(module, &places[i], found)))

@@ -24,6 +24,7 @@
 	2U /* the unwind table of the file beside it: table_stream.h says how it is answered */
 #define SYMBOLIZE_MODULE 3U     /* the ELF file beside it is the module from here on */
 #define SYMBOLIZE_DEBUG_FILE 4U /* the file beside it may be one that the module lacks */
+#define SYMBOLIZE_ADDRESSES 6U  /* the same of addresses of the module, which a debug file alone can tell */
 #define SYMBOLIZE_PERF_MAP 5U   /* what is at these addresses, by the perf map beside it */
 
 struct symbolize_request {
@@ -40,6 +41,9 @@ struct symbolize_module {
 	uint32_t readable; /* 0: not an ELF file that can be read; nothing else is said */
 	uint32_t lacks;    /* SYMBOLIZE_LACKS_* */
 	uint32_t build_id_bytes, alternate_id_bytes;
+	uint32_t has_bias; /* 1: the next is one number for all of its code */
+	uint32_t reserved;
+	int64_t bias; /* from an offset in the file to the address that its symbols and DWARF mean */
 	uint8_t build_id[SYMBOLIZE_BUILD_ID_BYTES];
 	uint8_t alternate_id[SYMBOLIZE_BUILD_ID_BYTES]; /* the alternate file's build id */
 	char debuglink[SYMBOLIZE_LINK_BYTES];           /* the debug file's name, or "" */

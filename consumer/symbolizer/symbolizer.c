@@ -26,6 +26,7 @@ static bool is_request(const struct symbolize_request *request, size_t bytes, bo
 		return false;
 	switch (request->kind) {
 	case SYMBOLIZE_NAMES:
+	case SYMBOLIZE_ADDRESSES:
 		return request->count && !has_fd;
 	case SYMBOLIZE_PERF_MAP:
 		return request->count && has_fd;
@@ -57,6 +58,7 @@ ssize_t symbolizer_answer(struct symbolizer *symbolizer, const struct symbolize_
 		return -EBADMSG;
 	switch (request->kind) {
 	case SYMBOLIZE_NAMES:
+	case SYMBOLIZE_ADDRESSES:
 		return (ssize_t)answer_names(symbolizer->module, request, &ret_answer->names);
 	case SYMBOLIZE_PERF_MAP:
 		return (ssize_t)perf_map_name(file, request, &ret_answer->names);
@@ -167,7 +169,7 @@ bool symbolizer_reply_is_valid(const struct symbolize_reply *reply, size_t bytes
 bool symbolizer_module_is_valid(const struct symbolize_module *module, size_t bytes)
 {
 	return bytes == sizeof(*module) && module->build_id_bytes <= sizeof(module->build_id) &&
-	       module->alternate_id_bytes <= sizeof(module->alternate_id) &&
+	       module->alternate_id_bytes <= sizeof(module->alternate_id) && module->has_bias <= 1 &&
 	       memchr(module->debuglink, '\0', sizeof(module->debuglink)) &&
 	       memchr(module->alternate, '\0', sizeof(module->alternate));
 }

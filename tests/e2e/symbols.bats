@@ -173,3 +173,80 @@ requests() {
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined "$(sql 'SELECT max(capture_id) FROM capture')"
 }
+
+# ---- later, and elsewhere ----
+
+# capture_stripped: a capture of a program without any symbols
+capture_stripped() {
+	cp "$BUILD/symbols/stripped" "$WORK/stripped"
+	capture_of stripped
+	burn "$WORK/stripped" 60
+	await_log 30 'captured [0-9]+ stacks of rule names'
+	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE '%hog::%'")" -eq 0 ]
+}
+
+@test "symbolize: names, inlined functions and source places, from a debug file, while the daemon runs" {
+	capture_stripped
+	mkdir "$WORK/debug"
+	cp "$BUILD/symbols/stripped.debug" "$WORK/debug/found by what it is"
+	# nothing in there is of that program yet
+	mkdir "$WORK/empty"
+	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/empty"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *" 0 of "*"$WORK/stripped"*": no file of that build id"* ]]
+	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"frames of $WORK/stripped ("* ]]
+	assert_inlined
+	[ "$(sql "SELECT min(position), max(position) = depth - 1, count(*) = depth FROM stack_frame
+		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
+	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE 'stripped+%' AND function_offset IS NOT NULL")" -eq 0 ]
+	[ "$(sql 'PRAGMA integrity_check')" = ok ]
+	# a second time there is nothing left of what it knows
+	local before
+	before=$(sql 'SELECT count(*), sum(depth) FROM stack')
+	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
+	[ "$status" -eq 0 ]
+	[ "$(sql 'SELECT count(*), sum(depth) FROM stack')" = "$before" ]
+	# and the daemon goes on
+	kill -0 "$DAEMON"
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+}
+
+@test "symbolize: on another machine, from a copy; another build of the program does not count" {
+	capture_stripped
+	daemon_stop TERM
+	children_end
+	rm "$WORK/stripped"
+	sql "VACUUM INTO '$WORK/copy.db'"
+	mkdir -p "$WORK/debug/other"
+	cp "$BUILD/symbols/other" "$WORK/debug/other/stripped"
+	run "$BUILD/bourdon" --db "$WORK/copy.db" symbolize --debug-dir "$WORK/debug"
+	[[ $output == *": no file of that build id"* ]]
+	# one that is hostile is in the way, too
+	head -c 3000 "$BUILD/symbols/dwarf5" > "$WORK/debug/cut"
+	local id
+	id=$(< "$BUILD/symbols/stripped.id")
+	mkdir -p "$WORK/debug/.build-id/${id:0:2}"
+	cp "$BUILD/symbols/stripped.debug" "$WORK/debug/.build-id/${id:0:2}/${id:2}.debug"
+	DB=$WORK/copy.db
+	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	assert_inlined
+}
+
+@test "symbolize: a database that cannot be written says so" {
+	capture_stripped
+	daemon_stop TERM
+	chmod 0755 "$WORK" "$STATE_DIR"
+	chmod 0444 "$DB"*
+	run setpriv --reuid 65533 --regid 65533 --clear-groups "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == "bourdon: cannot write '$DB': "* ]]
+}

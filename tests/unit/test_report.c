@@ -28,7 +28,7 @@ static const char rows_sql[] =
 	"INSERT INTO process VALUES(1, 1, 4242, 1, 'cpu_hog', '/usr/bin/cpu_hog', 1000, '/system.slice/web'),"
 	" (2, 1, 4243, 1, 'a;b 5' || char(27) || '[31m', '/x', NULL, NULL),"
 	" (3, 1, 4244, 1, CAST(x'ff220a7a' AS TEXT), '/x', 0, '/' || printf('%.254c', 'q') || char(10));"
-	"INSERT INTO module VALUES(1, '[kernel]', NULL, '', 'kernel'), (2, '/usr/bin/cpu_hog', 'aa', '', "
+	"INSERT INTO module(module_id, path, build_id, version, kind) VALUES(1, '[kernel]', NULL, '', 'kernel'), (2, '/usr/bin/cpu_hog', 'aa', '', "
 	"'file'),"
 	" (3, '/evil/' || char(27) || ']0;title' || char(7), NULL, '', 'file');"
 	"INSERT INTO frame VALUES(1, 1, 1, 'timer_interrupt', 0, NULL, NULL, 0),"

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * symbolize: gives frames names that had none when they were captured, by the build ids and offsets that the
+ * database keeps: later, on any machine, from a directory of programs and debug files. Those are read in a
+ * process of its own that can do nothing else (consumer/symbolizer/), as the daemon does it.
+ */
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/escape.h"
+#include "common/log.h"
+#include "consumer/debug_files.h"
+#include "consumer/symbolizer/symbolizer.h"
+#include "report/debug_directory.h"
+#include "report/format.h"
+#include "report/query.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define CANDIDATES_MAX 8U
+#define ANSWER_NS (60 * CLOCK_SECOND_NS)
+#define SYMBOLIZER_FD 3
+
+struct module_row {
+	int64_t module_id, bias;
+	bool has_bias;
+	char *path, *build_id;
+};
+
+struct place {
+	int64_t frame_id, offset;
+};
+
+struct symbolizing {
+	struct report *report;
+	struct debug_directory directory;
+	int symbolizer; /* negative: none */
+	pid_t child;
+	struct module_row *modules;
+	uint32_t modules_count, modules_room;
+	/* of the module at hand */
+	struct place *places;
+	uint32_t places_count, places_room;
+	uint32_t named;
+	struct symbolize_reply reply;
+};
+
+/* ---- the process that reads the files ---- */
+
+static void end_symbolizer(struct symbolizing *work)
+{
+	if (work->symbolizer < 0)
+		return;
+	close(TAKE_FD(work->symbolizer));
+	waitpid(work->child, NULL, 0);
+}
+
+/* 0, or -errno, logged. */
+static int need_symbolizer(struct symbolizing *work)
+{
+	int pair[2];
+
+	if (work->symbolizer >= 0)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		log_error("cannot make a socket: %s", strerror(errno));
+		return -errno;
+	}
+	work->child = fork();
+	if (!work->child) {
+		/* nothing is open in it but its socket: not the database */
+		if (dup2(pair[1], SYMBOLIZER_FD) < 0 || syscall(SYS_close_range, SYMBOLIZER_FD + 1, ~0U, 0) ||
+		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+			_exit(EXIT_FAILED);
+		symbolizer_run(SYMBOLIZER_FD);
+	}
+	close(pair[1]);
+	if (work->child < 0) {
+		log_error("cannot fork: %s", strerror(errno));
+		close(pair[0]);
+		return -ECHILD;
+	}
+	work->symbolizer = pair[0];
+	return 0;
+}
+
+static uint64_t deadline(void)
+{
+	return clock_monotonic_ns() + ANSWER_NS;
+}
+
+/* False: it cannot be read, or its reader ended over it. */
+static bool open_module(struct symbolizing *work, int fd, struct symbolize_module *ret_module)
+{
+	if (need_symbolizer(work) < 0)
+		return false;
+	if (symbolizer_open_module(work->symbolizer, fd, deadline(), ret_module) < 0) {
+		end_symbolizer(work);
+		return false;
+	}
+	return ret_module->readable;
+}
+
+static void write_build_id(const struct symbolize_module *module, char build_id[BUILD_ID_TEXT_BYTES])
+{
+	build_id[0] = '\0';
+	for (uint32_t i = 0; i < module->build_id_bytes; i++)
+		snprintf(build_id + (size_t)2 * i, 3, "%02x", module->build_id[i]);
+}
+
+/* A build_id_of. */
+static bool ask_build_id(void *user, int fd, char build_id[BUILD_ID_TEXT_BYTES])
+{
+	struct symbolize_module module;
+
+	if (!open_module(user, fd, &module) || !module.build_id_bytes)
+		return false;
+	write_build_id(&module, build_id);
+	return true;
+}
+
+/* ---- the database ---- */
+
+static sqlite3_stmt *prepare(struct database *database, const char *sql)
+{
+	sqlite3_stmt *statement = NULL;
+
+	if (sqlite3_prepare_v2(database->sqlite, sql, -1, &statement, NULL) != SQLITE_OK)
+		database_fail(database);
+	return statement;
+}
+
+static int read_modules(struct symbolizing *work)
+{
+	_cleanup_query_ struct query query = query_begin(
+		work->report->database,
+		"SELECT module_id, path, build_id, bias FROM module m WHERE kind = 'file' "
+		"AND length(build_id) BETWEEN 4 AND 64 AND EXISTS (SELECT 1 FROM frame f "
+		"WHERE f.module_id = m.module_id AND f.inlined = 0 AND f.function_offset IS NULL) "
+		"ORDER BY path, module_id",
+		0, 0);
+
+	while (query_next(&query)) {
+		struct module_row row = { .module_id = query_number(&query, "module_id"),
+					  .has_bias = !query_is_null(&query, "bias"),
+					  .bias = query_number(&query, "bias"),
+					  .path = strdup(query_text(&query, "path")),
+					  .build_id = strdup(query_text(&query, "build_id")) };
+
+		if (!row.path || !row.build_id ||
+		    array_make_room(work->modules, work->modules_count, work->modules_room, 1U)) {
+			free(row.path);
+			free(row.build_id);
+			log_error("out of memory");
+			return -ENOMEM;
+		}
+		work->modules[work->modules_count++] = row;
+	}
+	return work->report->database->failed ? -EIO : 0;
+}
+
+static int read_places(struct symbolizing *work, int64_t module_id)
+{
+	_cleanup_query_ struct query query =
+		query_begin(work->report->database,
+			    "SELECT frame_id, offset FROM frame WHERE module_id = ?1 AND inlined = 0 "
+			    "AND function_offset IS NULL ORDER BY offset",
+			    module_id, 0);
+
+	work->places_count = 0;
+	while (query_next(&query)) {
+		if (array_make_room(work->places, work->places_count, work->places_room, 1U)) {
+			log_error("out of memory");
+			return -ENOMEM;
+		}
+		work->places[work->places_count++] =
+			(struct place){ query_number(&query, "frame_id"), query_number(&query, "offset") };
+	}
+	return work->report->database->failed ? -EIO : 0;
+}
+
+static void bind_text(sqlite3_stmt *statement, int position, const struct symbolize_reply *reply, uint32_t at,
+		      uint32_t bytes)
+{
+	if (bytes)
+		sqlite3_bind_text(statement, position, reply->text + at, (int)bytes, SQLITE_STATIC);
+	else
+		sqlite3_bind_null(statement, position);
+}
+
+/* The functions at one place: the real one, and those that are inlined there, which stacks get further down.
+ */
+static int write_chain(struct symbolizing *work, sqlite3_stmt *name, sqlite3_stmt *inlined,
+		       const struct place *place, uint32_t first, uint32_t depth)
+{
+	struct database *database = work->report->database;
+
+	if (!work->reply.frames[first].name_bytes)
+		return 0;
+	for (uint32_t i = 0; i < depth; i++) {
+		const struct symbolize_frame *frame = &work->reply.frames[first + i];
+		sqlite3_stmt *statement = i ? inlined : name;
+		int result;
+
+		sqlite3_reset(statement);
+		sqlite3_bind_int64(statement, 1, place->frame_id);
+		bind_text(statement, 2, &work->reply, frame->name, frame->name_bytes);
+		sqlite3_bind_int64(statement, 3, (int64_t)frame->function_offset);
+		bind_text(statement, 4, &work->reply, frame->file, frame->file_bytes);
+		if (frame->line)
+			sqlite3_bind_int64(statement, 5, frame->line);
+		else
+			sqlite3_bind_null(statement, 5);
+		if (i)
+			sqlite3_bind_int64(statement, 6, i);
+		do
+			result = sqlite3_step(statement);
+		while (result == SQLITE_ROW);
+		if (result != SQLITE_DONE) {
+			database_fail(database);
+			return -EIO;
+		}
+		sqlite3_reset(statement);
+	}
+	work->named++;
+	return 0;
+}
+
+/* ---- one module ---- */
+
+static int ask_places(struct symbolizing *work, const struct module_row *module, bool by_address,
+		      sqlite3_stmt *name, sqlite3_stmt *inlined)
+{
+	uint32_t at = 0;
+
+	while (at < work->places_count) {
+		struct symbolize_request request = { .kind = by_address ? SYMBOLIZE_ADDRESSES
+									: SYMBOLIZE_NAMES };
+		uint32_t frame = 0;
+
+		for (uint32_t i = at; i < work->places_count && request.count < SYMBOLIZE_BATCH; i++)
+			request.offsets[request.count++] =
+				(uint64_t)(work->places[i].offset + (by_address ? module->bias : 0));
+		if (symbolizer_name(work->symbolizer, -1, &request, deadline(), &work->reply) < 0 ||
+		    !work->reply.count) {
+			log_warning("%s: its reader ended over it", module->path);
+			end_symbolizer(work);
+			return 0;
+		}
+		for (uint32_t i = 0; i < work->reply.count; i++) {
+			int result = write_chain(work, name, inlined, &work->places[at + i], frame,
+						 work->reply.depths[i]);
+
+			if (result < 0)
+				return result;
+			frame += work->reply.depths[i];
+		}
+		at += work->reply.count;
+	}
+	return 0;
+}
+
+/* Makes it the module at hand, with the others beside it. False: it is not of this build, or cannot be read.
+ */
+static bool choose_file(struct symbolizing *work, const struct module_row *module, const int *fds,
+			uint32_t count, bool *ret_by_address)
+{
+	char build_id[BUILD_ID_TEXT_BYTES];
+	struct symbolize_module answer;
+	uint32_t best = count;
+
+	/* the program itself, if it is there: it knows where in its address space an offset is */
+	for (uint32_t i = 0; i < count; i++) {
+		if (!open_module(work, fds[i], &answer))
+			continue;
+		write_build_id(&answer, build_id);
+		if (strcmp(build_id, module->build_id) != 0)
+			continue;
+		if (best == count || answer.has_bias)
+			best = i;
+		if (answer.has_bias)
+			break;
+	}
+	if (best == count || !open_module(work, fds[best], &answer))
+		return false;
+	*ret_by_address = !answer.has_bias;
+	for (uint32_t i = 0; i < count && answer.lacks & SYMBOLIZE_LACKS_DEBUG; i++)
+		if (i != best && symbolizer_add_file(work->symbolizer, fds[i], deadline(), &answer) < 0) {
+			end_symbolizer(work);
+			return false;
+		}
+	return true;
+}
+
+static int symbolize_module(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *name,
+			    sqlite3_stmt *inlined)
+{
+	char path[FORMAT_BYTES], id[FORMAT_BYTES];
+	int fds[CANDIDATES_MAX];
+	uint32_t count;
+	bool by_address = false, chosen;
+	int result = read_places(work, module->module_id);
+
+	if (result < 0)
+		return result;
+	work->named = 0;
+	count = debug_directory_open(&work->directory, module->build_id, ask_build_id, work, fds,
+				     CANDIDATES_MAX);
+	chosen = choose_file(work, module, fds, count, &by_address);
+	if (chosen && (!by_address || module->has_bias))
+		result = ask_places(work, module, by_address, name, inlined);
+	for (uint32_t i = 0; i < count; i++)
+		close(fds[i]);
+	fprintf(work->report->out, "%5u of %5u frames of %s (%s)%s\n", work->named, work->places_count,
+		escape_terminal(module->path, path, sizeof(path)), escape_terminal(module->build_id, id, sizeof(id)),
+		!chosen                           ? ": no file of that build id"
+		: by_address && !module->has_bias ? ": only the program itself can tell where they are"
+						  : "");
+	return result;
+}
+
+/* Every stack that leads through a place where functions are inlined gets them, innermost first. */
+static const char rewrite_stacks[] =
+	"CREATE TEMP TABLE affected AS SELECT DISTINCT stack_id FROM stack_frame WHERE frame_id IN "
+	"(SELECT frame_id FROM extension);"
+	"CREATE TEMP TABLE rewritten AS SELECT sf.stack_id, row_number() OVER (PARTITION BY sf.stack_id "
+	"ORDER BY sf.position, e.inlined DESC) - 1 AS position, ifnull(e.inner_id, sf.frame_id) AS frame_id "
+	"FROM stack_frame sf LEFT JOIN (SELECT frame_id, inlined, inner_id FROM extension UNION ALL "
+	"SELECT DISTINCT frame_id, 0, frame_id FROM extension) e ON e.frame_id = sf.frame_id "
+	"WHERE sf.stack_id IN (SELECT stack_id FROM affected);"
+	"DELETE FROM stack_frame WHERE stack_id IN (SELECT stack_id FROM affected);"
+	"INSERT INTO stack_frame(stack_id, position, frame_id) SELECT stack_id, position, frame_id FROM "
+	"rewritten;"
+	"UPDATE stack SET depth = (SELECT count(*) FROM stack_frame sf WHERE sf.stack_id = stack.stack_id) "
+	"WHERE stack_id IN (SELECT stack_id FROM affected);"
+	"COMMIT";
+
+static int symbolize_all(struct symbolizing *work)
+{
+	struct database *database = work->report->database;
+	sqlite3_stmt *name, *inlined;
+	int result;
+
+	result = database_execute(
+		database, "BEGIN IMMEDIATE;"
+			  "CREATE TEMP TABLE added(frame_id INTEGER, function TEXT, function_offset INTEGER, "
+			  "file TEXT, line INTEGER, inlined INTEGER)");
+	if (result < 0)
+		return result;
+	name = prepare(database, "UPDATE frame SET function = ?2, function_offset = ?3, file = ?4, line = ?5 "
+				 "WHERE frame_id = ?1");
+	inlined = prepare(database, "INSERT INTO added VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
+	for (uint32_t i = 0; i < work->modules_count && !result && name && inlined; i++)
+		result = symbolize_module(work, &work->modules[i], name, inlined);
+	sqlite3_finalize(name);
+	sqlite3_finalize(inlined);
+	if (!result && !database->failed)
+		result = database_execute(
+			database,
+			"INSERT INTO frame(module_id, offset, function, function_offset, file, line, "
+			"inlined) "
+			"SELECT f.module_id, f.offset, a.function, a.function_offset, a.file, a.line, "
+			"a.inlined "
+			"FROM added a JOIN frame f USING(frame_id) WHERE true ON CONFLICT DO NOTHING;"
+			"CREATE TEMP TABLE extension AS SELECT a.frame_id, a.inlined, i.frame_id AS inner_id "
+			"FROM added a JOIN frame f USING(frame_id) JOIN frame i ON i.module_id = f.module_id "
+			"AND i.offset = f.offset AND i.inlined = a.inlined");
+	if (!result && !database->failed)
+		result = database_execute(database, rewrite_stacks);
+	return result;
+}
+
+void symbolize_run(struct report *report)
+{
+	static struct symbolizing work; /* too large for the stack */
+	struct database *database = report->database;
+
+	work = (struct symbolizing){ .report = report,
+				     .directory = { .root = report->debug_dir },
+				     .symbolizer = -EBADF };
+	signal(SIGPIPE, SIG_IGN);
+	if (database_open_to_write(database->path, database) < 0) {
+		report->unwell = true;
+		return;
+	}
+	if (read_modules(&work) < 0 || symbolize_all(&work) < 0)
+		report->unwell = true;
+	else if (!work.modules_count)
+		fprintf(report->out, "no frame of a file with a build id lacks a name\n");
+	end_symbolizer(&work);
+	for (uint32_t i = 0; i < work.modules_count; i++) {
+		free(work.modules[i].path);
+		free(work.modules[i].build_id);
+	}
+	free(work.modules);
+	free(work.places);
+	debug_directory_free(&work.directory);
+}
