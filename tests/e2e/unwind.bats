@@ -48,6 +48,14 @@ programs() {
 	END
 }
 
+# signal_all SIGNAL [BUT]: to all programs but one
+signal_all() {
+	local file
+	for file in "$WORK"/pid.*; do
+		[[ $file == *."${2-none}" ]] || kill "-$1" "$(< "$file")" 2> /dev/null || true
+	done
+}
+
 # take_capture: of all programs, from when they are known to be targets
 take_capture() {
 	local name program arguments
@@ -61,15 +69,16 @@ take_capture() {
 	done < <(programs)
 	pgrep -P "$(< "$WORK/pid.forked")" > "$WORK/pid.child"
 	mv "$WORK/pid.child" "$WORK/pid.forked"
+	# an emulated CPU has better things to do than to make tables while all of these burn it
+	signal_all STOP
 	await_tables
+	signal_all CONT
 	rule pressure 'comm = unwind_*' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' 'capture = 12s' \
 		'cooldown = 1h'
 	await_log 30 'rule pressure fired'
 	# names come when nobody else wants the CPUs: of programs that are gone, too, but for the map of the one that makes code
 	await_status 30 '.captures | length == 0'
-	for name in "$WORK"/pid.*; do
-		[[ $name == *.jit ]] || kill -KILL "$(< "$name")" 2> /dev/null || true
-	done
+	signal_all KILL jit
 	await_log 60 'captured [0-9]+ stacks of rule pressure'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
