@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -14,10 +15,12 @@
 
 int vdso_open(void)
 {
-	const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)getauxval(AT_SYSINFO_EHDR);
+	unsigned long address = getauxval(AT_SYSINFO_EHDR);
+	const ElfW(Ehdr) * header;
 	_cleanup_close_ int fd = -EBADF;
 	size_t bytes;
 
+	memcpy(&header, &address, sizeof(header)); /* the kernel gives it as a number */
 	if (!header)
 		return -ENOENT;
 	/* it ends with its section headers */

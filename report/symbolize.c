@@ -319,7 +319,8 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 	for (uint32_t i = 0; i < count; i++)
 		close(fds[i]);
 	fprintf(work->report->out, "%5u of %5u frames of %s (%s)%s\n", work->named, work->places_count,
-		escape_terminal(module->path, path, sizeof(path)), escape_terminal(module->build_id, id, sizeof(id)),
+		escape_terminal(module->path, path, sizeof(path)),
+		escape_terminal(module->build_id, id, sizeof(id)),
 		!chosen                           ? ": no file of that build id"
 		: by_address && !module->has_bias ? ": only the program itself can tell where they are"
 						  : "");

@@ -142,7 +142,7 @@ static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
 static int search(const char *directory, uint64_t word, unsigned long long *ret_found,
 		  unsigned long long *ret_stopped)
 {
-	struct map ring;
+	struct map ring = { .fd = -EBADF };
 	const struct sample *samples;
 	size_t bytes;
 	int result = map_open(directory, "oncpu", &ring);

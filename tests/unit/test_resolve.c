@@ -55,8 +55,9 @@ struct scene {
 	struct kernel_symbols symbols;
 	struct manifest manifest;
 	struct resolved resolved;
-	struct naming naming; /* its spawner_socket is set when it is resolved */
-	char exe[PATH_MAX];   /* as the mapping iterator names it, or a copy of it that others may read */
+	struct mapped_files mapped_files; /* by path alone */
+	struct naming naming;             /* its spawner_socket is set when it is resolved */
+	char exe[PATH_MAX]; /* as the mapping iterator names it, or a copy of it that others may read */
 };
 
 /* One executable mapping of this process as the iterator's record; `inode` 0: the file's own. */
@@ -151,10 +152,8 @@ static void scene_free(struct scene *scene)
 
 static void resolve_until(struct scene *scene, int spawner, uint64_t deadline_ns)
 {
-	struct mapped_files mapped_files = { .grant_socket = NULL };
-
 	scene->naming.spawner_socket = spawner;
-	scene->naming.mapped_files = &mapped_files;
+	scene->naming.mapped_files = &scene->mapped_files;
 	ck_assert_int_eq(resolve_capture(scene->capture, scene->mappings, &scene->symbols, &scene->manifest,
 					 &scene->naming, deadline_ns, &scene->resolved),
 			 0);

@@ -194,17 +194,15 @@ static bool evaluate(const Dwarf_Op *ops, size_t count, const uint64_t *register
 			stack[depth - 1] += op->number;
 		else if (op->atom == DW_OP_deref && depth)
 			stack[depth - 1] = memory_at(stack[depth - 1]);
-		else if (depth < 2)
-			return false;
-		else if (op->atom == DW_OP_and && depth--)
+		else if (op->atom == DW_OP_and && depth > 1 && depth--)
 			stack[depth - 1] &= stack[depth];
-		else if (op->atom == DW_OP_plus && depth--)
+		else if (op->atom == DW_OP_plus && depth > 1 && depth--)
 			stack[depth - 1] += stack[depth];
-		else if (op->atom == DW_OP_mul && depth--)
+		else if (op->atom == DW_OP_mul && depth > 1 && depth--)
 			stack[depth - 1] *= stack[depth];
-		else if (op->atom == DW_OP_shl && depth--)
+		else if (op->atom == DW_OP_shl && depth > 1 && depth--)
 			stack[depth - 1] <<= stack[depth];
-		else if (op->atom == DW_OP_ge && depth--)
+		else if (op->atom == DW_OP_ge && depth > 1 && depth--)
 			stack[depth - 1] = (int64_t)stack[depth - 1] >= (int64_t)stack[depth];
 		else
 			return false;

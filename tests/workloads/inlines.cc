@@ -71,7 +71,7 @@ __attribute__((noinline)) unsigned long outer(unsigned int rounds)
 	twice(counter, rounds);
 	return counter.value;
 }
-}
+} // namespace hog
 
 int main(int count, char **words)
 {
