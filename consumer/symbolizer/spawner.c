@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 
 #define SPAWNER_FD 3
-#define NICE_NAMES 19
-#define NICE_TABLES 5
+#define NICE_IDLE 19
+#define NICE_PROMPT 5
 
 /* SPAWNER: one request, one symbolizer, or word that there is none. -errno when nobody hears. */
 static int spawn(int control, char work)
@@ -31,7 +31,7 @@ static int spawn(int control, char work)
 	if (!child) {
 		close(control);
 		close(pair[0]);
-		setpriority(PRIO_PROCESS, 0, work == SYMBOLIZER_TABLES ? NICE_TABLES : NICE_NAMES);
+		setpriority(PRIO_PROCESS, 0, work == SYMBOLIZER_TABLES ? NICE_PROMPT : NICE_IDLE);
 		symbolizer_run(pair[1]);
 	}
 	/* a host without room for a process may have some for the next capture */
@@ -51,7 +51,7 @@ static void __attribute__((noreturn)) run(int control)
 	if (dup2(control, SPAWNER_FD) < 0 || syscall(SYS_close_range, SPAWNER_FD + 1, ~0U, 0))
 		_exit(EXIT_FAILED);
 	sigaction(SIGCHLD, &reap, NULL);
-	setpriority(PRIO_PROCESS, 0, NICE_TABLES);
+	setpriority(PRIO_PROCESS, 0, NICE_PROMPT);
 	if (privilege_drop_all())
 		_exit(EXIT_FAILED);
 	result = seccomp_install(spawner_filter, SPAWNER_FILTER_LENGTH, false);

@@ -10,14 +10,13 @@
 #include <stdint.h>
 
 /*
- * What a symbolizer is for, and so how it competes for the CPUs of a host that is short of them.
- * For names: after everybody else, at nice 19. They come when the capture is over, and nobody waits but a
- * reader. SCHED_IDLE would be later still: the weight is 3 there and 15 here, and on a host that is short of
- * CPU, which is when captures are taken, 3 of 1024 would often not name them before the deadline.
- * For tables: nice 5. The samples of the next capture depend on them: not before who is under pressure, and
- * not never.
+ * How a symbolizer competes for the CPUs of a host that is short of them.
+ * For names, at nice 19, after everybody else: they come when the capture is over, and nobody waits but a
+ * reader. SCHED_IDLE would be later still: its weight is 3, that of nice 19 is 15, of 1024.
+ * For tables, which the samples to come depend on, and for names that have waited in vain, at nice 5: not
+ * before who is under pressure, and not never.
  */
-enum symbolizer_work { SYMBOLIZER_NAMES = 's', SYMBOLIZER_TABLES = 't' };
+enum symbolizer_work { SYMBOLIZER_NAMES = 's', SYMBOLIZER_TABLES = 't', SYMBOLIZER_LATE_NAMES = 't' };
 
 /*
  * CONSUMER: forks the spawner. *ret_socket is the daemon's end; closing it ends the spawner. Logs what
