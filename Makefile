@@ -291,7 +291,7 @@ $(B)/workloads/%: tests/workloads/%.cc
 	$(call say,CXX,$<) $(CXX) -std=c++17 $(OPTIMIZE) -Wall -Wextra -Werror -fPIE $(WORKLOAD_FLAGS) -pie -MMD -MP -MF $@.d $< -o $@
 
 # That program once more, in every way in which symbols come. Not by the compilers of this build: its answers are known.
-$(B)/symbols/made: tests/make_symbols.sh tests/workloads/inlines.cc
+$(B)/symbols/made: tests/make_symbols.sh tests/cyclic.s tests/workloads/inlines.cc
 	$(call say,SYMBOLS,$(@D)) CXX=g++ CLANG=$(CLANG) $< tests/workloads/inlines.cc $(@D) && touch $@
 
 $(B)/tools/%: tests/tools/%.c $(BASICS)

@@ -3,35 +3,23 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/clock.h"
-#include "common/log.h"
 #include "consumer/debug_files.h"
 #include "consumer/jit_map.h"
-#include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
+#include "consumer/symbolizers.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-/* So many files may be the end of a symbolizer, then one capture has had enough of them. */
-#define SYMBOLIZERS_MAX 3U
-
-/* What has not been said by then for want of CPU time is asked for again, of one that gets more of it. */
-#define PATIENCE_NS (4 * CLOCK_SECOND_NS)
 
 /* One capture while it is named. */
 struct run {
 	const struct naming *naming;
 	const struct capture *capture;
 	const struct mappings *mappings;
-	uint64_t deadline_ns;
 	struct resolved *resolved;
+	struct symbolizers symbolizers;
 	struct symbolize_reply *reply;
-	int symbolizer; /* negative: none at the moment */
-	unsigned int deaths;
-	uint64_t patient_until_ns; /* with one that only gets what nobody else wants; 0: no more */
-	bool no_more;              /* symbolizers */
-	uint32_t *pending;         /* the places of the module in hand that are to be asked for */
+	uint32_t *pending; /* the places of the module in hand that are to be asked for */
 	uint32_t pending_count, pending_room;
 	struct stat file; /* the module's, with or without a debug file of its build id */
 	bool has_debug_file;
@@ -58,18 +46,16 @@ static int set_text(char **ret_text, const char *text, size_t bytes)
 static int take_name(void *taker, const struct frame_name *name)
 {
 	struct chain *chain = taker;
-	const struct resolved_frame *place = &chain->resolved->frames[chain->place];
-	struct resolved_frame frame = *place;
+	struct resolved_frame *place = &chain->resolved->frames[chain->place];
+	struct resolved_frame frame = { .module = place->module,
+					.offset = place->offset,
+					.function_offset = name->function ? name->function_offset : -1,
+					.line = name->line,
+					.inlined = chain->count };
 	int result;
 
 	if (chain->wants_file && !chain->count && !name->file)
 		return -ENOENT;
-	if (chain->count)
-		frame = (struct resolved_frame){ .module = place->module,
-						 .offset = place->offset,
-						 .inlined = chain->count };
-	frame.function_offset = name->function ? name->function_offset : -1;
-	frame.line = name->line;
 	result = set_text(&frame.function, name->function, name->function_bytes);
 	if (!result)
 		result = set_text(&frame.file, name->file, name->file_bytes);
@@ -86,9 +72,10 @@ static int take_name(void *taker, const struct frame_name *name)
 		free(frame.file);
 		return result;
 	}
-	if (!chain->count)
-		chain->resolved->frames[chain->place] = frame;
-	chain->count++;
+	if (!chain->count++) {
+		free(place->file); /* of one that was asked before, without a name */
+		*place = frame;
+	}
 	return 0;
 }
 
@@ -123,63 +110,7 @@ static int take_reply(struct run *run, const uint32_t *places)
 	return result;
 }
 
-/* ---- whom to ask ---- */
-
-static void count(const struct run *run, enum own_counter counter)
-{
-	if (run->naming->counters)
-		own_count(run->naming->counters, counter);
-}
-
-/* A symbolizer, or -errno with the reason logged, once. */
-static int need_symbolizer(struct run *run)
-{
-	if (run->symbolizer >= 0)
-		return 0;
-	if (run->no_more)
-		return -EPIPE;
-	run->symbolizer =
-		run->deaths < SYMBOLIZERS_MAX && clock_monotonic_ns() < run->deadline_ns
-			? spawner_request(run->naming->spawner_socket,
-					  run->patient_until_ns ? SYMBOLIZER_LATER : SYMBOLIZER_SOON,
-					  run->deadline_ns)
-			: -ETIMEDOUT;
-	if (run->symbolizer >= 0) {
-		count(run, OWN_SYMBOLIZERS);
-		return 0;
-	}
-	log_warning("no symbolizer: %s; more user frames of this capture stay without names",
-		    run->deaths ? "too many files were its end" : strerror(-run->symbolizer));
-	run->no_more = true;
-	run->resolved->failures++;
-	return run->symbolizer;
-}
-
-static uint64_t answer_deadline(const struct run *run)
-{
-	return run->patient_until_ns && run->patient_until_ns < run->deadline_ns ? run->patient_until_ns
-										 : run->deadline_ns;
-}
-
-/* True: the module is asked about again. */
-static bool is_too_slow(struct run *run, int result)
-{
-	if (result != -ETIMEDOUT || !run->patient_until_ns || clock_monotonic_ns() >= run->deadline_ns)
-		return false;
-	run->patient_until_ns = 0;
-	if (run->symbolizer >= 0)
-		close(TAKE_FD(run->symbolizer));
-	return true;
-}
-
-static void lose_symbolizer(struct run *run, const char *over, int result)
-{
-	log_warning("the symbolizer ended over %s: %s; its frames stay without names", over,
-		    strerror(-result));
-	close(TAKE_FD(run->symbolizer));
-	run->deaths++;
-	run->resolved->failures++;
-}
+/* ---- asking ---- */
 
 /* Asks for all that is pending, in batches: of the module at hand, or of the perf map. */
 static int ask_pending(struct run *run, uint32_t kind, int perf_map)
@@ -193,9 +124,8 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 		for (uint32_t i = at; i < run->pending_count && request.count < SYMBOLIZE_BATCH; i++)
 			request.offsets[request.count++] =
 				(uint64_t)run->resolved->frames[run->pending[i]].offset;
-		count(run, OWN_SYMBOLIZER_REQUESTS);
-		result = symbolizer_name(run->symbolizer, perf_map, &request, answer_deadline(run),
-					 run->reply);
+		result = symbolizer_name(run->symbolizers.socket, perf_map, &request,
+					 symbolizers_patience(&run->symbolizers), run->reply);
 		if (result < 0)
 			return result;
 		if (!run->reply->count)
@@ -210,13 +140,14 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 
 /* ---- places ---- */
 
-/* The places of a module, all of which have no name yet. */
+/* The places of a module that have no name yet. */
 static int find_pending(struct run *run, uint32_t module)
 {
 	run->pending_count = 0;
 	for (uint32_t i = 0; i < run->resolved->frames_count; i++) {
-		if (run->resolved->frames[i].module != module || run->resolved->frames[i].inlined ||
-		    run->resolved->frames[i].function)
+		const struct resolved_frame *frame = &run->resolved->frames[i];
+
+		if (frame->module != module || frame->inlined || frame->function)
 			continue;
 		if (array_make_room(run->pending, run->pending_count, run->pending_room, 1U))
 			return -ENOMEM;
@@ -229,7 +160,7 @@ static int find_pending(struct run *run, uint32_t module)
  * Takes what earlier captures found. Where they found no name, or no source place and there is a debug file,
  * which there may not have been then, the place is asked for again, unless that was in vain before.
  */
-static int reuse(struct run *run, const char *build_id)
+static int reuse(struct run *run, const struct resolved_module *module)
 {
 	const struct known_frames *known = &run->naming->known;
 	uint32_t left = 0;
@@ -243,7 +174,9 @@ static int reuse(struct run *run, const char *build_id)
 		int result;
 
 		chain.wants_file = run->has_debug_file && !settled;
-		result = known->find ? known->find(known->user, build_id, offset, take_name, &chain) : 0;
+		result = known->find ? known->find(known->user, module->path, module->build_id, offset,
+						   take_name, &chain)
+				     : 0;
 		if (result == -ENOMEM)
 			return result;
 		if (!chain.count && !settled)
@@ -280,8 +213,8 @@ static int hand_over(struct run *run, int debug_file, struct symbolize_module *m
 
 	if (fd < 0)
 		return 0;
-	count(run, OWN_SYMBOLIZER_REQUESTS);
-	return symbolizer_add_file(run->symbolizer, fd, answer_deadline(run), module);
+	return symbolizer_add_file(run->symbolizers.socket, fd, symbolizers_patience(&run->symbolizers),
+				   module);
 }
 
 /* What the module says that it lacks, if it is somewhere. `by_id` is the file of its build id, taken over. */
@@ -317,8 +250,8 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	struct symbolize_module answer;
 	int result, debug_file;
 
-	count(run, OWN_SYMBOLIZER_REQUESTS);
-	result = symbolizer_open_module(run->symbolizer, elf, answer_deadline(run), &answer);
+	result = symbolizer_open_module(run->symbolizers.socket, elf, symbolizers_patience(&run->symbolizers),
+					&answer);
 	if (result < 0 || !answer.readable)
 		return result;
 	write_hexadecimal(answer.build_id, answer.build_id_bytes, module->build_id);
@@ -328,7 +261,7 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	debug_file = debug_file_open_by_id(run->naming->debug_root, module->build_id);
 	run->has_debug_file = debug_file >= 0;
 	if (is_new && module->build_id[0])
-		result = reuse(run, module->build_id);
+		result = reuse(run, module);
 	if (result < 0 || !run->pending_count) {
 		cleanup_close(&debug_file);
 		return result;
@@ -345,7 +278,7 @@ static int name_file(struct run *run, uint32_t position)
 {
 	struct resolved_module *module = &run->resolved->modules[position];
 	_cleanup_close_ int elf = mapped_files_open(run->naming->mapped_files, run->mappings, module->file,
-						    run->deadline_ns, &run->file);
+						    run->symbolizers.deadline_ns, &run->file);
 	const char *build_id;
 	int result = 0;
 
@@ -357,9 +290,9 @@ static int name_file(struct run *run, uint32_t position)
 
 		run->has_debug_file = debug_file >= 0;
 		strcpy(module->build_id, build_id);
-		result = reuse(run, build_id);
+		result = reuse(run, module);
 	}
-	if (!result && run->pending_count && !need_symbolizer(run))
+	if (!result && run->pending_count && symbolizers_need(&run->symbolizers))
 		result = ask_about_file(run, module, elf);
 	if (!module->build_id[0])
 		snprintf(module->version, sizeof(module->version), "%" PRIu64 ".%09ld-%" PRIu64,
@@ -371,19 +304,24 @@ static int name_file(struct run *run, uint32_t position)
 /* ---- code that a runtime made ---- */
 
 /* What no perf map names is anonymous memory like any other. */
-static int leave_anonymous(struct run *run, uint32_t position)
+static int leave_anonymous(struct resolved *resolved, uint32_t position)
 {
-	struct resolved *resolved = run->resolved;
-	uint32_t unnamed = 0, anonymous;
+	uint32_t named = 0, anonymous;
 
-	for (uint32_t i = 0; i < run->pending_count; i++)
-		if (!resolved->frames[run->pending[i]].function)
-			run->pending[unnamed++] = run->pending[i];
-	if (unnamed && resolved_anonymous(resolved, &anonymous))
-		return -ENOMEM;
-	for (uint32_t i = 0; i < unnamed; i++)
-		resolved->frames[run->pending[i]].module = anonymous;
-	if (unnamed == run->pending_count)
+	for (uint32_t i = 0; i < resolved->frames_count; i++) {
+		struct resolved_frame *frame = &resolved->frames[i];
+
+		if (frame->module != position)
+			continue;
+		if (frame->function) {
+			named++;
+			continue;
+		}
+		if (resolved_anonymous(resolved, &anonymous))
+			return -ENOMEM;
+		frame->module = anonymous;
+	}
+	if (!named)
 		resolved->modules[position].kind = MODULE_NONE;
 	return 0;
 }
@@ -398,46 +336,43 @@ static int name_jit(struct run *run, uint32_t position)
 	const struct capture_process *process = &run->capture->processes[module->process];
 	struct stat at = { 0 };
 	_cleanup_close_ int map = jit_map_open(run->naming->jit_map_directory, run->naming->mapped_files,
-					       process, run->deadline_ns, &at);
-	int result = 0, anonymous;
+					       process, run->symbolizers.deadline_ns, &at);
 
 	snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 "-%" PRIu64, process->tgid,
 		 process->started_ns, (uint64_t)at.st_size);
-	if (map >= 0 && !need_symbolizer(run))
-		result = ask_pending(run, SYMBOLIZE_PERF_MAP, map);
-	anonymous = leave_anonymous(run, position);
-	return anonymous < 0 ? anonymous : result;
+	return map >= 0 && symbolizers_need(&run->symbolizers) ? ask_pending(run, SYMBOLIZE_PERF_MAP, map)
+							       : 0;
 }
 
-static int name_one(struct run *run, uint32_t module)
+static int name_module(struct run *run, uint32_t position)
 {
-	enum module_kind kind = run->resolved->modules[module].kind;
-	int result;
+	int result = find_pending(run, position);
 
-	if (kind != MODULE_FILE && kind != MODULE_JIT)
-		return 0;
-	result = find_pending(run, module);
-	if (result < 0)
+	if (result < 0 || !run->pending_count)
 		return result;
-	return kind == MODULE_FILE ? name_file(run, module) : name_jit(run, module);
+	return run->resolved->modules[position].kind == MODULE_FILE ? name_file(run, position)
+								    : name_jit(run, position);
 }
 
 static int name_modules(struct run *run)
 {
 	struct resolved *resolved = run->resolved;
 	uint32_t modules = resolved->modules_count;
+	int result = 0;
 
-	for (uint32_t i = 0; i < modules; i++) {
-		int result = name_one(run, i);
+	for (uint32_t i = 0; i < modules && result != -ENOMEM; i++) {
+		enum module_kind kind = resolved->modules[i].kind;
 
-		if (is_too_slow(run, result))
-			result = name_one(run, i);
-		if (result == -ENOMEM)
-			return result;
-		if (result < 0)
-			lose_symbolizer(run, resolved->modules[i].path, result);
+		if (kind != MODULE_FILE && kind != MODULE_JIT)
+			continue;
+		do
+			result = name_module(run, i);
+		while (result < 0 && result != -ENOMEM &&
+		       symbolizers_lose(&run->symbolizers, resolved->modules[i].path, result));
+		if (kind == MODULE_JIT && result != -ENOMEM && leave_anonymous(resolved, i))
+			result = -ENOMEM;
 	}
-	return 0;
+	return result == -ENOMEM ? result : 0;
 }
 
 int naming_run(const struct naming *naming, const struct capture *capture, const struct mappings *mappings,
@@ -447,14 +382,14 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 	struct run run = { .naming = naming,
 			   .capture = capture,
 			   .mappings = mappings,
-			   .deadline_ns = deadline_ns,
 			   .resolved = resolved,
-			   .reply = reply,
-			   .symbolizer = -EBADF,
-			   .patient_until_ns = clock_monotonic_ns() + PATIENCE_NS };
+			   .symbolizers =
+				   symbolizers_begin(naming->spawner_socket, naming->counters, deadline_ns),
+			   .reply = reply };
 	int result = reply ? name_modules(&run) : -ENOMEM;
 
+	resolved->failures = run.symbolizers.failures;
+	symbolizers_end(&run.symbolizers);
 	free(run.pending);
-	cleanup_close(&run.symbolizer);
 	return result;
 }

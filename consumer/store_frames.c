@@ -3,15 +3,17 @@
 
 #include <errno.h>
 
-/* Of one file under several paths the one that was seen first; all functions there, or none. */
+/* All functions there, or none: a real one without a name is as if nothing was known. */
 int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement)
 {
-	return sql_prepare(sql, ret_statement,
-			   "SELECT function, function_offset, file, line FROM frame WHERE module_id = ("
-			   "SELECT module_id FROM frame WHERE module_id IN ("
-			   "SELECT module_id FROM module WHERE build_id = ?1 AND kind = 'file') "
-			   "AND offset = ?2 AND inlined = 0 AND function_offset IS NOT NULL "
-			   "ORDER BY module_id LIMIT 1) AND offset = ?2 ORDER BY inlined");
+	/* as the index module_identity has it */
+	return sql_prepare(
+		sql, ret_statement,
+		"WITH place AS (SELECT module_id, offset FROM module JOIN frame USING(module_id) "
+		"WHERE path = ?1 AND ifnull(build_id, '') = ?2 AND version = '' AND kind = 'file' "
+		"AND offset = ?3 AND inlined = 0 AND function_offset IS NOT NULL) "
+		"SELECT function, function_offset, file, line FROM frame "
+		"WHERE (module_id, offset) = (SELECT module_id, offset FROM place) ORDER BY inlined");
 }
 
 static struct frame_name read_name(sqlite3_stmt *statement)
@@ -26,13 +28,14 @@ static struct frame_name read_name(sqlite3_stmt *statement)
 	return name;
 }
 
-int store_frames_find(sqlite3_stmt *statement, const char *build_id, int64_t offset, frame_name_take take,
-		      void *taker)
+int store_frames_find(sqlite3_stmt *statement, const char *path, const char *build_id, int64_t offset,
+		      frame_name_take take, void *taker)
 {
 	int result = -ENOENT;
 
-	sqlite3_bind_text(statement, 1, build_id, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(statement, 2, offset);
+	sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 2, build_id, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(statement, 3, offset);
 	while (sqlite3_step(statement) == SQLITE_ROW) {
 		const struct frame_name name = read_name(statement);
 

@@ -11,8 +11,10 @@
 #   packed                  nothing but the symbols, in .gnu_debugdata
 #   shared                  what it has in common with another program is in shared.alternate, made by dwz
 #   symbols                 only the symbols
+#   cyclic                  a function whose debugging information leads in circles
 set -euo pipefail
 source=$(realpath "$1")
+cyclic=$(realpath "$(dirname "${BASH_SOURCE[0]}")/cyclic.s")
 mkdir -p "$2"
 cd "$2"
 
@@ -40,6 +42,8 @@ objcopy --strip-debug dwarf5 symbols
 xz --format=xz -c symbols > symbols.xz
 cp stripped packed
 objcopy --add-section .gnu_debugdata=symbols.xz packed
+
+"$CXX" -x assembler -shared -nostdlib -Wl,--build-id=sha1 -o cyclic "$cyclic"
 
 cp dwarf4 shared
 rm -f shared.alternate

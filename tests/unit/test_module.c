@@ -465,6 +465,56 @@ START_TEST(a_file_with_wrong_numbers)
 }
 END_TEST
 
+START_TEST(entries_that_lead_in_circles)
+{
+	static const struct expected frames[] = { { "looping", NULL, 0 } };
+	uint64_t offset = symbols_offset("cyclic", "looping");
+	struct module *module = open_symbols("cyclic");
+
+	for (uint64_t i = 0; i < 16; i++)
+		EXPECT_FRAMES(module, offset + i, frames);
+	EXPECT_FRAMES(module, offset + 16, nothing);
+	module_close(module);
+}
+END_TEST
+
+/* Counts as large as their fields, in the file's header and in what it counts. */
+START_TEST(huge_counts)
+{
+	const struct symbolize_request request = some_offsets("dwarf5");
+	size_t length;
+	_cleanup_free_ char *bytes = read_whole("dwarf5", &length), *copy = malloc(length);
+
+	for (int i = 0; i < 7; i++) {
+		Elf64_Ehdr *header = memcpy(copy, bytes, length);
+		Elf64_Shdr *sections = (Elf64_Shdr *)(copy + header->e_shoff);
+		uint16_t count = header->e_shnum;
+
+		if (i == 0)
+			header->e_phnum = UINT16_MAX;
+		if (i == 1)
+			header->e_shnum = UINT16_MAX;
+		if (i == 2) { /* the real number is where the first section says */
+			header->e_shnum = 0;
+			sections[0].sh_size = UINT64_MAX;
+		}
+		if (i == 3) { /* and this one's, too */
+			header->e_phnum = PN_XNUM;
+			sections[0].sh_info = UINT32_MAX;
+		}
+		for (uint16_t j = 1; i > 3 && j < count; j++) {
+			if (i == 4)
+				sections[j].sh_size = UINT64_MAX;
+			if (i == 5)
+				sections[j].sh_size = length - sections[j].sh_offset;
+			if (i == 6)
+				sections[j].sh_entsize = UINT64_MAX;
+		}
+		survive(memory_file(copy, length), &request);
+	}
+}
+END_TEST
+
 /* Every section is every other one, in turn: they overlap, and each is read as what it is not. */
 START_TEST(sections_that_overlap)
 {
@@ -513,6 +563,8 @@ Suite *module_suite(void)
 	tcase_add_loop_test(odd, a_file_that_is_cut, 0, ARRAY_SIZE(mutated));
 	tcase_add_loop_test(odd, a_file_with_wrong_numbers, 0, ARRAY_SIZE(mutated));
 	tcase_add_test(odd, sections_that_overlap);
+	tcase_add_test(odd, huge_counts);
+	tcase_add_test(odd, entries_that_lead_in_circles);
 	suite_add_tcase(suite, names);
 	suite_add_tcase(suite, files);
 	suite_add_tcase(suite, odd);
