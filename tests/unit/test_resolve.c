@@ -649,7 +649,7 @@ START_TEST(an_idle_symbolizer_gives_way)
 	ck_assert_uint_lt(clock_monotonic_ns() - began_ns, 20 * CLOCK_SECOND_NS * patience());
 	expect_own_names(&scene);
 	ck_assert_uint_eq(actor.spawned, 2);
-	ck_assert_int_eq(actor.last_work, SYMBOLIZER_LATE_NAMES);
+	ck_assert_int_eq(actor.last_work, SYMBOLIZER_SOON);
 	ck_assert_uint_eq(scene.resolved.failures, 0);
 	ck_assert_str_eq(said, "");
 	scene_free(&scene);
