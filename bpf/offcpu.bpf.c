@@ -202,7 +202,7 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 	sample->kind = SAMPLE_OFF_CPU;
 	sample->stall = thread->stall;
 	take_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
-	take_user_stack(ctx, sample, &state->scratch, thread->left_ns);
+	take_user_stack(ctx, sample, &state->scratch, target, thread->left_ns);
 	count(COUNTER_OFFCPU_STACKS);
 	publish(&open->seq_again, thread->left_ns);
 	publish(&open->sample.seq, thread->left_ns);

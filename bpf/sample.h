@@ -70,9 +70,9 @@ static __always_inline void put_kernel_stack(struct sample *slot, const struct s
 
 /* The user stack of the current task. */
 static __always_inline void take_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
-					    __u64 now_ns)
+					    const struct target *target, __u64 now_ns)
 {
-	long depth = user_stack_take(ctx, &scratch->user_walk, slot);
+	long depth = user_stack_take(ctx, &scratch->user_walk, slot, target->started_ns);
 
 	slot->user_depth = (__s16)depth;
 	if (depth < 0)

@@ -64,6 +64,9 @@ int BPF_PROG(target_exit, struct task_struct *task)
 
 	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
+	/* also of one that has ceased to be a target */
+	bpf_map_delete_elem(&unwind_procs, &tgid);
+	bpf_map_delete_elem(&code_spans, &tgid);
 	known = bpf_map_lookup_elem(&targets, &tgid);
 	if (!known)
 		return 0;
@@ -71,8 +74,6 @@ int BPF_PROG(target_exit, struct task_struct *task)
 	if (bpf_map_delete_elem(&targets, &tgid))
 		return 0; /* another last thread was here first */
 	count(COUNTER_EXITS);
-	bpf_map_delete_elem(&unwind_procs, &tgid);
-	bpf_map_delete_elem(&code_spans, &tgid);
 	bpf_probe_read_kernel_str(comm, sizeof(comm), BPF_CORE_READ(task, group_leader)->comm);
 	report_process(PROCESS_EXITED, task, comm, &gone);
 	return 0;

@@ -110,6 +110,8 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 		if (known) {
 			decided.pattern_id = known->pattern_id;
 			bpf_map_delete_elem(&targets, &tgid);
+			bpf_map_delete_elem(&unwind_procs, &tgid);
+			bpf_map_delete_elem(&code_spans, &tgid);
 			if (report != REPORT_NOTHING)
 				report_process(PROCESS_UNMATCHED, leader, comm, &decided);
 		}

@@ -62,7 +62,8 @@ static __always_inline bool unwind_may_show(const struct code_spans *spans, __u6
 {
 	const struct code_span *span = &spans->spans[(address >> CODE_SPAN_BITS) % CODE_SPANS];
 
-	return address - span->begins < span->ends - span->begins || address - spans->vdso < VDSO_BYTES_MAX;
+	return address - span->begins < span->ends - span->begins ||
+	       (spans->vdso && address - spans->vdso < VDSO_BYTES_MAX);
 }
 
 /* A word of the stack. False where it cannot be read. A block begins at a word, and has whole ones. */
@@ -75,7 +76,8 @@ static __always_inline bool unwind_read(struct user_walk *walk, __u64 address, _
 			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
 		if (user_block_read(walk, address)) {
 			walk->block_bytes = 0;
-			return false;
+			/* a block has two words at least: one may be the last of the stack */
+			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
 		}
 		offset = 0;
 	}

@@ -75,14 +75,18 @@ static long user_walk_up(__u32 index, struct user_walking *walking)
 	return 0;
 }
 
-static __always_inline long user_stack_walk(struct user_walk *walk, struct sample *slot)
+/*
+ * `started_ns` is the process's. Whose stack it is must not be read back from the slot, which somebody else
+ * may write at this very moment.
+ */
+static __always_inline long user_stack_walk(struct user_walk *walk, struct sample *slot, __u64 started_ns)
 {
 	struct user_walking walking = { walk, slot->user_frames, NULL };
 	/* also after an interrupt: the kernel copies what it saved to where a system call does */
 	const struct pt_regs___kernel *registers =
 		(const struct pt_regs___kernel *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	struct unwind_process *tables;
-	__u32 tgid = slot->tgid;
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
 	if ((__u16)registers->cs != CS_OF_64_BIT || (__s64)registers->ip <= 0)
 		return -EFAULT;
@@ -95,8 +99,8 @@ static __always_inline long user_stack_walk(struct user_walk *walk, struct sampl
 	walk->unwinders = walk->guessed = 0;
 	tables = bpf_map_lookup_elem(&unwind_procs, &tgid);
 	walking.spans = tables ? bpf_map_lookup_elem(&code_spans, &tgid) : NULL;
-	if (tables && tables->started_ns == slot->started_ns && walking.spans &&
-	    walking.spans->started_ns == slot->started_ns) {
+	if (tables && tables->started_ns == started_ns && walking.spans &&
+	    walking.spans->started_ns == started_ns) {
 		unwind_walk(&walking, tables);
 		if (!walk->unwinders)
 			walk->unwinders = UNWINDER_FRAME_POINTER; /* in vain */
@@ -114,13 +118,14 @@ static __always_inline long user_stack_walk(struct user_walk *walk, struct sampl
 #endif
 
 /*
- * The user frames of the current task into the slot, whose tgid and started_ns are there. Returns their
+ * The user frames of the current task, whose process began at `started_ns`, into the slot. Returns their
  * number, or a negative errno where it has no stack that can be walked.
  */
-static __always_inline long user_stack_take(void *ctx, struct user_walk *walk, struct sample *slot)
+static __always_inline long user_stack_take(void *ctx, struct user_walk *walk, struct sample *slot,
+					    __u64 started_ns)
 {
 #if defined(__TARGET_ARCH_x86)
-	long depth = user_stack_walk(walk, slot);
+	long depth = user_stack_walk(walk, slot, started_ns);
 
 	if (depth > 0)
 		return depth;

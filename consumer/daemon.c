@@ -537,6 +537,8 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				   .reload_source = { SOURCE_RELOAD } };
 	daemon->epoll = daemon->timer = daemon->signals = daemon->inotify = daemon->config_watch.inotify =
 		-EBADF;
+	daemon->unmapped = __atomic_load_n(&pinned->control->unmapped, __ATOMIC_RELAXED);
+	daemon->unmapped_every_ns = CLOCK_SECOND_NS;
 	daemon->recorder = (struct recorder){ .pinned = pinned,
 					      .targets = &daemon->tracking.targets,
 					      .usage = &daemon->tracking.usage,

@@ -69,7 +69,7 @@ struct store_thread {
 
 /* ---- the thread's side ---- */
 
-static void walk_mappings(struct store_thread *thread)
+static void walk_mappings(struct store_thread *thread, bool with_tables)
 {
 	_cleanup_close_ int fd = pinned_open_iterator(thread->pinned, PIN_MAPPINGS);
 	int result = fd < 0 ? fd : mappings_read(thread->mappings, fd);
@@ -78,8 +78,9 @@ static void walk_mappings(struct store_thread *thread)
 		log_warning("cannot read the mapping iterator: %s; user frames of new processes stay without "
 			    "names",
 			    strerror(-result));
-	else if (!result && unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
-						 clock_monotonic_ns() + TABLES_NS))
+	else if (!result && with_tables && !atomic_load(&thread->give_up_ns) &&
+		 unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
+				      clock_monotonic_ns() + TABLES_NS))
 		store_thread_want_mappings(thread);
 	mappings_forget(thread->mappings, WALKS_REMEMBERED);
 }
@@ -91,7 +92,7 @@ static void begin_capture(struct store_thread *thread, struct capture *capture)
 		log_warning("cannot announce the capture of rule %s in the database: %s", capture->cause.rule,
 			    store_error(thread->store));
 	/* while its processes are alive; they may not be when it ends */
-	walk_mappings(thread);
+	walk_mappings(thread, true);
 }
 
 /* True when the wait is over for good: the daemon ends. */
@@ -143,7 +144,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	struct resolved resolved;
 	int result, tries = 0;
 
-	walk_mappings(thread);
+	walk_mappings(thread, false); /* a capture that waits to be written goes first */
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
 				 &thread->naming, naming_deadline(thread), &resolved);
 	if (result < 0) {
@@ -272,7 +273,7 @@ static void *run(void *user)
 
 	while (next_job(thread, &job, &there, &walk)) {
 		if (walk)
-			walk_mappings(thread);
+			walk_mappings(thread, true);
 		if (there)
 			do_job(thread, &job);
 	}

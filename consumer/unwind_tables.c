@@ -19,7 +19,10 @@
 #define RETRY_NS (60 * CLOCK_SECOND_NS) /* until what could not be had is tried again */
 #define PASSES_KEPT 64U                 /* a table that nobody uses is kept so long, unless room is short */
 #define PROCESSES_MAX 32768U
-#define DEATHS_MAX 3U /* of symbolizers, in one pass */
+#define DEATHS_MAX 3U                   /* of symbolizers, in one pass */
+#define TIMEOUTS_MAX 2U                 /* of one file */
+#define ANEW_NS (600 * CLOCK_SECOND_NS) /* how often all of it may begin anew, to have room for other rules  \
+					 */
 
 /* What has been tried for a file. */
 enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
@@ -32,9 +35,11 @@ struct module {
 	uint64_t retry_ns; /* when to try again; 0: never */
 	struct timespec changed;
 	int64_t bytes;
-	unsigned int pass;   /* the last that needed it */
-	uint64_t first_page; /* of the file */
-	uint32_t page_at;    /* in the map */
+	unsigned int pass;     /* the last that needed it */
+	unsigned int checked;  /* the last in which the file was looked at */
+	unsigned int timeouts; /* how often it was not ready in time */
+	uint64_t first_page;   /* of the file */
+	uint32_t page_at;      /* in the map */
 	uint32_t pages, rows;
 	uint32_t *chunks; /* in the map */
 	uint32_t chunks_count;
@@ -72,6 +77,8 @@ struct unwind_tables {
 	struct hash_index processes_index;
 	struct unwind_rule *rules; /* all that are in the map */
 	uint32_t rules_count, rules_room, rules_max;
+	bool rules_full;
+	uint64_t begun_ns; /* when all of it began, or began anew */
 	struct hash_index rules_index;
 	struct unit_map chunks, pages, mappings;
 	uint64_t no_room_processes;
@@ -84,6 +91,7 @@ struct unwind_tables {
 	const struct mappings *shown;
 	struct mapped_files *files;
 	/* of the process at hand, and of the table at hand */
+	bool is_new;
 	struct unwind_mapping layout[UNWIND_MAPPINGS_MAX];
 	struct module *building;
 	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* in the map, of the table's rules */
@@ -106,15 +114,16 @@ static int take_head(void *user, const struct table_head *head)
 	struct module *module = tables->building;
 
 	/* what is taken in vain is not to be had by the next file for a while */
-	if (head->chunks > unit_map_room(&tables->chunks, tables->now_ns))
+	if (head->chunks > unit_map_room(&tables->chunks, clock_monotonic_ns()))
 		return -ENOSPC;
 	module->chunks = calloc((size_t)head->chunks + 1, sizeof(*module->chunks));
 	if (!module->chunks)
 		return -ENOMEM;
 	for (; module->chunks_count < head->chunks; module->chunks_count++)
-		if (unit_map_take(&tables->chunks, 1, tables->now_ns, &module->chunks[module->chunks_count]))
+		if (unit_map_take(&tables->chunks, 1, clock_monotonic_ns(),
+				  &module->chunks[module->chunks_count]))
 			return -ENOSPC;
-	if (unit_map_take(&tables->pages, head->pages, tables->now_ns, &module->page_at))
+	if (unit_map_take(&tables->pages, head->pages, clock_monotonic_ns(), &module->page_at))
 		return -ENOSPC;
 	module->pages = head->pages;
 	module->first_page = head->first_page;
@@ -142,14 +151,16 @@ static int add_rule(struct unwind_tables *tables, const struct unwind_rule *rule
 
 	if (found == HASH_INDEX_NONE) {
 		found = tables->rules_count;
-		if (found == tables->rules_max)
+		if (found == tables->rules_max) {
+			tables->rules_full = true;
 			return -ENOSPC;
+		}
+		if (bpf_map_update_elem(tables->pinned->map_fds[PIN_UNWIND_RULES], &found, rule, BPF_ANY))
+			return -errno;
 		if (array_make_room(tables->rules, found, tables->rules_room, 1U) ||
 		    hash_index_add(&tables->rules_index, hash, found))
 			return -ENOMEM;
 		tables->rules[tables->rules_count++] = *rule;
-		if (bpf_map_update_elem(tables->pinned->map_fds[PIN_UNWIND_RULES], &found, rule, BPF_ANY))
-			return -errno;
 	}
 	*ret_number = (uint16_t)found;
 	return 0;
@@ -196,8 +207,8 @@ static int take_pages(void *user, uint32_t from, struct unwind_page *pages, uint
 static void empty_module(struct unwind_tables *tables, struct module *module)
 {
 	for (uint32_t i = 0; i < module->chunks_count; i++)
-		unit_map_give_back(&tables->chunks, module->chunks[i], 1, tables->now_ns);
-	unit_map_give_back(&tables->pages, module->page_at, module->pages, tables->now_ns);
+		unit_map_give_back(&tables->chunks, module->chunks[i], 1, clock_monotonic_ns());
+	unit_map_give_back(&tables->pages, module->page_at, module->pages, clock_monotonic_ns());
 	free(module->chunks);
 	module->chunks = NULL;
 	module->chunks_count = module->pages = module->rows = 0;
@@ -249,7 +260,8 @@ static void note_failure(struct unwind_tables *tables, struct module *module, co
 	const char *path = file ? file->path : "[vdso]";
 
 	empty_module(tables, module);
-	if (error == -EAGAIN || error == -ETIMEDOUT) { /* not its fault */
+	/* not its fault, perhaps; but others wait, too */
+	if (error == -EAGAIN || (error == -ETIMEDOUT && ++module->timeouts < TIMEOUTS_MAX)) {
 		tables->more = true;
 		return;
 	}
@@ -285,7 +297,9 @@ static void build(struct unwind_tables *tables, struct module *module, struct ma
 	_cleanup_close_ int fd = open_module(tables, file, &at);
 	int result = fd;
 
-	if (fd >= 0 && module->state == MODULE_READY && is_same(module, &at))
+	if (fd >= 0 && is_same(module, &at) &&
+	    (module->state == MODULE_READY ||
+	     (module->state == MODULE_WITHOUT && (!module->retry_ns || tables->now_ns < module->retry_ns))))
 		return;
 	empty_module(tables, module);
 	module->retry_ns = 0;
@@ -365,6 +379,7 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 			return NULL;
 		}
 		build(tables, module, file);
+		module->checked = tables->pass;
 	}
 	module->pass = tables->pass;
 	return module;
@@ -446,7 +461,7 @@ static void sweep_layouts(struct unwind_tables *tables)
 			tables->layouts[kept++] = layout;
 			continue;
 		}
-		unit_map_give_back(&tables->mappings, layout->first, layout->count, tables->now_ns);
+		unit_map_give_back(&tables->mappings, layout->first, layout->count, clock_monotonic_ns());
 		free(layout);
 	}
 	tables->layouts_count = kept;
@@ -504,11 +519,11 @@ static struct layout *take_layout(struct unwind_tables *tables, uint32_t count)
 		tables->layouts[found]->users++;
 		return tables->layouts[found];
 	}
-	if (count && unit_map_take(&tables->mappings, count, tables->now_ns, &layout.first))
+	if (count && unit_map_take(&tables->mappings, count, clock_monotonic_ns(), &layout.first))
 		return NULL;
 	added = write_layout(tables, &layout) ? NULL : add_layout(tables, &layout);
 	if (!added)
-		unit_map_give_back(&tables->mappings, layout.first, count, tables->now_ns);
+		unit_map_give_back(&tables->mappings, layout.first, count, clock_monotonic_ns());
 	return added;
 }
 
@@ -566,6 +581,7 @@ static void follow_process(struct unwind_tables *tables, const struct mapped_pro
 		tables->no_room_processes++;
 		return;
 	}
+	tables->is_new = !process->pass;
 	process->pass = tables->pass;
 	process->layout = take_layout(tables, lay_out(tables, mapped));
 	if (process->layout) {
@@ -617,6 +633,36 @@ static void forget_gone(struct unwind_tables *tables)
 
 /* ---- a pass ---- */
 
+/* What a daemon before this one wrote, or this one before it began anew: its numbers mean something else. */
+static void forget_all(const struct pinned *pinned)
+{
+	int fd = pinned->map_fds[PIN_UNWIND_PROCS];
+	__u32 tgid;
+
+	while (!bpf_map_get_next_key(fd, NULL, &tgid) && !bpf_map_delete_elem(fd, &tgid))
+		;
+}
+
+/* Rules stay, because they are alike in all files: but for some that were made to be unlike. */
+static void begin_anew(struct unwind_tables *tables)
+{
+	forget_all(tables->pinned);
+	for (uint32_t i = 0; i < tables->processes_count; i++)
+		let_go(tables->processes[i].layout);
+	tables->processes_count = 0;
+	hash_index_free(&tables->processes_index);
+	sweep_layouts(tables);
+	for (uint32_t i = 0; i < tables->modules_count; i++) {
+		empty_module(tables, tables->modules[i]);
+		tables->modules[i]->retry_ns = 0;
+	}
+	tables->rules_count = 1;
+	hash_index_free(&tables->rules_index);
+	hash_index_add(&tables->rules_index, hash_bytes(0, &tables->rules[0], sizeof(tables->rules[0])), 0);
+	tables->rules_full = false;
+	tables->begun_ns = tables->now_ns;
+}
+
 static void show(const struct unwind_tables *tables)
 {
 	struct unwind_gauges *gauges = tables->gauges;
@@ -651,6 +697,8 @@ bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *m
 	tables->more = false;
 	tables->deaths = 0;
 	tables->no_room_processes = 0;
+	if (tables->rules_full && tables->now_ns - tables->begun_ns >= ANEW_NS)
+		begin_anew(tables);
 	forget_gone(tables);
 	for (uint32_t i = 0; mappings_process(mappings, i); i++)
 		if (mappings_process(mappings, i)->walk == mappings_walk(mappings))
@@ -671,16 +719,6 @@ static uint32_t entries_of(const struct pinned *pinned, enum pin_map map)
 	return bpf_obj_get_info_by_fd(pinned->map_fds[map], &info, &bytes) ? 0 : info.max_entries;
 }
 
-/* What a daemon before this one wrote: its numbers mean something else from now on. */
-static void forget_all(const struct pinned *pinned)
-{
-	int fd = pinned->map_fds[PIN_UNWIND_PROCS];
-	__u32 tgid;
-
-	while (!bpf_map_get_next_key(fd, NULL, &tgid) && !bpf_map_delete_elem(fd, &tgid))
-		;
-}
-
 int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *pinned, int spawner_socket,
 		       struct unwind_gauges *gauges)
 {
@@ -696,6 +734,7 @@ int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *p
 	tables->spawner_socket = spawner_socket;
 	tables->gauges = gauges;
 	tables->symbolizer = -EBADF;
+	tables->begun_ns = clock_monotonic_ns();
 	tables->off = chunks <= 1;
 	tables->rules_max = entries_of(pinned, PIN_UNWIND_RULES);
 	if (tables->rules_max > UINT16_MAX + 1U)

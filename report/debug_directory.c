@@ -49,7 +49,7 @@ static void scan(struct debug_directory *directory, build_id_of ask, void *user)
 	directory->scanned = true;
 	if (snprintf(root, sizeof(root), "%s", directory->root) >= (int)sizeof(root))
 		return;
-	tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	while (tree && (entry = fts_read(tree)))
 		if (entry->fts_info == FTS_F)
 			take_file(directory, entry->fts_path, ask, user);

@@ -115,12 +115,20 @@ static void write_build_id(const struct symbolize_module *module, char build_id[
 		snprintf(build_id + (size_t)2 * i, 3, "%02x", module->build_id[i]);
 }
 
-/* A build_id_of. */
+/*
+ * A build_id_of. A reader has a limit of CPU time for all its files: what ends one that has read others is
+ * asked about again.
+ */
 static bool ask_build_id(void *user, int fd, char build_id[BUILD_ID_TEXT_BYTES])
 {
-	struct symbolize_module module;
+	struct symbolizing *work = user;
+	bool is_fresh = work->symbolizer < 0;
+	struct symbolize_module module = { 0 };
+	bool opened = open_module(work, fd, &module);
 
-	if (!open_module(user, fd, &module) || !module.build_id_bytes)
+	if (!opened && work->symbolizer < 0 && !is_fresh)
+		opened = open_module(work, fd, &module);
+	if (!opened || !module.build_id_bytes)
 		return false;
 	write_build_id(&module, build_id);
 	return true;
@@ -195,40 +203,33 @@ static void bind_text(sqlite3_stmt *statement, int position, const struct symbol
 		sqlite3_bind_null(statement, position);
 }
 
-/* The functions at one place: the real one, and those that are inlined there, which stacks get further down.
- */
-static int write_chain(struct symbolizing *work, sqlite3_stmt *name, sqlite3_stmt *inlined,
-		       const struct place *place, uint32_t first, uint32_t depth)
+/* The functions at one place: the real one, and those that are inlined there. */
+static int note_chain(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *note,
+		      const struct place *place, uint32_t first, uint32_t depth)
 {
-	struct database *database = work->report->database;
-
 	if (!work->reply.frames[first].name_bytes)
 		return 0;
 	for (uint32_t i = 0; i < depth; i++) {
 		const struct symbolize_frame *frame = &work->reply.frames[first + i];
-		sqlite3_stmt *statement = i ? inlined : name;
-		int result;
 
-		sqlite3_reset(statement);
-		sqlite3_bind_int64(statement, 1, place->frame_id);
-		bind_text(statement, 2, &work->reply, frame->name, frame->name_bytes);
-		sqlite3_bind_int64(statement, 3, (int64_t)frame->function_offset);
-		bind_text(statement, 4, &work->reply, frame->file, frame->file_bytes);
+		sqlite3_reset(note);
+		sqlite3_bind_int64(note, 1, place->frame_id);
+		bind_text(note, 2, &work->reply, frame->name, frame->name_bytes);
+		sqlite3_bind_int64(note, 3, (int64_t)frame->function_offset);
+		bind_text(note, 4, &work->reply, frame->file, frame->file_bytes);
 		if (frame->line)
-			sqlite3_bind_int64(statement, 5, frame->line);
+			sqlite3_bind_int64(note, 5, frame->line);
 		else
-			sqlite3_bind_null(statement, 5);
-		if (i)
-			sqlite3_bind_int64(statement, 6, i);
-		do
-			result = sqlite3_step(statement);
-		while (result == SQLITE_ROW);
-		if (result != SQLITE_DONE) {
-			database_fail(database);
+			sqlite3_bind_null(note, 5);
+		sqlite3_bind_int64(note, 6, i);
+		sqlite3_bind_int64(note, 7, place->offset);
+		sqlite3_bind_text(note, 8, module->build_id, -1, SQLITE_STATIC);
+		if (sqlite3_step(note) != SQLITE_DONE) {
+			database_fail(work->report->database);
 			return -EIO;
 		}
-		sqlite3_reset(statement);
 	}
+	sqlite3_reset(note);
 	work->named++;
 	return 0;
 }
@@ -236,7 +237,7 @@ static int write_chain(struct symbolizing *work, sqlite3_stmt *name, sqlite3_stm
 /* ---- one module ---- */
 
 static int ask_places(struct symbolizing *work, const struct module_row *module, bool by_address,
-		      sqlite3_stmt *name, sqlite3_stmt *inlined)
+		      sqlite3_stmt *note)
 {
 	uint32_t at = 0;
 
@@ -255,8 +256,8 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 			return 0;
 		}
 		for (uint32_t i = 0; i < work->reply.count; i++) {
-			int result = write_chain(work, name, inlined, &work->places[at + i], frame,
-						 work->reply.depths[i]);
+			int result = note_chain(work, module, note, &work->places[at + i], frame,
+						work->reply.depths[i]);
 
 			if (result < 0)
 				return result;
@@ -299,8 +300,7 @@ static bool choose_file(struct symbolizing *work, const struct module_row *modul
 	return true;
 }
 
-static int symbolize_module(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *name,
-			    sqlite3_stmt *inlined)
+static int symbolize_module(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *note)
 {
 	char path[FORMAT_BYTES], id[FORMAT_BYTES];
 	int fds[CANDIDATES_MAX];
@@ -313,9 +313,10 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 	work->named = 0;
 	count = debug_directory_open(&work->directory, module->build_id, ask_build_id, work, fds,
 				     CANDIDATES_MAX);
+	end_symbolizer(work); /* each module has all of the CPU time that one may take */
 	chosen = choose_file(work, module, fds, count, &by_address);
 	if (chosen && (!by_address || module->has_bias))
-		result = ask_places(work, module, by_address, name, inlined);
+		result = ask_places(work, module, by_address, note);
 	for (uint32_t i = 0; i < count; i++)
 		close(fds[i]);
 	fprintf(work->report->out, "%5u of %5u frames of %s (%s)%s\n", work->named, work->places_count,
@@ -327,8 +328,26 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 	return result;
 }
 
-/* Every stack that leads through a place where functions are inlined gets them, innermost first. */
-static const char rewrite_stacks[] =
+/*
+ * What was found out, unless the daemon has named it since, or taken it away. Then every stack that leads
+ * through a place where functions are inlined gets them, innermost first.
+ */
+static const char write_names[] =
+	"BEGIN IMMEDIATE;"
+	"DELETE FROM noted WHERE frame_id NOT IN (SELECT n.frame_id FROM noted n JOIN frame f "
+	"USING(frame_id) "
+	"JOIN module m USING(module_id) WHERE f.offset = n.offset AND m.build_id = n.build_id "
+	"AND f.function_offset IS NULL);"
+	"UPDATE frame SET (function, function_offset, file, line) = (SELECT n.function, n.function_offset, "
+	"ifnull(n.file, frame.file), ifnull(n.line, frame.line) FROM noted n "
+	"WHERE n.frame_id = frame.frame_id AND n.inlined = 0) "
+	"WHERE frame_id IN (SELECT frame_id FROM noted);"
+	"INSERT INTO frame(module_id, offset, function, function_offset, file, line, inlined) "
+	"SELECT f.module_id, f.offset, n.function, n.function_offset, n.file, n.line, n.inlined "
+	"FROM noted n JOIN frame f USING(frame_id) WHERE n.inlined > 0 ON CONFLICT DO NOTHING;"
+	"CREATE TEMP TABLE extension AS SELECT n.frame_id, n.inlined, i.frame_id AS inner_id "
+	"FROM noted n JOIN frame f USING(frame_id) JOIN frame i ON i.module_id = f.module_id "
+	"AND i.offset = f.offset AND i.inlined = n.inlined WHERE n.inlined > 0;"
 	"CREATE TEMP TABLE affected AS SELECT DISTINCT stack_id FROM stack_frame WHERE frame_id IN "
 	"(SELECT frame_id FROM extension);"
 	"CREATE TEMP TABLE rewritten AS SELECT sf.stack_id, row_number() OVER (PARTITION BY sf.stack_id "
@@ -343,39 +362,22 @@ static const char rewrite_stacks[] =
 	"WHERE stack_id IN (SELECT stack_id FROM affected);"
 	"COMMIT";
 
+/* Reading the files may take long: the daemon's database is not held meanwhile. */
 static int symbolize_all(struct symbolizing *work)
 {
 	struct database *database = work->report->database;
-	sqlite3_stmt *name, *inlined;
-	int result;
+	sqlite3_stmt *note;
+	int result = database_execute(
+		database, "CREATE TEMP TABLE noted(frame_id INTEGER, function TEXT, function_offset INTEGER, "
+			  "file TEXT, line INTEGER, inlined INTEGER, offset INTEGER, build_id TEXT)");
 
-	result = database_execute(
-		database, "BEGIN IMMEDIATE;"
-			  "CREATE TEMP TABLE added(frame_id INTEGER, function TEXT, function_offset INTEGER, "
-			  "file TEXT, line INTEGER, inlined INTEGER)");
 	if (result < 0)
 		return result;
-	name = prepare(database, "UPDATE frame SET function = ?2, function_offset = ?3, file = ?4, line = ?5 "
-				 "WHERE frame_id = ?1");
-	inlined = prepare(database, "INSERT INTO added VALUES(?1, ?2, ?3, ?4, ?5, ?6)");
-	for (uint32_t i = 0; i < work->modules_count && !result && name && inlined; i++)
-		result = symbolize_module(work, &work->modules[i], name, inlined);
-	sqlite3_finalize(name);
-	sqlite3_finalize(inlined);
-	if (!result && !database->failed)
-		result = database_execute(
-			database,
-			"INSERT INTO frame(module_id, offset, function, function_offset, file, line, "
-			"inlined) "
-			"SELECT f.module_id, f.offset, a.function, a.function_offset, a.file, a.line, "
-			"a.inlined "
-			"FROM added a JOIN frame f USING(frame_id) WHERE true ON CONFLICT DO NOTHING;"
-			"CREATE TEMP TABLE extension AS SELECT a.frame_id, a.inlined, i.frame_id AS inner_id "
-			"FROM added a JOIN frame f USING(frame_id) JOIN frame i ON i.module_id = f.module_id "
-			"AND i.offset = f.offset AND i.inlined = a.inlined");
-	if (!result && !database->failed)
-		result = database_execute(database, rewrite_stacks);
-	return result;
+	note = prepare(database, "INSERT INTO noted VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+	for (uint32_t i = 0; i < work->modules_count && !result && note; i++)
+		result = symbolize_module(work, &work->modules[i], note);
+	sqlite3_finalize(note);
+	return result || database->failed ? -EIO : database_execute(database, write_names);
 }
 
 void symbolize_run(struct report *report)

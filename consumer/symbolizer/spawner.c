@@ -91,10 +91,16 @@ int spawner_start(int *ret_socket)
 
 int spawner_request(int socket, enum symbolizer_priority priority, uint64_t deadline_ns)
 {
-	char byte = (char)priority;
-	int fd = -EBADF, result = pass_fd_send(socket, &byte, 1, -1);
+	char byte = 0;
+	int fd = -EBADF, result;
 	ssize_t got;
 
+	/* what was not waited for any longer came later */
+	while (!pass_fd_wait(socket, 0) && pass_fd_receive(socket, &byte, 1, &fd) > 0)
+		cleanup_close(&fd);
+	byte = (char)priority;
+	fd = -EBADF;
+	result = pass_fd_send(socket, &byte, 1, -1);
 	if (!result)
 		result = pass_fd_wait(socket, deadline_ns);
 	if (result < 0)

@@ -80,7 +80,8 @@ static uint32_t count_of(const struct table_head *head, uint32_t part)
 static bool head_is_valid(const struct table_head *head)
 {
 	if (head->result)
-		return head->result < 0 && head->result >= -4095;
+		return head->result == -ENOTSUP || head->result == -ENODATA || head->result == -EFBIG ||
+		       head->result == -EBADMSG || head->result == -ENOMEM;
 	return head->rules && head->rules <= UNWIND_TABLE_RULES_MAX &&
 	       head->chunks <= UNWIND_TABLE_CHUNKS_MAX && head->pages &&
 	       head->pages <= UNWIND_TABLE_PAGES_MAX &&

@@ -101,7 +101,7 @@ teardown_file() {
 # ---- what there should be, as extended regular expressions over stacks whose outermost function comes first ----
 
 STUB='unwind_[a-z_]+\+0x[0-9a-f]+|[^;]*plt[^;]*' # of the procedure linkage table
-LIBC='libc\.so\.6\+0x[0-9a-f]+' # not all of its functions have a name without debug symbols
+LIBC='libc\.so\.6\+0x[0-9a-f]+|_[^;]*|mem[a-z][^;]*' # not all of its functions have a name without debug symbols
 START="_start;(__libc_start_main[^;]*|$LIBC);(__libc_start_call_main|$LIBC);main"
 THREAD="(_*clone3|$LIBC);(start_thread|$LIBC);thread_main"
 

@@ -241,6 +241,8 @@ static const struct message_case message_cases[] = {
 	{ TABLE_HEAD, 0, HEAD(.result = -ENODATA), 0, true },
 	{ TABLE_HEAD, 0, HEAD(.result = 1, .rules = 1, .pages = 1), 0, false },
 	{ TABLE_HEAD, 0, HEAD(.result = -100000), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.result = -ETIMEDOUT), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.result = -EAGAIN), 0, false },
 	{ TABLE_HEAD, 0, HEAD(.rules = 0, .pages = 1), 0, false },
 	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 0), 0, false },
 	{ TABLE_HEAD, 0, HEAD(.rules = UNWIND_TABLE_RULES_MAX + 1, .pages = 1), 0, false },
