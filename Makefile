@@ -247,8 +247,8 @@ $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
 
 # Programs whose every stack is known, from tests/workloads/unwind/: one main source in many builds, then others.
-# Without frame pointers, as Debian compiles, and without gaps between functions: behind the end of one is another.
-UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -fPIE -fno-align-functions
+# Without frame pointers or DWARF, as Debian ships, and without gaps between functions: behind the end of one is another.
+UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -g0 -fPIE -fno-align-functions
 UNWIND_no_pie = -fno-pie -no-pie
 UNWIND_static = -fno-pie -static
 UNWIND_static_pie = -static-pie
