@@ -19,10 +19,11 @@
 #define RETRY_NS (60 * CLOCK_SECOND_NS) /* until what could not be had is tried again */
 #define PASSES_KEPT 64U                 /* a table that nobody uses is kept so long, unless room is short */
 #define PROCESSES_MAX 32768U
-#define DEATHS_MAX 3U                   /* of symbolizers, in one pass */
-#define TIMEOUTS_MAX 2U                 /* of one file */
-#define ANEW_NS (600 * CLOCK_SECOND_NS) /* how often all of it may begin anew, to have room for other rules  \
-					 */
+#define DEATHS_MAX 3U   /* of symbolizers, in one pass */
+#define TIMEOUTS_MAX 2U /* of one file */
+#define ANEW_NS                                                                                              \
+	(600 * CLOCK_SECOND_NS) /* how often all of it may begin anew, to have room for other rules          \
+				 */
 
 /* What has been tried for a file. */
 enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
