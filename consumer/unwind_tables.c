@@ -19,8 +19,9 @@
 #define RETRY_NS (60 * CLOCK_SECOND_NS) /* until what could not be had is tried again */
 #define PASSES_KEPT 64U                 /* a table that nobody uses is kept so long, unless room is short */
 #define PROCESSES_MAX 32768U
-#define DEATHS_MAX 3U   /* of symbolizers, in one pass */
-#define TIMEOUTS_MAX 2U /* of one file */
+#define DEATHS_MAX 3U                 /* of symbolizers, in one pass */
+#define TIMEOUTS_MAX 8U               /* of one file, before it is left for a while */
+#define FILE_NS (3 * CLOCK_SECOND_NS) /* what one file may take of a pass: others wait, too */
 #define ANEW_NS                                                                                              \
 	(600 * CLOCK_SECOND_NS) /* how often all of it may begin anew, to have room for other rules          \
 				 */
@@ -238,16 +239,19 @@ static int open_module(struct unwind_tables *tables, struct mapped_file *file, s
 static int compile(struct unwind_tables *tables, struct module *module, int fd)
 {
 	const struct table_taker taker = { take_head, take_rules, take_chunks, take_pages, tables };
+	uint64_t patience_ns = clock_monotonic_ns() + FILE_NS;
 	bool usable;
 	int result;
 
+	if (patience_ns > tables->deadline_ns)
+		patience_ns = tables->deadline_ns;
 	if (tables->symbolizer < 0 && tables->deaths < DEATHS_MAX)
 		tables->symbolizer =
 			spawner_request(tables->spawner_socket, SYMBOLIZER_SOON, tables->deadline_ns);
 	if (tables->symbolizer < 0)
 		return -EAGAIN;
 	tables->building = module;
-	result = table_receive(tables->symbolizer, fd, tables->deadline_ns, &taker, &usable);
+	result = table_receive(tables->symbolizer, fd, patience_ns, &taker, &usable);
 	if (!usable) {
 		close(TAKE_FD(tables->symbolizer));
 		tables->deaths += result == -EPIPE || result == -EBADMSG;

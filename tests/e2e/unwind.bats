@@ -61,18 +61,18 @@ take_capture() {
 	local name program arguments
 	load --hz 499
 	rule targets 'comm = unwind_*' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
-	daemon_start
+	# an emulated CPU has better things to do than to make tables while all of these burn it
 	while read -r name program arguments; do
 		# shellcheck disable=SC2086
 		start "unwind_$program" $arguments
+		[[ $name != forked ]] || pgrep -P "$CHILD" > "$WORK/pid.child"
 		echo "$CHILD" > "$WORK/pid.$name"
+		signal_all STOP
 	done < <(programs)
-	pgrep -P "$(< "$WORK/pid.forked")" > "$WORK/pid.child"
-	mv "$WORK/pid.child" "$WORK/pid.forked"
-	# an emulated CPU has better things to do than to make tables while all of these burn it
-	signal_all STOP
+	daemon_start
 	await_tables
 	signal_all CONT
+	mv "$WORK/pid.child" "$WORK/pid.forked"
 	rule pressure 'comm = unwind_*' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' 'capture = 12s' \
 		'cooldown = 1h'
 	await_log 30 'rule pressure fired'
