@@ -336,7 +336,7 @@ FINDINGS = $(abspath $(B))/sanitize/finding
 ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
 sanitize: export ASAN_OPTIONS = $(ASAN)
 # libdw takes as much memory as a file says; the symbolizer has a limit, which AddressSanitizer cannot live with
-fuzz: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=256:allocator_may_return_null=1
+fuzz: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=32:allocator_may_return_null=1
 sanitize fuzz: export UBSAN_OPTIONS = print_stacktrace=1
 sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
 
