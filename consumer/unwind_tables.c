@@ -22,9 +22,8 @@
 #define DEATHS_MAX 3U                 /* of symbolizers, in one pass */
 #define TIMEOUTS_MAX 8U               /* of one file, before it is left for a while */
 #define FILE_NS (3 * CLOCK_SECOND_NS) /* what one file may take of a pass: others wait, too */
-#define ANEW_NS                                                                                              \
-	(600 * CLOCK_SECOND_NS) /* how often all of it may begin anew, to have room for other rules          \
-				 */
+/* How often all of it may begin anew, to have room for other rules. */
+#define ANEW_NS (600 * CLOCK_SECOND_NS)
 
 /* What has been tried for a file. */
 enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
