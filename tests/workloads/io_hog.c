@@ -26,7 +26,7 @@
  * Small enough that the time goes into waiting, not into bandwidth; large enough that the wait for the disk
  * is long beside what an idle CPU takes to wake up, which is a wait for the CPU (50 us in a virtual machine).
  */
-#define BLOCK_BYTES 65536UL
+#define BLOCK_BYTES 262144UL
 #define BLOCKS (FILE_BYTES / BLOCK_BYTES)
 
 static volatile sig_atomic_t stop; /* set by the signal handler and by the first thread that fails */
