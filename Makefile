@@ -294,9 +294,10 @@ $(B)/workloads/%: tests/workloads/%.cc
 $(B)/symbols/made: tests/make_symbols.sh tests/cyclic.s tests/workloads/inlines.cc
 	$(call say,SYMBOLS,$(@D)) CXX=g++ CLANG=$(CLANG) $< tests/workloads/inlines.cc $(@D) && touch $@
 
-$(B)/tools/%: tests/tools/%.c $(BASICS)
+TOOL_OBJECTS := $(BASICS) $(call objects,common/pins.c)
+$(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -lbpf -o $@
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -o $@
 
 # ---- benchmarks ----
 

@@ -40,6 +40,9 @@ struct kuid {
 
 struct cred {
 	struct kuid uid;
+	struct kuid suid;
+	struct kuid euid;
+	struct kuid fsuid;
 };
 
 struct counter_of_kernel {
@@ -152,7 +155,7 @@ struct task_struct {
 	unsigned long min_flt;
 	unsigned long maj_flt;
 	struct mm_struct *mm;
-	const struct cred *cred;
+	const struct cred *real_cred;
 	struct css_set *cgroups;
 	struct signal_struct *signal;
 };

@@ -3,7 +3,7 @@
  * mappings.bpf.c owns the walk over the executable mappings of all targets: what an address of theirs
  * belongs to.
  */
-#include "bpf/maps.h"
+#include "bpf/target.h"
 
 struct path_scratch {
 	__u64 busy;
@@ -92,7 +92,7 @@ int walk_mappings(struct bpf_iter__task_vma *ctx)
 		return 0;
 	tgid = task->tgid;
 	target = bpf_map_lookup_elem(&targets, &tgid);
-	if (!target || target->started_ns != task->start_boottime)
+	if (!target || target->started_ns != task->start_boottime || target_is_denied(task))
 		return 0;
 	record.tgid = tgid;
 	record.started_ns = target->started_ns;

@@ -23,6 +23,13 @@ const volatile __u64 quiet_after_ns = 30000000000ULL;
 const volatile __u32 ring_cpus = 1;
 const volatile __u32 slots_per_cpu = 1;
 
+/* The loader, from root's policy.conf. A map of its own, so that it can be pinned. */
+const volatile struct policy policy SEC(".rodata.policy") = {
+	.max_rate = POLICY_RATE_MAX,
+	.unwinding = POLICY_UNWIND_DWARF,
+	.kernel_stacks = 1,
+};
+
 __u64 targets_made = 0;
 
 char LICENSE[] SEC("license") = "GPL";

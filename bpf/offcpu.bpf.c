@@ -15,7 +15,6 @@
 
 #define SECOND_NS 1000000000ULL
 #define PROGRAM_FRAMES_MAX 6U
-#define BUDGET_HZ_MAX 20000U
 
 /* Mapped by the consumer: written here, never read. */
 struct samples_map offcpu SEC(".maps");
@@ -101,8 +100,8 @@ static __always_inline bool bucket_take(struct bucket *bucket, __u64 now_ns, __u
 
 	if (!hz || !level_ns || level_ns < least_ns)
 		return false;
-	/* `control` is the consumer's to write: no budget of its makes this CPU do nothing else */
-	bucket->next_ns = now_ns - level_ns + SECOND_NS / (hz < BUDGET_HZ_MAX ? hz : BUDGET_HZ_MAX);
+	/* `control` is the consumer's to write: root's policy is what its budgets end at */
+	bucket->next_ns = now_ns - level_ns + SECOND_NS / (hz < policy.max_rate ? hz : policy.max_rate);
 	return true;
 }
 
@@ -273,7 +272,7 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	if (task->flags & PF_EXITING)
 		return;
 	thread = thread_find(task->pid, start_of(task));
-	if (!target) {
+	if (!target || target_is_denied(task)) {
 		clocks_leave(thread, shared, now_ns);
 		return;
 	}

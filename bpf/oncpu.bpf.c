@@ -47,6 +47,9 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		count(COUNTER_SAMPLES_QUIET);
 		return 0;
 	}
+	task = bpf_get_current_task_btf();
+	if (target_is_denied(task))
+		return 0;
 	cpu = bpf_get_smp_processor_id();
 	if (cpu >= ring_cpus)
 		return 0;
@@ -56,7 +59,6 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 
 	publish(&slot->seq, 0);
-	task = bpf_get_current_task_btf();
 	fill_identity(slot, target, task);
 	slot->cpu = cpu;
 	slot->time_ns = now_ns;

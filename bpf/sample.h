@@ -42,7 +42,7 @@ static __always_inline long get_kernel_stack(void *ctx, struct sample *slot, str
 	long bytes = 0;
 
 	slot->kernel_depth = 0;
-	if (kernel_text)
+	if (kernel_text && policy.kernel_stacks)
 		bytes = bpf_get_stack(ctx, scratch->frames, sizeof(scratch->frames), 0);
 	if (bytes < 0) {
 		slot->kernel_depth = (__s16)bytes;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * target.h owns the decision whether a process is a target: its group leader's comm against the live
- * pattern trie. The process events and the task iterator both decide through it, and only here is the
- * targets map written.
+ * pattern trie, if root's policy allows it. The process events and the task iterator both decide through it,
+ * and only here is the targets map written.
  */
 #ifndef BOURDON_BPF_TARGET_H
 #define BOURDON_BPF_TARGET_H
 
-#include "bpf/maps.h"
+#include "bpf/policy.h"
 
 extern const volatile __u64 quiet_after_ns;
 
@@ -65,7 +65,7 @@ static __always_inline void report_process(__u32 kind, struct task_struct *leade
 	event->pattern_id = target->pattern_id;
 	event->started_ns = target->started_ns;
 	event->cgroup_id = cgroup_id_of(leader);
-	event->uid = BPF_CORE_READ(leader, cred, uid.val);
+	event->uid = BPF_CORE_READ(leader, real_cred, uid.val);
 	event->reserved = 0;
 	__builtin_memcpy(event->comm, comm, sizeof(event->comm));
 	bpf_ringbuf_submit(event, 0);
@@ -85,6 +85,30 @@ static __always_inline __u32 pattern_of(const struct control *shared, const char
 	return pattern_id ? *pattern_id : 0;
 }
 
+/* A target no more. */
+static __always_inline long target_forget(__u32 tgid)
+{
+	bpf_map_delete_elem(&unwind_procs, &tgid);
+	bpf_map_delete_elem(&code_spans, &tgid);
+	return bpf_map_delete_elem(&targets, &tgid);
+}
+
+/*
+ * True where root's policy lets nobody see `task`, a thread of a target, any more. The process ceases to be a
+ * target if it is the process that is denied.
+ */
+static __always_inline bool target_is_denied(struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader;
+
+	if (policy_denies_now(leader)) {
+		if (!target_forget(task->tgid))
+			count(COUNTER_POLICY_DENIED);
+		return true;
+	}
+	return policy_denies_thread(task);
+}
+
 #define REPORT_NOTHING 0
 #define REPORT_CHANGES 1
 #define REPORT_MATCHES 2 /* also one that is not new */
@@ -100,7 +124,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 	struct target *known = bpf_map_lookup_elem(&targets, &tgid);
 	struct target decided = {
 		.started_ns = BPF_CORE_READ(leader, start_boottime),
-		.pattern_id = pattern_of(shared, comm),
+		.pattern_id = policy_denies(leader, comm) ? 0 : pattern_of(shared, comm),
 	};
 	bool is_known = known && known->started_ns == decided.started_ns;
 	bool same = is_known && known->pattern_id == decided.pattern_id;
@@ -109,9 +133,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 	if (!decided.pattern_id) {
 		if (known) {
 			decided.pattern_id = known->pattern_id;
-			bpf_map_delete_elem(&targets, &tgid);
-			bpf_map_delete_elem(&unwind_procs, &tgid);
-			bpf_map_delete_elem(&code_spans, &tgid);
+			target_forget(tgid);
 			if (report != REPORT_NOTHING)
 				report_process(PROCESS_UNMATCHED, leader, comm, &decided);
 		}

@@ -100,6 +100,8 @@ static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_
 {
 	struct thread_record record = { .header = { RECORD_THREAD, sizeof(record) } };
 
+	if (policy_denies_now(task->group_leader) || policy_denies_thread(task))
+		return;
 	record.tgid = task->tgid;
 	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	read_usage(task, &record.usage);
@@ -121,10 +123,15 @@ int walk_tasks(struct bpf_iter__task *ctx)
 		return 0;
 	}
 	record.tgid = task->tgid;
-	record.uid = BPF_CORE_READ(task, cred, uid.val);
+	record.uid = BPF_CORE_READ(task, real_cred, uid.val);
 	record.started_ns = task->start_boottime;
 	record.cgroup_id = cgroup_id_of(task);
 	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+	if (policy_denies(task, record.comm)) {
+		if (!target_forget(record.tgid))
+			count(COUNTER_POLICY_DENIED);
+		return 0;
+	}
 	if (BPF_CORE_READ(task, signal, live.counter) > 0)
 		record.pattern_id = target_decide(shared, task, record.comm, REPORT_NOTHING);
 	/* It may have died since, and target_exit found nothing to delete yet: it counts down first. */

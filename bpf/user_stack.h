@@ -7,17 +7,18 @@
 #ifndef BOURDON_BPF_USER_STACK_H
 #define BOURDON_BPF_USER_STACK_H
 
+#include "bpf/policy.h"
 #include "bpf/unwind.h"
 #include "bpf/user_walk.h"
 
 /* The kernel's own walk: of 32-bit programs, and where no registers are known to us. */
 static __always_inline long user_stack_get(void *ctx, struct user_walk *walk, struct sample *slot)
 {
-	long bytes = bpf_get_stack(ctx, walk->words, SAMPLE_USER_FRAMES * sizeof(__u64), BPF_F_USER_STACK);
-	__u32 depth = 0;
+	__u32 most = policy.unwinding == POLICY_UNWIND_NONE ? 1 : SAMPLE_USER_FRAMES, depth = 0;
+	long bytes = bpf_get_stack(ctx, walk->words, most * sizeof(__u64), BPF_F_USER_STACK);
 
-	slot->unwinder = UNWINDER_FRAME_POINTER;
-	slot->user_ended = UNWIND_ENDED_NO_RULE; /* it does not say */
+	slot->unwinder = most > 1 ? UNWINDER_FRAME_POINTER : 0;
+	slot->user_ended = most > 1 ? UNWIND_ENDED_NO_RULE : UNWIND_ENDED_POLICY; /* it does not say */
 	if (bytes < 0)
 		return bytes;
 	for (; depth < SAMPLE_USER_FRAMES; depth++) {
@@ -97,7 +98,13 @@ static __always_inline long user_stack_walk(struct user_walk *walk, struct sampl
 	walk->depth = 0;
 	walk->ended = UNWIND_ENDED_NO_RULE;
 	walk->unwinders = walk->guessed = 0;
-	tables = bpf_map_lookup_elem(&unwind_procs, &tgid);
+	if (policy.unwinding == POLICY_UNWIND_NONE) {
+		walking.frames[0] = walk->address;
+		slot->unwinder = 0;
+		slot->user_ended = UNWIND_ENDED_POLICY;
+		return 1;
+	}
+	tables = policy.unwinding == POLICY_UNWIND_DWARF ? bpf_map_lookup_elem(&unwind_procs, &tgid) : NULL;
 	walking.spans = tables ? bpf_map_lookup_elem(&code_spans, &tgid) : NULL;
 	if (tables && tables->started_ns == started_ns && walking.spans &&
 	    walking.spans->started_ns == started_ns) {

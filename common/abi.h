@@ -13,13 +13,14 @@
  *   4  stall clocks, and what starts them in control; the counter of stacks off CPU
  *   5  tables for unwinding by .eh_frame, and where a process has code; why the walk of a user stack ended;
  * the count of addresses in no known mapping, in control
+ *   6  root's policy; user stacks that end by it; the counters of what it denied
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
 
 #include <linux/types.h>
 
-#define BOURDON_ABI 5U
+#define BOURDON_ABI 6U
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
 
@@ -34,6 +35,39 @@
 struct record_header {
 	__u16 type;  /* RECORD_* */
 	__u16 bytes; /* of the whole record, this header included */
+};
+
+/* ---- policy: one element, root's word; frozen before a program is loaded, so that it is constant ---- */
+
+#define POLICY_UIDS_MAX 16U
+#define POLICY_COMMS_MAX 32U
+#define POLICY_RATE_MAX 20000U
+
+#define POLICY_UNWIND_NONE 0U          /* of the user stack the leaf, which is in a register */
+#define POLICY_UNWIND_FRAME_POINTER 1U /* no tables are used */
+#define POLICY_UNWIND_DWARF 2U
+
+struct policy_uids {
+	__u32 first;
+	__u32 last; /* included */
+};
+
+/* A comm is meant if its bits under the mask are these: 16 bytes, as two words of this machine. */
+struct policy_comm {
+	__u64 bits[2];
+	__u64 mask[2];
+};
+
+struct policy {
+	__u32 max_rate;      /* samples a second and CPU, of each kind; 1 to POLICY_RATE_MAX */
+	__u32 unwinding;     /* POLICY_UNWIND_* */
+	__u32 kernel_stacks; /* 0: there are none */
+	__u32 allowed_count; /* 0: all uids are */
+	__u32 denied_count;
+	__u32 comms_count;
+	struct policy_uids allowed[POLICY_UIDS_MAX];
+	struct policy_uids denied[POLICY_UIDS_MAX];
+	struct policy_comm comms[POLICY_COMMS_MAX];
 };
 
 /* ---- patterns_a, patterns_b: LPM trie, comm pattern -> pattern id ---- */
@@ -144,6 +178,7 @@ struct stall_clock {
 #define UNWIND_ENDED_NO_RULE 5U    /* no rule for the address, and the frame pointer leads nowhere */
 #define UNWIND_ENDED_EXPRESSION 6U /* a CFA expression that the tables cannot hold */
 #define UNWIND_ENDED_REGISTER 7U   /* a CFA by a register that is not known in a caller */
+#define UNWIND_ENDED_POLICY 8U     /* root wants no more of it to be read */
 
 /*
  * A kernel frame below 2^30 is an offset from _text. Modules, in-kernel programs and trampolines lie around
@@ -426,13 +461,16 @@ struct mapping_record {
 #define COUNTER_OFFCPU_UNSTACKED 13U /* intervals long enough for a slot that were over a budget */
 #define COUNTER_OFFCPU_UNTRACKED 14U /* threads of which no intervals are known: no memory */
 #define COUNTER_OFFCPU_STACKS 15U    /* taken when a thread left the CPU */
-#define COUNTERS 16U
+#define COUNTER_POLICY_DENIED 16U    /* processes that ceased to be targets when policy forbade it */
+#define COUNTERS 17U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
 #define ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "struct " #type " changed size")
 
 ABI_SIZE(record_header, 4);
+ABI_SIZE(policy, 1304);
+ABI_CHECK(policy, allowed, 24);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);

@@ -23,6 +23,7 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_OFFCPU_UNSTACKED] = "offcpu-over-budget",
 	[COUNTER_OFFCPU_UNTRACKED] = "offcpu-untracked",
 	[COUNTER_OFFCPU_STACKS] = "offcpu-stacks",
+	[COUNTER_POLICY_DENIED] = "policy-denied",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

@@ -4,6 +4,7 @@
 #include "common/abi.h"
 
 const struct pin_map_spec pin_maps[PIN_MAPS] = {
+	[PIN_POLICY] = { "policy", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct policy), 0440 },
 	[PIN_PATTERNS_A] = { "patterns_a", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct pattern_key), sizeof(__u32),
 			     0660 },
 	[PIN_PATTERNS_B] = { "patterns_b", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct pattern_key), sizeof(__u32),

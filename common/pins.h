@@ -17,6 +17,7 @@
 #define KERNEL_SYMBOLS_FILE "kernel-symbols"
 
 enum pin_map {
+	PIN_POLICY,
 	PIN_PATTERNS_A,
 	PIN_PATTERNS_B,
 	PIN_TARGETS,

@@ -6,7 +6,7 @@
 #define BOURDON_SCHEMA_H
 
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
-#define SCHEMA_VERSION 5
+#define SCHEMA_VERSION 6
 
 /* Beside the database: locked (flock(2)) by the one daemon that writes to it. */
 #define STORE_LOCK_FILE "bourdond.lock"

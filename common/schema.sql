@@ -12,7 +12,8 @@ CREATE TABLE run(
 	kernel TEXT NOT NULL,
 	hostname TEXT NOT NULL,
 	cpus INTEGER NOT NULL,
-	hz INTEGER NOT NULL
+	hz INTEGER NOT NULL,
+	policy TEXT                     -- what root did not allow, as policy.conf says it; NULL: nothing
 ) STRICT;
 
 -- A rule, as it was in force: a changed rule is a new row. Ids grow without end.
@@ -107,7 +108,7 @@ CREATE TABLE stack(
 	truncated INTEGER NOT NULL,     -- 1: the outermost frames are missing
 	unwinder TEXT NOT NULL,         -- of the user part: frame-pointer|eh-frame|mixed|none
 	ended TEXT,                     -- why that has no more frames: root (it is whole)|depth|memory|unmapped|no-rule|
-					-- expression|register; NULL without one
+					-- expression|register|policy; NULL without one
 	fingerprint BLOB NOT NULL UNIQUE -- so that the same stack is stored once
 ) STRICT;
 

@@ -305,9 +305,10 @@ static void take_sample(void *user, const struct sample *sample)
 	capture->losses[LOSS_USER_STACK] += sample->user_depth < 0;
 	capture->losses[LOSS_TRUNCATED] += sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
 					   sample->user_ended == UNWIND_ENDED_DEPTH;
-	capture->losses[LOSS_NOT_WHOLE] += sample->user_depth > 0 &&
-					   sample->user_ended != UNWIND_ENDED_ROOT &&
-					   sample->user_ended != UNWIND_ENDED_DEPTH;
+	/* what root does not want is not lost */
+	capture->losses[LOSS_NOT_WHOLE] +=
+		sample->user_depth > 0 && sample->user_ended != UNWIND_ENDED_ROOT &&
+		sample->user_ended != UNWIND_ENDED_DEPTH && sample->user_ended != UNWIND_ENDED_POLICY;
 }
 
 void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,

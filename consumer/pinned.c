@@ -75,6 +75,16 @@ static int map_shared(struct pinned *pinned)
 	return 0;
 }
 
+static int read_policy(struct pinned *pinned)
+{
+	__u32 zero = 0;
+	int result = bpf_map_lookup_elem(pinned->map_fds[PIN_POLICY], &zero, &pinned->policy);
+
+	if (result < 0)
+		log_error("cannot read root's policy from its pin: %s", strerror(-result));
+	return result;
+}
+
 static int read_run_files(struct pinned *pinned, const char *run_dir)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
@@ -157,6 +167,8 @@ int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_
 		if (result < 0)
 			log_error("cannot map the rings: %s", strerror(-result));
 	}
+	if (!result)
+		result = read_policy(&pinned);
 	if (!result && pinned.control->abi != BOURDON_ABI) {
 		log_error("the pins in %s speak ABI %u, this binary ABI %u: load again", pin_dir,
 			  pinned.control->abi, BOURDON_ABI);

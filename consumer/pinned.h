@@ -9,6 +9,7 @@
 #include "common/abi.h"
 #include "common/manifest.h"
 #include "common/pins.h"
+#include "common/policy.h"
 
 struct pinned {
 	int directory_fd; /* iterators are opened below it; it outlives a replacement */
@@ -20,6 +21,7 @@ struct pinned {
 	size_t slots_bytes;                /* of either */
 	int symbols_fd;                    /* the kernel symbol snapshot */
 	struct manifest manifest;
+	struct policy policy; /* what root allows: as it is checked in the kernel */
 };
 
 /*

@@ -12,6 +12,9 @@
 
 static void write_daemon(const struct status *status, FILE *out)
 {
+	char policy[POLICY_TEXT_BYTES];
+
+	policy_describe(&status->pinned->policy, policy);
 	status_line_begin(out, "daemon");
 	status_line_field(out, "version", "%s", BOURDON_VERSION);
 	status_line_field(out, "abi", "%u", BOURDON_ABI);
@@ -26,6 +29,7 @@ static void write_daemon(const struct status *status, FILE *out)
 	status_line_field(out, "reloads_refused", "%" PRIu64,
 			  own_counted(status->own_counters, OWN_RELOADS_REFUSED));
 	status_line_field(out, "reload_mistake", "%s", status->reload->mistake);
+	status_line_field(out, "policy", "%s", policy);
 	status_line_end(out);
 }
 

@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/policy.h"
 #include "common/schema.h"
 #include "common/version.h"
 #include "consumer/store_capture.h"
@@ -335,19 +336,21 @@ static int add_rules(struct store *store, const struct rule_set *rules, uint32_t
 	return result;
 }
 
-static int add_run(struct store *store, const struct manifest *manifest)
+static int add_run(struct store *store, const struct manifest *manifest, const struct policy *policy)
 {
-	char host[256] = "";
+	char host[256] = "", allowed[POLICY_TEXT_BYTES];
 	sqlite3_stmt *statement;
-	int result = sql_prepare(&store->sql, &statement,
-				 "INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz) "
-				 "VALUES(?, ?, ?, ?, ?, ?, ?) RETURNING run_id");
+	int result =
+		sql_prepare(&store->sql, &statement,
+			    "INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz, policy) "
+			    "VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING run_id");
 
 	gethostname(host, sizeof(host) - 1);
+	policy_describe(policy, allowed);
 	if (!result)
-		result = sql_run(&store->sql, statement, &store->run_id, "itittii", clock_wall_ns(),
+		result = sql_run(&store->sql, statement, &store->run_id, "itittiit", clock_wall_ns(),
 				 BOURDON_VERSION, (int64_t)manifest->abi, manifest->kernel, host,
-				 (int64_t)manifest->cpus, (int64_t)manifest->hz);
+				 (int64_t)manifest->cpus, (int64_t)manifest->hz, *allowed ? allowed : NULL);
 	sqlite3_finalize(statement);
 	return result;
 }
@@ -358,7 +361,8 @@ static bool made_room(struct store *store, int result)
 	return result == -ENOSPC && eviction_helps(store) && !evict_oldest(store);
 }
 
-int store_begin_run(struct store *store, const struct manifest *manifest, const struct rule_set *rules)
+int store_begin_run(struct store *store, const struct manifest *manifest, const struct policy *policy,
+		    const struct rule_set *rules)
 {
 	int result;
 
@@ -366,7 +370,7 @@ int store_begin_run(struct store *store, const struct manifest *manifest, const 
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 		if (result < 0)
 			break;
-		result = add_run(store, manifest);
+		result = add_run(store, manifest, policy);
 		if (!result)
 			result = add_rules(store, rules, 0);
 		result = sql_finish(&store->sql, result);

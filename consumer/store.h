@@ -31,7 +31,8 @@ void store_close(struct store *store);
 int store_next_ids(struct store *store, struct rule_ids *ret_ids);
 
 /* A run of the daemon with its rules; everything that follows belongs to it. */
-int store_begin_run(struct store *store, const struct manifest *manifest, const struct rule_set *rules);
+int store_begin_run(struct store *store, const struct manifest *manifest, const struct policy *policy,
+		    const struct rule_set *rules);
 int store_end_run(struct store *store);
 
 /* Rules that came with a reload: those with this id or a later one. 0 or -errno. */

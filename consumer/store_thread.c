@@ -348,7 +348,8 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 	if (!result)
 		result = rules_assign_ids(&configuration->rules, NULL, &thread->ids);
 	if (!result)
-		result = store_begin_run(thread->store, &thread->pinned->manifest, &configuration->rules);
+		result = store_begin_run(thread->store, &thread->pinned->manifest, &thread->pinned->policy,
+					 &configuration->rules);
 	if (result < 0)
 		log_error("cannot begin a run in the database: %s",
 			  result == -ENOMEM ? "out of memory" : store_error(thread->store));

@@ -73,10 +73,18 @@ static int pin_link(void *object, const char *path)
 	return bpf_link__pin(object, path);
 }
 
+/* The policy is a section of constants, for which the object file has its own name. */
+static struct bpf_map *map_of(const struct load *load, size_t which)
+{
+	return which == PIN_POLICY
+		       ? load->programs.bpf->maps.rodata_policy
+		       : bpf_object__find_map_by_name(load->programs.bpf->obj, pin_maps[which].name);
+}
+
 static int pin_maps_all(const struct load *load)
 {
 	for (size_t i = 0; i < PIN_MAPS; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(load->programs.bpf->obj, pin_maps[i].name);
+		struct bpf_map *map = map_of(load, i);
 		int result = map ? pin_at(load, pin_maps[i].name, pin_maps[i].mode, load->settings->gid,
 					  pin_map, map)
 				 : -ENOENT;

@@ -9,6 +9,7 @@
 #include "common/pins.h"
 #include "common/units.h"
 #include "loader/load.h"
+#include "loader/policy_file.h"
 #include "loader/preflight.h"
 #include "loader/unload.h"
 
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #define HZ_MAX 1000
+#define HZ_DEFAULT 47U
 #define RING_BYTES_MIN (16UL << 10)
 #define RING_BYTES_MAX (256UL << 20)
 #define TARGETS_MAX (1U << 20)
@@ -24,7 +26,8 @@
 
 struct arguments {
 	const char *check, *json, *unload, *status;
-	const char *pin_dir, *run_dir, *group, *hz, *ring_size, *targets, *unwind_memory, *quiet_after;
+	const char *policy, *pin_dir, *run_dir, *group, *hz, *ring_size, *targets, *unwind_memory,
+		*quiet_after;
 };
 
 /* The kernel joins the name to others (names of links, PIN_DIR_loading): it must be a plain absolute path. */
@@ -38,6 +41,33 @@ static bool is_pin_path(const char *path)
 	return path[0] == '/' && name[1] && !strchr(name, '.') && !strstr(path, "//") && strlen(path) < 200;
 }
 
+/* What root's policy leaves of what the command line asks for. Returns an exit status. */
+static int take_policy(const struct arguments *arguments, struct programs_settings *settings)
+{
+	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
+	const char *path = arguments->policy ? arguments->policy : POLICY_DEFAULT;
+	unsigned long long hz;
+
+	if (policy_file_read(path, arguments->policy, &settings->policy, &errors)) {
+		config_errors_log(&errors);
+		log_error("root's policy cannot be told, so nothing is loaded");
+		return EXIT_FAILED;
+	}
+	if (!arguments->hz) {
+		hz = settings->policy.max_rate < HZ_DEFAULT ? settings->policy.max_rate : HZ_DEFAULT;
+	} else if (options_number(arguments->hz, 1, HZ_MAX, &hz)) {
+		log_error("--hz %s: give a whole number from 1 to %d", arguments->hz, HZ_MAX);
+		return EXIT_USAGE;
+	} else if (hz > settings->policy.max_rate) {
+		log_error("--hz %s: %s allows %u (max_rate)", arguments->hz, path, settings->policy.max_rate);
+		return EXIT_FAILED;
+	}
+	settings->hz = (unsigned int)hz;
+	if (settings->policy.unwinding != POLICY_UNWIND_DWARF)
+		settings->unwind_bytes = 0;
+	return EXIT_DONE;
+}
+
 static int take_settings(const struct arguments *arguments, struct load_settings *settings)
 {
 	unsigned long long number;
@@ -49,11 +79,6 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 			  arguments->pin_dir);
 		return EXIT_USAGE;
 	}
-	if (options_number(arguments->hz, 1, HZ_MAX, &number)) {
-		log_error("--hz %s: give a whole number from 1 to %d", arguments->hz, HZ_MAX);
-		return EXIT_USAGE;
-	}
-	settings->programs.hz = (unsigned int)number;
 	if (options_number(arguments->targets, 1, TARGETS_MAX, &number)) {
 		log_error("--targets %s: give a whole number from 1 to %u", arguments->targets, TARGETS_MAX);
 		return EXIT_USAGE;
@@ -100,7 +125,6 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 	struct arguments arguments = { .pin_dir = PIN_DIRECTORY_DEFAULT,
 				       .run_dir = RUN_DIRECTORY_DEFAULT,
 				       .group = "bourdon",
-				       .hz = "47",
 				       .ring_size = "1MiB",
 				       .targets = "16384",
 				       .unwind_memory = "8MiB",
@@ -115,6 +139,8 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 		{ "run-dir", "DIR", "manifest and kernel symbols (" RUN_DIRECTORY_DEFAULT ")",
 		  &arguments.run_dir },
 		{ "group", "GROUP", "who may open the pins (bourdon)", &arguments.group },
+		{ "policy", "F", "what root allows (" POLICY_DEFAULT ", which may be missing)",
+		  &arguments.policy },
 		{ "hz", "N", "on-CPU samples a second and CPU (47)", &arguments.hz },
 		{ "ring-size", "SIZE", "memory of a CPU's sample ring (1MiB)", &arguments.ring_size },
 		{ "targets", "N", "most processes sampled at once (16384)", &arguments.targets },
@@ -159,11 +185,14 @@ int main(int count, char **words)
 	status = take_settings(&arguments, &settings);
 	if (status != EXIT_DONE)
 		return status;
-	if (arguments.check)
-		return preflight_report(settings.pin_dir, settings.programs.hz, arguments.json);
 	if (arguments.unload)
 		return unload_run(settings.pin_dir, settings.run_dir);
 	if (arguments.status)
 		return load_status_run(settings.pin_dir, settings.run_dir);
+	status = take_policy(&arguments, &settings.programs);
+	if (status != EXIT_DONE)
+		return status;
+	if (arguments.check)
+		return preflight_report(settings.pin_dir, settings.programs.hz, arguments.json);
 	return load(&arguments, &settings);
 }

@@ -73,6 +73,7 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata->ring_cpus = programs->rings;
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
+	programs->bpf->rodata_policy->policy = settings->policy;
 	result = bpf_map__set_max_entries(programs->bpf->maps.oncpu,
 					  programs->slots_per_cpu * programs->rings);
 	if (!result)

@@ -6,6 +6,8 @@
 #ifndef BOURDON_LOADER_PROGRAMS_H
 #define BOURDON_LOADER_PROGRAMS_H
 
+#include "common/policy.h"
+
 #include <bpf/libbpf.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,6 +18,7 @@ struct programs_settings {
 	uint64_t unwind_bytes; /* of all tables; 0: there are none */
 	unsigned int targets;
 	uint64_t quiet_after_ns;
+	struct policy policy;
 };
 
 struct programs {

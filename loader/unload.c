@@ -10,6 +10,7 @@
 #include "common/manifest.h"
 #include "common/options.h"
 #include "common/pins.h"
+#include "common/policy.h"
 #include "loader/pin_directory.h"
 #include "loader/run_files.h"
 
@@ -147,6 +148,23 @@ static void print_heartbeat(const char *pin_dir)
 		       (double)(clock_monotonic_ns() - control.heartbeat_ns) / 1e9);
 }
 
+static void print_policy(const char *pin_dir)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -EBADF;
+	char text[POLICY_TEXT_BYTES];
+	struct policy policy;
+	__u32 zero = 0;
+
+	if (asprintf(&path, "%s/%s", pin_dir, pin_maps[PIN_POLICY].name) < 0)
+		return;
+	fd = bpf_obj_get(path);
+	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &policy))
+		return;
+	policy_describe(&policy, text);
+	printf("policy        %s\n", *text ? text : "no limit");
+}
+
 int load_status_run(const char *pin_dir, const char *run_dir)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
@@ -172,6 +190,7 @@ int load_status_run(const char *pin_dir, const char *run_dir)
 	       manifest.sampled_cpus, manifest.slots_per_cpu, manifest.slot_bytes);
 	printf("targets       at most %u\n", manifest.targets);
 	printf("attached      %s\n", manifest.attached);
+	print_policy(pin_dir);
 	print_heartbeat(pin_dir);
 	return EXIT_DONE;
 }

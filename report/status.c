@@ -114,7 +114,7 @@ static const char *duration(const struct status_line *line, const char *key, dou
 
 static void print_daemon(FILE *out, const struct status_line *line)
 {
-	char a[64], b[64], c[64], mistake[1024];
+	char a[64], b[64], c[64], text[2048];
 
 	fprintf(out, "bourdond %s, process %s, up %s\n", shown(line, "version", a, sizeof(a)),
 		shown(line, "pid", b, sizeof(b)), duration(line, "uptime_ns", 1, c, sizeof(c)));
@@ -125,7 +125,9 @@ static void print_daemon(FILE *out, const struct status_line *line)
 	fprintf(out, "configuration: reloaded %s times, refused %s times\n",
 		shown(line, "reloads", a, sizeof(a)), shown(line, "reloads_refused", b, sizeof(b)));
 	if (*status_line_get(line, "reload_mistake"))
-		fprintf(out, "  not in force: %s\n", shown(line, "reload_mistake", mistake, sizeof(mistake)));
+		fprintf(out, "  not in force: %s\n", shown(line, "reload_mistake", text, sizeof(text)));
+	if (*status_line_get(line, "policy"))
+		fprintf(out, "root's policy: %s\n", shown(line, "policy", text, sizeof(text)));
 }
 
 static void print_rule(FILE *out, const struct status_line *line)

@@ -138,6 +138,10 @@ static void print_capture(FILE *out, struct query *query)
 			(long long)query_number(query, "expected_samples"),
 			(long long)query_number(query, "received_samples"));
 	print_cause(out, query);
+	if (!query_is_null(query, "policy")) {
+		fputs("  policy    ", out);
+		print_wrapped(out, text_of(query, "policy", FORMAT_BYTES, a), 12);
+	}
 }
 
 static void print_processes(FILE *out, struct query *query)
@@ -371,7 +375,8 @@ static void print_losses(FILE *out, struct query *query)
 
 static const struct section sections[] = {
 	{ .name = "capture",
-	  .sql = "SELECT s.*, c.hz FROM capture_summary s JOIN capture c USING(capture_id) "
+	  .sql = "SELECT s.*, c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
+		 "JOIN run r USING(run_id) "
 		 "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },

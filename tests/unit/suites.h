@@ -37,6 +37,7 @@ Suite *pass_fd_suite(void);
 Suite *patterns_suite(void);
 Suite *perf_map_suite(void);
 Suite *pieces_suite(void);
+Suite *policy_suite(void);
 Suite *process_events_suite(void);
 Suite *process_text_suite(void);
 Suite *psi_suite(void);

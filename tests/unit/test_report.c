@@ -24,7 +24,7 @@
 
 /* Capture 2 is newer than 1, and 3 and 4 than both, but not complete. */
 static const char rows_sql[] =
-	"INSERT INTO run VALUES(1, 1, NULL, '0.1.0', 1, '6.18', 'host', 8, 47);"
+	"INSERT INTO run VALUES(1, 1, NULL, '0.1.0', 1, '6.18', 'host', 8, 47, NULL);"
 	"INSERT INTO process VALUES(1, 1, 4242, 1, 'cpu_hog', '/usr/bin/cpu_hog', 1000, '/system.slice/web'),"
 	" (2, 1, 4243, 1, 'a;b 5' || char(27) || '[31m', '/x', NULL, NULL),"
 	" (3, 1, 4244, 1, CAST(x'ff220a7a' AS TEXT), '/x', 0, '/' || printf('%.254c', 'q') || char(10));"
@@ -330,7 +330,7 @@ START_TEST(foreign_files_are_refused)
 	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 9");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 5;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 6;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
 

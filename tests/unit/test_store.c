@@ -8,6 +8,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/counters.h"
+#include "common/policy.h"
 #include "common/schema.h"
 #include "consumer/store.h"
 #include "tests/unit/helpers.h"
@@ -167,7 +168,7 @@ static void begin_run(struct bench *bench)
 	ck_assert_int_eq(rules_read_text("r.conf", text, strlen(text), &set, &errors), 0);
 	ck_assert_int_eq(store_next_ids(bench->store, &ids), 0);
 	ck_assert_int_eq(rules_assign_ids(&set, NULL, &ids), 0);
-	ck_assert_int_eq(store_begin_run(bench->store, &manifest, &set), 0);
+	ck_assert_int_eq(store_begin_run(bench->store, &manifest, &policy_unlimited, &set), 0);
 	rules_free(&set);
 }
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loader/policy_file.h"
+
+#include "common/cleanup.h"
+#include "common/files.h"
+
+#include <libgen.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_BYTES_MAX (1UL << 20)
+
+static bool is_roots_alone(const struct stat *at)
+{
+	return !at->st_uid && !(at->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* NULL, or what is wrong with what was opened. */
+static const char *judge(const char *path, int fd)
+{
+	_cleanup_free_ char *copy = strdup(path);
+	struct stat at;
+
+	if (!copy)
+		return strerror(ENOMEM);
+	if (fstat(fd, &at))
+		return strerror(errno);
+	if (!S_ISREG(at.st_mode))
+		return "it is no regular file";
+	if (!is_roots_alone(&at))
+		return "it must belong to root, and nobody else may write to it: chown root, chmod go-w";
+	if (stat(dirname(copy), &at))
+		return strerror(errno);
+	if (!is_roots_alone(&at))
+		return "its directory must belong to root, and nobody else may write to it: chown root, "
+		       "chmod go-w";
+	return NULL;
+}
+
+int policy_file_read(const char *path, bool must_be, struct policy *ret_policy, struct config_errors *errors)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	_cleanup_free_ char *text = NULL;
+	const char *wrong = NULL;
+	size_t bytes;
+	int result;
+
+	if (fd < 0 && errno == ENOENT && !must_be) {
+		*ret_policy = policy_unlimited;
+		return 0;
+	}
+	wrong = fd < 0 ? strerror(errno) : judge(path, fd);
+	if (!wrong) {
+		result = file_read_all(fd, FILE_BYTES_MAX, &text, &bytes);
+		if (result < 0)
+			wrong = result == -EFBIG ? "larger than 1 MiB" : strerror(-result);
+	}
+	if (wrong) {
+		config_error(errors, path, 0, "%s", wrong);
+		return -EINVAL;
+	}
+	return policy_parse(path, text, bytes, ret_policy, errors);
+}

@@ -1,0 +1,226 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Root's policy.conf holds in the kernel: not the honest consumer's rules but tools/see_all looks, which does to the
+# maps whatever their modes let a consumer do that somebody took over.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup policy
+	cgroup_make
+	POLICY=$WORK/policy.conf
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# policy LINE...
+policy() {
+	printf '%s\n' '[policy]' "$@" > "$POLICY"
+}
+
+# start_as UID WORKLOAD ARGUMENT...
+start_as() {
+	start_command setpriv --reuid "$1" --regid "$1" --clear-groups "$BUILD/workloads/$2" "${@:3}"
+}
+
+# see [OPTION...] SECONDS TGID...: with the rights of the consumer, and the one capability that opens the pins
+see() {
+	local options=()
+	while [[ $1 == --* ]]; do
+		options+=("$1")
+		shift
+	done
+	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups --inh-caps=-all,+dac_read_search \
+		--ambient-caps=-all,+dac_read_search "$BUILD/tools/see_all" "${options[@]}" "$PIN_DIR" "$@"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+# seen TGID NAME: what see() said of it
+seen() {
+	sed -nE "s/^tgid=$1 .*\\b$2=([0-9]+).*/\\1/p" <<< "$output"
+}
+
+nothing_seen_of() {
+	grep -q "^tgid=$1 tid=[0-9]* tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 totals=0 " <<< "$output"
+}
+
+all_seen_of() {
+	local what
+	for what in tasks mappings oncpu offcpu targets totals; do
+		[ "$(seen "$1" $what)" -gt 0 ] || { echo "$what of $1: none"; return 1; }
+	done
+}
+
+@test "uids that are denied, or not allowed, are seen nowhere by a consumer that makes everybody a target" {
+	local denied allowed beyond
+	policy 'allow_uids = 0, 1000-1009' 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97
+	start_as 1004 cpu_hog --threads 2
+	allowed=$CHILD
+	start_as 1005 cpu_hog --threads 2
+	denied=$CHILD
+	start_as 1010 cpu_hog --threads 2
+	beyond=$CHILD
+	see 4 "$allowed" "$denied" "$beyond"
+	all_seen_of "$allowed"
+	nothing_seen_of "$denied"
+	nothing_seen_of "$beyond"
+}
+
+@test "any one of a process's four uids denies it" {
+	local -A processes
+	local who
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97
+	for who in real effective saved filesystem none; do
+		# shellcheck disable=SC2016
+		start_command perl -e '
+			my %ids = (real => [1005, 1006, 1006], effective => [1006, 1005, 1006], saved => [1006, 1006, 1005],
+				filesystem => [0, 0, 0], none => [1006, 1006, 1006]);
+			syscall(117, @{$ids{$ARGV[0]}}) and die "setresuid: $!"; # x86-64
+			syscall(122, 1005) if $ARGV[0] eq "filesystem"; # setfsuid()
+			$| = 1; print "ready\n"; 1 while 1' $who
+		processes[$who]=$CHILD
+	done
+	see 4 "${processes[@]}"
+	nothing_seen_of "${processes[real]}"
+	nothing_seen_of "${processes[effective]}"
+	nothing_seen_of "${processes[saved]}"
+	nothing_seen_of "${processes[filesystem]}"
+	all_seen_of "${processes[none]}"
+}
+
+@test "a target that becomes somebody who is denied: not one sample more, without any walk" {
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97
+	start turncoat --uid 1005
+	see 3 "$CHILD"
+	all_seen_of "$CHILD"
+	kill -USR2 "$CHILD"
+	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	[ "$line" = 'process changed' ]
+	# the first tick after it finds out
+	see --no-walks 1 "$CHILD"
+	see --no-walks 3 "$CHILD"
+	[ "$(seen "$CHILD" oncpu)" -eq 0 ]
+	[ "$(seen "$CHILD" offcpu)" -eq 0 ]
+	[ "$(seen "$CHILD" targets)" -eq 0 ]
+	see 3 "$CHILD"
+	[ "$(seen "$CHILD" tasks)" -eq 0 ]
+	[ "$(seen "$CHILD" mappings)" -eq 0 ]
+	[ "$(bpftool map dump pinned "$PIN_DIR/counters" -j | jq '[.[] | select(.formatted.key == 16).formatted.values[].value] | add')" -eq 1 ]
+}
+
+@test "a thread that alone is somebody who is denied is not sampled; the others are" {
+	local second
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97
+	start turncoat --uid 1005
+	second=${CHILD_LINE#ready }
+	kill -USR1 "$CHILD"
+	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	[ "$line" = 'thread changed' ]
+	see 3 "$CHILD/$CHILD" "$CHILD/$second"
+	[ "$(sed -nE "s/^tgid=$CHILD tid=$CHILD .* oncpu=([0-9]+).*/\\1/p" <<< "$output")" -gt 0 ]
+	grep -q "^tgid=$CHILD tid=$second .* oncpu=0 offcpu=0 open=0 " <<< "$output"
+}
+
+@test "comms that are denied are seen nowhere, and a new name is looked at as it is taken" {
+	local hog
+	policy 'deny_comms = cpu_h*, secret'
+	load --policy "$POLICY" --hz 97
+	start cpu_hog --threads 2
+	hog=$CHILD
+	# shellcheck disable=SC2016
+	start_command perl -e '$| = 1; $SIG{USR1} = sub { $0 = "secret"; print "renamed\n" }; print "ready\n"; 1 while 1'
+	see 3 "$hog" "$CHILD"
+	nothing_seen_of "$hog"
+	all_seen_of "$CHILD"
+	kill -USR1 "$CHILD"
+	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	see 3 "$hog" "$CHILD"
+	nothing_seen_of "$hog"
+	[ "$(seen "$CHILD" tasks)" -eq 0 ]
+	[ "$(seen "$CHILD" oncpu)" -eq 0 ]
+	[ "$(seen "$CHILD" mappings)" -eq 0 ]
+}
+
+@test "neither kernel stacks nor more than the leaf of user stacks" {
+	policy 'kernel_stacks = no' 'unwinding = none'
+	load --policy "$POLICY" --hz 97
+	start io_hog --file "$WORK/hog" --seconds 60
+	see 3 "$CHILD"
+	all_seen_of "$CHILD"
+	[ "$(seen "$CHILD" kernel_frames)" -eq 0 ]
+	[ "$(seen "$CHILD" user_frames)" -eq 1 ]
+	[ "$(seen "$CHILD" unwinders)" -eq 0 ]
+}
+
+@test "the rate is root's: of the clock, and of a consumer that wants every switch" {
+	policy 'max_rate = 20'
+	run load --policy "$POLICY" --hz 21
+	[ "$status" -eq 1 ]
+	[[ $output == *"--hz 21: $POLICY allows 20 (max_rate)" ]]
+	load --policy "$POLICY"
+	grep -qx 'hz = 20' "$RUN_DIR/manifest"
+	start lock_hog
+	see 5 "$CHILD"
+	[[ $output =~ oncpu=([0-9]+)\ offcpu=([0-9]+)$ ]]
+	# a bucket holds a second's worth when it begins
+	[ "${BASH_REMATCH[1]}" -le $((20 * 6 * $(nproc))) ]
+	[ "${BASH_REMATCH[2]}" -gt 0 ]
+	[ "${BASH_REMATCH[2]}" -le $((20 * 7 * $(nproc))) ]
+}
+
+@test "nobody changes a policy that is in force, root neither" {
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY"
+	[ "$(stat -c %a "$PIN_DIR/policy")" = 440 ]
+	run "$BUILD/tools/see_all" "$PIN_DIR" 1 1
+	[ "$status" -eq 0 ]
+	bpftool map show pinned "$PIN_DIR/policy" | grep -qw frozen
+	run "$BUILD/bourdon-load" --status --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+	[[ $output == *'policy        deny_uids = 1005'* ]]
+}
+
+@test "a policy that is wrong, or somebody else's: nothing is loaded, what was stays, an unload works" {
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY"
+	policy 'deny_uids = root' 'kernel_stack = no'
+	run load --policy "$POLICY"
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "bourdon-load: $POLICY:2: deny_uids: 'root' is no uid, such as 0, and no range of uids, such as 1000-1999" ]
+	[ "${lines[1]}" = "bourdon-load: $POLICY:3: unknown key 'kernel_stack'" ]
+	policy 'deny_uids = 0'
+	chmod 0666 "$POLICY"
+	run load --policy "$POLICY"
+	[ "$status" -eq 1 ]
+	[[ ${lines[0]} == *"$POLICY: it must belong to root, and nobody else may write to it"* ]]
+	run "$BUILD/bourdon-load" --status --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+	[[ $output == *'policy        deny_uids = 1005'* ]]
+	"$BUILD/bourdon-load" --unload --policy "$POLICY" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+	[ ! -e "$PIN_DIR" ]
+}
+
+@test "the daemon, its database and why say what root did not allow" {
+	policy 'deny_uids = 1005' 'kernel_stacks = no' 'unwinding = none'
+	load --policy "$POLICY"
+	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'watch = system' 'history = 2s' 'capture = 2s' 'cooldown = 1h'
+	daemon_start
+	[ "$(status_json | jq -r '.daemon[0].policy')" = 'deny_uids = 1005; kernel_stacks = no; unwinding = none' ]
+	[ "$(status_json | jq -r '.unwind[0].bytes_max')" -eq 0 ]
+	start_as 1005 cpu_hog --threads 4
+	start_as 1004 cpu_hog --threads 4
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	[ "$(sql 'SELECT policy FROM run')" = 'deny_uids = 1005; kernel_stacks = no; unwinding = none' ]
+	[ "$(sql 'SELECT DISTINCT uid FROM sample JOIN process USING(process_id)')" = 1004 ]
+	[ "$(sql 'SELECT count(*) FROM usage JOIN process USING(process_id) WHERE uid = 1005')" -eq 0 ]
+	[ "$(sql 'SELECT DISTINCT unwinder, ended, depth FROM sample JOIN stack USING(stack_id)')" = 'none|policy|1' ]
+	[ "$(sql "SELECT sum(events) FROM loss WHERE reason IN ('stack-not-whole', 'stack-truncated', 'kernel-stack', 'user-stack')")" -eq 0 ]
+	run "$BUILD/bourdon" --db "$DB" why
+	[[ $output == *'policy    deny_uids = 1005; kernel_stacks = no; unwinding = none'* ]]
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * see_all is the attacker who owns the consumer and wants to see processes that root's policy denies. With
+ * nothing but the pins it makes every process a target, gives itself budgets without end, keeps the programs
+ * awake, and looks everywhere where a process may show: rings, open intervals, iterators, events, maps.
+ */
+#include "common/abi.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/pins.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define PROCESSES_MAX 16
+#define PATTERN_ID 0x7e57
+
+/* Of one process, what was seen of it and where. */
+struct seen {
+	uint32_t tgid, tid; /* 0: any of its threads */
+	unsigned long long tasks, mappings, events, oncpu, offcpu, open, targets, totals;
+	unsigned int kernel_frames, user_frames; /* of the deepest stack */
+	uint8_t unwinders;
+};
+
+struct ring {
+	const struct sample *slots;
+	uint32_t count;
+	uint64_t *seqs; /* of each slot, when it was looked at last */
+	unsigned long long samples;
+};
+
+struct attack {
+	const char *pin_dir;
+	struct control *control;
+	struct ring oncpu, offcpu;
+	struct ring_buffer *events;
+	int targets, totals, open;
+	bool walks;
+	struct seen seen[PROCESSES_MAX];
+	unsigned int count;
+};
+
+static int open_pin(const struct attack *attack, const char *name, bool to_write)
+{
+	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = to_write ? 0 : BPF_F_RDONLY);
+	char path[300];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", attack->pin_dir, name);
+	fd = bpf_obj_get_opts(path, &options);
+	if (fd < 0)
+		log_error("cannot open %s: %s", path, strerror(errno));
+	return fd;
+}
+
+/* What must not work. Returns how much of it did. */
+static int change_policy(const struct attack *attack)
+{
+	_cleanup_close_ int fd = open_pin(attack, pin_maps[PIN_POLICY].name, false);
+	const struct policy policy = { .max_rate = POLICY_RATE_MAX };
+	char path[300];
+	__u32 zero = 0;
+	int writable, worked;
+	void *mapped;
+
+	worked = fd < 0 || !bpf_map_update_elem(fd, &zero, &policy, BPF_ANY);
+	mapped = mmap(NULL, sizeof(policy), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	worked += mapped != MAP_FAILED;
+	snprintf(path, sizeof(path), "%s/%s", attack->pin_dir, pin_maps[PIN_POLICY].name);
+	writable = bpf_obj_get(path);
+	if (writable >= 0) {
+		/* as root, who may open it: it is frozen */
+		worked += !bpf_map_update_elem(writable, &zero, &policy, BPF_ANY);
+		worked += !bpf_map_delete_elem(writable, &zero);
+		close(writable);
+	}
+	return worked;
+}
+
+static struct seen *seen_find(struct attack *attack, uint32_t tgid, uint32_t tid, struct seen *after)
+{
+	for (struct seen *seen = after ? after + 1 : attack->seen; seen < attack->seen + attack->count;
+	     seen++)
+		if (seen->tgid == tgid && (!seen->tid || seen->tid == tid))
+			return seen;
+	return NULL;
+}
+
+static void note_sample(struct seen *seen, const struct sample *sample)
+{
+	if (sample->kernel_depth > (int)seen->kernel_frames)
+		seen->kernel_frames = (unsigned int)sample->kernel_depth;
+	if (sample->user_depth > (int)seen->user_frames)
+		seen->user_frames = (unsigned int)sample->user_depth;
+	seen->unwinders |= sample->unwinder;
+}
+
+static int map_ring(const struct attack *attack, enum pin_map which, struct ring *ret_ring)
+{
+	_cleanup_close_ int fd = open_pin(attack, pin_maps[which].name, true);
+	struct bpf_map_info info = { 0 };
+	__u32 info_bytes = sizeof(info);
+	struct ring ring = { 0 };
+	void *at;
+
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &info_bytes))
+		return -errno;
+	ring.count = info.max_entries;
+	ring.seqs = calloc(ring.count, sizeof(*ring.seqs));
+	at = mmap(NULL, ring.count * sizeof(struct sample), PROT_READ, MAP_SHARED, fd, 0);
+	if (!ring.seqs || at == MAP_FAILED)
+		return -ENOMEM;
+	ring.slots = at;
+	for (uint32_t i = 0; i < ring.count; i++)
+		ring.seqs[i] = ring.slots[i].seq; /* from before */
+	*ret_ring = ring;
+	return 0;
+}
+
+static void look_at_ring(struct attack *attack, struct ring *ring, bool off_cpu)
+{
+	for (uint32_t i = 0; i < ring->count; i++) {
+		uint64_t seq = __atomic_load_n(&ring->slots[i].seq, __ATOMIC_ACQUIRE);
+		struct sample sample = ring->slots[i];
+
+		if (!seq || seq == ring->seqs[i])
+			continue;
+		ring->seqs[i] = seq;
+		ring->samples++;
+		for (struct seen *seen = NULL; (seen = seen_find(attack, sample.tgid, sample.tid, seen));) {
+			*(off_cpu ? &seen->offcpu : &seen->oncpu) += 1;
+			note_sample(seen, &sample);
+		}
+	}
+}
+
+static int take_event(void *user, void *data, size_t bytes)
+{
+	const struct process_event *event = data;
+
+	if (bytes < sizeof(*event))
+		return 0;
+	for (struct seen *seen = NULL; (seen = seen_find(user, event->tgid, event->tgid, seen));)
+		seen->events += event->kind == PROCESS_MATCHED;
+	return 0;
+}
+
+/* Every record of an iterator begins with a header, and its tgid follows. */
+static void walk(struct attack *attack, enum pin_iterator which)
+{
+	char path[300], buffer[65536];
+	_cleanup_close_ int fd = -EBADF;
+	size_t held = 0;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "%s/%s", attack->pin_dir, pin_iterators[which]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && (got = read(fd, buffer + held, sizeof(buffer) - held)) > 0) {
+		size_t at = 0;
+
+		held += (size_t)got;
+		while (held - at >= sizeof(struct mapping_record)) {
+			const struct mapping_record *record = (const void *)(buffer + at);
+			size_t bytes = record->header.bytes;
+
+			if (record->header.type == RECORD_MAPPING)
+				bytes += record->path_bytes;
+			if (bytes < sizeof(*record) || bytes > held - at)
+				break;
+			for (struct seen *seen = NULL;
+			     (seen = seen_find(attack, record->tgid, record->tgid, seen));)
+				*(which == PIN_TASKS ? &seen->tasks : &seen->mappings) += 1;
+			at += bytes;
+		}
+		held -= at;
+		memmove(buffer, buffer + at, held);
+	}
+}
+
+static void look_at_maps(struct attack *attack)
+{
+	for (unsigned int i = 0; i < attack->count; i++) {
+		struct seen *seen = &attack->seen[i];
+		struct open_interval interval;
+		struct target target;
+		struct totals totals;
+		__u32 tid = seen->tid ? seen->tid : seen->tgid;
+
+		seen->targets += !bpf_map_lookup_elem(attack->targets, &seen->tgid, &target);
+		seen->totals += !bpf_map_lookup_elem(attack->totals, &seen->tgid, &totals);
+		seen->open += !bpf_map_lookup_elem(attack->open, &tid, &interval) && interval.sample.seq;
+	}
+}
+
+static int begin(struct attack *attack)
+{
+	const struct pattern_key key = { .prefix_bits = 0, .comm = { 0 } };
+	const __u32 id = PATTERN_ID;
+	int control = open_pin(attack, "control", true), events = open_pin(attack, "events", true);
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, control, 0);
+
+	attack->targets = open_pin(attack, "targets", false);
+	attack->totals = open_pin(attack, "totals", false);
+	attack->open = open_pin(attack, "offcpu_open", false);
+	attack->events = ring_buffer__new(events, take_event, attack, NULL);
+	if (control < 0 || at == MAP_FAILED || attack->targets < 0 || attack->totals < 0 ||
+	    attack->open < 0 || !attack->events || map_ring(attack, PIN_ONCPU, &attack->oncpu) ||
+	    map_ring(attack, PIN_OFFCPU, &attack->offcpu))
+		return -1;
+	attack->control = at;
+	for (int i = PIN_PATTERNS_A; i <= PIN_PATTERNS_B; i++) {
+		_cleanup_close_ int tries = open_pin(attack, pin_maps[i].name, true);
+
+		if (tries < 0 || bpf_map_update_elem(tries, &key, &id, BPF_ANY))
+			return -1;
+	}
+	attack->control->offcpu_min_ns = 0;
+	attack->control->offcpu_stacks_hz = attack->control->offcpu_slots_hz = UINT32_MAX;
+	return 0;
+}
+
+static void run(struct attack *attack, unsigned long long seconds)
+{
+	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS;
+
+	while (clock_monotonic_ns() < until_ns) {
+		__atomic_store_n(&attack->control->heartbeat_ns, clock_monotonic_ns(), __ATOMIC_RELEASE);
+		if (attack->walks) {
+			walk(attack, PIN_TASKS);
+			walk(attack, PIN_MAPPINGS);
+		}
+		ring_buffer__poll(attack->events, 20);
+		look_at_ring(attack, &attack->oncpu, false);
+		look_at_ring(attack, &attack->offcpu, true);
+		look_at_maps(attack);
+	}
+}
+
+static void show(const struct attack *attack)
+{
+	for (unsigned int i = 0; i < attack->count; i++) {
+		const struct seen *seen = &attack->seen[i];
+
+		printf("tgid=%u tid=%u tasks=%llu mappings=%llu events=%llu oncpu=%llu offcpu=%llu "
+		       "open=%llu targets=%llu totals=%llu kernel_frames=%u user_frames=%u unwinders=%u\n",
+		       seen->tgid, seen->tid, seen->tasks, seen->mappings, seen->events, seen->oncpu,
+		       seen->offcpu, seen->open, seen->targets, seen->totals, seen->kernel_frames,
+		       seen->user_frames, seen->unwinders);
+	}
+	printf("oncpu=%llu offcpu=%llu\n", attack->oncpu.samples, attack->offcpu.samples);
+}
+
+int main(int argc, char **argv)
+{
+	const char *passive = NULL;
+	const struct option_spec options[] = {
+		{ "no-walks", NULL, "read no iterator, which would decide anew who is a target", &passive },
+	};
+	const struct command_spec command = { "see_all",
+					      "[--no-walks] PIN_DIR SECONDS TGID[/TID]...",
+					      "Says what a consumer that is not honest sees of processes. "
+					      "Exits 1 where policy could be changed.",
+					      "see_all /sys/fs/bpf/bourdon 3 1234 1240/1242",
+					      options,
+					      ARRAY_SIZE(options) };
+	struct attack attack = { 0 };
+	unsigned long long seconds;
+	int words, parsed;
+
+	log_init(command.program);
+	parsed = options_parse(&command, argc, argv, &words);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (words < 3 || words > PROCESSES_MAX + 2 || options_number(argv[2], 1, 3600, &seconds)) {
+		log_error("takes a pin directory, seconds and processes: see --help");
+		return EXIT_USAGE;
+	}
+	attack.pin_dir = argv[1];
+	attack.walks = !passive;
+	for (int i = 3; i <= words; i++) {
+		struct seen *seen = &attack.seen[attack.count++];
+
+		if (sscanf(argv[i], "%" SCNu32 "/%" SCNu32, &seen->tgid, &seen->tid) < 1)
+			return EXIT_USAGE;
+	}
+	if (begin(&attack))
+		return EXIT_USAGE;
+	run(&attack, seconds);
+	show(&attack);
+	return change_policy(&attack) ? EXIT_FAILED : EXIT_DONE;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * turncoat burns CPU time with two threads, and becomes somebody else when it is told to: SIGUSR1, its second
+ * thread alone (as the system call does it; the C library changes all); SIGUSR2, the whole process.
+ */
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t thread_changes, process_changes, stop;
+static volatile uint64_t spins;
+
+struct turncoat {
+	uid_t uid;
+	pid_t second;
+};
+
+static void on_signal(int number)
+{
+	if (number == SIGUSR1)
+		thread_changes = true;
+	else if (number == SIGUSR2)
+		process_changes = true;
+	else
+		stop = true;
+}
+
+static __attribute__((noinline)) void burn_on(void)
+{
+	for (unsigned int i = 0; i < 1000000; i++)
+		spins++;
+}
+
+static void *burn_second(void *argument)
+{
+	struct turncoat *turncoat = argument;
+
+	__atomic_store_n(&turncoat->second, gettid(), __ATOMIC_RELEASE);
+	while (!stop) {
+		burn_on();
+		if (!thread_changes)
+			continue;
+		thread_changes = false;
+		if (syscall(SYS_setresuid, turncoat->uid, turncoat->uid, turncoat->uid))
+			log_error("cannot become %u: %s", turncoat->uid, strerror(errno));
+		else
+			puts("thread changed");
+		fflush(stdout);
+	}
+	return NULL;
+}
+
+int main(int count, char **arguments)
+{
+	const char *uid_text = "65534";
+	const struct option_spec options[] = {
+		{ "uid", "N", "who to become (65534)", &uid_text },
+	};
+	const struct command_spec command = { "turncoat",
+					      "[--uid N]",
+					      "Burns CPU time, and becomes somebody else.",
+					      "turncoat --uid 1000",
+					      options,
+					      ARRAY_SIZE(options) };
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct turncoat turncoat = { 0 };
+	unsigned long long uid;
+	int words, parsed;
+	pthread_t second;
+
+	log_init(command.program);
+	parsed = options_parse(&command, count, arguments, &words);
+	if (parsed != OPTIONS_RUN)
+		return parsed;
+	if (options_number(uid_text, 0, UINT32_MAX - 1, &uid) || words) {
+		log_error("takes --uid N: see --help");
+		return EXIT_USAGE;
+	}
+	turncoat.uid = (uid_t)uid;
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	if (pthread_create(&second, NULL, burn_second, &turncoat))
+		return EXIT_FAILED;
+	while (!__atomic_load_n(&turncoat.second, __ATOMIC_ACQUIRE))
+		sched_yield();
+	printf("ready %d\n", turncoat.second);
+	fflush(stdout);
+	while (!stop) {
+		burn_on();
+		if (!process_changes)
+			continue;
+		process_changes = false;
+		if (setresuid(turncoat.uid, turncoat.uid, turncoat.uid))
+			log_error("cannot become %u: %s", turncoat.uid, strerror(errno));
+		else
+			puts("process changed");
+		fflush(stdout);
+	}
+	pthread_join(second, NULL);
+	return EXIT_DONE;
+}
