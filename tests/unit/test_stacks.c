@@ -147,7 +147,7 @@ END_TEST
 /* Whatever keeps a walk from the thread's first function: the frames above are missing. */
 START_TEST(a_stack_is_whole_if_it_ends_at_the_root)
 {
-	for (uint8_t ended = 0; ended <= UNWIND_ENDED_REGISTER; ended++) {
+	for (uint8_t ended = 0; ended <= UNWIND_ENDED_POLICY; ended++) {
 		struct sample sample = sample_make(1, 1, 1, 3, 1);
 		struct stacks stacks;
 

@@ -350,7 +350,7 @@ START_TEST(a_new_database_is_the_schema)
 	sqlite3_close(memory);
 	expect(&bench, everything, expected);
 	expect(&bench, "PRAGMA application_id", "1650749294\n");
-	expect(&bench, "PRAGMA user_version", "5\n");
+	expect(&bench, "PRAGMA user_version", "6\n");
 	expect(&bench, "PRAGMA journal_mode", "wal\n");
 	expect(&bench, "PRAGMA auto_vacuum", "2\n");
 	bench_close(&bench);
