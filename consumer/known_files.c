@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash_index.h"
+#include "common/hexadecimal.h"
 #include "consumer/symbolizer/protocol.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ struct identity {
 
 struct entry {
 	struct identity identity;
-	char build_id[2 * SYMBOLIZE_BUILD_ID_BYTES + 1];
+	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)];
 	bool with_debug_file; /* when these were asked for */
 	int64_t *settled;
 	uint32_t settled_count, settled_room;

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/hexadecimal.h"
 #include "consumer/debug_files.h"
 #include "consumer/jit_map.h"
 #include "consumer/symbolizer/symbolizer.h"
@@ -199,13 +200,6 @@ static void settle(struct run *run)
 
 /* ---- files ---- */
 
-static void write_hexadecimal(const uint8_t *bytes, uint32_t length, char *text)
-{
-	*text = '\0';
-	for (uint32_t i = 0; i < length; i++)
-		snprintf(text + (size_t)2 * i, 3, "%02x", bytes[i]);
-}
-
 /* Takes the descriptor over. -errno: the symbolizer is of no use any more. */
 static int hand_over(struct run *run, int debug_file, struct symbolize_module *module)
 {
@@ -221,7 +215,7 @@ static int hand_over(struct run *run, int debug_file, struct symbolize_module *m
 static int add_debug_files(struct run *run, const char *path, int by_id, struct symbolize_module *module)
 {
 	const char *root = run->naming->debug_root;
-	char alternate_id[2 * SYMBOLIZE_BUILD_ID_BYTES + 1];
+	char alternate_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)];
 	int result = 0, fd;
 
 	if (module->lacks & SYMBOLIZE_LACKS_DEBUG)
@@ -236,7 +230,7 @@ static int add_debug_files(struct run *run, const char *path, int by_id, struct 
 	}
 	if (result < 0 || !(module->lacks & SYMBOLIZE_LACKS_ALTERNATE))
 		return result;
-	write_hexadecimal(module->alternate_id, module->alternate_id_bytes, alternate_id);
+	hexadecimal_write(module->alternate_id, module->alternate_id_bytes, alternate_id);
 	result = hand_over(run, debug_file_open_by_id(root, alternate_id), module);
 	if (!result && module->lacks & SYMBOLIZE_LACKS_ALTERNATE)
 		result = hand_over(run, debug_file_open_alternate(root, module->alternate), module);
@@ -254,7 +248,7 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 					&answer);
 	if (result < 0 || !answer.readable)
 		return result;
-	write_hexadecimal(answer.build_id, answer.build_id_bytes, module->build_id);
+	hexadecimal_write(answer.build_id, answer.build_id_bytes, module->build_id);
 	module->has_bias = answer.has_bias;
 	module->bias = answer.bias;
 	known_files_add(run->naming->files, &run->file, module->build_id);

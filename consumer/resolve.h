@@ -6,6 +6,7 @@
 #ifndef BOURDON_CONSUMER_RESOLVE_H
 #define BOURDON_CONSUMER_RESOLVE_H
 
+#include "common/hexadecimal.h"
 #include "common/manifest.h"
 #include "consumer/capture.h"
 #include "consumer/kernel_symbols.h"
@@ -28,9 +29,9 @@ extern const char *const module_kind_names[MODULE_KINDS];
 struct resolved_module {
 	enum module_kind kind;
 	char *path;
-	struct mapped_file *file;                        /* MODULE_FILE */
-	uint32_t process;                                /* MODULE_JIT: position in the capture */
-	char build_id[2 * SYMBOLIZE_BUILD_ID_BYTES + 1]; /* "" where it is not known */
+	struct mapped_file *file;                                   /* MODULE_FILE */
+	uint32_t process;                                           /* MODULE_JIT: position in the capture */
+	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)]; /* "" where it is not known */
 	bool has_bias;
 	int64_t bias;     /* from an offset to the address that the file's symbols mean */
 	char version[64]; /* without a build id: what tells this file, this boot's kernel module, or this

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/cpus.h"
 #include "common/files.h"
+#include "common/hexadecimal.h"
 #include "common/log.h"
 #include "common/manifest.h"
 #include "common/pins.h"
@@ -216,8 +217,7 @@ static void hash_object(char hex[65])
 	sha256_init(&context);
 	sha256_update(&context, bytes, object);
 	sha256_digest(&context, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	hexadecimal_write(digest, sizeof(digest), hex);
 }
 
 /*
@@ -246,8 +246,7 @@ static void read_kernel_build_id(char hex[65])
 		if (words[2] != NT_GNU_BUILD_ID || words[0] != 4 || memcmp(notes + name, "GNU", 4) ||
 		    words[1] > 32)
 			continue;
-		for (size_t i = 0; i < words[1]; i++)
-			snprintf(hex + 2 * i, 3, "%02x", (uint8_t)notes[descriptor + i]);
+		hexadecimal_write(notes + descriptor, words[1], hex);
 		return;
 	}
 }

@@ -6,6 +6,7 @@
 #ifndef BOURDON_REPORT_DEBUG_DIRECTORY_H
 #define BOURDON_REPORT_DEBUG_DIRECTORY_H
 
+#include "common/hexadecimal.h"
 #include "consumer/symbolizer/protocol.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ struct debug_directory {
 	uint32_t count, room;
 };
 
-#define BUILD_ID_TEXT_BYTES (2 * SYMBOLIZE_BUILD_ID_BYTES + 1)
+#define BUILD_ID_TEXT_BYTES HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)
 
 /*
  * Says of an ELF file what its build id is, in hexadecimal: the one who is asked reads it, we do not. False:

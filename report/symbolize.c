@@ -8,6 +8,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/escape.h"
+#include "common/hexadecimal.h"
 #include "common/log.h"
 #include "consumer/debug_files.h"
 #include "consumer/symbolizer/symbolizer.h"
@@ -108,13 +109,6 @@ static bool open_module(struct symbolizing *work, int fd, struct symbolize_modul
 	return ret_module->readable;
 }
 
-static void write_build_id(const struct symbolize_module *module, char build_id[BUILD_ID_TEXT_BYTES])
-{
-	build_id[0] = '\0';
-	for (uint32_t i = 0; i < module->build_id_bytes; i++)
-		snprintf(build_id + (size_t)2 * i, 3, "%02x", module->build_id[i]);
-}
-
 /*
  * A build_id_of. A reader has a limit of CPU time for all its files: what ends one that has read others is
  * asked about again.
@@ -130,7 +124,7 @@ static bool ask_build_id(void *user, int fd, char build_id[BUILD_ID_TEXT_BYTES])
 		opened = open_module(work, fd, &module);
 	if (!opened || !module.build_id_bytes)
 		return false;
-	write_build_id(&module, build_id);
+	hexadecimal_write(module.build_id, module.build_id_bytes, build_id);
 	return true;
 }
 
@@ -281,7 +275,7 @@ static bool choose_file(struct symbolizing *work, const struct module_row *modul
 	for (uint32_t i = 0; i < count; i++) {
 		if (!open_module(work, fds[i], &answer))
 			continue;
-		write_build_id(&answer, build_id);
+		hexadecimal_write(answer.build_id, answer.build_id_bytes, build_id);
 		if (strcmp(build_id, module->build_id) != 0)
 			continue;
 		if (best == count || answer.has_bias)

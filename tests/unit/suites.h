@@ -23,6 +23,7 @@ Suite *grants_suite(void);
 Suite *watches_suite(void);
 Suite *hash_index_suite(void);
 Suite *heap_suite(void);
+Suite *hexadecimal_suite(void);
 Suite *ini_suite(void);
 Suite *jit_map_suite(void);
 Suite *kernel_symbols_suite(void);
