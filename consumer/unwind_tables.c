@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/table_stream.h"
+#include "consumer/symbolizer/unwind_rules.h"
 #include "consumer/unit_map.h"
 #include "consumer/vdso.h"
 
@@ -76,11 +77,10 @@ struct unwind_tables {
 	struct process *processes;
 	uint32_t processes_count, processes_room;
 	struct hash_index processes_index;
-	struct unwind_rule *rules; /* all that are in the map */
-	uint32_t rules_count, rules_room, rules_max;
+	struct unwind_rules rules; /* all that are in the map */
+	uint32_t rules_max;
 	bool rules_full;
 	uint64_t begun_ns; /* when all of it began, or began anew */
-	struct hash_index rules_index;
 	struct unit_map chunks, pages, mappings;
 	uint64_t no_room_processes;
 	struct log_limit failures;
@@ -132,36 +132,21 @@ static int take_head(void *user, const struct table_head *head)
 	return 0;
 }
 
-struct wanted_rule {
-	const struct unwind_rule *rules, *rule;
-};
-
-static bool is_rule(const void *user, uint32_t position)
-{
-	const struct wanted_rule *wanted = user;
-
-	return !memcmp(&wanted->rules[position], wanted->rule, sizeof(*wanted->rule));
-}
-
 /* Rules are few, and alike in all files: they stay. */
 static int add_rule(struct unwind_tables *tables, const struct unwind_rule *rule, uint16_t *ret_number)
 {
-	struct wanted_rule wanted = { tables->rules, rule };
-	uint32_t hash = hash_bytes(0, rule, sizeof(*rule));
-	uint32_t found = hash_index_find(&tables->rules_index, hash, is_rule, &wanted);
+	uint32_t found = unwind_rules_find(&tables->rules, rule);
 
 	if (found == HASH_INDEX_NONE) {
-		found = tables->rules_count;
+		found = tables->rules.count;
 		if (found == tables->rules_max) {
 			tables->rules_full = true;
 			return -ENOSPC;
 		}
 		if (bpf_map_update_elem(tables->pinned->map_fds[PIN_UNWIND_RULES], &found, rule, BPF_ANY))
 			return -errno;
-		if (array_make_room(tables->rules, found, tables->rules_room, 1U) ||
-		    hash_index_add(&tables->rules_index, hash, found))
+		if (unwind_rules_add(&tables->rules, rule))
 			return -ENOMEM;
-		tables->rules[tables->rules_count++] = *rule;
 	}
 	*ret_number = (uint16_t)found;
 	return 0;
@@ -660,9 +645,7 @@ static void begin_anew(struct unwind_tables *tables)
 		empty_module(tables, tables->modules[i]);
 		tables->modules[i]->retry_ns = 0;
 	}
-	tables->rules_count = 1;
-	hash_index_free(&tables->rules_index);
-	hash_index_add(&tables->rules_index, hash_bytes(0, &tables->rules[0], sizeof(tables->rules[0])), 0);
+	unwind_rules_keep_first(&tables->rules);
 	tables->rules_full = false;
 	tables->begun_ns = tables->now_ns;
 }
@@ -774,11 +757,10 @@ void unwind_tables_close(struct unwind_tables *tables)
 		free(tables->layouts[i]);
 	free(tables->layouts);
 	free(tables->processes);
-	free(tables->rules);
+	unwind_rules_free(&tables->rules);
 	hash_index_free(&tables->modules_index);
 	hash_index_free(&tables->layouts_index);
 	hash_index_free(&tables->processes_index);
-	hash_index_free(&tables->rules_index);
 	unit_map_free(&tables->chunks);
 	unit_map_free(&tables->pages);
 	unit_map_free(&tables->mappings);

@@ -3,8 +3,8 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/hash_index.h"
 #include "consumer/symbolizer/cfi_entries.h"
+#include "consumer/symbolizer/unwind_rules.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -39,44 +39,26 @@ struct compiler {
 	Dwarf_CFI *cfi;
 	struct range *ranges;
 	uint32_t ranges_count, ranges_room;
-	uint32_t rules_room, pages_room, chunks_room;
+	uint32_t pages_room, chunks_room;
 	uint32_t chunk_used; /* rows of the last chunk */
-	struct hash_index rules_index;
+	struct unwind_rules rules;
 	struct unwind_table table;
 };
 
 /* ---- rules ---- */
 
-struct wanted_rule {
-	const struct unwind_rule *rules, *rule;
-};
-
-static bool is_rule(const void *user, uint32_t position)
-{
-	const struct wanted_rule *wanted = user;
-
-	return !memcmp(&wanted->rules[position], wanted->rule, sizeof(*wanted->rule));
-}
-
 static int intern_rule(struct compiler *compiler, const struct unwind_rule *rule, uint32_t *ret_rule)
 {
-	struct unwind_table *table = &compiler->table;
-	struct wanted_rule wanted = { table->rules, rule };
-	uint32_t hash = hash_bytes(0, rule, sizeof(*rule));
-	uint32_t found = hash_index_find(&compiler->rules_index, hash, is_rule, &wanted);
+	uint32_t found = unwind_rules_find(&compiler->rules, rule);
+	int result = 0;
 
-	if (found != HASH_INDEX_NONE) {
-		*ret_rule = found;
-		return 0;
+	if (found == HASH_INDEX_NONE) {
+		found = compiler->rules.count;
+		result = found == UNWIND_TABLE_RULES_MAX ? -EFBIG : unwind_rules_add(&compiler->rules, rule);
 	}
-	if (table->rules_count == UNWIND_TABLE_RULES_MAX)
-		return -EFBIG;
-	if (array_make_room(table->rules, table->rules_count, compiler->rules_room, 1U) ||
-	    hash_index_add(&compiler->rules_index, hash, table->rules_count))
-		return -ENOMEM;
-	table->rules[table->rules_count] = *rule;
-	*ret_rule = table->rules_count++;
-	return 0;
+	if (!result)
+		*ret_rule = found;
+	return result;
 }
 
 static bool is_lit(const Dwarf_Op *op, unsigned int *ret_number)
@@ -459,7 +441,9 @@ int unwind_table_compile(int elf_fd, struct unwind_table *ret_table)
 	dwarf_cfi_end(compiler.cfi);
 	elf_end(compiler.elf);
 	free(compiler.ranges);
-	hash_index_free(&compiler.rules_index);
+	compiler.table.rules = TAKE_PTR(compiler.rules.rules);
+	compiler.table.rules_count = compiler.rules.count;
+	unwind_rules_free(&compiler.rules);
 	if (result < 0)
 		unwind_table_free(&compiler.table);
 	else
