@@ -16,4 +16,5 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_RELOADS_REFUSED] = "reloads-refused",
 	[OWN_SYMBOLIZERS] = "symbolizers",
 	[OWN_SYMBOLIZER_REQUESTS] = "symbolizer-requests",
+	[OWN_MAPPINGS_DROPPED] = "mappings-dropped",
 };

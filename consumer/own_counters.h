@@ -24,6 +24,7 @@ enum own_counter {
 	OWN_RELOADS_REFUSED,     /* for a mistake in the configuration */
 	OWN_SYMBOLIZERS,         /* started, to name frames */
 	OWN_SYMBOLIZER_REQUESTS, /* to them */
+	OWN_MAPPINGS_DROPPED, /* and processes, whose mappings there was no room for: no names, no tables */
 	OWN_COUNTERS,
 };
 

@@ -74,6 +74,7 @@ static void walk_mappings(struct store_thread *thread, bool with_tables)
 	_cleanup_close_ int fd = pinned_open_iterator(thread->pinned, PIN_MAPPINGS);
 	int result = fd < 0 ? fd : mappings_read(thread->mappings, fd);
 
+	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
 	if (result < 0 && log_allowed(&thread->iterator_errors, 1))
 		log_warning("cannot read the mapping iterator: %s; user frames of new processes stay without "
 			    "names",

@@ -462,6 +462,8 @@ START_TEST(more_mappings_than_are_kept)
 		ck_assert_ptr_null(path_at(mappings, 5999 << 12));
 	}
 	ck_assert_str_eq(path_at(mappings, 0), "/lib/y"); /* shown last */
+	/* and each that was not is counted, each time */
+	ck_assert_uint_eq(mappings_dropped(mappings), 8 * (6000 - UNWIND_MAPPINGS_MAX));
 	mappings_free(mappings);
 	free(stream);
 }
