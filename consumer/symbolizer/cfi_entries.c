@@ -118,7 +118,7 @@ static bool read_addresses(const struct section *section, const Dwarf_FDE *fde, 
 	return length && !__builtin_add_overflow(begins, length, ret_ends);
 }
 
-int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user, uint32_t *unusable)
+int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user)
 {
 	struct section section;
 	Dwarf_Off cie_at = (Dwarf_Off)-1;
@@ -137,11 +137,7 @@ int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user, uint32_t *unu
 		got = dwarf_next_cfi(section.ident, section.data, true, at, &next, &entry);
 		if (got > 0 || next <= at)
 			break;
-		if (got < 0) {
-			++*unusable;
-			continue;
-		}
-		if (dwarf_cfi_cie_p(&entry))
+		if (got < 0 || dwarf_cfi_cie_p(&entry))
 			continue;
 		if (entry.fde.CIE_pointer != cie_at) {
 			Dwarf_CFI_Entry cie;
@@ -156,8 +152,6 @@ int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user, uint32_t *unu
 		}
 		if (read_addresses(&section, &entry.fde, encoding, &begins, &ends))
 			result = take(user, begins, ends);
-		else
-			++*unusable;
 	}
 	return result;
 }

@@ -13,9 +13,9 @@
 typedef int cfi_entries_take(void *user, uint64_t begins, uint64_t ends);
 
 /*
- * Every frame description entry of the file. *unusable counts those whose addresses are written in a way that
- * is not known, or are none. 0, -ENODATA without the section, or what `take` returned.
+ * Every frame description entry of the file but those whose addresses are written in a way that is not known,
+ * or are none: their code has no rules. 0, -ENODATA without the section, or what `take` returned.
  */
-int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user, uint32_t *unusable);
+int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user);
 
 #endif

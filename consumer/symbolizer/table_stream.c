@@ -53,8 +53,6 @@ int table_send(int socket, int elf_fd)
 	head.chunks = table.chunks_count;
 	head.pages = table.pages_count;
 	head.rows = table.rows;
-	head.entries = table.entries;
-	head.unusable = table.unusable;
 	head.first_page = table.first_page;
 	result = send_part(socket, &message, TABLE_HEAD, &head, 1);
 	if (!result)

@@ -22,7 +22,7 @@
 struct table_head {
 	int32_t result; /* of unwind_table_compile(); negative: nothing follows */
 	uint32_t rules, chunks, pages;
-	uint32_t rows, entries, unusable; /* for people */
+	uint32_t rows; /* for people */
 	uint32_t reserved;
 	uint64_t first_page;
 };

@@ -245,9 +245,6 @@ static int take_entry(void *user, uint64_t begins, uint64_t ends)
 			result = add_range(compiler, address, number);
 		address = to;
 	}
-	if (address == begins)
-		compiler->table.unusable++;
-	compiler->table.entries++;
 	return result ? result : add_range(compiler, address < ends ? address : ends, 0);
 }
 
@@ -413,7 +410,7 @@ static int compile(struct compiler *compiler)
 	int result = intern_rule(compiler, &none, &number);
 
 	if (!result)
-		result = cfi_entries_each(compiler->elf, take_entry, compiler, &compiler->table.unusable);
+		result = cfi_entries_each(compiler->elf, take_entry, compiler);
 	if (result < 0)
 		return result;
 	if (!compiler->ranges_count)

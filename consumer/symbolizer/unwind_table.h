@@ -23,9 +23,7 @@ struct unwind_table {
 	uint32_t chunks_count;
 	struct unwind_rule *rules;
 	uint32_t rules_count;
-	uint32_t rows;     /* that are used, of the chunks' */
-	uint32_t entries;  /* FDEs */
-	uint32_t unusable; /* of those, ones that are malformed, or of no code in the file */
+	uint32_t rows; /* that are used, of the chunks' */
 };
 
 /* More than any file has that is known; what exceeds them gets no table. */
