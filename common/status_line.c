@@ -2,6 +2,7 @@
 #include "common/status_line.h"
 
 #include "common/cleanup.h"
+#include "common/escape.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -11,54 +12,22 @@ void status_line_begin(FILE *out, const char *kind)
 	fputs(kind, out);
 }
 
-static void write_escaped(FILE *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\t')
-			fputs("\\t", out);
-		else if (*text == '\n')
-			fputs("\\n", out);
-		else if (*text == '\\')
-			fputs("\\\\", out);
-		else
-			fputc(*text, out);
-	}
-}
-
 void status_line_field(FILE *out, const char *key, const char *format, ...)
 {
-	_cleanup_free_ char *value = NULL;
+	_cleanup_free_ char *value = NULL, *form = NULL;
 	va_list arguments;
 
 	va_start(arguments, format);
 	if (vasprintf(&value, format, arguments) < 0)
 		value = NULL;
 	va_end(arguments);
-	fprintf(out, "\t%s=", key);
-	write_escaped(out, value ? value : "");
+	form = value ? escape_name(value) : NULL;
+	fprintf(out, "\t%s=%s", key, form ? form : "");
 }
 
 void status_line_end(FILE *out)
 {
 	fputc('\n', out);
-}
-
-static int unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		if (*from != '\\') {
-			*to++ = *from;
-			continue;
-		}
-		from++;
-		if (*from != 't' && *from != 'n' && *from != '\\')
-			return -EBADMSG;
-		*to++ = *from == 't' ? '\t' : *from == 'n' ? '\n' : '\\';
-	}
-	*to = '\0';
-	return 0;
 }
 
 int status_line_parse(char *text, struct status_line *ret_line)
@@ -72,8 +41,6 @@ int status_line_parse(char *text, struct status_line *ret_line)
 		if (!value || line.count == STATUS_FIELDS_MAX)
 			return -EBADMSG;
 		*value++ = '\0';
-		if (unescape(value) < 0)
-			return -EBADMSG;
 		line.keys[line.count] = field;
 		line.values[line.count++] = value;
 	}

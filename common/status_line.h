@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * status_line.h owns the text that bourdond's control socket gives: a line for each thing, its kind and then
- * KEY=VALUE fields, separated by tabs. In a value, tab, newline and backslash are written \t, \n and \\.
+ * KEY=VALUE fields, separated by tabs. Values have the form of escape_name(), as the database has names: no
+ * tab, newline or other control character is in one.
  */
 #ifndef BOURDON_STATUS_LINE_H
 #define BOURDON_STATUS_LINE_H
@@ -26,9 +27,8 @@ struct status_line {
 };
 
 /*
- * Reading: parses one line, without its end, in place; the strings point into it. 0 or -EBADMSG: a field
- * without
- * '=', more fields than there may be, an escape that is none.
+ * Reading: parses one line, without its end, in place; the strings point into it, values in the form that
+ * they were written in. 0 or -EBADMSG: a field without '=', or more fields than there may be.
  */
 int status_line_parse(char *text, struct status_line *ret_line);
 

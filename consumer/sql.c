@@ -2,10 +2,13 @@
 #include "consumer/sql.h"
 
 #include "common/clock.h"
+#include "common/escape.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define BUSY_RETRY_NS 50000000L
 
@@ -47,17 +50,53 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
 	return failed(sql);
 }
 
+/* Of the one row there may be. */
+static int step(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number)
+{
+	int code = sqlite3_step(statement);
+
+	if (code == SQLITE_ROW && ret_number)
+		*ret_number = sqlite3_column_int64(statement, 0);
+	/* a statement with RETURNING has done its work only when it is stepped to its end */
+	if (code == SQLITE_ROW)
+		code = sqlite3_step(statement);
+	return code == SQLITE_DONE ? 0 : failed(sql);
+}
+
+int sql_bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+	char *form;
+
+	if (!text || escape_name_is_plain(text))
+		return sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC) == SQLITE_OK ? 0
+												  : -ENOMEM;
+	form = escape_name(text);
+	if (!form)
+		return -ENOMEM;
+	return sqlite3_bind_text(statement, column, form, -1, free) == SQLITE_OK ? 0 : -ENOMEM;
+}
+
+char *sql_column_text(sqlite3_stmt *statement, int column)
+{
+	const unsigned char *form = sqlite3_column_text(statement, column);
+	char *text = form ? strdup((const char *)form) : NULL;
+
+	if (text)
+		escape_name_undo(text);
+	return text;
+}
+
 int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...)
 {
 	va_list values;
-	int code, column = 1, result = 0;
+	int column = 1, result = 0;
 
 	va_start(values, types);
-	for (; *types; types++, column++) {
+	for (; *types && !result; types++, column++) {
 		if (*types == 'i') {
 			sqlite3_bind_int64(statement, column, va_arg(values, int64_t));
 		} else if (*types == 't') {
-			sqlite3_bind_text(statement, column, va_arg(values, const char *), -1, SQLITE_STATIC);
+			result = sql_bind_text(statement, column, va_arg(values, const char *));
 		} else {
 			const void *bytes = va_arg(values, const void *);
 
@@ -66,14 +105,10 @@ int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number,
 		}
 	}
 	va_end(values);
-	code = sqlite3_step(statement);
-	if (code == SQLITE_ROW && ret_number)
-		*ret_number = sqlite3_column_int64(statement, 0);
-	/* a statement with RETURNING has done its work only when it is stepped to its end */
-	if (code == SQLITE_ROW)
-		code = sqlite3_step(statement);
-	if (code != SQLITE_DONE)
-		result = failed(sql);
+	if (result < 0)
+		snprintf(sql->error, sizeof(sql->error), "%s", strerror(-result));
+	else
+		result = step(sql, statement, ret_number);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
 	return result;

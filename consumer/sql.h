@@ -36,9 +36,17 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
 /*
  * Binds and runs a statement that yields at most one row of at most one number, which *ret_number (may be
  * NULL) takes. One letter a parameter: i is int64_t, t is text (NULL is NULL), b is bytes and their size_t.
+ * Text is written in the form of escape_name(), whoever chose it.
  */
 int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...);
 int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text);
+
+/* Binds one text, in that form; it must live until it is bound anew. 0 or -ENOMEM. */
+int sql_bind_text(sqlite3_stmt *statement, int column, const char *text);
+
+/* The text of a column as it was before it was written. The caller frees; NULL for NULL, and without memory.
+ */
+char *sql_column_text(sqlite3_stmt *statement, int column);
 
 /* Ends the transaction that `result` is the outcome of: all of it, or nothing. Returns what came of it. */
 int sql_finish(struct sql *sql, int result);

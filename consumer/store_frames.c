@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/store_frames.h"
 
+#include "common/cleanup.h"
+
 #include <errno.h>
+#include <string.h>
 
 /* All functions there, or none: a real one without a name is as if nothing was known. */
 int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement)
@@ -16,31 +19,32 @@ int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement)
 		"WHERE (module_id, offset) = (SELECT module_id, offset FROM place) ORDER BY inlined");
 }
 
-static struct frame_name read_name(sqlite3_stmt *statement)
+static int take_row(sqlite3_stmt *statement, frame_name_take take, void *taker)
 {
-	struct frame_name name = { .function = (const char *)sqlite3_column_text(statement, 0),
-				   .function_bytes = (size_t)sqlite3_column_bytes(statement, 0),
-				   .function_offset = sqlite3_column_int64(statement, 1),
-				   .file = (const char *)sqlite3_column_text(statement, 2),
-				   .file_bytes = (size_t)sqlite3_column_bytes(statement, 2),
-				   .line = (uint32_t)sqlite3_column_int64(statement, 3) };
+	_cleanup_free_ char *function = sql_column_text(statement, 0), *file = sql_column_text(statement, 2);
+	const struct frame_name name = { .function = function,
+					 .function_bytes = function ? strlen(function) : 0,
+					 .function_offset = sqlite3_column_int64(statement, 1),
+					 .file = file,
+					 .file_bytes = file ? strlen(file) : 0,
+					 .line = (uint32_t)sqlite3_column_int64(statement, 3) };
 
-	return name;
+	return function ? take(taker, &name) : -ENOENT;
 }
 
 int store_frames_find(sqlite3_stmt *statement, const char *path, const char *build_id, int64_t offset,
 		      frame_name_take take, void *taker)
 {
-	int result = -ENOENT;
+	int result = sql_bind_text(statement, 1, path);
 
-	sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC);
-	sqlite3_bind_text(statement, 2, build_id, -1, SQLITE_STATIC);
+	if (!result)
+		result = sql_bind_text(statement, 2, build_id);
 	sqlite3_bind_int64(statement, 3, offset);
-	while (sqlite3_step(statement) == SQLITE_ROW) {
-		const struct frame_name name = read_name(statement);
-
-		result = name.function ? take(taker, &name) : -ENOENT;
-		if (result < 0)
+	if (!result)
+		result = sqlite3_step(statement) == SQLITE_ROW ? 0 : -ENOENT;
+	while (!result) {
+		result = take_row(statement, take, taker);
+		if (result < 0 || sqlite3_step(statement) != SQLITE_ROW)
 			break;
 	}
 	sqlite3_reset(statement);

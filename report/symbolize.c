@@ -188,13 +188,19 @@ static int read_places(struct symbolizing *work, int64_t module_id)
 	return work->report->database->failed ? -EIO : 0;
 }
 
-static void bind_text(sqlite3_stmt *statement, int position, const struct symbolize_reply *reply, uint32_t at,
-		      uint32_t bytes)
+/* As the daemon writes names. */
+static int bind_text(sqlite3_stmt *statement, int position, const struct symbolize_reply *reply, uint32_t at,
+		     uint32_t bytes)
 {
-	if (bytes)
-		sqlite3_bind_text(statement, position, reply->text + at, (int)bytes, SQLITE_STATIC);
-	else
-		sqlite3_bind_null(statement, position);
+	_cleanup_free_ char *name = bytes ? strndup(reply->text + at, bytes) : NULL;
+	char *form = name ? escape_name(name) : NULL;
+
+	if (bytes && !form) {
+		log_error("out of memory");
+		return -ENOMEM;
+	}
+	sqlite3_bind_text(statement, position, form, -1, free);
+	return 0;
 }
 
 /* The functions at one place: the real one, and those that are inlined there. */
@@ -208,9 +214,10 @@ static int note_chain(struct symbolizing *work, const struct module_row *module,
 
 		sqlite3_reset(note);
 		sqlite3_bind_int64(note, 1, place->frame_id);
-		bind_text(note, 2, &work->reply, frame->name, frame->name_bytes);
+		if (bind_text(note, 2, &work->reply, frame->name, frame->name_bytes) ||
+		    bind_text(note, 4, &work->reply, frame->file, frame->file_bytes))
+			return -ENOMEM;
 		sqlite3_bind_int64(note, 3, (int64_t)frame->function_offset);
-		bind_text(note, 4, &work->reply, frame->file, frame->file_bytes);
 		if (frame->line)
 			sqlite3_bind_int64(note, 5, frame->line);
 		else

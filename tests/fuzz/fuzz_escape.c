@@ -42,6 +42,19 @@ static void check_json(const char *text, size_t room)
 	free(escaped);
 }
 
+/* What leaves the daemon: a terminal sees it as it is, and it leads back to the name. */
+static void check_name(const char *text)
+{
+	char *form = escape_name(text), *shown = malloc(strlen(form) + 1);
+
+	HOLDS(escape_name_is_plain(text) == !strcmp(text, form));
+	HOLDS(!strcmp(escape_terminal(form, shown, strlen(form) + 1), form));
+	escape_name_undo(form);
+	HOLDS(!strcmp(form, text));
+	free(shown);
+	free(form);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct input input = { data, bytes };
@@ -50,6 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	check_terminal(text, room);
 	check_json(text, room);
+	check_name(text);
 	free(text);
 	return 0;
 }

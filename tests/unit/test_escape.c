@@ -234,6 +234,73 @@ START_TEST(terminal_is_cut_between_characters)
 }
 END_TEST
 
+/* ---- names ---- */
+
+static const struct text_case name_cases[] = {
+	{ "", "" },
+	{ "nginx: worker", "nginx: worker" },
+	{ "caf\xc3\xa9 \xf0\x9f\x98\x80", "caf\xc3\xa9 \xf0\x9f\x98\x80" },
+	{ "\x1b]0;x\x07", "\\x1b]0;x\\x07" },
+	{ "a\nb\tc\rd", "a\\x0ab\\x09c\\x0dd" },
+	{ "\x9b"
+	  "31m",
+	  "\\x9b31m" },
+	{ "\xc2\x9b"
+	  "31m",
+	  "\\xc2\\x9b31m" },
+	{ "\xff\xc0\xaf\x80", "\\xff\\xc0\\xaf\\x80" },
+	{ "\xe2\x80\xaegpj.exe", "\\xe2\\x80\\xaegpj.exe" },
+	{ "'\"`<script>&;%s=-", "'\"`<script>&;%s=-" },
+	/* backslashes stay, but for those that would be read as escapes */
+	{ "a\\b\\", "a\\b\\" },
+	{ "dev-disk-by\\x2duuid", "dev-disk-by\\x2duuid" },
+	{ "\\x1b", "\\x5cx1b" },
+	{ "\\x7f\\xff", "\\x5cx7f\\x5cxff" },
+	{ "\\x5c", "\\x5cx5c" },
+	{ "\\x5cx5c", "\\x5cx5cx5c" },
+	{ "\\\\x1b", "\\\\x5cx1b" },
+	{ "\\x1B\\X1b\\x1\\x1", "\\x1B\\X1b\\x1\\x1" },
+	{ "\\x00", "\\x00" }, /* no name has a NUL */
+	{ "\\\x1b", "\\\\x1b" },
+	{ "\\x1\x1b", "\\x1\\x1b" },
+	{ "\\x\x01", "\\x\\x01" },
+};
+
+START_TEST(a_name_and_its_form)
+{
+	const struct text_case *one = &name_cases[_i];
+	_cleanup_free_ char *form = escape_name(one->text);
+
+	ck_assert_str_eq(form, one->escaped);
+	ck_assert_int_eq(escape_name_is_plain(one->text), !strcmp(one->text, one->escaped));
+	escape_name_undo(form);
+	ck_assert_str_eq(form, one->text);
+}
+END_TEST
+
+START_TEST(any_name_comes_back_from_its_form)
+{
+	static const char usual[] = "\\\\x15cf\x1b\xff\xe2\x80\xae";
+	struct dice dice = dice_take(121);
+
+	for (int round = 0; round < 50000; round++) {
+		char name[24] = "", shown[100];
+		size_t length = dice_below(&dice, sizeof(name));
+		_cleanup_free_ char *form = NULL;
+
+		for (size_t i = 0; i < length; i++)
+			name[i] = dice_below(&dice, 8) ? usual[dice_below(&dice, sizeof(usual) - 1)]
+						       : (char)dice_roll(&dice);
+		form = escape_name(name);
+		HOLDS(escape_name_is_plain(name) == !strcmp(name, form));
+		/* a terminal, and so a log, show it as it is */
+		HOLDS(!strcmp(escape_terminal(form, shown, sizeof(shown)), form));
+		escape_name_undo(form);
+		HOLDS(!strcmp(form, name));
+	}
+}
+END_TEST
+
 /* ---- JSON ---- */
 
 static const struct text_case json_cases[] = {
@@ -300,6 +367,8 @@ Suite *escape_suite(void)
 	tcase_add_loop_test(escape, no_character_hides, 0, ARRAY_SIZE(hidden));
 	tcase_add_test(escape, nothing_but_text_reaches_a_terminal);
 	tcase_add_loop_test(escape, terminal_is_cut_between_characters, 0, ARRAY_SIZE(terminal_cuts));
+	tcase_add_loop_test(escape, a_name_and_its_form, 0, ARRAY_SIZE(name_cases));
+	tcase_add_test(escape, any_name_comes_back_from_its_form);
 	tcase_add_loop_test(escape, json, 0, ARRAY_SIZE(json_cases));
 	tcase_add_loop_test(escape, json_is_cut_between_characters, 0, ARRAY_SIZE(json_cuts));
 	suite_add_tcase(suite, escape);

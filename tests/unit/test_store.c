@@ -1082,6 +1082,55 @@ START_TEST(places_are_known_by_their_build)
 }
 END_TEST
 
+static char *hostile(void)
+{
+	return strdup("a\x1b]0;b\xff\\x07\n'\"");
+}
+
+#define HOSTILE_FORM "a\\x1b]0;b\\xff\\x5cx07\\x0a'\""
+
+/* Whoever chose a name: a reader of the database gets text, and what is looked up by it is found. */
+START_TEST(names_have_one_form)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 0, 1, 0x40);
+	struct capture *capture = capture_make(&sample, 1);
+	_cleanup_free_ char *path = hostile();
+	struct told told = { .times = 0 };
+	struct known_frames known;
+	struct resolved resolved;
+	struct bench bench;
+
+	bench_make(&bench);
+	bench_open(&bench, 64 * MIB);
+	begin_run(&bench);
+	resolve_by_hand(capture, false, "aa", &resolved);
+	free(resolved.modules[1].path);
+	free(resolved.frames[0].function);
+	resolved.modules[0].kind = MODULE_NONE;
+	resolved.modules[1].path = hostile();
+	resolved.frames[0].function = hostile();
+	resolved.frames[0].file = hostile();
+	snprintf(capture->processes[0].comm, sizeof(capture->processes[0].comm), "%s", path);
+	free(capture->processes[0].cgroup);
+	capture->processes[0].cgroup = hostile();
+	/* what was looked up is written again */
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(store_commit_capture(bench.store, capture, &resolved, bench.mappings), 0);
+	expect(&bench,
+	       "SELECT comm, cgroup FROM process UNION ALL SELECT path, build_id FROM module WHERE kind = "
+	       "'file' "
+	       "UNION ALL SELECT function, file FROM frame UNION ALL SELECT path, '' FROM cgroup",
+	       HOSTILE_FORM "|" HOSTILE_FORM "\n" HOSTILE_FORM "|aa\n" HOSTILE_FORM "|" HOSTILE_FORM
+			    "\n" HOSTILE_FORM "|\n");
+	known = store_known_frames(bench.store);
+	ck_assert_int_eq(known.find(known.user, path, "aa", 0x40, tell, &told), 0);
+	ck_assert_str_eq(told.text, "a\x1b]0;b\xff\\x07\n'\"+4 a\x1b]0;b\xff\\x07\n'\":0\n");
+	resolved_free(&resolved);
+	capture_free(capture);
+	bench_free(&bench);
+}
+END_TEST
+
 /* Eviction takes all functions at a place or none: half of them would be taken for all. */
 START_TEST(what_is_known_of_a_place_stays_whole)
 {
@@ -1570,6 +1619,7 @@ Suite *store_suite(void)
 	tcase_add_test(contents, inlined_functions_that_are_known_later);
 	tcase_add_test(contents, places_are_known_by_their_build);
 	tcase_add_test(contents, what_is_known_of_a_place_stays_whole);
+	tcase_add_test(contents, names_have_one_form);
 	tcase_add_test(contents, symbolizers_that_failed_are_in_the_ledger);
 	tcase_add_test(contents, another_build_is_another_module);
 	tcase_add_test(contents, counters_are_one_row_each);
