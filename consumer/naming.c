@@ -175,8 +175,8 @@ static int reuse(struct run *run, const struct resolved_module *module)
 		int result;
 
 		chain.wants_file = run->has_debug_file && !settled;
-		result = known->find ? known->find(known->user, module->path, module->build_id, offset,
-						   take_name, &chain)
+		result = known->find ? known->find(known->user, module->path, module->build_id,
+						   module->version, offset, take_name, &chain)
 				     : 0;
 		if (result == -ENOMEM)
 			return result;
@@ -268,6 +268,30 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	return result;
 }
 
+/* What root alone may write, and what is there for everybody: it is what it says that it is. */
+static bool is_the_system_s(const char *path, const struct stat *file)
+{
+	struct stat at;
+
+	return !file->st_uid && !(file->st_mode & (S_IWGRP | S_IWOTH)) && !stat(path, &at) &&
+	       at.st_dev == file->st_dev && at.st_ino == file->st_ino;
+}
+
+/*
+ * Any file may say that it has another's build id, and lie under its path in a mount namespace of its own.
+ * Then only its owner's processes have names from it, as long as nobody has changed it: nobody can set that
+ * time back. See resolve.h for what becomes of a file that says nothing.
+ */
+static void tell_apart(struct resolved_module *module, const struct stat *file)
+{
+	if (is_the_system_s(module->path, file))
+		module->version[0] = '\0';
+	else
+		snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 ".%09ld-%" PRIu64,
+			 file->st_uid, (uint64_t)file->st_ctim.tv_sec, file->st_ctim.tv_nsec,
+			 (uint64_t)file->st_size);
+}
+
 static int name_file(struct run *run, uint32_t position)
 {
 	struct resolved_module *module = &run->resolved->modules[position];
@@ -278,6 +302,7 @@ static int name_file(struct run *run, uint32_t position)
 
 	if (elf < 0)
 		return 0; /* not readable for us, or not the file that was mapped: it stays path+0xoffset */
+	tell_apart(module, &run->file);
 	build_id = known_files_build_id(run->naming->files, &run->file);
 	if (build_id) {
 		_cleanup_close_ int debug_file = debug_file_open_by_id(run->naming->debug_root, build_id);
@@ -288,7 +313,7 @@ static int name_file(struct run *run, uint32_t position)
 	}
 	if (!result && run->pending_count && symbolizers_need(&run->symbolizers))
 		result = ask_about_file(run, module, elf);
-	if (!module->build_id[0])
+	if (!module->build_id[0] && !module->version[0])
 		snprintf(module->version, sizeof(module->version), "%" PRIu64 ".%09ld-%" PRIu64,
 			 (uint64_t)run->file.st_mtim.tv_sec, run->file.st_mtim.tv_nsec,
 			 (uint64_t)run->file.st_size);

@@ -27,11 +27,12 @@ typedef int (*frame_name_take)(void *taker, const struct frame_name *name);
 /*
  * What earlier captures found out. find() gives what is at an offset of the file with this build id to `take`
  * and returns 0, -ENOENT for a place that is not known or has no name, or what `take` returned. A build id is
- * what a file says of itself: under another path it may be a lie, and name the functions of somebody else.
+ * what a file says of itself: under another path, or of another version, it may be a lie, and name the
+ * functions of somebody else.
  */
 struct known_frames {
-	int (*find)(void *user, const char *path, const char *build_id, int64_t offset, frame_name_take take,
-		    void *taker);
+	int (*find)(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
+		    frame_name_take take, void *taker);
 	void *user;
 };
 

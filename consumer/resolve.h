@@ -33,9 +33,12 @@ struct resolved_module {
 	uint32_t process;                                           /* MODULE_JIT: position in the capture */
 	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)]; /* "" where it is not known */
 	bool has_bias;
-	int64_t bias;     /* from an offset to the address that the file's symbols mean */
-	char version[64]; /* without a build id: what tells this file, this boot's kernel module, or this
-			     process's code from others */
+	int64_t bias; /* from an offset to the address that the file's symbols mean */
+	/*
+	 * What tells this boot's kernel module, or this process's code, from others. Of a file that is root's
+	 * and has a build id: nothing. Else its times, because it may not be what it says.
+	 */
+	char version[64];
 };
 
 /*

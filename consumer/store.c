@@ -441,12 +441,12 @@ int store_give_up_capture(struct store *store, int64_t capture_id)
 	return result;
 }
 
-static int find_known(void *user, const char *path, const char *build_id, int64_t offset,
+static int find_known(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
 		      frame_name_take take, void *taker)
 {
 	struct store *store = user;
 
-	return store_frames_find(store->find_frames, path, build_id, offset, take, taker);
+	return store_frames_find(store->find_frames, path, build_id, version, offset, take, taker);
 }
 
 struct known_frames store_known_frames(struct store *store)

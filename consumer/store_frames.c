@@ -13,8 +13,8 @@ int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement)
 	return sql_prepare(
 		sql, ret_statement,
 		"WITH place AS (SELECT module_id, offset FROM module JOIN frame USING(module_id) "
-		"WHERE path = ?1 AND ifnull(build_id, '') = ?2 AND version = '' AND kind = 'file' "
-		"AND offset = ?3 AND inlined = 0 AND function_offset IS NOT NULL) "
+		"WHERE path = ?1 AND build_id <> '' AND ifnull(build_id, '') = ?2 AND version = ?3 "
+		"AND kind = 'file' AND offset = ?4 AND inlined = 0 AND function_offset IS NOT NULL) "
 		"SELECT function, function_offset, file, line FROM frame "
 		"WHERE (module_id, offset) = (SELECT module_id, offset FROM place) ORDER BY inlined");
 }
@@ -32,14 +32,16 @@ static int take_row(sqlite3_stmt *statement, frame_name_take take, void *taker)
 	return function ? take(taker, &name) : -ENOENT;
 }
 
-int store_frames_find(sqlite3_stmt *statement, const char *path, const char *build_id, int64_t offset,
-		      frame_name_take take, void *taker)
+int store_frames_find(sqlite3_stmt *statement, const char *path, const char *build_id, const char *version,
+		      int64_t offset, frame_name_take take, void *taker)
 {
 	int result = sql_bind_text(statement, 1, path);
 
 	if (!result)
 		result = sql_bind_text(statement, 2, build_id);
-	sqlite3_bind_int64(statement, 3, offset);
+	if (!result)
+		result = sql_bind_text(statement, 3, version);
+	sqlite3_bind_int64(statement, 4, offset);
 	if (!result)
 		result = sqlite3_step(statement) == SQLITE_ROW ? 0 : -ENOENT;
 	while (!result) {

@@ -163,6 +163,31 @@ capture_of() {
 	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]]
 }
 
+@test "a program that lies at another's path, with its build id, in a mount namespace of its own, lends it no names" {
+	local functions
+	mkdir "$WORK/inner"
+	cp "$BUILD/workloads/cpu_hog" "$WORK/inner/prog"
+	sed 's/burn_cpu/evil_cpu/g' "$BUILD/workloads/cpu_hog" > "$WORK/evil"
+	chmod 0755 "$WORK/evil"
+	load
+	grant_start
+	# as root, too: a container's may be the host's
+	# shellcheck disable=SC2016 # the shell inside expands it
+	start_command unshare --mount sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/prog" && program=$1/prog && shift 2 &&
+		exec "$program" "$@"' sh "$WORK/inner" "$WORK/evil" "${BUSY[@]}"
+	capture_of evil prog
+	functions=$(functions_of evil "$WORK/inner/prog")
+	[[ $functions == *evil_cpu* ]]
+	children_end
+	start_command "$WORK/inner/prog" "${BUSY[@]}"
+	capture_of honest prog
+	functions=$(functions_of honest "$WORK/inner/prog")
+	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]] || { echo "$functions"; false; }
+	# they say the same of themselves, and are two
+	[ "$(sql "SELECT count(*), count(DISTINCT build_id), count(DISTINCT version), min(version) FROM module
+		WHERE path = '$WORK/inner/prog'")" = '2|1|2|' ]
+}
+
 @test "ELF files of a target: the one that begins there, whatever its path leads to" {
 	local addresses
 	cp /bin/true "$WORK/true"

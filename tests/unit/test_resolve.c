@@ -744,6 +744,18 @@ START_TEST(files_that_cannot_be_opened)
 }
 END_TEST
 
+/* root's files are what they say; of any other, whose it is and its times belong to what it is. */
+static void version_of(const struct stat *at, bool has_build_id, char version[64])
+{
+	if (at->st_uid || at->st_mode & (S_IWGRP | S_IWOTH))
+		snprintf(version, 64, "%u-%ld.%09ld-%ld", at->st_uid, at->st_ctim.tv_sec, at->st_ctim.tv_nsec,
+			 at->st_size);
+	else if (!has_build_id)
+		snprintf(version, 64, "%ld.%09ld-%ld", at->st_mtim.tv_sec, at->st_mtim.tv_nsec, at->st_size);
+	else
+		version[0] = '\0';
+}
+
 /* A text that is mapped executable: no ELF, no build id, so its time and size tell it apart. */
 START_TEST(a_file_without_a_build_id_has_a_version)
 {
@@ -760,7 +772,7 @@ START_TEST(a_file_without_a_build_id_has_a_version)
 	resolve_with(&scene, HONEST, &said);
 	expect_frame(&scene, 0, 0, "code+0x8", -1, MODULE_FILE);
 	ck_assert_str_eq(module_at(&scene, 0, 0)->build_id, "");
-	snprintf(expected, sizeof(expected), "%ld.%09ld-14", at.st_mtim.tv_sec, at.st_mtim.tv_nsec);
+	version_of(&at, false, expected);
 	ck_assert_str_eq(module_at(&scene, 0, 0)->version, expected);
 	scene_free(&scene);
 	directory_remove(directory);
@@ -870,12 +882,13 @@ END_TEST
 struct memory {
 	const char *build_id;
 	const char *file;
+	char version[64];
 	unsigned int asked;
 	int result; /* instead */
 };
 
-static int remember(void *user, const char *path, const char *build_id, int64_t offset, frame_name_take take,
-		    void *taker)
+static int remember(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
+		    frame_name_take take, void *taker)
 {
 	struct memory *memory = user;
 	struct frame_name outer = { "outer", 5, 7, memory->file, memory->file ? 4 : 0, 10 };
@@ -883,6 +896,7 @@ static int remember(void *user, const char *path, const char *build_id, int64_t 
 	int result;
 
 	HOLDS(offset > 0 && path[0] == '/');
+	strcpy(memory->version, version);
 	memory->asked++;
 	memory->build_id = strdup(build_id);
 	if (memory->result)
@@ -918,7 +932,7 @@ START_TEST(what_is_known_is_not_asked_again)
 		ck_assert_uint_eq(outer->line, 10);
 		ck_assert_str_eq(scene.resolved.frames[outer->inner].function, "inner");
 		ck_assert_str_eq(module_at(&scene, 0, 0)->build_id, memory.build_id);
-		ck_assert_str_eq(module_at(&scene, 0, 0)->version, "");
+		ck_assert_str_eq(module_at(&scene, 0, 0)->version, memory.version);
 		resolved_free(&scene.resolved);
 		free((char *)memory.build_id);
 		free(TAKE_PTR(said));
@@ -933,6 +947,49 @@ START_TEST(what_is_known_is_not_asked_again)
 	free((char *)memory.build_id);
 	known_files_free(scene.naming.files);
 	scene_free(&scene);
+}
+END_TEST
+
+/* How a file is reached and whose it is, by which it is told from others of its path and build id. */
+struct ownership {
+	uid_t uid;
+	mode_t mode;
+	bool is_the_system_s;
+};
+
+static const struct ownership ownerships[] = {
+	{ 0, 0755, true },  { 0, 0444, true },     { 0, 0775, false },
+	{ 0, 0757, false }, { 1000, 0755, false }, { 1000, 0555, false },
+};
+
+START_TEST(only_root_s_files_are_what_they_say)
+{
+	const struct ownership *one = &ownerships[_i];
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "program"),
+			    *from = symbols_path("dwarf5"), *command = NULL, *said = NULL;
+	struct sample sample =
+		sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + symbols_offset("dwarf5", "place_spin"));
+	struct memory memory = { .file = "a.cc" };
+	struct scene scene;
+	struct stat at;
+	char expected[64];
+
+	if (geteuid()) /* who is not root cannot give files away */
+		return;
+	ck_assert_int_gt(asprintf(&command, "cp '%s' '%s'", from, path), 0);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(chown(path, one->uid, 0) || chmod(path, one->mode) || stat(path, &at), 0);
+	scene_make(&scene, &sample, 1);
+	map(&scene, 0x100000, 0x200000, 0, path, 0, 0);
+	scene.naming.known = (struct known_frames){ remember, &memory };
+	resolve_with(&scene, HONEST, &said);
+	version_of(&at, true, expected);
+	ck_assert_int_eq(!expected[0], one->is_the_system_s);
+	ck_assert_str_eq(module_at(&scene, 0, 0)->version, expected);
+	ck_assert_str_eq(memory.version, expected);
+	free((char *)memory.build_id);
+	scene_free(&scene);
+	directory_remove(directory);
 }
 END_TEST
 
@@ -1105,6 +1162,7 @@ Suite *resolve_suite(void)
 	tcase_add_test(names, a_separate_debug_file);
 	tcase_add_test(names, a_linked_debug_file);
 	tcase_add_test(names, what_is_known_is_not_asked_again);
+	tcase_add_loop_test(names, only_root_s_files_are_what_they_say, 0, ARRAY_SIZE(ownerships));
 	tcase_add_test(names, in_vain_once_is_enough);
 	tcase_add_test(names, a_debug_file_that_came_later);
 	tcase_add_test(names, jit_code);

@@ -1044,7 +1044,7 @@ static void expect_known(struct bench *bench, const char *build_id, int64_t offs
 	struct known_frames known = store_known_frames(bench->store);
 	struct told told = { .times = 0 };
 
-	ck_assert_int_eq(known.find(known.user, "/usr/bin/app", build_id, offset, tell, &told),
+	ck_assert_int_eq(known.find(known.user, "/usr/bin/app", build_id, "", offset, tell, &told),
 			 *text ? 0 : -ENOENT);
 	ck_assert_str_eq(told.text, text);
 }
@@ -1074,9 +1074,11 @@ START_TEST(places_are_known_by_their_build)
 	expect_known(&bench, "", 0x40, "");
 	/* another file that says the same of itself names its own functions */
 	known = store_known_frames(bench.store);
-	ck_assert_int_eq(known.find(known.user, "/tmp/app", "aa", 0x40, tell, &told), -ENOENT);
-	ck_assert_int_eq(known.find(known.user, "/usr/bin/app", "aa", 0x40, tell, &told), -EINTR);
+	ck_assert_int_eq(known.find(known.user, "/tmp/app", "aa", "", 0x40, tell, &told), -ENOENT);
+	ck_assert_int_eq(known.find(known.user, "/usr/bin/app", "aa", "", 0x40, tell, &told), -EINTR);
 	ck_assert_uint_eq(told.times, 1);
+	ck_assert_int_eq(known.find(known.user, "/usr/bin/app", "aa", "1000-7.0-8", 0x40, tell, &told),
+			 -ENOENT);
 	capture_free(capture);
 	bench_free(&bench);
 }
@@ -1123,7 +1125,7 @@ START_TEST(names_have_one_form)
 	       HOSTILE_FORM "|" HOSTILE_FORM "\n" HOSTILE_FORM "|aa\n" HOSTILE_FORM "|" HOSTILE_FORM
 			    "\n" HOSTILE_FORM "|\n");
 	known = store_known_frames(bench.store);
-	ck_assert_int_eq(known.find(known.user, path, "aa", 0x40, tell, &told), 0);
+	ck_assert_int_eq(known.find(known.user, path, "aa", "", 0x40, tell, &told), 0);
 	ck_assert_str_eq(told.text, "a\x1b]0;b\xff\\x07\n'\"+4 a\x1b]0;b\xff\\x07\n'\":0\n");
 	resolved_free(&resolved);
 	capture_free(capture);
