@@ -13,21 +13,8 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+/* clang-format off */
 static Suite *(*const suites[])(void) = {
-	options_suite,        units_suite,          usage_suite,        heap_suite,
-	files_suite,          escape_suite,         ini_suite,          manifest_suite,
-	cpus_suite,           cause_suite,          cgroup_suite,       hash_index_suite,
-	comm_trie_suite,      pass_fd_suite,        seccomp_suite,      rules_suite,
-	settings_suite,       patterns_suite,       psi_suite,          ring_suite,
-	stacks_suite,         stall_clocks_suite,   capture_suite,      targets_suite,
-	mappings_suite,       records_suite,        policy_suite,       process_events_suite,
-	kernel_symbols_suite, pieces_suite,         demangle_suite,     elf_symbols_suite,
-	unwind_table_suite,   table_stream_suite,   unit_map_suite,     module_suite,
-	perf_map_suite,       symbolizer_suite,     known_files_suite,  debug_files_suite,
-	jit_map_suite,        resolve_suite,        store_suite,        report_suite,
-	findings_suite,       kernel_version_suite, requirements_suite, confinement_suite,
-	grant_suite,          grant_client_suite,   grants_suite,       mapped_files_suite,
-	process_text_suite,   watches_suite,        status_line_suite,
 	options_suite,
 	units_suite,
 	usage_suite,
@@ -39,7 +26,6 @@ static Suite *(*const suites[])(void) = {
 	cpus_suite,
 	cause_suite,
 	cgroup_suite,
-	hexadecimal_suite,
 	hash_index_suite,
 	comm_trie_suite,
 	pass_fd_suite,
@@ -55,6 +41,7 @@ static Suite *(*const suites[])(void) = {
 	targets_suite,
 	mappings_suite,
 	records_suite,
+	policy_suite,
 	process_events_suite,
 	kernel_symbols_suite,
 	pieces_suite,
@@ -83,7 +70,9 @@ static Suite *(*const suites[])(void) = {
 	process_text_suite,
 	watches_suite,
 	status_line_suite,
+	hexadecimal_suite,
 };
+/* clang-format on */
 
 /* What the Makefile leaves beside this program: the policy compiler, and programs with symbols of all kinds.
  */
