@@ -29,6 +29,7 @@ static Suite *(*const suites[])(void) = {
 	hash_index_suite,
 	comm_trie_suite,
 	pass_fd_suite,
+	landlock_suite,
 	seccomp_suite,
 	rules_suite,
 	settings_suite,

@@ -29,6 +29,7 @@ Suite *jit_map_suite(void);
 Suite *kernel_symbols_suite(void);
 Suite *kernel_version_suite(void);
 Suite *known_files_suite(void);
+Suite *landlock_suite(void);
 Suite *manifest_suite(void);
 Suite *mapped_files_suite(void);
 Suite *mappings_suite(void);
