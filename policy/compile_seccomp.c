@@ -416,14 +416,21 @@ static int filter_export(scmp_filter_ctx filter, struct sock_filter **ret_code, 
 	return 0;
 }
 
-static void print_macro(const struct policy *policy)
+/* The name as part of C identifiers, which have no dash. */
+static void print_name(const struct policy *policy, bool upper)
 {
 	for (const char *at = policy->name; *at; at++)
-		putchar(toupper((unsigned char)*at));
-	fputs("_FILTER_LENGTH", stdout);
+		putchar(*at == '-' ? '_' : upper ? toupper((unsigned char)*at) : *at);
 }
 
-static int print_header(const struct policy *policy, const struct sock_filter *code, size_t count)
+static void print_macro(const struct policy *policy, const char *which)
+{
+	print_name(policy, true);
+	fputs(which, stdout);
+}
+
+static int print_header(const struct policy *policy, const struct sock_filter *code, size_t count,
+			const char *otherwise)
 {
 	printf("/* Made from %s.seccomp by compile_seccomp. */\n", policy->name);
 	for (size_t i = 0; i < policy->rules_count; i++)
@@ -431,12 +438,15 @@ static int print_header(const struct policy *policy, const struct sock_filter *c
 			printf("/* line %u: this architecture has no %s */\n", policy->rules[i].line,
 			       policy->rules[i].name);
 	fputs("#ifndef ", stdout);
-	print_macro(policy);
+	print_macro(policy, "_FILTER_LENGTH");
 	fputs("\n#define ", stdout);
-	print_macro(policy);
-	printf(" %zuU\n\n#include <linux/filter.h>\n\nstatic const struct sock_filter %s_filter[", count,
-	       policy->name);
-	print_macro(policy);
+	print_macro(policy, "_FILTER_LENGTH");
+	printf(" %zuU\n#define ", count);
+	print_macro(policy, "_OTHERWISE");
+	printf(" \"%s\"\n\n#include <linux/filter.h>\n\nstatic const struct sock_filter ", otherwise);
+	print_name(policy, false);
+	fputs("_filter[", stdout);
+	print_macro(policy, "_FILTER_LENGTH");
 	fputs("] = {\n", stdout);
 	for (size_t i = 0; i < count; i++)
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", code[i].code, code[i].jt, code[i].jf, code[i].k);
@@ -444,7 +454,7 @@ static int print_header(const struct policy *policy, const struct sock_filter *c
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
-static int compile(struct policy *policy, FILE *from, uint32_t otherwise)
+static int compile(struct policy *policy, FILE *from, bool log_only)
 {
 	_cleanup_free_ struct sock_filter *code = NULL;
 	size_t count = 0;
@@ -453,20 +463,20 @@ static int compile(struct policy *policy, FILE *from, uint32_t otherwise)
 
 	if (error)
 		return error;
-	filter = seccomp_init(otherwise);
+	filter = seccomp_init(log_only ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		return -ENOMEM;
 	error = policy_build(policy, filter);
 	if (!error)
 		error = filter_export(filter, &code, &count);
 	seccomp_release(filter);
-	return error ? error : print_header(policy, code, count);
+	return error ? error : print_header(policy, code, count, log_only ? "log" : "kill");
 }
 
-/* The name becomes part of C identifiers. */
+/* The name becomes part of C identifiers, and of messages. */
 static bool valid_name(const char *name)
 {
-	return islower((unsigned char)*name) && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+	return islower((unsigned char)*name) && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")];
 }
 
 int main(int argc, char **argv)
@@ -491,11 +501,11 @@ int main(int argc, char **argv)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (words != 1 || !valid_name(argv[1])) {
-		log_error("takes one name of a-z, 0-9 and _: see --help");
+		log_error("takes one name of a-z, 0-9, _ and -: see --help");
 		return EXIT_USAGE;
 	}
 	policy.name = argv[1];
-	error = compile(&policy, stdin, log_only ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
+	error = compile(&policy, stdin, log_only);
 	policy_free(&policy);
 	if (error && error != -EBADMSG)
 		log_error("cannot compile %s.seccomp: %s", argv[1], strerror(-error));
