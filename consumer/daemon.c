@@ -36,6 +36,7 @@ struct daemon {
 	const struct settings *where;
 	const struct pinned *pinned;
 	struct own_counters *own_counters;
+	const struct confinement *confinement;
 	struct configuration *configuration;
 	struct retired *retired;
 	struct store_thread *store;
@@ -181,6 +182,9 @@ static int put_in_force(struct daemon *daemon, struct configuration *configurati
 	daemon->watches.privileged_max = configuration->settings.short_windows_max;
 	*retired = (struct retired){ daemon->configuration, daemon->retired };
 	daemon->retired = retired;
+	if (strcmp(configuration->settings.directories, daemon->confinement->directories) != 0)
+		log_warning("the directories of ELF files are those of the start: restart bourdond for '%s'",
+			    configuration->settings.directories);
 	daemon->configuration = configuration;
 	store_thread_confirm(daemon->store, configuration);
 	tracking_follow(&daemon->tracking, &configuration->rules);
@@ -222,7 +226,8 @@ static void take_reload(struct daemon *daemon)
 	const struct configuration *before = daemon->configuration;
 	bool same = configuration && rules_equal(&configuration->rules, &before->rules) &&
 		    configuration->settings.database_bytes_max == before->settings.database_bytes_max &&
-		    configuration->settings.short_windows_max == before->settings.short_windows_max;
+		    configuration->settings.short_windows_max == before->settings.short_windows_max &&
+		    !strcmp(configuration->settings.directories, before->settings.directories);
 
 	daemon->reload.under_way = false;
 	if (same) {
@@ -492,6 +497,7 @@ static void describe(void *user, FILE *out)
 	const struct status status = { .pinned = daemon->pinned,
 				       .configuration = daemon->configuration,
 				       .own_counters = daemon->own_counters,
+				       .confinement = daemon->confinement,
 				       .targets = &daemon->tracking.targets,
 				       .watches = &daemon->watches,
 				       .recorder = &daemon->recorder,
@@ -528,6 +534,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	*daemon = (struct daemon){ .where = settings->where,
 				   .pinned = pinned,
 				   .own_counters = settings->own_counters,
+				   .confinement = settings->confinement,
 				   .configuration = configuration,
 				   .timer_source = { SOURCE_TIMER },
 				   .signals_source = { SOURCE_SIGNALS },
@@ -571,6 +578,11 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	else
 		*ret_daemon = daemon;
 	return result;
+}
+
+const char *daemon_cgroup_mount(const struct daemon *daemon)
+{
+	return cgroups_mount(daemon->cgroups);
 }
 
 void daemon_close(struct daemon *daemon)

@@ -14,9 +14,10 @@
 struct daemon;
 
 struct daemon_settings {
-	const struct settings *where; /* where everything is; these three outlive the daemon */
+	const struct settings *where; /* where everything is; all four outlive the daemon */
 	const struct pinned *pinned;
 	struct own_counters *own_counters;
+	const struct confinement *confinement; /* becomes true while the daemon starts */
 };
 
 /*
@@ -27,6 +28,9 @@ struct daemon_settings {
 int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,
 		struct configuration *configuration);
 void daemon_close(struct daemon *daemon);
+
+/* Where cgroup2 is mounted. */
+const char *daemon_cgroup_mount(const struct daemon *daemon);
 
 /*
  * Once no privilege is left and the state directory is locked: the thread that closes what takes long to

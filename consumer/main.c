@@ -4,15 +4,14 @@
  */
 #include "common/log.h"
 #include "common/options.h"
-#include "common/seccomp.h"
 #include "consumer/configuration.h"
+#include "consumer/confine.h"
 #include "consumer/daemon.h"
 #include "consumer/heap.h"
 #include "consumer/privilege.h"
 #include "consumer/settings.h"
 #include "consumer/store_thread.h"
 #include "consumer/symbolizer/spawner.h"
-#include "policy/bourdond.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,15 +34,6 @@ static struct configuration *read_configuration(const struct settings *where)
 	return configuration;
 }
 
-static int confine(void)
-{
-	int result = seccomp_install(bourdond_filter, BOURDOND_FILTER_LENGTH, true);
-
-	if (result < 0)
-		log_error("cannot install the system-call filter: %s", strerror(-result));
-	return result;
-}
-
 /* Takes the configuration over. */
 static int run(const struct settings *where, struct configuration *configuration)
 {
@@ -53,7 +43,10 @@ static int run(const struct settings *where, struct configuration *configuration
 		.database_bytes_max = configuration->settings.database_bytes_max,
 		.own_counters = &own_counters,
 	};
-	struct daemon_settings daemon_settings = { .where = where, .own_counters = &own_counters };
+	struct confinement confinement = { 0 };
+	struct daemon_settings daemon_settings = { .where = where,
+						   .own_counters = &own_counters,
+						   .confinement = &confinement };
 	struct store_thread *store = NULL;
 	struct daemon *daemon = NULL;
 	struct pinned pinned;
@@ -70,8 +63,9 @@ static int run(const struct settings *where, struct configuration *configuration
 	heap_start();
 	log_never_wait();
 	if (!daemon_open(&daemon, &daemon_settings, configuration) && !privilege_drop_all() &&
+	    !confine_files(&configuration->settings, &pinned, daemon_cgroup_mount(daemon), &confinement) &&
 	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, configuration) &&
-	    !store_thread_start(store) && !daemon_start_services(daemon) && !confine())
+	    !store_thread_start(store) && !daemon_start_services(daemon) && !confine_calls(&confinement))
 		status = daemon_run(daemon, store);
 	store_thread_stop(store, END_PATIENCE_NS);
 	daemon_close(daemon);

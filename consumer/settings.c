@@ -13,6 +13,8 @@
 
 #define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
 #define SHORT_WINDOWS_MOST 4096
+/* Where the file system hierarchy has programs and libraries; those that are not there do not matter. */
+#define DIRECTORIES_DEFAULT "/usr /lib /lib64 /bin /sbin /opt"
 
 int settings_parse(struct settings *ret_settings, int count, char **words)
 {
@@ -70,7 +72,29 @@ struct reading {
 
 static bool is_section(const char *name)
 {
-	return !strcmp(name, "database") || !strcmp(name, "triggers");
+	return !strcmp(name, "database") || !strcmp(name, "triggers") || !strcmp(name, "files");
+}
+
+/* None is fine, too: then bourdon-grant opens all of them. */
+static void take_directories(struct reading *reading, const struct ini_entry *entry)
+{
+	char words[INI_LINE_BYTES + 1], *rest = words, *word;
+	unsigned int count = 0;
+
+	snprintf(words, sizeof(words), "%s", entry->value);
+	for (char *at = words; *at; at++)
+		if (*at == '\t')
+			*at = ' ';
+	snprintf(reading->settings->directories, sizeof(reading->settings->directories), "%s", words);
+	while ((word = strsep(&rest, " "))) {
+		count += *word != '\0';
+		if (*word && *word != '/')
+			config_error(reading->errors, entry->file, entry->line,
+				     "directories: '%s' is no absolute path", word);
+	}
+	if (count > DIRECTORIES_MAX)
+		config_error(reading->errors, entry->file, entry->line, "directories: more than %d",
+			     DIRECTORIES_MAX);
 }
 
 static void visit_entry(void *user, const struct ini_entry *entry)
@@ -84,9 +108,10 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 
 	if (!entry->key) {
 		if (!is_section(entry->section))
-			config_error(reading->errors, entry->file, entry->line,
-				     "unknown section '[%s]': '[database]' and '[triggers]' are known",
-				     entry->section);
+			config_error(
+				reading->errors, entry->file, entry->line,
+				"unknown section '[%s]': '[database]', '[files]' and '[triggers]' are known",
+				entry->section);
 	} else if (in_database && !strcmp(entry->key, "max_size")) {
 		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
 			config_error(reading->errors, entry->file, entry->line,
@@ -101,6 +126,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 				     entry->value, SHORT_WINDOWS_MOST);
 		else
 			settings->short_windows_max = (uint32_t)number;
+	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
+		take_directories(reading, entry);
 	} else if (*entry->section && !is_section(entry->section)) {
 		return; /* its section was a mistake, and said so */
 	} else {
@@ -116,6 +143,7 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 
 	settings->database_bytes_max = 256UL << 20;
 	settings->short_windows_max = 128;
+	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;
 	result = ini_read_file(settings->config, visit_entry, &reading, errors);

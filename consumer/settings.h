@@ -16,11 +16,15 @@ struct settings {
 	bool config_named;        /* --config was given: then it is worth a line that the file is not there */
 	const char *grant_socket;
 	uint64_t database_bytes_max;
+	/* of ELF files that may be read without bourdon-grant: absolute, blanks between them */
+	char directories[INI_LINE_BYTES + 1];
 	uint32_t short_windows_max; /* kernel triggers with a window that is no multiple of two seconds */
 };
 
 /* The least that a database may have: the schema, the log and a capture. */
 #define DATABASE_BYTES_MIN (4UL << 20)
+
+#define DIRECTORIES_MAX 64
 
 /* Parses the command line. Returns OPTIONS_RUN (common/options.h) or an exit status. */
 int settings_parse(struct settings *ret_settings, int count, char **words);

@@ -30,6 +30,8 @@ static void write_daemon(const struct status *status, FILE *out)
 			  own_counted(status->own_counters, OWN_RELOADS_REFUSED));
 	status_line_field(out, "reload_mistake", "%s", status->reload->mistake);
 	status_line_field(out, "policy", "%s", policy);
+	status_line_field(out, "landlock_abi", "%d", status->confinement->landlock_abi);
+	status_line_field(out, "seccomp", "%s", status->confinement->filtered);
 	status_line_end(out);
 }
 
@@ -159,6 +161,7 @@ static const struct {
 
 static void write_problems(const struct status *status, const uint64_t counters[COUNTERS], FILE *out)
 {
+	const struct confinement *confinement = status->confinement;
 	char text[600];
 	unsigned int broken = 0;
 
@@ -166,6 +169,13 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		snprintf(text, sizeof(text), "the configuration was not taken: %s", status->reload->mistake);
 		write_problem(out, "mend it; it is read again by itself", text);
 	}
+	if (!confinement->landlock_abi)
+		write_problem(
+			out, "add landlock to lsm= on the kernel's command line",
+			"the kernel has no Landlock: file permissions alone say which files may be opened");
+	if (strcmp(confinement->directories, status->configuration->settings.directories) != 0)
+		write_problem(out, "restart bourdond",
+			      "the directories of ELF files were changed: in force are those of its start");
 	if (!grants_are_served(status->watches->grants))
 		write_problem(out, "start bourdon-grant.socket",
 			      "nobody grants triggers: the pressure of cgroups is read once a second");

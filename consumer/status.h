@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_STATUS_H
 
 #include "consumer/configuration.h"
+#include "consumer/confine.h"
 #include "consumer/own_counters.h"
 #include "consumer/pinned.h"
 #include "consumer/recorder.h"
@@ -29,6 +30,7 @@ struct status {
 	const struct pinned *pinned;
 	const struct configuration *configuration;
 	struct own_counters *own_counters;
+	const struct confinement *confinement;
 	const struct targets *targets;
 	const struct watches *watches;
 	const struct recorder *recorder;

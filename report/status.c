@@ -124,6 +124,8 @@ static void print_daemon(FILE *out, const struct status_line *line)
 		shown(line, "captures_under_way", b, sizeof(b)));
 	fprintf(out, "configuration: reloaded %s times, refused %s times\n",
 		shown(line, "reloads", a, sizeof(a)), shown(line, "reloads_refused", b, sizeof(b)));
+	fprintf(out, "confinement: Landlock version %s, other system calls: %s\n",
+		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)));
 	if (*status_line_get(line, "reload_mistake"))
 		fprintf(out, "  not in force: %s\n", shown(line, "reload_mistake", text, sizeof(text)));
 	if (*status_line_get(line, "policy"))

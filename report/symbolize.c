@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/escape.h"
 #include "common/hexadecimal.h"
+#include "common/landlock.h"
 #include "common/log.h"
 #include "consumer/debug_files.h"
 #include "consumer/symbolizer/symbolizer.h"
@@ -78,7 +79,7 @@ static int need_symbolizer(struct symbolizing *work)
 	if (!work->child) {
 		/* nothing is open in it but its socket: not the database */
 		if (dup2(pair[1], SYMBOLIZER_FD) < 0 || syscall(SYS_close_range, SYMBOLIZER_FD + 1, ~0U, 0) ||
-		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || landlock_confine(NULL, 0) < 0)
 			_exit(EXIT_FAILED);
 		symbolizer_run(SYMBOLIZER_FD);
 	}

@@ -2,6 +2,7 @@
 #include "consumer/symbolizer/spawner.h"
 
 #include "common/cleanup.h"
+#include "common/landlock.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
 #include "common/seccomp.h"
@@ -54,7 +55,9 @@ static void __attribute__((noreturn)) run(int control)
 	setpriority(PRIO_PROCESS, 0, NICE_SOON);
 	if (privilege_drop_all())
 		_exit(EXIT_FAILED);
-	result = seccomp_install(spawner_filter, SPAWNER_FILTER_LENGTH, false);
+	result = landlock_confine(NULL, 0);
+	if (result >= 0)
+		result = seccomp_install(spawner_filter, SPAWNER_FILTER_LENGTH, false);
 	if (result < 0) {
 		log_error("cannot confine the spawner: %s", strerror(-result));
 		_exit(EXIT_FAILED);

@@ -26,6 +26,13 @@ bourdon_setup() {
 	GRANT_SOCKET=$WORK/grant.sock
 	install -d -o "$TEST_USER" -g "$TEST_GROUP" -m 0750 "$STATE_DIR"
 	install -d -m 0755 "$RULES_DIR"
+	# the workloads are ELF files of this tree, or copies of them in $WORK
+	write_settings
+}
+
+# write_settings [LINE...]: bourdon.conf, which must name the directories of all ELF files that the daemon may read.
+write_settings() {
+	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" "$@" > "$WORK/bourdon.conf"
 }
 
 # bourdon_teardown: what setup, load and the functions below made is gone afterwards, whatever happened.
@@ -54,7 +61,30 @@ daemon_start() {
 		--state-dir "$STATE_DIR" --rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" \
 		--grant-socket "$GRANT_SOCKET" --user "$TEST_USER" --group "$TEST_GROUP" "$@" 2>&1)
 	DAEMON=$!
+	await_log 10 'confined: Landlock version [1-9][0-9]*, other system calls: '"${SECCOMP:-kill}"
 	await_log 10 'ready:'
+	assert_no_privilege "$DAEMON"
+}
+
+# assert_no_privilege PID: every thread of it and of its children has no capability, nor a way to any, and a filter.
+assert_no_privilege() {
+	local pid status line name
+	local -A of
+	for pid in "$1" $(pgrep -P "$1"); do
+		for status in "/proc/$pid"/task/*/status; do
+			of=()
+			while IFS= read -r line; do
+				name=${line%%:*}
+				of[$name]=${line#*$'\t'}
+			done < "$status"
+			[[ ${of[CapInh]}${of[CapPrm]}${of[CapEff]}${of[CapBnd]}${of[CapAmb]} =~ ^0+$ &&
+				${of[NoNewPrivs]} == 1 && ${of[Seccomp]} == 2 ]] || {
+				echo "not confined:" >&2
+				cat "$status" >&2
+				return 1
+			}
+		done
+	done
 }
 
 # grant_start [OPTION...]: bourdon-grant behind its socket, as a socket unit starts it. Its log is $WORK/grant.log.

@@ -73,10 +73,10 @@ await_rules() {
 	[[ $output == *'not in force: '*'rules.d/bad.conf:3: cpu.some = 900%'* ]]
 	[[ $output == *'remedy: mend it'* ]]
 	[ "$(status_json | jq '.daemon[0].reloads_refused')" -eq 1 ]
-	printf '[database]\nmax_size = 1\n' > "$WORK/bourdon.conf"
+	write_settings '[database]' 'max_size = 1'
 	rm "$RULES_DIR/bad.conf"
-	await_log 10 'bourdon.conf:2: max_size = 1'
-	printf '[database]\nmax_size = 64MiB\n' > "$WORK/bourdon.conf"
+	await_log 10 'bourdon.conf:4: max_size = 1'
+	write_settings '[database]' 'max_size = 64MiB'
 	await_log 10 'reloaded: 1 rules'
 	await_status 5 '.daemon[0].reload_mistake == "" and .daemon[0].reloads == 1'
 	daemon_stop TERM

@@ -288,7 +288,7 @@ ticks() {
 # bats test_tags=slow
 @test "the database stays below its cap, and the newest captures stay" {
 	load --hz 997 --ring-size 4MiB
-	printf '[database]\nmax_size = 4MiB\n' > "$WORK/bourdon.conf"
+	write_settings '[database]' 'max_size = 4MiB'
 	rule all 'comm = *' 'cpu.some = 1%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 0s'
 	daemon_start
 	start cpu_hog --threads $((4 * $(nproc)))

@@ -98,6 +98,10 @@ static const struct size_case size_cases[] = {
 	{ "[triggers]\nshort_windows = 0\n", DEFAULT_BYTES, NULL },
 	{ "[triggers]\nshort_windows = 4097\n", 0, ":2: short_windows = 4097: expected a number" },
 	{ "[triggers]\nmax_size = 64MiB\n", 0, ":2: unknown key 'max_size'" },
+	{ "[files]\ndirectories = /usr  /srv/bin\n", DEFAULT_BYTES, NULL },
+	{ "[files]\ndirectories =\n", DEFAULT_BYTES, NULL },
+	{ "[files]\ndirectories = /usr lib\n", 0, ":2: directories: 'lib' is no absolute path" },
+	{ "[files]\ndirectory = /usr\n", 0, ":2: unknown key 'directory'" },
 	{ "[database]\nmax_size\n", 0, ":2: expected 'key = value'" },
 };
 
@@ -135,7 +139,26 @@ START_TEST(the_file_need_not_be_there)
 	ck_assert_int_eq(settings_read(&settings, &errors), 0);
 	ck_assert_uint_eq(settings.database_bytes_max, DEFAULT_BYTES);
 	ck_assert_uint_eq(settings.short_windows_max, 128);
+	ck_assert_str_eq(settings.directories, "/usr /lib /lib64 /bin /sbin /opt");
 	ck_assert_uint_eq(errors.count, 0);
+}
+END_TEST
+
+START_TEST(directories)
+{
+	char text[4 * DIRECTORIES_MAX + 64] = "[files]\ndirectories = /usr\t/srv/bin";
+	struct settings settings = { 0 };
+	struct config_errors errors = { 0 };
+
+	ck_assert_int_eq(settings_read_text("f", text, strlen(text), &settings, &errors), 0);
+	ck_assert_str_eq(settings.directories, "/usr /srv/bin");
+	for (int i = 0; i < DIRECTORIES_MAX - 2; i++)
+		strcat(text, " /x");
+	ck_assert_int_eq(settings_read_text("f", text, strlen(text), &settings, &errors), 0);
+	strcat(text, " /x");
+	ck_assert_int_eq(settings_read_text("f", text, strlen(text), &settings, &errors), -EINVAL);
+	ck_assert_str_eq(errors.messages[0], "f:2: directories: more than 64");
+	config_errors_free(&errors);
 }
 END_TEST
 
@@ -149,6 +172,7 @@ Suite *settings_suite(void)
 	tcase_add_test(settings, words_are_refused);
 	tcase_add_loop_test(settings, max_size, 0, ARRAY_SIZE(size_cases));
 	tcase_add_test(settings, the_file_need_not_be_there);
+	tcase_add_test(settings, directories);
 	suite_add_tcase(suite, settings);
 	return suite;
 }

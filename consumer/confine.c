@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/confine.h"
+
+#include "common/cleanup.h"
+#include "common/landlock.h"
+#include "common/log.h"
+#include "common/seccomp.h"
+#include "consumer/jit_map.h"
+#include "policy/bourdond.h"
+
+#include <libgen.h>
+#include <string.h>
+
+#define PLACES_OWN 10
+
+/* What the consumer opens after it has started, and why. */
+static size_t list_own(const struct settings *settings, const struct pinned *pinned, const char *cgroup_mount,
+		       const char *config_dir, struct landlock_place places[PLACES_OWN])
+{
+	const struct landlock_place own[] = {
+		/*
+		 * A reload. What is replaced is another file to Landlock, so that the directory has to do;
+		 * that of bourdon.conf is for rules.d, too, where both are beside each other.
+		 */
+		{ .path = config_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
+		{ .path = settings->rules_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
+		/* the iterators, for each walk */
+		{ .fd = pinned->directory_fd, .uses = LANDLOCK_READ },
+		/* triggers are written; what the kernel counts is read when a capture begins and when it ends
+		 */
+		{ .path = "/proc/pressure", .uses = LANDLOCK_READ | LANDLOCK_WRITE },
+		{ .path = "/proc/vmstat", .uses = LANDLOCK_READ },
+		{ .path = "/proc/diskstats", .uses = LANDLOCK_READ },
+		{ .path = cgroup_mount, .uses = LANDLOCK_READ | LANDLOCK_LIST },
+		/* no listing: a perf map is found by the number of its process */
+		{ .path = JIT_MAP_DIRECTORY, .uses = LANDLOCK_READ },
+		/* SQLite's random numbers */
+		{ .path = "/dev/urandom", .uses = LANDLOCK_READ },
+		{ .path = settings->state_dir,
+		  .uses = LANDLOCK_READ | LANDLOCK_LIST | LANDLOCK_WRITE | LANDLOCK_MAKE },
+	};
+
+	_Static_assert(ARRAY_SIZE(own) == PLACES_OWN, "room for all of them");
+	memcpy(places, own, sizeof(own));
+	return PLACES_OWN;
+}
+
+int confine_files(const struct settings *settings, const struct pinned *pinned, const char *cgroup_mount,
+		  struct confinement *confinement)
+{
+	struct landlock_place places[PLACES_OWN + DIRECTORIES_MAX];
+	_cleanup_free_ char *config = strdup(settings->config), *directories = strdup(settings->directories);
+	char *rest = directories, *directory;
+	size_t count;
+	int result;
+
+	if (!config || !directories)
+		return -ENOMEM;
+	count = list_own(settings, pinned, cgroup_mount, dirname(config), places);
+	while ((directory = strsep(&rest, " ")))
+		if (*directory)
+			places[count++] = (struct landlock_place){ .path = directory, .uses = LANDLOCK_READ };
+	result = landlock_confine(places, count);
+	if (result < 0) {
+		log_error("cannot confine itself with Landlock: %s", strerror(-result));
+		return result;
+	}
+	if (!result)
+		log_warning("the kernel has no Landlock: file permissions alone say which files may be "
+			    "opened; add "
+			    "landlock to lsm= on its command line");
+	confinement->landlock_abi = result;
+	snprintf(confinement->directories, sizeof(confinement->directories), "%s", settings->directories);
+	return 0;
+}
+
+int confine_calls(struct confinement *confinement)
+{
+	int result = seccomp_install(bourdond_filter, BOURDOND_FILTER_LENGTH, true);
+
+	if (result < 0)
+		log_error("cannot install the system-call filter: %s", strerror(-result));
+	else
+		confinement->filtered = BOURDOND_OTHERWISE;
+	if (!result)
+		log_info("confined: Landlock version %d, other system calls: %s", confinement->landlock_abi,
+			 confinement->filtered);
+	return result;
+}
