@@ -297,7 +297,7 @@ $(B)/symbols/made: tests/make_symbols.sh tests/cyclic.s tests/workloads/inlines.
 TOOL_OBJECTS := $(BASICS) $(call objects,common/pins.c)
 $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -o $@
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -lseccomp -o $@
 
 # ---- benchmarks ----
 

@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the real processes may do once they are confined: inject_call makes their threads try what somebody who has
+# taken them over would try, and what must not come of it does not.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup confinement
+	cgroup_make
+}
+
+teardown() {
+	bourdon_teardown
+	rm -f "/tmp/bourdon-made-$$"
+}
+
+# threads PID: of the process, the first one first.
+threads() {
+	find "/proc/$1/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n
+}
+
+# inject TID CALL...
+inject() {
+	"$BUILD/tools/inject_call" "$@"
+}
+
+# assert_gives EXPECTED TID CALL...: 'result *', 'errno NAME' or 'killed NAME', as a pattern.
+assert_gives() {
+	local said
+	said=$(inject "${@:2}") || true
+	# shellcheck disable=SC2053
+	[[ $said == $1 ]] || { echo "${*:3}: $said, not $1" >&2; return 1; }
+}
+
+# The attempts of all processes that no policy lets live. One line each: name, then arguments (see inject_call).
+forbidden_calls() {
+	cat <<- 'LINES'
+		execve str:/bin/true 0 0
+		execveat -100 str:/bin/true 0 0 0
+		fork
+		vfork
+		clone 0x3d0f00 0 0 0 0
+		ptrace 16 1 0 0
+		process_vm_readv 1 0 0 0 0 0
+		process_vm_writev 1 0 0 0 0 0
+		kill 1 0
+		kill -1 15
+		tgkill 1 1 15
+		tkill 1 6
+		pidfd_open 1 0
+		pidfd_getfd 3 3 0
+		socket 2 1 0
+		socket 2 2 0
+		socket 10 1 0
+		socket 16 3 0
+		socket 17 3 0
+		bpf 5 zero:128 128
+		bpf 0 zero:128 128
+		bpf 6 zero:128 128
+		bpf 7 zero:128 128
+		bpf 22 zero:128 128
+		bpf 28 zero:128 128
+		bpf 14 zero:128 128
+		perf_event_open zero:128 -1 0 -1 0
+		mmap 0 4096 5 0x22 -1 0
+		mmap 0 4096 7 0x22 -1 0
+		mprotect 0 4096 4
+		pkey_mprotect 0 4096 4 -1
+		memfd_create str:x 0
+		userfaultfd 0
+		io_uring_setup 8 zero:128
+		open_by_handle_at -100 zero:64 0
+		name_to_handle_at -100 str:/ zero:64 zero:8 0
+		ioctl 0 0x5412 str:x
+		ioctl 0 0x541c zero:8
+		rename str:/etc/hostname str:/etc/host
+		renameat2 -100 str:/etc/hostname -100 str:/etc/host 0
+		link str:/etc/hostname str:/tmp/linked
+		symlink str:/etc/hostname str:/tmp/linked
+		chmod str:/etc/hostname 0777
+		fchmodat -100 str:/etc/hostname 0777
+		chown str:/etc/hostname 65534 65534
+		mknod str:/tmp/made 010600 0
+		mkdir str:/tmp/made 0700
+		truncate str:/etc/hostname 0
+		setns 0 0
+		unshare 0x10000000
+		mount str:none str:/mnt str:tmpfs 0 0
+		chroot str:/
+		setuid 0
+		capset zero:8 zero:24
+		keyctl 0 0
+		personality 0x40000
+		init_module zero:8 8 str:
+		reboot 0 0 0 0
+		prctl 4 1 0 0 0
+		setpgid 0 0
+		shmget 0 4096 0
+		mq_open str:/x 66 0 0
+	LINES
+}
+
+# The threads take turns: all are under one filter (/proc says so), and each is tried.
+@test "bourdond: what it must never do kills it, from every thread" {
+	load
+	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
+	local call turn=0 thread
+	while read -r call; do
+		daemon_start
+		mapfile -t thread < <(threads "$DAEMON")
+		[ "${#thread[@]}" -eq 3 ]
+		# shellcheck disable=SC2086
+		assert_gives 'killed SIGSYS' "${thread[turn++ % 3]}" $call
+		daemon_wait
+		[ "$DAEMON_STATUS" -eq 159 ] # SIGSYS, the whole process
+	done < <(forbidden_calls)
+	[ "$turn" -gt 50 ]
+}
+
+@test "bourdond: it opens what it needs and nothing else" {
+	load
+	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
+	echo x > "$STATE_DIR/own"
+	chown "$TEST_USER" "$STATE_DIR/own"
+	mkdir -m 0755 "$WORK/home"
+	daemon_start
+	local thread
+	for thread in $(threads "$DAEMON"); do
+		# the tool is able: these are allowed
+		assert_gives "result $DAEMON" "$thread" getpid
+		assert_gives 'result *' "$thread" openat -100 "str:$RULES_DIR/idle.conf" 0
+		assert_gives 'result *' "$thread" openat -100 "str:$RULES_DIR" 0x10000
+		assert_gives 'result *' "$thread" openat -100 str:/usr/bin/env 0
+		assert_gives 'result *' "$thread" openat -100 str:/proc/pressure/cpu 2
+		assert_gives 'result *' "$thread" openat -100 "str:$STATE_DIR/new" 0102 0600
+		assert_gives 'result 0' "$thread" unlink "str:$STATE_DIR/new"
+		assert_gives 'result *' "$thread" mmap 0 4096 3 0x22 -1 0
+		assert_gives 'result *' "$thread" socket 1 1 0
+		# everybody may read these, but it
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/passwd 0
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/shadow 0
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/hostname 0
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/root/.profile 0
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/home 0x10000
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/ 0x10000
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc 0x10000
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc/1/cmdline 0
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc/self/mem 2
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc/meminfo 0
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/dev/null 1
+		# a descriptor that does not open is worth nothing: O_PATH is no way around
+		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RUN_DIR/manifest" 2
+		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/idle.conf" 2
+		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/more.conf" 0101 0600
+		assert_gives 'errno EACCES' "$thread" openat -100 "str:/tmp/bourdon-made-$$" 0101 0600
+		assert_gives 'errno EACCES' "$thread" unlink str:/etc/hostname
+		assert_gives 'errno EACCES' "$thread" openat -100 str:/usr/bin 0x10000
+		# refused, for libc's sake
+		assert_gives 'errno ENOSYS' "$thread" openat2 -100 str:/etc/passwd zero:24 24
+		assert_gives 'errno ENOSYS' "$thread" clone3 zero:88 88
+	done
+	[ ! -e "/tmp/bourdon-made-$$" ]
+	# and it is none the worse for it
+	status_json | jq -e '.daemon[0].seccomp == "kill" and .daemon[0].landlock_abi > 0'
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+}
+
+@test "bourdond: killed in a capture, the database is whole and nothing is sampled any more" {
+	load --quiet-after 2s
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 60s'
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_sql 30 'SELECT state FROM capture' recording
+	assert_gives 'killed SIGSYS' "$DAEMON" execve str:/bin/sh 0 0
+	daemon_wait
+	[ "$DAEMON_STATUS" -eq 159 ]
+	sleep 3 # what --quiet-after is, and a bit
+	local before
+	before=$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[] | select(.formatted.key == 0).formatted.values[].value] | add')
+	sleep 1
+	[ "$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[] | select(.formatted.key == 0).formatted.values[].value] | add')" -eq "$before" ]
+	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
+	daemon_start
+	[ "$(sql 'SELECT state FROM capture WHERE capture_id = 1')" = interrupted ]
+}

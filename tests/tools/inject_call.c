@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * inject_call makes a running thread do one system call, as whoever has taken it over could, and says what
+ *came of it: so that the tests know what confinement the real processes are under, and not what they should
+ *be.
+ *
+ *	inject_call TID CALL [ARGUMENT...]
+ *
+ * CALL is a name that libseccomp knows, or a number. An ARGUMENT is a decimal or 0x number, "str:TEXT" for
+ *the address of that text, "zero:BYTES" for the address of so many zero bytes, or "words:A,B,..." for that of
+ * 32-bit numbers. They are put below the thread's stack. Prints "result N", "errno NAME" or "killed SIGNAL".
+ *
+ * The call is made at the next instruction that the thread has for it anyway: a `syscall` instruction is
+ * looked for in its executable mappings, so that nothing of the process is changed but registers and free
+ * stack. A thread within a system call is taken out of it, and begins it anew.
+ */
+#define _GNU_SOURCE 1
+
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/options.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifndef __x86_64__
+#error "the registers of system calls are those of x86-64"
+#endif
+
+#define ARGUMENTS_MAX 6
+#define RED_ZONE_BYTES 4096U /* free stack below the thread's own */
+#define DATA_BYTES_MAX 4096U
+#define SYSCALL_TRAP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
+
+struct call {
+	long number;
+	uint64_t arguments[ARGUMENTS_MAX];
+	bool points[ARGUMENTS_MAX]; /* into the data, by its offset */
+	unsigned char data[DATA_BYTES_MAX];
+	size_t data_bytes;
+};
+
+/* ---- the command line ---- */
+
+static bool add_data(struct call *call, int position, const void *bytes, size_t count)
+{
+	if (count > sizeof(call->data) - call->data_bytes)
+		return false;
+	call->points[position] = true;
+	call->arguments[position] = call->data_bytes;
+	if (bytes)
+		memcpy(call->data + call->data_bytes, bytes, count);
+	call->data_bytes += (count + 7) / 8 * 8;
+	return true;
+}
+
+static bool add_words(struct call *call, int position, char *text)
+{
+	uint32_t words[32];
+	size_t count = 0;
+	char *word;
+
+	while ((word = strsep(&text, ",")) && count < ARRAY_SIZE(words))
+		words[count++] = (uint32_t)strtoll(word, NULL, 0);
+	return add_data(call, position, words, count * sizeof(words[0]));
+}
+
+static bool take_argument(struct call *call, int position, char *text)
+{
+	char *end;
+
+	if (!strncmp(text, "str:", 4))
+		return add_data(call, position, text + 4, strlen(text + 4) + 1);
+	if (!strncmp(text, "zero:", 5))
+		return add_data(call, position, NULL, strtoul(text + 5, NULL, 0));
+	if (!strncmp(text, "words:", 6))
+		return add_words(call, position, text + 6);
+	call->arguments[position] = (uint64_t)strtoll(text, &end, 0);
+	return *text && !*end;
+}
+
+static bool take_call(struct call *call, int count, char **words)
+{
+	char *end;
+
+	call->number = strtol(words[0], &end, 0);
+	if (*end)
+		call->number = seccomp_syscall_resolve_name(words[0]);
+	if (call->number < 0 || count - 1 > ARGUMENTS_MAX)
+		return false;
+	for (int i = 1; i < count; i++)
+		if (!take_argument(call, i - 1, words[i]))
+			return false;
+	return true;
+}
+
+/* ---- the thread ---- */
+
+/* The address of a `syscall` instruction (0f 05) in the process; 0: none. */
+static uint64_t find_instruction(pid_t tid)
+{
+	unsigned char text[65536];
+	_cleanup_file_ FILE *maps = NULL;
+	uint64_t begins, ends;
+	char path[64], uses[8], line[512];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tid);
+	maps = fopen(path, "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &begins, &ends, uses) != 3 || uses[2] != 'x')
+			continue;
+		for (uint64_t at = begins; at < ends; at += sizeof(text) - 1) {
+			size_t bytes = ends - at < sizeof(text) ? ends - at : sizeof(text);
+			struct iovec here = { text, bytes }, there = { (void *)at, bytes };
+			ssize_t got = process_vm_readv(tid, &here, 1, &there, 1, 0);
+
+			for (ssize_t i = 0; i + 1 < got; i++)
+				if (text[i] == 0x0f && text[i + 1] == 0x05)
+					return at + (uint64_t)i;
+		}
+	}
+	return 0;
+}
+
+static int await_stop(pid_t tid, int *ret_status)
+{
+	return waitpid(tid, ret_status, __WALL) == tid ? 0 : -errno;
+}
+
+static bool get_registers(pid_t tid, struct user_regs_struct *registers)
+{
+	struct iovec all = { registers, sizeof(*registers) };
+
+	return !ptrace(PTRACE_GETREGSET, tid, NT_PRSTATUS, &all);
+}
+
+static bool set_registers(pid_t tid, const struct user_regs_struct *registers)
+{
+	struct iovec all = { (void *)registers, sizeof(*registers) };
+
+	return !ptrace(PTRACE_SETREGSET, tid, NT_PRSTATUS, &all);
+}
+
+static bool put_data(pid_t tid, const struct call *call, uint64_t at)
+{
+	struct iovec here = { (void *)call->data, sizeof(call->data) },
+		     there = { (void *)at, sizeof(call->data) };
+
+	return process_vm_writev(tid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(call->data);
+}
+
+static void prepare(struct user_regs_struct *registers, const struct call *call, uint64_t instruction,
+		    uint64_t data)
+{
+	uint64_t arguments[ARGUMENTS_MAX];
+
+	for (int i = 0; i < ARGUMENTS_MAX; i++)
+		arguments[i] = call->arguments[i] + (call->points[i] ? data : 0);
+	registers->rip = instruction;
+	registers->rax = (uint64_t)call->number;
+	registers->orig_rax = (uint64_t)-1; /* nothing is restarted */
+	registers->rdi = arguments[0];
+	registers->rsi = arguments[1];
+	registers->rdx = arguments[2];
+	registers->r10 = arguments[3];
+	registers->r8 = arguments[4];
+	registers->r9 = arguments[5];
+}
+
+/* Goes on until the thread stops at the next entry to a system call, or exit from it, or ends. */
+static int step(pid_t tid, int *ret_status)
+{
+	long signal = 0;
+
+	for (;;) {
+		int result;
+
+		if (ptrace(PTRACE_SYSCALL, tid, 0, signal))
+			return -errno;
+		result = await_stop(tid, ret_status);
+		if (result < 0 || !WIFSTOPPED(*ret_status) || WSTOPSIG(*ret_status) == SYSCALL_TRAP)
+			return result;
+		signal = *ret_status >> 16 ? 0 : WSTOPSIG(*ret_status);
+	}
+}
+
+static int report_end(int status)
+{
+	if (!WIFSIGNALED(status)) {
+		printf("ended, status %d\n", WEXITSTATUS(status));
+		return EXIT_FAILED;
+	}
+	printf("killed SIG%s\n", sigabbrev_np(WTERMSIG(status)));
+	return EXIT_DONE;
+}
+
+/*
+ * What the thread was in the middle of begins anew. The kernel sees to that on the way out of a signal, by
+ * these numbers, which no program ever sees (include/linux/errno.h); here it comes out of another call.
+ */
+static void begin_anew(struct user_regs_struct *registers)
+{
+	static const long restarts[] = { -512, -513, -514, -516 };
+
+	if ((long)registers->orig_rax < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(restarts); i++)
+		if ((long)registers->rax == restarts[i]) {
+			registers->rax = registers->orig_rax;
+			registers->rip -= 2;
+			return;
+		}
+}
+
+/* Between the two stops the thread is in the kernel. Restores what it was doing, if it lives. */
+static int run(pid_t tid, const struct call *call, uint64_t instruction)
+{
+	struct user_regs_struct before, registers;
+	uint64_t data;
+	long result;
+	int status;
+
+	if (!get_registers(tid, &before))
+		return -errno;
+	registers = before;
+	data = (before.rsp - RED_ZONE_BYTES - sizeof(call->data)) & ~15UL;
+	if (!put_data(tid, call, data))
+		return -errno;
+	prepare(&registers, call, instruction, data);
+	if (!set_registers(tid, &registers))
+		return -errno;
+	begin_anew(&before);
+	for (int stops = 0; stops < 2; stops++) {
+		if (step(tid, &status) < 0)
+			return -errno;
+		if (!WIFSTOPPED(status))
+			return report_end(status);
+	}
+	if (!get_registers(tid, &registers) || !set_registers(tid, &before))
+		return -errno;
+	/* who is killed for a call comes out of it first, with its number for a result */
+	if (step(tid, &status) < 0)
+		return -errno;
+	if (!WIFSTOPPED(status))
+		return report_end(status);
+	result = (long)registers.rax;
+	if (result < 0 && result > -4096)
+		printf("errno %s\n", strerrorname_np((int)-result) ? strerrorname_np((int)-result) : "?");
+	else
+		printf("result %ld\n", result);
+	return 0;
+}
+
+static int inject(pid_t tid, const struct call *call)
+{
+	uint64_t instruction;
+	int status, result;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) || ptrace(PTRACE_INTERRUPT, tid, 0, 0))
+		return -errno;
+	result = await_stop(tid, &status);
+	if (result < 0)
+		return result;
+	instruction = find_instruction(tid);
+	result = instruction ? run(tid, call, instruction) : -ENOEXEC;
+	ptrace(PTRACE_DETACH, tid, 0, 0);
+	return result;
+}
+
+int main(int count, char **words)
+{
+	const struct command_spec command = {
+		"inject_call",
+		"TID CALL [ARGUMENT...]",
+		"Makes a running thread do one system call, and says what came of it.",
+		"inject_call 4711 openat -100 str:/etc/passwd 0",
+		NULL,
+		0
+	};
+	struct call call = { 0 };
+	unsigned long long tid;
+	int status;
+
+	log_init(command.program);
+	if (count < 3 || options_number(words[1], 2, INT32_MAX, &tid) ||
+	    !take_call(&call, count - 2, words + 2)) {
+		log_error("usage: %s %s", command.program, command.usage);
+		return EXIT_USAGE;
+	}
+	status = inject((pid_t)tid, &call);
+	if (status < 0)
+		log_error("thread %llu: %s", tid, strerror(-status));
+	return status < 0 ? EXIT_FAILED : EXIT_DONE;
+}
