@@ -252,6 +252,8 @@ static int run(struct observer *observer, const char *pin_dir, const char *run_d
 {
 	int result = pinned_open(&observer->pinned, pin_dir, run_dir);
 
+	if (!result)
+		result = pinned_map(&observer->pinned);
 	if (result < 0)
 		return result;
 	observer->called_ns = mmap(NULL, sizeof(*observer->called_ns), PROT_READ | PROT_WRITE,

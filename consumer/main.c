@@ -34,6 +34,22 @@ static struct configuration *read_configuration(const struct settings *where)
 	return configuration;
 }
 
+/* And locks what there is in memory around the rings, which nobody need lock. */
+static int open_pins(const struct settings *where, struct pinned *ret_pinned)
+{
+	int result = pinned_open(ret_pinned, where->pin_dir, where->run_dir);
+
+	if (result < 0)
+		return result;
+	privilege_lock_present();
+	result = pinned_map(ret_pinned);
+	if (result < 0)
+		pinned_close(ret_pinned);
+	else
+		privilege_lock_future();
+	return result;
+}
+
 /* Takes the configuration over. */
 static int run(const struct settings *where, struct configuration *configuration)
 {
@@ -52,14 +68,12 @@ static int run(const struct settings *where, struct configuration *configuration
 	struct pinned pinned;
 	int status = EXIT_FAILED;
 
-	if (spawner_start(&store_settings.spawner_socket) ||
-	    pinned_open(&pinned, where->pin_dir, where->run_dir)) {
+	if (spawner_start(&store_settings.spawner_socket) || open_pins(where, &pinned)) {
 		configuration_free(configuration);
 		return EXIT_FAILED;
 	}
 	store_settings.pinned = daemon_settings.pinned = &pinned;
 	privilege_raise_descriptors();
-	privilege_lock_memory();
 	heap_start();
 	log_never_wait();
 	if (!daemon_open(&daemon, &daemon_settings, configuration) && !privilege_drop_all() &&

@@ -75,6 +75,23 @@ static int map_shared(struct pinned *pinned)
 	return 0;
 }
 
+static int check_abi(const struct pinned *pinned, const char *pin_dir)
+{
+	struct control control;
+	__u32 zero = 0;
+	int result = bpf_map_lookup_elem(pinned->map_fds[PIN_CONTROL], &zero, &control);
+
+	if (result < 0) {
+		log_error("cannot read the pin %s/control: %s", pin_dir, strerror(-result));
+		return result;
+	}
+	if (control.abi == BOURDON_ABI)
+		return 0;
+	log_error("the pins in %s speak ABI %u, this binary ABI %u: load again", pin_dir, control.abi,
+		  BOURDON_ABI);
+	return -EPROTO;
+}
+
 static int read_policy(struct pinned *pinned)
 {
 	__u32 zero = 0;
@@ -162,18 +179,10 @@ int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_
 		result = read_run_files(&pinned, run_dir);
 	for (size_t i = 0; i < PIN_MAPS && !result; i++)
 		result = open_map(&pinned, (enum pin_map)i, pin_dir);
-	if (!result) {
-		result = map_shared(&pinned);
-		if (result < 0)
-			log_error("cannot map the rings: %s", strerror(-result));
-	}
+	if (!result)
+		result = check_abi(&pinned, pin_dir);
 	if (!result)
 		result = read_policy(&pinned);
-	if (!result && pinned.control->abi != BOURDON_ABI) {
-		log_error("the pins in %s speak ABI %u, this binary ABI %u: load again", pin_dir,
-			  pinned.control->abi, BOURDON_ABI);
-		result = -EPROTO;
-	}
 	if (result < 0)
 		pinned_close(&pinned);
 	else
@@ -181,6 +190,14 @@ int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_
 	return result;
 }
 
+int pinned_map(struct pinned *pinned)
+{
+	int result = map_shared(pinned);
+
+	if (result < 0)
+		log_error("cannot map the rings: %s", strerror(-result));
+	return result;
+}
 void pinned_close(struct pinned *pinned)
 {
 	if (pinned->control)

@@ -29,6 +29,9 @@ struct pinned {
  * built for. Logs the one thing that is wrong. 0 or -errno; nothing stays open on failure.
  */
 int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_dir);
+
+/* Maps `control` and the rings. Logs what failed; 0 or -errno, and pinned_close() takes all of it away. */
+int pinned_map(struct pinned *pinned);
 void pinned_close(struct pinned *pinned);
 
 /* Opens an iterator for one walk: read(2) runs it to its end. Returns the descriptor or -errno. */

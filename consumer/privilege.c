@@ -13,7 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Enough for all that the consumer ever maps: with less, a later mapping would fail for its size. */
+/* Enough for all that the consumer ever maps but rings: with less, a later mapping would fail for its size.
+ */
 #define LOCKED_BYTES_ENOUGH (128UL << 20)
 #define STACK_BYTES_NEEDED (512UL << 10)
 
@@ -67,26 +68,30 @@ static void grow_stack(void)
 		space[i] = 0;
 }
 
-bool privilege_lock_memory(void)
+void privilege_lock_present(void)
 {
 	struct rlimit limit;
-	int flags = MCL_CURRENT | MCL_ONFAULT;
 
 	if (!getrlimit(RLIMIT_MEMLOCK, &limit)) {
 		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur < LOCKED_BYTES_ENOUGH)
-			log_info("only what is mapped now stays locked: RLIMIT_MEMLOCK is below %lu MiB",
-				 LOCKED_BYTES_ENOUGH >> 20);
-		else
-			flags |= MCL_FUTURE;
+		setrlimit(RLIMIT_MEMLOCK, &limit);
 	}
 	grow_stack();
-	if (!mlockall(flags))
-		return true;
-	log_warning("memory is not locked, so that a host that thrashes may stop the recorder: %s; set "
-		    "LimitMEMLOCK=%luM",
-		    strerror(errno), LOCKED_BYTES_ENOUGH >> 20);
-	return false;
+	if (mlockall(MCL_CURRENT | MCL_ONFAULT))
+		log_warning("memory is not locked, so that a host that thrashes may stop the recorder: %s; "
+			    "set LimitMEMLOCK=%luM",
+			    strerror(errno), LOCKED_BYTES_ENOUGH >> 20);
+}
+
+void privilege_lock_future(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur < LOCKED_BYTES_ENOUGH)
+		log_info("only what is mapped now stays locked: RLIMIT_MEMLOCK is below %lu MiB",
+			 LOCKED_BYTES_ENOUGH >> 20);
+	else if (mlockall(MCL_FUTURE | MCL_ONFAULT)) /* leaves as it is what is locked already */
+		log_warning("only what is mapped now stays locked: %s", strerror(errno));
 }
 
 int privilege_drop_all(void)

@@ -10,7 +10,7 @@
 
 /*
  * Becomes the user and the group, with CAP_DAC_READ_SEARCH (/sys/fs/bpf is 0700 on hosts with systemd) and,
- * where root started us, CAP_IPC_LOCK until privilege_lock_memory(). A process that is not root keeps what
+ * where root started us, CAP_IPC_LOCK until privilege_lock_future(). A process that is not root keeps what
  * it was given. Logs what failed; 0 or -errno.
  */
 int privilege_become(const char *user, const char *group);
@@ -19,10 +19,13 @@ int privilege_become(const char *user, const char *group);
 void privilege_raise_descriptors(void);
 
 /*
- * Keeps what is mapped from being paged out, so that the recorder works while the host thrashes. Where
- * RLIMIT_MEMLOCK allows, what is mapped later, too. False, with a warning logged, where it may not.
+ * Keep what is mapped, and what is mapped later, from being paged out, so that the recorder works while the
+ * host thrashes; as far as RLIMIT_MEMLOCK allows, which is logged where it does not. The rings are mapped in
+ * between: they are the kernel's own memory and never paged out, and a host with many CPUs has more of them
+ * than anybody may lock (mm/mlock.c counts them all the same).
  */
-bool privilege_lock_memory(void);
+void privilege_lock_present(void);
+void privilege_lock_future(void);
 
 /* Gives up every capability, for good (no_new_privs). Logs what failed; 0 or -errno. */
 int privilege_drop_all(void);

@@ -55,9 +55,11 @@ rule() {
 	printf '%s\n' "[rule $name]" "$@" > "$RULES_DIR/$name.conf"
 }
 
-# daemon_start [OPTION...]: starts bourdond and awaits that it is ready. Its log is in $WORK/daemon.log, too.
+# daemon_start [OPTION...]: starts bourdond and awaits that it is ready. Its log is in $WORK/daemon.log, too. DAEMON_BY=
+# COMMAND...: which then starts it, and which execs.
 daemon_start() {
-	exec {DAEMON_LOG}< <(exec "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" \
+	# shellcheck disable=SC2086
+	exec {DAEMON_LOG}< <(exec ${DAEMON_BY-} "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" \
 		--state-dir "$STATE_DIR" --rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" \
 		--grant-socket "$GRANT_SOCKET" --user "$TEST_USER" --group "$TEST_GROUP" "$@" 2>&1)
 	DAEMON=$!

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What only a machine of one's own can be put through: CPUs that come and go, and the kernel's settings.
+# What only a machine of one's own can be put through: CPUs that come and go, the kernel's settings, limits that are raised.
 
 source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
 
@@ -74,6 +74,22 @@ check() {
 	# two processes: the one that is there, and the one of CPU 1
 	[ "$(sql 'SELECT count(DISTINCT tgid) FROM sample JOIN process USING(process_id)')" -eq 2 ]
 	[ "$(sql 'SELECT sum(samples) FROM sample JOIN process USING(process_id) WHERE kind = "on-cpu" GROUP BY tgid ORDER BY min(second) LIMIT 1')" -gt 50 ]
+}
+
+@test "rings that are larger than what may be locked: all else is locked" {
+	load --ring-size 128MiB
+	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system' 'history = 2s' 'capture = 2s'
+	# as its unit starts it: another user's process with a limit
+	DAEMON_BY="prlimit --memlock=$((128 << 20)) setpriv --reuid $TEST_USER --regid $TEST_GROUP --clear-groups
+		--bounding-set=-all,+dac_read_search --inh-caps=-all,+dac_read_search --ambient-caps=-all,+dac_read_search"
+	daemon_start
+	run grep locked "$WORK/daemon.log"
+	[ "$status" -eq 1 ]
+	# what is mapped while it runs, too: the stacks of its threads came after
+	[ "$(awk '/^VmLck/ { print $2 }' "/proc/$DAEMON/status")" -gt $((10 << 10)) ]
+	[ "$(awk '/^VmLck/ { print $2 }' "/proc/$DAEMON/status")" -lt $((128 << 10)) ]
+	start cpu_hog --threads 4
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 }
 
 @test "a quota that throttles its cgroup is the cause" {
