@@ -212,7 +212,7 @@ $(B)/object/%.o: %.c
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
-$(call objects,consumer/main.c $(CONSUMER) $(UNIT)): | $(POLICIES)
+$(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant_main.c $(UNIT)): | $(POLICIES)
 $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
 $(B)/object/common/schema.o: common/schema.sql
 
@@ -222,7 +222,7 @@ $(B)/bourdon-load: $(call objects,loader/main.c $(LOADER) $(COMMON))
 	$(link)
 # Privileged, and started by what others send: no more is linked into it than it uses.
 GRANT := $(wildcard loader/grant*.c) loader/process_text.c common/grant.c common/grant_counters.c common/cgroup.c \
-	common/files.c common/pass_fd.c common/pins.c common/psi.c
+	common/files.c common/pass_fd.c common/pins.c common/psi.c common/seccomp.c
 $(B)/bourdon-grant: LIBS = -lcap-ng
 $(B)/bourdon-grant: $(call objects,$(GRANT)) $(BASICS)
 	$(link)

@@ -6,10 +6,10 @@
 #include "common/cleanup.h"
 #include "common/files.h"
 #include "common/kernel_version.h"
+#include "common/landlock.h"
 #include "common/options.h"
 
 #include <limits.h>
-#include <linux/landlock.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -18,7 +18,6 @@ int machine_open(struct machine *ret_machine)
 {
 	struct machine machine = { 0 };
 	struct utsname name;
-	long abi;
 
 	if (uname(&name))
 		return -errno;
@@ -27,8 +26,7 @@ int machine_open(struct machine *ret_machine)
 		return -errno;
 	snprintf(machine.release, sizeof(machine.release), "%s", name.release);
 	snprintf(machine.version, sizeof(machine.version), "%s", name.version);
-	abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	machine.landlock_abi = abi > 0 ? (int)abi : 0;
+	machine.landlock_abi = landlock_abi();
 	*ret_machine = machine;
 	return 0;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/privilege.h"
 
+#include "common/cleanup.h"
 #include "common/files.h"
 #include "common/log.h"
 
 #include <cap-ng.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -94,6 +96,19 @@ void privilege_lock_future(void)
 		log_warning("only what is mapped now stays locked: %s", strerror(errno));
 }
 
+/* A process that has become another user does not own its files in /proc until it may be looked into. */
+void privilege_offer_to_die(void)
+{
+	static const char most[] = "1000";
+	_cleanup_close_ int fd = -EBADF;
+
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, most, strlen(most)) < 0)
+		log_warning("a host that is short of memory may end bourdond before its children: %s",
+			    strerror(errno));
+}
+
 int privilege_drop_all(void)
 {
 	capng_clear(CAPNG_SELECT_ALL);
@@ -104,6 +119,12 @@ int privilege_drop_all(void)
 	}
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
 		log_error("cannot set no_new_privs: %s", strerror(errno));
+		return -EPERM;
+	}
+	/* another process of this user may not look into it, and no core has what it knows of other processes
+	 */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) {
+		log_error("cannot keep others from its memory: %s", strerror(errno));
 		return -EPERM;
 	}
 	if (!geteuid() || !getuid()) {

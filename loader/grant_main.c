@@ -9,15 +9,22 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
+#include "common/seccomp.h"
 #include "loader/grant.h"
+#include "policy/bourdon-grant.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define LIFETIME_SECONDS 10
+#define MEMORY_BYTES_MAX (64UL << 20)
+#define DESCRIPTORS_MAX 32
+#define CPU_SECONDS_MAX 5
 #define REQUEST_PATIENCE_NS (2 * CLOCK_SECOND_NS)
 #define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
 
@@ -93,6 +100,32 @@ static int read_settings(int count, char **words, struct grant_settings *setting
 	return OPTIONS_RUN;
 }
 
+/*
+ * Whoever reaches it by a crafted request finds little: of memory, descriptors and CPU time no more than one
+ * request takes, and of system calls what policy/bourdon-grant.seccomp names. The accounts are known by now:
+ * the C library may have loaded a module for them.
+ */
+static int confine(void)
+{
+	static const struct {
+		unsigned int what;
+		rlim_t most;
+	} limits[] = { { RLIMIT_CORE, 0 },
+		       { RLIMIT_AS, MEMORY_BYTES_MAX },
+		       { RLIMIT_NOFILE, DESCRIPTORS_MAX },
+		       { RLIMIT_CPU, CPU_SECONDS_MAX } };
+	int result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits) && !result; i++)
+		if (setrlimit(limits[i].what, &(struct rlimit){ limits[i].most, limits[i].most }))
+			result = -errno;
+	if (!result)
+		result = seccomp_install(bourdon_grant_filter, BOURDON_GRANT_FILTER_LENGTH, false);
+	if (result < 0)
+		log_error("cannot confine itself: %s", strerror(-result));
+	return result;
+}
+
 int main(int count, char **words)
 {
 	struct grant_settings settings = { .pin_dir = PIN_DIRECTORY_DEFAULT,
@@ -109,5 +142,5 @@ int main(int count, char **words)
 		log_error("no connection: it is started by a socket, one process for each connection");
 		return EXIT_USAGE;
 	}
-	return grant_serve(connection, &settings);
+	return confine() ? EXIT_FAILED : grant_serve(connection, &settings);
 }

@@ -7,14 +7,17 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
+#include "common/seccomp.h"
 #include "common/units.h"
 #include "loader/load.h"
 #include "loader/policy_file.h"
 #include "loader/preflight.h"
 #include "loader/unload.h"
+#include "policy/bourdon-load.h"
 
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #define HZ_MAX 1000
 #define HZ_DEFAULT 47U
@@ -108,15 +111,32 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 	return EXIT_DONE;
 }
 
-static int load(const struct arguments *arguments, struct load_settings *settings)
+/* Before the filter: for the names of accounts the C library may load a module, which may do anything. */
+static int take_policy_and_accounts(const struct arguments *arguments, struct load_settings *settings)
 {
-	int status;
-
-	if (account_group(arguments->group, &settings->gid)) {
+	if (!arguments->check && account_group(arguments->group, &settings->gid)) {
 		log_error("--group %s: no such group; make it, or name another", arguments->group);
 		return EXIT_FAILED;
 	}
-	status = preflight_pass(settings->pin_dir, &settings->mounted_bpffs);
+	return take_policy(arguments, &settings->programs);
+}
+
+static int confine(void)
+{
+	int result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+
+	if (!result)
+		result = seccomp_install(bourdon_load_filter, BOURDON_LOAD_FILTER_LENGTH, false);
+	if (!result)
+		return EXIT_DONE;
+	log_error("cannot install the system-call filter: %s", strerror(-result));
+	return EXIT_FAILED;
+}
+
+static int load(struct load_settings *settings)
+{
+	int status = preflight_pass(settings->pin_dir, &settings->mounted_bpffs);
+
 	return status == EXIT_DONE ? load_run(settings) : status;
 }
 
@@ -183,16 +203,17 @@ int main(int count, char **words)
 	if (status != OPTIONS_RUN)
 		return status;
 	status = take_settings(&arguments, &settings);
+	if (status == EXIT_DONE && !arguments.unload && !arguments.status)
+		status = take_policy_and_accounts(&arguments, &settings);
+	if (status == EXIT_DONE)
+		status = confine();
 	if (status != EXIT_DONE)
 		return status;
 	if (arguments.unload)
 		return unload_run(settings.pin_dir, settings.run_dir);
 	if (arguments.status)
 		return load_status_run(settings.pin_dir, settings.run_dir);
-	status = take_policy(&arguments, &settings.programs);
-	if (status != EXIT_DONE)
-		return status;
 	if (arguments.check)
 		return preflight_report(settings.pin_dir, settings.programs.hz, arguments.json);
-	return load(&arguments, &settings);
+	return load(&settings);
 }

@@ -9,7 +9,7 @@
  *	allow NAME...			whatever the arguments
  *	allow NAME if CONDITION [and CONDITION]...
  *					several lines for one call are alternatives
- *	errno ENOSYS NAME...		refused with that error rather than killed
+ *	errno ENOSYS NAME...		refused with that error rather than killed; with "if" as above
  *
  *	CONDITION			argN == CONST, argN != CONST, argN & CONST == CONST; N is 0 to 5
  *	CONST				a decimal or 0x number, a name from constants[], or those joined by |
@@ -29,6 +29,7 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
@@ -39,6 +40,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -56,19 +59,27 @@ static const struct constant {
 	uint64_t value;
 } constants[] = {
 #define CONSTANT(name) { #name, (uint64_t)(name) }
-	CONSTANT(EACCES), CONSTANT(ENOENT), CONSTANT(ENOSYS), CONSTANT(EPERM),
+	CONSTANT(EACCES), CONSTANT(ENOENT), CONSTANT(ENOSYS), CONSTANT(ENOTTY), CONSTANT(EPERM),
 	CONSTANT(AF_UNIX), CONSTANT(SOCK_CLOEXEC), CONSTANT(SOCK_DGRAM), CONSTANT(SOCK_NONBLOCK),
 	CONSTANT(SOCK_SEQPACKET), CONSTANT(SOCK_STREAM),
 	CONSTANT(PROT_EXEC), CONSTANT(PROT_READ), CONSTANT(PROT_WRITE),
-	CONSTANT(BPF_MAP_DELETE_BATCH), CONSTANT(BPF_MAP_DELETE_ELEM), CONSTANT(BPF_MAP_GET_NEXT_KEY),
-	CONSTANT(BPF_MAP_LOOKUP_AND_DELETE_BATCH), CONSTANT(BPF_MAP_LOOKUP_BATCH),
-	CONSTANT(BPF_MAP_LOOKUP_ELEM), CONSTANT(BPF_MAP_UPDATE_BATCH), CONSTANT(BPF_MAP_UPDATE_ELEM),
-	CONSTANT(BPF_OBJ_GET_INFO_BY_FD),
+	CONSTANT(BPF_BTF_GET_FD_BY_ID), CONSTANT(BPF_BTF_GET_NEXT_ID), CONSTANT(BPF_BTF_LOAD),
+	CONSTANT(BPF_ITER_CREATE), CONSTANT(BPF_LINK_CREATE), CONSTANT(BPF_MAP_CREATE),
+	CONSTANT(BPF_MAP_DELETE_BATCH), CONSTANT(BPF_MAP_DELETE_ELEM), CONSTANT(BPF_MAP_FREEZE),
+	CONSTANT(BPF_MAP_GET_NEXT_KEY), CONSTANT(BPF_MAP_LOOKUP_AND_DELETE_BATCH),
+	CONSTANT(BPF_MAP_LOOKUP_BATCH), CONSTANT(BPF_MAP_LOOKUP_ELEM), CONSTANT(BPF_MAP_UPDATE_BATCH),
+	CONSTANT(BPF_MAP_UPDATE_ELEM), CONSTANT(BPF_OBJ_GET), CONSTANT(BPF_OBJ_GET_INFO_BY_FD),
+	CONSTANT(BPF_OBJ_PIN), CONSTANT(BPF_PROG_BIND_MAP), CONSTANT(BPF_PROG_LOAD),
+	CONSTANT(BPF_RAW_TRACEPOINT_OPEN),
+	CONSTANT(PERF_EVENT_IOC_DISABLE), CONSTANT(PERF_EVENT_IOC_ENABLE), CONSTANT(PERF_EVENT_IOC_SET_BPF),
+	CONSTANT(TCGETS), CONSTANT(LOCK_EX), CONSTANT(LOCK_NB), CONSTANT(SIGKILL),
 	CONSTANT(F_DUPFD_CLOEXEC), CONSTANT(F_GETFD), CONSTANT(F_GETFL), CONSTANT(F_GETLK), CONSTANT(F_SETFD),
 	CONSTANT(F_SETFL), CONSTANT(F_SETLK),
 	CONSTANT(CLONE_CHILD_CLEARTID), CONSTANT(CLONE_CHILD_SETTID),
 	CONSTANT(PRIO_PROCESS), CONSTANT(SIGABRT), CONSTANT(SIGCHLD),
-	CONSTANT(PR_SET_NO_NEW_PRIVS), CONSTANT(SECCOMP_SET_MODE_FILTER),
+	CONSTANT(PR_CAP_AMBIENT), CONSTANT(PR_CAP_AMBIENT_IS_SET), CONSTANT(PR_CAPBSET_READ), CONSTANT(PR_GET_NO_NEW_PRIVS),
+	CONSTANT(PR_GET_SECUREBITS), CONSTANT(PR_SET_NAME), CONSTANT(PR_SET_NO_NEW_PRIVS),
+	CONSTANT(PR_SET_PDEATHSIG), CONSTANT(SECCOMP_SET_MODE_FILTER),
 #undef CONSTANT
 };
 /* clang-format on */
@@ -274,9 +285,10 @@ static int add_rules(struct policy *policy, const struct rule *rule, char **word
 	return error;
 }
 
-static int parse_allow(struct policy *policy, char **words, size_t count)
+/* NAME..., or NAME if CONDITION... */
+static int parse_calls(struct policy *policy, uint32_t action, char **words, size_t count)
 {
-	struct rule rule = { .action = SCMP_ACT_ALLOW };
+	struct rule rule = { .action = action };
 	size_t names = 0;
 
 	while (names < count && strcmp(words[names], "if"))
@@ -294,15 +306,14 @@ static int parse_allow(struct policy *policy, char **words, size_t count)
 
 static int parse_errno(struct policy *policy, char **words, size_t count)
 {
-	struct rule rule = { .action = SCMP_ACT_ALLOW };
 	uint64_t number;
 
 	if (!count || words[0][0] != 'E' || !find_constant(words[0], &number)) {
-		mistake(policy, "'errno' takes the name of an error: ENOSYS, ENOENT, EPERM or EACCES");
+		mistake(policy,
+			"'errno' takes the name of an error: ENOSYS, ENOENT, ENOTTY, EPERM or EACCES");
 		return 0;
 	}
-	rule.action = SCMP_ACT_ERRNO((uint32_t)number);
-	return add_rules(policy, &rule, words + 1, count - 1);
+	return parse_calls(policy, SCMP_ACT_ERRNO((uint32_t)number), words + 1, count - 1);
 }
 
 /* 0, or -ENOMEM; mistakes are counted, not returned. */
@@ -324,7 +335,7 @@ static int parse_line(struct policy *policy, char *line)
 	if (!count)
 		return 0;
 	if (!strcmp(words[0], "allow"))
-		return parse_allow(policy, words + 1, count - 1);
+		return parse_calls(policy, SCMP_ACT_ALLOW, words + 1, count - 1);
 	if (!strcmp(words[0], "errno"))
 		return parse_errno(policy, words + 1, count - 1);
 	if (strcmp(words[0], "group"))

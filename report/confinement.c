@@ -3,7 +3,6 @@
 
 #include "common/cleanup.h"
 #include "common/files.h"
-#include "common/landlock.h"
 #include "common/options.h"
 #include "common/schema.h"
 
@@ -164,21 +163,6 @@ static void judge_family(const struct machine *machine, pid_t pid, int depth, st
 			judge_family(machine, (pid_t)child, depth - 1, judgement);
 }
 
-/* No file of /proc says whether a process has a domain. */
-static void check_landlock(struct findings *findings)
-{
-	int version = landlock_abi();
-
-	if (version)
-		findings_ok(findings, "landlock",
-			    "version %d of this kernel; 'bourdon status' says what is in force", version);
-	else
-		findings_add(
-			findings, VERDICT_WARNING, "landlock",
-			"add landlock to lsm= on the kernel's command line",
-			"none in this kernel: file permissions alone say which files the daemon may open");
-}
-
 void confinement_check(const struct machine *machine, const char *state_dir, struct findings *findings)
 {
 	pid_t pid = confinement_find_daemon(machine, state_dir);
@@ -202,7 +186,6 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 		findings_ok(findings, "confinement",
 			    "%u threads of %u processes: uid %u, no capability, no new privileges, seccomp",
 			    judgement.threads, judgement.processes, judgement.uid);
-	check_landlock(findings);
 	if (judgement.locked_kib)
 		findings_ok(findings, "locked memory", "%lu KiB", judgement.locked_kib);
 	else

@@ -53,6 +53,7 @@ static void __attribute__((noreturn)) run(int control)
 		_exit(EXIT_FAILED);
 	sigaction(SIGCHLD, &reap, NULL);
 	setpriority(PRIO_PROCESS, 0, NICE_SOON);
+	privilege_offer_to_die();
 	if (privilege_drop_all())
 		_exit(EXIT_FAILED);
 	result = landlock_confine(NULL, 0);

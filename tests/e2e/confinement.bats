@@ -12,6 +12,8 @@ setup() {
 }
 
 teardown() {
+	# it holds the daemon's log open
+	[ -z "${SYMBOLIZER-}" ] || kill -KILL "$SYMBOLIZER" 2>/dev/null || true
 	bourdon_teardown
 	rm -f "/tmp/bourdon-made-$$"
 }
@@ -185,4 +187,80 @@ forbidden_calls() {
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 	daemon_start
 	[ "$(sql 'SELECT state FROM capture WHERE capture_id = 1')" = interrupted ]
+}
+
+# spawner: of the daemon; its one child.
+spawner() {
+	pgrep -P "$DAEMON"
+}
+
+@test "the spawner: it may fork a symbolizer, and dies of anything else" {
+	load
+	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
+	local call turn=0 pid
+	while read -r call; do
+		daemon_start
+		pid=$(spawner)
+		# shellcheck disable=SC2086
+		assert_gives 'killed SIGSYS' "$pid" $call
+		turn=$((turn + 1))
+		daemon_stop TERM
+		[ "$DAEMON_STATUS" -eq 0 ] # which does not mind
+	done < <(
+		forbidden_calls
+		printf '%s\n' 'socket 1 1 0' 'bpf 1 zero:128 128' 'connect 3 zero:16 16' 'unlink str:/tmp/x' \
+			"prlimit64 1 0 zero:16 0" 'socketpair 2 1 0 zero:8' 'setpriority 0 1 -20'
+	)
+	[ "$turn" -gt 55 ]
+}
+
+@test "the spawner opens nothing, holds nothing, and may die first" {
+	load
+	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
+	daemon_start
+	local pid
+	pid=$(spawner)
+	assert_gives 'result 0' "$pid" sysinfo zero:128
+	assert_gives 'errno ENOENT' "$pid" openat -100 str:/usr/bin/env 0
+	assert_gives 'errno ENOENT' "$pid" openat -100 "str:$DB" 2
+	assert_gives 'errno EBADF' "$pid" close 17
+	[ "$(cat "/proc/$pid/oom_score_adj")" = 1000 ]
+	[ "$(cat "/proc/$DAEMON/oom_score_adj")" != 1000 ]
+	# its socket, and the three standard ones
+	[ "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" -eq 4 ]
+	[ "$(find "/proc/$pid/fd" -mindepth 1 -lname 'socket:*' | wc -l)" -ge 1 ]
+	# another process of its user gets no hold of it, nor of the daemon
+	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/inject_call" "$pid" getpid
+	[[ $output == *'Operation not permitted'* ]]
+	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/inject_call" "$DAEMON" getpid
+	[[ $output == *'Operation not permitted'* ]]
+}
+
+# symbolizer_stopped: a symbolizer at work, stopped: CPUs that have no time to spare keep it alive until it is found.
+symbolizer_stopped() {
+	local deadline=$((SECONDS + 30 * PATIENCE))
+	until SYMBOLIZER=$(pgrep -P "$(spawner)"); do
+		((SECONDS < deadline)) || return 1
+	done
+	SYMBOLIZER=${SYMBOLIZER%%$'\n'*}
+	kill -STOP "$SYMBOLIZER"
+}
+
+@test "a symbolizer at work: no call of its own, and the capture is whole without it" {
+	load
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 1h'
+	daemon_start
+	start cpu_hog --threads $((4 * $(nproc)))
+	local call
+	for call in 'socketpair 1 1 0 zero:8' 'clone 17 0 0 0 0' 'mprotect 0 4096 1'; do
+		symbolizer_stopped
+		assert_no_privilege "$(spawner)"
+		assert_gives 'errno ENOENT' "$SYMBOLIZER" openat -100 str:/usr/bin/env 0
+		# shellcheck disable=SC2086
+		assert_gives 'killed SIGSYS' "$SYMBOLIZER" $call
+		await_log 60 'captured [0-9]+ stacks|the symbolizer ended over'
+		[[ $LOG_LINE == *ended* ]] || break
+	done
+	[[ $LOG_LINE == *captured* ]] || await_log 60 'captured [0-9]+ stacks'
+	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 }

@@ -42,8 +42,9 @@
 #endif
 
 #define ARGUMENTS_MAX 6
-#define RED_ZONE_BYTES 4096U /* free stack below the thread's own */
-#define DATA_BYTES_MAX 4096U
+/* Free stack below what the thread uses, which the kernel does not grow for another process. */
+#define RED_ZONE_BYTES 256U
+#define DATA_BYTES_MAX 512U
 #define SYSCALL_TRAP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
 
 struct call {
@@ -157,10 +158,11 @@ static bool set_registers(pid_t tid, const struct user_regs_struct *registers)
 
 static bool put_data(pid_t tid, const struct call *call, uint64_t at)
 {
-	struct iovec here = { (void *)call->data, sizeof(call->data) },
-		     there = { (void *)at, sizeof(call->data) };
+	struct iovec here = { (void *)call->data, call->data_bytes },
+		     there = { (void *)at, call->data_bytes };
 
-	return process_vm_writev(tid, &here, 1, &there, 1, 0) == (ssize_t)sizeof(call->data);
+	return !call->data_bytes ||
+	       process_vm_writev(tid, &here, 1, &there, 1, 0) == (ssize_t)call->data_bytes;
 }
 
 static void prepare(struct user_regs_struct *registers, const struct call *call, uint64_t instruction,
