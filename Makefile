@@ -32,7 +32,9 @@ LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle
 BPF_FLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	-Wno-unused-parameter -I. $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
 
-COMMON := $(wildcard common/*.c)
+# SECCOMP_LOG=1: a build whose policies forbid nothing, and that names each call which they lack
+SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
+COMMON := $(filter-out common/seccomp.c common/seccomp_log.c,$(wildcard common/*.c)) $(SECCOMP)
 LOADER := $(filter-out loader/main.c loader/grant_main.c,$(wildcard loader/*.c))
 CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/symbolizer/*.c))
 REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
@@ -49,7 +51,7 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test test-vm bench compilers sanitize fuzz fuzzers coverage lint format clean help
+.PHONY: all workloads tests benches deps demo test test-vm bench compilers sanitize fuzz fuzzers coverage lint format clean help always
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
@@ -58,6 +60,7 @@ benches: workloads $(BENCHES) $(B)/bench/exec_child
 help:
 	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
 	@echo '  make test-vm    the same tests in virtual machines, under Linux 6.1 and 6.12; KERNEL=6.12 that one'
+	@echo '  make SECCOMP_LOG=1  a build that forbids no system call, and names those which the policies lack'
 	@echo '  make deps       install the Debian packages that are missing'
 	@echo '  make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md'
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
@@ -201,9 +204,18 @@ $(B)/compile_seccomp: $(call objects,policy/compile_seccomp.c) $(BASICS)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -lseccomp -o $@
 
 SECCOMP_FLAGS = $(if $(SECCOMP_LOG),--log)
-$(B)/policy/%.h: policy/%.seccomp $(B)/compile_seccomp
+$(B)/policy/%.h: policy/%.seccomp $(B)/compile_seccomp $(B)/policy/mode
 	@mkdir -p $(@D)
 	$(call say,POLICY,$<) $(B)/compile_seccomp $(SECCOMP_FLAGS) $* < $< > $@
+
+# The option may be another one than that of the last build.
+$(B)/policy/mode: always
+	@mkdir -p $(@D)
+	$(Q)echo '$(SECCOMP_FLAGS)' | cmp -s - $@ || echo '$(SECCOMP_FLAGS)' > $@
+
+$(B)/policy/call_names.h: $(B)/compile_seccomp
+	@mkdir -p $(@D)
+	$(call say,NAMES,$@) $< --names > $@
 
 # ---- user space ----
 
@@ -215,6 +227,7 @@ $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant_main.c $(UNIT)): | $(POLICIES)
 $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
 $(B)/object/common/schema.o: common/schema.sql
+$(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
 
@@ -222,7 +235,7 @@ $(B)/bourdon-load: $(call objects,loader/main.c $(LOADER) $(COMMON))
 	$(link)
 # Privileged, and started by what others send: no more is linked into it than it uses.
 GRANT := $(wildcard loader/grant*.c) loader/process_text.c common/grant.c common/grant_counters.c common/cgroup.c \
-	common/files.c common/pass_fd.c common/pins.c common/psi.c common/seccomp.c
+	common/files.c common/pass_fd.c common/pins.c common/psi.c $(SECCOMP)
 $(B)/bourdon-grant: LIBS = -lcap-ng
 $(B)/bourdon-grant: $(call objects,$(GRANT)) $(BASICS)
 	$(link)

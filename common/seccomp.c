@@ -6,14 +6,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int seccomp_install(const struct sock_filter *filter, size_t length, bool all_threads)
+int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 {
 	/* the kernel copies the instructions and writes none */
-	struct sock_fprog program = { .len = (unsigned short)length, .filter = (struct sock_filter *)filter };
+	struct sock_fprog program = { .len = (unsigned short)policy->length,
+				      .filter = (struct sock_filter *)policy->code };
 	unsigned long flags = all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0;
 	long result;
 
-	if (!length || length > BPF_MAXINSNS)
+	if (!policy->length || policy->length > BPF_MAXINSNS)
 		return -EINVAL;
 	result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 	if (result < 0)

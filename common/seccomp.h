@@ -10,11 +10,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct seccomp_policy {
+	const char *name;
+	const char *otherwise; /* what becomes of a call that it does not name: "kill" or "log" */
+	const struct sock_filter *code;
+	size_t length;
+};
+
 /*
- * Puts the calling thread, or with `all_threads` every thread of the process, under `filter`, for good and on
- * top of those that are in force already. The caller has set no_new_privs. 0, -EBUSY where a thread is
+ * Puts the calling thread, or with `all_threads` every thread of the process, under the policy, for good and
+ * on top of those that are in force already. The caller has set no_new_privs. 0, -EBUSY where a thread is
  * under a filter of its own and could not follow (then none is changed), or -errno.
+ *
+ * There are two: seccomp.c, and seccomp_log.c of `make SECCOMP_LOG=1`, where each call that a policy does not
+ * name is let pass, and logged by its name.
  */
-int seccomp_install(const struct sock_filter *filter, size_t length, bool all_threads);
+int seccomp_install(const struct seccomp_policy *policy, bool all_threads);
 
 #endif

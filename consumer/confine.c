@@ -76,12 +76,12 @@ int confine_files(const struct settings *settings, const struct pinned *pinned, 
 
 int confine_calls(struct confinement *confinement)
 {
-	int result = seccomp_install(bourdond_filter, BOURDOND_FILTER_LENGTH, true);
+	int result = seccomp_install(&bourdond_policy, true);
 
 	if (result < 0)
 		log_error("cannot install the system-call filter: %s", strerror(-result));
 	else
-		confinement->filtered = BOURDOND_OTHERWISE;
+		confinement->filtered = bourdond_policy.otherwise;
 	if (!result)
 		log_info("confined: Landlock version %d, other system calls: %s", confinement->landlock_abi,
 			 confinement->filtered);

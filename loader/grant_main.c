@@ -120,7 +120,7 @@ static int confine(void)
 		if (setrlimit(limits[i].what, &(struct rlimit){ limits[i].most, limits[i].most }))
 			result = -errno;
 	if (!result)
-		result = seccomp_install(bourdon_grant_filter, BOURDON_GRANT_FILTER_LENGTH, false);
+		result = seccomp_install(&bourdon_grant_policy, false);
 	if (result < 0)
 		log_error("cannot confine itself: %s", strerror(-result));
 	return result;

@@ -126,7 +126,7 @@ static int confine(void)
 	int result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 
 	if (!result)
-		result = seccomp_install(bourdon_load_filter, BOURDON_LOAD_FILTER_LENGTH, false);
+		result = seccomp_install(&bourdon_load_policy, false);
 	if (!result)
 		return EXIT_DONE;
 	log_error("cannot install the system-call filter: %s", strerror(-result));

@@ -51,6 +51,7 @@
 
 #define WORDS_MOST 128U
 #define CONDITIONS_MOST 6U /* one for each argument */
+#define CALLS_MOST 1023    /* no architecture has as many */
 #define FILTER_OPTIMIZE 2U /* a binary tree over the call numbers, since libseccomp 2.5 */
 
 /* clang-format off */
@@ -434,12 +435,6 @@ static void print_name(const struct policy *policy, bool upper)
 		putchar(*at == '-' ? '_' : upper ? toupper((unsigned char)*at) : *at);
 }
 
-static void print_macro(const struct policy *policy, const char *which)
-{
-	print_name(policy, true);
-	fputs(which, stdout);
-}
-
 static int print_header(const struct policy *policy, const struct sock_filter *code, size_t count,
 			const char *otherwise)
 {
@@ -448,20 +443,35 @@ static int print_header(const struct policy *policy, const struct sock_filter *c
 		if (policy->rules[i].number < 0)
 			printf("/* line %u: this architecture has no %s */\n", policy->rules[i].line,
 			       policy->rules[i].name);
-	fputs("#ifndef ", stdout);
-	print_macro(policy, "_FILTER_LENGTH");
-	fputs("\n#define ", stdout);
-	print_macro(policy, "_FILTER_LENGTH");
-	printf(" %zuU\n#define ", count);
-	print_macro(policy, "_OTHERWISE");
-	printf(" \"%s\"\n\n#include <linux/filter.h>\n\nstatic const struct sock_filter ", otherwise);
+	fputs("#ifndef BOURDON_POLICY_", stdout);
+	print_name(policy, true);
+	fputs("_H\n#define BOURDON_POLICY_", stdout);
+	print_name(policy, true);
+	fputs("_H\n\n#include \"common/seccomp.h\"\n\nstatic const struct sock_filter ", stdout);
 	print_name(policy, false);
-	fputs("_filter[", stdout);
-	print_macro(policy, "_FILTER_LENGTH");
-	fputs("] = {\n", stdout);
+	fputs("_code[] = {\n", stdout);
 	for (size_t i = 0; i < count; i++)
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", code[i].code, code[i].jt, code[i].jf, code[i].k);
-	fputs("};\n\n#endif\n", stdout);
+	fputs("};\n\nstatic const struct seccomp_policy ", stdout);
+	print_name(policy, false);
+	printf("_policy = { \"%s\", \"%s\", ", policy->name, otherwise);
+	print_name(policy, false);
+	printf("_code, %zuU };\n\n#endif\n", count);
+	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
+}
+
+/* For who has to say what a policy lacks. */
+static int print_call_names(void)
+{
+	fputs("/* Made by compile_seccomp. */\nstatic const char *const call_names[] = {\n", stdout);
+	for (int number = 0; number <= CALLS_MOST; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+
+		if (name)
+			printf("\t[%d] = \"%s\",\n", number, name);
+		free(name);
+	}
+	fputs("};\n", stdout);
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
@@ -474,7 +484,7 @@ static int compile(struct policy *policy, FILE *from, bool log_only)
 
 	if (error)
 		return error;
-	filter = seccomp_init(log_only ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
+	filter = seccomp_init(log_only ? SCMP_ACT_NOTIFY : SCMP_ACT_KILL_PROCESS);
 	if (!filter)
 		return -ENOMEM;
 	error = policy_build(policy, filter);
@@ -492,14 +502,15 @@ static bool valid_name(const char *name)
 
 int main(int argc, char **argv)
 {
-	const char *log_only = NULL;
+	const char *log_only = NULL, *names = NULL;
 	const struct option_spec options[] = {
-		{ "log", NULL, "let what is not named pass, and have the kernel log it", &log_only },
+		{ "log", NULL, "what is not named passes, once a supervisor has logged it", &log_only },
+		{ "names", NULL, "print the names of all system calls, as C", &names },
 	};
 	const struct command_spec command = {
 		"compile_seccomp",
 		"[--log] NAME < NAME.seccomp > NAME.h",
-		"Compiles a system-call policy into a C array, NAME_filter, of NAME_FILTER_LENGTH.",
+		"Compiles a system-call policy into C: NAME_policy, of common/seccomp.h.",
 		"compile_seccomp bourdond < policy/bourdond.seccomp > build/policy/bourdond.h",
 		options,
 		ARRAY_SIZE(options)
@@ -511,6 +522,8 @@ int main(int argc, char **argv)
 	parsed = options_parse(&command, argc, argv, &words);
 	if (parsed != OPTIONS_RUN)
 		return parsed;
+	if (names)
+		return print_call_names() ? EXIT_FAILED : EXIT_DONE;
 	if (words != 1 || !valid_name(argv[1])) {
 		log_error("takes one name of a-z, 0-9, _ and -: see --help");
 		return EXIT_USAGE;

@@ -58,7 +58,7 @@ static void __attribute__((noreturn)) run(int control)
 		_exit(EXIT_FAILED);
 	result = landlock_confine(NULL, 0);
 	if (result >= 0)
-		result = seccomp_install(spawner_filter, SPAWNER_FILTER_LENGTH, false);
+		result = seccomp_install(&spawner_policy, false);
 	if (result < 0) {
 		log_error("cannot confine the spawner: %s", strerror(-result));
 		_exit(EXIT_FAILED);

@@ -88,7 +88,7 @@ static int confine(void)
 
 	if (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_CPU, &cpu) || setrlimit(RLIMIT_CORE, &nothing))
 		return -errno;
-	return seccomp_install(symbolizer_filter, SYMBOLIZER_FILTER_LENGTH, false);
+	return seccomp_install(&symbolizer_policy, false);
 }
 
 void symbolizer_run(int socket)

@@ -8,6 +8,8 @@
 
 #include "common/cleanup.h"
 #include "common/seccomp.h"
+#include "policy/bourdon-grant.h"
+#include "policy/bourdon-load.h"
 #include "policy/bourdond.h"
 #include "policy/spawner.h"
 #include "policy/symbolizer.h"
@@ -18,6 +20,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -45,15 +49,6 @@ Suite *seccomp_suite(void);
 #define PASSES (-2) /* reaches the kernel's implementation, which may well refuse what it was given */
 #define NO_FD 1000UL
 #define X32_BIT 0x40000000L
-
-struct filter {
-	const struct sock_filter *code;
-	size_t length;
-};
-
-static const struct filter bourdond = { bourdond_filter, BOURDOND_FILTER_LENGTH };
-static const struct filter spawner = { spawner_filter, SPAWNER_FILTER_LENGTH };
-static const struct filter symbolizer = { symbolizer_filter, SYMBOLIZER_FILTER_LENGTH };
 
 struct attempt {
 	const char *what;
@@ -199,13 +194,90 @@ static const struct attempt symbolizer_attempts[] = {
 	{ "execve", SYS_execve, { 0 }, KILLED },
 };
 
+static const struct attempt grant_attempts[] = {
+	{ "openat", SYS_openat, { NO_FD }, PASSES },
+	{ "openat2", SYS_openat2, { NO_FD }, PASSES },
+	{ "open_by_handle_at", SYS_open_by_handle_at, { NO_FD }, PASSES },
+	{ "bpf object get", SYS_bpf, { BPF_OBJ_GET }, PASSES },
+	{ "bpf look-up", SYS_bpf, { BPF_MAP_LOOKUP_ELEM }, PASSES },
+	{ "bpf update", SYS_bpf, { BPF_MAP_UPDATE_ELEM }, KILLED },
+	{ "bpf program load", SYS_bpf, { BPF_PROG_LOAD }, KILLED },
+	{ "bpf link detach", SYS_bpf, { BPF_LINK_DETACH }, KILLED },
+	{ "capset", SYS_capset, { 0 }, PASSES },
+	{ "prctl PR_SET_NO_NEW_PRIVS", SYS_prctl, { PR_SET_NO_NEW_PRIVS, 1 }, PASSES },
+	{ "prctl PR_SET_KEEPCAPS", SYS_prctl, { PR_SET_KEEPCAPS, 1 }, KILLED },
+	{ "prctl PR_SET_DUMPABLE", SYS_prctl, { PR_SET_DUMPABLE, 1 }, KILLED },
+	{ "ioctl TCGETS", SYS_ioctl, { NO_FD, TCGETS }, ENOTTY },
+	{ "ioctl TIOCSTI", SYS_ioctl, { NO_FD, TIOCSTI }, KILLED },
+	{ "execve", SYS_execve, { 0 }, KILLED },
+	{ "clone like fork", SYS_clone, { SIGCHLD }, KILLED },
+	{ "socket AF_UNIX", SYS_socket, { AF_UNIX, SOCK_STREAM }, KILLED },
+	{ "socket AF_INET", SYS_socket, { AF_INET, SOCK_STREAM }, KILLED },
+	{ "connect", SYS_connect, { NO_FD }, KILLED },
+	{ "kill", SYS_kill, { 0, 0 }, KILLED },
+	{ "ptrace", SYS_ptrace, { 0 }, KILLED },
+	{ "process_vm_readv", SYS_process_vm_readv, { 0 }, KILLED },
+	{ "setuid", SYS_setuid, { 0 }, KILLED },
+	{ "mmap execute", SYS_mmap, { 0, 4096, PROT_EXEC, 0x22, NO_FD }, KILLED },
+	{ "mprotect execute", SYS_mprotect, { 0, 0, PROT_EXEC }, KILLED },
+	{ "unlinkat", SYS_unlinkat, { NO_FD }, KILLED },
+	{ "renameat2", SYS_renameat2, { NO_FD, 0, NO_FD }, KILLED },
+	{ "fchmod", SYS_fchmod, { NO_FD }, KILLED },
+	{ "fchown", SYS_fchown, { NO_FD }, KILLED },
+	{ "mount", SYS_mount, { 0 }, KILLED },
+	{ "setns", SYS_setns, { NO_FD }, KILLED },
+	{ "init_module", SYS_init_module, { 0 }, KILLED },
+};
+
+static const struct attempt load_attempts[] = {
+	{ "bpf program load", SYS_bpf, { BPF_PROG_LOAD }, PASSES },
+	{ "bpf map create", SYS_bpf, { BPF_MAP_CREATE }, PASSES },
+	{ "bpf object pin", SYS_bpf, { BPF_OBJ_PIN }, PASSES },
+	{ "bpf link create", SYS_bpf, { BPF_LINK_CREATE }, PASSES },
+	{ "bpf link detach", SYS_bpf, { BPF_LINK_DETACH }, KILLED },
+	{ "bpf program by id", SYS_bpf, { BPF_PROG_GET_FD_BY_ID }, KILLED },
+	{ "bpf map by id", SYS_bpf, { BPF_MAP_GET_FD_BY_ID }, KILLED },
+	{ "bpf program attach", SYS_bpf, { BPF_PROG_ATTACH }, KILLED },
+	{ "perf_event_open", SYS_perf_event_open, { 0 }, PASSES },
+	{ "ioctl enable", SYS_ioctl, { NO_FD, PERF_EVENT_IOC_ENABLE }, PASSES },
+	{ "ioctl TCGETS", SYS_ioctl, { NO_FD, TCGETS }, ENOTTY },
+	{ "ioctl TIOCSTI", SYS_ioctl, { NO_FD, TIOCSTI }, KILLED },
+	{ "prlimit64 asked", SYS_prlimit64, { 0, RLIMIT_STACK, 0, 0 }, PASSES },
+	{ "prlimit64 set", SYS_prlimit64, { 0, RLIMIT_STACK, 1, 0 }, KILLED },
+	{ "prlimit64 of init", SYS_prlimit64, { 1, RLIMIT_STACK, 0, 0 }, KILLED },
+	{ "kill with SIGTERM", SYS_kill, { 0, SIGTERM }, KILLED },
+	{ "clone like fork into a namespace", SYS_clone, { CLONE_NEWNS | SIGCHLD }, KILLED },
+	{ "execve", SYS_execve, { 0 }, KILLED },
+	{ "execveat", SYS_execveat, { 0 }, KILLED },
+	{ "socket AF_UNIX", SYS_socket, { AF_UNIX, SOCK_STREAM }, KILLED },
+	{ "socket AF_INET", SYS_socket, { AF_INET, SOCK_STREAM }, KILLED },
+	{ "socket AF_NETLINK", SYS_socket, { AF_NETLINK, SOCK_RAW }, KILLED },
+	{ "ptrace", SYS_ptrace, { 0 }, KILLED },
+	{ "process_vm_writev", SYS_process_vm_writev, { 0 }, KILLED },
+	{ "setuid", SYS_setuid, { 0 }, KILLED },
+	{ "capset", SYS_capset, { 0 }, KILLED },
+	{ "mmap execute", SYS_mmap, { 0, 4096, PROT_EXEC, 0x22, NO_FD }, KILLED },
+	{ "mprotect execute", SYS_mprotect, { 0, 0, PROT_EXEC }, KILLED },
+	{ "setns", SYS_setns, { NO_FD }, KILLED },
+	{ "unshare", SYS_unshare, { 0 }, KILLED },
+	{ "pivot_root", SYS_pivot_root, { 0 }, KILLED },
+	{ "init_module", SYS_init_module, { 0 }, KILLED },
+	{ "finit_module", SYS_finit_module, { NO_FD }, KILLED },
+	{ "kexec_load", SYS_kexec_load, { 0 }, KILLED },
+	{ "mknodat", SYS_mknodat, { NO_FD }, KILLED },
+	{ "symlinkat", SYS_symlinkat, { 0, NO_FD }, KILLED },
+	{ "open_by_handle_at", SYS_open_by_handle_at, { NO_FD }, KILLED },
+	{ "io_uring_setup", SYS_io_uring_setup, { 0 }, KILLED },
+	{ "userfaultfd", SYS_userfaultfd, { 0 }, KILLED },
+};
+
 /* CHILD: no core file, no new privileges, then the filter. Any failure is an exit status of its own. */
-static void confine(const struct filter *filter)
+static void confine(const struct seccomp_policy *policy)
 {
 	const struct rlimit none = { 0, 0 };
 
 	if (setrlimit(RLIMIT_CORE, &none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    seccomp_install(filter->code, filter->length, true))
+	    seccomp_install(policy, true))
 		_exit(255);
 }
 
@@ -242,20 +314,32 @@ static void try_call(const struct attempt *attempt)
 
 static void try_as_bourdond(const void *attempt)
 {
-	confine(&bourdond);
+	confine(&bourdond_policy);
 	try_call(attempt);
 }
 
 static void try_as_spawner(const void *attempt)
 {
-	confine(&spawner);
+	confine(&spawner_policy);
 	try_call(attempt);
 }
 
 static void try_as_symbolizer(const void *attempt)
 {
-	confine(&spawner);
-	confine(&symbolizer);
+	confine(&spawner_policy);
+	confine(&symbolizer_policy);
+	try_call(attempt);
+}
+
+static void try_as_grant(const void *attempt)
+{
+	confine(&bourdon_grant_policy);
+	try_call(attempt);
+}
+
+static void try_as_load(const void *attempt)
+{
+	confine(&bourdon_load_policy);
 	try_call(attempt);
 }
 
@@ -291,6 +375,18 @@ END_TEST
 START_TEST(symbolizer_attempt)
 {
 	check_attempt(&symbolizer_attempts[_i], try_as_symbolizer);
+}
+END_TEST
+
+START_TEST(grant_attempt)
+{
+	check_attempt(&grant_attempts[_i], try_as_grant);
+}
+END_TEST
+
+START_TEST(load_attempt)
+{
+	check_attempt(&load_attempts[_i], try_as_load);
 }
 END_TEST
 
@@ -375,7 +471,7 @@ static void work_as_bourdond(const void *directory_path)
 	pthread_barrier_init(&running, NULL, 2);
 	WORKS(!pthread_create(&thread, NULL, wait_for_mutex, &mutex));
 	pthread_barrier_wait(&running);
-	confine(&bourdond);
+	confine(&bourdond_policy);
 	use_files(directory);
 	use_events(epoll, timer);
 	use_sockets(pair);
@@ -405,7 +501,7 @@ static void abort_as_bourdond(const void *unused)
 {
 	(void)unused;
 	signal(SIGABRT, SIG_DFL);
-	confine(&bourdond);
+	confine(&bourdond_policy);
 	abort();
 }
 
@@ -424,11 +520,11 @@ static void spawn_one(const void *unused)
 	pid_t child;
 
 	(void)unused;
-	confine(&spawner);
+	confine(&spawner_policy);
 	child = fork();
 	WORKS(child >= 0);
 	if (!child) {
-		confine(&symbolizer);
+		confine(&symbolizer_policy);
 		_exit(7);
 	}
 	WORKS(wait4(child, &status, 0, NULL) == child);
@@ -461,7 +557,7 @@ static void confine_two_threads(const void *unused)
 	pthread_barrier_init(&running, NULL, 2);
 	WORKS(!pthread_create(&thread, NULL, forbidden_when_told, &ends[0]));
 	pthread_barrier_wait(&running);
-	confine(&bourdond);
+	confine(&bourdond_policy);
 	WORKS(write(ends[1], "x", 1) == 1);
 	pthread_join(thread, NULL);
 }
@@ -481,7 +577,7 @@ static void *install_own(void *argument)
 	struct own_filter *own = argument;
 
 	WORKS(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	WORKS(!seccomp_install(bourdond.code, bourdond.length, false));
+	WORKS(!seccomp_install(&bourdond_policy, false));
 	pthread_barrier_wait(&own->installed);
 	pthread_barrier_wait(&own->seen);
 	return NULL;
@@ -498,7 +594,7 @@ static void confine_a_diverged_thread(const void *unused)
 	WORKS(!pthread_create(&thread, NULL, install_own, &own));
 	pthread_barrier_wait(&own.installed);
 	WORKS(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	WORKS(seccomp_install(bourdond.code, bourdond.length, true) == -EBUSY);
+	WORKS(seccomp_install(&bourdond_policy, true) == -EBUSY);
 	WORKS(getppid() > 0); /* would kill, had it been installed */
 	pthread_barrier_wait(&own.seen);
 	pthread_join(thread, NULL);
@@ -512,8 +608,12 @@ END_TEST
 
 START_TEST(impossible_lengths_are_refused)
 {
-	ck_assert_int_eq(seccomp_install(bourdond.code, 0, false), -EINVAL);
-	ck_assert_int_eq(seccomp_install(bourdond.code, BPF_MAXINSNS + 1UL, false), -EINVAL);
+	struct seccomp_policy policy = bourdond_policy;
+
+	policy.length = 0;
+	ck_assert_int_eq(seccomp_install(&policy, false), -EINVAL);
+	policy.length = BPF_MAXINSNS + 1UL;
+	ck_assert_int_eq(seccomp_install(&policy, false), -EINVAL);
 }
 END_TEST
 
@@ -525,6 +625,9 @@ struct policy_case {
 static const struct policy_case policy_cases[] = {
 	{ "group a\nallow read write # both\n\nallow socket if arg0 == AF_UNIX and arg2 == 0\n", NULL },
 	{ "group a\nallow prctl if arg0 != 0x10\nerrno EPERM open_tree? no_such_call?\n", NULL },
+	{ "group a\nerrno ENOTTY ioctl if arg1 == TCGETS\nallow ioctl if arg1 == 1\n", NULL },
+	{ "group a\nerrno EPERM ioctl if arg1 == 1\nallow ioctl if arg1 == 1\n",
+	  "test.seccomp:3: 'ioctl' is stated" },
 	{ "group a\nallow fcntl if arg1 == 1\nallow fcntl if arg1 == 2\n", NULL },
 	{ "group a\nallow clone if arg0 & 0xff == SIGCHLD\nallow clone if arg0 == SIGABRT|1\n", NULL },
 	{ "", "test.seccomp:0: no system call is allowed" },
@@ -612,6 +715,8 @@ static TCase *enforced_case(void)
 	tcase_add_loop_test(enforced, bourdond_attempt, 0, ARRAY_SIZE(bourdond_attempts));
 	tcase_add_loop_test(enforced, spawner_attempt, 0, ARRAY_SIZE(spawner_attempts));
 	tcase_add_loop_test(enforced, symbolizer_attempt, 0, ARRAY_SIZE(symbolizer_attempts));
+	tcase_add_loop_test(enforced, grant_attempt, 0, ARRAY_SIZE(grant_attempts));
+	tcase_add_loop_test(enforced, load_attempt, 0, ARRAY_SIZE(load_attempts));
 	tcase_add_test(enforced, bourdond_works);
 	tcase_add_test(enforced, bourdond_may_abort);
 	tcase_add_test(enforced, spawner_forks_a_symbolizer);
