@@ -12,7 +12,7 @@
 #include "common/seccomp.h"
 #include "policy/call_names.h"
 
-#include <inttypes.h>
+#include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -26,6 +26,9 @@
 #include <sys/wait.h>
 
 #define LISTENER_FD 3
+
+/* A process has one supervisor: a symbolizer, which the spawner forks, stays under its spawner's policy. */
+static bool supervised;
 
 struct channel {
 	int listener[2], taken[2]; /* pipes: the listener's number; a byte when the supervisor has it */
@@ -118,6 +121,8 @@ int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 
 	if (!policy->length || policy->length > BPF_MAXINSNS)
 		return -EINVAL;
+	if (supervised)
+		return 0;
 	result = open_channel(&channel);
 	if (result < 0)
 		return result;
@@ -136,6 +141,6 @@ int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 		close(channel.listener[i]);
 		close(channel.taken[i]);
 	}
-	/* a process has one supervisor: a symbolizer stays under its spawner's */
-	return result == -EBUSY && !all_threads ? 0 : result < 0 ? result : 0;
+	supervised = result >= 0;
+	return result < 0 ? result : 0;
 }
