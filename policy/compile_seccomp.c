@@ -61,6 +61,7 @@ static const struct constant {
 } constants[] = {
 #define CONSTANT(name) { #name, (uint64_t)(name) }
 	CONSTANT(EACCES), CONSTANT(ENOENT), CONSTANT(ENOSYS), CONSTANT(ENOTTY), CONSTANT(EPERM),
+	CONSTANT(ESPIPE), CONSTANT(STDERR_FILENO),
 	CONSTANT(AF_UNIX), CONSTANT(SOCK_CLOEXEC), CONSTANT(SOCK_DGRAM), CONSTANT(SOCK_NONBLOCK),
 	CONSTANT(SOCK_SEQPACKET), CONSTANT(SOCK_STREAM),
 	CONSTANT(PROT_EXEC), CONSTANT(PROT_READ), CONSTANT(PROT_WRITE),
@@ -310,8 +311,8 @@ static int parse_errno(struct policy *policy, char **words, size_t count)
 	uint64_t number;
 
 	if (!count || words[0][0] != 'E' || !find_constant(words[0], &number)) {
-		mistake(policy,
-			"'errno' takes the name of an error: ENOSYS, ENOENT, ENOTTY, EPERM or EACCES");
+		mistake(policy, "'errno' takes the name of an error: ENOSYS, ENOENT, ENOTTY, ESPIPE, EPERM "
+				"or EACCES");
 		return 0;
 	}
 	return parse_calls(policy, SCMP_ACT_ERRNO((uint32_t)number), words + 1, count - 1);

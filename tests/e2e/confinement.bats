@@ -264,3 +264,60 @@ symbolizer_stopped() {
 	[[ $LOG_LINE == *captured* ]] || await_log 60 'captured [0-9]+ stacks'
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 }
+
+# grant_held: a bourdon-grant whose client says nothing, in GRANT; it has two seconds.
+grant_held() {
+	"$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET" > /dev/null 2>&1 & CLIENT=$!
+	until GRANT=$(pgrep -P "$ACTIVATOR" -x bourdon-grant); do sleep 0.01; done
+	until grep -q '^Seccomp:\s*2$' "/proc/$GRANT/status"; do sleep 0.01; done
+}
+
+grant_dropped() {
+	kill "$CLIENT" 2>/dev/null || true
+	wait "$CLIENT" || true
+}
+
+@test "bourdon-grant: root's, and dies of what it does not need" {
+	load
+	grant_start
+	ACTIVATOR=${CHILDREN[-1]}
+	local call turn=0
+	while read -r call; do
+		grant_held
+		# shellcheck disable=SC2086
+		assert_gives 'killed SIGSYS' "$GRANT" $call
+		grant_dropped
+		turn=$((turn + 1))
+	done < <(
+		# its own, and each bounded otherwise: capabilities are only given up, cgroups are opened by their ids, pins by name
+		forbidden_calls | grep -Ev '^(capset|open_by_handle_at|bpf 7) '
+		printf '%s\n' 'socket 1 1 0' 'connect 0 zero:16 16' 'bind 0 zero:16 16' 'unlink str:/tmp/x' 'bpf 2 zero:128 128' \
+			'prlimit64 0 7 words:99,0,99,0 0' 'write 17 str:x 1' 'pwrite64 17 str:x 1 4096' 'dup2 0 2' 'fcntl 0 0 5'
+	)
+	[ "$turn" -gt 60 ]
+	grant_held
+	grep -q '^NoNewPrivs:\s*1$' "/proc/$GRANT/status"
+	[ "$(awk '/^Max open files/ { print $4 }' "/proc/$GRANT/limits")" -eq 32 ]
+	[ "$(awk '/^Max core file size/ { print $5 }' "/proc/$GRANT/limits")" -eq 0 ]
+	[ "$(awk '/^Max address space/ { print $4 }' "/proc/$GRANT/limits")" -eq $((64 << 20)) ]
+	assert_gives 'errno EBADF' "$GRANT" read 17 zero:8 8
+	assert_gives 'errno ESPIPE' "$GRANT" lseek 0 0 0
+	assert_gives 'errno ENOTTY' "$GRANT" ioctl 0 0x5401 zero:64
+	grant_dropped
+}
+
+@test "the directories of ELF files are those of the start: a change says that it takes a restart" {
+	load
+	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
+	write_settings
+	daemon_start
+	assert_gives 'errno EACCES' "$DAEMON" openat -100 str:/etc/passwd 0
+	sed -i 's|^directories = .*|& /etc|' "$WORK/bourdon.conf"
+	await_log 10 'the directories of ELF files are those of the start: restart bourdond for'
+	await_status 10 '[.problems[] | select(.remedy == "restart bourdond")] | length == 1'
+	assert_gives 'errno EACCES' "$DAEMON" openat -100 str:/etc/passwd 0
+	daemon_stop TERM
+	daemon_start
+	assert_gives 'result *' "$DAEMON" openat -100 str:/etc/passwd 0
+	status_json | jq -e '[.problems[] | select(.remedy == "restart bourdond")] == []'
+}

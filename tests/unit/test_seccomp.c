@@ -104,6 +104,11 @@ static const struct attempt bourdond_attempts[] = {
 	{ "perf_event_open", SYS_perf_event_open, { 0 }, KILLED },
 	{ "fcntl F_SETLK", SYS_fcntl, { NO_FD, F_SETLK }, PASSES },
 	{ "fcntl F_GETLK", SYS_fcntl, { NO_FD, F_GETLK }, PASSES },
+	{ "fcntl F_SETFL", SYS_fcntl, { NO_FD, F_SETFL }, KILLED },
+	{ "wait4", SYS_wait4, { 0 }, KILLED },
+	{ "getsockopt", SYS_getsockopt, { NO_FD }, KILLED },
+	{ "sched_getaffinity", SYS_sched_getaffinity, { 0 }, PASSES },
+	{ "sched_getaffinity of init", SYS_sched_getaffinity, { 1 }, KILLED },
 	{ "fcntl F_SETOWN", SYS_fcntl, { NO_FD, F_SETOWN }, KILLED },
 	{ "fcntl F_SETSIG", SYS_fcntl, { NO_FD, F_SETSIG }, KILLED },
 	{ "flock", SYS_flock, { NO_FD }, KILLED },
@@ -203,6 +208,11 @@ static const struct attempt grant_attempts[] = {
 	{ "bpf update", SYS_bpf, { BPF_MAP_UPDATE_ELEM }, KILLED },
 	{ "bpf program load", SYS_bpf, { BPF_PROG_LOAD }, KILLED },
 	{ "bpf link detach", SYS_bpf, { BPF_LINK_DETACH }, KILLED },
+	{ "write to the log", SYS_write, { 2, 0, 0 }, PASSES },
+	{ "write elsewhere", SYS_write, { NO_FD }, KILLED },
+	{ "pwrite64 at the beginning", SYS_pwrite64, { NO_FD, 0, 0, 0 }, PASSES },
+	{ "pwrite64 within", SYS_pwrite64, { NO_FD, 0, 0, 4096 }, KILLED },
+	{ "lseek", SYS_lseek, { NO_FD }, ESPIPE },
 	{ "capset", SYS_capset, { 0 }, PASSES },
 	{ "prctl PR_SET_NO_NEW_PRIVS", SYS_prctl, { PR_SET_NO_NEW_PRIVS, 1 }, PASSES },
 	{ "prctl PR_SET_KEEPCAPS", SYS_prctl, { PR_SET_KEEPCAPS, 1 }, KILLED },
@@ -432,13 +442,10 @@ static void use_sockets(const int *pair)
 		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
 	};
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-	struct ucred peer;
-	socklen_t peer_bytes = sizeof(peer);
 
 	*header = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
 	memcpy(CMSG_DATA(header), &pair[0], sizeof(int));
 	WORKS(sendmsg(pair[0], &message, 0) == 1 && recvmsg(pair[1], &message, MSG_CMSG_CLOEXEC) == 1);
-	WORKS(!getsockopt(pair[0], SOL_SOCKET, SO_PEERCRED, &peer, &peer_bytes));
 }
 
 /* A new thread is glibc's until it runs: what that does for it (rseq, robust list) comes before the filter.
