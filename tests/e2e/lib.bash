@@ -31,6 +31,7 @@ bourdon_setup() {
 }
 
 # write_settings [LINE...]: bourdon.conf, which must name the directories of all ELF files that the daemon may read.
+# shellcheck disable=SC2120 # other files give it some
 write_settings() {
 	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" "$@" > "$WORK/bourdon.conf"
 }
