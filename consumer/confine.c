@@ -26,8 +26,7 @@ static size_t list_own(const struct settings *settings, const struct pinned *pin
 		{ .path = settings->rules_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
 		/* the iterators, for each walk */
 		{ .fd = pinned->directory_fd, .uses = LANDLOCK_READ },
-		/* triggers are written; what the kernel counts is read when a capture begins and when it ends
-		 */
+		/* triggers are written; what the kernel counts is read as a capture begins and ends */
 		{ .path = "/proc/pressure", .uses = LANDLOCK_READ | LANDLOCK_WRITE },
 		{ .path = "/proc/vmstat", .uses = LANDLOCK_READ },
 		{ .path = "/proc/diskstats", .uses = LANDLOCK_READ },
@@ -66,9 +65,8 @@ int confine_files(const struct settings *settings, const struct pinned *pinned, 
 		return result;
 	}
 	if (!result)
-		log_warning("the kernel has no Landlock: file permissions alone say which files may be "
-			    "opened; add "
-			    "landlock to lsm= on its command line");
+		log_warning("the kernel has no Landlock: file permissions alone say which files may be opened; "
+			    "add landlock to lsm= on its command line");
 	confinement->landlock_abi = result;
 	snprintf(confinement->directories, sizeof(confinement->directories), "%s", settings->directories);
 	return 0;
