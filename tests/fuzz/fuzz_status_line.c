@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	char *text = copy_text(data, bytes), *again;
 	struct status_line line, back;
 
-	if (!status_line_parse(text, &line)) {
+	/* a reader has taken the lines apart */
+	if (!strchr(text, '\n') && !status_line_parse(text, &line)) {
 		HOLDS(line.count <= STATUS_FIELDS_MAX);
 		again = write_line(&line);
 		HOLDS(!status_line_parse(again, &back));
