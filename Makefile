@@ -242,7 +242,7 @@ $(B)/bourdon-grant: $(call objects,$(GRANT)) $(BASICS)
 $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)
 # it reads debug files as bourdond does: in a process that can do nothing else
-SYMBOLIZER := $(filter-out %/spawner.c,$(wildcard consumer/symbolizer/*.c)) consumer/debug_files.c
+SYMBOLIZER := $(wildcard consumer/symbolizer/*.c) consumer/privilege.c consumer/debug_files.c
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
 	$(link)
 

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/schema.h"
 #include "common/version.h"
+#include "report/owner.h"
 #include "report/query.h"
 
 #include <string.h>
@@ -13,14 +14,18 @@
 /* No honest value comes near it: the longest are folded stacks. */
 #define VALUE_BYTES_MAX (16 << 20)
 
+static const char *advice_on_opening(int system_errno)
+{
+	if (system_errno == ENOENT)
+		return "start bourdond, or name another file with --db";
+	return "become a member of the group that owns it, or read a copy with its -wal and -shm files";
+}
+
 static const char *advice(const struct database *database)
 {
 	switch (sqlite3_errcode(database->sqlite)) {
 	case SQLITE_CANTOPEN:
-		if (sqlite3_system_errno(database->sqlite) == ENOENT)
-			return "start bourdond, or name another file with --db";
-		return "become a member of the group that owns it, or read a copy with its -wal and -shm "
-		       "files";
+		return advice_on_opening(sqlite3_system_errno(database->sqlite));
 	case SQLITE_READONLY: /* a database with a write-ahead log that was closed without it */
 		return "its -wal and -shm files are missing; read a copy in a directory that you may write";
 	case SQLITE_BUSY:
@@ -40,11 +45,14 @@ void database_fail(struct database *database)
 {
 	int code = sqlite3_errcode(database->sqlite), system_errno = sqlite3_system_errno(database->sqlite);
 	bool is_system = system_errno && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR);
+	char as_user[64] = "";
 
 	if (database->failed)
 		return;
 	database->failed = true;
-	log_error("cannot read '%s': %s: %s", database->path,
+	if (database->was_root)
+		snprintf(as_user, sizeof(as_user), " as user %u, who may have written it", geteuid());
+	log_error("cannot read '%s'%s: %s: %s", database->path, as_user,
 		  is_system ? strerror(system_errno) : sqlite3_errmsg(database->sqlite), advice(database));
 }
 
@@ -75,10 +83,19 @@ static int check_identity(struct database *database)
 
 static int open_checked(const char *path, int flags, const char *first, struct database *ret_database)
 {
-	_cleanup_database_ struct database database = { .path = path };
-	int error;
+	_cleanup_database_ struct database database = { .path = path, .was_root = !geteuid() };
+	_cleanup_free_ char *real = NULL;
+	int error = owner_become_of(path, &real);
 
-	if (sqlite3_open_v2(path, &database.sqlite, flags, NULL) != SQLITE_OK) {
+	if (error < 0) {
+		if (error != -EPERM)
+			log_error("cannot read '%s': %s: %s", path, strerror(-error),
+				  advice_on_opening(-error));
+		return -EIO;
+	}
+	database.was_root = database.was_root && geteuid();
+	if (sqlite3_open_v2(real ? real : path, &database.sqlite, real ? flags | SQLITE_OPEN_NOFOLLOW : flags,
+			    NULL) != SQLITE_OK) {
 		database_fail(&database);
 		return -EIO;
 	}

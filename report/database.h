@@ -15,9 +15,13 @@ struct database {
 	sqlite3 *sqlite;
 	const char *path; /* the caller's */
 	bool failed;      /* a query failed, and was logged; stays so, like ferror(3) */
+	bool was_root;    /* who opened it, and is not any more */
 };
 
-/* Opens and checks the file at `path`, which must outlive it. Returns 0, or -EIO or -EPROTO, logged. */
+/*
+ * Opens and checks the file at `path`, which must outlive it. Root becomes who may have written it, for good.
+ * Returns 0, or -EIO or -EPROTO, logged.
+ */
 int database_open(const char *path, struct database *ret_database);
 
 /* The same to be written: no transaction has begun, and no trigger in it does anything. */

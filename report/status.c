@@ -12,6 +12,7 @@
 #include "common/status_line.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/owner.h"
 #include "report/report.h"
 
 #include <libgen.h>
@@ -324,10 +325,16 @@ static void report_last_run(struct report *report)
 
 void status_run(struct report *report)
 {
-	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *text = NULL, *real = NULL;
 	struct lines lines = { 0 };
-	int result = ask_daemon(report->database->path, &text);
+	int result;
 
+	/* the daemon's user may connect to it; without a database there may be a daemon */
+	if (owner_become_of(report->database->path, &real) == -EPERM) {
+		report->unwell = true;
+		return;
+	}
+	result = ask_daemon(report->database->path, &text);
 	if (result == -ENOENT || result == -ECONNREFUSED) {
 		if (database_open(report->database->path, report->database) < 0)
 			report->database->failed = true;

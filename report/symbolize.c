@@ -9,26 +9,25 @@
 #include "common/clock.h"
 #include "common/escape.h"
 #include "common/hexadecimal.h"
-#include "common/landlock.h"
 #include "common/log.h"
+#include "common/pass_fd.h"
 #include "consumer/debug_files.h"
+#include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "report/debug_directory.h"
 #include "report/format.h"
+#include "report/owner.h"
 #include "report/query.h"
 #include "report/report.h"
 
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define CANDIDATES_MAX 8U
 #define ANSWER_NS (60 * CLOCK_SECOND_NS)
-#define SYMBOLIZER_FD 3
 
 struct module_row {
 	int64_t module_id, bias;
@@ -43,8 +42,7 @@ struct place {
 struct symbolizing {
 	struct report *report;
 	struct debug_directory directory;
-	int symbolizer; /* negative: none */
-	pid_t child;
+	int spawner, symbolizer; /* negative: none */
 	struct module_row *modules;
 	uint32_t modules_count, modules_room;
 	/* of the module at hand */
@@ -58,44 +56,62 @@ struct symbolizing {
 
 static void end_symbolizer(struct symbolizing *work)
 {
-	if (work->symbolizer < 0)
-		return;
-	close(TAKE_FD(work->symbolizer));
-	waitpid(work->child, NULL, 0);
-}
-
-/* 0, or -errno, logged. */
-static int need_symbolizer(struct symbolizing *work)
-{
-	int pair[2];
-
 	if (work->symbolizer >= 0)
-		return 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		log_error("cannot make a socket: %s", strerror(errno));
-		return -errno;
-	}
-	work->child = fork();
-	if (!work->child) {
-		/* nothing is open in it but its socket: not the database */
-		if (dup2(pair[1], SYMBOLIZER_FD) < 0 || syscall(SYS_close_range, SYMBOLIZER_FD + 1, ~0U, 0) ||
-		    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || landlock_confine(NULL, 0) < 0)
-			_exit(EXIT_FAILED);
-		symbolizer_run(SYMBOLIZER_FD);
-	}
-	close(pair[1]);
-	if (work->child < 0) {
-		log_error("cannot fork: %s", strerror(errno));
-		close(pair[0]);
-		return -ECHILD;
-	}
-	work->symbolizer = pair[0];
-	return 0;
+		close(TAKE_FD(work->symbolizer));
 }
 
 static uint64_t deadline(void)
 {
 	return clock_monotonic_ns() + ANSWER_NS;
+}
+
+/* Root stays root for a database that is root's alone. What reads the files never is. */
+static int start_spawner_as_nobody(int *ret_spawner)
+{
+	int pair[2], result;
+	char byte;
+	pid_t child;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		log_error("cannot make a socket: %s", strerror(errno));
+		return -errno;
+	}
+	child = fork();
+	if (!child)
+		_exit(owner_become(OWNER_NOBODY, OWNER_NOBODY) || spawner_start(ret_spawner) ||
+				      pass_fd_send(pair[1], "s", 1, *ret_spawner)
+			      ? EXIT_FAILED
+			      : EXIT_DONE);
+	close(pair[1]);
+	result = child < 0 ? -errno : 0;
+	if (result < 0)
+		log_error("cannot fork: %s", strerror(-result));
+	else if (pass_fd_receive(pair[0], &byte, 1, ret_spawner) != 1 || *ret_spawner < 0)
+		result = -ECHILD; /* it has said why */
+	close(pair[0]);
+	if (child > 0)
+		waitpid(child, NULL, 0);
+	return result;
+}
+
+/*
+ * Forked before the database is opened, so that what reads hostile files has nothing of it, not even the
+ * mapping of its -shm file. 0, or -errno, logged.
+ */
+static int start_spawner(struct symbolizing *work)
+{
+	return geteuid() ? spawner_start(&work->spawner) : start_spawner_as_nobody(&work->spawner);
+}
+
+/* 0, or -errno, logged. */
+static int need_symbolizer(struct symbolizing *work)
+{
+	if (work->symbolizer < 0)
+		work->symbolizer = spawner_request(work->spawner, SYMBOLIZER_SOON, deadline());
+	if (work->symbolizer >= 0)
+		return 0;
+	log_error("no process to read the files in: %s", strerror(-work->symbolizer));
+	return work->symbolizer;
 }
 
 /* False: it cannot be read, or its reader ended over it. */
@@ -382,17 +398,32 @@ static int symbolize_all(struct symbolizing *work)
 	return result || database->failed ? -EIO : database_execute(database, write_names);
 }
 
+/* Root does not read the files as root, which may surprise. */
+static bool may_read(const char *debug_dir)
+{
+	if (!access(debug_dir, R_OK | X_OK) || (errno != EACCES && errno != EPERM))
+		return true;
+	log_error("cannot read '%s' as user %u, who may write the database: let that user read it", debug_dir,
+		  geteuid());
+	return false;
+}
+
 void symbolize_run(struct report *report)
 {
 	static struct symbolizing work; /* too large for the stack */
 	struct database *database = report->database;
+	_cleanup_free_ char *real = NULL;
 
 	work = (struct symbolizing){ .report = report,
 				     .directory = { .root = report->debug_dir },
+				     .spawner = -EBADF,
 				     .symbolizer = -EBADF };
 	signal(SIGPIPE, SIG_IGN);
-	if (database_open_to_write(database->path, database) < 0) {
+	/* what cannot be found is said when it is opened */
+	if (owner_become_of(database->path, &real) == -EPERM || start_spawner(&work) < 0 ||
+	    !may_read(report->debug_dir) || database_open_to_write(database->path, database) < 0) {
 		report->unwell = true;
+		cleanup_close(&work.spawner);
 		return;
 	}
 	if (read_modules(&work) < 0 || symbolize_all(&work) < 0)
@@ -400,6 +431,7 @@ void symbolize_run(struct report *report)
 	else if (!work.modules_count)
 		fprintf(report->out, "no frame of a file with a build id lacks a name\n");
 	end_symbolizer(&work);
+	cleanup_close(&work.spawner);
 	for (uint32_t i = 0; i < work.modules_count; i++) {
 		free(work.modules[i].path);
 		free(work.modules[i].build_id);

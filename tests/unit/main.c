@@ -59,6 +59,7 @@ static Suite *(*const suites[])(void) = {
 	jit_map_suite,
 	resolve_suite,
 	store_suite,
+	owner_suite,
 	report_suite,
 	findings_suite,
 	kernel_version_suite,

@@ -35,6 +35,7 @@ Suite *mapped_files_suite(void);
 Suite *mappings_suite(void);
 Suite *module_suite(void);
 Suite *options_suite(void);
+Suite *owner_suite(void);
 Suite *pass_fd_suite(void);
 Suite *patterns_suite(void);
 Suite *perf_map_suite(void);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/owner.h"
+
+#include "common/cleanup.h"
+#include "common/log.h"
+
+#include <cap-ng.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+static bool others_may_write(const struct stat *at)
+{
+	return at->st_mode & S_IWOTH || (at->st_mode & S_IWGRP && at->st_gid);
+}
+
+int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
+{
+	_cleanup_free_ char *path = strdup(real);
+	bool is_its_directory = true;
+	struct stat at;
+
+	if (!path)
+		return -ENOMEM;
+	if (stat(path, &at))
+		return -errno;
+	while (!at.st_uid && strcmp(path, "/") != 0) {
+		char *slash = strrchr(path, '/');
+
+		slash[slash == path] = '\0'; /* of the root directory it is the name */
+		if (lstat(path, &at))
+			return -errno;
+		/* with the sticky bit others cannot take away what is there, but can put a -wal beside it */
+		if (!at.st_uid && others_may_write(&at) && (is_its_directory || !(at.st_mode & S_ISVTX)))
+			at.st_uid = at.st_gid = OWNER_NOBODY;
+		is_its_directory = false;
+	}
+	*ret_uid = at.st_uid;
+	*ret_gid = at.st_uid ? at.st_gid : 0;
+	return 0;
+}
+
+int owner_become(uid_t uid, gid_t gid)
+{
+	int result;
+
+	capng_clear(CAPNG_SELECT_BOTH);
+	result = capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
+	if (!result && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && geteuid() == uid && getuid() == uid)
+		return 0;
+	log_error("cannot become user %u, who may have written it: %s; run bourdon as that user", uid,
+		  result ? "libcap-ng could not change the ids" : strerror(errno));
+	return -EPERM;
+}
+
+int owner_become_of(const char *path, char **ret_real)
+{
+	_cleanup_free_ char *real = NULL;
+	uid_t uid;
+	gid_t gid;
+	int result;
+
+	*ret_real = NULL;
+	if (geteuid())
+		return 0;
+	real = realpath(path, NULL);
+	result = real ? owner_find(real, &uid, &gid) : -errno;
+	if (!result && uid)
+		result = owner_become(uid, gid);
+	if (!result)
+		*ret_real = TAKE_PTR(real);
+	return result;
+}

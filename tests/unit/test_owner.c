@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows who is found to be able to write a database, or what lies beside it, and that root becomes that user
+ * without a way back.
+ */
+#include "common/cleanup.h"
+#include "report/owner.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <cap-ng.h>
+#include <grp.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+/* TOP/state/bourdon.db: owner and mode of each, and who it is then. */
+struct owner_case {
+	uid_t top;
+	mode_t top_mode;
+	uid_t state;
+	gid_t state_group;
+	mode_t state_mode;
+	uid_t file;
+	uid_t expected;
+};
+
+static const struct owner_case owner_cases[] = {
+	{ 0, 0755, 0, 0, 0755, 0, 0 },
+	{ 0, 0755, 0, 0, 0755, 1000, 1000 },
+	{ 0, 0755, 1000, 1000, 0750, 0, 1000 },
+	{ 0, 0755, 1000, 1000, 0750, 2000, 2000 },
+	{ 1000, 0755, 0, 0, 0755, 0, 1000 },
+	{ 1000, 0755, 2000, 2000, 0755, 0, 2000 },
+	/* others may write: nobody in particular, or all of a group */
+	{ 0, 0755, 0, 0, 0777, 0, OWNER_NOBODY },
+	{ 0, 0755, 0, 1000, 0775, 0, OWNER_NOBODY },
+	{ 0, 0755, 0, 0, 0775, 0, 0 },
+	/* what is there cannot be taken away, but there may be a -wal beside it */
+	{ 0, 0755, 0, 0, 01777, 0, OWNER_NOBODY },
+	{ 0, 01777, 0, 0, 0755, 0, 0 },
+	{ 0, 0777, 0, 0, 0755, 0, OWNER_NOBODY },
+};
+
+struct place {
+	char *top, *state, *file;
+};
+
+static struct place place_make(const struct owner_case *one)
+{
+	struct place place;
+
+	place.top = directory_make();
+	place.state = path_join(place.top, "state");
+	place.file = path_join(place.state, "bourdon.db");
+	ck_assert_int_eq(mkdir(place.state, 0700), 0);
+	file_put(place.file, "", 0);
+	ck_assert_int_eq(chown(place.file, one->file, 7), 0);
+	ck_assert_int_eq(
+		chown(place.state, one->state, one->state_group) || chmod(place.state, one->state_mode), 0);
+	ck_assert_int_eq(chown(place.top, one->top, 0) || chmod(place.top, one->top_mode), 0);
+	return place;
+}
+
+static void place_free(struct place *place)
+{
+	directory_remove(place->top);
+	free(place->top);
+	free(place->state);
+	free(place->file);
+}
+
+START_TEST(who_may_have_written_it)
+{
+	const struct owner_case *one = &owner_cases[_i];
+	struct place place;
+	uid_t uid = 1;
+	gid_t gid = 1;
+
+	if (geteuid())
+		return;
+	place = place_make(one);
+	ck_assert_int_eq(owner_find(place.file, &uid, &gid), 0);
+	ck_assert_uint_eq(uid, one->expected);
+	place_free(&place);
+}
+END_TEST
+
+START_TEST(what_is_not_there)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "none"), *real = NULL;
+	uid_t uid;
+	gid_t gid;
+
+	ck_assert_int_eq(owner_find(path, &uid, &gid), -ENOENT);
+	ck_assert_int_eq(owner_become_of(path, &real), geteuid() ? 0 : -ENOENT);
+	ck_assert_ptr_null(real);
+	directory_remove(directory);
+}
+END_TEST
+
+/* A link in a directory of somebody else's leads to what is root's: from there on nobody can change the way.
+ */
+START_TEST(root_for_what_is_root_s)
+{
+	static const struct owner_case trusted = { 0, 0755, 0, 0, 0755, 0, 0 };
+	static const struct owner_case other = { 0, 0755, 1000, 0, 0755, 0, 1000 };
+	_cleanup_free_ char *real = NULL, *expected = NULL;
+	struct place target, place;
+
+	if (geteuid())
+		return;
+	target = place_make(&trusted);
+	place = place_make(&other);
+	expected = realpath(target.file, NULL);
+	ck_assert_int_eq(unlink(place.file) || symlink(target.file, place.file), 0);
+	ck_assert_int_eq(owner_become_of(place.file, &real), 0);
+	ck_assert_uint_eq(geteuid(), 0);
+	ck_assert_str_eq(real, expected);
+	place_free(&target);
+	place_free(&place);
+}
+END_TEST
+
+START_TEST(no_way_back)
+{
+	static const struct owner_case owned = { 0, 0755, 1000, 1000, 0750, 1000, 1000 };
+	_cleanup_free_ char *real = NULL;
+	struct place place;
+	uid_t uid[3];
+	gid_t gid[3];
+
+	if (geteuid())
+		return;
+	place = place_make(&owned);
+	ck_assert_int_eq(owner_become_of(place.file, &real), 0);
+	ck_assert_int_eq(getresuid(&uid[0], &uid[1], &uid[2]) || getresgid(&gid[0], &gid[1], &gid[2]), 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_eq(uid[i], 1000);
+		ck_assert_uint_eq(gid[i], 7);
+	}
+	ck_assert_int_eq(getgroups(0, NULL), 0);
+	ck_assert_int_eq(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 1);
+	capng_clear(CAPNG_SELECT_BOTH);
+	ck_assert_int_eq(capng_get_caps_process(), 0);
+	ck_assert_int_eq(capng_have_capabilities(CAPNG_SELECT_CAPS), CAPNG_NONE);
+	ck_assert_int_eq(setuid(0), -1);
+	ck_assert_int_eq(seteuid(0), -1);
+	/* who is not root stays who they are */
+	free(TAKE_PTR(real));
+	ck_assert_int_eq(owner_become_of("/etc/passwd", &real), 0);
+	ck_assert_ptr_null(real);
+	ck_assert_uint_eq(geteuid(), 1000);
+}
+END_TEST
+
+Suite *owner_suite(void)
+{
+	Suite *suite = suite_create("owner");
+	TCase *tests = tcase_create("owner");
+
+	tcase_add_loop_test(tests, who_may_have_written_it, 0, ARRAY_SIZE(owner_cases));
+	tcase_add_test(tests, what_is_not_there);
+	tcase_add_test(tests, root_for_what_is_root_s);
+	tcase_add_test(tests, no_way_back);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
