@@ -1,0 +1,334 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Names that others chose: of processes, threads, programs, cgroups, functions, code that a runtime made, build ids and
+# rules, with all that a terminal, a shell, SQL, JSON or a browser would obey. One capture of processes that have them,
+# and whatever then shows a name is text: each test looks at its own way out.
+
+bats_require_minimum_version 1.5.0
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+# Bytes are compared, and characters are none of the shell's business.
+export LC_ALL=C
+
+LONG=$(printf 'x%.0s' {1..249})$'\xe2\x82\xac\xe2\x82\xac' # 255 bytes
+NAMES=(
+	$'\e]0;owned\a'                   # sets a terminal's title
+	$'\e[2J\e[31m'                    # clears it
+	$'\x9b31m\x85\x90'                # the same without ESC, as bytes
+	$'\xc2\x9b31m\xc2\x85'            # and as characters
+	$'\'"`$(id)`"\''                  # quotes
+	$'a\\x1b\\n\\'                    # what looks escaped, and a backslash at the end
+	'<script>alert(1)</script>&amp;'  # HTML
+	$'a\nb\r\tc\n 7'                  # lines
+	'a;b;main 42'                     # what separates the parts of a folded line
+	$'\xff\xc0\x80\x80a\xed\xa0\x80z' # no UTF-8: never, overlong, alone, a surrogate
+	$'\xe2\x80\xaegpj.exe\xe2\x80\x8b' # turns the direction, and does not show
+	'=1+1'                            # a formula
+	'-rf'                             # an option
+	'%s%n%1x'                         # a format
+	"');DROP TABLE sample;--"         # SQL
+	"$LONG"
+)
+COUNT=${#NAMES[@]}
+RULE=$'<b>\'"`;%s=\xc2\x9b\xff 7'
+BUILD_ID=$'\e]0;x\a<script>\'"\n\xff\xc2\x9b' # 20 bytes
+JITS=(0 2 6 8 9 15)
+MISTAKES=$'[rule x]\ncomm = y\ncpu.some = \xff\xe2\x80\xae%n\nnonsense \x9b31m = 1\n[rule \e]0;x\a]\n'
+
+# undo: from the form that docs/SCHEMA.md describes to the bytes, as it says there
+undo() {
+	perl -pe 's/\\x([01][0-9a-f]|7f|5c|[89a-f][0-9a-f])/chr hex $1/ge'
+}
+
+# assert_text FILE: well-formed UTF-8 without a character that does anything but show
+assert_text() {
+	perl -MEncode -0777 -ne '
+		s/\r\n/\n/g if $ENV{PTY};
+		my $text = eval { decode("UTF-8", $_, Encode::FB_CROAK) };
+		die "$ARGV: no UTF-8\n" if !defined $text;
+		die sprintf("%s: U+%04X at %d: %s\n", $ARGV, ord $1, pos $text, substr($_, 0, 400))
+			if $text =~ /([^\P{Cc}\n]|[\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}-\x{200f}\x{feff}])/g;' "$1"
+}
+
+# assert_name SQL BYTES: what it selects is text, and leads back to the bytes.
+assert_name() {
+	sql "$1" > "$WORK/name"
+	assert_text "$WORK/name"
+	[ "$(undo < "$WORK/name"; echo .)" = "$2"$'\n.' ] || {
+		echo "$1: $(od -c "$WORK/name")"
+		od -c <<< "$2"
+		return 1
+	}
+}
+
+# file_name NAME: without what no file's name has; no cgroup's has a newline either.
+file_name() {
+	local name=${1//\//|}
+	printf '%s' "${name:0:255}"
+}
+
+# make_program PATH: with these names for its functions, and that build id
+make_program() {
+	local i
+	cp "$BUILD/workloads/hostile" "$1"
+	for ((i = 0; i < COUNT; i++)); do
+		OLD=$(printf 'hostile_%02d' "$i") NEW=${NAMES[i]} perl -0777 -pi -e '
+			s/(\Q$ENV{OLD}\E_{256})\0/$ENV{NEW} . "\0" x (1 + length($1) - length $ENV{NEW})/ge' "$1"
+	done
+	NEW=$BUILD_ID OLD=$(readelf -n "$1" | awk '/Build ID/ { print $3 }') perl -0777 -pi -e '
+		my $old = pack "H*", $ENV{OLD}; s/\Q$old\E/$ENV{NEW}/g' "$1"
+}
+
+# start_hostile NUMBER: a process whose file, cgroup and one thread have the name, and every other one itself
+start_hostile() {
+	local name path comm=() cgroup
+	name=$(file_name "${NAMES[$1]}")
+	path=$WORK/bin/$name
+	cgroup=${name//$'\n'/|}
+	make_program "$path"
+	mkdir "$CGROUP2/$CGROUP/$cgroup"
+	(($1 % 2)) && comm=(--comm "${NAMES[$1]}")
+	CGROUP=$CGROUP/$cgroup start_command "$path" "${comm[@]}" -- "${NAMES[$1]}"
+	echo "$CHILD" > "$WORK/pid.$1"
+}
+
+# show NAME COMMAND...: what it says to a file, and to a terminal
+show() {
+	"${@:2}" > "$WORK/out/$1" 2>&1 || true
+	script -qec "$(printf '%q ' "${@:2}")" /dev/null > "$WORK/pty/$1" < /dev/null || true
+}
+
+show_all() {
+	local command
+	for command in list why top folded doctor; do
+		show "$command" "$BUILD/bourdon" --db "$DB" "$command"
+	done
+	for command in list why top doctor; do
+		"$BUILD/bourdon" --db "$DB" --json "$command" > "$WORK/json/$command" || true
+	done
+}
+
+take_capture() {
+	local i
+	load --hz 499
+	for ((i = 0; i < COUNT; i++)); do
+		start_hostile "$i"
+	done
+	# and one without symbols, for later
+	make_program "$WORK/debug/whole"
+	strip -o "$WORK/bin/"$'stripped\e[7m\xff' "$WORK/debug/whole"
+	start_command "$WORK/bin/"$'stripped\e[7m\xff'
+	for i in "${JITS[@]}"; do
+		start jit --seconds 300
+		echo "$CHILD" > "$WORK/jit.$i"
+		NEW=${NAMES[i]} perl -pi -e 's/Jit::spin/$ENV{NEW}/' "/tmp/perf-$CHILD.map"
+	done
+	printf '%s\n' "[rule $RULE]" 'comm = *' "cgroup = /$CGROUP*" 'cpu.some = 10%' 'watch = system' 'history = 1s' \
+		'capture = 8s' 'cooldown = 1h' > "$RULES_DIR/"$'\e]0;rule\a;%s.conf'
+	daemon_start
+	await_log 30 'rule .* fired'
+	show status "$BUILD/bourdon" --db "$DB" status
+	status_json > "$WORK/json/status"
+	# a mistake in a file that has such a name, and in what is in it
+	printf '%s' "$MISTAKES" > "$RULES_DIR/"$'\e[31mbad\xff.conf'
+	await_status 20 '.daemon[0].reload_mistake != ""'
+	show mistake "$BUILD/bourdon" --db "$DB" status
+	status_json > "$WORK/json/mistake"
+	rm "$RULES_DIR/"$'\e[31mbad\xff.conf'
+	await_log 60 'captured [0-9]+ stacks of rule'
+	show_all
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	show last "$BUILD/bourdon" --db "$DB" status
+	sql "VACUUM INTO '$WORK/copy.db'"
+	show symbolize "$BUILD/bourdon" --db "$WORK/copy.db" symbolize --debug-dir "$WORK/debug"
+}
+
+setup_file() {
+	bourdon_setup hostile
+	export WORK DB CGROUP RULES_DIR
+	install -d -m 0755 "$WORK"/{bin,debug,out,pty,json}
+	cgroup_make
+	take_capture
+	children_end
+}
+
+teardown_file() {
+	local file maps=()
+	for file in "$WORK"/jit.*; do
+		[[ ! -e $file ]] || maps+=("/tmp/perf-$(< "$file").map")
+	done
+	bourdon_teardown
+	rm -f "${maps[@]}"
+}
+
+# ---- what is kept ----
+
+# all_text DATABASE: each text that is in it
+all_text() {
+	local query
+	query=$(sql "SELECT group_concat('SELECT \"' || p.name || '\" FROM \"' || t.name || '\"', ' UNION ')
+		FROM sqlite_schema t JOIN pragma_table_info(t.name) p WHERE t.type = 'table' AND p.type = 'TEXT'" "$1")
+	sql "$query" "$1"
+}
+
+@test "SQL: every text is text, and no name was taken for anything else" {
+	all_text "$DB" > "$WORK/all"
+	[ "$(wc -l < "$WORK/all")" -gt 100 ]
+	assert_text "$WORK/all"
+	[ "$(sql 'PRAGMA integrity_check')" = ok ]
+	[ "$(sql 'SELECT state, (SELECT sum(samples) > 1000 FROM sample) FROM capture')" = 'complete|1' ]
+}
+
+@test "comm, of processes that were executed and that renamed themselves" {
+	local i name
+	for ((i = 0; i < COUNT; i++)); do
+		name=${NAMES[i]}
+		((i % 2)) || name=$(file_name "$name")
+		assert_name "SELECT DISTINCT comm FROM process WHERE tgid = $(< "$WORK/pid.$i")" "${name:0:15}"
+	done
+}
+
+@test "threads" {
+	local i
+	for ((i = 0; i < COUNT; i++)); do
+		assert_name "SELECT DISTINCT thread FROM sample JOIN process USING(process_id)
+			WHERE tgid = $(< "$WORK/pid.$i") AND tid <> tgid" "${NAMES[i]:0:15}"
+	done
+}
+
+@test "paths of programs" {
+	local i
+	for ((i = 0; i < COUNT; i++)); do
+		assert_name "SELECT DISTINCT exe FROM process WHERE tgid = $(< "$WORK/pid.$i")" \
+			"$WORK/bin/$(file_name "${NAMES[i]}")"
+		assert_name "SELECT DISTINCT path FROM module JOIN process ON path = exe
+			WHERE tgid = $(< "$WORK/pid.$i")" "$WORK/bin/$(file_name "${NAMES[i]}")"
+	done
+}
+
+@test "cgroups" {
+	local i name
+	for ((i = 0; i < COUNT; i++)); do
+		name=$(file_name "${NAMES[i]}")
+		assert_name "SELECT DISTINCT cgroup FROM process WHERE tgid = $(< "$WORK/pid.$i")" "/$CGROUP/${name//$'\n'/|}"
+	done
+	[ "$(sql 'SELECT count(*) FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process)')" -eq 0 ]
+}
+
+# assert_functions NUMBERS QUERY: what it selects has the names, but for control characters
+assert_functions() {
+	local i expected
+	sql "$2" > "$WORK/functions"
+	assert_text "$WORK/functions"
+	undo < "$WORK/functions" > "$WORK/names"
+	for i in $1; do
+		expected=$(printf '%s' "${NAMES[i]}" | tr '\001-\037\177' '?')
+		grep -aFxq -e "$expected" "$WORK/names" || { echo "no $i: $(od -c "$WORK/names")"; return 1; }
+	done
+}
+
+@test "functions" {
+	local exe
+	exe="(SELECT exe FROM process WHERE tgid = $(< "$WORK/pid.0"))"
+	assert_functions "$(seq 0 $((COUNT - 1)))" \
+		"SELECT DISTINCT function FROM frame JOIN module USING(module_id) WHERE path = $exe"
+	# each is below the one before
+	[ "$(sql "SELECT count(DISTINCT function) >= $COUNT FROM stack_frame JOIN frame USING(frame_id) JOIN module USING(module_id)
+		WHERE path = $exe GROUP BY stack_id ORDER BY 1 DESC LIMIT 1")" = 1 ]
+}
+
+@test "functions of code that a runtime made" {
+	local i
+	for i in "${JITS[@]}"; do
+		assert_functions "$i" "SELECT DISTINCT function FROM frame JOIN module USING(module_id)
+			WHERE kind = 'jit' AND version LIKE '$(< "$WORK/jit.$i")-%'"
+	done
+}
+
+@test "functions that are found later" {
+	all_text "$WORK/copy.db" > "$WORK/all"
+	assert_text "$WORK/all"
+	grep -aFq '/bin/stripped\x1b[7m\xff (' "$WORK/out/symbolize"
+	DB=$WORK/copy.db assert_functions "$(seq 0 $((COUNT - 1)))" "SELECT DISTINCT function FROM frame
+		JOIN module USING(module_id) WHERE path = '$WORK/bin/stripped\\x1b[7m\\xff'"
+}
+
+@test "build ids" {
+	[ "$(sql "SELECT DISTINCT build_id FROM module WHERE path LIKE '$WORK/bin/%'")" = \
+		"$(printf '%s' "$BUILD_ID" | od -An -tx1 | tr -d ' \n')" ]
+}
+
+@test "rules and their files" {
+	assert_name 'SELECT rule FROM capture' "$RULE"
+	assert_name 'SELECT DISTINCT rule FROM rule' "$RULE"
+	assert_name 'SELECT DISTINCT source FROM rule' "$RULES_DIR/"$'\e]0;rule\a;%s.conf:1'
+}
+
+# ---- where it is shown ----
+
+@test "reports into a file" {
+	local file
+	for file in "$WORK"/out/*; do
+		[ -s "$file" ]
+		assert_text "$file"
+	done
+	# the names are there
+	grep -aFq '\x1b]0;owned\x07' "$WORK/out/folded"
+	grep -aFq '\x1b[31mbad\xff.conf' "$WORK/out/mistake"
+}
+
+@test "reports to a terminal" {
+	local file
+	for file in "$WORK"/pty/*; do
+		[ -s "$file" ]
+		PTY=1 assert_text "$file"
+	done
+	# and they are those of a file
+	for file in list why top folded; do
+		tr -d '\r' < "$WORK/pty/$file" | cmp - "$WORK/out/$file"
+	done
+}
+
+@test "JSON: the same strings as SQL" {
+	local file
+	for file in "$WORK"/json/*; do
+		assert_text "$file"
+		jq -e . "$file" > "$WORK/parsed"
+		run ! grep $'\xef\xbf\xbd' "$WORK/parsed"
+	done
+	jq -r '.processes[] | "\(.tgid) \(.comm) \(.exe) \(.cgroup)"' "$WORK/json/why" | sort > "$WORK/shown"
+	sql "SELECT tgid || ' ' || comm || ' ' || exe || ' ' || cgroup FROM process" | sort > "$WORK/all"
+	[ "$(wc -l < "$WORK/shown")" -ge 5 ]
+	[ -z "$(comm -23 "$WORK/shown" "$WORK/all")" ]
+	diff <(jq -r '.[] | "\(.function) \(.module)"' "$WORK/json/top" | sort) \
+		<(sql "SELECT function || ' ' || module FROM hot_function" | sort)
+	[ "$(jq -r '.capture.rule' "$WORK/json/why")" = "$(sql 'SELECT rule FROM capture')" ]
+	[ "$(jq -r '.[0].rule' "$WORK/json/list")" = "$(sql 'SELECT rule FROM capture')" ]
+	[ "$(jq -r '.rules[0] | "\(.name)|\(.source)"' "$WORK/json/status")" = "$(sql 'SELECT DISTINCT rule, source FROM rule')" ]
+}
+
+@test "folded: one line a stack, whose only number is the last" {
+	local folded=$WORK/out/folded
+	[ "$(wc -l < "$folded")" -gt 20 ]
+	run ! grep -aEv '^[^;]+(;[^;]+)* [0-9]+$' "$folded"
+	run ! grep -aE ' [0-9.]+ [0-9]+$' "$folded"
+	[ "$(awk '{ sum += $NF } END { print sum }' "$folded")" = "$(sql "SELECT sum(samples) FROM sample WHERE kind = 'on-cpu'")" ]
+	# no name adds a function: all semicolons are ours
+	[ "$(awk -F';' '{ if (NF > most) most = NF } END { print most }' "$folded")" -le \
+		"$(sql 'SELECT max(depth) + 1 FROM stack JOIN sample USING(stack_id)')" ]
+}
+
+@test "the log, on standard error and for the journal" {
+	assert_text "$WORK/daemon.log"
+	grep -aFq '\x1b[31mbad\xff.conf:3: cpu.some = \xff\xe2\x80\xae%n' "$WORK/daemon.log"
+	mkdir "$WORK/bad"
+	printf '%s' "$MISTAKES" > "$WORK/bad/"$'\e[31m\n<0>bad\xff.conf'
+	JOURNAL_STREAM=1:2 run -1 --separate-stderr "$BUILD/bourdond" --check-config --rules-dir "$WORK/bad" --config "$WORK/none"
+	# shellcheck disable=SC2154 # run sets it
+	printf '%s\n' "$stderr" > "$WORK/journal"
+	assert_text "$WORK/journal"
+	[ "$(grep -acE '^<[346]>' "$WORK/journal")" -eq "$(wc -l < "$WORK/journal")" ]
+	grep -aFq '\x1b[31m\x0a<0>bad\xff.conf' "$WORK/journal"
+}
