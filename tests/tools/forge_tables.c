@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * forge_tables is the attacker who owns the consumer: it writes the tables by which the kernel programs walk
- * a process's stack. With --garbage all of them, of random bytes, over and over. Else such that every word of
- * the stack is a return address: and says how often the rings then have a word that only the stack has.
+ * a process's stack. With --garbage all of them, of random bytes, over and over; with --all every map that
+ * the consumer may write. Else such that every word of the stack is a return address: and says how often the
+ * rings then have a word that only the stack has.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -11,10 +12,13 @@
 #include "common/options.h"
 
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BATCH_BYTES 65536U
@@ -71,6 +75,136 @@ static int put(const struct map *map, __u32 key, const void *value)
 {
 	return bpf_map_update_elem(map->fd, &key, value, BPF_ANY) ? -errno : 0;
 }
+
+/* ---- all maps ---- */
+
+#define KEYS_A_ROUND 2000
+
+static void roll(void *bytes, size_t length, uint64_t *state)
+{
+	unsigned char *at = bytes;
+	uint64_t dice = random_word(state) % 4;
+
+	for (size_t i = 0; i < length; i++)
+		at[i] = dice == 0 ? 0 : dice == 1 ? 0xff : (unsigned char)(random_word(state) >> 32);
+}
+
+/* What has keys of any bytes: what the map does not take is no failure. */
+static void scatter(const struct map *map, uint64_t *state)
+{
+	unsigned char key[64], value[64];
+
+	for (int i = 0; i < KEYS_A_ROUND; i++) {
+		roll(key, map->info.key_size, state);
+		roll(value, map->info.value_size, state);
+		if (map->info.type == BPF_MAP_TYPE_LPM_TRIE) {
+			__u32 bits = (__u32)random_word(state) % (8 * ABI_COMM_BYTES + 2);
+
+			memcpy(key, &bits, sizeof(bits));
+		}
+		if (random_word(state) % 8)
+			bpf_map_update_elem(map->fd, key, value, BPF_ANY);
+		else
+			bpf_map_delete_elem(map->fd, key);
+	}
+}
+
+/* The one page of a ring buffer that its reader may write: how far it has read. */
+static int misplace(const struct map *map, uint64_t *state)
+{
+	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map->fd, 0);
+
+	if (page == MAP_FAILED)
+		return -errno;
+	roll(page, bytes, state);
+	munmap(page, bytes);
+	return 0;
+}
+
+/* Elements one by one, because they may be large. */
+static int overwrite(const struct map *map, uint64_t *state)
+{
+	static unsigned char value[BATCH_BYTES];
+
+	for (__u32 i = 0; i < map->info.max_entries; i++) {
+		roll(value, map->info.value_size, state);
+		if (bpf_map_update_elem(map->fd, &i, value, BPF_ANY))
+			return -errno;
+	}
+	return 0;
+}
+
+static int fill_any(const struct map *map, uint64_t *state)
+{
+	if (map->info.key_size > 64 || map->info.value_size > BATCH_BYTES)
+		return -EFBIG;
+	switch (map->info.type) {
+	case BPF_MAP_TYPE_ARRAY:
+		return overwrite(map, state);
+	case BPF_MAP_TYPE_RINGBUF:
+		return misplace(map, state);
+	default:
+		scatter(map, state);
+		return 0;
+	}
+}
+
+#define WRITABLE_MODE 0660
+#define WRITABLE_MAX 32
+
+/* Those that the consumer may write, by their modes. Returns how many, or -errno. */
+static int open_writable(const char *directory, struct map maps[WRITABLE_MAX], int *ret_control)
+{
+	_cleanup_dir_ DIR *pins = opendir(directory);
+	struct dirent *entry;
+	int count = 0;
+
+	*ret_control = -1;
+	while (pins && count < WRITABLE_MAX && (entry = readdir(pins))) {
+		struct stat at;
+
+		if (fstatat(dirfd(pins), entry->d_name, &at, AT_SYMLINK_NOFOLLOW) || !S_ISREG(at.st_mode) ||
+		    (at.st_mode & 0777) != WRITABLE_MODE)
+			continue;
+		if (map_open(directory, entry->d_name, &maps[count]))
+			return -errno;
+		if (!strcmp(entry->d_name, "control"))
+			*ret_control = count;
+		count++;
+	}
+	return *ret_control < 0 ? -ENOENT : count;
+}
+
+/* The programs do nothing without a heartbeat: it is there most of the time. */
+static int run_all(const char *directory, uint64_t seconds)
+{
+	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS, state = until_ns;
+	struct map maps[WRITABLE_MAX];
+	unsigned long long rounds = 0;
+	int control, count = open_writable(directory, maps, &control), result = count < 0 ? count : 0;
+
+	for (; !result && clock_monotonic_ns() < until_ns; rounds++) {
+		for (int i = 0; i < count && !result; i++) {
+			result = fill_any(&maps[i], &state);
+			if (!result && rounds % 4) {
+				struct control beating;
+
+				roll(&beating, sizeof(beating), &state);
+				beating.heartbeat_ns = clock_monotonic_ns();
+				result = put(&maps[control], 0, &beating);
+			}
+		}
+	}
+	if (result < 0) {
+		log_error("%s", strerror(-result));
+		return EXIT_FAILED;
+	}
+	printf("rounds %llu, maps %d\n", rounds, count);
+	return EXIT_DONE;
+}
+
+/* ---- tables ---- */
 
 enum { PROCS, MAPS, PAGES, ROWS, RULES, TARGETS, MAPS_OPEN };
 static const char *const names[MAPS_OPEN] = { "unwind_procs", "unwind_maps",  "unwind_pages",
@@ -192,12 +326,14 @@ static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *
 
 int main(int count, char **words)
 {
-	const char *garbage = NULL;
-	const struct option_spec options[] = { { "garbage", NULL, "random tables instead of forged ones",
-						 &garbage } };
+	const char *garbage = NULL, *all = NULL;
+	const struct option_spec options[] = {
+		{ "garbage", NULL, "random tables instead of forged ones", &garbage },
+		{ "all", NULL, "random bytes, zeros and ones in all maps; no word is looked for", &all },
+	};
 	const struct command_spec command = {
 		"forge_tables",
-		"[--garbage] PIN_DIR TGID SECONDS SECRET",
+		"[--garbage | --all] PIN_DIR TGID SECONDS SECRET",
 		"Writes tables as an attacker would, and looks for a word in the ring.",
 		"forge_tables /sys/fs/bpf/bourdon 4711 5 5ec2e75ec2e75ec2",
 		options,
@@ -215,5 +351,7 @@ int main(int count, char **words)
 		log_error("takes a pin directory, a process, seconds and a word: see --help");
 		return EXIT_USAGE;
 	}
+	if (all)
+		return run_all(words[1], seconds);
 	return run(words[1], (__u32)tgid, seconds, words[4], garbage != NULL);
 }

@@ -1,0 +1,263 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Who attacks bourdon from where: another user of the machine, a consumer that is not ours any more, a reader of the
+# database, and whoever wrote one that root reads. docs/SECURITY.md says what must hold; requests to bourdon-grant are
+# in files.bats and triggers.bats, forged unwind tables in forged.bats, names in hostile.bats.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup attacks
+	cgroup_make
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# hog_capture [LINE...]: a rule for what cpu_hog does to the machine
+hog_capture() {
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 2s' 'capture = 2s' \
+		'cooldown = 1h' "$@"
+}
+
+take_capture() {
+	load
+	hog_capture
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'captured [0-9]+ stacks'
+	stop "$CHILD"
+}
+
+# stranger COMMAND...: as a user who has nothing to do with bourdon
+stranger() {
+	setpriv --reuid 65533 --regid 65533 --clear-groups "$@"
+}
+
+# refused COMMAND...: a stranger's, which fails for want of permission
+refused() {
+	run stranger "$@"
+	[[ $status -ne 0 && $output == *@(ermission denied|not permitted)* ]] || { echo "$*: status $status: $output"; return 1; }
+}
+
+@test "another user reaches no pin, no socket, no database, and no process of it" {
+	local pin file
+	load
+	grant_start
+	hog_capture
+	daemon_start
+	# the directories above are open here: each object refuses by itself, too
+	chmod 0711 "$PIN_DIR"
+	for pin in "$PIN_DIR"/*; do
+		refused bpftool map show pinned "$pin"
+		refused cat "$pin"
+	done
+	chmod 0750 "$PIN_DIR"
+	refused ls "$PIN_DIR"
+	chmod 0711 "$STATE_DIR"
+	for file in bourdon.db bourdon.db-wal bourdon.db-shm bourdond.lock; do
+		[ -e "$STATE_DIR/$file" ] || continue
+		refused cat "$STATE_DIR/$file"
+		refused dd if=/dev/null of="$STATE_DIR/$file" conv=notrunc
+	done
+	refused touch "$STATE_DIR/bourdon.db-journal"
+	run stranger "$BUILD/bourdon" --db "$DB" status
+	[ "$status" -eq 1 ]
+	[[ $output == *'become a member of its group'* ]]
+	refused "$BUILD/tools/ask_grant" "$GRANT_SOCKET" 'pressure 1 cpu 2000000'
+	[ ! -s "$WORK/grants" ]
+	for file in "$RUN_DIR"/*; do
+		refused cat "$file"
+	done
+	# the process itself
+	for file in fd map_files root cwd; do
+		refused ls "/proc/$DAEMON/$file/"
+	done
+	for file in mem maps environ syscall stack; do
+		refused cat "/proc/$DAEMON/$file"
+	done
+	refused kill -TERM "$DAEMON"
+	kill -0 "$DAEMON"
+}
+
+# kernel_complaints: how many lines of the kernel's log are about something that went wrong in it
+kernel_complaints() {
+	dmesg | grep -cE 'BUG|WARNING|Oops|Call Trace|lockup|stall|hung|general protection' || true
+}
+
+@test "every map that the consumer may write, full of zeros, ones and random bytes: the kernel goes on" {
+	local complaints
+	load --hz 997
+	hog_capture
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	start lock_hog --threads 4 --hold 5 --seconds 300
+	await_tables
+	# whoever has taken the daemon over is the only one who writes
+	kill -STOP "$DAEMON"
+	complaints=$(kernel_complaints)
+	# processes come, rename themselves and go meanwhile
+	(while :; do /bin/true; perl -e '$0 = "cpu_hog"'; done) & CHILDREN+=($!)
+	run timeout 120 "$BUILD/tools/forge_tables" --all "$PIN_DIR" "$CHILD" 8 0
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output =~ ^rounds\ ([0-9]+),\ maps\ ([0-9]+)$ ]]
+	[ "${BASH_REMATCH[2]}" -eq "$(find "$PIN_DIR" -perm 0660 | wc -l)" ]
+	[ "${BASH_REMATCH[2]}" -ge 10 ]
+	[ "$(kernel_complaints)" -eq "$complaints" ]
+	# a new load and a new daemon know nothing of it
+	kill -CONT "$DAEMON"
+	daemon_stop KILL
+	children_end
+	load
+	daemon_start
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'captured [0-9]+ stacks'
+	[ "$(sql "SELECT function FROM hot_function WHERE capture_id = (SELECT max(capture_id) FROM capture) LIMIT 1")" = burn_cpu ]
+}
+
+# ---- readers ----
+
+# As one of the group, who may read, and lock what is read.
+reader() {
+	setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" "$@"
+}
+
+@test "a reader who holds the writer's lock, and then an old state: captures wait, and none is lost" {
+	local answer
+	load
+	hog_capture 'cooldown = 1s'
+	daemon_start
+	# the byte of -shm that a writer locks (120), shared, as whoever may read the file may
+	# shellcheck disable=SC2016 # perl's
+	coproc LOCK { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
+		perl -MFcntl -e 'open my $shm, "<", $ARGV[0] or die; my $lock = pack "s s l! l! i", F_RDLCK, SEEK_SET, 120, 1, 0;
+			fcntl $shm, F_SETLK, $lock or die; $| = 1; print "locked\n"; <STDIN>' "$DB-shm"; }
+	read -r -t 10 answer <&"${LOCK[0]}"
+	[ "$answer" = locked ]
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 30 'rule cpu fired'
+	sleep 5 # the capture ends meanwhile
+	await_status 5 '.running'
+	[ "$(reader sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -eq 0 ]
+	local lock=$LOCK_PID
+	eval "exec ${LOCK[1]}>&-"
+	wait "$lock" || true
+	await_log 30 'captured [0-9]+ stacks'
+	[ "$(sql 'SELECT min(state) FROM capture WHERE capture_id = 1')" = complete ]
+	# a snapshot keeps the log from being emptied, but not from being written
+	coproc OLD { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
+		sqlite3 -readonly "$DB"; }
+	echo "BEGIN; SELECT count(*) > 0 FROM capture;" >&"${OLD[1]}"
+	read -r -t 10 answer <&"${OLD[0]}"
+	[ "$answer" = 1 ]
+	await_log 30 'captured [0-9]+ stacks'
+	await_log 30 'captured [0-9]+ stacks'
+	lock=$OLD_PID
+	eval "exec ${OLD[1]}>&-"
+	wait "$lock" || true
+	[ "$(sqlite3 -readonly "$DB" 'PRAGMA integrity_check')" = ok ]
+}
+
+# ---- a database of somebody else's, which root reads ----
+
+# holding DATABASE COMMAND...: runs the command while another has the database for itself, so that bourdon waits for it
+holding() {
+	local database=$1 answer holder status=0
+	coproc HOLD { exec sqlite3 "$database"; }
+	echo "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; SELECT 'held';" >&"${HOLD[1]}"
+	until [[ $answer == held ]]; do
+		read -r -t 10 answer <&"${HOLD[0]}" || return 1
+	done
+	holder=$HOLD_PID
+	"${@:2}" || status=$?
+	eval "exec ${HOLD[1]}>&-"
+	wait "$holder" || true
+	return "$status"
+}
+
+# assert_given_up PID USER: for good
+assert_given_up() {
+	local uid
+	uid=$(id -u "$2")
+	grep -Eq "^Uid:	$uid	$uid	$uid	$uid$" "/proc/$1/status"
+	grep -Eq '^Groups:[[:space:]]*$' "/proc/$1/status"
+	[ "$(grep -Ec '^Cap(Inh|Prm|Eff|Amb):	0000000000000000$' "/proc/$1/status")" -eq 4 ]
+	grep -q '^NoNewPrivs:	1$' "/proc/$1/status"
+}
+
+# has_given_up USER COMMAND...: a reader, while it waits for the database
+has_given_up() {
+	"$BUILD/bourdon" "${@:2}" > "$WORK/answer" 2>&1 &
+	local pid=$!
+	await 4 assert_given_up "$pid" "$1"
+	wait "$pid" || true
+}
+
+@test "root reads a database as who may have written it" {
+	local command
+	sqlite3 "$WORK/made.db" < "$TREE/common/schema.sql"
+	sqlite3 "$WORK/made.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 5'
+	chown "$TEST_USER" "$WORK/made.db"
+	for command in list why top folded status doctor; do
+		holding "$WORK/made.db" has_given_up "$TEST_USER" --db "$WORK/made.db" "$command"
+	done
+	# a link of somebody else's to what only root writes leads nowhere else
+	chown root "$WORK/made.db"
+	ln -s "$WORK/made.db" "$STATE_DIR/bourdon.db"
+	"$BUILD/bourdon" --db "$STATE_DIR/bourdon.db" list
+	# in a directory where anybody may put a log beside it
+	mkdir -m 1777 "$WORK/open"
+	mv "$WORK/made.db" "$WORK/open/made.db"
+	holding "$WORK/open/made.db" has_given_up nobody --db "$WORK/open/made.db" list
+}
+
+# reads_elsewhere USER: what symbolize starts before it has the database
+reads_elsewhere() {
+	"$BUILD/bourdon" --db "$WORK/made.db" symbolize --debug-dir "$WORK" > "$WORK/answer" 2>&1 &
+	local pid=$! child
+	await 4 pgrep -P "$pid" > /dev/null || await 1 pgrep -f "made.db symbolize --debug-dir $WORK" > /dev/null
+	for child in $(pgrep -f "made.db symbolize --debug-dir $WORK"); do
+		[[ $child == "$pid" ]] && continue
+		await 4 assert_given_up "$child" "$1"
+		await 4 grep -q '^Seccomp:	2$' "/proc/$child/status"
+		run grep -F made.db "/proc/$child/maps"
+		[ "$status" -eq 1 ]
+		[ "$(find "/proc/$child/fd" -lname "*made.db*" | wc -l)" -eq 0 ]
+		echo "$child" >> "$WORK/children"
+	done
+	wait "$pid" || true
+}
+
+@test "symbolize reads files in a process that was there before it had the database, and is never root" {
+	sqlite3 "$WORK/made.db" < "$TREE/common/schema.sql"
+	sqlite3 "$WORK/made.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 5'
+	chmod 0755 "$WORK"
+	holding "$WORK/made.db" reads_elsewhere nobody
+	chown "$TEST_USER" "$WORK/made.db"
+	holding "$WORK/made.db" reads_elsewhere "$TEST_USER"
+	[ "$(wc -l < "$WORK/children")" -ge 2 ]
+}
+
+@test "a database of which bytes were changed: an answer or one line, never a crash, and nothing but text" {
+	local seed command
+	take_capture
+	daemon_stop TERM
+	sql "VACUUM INTO '$WORK/sound.db'"
+	for ((seed = 1; seed <= 60; seed++)); do
+		perl -e 'my ($seed, $from, $to) = @ARGV; srand $seed; local $/; open my $in, "<:raw", $from; my $bytes = <$in>;
+			for (1 .. 1 + int rand 40) {
+				# headers of pages, and cells, more often than what is in them
+				my $at = rand(2) < 1 ? int rand length $bytes : 4096 * int(rand length($bytes) / 4096) + int rand 120;
+				substr($bytes, $at, 1) = chr(rand(2) < 1 ? 255 * int rand 2 : int rand 256) if $at > 72;
+			}
+			open my $out, ">:raw", $to; print $out $bytes' "$seed" "$WORK/sound.db" "$WORK/changed.db"
+		for command in list why top folded status; do
+			run timeout 20 "$BUILD/bourdon" --db "$WORK/changed.db" "$command"
+			[ "$status" -le 1 ] || { echo "seed $seed, $command: status $status: $output"; false; }
+			[[ $output != *[$'\001'-$'\011\013'-$'\037']* ]]
+		done
+	done
+}
