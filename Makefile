@@ -41,7 +41,7 @@ REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
-	$(UNWIND:%=$(B)/workloads/unwind_%) \
+	$(B)/workloads/hostile_stripped $(UNWIND:%=$(B)/workloads/unwind_%) \
 	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing \
@@ -258,6 +258,11 @@ WORKLOAD_FLAGS = $(FRAME_POINTERS) -fno-optimize-sibling-calls
 $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
+
+# A build id of bytes that a terminal would obey, or SQL, or a browser; and a program that has its symbols elsewhere.
+$(B)/workloads/hostile: WORKLOAD_FLAGS += -Wl,--build-id=0x1b5d303b78073c7363726970743e27220affc29b
+$(B)/workloads/hostile_stripped: $(B)/workloads/hostile
+	$(call say,STRIP,$@) strip -o $@ $<
 
 # Programs whose every stack is known, from tests/workloads/unwind/: one main source in many builds, then others.
 # Without frame pointers or DWARF, as Debian ships, and without gaps between functions: behind the end of one is another.

@@ -16,10 +16,10 @@ teardown() {
 	bourdon_teardown
 }
 
-# hog_capture [LINE...]: a rule for what cpu_hog does to the machine
+# hog_capture [COOLDOWN]: a rule for what cpu_hog does to the machine
 hog_capture() {
 	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 2s' 'capture = 2s' \
-		'cooldown = 1h' "$@"
+		"cooldown = ${1-1h}"
 }
 
 take_capture() {
@@ -36,9 +36,17 @@ stranger() {
 	setpriv --reuid 65533 --regid 65533 --clear-groups "$@"
 }
 
+# bpf_obj_get PIN FLAGS: says why not. Numbers of x86-64; bpftool says something else.
+bpf_obj_get() {
+	# shellcheck disable=SC2016 # perl's
+	perl -e 'my ($path, $flags) = ("$ARGV[0]\0", $ARGV[1]); my $attributes = pack "QLL", unpack("Q", pack "P", $path), 0, $flags;
+		syscall(321, 7, $attributes, length $attributes) >= 0 or die "$ARGV[0]: $!\n"' "$@"
+}
+export -f bpf_obj_get
+
 # refused COMMAND...: a stranger's, which fails for want of permission
 refused() {
-	run stranger "$@"
+	run stranger bash -c '"$@"' bash "$@"
 	[[ $status -ne 0 && $output == *@(ermission denied|not permitted)* ]] || { echo "$*: status $status: $output"; return 1; }
 }
 
@@ -51,7 +59,9 @@ refused() {
 	# the directories above are open here: each object refuses by itself, too
 	chmod 0711 "$PIN_DIR"
 	for pin in "$PIN_DIR"/*; do
-		refused bpftool map show pinned "$pin"
+		refused bpf_obj_get "$pin" 0
+		refused bpf_obj_get "$pin" $((1 << 3)) # BPF_F_RDONLY
+		refused bpf_obj_get "$pin" $((1 << 4)) # BPF_F_WRONLY
 		refused cat "$pin"
 	done
 	chmod 0750 "$PIN_DIR"
@@ -128,12 +138,12 @@ reader() {
 @test "a reader who holds the writer's lock, and then an old state: captures wait, and none is lost" {
 	local answer
 	load
-	hog_capture 'cooldown = 1s'
+	hog_capture 1s
 	daemon_start
 	# the byte of -shm that a writer locks (120), shared, as whoever may read the file may
 	# shellcheck disable=SC2016 # perl's
 	coproc LOCK { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
-		perl -MFcntl -e 'open my $shm, "<", $ARGV[0] or die; my $lock = pack "s s l! l! i", F_RDLCK, SEEK_SET, 120, 1, 0;
+		perl -MFcntl -e 'open my $shm, "<", $ARGV[0] or die; my $lock = pack "ssx4qqlx4", F_RDLCK, SEEK_SET, 120, 1, 0;
 			fcntl $shm, F_SETLK, $lock or die; $| = 1; print "locked\n"; <STDIN>' "$DB-shm"; }
 	read -r -t 10 answer <&"${LOCK[0]}"
 	[ "$answer" = locked ]
@@ -163,46 +173,48 @@ reader() {
 
 # ---- a database of somebody else's, which root reads ----
 
-# holding DATABASE COMMAND...: runs the command while another has the database for itself, so that bourdon waits for it
-holding() {
-	local database=$1 answer holder status=0
-	coproc HOLD { exec sqlite3 "$database"; }
+# hold DATABASE: for another, alone, so that bourdon waits for it until let_go
+hold() {
+	local answer=
+	coproc HOLD { exec sqlite3 "$1"; }
+	HOLDER=$HOLD_PID # bash forgets it when it has ended
 	echo "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; SELECT 'held';" >&"${HOLD[1]}"
-	until [[ $answer == held ]]; do
-		read -r -t 10 answer <&"${HOLD[0]}" || return 1
+	while [[ $answer != held ]]; do
+		read -r -t 10 answer <&"${HOLD[0]}"
 	done
-	holder=$HOLD_PID
-	"${@:2}" || status=$?
-	eval "exec ${HOLD[1]}>&-"
-	wait "$holder" || true
-	return "$status"
 }
 
-# assert_given_up PID USER: for good
-assert_given_up() {
+let_go() {
+	eval "exec ${HOLD[1]}>&-"
+	wait "$HOLDER" || true
+}
+
+# has_given_up PID USER: root, for good. One result of all, because await asks.
+has_given_up() {
 	local uid
 	uid=$(id -u "$2")
-	grep -Eq "^Uid:	$uid	$uid	$uid	$uid$" "/proc/$1/status"
-	grep -Eq '^Groups:[[:space:]]*$' "/proc/$1/status"
-	[ "$(grep -Ec '^Cap(Inh|Prm|Eff|Amb):	0000000000000000$' "/proc/$1/status")" -eq 4 ]
-	grep -q '^NoNewPrivs:	1$' "/proc/$1/status"
+	grep -Eq "^Uid:	$uid	$uid	$uid	$uid$" "/proc/$1/status" &&
+		grep -Eq '^Groups:[[:space:]]*$' "/proc/$1/status" &&
+		[ "$(grep -Ec '^Cap(Inh|Prm|Eff|Amb):	0000000000000000$' "/proc/$1/status")" -eq 4 ] &&
+		grep -q '^NoNewPrivs:	1$' "/proc/$1/status"
 }
 
-# has_given_up USER COMMAND...: a reader, while it waits for the database
-has_given_up() {
-	"$BUILD/bourdon" "${@:2}" > "$WORK/answer" 2>&1 &
-	local pid=$!
-	await 4 assert_given_up "$pid" "$1"
-	wait "$pid" || true
+make_database() {
+	sqlite3 "$WORK/made.db" < "$TREE/common/schema.sql"
+	sqlite3 "$WORK/made.db" "PRAGMA application_id = 1650749294;
+		PRAGMA user_version = $(awk '$2 == "SCHEMA_VERSION" { print $3 }' "$TREE/common/schema.h")"
 }
 
 @test "root reads a database as who may have written it" {
-	local command
-	sqlite3 "$WORK/made.db" < "$TREE/common/schema.sql"
-	sqlite3 "$WORK/made.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 5'
+	local command reader
+	make_database
 	chown "$TEST_USER" "$WORK/made.db"
 	for command in list why top folded status doctor; do
-		holding "$WORK/made.db" has_given_up "$TEST_USER" --db "$WORK/made.db" "$command"
+		hold "$WORK/made.db"
+		"$BUILD/bourdon" --db "$WORK/made.db" "$command" > "$WORK/answer" 2>&1 & reader=$!
+		await 4 has_given_up "$reader" "$TEST_USER"
+		let_go
+		wait "$reader" || true
 	done
 	# a link of somebody else's to what only root writes leads nowhere else
 	chown root "$WORK/made.db"
@@ -211,34 +223,41 @@ has_given_up() {
 	# in a directory where anybody may put a log beside it
 	mkdir -m 1777 "$WORK/open"
 	mv "$WORK/made.db" "$WORK/open/made.db"
-	holding "$WORK/open/made.db" has_given_up nobody --db "$WORK/open/made.db" list
+	hold "$WORK/open/made.db"
+	"$BUILD/bourdon" --db "$WORK/open/made.db" list > "$WORK/answer" 2>&1 & reader=$!
+	await 4 has_given_up "$reader" nobody
+	let_go
+	wait "$reader" || true
 }
 
-# reads_elsewhere USER: what symbolize starts before it has the database
-reads_elsewhere() {
-	"$BUILD/bourdon" --db "$WORK/made.db" symbolize --debug-dir "$WORK" > "$WORK/answer" 2>&1 &
-	local pid=$! child
-	await 4 pgrep -P "$pid" > /dev/null || await 1 pgrep -f "made.db symbolize --debug-dir $WORK" > /dev/null
-	for child in $(pgrep -f "made.db symbolize --debug-dir $WORK"); do
-		[[ $child == "$pid" ]] && continue
-		await 4 assert_given_up "$child" "$1"
-		await 4 grep -q '^Seccomp:	2$' "/proc/$child/status"
-		run grep -F made.db "/proc/$child/maps"
-		[ "$status" -eq 1 ]
-		[ "$(find "/proc/$child/fd" -lname "*made.db*" | wc -l)" -eq 0 ]
-		echo "$child" >> "$WORK/children"
-	done
-	wait "$pid" || true
+# find_spawner PID: what symbolize has started, whoever its parent is; in SPAWNER
+find_spawner() {
+	SPAWNER=$(pgrep -f "made.db symbolize --debug-dir $WORK" | grep -vx "$1" | head -n 1)
+	[[ -n $SPAWNER ]] && grep -q '^Seccomp:	2$' "/proc/$SPAWNER/status"
 }
 
 @test "symbolize reads files in a process that was there before it had the database, and is never root" {
-	sqlite3 "$WORK/made.db" < "$TREE/common/schema.sql"
-	sqlite3 "$WORK/made.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 5'
+	local owner reader
+	make_database
 	chmod 0755 "$WORK"
-	holding "$WORK/made.db" reads_elsewhere nobody
-	chown "$TEST_USER" "$WORK/made.db"
-	holding "$WORK/made.db" reads_elsewhere "$TEST_USER"
-	[ "$(wc -l < "$WORK/children")" -ge 2 ]
+	for owner in root "$TEST_USER"; do
+		chown "$owner" "$WORK/made.db"
+		hold "$WORK/made.db"
+		"$BUILD/bourdon" --db "$WORK/made.db" symbolize --debug-dir "$WORK" > "$WORK/answer" 2>&1 & reader=$!
+		await 4 find_spawner "$reader"
+		has_given_up "$SPAWNER" nobody
+		run grep -F made.db "/proc/$SPAWNER/maps"
+		[ "$status" -eq 1 ]
+		[ "$(find "/proc/$SPAWNER/fd" -lname '*made.db*' | wc -l)" -eq 0 ]
+		# root is still root for what is root's alone
+		if [[ $owner == root ]]; then
+			grep -q '^Uid:	0	0	0	0$' "/proc/$reader/status"
+		else
+			has_given_up "$reader" "$owner"
+		fi
+		let_go
+		wait "$reader"
+	done
 }
 
 @test "a database of which bytes were changed: an answer or one line, never a crash, and nothing but text" {
