@@ -12,26 +12,30 @@
 #include "common/seccomp.h"
 #include "policy/call_names.h"
 
-#include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdint.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define LISTENER_FD 3
+#define PATIENCE_MS 10000
 
 /* A process has one supervisor: a symbolizer, which the spawner forks, stays under its spawner's policy. */
 static bool supervised;
 
+/* Shared memory: under the filter, and without a supervisor yet, no system call can be relied on. */
 struct channel {
-	int listener[2], taken[2]; /* pipes: the listener's number; a byte when the supervisor has it */
+	atomic_int listener; /* its number; 0: not yet, or negative: there is none */
+	atomic_bool taken;   /* the supervisor has it */
 };
 
 /* SUPERVISOR: no malloc(), no stdio: other threads may have held their locks when it was made. */
@@ -57,15 +61,17 @@ static void say(const struct seccomp_policy *policy, const struct seccomp_notif 
 }
 
 /* SUPERVISOR: until the last process under the filter has ended. */
-static void __attribute__((noreturn))
-supervise(const struct seccomp_policy *policy, const struct channel *channel)
+static void __attribute__((noreturn)) supervise(const struct seccomp_policy *policy, struct channel *channel)
 {
 	struct pollfd listener = { .fd = LISTENER_FD, .events = POLLIN };
 	int fd;
 
-	if (read(channel->listener[0], &fd, sizeof(fd)) != sizeof(fd) || unshare(CLONE_FILES) ||
-	    write(channel->taken[1], "x", 1) != 1 || dup2(fd, LISTENER_FD) < 0 ||
-	    syscall(SYS_close_range, LISTENER_FD + 1, ~0U, 0))
+	for (int i = 0; !(fd = atomic_load(&channel->listener)) && i < PATIENCE_MS; i++)
+		usleep(1000);
+	if (fd <= 0 || unshare(CLONE_FILES))
+		_exit(1);
+	atomic_store(&channel->taken, true);
+	if (dup2(fd, LISTENER_FD) < 0 || syscall(SYS_close_range, LISTENER_FD + 1, ~0U, 0))
 		_exit(1);
 	while (poll(&listener, 1, -1) > 0 && !(listener.revents & (POLLHUP | POLLERR))) {
 		struct seccomp_notif call = { 0 };
@@ -81,7 +87,7 @@ supervise(const struct seccomp_policy *policy, const struct channel *channel)
 	_exit(0);
 }
 
-static int start_supervisor(const struct seccomp_policy *policy, const struct channel *channel)
+static int start_supervisor(const struct seccomp_policy *policy, struct channel *channel)
 {
 	pid_t child = (pid_t)syscall(SYS_clone, CLONE_FILES | SIGCHLD, 0, 0, 0, 0);
 
@@ -96,17 +102,6 @@ static int start_supervisor(const struct seccomp_policy *policy, const struct ch
 	return 0;
 }
 
-static int open_channel(struct channel *channel)
-{
-	if (pipe2(channel->listener, O_CLOEXEC))
-		return -errno;
-	if (!pipe2(channel->taken, O_CLOEXEC))
-		return 0;
-	close(channel->listener[0]);
-	close(channel->listener[1]);
-	return -errno;
-}
-
 int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 {
 	struct sock_fprog program = { .len = (unsigned short)policy->length,
@@ -114,33 +109,28 @@ int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 	/* a thread that could not follow would be told by its number, which is a descriptor's here */
 	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
 			      (all_threads ? SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH : 0);
-	struct channel channel;
+	struct channel *channel;
 	long listener;
 	int result;
-	char byte;
 
 	if (!policy->length || policy->length > BPF_MAXINSNS)
 		return -EINVAL;
 	if (supervised)
 		return 0;
-	result = open_channel(&channel);
-	if (result < 0)
-		return result;
-	result = start_supervisor(policy, &channel);
+	channel = mmap(NULL, sizeof(*channel), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (channel == MAP_FAILED)
+		return -errno;
+	result = start_supervisor(policy, channel);
 	if (result < 0)
 		return result;
 	listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-	result = listener < 0 ? (errno == ESRCH ? -EBUSY : -errno) : (int)listener;
-	/* one that gets no number of a listener ends */
-	if (write(channel.listener[1], &result, listener < 0 ? 1 : sizeof(result)) < 0 ||
-	    (listener >= 0 && read(channel.taken[0], &byte, 1) != 1))
-		result = -EPIPE;
-	if (listener >= 0)
+	result = listener < 0 ? (errno == ESRCH ? -EBUSY : -errno) : 0;
+	atomic_store(&channel->listener, listener > 0 ? (int)listener : -1);
+	while (!result && !atomic_load(&channel->taken))
+		;
+	if (!result)
 		close((int)listener);
-	for (int i = 0; i < 2; i++) {
-		close(channel.listener[i]);
-		close(channel.taken[i]);
-	}
-	supervised = result >= 0;
-	return result < 0 ? result : 0;
+	munmap(channel, sizeof(*channel));
+	supervised = !result;
+	return result;
 }

@@ -78,8 +78,9 @@ assert_no_privilege() {
 			of=()
 			while IFS= read -r line; do
 				name=${line%%:*}
-				of[$name]=${line#*$'\t'}
+				[[ -z $name ]] || of[$name]=${line#*$'\t'}
 			done < "$status"
+			[[ ${#of[@]} -gt 0 ]] || continue # it has ended
 			[[ ${of[CapInh]}${of[CapPrm]}${of[CapEff]}${of[CapBnd]}${of[CapAmb]} =~ ^0+$ &&
 				${of[NoNewPrivs]} == 1 && ${of[Seccomp]} == 2 ]] || {
 				echo "not confined:" >&2

@@ -111,10 +111,18 @@ static bool take_call(struct call *call, int count, char **words)
 
 /* ---- the thread ---- */
 
+static void *pointer_to(uint64_t address)
+{
+	void *pointer;
+
+	memcpy(&pointer, &address, sizeof(pointer));
+	return pointer;
+}
+
 /* The address of a `syscall` instruction (0f 05) in the process; 0: none. */
 static uint64_t find_instruction(pid_t tid)
 {
-	unsigned char text[65536];
+	unsigned char text[65536] = { 0 };
 	_cleanup_file_ FILE *maps = NULL;
 	uint64_t begins, ends;
 	char path[64], uses[8], line[512];
@@ -126,7 +134,7 @@ static uint64_t find_instruction(pid_t tid)
 			continue;
 		for (uint64_t at = begins; at < ends; at += sizeof(text) - 1) {
 			size_t bytes = ends - at < sizeof(text) ? ends - at : sizeof(text);
-			struct iovec here = { text, bytes }, there = { (void *)at, bytes };
+			struct iovec here = { text, bytes }, there = { pointer_to(at), bytes };
 			ssize_t got = process_vm_readv(tid, &here, 1, &there, 1, 0);
 
 			for (ssize_t i = 0; i + 1 < got; i++)
@@ -159,7 +167,7 @@ static bool set_registers(pid_t tid, const struct user_regs_struct *registers)
 static bool put_data(pid_t tid, const struct call *call, uint64_t at)
 {
 	struct iovec here = { (void *)call->data, call->data_bytes },
-		     there = { (void *)at, call->data_bytes };
+		     there = { pointer_to(at), call->data_bytes };
 
 	return !call->data_bytes ||
 	       process_vm_writev(tid, &here, 1, &there, 1, 0) == (ssize_t)call->data_bytes;
@@ -234,7 +242,7 @@ static int run(pid_t tid, const struct call *call, uint64_t instruction)
 	struct user_regs_struct before, registers;
 	uint64_t data;
 	long result;
-	int status;
+	int status = 0;
 
 	if (!get_registers(tid, &before))
 		return -errno;
