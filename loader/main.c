@@ -49,23 +49,18 @@ static int take_policy(const struct arguments *arguments, struct programs_settin
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	const char *path = arguments->policy ? arguments->policy : POLICY_DEFAULT;
-	unsigned long long hz;
 
 	if (policy_file_read(path, arguments->policy, &settings->policy, &errors)) {
 		config_errors_log(&errors);
 		log_error("root's policy cannot be told, so nothing is loaded");
 		return EXIT_FAILED;
 	}
-	if (!arguments->hz) {
-		hz = settings->policy.max_rate < HZ_DEFAULT ? settings->policy.max_rate : HZ_DEFAULT;
-	} else if (options_number(arguments->hz, 1, HZ_MAX, &hz)) {
-		log_error("--hz %s: give a whole number from 1 to %d", arguments->hz, HZ_MAX);
-		return EXIT_USAGE;
-	} else if (hz > settings->policy.max_rate) {
+	if (arguments->hz && settings->hz > settings->policy.max_rate) {
 		log_error("--hz %s: %s allows %u (max_rate)", arguments->hz, path, settings->policy.max_rate);
 		return EXIT_FAILED;
 	}
-	settings->hz = (unsigned int)hz;
+	if (settings->hz > settings->policy.max_rate)
+		settings->hz = settings->policy.max_rate;
 	if (settings->policy.unwinding != POLICY_UNWIND_DWARF)
 		settings->unwind_bytes = 0;
 	return EXIT_DONE;
@@ -82,6 +77,11 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 			  arguments->pin_dir);
 		return EXIT_USAGE;
 	}
+	if (arguments->hz && options_number(arguments->hz, 1, HZ_MAX, &number)) {
+		log_error("--hz %s: give a whole number from 1 to %d", arguments->hz, HZ_MAX);
+		return EXIT_USAGE;
+	}
+	settings->programs.hz = arguments->hz ? (unsigned int)number : HZ_DEFAULT;
 	if (options_number(arguments->targets, 1, TARGETS_MAX, &number)) {
 		log_error("--targets %s: give a whole number from 1 to %u", arguments->targets, TARGETS_MAX);
 		return EXIT_USAGE;
