@@ -37,6 +37,7 @@ struct daemon {
 	const struct pinned *pinned;
 	struct own_counters *own_counters;
 	const struct confinement *confinement;
+	struct notify *notify;
 	struct configuration *configuration;
 	struct retired *retired;
 	struct store_thread *store;
@@ -193,6 +194,20 @@ static int put_in_force(struct daemon *daemon, struct configuration *configurati
 	return 0;
 }
 
+/* To the service manager and, if something happened, which is `what`, to the log. */
+static void say_state(const struct daemon *daemon, const char *what)
+{
+	const struct notify_state state = { .rules = (unsigned int)daemon->configuration->rules.count,
+					    .targets = daemon->tracking.targets.live,
+					    .watches = daemon->watches.count,
+					    .mistake = daemon->reload.mistake };
+
+	if (what)
+		log_info("%s: %u rules, %u targets, %u watches", what, state.rules, state.targets,
+			 state.watches);
+	notify_ready(daemon->notify, &state);
+}
+
 static void note_change(struct reload_state *reload, uint64_t now_ns)
 {
 	if (!reload->first_changed_ns)
@@ -216,6 +231,7 @@ static void reload_when_due(struct daemon *daemon, uint64_t now_ns)
 	reload->answers = reload->asked_for;
 	reload->asked_for = false;
 	reload->first_changed_ns = 0;
+	notify_reloading(daemon->notify, now_ns);
 	store_thread_reload(daemon->store);
 }
 
@@ -224,6 +240,7 @@ static void take_reload(struct daemon *daemon)
 	struct config_errors errors = { 0 };
 	struct configuration *configuration = store_thread_take_reload(daemon->store, &errors);
 	const struct configuration *before = daemon->configuration;
+	const char *reloaded = NULL;
 	bool same = configuration && rules_equal(&configuration->rules, &before->rules) &&
 		    configuration->settings.database_bytes_max == before->settings.database_bytes_max &&
 		    configuration->settings.short_windows_max == before->settings.short_windows_max &&
@@ -238,8 +255,7 @@ static void take_reload(struct daemon *daemon)
 	} else if (configuration && !put_in_force(daemon, configuration)) {
 		own_count(daemon->own_counters, OWN_RELOADS);
 		daemon->reload.mistake[0] = '\0';
-		log_info("reloaded: %zu rules, %u targets, %u watches", configuration->rules.count,
-			 daemon->tracking.targets.live, daemon->watches.count);
+		reloaded = "reloaded";
 	} else {
 		own_count(daemon->own_counters, OWN_RELOADS_REFUSED);
 		config_errors_log(&errors);
@@ -249,6 +265,7 @@ static void take_reload(struct daemon *daemon)
 		configuration_free(configuration);
 	}
 	config_errors_free(&errors);
+	say_state(daemon, reloaded);
 	reload_when_due(daemon, clock_monotonic_ns());
 }
 
@@ -308,6 +325,7 @@ static void tick(struct daemon *daemon)
 	if (read(daemon->timer, &expirations, sizeof(expirations)) < 0)
 		return;
 	beat(daemon, now_ns);
+	notify_tick(daemon->notify, now_ns);
 	look_at_coverage(daemon);
 	count_own(daemon);
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
@@ -418,8 +436,7 @@ static int arm(struct daemon *daemon)
 	tracking_follow(&daemon->tracking, &daemon->configuration->rules);
 	recorder_follow(&daemon->recorder, &daemon->configuration->rules);
 	warn_of_history(daemon);
-	log_info("ready: %zu rules, %u targets, %u watches", daemon->configuration->rules.count,
-		 daemon->tracking.targets.live, daemon->watches.count);
+	say_state(daemon, "ready");
 	return 0;
 }
 
@@ -444,6 +461,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 		watches_sweep(&daemon->watches);
 		free_retired(daemon); /* what was let go points there until it is swept */
 	}
+	notify_stopping(daemon->notify);
 	/* whoever comes next starts from silence */
 	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
 	if (daemon->recorder.active_count)
@@ -535,6 +553,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				   .pinned = pinned,
 				   .own_counters = settings->own_counters,
 				   .confinement = settings->confinement,
+				   .notify = settings->notify,
 				   .configuration = configuration,
 				   .timer_source = { SOURCE_TIMER },
 				   .signals_source = { SOURCE_SIGNALS },

@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_DAEMON_H
 
 #include "consumer/configuration.h"
+#include "consumer/notify.h"
 #include "consumer/own_counters.h"
 #include "consumer/pinned.h"
 #include "consumer/store_thread.h"
@@ -14,9 +15,10 @@
 struct daemon;
 
 struct daemon_settings {
-	const struct settings *where; /* where everything is; all four outlive the daemon */
+	const struct settings *where; /* where everything is; all of these outlive the daemon */
 	const struct pinned *pinned;
 	struct own_counters *own_counters;
+	struct notify *notify;
 	const struct confinement *confinement; /* becomes true while the daemon starts */
 };
 
@@ -39,8 +41,9 @@ const char *daemon_cgroup_mount(const struct daemon *daemon);
 int daemon_start_services(struct daemon *daemon);
 
 /*
- * Publishes the patterns, finds who runs already, arms the watches, and loops until a signal comes or the
- * pins are replaced. Captures that are under way are handed over as interrupted. Returns an exit status.
+ * Publishes the patterns, finds who runs already, arms the watches, says that it is ready, and loops until a
+ * signal comes or the pins are replaced. Captures that are under way are handed over as interrupted. Returns
+ * an exit status.
  */
 int daemon_run(struct daemon *daemon, struct store_thread *store);
 

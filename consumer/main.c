@@ -8,6 +8,7 @@
 #include "consumer/confine.h"
 #include "consumer/daemon.h"
 #include "consumer/heap.h"
+#include "consumer/notify.h"
 #include "consumer/privilege.h"
 #include "consumer/settings.h"
 #include "consumer/store_thread.h"
@@ -51,7 +52,7 @@ static int open_pins(const struct settings *where, struct pinned *ret_pinned)
 }
 
 /* Takes the configuration over. */
-static int run(const struct settings *where, struct configuration *configuration)
+static int run(const struct settings *where, struct configuration *configuration, struct notify *notify)
 {
 	struct own_counters own_counters = { 0 };
 	struct store_thread_settings store_settings = {
@@ -62,6 +63,7 @@ static int run(const struct settings *where, struct configuration *configuration
 	struct confinement confinement = { 0 };
 	struct daemon_settings daemon_settings = { .where = where,
 						   .own_counters = &own_counters,
+						   .notify = notify,
 						   .confinement = &confinement };
 	struct store_thread *store = NULL;
 	struct daemon *daemon = NULL;
@@ -91,6 +93,7 @@ int main(int count, char **words)
 {
 	struct configuration *configuration;
 	struct settings settings;
+	struct notify notify;
 	int status;
 
 	log_init("bourdond");
@@ -104,8 +107,12 @@ int main(int count, char **words)
 	configuration = read_configuration(&settings);
 	if (!configuration)
 		return EXIT_FAILED;
-	if (!settings.check_config)
-		return run(&settings, configuration);
-	configuration_free(configuration);
-	return EXIT_DONE;
+	if (settings.check_config) {
+		configuration_free(configuration);
+		return EXIT_DONE;
+	}
+	notify_open(&notify);
+	status = run(&settings, configuration, &notify);
+	notify_close(&notify);
+	return status;
 }
