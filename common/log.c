@@ -6,14 +6,33 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Set once, before any thread exists. */
 static const char *program_name = "bourdon";
 static bool with_priority, never_waits;
+
+/*
+ * Whether standard error is the journal, which the variable then names as "DEVICE:INODE" (systemd.exec(5)).
+ * It is inherited also by those whose standard error became another.
+ */
+static bool is_journal(void)
+{
+	const char *name = getenv("JOURNAL_STREAM");
+	char own[64];
+	struct stat at;
+
+	if (!name || fstat(STDERR_FILENO, &at))
+		return false;
+	snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)at.st_dev, (uintmax_t)at.st_ino);
+	return !strcmp(own, name);
+}
 
 void log_init(const char *program)
 {
@@ -25,7 +44,7 @@ void log_init(const char *program)
 	if (fd >= 0)
 		close(fd);
 	program_name = program;
-	with_priority = getenv("JOURNAL_STREAM") != NULL;
+	with_priority = is_journal();
 }
 
 void log_never_wait(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * log.h owns what the binaries say on standard error: one line a message, what failed, on what, why, what
- * to do. Under systemd each line carries its priority as "<N>" (sd-daemon(3)).
+ * to do. Where that is the journal, each line carries its priority as "<N>" (sd-daemon(3)), and the journal
+ * says whose it is.
  */
 #ifndef BOURDON_LOG_H
 #define BOURDON_LOG_H

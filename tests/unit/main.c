@@ -73,6 +73,8 @@ static Suite *(*const suites[])(void) = {
 	watches_suite,
 	status_line_suite,
 	hexadecimal_suite,
+	log_suite,
+	notify_suite,
 };
 /* clang-format on */
 

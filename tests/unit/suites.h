@@ -20,7 +20,6 @@ Suite *findings_suite(void);
 Suite *grant_suite(void);
 Suite *grant_client_suite(void);
 Suite *grants_suite(void);
-Suite *watches_suite(void);
 Suite *hash_index_suite(void);
 Suite *heap_suite(void);
 Suite *hexadecimal_suite(void);
@@ -30,10 +29,12 @@ Suite *kernel_symbols_suite(void);
 Suite *kernel_version_suite(void);
 Suite *known_files_suite(void);
 Suite *landlock_suite(void);
+Suite *log_suite(void);
 Suite *manifest_suite(void);
 Suite *mapped_files_suite(void);
 Suite *mappings_suite(void);
 Suite *module_suite(void);
+Suite *notify_suite(void);
 Suite *options_suite(void);
 Suite *owner_suite(void);
 Suite *pass_fd_suite(void);
@@ -63,5 +64,6 @@ Suite *unit_map_suite(void);
 Suite *units_suite(void);
 Suite *unwind_table_suite(void);
 Suite *usage_suite(void);
+Suite *watches_suite(void);
 
 #endif
