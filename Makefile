@@ -51,10 +51,10 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test test-vm bench compilers sanitize fuzz fuzzers coverage lint format clean help always
+.PHONY: all workloads tests benches deps demo test test-vm next bench compilers sanitize fuzz fuzzers coverage lint format clean help always
 all: $(BINARIES)
 workloads: $(WORKLOADS)
-tests: workloads $(TOOLS) $(B)/unit
+tests: workloads $(TOOLS) $(B)/unit next
 benches: workloads $(BENCHES) $(B)/bench/exec_child
 
 help:
@@ -316,6 +316,11 @@ TOOL_OBJECTS := $(BASICS) $(call objects,common/pins.c)
 $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -lseccomp -o $@
+
+# The version after this one, or before it, as far as one can tell the other: another ABI, another schema.
+OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
+next: | $(BINARIES)
+	$(Q)CPPFLAGS='$(OTHER_VERSION)' $(MAKE) --no-print-directory B=$(B)/next all
 
 # ---- benchmarks ----
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/manifest.h"
 
+#include "common/abi.h"
 #include "common/cleanup.h"
 #include "common/options.h"
 
@@ -20,7 +21,7 @@ struct field {
 	}
 
 static const struct field fields[] = {
-	FIELD(FIELD_U32, abi),
+	FIELD(FIELD_U32, abi), /* the first: is_of_another() */
 	FIELD(FIELD_TEXT, version),
 	FIELD(FIELD_TEXT, kernel),
 	FIELD(FIELD_TEXT, kernel_build_id),
@@ -95,6 +96,12 @@ struct parse {
 
 _Static_assert(ARRAY_SIZE(fields) < 32, "parse.seen is too narrow");
 
+/* What another version writes beside its ABI, which comes first, is not known here. */
+static bool is_of_another(const struct parse *parse)
+{
+	return parse->seen & 1U && parse->manifest->abi != BOURDON_ABI;
+}
+
 static int take_value(const struct field *field, const char *text, void *at)
 {
 	unsigned long long number;
@@ -134,7 +141,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (strcmp(fields[i].key, entry->key))
 			continue;
-		if (take_value(&fields[i], entry->value, (char *)parse->manifest + fields[i].offset))
+		if (take_value(&fields[i], entry->value, (char *)parse->manifest + fields[i].offset) &&
+		    !is_of_another(parse))
 			config_error(parse->errors, entry->file, entry->line, "bad value for '%s'",
 				     entry->key);
 		parse->seen |= 1U << i;
@@ -144,7 +152,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 static int finish(struct parse *parse, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (!(parse->seen & 1U << i))
+		if (!(parse->seen & 1U << i) && !is_of_another(parse))
 			config_error(parse->errors, name, 0, "'%s' is missing", fields[i].key);
 	return parse->errors->count ? -EINVAL : 0;
 }

@@ -36,7 +36,10 @@ struct manifest {
  */
 int manifest_format(const struct manifest *manifest, char **ret_text);
 
-/* Reads `path`; every mistake goes to `errors`. 0, -EINVAL when there were any, -ENOMEM. */
+/*
+ * Reads `path`; every mistake goes to `errors`. 0, -EINVAL when there were any, -ENOMEM. What another version
+ * wrote, which is one of another ABI, may lack anything else: look at that first.
+ */
 int manifest_read(const char *path, struct manifest *ret_manifest, struct config_errors *errors);
 
 /* The same from memory, for tests. */

@@ -194,7 +194,8 @@ static int check_identity(struct store *store)
 	}
 	if (!result && version != SCHEMA_VERSION) {
 		snprintf(store->sql.error, sizeof(store->sql.error),
-			 "its schema is version %lld, this binary's %d", version, SCHEMA_VERSION);
+			 "its schema is version %lld, and bourdond %s writes version %d", version,
+			 BOURDON_VERSION, SCHEMA_VERSION);
 		return -EUCLEAN;
 	}
 	return result;
@@ -274,8 +275,9 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 	if (!result)
 		result = open_database(store, path);
 	if (result < 0) {
-		log_error("cannot open the database %s: %s; it must be writable for this user", path,
-			  store->sql.error);
+		log_error("cannot open the database %s: %s; %s", path, store->sql.error,
+			  result == -EUCLEAN ? "move it away, where its own version reads it"
+					     : "it must be writable for this user");
 		store_close(store);
 		return result;
 	}

@@ -45,16 +45,19 @@ static bool read_manifest(const char *run_dir, struct manifest *manifest, struct
 	return false;
 }
 
-static void check_manifest(const struct machine *machine, const struct manifest *manifest,
+/* False for one of another ABI, of whose pins nothing is known. */
+static bool check_manifest(const struct machine *machine, const struct manifest *manifest,
 			   struct findings *findings)
 {
 	static const char name[] = "manifest";
 
-	if (manifest->abi != BOURDON_ABI)
+	if (manifest->abi != BOURDON_ABI) {
 		findings_add(findings, VERDICT_FAILED, name, load_again,
 			     "loaded by version %s with ABI %u; this is version %s with ABI %u",
 			     manifest->version, manifest->abi, BOURDON_VERSION, BOURDON_ABI);
-	else if (strcmp(manifest->kernel, machine->release))
+		return false;
+	}
+	if (strcmp(manifest->kernel, machine->release))
 		findings_add(findings, VERDICT_FAILED, name, load_again,
 			     "of kernel %s, and this is %s: it is from before a boot", manifest->kernel,
 			     machine->release);
@@ -65,6 +68,7 @@ static void check_manifest(const struct machine *machine, const struct manifest 
 	else
 		findings_ok(findings, name, "version %s, ABI %u, the programs of this build, %u Hz",
 			    manifest->version, manifest->abi, manifest->hz);
+	return true;
 }
 
 static void check_cpus(const struct manifest *manifest, struct findings *findings)
@@ -236,9 +240,8 @@ void loaded_check(const struct machine *machine, const char *run_dir, struct fin
 {
 	struct manifest manifest;
 
-	if (!read_manifest(run_dir, &manifest, findings))
+	if (!read_manifest(run_dir, &manifest, findings) || !check_manifest(machine, &manifest, findings))
 		return;
-	check_manifest(machine, &manifest, findings);
 	check_cpus(&manifest, findings);
 	if (!check_pins(manifest.pin_dir, findings))
 		return;

@@ -3,6 +3,7 @@
  * Shows that a manifest comes back as it was written, that every field must be there and be what it has to
  * be, and that a newer one with more in it is still read.
  */
+#include "common/abi.h"
 #include "common/cleanup.h"
 #include "common/manifest.h"
 #include "tests/unit/helpers.h"
@@ -18,7 +19,7 @@ static const char *const keys[] = { "abi",        "version",       "kernel",    
 static struct manifest manifest_make(void)
 {
 	return (struct manifest){
-		.abi = 1,
+		.abi = BOURDON_ABI,
 		.version = "0.1.0",
 		.kernel = "6.1.0-13-amd64",
 		.kernel_build_id = "00ff00ff",
@@ -160,6 +161,26 @@ START_TEST(each_field_must_be_there)
 }
 END_TEST
 
+/* What says "another version" is the ABI; what that version has beside it is its own affair. */
+START_TEST(another_version)
+{
+	struct config_errors errors;
+	struct manifest manifest;
+
+	ck_assert_int_eq(
+		parse("[manifest]\nabi = 999\nhz = often\nnews = 1\npin_dir = /a\n", &manifest, &errors), 0);
+	ck_assert_uint_eq(errors.count, 0);
+	ck_assert_uint_eq(manifest.abi, 999);
+	ck_assert_uint_eq(manifest.hz, 0);
+	ck_assert_str_eq(manifest.pin_dir, "/a");
+	/* who does not say which is none */
+	ck_assert_int_eq(parse("[manifest]\nabi = new\nhz = 47\n", &manifest, &errors), -EINVAL);
+	config_errors_free(&errors);
+	ck_assert_int_eq(parse("[manifest]\nhz = 47\n", &manifest, &errors), -EINVAL);
+	config_errors_free(&errors);
+}
+END_TEST
+
 struct value_case {
 	const char *key, *value;
 	size_t repeat; /* of the value */
@@ -201,7 +222,7 @@ START_TEST(values)
 	text = text_with(one->key, value);
 	ck_assert_int_eq(parse(text, &manifest, &errors), one->good ? 0 : -EINVAL);
 	ck_assert_uint_eq(errors.count, !one->good);
-	ck_assert_uint_eq(manifest.abi, one->good ? 1 : 4711);
+	ck_assert_uint_eq(manifest.abi, one->good ? BOURDON_ABI : 4711);
 	if (!one->good) {
 		char expected[64];
 
@@ -272,6 +293,7 @@ Suite *manifest_suite(void)
 	tcase_add_loop_test(manifest, what_would_not_come_back_is_not_written, 0, 7);
 	tcase_add_loop_test(manifest, odd_texts_come_back, 0, 6);
 	tcase_add_loop_test(manifest, each_field_must_be_there, 0, ARRAY_SIZE(keys));
+	tcase_add_test(manifest, another_version);
 	tcase_add_loop_test(manifest, values, 0, ARRAY_SIZE(value_cases));
 	tcase_add_test(manifest, a_newer_one_may_have_more);
 	tcase_add_test(manifest, what_is_no_manifest);

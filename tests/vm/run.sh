@@ -24,6 +24,8 @@ make_tree() {
 	tar -c --exclude ./.git --exclude ./build . | tar -x -C "$tree"
 	mkdir "$tree/build"
 	find build -maxdepth 1 -type f -exec cp -a -t "$tree/build" {} +
+	mkdir "$tree/build/next"
+	find build/next -maxdepth 1 -type f -exec cp -a -t "$tree/build/next" {} +
 	cp -a build/policy build/symbols build/tools build/workloads "$VM/$1/modules" "$tree/build/"
 	rm -f "$VM/$1/tree.ext4"
 	mke2fs -q -t ext4 -L tree -d "$tree" "$VM/$1/tree.ext4" 1G
