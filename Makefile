@@ -3,6 +3,7 @@
 #   make            build everything into build/
 #   make demo       as root: install what is missing, then one real capture from load to unload
 #   make test       as root: install what is missing, then every test that this machine can run
+#   make install    as root: binaries, units and a configuration; PREFIX=/usr, DESTDIR=DIR, PRIVATE_BPFFS=1
 #   make help       the other targets
 
 .DELETE_ON_ERROR:
@@ -51,16 +52,17 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test test-vm next bench compilers sanitize fuzz fuzzers coverage lint format clean help always
+.PHONY: all workloads tests benches deps demo test test-vm install uninstall next bench compilers sanitize fuzz fuzzers coverage lint format clean help always
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit next
 benches: workloads $(BENCHES) $(B)/bench/exec_child
 
 help:
-	@sed -n 's/^# \{0,1\}//; 3,6p' Makefile
+	@sed -n 's/^# \{0,1\}//; 3,7p' Makefile
 	@echo '  make test-vm    the same tests in virtual machines, under Linux 6.1 and 6.12; KERNEL=6.12 that one'
 	@echo '  make SECCOMP_LOG=1  a build that forbids no system call, and names those which the policies lack'
+	@echo '  make uninstall  what was installed; configuration and database stay'
 	@echo '  make deps       install the Debian packages that are missing'
 	@echo '  make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md'
 	@echo '  make lint       formatting, clang-tidy, cppcheck, shellcheck'
@@ -167,6 +169,75 @@ $(B)/vm/root.img: tests/vm/make_root.sh
 
 $(B)/vm/%/vmlinuz: tests/vm/get_kernel.sh
 	$(call say,KERNEL,$@) $< $* $@
+
+# ---- installation: of what is built, as it is; nothing is compiled by root ----
+
+PREFIX = /usr/local
+DESTDIR =
+# yes: pins on a BPF file system of their own, /run/bourdon/bpf
+PRIVATE_BPFFS =
+
+BINDIR = $(PREFIX)/bin
+SBINDIR = $(PREFIX)/sbin
+LIBEXECDIR = $(PREFIX)/libexec/bourdon
+DOCDIR = $(PREFIX)/share/doc/bourdon
+UNITDIR = $(PREFIX)/lib/systemd/system
+CONFDIR = /etc/bourdon
+
+UNITS = bourdon-load.service bourdond.service bourdon-grant.socket bourdon-grant@.service
+PRIVATE_MOUNT = run-bourdon-bpf.mount
+PRIVATE_UNITS = bourdon-load.service bourdond.service bourdon-grant@.service
+private_drop_in = $(UNITDIR)/$(1).d/private-bpffs.conf
+
+# SOURCE:PATH:MODE
+INSTALLED = \
+	$(B)/bourdon:$(BINDIR)/bourdon:755 \
+	$(B)/bourdond:$(SBINDIR)/bourdond:755 \
+	$(B)/bourdon-load:$(SBINDIR)/bourdon-load:755 \
+	$(B)/bourdon-grant:$(LIBEXECDIR)/bourdon-grant:755 \
+	systemd/sysusers.conf:$(PREFIX)/lib/sysusers.d/bourdon.conf:644 \
+	systemd/tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/bourdon.conf:644 \
+	systemd/sysctl.conf:$(PREFIX)/lib/sysctl.d/10-bourdon.conf:644 \
+	$(foreach unit,$(UNITS),$(wildcard systemd/$(unit) systemd/$(unit).in):$(UNITDIR)/$(unit):644) \
+	$(foreach file,README.md LICENSE $(wildcard docs/*.md),$(file):$(DOCDIR)/$(notdir $(file)):644) \
+	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(notdir $(file)):644)
+EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf policy/policy.conf)
+PRIVATE_INSTALLED = \
+	systemd/private-bpffs/$(PRIVATE_MOUNT).in:$(UNITDIR)/$(PRIVATE_MOUNT):644 \
+	$(foreach unit,$(PRIVATE_UNITS),systemd/private-bpffs/$(unit).in:$(call private_drop_in,$(unit)):644)
+# never over what is there
+CONFIGURATION = systemd/bourdon.conf:$(CONFDIR)/bourdon.conf:644 \
+	$(foreach file,$(wildcard policy/policy.conf),$(file):$(CONFDIR)/$(notdir $(file)):644)
+
+# $(call put,SOURCE:PATH:MODE): what is named *.in says where others lie.
+put = $(call put_file,$(word 1,$(subst :, ,$(1))),$(DESTDIR)$(word 2,$(subst :, ,$(1))),$(word 3,$(subst :, ,$(1))))
+define put_file
+	$(Q)install -D -m $(3) $(1) $(2)
+	$(if $(filter %.in,$(1)),$(Q)sed -i 's|@SBINDIR@|$(SBINDIR)|; s|@LIBEXECDIR@|$(LIBEXECDIR)|; s|@DOCDIR@|$(DOCDIR)|g' $(2))
+
+endef
+put_new = $(if $(wildcard $(DESTDIR)$(word 2,$(subst :, ,$(1)))),,$(call put,$(1)))
+remove = $(Q)rm -f $(foreach file,$(1),$(DESTDIR)$(word 2,$(subst :, ,$(file))))
+# only where these files are the running system's
+on_this_system = $(Q)[ -n '$(DESTDIR)' ] || ! [ -d /run/systemd/system ] || { $(1); }
+
+install:
+	$(Q)ls $(BINARIES) > /dev/null || { echo 'make install: run make first, as yourself' >&2; exit 1; }
+	$(foreach file,$(INSTALLED) $(if $(PRIVATE_BPFFS),$(PRIVATE_INSTALLED)),$(call put,$(file)))
+	$(if $(PRIVATE_BPFFS),,$(call remove,$(PRIVATE_INSTALLED)))
+	$(Q)install -d -m 755 $(DESTDIR)$(CONFDIR)/rules.d
+	$(foreach file,$(CONFIGURATION),$(call put_new,$(file)))
+	$(call on_this_system,systemd-sysusers $(PREFIX)/lib/sysusers.d/bourdon.conf && \
+		systemd-tmpfiles --create $(PREFIX)/lib/tmpfiles.d/bourdon.conf && systemctl daemon-reload)
+
+# Configuration, database, users and what they own stay: an administrator's, all of it.
+uninstall:
+	$(call on_this_system,systemctl disable --quiet --now bourdond.service bourdon-grant.socket bourdon-load.service || true)
+	$(call on_this_system,systemctl --quiet stop $(PRIVATE_MOUNT) 2> /dev/null || true)
+	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED))
+	$(Q)rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(LIBEXECDIR) $(DOCDIR)/examples $(DOCDIR) \
+		$(dir $(foreach unit,$(PRIVATE_UNITS),$(call private_drop_in,$(unit)))))) 2> /dev/null || true
+	$(call on_this_system,systemctl daemon-reload)
 
 bench:
 	$(Q)MORE_DEPENDENCIES="$$BENCH_DEPENDENCIES" $(MAKE) --no-print-directory deps

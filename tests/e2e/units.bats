@@ -1,0 +1,145 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The units as they are installed: nothing in them that systemd does not understand, as little exposure as
+# docs/SECURITY.md explains, and an installation that leaves an administrator's files alone. Nothing is started here.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+UNITS=(bourdon-load.service bourdond.service bourdon-grant.socket bourdon-grant@one.service)
+
+setup_file() {
+	export ROOT=$BATS_FILE_TMPDIR/root PRIVATE_ROOT=$BATS_FILE_TMPDIR/private
+	install_into "$ROOT"
+	install_into "$PRIVATE_ROOT" PRIVATE_BPFFS=yes
+}
+
+# install_into ROOT VARIABLE...: as a package is made.
+install_into() {
+	make -s -C "$TREE" install PREFIX=/usr DESTDIR="$1" "${@:2}"
+}
+
+# complete ROOT: what the units name of the system's, so that systemd-analyze finds all of it.
+complete() {
+	cp -a /usr/lib/systemd/system/*.target /usr/lib/systemd/system/systemd-sys* "$1/usr/lib/systemd/system/"
+	install -D /usr/bin/kill "$1/usr/bin/kill"
+}
+
+# verify ROOT UNIT...: with what they name.
+verify() {
+	complete "$1"
+	run systemd-analyze verify --man=no --root="$1" "${@:2}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+# exposure ROOT UNIT: ten times the score.
+exposure() {
+	systemd-analyze security --offline=yes --no-pager --root="$1" "$2" |
+		sed -nE 's/.*Overall exposure level for .*: ([0-9]+)\.([0-9]).*/\1\2/p' | sed 's/^0*\(.\)/\1/'
+}
+
+# documented COLUMN: the score that docs/SECURITY.md has for that unit, ten times.
+documented() {
+	sed -nE "s/^\\| what it counts \\|.*\\b$1 ([0-9])\\.([0-9]).*/\\1\\2/p" "$TREE/docs/SECURITY.md" | sed 's/^0*\(.\)/\1/'
+}
+
+# explained ROOT UNIT COLUMN: each point that is counted has a row with its number there.
+explained() {
+	local exposures
+	exposures=$(systemd-analyze security --offline=yes --json=short --root="$1" "$2" |
+		jq -r '.[] | select((.exposure // "0.0") != "0.0" and .exposure != "") | .exposure' | sort | paste -s -d ' ')
+	[ "$exposures" = "$(awk -F ' *\\| *' -v column="$3" '/^\| [^w-].*\| *(0\.[0-9])? *\|/ && NF == 7 && $column ~ /^0/ {print $column}' \
+		"$TREE/docs/SECURITY.md" | sort | paste -s -d ' ')" ] || { echo "$2: $exposures"; false; }
+}
+
+@test "systemd-analyze verify has nothing to say" {
+	verify "$ROOT" "${UNITS[@]}"
+	verify "$PRIVATE_ROOT" "${UNITS[@]}" run-bourdon-bpf.mount
+}
+
+@test "exposure: not above what was reached, and each point is explained in docs/SECURITY.md" {
+	[ "$(exposure "$ROOT" bourdond.service)" -le 6 ]
+	[ "$(exposure "$ROOT" bourdon-grant@one.service)" -le 13 ]
+	[ "$(exposure "$ROOT" bourdon-load.service)" -le 12 ]
+	[ "$(exposure "$PRIVATE_ROOT" bourdond.service)" -le 6 ]
+	[ "$(exposure "$PRIVATE_ROOT" bourdon-grant@one.service)" -le 13 ]
+	[ "$(exposure "$PRIVATE_ROOT" bourdon-load.service)" -le 10 ]
+	[ "$(exposure "$ROOT" bourdond.service)" -eq "$(documented bourdond)" ]
+	[ "$(exposure "$ROOT" bourdon-grant@one.service)" -eq "$(documented bourdon-grant@)" ]
+	[ "$(exposure "$ROOT" bourdon-load.service)" -eq "$(documented bourdon-load)" ]
+	explained "$ROOT" bourdond.service 3
+	explained "$ROOT" bourdon-grant@one.service 4
+	explained "$ROOT" bourdon-load.service 5
+}
+
+@test "bourdond has no capability, and the loader no CAP_SYS_ADMIN, in the units" {
+	local root
+	for root in "$ROOT" "$PRIVATE_ROOT"; do
+		grep -qx 'CapabilityBoundingSet=' "$root/usr/lib/systemd/system/bourdond.service"
+		run grep -rE 'AmbientCapabilities|CAP_' "$root/usr/lib/systemd/system/" --include='bourdond*' --include=private-bpffs.conf
+		[ -z "$output" ]
+		grep -qx 'CapabilityBoundingSet=CAP_BPF CAP_PERFMON' "$root/usr/lib/systemd/system/bourdon-load.service"
+	done
+}
+
+@test "the units name the programs that are installed, and the socket that the daemon asks" {
+	local path
+	while read -r path; do
+		[ -x "$PRIVATE_ROOT$path" ] || { echo "$path"; false; }
+	done < <(sed -nE 's/^Exec(Start|Stop)=-?(\/[^ ]+).*/\2/p' "$PRIVATE_ROOT"/usr/lib/systemd/system/bourdon*.service{,.d/*})
+	grep -qx "ListenStream=$(sed -n 's/^#define GRANT_SOCKET_DEFAULT "\(.*\)"/\1/p' "$TREE/common/grant.h")" \
+		"$ROOT/usr/lib/systemd/system/bourdon-grant.socket"
+	run grep -r @ "$ROOT/usr/lib" --include='*.service' --include='*.mount' --include='*.conf'
+	[[ $output != *@*DIR@* ]]
+	while read -r path; do
+		[ -e "$ROOT$path" ] || { echo "$path"; false; }
+	done < <(grep -rhoE '/usr/share/doc/bourdon/[A-Za-z.]+' "$ROOT/usr/lib/systemd")
+	[ "$(stat -c %a "$ROOT/usr/sbin/bourdon-load" "$ROOT/etc/bourdon/bourdon.conf" | paste -s -d ' ')" = '755 644' ]
+}
+
+@test "sysusers, tmpfiles and sysctl snippets are understood" {
+	local root=$BATS_TEST_TMPDIR/root
+	install_into "$root"
+	mkdir -p "$root/run" "$root/var/lib"
+	printf 'root:x:0:0::/root:/bin/sh\n' > "$root/etc/passwd"
+	printf 'root:x:0:\n' > "$root/etc/group"
+	run systemd-sysusers --root="$root" bourdon.conf
+	[ "$status" -eq 0 ]
+	[[ $output != *warn* && $output != *nore* ]]
+	[ "$(cut -d : -f 1 "$root/etc/passwd" | paste -s -d ' ')" = 'root bourdon bourdon-grant' ] ||
+		{ cat "$root/etc/passwd"; false; }
+	run systemd-tmpfiles --root="$root" --create bourdon.conf
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a "$root/run/bourdon" "$root/var/lib/bourdon" | paste -s -d ' ')" = '750 750' ]
+	[ "$(grep -v '^#' "$root/usr/lib/sysctl.d/10-bourdon.conf")" = 'kernel.perf_event_paranoid = 2' ]
+}
+
+@test "the configuration that comes along is the defaults, and right" {
+	local root=$BATS_TEST_TMPDIR/root
+	install_into "$root"
+	mkdir "$root/rules"
+	cp "$root/usr/share/doc/bourdon/examples/web.conf" "$root/rules/"
+	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
+	# with every comment sign in front of a setting gone, it still is
+	sed -i 's/^#\([a-z_]* = \)/\1/' "$root/etc/bourdon/bourdon.conf"
+	[ "$(grep -c ' = ' "$root/etc/bourdon/bourdon.conf")" -ge 2 ]
+	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
+}
+
+@test "installed again, and uninstalled: what an administrator changed is as it was" {
+	local root=$BATS_TEST_TMPDIR/root
+	install_into "$root" PRIVATE_BPFFS=yes
+	printf '[database]\nmax_size = 64MiB\n' > "$root/etc/bourdon/bourdon.conf"
+	echo mine > "$root/etc/bourdon/rules.d/mine.conf"
+	install_into "$root"
+	[ "$(sed -n 2p "$root/etc/bourdon/bourdon.conf")" = 'max_size = 64MiB' ]
+	# and the other way of pinning is gone
+	[ -z "$(find "$root/usr/lib/systemd" -name '*private*' -o -name '*.mount')" ]
+	make -s -C "$TREE" uninstall PREFIX=/usr DESTDIR="$root"
+	[ "$(find "$root" -type f -printf '%P\n' | sort | paste -s -d ' ')" = 'etc/bourdon/bourdon.conf etc/bourdon/rules.d/mine.conf' ] ||
+		{ find "$root"; false; }
+	[ "$(find "$root" -name '*bourdon*' -type d -printf '%P\n')" = etc/bourdon ] || { find "$root" -type d; false; }
+	make -s -C "$TREE" uninstall PREFIX=/usr DESTDIR="$root"
+}
