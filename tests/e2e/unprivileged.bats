@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The daemon is not root even when it starts: with the one capability that /sys/fs/bpf asks for, or with none at all
+# where its pins lie on a BPF file system of their own. And what a service manager hears from it.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup unprivileged
+	cgroup_make
+	touch "$WORK/bourdon.conf"
+}
+
+teardown() {
+	if mountpoint -q "$WORK/bpf"; then
+		daemon_stop TERM
+		"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+		umount "$WORK/bpf"
+	fi
+	bourdon_teardown
+}
+
+# private_bpffs: as run-bourdon-bpf.mount mounts it.
+private_bpffs() {
+	mkdir "$WORK/bpf"
+	mount -t bpf -o mode=0711,nosuid,nodev,noexec bpf "$WORK/bpf"
+	PIN_DIR=$WORK/bpf/bourdon
+}
+
+# daemon_start_as OPTION...: by setpriv, as $TEST_USER, with these capabilities, and awaits that it is ready.
+daemon_start_as() {
+	exec {DAEMON_LOG}< <(exec setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$@" \
+		"$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" \
+		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" --grant-socket "$GRANT_SOCKET" 2>&1)
+	DAEMON=$!
+	await_log 10 'ready:'
+}
+
+has_no_capability() {
+	local set
+	for set in CapPrm CapEff CapInh CapAmb; do
+		grep -qx "$set:	0000000000000000" "/proc/$DAEMON/status"
+	done
+	grep -qx 'NoNewPrivs:	1' "/proc/$DAEMON/status"
+	grep -qx 'Seccomp:	2' "/proc/$DAEMON/status"
+}
+
+@test "started with CAP_DAC_READ_SEARCH alone: it opens its pins, and gives that up" {
+	load
+	[ "$(stat -c %a "$(dirname "$PIN_DIR")")" = 700 ] || skip 'bpffs is open to all here'
+	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system'
+	daemon_start_as --inh-caps=-all,+dac_read_search --ambient-caps=+dac_read_search \
+		--bounding-set=-all,+dac_read_search
+	has_no_capability
+	for child in $(pgrep -P "$DAEMON"); do
+		grep -qx 'CapEff:	0000000000000000' "/proc/$child/status"
+	done
+}
+
+@test "started with no capability, on /sys/fs/bpf: it says what is missing" {
+	load
+	[ "$(stat -c %a "$(dirname "$PIN_DIR")")" = 700 ] || skip 'bpffs is open to all here'
+	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups --inh-caps=-all --bounding-set=-all \
+		"$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" \
+		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf"
+	[ "$status" -eq 1 ]
+	[[ ${lines[-1]} == *"cannot open the pin directory $PIN_DIR: Permission denied; CAP_DAC_READ_SEARCH opens it" ]]
+}
+
+@test "a BPF file system of its own: everything without any capability, and no trace after an unload" {
+	private_bpffs
+	load
+	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 400ms/2s' 'history = 1s' 'capture = 2s' 'cooldown = 1h'
+	grant_start
+	daemon_start_as --inh-caps=-all --bounding-set=-all --no-new-privs
+	grep -qx 'CapBnd:	0000000000000000' "/proc/$DAEMON/status"
+	has_no_capability
+	start cpu_hog --threads 4
+	await_status 10 '.watches[0].mode == "kernel"'
+	await_sql 30 "SELECT count(*) FROM capture WHERE state = 'complete' AND trigger_mode = 'kernel'" 1
+	stop "$CHILD"
+	[ "$(sql "SELECT count(*) > 0 FROM frame WHERE function = 'burn_cpu'")" -eq 1 ]
+	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
+	[ "$status" -eq 0 ]
+	# whom the group does not let in, sees nothing
+	run setpriv --reuid 1 --regid 1 --clear-groups ls "$WORK/bpf"
+	[[ $output == *'Permission denied'* ]]
+	run setpriv --reuid 1 --regid 1 --clear-groups ls "$PIN_DIR"
+	[[ $output == *'Permission denied'* ]]
+	# new pins end it, as they do elsewhere
+	load
+	await_log 10 'the pins were replaced or removed'
+	daemon_wait
+	daemon_start_as --inh-caps=-all --bounding-set=-all
+	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+	await_log 10 'the pins were replaced or removed'
+	[ -z "$(find "$WORK/bpf" -mindepth 1 -not -name '*.debug')" ]
+	mountpoint -q "$WORK/bpf"
+}
+
+# messages: what has come to the service manager so far, without times.
+messages() {
+	sed 's/^MONOTONIC_USEC=[0-9]*$/MONOTONIC_USEC=N/' "$WORK/messages"
+}
+
+has_message() {
+	messages | grep -qx "$1"
+}
+
+@test "sd_notify under the confinement: ready, reloading, alive, stopping" {
+	load
+	rule one 'comm = bdtest-1' 'cpu.some = 90%'
+	# a datagram socket that writes down what comes
+	perl -MIO::Socket::UNIX -e '$| = 1; my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
+		while (defined $s->recv(my $m, 4096)) { print $m }' "$WORK/notify" > "$WORK/messages" &
+	CHILDREN+=($!)
+	await 5 test -S "$WORK/notify"
+	chmod 0666 "$WORK/notify"
+	NOTIFY_SOCKET=$WORK/notify WATCHDOG_USEC=2000000 daemon_start
+	await 5 has_message READY=1
+	await 5 has_message 'STATUS=1 rules, 0 targets, 0 watches'
+	await 10 has_message WATCHDOG=1
+	run tr '\0' '\n' < "/proc/$DAEMON/environ"
+	kill -HUP "$DAEMON"
+	await 10 has_message MONOTONIC_USEC=N
+	rule two 'comm = bdtest-2' 'cpu.some = 900%'
+	await 10 has_message "STATUS=1 rules, 0 targets, 0 watches; not in force: $RULES_DIR/two.conf:3: .*"
+	[ "$(messages | grep -c RELOADING=1)" -eq 2 ]
+	[ "$(messages | grep -c READY=1)" -eq 3 ]
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	await 5 has_message STOPPING=1
+}
