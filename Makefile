@@ -3,7 +3,7 @@
 #   make            build everything into build/
 #   make demo       as root: install what is missing, then one real capture from load to unload
 #   make test       as root: install what is missing, then every test that this machine can run
-#   make install    as root: binaries, units and a configuration; PREFIX=/usr, DESTDIR=DIR, PRIVATE_BPFFS=1
+#   make install    as root: binaries, units and a configuration; PREFIX=/usr, DESTDIR=DIR, PRIVATE_BPFFS=yes
 #   make help       the other targets
 
 .DELETE_ON_ERROR:
@@ -104,7 +104,7 @@ openssl          a target without frame pointers, whose loops are assembler code
 perl             a target without frame pointers, in the tests
 xz-utils         another, with threads
 jq               reads JSON, in the tests
-systemd          systemd-socket-activate starts bourdon-grant, in the tests and the demo
+systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
 procps           finds the daemon's children, in the tests
 e2fsprogs        file systems that hang, and the virtual machines', in the tests
 libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize

@@ -109,6 +109,11 @@ static int read_run_files(struct pinned *pinned, const char *run_dir)
 	int result;
 
 	snprintf(path, sizeof(path), "%s/" MANIFEST_FILE, run_dir);
+	/* the unit's place for the pins is there even when they are not */
+	if (access(path, F_OK) && errno == ENOENT) {
+		log_error("nothing is loaded: there is no %s; run bourdon-load first", path);
+		return -ENOENT;
+	}
 	result = manifest_read(path, &pinned->manifest, &errors);
 	if (result < 0) {
 		config_errors_log(&errors);

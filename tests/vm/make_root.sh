@@ -26,10 +26,12 @@ packages() {
 		bpftool          looks into maps
 		e2fsprogs        makes file systems
 		jq               reads JSON
+		make             installs bourdon
 		openssl          a target without frame pointers
 		perl             renames processes, damages programs; and another target
 		procps           finds processes
 		sqlite3          reads databases
+		stress-ng        makes pressure as a service of somebody else's
 		util-linux       unshare, setpriv, flock, findmnt, losetup, fsfreeze
 		xz-utils         a target with threads
 	END

@@ -1,0 +1,320 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What an administrator does, on a machine of one's own with systemd as PID 1: make install, systemctl start, pressure
+# in somebody's service, bourdon why; reload, restart, a daemon that is killed or hangs, unload, make uninstall. The
+# tests follow each other: each leaves the daemon running, and the journal free of all that it did not cause.
+
+source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
+
+DB=/var/lib/bourdon/bourdon.db
+UNITS=(bourdon-load.service bourdond.service bourdon-grant.socket)
+
+setup_file() {
+	[ -d /run/systemd/system ] || skip 'no systemd runs here'
+	make -s -C "$TREE" install
+	systemctl restart systemd-sysctl
+}
+
+teardown_file() {
+	[ -d /run/systemd/system ] || return 0
+	make -s -C "$TREE" uninstall
+	systemctl stop hog.service 2> /dev/null || true
+	rm -rf /run/systemd/system/bourdon* /etc/bourdon /run/bourdon /run/bourdon-grant /var/lib/bourdon
+	systemctl daemon-reload
+}
+
+setup() {
+	[ ! -e "$BATS_FILE_TMPDIR/failed" ] || skip 'an earlier one failed'
+	WORK=$(mktemp -d)
+	CHECKED_FROM=$(date '+%F %T')
+	SECONDS=0
+}
+
+teardown() {
+	rm -rf "${WORK-}"
+	[ -n "${WORK-}" ] || return 0
+	[ -n "$BATS_TEST_COMPLETED" ] || touch "$BATS_FILE_TMPDIR/failed"
+	[ -n "$BATS_TEST_COMPLETED" ] || journalctl -o cat -u 'bourdon*' -n 40
+}
+
+# rule NAME LINE...: as an administrator writes one.
+write_rule() {
+	local name=$1
+	shift
+	printf '%s\n' "[rule $name]" "$@" > "$WORK/$name.conf"
+	install -m 644 "$WORK/$name.conf" /etc/bourdon/rules.d/
+}
+
+main_pid() {
+	systemctl show -P MainPID bourdond
+}
+
+status_text() {
+	systemctl show -P StatusText bourdond
+}
+
+is_active() {
+	[ "$(systemctl show -P ActiveState bourdond)" = active ]
+}
+
+# is_another PID: the daemon is back, as another process.
+is_another() {
+	is_active && [ "$(main_pid)" -ne "$1" ]
+}
+
+# has_restarted TIMES: by itself, since somebody started it.
+has_restarted() {
+	[ "$(systemctl show -P NRestarts bourdond)" -ge "$1" ]
+}
+
+status_has() {
+	[[ $(status_text) == *"$1"* ]]
+}
+
+status_has_not() {
+	[[ $(status_text) != *"$1"* ]]
+}
+
+doctor_is_content() {
+	bourdon doctor > "$WORK/doctor"
+}
+
+# journal_says TEXT: of bourdond, since the test began.
+journal_says() {
+	[[ $(journalctl -q -o cat -u bourdond --since "$CHECKED_FROM") == *"$1"* ]]
+}
+
+# The journal has nothing of ours at a warning or above, and the kernel denied nobody anything.
+expect_quiet_journal() {
+	run journalctl -q -o cat -p warning --since "$CHECKED_FROM" -u 'bourdon*'
+	[ -z "$output" ] || { echo "warnings: $output"; false; }
+	run journalctl -q -o cat -k --since "$CHECKED_FROM" --grep 'audit|seccomp|landlock|apparmor|segfault|bourdon'
+	[ -z "$output" ] || { echo "the kernel: $output"; false; }
+	# what PID 1 says of units that it cannot set up or does not understand
+	run journalctl -q -o cat --since "$CHECKED_FROM" _PID=1 --grep 'bourdon.*(fail|denied|ignor|unknown|watchdog)'
+	[ -z "$output" ] || { echo "systemd: $output"; false; }
+}
+
+# are_armed: both rules' watches on hog.service are the kernel's.
+are_armed() {
+	sleep 1
+	bourdon status --json | jq -e '[.watches[].trigger_mode] == ["kernel", "kernel"]' > "$WORK/armed"
+}
+
+# hog: a service that is idle until its watches are armed, and makes pressure then: among its own threads, while the
+# rest of an emulated machine has what it needs to answer in time.
+hog() {
+	# shellcheck disable=SC2016 # it is another shell's
+	systemd-run --quiet --unit hog -p CPUWeight=1 bash -c 'stress-ng --cpu 1 --cpu-load 1 &
+		until [ -e "$1" ]; do sleep 0.2; done; exec stress-ng --cpu 4' hog "$WORK/go"
+	await 30 are_armed
+	touch "$WORK/go"
+}
+
+# expect_captured RULE WINDOW-US: by a trigger of the kernel's.
+expect_captured() {
+	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE rule = '$1' AND window_us = $2 AND state = 'complete' AND
+		trigger_mode = 'kernel' AND cgroup = '/system.slice/hog.service'" 1
+}
+
+@test "Debian's kernel.perf_event_paranoid: the load says what to do, and with the snippet it loads" {
+	sysctl -q -w kernel.perf_event_paranoid=3
+	run systemctl start bourdon-load
+	[ "$status" -ne 0 ]
+	[ "$(systemctl show -P ExecMainStatus bourdon-load)" -eq 3 ]
+	journalctl -q -o cat -p err -u bourdon-load --since "$CHECKED_FROM" --grep 'perf_event_paranoid is 3.*perf_event_paranoid=2'
+	# for those who keep 3
+	install -D -m 644 "$TREE/systemd/examples/cap-sys-admin.conf" /run/systemd/system/bourdon-load.service.d/a.conf
+	systemctl daemon-reload
+	systemctl start bourdon-load
+	systemctl stop bourdon-load
+	rm /run/systemd/system/bourdon-load.service.d/a.conf
+	systemctl daemon-reload
+	# for the others
+	systemctl restart systemd-sysctl
+	[ "$(sysctl -n kernel.perf_event_paranoid)" -eq 2 ]
+	systemctl start bourdon-load
+}
+
+@test "enabled and started: it is ready, and has nothing left to lose" {
+	write_rule short 'comm = stress-ng*' 'cgroup = /system.slice/hog.service' 'cpu.some = 300ms/500ms' \
+		'history = 2s' 'capture = 2s' 'cooldown = 60s'
+	write_rule long 'comm = stress-ng*' 'cgroup = /system.slice/hog.service' 'cpu.some = 1500ms/2s' \
+		'history = 2s' 'capture = 2s' 'cooldown = 60s'
+	systemctl enable --now --quiet bourdond
+	[ "$(systemctl is-enabled "${UNITS[@]}" | sort -u)" = enabled ]
+	is_active
+	status_has '2 rules, 0 targets'
+	local pid
+	pid=$(main_pid)
+	[ "$(stat -c %U "/proc/$pid")" = bourdon ]
+	for set in CapInh CapPrm CapEff CapBnd CapAmb; do
+		grep -qx "$set:	0000000000000000" "/proc/$pid/status"
+	done
+	grep -qx 'NoNewPrivs:	1' "/proc/$pid/status"
+	grep -qx 'Seccomp:	2' "/proc/$pid/status"
+	# the pins are all that it sees of bpffs
+	[ -e "/proc/$pid/root/run/bourdon/pins/oncpu" ]
+	[ -z "$(nsenter -t "$pid" -m ls /sys/fs/bpf)" ]
+	grep -qE '^Max locked memory +134217728 +134217728' "/proc/$pid/limits"
+	[ "$(cat "/proc/$pid/oom_score_adj")" -eq -800 ]
+	run bourdon doctor
+	[ "$status" -eq 0 ] || { echo "$output"; false; }
+	expect_quiet_journal
+}
+
+@test "pressure by stress-ng in a service: captured by kernel triggers of 500 ms and of 2 s, and explained" {
+	hog
+	expect_captured short 500000
+	expect_captured long 2000000
+	systemctl stop hog
+	run bourdon why
+	[ "$status" -eq 0 ]
+	[[ $output == *'trigger   kernel, on cgroup /system.slice/hog.service'* ]]
+	[[ $output == *'stress-ng'* ]]
+	# functions of a file in /usr have their names: the sandbox leaves it to be read
+	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id) WHERE path LIKE '/usr/%' AND function IS NOT NULL")" -eq 1 ]
+	grep -q '^granted 0*[1-9]' /run/bourdon-grant/counters
+	expect_quiet_journal
+}
+
+@test "reload: by systemctl, by a changed file, and with a mistake, which systemctl status shows" {
+	local pid
+	pid=$(main_pid)
+	write_rule third 'comm = nobody' 'cpu.some = 90%'
+	systemctl reload bourdond
+	await 10 status_has '3 rules'
+	rm /etc/bourdon/rules.d/third.conf
+	await 10 status_has '2 rules'
+	expect_quiet_journal
+	write_rule third 'comm = nobody' 'cpu.some = 900%'
+	await 10 status_has '2 rules, 0 targets, 0 watches; not in force: /etc/bourdon/rules.d/third.conf:3: cpu.some = 900%'
+	rm /etc/bourdon/rules.d/third.conf
+	await 10 is_active
+	await 10 status_has_not 'not in force'
+	[ "$(main_pid)" -eq "$pid" ]
+}
+
+@test "restart, kill -9 and a main thread that hangs: it comes back" {
+	local pid
+	pid=$(main_pid)
+	systemctl restart bourdond
+	is_another "$pid"
+	expect_quiet_journal
+	pid=$(main_pid)
+	kill -KILL "$pid"
+	await 20 is_another "$pid"
+	mkdir -p /run/systemd/system/bourdond.service.d
+	printf '[Service]\nWatchdogSec=6s\nTimeoutAbortSec=2s\n' > /run/systemd/system/bourdond.service.d/w.conf
+	systemctl daemon-reload
+	systemctl restart bourdond
+	pid=$(main_pid)
+	# it is fed: for longer than it would last
+	sleep 15
+	[ "$(main_pid)" -eq "$pid" ]
+	kill -STOP "$pid"
+	await 30 is_another "$pid"
+	has_restarted 1
+	rm -r /run/systemd/system/bourdond.service.d
+	systemctl daemon-reload
+	systemctl restart bourdond
+}
+
+@test "new pins, by the unit and by hand: the daemon comes back on them by itself" {
+	local pid
+	pid=$(main_pid)
+	systemctl restart bourdon-load
+	await 20 is_another "$pid"
+	expect_quiet_journal
+	pid=$(main_pid)
+	bourdon-load
+	await 20 is_another "$pid"
+	await 20 doctor_is_content
+	expect_quiet_journal
+	# and whoever unloads by hand is told why nothing runs, until something is loaded again
+	bourdon-load --unload
+	await 20 journal_says 'nothing is loaded: there is no /run/bourdon/manifest; run bourdon-load first'
+	systemctl restart bourdon-load
+	await 20 is_active
+	await 20 doctor_is_content
+}
+
+@test "a daemon whose database cannot be opened is tried again, and runs when it can" {
+	systemctl stop bourdond
+	# a file system of its own for the state directory, which is full
+	mount -t tmpfs -o size=64k,mode=0750,uid=bourdon,gid=bourdon tmpfs /var/lib/bourdon
+	head -c 64k /dev/zero > /var/lib/bourdon/full || true
+	run systemctl start bourdond
+	[ "$status" -ne 0 ]
+	await 20 has_restarted 2
+	# not faster than once in five seconds
+	local tries
+	tries=$(journalctl -q -o cat -u bourdond --since "$CHECKED_FROM" --grep 'cannot open the database')
+	echo "$tries"
+	[ "$(wc -l <<< "$tries")" -le $((SECONDS / 5 + 2)) ]
+	[[ $tries != *'Read-only'* ]]
+	rm /var/lib/bourdon/full
+	mount -o remount,size=64m /var/lib/bourdon
+	await 20 is_active
+	systemctl stop bourdond
+	umount /var/lib/bourdon
+	systemctl start bourdond
+}
+
+@test "stopped: bourdond alone leaves the pins, bourdon-load takes it along and leaves none" {
+	systemctl stop bourdond
+	[ -e /sys/fs/bpf/bourdon/oncpu ]
+	systemctl start bourdond
+	systemctl stop bourdon-load
+	[ "$(systemctl show -P ActiveState bourdond)" = inactive ]
+	[ -z "$(find /sys/fs/bpf -name 'bourdon*')" ]
+	[ ! -e /run/bourdon/manifest ]
+	[ "$(bpftool prog show | grep -c 'name bourdon')" -eq 0 ]
+	expect_quiet_journal
+}
+
+@test "a private BPF file system: the same, and nothing of it below /sys/fs/bpf" {
+	rm -rf /var/lib/bourdon/*
+	make -s -C "$TREE" install PRIVATE_BPFFS=yes
+	systemctl start bourdond
+	is_active
+	[ -e /run/bourdon/bpf/bourdon/oncpu ]
+	[ ! -e /sys/fs/bpf/bourdon ]
+	[ "$(findmnt -n -o FSTYPE /run/bourdon/bpf)" = bpf ]
+	run setpriv --reuid nobody --regid nogroup --clear-groups ls /run/bourdon/bpf
+	[[ $output == *'Permission denied'* ]]
+	grep -qx 'CapBnd:	0000000000000000' "/proc/$(main_pid)/status"
+	hog
+	expect_captured short 500000
+	expect_captured long 2000000
+	systemctl stop hog
+	run bourdon doctor
+	[ "$status" -eq 0 ] || { echo "$output"; false; }
+	local pid
+	pid=$(main_pid)
+	bourdon-load --pin-dir /run/bourdon/bpf/bourdon
+	await 20 is_another "$pid"
+	systemctl stop bourdon-load
+	[ ! -e /run/bourdon/bpf/bourdon ]
+	expect_quiet_journal
+	# and back
+	make -s -C "$TREE" install
+	systemctl start bourdond
+	[ -e /sys/fs/bpf/bourdon/oncpu ]
+}
+
+@test "uninstalled: what an administrator wrote stays, and nothing else" {
+	echo '# mine' >> /etc/bourdon/bourdon.conf
+	make -s -C "$TREE" install
+	[ "$(tail -n 1 /etc/bourdon/bourdon.conf)" = '# mine' ]
+	make -s -C "$TREE" uninstall
+	[ -z "$(find /sys/fs/bpf -name 'bourdon*')" ]
+	[ -z "$(find /usr/local /etc/systemd -name '*bourdon*')" ]
+	[ -e /var/lib/bourdon/bourdon.db ]
+	[ "$(tail -n 1 /etc/bourdon/bourdon.conf)" = '# mine' ]
+	[ -e /etc/bourdon/rules.d/short.conf ]
+	make -s -C "$TREE" uninstall
+	make -s -C "$TREE" install
+	systemctl start bourdond
+}
