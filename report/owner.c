@@ -58,8 +58,8 @@ int owner_become(uid_t uid, gid_t gid)
 int owner_become_of(const char *path, char **ret_real)
 {
 	_cleanup_free_ char *real = NULL;
-	uid_t uid;
-	gid_t gid;
+	uid_t uid = OWNER_NOBODY;
+	gid_t gid = OWNER_NOBODY;
 	int result;
 
 	*ret_real = NULL;

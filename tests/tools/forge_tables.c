@@ -180,7 +180,7 @@ static int open_writable(const char *directory, struct map maps[WRITABLE_MAX], i
 static int run_all(const char *directory, uint64_t seconds)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS, state = until_ns;
-	struct map maps[WRITABLE_MAX];
+	struct map maps[WRITABLE_MAX] = { 0 };
 	unsigned long long rounds = 0;
 	int control, count = open_writable(directory, maps, &control), result = count < 0 ? count : 0;
 
