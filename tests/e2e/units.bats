@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The units as they are installed: nothing in them that systemd does not understand, as little exposure as
-# docs/SECURITY.md explains, and an installation that leaves an administrator's files alone. Nothing is started here.
+# docs/SECURITY.md explains, and an installation that leaves an administrator's files alone. No unit is started here.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -12,6 +12,15 @@ setup_file() {
 	export ROOT=$BATS_FILE_TMPDIR/root PRIVATE_ROOT=$BATS_FILE_TMPDIR/private
 	install_into "$ROOT"
 	install_into "$PRIVATE_ROOT" PRIVATE_BPFFS=yes
+}
+
+setup() {
+	PINS=/sys/fs/bpf/bourdon_units_$$
+	RUN=$BATS_TEST_TMPDIR/run
+}
+
+teardown() {
+	"$BUILD/bourdon-load" --unload --pin-dir "$PINS" --run-dir "$RUN"
 }
 
 # install_into ROOT VARIABLE...: as a package is made.
@@ -124,8 +133,17 @@ explained() {
 	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
 	# with every comment sign in front of a setting gone, it still is
 	sed -i 's/^#\([a-z_]* = \)/\1/' "$root/etc/bourdon/bourdon.conf"
-	[ "$(grep -c ' = ' "$root/etc/bourdon/bourdon.conf")" -ge 2 ]
+	[ "$(grep -c ' = ' "$root/etc/bourdon/bourdon.conf")" -ge 3 ]
 	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
+	# root's policy limits nothing as it comes, and with its lines in force what they say
+	local policy=$root/etc/bourdon/policy.conf
+	"$BUILD/bourdon-load" --policy "$policy" --group root --pin-dir "$PINS" --run-dir "$RUN"
+	run "$BUILD/bourdon-load" --status --pin-dir "$PINS" --run-dir "$RUN"
+	[[ $output == *'policy        no limit'* ]]
+	sed -i 's/^#\([a-z_]* = \)/\1/' "$policy"
+	"$BUILD/bourdon-load" --policy "$policy" --group root --pin-dir "$PINS" --run-dir "$RUN"
+	run "$BUILD/bourdon-load" --status --pin-dir "$PINS" --run-dir "$RUN"
+	[[ $output == *'policy        allow_uids = 1000-59999; deny_uids = 0, 65534; deny_comms = sshd, gpg*, ssh-agent; max_rate = 1000'* ]]
 }
 
 @test "installed again, and uninstalled: what an administrator changed is as it was" {
@@ -138,7 +156,8 @@ explained() {
 	# and the other way of pinning is gone
 	[ -z "$(find "$root/usr/lib/systemd" -name '*private*' -o -name '*.mount')" ]
 	make -s -C "$TREE" uninstall PREFIX=/usr DESTDIR="$root"
-	[ "$(find "$root" -type f -printf '%P\n' | sort | paste -s -d ' ')" = 'etc/bourdon/bourdon.conf etc/bourdon/rules.d/mine.conf' ] ||
+	[ "$(find "$root" -type f -printf '%P\n' | sort | paste -s -d ' ')" = \
+		'etc/bourdon/bourdon.conf etc/bourdon/policy.conf etc/bourdon/rules.d/mine.conf' ] ||
 		{ find "$root"; false; }
 	[ "$(find "$root" -name '*bourdon*' -type d -printf '%P\n')" = etc/bourdon ] || { find "$root" -type d; false; }
 	make -s -C "$TREE" uninstall PREFIX=/usr DESTDIR="$root"
