@@ -6,7 +6,7 @@
 #define BOURDON_SCHEMA_H
 
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
-#ifndef SCHEMA_VERSION /* tests/e2e/upgrade.bats is told another one */
+#ifndef SCHEMA_VERSION                   /* tests/e2e/upgrade.bats is told another one */
 #define SCHEMA_VERSION 6
 #endif
 

@@ -65,8 +65,9 @@ int confine_files(const struct settings *settings, const struct pinned *pinned, 
 		return result;
 	}
 	if (!result)
-		log_warning("the kernel has no Landlock: file permissions alone say which files may be opened; "
-			    "add landlock to lsm= on its command line");
+		log_warning(
+			"the kernel has no Landlock: which files are opened is left to their permissions; "
+			"add landlock to lsm= on its command line");
 	confinement->landlock_abi = result;
 	snprintf(confinement->directories, sizeof(confinement->directories), "%s", settings->directories);
 	return 0;
