@@ -202,7 +202,7 @@ has_given_up() {
 make_database() {
 	sqlite3 "$WORK/made.db" < "$TREE/common/schema.sql"
 	sqlite3 "$WORK/made.db" "PRAGMA application_id = 1650749294;
-		PRAGMA user_version = $(awk '$2 == "SCHEMA_VERSION" { print $3 }' "$TREE/common/schema.h")"
+		PRAGMA user_version = $(awk '$1 " " $2 == "#define SCHEMA_VERSION" { print $3 }' "$TREE/common/schema.h")"
 }
 
 @test "root reads a database as who may have written it" {

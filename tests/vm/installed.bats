@@ -262,6 +262,22 @@ expect_captured() {
 	systemctl start bourdond
 }
 
+@test "root's policy: in force from the next load on; one that is not root's alone loads nothing" {
+	local policy=/etc/bourdon/policy.conf
+	cp -a "$policy" "$WORK/"
+	printf '%s\n' '[policy]' 'deny_uids = 12345' > "$policy"
+	systemctl restart bourdon-load
+	await 20 is_active
+	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = 'deny_uids = 12345' ]
+	chmod 0666 "$policy"
+	run systemctl restart bourdon-load
+	[ "$status" -ne 0 ]
+	journalctl -q -o cat -p err -u bourdon-load --since "$CHECKED_FROM" --grep 'policy.conf: it must belong to root'
+	cp -a "$WORK/policy.conf" "$policy"
+	systemctl start bourdond
+	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = '' ]
+}
+
 @test "stopped: bourdond alone leaves the pins, bourdon-load takes it along and leaves none" {
 	systemctl stop bourdond
 	[ -e /sys/fs/bpf/bourdon/oncpu ]
