@@ -232,16 +232,12 @@ START_TEST(full)
 }
 END_TEST
 
-static const char *const nobody_listens[] = {
-	"",
-	"/",
-	"@",
-	"relative",
-	"vsock:2:1234",
-	"/nowhere/notify",
-	"/0123456789012345678901234567890123456789012345678901234567890123456"
-	"789012345678901234567890123456789012345678901234567890"
-};
+/* longer than an address may be */
+#define TEN "0123456789"
+#define LONG "/" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+static const char *const nobody_listens[] = { "",  "/", "@", "relative", "vsock:2:1234", "/nowhere/notify",
+					      LONG };
 
 START_TEST(nobody)
 {
