@@ -323,9 +323,9 @@ assert_functions() {
 	grep -aFq '\x1b[31mbad\xff.conf:3: cpu.some = \xff\xe2\x80\xae%n' "$WORK/daemon.log"
 	mkdir "$WORK/bad"
 	printf '%s' "$MISTAKES" > "$WORK/bad/"$'\e[31m\n<0>bad\xff.conf'
-	JOURNAL_STREAM=1:2 run -1 --separate-stderr "$BUILD/bourdond" --check-config --rules-dir "$WORK/bad" --config "$WORK/none"
-	# shellcheck disable=SC2154 # run sets it
-	printf '%s\n' "$stderr" > "$WORK/journal"
+	: > "$WORK/journal"
+	JOURNAL_STREAM=$(stat -c %d:%i "$WORK/journal") run -1 sh -c '"$@" 2> "$0"' "$WORK/journal" \
+		"$BUILD/bourdond" --check-config --rules-dir "$WORK/bad" --config "$WORK/none"
 	assert_text "$WORK/journal"
 	[ "$(grep -acE '^<[346]>' "$WORK/journal")" -eq "$(wc -l < "$WORK/journal")" ]
 	grep -aFq '\x1b[31m\x0a<0>bad\xff.conf' "$WORK/journal"

@@ -135,8 +135,9 @@ has_message() {
 	await 10 has_message MONOTONIC_USEC=N
 	rule two 'comm = bdtest-2' 'cpu.some = 900%'
 	await 10 has_message "STATUS=1 rules, 0 targets, 0 watches; not in force: $RULES_DIR/two.conf:3: .*"
-	[ "$(messages | grep -c RELOADING=1)" -eq 2 ]
-	[ "$(messages | grep -c READY=1)" -eq 3 ]
+	# a file beside them, such as our log, is looked at, too; each reload has its end
+	[ "$(messages | grep -c RELOADING=1)" -ge 2 ]
+	[ "$(messages | grep -c READY=1)" -eq $(($(messages | grep -c RELOADING=1) + 1)) ]
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
 	await 5 has_message STOPPING=1
