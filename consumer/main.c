@@ -61,10 +61,9 @@ static int run(const struct settings *where, struct configuration *configuration
 		.own_counters = &own_counters,
 	};
 	struct confinement confinement = { 0 };
-	struct daemon_settings daemon_settings = { .where = where,
-						   .own_counters = &own_counters,
-						   .notify = notify,
-						   .confinement = &confinement };
+	struct daemon_settings daemon_settings = {
+		.where = where, .own_counters = &own_counters, .notify = notify, .confinement = &confinement
+	};
 	struct store_thread *store = NULL;
 	struct daemon *daemon = NULL;
 	struct pinned pinned;
