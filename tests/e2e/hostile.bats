@@ -324,6 +324,7 @@ assert_functions() {
 	mkdir "$WORK/bad"
 	printf '%s' "$MISTAKES" > "$WORK/bad/"$'\e[31m\n<0>bad\xff.conf'
 	: > "$WORK/journal"
+	# shellcheck disable=SC2016 # another shell expands it
 	JOURNAL_STREAM=$(stat -c %d:%i "$WORK/journal") run -1 sh -c '"$@" 2> "$0"' "$WORK/journal" \
 		"$BUILD/bourdond" --check-config --rules-dir "$WORK/bad" --config "$WORK/none"
 	assert_text "$WORK/journal"
