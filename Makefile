@@ -475,7 +475,7 @@ format:
 	$(Q)clang-format -i $(SOURCES)
 
 TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
-lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES)
+lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	$(Q)shellcheck -x $(SCRIPTS)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \

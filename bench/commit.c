@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/policy.h"
 #include "consumer/store.h"
 
 #include <inttypes.h>
@@ -160,7 +161,7 @@ static int begin_run(struct store *store)
 	if (!result)
 		result = rules_assign_ids(&rules, NULL, &ids);
 	if (!result)
-		result = store_begin_run(store, &manifest, &rules);
+		result = store_begin_run(store, &manifest, &policy_unlimited, &rules);
 	rules_free(&rules);
 	return result;
 }
