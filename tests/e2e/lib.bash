@@ -41,8 +41,17 @@ bourdon_teardown() {
 	daemon_stop TERM
 	children_end
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
+	! mountpoint -q "$WORK/bpf" || umount "$WORK/bpf"
 	cgroup_remove
 	rm -rf "$WORK"
+}
+
+# private_bpffs MODE: the pins are on a file system of the test's own; 0700 is what systemd gives /sys/fs/bpf, 0711
+# run-bourdon-bpf.mount its own.
+private_bpffs() {
+	mkdir "$WORK/bpf"
+	mount -t bpf -o "mode=$1,nosuid,nodev,noexec" bpf "$WORK/bpf"
+	PIN_DIR=$WORK/bpf/bourdon
 }
 
 load() {

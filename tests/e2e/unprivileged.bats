@@ -13,19 +13,7 @@ setup() {
 }
 
 teardown() {
-	if mountpoint -q "$WORK/bpf"; then
-		daemon_stop TERM
-		"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
-		umount "$WORK/bpf"
-	fi
 	bourdon_teardown
-}
-
-# private_bpffs MODE: 0700 is what systemd gives /sys/fs/bpf, 0711 run-bourdon-bpf.mount its own.
-private_bpffs() {
-	mkdir "$WORK/bpf"
-	mount -t bpf -o "mode=$1,nosuid,nodev,noexec" bpf "$WORK/bpf"
-	PIN_DIR=$WORK/bpf/bourdon
 }
 
 # daemon_start_as OPTION...: by setpriv, as $TEST_USER, with these capabilities, and awaits that it is ready.
