@@ -136,6 +136,8 @@ requests() {
 	local spawner killed=0 child
 	spawner=$(pgrep -P "$DAEMON")
 	await_log 30 'rule names fired'
+	# while it is taken, a symbolizer makes tables; the one behind its end finds names
+	await_status 30 '.daemon[0].captures_under_way == "0" or .daemon[0].captures_under_way == 0'
 	while [ "$killed" -eq 0 ]; do
 		for child in $(< "/proc/$spawner/task/$spawner/children"); do
 			kill -KILL "$child" && killed=$((killed + 1))
