@@ -107,6 +107,11 @@ void file_abandon(const char *path)
 		unlink(name);
 }
 
+bool file_is_roots_alone(const struct stat *at)
+{
+	return !at->st_uid && !(at->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 int account_user(const char *name, uid_t *ret_uid, gid_t *ret_gid)
 {
 	unsigned long long number;

@@ -6,7 +6,9 @@
 #define BOURDON_FILES_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /*
@@ -25,6 +27,9 @@ int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes);
 int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode, uid_t uid, gid_t gid);
 int file_commit(const char *path);
 void file_abandon(const char *path);
+
+/* Whether it belongs to root, and nobody else may write to it: what is said there, root says. */
+bool file_is_roots_alone(const struct stat *at);
 
 /* A user or group by name or decimal number. 0, -ENOENT or -errno. */
 int account_user(const char *name, uid_t *ret_uid, gid_t *ret_gid);

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/files.h"
 #include "common/hexadecimal.h"
 #include "consumer/debug_files.h"
 #include "consumer/jit_map.h"
@@ -273,8 +274,8 @@ static bool is_the_system_s(const char *path, const struct stat *file)
 {
 	struct stat at;
 
-	return !file->st_uid && !(file->st_mode & (S_IWGRP | S_IWOTH)) && !stat(path, &at) &&
-	       at.st_dev == file->st_dev && at.st_ino == file->st_ino;
+	return file_is_roots_alone(file) && !stat(path, &at) && at.st_dev == file->st_dev &&
+	       at.st_ino == file->st_ino;
 }
 
 /*

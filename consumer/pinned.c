@@ -2,6 +2,7 @@
 #include "consumer/pinned.h"
 
 #include "common/cleanup.h"
+#include "common/files.h"
 #include "common/log.h"
 #include "common/version.h"
 
@@ -157,7 +158,7 @@ static int check_owner(int directory_fd, const char *pin_dir)
 
 	if (fstat(directory_fd, &at))
 		return -errno;
-	if (!at.st_uid && !(at.st_mode & (S_IWGRP | S_IWOTH)))
+	if (file_is_roots_alone(&at))
 		return 0;
 	log_error("the pin directory %s is not root's alone: load again with bourdon-load", pin_dir);
 	return -EPERM;

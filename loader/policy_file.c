@@ -10,11 +10,6 @@
 
 #define FILE_BYTES_MAX (1UL << 20)
 
-static bool is_roots_alone(const struct stat *at)
-{
-	return !at->st_uid && !(at->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 /* NULL, or what is wrong with what was opened. */
 static const char *judge(const char *path, int fd)
 {
@@ -27,11 +22,11 @@ static const char *judge(const char *path, int fd)
 		return strerror(errno);
 	if (!S_ISREG(at.st_mode))
 		return "it is no regular file";
-	if (!is_roots_alone(&at))
+	if (!file_is_roots_alone(&at))
 		return "it must belong to root, and nobody else may write to it: chown root, chmod go-w";
 	if (stat(dirname(copy), &at))
 		return strerror(errno);
-	if (!is_roots_alone(&at))
+	if (!file_is_roots_alone(&at))
 		return "its directory must belong to root, and nobody else may write to it: chown root, "
 		       "chmod go-w";
 	return NULL;

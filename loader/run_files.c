@@ -40,7 +40,7 @@ static int make_directory(const struct run_files *files)
 	fd = open(files->directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &at))
 		return -errno;
-	if (at.st_uid != 0 || at.st_mode & (S_IWGRP | S_IWOTH))
+	if (!file_is_roots_alone(&at))
 		return -EPERM;
 	if (!ours && !faccessat(fd, MANIFEST_FILE, F_OK, 0))
 		ours = true;
