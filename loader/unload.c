@@ -129,17 +129,24 @@ static unsigned int count_pins(const char *pin_dir)
 	return count;
 }
 
-static void print_heartbeat(const char *pin_dir)
+/* The one element of an array. */
+static bool read_pin(const char *pin_dir, const char *name, void *ret_value)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_close_ int fd = -EBADF;
-	struct control control;
 	__u32 zero = 0;
 
-	if (asprintf(&path, "%s/%s", pin_dir, pin_maps[PIN_CONTROL].name) < 0)
-		return;
+	if (asprintf(&path, "%s/%s", pin_dir, name) < 0)
+		return false;
 	fd = bpf_obj_get(path);
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &control))
+	return fd >= 0 && !bpf_map_lookup_elem(fd, &zero, ret_value);
+}
+
+static void print_heartbeat(const char *pin_dir)
+{
+	struct control control;
+
+	if (!read_pin(pin_dir, pin_maps[PIN_CONTROL].name, &control))
 		return;
 	if (!control.heartbeat_ns)
 		printf("consumer      never seen: nothing is sampled\n");
@@ -150,16 +157,10 @@ static void print_heartbeat(const char *pin_dir)
 
 static void print_policy(const char *pin_dir)
 {
-	_cleanup_free_ char *path = NULL;
-	_cleanup_close_ int fd = -EBADF;
 	char text[POLICY_TEXT_BYTES];
 	struct policy policy;
-	__u32 zero = 0;
 
-	if (asprintf(&path, "%s/%s", pin_dir, pin_maps[PIN_POLICY].name) < 0)
-		return;
-	fd = bpf_obj_get(path);
-	if (fd < 0 || bpf_map_lookup_elem(fd, &zero, &policy))
+	if (!read_pin(pin_dir, pin_maps[PIN_POLICY].name, &policy))
 		return;
 	policy_describe(&policy, text);
 	printf("policy        %s\n", *text ? text : "no limit");
