@@ -26,10 +26,7 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(target_exec, struct task_struct *task)
 {
-	__u32 tgid = task->tgid;
-
-	bpf_map_delete_elem(&unwind_procs, &tgid);
-	bpf_map_delete_elem(&code_spans, &tgid);
+	target_forget_program(task->tgid);
 	/* what it has mapped is new even where the match is not */
 	decide(task, task->comm, REPORT_MATCHES);
 	return 0;
@@ -65,8 +62,7 @@ int BPF_PROG(target_exit, struct task_struct *task)
 	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
 	/* also of one that has ceased to be a target */
-	bpf_map_delete_elem(&unwind_procs, &tgid);
-	bpf_map_delete_elem(&code_spans, &tgid);
+	target_forget_program(tgid);
 	known = bpf_map_lookup_elem(&targets, &tgid);
 	if (!known)
 		return 0;

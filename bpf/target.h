@@ -85,12 +85,24 @@ static __always_inline __u32 pattern_of(const struct control *shared, const char
 	return pattern_id ? *pattern_id : 0;
 }
 
-/* A target no more. */
-static __always_inline long target_forget(__u32 tgid)
+/* What was made for the program that it runs. */
+static __always_inline void target_forget_program(__u32 tgid)
 {
 	bpf_map_delete_elem(&unwind_procs, &tgid);
 	bpf_map_delete_elem(&code_spans, &tgid);
+}
+
+/* A target no more. */
+static __always_inline long target_forget(__u32 tgid)
+{
+	target_forget_program(tgid);
 	return bpf_map_delete_elem(&targets, &tgid);
+}
+
+static __always_inline void target_forget_denied(__u32 tgid)
+{
+	if (!target_forget(tgid))
+		count(COUNTER_POLICY_DENIED);
 }
 
 /*
@@ -102,8 +114,7 @@ static __always_inline bool target_is_denied(struct task_struct *task)
 	struct task_struct *leader = task->group_leader;
 
 	if (policy_denies_now(leader)) {
-		if (!target_forget(task->tgid))
-			count(COUNTER_POLICY_DENIED);
+		target_forget_denied(task->tgid);
 		return true;
 	}
 	return policy_denies_thread(task);

@@ -100,7 +100,7 @@ static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_
 {
 	struct thread_record record = { .header = { RECORD_THREAD, sizeof(record) } };
 
-	if (policy_denies_now(task->group_leader) || policy_denies_thread(task))
+	if (target_is_denied(task))
 		return;
 	record.tgid = task->tgid;
 	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
@@ -128,8 +128,7 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	record.cgroup_id = cgroup_id_of(task);
 	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
 	if (policy_denies(task, record.comm)) {
-		if (!target_forget(record.tgid))
-			count(COUNTER_POLICY_DENIED);
+		target_forget_denied(record.tgid);
 		return 0;
 	}
 	if (BPF_CORE_READ(task, signal, live.counter) > 0)
