@@ -55,7 +55,7 @@ objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 .PHONY: all workloads tests benches deps demo test test-vm install uninstall next bench compilers sanitize fuzz fuzzers coverage lint format clean help always
 all: $(BINARIES)
 workloads: $(WORKLOADS)
-tests: workloads $(TOOLS) $(B)/unit next
+tests: workloads $(TOOLS) $(B)/unit
 benches: workloads $(BENCHES) $(B)/bench/exec_child
 
 help:
@@ -152,7 +152,7 @@ demo: deps
 	$(Q)tests/e2e/demo.sh
 
 test: deps
-	$(Q)$(MAKE) --no-print-directory all tests
+	$(Q)$(MAKE) --no-print-directory all tests next
 	$(Q)tests/run.sh
 
 # Debian's own kernels; what is downloaded stays under build/vm
@@ -161,7 +161,7 @@ VM_IMAGES = $(B)/vm/root.img $(KERNEL:%=$(B)/vm/%/vmlinuz)
 
 test-vm:
 	$(Q)MORE_DEPENDENCIES="$$VM_DEPENDENCIES" $(MAKE) --no-print-directory deps
-	$(Q)$(MAKE) --no-print-directory all tests $(VM_IMAGES)
+	$(Q)$(MAKE) --no-print-directory all tests next $(VM_IMAGES)
 	$(Q)tests/vm/run.sh $(KERNEL)
 
 $(B)/vm/root.img: tests/vm/make_root.sh
