@@ -181,9 +181,9 @@ forbidden_calls() {
 	[ "$DAEMON_STATUS" -eq 159 ]
 	sleep 3 # what --quiet-after is, and a bit
 	local before
-	before=$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[] | select(.formatted.key == 0).formatted.values[].value] | add')
+	before=$(counter 0)
 	sleep 1
-	[ "$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[] | select(.formatted.key == 0).formatted.values[].value] | add')" -eq "$before" ]
+	[ "$(counter 0)" -eq "$before" ]
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 	daemon_start
 	[ "$(sql 'SELECT state FROM capture WHERE capture_id = 1')" = interrupted ]

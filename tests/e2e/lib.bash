@@ -248,6 +248,12 @@ await_sql() {
 	done
 }
 
+# counter KEY: of the kernel programs (COUNTER_* of common/abi.h), all CPUs together.
+counter() {
+	bpftool -j map dump pinned "$PIN_DIR/counters" | jq --argjson key "$1" \
+		'[.[] | select(.formatted.key == $key).formatted.values[].value] | add'
+}
+
 # with_sysctl NAME VALUE COMMAND...: runs it under that setting of the kernel, which is as before afterwards.
 with_sysctl() {
 	local path=/proc/sys/${1//.//} value=$2 before status=0

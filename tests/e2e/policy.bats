@@ -112,7 +112,7 @@ all_seen_of() {
 	see 3 "$CHILD"
 	[ "$(seen "$CHILD" tasks)" -eq 0 ]
 	[ "$(seen "$CHILD" mappings)" -eq 0 ]
-	[ "$(bpftool map dump pinned "$PIN_DIR/counters" -j | jq '[.[] | select(.formatted.key == 16).formatted.values[].value] | add')" -eq 1 ]
+	[ "$(counter 16)" -eq 1 ]
 }
 
 @test "a thread that alone is somebody who is denied is not sampled; the others are" {

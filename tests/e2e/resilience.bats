@@ -125,9 +125,9 @@ assert_alive() {
 	[ "$(sql 'SELECT ended_at IS NOT NULL FROM run')" = 1 ]
 	# and without it nobody samples: the hog runs on
 	local before
-	before=$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[0].formatted.values[].value] | add')
+	before=$(counter 0)
 	sleep 1
-	[ "$(bpftool -j map dump pinned "$PIN_DIR/counters" | jq '[.[0].formatted.values[].value] | add')" -eq "$before" ]
+	[ "$(counter 0)" -eq "$before" ]
 }
 
 @test "a crash leaves an openable database, and the capture interrupted" {
@@ -304,12 +304,6 @@ ticks() {
 	[ "$(sql 'SELECT min(capture_id) > 2 FROM capture')" = 1 ]
 	[ "$(sql 'SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM sample)')" -eq 0 ]
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
-}
-
-# counter NAME: of the kernel programs, all CPUs together
-counter() {
-	bpftool -j map dump pinned "$PIN_DIR/counters" | jq --argjson key "$1" \
-		'[.[] | select(.formatted.key == $key).formatted.values[].value] | add'
 }
 
 @test "rings that overflow while the daemon is stopped: the ledger is what the sequences lack" {

@@ -16,11 +16,18 @@ teardown() {
 	bourdon_teardown
 }
 
-# daemon_start_as OPTION...: by setpriv, as $TEST_USER, with these capabilities, and awaits that it is ready.
-daemon_start_as() {
-	exec {DAEMON_LOG}< <(exec setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$@" \
+WITHOUT=(--inh-caps=-all --bounding-set=-all) # any capability
+
+# daemon_as OPTION...: becomes the daemon, by setpriv, as $TEST_USER, with these capabilities.
+daemon_as() {
+	exec setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$@" \
 		"$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" \
-		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" --grant-socket "$GRANT_SOCKET" 2>&1)
+		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" --grant-socket "$GRANT_SOCKET"
+}
+
+# daemon_start_as OPTION...: and awaits that it is ready.
+daemon_start_as() {
+	exec {DAEMON_LOG}< <(daemon_as "$@" 2>&1)
 	DAEMON=$!
 	await_log 10 'ready:'
 }
@@ -49,18 +56,14 @@ has_no_capability() {
 @test "started with no capability, where root alone may go: it says what is missing" {
 	private_bpffs 0700
 	load
-	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups --inh-caps=-all --bounding-set=-all \
-		"$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" \
-		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf"
+	run daemon_as "${WITHOUT[@]}"
 	[ "$status" -eq 1 ]
 	[[ ${lines[-1]} == *"cannot open the pin directory $PIN_DIR: Permission denied; CAP_DAC_READ_SEARCH opens it" ]]
 }
 
 @test "the place for the pins is there, as in the unit, and they are not: it says what to do" {
 	mkdir "$WORK/empty"
-	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups --inh-caps=-all --bounding-set=-all \
-		"$BUILD/bourdond" --pin-dir "$WORK/empty" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" \
-		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf"
+	PIN_DIR=$WORK/empty run daemon_as "${WITHOUT[@]}"
 	[ "$status" -eq 1 ]
 	[[ ${lines[-1]} == *"nothing is loaded: there is no $RUN_DIR/manifest; run bourdon-load first" ]]
 }
@@ -70,7 +73,7 @@ has_no_capability() {
 	load
 	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 400ms/2s' 'history = 1s' 'capture = 2s' 'cooldown = 1h'
 	grant_start
-	daemon_start_as --inh-caps=-all --bounding-set=-all --no-new-privs
+	daemon_start_as "${WITHOUT[@]}" --no-new-privs
 	grep -qx 'CapBnd:	0000000000000000' "/proc/$DAEMON/status"
 	has_no_capability
 	start cpu_hog --threads 4
@@ -89,7 +92,7 @@ has_no_capability() {
 	load
 	await_log 10 'the pins were replaced or removed'
 	daemon_wait
-	daemon_start_as --inh-caps=-all --bounding-set=-all
+	daemon_start_as "${WITHOUT[@]}"
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
 	await_log 10 'the pins were replaced or removed'
 	[ -z "$(find "$WORK/bpf" -mindepth 1 -not -name '*.debug')" ]

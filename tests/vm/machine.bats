@@ -65,7 +65,7 @@ check() {
 	# alone on CPU 1 there is no pressure; its samples are all that this process ever leaves
 	"$BUILD/workloads/cpu_hog" --cpu 1 --seconds 4
 	local gone
-	gone=$(bpftool map dump pinned "$PIN_DIR/counters" -j | jq '[.[] | select(.formatted.key == 0).formatted.values[].value] | add')
+	gone=$(counter 0)
 	[ "$gone" -gt 50 ]
 	echo 0 > "$CPU1"
 	start cpu_hog --threads 3
