@@ -12,43 +12,24 @@
 #define BOURDON_BPF_POLICY_H
 
 #include "bpf/maps.h"
+#include "common/policy_denial.h"
 
 extern const volatile struct policy policy SEC(".rodata.policy");
-
-static __always_inline bool policy_denies_uid(__u32 uid)
-{
-	bool allowed = !policy.allowed_count;
-
-	for (__u32 i = 0; i < POLICY_UIDS_MAX && i < policy.denied_count; i++)
-		if (uid >= policy.denied[i].first && uid <= policy.denied[i].last)
-			return true;
-	for (__u32 i = 0; i < POLICY_UIDS_MAX && i < policy.allowed_count; i++)
-		if (uid >= policy.allowed[i].first && uid <= policy.allowed[i].last)
-			allowed = true;
-	return !allowed;
-}
 
 /* Whoever may act as a uid has its secrets: one that is denied among the four denies. */
 static __noinline bool policy_denies_creds(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
 
-	return policy_denies_uid(BPF_CORE_READ(cred, uid.val)) ||
-	       policy_denies_uid(BPF_CORE_READ(cred, euid.val)) ||
-	       policy_denies_uid(BPF_CORE_READ(cred, suid.val)) ||
-	       policy_denies_uid(BPF_CORE_READ(cred, fsuid.val));
+	return policy_denies_uid(&policy, BPF_CORE_READ(cred, uid.val)) ||
+	       policy_denies_uid(&policy, BPF_CORE_READ(cred, euid.val)) ||
+	       policy_denies_uid(&policy, BPF_CORE_READ(cred, suid.val)) ||
+	       policy_denies_uid(&policy, BPF_CORE_READ(cred, fsuid.val));
 }
 
-static __noinline bool policy_denies_comm(const char *comm)
+static __noinline bool policy_denies_name(const char *comm)
 {
-	__u64 words[2];
-
-	__builtin_memcpy(words, comm, sizeof(words));
-	for (__u32 i = 0; i < POLICY_COMMS_MAX && i < policy.comms_count; i++)
-		if ((words[0] & policy.comms[i].mask[0]) == policy.comms[i].bits[0] &&
-		    (words[1] & policy.comms[i].mask[1]) == policy.comms[i].bits[1])
-			return true;
-	return false;
+	return policy_denies_comm(&policy, comm);
 }
 
 static __always_inline bool policy_has_uids(void)
@@ -60,7 +41,7 @@ static __always_inline bool policy_has_uids(void)
 static __always_inline bool policy_denies(struct task_struct *leader, const char *comm)
 {
 	return (policy_has_uids() && policy_denies_creds(leader)) ||
-	       (policy.comms_count && policy_denies_comm(comm));
+	       (policy.comms_count && policy_denies_name(comm));
 }
 
 /* A process that was allowed when it became a target: it may have other credentials, or another name. */

@@ -2,8 +2,9 @@
 #include "loader/grant_files.h"
 
 #include "common/cleanup.h"
+#include "common/policy_denial.h"
+#include "loader/grant_pins.h"
 #include "loader/grant_process.h"
-#include "loader/grant_targets.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@
 static const char *check_target(const char *pin_dir, const struct grant_request *request)
 {
 	struct target target;
-	int result = grant_targets_find(pin_dir, request->tgid, &target);
+	int result = grant_pins_look_up(pin_dir, PIN_TARGETS, &request->tgid, &target);
 
 	if (result == -ESRCH || (!result && target.started_ns != request->started_ns))
 		return "not a target";
@@ -27,12 +28,38 @@ static const char *check_target(const char *pin_dir, const struct grant_request 
 	return result < 0 ? strerror(-result) : NULL;
 }
 
+/*
+ * A target was none that is denied when it became one, and ceases to be one as it runs: until then it may be
+ * somebody else.
+ */
+static const char *check_denial(const char *pin_dir, const struct grant_process *process)
+{
+	const __u32 zero = 0;
+	struct process_status status;
+	char comm[ABI_COMM_BYTES];
+	struct policy policy;
+	int result = grant_pins_look_up(pin_dir, PIN_POLICY, &zero, &policy);
+	const char *refusal = result < 0 ? strerror(-result) : grant_process_status(process, &status);
+	bool denied;
+
+	if (!refusal)
+		refusal = grant_process_comm(process, comm);
+	if (refusal)
+		return refusal;
+	denied = policy_denies_comm(&policy, comm);
+	for (size_t i = 0; i < PROCESS_UIDS; i++)
+		denied |= policy_denies_uid(&policy, status.uids[i]);
+	return denied ? "root's policy lets nobody observe it" : NULL;
+}
+
 static const char *open_target(const char *pin_dir, const struct grant_request *request,
 			       struct grant_process *ret_process)
 {
 	const char *refusal = grant_process_open(request->tgid, request->started_ns, ret_process);
 
-	return refusal ? refusal : check_target(pin_dir, request);
+	if (!refusal)
+		refusal = check_target(pin_dir, request);
+	return refusal ? refusal : check_denial(pin_dir, ret_process);
 }
 
 /* ---- opening what a name led to ---- */
@@ -96,9 +123,15 @@ static const char *open_mapped(const struct grant_process *process, const struct
 	return refusal;
 }
 
-/* Gives the file away only if the process has lived until now: it was this one's, then. */
-static const char *finish(const struct grant_process *process, const char *refusal, int *fd, int *ret_fd)
+/*
+ * Gives the file away only if the process has lived until now: it was this one's, then. And only if it has
+ * not become somebody else by an exec in between.
+ */
+static const char *finish(const char *pin_dir, const struct grant_process *process, const char *refusal,
+			  int *fd, int *ret_fd)
 {
+	if (!refusal)
+		refusal = check_denial(pin_dir, process);
 	if (!refusal)
 		refusal = grant_process_check(process);
 	if (!refusal)
@@ -117,7 +150,7 @@ const char *grant_files_open_elf(const char *pin_dir, const struct grant_request
 		refusal = grant_process_find_mapping(&process, request->begins, &mapping);
 	if (!refusal)
 		refusal = open_mapped(&process, &mapping, &fd);
-	return finish(&process, refusal, &fd, ret_fd);
+	return finish(pin_dir, &process, refusal, &fd, ret_fd);
 }
 
 /* ---- perf maps ---- */
@@ -194,7 +227,7 @@ static const char *open_perf_map(const struct grant_process *process, int *ret_f
 		return explain_perf_map(place_fd);
 	refusal = check_regular(place_fd, &at);
 	if (!refusal)
-		refusal = check_perf_map(&at, status.uid);
+		refusal = check_perf_map(&at, status.uids[PROCESS_EFFECTIVE]);
 	return refusal ? refusal : open_place(place_fd, ret_fd);
 }
 
@@ -206,5 +239,5 @@ const char *grant_files_open_perf_map(const char *pin_dir, const struct grant_re
 
 	if (!refusal)
 		refusal = open_perf_map(&process, &fd);
-	return finish(&process, refusal, &fd, ret_fd);
+	return finish(pin_dir, &process, refusal, &fd, ret_fd);
 }

@@ -88,6 +88,22 @@ const char *grant_process_find_mapping(const struct grant_process *process, uint
 	return find_mapping(maps, begins, ret_mapping);
 }
 
+const char *grant_process_comm(const struct grant_process *process, char ret_comm[ABI_COMM_BYTES])
+{
+	_cleanup_free_ char *text = NULL;
+	int result = read_text(process, "comm", &text);
+	size_t length;
+
+	if (result < 0)
+		return explain(result);
+	length = strlen(text);
+	if (!length || length > ABI_COMM_BYTES || text[length - 1] != '\n')
+		return strerror(EBADMSG);
+	memset(ret_comm, 0, ABI_COMM_BYTES);
+	memcpy(ret_comm, text, length - 1);
+	return NULL;
+}
+
 const char *grant_process_status(const struct grant_process *process, struct process_status *ret_status)
 {
 	_cleanup_free_ char *text = NULL;

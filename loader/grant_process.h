@@ -7,6 +7,7 @@
 #ifndef BOURDON_LOADER_GRANT_PROCESS_H
 #define BOURDON_LOADER_GRANT_PROCESS_H
 
+#include "common/abi.h"
 #include "loader/process_text.h"
 
 #include <stdint.h>
@@ -29,6 +30,9 @@ const char *grant_process_check(const struct grant_process *process);
 /* The executable mapping that begins exactly there. */
 const char *grant_process_find_mapping(const struct grant_process *process, uint64_t begins,
 				       struct process_mapping *ret_mapping);
+
+/* What it is called, zeroed behind its end. */
+const char *grant_process_comm(const struct grant_process *process, char ret_comm[ABI_COMM_BYTES]);
 
 const char *grant_process_status(const struct grant_process *process, struct process_status *ret_status);
 

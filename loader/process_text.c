@@ -61,18 +61,23 @@ static const char *find_line(const char *text, const char *beginning)
 
 int process_text_status(const char *text, struct process_status *ret_status)
 {
-	const char *uids = find_line(text, "\nUid:\t"), *ids = find_line(text, "\nNSpid:");
-	uint64_t real, effective, id = 0;
+	const char *uids = find_line(text, "\nUid:"), *ids = find_line(text, "\nNSpid:");
+	struct process_status status;
+	uint64_t number = 0;
 
-	uids = uids ? take_number(uids, 10, UINT32_MAX, &real) : NULL;
-	if (!uids || *uids != '\t' || !(uids = take_number(uids + 1, 10, UINT32_MAX, &effective)) ||
-	    *uids != '\t')
+	for (size_t i = 0; i < PROCESS_UIDS; i++) {
+		uids = uids && *uids == '\t' ? take_number(uids + 1, 10, UINT32_MAX, &number) : NULL;
+		status.uids[i] = (uid_t)number;
+	}
+	if (!uids || *uids != '\n')
 		return -EBADMSG;
+	number = 0;
 	while (ids && *ids == '\t')
-		ids = take_number(ids + 1, 10, UINT32_MAX, &id);
-	if (!ids || *ids != '\n' || !id)
+		ids = take_number(ids + 1, 10, UINT32_MAX, &number);
+	if (!ids || *ids != '\n' || !number)
 		return -EBADMSG;
-	*ret_status = (struct process_status){ (uid_t)effective, (uint32_t)id };
+	status.innermost_id = (uint32_t)number;
+	*ret_status = status;
 	return 0;
 }
 

@@ -19,9 +19,12 @@ struct process_stat {
 /* /proc/PID/stat. 0 or -EBADMSG. */
 int process_text_stat(const char *text, struct process_stat *ret_stat);
 
+/* As the kernel orders them. */
+enum process_uid { PROCESS_REAL, PROCESS_EFFECTIVE, PROCESS_SAVED, PROCESS_FILESYSTEM, PROCESS_UIDS };
+
 struct process_status {
-	uid_t uid;             /* the effective one */
 	uint32_t innermost_id; /* what the process itself takes for its id, in its own pid namespace */
+	uid_t uids[PROCESS_UIDS];
 };
 
 /* /proc/PID/status. 0 or -EBADMSG. */

@@ -60,11 +60,11 @@ target_start() {
 	STARTED=$(started_of "$CHILD")
 }
 
-# What makes all that is called mapper a target.
+# What makes all that is called mapper a target, for a daemon that asks nobody: what is asked here can be counted.
 targets_begin() {
 	load
 	rule files 'comm = mapper' 'watch = system' 'cpu.some = 90%'
-	daemon_start
+	daemon_start --grant-socket "$WORK/nobody.sock"
 }
 
 pressure() {
@@ -320,6 +320,49 @@ asked_with() {
 	mv "$PIN_DIR/narrow" "$PIN_DIR/targets"
 }
 
+# The kernel's programs count what they leave out while the daemon is gone: of targets that run.
+nobody_is_sampled() {
+	[ "$(counter 1)" -gt 0 ]
+}
+
+@test "root's policy: a target that has become somebody who is denied, while nobody looked" {
+	local who i changes=() requests=()
+	printf '%s\n' '[policy]' 'deny_uids = 1005' 'deny_comms = traitor' > "$WORK/policy.conf"
+	load --policy "$WORK/policy.conf" --quiet-after 2s
+	rule files 'comm = mapper' 'watch = system' 'cpu.some = 90%'
+	daemon_start
+	grant_start
+	for who in nobody real effective saved name; do
+		# shellcheck disable=SC2016
+		target_start perl -e '
+			my %ids = (real => [1005, 0, 0], effective => [0, 1005, 0], saved => [0, 0, 1005]);
+			$SIG{USR2} = sub {
+				$ids{$ARGV[0]} and syscall(117, @{$ids{$ARGV[0]}}) and die "setresuid: $!"; # x86-64
+				$0 = "traitor" if $ARGV[0] eq "name";
+				print "changed\n";
+			};
+			$| = 1; $0 = "mapper"; print "ready\n"; $ARGV[0] eq "nobody" or sleep 1 while 1' $who
+		changes+=("$CHILD_OUTPUT")
+		requests+=("elf $CHILD $STARTED $(executable_of "$CHILD" perl)")
+		assert_answer "${requests[-1]}" "$(readlink -f "/proc/$CHILD/exe") read-only"
+	done
+	echo '1000 10 jitted' > "/tmp/perf-$CHILD.map"
+	assert_answer "perf-map $CHILD $STARTED" "/tmp/perf-$CHILD.map read-only"
+	kill -STOP "$DAEMON"
+	await 20 nobody_is_sampled
+	for i in "${!requests[@]}"; do
+		read -r _ CHILD STARTED _ <<< "${requests[i]}"
+		kill -USR2 "$CHILD"
+		read -r -t $((10 * PATIENCE)) -u "${changes[i]}"
+		is_target "$CHILD"
+		((i)) || continue
+		assert_answer "${requests[i]}" "refused root's policy lets nobody observe it"
+	done
+	assert_answer "perf-map $CHILD $STARTED" "refused root's policy lets nobody observe it"
+	assert_answer "${requests[0]}" "$(readlink -f "$(command -v perl)") read-only"
+	kill -CONT "$DAEMON"
+}
+
 @test "root's policy: ELF files, but no perf maps" {
 	grant_start --files elf
 	targets_begin
@@ -378,7 +421,7 @@ namespace_start() {
 	ln "$map" "$TMP/again"
 	assert_answer "$request" 'refused the perf map has other names'
 	rm "$TMP/again"
-	truncate -s $(((64 << 20) + 1)) "$map"
+	truncate --no-create -s $(((64 << 20) + 1)) "$map" # fs.protected_regular
 	assert_answer "$request" 'refused the perf map is larger than 64 MiB'
 	truncate -s $((64 << 20)) "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only'

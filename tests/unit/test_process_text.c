@@ -70,11 +70,15 @@ struct status_case {
 };
 
 static const struct status_case status_cases[] = {
-	{ "Name:\tsh\nUid:\t0\t0\t0\t0\nNSpid:\t7\n", 0, { 0, 7 } },
-	{ "Name:\tsh\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t7\t8\t1\nNSpgid:\t9\n", 0, { 2, 1 } },
-	{ "Name:\tsh\nUid:\t0\t4294967295\t0\t0\nNSpid:\t4294967295\n", 0, { UINT32_MAX, UINT32_MAX } },
+	{ "Name:\tsh\nUid:\t0\t0\t0\t0\nNSpid:\t7\n", 0, { 7, { 0 } } },
+	{ "Name:\tsh\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nNSpid:\t7\t8\t1\nNSpgid:\t9\n",
+	  0,
+	  { 1, { 1, 2, 3, 4 } } },
+	{ "Name:\tsh\nUid:\t0\t4294967295\t0\t0\nNSpid:\t4294967295\n",
+	  0,
+	  { UINT32_MAX, { 0, UINT32_MAX, 0, 0 } } },
 	/* the kernel escapes a newline in a name */
-	{ "Name:\t\\nUid:\t9\t9\t\nUid:\t1\t2\t3\t4\nNSpid:\t7\n", 0, { 2, 7 } },
+	{ "Name:\t\\nUid:\t9\t9\t\nUid:\t1\t2\t3\t4\nNSpid:\t7\n", 0, { 7, { 1, 2, 3, 4 } } },
 	{ "", -EBADMSG, { 0 } },
 	{ "Name:\tsh\nNSpid:\t7\n", -EBADMSG, { 0 } },
 	{ "Name:\tsh\nUid:\t0\t0\t0\t0\n", -EBADMSG, { 0 } },
@@ -83,6 +87,8 @@ static const struct status_case status_cases[] = {
 	{ "Name:\tsh\nUid:\t0\t-1\t0\t0\nNSpid:\t7\n", -EBADMSG, { 0 } },
 	{ "Name:\tsh\nUid:\t0\t4294967296\t0\t0\nNSpid:\t7\n", -EBADMSG, { 0 } },
 	{ "Name:\tsh\nUid:\t0 0 0 0\nNSpid:\t7\n", -EBADMSG, { 0 } },
+	{ "Name:\tsh\nUid:\t0\t0\t0\nNSpid:\t7\n", -EBADMSG, { 0 } },
+	{ "Name:\tsh\nUid:\t0\t0\t0\t0\t0\nNSpid:\t7\n", -EBADMSG, { 0 } },
 	{ "Name:\tsh\nUid:\t0\t0\t0\t0\nNSpid:\n", -EBADMSG, { 0 } },
 	{ "Name:\tsh\nUid:\t0\t0\t0\t0\nNSpid:\t0\n", -EBADMSG, { 0 } },
 	{ "Name:\tsh\nUid:\t0\t0\t0\t0\nNSpid:\t7\t\n", -EBADMSG, { 0 } },
@@ -97,7 +103,7 @@ START_TEST(statuses)
 	struct process_status status = { 0 };
 
 	ck_assert_int_eq(process_text_status(one->text, &status), one->result);
-	ck_assert_uint_eq(status.uid, one->expected.uid);
+	ck_assert_mem_eq(status.uids, one->expected.uids, sizeof(status.uids));
 	ck_assert_uint_eq(status.innermost_id, one->expected.innermost_id);
 }
 END_TEST
@@ -156,6 +162,7 @@ START_TEST(of_this_process)
 	struct process_mapping mapping;
 	struct process_status status;
 	struct process_stat stat;
+	uid_t real, effective, saved;
 	size_t bytes;
 	bool found = false;
 
@@ -165,7 +172,10 @@ START_TEST(of_this_process)
 	ck_assert_uint_gt(stat.start_ticks, 0);
 	ck_assert_int_eq(file_read_text(AT_FDCWD, "/proc/self/status", 1 << 16, &status_text, &bytes), 0);
 	ck_assert_int_eq(process_text_status(status_text, &status), 0);
-	ck_assert_uint_eq(status.uid, geteuid());
+	ck_assert_int_eq(getresuid(&real, &effective, &saved), 0);
+	ck_assert_uint_eq(status.uids[PROCESS_REAL], real);
+	ck_assert_uint_eq(status.uids[PROCESS_EFFECTIVE], effective);
+	ck_assert_uint_eq(status.uids[PROCESS_SAVED], saved);
 	ck_assert_uint_eq(status.innermost_id, (uint32_t)getpid());
 	ck_assert_int_eq(file_read_text(AT_FDCWD, "/proc/self/maps", 16 << 20, &maps_text, &bytes), 0);
 	for (char *line = strtok(maps_text, "\n"); line; line = strtok(NULL, "\n")) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "loader/grant_targets.h"
+#include "loader/grant_pins.h"
 
 #include "common/cleanup.h"
-#include "common/pins.h"
 
 #include <limits.h>
 #include <linux/bpf.h>
@@ -33,9 +32,8 @@ static int open_pin(const char *path)
 }
 
 /* The kernel writes as much of a value as the map has, not as much as we have room for. */
-static int check_map(int fd)
+static int check_map(int fd, const struct pin_map_spec *expected)
 {
-	const struct pin_map_spec *expected = &pin_maps[PIN_TARGETS];
 	struct bpf_map_info info = { 0 };
 	union bpf_attr attributes;
 	int result;
@@ -53,36 +51,31 @@ static int check_map(int fd)
 		       : -EBADMSG;
 }
 
-static int look_up(int fd, const __u32 *tgid, struct target *target)
+static int look_up(int fd, const __u32 *key, void *ret_value)
 {
 	union bpf_attr attributes;
 	int result;
 
 	memset(&attributes, 0, sizeof(attributes));
 	attributes.map_fd = (__u32)fd;
-	attributes.key = address_of(tgid);
-	attributes.value = address_of(target);
+	attributes.key = address_of(key);
+	attributes.value = address_of(ret_value);
 	result = call_bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
 	return result == -ENOENT ? -ESRCH : result;
 }
 
-int grant_targets_find(const char *pin_dir, __u32 tgid, struct target *ret_target)
+int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value)
 {
+	const struct pin_map_spec *expected = &pin_maps[pin];
 	_cleanup_close_ int fd = -EBADF;
-	struct target target = { 0 };
 	char path[PATH_MAX];
 	int result;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", pin_dir, pin_maps[PIN_TARGETS].name) >=
-	    sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", pin_dir, expected->name) >= sizeof(path))
 		return -ENAMETOOLONG;
 	fd = open_pin(path);
 	if (fd < 0)
 		return fd;
-	result = check_map(fd);
-	if (!result)
-		result = look_up(fd, &tgid, &target);
-	if (!result)
-		*ret_target = target;
-	return result;
+	result = check_map(fd, expected);
+	return result < 0 ? result : look_up(fd, key, ret_value);
 }
