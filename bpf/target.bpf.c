@@ -57,7 +57,6 @@ int BPF_PROG(target_exit, struct task_struct *task)
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 	struct target *known;
 	struct target gone;
-	char comm[ABI_COMM_BYTES] = {};
 
 	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
@@ -70,7 +69,6 @@ int BPF_PROG(target_exit, struct task_struct *task)
 	if (bpf_map_delete_elem(&targets, &tgid))
 		return 0; /* another last thread was here first */
 	count(COUNTER_EXITS);
-	bpf_probe_read_kernel_str(comm, sizeof(comm), BPF_CORE_READ(task, group_leader)->comm);
-	report_process(PROCESS_EXITED, task, comm, &gone);
+	report_process(PROCESS_EXITED, task, NULL, &gone);
 	return 0;
 }

@@ -48,6 +48,7 @@ static __always_inline __u64 cgroup_id_of(struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
+/* `comm` of a PROCESS_MATCHED, which alone says who it is. */
 static __always_inline void report_process(__u32 kind, struct task_struct *leader, const char *comm,
 					   const struct target *target)
 {
@@ -64,10 +65,15 @@ static __always_inline void report_process(__u32 kind, struct task_struct *leade
 	event->tgid = BPF_CORE_READ(leader, tgid);
 	event->pattern_id = target->pattern_id;
 	event->started_ns = target->started_ns;
-	event->cgroup_id = cgroup_id_of(leader);
-	event->uid = BPF_CORE_READ(leader, real_cred, uid.val);
+	event->cgroup_id = 0;
+	event->uid = 0;
 	event->reserved = 0;
-	__builtin_memcpy(event->comm, comm, sizeof(event->comm));
+	__builtin_memset(event->comm, 0, sizeof(event->comm));
+	if (kind == PROCESS_MATCHED) {
+		event->cgroup_id = cgroup_id_of(leader);
+		event->uid = BPF_CORE_READ(leader, real_cred, uid.val);
+		__builtin_memcpy(event->comm, comm, sizeof(event->comm));
+	}
 	bpf_ringbuf_submit(event, 0);
 }
 
@@ -146,7 +152,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 			decided.pattern_id = known->pattern_id;
 			target_forget(tgid);
 			if (report != REPORT_NOTHING)
-				report_process(PROCESS_UNMATCHED, leader, comm, &decided);
+				report_process(PROCESS_UNMATCHED, leader, NULL, &decided);
 		}
 		return 0;
 	}

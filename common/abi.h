@@ -348,7 +348,7 @@ struct totals {
 /* ---- events: what happened to processes that match a pattern ---- */
 
 #define PROCESS_MATCHED 1U   /* became a target, or its pattern changed */
-#define PROCESS_UNMATCHED 2U /* is no target any more: renamed */
+#define PROCESS_UNMATCHED 2U /* is no target any more: renamed, or denied */
 #define PROCESS_EXITED 3U
 
 struct process_event {
@@ -357,6 +357,7 @@ struct process_event {
 	__u32 tgid;
 	__u32 pattern_id;
 	__u64 started_ns;
+	/* of PROCESS_MATCHED; 0 for who is no target any more: policy may be why */
 	__u64 cgroup_id;
 	__u32 uid;
 	__u32 reserved;

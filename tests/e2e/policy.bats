@@ -26,6 +26,13 @@ start_as() {
 	start_command setpriv --reuid "$1" --regid "$1" --clear-groups "$BUILD/workloads/$2" "${@:3}"
 }
 
+# start_late UID: it mostly sleeps, and is executed anew while somebody looks
+start_late() {
+	# shellcheck disable=SC2016
+	start_command setpriv --reuid "$1" --regid "$1" --clear-groups \
+		sh -c 'echo ready; for i in 1 2 3 4 5; do sleep 0.2; done; exec "$0" --threads 2' "$BUILD/workloads/cpu_hog"
+}
+
 # see [OPTION...] SECONDS TGID...: with the rights of the consumer, and the one capability that opens the pins
 see() {
 	local options=()
@@ -45,7 +52,7 @@ seen() {
 }
 
 nothing_seen_of() {
-	grep -q "^tgid=$1 tid=[0-9]* tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 totals=0 " <<< "$output"
+	grep -q "^tgid=$1 tid=[0-9]* tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 totals=0 .* said=0$" <<< "$output"
 }
 
 all_seen_of() {
@@ -56,7 +63,7 @@ all_seen_of() {
 }
 
 @test "uids that are denied, or not allowed, are seen nowhere by a consumer that makes everybody a target" {
-	local denied allowed beyond
+	local denied allowed beyond late
 	policy 'allow_uids = 0, 1000-1009' 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97
 	start_as 1004 cpu_hog --threads 2
@@ -65,10 +72,17 @@ all_seen_of() {
 	denied=$CHILD
 	start_as 1010 cpu_hog --threads 2
 	beyond=$CHILD
-	see 4 "$allowed" "$denied" "$beyond"
+	start_late 1004
+	late=$CHILD
+	start_late 1005
+	see 6 "$allowed" "$denied" "$beyond" "$late" "$CHILD"
 	all_seen_of "$allowed"
+	all_seen_of "$late"
+	[ "$(seen "$late" events)" -gt 0 ]
+	[ "$(seen "$late" open)" -gt 0 ]
 	nothing_seen_of "$denied"
 	nothing_seen_of "$beyond"
+	nothing_seen_of "$CHILD"
 }
 
 @test "any one of a process's four uids denies it" {
@@ -94,7 +108,7 @@ all_seen_of() {
 	all_seen_of "${processes[none]}"
 }
 
-@test "a target that becomes somebody who is denied: not one sample more, without any walk" {
+@test "a target that becomes somebody who is denied: none any more from the next tick on, without any walk" {
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97
 	start turncoat --uid 1005
@@ -142,11 +156,15 @@ all_seen_of() {
 	all_seen_of "$CHILD"
 	kill -USR1 "$CHILD"
 	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	# that it is no target any more is said; not what it is called now
+	see --no-walks 1 "$CHILD"
+	[ "$(seen "$CHILD" targets)" -eq 0 ]
+	[ "$(seen "$CHILD" ends)" -eq 1 ]
+	[ "$(seen "$CHILD" said)" -eq 0 ]
 	see 3 "$hog" "$CHILD"
 	nothing_seen_of "$hog"
-	[ "$(seen "$CHILD" tasks)" -eq 0 ]
-	[ "$(seen "$CHILD" oncpu)" -eq 0 ]
-	[ "$(seen "$CHILD" mappings)" -eq 0 ]
+	# what was added up while it was allowed stays until it ends
+	grep -q "^tgid=$CHILD tid=0 tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 .* said=0$" <<< "$output"
 }
 
 @test "neither kernel stacks nor more than the leaf of user stacks" {

@@ -28,7 +28,7 @@
 /* Of one process, what was seen of it and where. */
 struct seen {
 	uint32_t tgid, tid; /* 0: any of its threads */
-	unsigned long long tasks, mappings, events, oncpu, offcpu, open, targets, totals;
+	unsigned long long tasks, mappings, events, ends, said, oncpu, offcpu, open, targets, totals;
 	unsigned int kernel_frames, user_frames; /* of the deepest stack */
 	uint8_t unwinders;
 };
@@ -151,8 +151,10 @@ static int take_event(void *user, void *data, size_t bytes)
 
 	if (bytes < sizeof(*event))
 		return 0;
-	for (struct seen *seen = NULL; (seen = seen_find(user, event->tgid, event->tgid, seen));)
-		seen->events += event->kind == PROCESS_MATCHED;
+	for (struct seen *seen = NULL; (seen = seen_find(user, event->tgid, event->tgid, seen));) {
+		*(event->kind == PROCESS_MATCHED ? &seen->events : &seen->ends) += 1;
+		seen->said += event->uid || event->cgroup_id || event->comm[0];
+	}
 	return 0;
 }
 
@@ -253,10 +255,11 @@ static void show(const struct attack *attack)
 		const struct seen *seen = &attack->seen[i];
 
 		printf("tgid=%u tid=%u tasks=%llu mappings=%llu events=%llu oncpu=%llu offcpu=%llu "
-		       "open=%llu targets=%llu totals=%llu kernel_frames=%u user_frames=%u unwinders=%u\n",
+		       "open=%llu targets=%llu totals=%llu kernel_frames=%u user_frames=%u unwinders=%u "
+		       "ends=%llu said=%llu\n",
 		       seen->tgid, seen->tid, seen->tasks, seen->mappings, seen->events, seen->oncpu,
 		       seen->offcpu, seen->open, seen->targets, seen->totals, seen->kernel_frames,
-		       seen->user_frames, seen->unwinders);
+		       seen->user_frames, seen->unwinders, seen->ends, seen->said);
 	}
 	printf("oncpu=%llu offcpu=%llu\n", attack->oncpu.samples, attack->offcpu.samples);
 }
