@@ -3,13 +3,12 @@
 
 #include "common/cleanup.h"
 #include "common/files.h"
+#include "common/log.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-
-const char *const grant_counter_names[GRANT_COUNTERS] = { "granted", "refused" };
 
 /* Of one length always, so that a write replaces all of it. */
 #define FORMAT "granted %020" PRIu64 "\nrefused %020" PRIu64 "\n"
@@ -22,43 +21,43 @@ static int parse(const char *text, uint64_t values[GRANT_COUNTERS])
 		       : -EBADMSG;
 }
 
-/*
- * Whoever may read a file may lock it, and keep all others waiting: the lock is a file that root alone opens.
- * The descriptor, or negative.
- */
-static int lock(const char *path)
+static int open_as(const char *path, mode_t mode, int number)
 {
-	_cleanup_close_ int fd = -EBADF;
-	_cleanup_free_ char *beside = NULL;
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, mode);
 
-	if (asprintf(&beside, "%s.lock", path) < 0)
-		return -ENOMEM;
-	fd = open(beside, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 || flock(fd, LOCK_EX) ? -errno : TAKE_FD(fd);
+	return fd < 0 || dup3(fd, number, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
-void grant_counters_add(const char *path, enum grant_counter counter)
+/* Whoever may read a file may lock it, and keep all others waiting: the lock is a file of its own. */
+int grant_counters_open(const char *path)
+{
+	_cleanup_free_ char *lock = NULL;
+	int result;
+
+	if (asprintf(&lock, "%s.lock", path) < 0)
+		return -ENOMEM;
+	result = open_as(lock, 0600, GRANT_COUNTERS_LOCK_FD);
+	return result < 0 ? result : open_as(path, 0640, GRANT_COUNTERS_FD);
+}
+
+void grant_counters_add(enum grant_counter counter)
 {
 	uint64_t values[GRANT_COUNTERS] = { 0 };
-	_cleanup_close_ int fd = -EBADF, lock_fd = -EBADF;
 	char text[128];
 	ssize_t bytes;
 
-	if (!path)
+	if (flock(GRANT_COUNTERS_LOCK_FD, LOCK_EX))
 		return;
-	lock_fd = lock(path);
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
-	if (fd < 0 || lock_fd < 0)
-		return;
-	bytes = pread(fd, text, sizeof(text) - 1, 0);
+	bytes = pread(GRANT_COUNTERS_FD, text, sizeof(text) - 1, 0);
 	if (bytes > 0) {
 		text[bytes] = '\0';
 		parse(text, values);
 	}
 	values[counter]++;
 	snprintf(text, sizeof(text), FORMAT, values[GRANT_COUNTER_GRANTED], values[GRANT_COUNTER_REFUSED]);
-	if (pwrite(fd, text, strlen(text), 0) < 0)
-		return;
+	if (bytes >= 0 && pwrite(GRANT_COUNTERS_FD, text, strlen(text), 0) < 0)
+		log_warning("cannot count: %s", strerror(errno));
+	flock(GRANT_COUNTERS_LOCK_FD, LOCK_UN);
 }
 
 int grant_counters_read(const char *path, uint64_t ret_values[GRANT_COUNTERS])

@@ -136,14 +136,13 @@ static const char *explain(int error)
 	}
 }
 
-static int refuse(int socket, const struct grant_settings *settings, const struct ucred *peer,
-		  const char *refusal)
+static int refuse(int socket, const struct ucred *peer, const char *refusal)
 {
 	char answer[GRANT_ANSWER_BYTES_MAX];
 	int length = snprintf(answer, sizeof(answer), GRANT_REFUSED "%s\n", refusal);
 
 	log_warning("refused process %d of uid %u: %s", peer->pid, peer->uid, refusal);
-	grant_counters_add(settings->counters, GRANT_COUNTER_REFUSED);
+	grant_counters_add(GRANT_COUNTER_REFUSED);
 	pass_fd_send(socket, answer, (size_t)length, -EBADF); /* it may be gone */
 	return EXIT_FAILED;
 }
@@ -160,8 +159,8 @@ int grant_serve(int socket, const struct grant_settings *settings)
 		result = receive_request(socket, settings->patience_ns, &request);
 	refusal = result < 0 ? explain(result) : open_file(&request, settings, &fd);
 	if (refusal)
-		return refuse(socket, settings, &peer, refusal);
-	grant_counters_add(settings->counters, GRANT_COUNTER_GRANTED);
+		return refuse(socket, &peer, refusal);
+	grant_counters_add(GRANT_COUNTER_GRANTED);
 	result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd);
 	if (result < 0)
 		log_warning("process %d went away before its answer: %s", peer.pid, strerror(-result));

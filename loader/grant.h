@@ -19,7 +19,7 @@ enum grant_files { GRANT_FILES_NONE, GRANT_FILES_ELF, GRANT_FILES_ALL };
 
 struct grant_settings {
 	uid_t uid;            /* who may ask; root may, too */
-	const char *counters; /* file of the counters below; NULL: not counted */
+	const char *counters; /* file for grant_counters.h; NULL: nothing is counted */
 	const char *pin_dir;  /* where the map of targets is pinned */
 	enum grant_files files;
 	uint64_t patience_ns; /* how long a request may take to arrive */

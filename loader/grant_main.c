@@ -6,6 +6,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/files.h"
+#include "common/grant_counters.h"
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
@@ -130,7 +131,7 @@ int main(int count, char **words)
 {
 	struct grant_settings settings = { .pin_dir = PIN_DIRECTORY_DEFAULT,
 					   .patience_ns = REQUEST_PATIENCE_NS };
-	int connection = find_connection(), status;
+	int connection = find_connection(), status, result;
 
 	log_init("bourdon-grant");
 	alarm(LIFETIME_SECONDS);
@@ -142,5 +143,8 @@ int main(int count, char **words)
 		log_error("no connection: it is started by a socket, one process for each connection");
 		return EXIT_USAGE;
 	}
+	result = settings.counters ? grant_counters_open(settings.counters) : 0;
+	if (result < 0)
+		log_warning("cannot count in %s: %s", settings.counters, strerror(-result));
 	return confine() ? EXIT_FAILED : grant_serve(connection, &settings);
 }

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE 1 /* struct ucred, pipe2() */
 
 #include "common/cleanup.h"
+#include "common/grant_counters.h"
 #include "common/seccomp.h"
 #include "policy/bourdon-grant.h"
 #include "policy/bourdon-load.h"
@@ -31,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -121,6 +123,13 @@ static const struct attempt bourdond_attempts[] = {
 	{ "setns", SYS_setns, { NO_FD }, KILLED },
 	{ "chroot", SYS_chroot, { 0 }, KILLED },
 	{ "fchmodat", SYS_fchmodat, { NO_FD }, KILLED },
+	{ "fchmod", SYS_fchmod, { NO_FD, 0777 }, PASSES },
+	{ "fchmod set-user-id", SYS_fchmod, { NO_FD, 04755 }, KILLED },
+	{ "fchmod set-group-id", SYS_fchmod, { NO_FD, 02755 }, KILLED },
+	{ "openat O_CREAT", SYS_openat, { NO_FD, 0, O_RDWR | O_CREAT, 0640 }, PASSES },
+	{ "openat O_CREAT set-user-id", SYS_openat, { NO_FD, 0, O_RDWR | O_CREAT, 04755 }, KILLED },
+	{ "openat O_TMPFILE set-user-id", SYS_openat, { NO_FD, 0, O_RDWR | O_TMPFILE, 04755 }, KILLED },
+	{ "openat O_DIRECTORY, a mode left over", SYS_openat, { NO_FD, 0, O_DIRECTORY, 04755 }, PASSES },
 	{ "fchownat", SYS_fchownat, { NO_FD }, KILLED },
 	{ "renameat2", SYS_renameat2, { NO_FD, 0, NO_FD }, KILLED },
 	{ "symlinkat", SYS_symlinkat, { 0, NO_FD }, KILLED },
@@ -210,8 +219,26 @@ static const struct attempt grant_attempts[] = {
 	{ "bpf link detach", SYS_bpf, { BPF_LINK_DETACH }, KILLED },
 	{ "write to the log", SYS_write, { 2, 0, 0 }, PASSES },
 	{ "write elsewhere", SYS_write, { NO_FD }, KILLED },
-	{ "pwrite64 at the beginning", SYS_pwrite64, { NO_FD, 0, 0, 0 }, PASSES },
-	{ "pwrite64 within", SYS_pwrite64, { NO_FD, 0, 0, 4096 }, KILLED },
+	{ "openat O_CREAT", SYS_openat, { NO_FD, 0, O_RDWR | O_CREAT }, KILLED },
+	{ "openat O_TMPFILE", SYS_openat, { NO_FD, 0, O_RDWR | O_TMPFILE }, KILLED },
+	{ "openat O_DIRECTORY", SYS_openat, { NO_FD, 0, O_DIRECTORY }, PASSES },
+	{ "pwrite64 to the counters", SYS_pwrite64, { GRANT_COUNTERS_FD, 0, 0, 0 }, PASSES },
+	{ "pwrite64 elsewhere", SYS_pwrite64, { 5, 0, 0, 0 }, KILLED },
+	{ "pwrite64 to the lock", SYS_pwrite64, { GRANT_COUNTERS_LOCK_FD, 0, 0, 0 }, KILLED },
+	{ "flock of the lock", SYS_flock, { GRANT_COUNTERS_LOCK_FD, LOCK_UN }, PASSES },
+	{ "flock of another file", SYS_flock, { 5, LOCK_EX }, KILLED },
+	/* what may be written to stays what it is */
+	{ "close 2", SYS_close, { 2 }, KILLED },
+	{ "close 2, with more above it", SYS_close, { 0x100000002 }, KILLED },
+	{ "close 3", SYS_close, { 3 }, PASSES },
+	{ "close 4", SYS_close, { 4 }, PASSES },
+	{ "close 11", SYS_close, { 11 }, PASSES },
+	{ "close 15", SYS_close, { 15 }, PASSES },
+	{ "close of the lock", SYS_close, { GRANT_COUNTERS_LOCK_FD }, KILLED },
+	{ "close of the counters", SYS_close, { GRANT_COUNTERS_FD }, KILLED },
+	{ "close of the counters, with more above", SYS_close, { 0x100000000 | GRANT_COUNTERS_FD }, KILLED },
+	{ "dup3 over the counters", SYS_dup3, { 5, GRANT_COUNTERS_FD }, KILLED },
+	{ "fcntl F_DUPFD", SYS_fcntl, { 5, F_DUPFD }, KILLED },
 	{ "lseek", SYS_lseek, { NO_FD }, ESPIPE },
 	{ "capset", SYS_capset, { 0 }, PASSES },
 	{ "prctl PR_SET_NO_NEW_PRIVS", SYS_prctl, { PR_SET_NO_NEW_PRIVS, 1 }, PASSES },
