@@ -50,7 +50,7 @@ void database_fail(struct database *database)
 	if (database->failed)
 		return;
 	database->failed = true;
-	if (database->was_root)
+	if (owner_was_root())
 		snprintf(as_user, sizeof(as_user), " as user %u, who may have written it", geteuid());
 	log_error("cannot read '%s'%s: %s: %s", database->path, as_user,
 		  is_system ? strerror(system_errno) : sqlite3_errmsg(database->sqlite), advice(database));
@@ -83,7 +83,7 @@ static int check_identity(struct database *database)
 
 static int open_checked(const char *path, int flags, const char *first, struct database *ret_database)
 {
-	_cleanup_database_ struct database database = { .path = path, .was_root = !geteuid() };
+	_cleanup_database_ struct database database = { .path = path };
 	_cleanup_free_ char *real = NULL;
 	int error = owner_become_of(path, &real);
 
@@ -93,7 +93,6 @@ static int open_checked(const char *path, int flags, const char *first, struct d
 				  advice_on_opening(-error));
 		return -EIO;
 	}
-	database.was_root = database.was_root && geteuid();
 	if (sqlite3_open_v2(real ? real : path, &database.sqlite, real ? flags | SQLITE_OPEN_NOFOLLOW : flags,
 			    NULL) != SQLITE_OK) {
 		database_fail(&database);

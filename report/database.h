@@ -15,7 +15,6 @@ struct database {
 	sqlite3 *sqlite;
 	const char *path; /* the caller's */
 	bool failed;      /* a query failed, and was logged; stays so, like ferror(3) */
-	bool was_root;    /* who opened it, and is not any more */
 };
 
 /*

@@ -6,10 +6,11 @@
 
 #include <cap-ng.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+
+static bool was_root;
 
 static bool others_may_write(const struct stat *at)
 {
@@ -26,6 +27,8 @@ int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
 		return -ENOMEM;
 	if (stat(path, &at))
 		return -errno;
+	if (!at.st_uid && others_may_write(&at))
+		at.st_uid = OWNER_NOBODY;
 	while (!at.st_uid && strcmp(path, "/") != 0) {
 		char *slash = strrchr(path, '/');
 
@@ -34,11 +37,14 @@ int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
 			return -errno;
 		/* with the sticky bit others cannot take away what is there, but can put a -wal beside it */
 		if (!at.st_uid && others_may_write(&at) && (is_its_directory || !(at.st_mode & S_ISVTX)))
-			at.st_uid = at.st_gid = OWNER_NOBODY;
+			at.st_uid = OWNER_NOBODY;
 		is_its_directory = false;
 	}
 	*ret_uid = at.st_uid;
-	*ret_gid = at.st_uid ? at.st_gid : 0;
+	*ret_gid = at.st_gid;
+	/* root's group reads what root has not shared */
+	if (at.st_uid && (at.st_uid == OWNER_NOBODY || !at.st_gid))
+		*ret_gid = OWNER_NOBODY;
 	return 0;
 }
 
@@ -48,11 +54,18 @@ int owner_become(uid_t uid, gid_t gid)
 
 	capng_clear(CAPNG_SELECT_BOTH);
 	result = capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP);
-	if (!result && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && geteuid() == uid && getuid() == uid)
+	if (!result && !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && geteuid() == uid && getuid() == uid) {
+		was_root = true;
 		return 0;
+	}
 	log_error("cannot become user %u, who may have written it: %s; run bourdon as that user", uid,
 		  result ? "libcap-ng could not change the ids" : strerror(errno));
 	return -EPERM;
+}
+
+bool owner_was_root(void)
+{
+	return was_root;
 }
 
 int owner_become_of(const char *path, char **ret_real)

@@ -6,6 +6,7 @@
 #ifndef BOURDON_REPORT_OWNER_H
 #define BOURDON_REPORT_OWNER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -23,6 +24,9 @@ int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid);
 /* There is no way back: all ids, no group but this, no capability, no new privileges. 0, or -EPERM, logged.
  */
 int owner_become(uid_t uid, gid_t gid);
+
+/* Whether owner_become() has been gone through: what cannot be read now, root could have. */
+bool owner_was_root(void);
 
 /*
  * As root, becomes who could have written the file at `path`; anybody else stays as they are. *ret_real is
