@@ -3,8 +3,10 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/escape.h"
 #include "common/files.h"
 #include "common/hexadecimal.h"
+#include "common/log.h"
 #include "consumer/debug_files.h"
 #include "consumer/jit_map.h"
 #include "consumer/symbolizer/symbolizer.h"
@@ -12,6 +14,14 @@
 
 #include <inttypes.h>
 #include <string.h>
+
+/*
+ * What the names of one capture take in the database, and those of one module of it. Names are the target's
+ * to choose: 32 functions that are inlined in one place, of 767 bytes each, which the database writes as four
+ * times as many. Those of an honest program are some 50 bytes long.
+ */
+#define NAMES_BYTES_MAX (8UL << 20)
+#define MODULE_NAMES_BYTES_MAX (2UL << 20)
 
 /* One capture while it is named. */
 struct run {
@@ -25,15 +35,18 @@ struct run {
 	uint32_t pending_count, pending_room;
 	struct stat file; /* the module's, with or without a debug file of its build id */
 	bool has_debug_file;
+	uint64_t names_most;     /* so large the module in hand may make resolved->names_bytes */
+	bool names_are_left_out; /* it has more */
 };
 
 /* ---- what is found out ---- */
 
 /* The functions of one place, as they come. */
 struct chain {
-	struct resolved *resolved;
+	struct run *run;
 	uint32_t place, last;
 	uint32_t count;
+	bool is_cut;     /* there is no room for the rest of it */
 	bool wants_file; /* a place that is known without one may be asked for again */
 };
 
@@ -45,15 +58,36 @@ static int set_text(char **ret_text, const char *text, size_t bytes)
 	return *ret_text ? 0 : -ENOMEM;
 }
 
+/* In the database's form, or more. */
+static uint64_t stored_bytes(const char *text)
+{
+	return !text ? 0 : escape_name_is_plain(text) ? strlen(text) : 4 * strlen(text);
+}
+
+static bool has_room(struct chain *chain, const struct resolved_frame *frame)
+{
+	struct run *run = chain->run;
+	uint64_t bytes =
+		run->resolved->names_bytes + stored_bytes(frame->function) + stored_bytes(frame->file);
+
+	chain->is_cut |= bytes > run->names_most;
+	run->names_are_left_out |= chain->is_cut;
+	if (!chain->is_cut)
+		run->resolved->names_bytes = bytes;
+	return !chain->is_cut;
+}
+
 static int take_name(void *taker, const struct frame_name *name)
 {
 	struct chain *chain = taker;
-	struct resolved_frame *place = &chain->resolved->frames[chain->place];
+	struct resolved *resolved = chain->run->resolved;
+	struct resolved_frame *place = &resolved->frames[chain->place];
 	struct resolved_frame frame = { .module = place->module,
 					.offset = place->offset,
 					.function_offset = name->function ? name->function_offset : -1,
 					.line = name->line,
 					.inlined = chain->count };
+	bool is_kept;
 	int result;
 
 	if (chain->wants_file && !chain->count && !name->file)
@@ -61,15 +95,16 @@ static int take_name(void *taker, const struct frame_name *name)
 	result = set_text(&frame.function, name->function, name->function_bytes);
 	if (!result)
 		result = set_text(&frame.file, name->file, name->file_bytes);
-	if (!result && chain->count) {
+	is_kept = !result && has_room(chain, &frame);
+	if (is_kept && chain->count) {
 		uint32_t added;
 
-		result = resolved_add_frame(chain->resolved, &frame, &added);
+		result = resolved_add_frame(resolved, &frame, &added);
 		if (!result)
-			chain->resolved->frames[chain->last].inner = added;
+			resolved->frames[chain->last].inner = added;
 		chain->last = added;
 	}
-	if (result < 0) {
+	if (result < 0 || !is_kept) {
 		free(frame.function);
 		free(frame.file);
 		return result;
@@ -81,9 +116,9 @@ static int take_name(void *taker, const struct frame_name *name)
 	return 0;
 }
 
-static struct chain chain_of(struct resolved *resolved, uint32_t place)
+static struct chain chain_of(struct run *run, uint32_t place)
 {
-	return (struct chain){ .resolved = resolved, .place = place, .last = place };
+	return (struct chain){ .run = run, .place = place, .last = place };
 }
 
 static int take_reply(struct run *run, const uint32_t *places)
@@ -93,7 +128,7 @@ static int take_reply(struct run *run, const uint32_t *places)
 	int result = 0;
 
 	for (uint32_t i = 0; i < reply->count && !result; i++) {
-		struct chain chain = chain_of(run->resolved, places[i]);
+		struct chain chain = chain_of(run, places[i]);
 
 		for (uint32_t j = 0; j < reply->depths[i] && !result; j++, position++) {
 			const struct symbolize_frame *frame = &reply->frames[position];
@@ -170,7 +205,7 @@ static int reuse(struct run *run, const struct resolved_module *module)
 	for (uint32_t i = 0; i < run->pending_count; i++) {
 		uint32_t place = run->pending[i];
 		int64_t offset = run->resolved->frames[place].offset;
-		struct chain chain = chain_of(run->resolved, place);
+		struct chain chain = chain_of(run, place);
 		bool settled =
 			known_files_is_settled(run->naming->files, &run->file, run->has_debug_file, offset);
 		int result;
@@ -264,7 +299,7 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	result = add_debug_files(run, module->path, debug_file, &answer);
 	if (!result)
 		result = ask_pending(run, SYMBOLIZE_NAMES, -1);
-	if (!result)
+	if (!result && !run->names_are_left_out)
 		settle(run);
 	return result;
 }
@@ -366,12 +401,20 @@ static int name_jit(struct run *run, uint32_t position)
 
 static int name_module(struct run *run, uint32_t position)
 {
+	const struct resolved_module *module = &run->resolved->modules[position];
 	int result = find_pending(run, position);
 
 	if (result < 0 || !run->pending_count)
 		return result;
-	return run->resolved->modules[position].kind == MODULE_FILE ? name_file(run, position)
-								    : name_jit(run, position);
+	run->names_most = run->resolved->names_bytes + MODULE_NAMES_BYTES_MAX;
+	if (run->names_most > NAMES_BYTES_MAX)
+		run->names_most = NAMES_BYTES_MAX;
+	run->names_are_left_out = false;
+	result = module->kind == MODULE_FILE ? name_file(run, position) : name_jit(run, position);
+	if (run->names_are_left_out)
+		log_warning("no room for all names of %s: some stay offsets",
+			    run->resolved->modules[position].path);
+	return result;
 }
 
 static int name_modules(struct run *run)

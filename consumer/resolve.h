@@ -66,6 +66,7 @@ struct resolved {
 		*of_stack_frame; /* for each of capture->stacks.frames, the real function's position in frames
 				  */
 	uint16_t *depths;        /* for each stack, how many of its addresses are believed */
+	uint64_t names_bytes;    /* that those of functions and their files take in the database, at most */
 	uint32_t unresolved;     /* places without a name */
 	uint32_t failures;       /* symbolizers that ended early, or that were not to be had */
 	struct hash_index modules_index, frames_index;

@@ -407,7 +407,7 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 	return capture->rows_count * 96UL + capture->pressure.count * 64UL + capture->usage.count * 384UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
 	       count_stack_frames(capture, resolved) * 16UL + resolved->frames_count * 192UL +
-	       resolved->modules_count * 256UL + capture->processes_count * 256UL;
+	       resolved->names_bytes + resolved->modules_count * 256UL + capture->processes_count * 256UL;
 }
 
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,

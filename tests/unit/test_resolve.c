@@ -1114,6 +1114,36 @@ START_TEST(jit_code_of_two_processes)
 }
 END_TEST
 
+/* More names than a module gets room for: as many as there is room for are kept, the capture as a whole. */
+START_TEST(names_that_take_too_much)
+{
+	enum { PLACES = 1000, NAME_BYTES = 700, MODULE_MOST = 2 << 20 };
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
+			    *said = NULL;
+	_cleanup_free_ struct sample *samples = calloc(PLACES, sizeof(*samples));
+	_cleanup_file_ FILE *map_file = fopen(path, "we");
+	char name[NAME_BYTES + 1];
+	struct scene scene;
+
+	memset(name, 0xff, NAME_BYTES); /* which the database has as \xff */
+	name[NAME_BYTES] = '\0';
+	for (unsigned int i = 0; i < PLACES; i++) {
+		samples[i] = sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + 16UL * i);
+		fprintf(map_file, "%x 10 %s\n", 0x100000 + 16 * i, name);
+	}
+	ck_assert_int_eq(fflush(map_file), 0);
+	scene_make(&scene, samples, PLACES);
+	scene.naming.jit_map_directory = directory;
+	map(&scene, 0x100000, 0x200000, 0, "", 0, 0);
+	resolve_with(&scene, HONEST, &said);
+	ck_assert_uint_eq(scene.resolved.names_bytes, MODULE_MOST / (4 * NAME_BYTES) * (4 * NAME_BYTES));
+	ck_assert_uint_eq(scene.resolved.unresolved, PLACES - MODULE_MOST / (4 * NAME_BYTES));
+	ck_assert_ptr_nonnull(strstr(said, "no room for all names of [jit]"));
+	scene_free(&scene);
+	directory_remove(directory);
+}
+END_TEST
+
 START_TEST(jit_code_without_a_symbolizer)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map");
@@ -1167,6 +1197,7 @@ Suite *resolve_suite(void)
 	tcase_add_test(names, a_debug_file_that_came_later);
 	tcase_add_test(names, jit_code);
 	tcase_add_test(names, jit_code_of_two_processes);
+	tcase_add_test(names, names_that_take_too_much);
 	tcase_add_test(names, jit_code_without_a_symbolizer);
 	suite_add_tcase(suite, places);
 	suite_add_tcase(suite, names);
