@@ -123,7 +123,7 @@ take_capture() {
 		NEW=${NAMES[i]} perl -pi -e 's/Jit::spin/$ENV{NEW}/' "/tmp/perf-$CHILD.map"
 	done
 	printf '%s\n' "[rule $RULE]" 'comm = *' "cgroup = /$CGROUP*" 'cpu.some = 10%' 'watch = system' 'history = 1s' \
-		'capture = 8s' 'cooldown = 1h' > "$RULES_DIR/"$'\e]0;rule\a;%s.conf'
+		"capture = $((8 * PATIENCE))s" 'cooldown = 1h' > "$RULES_DIR/"$'\e]0;rule\a;%s.conf'
 	daemon_start
 	await_log 30 'rule .* fired'
 	show status "$BUILD/bourdon" --db "$DB" status

@@ -38,6 +38,7 @@ write_settings() {
 
 # bourdon_teardown: what setup, load and the functions below made is gone afterwards, whatever happened.
 bourdon_teardown() {
+	[[ -z $DAEMON ]] || kill -CONT "$DAEMON" 2> /dev/null || true # a test may have failed while it was stopped
 	daemon_stop TERM
 	children_end
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true

@@ -217,12 +217,13 @@ START_TEST(an_alternate_file)
 {
 	struct module *module = open_symbols("shared");
 	struct symbolize_module described;
-	_cleanup_free_ char *path = symbols_path("shared.alternate"), *real = realpath(path, NULL);
 
 	module_describe(module, &described);
 	ck_assert_uint_eq(described.lacks, SYMBOLIZE_LACKS_ALTERNATE);
 	ck_assert_uint_eq(described.alternate_id_bytes, 20);
-	ck_assert_str_eq(described.alternate, real);
+	/* where it was made, which need not be where it is tested */
+	ck_assert_int_eq(described.alternate[0], '/');
+	ck_assert_str_eq(strrchr(described.alternate, '/'), "/shared.alternate");
 	module_add_file(module, symbols_open("stripped.debug"));
 	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_ALTERNATE);
 	module_add_file(module, symbols_open("shared.alternate"));
