@@ -34,7 +34,8 @@ static const char *judge(const char *path, int fd)
 
 int policy_file_read(const char *path, bool must_be, struct policy *ret_policy, struct config_errors *errors)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	/* the directory that is judged is the one that the name is in */
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	const char *wrong = NULL;
 	size_t bytes;
@@ -44,7 +45,10 @@ int policy_file_read(const char *path, bool must_be, struct policy *ret_policy, 
 		*ret_policy = policy_unlimited;
 		return 0;
 	}
-	wrong = fd < 0 ? strerror(errno) : judge(path, fd);
+	if (fd < 0)
+		wrong = errno == ELOOP ? "it is a symbolic link: name the file itself" : strerror(errno);
+	else
+		wrong = judge(path, fd);
 	if (!wrong) {
 		result = file_read_all(fd, FILE_BYTES_MAX, &text, &bytes);
 		if (result < 0)
