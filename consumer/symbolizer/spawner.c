@@ -2,6 +2,7 @@
 #include "consumer/symbolizer/spawner.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/landlock.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
@@ -19,6 +20,7 @@
 #define SPAWNER_FD 3
 #define NICE_LATER 19
 #define NICE_SOON 5
+#define START_NS (10 * CLOCK_SECOND_NS)
 
 /* SPAWNER: one request, one symbolizer, or word that there is none. -errno when nobody hears. */
 static int spawn(int control, char priority)
@@ -63,15 +65,30 @@ static void __attribute__((noreturn)) run(int control)
 		log_error("cannot confine the spawner: %s", strerror(-result));
 		_exit(EXIT_FAILED);
 	}
+	if (pass_fd_send(SPAWNER_FD, "c", 1, -1) < 0)
+		_exit(EXIT_FAILED);
 	while (pass_fd_receive(SPAWNER_FD, &byte, 1, &fd) == 1)
 		if (spawn(SPAWNER_FD, byte) < 0)
 			break;
 	_exit(EXIT_DONE);
 }
 
+/* Until it says that it is confined; who could not be ends. */
+static int await_confined(int socket)
+{
+	int fd = -EBADF, result = pass_fd_wait(socket, clock_monotonic_ns() + START_NS);
+	char byte;
+
+	if (!result)
+		result = pass_fd_receive(socket, &byte, 1, &fd) == 1 ? 0 : -EPIPE;
+	if (result < 0)
+		log_error("the spawner did not start: %s", strerror(-result));
+	return result;
+}
+
 int spawner_start(int *ret_socket)
 {
-	int pair[2];
+	int pair[2], result;
 	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
@@ -83,14 +100,17 @@ int spawner_start(int *ret_socket)
 		run(pair[1]);
 	close(pair[1]);
 	if (child < 0) {
-		int result = -errno;
-
+		result = -errno;
 		log_error("cannot fork the spawner: %s", strerror(-result));
 		close(pair[0]);
 		return result;
 	}
-	*ret_socket = pair[0];
-	return 0;
+	result = await_confined(pair[0]);
+	if (result < 0)
+		close(pair[0]);
+	else
+		*ret_socket = pair[0];
+	return result;
 }
 
 int spawner_request(int socket, enum symbolizer_priority priority, uint64_t deadline_ns)

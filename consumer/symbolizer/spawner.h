@@ -19,8 +19,8 @@
 enum symbolizer_priority { SYMBOLIZER_LATER = 's', SYMBOLIZER_SOON = 't' };
 
 /*
- * CONSUMER: forks the spawner. *ret_socket is the daemon's end; closing it ends the spawner. Logs what
- * failed; 0 or -errno.
+ * CONSUMER: forks the spawner, and returns when it is confined. *ret_socket is the daemon's end; closing it
+ * ends the spawner. Logs what failed; 0 or -errno.
  */
 int spawner_start(int *ret_socket);
 
