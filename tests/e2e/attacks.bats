@@ -189,14 +189,18 @@ let_go() {
 	wait "$HOLDER" || true
 }
 
-# has_given_up PID USER: root, for good. One result of all, because await asks.
+# has_given_up PID UID: root, for good. One result of all, because await asks.
 has_given_up() {
-	local uid
-	uid=$(id -u "$2")
+	local uid=$2
 	grep -Eq "^Uid:	$uid	$uid	$uid	$uid$" "/proc/$1/status" &&
 		grep -Eq '^Groups:[[:space:]]*$' "/proc/$1/status" &&
 		[ "$(grep -Ec '^Cap(Inh|Prm|Eff|Amb):	0000000000000000$' "/proc/$1/status")" -eq 4 ] &&
 		grep -q '^NoNewPrivs:	1$' "/proc/$1/status"
+}
+
+# has_open PID PATH
+has_open() {
+	find "/proc/$1/fd" -lname "$2" | grep -q .
 }
 
 make_database() {
@@ -208,24 +212,29 @@ make_database() {
 @test "root reads a database as who may have written it" {
 	local command reader
 	make_database
-	chown "$TEST_USER" "$WORK/made.db"
+	chown 65533 "$WORK/made.db" # nobody would be 65534
 	for command in list why top folded status doctor; do
 		hold "$WORK/made.db"
 		"$BUILD/bourdon" --db "$WORK/made.db" "$command" > "$WORK/answer" 2>&1 & reader=$!
-		await 4 has_given_up "$reader" "$TEST_USER"
+		await 4 has_given_up "$reader" 65533
 		let_go
 		wait "$reader" || true
 	done
 	# a link of somebody else's to what only root writes leads nowhere else
 	chown root "$WORK/made.db"
 	ln -s "$WORK/made.db" "$STATE_DIR/bourdon.db"
-	"$BUILD/bourdon" --db "$STATE_DIR/bourdon.db" list
+	hold "$WORK/made.db"
+	"$BUILD/bourdon" --db "$STATE_DIR/bourdon.db" list > "$WORK/answer" 2>&1 & reader=$!
+	await 4 has_open "$reader" "$WORK/made.db"
+	grep -q '^Uid:	0	0	0	0$' "/proc/$reader/status"
+	let_go
+	wait "$reader"
 	# in a directory where anybody may put a log beside it
 	mkdir -m 1777 "$WORK/open"
 	mv "$WORK/made.db" "$WORK/open/made.db"
 	hold "$WORK/open/made.db"
 	"$BUILD/bourdon" --db "$WORK/open/made.db" list > "$WORK/answer" 2>&1 & reader=$!
-	await 4 has_given_up "$reader" nobody
+	await 4 has_given_up "$reader" 65534
 	let_go
 	wait "$reader" || true
 }
@@ -240,17 +249,17 @@ find_spawner() {
 	local owner reader
 	make_database
 	chmod 0755 "$WORK"
-	for owner in root "$TEST_USER"; do
+	for owner in 0 65533; do
 		chown "$owner" "$WORK/made.db"
 		hold "$WORK/made.db"
 		"$BUILD/bourdon" --db "$WORK/made.db" symbolize --debug-dir "$WORK" > "$WORK/answer" 2>&1 & reader=$!
 		await 4 find_spawner "$reader"
-		has_given_up "$SPAWNER" nobody
+		has_given_up "$SPAWNER" $((owner ? owner : 65534))
 		run grep -F made.db "/proc/$SPAWNER/maps"
 		[ "$status" -eq 1 ]
 		[ "$(find "/proc/$SPAWNER/fd" -lname '*made.db*' | wc -l)" -eq 0 ]
 		# root is still root for what is root's alone
-		if [[ $owner == root ]]; then
+		if ((owner == 0)); then
 			grep -q '^Uid:	0	0	0	0$' "/proc/$reader/status"
 		else
 			has_given_up "$reader" "$owner"
