@@ -223,6 +223,7 @@ on_this_system = $(Q)[ -n '$(DESTDIR)' ] || ! [ -d /run/systemd/system ] || { $(
 
 install:
 	$(Q)ls $(BINARIES) > /dev/null || { echo 'make install: run make first, as yourself' >&2; exit 1; }
+	$(Q)! grep -q log $(B)/policy/mode || { echo 'make install: this build confines nothing: SECCOMP_LOG=1' >&2; exit 1; }
 	$(foreach file,$(INSTALLED) $(if $(PRIVATE_BPFFS),$(PRIVATE_INSTALLED)),$(call put,$(file)))
 	$(if $(PRIVATE_BPFFS),,$(call remove,$(PRIVATE_INSTALLED)))
 	$(Q)install -d -m 755 $(DESTDIR)$(CONFDIR)/rules.d

@@ -9,6 +9,7 @@
  * so that nobody waits for it.
  */
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/seccomp.h"
 #include "policy/call_names.h"
 
@@ -102,6 +103,17 @@ static int start_supervisor(const struct seccomp_policy *policy, struct channel 
 	return 0;
 }
 
+/* Without a system call: under the filter, each waits for who is awaited here. */
+static int await_supervisor(struct channel *channel)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + PATIENCE_MS * (CLOCK_SECOND_NS / 1000);
+
+	while (!atomic_load(&channel->taken))
+		if (clock_monotonic_ns() > deadline_ns)
+			return -ETIMEDOUT;
+	return 0;
+}
+
 int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 {
 	struct sock_fprog program = { .len = (unsigned short)policy->length,
@@ -110,7 +122,7 @@ int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
 			      (all_threads ? SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH : 0);
 	struct channel *channel;
-	long listener;
+	long listener = -1;
 	int result;
 
 	if (!policy->length || policy->length > BPF_MAXINSNS)
@@ -121,13 +133,13 @@ int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 	if (channel == MAP_FAILED)
 		return -errno;
 	result = start_supervisor(policy, channel);
-	if (result < 0)
-		return result;
-	listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-	result = listener < 0 ? (errno == ESRCH ? -EBUSY : -errno) : 0;
-	atomic_store(&channel->listener, listener > 0 ? (int)listener : -1);
-	while (!result && !atomic_load(&channel->taken))
-		;
+	if (!result) {
+		listener = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+		result = listener < 0 ? (errno == ESRCH ? -EBUSY : -errno) : 0;
+		atomic_store(&channel->listener, listener > 0 ? (int)listener : -1);
+	}
+	if (!result)
+		result = await_supervisor(channel);
 	if (!result)
 		close((int)listener);
 	munmap(channel, sizeof(*channel));

@@ -73,6 +73,11 @@ int confine_files(const struct settings *settings, const struct pinned *pinned, 
 	return 0;
 }
 
+bool confine_calls_are_only_named(const struct confinement *confinement)
+{
+	return !strcmp(confinement->filtered, "log");
+}
+
 int confine_calls(struct confinement *confinement)
 {
 	int result = seccomp_install(&bourdond_policy, true);
@@ -84,5 +89,7 @@ int confine_calls(struct confinement *confinement)
 	if (!result)
 		log_info("confined: Landlock version %d, other system calls: %s", confinement->landlock_abi,
 			 confinement->filtered);
+	if (!result && confine_calls_are_only_named(confinement))
+		log_warning("built with SECCOMP_LOG: system calls that the policies lack are let through");
 	return result;
 }

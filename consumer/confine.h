@@ -26,4 +26,7 @@ int confine_files(const struct settings *settings, const struct pinned *pinned, 
 /* All threads. Logs what failed; 0 or -errno. */
 int confine_calls(struct confinement *confinement);
 
+/* A build for finding out what the policies lack: what they do not name is let through. */
+bool confine_calls_are_only_named(const struct confinement *confinement);
+
 #endif

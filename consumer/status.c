@@ -173,6 +173,9 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		write_problem(
 			out, "add landlock to lsm= on the kernel's command line",
 			"the kernel has no Landlock: file permissions alone say which files may be opened");
+	if (confine_calls_are_only_named(confinement))
+		write_problem(out, "install a build without SECCOMP_LOG",
+			      "system calls that the policies lack are named, and let through");
 	if (strcmp(confinement->directories, status->configuration->settings.directories) != 0)
 		write_problem(out, "restart bourdond",
 			      "the directories of ELF files were changed: in force are those of its start");
