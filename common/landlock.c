@@ -56,7 +56,7 @@ int landlock_abi(void)
 {
 	int version = make_ruleset(NULL, 0, CREATE_RULESET_VERSION);
 
-	return version < 0 ? 0 : version;
+	return version < 0 ? 0 : version < (int)ARRAY_SIZE(handled) ? version : (int)ARRAY_SIZE(handled);
 }
 
 static uint64_t accesses_of(unsigned int uses)
@@ -100,8 +100,7 @@ int landlock_confine(const struct landlock_place *places, size_t count)
 
 	if (!version)
 		return 0;
-	attributes =
-		&handled[((size_t)version < ARRAY_SIZE(handled) ? (size_t)version : ARRAY_SIZE(handled)) - 1];
+	attributes = &handled[version - 1];
 	ruleset = make_ruleset(attributes, sizeof(*attributes), 0);
 	if (ruleset < 0)
 		return ruleset;

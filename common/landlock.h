@@ -23,7 +23,7 @@ struct landlock_place {
 	unsigned int uses;
 };
 
-/* The version of Landlock that this kernel has; 0: none, or it is not enabled. */
+/* The version of Landlock in use: this kernel's, or the last that is known here. 0: none, or not enabled. */
 int landlock_abi(void);
 
 /*

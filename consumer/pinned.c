@@ -204,6 +204,7 @@ int pinned_map(struct pinned *pinned)
 		log_error("cannot map the rings: %s", strerror(-result));
 	return result;
 }
+
 void pinned_close(struct pinned *pinned)
 {
 	if (pinned->control)

@@ -216,8 +216,7 @@ static int bind_text(sqlite3_stmt *statement, int position, const struct symboli
 		log_error("out of memory");
 		return -ENOMEM;
 	}
-	sqlite3_bind_text(statement, position, form, -1, free);
-	return 0;
+	return sqlite3_bind_text(statement, position, form, -1, free) == SQLITE_OK ? 0 : -ENOMEM;
 }
 
 /* The functions at one place: the real one, and those that are inlined there. */

@@ -5,6 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/policy.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/report.h"
@@ -139,8 +140,10 @@ static void print_capture(FILE *out, struct query *query)
 			(long long)query_number(query, "received_samples"));
 	print_cause(out, query);
 	if (!query_is_null(query, "policy")) {
+		char policy[2 * POLICY_TEXT_BYTES];
+
 		fputs("  policy    ", out);
-		print_wrapped(out, text_of(query, "policy", FORMAT_BYTES, a), 12);
+		print_wrapped(out, escape_terminal(query_text(query, "policy"), policy, sizeof(policy)), 12);
 	}
 }
 
