@@ -3,6 +3,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/findings.h"
+#include "common/grant_counters.h"
 #include "common/requirements.h"
 #include "report/confinement.h"
 #include "report/format.h"
@@ -10,6 +11,7 @@
 #include "report/query.h"
 #include "report/report.h"
 
+#include <inttypes.h>
 #include <libgen.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -91,6 +93,21 @@ static void check_quality(struct database *database, struct findings *findings)
 			    (long long)query_number(&query, "capture_id"), LOSS_PERCENT_TOLERATED);
 }
 
+/* Since the host was started. Of a helper that was started without them nothing is said. */
+static void check_grants(struct findings *findings)
+{
+	static const char name[] = "grants";
+	uint64_t counted[GRANT_COUNTERS];
+	int result = grant_counters_read(GRANT_COUNTERS_DEFAULT, counted);
+
+	if (result == -EACCES)
+		findings_add(findings, VERDICT_UNKNOWN, name, "become a member of its group", "%s: %s",
+			     GRANT_COUNTERS_DEFAULT, strerror(-result));
+	else if (!result)
+		findings_ok(findings, name, "%" PRIu64 " by bourdon-grant, %" PRIu64 " refused",
+			    counted[GRANT_COUNTER_GRANTED], counted[GRANT_COUNTER_REFUSED]);
+}
+
 void doctor_run(struct report *report)
 {
 	_cleanup_free_ char *path = strdup(report->database->path);
@@ -104,6 +121,7 @@ void doctor_run(struct report *report)
 	requirements_check(&machine, true, &findings);
 	loaded_check(&machine, report->run_dir, &findings);
 	confinement_check(&machine, dirname(path), &findings);
+	check_grants(&findings);
 	check_database(report->database, &findings);
 	if (report->database->sqlite) {
 		check_captures(report->database, &findings);
