@@ -199,9 +199,11 @@ INSTALLED = \
 	systemd/tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/bourdon.conf:644 \
 	systemd/sysctl.conf:$(PREFIX)/lib/sysctl.d/10-bourdon.conf:644 \
 	$(foreach unit,$(UNITS),$(wildcard systemd/$(unit) systemd/$(unit).in):$(UNITDIR)/$(unit):644) \
-	$(foreach file,README.md LICENSE $(wildcard docs/*.md),$(file):$(DOCDIR)/$(notdir $(file)):644) \
+	$(foreach file,$(DOCUMENTS),$(file):$(DOCDIR)/$(file):644) \
 	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(notdir $(file)):644)
-EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf policy/policy.conf)
+# as they lie here, so that their links lead somewhere
+DOCUMENTS = README.md LICENSE $(wildcard docs/*.md) policy/policy.conf
+EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf)
 PRIVATE_INSTALLED = \
 	systemd/private-bpffs/$(PRIVATE_MOUNT).in:$(UNITDIR)/$(PRIVATE_MOUNT):644 \
 	$(foreach unit,$(PRIVATE_UNITS),systemd/private-bpffs/$(unit).in:$(call private_drop_in,$(unit)):644)
@@ -236,7 +238,7 @@ uninstall:
 	$(call on_this_system,systemctl disable --quiet --now bourdond.service bourdon-grant.socket bourdon-load.service || true)
 	$(call on_this_system,systemctl --quiet stop $(PRIVATE_MOUNT) 2> /dev/null || true)
 	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED))
-	$(Q)rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(LIBEXECDIR) $(DOCDIR)/examples $(DOCDIR) \
+	$(Q)rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(LIBEXECDIR) $(addprefix $(DOCDIR)/,docs examples policy) $(DOCDIR) \
 		$(dir $(foreach unit,$(PRIVATE_UNITS),$(call private_drop_in,$(unit)))))) 2> /dev/null || true
 	$(call on_this_system,systemctl daemon-reload)
 
