@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bourdon-load: the privileged part. It runs for about a second, leaves pins and two files, and is gone.
+ * bourdon-load: the privileged part. It runs for a third of a second, leaves pins and two files, and is gone.
  */
 #include "common/cleanup.h"
 #include "common/files.h"
