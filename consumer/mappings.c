@@ -300,15 +300,14 @@ long mappings_take(struct mappings *mappings, const char *records, size_t bytes)
 	return (long)taken;
 }
 
-static long take_mappings(void *user, const char *records, size_t bytes)
-{
-	return mappings_take(user, records, bytes);
-}
-
-int mappings_read(struct mappings *mappings, int iterator_fd)
+void mappings_begin_walk(struct mappings *mappings)
 {
 	mappings->walk++;
-	return records_read(iterator_fd, take_mappings, mappings);
+}
+
+void mappings_abandon_walk(struct mappings *mappings)
+{
+	mappings->walk--;
 }
 
 void mappings_forget(struct mappings *mappings, unsigned int walks)

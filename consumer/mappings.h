@@ -46,15 +46,15 @@ struct mappings *mappings_new(void);
 void mappings_free(struct mappings *mappings);
 
 /*
- * Reads the iterator to its end. What it shows takes the place of what was known at the same addresses;
- * what it does not show any more stays. 0, -EBADMSG for a record that cannot be, or -errno.
+ * Begins a walk over all processes, whose records mappings_take() is then given: what they show takes the
+ * place of what was known at the same addresses; what they do not show any more stays.
  */
-int mappings_read(struct mappings *mappings, int iterator_fd);
+void mappings_begin_walk(struct mappings *mappings);
 
-/*
- * Takes records from memory, as many as are whole. Returns the bytes taken or -EBADMSG. For
- * mappings_read() and tests.
- */
+/* It did not come to its end, and does not count: what it has not shown may be there all the same. */
+void mappings_abandon_walk(struct mappings *mappings);
+
+/* Takes records, as many as are whole. Returns the bytes taken, or -EBADMSG for one that cannot be. */
 long mappings_take(struct mappings *mappings, const char *records, size_t bytes);
 
 /* Forgets processes that the last `walks` reads have not shown. */

@@ -25,6 +25,7 @@ enum own_counter {
 	OWN_SYMBOLIZERS,         /* started, to name frames */
 	OWN_SYMBOLIZER_REQUESTS, /* to them */
 	OWN_MAPPINGS_DROPPED, /* and processes, whose mappings there was no room for: no names, no tables */
+	OWN_WALKS_STUCK,      /* over the mappings, for a process that keeps its memory map locked */
 	OWN_COUNTERS,
 };
 

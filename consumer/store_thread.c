@@ -10,6 +10,7 @@
 #include "consumer/heap.h"
 #include "consumer/jit_map.h"
 #include "consumer/store.h"
+#include "consumer/walker.h"
 
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,6 +18,7 @@
 #define STACK_BYTES (512UL << 10)
 #define WALK_INTERVAL_NS 1000000000U            /* at most one walk over all mappings a second */
 #define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one walk may take at a time */
+#define WALK_NS (3 * CLOCK_SECOND_NS)           /* and what that may take, */
 #define WALKS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
 #define NAMING_NS (20 * CLOCK_SECOND_NS)        /* what the names of one capture may take, */
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* and what is left for the database at the end */
@@ -47,7 +49,8 @@ struct store_thread {
 	struct unwind_gauges gauges;
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
-	struct log_limit iterator_errors;
+	struct walker *walker;
+	struct log_limit iterator_errors, walks_stuck;
 	pthread_t thread;
 	bool started;
 
@@ -69,19 +72,53 @@ struct store_thread {
 
 /* ---- the thread's side ---- */
 
+static long take_mappings(void *user, const char *records, size_t bytes)
+{
+	return mappings_take(user, records, bytes);
+}
+
+/* Not so long that nothing is left of what the end of the daemon takes. */
+static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + patience_ns,
+		 give_up_ns = atomic_load(&thread->give_up_ns);
+
+	return give_up_ns && give_up_ns - NAMING_RESERVE_NS < deadline_ns ? give_up_ns - NAMING_RESERVE_NS
+									  : deadline_ns;
+}
+
+/* Of processes that it has not come to, only what was known before is known. */
+static void note_stuck(struct store_thread *thread)
+{
+	own_count(thread->own_counters, OWN_WALKS_STUCK);
+	if (log_allowed(&thread->walks_stuck, 1))
+		log_warning(
+			"a process keeps its memory map locked, and whoever reads it waiting; user frames of "
+			"new processes may stay without names");
+	store_thread_want_mappings(thread);
+}
+
 static void walk_mappings(struct store_thread *thread, bool with_tables)
 {
-	_cleanup_close_ int fd = pinned_open_iterator(thread->pinned, PIN_MAPPINGS);
-	int result = fd < 0 ? fd : mappings_read(thread->mappings, fd);
+	int result;
 
+	mappings_begin_walk(thread->mappings);
+	result =
+		walker_read(thread->walker, deadline_after(thread, WALK_NS), take_mappings, thread->mappings);
 	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
-	if (result < 0 && log_allowed(&thread->iterator_errors, 1))
-		log_warning("cannot read the mapping iterator: %s; user frames of new processes stay without "
-			    "names",
-			    strerror(-result));
-	else if (!result && with_tables && !atomic_load(&thread->give_up_ns) &&
-		 unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
-				      clock_monotonic_ns() + TABLES_NS))
+	if (result < 0) {
+		mappings_abandon_walk(thread->mappings);
+		if (result == -ETIMEDOUT || result == -EBUSY)
+			note_stuck(thread);
+		else if (log_allowed(&thread->iterator_errors, 1))
+			log_warning("cannot read the mapping iterator: %s; user frames of new processes stay "
+				    "without names",
+				    strerror(-result));
+		return;
+	}
+	if (with_tables && !atomic_load(&thread->give_up_ns) &&
+	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
+				 clock_monotonic_ns() + TABLES_NS))
 		store_thread_want_mappings(thread);
 	mappings_forget(thread->mappings, WALKS_REMEMBERED);
 }
@@ -118,16 +155,6 @@ static void give_up(struct store_thread *thread, const struct capture *capture)
 		log_warning("its row says 'recording' until the next start: %s", store_error(thread->store));
 }
 
-/* At the end of the daemon names have to come quickly, or not at all. */
-static uint64_t naming_deadline(struct store_thread *thread)
-{
-	uint64_t deadline_ns = clock_monotonic_ns() + NAMING_NS,
-		 give_up_ns = atomic_load(&thread->give_up_ns);
-
-	return give_up_ns && give_up_ns - NAMING_RESERVE_NS < deadline_ns ? give_up_ns - NAMING_RESERVE_NS
-									  : deadline_ns;
-}
-
 static void write_counters(struct store_thread *thread)
 {
 	uint64_t counters[COUNTERS], own[OWN_COUNTERS];
@@ -147,7 +174,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 
 	walk_mappings(thread, false); /* a capture that waits to be written goes first */
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
-				 &thread->naming, naming_deadline(thread), &resolved);
+				 &thread->naming, deadline_after(thread, NAMING_NS), &resolved);
 	if (result < 0) {
 		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
 		store_give_up_capture(thread->store, capture->capture_id);
@@ -327,6 +354,8 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 		result = unwind_tables_open(&thread->tables, settings->pinned, settings->spawner_socket,
 					    &thread->gauges);
 	if (!result)
+		result = walker_open(&thread->walker, settings->pinned);
+	if (!result)
 		result = kernel_symbols_open(&thread->symbols, settings->pinned->symbols_fd);
 	if (result < 0)
 		log_error("cannot prepare the store thread: %s", strerror(-result));
@@ -363,6 +392,9 @@ int store_thread_start(struct store_thread *thread)
 	int result;
 
 	atomic_store(&thread->give_up_ns, 0);
+	result = walker_start(thread->walker);
+	if (result < 0)
+		return result;
 	result = thread_start(&thread->thread, STACK_BYTES, run, thread);
 	if (result < 0)
 		log_error("cannot start the store thread: %s", strerror(-result));
@@ -472,6 +504,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	cleanup_close(&thread->reload_fd);
 	store_close(thread->store);
 	unwind_tables_close(thread->tables);
+	walker_free(thread->walker);
 	mappings_free(thread->mappings);
 	known_files_free(thread->naming.files);
 	kernel_symbols_close(&thread->symbols);

@@ -24,7 +24,7 @@ traces() {
 	find "$(findmnt -n -o TARGET -t cgroup2 | head -n 1)" -maxdepth 1 -name 'bourdon-*'
 	find /tmp /run -maxdepth 1 -name 'bourdon*' 2>/dev/null
 	# a zombie waits for its parent, which for an orphan is init: not ours to end
-	ps -eo stat=,comm= | awk '$1 !~ /^Z/ && $2 ~ /^(bourdon|cpu_hog|hostile|inlines|io_hog|jit|linked|lock_hog|mapper|mem_hog|packed|prefork|secret|stripped|sleepers|turncoat|unwind_|bdtest)/'
+	ps -eo stat=,comm= | awk '$1 !~ /^Z/ && $2 ~ /^(bourdon|cpu_hog|hostile|inlines|io_hog|jit|linked|lock_hog|locked|mapper|mem_hog|packed|prefork|secret|stripped|sleepers|turncoat|unwind_|bdtest)/'
 	findmnt -n -l -o TARGET,FSTYPE | sort
 	losetup -n -O NAME,BACK-FILE
 }

@@ -113,9 +113,9 @@ forbidden_calls() {
 	while read -r call; do
 		daemon_start
 		mapfile -t thread < <(threads "$DAEMON")
-		[ "${#thread[@]}" -eq 3 ]
+		[ "${#thread[@]}" -eq 4 ]
 		# shellcheck disable=SC2086
-		assert_gives 'killed SIGSYS' "${thread[turn++ % 3]}" $call
+		assert_gives 'killed SIGSYS' "${thread[turn++ % 4]}" $call
 		daemon_wait
 		[ "$DAEMON_STATUS" -eq 159 ] # SIGSYS, the whole process
 	done < <(forbidden_calls)

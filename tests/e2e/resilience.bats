@@ -23,6 +23,10 @@ bourdon_teardown_before_unmount() {
 	if mountpoint -q "$STATE_DIR"; then
 		umount "$STATE_DIR"
 	fi
+	children_end
+	if mountpoint -q "$WORK/mounted"; then
+		umount "$WORK/mounted"
+	fi
 	bourdon_teardown
 }
 
@@ -92,6 +96,50 @@ assert_alive() {
 	FROZEN=
 	await_log 20 'captured [0-9]+ stacks'
 	[ "$(sql 'SELECT state, (SELECT count(DISTINCT second) FROM sample WHERE second BETWEEN 0 AND 3) FROM capture')" = 'complete|4' ]
+}
+
+# is_locked PID: its first thread, too, waits for something that no signal interrupts
+is_locked() {
+	grep -q '^[0-9]* (locked) D' "/proc/$1/stat"
+}
+
+@test "a process that keeps its memory map locked stops neither captures nor the end of the daemon" {
+	truncate -s 16M "$WORK/disk"
+	mkfs.ext4 -q "$WORK/disk"
+	mkdir "$WORK/mounted"
+	mount -o loop "$WORK/disk" "$WORK/mounted"
+	load
+	hog_rule 'capture = 2s' 'cooldown = 1s'
+	daemon_start
+	start locked "$WORK/mounted/file"
+	FROZEN=$WORK/mounted
+	fsfreeze -f "$FROZEN"
+	kill -USR1 "$CHILD"
+	await 10 is_locked "$CHILD"
+	# somebody who is new, and no target: it is in nobody's way until all maps are read
+	start cpu_hog --threads $((2 * $(nproc)))
+	await_log 60 'captured [0-9]+ stacks'
+	[ "$(sql 'SELECT state FROM capture LIMIT 1')" = complete ]
+	[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'mapping-walks-stuck'")" = 1 ]
+	grep -q 'a process keeps its memory map locked' "$WORK/daemon.log"
+	# configuration is taken, too, and the names come when it lets go
+	rule later 'comm = bdtest' 'cpu.some = 50%'
+	await_status 10 '.daemon[0].rules == 2'
+	fsfreeze -u "$FROZEN"
+	await_sql 60 "SELECT count(DISTINCT capture_id) > 0 FROM sample JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
+		WHERE function = 'burn_cpu'" 1
+	# and the end of it does not wait for another one
+	start locked "$WORK/mounted/file"
+	fsfreeze -f "$FROZEN"
+	kill -USR1 "$CHILD"
+	await 10 is_locked "$CHILD"
+	await_status 20 '(.counters[] | select(.name == "mapping-walks-stuck").value) > 3'
+	local began=$SECONDS
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	[ $((SECONDS - began)) -lt 15 ]
+	fsfreeze -u "$FROZEN"
+	FROZEN=
 }
 
 @test "a full disk is waited for" {

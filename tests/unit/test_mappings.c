@@ -5,6 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "consumer/mappings.h"
+#include "consumer/records.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -75,6 +76,11 @@ static const char *path_at(const struct mappings *mappings, uint64_t address)
 	return !mapping ? NULL : mapping->file ? mapping->file->path : "";
 }
 
+static long take_records(void *user, const char *records, size_t bytes)
+{
+	return mappings_take(user, records, bytes);
+}
+
 /* A walk that shows what is in the stream. */
 static int walk(struct mappings *mappings, struct stream *stream)
 {
@@ -83,7 +89,8 @@ static int walk(struct mappings *mappings, struct stream *stream)
 	HOLDS(pipe2(ends, O_CLOEXEC) == 0);
 	HOLDS(write(ends[1], stream->bytes, stream->used) == (ssize_t)stream->used);
 	close(ends[1]);
-	result = mappings_read(mappings, ends[0]);
+	mappings_begin_walk(mappings);
+	result = records_read(ends[0], take_records, mappings);
 	close(ends[0]);
 	stream->used = 0;
 	return result;
