@@ -70,6 +70,7 @@ static Suite *(*const suites[])(void) = {
 	grants_suite,
 	mapped_files_suite,
 	process_text_suite,
+	walker_suite,
 	watches_suite,
 	status_line_suite,
 	hexadecimal_suite,

@@ -64,6 +64,7 @@ Suite *unit_map_suite(void);
 Suite *units_suite(void);
 Suite *unwind_table_suite(void);
 Suite *usage_suite(void);
+Suite *walker_suite(void);
 Suite *watches_suite(void);
 
 #endif
