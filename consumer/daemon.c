@@ -244,6 +244,7 @@ static void take_reload(struct daemon *daemon)
 	bool same = configuration && rules_equal(&configuration->rules, &before->rules) &&
 		    configuration->settings.database_bytes_max == before->settings.database_bytes_max &&
 		    configuration->settings.short_windows_max == before->settings.short_windows_max &&
+		    configuration->settings.naming_ns == before->settings.naming_ns &&
 		    !strcmp(configuration->settings.directories, before->settings.directories);
 
 	daemon->reload.under_way = false;

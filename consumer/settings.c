@@ -2,6 +2,7 @@
 #include "consumer/settings.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/grant.h"
 #include "common/log.h"
 #include "common/options.h"
@@ -13,6 +14,7 @@
 
 #define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
 #define SHORT_WINDOWS_MOST 4096
+#define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
 /* Where the file system hierarchy has programs and libraries; those that are not there do not matter. */
 #define DIRECTORIES_DEFAULT "/usr /lib /lib64 /bin /sbin /opt"
 
@@ -104,7 +106,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	bool in_database = !strcmp(entry->section, "database"),
 	     in_triggers = !strcmp(entry->section, "triggers");
 	unsigned long long number;
-	uint64_t bytes;
+	uint64_t bytes, ns;
 
 	if (!entry->key) {
 		if (!is_section(entry->section))
@@ -128,6 +130,13 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 			settings->short_windows_max = (uint32_t)number;
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		take_directories(reading, entry);
+	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
+		if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > NAMING_NS_MOST)
+			config_error(reading->errors, entry->file, entry->line,
+				     "naming = %s: expected a duration with its unit, from 1s to 10min",
+				     entry->value);
+		else
+			settings->naming_ns = ns;
 	} else if (*entry->section && !is_section(entry->section)) {
 		return; /* its section was a mistake, and said so */
 	} else {
@@ -143,6 +152,7 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 
 	settings->database_bytes_max = 256UL << 20;
 	settings->short_windows_max = 128;
+	settings->naming_ns = 20 * CLOCK_SECOND_NS;
 	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;

@@ -18,6 +18,7 @@ struct settings {
 	uint64_t database_bytes_max;
 	/* of ELF files that may be read without bourdon-grant: absolute, blanks between them */
 	char directories[INI_LINE_BYTES + 1];
+	uint64_t naming_ns;         /* what the names of one capture may take */
 	uint32_t short_windows_max; /* kernel triggers with a window that is no multiple of two seconds */
 };
 

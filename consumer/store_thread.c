@@ -20,8 +20,7 @@
 #define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one walk may take at a time */
 #define WALK_NS (3 * CLOCK_SECOND_NS)           /* and what that may take, */
 #define WALKS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
-#define NAMING_NS (20 * CLOCK_SECOND_NS)        /* what the names of one capture may take, */
-#define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* and what is left for the database at the end */
+#define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* what is left for the database at the end */
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
 #define RETRY_NS 5000000000U /* a full disk: how often to look again, */
 #define RETRIES 24           /* and how often before a capture is given up */
@@ -167,6 +166,16 @@ static void write_counters(struct store_thread *thread)
 		log_warning("cannot write the counters: %s", store_error(thread->store));
 }
 
+static uint64_t naming_patience(struct store_thread *thread)
+{
+	uint64_t patience_ns;
+
+	pthread_mutex_lock(&thread->lock);
+	patience_ns = thread->in_force->settings.naming_ns;
+	pthread_mutex_unlock(&thread->lock);
+	return patience_ns;
+}
+
 static void commit_capture(struct store_thread *thread, struct capture *capture)
 {
 	struct resolved resolved;
@@ -174,7 +183,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 
 	walk_mappings(thread, false); /* a capture that waits to be written goes first */
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
-				 &thread->naming, deadline_after(thread, NAMING_NS), &resolved);
+				 &thread->naming, deadline_after(thread, naming_patience(thread)), &resolved);
 	if (result < 0) {
 		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
 		store_give_up_capture(thread->store, capture->capture_id);

@@ -33,7 +33,8 @@ bourdon_setup() {
 # write_settings [LINE...]: bourdon.conf, which must name the directories of all ELF files that the daemon may read.
 # shellcheck disable=SC2120 # other files give it some
 write_settings() {
-	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" "$@" > "$WORK/bourdon.conf"
+	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" \
+		"naming = $((20 * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
 }
 
 # bourdon_teardown: what setup, load and the functions below made is gone afterwards, whatever happened.
@@ -133,7 +134,7 @@ await_status() {
 
 # await_tables: until what the targets map has its tables for unwinding.
 await_tables() {
-	await_status 20 '.unwind[0].bytes_max == 0 or .daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
+	await_status 60 '.unwind[0].bytes_max == 0 or .daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
 }
 
 # await_log SECONDS PATTERN: reads the daemon's log up to a line that matches; fails when none comes.

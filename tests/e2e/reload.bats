@@ -75,7 +75,7 @@ await_rules() {
 	[ "$(status_json | jq '.daemon[0].reloads_refused')" -eq 1 ]
 	write_settings '[database]' 'max_size = 1'
 	rm "$RULES_DIR/bad.conf"
-	await_log 10 'bourdon.conf:4: max_size = 1'
+	await_log 10 'bourdon.conf:5: max_size = 1'
 	write_settings '[database]' 'max_size = 64MiB'
 	await_log 10 'reloaded: 1 rules'
 	await_status 5 '.daemon[0].reload_mistake == "" and .daemon[0].reloads == 1'

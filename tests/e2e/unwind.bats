@@ -79,7 +79,7 @@ take_capture() {
 	# names come when nobody else wants the CPUs: of programs that are gone, too, but for the map of the one that makes code
 	await_status 30 '.captures | length == 0'
 	signal_all KILL jit
-	await_log 60 'captured [0-9]+ stacks of rule pressure'
+	await_log 90 'captured [0-9]+ stacks of rule pressure'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
 	stop "$(< "$WORK/pid.jit")" # it takes its map away

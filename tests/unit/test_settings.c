@@ -101,6 +101,12 @@ static const struct size_case size_cases[] = {
 	{ "[files]\ndirectories = /usr  /srv/bin\n", DEFAULT_BYTES, NULL },
 	{ "[files]\ndirectories =\n", DEFAULT_BYTES, NULL },
 	{ "[files]\ndirectories = /usr lib\n", 0, ":2: directories: 'lib' is no absolute path" },
+	{ "[files]\nnaming = 90s\n", DEFAULT_BYTES, NULL },
+	{ "[files]\nnaming = 10min\n", DEFAULT_BYTES, NULL },
+	{ "[files]\nnaming = 601s\n", 0,
+	  ":2: naming = 601s: expected a duration with its unit, from 1s to 10min" },
+	{ "[files]\nnaming = 999ms\n", 0, ":2: naming = 999ms: expected a duration" },
+	{ "[files]\nnaming = 20\n", 0, ":2: naming = 20: expected a duration" },
 	{ "[files]\ndirectory = /usr\n", 0, ":2: unknown key 'directory'" },
 	{ "[database]\nmax_size\n", 0, ":2: expected 'key = value'" },
 };
@@ -139,6 +145,7 @@ START_TEST(the_file_need_not_be_there)
 	ck_assert_int_eq(settings_read(&settings, &errors), 0);
 	ck_assert_uint_eq(settings.database_bytes_max, DEFAULT_BYTES);
 	ck_assert_uint_eq(settings.short_windows_max, 128);
+	ck_assert_uint_eq(settings.naming_ns, 20000000000);
 	ck_assert_str_eq(settings.directories, "/usr /lib /lib64 /bin /sbin /opt");
 	ck_assert_uint_eq(errors.count, 0);
 }
