@@ -86,10 +86,14 @@ unwind_status() {
 	has_no_entry "$CHILD"
 }
 
+# whose table is larger than what all may have; the compiler's, and of the virtual machines
+large_library() {
+	find /usr/lib/*-linux-gnu -maxdepth 1 -type f -name 'libLLVM*' -size +50M | grep -m 1 .
+}
+
 @test "a table that finds no room: it is counted and said, and other files have theirs" {
 	local library
-	library=$(readlink -f /usr/bin/clang-14 | xargs -r ldd | awk '/libLLVM/ { print $3; exit }')
-	[ -n "$library" ]
+	library=$(large_library)
 	begin --unwind-memory 1MiB
 	start mapper "$library"
 	await_status 20 '.unwind[0].modules_without >= 1 and .unwind[0].modules >= 1'
@@ -131,7 +135,7 @@ unwind_status() {
 
 @test "a file that is cut while its table is made" {
 	begin
-	cp "$(ldd "$(readlink -f /usr/bin/clang-14)" | awk '/libLLVM/ { print $3; exit }')" "$WORK/large"
+	cp "$(large_library)" "$WORK/large"
 	start mapper "$WORK/large"
 	truncate -s 100000 "$WORK/large"
 	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'

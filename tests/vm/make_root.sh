@@ -26,6 +26,7 @@ packages() {
 		bpftool          looks into maps
 		e2fsprogs        makes file systems
 		jq               reads JSON
+		libllvm14        a large file to make an unwind table of
 		make             installs bourdon
 		openssl          a target without frame pointers
 		perl             renames processes, damages programs; and another target

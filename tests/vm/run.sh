@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 VM=build/vm
-MINUTES_MOST=50 # for one kernel, which takes half an hour where nothing else runs; a machine that takes longer hangs
+MINUTES_MOST=120 # for one kernel, which takes an hour and a half where nothing else runs; one that takes longer hangs
 PATIENCE=5      # an emulated CPU is about ten times slower, but not where it waits
 
 say() {
