@@ -423,7 +423,7 @@ namespace_start() {
 	rm "$TMP/again"
 	truncate --no-create -s $(((64 << 20) + 1)) "$map" # fs.protected_regular
 	assert_answer "$request" 'refused the perf map is larger than 64 MiB'
-	truncate -s $((64 << 20)) "$map"
+	truncate --no-create -s $((64 << 20)) "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only'
 	# what is no file
 	rm "$map"
