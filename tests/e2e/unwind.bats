@@ -73,8 +73,8 @@ take_capture() {
 	await_tables
 	signal_all CONT
 	mv "$WORK/pid.child" "$WORK/pid.forked"
-	rule pressure 'comm = unwind_*' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' 'capture = 12s' \
-		'cooldown = 1h'
+	rule pressure 'comm = unwind_*' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' \
+		"capture = $((6 + 6 * PATIENCE))s" 'cooldown = 1h'
 	await_log 30 'rule pressure fired'
 	# names come when nobody else wants the CPUs: of programs that are gone, too, but for the map of the one that makes code
 	await_status 30 '.captures | length == 0'
