@@ -250,7 +250,7 @@ some_stack() {
 }
 
 @test "in a signal's handler: below it, what the signal interrupted" {
-	local handler="(__restore_rt|$LIBC|unwind_static\+0x[0-9a-f]+)(;on_timer;burn_in_handler)?"
+	local handler="(__restore_rt|$LIBC|unwind_static\+0x[0-9a-f]+)(;on_timer(;burn_in_handler)?)?"
 	on_cpu signal "$START;in_main;$PLAIN;meet_signals;burn_interrupted(;$handler)?"
 	some_stack signal 'burn_in_handler$'
 	on_cpu static_signal "$START;in_main;$PLAIN;meet_signals;burn_interrupted(;$handler)?"
@@ -259,7 +259,7 @@ some_stack() {
 
 @test "the same on a stack of the handler's own" {
 	on_cpu signal_stack \
-		"$START;in_main;$PLAIN;meet_signals_elsewhere;burn_interrupted(;(__restore_rt|$LIBC)(;on_timer;burn_in_handler)?)?"
+		"$START;in_main;$PLAIN;meet_signals_elsewhere;burn_interrupted(;(__restore_rt|$LIBC)(;on_timer(;burn_in_handler)?)?)?"
 	some_stack signal_stack 'burn_in_handler$'
 }
 
@@ -294,7 +294,8 @@ some_stack() {
 
 @test "a plugin that calls back, and that is loaded anew" {
 	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?" # what loads it takes its time, too
-	on_cpu reloaded "$START;$SHORT;reload;run_plugin(;plugin_enter;call_back;plugin_burn|$other)"
+	# at another address than before it has no tables until the next walk over the mappings, and its stacks say so
+	most_whole reloaded "$START;$SHORT;reload;run_plugin(;plugin_enter;call_back;plugin_burn|$other)" 95
 	some_stack reloaded 'plugin_burn$'
 }
 
