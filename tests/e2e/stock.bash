@@ -101,6 +101,11 @@ stock_end() {
 	children_end
 }
 
+# has_run PID: for a second; by then it has loaded what it needs.
+has_run() {
+	[ "$(awk '{ print $14 }' "/proc/$1/stat")" -ge "$(getconf CLK_TCK)" ]
+}
+
 # stock_capture HZ SECONDS NAME...: starts these, and has a capture of all of them taken, which they are pressure enough
 # for. STOCK_MEANWHILE is done while it is.
 stock_capture() {
@@ -111,7 +116,7 @@ stock_capture() {
 	# an emulated CPU has no time to make tables while all of these burn it
 	for name in "${@:3}"; do
 		"stock_$name"
-		((PATIENCE == 1)) || kill -STOP "${CHILDREN[@]}"
+		((PATIENCE == 1)) || { await 20 has_run "$CHILD" && kill -STOP "${CHILDREN[@]}"; }
 	done
 	await_tables
 	((PATIENCE == 1)) || kill -CONT "${CHILDREN[@]}"
