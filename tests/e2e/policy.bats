@@ -201,15 +201,6 @@ all_seen_of() {
 	run "$BUILD/tools/see_all" "$PIN_DIR" 1 1
 	[ "$status" -eq 0 ]
 	bpftool map show pinned "$PIN_DIR/policy" | grep -qw frozen
-	# a link, whoever may exchange what it leads to; and one that leads nowhere is not no policy
-	chmod 0644 "$POLICY"
-	ln -s "$POLICY" "$WORK/link"
-	ln -s "$WORK/nowhere" "$WORK/broken"
-	for link in link broken; do
-		run load --policy "$WORK/$link"
-		[ "$status" -eq 1 ]
-		[[ ${lines[0]} == *"$WORK/$link: it is a symbolic link: name the file itself" ]]
-	done
 	run "$BUILD/bourdon-load" --status --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
 	[[ $output == *'policy        deny_uids = 1005'* ]]
 }
