@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "common/thread.h"
 
+#include "common/clock.h"
+
 #include <errno.h>
 #include <semaphore.h>
 
@@ -38,4 +40,22 @@ int thread_start(pthread_t *ret_thread, size_t stack_bytes, void *(*run)(void *u
 		;
 	sem_destroy(&start.running);
 	return -result;
+}
+
+/* Neither can fail on Linux: they keep everything in the object itself. */
+void condition_init(pthread_cond_t *ret_condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(ret_condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+int condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_ns)
+{
+	struct timespec until = clock_timespec(until_ns);
+
+	return -pthread_cond_timedwait(condition, lock, &until);
 }

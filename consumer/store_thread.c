@@ -135,13 +135,12 @@ static void begin_capture(struct store_thread *thread, struct capture *capture)
 /* True when the wait is over for good: the daemon ends. */
 static bool pause_until(struct store_thread *thread, uint64_t until_ns)
 {
-	struct timespec until = clock_timespec(until_ns);
 	int waited = 0;
 	bool stopping;
 
 	pthread_mutex_lock(&thread->lock);
 	while (!thread->stopping && !waited)
-		waited = pthread_cond_timedwait(&thread->changed, &thread->lock, &until);
+		waited = condition_wait_until(&thread->changed, &thread->lock, until_ns);
 	stopping = thread->stopping;
 	pthread_mutex_unlock(&thread->lock);
 	return stopping;
@@ -290,13 +289,10 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			*ret_walk = true;
 			break;
 		}
-		if (due_ns) {
-			struct timespec until = clock_timespec(due_ns);
-
-			pthread_cond_timedwait(&thread->changed, &thread->lock, &until);
-		} else {
+		if (due_ns)
+			condition_wait_until(&thread->changed, &thread->lock, due_ns);
+		else
 			pthread_cond_wait(&thread->changed, &thread->lock);
-		}
 	}
 	pthread_mutex_unlock(&thread->lock);
 	return goes_on;
@@ -322,20 +318,6 @@ static void *run(void *user)
 
 /* ---- the draining thread's side ---- */
 
-static int init_lock(struct store_thread *thread)
-{
-	pthread_condattr_t attributes;
-	int result = pthread_mutex_init(&thread->lock, NULL);
-
-	if (!result)
-		result = pthread_condattr_init(&attributes);
-	if (!result)
-		result = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	if (!result)
-		result = pthread_cond_init(&thread->changed, &attributes);
-	return -result;
-}
-
 int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings)
 {
 	struct store_thread *thread = calloc(1, sizeof(*thread));
@@ -358,7 +340,9 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
-	result = thread->mappings && thread->reload_fd >= 0 ? init_lock(thread) : -ENOMEM;
+	pthread_mutex_init(&thread->lock, NULL);
+	condition_init(&thread->changed);
+	result = thread->mappings && thread->reload_fd >= 0 ? 0 : -ENOMEM;
 	if (!result)
 		result = unwind_tables_open(&thread->tables, settings->pinned, settings->spawner_socket,
 					    &thread->gauges);

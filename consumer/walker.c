@@ -110,13 +110,13 @@ static void *run(void *user)
 
 struct reading {
 	struct walker *walker;
-	struct timespec deadline;
+	uint64_t deadline_ns;
 };
 
 /* Until `there` is so, or the deadline. Under the lock. */
-#define AWAIT(walker, there, deadline)                                                                       \
+#define AWAIT(walker, there, deadline_ns)                                                                    \
 	for (int waited = 0; !(there) && !waited;)                                                           \
-	waited = pthread_cond_timedwait(&(walker)->changed, &(walker)->lock, deadline)
+	waited = condition_wait_until(&(walker)->changed, &(walker)->lock, deadline_ns)
 
 /* As read(2), from the thread. */
 static ssize_t next_bytes(void *user, char *buffer, size_t room)
@@ -126,7 +126,7 @@ static ssize_t next_bytes(void *user, char *buffer, size_t room)
 	ssize_t got = -ETIMEDOUT;
 
 	pthread_mutex_lock(&walker->lock);
-	AWAIT(walker, walker->chunk_there, &reading->deadline);
+	AWAIT(walker, walker->chunk_there, reading->deadline_ns);
 	if (walker->chunk_there) {
 		got = walker->chunk_bytes;
 		if (got > 0) {
@@ -146,13 +146,13 @@ static ssize_t next_bytes(void *user, char *buffer, size_t room)
 int walker_read(struct walker *walker, uint64_t deadline_ns,
 		long (*take)(void *user, const char *records, size_t bytes), void *user)
 {
-	struct reading reading = { walker, clock_timespec(deadline_ns) };
+	struct reading reading = { walker, deadline_ns };
 	bool is_free;
 	int result;
 
 	pthread_mutex_lock(&walker->lock);
 	/* one that has been read to its end is about to end */
-	AWAIT(walker, walker->walk == WALK_NONE || walker->walk == WALK_LEFT, &reading.deadline);
+	AWAIT(walker, walker->walk == WALK_NONE || walker->walk == WALK_LEFT, deadline_ns);
 	is_free = walker->walk == WALK_NONE;
 	if (is_free) {
 		walker->walk = WALK_WANTED;
@@ -176,15 +176,12 @@ int walker_read(struct walker *walker, uint64_t deadline_ns,
 int walker_open(struct walker **ret_walker, const struct pinned *pinned)
 {
 	struct walker *walker = calloc(1, sizeof(*walker));
-	pthread_condattr_t attributes;
 
 	if (!walker)
 		return -ENOMEM;
 	walker->pinned = pinned;
 	pthread_mutex_init(&walker->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&walker->changed, &attributes);
+	condition_init(&walker->changed);
 	*ret_walker = walker;
 	return 0;
 }
@@ -206,12 +203,12 @@ void walker_free(struct walker *walker)
 	if (!walker)
 		return;
 	if (walker->started) {
-		struct timespec deadline = clock_timespec(clock_monotonic_ns() + END_NS);
+		uint64_t deadline_ns = clock_monotonic_ns() + END_NS;
 
 		pthread_mutex_lock(&walker->lock);
 		walker->stopping = true;
 		pthread_cond_broadcast(&walker->changed);
-		AWAIT(walker, walker->walk == WALK_NONE, &deadline);
+		AWAIT(walker, walker->walk == WALK_NONE, deadline_ns);
 		has_ended = walker->walk == WALK_NONE;
 		pthread_mutex_unlock(&walker->lock);
 		if (has_ended)
