@@ -6,6 +6,7 @@
 #include "consumer/records.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #define PROCESSES_MAX 32768U
 #define MAPPINGS_FIRST 8U /* that a process gets room for: most have no more, and there are many */
@@ -13,6 +14,7 @@
 #define PATH_BYTES_MAX (8UL << 20)       /* of all files: who maps a file under 60,000 names gets no more */
 
 struct mappings {
+	uint64_t seed; /* targets choose their paths */
 	struct mapped_process *processes;
 	uint32_t count, room;
 	struct hash_index by_process;
@@ -43,19 +45,20 @@ static bool is_file(const void *user, uint32_t position)
 	       !memcmp(file->path, wanted->path, record->path_bytes);
 }
 
-static uint32_t hash_file(uint64_t inode, uint32_t major, uint32_t minor, const char *path, size_t bytes)
+static uint32_t hash_file(uint64_t seed, uint64_t inode, uint32_t major, uint32_t minor, const char *path,
+			  size_t bytes)
 {
 	uint64_t identity[2] = { inode, (uint64_t)major << 32 | minor };
 
-	return hash_bytes(hash_bytes(0, identity, sizeof(identity)), path, bytes);
+	return hash_bytes(seed ^ hash_bytes(seed, identity, sizeof(identity)), path, bytes);
 }
 
 static struct mapped_file *take_file(struct mappings *mappings, const struct mapping_record *record,
 				     const char *path)
 {
 	struct wanted_file wanted = { mappings, record, path };
-	uint32_t hash = hash_file(record->inode, record->device_major, record->device_minor, path,
-				  record->path_bytes);
+	uint32_t hash = hash_file(mappings->seed, record->inode, record->device_major, record->device_minor,
+				  path, record->path_bytes);
 	uint32_t found = hash_index_find(&mappings->by_file, hash, is_file, &wanted);
 	struct mapped_file *file;
 
@@ -108,8 +111,8 @@ static void sweep_files(struct mappings *mappings)
 		mappings->files[kept] = file;
 		/* without memory the file is only not found again, and stored twice */
 		hash_index_add(&mappings->by_file,
-			       hash_file(file->inode, file->device_major, file->device_minor, file->path,
-					 strlen(file->path)),
+			       hash_file(mappings->seed, file->inode, file->device_major, file->device_minor,
+					 file->path, strlen(file->path)),
 			       kept++);
 	}
 	mappings->files_count = kept;
@@ -213,7 +216,13 @@ static bool insert_mapping(struct mapped_process *process, const struct mapping 
 
 struct mappings *mappings_new(void)
 {
-	return calloc(1, sizeof(struct mappings));
+	struct mappings *mappings = calloc(1, sizeof(*mappings));
+
+	if (mappings && getrandom(&mappings->seed, sizeof(mappings->seed), 0) < 0) {
+		free(mappings);
+		return NULL;
+	}
+	return mappings;
 }
 
 void mappings_free(struct mappings *mappings)
@@ -233,25 +242,28 @@ void mappings_free(struct mappings *mappings)
 	free(mappings);
 }
 
-/* The same mapping of the same file, whose path could be had another time. */
-static bool is_known(const struct mapped_process *process, const struct mapping_record *record)
+/* The same mapping of the same file, or NULL. */
+static struct mapping *find_known(const struct mapped_process *process, const struct mapping_record *record)
 {
 	uint32_t found = lower_bound(process, record->begins);
-	const struct mapping *mapping;
+	struct mapping *mapping = found < process->count ? &process->mappings[found] : NULL;
 
-	if (found == process->count)
-		return false;
-	mapping = &process->mappings[found];
-	return mapping->begins == record->begins && mapping->ends == record->ends && mapping->file &&
-	       mapping->file->inode == record->inode && mapping->file->device_major == record->device_major &&
-	       mapping->file->device_minor == record->device_minor;
+	return mapping && mapping->begins == record->begins && mapping->ends == record->ends &&
+			       mapping->file && mapping->file->inode == record->inode &&
+			       mapping->file->device_major == record->device_major &&
+			       mapping->file->device_minor == record->device_minor
+		       ? mapping
+		       : NULL;
 }
 
 static void take_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
 	struct mapped_process *process = find_process(mappings, record->tgid, record->started_ns);
-	struct mapping mapping = { record->begins, record->ends,   record->file_offset,
-				   record->flags,  mappings->walk, NULL };
+	struct mapping mapping = {
+		record->begins, record->ends, record->file_offset, record->flags, mappings->walk,
+		mappings->walk, NULL
+	};
+	struct mapping *known;
 
 	if (!process)
 		process = add_process(mappings, record->tgid, record->started_ns);
@@ -260,10 +272,13 @@ static void take_record(struct mappings *mappings, const struct mapping_record *
 		return;
 	}
 	process->walk = mappings->walk;
-	if (record->flags & MAPPING_NO_PATH && is_known(process, record)) {
-		process->mappings[lower_bound(process, record->begins)].walk = mappings->walk;
+	known = find_known(process, record);
+	if (known && record->flags & MAPPING_NO_PATH) {
+		known->walk = mappings->walk;
 		return;
 	}
+	if (known)
+		mapping.since = known->since;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
 		mapping.file = take_file(mappings, record, path);
 		if (!mapping.file)
@@ -305,8 +320,19 @@ void mappings_begin_walk(struct mappings *mappings)
 	mappings->walk++;
 }
 
+/* The next one has the same number. What this one has shown is there, like all that the one before it has
+ * shown. */
 void mappings_abandon_walk(struct mappings *mappings)
 {
+	for (uint32_t i = 0; i < mappings->count; i++) {
+		struct mapped_process *process = &mappings->processes[i];
+
+		if (process->walk != mappings->walk)
+			continue;
+		process->walk--;
+		for (uint32_t j = 0; j < process->count; j++)
+			process->mappings[j].walk -= process->mappings[j].walk == mappings->walk;
+	}
 	mappings->walk--;
 }
 

@@ -26,7 +26,7 @@ struct mapped_file {
 struct mapping {
 	uint64_t begins, ends, file_offset;
 	uint32_t flags;           /* MAPPING_* */
-	unsigned int walk;        /* the last that showed it */
+	unsigned int since, walk; /* the first, and the last, that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
 };
 

@@ -424,6 +424,42 @@ START_TEST(who_maps_a_file)
 }
 END_TEST
 
+START_TEST(a_walk_that_is_abandoned_hides_nobody)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+	struct mapping_user user = { 0 };
+	const struct mapped_file *file;
+	const struct mapping *mapping;
+
+	put_user(&stream, 10, 100, 8192, 5);
+	put_user(&stream, 11, 200, 8192, 5);
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	/* who was shown until then, and who was not, is there */
+	mappings_begin_walk(mappings);
+	put_user(&stream, 11, 200, 8192, 5);
+	put_user(&stream, 12, 300, 8192, 5);
+	take(mappings, &stream);
+	mappings_abandon_walk(mappings);
+	file = mappings_find(mappings, 10, 100, 8192)->file;
+	for (uint32_t tgid = 12; tgid >= 10; tgid--) {
+		ck_assert(
+			mappings_find_user(mappings, file, user.tgid ? user.started_ns : UINT64_MAX, &user));
+		ck_assert_uint_eq(user.tgid, tgid);
+	}
+	/* the next one is the first to have shown what it shows anew */
+	put_user(&stream, 11, 200, 8192, 5);
+	put_user(&stream, 12, 300, 16384, 5);
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	mapping = mappings_find(mappings, 11, 200, 8192);
+	ck_assert(mapping->since == 1 && mapping->walk == 2 && mappings_walk(mappings) == 2);
+	mapping = mappings_find(mappings, 12, 300, 16384);
+	ck_assert(mapping->since == 2 && mapping->walk == 2);
+	ck_assert(!mappings_find_user(mappings, file, 200, &user));
+	mappings_free(mappings);
+}
+END_TEST
+
 START_TEST(a_process_is_forgotten_after_so_many_walks)
 {
 	struct mappings *mappings = mappings_new();
@@ -565,6 +601,7 @@ Suite *mappings_suite(void)
 	tcase_add_test(mappings, a_path_that_is_missing_this_time);
 	tcase_add_test(mappings, a_file_is_shared);
 	tcase_add_test(mappings, who_maps_a_file);
+	tcase_add_test(mappings, a_walk_that_is_abandoned_hides_nobody);
 	tcase_add_test(mappings, a_process_is_forgotten_after_so_many_walks);
 	tcase_add_test(mappings, more_mappings_than_are_kept);
 	tcase_add_test(mappings, random_mappings);
