@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <nettle/sha2.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define RETRY_NS (60 * CLOCK_SECOND_NS) /* until what could not be had is tried again */
 #define PASSES_KEPT 64U                 /* a table that nobody uses is kept so long, unless room is short */
@@ -39,6 +40,7 @@ struct module {
 	int64_t bytes;
 	unsigned int pass;     /* the last that needed it */
 	unsigned int checked;  /* the last in which the file was looked at */
+	bool is_suspect;       /* somebody has mapped it since: it may be another one under the same number */
 	unsigned int timeouts; /* how often it was not ready in time */
 	uint64_t first_page;   /* of the file */
 	uint32_t page_at;      /* in the map */
@@ -67,10 +69,14 @@ struct unwind_tables {
 	struct unwind_gauges *gauges;
 	int vdso;
 	bool off;
+	uint64_t seed;
 	unsigned int pass;
+	unsigned int walk_before; /* the walk that the last pass was about */
 	struct module **modules;
 	uint32_t modules_count, modules_room;
 	struct hash_index modules_index;
+	struct module *retired; /* what modules had before */
+	uint32_t retired_count, retired_room;
 	struct layout **layouts;
 	uint32_t layouts_count, layouts_room;
 	struct hash_index layouts_index;
@@ -92,7 +98,6 @@ struct unwind_tables {
 	const struct mappings *shown;
 	struct mapped_files *files;
 	/* of the process at hand, and of the table at hand */
-	bool is_new;
 	struct unwind_mapping layout[UNWIND_MAPPINGS_MAX];
 	struct module *building;
 	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* in the map, of the table's rules */
@@ -201,6 +206,36 @@ static void empty_module(struct unwind_tables *tables, struct module *module)
 	module->state = MODULE_NEW;
 }
 
+/*
+ * Takes a table away from a module. Until the next pass has written the entries of all processes anew, they
+ * may lead to it.
+ */
+static void retire_table(struct unwind_tables *tables, struct module *module)
+{
+	if (module->pages &&
+	    !array_make_room(tables->retired, tables->retired_count, tables->retired_room, 1U)) {
+		tables->retired[tables->retired_count] = *module;
+		tables->retired[tables->retired_count++].pass = tables->pass;
+		module->chunks = NULL;
+		module->chunks_count = module->pages = 0;
+		tables->more = true;
+	}
+	empty_module(tables, module);
+}
+
+static void sweep_retired(struct unwind_tables *tables)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < tables->retired_count; i++) {
+		if (tables->retired[i].pass == tables->pass)
+			tables->retired[kept++] = tables->retired[i];
+		else
+			empty_module(tables, &tables->retired[i]);
+	}
+	tables->retired_count = kept;
+}
+
 /* Makes room: tables that no process of this pass or the one before needs. */
 static void empty_unused(struct unwind_tables *tables)
 {
@@ -290,7 +325,9 @@ static void build(struct unwind_tables *tables, struct module *module, struct ma
 	    (module->state == MODULE_READY ||
 	     (module->state == MODULE_WITHOUT && (!module->retry_ns || tables->now_ns < module->retry_ns))))
 		return;
-	empty_module(tables, module);
+	if (fd >= 0 && !is_same(module, &at))
+		module->timeouts = 0;
+	retire_table(tables, module);
 	module->retry_ns = 0;
 	module->no_room = false;
 	if (fd >= 0) {
@@ -322,11 +359,11 @@ static bool is_module(const void *user, uint32_t position)
 	       module->device_minor == wanted->module.device_minor;
 }
 
-static uint32_t hash_module(const struct module *module)
+static uint32_t hash_module(const struct unwind_tables *tables, const struct module *module)
 {
 	uint64_t identity[2] = { module->inode, (uint64_t)module->device_major << 32 | module->device_minor };
 
-	return hash_bytes(0, identity, sizeof(identity));
+	return hash_bytes(tables->seed, identity, sizeof(identity));
 }
 
 static struct module *add_module(struct unwind_tables *tables, const struct module *wanted)
@@ -334,7 +371,7 @@ static struct module *add_module(struct unwind_tables *tables, const struct modu
 	struct module *module = malloc(sizeof(*module));
 
 	if (!module || array_make_room(tables->modules, tables->modules_count, tables->modules_room, 1U) ||
-	    hash_index_add(&tables->modules_index, hash_module(wanted), tables->modules_count)) {
+	    hash_index_add(&tables->modules_index, hash_module(tables, wanted), tables->modules_count)) {
 		free(module);
 		return NULL;
 	}
@@ -356,11 +393,16 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 		wanted.module.device_major = file->device_major;
 		wanted.module.device_minor = file->device_minor;
 	}
-	found = hash_index_find(&tables->modules_index, hash_module(&wanted.module), is_module, &wanted);
+	found = hash_index_find(&tables->modules_index, hash_module(tables, &wanted.module), is_module,
+				&wanted);
 	module = found != HASH_INDEX_NONE ? tables->modules[found] : add_module(tables, &wanted.module);
-	if (!module || module->pass == tables->pass)
+	if (!module)
+		return NULL;
+	if (mapping->since > tables->walk_before && module->checked != tables->pass)
+		module->is_suspect = true;
+	if (module->pass == tables->pass && !module->is_suspect)
 		return module;
-	if (module->state == MODULE_NEW ||
+	if (module->state == MODULE_NEW || module->is_suspect ||
 	    (module->state == MODULE_READY && module->pass + 1 < tables->pass) ||
 	    (module->retry_ns && tables->now_ns >= module->retry_ns)) {
 		if (clock_monotonic_ns() >= tables->deadline_ns) {
@@ -369,6 +411,7 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 		}
 		build(tables, module, file);
 		module->checked = tables->pass;
+		module->is_suspect = false;
 	}
 	module->pass = tables->pass;
 	return module;
@@ -384,7 +427,7 @@ static void sweep_modules(struct unwind_tables *tables)
 
 		/* without memory it is only not found again, and built twice */
 		if (tables->pass - module->pass > PASSES_KEPT ||
-		    hash_index_add(&tables->modules_index, hash_module(module), kept)) {
+		    hash_index_add(&tables->modules_index, hash_module(tables, module), kept)) {
 			empty_module(tables, module);
 			free(module);
 			continue;
@@ -570,7 +613,6 @@ static void follow_process(struct unwind_tables *tables, const struct mapped_pro
 		tables->no_room_processes++;
 		return;
 	}
-	tables->is_new = !process->pass;
 	process->pass = tables->pass;
 	process->layout = take_layout(tables, lay_out(tables, mapped));
 	if (process->layout) {
@@ -692,6 +734,8 @@ bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *m
 			follow_process(tables, mappings_process(mappings, i));
 	sweep_layouts(tables);
 	sweep_modules(tables);
+	sweep_retired(tables);
+	tables->walk_before = mappings_walk(mappings);
 	if (tables->symbolizer >= 0)
 		close(TAKE_FD(tables->symbolizer));
 	show(tables);
@@ -727,7 +771,9 @@ int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *p
 	if (tables->rules_max > UINT16_MAX + 1U)
 		tables->rules_max = UINT16_MAX + 1U;
 	tables->vdso = vdso_open();
-	result = unit_map_init(&tables->chunks, chunks);
+	result = getrandom(&tables->seed, sizeof(tables->seed), 0) < 0 ? -errno : 0;
+	if (!result)
+		result = unit_map_init(&tables->chunks, chunks);
 	if (!result)
 		result = unit_map_init(&tables->pages, entries_of(pinned, PIN_UNWIND_PAGES));
 	if (!result)
@@ -753,6 +799,9 @@ void unwind_tables_close(struct unwind_tables *tables)
 		free(tables->modules[i]);
 	}
 	free(tables->modules);
+	for (uint32_t i = 0; i < tables->retired_count; i++)
+		free(tables->retired[i].chunks);
+	free(tables->retired);
 	for (uint32_t i = 0; i < tables->layouts_count; i++)
 		free(tables->layouts[i]);
 	free(tables->layouts);

@@ -133,6 +133,38 @@ large_library() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
+# rows_of PROGRAM NAME PROCESSES: the rows of all tables, in ROWS, when so many processes of the program are known, which
+# is copied into the file of that name. Another number than before.
+rows_of() {
+	local i
+	cat "$BUILD/workloads/$1" > "$WORK/$2"
+	chmod 0755 "$WORK/$2"
+	for ((i = 0; i < $3; i++)); do
+		start_command "$WORK/$2" --threads 2
+	done
+	await_status 30 ".unwind[0].processes == $3 and .unwind[0].pending == 0"
+	children_end
+	ROWS=$(unwind_status rows)
+}
+
+@test "another program in the file of one that has ended: its own table" {
+	local inode hog lock both again
+	begin
+	rows_of cpu_hog server-a 1
+	hog=$ROWS
+	inode=$(stat -c %i "$WORK/server-a")
+	rows_of lock_hog server-a 2
+	lock=$ROWS
+	[ "$(stat -c %i "$WORK/server-a")" = "$inode" ]
+	# what each of them has, in a file that had no table yet
+	rows_of lock_hog server-b 1
+	both=$ROWS
+	rows_of cpu_hog server-c 2
+	again=$ROWS
+	[ $((hog - lock)) -ne 0 ]
+	[ $((hog - lock)) -eq $((again - both - (both - lock))) ]
+}
+
 @test "a file that is cut while its table is made" {
 	begin
 	cp "$(large_library)" "$WORK/large"
