@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-int pass_fd_send(int socket, const void *bytes, size_t length, int fd)
+static int send_message(int socket, const void *bytes, size_t length, int fd, int flags)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -27,11 +27,23 @@ int pass_fd_send(int socket, const void *bytes, size_t length, int fd)
 		memcpy(CMSG_DATA(&control.aligned), &fd, sizeof(fd));
 	}
 	do {
-		sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+		sent = sendmsg(socket, &message, MSG_NOSIGNAL | flags);
 	} while (sent < 0 && errno == EINTR);
 	if (sent < 0)
 		return -errno;
 	return (size_t)sent == length ? 0 : -EMSGSIZE;
+}
+
+int pass_fd_send(int socket, const void *bytes, size_t length, int fd)
+{
+	return send_message(socket, bytes, length, fd, 0);
+}
+
+int pass_fd_send_now(int socket, const void *bytes, size_t length, int fd)
+{
+	int result = send_message(socket, bytes, length, fd, MSG_DONTWAIT);
+
+	return result == -EAGAIN ? -EBADMSG : result;
 }
 
 _Static_assert(CMSG_SPACE(sizeof(int)) <= CMSG_SPACE(0) + 2 * sizeof(int),

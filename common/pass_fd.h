@@ -12,6 +12,9 @@
 /* Sends one message, with `fd` unless that is negative. 0 or -errno; -EPIPE where the peer is gone. */
 int pass_fd_send(int socket, const void *bytes, size_t length, int fd);
 
+/* The same to a peer that is to read each message before the next one is sent; -EBADMSG where it has not. */
+int pass_fd_send_now(int socket, const void *bytes, size_t length, int fd);
+
 /*
  * Receives one message. *ret_fd is its descriptor (the caller closes it) or negative; more than one, or one
  * that was cut off for lack of descriptors, is -EBADMSG. Returns its length, 0 at the end, or -errno.

@@ -124,7 +124,7 @@ int spawner_request(int socket, enum symbolizer_priority priority, uint64_t dead
 		cleanup_close(&fd);
 	byte = (char)priority;
 	fd = -EBADF;
-	result = pass_fd_send(socket, &byte, 1, -1);
+	result = pass_fd_send_now(socket, &byte, 1, -1);
 	if (!result)
 		result = pass_fd_wait(socket, deadline_ns);
 	if (result < 0)

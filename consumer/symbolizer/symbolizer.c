@@ -14,7 +14,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define MEMORY_BYTES_MAX (2UL << 30) /* address space: files are mapped whole */
+#define ADDRESS_SPACE_MAX (2UL << 30) /* files are mapped whole */
+/* A section that was compressed may become a thousand times as large: two of them fit into bourdond's
+ * MemoryMax=. */
+#define MEMORY_BYTES_MAX (192UL << 20)
 #define CPU_SECONDS_MAX 10UL
 
 /* ---- the symbolizer's side ---- */
@@ -82,11 +85,13 @@ void symbolizer_free(struct symbolizer *symbolizer)
 
 static int confine(void)
 {
+	const struct rlimit address_space = { ADDRESS_SPACE_MAX, ADDRESS_SPACE_MAX };
 	const struct rlimit memory = { MEMORY_BYTES_MAX, MEMORY_BYTES_MAX };
 	const struct rlimit cpu = { CPU_SECONDS_MAX, CPU_SECONDS_MAX };
 	const struct rlimit nothing = { 0, 0 };
 
-	if (setrlimit(RLIMIT_AS, &memory) || setrlimit(RLIMIT_CPU, &cpu) || setrlimit(RLIMIT_CORE, &nothing))
+	if (setrlimit(RLIMIT_AS, &address_space) || setrlimit(RLIMIT_DATA, &memory) ||
+	    setrlimit(RLIMIT_CPU, &cpu) || setrlimit(RLIMIT_CORE, &nothing))
 		return -errno;
 	return seccomp_install(&symbolizer_policy, false);
 }
@@ -180,7 +185,8 @@ static ssize_t ask(int socket, const struct symbolize_request *request, int fd, 
 {
 	_cleanup_close_ int unexpected = -EBADF;
 	ssize_t got;
-	int result = pass_fd_send(socket, request, SYMBOLIZE_REQUEST_BYTES(request->count), fd);
+	/* one that answers without reading must not be waited for */
+	int result = pass_fd_send_now(socket, request, SYMBOLIZE_REQUEST_BYTES(request->count), fd);
 
 	if (!result)
 		result = pass_fd_wait(socket, deadline_ns);

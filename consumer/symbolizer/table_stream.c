@@ -163,7 +163,8 @@ int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct tab
 	const struct symbolize_request request = { .kind = SYMBOLIZE_TABLE };
 	_cleanup_free_ struct table_message *message = malloc(sizeof(*message));
 	struct table_head head = { 0 };
-	int result = message ? pass_fd_send(socket, &request, SYMBOLIZE_REQUEST_BYTES(0), elf_fd) : -ENOMEM;
+	int result = message ? pass_fd_send_now(socket, &request, SYMBOLIZE_REQUEST_BYTES(0), elf_fd)
+			     : -ENOMEM;
 
 	*ret_usable = false;
 	for (uint32_t part = TABLE_HEAD; part <= TABLE_PAGES && !result; part++) {

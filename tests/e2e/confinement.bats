@@ -246,6 +246,11 @@ spawner() {
 	[[ $output == *'Operation not permitted'* ]]
 }
 
+# assert_limit PID NAME VALUE: as /proc/PID/limits has it.
+assert_limit() {
+	grep -Eq "^Max $2 +$3 +$3 " "/proc/$1/limits" || { grep "^Max $2" "/proc/$1/limits"; return 1; }
+}
+
 # symbolizer_stopped: a symbolizer at work, stopped: CPUs that have no time to spare keep it alive until it is found.
 symbolizer_stopped() {
 	local deadline=$((SECONDS + 30 * PATIENCE))
@@ -262,9 +267,14 @@ symbolizer_stopped() {
 	daemon_start
 	start cpu_hog --threads $((4 * $(nproc)))
 	local call
-	for call in 'socketpair 1 1 0 zero:8' 'clone 17 0 0 0 0' 'mprotect 0 4096 1'; do
+	# its spawner may do all of this
+	for call in 'socketpair 1 1 0 zero:8' 'clone 0x1200011 0 0 0 0' 'wait4 -1 zero:8 1 0'; do
 		symbolizer_stopped
 		assert_no_privilege "$(spawner)"
+		assert_limit "$SYMBOLIZER" 'address space' $((2 << 30))
+		assert_limit "$SYMBOLIZER" 'data size' $((192 << 20))
+		assert_limit "$SYMBOLIZER" 'cpu time' 10
+		assert_limit "$SYMBOLIZER" 'core file size' 0
 		assert_gives 'errno ENOENT' "$SYMBOLIZER" openat -100 str:/usr/bin/env 0
 		# shellcheck disable=SC2086
 		assert_gives 'killed SIGSYS' "$SYMBOLIZER" $call
@@ -312,9 +322,10 @@ grant_dropped() {
 	[ "$turn" -gt 60 ]
 	grant_held
 	grep -q '^NoNewPrivs:\s*1$' "/proc/$GRANT/status"
-	[ "$(awk '/^Max open files/ { print $4 }' "/proc/$GRANT/limits")" -eq 32 ]
-	[ "$(awk '/^Max core file size/ { print $5 }' "/proc/$GRANT/limits")" -eq 0 ]
-	[ "$(awk '/^Max address space/ { print $4 }' "/proc/$GRANT/limits")" -eq $((64 << 20)) ]
+	assert_limit "$GRANT" 'open files' 32
+	assert_limit "$GRANT" 'core file size' 0
+	assert_limit "$GRANT" 'address space' $((64 << 20))
+	assert_limit "$GRANT" 'cpu time' 5
 	assert_gives 'errno EBADF' "$GRANT" read 17 zero:8 8
 	assert_gives 'errno ESPIPE' "$GRANT" lseek 0 0 0
 	assert_gives 'errno ENOTTY' "$GRANT" ioctl 0 0x5401 zero:64

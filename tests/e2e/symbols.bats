@@ -157,6 +157,16 @@ requests() {
 		WHERE kind = 'jit' AND function = 'Jit::spin'")" -ge "$((2 * $(nproc)))" ]
 }
 
+@test "a section that grows to more than a symbolizer may have: the symbols are there without it" {
+	[ "$(stat -c %s "$BUILD/symbols/bomb")" -lt $((1 << 20)) ]
+	readelf -S -W "$BUILD/symbols/bomb" | grep -Eq ' \.debug_info .* C '
+	capture_of bomb
+	burn "$BUILD/symbols/bomb" 60
+	await_log 60 'captured [0-9]+ stacks of rule names'
+	[ "$(sql "SELECT count(*) > 0 FROM frame WHERE function = 'hog::outer(unsigned int)' AND line IS NULL")" = 1 ]
+	kill -0 "$DAEMON"
+}
+
 @test "what one capture found out, the next does not ask" {
 	capture_of inlines 'cooldown = 1s'
 	burn "$BUILD/workloads/inlines" 60

@@ -193,6 +193,28 @@ START_TEST(a_message_that_no_socket_takes)
 }
 END_TEST
 
+START_TEST(a_peer_that_does_not_read_is_not_waited_for)
+{
+	char message[512] = { 0 };
+	struct sockets sockets;
+	int result, sent = 0, fd;
+
+	sockets_make(&sockets);
+	while (!(result = pass_fd_send_now(sockets.pair[0], message, sizeof(message), -1)))
+		sent++;
+	ck_assert_int_eq(result, -EBADMSG);
+	ck_assert_int_gt(sent, 1);
+	/* when it reads, there is room again */
+	while (sent--)
+		ck_assert_int_eq(pass_fd_receive(sockets.pair[1], message, sizeof(message), &fd),
+				 sizeof(message));
+	ck_assert_int_eq(pass_fd_send_now(sockets.pair[0], message, 1, sockets.pair[0]), 0);
+	ck_assert_int_eq(pass_fd_receive(sockets.pair[1], message, 1, &fd), 1);
+	close(fd);
+	sockets_free(&sockets);
+}
+END_TEST
+
 START_TEST(a_message_is_waited_for)
 {
 	const uint64_t patience_ns = 200000000;
@@ -226,6 +248,7 @@ Suite *pass_fd_suite(void)
 	tcase_add_loop_test(pass, more_than_one_descriptor_is_refused, 2, 9);
 	tcase_add_test(pass, no_descriptor_left_for_it);
 	tcase_add_test(pass, a_message_that_no_socket_takes);
+	tcase_add_test(pass, a_peer_that_does_not_read_is_not_waited_for);
 	tcase_add_test(pass, a_message_is_waited_for);
 	suite_add_tcase(suite, pass);
 	return suite;
