@@ -306,17 +306,21 @@ static __always_inline __u64 level_wanted(__u64 away_ns)
 	return away_ns >= SECOND_NS / 10 ? 0 : away_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
 }
 
-/* The interval into this CPU's ring. False where there is no room in the budget, or no stack any more. */
-static __always_inline bool write_slot(struct cpu_state *state, const struct control *shared, __u32 tid,
-				       const struct thread *thread, __u64 now_ns, __u64 weight_ns,
-				       __u64 queued_ns)
+/*
+ * The interval into this CPU's ring. False where there is no room in the budget, or no stack any more, or its
+ * process has become one that is denied meanwhile.
+ */
+static __always_inline bool write_slot(struct cpu_state *state, const struct control *shared,
+				       struct task_struct *task, const struct thread *thread, __u64 now_ns,
+				       __u64 weight_ns, __u64 queued_ns)
 {
+	__u32 tid = task->pid;
 	struct open_interval *interval = bpf_map_lookup_elem(&offcpu_open, &tid);
 	__u32 cpu = bpf_get_smp_processor_id(), index;
 	__u64 kernel_bytes, user_bytes;
 	struct sample *open, *slot;
 
-	if (!interval || cpu >= ring_cpus)
+	if (!interval || cpu >= ring_cpus || target_is_denied(task))
 		return false;
 	open = &interval->sample;
 	if (!bucket_take(&state->slots, now_ns, shared->offcpu_slots_hz,
@@ -394,7 +398,7 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	carried_queued_ns = thread->carried_ns[queued_class] + queued_ns;
 	if (carried_blocked_ns + carried_queued_ns >= shared->offcpu_min_ns) {
 		if (thread->has_stack &&
-		    write_slot(state, shared, tid, thread, now_ns, carried_blocked_ns, carried_queued_ns)) {
+		    write_slot(state, shared, task, thread, now_ns, carried_blocked_ns, carried_queued_ns)) {
 			carried_blocked_ns = carried_queued_ns = 0;
 		} else if (away_ns >= shared->offcpu_min_ns) {
 			/* long by itself: no later stack may stand for it */

@@ -129,16 +129,51 @@ all_seen_of() {
 	[ "$(counter 16)" -eq 1 ]
 }
 
+# turned_unseen: an idle target, in CHILD, that became uid 1005 while the programs were quiet.
+turned_unseen() {
+	start turncoat --idle --uid 1005
+	see 2 "$CHILD"
+	[ "$(seen "$CHILD" mappings)" -gt 0 ]
+	[ "$(seen "$CHILD" offcpu)" -gt 0 ]
+	# a clock that finds no heartbeat says that it is quiet
+	local before
+	before=$(counter 1)
+	await 20 eval "[ \"\$(counter 1)\" -gt $before ]"
+	kill -USR2 "$CHILD"
+	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	[ "$line" = 'process changed' ]
+}
+
+@test "a target that became somebody who is denied while nobody looked: neither mapping nor interval is shown" {
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97 --quiet-after 2s
+	start cpu_hog # for whom the clock ticks
+	turned_unseen
+	see --only-mappings 1 "$CHILD"
+	# until it was to be shown it was a target
+	[ "$(seen "$CHILD" targets)" -gt 0 ]
+	[ "$(seen "$CHILD" mappings)" -eq 0 ]
+	turned_unseen
+	# its other thread was away meanwhile, with a stack from before
+	see --no-walks 2 "$CHILD"
+	[ "$(seen "$CHILD" offcpu)" -eq 0 ]
+	[ "$(counter 16)" -eq 2 ]
+}
+
 @test "a thread that alone is somebody who is denied is not sampled; the others are" {
 	local second
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97
 	start turncoat --uid 1005
 	second=${CHILD_LINE#ready }
+	see 1 "$CHILD"
+	[ "$(seen "$CHILD" threads)" -gt 0 ]
 	kill -USR1 "$CHILD"
 	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'thread changed' ]
-	see 3 "$CHILD/$CHILD" "$CHILD/$second"
+	see 3 "$CHILD/$CHILD" "$CHILD/$second" "$CHILD"
+	# nor is it counted; the process's first thread is in the process's own record
+	[[ $output =~ tid=0\ tasks=[1-9].*\ threads=0\  ]]
 	[ "$(sed -nE "s/^tgid=$CHILD tid=$CHILD .* oncpu=([0-9]+).*/\\1/p" <<< "$output")" -gt 0 ]
 	grep -q "^tgid=$CHILD tid=$second .* oncpu=0 offcpu=0 open=0 " <<< "$output"
 }

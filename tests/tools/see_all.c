@@ -28,7 +28,7 @@
 /* Of one process, what was seen of it and where. */
 struct seen {
 	uint32_t tgid, tid; /* 0: any of its threads */
-	unsigned long long tasks, mappings, events, ends, said, oncpu, offcpu, open, targets, totals;
+	unsigned long long tasks, threads, mappings, events, ends, said, oncpu, offcpu, open, targets, totals;
 	unsigned int kernel_frames, user_frames; /* of the deepest stack */
 	uint8_t unwinders;
 };
@@ -47,6 +47,7 @@ struct attack {
 	struct ring_buffer *events;
 	int targets, totals, open;
 	bool walks;
+	bool only_mappings;
 	struct seen seen[PROCESSES_MAX];
 	unsigned int count;
 };
@@ -182,7 +183,9 @@ static void walk(struct attack *attack, enum pin_iterator which)
 				break;
 			for (struct seen *seen = NULL;
 			     (seen = seen_find(attack, record->tgid, record->tgid, seen));)
-				*(which == PIN_TASKS ? &seen->tasks : &seen->mappings) += 1;
+				*(record->header.type == RECORD_MAPPING  ? &seen->mappings
+				  : record->header.type == RECORD_THREAD ? &seen->threads
+									 : &seen->tasks) += 1;
 			at += bytes;
 		}
 		held -= at;
@@ -221,6 +224,8 @@ static int begin(struct attack *attack)
 	    map_ring(attack, PIN_OFFCPU, &attack->offcpu))
 		return -1;
 	attack->control = at;
+	if (attack->only_mappings)
+		return 0;
 	for (int i = PIN_PATTERNS_A; i <= PIN_PATTERNS_B; i++) {
 		_cleanup_close_ int tries = open_pin(attack, pin_maps[i].name, true);
 
@@ -237,6 +242,11 @@ static void run(struct attack *attack, unsigned long long seconds)
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS;
 
 	while (clock_monotonic_ns() < until_ns) {
+		look_at_maps(attack);
+		if (attack->only_mappings) {
+			walk(attack, PIN_MAPPINGS);
+			continue;
+		}
 		__atomic_store_n(&attack->control->heartbeat_ns, clock_monotonic_ns(), __ATOMIC_RELEASE);
 		if (attack->walks) {
 			walk(attack, PIN_TASKS);
@@ -245,7 +255,6 @@ static void run(struct attack *attack, unsigned long long seconds)
 		ring_buffer__poll(attack->events, 20);
 		look_at_ring(attack, &attack->oncpu, false);
 		look_at_ring(attack, &attack->offcpu, true);
-		look_at_maps(attack);
 	}
 }
 
@@ -256,22 +265,24 @@ static void show(const struct attack *attack)
 
 		printf("tgid=%u tid=%u tasks=%llu mappings=%llu events=%llu oncpu=%llu offcpu=%llu "
 		       "open=%llu targets=%llu totals=%llu kernel_frames=%u user_frames=%u unwinders=%u "
-		       "ends=%llu said=%llu\n",
+		       "ends=%llu threads=%llu said=%llu\n",
 		       seen->tgid, seen->tid, seen->tasks, seen->mappings, seen->events, seen->oncpu,
 		       seen->offcpu, seen->open, seen->targets, seen->totals, seen->kernel_frames,
-		       seen->user_frames, seen->unwinders, seen->ends, seen->said);
+		       seen->user_frames, seen->unwinders, seen->ends, seen->threads, seen->said);
 	}
 	printf("oncpu=%llu offcpu=%llu\n", attack->oncpu.samples, attack->offcpu.samples);
 }
 
 int main(int argc, char **argv)
 {
-	const char *passive = NULL;
+	const char *passive = NULL, *only_mappings = NULL;
 	const struct option_spec options[] = {
 		{ "no-walks", NULL, "read no iterator, which would decide anew who is a target", &passive },
+		{ "only-mappings", NULL,
+		  "read the mapping iterator, and write nothing: the programs stay quiet", &only_mappings },
 	};
 	const struct command_spec command = { "see_all",
-					      "[--no-walks] PIN_DIR SECONDS TGID[/TID]...",
+					      "[--no-walks | --only-mappings] PIN_DIR SECONDS TGID[/TID]...",
 					      "Says what a consumer that is not honest sees of processes. "
 					      "Exits 1 where policy could be changed.",
 					      "see_all /sys/fs/bpf/bourdon 3 1234 1240/1242",
@@ -291,6 +302,7 @@ int main(int argc, char **argv)
 	}
 	attack.pin_dir = argv[1];
 	attack.walks = !passive;
+	attack.only_mappings = only_mappings;
 	for (int i = 3; i <= words; i++) {
 		struct seen *seen = &attack.seen[attack.count++];
 

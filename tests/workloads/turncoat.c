@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * turncoat burns CPU time with two threads, and becomes somebody else when it is told to: SIGUSR1, its second
- * thread alone (as the system call does it; the C library changes all); SIGUSR2, the whole process.
+ * thread alone (as the system call does it; the C library changes all); SIGUSR2, the whole process, or with
+ * --idle its first thread. Idle, it sleeps instead, and but for a signal only its second thread ever wakes.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t thread_changes, process_changes, stop;
@@ -23,6 +25,7 @@ static volatile uint64_t spins;
 
 struct turncoat {
 	uid_t uid;
+	bool idle;
 	pid_t second;
 };
 
@@ -42,13 +45,23 @@ static __attribute__((noinline)) void burn_on(void)
 		spins++;
 }
 
+static void pass_time(const struct turncoat *turncoat, bool wakes)
+{
+	const struct timespec nap = { .tv_sec = wakes ? 0 : 1000, .tv_nsec = wakes ? 20000000 : 0 };
+
+	if (turncoat->idle)
+		nanosleep(&nap, NULL);
+	else
+		burn_on();
+}
+
 static void *burn_second(void *argument)
 {
 	struct turncoat *turncoat = argument;
 
 	__atomic_store_n(&turncoat->second, gettid(), __ATOMIC_RELEASE);
 	while (!stop) {
-		burn_on();
+		pass_time(turncoat, true);
 		if (!thread_changes)
 			continue;
 		thread_changes = false;
@@ -63,12 +76,13 @@ static void *burn_second(void *argument)
 
 int main(int count, char **arguments)
 {
-	const char *uid_text = "65534";
+	const char *uid_text = "65534", *idle = NULL;
 	const struct option_spec options[] = {
 		{ "uid", "N", "who to become (65534)", &uid_text },
+		{ "idle", NULL, "sleep", &idle },
 	};
 	const struct command_spec command = { "turncoat",
-					      "[--uid N]",
+					      "[--uid N] [--idle]",
 					      "Burns CPU time, and becomes somebody else.",
 					      "turncoat --uid 1000",
 					      options,
@@ -84,10 +98,11 @@ int main(int count, char **arguments)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (options_number(uid_text, 0, UINT32_MAX - 1, &uid) || words) {
-		log_error("takes --uid N: see --help");
+		log_error("takes --uid N and --idle: see --help");
 		return EXIT_USAGE;
 	}
 	turncoat.uid = (uid_t)uid;
+	turncoat.idle = idle;
 	sigaction(SIGUSR1, &action, NULL);
 	sigaction(SIGUSR2, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
@@ -98,11 +113,12 @@ int main(int count, char **arguments)
 	printf("ready %d\n", turncoat.second);
 	fflush(stdout);
 	while (!stop) {
-		burn_on();
+		pass_time(&turncoat, false);
 		if (!process_changes)
 			continue;
 		process_changes = false;
-		if (setresuid(turncoat.uid, turncoat.uid, turncoat.uid))
+		if (turncoat.idle ? syscall(SYS_setresuid, turncoat.uid, turncoat.uid, turncoat.uid)
+				  : setresuid(turncoat.uid, turncoat.uid, turncoat.uid))
 			log_error("cannot become %u: %s", turncoat.uid, strerror(errno));
 		else
 			puts("process changed");
