@@ -38,6 +38,7 @@ struct daemon {
 	struct own_counters *own_counters;
 	const struct confinement *confinement;
 	struct notify *notify;
+	int spawner_socket;
 	struct configuration *configuration;
 	struct retired *retired;
 	struct store_thread *store;
@@ -52,11 +53,13 @@ struct daemon {
 	struct recorder recorder;
 	uint64_t started_ns;
 	int epoll, timer, signals, inotify;
-	struct event_source timer_source, signals_source, pins_source, processes_source, config_source,
-		reload_source;
+	struct event_source timer_source, signals_source, pins_source, spawner_source, processes_source,
+		config_source, reload_source;
 	uint64_t unmapped; /* control->unmapped, when mappings were wanted last for it */
 	uint64_t unmapped_due_ns, unmapped_every_ns;
+	bool spawner_gone;
 	bool ended;
+	int status; /* then */
 	struct log_limit suppressed_limit;
 };
 
@@ -318,6 +321,29 @@ static void look_at_unmapped(struct daemon *daemon, uint64_t now_ns)
 	store_thread_want_mappings(daemon->store);
 }
 
+/*
+ * A host without memory ends it first. Only a daemon that starts may fork another one: between captures,
+ * which lack but names.
+ */
+static void end_without_spawner(struct daemon *daemon)
+{
+	if (!daemon->spawner_gone || daemon->recorder.active_count || !store_thread_is_idle(daemon->store))
+		return;
+	log_warning("ending: without a spawner nothing has a name; the next start has one");
+	daemon->status = EXIT_FAILED;
+	daemon->ended = true;
+}
+
+static void take_spawner_end(struct daemon *daemon)
+{
+	struct epoll_event none = { 0 };
+
+	epoll_ctl(daemon->epoll, EPOLL_CTL_DEL, daemon->spawner_socket, &none);
+	log_warning("the spawner is gone");
+	daemon->spawner_gone = true;
+	end_without_spawner(daemon);
+}
+
 /* Once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon)
 {
@@ -334,6 +360,7 @@ static void tick(struct daemon *daemon)
 	control_tick(daemon->control, now_ns);
 	tracking_tick(&daemon->tracking, now_ns);
 	look_at_unmapped(daemon, now_ns);
+	end_without_spawner(daemon);
 }
 
 /* Four times a second, while captures are taken. */
@@ -370,15 +397,20 @@ static void take_pin_change(struct daemon *daemon)
 	daemon->ended = true;
 }
 
-static int add_source(const struct daemon *daemon, int fd, struct event_source *source)
+static int add_events(const struct daemon *daemon, int fd, uint32_t events, struct event_source *source)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = source };
+	struct epoll_event event = { .events = events, .data.ptr = source };
 
 	if (fd < 0 || epoll_ctl(daemon->epoll, EPOLL_CTL_ADD, fd, &event)) {
 		log_error("cannot watch for events: %s", strerror(errno));
 		return -errno;
 	}
 	return 0;
+}
+
+static int add_source(const struct daemon *daemon, int fd, struct event_source *source)
+{
+	return add_events(daemon, fd, EPOLLIN, source);
 }
 
 static void dispatch(struct daemon *daemon, const struct epoll_event *event)
@@ -398,6 +430,9 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		break;
 	case SOURCE_PINS:
 		take_pin_change(daemon);
+		break;
+	case SOURCE_SPAWNER:
+		take_spawner_end(daemon);
 		break;
 	case SOURCE_PROCESSES:
 		tracking_consume(&daemon->tracking);
@@ -444,18 +479,17 @@ static int arm(struct daemon *daemon)
 int daemon_run(struct daemon *daemon, struct store_thread *store)
 {
 	struct epoll_event events[16];
-	int status;
-
 	daemon->store = daemon->recorder.store = daemon->tracking.store = store;
 	if (add_source(daemon, store_thread_reload_fd(store), &daemon->reload_source))
 		return EXIT_FAILED;
-	status = arm(daemon) < 0 ? EXIT_FAILED : EXIT_DONE;
-	while (!daemon->ended && status == EXIT_DONE) {
+	if (arm(daemon) < 0)
+		daemon->status = EXIT_FAILED;
+	while (!daemon->ended && daemon->status == EXIT_DONE) {
 		int count = epoll_wait(daemon->epoll, events, ARRAY_SIZE(events), -1);
 
 		if (count < 0 && errno != EINTR) {
 			log_error("cannot wait for events: %s", strerror(errno));
-			status = EXIT_FAILED;
+			daemon->status = EXIT_FAILED;
 		}
 		for (int i = 0; i < count; i++)
 			dispatch(daemon, &events[i]);
@@ -468,7 +502,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	if (daemon->recorder.active_count)
 		tracking_walk(&daemon->tracking);
 	recorder_interrupt(&daemon->recorder);
-	return status;
+	return daemon->status;
 }
 
 /* ---- opening ---- */
@@ -505,6 +539,9 @@ static int open_sources(struct daemon *daemon)
 		result = add_source(daemon, daemon->signals, &daemon->signals_source);
 	if (!result)
 		result = add_source(daemon, daemon->inotify, &daemon->pins_source);
+	/* its answers are the store thread's; its end is ours */
+	if (!result)
+		result = add_events(daemon, daemon->spawner_socket, 0, &daemon->spawner_source);
 	return result ? result
 		      : add_source(daemon, process_events_fd(daemon->tracking.events),
 				   &daemon->processes_source);
@@ -555,10 +592,12 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				   .own_counters = settings->own_counters,
 				   .confinement = settings->confinement,
 				   .notify = settings->notify,
+				   .spawner_socket = settings->spawner_socket,
 				   .configuration = configuration,
 				   .timer_source = { SOURCE_TIMER },
 				   .signals_source = { SOURCE_SIGNALS },
 				   .pins_source = { SOURCE_PINS },
+				   .spawner_source = { SOURCE_SPAWNER },
 				   .processes_source = { SOURCE_PROCESSES },
 				   .config_source = { SOURCE_CONFIG },
 				   .reload_source = { SOURCE_RELOAD } };

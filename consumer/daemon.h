@@ -19,6 +19,7 @@ struct daemon_settings {
 	const struct pinned *pinned;
 	struct own_counters *own_counters;
 	struct notify *notify;
+	int spawner_socket;
 	const struct confinement *confinement; /* becomes true while the daemon starts */
 };
 
@@ -42,8 +43,8 @@ int daemon_start_services(struct daemon *daemon);
 
 /*
  * Publishes the patterns, finds who runs already, arms the watches, says that it is ready, and loops until a
- * signal comes or the pins are replaced. Captures that are under way are handed over as interrupted. Returns
- * an exit status.
+ * signal comes, the pins are replaced or the spawner is gone. Captures that are under way are handed over as
+ * interrupted; only for the last it waits until there is none. Returns an exit status.
  */
 int daemon_run(struct daemon *daemon, struct store_thread *store);
 

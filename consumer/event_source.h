@@ -11,6 +11,7 @@ enum event_source_kind {
 	SOURCE_PACE, /* of captures */
 	SOURCE_SIGNALS,
 	SOURCE_PINS,
+	SOURCE_SPAWNER,
 	SOURCE_PROCESSES,
 	SOURCE_WATCH,  /* struct watch */
 	SOURCE_GRANT,  /* struct grant_call */

@@ -69,11 +69,12 @@ static int run(const struct settings *where, struct configuration *configuration
 	struct pinned pinned;
 	int status = EXIT_FAILED;
 
-	if (spawner_start(&store_settings.spawner_socket) || open_pins(where, &pinned)) {
+	if (spawner_start(&daemon_settings.spawner_socket) || open_pins(where, &pinned)) {
 		configuration_free(configuration);
 		return EXIT_FAILED;
 	}
 	store_settings.pinned = daemon_settings.pinned = &pinned;
+	store_settings.spawner_socket = daemon_settings.spawner_socket;
 	privilege_raise_descriptors();
 	heap_start();
 	log_never_wait();

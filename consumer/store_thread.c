@@ -414,6 +414,16 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture)
 		thread->captures++;
 		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
 	}
+bool store_thread_is_idle(struct store_thread *thread)
+{
+	bool is_idle;
+
+	pthread_mutex_lock(&thread->lock);
+	is_idle = !thread->captures;
+	pthread_mutex_unlock(&thread->lock);
+	return is_idle;
+}
+
 	pthread_mutex_unlock(&thread->lock);
 	return room;
 }

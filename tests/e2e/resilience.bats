@@ -202,9 +202,16 @@ is_locked() {
 	hog_rule 'capture = 2s'
 	start cpu_hog --threads $((2 * $(nproc)))
 	daemon_start
+	await_log 30 'fired'
 	pkill -KILL -P "$DAEMON"
+	await_log 30 'the spawner is gone'
 	await_log 30 'no symbolizer'
 	await_log 30 'captured [0-9]+ stacks'
+	# only the next start can have another one
+	await_log 10 'ending: without a spawner'
+	daemon_wait
+	[ "$DAEMON_STATUS" -eq 1 ]
+	[ "$(sql 'SELECT state FROM capture')" = complete ]
 	[ "$(sql "SELECT function LIKE 'cpu_hog+0x%' FROM hot_function LIMIT 1")" = 1 ]
 	[ "$(sql "SELECT events > 0 FROM loss WHERE reason = 'frames-unresolved'")" = 1 ]
 }
