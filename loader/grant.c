@@ -142,8 +142,8 @@ static int refuse(int socket, const struct ucred *peer, const char *refusal)
 	int length = snprintf(answer, sizeof(answer), GRANT_REFUSED "%s\n", refusal);
 
 	log_warning("refused process %d of uid %u: %s", peer->pid, peer->uid, refusal);
-	grant_counters_add(GRANT_COUNTER_REFUSED);
 	pass_fd_send(socket, answer, (size_t)length, -EBADF); /* it may be gone */
+	grant_counters_add(GRANT_COUNTER_REFUSED);
 	return EXIT_FAILED;
 }
 
@@ -160,8 +160,8 @@ int grant_serve(int socket, const struct grant_settings *settings)
 	refusal = result < 0 ? explain(result) : open_file(&request, settings, &fd);
 	if (refusal)
 		return refuse(socket, &peer, refusal);
-	grant_counters_add(GRANT_COUNTER_GRANTED);
 	result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd);
+	grant_counters_add(GRANT_COUNTER_GRANTED); /* afterwards: whoever asks does not wait for the others */
 	if (result < 0)
 		log_warning("process %d went away before its answer: %s", peer.pid, strerror(-result));
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;

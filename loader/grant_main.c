@@ -14,6 +14,7 @@
 #include "loader/grant.h"
 #include "policy/bourdon-grant.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -127,11 +128,33 @@ static int confine(void)
 	return result;
 }
 
+/*
+ * From here on neither number is free for what is opened for a request: without counters both are the
+ * connection, which nobody else can lock, and which has no place to write at.
+ */
+static int take_counters(int connection, const char *path)
+{
+	int result = dup3(connection, GRANT_COUNTERS_LOCK_FD, O_CLOEXEC) < 0 ||
+				     dup3(connection, GRANT_COUNTERS_FD, O_CLOEXEC) < 0
+			     ? -errno
+			     : 0;
+
+	if (result < 0) {
+		log_error("cannot take the descriptors of the counters: %s", strerror(-result));
+		return result;
+	}
+	if (path)
+		result = grant_counters_open(path);
+	if (result < 0)
+		log_warning("cannot count in %s: %s", path, strerror(-result));
+	return 0;
+}
+
 int main(int count, char **words)
 {
 	struct grant_settings settings = { .pin_dir = PIN_DIRECTORY_DEFAULT,
 					   .patience_ns = REQUEST_PATIENCE_NS };
-	int connection = find_connection(), status, result;
+	int connection = find_connection(), status;
 
 	log_init("bourdon-grant");
 	alarm(LIFETIME_SECONDS);
@@ -143,8 +166,7 @@ int main(int count, char **words)
 		log_error("no connection: it is started by a socket, one process for each connection");
 		return EXIT_USAGE;
 	}
-	result = settings.counters ? grant_counters_open(settings.counters) : 0;
-	if (result < 0)
-		log_warning("cannot count in %s: %s", settings.counters, strerror(-result));
-	return confine() ? EXIT_FAILED : grant_serve(connection, &settings);
+	if (take_counters(connection, settings.counters) || confine())
+		return EXIT_FAILED;
+	return grant_serve(connection, &settings);
 }

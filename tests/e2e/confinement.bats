@@ -329,6 +329,8 @@ grant_dropped() {
 	assert_gives 'errno EBADF' "$GRANT" read 17 zero:8 8
 	assert_gives 'errno ESPIPE' "$GRANT" lseek 0 0 0
 	assert_gives 'errno ENOTTY' "$GRANT" ioctl 0 0x5401 zero:64
+	# the alarm that ends it cannot be put off: SIG_BLOCK, of all signals
+	assert_gives 'errno EPERM' "$GRANT" rt_sigprocmask 0 words:-1,-1 0 8
 	grant_dropped
 }
 

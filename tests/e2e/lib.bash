@@ -105,6 +105,11 @@ grant_start() {
 	chown "$TEST_USER" "$GRANT_SOCKET"
 }
 
+# counted GRANTED REFUSED: by grant_start()'s, which count when they have answered.
+counted() {
+	[[ $(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants") == "granted $1"$'\n'"refused $2" ]]
+}
+
 # await SECONDS COMMAND...: until it succeeds.
 await() {
 	local deadline=$((SECONDS + $1 * PATIENCE))
