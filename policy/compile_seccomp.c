@@ -43,6 +43,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -77,6 +78,7 @@ static const struct constant {
 	CONSTANT(TCGETS), CONSTANT(LOCK_EX), CONSTANT(LOCK_NB), CONSTANT(SIGKILL),
 	CONSTANT(F_DUPFD_CLOEXEC), CONSTANT(F_GETFD), CONSTANT(F_GETFL), CONSTANT(F_GETLK), CONSTANT(F_SETFD),
 	CONSTANT(F_SETFL), CONSTANT(F_SETLK), CONSTANT(O_CREAT), CONSTANT(S_ISGID), CONSTANT(S_ISUID),
+	CONSTANT(MNT_DETACH), CONSTANT(MS_NODEV), CONSTANT(MS_NOEXEC), CONSTANT(MS_NOSUID),
 	{ "__O_TMPFILE", 020000000 }, /* asm-generic/fcntl.h: libc's has O_DIRECTORY, too */
 	CONSTANT(CLONE_CHILD_CLEARTID), CONSTANT(CLONE_CHILD_SETTID),
 	CONSTANT(PRIO_PROCESS), CONSTANT(SIGABRT), CONSTANT(SIGCHLD),

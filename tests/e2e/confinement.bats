@@ -334,6 +334,73 @@ grant_dropped() {
 	grant_dropped
 }
 
+@test "bourdon-grant without counters: what it opens it can write to no more than with them" {
+	local opened
+	grant_start --counters "$WORK/nowhere/grants"
+	ACTIVATOR=${CHILDREN[-1]}
+	touch "$WORK/file"
+	grant_held
+	# until it may have no more
+	while opened=$(inject "$GRANT" openat -100 "str:$WORK/file" 1) && [[ $opened == result* ]]; do
+		[[ ! ${opened#result } =~ ^(2|30|31)$ ]]
+	done
+	[ "$opened" = 'errno EMFILE' ]
+	assert_gives 'errno ESPIPE' "$GRANT" pwrite64 31 str:x 1 0
+	assert_gives 'killed SIGSYS' "$GRANT" pwrite64 29 str:x 1 0
+	[ ! -s "$WORK/file" ]
+	grant_dropped
+}
+
+# loader_held: a bourdon-load that waits for another one, in LOADER.
+loader_held() {
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" 2> /dev/null & LOADER=$!
+	until grep -q '^Seccomp:\s*2$' "/proc/$LOADER/status"; do sleep 0.01; done
+}
+
+@test "bourdon-load: root's, and dies of what it does not need" {
+	local call turn=0 status
+	flock --no-fork "$(dirname "$PIN_DIR")" sleep 600 & CHILDREN+=($!)
+	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
+	while read -r call; do
+		loader_held
+		# shellcheck disable=SC2086
+		assert_gives 'killed SIGSYS' "$LOADER" $call
+		status=0
+		wait "$LOADER" || status=$?
+		[ "$status" -eq 159 ]
+		turn=$((turn + 1))
+	done < <(
+		# it makes BPF objects, and puts files in the place of others
+		forbidden_calls | grep -Ev '^(bpf (0|5|6|7|22|28) |perf_event_open|rename|chown|mkdir |(chmod|fchmodat) )'
+		printf '%s\n' 'bpf 3 zero:128 128' 'bpf 8 zero:128 128' 'bpf 13 zero:128 128' 'bpf 34 zero:128 128' \
+			"chmod str:$WORK/file 04755" "openat -100 str:$WORK/made 0101 02755" 'umount2 str:/mnt 0' 'socket 1 1 0' \
+			'kill -2147483647 9' 'dup2 0 2' 'setrlimit 4 zero:16'
+	)
+	[ "$turn" -gt 50 ]
+	loader_held
+	CHILDREN+=("$LOADER")
+	grep -q '^NoNewPrivs:\s*1$' "/proc/$LOADER/status"
+	assert_gives "result $LOADER" "$LOADER" getpid
+	[ ! -e "$PIN_DIR" ]
+}
+
+@test "a build that logs lets pass what no policy names, and names it; status and make install say what it is" {
+	load
+	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
+	SECCOMP=log BUILD=$BUILD/logging daemon_start
+	assert_gives 'result *' "$DAEMON" getppid
+	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) is not in policy/bourdond.seccomp$'
+	assert_gives 'result *' "$(spawner)" getppid
+	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) is not in policy/spawner.seccomp$'
+	status_json | jq -e '.daemon[0].seccomp == "log" and ([.problems[] | select(.remedy == "install a build without SECCOMP_LOG")] | length) == 1'
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	run make -s -C "$TREE" install B=build/logging DESTDIR="$WORK/root"
+	[ "$status" -ne 0 ]
+	[[ $output == *'this build confines nothing: SECCOMP_LOG=1'* ]]
+	[ ! -e "$WORK/root" ]
+}
+
 @test "the directories of ELF files are those of the start: a change says that it takes a restart" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'

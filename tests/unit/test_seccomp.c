@@ -35,6 +35,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -50,6 +51,7 @@ Suite *seccomp_suite(void);
 #define KILLED (-1)
 #define PASSES (-2) /* reaches the kernel's implementation, which may well refuse what it was given */
 #define NO_FD 1000UL
+#define NO_PROCESS 0x7fffffffUL
 #define X32_BIT 0x40000000L
 
 struct attempt {
@@ -244,8 +246,6 @@ static const struct attempt grant_attempts[] = {
 	{ "prctl PR_SET_NO_NEW_PRIVS", SYS_prctl, { PR_SET_NO_NEW_PRIVS, 1 }, PASSES },
 	{ "prctl PR_SET_KEEPCAPS", SYS_prctl, { PR_SET_KEEPCAPS, 1 }, KILLED },
 	{ "prctl PR_SET_DUMPABLE", SYS_prctl, { PR_SET_DUMPABLE, 1 }, KILLED },
-	{ "ioctl TCGETS", SYS_ioctl, { NO_FD, TCGETS }, ENOTTY },
-	{ "ioctl TIOCSTI", SYS_ioctl, { NO_FD, TIOCSTI }, KILLED },
 	{ "ambient capabilities, asked", SYS_prctl, { PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET }, PASSES },
 	{ "ambient capabilities, raised", SYS_prctl, { PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE }, KILLED },
 	/* it cannot put off the alarm that ends it */
@@ -253,6 +253,8 @@ static const struct attempt grant_attempts[] = {
 	{ "rt_sigreturn", SYS_rt_sigreturn, { 0 }, KILLED },
 	{ "rt_sigaction", SYS_rt_sigaction, { SIGALRM, 0, 0, 8 }, KILLED },
 	{ "setitimer", SYS_setitimer, { 0 }, KILLED },
+	{ "ioctl TCGETS", SYS_ioctl, { NO_FD, TCGETS }, ENOTTY },
+	{ "ioctl TIOCSTI", SYS_ioctl, { NO_FD, TIOCSTI }, KILLED },
 	{ "execve", SYS_execve, { 0 }, KILLED },
 	{ "clone like fork", SYS_clone, { SIGCHLD }, KILLED },
 	{ "socket AF_UNIX", SYS_socket, { AF_UNIX, SOCK_STREAM }, KILLED },
@@ -290,6 +292,19 @@ static const struct attempt load_attempts[] = {
 	{ "prlimit64 set", SYS_prlimit64, { 0, RLIMIT_STACK, 1, 0 }, KILLED },
 	{ "prlimit64 of init", SYS_prlimit64, { 1, RLIMIT_STACK, 0, 0 }, KILLED },
 	{ "kill with SIGTERM", SYS_kill, { 0, SIGTERM }, KILLED },
+	{ "kill of a process", SYS_kill, { NO_PROCESS, SIGKILL }, PASSES },
+	{ "kill of a group", SYS_kill, { -(unsigned long)NO_PROCESS, SIGKILL }, KILLED },
+	{ "kill of a group, as an int", SYS_kill, { (unsigned int)-NO_PROCESS, SIGKILL }, KILLED },
+	{ "mount", SYS_mount, { 0, 0, 0, MS_NOSUID | MS_NODEV | MS_NOEXEC }, PASSES },
+	{ "mount without a flag", SYS_mount, { 0, 0, 0, MS_NOSUID | MS_NODEV }, KILLED },
+	{ "mount --bind", SYS_mount, { 0, 0, 0, MS_BIND }, KILLED },
+	{ "umount2 MNT_DETACH", SYS_umount2, { 0, MNT_DETACH }, PASSES },
+	{ "umount2 MNT_FORCE", SYS_umount2, { 0, MNT_FORCE }, KILLED },
+	{ "fchmod", SYS_fchmod, { NO_FD, 0750 }, PASSES },
+	{ "fchmod set-uid", SYS_fchmod, { NO_FD, 04755 }, KILLED },
+	{ "fchmodat set-gid", SYS_fchmodat, { NO_FD, 0, 02755 }, KILLED },
+	{ "openat", SYS_openat, { NO_FD, 0, O_RDWR | O_CREAT, 0640 }, PASSES },
+	{ "openat set-uid", SYS_openat, { NO_FD, 0, O_RDWR | O_CREAT, 04755 }, KILLED },
 	{ "clone like fork into a namespace", SYS_clone, { CLONE_NEWNS | SIGCHLD }, KILLED },
 	{ "execve", SYS_execve, { 0 }, KILLED },
 	{ "execveat", SYS_execveat, { 0 }, KILLED },
@@ -540,7 +555,6 @@ END_TEST
 
 static void abort_under(const void *policy)
 {
-	(void)unused;
 	signal(SIGABRT, SIG_DFL);
 	confine(policy);
 	abort();
@@ -563,6 +577,7 @@ static void spawn_one(const void *unused)
 	int status = 0;
 	pid_t child;
 
+	(void)unused;
 	confine(&spawner_policy);
 	child = fork();
 	WORKS(child >= 0);
