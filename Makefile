@@ -52,7 +52,7 @@ BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 
-.PHONY: all workloads tests benches deps demo test test-vm install uninstall next bench compilers sanitize fuzz fuzzers coverage lint format clean help always
+.PHONY: all workloads tests benches deps demo test test-vm install uninstall next logging bench compilers sanitize fuzz fuzzers coverage lint format clean help always
 all: $(BINARIES)
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
@@ -152,7 +152,7 @@ demo: deps
 	$(Q)tests/e2e/demo.sh
 
 test: deps
-	$(Q)$(MAKE) --no-print-directory all tests next
+	$(Q)$(MAKE) --no-print-directory all tests next logging
 	$(Q)tests/run.sh
 
 # Debian's own kernels; what is downloaded stays under build/vm
@@ -161,7 +161,7 @@ VM_IMAGES = $(B)/vm/root.img $(KERNEL:%=$(B)/vm/%/vmlinuz)
 
 test-vm:
 	$(Q)MORE_DEPENDENCIES="$$VM_DEPENDENCIES" $(MAKE) --no-print-directory deps
-	$(Q)$(MAKE) --no-print-directory all tests next $(VM_IMAGES)
+	$(Q)$(MAKE) --no-print-directory all tests next logging $(VM_IMAGES)
 	$(Q)tests/vm/run.sh $(KERNEL)
 
 $(B)/vm/root.img: tests/vm/make_root.sh
@@ -399,6 +399,10 @@ next: | $(BINARIES)
 # ---- benchmarks ----
 
 $(B)/bench/%.bpf.o: bench/%.bpf.c
+# And one that forbids nothing, but says so.
+logging: | $(BINARIES)
+	$(Q)$(MAKE) --no-print-directory B=$(B)/logging SECCOMP_LOG=1 all
+
 	@mkdir -p $(@D)
 	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
 

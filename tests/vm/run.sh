@@ -18,14 +18,17 @@ say() {
 
 # make_tree VERSION: the file system that the machine mounts at /bourdon.
 make_tree() {
-	local tree
+	local tree other
 	tree=$(mktemp -d "$VM/$1/tree.XXXXXX")
 	chmod 0755 "$tree" # of the file system, too: tests run programs in it as others
 	tar -c --exclude ./.git --exclude ./build . | tar -x -C "$tree"
 	mkdir "$tree/build"
 	find build -maxdepth 1 -type f -exec cp -a -t "$tree/build" {} +
-	mkdir "$tree/build/next"
-	find build/next -maxdepth 1 -type f -exec cp -a -t "$tree/build/next" {} +
+	for other in next logging; do
+		mkdir "$tree/build/$other"
+		find "build/$other" -maxdepth 1 -type f -exec cp -a -t "$tree/build/$other" {} +
+	done
+	cp -a --parents build/logging/policy/mode "$tree/"
 	cp -a build/policy build/symbols build/tools build/workloads "$VM/$1/modules" "$tree/build/"
 	rm -f "$VM/$1/tree.ext4"
 	mke2fs -q -t ext4 -L tree -d "$tree" "$VM/$1/tree.ext4" 1G
