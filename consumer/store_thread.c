@@ -97,7 +97,7 @@ static void note_stuck(struct store_thread *thread)
 	store_thread_want_mappings(thread);
 }
 
-static void walk_mappings(struct store_thread *thread, bool with_tables)
+static bool walk_mappings(struct store_thread *thread)
 {
 	int result;
 
@@ -113,23 +113,32 @@ static void walk_mappings(struct store_thread *thread, bool with_tables)
 			log_warning("cannot read the mapping iterator: %s; user frames of new processes stay "
 				    "without names",
 				    strerror(-result));
-		return;
+		return false;
 	}
-	if (with_tables && !atomic_load(&thread->give_up_ns) &&
+	mappings_forget(thread->mappings, WALKS_REMEMBERED);
+	return true;
+}
+
+/* Of what the last walk has shown. */
+static void make_tables(struct store_thread *thread)
+{
+	if (!atomic_load(&thread->give_up_ns) &&
 	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
 				 clock_monotonic_ns() + TABLES_NS))
 		store_thread_want_mappings(thread);
-	mappings_forget(thread->mappings, WALKS_REMEMBERED);
 }
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
 {
+	/* while its processes are alive; they may not be when it ends, or when the disk has answered */
+	bool walked = walk_mappings(thread);
+
 	if (store_begin_capture(thread->store, &capture->cause, capture_history_ns(capture),
 				&capture->capture_id))
 		log_warning("cannot announce the capture of rule %s in the database: %s", capture->cause.rule,
 			    store_error(thread->store));
-	/* while its processes are alive; they may not be when it ends */
-	walk_mappings(thread, true);
+	if (walked)
+		make_tables(thread);
 }
 
 /* True when the wait is over for good: the daemon ends. */
@@ -180,7 +189,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	struct resolved resolved;
 	int result, tries = 0;
 
-	walk_mappings(thread, false); /* a capture that waits to be written goes first */
+	walk_mappings(thread); /* a capture that waits to be written goes first */
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
 				 &thread->naming, deadline_after(thread, naming_patience(thread)), &resolved);
 	if (result < 0) {
@@ -188,13 +197,14 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 		store_give_up_capture(thread->store, capture->capture_id);
 		return;
 	}
-	do {
-		result = store_commit_capture(thread->store, capture, &resolved, thread->mappings);
-		if (result < 0 && result != -EFBIG && !tries)
+	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings)) < 0 &&
+	       result != -EFBIG && tries < RETRIES) {
+		if (!tries++)
 			log_warning("cannot write the capture of rule %s yet: %s", capture->cause.rule,
 				    store_error(thread->store));
-	} while (result < 0 && result != -EFBIG && tries++ < RETRIES &&
-		 !pause_until(thread, clock_monotonic_ns() + RETRY_NS));
+		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
+			tries = RETRIES; /* the daemon ends: once more */
+	}
 	if (result < 0)
 		give_up(thread, capture);
 	else
@@ -305,8 +315,8 @@ static void *run(void *user)
 	bool there, walk;
 
 	while (next_job(thread, &job, &there, &walk)) {
-		if (walk)
-			walk_mappings(thread, true);
+		if (walk && walk_mappings(thread))
+			make_tables(thread);
 		if (there)
 			do_job(thread, &job);
 	}
@@ -404,16 +414,6 @@ static void add_job(struct store_thread *thread, struct job job)
 	pthread_cond_signal(&thread->changed);
 }
 
-bool store_thread_begin(struct store_thread *thread, struct capture *capture)
-{
-	bool room;
-
-	pthread_mutex_lock(&thread->lock);
-	room = thread->captures < STORE_CAPTURES_MAX;
-	if (room) {
-		thread->captures++;
-		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
-	}
 bool store_thread_is_idle(struct store_thread *thread)
 {
 	bool is_idle;
@@ -424,6 +424,16 @@ bool store_thread_is_idle(struct store_thread *thread)
 	return is_idle;
 }
 
+bool store_thread_begin(struct store_thread *thread, struct capture *capture)
+{
+	bool room;
+
+	pthread_mutex_lock(&thread->lock);
+	room = thread->captures < STORE_CAPTURES_MAX;
+	if (room) {
+		thread->captures++;
+		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
+	}
 	pthread_mutex_unlock(&thread->lock);
 	return room;
 }
