@@ -302,8 +302,9 @@ static int put_in_place(struct load *load)
 		log_error("cannot put the pins in place at %s: %s", settings->pin_dir, strerror(-result));
 	} else {
 		result = run_files_commit(&files);
-		if (result < 0)
-			pin_directory_swap(load->prepared, settings->pin_dir);
+		/* and where nothing was loaded before, nothing is */
+		if (result < 0 && pin_directory_swap(load->prepared, settings->pin_dir))
+			pin_directory_remove(settings->pin_dir);
 	}
 	if (result < 0)
 		run_files_abandon(&files);

@@ -104,6 +104,18 @@ one_line_saying() {
 	grep -qx 'hz = 11' "$RUN_DIR/manifest"
 }
 
+@test "a first load that fails as late as it can leaves nothing" {
+	mkdir -p "$RUN_DIR/manifest/in the way"
+	run load
+	[ "$status" -eq 1 ]
+	[[ $output == *"$RUN_DIR"* ]]
+	[ ! -e "$PIN_DIR" ]
+	[ ! -e "${PIN_DIR}_loading" ]
+	[ -z "$(find "$RUN_DIR" -name "*.new")" ]
+	rm -r "$RUN_DIR/manifest"
+	load
+}
+
 @test "a load that fails early or late leaves the first" {
 	load
 	local before manifest
