@@ -9,12 +9,16 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 static bool was_root;
 
-static bool others_may_write(const struct stat *at)
+/* With an access control list the group's bits are the most that anybody has by it (acl(5)). */
+static bool others_may_write(const char *path, const struct stat *at)
 {
-	return at->st_mode & S_IWOTH || (at->st_mode & S_IWGRP && at->st_gid);
+	return at->st_mode & S_IWOTH ||
+	       (at->st_mode & S_IWGRP &&
+		(at->st_gid || getxattr(path, "system.posix_acl_access", NULL, 0) > 0));
 }
 
 int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
@@ -27,7 +31,7 @@ int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
 		return -ENOMEM;
 	if (stat(path, &at))
 		return -errno;
-	if (!at.st_uid && others_may_write(&at))
+	if (!at.st_uid && others_may_write(path, &at))
 		at.st_uid = OWNER_NOBODY;
 	while (!at.st_uid && strcmp(path, "/") != 0) {
 		char *slash = strrchr(path, '/');
@@ -36,7 +40,8 @@ int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
 		if (lstat(path, &at))
 			return -errno;
 		/* with the sticky bit others cannot take away what is there, but can put a -wal beside it */
-		if (!at.st_uid && others_may_write(&at) && (is_its_directory || !(at.st_mode & S_ISVTX)))
+		if (!at.st_uid && others_may_write(path, &at) &&
+		    (is_its_directory || !(at.st_mode & S_ISVTX)))
 			at.st_uid = OWNER_NOBODY;
 		is_its_directory = false;
 	}

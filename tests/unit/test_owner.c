@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 /* TOP/state/bourdon.db: owner and mode of each, and who it is then. */
 struct owner_case {
@@ -94,6 +95,42 @@ START_TEST(who_may_have_written_it)
 }
 END_TEST
 
+/* As the kernel keeps it: version 2, then tag, permissions and id of each entry. */
+static void let_in(const char *path, uid_t uid, uint16_t permissions)
+{
+	const struct {
+		uint32_t version;
+		struct {
+			uint16_t tag, permissions;
+			uint32_t id;
+		} entries[5];
+	} list = { 2,
+		   { { 1, 7, ~0U },
+		     { 2, permissions, uid },
+		     { 4, 5, ~0U },
+		     { 16, permissions, ~0U },
+		     { 32, 5, ~0U } } };
+
+	ck_assert_int_eq(setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0), 0);
+}
+
+START_TEST(whom_a_list_lets_write)
+{
+	static const struct owner_case trusted = { 0, 0755, 0, 0, 0755, 0, 0644, 0 };
+	struct place place;
+	uid_t uid = 1;
+	gid_t gid = 1;
+
+	if (geteuid())
+		return;
+	place = place_make(&trusted);
+	let_in(place.state, 1000, _i ? 7 : 5);
+	ck_assert_int_eq(owner_find(place.file, &uid, &gid), 0);
+	ck_assert_uint_eq(uid, _i ? OWNER_NOBODY : 0);
+	place_free(&place);
+}
+END_TEST
+
 START_TEST(what_is_not_there)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "none"), *real = NULL;
@@ -169,6 +206,7 @@ Suite *owner_suite(void)
 	TCase *tests = tcase_create("owner");
 
 	tcase_add_loop_test(tests, who_may_have_written_it, 0, ARRAY_SIZE(owner_cases));
+	tcase_add_loop_test(tests, whom_a_list_lets_write, 0, 2);
 	tcase_add_test(tests, what_is_not_there);
 	tcase_add_test(tests, root_for_what_is_root_s);
 	tcase_add_test(tests, no_way_back);
