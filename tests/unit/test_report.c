@@ -8,6 +8,7 @@
 #include "common/options.h"
 #include "common/schema.h"
 #include "report/command.h"
+#include "report/database.h"
 #include "report/format.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -561,6 +562,36 @@ START_TEST(why_fits_the_terminal)
 END_TEST
 
 /* A database may hold anything under the names that are asked for. */
+static int number_of(sqlite3 *sqlite, const char *sql)
+{
+	sqlite3_stmt *statement;
+	int number;
+
+	ck_assert_int_eq(sqlite3_prepare_v2(sqlite, sql, -1, &statement, NULL), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+	number = sqlite3_column_int(statement, 0);
+	sqlite3_finalize(statement);
+	return number;
+}
+
+START_TEST(what_a_schema_says_is_not_done)
+{
+	_cleanup_database_ struct database opened = { 0 };
+	int defensive = 0, triggers = 1;
+
+	if (_i)
+		ck_assert_int_eq(database_open_to_write(database, &opened), 0);
+	else
+		ck_assert_int_eq(database_open(database, &opened), 0);
+	sqlite3_db_config(opened.sqlite, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
+	sqlite3_db_config(opened.sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &triggers);
+	ck_assert(defensive && !triggers);
+	ck_assert_int_eq(number_of(opened.sqlite, "PRAGMA trusted_schema"), 0);
+	ck_assert_int_eq(number_of(opened.sqlite, "PRAGMA cell_size_check"), 1);
+	ck_assert_int_eq(number_of(opened.sqlite, "PRAGMA query_only"), !_i);
+}
+END_TEST
+
 START_TEST(hostile_tables_do_no_harm)
 {
 	static const char *const hostile[] = {
@@ -625,6 +656,7 @@ Suite *report_suite(void)
 	tcase_add_test(commands, equal_lines_are_one);
 	tcase_add_loop_test(commands, no_name_reaches_a_terminal_raw, 0, 7);
 	tcase_add_test(commands, why_fits_the_terminal);
+	tcase_add_loop_test(commands, what_a_schema_says_is_not_done, 0, 2);
 	tcase_add_loop_test(commands, hostile_tables_do_no_harm, 0, 8);
 	suite_add_tcase(suite, commands);
 	return suite;
