@@ -234,9 +234,12 @@ install:
 		systemd-tmpfiles --create $(PREFIX)/lib/tmpfiles.d/bourdon.conf && systemctl daemon-reload)
 
 # Configuration, database, users and what they own stay: an administrator's, all of it.
+LOADED = /sys/fs/bpf/bourdon /run/bourdon/bpf/bourdon
 uninstall:
 	$(call on_this_system,systemctl disable --quiet --now bourdond.service bourdon-grant.socket bourdon-load.service || true)
+	$(call on_this_system,! ls -d $(LOADED) 2> /dev/null || { echo 'make uninstall: still loaded; see journalctl -u bourdon-load' >&2; exit 1; })
 	$(call on_this_system,systemctl --quiet stop $(PRIVATE_MOUNT) 2> /dev/null || true)
+	$(call on_this_system,rm -rf /run/bourdon-grant /run/bourdon-grant.sock; rmdir --ignore-fail-on-non-empty /run/bourdon/pins /run/bourdon/bpf /run/bourdon 2> /dev/null || true)
 	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED))
 	$(Q)rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(LIBEXECDIR) $(addprefix $(DOCDIR)/,docs examples policy) $(DOCDIR) \
 		$(dir $(foreach unit,$(PRIVATE_UNITS),$(call private_drop_in,$(unit)))))) 2> /dev/null || true
@@ -396,13 +399,13 @@ OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
 next: | $(BINARIES)
 	$(Q)CPPFLAGS='$(OTHER_VERSION)' $(MAKE) --no-print-directory B=$(B)/next all
 
-# ---- benchmarks ----
-
-$(B)/bench/%.bpf.o: bench/%.bpf.c
 # And one that forbids nothing, but says so.
 logging: | $(BINARIES)
 	$(Q)$(MAKE) --no-print-directory B=$(B)/logging SECCOMP_LOG=1 all
 
+# ---- benchmarks ----
+
+$(B)/bench/%.bpf.o: bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
 
