@@ -87,7 +87,7 @@ start_hostile() {
 	make_program "$path"
 	mkdir "$CGROUP2/$CGROUP/$cgroup"
 	(($1 % 2)) && comm=(--comm "${NAMES[$1]}")
-	CGROUP=$CGROUP/$cgroup start_command "$path" "${comm[@]}" -- "${NAMES[$1]}"
+	CGROUP=$CGROUP/$cgroup start_command "$path" --seconds 3600 "${comm[@]}" -- "${NAMES[$1]}"
 	echo "$CHILD" > "$WORK/pid.$1"
 }
 
@@ -116,9 +116,9 @@ take_capture() {
 	# and one without symbols, for later
 	make_program "$WORK/debug/whole"
 	cp "$BUILD/workloads/hostile_stripped" "$WORK/bin/"$'stripped\e[7m\xff'
-	start_command "$WORK/bin/"$'stripped\e[7m\xff'
+	start_command "$WORK/bin/"$'stripped\e[7m\xff' --seconds 3600
 	for i in "${JITS[@]}"; do
-		start jit --seconds 300
+		start jit --seconds 3600
 		echo "$CHILD" > "$WORK/jit.$i"
 		NEW=${NAMES[i]} perl -pi -e 's/Jit::spin/$ENV{NEW}/' "/tmp/perf-$CHILD.map"
 	done

@@ -158,6 +158,7 @@ trigger_fds() {
 	daemon_start
 	start cpu_hog --threads 1
 	await_status 10 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
+	await_tables # which take memory, and come after all that waits
 	local fds memory i reloads=$((1000 / PATIENCE))
 	fds=$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)
 	for i in $(seq "$reloads"); do
@@ -173,7 +174,8 @@ trigger_fds() {
 	local live
 	live=$(bpftool map dump pinned "$PIN_DIR/patterns_a" -j | jq length)
 	((live <= 2))
-	(($(awk '/^VmRSS/ { print $2 }' "/proc/$DAEMON/status") < memory + 1024))
+	grep -E '^(Vm|Rss)' "/proc/$DAEMON/status"
+	(($(awk '/^VmRSS/ { print $2 }' "/proc/$DAEMON/status") < memory + 1024)) || { echo "$memory kB before"; false; }
 	# ids are never used twice
 	[ "$(sql 'SELECT count(*) = count(DISTINCT rule_id) FROM rule')" = 1 ]
 }

@@ -236,7 +236,7 @@ is_locked() {
 	[ "$(sql "SELECT count(*) > 0 FROM hot_function WHERE function = 'burn_cpu'")" = 1 ]
 }
 
-@test "a process that renames itself without end stops neither heartbeat nor SIGTERM" {
+@test "processes that rename themselves or fork without end stop neither heartbeat nor SIGTERM" {
 	load
 	local i
 	for i in {1..40}; do
@@ -244,6 +244,7 @@ is_locked() {
 	done
 	daemon_start
 	for i in 1 2; do
+		perl -e '$0 = "storm-1"; while (1) { my $child = fork; exit unless $child; waitpid $child, 0 }' & CHILDREN+=($!)
 		perl -e 'my $i = 0; while (1) { $0 = "x"; open my $comm, ">", "/proc/self/comm"; print $comm "storm-" . ($i++ % 40); close $comm }' & CHILDREN+=($!)
 	done
 	assert_alive 8

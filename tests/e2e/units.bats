@@ -104,7 +104,7 @@ explained() {
 	[[ $output != *@*DIR@* ]]
 	while read -r path; do
 		[ -e "$ROOT$path" ] || { echo "$path"; false; }
-	done < <(grep -rhoE '/usr/share/doc/bourdon/[A-Za-z.]+' "$ROOT/usr/lib/systemd")
+	done < <(grep -rhoE '/usr/share/doc/bourdon/[A-Za-z./]+' "$ROOT/usr/lib/systemd")
 	[ "$(stat -c %a "$ROOT/usr/sbin/bourdon-load" "$ROOT/etc/bourdon/bourdon.conf" | paste -s -d ' ')" = '755 644' ]
 }
 

@@ -81,7 +81,7 @@ int main(int count, char **arguments)
 {
 	const char *seconds_text = NULL, *lines_text = NULL;
 	const struct option_spec options[] = {
-		{ "seconds", "N", "end by itself (60)", &seconds_text },
+		{ "seconds", "N", "end by itself (600)", &seconds_text },
 		{ "lines", "N", "more lines in the map (0)", &lines_text },
 	};
 	const struct command_spec command = { "jit",
@@ -91,7 +91,7 @@ int main(int count, char **arguments)
 					      options,
 					      ARRAY_SIZE(options) };
 	const struct sigaction action = { .sa_handler = on_signal };
-	unsigned long long seconds = 60, lines = 0;
+	unsigned long long seconds = 600, lines = 0;
 	int words, parsed, result;
 	void (*spin)(uint32_t rounds);
 	void *at = NULL;
