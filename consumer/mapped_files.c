@@ -126,6 +126,7 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
 {
 	int fd = open_by_path(file, ret_at);
 
+	files->asked = fd < 0;
 	return fd >= 0 ? fd : open_by_grants(files, mappings, file, deadline_ns, ret_at);
 }
 

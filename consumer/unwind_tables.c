@@ -36,6 +36,7 @@ struct module {
 	enum module_state state;
 	bool no_room;
 	uint64_t retry_ns; /* when to try again; 0: never */
+	uint64_t again_ns; /* not to be looked at before, where that takes a process of bourdon-grant's each time */
 	struct timespec changed;
 	int64_t bytes;
 	unsigned int pass;     /* the last that needed it */
@@ -321,6 +322,9 @@ static void build(struct unwind_tables *tables, struct module *module, struct ma
 	_cleanup_close_ int fd = open_module(tables, file, &at);
 	int result = fd;
 
+	module->again_ns = file && tables->files->asked ? tables->now_ns + RETRY_NS : 0;
+	module->checked = tables->pass;
+	module->is_suspect = false;
 	if (fd >= 0 && is_same(module, &at) &&
 	    (module->state == MODULE_READY ||
 	     (module->state == MODULE_WITHOUT && (!module->retry_ns || tables->now_ns < module->retry_ns))))
@@ -402,7 +406,7 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 		module->is_suspect = true;
 	if (module->pass == tables->pass && !module->is_suspect)
 		return module;
-	if (module->state == MODULE_NEW || module->is_suspect ||
+	if (module->state == MODULE_NEW || (module->is_suspect && tables->now_ns >= module->again_ns) ||
 	    (module->state == MODULE_READY && module->pass + 1 < tables->pass) ||
 	    (module->retry_ns && tables->now_ns >= module->retry_ns)) {
 		if (clock_monotonic_ns() >= tables->deadline_ns) {
@@ -410,8 +414,6 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 			return NULL;
 		}
 		build(tables, module, file);
-		module->checked = tables->pass;
-		module->is_suspect = false;
 	}
 	module->pass = tables->pass;
 	return module;
