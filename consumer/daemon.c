@@ -479,6 +479,7 @@ static int arm(struct daemon *daemon)
 int daemon_run(struct daemon *daemon, struct store_thread *store)
 {
 	struct epoll_event events[16];
+
 	daemon->store = daemon->recorder.store = daemon->tracking.store = store;
 	if (add_source(daemon, store_thread_reload_fd(store), &daemon->reload_source))
 		return EXIT_FAILED;

@@ -44,7 +44,10 @@ static int spawn(int control, char priority)
 	return result;
 }
 
-/* SPAWNER: nothing of the daemon's is open in it but its socket. */
+/*
+ * SPAWNER: nothing of the daemon's is open in it but its socket. It ends with the daemon and not before, also
+ * where all processes of a unit or a terminal are told to end.
+ */
 static void __attribute__((noreturn)) run(int control)
 {
 	static const struct sigaction reap = { .sa_handler = SIG_IGN, .sa_flags = SA_NOCLDWAIT };
@@ -54,6 +57,9 @@ static void __attribute__((noreturn)) run(int control)
 	if (dup2(control, SPAWNER_FD) < 0 || syscall(SYS_close_range, SPAWNER_FD + 1, ~0U, 0))
 		_exit(EXIT_FAILED);
 	sigaction(SIGCHLD, &reap, NULL);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	setpriority(PRIO_PROCESS, 0, NICE_SOON);
 	privilege_offer_to_die();
 	if (privilege_drop_all())

@@ -236,6 +236,8 @@ spawner() {
 	assert_gives 'errno EBADF' "$pid" close 17
 	[ "$(cat "/proc/$pid/oom_score_adj")" = 1000 ]
 	[ "$(cat "/proc/$DAEMON/oom_score_adj")" != 1000 ]
+	# it ends with its socket, not by what ends the daemon: SIGHUP, SIGINT, SIGTERM
+	(((0x$(awk '/^SigIgn/ { print $2 }' "/proc/$pid/status") & 0x4003) == 0x4003))
 	# its socket, and the three standard ones
 	[ "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" -eq 4 ]
 	[ "$(find "/proc/$pid/fd" -mindepth 1 -lname 'socket:*' | wc -l)" -ge 1 ]
