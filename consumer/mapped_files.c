@@ -47,6 +47,7 @@ static int ask(struct mapped_files *files, const struct grant_request *request, 
 
 	if (now_ns >= deadline_ns)
 		return -EAGAIN;
+	files->asked = true;
 	fd = grant_client_ask(files->grant_socket, request, hurried ? deadline_ns : patience_ns);
 	if (fd == -EAGAIN || (hurried && fd == -ETIMEDOUT))
 		return -EAGAIN;
@@ -126,7 +127,7 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
 {
 	int fd = open_by_path(file, ret_at);
 
-	files->asked = fd < 0;
+	files->asked = false;
 	return fd >= 0 ? fd : open_by_grants(files, mappings, file, deadline_ns, ret_at);
 }
 

@@ -18,7 +18,7 @@ struct mapped_files {
 	struct own_counters *own_counters; /* what is asked is counted here */
 	uint64_t pause_until_ns;           /* CLOCK_MONOTONIC: nobody answered as it should */
 	bool absent;
-	bool asked; /* whether the last file that was opened took a call */
+	bool asked; /* whether the last file that was opened, or was not, took a call */
 };
 
 /*

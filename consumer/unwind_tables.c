@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define RETRY_NS (60 * CLOCK_SECOND_NS) /* until what could not be had is tried again */
+#define RETRY_NS (60 * CLOCK_SECOND_NS) /* until what could not be had, or takes a call, is tried again */
 #define PASSES_KEPT 64U                 /* a table that nobody uses is kept so long, unless room is short */
 #define PROCESSES_MAX 32768U
 #define DEATHS_MAX 3U                 /* of symbolizers, in one pass */
@@ -35,8 +35,9 @@ struct module {
 	uint32_t device_major, device_minor;
 	enum module_state state;
 	bool no_room;
-	uint64_t retry_ns; /* when to try again; 0: never */
-	uint64_t again_ns; /* not to be looked at before, where that takes a process of bourdon-grant's each time */
+	uint64_t retry_ns;     /* when to try again; 0: never */
+	uint64_t next_look_ns; /* not before, where each look takes a process of bourdon-grant's, or was in
+				  vain */
 	struct timespec changed;
 	int64_t bytes;
 	unsigned int pass;     /* the last that needed it */
@@ -316,15 +317,26 @@ static bool is_same(const struct module *module, const struct stat *at)
 	       module->changed.tv_nsec == at->st_ctim.tv_nsec;
 }
 
+static bool is_in_use(const struct unwind_tables *tables, const struct module *module)
+{
+	return module->state == MODULE_READY && module->pass + 1 >= tables->pass;
+}
+
 static void build(struct unwind_tables *tables, struct module *module, struct mapped_file *file)
 {
 	struct stat at = { 0 };
 	_cleanup_close_ int fd = open_module(tables, file, &at);
 	int result = fd;
 
-	module->again_ns = file && tables->files->asked ? tables->now_ns + RETRY_NS : 0;
+	module->next_look_ns = file && tables->files->asked ? tables->now_ns + RETRY_NS : 0;
 	module->checked = tables->pass;
 	module->is_suspect = false;
+	if (fd < 0 && is_in_use(tables, module)) {
+		/* nobody may open it now, or any more: it is most likely what it was */
+		module->next_look_ns = tables->now_ns + RETRY_NS;
+		module->is_suspect = true;
+		return;
+	}
 	if (fd >= 0 && is_same(module, &at) &&
 	    (module->state == MODULE_READY ||
 	     (module->state == MODULE_WITHOUT && (!module->retry_ns || tables->now_ns < module->retry_ns))))
@@ -406,12 +418,15 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 		module->is_suspect = true;
 	if (module->pass == tables->pass && !module->is_suspect)
 		return module;
-	if (module->state == MODULE_NEW || (module->is_suspect && tables->now_ns >= module->again_ns) ||
+	if (module->state == MODULE_NEW || (module->is_suspect && tables->now_ns >= module->next_look_ns) ||
 	    (module->state == MODULE_READY && module->pass + 1 < tables->pass) ||
 	    (module->retry_ns && tables->now_ns >= module->retry_ns)) {
 		if (clock_monotonic_ns() >= tables->deadline_ns) {
-			tables->more = true; /* and until then it has none */
-			return NULL;
+			tables->more = true;
+			if (!is_in_use(tables, module))
+				return NULL; /* until then it has none */
+			module->pass = tables->pass;
+			return module;
 		}
 		build(tables, module, file);
 	}

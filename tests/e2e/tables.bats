@@ -165,6 +165,23 @@ rows_of() {
 	[ $((hog - lock)) -eq $((again - both - (both - lock))) ]
 }
 
+@test "a file that may not be read any more: whoever runs it keeps its table, and who comes has it, too" {
+	begin
+	install -m 0755 "$BUILD/workloads/cpu_hog" "$WORK/server-a"
+	start_command "$WORK/server-a" --threads 1
+	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
+	ROWS=$(unwind_status rows)
+	chmod 0711 "$WORK/server-a"
+	start_command "$WORK/server-a" --threads 1
+	await_status 30 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
+	[ "$(unwind_status rows)" -eq "$ROWS" ]
+	# one that could never be read has none
+	install -m 0711 "$BUILD/workloads/lock_hog" "$WORK/server-b"
+	start_command "$WORK/server-b"
+	await_status 30 '.unwind[0].processes == 3 and .unwind[0].pending == 0'
+	[ "$(unwind_status rows)" -eq "$ROWS" ]
+}
+
 @test "a file that is cut while its table is made" {
 	begin
 	cp "$(large_library)" "$WORK/large"
