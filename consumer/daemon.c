@@ -24,6 +24,9 @@
 
 #define SETTLED_NS (CLOCK_SECOND_NS / 5)
 #define UNSETTLED_NS (5 * CLOCK_SECOND_NS)
+/* Without a spawner: so long without a capture, or so long at all, and it ends. */
+#define NO_SPAWNER_QUIET_NS (30 * CLOCK_SECOND_NS)
+#define NO_SPAWNER_NS (600 * CLOCK_SECOND_NS)
 #define UNMAPPED_EVERY_MAX_NS (64 * CLOCK_SECOND_NS)
 
 /* A configuration that is not in force any more, and whose rules a capture may still be taken by. */
@@ -57,9 +60,10 @@ struct daemon {
 		config_source, reload_source;
 	uint64_t unmapped; /* control->unmapped, when mappings were wanted last for it */
 	uint64_t unmapped_due_ns, unmapped_every_ns;
-	bool spawner_gone;
+	uint64_t spawner_gone_ns; /* since when, or 0 */
+	uint64_t captured_ns;     /* when there was a capture last, since then */
 	bool ended;
-	int status; /* then */
+	int status; /* with which it ends */
 	struct log_limit suppressed_limit;
 };
 
@@ -322,26 +326,30 @@ static void look_at_unmapped(struct daemon *daemon, uint64_t now_ns)
 }
 
 /*
- * A host without memory ends it first. Only a daemon that starts may fork another one: between captures,
- * which lack but names.
+ * Only a daemon that starts may fork a spawner. Captures lack but names meanwhile: it ends when there has
+ * been none for a while, for what ended the spawner may be the pressure that one is about to be taken of.
  */
-static void end_without_spawner(struct daemon *daemon)
+static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 {
-	if (!daemon->spawner_gone || daemon->recorder.active_count || !store_thread_is_idle(daemon->store))
+	if (!daemon->spawner_gone_ns)
 		return;
-	log_warning("ending: without a spawner nothing has a name; the next start has one");
+	if (daemon->recorder.active_count || store_thread_has_captures(daemon->store))
+		daemon->captured_ns = now_ns;
+	if (now_ns - daemon->captured_ns < NO_SPAWNER_QUIET_NS &&
+	    now_ns - daemon->spawner_gone_ns < NO_SPAWNER_NS)
+		return;
+	log_warning("ending: without a spawner captures have no names; the next start has one");
 	daemon->status = EXIT_FAILED;
 	daemon->ended = true;
 }
 
-static void take_spawner_end(struct daemon *daemon)
+static void take_spawner_end(struct daemon *daemon, uint64_t now_ns)
 {
 	struct epoll_event none = { 0 };
 
 	epoll_ctl(daemon->epoll, EPOLL_CTL_DEL, daemon->spawner_socket, &none);
-	log_warning("the spawner is gone");
-	daemon->spawner_gone = true;
-	end_without_spawner(daemon);
+	log_warning("the spawner is gone: captures have no names until the next start");
+	daemon->spawner_gone_ns = daemon->captured_ns = now_ns;
 }
 
 /* Once a second. The heartbeat comes first. */
@@ -360,7 +368,7 @@ static void tick(struct daemon *daemon)
 	control_tick(daemon->control, now_ns);
 	tracking_tick(&daemon->tracking, now_ns);
 	look_at_unmapped(daemon, now_ns);
-	end_without_spawner(daemon);
+	end_without_spawner(daemon, now_ns);
 }
 
 /* Four times a second, while captures are taken. */
@@ -432,7 +440,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		take_pin_change(daemon);
 		break;
 	case SOURCE_SPAWNER:
-		take_spawner_end(daemon);
+		take_spawner_end(daemon, now_ns);
 		break;
 	case SOURCE_PROCESSES:
 		tracking_consume(&daemon->tracking);
@@ -492,7 +500,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 			log_error("cannot wait for events: %s", strerror(errno));
 			daemon->status = EXIT_FAILED;
 		}
-		for (int i = 0; i < count; i++)
+		for (int i = 0; i < count && !daemon->ended; i++)
 			dispatch(daemon, &events[i]);
 		watches_sweep(&daemon->watches);
 		free_retired(daemon); /* what was let go points there until it is swept */

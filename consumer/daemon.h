@@ -44,7 +44,7 @@ int daemon_start_services(struct daemon *daemon);
 /*
  * Publishes the patterns, finds who runs already, arms the watches, says that it is ready, and loops until a
  * signal comes, the pins are replaced or the spawner is gone. Captures that are under way are handed over as
- * interrupted; only for the last it waits until there is none. Returns an exit status.
+ * interrupted; of the last it ends when there has been none for half a minute. Returns an exit status.
  */
 int daemon_run(struct daemon *daemon, struct store_thread *store);
 

@@ -414,14 +414,14 @@ static void add_job(struct store_thread *thread, struct job job)
 	pthread_cond_signal(&thread->changed);
 }
 
-bool store_thread_is_idle(struct store_thread *thread)
+bool store_thread_has_captures(struct store_thread *thread)
 {
-	bool is_idle;
+	bool has_captures;
 
 	pthread_mutex_lock(&thread->lock);
-	is_idle = !thread->captures;
+	has_captures = thread->captures;
 	pthread_mutex_unlock(&thread->lock);
-	return is_idle;
+	return has_captures;
 }
 
 bool store_thread_begin(struct store_thread *thread, struct capture *capture)

@@ -49,8 +49,8 @@ int store_thread_start(struct store_thread *thread);
  */
 bool store_thread_begin(struct store_thread *thread, struct capture *capture);
 
-/* Whether every capture that was begun has been written, or given up. */
-bool store_thread_is_idle(struct store_thread *thread);
+/* Whether a capture has begun that is neither written nor given up. */
+bool store_thread_has_captures(struct store_thread *thread);
 
 /* The capture has ended: the thread takes it over, writes and frees it. */
 void store_thread_commit(struct store_thread *thread, struct capture *capture);

@@ -214,8 +214,8 @@ spawner() {
 		# shellcheck disable=SC2086
 		assert_gives 'killed SIGSYS' "$pid" $call
 		turn=$((turn + 1))
-		daemon_wait
-		[ "$DAEMON_STATUS" -eq 1 ] # to be started anew, with another one
+		daemon_stop TERM
+		[ "$DAEMON_STATUS" -eq 0 ] # which goes on for a while
 	done < <(
 		forbidden_calls
 		printf '%s\n' 'socket 1 1 0' 'bpf 1 zero:128 128' 'connect 3 zero:16 16' 'unlink str:/tmp/x' \

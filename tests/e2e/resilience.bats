@@ -204,11 +204,11 @@ is_locked() {
 	daemon_start
 	await_log 30 'fired'
 	pkill -KILL -P "$DAEMON"
-	await_log 30 'the spawner is gone'
+	await_log 30 'the spawner is gone: captures have no names'
 	await_log 30 'no symbolizer'
 	await_log 30 'captured [0-9]+ stacks'
-	# only the next start can have another one
-	await_log 10 'ending: without a spawner'
+	# only the next start can have another one, which is half a minute after the last capture
+	await_log 60 'ending: without a spawner'
 	daemon_wait
 	[ "$DAEMON_STATUS" -eq 1 ]
 	[ "$(sql 'SELECT state FROM capture')" = complete ]
