@@ -97,7 +97,7 @@ static void note_stuck(struct store_thread *thread)
 	store_thread_want_mappings(thread);
 }
 
-static bool walk_mappings(struct store_thread *thread)
+static void walk_mappings(struct store_thread *thread, bool with_tables)
 {
 	int result;
 
@@ -113,32 +113,23 @@ static bool walk_mappings(struct store_thread *thread)
 			log_warning("cannot read the mapping iterator: %s; user frames of new processes stay "
 				    "without names",
 				    strerror(-result));
-		return false;
+		return;
 	}
-	mappings_forget(thread->mappings, WALKS_REMEMBERED);
-	return true;
-}
-
-/* Of what the last walk has shown. */
-static void make_tables(struct store_thread *thread)
-{
-	if (!atomic_load(&thread->give_up_ns) &&
+	if (with_tables && !atomic_load(&thread->give_up_ns) &&
 	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
 				 clock_monotonic_ns() + TABLES_NS))
 		store_thread_want_mappings(thread);
+	mappings_forget(thread->mappings, WALKS_REMEMBERED);
 }
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
 {
 	/* while its processes are alive; they may not be when it ends, or when the disk has answered */
-	bool walked = walk_mappings(thread);
-
+	walk_mappings(thread, true);
 	if (store_begin_capture(thread->store, &capture->cause, capture_history_ns(capture),
 				&capture->capture_id))
 		log_warning("cannot announce the capture of rule %s in the database: %s", capture->cause.rule,
 			    store_error(thread->store));
-	if (walked)
-		make_tables(thread);
 }
 
 /* True when the wait is over for good: the daemon ends. */
@@ -189,7 +180,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	struct resolved resolved;
 	int result, tries = 0;
 
-	walk_mappings(thread); /* a capture that waits to be written goes first */
+	walk_mappings(thread, false); /* a capture that waits to be written goes first */
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
 				 &thread->naming, deadline_after(thread, naming_patience(thread)), &resolved);
 	if (result < 0) {
@@ -315,8 +306,8 @@ static void *run(void *user)
 	bool there, walk;
 
 	while (next_job(thread, &job, &there, &walk)) {
-		if (walk && walk_mappings(thread))
-			make_tables(thread);
+		if (walk)
+			walk_mappings(thread, true);
 		if (there)
 			do_job(thread, &job);
 	}
