@@ -43,7 +43,7 @@ int thread_start(pthread_t *ret_thread, size_t stack_bytes, void *(*run)(void *u
 }
 
 /* Neither can fail on Linux: they keep everything in the object itself. */
-void condition_init(pthread_cond_t *ret_condition)
+void thread_condition_init(pthread_cond_t *ret_condition)
 {
 	pthread_condattr_t attributes;
 
@@ -53,7 +53,7 @@ void condition_init(pthread_cond_t *ret_condition)
 	pthread_condattr_destroy(&attributes);
 }
 
-int condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_ns)
+int thread_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_ns)
 {
 	struct timespec until = clock_timespec(until_ns);
 

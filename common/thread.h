@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* thread.h owns starting a thread whose system calls may be filtered right afterwards, and waiting for
- * another. */
+/* thread.h owns starting a thread whose system calls may be filtered right afterwards, and how it waits. */
 #ifndef BOURDON_THREAD_H
 #define BOURDON_THREAD_H
 
@@ -15,9 +14,9 @@
 int thread_start(pthread_t *ret_thread, size_t stack_bytes, void *(*run)(void *user), void *user);
 
 /* A condition variable whose waits may end at a time of clock_monotonic_ns(). */
-void condition_init(pthread_cond_t *ret_condition);
+void thread_condition_init(pthread_cond_t *ret_condition);
 
 /* As pthread_cond_wait(3), until that time at most. 0, or -ETIMEDOUT. */
-int condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_ns);
+int thread_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until_ns);
 
 #endif

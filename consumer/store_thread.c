@@ -140,7 +140,7 @@ static bool pause_until(struct store_thread *thread, uint64_t until_ns)
 
 	pthread_mutex_lock(&thread->lock);
 	while (!thread->stopping && !waited)
-		waited = condition_wait_until(&thread->changed, &thread->lock, until_ns);
+		waited = thread_condition_wait_until(&thread->changed, &thread->lock, until_ns);
 	stopping = thread->stopping;
 	pthread_mutex_unlock(&thread->lock);
 	return stopping;
@@ -291,7 +291,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			break;
 		}
 		if (due_ns)
-			condition_wait_until(&thread->changed, &thread->lock, due_ns);
+			thread_condition_wait_until(&thread->changed, &thread->lock, due_ns);
 		else
 			pthread_cond_wait(&thread->changed, &thread->lock);
 	}
@@ -342,7 +342,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
 	pthread_mutex_init(&thread->lock, NULL);
-	condition_init(&thread->changed);
+	thread_condition_init(&thread->changed);
 	result = thread->mappings && thread->reload_fd >= 0 ? 0 : -ENOMEM;
 	if (!result)
 		result = unwind_tables_open(&thread->tables, settings->pinned, settings->spawner_socket,

@@ -116,7 +116,7 @@ struct reading {
 /* Until `there` is so, or the deadline. Under the lock. */
 #define AWAIT(walker, there, deadline_ns)                                                                    \
 	for (int waited = 0; !(there) && !waited;)                                                           \
-	waited = condition_wait_until(&(walker)->changed, &(walker)->lock, deadline_ns)
+	waited = thread_condition_wait_until(&(walker)->changed, &(walker)->lock, deadline_ns)
 
 /* As read(2), from the thread. */
 static ssize_t next_bytes(void *user, char *buffer, size_t room)
@@ -184,7 +184,7 @@ int walker_open(struct walker **ret_walker, const struct pinned *pinned)
 		return -ENOMEM;
 	walker->pinned = pinned;
 	pthread_mutex_init(&walker->lock, NULL);
-	condition_init(&walker->changed);
+	thread_condition_init(&walker->changed);
 	*ret_walker = walker;
 	return 0;
 }
