@@ -277,7 +277,7 @@ static void take_record(struct mappings *mappings, const struct mapping_record *
 		known->walk = mappings->walk;
 		return;
 	}
-	if (known)
+	if (known && !(known->flags & MAPPING_NO_PATH))
 		mapping.since = known->since;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
 		mapping.file = take_file(mappings, record, path);

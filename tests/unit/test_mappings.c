@@ -456,6 +456,11 @@ START_TEST(a_walk_that_is_abandoned_hides_nobody)
 	mapping = mappings_find(mappings, 12, 300, 16384);
 	ck_assert(mapping->since == 2 && mapping->walk == 2);
 	ck_assert(!mappings_find_user(mappings, file, 200, &user));
+	/* one whose path could not be had was nothing yet */
+	take_one(mappings, 0x1000, 0x2000, 7, MAPPING_NO_PATH, "");
+	ck_assert_int_eq(walk(mappings, &stream), 0);
+	take_one(mappings, 0x1000, 0x2000, 7, 0, "/late");
+	ck_assert_uint_eq(mappings_find(mappings, TGID, STARTED, 0x1000)->since, 3);
 	mappings_free(mappings);
 }
 END_TEST
