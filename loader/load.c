@@ -303,8 +303,10 @@ static int put_in_place(struct load *load)
 	} else {
 		result = run_files_commit(&files);
 		/* and where nothing was loaded before, nothing is */
-		if (result < 0 && pin_directory_swap(load->prepared, settings->pin_dir))
+		if (result < 0 && pin_directory_swap(load->prepared, settings->pin_dir)) {
 			pin_directory_remove(settings->pin_dir);
+			run_files_remove(settings->run_dir);
+		}
 	}
 	if (result < 0)
 		run_files_abandon(&files);

@@ -111,7 +111,7 @@ one_line_saying() {
 	[[ $output == *"$RUN_DIR"* ]]
 	[ ! -e "$PIN_DIR" ]
 	[ ! -e "${PIN_DIR}_loading" ]
-	[ -z "$(find "$RUN_DIR" -name "*.new")" ]
+	[ "$(ls "$RUN_DIR")" = manifest ]
 	rm -r "$RUN_DIR/manifest"
 	load
 }
