@@ -237,7 +237,7 @@ install:
 LOADED = /sys/fs/bpf/bourdon /run/bourdon/bpf/bourdon
 uninstall:
 	$(call on_this_system,systemctl disable --quiet --now bourdond.service bourdon-grant.socket bourdon-load.service || true)
-	$(call on_this_system,! ls -d $(LOADED) 2> /dev/null || { echo 'make uninstall: still loaded; see journalctl -u bourdon-load' >&2; exit 1; })
+	$(call on_this_system,! ls -d $(LOADED) 2> /dev/null | grep -q . || { echo 'make uninstall: still loaded; see journalctl -u bourdon-load' >&2; exit 1; })
 	$(call on_this_system,systemctl --quiet stop $(PRIVATE_MOUNT) 2> /dev/null || true)
 	$(call on_this_system,rm -rf /run/bourdon-grant /run/bourdon-grant.sock; rmdir --ignore-fail-on-non-empty /run/bourdon/pins /run/bourdon/bpf /run/bourdon 2> /dev/null || true)
 	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED))

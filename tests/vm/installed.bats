@@ -339,6 +339,13 @@ programs() {
 	echo '# mine' >> /etc/bourdon/bourdon.conf
 	make -s -C "$TREE" install
 	[ "$(tail -n 1 /etc/bourdon/bourdon.conf)" = '# mine' ]
+	# what could unload stays while somebody's load is there
+	systemctl stop bourdon-load
+	bourdon-load
+	run make -s -C "$TREE" uninstall
+	[ "$status" -ne 0 ]
+	[[ $output == *'make uninstall: still loaded'* ]]
+	bourdon-load --unload
 	make -s -C "$TREE" uninstall
 	[ -z "$(find /sys/fs/bpf -name 'bourdon*')" ]
 	[ -z "$(find /usr/local /etc/systemd -name '*bourdon*')" ]
