@@ -12,7 +12,7 @@
 #   shared                  what it has in common with another program is in shared.alternate, made by dwz
 #   symbols                 only the symbols
 #   cyclic                  a function whose debugging information leads in circles
-#   bomb                    the symbols, and a few bytes that are 256 MiB of debugging information when they are inflated
+#   bomb                    dwarf5 with debugging information that is 256 MiB of memory when it is inflated
 set -euo pipefail
 source=$(realpath "$1")
 cyclic=$(realpath "$(dirname "${BASH_SOURCE[0]}")/cyclic.s")
@@ -46,10 +46,11 @@ objcopy --add-section .gnu_debugdata=symbols.xz packed
 
 "$CXX" -x assembler -shared -nostdlib -Wl,--build-id=sha1 -o cyclic "$cyclic"
 
-head -c 256M /dev/zero > zeros
-objcopy --add-section .debug_info=zeros symbols bomb
+objcopy --dump-section .debug_info=large dwarf5
+truncate -s 256M large
+objcopy --update-section .debug_info=large dwarf5 bomb
 objcopy --compress-debug-sections=zlib bomb
-rm zeros
+rm large
 
 cp dwarf4 shared
 rm -f shared.alternate
