@@ -135,6 +135,7 @@ take_capture() {
 	status_json > "$WORK/json/mistake"
 	rm "$RULES_DIR/"$'\e[31mbad\xff.conf'
 	await_log 60 'captured [0-9]+ stacks of rule'
+	children_end # who reads has the CPUs
 	show_all
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
@@ -149,7 +150,6 @@ setup_file() {
 	install -d -m 0755 "$WORK"/{bin,debug,out,pty,json}
 	cgroup_make
 	take_capture
-	children_end
 }
 
 teardown_file() {

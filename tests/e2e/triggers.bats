@@ -64,6 +64,11 @@ pressure_of_two() {
 	[ "$(grep -c 'bourdon-grant: refused process' "$WORK/grant.log")" -eq 16 ]
 }
 
+# connected NUMBER: so many sockets has the process that was started last.
+connected() {
+	[ "$(find "/proc/${CHILDREN[-1]}/fd" -lname 'socket:*' | wc -l)" -eq "$1" ]
+}
+
 @test "bourdon-grant: two requests on one connection, a slow one, a removed cgroup" {
 	grant_start
 	local id began
@@ -76,7 +81,7 @@ pressure_of_two() {
 	((SECONDS - began <= 8))
 	# fifty that only connect keep nobody from being served
 	"$BUILD/tools/ask_grant" --idle 50 "$GRANT_SOCKET" & CHILDREN+=($!)
-	until [ "$(find "/proc/$!/fd" -lname 'socket:*' | wc -l)" -ge 50 ]; do sleep 0.02; done
+	await 10 connected 50
 	run ask "$TEST_USER" "pressure $id cpu 2000000"
 	[[ $output == *cpu.pressure* ]]
 	cgroup_remove
