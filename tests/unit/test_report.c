@@ -561,7 +561,6 @@ START_TEST(why_fits_the_terminal)
 }
 END_TEST
 
-/* A database may hold anything under the names that are asked for. */
 static int number_of(sqlite3 *sqlite, const char *sql)
 {
 	sqlite3_stmt *statement;
@@ -592,6 +591,7 @@ START_TEST(what_a_schema_says_is_not_done)
 }
 END_TEST
 
+/* A database may hold anything under the names that are asked for. */
 START_TEST(hostile_tables_do_no_harm)
 {
 	static const char *const hostile[] = {
