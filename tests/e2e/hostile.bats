@@ -89,6 +89,7 @@ start_hostile() {
 	(($1 % 2)) && comm=(--comm "${NAMES[$1]}")
 	CGROUP=$CGROUP/$cgroup start_command "$path" --seconds 3600 "${comm[@]}" -- "${NAMES[$1]}"
 	echo "$CHILD" > "$WORK/pid.$1"
+	kill -STOP "$CHILD" # it would take the others' CPU time
 }
 
 # show NAME COMMAND...: what it says to a file, and to a terminal
@@ -117,14 +118,18 @@ take_capture() {
 	make_program "$WORK/debug/whole"
 	cp "$BUILD/workloads/hostile_stripped" "$WORK/bin/"$'stripped\e[7m\xff'
 	start_command "$WORK/bin/"$'stripped\e[7m\xff' --seconds 3600
+	kill -STOP "$CHILD"
 	for i in "${JITS[@]}"; do
 		start jit --seconds 3600
 		echo "$CHILD" > "$WORK/jit.$i"
 		NEW=${NAMES[i]} perl -pi -e 's/Jit::spin/$ENV{NEW}/' "/tmp/perf-$CHILD.map"
+		kill -STOP "$CHILD"
 	done
 	printf '%s\n' "[rule $RULE]" 'comm = *' "cgroup = /$CGROUP*" 'cpu.some = 10%' 'watch = system' 'history = 1s' \
 		"capture = $((8 * PATIENCE))s" 'cooldown = 1h' > "$RULES_DIR/"$'\e]0;rule\a;%s.conf'
 	daemon_start
+	await_tables # by frame pointers the leaf's caller would be missing
+	kill -CONT "${CHILDREN[@]}"
 	await_log 30 'rule .* fired'
 	show status "$BUILD/bourdon" --db "$DB" status
 	status_json > "$WORK/json/status"
