@@ -345,9 +345,7 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 
 static void take_spawner_end(struct daemon *daemon, uint64_t now_ns)
 {
-	struct epoll_event none = { 0 };
-
-	epoll_ctl(daemon->epoll, EPOLL_CTL_DEL, daemon->spawner_socket, &none);
+	epoll_ctl(daemon->epoll, EPOLL_CTL_DEL, daemon->spawner_socket, NULL);
 	log_warning("the spawner is gone: captures have no names until the next start");
 	daemon->spawner_gone_ns = daemon->captured_ns = now_ns;
 }

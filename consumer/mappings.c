@@ -246,14 +246,16 @@ void mappings_free(struct mappings *mappings)
 static struct mapping *find_known(const struct mapped_process *process, const struct mapping_record *record)
 {
 	uint32_t found = lower_bound(process, record->begins);
-	struct mapping *mapping = found < process->count ? &process->mappings[found] : NULL;
+	struct mapping *mapping;
 
-	return mapping && mapping->begins == record->begins && mapping->ends == record->ends &&
-			       mapping->file && mapping->file->inode == record->inode &&
-			       mapping->file->device_major == record->device_major &&
-			       mapping->file->device_minor == record->device_minor
-		       ? mapping
-		       : NULL;
+	if (found == process->count)
+		return NULL;
+	mapping = &process->mappings[found];
+	if (mapping->begins != record->begins || mapping->ends != record->ends || !mapping->file ||
+	    mapping->file->inode != record->inode || mapping->file->device_major != record->device_major ||
+	    mapping->file->device_minor != record->device_minor)
+		return NULL;
+	return mapping;
 }
 
 static void take_record(struct mappings *mappings, const struct mapping_record *record, const char *path)

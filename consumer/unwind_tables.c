@@ -328,15 +328,13 @@ static void build(struct unwind_tables *tables, struct module *module, struct ma
 	_cleanup_close_ int fd = open_module(tables, file, &at);
 	int result = fd;
 
-	module->next_look_ns = file && tables->files->asked ? tables->now_ns + RETRY_NS : 0;
 	module->checked = tables->pass;
-	module->is_suspect = false;
-	if (fd < 0 && is_in_use(tables, module)) {
-		/* nobody may open it now, or any more: it is most likely what it was */
-		module->next_look_ns = tables->now_ns + RETRY_NS;
-		module->is_suspect = true;
+	/* nobody may open it now, or any more: it is most likely what it was */
+	module->is_suspect = fd < 0 && is_in_use(tables, module);
+	module->next_look_ns =
+		module->is_suspect || (file && tables->files->asked) ? tables->now_ns + RETRY_NS : 0;
+	if (module->is_suspect)
 		return;
-	}
 	if (fd >= 0 && is_same(module, &at) &&
 	    (module->state == MODULE_READY ||
 	     (module->state == MODULE_WITHOUT && (!module->retry_ns || tables->now_ns < module->retry_ns))))
@@ -421,14 +419,13 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 	if (module->state == MODULE_NEW || (module->is_suspect && tables->now_ns >= module->next_look_ns) ||
 	    (module->state == MODULE_READY && module->pass + 1 < tables->pass) ||
 	    (module->retry_ns && tables->now_ns >= module->retry_ns)) {
-		if (clock_monotonic_ns() >= tables->deadline_ns) {
+		if (clock_monotonic_ns() < tables->deadline_ns) {
+			build(tables, module, file);
+		} else {
 			tables->more = true;
 			if (!is_in_use(tables, module))
 				return NULL; /* until then it has none */
-			module->pass = tables->pass;
-			return module;
 		}
-		build(tables, module, file);
 	}
 	module->pass = tables->pass;
 	return module;
