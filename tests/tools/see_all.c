@@ -43,6 +43,7 @@ struct ring {
 struct attack {
 	const char *pin_dir;
 	struct control *control;
+	uint64_t began_ns;
 	struct ring oncpu, offcpu;
 	struct ring_buffer *events;
 	int targets, totals, open;
@@ -204,7 +205,9 @@ static void look_at_maps(struct attack *attack)
 
 		seen->targets += !bpf_map_lookup_elem(attack->targets, &seen->tgid, &target);
 		seen->totals += !bpf_map_lookup_elem(attack->totals, &seen->tgid, &totals);
-		seen->open += !bpf_map_lookup_elem(attack->open, &tid, &interval) && interval.sample.seq;
+		/* one from before may have stayed: some kernels have switches without the tracepoint */
+		seen->open += !bpf_map_lookup_elem(attack->open, &tid, &interval) &&
+			      interval.sample.seq >= attack->began_ns;
 	}
 }
 
@@ -215,6 +218,7 @@ static int begin(struct attack *attack)
 	int control = open_pin(attack, "control", true), events = open_pin(attack, "events", true);
 	void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, control, 0);
 
+	attack->began_ns = clock_monotonic_ns();
 	attack->targets = open_pin(attack, "targets", false);
 	attack->totals = open_pin(attack, "totals", false);
 	attack->open = open_pin(attack, "offcpu_open", false);
