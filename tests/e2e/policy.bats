@@ -26,11 +26,17 @@ start_as() {
 	start_command setpriv --reuid "$1" --regid "$1" --clear-groups "$BUILD/workloads/$2" "${@:3}"
 }
 
-# start_late UID: it mostly sleeps, and is executed anew while somebody looks
+# start_late UID: it mostly sleeps, until somebody looks (say_when), and is executed anew then
 start_late() {
 	# shellcheck disable=SC2016
 	start_command setpriv --reuid "$1" --regid "$1" --clear-groups \
-		sh -c 'echo ready; for i in 1 2 3 4 5; do sleep 0.2; done; exec "$0" --threads 2' "$BUILD/workloads/cpu_hog"
+		sh -c 'echo ready; until [ -e "$1" ]; do sleep 0.2; done; exec "$0" --threads 2' "$BUILD/workloads/cpu_hog" \
+		"$WORK/looking"
+}
+
+say_when() {
+	await 20 eval "[ \"\$(counter 8)\" -gt 0 ]"
+	touch "$WORK/looking"
 }
 
 # see [OPTION...] SECONDS TGID...: with the rights of the consumer, and the one capability that opens the pins
@@ -75,7 +81,9 @@ all_seen_of() {
 	start_late 1004
 	late=$CHILD
 	start_late 1005
+	say_when 3>&- &
 	see 6 "$allowed" "$denied" "$beyond" "$late" "$CHILD"
+	wait $!
 	all_seen_of "$allowed"
 	all_seen_of "$late"
 	[ "$(seen "$late" events)" -gt 0 ]
