@@ -50,6 +50,7 @@ objcopy --dump-section .debug_info=large dwarf5
 truncate -s 256M large
 objcopy --update-section .debug_info=large dwarf5 bomb
 objcopy --compress-debug-sections=zlib bomb
+readelf -S -W bomb | grep ' \.debug_info .* C ' > /dev/null # SHF_COMPRESSED
 rm large
 
 cp dwarf4 shared
