@@ -82,7 +82,7 @@ all_seen_of() {
 	late=$CHILD
 	start_late 1005
 	say_when 3>&- &
-	see 6 "$allowed" "$denied" "$beyond" "$late" "$CHILD"
+	see $((4 * PATIENCE + 2)) "$allowed" "$denied" "$beyond" "$late" "$CHILD"
 	wait $!
 	all_seen_of "$allowed"
 	all_seen_of "$late"
@@ -289,6 +289,7 @@ turned_unseen() {
 	[ "$(sql 'SELECT policy FROM run')" = 'deny_uids = 1005; kernel_stacks = no; unwinding = none' ]
 	[ "$(sql 'SELECT DISTINCT uid FROM sample JOIN process USING(process_id)')" = 1004 ]
 	[ "$(sql 'SELECT count(*) FROM usage JOIN process USING(process_id) WHERE uid = 1005')" -eq 0 ]
+	sql 'SELECT unwinder, ended, depth, kind, sum(samples) FROM sample JOIN stack USING(stack_id) GROUP BY 1, 2, 3, 4'
 	[ "$(sql 'SELECT DISTINCT unwinder, ended, depth FROM sample JOIN stack USING(stack_id)')" = 'none|policy|1' ]
 	[ "$(sql "SELECT sum(events) FROM loss WHERE reason IN ('stack-not-whole', 'stack-truncated', 'kernel-stack', 'user-stack')")" -eq 0 ]
 	run "$BUILD/bourdon" --db "$DB" why

@@ -177,7 +177,7 @@ assert_inlined() {
 	daemon_stop TERM
 	daemon_start
 	await_log 30 'captured [0-9]+ stacks of rule names'
-	assert_inlined "$(sql 'SELECT max(capture_id) FROM capture')"
+	assert_inlined "$(sql "SELECT max(capture_id) FROM capture WHERE state = 'complete'")"
 }
 
 # ---- later, and elsewhere ----
