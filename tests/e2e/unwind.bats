@@ -293,9 +293,15 @@ some_stack() {
 	some_stack lazy ";($STUB)\$" || some_stack lazy_ibt ";($STUB)\$"
 }
 
-@test "a plugin that calls back, and that is loaded anew" {
+# plugin_stack FUNCTION: the pattern of a whole stack of the function that runs plugins, wherever the sample was taken
+plugin_stack() {
 	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?" # what loads it takes its time, too
-	local stack="$START;$SHORT;reload(;run_plugin(;plugin_enter(;call_back(;plugin_burn)?)?|$other))?"
+	echo "$START;$SHORT;$1(;run_plugin(;plugin_enter(;call_back(;plugin_burn)?)?|$other))?"
+}
+
+@test "a plugin that calls back, and that is loaded anew" {
+	local stack
+	stack=$(plugin_stack reload)
 	if ((PATIENCE == 1)); then
 		on_cpu reloaded "$stack"
 	else
@@ -306,9 +312,8 @@ some_stack() {
 }
 
 @test "another plugin in the place of the first: no stack is said to be whole that is not" {
-	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?"
 	# at most three loads in that time, of which each takes some seconds to be known
-	most_whole replaced "$START;$SHORT;replace(;run_plugin(;plugin_enter(;call_back(;plugin_burn)?)?|$other))?" 33
+	most_whole replaced "$(plugin_stack replace)" 33
 }
 
 @test "code made while it runs, by its frame pointer" {
