@@ -36,12 +36,13 @@ make_tree() {
 }
 
 # boot VERSION LOG TESTS [KERNEL-OPTIONS]: streams what the tests say, to LOG, too. What is written to a disk is gone
-# with the machine, and the machine with the shell that runs this. Two emulated CPUs have been seen to hang for good: one
-# went on taking a breakpoint that the other had taken out of the kernel's text (as a tracepoint was let go), which real
-# CPUs are told to forget. Two minutes of that end the machine.
+# with the machine, and the machine with the shell that runs this. One thread of the emulator runs both emulated CPUs in
+# turn: on a thread each, one was seen to go on taking a breakpoint that the other had taken out of the kernel's text (as
+# a tracepoint was let go), which real CPUs are told to forget, until the kernel gave up. A CPU that hangs two minutes
+# ends the machine.
 boot() {
 	setpriv --pdeathsig TERM timeout "${MINUTES_MOST}m" qemu-system-x86_64 \
-		-accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
+		-accel tcg,thread=single -cpu max -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
 		-serial "file:$VM/$1/$2.console" -serial stdio -device nvme,id=disks,serial=disks \
 		-drive "id=root,if=none,format=raw,snapshot=on,cache=unsafe,file=$VM/root.img" \
 		-device nvme-ns,bus=disks,drive=root,nsid=1 \
