@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/heap.h"
 
+#include "common/log.h"
+
+#include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
 
 /*
  * Address space, no memory: a capture's most (consumer/capture.c) while its arrays grow, for one that waits
@@ -27,6 +32,8 @@ static void make_reserve(void)
 
 void heap_start(void)
 {
+	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
+		log_warning("cannot keep khugepaged away: %s", strerror(errno));
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	mallopt(M_TRIM_THRESHOLD, TRIMMED_BYTES);

@@ -8,6 +8,7 @@
 
 #include <malloc.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define CAPTURE_BYTES (16 << 20) /* as consumer/capture.c bounds it */
@@ -31,6 +32,7 @@ START_TEST(a_capture_takes_from_the_reserve)
 	void *before, *capture;
 
 	heap_start();
+	ck_assert_int_eq(prctl(PR_GET_THP_DISABLE, 0, 0, 0, 0), 1);
 	before = sbrk(0);
 	mapped = mallinfo2().hblks;
 	capture = grow_capture();
