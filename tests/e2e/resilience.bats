@@ -218,8 +218,9 @@ is_locked() {
 	await_log 30 'fired'
 	pkill -KILL -P "$DAEMON"
 	await_log 30 'the spawner is gone: captures have no names'
-	await_log 30 'no symbolizer'
 	await_log 30 'captured [0-9]+ stacks'
+	grep -q 'no symbolizer' "$WORK/daemon.log" ||
+		{ sql 'SELECT module_kind, module, function, total_samples FROM hot_function'; false; }
 	# only the next start can have another one, which is half a minute after the last capture
 	await_log 60 'ending: without a spawner'
 	daemon_wait
