@@ -10,8 +10,7 @@
 #ifndef BOURDON_CONSUMER_HEAP_H
 #define BOURDON_CONSUMER_HEAP_H
 
-/* One heap for all threads, with a reserve, without huge pages. Before any thread is started, after memory is
- * locked. */
+/* One heap for all threads: a reserve, no huge pages. Before any thread starts, after memory is locked. */
 void heap_start(void);
 
 /* Gives back what a capture has left, and makes the reserve whole. For a thread that may wait. */

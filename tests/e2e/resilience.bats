@@ -101,7 +101,7 @@ assert_alive() {
 	fsfreeze -f "$STATE_DIR"
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule cpu fired'
-	# before Linux 6.4 it would wait for the disk, too, and every page fault of the daemon for it
+	# before Linux 6.4 khugepaged would wait for the disk, too, and every page fault of the daemon for khugepaged
 	grep -q '^THP_enabled:[[:blank:]]*0$' "/proc/$DAEMON/status"
 	khugepaged_hurry
 	assert_alive 12
