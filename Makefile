@@ -36,8 +36,9 @@ BPF_FLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -W
 # SECCOMP_LOG=1: a build whose policies forbid nothing, and that names each call which they lack
 SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
 COMMON := $(filter-out common/seccomp.c common/seccomp_log.c,$(wildcard common/*.c)) $(SECCOMP)
-LOADER := $(filter-out loader/main.c loader/grant_main.c,$(wildcard loader/*.c))
-CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/symbolizer/*.c))
+LOADER := $(filter-out loader/main.c,$(wildcard loader/*.c))
+GRANT := $(filter-out loader/grant/main.c,$(wildcard loader/grant/*.c))
+CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/*/*.c))
 REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects
@@ -301,7 +302,7 @@ $(B)/object/%.o: %.c
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
-$(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant_main.c $(UNIT)): | $(POLICIES)
+$(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c $(UNIT)): | $(POLICIES)
 $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
 $(B)/object/common/schema.o: common/schema.sql
 $(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
@@ -311,22 +312,22 @@ link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -
 $(B)/bourdon-load: $(call objects,loader/main.c $(LOADER) $(COMMON))
 	$(link)
 # Privileged, and started by what others send: no more is linked into it than it uses.
-GRANT := $(wildcard loader/grant*.c) loader/process_text.c common/grant.c common/grant_counters.c common/cgroup.c \
+GRANT_COMMON := common/grant_request.c common/grant_counters.c common/cgroup.c \
 	common/files.c common/pass_fd.c common/pins.c common/psi.c $(SECCOMP)
 $(B)/bourdon-grant: LIBS = -lcap-ng
-$(B)/bourdon-grant: $(call objects,$(GRANT)) $(BASICS)
+$(B)/bourdon-grant: $(call objects,loader/grant/main.c $(GRANT) $(GRANT_COMMON)) $(BASICS)
 	$(link)
 $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)
 # it reads debug files as bourdond does: in a process that can do nothing else
-SYMBOLIZER := $(wildcard consumer/symbolizer/*.c) consumer/privilege.c consumer/debug_files.c
+SYMBOLIZER := $(wildcard consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
 	$(link)
 
 # ---- tests ----
 
 $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
-$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
+$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
 	$(link)
 
 # A profile must find the workloads' functions under their own names, with frame pointers.

@@ -11,7 +11,7 @@
 #include "common/manifest.h"
 #include "common/options.h"
 #include "common/pins.h"
-#include "consumer/ring.h"
+#include "consumer/capture/ring.h"
 
 #include <bpf/bpf.h>
 #include <inttypes.h>

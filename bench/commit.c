@@ -9,7 +9,7 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/policy.h"
-#include "consumer/store.h"
+#include "consumer/store/store.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -12,9 +12,9 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
-#include "consumer/patterns.h"
-#include "consumer/pinned.h"
-#include "consumer/process_events.h"
+#include "consumer/target/patterns.h"
+#include "consumer/process/kernel_objects.h"
+#include "consumer/target/process_events.h"
 
 #include <bpf/bpf.h>
 #include <inttypes.h>

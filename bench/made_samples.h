@@ -8,7 +8,7 @@
 #define BOURDON_BENCH_MADE_SAMPLES_H
 
 #include "common/abi.h"
-#include "consumer/capture.h"
+#include "consumer/capture/capture.h"
 
 #define MADE_USER_FRAMES 1500U /* distinct, at most, */
 #define MADE_KERNEL_FRAMES 300U

@@ -11,7 +11,7 @@
 #define BOURDON_BPF_UNWIND_H
 
 #include "bpf/unwind_parts.h"
-#include "bpf/user_walk.h"
+#include "bpf/unwind_state.h"
 
 #if defined(__TARGET_ARCH_x86)
 

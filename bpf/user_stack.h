@@ -9,7 +9,7 @@
 
 #include "bpf/policy.h"
 #include "bpf/unwind.h"
-#include "bpf/user_walk.h"
+#include "bpf/unwind_state.h"
 
 /* The kernel's own walk: of 32-bit programs, and where no registers are known to us. */
 static __always_inline long user_stack_get(void *ctx, struct user_walk *walk, struct sample *slot)

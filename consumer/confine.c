@@ -5,7 +5,7 @@
 #include "common/landlock.h"
 #include "common/log.h"
 #include "common/seccomp.h"
-#include "consumer/jit_map.h"
+#include "consumer/symbols/jit_map.h"
 #include "policy/bourdond.h"
 
 #include <libgen.h>

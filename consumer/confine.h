@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_CONFINE_H
 #define BOURDON_CONSUMER_CONFINE_H
 
-#include "consumer/pinned.h"
-#include "consumer/settings.h"
+#include "consumer/process/kernel_objects.h"
+#include "consumer/rules/settings.h"
 
 struct confinement {
 	int landlock_abi;     /* version of Landlock in force; 0: none */

@@ -5,7 +5,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/status_line.h"
-#include "consumer/event_source.h"
+#include "consumer/process/event_source.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,11 +6,11 @@
 #ifndef BOURDON_CONSUMER_DAEMON_H
 #define BOURDON_CONSUMER_DAEMON_H
 
-#include "consumer/configuration.h"
-#include "consumer/notify.h"
-#include "consumer/own_counters.h"
-#include "consumer/pinned.h"
-#include "consumer/store_thread.h"
+#include "consumer/rules/configuration.h"
+#include "consumer/process/notify.h"
+#include "consumer/process/own_counters.h"
+#include "consumer/process/kernel_objects.h"
+#include "consumer/store/store_thread.h"
 
 struct daemon;
 

@@ -4,14 +4,14 @@
  */
 #include "common/log.h"
 #include "common/options.h"
-#include "consumer/configuration.h"
+#include "consumer/rules/configuration.h"
 #include "consumer/confine.h"
 #include "consumer/daemon.h"
-#include "consumer/heap.h"
-#include "consumer/notify.h"
-#include "consumer/privilege.h"
-#include "consumer/settings.h"
-#include "consumer/store_thread.h"
+#include "consumer/process/heap.h"
+#include "consumer/process/notify.h"
+#include "consumer/process/privilege.h"
+#include "consumer/rules/settings.h"
+#include "consumer/store/store_thread.h"
 #include "consumer/symbolizer/spawner.h"
 
 #include <errno.h>

@@ -7,14 +7,14 @@
 #define BOURDON_CONSUMER_RECORDER_H
 
 #include "common/counters.h"
-#include "consumer/cgroups.h"
-#include "consumer/event_source.h"
-#include "consumer/own_counters.h"
-#include "consumer/pinned.h"
-#include "consumer/stall_clocks.h"
-#include "consumer/store_thread.h"
-#include "consumer/targets.h"
-#include "consumer/watches.h"
+#include "consumer/target/cgroups.h"
+#include "consumer/process/event_source.h"
+#include "consumer/process/own_counters.h"
+#include "consumer/process/kernel_objects.h"
+#include "consumer/capture/stall_clocks.h"
+#include "consumer/store/store_thread.h"
+#include "consumer/target/targets.h"
+#include "consumer/watch/watches.h"
 
 /* A capture that is being taken, with what the draining thread must know of it. */
 struct active {

@@ -6,14 +6,14 @@
 #ifndef BOURDON_CONSUMER_STATUS_H
 #define BOURDON_CONSUMER_STATUS_H
 
-#include "consumer/configuration.h"
+#include "consumer/rules/configuration.h"
 #include "consumer/confine.h"
-#include "consumer/own_counters.h"
-#include "consumer/pinned.h"
+#include "consumer/process/own_counters.h"
+#include "consumer/process/kernel_objects.h"
 #include "consumer/recorder.h"
-#include "consumer/targets.h"
-#include "consumer/unwind_tables.h"
-#include "consumer/watches.h"
+#include "consumer/target/targets.h"
+#include "consumer/unwind/unwind_tables.h"
+#include "consumer/watch/watches.h"
 
 #include <stdio.h>
 

@@ -7,13 +7,13 @@
 #define BOURDON_CONSUMER_TRACKING_H
 
 #include "common/log.h"
-#include "consumer/cgroups.h"
-#include "consumer/own_counters.h"
-#include "consumer/process_events.h"
-#include "consumer/store_thread.h"
-#include "consumer/targets.h"
-#include "consumer/usage.h"
-#include "consumer/watches.h"
+#include "consumer/target/cgroups.h"
+#include "consumer/process/own_counters.h"
+#include "consumer/target/process_events.h"
+#include "consumer/store/store_thread.h"
+#include "consumer/target/targets.h"
+#include "consumer/target/usage.h"
+#include "consumer/watch/watches.h"
 
 struct tracking {
 	const struct rule_set *rules;

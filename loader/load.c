@@ -11,7 +11,7 @@
 #include "common/manifest.h"
 #include "common/pins.h"
 #include "common/version.h"
-#include "loader/kernel_symbols.h"
+#include "loader/symbol_snapshot.h"
 #include "loader/pin_directory.h"
 #include "loader/run_files.h"
 

@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
-#include "consumer/debug_files.h"
+#include "consumer/symbols/debug_files.h"
 #include "report/query.h"
 #include "report/report.h"
 

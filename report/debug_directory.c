@@ -4,7 +4,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/log.h"
-#include "consumer/debug_files.h"
+#include "consumer/symbols/debug_files.h"
 
 #include <fcntl.h>
 #include <fts.h>

@@ -11,7 +11,7 @@
 #include "common/hexadecimal.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
-#include "consumer/debug_files.h"
+#include "consumer/symbols/debug_files.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "report/debug_directory.h"

@@ -6,7 +6,7 @@
 #ifndef BOURDON_SYMBOLIZER_PERF_MAP_H
 #define BOURDON_SYMBOLIZER_PERF_MAP_H
 
-#include "common/grant.h" /* PERF_MAP_BYTES_MAX: what is behind that is not read */
+#include "common/grant_request.h" /* PERF_MAP_BYTES_MAX: what is behind that is not read */
 #include "consumer/symbolizer/protocol.h"
 
 /*

@@ -7,7 +7,7 @@
 #include "common/log.h"
 #include "common/pass_fd.h"
 #include "common/seccomp.h"
-#include "consumer/privilege.h"
+#include "consumer/process/privilege.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "policy/spawner.h"
 

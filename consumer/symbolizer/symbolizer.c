@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "common/pass_fd.h"
 #include "common/seccomp.h"
-#include "consumer/symbolizer/module.h"
+#include "consumer/symbolizer/elf_module.h"
 #include "consumer/symbolizer/perf_map.h"
 #include "consumer/symbolizer/table_stream.h"
 #include "consumer/symbolizer/text.h"

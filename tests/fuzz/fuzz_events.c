@@ -4,7 +4,7 @@
  * the same bytes as the task iterator's stream. Each is handed on once or refused, wherever the stream is
  * cut.
  */
-#include "consumer/process_events.h"
+#include "consumer/target/process_events.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Any bytes as a request to bourdon-grant: each request is written in one way, and no other is taken. */
-#include "common/grant.h"
+#include "common/grant_request.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

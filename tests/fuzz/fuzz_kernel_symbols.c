@@ -3,7 +3,7 @@
  * A line with an offset, then any text as a snapshot of kernel symbols: what is found lies where it may, and
  * in a snapshot as the loader writes them it is what a plain search finds.
  */
-#include "consumer/kernel_symbols.h"
+#include "consumer/symbols/kernel_symbols.h"
 #include "tests/fuzz/fuzz.h"
 
 struct plain {

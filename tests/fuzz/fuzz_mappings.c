@@ -3,7 +3,7 @@
  * The mapping iterator's stream of records: what it shows last at an address is what the address belongs to,
  * and it does not matter where a read has cut the stream.
  */
-#include "consumer/mappings.h"
+#include "consumer/symbols/mappings.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

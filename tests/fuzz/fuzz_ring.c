@@ -4,7 +4,7 @@
  * A reader delivers only samples that can be, in order, and accounts for each number that it passes; a
  * capture of the same ring keeps rows that lead to processes and stacks that it has.
  */
-#include "consumer/capture.h"
+#include "consumer/capture/capture.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SLOTS 8U

@@ -3,7 +3,7 @@
  * Any text as a rules file: either it has mistakes, or each rule in it is one that the daemon can follow,
  * and its pattern is found again by the comm that the rule names. Through a reload each keeps its ids.
  */
-#include "consumer/rules.h"
+#include "consumer/rules/rules.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

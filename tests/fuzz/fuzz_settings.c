@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Any text as bourdon.conf: whatever is wrong with it, the database has the room that it needs at least. */
-#include "consumer/settings.h"
+#include "consumer/rules/settings.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "tests/unit/fake_grant.h"
 
 #include "common/cleanup.h"
-#include "common/grant.h"
+#include "common/grant_request.h"
 #include "common/pass_fd.h"
 #include "tests/unit/helpers.h"
 

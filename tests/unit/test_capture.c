@@ -4,7 +4,7 @@
  * sample lies, how samples add up to rows, whose samples count, and that every loss reaches the ledger.
  */
 #include "common/cleanup.h"
-#include "consumer/capture.h"
+#include "consumer/capture/capture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * called undetermined; and that statistics are read from files as kernels write them, or not at all.
  */
 #include "common/cleanup.h"
-#include "consumer/cause.h"
+#include "consumer/capture/cause.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -5,7 +5,7 @@
  */
 #include "common/cgroup.h"
 #include "common/cleanup.h"
-#include "consumer/cgroups.h"
+#include "consumer/target/cgroups.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

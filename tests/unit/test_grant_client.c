@@ -5,7 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "consumer/grant_client.h"
+#include "consumer/watch/grant_client.h"
 #include "tests/unit/fake_grant.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

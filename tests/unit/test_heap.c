@@ -3,7 +3,7 @@
  * Shows that a capture's memory comes from the reserve, without a call to the kernel, and goes back when it
  * ends.
  */
-#include "consumer/heap.h"
+#include "consumer/process/heap.h"
 #include "tests/unit/suites.h"
 
 #include <malloc.h>
@@ -11,7 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define CAPTURE_BYTES (16 << 20) /* as consumer/capture.c bounds it */
+#define CAPTURE_BYTES (16 << 20) /* as consumer/capture/capture.c bounds it */
 
 /* An array that is doubled until it is as large as a capture, as array_make_room() does. */
 static void *grow_capture(void)

@@ -4,7 +4,7 @@
  * gaps, odd lines, and every offset of random texts against a plain search from the beginning.
  */
 #include "common/cleanup.h"
-#include "consumer/kernel_symbols.h"
+#include "consumer/symbols/kernel_symbols.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Shows that a file is known again by all that tells one content from another, and that memory is bounded. */
 #include "common/cleanup.h"
-#include "consumer/known_files.h"
+#include "consumer/symbols/known_files.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -5,8 +5,8 @@
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/grant.h"
-#include "consumer/mapped_files.h"
+#include "common/grant_request.h"
+#include "consumer/symbols/mapped_files.h"
 #include "tests/unit/fake_grant.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

@@ -4,8 +4,8 @@
  * mappings that replace others, an exec, files that are shared, and processes that are forgotten.
  */
 #include "common/cleanup.h"
-#include "consumer/mappings.h"
-#include "consumer/records.h"
+#include "consumer/symbols/mappings.h"
+#include "consumer/target/iterator_stream.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * that a failure leaves the live one as it was.
  */
 #include "common/cleanup.h"
-#include "consumer/patterns.h"
+#include "consumer/target/patterns.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * a comm without an end gets one, and that tasks are taken whole.
  */
 #include "common/cleanup.h"
-#include "consumer/process_events.h"
+#include "consumer/target/process_events.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

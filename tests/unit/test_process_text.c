@@ -5,7 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/files.h"
-#include "loader/process_text.h"
+#include "loader/grant/process_text.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

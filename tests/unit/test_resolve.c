@@ -8,7 +8,7 @@
 #include "common/clock.h"
 #include "common/files.h"
 #include "common/pass_fd.h"
-#include "consumer/naming.h"
+#include "consumer/symbols/naming.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "tests/unit/helpers.h"

@@ -4,7 +4,7 @@
  * on rings that are empty, filled in part, wrapped, lapped, being written, and with slots that cannot be.
  */
 #include "common/cleanup.h"
-#include "consumer/ring.h"
+#include "consumer/capture/ring.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * another, that a set with a mistake is no set, and which rules apply to which process.
  */
 #include "common/cleanup.h"
-#include "consumer/rules.h"
+#include "consumer/rules/rules.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -6,7 +6,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "common/options.h"
-#include "consumer/settings.h"
+#include "consumer/rules/settings.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * different, what a missing stack is, the limit, and thousands of random ones against a plain list.
  */
 #include "common/cleanup.h"
-#include "consumer/stacks.h"
+#include "consumer/capture/stacks.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,7 +4,7 @@
  * time that it was not idle, from one reading to the next; and that what goes on counts until now.
  */
 #include "common/cleanup.h"
-#include "consumer/stall_clocks.h"
+#include "consumer/capture/stall_clocks.h"
 #include "tests/unit/suites.h"
 
 #include <bpf/bpf.h>

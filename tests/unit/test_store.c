@@ -10,7 +10,7 @@
 #include "common/counters.h"
 #include "common/policy.h"
 #include "common/schema.h"
-#include "consumer/store.h"
+#include "consumer/store/store.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

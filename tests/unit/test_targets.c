@@ -4,7 +4,7 @@
  * forgotten: random announcements, exits, walks and forgetting against an array that keeps everything.
  */
 #include "common/cleanup.h"
-#include "consumer/targets.h"
+#include "consumer/target/targets.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

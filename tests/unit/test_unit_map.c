@@ -4,7 +4,7 @@
  * takings and givings back; and that room that is there is found.
  */
 #include "common/clock.h"
-#include "consumer/unit_map.h"
+#include "consumer/unwind/unit_map.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

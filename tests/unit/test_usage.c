@@ -3,7 +3,7 @@
  * Shows that what processes used is summed over their threads, that two walks are told apart, and that a
  * capture has a row for whoever stands out by any measure and one for everybody else.
  */
-#include "consumer/capture_usage.h"
+#include "consumer/capture/capture_usage.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

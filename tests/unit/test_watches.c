@@ -5,7 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "consumer/watches.h"
+#include "consumer/watch/watches.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "common/grant_request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS_MAX 20 /* of 2^64 - 1 */
+
+/* What is left of a request. */
+struct rest {
+	const char *at, *end;
+};
+
+static bool take_text(struct rest *rest, const char *text)
+{
+	size_t bytes = strlen(text);
+
+	if ((size_t)(rest->end - rest->at) < bytes || memcmp(rest->at, text, bytes))
+		return false;
+	rest->at += bytes;
+	return true;
+}
+
+static bool take_number(struct rest *rest, uint64_t *ret_number)
+{
+	const char *first = rest->at;
+	uint64_t number = 0;
+
+	for (; rest->at < rest->end && *rest->at >= '0' && *rest->at <= '9'; rest->at++)
+		if (rest->at - first == DIGITS_MAX || __builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)(*rest->at - '0'), &number))
+			return false;
+	if (rest->at == first || (*first == '0' && rest->at - first > 1))
+		return false;
+	*ret_number = number;
+	return true;
+}
+
+static bool take_resource(struct rest *rest, enum psi_resource *ret_resource)
+{
+	for (int i = 0; i < PSI_RESOURCES; i++)
+		if (take_text(rest, psi_resource_names[i])) {
+			*ret_resource = (enum psi_resource)i;
+			return true;
+		}
+	return false;
+}
+
+static bool take_pressure(struct rest *rest, struct grant_request *request)
+{
+	return take_number(rest, &request->cgroup_id) && take_text(rest, " ") &&
+	       take_resource(rest, &request->resource) && take_text(rest, " ") &&
+	       take_number(rest, &request->window_us) && request->cgroup_id &&
+	       request->window_us >= PSI_WINDOW_MIN_US && request->window_us <= PSI_WINDOW_MAX_US;
+}
+
+static bool take_process(struct rest *rest, struct grant_request *request)
+{
+	uint64_t tgid;
+
+	if (!take_number(rest, &tgid) || !tgid || tgid > GRANT_TGID_MAX || !take_text(rest, " ") ||
+	    !take_number(rest, &request->started_ns))
+		return false;
+	request->tgid = (uint32_t)tgid;
+	return true;
+}
+
+static bool take_elf(struct rest *rest, struct grant_request *request)
+{
+	return take_process(rest, request) && take_text(rest, " ") && take_number(rest, &request->begins) &&
+	       request->begins % GRANT_BEGINS_MULTIPLE_OF == 0;
+}
+
+static const struct {
+	const char *word;
+	bool (*take)(struct rest *rest, struct grant_request *request);
+} kinds[GRANT_KINDS] = {
+	[GRANT_PRESSURE] = { "pressure ", take_pressure },
+	[GRANT_ELF] = { "elf ", take_elf },
+	[GRANT_PERF_MAP] = { "perf-map ", take_process },
+};
+
+int grant_parse(const char *text, size_t bytes, struct grant_request *ret_request)
+{
+	struct rest rest = { text, text + bytes };
+	struct grant_request request = { 0 };
+
+	if (bytes > GRANT_REQUEST_BYTES_MAX)
+		return -E2BIG;
+	if (!memchr(text, '\n', bytes))
+		return bytes == GRANT_REQUEST_BYTES_MAX ? -E2BIG : -EAGAIN;
+	while (!take_text(&rest, kinds[request.kind].word))
+		if (++request.kind == GRANT_KINDS)
+			return -EINVAL;
+	if (!kinds[request.kind].take(&rest, &request) || !take_text(&rest, "\n") || rest.at != rest.end)
+		return -EINVAL;
+	*ret_request = request;
+	return 0;
+}
+
+size_t grant_format(const struct grant_request *request, char *into)
+{
+	int length = 0;
+
+	switch (request->kind) {
+	case GRANT_PRESSURE:
+		length = snprintf(into, GRANT_REQUEST_BYTES_MAX, "pressure %" PRIu64 " %s %" PRIu64 "\n",
+				  request->cgroup_id, psi_resource_names[request->resource],
+				  request->window_us);
+		break;
+	case GRANT_ELF:
+		length = snprintf(into, GRANT_REQUEST_BYTES_MAX, "elf %" PRIu32 " %" PRIu64 " %" PRIu64 "\n",
+				  request->tgid, request->started_ns, request->begins);
+		break;
+	case GRANT_PERF_MAP:
+		length = snprintf(into, GRANT_REQUEST_BYTES_MAX, "perf-map %" PRIu32 " %" PRIu64 "\n",
+				  request->tgid, request->started_ns);
+		break;
+	case GRANT_KINDS:
+		break;
+	}
+	return (size_t)length;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * grant.h owns the protocol between the consumer and bourdon-grant: one connection (a Unix stream socket),
+ * one request, one answer, the end. A request is one line, with decimal numbers, single blanks and a newline:
+ *
+ *     pressure CGROUP_ID RESOURCE WINDOW_US    a cgroup's pressure file, for a trigger
+ *     elf TGID STARTED_NS BEGINS               the ELF file of the executable mapping that begins there
+ *     perf-map TGID STARTED_NS                 the perf map that the process writes for its jitted code
+ *
+ * The last two are of a target, and of it alone: STARTED_NS is its identity beside its id, as the in-kernel
+ * programs report it. The answer is one message: "ok\n" with the descriptor beside it (SCM_RIGHTS), or
+ * "refused REASON\n" without.
+ */
+#ifndef BOURDON_GRANT_REQUEST_H
+#define BOURDON_GRANT_REQUEST_H
+
+#include "common/psi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define GRANT_REQUEST_BYTES_MAX 128
+#define GRANT_ANSWER_BYTES_MAX 128
+#define GRANT_SOCKET_DEFAULT "/run/bourdon-grant.sock"
+
+#define GRANT_TGID_MAX (1U << 22)      /* PID_MAX_LIMIT, linux/threads.h */
+#define GRANT_BEGINS_MULTIPLE_OF 4096U /* the smallest page */
+
+/* A perf map is text: what is larger was not written for names. */
+#define PERF_MAP_BYTES_MAX (64UL << 20)
+
+enum grant_kind { GRANT_PRESSURE, GRANT_ELF, GRANT_PERF_MAP, GRANT_KINDS };
+
+/* What is of another kind is 0. */
+struct grant_request {
+	enum grant_kind kind;
+	/* GRANT_PRESSURE */
+	uint64_t cgroup_id;
+	enum psi_resource resource;
+	uint64_t window_us;
+	/* GRANT_ELF, GRANT_PERF_MAP */
+	uint32_t tgid;
+	uint64_t started_ns; /* task_struct.start_boottime */
+	uint64_t begins;     /* GRANT_ELF: virtual address */
+};
+
+/*
+ * Parses one whole request of `bytes` bytes, newline included. 0, -EAGAIN while its newline is missing,
+ * -E2BIG for one that is longer than any is, -EINVAL for everything else that is none: unknown words, numbers
+ * with signs, leading zeros or too many digits, windows that no kernel takes, ids that no process has,
+ * addresses within a page, anything behind the newline.
+ */
+int grant_parse(const char *text, size_t bytes, struct grant_request *ret_request);
+
+/* Writes a request, with its newline, into `into` of GRANT_REQUEST_BYTES_MAX bytes. Returns its length. */
+size_t grant_format(const struct grant_request *request, char *into);
+
+#define GRANT_OK "ok\n"
+#define GRANT_REFUSED "refused "
+/* The one reason that the consumer tells from others: it is the same for every file. */
+#define GRANT_NO_FILES "root's policy hands out no files"
+
+#endif

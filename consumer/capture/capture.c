@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/capture.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+
+#include <string.h>
+
+/* Bounds on what one capture may keep: some 16 MiB at the most. */
+#define PROCESSES_MAX 16384U
+#define STACKS_MAX 16384U
+#define ROWS_MAX 131072U
+
+const struct loss_reason loss_reasons[LOSS_REASONS] = {
+	[LOSS_OVERWRITTEN] = { "overwritten-slots", "sample" },
+	[LOSS_TORN] = { "torn-slots", "sample" },
+	[LOSS_KERNEL_STACK] = { "kernel-stack-missing", "stack" },
+	[LOSS_USER_STACK] = { "user-stack-missing", "stack" },
+	[LOSS_NOT_TAKEN] = { "samples-not-taken", "sample" },
+	[LOSS_TRUNCATED] = { "stack-truncated", "stack" },
+	[LOSS_NOT_WHOLE] = { "stack-not-whole", "stack" },
+	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
+	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
+	[LOSS_EVENTS] = { "events-lost", "event" },
+	[LOSS_STALE_EVENTS] = { "stale-events", "event" },
+	[LOSS_OFFCPU_UNSTACKED] = { "offcpu-over-budget", "interval" },
+	[LOSS_OFFCPU_UNTRACKED] = { "offcpu-untracked", "thread" },
+	[LOSS_UNKNOWN_PROCESS] = { "unknown-process", "sample" },
+	[LOSS_MISSING] = { "samples-missing", "sample" },
+	[LOSS_WATCH_SUPPRESSED] = { "watch-suppressed", "trigger" },
+	[LOSS_CPUS_UNSAMPLED] = { "cpus-unsampled", "cpu" },
+	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
+	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
+};
+
+const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled" };
+
+/* Returns from when on these rings have everything, `wanted_ns` at the earliest. */
+static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rings,
+			    const struct sample *slots, uint64_t wanted_ns)
+{
+	uint64_t from_ns = wanted_ns, oldest_ns;
+
+	for (uint32_t cpu = 0; cpu < rings->cpus; cpu++) {
+		ring_begin(&readers[cpu], slots + (size_t)cpu * rings->slots_per_cpu, rings->slots_per_cpu,
+			   &oldest_ns);
+		if (oldest_ns > from_ns)
+			from_ns = oldest_ns;
+	}
+	return from_ns;
+}
+
+struct capture *capture_begin(const struct capture_cause *cause, const struct rings *rings, uint64_t seed)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	uint64_t wanted_ns = cause->triggered_ns - cause->history_ns;
+
+	if (!capture)
+		return NULL;
+	capture->readers_count = rings->offcpu_slots ? 2 * rings->cpus : rings->cpus;
+	capture->readers = calloc(capture->readers_count, sizeof(*capture->readers));
+	if (!capture->readers) {
+		free(capture);
+		return NULL;
+	}
+	capture->cause = *cause;
+	capture->pressure = PRESSURE_EMPTY;
+	capture->seed = seed;
+	stacks_init(&capture->stacks, seed, STACKS_MAX);
+	if (cause->history_ns > cause->triggered_ns || wanted_ns < rings->armed_ns)
+		wanted_ns = rings->armed_ns;
+	capture->covered_from_ns = begin_rings(capture->readers, rings, rings->slots, wanted_ns);
+	capture->offcpu_from_ns = wanted_ns;
+	if (rings->offcpu_slots)
+		capture->offcpu_from_ns =
+			begin_rings(capture->readers + rings->cpus, rings, rings->offcpu_slots, wanted_ns);
+	return capture;
+}
+
+void capture_free(struct capture *capture)
+{
+	if (!capture)
+		return;
+	for (uint32_t i = 0; i < capture->processes_count; i++)
+		free(capture->processes[i].cgroup);
+	free(capture->processes);
+	hash_index_free(&capture->processes_index);
+	stacks_free(&capture->stacks);
+	free(capture->rows);
+	hash_index_free(&capture->rows_index);
+	free(capture->readers);
+	pressure_free(&capture->pressure);
+	capture_usage_free(&capture->usage);
+	kernel_stats_free(&capture->kernel_stats);
+	free(capture->cause.cgroup);
+	free(capture);
+}
+
+struct draining {
+	struct capture *capture;
+	capture_describe describe;
+	void *user;
+	const struct sample *sample;
+};
+
+static bool is_process(const void *user, uint32_t position)
+{
+	const struct draining *draining = user;
+	const struct capture_process *process = &draining->capture->processes[position];
+
+	return process->tgid == draining->sample->tgid &&
+	       process->started_ns == draining->sample->started_ns &&
+	       process->cgroup_id == draining->sample->cgroup_id;
+}
+
+static int find_process(struct draining *draining, uint32_t *ret_process)
+{
+	struct capture *capture = draining->capture;
+	const struct sample *sample = draining->sample;
+	struct capture_process process = { .tgid = sample->tgid,
+					   .started_ns = sample->started_ns,
+					   .cgroup_id = sample->cgroup_id };
+	uint64_t key[3] = { sample->tgid, sample->started_ns, sample->cgroup_id };
+	uint32_t hash = hash_bytes(capture->seed, key, sizeof(key));
+	uint32_t found = hash_index_find(&capture->processes_index, hash, is_process, draining);
+	int result;
+
+	if (found != HASH_INDEX_NONE) {
+		*ret_process = found;
+		return 0;
+	}
+	if (capture->processes_count == PROCESSES_MAX)
+		return -ENOSPC;
+	if (array_make_room(capture->processes, capture->processes_count, capture->processes_room, 1U))
+		return -ENOMEM;
+	if (!draining->describe(draining->user, sample, &process))
+		return -ESRCH;
+	result = hash_index_add(&capture->processes_index, hash, capture->processes_count);
+	if (result < 0) {
+		free(process.cgroup);
+		return result;
+	}
+	capture->processes[capture->processes_count] = process;
+	*ret_process = capture->processes_count++;
+	return 0;
+}
+
+struct wanted_row {
+	const struct capture *capture;
+	const struct capture_row *row;
+};
+
+static bool is_row(const void *user, uint32_t position)
+{
+	const struct wanted_row *wanted = user;
+	const struct capture_row *there = &wanted->capture->rows[position], *row = wanted->row;
+
+	return there->process == row->process && there->stack == row->stack && there->tid == row->tid &&
+	       there->second == row->second && there->kind == row->kind && there->stall == row->stall;
+}
+
+static int add_row(struct capture *capture, const struct capture_row *row)
+{
+	struct wanted_row wanted = { capture, row };
+	uint32_t hash = hash_bytes(capture->seed,
+				   (uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
+						 (uint32_t)row->kind << 8 | row->stall },
+				   5 * sizeof(uint32_t));
+	uint32_t found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);
+	int result;
+
+	if (found != HASH_INDEX_NONE) {
+		capture->rows[found].samples += row->samples;
+		capture->rows[found].weight_ns += row->weight_ns;
+		return 0;
+	}
+	if (capture->rows_count == ROWS_MAX)
+		return -ENOSPC;
+	result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
+	if (!result)
+		result = hash_index_add(&capture->rows_index, hash, capture->rows_count);
+	if (!result)
+		capture->rows[capture->rows_count++] = *row;
+	return result;
+}
+
+static int32_t second_of(const struct capture *capture, uint64_t time_ns)
+{
+	int64_t relative_ns = (int64_t)(time_ns - capture->cause.triggered_ns), second_ns = 1000000000;
+
+	return (int32_t)((relative_ns >= 0 ? relative_ns : relative_ns - second_ns + 1) / second_ns);
+}
+
+static uint64_t planned_end_ns(const struct capture *capture)
+{
+	return capture->cause.triggered_ns + capture->cause.capture_ns;
+}
+
+/*
+ * The part of an interval that was spent in one way, to each second what it has of it. `weight_ns` may be
+ * more than the part is long: shorter intervals before it, which count as of its end.
+ */
+static int add_part(struct capture *capture, struct capture_row *row, uint64_t from_ns, uint64_t to_ns,
+		    uint64_t weight_ns)
+{
+	uint64_t end_ns = planned_end_ns(capture), carried_ns;
+	int result = 0;
+
+	if (!weight_ns || to_ns < from_ns)
+		return 0;
+	carried_ns = weight_ns > to_ns - from_ns ? weight_ns - (to_ns - from_ns) : 0;
+	if (from_ns < capture->offcpu_from_ns)
+		from_ns = capture->offcpu_from_ns;
+	if (to_ns > end_ns)
+		to_ns = end_ns;
+	if (to_ns < from_ns || from_ns >= end_ns)
+		return 0;
+	for (uint64_t next_ns; !result; from_ns = next_ns) {
+		row->second = second_of(capture, from_ns);
+		next_ns =
+			(uint64_t)((int64_t)capture->cause.triggered_ns + (row->second + 1LL) * 1000000000LL);
+		if (next_ns >= to_ns) {
+			row->weight_ns = to_ns - from_ns + carried_ns;
+			row->samples = 1;
+			return add_row(capture, row);
+		}
+		row->weight_ns = next_ns - from_ns;
+		row->samples = 0;
+		result = add_row(capture, row);
+	}
+	return result;
+}
+
+static int add_interval(struct capture *capture, struct capture_row *row, const struct sample *sample)
+{
+	int result;
+
+	row->stall = sample->stall & (STALL_MEMORY | STALL_IO);
+	result = add_part(capture, row, sample->left_ns, sample->woken_ns, sample->weight_ns);
+	row->stall = (uint8_t)(STALL_CPU | (sample->stall & STALL_MEMORY));
+	if (!result)
+		result = add_part(capture, row, sample->woken_ns, sample->time_ns, sample->queued_ns);
+	return result;
+}
+
+static int add_sample(const struct draining *draining, uint32_t process)
+{
+	struct capture *capture = draining->capture;
+	const struct sample *sample = draining->sample;
+	struct capture_row row = { .process = process,
+				   .tid = sample->tid,
+				   .kind = sample->kind,
+				   .stall = sample->stall,
+				   .second = second_of(capture, sample->time_ns),
+				   .samples = 1,
+				   .weight_ns = sample->weight_ns };
+	int result = stacks_intern(&capture->stacks, process, sample, &row.stack);
+
+	if (result < 0)
+		return result;
+	memcpy(row.thread, sample->comm, sizeof(row.thread));
+	return sample->kind == SAMPLE_OFF_CPU ? add_interval(capture, &row, sample) : add_row(capture, &row);
+}
+
+/* An interval counts where it ended: nobody knew of it before. */
+static bool is_within(const struct capture *capture, const struct sample *sample)
+{
+	return sample->kind == SAMPLE_OFF_CPU ? sample->time_ns >= capture->offcpu_from_ns &&
+							sample->left_ns < planned_end_ns(capture)
+					      : sample->time_ns >= capture->covered_from_ns &&
+							sample->time_ns < planned_end_ns(capture);
+}
+
+static bool is_expected(const struct expectation *expected, const struct sample *sample)
+{
+	return sample->kind == SAMPLE_ON_CPU && expected->from_ns && sample->time_ns >= expected->from_ns &&
+	       (!expected->to_ns || sample->time_ns < expected->to_ns);
+}
+
+static void take_sample(void *user, const struct sample *sample)
+{
+	struct draining *draining = user;
+	struct capture *capture = draining->capture;
+	uint32_t process;
+	int result;
+
+	if (!is_within(capture, sample))
+		return;
+	draining->sample = sample;
+	result = find_process(draining, &process);
+	if (result == -ESRCH) {
+		capture->losses[LOSS_UNKNOWN_PROCESS]++;
+		return;
+	}
+	if (!result && !capture->processes[process].included)
+		return;
+	if (!result)
+		result = add_sample(draining, process);
+	if (result < 0) {
+		capture->losses[LOSS_CAPTURE_FULL]++;
+		return;
+	}
+	capture->expected.received += is_expected(&capture->expected, sample);
+	capture->losses[LOSS_KERNEL_STACK] += sample->kernel_depth < 0;
+	capture->losses[LOSS_USER_STACK] += sample->user_depth < 0;
+	capture->losses[LOSS_TRUNCATED] += sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
+					   sample->user_ended == UNWIND_ENDED_DEPTH;
+	/* what root does not want is not lost */
+	capture->losses[LOSS_NOT_WHOLE] +=
+		sample->user_depth > 0 && sample->user_ended != UNWIND_ENDED_ROOT &&
+		sample->user_ended != UNWIND_ENDED_DEPTH && sample->user_ended != UNWIND_ENDED_POLICY;
+}
+
+void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,
+		      capture_describe describe, void *user)
+{
+	struct draining draining = { .capture = capture, .describe = describe, .user = user };
+	struct sample ended = *sample;
+
+	ended.time_ns = now_ns;
+	if (!ended.woken_ns)
+		ended.woken_ns = now_ns;
+	if (!ring_sample_is_sane(&ended) || ended.left_ns > ended.woken_ns || ended.woken_ns > now_ns)
+		return;
+	ended.comm[ABI_COMM_BYTES - 1] = '\0';
+	ended.weight_ns = ended.woken_ns - ended.left_ns;
+	ended.queued_ns = now_ns - ended.woken_ns;
+	take_sample(&draining, &ended);
+}
+
+void capture_drain(struct capture *capture, capture_describe describe, void *user)
+{
+	struct draining draining = { .capture = capture, .describe = describe, .user = user };
+
+	for (uint32_t i = 0; i < capture->readers_count; i++)
+		ring_read(&capture->readers[i], take_sample, &draining);
+}
+
+bool capture_is_over(const struct capture *capture, uint64_t now_ns)
+{
+	return now_ns >= planned_end_ns(capture);
+}
+
+uint64_t capture_expected_samples(const struct capture *capture)
+{
+	return capture->expected.cpu_ns / 1000 * capture->cause.hz / 1000000;
+}
+
+/*
+ * A clock that asks so many times a second who runs counts by chance: what three standard deviations explain
+ * is not missing, nor what is told to be lost elsewhere.
+ */
+static uint64_t missing_samples(const struct capture *capture)
+{
+	static const enum loss explained[] = { LOSS_OVERWRITTEN, LOSS_TORN, LOSS_NOT_TAKEN, LOSS_CAPTURE_FULL,
+					       LOSS_UNKNOWN_PROCESS };
+	uint64_t expected = capture_expected_samples(capture), seen = capture->expected.received, missing;
+
+	for (size_t i = 0; i < ARRAY_SIZE(explained); i++)
+		seen += capture->losses[explained[i]];
+	missing = expected > seen ? expected - seen : 0;
+	return missing * missing > 9 * expected ? missing : 0;
+}
+
+void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
+{
+	uint64_t planned_ns = planned_end_ns(capture);
+
+	for (uint32_t i = 0; i < capture->readers_count; i++) {
+		capture->losses[LOSS_OVERWRITTEN] += capture->readers[i].lost - capture->readers[i].torn;
+		capture->losses[LOSS_TORN] += capture->readers[i].torn;
+	}
+	capture->losses[LOSS_MISSING] = missing_samples(capture);
+	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;
+	capture->interrupted = interrupted;
+}
+
+static uint64_t history_since(const struct capture *capture, uint64_t from_ns)
+{
+	return capture->cause.triggered_ns > from_ns ? capture->cause.triggered_ns - from_ns : 0;
+}
+
+uint64_t capture_history_ns(const struct capture *capture)
+{
+	return history_since(capture, capture->covered_from_ns);
+}
+
+uint64_t capture_offcpu_history_ns(const struct capture *capture)
+{
+	return history_since(capture, capture->offcpu_from_ns);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/capture_usage.h"
+
+#include "common/cleanup.h"
+
+#include <string.h>
+
+const char *const usage_role_names[USAGE_ROLES] = { "target", "other", "rest" };
+
+int capture_usage_begin(struct capture_usage *ret_usage, const struct usage *now)
+{
+	*ret_usage = (struct capture_usage){ 0 };
+	return usage_copy(now, &ret_usage->before);
+}
+
+void capture_usage_free(struct capture_usage *usage)
+{
+	for (uint32_t i = 0; i < usage->count; i++)
+		free(usage->rows[i].cgroup);
+	free(usage->rows);
+	usage_free(&usage->before);
+	*usage = (struct capture_usage){ 0 };
+}
+
+/* All that a process may be notable for. */
+#define MEASURES (sizeof(struct usage_sums) / sizeof(uint64_t))
+_Static_assert(sizeof(struct usage_sums) == 15 * sizeof(uint64_t), "every member of usage_sums is a measure");
+
+static uint64_t measure_of(const struct usage_sums *sums, size_t measure)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)sums + measure * sizeof(value), sizeof(value));
+	return value;
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+/* Marks who has the most of one measure. `values` has room for one of each. */
+static void choose_by(const struct usage_sums *sums, uint32_t count, size_t measure, uint64_t *values,
+		      bool *chosen)
+{
+	uint64_t least = 1; /* of all who have any */
+	uint32_t some = 0, taken = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (measure_of(&sums[i], measure))
+			values[some++] = measure_of(&sums[i], measure);
+	if (some > USAGE_ROWS_A_MEASURE) {
+		qsort(values, some, sizeof(*values), compare_falling);
+		least = values[USAGE_ROWS_A_MEASURE - 1];
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (measure_of(&sums[i], measure) > least) {
+			chosen[i] = true;
+			taken++;
+		}
+	/* of those who are equal, as many as there is room for */
+	for (uint32_t i = 0; i < count && taken < USAGE_ROWS_A_MEASURE; i++)
+		if (measure_of(&sums[i], measure) == least) {
+			chosen[i] = true;
+			taken++;
+		}
+}
+
+void usage_sums_add(struct usage_sums *to, const struct usage_sums *more)
+{
+	for (size_t measure = 0; measure < MEASURES; measure++) {
+		uint64_t sum = measure_of(to, measure) + measure_of(more, measure);
+
+		memcpy((char *)to + measure * sizeof(sum), &sum, sizeof(sum));
+	}
+}
+
+/* Processes that ended before this capture began are in `now` for another's sake. */
+static bool is_of_span(const struct capture_usage *usage, const struct usage_process *process)
+{
+	return process->walk > usage->before.walk;
+}
+
+int capture_usage_end(struct capture_usage *usage, const struct usage *now, capture_usage_describe describe,
+		      void *user)
+{
+	_cleanup_free_ struct usage_sums *sums = calloc(now->count + 1UL, sizeof(*sums));
+	_cleanup_free_ uint64_t *values = calloc(now->count + 1UL, sizeof(*values));
+	_cleanup_free_ bool *chosen = calloc(now->count + 1UL, sizeof(*chosen));
+	struct usage_row rest = { .role = USAGE_REST };
+	uint32_t rows = 1;
+
+	if (!sums || !values || !chosen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < now->count; i++)
+		if (is_of_span(usage, &now->processes[i]))
+			sums[i] = usage_since(&usage->before, &now->processes[i]);
+	for (size_t measure = 0; measure < MEASURES; measure++)
+		choose_by(sums, now->count, measure, values, chosen);
+	for (uint32_t i = 0; i < now->count; i++)
+		rows += chosen[i];
+	usage->rows = calloc(rows, sizeof(*usage->rows));
+	if (!usage->rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < now->count; i++) {
+		struct usage_row *row = &usage->rows[usage->count];
+		const char *cgroup = NULL;
+
+		if (!chosen[i]) {
+			bool is_own = is_of_span(usage, &now->processes[i]) &&
+				      describe(user, &now->processes[i], &cgroup);
+
+			usage_sums_add(is_own ? &usage->rest_targets : &usage->rest_others, &sums[i]);
+			continue;
+		}
+		row->process = now->processes[i];
+		row->process.sums = sums[i];
+		row->role = describe(user, &row->process, &cgroup) ? USAGE_TARGET : USAGE_OTHER;
+		row->cgroup = cgroup ? strdup(cgroup) : NULL;
+		rest.process.counts_io_delay |= row->process.counts_io_delay;
+		usage->count++;
+	}
+	usage_sums_add(&rest.process.sums, &usage->rest_targets);
+	usage_sums_add(&rest.process.sums, &usage->rest_others);
+	usage->rows[usage->count++] = rest;
+	usage->to_ns = now->walked_ns;
+	return 0;
+}

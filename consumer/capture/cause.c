@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/cause.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MILLISECOND_NS 1000000U
+#define PAGE_BYTES 4096U
+#define MEBIBYTE (1ULL << 20)
+
+/* A disk that is this busy, or takes so long for a request, is why one waits for it. */
+#define DISK_BUSY_PERCENT 50U
+#define DISK_SLOW_NS (10ULL * MILLISECOND_NS)
+/* Others that move less in a second are nobody's competition for a disk. */
+#define COMPETING_BYTES_A_SECOND (4 * MEBIBYTE)
+
+/* What a verdict takes, in one place. */
+struct facts {
+	const struct capture *capture;
+	uint64_t stalled_ns; /* PSI's total of what fired, from the trigger on */
+	struct usage_sums own, others;
+	uint64_t usage_ns;             /* which the two are of: from the walk before the trigger on */
+	const struct usage_row *first; /* of the others: who took most of the resource; or NULL */
+};
+
+static struct cause verdict(const char *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static struct cause verdict(const char *words, const char *format, ...)
+{
+	struct cause cause = { .verdict = words };
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(cause.because, sizeof(cause.because), format, arguments);
+	va_end(arguments);
+	return cause;
+}
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / 1e9;
+}
+
+static double mebibytes(uint64_t bytes)
+{
+	return (double)bytes / (double)MEBIBYTE;
+}
+
+/* ---- what is known ---- */
+
+static uint64_t moved_bytes(const struct usage_sums *sums)
+{
+	return sums->task.read_bytes + sums->task.write_bytes;
+}
+
+static uint64_t taken(const struct usage_sums *sums, enum psi_resource resource)
+{
+	return resource == PSI_IO       ? moved_bytes(sums)
+	       : resource == PSI_MEMORY ? sums->rss_bytes
+					: sums->task.cpu_ns;
+}
+
+/* How much a total of PSI grew between the first and the last reading. */
+static uint64_t stalled_ns(const struct capture *capture)
+{
+	const struct pressure *pressure = &capture->pressure;
+	enum pressure_scope scope = capture->cause.cgroup ? PRESSURE_CGROUP : PRESSURE_SYSTEM;
+	uint64_t first_us = UINT64_MAX, last_us = 0;
+
+	for (uint32_t i = 0; i < pressure->count; i++) {
+		const struct pressure_reading *reading = &pressure->readings[i];
+		uint64_t us = reading->totals.us[capture->cause.trigger.kind];
+
+		if (reading->scope != scope || reading->resource != capture->cause.trigger.resource)
+			continue;
+		first_us = us < first_us ? us : first_us;
+		last_us = us > last_us ? us : last_us;
+	}
+	return last_us > first_us ? (last_us - first_us) * 1000 : 0;
+}
+
+static struct facts gather(const struct capture *capture)
+{
+	struct facts facts = { .capture = capture, .stalled_ns = stalled_ns(capture) };
+	enum psi_resource resource = capture->cause.trigger.resource;
+
+	for (uint32_t i = 0; i < capture->usage.count; i++) {
+		const struct usage_row *row = &capture->usage.rows[i];
+
+		if (row->role != USAGE_REST)
+			usage_sums_add(row->role == USAGE_TARGET ? &facts.own : &facts.others,
+				       &row->process.sums);
+		if (row->role == USAGE_OTHER && taken(&row->process.sums, resource) &&
+		    (!facts.first ||
+		     taken(&row->process.sums, resource) > taken(&facts.first->process.sums, resource)))
+			facts.first = row;
+	}
+	usage_sums_add(&facts.own, &capture->usage.rest_targets);
+	usage_sums_add(&facts.others, &capture->usage.rest_others);
+	facts.usage_ns = capture->usage.to_ns - capture->usage.before.walked_ns;
+	return facts;
+}
+
+static uint64_t growth_of(const struct kernel_stat *stat)
+{
+	return stat->before >= 0 && stat->after > stat->before ? (uint64_t)(stat->after - stat->before) : 0;
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+/* How much statistics whose names begin so have grown, together; of the cgroup itself where `scope` is 0. */
+static uint64_t grown(const struct facts *facts, int scope, const char *source, const char *name)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < stats->count; i++)
+		if (stats->stats[i].scope == scope && !strcmp(stats->stats[i].source, source) &&
+		    begins_with(stats->stats[i].name, name))
+			sum += growth_of(&stats->stats[i]);
+	return sum;
+}
+
+/* The statistic that has grown most, in whichever cgroup; NULL where none has. */
+static const struct kernel_stat *most_grown(const struct facts *facts, const char *source, const char *name)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+	const struct kernel_stat *most = NULL;
+
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+
+		if (!strcmp(stat->source, source) && !strcmp(stat->name, name) && growth_of(stat) &&
+		    (!most || growth_of(stat) > growth_of(most)))
+			most = stat;
+	}
+	return most;
+}
+
+static uint64_t span_ns(const struct facts *facts)
+{
+	return facts->capture->kernel_stats.to_ns - facts->capture->kernel_stats.from_ns;
+}
+
+/* "%.*s" of the cgroup that a statistic is of. */
+#define SCOPE(facts, stat)                                                                                   \
+	kernel_stat_scope_length(stat, (facts)->capture->cause.cgroup), (facts)->capture->cause.cgroup
+
+/* ---- the verdicts: each has one, or says that it is not this (verdict NULL) ---- */
+
+static const struct cause not_this = { 0 };
+
+static struct cause cpu_throttled(const struct facts *facts)
+{
+	const struct kernel_stat *throttled = most_grown(facts, "cpu.stat", "throttled_usec");
+	uint64_t throttled_ns, periods, of_periods;
+
+	if (!throttled || !facts->stalled_ns)
+		return not_this;
+	throttled_ns = growth_of(throttled) * 1000;
+	periods = grown(facts, throttled->scope, "cpu.stat", "nr_throttled");
+	of_periods = grown(facts, throttled->scope, "cpu.stat", "nr_periods");
+	if (throttled_ns < facts->stalled_ns / 2 || periods < of_periods / 4)
+		return not_this;
+	return verdict(CAUSE_THROTTLED,
+		       "%.*s was throttled for %.2f s, all its CPUs together, in %" PRIu64 " of %" PRIu64
+		       " periods, within %.2f s",
+		       SCOPE(facts, throttled), seconds(throttled_ns), periods, of_periods,
+		       seconds(span_ns(facts)));
+}
+
+/* Whoever waits for a CPU waits for what runs there: others, or threads of its own. */
+static struct cause cpu_shared(const struct facts *facts)
+{
+	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
+		 queued_ns = facts->own.stalled_cpu_ns;
+
+	/* nobody ran while they stalled: a quota that is not seen from here */
+	if (!queued_ns || facts->stalled_ns > own_ns + others_ns)
+		return not_this;
+	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
+		return verdict(CAUSE_COMPETING,
+			       "%s[%u] took %.2f s of CPU, all others together %.2f s, while the targets ran "
+			       "%.2f s and waited %.2f s, within %.2f s",
+			       facts->first->process.comm, facts->first->process.tgid,
+			       seconds(facts->first->process.sums.task.cpu_ns), seconds(others_ns),
+			       seconds(own_ns), seconds(queued_ns), seconds(facts->usage_ns));
+	return verdict(CAUSE_OWN_THREADS,
+		       "the targets ran %.2f s and waited %.2f s, mostly for each other: all others ran %.2f "
+		       "s, within %.2f s",
+		       seconds(own_ns), seconds(queued_ns), seconds(others_ns), seconds(facts->usage_ns));
+}
+
+/*
+ * Of the cgroup itself memory.events says what those below it met, too; of those above it, that would be what
+ * anybody met.
+ */
+static const struct kernel_stat *limit_met(const struct facts *facts, const char *name)
+{
+	const struct kernel_stat *limit = most_grown(facts, "memory.events.local", name);
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+
+	for (uint32_t i = 0; i < stats->count && !limit; i++)
+		if (!stats->stats[i].scope && !strcmp(stats->stats[i].source, "memory.events") &&
+		    !strcmp(stats->stats[i].name, name) && growth_of(&stats->stats[i]))
+			limit = &stats->stats[i];
+	return limit;
+}
+
+static struct cause memory_limit(const struct facts *facts)
+{
+	const struct kernel_stat *limit = limit_met(facts, "max");
+	uint64_t refaults;
+
+	if (!limit)
+		limit = limit_met(facts, "high");
+	if (!limit || growth_of(limit) < grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"))
+		return not_this;
+	refaults = grown(facts, limit->scope, "memory.stat", "workingset_refault_");
+	return verdict(CAUSE_OWN_LIMIT,
+		       "%.*s met its memory.%s %" PRIu64 " times, and had %.1f MiB read again that were "
+		       "evicted before",
+		       SCOPE(facts, limit), limit->name, growth_of(limit), mebibytes(refaults * PAGE_BYTES));
+}
+
+static struct cause memory_shortage(const struct facts *facts)
+{
+	uint64_t direct = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_direct"),
+		 stalls = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
+		 kswapd = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
+
+	if (!direct && !stalls && !kswapd)
+		return not_this;
+	return verdict(CAUSE_SHORTAGE,
+		       "%" PRIu64 " allocations of the system waited for reclaim, which looked at %.1f MiB "
+		       "(kswapd: %.1f MiB); of the others %s[%u] has most, %.1f MiB",
+		       stalls, mebibytes(direct * PAGE_BYTES), mebibytes(kswapd * PAGE_BYTES),
+		       facts->first ? facts->first->process.comm : "nobody",
+		       facts->first ? facts->first->process.tgid : 0,
+		       mebibytes(facts->first ? facts->first->process.sums.rss_bytes : 0));
+}
+
+/* The kernel reclaims for the system or for a cgroup: where it did not for the one, it did for the other. */
+static struct cause memory_limit_unseen(const struct facts *facts)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+	uint64_t faults = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgfault"),
+		 compactions = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "compact_stall");
+
+	if (!faults || compactions || !facts->own.stalled_memory_ns)
+		return not_this;
+	for (uint32_t i = 0; i < stats->count; i++)
+		if (!strcmp(stats->stats[i].source, "memory.current"))
+			return not_this; /* cgroup2 has the limits, and none was met */
+	return verdict(CAUSE_OWN_LIMIT,
+		       "the targets were in reclaim for %.2f s, and nothing was reclaimed for the system: a "
+		       "limit of a cgroup, whose memory.events are not there to say which",
+		       seconds(facts->own.stalled_memory_ns));
+}
+
+static struct cause io_shared(const struct facts *facts)
+{
+	uint64_t own = moved_bytes(&facts->own), others = moved_bytes(&facts->others);
+
+	if (!facts->first || others < 2 * own ||
+	    (double)others < (double)COMPETING_BYTES_A_SECOND * seconds(facts->usage_ns))
+		return not_this;
+	return verdict(CAUSE_COMPETING,
+		       "%s[%u] read and wrote %.1f MiB, all others together %.1f MiB, the targets %.1f MiB, "
+		       "within %.2f s",
+		       facts->first->process.comm, facts->first->process.tgid,
+		       mebibytes(moved_bytes(&facts->first->process.sums)), mebibytes(others), mebibytes(own),
+		       seconds(facts->usage_ns));
+}
+
+/* Pages that are read again because there was no room to keep them. */
+static struct cause io_refaults(const struct facts *facts)
+{
+	int scope = facts->capture->cause.cgroup ? 0 : KERNEL_STAT_SYSTEM;
+	uint64_t refaults = grown(facts, scope, scope ? "vmstat" : "memory.stat", "workingset_refault_");
+	struct cause cause;
+
+	if (!facts->own.task.read_bytes || refaults * PAGE_BYTES < moved_bytes(&facts->own) / 2)
+		return not_this;
+	cause = memory_limit(facts);
+	return cause.verdict ? cause : memory_shortage(facts);
+}
+
+static uint64_t of_disk(const struct facts *facts, const char *disk, const char *name)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+
+	for (uint32_t i = 0; i < stats->count; i++)
+		if (!strcmp(stats->stats[i].device, disk) && !strcmp(stats->stats[i].source, "diskstats") &&
+		    !strcmp(stats->stats[i].name, name))
+			return growth_of(&stats->stats[i]);
+	return 0;
+}
+
+static struct cause io_device(const struct facts *facts)
+{
+	const struct kernel_stat *busiest = most_grown(facts, "diskstats", "busy_ms");
+	uint64_t requests, waited_ms, percent, each_ns;
+
+	if (!busiest || !span_ns(facts))
+		return not_this;
+	requests = of_disk(facts, busiest->device, "reads") + of_disk(facts, busiest->device, "writes");
+	waited_ms = of_disk(facts, busiest->device, "read_ms") + of_disk(facts, busiest->device, "write_ms");
+	percent = growth_of(busiest) * MILLISECOND_NS * 100 / span_ns(facts);
+	each_ns = requests ? waited_ms * MILLISECOND_NS / requests : 0;
+	if ((percent < DISK_BUSY_PERCENT && each_ns < DISK_SLOW_NS) ||
+	    waited_ms * MILLISECOND_NS < facts->stalled_ns / 4)
+		return not_this;
+	return verdict(CAUSE_DEVICE,
+		       "%s was busy for %" PRIu64 " %% of %.2f s, with %" PRIu64 " requests of %.2f ms each",
+		       busiest->device, percent > 100 ? 100 : percent, seconds(span_ns(facts)), requests,
+		       seconds(each_ns) * 1e3);
+}
+
+struct cause cause_find(const struct capture *capture)
+{
+	static struct cause (*const of_cpu[])(const struct facts *) = { cpu_throttled, cpu_shared, NULL };
+	static struct cause (*const of_memory[])(const struct facts *) = { memory_limit, memory_shortage,
+									   memory_limit_unseen, NULL };
+	static struct cause (*const of_io[])(const struct facts *) = { io_shared, io_refaults, io_device,
+								       NULL };
+	static struct cause (*const of_irq[])(const struct facts *) = { NULL };
+	static struct cause (*const *const of[PSI_RESOURCES])(const struct facts *) = {
+		[PSI_CPU] = of_cpu, [PSI_MEMORY] = of_memory, [PSI_IO] = of_io, [PSI_IRQ] = of_irq
+	};
+	struct facts facts = gather(capture);
+
+	for (size_t i = 0; of[capture->cause.trigger.resource][i]; i++) {
+		struct cause cause = of[capture->cause.trigger.resource][i](&facts);
+
+		if (cause.verdict)
+			return cause;
+	}
+	return verdict(
+		CAUSE_UNDETERMINED,
+		"the targets ran %.2f s, waited %.2f s for a CPU, %.2f s for a disk and were %.2f s in "
+		"reclaim",
+		seconds(facts.own.task.cpu_ns), seconds(facts.own.stalled_cpu_ns),
+		seconds(facts.own.stalled_io_ns), seconds(facts.own.stalled_memory_ns));
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cause.h owns the verdict on a capture: why the resource that fired was short, in a few words, and the
+ * numbers that say so. docs/SCHEMA.md tells the rules; where the numbers do not say, it is undetermined.
+ */
+#ifndef BOURDON_CONSUMER_CAPTURE_CAUSE_H
+#define BOURDON_CONSUMER_CAPTURE_CAUSE_H
+
+#include "consumer/capture/capture.h"
+
+#define CAUSE_THROTTLED "throttled by its own quota"
+#define CAUSE_COMPETING "competing processes"
+#define CAUSE_OWN_THREADS "its own threads"
+#define CAUSE_OWN_LIMIT "reclaim at its own limit"
+#define CAUSE_SHORTAGE "global memory shortage"
+#define CAUSE_DEVICE "slow or busy device"
+#define CAUSE_UNDETERMINED "undetermined"
+
+struct cause {
+	const char *verdict;
+	char because[512]; /* names of processes and cgroups in it are as they are: not escaped */
+};
+
+/* Of a capture that has ended. */
+struct cause cause_find(const struct capture *capture);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * coverage.h owns which CPUs run unseen: those that came online after the load, and those that went away
+ * and came back (bpf/cpus.bpf.c). Only a new load gives them a clock.
+ */
+#ifndef BOURDON_CONSUMER_CAPTURE_COVERAGE_H
+#define BOURDON_CONSUMER_CAPTURE_COVERAGE_H
+
+#include "consumer/process/kernel_objects.h"
+
+#include <stdbool.h>
+
+struct coverage;
+
+/* Before confinement: keeps the kernel's list of online CPUs open. 0 or -errno. */
+int coverage_open(struct coverage **ret_coverage, const struct pinned *pinned);
+void coverage_free(struct coverage *coverage);
+
+/*
+ * Looks again, in two system calls, and returns how many CPUs are online and not sampled. *ret_changed says
+ * whether these are others than at the last look.
+ */
+unsigned int coverage_look(struct coverage *coverage, bool *ret_changed);
+
+/* They as a list: "1,4-7". */
+const char *coverage_text(const struct coverage *coverage);
+
+#endif

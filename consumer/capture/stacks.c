@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/stacks.h"
+
+#include "common/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Some 2 MiB, of all stacks of a capture: deep stacks that never repeat are as good as noise. */
+#define FRAMES_KEPT_MAX (256U << 10)
+
+#define FRAMES_MAX (SAMPLE_KERNEL_FRAMES + SAMPLE_USER_FRAMES)
+
+void stacks_init(struct stacks *stacks, uint64_t seed, uint32_t most)
+{
+	*stacks = (struct stacks){ .seed = seed, .most = most };
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	free(stacks->stacks);
+	free(stacks->frames);
+	hash_index_free(&stacks->index);
+	*stacks = (struct stacks){ 0 };
+}
+
+struct wanted {
+	const struct stacks *stacks;
+	const struct stack *stack;
+	const uint64_t *frames;
+};
+
+static bool is_wanted(const void *user, uint32_t position)
+{
+	const struct wanted *wanted = user;
+	const struct stack *there = &wanted->stacks->stacks[position], *stack = wanted->stack;
+	size_t depth = (size_t)stack->kernel_depth + stack->user_depth;
+
+	return there->process == stack->process && there->kernel_depth == stack->kernel_depth &&
+	       there->user_depth == stack->user_depth && there->unwinder == stack->unwinder &&
+	       there->ended == stack->ended &&
+	       !memcmp(wanted->stacks->frames + there->first, wanted->frames,
+		       depth * sizeof(*wanted->frames));
+}
+
+int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack)
+{
+	uint64_t frames[FRAMES_MAX];
+	struct stack stack = {
+		.process = process,
+		.kernel_depth = (uint16_t)(sample->kernel_depth > 0 ? sample->kernel_depth : 0),
+		.user_depth = (uint16_t)(sample->user_depth > 0 ? sample->user_depth : 0),
+	};
+	struct wanted wanted = { stacks, &stack, frames };
+	uint32_t depth = 0, found;
+	int result;
+
+	for (size_t i = 0; i < stack.kernel_depth; i++)
+		frames[depth++] = (uint64_t)(int64_t)sample->kernel_frames[i];
+	for (size_t i = 0; i < stack.user_depth; i++)
+		frames[depth++] = sample->user_frames[i];
+	if (stack.user_depth) {
+		stack.unwinder = sample->unwinder;
+		stack.ended = sample->user_ended;
+	}
+	stack.truncated = sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
+			  (stack.user_depth && stack.ended != UNWIND_ENDED_ROOT);
+	stack.hash = hash_bytes(stacks->seed + process * 0x9e3779b97f4a7c15U + stack.kernel_depth, frames,
+				depth * sizeof(frames[0]));
+	found = hash_index_find(&stacks->index, stack.hash, is_wanted, &wanted);
+	if (found != HASH_INDEX_NONE) {
+		*ret_stack = found;
+		return 0;
+	}
+	if (stacks->count == stacks->most || stacks->frames_count + depth > FRAMES_KEPT_MAX)
+		return -ENOSPC;
+	result = array_make_room(stacks->stacks, stacks->count, stacks->room, 1U);
+	if (!result)
+		result = array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room, depth);
+	if (!result)
+		result = hash_index_add(&stacks->index, stack.hash, stacks->count);
+	if (result < 0)
+		return result;
+	stack.first = stacks->frames_count;
+	memcpy(stacks->frames + stack.first, frames, depth * sizeof(frames[0]));
+	stacks->frames_count += depth;
+	stacks->stacks[stacks->count] = stack;
+	*ret_stack = stacks->count++;
+	return 0;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/process/kernel_objects.h"
+
+#include "common/cleanup.h"
+#include "common/files.h"
+#include "common/log.h"
+#include "common/version.h"
+
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static int open_map(struct pinned *pinned, enum pin_map which, const char *pin_dir)
+{
+	const struct pin_map_spec *spec = &pin_maps[which];
+	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = spec->mode & 0200 ? 0 : BPF_F_RDONLY);
+	struct bpf_map_info info = { 0 };
+	__u32 info_bytes = sizeof(info);
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", pin_dir, spec->name);
+	fd = bpf_obj_get_opts(path, &options);
+	if (fd < 0) {
+		log_error("cannot open the pin %s: %s; %s", path, strerror(-fd),
+			  fd == -ENOENT   ? "run bourdon-load first"
+			  : fd == -EACCES ? "run as a member of its group, with CAP_DAC_READ_SEARCH"
+					  : "is it a bourdon pin?");
+		return fd;
+	}
+	pinned->map_fds[which] = fd;
+	if (bpf_obj_get_info_by_fd(fd, &info, &info_bytes)) {
+		log_error("cannot inspect the pin %s: %s", path, strerror(errno));
+		return -errno;
+	}
+	if (info.type != (__u32)spec->type || info.key_size != spec->key_bytes ||
+	    info.value_size != spec->value_bytes) {
+		log_error("the pin %s is a map of type %u with %u-byte keys and %u-byte values, not %u, %u, "
+			  "%u: "
+			  "load again with the bourdon-load of this version",
+			  path, info.type, info.key_size, info.value_size, spec->type, spec->key_bytes,
+			  spec->value_bytes);
+		return -EPROTO;
+	}
+	if ((which == PIN_ONCPU || which == PIN_OFFCPU) &&
+	    info.max_entries != (uint64_t)pinned->manifest.slots_per_cpu * pinned->manifest.cpus) {
+		log_error("the pin %s has %u slots, and the manifest says %u CPUs with %u each: load again",
+			  path, info.max_entries, pinned->manifest.cpus, pinned->manifest.slots_per_cpu);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+static int map_shared(struct pinned *pinned)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	void *at;
+
+	at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, pinned->map_fds[PIN_CONTROL], 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	pinned->control = at;
+	pinned->slots_bytes = sizeof(struct sample) * pinned->manifest.slots_per_cpu * pinned->manifest.cpus;
+	at = mmap(NULL, pinned->slots_bytes, PROT_READ, MAP_SHARED, pinned->map_fds[PIN_ONCPU], 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	pinned->slots = at;
+	at = mmap(NULL, pinned->slots_bytes, PROT_READ, MAP_SHARED, pinned->map_fds[PIN_OFFCPU], 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	pinned->offcpu_slots = at;
+	return 0;
+}
+
+static int check_abi(const struct pinned *pinned, const char *pin_dir)
+{
+	struct control control;
+	__u32 zero = 0;
+	int result = bpf_map_lookup_elem(pinned->map_fds[PIN_CONTROL], &zero, &control);
+
+	if (result < 0) {
+		log_error("cannot read the pin %s/control: %s", pin_dir, strerror(-result));
+		return result;
+	}
+	if (control.abi == BOURDON_ABI)
+		return 0;
+	log_error("the pins in %s speak ABI %u, this binary ABI %u: load again", pin_dir, control.abi,
+		  BOURDON_ABI);
+	return -EPROTO;
+}
+
+static int read_policy(struct pinned *pinned)
+{
+	__u32 zero = 0;
+	int result = bpf_map_lookup_elem(pinned->map_fds[PIN_POLICY], &zero, &pinned->policy);
+
+	if (result < 0)
+		log_error("cannot read root's policy from its pin: %s", strerror(-result));
+	return result;
+}
+
+static int read_run_files(struct pinned *pinned, const char *run_dir)
+{
+	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
+	char path[PATH_MAX];
+	int result;
+
+	snprintf(path, sizeof(path), "%s/" MANIFEST_FILE, run_dir);
+	/* the unit's place for the pins is there even when they are not */
+	if (access(path, F_OK) && errno == ENOENT) {
+		log_error("nothing is loaded: there is no %s; run bourdon-load first", path);
+		return -ENOENT;
+	}
+	result = manifest_read(path, &pinned->manifest, &errors);
+	if (result < 0) {
+		config_errors_log(&errors);
+		return result;
+	}
+	if (pinned->manifest.abi != BOURDON_ABI || pinned->manifest.slot_bytes != sizeof(struct sample)) {
+		log_error("%s: what is loaded speaks ABI %u, this binary ABI %u: load again with the "
+			  "bourdon-load of "
+			  "version %s",
+			  path, pinned->manifest.abi, BOURDON_ABI, BOURDON_VERSION);
+		return -EPROTO;
+	}
+	if (!pinned->manifest.hz || !pinned->manifest.cpus || !pinned->manifest.slots_per_cpu) {
+		log_error("%s: no rate, no CPUs or no slots: load again", path);
+		return -EPROTO;
+	}
+	snprintf(path, sizeof(path), "%s/" KERNEL_SYMBOLS_FILE, run_dir);
+	pinned->symbols_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (pinned->symbols_fd < 0) {
+		log_error("cannot open %s: %s", path, strerror(errno));
+		return -errno;
+	}
+	return 0;
+}
+
+/* Two consumers of one set of pins would each see half of the events. */
+static int lock_pins(struct pinned *pinned, const char *pin_dir)
+{
+	pinned->lock_fd = open(pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (pinned->lock_fd >= 0 && !flock(pinned->lock_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	log_error("cannot lock the pin directory %s: %s", pin_dir,
+		  errno == EWOULDBLOCK ? "another bourdond uses it" : strerror(errno));
+	return -errno;
+}
+
+/* Where bpffs is open to all, anyone could have made maps of that name. */
+static int check_owner(int directory_fd, const char *pin_dir)
+{
+	struct stat at;
+
+	if (fstat(directory_fd, &at))
+		return -errno;
+	if (file_is_roots_alone(&at))
+		return 0;
+	log_error("the pin directory %s is not root's alone: load again with bourdon-load", pin_dir);
+	return -EPERM;
+}
+
+int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_dir)
+{
+	struct pinned pinned = { .directory_fd = -EBADF, .lock_fd = -EBADF, .symbols_fd = -EBADF };
+	int result = 0;
+
+	for (size_t i = 0; i < PIN_MAPS; i++)
+		pinned.map_fds[i] = -EBADF;
+	pinned.directory_fd = open(pin_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (pinned.directory_fd < 0) {
+		result = -errno;
+		log_error("cannot open the pin directory %s: %s; %s", pin_dir, strerror(-result),
+			  result == -ENOENT ? "run bourdon-load first" : "CAP_DAC_READ_SEARCH opens it");
+	}
+	if (!result)
+		result = check_owner(pinned.directory_fd, pin_dir);
+	if (!result)
+		result = lock_pins(&pinned, pin_dir);
+	if (!result)
+		result = read_run_files(&pinned, run_dir);
+	for (size_t i = 0; i < PIN_MAPS && !result; i++)
+		result = open_map(&pinned, (enum pin_map)i, pin_dir);
+	if (!result)
+		result = check_abi(&pinned, pin_dir);
+	if (!result)
+		result = read_policy(&pinned);
+	if (result < 0)
+		pinned_close(&pinned);
+	else
+		*ret_pinned = pinned;
+	return result;
+}
+
+int pinned_map(struct pinned *pinned)
+{
+	int result = map_shared(pinned);
+
+	if (result < 0)
+		log_error("cannot map the rings: %s", strerror(-result));
+	return result;
+}
+
+void pinned_close(struct pinned *pinned)
+{
+	if (pinned->control)
+		munmap(pinned->control, (size_t)sysconf(_SC_PAGESIZE));
+	if (pinned->slots)
+		munmap((void *)pinned->slots, pinned->slots_bytes);
+	if (pinned->offcpu_slots)
+		munmap((void *)pinned->offcpu_slots, pinned->slots_bytes);
+	for (size_t i = 0; i < PIN_MAPS; i++)
+		cleanup_close(&pinned->map_fds[i]);
+	cleanup_close(&pinned->symbols_fd);
+	cleanup_close(&pinned->lock_fd);
+	cleanup_close(&pinned->directory_fd);
+}
+
+int pinned_open_iterator(const struct pinned *pinned, enum pin_iterator iterator)
+{
+	int fd = openat(pinned->directory_fd, pin_iterators[iterator], O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}

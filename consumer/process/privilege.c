@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/process/privilege.h"
+
+#include "common/cleanup.h"
+#include "common/files.h"
+#include "common/log.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Enough for all that the consumer ever maps but rings: with less, a later mapping would fail for its size.
+ */
+#define LOCKED_BYTES_ENOUGH (128UL << 20)
+#define STACK_BYTES_NEEDED (512UL << 10)
+
+int privilege_become(const char *user, const char *group)
+{
+	uid_t uid;
+	gid_t gid;
+	int result;
+
+	if (geteuid())
+		return 0;
+	result = account_user(user, &uid, &gid);
+	if (!result)
+		result = account_group(group, &gid);
+	if (result < 0) {
+		log_error("user %s or group %s: %s; make them, or name others with --user and --group", user,
+			  group, result == -ENOENT ? "no such account" : strerror(-result));
+		return result;
+	}
+	if (!uid) {
+		log_error("user %s is root: name one without privileges with --user", user);
+		return -EINVAL;
+	}
+	capng_clear(CAPNG_SELECT_BOTH);
+	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_DAC_READ_SEARCH, CAP_IPC_LOCK, -1);
+	result = capng_change_id((int)uid, (int)gid, CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
+	if (result) {
+		log_error("cannot become user %s, group %s: libcap-ng error %d", user, group, result);
+		return -EPERM;
+	}
+	return 0;
+}
+
+void privilege_raise_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE,
+		  &limit); /* the soft one still holds otherwise, and says so when it is reached */
+}
+
+/* A locked stack that has to grow beyond RLIMIT_MEMLOCK is a SIGSEGV: grow it first. */
+static void grow_stack(void)
+{
+	volatile char space[STACK_BYTES_NEEDED];
+
+	for (size_t i = 0; i < sizeof(space); i += 4096)
+		space[i] = 0;
+}
+
+void privilege_lock_present(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_MEMLOCK, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_MEMLOCK, &limit);
+	}
+	grow_stack();
+	if (mlockall(MCL_CURRENT | MCL_ONFAULT))
+		log_warning("memory is not locked, so that a host that thrashes may stop the recorder: %s; "
+			    "set LimitMEMLOCK=%luM",
+			    strerror(errno), LOCKED_BYTES_ENOUGH >> 20);
+}
+
+void privilege_lock_future(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur < LOCKED_BYTES_ENOUGH)
+		log_info("only what is mapped now stays locked: RLIMIT_MEMLOCK is below %lu MiB",
+			 LOCKED_BYTES_ENOUGH >> 20);
+	else if (mlockall(MCL_FUTURE | MCL_ONFAULT)) /* leaves as it is what is locked already */
+		log_warning("only what is mapped now stays locked: %s", strerror(errno));
+}
+
+/* A process that has become another user does not own its files in /proc until it may be looked into. */
+void privilege_offer_to_die(void)
+{
+	static const char most[] = "1000";
+	_cleanup_close_ int fd = -EBADF;
+
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, most, strlen(most)) < 0)
+		log_warning("a host that is short of memory may end bourdond before its children: %s",
+			    strerror(errno));
+}
+
+int privilege_drop_all(void)
+{
+	capng_clear(CAPNG_SELECT_ALL);
+	/* without CAP_SETPCAP the bounding set stays; no_new_privs makes it mean nothing */
+	if (capng_apply(CAPNG_SELECT_CAPS) || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)) {
+		log_error("cannot drop capabilities: %s", strerror(errno));
+		return -EPERM;
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
+		log_error("cannot set no_new_privs: %s", strerror(errno));
+		return -EPERM;
+	}
+	/* another process of this user may not look into it, and no core has what it knows of other processes
+	 */
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) {
+		log_error("cannot keep others from its memory: %s", strerror(errno));
+		return -EPERM;
+	}
+	if (!geteuid() || !getuid()) {
+		log_error("still root: refusing to run");
+		return -EPERM;
+	}
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/rules/config_watch.h"
+
+#include "common/cleanup.h"
+
+#include <libgen.h>
+#include <string.h>
+#include <sys/inotify.h>
+
+/* In a directory above, anything may be a link that something on the way goes through, and becomes another.
+ */
+#define ABOVE (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+#define WITHIN (ABOVE | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
+
+/* Somebody may make and remove files faster than they are told: the rest makes its descriptor readable again.
+ */
+#define READS_A_CALL 16
+
+static void watch_above(const struct config_watch *watch, const char *path)
+{
+	_cleanup_free_ char *copy = strdup(path);
+
+	if (copy)
+		inotify_add_watch(watch->inotify, dirname(copy), ABOVE | IN_ONLYDIR | IN_MASK_ADD);
+}
+
+/* Again after each change: what has the path now may be another file. One that is watched already stays so.
+ */
+static void watch_all(const struct config_watch *watch)
+{
+	watch_above(watch, watch->config);
+	watch_above(watch, watch->rules_dir);
+	inotify_add_watch(watch->inotify, watch->config, WITHIN | IN_MASK_ADD);
+	inotify_add_watch(watch->inotify, watch->rules_dir, WITHIN | IN_ONLYDIR | IN_MASK_ADD);
+}
+
+int config_watch_open(struct config_watch *ret_watch, const char *config, const char *rules_dir)
+{
+	struct config_watch watch = { config, rules_dir, inotify_init1(IN_NONBLOCK | IN_CLOEXEC) };
+
+	if (watch.inotify < 0)
+		return -errno;
+	watch_all(&watch);
+	*ret_watch = watch;
+	return 0;
+}
+
+void config_watch_close(struct config_watch *watch)
+{
+	cleanup_close(&watch->inotify);
+}
+
+bool config_watch_take(struct config_watch *watch)
+{
+	char events[4096] __attribute__((aligned(8)));
+	bool matters = false;
+
+	for (int i = 0; i < READS_A_CALL; i++) {
+		ssize_t bytes = read(watch->inotify, events, sizeof(events));
+
+		if (bytes <= 0)
+			break;
+		for (char *at = events; at < events + bytes;) {
+			const struct inotify_event *event = (const struct inotify_event *)at;
+
+			matters |= !(event->mask & IN_IGNORED);
+			at += sizeof(*event) + event->len;
+		}
+	}
+	if (matters)
+		watch_all(watch);
+	return matters;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/rules/settings.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/grant_request.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/pins.h"
+#include "common/units.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
+#define SHORT_WINDOWS_MOST 4096
+#define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
+/* Where the file system hierarchy has programs and libraries; those that are not there do not matter. */
+#define DIRECTORIES_DEFAULT "/usr /lib /lib64 /bin /sbin /opt"
+
+int settings_parse(struct settings *ret_settings, int count, char **words)
+{
+	struct settings settings = {
+		.rules_dir = "/etc/bourdon/rules.d",
+		.pin_dir = PIN_DIRECTORY_DEFAULT,
+		.run_dir = RUN_DIRECTORY_DEFAULT,
+		.state_dir = "/var/lib/bourdon",
+		.user = "bourdon",
+		.group = "bourdon",
+		.grant_socket = GRANT_SOCKET_DEFAULT,
+	};
+	const struct option_spec options[] = {
+		{ "config", "F", "settings (" CONFIG_DEFAULT ")", &settings.config },
+		{ "rules-dir", "D", "rules, *.conf (/etc/bourdon/rules.d)", &settings.rules_dir },
+		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
+		  &settings.pin_dir },
+		{ "run-dir", "D", "where bourdon-load left its manifest (" RUN_DIRECTORY_DEFAULT ")",
+		  &settings.run_dir },
+		{ "state-dir", "D", "where bourdon.db is (/var/lib/bourdon)", &settings.state_dir },
+		{ "grant-socket", "S",
+		  "who opens pressure files, and those of targets (" GRANT_SOCKET_DEFAULT ")",
+		  &settings.grant_socket },
+		{ "user", "U", "who to become when started as root (bourdon)", &settings.user },
+		{ "group", "G", "and which group (bourdon)", &settings.group },
+		{ "check-config", NULL, "only check settings and rules", &settings.check_config },
+	};
+	const struct command_spec command = {
+		"bourdond",
+		"[OPTION...]",
+		"Waits for pressure, and records what happened before and during it.",
+		"bourdond --rules-dir ./rules.d --check-config",
+		options,
+		ARRAY_SIZE(options)
+	};
+	int unexpected, status = options_parse(&command, count, words, &unexpected);
+
+	if (status != OPTIONS_RUN)
+		return status;
+	if (unexpected) {
+		log_error("unexpected word '%s': see 'bourdond --help'", words[1]);
+		return EXIT_USAGE;
+	}
+	settings.config_named = settings.config;
+	if (!settings.config)
+		settings.config = CONFIG_DEFAULT;
+	*ret_settings = settings;
+	return OPTIONS_RUN;
+}
+
+struct reading {
+	struct settings *settings;
+	struct config_errors *errors;
+};
+
+static bool is_section(const char *name)
+{
+	return !strcmp(name, "database") || !strcmp(name, "triggers") || !strcmp(name, "files");
+}
+
+/* None is fine, too: then bourdon-grant opens all of them. */
+static void take_directories(struct reading *reading, const struct ini_entry *entry)
+{
+	char words[INI_LINE_BYTES + 1], *rest = words, *word;
+	unsigned int count = 0;
+
+	snprintf(words, sizeof(words), "%s", entry->value);
+	for (char *at = words; *at; at++)
+		if (*at == '\t')
+			*at = ' ';
+	snprintf(reading->settings->directories, sizeof(reading->settings->directories), "%s", words);
+	while ((word = strsep(&rest, " "))) {
+		count += *word != '\0';
+		if (*word && *word != '/')
+			config_error(reading->errors, entry->file, entry->line,
+				     "directories: '%s' is no absolute path", word);
+	}
+	if (count > DIRECTORIES_MAX)
+		config_error(reading->errors, entry->file, entry->line, "directories: more than %d",
+			     DIRECTORIES_MAX);
+}
+
+static void visit_entry(void *user, const struct ini_entry *entry)
+{
+	struct reading *reading = user;
+	struct settings *settings = reading->settings;
+	bool in_database = !strcmp(entry->section, "database"),
+	     in_triggers = !strcmp(entry->section, "triggers");
+	unsigned long long number;
+	uint64_t bytes, ns;
+
+	if (!entry->key) {
+		if (!is_section(entry->section))
+			config_error(
+				reading->errors, entry->file, entry->line,
+				"unknown section '[%s]': '[database]', '[files]' and '[triggers]' are known",
+				entry->section);
+	} else if (in_database && !strcmp(entry->key, "max_size")) {
+		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
+			config_error(reading->errors, entry->file, entry->line,
+				     "max_size = %s: expected a size with its unit, 4MiB or more",
+				     entry->value);
+		else
+			settings->database_bytes_max = bytes;
+	} else if (in_triggers && !strcmp(entry->key, "short_windows")) {
+		if (options_number(entry->value, 0, SHORT_WINDOWS_MOST, &number))
+			config_error(reading->errors, entry->file, entry->line,
+				     "short_windows = %s: expected a number of triggers from 0 to %d",
+				     entry->value, SHORT_WINDOWS_MOST);
+		else
+			settings->short_windows_max = (uint32_t)number;
+	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
+		take_directories(reading, entry);
+	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
+		if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > NAMING_NS_MOST)
+			config_error(reading->errors, entry->file, entry->line,
+				     "naming = %s: expected a duration with its unit, from 1s to 10min",
+				     entry->value);
+		else
+			settings->naming_ns = ns;
+	} else if (*entry->section && !is_section(entry->section)) {
+		return; /* its section was a mistake, and said so */
+	} else {
+		config_error(reading->errors, entry->file, entry->line, "unknown key '%s'", entry->key);
+	}
+}
+
+int settings_read(struct settings *settings, struct config_errors *errors)
+{
+	struct reading reading = { settings, errors };
+	struct stat at;
+	int result;
+
+	settings->database_bytes_max = 256UL << 20;
+	settings->short_windows_max = 128;
+	settings->naming_ns = 20 * CLOCK_SECOND_NS;
+	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
+	if (stat(settings->config, &at) && errno == ENOENT)
+		return 0;
+	result = ini_read_file(settings->config, visit_entry, &reading, errors);
+	return result < 0 ? result : errors->count ? -EINVAL : 0;
+}
+
+int settings_read_text(const char *name, const char *text, size_t bytes, struct settings *settings,
+		       struct config_errors *errors)
+{
+	struct reading reading = { settings, errors };
+	int result = ini_read_text(name, text, bytes, visit_entry, &reading, errors);
+
+	return result < 0 ? result : errors->count ? -EINVAL : 0;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store/sql.h"
+
+#include "common/clock.h"
+#include "common/escape.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUSY_RETRY_NS 50000000L
+
+static int failed(struct sql *sql)
+{
+	int code = sqlite3_extended_errcode(sql->db);
+
+	snprintf(sql->error, sizeof(sql->error), "%s (SQLite error %d)", sqlite3_errmsg(sql->db), code);
+	switch (code & 0xff) {
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		return -EUCLEAN;
+	case SQLITE_READONLY:
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+		return -EACCES;
+	default:
+		return -EIO;
+	}
+}
+
+int sql_execute(struct sql *sql, const char *statements)
+{
+	return sqlite3_exec(sql->db, statements, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(sql);
+}
+
+int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *statement)
+{
+	if (sqlite3_prepare_v3(sql->db, statement, -1, SQLITE_PREPARE_PERSISTENT, ret_statement, NULL) ==
+	    SQLITE_OK)
+		return 0;
+	return failed(sql);
+}
+
+/* Of the one row there may be. */
+static int step(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number)
+{
+	int code = sqlite3_step(statement);
+
+	if (code == SQLITE_ROW && ret_number)
+		*ret_number = sqlite3_column_int64(statement, 0);
+	/* a statement with RETURNING has done its work only when it is stepped to its end */
+	if (code == SQLITE_ROW)
+		code = sqlite3_step(statement);
+	return code == SQLITE_DONE ? 0 : failed(sql);
+}
+
+int sql_bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+	char *form;
+
+	if (!text || escape_name_is_plain(text))
+		return sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC) == SQLITE_OK ? 0
+												  : -ENOMEM;
+	form = escape_name(text);
+	if (!form)
+		return -ENOMEM;
+	return sqlite3_bind_text(statement, column, form, -1, free) == SQLITE_OK ? 0 : -ENOMEM;
+}
+
+char *sql_column_text(sqlite3_stmt *statement, int column)
+{
+	const unsigned char *form = sqlite3_column_text(statement, column);
+	char *text = form ? strdup((const char *)form) : NULL;
+
+	if (text)
+		escape_name_undo(text);
+	return text;
+}
+
+int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...)
+{
+	va_list values;
+	int column = 1, result = 0;
+
+	va_start(values, types);
+	for (; *types && !result; types++, column++) {
+		if (*types == 'i') {
+			sqlite3_bind_int64(statement, column, va_arg(values, int64_t));
+		} else if (*types == 't') {
+			result = sql_bind_text(statement, column, va_arg(values, const char *));
+		} else {
+			const void *bytes = va_arg(values, const void *);
+
+			sqlite3_bind_blob(statement, column, bytes, (int)va_arg(values, size_t),
+					  SQLITE_STATIC);
+		}
+	}
+	va_end(values);
+	if (result < 0)
+		snprintf(sql->error, sizeof(sql->error), "%s", strerror(-result));
+	else
+		result = step(sql, statement, ret_number);
+	sqlite3_reset(statement);
+	sqlite3_clear_bindings(statement);
+	return result;
+}
+
+int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text)
+{
+	sqlite3_stmt *statement;
+	int result = sql_prepare(sql, &statement, text);
+
+	if (!result)
+		result = sql_run(sql, statement, ret_number, "");
+	sqlite3_finalize(statement);
+	return result;
+}
+
+/* Whoever holds the lock, the store thread is the one that can wait. */
+static int wait_for_lock(void *user, int tries)
+{
+	const struct timespec pause = { .tv_nsec = BUSY_RETRY_NS };
+	const struct sql *sql = user;
+	uint64_t give_up_ns = atomic_load(sql->give_up_ns);
+
+	(void)tries;
+	if (give_up_ns && clock_monotonic_ns() >= give_up_ns)
+		return 0;
+	nanosleep(&pause, NULL);
+	return 1;
+}
+
+void sql_wait_for_locks(struct sql *sql, bool wait)
+{
+	sqlite3_busy_handler(sql->db, wait ? wait_for_lock : NULL, sql);
+}
+
+int sql_open(struct sql *sql, const char *path)
+{
+	if (sqlite3_open_v2(path, &sql->db,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW |
+				    SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		return failed(sql);
+	sqlite3_extended_result_codes(sql->db, 1);
+	sql_wait_for_locks(sql, true);
+	return 0;
+}
+
+void sql_close(struct sql *sql)
+{
+	sqlite3_stmt *statement;
+
+	while (sql->db && (statement = sqlite3_next_stmt(sql->db, NULL)))
+		sqlite3_finalize(statement);
+	sqlite3_close(sql->db);
+	sql->db = NULL;
+}
+
+int sql_finish(struct sql *sql, int result)
+{
+	if (!result)
+		result = sql_execute(sql, "COMMIT");
+	if (result < 0)
+		sqlite3_exec(sql->db, "ROLLBACK", NULL, NULL, NULL);
+	return result;
+}

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store/store.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/policy.h"
+#include "common/schema.h"
+#include "common/version.h"
+#include "consumer/store/store_capture.h"
+#include "consumer/store/store_frames.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#define PAGE_BYTES 4096U
+#define HEAP_BYTES_MAX (64L << 20)
+/*
+ * Of the bytes that a database may have, eighths: for its file, and for its write-ahead log when a commit
+ * begins. What is left is for what that commit adds to the log.
+ */
+#define FILE_EIGHTHS 5
+#define LOG_EIGHTHS 1
+
+struct store {
+	struct sql sql;
+	struct capture_statements statements;
+	sqlite3_stmt *find_frames;
+	sqlite3_int64 run_id;
+	uint64_t database_bytes_max, log_bytes_max;
+	char log_path[PATH_MAX];
+	int lock_fd;
+};
+
+const char *store_error(const struct store *store)
+{
+	return store->sql.error;
+}
+
+/* ---- room ---- */
+
+/*
+ * Empties the write-ahead log where no reader needs it. It must not wait for readers: a log that has to
+ * stay is looked at before the next capture.
+ */
+static void trim_log(struct store *store)
+{
+	sql_wait_for_locks(&store->sql, false);
+	sqlite3_wal_checkpoint_v2(store->sql.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sql_wait_for_locks(&store->sql, true);
+}
+
+static bool log_is_too_large(struct store *store)
+{
+	struct stat at;
+
+	if (stat(store->log_path, &at) || (uint64_t)at.st_size <= store->log_bytes_max)
+		return false;
+	trim_log(store);
+	return !stat(store->log_path, &at) && (uint64_t)at.st_size > store->log_bytes_max;
+}
+
+/* Removes the oldest capture that has ended and what only it used. -ENOENT when there is none. */
+static int evict_oldest(struct store *store)
+{
+	static const char *const owned[] = { "sample",    "thread_state", "usage", "pressure",
+					     "statistic", "histogram",    "loss",  "capture" };
+	sqlite3_int64 oldest = 0;
+	int result = sql_run_once(&store->sql, &oldest,
+				  "SELECT ifnull((SELECT capture_id FROM capture WHERE state <> 'recording'"
+				  " ORDER BY triggered_at, capture_id LIMIT 1), 0)");
+
+	if (result < 0)
+		return result;
+	if (!oldest)
+		return -ENOENT;
+	result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+	if (result < 0)
+		return result;
+	for (size_t i = 0; i < ARRAY_SIZE(owned) && !result; i++) {
+		char sql[128];
+
+		snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE capture_id = %lld", owned[i], oldest);
+		result = sql_execute(&store->sql, sql);
+	}
+	if (!result)
+		result = sql_execute(
+			&store->sql,
+			"DELETE FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM sample UNION ALL "
+			"SELECT stack_id FROM thread_state WHERE stack_id IS NOT NULL);"
+			"DELETE FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM stack);"
+			/* all functions at one place, or none: who asks for them again gets them all */
+			"DELETE FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM "
+			"stack_frame JOIN frame USING(frame_id));"
+			"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
+			"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM sample UNION "
+			"ALL "
+			"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE "
+			"process_id IS NOT NULL);"
+			"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), at + 1) FROM "
+			"capture);");
+	result = sql_finish(&store->sql, result);
+	if (result < 0)
+		return result;
+	log_info("the database is full: capture %lld, the oldest, was removed", oldest);
+	result = sql_execute(&store->sql, "PRAGMA incremental_vacuum");
+	trim_log(store);
+	return result;
+}
+
+/*
+ * SQLite says "full" of a full disk, too; what somebody else filled no eviction of ours mends. Near its own
+ * limit it is the limit, and what is evicted makes room within the file.
+ */
+static bool eviction_helps(struct store *store)
+{
+	sqlite3_int64 pages = 0, most = 0;
+	struct statvfs at;
+
+	if (sql_run_once(&store->sql, &pages, "PRAGMA page_count") ||
+	    sql_run_once(&store->sql, &most, "PRAGMA max_page_count"))
+		return false;
+	if (pages >= most / 8 * 7)
+		return true;
+	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
+}
+
+static void set_limits(struct store *store, uint64_t bytes_max)
+{
+	store->log_bytes_max = bytes_max / 8 * LOG_EIGHTHS;
+	store->database_bytes_max = bytes_max / 8 * FILE_EIGHTHS;
+}
+
+/* A smaller limit than the last time's, or another's database: down to size before anything else. */
+static int limit_size(struct store *store)
+{
+	sqlite3_int64 used = 0, most = (sqlite3_int64)(store->database_bytes_max / PAGE_BYTES);
+	char sql[96];
+	int result;
+
+	do {
+		result = sql_run_once(&store->sql, &used,
+				      "SELECT page_count - freelist_count FROM pragma_page_count, "
+				      "pragma_freelist_count");
+		if (!result && used <= most)
+			break;
+		if (!result)
+			result = evict_oldest(store);
+	} while (!result);
+	if (result < 0 && result != -ENOENT)
+		return result;
+	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum; PRAGMA max_page_count = %lld", most);
+	return sql_execute(&store->sql, sql);
+}
+
+int store_limit(struct store *store, uint64_t bytes_max)
+{
+	set_limits(store, bytes_max);
+	return limit_size(store);
+}
+
+/* ---- opening ---- */
+
+static int check_identity(struct store *store)
+{
+	sqlite3_int64 tables = 0, application = 0, version = 0;
+	char sql[256];
+	int result = sql_run_once(&store->sql, &tables, "SELECT count(*) FROM sqlite_schema");
+
+	if (!result && !tables) {
+		/* auto_vacuum has to come before the first table; the log before the schema */
+		snprintf(sql, sizeof(sql),
+			 "PRAGMA page_size = %u; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
+			 "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d",
+			 PAGE_BYTES, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+		result = sql_execute(&store->sql, sql);
+		if (!result)
+			result = sql_execute(&store->sql, schema_sql);
+		if (!result)
+			result = sql_execute(&store->sql, "COMMIT");
+		return result;
+	}
+	if (!result)
+		result = sql_run_once(&store->sql, &application, "PRAGMA application_id");
+	if (!result)
+		result = sql_run_once(&store->sql, &version, "PRAGMA user_version");
+	if (!result && application != SCHEMA_APPLICATION_ID) {
+		snprintf(store->sql.error, sizeof(store->sql.error), "it is another program's database");
+		return -EUCLEAN;
+	}
+	if (!result && version != SCHEMA_VERSION) {
+		snprintf(store->sql.error, sizeof(store->sql.error),
+			 "its schema is version %lld, and bourdond %s writes version %d", version,
+			 BOURDON_VERSION, SCHEMA_VERSION);
+		return -EUCLEAN;
+	}
+	return result;
+}
+
+static int open_database(struct store *store, const char *path)
+{
+	int keep_log = 1, result;
+	sqlite3_int64 mode;
+
+	sqlite3_hard_heap_limit64(HEAP_BYTES_MAX);
+	result = sql_open(&store->sql, path);
+	if (result < 0)
+		return result;
+	sqlite3_db_config(store->sql.db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	/* readers without write access open a database whose daemon is down only if its log is there */
+	sqlite3_file_control(store->sql.db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
+	result = sql_execute(
+		&store->sql,
+		"PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -2048;"
+		"PRAGMA cell_size_check = ON; PRAGMA synchronous = FULL; PRAGMA mmap_size = 0");
+	if (!result)
+		result = check_identity(store);
+	if (!result)
+		result = sql_run_once(&store->sql, &mode, "PRAGMA journal_mode = WAL");
+	if (!result)
+		result = sql_execute(&store->sql,
+				     "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
+	if (!result)
+		result = limit_size(store);
+	if (!result)
+		result = store_capture_prepare(&store->sql, &store->statements);
+	if (!result)
+		result = store_frames_prepare(&store->sql, &store->find_frames);
+	return result;
+}
+
+/* Two daemons would call each other's captures interrupted. The lock is held until the process ends. */
+static int lock_directory(struct store *store, const char *directory)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" STORE_LOCK_FILE, directory);
+	store->lock_fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (store->lock_fd < 0 || flock(store->lock_fd, LOCK_EX | LOCK_NB)) {
+		int result = -errno;
+
+		snprintf(store->sql.error, sizeof(store->sql.error), STORE_LOCK_FILE ": %s",
+			 result == -EWOULDBLOCK ? "another bourdond uses it" : strerror(-result));
+		return result;
+	}
+	return 0;
+}
+
+int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max,
+	       const atomic_uint_fast64_t *give_up_ns)
+{
+	struct store *store = calloc(1, sizeof(*store));
+	_cleanup_free_ char *real = NULL;
+	char path[PATH_MAX - 8];
+	int result;
+
+	if (!store)
+		return -ENOMEM;
+	store->lock_fd = -EBADF;
+	store->sql.give_up_ns = give_up_ns;
+	set_limits(store, bytes_max);
+	/* SQLite follows no link, not even on the way to the file */
+	real = realpath(directory, NULL);
+	result = real ? 0 : -errno;
+	snprintf(path, sizeof(path), "%s/" DATABASE_FILE, real ? real : directory);
+	snprintf(store->log_path, sizeof(store->log_path), "%s-wal", path);
+	if (result < 0)
+		snprintf(store->sql.error, sizeof(store->sql.error), "%s", strerror(-result));
+	else
+		result = lock_directory(store, real);
+	if (!result)
+		result = open_database(store, path);
+	if (result < 0) {
+		log_error("cannot open the database %s: %s; %s", path, store->sql.error,
+			  result == -EUCLEAN ? "move it away, where its own version reads it"
+					     : "it must be writable for this user");
+		store_close(store);
+		return result;
+	}
+	*ret_store = store;
+	return 0;
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	sql_close(&store->sql);
+	cleanup_close(&store->lock_fd);
+	free(store);
+}
+
+/* ---- runs ---- */
+
+int store_next_ids(struct store *store, struct rule_ids *ret_ids)
+{
+	sqlite3_int64 rule_id = 0, pattern_id = 0;
+	int result = sql_run_once(&store->sql, &rule_id, "SELECT ifnull(max(rule_id), 0) + 1 FROM rule");
+
+	if (!result)
+		result = sql_run_once(&store->sql, &pattern_id,
+				      "SELECT ifnull(max(pattern_id), 0) + 1 FROM rule");
+	if (!result && (rule_id > INT32_MAX || pattern_id > INT32_MAX)) {
+		snprintf(store->sql.error, sizeof(store->sql.error), "its rule ids are used up");
+		return -EUCLEAN;
+	}
+	*ret_ids = (struct rule_ids){ (uint32_t)rule_id, (uint32_t)pattern_id };
+	return result;
+}
+
+static int add_rule(struct store *store, sqlite3_stmt *statement, const struct rule *rule)
+{
+	char comm[ABI_COMM_BYTES + 1];
+
+	snprintf(comm, sizeof(comm), "%s%s", rule->comm.text, rule->comm.prefix ? "*" : "");
+	return sql_run(&store->sql, statement, NULL, "iitttttiiii", (int64_t)rule->id, (int64_t)store->run_id,
+		       rule->name, rule->source, comm, rule->cgroup,
+		       rule->watch == WATCH_SYSTEM ? "system" : "cgroup", (int64_t)rule->pattern_id,
+		       (int64_t)rule->history_ns, (int64_t)rule->capture_ns, (int64_t)rule->cooldown_ns);
+}
+
+static int add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
+{
+	sqlite3_stmt *statement;
+	int result = sql_prepare(
+		&store->sql, &statement,
+		"INSERT INTO rule(rule_id, run_id, rule, source, comm, cgroup, watch, pattern_id, "
+		"history_ns, capture_ns, cooldown_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+
+	for (size_t i = 0; i < rules->count && !result; i++)
+		if (rules->rules[i].id >= first_id)
+			result = add_rule(store, statement, &rules->rules[i]);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+static int add_run(struct store *store, const struct manifest *manifest, const struct policy *policy)
+{
+	char host[256] = "", allowed[POLICY_TEXT_BYTES];
+	sqlite3_stmt *statement;
+	int result =
+		sql_prepare(&store->sql, &statement,
+			    "INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz, policy) "
+			    "VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING run_id");
+
+	gethostname(host, sizeof(host) - 1);
+	policy_describe(policy, allowed);
+	if (!result)
+		result = sql_run(&store->sql, statement, &store->run_id, "itittiit", clock_wall_ns(),
+				 BOURDON_VERSION, (int64_t)manifest->abi, manifest->kernel, host,
+				 (int64_t)manifest->cpus, (int64_t)manifest->hz, *allowed ? allowed : NULL);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+/* After a transaction that found the database full: true when there is room to try again. */
+static bool made_room(struct store *store, int result)
+{
+	return result == -ENOSPC && eviction_helps(store) && !evict_oldest(store);
+}
+
+int store_begin_run(struct store *store, const struct manifest *manifest, const struct policy *policy,
+		    const struct rule_set *rules)
+{
+	int result;
+
+	do {
+		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+		if (result < 0)
+			break;
+		result = add_run(store, manifest, policy);
+		if (!result)
+			result = add_rules(store, rules, 0);
+		result = sql_finish(&store->sql, result);
+	} while (made_room(store, result));
+	return result;
+}
+
+int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
+{
+	int result;
+
+	do {
+		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+		if (result < 0)
+			break;
+		result = sql_finish(&store->sql, add_rules(store, rules, first_id));
+	} while (made_room(store, result));
+	return result;
+}
+
+int store_end_run(struct store *store)
+{
+	sqlite3_stmt *statement;
+	int result = sql_prepare(&store->sql, &statement, "UPDATE run SET ended_at = ? WHERE run_id = ?");
+
+	if (!result)
+		result = sql_run(&store->sql, statement, NULL, "ii", clock_wall_ns(), (int64_t)store->run_id);
+	sqlite3_finalize(statement);
+	if (!result)
+		trim_log(store);
+	return result;
+}
+
+int store_add_counters(struct store *store, const char *const *names, const uint64_t *values, size_t count)
+{
+	sqlite3_stmt *statement;
+	int64_t at = clock_wall_ns();
+	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+
+	if (result < 0)
+		return result;
+	result = sql_prepare(&store->sql, &statement,
+			     "INSERT INTO counter(run_id, at, name, value) VALUES(?, ?, ?, ?)");
+	for (size_t i = 0; i < count && !result; i++)
+		result = sql_run(&store->sql, statement, NULL, "iiti", (int64_t)store->run_id, at, names[i],
+				 (int64_t)values[i]);
+	sqlite3_finalize(statement);
+	return sql_finish(&store->sql, result);
+}
+
+/* ---- captures ---- */
+
+int store_begin_capture(struct store *store, const struct capture_cause *cause, uint64_t history_ns,
+			int64_t *ret_capture_id)
+{
+	return store_capture_announce(&store->sql, store->run_id, cause, history_ns, ret_capture_id);
+}
+
+int store_give_up_capture(struct store *store, int64_t capture_id)
+{
+	sqlite3_stmt *statement;
+	int result = sql_prepare(&store->sql, &statement,
+				 "UPDATE capture SET state = 'interrupted' WHERE capture_id = ?");
+
+	if (!result)
+		result = sql_run(&store->sql, statement, NULL, "i", capture_id);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+static int find_known(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
+		      frame_name_take take, void *taker)
+{
+	struct store *store = user;
+
+	return store_frames_find(store->find_frames, path, build_id, version, offset, take, taker);
+}
+
+struct known_frames store_known_frames(struct store *store)
+{
+	return (struct known_frames){ .find = find_known, .user = store };
+}
+
+int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
+			 const struct mappings *mappings)
+{
+	/* nothing is worth all captures before it, least of all one that a hostile process made large */
+	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 3) {
+		snprintf(store->sql.error, sizeof(store->sql.error),
+			 "with %u rows and %u stacks it would take a third of the database; raise max_size",
+			 capture->rows_count, capture->stacks.count);
+		return -EFBIG;
+	}
+	for (;;) {
+		int result;
+
+		if (log_is_too_large(store)) {
+			snprintf(store->sql.error, sizeof(store->sql.error),
+				 "a reader holds on to an old state of it, and its log may not grow further");
+			return -EBUSY;
+		}
+		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+		if (!result)
+			result = sql_finish(&store->sql,
+					    store_capture_write(&store->sql, &store->statements,
+								store->run_id, capture, resolved, mappings));
+		if (!result) {
+			trim_log(store);
+			return 0;
+		}
+		if (!made_room(store, result))
+			return result;
+	}
+}

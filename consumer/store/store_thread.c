@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store/store_thread.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/counters.h"
+#include "common/log.h"
+#include "common/thread.h"
+#include "consumer/symbols/debug_files.h"
+#include "consumer/process/heap.h"
+#include "consumer/symbols/jit_map.h"
+#include "consumer/store/store.h"
+#include "consumer/symbols/mapping_reader.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define STACK_BYTES (512UL << 10)
+#define WALK_INTERVAL_NS 1000000000U            /* at most one walk over all mappings a second */
+#define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one walk may take at a time */
+#define WALK_NS (3 * CLOCK_SECOND_NS)           /* and what that may take, */
+#define WALKS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
+#define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* what is left for the database at the end */
+#define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
+#define RETRY_NS 5000000000U /* a full disk: how often to look again, */
+#define RETRIES 24           /* and how often before a capture is given up */
+
+enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT };
+
+struct job {
+	enum job_kind kind;
+	struct capture *capture;
+	uint64_t database_bytes_max;
+};
+
+/* A begin and a commit for each capture, a reload, and the limit that came with the one before. */
+#define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
+
+struct store_thread {
+	struct store *store;
+	const struct pinned *pinned;
+	const struct settings *where;
+	struct own_counters *own_counters;
+	struct naming naming;
+	struct mappings *mappings;
+	struct mapped_files files;
+	struct unwind_tables *tables;
+	struct unwind_gauges gauges;
+	struct rule_ids ids;
+	struct kernel_symbols symbols;
+	struct walker *walker;
+	struct log_limit iterator_errors, walks_stuck;
+	pthread_t thread;
+	bool started;
+
+	/* shared, under the lock, which is never held while anything blocks */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct job jobs[JOBS_MAX];
+	size_t jobs_first, jobs_count;
+	unsigned int captures; /* begun and not yet committed */
+	bool stopping;
+	uint64_t walk_due_ns; /* 0: nobody wants one */
+	const struct configuration *in_force;
+	struct configuration *reloaded; /* to be taken, or */
+	struct config_errors reload_errors;
+	int reload_fd; /* eventfd */
+
+	atomic_uint_fast64_t give_up_ns;
+};
+
+/* ---- the thread's side ---- */
+
+static long take_mappings(void *user, const char *records, size_t bytes)
+{
+	return mappings_take(user, records, bytes);
+}
+
+/* Not so long that nothing is left of what the end of the daemon takes. */
+static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + patience_ns,
+		 give_up_ns = atomic_load(&thread->give_up_ns);
+
+	return give_up_ns && give_up_ns - NAMING_RESERVE_NS < deadline_ns ? give_up_ns - NAMING_RESERVE_NS
+									  : deadline_ns;
+}
+
+/* Of processes that it has not come to, only what was known before is known. */
+static void note_stuck(struct store_thread *thread)
+{
+	own_count(thread->own_counters, OWN_WALKS_STUCK);
+	if (log_allowed(&thread->walks_stuck, 1))
+		log_warning(
+			"a process keeps its memory map locked, and whoever reads it waiting; user frames of "
+			"new processes may stay without names");
+	store_thread_want_mappings(thread);
+}
+
+static void walk_mappings(struct store_thread *thread, bool with_tables)
+{
+	int result;
+
+	mappings_begin_walk(thread->mappings);
+	result =
+		walker_read(thread->walker, deadline_after(thread, WALK_NS), take_mappings, thread->mappings);
+	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
+	if (result < 0) {
+		mappings_abandon_walk(thread->mappings);
+		if (result == -ETIMEDOUT || result == -EBUSY)
+			note_stuck(thread);
+		else if (log_allowed(&thread->iterator_errors, 1))
+			log_warning("cannot read the mapping iterator: %s; user frames of new processes stay "
+				    "without names",
+				    strerror(-result));
+		return;
+	}
+	if (with_tables && !atomic_load(&thread->give_up_ns) &&
+	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
+				 clock_monotonic_ns() + TABLES_NS))
+		store_thread_want_mappings(thread);
+	mappings_forget(thread->mappings, WALKS_REMEMBERED);
+}
+
+static void begin_capture(struct store_thread *thread, struct capture *capture)
+{
+	/* while its processes are alive; they may not be when it ends, or when the disk has answered */
+	walk_mappings(thread, true);
+	if (store_begin_capture(thread->store, &capture->cause, capture_history_ns(capture),
+				&capture->capture_id))
+		log_warning("cannot announce the capture of rule %s in the database: %s", capture->cause.rule,
+			    store_error(thread->store));
+}
+
+/* True when the wait is over for good: the daemon ends. */
+static bool pause_until(struct store_thread *thread, uint64_t until_ns)
+{
+	int waited = 0;
+	bool stopping;
+
+	pthread_mutex_lock(&thread->lock);
+	while (!thread->stopping && !waited)
+		waited = thread_condition_wait_until(&thread->changed, &thread->lock, until_ns);
+	stopping = thread->stopping;
+	pthread_mutex_unlock(&thread->lock);
+	return stopping;
+}
+
+static void give_up(struct store_thread *thread, const struct capture *capture)
+{
+	log_error("the capture of rule %s is lost: %s", capture->cause.rule, store_error(thread->store));
+	if (capture->capture_id && store_give_up_capture(thread->store, capture->capture_id))
+		log_warning("its row says 'recording' until the next start: %s", store_error(thread->store));
+}
+
+static void write_counters(struct store_thread *thread)
+{
+	uint64_t counters[COUNTERS], own[OWN_COUNTERS];
+
+	for (unsigned int i = 0; i < OWN_COUNTERS; i++)
+		own[i] = own_counted(thread->own_counters, (enum own_counter)i);
+	if (store_add_counters(thread->store, own_counter_names, own, OWN_COUNTERS) ||
+	    (!counters_read(thread->pinned->map_fds[PIN_COUNTERS], counters) &&
+	     store_add_counters(thread->store, counter_names, counters, COUNTERS)))
+		log_warning("cannot write the counters: %s", store_error(thread->store));
+}
+
+static uint64_t naming_patience(struct store_thread *thread)
+{
+	uint64_t patience_ns;
+
+	pthread_mutex_lock(&thread->lock);
+	patience_ns = thread->in_force->settings.naming_ns;
+	pthread_mutex_unlock(&thread->lock);
+	return patience_ns;
+}
+
+static void commit_capture(struct store_thread *thread, struct capture *capture)
+{
+	struct resolved resolved;
+	int result, tries = 0;
+
+	walk_mappings(thread, false); /* a capture that waits to be written goes first */
+	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
+				 &thread->naming, deadline_after(thread, naming_patience(thread)), &resolved);
+	if (result < 0) {
+		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
+		store_give_up_capture(thread->store, capture->capture_id);
+		return;
+	}
+	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings)) < 0 &&
+	       result != -EFBIG && tries < RETRIES) {
+		if (!tries++)
+			log_warning("cannot write the capture of rule %s yet: %s", capture->cause.rule,
+				    store_error(thread->store));
+		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
+			tries = RETRIES; /* the daemon ends: once more */
+	}
+	if (result < 0)
+		give_up(thread, capture);
+	else
+		log_info("captured %u stacks of rule %s", capture->stacks.count, capture->cause.rule);
+	resolved_free(&resolved);
+	if (!result)
+		write_counters(thread);
+}
+
+/* All of them get their ids and their rows, or the configuration is refused. */
+static int number_rules(struct store_thread *thread, struct configuration *configuration)
+{
+	struct rule_ids ids = thread->ids;
+	int result = rules_assign_ids(&configuration->rules, &thread->in_force->rules, &ids);
+
+	if (!result && ids.rule > thread->ids.rule)
+		result = store_add_rules(thread->store, &configuration->rules, thread->ids.rule);
+	if (!result)
+		thread->ids = ids;
+	return result;
+}
+
+static void reload(struct store_thread *thread)
+{
+	struct configuration *configuration = NULL;
+	struct config_errors errors = { 0 };
+	uint64_t one = 1;
+
+	if (!configuration_read(thread->where, &configuration, &errors) &&
+	    number_rules(thread, configuration) < 0) {
+		config_error(&errors, thread->where->state_dir, 0, "the new rules cannot be recorded: %s",
+			     store_error(thread->store));
+		configuration_free(configuration);
+		configuration = NULL;
+	}
+	pthread_mutex_lock(&thread->lock);
+	thread->reloaded = configuration;
+	thread->reload_errors = errors;
+	pthread_mutex_unlock(&thread->lock);
+	if (write(thread->reload_fd, &one, sizeof(one)) < 0)
+		log_warning("cannot tell that the configuration was read: %s", strerror(errno));
+}
+
+static void do_job(struct store_thread *thread, const struct job *job)
+{
+	switch (job->kind) {
+	case JOB_BEGIN:
+		begin_capture(thread, job->capture);
+		break;
+	case JOB_COMMIT:
+		commit_capture(thread, job->capture);
+		capture_free(job->capture);
+		heap_settle();
+		pthread_mutex_lock(&thread->lock);
+		thread->captures--;
+		pthread_mutex_unlock(&thread->lock);
+		break;
+	case JOB_RELOAD:
+		reload(thread);
+		break;
+	case JOB_LIMIT:
+		if (store_limit(thread->store, job->database_bytes_max))
+			log_warning("cannot fit the database to its new size: %s",
+				    store_error(thread->store));
+		break;
+	}
+}
+
+/* Waits for a job, a walk that is due, or the end; false at the end, when all jobs are done. */
+static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_walk)
+{
+	bool goes_on = true;
+
+	*ret_walk = *ret_job_there = false;
+	pthread_mutex_lock(&thread->lock);
+	for (;;) {
+		uint64_t due_ns = thread->walk_due_ns, now_ns = clock_monotonic_ns();
+
+		if (thread->jobs_count) {
+			*ret_job = thread->jobs[thread->jobs_first];
+			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
+			thread->jobs_count--;
+			*ret_job_there = true;
+			break;
+		}
+		if (thread->stopping) {
+			goes_on = false;
+			break;
+		}
+		if (due_ns && now_ns >= due_ns) {
+			thread->walk_due_ns = 0;
+			*ret_walk = true;
+			break;
+		}
+		if (due_ns)
+			thread_condition_wait_until(&thread->changed, &thread->lock, due_ns);
+		else
+			pthread_cond_wait(&thread->changed, &thread->lock);
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return goes_on;
+}
+
+static void *run(void *user)
+{
+	struct store_thread *thread = user;
+	struct job job;
+	bool there, walk;
+
+	while (next_job(thread, &job, &there, &walk)) {
+		if (walk)
+			walk_mappings(thread, true);
+		if (there)
+			do_job(thread, &job);
+	}
+	write_counters(thread);
+	if (store_end_run(thread->store))
+		log_warning("cannot write the end of this run: %s", store_error(thread->store));
+	return NULL;
+}
+
+/* ---- the draining thread's side ---- */
+
+int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings)
+{
+	struct store_thread *thread = calloc(1, sizeof(*thread));
+	int result;
+
+	if (!thread)
+		return -ENOMEM;
+	thread->pinned = settings->pinned;
+	thread->where = settings->where;
+	thread->own_counters = settings->own_counters;
+	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
+					       .own_counters = settings->own_counters };
+	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
+					  .mapped_files = &thread->files,
+					  .files = known_files_new(),
+					  .counters = settings->own_counters,
+					  .debug_root = DEBUG_ROOT,
+					  .jit_map_directory = JIT_MAP_DIRECTORY };
+	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
+	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
+	thread->mappings = mappings_new();
+	pthread_mutex_init(&thread->lock, NULL);
+	thread_condition_init(&thread->changed);
+	result = thread->mappings && thread->reload_fd >= 0 ? 0 : -ENOMEM;
+	if (!result)
+		result = unwind_tables_open(&thread->tables, settings->pinned, settings->spawner_socket,
+					    &thread->gauges);
+	if (!result)
+		result = walker_open(&thread->walker, settings->pinned);
+	if (!result)
+		result = kernel_symbols_open(&thread->symbols, settings->pinned->symbols_fd);
+	if (result < 0)
+		log_error("cannot prepare the store thread: %s", strerror(-result));
+	else
+		result = store_open(&thread->store, settings->where->state_dir, settings->database_bytes_max,
+				    &thread->give_up_ns);
+	if (result < 0) {
+		store_thread_stop(thread, 0);
+		return result;
+	}
+	thread->naming.known = store_known_frames(thread->store);
+	*ret_thread = thread;
+	return result;
+}
+
+int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration)
+{
+	int result = store_next_ids(thread->store, &thread->ids);
+
+	if (!result)
+		result = rules_assign_ids(&configuration->rules, NULL, &thread->ids);
+	if (!result)
+		result = store_begin_run(thread->store, &thread->pinned->manifest, &thread->pinned->policy,
+					 &configuration->rules);
+	if (result < 0)
+		log_error("cannot begin a run in the database: %s",
+			  result == -ENOMEM ? "out of memory" : store_error(thread->store));
+	thread->in_force = configuration;
+	return result;
+}
+
+int store_thread_start(struct store_thread *thread)
+{
+	int result;
+
+	atomic_store(&thread->give_up_ns, 0);
+	result = walker_start(thread->walker);
+	if (result < 0)
+		return result;
+	result = thread_start(&thread->thread, STACK_BYTES, run, thread);
+	if (result < 0)
+		log_error("cannot start the store thread: %s", strerror(-result));
+	thread->started = !result;
+	return result;
+}
+
+static void add_job(struct store_thread *thread, struct job job)
+{
+	size_t last = (thread->jobs_first + thread->jobs_count) % JOBS_MAX;
+
+	thread->jobs[last] = job;
+	thread->jobs_count++;
+	pthread_cond_signal(&thread->changed);
+}
+
+bool store_thread_has_captures(struct store_thread *thread)
+{
+	bool has_captures;
+
+	pthread_mutex_lock(&thread->lock);
+	has_captures = thread->captures;
+	pthread_mutex_unlock(&thread->lock);
+	return has_captures;
+}
+
+bool store_thread_begin(struct store_thread *thread, struct capture *capture)
+{
+	bool room;
+
+	pthread_mutex_lock(&thread->lock);
+	room = thread->captures < STORE_CAPTURES_MAX;
+	if (room) {
+		thread->captures++;
+		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return room;
+}
+
+void store_thread_commit(struct store_thread *thread, struct capture *capture)
+{
+	pthread_mutex_lock(&thread->lock);
+	add_job(thread, (struct job){ .kind = JOB_COMMIT, .capture = capture });
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void store_thread_want_mappings(struct store_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	/* not at once: a process that has just begun has yet to map its libraries, and others may follow */
+	if (!thread->walk_due_ns) {
+		thread->walk_due_ns = clock_monotonic_ns() + WALK_INTERVAL_NS;
+		pthread_cond_signal(&thread->changed);
+	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void store_thread_reload(struct store_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	add_job(thread, (struct job){ .kind = JOB_RELOAD });
+	pthread_mutex_unlock(&thread->lock);
+}
+
+int store_thread_reload_fd(const struct store_thread *thread)
+{
+	return thread->reload_fd;
+}
+
+const struct unwind_gauges *store_thread_unwind(const struct store_thread *thread)
+{
+	return &thread->gauges;
+}
+
+struct configuration *store_thread_take_reload(struct store_thread *thread, struct config_errors *ret_errors)
+{
+	struct configuration *configuration;
+	uint64_t times;
+
+	if (read(thread->reload_fd, &times, sizeof(times)) < 0)
+		return NULL;
+	pthread_mutex_lock(&thread->lock);
+	configuration = TAKE_PTR(thread->reloaded);
+	*ret_errors = thread->reload_errors;
+	thread->reload_errors = (struct config_errors){ 0 };
+	pthread_mutex_unlock(&thread->lock);
+	return configuration;
+}
+
+void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration)
+{
+	uint64_t before = thread->in_force->settings.database_bytes_max,
+		 now = configuration->settings.database_bytes_max;
+
+	pthread_mutex_lock(&thread->lock);
+	thread->in_force = configuration;
+	if (now != before)
+		add_job(thread, (struct job){ .kind = JOB_LIMIT, .database_bytes_max = now });
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
+{
+	if (!thread)
+		return;
+	if (thread->started) {
+		atomic_store(&thread->give_up_ns, clock_monotonic_ns() + patience_ns);
+		pthread_mutex_lock(&thread->lock);
+		thread->stopping = true;
+		pthread_cond_signal(&thread->changed);
+		pthread_mutex_unlock(&thread->lock);
+		pthread_join(thread->thread, NULL);
+	}
+	configuration_free(thread->reloaded);
+	config_errors_free(&thread->reload_errors);
+	cleanup_close(&thread->reload_fd);
+	store_close(thread->store);
+	unwind_tables_close(thread->tables);
+	walker_free(thread->walker);
+	mappings_free(thread->mappings);
+	known_files_free(thread->naming.files);
+	kernel_symbols_close(&thread->symbols);
+	pthread_mutex_destroy(&thread->lock);
+	pthread_cond_destroy(&thread->changed);
+	free(thread);
+}

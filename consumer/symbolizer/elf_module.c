@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbolizer/elf_module.h"
+
+#include "common/cleanup.h"
+#include "consumer/symbolizer/dwarf_frames.h"
+#include "consumer/symbolizer/elf_file.h"
+#include "consumer/symbolizer/elf_symbols.h"
+#include "consumer/symbolizer/reply.h"
+
+#include <elfutils/libdwelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct module {
+	struct elf_file file, packed, debug, alternate;
+	struct build_id build_id, alternate_id;
+	char debuglink[SYMBOLIZE_LINK_BYTES], alternate_path[SYMBOLIZE_LINK_BYTES];
+	uint32_t debuglink_crc;
+	uint32_t lacks;
+	Dwarf *dwarf, *alternate_dwarf; /* of the file, or of its debug file */
+	struct dwarf_frames *frames;
+};
+
+static bool has_dwarf(const struct elf_file *file)
+{
+	return elf_file_section(file, ".debug_info") || elf_file_section(file, ".zdebug_info");
+}
+
+static void open_dwarf(struct module *module, const struct elf_file *file)
+{
+	const char *path;
+	const void *id;
+	ssize_t bytes;
+
+	module->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!module->dwarf)
+		return;
+	module->frames = dwarf_frames_new(module->dwarf);
+	bytes = dwelf_dwarf_gnu_debugaltlink(module->dwarf, &path, &id);
+	if (bytes <= 0 || bytes > SYMBOLIZE_BUILD_ID_BYTES)
+		return;
+	memcpy(module->alternate_id.bytes, id, (size_t)bytes);
+	module->alternate_id.count = (uint32_t)bytes;
+	if (strlen(path) < sizeof(module->alternate_path))
+		strcpy(module->alternate_path, path);
+	module->lacks |= SYMBOLIZE_LACKS_ALTERNATE;
+}
+
+struct module *module_open(int fd)
+{
+	struct module *module = calloc(1, sizeof(*module));
+
+	if (!module) {
+		close(fd);
+		return NULL;
+	}
+	module->packed = module->debug = module->alternate = ELF_FILE_NONE;
+	if (elf_file_open(&module->file, fd)) {
+		free(module);
+		return NULL;
+	}
+	module->build_id = elf_file_build_id(&module->file);
+	elf_file_open_packed(&module->packed, &module->file);
+	if (has_dwarf(&module->file)) {
+		open_dwarf(module, &module->file);
+	} else {
+		if (!elf_file_debuglink(&module->file, module->debuglink, &module->debuglink_crc))
+			module->debuglink[0] = '\0';
+		if (module->build_id.count || module->debuglink[0])
+			module->lacks = SYMBOLIZE_LACKS_DEBUG;
+	}
+	return module;
+}
+
+void module_close(struct module *module)
+{
+	if (!module)
+		return;
+	dwarf_frames_free(module->frames);
+	dwarf_end(module->dwarf);
+	dwarf_end(module->alternate_dwarf);
+	elf_file_close(&module->alternate);
+	elf_file_close(&module->debug);
+	elf_file_close(&module->packed);
+	elf_file_close(&module->file);
+	free(module);
+}
+
+static bool is_debug_file(const struct module *module, const struct elf_file *file)
+{
+	struct build_id id = elf_file_build_id(file);
+
+	if (!(module->lacks & SYMBOLIZE_LACKS_DEBUG) ||
+	    elf_file_begins(file) != elf_file_begins(&module->file))
+		return false;
+	if (id.count && module->build_id.count)
+		return build_id_is(&id, &module->build_id);
+	return module->debuglink[0] && elf_file_has_crc(file, module->debuglink_crc);
+}
+
+static bool is_alternate(const struct module *module, const struct elf_file *file)
+{
+	struct build_id id = elf_file_build_id(file);
+
+	return module->lacks & SYMBOLIZE_LACKS_ALTERNATE && build_id_is(&id, &module->alternate_id);
+}
+
+void module_add_file(struct module *module, int fd)
+{
+	struct elf_file file;
+
+	if (elf_file_open(&file, fd))
+		return;
+	if (is_debug_file(module, &file)) {
+		module->debug = file;
+		module->lacks &= ~SYMBOLIZE_LACKS_DEBUG;
+		open_dwarf(module, &module->debug);
+	} else if (is_alternate(module, &file)) {
+		module->alternate = file;
+		module->lacks &= ~SYMBOLIZE_LACKS_ALTERNATE;
+		module->alternate_dwarf = dwarf_begin_elf(file.elf, DWARF_C_READ, NULL);
+		if (module->alternate_dwarf)
+			dwarf_setalt(module->dwarf, module->alternate_dwarf);
+	} else {
+		elf_file_close(&file);
+	}
+}
+
+static bool find_bias(Elf *elf, int64_t *ret_bias)
+{
+	bool found = false;
+	size_t segments;
+
+	if (elf_getphdrnum(elf, &segments))
+		return false;
+	for (size_t i = 0; i < segments; i++) {
+		GElf_Phdr segment;
+		int64_t bias;
+
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != PT_LOAD ||
+		    !(segment.p_flags & PF_X))
+			continue;
+		bias = (int64_t)(segment.p_vaddr - segment.p_offset);
+		if (!segment.p_filesz || (found && bias != *ret_bias))
+			return false; /* a debug file's does not say where it was */
+		*ret_bias = bias;
+		found = true;
+	}
+	return found;
+}
+
+void module_describe(const struct module *module, struct symbolize_module *ret_reply)
+{
+	*ret_reply = (struct symbolize_module){ .readable = module != NULL };
+	if (!module)
+		return;
+	ret_reply->lacks = module->lacks;
+	ret_reply->has_bias = find_bias(module->file.elf, &ret_reply->bias);
+	ret_reply->build_id_bytes = module->build_id.count;
+	ret_reply->alternate_id_bytes = module->alternate_id.count;
+	memcpy(ret_reply->build_id, module->build_id.bytes, sizeof(ret_reply->build_id));
+	memcpy(ret_reply->alternate_id, module->alternate_id.bytes, sizeof(ret_reply->alternate_id));
+	strcpy(ret_reply->debuglink, module->debuglink);
+	strcpy(ret_reply->alternate, module->alternate_path);
+}
+
+/* The tables with all functions first; what is exported fills in what they left, or all of a stripped file.
+ */
+static void find_symbols(const struct module *module, struct elf_place *places, uint32_t count)
+{
+	elf_symbols_find(module->file.elf, SHT_SYMTAB, places, count);
+	if (module->debug.elf)
+		elf_symbols_find(module->debug.elf, SHT_SYMTAB, places, count);
+	if (module->packed.elf)
+		elf_symbols_find(module->packed.elf, SHT_SYMTAB, places, count);
+	elf_symbols_find(module->file.elf, SHT_DYNSYM, places, count);
+}
+
+/*
+ * Where the symbol tables and DWARF disagree about the real function, the one that begins nearer to the
+ * address has it: the other is around it, or of a size that was made up. Where both begin at one place it is
+ * the symbol, which says what the linker made of the function (a clone, the cold part, one of several that
+ * were folded into one); DWARF then says what is inlined into it. Of a function that DWARF does not see as
+ * the innermost, DWARF says the source place alone.
+ */
+static uint32_t find_frames(struct module *module, const struct elf_place *place,
+			    struct found_frame found[SYMBOLIZE_DEPTH])
+{
+	struct dwarf_frame frames[SYMBOLIZE_DEPTH] = { { .name = NULL } };
+	uint32_t count = place->mapped && module->frames
+				 ? dwarf_frames_find(module->frames, place->address, frames)
+				 : 0;
+	bool symbol_begins_later = place->name && (!count || place->begins > frames[0].begins);
+
+	if (symbol_begins_later && count > 1) {
+		frames[0] = (struct dwarf_frame){ .file = frames[count - 1].file,
+						  .line = frames[count - 1].line };
+		count = 1;
+	}
+	for (uint32_t i = 0; i < count || !i; i++)
+		found[i] =
+			(struct found_frame){ .name = frames[i].name,
+					      .function_offset =
+						      frames[i].name ? place->address - frames[i].begins : 0,
+					      .file = frames[i].file,
+					      .line = frames[i].line };
+	if (place->name && (symbol_begins_later || !frames[0].name || place->begins == frames[0].begins)) {
+		found[0].name = place->name;
+		found[0].function_offset = place->address - place->begins;
+	}
+	/* an inlined function lies in some other: without one it is not believed */
+	return found[0].name && count ? count : 1;
+}
+
+size_t module_name(struct module *module, const struct symbolize_request *request,
+		   struct symbolize_reply *ret_reply)
+{
+	struct elf_place places[SYMBOLIZE_BATCH];
+	struct found_frame found[SYMBOLIZE_DEPTH];
+	struct reply reply = reply_begin(ret_reply);
+
+	if (request->kind == SYMBOLIZE_ADDRESSES)
+		elf_symbols_place(request->offsets, places, request->count);
+	else
+		elf_symbols_map(module->file.elf, request->offsets, places, request->count);
+	find_symbols(module, places, request->count);
+	for (uint32_t i = 0; i < request->count; i++)
+		if (!reply_add(&reply, found, find_frames(module, &places[i], found)))
+			break;
+	return reply_bytes(&reply);
+}

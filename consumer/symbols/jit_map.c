@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbols/jit_map.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/grant_request.h"
+
+#include <fcntl.h>
+#include <limits.h>
+
+/* The file's time is the kernel's at its last tick, and wall clock is set now and then. */
+#define CLOCKS_DIFFER_NS CLOCK_SECOND_NS
+
+/* What an earlier process of the same number left behind names that one's code. */
+static bool is_older(const struct stat *at, const struct capture_process *process)
+{
+	int64_t lived_ns = (int64_t)(clock_read_ns(CLOCK_BOOTTIME) - process->started_ns);
+	int64_t written_at = at->st_mtim.tv_sec * (int64_t)CLOCK_SECOND_NS + at->st_mtim.tv_nsec;
+
+	return written_at + (int64_t)CLOCKS_DIFFER_NS < clock_wall_ns() - lived_ns;
+}
+
+/* Anybody may write into /tmp. */
+static int check(int fd, const struct capture_process *process, struct stat *ret_at)
+{
+	struct stat at;
+
+	if (fstat(fd, &at))
+		return -errno;
+	if (!S_ISREG(at.st_mode) || (at.st_uid && at.st_uid != process->uid) ||
+	    at.st_mode & (S_IWGRP | S_IWOTH))
+		return -EPERM;
+	if ((uint64_t)at.st_size > PERF_MAP_BYTES_MAX)
+		return -EFBIG;
+	if (is_older(&at, process))
+		return -ESTALE;
+	*ret_at = at;
+	return 0;
+}
+
+static int open_here(const char *directory, const struct capture_process *process, struct stat *ret_at)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char path[PATH_MAX];
+	int result;
+
+	if (snprintf(path, sizeof(path), "%s/perf-%u.map", directory, process->tgid) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+	result = fd < 0 ? -errno : check(fd, process, ret_at);
+	return result < 0 ? result : TAKE_FD(fd);
+}
+
+int jit_map_open(const char *directory, struct mapped_files *files, const struct capture_process *process,
+		 uint64_t deadline_ns, struct stat *ret_at)
+{
+	int here = open_here(directory, process, ret_at), result;
+	_cleanup_close_ int granted = -EBADF;
+
+	if (here >= 0)
+		return here;
+	granted = mapped_files_ask_perf_map(files, process->tgid, process->started_ns, deadline_ns);
+	if (granted < 0)
+		return granted == -ENOENT ? here : granted; /* nobody to ask */
+	result = check(granted, process, ret_at);
+	return result < 0 ? result : TAKE_FD(granted);
+}

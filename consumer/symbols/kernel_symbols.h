@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel_symbols.h owns the names of kernel frames: the loader's snapshot (loader/symbol_snapshot.h), mapped
+ * as the text that it is, and searched in place.
+ */
+#ifndef BOURDON_CONSUMER_SYMBOLS_KERNEL_SYMBOLS_H
+#define BOURDON_CONSUMER_SYMBOLS_KERNEL_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel_symbols {
+	const char *text; /* NULL: there are none */
+	size_t bytes;
+};
+
+struct kernel_symbol {
+	int64_t offset; /* of the symbol, from _text */
+	char name[128];
+	char module[64]; /* "" for the kernel itself */
+};
+
+/* Maps the file; an empty one has no symbols. 0 or -errno. */
+int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd);
+void kernel_symbols_close(struct kernel_symbols *symbols);
+
+/*
+ * The symbol that the offset lies in. kallsyms has no sizes: a symbol reaches to the next one, but not
+ * further than KERNEL_SYMBOL_BYTES_MAX, because behind the last of a section comes something else.
+ */
+#define KERNEL_SYMBOL_BYTES_MAX (256 << 10)
+bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
+			 struct kernel_symbol *ret_symbol);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbols/known_files.h"
+
+#include "common/array.h"
+#include "common/hash_index.h"
+#include "common/hexadecimal.h"
+#include "consumer/symbolizer/protocol.h"
+
+#include <string.h>
+
+/* When there are so many they are all forgotten: what is still in use comes back with the next capture. */
+#define FILES_MAX 2048U
+#define SETTLED_MAX 256U /* places of a file; more are asked for again */
+
+/* The change time cannot be set to what it was: who writes to a file and puts its times back is seen. */
+struct identity {
+	uint64_t device, inode, bytes;
+	int64_t modified_s, modified_ns, changed_s, changed_ns;
+};
+
+struct entry {
+	struct identity identity;
+	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)];
+	bool with_debug_file; /* when these were asked for */
+	int64_t *settled;
+	uint32_t settled_count, settled_room;
+};
+
+struct known_files {
+	struct entry *entries;
+	uint32_t count, room;
+	struct hash_index index;
+};
+
+static struct identity identify(const struct stat *at)
+{
+	return (struct identity){ .device = at->st_dev,
+				  .inode = at->st_ino,
+				  .bytes = (uint64_t)at->st_size,
+				  .modified_s = at->st_mtim.tv_sec,
+				  .modified_ns = at->st_mtim.tv_nsec,
+				  .changed_s = at->st_ctim.tv_sec,
+				  .changed_ns = at->st_ctim.tv_nsec };
+}
+
+struct wanted {
+	const struct known_files *files;
+	struct identity identity;
+};
+
+static bool is_entry(const void *user, uint32_t position)
+{
+	const struct wanted *wanted = user;
+
+	return !memcmp(&wanted->files->entries[position].identity, &wanted->identity,
+		       sizeof(wanted->identity));
+}
+
+static uint32_t hash_of(const struct identity *identity)
+{
+	return hash_bytes(0, identity, sizeof(*identity));
+}
+
+static uint32_t find(const struct known_files *files, const struct stat *at)
+{
+	struct wanted wanted = { files, identify(at) };
+
+	return hash_index_find(&files->index, hash_of(&wanted.identity), is_entry, &wanted);
+}
+
+struct known_files *known_files_new(void)
+{
+	return calloc(1, sizeof(struct known_files));
+}
+
+static void forget_all(struct known_files *files)
+{
+	for (uint32_t i = 0; i < files->count; i++)
+		free(files->entries[i].settled);
+	hash_index_free(&files->index);
+	files->count = 0;
+}
+
+void known_files_free(struct known_files *files)
+{
+	if (!files)
+		return;
+	forget_all(files);
+	free(files->entries);
+	free(files);
+}
+
+const char *known_files_build_id(const struct known_files *files, const struct stat *at)
+{
+	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
+
+	return found == HASH_INDEX_NONE ? NULL : files->entries[found].build_id;
+}
+
+void known_files_add(struct known_files *files, const struct stat *at, const char *build_id)
+{
+	struct entry entry = { .identity = identify(at) };
+
+	if (!files || !*build_id || strlen(build_id) >= sizeof(entry.build_id) ||
+	    find(files, at) != HASH_INDEX_NONE)
+		return;
+	strcpy(entry.build_id, build_id);
+	if (files->count == FILES_MAX)
+		forget_all(files);
+	if (array_make_room(files->entries, files->count, files->room, 1U) ||
+	    hash_index_add(&files->index, hash_of(&entry.identity), files->count))
+		return;
+	files->entries[files->count++] = entry;
+}
+
+bool known_files_is_settled(const struct known_files *files, const struct stat *at, bool with_debug_file,
+			    int64_t offset)
+{
+	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
+	const struct entry *entry;
+
+	if (found == HASH_INDEX_NONE)
+		return false;
+	entry = &files->entries[found];
+	for (uint32_t i = 0; entry->with_debug_file == with_debug_file && i < entry->settled_count; i++)
+		if (entry->settled[i] == offset)
+			return true;
+	return false;
+}
+
+void known_files_settle(struct known_files *files, const struct stat *at, bool with_debug_file,
+			int64_t offset)
+{
+	uint32_t found = files ? find(files, at) : HASH_INDEX_NONE;
+	struct entry *entry;
+
+	if (found == HASH_INDEX_NONE || known_files_is_settled(files, at, with_debug_file, offset))
+		return;
+	entry = &files->entries[found];
+	if (entry->with_debug_file != with_debug_file)
+		entry->settled_count = 0;
+	entry->with_debug_file = with_debug_file;
+	if (entry->settled_count < SETTLED_MAX &&
+	    !array_make_room(entry->settled, entry->settled_count, entry->settled_room, 1U))
+		entry->settled[entry->settled_count++] = offset;
+}

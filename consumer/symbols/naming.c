@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbols/naming.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/files.h"
+#include "common/hexadecimal.h"
+#include "common/log.h"
+#include "consumer/symbols/debug_files.h"
+#include "consumer/symbols/jit_map.h"
+#include "consumer/symbolizer/symbolizer.h"
+#include "consumer/symbols/supervisor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/*
+ * What the names of one capture take in the database, and those of one module of it. Names are the target's
+ * to choose: 32 functions that are inlined in one place, of 767 bytes each, which the database writes as four
+ * times as many. Those of an honest program are some 50 bytes long.
+ */
+#define NAMES_BYTES_MAX (8UL << 20)
+#define MODULE_NAMES_BYTES_MAX (2UL << 20)
+
+/* One capture while it is named. */
+struct run {
+	const struct naming *naming;
+	const struct capture *capture;
+	const struct mappings *mappings;
+	struct resolved *resolved;
+	struct symbolizers symbolizers;
+	struct symbolize_reply *reply;
+	uint32_t *pending; /* the places of the module in hand that are to be asked for */
+	uint32_t pending_count, pending_room;
+	struct stat file; /* the module's, with or without a debug file of its build id */
+	bool has_debug_file;
+	uint64_t names_most;     /* so large the module in hand may make resolved->names_bytes */
+	bool names_are_left_out; /* it has more */
+};
+
+/* ---- what is found out ---- */
+
+/* The functions of one place, as they come. */
+struct chain {
+	struct run *run;
+	uint32_t place, last;
+	uint32_t count;
+	bool is_cut;     /* there is no room for the rest of it */
+	bool wants_file; /* a place that is known without one may be asked for again */
+};
+
+static int set_text(char **ret_text, const char *text, size_t bytes)
+{
+	if (!text || !bytes)
+		return 0;
+	*ret_text = strndup(text, bytes);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+/* In the database's form, or more. */
+static uint64_t stored_bytes(const char *text)
+{
+	return !text ? 0 : escape_name_is_plain(text) ? strlen(text) : 4 * strlen(text);
+}
+
+static bool has_room(struct chain *chain, const struct resolved_frame *frame)
+{
+	struct run *run = chain->run;
+	uint64_t bytes =
+		run->resolved->names_bytes + stored_bytes(frame->function) + stored_bytes(frame->file);
+
+	chain->is_cut |= bytes > run->names_most;
+	run->names_are_left_out |= chain->is_cut;
+	if (!chain->is_cut)
+		run->resolved->names_bytes = bytes;
+	return !chain->is_cut;
+}
+
+static int take_name(void *taker, const struct frame_name *name)
+{
+	struct chain *chain = taker;
+	struct resolved *resolved = chain->run->resolved;
+	struct resolved_frame *place = &resolved->frames[chain->place];
+	struct resolved_frame frame = { .module = place->module,
+					.offset = place->offset,
+					.function_offset = name->function ? name->function_offset : -1,
+					.line = name->line,
+					.inlined = chain->count };
+	bool is_kept;
+	int result;
+
+	if (chain->wants_file && !chain->count && !name->file)
+		return -ENOENT;
+	result = set_text(&frame.function, name->function, name->function_bytes);
+	if (!result)
+		result = set_text(&frame.file, name->file, name->file_bytes);
+	is_kept = !result && has_room(chain, &frame);
+	if (is_kept && chain->count) {
+		uint32_t added;
+
+		result = resolved_add_frame(resolved, &frame, &added);
+		if (!result)
+			resolved->frames[chain->last].inner = added;
+		chain->last = added;
+	}
+	if (result < 0 || !is_kept) {
+		free(frame.function);
+		free(frame.file);
+		return result;
+	}
+	if (!chain->count++) {
+		free(place->file); /* of one that was asked before, without a name */
+		*place = frame;
+	}
+	return 0;
+}
+
+static struct chain chain_of(struct run *run, uint32_t place)
+{
+	return (struct chain){ .run = run, .place = place, .last = place };
+}
+
+static int take_reply(struct run *run, const uint32_t *places)
+{
+	const struct symbolize_reply *reply = run->reply;
+	uint32_t position = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < reply->count && !result; i++) {
+		struct chain chain = chain_of(run, places[i]);
+
+		for (uint32_t j = 0; j < reply->depths[i] && !result; j++, position++) {
+			const struct symbolize_frame *frame = &reply->frames[position];
+			const struct frame_name name = {
+				.function = frame->name_bytes ? reply->text + frame->name : NULL,
+				.function_bytes = frame->name_bytes,
+				.function_offset = (int64_t)frame->function_offset,
+				.file = frame->file_bytes ? reply->text + frame->file : NULL,
+				.file_bytes = frame->file_bytes,
+				.line = frame->line,
+			};
+
+			result = take_name(&chain, &name);
+		}
+	}
+	return result;
+}
+
+/* ---- asking ---- */
+
+/* Asks for all that is pending, in batches: of the module at hand, or of the perf map. */
+static int ask_pending(struct run *run, uint32_t kind, int perf_map)
+{
+	uint32_t at = 0;
+
+	while (at < run->pending_count) {
+		struct symbolize_request request = { .kind = kind };
+		int result;
+
+		for (uint32_t i = at; i < run->pending_count && request.count < SYMBOLIZE_BATCH; i++)
+			request.offsets[request.count++] =
+				(uint64_t)run->resolved->frames[run->pending[i]].offset;
+		result = symbolizer_name(run->symbolizers.socket, perf_map, &request,
+					 symbolizers_patience(&run->symbolizers), run->reply);
+		if (result < 0)
+			return result;
+		if (!run->reply->count)
+			return 0;
+		result = take_reply(run, run->pending + at);
+		if (result < 0)
+			return result;
+		at += run->reply->count;
+	}
+	return 0;
+}
+
+/* ---- places ---- */
+
+/* The places of a module that have no name yet. */
+static int find_pending(struct run *run, uint32_t module)
+{
+	run->pending_count = 0;
+	for (uint32_t i = 0; i < run->resolved->frames_count; i++) {
+		const struct resolved_frame *frame = &run->resolved->frames[i];
+
+		if (frame->module != module || frame->inlined || frame->function)
+			continue;
+		if (array_make_room(run->pending, run->pending_count, run->pending_room, 1U))
+			return -ENOMEM;
+		run->pending[run->pending_count++] = i;
+	}
+	return 0;
+}
+
+/*
+ * Takes what earlier captures found. Where they found no name, or no source place and there is a debug file,
+ * which there may not have been then, the place is asked for again, unless that was in vain before.
+ */
+static int reuse(struct run *run, const struct resolved_module *module)
+{
+	const struct known_frames *known = &run->naming->known;
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < run->pending_count; i++) {
+		uint32_t place = run->pending[i];
+		int64_t offset = run->resolved->frames[place].offset;
+		struct chain chain = chain_of(run, place);
+		bool settled =
+			known_files_is_settled(run->naming->files, &run->file, run->has_debug_file, offset);
+		int result;
+
+		chain.wants_file = run->has_debug_file && !settled;
+		result = known->find ? known->find(known->user, module->path, module->build_id,
+						   module->version, offset, take_name, &chain)
+				     : 0;
+		if (result == -ENOMEM)
+			return result;
+		if (!chain.count && !settled)
+			run->pending[left++] = place;
+	}
+	run->pending_count = left;
+	return 0;
+}
+
+static void settle(struct run *run)
+{
+	for (uint32_t i = 0; i < run->pending_count; i++) {
+		const struct resolved_frame *frame = &run->resolved->frames[run->pending[i]];
+
+		if (!frame->function || !frame->file)
+			known_files_settle(run->naming->files, &run->file, run->has_debug_file,
+					   frame->offset);
+	}
+}
+
+/* ---- files ---- */
+
+/* Takes the descriptor over. -errno: the symbolizer is of no use any more. */
+static int hand_over(struct run *run, int debug_file, struct symbolize_module *module)
+{
+	_cleanup_close_ int fd = debug_file;
+
+	if (fd < 0)
+		return 0;
+	return symbolizer_add_file(run->symbolizers.socket, fd, symbolizers_patience(&run->symbolizers),
+				   module);
+}
+
+/* What the module says that it lacks, if it is somewhere. `by_id` is the file of its build id, taken over. */
+static int add_debug_files(struct run *run, const char *path, int by_id, struct symbolize_module *module)
+{
+	const char *root = run->naming->debug_root;
+	char alternate_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)];
+	int result = 0, fd;
+
+	if (module->lacks & SYMBOLIZE_LACKS_DEBUG)
+		result = hand_over(run, by_id, module);
+	else
+		cleanup_close(&by_id);
+	for (unsigned int i = 0; !result && module->lacks & SYMBOLIZE_LACKS_DEBUG; i++) {
+		fd = debug_file_open_by_link(root, path, module->debuglink, i);
+		if (fd == -ERANGE)
+			break;
+		result = hand_over(run, fd, module);
+	}
+	if (result < 0 || !(module->lacks & SYMBOLIZE_LACKS_ALTERNATE))
+		return result;
+	hexadecimal_write(module->alternate_id, module->alternate_id_bytes, alternate_id);
+	result = hand_over(run, debug_file_open_by_id(root, alternate_id), module);
+	if (!result && module->lacks & SYMBOLIZE_LACKS_ALTERNATE)
+		result = hand_over(run, debug_file_open_alternate(root, module->alternate), module);
+	return result;
+}
+
+/* -errno: the symbolizer is of no use any more, or no memory. */
+static int ask_about_file(struct run *run, struct resolved_module *module, int elf)
+{
+	bool is_new = !module->build_id[0];
+	struct symbolize_module answer;
+	int result, debug_file;
+
+	result = symbolizer_open_module(run->symbolizers.socket, elf, symbolizers_patience(&run->symbolizers),
+					&answer);
+	if (result < 0 || !answer.readable)
+		return result;
+	hexadecimal_write(answer.build_id, answer.build_id_bytes, module->build_id);
+	module->has_bias = answer.has_bias;
+	module->bias = answer.bias;
+	known_files_add(run->naming->files, &run->file, module->build_id);
+	debug_file = debug_file_open_by_id(run->naming->debug_root, module->build_id);
+	run->has_debug_file = debug_file >= 0;
+	if (is_new && module->build_id[0])
+		result = reuse(run, module);
+	if (result < 0 || !run->pending_count) {
+		cleanup_close(&debug_file);
+		return result;
+	}
+	result = add_debug_files(run, module->path, debug_file, &answer);
+	if (!result)
+		result = ask_pending(run, SYMBOLIZE_NAMES, -1);
+	if (!result && !run->names_are_left_out)
+		settle(run);
+	return result;
+}
+
+/* What root alone may write, and what is there for everybody: it is what it says that it is. */
+static bool is_the_system_s(const char *path, const struct stat *file)
+{
+	struct stat at;
+
+	return file_is_roots_alone(file) && !stat(path, &at) && at.st_dev == file->st_dev &&
+	       at.st_ino == file->st_ino;
+}
+
+/*
+ * Any file may say that it has another's build id, and lie under its path in a mount namespace of its own.
+ * Then only its owner's processes have names from it, as long as nobody has changed it: nobody can set that
+ * time back. See resolve.h for what becomes of a file that says nothing.
+ */
+static void tell_apart(struct resolved_module *module, const struct stat *file)
+{
+	if (is_the_system_s(module->path, file))
+		module->version[0] = '\0';
+	else
+		snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 ".%09ld-%" PRIu64,
+			 file->st_uid, (uint64_t)file->st_ctim.tv_sec, file->st_ctim.tv_nsec,
+			 (uint64_t)file->st_size);
+}
+
+static int name_file(struct run *run, uint32_t position)
+{
+	struct resolved_module *module = &run->resolved->modules[position];
+	_cleanup_close_ int elf = mapped_files_open(run->naming->mapped_files, run->mappings, module->file,
+						    run->symbolizers.deadline_ns, &run->file);
+	const char *build_id;
+	int result = 0;
+
+	if (elf < 0)
+		return 0; /* not readable for us, or not the file that was mapped: it stays path+0xoffset */
+	tell_apart(module, &run->file);
+	build_id = known_files_build_id(run->naming->files, &run->file);
+	if (build_id) {
+		_cleanup_close_ int debug_file = debug_file_open_by_id(run->naming->debug_root, build_id);
+
+		run->has_debug_file = debug_file >= 0;
+		strcpy(module->build_id, build_id);
+		result = reuse(run, module);
+	}
+	if (!result && run->pending_count && symbolizers_need(&run->symbolizers))
+		result = ask_about_file(run, module, elf);
+	if (!module->build_id[0] && !module->version[0])
+		snprintf(module->version, sizeof(module->version), "%" PRIu64 ".%09ld-%" PRIu64,
+			 (uint64_t)run->file.st_mtim.tv_sec, run->file.st_mtim.tv_nsec,
+			 (uint64_t)run->file.st_size);
+	return result;
+}
+
+/* ---- code that a runtime made ---- */
+
+/* What no perf map names is anonymous memory like any other. */
+static int leave_anonymous(struct resolved *resolved, uint32_t position)
+{
+	uint32_t named = 0, anonymous;
+
+	for (uint32_t i = 0; i < resolved->frames_count; i++) {
+		struct resolved_frame *frame = &resolved->frames[i];
+
+		if (frame->module != position)
+			continue;
+		if (frame->function) {
+			named++;
+			continue;
+		}
+		if (resolved_anonymous(resolved, &anonymous))
+			return -ENOMEM;
+		frame->module = anonymous;
+	}
+	if (!named)
+		resolved->modules[position].kind = MODULE_NONE;
+	return 0;
+}
+
+/*
+ * Addresses mean something in one life of one process. A runtime may use them again for other code, and then
+ * it appends to its map: the map's size tells what it said then from what it says later.
+ */
+static int name_jit(struct run *run, uint32_t position)
+{
+	struct resolved_module *module = &run->resolved->modules[position];
+	const struct capture_process *process = &run->capture->processes[module->process];
+	struct stat at = { 0 };
+	_cleanup_close_ int map = jit_map_open(run->naming->jit_map_directory, run->naming->mapped_files,
+					       process, run->symbolizers.deadline_ns, &at);
+
+	snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 "-%" PRIu64, process->tgid,
+		 process->started_ns, (uint64_t)at.st_size);
+	return map >= 0 && symbolizers_need(&run->symbolizers) ? ask_pending(run, SYMBOLIZE_PERF_MAP, map)
+							       : 0;
+}
+
+static int name_module(struct run *run, uint32_t position)
+{
+	const struct resolved_module *module = &run->resolved->modules[position];
+	int result = find_pending(run, position);
+
+	if (result < 0 || !run->pending_count)
+		return result;
+	run->names_most = run->resolved->names_bytes + MODULE_NAMES_BYTES_MAX;
+	if (run->names_most > NAMES_BYTES_MAX)
+		run->names_most = NAMES_BYTES_MAX;
+	run->names_are_left_out = false;
+	result = module->kind == MODULE_FILE ? name_file(run, position) : name_jit(run, position);
+	if (run->names_are_left_out)
+		log_warning("no room for all names of %s: some stay offsets",
+			    run->resolved->modules[position].path);
+	return result;
+}
+
+static int name_modules(struct run *run)
+{
+	struct resolved *resolved = run->resolved;
+	uint32_t modules = resolved->modules_count;
+	int result = 0;
+
+	for (uint32_t i = 0; i < modules && result != -ENOMEM; i++) {
+		enum module_kind kind = resolved->modules[i].kind;
+
+		if (kind != MODULE_FILE && kind != MODULE_JIT)
+			continue;
+		do
+			result = name_module(run, i);
+		while (result < 0 && result != -ENOMEM &&
+		       symbolizers_lose(&run->symbolizers, resolved->modules[i].path, result));
+		if (kind == MODULE_JIT && result != -ENOMEM && leave_anonymous(resolved, i))
+			result = -ENOMEM;
+	}
+	return result == -ENOMEM ? result : 0;
+}
+
+int naming_run(const struct naming *naming, const struct capture *capture, const struct mappings *mappings,
+	       uint64_t deadline_ns, struct resolved *resolved)
+{
+	_cleanup_free_ struct symbolize_reply *reply = malloc(sizeof(*reply));
+	struct run run = { .naming = naming,
+			   .capture = capture,
+			   .mappings = mappings,
+			   .resolved = resolved,
+			   .symbolizers =
+				   symbolizers_begin(naming->spawner_socket, naming->counters, deadline_ns),
+			   .reply = reply };
+	int result = reply ? name_modules(&run) : -ENOMEM;
+
+	resolved->failures = run.symbolizers.failures;
+	symbolizers_end(&run.symbolizers);
+	free(run.pending);
+	return result;
+}

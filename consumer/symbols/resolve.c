@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbols/resolve.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "consumer/symbols/naming.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *const module_kind_names[MODULE_KINDS] = { "kernel", "module",    "file", "vdso",
+						      "jit",    "anonymous", "none" };
+
+/* The module of addresses that lie in no mapping of their process. */
+#define UNKNOWN_PATH "[unknown]"
+#define ANONYMOUS_PATH "[anonymous]"
+#define JIT_PATH "[jit]"
+
+/* Files without content of their own, which runtimes map to have their code at two addresses, or shared. */
+static const char *const anonymous_files[] = { "/memfd:doublemapper", "/dev/zero", "/anon_hugepage",
+					       "//anon" };
+
+/* ---- modules and frames, each once ---- */
+
+static bool is_module(const void *user, uint32_t position)
+{
+	const struct resolved_module *const *pair = user, *there = &pair[0][position], *wanted = pair[1];
+
+	return there->kind == wanted->kind && there->file == wanted->file &&
+	       there->process == wanted->process && !strcmp(there->path, wanted->path);
+}
+
+/* `file` of MODULE_FILE, `process` of MODULE_JIT. */
+static int intern_module(struct resolved *resolved, enum module_kind kind, const char *path,
+			 struct mapped_file *file, uint32_t process, uint32_t *ret_module)
+{
+	struct resolved_module wanted = {
+		.kind = kind, .path = (char *)path, .file = file, .process = process
+	};
+	const struct resolved_module *pair[2] = { resolved->modules, &wanted };
+	uint32_t hash = hash_bytes((uint64_t)kind + process, path, strlen(path)), found;
+
+	found = hash_index_find(&resolved->modules_index, hash, is_module, pair);
+	if (found != HASH_INDEX_NONE) {
+		*ret_module = found;
+		return 0;
+	}
+	if (array_make_room(resolved->modules, resolved->modules_count, resolved->modules_room, 1U))
+		return -ENOMEM;
+	wanted.path = strdup(path);
+	if (!wanted.path || hash_index_add(&resolved->modules_index, hash, resolved->modules_count)) {
+		free(wanted.path);
+		return -ENOMEM;
+	}
+	resolved->modules[resolved->modules_count] = wanted;
+	*ret_module = resolved->modules_count++;
+	return 0;
+}
+
+int resolved_anonymous(struct resolved *resolved, uint32_t *ret_module)
+{
+	return intern_module(resolved, MODULE_ANONYMOUS, ANONYMOUS_PATH, NULL, 0, ret_module);
+}
+
+static bool is_frame(const void *user, uint32_t position)
+{
+	const struct resolved_frame *const *pair = user, *there = &pair[0][position], *wanted = pair[1];
+
+	return there->module == wanted->module && there->offset == wanted->offset;
+}
+
+int resolved_add_frame(struct resolved *resolved, const struct resolved_frame *frame, uint32_t *ret_frame)
+{
+	if (array_make_room(resolved->frames, resolved->frames_count, resolved->frames_room, 1U))
+		return -ENOMEM;
+	resolved->frames[resolved->frames_count] = *frame;
+	*ret_frame = resolved->frames_count++;
+	return 0;
+}
+
+static int intern_frame(struct resolved *resolved, uint32_t module, int64_t offset, uint32_t *ret_frame)
+{
+	struct resolved_frame wanted = { .module = module, .offset = offset, .function_offset = -1 };
+	const struct resolved_frame *pair[2] = { resolved->frames, &wanted };
+	uint32_t hash = hash_bytes(module, &offset, sizeof(offset)), found;
+
+	found = hash_index_find(&resolved->frames_index, hash, is_frame, pair);
+	if (found != HASH_INDEX_NONE) {
+		*ret_frame = found;
+		return 0;
+	}
+	if (resolved_add_frame(resolved, &wanted, ret_frame) ||
+	    hash_index_add(&resolved->frames_index, hash, *ret_frame))
+		return -ENOMEM;
+	return 0;
+}
+
+/* ---- kernel frames ---- */
+
+static int place_kernel_frame(struct resolved *resolved, const struct kernel_symbols *symbols, int64_t offset,
+			      uint32_t *ret_frame)
+{
+	struct kernel_symbol symbol = { 0 };
+	bool known = offset != KERNEL_FRAME_UNKNOWN && kernel_symbols_find(symbols, offset, &symbol);
+	uint32_t module;
+	int result;
+
+	result = symbol.module[0] && known
+			 ? intern_module(resolved, MODULE_KERNEL_MODULE, symbol.module, NULL, 0, &module)
+			 : intern_module(resolved, MODULE_KERNEL, "[kernel]", NULL, 0, &module);
+	if (!result)
+		result = intern_frame(resolved, module, offset, ret_frame);
+	if (!result && known && !resolved->frames[*ret_frame].function) {
+		resolved->frames[*ret_frame].function = strdup(symbol.name);
+		resolved->frames[*ret_frame].function_offset = offset - symbol.offset;
+		if (!resolved->frames[*ret_frame].function)
+			result = -ENOMEM;
+	}
+	return result;
+}
+
+/* ---- user frames ---- */
+
+static bool is_anonymous(const struct mapping *mapping)
+{
+	if (!mapping->file || !mapping->file->path[0])
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(anonymous_files); i++)
+		if (!strncmp(mapping->file->path, anonymous_files[i], strlen(anonymous_files[i])))
+			return true;
+	return false;
+}
+
+static int place_user_frame(struct resolved *resolved, const struct mappings *mappings,
+			    const struct capture *capture, uint32_t position, uint64_t address,
+			    uint32_t *ret_frame, bool *ret_known)
+{
+	const struct capture_process *process = &capture->processes[position];
+	const struct mapping *mapping = mappings_find(mappings, process->tgid, process->started_ns, address);
+	int64_t offset = (int64_t)address;
+	uint32_t module;
+	int result;
+
+	if (!mapping) {
+		offset = 0;
+		*ret_known = false;
+		result = intern_module(resolved, MODULE_ANONYMOUS, UNKNOWN_PATH, NULL, 0, &module);
+	} else if (mapping->flags & MAPPING_IS_VDSO) {
+		offset = (int64_t)(address - mapping->begins);
+		result = intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
+	} else if (is_anonymous(mapping)) {
+		/* until it turns out that there is no perf map, or nothing in it */
+		result = intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, position, &module);
+	} else {
+		offset = (int64_t)(address - mapping->begins + mapping->file_offset);
+		result = intern_module(resolved, MODULE_FILE, mapping->file->path, mapping->file, 0, &module);
+	}
+	return result < 0 ? result : intern_frame(resolved, module, offset, ret_frame);
+}
+
+/* A caller's frame is the address behind its call: the byte before belongs to the call for certain. */
+static int place_stack(struct resolved *resolved, const struct capture *capture, uint32_t position,
+		       const struct mappings *mappings, const struct kernel_symbols *symbols)
+{
+	const struct stack *stack = &capture->stacks.stacks[position];
+	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth, i;
+	bool known = true;
+	int result = 0;
+
+	for (i = 0; i < depth && known && !result; i++) {
+		uint64_t frame = capture->stacks.frames[stack->first + i];
+		uint32_t *ret_frame = &resolved->of_stack_frame[stack->first + i];
+
+		if (i < stack->kernel_depth) {
+			int64_t offset = (int64_t)frame;
+
+			if (i && offset != KERNEL_FRAME_UNKNOWN)
+				offset--;
+			result = place_kernel_frame(resolved, symbols, offset, ret_frame);
+		} else {
+			/* the first user frame is where the thread entered the kernel, or was interrupted */
+			if (i > stack->kernel_depth && frame)
+				frame--;
+			result = place_user_frame(resolved, mappings, capture, stack->process, frame,
+						  ret_frame, &known);
+		}
+	}
+	resolved->depths[position] = (uint16_t)i;
+	return result;
+}
+
+/* ---- what is left ---- */
+
+/* Offsets from _text mean one thing in one build; those of modules are from an anchor of one load. */
+static void identify_kernel(struct resolved_module *module, const struct manifest *manifest)
+{
+	if (module->kind == MODULE_KERNEL || module->kind == MODULE_VDSO)
+		snprintf(module->build_id, sizeof(module->build_id), "%s", manifest->kernel_build_id);
+	else if (module->kind == MODULE_KERNEL_MODULE)
+		snprintf(module->version, sizeof(module->version), "%" PRIu64, manifest->loaded_at);
+}
+
+/* What has no name is called after its place. */
+static int name_rest(struct resolved *resolved)
+{
+	for (uint32_t i = 0; i < resolved->frames_count; i++) {
+		struct resolved_frame *frame = &resolved->frames[i];
+		const char *path = resolved->modules[frame->module].path, *slash = strrchr(path, '/');
+
+		uint64_t offset = (uint64_t)frame->offset;
+		char sign = '+';
+
+		if (frame->function)
+			continue;
+		resolved->unresolved++;
+		if (!strcmp(path, UNKNOWN_PATH)) {
+			frame->function = strdup(UNKNOWN_PATH);
+			if (!frame->function)
+				return -ENOMEM;
+			continue;
+		}
+		/* only what lies in neither of the kernel's areas is negative: a user address has all 64 bits
+		 */
+		if (resolved->modules[frame->module].kind == MODULE_KERNEL && frame->offset < 0) {
+			sign = '-';
+			offset = -offset;
+		}
+		if (asprintf(&frame->function, "%s%c0x%" PRIx64, slash && slash[1] ? slash + 1 : path, sign,
+			     offset) < 0) {
+			frame->function = NULL;
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int resolve_capture(const struct capture *capture, const struct mappings *mappings,
+		    const struct kernel_symbols *symbols, const struct manifest *manifest,
+		    const struct naming *naming, uint64_t deadline_ns, struct resolved *ret_resolved)
+{
+	struct resolved resolved = { 0 };
+	int result = 0;
+
+	/* one more, because calloc(0) may be NULL */
+	resolved.of_stack_frame =
+		calloc((size_t)capture->stacks.frames_count + 1, sizeof(*resolved.of_stack_frame));
+	resolved.depths = calloc((size_t)capture->stacks.count + 1, sizeof(*resolved.depths));
+	if (!resolved.of_stack_frame || !resolved.depths)
+		result = -ENOMEM;
+	for (uint32_t i = 0; i < capture->stacks.count && !result; i++)
+		result = place_stack(&resolved, capture, i, mappings, symbols);
+	for (uint32_t i = 0; i < resolved.modules_count && !result; i++)
+		identify_kernel(&resolved.modules[i], manifest);
+	if (!result)
+		result = naming_run(naming, capture, mappings, deadline_ns, &resolved);
+	if (!result)
+		result = name_rest(&resolved);
+	if (result < 0)
+		resolved_free(&resolved);
+	else
+		*ret_resolved = resolved;
+	return result;
+}
+
+void resolved_free(struct resolved *resolved)
+{
+	for (uint32_t i = 0; i < resolved->modules_count; i++)
+		free(resolved->modules[i].path);
+	for (uint32_t i = 0; i < resolved->frames_count; i++) {
+		free(resolved->frames[i].function);
+		free(resolved->frames[i].file);
+	}
+	free(resolved->modules);
+	free(resolved->frames);
+	free(resolved->of_stack_frame);
+	free(resolved->depths);
+	hash_index_free(&resolved->modules_index);
+	hash_index_free(&resolved->frames_index);
+	*resolved = (struct resolved){ 0 };
+}

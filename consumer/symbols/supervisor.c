@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbols/supervisor.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "consumer/symbolizer/spawner.h"
+
+#include <string.h>
+
+/* So many files may be the end of a symbolizer, then one capture has had enough of them. */
+#define DEATHS_MAX 3U
+
+/* What the names of a capture may wait for CPU time that nobody else wants. */
+#define IDLE_NS (2 * CLOCK_SECOND_NS)
+
+static void count(const struct symbolizers *symbolizers, enum own_counter counter)
+{
+	if (symbolizers->counters)
+		own_count(symbolizers->counters, counter);
+}
+
+struct symbolizers symbolizers_begin(int spawner_socket, struct own_counters *counters, uint64_t deadline_ns)
+{
+	return (struct symbolizers){ .spawner_socket = spawner_socket,
+				     .counters = counters,
+				     .deadline_ns = deadline_ns,
+				     .idle_until_ns = clock_monotonic_ns() + IDLE_NS,
+				     .socket = -EBADF };
+}
+
+void symbolizers_end(struct symbolizers *symbolizers)
+{
+	cleanup_close(&symbolizers->socket);
+}
+
+static int request(struct symbolizers *symbolizers)
+{
+	if (symbolizers->deaths == DEATHS_MAX || clock_monotonic_ns() >= symbolizers->deadline_ns)
+		return -ETIMEDOUT;
+	return spawner_request(symbolizers->spawner_socket,
+			       symbolizers->late ? SYMBOLIZER_SOON : SYMBOLIZER_LATER,
+			       symbolizers->deadline_ns);
+}
+
+bool symbolizers_need(struct symbolizers *symbolizers)
+{
+	if (symbolizers->socket >= 0)
+		return true;
+	if (symbolizers->no_more)
+		return false;
+	symbolizers->socket = request(symbolizers);
+	if (symbolizers->socket >= 0) {
+		count(symbolizers, OWN_SYMBOLIZERS);
+		return true;
+	}
+	log_warning("no symbolizer: %s; more user frames of this capture stay without names",
+		    symbolizers->deaths ? "too many files were its end" : strerror(-symbolizers->socket));
+	symbolizers->no_more = true;
+	symbolizers->failures++;
+	return false;
+}
+
+uint64_t symbolizers_patience(struct symbolizers *symbolizers)
+{
+	count(symbolizers, OWN_SYMBOLIZER_REQUESTS);
+	return symbolizers->late || symbolizers->deadline_ns < symbolizers->idle_until_ns
+		       ? symbolizers->deadline_ns
+		       : symbolizers->idle_until_ns;
+}
+
+bool symbolizers_lose(struct symbolizers *symbolizers, const char *over, int result)
+{
+	close(TAKE_FD(symbolizers->socket));
+	if (result == -ETIMEDOUT && !symbolizers->late && clock_monotonic_ns() < symbolizers->deadline_ns) {
+		symbolizers->late = true;
+		return true;
+	}
+	log_warning("the symbolizer ended over %s: %s; its frames stay without names", over,
+		    strerror(-result));
+	symbolizers->deaths++;
+	symbolizers->failures++;
+	return false;
+}

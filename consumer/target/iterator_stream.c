@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/target/iterator_stream.h"
+
+#include "common/cleanup.h"
+
+#include <string.h>
+
+#define BUFFER_BYTES 65536U
+
+int records_read_by(ssize_t (*read)(void *reader, char *buffer, size_t bytes), void *reader,
+		    long (*take)(void *user, const char *records, size_t bytes), void *user)
+{
+	_cleanup_free_ char *buffer = malloc(BUFFER_BYTES);
+	size_t used = 0;
+
+	if (!buffer)
+		return -ENOMEM;
+	for (;;) {
+		ssize_t got = read(reader, buffer + used, BUFFER_BYTES - used);
+		long taken;
+
+		if (got < 0)
+			return (int)got;
+		if (!got)
+			return used ? -EBADMSG : 0;
+		used += (size_t)got;
+		taken = take(user, buffer, used);
+		if (taken < 0)
+			return (int)taken;
+		used -= (size_t)taken;
+		memmove(buffer, buffer + taken, used);
+	}
+}
+
+static ssize_t read_iterator(void *reader, char *buffer, size_t bytes)
+{
+	const int *fd = reader;
+	ssize_t got;
+
+	/* EAGAIN: a program let many objects pass in a row; the next read goes on from there */
+	do
+		got = read(*fd, buffer, bytes);
+	while (got < 0 && (errno == EINTR || errno == EAGAIN));
+	return got < 0 ? -errno : got;
+}
+
+int records_read(int iterator_fd, long (*take)(void *user, const char *records, size_t bytes), void *user)
+{
+	return records_read_by(read_iterator, &iterator_fd, take, user);
+}

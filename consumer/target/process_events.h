@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * process_events.h owns what the kernel programs tell about processes and about themselves: the two ring
+ * buffers, and the task iterator's walk. Each record is checked before anything believes it.
+ */
+#ifndef BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
+#define BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
+
+#include "common/abi.h"
+#include "consumer/process/kernel_objects.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process_events_handlers {
+	void (*process)(void *user, const struct process_event *event);
+	void (*error)(void *user, const struct error_event *event);
+	void (*task)(void *user, const struct task_record *record);
+	void (*thread)(void *user, const struct thread_record *record);
+	void *user;
+};
+
+struct process_events;
+
+/* The caller frees. Logs what failed; 0 or -errno. */
+int process_events_open(struct process_events **ret_events, const struct pinned *pinned,
+			const struct process_events_handlers *handlers);
+void process_events_free(struct process_events *events);
+
+/* Readable when process_events_consume() has something to do. One call takes a bounded number of records. */
+int process_events_fd(const struct process_events *events);
+void process_events_consume(struct process_events *events);
+
+/* Runs the task iterator: a callback a process and thread. 0, -EBADMSG or -errno. */
+int process_events_walk(struct process_events *events);
+
+/* Records of an unknown type or a wrong size, since the beginning. */
+uint64_t process_events_unknown(const struct process_events *events);
+
+/*
+ * Takes one record of a ring buffer, or whole task and thread records from a buffer (returns the bytes taken,
+ * or -EBADMSG). For the functions above, and tests.
+ */
+bool process_events_take(const struct process_events_handlers *handlers, const void *record, size_t bytes);
+long process_events_take_tasks(const struct process_events_handlers *handlers, const char *records,
+			       size_t bytes);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/watch/grant_queue.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/pass_fd.h"
+#include "consumer/process/event_source.h"
+#include "consumer/watch/grant_client.h"
+
+#include <string.h>
+#include <sys/epoll.h>
+
+#define CALLS_MAX 8
+#define CALL_PATIENCE_NS (10 * CLOCK_SECOND_NS) /* longer than bourdon-grant may live */
+/* When to look again whether somebody serves the socket, and when to ask again one who failed. */
+#define ABSENCE_PATIENCE_NS (30 * CLOCK_SECOND_NS)
+#define FAILURE_PATIENCE_NS (5 * CLOCK_SECOND_NS)
+
+struct grant_call {
+	struct event_source source;
+	int socket;  /* negative: free */
+	void *asker; /* NULL: cancelled */
+	uint64_t deadline_ns;
+};
+
+struct grants {
+	const char *socket_path;
+	int epoll;
+	grant_answered answered;
+	void *user;
+	struct grant_call calls[CALLS_MAX];
+	unsigned int under_way;
+	uint64_t pause_until_ns;
+	bool absent;
+	struct log_limit failure_limit;
+};
+
+int grants_open(struct grants **ret_grants, const char *socket_path, int epoll, grant_answered answered,
+		void *user)
+{
+	struct grants *grants = calloc(1, sizeof(*grants));
+
+	if (!grants)
+		return -ENOMEM;
+	*grants = (struct grants){
+		.socket_path = socket_path, .epoll = epoll, .answered = answered, .user = user
+	};
+	for (size_t i = 0; i < CALLS_MAX; i++)
+		grants->calls[i] = (struct grant_call){ .source = { SOURCE_GRANT }, .socket = -EBADF };
+	*ret_grants = grants;
+	return 0;
+}
+
+void grants_free(struct grants *grants)
+{
+	if (!grants)
+		return;
+	for (size_t i = 0; i < CALLS_MAX; i++)
+		cleanup_close(&grants->calls[i].socket);
+	free(grants);
+}
+
+bool grants_have_room(const struct grants *grants, uint64_t now_ns)
+{
+	return grants->under_way < CALLS_MAX && now_ns >= grants->pause_until_ns;
+}
+
+bool grants_are_served(const struct grants *grants)
+{
+	return !grants->absent;
+}
+
+static void note_absence(struct grants *grants, int error, uint64_t now_ns)
+{
+	if (error == -EAGAIN)
+		return; /* busy: the next tick asks again */
+	grants->pause_until_ns = now_ns + ABSENCE_PATIENCE_NS;
+	if (!grants->absent)
+		log_info("nobody grants triggers at %s (%s): the pressure of cgroups is read once a second",
+			 grants->socket_path, strerror(-error));
+	grants->absent = true;
+}
+
+struct grant_call *grants_ask(struct grants *grants, const struct grant_request *request, void *asker,
+			      uint64_t now_ns)
+{
+	struct grant_call *call = grants->calls;
+	struct epoll_event event = { .events = EPOLLIN };
+	char text[GRANT_REQUEST_BYTES_MAX];
+	int fd;
+
+	if (!grants_have_room(grants, now_ns))
+		return NULL;
+	while (call->socket >= 0)
+		call++;
+	fd = grant_client_connect(grants->socket_path);
+	if (fd < 0) {
+		note_absence(grants, fd, now_ns);
+		return NULL;
+	}
+	event.data.ptr = &call->source;
+	if (pass_fd_send(fd, text, grant_format(request, text), -EBADF) ||
+	    epoll_ctl(grants->epoll, EPOLL_CTL_ADD, fd, &event)) {
+		close(fd);
+		return NULL;
+	}
+	call->socket = fd;
+	call->asker = asker;
+	call->deadline_ns = now_ns + CALL_PATIENCE_NS;
+	grants->absent = false;
+	grants->under_way++;
+	return call;
+}
+
+void grants_cancel(struct grant_call *call)
+{
+	call->asker = NULL;
+}
+
+/* A helper that dies, or says what none says, would do so again at once, as fast as it can be asked. */
+static void note_failure(struct grants *grants, int error)
+{
+	grants->pause_until_ns = clock_monotonic_ns() + FAILURE_PATIENCE_NS;
+	if (log_allowed(&grants->failure_limit, 1))
+		log_warning("bourdon-grant at %s does not answer as it should: %s; see its log",
+			    grants->socket_path, strerror(-error));
+}
+
+static void end_call(struct grants *grants, struct grant_call *call, int fd)
+{
+	void *asker = call->asker;
+
+	close(call->socket);
+	call->socket = -EBADF;
+	call->asker = NULL;
+	grants->under_way--;
+	if (fd < 0 && fd != -EACCES)
+		note_failure(grants, fd);
+	if (asker)
+		grants->answered(grants->user, asker, fd);
+	else if (fd >= 0)
+		close(fd);
+}
+
+void grants_event(struct grants *grants, struct grant_call *call)
+{
+	int fd = call->socket < 0 ? -EAGAIN : grant_client_receive(call->socket);
+
+	if (fd != -EAGAIN)
+		end_call(grants, call, fd);
+}
+
+void grants_tick(struct grants *grants, uint64_t now_ns)
+{
+	for (size_t i = 0; i < CALLS_MAX; i++)
+		if (grants->calls[i].socket >= 0 && now_ns >= grants->calls[i].deadline_ns)
+			end_call(grants, &grants->calls[i], -ETIMEDOUT);
+}

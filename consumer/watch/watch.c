@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/watch/watch.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+
+bool watch_is_privileged(const struct watch *watch)
+{
+	return watch->trigger->window_us % PSI_WINDOW_UNPRIVILEGED_US != 0;
+}
+
+/* Takes `fd` over. */
+static int arm(struct watch *watch, int fd, int epoll)
+{
+	struct epoll_event event = { .events = EPOLLPRI, .data.ptr = &watch->source };
+	_cleanup_close_ int armed = fd;
+	int result =
+		psi_arm(armed, watch->trigger->kind, watch->trigger->stall_us, watch->trigger->window_us);
+
+	if (!result && epoll_ctl(epoll, EPOLL_CTL_ADD, armed, &event))
+		result = -errno;
+	if (result < 0)
+		return result;
+	watch->mode = TRIGGER_KERNEL;
+	watch->fd = TAKE_FD(armed);
+	return 0;
+}
+
+int watch_open(struct watch *watch, const char *mount, int epoll)
+{
+	uint64_t total_us;
+	int result = -EACCES, fd;
+
+	watch->fd = -EBADF;
+	watch->mode = TRIGGER_SAMPLED;
+	if (!watch->cgroup) {
+		fd = psi_open(mount, NULL, watch->trigger->resource, O_RDWR | O_NONBLOCK);
+		result = fd < 0 ? fd : arm(watch, fd, epoll);
+	}
+	if (result < 0) {
+		watch->fd = psi_open(mount, watch->cgroup, watch->trigger->resource, O_RDONLY);
+		if (watch->fd < 0)
+			return watch->fd;
+		watch->wish = WISH_GRANT;
+	}
+	psi_window_begin(&watch->window, watch->trigger->window_us);
+	result = watch_read(watch, &total_us);
+	if (!result)
+		psi_window_add(&watch->window, clock_monotonic_ns(), total_us);
+	return result;
+}
+
+int watch_upgrade(struct watch *watch, int fd, int epoll, struct closer *closer)
+{
+	int before = watch->fd, result = arm(watch, fd, epoll);
+
+	if (!result)
+		closer_close(closer, before);
+	return result;
+}
+
+void watch_close(struct watch *watch, int epoll, struct closer *closer)
+{
+	if (watch->fd < 0)
+		return;
+	/* for a removed cgroup poll reports an error for ever */
+	if (watch->mode == TRIGGER_KERNEL)
+		epoll_ctl(epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+	closer_close(closer, TAKE_FD(watch->fd));
+}
+
+int watch_read(const struct watch *watch, uint64_t *ret_total_us)
+{
+	struct psi_totals totals;
+	int result = psi_read(watch->fd, &totals);
+
+	if (result < 0)
+		return result;
+	if (!totals.has[watch->trigger->kind])
+		return -ENOTSUP;
+	*ret_total_us = totals.us[watch->trigger->kind];
+	return 0;
+}

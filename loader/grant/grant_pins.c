@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loader/grant/grant_pins.h"
+
+#include "common/cleanup.h"
+
+#include <limits.h>
+#include <linux/bpf.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+static int call_bpf(enum bpf_cmd command, union bpf_attr *attributes)
+{
+	long result = syscall(SYS_bpf, command, attributes, sizeof(*attributes));
+
+	return result < 0 ? -errno : (int)result;
+}
+
+static __u64 address_of(const void *bytes)
+{
+	return (__u64)(uintptr_t)bytes;
+}
+
+static int open_pin(const char *path)
+{
+	union bpf_attr attributes;
+
+	memset(&attributes, 0, sizeof(attributes));
+	attributes.pathname = address_of(path);
+	attributes.file_flags = BPF_F_RDONLY;
+	return call_bpf(BPF_OBJ_GET, &attributes);
+}
+
+/* The kernel writes as much of a value as the map has, not as much as we have room for. */
+static int check_map(int fd, const struct pin_map_spec *expected)
+{
+	struct bpf_map_info info = { 0 };
+	union bpf_attr attributes;
+	int result;
+
+	memset(&attributes, 0, sizeof(attributes));
+	attributes.info.bpf_fd = (__u32)fd;
+	attributes.info.info_len = sizeof(info);
+	attributes.info.info = address_of(&info);
+	result = call_bpf(BPF_OBJ_GET_INFO_BY_FD, &attributes);
+	if (result < 0)
+		return result;
+	return info.type == expected->type && info.key_size == expected->key_bytes &&
+			       info.value_size == expected->value_bytes
+		       ? 0
+		       : -EBADMSG;
+}
+
+static int look_up(int fd, const __u32 *key, void *ret_value)
+{
+	union bpf_attr attributes;
+	int result;
+
+	memset(&attributes, 0, sizeof(attributes));
+	attributes.map_fd = (__u32)fd;
+	attributes.key = address_of(key);
+	attributes.value = address_of(ret_value);
+	result = call_bpf(BPF_MAP_LOOKUP_ELEM, &attributes);
+	return result == -ENOENT ? -ESRCH : result;
+}
+
+int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value)
+{
+	const struct pin_map_spec *expected = &pin_maps[pin];
+	_cleanup_close_ int fd = -EBADF;
+	char path[PATH_MAX];
+	int result;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", pin_dir, expected->name) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = open_pin(path);
+	if (fd < 0)
+		return fd;
+	result = check_map(fd, expected);
+	return result < 0 ? result : look_up(fd, key, ret_value);
+}

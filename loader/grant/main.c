@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bourdon-grant: the other privileged part, started by its socket for each connection (Accept=yes), and gone
+ * within milliseconds. Ten seconds are the most that it can ever live.
+ */
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/files.h"
+#include "common/grant_counters.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/pins.h"
+#include "common/seccomp.h"
+#include "loader/grant/server.h"
+#include "policy/bourdon-grant.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIFETIME_SECONDS 10
+#define MEMORY_BYTES_MAX (64UL << 20)
+#define DESCRIPTORS_MAX 32
+#define CPU_SECONDS_MAX 5
+#define REQUEST_PATIENCE_NS (2 * CLOCK_SECOND_NS)
+#define LISTEN_FDS_START 3 /* sd_listen_fds(3) */
+
+static bool is_socket(int fd)
+{
+	struct stat at;
+
+	return !fstat(fd, &at) && S_ISSOCK(at.st_mode);
+}
+
+/* The connection: as standard input, or as the one descriptor that a socket unit passes. Negative: none. */
+static int find_connection(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+
+	if (pid && fds && strtol(pid, NULL, 10) == getpid() && strtol(fds, NULL, 10) == 1)
+		return is_socket(LISTEN_FDS_START) ? LISTEN_FDS_START : -EBADF;
+	return is_socket(STDIN_FILENO) ? STDIN_FILENO : -EBADF;
+}
+
+static bool read_files(const char *word, enum grant_files *ret_files)
+{
+	static const char *const words[] = {
+		[GRANT_FILES_NONE] = "none", [GRANT_FILES_ELF] = "elf", [GRANT_FILES_ALL] = "all"
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(word, words[i])) {
+			*ret_files = (enum grant_files)i;
+			return true;
+		}
+	log_error("--files %s: give none, elf or all", word);
+	return false;
+}
+
+/* Returns OPTIONS_RUN or an exit status. */
+static int read_settings(int count, char **words, struct grant_settings *settings)
+{
+	const char *user = "bourdon", *files = "all";
+	const struct option_spec options[] = {
+		{ "user", "USER", "the consumer's user, who may ask besides root (bourdon)", &user },
+		{ "counters", "FILE", "where to count what was granted and refused (nowhere)",
+		  &settings->counters },
+		{ "files", "KIND",
+		  "which files of targets root hands out: none, elf, or all, which is perf maps, too (all)",
+		  &files },
+		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
+		  &settings->pin_dir },
+	};
+	const struct command_spec command = {
+		"bourdon-grant",
+		"[OPTION...]",
+		"Serves the one request of the connection that it was started with.",
+		"systemd-socket-activate --accept -l /run/bourdon-grant.sock bourdon-grant",
+		options,
+		ARRAY_SIZE(options)
+	};
+	int unexpected, status = options_parse(&command, count, words, &unexpected);
+	gid_t gid;
+
+	if (status != OPTIONS_RUN)
+		return status;
+	if (unexpected) {
+		log_error("unexpected word '%s': see 'bourdon-grant --help'", words[1]);
+		return EXIT_USAGE;
+	}
+	if (!read_files(files, &settings->files))
+		return EXIT_USAGE;
+	if (account_user(user, &settings->uid, &gid)) {
+		log_error("--user %s: no such user", user);
+		return EXIT_FAILED;
+	}
+	return OPTIONS_RUN;
+}
+
+/*
+ * Whoever reaches it by a crafted request finds little: of memory, descriptors and CPU time no more than one
+ * request takes, and of system calls what policy/bourdon-grant.seccomp names. The accounts are known by now:
+ * the C library may have loaded a module for them.
+ */
+static int confine(void)
+{
+	static const struct {
+		unsigned int what;
+		rlim_t most;
+	} limits[] = { { RLIMIT_CORE, 0 },
+		       { RLIMIT_AS, MEMORY_BYTES_MAX },
+		       { RLIMIT_NOFILE, DESCRIPTORS_MAX },
+		       { RLIMIT_CPU, CPU_SECONDS_MAX } };
+	int result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits) && !result; i++)
+		if (setrlimit(limits[i].what, &(struct rlimit){ limits[i].most, limits[i].most }))
+			result = -errno;
+	if (!result)
+		result = seccomp_install(&bourdon_grant_policy, false);
+	if (result < 0)
+		log_error("cannot confine itself: %s", strerror(-result));
+	return result;
+}
+
+/*
+ * From here on neither number is free for what is opened for a request: without counters both are the
+ * connection, which nobody else can lock, and which has no place to write at.
+ */
+static int take_counters(int connection, const char *path)
+{
+	int result = dup3(connection, GRANT_COUNTERS_LOCK_FD, O_CLOEXEC) < 0 ||
+				     dup3(connection, GRANT_COUNTERS_FD, O_CLOEXEC) < 0
+			     ? -errno
+			     : 0;
+
+	if (result < 0) {
+		log_error("cannot take the descriptors of the counters: %s", strerror(-result));
+		return result;
+	}
+	if (path)
+		result = grant_counters_open(path);
+	if (result < 0)
+		log_warning("cannot count in %s: %s", path, strerror(-result));
+	return 0;
+}
+
+int main(int count, char **words)
+{
+	struct grant_settings settings = { .pin_dir = PIN_DIRECTORY_DEFAULT,
+					   .patience_ns = REQUEST_PATIENCE_NS };
+	int connection = find_connection(), status;
+
+	log_init("bourdon-grant");
+	alarm(LIFETIME_SECONDS);
+	umask(0027);
+	status = read_settings(count, words, &settings);
+	if (status != OPTIONS_RUN)
+		return status;
+	if (connection < 0) {
+		log_error("no connection: it is started by a socket, one process for each connection");
+		return EXIT_USAGE;
+	}
+	if (take_counters(connection, settings.counters) || confine())
+		return EXIT_FAILED;
+	return grant_serve(connection, &settings);
+}

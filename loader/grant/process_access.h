@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * grant_process.h owns holding on to one process by its directory below /proc: a descriptor of it never comes
+ * to mean another process, however often the id is reused. Its functions return NULL, or in words why not,
+ * for a person to read: no code decides by them.
+ */
+#ifndef BOURDON_LOADER_GRANT_PROCESS_ACCESS_H
+#define BOURDON_LOADER_GRANT_PROCESS_ACCESS_H
+
+#include "common/abi.h"
+#include "loader/grant/process_text.h"
+
+#include <stdint.h>
+
+struct grant_process {
+	int directory_fd; /* O_PATH */
+	uint64_t started_ns;
+};
+
+/*
+ * Holds the live process that began at `started_ns`, as far as /proc tells (10 ms), and that has an address
+ * space. The caller closes it, whatever is returned.
+ */
+const char *grant_process_open(uint32_t tgid, uint64_t started_ns, struct grant_process *ret_process);
+void grant_process_close(struct grant_process *process);
+
+/* Whether it still lives. */
+const char *grant_process_check(const struct grant_process *process);
+
+/* The executable mapping that begins exactly there. */
+const char *grant_process_find_mapping(const struct grant_process *process, uint64_t begins,
+				       struct process_mapping *ret_mapping);
+
+/* What it is called, zeroed behind its end. */
+const char *grant_process_comm(const struct grant_process *process, char ret_comm[ABI_COMM_BYTES]);
+
+const char *grant_process_status(const struct grant_process *process, struct process_status *ret_status);
+
+#endif

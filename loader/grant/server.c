@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loader/grant/server.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/grant_request.h"
+#include "common/grant_counters.h"
+#include "common/log.h"
+#include "common/pass_fd.h"
+#include "loader/grant/target_files.h"
+#include "loader/grant/pressure_files.h"
+
+#include <cap-ng.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/* ---- who asks, and for what ---- */
+
+static int check_peer(int socket, uid_t uid, struct ucred *ret_peer)
+{
+	socklen_t bytes = sizeof(*ret_peer);
+
+	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, ret_peer, &bytes))
+		return -errno;
+	return ret_peer->uid == uid || !ret_peer->uid ? 0 : -EACCES;
+}
+
+static int receive_request(int socket, uint64_t patience_ns, struct grant_request *ret_request)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + patience_ns;
+	char text[GRANT_REQUEST_BYTES_MAX + 1];
+	size_t used = 0;
+
+	for (;;) {
+		int passed = -EBADF, result = pass_fd_wait(socket, deadline_ns);
+		ssize_t got;
+
+		if (result < 0)
+			return result;
+		got = pass_fd_receive(socket, text + used, sizeof(text) - used, &passed);
+		if (passed >= 0) {
+			close(passed);
+			return -EINVAL; /* descriptors go the other way */
+		}
+		if (got < 0)
+			return (int)got;
+		if (!got)
+			return -EINVAL;
+		used += (size_t)got;
+		result = grant_parse(text, used, ret_request);
+		if (result != -EAGAIN)
+			return result;
+	}
+}
+
+/* ---- opening it ---- */
+
+#define CAPABILITY(name) (1ULL << (name))
+
+static uint64_t capabilities_for(const struct grant_request *request)
+{
+	switch (request->kind) {
+	case GRANT_PRESSURE:
+		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_DAC_OVERRIDE) |
+		       (grant_pressure_is_privileged(request) ? CAPABILITY(CAP_SYS_RESOURCE) : 0);
+	case GRANT_ELF:
+		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE) |
+		       CAPABILITY(CAP_CHECKPOINT_RESTORE);
+	case GRANT_PERF_MAP:
+		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE);
+	case GRANT_KINDS:
+		break;
+	}
+	return 0;
+}
+
+/* Gives up all other capabilities for good. Those that were never there are missed where they are needed. */
+static int keep_capabilities(uint64_t kept)
+{
+	if (capng_get_caps_process())
+		return -EPERM;
+	for (unsigned int i = 0; i <= CAP_LAST_CAP; i++)
+		if (!(kept & CAPABILITY(i)) && capng_have_capability(CAPNG_PERMITTED, i) &&
+		    capng_update(CAPNG_DROP, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_INHERITABLE, i))
+			return -EPERM;
+	return capng_apply(CAPNG_SELECT_CAPS) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -EPERM : 0;
+}
+
+static const char *check_policy(enum grant_kind kind, enum grant_files files)
+{
+	if (kind == GRANT_PRESSURE || files == GRANT_FILES_ALL)
+		return NULL;
+	if (files == GRANT_FILES_NONE)
+		return GRANT_NO_FILES;
+	return kind == GRANT_ELF ? NULL : "root's policy hands out no perf maps";
+}
+
+static const char *open_file(const struct grant_request *request, const struct grant_settings *settings,
+			     int *ret_fd)
+{
+	const char *refusal = check_policy(request->kind, settings->files);
+
+	if (refusal)
+		return refusal;
+	if (keep_capabilities(capabilities_for(request)))
+		return "cannot give capabilities up";
+	switch (request->kind) {
+	case GRANT_PRESSURE:
+		return grant_pressure_open(request, ret_fd);
+	case GRANT_ELF:
+		return grant_files_open_elf(settings->pin_dir, request, ret_fd);
+	case GRANT_PERF_MAP:
+		return grant_files_open_perf_map(settings->pin_dir, request, ret_fd);
+	case GRANT_KINDS:
+		break;
+	}
+	return "not a request";
+}
+
+/* ---- the connection ---- */
+
+static const char *explain(int error)
+{
+	switch (error) {
+	case -EACCES:
+		return "only the consumer's user and root may ask";
+	case -EINVAL:
+		return "not a request";
+	case -E2BIG:
+		return "longer than a request is";
+	case -ETIMEDOUT:
+		return "it did not come in time";
+	default:
+		return strerror(-error);
+	}
+}
+
+static int refuse(int socket, const struct ucred *peer, const char *refusal)
+{
+	char answer[GRANT_ANSWER_BYTES_MAX];
+	int length = snprintf(answer, sizeof(answer), GRANT_REFUSED "%s\n", refusal);
+
+	log_warning("refused process %d of uid %u: %s", peer->pid, peer->uid, refusal);
+	pass_fd_send(socket, answer, (size_t)length, -EBADF); /* it may be gone */
+	grant_counters_add(GRANT_COUNTER_REFUSED);
+	return EXIT_FAILED;
+}
+
+int grant_serve(int socket, const struct grant_settings *settings)
+{
+	_cleanup_close_ int fd = -EBADF;
+	struct grant_request request = { 0 };
+	struct ucred peer = { 0 };
+	const char *refusal;
+	int result = check_peer(socket, settings->uid, &peer);
+
+	if (!result)
+		result = receive_request(socket, settings->patience_ns, &request);
+	refusal = result < 0 ? explain(result) : open_file(&request, settings, &fd);
+	if (refusal)
+		return refuse(socket, &peer, refusal);
+	result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd);
+	grant_counters_add(GRANT_COUNTER_GRANTED); /* afterwards: whoever asks does not wait for the others */
+	if (result < 0)
+		log_warning("process %d went away before its answer: %s", peer.pid, strerror(-result));
+	return result < 0 ? EXIT_FAILED : EXIT_DONE;
+}

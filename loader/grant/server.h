@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * grant.h owns what bourdon-grant does with one connection: it opens one file that the consumer may not open,
+ * and passes the descriptor back. It believes nothing that the consumer says but numbers. Once it knows what
+ * is asked for, it gives up every capability but these:
+ *
+ *     pressure    CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE; CAP_SYS_RESOURCE for a window that needs it
+ *     elf         CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE
+ *     perf-map    CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE
+ */
+#ifndef BOURDON_LOADER_GRANT_SERVER_H
+#define BOURDON_LOADER_GRANT_SERVER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Which files of targets root lets the consumer have. */
+enum grant_files { GRANT_FILES_NONE, GRANT_FILES_ELF, GRANT_FILES_ALL };
+
+struct grant_settings {
+	uid_t uid;            /* who may ask; root may, too */
+	const char *counters; /* file for grant_counters.h; NULL: nothing is counted */
+	const char *pin_dir;  /* where the map of targets is pinned */
+	enum grant_files files;
+	uint64_t patience_ns; /* how long a request may take to arrive */
+};
+
+/*
+ * Serves the one request that comes from `socket`. What is refused is logged with its reason and counted.
+ * Returns an exit status.
+ */
+int grant_serve(int socket, const struct grant_settings *settings);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loader/grant/target_files.h"
+
+#include "common/cleanup.h"
+#include "common/policy_denial.h"
+#include "loader/grant/grant_pins.h"
+#include "loader/grant/process_access.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/* ---- whose file it is ---- */
+
+static const char *check_target(const char *pin_dir, const struct grant_request *request)
+{
+	struct target target;
+	int result = grant_pins_look_up(pin_dir, PIN_TARGETS, &request->tgid, &target);
+
+	if (result == -ESRCH || (!result && target.started_ns != request->started_ns))
+		return "not a target";
+	if (result == -ENOENT)
+		return "not a target: nothing is loaded";
+	return result < 0 ? strerror(-result) : NULL;
+}
+
+/*
+ * A target was none that is denied when it became one, and ceases to be one as it runs: until then it may be
+ * somebody else.
+ */
+static const char *check_denial(const char *pin_dir, const struct grant_process *process)
+{
+	const __u32 zero = 0;
+	struct process_status status;
+	char comm[ABI_COMM_BYTES];
+	struct policy policy;
+	int result = grant_pins_look_up(pin_dir, PIN_POLICY, &zero, &policy);
+	const char *refusal = result < 0 ? strerror(-result) : grant_process_status(process, &status);
+	bool denied;
+
+	if (!refusal)
+		refusal = grant_process_comm(process, comm);
+	if (refusal)
+		return refusal;
+	denied = policy_denies_comm(&policy, comm);
+	for (size_t i = 0; i < PROCESS_UIDS; i++)
+		denied |= policy_denies_uid(&policy, status.uids[i]);
+	return denied ? "root's policy lets nobody observe it" : NULL;
+}
+
+static const char *open_target(const char *pin_dir, const struct grant_request *request,
+			       struct grant_process *ret_process)
+{
+	const char *refusal = grant_process_open(request->tgid, request->started_ns, ret_process);
+
+	if (!refusal)
+		refusal = check_target(pin_dir, request);
+	return refusal ? refusal : check_denial(pin_dir, ret_process);
+}
+
+/* ---- opening what a name led to ---- */
+
+/*
+ * Opening a device may do something, and opening a FIFO may wait for ever: a name is opened as a place only
+ * (O_PATH), and what is there for reading once it is known to be a regular file.
+ */
+static const char *check_regular(int place_fd, struct stat *ret_at)
+{
+	if (fstat(place_fd, ret_at))
+		return strerror(errno);
+	return S_ISREG(ret_at->st_mode) ? NULL : "not a regular file";
+}
+
+/* Without O_NONBLOCK somebody's lease on the file would be waited for. */
+static const char *open_place(int place_fd, int *ret_fd)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place_fd);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return strerror(errno);
+	*ret_fd = fd;
+	return NULL;
+}
+
+/* ---- ELF files ---- */
+
+static const char *check_elf(int fd)
+{
+	char magic[SELFMAG];
+
+	return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) && !memcmp(magic, ELFMAG, SELFMAG)
+		       ? NULL
+		       : "not an ELF file";
+}
+
+/* By the link that leads to the mapped file itself, whatever has become of its path (proc(5)). */
+static const char *open_mapped(const struct grant_process *process, const struct process_mapping *mapping,
+			       int *ret_fd)
+{
+	_cleanup_close_ int place_fd = -EBADF, fd = -EBADF;
+	const char *refusal;
+	char path[64];
+	struct stat at;
+
+	snprintf(path, sizeof(path), "map_files/%" PRIx64 "-%" PRIx64, mapping->begins, mapping->ends);
+	place_fd = openat(process->directory_fd, path, O_PATH | O_CLOEXEC);
+	if (place_fd < 0)
+		return errno == ENOENT ? "no file is mapped there" : strerror(errno);
+	refusal = check_regular(place_fd, &at);
+	if (!refusal)
+		refusal = open_place(place_fd, &fd);
+	if (!refusal)
+		refusal = check_elf(fd);
+	if (!refusal)
+		*ret_fd = TAKE_FD(fd);
+	return refusal;
+}
+
+/*
+ * Gives the file away only if the process has lived until now: it was this one's, then. And only if it has
+ * not become somebody else by an exec in between.
+ */
+static const char *finish(const char *pin_dir, const struct grant_process *process, const char *refusal,
+			  int *fd, int *ret_fd)
+{
+	if (!refusal)
+		refusal = check_denial(pin_dir, process);
+	if (!refusal)
+		refusal = grant_process_check(process);
+	if (!refusal)
+		*ret_fd = TAKE_FD(*fd);
+	return refusal;
+}
+
+const char *grant_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+{
+	_cleanup_(grant_process_close) struct grant_process process;
+	const char *refusal = open_target(pin_dir, request, &process);
+	_cleanup_close_ int fd = -EBADF;
+	struct process_mapping mapping;
+
+	if (!refusal)
+		refusal = grant_process_find_mapping(&process, request->begins, &mapping);
+	if (!refusal)
+		refusal = open_mapped(&process, &mapping, &fd);
+	return finish(pin_dir, &process, refusal, &fd, ret_fd);
+}
+
+/* ---- perf maps ---- */
+
+static int open_below(int directory_fd, const char *name, uint64_t flags, uint64_t resolve)
+{
+	const struct open_how how = { .flags = flags | O_PATH | O_CLOEXEC,
+				      .resolve = resolve | RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
+						 RESOLVE_NO_MAGICLINKS };
+	long fd = syscall(SYS_openat2, directory_fd, name, &how, sizeof(how));
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/*
+ * /tmp/perf-ID.map of the process's own mount namespace, where it may have mounted what it likes: over the
+ * file itself nothing may be.
+ */
+static int find_perf_map(const struct grant_process *process, uint32_t id)
+{
+	_cleanup_close_ int root_fd = -EBADF, tmp_fd = -EBADF;
+	char name[32];
+
+	root_fd = openat(process->directory_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd < 0)
+		return -errno;
+	tmp_fd = open_below(root_fd, "tmp", O_DIRECTORY, 0);
+	if (tmp_fd < 0)
+		return tmp_fd;
+	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", id);
+	return open_below(tmp_fd, name, 0, RESOLVE_NO_XDEV);
+}
+
+/*
+ * Root may have written it for the process, as an agent that attaches does, or be made to seem so by a mount
+ * or a hard link to another file of root's: then it has to be one that everybody may read.
+ */
+static const char *check_perf_map(const struct stat *at, uid_t uid)
+{
+	if (at->st_uid != uid && (at->st_uid || !(at->st_mode & S_IROTH)))
+		return "the perf map belongs to another user";
+	if (at->st_mode & (S_IWGRP | S_IWOTH))
+		return "others may write the perf map";
+	if (at->st_nlink != 1)
+		return "the perf map has other names";
+	return at->st_size > (off_t)PERF_MAP_BYTES_MAX ? "the perf map is larger than 64 MiB" : NULL;
+}
+
+static const char *explain_perf_map(int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "it has no perf map";
+	case -ELOOP:
+	case -EXDEV:
+	case -ENOTDIR:
+		return "the perf map is behind a symbolic link or a mount";
+	default:
+		return strerror(-error);
+	}
+}
+
+static const char *open_perf_map(const struct grant_process *process, int *ret_fd)
+{
+	_cleanup_close_ int place_fd = -EBADF;
+	struct process_status status;
+	const char *refusal = grant_process_status(process, &status);
+	struct stat at;
+
+	if (refusal)
+		return refusal;
+	place_fd = find_perf_map(process, status.innermost_id);
+	if (place_fd < 0)
+		return explain_perf_map(place_fd);
+	refusal = check_regular(place_fd, &at);
+	if (!refusal)
+		refusal = check_perf_map(&at, status.uids[PROCESS_EFFECTIVE]);
+	return refusal ? refusal : open_place(place_fd, ret_fd);
+}
+
+const char *grant_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+{
+	_cleanup_(grant_process_close) struct grant_process process;
+	const char *refusal = open_target(pin_dir, request, &process);
+	_cleanup_close_ int fd = -EBADF;
+
+	if (!refusal)
+		refusal = open_perf_map(&process, &fd);
+	return finish(pin_dir, &process, refusal, &fd, ret_fd);
+}

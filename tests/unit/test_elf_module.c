@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that the same program gets the same names and source places however its symbols and its debugging
+ * information come, that a debug file counts only if it belongs, and that whatever a file says, the answer is
+ * one that can be.
+ */
+#include "common/cleanup.h"
+#include "consumer/symbolizer/elf_module.h"
+#include "consumer/symbolizer/symbolizer.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* What is expected of one frame; a file of NULL: none, and any line. */
+struct expected {
+	const char *function, *file;
+	uint32_t line;
+};
+
+/* At the label place_spin of tests/workloads/inlines.cc, the real function first. */
+static const struct expected at_spin[] = {
+	{ "hog::outer(unsigned int)", "inlines.cc", 305 },
+	{ "void hog::twice<hog::Counter>(hog::Counter&, unsigned int)", "inlines.cc", 204 },
+	{ "hog::Counter::spin(unsigned int)", "inlines.cc", 102 },
+};
+static const struct expected at_twice[] = {
+	{ "hog::outer(unsigned int)", "inlines.cc", 305 },
+	{ "void hog::twice<hog::Counter>(hog::Counter&, unsigned int)", "inlines.cc", 202 },
+};
+static const struct expected at_outer[] = { { "hog::outer(unsigned int)", "inlines.cc", 304 } };
+static const struct expected outer_alone[] = { { "hog::outer(unsigned int)", NULL, 0 } };
+static const struct expected nothing[] = { { "", NULL, 0 } };
+
+/* Asks and checks that the answer is one. The caller frees. */
+static struct symbolize_reply *ask(struct module *module, const struct symbolize_request *request)
+{
+	struct symbolize_reply *reply = malloc(sizeof(*reply));
+	size_t bytes;
+
+	memset(reply, 0xa5, sizeof(*reply)); /* what the last one left */
+	bytes = module_name(module, request, reply);
+	HOLDS(symbolizer_reply_is_valid(reply, bytes, request));
+	return reply;
+}
+
+static void expect_text(const struct symbolize_reply *reply, uint32_t at, uint32_t bytes, const char *text)
+{
+	_cleanup_free_ char *found = strndup(reply->text + at, bytes);
+
+	ck_assert_str_eq(found, text);
+}
+
+static void expect_frames(struct module *module, uint64_t offset, const struct expected *frames,
+			  uint32_t count)
+{
+	const struct symbolize_request request = { .count = 1, .offsets = { offset } };
+	_cleanup_free_ struct symbolize_reply *reply = ask(module, &request);
+
+	ck_assert_uint_eq(reply->count, 1);
+	ck_assert_uint_eq(reply->depths[0], count);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct symbolize_frame *frame = &reply->frames[i];
+		const char *slash;
+
+		expect_text(reply, frame->name, frame->name_bytes, frames[i].function);
+		if (!frames[i].file) {
+			ck_assert_uint_eq(frame->file_bytes, 0);
+			continue;
+		}
+		/* the compiler puts its directory before it */
+		slash = memrchr(reply->text + frame->file, '/', frame->file_bytes);
+		ck_assert_ptr_nonnull(slash);
+		expect_text(reply, (uint32_t)(slash + 1 - reply->text),
+			    (uint32_t)(reply->text + frame->file + frame->file_bytes - slash - 1),
+			    frames[i].file);
+		ck_assert_uint_eq(frame->line, frames[i].line);
+	}
+}
+
+#define EXPECT_FRAMES(module, offset, frames) expect_frames(module, offset, frames, ARRAY_SIZE(frames))
+
+static void expect_all(struct module *module, const char *labels)
+{
+	EXPECT_FRAMES(module, symbols_offset(labels, "place_spin"), at_spin);
+	EXPECT_FRAMES(module, symbols_offset(labels, "place_twice"), at_twice);
+	EXPECT_FRAMES(module, symbols_offset(labels, "place_outer"), at_outer);
+}
+
+static struct module *open_symbols(const char *name)
+{
+	struct module *module = module_open(symbols_open(name));
+
+	ck_assert_ptr_nonnull(module);
+	return module;
+}
+
+static uint32_t lacks(const struct module *module)
+{
+	struct symbolize_module reply;
+
+	module_describe(module, &reply);
+	HOLDS(symbolizer_module_is_valid(&reply, sizeof(reply)));
+	ck_assert_uint_eq(reply.readable, 1);
+	return reply.lacks;
+}
+
+/* ---- within the file ---- */
+
+static const char *const whole[] = { "dwarf5", "dwarf4", "clang", "compressed" };
+
+START_TEST(inlined_functions_and_source_places)
+{
+	struct module *module = open_symbols(whole[_i]);
+
+	ck_assert_uint_eq(lacks(module), 0);
+	expect_all(module, whole[_i]);
+	module_close(module);
+}
+END_TEST
+
+START_TEST(names_that_rustc_gives)
+{
+	static const struct expected v0[] = { { "123foo::bar", "inlines.cc", 0 } };
+	static const struct expected legacy[] = { { "core::fmt::Formatter::pad", "inlines.cc", 0 } };
+	struct module *module = open_symbols("symbols");
+	struct expected frame = v0[0];
+
+	frame.file = NULL;
+	expect_frames(module, symbols_offset("symbols", "_RNvC6_123foo3bar"), &frame, 1);
+	frame.function = legacy[0].function;
+	expect_frames(module, symbols_offset("symbols", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE") + 1,
+		      &frame, 1);
+	module_close(module);
+}
+END_TEST
+
+START_TEST(symbols_alone)
+{
+	struct module *module = open_symbols("symbols");
+
+	EXPECT_FRAMES(module, symbols_offset("symbols", "place_spin"), outer_alone);
+	module_close(module);
+}
+END_TEST
+
+START_TEST(without_any_symbol)
+{
+	struct module *module = open_symbols("stripped");
+
+	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_DEBUG);
+	EXPECT_FRAMES(module, symbols_offset("dwarf5", "place_spin"), nothing);
+	module_close(module);
+}
+END_TEST
+
+START_TEST(packed_symbols)
+{
+	struct module *module = open_symbols("packed");
+
+	EXPECT_FRAMES(module, symbols_offset("dwarf5", "place_spin"), outer_alone);
+	module_close(module);
+}
+END_TEST
+
+/* ---- in files of their own ---- */
+
+START_TEST(a_debug_file_by_its_build_id)
+{
+	struct module *module = open_symbols("stripped");
+	struct symbolize_module before, after;
+
+	module_describe(module, &before);
+	/* other programs' files, and what is none */
+	module_add_file(module, symbols_open("linked.debug"));
+	module_add_file(module, symbols_open("dwarf4"));
+	module_add_file(module, symbols_open("made"));
+	module_describe(module, &after);
+	ck_assert_int_eq(memcmp(&before, &after, sizeof(before)), 0);
+	EXPECT_FRAMES(module, symbols_offset("dwarf5", "place_spin"), nothing);
+	module_add_file(module, symbols_open("stripped.debug"));
+	ck_assert_uint_eq(lacks(module), 0);
+	expect_all(module, "dwarf5");
+	/* once is enough */
+	module_add_file(module, symbols_open("stripped.debug"));
+	expect_all(module, "dwarf5");
+	module_close(module);
+}
+END_TEST
+
+START_TEST(a_debug_file_by_its_link)
+{
+	struct module *module = open_symbols("linked");
+	struct symbolize_module described;
+
+	module_describe(module, &described);
+	ck_assert_uint_eq(described.build_id_bytes, 0);
+	ck_assert_uint_eq(described.lacks, SYMBOLIZE_LACKS_DEBUG);
+	ck_assert_str_eq(described.debuglink, "linked.debug");
+	/* of another content under that name the CRC is not the link's, whatever its build id */
+	module_add_file(module, symbols_open("stripped.debug"));
+	module_add_file(module, symbols_open("unlinked"));
+	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_DEBUG);
+	module_add_file(module, symbols_open("linked.debug"));
+	ck_assert_uint_eq(lacks(module), 0);
+	expect_all(module, "unlinked");
+	module_close(module);
+}
+END_TEST
+
+START_TEST(an_alternate_file)
+{
+	struct module *module = open_symbols("shared");
+	struct symbolize_module described;
+
+	module_describe(module, &described);
+	ck_assert_uint_eq(described.lacks, SYMBOLIZE_LACKS_ALTERNATE);
+	ck_assert_uint_eq(described.alternate_id_bytes, 20);
+	/* where it was made, which need not be where it is tested */
+	ck_assert_int_eq(described.alternate[0], '/');
+	ck_assert_str_eq(strrchr(described.alternate, '/'), "/shared.alternate");
+	module_add_file(module, symbols_open("stripped.debug"));
+	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_ALTERNATE);
+	module_add_file(module, symbols_open("shared.alternate"));
+	ck_assert_uint_eq(lacks(module), 0);
+	expect_all(module, "shared");
+	module_close(module);
+}
+END_TEST
+
+START_TEST(without_its_alternate_file)
+{
+	struct module *module = open_symbols("shared");
+	const struct symbolize_request request = { .count = 1,
+						   .offsets = { symbols_offset("shared", "place_spin") } };
+	_cleanup_free_ struct symbolize_reply *reply = ask(module, &request);
+
+	/* the symbol is the file's own; what is inlined has its name elsewhere */
+	expect_text(reply, reply->frames[0].name, reply->frames[0].name_bytes, "hog::outer(unsigned int)");
+	module_close(module);
+}
+END_TEST
+
+/* ---- many at once ---- */
+
+/* 64 long chains do not fit into one reply: what it answers is whole, and asking for the rest goes on. */
+START_TEST(as_many_as_fit)
+{
+	struct module *module = open_symbols("dwarf5");
+	struct symbolize_request request = { .count = SYMBOLIZE_BATCH };
+	uint64_t offset = symbols_offset("dwarf5", "place_spin");
+	_cleanup_free_ struct symbolize_reply *reply = NULL;
+
+	for (uint32_t i = 0; i < request.count; i++)
+		request.offsets[i] = offset;
+	reply = ask(module, &request);
+	ck_assert_uint_eq(reply->count, SYMBOLIZE_BATCH);
+	ck_assert_uint_eq(reply->frames_count, 3 * SYMBOLIZE_BATCH);
+	module_close(module);
+}
+END_TEST
+
+/* ---- this very program ---- */
+
+struct own_id {
+	uint8_t bytes[SYMBOLIZE_BUILD_ID_BYTES];
+	size_t count;
+};
+
+static int find_build_id(struct dl_phdr_info *info, size_t bytes, void *user)
+{
+	struct own_id *id = user;
+
+	(void)bytes;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const char *note = (const char *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		const char *end = note + info->dlpi_phdr[i].p_memsz;
+
+		while (info->dlpi_phdr[i].p_type == PT_NOTE && note < end) {
+			const ElfW(Nhdr) *header = (const void *)note;
+			const char *name = note + sizeof(*header),
+				   *value = name + ((header->n_namesz + 3U) & ~3U);
+
+			if (header->n_type == NT_GNU_BUILD_ID && !strcmp(name, "GNU") &&
+			    header->n_descsz <= sizeof(id->bytes)) {
+				memcpy(id->bytes, value, header->n_descsz);
+				id->count = header->n_descsz;
+			}
+			note = value + ((header->n_descsz + 3U) & ~3U);
+		}
+	}
+	return 1; /* the first is this program */
+}
+
+START_TEST(own_build_id)
+{
+	struct module *module = module_open(open(OWN_PATH, O_RDONLY | O_CLOEXEC));
+	struct symbolize_module described;
+	struct own_id id = { .count = 0 };
+
+	module_describe(module, &described);
+	dl_iterate_phdr(find_build_id, &id);
+	ck_assert_uint_eq(described.build_id_bytes, id.count);
+	ck_assert_int_eq(memcmp(described.build_id, id.bytes, id.count), 0);
+	module_close(module);
+}
+END_TEST
+
+/*
+ * In a function's own range a symbol that covers only a part of it, and in the text one that DWARF knows
+ * nothing of.
+ */
+__asm__(".pushsection .text\n"
+	".type disagreeing, @function\n"
+	"disagreeing: .skip 8, 0x90\n"
+	".size disagreeing, 8\n"
+	".type bare_label, @function\n"
+	"bare_label: .skip 8, 0x90\n"
+	".popsection\n");
+extern const char disagreeing[], bare_label[];
+
+START_TEST(the_symbol_that_begins_last)
+{
+	struct module *module = module_open(open(OWN_PATH, O_RDONLY | O_CLOEXEC));
+	const struct symbolize_request request = {
+		.count = 2, .offsets = { own_offset(disagreeing) + 3, own_offset(bare_label) + 3 }
+	};
+	_cleanup_free_ struct symbolize_reply *reply = ask(module, &request);
+
+	expect_text(reply, reply->frames[0].name, reply->frames[0].name_bytes, "disagreeing");
+	ck_assert_uint_eq(reply->frames[0].function_offset, 3);
+	/* without a size it covers nothing, and what lies before it is not it */
+	ck_assert_uint_eq(reply->frames[1].name_bytes, 0);
+	module_close(module);
+}
+END_TEST
+
+/* ---- files that are not what they should be ---- */
+
+static int memory_file(const void *bytes, size_t length)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC);
+
+	HOLDS(fd >= 0 && write(fd, bytes, length) == (ssize_t)length);
+	return fd;
+}
+
+static char *read_whole(const char *name, size_t *ret_length)
+{
+	_cleanup_close_ int fd = symbols_open(name);
+	struct stat at;
+	char *bytes;
+
+	HOLDS(!fstat(fd, &at));
+	bytes = malloc((size_t)at.st_size);
+	HOLDS(pread(fd, bytes, (size_t)at.st_size, 0) == at.st_size);
+	*ret_length = (size_t)at.st_size;
+	return bytes;
+}
+
+/* Whatever it is: an answer, and one that can be. */
+static void survive(int fd, const struct symbolize_request *request)
+{
+	struct module *module = module_open(fd);
+
+	if (module) {
+		_cleanup_free_ struct symbolize_reply *reply = ask(module, request);
+
+		HOLDS(reply->count > 0);
+		lacks(module);
+		module_add_file(module, symbols_open("stripped.debug"));
+		module_add_file(module, symbols_open("shared.alternate"));
+		free(ask(module, request));
+	}
+	module_close(module);
+}
+
+START_TEST(what_is_no_elf)
+{
+	static const char *const texts[] = { "", "x", "just a text that is long enough for a header or two\n",
+					     ELFMAG, "!<arch>\n" };
+
+	ck_assert_ptr_null(module_open(memory_file(texts[0], strlen(texts[0]))));
+	ck_assert_ptr_null(module_open(memory_file(texts[1], strlen(texts[1]))));
+	ck_assert_ptr_null(module_open(memory_file(texts[2], strlen(texts[2]))));
+	ck_assert_ptr_null(module_open(memory_file(texts[4], strlen(texts[4]))));
+	ck_assert_ptr_null(module_open(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+	ck_assert_ptr_null(module_open(open("/dev/null", O_RDONLY | O_CLOEXEC)));
+	ck_assert_ptr_null(module_open(-1));
+	survive(memory_file(texts[3], strlen(texts[3])),
+		&(const struct symbolize_request){ .count = 1, .offsets = { 1 } });
+}
+END_TEST
+
+static const char *const mutated[] = {
+	"dwarf5", "dwarf4", "clang", "compressed", "packed", "linked", "shared"
+};
+
+static struct symbolize_request some_offsets(const char *labels)
+{
+	return (struct symbolize_request){ .count = 4,
+					   .offsets = { symbols_offset(labels, "place_spin"),
+							symbols_offset(labels, "place_twice"), 0,
+							UINT64_MAX } };
+}
+
+static const char *labels_of(const char *name)
+{
+	return !strcmp(name, "packed") ? "dwarf5" : !strcmp(name, "linked") ? "unlinked" : name;
+}
+
+START_TEST(a_file_that_is_cut)
+{
+	const struct symbolize_request request = some_offsets(labels_of(mutated[_i]));
+	struct dice dice = dice_take(230 + (uint64_t)_i);
+	size_t length;
+	_cleanup_free_ char *bytes = read_whole(mutated[_i], &length);
+
+	for (int round = 0; round < 60; round++)
+		survive(memory_file(bytes, dice_roll(&dice) % length), &request);
+}
+END_TEST
+
+/* Numbers where offsets, counts and references are: 0, all ones, one more, or those of the neighbour. */
+static void mutate(struct dice *dice, char *bytes, size_t from, size_t length)
+{
+	size_t at = from + dice_roll(dice) % (length - 8 - from), width = 1U << dice_below(dice, 4);
+
+	switch (dice_below(dice, 4)) {
+	case 0:
+		memset(bytes + at, 0, width);
+		break;
+	case 1:
+		memset(bytes + at, 0xff, width);
+		break;
+	case 2:
+		memmove(bytes + at, bytes + from + dice_roll(dice) % (length - 8 - from), width);
+		break;
+	default:
+		bytes[at]++;
+		break;
+	}
+}
+
+START_TEST(a_file_with_wrong_numbers)
+{
+	const struct symbolize_request request = some_offsets(labels_of(mutated[_i]));
+	struct dice dice = dice_take(240 + (uint64_t)_i);
+	size_t length;
+	_cleanup_free_ char *bytes = read_whole(mutated[_i], &length), *copy = malloc(length);
+
+	for (int round = 0; round < 150; round++) {
+		/* a third in the header, a third in what describes the code, a third anywhere */
+		size_t from = round % 3 == 1 ? 0x3000 : 0, to = round % 3 ? length : sizeof(Elf64_Ehdr) + 8;
+
+		memcpy(copy, bytes, length);
+		for (uint32_t i = 0; i <= dice_below(&dice, 8); i++)
+			mutate(&dice, copy, from < to - 8 ? from : 0, to);
+		survive(memory_file(copy, length), &request);
+	}
+}
+END_TEST
+
+START_TEST(entries_that_lead_in_circles)
+{
+	static const struct expected frames[] = { { "looping", NULL, 0 } };
+	uint64_t offset = symbols_offset("cyclic", "looping");
+	struct module *module = open_symbols("cyclic");
+
+	for (uint64_t i = 0; i < 16; i++)
+		EXPECT_FRAMES(module, offset + i, frames);
+	EXPECT_FRAMES(module, offset + 16, nothing);
+	module_close(module);
+}
+END_TEST
+
+/* Counts as large as their fields, in the file's header and in what it counts. */
+START_TEST(huge_counts)
+{
+	const struct symbolize_request request = some_offsets("dwarf5");
+	size_t length;
+	_cleanup_free_ char *bytes = read_whole("dwarf5", &length), *copy = malloc(length);
+
+	for (int i = 0; i < 7; i++) {
+		Elf64_Ehdr *header = memcpy(copy, bytes, length);
+		Elf64_Shdr *sections = (Elf64_Shdr *)(copy + header->e_shoff);
+		uint16_t count = header->e_shnum;
+
+		if (i == 0)
+			header->e_phnum = UINT16_MAX;
+		if (i == 1)
+			header->e_shnum = UINT16_MAX;
+		if (i == 2) { /* the real number is where the first section says */
+			header->e_shnum = 0;
+			sections[0].sh_size = UINT64_MAX;
+		}
+		if (i == 3) { /* and this one's, too */
+			header->e_phnum = PN_XNUM;
+			sections[0].sh_info = UINT32_MAX;
+		}
+		for (uint16_t j = 1; i > 3 && j < count; j++) {
+			if (i == 4)
+				sections[j].sh_size = UINT64_MAX;
+			if (i == 5)
+				sections[j].sh_size = length - sections[j].sh_offset;
+			if (i == 6)
+				sections[j].sh_entsize = UINT64_MAX;
+		}
+		survive(memory_file(copy, length), &request);
+	}
+}
+END_TEST
+
+/* Every section is every other one, in turn: they overlap, and each is read as what it is not. */
+START_TEST(sections_that_overlap)
+{
+	const struct symbolize_request request = some_offsets("dwarf5");
+	size_t length;
+	_cleanup_free_ char *bytes = read_whole("dwarf5", &length);
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)bytes;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(bytes + header->e_shoff);
+
+	for (uint16_t i = 1; i < header->e_shnum; i++) {
+		Elf64_Shdr before = sections[i];
+		uint16_t other = (uint16_t)(1 + (i * 7) % (header->e_shnum - 1));
+
+		sections[i].sh_offset = sections[other].sh_offset;
+		survive(memory_file(bytes, length), &request);
+		sections[i].sh_size = UINT64_MAX - 4096;
+		survive(memory_file(bytes, length), &request);
+		sections[i] = before;
+		sections[i].sh_link = other;
+		sections[i].sh_entsize = 1;
+		survive(memory_file(bytes, length), &request);
+		sections[i] = before;
+	}
+}
+END_TEST
+
+Suite *module_suite(void)
+{
+	Suite *suite = suite_create("module");
+	TCase *names = tcase_create("names"), *files = tcase_create("files"), *odd = tcase_create("odd");
+
+	tcase_add_loop_test(names, inlined_functions_and_source_places, 0, ARRAY_SIZE(whole));
+	tcase_add_test(names, names_that_rustc_gives);
+	tcase_add_test(names, symbols_alone);
+	tcase_add_test(names, without_any_symbol);
+	tcase_add_test(names, packed_symbols);
+	tcase_add_test(names, as_many_as_fit);
+	tcase_add_test(names, own_build_id);
+	tcase_add_test(names, the_symbol_that_begins_last);
+	tcase_add_test(files, a_debug_file_by_its_build_id);
+	tcase_add_test(files, a_debug_file_by_its_link);
+	tcase_add_test(files, an_alternate_file);
+	tcase_add_test(files, without_its_alternate_file);
+	tcase_set_timeout(odd, 120);
+	tcase_add_test(odd, what_is_no_elf);
+	tcase_add_loop_test(odd, a_file_that_is_cut, 0, ARRAY_SIZE(mutated));
+	tcase_add_loop_test(odd, a_file_with_wrong_numbers, 0, ARRAY_SIZE(mutated));
+	tcase_add_test(odd, sections_that_overlap);
+	tcase_add_test(odd, huge_counts);
+	tcase_add_test(odd, entries_that_lead_in_circles);
+	suite_add_tcase(suite, names);
+	suite_add_tcase(suite, files);
+	suite_add_tcase(suite, odd);
+	return suite;
+}

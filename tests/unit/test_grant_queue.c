@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows what the consumer makes of whatever bourdon-grant, or who sits there instead, answers: no descriptor
+ * stays, nobody waits, and who fails is not asked again at once.
+ */
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/pass_fd.h"
+#include "consumer/process/event_source.h"
+#include "consumer/watch/grant_queue.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static const struct grant_request request = { .cgroup_id = 42, .resource = PSI_CPU, .window_us = 2000000 };
+
+struct fixture {
+	char *directory, *path;
+	int listener, epoll;
+	struct grants *grants;
+	unsigned int answers;
+	int answer; /* the last one; a descriptor is closed */
+};
+
+static void on_answer(void *user, void *asker, int fd)
+{
+	struct fixture *fixture = user;
+
+	ck_assert_ptr_eq(asker, fixture);
+	fixture->answers++;
+	fixture->answer = fd < 0 ? fd : 0;
+	cleanup_close(&fd);
+}
+
+static void open_fixture(struct fixture *fixture)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	*fixture = (struct fixture){ .directory = directory_make(), .epoll = epoll_create1(EPOLL_CLOEXEC) };
+	fixture->path = path_join(fixture->directory, "s");
+	fixture->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	strcpy(address.sun_path, fixture->path);
+	ck_assert_int_eq(bind(fixture->listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(fixture->listener, 16), 0);
+	ck_assert_int_eq(grants_open(&fixture->grants, fixture->path, fixture->epoll, on_answer, fixture), 0);
+}
+
+static void close_fixture(struct fixture *fixture)
+{
+	grants_free(fixture->grants);
+	close(fixture->listener);
+	close(fixture->epoll);
+	directory_remove(fixture->directory);
+	free(fixture->directory);
+	free(fixture->path);
+}
+
+static struct grant_call *ask(struct fixture *fixture)
+{
+	return grants_ask(fixture->grants, &request, fixture, clock_monotonic_ns());
+}
+
+/* What an epoll set says of a call. */
+static void dispatch(struct fixture *fixture)
+{
+	struct epoll_event event;
+
+	ck_assert_int_eq(epoll_wait(fixture->epoll, &event, 1, 5000), 1);
+	ck_assert_int_eq(((struct event_source *)event.data.ptr)->kind, SOURCE_GRANT);
+	grants_event(fixture->grants, event.data.ptr);
+}
+
+struct answer_case {
+	const char *text;
+	size_t bytes;
+	unsigned int descriptors;
+	int result;
+	bool may_ask; /* at once */
+};
+
+static const struct answer_case answer_cases[] = {
+	{ "ok\n", 3, 1, 0, true },
+	{ "refused no such cgroup\n", 23, 0, -EACCES, true },
+	{ "refused no such cgroup\n", 23, 1, -EACCES, true },
+	{ "", 0, 0, -EBADMSG, false },
+	{ "ok\n", 3, 0, -EBADMSG, false },
+	{ "ok\n", 3, 2, -EBADMSG, false },
+	{ "ok\n", 3, 64, -EBADMSG, false },
+	{ "ok\nok\n", 6, 1, -EBADMSG, false },
+	{ "ok\n\0", 4, 1, -EBADMSG, false },
+	{ "o", 1, 1, -EBADMSG, false },
+	{ "refused ", 8, 0, -EBADMSG, false },
+	{ "\xff\0garbage", 9, 1, -EBADMSG, false },
+};
+
+static void answer(int socket, const struct answer_case *one)
+{
+	union {
+		char bytes[CMSG_SPACE(64 * sizeof(int))];
+		struct cmsghdr aligned;
+	} control = { 0 };
+	struct iovec part = { (void *)one->text, one->bytes };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (one->descriptors) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = CMSG_SPACE(one->descriptors * sizeof(int));
+		control.aligned = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+						    .cmsg_type = SCM_RIGHTS,
+						    .cmsg_len = CMSG_LEN(one->descriptors * sizeof(int)) };
+		for (unsigned int i = 0; i < one->descriptors; i++)
+			memcpy(CMSG_DATA(&control.aligned) + i * sizeof(int), &socket, sizeof(int));
+	}
+	if (one->bytes)
+		ck_assert_int_eq(sendmsg(socket, &message, 0), (ssize_t)one->bytes);
+}
+
+START_TEST(answers)
+{
+	const struct answer_case *one = &answer_cases[_i];
+	struct fixture fixture;
+	size_t descriptors;
+	int saved = log_take();
+
+	open_fixture(&fixture);
+	descriptors = descriptors_open();
+	for (int i = 0; i < 2; i++) {
+		char text[GRANT_REQUEST_BYTES_MAX], expected[GRANT_REQUEST_BYTES_MAX];
+		size_t bytes = grant_format(&request, expected);
+		int served;
+
+		ck_assert_ptr_nonnull(ask(&fixture));
+		served = accept(fixture.listener, NULL, NULL);
+		ck_assert_int_eq(read(served, text, sizeof(text)), (ssize_t)bytes);
+		ck_assert_int_eq(memcmp(text, expected, bytes), 0);
+		answer(served, one);
+		close(served);
+		dispatch(&fixture);
+		ck_assert_uint_eq(fixture.answers, (unsigned int)i + 1);
+		ck_assert_int_eq(fixture.answer, one->result);
+		ck_assert_uint_eq(descriptors_open(), descriptors);
+		if (!one->may_ask)
+			break;
+	}
+	ck_assert(grants_have_room(fixture.grants, clock_monotonic_ns()) == one->may_ask);
+	ck_assert(grants_have_room(fixture.grants, clock_monotonic_ns() + 6 * CLOCK_SECOND_NS));
+	ck_assert(grants_are_served(fixture.grants));
+	close_fixture(&fixture);
+	free(log_taken(saved));
+}
+END_TEST
+
+START_TEST(nobody_answers)
+{
+	struct fixture fixture;
+	uint64_t later_ns;
+	unsigned int calls = 0;
+	int saved = log_take();
+
+	open_fixture(&fixture);
+	while (ask(&fixture))
+		calls++;
+	ck_assert_uint_gt(calls, 0);
+	grants_tick(fixture.grants, clock_monotonic_ns());
+	ck_assert_uint_eq(fixture.answers, 0);
+	later_ns = clock_monotonic_ns() + 11 * CLOCK_SECOND_NS;
+	grants_tick(fixture.grants, later_ns);
+	ck_assert_uint_eq(fixture.answers, calls);
+	ck_assert_int_eq(fixture.answer, -ETIMEDOUT);
+	close_fixture(&fixture);
+	free(log_taken(saved));
+}
+END_TEST
+
+START_TEST(an_asker_that_is_gone)
+{
+	const struct answer_case granted = { "ok\n", 3, 1, 0, true };
+	struct fixture fixture;
+	struct grant_call *call;
+	size_t descriptors;
+	int served;
+
+	open_fixture(&fixture);
+	descriptors = descriptors_open();
+	call = ask(&fixture);
+	grants_cancel(call);
+	served = accept(fixture.listener, NULL, NULL);
+	answer(served, &granted);
+	dispatch(&fixture);
+	close(served);
+	ck_assert_uint_eq(fixture.answers, 0);
+	ck_assert_uint_eq(descriptors_open(), descriptors);
+	/* of the same batch, after the call has ended */
+	grants_event(fixture.grants, call);
+	close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(nobody_serves)
+{
+	struct fixture fixture;
+	int saved = log_take();
+	_cleanup_free_ char *log = NULL;
+
+	open_fixture(&fixture);
+	unlink(fixture.path);
+	ck_assert_ptr_null(ask(&fixture));
+	ck_assert(!grants_are_served(fixture.grants));
+	ck_assert(!grants_have_room(fixture.grants, clock_monotonic_ns()));
+	ck_assert(grants_have_room(fixture.grants, clock_monotonic_ns() + 31 * CLOCK_SECOND_NS));
+	close_fixture(&fixture);
+	log = log_taken(saved);
+	ck_assert_ptr_nonnull(strstr(log, "nobody grants triggers"));
+}
+END_TEST
+
+Suite *grants_suite(void)
+{
+	Suite *suite = suite_create("grants");
+	TCase *tests = tcase_create("grants");
+
+	tcase_add_loop_test(tests, answers, 0, ARRAY_SIZE(answer_cases));
+	tcase_add_test(tests, nobody_answers);
+	tcase_add_test(tests, an_asker_that_is_gone);
+	tcase_add_test(tests, nobody_serves);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows which texts are requests to bourdon-grant, that what is written is read as it was meant, and what its
+ * counters count.
+ */
+#include "common/cleanup.h"
+#include "common/grant_request.h"
+#include "common/grant_counters.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/file.h>
+
+struct request_case {
+	const char *text;
+	int result;
+	struct grant_request expected;
+};
+
+static const struct request_case request_cases[] = {
+	{ "pressure 1 cpu 2000000\n", 0, { .cgroup_id = 1, .resource = PSI_CPU, .window_us = 2000000 } },
+	{ "pressure 18446744073709551615 memory 500000\n",
+	  0,
+	  { .cgroup_id = UINT64_MAX, .resource = PSI_MEMORY, .window_us = 500000 } },
+	{ "pressure 42 io 10000000\n", 0, { .cgroup_id = 42, .resource = PSI_IO, .window_us = 10000000 } },
+	{ "pressure 42 irq 1000000\n", 0, { .cgroup_id = 42, .resource = PSI_IRQ, .window_us = 1000000 } },
+	{ "", -EAGAIN, { 0 } },
+	{ "pressure 1 cpu 2000000", -EAGAIN, { 0 } },
+	{ "anything", -EAGAIN, { 0 } },
+	{ "\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu 2000000\n\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu 2000000\nx", -EINVAL, { 0 } },
+	{ "pressure 1 cpu 2000000 \n", -EINVAL, { 0 } },
+	{ " pressure 1 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure  1 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure\t1 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu \n", -EINVAL, { 0 } },
+	{ "pressure cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 0 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 01 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure +1 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure -1 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 0x1 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 18446744073709551616 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 99999999999999999999999 cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu 499999\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu 10000001\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu 2e6\n", -EINVAL, { 0 } },
+	{ "pressure 1 cgroup 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu.pressure 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 1 ../cpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 1 CPU 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpucpu 2000000\n", -EINVAL, { 0 } },
+	{ "pressure 1 cpu 2000000\r\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096\n", 0, { .kind = GRANT_ELF, .tgid = 1, .started_ns = 2, .begins = 4096 } },
+	{ "elf 4194304 18446744073709551615 18446744073709547520\n",
+	  0,
+	  { .kind = GRANT_ELF, .tgid = 4194304, .started_ns = UINT64_MAX, .begins = UINT64_MAX - 4095 } },
+	{ "elf 1 0 0\n", 0, { .kind = GRANT_ELF, .tgid = 1 } },
+	{ "elf 1 2 4096", -EAGAIN, { 0 } },
+	{ "elf 0 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 4194305 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 4294967297 2 4096\n", -EINVAL, { 0 } }, /* 1, if its upper half were lost */
+	{ "elf -1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 01 2 4096\n", -EINVAL, { 0 } },
+	{ "elf self 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1/../2 2 4096\n", -EINVAL, { 0 } },
+	{ "elf ../1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 -2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 18446744073709551616 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 1\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4095\n", -EINVAL, { 0 } },
+	{ "elf 1 2 -4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 0x1000\n", -EINVAL, { 0 } },
+	{ "elf 1 2 1000-2000\n", -EINVAL, { 0 } },
+	{ "elf 1 2 18446744073709551616\n", -EINVAL, { 0 } },
+	{ "elf 1 2\n", -EINVAL, { 0 } },
+	{ "elf 1 2 \n", -EINVAL, { 0 } },
+	{ "elf 1\n", -EINVAL, { 0 } },
+	{ "elf\n", -EINVAL, { 0 } },
+	{ "elf \n", -EINVAL, { 0 } },
+	{ "elf  1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1  2 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096 \n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096 4096\n", -EINVAL, { 0 } },
+	{ "elf 1 2 4096\nx", -EINVAL, { 0 } },
+	{ "elf 1 2 4096\nelf 1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf /bin/true\n", -EINVAL, { 0 } },
+	{ "elf 1 2 /bin/true\n", -EINVAL, { 0 } },
+	{ "ELF 1 2 4096\n", -EINVAL, { 0 } },
+	{ "elf1 2 4096\n", -EINVAL, { 0 } },
+	{ "perf-map 1 2\n", 0, { .kind = GRANT_PERF_MAP, .tgid = 1, .started_ns = 2 } },
+	{ "perf-map 4194304 18446744073709551615\n",
+	  0,
+	  { .kind = GRANT_PERF_MAP, .tgid = 4194304, .started_ns = UINT64_MAX } },
+	{ "perf-map 1 2", -EAGAIN, { 0 } },
+	{ "perf-map 0 2\n", -EINVAL, { 0 } },
+	{ "perf-map 4194305 2\n", -EINVAL, { 0 } },
+	{ "perf-map -1 2\n", -EINVAL, { 0 } },
+	{ "perf-map 1 -2\n", -EINVAL, { 0 } },
+	{ "perf-map 1 2 4096\n", -EINVAL, { 0 } },
+	{ "perf-map 1 2 \n", -EINVAL, { 0 } },
+	{ "perf-map 1\n", -EINVAL, { 0 } },
+	{ "perf-map\n", -EINVAL, { 0 } },
+	{ "perf-map /tmp/perf-1.map\n", -EINVAL, { 0 } },
+	{ "perf-map 1 ../2\n", -EINVAL, { 0 } },
+	{ "perf_map 1 2\n", -EINVAL, { 0 } },
+};
+
+static bool requests_equal(const struct grant_request *a, const struct grant_request *b)
+{
+	return a->kind == b->kind && a->cgroup_id == b->cgroup_id && a->resource == b->resource &&
+	       a->window_us == b->window_us && a->tgid == b->tgid && a->started_ns == b->started_ns &&
+	       a->begins == b->begins;
+}
+
+START_TEST(requests)
+{
+	const struct request_case *one = &request_cases[_i];
+	struct grant_request request = { 0 };
+
+	ck_assert_int_eq(grant_parse(one->text, strlen(one->text), &request), one->result);
+	ck_assert(requests_equal(&request, &one->expected));
+}
+END_TEST
+
+START_TEST(a_nul_and_too_much)
+{
+	char text[GRANT_REQUEST_BYTES_MAX + 2];
+	struct grant_request request;
+
+	ck_assert_int_eq(grant_parse("pressure 1 cpu\0 2000000\n", 24, &request), -EINVAL);
+	ck_assert_int_eq(grant_parse("pressure 1 cpu 2000000\n\0", 24, &request), -EINVAL);
+	memset(text, '1', sizeof(text));
+	ck_assert_int_eq(grant_parse(text, GRANT_REQUEST_BYTES_MAX - 1, &request), -EAGAIN);
+	ck_assert_int_eq(grant_parse(text, GRANT_REQUEST_BYTES_MAX, &request), -E2BIG);
+	ck_assert_int_eq(grant_parse(text, sizeof(text), &request), -E2BIG);
+}
+END_TEST
+
+static uint64_t roll_any(struct dice *dice)
+{
+	return dice_roll(dice) >> dice_below(dice, 64);
+}
+
+static struct grant_request roll_request(struct dice *dice)
+{
+	struct grant_request request = { .kind = (enum grant_kind)dice_below(dice, GRANT_KINDS) };
+
+	if (request.kind == GRANT_PRESSURE) {
+		request.cgroup_id = roll_any(dice) | 1;
+		request.resource = (enum psi_resource)dice_below(dice, PSI_RESOURCES);
+		request.window_us =
+			PSI_WINDOW_MIN_US + dice_below(dice, PSI_WINDOW_MAX_US - PSI_WINDOW_MIN_US + 1);
+		return request;
+	}
+	request.tgid = 1 + dice_below(dice, GRANT_TGID_MAX);
+	request.started_ns = roll_any(dice);
+	if (request.kind == GRANT_ELF)
+		request.begins = roll_any(dice) / GRANT_BEGINS_MULTIPLE_OF * GRANT_BEGINS_MULTIPLE_OF;
+	return request;
+}
+
+START_TEST(what_is_written_is_read)
+{
+	struct dice dice = dice_take(71);
+
+	for (int round = 0; round < 20000; round++) {
+		struct grant_request request = roll_request(&dice), read = { 0 };
+		char text[GRANT_REQUEST_BYTES_MAX];
+		size_t bytes = grant_format(&request, text);
+
+		HOLDS(bytes < sizeof(text) && !grant_parse(text, bytes, &read));
+		HOLDS(requests_equal(&read, &request));
+		/* a part of it never is a request */
+		HOLDS(grant_parse(text, dice_below(&dice, (uint32_t)bytes), &read) == -EAGAIN);
+	}
+}
+END_TEST
+
+START_TEST(counters)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "counters");
+	_cleanup_close_ int reader = -EBADF;
+	uint64_t values[GRANT_COUNTERS];
+
+	/* what cannot be counted fails nobody */
+	ck_assert_int_eq(grant_counters_open("/nowhere/counters"), -ENOENT);
+	grant_counters_add(GRANT_COUNTER_GRANTED);
+	ck_assert_int_eq(grant_counters_read(path, values), -ENOENT);
+	for (int i = 0; i < 12; i++) { /* each as a process of its own would */
+		ck_assert_int_eq(grant_counters_open(path), 0);
+		grant_counters_add(i % 4 ? GRANT_COUNTER_GRANTED : GRANT_COUNTER_REFUSED);
+	}
+	ck_assert_int_eq(grant_counters_read(path, values), 0);
+	ck_assert_uint_eq(values[GRANT_COUNTER_GRANTED], 9);
+	ck_assert_uint_eq(values[GRANT_COUNTER_REFUSED], 3);
+	/* a reader's lock keeps nobody waiting */
+	reader = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(flock(reader, LOCK_EX), 0);
+	grant_counters_add(GRANT_COUNTER_GRANTED);
+	ck_assert_int_eq(grant_counters_read(path, values), 0);
+	ck_assert_uint_eq(values[GRANT_COUNTER_GRANTED], 10);
+	file_put(path, "nonsense", 8);
+	ck_assert_int_eq(grant_counters_read(path, values), -EBADMSG);
+}
+END_TEST
+
+Suite *grant_suite(void)
+{
+	Suite *suite = suite_create("grant");
+	TCase *tests = tcase_create("grant");
+
+	tcase_add_loop_test(tests, requests, 0, ARRAY_SIZE(request_cases));
+	tcase_add_test(tests, a_nul_and_too_much);
+	tcase_add_test(tests, what_is_written_is_read);
+	tcase_add_test(tests, counters);
+	suite_add_tcase(suite, tests);
+	return suite;
+}

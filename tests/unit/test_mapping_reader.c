@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that what the iterator says comes through, and that one which says nothing, as a FIFO does that
+ * nobody writes to, keeps nobody waiting longer than they want.
+ */
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "consumer/symbols/mapping_reader.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define STREAM_BYTES 200000U /* a few chunks, and a part of one */
+#define SHORT_NS (CLOCK_SECOND_NS / 20)
+#define LONG_NS (20 * CLOCK_SECOND_NS)
+
+struct taken {
+	char bytes[STREAM_BYTES];
+	size_t count;
+	int result; /* instead */
+};
+
+/* Records of seven bytes. */
+static long take(void *user, const char *records, size_t bytes)
+{
+	struct taken *taken = user;
+	size_t whole = bytes - bytes % 7;
+
+	if (taken->result)
+		return taken->result;
+	if (taken->count + whole > sizeof(taken->bytes))
+		return -EBADMSG;
+	memcpy(taken->bytes + taken->count, records, whole);
+	taken->count += whole;
+	return (long)whole;
+}
+
+static int read_within(struct walker *walker, uint64_t patience_ns, struct taken *taken)
+{
+	taken->count = 0;
+	return walker_read(walker, clock_monotonic_ns() + patience_ns, take, taken);
+}
+
+START_TEST(all_of_it_comes_and_nobody_waits_for_ever)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "mappings");
+	_cleanup_free_ char *stream = malloc(STREAM_BYTES);
+	_cleanup_free_ struct taken *taken = calloc(1, sizeof(*taken));
+	struct pinned pinned = { .directory_fd = open(directory, O_PATH | O_CLOEXEC) };
+	struct walker *walker;
+	int writer;
+
+	for (size_t i = 0; i < STREAM_BYTES; i++)
+		stream[i] = (char)(i * i >> 3);
+	file_put(path, stream, STREAM_BYTES - STREAM_BYTES % 7);
+	ck_assert_int_eq(walker_open(&walker, &pinned), 0);
+	ck_assert_int_eq(walker_start(walker), 0);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(read_within(walker, LONG_NS, taken), 0);
+		ck_assert_uint_eq(taken->count, STREAM_BYTES - STREAM_BYTES % 7);
+		ck_assert_mem_eq(taken->bytes, stream, taken->count);
+	}
+	/* who takes no more is followed by the next who does */
+	taken->result = -EBADMSG;
+	ck_assert_int_eq(read_within(walker, LONG_NS, taken), -EBADMSG);
+	taken->result = 0;
+	while (read_within(walker, LONG_NS, taken) == -EBUSY)
+		;
+	ck_assert_uint_eq(taken->count, STREAM_BYTES - STREAM_BYTES % 7);
+
+	ck_assert_int_eq(unlink(path) || mkfifo(path, 0600), 0);
+	ck_assert_int_eq(read_within(walker, SHORT_NS, taken), -ETIMEDOUT);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(read_within(walker, LONG_NS, taken), -EBUSY);
+	/* what was waited for comes, and nobody wants it any more */
+	writer = open(path, O_WRONLY | O_CLOEXEC);
+	ck_assert_int_eq(unlink(path), 0);
+	file_put(path, stream, 14);
+	ck_assert_int_eq(write(writer, stream, 7), 7);
+	close(writer);
+	while (read_within(walker, LONG_NS, taken) == -EBUSY)
+		;
+	ck_assert_uint_eq(taken->count, 14);
+
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(read_within(walker, LONG_NS, taken), -ENOENT);
+	walker_free(walker);
+	close(pinned.directory_fd);
+	directory_remove(directory);
+}
+END_TEST
+
+/* Its thread is left behind: the process ends all the same, which is what is shown here. */
+START_TEST(an_end_while_it_waits)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "mappings");
+	_cleanup_free_ struct taken *taken = calloc(1, sizeof(*taken));
+	struct pinned pinned = { .directory_fd = open(directory, O_PATH | O_CLOEXEC) };
+	struct walker *walker;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(walker_open(&walker, &pinned), 0);
+	ck_assert_int_eq(walker_start(walker), 0);
+	ck_assert_int_eq(read_within(walker, SHORT_NS, taken), -ETIMEDOUT);
+	walker_free(walker);
+	directory_remove(directory);
+}
+END_TEST
+
+Suite *walker_suite(void)
+{
+	Suite *suite = suite_create("walker");
+	TCase *tests = tcase_create("walker");
+
+	tcase_add_test(tests, all_of_it_comes_and_nobody_waits_for_ever);
+	tcase_add_test(tests, an_end_while_it_waits);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
