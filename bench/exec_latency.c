@@ -12,8 +12,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
-#include "consumer/target/patterns.h"
 #include "consumer/process/kernel_objects.h"
+#include "consumer/target/patterns.h"
 #include "consumer/target/process_events.h"
 
 #include <bpf/bpf.h>

@@ -9,8 +9,8 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
-#include "consumer/target/process_events.h"
 #include "consumer/target/iterator_stream.h"
+#include "consumer/target/process_events.h"
 
 #include <ctype.h>
 #include <fcntl.h>

@@ -91,8 +91,10 @@ static int digit_of(char digit)
 					      : -1;
 }
 
-/* The byte that is escaped here, or 0. What systemd escapes in the names of units, such as \x2d, is none of
- * these. */
+/*
+ * The byte that is escaped here, or 0. What systemd escapes in the names of units, such as \x2d, is none of
+ * these.
+ */
 static unsigned char escaped_byte(const char *text)
 {
 	int high, low, byte;

@@ -43,8 +43,10 @@ struct pin_map_spec {
 	enum bpf_map_type type;
 	__u32 key_bytes;
 	__u32 value_bytes;
-	/* 0660: written by the consumer, or mapped by it, which needs a read-write descriptor. 0440: looked
-	 * up. */
+	/*
+	 * 0660: written by the consumer, or mapped by it, which needs a read-write descriptor. 0440: looked
+	 * up.
+	 */
 	mode_t mode;
 };
 

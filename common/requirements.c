@@ -337,11 +337,10 @@ static void check_sample_rate(const struct machine *machine, struct findings *fi
 	read_number(machine, "proc/sys/kernel/perf_cpu_time_max_percent", &percent);
 	/* the kernel admits a whole number of samples a jiffy, and at least one */
 	if (rate < JIFFIES_A_SECOND_LEAST)
-		findings_add(findings, VERDICT_WARNING, name,
-			     "sysctl -w kernel.perf_event_max_sample_rate=100000",
-			     "%ld a second: a higher --hz is throttled; the kernel lowers it by itself where "
-			     "sampling takes more than %ld %% of the time",
-			     rate, percent);
+		findings_add(
+			findings, VERDICT_WARNING, name, "sysctl -w kernel.perf_event_max_sample_rate=100000",
+			"%ld a second: a higher --hz is throttled; the kernel lowers it by itself where sampling takes more than %ld %% of the time",
+			rate, percent);
 	else
 		findings_ok(findings, name, "at most %ld a second, and %ld %% of the time", rate, percent);
 }

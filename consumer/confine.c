@@ -66,8 +66,7 @@ int confine_files(const struct settings *settings, const struct pinned *pinned, 
 	}
 	if (!result)
 		log_warning(
-			"the kernel has no Landlock: which files are opened is left to their permissions; "
-			"add landlock to lsm= on its command line");
+			"the kernel has no Landlock: which files are opened is left to their permissions; add landlock to lsm= on its command line");
 	confinement->landlock_abi = result;
 	snprintf(confinement->directories, sizeof(confinement->directories), "%s", settings->directories);
 	return 0;

@@ -5,13 +5,13 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/log.h"
-#include "consumer/rules/config_watch.h"
-#include "consumer/control.h"
 #include "consumer/capture/coverage.h"
+#include "consumer/control.h"
 #include "consumer/process/event_source.h"
-#include "consumer/target/patterns.h"
 #include "consumer/recorder.h"
+#include "consumer/rules/config_watch.h"
 #include "consumer/status.h"
+#include "consumer/target/patterns.h"
 #include "consumer/tracking.h"
 
 #include <signal.h>
@@ -164,11 +164,11 @@ static void warn_of_history(const struct daemon *daemon)
 		const struct rule *rule = &daemon->configuration->rules.rules[i];
 
 		if (rule->history_ns > held_ns)
-			log_warning("%s: rule %s wants %llu s of history, and a ring holds %llu s of a CPU "
-				    "that runs targets only: raise bourdon-load --ring-size",
-				    rule->source, rule->name,
-				    (unsigned long long)(rule->history_ns / CLOCK_SECOND_NS),
-				    (unsigned long long)(held_ns / CLOCK_SECOND_NS));
+			log_warning(
+				"%s: rule %s wants %llu s of history, and a ring holds %llu s of a CPU that runs targets only: raise bourdon-load --ring-size",
+				rule->source, rule->name,
+				(unsigned long long)(rule->history_ns / CLOCK_SECOND_NS),
+				(unsigned long long)(held_ns / CLOCK_SECOND_NS));
 	}
 }
 

@@ -6,10 +6,10 @@
 #ifndef BOURDON_CONSUMER_DAEMON_H
 #define BOURDON_CONSUMER_DAEMON_H
 
-#include "consumer/rules/configuration.h"
+#include "consumer/process/kernel_objects.h"
 #include "consumer/process/notify.h"
 #include "consumer/process/own_counters.h"
-#include "consumer/process/kernel_objects.h"
+#include "consumer/rules/configuration.h"
 #include "consumer/store/store_thread.h"
 
 struct daemon;

@@ -4,12 +4,12 @@
  */
 #include "common/log.h"
 #include "common/options.h"
-#include "consumer/rules/configuration.h"
 #include "consumer/confine.h"
 #include "consumer/daemon.h"
 #include "consumer/process/heap.h"
 #include "consumer/process/notify.h"
 #include "consumer/process/privilege.h"
+#include "consumer/rules/configuration.h"
 #include "consumer/rules/settings.h"
 #include "consumer/store/store_thread.h"
 #include "consumer/symbolizer/spawner.h"

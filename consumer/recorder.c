@@ -118,7 +118,9 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 		targets_find(describing->recorder->targets, sample->tgid, sample->started_ns);
 	const char *cgroup = cgroups_path(describing->recorder->cgroups, sample->cgroup_id);
 
-	/* a cgroup that is not known yet may be known at the next sample: better a counted loss than a guess
+	/*
+	 * a cgroup that is not known yet may be known at the next sample: better a counted loss than a guess
+	 * /
 	 */
 	if (!target || (!cgroup && (active->rule->cgroup || active->cgroup)))
 		return false;
@@ -221,8 +223,10 @@ static uint64_t unstacked_of(const struct capture_usage *usage)
 	return sum;
 }
 
-/* PSI's totals of the system and of the cgroup, and at the same moment what it would say of the targets
- * alone. */
+/*
+ * PSI's totals of the system and of the cgroup, and at the same moment what it would say of the targets
+ * alone.
+ */
 static void read_pressure(struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
 	uint64_t some_us[CLOCK_RESOURCES];

@@ -7,12 +7,12 @@
 #define BOURDON_CONSUMER_RECORDER_H
 
 #include "common/counters.h"
-#include "consumer/target/cgroups.h"
-#include "consumer/process/event_source.h"
-#include "consumer/process/own_counters.h"
-#include "consumer/process/kernel_objects.h"
 #include "consumer/capture/stall_clocks.h"
+#include "consumer/process/event_source.h"
+#include "consumer/process/kernel_objects.h"
+#include "consumer/process/own_counters.h"
 #include "consumer/store/store_thread.h"
+#include "consumer/target/cgroups.h"
 #include "consumer/target/targets.h"
 #include "consumer/watch/watches.h"
 

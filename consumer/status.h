@@ -6,11 +6,11 @@
 #ifndef BOURDON_CONSUMER_STATUS_H
 #define BOURDON_CONSUMER_STATUS_H
 
-#include "consumer/rules/configuration.h"
 #include "consumer/confine.h"
-#include "consumer/process/own_counters.h"
 #include "consumer/process/kernel_objects.h"
+#include "consumer/process/own_counters.h"
 #include "consumer/recorder.h"
+#include "consumer/rules/configuration.h"
 #include "consumer/target/targets.h"
 #include "consumer/unwind/unwind_tables.h"
 #include "consumer/watch/watches.h"

@@ -129,8 +129,7 @@ static void on_error(void *user, const struct error_event *event)
 	switch (event->code) {
 	case ERROR_TARGETS_FULL:
 		log_warning(
-			"process %u (%s) cannot become a target: %s; raise bourdon-load --targets, or narrow "
-			"the rules",
+			"process %u (%s) cannot become a target: %s; raise bourdon-load --targets, or narrow the rules",
 			event->tgid, event->comm, strerror(-event->error));
 		break;
 	case ERROR_EVENTS_FULL:
@@ -140,8 +139,7 @@ static void on_error(void *user, const struct error_event *event)
 	case ERROR_KERNEL_STACK:
 	case ERROR_USER_STACK:
 		log_warning(
-			"samples of process %u (%s) have no %s stack: %s; counter %s-stack-errors tells how "
-			"many",
+			"samples of process %u (%s) have no %s stack: %s; counter %s-stack-errors tells how many",
 			event->tgid, event->comm, event->code == ERROR_USER_STACK ? "user" : "kernel",
 			strerror(-event->error), event->code == ERROR_USER_STACK ? "user" : "kernel");
 		break;

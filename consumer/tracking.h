@@ -7,10 +7,10 @@
 #define BOURDON_CONSUMER_TRACKING_H
 
 #include "common/log.h"
-#include "consumer/target/cgroups.h"
 #include "consumer/process/own_counters.h"
-#include "consumer/target/process_events.h"
 #include "consumer/store/store_thread.h"
+#include "consumer/target/cgroups.h"
+#include "consumer/target/process_events.h"
 #include "consumer/target/targets.h"
 #include "consumer/target/usage.h"
 #include "consumer/watch/watches.h"

@@ -11,9 +11,9 @@
 #include "common/manifest.h"
 #include "common/pins.h"
 #include "common/version.h"
-#include "loader/symbol_snapshot.h"
 #include "loader/pin_directory.h"
 #include "loader/run_files.h"
+#include "loader/symbol_snapshot.h"
 
 #include <bourdon.skel.h>
 #include <bpf/bpf.h>

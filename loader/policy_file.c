@@ -27,8 +27,7 @@ static const char *judge(const char *path, int fd)
 	if (stat(dirname(copy), &at))
 		return strerror(errno);
 	if (!file_is_roots_alone(&at))
-		return "its directory must belong to root, and nobody else may write to it: chown root, "
-		       "chmod go-w";
+		return "its directory must belong to root, and nobody else may write to it: chown root, chmod go-w";
 	return NULL;
 }
 

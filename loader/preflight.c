@@ -21,9 +21,8 @@
 /* False without a capability that a load needs. */
 static bool check_capabilities(struct findings *findings)
 {
-	static const char name[] = "capabilities", remedy[] =
-							   "run it as root, or with CAP_BPF, CAP_PERFMON and "
-							   "CAP_CHOWN";
+	static const char name[] = "capabilities",
+			  remedy[] = "run it as root, or with CAP_BPF, CAP_PERFMON and CAP_CHOWN";
 	static const unsigned int needed[] = { CAP_BPF, CAP_PERFMON };
 
 	if (capng_get_caps_process()) {

@@ -64,9 +64,9 @@ int run_files_prepare(const struct run_files *files, const struct manifest *mani
 	if (!result)
 		result = manifest_format(manifest, &text);
 	if (result == -EINVAL) {
-		log_error("cannot write a manifest of the pin directory '%s': choose one without control "
-			  "characters, comments, and blanks around it",
-			  manifest->pin_dir);
+		log_error(
+			"cannot write a manifest of the pin directory '%s': choose one without control characters, comments, and blanks around it",
+			manifest->pin_dir);
 		return result;
 	}
 	if (!result)

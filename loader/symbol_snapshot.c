@@ -31,7 +31,9 @@ static int compare_symbols(const void *a, const void *b)
 	return strcmp(left->line, right->line);
 }
 
-/* Sorts the lines of `text`, into a new text; kallsyms is sorted for the kernel, then again for each module.
+/*
+ * Sorts the lines of `text`, into a new text; kallsyms is sorted for the kernel, then again for each module.
+ * /
  */
 static int sort_lines(char *text, size_t bytes, char **ret_sorted)
 {

@@ -43,9 +43,9 @@ static void report_holder(int pid, const char *pin_dir)
 		snprintf(directory, sizeof(directory), "/proc/%d/comm", pid);
 		if (!file_read_text(AT_FDCWD, directory, 4096, &text, &bytes))
 			snprintf(comm, sizeof(comm), "%.*s", (int)strcspn(text, "\n"), text);
-		log_warning("process %d (%s) still has %s open: its program stays in the kernel until it "
-			    "closes it",
-			    pid, escape_terminal(comm, safe, sizeof(safe)), target);
+		log_warning(
+			"process %d (%s) still has %s open: its program stays in the kernel until it closes it",
+			pid, escape_terminal(comm, safe, sizeof(safe)), target);
 		return;
 	}
 }

@@ -5,7 +5,8 @@
 #ifndef BOURDON_LOADER_UNLOAD_H
 #define BOURDON_LOADER_UNLOAD_H
 
-/* Both log or print, and return an exit status. Nothing loaded is EXIT_DONE to unload, EXIT_FAILED to show.
+/*
+ * Both log or print, and return an exit status. Nothing loaded is EXIT_DONE to unload, EXIT_FAILED to show. /
  */
 int unload_run(const char *pin_dir, const char *run_dir);
 int load_status_run(const char *pin_dir, const char *run_dir);

@@ -314,8 +314,8 @@ static int parse_errno(struct policy *policy, char **words, size_t count)
 	uint64_t number;
 
 	if (!count || words[0][0] != 'E' || !find_constant(words[0], &number)) {
-		mistake(policy, "'errno' takes the name of an error: ENOSYS, ENOENT, ENOTTY, ESPIPE, EPERM "
-				"or EACCES");
+		mistake(policy,
+			"'errno' takes the name of an error: ENOSYS, ENOENT, ENOTTY, ESPIPE, EPERM or EACCES");
 		return 0;
 	}
 	return parse_calls(policy, SCMP_ACT_ERRNO((uint32_t)number), words + 1, count - 1);

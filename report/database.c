@@ -73,9 +73,9 @@ static int check_identity(struct database *database)
 		return -EPROTO;
 	}
 	if (version != SCHEMA_VERSION) {
-		log_error("'%s' has schema version %lld, and bourdon %s reads version %d: "
-			  "use a bourdon that reads version %lld",
-			  database->path, version, BOURDON_VERSION, SCHEMA_VERSION, version);
+		log_error(
+			"'%s' has schema version %lld, and bourdon %s reads version %d: use a bourdon that reads version %lld",
+			database->path, version, BOURDON_VERSION, SCHEMA_VERSION, version);
 		return -EPROTO;
 	}
 	return 0;

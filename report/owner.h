@@ -21,7 +21,8 @@
  */
 int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid);
 
-/* There is no way back: all ids, no group but this, no capability, no new privileges. 0, or -EPERM, logged.
+/*
+ * There is no way back: all ids, no group but this, no capability, no new privileges. 0, or -EPERM, logged. /
  */
 int owner_become(uid_t uid, gid_t gid);
 

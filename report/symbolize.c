@@ -11,9 +11,9 @@
 #include "common/hexadecimal.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
-#include "consumer/symbols/debug_files.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
+#include "consumer/symbols/debug_files.h"
 #include "report/debug_directory.h"
 #include "report/format.h"
 #include "report/owner.h"
@@ -285,7 +285,9 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 	return 0;
 }
 
-/* Makes it the module at hand, with the others beside it. False: it is not of this build, or cannot be read.
+/*
+ * Makes it the module at hand, with the others beside it. False: it is not of this build, or cannot be read.
+ * /
  */
 static bool choose_file(struct symbolizing *work, const struct module_row *module, const int *fds,
 			uint32_t count, bool *ret_by_address)

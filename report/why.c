@@ -69,8 +69,8 @@ static void print_remark(FILE *out, const char *state)
 		const char *remark;
 	} remarks[] = {
 		{ "recording", "RECORDING: this capture is not complete yet; ask again when it is" },
-		{ "interrupted", "INTERRUPTED: bourdond ended before this capture was complete; "
-				 "below is what it had stored" },
+		{ "interrupted",
+		  "INTERRUPTED: bourdond ended before this capture was complete; below is what it had stored" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
@@ -229,8 +229,8 @@ static void print_pressure(FILE *out, struct query *query)
 		{ "SCOPE", "scope", -40, cell_text },
 	};
 
-	fprintf(out, "pressure from the trigger on, as the kernel counts it, how long the targets' threads "
-		     "stalled,\nand what these explain of it by the kernel's own formula\n");
+	fprintf(out,
+		"pressure from the trigger on, as the kernel counts it, how long the targets' threads stalled,\nand what these explain of it by the kernel's own formula\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 

@@ -11,8 +11,8 @@
 #include "consumer/capture/kernel_stats.h"
 #include "consumer/capture/pressure.h"
 #include "consumer/capture/ring.h"
-#include "consumer/rules/rules.h"
 #include "consumer/capture/stacks.h"
+#include "consumer/rules/rules.h"
 
 /* The ledger's reasons. */
 enum loss {

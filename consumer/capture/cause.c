@@ -184,16 +184,16 @@ static struct cause cpu_shared(const struct facts *facts)
 	if (!queued_ns || facts->stalled_ns > own_ns + others_ns)
 		return not_this;
 	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
-		return verdict(CAUSE_COMPETING,
-			       "%s[%u] took %.2f s of CPU, all others together %.2f s, while the targets ran "
-			       "%.2f s and waited %.2f s, within %.2f s",
-			       facts->first->process.comm, facts->first->process.tgid,
-			       seconds(facts->first->process.sums.task.cpu_ns), seconds(others_ns),
-			       seconds(own_ns), seconds(queued_ns), seconds(facts->usage_ns));
-	return verdict(CAUSE_OWN_THREADS,
-		       "the targets ran %.2f s and waited %.2f s, mostly for each other: all others ran %.2f "
-		       "s, within %.2f s",
-		       seconds(own_ns), seconds(queued_ns), seconds(others_ns), seconds(facts->usage_ns));
+		return verdict(
+			CAUSE_COMPETING,
+			"%s[%u] took %.2f s of CPU, all others together %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
+			facts->first->process.comm, facts->first->process.tgid,
+			seconds(facts->first->process.sums.task.cpu_ns), seconds(others_ns), seconds(own_ns),
+			seconds(queued_ns), seconds(facts->usage_ns));
+	return verdict(
+		CAUSE_OWN_THREADS,
+		"the targets ran %.2f s and waited %.2f s, mostly for each other: all others ran %.2f s, within %.2f s",
+		seconds(own_ns), seconds(queued_ns), seconds(others_ns), seconds(facts->usage_ns));
 }
 
 /*
@@ -223,8 +223,8 @@ static struct cause memory_limit(const struct facts *facts)
 		return not_this;
 	refaults = grown(facts, limit->scope, "memory.stat", "workingset_refault_");
 	return verdict(CAUSE_OWN_LIMIT,
-		       "%.*s met its memory.%s %" PRIu64 " times, and had %.1f MiB read again that were "
-		       "evicted before",
+		       "%.*s met its memory.%s %" PRIu64
+		       " times, and had %.1f MiB read again that were evicted before",
 		       SCOPE(facts, limit), limit->name, growth_of(limit), mebibytes(refaults * PAGE_BYTES));
 }
 
@@ -236,13 +236,14 @@ static struct cause memory_shortage(const struct facts *facts)
 
 	if (!direct && !stalls && !kswapd)
 		return not_this;
-	return verdict(CAUSE_SHORTAGE,
-		       "%" PRIu64 " allocations of the system waited for reclaim, which looked at %.1f MiB "
-		       "(kswapd: %.1f MiB); of the others %s[%u] has most, %.1f MiB",
-		       stalls, mebibytes(direct * PAGE_BYTES), mebibytes(kswapd * PAGE_BYTES),
-		       facts->first ? facts->first->process.comm : "nobody",
-		       facts->first ? facts->first->process.tgid : 0,
-		       mebibytes(facts->first ? facts->first->process.sums.rss_bytes : 0));
+	return verdict(
+		CAUSE_SHORTAGE,
+		"%" PRIu64
+		" allocations of the system waited for reclaim, which looked at %.1f MiB (kswapd: %.1f MiB); of the others %s[%u] has most, %.1f MiB",
+		stalls, mebibytes(direct * PAGE_BYTES), mebibytes(kswapd * PAGE_BYTES),
+		facts->first ? facts->first->process.comm : "nobody",
+		facts->first ? facts->first->process.tgid : 0,
+		mebibytes(facts->first ? facts->first->process.sums.rss_bytes : 0));
 }
 
 /* The kernel reclaims for the system or for a cgroup: where it did not for the one, it did for the other. */
@@ -257,10 +258,10 @@ static struct cause memory_limit_unseen(const struct facts *facts)
 	for (uint32_t i = 0; i < stats->count; i++)
 		if (!strcmp(stats->stats[i].source, "memory.current"))
 			return not_this; /* cgroup2 has the limits, and none was met */
-	return verdict(CAUSE_OWN_LIMIT,
-		       "the targets were in reclaim for %.2f s, and nothing was reclaimed for the system: a "
-		       "limit of a cgroup, whose memory.events are not there to say which",
-		       seconds(facts->own.stalled_memory_ns));
+	return verdict(
+		CAUSE_OWN_LIMIT,
+		"the targets were in reclaim for %.2f s, and nothing was reclaimed for the system: a limit of a cgroup, whose memory.events are not there to say which",
+		seconds(facts->own.stalled_memory_ns));
 }
 
 static struct cause io_shared(const struct facts *facts)
@@ -270,12 +271,12 @@ static struct cause io_shared(const struct facts *facts)
 	if (!facts->first || others < 2 * own ||
 	    (double)others < (double)COMPETING_BYTES_A_SECOND * seconds(facts->usage_ns))
 		return not_this;
-	return verdict(CAUSE_COMPETING,
-		       "%s[%u] read and wrote %.1f MiB, all others together %.1f MiB, the targets %.1f MiB, "
-		       "within %.2f s",
-		       facts->first->process.comm, facts->first->process.tgid,
-		       mebibytes(moved_bytes(&facts->first->process.sums)), mebibytes(others), mebibytes(own),
-		       seconds(facts->usage_ns));
+	return verdict(
+		CAUSE_COMPETING,
+		"%s[%u] read and wrote %.1f MiB, all others together %.1f MiB, the targets %.1f MiB, within %.2f s",
+		facts->first->process.comm, facts->first->process.tgid,
+		mebibytes(moved_bytes(&facts->first->process.sums)), mebibytes(others), mebibytes(own),
+		seconds(facts->usage_ns));
 }
 
 /* Pages that are read again because there was no room to keep them. */
@@ -343,8 +344,7 @@ struct cause cause_find(const struct capture *capture)
 	}
 	return verdict(
 		CAUSE_UNDETERMINED,
-		"the targets ran %.2f s, waited %.2f s for a CPU, %.2f s for a disk and were %.2f s in "
-		"reclaim",
+		"the targets ran %.2f s, waited %.2f s for a CPU, %.2f s for a disk and were %.2f s in reclaim",
 		seconds(facts.own.task.cpu_ns), seconds(facts.own.stalled_cpu_ns),
 		seconds(facts.own.stalled_io_ns), seconds(facts.own.stalled_memory_ns));
 }

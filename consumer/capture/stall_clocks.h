@@ -26,8 +26,10 @@ struct stall_clocks {
 	double some_ns[CLOCK_RESOURCES]; /* by the formula, since they began */
 };
 
-/* Of a cgroup and those below it, `level` cgroups below the root; id 0: of all targets. False where they run
- * already. */
+/*
+ * Of a cgroup and those below it, `level` cgroups below the root; id 0: of all targets. False where they run
+ * already.
+ */
 bool stall_clocks_start(struct stall_clocks *clocks, uint64_t cgroup_id, uint32_t level, uint64_t now_ns);
 
 /*

@@ -39,11 +39,10 @@ static int open_map(struct pinned *pinned, enum pin_map which, const char *pin_d
 	}
 	if (info.type != (__u32)spec->type || info.key_size != spec->key_bytes ||
 	    info.value_size != spec->value_bytes) {
-		log_error("the pin %s is a map of type %u with %u-byte keys and %u-byte values, not %u, %u, "
-			  "%u: "
-			  "load again with the bourdon-load of this version",
-			  path, info.type, info.key_size, info.value_size, spec->type, spec->key_bytes,
-			  spec->value_bytes);
+		log_error(
+			"the pin %s is a map of type %u with %u-byte keys and %u-byte values, not %u, %u, %u: load again with the bourdon-load of this version",
+			path, info.type, info.key_size, info.value_size, spec->type, spec->key_bytes,
+			spec->value_bytes);
 		return -EPROTO;
 	}
 	if ((which == PIN_ONCPU || which == PIN_OFFCPU) &&
@@ -121,10 +120,9 @@ static int read_run_files(struct pinned *pinned, const char *run_dir)
 		return result;
 	}
 	if (pinned->manifest.abi != BOURDON_ABI || pinned->manifest.slot_bytes != sizeof(struct sample)) {
-		log_error("%s: what is loaded speaks ABI %u, this binary ABI %u: load again with the "
-			  "bourdon-load of "
-			  "version %s",
-			  path, pinned->manifest.abi, BOURDON_ABI, BOURDON_VERSION);
+		log_error(
+			"%s: what is loaded speaks ABI %u, this binary ABI %u: load again with the bourdon-load of version %s",
+			path, pinned->manifest.abi, BOURDON_ABI, BOURDON_VERSION);
 		return -EPROTO;
 	}
 	if (!pinned->manifest.hz || !pinned->manifest.cpus || !pinned->manifest.slots_per_cpu) {

@@ -58,9 +58,9 @@ void notify_open(struct notify *ret_notify)
 		notify.fd = connect_to(name);
 		notify.watchdog_every_ns = read_watchdog();
 		if (notify.fd < 0)
-			log_warning("the service manager does not hear that this is ready: cannot connect to "
-				    "NOTIFY_SOCKET=%s: %s",
-				    name, strerror(-notify.fd));
+			log_warning(
+				"the service manager does not hear that this is ready: cannot connect to NOTIFY_SOCKET=%s: %s",
+				name, strerror(-notify.fd));
 	}
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");

@@ -15,7 +15,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Enough for all that the consumer ever maps but rings: with less, a later mapping would fail for its size.
+/*
+ * Enough for all that the consumer ever maps but rings: with less, a later mapping would fail for its size. /
  */
 #define LOCKED_BYTES_ENOUGH (128UL << 20)
 #define STACK_BYTES_NEEDED (512UL << 10)
@@ -80,9 +81,9 @@ void privilege_lock_present(void)
 	}
 	grow_stack();
 	if (mlockall(MCL_CURRENT | MCL_ONFAULT))
-		log_warning("memory is not locked, so that a host that thrashes may stop the recorder: %s; "
-			    "set LimitMEMLOCK=%luM",
-			    strerror(errno), LOCKED_BYTES_ENOUGH >> 20);
+		log_warning(
+			"memory is not locked, so that a host that thrashes may stop the recorder: %s; set LimitMEMLOCK=%luM",
+			strerror(errno), LOCKED_BYTES_ENOUGH >> 20);
 }
 
 void privilege_lock_future(void)
@@ -121,7 +122,9 @@ int privilege_drop_all(void)
 		log_error("cannot set no_new_privs: %s", strerror(errno));
 		return -EPERM;
 	}
-	/* another process of this user may not look into it, and no core has what it knows of other processes
+	/*
+	 * another process of this user may not look into it, and no core has what it knows of other processes
+	 * /
 	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) {
 		log_error("cannot keep others from its memory: %s", strerror(errno));

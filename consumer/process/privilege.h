@@ -30,8 +30,10 @@ void privilege_lock_future(void);
 /* May die first when memory is short; what it forks, too. */
 void privilege_offer_to_die(void);
 
-/* Gives up every capability, for good (no_new_privs), and is closed to other processes of its user. Logs what
- * failed; 0 or -errno. */
+/*
+ * Gives up every capability, for good (no_new_privs), and is closed to other processes of its user. Logs what
+ * failed; 0 or -errno.
+ */
 int privilege_drop_all(void);
 
 #endif

@@ -44,7 +44,9 @@ int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text);
 /* Binds one text, in that form; it must live until it is bound anew. 0 or -ENOMEM. */
 int sql_bind_text(sqlite3_stmt *statement, int column, const char *text);
 
-/* The text of a column as it was before it was written. The caller frees; NULL for NULL, and without memory.
+/*
+ * The text of a column as it was before it was written. The caller frees; NULL for NULL, and without memory.
+ * /
  */
 char *sql_column_text(sqlite3_stmt *statement, int column);
 

@@ -6,9 +6,9 @@
 #define BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
 
 #include "consumer/capture/capture.h"
+#include "consumer/store/sql.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/resolve.h"
-#include "consumer/store/sql.h"
 
 struct capture_statements {
 	sqlite3_stmt *add_module, *add_frame, *find_stack, *add_stack, *add_stack_frame, *add_process,

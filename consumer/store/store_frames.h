@@ -5,8 +5,8 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_FRAMES_H
 #define BOURDON_CONSUMER_STORE_STORE_FRAMES_H
 
-#include "consumer/symbols/naming.h"
 #include "consumer/store/sql.h"
+#include "consumer/symbols/naming.h"
 
 /* 0 or -errno, as all of sql.h. */
 int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement);

@@ -6,10 +6,10 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "common/thread.h"
-#include "consumer/symbols/debug_files.h"
 #include "consumer/process/heap.h"
-#include "consumer/symbols/jit_map.h"
 #include "consumer/store/store.h"
+#include "consumer/symbols/debug_files.h"
+#include "consumer/symbols/jit_map.h"
 #include "consumer/symbols/mapping_reader.h"
 
 #include <string.h>
@@ -92,8 +92,7 @@ static void note_stuck(struct store_thread *thread)
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
 	if (log_allowed(&thread->walks_stuck, 1))
 		log_warning(
-			"a process keeps its memory map locked, and whoever reads it waiting; user frames of "
-			"new processes may stay without names");
+			"a process keeps its memory map locked, and whoever reads it waiting; user frames of new processes may stay without names");
 	store_thread_want_mappings(thread);
 }
 
@@ -110,9 +109,9 @@ static void walk_mappings(struct store_thread *thread, bool with_tables)
 		if (result == -ETIMEDOUT || result == -EBUSY)
 			note_stuck(thread);
 		else if (log_allowed(&thread->iterator_errors, 1))
-			log_warning("cannot read the mapping iterator: %s; user frames of new processes stay "
-				    "without names",
-				    strerror(-result));
+			log_warning(
+				"cannot read the mapping iterator: %s; user frames of new processes stay without names",
+				strerror(-result));
 		return;
 	}
 	if (with_tables && !atomic_load(&thread->give_up_ns) &&

@@ -7,9 +7,9 @@
 #define BOURDON_CONSUMER_STORE_STORE_THREAD_H
 
 #include "consumer/capture/capture.h"
-#include "consumer/rules/configuration.h"
-#include "consumer/process/own_counters.h"
 #include "consumer/process/kernel_objects.h"
+#include "consumer/process/own_counters.h"
+#include "consumer/rules/configuration.h"
 #include "consumer/unwind/unwind_tables.h"
 
 #include <stdint.h>

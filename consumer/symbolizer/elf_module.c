@@ -164,7 +164,8 @@ void module_describe(const struct module *module, struct symbolize_module *ret_r
 	strcpy(ret_reply->alternate, module->alternate_path);
 }
 
-/* The tables with all functions first; what is exported fills in what they left, or all of a stripped file.
+/*
+ * The tables with all functions first; what is exported fills in what they left, or all of a stripped file. /
  */
 static void find_symbols(const struct module *module, struct elf_place *places, uint32_t count)
 {

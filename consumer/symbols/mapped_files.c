@@ -29,8 +29,7 @@ static void note_failure(struct mapped_files *files, int error)
 	files->pause_until_ns = clock_monotonic_ns() + PAUSE_NS;
 	if (!files->absent)
 		log_info(
-			"no files come from bourdon-grant at %s: %s; functions of files that are deleted, or "
-			"not readable here, stay without names",
+			"no files come from bourdon-grant at %s: %s; functions of files that are deleted, or not readable here, stay without names",
 			files->grant_socket, error == -EPERM ? GRANT_NO_FILES : strerror(-error));
 	files->absent = true;
 }

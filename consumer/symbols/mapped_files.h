@@ -7,8 +7,8 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H
 
-#include "consumer/symbols/mappings.h"
 #include "consumer/process/own_counters.h"
+#include "consumer/symbols/mappings.h"
 
 #include <sys/stat.h>
 

@@ -27,8 +27,9 @@ struct walker {
 	pthread_t thread;
 	bool started;
 
-	/* under the lock, but for the chunk's bytes, which are the thread's until it is there, and then the
-	 * reader's
+	/*
+	 * under the lock, but for the chunk's bytes, which are the thread's until it is there, and then the
+	 * reader's /
 	 */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

@@ -322,8 +322,10 @@ void mappings_begin_walk(struct mappings *mappings)
 	mappings->walk++;
 }
 
-/* The next one has the same number. What this one has shown is there, like all that the one before it has
- * shown. */
+/*
+ * The next one has the same number. What this one has shown is there, like all that the one before it has
+ * shown.
+ */
 void mappings_abandon_walk(struct mappings *mappings)
 {
 	for (uint32_t i = 0; i < mappings->count; i++) {

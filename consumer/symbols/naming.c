@@ -7,9 +7,9 @@
 #include "common/files.h"
 #include "common/hexadecimal.h"
 #include "common/log.h"
+#include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/debug_files.h"
 #include "consumer/symbols/jit_map.h"
-#include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/supervisor.h"
 
 #include <inttypes.h>

@@ -6,9 +6,9 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_NAMING_H
 #define BOURDON_CONSUMER_SYMBOLS_NAMING_H
 
+#include "consumer/process/own_counters.h"
 #include "consumer/symbols/known_files.h"
 #include "consumer/symbols/mapped_files.h"
-#include "consumer/process/own_counters.h"
 #include "consumer/symbols/resolve.h"
 
 /* A function at a place, as it was found out. Nothing in it needs a NUL. */

@@ -9,10 +9,10 @@
 #include "common/hexadecimal.h"
 #include "common/manifest.h"
 #include "consumer/capture/capture.h"
+#include "consumer/symbolizer/protocol.h"
 #include "consumer/symbols/kernel_symbols.h"
 #include "consumer/symbols/mapped_files.h"
 #include "consumer/symbols/mappings.h"
-#include "consumer/symbolizer/protocol.h"
 
 enum module_kind {
 	MODULE_KERNEL,

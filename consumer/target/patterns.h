@@ -9,8 +9,10 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/rules/rules.h"
 
-/* 0, -ENOSPC when there are more patterns than a trie holds, or -errno. On failure the live trie is as
- * before. */
+/*
+ * 0, -ENOSPC when there are more patterns than a trie holds, or -errno. On failure the live trie is as
+ * before.
+ */
 int patterns_publish(const struct pinned *pinned, const struct rule_set *rules);
 
 #endif

@@ -104,7 +104,9 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 		last = &targets->processes[--targets->count];
 		if (process == last)
 			return;
-		/* the last one fills the gap, and has to be found there; its old slot makes room for the new
+		/*
+		 * the last one fills the gap, and has to be found there; its old slot makes room for the new
+		 * /
 		 */
 		hash_index_remove(&targets->index, hash_of(last->tgid, last->started_ns), targets->count);
 		*process = *last;

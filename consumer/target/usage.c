@@ -127,7 +127,9 @@ static void forget_unmet(struct usage *usage)
 	for (uint32_t i = 0; i < kept; i++) {
 		const struct usage_process *process = &usage->processes[i];
 
-		/* what is not in the index is met as if it were new: its twin is forgotten with the next walk
+		/*
+		 * what is not in the index is met as if it were new: its twin is forgotten with the next walk
+		 * /
 		 */
 		(void)hash_index_add(&usage->index, hash_of(usage, process->tgid, process->started_ns), i);
 	}

@@ -299,10 +299,9 @@ static void note_failure(struct unwind_tables *tables, struct module *module, co
 	if (error == -ENODATA || error == -ENOTSUP || !log_allowed(&tables->failures, 5))
 		return;
 	if (error == -ENOSPC)
-		log_warning("no room for the unwind table of %s: raise bourdon-load --unwind-memory; its "
-			    "stacks are "
-			    "walked by frame pointers",
-			    path);
+		log_warning(
+			"no room for the unwind table of %s: raise bourdon-load --unwind-memory; its stacks are walked by frame pointers",
+			path);
 	else
 		log_info("no unwind table for %s: %s; its stacks are walked by frame pointers", path,
 			 error == -EPIPE     ? "the symbolizer ended over it"

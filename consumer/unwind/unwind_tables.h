@@ -7,9 +7,9 @@
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_TABLES_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_TABLES_H
 
+#include "consumer/process/kernel_objects.h"
 #include "consumer/symbols/mapped_files.h"
 #include "consumer/symbols/mappings.h"
-#include "consumer/process/kernel_objects.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -7,9 +7,9 @@
 #define BOURDON_CONSUMER_WATCH_WATCH_H
 
 #include "consumer/capture/capture.h"
-#include "consumer/watch/closer.h"
 #include "consumer/process/event_source.h"
 #include "consumer/rules/rules.h"
+#include "consumer/watch/closer.h"
 
 struct grant_call;
 

@@ -4,7 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Digits only: strtoull(3) would take blanks and signs, too. Returns what is behind them, or NULL for none.
+/*
+ * Digits only: strtoull(3) would take blanks and signs, too. Returns what is behind them, or NULL for none. /
  */
 static const char *take_number(const char *at, uint64_t base, uint64_t most, uint64_t *ret_number)
 {

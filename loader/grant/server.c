@@ -3,12 +3,12 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/grant_request.h"
 #include "common/grant_counters.h"
+#include "common/grant_request.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
-#include "loader/grant/target_files.h"
 #include "loader/grant/pressure_files.h"
+#include "loader/grant/target_files.h"
 
 #include <cap-ng.h>
 #include <string.h>

@@ -8,7 +8,8 @@
 
 #include <errno.h>
 
-/* Takes the stream as records_read() does, in pieces of this many bytes. Returns the bytes taken or -errno.
+/*
+ * Takes the stream as records_read() does, in pieces of this many bytes. Returns the bytes taken or -errno. /
  */
 static long take(struct mappings *mappings, const uint8_t *data, size_t bytes, size_t piece)
 {

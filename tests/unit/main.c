@@ -79,7 +79,9 @@ static Suite *(*const suites[])(void) = {
 };
 /* clang-format on */
 
-/* What the Makefile leaves beside this program: the policy compiler, and programs with symbols of all kinds.
+/*
+ * What the Makefile leaves beside this program: the policy compiler, and programs with symbols of all kinds.
+ * /
  */
 static void find_beside(const char *program, const char *name, const char *variable)
 {

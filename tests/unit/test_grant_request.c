@@ -4,8 +4,8 @@
  * counters count.
  */
 #include "common/cleanup.h"
-#include "common/grant_request.h"
 #include "common/grant_counters.h"
+#include "common/grant_request.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

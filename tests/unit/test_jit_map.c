@@ -2,8 +2,8 @@
 /* Shows which file is believed to be a process's perf map, and which is not opened or not believed. */
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "consumer/symbols/jit_map.h"
 #include "consumer/symbolizer/perf_map.h"
+#include "consumer/symbols/jit_map.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

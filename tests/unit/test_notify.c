@@ -199,8 +199,9 @@ START_TEST(environment)
 }
 END_TEST
 
-/* A manager that is busy: nothing waits, the newest state comes when there is room, and no sign of life is
- * due later for that.
+/*
+ * A manager that is busy: nothing waits, the newest state comes when there is room, and no sign of life is
+ * due later for that. /
  */
 START_TEST(full)
 {

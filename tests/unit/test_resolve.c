@@ -8,9 +8,9 @@
 #include "common/clock.h"
 #include "common/files.h"
 #include "common/pass_fd.h"
-#include "consumer/symbols/naming.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
+#include "consumer/symbols/naming.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -328,7 +328,8 @@ START_TEST(hostile_addresses)
 }
 END_TEST
 
-/* A kernel half of the address space that is mapped executable for all, as vsyscall is: no negative number.
+/*
+ * A kernel half of the address space that is mapped executable for all, as vsyscall is: no negative number. /
  */
 START_TEST(high_addresses)
 {
@@ -361,7 +362,8 @@ END_TEST
 
 /* ---- this process's own functions ---- */
 
-/* kernel_0, first_function + 4, a call at the first byte of second_function, first_function + 4 as a caller
+/*
+ * kernel_0, first_function + 4, a call at the first byte of second_function, first_function + 4 as a caller /
  */
 static struct sample own_stack(void)
 {

@@ -497,7 +497,8 @@ static void use_sockets(const int *pair)
 	WORKS(sendmsg(pair[0], &message, 0) == 1 && recvmsg(pair[1], &message, MSG_CMSG_CLOEXEC) == 1);
 }
 
-/* A new thread is glibc's until it runs: what that does for it (rseq, robust list) comes before the filter.
+/*
+ * A new thread is glibc's until it runs: what that does for it (rseq, robust list) comes before the filter. /
  */
 static pthread_barrier_t running;
 

@@ -22,8 +22,10 @@
 #error "jit lacks this architecture's instructions"
 #endif
 
-/* Of a function (void (*callback)(void), unsigned long calls); the loops are long: its first instructions are
- * rare. */
+/*
+ * Of a function (void (*callback)(void), unsigned long calls); the loops are long: its first instructions are
+ * rare.
+ */
 static const unsigned char instructions[] = {
 	0x55,                         /* push %rbp */
 	0x48, 0x89, 0xe5,             /* mov %rsp, %rbp */
