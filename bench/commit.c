@@ -34,20 +34,20 @@ static struct capture *make_capture(const struct settings *settings)
 	/* one more: the oldest slot of a full ring is not read */
 	_cleanup_free_ struct sample *slots = calloc(samples + 1UL, sizeof(*slots));
 	struct rings rings = { slots, samples + 1, 1, 0, NULL };
-	struct capture_cause cause;
+	struct capture_trigger trigger;
 	struct capture *capture;
 
 	if (!slots)
 		return NULL;
 	made_ring(&shape, 0, slots, samples);
-	cause = made_cause();
-	capture = capture_begin(&cause, &rings, 1);
+	trigger = made_trigger();
+	capture = capture_begin(&trigger, &rings, 1);
 	if (!capture) {
-		free(cause.cgroup);
+		free(trigger.cgroup);
 		return NULL;
 	}
 	capture_drain(capture, made_describe, NULL);
-	capture_end(capture, cause.triggered_ns + cause.capture_ns, false);
+	capture_end(capture, trigger.triggered_ns + trigger.capture_ns, false);
 	return capture;
 }
 
@@ -170,7 +170,7 @@ static int commit(struct store *store, const struct settings *settings, struct c
 		  const struct resolved *resolved, const struct mappings *mappings)
 {
 	uint64_t before_bytes, began_ns, ended_ns;
-	int result = store_begin_capture(store, &capture->cause, capture_history_ns(capture),
+	int result = store_begin_capture(store, &capture->trigger, capture_available_history_ns(capture),
 					 &capture->capture_id);
 
 	if (result < 0)
@@ -195,7 +195,7 @@ static int commit_all(struct store *store, const struct settings *settings, stru
 
 	for (unsigned long long i = 0; i < settings->captures && !result; i++) {
 		result = commit(store, settings, capture, &resolved, mappings);
-		capture->cause.triggered_at += (int64_t)(60 * CLOCK_SECOND_NS);
+		capture->trigger.triggered_at += (int64_t)(60 * CLOCK_SECOND_NS);
 	}
 	resolved_free(&resolved);
 	mappings_free(mappings);

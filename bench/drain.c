@@ -23,12 +23,12 @@ struct settings {
 /* One capture of all that the rings hold. By this thread's CPU time: other people's is not the consumer's. */
 static int drain_once(const struct rings *rings)
 {
-	struct capture_cause cause = made_cause();
-	struct capture *capture = capture_begin(&cause, rings, clock_monotonic_ns());
+	struct capture_trigger trigger = made_trigger();
+	struct capture *capture = capture_begin(&trigger, rings, clock_monotonic_ns());
 	uint64_t began_ns, ended_ns, samples = 0;
 
 	if (!capture) {
-		free(cause.cgroup);
+		free(trigger.cgroup);
 		return -ENOMEM;
 	}
 	began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);

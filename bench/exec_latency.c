@@ -29,7 +29,7 @@
 #define PATIENCE_NS CLOCK_SECOND_NS
 
 struct observer {
-	struct pinned pinned;
+	struct kernel_objects kernel;
 	struct process_events *events;
 	int epoll;
 	size_t child_cpu;
@@ -78,7 +78,7 @@ static uint64_t await_entry(struct observer *observer)
 	struct target target;
 
 	do {
-		bool found = !bpf_map_lookup_elem(observer->pinned.map_fds[PIN_TARGETS], &tgid, &target);
+		bool found = !bpf_map_lookup_elem(observer->kernel.map_fds[PIN_TARGETS], &tgid, &target);
 
 		now_ns = clock_monotonic_ns();
 		if (found)
@@ -137,7 +137,7 @@ static int observe(struct observer *observer, const char *what, uint64_t (*await
 		return -errno;
 	ours = ends[0];
 	theirs = ends[1];
-	__atomic_store_n(&observer->pinned.control->heartbeat_ns, clock_monotonic_ns(), __ATOMIC_RELEASE);
+	__atomic_store_n(&observer->kernel.control->heartbeat_ns, clock_monotonic_ns(), __ATOMIC_RELEASE);
 	observer->child = fork();
 	if (observer->child < 0)
 		return -errno;
@@ -173,7 +173,7 @@ static int publish(const struct observer *observer)
 		return result;
 	result = rules_assign_ids(&rules, NULL, &ids);
 	if (!result)
-		result = patterns_publish(&observer->pinned, &rules);
+		result = patterns_publish(&observer->kernel, &rules);
 	rules_free(&rules);
 	return result;
 }
@@ -198,7 +198,7 @@ static int open_events(struct observer *observer)
 {
 	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, observer };
 	struct epoll_event readable = { .events = EPOLLIN };
-	int result = process_events_open(&observer->events, &observer->pinned, &handlers);
+	int result = process_events_open(&observer->events, &observer->kernel, &handlers);
 
 	if (result < 0)
 		return result;
@@ -250,10 +250,10 @@ static int measure(struct observer *observer, const char *pin_dir, uint64_t exec
 
 static int run(struct observer *observer, const char *pin_dir, const char *run_dir, uint64_t execs)
 {
-	int result = pinned_open(&observer->pinned, pin_dir, run_dir);
+	int result = kernel_objects_open(&observer->kernel, pin_dir, run_dir);
 
 	if (!result)
-		result = pinned_map(&observer->pinned);
+		result = kernel_objects_map(&observer->kernel);
 	if (result < 0)
 		return result;
 	observer->called_ns = mmap(NULL, sizeof(*observer->called_ns), PROT_READ | PROT_WRITE,
@@ -263,7 +263,7 @@ static int run(struct observer *observer, const char *pin_dir, const char *run_d
 		munmap(observer->called_ns, sizeof(*observer->called_ns));
 	cleanup_close(&observer->epoll);
 	process_events_free(observer->events);
-	pinned_close(&observer->pinned);
+	kernel_objects_close(&observer->kernel);
 	return result;
 }
 

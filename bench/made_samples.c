@@ -84,18 +84,18 @@ void made_ring(const struct made_shape *shape, uint32_t first, struct sample *sl
 	}
 }
 
-struct capture_cause made_cause(void)
+struct capture_trigger made_trigger(void)
 {
-	return (struct capture_cause){
+	return (struct capture_trigger){
 		.rule_id = 1,
 		.rule = "web",
-		.trigger = { PSI_CPU, PSI_SOME, 100000, 2000000 },
+		.psi = { PSI_CPU, PSI_SOME, 100000, 2000000 },
 		.mode = TRIGGER_SAMPLED,
 		.cgroup = strdup("/system.slice/web.service"),
 		.observed_us = 150000,
 		.triggered_ns = TRIGGERED_NS,
 		.triggered_at = TRIGGERED_AT,
-		.history_ns = HISTORY_SECONDS * CLOCK_SECOND_NS,
+		.wanted_history_ns = HISTORY_SECONDS * CLOCK_SECOND_NS,
 		.capture_ns = CAPTURE_SECONDS * CLOCK_SECOND_NS,
 		.hz = HZ,
 	};

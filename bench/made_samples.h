@@ -25,8 +25,8 @@ struct made_shape {
  */
 void made_ring(const struct made_shape *shape, uint32_t first, struct sample *slots, uint32_t slots_count);
 
-/* What caused the capture that covers all made samples. The caller frees cause.cgroup or hands it on. */
-struct capture_cause made_cause(void);
+/* What caused the capture that covers all made samples. The caller frees trigger.cgroup or hands it on. */
+struct capture_trigger made_trigger(void);
 
 /* A capture_describe(): every process is included. */
 bool made_describe(void *user, const struct sample *sample, struct capture_process *process);

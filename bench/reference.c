@@ -63,7 +63,7 @@ static int attach_to_all(struct reference_bpf *bpf, const struct settings *setti
 	return result;
 }
 
-static int take_record(void *user, void *data, size_t bytes)
+static int on_record(void *user, void *data, size_t bytes)
 {
 	const struct reference_record *record = data;
 	struct tally *tally = user;
@@ -128,7 +128,7 @@ static int run(const struct settings *settings)
 	int result = stats < 0 ? stats : bpf ? 0 : -errno;
 
 	if (!result) {
-		ring = ring_buffer__new(bpf_map__fd(bpf->maps.reference_ring), take_record, &tally, NULL);
+		ring = ring_buffer__new(bpf_map__fd(bpf->maps.reference_ring), on_record, &tally, NULL);
 		result = ring ? measure(bpf, ring, settings, &tally) : -errno;
 	}
 	ring_buffer__free(ring);

@@ -28,7 +28,7 @@ struct walk {
 
 /* ---- the iterator ---- */
 
-static void take_task(void *user, const struct task_record *record)
+static void count_task(void *user, const struct task_record *record)
 {
 	struct walk *walk = user;
 
@@ -37,27 +37,27 @@ static void take_task(void *user, const struct task_record *record)
 		     (unsigned char)record->comm[0];
 }
 
-static void take_thread(void *user, const struct thread_record *record)
+static void count_thread(void *user, const struct thread_record *record)
 {
 	struct walk *walk = user;
 
 	walk->sum += record->tgid;
 }
 
-static long take_records(void *user, const char *records, size_t bytes)
+static long count_records(void *user, const char *records, size_t bytes)
 {
 	const struct process_events_handlers handlers = { .user = user,
-							  .task = take_task,
-							  .thread = take_thread };
+							  .task = count_task,
+							  .thread = count_thread };
 
-	return process_events_take_tasks(&handlers, records, bytes);
+	return process_events_dispatch_tasks(&handlers, records, bytes);
 }
 
 static int walk_iterator(const char *path, struct walk *walk)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? -errno : records_read(fd, take_records, walk);
+	return fd < 0 ? -errno : iterator_stream_read(fd, count_records, walk);
 }
 
 /* ---- /proc ---- */
@@ -82,7 +82,7 @@ static const char *stat_field(const char *behind_comm, unsigned int number)
 }
 
 /* False for one that is gone or a kernel thread. The owner of its files is its user. */
-static bool take_stat(int directory, struct walk *walk)
+static bool read_stat(int directory, struct walk *walk)
 {
 	_cleanup_close_ int fd = openat(directory, "stat", O_RDONLY | O_CLOEXEC);
 	const char *open_bracket, *close_bracket, *flags, *started;
@@ -105,7 +105,7 @@ static bool take_stat(int directory, struct walk *walk)
 }
 
 /* The path of the unified hierarchy, whose line is the last. */
-static bool take_cgroup(int directory, struct walk *walk)
+static bool read_cgroup(int directory, struct walk *walk)
 {
 	_cleanup_close_ int fd = openat(directory, "cgroup", O_RDONLY | O_CLOEXEC);
 	char text[PATH_MAX];
@@ -133,7 +133,7 @@ static int walk_proc(struct walk *walk)
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		directory = openat(dirfd(proc), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (directory >= 0 && take_stat(directory, walk) && take_cgroup(directory, walk))
+		if (directory >= 0 && read_stat(directory, walk) && read_cgroup(directory, walk))
 			walk->processes++;
 	}
 	return 0;

@@ -94,7 +94,7 @@ static __always_inline __u64 bucket_level(const struct bucket *bucket, __u64 now
 }
 
 /* Takes one where at least `least_ns` of the second is left. */
-static __always_inline bool bucket_take(struct bucket *bucket, __u64 now_ns, __u32 hz, __u64 least_ns)
+static __always_inline bool bucket_spend(struct bucket *bucket, __u64 now_ns, __u32 hz, __u64 least_ns)
 {
 	__u64 level_ns = bucket_level(bucket, now_ns);
 
@@ -153,8 +153,8 @@ static __always_inline void add(__u64 *sum, __u64 ns)
  * Its stack begins where it leaves the CPU: what lies below are this program and its callers. One that fills
  * its slot keeps them, and so is told to be truncated.
  */
-static __always_inline void take_kernel_stack(void *ctx, struct sample *sample, struct stack_scratch *scratch,
-					      __u64 now_ns)
+static __always_inline void record_kernel_stack(void *ctx, struct sample *sample,
+						struct stack_scratch *scratch, __u64 now_ns)
 {
 	long bytes = get_kernel_stack(ctx, sample, scratch, now_ns);
 	__u32 skipped = 0;
@@ -200,8 +200,8 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 	sample->thread_state = thread->state;
 	sample->kind = SAMPLE_OFF_CPU;
 	sample->stall = thread->stall;
-	take_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
-	take_user_stack(ctx, sample, &state->scratch, target, thread->left_ns);
+	record_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
+	record_user_stack(ctx, sample, &state->scratch, target, thread->left_ns);
 	count(COUNTER_OFFCPU_STACKS);
 	publish(&open->seq_again, thread->left_ns);
 	publish(&open->sample.seq, thread->left_ns);
@@ -295,8 +295,8 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	if (clocks_join(&thread->counted, shared))
 		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
 			     clock_counts_off(thread), now_ns);
-	if (bucket_take(&state->stacks, now_ns, shared->offcpu_stacks_hz,
-			wants_stack(thread, shared) ? 0 : SECOND_NS / 2))
+	if (bucket_spend(&state->stacks, now_ns, shared->offcpu_stacks_hz,
+			 wants_stack(thread, shared) ? 0 : SECOND_NS / 2))
 		thread->has_stack = open_write(ctx, state, target, task, thread);
 }
 
@@ -323,8 +323,8 @@ static __always_inline bool write_slot(struct cpu_state *state, const struct con
 	if (!interval || cpu >= ring_cpus || target_is_denied(task))
 		return false;
 	open = &interval->sample;
-	if (!bucket_take(&state->slots, now_ns, shared->offcpu_slots_hz,
-			 level_wanted(now_ns - thread->left_ns)))
+	if (!bucket_spend(&state->slots, now_ns, shared->offcpu_slots_hz,
+			  level_wanted(now_ns - thread->left_ns)))
 		return false;
 	index = cpu * slots_per_cpu + (__u32)(state->written % slots_per_cpu);
 	slot = bpf_map_lookup_elem(&offcpu, &index);

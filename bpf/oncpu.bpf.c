@@ -73,7 +73,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		if (bytes > 0)
 			put_kernel_stack(slot, &scratch->stack, bytes, 0);
 	}
-	take_user_stack(ctx, slot, &scratch->stack, target, now_ns);
+	record_user_stack(ctx, slot, &scratch->stack, target, now_ns);
 	publish(&slot->seq, ++scratch->written);
 	count(COUNTER_SAMPLES_ONCPU);
 	return 0;

@@ -18,7 +18,7 @@ extern const volatile __u32 slots_per_cpu;
 struct stack_scratch {
 	__u64 erred_ns; /* when this CPU reported an error last */
 	__u64 frames[SAMPLE_KERNEL_FRAMES];
-	struct user_walk user_walk;
+	struct unwind_state unwind_state;
 };
 
 /* All are counted; one a second and CPU says who, and why. */
@@ -69,10 +69,10 @@ static __always_inline void put_kernel_stack(struct sample *slot, const struct s
 }
 
 /* The user stack of the current task. */
-static __always_inline void take_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
-					    const struct target *target, __u64 now_ns)
+static __always_inline void record_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
+					      const struct target *target, __u64 now_ns)
 {
-	long depth = user_stack_take(ctx, &scratch->user_walk, slot, target->started_ns);
+	long depth = user_stack_record(ctx, &scratch->unwind_state, slot, target->started_ns);
 
 	slot->user_depth = (__s16)depth;
 	if (depth < 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_walk.h owns where a walk over a user stack is, and how it reads memory: in blocks, one fault-proof
+ * unwind_state.h owns the state of unwinding one user stack, and how its memory is read: in blocks, one fault-proof
  * copy for many frames, where the kernel's own walk makes two for each.
  */
-#ifndef BOURDON_BPF_USER_WALK_H
-#define BOURDON_BPF_USER_WALK_H
+#ifndef BOURDON_BPF_UNWIND_STATE_H
+#define BOURDON_BPF_UNWIND_STATE_H
 
 #include "bpf/maps.h"
 
@@ -15,9 +15,9 @@
 /*
  * One for each CPU, in a map that is not visible to user space: what was read of a stack is not checked yet.
  * (And the verifier forgets what it knows of numbers there: on the stack it would tell apart thousands of
- * states of a walk.)
+ * states.)
  */
-struct user_walk {
+struct unwind_state {
 	__u64 block_begins; /* the user address of words[0] */
 	__u64 block_bytes;
 	__u64 address; /* of the frame that is next */
@@ -36,13 +36,13 @@ struct user_walk {
 };
 
 /* What a callback of bpf_loop() is passed. */
-struct user_walking {
-	struct user_walk *walk;
+struct unwind_context {
+	struct unwind_state *state;
 	__u64 *frames; /* SAMPLE_USER_FRAMES of them */
 	struct code_spans *spans;
 };
 
-static __always_inline int user_block_read(struct user_walk *walk, __u64 address)
+static __always_inline int user_block_read(struct unwind_state *state, __u64 address)
 {
 	__u64 bytes = USER_PAGE_BYTES - address % USER_PAGE_BYTES;
 
@@ -51,9 +51,9 @@ static __always_inline int user_block_read(struct user_walk *walk, __u64 address
 		bytes = USER_BLOCK_BYTES;
 	if (bytes < 2 * sizeof(__u64))
 		bytes = 2 * sizeof(__u64);
-	walk->block_begins = address;
-	walk->block_bytes = bytes;
-	return bpf_probe_read_user(walk->words, (__u32)bytes, (void *)address);
+	state->block_begins = address;
+	state->block_bytes = bytes;
+	return bpf_probe_read_user(state->words, (__u32)bytes, (void *)address);
 }
 
 #endif

@@ -12,19 +12,19 @@
 #include "bpf/unwind_state.h"
 
 /* The kernel's own walk: of 32-bit programs, and where no registers are known to us. */
-static __always_inline long user_stack_get(void *ctx, struct user_walk *walk, struct sample *slot)
+static __always_inline long user_stack_get(void *ctx, struct unwind_state *state, struct sample *slot)
 {
 	__u32 most = policy.unwinding == POLICY_UNWIND_NONE ? 1 : SAMPLE_USER_FRAMES, depth = 0;
-	long bytes = bpf_get_stack(ctx, walk->words, most * sizeof(__u64), BPF_F_USER_STACK);
+	long bytes = bpf_get_stack(ctx, state->words, most * sizeof(__u64), BPF_F_USER_STACK);
 
 	slot->unwinder = most > 1 ? UNWINDER_FRAME_POINTER : 0;
 	slot->user_ended = most > 1 ? UNWIND_ENDED_NO_RULE : UNWIND_ENDED_POLICY; /* it does not say */
 	if (bytes < 0)
 		return bytes;
 	for (; depth < SAMPLE_USER_FRAMES; depth++) {
-		if (depth * sizeof(__u64) >= (__u64)bytes || (__s64)walk->words[depth] < 0)
+		if (depth * sizeof(__u64) >= (__u64)bytes || (__s64)state->words[depth] < 0)
 			break;
-		slot->user_frames[depth] = walk->words[depth];
+		slot->user_frames[depth] = state->words[depth];
 	}
 	return depth;
 }
@@ -39,40 +39,40 @@ static __always_inline long user_stack_get(void *ctx, struct user_walk *walk, st
  * ends there, as it does at a frame pointer that is none. One that is 0 ends the chain of them (System V ABI,
  * AMD64, 3.4.1).
  */
-static long user_walk_up(__u32 index, struct user_walking *walking)
+static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 {
-	struct user_walk *walk = walking->walk;
-	__u64 word = (walk->frame_pointer - walk->block_begins) / sizeof(__u64), address, above;
+	struct unwind_state *state = context->state;
+	__u64 word = (state->frame_pointer - state->block_begins) / sizeof(__u64), address, above;
 
-	if (walk->frame_pointer % sizeof(__u64))
+	if (state->frame_pointer % sizeof(__u64))
 		return 1;
-	if (walk->frame_pointer < walk->block_begins || (word + 2) * sizeof(__u64) > walk->block_bytes) {
-		if (user_block_read(walk, walk->frame_pointer))
+	if (state->frame_pointer < state->block_begins || (word + 2) * sizeof(__u64) > state->block_bytes) {
+		if (user_block_read(state, state->frame_pointer))
 			return 1;
 		word = 0;
 	}
 	/* which it is, but the verifier wants to see it */
 	word &= USER_BLOCK_WORDS - 1;
 	asm volatile("" : "+r"(word));
-	above = walk->words[word];
-	address = walk->words[word + 1];
+	above = state->words[word];
+	address = state->words[word + 1];
 	if ((__s64)address <= 0)
 		return 1;
 	if (index >= SAMPLE_USER_FRAMES - 1) {
-		walk->ended = UNWIND_ENDED_DEPTH;
+		state->ended = UNWIND_ENDED_DEPTH;
 		return 1;
 	}
-	walking->frames[index + 1] = address;
-	walk->depth = index + 2;
-	if (above <= walk->frame_pointer) {
+	context->frames[index + 1] = address;
+	state->depth = index + 2;
+	if (above <= state->frame_pointer) {
 		/* from a signal's stack to the thread's, perhaps; more often this is no frame pointer */
 		if (!above)
-			walk->ended = UNWIND_ENDED_ROOT;
-		if (walk->guessed || above == walk->frame_pointer || !above)
+			state->ended = UNWIND_ENDED_ROOT;
+		if (state->guessed || above == state->frame_pointer || !above)
 			return 1;
-		walk->guessed = 1;
+		state->guessed = 1;
 	}
-	walk->frame_pointer = above;
+	state->frame_pointer = above;
 	return 0;
 }
 
@@ -80,9 +80,10 @@ static long user_walk_up(__u32 index, struct user_walking *walking)
  * `started_ns` is the process's. Whose stack it is must not be read back from the slot, which somebody else
  * may write at this very moment.
  */
-static __always_inline long user_stack_walk(struct user_walk *walk, struct sample *slot, __u64 started_ns)
+static __always_inline long user_stack_unwind(struct unwind_state *state, struct sample *slot,
+					      __u64 started_ns)
 {
-	struct user_walking walking = { walk, slot->user_frames, NULL };
+	struct unwind_context context = { state, slot->user_frames, NULL };
 	/* also after an interrupt: the kernel copies what it saved to where a system call does */
 	const struct pt_regs___kernel *registers =
 		(const struct pt_regs___kernel *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -91,35 +92,35 @@ static __always_inline long user_stack_walk(struct user_walk *walk, struct sampl
 
 	if ((__u16)registers->cs != CS_OF_64_BIT || (__s64)registers->ip <= 0)
 		return -EFAULT;
-	walk->address = registers->ip;
-	walk->stack_pointer = registers->sp;
-	walk->frame_pointer = registers->bp;
-	walk->block_begins = walk->block_bytes = 0;
-	walk->depth = 0;
-	walk->ended = UNWIND_ENDED_NO_RULE;
-	walk->unwinders = walk->guessed = 0;
+	state->address = registers->ip;
+	state->stack_pointer = registers->sp;
+	state->frame_pointer = registers->bp;
+	state->block_begins = state->block_bytes = 0;
+	state->depth = 0;
+	state->ended = UNWIND_ENDED_NO_RULE;
+	state->unwinders = state->guessed = 0;
 	if (policy.unwinding == POLICY_UNWIND_NONE) {
-		walking.frames[0] = walk->address;
+		context.frames[0] = state->address;
 		slot->unwinder = 0;
 		slot->user_ended = UNWIND_ENDED_POLICY;
 		return 1;
 	}
 	tables = policy.unwinding == POLICY_UNWIND_DWARF ? bpf_map_lookup_elem(&unwind_procs, &tgid) : NULL;
-	walking.spans = tables ? bpf_map_lookup_elem(&code_spans, &tgid) : NULL;
-	if (tables && tables->started_ns == started_ns && walking.spans &&
-	    walking.spans->started_ns == started_ns) {
-		unwind_walk(&walking, tables);
-		if (!walk->unwinders)
-			walk->unwinders = UNWINDER_FRAME_POINTER; /* in vain */
+	context.spans = tables ? bpf_map_lookup_elem(&code_spans, &tgid) : NULL;
+	if (tables && tables->started_ns == started_ns && context.spans &&
+	    context.spans->started_ns == started_ns) {
+		unwind_by_tables(&context, tables);
+		if (!state->unwinders)
+			state->unwinders = UNWINDER_FRAME_POINTER; /* in vain */
 	} else {
-		walking.frames[0] = walk->address;
-		walk->depth = 1;
-		walk->unwinders = UNWINDER_FRAME_POINTER;
-		bpf_loop(SAMPLE_USER_FRAMES, user_walk_up, &walking, 0);
+		context.frames[0] = state->address;
+		state->depth = 1;
+		state->unwinders = UNWINDER_FRAME_POINTER;
+		bpf_loop(SAMPLE_USER_FRAMES, unwind_frame_pointer_up, &context, 0);
 	}
-	slot->unwinder = walk->unwinders;
-	slot->user_ended = walk->ended;
-	return walk->depth;
+	slot->unwinder = state->unwinders;
+	slot->user_ended = state->ended;
+	return state->depth;
 }
 
 #endif
@@ -128,16 +129,16 @@ static __always_inline long user_stack_walk(struct user_walk *walk, struct sampl
  * The user frames of the current task, whose process began at `started_ns`, into the slot. Returns their
  * number, or a negative errno where it has no stack that can be walked.
  */
-static __always_inline long user_stack_take(void *ctx, struct user_walk *walk, struct sample *slot,
-					    __u64 started_ns)
+static __always_inline long user_stack_record(void *ctx, struct unwind_state *state, struct sample *slot,
+					      __u64 started_ns)
 {
 #if defined(__TARGET_ARCH_x86)
-	long depth = user_stack_walk(walk, slot, started_ns);
+	long depth = user_stack_unwind(state, slot, started_ns);
 
 	if (depth > 0)
 		return depth;
 #endif
-	return user_stack_get(ctx, walk, slot);
+	return user_stack_get(ctx, state, slot);
 }
 
 #endif

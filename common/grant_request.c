@@ -14,7 +14,7 @@ struct rest {
 	const char *at, *end;
 };
 
-static bool take_text(struct rest *rest, const char *text)
+static bool parse_text(struct rest *rest, const char *text)
 {
 	size_t bytes = strlen(text);
 
@@ -24,7 +24,7 @@ static bool take_text(struct rest *rest, const char *text)
 	return true;
 }
 
-static bool take_number(struct rest *rest, uint64_t *ret_number)
+static bool parse_number(struct rest *rest, uint64_t *ret_number)
 {
 	const char *first = rest->at;
 	uint64_t number = 0;
@@ -39,51 +39,51 @@ static bool take_number(struct rest *rest, uint64_t *ret_number)
 	return true;
 }
 
-static bool take_resource(struct rest *rest, enum psi_resource *ret_resource)
+static bool parse_resource(struct rest *rest, enum psi_resource *ret_resource)
 {
 	for (int i = 0; i < PSI_RESOURCES; i++)
-		if (take_text(rest, psi_resource_names[i])) {
+		if (parse_text(rest, psi_resource_names[i])) {
 			*ret_resource = (enum psi_resource)i;
 			return true;
 		}
 	return false;
 }
 
-static bool take_pressure(struct rest *rest, struct grant_request *request)
+static bool parse_pressure(struct rest *rest, struct grant_request *request)
 {
-	return take_number(rest, &request->cgroup_id) && take_text(rest, " ") &&
-	       take_resource(rest, &request->resource) && take_text(rest, " ") &&
-	       take_number(rest, &request->window_us) && request->cgroup_id &&
+	return parse_number(rest, &request->cgroup_id) && parse_text(rest, " ") &&
+	       parse_resource(rest, &request->resource) && parse_text(rest, " ") &&
+	       parse_number(rest, &request->window_us) && request->cgroup_id &&
 	       request->window_us >= PSI_WINDOW_MIN_US && request->window_us <= PSI_WINDOW_MAX_US;
 }
 
-static bool take_process(struct rest *rest, struct grant_request *request)
+static bool parse_process(struct rest *rest, struct grant_request *request)
 {
 	uint64_t tgid;
 
-	if (!take_number(rest, &tgid) || !tgid || tgid > GRANT_TGID_MAX || !take_text(rest, " ") ||
-	    !take_number(rest, &request->started_ns))
+	if (!parse_number(rest, &tgid) || !tgid || tgid > GRANT_TGID_MAX || !parse_text(rest, " ") ||
+	    !parse_number(rest, &request->started_ns))
 		return false;
 	request->tgid = (uint32_t)tgid;
 	return true;
 }
 
-static bool take_elf(struct rest *rest, struct grant_request *request)
+static bool parse_elf(struct rest *rest, struct grant_request *request)
 {
-	return take_process(rest, request) && take_text(rest, " ") && take_number(rest, &request->begins) &&
-	       request->begins % GRANT_BEGINS_MULTIPLE_OF == 0;
+	return parse_process(rest, request) && parse_text(rest, " ") &&
+	       parse_number(rest, &request->begins) && request->begins % GRANT_BEGINS_MULTIPLE_OF == 0;
 }
 
 static const struct {
 	const char *word;
 	bool (*take)(struct rest *rest, struct grant_request *request);
 } kinds[GRANT_KINDS] = {
-	[GRANT_PRESSURE] = { "pressure ", take_pressure },
-	[GRANT_ELF] = { "elf ", take_elf },
-	[GRANT_PERF_MAP] = { "perf-map ", take_process },
+	[GRANT_PRESSURE] = { "pressure ", parse_pressure },
+	[GRANT_ELF] = { "elf ", parse_elf },
+	[GRANT_PERF_MAP] = { "perf-map ", parse_process },
 };
 
-int grant_parse(const char *text, size_t bytes, struct grant_request *ret_request)
+int grant_request_parse(const char *text, size_t bytes, struct grant_request *ret_request)
 {
 	struct rest rest = { text, text + bytes };
 	struct grant_request request = { 0 };
@@ -92,16 +92,16 @@ int grant_parse(const char *text, size_t bytes, struct grant_request *ret_reques
 		return -E2BIG;
 	if (!memchr(text, '\n', bytes))
 		return bytes == GRANT_REQUEST_BYTES_MAX ? -E2BIG : -EAGAIN;
-	while (!take_text(&rest, kinds[request.kind].word))
+	while (!parse_text(&rest, kinds[request.kind].word))
 		if (++request.kind == GRANT_KINDS)
 			return -EINVAL;
-	if (!kinds[request.kind].take(&rest, &request) || !take_text(&rest, "\n") || rest.at != rest.end)
+	if (!kinds[request.kind].take(&rest, &request) || !parse_text(&rest, "\n") || rest.at != rest.end)
 		return -EINVAL;
 	*ret_request = request;
 	return 0;
 }
 
-size_t grant_format(const struct grant_request *request, char *into)
+size_t grant_request_format(const struct grant_request *request, char *into)
 {
 	int length = 0;
 

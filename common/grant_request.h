@@ -50,10 +50,10 @@ struct grant_request {
  * with signs, leading zeros or too many digits, windows that no kernel takes, ids that no process has,
  * addresses within a page, anything behind the newline.
  */
-int grant_parse(const char *text, size_t bytes, struct grant_request *ret_request);
+int grant_request_parse(const char *text, size_t bytes, struct grant_request *ret_request);
 
 /* Writes a request, with its newline, into `into` of GRANT_REQUEST_BYTES_MAX bytes. Returns its length. */
-size_t grant_format(const struct grant_request *request, char *into);
+size_t grant_request_format(const struct grant_request *request, char *into);
 
 #define GRANT_OK "ok\n"
 #define GRANT_REFUSED "refused "

@@ -144,7 +144,7 @@ static char *next_line(char *line, int size, void *stream)
 	return line;
 }
 
-static int take_key(void *user, const char *section, const char *key, const char *value)
+static int on_key(void *user, const char *section, const char *key, const char *value)
 {
 	struct reader *reader = user;
 
@@ -181,7 +181,7 @@ int ini_read_text(const char *file, const char *text, size_t bytes, ini_visit vi
 	ini_allow_multiline = false;
 	ini_initial_alloc = INI_LINE_BYTES + 2;
 	/* -2: no memory; a line number: a syntax error, which finish_line() has noted with all others */
-	if (ini_parse_stream(next_line, &reader, take_key, &reader) == -2)
+	if (ini_parse_stream(next_line, &reader, on_key, &reader) == -2)
 		return -ENOMEM;
 	return 0;
 }

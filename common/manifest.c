@@ -102,7 +102,7 @@ static bool is_of_another(const struct parse *parse)
 	return parse->seen & 1U && parse->manifest->abi != BOURDON_ABI;
 }
 
-static int take_value(const struct field *field, const char *text, void *at)
+static int parse_value(const struct field *field, const char *text, void *at)
 {
 	unsigned long long number;
 	int result;
@@ -141,7 +141,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (strcmp(fields[i].key, entry->key))
 			continue;
-		if (take_value(&fields[i], entry->value, (char *)parse->manifest + fields[i].offset) &&
+		if (parse_value(&fields[i], entry->value, (char *)parse->manifest + fields[i].offset) &&
 		    !is_of_another(parse))
 			config_error(parse->errors, entry->file, entry->line, "bad value for '%s'",
 				     entry->key);

@@ -50,7 +50,7 @@ _Static_assert(CMSG_SPACE(sizeof(int)) <= CMSG_SPACE(0) + 2 * sizeof(int),
 	       "room for more than two descriptors");
 
 /* The message's one descriptor; of more, all are closed. -EBADF for none. */
-static int take_descriptor(struct msghdr *message)
+static int extract_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(message);
 	int fds[2] = { -EBADF, -EBADF };
@@ -88,7 +88,7 @@ ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd)
 	} while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	fd = take_descriptor(&message);
+	fd = extract_descriptor(&message);
 	/* with no descriptor left recvmsg(2) succeeds, and says only this */
 	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
 		return -EBADMSG;

@@ -14,8 +14,9 @@
 #define PLACES_OWN 10
 
 /* What the consumer opens after it has started, and why. */
-static size_t list_own(const struct settings *settings, const struct pinned *pinned, const char *cgroup_mount,
-		       const char *config_dir, struct landlock_place places[PLACES_OWN])
+static size_t list_own(const struct settings *settings, const struct kernel_objects *kernel,
+		       const char *cgroup_mount, const char *config_dir,
+		       struct landlock_place places[PLACES_OWN])
 {
 	const struct landlock_place own[] = {
 		/*
@@ -25,7 +26,7 @@ static size_t list_own(const struct settings *settings, const struct pinned *pin
 		{ .path = config_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
 		{ .path = settings->rules_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
 		/* the iterators, for each walk */
-		{ .fd = pinned->directory_fd, .uses = LANDLOCK_READ },
+		{ .fd = kernel->directory_fd, .uses = LANDLOCK_READ },
 		/* triggers are written; what the kernel counts is read as a capture begins and ends */
 		{ .path = "/proc/pressure", .uses = LANDLOCK_READ | LANDLOCK_WRITE },
 		{ .path = "/proc/vmstat", .uses = LANDLOCK_READ },
@@ -44,8 +45,8 @@ static size_t list_own(const struct settings *settings, const struct pinned *pin
 	return PLACES_OWN;
 }
 
-int confine_files(const struct settings *settings, const struct pinned *pinned, const char *cgroup_mount,
-		  struct confinement *confinement)
+int confine_files(const struct settings *settings, const struct kernel_objects *kernel,
+		  const char *cgroup_mount, struct confinement *confinement)
 {
 	struct landlock_place places[PLACES_OWN + DIRECTORIES_MAX];
 	_cleanup_free_ char *config = strdup(settings->config), *directories = strdup(settings->directories);
@@ -55,7 +56,7 @@ int confine_files(const struct settings *settings, const struct pinned *pinned, 
 
 	if (!config || !directories)
 		return -ENOMEM;
-	count = list_own(settings, pinned, cgroup_mount, dirname(config), places);
+	count = list_own(settings, kernel, cgroup_mount, dirname(config), places);
 	while ((directory = strsep(&rest, " ")))
 		if (*directory)
 			places[count++] = (struct landlock_place){ .path = directory, .uses = LANDLOCK_READ };

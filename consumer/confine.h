@@ -20,8 +20,8 @@ struct confinement {
  * configuration, of the pins and of the database, and where PSI, cgroups and perf maps are. Logs what failed,
  * and a kernel without Landlock; 0 or -errno.
  */
-int confine_files(const struct settings *settings, const struct pinned *pinned, const char *cgroup_mount,
-		  struct confinement *confinement);
+int confine_files(const struct settings *settings, const struct kernel_objects *kernel,
+		  const char *cgroup_mount, struct confinement *confinement);
 
 /* All threads. Logs what failed; 0 or -errno. */
 int confine_calls(struct confinement *confinement);

@@ -37,7 +37,7 @@ struct retired {
 
 struct daemon {
 	const struct settings *where;
-	const struct pinned *pinned;
+	const struct kernel_objects *kernel;
 	struct own_counters *own_counters;
 	const struct confinement *confinement;
 	struct notify *notify;
@@ -75,11 +75,11 @@ struct daemon {
  */
 static void beat(struct daemon *daemon, uint64_t now_ns)
 {
-	uint64_t last_ns = daemon->pinned->control->heartbeat_ns;
+	uint64_t last_ns = daemon->kernel->control->heartbeat_ns;
 
-	if (now_ns - last_ns > daemon->pinned->manifest.quiet_after_ns)
+	if (now_ns - last_ns > daemon->kernel->manifest.quiet_after_ns)
 		daemon->recorder.rings.armed_ns = now_ns;
-	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
 }
 
 static void suppress(struct daemon *daemon, struct watch *watch)
@@ -146,7 +146,7 @@ static void free_retired(struct daemon *daemon)
 
 static int publish(const struct daemon *daemon, const struct configuration *configuration)
 {
-	int result = patterns_publish(daemon->pinned, &configuration->rules);
+	int result = patterns_publish(daemon->kernel, &configuration->rules);
 
 	if (result < 0)
 		log_error("cannot give the rules to the kernel: %s",
@@ -157,7 +157,7 @@ static int publish(const struct daemon *daemon, const struct configuration *conf
 /* A capture records what history there really was; who asks for more than there can be is told before. */
 static void warn_of_history(const struct daemon *daemon)
 {
-	const struct manifest *manifest = &daemon->pinned->manifest;
+	const struct manifest *manifest = &daemon->kernel->manifest;
 	uint64_t held_ns = manifest->slots_per_cpu * CLOCK_SECOND_NS / manifest->hz;
 
 	for (size_t i = 0; i < daemon->configuration->rules.count; i++) {
@@ -242,10 +242,10 @@ static void reload_when_due(struct daemon *daemon, uint64_t now_ns)
 	store_thread_reload(daemon->store);
 }
 
-static void take_reload(struct daemon *daemon)
+static void finish_reload(struct daemon *daemon)
 {
 	struct config_errors errors = { 0 };
-	struct configuration *configuration = store_thread_take_reload(daemon->store, &errors);
+	struct configuration *configuration = store_thread_reload_result(daemon->store, &errors);
 	const struct configuration *before = daemon->configuration;
 	const char *reloaded = NULL;
 	bool same = configuration && rules_equal(&configuration->rules, &before->rules) &&
@@ -310,7 +310,7 @@ static void count_own(struct daemon *daemon)
  */
 static void look_at_unmapped(struct daemon *daemon, uint64_t now_ns)
 {
-	uint64_t unmapped = __atomic_load_n(&daemon->pinned->control->unmapped, __ATOMIC_RELAXED);
+	uint64_t unmapped = __atomic_load_n(&daemon->kernel->control->unmapped, __ATOMIC_RELAXED);
 
 	if (now_ns < daemon->unmapped_due_ns)
 		return;
@@ -343,7 +343,7 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 	daemon->ended = true;
 }
 
-static void take_spawner_end(struct daemon *daemon, uint64_t now_ns)
+static void on_spawner_end(struct daemon *daemon, uint64_t now_ns)
 {
 	epoll_ctl(daemon->epoll, EPOLL_CTL_DEL, daemon->spawner_socket, NULL);
 	log_warning("the spawner is gone: captures have no names until the next start");
@@ -378,7 +378,7 @@ static void pace(struct daemon *daemon, uint64_t now_ns)
 	daemon->tracking.keep_gone = daemon->recorder.active_count > 0;
 }
 
-static void take_signal(struct daemon *daemon)
+static void on_signal(struct daemon *daemon)
 {
 	struct signalfd_siginfo signal;
 
@@ -393,7 +393,7 @@ static void take_signal(struct daemon *daemon)
 	daemon->ended = true;
 }
 
-static void take_pin_change(struct daemon *daemon)
+static void on_pins_changed(struct daemon *daemon)
 {
 	char events[4096] __attribute__((aligned(8)));
 
@@ -432,13 +432,13 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		pace(daemon, now_ns);
 		break;
 	case SOURCE_SIGNALS:
-		take_signal(daemon);
+		on_signal(daemon);
 		break;
 	case SOURCE_PINS:
-		take_pin_change(daemon);
+		on_pins_changed(daemon);
 		break;
 	case SOURCE_SPAWNER:
-		take_spawner_end(daemon, now_ns);
+		on_spawner_end(daemon, now_ns);
 		break;
 	case SOURCE_PROCESSES:
 		tracking_consume(&daemon->tracking);
@@ -448,14 +448,14 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 			      daemon);
 		break;
 	case SOURCE_GRANT:
-		grants_event(daemon->watches.grants, (struct grant_call *)source);
+		grant_queue_event(daemon->watches.grants, (struct grant_call *)source);
 		break;
 	case SOURCE_CONFIG:
-		if (config_watch_take(&daemon->config_watch))
+		if (config_watch_read(&daemon->config_watch))
 			note_change(&daemon->reload, now_ns);
 		break;
 	case SOURCE_RELOAD:
-		take_reload(daemon);
+		finish_reload(daemon);
 		break;
 	case SOURCE_CONTROL:
 		control_accept(daemon->control, now_ns);
@@ -471,7 +471,7 @@ static int arm(struct daemon *daemon)
 	int result;
 
 	daemon->started_ns = daemon->recorder.rings.armed_ns = clock_monotonic_ns();
-	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
 	result = publish(daemon, daemon->configuration);
 	if (result < 0)
 		return result;
@@ -505,7 +505,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	}
 	notify_stopping(daemon->notify);
 	/* whoever comes next starts from silence */
-	__atomic_store_n(&daemon->pinned->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
 	if (daemon->recorder.active_count)
 		tracking_walk(&daemon->tracking);
 	recorder_interrupt(&daemon->recorder);
@@ -557,7 +557,7 @@ static int open_sources(struct daemon *daemon)
 static void describe(void *user, FILE *out)
 {
 	const struct daemon *daemon = user;
-	const struct status status = { .pinned = daemon->pinned,
+	const struct status status = { .kernel = daemon->kernel,
 				       .configuration = daemon->configuration,
 				       .own_counters = daemon->own_counters,
 				       .confinement = daemon->confinement,
@@ -587,7 +587,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		struct configuration *configuration)
 {
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
-	const struct pinned *pinned = settings->pinned;
+	const struct kernel_objects *kernel = settings->kernel;
 	int result;
 
 	if (!daemon) {
@@ -595,7 +595,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		return -ENOMEM;
 	}
 	*daemon = (struct daemon){ .where = settings->where,
-				   .pinned = pinned,
+				   .kernel = kernel,
 				   .own_counters = settings->own_counters,
 				   .confinement = settings->confinement,
 				   .notify = settings->notify,
@@ -610,26 +610,26 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				   .reload_source = { SOURCE_RELOAD } };
 	daemon->epoll = daemon->timer = daemon->signals = daemon->inotify = daemon->config_watch.inotify =
 		-EBADF;
-	daemon->unmapped = __atomic_load_n(&pinned->control->unmapped, __ATOMIC_RELAXED);
+	daemon->unmapped = __atomic_load_n(&kernel->control->unmapped, __ATOMIC_RELAXED);
 	daemon->unmapped_every_ns = CLOCK_SECOND_NS;
-	daemon->recorder = (struct recorder){ .pinned = pinned,
+	daemon->recorder = (struct recorder){ .kernel = kernel,
 					      .targets = &daemon->tracking.targets,
 					      .usage = &daemon->tracking.usage,
-					      .clocks = { .pinned = pinned },
+					      .clocks = { .kernel = kernel },
 					      .own_counters = settings->own_counters,
-					      .rings = { .slots = pinned->slots,
-							 .slots_per_cpu = pinned->manifest.slots_per_cpu,
-							 .cpus = pinned->manifest.cpus,
-							 .offcpu_slots = pinned->offcpu_slots },
+					      .rings = { .slots = kernel->slots,
+							 .slots_per_cpu = kernel->manifest.slots_per_cpu,
+							 .cpus = kernel->manifest.cpus,
+							 .offcpu_slots = kernel->offcpu_slots },
 					      .pace = -EBADF };
 	result = getrandom(&daemon->recorder.seed, sizeof(daemon->recorder.seed), 0) < 0 ? -errno : 0;
 	if (!result)
 		result = cgroups_open(&daemon->cgroups);
 	daemon->recorder.cgroups = daemon->cgroups;
 	if (!result)
-		result = coverage_open(&daemon->coverage, pinned);
+		result = coverage_open(&daemon->coverage, kernel);
 	if (!result)
-		result = tracking_open(&daemon->tracking, pinned, daemon->cgroups, &daemon->watches,
+		result = tracking_open(&daemon->tracking, kernel, daemon->cgroups, &daemon->watches,
 				       settings->own_counters);
 	if (!result)
 		result = open_sources(daemon);

@@ -16,7 +16,7 @@ struct daemon;
 
 struct daemon_settings {
 	const struct settings *where; /* where everything is; all of these outlive the daemon */
-	const struct pinned *pinned;
+	const struct kernel_objects *kernel;
 	struct own_counters *own_counters;
 	struct notify *notify;
 	int spawner_socket;

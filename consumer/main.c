@@ -36,16 +36,16 @@ static struct configuration *read_configuration(const struct settings *where)
 }
 
 /* And locks what there is in memory around the rings, which nobody need lock. */
-static int open_pins(const struct settings *where, struct pinned *ret_pinned)
+static int open_pins(const struct settings *where, struct kernel_objects *ret_kernel)
 {
-	int result = pinned_open(ret_pinned, where->pin_dir, where->run_dir);
+	int result = kernel_objects_open(ret_kernel, where->pin_dir, where->run_dir);
 
 	if (result < 0)
 		return result;
 	privilege_lock_present();
-	result = pinned_map(ret_pinned);
+	result = kernel_objects_map(ret_kernel);
 	if (result < 0)
-		pinned_close(ret_pinned);
+		kernel_objects_close(ret_kernel);
 	else
 		privilege_lock_future();
 	return result;
@@ -66,26 +66,26 @@ static int run(const struct settings *where, struct configuration *configuration
 	};
 	struct store_thread *store = NULL;
 	struct daemon *daemon = NULL;
-	struct pinned pinned;
+	struct kernel_objects kernel;
 	int status = EXIT_FAILED;
 
-	if (spawner_start(&daemon_settings.spawner_socket) || open_pins(where, &pinned)) {
+	if (spawner_start(&daemon_settings.spawner_socket) || open_pins(where, &kernel)) {
 		configuration_free(configuration);
 		return EXIT_FAILED;
 	}
-	store_settings.pinned = daemon_settings.pinned = &pinned;
+	store_settings.kernel = daemon_settings.kernel = &kernel;
 	store_settings.spawner_socket = daemon_settings.spawner_socket;
 	privilege_raise_descriptors();
 	heap_start();
 	log_never_wait();
 	if (!daemon_open(&daemon, &daemon_settings, configuration) && !privilege_drop_all() &&
-	    !confine_files(&configuration->settings, &pinned, daemon_cgroup_mount(daemon), &confinement) &&
+	    !confine_files(&configuration->settings, &kernel, daemon_cgroup_mount(daemon), &confinement) &&
 	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, configuration) &&
 	    !store_thread_start(store) && !daemon_start_services(daemon) && !confine_calls(&confinement))
 		status = daemon_run(daemon, store);
 	store_thread_stop(store, END_PATIENCE_NS);
 	daemon_close(daemon);
-	pinned_close(&pinned);
+	kernel_objects_close(&kernel);
 	return status;
 }
 

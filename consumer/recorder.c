@@ -48,16 +48,16 @@ void recorder_close(struct recorder *recorder)
 
 static void set_budgets(const struct recorder *recorder)
 {
-	uint64_t slots = recorder->pinned->manifest.slots_per_cpu, slots_hz;
+	uint64_t slots = recorder->kernel->manifest.slots_per_cpu, slots_hz;
 	bool capturing = recorder->active_count > 0;
 
 	slots_hz = capturing ? slots * (CLOCK_SECOND_NS / PACE_NS) / DRAINS_A_RING
-			     : slots * CLOCK_SECOND_NS / (recorder->history_ns + CLOCK_SECOND_NS);
-	__atomic_store_n(&recorder->pinned->control->offcpu_slots_hz, (uint32_t)(slots_hz ? slots_hz : 1),
+			     : slots * CLOCK_SECOND_NS / (recorder->longest_history_ns + CLOCK_SECOND_NS);
+	__atomic_store_n(&recorder->kernel->control->offcpu_slots_hz, (uint32_t)(slots_hz ? slots_hz : 1),
 			 __ATOMIC_RELAXED);
-	__atomic_store_n(&recorder->pinned->control->offcpu_min_ns,
+	__atomic_store_n(&recorder->kernel->control->offcpu_min_ns,
 			 capturing ? OFFCPU_MIN_CAPTURING_NS : OFFCPU_MIN_CALM_NS, __ATOMIC_RELAXED);
-	__atomic_store_n(&recorder->pinned->control->offcpu_stacks_hz,
+	__atomic_store_n(&recorder->kernel->control->offcpu_stacks_hz,
 			 capturing ? STACKS_HZ_CAPTURING : STACKS_HZ_CALM, __ATOMIC_RELAXED);
 }
 
@@ -73,10 +73,10 @@ static void set_pace(const struct recorder *recorder)
 
 void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
 {
-	recorder->history_ns = 0;
+	recorder->longest_history_ns = 0;
 	for (size_t i = 0; i < rules->count; i++)
-		if (rules->rules[i].history_ns > recorder->history_ns)
-			recorder->history_ns = rules->rules[i].history_ns;
+		if (rules->rules[i].history_ns > recorder->longest_history_ns)
+			recorder->longest_history_ns = rules->rules[i].history_ns;
 	set_budgets(recorder);
 }
 
@@ -153,10 +153,10 @@ static bool is_live(const struct recorder *recorder, const struct sample *sample
 }
 
 /* Who has not come back to a CPU yet, and waits perhaps for what this capture is about. */
-static void take_open(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
+static void add_open_intervals(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
 	struct describing describing = { recorder, active };
-	int fd = recorder->pinned->map_fds[PIN_OFFCPU_OPEN];
+	int fd = recorder->kernel->map_fds[PIN_OFFCPU_OPEN];
 	__u32 tids[OPEN_AT_ONCE], batch;
 	void *from = NULL;
 
@@ -256,13 +256,13 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	read_pressure(recorder, active, now_ns);
 	if (active->has_clocks)
 		stall_clocks_stop(&recorder->clocks);
-	take_open(recorder, active, now_ns);
+	add_open_intervals(recorder, active, now_ns);
 	capture_usage_end(&active->capture->usage, recorder->usage, describe_usage, &describing);
 	active->capture->losses[LOSS_OFFCPU_UNSTACKED] = unstacked_of(&active->capture->usage);
 	pressure_close(&active->capture->pressure);
 	kernel_stats_end(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			 now_ns);
-	if (!counters_read(recorder->pinned->map_fds[PIN_COUNTERS], counters)) {
+	if (!counters_read(recorder->kernel->map_fds[PIN_COUNTERS], counters)) {
 		active->capture->losses[LOSS_NOT_TAKEN] = grown(active, counters, COUNTER_SAMPLES_QUIET);
 		active->capture->losses[LOSS_TARGETS_FULL] = grown(active, counters, COUNTER_TARGETS_FULL);
 		active->capture->losses[LOSS_OFFCPU_UNTRACKED] =
@@ -283,28 +283,28 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 		   const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
 {
 	struct active *active = &recorder->active[recorder->active_count];
-	struct capture_cause cause = { .rule_id = watch->rule->id,
-				       .trigger = *watch->trigger,
-				       .mode = watch->mode,
-				       .observed_us = observed_us,
-				       .triggered_ns = now_ns,
-				       .triggered_at = clock_wall_ns(),
-				       .history_ns = watch->rule->history_ns,
-				       .capture_ns = watch->rule->capture_ns,
-				       .hz = recorder->pinned->manifest.hz };
+	struct capture_trigger trigger = { .rule_id = watch->rule->id,
+					   .psi = *watch->trigger,
+					   .mode = watch->mode,
+					   .observed_us = observed_us,
+					   .triggered_ns = now_ns,
+					   .triggered_at = clock_wall_ns(),
+					   .wanted_history_ns = watch->rule->history_ns,
+					   .capture_ns = watch->rule->capture_ns,
+					   .hz = recorder->kernel->manifest.hz };
 
 	if (recorder->active_count == STORE_CAPTURES_MAX)
 		return -EBUSY;
 	*active = (struct active){ .configuration = configuration,
 				   .rule = watch->rule,
 				   .stale_at_begin = own_counted(recorder->own_counters, OWN_STALE_EVENTS) };
-	memcpy(cause.rule, watch->rule->name, sizeof(cause.rule));
-	cause.cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
+	memcpy(trigger.rule, watch->rule->name, sizeof(trigger.rule));
+	trigger.cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
 	active->cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
-	if (!watch->cgroup || (cause.cgroup && active->cgroup))
-		active->capture = capture_begin(&cause, &recorder->rings, recorder->seed);
+	if (!watch->cgroup || (trigger.cgroup && active->cgroup))
+		active->capture = capture_begin(&trigger, &recorder->rings, recorder->seed);
 	if (!active->capture) {
-		free(cause.cgroup);
+		free(trigger.cgroup);
 		free(active->cgroup);
 		return -ENOMEM;
 	}
@@ -313,7 +313,7 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 	active->has_clocks = stall_clocks_start(&recorder->clocks, watch->cgroup ? watch->cgroup_id : 0,
 						watch->cgroup ? level_of(watch->cgroup) : 0, now_ns);
 	read_pressure(recorder, active, now_ns);
-	counters_read(recorder->pinned->map_fds[PIN_COUNTERS], active->counters_at_begin);
+	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	active->capture->losses[LOSS_WATCH_SUPPRESSED] = watch->suppressed;
 	if (!store_thread_begin(recorder->store, active->capture)) {
 		if (active->has_clocks)

@@ -28,7 +28,7 @@ struct active {
 };
 
 struct recorder {
-	const struct pinned *pinned;
+	const struct kernel_objects *kernel;
 	const struct targets *targets;
 	const struct usage *usage; /* kept as it is for captures: tracking.h, keep_gone */
 	struct cgroups *cgroups;
@@ -37,10 +37,10 @@ struct recorder {
 	struct rings rings;
 	uint64_t seed;
 	struct event_source pace_source;
-	int pace;                   /* a timer that runs while captures are taken */
-	uint64_t history_ns;        /* the longest that a rule wants */
-	struct open_interval *open; /* room for what is read of offcpu_open at once */
-	struct stall_clocks clocks; /* of one capture at a time: others have no such numbers */
+	int pace;                    /* a timer that runs while captures are taken */
+	uint64_t longest_history_ns; /* the longest that a rule wants */
+	struct open_interval *open;  /* room for what is read of offcpu_open at once */
+	struct stall_clocks clocks;  /* of one capture at a time: others have no such numbers */
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
 };

@@ -14,13 +14,13 @@ static void write_daemon(const struct status *status, FILE *out)
 {
 	char policy[POLICY_TEXT_BYTES];
 
-	policy_describe(&status->pinned->policy, policy);
+	policy_describe(&status->kernel->policy, policy);
 	status_line_begin(out, "daemon");
 	status_line_field(out, "version", "%s", BOURDON_VERSION);
 	status_line_field(out, "abi", "%u", BOURDON_ABI);
 	status_line_field(out, "pid", "%d", getpid());
 	status_line_field(out, "uptime_ns", "%" PRIu64, clock_monotonic_ns() - status->started_ns);
-	status_line_field(out, "hz", "%u", status->pinned->manifest.hz);
+	status_line_field(out, "hz", "%u", status->kernel->manifest.hz);
 	status_line_field(out, "targets", "%u", status->targets->live);
 	status_line_field(out, "rules", "%zu", status->configuration->rules.count);
 	status_line_field(out, "watches", "%u", status->watches->count);
@@ -179,7 +179,7 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	if (strcmp(confinement->directories, status->configuration->settings.directories) != 0)
 		write_problem(out, "restart bourdond",
 			      "the directories of ELF files were changed: in force are those of its start");
-	if (!grants_are_served(status->watches->grants))
+	if (!grant_queue_is_served(status->watches->grants))
 		write_problem(out, "start bourdon-grant.socket",
 			      "nobody grants triggers: the pressure of cgroups is read once a second");
 	if (status->unsampled_cpus[0]) {
@@ -221,7 +221,7 @@ void status_write(const struct status *status, FILE *out)
 	write_watches(status, out);
 	write_captures(status, out);
 	write_unwind(status->unwind, out);
-	counters_read(status->pinned->map_fds[PIN_COUNTERS], counters);
+	counters_read(status->kernel->map_fds[PIN_COUNTERS], counters);
 	for (unsigned int i = 0; i < COUNTERS; i++)
 		write_counter(out, counter_names[i], counters[i]);
 	for (unsigned int i = 0; i < OWN_COUNTERS; i++)

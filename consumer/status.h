@@ -27,7 +27,7 @@ struct reload_state {
 };
 
 struct status {
-	const struct pinned *pinned;
+	const struct kernel_objects *kernel;
 	const struct configuration *configuration;
 	struct own_counters *own_counters;
 	const struct confinement *confinement;

@@ -55,7 +55,7 @@ static bool is_stale(const struct tracking *tracking, uint32_t pattern_id, const
 	return !rules_patterns_of(tracking->rules, comm, ids) || ids[0] != pattern_id;
 }
 
-static void take_target(struct tracking *tracking, struct target_process *process)
+static void add_target(struct tracking *tracking, struct target_process *process)
 {
 	if (is_stale(tracking, process->pattern_id, process->comm)) {
 		own_count(tracking->own_counters, OWN_STALE_EVENTS);
@@ -80,7 +80,7 @@ static void on_process(void *user, const struct process_event *event)
 
 	memcpy(process.comm, event->comm, sizeof(process.comm));
 	if (event->kind == PROCESS_MATCHED)
-		take_target(tracking, &process);
+		add_target(tracking, &process);
 	else
 		targets_leave(&tracking->targets, event->tgid, event->started_ns, clock_monotonic_ns());
 }
@@ -107,7 +107,7 @@ static void on_task(void *user, const struct task_record *record)
 	    !memcmp(known->comm, process.comm, sizeof(process.comm)))
 		targets_put(&tracking->targets, &process);
 	else
-		take_target(tracking, &process);
+		add_target(tracking, &process);
 }
 
 static void on_thread(void *user, const struct thread_record *record)
@@ -253,13 +253,13 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 	forget_gone(tracking, now_ns);
 }
 
-int tracking_open(struct tracking *tracking, const struct pinned *pinned, struct cgroups *cgroups,
+int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters)
 {
 	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, tracking };
 
 	*tracking = (struct tracking){ .cgroups = cgroups, .watches = watches, .own_counters = own_counters };
-	return process_events_open(&tracking->events, pinned, &handlers);
+	return process_events_open(&tracking->events, kernel, &handlers);
 }
 
 void tracking_close(struct tracking *tracking)

@@ -33,7 +33,7 @@ struct tracking {
 };
 
 /* All are the caller's. Logs what failed; 0 or -errno. */
-int tracking_open(struct tracking *tracking, const struct pinned *pinned, struct cgroups *cgroups,
+int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters);
 void tracking_close(struct tracking *tracking);
 

@@ -68,7 +68,7 @@ static bool load(struct canary *canary, unsigned int hz, struct findings *findin
 	return true;
 }
 
-/* A programs_link_taker. */
+/* A programs_link_add. */
 static int keep_link(void *user, const char *name, struct bpf_link *link)
 {
 	struct canary *canary = user;

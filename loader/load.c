@@ -118,7 +118,7 @@ static void note_attached(struct load *load, const char *name)
 		 used ? " " : "", name);
 }
 
-/* A programs_link_taker. */
+/* A programs_link_add. */
 static int pin_observer(void *user, const char *name, struct bpf_link *link)
 {
 	struct load *load = user;

@@ -45,7 +45,7 @@ static bool is_pin_path(const char *path)
 }
 
 /* What root's policy leaves of what the command line asks for. Returns an exit status. */
-static int take_policy(const struct arguments *arguments, struct programs_settings *settings)
+static int read_policy(const struct arguments *arguments, struct programs_settings *settings)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	const char *path = arguments->policy ? arguments->policy : POLICY_DEFAULT;
@@ -66,7 +66,7 @@ static int take_policy(const struct arguments *arguments, struct programs_settin
 	return EXIT_DONE;
 }
 
-static int take_settings(const struct arguments *arguments, struct load_settings *settings)
+static int fill_settings(const struct arguments *arguments, struct load_settings *settings)
 {
 	unsigned long long number;
 
@@ -112,13 +112,13 @@ static int take_settings(const struct arguments *arguments, struct load_settings
 }
 
 /* Before the filter: for the names of accounts the C library may load a module, which may do anything. */
-static int take_policy_and_accounts(const struct arguments *arguments, struct load_settings *settings)
+static int read_policy_and_accounts(const struct arguments *arguments, struct load_settings *settings)
 {
 	if (!arguments->check && account_group(arguments->group, &settings->gid)) {
 		log_error("--group %s: no such group; make it, or name another", arguments->group);
 		return EXIT_FAILED;
 	}
-	return take_policy(arguments, &settings->programs);
+	return read_policy(arguments, &settings->programs);
 }
 
 static int confine(void)
@@ -202,9 +202,9 @@ int main(int count, char **words)
 	status = parse_arguments(&arguments, count, words);
 	if (status != OPTIONS_RUN)
 		return status;
-	status = take_settings(&arguments, &settings);
+	status = fill_settings(&arguments, &settings);
 	if (status == EXIT_DONE && !arguments.unload && !arguments.status)
-		status = take_policy_and_accounts(&arguments, &settings);
+		status = read_policy_and_accounts(&arguments, &settings);
 	if (status == EXIT_DONE)
 		status = confine();
 	if (status != EXIT_DONE)

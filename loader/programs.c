@@ -119,7 +119,7 @@ void programs_close(struct programs *programs)
 	bourdon_bpf__destroy(programs->bpf);
 }
 
-static int attach_tracepoints(const struct programs *programs, programs_link_taker *take, void *user)
+static int attach_tracepoints(const struct programs *programs, programs_link_add *take, void *user)
 {
 	struct bpf_program *program;
 
@@ -169,7 +169,7 @@ static int attach_clock(const struct programs *programs, unsigned int hz, unsign
 	return result;
 }
 
-int programs_attach(const struct programs *programs, unsigned int hz, programs_link_taker *take, void *user)
+int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *take, void *user)
 {
 	int result = attach_tracepoints(programs, take, user);
 

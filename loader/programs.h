@@ -42,7 +42,7 @@ void programs_close(struct programs *programs);
  * Attaches everything that observes: the tracepoints, and the clock to every CPU. Each link goes to `take`
  * with its name, and is its to destroy from then on. Logs what failed. 0, -errno, or what `take` returned.
  */
-typedef int programs_link_taker(void *user, const char *name, struct bpf_link *link);
-int programs_attach(const struct programs *programs, unsigned int hz, programs_link_taker *take, void *user);
+typedef int programs_link_add(void *user, const char *name, struct bpf_link *link);
+int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *take, void *user);
 
 #endif

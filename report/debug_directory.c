@@ -27,7 +27,7 @@ static bool is_elf(int fd)
 	       !memcmp(magic, "\177ELF", sizeof(magic));
 }
 
-static void take_file(struct debug_directory *directory, const char *path, build_id_of ask, void *user)
+static void add_file(struct debug_directory *directory, const char *path, build_id_of ask, void *user)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 	struct file_by_id file;
@@ -52,7 +52,7 @@ static void scan(struct debug_directory *directory, build_id_of ask, void *user)
 	tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	while (tree && (entry = fts_read(tree)))
 		if (entry->fts_info == FTS_F)
-			take_file(directory, entry->fts_path, ask, user);
+			add_file(directory, entry->fts_path, ask, user);
 	if (tree)
 		fts_close(tree);
 }

@@ -50,10 +50,10 @@ static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rin
 	return from_ns;
 }
 
-struct capture *capture_begin(const struct capture_cause *cause, const struct rings *rings, uint64_t seed)
+struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings, uint64_t seed)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
-	uint64_t wanted_ns = cause->triggered_ns - cause->history_ns;
+	uint64_t wanted_ns = trigger->triggered_ns - trigger->wanted_history_ns;
 
 	if (!capture)
 		return NULL;
@@ -63,11 +63,11 @@ struct capture *capture_begin(const struct capture_cause *cause, const struct ri
 		free(capture);
 		return NULL;
 	}
-	capture->cause = *cause;
+	capture->trigger = *trigger;
 	capture->pressure = PRESSURE_EMPTY;
 	capture->seed = seed;
 	stacks_init(&capture->stacks, seed, STACKS_MAX);
-	if (cause->history_ns > cause->triggered_ns || wanted_ns < rings->armed_ns)
+	if (trigger->wanted_history_ns > trigger->triggered_ns || wanted_ns < rings->armed_ns)
 		wanted_ns = rings->armed_ns;
 	capture->covered_from_ns = begin_rings(capture->readers, rings, rings->slots, wanted_ns);
 	capture->offcpu_from_ns = wanted_ns;
@@ -92,7 +92,7 @@ void capture_free(struct capture *capture)
 	pressure_free(&capture->pressure);
 	capture_usage_free(&capture->usage);
 	kernel_stats_free(&capture->kernel_stats);
-	free(capture->cause.cgroup);
+	free(capture->trigger.cgroup);
 	free(capture);
 }
 
@@ -186,14 +186,14 @@ static int add_row(struct capture *capture, const struct capture_row *row)
 
 static int32_t second_of(const struct capture *capture, uint64_t time_ns)
 {
-	int64_t relative_ns = (int64_t)(time_ns - capture->cause.triggered_ns), second_ns = 1000000000;
+	int64_t relative_ns = (int64_t)(time_ns - capture->trigger.triggered_ns), second_ns = 1000000000;
 
 	return (int32_t)((relative_ns >= 0 ? relative_ns : relative_ns - second_ns + 1) / second_ns);
 }
 
 static uint64_t planned_end_ns(const struct capture *capture)
 {
-	return capture->cause.triggered_ns + capture->cause.capture_ns;
+	return capture->trigger.triggered_ns + capture->trigger.capture_ns;
 }
 
 /*
@@ -217,8 +217,8 @@ static int add_part(struct capture *capture, struct capture_row *row, uint64_t f
 		return 0;
 	for (uint64_t next_ns; !result; from_ns = next_ns) {
 		row->second = second_of(capture, from_ns);
-		next_ns =
-			(uint64_t)((int64_t)capture->cause.triggered_ns + (row->second + 1LL) * 1000000000LL);
+		next_ns = (uint64_t)((int64_t)capture->trigger.triggered_ns +
+				     (row->second + 1LL) * 1000000000LL);
 		if (next_ns >= to_ns) {
 			row->weight_ns = to_ns - from_ns + carried_ns;
 			row->samples = 1;
@@ -277,7 +277,7 @@ static bool is_expected(const struct expectation *expected, const struct sample 
 	       (!expected->to_ns || sample->time_ns < expected->to_ns);
 }
 
-static void take_sample(void *user, const struct sample *sample)
+static void on_sample(void *user, const struct sample *sample)
 {
 	struct draining *draining = user;
 	struct capture *capture = draining->capture;
@@ -325,7 +325,7 @@ void capture_add_open(struct capture *capture, const struct sample *sample, uint
 	ended.comm[ABI_COMM_BYTES - 1] = '\0';
 	ended.weight_ns = ended.woken_ns - ended.left_ns;
 	ended.queued_ns = now_ns - ended.woken_ns;
-	take_sample(&draining, &ended);
+	on_sample(&draining, &ended);
 }
 
 void capture_drain(struct capture *capture, capture_describe describe, void *user)
@@ -333,7 +333,7 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 	struct draining draining = { .capture = capture, .describe = describe, .user = user };
 
 	for (uint32_t i = 0; i < capture->readers_count; i++)
-		ring_read(&capture->readers[i], take_sample, &draining);
+		ring_read(&capture->readers[i], on_sample, &draining);
 }
 
 bool capture_is_over(const struct capture *capture, uint64_t now_ns)
@@ -343,7 +343,7 @@ bool capture_is_over(const struct capture *capture, uint64_t now_ns)
 
 uint64_t capture_expected_samples(const struct capture *capture)
 {
-	return capture->expected.cpu_ns / 1000 * capture->cause.hz / 1000000;
+	return capture->expected.cpu_ns / 1000 * capture->trigger.hz / 1000000;
 }
 
 /*
@@ -377,15 +377,15 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 
 static uint64_t history_since(const struct capture *capture, uint64_t from_ns)
 {
-	return capture->cause.triggered_ns > from_ns ? capture->cause.triggered_ns - from_ns : 0;
+	return capture->trigger.triggered_ns > from_ns ? capture->trigger.triggered_ns - from_ns : 0;
 }
 
-uint64_t capture_history_ns(const struct capture *capture)
+uint64_t capture_available_history_ns(const struct capture *capture)
 {
 	return history_since(capture, capture->covered_from_ns);
 }
 
-uint64_t capture_offcpu_history_ns(const struct capture *capture)
+uint64_t capture_available_offcpu_history_ns(const struct capture *capture)
 {
 	return history_since(capture, capture->offcpu_from_ns);
 }

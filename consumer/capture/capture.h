@@ -69,16 +69,16 @@ struct capture_row {
 };
 
 /* What fired, fixed when it did. */
-struct capture_cause {
+struct capture_trigger {
 	uint32_t rule_id;
 	char rule[64];
-	struct trigger trigger;
+	struct trigger psi;
 	enum trigger_mode mode;
 	char *cgroup; /* NULL: the whole system. Owned. */
 	uint64_t observed_us;
 	uint64_t triggered_ns; /* CLOCK_MONOTONIC */
 	int64_t triggered_at;  /* Unix ns */
-	uint64_t history_ns, capture_ns;
+	uint64_t wanted_history_ns, capture_ns;
 	uint32_t hz;
 };
 
@@ -94,7 +94,7 @@ struct expectation {
 };
 
 struct capture {
-	struct capture_cause cause;
+	struct capture_trigger trigger;
 	uint64_t covered_from_ns;    /* from here on there are samples on CPU */
 	uint64_t offcpu_from_ns;     /* from here on there are intervals off CPU */
 	uint64_t ended_ns;           /* 0 while it is taken */
@@ -130,8 +130,9 @@ struct rings {
 	const struct sample *offcpu_slots; /* as many, of intervals off CPU; or NULL */
 };
 
-/* Takes `cause` over. NULL without memory; then `cause` is still the caller's. */
-struct capture *capture_begin(const struct capture_cause *cause, const struct rings *rings, uint64_t seed);
+/* Takes `trigger` over. NULL without memory; then `trigger` is still the caller's. */
+struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings,
+			      uint64_t seed);
 void capture_free(struct capture *capture);
 
 /* Takes from the rings what belongs to the capture, up to now. */
@@ -151,7 +152,7 @@ uint64_t capture_expected_samples(const struct capture *capture);
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
 
 /* How much history there really was, of samples on CPU and off it, in ns: at most what the rule asks for. */
-uint64_t capture_history_ns(const struct capture *capture);
-uint64_t capture_offcpu_history_ns(const struct capture *capture);
+uint64_t capture_available_history_ns(const struct capture *capture);
+uint64_t capture_available_offcpu_history_ns(const struct capture *capture);
 
 #endif

@@ -46,7 +46,7 @@ static void choose_by(const struct usage_sums *sums, uint32_t count, size_t meas
 		      bool *chosen)
 {
 	uint64_t least = 1; /* of all who have any */
-	uint32_t some = 0, taken = 0;
+	uint32_t some = 0, marked = 0;
 
 	for (uint32_t i = 0; i < count; i++)
 		if (measure_of(&sums[i], measure))
@@ -58,13 +58,13 @@ static void choose_by(const struct usage_sums *sums, uint32_t count, size_t meas
 	for (uint32_t i = 0; i < count; i++)
 		if (measure_of(&sums[i], measure) > least) {
 			chosen[i] = true;
-			taken++;
+			marked++;
 		}
 	/* of those who are equal, as many as there is room for */
-	for (uint32_t i = 0; i < count && taken < USAGE_ROWS_A_MEASURE; i++)
+	for (uint32_t i = 0; i < count && marked < USAGE_ROWS_A_MEASURE; i++)
 		if (measure_of(&sums[i], measure) == least) {
 			chosen[i] = true;
-			taken++;
+			marked++;
 		}
 }
 

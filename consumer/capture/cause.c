@@ -55,7 +55,7 @@ static uint64_t moved_bytes(const struct usage_sums *sums)
 	return sums->task.read_bytes + sums->task.write_bytes;
 }
 
-static uint64_t taken(const struct usage_sums *sums, enum psi_resource resource)
+static uint64_t consumed(const struct usage_sums *sums, enum psi_resource resource)
 {
 	return resource == PSI_IO       ? moved_bytes(sums)
 	       : resource == PSI_MEMORY ? sums->rss_bytes
@@ -66,14 +66,14 @@ static uint64_t taken(const struct usage_sums *sums, enum psi_resource resource)
 static uint64_t stalled_ns(const struct capture *capture)
 {
 	const struct pressure *pressure = &capture->pressure;
-	enum pressure_scope scope = capture->cause.cgroup ? PRESSURE_CGROUP : PRESSURE_SYSTEM;
+	enum pressure_scope scope = capture->trigger.cgroup ? PRESSURE_CGROUP : PRESSURE_SYSTEM;
 	uint64_t first_us = UINT64_MAX, last_us = 0;
 
 	for (uint32_t i = 0; i < pressure->count; i++) {
 		const struct pressure_reading *reading = &pressure->readings[i];
-		uint64_t us = reading->totals.us[capture->cause.trigger.kind];
+		uint64_t us = reading->totals.us[capture->trigger.psi.kind];
 
-		if (reading->scope != scope || reading->resource != capture->cause.trigger.resource)
+		if (reading->scope != scope || reading->resource != capture->trigger.psi.resource)
 			continue;
 		first_us = us < first_us ? us : first_us;
 		last_us = us > last_us ? us : last_us;
@@ -84,7 +84,7 @@ static uint64_t stalled_ns(const struct capture *capture)
 static struct facts gather(const struct capture *capture)
 {
 	struct facts facts = { .capture = capture, .stalled_ns = stalled_ns(capture) };
-	enum psi_resource resource = capture->cause.trigger.resource;
+	enum psi_resource resource = capture->trigger.psi.resource;
 
 	for (uint32_t i = 0; i < capture->usage.count; i++) {
 		const struct usage_row *row = &capture->usage.rows[i];
@@ -92,9 +92,9 @@ static struct facts gather(const struct capture *capture)
 		if (row->role != USAGE_REST)
 			usage_sums_add(row->role == USAGE_TARGET ? &facts.own : &facts.others,
 				       &row->process.sums);
-		if (row->role == USAGE_OTHER && taken(&row->process.sums, resource) &&
+		if (row->role == USAGE_OTHER && consumed(&row->process.sums, resource) &&
 		    (!facts.first ||
-		     taken(&row->process.sums, resource) > taken(&facts.first->process.sums, resource)))
+		     consumed(&row->process.sums, resource) > consumed(&facts.first->process.sums, resource)))
 			facts.first = row;
 	}
 	usage_sums_add(&facts.own, &capture->usage.rest_targets);
@@ -149,7 +149,7 @@ static uint64_t span_ns(const struct facts *facts)
 
 /* "%.*s" of the cgroup that a statistic is of. */
 #define SCOPE(facts, stat)                                                                                   \
-	kernel_stat_scope_length(stat, (facts)->capture->cause.cgroup), (facts)->capture->cause.cgroup
+	kernel_stat_scope_length(stat, (facts)->capture->trigger.cgroup), (facts)->capture->trigger.cgroup
 
 /* ---- the verdicts: each has one, or says that it is not this (verdict NULL) ---- */
 
@@ -282,7 +282,7 @@ static struct cause io_shared(const struct facts *facts)
 /* Pages that are read again because there was no room to keep them. */
 static struct cause io_refaults(const struct facts *facts)
 {
-	int scope = facts->capture->cause.cgroup ? 0 : KERNEL_STAT_SYSTEM;
+	int scope = facts->capture->trigger.cgroup ? 0 : KERNEL_STAT_SYSTEM;
 	uint64_t refaults = grown(facts, scope, scope ? "vmstat" : "memory.stat", "workingset_refault_");
 	struct cause cause;
 
@@ -336,8 +336,8 @@ struct cause cause_find(const struct capture *capture)
 	};
 	struct facts facts = gather(capture);
 
-	for (size_t i = 0; of[capture->cause.trigger.resource][i]; i++) {
-		struct cause cause = of[capture->cause.trigger.resource][i](&facts);
+	for (size_t i = 0; of[capture->trigger.psi.resource][i]; i++) {
+		struct cause cause = of[capture->trigger.psi.resource][i](&facts);
 
 		if (cause.verdict)
 			return cause;

@@ -21,7 +21,7 @@ struct coverage {
 	char text[256];
 };
 
-int coverage_open(struct coverage **ret_coverage, const struct pinned *pinned)
+int coverage_open(struct coverage **ret_coverage, const struct kernel_objects *kernel)
 {
 	_cleanup_free_ struct coverage *coverage = calloc(1, sizeof(*coverage));
 	_cleanup_free_ unsigned int *sampled = NULL;
@@ -32,7 +32,7 @@ int coverage_open(struct coverage **ret_coverage, const struct pinned *pinned)
 		return -ENOMEM;
 	if (possible < 0)
 		return possible;
-	result = cpus_parse(pinned->manifest.sampled_cpus, &sampled, &count);
+	result = cpus_parse(kernel->manifest.sampled_cpus, &sampled, &count);
 	if (result < 0)
 		return result;
 	for (size_t i = 0; i < count; i++)
@@ -42,7 +42,7 @@ int coverage_open(struct coverage **ret_coverage, const struct pinned *pinned)
 	if (!coverage->lost)
 		return -ENOMEM;
 	coverage->lost_now = coverage->lost + coverage->possible;
-	coverage->counters_fd = pinned->map_fds[PIN_COUNTERS];
+	coverage->counters_fd = kernel->map_fds[PIN_COUNTERS];
 	coverage->online_fd = open(CPUS_ONLINE_FILE, O_RDONLY | O_CLOEXEC);
 	if (coverage->online_fd < 0) {
 		free(coverage->lost);

@@ -13,7 +13,7 @@
 struct coverage;
 
 /* Before confinement: keeps the kernel's list of online CPUs open. 0 or -errno. */
-int coverage_open(struct coverage **ret_coverage, const struct pinned *pinned);
+int coverage_open(struct coverage **ret_coverage, const struct kernel_objects *kernel);
 void coverage_free(struct coverage *coverage);
 
 /*

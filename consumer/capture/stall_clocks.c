@@ -14,14 +14,14 @@
 
 bool stall_clocks_start(struct stall_clocks *clocks, uint64_t cgroup_id, uint32_t level, uint64_t now_ns)
 {
-	struct control *control = clocks->pinned->control;
+	struct control *control = clocks->kernel->control;
 	/* in steps of 67 ms, so that it takes 4 years until one seems to be older than another; never 0 */
 	uint32_t epoch = (uint32_t)(now_ns >> 26) + 1;
 
 	if (clocks->last || clocks->epoch == epoch)
 		return false;
-	clocks->last = calloc(clocks->pinned->manifest.cpus, sizeof(*clocks->last));
-	clocks->copy = calloc(clocks->pinned->manifest.cpus, sizeof(*clocks->copy));
+	clocks->last = calloc(clocks->kernel->manifest.cpus, sizeof(*clocks->last));
+	clocks->copy = calloc(clocks->kernel->manifest.cpus, sizeof(*clocks->copy));
 	if (!clocks->last || !clocks->copy) {
 		stall_clocks_stop(clocks);
 		return false;
@@ -59,13 +59,13 @@ static double grown(uint64_t now, uint64_t before)
 
 static int copy_all(struct stall_clocks *clocks)
 {
-	__u32 cpus = clocks->pinned->manifest.cpus, count = cpus, next;
+	__u32 cpus = clocks->kernel->manifest.cpus, count = cpus, next;
 	_cleanup_free_ __u32 *keys = calloc(cpus, sizeof(*keys));
 	int result;
 
 	if (!keys)
 		return -ENOMEM;
-	result = bpf_map_lookup_batch(clocks->pinned->map_fds[PIN_CLOCKS], NULL, &next, keys, clocks->copy,
+	result = bpf_map_lookup_batch(clocks->kernel->map_fds[PIN_CLOCKS], NULL, &next, keys, clocks->copy,
 				      &count, NULL);
 	return result < 0 && result != -ENOENT ? result : count == cpus ? 0 : -ENOENT;
 }
@@ -85,7 +85,7 @@ bool stall_clocks_read(struct stall_clocks *clocks, uint64_t now_ns, uint64_t re
 
 	if (now_ns - clocks->started_ns < MEETING_NS || copy_all(clocks) < 0)
 		return false;
-	for (uint32_t cpu = 0; cpu < clocks->pinned->manifest.cpus; cpu++) {
+	for (uint32_t cpu = 0; cpu < clocks->kernel->manifest.cpus; cpu++) {
 		struct clock_sums now = sums_of(&clocks->copy[cpu], clocks->epoch, now_ns);
 		struct clock_sums *last = &clocks->last[cpu];
 		double weight = grown(now.nonidle_ns, last->nonidle_ns);
@@ -106,7 +106,7 @@ bool stall_clocks_read(struct stall_clocks *clocks, uint64_t now_ns, uint64_t re
 
 void stall_clocks_stop(struct stall_clocks *clocks)
 {
-	__atomic_store_n(&clocks->pinned->control->clocks_epoch, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&clocks->kernel->control->clocks_epoch, 0, __ATOMIC_RELAXED);
 	free(clocks->last);
 	free(clocks->copy);
 	clocks->last = NULL;

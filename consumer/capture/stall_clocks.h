@@ -17,7 +17,7 @@ struct clock_sums {
 };
 
 struct stall_clocks {
-	const struct pinned *pinned;
+	const struct kernel_objects *kernel;
 	struct clock_sums *last;  /* a CPU each; NULL where nobody runs them */
 	struct stall_clock *copy; /* likewise: room for what is read at once */
 	uint32_t epoch;

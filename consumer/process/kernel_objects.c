@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-static int open_map(struct pinned *pinned, enum pin_map which, const char *pin_dir)
+static int open_map(struct kernel_objects *kernel, enum pin_map which, const char *pin_dir)
 {
 	const struct pin_map_spec *spec = &pin_maps[which];
 	LIBBPF_OPTS(bpf_obj_get_opts, options, .file_flags = spec->mode & 0200 ? 0 : BPF_F_RDONLY);
@@ -32,7 +32,7 @@ static int open_map(struct pinned *pinned, enum pin_map which, const char *pin_d
 					  : "is it a bourdon pin?");
 		return fd;
 	}
-	pinned->map_fds[which] = fd;
+	kernel->map_fds[which] = fd;
 	if (bpf_obj_get_info_by_fd(fd, &info, &info_bytes)) {
 		log_error("cannot inspect the pin %s: %s", path, strerror(errno));
 		return -errno;
@@ -46,40 +46,40 @@ static int open_map(struct pinned *pinned, enum pin_map which, const char *pin_d
 		return -EPROTO;
 	}
 	if ((which == PIN_ONCPU || which == PIN_OFFCPU) &&
-	    info.max_entries != (uint64_t)pinned->manifest.slots_per_cpu * pinned->manifest.cpus) {
+	    info.max_entries != (uint64_t)kernel->manifest.slots_per_cpu * kernel->manifest.cpus) {
 		log_error("the pin %s has %u slots, and the manifest says %u CPUs with %u each: load again",
-			  path, info.max_entries, pinned->manifest.cpus, pinned->manifest.slots_per_cpu);
+			  path, info.max_entries, kernel->manifest.cpus, kernel->manifest.slots_per_cpu);
 		return -EPROTO;
 	}
 	return 0;
 }
 
-static int map_shared(struct pinned *pinned)
+static int map_shared(struct kernel_objects *kernel)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *at;
 
-	at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, pinned->map_fds[PIN_CONTROL], 0);
+	at = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, kernel->map_fds[PIN_CONTROL], 0);
 	if (at == MAP_FAILED)
 		return -errno;
-	pinned->control = at;
-	pinned->slots_bytes = sizeof(struct sample) * pinned->manifest.slots_per_cpu * pinned->manifest.cpus;
-	at = mmap(NULL, pinned->slots_bytes, PROT_READ, MAP_SHARED, pinned->map_fds[PIN_ONCPU], 0);
+	kernel->control = at;
+	kernel->slots_bytes = sizeof(struct sample) * kernel->manifest.slots_per_cpu * kernel->manifest.cpus;
+	at = mmap(NULL, kernel->slots_bytes, PROT_READ, MAP_SHARED, kernel->map_fds[PIN_ONCPU], 0);
 	if (at == MAP_FAILED)
 		return -errno;
-	pinned->slots = at;
-	at = mmap(NULL, pinned->slots_bytes, PROT_READ, MAP_SHARED, pinned->map_fds[PIN_OFFCPU], 0);
+	kernel->slots = at;
+	at = mmap(NULL, kernel->slots_bytes, PROT_READ, MAP_SHARED, kernel->map_fds[PIN_OFFCPU], 0);
 	if (at == MAP_FAILED)
 		return -errno;
-	pinned->offcpu_slots = at;
+	kernel->offcpu_slots = at;
 	return 0;
 }
 
-static int check_abi(const struct pinned *pinned, const char *pin_dir)
+static int check_abi(const struct kernel_objects *kernel, const char *pin_dir)
 {
 	struct control control;
 	__u32 zero = 0;
-	int result = bpf_map_lookup_elem(pinned->map_fds[PIN_CONTROL], &zero, &control);
+	int result = bpf_map_lookup_elem(kernel->map_fds[PIN_CONTROL], &zero, &control);
 
 	if (result < 0) {
 		log_error("cannot read the pin %s/control: %s", pin_dir, strerror(-result));
@@ -92,17 +92,17 @@ static int check_abi(const struct pinned *pinned, const char *pin_dir)
 	return -EPROTO;
 }
 
-static int read_policy(struct pinned *pinned)
+static int read_policy(struct kernel_objects *kernel)
 {
 	__u32 zero = 0;
-	int result = bpf_map_lookup_elem(pinned->map_fds[PIN_POLICY], &zero, &pinned->policy);
+	int result = bpf_map_lookup_elem(kernel->map_fds[PIN_POLICY], &zero, &kernel->policy);
 
 	if (result < 0)
 		log_error("cannot read root's policy from its pin: %s", strerror(-result));
 	return result;
 }
 
-static int read_run_files(struct pinned *pinned, const char *run_dir)
+static int read_run_files(struct kernel_objects *kernel, const char *run_dir)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	char path[PATH_MAX];
@@ -114,24 +114,24 @@ static int read_run_files(struct pinned *pinned, const char *run_dir)
 		log_error("nothing is loaded: there is no %s; run bourdon-load first", path);
 		return -ENOENT;
 	}
-	result = manifest_read(path, &pinned->manifest, &errors);
+	result = manifest_read(path, &kernel->manifest, &errors);
 	if (result < 0) {
 		config_errors_log(&errors);
 		return result;
 	}
-	if (pinned->manifest.abi != BOURDON_ABI || pinned->manifest.slot_bytes != sizeof(struct sample)) {
+	if (kernel->manifest.abi != BOURDON_ABI || kernel->manifest.slot_bytes != sizeof(struct sample)) {
 		log_error(
 			"%s: what is loaded speaks ABI %u, this binary ABI %u: load again with the bourdon-load of version %s",
-			path, pinned->manifest.abi, BOURDON_ABI, BOURDON_VERSION);
+			path, kernel->manifest.abi, BOURDON_ABI, BOURDON_VERSION);
 		return -EPROTO;
 	}
-	if (!pinned->manifest.hz || !pinned->manifest.cpus || !pinned->manifest.slots_per_cpu) {
+	if (!kernel->manifest.hz || !kernel->manifest.cpus || !kernel->manifest.slots_per_cpu) {
 		log_error("%s: no rate, no CPUs or no slots: load again", path);
 		return -EPROTO;
 	}
 	snprintf(path, sizeof(path), "%s/" KERNEL_SYMBOLS_FILE, run_dir);
-	pinned->symbols_fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (pinned->symbols_fd < 0) {
+	kernel->symbols_fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (kernel->symbols_fd < 0) {
 		log_error("cannot open %s: %s", path, strerror(errno));
 		return -errno;
 	}
@@ -139,10 +139,10 @@ static int read_run_files(struct pinned *pinned, const char *run_dir)
 }
 
 /* Two consumers of one set of pins would each see half of the events. */
-static int lock_pins(struct pinned *pinned, const char *pin_dir)
+static int lock_pins(struct kernel_objects *kernel, const char *pin_dir)
 {
-	pinned->lock_fd = open(pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (pinned->lock_fd >= 0 && !flock(pinned->lock_fd, LOCK_EX | LOCK_NB))
+	kernel->lock_fd = open(pin_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (kernel->lock_fd >= 0 && !flock(kernel->lock_fd, LOCK_EX | LOCK_NB))
 		return 0;
 	log_error("cannot lock the pin directory %s: %s", pin_dir,
 		  errno == EWOULDBLOCK ? "another bourdond uses it" : strerror(errno));
@@ -162,65 +162,65 @@ static int check_owner(int directory_fd, const char *pin_dir)
 	return -EPERM;
 }
 
-int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_dir)
+int kernel_objects_open(struct kernel_objects *ret_kernel, const char *pin_dir, const char *run_dir)
 {
-	struct pinned pinned = { .directory_fd = -EBADF, .lock_fd = -EBADF, .symbols_fd = -EBADF };
+	struct kernel_objects kernel = { .directory_fd = -EBADF, .lock_fd = -EBADF, .symbols_fd = -EBADF };
 	int result = 0;
 
 	for (size_t i = 0; i < PIN_MAPS; i++)
-		pinned.map_fds[i] = -EBADF;
-	pinned.directory_fd = open(pin_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (pinned.directory_fd < 0) {
+		kernel.map_fds[i] = -EBADF;
+	kernel.directory_fd = open(pin_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (kernel.directory_fd < 0) {
 		result = -errno;
 		log_error("cannot open the pin directory %s: %s; %s", pin_dir, strerror(-result),
 			  result == -ENOENT ? "run bourdon-load first" : "CAP_DAC_READ_SEARCH opens it");
 	}
 	if (!result)
-		result = check_owner(pinned.directory_fd, pin_dir);
+		result = check_owner(kernel.directory_fd, pin_dir);
 	if (!result)
-		result = lock_pins(&pinned, pin_dir);
+		result = lock_pins(&kernel, pin_dir);
 	if (!result)
-		result = read_run_files(&pinned, run_dir);
+		result = read_run_files(&kernel, run_dir);
 	for (size_t i = 0; i < PIN_MAPS && !result; i++)
-		result = open_map(&pinned, (enum pin_map)i, pin_dir);
+		result = open_map(&kernel, (enum pin_map)i, pin_dir);
 	if (!result)
-		result = check_abi(&pinned, pin_dir);
+		result = check_abi(&kernel, pin_dir);
 	if (!result)
-		result = read_policy(&pinned);
+		result = read_policy(&kernel);
 	if (result < 0)
-		pinned_close(&pinned);
+		kernel_objects_close(&kernel);
 	else
-		*ret_pinned = pinned;
+		*ret_kernel = kernel;
 	return result;
 }
 
-int pinned_map(struct pinned *pinned)
+int kernel_objects_map(struct kernel_objects *kernel)
 {
-	int result = map_shared(pinned);
+	int result = map_shared(kernel);
 
 	if (result < 0)
 		log_error("cannot map the rings: %s", strerror(-result));
 	return result;
 }
 
-void pinned_close(struct pinned *pinned)
+void kernel_objects_close(struct kernel_objects *kernel)
 {
-	if (pinned->control)
-		munmap(pinned->control, (size_t)sysconf(_SC_PAGESIZE));
-	if (pinned->slots)
-		munmap((void *)pinned->slots, pinned->slots_bytes);
-	if (pinned->offcpu_slots)
-		munmap((void *)pinned->offcpu_slots, pinned->slots_bytes);
+	if (kernel->control)
+		munmap(kernel->control, (size_t)sysconf(_SC_PAGESIZE));
+	if (kernel->slots)
+		munmap((void *)kernel->slots, kernel->slots_bytes);
+	if (kernel->offcpu_slots)
+		munmap((void *)kernel->offcpu_slots, kernel->slots_bytes);
 	for (size_t i = 0; i < PIN_MAPS; i++)
-		cleanup_close(&pinned->map_fds[i]);
-	cleanup_close(&pinned->symbols_fd);
-	cleanup_close(&pinned->lock_fd);
-	cleanup_close(&pinned->directory_fd);
+		cleanup_close(&kernel->map_fds[i]);
+	cleanup_close(&kernel->symbols_fd);
+	cleanup_close(&kernel->lock_fd);
+	cleanup_close(&kernel->directory_fd);
 }
 
-int pinned_open_iterator(const struct pinned *pinned, enum pin_iterator iterator)
+int kernel_objects_open_iterator(const struct kernel_objects *kernel, enum pin_iterator iterator)
 {
-	int fd = openat(pinned->directory_fd, pin_iterators[iterator], O_RDONLY | O_CLOEXEC);
+	int fd = openat(kernel->directory_fd, pin_iterators[iterator], O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }

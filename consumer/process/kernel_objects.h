@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pinned.h owns the consumer's end of the pins: opened and checked once, before confinement, and held until
+ * kernel_objects.h owns the consumer's end of the pins: opened and checked once, before confinement, and held until
  * the process ends.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_KERNEL_OBJECTS_H
@@ -11,7 +11,7 @@
 #include "common/pins.h"
 #include "common/policy.h"
 
-struct pinned {
+struct kernel_objects {
 	int directory_fd; /* iterators are opened below it; it outlives a replacement */
 	int lock_fd;      /* of the directory: one consumer at a time */
 	int map_fds[PIN_MAPS];
@@ -28,13 +28,13 @@ struct pinned {
  * Opens everything and checks kind, key and value size and ABI of each map against what this binary was
  * built for. Logs the one thing that is wrong. 0 or -errno; nothing stays open on failure.
  */
-int pinned_open(struct pinned *ret_pinned, const char *pin_dir, const char *run_dir);
+int kernel_objects_open(struct kernel_objects *ret_kernel, const char *pin_dir, const char *run_dir);
 
-/* Maps `control` and the rings. Logs what failed; 0 or -errno, and pinned_close() takes all of it away. */
-int pinned_map(struct pinned *pinned);
-void pinned_close(struct pinned *pinned);
+/* Maps `control` and the rings. Logs what failed; 0 or -errno, and kernel_objects_close() takes all of it away. */
+int kernel_objects_map(struct kernel_objects *kernel);
+void kernel_objects_close(struct kernel_objects *kernel);
 
 /* Opens an iterator for one walk: read(2) runs it to its end. Returns the descriptor or -errno. */
-int pinned_open_iterator(const struct pinned *pinned, enum pin_iterator iterator);
+int kernel_objects_open_iterator(const struct kernel_objects *kernel, enum pin_iterator iterator);
 
 #endif

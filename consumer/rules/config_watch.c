@@ -54,7 +54,7 @@ void config_watch_close(struct config_watch *watch)
 	cleanup_close(&watch->inotify);
 }
 
-bool config_watch_take(struct config_watch *watch)
+bool config_watch_read(struct config_watch *watch)
 {
 	char events[4096] __attribute__((aligned(8)));
 	bool matters = false;

@@ -18,6 +18,6 @@ int config_watch_open(struct config_watch *ret_watch, const char *config, const 
 void config_watch_close(struct config_watch *watch);
 
 /* Takes what happened. Whether any of it may matter. */
-bool config_watch_take(struct config_watch *watch);
+bool config_watch_read(struct config_watch *watch);
 
 #endif

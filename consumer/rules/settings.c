@@ -78,7 +78,7 @@ static bool is_section(const char *name)
 }
 
 /* None is fine, too: then bourdon-grant opens all of them. */
-static void take_directories(struct reading *reading, const struct ini_entry *entry)
+static void parse_directories(struct reading *reading, const struct ini_entry *entry)
 {
 	char words[INI_LINE_BYTES + 1], *rest = words, *word;
 	unsigned int count = 0;
@@ -129,7 +129,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		else
 			settings->short_windows_max = (uint32_t)number;
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
-		take_directories(reading, entry);
+		parse_directories(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
 		if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > NAMING_NS_MOST)
 			config_error(reading->errors, entry->file, entry->line,

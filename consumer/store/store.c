@@ -425,10 +425,10 @@ int store_add_counters(struct store *store, const char *const *names, const uint
 
 /* ---- captures ---- */
 
-int store_begin_capture(struct store *store, const struct capture_cause *cause, uint64_t history_ns,
+int store_begin_capture(struct store *store, const struct capture_trigger *trigger, uint64_t history_ns,
 			int64_t *ret_capture_id)
 {
-	return store_capture_announce(&store->sql, store->run_id, cause, history_ns, ret_capture_id);
+	return store_capture_announce(&store->sql, store->run_id, trigger, history_ns, ret_capture_id);
 }
 
 int store_give_up_capture(struct store *store, int64_t capture_id)
@@ -444,11 +444,11 @@ int store_give_up_capture(struct store *store, int64_t capture_id)
 }
 
 static int find_known(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
-		      frame_name_take take, void *taker)
+		      frame_name_add add, void *adder)
 {
 	struct store *store = user;
 
-	return store_frames_find(store->find_frames, path, build_id, version, offset, take, taker);
+	return store_frames_find(store->find_frames, path, build_id, version, offset, add, adder);
 }
 
 struct known_frames store_known_frames(struct store *store)

@@ -42,7 +42,7 @@ int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t 
 int store_limit(struct store *store, uint64_t bytes_max);
 
 /* Writes the row of a capture that has just fired. 0 or -errno. */
-int store_begin_capture(struct store *store, const struct capture_cause *cause, uint64_t history_ns,
+int store_begin_capture(struct store *store, const struct capture_trigger *trigger, uint64_t history_ns,
 			int64_t *ret_capture_id);
 
 /* What the captures in this database say of places: for naming.h. Valid as long as the store. */

@@ -70,7 +70,7 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 	return result;
 }
 
-int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_cause *cause,
+int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id)
 {
 	sqlite3_stmt *statement;
@@ -82,13 +82,13 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 		"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'recording', ?, ?) RETURNING capture_id");
 
 	if (!result)
-		result = sql_run(
-			sql, statement, &capture_id, "iitttiittiiiii", run_id, (int64_t)cause->rule_id,
-			cause->rule, psi_resource_names[cause->trigger.resource],
-			psi_kind_names[cause->trigger.kind], (int64_t)cause->trigger.stall_us,
-			(int64_t)cause->trigger.window_us, trigger_mode_names[cause->mode], cause->cgroup,
-			cause->triggered_at, cause->triggered_at - (int64_t)history_ns, (int64_t)history_ns,
-			(int64_t)cause->observed_us, (int64_t)cause->hz);
+		result = sql_run(sql, statement, &capture_id, "iitttiittiiiii", run_id,
+				 (int64_t)trigger->rule_id, trigger->rule,
+				 psi_resource_names[trigger->psi.resource], psi_kind_names[trigger->psi.kind],
+				 (int64_t)trigger->psi.stall_us, (int64_t)trigger->psi.window_us,
+				 trigger_mode_names[trigger->mode], trigger->cgroup, trigger->triggered_at,
+				 trigger->triggered_at - (int64_t)history_ns, (int64_t)history_ns,
+				 (int64_t)trigger->observed_us, (int64_t)trigger->hz);
 	sqlite3_finalize(statement);
 	if (!result)
 		*ret_capture_id = capture_id;
@@ -261,7 +261,7 @@ static int write_rows(struct writing *writing)
 static int write_pressure(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
-	const struct capture_cause *cause = &capture->cause;
+	const struct capture_trigger *trigger = &capture->trigger;
 	int result = 0;
 
 	for (uint32_t i = 0; i < capture->pressure.count && !result; i++) {
@@ -270,10 +270,10 @@ static int write_pressure(struct writing *writing)
 
 		result = sql_run(writing->sql, writing->statements->add_pressure, NULL, "iittii",
 				 (int64_t)writing->capture_id,
-				 cause->triggered_at + (int64_t)(reading->at_ns - cause->triggered_ns),
+				 trigger->triggered_at + (int64_t)(reading->at_ns - trigger->triggered_ns),
 				 reading->scope == PRESSURE_SYSTEM    ? "system"
 				 : reading->scope == PRESSURE_TARGETS ? "targets"
-								      : cause->cgroup,
+								      : trigger->cgroup,
 				 psi_resource_names[reading->resource], (int64_t)totals->us[PSI_SOME],
 				 totals->has[PSI_FULL] ? (int64_t)totals->us[PSI_FULL] : (int64_t)-1);
 	}
@@ -282,9 +282,9 @@ static int write_pressure(struct writing *writing)
 
 static int write_kernel_stats(struct writing *writing)
 {
-	const struct capture_cause *cause = &writing->capture->cause;
+	const struct capture_trigger *trigger = &writing->capture->trigger;
 	const struct kernel_stats *stats = &writing->capture->kernel_stats;
-	int64_t monotonic_at = cause->triggered_at - (int64_t)cause->triggered_ns;
+	int64_t monotonic_at = trigger->triggered_at - (int64_t)trigger->triggered_ns;
 	char scope[PATH_MAX];
 	int result = 0;
 
@@ -294,8 +294,8 @@ static int write_kernel_stats(struct writing *writing)
 		if (stat->scope == KERNEL_STAT_SYSTEM)
 			strcpy(scope, "system");
 		else
-			snprintf(scope, sizeof(scope), "%.*s", kernel_stat_scope_length(stat, cause->cgroup),
-				 cause->cgroup);
+			snprintf(scope, sizeof(scope), "%.*s",
+				 kernel_stat_scope_length(stat, trigger->cgroup), trigger->cgroup);
 		result = sql_run(writing->sql, writing->statements->add_statistic, NULL, "iiittttii",
 				 (int64_t)writing->capture_id, monotonic_at + (int64_t)stats->from_ns,
 				 monotonic_at + (int64_t)stats->to_ns, scope, stat->source, stat->device,
@@ -316,9 +316,9 @@ static int add_usage_process(struct writing *writing, const struct usage_row *ro
 
 static int write_usage(struct writing *writing)
 {
-	const struct capture_cause *cause = &writing->capture->cause;
+	const struct capture_trigger *trigger = &writing->capture->trigger;
 	const struct capture_usage *usage = &writing->capture->usage;
-	int64_t monotonic_at = cause->triggered_at - (int64_t)cause->triggered_ns;
+	int64_t monotonic_at = trigger->triggered_at - (int64_t)trigger->triggered_ns;
 	int result = 0;
 
 	for (uint32_t i = 0; i < usage->count && !result; i++) {
@@ -349,15 +349,15 @@ static int write_usage(struct writing *writing)
 static int write_capture(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
-	const struct capture_cause *cause = &capture->cause;
-	uint64_t history_ns = capture_history_ns(capture);
+	const struct capture_trigger *trigger = &capture->trigger;
+	uint64_t history_ns = capture_available_history_ns(capture);
 	struct cause why = cause_find(capture);
 	int64_t capture_id = capture->capture_id;
 	int result = 0;
 
 	if (!capture_id)
-		result =
-			store_capture_announce(writing->sql, writing->run_id, cause, history_ns, &capture_id);
+		result = store_capture_announce(writing->sql, writing->run_id, trigger, history_ns,
+						&capture_id);
 	writing->capture_id = capture_id;
 	if (!result)
 		result = write_frames(writing);
@@ -375,9 +375,9 @@ static int write_capture(struct writing *writing)
 		result = write_usage(writing);
 	if (!result)
 		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiittti",
-				 cause->triggered_at - (int64_t)history_ns,
-				 cause->triggered_at + (int64_t)(capture->ended_ns - cause->triggered_ns),
-				 (int64_t)history_ns, (int64_t)capture_offcpu_history_ns(capture),
+				 trigger->triggered_at - (int64_t)history_ns,
+				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
+				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
 				 (int64_t)capture_expected_samples(capture),
 				 (int64_t)capture->expected.received, why.verdict, why.because,
 				 capture->interrupted ? "interrupted" : "complete",

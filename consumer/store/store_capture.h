@@ -20,7 +20,7 @@ struct capture_statements {
 int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements);
 
 /* The row of a capture that has just fired. */
-int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_cause *cause,
+int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id);
 
 /* About how many bytes of the database it will take, rather more than less. */

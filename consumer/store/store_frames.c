@@ -19,7 +19,7 @@ int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement)
 		"WHERE (module_id, offset) = (SELECT module_id, offset FROM place) ORDER BY inlined");
 }
 
-static int take_row(sqlite3_stmt *statement, frame_name_take take, void *taker)
+static int read_row(sqlite3_stmt *statement, frame_name_add add, void *user)
 {
 	_cleanup_free_ char *function = sql_column_text(statement, 0), *file = sql_column_text(statement, 2);
 	const struct frame_name name = { .function = function,
@@ -29,11 +29,11 @@ static int take_row(sqlite3_stmt *statement, frame_name_take take, void *taker)
 					 .file_bytes = file ? strlen(file) : 0,
 					 .line = (uint32_t)sqlite3_column_int64(statement, 3) };
 
-	return function ? take(taker, &name) : -ENOENT;
+	return function ? add(user, &name) : -ENOENT;
 }
 
 int store_frames_find(sqlite3_stmt *statement, const char *path, const char *build_id, const char *version,
-		      int64_t offset, frame_name_take take, void *taker)
+		      int64_t offset, frame_name_add add, void *user)
 {
 	int result = sql_bind_text(statement, 1, path);
 
@@ -45,7 +45,7 @@ int store_frames_find(sqlite3_stmt *statement, const char *path, const char *bui
 	if (!result)
 		result = sqlite3_step(statement) == SQLITE_ROW ? 0 : -ENOENT;
 	while (!result) {
-		result = take_row(statement, take, taker);
+		result = read_row(statement, add, user);
 		if (result < 0 || sqlite3_step(statement) != SQLITE_ROW)
 			break;
 	}

@@ -13,6 +13,6 @@ int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement);
 
 /* What known_frames.find() of naming.h says. An error of the database is a place that is not known. */
 int store_frames_find(sqlite3_stmt *statement, const char *path, const char *build_id, const char *version,
-		      int64_t offset, frame_name_take take, void *taker);
+		      int64_t offset, frame_name_add add, void *user);
 
 #endif

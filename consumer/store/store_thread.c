@@ -16,9 +16,9 @@
 #include <sys/eventfd.h>
 
 #define STACK_BYTES (512UL << 10)
-#define WALK_INTERVAL_NS 1000000000U            /* at most one walk over all mappings a second */
-#define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one walk may take at a time */
-#define WALK_NS (3 * CLOCK_SECOND_NS)           /* and what that may take, */
+#define SCAN_INTERVAL_NS 1000000000U            /* at most one scan over all mappings a second */
+#define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one scan may take at a time */
+#define SCAN_NS (3 * CLOCK_SECOND_NS)           /* and what that may take, */
 #define WALKS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* what is left for the database at the end */
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
@@ -38,7 +38,7 @@ struct job {
 
 struct store_thread {
 	struct store *store;
-	const struct pinned *pinned;
+	const struct kernel_objects *kernel;
 	const struct settings *where;
 	struct own_counters *own_counters;
 	struct naming naming;
@@ -48,8 +48,8 @@ struct store_thread {
 	struct unwind_gauges gauges;
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
-	struct walker *walker;
-	struct log_limit iterator_errors, walks_stuck;
+	struct mapping_reader *reader;
+	struct log_limit iterator_errors, scans_stuck;
 	pthread_t thread;
 	bool started;
 
@@ -60,7 +60,7 @@ struct store_thread {
 	size_t jobs_first, jobs_count;
 	unsigned int captures; /* begun and not yet committed */
 	bool stopping;
-	uint64_t walk_due_ns; /* 0: nobody wants one */
+	uint64_t scan_due_ns; /* 0: nobody wants one */
 	const struct configuration *in_force;
 	struct configuration *reloaded; /* to be taken, or */
 	struct config_errors reload_errors;
@@ -71,9 +71,9 @@ struct store_thread {
 
 /* ---- the thread's side ---- */
 
-static long take_mappings(void *user, const char *records, size_t bytes)
+static long add_mappings(void *user, const char *records, size_t bytes)
 {
-	return mappings_take(user, records, bytes);
+	return mappings_add_records(user, records, bytes);
 }
 
 /* Not so long that nothing is left of what the end of the daemon takes. */
@@ -90,19 +90,19 @@ static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns
 static void note_stuck(struct store_thread *thread)
 {
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
-	if (log_allowed(&thread->walks_stuck, 1))
+	if (log_allowed(&thread->scans_stuck, 1))
 		log_warning(
 			"a process keeps its memory map locked, and whoever reads it waiting; user frames of new processes may stay without names");
 	store_thread_want_mappings(thread);
 }
 
-static void walk_mappings(struct store_thread *thread, bool with_tables)
+static void scan_mappings(struct store_thread *thread, bool with_tables)
 {
 	int result;
 
 	mappings_begin_walk(thread->mappings);
-	result =
-		walker_read(thread->walker, deadline_after(thread, WALK_NS), take_mappings, thread->mappings);
+	result = mapping_reader_read(thread->reader, deadline_after(thread, SCAN_NS), add_mappings,
+				     thread->mappings);
 	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
 	if (result < 0) {
 		mappings_abandon_walk(thread->mappings);
@@ -124,11 +124,11 @@ static void walk_mappings(struct store_thread *thread, bool with_tables)
 static void begin_capture(struct store_thread *thread, struct capture *capture)
 {
 	/* while its processes are alive; they may not be when it ends, or when the disk has answered */
-	walk_mappings(thread, true);
-	if (store_begin_capture(thread->store, &capture->cause, capture_history_ns(capture),
+	scan_mappings(thread, true);
+	if (store_begin_capture(thread->store, &capture->trigger, capture_available_history_ns(capture),
 				&capture->capture_id))
-		log_warning("cannot announce the capture of rule %s in the database: %s", capture->cause.rule,
-			    store_error(thread->store));
+		log_warning("cannot announce the capture of rule %s in the database: %s",
+			    capture->trigger.rule, store_error(thread->store));
 }
 
 /* True when the wait is over for good: the daemon ends. */
@@ -147,7 +147,7 @@ static bool pause_until(struct store_thread *thread, uint64_t until_ns)
 
 static void give_up(struct store_thread *thread, const struct capture *capture)
 {
-	log_error("the capture of rule %s is lost: %s", capture->cause.rule, store_error(thread->store));
+	log_error("the capture of rule %s is lost: %s", capture->trigger.rule, store_error(thread->store));
 	if (capture->capture_id && store_give_up_capture(thread->store, capture->capture_id))
 		log_warning("its row says 'recording' until the next start: %s", store_error(thread->store));
 }
@@ -159,7 +159,7 @@ static void write_counters(struct store_thread *thread)
 	for (unsigned int i = 0; i < OWN_COUNTERS; i++)
 		own[i] = own_counted(thread->own_counters, (enum own_counter)i);
 	if (store_add_counters(thread->store, own_counter_names, own, OWN_COUNTERS) ||
-	    (!counters_read(thread->pinned->map_fds[PIN_COUNTERS], counters) &&
+	    (!counters_read(thread->kernel->map_fds[PIN_COUNTERS], counters) &&
 	     store_add_counters(thread->store, counter_names, counters, COUNTERS)))
 		log_warning("cannot write the counters: %s", store_error(thread->store));
 }
@@ -179,18 +179,18 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	struct resolved resolved;
 	int result, tries = 0;
 
-	walk_mappings(thread, false); /* a capture that waits to be written goes first */
-	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->pinned->manifest,
+	scan_mappings(thread, false); /* a capture that waits to be written goes first */
+	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->kernel->manifest,
 				 &thread->naming, deadline_after(thread, naming_patience(thread)), &resolved);
 	if (result < 0) {
-		log_error("the capture of rule %s is lost: %s", capture->cause.rule, strerror(-result));
+		log_error("the capture of rule %s is lost: %s", capture->trigger.rule, strerror(-result));
 		store_give_up_capture(thread->store, capture->capture_id);
 		return;
 	}
 	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings)) < 0 &&
 	       result != -EFBIG && tries < RETRIES) {
 		if (!tries++)
-			log_warning("cannot write the capture of rule %s yet: %s", capture->cause.rule,
+			log_warning("cannot write the capture of rule %s yet: %s", capture->trigger.rule,
 				    store_error(thread->store));
 		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
 			tries = RETRIES; /* the daemon ends: once more */
@@ -198,7 +198,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	if (result < 0)
 		give_up(thread, capture);
 	else
-		log_info("captured %u stacks of rule %s", capture->stacks.count, capture->cause.rule);
+		log_info("captured %u stacks of rule %s", capture->stacks.count, capture->trigger.rule);
 	resolved_free(&resolved);
 	if (!result)
 		write_counters(thread);
@@ -263,7 +263,7 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	}
 }
 
-/* Waits for a job, a walk that is due, or the end; false at the end, when all jobs are done. */
+/* Waits for a job, a scan that is due, or the end; false at the end, when all jobs are done. */
 static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_walk)
 {
 	bool goes_on = true;
@@ -271,7 +271,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 	*ret_walk = *ret_job_there = false;
 	pthread_mutex_lock(&thread->lock);
 	for (;;) {
-		uint64_t due_ns = thread->walk_due_ns, now_ns = clock_monotonic_ns();
+		uint64_t due_ns = thread->scan_due_ns, now_ns = clock_monotonic_ns();
 
 		if (thread->jobs_count) {
 			*ret_job = thread->jobs[thread->jobs_first];
@@ -285,7 +285,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			break;
 		}
 		if (due_ns && now_ns >= due_ns) {
-			thread->walk_due_ns = 0;
+			thread->scan_due_ns = 0;
 			*ret_walk = true;
 			break;
 		}
@@ -302,11 +302,11 @@ static void *run(void *user)
 {
 	struct store_thread *thread = user;
 	struct job job;
-	bool there, walk;
+	bool there, scan;
 
-	while (next_job(thread, &job, &there, &walk)) {
-		if (walk)
-			walk_mappings(thread, true);
+	while (next_job(thread, &job, &there, &scan)) {
+		if (scan)
+			scan_mappings(thread, true);
 		if (there)
 			do_job(thread, &job);
 	}
@@ -325,7 +325,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 
 	if (!thread)
 		return -ENOMEM;
-	thread->pinned = settings->pinned;
+	thread->kernel = settings->kernel;
 	thread->where = settings->where;
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -344,12 +344,12 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread_condition_init(&thread->changed);
 	result = thread->mappings && thread->reload_fd >= 0 ? 0 : -ENOMEM;
 	if (!result)
-		result = unwind_tables_open(&thread->tables, settings->pinned, settings->spawner_socket,
+		result = unwind_tables_open(&thread->tables, settings->kernel, settings->spawner_socket,
 					    &thread->gauges);
 	if (!result)
-		result = walker_open(&thread->walker, settings->pinned);
+		result = mapping_reader_open(&thread->reader, settings->kernel);
 	if (!result)
-		result = kernel_symbols_open(&thread->symbols, settings->pinned->symbols_fd);
+		result = kernel_symbols_open(&thread->symbols, settings->kernel->symbols_fd);
 	if (result < 0)
 		log_error("cannot prepare the store thread: %s", strerror(-result));
 	else
@@ -371,7 +371,7 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 	if (!result)
 		result = rules_assign_ids(&configuration->rules, NULL, &thread->ids);
 	if (!result)
-		result = store_begin_run(thread->store, &thread->pinned->manifest, &thread->pinned->policy,
+		result = store_begin_run(thread->store, &thread->kernel->manifest, &thread->kernel->policy,
 					 &configuration->rules);
 	if (result < 0)
 		log_error("cannot begin a run in the database: %s",
@@ -385,7 +385,7 @@ int store_thread_start(struct store_thread *thread)
 	int result;
 
 	atomic_store(&thread->give_up_ns, 0);
-	result = walker_start(thread->walker);
+	result = mapping_reader_start(thread->reader);
 	if (result < 0)
 		return result;
 	result = thread_start(&thread->thread, STACK_BYTES, run, thread);
@@ -439,8 +439,8 @@ void store_thread_want_mappings(struct store_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
 	/* not at once: a process that has just begun has yet to map its libraries, and others may follow */
-	if (!thread->walk_due_ns) {
-		thread->walk_due_ns = clock_monotonic_ns() + WALK_INTERVAL_NS;
+	if (!thread->scan_due_ns) {
+		thread->scan_due_ns = clock_monotonic_ns() + SCAN_INTERVAL_NS;
 		pthread_cond_signal(&thread->changed);
 	}
 	pthread_mutex_unlock(&thread->lock);
@@ -463,7 +463,8 @@ const struct unwind_gauges *store_thread_unwind(const struct store_thread *threa
 	return &thread->gauges;
 }
 
-struct configuration *store_thread_take_reload(struct store_thread *thread, struct config_errors *ret_errors)
+struct configuration *store_thread_reload_result(struct store_thread *thread,
+						 struct config_errors *ret_errors)
 {
 	struct configuration *configuration;
 	uint64_t times;
@@ -507,7 +508,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	cleanup_close(&thread->reload_fd);
 	store_close(thread->store);
 	unwind_tables_close(thread->tables);
-	walker_free(thread->walker);
+	mapping_reader_free(thread->reader);
 	mappings_free(thread->mappings);
 	known_files_free(thread->naming.files);
 	kernel_symbols_close(&thread->symbols);

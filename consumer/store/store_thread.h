@@ -19,7 +19,7 @@ struct store_thread;
 struct store_thread_settings {
 	const struct settings *where; /* the state directory, and at each reload the configuration */
 	uint64_t database_bytes_max;
-	const struct pinned *pinned; /* these three outlive the thread */
+	const struct kernel_objects *kernel; /* these three outlive the thread */
 	struct own_counters *own_counters;
 	int spawner_socket;
 };
@@ -44,7 +44,7 @@ int store_thread_start(struct store_thread *thread);
 
 /*
  * A capture has fired: its row is written, and its processes' mappings are read. The thread reads only
- * capture->cause and covered_from_ns, which do not change any more, and writes capture_id. False: too many
+ * capture->trigger and covered_from_ns, which do not change any more, and writes capture_id. False: too many
  * captures are before it.
  */
 bool store_thread_begin(struct store_thread *thread, struct capture *capture);
@@ -68,7 +68,8 @@ const struct unwind_gauges *store_thread_unwind(const struct store_thread *threa
  */
 void store_thread_reload(struct store_thread *thread);
 int store_thread_reload_fd(const struct store_thread *thread);
-struct configuration *store_thread_take_reload(struct store_thread *thread, struct config_errors *ret_errors);
+struct configuration *store_thread_reload_result(struct store_thread *thread,
+						 struct config_errors *ret_errors);
 
 /* That configuration is in force now: the next reload compares with it. Its limits are applied. */
 void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration);

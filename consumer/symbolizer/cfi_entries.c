@@ -118,7 +118,7 @@ static bool read_addresses(const struct section *section, const Dwarf_FDE *fde, 
 	return length && !__builtin_add_overflow(begins, length, ret_ends);
 }
 
-int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user)
+int cfi_entries_each(Elf *elf, cfi_entry_add *add, void *user)
 {
 	struct section section;
 	Dwarf_Off cie_at = (Dwarf_Off)-1;
@@ -151,7 +151,7 @@ int cfi_entries_each(Elf *elf, cfi_entries_take *take, void *user)
 					: UNKNOWN_ENCODING;
 		}
 		if (read_addresses(&section, &entry.fde, encoding, &begins, &ends))
-			result = take(user, begins, ends);
+			result = add(user, begins, ends);
 	}
 	return result;
 }

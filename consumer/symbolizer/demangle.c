@@ -20,7 +20,7 @@ struct output {
  * before. libiberty prints all of it, and its callback cannot say no: so it does not return. The printer has
  * its state on the stack; only what it allocates for an identifier in Punycode is lost, a few hundred bytes.
  */
-static void take(const char *text, size_t bytes, void *user)
+static void append(const char *text, size_t bytes, void *user)
 {
 	struct output *output = user;
 	size_t left = output->room - output->bytes;
@@ -36,10 +36,10 @@ static bool print(const char *name, struct output *output)
 	if (setjmp(output->full))
 		return true;
 	/* Rust first: its older mangling is one that C++ has, too, with a hash at the end */
-	if (rust_demangle_callback(name, DMGL_PARAMS, take, output))
+	if (rust_demangle_callback(name, DMGL_PARAMS, append, output))
 		return true;
 	output->bytes = 0;
-	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, take, output);
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, append, output);
 }
 
 size_t demangle(const char *name, char *into, size_t room)

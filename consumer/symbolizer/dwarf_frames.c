@@ -187,7 +187,7 @@ static void set_place(struct dwarf_frame *frame, const char *file, uint32_t line
 	frame->line = line;
 }
 
-static void take_place(Dwarf_Die *unit_entry, uint64_t address, struct dwarf_frame *frame)
+static void set_line(Dwarf_Die *unit_entry, uint64_t address, struct dwarf_frame *frame)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit_entry, address);
 	bool is_end = true;
@@ -201,7 +201,7 @@ static void take_place(Dwarf_Die *unit_entry, uint64_t address, struct dwarf_fra
 }
 
 /* Where the inlined function was called: a place within the one that it was inlined into. */
-static void take_call_place(Dwarf_Die *unit_entry, Dwarf_Die *inlined, struct dwarf_frame *frame)
+static void set_call_place(Dwarf_Die *unit_entry, Dwarf_Die *inlined, struct dwarf_frame *frame)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word file, line;
@@ -274,13 +274,13 @@ static uint32_t find_chain(Dwarf_Die *unit_entry, Dwarf_Die function, uint64_t a
 		function = inlined;
 		if (!name) /* its caller stands for it */
 			continue;
-		take_call_place(unit_entry, &inlined, last);
+		set_call_place(unit_entry, &inlined, last);
 		if (count == SYMBOLIZE_DEPTH)
 			return count;
 		last = &frames[count++];
 		*last = (struct dwarf_frame){ .name = name, .begins = begins };
 	}
-	take_place(unit_entry, address, last);
+	set_line(unit_entry, address, last);
 	return count;
 }
 
@@ -322,7 +322,7 @@ uint32_t dwarf_frames_find(struct dwarf_frames *frames, uint64_t address,
 	if (!dwarf_offdie(frames->dwarf, unit->entry, &unit_entry))
 		return 0;
 	if (!find_function(frames, unit, &unit_entry, address, &function, &begins)) {
-		take_place(&unit_entry, address, &ret_frames[0]);
+		set_line(&unit_entry, address, &ret_frames[0]);
 		return 0;
 	}
 	ret_frames[0].name = name_of(&function);

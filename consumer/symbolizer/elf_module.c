@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct module {
+struct elf_module {
 	struct elf_file file, packed, debug, alternate;
 	struct build_id build_id, alternate_id;
 	char debuglink[SYMBOLIZE_LINK_BYTES], alternate_path[SYMBOLIZE_LINK_BYTES];
@@ -26,7 +26,7 @@ static bool has_dwarf(const struct elf_file *file)
 	return elf_file_section(file, ".debug_info") || elf_file_section(file, ".zdebug_info");
 }
 
-static void open_dwarf(struct module *module, const struct elf_file *file)
+static void open_dwarf(struct elf_module *module, const struct elf_file *file)
 {
 	const char *path;
 	const void *id;
@@ -46,9 +46,9 @@ static void open_dwarf(struct module *module, const struct elf_file *file)
 	module->lacks |= SYMBOLIZE_LACKS_ALTERNATE;
 }
 
-struct module *module_open(int fd)
+struct elf_module *elf_module_open(int fd)
 {
-	struct module *module = calloc(1, sizeof(*module));
+	struct elf_module *module = calloc(1, sizeof(*module));
 
 	if (!module) {
 		close(fd);
@@ -72,7 +72,7 @@ struct module *module_open(int fd)
 	return module;
 }
 
-void module_close(struct module *module)
+void elf_module_close(struct elf_module *module)
 {
 	if (!module)
 		return;
@@ -86,7 +86,7 @@ void module_close(struct module *module)
 	free(module);
 }
 
-static bool is_debug_file(const struct module *module, const struct elf_file *file)
+static bool is_debug_file(const struct elf_module *module, const struct elf_file *file)
 {
 	struct build_id id = elf_file_build_id(file);
 
@@ -98,14 +98,14 @@ static bool is_debug_file(const struct module *module, const struct elf_file *fi
 	return module->debuglink[0] && elf_file_has_crc(file, module->debuglink_crc);
 }
 
-static bool is_alternate(const struct module *module, const struct elf_file *file)
+static bool is_alternate(const struct elf_module *module, const struct elf_file *file)
 {
 	struct build_id id = elf_file_build_id(file);
 
 	return module->lacks & SYMBOLIZE_LACKS_ALTERNATE && build_id_is(&id, &module->alternate_id);
 }
 
-void module_add_file(struct module *module, int fd)
+void elf_module_add_file(struct elf_module *module, int fd)
 {
 	struct elf_file file;
 
@@ -149,7 +149,7 @@ static bool find_bias(Elf *elf, int64_t *ret_bias)
 	return found;
 }
 
-void module_describe(const struct module *module, struct symbolize_module *ret_reply)
+void elf_module_describe(const struct elf_module *module, struct symbolize_module *ret_reply)
 {
 	*ret_reply = (struct symbolize_module){ .readable = module != NULL };
 	if (!module)
@@ -167,7 +167,7 @@ void module_describe(const struct module *module, struct symbolize_module *ret_r
 /*
  * The tables with all functions first; what is exported fills in what they left, or all of a stripped file. /
  */
-static void find_symbols(const struct module *module, struct elf_place *places, uint32_t count)
+static void find_symbols(const struct elf_module *module, struct elf_place *places, uint32_t count)
 {
 	elf_symbols_find(module->file.elf, SHT_SYMTAB, places, count);
 	if (module->debug.elf)
@@ -184,7 +184,7 @@ static void find_symbols(const struct module *module, struct elf_place *places, 
  * were folded into one); DWARF then says what is inlined into it. Of a function that DWARF does not see as
  * the innermost, DWARF says the source place alone.
  */
-static uint32_t find_frames(struct module *module, const struct elf_place *place,
+static uint32_t find_frames(struct elf_module *module, const struct elf_place *place,
 			    struct found_frame found[SYMBOLIZE_DEPTH])
 {
 	struct dwarf_frame frames[SYMBOLIZE_DEPTH] = { { .name = NULL } };
@@ -213,8 +213,8 @@ static uint32_t find_frames(struct module *module, const struct elf_place *place
 	return found[0].name && count ? count : 1;
 }
 
-size_t module_name(struct module *module, const struct symbolize_request *request,
-		   struct symbolize_reply *ret_reply)
+size_t elf_module_name(struct elf_module *module, const struct symbolize_request *request,
+		       struct symbolize_reply *ret_reply)
 {
 	struct elf_place places[SYMBOLIZE_BATCH];
 	struct found_frame found[SYMBOLIZE_DEPTH];

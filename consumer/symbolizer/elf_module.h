@@ -8,23 +8,23 @@
 
 #include "consumer/symbolizer/protocol.h"
 
-struct module;
+struct elf_module;
 
 /* SYMBOLIZER: takes the descriptor over, whatever comes of it. NULL: not an ELF file, or no memory. */
-struct module *module_open(int fd);
-void module_close(struct module *module);
+struct elf_module *elf_module_open(int fd);
+void elf_module_close(struct elf_module *module);
 
 /*
  * SYMBOLIZER: takes the descriptor over. The file counts if it is what the module lacks: of the build id that
  * belongs to it or, where one of the two has none, of the CRC. Nothing has changed if it is not.
  */
-void module_add_file(struct module *module, int fd);
+void elf_module_add_file(struct elf_module *module, int fd);
 
 /* SYMBOLIZER: what the module is, and what it still lacks. */
-void module_describe(const struct module *module, struct symbolize_module *ret_reply);
+void elf_module_describe(const struct elf_module *module, struct symbolize_module *ret_reply);
 
 /* SYMBOLIZER: answers as many of the offsets as there is room for. Returns the reply's bytes. */
-size_t module_name(struct module *module, const struct symbolize_request *request,
-		   struct symbolize_reply *ret_reply);
+size_t elf_module_name(struct elf_module *module, const struct symbolize_request *request,
+		       struct symbolize_reply *ret_reply);
 
 #endif

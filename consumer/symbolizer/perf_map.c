@@ -45,7 +45,7 @@ static int compare_positions(const void *a, const void *b)
 }
 
 /* A number of 1 to 16 digits, with or without 0x, and the blanks behind it. */
-static bool take_number(const char **text, uint64_t *ret_number)
+static bool parse_number(const char **text, uint64_t *ret_number)
 {
 	char *end;
 
@@ -58,14 +58,14 @@ static bool take_number(const char **text, uint64_t *ret_number)
 	return true;
 }
 
-static void take_line(struct search *search)
+static void parse_line(struct search *search)
 {
 	const char *text = search->line.text;
 	uint64_t begins, bytes;
 	uint32_t low = 0, high = search->count;
 
 	search->line.text[search->line.bytes] = '\0';
-	if (!take_number(&text, &begins) || !take_number(&text, &bytes) || !*text || bytes > INT64_MAX)
+	if (!parse_number(&text, &begins) || !parse_number(&text, &bytes) || !*text || bytes > INT64_MAX)
 		return;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
@@ -84,7 +84,7 @@ static void take_line(struct search *search)
 	}
 }
 
-static void take_chunk(struct search *search, size_t bytes)
+static void parse_chunk(struct search *search, size_t bytes)
 {
 	struct line *line = &search->line;
 
@@ -92,7 +92,7 @@ static void take_chunk(struct search *search, size_t bytes)
 		char byte = search->chunk[i];
 
 		if (byte == '\n') {
-			take_line(search);
+			parse_line(search);
 			line->bytes = 0;
 		} else if (line->bytes < LINE_BYTES) {
 			line->text[line->bytes++] = byte;
@@ -108,7 +108,7 @@ static void read_map(struct search *search, int fd)
 
 	while (at < (off_t)PERF_MAP_BYTES_MAX &&
 	       (got = pread(fd, search->chunk, sizeof(search->chunk), at)) > 0) {
-		take_chunk(search, (size_t)got);
+		parse_chunk(search, (size_t)got);
 		at += got;
 	}
 }

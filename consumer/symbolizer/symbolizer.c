@@ -43,11 +43,11 @@ static bool is_request(const struct symbolize_request *request, size_t bytes, bo
 	}
 }
 
-static size_t answer_names(struct module *module, const struct symbolize_request *request,
+static size_t answer_names(struct elf_module *module, const struct symbolize_request *request,
 			   struct symbolize_reply *ret_reply)
 {
 	if (module)
-		return module_name(module, request, ret_reply);
+		return elf_module_name(module, request, ret_reply);
 	ret_reply->count = ret_reply->frames_count = 0;
 	memset(ret_reply->depths, 0, sizeof(ret_reply->depths));
 	return offsetof(struct symbolize_reply, text);
@@ -67,21 +67,21 @@ ssize_t symbolizer_answer(struct symbolizer *symbolizer, const struct symbolize_
 	case SYMBOLIZE_PERF_MAP:
 		return (ssize_t)perf_map_name(file, request, &ret_answer->names);
 	case SYMBOLIZE_MODULE:
-		module_close(symbolizer->module);
-		symbolizer->module = module_open(TAKE_FD(file));
+		elf_module_close(symbolizer->module);
+		symbolizer->module = elf_module_open(TAKE_FD(file));
 		break;
 	default:
 		if (symbolizer->module)
-			module_add_file(symbolizer->module, TAKE_FD(file));
+			elf_module_add_file(symbolizer->module, TAKE_FD(file));
 		break;
 	}
-	module_describe(symbolizer->module, &ret_answer->module);
+	elf_module_describe(symbolizer->module, &ret_answer->module);
 	return sizeof(ret_answer->module);
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
 {
-	module_close(TAKE_PTR(symbolizer->module));
+	elf_module_close(TAKE_PTR(symbolizer->module));
 }
 
 static int confine(void)

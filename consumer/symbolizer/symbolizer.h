@@ -19,7 +19,7 @@ void symbolizer_run(int socket) __attribute__((noreturn));
 
 /* What it keeps from one request to the next. Begins as zeros. */
 struct symbolizer {
-	struct module *module; /* NULL: none, or one that cannot be read */
+	struct elf_module *module; /* NULL: none, or one that cannot be read */
 };
 
 union symbolizer_answer {

@@ -128,17 +128,18 @@ bool table_message_is_valid(const struct table_message *message, size_t bytes, c
 	return true;
 }
 
-static int take(const struct table_taker *taker, uint32_t from, struct table_message *message)
+static int deliver(const struct table_receiver *receiver, uint32_t from, struct table_message *message)
 {
 	switch (message->part) {
 	case TABLE_RULES:
-		return taker->rules(taker->user, from, message->rules, message->count);
+		return receiver->rules(receiver->user, from, message->rules, message->count);
 	case TABLE_CHUNKS:
-		return taker->chunks(taker->user, from, message->chunks, message->count);
+		return receiver->chunks(receiver->user, from, message->chunks, message->count);
 	case TABLE_PAGES:
-		return taker->pages(taker->user, from, message->pages, message->count);
+		return receiver->pages(receiver->user, from, message->pages, message->count);
 	default:
-		return message->head.result ? message->head.result : taker->head(taker->user, &message->head);
+		return message->head.result ? message->head.result
+					    : receiver->head(receiver->user, &message->head);
 	}
 }
 
@@ -157,7 +158,7 @@ static int receive(int socket, uint64_t deadline_ns, const struct table_head *he
 	return table_message_is_valid(ret_message, (size_t)got, head, part, done) ? 0 : -EBADMSG;
 }
 
-int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_taker *taker,
+int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_receiver *receiver,
 		  bool *ret_usable)
 {
 	const struct symbolize_request request = { .kind = SYMBOLIZE_TABLE };
@@ -174,7 +175,7 @@ int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct tab
 				return result;
 			if (part == TABLE_HEAD)
 				head = message->head;
-			result = take(taker, done, message);
+			result = deliver(receiver, done, message);
 		}
 	}
 	*ret_usable = !result || head.result;

@@ -45,7 +45,7 @@ int table_send(int socket, int elf_fd);
  * CONSUMER: what a table is taken with. `from` is the position of the first element in its part of the table.
  * Each element is in its range; a callback returns 0, or -errno, which ends it all.
  */
-struct table_taker {
+struct table_receiver {
 	int (*head)(void *user, const struct table_head *head);
 	int (*rules)(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count);
 	int (*chunks)(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count);
@@ -59,7 +59,7 @@ struct table_taker {
  * or -EBADMSG: the symbolizer is of no use any more, and so it is after a callback's error. *ret_usable says
  * which.
  */
-int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_taker *taker,
+int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_receiver *receiver,
 		  bool *ret_usable);
 
 /* Whether a message of this length can follow: the `done` elements of the head's part `part`. For tests. */

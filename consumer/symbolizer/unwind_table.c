@@ -120,7 +120,7 @@ static bool is_deref(const Dwarf_Op *ops, size_t count, struct unwind_rule *rule
 	return true;
 }
 
-static bool take_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
+static bool read_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
 {
 	Dwarf_Op *ops;
 	size_t count;
@@ -165,7 +165,7 @@ static enum saved find_register(Dwarf_Frame *frame, int number, __u8 *ret_where,
 }
 
 /* Hardly ever needed: where it cannot be said, a walk that needs it ends. */
-static void take_extra(Dwarf_Frame *frame, struct unwind_rule *rule)
+static void read_extra(Dwarf_Frame *frame, struct unwind_rule *rule)
 {
 	__s32 at = 0;
 	enum saved saved = find_register(frame, EXTRA, &rule->extra, &at);
@@ -196,14 +196,14 @@ static struct unwind_rule make_rule(Dwarf_Frame *frame, int return_register, boo
 	saved = find_register(frame, return_register, &rule.return_address, &rule.return_address_at);
 	if (saved == SAVED_UNDEFINED)
 		return rule_of_kind(UNWIND_ROOT);
-	if (saved != SAVED_AT || !take_cfa(frame, &rule))
+	if (saved != SAVED_AT || !read_cfa(frame, &rule))
 		return rule_of_kind(UNWIND_EXPRESSION);
 	saved = find_register(frame, FRAME_POINTER, &rule.frame_pointer, &rule.frame_pointer_at);
 	if (saved == SAVED_ELSEWHERE)
 		return rule_of_kind(UNWIND_EXPRESSION);
 	if (saved != SAVED_AT)
 		rule.frame_pointer = UNWIND_SAME;
-	take_extra(frame, &rule);
+	read_extra(frame, &rule);
 	return rule;
 }
 
@@ -220,7 +220,7 @@ static int add_range(struct compiler *compiler, uint64_t address, uint32_t rule)
 }
 
 /* All rules of one function. Behind it, there is none. */
-static int take_entry(void *user, uint64_t begins, uint64_t ends)
+static int add_entry(void *user, uint64_t begins, uint64_t ends)
 {
 	struct compiler *compiler = user;
 	uint64_t address = begins;
@@ -410,7 +410,7 @@ static int compile(struct compiler *compiler)
 	int result = intern_rule(compiler, &none, &number);
 
 	if (!result)
-		result = cfi_entries_each(compiler->elf, take_entry, compiler);
+		result = cfi_entries_each(compiler->elf, add_entry, compiler);
 	if (result < 0)
 		return result;
 	if (!compiler->ranges_count)

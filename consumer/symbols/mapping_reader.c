@@ -13,7 +13,7 @@
 
 #define STACK_BYTES (64UL << 10)
 #define CHUNK_BYTES 65536U
-#define END_NS (CLOCK_SECOND_NS / 2) /* what a walk that is about to end may take when all ends */
+#define END_NS (CLOCK_SECOND_NS / 2) /* what a walk that is about to end may consume when all ends */
 
 enum walk {
 	WALK_NONE,
@@ -22,8 +22,8 @@ enum walk {
 	WALK_LEFT, /* the same, and nobody waits for it any more */
 };
 
-struct walker {
-	const struct pinned *pinned;
+struct mapping_reader {
+	const struct kernel_objects *kernel;
 	pthread_t thread;
 	bool started;
 
@@ -43,184 +43,184 @@ struct walker {
 
 /* ---- the thread ---- */
 
-static ssize_t read_chunk(struct walker *walker, int fd)
+static ssize_t read_chunk(struct mapping_reader *reader, int fd)
 {
 	ssize_t got;
 
 	if (fd < 0)
 		return fd;
 	do
-		got = read(fd, walker->chunk, sizeof(walker->chunk));
-	while (got < 0 && (errno == EINTR || errno == EAGAIN)); /* EAGAIN: see records_read() */
+		got = read(fd, reader->chunk, sizeof(reader->chunk));
+	while (got < 0 && (errno == EINTR || errno == EAGAIN)); /* EAGAIN: see iterator_stream_read() */
 	return got < 0 ? -errno : got;
 }
 
 /* Hands one chunk over. False where nobody takes it. */
-static bool hand_over(struct walker *walker, ssize_t got)
+static bool hand_over(struct mapping_reader *reader, ssize_t got)
 {
 	bool goes_on;
 
-	pthread_mutex_lock(&walker->lock);
-	walker->chunk_bytes = got;
-	walker->chunk_used = 0;
-	walker->chunk_there = true;
-	pthread_cond_broadcast(&walker->changed);
-	while (walker->chunk_there && walker->walk == WALK_READING)
-		pthread_cond_wait(&walker->changed, &walker->lock);
-	goes_on = walker->walk == WALK_READING;
-	pthread_mutex_unlock(&walker->lock);
+	pthread_mutex_lock(&reader->lock);
+	reader->chunk_bytes = got;
+	reader->chunk_used = 0;
+	reader->chunk_there = true;
+	pthread_cond_broadcast(&reader->changed);
+	while (reader->chunk_there && reader->walk == WALK_READING)
+		pthread_cond_wait(&reader->changed, &reader->lock);
+	goes_on = reader->walk == WALK_READING;
+	pthread_mutex_unlock(&reader->lock);
 	return goes_on;
 }
 
-static void walk_once(struct walker *walker)
+static void walk_once(struct mapping_reader *reader)
 {
-	_cleanup_close_ int fd = pinned_open_iterator(walker->pinned, PIN_MAPPINGS);
+	_cleanup_close_ int fd = kernel_objects_open_iterator(reader->kernel, PIN_MAPPINGS);
 	ssize_t got;
 
 	do
-		got = read_chunk(walker, fd);
-	while (hand_over(walker, got) && got > 0);
+		got = read_chunk(reader, fd);
+	while (hand_over(reader, got) && got > 0);
 }
 
 static void *run(void *user)
 {
-	struct walker *walker = user;
+	struct mapping_reader *reader = user;
 
-	pthread_mutex_lock(&walker->lock);
-	while (!walker->stopping) {
-		if (walker->walk == WALK_WANTED) {
-			walker->walk = WALK_READING;
-			pthread_mutex_unlock(&walker->lock);
-			walk_once(walker);
-			pthread_mutex_lock(&walker->lock);
+	pthread_mutex_lock(&reader->lock);
+	while (!reader->stopping) {
+		if (reader->walk == WALK_WANTED) {
+			reader->walk = WALK_READING;
+			pthread_mutex_unlock(&reader->lock);
+			walk_once(reader);
+			pthread_mutex_lock(&reader->lock);
 		}
 		/* or it was left before it began */
-		if (walker->walk != WALK_NONE) {
-			walker->walk = WALK_NONE;
-			walker->chunk_there = false;
-			pthread_cond_broadcast(&walker->changed);
+		if (reader->walk != WALK_NONE) {
+			reader->walk = WALK_NONE;
+			reader->chunk_there = false;
+			pthread_cond_broadcast(&reader->changed);
 		}
-		if (!walker->stopping)
-			pthread_cond_wait(&walker->changed, &walker->lock);
+		if (!reader->stopping)
+			pthread_cond_wait(&reader->changed, &reader->lock);
 	}
-	pthread_mutex_unlock(&walker->lock);
+	pthread_mutex_unlock(&reader->lock);
 	return NULL;
 }
 
 /* ---- the reader ---- */
 
 struct reading {
-	struct walker *walker;
+	struct mapping_reader *reader;
 	uint64_t deadline_ns;
 };
 
 /* Until `there` is so, or the deadline. Under the lock. */
-#define AWAIT(walker, there, deadline_ns)                                                                    \
+#define AWAIT(reader, there, deadline_ns)                                                                    \
 	for (int waited = 0; !(there) && !waited;)                                                           \
-	waited = thread_condition_wait_until(&(walker)->changed, &(walker)->lock, deadline_ns)
+	waited = thread_condition_wait_until(&(reader)->changed, &(reader)->lock, deadline_ns)
 
 /* As read(2), from the thread. */
 static ssize_t next_bytes(void *user, char *buffer, size_t room)
 {
 	const struct reading *reading = user;
-	struct walker *walker = reading->walker;
+	struct mapping_reader *reader = reading->reader;
 	ssize_t got = -ETIMEDOUT;
 
 	/* also where the thread is faster than what is made of it */
 	if (clock_monotonic_ns() >= reading->deadline_ns)
 		return got;
-	pthread_mutex_lock(&walker->lock);
-	AWAIT(walker, walker->chunk_there, reading->deadline_ns);
-	if (walker->chunk_there) {
-		got = walker->chunk_bytes;
+	pthread_mutex_lock(&reader->lock);
+	AWAIT(reader, reader->chunk_there, reading->deadline_ns);
+	if (reader->chunk_there) {
+		got = reader->chunk_bytes;
 		if (got > 0) {
-			size_t left = (size_t)got - walker->chunk_used;
+			size_t left = (size_t)got - reader->chunk_used;
 
 			got = (ssize_t)(left < room ? left : room);
-			memcpy(buffer, walker->chunk + walker->chunk_used, (size_t)got);
-			walker->chunk_used += (size_t)got;
+			memcpy(buffer, reader->chunk + reader->chunk_used, (size_t)got);
+			reader->chunk_used += (size_t)got;
 		}
-		walker->chunk_there = got > 0 && walker->chunk_used < (size_t)walker->chunk_bytes;
-		pthread_cond_broadcast(&walker->changed);
+		reader->chunk_there = got > 0 && reader->chunk_used < (size_t)reader->chunk_bytes;
+		pthread_cond_broadcast(&reader->changed);
 	}
-	pthread_mutex_unlock(&walker->lock);
+	pthread_mutex_unlock(&reader->lock);
 	return got;
 }
 
-int walker_read(struct walker *walker, uint64_t deadline_ns,
-		long (*take)(void *user, const char *records, size_t bytes), void *user)
+int mapping_reader_read(struct mapping_reader *reader, uint64_t deadline_ns,
+			long (*consume)(void *user, const char *records, size_t bytes), void *user)
 {
-	struct reading reading = { walker, deadline_ns };
+	struct reading reading = { reader, deadline_ns };
 	bool is_free;
 	int result;
 
-	pthread_mutex_lock(&walker->lock);
+	pthread_mutex_lock(&reader->lock);
 	/* one that has been read to its end is about to end */
-	AWAIT(walker, walker->walk == WALK_NONE || walker->walk == WALK_LEFT, deadline_ns);
-	is_free = walker->walk == WALK_NONE;
+	AWAIT(reader, reader->walk == WALK_NONE || reader->walk == WALK_LEFT, deadline_ns);
+	is_free = reader->walk == WALK_NONE;
 	if (is_free) {
-		walker->walk = WALK_WANTED;
-		pthread_cond_broadcast(&walker->changed);
+		reader->walk = WALK_WANTED;
+		pthread_cond_broadcast(&reader->changed);
 	}
-	pthread_mutex_unlock(&walker->lock);
+	pthread_mutex_unlock(&reader->lock);
 	if (!is_free)
 		return -EBUSY;
-	result = records_read_by(next_bytes, &reading, take, user);
-	pthread_mutex_lock(&walker->lock);
-	if (result < 0 && walker->walk != WALK_NONE) {
-		walker->walk = WALK_LEFT;
-		pthread_cond_broadcast(&walker->changed);
+	result = iterator_stream_read_by(next_bytes, &reading, consume, user);
+	pthread_mutex_lock(&reader->lock);
+	if (result < 0 && reader->walk != WALK_NONE) {
+		reader->walk = WALK_LEFT;
+		pthread_cond_broadcast(&reader->changed);
 	}
-	pthread_mutex_unlock(&walker->lock);
+	pthread_mutex_unlock(&reader->lock);
 	return result;
 }
 
 /* ---- both ends of its life ---- */
 
-int walker_open(struct walker **ret_walker, const struct pinned *pinned)
+int mapping_reader_open(struct mapping_reader **ret_reader, const struct kernel_objects *kernel)
 {
-	struct walker *walker = calloc(1, sizeof(*walker));
+	struct mapping_reader *reader = calloc(1, sizeof(*reader));
 
-	if (!walker)
+	if (!reader)
 		return -ENOMEM;
-	walker->pinned = pinned;
-	pthread_mutex_init(&walker->lock, NULL);
-	thread_condition_init(&walker->changed);
-	*ret_walker = walker;
+	reader->kernel = kernel;
+	pthread_mutex_init(&reader->lock, NULL);
+	thread_condition_init(&reader->changed);
+	*ret_reader = reader;
 	return 0;
 }
 
-int walker_start(struct walker *walker)
+int mapping_reader_start(struct mapping_reader *reader)
 {
-	int result = thread_start(&walker->thread, STACK_BYTES, run, walker);
+	int result = thread_start(&reader->thread, STACK_BYTES, run, reader);
 
 	if (result < 0)
 		log_error("cannot start the thread that reads mappings: %s", strerror(-result));
-	walker->started = !result;
+	reader->started = !result;
 	return result;
 }
 
-void walker_free(struct walker *walker)
+void mapping_reader_free(struct mapping_reader *reader)
 {
 	bool has_ended = true;
 
-	if (!walker)
+	if (!reader)
 		return;
-	if (walker->started) {
+	if (reader->started) {
 		uint64_t deadline_ns = clock_monotonic_ns() + END_NS;
 
-		pthread_mutex_lock(&walker->lock);
-		walker->stopping = true;
-		pthread_cond_broadcast(&walker->changed);
-		AWAIT(walker, walker->walk == WALK_NONE, deadline_ns);
-		has_ended = walker->walk == WALK_NONE;
-		pthread_mutex_unlock(&walker->lock);
+		pthread_mutex_lock(&reader->lock);
+		reader->stopping = true;
+		pthread_cond_broadcast(&reader->changed);
+		AWAIT(reader, reader->walk == WALK_NONE, deadline_ns);
+		has_ended = reader->walk == WALK_NONE;
+		pthread_mutex_unlock(&reader->lock);
 		if (has_ended)
-			pthread_join(walker->thread, NULL);
+			pthread_join(reader->thread, NULL);
 	}
 	if (!has_ended)
 		return;
-	pthread_mutex_destroy(&walker->lock);
-	pthread_cond_destroy(&walker->changed);
-	free(walker);
+	pthread_mutex_destroy(&reader->lock);
+	pthread_cond_destroy(&reader->changed);
+	free(reader);
 }

@@ -22,7 +22,7 @@ struct mappings {
 	uint32_t files_count, files_room;
 	struct hash_index by_file;
 	size_t path_bytes;
-	unsigned int walk;
+	unsigned int scan;
 	uint64_t dropped;
 };
 
@@ -53,8 +53,8 @@ static uint32_t hash_file(uint64_t seed, uint64_t inode, uint32_t major, uint32_
 	return hash_bytes(seed ^ hash_bytes(seed, identity, sizeof(identity)), path, bytes);
 }
 
-static struct mapped_file *take_file(struct mappings *mappings, const struct mapping_record *record,
-				     const char *path)
+static struct mapped_file *intern_file(struct mappings *mappings, const struct mapping_record *record,
+				       const char *path)
 {
 	struct wanted_file wanted = { mappings, record, path };
 	uint32_t hash = hash_file(mappings->seed, record->inode, record->device_major, record->device_minor,
@@ -258,12 +258,12 @@ static struct mapping *find_known(const struct mapped_process *process, const st
 	return mapping;
 }
 
-static void take_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
+static void add_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
 	struct mapped_process *process = find_process(mappings, record->tgid, record->started_ns);
 	struct mapping mapping = {
-		record->begins, record->ends, record->file_offset, record->flags, mappings->walk,
-		mappings->walk, NULL
+		record->begins, record->ends, record->file_offset, record->flags, mappings->scan,
+		mappings->scan, NULL
 	};
 	struct mapping *known;
 
@@ -273,16 +273,16 @@ static void take_record(struct mappings *mappings, const struct mapping_record *
 		mappings->dropped++;
 		return;
 	}
-	process->walk = mappings->walk;
+	process->scan = mappings->scan;
 	known = find_known(process, record);
 	if (known && record->flags & MAPPING_NO_PATH) {
-		known->walk = mappings->walk;
+		known->scan = mappings->scan;
 		return;
 	}
 	if (known && !(known->flags & MAPPING_NO_PATH))
 		mapping.since = known->since;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
-		mapping.file = take_file(mappings, record, path);
+		mapping.file = intern_file(mappings, record, path);
 		if (!mapping.file)
 			mapping.flags |= MAPPING_NO_PATH;
 	}
@@ -296,30 +296,30 @@ static void take_record(struct mappings *mappings, const struct mapping_record *
 	}
 }
 
-long mappings_take(struct mappings *mappings, const char *records, size_t bytes)
+long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes)
 {
-	size_t taken = 0;
+	size_t consumed = 0;
 
-	while (bytes - taken >= sizeof(struct mapping_record)) {
+	while (bytes - consumed >= sizeof(struct mapping_record)) {
 		struct mapping_record record;
 
-		memcpy(&record, records + taken, sizeof(record));
+		memcpy(&record, records + consumed, sizeof(record));
 		if (record.header.type != RECORD_MAPPING || record.header.bytes != sizeof(record) ||
 		    record.path_bytes >= MAPPING_PATH_BYTES || record.begins >= record.ends)
 			return -EBADMSG;
-		if (bytes - taken - sizeof(record) < record.path_bytes)
+		if (bytes - consumed - sizeof(record) < record.path_bytes)
 			break;
-		if (memchr(records + taken + sizeof(record), '\0', record.path_bytes))
+		if (memchr(records + consumed + sizeof(record), '\0', record.path_bytes))
 			return -EBADMSG;
-		take_record(mappings, &record, records + taken + sizeof(record));
-		taken += sizeof(record) + record.path_bytes;
+		add_record(mappings, &record, records + consumed + sizeof(record));
+		consumed += sizeof(record) + record.path_bytes;
 	}
-	return (long)taken;
+	return (long)consumed;
 }
 
 void mappings_begin_walk(struct mappings *mappings)
 {
-	mappings->walk++;
+	mappings->scan++;
 }
 
 /*
@@ -331,16 +331,16 @@ void mappings_abandon_walk(struct mappings *mappings)
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		struct mapped_process *process = &mappings->processes[i];
 
-		if (process->walk != mappings->walk)
+		if (process->scan != mappings->scan)
 			continue;
-		process->walk--;
+		process->scan--;
 		for (uint32_t j = 0; j < process->count; j++)
-			process->mappings[j].walk -= process->mappings[j].walk == mappings->walk;
+			process->mappings[j].scan -= process->mappings[j].scan == mappings->scan;
 	}
-	mappings->walk--;
+	mappings->scan--;
 }
 
-void mappings_forget(struct mappings *mappings, unsigned int walks)
+void mappings_forget(struct mappings *mappings, unsigned int scans)
 {
 	uint32_t kept = 0;
 
@@ -348,7 +348,7 @@ void mappings_forget(struct mappings *mappings, unsigned int walks)
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		struct mapped_process *process = &mappings->processes[i];
 
-		if (mappings->walk - process->walk >= walks ||
+		if (mappings->scan - process->scan >= scans ||
 		    hash_index_add(&mappings->by_process, hash_process(process->tgid, process->started_ns),
 				   kept)) {
 			free_process(process);
@@ -380,7 +380,7 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 		const struct mapped_process *process = &mappings->processes[i];
 		uint32_t at = 0;
 
-		if (process->walk != mappings->walk || process->started_ns >= before_ns ||
+		if (process->scan != mappings->scan || process->started_ns >= before_ns ||
 		    process->started_ns <= youngest.started_ns)
 			continue;
 		while (at < process->count && process->mappings[at].file != file)
@@ -399,9 +399,9 @@ const struct mapped_process *mappings_process(const struct mappings *mappings, u
 	return position < mappings->count ? &mappings->processes[position] : NULL;
 }
 
-unsigned int mappings_walk(const struct mappings *mappings)
+unsigned int mappings_scan(const struct mappings *mappings)
 {
-	return mappings->walk;
+	return mappings->scan;
 }
 
 uint64_t mappings_dropped(const struct mappings *mappings)

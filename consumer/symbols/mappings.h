@@ -26,7 +26,7 @@ struct mapped_file {
 struct mapping {
 	uint64_t begins, ends, file_offset;
 	uint32_t flags;           /* MAPPING_* */
-	unsigned int since, walk; /* the first, and the last, that showed it */
+	unsigned int since, scan; /* the first, and the last, that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
 };
 
@@ -34,8 +34,8 @@ struct mapping {
 struct mapped_process {
 	uint32_t tgid;
 	uint64_t started_ns;
-	unsigned int walk;        /* the last that showed it */
-	struct mapping *mappings; /* ascending, without overlap; those of an earlier walk may be gone */
+	unsigned int scan;        /* the last that showed it */
+	struct mapping *mappings; /* ascending, without overlap; those of an earlier scan may be gone */
 	uint32_t count, room;
 };
 
@@ -46,7 +46,7 @@ struct mappings *mappings_new(void);
 void mappings_free(struct mappings *mappings);
 
 /*
- * Begins a walk over all processes, whose records mappings_take() is then given: what they show takes the
+ * Begins a walk over all processes, whose records mappings_add_records() is then given: what they show takes the
  * place of what was known at the same addresses; what they do not show any more stays.
  */
 void mappings_begin_walk(struct mappings *mappings);
@@ -55,10 +55,10 @@ void mappings_begin_walk(struct mappings *mappings);
 void mappings_abandon_walk(struct mappings *mappings);
 
 /* Takes records, as many as are whole. Returns the bytes taken, or -EBADMSG for one that cannot be. */
-long mappings_take(struct mappings *mappings, const char *records, size_t bytes);
+long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes);
 
-/* Forgets processes that the last `walks` reads have not shown. */
-void mappings_forget(struct mappings *mappings, unsigned int walks);
+/* Forgets processes that the last `scans` reads have not shown. */
+void mappings_forget(struct mappings *mappings, unsigned int scans);
 
 /* What the address belongs to, or NULL. Valid until the next read. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
@@ -81,7 +81,7 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position);
 
 /* The number of the last read: of a process that is there, and of what it has mapped. */
-unsigned int mappings_walk(const struct mappings *mappings);
+unsigned int mappings_scan(const struct mappings *mappings);
 
 /* Mappings and processes that did not fit so far. */
 uint64_t mappings_dropped(const struct mappings *mappings);

@@ -29,7 +29,7 @@ struct run {
 	const struct capture *capture;
 	const struct mappings *mappings;
 	struct resolved *resolved;
-	struct symbolizers symbolizers;
+	struct supervisor symbolizers;
 	struct symbolize_reply *reply;
 	uint32_t *pending; /* the places of the module in hand that are to be asked for */
 	uint32_t pending_count, pending_room;
@@ -77,9 +77,9 @@ static bool has_room(struct chain *chain, const struct resolved_frame *frame)
 	return !chain->is_cut;
 }
 
-static int take_name(void *taker, const struct frame_name *name)
+static int add_name(void *user, const struct frame_name *name)
 {
-	struct chain *chain = taker;
+	struct chain *chain = user;
 	struct resolved *resolved = chain->run->resolved;
 	struct resolved_frame *place = &resolved->frames[chain->place];
 	struct resolved_frame frame = { .module = place->module,
@@ -121,7 +121,7 @@ static struct chain chain_of(struct run *run, uint32_t place)
 	return (struct chain){ .run = run, .place = place, .last = place };
 }
 
-static int take_reply(struct run *run, const uint32_t *places)
+static int receive_names(struct run *run, const uint32_t *places)
 {
 	const struct symbolize_reply *reply = run->reply;
 	uint32_t position = 0;
@@ -141,7 +141,7 @@ static int take_reply(struct run *run, const uint32_t *places)
 				.line = frame->line,
 			};
 
-			result = take_name(&chain, &name);
+			result = add_name(&chain, &name);
 		}
 	}
 	return result;
@@ -162,12 +162,12 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 			request.offsets[request.count++] =
 				(uint64_t)run->resolved->frames[run->pending[i]].offset;
 		result = symbolizer_name(run->symbolizers.socket, perf_map, &request,
-					 symbolizers_patience(&run->symbolizers), run->reply);
+					 supervisor_patience(&run->symbolizers), run->reply);
 		if (result < 0)
 			return result;
 		if (!run->reply->count)
 			return 0;
-		result = take_reply(run, run->pending + at);
+		result = receive_names(run, run->pending + at);
 		if (result < 0)
 			return result;
 		at += run->reply->count;
@@ -212,7 +212,7 @@ static int reuse(struct run *run, const struct resolved_module *module)
 
 		chain.wants_file = run->has_debug_file && !settled;
 		result = known->find ? known->find(known->user, module->path, module->build_id,
-						   module->version, offset, take_name, &chain)
+						   module->version, offset, add_name, &chain)
 				     : 0;
 		if (result == -ENOMEM)
 			return result;
@@ -243,7 +243,7 @@ static int hand_over(struct run *run, int debug_file, struct symbolize_module *m
 
 	if (fd < 0)
 		return 0;
-	return symbolizer_add_file(run->symbolizers.socket, fd, symbolizers_patience(&run->symbolizers),
+	return symbolizer_add_file(run->symbolizers.socket, fd, supervisor_patience(&run->symbolizers),
 				   module);
 }
 
@@ -280,7 +280,7 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	struct symbolize_module answer;
 	int result, debug_file;
 
-	result = symbolizer_open_module(run->symbolizers.socket, elf, symbolizers_patience(&run->symbolizers),
+	result = symbolizer_open_module(run->symbolizers.socket, elf, supervisor_patience(&run->symbolizers),
 					&answer);
 	if (result < 0 || !answer.readable)
 		return result;
@@ -347,7 +347,7 @@ static int name_file(struct run *run, uint32_t position)
 		strcpy(module->build_id, build_id);
 		result = reuse(run, module);
 	}
-	if (!result && run->pending_count && symbolizers_need(&run->symbolizers))
+	if (!result && run->pending_count && supervisor_need(&run->symbolizers))
 		result = ask_about_file(run, module, elf);
 	if (!module->build_id[0] && !module->version[0])
 		snprintf(module->version, sizeof(module->version), "%" PRIu64 ".%09ld-%" PRIu64,
@@ -395,8 +395,7 @@ static int name_jit(struct run *run, uint32_t position)
 
 	snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 "-%" PRIu64, process->tgid,
 		 process->started_ns, (uint64_t)at.st_size);
-	return map >= 0 && symbolizers_need(&run->symbolizers) ? ask_pending(run, SYMBOLIZE_PERF_MAP, map)
-							       : 0;
+	return map >= 0 && supervisor_need(&run->symbolizers) ? ask_pending(run, SYMBOLIZE_PERF_MAP, map) : 0;
 }
 
 static int name_module(struct run *run, uint32_t position)
@@ -431,7 +430,7 @@ static int name_modules(struct run *run)
 		do
 			result = name_module(run, i);
 		while (result < 0 && result != -ENOMEM &&
-		       symbolizers_lose(&run->symbolizers, resolved->modules[i].path, result));
+		       supervisor_lose(&run->symbolizers, resolved->modules[i].path, result));
 		if (kind == MODULE_JIT && result != -ENOMEM && leave_anonymous(resolved, i))
 			result = -ENOMEM;
 	}
@@ -447,12 +446,12 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 			   .mappings = mappings,
 			   .resolved = resolved,
 			   .symbolizers =
-				   symbolizers_begin(naming->spawner_socket, naming->counters, deadline_ns),
+				   supervisor_begin(naming->spawner_socket, naming->counters, deadline_ns),
 			   .reply = reply };
 	int result = reply ? name_modules(&run) : -ENOMEM;
 
 	resolved->failures = run.symbolizers.failures;
-	symbolizers_end(&run.symbolizers);
+	supervisor_end(&run.symbolizers);
 	free(run.pending);
 	return result;
 }

@@ -22,17 +22,17 @@ struct frame_name {
 };
 
 /* Takes the functions at one place, one a call, the real one first. 0 for more, or -errno. */
-typedef int (*frame_name_take)(void *taker, const struct frame_name *name);
+typedef int (*frame_name_add)(void *user, const struct frame_name *name);
 
 /*
- * What earlier captures found out. find() gives what is at an offset of the file with this build id to `take`
- * and returns 0, -ENOENT for a place that is not known or has no name, or what `take` returned. A build id is
+ * What earlier captures found out. find() gives what is at an offset of the file with this build id to `add`
+ * and returns 0, -ENOENT for a place that is not known or has no name, or what `add` returned. A build id is
  * what a file says of itself: under another path, or of another version, it may be a lie, and name the
  * functions of somebody else.
  */
 struct known_frames {
 	int (*find)(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
-		    frame_name_take take, void *taker);
+		    frame_name_add add, void *adder);
 	void *user;
 };
 

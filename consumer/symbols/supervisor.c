@@ -14,27 +14,27 @@
 /* What the names of a capture may wait for CPU time that nobody else wants. */
 #define IDLE_NS (2 * CLOCK_SECOND_NS)
 
-static void count(const struct symbolizers *symbolizers, enum own_counter counter)
+static void count(const struct supervisor *symbolizers, enum own_counter counter)
 {
 	if (symbolizers->counters)
 		own_count(symbolizers->counters, counter);
 }
 
-struct symbolizers symbolizers_begin(int spawner_socket, struct own_counters *counters, uint64_t deadline_ns)
+struct supervisor supervisor_begin(int spawner_socket, struct own_counters *counters, uint64_t deadline_ns)
 {
-	return (struct symbolizers){ .spawner_socket = spawner_socket,
-				     .counters = counters,
-				     .deadline_ns = deadline_ns,
-				     .idle_until_ns = clock_monotonic_ns() + IDLE_NS,
-				     .socket = -EBADF };
+	return (struct supervisor){ .spawner_socket = spawner_socket,
+				    .counters = counters,
+				    .deadline_ns = deadline_ns,
+				    .idle_until_ns = clock_monotonic_ns() + IDLE_NS,
+				    .socket = -EBADF };
 }
 
-void symbolizers_end(struct symbolizers *symbolizers)
+void supervisor_end(struct supervisor *symbolizers)
 {
 	cleanup_close(&symbolizers->socket);
 }
 
-static int request(struct symbolizers *symbolizers)
+static int request(struct supervisor *symbolizers)
 {
 	if (symbolizers->deaths == DEATHS_MAX || clock_monotonic_ns() >= symbolizers->deadline_ns)
 		return -ETIMEDOUT;
@@ -43,7 +43,7 @@ static int request(struct symbolizers *symbolizers)
 			       symbolizers->deadline_ns);
 }
 
-bool symbolizers_need(struct symbolizers *symbolizers)
+bool supervisor_need(struct supervisor *symbolizers)
 {
 	if (symbolizers->socket >= 0)
 		return true;
@@ -61,7 +61,7 @@ bool symbolizers_need(struct symbolizers *symbolizers)
 	return false;
 }
 
-uint64_t symbolizers_patience(struct symbolizers *symbolizers)
+uint64_t supervisor_patience(struct supervisor *symbolizers)
 {
 	count(symbolizers, OWN_SYMBOLIZER_REQUESTS);
 	return symbolizers->late || symbolizers->deadline_ns < symbolizers->idle_until_ns
@@ -69,7 +69,7 @@ uint64_t symbolizers_patience(struct symbolizers *symbolizers)
 		       : symbolizers->idle_until_ns;
 }
 
-bool symbolizers_lose(struct symbolizers *symbolizers, const char *over, int result)
+bool supervisor_lose(struct supervisor *symbolizers, const char *over, int result)
 {
 	close(TAKE_FD(symbolizers->socket));
 	if (result == -ETIMEDOUT && !symbolizers->late && clock_monotonic_ns() < symbolizers->deadline_ns) {

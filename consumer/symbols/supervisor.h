@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * symbolizers.h owns the symbolizers of one capture: one at a time, replaced when a file was its end, a few
+ * supervisor.h owns the symbolizers of one capture: one at a time, replaced when a file was its end, a few
  * times; at first one that takes what CPU time nobody else wants, then one that competes.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_SYMBOLIZER_SUPERVISOR_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct symbolizers {
+struct supervisor {
 	int spawner_socket;
 	struct own_counters *counters; /* or NULL */
 	uint64_t deadline_ns, idle_until_ns;
@@ -23,19 +23,19 @@ struct symbolizers {
 };
 
 /* `deadline_ns` (CLOCK_MONOTONIC) is when no name is waited for any more. */
-struct symbolizers symbolizers_begin(int spawner_socket, struct own_counters *counters, uint64_t deadline_ns);
-void symbolizers_end(struct symbolizers *symbolizers);
+struct supervisor supervisor_begin(int spawner_socket, struct own_counters *counters, uint64_t deadline_ns);
+void supervisor_end(struct supervisor *symbolizers);
 
 /* Makes sure that there is one in hand. False: none is to be had any more, which was logged. */
-bool symbolizers_need(struct symbolizers *symbolizers);
+bool supervisor_need(struct supervisor *symbolizers);
 
 /* Until when the one in hand may take for an answer. Counts the request. */
-uint64_t symbolizers_patience(struct symbolizers *symbolizers);
+uint64_t supervisor_patience(struct supervisor *symbolizers);
 
 /*
  * The one in hand failed over a file with this -errno: it is let go. True where it was only idle for too
  * long: another one, that competes, may be asked the same.
  */
-bool symbolizers_lose(struct symbolizers *symbolizers, const char *over, int result);
+bool supervisor_lose(struct supervisor *symbolizers, const char *over, int result);
 
 #endif

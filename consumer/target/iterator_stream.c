@@ -7,8 +7,8 @@
 
 #define BUFFER_BYTES 65536U
 
-int records_read_by(ssize_t (*read)(void *reader, char *buffer, size_t bytes), void *reader,
-		    long (*take)(void *user, const char *records, size_t bytes), void *user)
+int iterator_stream_read_by(ssize_t (*read)(void *reader, char *buffer, size_t bytes), void *reader,
+			    long (*consume)(void *user, const char *records, size_t bytes), void *user)
 {
 	_cleanup_free_ char *buffer = malloc(BUFFER_BYTES);
 	size_t used = 0;
@@ -17,18 +17,18 @@ int records_read_by(ssize_t (*read)(void *reader, char *buffer, size_t bytes), v
 		return -ENOMEM;
 	for (;;) {
 		ssize_t got = read(reader, buffer + used, BUFFER_BYTES - used);
-		long taken;
+		long consumed;
 
 		if (got < 0)
 			return (int)got;
 		if (!got)
 			return used ? -EBADMSG : 0;
 		used += (size_t)got;
-		taken = take(user, buffer, used);
-		if (taken < 0)
-			return (int)taken;
-		used -= (size_t)taken;
-		memmove(buffer, buffer + taken, used);
+		consumed = consume(user, buffer, used);
+		if (consumed < 0)
+			return (int)consumed;
+		used -= (size_t)consumed;
+		memmove(buffer, buffer + consumed, used);
 	}
 }
 
@@ -44,7 +44,8 @@ static ssize_t read_iterator(void *reader, char *buffer, size_t bytes)
 	return got < 0 ? -errno : got;
 }
 
-int records_read(int iterator_fd, long (*take)(void *user, const char *records, size_t bytes), void *user)
+int iterator_stream_read(int iterator_fd, long (*consume)(void *user, const char *records, size_t bytes),
+			 void *user)
 {
-	return records_read_by(read_iterator, &iterator_fd, take, user);
+	return iterator_stream_read_by(read_iterator, &iterator_fd, consume, user);
 }

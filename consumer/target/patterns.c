@@ -14,11 +14,11 @@ static int clear(int map_fd)
 	return errno == ENOENT ? 0 : -errno;
 }
 
-int patterns_publish(const struct pinned *pinned, const struct rule_set *rules)
+int patterns_publish(const struct kernel_objects *kernel, const struct rule_set *rules)
 {
 	static const enum pin_map tries[2] = { PIN_PATTERNS_A, PIN_PATTERNS_B };
-	__u32 standby = !(pinned->control->live_patterns & 1);
-	int map_fd = pinned->map_fds[tries[standby]];
+	__u32 standby = !(kernel->control->live_patterns & 1);
+	int map_fd = kernel->map_fds[tries[standby]];
 	int result = clear(map_fd);
 
 	for (size_t i = 0; i < rules->count && !result; i++) {
@@ -28,6 +28,6 @@ int patterns_publish(const struct pinned *pinned, const struct rule_set *rules)
 			result = -errno;
 	}
 	if (!result)
-		__atomic_store_n(&pinned->control->live_patterns, standby, __ATOMIC_RELEASE);
+		__atomic_store_n(&kernel->control->live_patterns, standby, __ATOMIC_RELEASE);
 	return result;
 }

@@ -13,6 +13,6 @@
  * 0, -ENOSPC when there are more patterns than a trie holds, or -errno. On failure the live trie is as
  * before.
  */
-int patterns_publish(const struct pinned *pinned, const struct rule_set *rules);
+int patterns_publish(const struct kernel_objects *kernel, const struct rule_set *rules);
 
 #endif

@@ -9,20 +9,20 @@
 #include <string.h>
 
 /*
- * Whoever renames itself in a loop makes events as fast as they can be taken: so many a call, then the
+ * Whoever renames itself in a loop makes events as fast as they can be dispatched: so many a call, then the
  * heartbeat has its turn. What stays in the ring makes its descriptor readable again at once.
  */
 #define RECORDS_A_CALL 1024
 
 struct process_events {
-	const struct pinned *pinned;
-	int taken; /* in this call */
+	const struct kernel_objects *kernel;
+	int dispatched; /* in this call */
 	struct process_events_handlers handlers;
 	struct ring_buffer *rings;
 	uint64_t unknown;
 };
 
-bool process_events_take(const struct process_events_handlers *handlers, const void *record, size_t bytes)
+bool process_events_dispatch(const struct process_events_handlers *handlers, const void *record, size_t bytes)
 {
 	struct record_header header;
 
@@ -50,16 +50,16 @@ bool process_events_take(const struct process_events_handlers *handlers, const v
 	return false;
 }
 
-static int take(void *user, void *record, size_t bytes)
+static int on_record(void *user, void *record, size_t bytes)
 {
 	struct process_events *events = user;
 
-	if (!process_events_take(&events->handlers, record, bytes))
+	if (!process_events_dispatch(&events->handlers, record, bytes))
 		events->unknown++;
-	return ++events->taken < RECORDS_A_CALL ? 0 : -ENOBUFS;
+	return ++events->dispatched < RECORDS_A_CALL ? 0 : -ENOBUFS;
 }
 
-int process_events_open(struct process_events **ret_events, const struct pinned *pinned,
+int process_events_open(struct process_events **ret_events, const struct kernel_objects *kernel,
 			const struct process_events_handlers *handlers)
 {
 	struct process_events *events = calloc(1, sizeof(*events));
@@ -67,11 +67,12 @@ int process_events_open(struct process_events **ret_events, const struct pinned 
 
 	if (!events)
 		return -ENOMEM;
-	events->pinned = pinned;
+	events->kernel = kernel;
 	events->handlers = *handlers;
-	events->rings = ring_buffer__new(pinned->map_fds[PIN_EVENTS], take, events, NULL);
-	result = events->rings ? ring_buffer__add(events->rings, pinned->map_fds[PIN_ERRORS], take, events)
-			       : -errno;
+	events->rings = ring_buffer__new(kernel->map_fds[PIN_EVENTS], on_record, events, NULL);
+	result = events->rings
+			 ? ring_buffer__add(events->rings, kernel->map_fds[PIN_ERRORS], on_record, events)
+			 : -errno;
 	if (result < 0) {
 		log_error("cannot map the ring buffers: %s", strerror(-result));
 		process_events_free(events);
@@ -96,7 +97,7 @@ int process_events_fd(const struct process_events *events)
 
 void process_events_consume(struct process_events *events)
 {
-	events->taken = 0;
+	events->dispatched = 0;
 	ring_buffer__consume(events->rings);
 }
 
@@ -105,45 +106,45 @@ uint64_t process_events_unknown(const struct process_events *events)
 	return events->unknown;
 }
 
-long process_events_take_tasks(const struct process_events_handlers *handlers, const char *records,
-			       size_t bytes)
+long process_events_dispatch_tasks(const struct process_events_handlers *handlers, const char *records,
+				   size_t bytes)
 {
-	size_t taken = 0;
+	size_t consumed = 0;
 
-	while (bytes - taken >= sizeof(struct record_header)) {
+	while (bytes - consumed >= sizeof(struct record_header)) {
 		struct record_header header;
 		struct task_record task;
 		struct thread_record thread;
 
-		memcpy(&header, records + taken, sizeof(header));
+		memcpy(&header, records + consumed, sizeof(header));
 		if (!(header.type == RECORD_TASK && header.bytes == sizeof(task)) &&
 		    !(header.type == RECORD_THREAD && header.bytes == sizeof(thread)))
 			return -EBADMSG;
-		if (bytes - taken < header.bytes)
+		if (bytes - consumed < header.bytes)
 			break;
 		if (header.type == RECORD_TASK) {
-			memcpy(&task, records + taken, sizeof(task));
+			memcpy(&task, records + consumed, sizeof(task));
 			task.comm[ABI_COMM_BYTES - 1] = '\0';
 			handlers->task(handlers->user, &task);
 		} else {
-			memcpy(&thread, records + taken, sizeof(thread));
+			memcpy(&thread, records + consumed, sizeof(thread));
 			handlers->thread(handlers->user, &thread);
 		}
-		taken += header.bytes;
+		consumed += header.bytes;
 	}
-	return (long)taken;
+	return (long)consumed;
 }
 
-static long take_tasks(void *user, const char *records, size_t bytes)
+static long dispatch_tasks(void *user, const char *records, size_t bytes)
 {
 	const struct process_events *events = user;
 
-	return process_events_take_tasks(&events->handlers, records, bytes);
+	return process_events_dispatch_tasks(&events->handlers, records, bytes);
 }
 
 int process_events_walk(struct process_events *events)
 {
-	_cleanup_close_ int fd = pinned_open_iterator(events->pinned, PIN_TASKS);
+	_cleanup_close_ int fd = kernel_objects_open_iterator(events->kernel, PIN_TASKS);
 
-	return fd < 0 ? fd : records_read(fd, take_tasks, events);
+	return fd < 0 ? fd : iterator_stream_read(fd, dispatch_tasks, events);
 }

@@ -24,7 +24,7 @@ struct process_events_handlers {
 struct process_events;
 
 /* The caller frees. Logs what failed; 0 or -errno. */
-int process_events_open(struct process_events **ret_events, const struct pinned *pinned,
+int process_events_open(struct process_events **ret_events, const struct kernel_objects *kernel,
 			const struct process_events_handlers *handlers);
 void process_events_free(struct process_events *events);
 
@@ -42,8 +42,9 @@ uint64_t process_events_unknown(const struct process_events *events);
  * Takes one record of a ring buffer, or whole task and thread records from a buffer (returns the bytes taken,
  * or -EBADMSG). For the functions above, and tests.
  */
-bool process_events_take(const struct process_events_handlers *handlers, const void *record, size_t bytes);
-long process_events_take_tasks(const struct process_events_handlers *handlers, const char *records,
-			       size_t bytes);
+bool process_events_dispatch(const struct process_events_handlers *handlers, const void *record,
+			     size_t bytes);
+long process_events_dispatch_tasks(const struct process_events_handlers *handlers, const char *records,
+				   size_t bytes);
 
 #endif

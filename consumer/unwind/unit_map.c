@@ -45,7 +45,7 @@ static void mark(struct unit_map *map, uint32_t first, uint32_t count, bool used
 	}
 }
 
-static void take_back(struct unit_map *map, uint64_t now_ns)
+static void reclaim(struct unit_map *map, uint64_t now_ns)
 {
 	uint32_t kept = 0;
 
@@ -57,7 +57,7 @@ static void take_back(struct unit_map *map, uint64_t now_ns)
 			continue;
 		}
 		mark(map, one->first, one->count, false);
-		map->taken -= one->count;
+		map->allocated -= one->count;
 	}
 	map->given_back_count = kept;
 }
@@ -84,26 +84,26 @@ static bool find(const struct unit_map *map, uint32_t from, uint32_t end, uint32
 
 uint32_t unit_map_room(struct unit_map *map, uint64_t now_ns)
 {
-	take_back(map, now_ns);
-	return map->count - map->taken;
+	reclaim(map, now_ns);
+	return map->count - map->allocated;
 }
 
-int unit_map_take(struct unit_map *map, uint32_t count, uint64_t now_ns, uint32_t *ret_first)
+int unit_map_allocate(struct unit_map *map, uint32_t count, uint64_t now_ns, uint32_t *ret_first)
 {
 	uint32_t first;
 
-	take_back(map, now_ns);
-	if (count > map->count - map->taken ||
+	reclaim(map, now_ns);
+	if (count > map->count - map->allocated ||
 	    (!find(map, map->next, map->count, count, &first) && !find(map, 0, map->count, count, &first)))
 		return -ENOSPC;
 	mark(map, first, count, true);
-	map->taken += count;
+	map->allocated += count;
 	map->next = first + count;
 	*ret_first = first;
 	return 0;
 }
 
-void unit_map_give_back(struct unit_map *map, uint32_t first, uint32_t count, uint64_t now_ns)
+void unit_map_release(struct unit_map *map, uint32_t first, uint32_t count, uint64_t now_ns)
 {
 	if (!count || array_make_room(map->given_back, map->given_back_count, map->given_back_room, 1U))
 		return;

@@ -10,7 +10,7 @@
 
 struct unit_map {
 	uint64_t *used; /* a bit for each */
-	uint32_t count, taken;
+	uint32_t count, allocated;
 	uint32_t next; /* where the last search ended */
 	struct given_back *given_back;
 	uint32_t given_back_count, given_back_room;
@@ -24,9 +24,9 @@ void unit_map_free(struct unit_map *map);
 uint32_t unit_map_room(struct unit_map *map, uint64_t now_ns);
 
 /* `count` neighbours, at least 1, at `now_ns` (CLOCK_MONOTONIC). 0, or -ENOSPC. */
-int unit_map_take(struct unit_map *map, uint32_t count, uint64_t now_ns, uint32_t *ret_first);
+int unit_map_allocate(struct unit_map *map, uint32_t count, uint64_t now_ns, uint32_t *ret_first);
 
 /* Gives back what was taken in one piece. Without memory it stays taken. */
-void unit_map_give_back(struct unit_map *map, uint32_t first, uint32_t count, uint64_t now_ns);
+void unit_map_release(struct unit_map *map, uint32_t first, uint32_t count, uint64_t now_ns);
 
 #endif

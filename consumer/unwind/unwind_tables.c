@@ -30,7 +30,7 @@
 /* What has been tried for a file. */
 enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
 
-struct module {
+struct unwind_module {
 	uint64_t inode; /* all three 0: the vDSO */
 	uint32_t device_major, device_minor;
 	enum module_state state;
@@ -66,18 +66,18 @@ struct process {
 };
 
 struct unwind_tables {
-	const struct pinned *pinned;
+	const struct kernel_objects *kernel;
 	int spawner_socket;
 	struct unwind_gauges *gauges;
 	int vdso;
 	bool off;
 	uint64_t seed;
 	unsigned int pass;
-	unsigned int walk_before; /* the walk that the last pass was about */
-	struct module **modules;
+	unsigned int scan_before; /* the scan that the last pass was about */
+	struct unwind_module **modules;
 	uint32_t modules_count, modules_room;
 	struct hash_index modules_index;
-	struct module *retired; /* what modules had before */
+	struct unwind_module *retired; /* what modules had before */
 	uint32_t retired_count, retired_room;
 	struct layout **layouts;
 	uint32_t layouts_count, layouts_room;
@@ -101,7 +101,7 @@ struct unwind_tables {
 	struct mapped_files *files;
 	/* of the process at hand, and of the table at hand */
 	struct unwind_mapping layout[UNWIND_MAPPINGS_MAX];
-	struct module *building;
+	struct unwind_module *building;
 	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* in the map, of the table's rules */
 	__u32 keys[TABLE_PART_BYTES / sizeof(struct unwind_page)];
 };
@@ -111,15 +111,15 @@ static int write_elements(const struct unwind_tables *tables, enum pin_map map, 
 {
 	__u32 written = count;
 
-	return bpf_map_update_batch(tables->pinned->map_fds[map], keys, elements, &written, NULL);
+	return bpf_map_update_batch(tables->kernel->map_fds[map], keys, elements, &written, NULL);
 }
 
 /* ---- one table, as it comes from the symbolizer ---- */
 
-static int take_head(void *user, const struct table_head *head)
+static int begin_table(void *user, const struct table_head *head)
 {
 	struct unwind_tables *tables = user;
-	struct module *module = tables->building;
+	struct unwind_module *module = tables->building;
 
 	/* what is taken in vain is not to be had by the next file for a while */
 	if (head->chunks > unit_map_room(&tables->chunks, clock_monotonic_ns()))
@@ -128,10 +128,10 @@ static int take_head(void *user, const struct table_head *head)
 	if (!module->chunks)
 		return -ENOMEM;
 	for (; module->chunks_count < head->chunks; module->chunks_count++)
-		if (unit_map_take(&tables->chunks, 1, clock_monotonic_ns(),
-				  &module->chunks[module->chunks_count]))
+		if (unit_map_allocate(&tables->chunks, 1, clock_monotonic_ns(),
+				      &module->chunks[module->chunks_count]))
 			return -ENOSPC;
-	if (unit_map_take(&tables->pages, head->pages, clock_monotonic_ns(), &module->page_at))
+	if (unit_map_allocate(&tables->pages, head->pages, clock_monotonic_ns(), &module->page_at))
 		return -ENOSPC;
 	module->pages = head->pages;
 	module->first_page = head->first_page;
@@ -150,7 +150,7 @@ static int add_rule(struct unwind_tables *tables, const struct unwind_rule *rule
 			tables->rules_full = true;
 			return -ENOSPC;
 		}
-		if (bpf_map_update_elem(tables->pinned->map_fds[PIN_UNWIND_RULES], &found, rule, BPF_ANY))
+		if (bpf_map_update_elem(tables->kernel->map_fds[PIN_UNWIND_RULES], &found, rule, BPF_ANY))
 			return -errno;
 		if (unwind_rules_add(&tables->rules, rule))
 			return -ENOMEM;
@@ -159,7 +159,7 @@ static int add_rule(struct unwind_tables *tables, const struct unwind_rule *rule
 	return 0;
 }
 
-static int take_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
+static int write_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
 {
 	struct unwind_tables *tables = user;
 	int result = 0;
@@ -169,7 +169,7 @@ static int take_rules(void *user, uint32_t from, const struct unwind_rule *rules
 	return result;
 }
 
-static int take_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count)
+static int write_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count)
 {
 	struct unwind_tables *tables = user;
 
@@ -179,10 +179,10 @@ static int take_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, u
 	return write_elements(tables, PIN_UNWIND_ROWS, tables->building->chunks + from, chunks, count);
 }
 
-static int take_pages(void *user, uint32_t from, struct unwind_page *pages, uint32_t count)
+static int write_pages(void *user, uint32_t from, struct unwind_page *pages, uint32_t count)
 {
 	struct unwind_tables *tables = user;
-	const struct module *module = tables->building;
+	const struct unwind_module *module = tables->building;
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t row = pages[i].first_row;
@@ -197,11 +197,11 @@ static int take_pages(void *user, uint32_t from, struct unwind_page *pages, uint
 
 /* ---- modules ---- */
 
-static void empty_module(struct unwind_tables *tables, struct module *module)
+static void empty_module(struct unwind_tables *tables, struct unwind_module *module)
 {
 	for (uint32_t i = 0; i < module->chunks_count; i++)
-		unit_map_give_back(&tables->chunks, module->chunks[i], 1, clock_monotonic_ns());
-	unit_map_give_back(&tables->pages, module->page_at, module->pages, clock_monotonic_ns());
+		unit_map_release(&tables->chunks, module->chunks[i], 1, clock_monotonic_ns());
+	unit_map_release(&tables->pages, module->page_at, module->pages, clock_monotonic_ns());
 	free(module->chunks);
 	module->chunks = NULL;
 	module->chunks_count = module->pages = module->rows = 0;
@@ -212,7 +212,7 @@ static void empty_module(struct unwind_tables *tables, struct module *module)
  * Takes a table away from a module. Until the next pass has written the entries of all processes anew, they
  * may lead to it.
  */
-static void retire_table(struct unwind_tables *tables, struct module *module)
+static void retire_table(struct unwind_tables *tables, struct unwind_module *module)
 {
 	if (module->pages &&
 	    !array_make_room(tables->retired, tables->retired_count, tables->retired_room, 1U)) {
@@ -257,9 +257,10 @@ static int open_module(struct unwind_tables *tables, struct mapped_file *file, s
 }
 
 /* 0, or -errno; *ret_symbolizer: it is the file's, and no other file would do better. */
-static int compile(struct unwind_tables *tables, struct module *module, int fd)
+static int compile(struct unwind_tables *tables, struct unwind_module *module, int fd)
 {
-	const struct table_taker taker = { take_head, take_rules, take_chunks, take_pages, tables };
+	const struct table_receiver receiver = { begin_table, write_rules, write_chunks, write_pages,
+						 tables };
 	uint64_t patience_ns = clock_monotonic_ns() + FILE_NS;
 	bool usable;
 	int result;
@@ -272,7 +273,7 @@ static int compile(struct unwind_tables *tables, struct module *module, int fd)
 	if (tables->symbolizer < 0)
 		return -EAGAIN;
 	tables->building = module;
-	result = table_receive(tables->symbolizer, fd, patience_ns, &taker, &usable);
+	result = table_receive(tables->symbolizer, fd, patience_ns, &receiver, &usable);
 	if (!usable) {
 		close(TAKE_FD(tables->symbolizer));
 		tables->deaths += result == -EPIPE || result == -EBADMSG;
@@ -280,8 +281,8 @@ static int compile(struct unwind_tables *tables, struct module *module, int fd)
 	return result;
 }
 
-static void note_failure(struct unwind_tables *tables, struct module *module, const struct mapped_file *file,
-			 int error)
+static void note_failure(struct unwind_tables *tables, struct unwind_module *module,
+			 const struct mapped_file *file, int error)
 {
 	const char *path = file ? file->path : "[vdso]";
 
@@ -310,18 +311,18 @@ static void note_failure(struct unwind_tables *tables, struct module *module, co
 }
 
 /* Whether it is the file that the table was made of: the number of an inode may have gone to another one. */
-static bool is_same(const struct module *module, const struct stat *at)
+static bool is_same(const struct unwind_module *module, const struct stat *at)
 {
 	return module->bytes == at->st_size && module->changed.tv_sec == at->st_ctim.tv_sec &&
 	       module->changed.tv_nsec == at->st_ctim.tv_nsec;
 }
 
-static bool is_in_use(const struct unwind_tables *tables, const struct module *module)
+static bool is_in_use(const struct unwind_tables *tables, const struct unwind_module *module)
 {
 	return module->state == MODULE_READY && module->pass + 1 >= tables->pass;
 }
 
-static void build(struct unwind_tables *tables, struct module *module, struct mapped_file *file)
+static void build(struct unwind_tables *tables, struct unwind_module *module, struct mapped_file *file)
 {
 	struct stat at = { 0 };
 	_cleanup_close_ int fd = open_module(tables, file, &at);
@@ -359,29 +360,29 @@ static void build(struct unwind_tables *tables, struct module *module, struct ma
 }
 
 struct wanted_module {
-	struct module **modules;
-	struct module module;
+	struct unwind_module **modules;
+	struct unwind_module module;
 };
 
 static bool is_module(const void *user, uint32_t position)
 {
 	const struct wanted_module *wanted = user;
-	const struct module *module = wanted->modules[position];
+	const struct unwind_module *module = wanted->modules[position];
 
 	return module->inode == wanted->module.inode && module->device_major == wanted->module.device_major &&
 	       module->device_minor == wanted->module.device_minor;
 }
 
-static uint32_t hash_module(const struct unwind_tables *tables, const struct module *module)
+static uint32_t hash_module(const struct unwind_tables *tables, const struct unwind_module *module)
 {
 	uint64_t identity[2] = { module->inode, (uint64_t)module->device_major << 32 | module->device_minor };
 
 	return hash_bytes(tables->seed, identity, sizeof(identity));
 }
 
-static struct module *add_module(struct unwind_tables *tables, const struct module *wanted)
+static struct unwind_module *add_module(struct unwind_tables *tables, const struct unwind_module *wanted)
 {
-	struct module *module = malloc(sizeof(*module));
+	struct unwind_module *module = malloc(sizeof(*module));
 
 	if (!module || array_make_room(tables->modules, tables->modules_count, tables->modules_room, 1U) ||
 	    hash_index_add(&tables->modules_index, hash_module(tables, wanted), tables->modules_count)) {
@@ -394,11 +395,11 @@ static struct module *add_module(struct unwind_tables *tables, const struct modu
 }
 
 /* Of a mapping that is of a file, or the vDSO. NULL without memory. */
-static const struct module *need_module(struct unwind_tables *tables, const struct mapping *mapping)
+static const struct unwind_module *need_module(struct unwind_tables *tables, const struct mapping *mapping)
 {
 	struct mapped_file *file = mapping->file;
 	struct wanted_module wanted = { tables->modules, { .state = MODULE_NEW } };
-	struct module *module;
+	struct unwind_module *module;
 	uint32_t found;
 
 	if (file) {
@@ -411,7 +412,7 @@ static const struct module *need_module(struct unwind_tables *tables, const stru
 	module = found != HASH_INDEX_NONE ? tables->modules[found] : add_module(tables, &wanted.module);
 	if (!module)
 		return NULL;
-	if (mapping->since > tables->walk_before && module->checked != tables->pass)
+	if (mapping->since > tables->scan_before && module->checked != tables->pass)
 		module->is_suspect = true;
 	if (module->pass == tables->pass && !module->is_suspect)
 		return module;
@@ -436,7 +437,7 @@ static void sweep_modules(struct unwind_tables *tables)
 
 	hash_index_free(&tables->modules_index);
 	for (uint32_t i = 0; i < tables->modules_count; i++) {
-		struct module *module = tables->modules[i];
+		struct unwind_module *module = tables->modules[i];
 
 		/* without memory it is only not found again, and built twice */
 		if (tables->pass - module->pass > PASSES_KEPT ||
@@ -458,9 +459,9 @@ static uint32_t lay_out(struct unwind_tables *tables, const struct mapped_proces
 
 	for (uint32_t i = 0; i < process->count && count < UNWIND_MAPPINGS_MAX; i++) {
 		const struct mapping *mapping = &process->mappings[i];
-		const struct module *module = NULL;
+		const struct unwind_module *module = NULL;
 
-		if (mapping->walk != process->walk)
+		if (mapping->scan != process->scan)
 			continue;
 		if ((mapping->file || mapping->flags & MAPPING_IS_VDSO) &&
 		    !(mapping->flags & MAPPING_NO_PATH))
@@ -478,7 +479,7 @@ static uint32_t lay_out(struct unwind_tables *tables, const struct mapped_proces
 	return count;
 }
 
-static void let_go(struct layout *layout)
+static void release_layout(struct layout *layout)
 {
 	if (layout)
 		layout->users--; /* swept at the end of the pass */
@@ -506,7 +507,7 @@ static void sweep_layouts(struct unwind_tables *tables)
 			tables->layouts[kept++] = layout;
 			continue;
 		}
-		unit_map_give_back(&tables->mappings, layout->first, layout->count, clock_monotonic_ns());
+		unit_map_release(&tables->mappings, layout->first, layout->count, clock_monotonic_ns());
 		free(layout);
 	}
 	tables->layouts_count = kept;
@@ -549,7 +550,7 @@ static struct layout *add_layout(struct unwind_tables *tables, const struct layo
 }
 
 /* What is in tables->layout, of `count` mappings. NULL where there is no room. */
-static struct layout *take_layout(struct unwind_tables *tables, uint32_t count)
+static struct layout *acquire_layout(struct unwind_tables *tables, uint32_t count)
 {
 	struct layout layout = { .count = count, .users = 1 }, *added;
 	struct wanted_layout wanted = { tables->layouts, &layout };
@@ -564,11 +565,11 @@ static struct layout *take_layout(struct unwind_tables *tables, uint32_t count)
 		tables->layouts[found]->users++;
 		return tables->layouts[found];
 	}
-	if (count && unit_map_take(&tables->mappings, count, clock_monotonic_ns(), &layout.first))
+	if (count && unit_map_allocate(&tables->mappings, count, clock_monotonic_ns(), &layout.first))
 		return NULL;
 	added = write_layout(tables, &layout) ? NULL : add_layout(tables, &layout);
 	if (!added)
-		unit_map_give_back(&tables->mappings, layout.first, count, clock_monotonic_ns());
+		unit_map_release(&tables->mappings, layout.first, count, clock_monotonic_ns());
 	return added;
 }
 
@@ -627,17 +628,17 @@ static void follow_process(struct unwind_tables *tables, const struct mapped_pro
 		return;
 	}
 	process->pass = tables->pass;
-	process->layout = take_layout(tables, lay_out(tables, mapped));
+	process->layout = acquire_layout(tables, lay_out(tables, mapped));
 	if (process->layout) {
 		entry.first = process->layout->first;
 		entry.count = process->layout->count;
 	}
 	if (!process->layout ||
-	    bpf_map_update_elem(tables->pinned->map_fds[PIN_UNWIND_PROCS], &mapped->tgid, &entry, BPF_ANY)) {
-		bpf_map_delete_elem(tables->pinned->map_fds[PIN_UNWIND_PROCS], &mapped->tgid);
+	    bpf_map_update_elem(tables->kernel->map_fds[PIN_UNWIND_PROCS], &mapped->tgid, &entry, BPF_ANY)) {
+		bpf_map_delete_elem(tables->kernel->map_fds[PIN_UNWIND_PROCS], &mapped->tgid);
 		tables->no_room_processes++;
 	}
-	let_go(before);
+	release_layout(before);
 }
 
 /* Before others are written: one of them may have the id of a process that is gone. */
@@ -652,7 +653,7 @@ static void forget_gone(struct unwind_tables *tables)
 		struct wanted_process wanted = { tables->processes, mapped->tgid, mapped->started_ns };
 		uint32_t found;
 
-		if (mapped->walk != mappings_walk(tables->shown))
+		if (mapped->scan != mappings_scan(tables->shown))
 			continue;
 		found = hash_index_find(&tables->processes_index,
 					hash_process(mapped->tgid, mapped->started_ns), is_process, &wanted);
@@ -666,8 +667,8 @@ static void forget_gone(struct unwind_tables *tables)
 		if (process->pass != tables->pass ||
 		    hash_index_add(&tables->processes_index, hash_process(process->tgid, process->started_ns),
 				   kept)) {
-			bpf_map_delete_elem(tables->pinned->map_fds[PIN_UNWIND_PROCS], &process->tgid);
-			let_go(process->layout);
+			bpf_map_delete_elem(tables->kernel->map_fds[PIN_UNWIND_PROCS], &process->tgid);
+			release_layout(process->layout);
 			continue;
 		}
 		tables->processes[kept++] = *process;
@@ -678,9 +679,9 @@ static void forget_gone(struct unwind_tables *tables)
 /* ---- a pass ---- */
 
 /* What a daemon before this one wrote, or this one before it began anew: its numbers mean something else. */
-static void forget_all(const struct pinned *pinned)
+static void forget_all(const struct kernel_objects *kernel)
 {
-	int fd = pinned->map_fds[PIN_UNWIND_PROCS];
+	int fd = kernel->map_fds[PIN_UNWIND_PROCS];
 	__u32 tgid;
 
 	while (!bpf_map_get_next_key(fd, NULL, &tgid) && !bpf_map_delete_elem(fd, &tgid))
@@ -690,9 +691,9 @@ static void forget_all(const struct pinned *pinned)
 /* Rules stay, because they are alike in all files: but for some that were made to be unlike. */
 static void begin_anew(struct unwind_tables *tables)
 {
-	forget_all(tables->pinned);
+	forget_all(tables->kernel);
 	for (uint32_t i = 0; i < tables->processes_count; i++)
-		let_go(tables->processes[i].layout);
+		release_layout(tables->processes[i].layout);
 	tables->processes_count = 0;
 	hash_index_free(&tables->processes_index);
 	sweep_layouts(tables);
@@ -720,7 +721,7 @@ static void show(const struct unwind_tables *tables)
 	atomic_store(&gauges->modules_without, without);
 	atomic_store(&gauges->modules_no_room, no_room);
 	atomic_store(&gauges->rows, rows);
-	atomic_store(&gauges->bytes, (uint64_t)tables->chunks.taken * sizeof(struct unwind_chunk));
+	atomic_store(&gauges->bytes, (uint64_t)tables->chunks.allocated * sizeof(struct unwind_chunk));
 	atomic_store(&gauges->processes, tables->processes_count);
 	atomic_store(&gauges->processes_no_room, tables->no_room_processes);
 	atomic_store(&gauges->pending, tables->more);
@@ -743,44 +744,44 @@ bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *m
 		begin_anew(tables);
 	forget_gone(tables);
 	for (uint32_t i = 0; mappings_process(mappings, i); i++)
-		if (mappings_process(mappings, i)->walk == mappings_walk(mappings))
+		if (mappings_process(mappings, i)->scan == mappings_scan(mappings))
 			follow_process(tables, mappings_process(mappings, i));
 	sweep_layouts(tables);
 	sweep_modules(tables);
 	sweep_retired(tables);
-	tables->walk_before = mappings_walk(mappings);
+	tables->scan_before = mappings_scan(mappings);
 	if (tables->symbolizer >= 0)
 		close(TAKE_FD(tables->symbolizer));
 	show(tables);
 	return tables->more;
 }
 
-static uint32_t entries_of(const struct pinned *pinned, enum pin_map map)
+static uint32_t entries_of(const struct kernel_objects *kernel, enum pin_map map)
 {
 	struct bpf_map_info info = { 0 };
 	__u32 bytes = sizeof(info);
 
-	return bpf_obj_get_info_by_fd(pinned->map_fds[map], &info, &bytes) ? 0 : info.max_entries;
+	return bpf_obj_get_info_by_fd(kernel->map_fds[map], &info, &bytes) ? 0 : info.max_entries;
 }
 
-int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *pinned, int spawner_socket,
-		       struct unwind_gauges *gauges)
+int unwind_tables_open(struct unwind_tables **ret_tables, const struct kernel_objects *kernel,
+		       int spawner_socket, struct unwind_gauges *gauges)
 {
 	const struct unwind_rule none = { .kind = UNWIND_NONE };
 	struct unwind_tables *tables = calloc(1, sizeof(*tables));
-	uint32_t chunks = entries_of(pinned, PIN_UNWIND_ROWS);
+	uint32_t chunks = entries_of(kernel, PIN_UNWIND_ROWS);
 	uint16_t number;
 	int result;
 
 	if (!tables)
 		return -ENOMEM;
-	tables->pinned = pinned;
+	tables->kernel = kernel;
 	tables->spawner_socket = spawner_socket;
 	tables->gauges = gauges;
 	tables->symbolizer = -EBADF;
 	tables->begun_ns = clock_monotonic_ns();
 	tables->off = chunks <= 1;
-	tables->rules_max = entries_of(pinned, PIN_UNWIND_RULES);
+	tables->rules_max = entries_of(kernel, PIN_UNWIND_RULES);
 	if (tables->rules_max > UINT16_MAX + 1U)
 		tables->rules_max = UINT16_MAX + 1U;
 	tables->vdso = vdso_open();
@@ -788,10 +789,10 @@ int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *p
 	if (!result)
 		result = unit_map_init(&tables->chunks, chunks);
 	if (!result)
-		result = unit_map_init(&tables->pages, entries_of(pinned, PIN_UNWIND_PAGES));
+		result = unit_map_init(&tables->pages, entries_of(kernel, PIN_UNWIND_PAGES));
 	if (!result)
-		result = unit_map_init(&tables->mappings, entries_of(pinned, PIN_UNWIND_MAPS));
-	forget_all(pinned);
+		result = unit_map_init(&tables->mappings, entries_of(kernel, PIN_UNWIND_MAPS));
+	forget_all(kernel);
 	if (!result)
 		result = add_rule(tables, &none, &number); /* is no. 0 */
 	if (!tables->off)

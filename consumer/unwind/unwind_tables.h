@@ -29,11 +29,11 @@ struct unwind_gauges {
 };
 
 /*
- * Before confinement: it makes a copy of the vDSO. `pinned` and `gauges` outlive it. 0 or -errno. With tables
+ * Before confinement: it makes a copy of the vDSO. `kernel` and `gauges` outlive it. 0 or -errno. With tables
  * of no size (bourdon-load --unwind-memory 0) it does nothing, ever.
  */
-int unwind_tables_open(struct unwind_tables **ret_tables, const struct pinned *pinned, int spawner_socket,
-		       struct unwind_gauges *gauges);
+int unwind_tables_open(struct unwind_tables **ret_tables, const struct kernel_objects *kernel,
+		       int spawner_socket, struct unwind_gauges *gauges);
 void unwind_tables_close(struct unwind_tables *tables);
 
 /*

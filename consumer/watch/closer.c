@@ -64,17 +64,17 @@ int closer_start(struct closer **ret_closer)
 
 void closer_close(struct closer *closer, int fd)
 {
-	bool taken;
+	bool accepted;
 
 	if (fd < 0)
 		return;
 	pthread_mutex_lock(&closer->lock);
-	taken = !array_make_room(closer->fds, closer->count, closer->room, 1U);
-	if (taken)
+	accepted = !array_make_room(closer->fds, closer->count, closer->room, 1U);
+	if (accepted)
 		closer->fds[closer->count++] = fd;
 	pthread_cond_signal(&closer->changed);
 	pthread_mutex_unlock(&closer->lock);
-	if (!taken)
+	if (!accepted)
 		close(fd);
 }
 

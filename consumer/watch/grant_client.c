@@ -55,7 +55,7 @@ int grant_client_ask(const char *socket_path, const struct grant_request *reques
 
 	if (connection < 0)
 		return connection;
-	result = pass_fd_send(connection, text, grant_format(request, text), -EBADF);
+	result = pass_fd_send(connection, text, grant_request_format(request, text), -EBADF);
 	/* who may not ask at all may be told so before the request is read */
 	if (!result || result == -EPIPE)
 		result = pass_fd_wait(connection, deadline_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * grant_client.h owns the consumer's end of one call to bourdon-grant: the draining thread's part by part
- * (grants.h), so that it never waits, and the store thread's as a whole.
+ * (grant_queue.h), so that it never waits, and the store thread's as a whole.
  */
 #ifndef BOURDON_CONSUMER_WATCH_GRANT_CLIENT_H
 #define BOURDON_CONSUMER_WATCH_GRANT_CLIENT_H

@@ -24,7 +24,7 @@ struct grant_call {
 	uint64_t deadline_ns;
 };
 
-struct grants {
+struct grant_queue {
 	const char *socket_path;
 	int epoll;
 	grant_answered answered;
@@ -36,14 +36,14 @@ struct grants {
 	struct log_limit failure_limit;
 };
 
-int grants_open(struct grants **ret_grants, const char *socket_path, int epoll, grant_answered answered,
-		void *user)
+int grant_queue_open(struct grant_queue **ret_grants, const char *socket_path, int epoll,
+		     grant_answered answered, void *user)
 {
-	struct grants *grants = calloc(1, sizeof(*grants));
+	struct grant_queue *grants = calloc(1, sizeof(*grants));
 
 	if (!grants)
 		return -ENOMEM;
-	*grants = (struct grants){
+	*grants = (struct grant_queue){
 		.socket_path = socket_path, .epoll = epoll, .answered = answered, .user = user
 	};
 	for (size_t i = 0; i < CALLS_MAX; i++)
@@ -52,7 +52,7 @@ int grants_open(struct grants **ret_grants, const char *socket_path, int epoll, 
 	return 0;
 }
 
-void grants_free(struct grants *grants)
+void grant_queue_free(struct grant_queue *grants)
 {
 	if (!grants)
 		return;
@@ -61,17 +61,17 @@ void grants_free(struct grants *grants)
 	free(grants);
 }
 
-bool grants_have_room(const struct grants *grants, uint64_t now_ns)
+bool grant_queue_has_room(const struct grant_queue *grants, uint64_t now_ns)
 {
 	return grants->under_way < CALLS_MAX && now_ns >= grants->pause_until_ns;
 }
 
-bool grants_are_served(const struct grants *grants)
+bool grant_queue_is_served(const struct grant_queue *grants)
 {
 	return !grants->absent;
 }
 
-static void note_absence(struct grants *grants, int error, uint64_t now_ns)
+static void note_absence(struct grant_queue *grants, int error, uint64_t now_ns)
 {
 	if (error == -EAGAIN)
 		return; /* busy: the next tick asks again */
@@ -82,15 +82,15 @@ static void note_absence(struct grants *grants, int error, uint64_t now_ns)
 	grants->absent = true;
 }
 
-struct grant_call *grants_ask(struct grants *grants, const struct grant_request *request, void *asker,
-			      uint64_t now_ns)
+struct grant_call *grant_queue_ask(struct grant_queue *grants, const struct grant_request *request,
+				   void *asker, uint64_t now_ns)
 {
 	struct grant_call *call = grants->calls;
 	struct epoll_event event = { .events = EPOLLIN };
 	char text[GRANT_REQUEST_BYTES_MAX];
 	int fd;
 
-	if (!grants_have_room(grants, now_ns))
+	if (!grant_queue_has_room(grants, now_ns))
 		return NULL;
 	while (call->socket >= 0)
 		call++;
@@ -100,7 +100,7 @@ struct grant_call *grants_ask(struct grants *grants, const struct grant_request 
 		return NULL;
 	}
 	event.data.ptr = &call->source;
-	if (pass_fd_send(fd, text, grant_format(request, text), -EBADF) ||
+	if (pass_fd_send(fd, text, grant_request_format(request, text), -EBADF) ||
 	    epoll_ctl(grants->epoll, EPOLL_CTL_ADD, fd, &event)) {
 		close(fd);
 		return NULL;
@@ -113,13 +113,13 @@ struct grant_call *grants_ask(struct grants *grants, const struct grant_request 
 	return call;
 }
 
-void grants_cancel(struct grant_call *call)
+void grant_queue_cancel(struct grant_call *call)
 {
 	call->asker = NULL;
 }
 
 /* A helper that dies, or says what none says, would do so again at once, as fast as it can be asked. */
-static void note_failure(struct grants *grants, int error)
+static void note_failure(struct grant_queue *grants, int error)
 {
 	grants->pause_until_ns = clock_monotonic_ns() + FAILURE_PATIENCE_NS;
 	if (log_allowed(&grants->failure_limit, 1))
@@ -127,7 +127,7 @@ static void note_failure(struct grants *grants, int error)
 			    grants->socket_path, strerror(-error));
 }
 
-static void end_call(struct grants *grants, struct grant_call *call, int fd)
+static void end_call(struct grant_queue *grants, struct grant_call *call, int fd)
 {
 	void *asker = call->asker;
 
@@ -143,7 +143,7 @@ static void end_call(struct grants *grants, struct grant_call *call, int fd)
 		close(fd);
 }
 
-void grants_event(struct grants *grants, struct grant_call *call)
+void grant_queue_event(struct grant_queue *grants, struct grant_call *call)
 {
 	int fd = call->socket < 0 ? -EAGAIN : grant_client_receive(call->socket);
 
@@ -151,7 +151,7 @@ void grants_event(struct grants *grants, struct grant_call *call)
 		end_call(grants, call, fd);
 }
 
-void grants_tick(struct grants *grants, uint64_t now_ns)
+void grant_queue_tick(struct grant_queue *grants, uint64_t now_ns)
 {
 	for (size_t i = 0; i < CALLS_MAX; i++)
 		if (grants->calls[i].socket >= 0 && now_ns >= grants->calls[i].deadline_ns)

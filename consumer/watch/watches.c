@@ -28,7 +28,7 @@ int watches_open(struct watches *watches, int epoll, const char *mount, const ch
 	if (stat(mount, &at))
 		return -errno;
 	watches->root_id = at.st_ino;
-	return grants_open(&watches->grants, grant_socket, epoll, on_answer, watches);
+	return grant_queue_open(&watches->grants, grant_socket, epoll, on_answer, watches);
 }
 
 /* ---- the table ---- */
@@ -92,7 +92,7 @@ static void let_go(struct watches *watches, struct watch *watch)
 		return;
 	watches->privileged -= counts_as_privileged(watch);
 	if (watch->call)
-		grants_cancel(watch->call);
+		grant_queue_cancel(watch->call);
 	watch->call = NULL;
 	watch->wish = WISH_NONE;
 	watch_close(watch, watches->epoll, watches->closer);
@@ -126,7 +126,7 @@ void watches_close(struct watches *watches)
 		free_watch(watches->watches[i]);
 	free(watches->watches);
 	hash_index_free(&watches->index);
-	grants_free(watches->grants);
+	grant_queue_free(watches->grants);
 	*watches = (struct watches){ 0 };
 }
 
@@ -149,7 +149,7 @@ static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_n
 					  .cgroup_id = watch->cgroup ? watch->cgroup_id : watches->root_id,
 					  .resource = watch->trigger->resource,
 					  .window_us = watch->trigger->window_us };
-	watch->call = grants_ask(watches->grants, &request, watch, now_ns);
+	watch->call = grant_queue_ask(watches->grants, &request, watch, now_ns);
 	if (!watch->call)
 		return false;
 	watch->wish = WISH_ASKED;
@@ -160,7 +160,7 @@ static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_n
 /* As many as may be under way; each answer asks for the next. */
 static void ask(struct watches *watches, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < watches->count && grants_have_room(watches->grants, now_ns); i++)
+	for (uint32_t i = 0; i < watches->count && grant_queue_has_room(watches->grants, now_ns); i++)
 		if (!ask_for(watches, watches->watches[watches->asked++ % watches->count], now_ns))
 			return;
 }
@@ -359,7 +359,7 @@ void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, v
 		watch->fired++;
 		fired(user, watch, grown_us);
 	}
-	grants_tick(watches->grants, now_ns);
+	grant_queue_tick(watches->grants, now_ns);
 	ask(watches, now_ns);
 }
 

@@ -21,7 +21,7 @@ struct watches {
 	const char *mount;
 	uint64_t root_id; /* of the root cgroup, whose files are the whole system's */
 	struct closer *closer;
-	struct grants *grants;
+	struct grant_queue *grants;
 	uint32_t privileged_max, privileged; /* kernel triggers that cost a thread: allowed, and there */
 	uint32_t asked;                      /* position at which to go on asking for grants */
 	uint32_t ticks;

@@ -132,7 +132,7 @@ static int confine(void)
  * From here on neither number is free for what is opened for a request: without counters both are the
  * connection, which nobody else can lock, and which has no place to write at.
  */
-static int take_counters(int connection, const char *path)
+static int keep_counters(int connection, const char *path)
 {
 	int result = dup3(connection, GRANT_COUNTERS_LOCK_FD, O_CLOEXEC) < 0 ||
 				     dup3(connection, GRANT_COUNTERS_FD, O_CLOEXEC) < 0
@@ -166,7 +166,7 @@ int main(int count, char **words)
 		log_error("no connection: it is started by a socket, one process for each connection");
 		return EXIT_USAGE;
 	}
-	if (take_counters(connection, settings.counters) || confine())
+	if (keep_counters(connection, settings.counters) || confine())
 		return EXIT_FAILED;
 	return grant_serve(connection, &settings);
 }

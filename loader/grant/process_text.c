@@ -7,7 +7,7 @@
 /*
  * Digits only: strtoull(3) would take blanks and signs, too. Returns what is behind them, or NULL for none. /
  */
-static const char *take_number(const char *at, uint64_t base, uint64_t most, uint64_t *ret_number)
+static const char *parse_number(const char *at, uint64_t base, uint64_t most, uint64_t *ret_number)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *first = at;
@@ -44,8 +44,8 @@ int process_text_stat(const char *text, struct process_stat *ret_stat)
 
 	if (!ticks_at || state[1] != ' ')
 		return -EBADMSG;
-	flags_at = take_number(flags_at, 10, UINT32_MAX, &flags);
-	ticks_at = take_number(ticks_at, 10, UINT64_MAX, &ticks);
+	flags_at = parse_number(flags_at, 10, UINT32_MAX, &flags);
+	ticks_at = parse_number(ticks_at, 10, UINT64_MAX, &ticks);
 	if (!flags_at || *flags_at != ' ' || !ticks_at || *ticks_at != ' ')
 		return -EBADMSG;
 	*ret_stat = (struct process_stat){ *state, (uint32_t)flags, ticks };
@@ -67,14 +67,14 @@ int process_text_status(const char *text, struct process_status *ret_status)
 	uint64_t number = 0;
 
 	for (size_t i = 0; i < PROCESS_UIDS; i++) {
-		uids = uids && *uids == '\t' ? take_number(uids + 1, 10, UINT32_MAX, &number) : NULL;
+		uids = uids && *uids == '\t' ? parse_number(uids + 1, 10, UINT32_MAX, &number) : NULL;
 		status.uids[i] = (uid_t)number;
 	}
 	if (!uids || *uids != '\n')
 		return -EBADMSG;
 	number = 0;
 	while (ids && *ids == '\t')
-		ids = take_number(ids + 1, 10, UINT32_MAX, &number);
+		ids = parse_number(ids + 1, 10, UINT32_MAX, &number);
 	if (!ids || *ids != '\n' || !number)
 		return -EBADMSG;
 	status.innermost_id = (uint32_t)number;
@@ -85,9 +85,9 @@ int process_text_status(const char *text, struct process_status *ret_status)
 int process_text_mapping(const char *line, struct process_mapping *ret_mapping)
 {
 	struct process_mapping mapping;
-	const char *at = take_number(line, 16, UINT64_MAX, &mapping.begins);
+	const char *at = parse_number(line, 16, UINT64_MAX, &mapping.begins);
 
-	if (!at || *at != '-' || !(at = take_number(at + 1, 16, UINT64_MAX, &mapping.ends)) || *at != ' ' ||
+	if (!at || *at != '-' || !(at = parse_number(at + 1, 16, UINT64_MAX, &mapping.ends)) || *at != ' ' ||
 	    strlen(at) < 6 || at[5] != ' ' || mapping.begins >= mapping.ends)
 		return -EBADMSG;
 	mapping.executable = at[3] == 'x';

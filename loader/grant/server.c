@@ -48,7 +48,7 @@ static int receive_request(int socket, uint64_t patience_ns, struct grant_reques
 		if (!got)
 			return -EINVAL;
 		used += (size_t)got;
-		result = grant_parse(text, used, ret_request);
+		result = grant_request_parse(text, used, ret_request);
 		if (result != -EAGAIN)
 			return result;
 	}

@@ -29,7 +29,7 @@ struct input {
 };
 
 /* The next bytes; zeros where there are no more. */
-static inline void input_take(struct input *input, void *into, size_t bytes)
+static inline void input_read(struct input *input, void *into, size_t bytes)
 {
 	size_t there = bytes < input->left ? bytes : input->left;
 
@@ -44,7 +44,7 @@ static inline uint8_t input_byte(struct input *input)
 {
 	uint8_t byte;
 
-	input_take(input, &byte, sizeof(byte));
+	input_read(input, &byte, sizeof(byte));
 	return byte;
 }
 

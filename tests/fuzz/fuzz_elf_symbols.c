@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint32_t offset;
 
 	for (uint32_t i = 0; i < OFFSETS; i++) {
-		input_take(&input, &offset, sizeof(offset));
+		input_read(&input, &offset, sizeof(offset));
 		names.offsets[i] = offset;
 	}
 	HOLDS(answer && fd >= 0 && write(fd, input.next, input.left) == (ssize_t)input.left);

@@ -48,7 +48,7 @@ static void hear_thread(void *user, const struct thread_record *record)
 	heard->threads++;
 }
 
-static void take_event(const struct process_events_handlers *handlers, struct input *input)
+static void feed_event(const struct process_events_handlers *handlers, struct input *input)
 {
 	struct heard *heard = handlers->user;
 	size_t bytes = input_byte(input), before = heard->events;
@@ -59,14 +59,14 @@ static void take_event(const struct process_events_handlers *handlers, struct in
 	record = copy_bytes(input->next, bytes);
 	input->next += bytes;
 	input->left -= bytes;
-	HOLDS(process_events_take(handlers, record, bytes) == (heard->events == before + 1));
+	HOLDS(process_events_dispatch(handlers, record, bytes) == (heard->events == before + 1));
 	free(record);
 }
 
-static long take_tasks(const struct process_events_handlers *handlers, const uint8_t *data, size_t bytes)
+static long feed_tasks(const struct process_events_handlers *handlers, const uint8_t *data, size_t bytes)
 {
 	char *records = copy_bytes(data, bytes);
-	long taken = process_events_take_tasks(handlers, records, bytes);
+	long taken = process_events_dispatch_tasks(handlers, records, bytes);
 
 	HOLDS(taken == -EBADMSG ||
 	      (taken >= 0 && (size_t)taken <= bytes && bytes - (size_t)taken < sizeof(struct task_record)));
@@ -84,16 +84,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	long taken, first, rest;
 
 	while (input.left)
-		take_event(&handlers, &input);
-	taken = take_tasks(&handlers, data, bytes);
+		feed_event(&handlers, &input);
+	taken = feed_tasks(&handlers, data, bytes);
 	whole = heard.tasks * sizeof(struct task_record) + heard.threads * sizeof(struct thread_record);
 	HOLDS(taken < 0 || (size_t)taken == whole);
-	first = take_tasks(&handlers, data, cut);
+	first = feed_tasks(&handlers, data, cut);
 	if (first < 0) {
 		HOLDS(taken < 0);
 		return 0;
 	}
-	rest = take_tasks(&handlers, data + first, bytes - (size_t)first);
+	rest = feed_tasks(&handlers, data + first, bytes - (size_t)first);
 	HOLDS(heard.tasks * sizeof(struct task_record) + heard.threads * sizeof(struct thread_record) ==
 	      2 * whole);
 	HOLDS(rest < 0 ? taken < 0 : first + rest == taken);

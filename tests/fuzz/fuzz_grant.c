@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	char *text = copy_bytes(data, bytes), again[GRANT_REQUEST_BYTES_MAX];
 	struct grant_request request = { 0 };
-	int result = grant_parse(text, bytes, &request);
+	int result = grant_request_parse(text, bytes, &request);
 
 	if (result) {
 		HOLDS(result == -EAGAIN || result == -E2BIG || result == -EINVAL);
@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		HOLDS(result != -EAGAIN || bytes < GRANT_REQUEST_BYTES_MAX);
 	} else {
 		HOLDS(is_in_range(&request));
-		HOLDS(grant_format(&request, again) == bytes && !memcmp(again, text, bytes));
+		HOLDS(grant_request_format(&request, again) == bytes && !memcmp(again, text, bytes));
 	}
 	free(text);
 	return 0;

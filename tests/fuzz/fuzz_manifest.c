@@ -33,9 +33,9 @@ static void any_manifest(struct input input)
 	struct manifest manifest = { .hz = 47 };
 	size_t half = input.left / 2;
 
-	input_take(&input, manifest.pin_dir,
+	input_read(&input, manifest.pin_dir,
 		   half < sizeof(manifest.pin_dir) ? half : sizeof(manifest.pin_dir) - 1);
-	input_take(&input, manifest.attached,
+	input_read(&input, manifest.attached,
 		   input.left < sizeof(manifest.attached) ? input.left : sizeof(manifest.attached) - 1);
 	expect_back(&manifest);
 }

@@ -9,9 +9,10 @@
 #include <errno.h>
 
 /*
- * Takes the stream as records_read() does, in pieces of this many bytes. Returns the bytes taken or -errno. /
+ * Takes the stream as iterator_stream_read() does, in pieces of this many bytes. Returns the bytes taken or
+ * -errno. /
  */
-static long take(struct mappings *mappings, const uint8_t *data, size_t bytes, size_t piece)
+static long feed(struct mappings *mappings, const uint8_t *data, size_t bytes, size_t piece)
 {
 	size_t begins = 0, ends = 0;
 
@@ -21,7 +22,7 @@ static long take(struct mappings *mappings, const uint8_t *data, size_t bytes, s
 
 		ends = bytes - ends < piece ? bytes : ends + piece;
 		records = copy_bytes(data + begins, ends - begins);
-		taken = mappings_take(mappings, records, ends - begins);
+		taken = mappings_add_records(mappings, records, ends - begins);
 		free(records);
 		if (taken < 0)
 			return taken;
@@ -93,9 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	long taken;
 
 	HOLDS(whole && pieces);
-	taken = take(whole, input.next, input.left, input.left);
+	taken = feed(whole, input.next, input.left, input.left);
 	HOLDS(taken >= 0 || taken == -EBADMSG);
-	HOLDS(take(pieces, input.next, input.left, piece) == taken);
+	HOLDS(feed(pieces, input.next, input.left, piece) == taken);
 	if (taken >= 0)
 		check(whole, pieces, input.next, (size_t)taken);
 	mappings_free(whole);

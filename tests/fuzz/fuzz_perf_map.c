@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	for (uint32_t i = 0; i < ADDRESSES; i++) {
 		uint16_t address;
 
-		input_take(&input, &address, sizeof(address));
+		input_read(&input, &address, sizeof(address));
 		request.offsets[i] = address;
 	}
 	HOLDS(reply && fd >= 0 && write(fd, input.next, input.left) == (ssize_t)input.left);

@@ -36,7 +36,7 @@ static void overwrite(struct ring *ring, struct input *input)
 	uint8_t slot = input_byte(input) % SLOTS, at = input_byte(input);
 	uint8_t bytes = input_byte(input) % 9;
 
-	input_take(input, (char *)&ring->slots[slot] + at, bytes);
+	input_read(input, (char *)&ring->slots[slot] + at, bytes);
 }
 
 /* ---- a reader ---- */
@@ -120,13 +120,13 @@ static void check_capture(const struct capture *capture)
 		      stacks->frames_count);
 }
 
-static void take_capture(const struct ring *ring, uint64_t armed_ns)
+static void run_capture(const struct ring *ring, uint64_t armed_ns)
 {
-	struct capture_cause cause = { .triggered_ns = TRIGGERED_NS,
-				       .history_ns = 10000000000,
-				       .capture_ns = 10000000000 };
+	struct capture_trigger trigger = { .triggered_ns = TRIGGERED_NS,
+					   .history_ns = 10000000000,
+					   .capture_ns = 10000000000 };
 	struct rings rings = { ring->slots, SLOTS, 1, armed_ns, ring->slots };
-	struct capture *capture = capture_begin(&cause, &rings, 1);
+	struct capture *capture = capture_begin(&trigger, &rings, 1);
 
 	HOLDS(capture);
 	capture_drain(capture, describe, NULL);
@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		}
 	}
 	read_ring(&ring, &reader);
-	take_capture(&ring, bytes);
+	run_capture(&ring, bytes);
 	free(ring.slots);
 	return 0;
 }

@@ -80,7 +80,7 @@ static bool add_words(struct call *call, int position, char *text)
 	return add_data(call, position, words, count * sizeof(words[0]));
 }
 
-static bool take_argument(struct call *call, int position, char *text)
+static bool parse_argument(struct call *call, int position, char *text)
 {
 	char *end;
 
@@ -94,7 +94,7 @@ static bool take_argument(struct call *call, int position, char *text)
 	return *text && !*end;
 }
 
-static bool take_call(struct call *call, int count, char **words)
+static bool parse_call(struct call *call, int count, char **words)
 {
 	char *end;
 
@@ -104,7 +104,7 @@ static bool take_call(struct call *call, int count, char **words)
 	if (call->number < 0 || count - 1 > ARGUMENTS_MAX)
 		return false;
 	for (int i = 1; i < count; i++)
-		if (!take_argument(call, i - 1, words[i]))
+		if (!parse_argument(call, i - 1, words[i]))
 			return false;
 	return true;
 }
@@ -307,7 +307,7 @@ int main(int count, char **words)
 
 	log_init(command.program);
 	if (count < 3 || options_number(words[1], 2, INT32_MAX, &tid) ||
-	    !take_call(&call, count - 2, words + 2)) {
+	    !parse_call(&call, count - 2, words + 2)) {
 		log_error("usage: %s %s", command.program, command.usage);
 		return EXIT_USAGE;
 	}

@@ -147,7 +147,7 @@ static void look_at_ring(struct attack *attack, struct ring *ring, bool off_cpu)
 	}
 }
 
-static int take_event(void *user, void *data, size_t bytes)
+static int on_event(void *user, void *data, size_t bytes)
 {
 	const struct process_event *event = data;
 
@@ -222,7 +222,7 @@ static int begin(struct attack *attack)
 	attack->targets = open_pin(attack, "targets", false);
 	attack->totals = open_pin(attack, "totals", false);
 	attack->open = open_pin(attack, "offcpu_open", false);
-	attack->events = ring_buffer__new(events, take_event, attack, NULL);
+	attack->events = ring_buffer__new(events, on_event, attack, NULL);
 	if (control < 0 || at == MAP_FAILED || attack->targets < 0 || attack->totals < 0 ||
 	    attack->open < 0 || !attack->events || map_ring(attack, PIN_ONCPU, &attack->oncpu) ||
 	    map_ring(attack, PIN_OFFCPU, &attack->offcpu))

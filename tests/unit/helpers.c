@@ -20,7 +20,7 @@ uint64_t patience(void)
 
 /* ---- random numbers ---- */
 
-struct dice dice_take(uint64_t salt)
+struct dice dice_new(uint64_t salt)
 {
 	const char *seed = getenv(SEED_VARIABLE);
 
@@ -191,7 +191,7 @@ size_t descriptors_open(void)
 
 /* ---- what goes to standard error ---- */
 
-int log_take(void)
+int log_divert(void)
 {
 	_cleanup_file_ FILE *file = tmpfile();
 	int saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -201,7 +201,7 @@ int log_take(void)
 	return saved;
 }
 
-char *log_taken(int saved)
+char *log_diverted(int saved)
 {
 	char *text = calloc(1, 65536);
 	ssize_t bytes = text ? pread(STDERR_FILENO, text, 65535, 0) : -1;

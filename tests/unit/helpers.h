@@ -46,7 +46,7 @@ struct dice {
 };
 
 /* Each `salt` gives another sequence of the run's seed. */
-struct dice dice_take(uint64_t salt);
+struct dice dice_new(uint64_t salt);
 uint64_t dice_roll(struct dice *dice);
 
 /* From 0 to below - 1. */
@@ -87,9 +87,9 @@ const struct finding *finding_find(const struct findings *findings, const char *
 
 /* ---- what goes to standard error ---- */
 
-/* Keeps standard error in a file from here on; log_taken() gives it back, and what was in it. */
-int log_take(void);
-char *log_taken(int saved);
+/* Keeps standard error in a file from here on; log_diverted() gives it back, and what was in it. */
+int log_divert(void);
+char *log_diverted(int saved);
 
 /* ---- rings ---- */
 

@@ -41,17 +41,17 @@ static void recorder_free(struct recorder *recorder)
 	free(recorder->rings[0].slots);
 }
 
-static struct capture_cause cause_make(uint64_t history_ns)
+static struct capture_trigger trigger_make(uint64_t history_ns)
 {
-	return (struct capture_cause){
+	return (struct capture_trigger){
 		.rule_id = 3,
 		.rule = "web",
-		.trigger = { PSI_MEMORY, PSI_SOME, 50000, 1000000 },
+		.psi = { PSI_MEMORY, PSI_SOME, 50000, 1000000 },
 		.mode = TRIGGER_KERNEL,
 		.cgroup = strdup("/system.slice"),
 		.triggered_ns = TRIGGERED,
 		.triggered_at = 1700000000000000000,
-		.history_ns = history_ns,
+		.wanted_history_ns = history_ns,
 		.capture_ns = DURATION,
 		.hz = 47,
 	};
@@ -59,9 +59,9 @@ static struct capture_cause cause_make(uint64_t history_ns)
 
 static void begin(struct recorder *recorder, uint64_t history_ns)
 {
-	struct capture_cause cause = cause_make(history_ns);
+	struct capture_trigger trigger = trigger_make(history_ns);
 
-	recorder->capture = capture_begin(&cause, &recorder->view, 12345);
+	recorder->capture = capture_begin(&trigger, &recorder->view, 12345);
 	ck_assert_ptr_nonnull(recorder->capture);
 }
 
@@ -120,7 +120,7 @@ START_TEST(an_empty_recorder_covers_what_it_was_armed_for)
 	recorder_make(&recorder, 8);
 	begin(&recorder, HISTORY);
 	ck_assert_uint_eq(recorder.capture->covered_from_ns, TRIGGERED - HISTORY);
-	ck_assert_uint_eq(capture_history_ns(recorder.capture), HISTORY);
+	ck_assert_uint_eq(capture_available_history_ns(recorder.capture), HISTORY);
 	drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->rows_count, 0);
 	capture_end(recorder.capture, TRIGGERED + DURATION, false);
@@ -154,7 +154,7 @@ START_TEST(history_begins_when_armed)
 	recorder.view.armed_ns = one->armed_ns;
 	begin(&recorder, one->history_ns);
 	ck_assert_uint_eq(recorder.capture->covered_from_ns, one->covered_from_ns);
-	ck_assert_uint_eq(capture_history_ns(recorder.capture), TRIGGERED - one->covered_from_ns);
+	ck_assert_uint_eq(capture_available_history_ns(recorder.capture), TRIGGERED - one->covered_from_ns);
 	recorder_free(&recorder);
 }
 END_TEST
@@ -172,7 +172,7 @@ START_TEST(a_wrapped_ring_shortens_history)
 	begin(&recorder, HISTORY);
 	/* of CPU 1 the last 7 are safe to read */
 	ck_assert_uint_eq(recorder.capture->covered_from_ns, TRIGGERED - 7 * (SECOND / 10));
-	ck_assert_uint_eq(capture_history_ns(recorder.capture), 7 * (SECOND / 10));
+	ck_assert_uint_eq(capture_available_history_ns(recorder.capture), 7 * (SECOND / 10));
 	drain(&recorder);
 	ck_assert_uint_eq(samples_of(recorder.capture), 8);
 	capture_end(recorder.capture, TRIGGERED + DURATION, false);
@@ -425,7 +425,7 @@ END_TEST
 /* Weights and samples of random ones, drained in pieces, against plain sums. */
 START_TEST(nothing_is_lost_in_adding_up)
 {
-	struct dice dice = dice_take(2);
+	struct dice dice = dice_new(2);
 	uint64_t weight_ns = 0, kept_ns = 0, written = 0;
 	struct recorder recorder;
 
@@ -590,18 +590,18 @@ END_TEST
 #define MS 1000000UL
 
 /* One thread of process 1, whose interval is in a ring of its own. */
-static struct capture *take_interval(const struct sample *interval)
+static struct capture *capture_interval(const struct sample *interval)
 {
 	struct fake_ring ring;
 	struct rings view;
 	struct recorder recorder = { .described = 0 };
-	struct capture_cause cause = cause_make(HISTORY);
+	struct capture_trigger trigger = trigger_make(HISTORY);
 	struct sample *oncpu = calloc(4, sizeof(*oncpu));
 
 	fake_ring_make(&ring, 4);
 	fake_ring_write(&ring, interval);
 	view = (struct rings){ oncpu, 4, 1, ARMED, ring.slots };
-	recorder.capture = capture_begin(&cause, &view, 12345);
+	recorder.capture = capture_begin(&trigger, &view, 12345);
 	ck_assert_ptr_nonnull(recorder.capture);
 	drain(&recorder);
 	fake_ring_free(&ring);
@@ -635,7 +635,7 @@ START_TEST(an_interval_is_blocked_and_queued)
 {
 	struct sample interval =
 		interval_make(TRIGGERED + 100 * MS, TRIGGERED + 300 * MS, TRIGGERED + 350 * MS, STALL_IO);
-	struct capture *capture = take_interval(&interval);
+	struct capture *capture = capture_interval(&interval);
 
 	ck_assert_uint_eq(capture->rows_count, 2);
 	ck_assert_uint_eq(find_row(capture, STALL_IO, 0)->weight_ns, 200 * MS);
@@ -650,7 +650,7 @@ START_TEST(a_queue_within_reclaim_stalls_on_memory_too)
 {
 	struct sample interval =
 		interval_make(TRIGGERED + MS, TRIGGERED + MS, TRIGGERED + 3 * MS, STALL_MEMORY);
-	struct capture *capture = take_interval(&interval);
+	struct capture *capture = capture_interval(&interval);
 
 	ck_assert_uint_eq(capture->rows_count, 1);
 	ck_assert_uint_eq(find_row(capture, STALL_MEMORY | STALL_CPU, 0)->weight_ns, 2 * MS);
@@ -662,7 +662,7 @@ START_TEST(each_second_has_its_part_of_an_interval)
 {
 	struct sample interval =
 		interval_make(TRIGGERED - 1500 * MS, TRIGGERED + 700 * MS, TRIGGERED + 700 * MS, 0);
-	struct capture *capture = take_interval(&interval);
+	struct capture *capture = capture_interval(&interval);
 
 	ck_assert_uint_eq(capture->rows_count, 3);
 	ck_assert_uint_eq(find_row(capture, 0, -2)->weight_ns, 500 * MS);
@@ -679,7 +679,7 @@ START_TEST(an_interval_is_cut_at_both_ends_of_the_capture)
 {
 	struct sample interval = interval_make(ARMED - 50 * SECOND, TRIGGERED + 60 * SECOND,
 					       TRIGGERED + 60 * SECOND, STALL_IO);
-	struct capture *capture = take_interval(&interval);
+	struct capture *capture = capture_interval(&interval);
 	uint64_t sum_ns = 0;
 
 	for (uint32_t i = 0; i < capture->rows_count; i++)
@@ -696,7 +696,7 @@ START_TEST(what_shorter_intervals_carried_counts_where_theirs_ended)
 	struct capture *capture;
 
 	interval.weight_ns += 7 * MS;
-	capture = take_interval(&interval);
+	capture = capture_interval(&interval);
 	ck_assert_uint_eq(find_row(capture, STALL_IO, 0)->weight_ns, 100 * MS);
 	ck_assert_uint_eq(find_row(capture, STALL_IO, 1)->weight_ns, 107 * MS);
 	capture_free(capture);
@@ -706,7 +706,7 @@ END_TEST
 START_TEST(who_has_not_come_back_counts_until_now)
 {
 	struct sample other = interval_make(TRIGGERED + MS, TRIGGERED + 2 * MS, TRIGGERED + 2 * MS, 0);
-	struct capture *capture = take_interval(&other);
+	struct capture *capture = capture_interval(&other);
 	struct recorder recorder = { .capture = capture };
 	struct sample open = interval_make(TRIGGERED + SECOND, 0, 0, STALL_IO);
 

@@ -196,8 +196,8 @@ static const struct cause_case cause_cases[] = {
 START_TEST(verdicts)
 {
 	const struct cause_case *one = &cause_cases[_i];
-	struct capture capture = { .cause = { .trigger = { .resource = one->resource },
-					      .cgroup = one->of_system ? NULL : (char *)"/above/it" },
+	struct capture capture = { .trigger = { .psi = { .resource = one->resource },
+						.cgroup = one->of_system ? NULL : (char *)"/above/it" },
 				   .kernel_stats = { .from_ns = SECOND, .to_ns = 6 * SECOND } };
 	struct usage_row rows[ROWS_MOST];
 	struct kernel_stat stats[STATS_MOST];

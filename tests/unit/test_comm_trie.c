@@ -295,7 +295,7 @@ static void check_random(uint64_t salt, int map)
 {
 	struct patterns patterns = { .count = 0 };
 	struct comm_trie *trie = comm_trie_new();
-	struct dice dice = dice_take(salt);
+	struct dice dice = dice_new(salt);
 
 	make_patterns(&dice, &patterns, trie);
 	for (uint32_t i = 0; i < patterns.count && map >= 0; i++) {

@@ -38,13 +38,13 @@ static const struct expected outer_alone[] = { { "hog::outer(unsigned int)", NUL
 static const struct expected nothing[] = { { "", NULL, 0 } };
 
 /* Asks and checks that the answer is one. The caller frees. */
-static struct symbolize_reply *ask(struct module *module, const struct symbolize_request *request)
+static struct symbolize_reply *ask(struct elf_module *module, const struct symbolize_request *request)
 {
 	struct symbolize_reply *reply = malloc(sizeof(*reply));
 	size_t bytes;
 
 	memset(reply, 0xa5, sizeof(*reply)); /* what the last one left */
-	bytes = module_name(module, request, reply);
+	bytes = elf_module_name(module, request, reply);
 	HOLDS(symbolizer_reply_is_valid(reply, bytes, request));
 	return reply;
 }
@@ -56,7 +56,7 @@ static void expect_text(const struct symbolize_reply *reply, uint32_t at, uint32
 	ck_assert_str_eq(found, text);
 }
 
-static void expect_frames(struct module *module, uint64_t offset, const struct expected *frames,
+static void expect_frames(struct elf_module *module, uint64_t offset, const struct expected *frames,
 			  uint32_t count)
 {
 	const struct symbolize_request request = { .count = 1, .offsets = { offset } };
@@ -85,26 +85,26 @@ static void expect_frames(struct module *module, uint64_t offset, const struct e
 
 #define EXPECT_FRAMES(module, offset, frames) expect_frames(module, offset, frames, ARRAY_SIZE(frames))
 
-static void expect_all(struct module *module, const char *labels)
+static void expect_all(struct elf_module *module, const char *labels)
 {
 	EXPECT_FRAMES(module, symbols_offset(labels, "place_spin"), at_spin);
 	EXPECT_FRAMES(module, symbols_offset(labels, "place_twice"), at_twice);
 	EXPECT_FRAMES(module, symbols_offset(labels, "place_outer"), at_outer);
 }
 
-static struct module *open_symbols(const char *name)
+static struct elf_module *open_symbols(const char *name)
 {
-	struct module *module = module_open(symbols_open(name));
+	struct elf_module *module = elf_module_open(symbols_open(name));
 
 	ck_assert_ptr_nonnull(module);
 	return module;
 }
 
-static uint32_t lacks(const struct module *module)
+static uint32_t lacks(const struct elf_module *module)
 {
 	struct symbolize_module reply;
 
-	module_describe(module, &reply);
+	elf_module_describe(module, &reply);
 	HOLDS(symbolizer_module_is_valid(&reply, sizeof(reply)));
 	ck_assert_uint_eq(reply.readable, 1);
 	return reply.lacks;
@@ -116,11 +116,11 @@ static const char *const whole[] = { "dwarf5", "dwarf4", "clang", "compressed" }
 
 START_TEST(inlined_functions_and_source_places)
 {
-	struct module *module = open_symbols(whole[_i]);
+	struct elf_module *module = open_symbols(whole[_i]);
 
 	ck_assert_uint_eq(lacks(module), 0);
 	expect_all(module, whole[_i]);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
@@ -128,7 +128,7 @@ START_TEST(names_that_rustc_gives)
 {
 	static const struct expected v0[] = { { "123foo::bar", "inlines.cc", 0 } };
 	static const struct expected legacy[] = { { "core::fmt::Formatter::pad", "inlines.cc", 0 } };
-	struct module *module = open_symbols("symbols");
+	struct elf_module *module = open_symbols("symbols");
 	struct expected frame = v0[0];
 
 	frame.file = NULL;
@@ -136,35 +136,35 @@ START_TEST(names_that_rustc_gives)
 	frame.function = legacy[0].function;
 	expect_frames(module, symbols_offset("symbols", "_ZN4core3fmt9Formatter3pad17h0123456789abcdefE") + 1,
 		      &frame, 1);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
 START_TEST(symbols_alone)
 {
-	struct module *module = open_symbols("symbols");
+	struct elf_module *module = open_symbols("symbols");
 
 	EXPECT_FRAMES(module, symbols_offset("symbols", "place_spin"), outer_alone);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
 START_TEST(without_any_symbol)
 {
-	struct module *module = open_symbols("stripped");
+	struct elf_module *module = open_symbols("stripped");
 
 	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_DEBUG);
 	EXPECT_FRAMES(module, symbols_offset("dwarf5", "place_spin"), nothing);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
 START_TEST(packed_symbols)
 {
-	struct module *module = open_symbols("packed");
+	struct elf_module *module = open_symbols("packed");
 
 	EXPECT_FRAMES(module, symbols_offset("dwarf5", "place_spin"), outer_alone);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
@@ -172,77 +172,77 @@ END_TEST
 
 START_TEST(a_debug_file_by_its_build_id)
 {
-	struct module *module = open_symbols("stripped");
+	struct elf_module *module = open_symbols("stripped");
 	struct symbolize_module before, after;
 
-	module_describe(module, &before);
+	elf_module_describe(module, &before);
 	/* other programs' files, and what is none */
-	module_add_file(module, symbols_open("linked.debug"));
-	module_add_file(module, symbols_open("dwarf4"));
-	module_add_file(module, symbols_open("made"));
-	module_describe(module, &after);
+	elf_module_add_file(module, symbols_open("linked.debug"));
+	elf_module_add_file(module, symbols_open("dwarf4"));
+	elf_module_add_file(module, symbols_open("made"));
+	elf_module_describe(module, &after);
 	ck_assert_int_eq(memcmp(&before, &after, sizeof(before)), 0);
 	EXPECT_FRAMES(module, symbols_offset("dwarf5", "place_spin"), nothing);
-	module_add_file(module, symbols_open("stripped.debug"));
+	elf_module_add_file(module, symbols_open("stripped.debug"));
 	ck_assert_uint_eq(lacks(module), 0);
 	expect_all(module, "dwarf5");
 	/* once is enough */
-	module_add_file(module, symbols_open("stripped.debug"));
+	elf_module_add_file(module, symbols_open("stripped.debug"));
 	expect_all(module, "dwarf5");
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
 START_TEST(a_debug_file_by_its_link)
 {
-	struct module *module = open_symbols("linked");
+	struct elf_module *module = open_symbols("linked");
 	struct symbolize_module described;
 
-	module_describe(module, &described);
+	elf_module_describe(module, &described);
 	ck_assert_uint_eq(described.build_id_bytes, 0);
 	ck_assert_uint_eq(described.lacks, SYMBOLIZE_LACKS_DEBUG);
 	ck_assert_str_eq(described.debuglink, "linked.debug");
 	/* of another content under that name the CRC is not the link's, whatever its build id */
-	module_add_file(module, symbols_open("stripped.debug"));
-	module_add_file(module, symbols_open("unlinked"));
+	elf_module_add_file(module, symbols_open("stripped.debug"));
+	elf_module_add_file(module, symbols_open("unlinked"));
 	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_DEBUG);
-	module_add_file(module, symbols_open("linked.debug"));
+	elf_module_add_file(module, symbols_open("linked.debug"));
 	ck_assert_uint_eq(lacks(module), 0);
 	expect_all(module, "unlinked");
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
 START_TEST(an_alternate_file)
 {
-	struct module *module = open_symbols("shared");
+	struct elf_module *module = open_symbols("shared");
 	struct symbolize_module described;
 
-	module_describe(module, &described);
+	elf_module_describe(module, &described);
 	ck_assert_uint_eq(described.lacks, SYMBOLIZE_LACKS_ALTERNATE);
 	ck_assert_uint_eq(described.alternate_id_bytes, 20);
 	/* where it was made, which need not be where it is tested */
 	ck_assert_int_eq(described.alternate[0], '/');
 	ck_assert_str_eq(strrchr(described.alternate, '/'), "/shared.alternate");
-	module_add_file(module, symbols_open("stripped.debug"));
+	elf_module_add_file(module, symbols_open("stripped.debug"));
 	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_ALTERNATE);
-	module_add_file(module, symbols_open("shared.alternate"));
+	elf_module_add_file(module, symbols_open("shared.alternate"));
 	ck_assert_uint_eq(lacks(module), 0);
 	expect_all(module, "shared");
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
 START_TEST(without_its_alternate_file)
 {
-	struct module *module = open_symbols("shared");
+	struct elf_module *module = open_symbols("shared");
 	const struct symbolize_request request = { .count = 1,
 						   .offsets = { symbols_offset("shared", "place_spin") } };
 	_cleanup_free_ struct symbolize_reply *reply = ask(module, &request);
 
 	/* the symbol is the file's own; what is inlined has its name elsewhere */
 	expect_text(reply, reply->frames[0].name, reply->frames[0].name_bytes, "hog::outer(unsigned int)");
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
@@ -251,7 +251,7 @@ END_TEST
 /* 64 long chains do not fit into one reply: what it answers is whole, and asking for the rest goes on. */
 START_TEST(as_many_as_fit)
 {
-	struct module *module = open_symbols("dwarf5");
+	struct elf_module *module = open_symbols("dwarf5");
 	struct symbolize_request request = { .count = SYMBOLIZE_BATCH };
 	uint64_t offset = symbols_offset("dwarf5", "place_spin");
 	_cleanup_free_ struct symbolize_reply *reply = NULL;
@@ -261,7 +261,7 @@ START_TEST(as_many_as_fit)
 	reply = ask(module, &request);
 	ck_assert_uint_eq(reply->count, SYMBOLIZE_BATCH);
 	ck_assert_uint_eq(reply->frames_count, 3 * SYMBOLIZE_BATCH);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
@@ -299,15 +299,15 @@ static int find_build_id(struct dl_phdr_info *info, size_t bytes, void *user)
 
 START_TEST(own_build_id)
 {
-	struct module *module = module_open(open(OWN_PATH, O_RDONLY | O_CLOEXEC));
+	struct elf_module *module = elf_module_open(open(OWN_PATH, O_RDONLY | O_CLOEXEC));
 	struct symbolize_module described;
 	struct own_id id = { .count = 0 };
 
-	module_describe(module, &described);
+	elf_module_describe(module, &described);
 	dl_iterate_phdr(find_build_id, &id);
 	ck_assert_uint_eq(described.build_id_bytes, id.count);
 	ck_assert_int_eq(memcmp(described.build_id, id.bytes, id.count), 0);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
@@ -326,7 +326,7 @@ extern const char disagreeing[], bare_label[];
 
 START_TEST(the_symbol_that_begins_last)
 {
-	struct module *module = module_open(open(OWN_PATH, O_RDONLY | O_CLOEXEC));
+	struct elf_module *module = elf_module_open(open(OWN_PATH, O_RDONLY | O_CLOEXEC));
 	const struct symbolize_request request = {
 		.count = 2, .offsets = { own_offset(disagreeing) + 3, own_offset(bare_label) + 3 }
 	};
@@ -336,7 +336,7 @@ START_TEST(the_symbol_that_begins_last)
 	ck_assert_uint_eq(reply->frames[0].function_offset, 3);
 	/* without a size it covers nothing, and what lies before it is not it */
 	ck_assert_uint_eq(reply->frames[1].name_bytes, 0);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
@@ -366,18 +366,18 @@ static char *read_whole(const char *name, size_t *ret_length)
 /* Whatever it is: an answer, and one that can be. */
 static void survive(int fd, const struct symbolize_request *request)
 {
-	struct module *module = module_open(fd);
+	struct elf_module *module = elf_module_open(fd);
 
 	if (module) {
 		_cleanup_free_ struct symbolize_reply *reply = ask(module, request);
 
 		HOLDS(reply->count > 0);
 		lacks(module);
-		module_add_file(module, symbols_open("stripped.debug"));
-		module_add_file(module, symbols_open("shared.alternate"));
+		elf_module_add_file(module, symbols_open("stripped.debug"));
+		elf_module_add_file(module, symbols_open("shared.alternate"));
 		free(ask(module, request));
 	}
-	module_close(module);
+	elf_module_close(module);
 }
 
 START_TEST(what_is_no_elf)
@@ -385,13 +385,13 @@ START_TEST(what_is_no_elf)
 	static const char *const texts[] = { "", "x", "just a text that is long enough for a header or two\n",
 					     ELFMAG, "!<arch>\n" };
 
-	ck_assert_ptr_null(module_open(memory_file(texts[0], strlen(texts[0]))));
-	ck_assert_ptr_null(module_open(memory_file(texts[1], strlen(texts[1]))));
-	ck_assert_ptr_null(module_open(memory_file(texts[2], strlen(texts[2]))));
-	ck_assert_ptr_null(module_open(memory_file(texts[4], strlen(texts[4]))));
-	ck_assert_ptr_null(module_open(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
-	ck_assert_ptr_null(module_open(open("/dev/null", O_RDONLY | O_CLOEXEC)));
-	ck_assert_ptr_null(module_open(-1));
+	ck_assert_ptr_null(elf_module_open(memory_file(texts[0], strlen(texts[0]))));
+	ck_assert_ptr_null(elf_module_open(memory_file(texts[1], strlen(texts[1]))));
+	ck_assert_ptr_null(elf_module_open(memory_file(texts[2], strlen(texts[2]))));
+	ck_assert_ptr_null(elf_module_open(memory_file(texts[4], strlen(texts[4]))));
+	ck_assert_ptr_null(elf_module_open(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
+	ck_assert_ptr_null(elf_module_open(open("/dev/null", O_RDONLY | O_CLOEXEC)));
+	ck_assert_ptr_null(elf_module_open(-1));
 	survive(memory_file(texts[3], strlen(texts[3])),
 		&(const struct symbolize_request){ .count = 1, .offsets = { 1 } });
 }
@@ -417,7 +417,7 @@ static const char *labels_of(const char *name)
 START_TEST(a_file_that_is_cut)
 {
 	const struct symbolize_request request = some_offsets(labels_of(mutated[_i]));
-	struct dice dice = dice_take(230 + (uint64_t)_i);
+	struct dice dice = dice_new(230 + (uint64_t)_i);
 	size_t length;
 	_cleanup_free_ char *bytes = read_whole(mutated[_i], &length);
 
@@ -450,7 +450,7 @@ static void mutate(struct dice *dice, char *bytes, size_t from, size_t length)
 START_TEST(a_file_with_wrong_numbers)
 {
 	const struct symbolize_request request = some_offsets(labels_of(mutated[_i]));
-	struct dice dice = dice_take(240 + (uint64_t)_i);
+	struct dice dice = dice_new(240 + (uint64_t)_i);
 	size_t length;
 	_cleanup_free_ char *bytes = read_whole(mutated[_i], &length), *copy = malloc(length);
 
@@ -470,12 +470,12 @@ START_TEST(entries_that_lead_in_circles)
 {
 	static const struct expected frames[] = { { "looping", NULL, 0 } };
 	uint64_t offset = symbols_offset("cyclic", "looping");
-	struct module *module = open_symbols("cyclic");
+	struct elf_module *module = open_symbols("cyclic");
 
 	for (uint64_t i = 0; i < 16; i++)
 		EXPECT_FRAMES(module, offset + i, frames);
 	EXPECT_FRAMES(module, offset + 16, nothing);
-	module_close(module);
+	elf_module_close(module);
 }
 END_TEST
 
@@ -542,7 +542,7 @@ START_TEST(sections_that_overlap)
 }
 END_TEST
 
-Suite *module_suite(void)
+Suite *elf_module_suite(void)
 {
 	Suite *suite = suite_create("module");
 	TCase *names = tcase_create("names"), *files = tcase_create("files"), *odd = tcase_create("odd");

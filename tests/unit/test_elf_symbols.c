@@ -233,7 +233,7 @@ static uint64_t random_offset(struct dice *dice, const struct program *program)
 START_TEST(random_offsets_against_a_search)
 {
 	_cleanup_close_ int fd = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
-	struct dice dice = dice_take(220);
+	struct dice dice = dice_new(220);
 	struct program program;
 	size_t named = 0, unnamed = 0;
 

@@ -180,7 +180,7 @@ START_TEST(nothing_but_text_reaches_a_terminal)
 {
 	static const char usual[] = "\xe2\x80\xc2\x9b\xf0"
 				    "a";
-	struct dice dice = dice_take(120);
+	struct dice dice = dice_new(120);
 
 	for (int round = 0; round < 50000; round++) {
 		char text[24] = "", into[100];
@@ -281,7 +281,7 @@ END_TEST
 START_TEST(any_name_comes_back_from_its_form)
 {
 	static const char usual[] = "\\\\x15cf\x1b\xff\xe2\x80\xae";
-	struct dice dice = dice_take(121);
+	struct dice dice = dice_new(121);
 
 	for (int round = 0; round < 50000; round++) {
 		char name[24] = "", shown[100];

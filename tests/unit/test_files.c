@@ -24,7 +24,7 @@ START_TEST(a_file_is_read_whole)
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "file");
 	_cleanup_free_ char *bytes = malloc(size + 1), *text = NULL, *refused = NULL;
 	_cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct dice dice = dice_take(130);
+	struct dice dice = dice_new(130);
 	size_t got = 4711;
 
 	for (size_t i = 0; i < size; i++)

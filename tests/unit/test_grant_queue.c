@@ -22,7 +22,7 @@ static const struct grant_request request = { .cgroup_id = 42, .resource = PSI_C
 struct fixture {
 	char *directory, *path;
 	int listener, epoll;
-	struct grants *grants;
+	struct grant_queue *grants;
 	unsigned int answers;
 	int answer; /* the last one; a descriptor is closed */
 };
@@ -47,12 +47,13 @@ static void open_fixture(struct fixture *fixture)
 	strcpy(address.sun_path, fixture->path);
 	ck_assert_int_eq(bind(fixture->listener, (struct sockaddr *)&address, sizeof(address)), 0);
 	ck_assert_int_eq(listen(fixture->listener, 16), 0);
-	ck_assert_int_eq(grants_open(&fixture->grants, fixture->path, fixture->epoll, on_answer, fixture), 0);
+	ck_assert_int_eq(
+		grant_queue_open(&fixture->grants, fixture->path, fixture->epoll, on_answer, fixture), 0);
 }
 
 static void close_fixture(struct fixture *fixture)
 {
-	grants_free(fixture->grants);
+	grant_queue_free(fixture->grants);
 	close(fixture->listener);
 	close(fixture->epoll);
 	directory_remove(fixture->directory);
@@ -62,7 +63,7 @@ static void close_fixture(struct fixture *fixture)
 
 static struct grant_call *ask(struct fixture *fixture)
 {
-	return grants_ask(fixture->grants, &request, fixture, clock_monotonic_ns());
+	return grant_queue_ask(fixture->grants, &request, fixture, clock_monotonic_ns());
 }
 
 /* What an epoll set says of a call. */
@@ -72,7 +73,7 @@ static void dispatch(struct fixture *fixture)
 
 	ck_assert_int_eq(epoll_wait(fixture->epoll, &event, 1, 5000), 1);
 	ck_assert_int_eq(((struct event_source *)event.data.ptr)->kind, SOURCE_GRANT);
-	grants_event(fixture->grants, event.data.ptr);
+	grant_queue_event(fixture->grants, event.data.ptr);
 }
 
 struct answer_case {
@@ -125,13 +126,13 @@ START_TEST(answers)
 	const struct answer_case *one = &answer_cases[_i];
 	struct fixture fixture;
 	size_t descriptors;
-	int saved = log_take();
+	int saved = log_divert();
 
 	open_fixture(&fixture);
 	descriptors = descriptors_open();
 	for (int i = 0; i < 2; i++) {
 		char text[GRANT_REQUEST_BYTES_MAX], expected[GRANT_REQUEST_BYTES_MAX];
-		size_t bytes = grant_format(&request, expected);
+		size_t bytes = grant_request_format(&request, expected);
 		int served;
 
 		ck_assert_ptr_nonnull(ask(&fixture));
@@ -147,11 +148,11 @@ START_TEST(answers)
 		if (!one->may_ask)
 			break;
 	}
-	ck_assert(grants_have_room(fixture.grants, clock_monotonic_ns()) == one->may_ask);
-	ck_assert(grants_have_room(fixture.grants, clock_monotonic_ns() + 6 * CLOCK_SECOND_NS));
-	ck_assert(grants_are_served(fixture.grants));
+	ck_assert(grant_queue_has_room(fixture.grants, clock_monotonic_ns()) == one->may_ask);
+	ck_assert(grant_queue_has_room(fixture.grants, clock_monotonic_ns() + 6 * CLOCK_SECOND_NS));
+	ck_assert(grant_queue_is_served(fixture.grants));
 	close_fixture(&fixture);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 }
 END_TEST
 
@@ -160,20 +161,20 @@ START_TEST(nobody_answers)
 	struct fixture fixture;
 	uint64_t later_ns;
 	unsigned int calls = 0;
-	int saved = log_take();
+	int saved = log_divert();
 
 	open_fixture(&fixture);
 	while (ask(&fixture))
 		calls++;
 	ck_assert_uint_gt(calls, 0);
-	grants_tick(fixture.grants, clock_monotonic_ns());
+	grant_queue_tick(fixture.grants, clock_monotonic_ns());
 	ck_assert_uint_eq(fixture.answers, 0);
 	later_ns = clock_monotonic_ns() + 11 * CLOCK_SECOND_NS;
-	grants_tick(fixture.grants, later_ns);
+	grant_queue_tick(fixture.grants, later_ns);
 	ck_assert_uint_eq(fixture.answers, calls);
 	ck_assert_int_eq(fixture.answer, -ETIMEDOUT);
 	close_fixture(&fixture);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 }
 END_TEST
 
@@ -188,7 +189,7 @@ START_TEST(an_asker_that_is_gone)
 	open_fixture(&fixture);
 	descriptors = descriptors_open();
 	call = ask(&fixture);
-	grants_cancel(call);
+	grant_queue_cancel(call);
 	served = accept(fixture.listener, NULL, NULL);
 	answer(served, &granted);
 	dispatch(&fixture);
@@ -196,7 +197,7 @@ START_TEST(an_asker_that_is_gone)
 	ck_assert_uint_eq(fixture.answers, 0);
 	ck_assert_uint_eq(descriptors_open(), descriptors);
 	/* of the same batch, after the call has ended */
-	grants_event(fixture.grants, call);
+	grant_queue_event(fixture.grants, call);
 	close_fixture(&fixture);
 }
 END_TEST
@@ -204,22 +205,22 @@ END_TEST
 START_TEST(nobody_serves)
 {
 	struct fixture fixture;
-	int saved = log_take();
+	int saved = log_divert();
 	_cleanup_free_ char *log = NULL;
 
 	open_fixture(&fixture);
 	unlink(fixture.path);
 	ck_assert_ptr_null(ask(&fixture));
-	ck_assert(!grants_are_served(fixture.grants));
-	ck_assert(!grants_have_room(fixture.grants, clock_monotonic_ns()));
-	ck_assert(grants_have_room(fixture.grants, clock_monotonic_ns() + 31 * CLOCK_SECOND_NS));
+	ck_assert(!grant_queue_is_served(fixture.grants));
+	ck_assert(!grant_queue_has_room(fixture.grants, clock_monotonic_ns()));
+	ck_assert(grant_queue_has_room(fixture.grants, clock_monotonic_ns() + 31 * CLOCK_SECOND_NS));
 	close_fixture(&fixture);
-	log = log_taken(saved);
+	log = log_diverted(saved);
 	ck_assert_ptr_nonnull(strstr(log, "nobody grants triggers"));
 }
 END_TEST
 
-Suite *grants_suite(void)
+Suite *grant_queue_suite(void)
 {
 	Suite *suite = suite_create("grants");
 	TCase *tests = tcase_create("grants");

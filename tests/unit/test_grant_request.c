@@ -123,7 +123,7 @@ START_TEST(requests)
 	const struct request_case *one = &request_cases[_i];
 	struct grant_request request = { 0 };
 
-	ck_assert_int_eq(grant_parse(one->text, strlen(one->text), &request), one->result);
+	ck_assert_int_eq(grant_request_parse(one->text, strlen(one->text), &request), one->result);
 	ck_assert(requests_equal(&request, &one->expected));
 }
 END_TEST
@@ -133,12 +133,12 @@ START_TEST(a_nul_and_too_much)
 	char text[GRANT_REQUEST_BYTES_MAX + 2];
 	struct grant_request request;
 
-	ck_assert_int_eq(grant_parse("pressure 1 cpu\0 2000000\n", 24, &request), -EINVAL);
-	ck_assert_int_eq(grant_parse("pressure 1 cpu 2000000\n\0", 24, &request), -EINVAL);
+	ck_assert_int_eq(grant_request_parse("pressure 1 cpu\0 2000000\n", 24, &request), -EINVAL);
+	ck_assert_int_eq(grant_request_parse("pressure 1 cpu 2000000\n\0", 24, &request), -EINVAL);
 	memset(text, '1', sizeof(text));
-	ck_assert_int_eq(grant_parse(text, GRANT_REQUEST_BYTES_MAX - 1, &request), -EAGAIN);
-	ck_assert_int_eq(grant_parse(text, GRANT_REQUEST_BYTES_MAX, &request), -E2BIG);
-	ck_assert_int_eq(grant_parse(text, sizeof(text), &request), -E2BIG);
+	ck_assert_int_eq(grant_request_parse(text, GRANT_REQUEST_BYTES_MAX - 1, &request), -EAGAIN);
+	ck_assert_int_eq(grant_request_parse(text, GRANT_REQUEST_BYTES_MAX, &request), -E2BIG);
+	ck_assert_int_eq(grant_request_parse(text, sizeof(text), &request), -E2BIG);
 }
 END_TEST
 
@@ -167,17 +167,17 @@ static struct grant_request roll_request(struct dice *dice)
 
 START_TEST(what_is_written_is_read)
 {
-	struct dice dice = dice_take(71);
+	struct dice dice = dice_new(71);
 
 	for (int round = 0; round < 20000; round++) {
 		struct grant_request request = roll_request(&dice), read = { 0 };
 		char text[GRANT_REQUEST_BYTES_MAX];
-		size_t bytes = grant_format(&request, text);
+		size_t bytes = grant_request_format(&request, text);
 
-		HOLDS(bytes < sizeof(text) && !grant_parse(text, bytes, &read));
+		HOLDS(bytes < sizeof(text) && !grant_request_parse(text, bytes, &read));
 		HOLDS(requests_equal(&read, &request));
 		/* a part of it never is a request */
-		HOLDS(grant_parse(text, dice_below(&dice, (uint32_t)bytes), &read) == -EAGAIN);
+		HOLDS(grant_request_parse(text, dice_below(&dice, (uint32_t)bytes), &read) == -EAGAIN);
 	}
 }
 END_TEST
@@ -210,7 +210,7 @@ START_TEST(counters)
 }
 END_TEST
 
-Suite *grant_suite(void)
+Suite *grant_request_suite(void)
 {
 	Suite *suite = suite_create("grant");
 	TCase *tests = tcase_create("grant");

@@ -75,7 +75,7 @@ static void check_all(const struct hash_index *index, const struct reference *re
 
 START_TEST(random_operations_against_an_array)
 {
-	struct dice dice = dice_take(10 + (uint64_t)_i);
+	struct dice dice = dice_new(10 + (uint64_t)_i);
 	struct reference reference = { .count = 0 };
 	struct hash_index index = { 0 };
 	uint32_t used = _i ? POSITIONS : 300; /* equal hashes: each search is as long as the table is full */
@@ -108,7 +108,7 @@ END_TEST
 START_TEST(bytes_are_hashed_whole)
 {
 	unsigned char bytes[40];
-	struct dice dice = dice_take(20);
+	struct dice dice = dice_new(20);
 
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)dice_roll(&dice);

@@ -198,9 +198,9 @@ START_TEST(mistakes_beyond_64_are_counted)
 	ck_assert_uint_eq(errors.count, 200);
 	ck_assert_str_eq(errors.messages[0], "x.conf:1: expected 'key = value' or '[section]'");
 	ck_assert_str_eq(errors.messages[63], "x.conf:64: expected 'key = value' or '[section]'");
-	saved = log_take();
+	saved = log_divert();
 	config_errors_log(&errors);
-	said = log_taken(saved);
+	said = log_diverted(saved);
 	ck_assert_ptr_nonnull(strstr(said, "x.conf:64: "));
 	ck_assert_ptr_null(strstr(said, "x.conf:65: "));
 	ck_assert_ptr_nonnull(strstr(said, "and 136 more mistakes"));
@@ -286,7 +286,7 @@ static void swallow(void *user, const struct ini_entry *entry)
 START_TEST(random_text)
 {
 	static const char bytes[] = "[]=:;# \t\r\n\n\nab\x01\xef\xbb\xbf\xff";
-	struct dice dice = dice_take(30);
+	struct dice dice = dice_new(30);
 
 	for (int round = 0; round < 3000; round++) {
 		size_t length = dice_below(&dice, 200), lines = 1, entries = 0;

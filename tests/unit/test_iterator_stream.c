@@ -57,7 +57,7 @@ struct taking {
 	uint32_t next, fail_at;
 };
 
-static long take(void *user, const char *records, size_t bytes)
+static long collect(void *user, const char *records, size_t bytes)
 {
 	struct taking *taking = user;
 	size_t taken = 0;
@@ -88,7 +88,7 @@ static int read_stream(struct stream *stream, struct taking *taking)
 	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	stream->fd = ends[1];
 	ck_assert_int_eq(pthread_create(&writer, NULL, write_stream, stream), 0);
-	result = records_read(ends[0], take, taking);
+	result = iterator_stream_read(ends[0], collect, taking);
 	while (read(ends[0], &(char[4096]){ 0 }, 4096) > 0)
 		; /* the writer shall come to its end */
 	pthread_join(writer, NULL);
@@ -100,7 +100,7 @@ static const size_t chunks[] = { 0, 1, 2, 3, 7, 64, 4095, 4096, 4097, 65535, 655
 
 START_TEST(records_arrive_in_pieces)
 {
-	struct dice dice = dice_take(140 + (uint64_t)_i);
+	struct dice dice = dice_new(140 + (uint64_t)_i);
 	struct taking taking = { 0, 0 };
 	struct stream stream;
 	/* single bytes are slow: a record each is enough of them */
@@ -127,7 +127,7 @@ END_TEST
 /* Cut anywhere: at the end of a record it is whole, else it is not. */
 START_TEST(a_stream_that_is_cut)
 {
-	struct dice dice = dice_take(160);
+	struct dice dice = dice_new(160);
 	struct stream stream;
 	size_t end = 0, whole = 0;
 
@@ -154,19 +154,19 @@ END_TEST
 
 START_TEST(an_error_ends_it)
 {
-	struct dice dice = dice_take(161);
+	struct dice dice = dice_new(161);
 	struct taking taking = { 0, 50 };
 	struct stream stream;
 
 	stream_make(&stream, 100, 30, &dice);
 	ck_assert_int_eq(read_stream(&stream, &taking), -EILSEQ);
 	ck_assert_uint_eq(taking.next, 50);
-	ck_assert_int_eq(records_read(-1, take, &taking), -EBADF);
+	ck_assert_int_eq(iterator_stream_read(-1, collect, &taking), -EBADF);
 	free(stream.data);
 }
 END_TEST
 
-static long take_nothing(void *user, const char *records, size_t bytes)
+static long consume_nothing(void *user, const char *records, size_t bytes)
 {
 	(void)user;
 	(void)records;
@@ -183,12 +183,12 @@ START_TEST(a_record_that_never_ends)
 
 	file_put(path, bytes, 200000);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	ck_assert_int_eq(records_read(fd, take_nothing, NULL), -EBADMSG);
+	ck_assert_int_eq(iterator_stream_read(fd, consume_nothing, NULL), -EBADMSG);
 	directory_remove(directory);
 }
 END_TEST
 
-Suite *records_suite(void)
+Suite *iterator_stream_suite(void)
 {
 	Suite *suite = suite_create("records");
 	TCase *records = tcase_create("records");

@@ -199,7 +199,7 @@ static void check_offset(const struct kernel_symbols *symbols, const struct line
 
 START_TEST(every_offset_against_a_search)
 {
-	struct dice dice = dice_take(190 + (uint64_t)_i);
+	struct dice dice = dice_new(190 + (uint64_t)_i);
 	struct line *lines = calloc(SYMBOLS, sizeof(*lines));
 	size_t count = make_lines(&dice, lines), bytes;
 	struct kernel_symbols symbols;
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(random_bytes)
 {
 	static const char usual[] = "0123456789-- \n\n\nab[]\t";
-	struct dice dice = dice_take(210);
+	struct dice dice = dice_new(210);
 
 	for (int round = 0; round < 300; round++) {
 		size_t length = round % 3 ? dice_below(&dice, 300) : 4096;

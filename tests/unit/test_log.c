@@ -20,13 +20,13 @@ static char *log_three(const char *journal, int saved)
 	log_error("an error");
 	log_warning("a warning");
 	log_info("some\nnews");
-	return log_taken(saved);
+	return log_diverted(saved);
 }
 
 /* The variable names standard error itself, or what is not far from it. */
 static char *log_beside(intmax_t inodes_away)
 {
-	int saved = log_take();
+	int saved = log_divert();
 	char name[64];
 	struct stat at;
 
@@ -50,7 +50,7 @@ static const char *const no_journals[] = { NULL, "", "8", "8:", ":", "x:y", "8:1
 
 START_TEST(no_priorities)
 {
-	_cleanup_free_ char *log = log_three(no_journals[_i], log_take());
+	_cleanup_free_ char *log = log_three(no_journals[_i], log_divert());
 
 	ck_assert_str_eq(log, PLAIN);
 }

@@ -68,7 +68,7 @@ static struct mapped_file *map(struct fixture *fixture, uint32_t tgid, uint64_t 
 	record.device_minor = (uint32_t)(minor(at.st_dev) + fixture->device_offset);
 	memcpy(bytes, &record, sizeof(record));
 	memcpy(bytes + sizeof(record), path, record.path_bytes);
-	ck_assert_int_eq(mappings_take(fixture->mappings, bytes, sizeof(record) + record.path_bytes),
+	ck_assert_int_eq(mappings_add_records(fixture->mappings, bytes, sizeof(record) + record.path_bytes),
 			 (long)(sizeof(record) + record.path_bytes));
 	return mappings_find(fixture->mappings, tgid, started_ns, BEGINS)->file;
 }
@@ -96,9 +96,9 @@ static void expect_opened(struct fixture *fixture, struct mapped_file *file)
 /* What is logged belongs to who has no bourdon-grant. */
 static void expect_error(struct fixture *fixture, struct mapped_file *file, int error)
 {
-	int saved = log_take(), result = open_file(fixture, file);
+	int saved = log_divert(), result = open_file(fixture, file);
 
-	free(log_taken(saved));
+	free(log_diverted(saved));
 	ck_assert_int_eq(result, error);
 }
 
@@ -244,10 +244,10 @@ START_TEST(a_grant_that_fails)
 	failure.text = one->text;
 	file = map(&fixture, 7, 1007, "/nowhere/file");
 	fake_grant_answer(&fixture.grant, &failure, 1);
-	saved = log_take();
+	saved = log_divert();
 	ck_assert_int_eq(open_file(&fixture, file), one->result);
 	ck_assert_int_eq(open_file(&fixture, file), -ESTALE);
-	log = log_taken(saved);
+	log = log_diverted(saved);
 	ck_assert_ptr_nonnull(strstr(log, one->log));
 	ck_assert_ptr_eq(strchr(log, '\n'), strrchr(log, '\n'));
 	fake_grant_finish(&fixture.grant);

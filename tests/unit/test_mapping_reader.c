@@ -24,7 +24,7 @@ struct taken {
 };
 
 /* Records of seven bytes. */
-static long take(void *user, const char *records, size_t bytes)
+static long collect(void *user, const char *records, size_t bytes)
 {
 	struct taken *taken = user;
 	size_t whole = bytes - bytes % 7;
@@ -38,10 +38,10 @@ static long take(void *user, const char *records, size_t bytes)
 	return (long)whole;
 }
 
-static int read_within(struct walker *walker, uint64_t patience_ns, struct taken *taken)
+static int read_within(struct mapping_reader *reader, uint64_t patience_ns, struct taken *taken)
 {
 	taken->count = 0;
-	return walker_read(walker, clock_monotonic_ns() + patience_ns, take, taken);
+	return mapping_reader_read(reader, clock_monotonic_ns() + patience_ns, collect, taken);
 }
 
 START_TEST(all_of_it_comes_and_nobody_waits_for_ever)
@@ -49,46 +49,46 @@ START_TEST(all_of_it_comes_and_nobody_waits_for_ever)
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "mappings");
 	_cleanup_free_ char *stream = malloc(STREAM_BYTES);
 	_cleanup_free_ struct taken *taken = calloc(1, sizeof(*taken));
-	struct pinned pinned = { .directory_fd = open(directory, O_PATH | O_CLOEXEC) };
-	struct walker *walker;
+	struct kernel_objects kernel = { .directory_fd = open(directory, O_PATH | O_CLOEXEC) };
+	struct mapping_reader *reader;
 	int writer;
 
 	for (size_t i = 0; i < STREAM_BYTES; i++)
 		stream[i] = (char)(i * i >> 3);
 	file_put(path, stream, STREAM_BYTES - STREAM_BYTES % 7);
-	ck_assert_int_eq(walker_open(&walker, &pinned), 0);
-	ck_assert_int_eq(walker_start(walker), 0);
+	ck_assert_int_eq(mapping_reader_open(&reader, &kernel), 0);
+	ck_assert_int_eq(mapping_reader_start(reader), 0);
 	for (int i = 0; i < 3; i++) {
-		ck_assert_int_eq(read_within(walker, LONG_NS, taken), 0);
+		ck_assert_int_eq(read_within(reader, LONG_NS, taken), 0);
 		ck_assert_uint_eq(taken->count, STREAM_BYTES - STREAM_BYTES % 7);
 		ck_assert_mem_eq(taken->bytes, stream, taken->count);
 	}
 	/* who takes no more is followed by the next who does */
 	taken->result = -EBADMSG;
-	ck_assert_int_eq(read_within(walker, LONG_NS, taken), -EBADMSG);
+	ck_assert_int_eq(read_within(reader, LONG_NS, taken), -EBADMSG);
 	taken->result = 0;
-	while (read_within(walker, LONG_NS, taken) == -EBUSY)
+	while (read_within(reader, LONG_NS, taken) == -EBUSY)
 		;
 	ck_assert_uint_eq(taken->count, STREAM_BYTES - STREAM_BYTES % 7);
 
 	ck_assert_int_eq(unlink(path) || mkfifo(path, 0600), 0);
-	ck_assert_int_eq(read_within(walker, SHORT_NS, taken), -ETIMEDOUT);
+	ck_assert_int_eq(read_within(reader, SHORT_NS, taken), -ETIMEDOUT);
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(read_within(walker, LONG_NS, taken), -EBUSY);
+		ck_assert_int_eq(read_within(reader, LONG_NS, taken), -EBUSY);
 	/* what was waited for comes, and nobody wants it any more */
 	writer = open(path, O_WRONLY | O_CLOEXEC);
 	ck_assert_int_eq(unlink(path), 0);
 	file_put(path, stream, 14);
 	ck_assert_int_eq(write(writer, stream, 7), 7);
 	close(writer);
-	while (read_within(walker, LONG_NS, taken) == -EBUSY)
+	while (read_within(reader, LONG_NS, taken) == -EBUSY)
 		;
 	ck_assert_uint_eq(taken->count, 14);
 
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(read_within(walker, LONG_NS, taken), -ENOENT);
-	walker_free(walker);
-	close(pinned.directory_fd);
+	ck_assert_int_eq(read_within(reader, LONG_NS, taken), -ENOENT);
+	mapping_reader_free(reader);
+	close(kernel.directory_fd);
 	directory_remove(directory);
 }
 END_TEST
@@ -98,22 +98,22 @@ START_TEST(an_end_while_it_waits)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "mappings");
 	_cleanup_free_ struct taken *taken = calloc(1, sizeof(*taken));
-	struct pinned pinned = { .directory_fd = open(directory, O_PATH | O_CLOEXEC) };
-	struct walker *walker;
+	struct kernel_objects kernel = { .directory_fd = open(directory, O_PATH | O_CLOEXEC) };
+	struct mapping_reader *reader;
 
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(walker_open(&walker, &pinned), 0);
-	ck_assert_int_eq(walker_start(walker), 0);
-	ck_assert_int_eq(read_within(walker, SHORT_NS, taken), -ETIMEDOUT);
-	walker_free(walker);
+	ck_assert_int_eq(mapping_reader_open(&reader, &kernel), 0);
+	ck_assert_int_eq(mapping_reader_start(reader), 0);
+	ck_assert_int_eq(read_within(reader, SHORT_NS, taken), -ETIMEDOUT);
+	mapping_reader_free(reader);
 	directory_remove(directory);
 }
 END_TEST
 
-Suite *walker_suite(void)
+Suite *mapping_reader_suite(void)
 {
-	Suite *suite = suite_create("walker");
-	TCase *tests = tcase_create("walker");
+	Suite *suite = suite_create("reader");
+	TCase *tests = tcase_create("reader");
 
 	tcase_add_test(tests, all_of_it_comes_and_nobody_waits_for_ever);
 	tcase_add_test(tests, an_end_while_it_waits);

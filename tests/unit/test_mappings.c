@@ -54,19 +54,19 @@ static void put(struct stream *stream, uint64_t begins, uint64_t ends, uint64_t 
 	put_record(stream, &record, path);
 }
 
-static void take(struct mappings *mappings, struct stream *stream)
+static void add_stream(struct mappings *mappings, struct stream *stream)
 {
-	ck_assert_int_eq(mappings_take(mappings, stream->bytes, stream->used), (long)stream->used);
+	ck_assert_int_eq(mappings_add_records(mappings, stream->bytes, stream->used), (long)stream->used);
 	stream->used = 0;
 }
 
-static void take_one(struct mappings *mappings, uint64_t begins, uint64_t ends, uint64_t inode,
-		     uint32_t flags, const char *path)
+static void add_one(struct mappings *mappings, uint64_t begins, uint64_t ends, uint64_t inode, uint32_t flags,
+		    const char *path)
 {
 	struct stream stream = { .used = 0 };
 
 	put(&stream, begins, ends, inode, flags, path);
-	take(mappings, &stream);
+	add_stream(mappings, &stream);
 }
 
 static const char *path_at(const struct mappings *mappings, uint64_t address)
@@ -76,13 +76,13 @@ static const char *path_at(const struct mappings *mappings, uint64_t address)
 	return !mapping ? NULL : mapping->file ? mapping->file->path : "";
 }
 
-static long take_records(void *user, const char *records, size_t bytes)
+static long add_records(void *user, const char *records, size_t bytes)
 {
-	return mappings_take(user, records, bytes);
+	return mappings_add_records(user, records, bytes);
 }
 
-/* A walk that shows what is in the stream. */
-static int walk(struct mappings *mappings, struct stream *stream)
+/* A scan that shows what is in the stream. */
+static int scan(struct mappings *mappings, struct stream *stream)
 {
 	int ends[2], result;
 
@@ -90,7 +90,7 @@ static int walk(struct mappings *mappings, struct stream *stream)
 	HOLDS(write(ends[1], stream->bytes, stream->used) == (ssize_t)stream->used);
 	close(ends[1]);
 	mappings_begin_walk(mappings);
-	result = records_read(ends[0], take_records, mappings);
+	result = iterator_stream_read(ends[0], add_records, mappings);
 	close(ends[0]);
 	stream->used = 0;
 	return result;
@@ -106,7 +106,7 @@ START_TEST(an_address_belongs_to_its_mapping)
 	put(&stream, 0x8000, 0x9000, 2, 0, "/lib/libc.so");
 	put(&stream, 0x9000, 0xa000, 0, 0, "");
 	put(&stream, 0xf000, 0xf800, 0, MAPPING_IS_VDSO, "");
-	take(mappings, &stream);
+	add_stream(mappings, &stream);
 	ck_assert_ptr_null(path_at(mappings, 0x4fff));
 	ck_assert_str_eq(path_at(mappings, 0x5000), "/usr/bin/app");
 	ck_assert_str_eq(path_at(mappings, 0x5fff), "/usr/bin/app");
@@ -154,10 +154,10 @@ START_TEST(records_are_taken_when_they_are_whole)
 		memcpy(exact, stream.bytes, cut);
 		while (whole < ARRAY_SIZE(paths) && ends[whole] <= cut)
 			taken = ends[whole++];
-		HOLDS(mappings_take(mappings, exact, cut) == (long)taken);
+		HOLDS(mappings_add_records(mappings, exact, cut) == (long)taken);
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 			HOLDS((path_at(mappings, (i + 1) << 12) != NULL) == (i < whole));
-		HOLDS(mappings_take(mappings, stream.bytes + taken, stream.used - taken) ==
+		HOLDS(mappings_add_records(mappings, stream.bytes + taken, stream.used - taken) ==
 		      (long)(stream.used - taken));
 		for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
 			HOLDS(!strcmp(path_at(mappings, (i + 1) << 12), paths[i]));
@@ -221,9 +221,9 @@ START_TEST(a_record_that_cannot_be)
 	mistakes[_i](&record);
 	memcpy(stream.bytes + stream.used, &record, sizeof(record));
 	stream.used += sizeof(record);
-	ck_assert_int_eq(mappings_take(mappings, stream.bytes, stream.used), -EBADMSG);
+	ck_assert_int_eq(mappings_add_records(mappings, stream.bytes, stream.used), -EBADMSG);
 	ck_assert_ptr_null(path_at(mappings, 0x1000));
-	ck_assert_int_eq(walk(mappings, &stream), -EBADMSG);
+	ck_assert_int_eq(scan(mappings, &stream), -EBADMSG);
 	mappings_free(mappings);
 }
 END_TEST
@@ -236,7 +236,7 @@ START_TEST(a_path_with_an_end_in_it)
 
 	put(&stream, 0x1000, 0x2000, 1, 0, "/usr/bin/app");
 	stream.bytes[stream.used - 4] = '\0';
-	ck_assert_int_eq(mappings_take(mappings, stream.bytes, stream.used), -EBADMSG);
+	ck_assert_int_eq(mappings_add_records(mappings, stream.bytes, stream.used), -EBADMSG);
 	ck_assert_ptr_null(path_at(mappings, 0x1000));
 	mappings_free(mappings);
 }
@@ -249,7 +249,7 @@ START_TEST(the_longest_path)
 
 	memset(path, 'p', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	take_one(mappings, 0x1000, 0x2000, 1, 0, path);
+	add_one(mappings, 0x1000, 0x2000, 1, 0, path);
 	ck_assert_str_eq(path_at(mappings, 0x1000), path);
 	mappings_free(mappings);
 }
@@ -262,7 +262,7 @@ START_TEST(a_walk_that_is_cut)
 
 	put(&stream, 0x1000, 0x2000, 1, 0, "/a");
 	stream.used--;
-	ck_assert_int_eq(walk(mappings, &stream), -EBADMSG);
+	ck_assert_int_eq(scan(mappings, &stream), -EBADMSG);
 	mappings_free(mappings);
 }
 END_TEST
@@ -295,9 +295,9 @@ START_TEST(a_new_mapping_replaces_what_it_overlaps)
 	const struct overlap_case *one = &overlap_cases[_i];
 	struct mappings *mappings = mappings_new();
 
-	take_one(mappings, 0x3000, 0x4000, 2, 0, "/b");
-	take_one(mappings, 0x1000, 0x2000, 1, 0, "/a");
-	take_one(mappings, one->begins, one->ends, 3, 0, "/new");
+	add_one(mappings, 0x3000, 0x4000, 2, 0, "/b");
+	add_one(mappings, 0x1000, 0x2000, 1, 0, "/a");
+	add_one(mappings, one->begins, one->ends, 3, 0, "/new");
 	ck_assert_pstr_eq(path_at(mappings, 0x0800), one->before);
 	ck_assert_pstr_eq(path_at(mappings, 0x1800), one->first);
 	ck_assert_pstr_eq(path_at(mappings, 0x2800), one->between);
@@ -314,16 +314,16 @@ START_TEST(an_exec_changes_the_executable)
 
 	put(&stream, 0x5000, 0x6000, 1, MAPPING_IS_EXE, "/bin/sh");
 	put(&stream, 0x7000, 0x8000, 1, MAPPING_IS_EXE, "/bin/sh");
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/sh");
 	/* elsewhere: the old mappings overlap nothing, and history may still need them */
 	put(&stream, 0x1000, 0x2000, 2, MAPPING_IS_EXE, "/bin/app");
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/app");
 	ck_assert_str_eq(path_at(mappings, 0x5000), "/bin/sh");
 	/* behind the old ones in memory, too */
 	put(&stream, 0x9000, 0xa000, 3, MAPPING_IS_EXE, "/bin/third");
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/third");
 	mappings_free(mappings);
 }
@@ -334,14 +334,14 @@ START_TEST(a_path_that_is_missing_this_time)
 {
 	struct mappings *mappings = mappings_new();
 
-	take_one(mappings, 0x1000, 0x2000, 1, MAPPING_NO_PATH, "");
+	add_one(mappings, 0x1000, 0x2000, 1, MAPPING_NO_PATH, "");
 	ck_assert_str_eq(path_at(mappings, 0x1000), "");
-	take_one(mappings, 0x1000, 0x2000, 1, 0, "/usr/bin/app");
+	add_one(mappings, 0x1000, 0x2000, 1, 0, "/usr/bin/app");
 	ck_assert_str_eq(path_at(mappings, 0x1000), "/usr/bin/app");
-	take_one(mappings, 0x1000, 0x2000, 1, MAPPING_NO_PATH, "");
+	add_one(mappings, 0x1000, 0x2000, 1, MAPPING_NO_PATH, "");
 	ck_assert_str_eq(path_at(mappings, 0x1000), "/usr/bin/app");
 	/* another file is there now, whatever it is called */
-	take_one(mappings, 0x1000, 0x2000, 2, MAPPING_NO_PATH, "");
+	add_one(mappings, 0x1000, 0x2000, 2, MAPPING_NO_PATH, "");
 	ck_assert_str_eq(path_at(mappings, 0x1000), "");
 	mappings_free(mappings);
 }
@@ -364,7 +364,7 @@ START_TEST(a_file_is_shared)
 	other.ends += 0x1000;
 	other.device_minor = 2;
 	put_record(&stream, &other, "/lib/libc.so");
-	take(mappings, &stream);
+	add_stream(mappings, &stream);
 	file = mappings_find(mappings, TGID, STARTED, 0x1000)->file;
 	ck_assert_ptr_eq(mappings_find(mappings, TGID, STARTED, 0x3000)->file, file);
 	ck_assert_ptr_eq(mappings_find(mappings, 11, STARTED, 0x1000)->file, file);
@@ -372,9 +372,9 @@ START_TEST(a_file_is_shared)
 	ck_assert_ptr_ne(mappings_find(mappings, TGID, STARTED, 0x7000)->file, file);
 	ck_assert_ptr_ne(mappings_find(mappings, 11, STARTED, 0x2000)->file, file);
 	ck_assert_uint_eq(file->users, 3);
-	take_one(mappings, 0x1000, 0x2000, 1, 0, "/lib/libc.so"); /* the same again */
+	add_one(mappings, 0x1000, 0x2000, 1, 0, "/lib/libc.so"); /* the same again */
 	ck_assert_uint_eq(file->users, 3);
-	take_one(mappings, 0x1000, 0x2000, 9, 0, "/else");
+	add_one(mappings, 0x1000, 0x2000, 9, 0, "/else");
 	ck_assert_uint_eq(file->users, 2);
 	mappings_free(mappings);
 }
@@ -404,7 +404,7 @@ START_TEST(who_maps_a_file)
 	put_user(&stream, 10, 100, 16384, 5);
 	put_user(&stream, 11, 300, 4096, 1);
 	put_user(&stream, 12, 200, 32768, 5);
-	take(mappings, &stream);
+	add_stream(mappings, &stream);
 	file = mappings_find(mappings, 10, 100, 8192)->file;
 	/* the youngest first, each where it maps the file first */
 	ck_assert(mappings_find_user(mappings, file, UINT64_MAX, &user));
@@ -413,11 +413,11 @@ START_TEST(who_maps_a_file)
 	ck_assert(user.tgid == 10 && user.started_ns == 100 && user.begins == 8192);
 	ck_assert(!mappings_find_user(mappings, file, user.started_ns, &user));
 	ck_assert_uint_eq(user.tgid, 10);
-	/* whom the last walk has not shown has ended, it seems */
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	/* whom the last scan has not shown has ended, it seems */
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert(!mappings_find_user(mappings, file, UINT64_MAX, &user));
 	put_user(&stream, 10, 100, 8192, 5);
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert(mappings_find_user(mappings, file, UINT64_MAX, &user));
 	ck_assert_uint_eq(user.tgid, 10);
 	mappings_free(mappings);
@@ -434,12 +434,12 @@ START_TEST(a_walk_that_is_abandoned_hides_nobody)
 
 	put_user(&stream, 10, 100, 8192, 5);
 	put_user(&stream, 11, 200, 8192, 5);
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	/* who was shown until then, and who was not, is there */
 	mappings_begin_walk(mappings);
 	put_user(&stream, 11, 200, 8192, 5);
 	put_user(&stream, 12, 300, 8192, 5);
-	take(mappings, &stream);
+	add_stream(mappings, &stream);
 	mappings_abandon_walk(mappings);
 	file = mappings_find(mappings, 10, 100, 8192)->file;
 	for (uint32_t tgid = 12; tgid >= 10; tgid--) {
@@ -450,16 +450,16 @@ START_TEST(a_walk_that_is_abandoned_hides_nobody)
 	/* the next one is the first to have shown what it shows anew */
 	put_user(&stream, 11, 200, 8192, 5);
 	put_user(&stream, 12, 300, 16384, 5);
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	mapping = mappings_find(mappings, 11, 200, 8192);
-	ck_assert(mapping->since == 1 && mapping->walk == 2 && mappings_walk(mappings) == 2);
+	ck_assert(mapping->since == 1 && mapping->scan == 2 && mappings_scan(mappings) == 2);
 	mapping = mappings_find(mappings, 12, 300, 16384);
-	ck_assert(mapping->since == 2 && mapping->walk == 2);
+	ck_assert(mapping->since == 2 && mapping->scan == 2);
 	ck_assert(!mappings_find_user(mappings, file, 200, &user));
 	/* one whose path could not be had was nothing yet */
-	take_one(mappings, 0x1000, 0x2000, 7, MAPPING_NO_PATH, "");
-	ck_assert_int_eq(walk(mappings, &stream), 0);
-	take_one(mappings, 0x1000, 0x2000, 7, 0, "/late");
+	add_one(mappings, 0x1000, 0x2000, 7, MAPPING_NO_PATH, "");
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	add_one(mappings, 0x1000, 0x2000, 7, 0, "/late");
 	ck_assert_uint_eq(mappings_find(mappings, TGID, STARTED, 0x1000)->since, 3);
 	mappings_free(mappings);
 }
@@ -472,19 +472,19 @@ START_TEST(a_process_is_forgotten_after_so_many_walks)
 	struct mapping_record other = record_make(0x1000, 0x2000, 2);
 
 	put(&stream, 0x1000, 0x2000, 1, 0, "/gone");
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	other.tgid = 11;
 	for (unsigned int missed = 0; missed < 6; missed++) {
 		mappings_forget(mappings, 4);
 		ck_assert_int_eq(path_at(mappings, 0x1000) != NULL, missed < 4);
 		put_record(&stream, &other, "/stays");
-		ck_assert_int_eq(walk(mappings, &stream), 0);
+		ck_assert_int_eq(scan(mappings, &stream), 0);
 		ck_assert_ptr_nonnull(mappings_find(mappings, 11, STARTED, 0x1000));
 		ck_assert_str_eq(mappings_find(mappings, 11, STARTED, 0x1000)->file->path, "/stays");
 	}
 	/* it comes back, and is known anew */
 	put(&stream, 0x3000, 0x4000, 1, 0, "/gone");
-	ck_assert_int_eq(walk(mappings, &stream), 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert_ptr_null(path_at(mappings, 0x1000));
 	ck_assert_str_eq(path_at(mappings, 0x3000), "/gone");
 	mappings_free(mappings);
@@ -500,10 +500,10 @@ START_TEST(more_mappings_than_are_kept)
 	for (unsigned int round = 0; round < 8; round++) {
 		for (uint64_t i = 0; i < 6000; i++) {
 			if (stream->used > 32768)
-				take(mappings, stream);
+				add_stream(mappings, stream);
 			put(stream, i << 12, (i + 1) << 12, 1, 0, round < 7 ? "/lib/x" : "/lib/y");
 		}
-		ck_assert_int_eq(walk(mappings, stream), 0);
+		ck_assert_int_eq(scan(mappings, stream), 0);
 		mappings_forget(mappings, 4);
 		ck_assert_ptr_nonnull(path_at(mappings, 0));
 		ck_assert_ptr_nonnull(path_at(mappings, 1000 << 12));
@@ -561,7 +561,7 @@ START_TEST(random_mappings)
 {
 	struct reference *reference = calloc(1, sizeof(*reference));
 	struct mappings *mappings = mappings_new();
-	struct dice dice = dice_take(180);
+	struct dice dice = dice_new(180);
 	char path[32];
 
 	for (uint64_t id = 1; id < 8000; id++) {
@@ -576,7 +576,7 @@ START_TEST(random_mappings)
 		record.file_offset = id;
 		snprintf(path, sizeof(path), "/file-%llu", record.inode);
 		put_record(&stream, &record, path);
-		take(mappings, &stream);
+		add_stream(mappings, &stream);
 		map(reference, process, first, last, record.inode, id);
 		if (id % 100 == 0)
 			check_all(mappings, reference);

@@ -244,7 +244,7 @@ START_TEST(nobody)
 {
 	struct notify notify;
 	size_t descriptors = descriptors_open();
-	int saved = log_take();
+	int saved = log_divert();
 	char *log;
 
 	setenv("NOTIFY_SOCKET", nobody_listens[_i], 1);
@@ -253,7 +253,7 @@ START_TEST(nobody)
 	notify_ready(&notify, &state);
 	notify_tick(&notify, CLOCK_SECOND_NS);
 	notify_close(&notify);
-	log = log_taken(saved);
+	log = log_diverted(saved);
 	ck_assert_ptr_nonnull(strstr(log, "cannot connect to NOTIFY_SOCKET="));
 	ck_assert_int_eq(lines(log), 1);
 	ck_assert_uint_eq(descriptors_open(), descriptors);
@@ -265,7 +265,7 @@ END_TEST
 START_TEST(no_manager)
 {
 	struct notify notify;
-	int saved = log_take();
+	int saved = log_divert();
 	char *log;
 
 	unsetenv("NOTIFY_SOCKET");
@@ -274,7 +274,7 @@ START_TEST(no_manager)
 	notify_ready(&notify, &state);
 	notify_tick(&notify, CLOCK_SECOND_NS);
 	notify_close(&notify);
-	log = log_taken(saved);
+	log = log_diverted(saved);
 	ck_assert_str_eq(log, "");
 	free(log);
 }

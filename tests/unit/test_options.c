@@ -31,7 +31,7 @@ static void parse(struct parsed *parsed, const char *const *words)
 	};
 	const struct command_spec command = { "tool",  "[OPTION...] [WORD...]", "Does it.", "tool --hz 9",
 					      options, ARRAY_SIZE(options) };
-	int count = 1, saved = log_take();
+	int count = 1, saved = log_divert();
 
 	*parsed = (struct parsed){ .arguments = { (char *)"tool" }, .words = -1 };
 	while (words[count - 1]) {
@@ -39,7 +39,7 @@ static void parse(struct parsed *parsed, const char *const *words)
 		count++;
 	}
 	parsed->status = options_parse(&command, count, parsed->arguments, &parsed->words);
-	parsed->said = log_taken(saved);
+	parsed->said = log_diverted(saved);
 }
 
 struct parse_case {

@@ -21,19 +21,19 @@ static int trie_make(uint32_t most)
 	return fd;
 }
 
-static struct pinned pinned_make(struct control *control, uint32_t most)
+static struct kernel_objects pinned_make(struct control *control, uint32_t most)
 {
-	struct pinned pinned = { .control = control };
+	struct kernel_objects kernel = { .control = control };
 
-	pinned.map_fds[PIN_PATTERNS_A] = trie_make(most);
-	pinned.map_fds[PIN_PATTERNS_B] = trie_make(most);
-	return pinned;
+	kernel.map_fds[PIN_PATTERNS_A] = trie_make(most);
+	kernel.map_fds[PIN_PATTERNS_B] = trie_make(most);
+	return kernel;
 }
 
-static void pinned_free(const struct pinned *pinned)
+static void pinned_free(const struct kernel_objects *kernel)
 {
-	close(pinned->map_fds[PIN_PATTERNS_A]);
-	close(pinned->map_fds[PIN_PATTERNS_B]);
+	close(kernel->map_fds[PIN_PATTERNS_A]);
+	close(kernel->map_fds[PIN_PATTERNS_B]);
 }
 
 /* One rule a word, with ids from `first_id` on. */
@@ -50,7 +50,7 @@ static void rules_make(struct rule_set *set, uint32_t first_id, const char *cons
 	ck_assert_int_eq(rules_assign_ids(set, NULL, &ids), 0);
 }
 
-static uint32_t look_up(const struct pinned *pinned, bool second, const char *comm)
+static uint32_t look_up(const struct kernel_objects *kernel, bool second, const char *comm)
 {
 	char padded[ABI_COMM_BYTES] = { 0 };
 	struct pattern_key key;
@@ -58,7 +58,7 @@ static uint32_t look_up(const struct pinned *pinned, bool second, const char *co
 
 	memcpy(padded, comm, strlen(comm));
 	key = comm_lookup_key(padded);
-	bpf_map_lookup_elem(pinned->map_fds[second ? PIN_PATTERNS_B : PIN_PATTERNS_A], &key, &id);
+	bpf_map_lookup_elem(kernel->map_fds[second ? PIN_PATTERNS_B : PIN_PATTERNS_A], &key, &id);
 	return id;
 }
 
@@ -66,35 +66,35 @@ START_TEST(each_reload_fills_the_other_trie)
 {
 	static const char *const first[] = { "nginx", "n*", "nginx" }, *const second[] = { "*", "redis" };
 	struct control control = { .live_patterns = 0 };
-	struct pinned pinned = pinned_make(&control, PATTERNS_MAX);
+	struct kernel_objects kernel = pinned_make(&control, PATTERNS_MAX);
 	struct rule_set set;
 
 	rules_make(&set, 1, first, ARRAY_SIZE(first));
-	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 1);
-	ck_assert_uint_eq(look_up(&pinned, true, "nginx"), 1);
-	ck_assert_uint_eq(look_up(&pinned, true, "nginx2"), 2);
-	ck_assert_uint_eq(look_up(&pinned, true, "redis"), 0);
-	ck_assert_uint_eq(look_up(&pinned, false, "nginx"), 0);
+	ck_assert_uint_eq(look_up(&kernel, true, "nginx"), 1);
+	ck_assert_uint_eq(look_up(&kernel, true, "nginx2"), 2);
+	ck_assert_uint_eq(look_up(&kernel, true, "redis"), 0);
+	ck_assert_uint_eq(look_up(&kernel, false, "nginx"), 0);
 	rules_free(&set);
 	rules_make(&set, 100, second, ARRAY_SIZE(second));
-	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 0);
-	ck_assert_uint_eq(look_up(&pinned, false, "redis"), 101);
-	ck_assert_uint_eq(look_up(&pinned, false, "nginx"), 100);
+	ck_assert_uint_eq(look_up(&kernel, false, "redis"), 101);
+	ck_assert_uint_eq(look_up(&kernel, false, "nginx"), 100);
 	/* whoever is in the middle of a look-up still has the old one */
-	ck_assert_uint_eq(look_up(&pinned, true, "nginx"), 1);
+	ck_assert_uint_eq(look_up(&kernel, true, "nginx"), 1);
 	/* the third time the first's patterns are gone */
-	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 1);
-	ck_assert_uint_eq(look_up(&pinned, true, "nginx"), 100);
+	ck_assert_uint_eq(look_up(&kernel, true, "nginx"), 100);
 	rules_free(&set);
 	/* no rules match nobody */
 	memset(&set, 0, sizeof(set));
-	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 0);
-	ck_assert_uint_eq(look_up(&pinned, false, "nginx"), 0);
-	pinned_free(&pinned);
+	ck_assert_uint_eq(look_up(&kernel, false, "nginx"), 0);
+	pinned_free(&kernel);
 }
 END_TEST
 
@@ -102,26 +102,26 @@ START_TEST(a_failure_changes_nothing_that_is_live)
 {
 	static const char *const few[] = { "a", "b" }, *const many[] = { "a", "b", "c", "d" };
 	struct control control = { .live_patterns = 0 };
-	struct pinned pinned = pinned_make(&control, 3);
+	struct kernel_objects kernel = pinned_make(&control, 3);
 	struct rule_set set;
 
 	rules_make(&set, 1, few, ARRAY_SIZE(few));
-	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	rules_free(&set);
 	rules_make(&set, 10, many, ARRAY_SIZE(many));
-	ck_assert_int_eq(patterns_publish(&pinned, &set), -ENOSPC);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), -ENOSPC);
 	ck_assert_uint_eq(control.live_patterns, 1);
-	ck_assert_uint_eq(look_up(&pinned, true, "a"), 1);
-	ck_assert_uint_eq(look_up(&pinned, true, "c"), 0);
+	ck_assert_uint_eq(look_up(&kernel, true, "a"), 1);
+	ck_assert_uint_eq(look_up(&kernel, true, "c"), 0);
 	rules_free(&set);
 	/* half of the failed ones are no burden for the next */
 	rules_make(&set, 20, few, ARRAY_SIZE(few));
-	ck_assert_int_eq(patterns_publish(&pinned, &set), 0);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 0);
-	ck_assert_uint_eq(look_up(&pinned, false, "b"), 21);
-	ck_assert_uint_eq(look_up(&pinned, false, "c"), 0);
+	ck_assert_uint_eq(look_up(&kernel, false, "b"), 21);
+	ck_assert_uint_eq(look_up(&kernel, false, "c"), 0);
 	rules_free(&set);
-	pinned_free(&pinned);
+	pinned_free(&kernel);
 }
 END_TEST
 
@@ -129,12 +129,12 @@ START_TEST(maps_that_are_none)
 {
 	static const char *const one[] = { "a" };
 	struct control control = { .live_patterns = 0 };
-	struct pinned pinned = { .control = &control };
+	struct kernel_objects kernel = { .control = &control };
 	struct rule_set set;
 
-	pinned.map_fds[PIN_PATTERNS_A] = pinned.map_fds[PIN_PATTERNS_B] = -1;
+	kernel.map_fds[PIN_PATTERNS_A] = kernel.map_fds[PIN_PATTERNS_B] = -1;
 	rules_make(&set, 1, one, 1);
-	ck_assert_int_eq(patterns_publish(&pinned, &set), -EBADF);
+	ck_assert_int_eq(patterns_publish(&kernel, &set), -EBADF);
 	ck_assert_uint_eq(control.live_patterns, 0);
 	rules_free(&set);
 }

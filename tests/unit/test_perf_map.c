@@ -107,7 +107,7 @@ END_TEST
 /* Lines across the chunks that it is read in, against what each address was last given. */
 START_TEST(against_a_table)
 {
-	struct dice dice = dice_take(260);
+	struct dice dice = dice_new(260);
 	uint32_t last[1024] = { 0 };
 	_cleanup_free_ char *map = malloc(1 << 20);
 	size_t bytes = 0;

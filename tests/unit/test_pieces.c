@@ -36,7 +36,7 @@ END_TEST
 
 START_TEST(against_a_search)
 {
-	struct dice dice = dice_take(250);
+	struct dice dice = dice_new(250);
 
 	for (int round = 0; round < 200; round++) {
 		struct pieces pieces = { .list = NULL };

@@ -56,13 +56,13 @@ static struct process_events_handlers handlers_make(struct heard *heard)
 	return (struct process_events_handlers){ on_process, on_error, on_task, on_thread, heard };
 }
 
-static bool take(const struct process_events_handlers *handlers, const void *record, size_t bytes)
+static bool dispatch(const struct process_events_handlers *handlers, const void *record, size_t bytes)
 {
 	char *exact = malloc(bytes + !bytes); /* a sanitizer sees what is read behind it */
 	bool taken;
 
 	memcpy(exact, record, bytes);
-	taken = process_events_take(handlers, exact, bytes);
+	taken = process_events_dispatch(handlers, exact, bytes);
 	free(exact);
 	return taken;
 }
@@ -87,8 +87,8 @@ START_TEST(events_are_taken)
 	struct heard heard;
 
 	handlers = handlers_make(&heard);
-	ck_assert(take(&handlers, &process, sizeof(process)));
-	ck_assert(take(&handlers, &error, sizeof(error)));
+	ck_assert(dispatch(&handlers, &process, sizeof(process)));
+	ck_assert(dispatch(&handlers, &error, sizeof(error)));
 	ck_assert_uint_eq(heard.processes_count, 1);
 	ck_assert_uint_eq(heard.errors_count, 1);
 	ck_assert_mem_eq(&heard.process, &process, sizeof(process));
@@ -108,9 +108,9 @@ START_TEST(a_comm_without_an_end)
 	memset(error.comm, 'e', sizeof(error.comm));
 	memset(task.comm, 't', sizeof(task.comm));
 	handlers = handlers_make(&heard);
-	ck_assert(take(&handlers, &process, sizeof(process)));
-	ck_assert(take(&handlers, &error, sizeof(error)));
-	ck_assert_int_eq(process_events_take_tasks(&handlers, (const char *)&task, sizeof(task)),
+	ck_assert(dispatch(&handlers, &process, sizeof(process)));
+	ck_assert(dispatch(&handlers, &error, sizeof(error)));
+	ck_assert_int_eq(process_events_dispatch_tasks(&handlers, (const char *)&task, sizeof(task)),
 			 sizeof(task));
 	ck_assert_str_eq(heard.process.comm, "ppppppppppppppp");
 	ck_assert_str_eq(heard.error.comm, "eeeeeeeeeeeeeee");
@@ -154,7 +154,7 @@ START_TEST(what_is_no_event)
 
 	memcpy(bytes, &header, sizeof(header));
 	handlers = handlers_make(&heard);
-	ck_assert(!take(&handlers, bytes, one->bytes));
+	ck_assert(!dispatch(&handlers, bytes, one->bytes));
 	ck_assert_uint_eq(heard.processes_count + heard.errors_count + heard.tasks_count, 0);
 }
 END_TEST
@@ -177,7 +177,8 @@ START_TEST(tasks_are_taken_when_they_are_whole)
 
 		memcpy(exact, tasks, bytes);
 		handlers = handlers_make(&heard);
-		HOLDS(process_events_take_tasks(&handlers, exact, bytes) == (long)(whole * sizeof(tasks[0])));
+		HOLDS(process_events_dispatch_tasks(&handlers, exact, bytes) ==
+		      (long)(whole * sizeof(tasks[0])));
 		HOLDS(heard.tasks_count == whole);
 		HOLDS(!memcmp(heard.tasks, tasks, whole * sizeof(tasks[0])));
 		free(exact);
@@ -200,7 +201,7 @@ START_TEST(threads_come_between_tasks)
 
 	handlers = handlers_make(&heard);
 	/* the last byte is not there yet: its record waits for the next read */
-	ck_assert_int_eq(process_events_take_tasks(&handlers, (const char *)&stream, sizeof(stream) - 1),
+	ck_assert_int_eq(process_events_dispatch_tasks(&handlers, (const char *)&stream, sizeof(stream) - 1),
 			 (long)offsetof(struct stream, last));
 	ck_assert_uint_eq(heard.tasks_count, 1);
 	ck_assert_uint_eq(heard.threads_count, 2);
@@ -221,7 +222,8 @@ START_TEST(what_is_no_task)
 
 	tasks[1].header = headers[_i];
 	handlers = handlers_make(&heard);
-	ck_assert_int_eq(process_events_take_tasks(&handlers, (const char *)tasks, sizeof(tasks)), -EBADMSG);
+	ck_assert_int_eq(process_events_dispatch_tasks(&handlers, (const char *)tasks, sizeof(tasks)),
+			 -EBADMSG);
 	ck_assert_uint_le(heard.tasks_count, 1);
 }
 END_TEST

@@ -258,7 +258,7 @@ END_TEST
 /* Growth never exceeds what is there, and grows with its window. */
 START_TEST(random_readings)
 {
-	struct dice dice = dice_take(50);
+	struct dice dice = dice_new(50);
 
 	for (int round = 0; round < 2000; round++) {
 		uint64_t at_ns = SECOND * (1 + dice_below(&dice, 1000)), total_us = dice_roll(&dice) >> 8,

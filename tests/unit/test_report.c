@@ -136,11 +136,11 @@ static struct ran run_on(const char *path, const char *line)
 	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
 		arguments[count++] = word;
 	out = open_memstream(&ran.out, &bytes);
-	saved = log_take();
+	saved = log_divert();
 	ran.status = command_parse(count, arguments, &request);
 	if (ran.status == OPTIONS_RUN)
 		ran.status = command_run(&request, out);
-	ran.err = log_taken(saved);
+	ran.err = log_diverted(saved);
 	fclose(out);
 	return ran;
 }

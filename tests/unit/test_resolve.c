@@ -82,7 +82,7 @@ static void map(struct scene *scene, uint64_t begins, uint64_t ends, uint64_t of
 	record.inode = inode ? inode : at.st_ino;
 	memcpy(bytes, &record, sizeof(record));
 	memcpy(bytes + sizeof(record), path, record.path_bytes);
-	ck_assert_int_eq(mappings_take(scene->mappings, bytes, sizeof(record) + record.path_bytes),
+	ck_assert_int_eq(mappings_add_records(scene->mappings, bytes, sizeof(record) + record.path_bytes),
 			 (long)(sizeof(record) + record.path_bytes));
 }
 
@@ -120,7 +120,7 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 
 static void scene_make(struct scene *scene, const struct sample *samples, uint32_t count)
 {
-	const struct capture_cause cause = { .triggered_ns = TRIGGERED, .capture_ns = 1000000000 };
+	const struct capture_trigger trigger = { .triggered_ns = TRIGGERED, .capture_ns = 1000000000 };
 	struct fake_ring ring;
 	struct rings rings;
 	ssize_t bytes;
@@ -136,7 +136,7 @@ static void scene_make(struct scene *scene, const struct sample *samples, uint32
 	for (uint32_t i = 0; i < count; i++)
 		fake_ring_write(&ring, &samples[i]);
 	rings = (struct rings){ ring.slots, ring.slots_count, 1, 0, NULL };
-	scene->capture = capture_begin(&cause, &rings, 1);
+	scene->capture = capture_begin(&trigger, &rings, 1);
 	capture_drain(scene->capture, describe, NULL);
 	fake_ring_free(&ring);
 	ck_assert_uint_eq(scene->capture->stacks.count, count);
@@ -169,13 +169,13 @@ static void resolve(struct scene *scene, int spawner)
 /* The same where there is nobody to ask, and a warning is what is due. */
 static void resolve_alone(struct scene *scene)
 {
-	int ends[2], saved = log_take();
+	int ends[2], saved = log_divert();
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
 	close(ends[1]);
 	resolve(scene, ends[0]);
 	close(ends[0]);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 }
 
 /* Frame `position` of stack `stack`. */
@@ -532,7 +532,7 @@ static void *act(void *user)
 static struct actor resolve_with(struct scene *scene, enum manners manners, char **ret_said)
 {
 	struct actor actor = { .manners = manners };
-	int pair[2], saved = log_take();
+	int pair[2], saved = log_divert();
 	pthread_t thread;
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
@@ -542,7 +542,7 @@ static struct actor resolve_with(struct scene *scene, enum manners manners, char
 	close(pair[0]);
 	pthread_join(thread, NULL);
 	close(pair[1]);
-	*ret_said = log_taken(saved);
+	*ret_said = log_diverted(saved);
 	return actor;
 }
 
@@ -890,7 +890,7 @@ struct memory {
 };
 
 static int remember(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
-		    frame_name_take take, void *taker)
+		    frame_name_add take, void *taker)
 {
 	struct memory *memory = user;
 	struct frame_name outer = { "outer", 5, 7, memory->file, memory->file ? 4 : 0, 10 };

@@ -385,7 +385,7 @@ static void see_whole(void *user, const struct sample *sample)
 
 START_TEST(no_torn_sample_is_delivered)
 {
-	struct race race = { .pauses = dice_take(1) };
+	struct race race = { .pauses = dice_new(1) };
 	struct ring_reader reader;
 	struct seen seen = { 0 };
 	pthread_t writer;

@@ -549,7 +549,7 @@ END_TEST
 /* What the trie says and what a rule says by itself are one: else an event would be called stale. */
 START_TEST(the_trie_agrees_with_each_rule)
 {
-	struct dice dice = dice_take(40);
+	struct dice dice = dice_new(40);
 	struct rule_ids next = { 1, 1 };
 	struct rule_set set;
 

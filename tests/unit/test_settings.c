@@ -21,9 +21,9 @@ static int parse(struct settings *settings, int count, const char *const *words,
 
 	for (int i = 0; i < count; i++)
 		arguments[i + 1] = (char *)words[i];
-	saved = log_take();
+	saved = log_divert();
 	status = settings_parse(settings, count + 1, arguments);
-	*ret_said = log_taken(saved);
+	*ret_said = log_diverted(saved);
 	return status;
 }
 

@@ -279,7 +279,7 @@ static struct sample random_sample(struct dice *dice)
 START_TEST(random_stacks_against_a_list)
 {
 	struct kept *kept = calloc(KEPT_MAX, sizeof(*kept));
-	struct dice dice = dice_take(3);
+	struct dice dice = dice_new(3);
 	struct stacks stacks;
 	uint32_t count = 0;
 

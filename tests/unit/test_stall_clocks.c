@@ -15,30 +15,30 @@
 #define CPUS 3U
 
 static struct control control;
-static struct pinned pinned;
+static struct kernel_objects kernel;
 static struct stall_clocks clocks;
 
 static void set_up(void)
 {
 	memset(&control, 0, sizeof(control));
-	pinned = (struct pinned){ .control = &control, .manifest = { .cpus = CPUS } };
-	pinned.map_fds[PIN_CLOCKS] =
+	kernel = (struct kernel_objects){ .control = &control, .manifest = { .cpus = CPUS } };
+	kernel.map_fds[PIN_CLOCKS] =
 		bpf_map_create(BPF_MAP_TYPE_ARRAY, "clocks", 4, sizeof(struct stall_clock), CPUS, NULL);
-	ck_assert_int_ge(pinned.map_fds[PIN_CLOCKS], 0);
-	clocks = (struct stall_clocks){ .pinned = &pinned };
+	ck_assert_int_ge(kernel.map_fds[PIN_CLOCKS], 0);
+	clocks = (struct stall_clocks){ .kernel = &kernel };
 }
 
 static void tear_down(void)
 {
 	stall_clocks_stop(&clocks);
-	cleanup_close(&pinned.map_fds[PIN_CLOCKS]);
+	cleanup_close(&kernel.map_fds[PIN_CLOCKS]);
 }
 
 /* What the programs would have written of a CPU. */
 static void put(uint32_t cpu, struct stall_clock clock)
 {
 	clock.epoch = control.clocks_epoch;
-	ck_assert_int_eq(bpf_map_update_elem(pinned.map_fds[PIN_CLOCKS], &cpu, &clock, BPF_ANY), 0);
+	ck_assert_int_eq(bpf_map_update_elem(kernel.map_fds[PIN_CLOCKS], &cpu, &clock, BPF_ANY), 0);
 }
 
 static void read_at(uint64_t now_ns, uint64_t cpu_us, uint64_t memory_us, uint64_t io_us)
@@ -132,7 +132,7 @@ START_TEST(another_epochs_sums_are_nobodys)
 
 	ck_assert(stall_clocks_start(&clocks, 0, 0, STARTED));
 	read_at(STARTED + SECOND, 0, 0, 0);
-	ck_assert_int_eq(bpf_map_update_elem(pinned.map_fds[PIN_CLOCKS], &cpu, &stale, BPF_ANY), 0);
+	ck_assert_int_eq(bpf_map_update_elem(kernel.map_fds[PIN_CLOCKS], &cpu, &stale, BPF_ANY), 0);
 	read_at(STARTED + 2 * SECOND, 0, 0, 0);
 }
 END_TEST

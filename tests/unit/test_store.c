@@ -184,16 +184,16 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 
 static struct capture *capture_make(const struct sample *samples, uint32_t count)
 {
-	struct capture_cause cause = {
+	struct capture_trigger trigger = {
 		.rule_id = 1,
 		.rule = "web",
-		.trigger = { PSI_MEMORY, PSI_SOME, 50000, 1000000 },
+		.psi = { PSI_MEMORY, PSI_SOME, 50000, 1000000 },
 		.mode = TRIGGER_SAMPLED,
 		.cgroup = strdup("/system.slice/web.service"),
 		.observed_us = 77777,
 		.triggered_ns = TRIGGERED,
 		.triggered_at = TRIGGERED_AT,
-		.history_ns = 10 * SECOND,
+		.wanted_history_ns = 10 * SECOND,
 		.capture_ns = 5 * SECOND,
 		.hz = 47,
 	};
@@ -205,7 +205,7 @@ static struct capture *capture_make(const struct sample *samples, uint32_t count
 	for (uint32_t i = 0; i < count; i++)
 		fake_ring_write(&ring, &samples[i]);
 	rings = (struct rings){ ring.slots, ring.slots_count, 1, TRIGGERED - 4 * SECOND, NULL };
-	capture = capture_begin(&cause, &rings, 99);
+	capture = capture_begin(&trigger, &rings, 99);
 	ck_assert_ptr_nonnull(capture);
 	capture_drain(capture, describe, NULL);
 	capture_end(capture, TRIGGERED + 6 * SECOND, false);
@@ -449,9 +449,9 @@ START_TEST(a_foreign_file_stays_as_it_is)
 	file = fopen(bench.path, "re");
 	bytes = fread(before, 1, sizeof(before), file);
 	fclose(file);
-	saved = log_take();
+	saved = log_divert();
 	result = store_open(&bench.store, bench.directory, 64 * MIB, &bench.give_up_ns);
-	said = log_taken(saved);
+	said = log_diverted(saved);
 	ck_assert_int_eq(result, -EUCLEAN);
 	ck_assert_msg(strstr(said, one->says) && strstr(said, bench.path), "%s", said);
 	file = fopen(bench.path, "re");
@@ -472,11 +472,11 @@ START_TEST(what_cannot_be_opened_is_refused)
 	bench_make(&bench);
 	none = path_join(bench.directory, "none");
 	other = path_join(bench.directory, "other.db");
-	saved = log_take();
+	saved = log_divert();
 	ck_assert_int_lt(store_open(&store, none, 64 * MIB, &bench.give_up_ns), 0);
 	ck_assert_int_eq(symlink(other, bench.path), 0);
 	ck_assert_int_eq(store_open(&store, bench.directory, 64 * MIB, &bench.give_up_ns), -EACCES);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 	ck_assert_ptr_eq(store, (struct store *)1);
 	ck_assert_int_ne(access(other, F_OK), 0);
 	store_close(NULL);
@@ -490,7 +490,7 @@ START_TEST(its_directory_may_lie_behind_a_link)
 	struct bench bench;
 	_cleanup_free_ char *link = NULL, *real = NULL, *said = NULL;
 	struct store *store = NULL;
-	int saved = log_take(), result;
+	int saved = log_divert(), result;
 
 	bench_make(&bench);
 	real = path_join(bench.directory, "real");
@@ -498,7 +498,7 @@ START_TEST(its_directory_may_lie_behind_a_link)
 	ck_assert_int_eq(mkdir(real, 0750), 0);
 	ck_assert_int_eq(symlink("real", link), 0);
 	result = store_open(&store, link, 64 * MIB, &bench.give_up_ns);
-	said = log_taken(saved);
+	said = log_diverted(saved);
 	ck_assert_msg(!result, "%s", said);
 	store_close(store);
 	bench_discard(&bench);
@@ -515,9 +515,9 @@ START_TEST(one_store_a_directory)
 
 	bench_make(&bench);
 	bench_open(&bench, 64 * MIB);
-	saved = log_take();
+	saved = log_divert();
 	result = store_open(&second, bench.directory, 64 * MIB, &bench.give_up_ns);
-	said = log_taken(saved);
+	said = log_diverted(saved);
 	ck_assert_int_lt(result, 0);
 	ck_assert_ptr_null(second);
 	ck_assert_msg(strstr(said, "another bourdond") != NULL, "%s", said);
@@ -543,7 +543,8 @@ START_TEST(what_a_crash_leaves_is_interrupted)
 
 		bench_open(&bench, 64 * MIB);
 		begin_run(&bench);
-		store_begin_capture(bench.store, &capture->cause, capture_history_ns(capture), &capture_id);
+		store_begin_capture(bench.store, &capture->trigger, capture_available_history_ns(capture),
+				    &capture_id);
 		commit(&bench, capture, false);
 		raise(SIGKILL);
 	}
@@ -593,9 +594,9 @@ START_TEST(a_capture_is_stored_as_it_was)
 	bench_make(&bench);
 	bench_open(&bench, 64 * MIB);
 	begin_run(&bench);
-	ck_assert_int_eq(
-		store_begin_capture(bench.store, &capture->cause, capture_history_ns(capture), &capture_id),
-		0);
+	ck_assert_int_eq(store_begin_capture(bench.store, &capture->trigger,
+					     capture_available_history_ns(capture), &capture_id),
+			 0);
 	ck_assert_int_eq(capture_id, 1);
 	expect(&bench, "SELECT capture_id, state, ended_at FROM capture", "1|recording|NULL\n");
 	capture->capture_id = capture_id;
@@ -734,8 +735,8 @@ START_TEST(a_capture_that_is_given_up)
 	bench_make(&bench);
 	bench_open(&bench, 64 * MIB);
 	begin_run(&bench);
-	ck_assert_int_eq(store_begin_capture(bench.store, &capture->cause, 5, &capture_id), 0);
-	ck_assert_int_eq(store_begin_capture(bench.store, &capture->cause, 5, &other_id), 0);
+	ck_assert_int_eq(store_begin_capture(bench.store, &capture->trigger, 5, &capture_id), 0);
+	ck_assert_int_eq(store_begin_capture(bench.store, &capture->trigger, 5, &other_id), 0);
 	ck_assert_int_eq(store_give_up_capture(bench.store, capture_id), 0);
 	expect(&bench, "SELECT capture_id, state, history_ns, rule FROM capture",
 	       "1|interrupted|5|web\n2|recording|5|web\n");
@@ -842,13 +843,13 @@ START_TEST(a_lost_sample_is_summed_up_once)
 	struct fake_ring ring;
 	struct bench bench;
 	struct rings rings;
-	struct capture_cause cause = {
+	struct capture_trigger trigger = {
 		.rule_id = 1, .rule = "web", .triggered_ns = TRIGGERED, .capture_ns = SECOND
 	};
 
 	fake_ring_make(&ring, 8);
 	rings = (struct rings){ ring.slots, 8, 1, 0, NULL };
-	capture = capture_begin(&cause, &rings, 1);
+	capture = capture_begin(&trigger, &rings, 1);
 	for (int i = 0; i < 10; i++)
 		fake_ring_write(&ring, &sample); /* the first two are overwritten, */
 	ring.slots[5].kernel_depth = 99;         /* and one cannot be */
@@ -867,7 +868,7 @@ END_TEST
 
 START_TEST(the_same_stack_is_stored_once)
 {
-	struct dice dice = dice_take(60);
+	struct dice dice = dice_new(60);
 	struct capture *capture = large_capture(&dice, 200);
 	struct bench bench;
 	_cleanup_free_ char *before = NULL;
@@ -1138,7 +1139,7 @@ START_TEST(what_is_known_of_a_place_stays_whole)
 {
 	struct sample sample = sample_make(1, TRIGGERED, 1, 2, 0x40);
 	struct capture *capture = capture_make(&sample, 1), *filler;
-	struct dice dice = dice_take(95);
+	struct dice dice = dice_new(95);
 	struct bench bench;
 	int saved;
 
@@ -1149,9 +1150,9 @@ START_TEST(what_is_known_of_a_place_stays_whole)
 	filler = large_capture(&dice, 2000);
 	ck_assert_int_eq(commit(&bench, filler, false), 0);
 	commit_inlined(&bench, capture, "aa", false);
-	saved = log_take();
+	saved = log_divert();
 	ck_assert_int_eq(store_limit(bench.store, 512 << 10), 0);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 	expect(&bench, "SELECT capture_id FROM capture", "3\n");
 	expect_known(&bench, "aa", 0x40, KNOWN_INLINED);
 	expect_sound(&bench);
@@ -1267,11 +1268,11 @@ static const struct cap_case cap_cases[] = {
 START_TEST(it_never_outgrows_its_limit)
 {
 	const struct cap_case *one = &cap_cases[_i];
-	struct dice dice = dice_take(70 + (uint64_t)_i);
+	struct dice dice = dice_new(70 + (uint64_t)_i);
 	struct bench bench;
 	struct sizes sizes = { .bench = &bench };
 	pthread_t watcher;
-	int saved = log_take();
+	int saved = log_divert();
 	int64_t kept;
 
 	bench_make(&bench);
@@ -1282,14 +1283,14 @@ START_TEST(it_never_outgrows_its_limit)
 		struct capture *capture = large_capture(&dice, one->stacks);
 		int result;
 
-		capture->cause.triggered_at += i * (int64_t)SECOND;
+		capture->trigger.triggered_at += i * (int64_t)SECOND;
 		result = commit(&bench, capture, false);
 		ck_assert_msg(!result, "capture %d: %s", i, store_error(bench.store));
 		capture_free(capture);
 	}
 	__atomic_store_n(&sizes.ended, true, __ATOMIC_RELEASE);
 	pthread_join(watcher, NULL);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 	/* the newest are there, without a gap, and the oldest are not */
 	kept = number(&bench, "SELECT count(*) FROM capture");
 	ck_assert_int_ge(kept, 1);
@@ -1307,7 +1308,7 @@ END_TEST
 
 START_TEST(what_would_push_all_others_out_is_refused)
 {
-	struct dice dice = dice_take(80);
+	struct dice dice = dice_new(80);
 	struct capture *small = large_capture(&dice, 100), *huge = large_capture(&dice, 16000);
 	struct bench bench;
 
@@ -1327,9 +1328,9 @@ END_TEST
 
 START_TEST(a_smaller_limit_takes_effect_at_once)
 {
-	struct dice dice = dice_take(81);
+	struct dice dice = dice_new(81);
 	struct bench bench;
-	int saved = log_take();
+	int saved = log_divert();
 
 	bench_make(&bench);
 	bench_open(&bench, 32 * MIB);
@@ -1337,14 +1338,14 @@ START_TEST(a_smaller_limit_takes_effect_at_once)
 	for (int i = 0; i < 20; i++) {
 		struct capture *capture = large_capture(&dice, 1000);
 
-		capture->cause.triggered_at += i;
+		capture->trigger.triggered_at += i;
 		ck_assert_int_eq(commit(&bench, capture, false), 0);
 		capture_free(capture);
 	}
 	bench_close(&bench);
 	ck_assert_uint_gt(file_bytes(bench.path), 5 * MIB);
 	bench_open(&bench, 5 * MIB);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 	bench_close(&bench);
 	ck_assert_uint_le(file_bytes(bench.path) + file_bytes(bench.wal), 5 * MIB);
 	ck_assert_int_gt(number(&bench, "SELECT count(*) FROM capture"), 0);
@@ -1357,9 +1358,9 @@ END_TEST
 START_TEST(a_full_database_begins_another_run)
 {
 	uint64_t values[COUNTERS] = { 0 };
-	struct dice dice = dice_take(82);
+	struct dice dice = dice_new(82);
 	struct bench bench;
-	int saved = log_take(), result = 0;
+	int saved = log_divert(), result = 0;
 
 	bench_make(&bench);
 	bench_open(&bench, 4 * MIB);
@@ -1378,7 +1379,7 @@ START_TEST(a_full_database_begins_another_run)
 		bench_open(&bench, 4 * MIB);
 		begin_run(&bench);
 	}
-	free(log_taken(saved));
+	free(log_diverted(saved));
 	bench_free(&bench);
 }
 END_TEST
@@ -1403,7 +1404,7 @@ static void *give_up_later(void *user)
 /* Another thread ends the wait, or it was to end from the beginning. */
 START_TEST(a_lock_is_waited_for_and_given_up)
 {
-	struct dice dice = dice_take(90);
+	struct dice dice = dice_new(90);
 	struct capture *capture = large_capture(&dice, 50);
 	struct bench bench;
 	struct later later = { &bench, 300000000 };
@@ -1483,7 +1484,7 @@ END_TEST
  */
 START_TEST(a_long_reader_costs_no_capture)
 {
-	struct dice dice = dice_take(91);
+	struct dice dice = dice_new(91);
 	struct bench bench;
 	sqlite3 *reader;
 	int refused = 0, stored = 0;
@@ -1559,11 +1560,11 @@ static void *read_all_the_time(void *user)
 
 START_TEST(readers_see_whole_captures)
 {
-	struct dice dice = dice_take(92);
+	struct dice dice = dice_new(92);
 	struct bench bench;
 	struct reading reading = { .bench = &bench };
 	pthread_t thread;
-	int saved = log_take();
+	int saved = log_divert();
 
 	_Static_assert(LOSS_REASONS == 19, "the reader's query counts them");
 	bench_make(&bench);
@@ -1583,7 +1584,7 @@ START_TEST(readers_see_whole_captures)
 	}
 	__atomic_store_n(&reading.ended, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
-	free(log_taken(saved));
+	free(log_diverted(saved));
 	ck_assert_int_gt(reading.looks, 3);
 	ck_assert_int_eq(reading.halves, 0);
 	bench_free(&bench);

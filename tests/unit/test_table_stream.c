@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 
 /* A table, as it is put together from what comes. */
-struct taken {
+struct received {
 	struct table_head head;
 	struct unwind_rule *rules;
 	struct unwind_chunk *chunks;
@@ -28,57 +28,57 @@ struct taken {
 	uint32_t fails_at; /* TABLE_*, or 0 */
 };
 
-static int take_head(void *user, const struct table_head *head)
+static int keep_head(void *user, const struct table_head *head)
 {
-	struct taken *taken = user;
+	struct received *received = user;
 
-	taken->head = *head;
-	taken->rules = calloc(head->rules, sizeof(*taken->rules));
-	taken->chunks = calloc(head->chunks + 1, sizeof(*taken->chunks));
-	taken->pages = calloc(head->pages, sizeof(*taken->pages));
-	return taken->fails_at == TABLE_HEAD ? -ENOSPC : 0;
+	received->head = *head;
+	received->rules = calloc(head->rules, sizeof(*received->rules));
+	received->chunks = calloc(head->chunks + 1, sizeof(*received->chunks));
+	received->pages = calloc(head->pages, sizeof(*received->pages));
+	return received->fails_at == TABLE_HEAD ? -ENOSPC : 0;
 }
 
-static int take_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
+static int keep_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
 {
-	struct taken *taken = user;
+	struct received *received = user;
 
-	HOLDS(from == taken->rules_count && from + count <= taken->head.rules);
-	memcpy(taken->rules + from, rules, count * sizeof(*rules));
-	taken->rules_count += count;
-	return taken->fails_at == TABLE_RULES ? -ENOSPC : 0;
+	HOLDS(from == received->rules_count && from + count <= received->head.rules);
+	memcpy(received->rules + from, rules, count * sizeof(*rules));
+	received->rules_count += count;
+	return received->fails_at == TABLE_RULES ? -ENOSPC : 0;
 }
 
-static int take_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count)
+static int keep_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count)
 {
-	struct taken *taken = user;
+	struct received *received = user;
 
-	HOLDS(from == taken->chunks_count && from + count <= taken->head.chunks);
-	memcpy(taken->chunks + from, chunks, count * sizeof(*chunks));
-	taken->chunks_count += count;
-	return taken->fails_at == TABLE_CHUNKS ? -ENOSPC : 0;
+	HOLDS(from == received->chunks_count && from + count <= received->head.chunks);
+	memcpy(received->chunks + from, chunks, count * sizeof(*chunks));
+	received->chunks_count += count;
+	return received->fails_at == TABLE_CHUNKS ? -ENOSPC : 0;
 }
 
-static int take_pages(void *user, uint32_t from, struct unwind_page *pages, uint32_t count)
+static int keep_pages(void *user, uint32_t from, struct unwind_page *pages, uint32_t count)
 {
-	struct taken *taken = user;
+	struct received *received = user;
 
-	HOLDS(from == taken->pages_count && from + count <= taken->head.pages);
-	memcpy(taken->pages + from, pages, count * sizeof(*pages));
-	taken->pages_count += count;
-	return taken->fails_at == TABLE_PAGES ? -ENOSPC : 0;
+	HOLDS(from == received->pages_count && from + count <= received->head.pages);
+	memcpy(received->pages + from, pages, count * sizeof(*pages));
+	received->pages_count += count;
+	return received->fails_at == TABLE_PAGES ? -ENOSPC : 0;
 }
 
-static void taken_free(struct taken *taken)
+static void received_free(struct received *received)
 {
-	free(taken->rules);
-	free(taken->chunks);
-	free(taken->pages);
+	free(received->rules);
+	free(received->chunks);
+	free(received->pages);
 }
 
-static int receive(int socket, int elf, struct taken *taken, bool *ret_usable)
+static int receive(int socket, int elf, struct received *received, bool *ret_usable)
 {
-	const struct table_taker taker = { take_head, take_rules, take_chunks, take_pages, taken };
+	const struct table_receiver taker = { keep_head, keep_rules, keep_chunks, keep_pages, received };
 
 	return table_receive(socket, elf, clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS, &taker,
 			     ret_usable);
@@ -129,32 +129,32 @@ START_TEST(as_it_was_compiled)
 
 	ck_assert_int_eq(unwind_table_compile(elf, &table), 0);
 	for (int round = 0; round < 2; round++) {
-		struct taken taken = { .fails_at = 0 };
+		struct received received = { .fails_at = 0 };
 		bool usable;
 
-		ck_assert_int_eq(receive(socket, elf, &taken, &usable), 0);
+		ck_assert_int_eq(receive(socket, elf, &received, &usable), 0);
 		ck_assert(usable);
-		ck_assert_uint_eq(taken.head.rows, table.rows);
-		ck_assert_uint_eq(taken.head.first_page, table.first_page);
-		ck_assert_uint_eq(taken.rules_count, table.rules_count);
-		ck_assert_uint_eq(taken.chunks_count, table.chunks_count);
-		ck_assert_uint_eq(taken.pages_count, table.pages_count);
-		HOLDS(!memcmp(taken.rules, table.rules, table.rules_count * sizeof(*table.rules)));
-		HOLDS(!memcmp(taken.chunks, table.chunks, table.chunks_count * sizeof(*table.chunks)));
-		HOLDS(!memcmp(taken.pages, table.pages, table.pages_count * sizeof(*table.pages)));
-		taken_free(&taken);
+		ck_assert_uint_eq(received.head.rows, table.rows);
+		ck_assert_uint_eq(received.head.first_page, table.first_page);
+		ck_assert_uint_eq(received.rules_count, table.rules_count);
+		ck_assert_uint_eq(received.chunks_count, table.chunks_count);
+		ck_assert_uint_eq(received.pages_count, table.pages_count);
+		HOLDS(!memcmp(received.rules, table.rules, table.rules_count * sizeof(*table.rules)));
+		HOLDS(!memcmp(received.chunks, table.chunks, table.chunks_count * sizeof(*table.chunks)));
+		HOLDS(!memcmp(received.pages, table.pages, table.pages_count * sizeof(*table.pages)));
+		received_free(&received);
 	}
 	unwind_table_free(&table);
 	end_symbolizer(child, socket);
 }
 END_TEST
 
-/* A file without a table is no reason to end, and what cannot be taken is. */
+/* A file without a table is no reason to end, and what cannot be received is. */
 START_TEST(files_without_a_table)
 {
 	_cleanup_close_ int text = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
-	struct taken none = { .fails_at = 0 }, whole = { .fails_at = 0 };
+	struct received none = { .fails_at = 0 }, whole = { .fails_at = 0 };
 	bool usable = false;
 	int socket;
 	pid_t child = start_symbolizer(&socket);
@@ -162,7 +162,7 @@ START_TEST(files_without_a_table)
 	ck_assert_int_eq(receive(socket, text, &none, &usable), -ENOTSUP);
 	ck_assert(usable && !none.rules);
 	ck_assert_int_eq(receive(socket, elf, &whole, &usable), 0);
-	taken_free(&whole);
+	received_free(&whole);
 	end_symbolizer(child, socket);
 }
 END_TEST
@@ -170,14 +170,14 @@ END_TEST
 START_TEST(a_taker_that_fails)
 {
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
-	struct taken taken = { .fails_at = TABLE_HEAD + (uint32_t)_i };
+	struct received received = { .fails_at = TABLE_HEAD + (uint32_t)_i };
 	bool usable = true;
 	int socket, status;
 	pid_t child = start_symbolizer(&socket);
 
-	ck_assert_int_eq(receive(socket, elf, &taken, &usable), -ENOSPC);
+	ck_assert_int_eq(receive(socket, elf, &received, &usable), -ENOSPC);
 	ck_assert(!usable);
-	taken_free(&taken);
+	received_free(&received);
 	close(socket);
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 }
@@ -188,7 +188,7 @@ START_TEST(one_that_ends_before_the_end)
 {
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
 	struct table_message message = { .part = TABLE_HEAD, .count = 1 };
-	struct taken taken = { .fails_at = 0 };
+	struct received received = { .fails_at = 0 };
 	bool usable = true;
 	int pair[2];
 
@@ -200,9 +200,9 @@ START_TEST(one_that_ends_before_the_end)
 					      -1),
 				 0);
 	shutdown(pair[1], SHUT_WR);
-	ck_assert_int_eq(receive(pair[0], elf, &taken, &usable), -EPIPE);
+	ck_assert_int_eq(receive(pair[0], elf, &received, &usable), -EPIPE);
 	ck_assert(!usable);
-	taken_free(&taken);
+	received_free(&received);
 	close(pair[0]);
 	close(pair[1]);
 }

@@ -132,7 +132,7 @@ static void forget(struct reference *reference, uint64_t before_ns)
 START_TEST(random_lives)
 {
 	struct reference *reference = calloc(1, sizeof(*reference));
-	struct dice dice = dice_take(170 + (uint64_t)_i);
+	struct dice dice = dice_new(170 + (uint64_t)_i);
 	struct targets targets = { 0 };
 	uint32_t walk = 1;
 

@@ -19,7 +19,7 @@ struct piece {
 
 START_TEST(nothing_is_given_twice)
 {
-	struct dice dice = dice_take(201);
+	struct dice dice = dice_new(201);
 	uint64_t free_from_ns[UNITS] = { 0 }, now_ns = 1;
 	struct piece pieces[PIECES] = { 0 };
 	bool taken[UNITS] = { false };
@@ -31,7 +31,7 @@ START_TEST(nothing_is_given_twice)
 
 		now_ns += dice_below(&dice, CLOCK_SECOND_NS / 8);
 		if (piece->count) {
-			unit_map_give_back(&map, piece->first, piece->count, now_ns);
+			unit_map_release(&map, piece->first, piece->count, now_ns);
 			for (uint32_t unit = piece->first; unit < piece->first + piece->count; unit++) {
 				taken[unit] = false;
 				free_from_ns[unit] = now_ns + CLOCK_SECOND_NS;
@@ -40,7 +40,7 @@ START_TEST(nothing_is_given_twice)
 			continue;
 		}
 		piece->count = 1 + (uint32_t)dice_below(&dice, 20);
-		if (unit_map_take(&map, piece->count, now_ns, &piece->first)) {
+		if (unit_map_allocate(&map, piece->count, now_ns, &piece->first)) {
 			piece->count = 0;
 			continue;
 		}
@@ -60,17 +60,17 @@ START_TEST(all_of_it_can_be_taken)
 	uint32_t first;
 
 	ck_assert_int_eq(unit_map_init(&map, UNITS), 0);
-	ck_assert_int_eq(unit_map_take(&map, UNITS + 1, 1, &first), -ENOSPC);
+	ck_assert_int_eq(unit_map_allocate(&map, UNITS + 1, 1, &first), -ENOSPC);
 	ck_assert_uint_eq(unit_map_room(&map, 1), UNITS);
-	ck_assert_int_eq(unit_map_take(&map, UNITS, 1, &first), 0);
+	ck_assert_int_eq(unit_map_allocate(&map, UNITS, 1, &first), 0);
 	ck_assert_uint_eq(first, 0);
 	ck_assert_uint_eq(unit_map_room(&map, 1), 0);
-	ck_assert_int_eq(unit_map_take(&map, 1, 1, &first), -ENOSPC);
-	unit_map_give_back(&map, 0, UNITS, 1);
-	ck_assert_int_eq(unit_map_take(&map, 1, CLOCK_SECOND_NS, &first), -ENOSPC);
+	ck_assert_int_eq(unit_map_allocate(&map, 1, 1, &first), -ENOSPC);
+	unit_map_release(&map, 0, UNITS, 1);
+	ck_assert_int_eq(unit_map_allocate(&map, 1, CLOCK_SECOND_NS, &first), -ENOSPC);
 	for (uint32_t i = 0; i < UNITS; i++)
-		ck_assert_int_eq(unit_map_take(&map, 1, CLOCK_SECOND_NS + 1, &first), 0);
-	ck_assert_int_eq(unit_map_take(&map, 1, CLOCK_SECOND_NS + 1, &first), -ENOSPC);
+		ck_assert_int_eq(unit_map_allocate(&map, 1, CLOCK_SECOND_NS + 1, &first), 0);
+	ck_assert_int_eq(unit_map_allocate(&map, 1, CLOCK_SECOND_NS + 1, &first), -ENOSPC);
 	unit_map_free(&map);
 }
 END_TEST
@@ -83,10 +83,10 @@ START_TEST(a_hole_is_found)
 		uint32_t first;
 
 		ck_assert_int_eq(unit_map_init(&map, UNITS), 0);
-		ck_assert_int_eq(unit_map_take(&map, UNITS, 1, &first), 0);
-		unit_map_give_back(&map, hole, 70, 1);
-		ck_assert_int_eq(unit_map_take(&map, 71, CLOCK_SECOND_NS + 1, &first), -ENOSPC);
-		ck_assert_int_eq(unit_map_take(&map, 70, CLOCK_SECOND_NS + 1, &first), 0);
+		ck_assert_int_eq(unit_map_allocate(&map, UNITS, 1, &first), 0);
+		unit_map_release(&map, hole, 70, 1);
+		ck_assert_int_eq(unit_map_allocate(&map, 71, CLOCK_SECOND_NS + 1, &first), -ENOSPC);
+		ck_assert_int_eq(unit_map_allocate(&map, 70, CLOCK_SECOND_NS + 1, &first), 0);
 		ck_assert_uint_eq(first, hole);
 		unit_map_free(&map);
 	}

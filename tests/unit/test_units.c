@@ -159,7 +159,7 @@ END_TEST
 /* What is written with nine digits behind the point comes back to the last of them. */
 START_TEST(fractions_are_exact)
 {
-	struct dice dice = dice_take(110);
+	struct dice dice = dice_new(110);
 
 	for (int i = 0; i < 20000; i++) {
 		uint64_t ns = dice_roll(&dice) >> dice_below(&dice, 60), back = 0;

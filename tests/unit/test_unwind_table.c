@@ -291,7 +291,7 @@ static int note_libc(struct dl_phdr_info *info, size_t bytes, void *user)
 static void compare_all(const char *path, uint64_t salt)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct dice dice = dice_take(salt);
+	struct dice dice = dice_new(salt);
 	struct unwind_table table;
 	unsigned int walkable = 0, all = 0;
 	size_t segments;
@@ -385,7 +385,7 @@ static void compile_damaged(const char *path)
 START_TEST(damaged_files)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "damaged");
-	struct dice dice = dice_take(212);
+	struct dice dice = dice_new(212);
 	size_t bytes;
 	_cleanup_free_ uint8_t *program = read_whole("/usr/bin/env", &bytes);
 	_cleanup_free_ uint8_t *damaged = malloc(bytes);

@@ -98,7 +98,7 @@ static void refuse(struct fixture *fixture)
 	close(served);
 	count = epoll_wait(fixture->epoll, events, ARRAY_SIZE(events), 5000);
 	ck_assert_int_eq(count, 1);
-	grants_event(fixture->watches.grants, events[0].data.ptr);
+	grant_queue_event(fixture->watches.grants, events[0].data.ptr);
 }
 
 START_TEST(a_reload_within_a_batch)

@@ -121,7 +121,7 @@ SOLID static void burn_interrupted(void)
 }
 
 /* `flags` of sigaction(2). By the CPU time that is used, so that there is some between two signals. */
-static void take_signals(int flags)
+static void handle_signals(int flags)
 {
 	const struct sigaction action = { .sa_handler = on_timer, .sa_flags = flags };
 	const struct itimerval often = { { .tv_usec = 40000 }, { .tv_usec = 40000 } };
@@ -132,7 +132,7 @@ static void take_signals(int flags)
 
 SOLID static void meet_signals(void)
 {
-	take_signals(0);
+	handle_signals(0);
 	burn_interrupted();
 	STAY();
 }
@@ -143,7 +143,7 @@ SOLID static void meet_signals_elsewhere(void)
 	const stack_t stack = { .ss_sp = room, .ss_size = sizeof(room) };
 
 	sigaltstack(&stack, NULL);
-	take_signals(SA_ONSTACK);
+	handle_signals(SA_ONSTACK);
 	burn_interrupted();
 	STAY();
 }
