@@ -13,11 +13,12 @@ int comm_pattern_parse(const char *text, struct comm_pattern *ret_pattern, const
 
 	*ret_why = NULL;
 	if (!*text)
-		*ret_why = "comm is empty; '*' is every process";
+		*ret_why = "comm is empty: write '*' to match every process";
 	else if (star && star[1])
-		*ret_why = "'*' may only end a comm";
+		*ret_why = "'*' is allowed only at the end of a comm";
 	else if (bytes >= ABI_COMM_BYTES)
-		*ret_why = "the kernel cuts a comm to 15 bytes, so that a longer one never matches";
+		*ret_why =
+			"longer than 15 bytes, so it never matches: the kernel truncates a comm to 15 bytes";
 	if (*ret_why)
 		return -EINVAL;
 	memcpy(pattern.text, text, bytes);
@@ -42,9 +43,9 @@ struct pattern_key comm_lookup_key(const char comm[ABI_COMM_BYTES])
 	return key;
 }
 
-/* A node a byte, children in a list: rules are few, and a comm is 15 bytes at most. */
+/* One node a byte, with children in a list: rules are few, and a comm has at most 15 bytes. */
 struct node {
-	uint32_t first_child, next_sibling; /* indices; 0 is none, because the root is nobody's child */
+	uint32_t first_child, next_sibling; /* indices; 0: none, since the root is no node's child */
 	uint32_t prefix_id, exact_id;       /* 0: no pattern ends here */
 	char byte;
 };

@@ -28,7 +28,7 @@ unsigned int escape_utf8(const char *text, unsigned int *ret_code)
 
 	code = bytes[0] & (0xffU >> (length + 1));
 	for (unsigned int i = 1; i < length; i++) {
-		if ((bytes[i] & 0xc0) != 0x80) /* a NUL ends it here, too */
+		if ((bytes[i] & 0xc0) != 0x80) /* also stops at a NUL */
 			return 0;
 		code = code << 6 | (bytes[i] & 0x3fU);
 	}
@@ -38,7 +38,10 @@ unsigned int escape_utf8(const char *text, unsigned int *ret_code)
 	return length;
 }
 
-/* C0, DEL and C1, and what turns the direction or hides: a name could show as another name. */
+/*
+ * True for C0, DEL, C1, and for characters that are invisible or change the text direction: with them one
+ * name could look like another.
+ */
 static bool is_deceptive(unsigned int code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
@@ -47,9 +50,9 @@ static bool is_deceptive(unsigned int code)
 	       (code >= 0xe0000 && code <= 0xe007f);
 }
 
-/* ---- a terminal ---- */
+/* ---- for a terminal ---- */
 
-/* Appends `piece` if all of it fits; false when it does not. */
+/* Appends `piece` if all of it fits; returns false if not. */
 static bool append(char *into, size_t into_bytes, size_t *used, const char *piece, size_t bytes)
 {
 	if (*used + bytes >= into_bytes)
@@ -82,7 +85,7 @@ char *escape_terminal(const char *text, char *into, size_t into_bytes)
 	return into;
 }
 
-/* ---- names ---- */
+/* ---- for names ---- */
 
 static int digit_of(char digit)
 {
@@ -92,8 +95,8 @@ static int digit_of(char digit)
 }
 
 /*
- * The byte that is escaped here, or 0. What systemd escapes in the names of units, such as \x2d, is none of
- * these.
+ * Returns the byte that is escaped here, or 0. systemd's own escapes in unit names, such as \x2d, do not
+ * count.
  */
 static unsigned char escaped_byte(const char *text)
 {
@@ -107,7 +110,7 @@ static unsigned char escaped_byte(const char *text)
 	return byte < 0x20 || byte >= 0x7f || byte == '\\' ? (unsigned char)byte : 0;
 }
 
-/* How many bytes at the beginning stay as they are; 0: the first is escaped. */
+/* Returns how many bytes at the start need no escape; 0: the first byte does. */
 static unsigned int plain_bytes(const char *name)
 {
 	unsigned int code = 0, length = escape_utf8(name, &code);
@@ -157,7 +160,7 @@ void escape_name_undo(char *text)
 	*to = '\0';
 }
 
-/* ---- JSON ---- */
+/* ---- for JSON ---- */
 
 char *escape_json(const char *text, char *into, size_t into_bytes)
 {

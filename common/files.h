@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * files.h owns whole-file reading and writing, and the accounts that files belong to.
+ * files.h reads and writes whole files, and looks up the accounts that own them.
  */
 #ifndef BOURDON_FILES_H
 #define BOURDON_FILES_H
@@ -12,26 +12,27 @@
 #include <sys/types.h>
 
 /*
- * Reads all of a file, which may have no size (procfs), into *ret_text, which the caller frees and which
- * has a NUL behind its *ret_bytes bytes. 0, -EFBIG for more than `most` bytes, or -errno.
+ * Reads a whole file, also one that reports no size (procfs). The caller frees *ret_text; a NUL follows its
+ * *ret_bytes bytes. Returns 0, -EFBIG if it has more than `most` bytes, or -errno.
  */
 int file_read_text(int directory, const char *path, size_t most, char **ret_text, size_t *ret_bytes);
 
-/* The same from a descriptor that is open, which may be an iterator's. */
+/* As file_read_text(), from an open descriptor, which may be that of a BPF iterator. */
 int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes);
 
 /*
- * Writes a file beside `path` (PATH.new), with this mode and owner whatever the umask is, and syncs it.
- * file_commit() then renames it into place: a reader sees the old file or the whole new one. 0 or -errno.
+ * Writes PATH.new beside `path`, with this mode and owner regardless of the umask, and syncs it.
+ * file_commit() renames it into place, so a reader sees either the old file or the complete new one.
+ * file_abandon() deletes it. Return 0 or -errno.
  */
 int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode, uid_t uid, gid_t gid);
 int file_commit(const char *path);
 void file_abandon(const char *path);
 
-/* Whether it belongs to root, and nobody else may write to it: what is said there, root says. */
+/* True if root owns the file and no other user can write to it: its content can be trusted as root's. */
 bool file_is_roots_alone(const struct stat *at);
 
-/* A user or group by name or decimal number. 0, -ENOENT or -errno. */
+/* Look up a user or group by name or decimal number. Return 0, -ENOENT or -errno. */
 int account_user(const char *name, uid_t *ret_uid, gid_t *ret_gid);
 int account_group(const char *name, gid_t *ret_gid);
 
