@@ -11,16 +11,16 @@
 const char *const module_kind_names[MODULE_KINDS] = { "kernel", "module",    "file", "vdso",
 						      "jit",    "anonymous", "none" };
 
-/* The module of addresses that lie in no mapping of their process. */
+/* Module of addresses that are in no mapping of their process. */
 #define UNKNOWN_PATH "[unknown]"
 #define ANONYMOUS_PATH "[anonymous]"
 #define JIT_PATH "[jit]"
 
-/* Files without content of their own, which runtimes map to have their code at two addresses, or shared. */
+/* Files without content of their own. Runtimes map them to share code or to have it at two addresses. */
 static const char *const anonymous_files[] = { "/memfd:doublemapper", "/dev/zero", "/anon_hugepage",
 					       "//anon" };
 
-/* ---- modules and frames, each once ---- */
+/* ---- modules and frames, stored once each ---- */
 
 static bool is_module(const void *user, uint32_t position)
 {
@@ -30,7 +30,7 @@ static bool is_module(const void *user, uint32_t position)
 	       there->process == wanted->process && !strcmp(there->path, wanted->path);
 }
 
-/* `file` of MODULE_FILE, `process` of MODULE_JIT. */
+/* `file` is for MODULE_FILE, `process` for MODULE_JIT. */
 static int intern_module(struct resolved *resolved, enum module_kind kind, const char *path,
 			 struct mapped_file *file, uint32_t process, uint32_t *ret_module)
 {
@@ -149,7 +149,7 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 		offset = (int64_t)(address - mapping->begins);
 		result = intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
 	} else if (is_anonymous(mapping)) {
-		/* until it turns out that there is no perf map, or nothing in it */
+		/* becomes anonymous later if there is no perf map, or no name in it */
 		result = intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, position, &module);
 	} else {
 		offset = (int64_t)(address - mapping->begins + mapping->file_offset);
@@ -158,7 +158,7 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 	return result < 0 ? result : intern_frame(resolved, module, offset, ret_frame);
 }
 
-/* A caller's frame is the address behind its call: the byte before belongs to the call for certain. */
+/* A caller's frame is the return address: the byte before it certainly belongs to the call. */
 static int place_stack(struct resolved *resolved, const struct capture *capture, uint32_t position,
 		       const struct mappings *mappings, const struct kernel_symbols *symbols)
 {
@@ -178,7 +178,10 @@ static int place_stack(struct resolved *resolved, const struct capture *capture,
 				offset--;
 			result = place_kernel_frame(resolved, symbols, offset, ret_frame);
 		} else {
-			/* the first user frame is where the thread entered the kernel, or was interrupted */
+			/*
+			 * the first user frame is exact: the thread entered the kernel or was interrupted
+			 * there
+			 */
 			if (i > stack->kernel_depth && frame)
 				frame--;
 			result = place_user_frame(resolved, mappings, capture, stack->process, frame,
@@ -189,9 +192,9 @@ static int place_stack(struct resolved *resolved, const struct capture *capture,
 	return result;
 }
 
-/* ---- what is left ---- */
+/* ---- frames without names ---- */
 
-/* Offsets from _text mean one thing in one build; those of modules are from an anchor of one load. */
+/* Offsets from _text are valid for one kernel build; those of modules for one load. */
 static void identify_kernel(struct resolved_module *module, const struct manifest *manifest)
 {
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_VDSO)
@@ -200,7 +203,7 @@ static void identify_kernel(struct resolved_module *module, const struct manifes
 		snprintf(module->version, sizeof(module->version), "%" PRIu64, manifest->loaded_at);
 }
 
-/* What has no name is called after its place. */
+/* Names each unresolved frame after its module and offset. */
 static int name_rest(struct resolved *resolved)
 {
 	for (uint32_t i = 0; i < resolved->frames_count; i++) {
@@ -219,10 +222,7 @@ static int name_rest(struct resolved *resolved)
 				return -ENOMEM;
 			continue;
 		}
-		/*
-		 * only what lies in neither of the kernel's areas is negative: a user address has all 64 bits
-		 * /
-		 */
+		/* Only a kernel frame in neither area is negative; a user address uses all 64 bits. */
 		if (resolved->modules[frame->module].kind == MODULE_KERNEL && frame->offset < 0) {
 			sign = '-';
 			offset = -offset;
@@ -243,7 +243,7 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	struct resolved resolved = { 0 };
 	int result = 0;
 
-	/* one more, because calloc(0) may be NULL */
+	/* one more element, because calloc(0) may return NULL */
 	resolved.of_stack_frame =
 		calloc((size_t)capture->stacks.frames_count + 1, sizeof(*resolved.of_stack_frame));
 	resolved.depths = calloc((size_t)capture->stacks.count + 1, sizeof(*resolved.depths));

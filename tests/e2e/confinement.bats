@@ -281,7 +281,7 @@ symbolizer_stopped() {
 		assert_gives 'errno ENOENT' "$SYMBOLIZER" openat -100 str:/usr/bin/env 0
 		# shellcheck disable=SC2086
 		assert_gives 'killed SIGSYS' "$SYMBOLIZER" $call
-		await_log 60 'captured [0-9]+ stacks|the symbolizer ended over'
+		await_log 60 'captured [0-9]+ stacks|the symbolizer died reading'
 		[[ $LOG_LINE == *ended* ]] || break
 	done
 	[[ $LOG_LINE == *captured* ]] || await_log 60 'captured [0-9]+ stacks'
