@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * crossing says when a pressure file crosses a threshold: it reads the total fifty times a second, and ends
- * at the first reading at which "some" grew by STALL within the window that ends there.
+ * crossing finds the moment at which a pressure file crosses a threshold. It reads the total fifty times a
+ * second and ends at the first reading at which "some" has grown by STALL within the window that ends there.
  *
- * Whoever reads a pressure file changes what it does (kernel/sched/psi.c, 6.1 to 6.18):
- * - Each reading adds up what came since the one before, and weighs CPUs by their busy time in whole jiffies
- *   (collect_percpu_times()). Read a thousand times a second, the total hardly grows.
- * - The averages are folded once every two seconds, by a worker, which then looks at the unprivileged
- *   triggers. A reader who comes when that is due does the folding, and the worker passes the triggers over
- *   (psi_show(), psi_avgs_work()). So this must not read the file that a trigger is armed on; the cgroup
- * above, with nobody else in it, says the same.
+ * Reading a pressure file changes its behaviour (kernel/sched/psi.c, Linux 6.1 to 6.18):
+ *
+ * - Each reading adds the stall since the one before, and weighs CPUs by their busy time in whole jiffies
+ *   (collect_percpu_times()). If it is read a thousand times a second, the total hardly grows.
+ * - A worker folds the averages once every two seconds and then checks the unprivileged triggers. A reader
+ *   that comes when this is due does the folding instead, and the worker skips the triggers (psi_show(),
+ *   psi_avgs_work()). So this program must not read the file that has the trigger. The parent cgroup, without
+ *   other processes, has the same pressure.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -32,7 +33,7 @@ struct threshold {
 	uint64_t stall_us, window_ns;
 };
 
-/* The readings of one window, in a ring that has room for the longest. */
+/* The readings of one window, in a ring with room for the longest. */
 struct window {
 	struct reading readings[READINGS];
 	size_t oldest, count;
@@ -49,7 +50,7 @@ static bool is_crossed(struct window *window, const struct threshold *threshold,
 	return now.total_us - window->readings[window->oldest].total_us >= threshold->stall_us;
 }
 
-/* Returns 0 when it was crossed, -ETIMEDOUT, or -errno. */
+/* Returns 0 at the crossing, -ETIMEDOUT, or -errno. */
 static int await_crossing(int fd, const struct threshold *threshold, uint64_t patience_ns, int64_t *ret_at)
 {
 	_cleanup_free_ struct window *window = calloc(1, sizeof(*window));
@@ -79,13 +80,13 @@ int main(int count, char **words)
 	const char *stall = "200000", *window = "2000000", *seconds = "20";
 	const struct option_spec options[] = {
 		{ "stall-us", "N", "the threshold (200000)", &stall },
-		{ "window-us", "N", "of such a window (2000000)", &window },
+		{ "window-us", "N", "window of the threshold (2000000)", &window },
 		{ "seconds", "N", "give up after (20)", &seconds },
 	};
 	const struct command_spec command = {
 		"crossing",
 		"PRESSURE_FILE [OPTION...]",
-		"Says when the file's \"some\" total crosses a threshold (Unix time).",
+		"Prints when the file's \"some\" total crosses a threshold (Unix time).",
 		"crossing /sys/fs/cgroup/a/cpu.pressure --stall-us 200000",
 		options,
 		ARRAY_SIZE(options)
@@ -103,14 +104,14 @@ int main(int count, char **words)
 	if (positional != 1 || options_number(stall, 1, PSI_WINDOW_MAX_US, &stall_us) ||
 	    options_number(window, PSI_WINDOW_MIN_US, PSI_WINDOW_MAX_US, &window_us) ||
 	    options_number(seconds, 1, 3600, &patience)) {
-		log_error("takes a pressure file, and numbers within reason: see --help");
+		log_error("expected a pressure file, and numbers within their limits: see --help");
 		return EXIT_USAGE;
 	}
 	threshold = (struct threshold){ stall_us, window_us * 1000 };
 	fd = open(words[1], O_RDONLY | O_CLOEXEC);
 	error = fd < 0 ? -errno : await_crossing(fd, &threshold, patience * CLOCK_SECOND_NS, &at);
 	if (error) {
-		log_error("no crossing of %s: %s", words[1], strerror(-error));
+		log_error("%s did not cross the threshold: %s", words[1], strerror(-error));
 		return EXIT_FAILED;
 	}
 	printf("crossed_at=%" PRId64 "\n", at);

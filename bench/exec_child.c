@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * exec_child is what the exec benchmarks execute: linked statically, it does nothing and ends. With an
- * argument it says on standard output, as eight bytes, when it began (CLOCK_MONOTONIC), and lives until
+ * exec_child is the program that the exec benchmarks execute: statically linked, it exits at once. With an
+ * argument it writes its start time (CLOCK_MONOTONIC, eight bytes) to standard output and lives until
  * standard input ends.
  */
 #include "common/clock.h"

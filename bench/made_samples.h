@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * made_samples.h owns the samples that are measured with where real ones would be another load each time:
- * stacks of a made-up program with a call tree, so that they share their outer frames as real stacks do, some
- * of them in the kernel, of several processes and threads, spread over the seconds of one capture.
+ * made_samples.h generates samples for benchmarks, where real ones would differ with each run: stacks of an
+ * imaginary program with a call tree, so that they share outer frames as real stacks do. Some stacks are in
+ * the kernel. They belong to several processes and threads and are spread over the seconds of one capture.
  */
 #ifndef BOURDON_BENCH_MADE_SAMPLES_H
 #define BOURDON_BENCH_MADE_SAMPLES_H
@@ -10,22 +10,25 @@
 #include "common/abi.h"
 #include "consumer/capture/capture.h"
 
-#define MADE_USER_FRAMES 1500U /* distinct, at most, */
+#define MADE_USER_FRAMES 1500U /* largest number of distinct frames */
 #define MADE_KERNEL_FRAMES 300U
-#define MADE_FRAME_BYTES 64U /* and so far apart, from 0 on */
+#define MADE_FRAME_BYTES 64U /* distance between frames; the first is at 0 */
 
 struct made_shape {
 	uint32_t stacks;
-	uint32_t depth; /* of each, user and kernel frames together */
+	uint32_t depth; /* user and kernel frames together */
 };
 
 /*
- * Fills a ring with samples, the oldest first, evenly over the seconds of a capture. They have the stacks
- * `first`, `first` + 1 and so on, round and round.
+ * Fills a ring with samples, the oldest first, spread evenly over the seconds of a capture. Their stacks are
+ * `first`, `first` + 1 and so on, cyclically.
  */
 void made_ring(const struct made_shape *shape, uint32_t first, struct sample *slots, uint32_t slots_count);
 
-/* What caused the capture that covers all made samples. The caller frees trigger.cgroup or hands it on. */
+/*
+ * Returns the trigger of a capture that covers all made samples. The caller frees trigger.cgroup or passes it
+ * on.
+ */
 struct capture_trigger made_trigger(void);
 
 /* A capture_describe(): every process is included. */

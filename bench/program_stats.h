@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * program_stats.h owns what the kernel counts of an in-kernel program while somebody asks it to: how often it
- * ran, and how long. A run that left early counts as one.
+ * program_stats.h reads the kernel's statistics of in-kernel programs: number of runs and CPU time. Runs that
+ * return early count, too.
  */
 #ifndef BOURDON_BENCH_PROGRAM_STATS_H
 #define BOURDON_BENCH_PROGRAM_STATS_H
@@ -13,10 +13,10 @@ struct program_stats {
 	uint64_t run_ns;
 };
 
-/* The kernel counts for as long as the descriptor is open. Returns it or -errno, logged. */
+/* The kernel counts while the descriptor is open. Returns it, or -errno after logging the error. */
 int program_stats_enable(void);
 
-/* Adds what it has counted so far of a program. 0 or -errno. */
+/* Adds the program's statistics so far. Returns 0 or -errno. */
 int program_stats_add(int program_fd, struct program_stats *stats);
 
 #endif
