@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel_symbols.h owns the snapshot of the kernel's code symbols: one line each, "PLACE NAME [MODULE]",
+ * symbol_snapshot.h owns the snapshot of the kernel's code symbols: one line each, "PLACE NAME [MODULE]",
  * ascending by the decimal place, which is encoded as in a sample (abi.h, KERNEL_FRAME_*). No absolute
  * address is in it.
  */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-bool grant_pressure_is_privileged(const struct grant_request *request)
+bool pressure_files_is_privileged(const struct grant_request *request)
 {
 	return request->window_us % PSI_WINDOW_UNPRIVILEGED_US != 0;
 }
@@ -61,7 +61,7 @@ static int open_pressure(const struct grant_request *request)
 	return TAKE_FD(fd);
 }
 
-const char *grant_pressure_open(const struct grant_request *request, int *ret_fd)
+const char *pressure_files_open(const struct grant_request *request, int *ret_fd)
 {
 	int fd = open_pressure(request);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant_pressure.h owns opening pressure files of cgroups, for triggers: root alone may write them.
+ * pressure_files.h owns opening pressure files of cgroups, for triggers: root alone may write them.
  */
 #ifndef BOURDON_LOADER_GRANT_PRESSURE_FILES_H
 #define BOURDON_LOADER_GRANT_PRESSURE_FILES_H
@@ -14,12 +14,12 @@
  * opened its file: without that capability it uses the worker that averages anyway, and takes windows of
  * whole two seconds only; with it, a real-time thread for each cgroup.
  */
-bool grant_pressure_is_privileged(const struct grant_request *request);
+bool pressure_files_is_privileged(const struct grant_request *request);
 
 /*
  * Opens the file for reading and writing. Takes CAP_DAC_READ_SEARCH, for the cgroup's id, and
  * CAP_DAC_OVERRIDE where the cgroup is delegated to a user. Returns NULL, or in words why not.
  */
-const char *grant_pressure_open(const struct grant_request *request, int *ret_fd);
+const char *pressure_files_open(const struct grant_request *request, int *ret_fd);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant_process.h owns holding on to one process by its directory below /proc: a descriptor of it never comes
+ * process_access.h owns holding on to one process by its directory below /proc: a descriptor of it never comes
  * to mean another process, however often the id is reused. Its functions return NULL, or in words why not,
  * for a person to read: no code decides by them.
  */
@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-struct grant_process {
+struct process_access {
 	int directory_fd; /* O_PATH */
 	uint64_t started_ns;
 };
@@ -21,19 +21,19 @@ struct grant_process {
  * Holds the live process that began at `started_ns`, as far as /proc tells (10 ms), and that has an address
  * space. The caller closes it, whatever is returned.
  */
-const char *grant_process_open(uint32_t tgid, uint64_t started_ns, struct grant_process *ret_process);
-void grant_process_close(struct grant_process *process);
+const char *process_access_open(uint32_t tgid, uint64_t started_ns, struct process_access *ret_process);
+void process_access_close(struct process_access *process);
 
 /* Whether it still lives. */
-const char *grant_process_check(const struct grant_process *process);
+const char *process_access_check(const struct process_access *process);
 
 /* The executable mapping that begins exactly there. */
-const char *grant_process_find_mapping(const struct grant_process *process, uint64_t begins,
-				       struct process_mapping *ret_mapping);
+const char *process_access_find_mapping(const struct process_access *process, uint64_t begins,
+					struct process_mapping *ret_mapping);
 
 /* What it is called, zeroed behind its end. */
-const char *grant_process_comm(const struct grant_process *process, char ret_comm[ABI_COMM_BYTES]);
+const char *process_access_comm(const struct process_access *process, char ret_comm[ABI_COMM_BYTES]);
 
-const char *grant_process_status(const struct grant_process *process, struct process_status *ret_status);
+const char *process_access_status(const struct process_access *process, struct process_status *ret_status);
 
 #endif

@@ -63,7 +63,7 @@ static uint64_t capabilities_for(const struct grant_request *request)
 	switch (request->kind) {
 	case GRANT_PRESSURE:
 		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_DAC_OVERRIDE) |
-		       (grant_pressure_is_privileged(request) ? CAPABILITY(CAP_SYS_RESOURCE) : 0);
+		       (pressure_files_is_privileged(request) ? CAPABILITY(CAP_SYS_RESOURCE) : 0);
 	case GRANT_ELF:
 		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE) |
 		       CAPABILITY(CAP_CHECKPOINT_RESTORE);
@@ -107,11 +107,11 @@ static const char *open_file(const struct grant_request *request, const struct g
 		return "cannot give capabilities up";
 	switch (request->kind) {
 	case GRANT_PRESSURE:
-		return grant_pressure_open(request, ret_fd);
+		return pressure_files_open(request, ret_fd);
 	case GRANT_ELF:
-		return grant_files_open_elf(settings->pin_dir, request, ret_fd);
+		return target_files_open_elf(settings->pin_dir, request, ret_fd);
 	case GRANT_PERF_MAP:
-		return grant_files_open_perf_map(settings->pin_dir, request, ret_fd);
+		return target_files_open_perf_map(settings->pin_dir, request, ret_fd);
 	case GRANT_KINDS:
 		break;
 	}

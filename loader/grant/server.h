@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant.h owns what bourdon-grant does with one connection: it opens one file that the consumer may not open,
+ * server.h owns what bourdon-grant does with one connection: it opens one file that the consumer may not open,
  * and passes the descriptor back. It believes nothing that the consumer says but numbers. Once it knows what
  * is asked for, it gives up every capability but these:
  *

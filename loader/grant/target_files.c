@@ -32,18 +32,18 @@ static const char *check_target(const char *pin_dir, const struct grant_request 
  * A target was none that is denied when it became one, and ceases to be one as it runs: until then it may be
  * somebody else.
  */
-static const char *check_denial(const char *pin_dir, const struct grant_process *process)
+static const char *check_denial(const char *pin_dir, const struct process_access *process)
 {
 	const __u32 zero = 0;
 	struct process_status status;
 	char comm[ABI_COMM_BYTES];
 	struct policy policy;
 	int result = grant_pins_look_up(pin_dir, PIN_POLICY, &zero, &policy);
-	const char *refusal = result < 0 ? strerror(-result) : grant_process_status(process, &status);
+	const char *refusal = result < 0 ? strerror(-result) : process_access_status(process, &status);
 	bool denied;
 
 	if (!refusal)
-		refusal = grant_process_comm(process, comm);
+		refusal = process_access_comm(process, comm);
 	if (refusal)
 		return refusal;
 	denied = policy_denies_comm(&policy, comm);
@@ -53,9 +53,9 @@ static const char *check_denial(const char *pin_dir, const struct grant_process 
 }
 
 static const char *open_target(const char *pin_dir, const struct grant_request *request,
-			       struct grant_process *ret_process)
+			       struct process_access *ret_process)
 {
-	const char *refusal = grant_process_open(request->tgid, request->started_ns, ret_process);
+	const char *refusal = process_access_open(request->tgid, request->started_ns, ret_process);
 
 	if (!refusal)
 		refusal = check_target(pin_dir, request);
@@ -101,7 +101,7 @@ static const char *check_elf(int fd)
 }
 
 /* By the link that leads to the mapped file itself, whatever has become of its path (proc(5)). */
-static const char *open_mapped(const struct grant_process *process, const struct process_mapping *mapping,
+static const char *open_mapped(const struct process_access *process, const struct process_mapping *mapping,
 			       int *ret_fd)
 {
 	_cleanup_close_ int place_fd = -EBADF, fd = -EBADF;
@@ -127,27 +127,27 @@ static const char *open_mapped(const struct grant_process *process, const struct
  * Gives the file away only if the process has lived until now: it was this one's, then. And only if it has
  * not become somebody else by an exec in between.
  */
-static const char *finish(const char *pin_dir, const struct grant_process *process, const char *refusal,
+static const char *finish(const char *pin_dir, const struct process_access *process, const char *refusal,
 			  int *fd, int *ret_fd)
 {
 	if (!refusal)
 		refusal = check_denial(pin_dir, process);
 	if (!refusal)
-		refusal = grant_process_check(process);
+		refusal = process_access_check(process);
 	if (!refusal)
 		*ret_fd = TAKE_FD(*fd);
 	return refusal;
 }
 
-const char *grant_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+const char *target_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd)
 {
-	_cleanup_(grant_process_close) struct grant_process process;
+	_cleanup_(process_access_close) struct process_access process;
 	const char *refusal = open_target(pin_dir, request, &process);
 	_cleanup_close_ int fd = -EBADF;
 	struct process_mapping mapping;
 
 	if (!refusal)
-		refusal = grant_process_find_mapping(&process, request->begins, &mapping);
+		refusal = process_access_find_mapping(&process, request->begins, &mapping);
 	if (!refusal)
 		refusal = open_mapped(&process, &mapping, &fd);
 	return finish(pin_dir, &process, refusal, &fd, ret_fd);
@@ -169,7 +169,7 @@ static int open_below(int directory_fd, const char *name, uint64_t flags, uint64
  * /tmp/perf-ID.map of the process's own mount namespace, where it may have mounted what it likes: over the
  * file itself nothing may be.
  */
-static int find_perf_map(const struct grant_process *process, uint32_t id)
+static int find_perf_map(const struct process_access *process, uint32_t id)
 {
 	_cleanup_close_ int root_fd = -EBADF, tmp_fd = -EBADF;
 	char name[32];
@@ -213,11 +213,11 @@ static const char *explain_perf_map(int error)
 	}
 }
 
-static const char *open_perf_map(const struct grant_process *process, int *ret_fd)
+static const char *open_perf_map(const struct process_access *process, int *ret_fd)
 {
 	_cleanup_close_ int place_fd = -EBADF;
 	struct process_status status;
-	const char *refusal = grant_process_status(process, &status);
+	const char *refusal = process_access_status(process, &status);
 	struct stat at;
 
 	if (refusal)
@@ -231,9 +231,9 @@ static const char *open_perf_map(const struct grant_process *process, int *ret_f
 	return refusal ? refusal : open_place(place_fd, ret_fd);
 }
 
-const char *grant_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+const char *target_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd)
 {
-	_cleanup_(grant_process_close) struct grant_process process;
+	_cleanup_(process_access_close) struct process_access process;
 	const char *refusal = open_target(pin_dir, request, &process);
 	_cleanup_close_ int fd = -EBADF;
 
