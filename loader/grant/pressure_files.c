@@ -16,9 +16,8 @@ bool pressure_files_is_privileged(const struct grant_request *request)
 }
 
 /*
- * A cgroup's id is what its file handle consists of (FILEID_KERNFS of linux/exportfs.h, 64-bit ids since
- * Linux 5.5): the kernel finds it below this mount or not at all. No path is walked, so none can be changed
- * meanwhile.
+ * A cgroup's file handle is its id (FILEID_KERNFS of linux/exportfs.h, 64 bits since Linux 5.5). The kernel
+ * finds the cgroup below this mount or fails. No path is resolved, so nobody can exchange one meanwhile.
  */
 static int open_cgroup(int mount_fd, uint64_t id)
 {

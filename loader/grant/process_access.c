@@ -56,7 +56,7 @@ void process_access_close(struct process_access *process)
 	cleanup_close(&process->directory_fd);
 }
 
-/* The lines ascend. */
+/* The lines are in ascending order of address. */
 static const char *find_mapping(FILE *maps, uint64_t begins, struct process_mapping *ret_mapping)
 {
 	struct process_mapping mapping = { 0 };

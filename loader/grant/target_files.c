@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* ---- whose file it is ---- */
+/* ---- may this process's file be handed out? ---- */
 
 static const char *check_target(const char *pin_dir, const struct grant_request *request)
 {
@@ -29,8 +29,8 @@ static const char *check_target(const char *pin_dir, const struct grant_request 
 }
 
 /*
- * A target was none that is denied when it became one, and ceases to be one as it runs: until then it may be
- * somebody else.
+ * A target was not denied when it became one, and the programs drop a denied target only when it next runs.
+ * Policy is checked again here, because the process may have changed its uid or comm since.
  */
 static const char *check_denial(const char *pin_dir, const struct process_access *process)
 {
@@ -62,11 +62,11 @@ static const char *open_target(const char *pin_dir, const struct grant_request *
 	return refusal ? refusal : check_denial(pin_dir, ret_process);
 }
 
-/* ---- opening what a name led to ---- */
+/* ---- opening a path without side effects ---- */
 
 /*
- * Opening a device may do something, and opening a FIFO may wait for ever: a name is opened as a place only
- * (O_PATH), and what is there for reading once it is known to be a regular file.
+ * Opening a device may act on it, and opening a FIFO may block. So the path is opened with O_PATH first, and
+ * for reading only once it is known to be a regular file.
  */
 static const char *check_regular(int place_fd, struct stat *ret_at)
 {
@@ -75,7 +75,7 @@ static const char *check_regular(int place_fd, struct stat *ret_at)
 	return S_ISREG(ret_at->st_mode) ? NULL : "not a regular file";
 }
 
-/* Without O_NONBLOCK somebody's lease on the file would be waited for. */
+/* without O_NONBLOCK, open(2) waits for the holder of a lease on the file */
 static const char *open_place(int place_fd, int *ret_fd)
 {
 	char path[32];
@@ -100,7 +100,10 @@ static const char *check_elf(int fd)
 		       : "not an ELF file";
 }
 
-/* By the link that leads to the mapped file itself, whatever has become of its path (proc(5)). */
+/*
+ * Through /proc/PID/map_files, which leads to the mapped file itself, even when its path was deleted or
+ * replaced (proc(5)).
+ */
 static const char *open_mapped(const struct process_access *process, const struct process_mapping *mapping,
 			       int *ret_fd)
 {
@@ -124,8 +127,8 @@ static const char *open_mapped(const struct process_access *process, const struc
 }
 
 /*
- * Gives the file away only if the process has lived until now: it was this one's, then. And only if it has
- * not become somebody else by an exec in between.
+ * Passes the file on only if the process is still alive, so that the mapping was this process's, and only if
+ * policy still allows it: an exec may have changed the uid or the comm meanwhile.
  */
 static const char *finish(const char *pin_dir, const struct process_access *process, const char *refusal,
 			  int *fd, int *ret_fd)
@@ -166,8 +169,8 @@ static int open_below(int directory_fd, const char *name, uint64_t flags, uint64
 }
 
 /*
- * /tmp/perf-ID.map of the process's own mount namespace, where it may have mounted what it likes: over the
- * file itself nothing may be.
+ * /tmp/perf-ID.map in the process's own mount namespace. The process may have mounted anything there, but
+ * nothing may be mounted over the file itself.
  */
 static int find_perf_map(const struct process_access *process, uint32_t id)
 {
@@ -185,8 +188,8 @@ static int find_perf_map(const struct process_access *process, uint32_t id)
 }
 
 /*
- * Root may have written it for the process, as an agent that attaches does, or be made to seem so by a mount
- * or a hard link to another file of root's: then it has to be one that everybody may read.
+ * The file may belong to root: an attaching agent runs as root. A mount or a hard link may also make another
+ * file of root appear here, so a file of root must be readable for everybody.
  */
 static const char *check_perf_map(const struct stat *at, uid_t uid)
 {
