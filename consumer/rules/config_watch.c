@@ -8,14 +8,13 @@
 #include <sys/inotify.h>
 
 /*
- * In a directory above, anything may be a link that something on the way goes through, and becomes another. /
+ * In a directory above, anything may be a link that something on the way goes through, and becomes another.
  */
 #define ABOVE (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 #define WITHIN (ABOVE | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
 /*
  * Somebody may make and remove files faster than they are told: the rest makes its descriptor readable again.
- * /
  */
 #define READS_A_CALL 16
 
@@ -28,7 +27,7 @@ static void watch_above(const struct config_watch *watch, const char *path)
 }
 
 /*
- * Again after each change: what has the path now may be another file. One that is watched already stays so. /
+ * Again after each change: what has the path now may be another file. One that is watched already stays so.
  */
 static void watch_all(const struct config_watch *watch)
 {

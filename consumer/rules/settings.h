@@ -32,7 +32,7 @@ int settings_parse(struct settings *ret_settings, int count, char **words);
 
 /*
  * Reads bourdon.conf, if it is there, over the defaults, which a second reading begins with again. Mistakes
- * go to `errors`. 0, -EINVAL when there were any, or -ENOMEM. /
+ * go to `errors`. 0, -EINVAL when there were any, or -ENOMEM.
  */
 int settings_read(struct settings *settings, struct config_errors *errors);
 
