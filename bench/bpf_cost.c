@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bpf_cost measures for some seconds what bourdon's pinned programs cost: the CPU time that the kernel counts
- * for them, beside the samples written meanwhile. That separates the cost of a sample from that of all other
- * runs.
+ * bpf_cost measures the cost of bourdon's pinned programs for some seconds: the run time that the kernel
+ * counts, beside the samples written meanwhile, so that the cost of a sample and that of all other runs are
+ * told apart.
  */
 #include "bench/program_stats.h"
 #include "common/cleanup.h"
@@ -140,7 +140,7 @@ static void add_depth(void *user, const struct sample *sample)
 	depths->user_frames += (uint64_t)sample->user_depth;
 }
 
-/* Computes the mean over the samples since `since_ns` that are still in the rings. */
+/* Counts the samples since then that the rings still have. */
 static double mean_user_frames(const struct pins *pins, uint64_t since_ns)
 {
 	struct depths depths = { .since_ns = since_ns };

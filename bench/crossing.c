@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * crossing finds the moment at which a pressure file crosses a threshold. It reads the total fifty times a
- * second and ends at the first reading at which "some" has grown by STALL within the window that ends there.
+ * crossing prints when a pressure file crosses a threshold: it reads the total fifty times a second, and ends
+ * at the first reading at which "some" grew by STALL within the window that ends there.
  *
- * Reading a pressure file changes its behaviour (kernel/sched/psi.c, Linux 6.1 to 6.18):
- *
- * - Each reading adds the stall since the one before, and weighs CPUs by their busy time in whole jiffies
- *   (collect_percpu_times()). If it is read a thousand times a second, the total hardly grows.
- * - A worker folds the averages once every two seconds and then checks the unprivileged triggers. A reader
- *   that comes when this is due does the folding instead, and the worker skips the triggers (psi_show(),
- *   psi_avgs_work()). So this program must not read the file that has the trigger. The parent cgroup, without
- *   other processes, has the same pressure.
+ * Reading a pressure file changes it (kernel/sched/psi.c, 6.1 to 6.18):
+ * - Each reading adds up the stall since the one before, and weights CPUs by their busy time in whole jiffies
+ *   (collect_percpu_times()). Read a thousand times a second, the total hardly grows.
+ * - A worker folds the averages every two seconds, and then checks the unprivileged triggers. A reading that
+ *   comes when the folding is due does it instead, and the worker then skips the triggers (psi_show(),
+ *   psi_avgs_work()). So crossing must not read the file on which a trigger is armed; the file of the parent
+ *   cgroup, with no other process in it, has the same numbers.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -33,7 +32,7 @@ struct threshold {
 	uint64_t stall_us, window_ns;
 };
 
-/* The readings of one window, in a ring with room for the longest. */
+/* The readings of one window, in a ring that has room for the longest. */
 struct window {
 	struct reading readings[READINGS];
 	size_t oldest, count;
@@ -50,7 +49,7 @@ static bool is_crossed(struct window *window, const struct threshold *threshold,
 	return now.total_us - window->readings[window->oldest].total_us >= threshold->stall_us;
 }
 
-/* Returns 0 at the crossing, -ETIMEDOUT, or -errno. */
+/* Returns 0 when it was crossed, -ETIMEDOUT, or -errno. */
 static int await_crossing(int fd, const struct threshold *threshold, uint64_t patience_ns, int64_t *ret_at)
 {
 	_cleanup_free_ struct window *window = calloc(1, sizeof(*window));

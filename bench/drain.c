@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * drain measures how fast the consumer drains full rings: it reads samples, finds their processes, interns
- * their stacks and aggregates them, as bourdond does after a trigger. The rings exceed the CPU caches, as on
- * a large machine, so each sample comes from memory.
+ * their stacks and adds them up, as bourdond does when a watch has fired. There are more rings than the
+ * caches hold, as on a large machine, so that each sample comes from memory.
  */
 #include "bench/made_samples.h"
 #include "common/cleanup.h"
@@ -21,8 +21,8 @@ struct settings {
 };
 
 /*
- * Makes one capture of everything in the rings. Measures this thread's CPU time, which other programs do not
- * affect.
+ * One capture of all samples in the rings. Measured in CPU time of this thread, which other processes do not
+ * change.
  */
 static int drain_once(const struct rings *rings)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * exec_child is the program that the exec benchmarks execute: statically linked, it exits at once. With an
- * argument it writes its start time (CLOCK_MONOTONIC, eight bytes) to standard output and lives until
- * standard input ends.
+ * exec_child is the program that the exec benchmarks execute: it is linked statically, does nothing and ends.
+ * With an argument it writes the time of its start (CLOCK_MONOTONIC) to standard output as eight bytes, and
+ * lives until standard input ends.
  */
 #include "common/clock.h"
 

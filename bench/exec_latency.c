@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * exec_latency measures the time from execve(2) until the new program is known as a target: to the kernel's
- * samplers, by its entry in the targets map; and to the consumer, by its event. It uses bourdond's own code
- * and acts as the consumer, so bourdond must not run.
+ * samplers, by its entry in the targets map, and to the consumer, by its event. It is itself the consumer,
+ * with bourdond's code, so that bourdond must not run.
  *
- * The child runs on one CPU and is observed from another. It reports two times: when it calls execve(2), and
- * when the new program executes its first instruction (exec_child).
+ * The process is forked onto one CPU and watched from another. Its times are the call of execve(2), and the
+ * first instruction of its new program, which exec_child reports.
  */
 #include "bench/program_stats.h"
 #include "common/cleanup.h"
@@ -34,9 +34,9 @@ struct observer {
 	int epoll;
 	size_t child_cpu;
 	char *program;
-	uint64_t *called_ns; /* in memory shared with the child, which sets it */
+	uint64_t *called_ns; /* shared with the child, which sets it */
 	pid_t child;
-	uint64_t event_ns; /* when the child's event arrived; 0: not yet */
+	uint64_t event_ns; /* of the child; 0 until it arrives */
 };
 
 /* ---- the child ---- */
@@ -56,7 +56,7 @@ static void __attribute__((noreturn)) run_child(const struct observer *observer,
 	_exit(EXIT_FAILED);
 }
 
-/* Ends the child. Returns 0 or -errno. */
+/* Lets the child end. Returns 0 or -errno. */
 static int end_child(const struct observer *observer, int socket, uint64_t *ret_first_ns)
 {
 	ssize_t got = read(socket, ret_first_ns, sizeof(*ret_first_ns));
@@ -68,9 +68,9 @@ static int end_child(const struct observer *observer, int socket, uint64_t *ret_
 	return got == sizeof(*ret_first_ns) && !status ? 0 : -ENOEXEC;
 }
 
-/* ---- two ways to notice the exec ---- */
+/* ---- two ways to see the exec ---- */
 
-/* Returns when its entry appeared in the targets map, or 0. */
+/* The time when its entry is in the targets map, or 0. */
 static uint64_t await_entry(struct observer *observer)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + PATIENCE_NS, now_ns;
@@ -113,7 +113,7 @@ static void on_task(void *user, const struct task_record *record)
 	(void)record;
 }
 
-/* Returns when its event reached the consumer, or 0. */
+/* The time when the consumer has its event, or 0. */
 static uint64_t await_event(struct observer *observer)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + PATIENCE_NS;
@@ -126,7 +126,7 @@ static uint64_t await_event(struct observer *observer)
 	return observer->event_ns;
 }
 
-/* Runs one exec and prints a line: ns since the call of execve(2), or 0 if it was not noticed. */
+/* One exec, and a line for it: ns since the call of execve(2); 0 for what was not seen. */
 static int observe(struct observer *observer, const char *what, uint64_t (*await)(struct observer *))
 {
 	_cleanup_close_ int ours = -EBADF, theirs = -EBADF;
@@ -154,9 +154,9 @@ static int observe(struct observer *observer, const char *what, uint64_t (*await
 	return 0;
 }
 
-/* ---- shared by both ---- */
+/* ---- what both ways need ---- */
 
-/* Makes every process with the program's comm a target. */
+/* Makes the processes with the program's comm targets. */
 static int publish(const struct observer *observer)
 {
 	struct config_errors errors = { 0 };
@@ -178,7 +178,7 @@ static int publish(const struct observer *observer)
 	return result;
 }
 
-/* Reserves the last CPU for the child; this process uses the others. */
+/* The child runs on the last CPU, this program on the others. */
 static int part_cpus(struct observer *observer)
 {
 	cpu_set_t cpus;
@@ -208,7 +208,7 @@ static int open_events(struct observer *observer)
 		       : 0;
 }
 
-/* Prints the time used by the programs that run at an exec: target_rename, then target_exec. */
+/* The cost of the programs that an exec runs: first for the new name, then for the new program. */
 static int print_programs(const char *pin_dir, uint64_t execs)
 {
 	static const char *const programs[] = { "prog_target_rename", "prog_target_exec" };

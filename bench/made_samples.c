@@ -13,9 +13,9 @@
 #define CAPTURE_SECONDS 5U
 #define SECONDS (HISTORY_SECONDS + CAPTURE_SECONDS)
 #define PROCESSES 20U
-#define THREADS 4U      /* of each process */
-#define KERNEL_EVERY 5U /* one of so many stacks ends in the kernel */
-#define KERNEL_SHARE 3U /* one of so many frames of such a stack is in the kernel */
+#define THREADS 4U      /* of a process */
+#define KERNEL_EVERY 5U /* the share of stacks that have kernel frames, */
+#define KERNEL_SHARE 3U /* and the share of kernel frames in such a stack */
 #define HZ 47U
 
 /* splitmix64's finalizer */
@@ -27,7 +27,7 @@ static uint32_t scatter(uint64_t value)
 }
 
 /*
- * Chooses one of `frames` frames for a stack at `height` above its outermost frame. The call tree has one
+ * The frame of a stack that is `height` above its outermost one, of `frames` frames. The call tree has one
  * branch at the outermost frame, one for each stack at the leaf, and widens evenly in between.
  */
 static uint32_t frame_at(const struct made_shape *shape, uint32_t stack, uint32_t height, uint32_t frames)

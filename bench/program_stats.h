@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * program_stats.h reads the kernel's statistics of in-kernel programs: number of runs and CPU time. Runs that
- * return early count, too.
+ * program_stats.h owns the kernel's statistics of a BPF program while they are enabled: how many times it
+ * ran, and how long. A run that returns early counts as a run.
  */
 #ifndef BOURDON_BENCH_PROGRAM_STATS_H
 #define BOURDON_BENCH_PROGRAM_STATS_H
@@ -13,10 +13,10 @@ struct program_stats {
 	uint64_t run_ns;
 };
 
-/* The kernel counts while the descriptor is open. Returns it, or -errno after logging the error. */
+/* The kernel counts while the descriptor is open. Returns it or -errno, which it logs. */
 int program_stats_enable(void);
 
-/* Adds the program's statistics so far. Returns 0 or -errno. */
+/* Adds the counts of a program. Returns 0 or -errno. */
 int program_stats_add(int program_fd, struct program_stats *stats);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reference.bpf.c is the simple sampler that bourdon's sampler is compared with. At each tick of the same
- * clock, for the same process, it reads both stacks with bpf_get_stack() into one fixed-size record in a ring
- * buffer. The user stack is recorded as build ids and file offsets, so the reader need not know the mappings.
+ * reference.bpf.c is the straightforward sampler that bourdon's is compared with. At each tick of the same
+ * clock, for the same process, it reads both stacks with bpf_get_stack() into one record of a fixed size in a
+ * ring buffer; user frames are build ids and file offsets, so that the mappings need not be known.
  */
 #include "bench/reference.h"
 #include "bpf/kernel.h"
@@ -20,7 +20,7 @@ struct {
 } reference_ring SEC(".maps");
 
 __u64 samples = 0;
-__u64 dropped = 0; /* records lost because the ring was full */
+__u64 dropped = 0; /* the ring was full */
 
 SEC("perf_event")
 int reference_tick(struct bpf_perf_event_data *ctx)

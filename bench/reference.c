@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reference loads the program that bourdon's sampler is compared with, on the same clock, reads its records
- * for some seconds as a user of it would, and prints the kernel's statistics of it.
+ * reference loads the sampler that bourdon's is compared with, on the same clock, reads its records for some
+ * seconds as a user of it would, and prints the cost that the kernel counted.
  */
 #include "bench/reference.h"
 
@@ -23,7 +23,7 @@ struct settings {
 	unsigned long long tgid, hz, seconds;
 };
 
-/* Counters at one moment. */
+/* The counts at one moment. */
 struct reading {
 	struct program_stats stats;
 	uint64_t samples, dropped;
@@ -45,7 +45,7 @@ static int attach_to_cpu(struct reference_bpf *bpf, unsigned int cpu, unsigned l
 
 	if (event < 0)
 		return -errno;
-	/* detached when this process exits */
+	/* it is detached when this process ends */
 	return bpf_program__attach_perf_event(bpf->progs.reference_tick, event) ? 0 : -errno;
 }
 
