@@ -53,7 +53,7 @@ struct reader {
 	struct ini_entry entry; /* file and number of the current line */
 	const char *next, *end;
 	bool expects_key; /* the line looks like a key; inih has not called back for it yet */
-	bool nobodys;     /* the section line was invalid: skip its keys */
+	bool skips_keys;  /* the section line was invalid: skip its keys */
 	char section[SECTION_BYTES_MAX + 1];
 	ini_visit visit;
 	void *user;
@@ -83,10 +83,10 @@ static void begin_section(struct reader *reader, char *line)
 			     : bytes > SECTION_BYTES_MAX ? "section name is longer than 49 bytes"
 							 : "unexpected text after the section's ']'");
 		strcpy(line, "[ ]");
-		reader->nobodys = true;
+		reader->skips_keys = true;
 		return;
 	}
-	reader->nobodys = false;
+	reader->skips_keys = false;
 	memcpy(reader->section, line + 1, bytes);
 	reader->section[bytes] = '\0';
 	reader->entry.section = reader->section;
@@ -158,7 +158,7 @@ static int on_key(void *user, const char *section, const char *key, const char *
 			     "missing key before '='");
 		return 1;
 	}
-	if (reader->nobodys)
+	if (reader->skips_keys)
 		return 1;
 	reader->entry.section = reader->section;
 	reader->entry.key = key;
