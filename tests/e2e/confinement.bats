@@ -288,7 +288,7 @@ symbolizer_stopped() {
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 	[ "$(sql 'SELECT state FROM capture')" = complete ]
 	local ends
-	ends=$(grep -c "its frames stay without names" "$WORK/daemon.log") || true
+	ends=$(grep -c "its frames get no names" "$WORK/daemon.log") || true
 	# one more where there was none to be had after them
 	[[ $(sql "SELECT events FROM loss WHERE reason = 'symbolizer-failed'") =~ ^($ends|$((ends + 1)))$ ]]
 }
