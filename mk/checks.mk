@@ -8,8 +8,8 @@ elsewhere = $(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j
 
 ## make compilers  build with gcc and with clang, with -Werror
 compilers:
-	$(elsewhere) CC=gcc B=$(B)/gcc all tests benches
-	$(elsewhere) CC=clang B=$(B)/clang all tests benches
+	$(elsewhere) WERROR=-Werror CC=gcc B=$(B)/gcc all tests benches
+	$(elsewhere) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
 	@echo 'compilers: no warnings'
 
 # clang's sanitizers are one runtime. _FORTIFY_SOURCE is off: the sanitizers do not see into its functions.
