@@ -33,8 +33,6 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
 };
 
-const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled" };
-
 /* Returns from when on these rings have everything, `wanted_ns` at the earliest. */
 static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rings,
 			    const struct sample *slots, uint64_t wanted_ns)

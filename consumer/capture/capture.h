@@ -13,6 +13,7 @@
 #include "consumer/capture/ring.h"
 #include "consumer/capture/stacks.h"
 #include "consumer/rules/rules.h"
+#include "consumer/rules/trigger_mode.h"
 
 /* The ledger's reasons. */
 enum loss {
@@ -44,9 +45,6 @@ struct loss_reason {
 };
 
 extern const struct loss_reason loss_reasons[LOSS_REASONS];
-
-enum trigger_mode { TRIGGER_KERNEL, TRIGGER_SAMPLED, TRIGGER_MODES };
-extern const char *const trigger_mode_names[TRIGGER_MODES];
 
 /* A process in a cgroup: one that moves becomes another, because the rule may apply to it in one only. */
 struct capture_process {
