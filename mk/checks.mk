@@ -65,8 +65,10 @@ format:
 	$(Q)clang-format -i $(SOURCES)
 
 TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
-## make lint       formatting, clang-tidy, cppcheck, shellcheck
+## make lint       includes between folders, formatting, clang-tidy, cppcheck, shellcheck
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
+	$(Q)tests/lint/includes.sh
+	$(Q)tests/lint/test_includes.sh
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	$(Q)shellcheck -x $(SCRIPTS)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
