@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/escape.h"
+#include "common/escape_name.h"
 #include "common/files.h"
 #include "common/hexadecimal.h"
 #include "common/log.h"
