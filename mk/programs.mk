@@ -12,7 +12,7 @@ REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
 
 $(B)/object/%.o: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
 
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c): | $(POLICIES)
@@ -21,16 +21,21 @@ $(B)/object/common/schema.o: common/schema.sql
 $(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
+# What no program calls is not in it.
+$(BINARIES): private LDFLAGS += -Wl,--gc-sections
 
-
-$(B)/bourdon-load: $(call objects,loader/main.c $(LOADER) $(COMMON))
+# The two privileged programs link what they use and no more: `make lint` checks these lists, and counts their lines.
+LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,cgroup cgroup_walk comm_pattern cpus escape \
+	file_replace files findings hexadecimal ini kernel_version landlock_abi log manifest options pins policy \
+	requirements units)
+$(B)/bourdon-load: private LIBS = -lbpf -lcap-ng -linih -lnettle
+$(B)/bourdon-load: $(call objects,$(LOAD_SOURCES))
 	$(link)
 
-# Privileged, and started by what others send: no more is linked into it than it uses.
-GRANT_COMMON := common/grant_request.c common/grant_counters.c common/cgroup.c \
-	common/files.c common/pass_fd.c common/pins.c common/psi.c $(SECCOMP)
-$(B)/bourdon-grant: LIBS = -lcap-ng
-$(B)/bourdon-grant: $(call objects,loader/grant/main.c $(GRANT) $(GRANT_COMMON)) $(BASICS)
+GRANT_SOURCES := loader/grant/main.c $(GRANT) $(SECCOMP) $(patsubst %,common/%.c,cgroup escape files grant_counters \
+	grant_request log options pass_fd pins psi_resource)
+$(B)/bourdon-grant: private LIBS = -lcap-ng
+$(B)/bourdon-grant: $(call objects,$(GRANT_SOURCES))
 	$(link)
 
 $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
