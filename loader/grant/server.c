@@ -105,17 +105,8 @@ static const char *open_file(const struct grant_request *request, const struct g
 		return refusal;
 	if (keep_capabilities(capabilities_for(request)))
 		return "cannot give capabilities up";
-	switch (request->kind) {
-	case GRANT_PRESSURE:
-		return grant_pressure_open(request, ret_fd);
-	case GRANT_ELF:
-		return grant_files_open_elf(settings->pin_dir, request, ret_fd);
-	case GRANT_PERF_MAP:
-		return grant_files_open_perf_map(settings->pin_dir, request, ret_fd);
-	case GRANT_KINDS:
-		break;
-	}
-	return "not a request";
+	return request->kind == GRANT_PRESSURE ? grant_pressure_open(request, ret_fd)
+					       : grant_files_open(settings->pin_dir, request, ret_fd);
 }
 
 /* ---- the connection ---- */

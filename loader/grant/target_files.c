@@ -123,34 +123,12 @@ static const char *open_mapped(const struct grant_process *process, const struct
 	return refusal;
 }
 
-/*
- * Gives the file away only if the process has lived until now: it was this one's, then. And only if it has
- * not become somebody else by an exec in between.
- */
-static const char *finish(const char *pin_dir, const struct grant_process *process, const char *refusal,
-			  int *fd, int *ret_fd)
+static const char *open_elf(const struct grant_process *process, uint64_t begins, int *ret_fd)
 {
-	if (!refusal)
-		refusal = check_denial(pin_dir, process);
-	if (!refusal)
-		refusal = grant_process_check(process);
-	if (!refusal)
-		*ret_fd = TAKE_FD(*fd);
-	return refusal;
-}
-
-const char *grant_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd)
-{
-	_cleanup_(grant_process_close) struct grant_process process;
-	const char *refusal = open_target(pin_dir, request, &process);
-	_cleanup_close_ int fd = -EBADF;
 	struct process_mapping mapping;
+	const char *refusal = grant_process_find_mapping(process, begins, &mapping);
 
-	if (!refusal)
-		refusal = grant_process_find_mapping(&process, request->begins, &mapping);
-	if (!refusal)
-		refusal = open_mapped(&process, &mapping, &fd);
-	return finish(pin_dir, &process, refusal, &fd, ret_fd);
+	return refusal ? refusal : open_mapped(process, &mapping, ret_fd);
 }
 
 /* ---- perf maps ---- */
@@ -231,13 +209,26 @@ static const char *open_perf_map(const struct grant_process *process, int *ret_f
 	return refusal ? refusal : open_place(place_fd, ret_fd);
 }
 
-const char *grant_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+/* ---- either ---- */
+
+/*
+ * Gives the file away only if the process has lived until now: it was this one's, then. And only if it has
+ * not become somebody else by an exec in between.
+ */
+const char *grant_files_open(const char *pin_dir, const struct grant_request *request, int *ret_fd)
 {
 	_cleanup_(grant_process_close) struct grant_process process;
 	const char *refusal = open_target(pin_dir, request, &process);
 	_cleanup_close_ int fd = -EBADF;
 
 	if (!refusal)
-		refusal = open_perf_map(&process, &fd);
-	return finish(pin_dir, &process, refusal, &fd, ret_fd);
+		refusal = request->kind == GRANT_ELF ? open_elf(&process, request->begins, &fd)
+						     : open_perf_map(&process, &fd);
+	if (!refusal)
+		refusal = check_denial(pin_dir, &process);
+	if (!refusal)
+		refusal = grant_process_check(&process);
+	if (!refusal)
+		*ret_fd = TAKE_FD(fd);
+	return refusal;
 }
