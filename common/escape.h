@@ -17,20 +17,6 @@
 char *escape_terminal(const char *text, char *into, size_t into_bytes);
 
 /*
- * Escapes a name chosen by another process, for the database and the control socket. Bytes that a terminal
- * must not see become \xHH, and so does a backslash that could be read as the start of such an escape. The
- * result is well-formed UTF-8 without control characters; escape_terminal() leaves it unchanged; different
- * names give different results. The caller frees it; NULL if out of memory.
- */
-char *escape_name(const char *name);
-
-/* True if escape_name() would leave the name unchanged, as it does almost all names. */
-bool escape_name_is_plain(const char *name);
-
-/* Reverses escape_name(), in place. */
-void escape_name_undo(char *text);
-
-/*
  * Writes `text` as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD. Size and truncation
  * as in escape_terminal().
  */
@@ -41,5 +27,11 @@ char *escape_json(const char *text, char *into, size_t into_bytes);
  * surrogate, at most U+10FFFF), or 0 if there is none. Sets `*ret_code` to its code point.
  */
 unsigned int escape_utf8(const char *text, unsigned int *ret_code);
+
+/*
+ * True for C0, DEL, C1, and for characters that are invisible or change the text direction: with them one
+ * name could look like another.
+ */
+bool escape_is_deceptive(unsigned int code);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * files.h reads and writes whole files, and looks up the accounts that own them.
+ * files.h reads whole files, and looks up the accounts that own them.
  */
 #ifndef BOURDON_FILES_H
 #define BOURDON_FILES_H
@@ -19,15 +19,6 @@ int file_read_text(int directory, const char *path, size_t most, char **ret_text
 
 /* As file_read_text(), from an open descriptor, which may be that of a BPF iterator. */
 int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes);
-
-/*
- * Writes PATH.new beside `path`, with this mode and owner regardless of the umask, and syncs it.
- * file_commit() renames it into place, so a reader sees either the old file or the complete new one.
- * file_abandon() deletes it. Return 0 or -errno.
- */
-int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode, uid_t uid, gid_t gid);
-int file_commit(const char *path);
-void file_abandon(const char *path);
 
 /* True if root owns the file and no other user can write to it: its content can be trusted as root's. */
 bool file_is_roots_alone(const struct stat *at);

@@ -8,6 +8,8 @@
 #ifndef BOURDON_LANDLOCK_H
 #define BOURDON_LANDLOCK_H
 
+#include "common/landlock_abi.h"
+
 #include <stddef.h>
 
 enum landlock_use {
@@ -22,12 +24,6 @@ struct landlock_place {
 	int fd;           /* descriptor of the place if `path` is NULL */
 	unsigned int uses;
 };
-
-/*
- * Returns the Landlock version in use: the kernel's, or the newest known here if that is older. 0: not
- * available or not enabled.
- */
-int landlock_abi(void);
 
 /*
  * Confines the calling thread, and the threads it creates later, to `places` for good; with no places, to

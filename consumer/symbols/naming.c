@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/escape.h"
+#include "common/escape_name.h"
 #include "common/files.h"
 #include "common/hexadecimal.h"
 #include "common/log.h"
@@ -319,7 +319,7 @@ static bool is_the_system_s(const char *path, const struct stat *file)
 /*
  * Any file may claim another file's build id, and have its path in a mount namespace of its own. Such a file
  * gets a version of owner, change time and size, so that only its owner's processes get names from it, and
- * only while it is unchanged: no user can set a change time. See resolve.h for files without a build id.
+ * only while it is unchanged: no user can set a change time. See resolved.h for files without a build id.
  */
 static void tell_apart(struct resolved_module *module, const struct stat *file)
 {
