@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * seccomp_install() of `make SECCOMP_LOG=1`: finds the calls that a policy lacks. A call that the policy does
- * not list is not fatal: the kernel asks a supervisor process, which logs the call's name once and allows it.
- * This confines nothing and is in no other build.
+ * The seccomp_install() of `make SECCOMP_LOG=1`, which finds out what a policy lacks. A call that it does not
+ * name is not fatal: the kernel asks a supervisor, which writes the call's name, once, and lets it pass. It
+ * confines nothing, and is in no other build.
  *
- * The supervisor is created before the filter, or it would have to ask itself. It shares the descriptor table
- * until it has the listener, because not every policy allows sending one. It is forked twice, so that no
- * process has to wait for it.
+ * The supervisor is made before the filter is, or it would have to ask itself. It shares the table of
+ * descriptors until it has the listener, for not every policy allows to send one; and it is nobody's child,
+ * so that nobody waits for it.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -30,16 +30,16 @@
 #define LISTENER_FD 3
 #define PATIENCE_MS 10000
 
-/* A process has one supervisor; a symbolizer forked by the spawner stays under the spawner's policy. */
+/* A process has one supervisor: a symbolizer, which the spawner forks, stays under its spawner's policy. */
 static bool supervised;
 
-/* Shared memory, because under the filter and before the supervisor works no system call is safe. */
+/* Shared memory: under the filter, and without a supervisor yet, no system call can be relied on. */
 struct channel {
-	atomic_int listener; /* its descriptor; 0: not yet, negative: failed */
-	atomic_bool taken;   /* the supervisor has the listener */
+	atomic_int listener; /* its number; 0: not yet, or negative: there is none */
+	atomic_bool taken;   /* the supervisor has it */
 };
 
-/* SUPERVISOR: uses neither malloc() nor stdio: other threads may have held their locks at the clone. */
+/* SUPERVISOR: no malloc(), no stdio: other threads may have held their locks when it was made. */
 static void say(const struct seccomp_policy *policy, const struct seccomp_notif *call)
 {
 	static unsigned char said[(ARRAY_SIZE(call_names) + 7) / 8];
@@ -58,10 +58,10 @@ static void say(const struct seccomp_policy *policy, const struct seccomp_notif 
 		"bourdon: system call %s (%u: %#llx, %#llx, %#llx, %#llx) is not in policy/%s.seccomp\n",
 		name, number, arguments[0], arguments[1], arguments[2], arguments[3], policy->name);
 	if (write(STDERR_FILENO, line, (size_t)length) < 0)
-		return; /* standard error is gone */
+		return; /* nobody hears */
 }
 
-/* SUPERVISOR: runs until the last process under the filter has exited. */
+/* SUPERVISOR: until the last process under the filter has ended. */
 static void __attribute__((noreturn)) supervise(const struct seccomp_policy *policy, struct channel *channel)
 {
 	struct pollfd listener = { .fd = LISTENER_FD, .events = POLLIN };
@@ -79,7 +79,7 @@ static void __attribute__((noreturn)) supervise(const struct seccomp_policy *pol
 		struct seccomp_notif_resp answer = { .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
 
 		if (ioctl(LISTENER_FD, SECCOMP_IOCTL_NOTIF_RECV, &call))
-			continue; /* the caller has been killed meanwhile */
+			continue; /* who called has been killed since */
 		say(policy, &call);
 		answer.id = call.id;
 		if (ioctl(LISTENER_FD, SECCOMP_IOCTL_NOTIF_SEND, &answer))
@@ -103,7 +103,7 @@ static int start_supervisor(const struct seccomp_policy *policy, struct channel 
 	return 0;
 }
 
-/* Spins without a system call: under the filter, a call would wait for the supervisor that this waits for. */
+/* Without a system call: under the filter, each waits for who is awaited here. */
 static int await_supervisor(struct channel *channel)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + PATIENCE_MS * (CLOCK_SECOND_NS / 1000);
@@ -118,7 +118,7 @@ int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 {
 	struct sock_fprog program = { .len = (unsigned short)policy->length,
 				      .filter = (struct sock_filter *)policy->code };
-	/* without TSYNC_ESRCH a thread id would be returned, which looks like a descriptor */
+	/* a thread that could not follow would be told by its number, which is a descriptor's here */
 	unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
 			      (all_threads ? SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH : 0);
 	struct channel *channel;
