@@ -206,6 +206,18 @@ struct cut_case {
 	const char *escaped;
 };
 
+/* Asserts the text, and that the bytes behind the room for it are not written. */
+static void expect_cut(char *(*escape)(const char *, char *, size_t), const struct cut_case *one)
+{
+	char into[16];
+
+	memset(into, 'x', sizeof(into));
+	escape(one->text, into, one->room);
+	ck_assert_str_eq(into, one->escaped);
+	for (size_t i = one->room; i < sizeof(into); i++)
+		ck_assert_int_eq(into[i], 'x');
+}
+
 static const struct cut_case terminal_cuts[] = {
 	{ "abc", 1, "" },
 	{ "abc", 3, "ab" },
@@ -223,14 +235,7 @@ static const struct cut_case terminal_cuts[] = {
 
 START_TEST(terminal_is_cut_between_characters)
 {
-	const struct cut_case *one = &terminal_cuts[_i];
-	char into[16];
-
-	memset(into, 'x', sizeof(into));
-	escape_terminal(one->text, into, one->room);
-	ck_assert_str_eq(into, one->escaped);
-	for (size_t i = one->room; i < sizeof(into); i++)
-		ck_assert_int_eq(into[i], 'x');
+	expect_cut(escape_terminal, &terminal_cuts[_i]);
 }
 END_TEST
 
@@ -343,14 +348,7 @@ static const struct cut_case json_cuts[] = {
 
 START_TEST(json_is_cut_between_characters)
 {
-	const struct cut_case *one = &json_cuts[_i];
-	char into[16];
-
-	memset(into, 'x', sizeof(into));
-	escape_json(one->text, into, one->room);
-	ck_assert_str_eq(into, one->escaped);
-	for (size_t i = one->room; i < sizeof(into); i++)
-		ck_assert_int_eq(into[i], 'x');
+	expect_cut(escape_json, &json_cuts[_i]);
 }
 END_TEST
 

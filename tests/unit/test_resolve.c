@@ -839,6 +839,14 @@ static void install_debug_file(const char *root, const char *build_id)
 	ck_assert_int_eq(unlink(path) || symlink(real, path), 0);
 }
 
+/* Resolves again, with other names; the caller frees what is logged. */
+static struct actor resolve_again(struct scene *scene, char **said)
+{
+	resolved_free(&scene->resolved);
+	free(*said);
+	return resolve_with(scene, HONEST, said);
+}
+
 START_TEST(a_separate_debug_file)
 {
 	_cleanup_free_ char *said = NULL, *root = directory_make();
@@ -852,10 +860,8 @@ START_TEST(a_separate_debug_file)
 	strcpy(build_id, module_at(&scene, 0, 0)->build_id);
 	ck_assert_uint_eq(strlen(build_id), 40);
 	install_debug_file(root, build_id);
-	resolved_free(&scene.resolved);
 	scene.naming.debug_root = root;
-	free(said);
-	actor = resolve_with(&scene, HONEST, &said);
+	actor = resolve_again(&scene, &said);
 	expect_chain(&scene, frame_at(&scene, 0, 0));
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_DEBUG_FILE], 1);
 	scene_free(&scene);
@@ -995,6 +1001,22 @@ START_TEST(only_root_s_files_are_what_they_say)
 }
 END_TEST
 
+/* A stripped program, names that `memory` knows, and debug files below `root`. */
+static void make_debug_root_scene(struct scene *scene, struct memory *memory, const char *root)
+{
+	make_symbols_scene(scene, "stripped", "dwarf5", "place_spin");
+	scene->naming.known = (struct known_frames){ remember, memory };
+	scene->naming.files = known_files_new();
+	scene->naming.debug_root = root;
+}
+
+static void free_debug_root_scene(struct scene *scene, const char *root)
+{
+	known_files_free(scene->naming.files);
+	scene_free(scene);
+	directory_remove(root);
+}
+
 /* Of a place that has no name the symbolizer says so once, as long as there is no debug file that may. */
 START_TEST(in_vain_once_is_enough)
 {
@@ -1003,10 +1025,7 @@ START_TEST(in_vain_once_is_enough)
 	struct actor actor;
 	struct scene scene;
 
-	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
-	scene.naming.known = (struct known_frames){ remember, &memory };
-	scene.naming.files = known_files_new();
-	scene.naming.debug_root = root;
+	make_debug_root_scene(&scene, &memory, root);
 	for (int round = 0; round < 4; round++) {
 		char *said;
 
@@ -1022,9 +1041,7 @@ START_TEST(in_vain_once_is_enough)
 		free((char *)memory.build_id);
 		free(said);
 	}
-	known_files_free(scene.naming.files);
-	scene_free(&scene);
-	directory_remove(root);
+	free_debug_root_scene(&scene, root);
 }
 END_TEST
 
@@ -1036,83 +1053,92 @@ START_TEST(a_debug_file_that_came_later)
 	struct actor actor;
 	struct scene scene;
 
-	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
-	scene.naming.known = (struct known_frames){ remember, &memory };
-	scene.naming.files = known_files_new();
-	scene.naming.debug_root = root;
+	make_debug_root_scene(&scene, &memory, root);
 	actor = resolve_with(&scene, HONEST, &said);
 	ck_assert_str_eq(frame_at(&scene, 0, 0)->function, "outer");
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 0);
 	install_debug_file(root, memory.build_id);
-	resolved_free(&scene.resolved);
 	free((char *)memory.build_id);
-	free(said);
-	actor = resolve_with(&scene, HONEST, &said);
+	actor = resolve_again(&scene, &said);
 	expect_chain(&scene, frame_at(&scene, 0, 0));
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
 	free((char *)memory.build_id);
-	known_files_free(scene.naming.files);
-	scene_free(&scene);
-	directory_remove(root);
+	free_debug_root_scene(&scene, root);
 }
 END_TEST
 
 /* ---- code that a runtime made ---- */
 
+/* A process whose runtime has left a perf map, `map`, in a directory of its own. */
+struct jit_scene {
+	struct scene scene;
+	char *directory, *path;
+};
+
+static void make_jit_scene(struct jit_scene *jit, const struct sample *samples, uint32_t count,
+			   const char *map)
+{
+	jit->directory = directory_make();
+	jit->path = path_join(jit->directory, "perf-77.map");
+	file_put(jit->path, map, strlen(map));
+	scene_make(&jit->scene, samples, count);
+	jit->scene.naming.jit_map_directory = jit->directory;
+}
+
+static void free_jit_scene(struct jit_scene *jit)
+{
+	scene_free(&jit->scene);
+	directory_remove(jit->directory);
+	free(jit->directory);
+	free(jit->path);
+}
+
 START_TEST(jit_code)
 {
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
-			    *said = NULL;
+	_cleanup_free_ char *said = NULL;
 	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0x10008),
 				    sample_make(TGID, TRIGGERED, 0, 1, 0x10108),
 				    sample_make(TGID, TRIGGERED, 0, 1, 0x20004) };
 	struct actor actor;
-	struct scene scene;
+	struct jit_scene jit;
 	char version[64];
 
-	scene_make(&scene, samples, ARRAY_SIZE(samples));
-	scene.naming.jit_map_directory = directory;
-	file_put(path, "10000 20 Jit::spin\n20000 8 Jit::mapped\n", 40);
-	ck_assert_int_eq(chown(path, scene.capture->processes[0].uid, (gid_t)-1) && !geteuid(), 0);
-	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
-	map(&scene, 0x20000, 0x21000, 0x5000, "/memfd:doublemapper (deleted)", 99, 0);
-	actor = resolve_with(&scene, HONEST, &said);
-	expect_frame(&scene, 0, 0, "Jit::spin", 8, MODULE_JIT);
-	expect_frame(&scene, 1, 0, "[anonymous]+0x10108", -1, MODULE_ANONYMOUS);
-	expect_frame(&scene, 2, 0, "Jit::mapped", 4, MODULE_JIT);
+	make_jit_scene(&jit, samples, ARRAY_SIZE(samples), "10000 20 Jit::spin\n20000 8 Jit::mapped\n");
+	ck_assert_int_eq(chown(jit.path, jit.scene.capture->processes[0].uid, (gid_t)-1) && !geteuid(), 0);
+	map(&jit.scene, 0x10000, 0x11000, 0, "", 0, 0);
+	map(&jit.scene, 0x20000, 0x21000, 0x5000, "/memfd:doublemapper (deleted)", 99, 0);
+	actor = resolve_with(&jit.scene, HONEST, &said);
+	expect_frame(&jit.scene, 0, 0, "Jit::spin", 8, MODULE_JIT);
+	expect_frame(&jit.scene, 1, 0, "[anonymous]+0x10108", -1, MODULE_ANONYMOUS);
+	expect_frame(&jit.scene, 2, 0, "Jit::mapped", 4, MODULE_JIT);
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_PERF_MAP], 1);
 	ck_assert_uint_eq(actor.requests, 1);
-	ck_assert_uint_eq(scene.resolved.unresolved, 1);
-	ck_assert_str_eq(module_at(&scene, 0, 0)->path, "[jit]");
-	snprintf(version, sizeof(version), "%u-%u-40", TGID, STARTED);
-	ck_assert_str_eq(module_at(&scene, 0, 0)->version, version);
-	ck_assert_str_eq(module_at(&scene, 1, 0)->path, "[anonymous]");
-	ck_assert_str_eq(module_at(&scene, 1, 0)->version, "");
-	scene_free(&scene);
-	directory_remove(directory);
+	ck_assert_uint_eq(jit.scene.resolved.unresolved, 1);
+	ck_assert_str_eq(module_at(&jit.scene, 0, 0)->path, "[jit]");
+	snprintf(version, sizeof(version), "%u-%u-39", TGID, STARTED);
+	ck_assert_str_eq(module_at(&jit.scene, 0, 0)->version, version);
+	ck_assert_str_eq(module_at(&jit.scene, 1, 0)->path, "[anonymous]");
+	ck_assert_str_eq(module_at(&jit.scene, 1, 0)->version, "");
+	free_jit_scene(&jit);
 }
 END_TEST
 
 /* The same addresses in another process are other code. */
 START_TEST(jit_code_of_two_processes)
 {
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
-			    *said = NULL;
+	_cleanup_free_ char *said = NULL;
 	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0x10008),
 				    sample_make(TGID, TRIGGERED, 0, 1, 0x10008) };
-	struct scene scene;
+	struct jit_scene jit;
 
 	samples[1].started_ns++; /* another life */
-	scene_make(&scene, samples, ARRAY_SIZE(samples));
-	ck_assert_uint_eq(scene.capture->processes_count, 2);
-	scene.naming.jit_map_directory = directory;
-	file_put(path, "10000 20 spin\n", 14);
-	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
-	resolve_with(&scene, HONEST, &said);
-	expect_frame(&scene, 0, 0, "spin", 8, MODULE_JIT);
-	expect_frame(&scene, 1, 0, "[unknown]", -1, MODULE_ANONYMOUS); /* that one has not been shown */
-	scene_free(&scene);
-	directory_remove(directory);
+	make_jit_scene(&jit, samples, ARRAY_SIZE(samples), "10000 20 spin\n");
+	ck_assert_uint_eq(jit.scene.capture->processes_count, 2);
+	map(&jit.scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve_with(&jit.scene, HONEST, &said);
+	expect_frame(&jit.scene, 0, 0, "spin", 8, MODULE_JIT);
+	expect_frame(&jit.scene, 1, 0, "[unknown]", -1, MODULE_ANONYMOUS); /* that one has not been shown */
+	free_jit_scene(&jit);
 }
 END_TEST
 
@@ -1120,12 +1146,13 @@ END_TEST
 START_TEST(names_that_take_too_much)
 {
 	enum { PLACES = 1000, NAME_BYTES = 700, MODULE_MOST = 2 << 20 };
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
-			    *said = NULL;
+	_cleanup_free_ char *said = NULL;
 	_cleanup_free_ struct sample *samples = calloc(PLACES, sizeof(*samples));
-	_cleanup_file_ FILE *map_file = fopen(path, "we");
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	FILE *map_file = open_memstream(&text, &bytes);
 	char name[NAME_BYTES + 1];
-	struct scene scene;
+	struct jit_scene jit;
 
 	memset(name, 0xff, NAME_BYTES); /* which the database has as \xff */
 	name[NAME_BYTES] = '\0';
@@ -1133,34 +1160,28 @@ START_TEST(names_that_take_too_much)
 		samples[i] = sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + 16UL * i);
 		fprintf(map_file, "%x 10 %s\n", 0x100000 + 16 * i, name);
 	}
-	ck_assert_int_eq(fflush(map_file), 0);
-	scene_make(&scene, samples, PLACES);
-	scene.naming.jit_map_directory = directory;
-	map(&scene, 0x100000, 0x200000, 0, "", 0, 0);
-	resolve_with(&scene, HONEST, &said);
-	ck_assert_uint_eq(scene.resolved.names_bytes, MODULE_MOST / (4 * NAME_BYTES) * (4 * NAME_BYTES));
-	ck_assert_uint_eq(scene.resolved.unresolved, PLACES - MODULE_MOST / (4 * NAME_BYTES));
+	ck_assert_int_eq(fclose(map_file), 0);
+	make_jit_scene(&jit, samples, PLACES, text);
+	map(&jit.scene, 0x100000, 0x200000, 0, "", 0, 0);
+	resolve_with(&jit.scene, HONEST, &said);
+	ck_assert_uint_eq(jit.scene.resolved.names_bytes, MODULE_MOST / (4 * NAME_BYTES) * (4 * NAME_BYTES));
+	ck_assert_uint_eq(jit.scene.resolved.unresolved, PLACES - MODULE_MOST / (4 * NAME_BYTES));
 	ck_assert_ptr_nonnull(strstr(said, "no room for all names of [jit]"));
-	scene_free(&scene);
-	directory_remove(directory);
+	free_jit_scene(&jit);
 }
 END_TEST
 
 START_TEST(jit_code_without_a_symbolizer)
 {
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map");
 	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x10008);
-	struct scene scene;
+	struct jit_scene jit;
 
-	scene_make(&scene, &sample, 1);
-	scene.naming.jit_map_directory = directory;
-	file_put(path, "10000 20 spin\n", 14);
-	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
-	resolve_alone(&scene);
-	expect_frame(&scene, 0, 0, "[anonymous]+0x10008", -1, MODULE_ANONYMOUS);
-	ck_assert_uint_eq(scene.resolved.failures, 1);
-	scene_free(&scene);
-	directory_remove(directory);
+	make_jit_scene(&jit, &sample, 1, "10000 20 spin\n");
+	map(&jit.scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve_alone(&jit.scene);
+	expect_frame(&jit.scene, 0, 0, "[anonymous]+0x10008", -1, MODULE_ANONYMOUS);
+	ck_assert_uint_eq(jit.scene.resolved.failures, 1);
+	free_jit_scene(&jit);
 }
 END_TEST
 
