@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* suites.h owns the list of all suites: one a module, each in tests/unit/test_MODULE.c. */
+/* suites.h owns the list of all suites; each is in a file tests/unit/test_SUITE.c. */
 #ifndef BOURDON_UNIT_SUITES_H
 #define BOURDON_UNIT_SUITES_H
 

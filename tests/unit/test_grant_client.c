@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what the store thread gets from a call to bourdon-grant, or to who sits there instead: the
- * descriptor, or one error, no later than its deadline. test_grants.c has answers of all kinds.
+ * Shows what a call to bourdon-grant, or to another program in its place, returns to the store thread: the
+ * descriptor or one error, no later than its deadline. test_grant_queue.c has answers of all kinds.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -36,7 +36,7 @@ static const struct call_case call_cases[] = {
 	{ { REQUEST, "ok", OWN_PATH }, -EBADMSG },
 	{ { REQUEST, "OK\n", OWN_PATH }, -EBADMSG },
 	{ { REQUEST, "refused ", NULL }, -EBADMSG },
-	{ { REQUEST, "", NULL }, -EBADMSG }, /* only the end */
+	{ { REQUEST, "", NULL }, -EBADMSG }, /* the connection closes without an answer */
 };
 
 START_TEST(calls)
@@ -65,7 +65,7 @@ START_TEST(calls)
 }
 END_TEST
 
-/* Who may not ask is told so at once, and perhaps before the request was sent. */
+/* A caller that may not ask is refused at once, perhaps before it has sent the request. */
 START_TEST(refused_unread)
 {
 	const struct fake_answer answer = { NULL, "refused no\n", NULL };
@@ -100,7 +100,7 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
-/* A connection that waits to be served keeps nobody: the next one is told so. */
+/* A full queue of connections does not block: the next call fails at once. */
 START_TEST(too_many_wait)
 {
 	struct fake_grant grant;
