@@ -52,7 +52,7 @@ START_TEST(a_file_without_a_size_is_read)
 }
 END_TEST
 
-/* One read for each piece; the last one asks for no more than the byte that is left. */
+/* It needs several reads; the text is exactly as long as it may be. */
 START_TEST(a_stream_is_read_to_its_end)
 {
 	_cleanup_free_ char *text = NULL;
