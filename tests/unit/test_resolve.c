@@ -209,7 +209,7 @@ START_TEST(kernel_frames)
 	struct scene scene;
 
 	sample.kernel_frames[0] = 4096;       /* the leaf: its own address */
-	sample.kernel_frames[1] = 8192;       /* a caller: the call before this address was the last instruction of vfs_read */
+	sample.kernel_frames[1] = 8192;       /* a caller; the call before it ends vfs_read */
 	sample.kernel_frames[2] = 8193;       /* one byte into ksys_read */
 	sample.kernel_frames[3] = 0x60000011; /* in a module */
 	sample.kernel_frames[4] = 100000000;  /* in no symbol */
@@ -360,9 +360,7 @@ END_TEST
 
 /* ---- functions of this process ---- */
 
-/*
- * kernel_0, first_function + 4, a call at the first byte of second_function, first_function + 4 as a caller
- */
+/* kernel_0; first_function + 4; second_function, as a caller; first_function + 4, as a caller. */
 static struct sample own_stack(void)
 {
 	struct sample sample = sample_make(TGID, TRIGGERED, 1, 3, 0);
@@ -1138,7 +1136,8 @@ START_TEST(jit_code_of_two_processes)
 	map(&jit.scene, 0x10000, 0x11000, 0, "", 0, 0);
 	resolve_with(&jit.scene, HONEST, &said);
 	expect_frame(&jit.scene, 0, 0, "spin", 8, MODULE_JIT);
-	expect_frame(&jit.scene, 1, 0, "[unknown]", -1, MODULE_ANONYMOUS); /* the mappings of this process are not known */
+	expect_frame(&jit.scene, 1, 0, "[unknown]", -1,
+		     MODULE_ANONYMOUS); /* the mappings of this process are not known */
 	free_jit_scene(&jit);
 }
 END_TEST
@@ -1216,7 +1215,8 @@ Suite *resolve_suite(void)
 	tcase_add_test(names, a_separate_debug_file);
 	tcase_add_test(names, a_linked_debug_file);
 	tcase_add_test(names, known_names_are_not_asked_for_again);
-	tcase_add_loop_test(names, only_files_of_root_are_identified_by_their_build_id, 0, ARRAY_SIZE(ownerships));
+	tcase_add_loop_test(names, only_files_of_root_are_identified_by_their_build_id, 0,
+			    ARRAY_SIZE(ownerships));
 	tcase_add_test(names, an_address_without_a_name_is_asked_for_once);
 	tcase_add_test(names, a_debug_file_that_is_installed_later);
 	tcase_add_test(names, jit_code);

@@ -715,7 +715,8 @@ static const struct policy_case policy_cases[] = {
 	{ "group a\nallow read\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated on line 2 already" },
 	{ "group a\nallow read if arg0 == 1\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated" },
 	{ "group a\nallow read if arg0 == 1\nallow read if arg0 == 1\n", "test.seccomp:3: 'read' is stated" },
-	{ "allow read\nfoo\ngroup a\nallow raed\n", "test.seccomp:4:" }, /* the last mistake is shown as well */
+	{ "allow read\nfoo\ngroup a\nallow raed\n",
+	  "test.seccomp:4:" }, /* the last mistake is shown as well */
 };
 
 /* Runs the compiler on `policy`. Returns its exit status, and its output in `said`. */

@@ -488,7 +488,7 @@ static int nice_of_child(pid_t parent)
 	return getpriority(PRIO_PROCESS, (id_t)strtoul(children, NULL, 10));
 }
 
-START_TEST(names_are_for_later)
+START_TEST(a_symbolizer_has_the_priority_asked_for)
 {
 	_cleanup_close_ int spawner = start_spawner();
 	_cleanup_close_ int symbolizer = start_symbolizer(spawner, _i ? SYMBOLIZER_SOON : SYMBOLIZER_LATER);
@@ -518,7 +518,7 @@ Suite *symbolizer_suite(void)
 	if (!SANITIZED) {
 		tcase_add_test(real, every_kind_of_file);
 		tcase_add_test(real, a_file_that_is_truncated_while_it_is_read);
-		tcase_add_loop_test(real, names_are_for_later, 0, 2);
+		tcase_add_loop_test(real, a_symbolizer_has_the_priority_asked_for, 0, 2);
 	}
 	suite_add_tcase(suite, replies);
 	suite_add_tcase(suite, asked);

@@ -135,8 +135,8 @@ START_TEST(a_reload_within_a_batch)
 }
 END_TEST
 
-/* A watch without an open file is removed after three walks, in a cooldown as well. */
-START_TEST(pruning)
+/* A cooldown keeps a watch whose cgroup the last walk did not meet, but only if the pressure file is open. */
+START_TEST(watches_of_vanished_cgroups_are_removed)
 {
 	struct fixture fixture;
 	struct rule_set rules;
@@ -169,7 +169,7 @@ Suite *watches_suite(void)
 	TCase *tests = tcase_create("watches");
 
 	tcase_add_test(tests, a_reload_within_a_batch);
-	tcase_add_test(tests, pruning);
+	tcase_add_test(tests, watches_of_vanished_cgroups_are_removed);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
