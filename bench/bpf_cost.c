@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bpf_cost says what bourdon's pinned programs cost for some seconds: the kernel's count of their time,
- * beside the samples that were written meanwhile, so that a sample's cost and all other runs' are told apart.
+ * bpf_cost measures the cost of bourdon's pinned programs for some seconds: the run time that the kernel
+ * counts, beside the samples written meanwhile, so that the cost of a sample and that of all other runs are
+ * told apart.
  */
 #include "bench/program_stats.h"
 #include "common/cleanup.h"
@@ -139,7 +140,7 @@ static void add_depth(void *user, const struct sample *sample)
 	depths->user_frames += (uint64_t)sample->user_depth;
 }
 
-/* Of the samples since then that the rings still have. */
+/* Counts the samples since then that the rings still have. */
 static double mean_user_frames(const struct pins *pins, uint64_t since_ns)
 {
 	struct depths depths = { .since_ns = since_ns };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * commit writes captures into a database through the store that bourdond has, and says for each how much the
- * files grew and how long it took. It also makes the database of many captures that readers are measured on.
+ * commit writes captures into a database through bourdond's store, and prints for each how much the files
+ * grew and how long it took. It also makes the database of many captures on which readers are measured.
  */
 #include "bench/made_samples.h"
 #include "common/cleanup.h"
@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DATABASE_BYTES_MAX (16UL << 30) /* none of these captures makes another one go */
+#define DATABASE_BYTES_MAX (16UL << 30) /* large enough that no capture is evicted */
 #define LIBRARIES 12U
-#define SITES_OF_FUNCTION 3U /* frames that lie in one function */
+#define SITES_OF_FUNCTION 3U /* frames in one function */
 
 struct settings {
 	const char *directory;
@@ -51,7 +51,7 @@ static struct capture *make_capture(const struct settings *settings)
 	return capture;
 }
 
-/* ---- names, as the resolver leaves them ---- */
+/* ---- names, as the resolver makes them ---- */
 
 static int name_modules(struct resolved *resolved)
 {
@@ -71,7 +71,7 @@ static int name_modules(struct resolved *resolved)
 	return 0;
 }
 
-/* `number` counts the kernel's frames first, then the user's. */
+/* `number` counts the frames of the kernel first, then those of the user. */
 static int name_frame(uint32_t number, struct resolved_frame *ret_frame)
 {
 	bool is_kernel = number < MADE_KERNEL_FRAMES;
@@ -186,7 +186,7 @@ static int commit(struct store *store, const struct settings *settings, struct c
 	return result;
 }
 
-/* The same capture over and over: from the second on the database knows its stacks. */
+/* The same capture over and over: from the second on its stacks are in the database. */
 static int commit_all(struct store *store, const struct settings *settings, struct capture *capture)
 {
 	struct mappings *mappings = mappings_new();

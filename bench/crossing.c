@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * crossing says when a pressure file crosses a threshold: it reads the total fifty times a second, and ends
+ * crossing prints when a pressure file crosses a threshold: it reads the total fifty times a second, and ends
  * at the first reading at which "some" grew by STALL within the window that ends there.
  *
- * Whoever reads a pressure file changes what it does (kernel/sched/psi.c, 6.1 to 6.18):
- * - Each reading adds up what came since the one before, and weighs CPUs by their busy time in whole jiffies
+ * Reading a pressure file changes it (kernel/sched/psi.c, 6.1 to 6.18):
+ * - Each reading adds up the stall since the one before, and weights CPUs by their busy time in whole jiffies
  *   (collect_percpu_times()). Read a thousand times a second, the total hardly grows.
- * - The averages are folded once every two seconds, by a worker, which then looks at the unprivileged
- *   triggers. A reader who comes when that is due does the folding, and the worker passes the triggers over
- *   (psi_show(), psi_avgs_work()). So this must not read the file that a trigger is armed on; the cgroup
- * above, with nobody else in it, says the same.
+ * - A worker folds the averages every two seconds, and then checks the unprivileged triggers. A reading that
+ *   comes when the folding is due does it instead, and the worker then skips the triggers (psi_show(),
+ *   psi_avgs_work()). So crossing must not read the file on which a trigger is armed; the file of the parent
+ *   cgroup, with no other process in it, has the same numbers.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"

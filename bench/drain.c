@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * drain says how fast the consumer takes samples from full rings: reads them, finds whose they are, interns
- * their stacks and adds them up, as bourdond does when a watch has fired. There are more rings than caches
- * hold, as on a large machine, so that each sample comes from memory.
+ * drain measures how fast the consumer drains full rings: it reads samples, finds their processes, interns
+ * their stacks and adds them up, as bourdond does when a watch has fired. There are more rings than the
+ * caches hold, as on a large machine, so that each sample comes from memory.
  */
 #include "bench/made_samples.h"
 #include "common/cleanup.h"
@@ -20,7 +20,10 @@ struct settings {
 	unsigned long long stacks, depth, cpus, rounds;
 };
 
-/* One capture of all that the rings hold. By this thread's CPU time: other people's is not the consumer's. */
+/*
+ * One capture of all samples in the rings. Measured in CPU time of this thread, which other processes do not
+ * change.
+ */
 static int drain_once(const struct rings *rings)
 {
 	struct capture_trigger trigger = made_trigger();

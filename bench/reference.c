@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reference loads the program that bourdon's sampler is measured against, on the same clock, reads its
- * records for some seconds as its user would, and says what the kernel counted of it.
+ * reference loads the sampler that bourdon's is compared with, on the same clock, reads its records for some
+ * seconds as a user of it would, and prints the cost that the kernel counted.
  */
 #include "bench/reference.h"
 
@@ -23,7 +23,7 @@ struct settings {
 	unsigned long long tgid, hz, seconds;
 };
 
-/* What was there at one moment. */
+/* The counts at one moment. */
 struct reading {
 	struct program_stats stats;
 	uint64_t samples, dropped;

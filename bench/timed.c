@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * timed runs a command and says what it took: time by the wall's clock and by the CPU's, and the most memory
- * it had at once. What the command itself says goes nowhere, its errors excepted.
+ * timed runs a command and prints its wall-clock time, its CPU time and its largest memory. The output of the
+ * command is discarded, except for its errors.
  */
 #include "common/clock.h"
 #include "common/log.h"
@@ -21,7 +21,7 @@ static uint64_t microseconds(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
 }
 
-/* Returns 0 or -errno; *ret_status is as wait(2) has it. */
+/* Returns 0 or -errno; *ret_status is as from wait(2). */
 static int run(char **command, int *ret_status, struct rusage *ret_usage)
 {
 	posix_spawn_file_actions_t actions;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_table says what the unwind table of a file takes, in time and in memory: the symbolizer's own
- * compiler, on a file that is in the page cache.
+ * unwind_table measures the time and memory that the unwind table of a file takes, with the compiler of the
+ * symbolizer, on a file in the page cache.
  */
 #include "consumer/symbolizer/unwind_table.h"
 #include "common/cleanup.h"
@@ -17,7 +17,7 @@
 #define ROW_BYTES 4U
 #define PAGE_BYTES 8U
 
-/* A line. 0 or -errno. */
+/* Prints a line. Returns 0 or -errno. */
 static int compile(int fd)
 {
 	uint64_t began_ns = clock_monotonic_ns(), took_ns;
