@@ -93,6 +93,12 @@ static void drain(struct recorder *recorder)
 	capture_drain(recorder->capture, describe, recorder);
 }
 
+static void begin_and_drain(struct recorder *recorder)
+{
+	begin(recorder, HISTORY);
+	drain(recorder);
+}
+
 static uint64_t samples_of(const struct capture *capture)
 {
 	uint64_t sum = 0;
@@ -229,8 +235,7 @@ START_TEST(a_sample_lies_in_its_second)
 
 	recorder_make(&recorder, 8);
 	put(&recorder, 0, 1, TRIGGERED + (uint64_t)one->relative_ns);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->rows_count, one->taken);
 	if (one->taken)
 		ck_assert_int_eq(recorder.capture->rows[0].second, one->second);
@@ -271,8 +276,7 @@ START_TEST(only_the_rules_processes_count)
 	recorder_make(&recorder, 32);
 	for (uint32_t i = 0; i < 12; i++)
 		put(&recorder, i % CPUS, i % 4 + 1, TRIGGERED - SECOND + i);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	capture = recorder.capture;
 	ck_assert_uint_eq(capture->processes_count, 3);
 	ck_assert_uint_eq(samples_of(capture), 6);
@@ -303,8 +307,7 @@ START_TEST(a_process_is_its_pid_and_its_start)
 	fake_ring_write(&recorder.rings[0], &sample);
 	sample.started_ns++;
 	fake_ring_write(&recorder.rings[0], &sample);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->processes_count, 2);
 	ck_assert_uint_eq(recorder.capture->rows_count, 2);
 	ck_assert_uint_eq(recorder.capture->stacks.count, 2);
@@ -323,8 +326,7 @@ START_TEST(a_process_that_changes_its_cgroup_is_another)
 		sample.cgroup_id = 7 + (uint64_t)i % 2;
 		fake_ring_write(&recorder.rings[0], &sample);
 	}
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->processes_count, 2);
 	ck_assert_uint_eq(recorder.capture->processes[0].cgroup_id, 7);
 	ck_assert_uint_eq(recorder.capture->processes[1].cgroup_id, 8);
@@ -347,8 +349,7 @@ START_TEST(equal_samples_add_up)
 		sample.weight_ns = 1000000000000UL + i;
 		fake_ring_write(&recorder.rings[i % CPUS], &sample);
 	}
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->rows_count, 1);
 	ck_assert_uint_eq(recorder.capture->rows[0].samples, 10);
 	ck_assert_uint_eq(recorder.capture->rows[0].weight_ns, 10000000000045UL);
@@ -414,8 +415,7 @@ START_TEST(different_samples_stay_apart)
 	fake_ring_write(&recorder.rings[0], &sample);
 	differences[_i](&sample);
 	fake_ring_write(&recorder.rings[1], &sample);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->rows_count, 2);
 	ck_assert_uint_eq(samples_of(recorder.capture), 2);
 	recorder_free(&recorder);
@@ -482,8 +482,7 @@ START_TEST(an_incomplete_stack_is_counted)
 
 	recorder_make(&recorder, 8);
 	fake_ring_write(&recorder.rings[0], &sample);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(samples_of(recorder.capture), 1);
 	ck_assert_uint_eq(all_losses(recorder.capture), one->loss != LOSS_REASONS);
 	if (one->loss != LOSS_REASONS)
@@ -502,8 +501,7 @@ START_TEST(stacks_of_others_are_not_counted)
 	recorder_make(&recorder, 8);
 	fake_ring_write(&recorder.rings[0], &other);
 	fake_ring_write(&recorder.rings[0], &late);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(all_losses(recorder.capture), 0);
 	recorder_free(&recorder);
 }

@@ -40,7 +40,7 @@ static const struct parse_case parse_cases[] = {
 	{ "a**", "only end", NULL, false },
 };
 
-START_TEST(parses)
+START_TEST(patterns_are_parsed)
 {
 	const struct parse_case *one = &parse_cases[_i];
 	struct comm_pattern pattern, untouched;
@@ -92,7 +92,7 @@ START_TEST(keys_cover_the_bytes_that_have_to_match)
 }
 END_TEST
 
-START_TEST(a_looked_up_comm_is_whole_and_clean)
+START_TEST(a_lookup_key_has_the_comm_and_zeros)
 {
 	struct pattern_key key = comm_lookup_key("ab\0garbage here"), full;
 	char expected[ABI_COMM_BYTES] = "ab", comm[ABI_COMM_BYTES];
@@ -333,9 +333,9 @@ Suite *comm_trie_suite(void)
 	Suite *suite = suite_create(geteuid() ? "comm_trie (without the kernel's: needs root)" : "comm_trie");
 	TCase *patterns = tcase_create("patterns"), *random = tcase_create("random");
 
-	tcase_add_loop_test(patterns, parses, 0, ARRAY_SIZE(parse_cases));
+	tcase_add_loop_test(patterns, patterns_are_parsed, 0, ARRAY_SIZE(parse_cases));
 	tcase_add_loop_test(patterns, keys_cover_the_bytes_that_have_to_match, 0, ARRAY_SIZE(key_cases));
-	tcase_add_test(patterns, a_looked_up_comm_is_whole_and_clean);
+	tcase_add_test(patterns, a_lookup_key_has_the_comm_and_zeros);
 	tcase_add_test(patterns, most_specific_first);
 	tcase_add_test(patterns, a_pattern_is_there_once);
 	tcase_add_test(patterns, the_longest_path);

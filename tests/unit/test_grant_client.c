@@ -84,7 +84,7 @@ START_TEST(refused_unread)
 }
 END_TEST
 
-START_TEST(nobody_answers)
+START_TEST(no_answer_before_the_deadline)
 {
 	struct fake_grant grant;
 	uint64_t began_ns = clock_monotonic_ns();
@@ -101,7 +101,7 @@ START_TEST(nobody_answers)
 END_TEST
 
 /* A full queue of connections does not block: the next call fails at once. */
-START_TEST(too_many_wait)
+START_TEST(a_full_queue_of_connections)
 {
 	struct fake_grant grant;
 	int connections[64], count = 0;
@@ -118,7 +118,7 @@ START_TEST(too_many_wait)
 }
 END_TEST
 
-START_TEST(nobody_serves)
+START_TEST(no_server)
 {
 	struct fake_grant grant;
 	char path[256];
@@ -145,9 +145,9 @@ Suite *grant_client_suite(void)
 
 	tcase_add_loop_test(tests, calls, 0, ARRAY_SIZE(call_cases));
 	tcase_add_test(tests, refused_unread);
-	tcase_add_test(tests, nobody_answers);
-	tcase_add_test(tests, too_many_wait);
-	tcase_add_test(tests, nobody_serves);
+	tcase_add_test(tests, no_answer_before_the_deadline);
+	tcase_add_test(tests, a_full_queue_of_connections);
+	tcase_add_test(tests, no_server);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -156,7 +156,7 @@ START_TEST(answers)
 }
 END_TEST
 
-START_TEST(nobody_answers)
+START_TEST(no_answer_before_the_deadline)
 {
 	struct fixture fixture;
 	uint64_t later_ns;
@@ -202,7 +202,7 @@ START_TEST(a_cancelled_call_gets_no_answer)
 }
 END_TEST
 
-START_TEST(nobody_serves)
+START_TEST(no_server)
 {
 	struct fixture fixture;
 	int saved = log_divert();
@@ -226,9 +226,9 @@ Suite *grant_queue_suite(void)
 	TCase *tests = tcase_create("grants");
 
 	tcase_add_loop_test(tests, answers, 0, ARRAY_SIZE(answer_cases));
-	tcase_add_test(tests, nobody_answers);
+	tcase_add_test(tests, no_answer_before_the_deadline);
 	tcase_add_test(tests, a_cancelled_call_gets_no_answer);
-	tcase_add_test(tests, nobody_serves);
+	tcase_add_test(tests, no_server);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

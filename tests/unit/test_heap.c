@@ -25,7 +25,7 @@ static void *grow_capture(void)
 	return array;
 }
 
-START_TEST(a_capture_takes_from_the_reserve)
+START_TEST(a_capture_uses_the_reserve)
 {
 	size_t mapped;
 	void *before, *capture;
@@ -49,7 +49,7 @@ Suite *heap_suite(void)
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");
 
-	tcase_add_test(tcase, a_capture_takes_from_the_reserve);
+	tcase_add_test(tcase, a_capture_uses_the_reserve);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -109,7 +109,7 @@ static const struct text_case text_cases[] = {
 	  "0x01\nx.conf:7: " KEY_EXPECTED },
 };
 
-START_TEST(reads)
+START_TEST(lines_become_entries_and_mistakes)
 {
 	const struct text_case *one = &text_cases[_i];
 	struct config_errors errors = { 0 };
@@ -310,7 +310,7 @@ Suite *ini_suite(void)
 	Suite *suite = suite_create("ini");
 	TCase *texts = tcase_create("texts"), *rest = tcase_create("files and mistakes");
 
-	tcase_add_loop_test(texts, reads, 0, ARRAY_SIZE(text_cases));
+	tcase_add_loop_test(texts, lines_become_entries_and_mistakes, 0, ARRAY_SIZE(text_cases));
 	tcase_add_loop_test(texts, a_line_has_at_most_1024_bytes, 0, ARRAY_SIZE(line_cases));
 	tcase_set_timeout(rest, 30);
 	tcase_add_test(rest, mistakes_beyond_64_are_counted);

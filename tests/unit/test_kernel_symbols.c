@@ -87,7 +87,7 @@ static void describe(const struct kernel_symbol *symbol, char *into, size_t room
 		 symbol->module);
 }
 
-START_TEST(finds)
+START_TEST(offsets_get_their_symbols)
 {
 	const struct find_case *one = &find_cases[_i];
 	struct kernel_symbols symbols;
@@ -278,7 +278,7 @@ Suite *kernel_symbols_suite(void)
 	TCase *symbols = tcase_create("symbols");
 
 	tcase_set_timeout(symbols, 60);
-	tcase_add_loop_test(symbols, finds, 0, ARRAY_SIZE(find_cases));
+	tcase_add_loop_test(symbols, offsets_get_their_symbols, 0, ARRAY_SIZE(find_cases));
 	tcase_add_loop_test(symbols, long_names, 0, 9);
 	tcase_add_loop_test(symbols, every_offset_against_a_search, 0, 10);
 	tcase_add_test(symbols, random_bytes);

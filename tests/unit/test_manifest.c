@@ -248,7 +248,7 @@ START_TEST(a_newer_one_may_have_more_fields)
 }
 END_TEST
 
-START_TEST(what_is_no_manifest)
+START_TEST(other_texts_are_refused)
 {
 	struct config_errors errors;
 	struct manifest manifest;
@@ -296,7 +296,7 @@ Suite *manifest_suite(void)
 	tcase_add_test(manifest, another_version);
 	tcase_add_loop_test(manifest, values, 0, ARRAY_SIZE(value_cases));
 	tcase_add_test(manifest, a_newer_one_may_have_more_fields);
-	tcase_add_test(manifest, what_is_no_manifest);
+	tcase_add_test(manifest, other_texts_are_refused);
 	tcase_add_test(manifest, files);
 	suite_add_tcase(suite, manifest);
 	return suite;

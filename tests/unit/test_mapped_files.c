@@ -264,7 +264,7 @@ START_TEST(a_grant_that_fails)
 }
 END_TEST
 
-START_TEST(nobody_serves)
+START_TEST(no_server)
 {
 	struct mapped_file *file;
 	struct fixture fixture;
@@ -351,7 +351,7 @@ Suite *mapped_files_suite(void)
 	tcase_add_test(tests, the_youngest_process_is_asked_for_once);
 	tcase_add_test(tests, the_next_process_is_asked_for_if_one_has_ended);
 	tcase_add_loop_test(tests, a_grant_that_fails, 0, ARRAY_SIZE(failure_cases));
-	tcase_add_test(tests, nobody_serves);
+	tcase_add_test(tests, no_server);
 	tcase_add_test(tests, no_time_is_left);
 	tcase_add_test(tests, perf_maps);
 	suite_add_tcase(suite, tests);

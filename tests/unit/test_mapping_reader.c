@@ -94,7 +94,7 @@ START_TEST(all_records_arrive_and_no_wait_is_endless)
 END_TEST
 
 /* The blocked thread is left behind; the process ends all the same. */
-START_TEST(an_end_while_it_waits)
+START_TEST(the_process_can_end_while_the_reader_is_blocked)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "mappings");
 	_cleanup_free_ struct taken *taken = calloc(1, sizeof(*taken));
@@ -116,7 +116,7 @@ Suite *mapping_reader_suite(void)
 	TCase *tests = tcase_create("reader");
 
 	tcase_add_test(tests, all_records_arrive_and_no_wait_is_endless);
-	tcase_add_test(tests, an_end_while_it_waits);
+	tcase_add_test(tests, the_process_can_end_while_the_reader_is_blocked);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

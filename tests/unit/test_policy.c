@@ -259,7 +259,7 @@ START_TEST(a_file_in_a_directory_that_others_may_write_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_no_regular_file_is_refused)
+START_TEST(other_kinds_of_files_are_refused)
 {
 	struct file file = make_file(0644);
 
@@ -301,7 +301,7 @@ Suite *policy_suite(void)
 	tcase_add_test(file, a_file_of_another_user_is_refused);
 	tcase_add_test(file, a_file_that_others_may_write_is_refused);
 	tcase_add_test(file, a_file_in_a_directory_that_others_may_write_is_refused);
-	tcase_add_test(file, what_is_no_regular_file_is_refused);
+	tcase_add_test(file, other_kinds_of_files_are_refused);
 	tcase_add_test(file, a_missing_file_limits_nothing_unless_it_was_named);
 	suite_add_tcase(suite, file);
 	return suite;

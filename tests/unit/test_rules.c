@@ -533,7 +533,7 @@ static const struct applies_case applies_cases[] = {
 	{ "b", "/*", "a", "/a", false },
 };
 
-START_TEST(applies)
+START_TEST(which_processes_a_rule_includes)
 {
 	const struct applies_case *one = &applies_cases[_i];
 	struct rule rule = { .cgroup = (char *)one->cgroup };
@@ -593,7 +593,7 @@ Suite *rules_suite(void)
 	tcase_add_test(files, a_directory_is_read_in_order);
 	tcase_add_test(files, mistakes_of_all_files_are_reported);
 	tcase_add_test(files, odd_directories);
-	tcase_add_loop_test(matching, applies, 0, ARRAY_SIZE(applies_cases));
+	tcase_add_loop_test(matching, which_processes_a_rule_includes, 0, ARRAY_SIZE(applies_cases));
 	tcase_add_test(matching, rules_with_one_comm_share_a_pattern);
 	tcase_add_test(matching, a_reload_keeps_the_ids_of_unchanged_rules);
 	tcase_add_test(matching, the_trie_agrees_with_each_rule);

@@ -89,7 +89,7 @@ static const struct pair_case pair_cases[] = {
 	{ 1, 2, -EFAULT, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
 };
 
-START_TEST(what_makes_stacks_different)
+START_TEST(differences_that_make_two_stacks)
 {
 	const struct pair_case *one = &pair_cases[_i];
 	struct sample first = sample_make(1, 1, 2, 2, 0x1000);
@@ -320,7 +320,7 @@ Suite *stacks_suite(void)
 	tcase_set_timeout(stacks, 60);
 	tcase_add_test(stacks, the_same_stack_is_kept_once);
 	tcase_add_test(stacks, frames_come_back_as_they_were);
-	tcase_add_loop_test(stacks, what_makes_stacks_different, 0, ARRAY_SIZE(pair_cases));
+	tcase_add_loop_test(stacks, differences_that_make_two_stacks, 0, ARRAY_SIZE(pair_cases));
 	tcase_add_test(stacks, kernel_and_user_frames_are_not_mixed_up);
 	tcase_add_test(stacks, a_missing_stack_has_no_frames);
 	tcase_add_test(stacks, a_stack_is_whole_if_it_ends_at_the_root);
