@@ -119,7 +119,7 @@ static uint64_t all_losses(const struct capture *capture)
 
 /* ---- history ---- */
 
-START_TEST(without_samples_history_reaches_back_to_arming)
+START_TEST(empty_rings_have_all_wanted_history)
 {
 	struct recorder recorder;
 
@@ -728,7 +728,7 @@ Suite *capture_suite(void)
 	TCase *taking = tcase_create("taking"), *large = tcase_create("large");
 	TCase *intervals = tcase_create("intervals");
 
-	tcase_add_test(taking, without_samples_history_reaches_back_to_arming);
+	tcase_add_test(taking, empty_rings_have_all_wanted_history);
 	tcase_add_loop_test(taking, history_begins_when_armed, 0, ARRAY_SIZE(armed_cases));
 	tcase_add_test(taking, a_wrapped_ring_shortens_history);
 	tcase_add_test(taking, a_wrapped_ring_with_enough_history_shortens_nothing);

@@ -117,7 +117,7 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_SHORTAGE,
 	  .because = "23 allocations of the system waited for reclaim, which looked at 2.0 MiB (kswapd: 4.0 "
 		     "MiB); of the others hog[2] has most, 3.0 MiB" },
-	/* a limit that only cgroup1 reports */
+	/* no memory.events: a limit of cgroup1 */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .stats = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 } },

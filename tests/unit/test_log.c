@@ -21,7 +21,7 @@ static char *log_three(const char *journal, int saved)
 	return log_diverted(saved);
 }
 
-/* JOURNAL_STREAM names standard error, or a similar device and inode. */
+/* Logs while JOURNAL_STREAM names the inode of standard error, or one so many inodes away. The caller frees. */
 static char *log_beside(intmax_t inodes_away)
 {
 	int saved = log_divert();

@@ -149,7 +149,7 @@ START_TEST(a_table_arrives_as_it_was_compiled)
 }
 END_TEST
 
-/* The symbolizer survives a file without a table, and ends when it cannot receive a file. */
+/* The symbolizer is still usable after a file without a table. */
 START_TEST(files_without_a_table)
 {
 	_cleanup_close_ int text = open("/etc/passwd", O_RDONLY | O_CLOEXEC);

@@ -122,7 +122,7 @@ START_TEST(a_reload_within_a_batch)
 
 	refuse(&fixture); /* the call of the removed watch */
 	ck_assert_uint_eq(fixture.watches.refused, 0);
-	refuse(&fixture); /* the next one of the other watch, after that of the removed one */
+	refuse(&fixture); /* the call of the watch that is left */
 	ck_assert_uint_eq(fixture.watches.refused, 1);
 	ck_assert_uint_eq(fixture.watches.privileged, 0);
 	watches_tick(&fixture.watches, clock_monotonic_ns(), NULL, NULL);
