@@ -18,11 +18,11 @@
 static int __attribute__((format(printf, 2, 0)))
 print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	/* the verifier's log comes this way, in many lines: as it is, for whoever has to read it */
+	/* the verifier's log has many lines: pass it on unchanged */
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, arguments) : 0;
 }
 
-/* A consumer that was built for another ABI must find that out from the maps themselves. */
+/* Stamps the ABI into `control`, so that a consumer built for another ABI refuses these maps. */
 static int stamp_abi(const struct programs *programs)
 {
 	struct control control = { .abi = BOURDON_ABI };
@@ -32,31 +32,35 @@ static int stamp_abi(const struct programs *programs)
 }
 
 /*
- * Three quarters are rows. A page is a third of a percent of the text that it is for, and 16 rows; the rest
- * is for what the mappings and rules of a host with many different programs take.
+ * Three quarters of the unwind tables' memory are rows. A page takes a third of a percent of the text it
+ * covers, plus 16 rows. The rest holds the mappings and rules of a host with many different programs.
  */
-static int size_tables(struct programs *programs, const struct programs_settings *settings)
+static int size_maps(const struct programs *programs, uint32_t targets, uint64_t unwind_bytes)
 {
+	const struct bourdon_bpf *bpf = programs->bpf;
+	const uint32_t slots = programs->slots_per_cpu * programs->rings;
 	const struct {
 		struct bpf_map *map;
-		uint64_t bytes;
-		size_t element_bytes;
-	} tables[] = {
-		{ programs->bpf->maps.unwind_rows, settings->unwind_bytes / 4 * 3,
-		  sizeof(struct unwind_chunk) },
-		{ programs->bpf->maps.unwind_pages, settings->unwind_bytes / 16, sizeof(struct unwind_page) },
-		{ programs->bpf->maps.unwind_maps, settings->unwind_bytes / 8,
-		  sizeof(struct unwind_mapping) },
-		{ programs->bpf->maps.unwind_rules, settings->unwind_bytes / 16, sizeof(struct unwind_rule) },
+		uint64_t entries; /* 0: as it was compiled */
+	} sizes[] = {
+		{ bpf->maps.oncpu, slots },
+		{ bpf->maps.offcpu, slots },
+		{ bpf->maps.clocks, programs->rings },
+		{ bpf->maps.targets, targets },
+		{ bpf->maps.totals, targets },
+		{ bpf->maps.offcpu_threads, (uint64_t)THREADS_A_TARGET * targets },
+		{ bpf->maps.unwind_procs, targets },
+		{ bpf->maps.code_spans, targets },
+		{ bpf->maps.unwind_rows, unwind_bytes / 4 * 3 / sizeof(struct unwind_chunk) },
+		{ bpf->maps.unwind_pages, unwind_bytes / 16 / sizeof(struct unwind_page) },
+		{ bpf->maps.unwind_maps, unwind_bytes / 8 / sizeof(struct unwind_mapping) },
+		{ bpf->maps.unwind_rules, unwind_bytes / 16 / sizeof(struct unwind_rule) },
 	};
-	int result = bpf_map__set_max_entries(programs->bpf->maps.unwind_procs, settings->targets);
+	int result = 0;
 
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.code_spans, settings->targets);
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result && settings->unwind_bytes; i++)
-		result = bpf_map__set_max_entries(tables[i].map,
-						  (__u32)(tables[i].bytes / tables[i].element_bytes));
+	for (size_t i = 0; i < ARRAY_SIZE(sizes) && !result; i++)
+		if (sizes[i].entries)
+			result = bpf_map__set_max_entries(sizes[i].map, (__u32)sizes[i].entries);
 	return result;
 }
 
@@ -74,22 +78,7 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
 	programs->bpf->rodata_policy->policy = settings->policy;
-	result = bpf_map__set_max_entries(programs->bpf->maps.oncpu,
-					  programs->slots_per_cpu * programs->rings);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.offcpu,
-						  programs->slots_per_cpu * programs->rings);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.targets, settings->targets);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.totals, settings->targets);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.offcpu_threads,
-						  THREADS_A_TARGET * settings->targets);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.clocks, programs->rings);
-	if (!result)
-		result = size_tables(programs, settings);
+	result = size_maps(programs, settings->targets, settings->unwind_bytes);
 	if (!result)
 		result = bourdon_bpf__load(programs->bpf);
 	return result ? result : stamp_abi(programs);
@@ -119,7 +108,7 @@ void programs_close(struct programs *programs)
 	bourdon_bpf__destroy(programs->bpf);
 }
 
-static int attach_tracepoints(const struct programs *programs, programs_link_add *take, void *user)
+static int attach_tracepoints(const struct programs *programs, programs_link_add *add, void *user)
 {
 	struct bpf_program *program;
 
@@ -136,7 +125,7 @@ static int attach_tracepoints(const struct programs *programs, programs_link_add
 			log_error("cannot attach %s: %s", bpf_program__name(program), strerror(-result));
 			return result;
 		}
-		result = take(user, bpf_program__name(program), link);
+		result = add(user, bpf_program__name(program), link);
 		if (result < 0)
 			return result;
 	}
@@ -146,7 +135,7 @@ static int attach_tracepoints(const struct programs *programs, programs_link_add
 static int attach_clock(const struct programs *programs, unsigned int hz, unsigned int cpu,
 			struct bpf_link **ret_link)
 {
-	/* the clock fires by CPU time of the CPU, not of a task; an idle CPU has nothing to sample */
+	/* cpu-clock counts the time of the CPU, not of a task; an idle CPU has nothing to sample */
 	struct perf_event_attr attributes = { .type = PERF_TYPE_SOFTWARE,
 					      .size = sizeof(attributes),
 					      .config = PERF_COUNT_SW_CPU_CLOCK,
@@ -169,9 +158,9 @@ static int attach_clock(const struct programs *programs, unsigned int hz, unsign
 	return result;
 }
 
-int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *take, void *user)
+int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *add, void *user)
 {
-	int result = attach_tracepoints(programs, take, user);
+	int result = attach_tracepoints(programs, add, user);
 
 	for (size_t i = 0; i < programs->cpus_count && !result; i++) {
 		struct bpf_link *link;
@@ -180,7 +169,7 @@ int programs_attach(const struct programs *programs, unsigned int hz, programs_l
 		snprintf(name, sizeof(name), "oncpu_%u", programs->cpus[i]);
 		result = attach_clock(programs, hz, programs->cpus[i], &link);
 		if (!result)
-			result = take(user, name, link);
+			result = add(user, name, link);
 	}
 	return result;
 }

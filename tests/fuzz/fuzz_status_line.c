@@ -3,7 +3,7 @@
  * Reads any text as a line of the control socket: one that parses can be written as one line, and is the same
  * after it was parsed again and its values were unescaped.
  */
-#include "common/escape.h"
+#include "common/escape_name.h"
 #include "common/status_line.h"
 #include "tests/fuzz/fuzz.h"
 

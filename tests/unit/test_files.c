@@ -4,6 +4,7 @@
  * for, whatever the umask is, or not at all, and how accounts are looked up by name and number.
  */
 #include "common/cleanup.h"
+#include "common/file_replace.h"
 #include "common/files.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
