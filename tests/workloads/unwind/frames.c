@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * frames has stacks of each shape that compiled code gives them, in each of its builds (Makefile). Above the
+ * frames has stacks of each shape that compiled code gives them, in each of its builds (mk/tests.mk). Above the
  * leaf is a chain of functions with different frames; the order of their calls, and where they use CPU time,
  * is known here and in tests/e2e/unwind.bats.
  */
