@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fuzz.h owns what every fuzz target has: libFuzzer's entry, what it asserts with, and taking an input
- * apart. A target that asserts nothing of its own still has the sanitizers.
+ * fuzz.h owns what all fuzz targets share: the entry point of libFuzzer, the assertion, and functions that
+ * take an input apart. A target without assertions is still checked by the sanitizers.
  */
 #ifndef BOURDON_FUZZ_H
 #define BOURDON_FUZZ_H
@@ -22,13 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 		}                                                                                            \
 	} while (0)
 
-/* What is left of an input. */
+/* The part of an input that has not been read. */
 struct input {
 	const uint8_t *next;
 	size_t left;
 };
 
-/* The next bytes; zeros where there are no more. */
+/* Reads the next bytes; zeros behind the end. */
 static inline void input_read(struct input *input, void *into, size_t bytes)
 {
 	size_t there = bytes < input->left ? bytes : input->left;
@@ -48,7 +48,7 @@ static inline uint8_t input_byte(struct input *input)
 	return byte;
 }
 
-/* A copy of exactly these bytes, so that AddressSanitizer sees what is read beyond. The caller frees. */
+/* A copy of exactly these bytes, so that AddressSanitizer sees reads behind the end. The caller frees. */
 static inline void *copy_bytes(const void *from, size_t bytes)
 {
 	char *copy = calloc(1, bytes + !bytes);
@@ -59,7 +59,7 @@ static inline void *copy_bytes(const void *from, size_t bytes)
 	return copy;
 }
 
-/* The same with a NUL behind them. */
+/* The same with a NUL at the end. */
 static inline char *copy_text(const void *from, size_t bytes)
 {
 	char *copy = calloc(1, bytes + 1);

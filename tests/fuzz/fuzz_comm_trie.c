@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lines as comm patterns, the last as a comm: the trie answers as a plain search over all patterns does, and
- * the keys for the kernel's trie say the same.
+ * Reads lines as comm patterns and the last line as a comm. The trie finds the same patterns as a plain
+ * search, and the keys for the kernel's trie match the same comms.
  */
 #include "common/comm_trie.h"
 #include "tests/fuzz/fuzz.h"
@@ -45,7 +45,7 @@ static bool matches(const struct comm_pattern *pattern, const char *comm)
 			       : !strcmp(pattern->text, comm);
 }
 
-/* As kernel/bpf/lpm_trie.c compares; our prefixes are whole bytes. */
+/* As kernel/bpf/lpm_trie.c compares; all prefixes here are whole bytes. */
 static bool key_matches(const struct comm_pattern *pattern, const char *comm)
 {
 	struct pattern_key key = comm_pattern_key(pattern), lookup = comm_lookup_key(comm);
@@ -54,7 +54,7 @@ static bool key_matches(const struct comm_pattern *pattern, const char *comm)
 	return !memcmp(key.comm, lookup.comm, key.prefix_bits / 8);
 }
 
-/* An exact one before a prefix, a longer one before a shorter one. */
+/* An exact pattern before a prefix, a longer prefix before a shorter one. */
 static size_t rank_of(const struct comm_pattern *pattern)
 {
 	return pattern->prefix ? strlen(pattern->text) : ABI_COMM_BYTES;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Offsets, then any bytes as an ELF file, with symbols, DWARF, and whatever it carries packed; and as the
- * debug file and the alternate file of itself. What is said of them is what the consumer believes.
+ * Reads offsets, then any bytes as an ELF file, with symbols, DWARF and packed sections, and as the debug
+ * file and the alternate file of itself. Each reply is one that the consumer accepts.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/symbolizer.h"
@@ -16,7 +16,7 @@ static void ask(struct symbolizer *symbolizer, const struct symbolize_request *r
 {
 	ssize_t bytes;
 
-	memset(answer, 0xa5, sizeof(*answer)); /* what the last one left */
+	memset(answer, 0xa5, sizeof(*answer)); /* the last request wrote here */
 	bytes = symbolizer_answer(symbolizer, request, SYMBOLIZE_REQUEST_BYTES(request->count), fd, answer);
 	HOLDS(bytes > 0);
 	if (request->kind == SYMBOLIZE_NAMES)

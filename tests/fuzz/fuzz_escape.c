@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any text, escaped into a buffer of any size: it ends in time, and holds nothing that is more than text. */
+/* Escapes any text into a buffer of any size: the result ends within the buffer and is plain text. */
 #include "common/escape.h"
 #include "common/escape_name.h"
 #include "tests/fuzz/fuzz.h"
@@ -13,7 +13,7 @@ static void check_terminal(const char *text, size_t room)
 	HOLDS(strlen(escaped) < room);
 	for (const char *at = escaped; *at; at++)
 		HOLDS(!iscntrl((unsigned char)*at));
-	/* nothing in it needs to be escaped any more */
+	/* escaping it again changes nothing */
 	again = escape_terminal(escaped, malloc(room), room);
 	HOLDS(!strcmp(escaped, again));
 	free(again);
@@ -43,7 +43,7 @@ static void check_json(const char *text, size_t room)
 	free(escaped);
 }
 
-/* What leaves the daemon: a terminal sees it as it is, and it leads back to the name. */
+/* An escaped name, as the daemon sends it: a terminal shows it unchanged, and it can be undone. */
 static void check_name(const char *text)
 {
 	char *form = escape_name(text), *shown = malloc(strlen(form) + 1);

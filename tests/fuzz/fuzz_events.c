@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel programs tell of processes: records of the ring buffers, each with its length in front, and
- * the same bytes as the task iterator's stream. Each is handed on once or refused, wherever the stream is
- * cut.
+ * Reads any bytes as process events, each record with its length in front, and as the stream of the task
+ * iterator. Each record is handed on once or refused, wherever the stream is cut.
  */
 #include "consumer/target/process_events.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any bytes as a request to bourdon-grant: each request is written in one way, and no other is taken. */
+/* Reads any bytes as a request to bourdon-grant: each request has exactly one form. */
 #include "common/grant_request.h"
 #include "tests/fuzz/fuzz.h"
 

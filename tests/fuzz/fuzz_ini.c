@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any text as an INI file: each line that says something becomes one entry or one mistake, in order. */
+/*
+ * Reads any text as an INI file: each line that is not blank or a comment is one entry or one mistake, in
+ * order.
+ */
 #include "common/ini.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -62,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	size_t lines = count_lines(text, bytes);
 
 	HOLDS(!ini_read_text("f", text, bytes, see, &seen, &errors));
-	/* the keys of a section whose own line is wrong are passed over; and so is an unusable comment */
+	/* keys below an invalid section line are skipped, and an invalid comment is a mistake */
 	HOLDS(errors.count ? seen.entries <= lines : seen.entries == lines);
 	for (size_t i = 0; i < errors.count && i < CONFIG_ERRORS_KEPT; i++)
 		HOLDS(!strncmp(errors.messages[i], "f:", 2));

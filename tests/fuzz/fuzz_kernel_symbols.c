@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A line with an offset, then any text as a snapshot of kernel symbols: what is found lies where it may, and
- * in a snapshot as the loader writes them it is what a plain search finds.
+ * Reads a line with an offset, then any text as a snapshot of kernel symbols. The symbol found is within the
+ * text; in a snapshot as the loader writes it, it is the one that a plain search finds.
  */
 #include "consumer/symbols/kernel_symbols.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any text as a manifest: what can be parsed is the same after it was written and parsed again. And any
- * manifest whose texts are what the input says either comes back or is refused before it is written.
+ * Reads any text as a manifest: one that parses is the same after it was written and parsed again. A manifest
+ * whose texts come from the input reads back, or is not written.
  */
 #include "common/manifest.h"
 #include "tests/fuzz/fuzz.h"

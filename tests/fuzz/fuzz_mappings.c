@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The mapping iterator's stream of records: what it shows last at an address is what the address belongs to,
- * and it does not matter where a read has cut the stream.
+ * Reads any bytes as the stream of the mapping iterator: an address belongs to the mapping that was shown
+ * last there, wherever the reads cut the stream.
  */
 #include "consumer/symbols/mappings.h"
 #include "tests/fuzz/fuzz.h"
@@ -9,7 +9,7 @@
 #include <errno.h>
 
 /*
- * Takes the stream as iterator_stream_read() does, in pieces of this many bytes. Returns the bytes taken or
+ * Adds the records in pieces of this many bytes, as iterator_stream_read() does. Returns the bytes used or
  * -errno.
  */
 static long feed(struct mappings *mappings, const uint8_t *data, size_t bytes, size_t piece)
@@ -52,7 +52,7 @@ static void expect_same(const struct mapping *one, const struct mapping *other)
 	HOLDS(!one->file || !strcmp(one->file->path, other->file->path));
 }
 
-/* Of the last record nothing has been taken away yet. */
+/* No later record can have replaced a part of the last one. */
 static void expect_last(const struct mappings *mappings, const struct mapping_record *record,
 			const char *path)
 {

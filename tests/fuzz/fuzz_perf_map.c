@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Addresses, then any bytes as a perf map: the reply is one that the consumer believes, and answers all. */
+/*
+ * Reads addresses, then any bytes as a perf map: the reply is one that the consumer accepts, and answers each
+ * address.
+ */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/perf_map.h"
 #include "consumer/symbolizer/symbolizer.h"
@@ -23,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		request.offsets[i] = address;
 	}
 	HOLDS(reply && fd >= 0 && write(fd, input.next, input.left) == (ssize_t)input.left);
-	memset(reply, 0xa5, sizeof(*reply)); /* what the last one left */
+	memset(reply, 0xa5, sizeof(*reply)); /* the last request wrote here */
 	HOLDS(symbolizer_reply_is_valid(reply, perf_map_name(fd, &request, reply), &request));
 	HOLDS(reply->count == ADDRESSES && reply->frames_count == ADDRESSES);
 	for (uint32_t i = 0; i < ADDRESSES; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any text as root's policy.conf: what is taken is within the bounds that the kernel programs count on. */
+/*
+ * Reads any text as policy.conf: a policy that is accepted is within the bounds that the kernel programs rely
+ * on.
+ */
 #include "common/policy.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sample ring that is written as the kernel programs write it, and overwritten at will between readings.
- * A reader delivers only samples that can be, in order, and accounts for each number that it passes; a
- * capture of the same ring keeps rows that lead to processes and stacks that it has.
+ * Writes a sample ring as the kernel programs do, and overwrites parts of it between reads. A reader delivers
+ * only valid samples, in order, and counts each number that it skips. Each row of a capture of the same ring
+ * refers to an existing process and stack.
  */
 #include "consumer/capture/capture.h"
 #include "tests/fuzz/fuzz.h"
@@ -15,7 +15,7 @@ struct ring {
 	uint64_t written;
 };
 
-/* ---- what an input does to a ring ---- */
+/* ---- writing a ring ---- */
 
 static void write_sample(struct ring *ring, struct input *input)
 {
@@ -30,7 +30,7 @@ static void write_sample(struct ring *ring, struct input *input)
 	slot->seq = ++ring->written;
 }
 
-/* Most of a sample is frames, which nothing depends on: rather in front of them. */
+/* Most of a sample is frames, which no check depends on: prefers the bytes before them. */
 static void overwrite(struct ring *ring, struct input *input)
 {
 	uint8_t slot = input_byte(input) % SLOTS, at = input_byte(input);
@@ -83,7 +83,7 @@ static void read_ring(const struct ring *ring, struct ring_reader *reader)
 	HOLDS(seen.count <= 2 * SLOTS);
 	HOLDS(reader->torn <= reader->lost && reader->torn >= before.torn && reader->lost >= before.lost);
 	HOLDS(reader->next_seq - before.next_seq == seen.count + reader->lost - before.lost);
-	/* it does not go back, nor beyond what the ring has shown */
+	/* it does not go back, nor beyond the newest sample */
 	HOLDS(reader->next_seq >= before.next_seq);
 	HOLDS(reader->next_seq == before.next_seq || reader->next_seq - 1 <= newest_of(ring));
 }
@@ -112,7 +112,7 @@ static void check_capture(const struct capture *capture)
 		HOLDS(row->second >= -(int32_t)(TRIGGERED_NS / 1000000000) && row->second < 10);
 		samples += row->samples;
 	}
-	/* two rings, and an interval may be blocked and queued */
+	/* two rings, and an off-CPU interval may be both blocked and queued */
 	HOLDS(samples + capture->losses[LOSS_UNKNOWN_PROCESS] <= 2UL * 2 * 2 * SLOTS);
 	for (uint32_t i = 0; i < stacks->count; i++)
 		HOLDS(stacks->stacks[i].first + stacks->stacks[i].kernel_depth +

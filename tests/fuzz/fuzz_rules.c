@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any text as a rules file: either it has mistakes, or each rule in it is one that the daemon can follow,
- * and its pattern is found again by the comm that the rule names. Through a reload each keeps its ids.
+ * Reads any text as a rules file: it has mistakes, or each rule is valid and the comm that it names finds its
+ * pattern. A reload keeps the ids of unchanged rules.
  */
 #include "consumer/rules/rules.h"
 #include "tests/fuzz/fuzz.h"
@@ -52,7 +52,7 @@ static void check_pattern(const struct rule_set *set, const struct rule *rule)
 	HOLDS(rule->cgroup || rule_applies(rule, rule->comm.text, "/"));
 }
 
-/* No two rules have one id, no two comms one pattern, and none has one that is still to come. */
+/* No two rules have one id, no two comms one pattern id, and none has an id that is not yet assigned. */
 static void check_ids(const struct rule_set *set, const struct rule_ids *next)
 {
 	for (size_t i = 0; i < set->count; i++) {
@@ -83,7 +83,7 @@ static int read_rules(const char *text, size_t bytes, struct rule_set *set)
 	return result;
 }
 
-/* A reload from the rules in front of the last section to all of them, and one that changes nothing. */
+/* A reload from the rules before the last section to all rules, and a reload that changes nothing. */
 static void reload(const char *text, size_t bytes)
 {
 	const char *last = memrchr(text, '[', bytes);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any text as bourdon.conf: whatever is wrong with it, the database has the room that it needs at least. */
+/*
+ * Reads any text as bourdon.conf: whatever its mistakes, the database is allowed at least its smallest size.
+ */
 #include "consumer/rules/settings.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any text as a line of the control socket: what can be parsed can be written, as one line, and is the same
- * when that was parsed and the form of its values undone.
+ * Reads any text as a line of the control socket: one that parses can be written as one line, and is the same
+ * after it was parsed again and its values were unescaped.
  */
 #include "common/escape_name.h"
 #include "common/status_line.h"
@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	char *text = copy_text(data, bytes), *again;
 	struct status_line line, back;
 
-	/* a reader has taken the lines apart */
+	/* the reader has split the text into lines */
 	if (!strchr(text, '\n') && !status_line_parse(text, &line)) {
 		HOLDS(line.count <= STATUS_FIELDS_MAX);
 		again = write_line(&line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any bytes as a symbolizer's reply: of one that is believed every frame and every name lies within it. */
+/* Reads any bytes as a reply of a symbolizer: all frames and names of an accepted reply are within it. */
 #include "consumer/symbolizer/symbolizer.h"
 #include "tests/fuzz/fuzz.h"
 

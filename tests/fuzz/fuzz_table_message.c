@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Any bytes as a message of a table: of one that is believed every number is in its range. */
+/* Reads any bytes as a message of a table: each number of an accepted message is in its range. */
 #include "consumer/symbolizer/table_stream.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any bytes as the .eh_frame of a file that is otherwise in order: an error, or a table that the consumer
- * believes and the programs can walk by.
+ * Reads any bytes as the .eh_frame of an otherwise valid file: an error, or a table that the consumer accepts
+ * and the kernel programs can use.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/table_stream.h"
@@ -70,7 +70,7 @@ static void write_file(int fd, const uint8_t *call_frames, size_t bytes)
 	HOLDS(write(fd, call_frames, bytes) == (ssize_t)bytes);
 }
 
-/* All of it in one message, as far as a message goes. */
+/* The whole table in one message, as far as it fits. */
 static void expect_valid(uint32_t part, const struct table_head *head, const void *elements, size_t each,
 			 uint32_t count)
 {
@@ -87,7 +87,7 @@ static void expect_valid(uint32_t part, const struct table_head *head, const voi
 	}
 }
 
-/* The first row of a page is at its beginning, and each is behind the one before. */
+/* The first row of a page begins with the page, and each row is behind the one before. */
 static void expect_ascending(const struct unwind_table *table)
 {
 	for (uint32_t i = 0; i < table->pages_count; i++)

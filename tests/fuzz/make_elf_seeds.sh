@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make_elf_seeds.sh DIRECTORY: small files with DWARF, by each compiler, as seeds of fuzz_elf_symbols: eight offsets of
-# a function with others inlined into it, then the file. CC and CLANG are the compilers.
+# make_elf_seeds.sh DIRECTORY: compiles small files with DWARF, by CC and by CLANG, as seeds of fuzz_elf_symbols.
+# A seed is eight offsets in a function with others inlined into it, then the file.
 set -euo pipefail
 directory=$1/elf_symbols
 work=$(mktemp -d)
@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) int middle(int x) { return inner(x 
 int outer(int x) { return middle(x) + 1; }
 CODE
 
-# seed NAME: $work/file behind its offsets.
+# seed NAME: writes the offsets, then $work/file.
 seed() {
 	local begins offset i
 	begins=$((16#$(nm "$work/whole" | awk '$3 == "outer" { print $1 }')))
@@ -29,7 +29,7 @@ seed() {
 
 for compiler in "$CC" "$CLANG"; do
 	for version in 4 5; do
-		# one segment, in which an address is an offset
+		# one segment, so that an address is a file offset
 		"$compiler" -gdwarf-$version -O2 -nostdlib -shared -fPIC -fno-asynchronous-unwind-tables \
 			-Wl,--build-id=sha1,-z,noseparate-code,-z,norelro -o "$work/whole" "$work/small.c"
 		objcopy -R .comment "$work/whole" "$work/file"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writes the seeds of the targets whose input is binary, from the structures themselves: make_seeds DIRECTORY
- * leaves DIRECTORY/TARGET/NUMBER. Those of text lie in tests/fuzz/corpus/.
+ * Writes the seeds of the targets with binary input, from the structures themselves: make_seeds DIRECTORY
+ * writes DIRECTORY/TARGET/NUMBER. Seeds that are text are in tests/fuzz/corpus/.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* One part of a seed behind the other. */
+/* Appends a part to a seed. */
 struct seed {
 	unsigned char data[20480];
 	size_t bytes;
@@ -46,9 +46,9 @@ static int save(const struct seed *seed, const char *directory, const char *targ
 	return mkdir(at, 0777) && errno != EEXIST ? -errno : write_file(seed, path);
 }
 
-/* ---- what the kernel programs write ---- */
+/* ---- records of the kernel programs ---- */
 
-/* As fuzz_ring.c reads it: writes a ring full and once more, overwrites a slot, reads. */
+/* In the format of fuzz_ring.c: fill the ring, write one more, overwrite a slot, read. */
 static void put_ring(struct seed *seed)
 {
 	static const unsigned char overwrite[] = { 1, 3, offsetof(struct sample, seq), 1, 0, 2 };
@@ -107,7 +107,7 @@ static void put_mappings(struct seed *seed)
 	}
 }
 
-/* ---- what a symbolizer reads and writes ---- */
+/* ---- files and messages of a symbolizer ---- */
 
 struct small_elf {
 	Elf64_Ehdr header;
@@ -210,7 +210,7 @@ static void put_module(struct seed *seed)
 	put(seed, &module, sizeof(module));
 }
 
-/* Of this program: what a compiler writes. */
+/* Of this program, written by a compiler. */
 static void put_call_frames(struct seed *seed)
 {
 	static const unsigned char cie[] = { 20, 0,    0,  0, 0,    0,  0, 0, 1,    'z', 'R', 0,

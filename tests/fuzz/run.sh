@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make fuzz: run.sh BUILD SECONDS runs each BUILD/fuzz_TARGET over its corpus, then for so many seconds on inputs
-# of its own; one line a target. BUILD/corpus/ keeps what reached new code, for the next run, and BUILD/crash/
-# what a target failed on, which BUILD/fuzz_TARGET FILE repeats.
+# make fuzz: run.sh BUILD SECONDS runs each BUILD/fuzz_TARGET on its corpus, then for SECONDS on new inputs, and
+# prints a line for each target. Inputs that reach new code are kept in BUILD/corpus/ for the next run, inputs
+# that fail in BUILD/crash/; BUILD/fuzz_TARGET FILE repeats one of them.
 set -euo pipefail
 build=$1
 seconds=$2
 tests=$(dirname "${BASH_SOURCE[0]}")
 
-# libFuzzer takes 0 seconds as no limit
+# for libFuzzer, 0 seconds are no limit
 limit=-max_total_time=$seconds
 [ "$seconds" -gt 0 ] || limit=-runs=0
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ask_grant asks bourdon-grant as any program could: it sends texts that may be no requests, and says what
- * came back. With --silent it sends nothing, with --idle it holds connections open until it is ended.
+ * ask_grant calls bourdon-grant as any program can: it sends texts that may be no requests, and prints the
+ * answers. With --silent it sends nothing; with --idle it holds connections open until it is ended.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -41,7 +41,7 @@ static void say_file(int fd)
 	       flags & O_PATH ? "a place only" : modes[flags & O_ACCMODE]);
 }
 
-/* The answer as it came, or the file whose descriptor came with it. */
+/* Prints the answer, or the file whose descriptor came with it. */
 static void say_answer(int connection)
 {
 	union {
@@ -79,7 +79,7 @@ static void ask(const char *path, const char *request)
 	_cleanup_free_ char *line = NULL;
 	int length = request ? asprintf(&line, "%s\n", request) : 0;
 
-	/* it may have refused before it has read anything */
+	/* bourdon-grant may have refused before it read the request */
 	if (length > 0 && send(connection, line, (size_t)length, MSG_NOSIGNAL) < 0 && errno != EPIPE)
 		printf("not sent: %s\n", strerror(errno));
 	say_answer(connection);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * find_kernel_pointer searches what the profiler leaves behind (databases, exports, logs, ring dumps) for
- * absolute kernel addresses, because one of them undoes the kernel's address randomisation. It knows the
- * running kernel's own ranges and looks at every byte offset, in both byte orders and in hexadecimal text.
+ * find_kernel_pointer searches the output of the profiler (databases, exports, logs, ring dumps) for absolute
+ * kernel addresses: one of them is enough to undo the kernel's address randomisation. It knows the address
+ * ranges of the running kernel, and looks at every byte offset, in both byte orders and in hexadecimal text.
  *
- * The addresses themselves are not printed: the output of a test is kept, too.
+ * It does not print the addresses, because the output of tests is kept.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -28,12 +28,12 @@
 #define HEX_DIGITS 16U
 
 struct range {
-	uint64_t begins, ends; /* ends is not part of it */
+	uint64_t begins, ends; /* `ends` is the first address behind the range */
 };
 
 struct search {
 	struct range kernel;  /* _text to _end */
-	struct range modules; /* with BPF programs and trampolines; empty where there are none */
+	struct range modules; /* with BPF programs and trampolines; empty if there are no modules */
 	bool strict_words;
 	unsigned long long found;
 };
@@ -49,8 +49,8 @@ static bool is_kernel_address(const struct search *search, uint64_t value)
 }
 
 /*
- * How many bytes the kernel image has, from where it lies in physical memory: a kernel that lists only its
- * functions (no CONFIG_KALLSYMS_ALL) does not say where _end is. 0 or -errno.
+ * The size of the kernel image, from /proc/iomem: a kernel that lists functions only (no CONFIG_KALLSYMS_ALL)
+ * has no _end. Returns 0 or -errno.
  */
 static int image_bytes(uint64_t *ret_bytes)
 {
@@ -72,7 +72,7 @@ static int image_bytes(uint64_t *ret_bytes)
 	return 0;
 }
 
-/* 0; -EPERM where addresses are hidden from us; -errno. */
+/* Returns 0; -EPERM where the kernel hides addresses from this process; -errno. */
 static int read_ranges(struct search *search)
 {
 	_cleanup_file_ FILE *symbols = fopen("/proc/kallsyms", "re");
@@ -95,7 +95,7 @@ static int read_ranges(struct search *search)
 			continue;
 		if (!modules->ends || address < modules->begins)
 			modules->begins = address;
-		if (address >= modules->ends) /* the last symbol has a length, too */
+		if (address >= modules->ends) /* the length of the last symbol is unknown */
 			modules->ends = (address / PAGE_BYTES + 1) * PAGE_BYTES;
 	}
 	if (kernel->begins < KERNEL_HALF)
@@ -146,7 +146,7 @@ static int hex_digit(unsigned char byte)
 	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* Any 16 digits in a row, whatever stands around them. */
+/* Sixteen digits in a row, whatever is around them. */
 static void scan_text(struct search *search, const char *path, const unsigned char *bytes, size_t length)
 {
 	unsigned int digits = 0;
@@ -165,7 +165,10 @@ static void scan_text(struct search *search, const char *path, const unsigned ch
 	}
 }
 
-/* 0 or -errno. A file that shrinks meanwhile ends us with SIGBUS: never mistaken for a clean one. */
+/*
+ * Returns 0 or -errno. A file that is truncated meanwhile kills this program with SIGBUS and never counts as
+ * clean.
+ */
 static int scan_file(struct search *search, const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -193,7 +196,7 @@ static int scan_file(struct search *search, const char *path)
 	return 0;
 }
 
-/* What is searched: what the arguments name, and the regular files below a directory. 0 or -errno. */
+/* Searches the named files, and the regular files below named directories. Returns 0 or -errno. */
 static int scan_all(struct search *search, char **paths)
 {
 	FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * forge_tables is the attacker who owns the consumer: it writes the tables by which the kernel programs walk
- * a process's stack. With --garbage all of them, of random bytes, over and over; with --all every map that
- * the consumer may write. Else such that every word of the stack is a return address: and says how often the
- * rings then have a word that only the stack has.
+ * forge_tables plays an attacker who controls the consumer. It writes the tables by which the kernel programs
+ * unwind a stack: with --garbage, random bytes into all of them, over and over; with --all, into each map
+ * that the consumer may write; otherwise a table by which every word of the stack is a return address. It
+ * then prints how often the rings have a word that only the stack has.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -48,7 +48,9 @@ static uint64_t random_word(uint64_t *state)
 	return *state ^ *state >> 29;
 }
 
-/* Each element; a value of which every other word is 0 or all ones finds other ways than one at random. */
+/*
+ * Fills each element. Values in which every other word is 0 or all ones reach other code than random values.
+ */
 static int fill(const struct map *map, uint64_t *state)
 {
 	static uint64_t values[BATCH_BYTES / sizeof(uint64_t)];
@@ -89,7 +91,7 @@ static void roll(void *bytes, size_t length, uint64_t *state)
 		at[i] = dice == 0 ? 0 : dice == 1 ? 0xff : (unsigned char)(random_word(state) >> 32);
 }
 
-/* What has keys of any bytes: what the map does not take is no failure. */
+/* Maps with keys of any bytes may refuse a key; that is no failure. */
 static void scatter(const struct map *map, uint64_t *state)
 {
 	unsigned char key[64], value[64];
@@ -109,7 +111,7 @@ static void scatter(const struct map *map, uint64_t *state)
 	}
 }
 
-/* The one page of a ring buffer that its reader may write: how far it has read. */
+/* The only page of a ring buffer that its reader may write: the position of the reader. */
 static int misplace(const struct map *map, uint64_t *state)
 {
 	size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -153,7 +155,7 @@ static int fill_any(const struct map *map, uint64_t *state)
 #define WRITABLE_MODE 0660
 #define WRITABLE_MAX 32
 
-/* Those that the consumer may write, by their modes. Returns how many, or -errno. */
+/* Opens the maps that the consumer may write, by their modes. Returns how many, or -errno. */
 static int open_writable(const char *directory, struct map maps[WRITABLE_MAX], int *ret_control)
 {
 	_cleanup_dir_ DIR *pins = opendir(directory);
@@ -176,7 +178,7 @@ static int open_writable(const char *directory, struct map maps[WRITABLE_MAX], i
 	return *ret_control < 0 ? -ENOENT : count;
 }
 
-/* The programs do nothing without a heartbeat: it is there most of the time. */
+/* Writes a heartbeat most of the time: the kernel programs do nothing without it. */
 static int run_all(const char *directory, uint64_t seconds)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS, state = until_ns;
@@ -221,7 +223,10 @@ static int claim_process(const struct map maps[MAPS_OPEN], __u32 tgid, __u32 cou
 	return put(&maps[PROCS], tgid, &process);
 }
 
-/* Where the process has code: an attacker reads that from the iterator. Returns how many, or -errno. */
+/*
+ * Finds the code of the process, as an attacker reads it from the iterator. Returns how many mappings, or
+ * -errno.
+ */
 static int find_code(__u32 tgid, struct unwind_mapping *mappings, int most)
 {
 	_cleanup_file_ FILE *file = NULL;
@@ -246,7 +251,8 @@ static int find_code(__u32 tgid, struct unwind_mapping *mappings, int most)
 }
 
 /*
- * Wherever an address lies, its caller's is the word at the stack pointer, and the stack is one word shorter.
+ * A rule for every address: the return address is the word at the stack pointer, and the stack is one word
+ * shorter.
  */
 static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
 {
@@ -273,7 +279,7 @@ static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
 	return result ? result : claim_process(maps, tgid, (__u32)count);
 }
 
-/* How many words of the ring are the one. */
+/* Counts the words of the ring that equal `word`. */
 static int search(const char *directory, uint64_t word, unsigned long long *ret_found,
 		  unsigned long long *ret_stopped)
 {
@@ -313,7 +319,7 @@ static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *
 		else if (!result)
 			result = forge(maps, tgid);
 		if (!garbage)
-			usleep(100000); /* the daemon writes, too, when something changes */
+			usleep(100000); /* the daemon also writes the tables, when something changes */
 	}
 	if (!result)
 		result = search(directory, strtoull(secret, NULL, 16), &found, &stopped);

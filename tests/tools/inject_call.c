@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * inject_call makes a running thread do one system call, as whoever has taken it over could, and says what
- *came of it: so that the tests know what confinement the real processes are under, and not what they should
- *be.
+ * inject_call makes a running thread do one system call, as an attacker who has taken it over could, and
+ * prints the result. The tests use it to see how the real processes are confined.
  *
  *	inject_call TID CALL [ARGUMENT...]
  *
  * CALL is a name that libseccomp knows, or a number. An ARGUMENT is a decimal or 0x number, "str:TEXT" for
- *the address of that text, "zero:BYTES" for the address of so many zero bytes, or "words:A,B,..." for that of
- * 32-bit numbers. They are put below the thread's stack. Prints "result N", "errno NAME" or "killed SIGNAL".
+ * the address of that text, "zero:BYTES" for the address of so many zero bytes, or "words:A,B,..." for the
+ * address of 32-bit numbers. They are put below the stack of the thread. Prints "result N", "errno NAME" or
+ * "killed SIGNAL".
  *
- * The call is made at the next instruction that the thread has for it anyway: a `syscall` instruction is
- * looked for in its executable mappings, so that nothing of the process is changed but registers and free
- * stack. A thread within a system call is taken out of it, and begins it anew.
+ * The call is made by a `syscall` instruction that the process already has in its executable mappings, so that
+ * only registers and unused stack are changed. A thread within a system call leaves it, and begins it again.
  */
 #define _GNU_SOURCE 1
 
@@ -42,7 +41,9 @@
 #endif
 
 #define ARGUMENTS_MAX 6
-/* Free stack below what the thread uses, which the kernel does not grow for another process. */
+/*
+ * An area below the used part of the stack, because the kernel does not grow the stack for another process.
+ */
 #define RED_ZONE_BYTES 256U
 #define DATA_BYTES_MAX 512U
 #define SYSCALL_TRAP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
@@ -50,7 +51,7 @@
 struct call {
 	long number;
 	uint64_t arguments[ARGUMENTS_MAX];
-	bool points[ARGUMENTS_MAX]; /* into the data, by its offset */
+	bool points[ARGUMENTS_MAX]; /* an offset into the data */
 	unsigned char data[DATA_BYTES_MAX];
 	size_t data_bytes;
 };
@@ -182,7 +183,7 @@ static void prepare(struct user_regs_struct *registers, const struct call *call,
 		arguments[i] = call->arguments[i] + (call->points[i] ? data : 0);
 	registers->rip = instruction;
 	registers->rax = (uint64_t)call->number;
-	registers->orig_rax = (uint64_t)-1; /* nothing is restarted */
+	registers->orig_rax = (uint64_t)-1; /* no call is restarted */
 	registers->rdi = arguments[0];
 	registers->rsi = arguments[1];
 	registers->rdx = arguments[2];
@@ -191,7 +192,7 @@ static void prepare(struct user_regs_struct *registers, const struct call *call,
 	registers->r9 = arguments[5];
 }
 
-/* Goes on until the thread stops at the next entry to a system call, or exit from it, or ends. */
+/* Continues until the thread enters or leaves a system call, or ends. */
 static int step(pid_t tid, int *ret_status)
 {
 	long signal = 0;
@@ -219,8 +220,8 @@ static int report_end(int status)
 }
 
 /*
- * What the thread was in the middle of begins anew. The kernel sees to that on the way out of a signal, by
- * these numbers, which no program ever sees (include/linux/errno.h); here it comes out of another call.
+ * The interrupted call begins again. The kernel does that at the end of a signal for these results, which no
+ * program ever sees (include/linux/errno.h); here the thread leaves another call.
  */
 static void begin_anew(struct user_regs_struct *registers)
 {
@@ -236,7 +237,7 @@ static void begin_anew(struct user_regs_struct *registers)
 		}
 }
 
-/* Between the two stops the thread is in the kernel. Restores what it was doing, if it lives. */
+/* Between the two stops the thread is in the kernel. Restores its registers if it is alive. */
 static int run(pid_t tid, const struct call *call, uint64_t instruction)
 {
 	struct user_regs_struct before, registers;
@@ -262,7 +263,7 @@ static int run(pid_t tid, const struct call *call, uint64_t instruction)
 	}
 	if (!get_registers(tid, &registers) || !set_registers(tid, &before))
 		return -errno;
-	/* who is killed for a call comes out of it first, with its number for a result */
+	/* a thread that is killed for the call first leaves it, with the call's number as the result */
 	if (step(tid, &status) < 0)
 		return -errno;
 	if (!WIFSTOPPED(status))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * see_all is the attacker who owns the consumer and wants to see processes that root's policy denies. With
- * nothing but the pins it makes every process a target, gives itself budgets without end, keeps the programs
- * awake, and looks everywhere where a process may show: rings, open intervals, iterators, events, maps.
+ * see_all plays an attacker who controls the consumer and wants to see processes that policy.conf denies.
+ * With nothing but the pins it makes every process a target, grants itself unlimited budgets, keeps the
+ * kernel programs awake, and looks for the processes in all places: rings, open intervals, iterators, events,
+ * maps.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -25,7 +26,7 @@
 #define PROCESSES_MAX 16
 #define PATTERN_ID 0x7e57
 
-/* Of one process, what was seen of it and where. */
+/* One process, and how often it was seen in each place. */
 struct seen {
 	uint32_t tgid, tid; /* 0: any of its threads */
 	unsigned long long tasks, threads, mappings, events, ends, said, oncpu, offcpu, open, targets, totals;
@@ -36,7 +37,7 @@ struct seen {
 struct ring {
 	const struct sample *slots;
 	uint32_t count;
-	uint64_t *seqs; /* of each slot, when it was looked at last */
+	uint64_t *seqs; /* the number of each slot at the last look */
 	unsigned long long samples;
 };
 
@@ -66,7 +67,7 @@ static int open_pin(const struct attack *attack, const char *name, bool to_write
 	return fd;
 }
 
-/* What must not work. Returns how much of it did. */
+/* Tries what must not work. Returns how much of it worked. */
 static int change_policy(const struct attack *attack)
 {
 	_cleanup_close_ int fd = open_pin(attack, pin_maps[PIN_POLICY].name, false);
@@ -82,7 +83,7 @@ static int change_policy(const struct attack *attack)
 	snprintf(path, sizeof(path), "%s/%s", attack->pin_dir, pin_maps[PIN_POLICY].name);
 	writable = bpf_obj_get(path);
 	if (writable >= 0) {
-		/* as root, who may open it: it is frozen */
+		/* root may open it, but the map is frozen */
 		worked += !bpf_map_update_elem(writable, &zero, &policy, BPF_ANY);
 		worked += !bpf_map_delete_elem(writable, &zero);
 		close(writable);
@@ -125,7 +126,7 @@ static int map_ring(const struct attack *attack, enum pin_map which, struct ring
 		return -ENOMEM;
 	ring.slots = at;
 	for (uint32_t i = 0; i < ring.count; i++)
-		ring.seqs[i] = ring.slots[i].seq; /* from before */
+		ring.seqs[i] = ring.slots[i].seq; /* samples from before the attack do not count */
 	*ret_ring = ring;
 	return 0;
 }
@@ -160,7 +161,7 @@ static int on_event(void *user, void *data, size_t bytes)
 	return 0;
 }
 
-/* Every record of an iterator begins with a header, and its tgid follows. */
+/* Each record of an iterator begins with a header and its tgid. */
 static void walk(struct attack *attack, enum pin_iterator which)
 {
 	char path[300], buffer[65536];
@@ -205,7 +206,7 @@ static void look_at_maps(struct attack *attack)
 
 		seen->targets += !bpf_map_lookup_elem(attack->targets, &seen->tgid, &target);
 		seen->totals += !bpf_map_lookup_elem(attack->totals, &seen->tgid, &totals);
-		/* one from before may have stayed: some kernels have switches without the tracepoint */
+		/* an interval from before may be left: in some kernels a switch can miss the tracepoint */
 		seen->open += !bpf_map_lookup_elem(attack->open, &tid, &interval) &&
 			      interval.sample.seq >= attack->began_ns;
 	}

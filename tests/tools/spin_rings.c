@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spin_rings is the attacker who owns the consumer: it maps a pinned ring map and reads it over and over, as
- * fast as one CPU can, hoping to see an absolute kernel address in the moment between the kernel's taking a
- * stack and rebasing it. A design that rebases in place shows thousands (FACTS 12); ours must show none.
+ * spin_rings plays an attacker who controls the consumer: it maps a pinned ring and reads it over and over,
+ * as fast as one CPU can, to catch an absolute kernel address between the moment the kernel stores a stack
+ * and the moment it is rebased. A design that rebases in place shows thousands; bourdon must show none.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -38,7 +38,7 @@ static size_t round_up(size_t value, size_t to)
 	return (value + to - 1) / to * to;
 }
 
-/* 0 or -errno; -EINVAL for a map that is no mmap-able array. */
+/* Returns 0 or -errno; -EINVAL if it is no array that can be mapped. */
 static int rings_map(const char *path, struct rings *ret_rings)
 {
 	_cleanup_close_ int fd = bpf_obj_get(path);
@@ -64,7 +64,7 @@ static int rings_map(const char *path, struct rings *ret_rings)
 	return 0;
 }
 
-/* The upper half tells what kind of address it is and gives nothing away. */
+/* Prints the upper half only: it tells the kind of the address and does not reveal it. */
 static void show(const struct rings *rings, size_t word, uint64_t value)
 {
 	size_t at = word * sizeof(uint64_t);

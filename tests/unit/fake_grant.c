@@ -35,7 +35,7 @@ void fake_grant_free(struct fake_grant *grant)
 	free(grant->path);
 }
 
-/* True where the request was as expected. */
+/* Returns whether the request was as expected. */
 static bool serve(int listener, const struct fake_answer *answer)
 {
 	_cleanup_close_ int connection = accept(listener, NULL, NULL), fd = -EBADF;

@@ -189,7 +189,7 @@ size_t descriptors_open(void)
 	return count;
 }
 
-/* ---- what goes to standard error ---- */
+/* ---- standard error ---- */
 
 int log_divert(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * helpers.h owns what several unit tests need: repeatable random numbers, files that are gone afterwards,
- * what was logged, and sample rings that are written as the kernel programs write them.
+ * helpers.h owns what several unit tests need: repeatable random numbers, files that are removed afterwards,
+ * the text that was logged, and sample rings written as the kernel programs write them.
  */
 #ifndef BOURDON_UNIT_HELPERS_H
 #define BOURDON_UNIT_HELPERS_H
@@ -14,14 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ck_assert() tells the parent process each time: this is for what is asserted a million times. */
+/*
+ * Like ck_assert(), which sends a message to the parent process each time and is too slow for a million
+ * calls.
+ */
 #define HOLDS(condition)                                                                                     \
 	do {                                                                                                 \
 		if (!(condition))                                                                            \
 			ck_abort_msg("does not hold: %s", #condition);                                       \
 	} while (0)
 
-/* A sanitizer's runtime makes system calls of its own, which no policy of ours allows. */
+/* A sanitizer's runtime makes system calls that the policies do not allow. */
 #ifdef __has_feature
 #define CLANG_SANITIZES __has_feature(address_sanitizer)
 #else
@@ -33,19 +36,19 @@
 #define SANITIZED CLANG_SANITIZES
 #endif
 
-/* How many times slower than others this machine may be: check's own CK_TIMEOUT_MULTIPLIER, or 1. */
+/* How many times slower than others this machine may be: CK_TIMEOUT_MULTIPLIER of check, or 1. */
 uint64_t patience(void);
 
 /* ---- random numbers ---- */
 
-/* The seed of this run, in decimal. main() chooses one, and shows it when a test has failed. */
+/* The seed of this run, in decimal. main() chooses it, and prints it when a test fails. */
 #define SEED_VARIABLE "BOURDON_UNIT_SEED"
 
 struct dice {
 	uint64_t state;
 };
 
-/* Each `salt` gives another sequence of the run's seed. */
+/* Each `salt` gives another sequence of numbers from the seed of the run. */
 struct dice dice_new(uint64_t salt);
 uint64_t dice_roll(struct dice *dice);
 
@@ -54,7 +57,7 @@ uint32_t dice_below(struct dice *dice, uint32_t below);
 
 /* ---- files ---- */
 
-/* A new directory, which main() removes in the end, whatever became of the test. The caller frees. */
+/* A new directory; main() removes it when all tests have ended. The caller frees the path. */
 char *directory_make(void);
 void directory_remove(const char *path);
 
@@ -62,32 +65,35 @@ void directory_remove(const char *path);
 char *path_join(const char *directory, const char *name);
 void file_put(const char *path, const void *bytes, size_t length);
 
-/* ROOT/PATH, with the directories on the way to it. */
+/* Writes ROOT/PATH, and makes the directories above it. */
 void file_put_below(const char *root, const char *path, const char *text);
 
-/* This program's own file, and where in it the code at `address` lies. */
+/* The file of this program, and the offset in it of the code at `address`. */
 #define OWN_PATH "/proc/self/exe"
 uint64_t own_offset(const void *address);
 
-/* How many descriptors this process has open. */
+/* The number of descriptors that this process has open. */
 size_t descriptors_open(void);
 
-/* What tests/make_symbols.sh made. The caller frees the path, or closes the descriptor. */
+/* A file that tests/make_symbols.sh made. The caller frees the path, or closes the descriptor. */
 #define SYMBOLS_VARIABLE "BOURDON_UNIT_SYMBOLS"
 char *symbols_path(const char *name);
 int symbols_open(const char *name);
 
-/* Where in that file the place is that a symbol of any kind marks; the file must have them. */
+/* The offset in that file of a symbol of any kind; the file must have a symbol table. */
 uint64_t symbols_offset(const char *name, const char *symbol);
 
 /* ---- findings ---- */
 
-/* The first of that name; without one the test fails. */
+/* The first finding with that name; the test fails if there is none. */
 const struct finding *finding_find(const struct findings *findings, const char *name);
 
-/* ---- what goes to standard error ---- */
+/* ---- standard error ---- */
 
-/* Keeps standard error in a file from here on; log_diverted() gives it back, and what was in it. */
+/*
+ * Sends standard error to a file until log_diverted(), which restores it and returns the text; the caller
+ * frees.
+ */
 int log_divert(void);
 char *log_diverted(int saved);
 
@@ -102,14 +108,17 @@ struct fake_ring {
 void fake_ring_make(struct fake_ring *ring, uint32_t slots_count);
 void fake_ring_free(struct fake_ring *ring);
 
-/* The next slot, with a seq of 0 and a header, for the caller to fill; and its end. bpf/oncpu.bpf.c. */
+/*
+ * The next slot, with a header and a seq of 0, for the caller to fill; fake_ring_publish() ends it. As
+ * bpf/oncpu.bpf.c.
+ */
 struct sample *fake_ring_begin(struct fake_ring *ring);
 void fake_ring_publish(struct fake_ring *ring);
 
-/* Writes all of a sample but seq. */
+/* Writes all fields of a sample but seq. */
 void fake_ring_write(struct fake_ring *ring, const struct sample *sample);
 
-/* A sample with a header and stacks of this depth, each frame `frames` plus its position. */
+/* A sample with a header and stacks of these depths; each frame is `frames` plus its position. */
 struct sample sample_make(uint32_t tgid, uint64_t time_ns, int kernel_depth, int user_depth, uint64_t frames);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Runs all unit tests. Each test is a process of its own (CK_FORK=no: all are one, for a debugger); its
- * files lie in one directory, which goes when all have ended. A seed that made a test fail is shown.
+ * Runs all unit tests. Each test is a process of its own (with CK_FORK=no all are one, for a debugger). Their
+ * files are in one directory, which is removed at the end. The seed is printed when a test failed.
  */
 #include "common/cleanup.h"
 #include "tests/unit/helpers.h"
@@ -59,6 +59,9 @@ static Suite *(*const suites[])(void) = {
 	jit_map_suite,
 	resolve_suite,
 	store_suite,
+	store_capture_suite,
+	store_frames_suite,
+	store_limit_suite,
 	owner_suite,
 	report_suite,
 	findings_suite,
@@ -79,9 +82,7 @@ static Suite *(*const suites[])(void) = {
 };
 /* clang-format on */
 
-/*
- * What the Makefile leaves beside this program: the policy compiler, and programs with symbols of all kinds.
- */
+/* The Makefile puts the policy compiler and programs with symbols beside this program. */
 static void find_beside(const char *program, const char *name, const char *variable)
 {
 	_cleanup_free_ char *copy = strdup(program), *path = NULL;

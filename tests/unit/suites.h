@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* suites.h owns the list of all suites: one a module, each in tests/unit/test_MODULE.c. */
+/* suites.h owns the list of all suites; each is in a file tests/unit/test_SUITE.c. */
 #ifndef BOURDON_UNIT_SUITES_H
 #define BOURDON_UNIT_SUITES_H
 
@@ -56,6 +56,9 @@ Suite *settings_suite(void);
 Suite *stacks_suite(void);
 Suite *stall_clocks_suite(void);
 Suite *status_line_suite(void);
+Suite *store_capture_suite(void);
+Suite *store_frames_suite(void);
+Suite *store_limit_suite(void);
 Suite *store_suite(void);
 Suite *symbolizer_suite(void);
 Suite *table_stream_suite(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what a capture takes from the rings and what not: which history is covered, in which second a
- * sample lies, how samples add up to rows, whose samples count, and that every loss reaches the ledger.
+ * Shows what a capture reads from the rings: which history is available, in which second a sample is, how
+ * samples add up to rows, which processes count, and that every loss reaches the ledger.
  */
 #include "common/cleanup.h"
 #include "consumer/capture/capture.h"
@@ -65,7 +65,7 @@ static void begin(struct recorder *recorder, uint64_t history_ns)
 	ck_assert_ptr_nonnull(recorder->capture);
 }
 
-/* Process 1 and 2 are the rule's, 3 is known and is not, nobody knows 4. */
+/* The rule includes processes 1 and 2; 3 is known and not included; 4 is unknown. */
 static bool describe(void *user, const struct sample *sample, struct capture_process *process)
 {
 	struct recorder *recorder = user;
@@ -93,6 +93,12 @@ static void drain(struct recorder *recorder)
 	capture_drain(recorder->capture, describe, recorder);
 }
 
+static void begin_and_drain(struct recorder *recorder)
+{
+	begin(recorder, HISTORY);
+	drain(recorder);
+}
+
 static uint64_t samples_of(const struct capture *capture)
 {
 	uint64_t sum = 0;
@@ -113,7 +119,7 @@ static uint64_t all_losses(const struct capture *capture)
 
 /* ---- history ---- */
 
-START_TEST(an_empty_recorder_covers_what_it_was_armed_for)
+START_TEST(empty_rings_have_all_wanted_history)
 {
 	struct recorder recorder;
 
@@ -141,7 +147,7 @@ static const struct armed_case armed_cases[] = {
 	{ TRIGGERED, HISTORY, TRIGGERED },
 	{ ARMED, 0, TRIGGERED },
 	{ ARMED, TRIGGERED, ARMED },
-	{ ARMED, TRIGGERED + 1, ARMED }, /* more than there is time since boot */
+	{ ARMED, TRIGGERED + 1, ARMED }, /* longer than the time since boot */
 	{ ARMED, UINT64_MAX, ARMED },
 };
 
@@ -159,7 +165,7 @@ START_TEST(history_begins_when_armed)
 }
 END_TEST
 
-/* The ring that goes back least decides: before that, one CPU's samples would be missing. */
+/* The ring with the shortest history decides: before it, the samples of its CPU are missing. */
 START_TEST(a_wrapped_ring_shortens_history)
 {
 	struct recorder recorder;
@@ -170,7 +176,7 @@ START_TEST(a_wrapped_ring_shortens_history)
 	put(&recorder, 0, 1, TRIGGERED - 5 * SECOND);
 	put(&recorder, 0, 2, TRIGGERED - SECOND / 4);
 	begin(&recorder, HISTORY);
-	/* of CPU 1 the last 7 are safe to read */
+	/* the last 7 of CPU 1 are safe to read */
 	ck_assert_uint_eq(recorder.capture->covered_from_ns, TRIGGERED - 7 * (SECOND / 10));
 	ck_assert_uint_eq(capture_available_history_ns(recorder.capture), 7 * (SECOND / 10));
 	drain(&recorder);
@@ -181,7 +187,7 @@ START_TEST(a_wrapped_ring_shortens_history)
 }
 END_TEST
 
-START_TEST(a_wrapped_ring_with_history_enough_shortens_nothing)
+START_TEST(a_wrapped_ring_with_enough_history_shortens_nothing)
 {
 	struct recorder recorder;
 
@@ -229,8 +235,7 @@ START_TEST(a_sample_lies_in_its_second)
 
 	recorder_make(&recorder, 8);
 	put(&recorder, 0, 1, TRIGGERED + (uint64_t)one->relative_ns);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->rows_count, one->taken);
 	if (one->taken)
 		ck_assert_int_eq(recorder.capture->rows[0].second, one->second);
@@ -240,7 +245,7 @@ START_TEST(a_sample_lies_in_its_second)
 }
 END_TEST
 
-START_TEST(it_ends_when_its_time_is_over)
+START_TEST(a_capture_ends_when_its_time_is_over)
 {
 	struct recorder recorder;
 
@@ -271,14 +276,13 @@ START_TEST(only_the_rules_processes_count)
 	recorder_make(&recorder, 32);
 	for (uint32_t i = 0; i < 12; i++)
 		put(&recorder, i % CPUS, i % 4 + 1, TRIGGERED - SECOND + i);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	capture = recorder.capture;
 	ck_assert_uint_eq(capture->processes_count, 3);
 	ck_assert_uint_eq(samples_of(capture), 6);
 	ck_assert_uint_eq(capture->losses[LOSS_UNKNOWN_PROCESS], 3);
 	ck_assert_uint_eq(all_losses(capture), 3);
-	ck_assert_uint_eq(recorder.described, 3 + 3); /* who is known is asked for once */
+	ck_assert_uint_eq(recorder.described, 3 + 3); /* describe() is called once for each known process */
 	for (uint32_t i = 0; i < capture->processes_count; i++) {
 		const struct capture_process *process = &capture->processes[i];
 
@@ -293,8 +297,8 @@ START_TEST(only_the_rules_processes_count)
 }
 END_TEST
 
-/* A pid that was used again is another process. */
-START_TEST(a_process_is_its_pid_and_its_beginning)
+/* A pid that is used again is another process. */
+START_TEST(a_process_is_its_pid_and_its_start)
 {
 	struct sample sample = sample_make(1, TRIGGERED, 1, 1, 0x1000);
 	struct recorder recorder;
@@ -303,8 +307,7 @@ START_TEST(a_process_is_its_pid_and_its_beginning)
 	fake_ring_write(&recorder.rings[0], &sample);
 	sample.started_ns++;
 	fake_ring_write(&recorder.rings[0], &sample);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->processes_count, 2);
 	ck_assert_uint_eq(recorder.capture->rows_count, 2);
 	ck_assert_uint_eq(recorder.capture->stacks.count, 2);
@@ -312,8 +315,8 @@ START_TEST(a_process_is_its_pid_and_its_beginning)
 }
 END_TEST
 
-/* The rule may apply to it in one cgroup and not in the other. */
-START_TEST(one_that_moves_is_another)
+/* The rule may include the process in one cgroup and not in the other. */
+START_TEST(a_process_that_changes_its_cgroup_is_another)
 {
 	struct sample sample = sample_make(1, TRIGGERED, 1, 1, 0x1000);
 	struct recorder recorder;
@@ -323,8 +326,7 @@ START_TEST(one_that_moves_is_another)
 		sample.cgroup_id = 7 + (uint64_t)i % 2;
 		fake_ring_write(&recorder.rings[0], &sample);
 	}
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->processes_count, 2);
 	ck_assert_uint_eq(recorder.capture->processes[0].cgroup_id, 7);
 	ck_assert_uint_eq(recorder.capture->processes[1].cgroup_id, 8);
@@ -347,8 +349,7 @@ START_TEST(equal_samples_add_up)
 		sample.weight_ns = 1000000000000UL + i;
 		fake_ring_write(&recorder.rings[i % CPUS], &sample);
 	}
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->rows_count, 1);
 	ck_assert_uint_eq(recorder.capture->rows[0].samples, 10);
 	ck_assert_uint_eq(recorder.capture->rows[0].weight_ns, 10000000000045UL);
@@ -414,16 +415,15 @@ START_TEST(different_samples_stay_apart)
 	fake_ring_write(&recorder.rings[0], &sample);
 	differences[_i](&sample);
 	fake_ring_write(&recorder.rings[1], &sample);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->rows_count, 2);
 	ck_assert_uint_eq(samples_of(recorder.capture), 2);
 	recorder_free(&recorder);
 }
 END_TEST
 
-/* Weights and samples of random ones, drained in pieces, against plain sums. */
-START_TEST(nothing_is_lost_in_adding_up)
+/* Random weights and samples, drained in several reads, are compared with plain sums. */
+START_TEST(random_samples_add_up)
 {
 	struct dice dice = dice_new(2);
 	uint64_t weight_ns = 0, kept_ns = 0, written = 0;
@@ -469,12 +469,12 @@ static const struct loss_case loss_cases[] = {
 	{ 3, -EFAULT, LOSS_USER_STACK },
 	{ SAMPLE_KERNEL_FRAMES, 3, LOSS_TRUNCATED },
 	{ 3, SAMPLE_USER_FRAMES, LOSS_TRUNCATED },
-	{ SAMPLE_KERNEL_FRAMES, SAMPLE_USER_FRAMES, LOSS_TRUNCATED }, /* one sample, one loss */
+	{ SAMPLE_KERNEL_FRAMES, SAMPLE_USER_FRAMES, LOSS_TRUNCATED }, /* a sample is one loss */
 	{ SAMPLE_KERNEL_FRAMES - 1, SAMPLE_USER_FRAMES - 1, LOSS_REASONS },
-	{ 0, 0, LOSS_REASONS }, /* no frames are no error */
+	{ 0, 0, LOSS_REASONS }, /* a stack of no frames is no error */
 };
 
-START_TEST(a_stack_that_is_not_whole_is_counted)
+START_TEST(an_incomplete_stack_is_counted)
 {
 	const struct loss_case *one = &loss_cases[_i];
 	struct sample sample = sample_make(1, TRIGGERED, one->kernel_depth, one->user_depth, 0x1000);
@@ -482,8 +482,7 @@ START_TEST(a_stack_that_is_not_whole_is_counted)
 
 	recorder_make(&recorder, 8);
 	fake_ring_write(&recorder.rings[0], &sample);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(samples_of(recorder.capture), 1);
 	ck_assert_uint_eq(all_losses(recorder.capture), one->loss != LOSS_REASONS);
 	if (one->loss != LOSS_REASONS)
@@ -492,8 +491,8 @@ START_TEST(a_stack_that_is_not_whole_is_counted)
 }
 END_TEST
 
-/* What is not of the capture's processes or time is none of its losses. */
-START_TEST(others_stacks_are_not_counted)
+/* Samples of other processes, and outside the time of the capture, are no loss of the capture. */
+START_TEST(stacks_of_others_are_not_counted)
 {
 	struct sample other = sample_make(3, TRIGGERED, -EFAULT, -EFAULT, 0);
 	struct sample late = sample_make(1, TRIGGERED + DURATION, -EFAULT, -EFAULT, 0);
@@ -502,8 +501,7 @@ START_TEST(others_stacks_are_not_counted)
 	recorder_make(&recorder, 8);
 	fake_ring_write(&recorder.rings[0], &other);
 	fake_ring_write(&recorder.rings[0], &late);
-	begin(&recorder, HISTORY);
-	drain(&recorder);
+	begin_and_drain(&recorder);
 	ck_assert_uint_eq(all_losses(recorder.capture), 0);
 	recorder_free(&recorder);
 }
@@ -527,13 +525,13 @@ START_TEST(lost_slots_reach_the_ledger)
 	capture_end(recorder.capture, TRIGGERED + DURATION, false);
 	ck_assert_uint_eq(samples_of(recorder.capture), 8 + 7);
 	ck_assert_uint_eq(recorder.capture->losses[LOSS_TORN], 1);
-	ck_assert_uint_eq(recorder.capture->losses[LOSS_OVERWRITTEN], 3 + 2); /* a sample is lost once */
+	ck_assert_uint_eq(recorder.capture->losses[LOSS_OVERWRITTEN], 3 + 2); /* a sample is one loss */
 	recorder_free(&recorder);
 }
 END_TEST
 
-/* Beyond its bounds a capture counts and does not grow. Rows: 131,072; stacks: 16,384. */
-START_TEST(a_full_capture_counts)
+/* A full capture counts samples and does not grow. Limits: 131,072 rows, 16,384 stacks. */
+START_TEST(a_full_capture_counts_samples_as_lost)
 {
 	struct sample sample = sample_make(1, TRIGGERED, 1, 1, 0x1000);
 	uint64_t written = 0;
@@ -543,7 +541,7 @@ START_TEST(a_full_capture_counts)
 	begin(&recorder, HISTORY);
 	for (; written < 140000; written++) {
 		if (_i)
-			sample.user_frames[0] = written; /* each its own stack */
+			sample.user_frames[0] = written; /* a stack for each */
 		else
 			sample.tid = (uint32_t)written;
 		fake_ring_write(&recorder.rings[0], &sample);
@@ -556,7 +554,7 @@ START_TEST(a_full_capture_counts)
 	ck_assert_uint_eq(samples_of(recorder.capture), recorder.capture->rows_count);
 	ck_assert_uint_eq(recorder.capture->losses[LOSS_CAPTURE_FULL],
 			  written - recorder.capture->rows_count);
-	/* what is there already still adds up */
+	/* samples of a stack that is there still add up */
 	sample.tid = 1;
 	sample.user_frames[0] = _i ? 1 : 0x1000;
 	fake_ring_write(&recorder.rings[0], &sample);
@@ -568,7 +566,7 @@ START_TEST(a_full_capture_counts)
 }
 END_TEST
 
-START_TEST(every_loss_has_its_name)
+START_TEST(every_loss_has_a_name)
 {
 	for (size_t i = 0; i < LOSS_REASONS; i++) {
 		ck_assert_ptr_nonnull(loss_reasons[i].name);
@@ -589,7 +587,7 @@ END_TEST
 
 #define MS 1000000UL
 
-/* One thread of process 1, whose interval is in a ring of its own. */
+/* One thread of process 1; its off-CPU interval is in a ring of its own. */
 static struct capture *capture_interval(const struct sample *interval)
 {
 	struct fake_ring ring;
@@ -646,7 +644,7 @@ START_TEST(an_interval_is_blocked_and_queued)
 }
 END_TEST
 
-START_TEST(a_queue_within_reclaim_stalls_on_memory_too)
+START_TEST(a_wait_during_reclaim_stalls_on_memory_too)
 {
 	struct sample interval =
 		interval_make(TRIGGERED + MS, TRIGGERED + MS, TRIGGERED + 3 * MS, STALL_MEMORY);
@@ -668,7 +666,7 @@ START_TEST(each_second_has_its_part_of_an_interval)
 	ck_assert_uint_eq(find_row(capture, 0, -2)->weight_ns, 500 * MS);
 	ck_assert_uint_eq(find_row(capture, 0, -1)->weight_ns, SECOND);
 	ck_assert_uint_eq(find_row(capture, 0, 0)->weight_ns, 700 * MS);
-	/* one interval, told of where it ended */
+	/* one interval, in the second in which it ended */
 	ck_assert_uint_eq(samples_of(capture), 1);
 	ck_assert_uint_eq(find_row(capture, 0, 0)->samples, 1);
 	capture_free(capture);
@@ -689,7 +687,7 @@ START_TEST(an_interval_is_cut_at_both_ends_of_the_capture)
 }
 END_TEST
 
-START_TEST(what_shorter_intervals_carried_counts_where_theirs_ended)
+START_TEST(carried_time_counts_where_its_interval_ended)
 {
 	struct sample interval =
 		interval_make(TRIGGERED + 900 * MS, TRIGGERED + 1100 * MS, TRIGGERED + 1100 * MS, STALL_IO);
@@ -703,7 +701,7 @@ START_TEST(what_shorter_intervals_carried_counts_where_theirs_ended)
 }
 END_TEST
 
-START_TEST(who_has_not_come_back_counts_until_now)
+START_TEST(an_open_interval_counts_until_now)
 {
 	struct sample other = interval_make(TRIGGERED + MS, TRIGGERED + 2 * MS, TRIGGERED + 2 * MS, 0);
 	struct capture *capture = capture_interval(&other);
@@ -713,7 +711,7 @@ START_TEST(who_has_not_come_back_counts_until_now)
 	open.weight_ns = open.queued_ns = 0;
 	capture_add_open(capture, &open, TRIGGERED + SECOND + 400 * MS, describe, &recorder);
 	ck_assert_uint_eq(find_row(capture, STALL_IO, 1)->weight_ns, 400 * MS);
-	/* from the future, or not a sample: not believed */
+	/* in the future, or no sample: refused */
 	open.left_ns = TRIGGERED + 3 * SECOND;
 	capture_add_open(capture, &open, TRIGGERED + 2 * SECOND, describe, &recorder);
 	open.left_ns = TRIGGERED + SECOND;
@@ -730,33 +728,33 @@ Suite *capture_suite(void)
 	TCase *taking = tcase_create("taking"), *large = tcase_create("large");
 	TCase *intervals = tcase_create("intervals");
 
-	tcase_add_test(taking, an_empty_recorder_covers_what_it_was_armed_for);
+	tcase_add_test(taking, empty_rings_have_all_wanted_history);
 	tcase_add_loop_test(taking, history_begins_when_armed, 0, ARRAY_SIZE(armed_cases));
 	tcase_add_test(taking, a_wrapped_ring_shortens_history);
-	tcase_add_test(taking, a_wrapped_ring_with_history_enough_shortens_nothing);
+	tcase_add_test(taking, a_wrapped_ring_with_enough_history_shortens_nothing);
 	tcase_add_loop_test(taking, a_sample_lies_in_its_second, 0, ARRAY_SIZE(second_cases));
-	tcase_add_test(taking, it_ends_when_its_time_is_over);
+	tcase_add_test(taking, a_capture_ends_when_its_time_is_over);
 	tcase_add_test(taking, only_the_rules_processes_count);
-	tcase_add_test(taking, a_process_is_its_pid_and_its_beginning);
-	tcase_add_test(taking, one_that_moves_is_another);
+	tcase_add_test(taking, a_process_is_its_pid_and_its_start);
+	tcase_add_test(taking, a_process_that_changes_its_cgroup_is_another);
 	tcase_add_test(taking, equal_samples_add_up);
 	tcase_add_loop_test(taking, different_samples_stay_apart, 0, ARRAY_SIZE(differences));
-	tcase_add_loop_test(taking, a_stack_that_is_not_whole_is_counted, 0, ARRAY_SIZE(loss_cases));
-	tcase_add_test(taking, others_stacks_are_not_counted);
+	tcase_add_loop_test(taking, an_incomplete_stack_is_counted, 0, ARRAY_SIZE(loss_cases));
+	tcase_add_test(taking, stacks_of_others_are_not_counted);
 	tcase_add_test(taking, lost_slots_reach_the_ledger);
-	tcase_add_test(taking, every_loss_has_its_name);
+	tcase_add_test(taking, every_loss_has_a_name);
 	tcase_add_test(taking, free_takes_null);
 	tcase_set_timeout(large, 60);
-	tcase_add_test(large, nothing_is_lost_in_adding_up);
-	tcase_add_loop_test(large, a_full_capture_counts, 0, 2);
+	tcase_add_test(large, random_samples_add_up);
+	tcase_add_loop_test(large, a_full_capture_counts_samples_as_lost, 0, 2);
 	suite_add_tcase(suite, taking);
 	suite_add_tcase(suite, large);
 	tcase_add_test(intervals, an_interval_is_blocked_and_queued);
-	tcase_add_test(intervals, a_queue_within_reclaim_stalls_on_memory_too);
+	tcase_add_test(intervals, a_wait_during_reclaim_stalls_on_memory_too);
 	tcase_add_test(intervals, each_second_has_its_part_of_an_interval);
 	tcase_add_test(intervals, an_interval_is_cut_at_both_ends_of_the_capture);
-	tcase_add_test(intervals, what_shorter_intervals_carried_counts_where_theirs_ended);
-	tcase_add_test(intervals, who_has_not_come_back_counts_until_now);
+	tcase_add_test(intervals, carried_time_counts_where_its_interval_ended);
+	tcase_add_test(intervals, an_open_interval_counts_until_now);
 	suite_add_tcase(suite, intervals);
 	return suite;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows each verdict on a capture by numbers as kernels give them, and that numbers that say nothing are
- * called undetermined; and that statistics are read from files as kernels write them, or not at all.
+ * Shows the verdict for captures with numbers as kernels report them, that missing numbers give
+ * `undetermined`, and that statistics are read from files as kernels write them, or refused.
  */
 #include "common/cleanup.h"
 #include "consumer/capture/cause.h"
@@ -54,7 +54,7 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_THROTTLED,
 	  .because = "/above was throttled for 4.00 s, all its CPUs together, in 50 of 51 periods, within "
 		     "5.00 s" },
-	/* a little throttling is not why */
+	/* too little throttling to be the cause */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 2500000,
 	  .rows = { TARGET(.task.cpu_ns = 2500 * MILLISECOND, .stalled_cpu_ns = 2500 * MILLISECOND),
@@ -71,13 +71,13 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_OWN_THREADS,
 	  .because = "the targets ran 10.00 s and waited 10.00 s, mostly for each other: all others ran 0.10 "
 		     "s, within 6.00 s" },
-	/* nobody ran, and nobody says why */
+	/* nobody ran, and no number says why */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 4000000,
 	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
 		    OTHER(.task.cpu_ns = SECOND) },
 	  .verdict = CAUSE_UNDETERMINED },
-	/* what the row of the rest has of the targets is no competition */
+	/* the row of the rest includes targets, which are no competitors */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 5000000,
 	  .rest_targets = { .task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 9 * SECOND },
@@ -117,7 +117,7 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_SHORTAGE,
 	  .because = "23 allocations of the system waited for reclaim, which looked at 2.0 MiB (kswapd: 4.0 "
 		     "MiB); of the others hog[2] has most, 3.0 MiB" },
-	/* a limit that cgroup1 knows of */
+	/* no memory.events: a limit of cgroup1 */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .stats = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 } },
@@ -125,7 +125,7 @@ static const struct cause_case cause_cases[] = {
 	  .because =
 		  "the targets were in reclaim for 1.50 s, and nothing was reclaimed for the system: a limit "
 		  "of a cgroup, whose memory.events are not there to say which" },
-	/* where cgroup2 has the limits and none was met, it was none of them */
+	/* cgroup2 reports the limits, and none of them was hit */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .stats = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 }, { "memory.current", 0, "", "bytes", 7, 7 } },
@@ -138,13 +138,13 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_OWN_LIMIT,
 	  .because =
 		  "/above met its memory.max 3 times, and had 1.0 MiB read again that were evicted before" },
-	/* one that was met now and then, while the whole system waits */
+	/* a limit that was hit a few times, while the whole system waits */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
 	  .stats = { { "memory.events.local", 0, "", "max", 0, 3 },
 		     { "vmstat", SYSTEM, "", "allocstall_normal", 0, 400 } },
 	  .verdict = CAUSE_SHORTAGE },
-	/* without vmstat nobody knows */
+	/* without vmstat there is no verdict */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .verdict = CAUSE_UNDETERMINED,
@@ -159,7 +159,7 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_COMPETING,
 	  .because = "hog[2] read and wrote 34.0 MiB, all others together 35.0 MiB, the targets 10.0 MiB, "
 		     "within 6.00 s" },
-	/* who reads again what a limit made it forget */
+	/* reads again what reclaim removed because of the limit */
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 4 * MIB) },
 	  .stats = { { "memory.events", 0, "", "max", 0, 9 },
@@ -178,7 +178,7 @@ static const struct cause_case cause_cases[] = {
 		     { "diskstats", SYSTEM, "vda", "write_ms", 0, 4000 } },
 	  .verdict = CAUSE_DEVICE,
 	  .because = "vda was busy for 90 % of 5.00 s, with 1000 requests of 4.50 ms each" },
-	/* rarely asked, but slow */
+	/* few requests, but slow ones */
 	{ .resource = PSI_IO,
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 100, 400 },
 		     { "diskstats", SYSTEM, "vda", "reads", 0, 10 },
@@ -295,11 +295,11 @@ START_TEST(files_of_a_cgroup_and_those_above)
 	holds(&stats, 0, "io.stat", "8:0", "wbytes", 6, 7);
 	holds(&stats, 1, "memory.events", "", "max", 3, 5);
 	holds(&stats, 2, "cpu.stat", "", "usage_usec", 1000, 2000);
-	/* what did not change, and what is no business of ours */
+	/* what did not change, and what bourdon does not record */
 	ck_assert_ptr_null(find(&stats, 0, "cpu.stat", "", "user_usec"));
 	ck_assert_ptr_null(find(&stats, 0, "memory.stat", "", "anon"));
 	ck_assert_ptr_null(find(&stats, 1, "memory.events", "", "oom"));
-	/* of this machine */
+	/* read on this machine */
 	ck_assert_ptr_nonnull(find(&stats, KERNEL_STAT_SYSTEM, "vmstat", "", "pgfault"));
 	kernel_stats_free(&stats);
 }
@@ -333,7 +333,7 @@ START_TEST(strange_files)
 	file_put_below(mount, "x/io.stat", "254:0\n254:1 =\n254:2 rbytes\n254:3 rbytes=x wbytes=3 =4\n=\n");
 	kernel_stats_begin(&stats, mount, "/x", SECOND);
 	for (size_t i = 0; i < length; i++)
-		many[i] = many[i] == ' ' ? '\t' : many[i]; /* as many lines, each with another value */
+		many[i] = many[i] == ' ' ? '\t' : many[i]; /* all values differ */
 	for (char *at = many; (at = strchr(at, '\n')); at++)
 		at[-1] = at[-1] == '7' ? '8' : '7';
 	file_put_below(mount, "x/cpu.stat", many);
@@ -341,7 +341,7 @@ START_TEST(strange_files)
 	ck_assert_uint_eq(stats.count, 4096);
 	ck_assert_ptr_null(find(&stats, 0, "cpu.max", "", "quota_usec"));
 	kernel_stats_free(&stats);
-	/* a cgroup that is gone */
+	/* a cgroup that does not exist any more */
 	kernel_stats_begin(&stats, mount, "/x", SECOND);
 	directory_remove(mount);
 	kernel_stats_end(&stats, mount, "/x", 2 * SECOND);

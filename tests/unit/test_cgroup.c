@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows where the cgroup2 hierarchy is found to be mounted, which directories a walk visits under which
- * path and id, and which path lies within which.
+ * Shows where the cgroup2 hierarchy is found, which directories a walk visits with which path and id, and
+ * which path is below which.
  */
 #include "common/cgroup.h"
 #include "common/cgroup_walk.h"
@@ -75,7 +75,7 @@ START_TEST(this_machine)
 	int result = cgroup_mount(&path);
 
 	if (result == -ENOENT)
-		return; /* has none */
+		return; /* has no cgroup2 hierarchy */
 	ck_assert_int_eq(result, 0);
 	procs = path_join(path, "cgroup.procs");
 	ck_assert_int_eq(access(procs, F_OK), 0);
@@ -124,7 +124,7 @@ static char *tree_make(void)
 		ck_assert_int_eq(mkdir(path, 0755), 0);
 	}
 	file_put(file, "1\n", 2);
-	ck_assert_int_eq(symlink("..", link), 0); /* is not followed */
+	ck_assert_int_eq(symlink("..", link), 0); /* a link, which the walk does not follow */
 	return directory;
 }
 
@@ -171,7 +171,7 @@ START_TEST(a_walk_can_be_stopped)
 }
 END_TEST
 
-/* Removes a directory that the walk has yet to enter. */
+/* Removes a directory before the walk enters it. */
 struct removing {
 	struct visits visits;
 	const char *directory;
@@ -189,7 +189,7 @@ static bool visit_and_remove(void *user, uint64_t id, const char *path)
 	return visit(&removing->visits, id, path);
 }
 
-START_TEST(what_vanishes_is_passed_over)
+START_TEST(a_directory_that_vanishes_is_skipped)
 {
 	_cleanup_free_ char *directory = tree_make();
 	struct removing removing = { .directory = directory };
@@ -232,7 +232,7 @@ Suite *cgroup_suite(void)
 	tcase_add_test(cgroup, this_machine);
 	tcase_add_test(cgroup, every_directory_is_visited_once);
 	tcase_add_test(cgroup, a_walk_can_be_stopped);
-	tcase_add_test(cgroup, what_vanishes_is_passed_over);
+	tcase_add_test(cgroup, a_directory_that_vanishes_is_skipped);
 	tcase_add_loop_test(cgroup, within, 0, ARRAY_SIZE(within_cases));
 	suite_add_tcase(suite, cgroup);
 	return suite;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a comm finds the same pattern in user space as in the kernel: random patterns and comms against
- * a real LPM trie of this kernel, and the whole path of less specific ones against a plain search.
+ * Shows that a comm finds the same pattern in user space as in the kernel: random patterns and comms are
+ * looked up in a real LPM trie of this kernel, and all less specific patterns are compared with a plain
+ * search.
  */
 #include "common/cleanup.h"
 #include "common/comm_trie.h"
@@ -15,7 +16,7 @@
 
 struct parse_case {
 	const char *text;
-	const char *why; /* part of it, NULL: it parses */
+	const char *why; /* a part of the message; NULL: the pattern is valid */
 	const char *parsed;
 	bool prefix;
 };
@@ -39,7 +40,7 @@ static const struct parse_case parse_cases[] = {
 	{ "a**", "only at the end", NULL, false },
 };
 
-START_TEST(parses)
+START_TEST(patterns_are_parsed)
 {
 	const struct parse_case *one = &parse_cases[_i];
 	struct comm_pattern pattern, untouched;
@@ -75,7 +76,7 @@ static const struct key_case key_cases[] = {
 	{ "123456789012345*", 120 },
 };
 
-START_TEST(keys_cover_what_has_to_match)
+START_TEST(keys_cover_the_bytes_that_have_to_match)
 {
 	const struct key_case *one = &key_cases[_i];
 	struct comm_pattern pattern;
@@ -91,7 +92,7 @@ START_TEST(keys_cover_what_has_to_match)
 }
 END_TEST
 
-START_TEST(a_looked_up_comm_is_whole_and_clean)
+START_TEST(a_lookup_key_has_the_comm_and_zeros)
 {
 	struct pattern_key key = comm_lookup_key("ab\0garbage here"), full;
 	char expected[ABI_COMM_BYTES] = "ab", comm[ABI_COMM_BYTES];
@@ -166,7 +167,7 @@ START_TEST(a_pattern_is_there_once)
 }
 END_TEST
 
-/* As many as there can be: "*", the 15 prefixes, and the comm itself. */
+/* The most patterns that one comm can match: "*", 15 prefixes, and the comm itself. */
 START_TEST(the_longest_path)
 {
 	struct comm_trie *trie = comm_trie_new();
@@ -205,7 +206,7 @@ static void random_text(struct dice *dice, char text[ABI_COMM_BYTES], uint32_t l
 		text[i] = "ab\xe9"[dice_below(dice, 16) ? dice_below(dice, 2) : 2];
 }
 
-/* Mostly a neighbour of a pattern: longer, shorter, or with another end. */
+/* Mostly similar to a pattern: longer, shorter, or with another end. */
 static void random_comm(struct dice *dice, const struct patterns *patterns, char comm[ABI_COMM_BYTES])
 {
 	size_t bytes;
@@ -280,7 +281,7 @@ static void look_up(struct dice *dice, const struct patterns *patterns, const st
 	count = search(patterns, comm, expected);
 	bytes = strlen(comm);
 	for (size_t i = bytes + 1; i < ABI_COMM_BYTES; i++)
-		comm[i] = (char)dice_roll(dice); /* is not looked at */
+		comm[i] = (char)dice_roll(dice); /* is not compared */
 	HOLDS(comm_trie_match(trie, comm, ids) == count);
 	HOLDS(!memcmp(ids, expected, count * sizeof(ids[0])));
 	if (map >= 0) {
@@ -332,9 +333,9 @@ Suite *comm_trie_suite(void)
 	Suite *suite = suite_create(geteuid() ? "comm_trie (without the kernel's: needs root)" : "comm_trie");
 	TCase *patterns = tcase_create("patterns"), *random = tcase_create("random");
 
-	tcase_add_loop_test(patterns, parses, 0, ARRAY_SIZE(parse_cases));
-	tcase_add_loop_test(patterns, keys_cover_what_has_to_match, 0, ARRAY_SIZE(key_cases));
-	tcase_add_test(patterns, a_looked_up_comm_is_whole_and_clean);
+	tcase_add_loop_test(patterns, patterns_are_parsed, 0, ARRAY_SIZE(parse_cases));
+	tcase_add_loop_test(patterns, keys_cover_the_bytes_that_have_to_match, 0, ARRAY_SIZE(key_cases));
+	tcase_add_test(patterns, a_lookup_key_has_the_comm_and_zeros);
 	tcase_add_test(patterns, most_specific_first);
 	tcase_add_test(patterns, a_pattern_is_there_once);
 	tcase_add_test(patterns, the_longest_path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows how the doctor finds the daemon by its lock, and that one thread of one child that is less confined
- * than promised is enough for a verdict. /proc is a directory here.
+ * Shows that the doctor finds the daemon by its lock, and that one thread of one child with too little
+ * confinement decides the verdict. A directory stands for /proc.
  */
 #include "common/cleanup.h"
 #include "common/schema.h"
@@ -43,7 +43,7 @@ static const struct confinement_case confinement_cases[] = {
 	{ "no status at all", "", VERDICT_FAILED, "is root" },
 };
 
-/* A daemon 700 with two threads and a child 702 with two, which holds the lock of `root`/state. */
+/* A daemon 700, which holds the lock of `root`/state, and its child 702; both have two threads. */
 static struct machine make_machine(const char *root, const char *last_status, const char *comm)
 {
 	_cleanup_free_ char *lock = path_join(root, "state/" STORE_LOCK_FILE);

@@ -67,7 +67,7 @@ START_TEST(lists)
 }
 END_TEST
 
-START_TEST(as_many_as_there_can_be)
+START_TEST(the_longest_list)
 {
 	_cleanup_free_ unsigned int *cpus = NULL;
 	size_t count;
@@ -79,7 +79,7 @@ START_TEST(as_many_as_there_can_be)
 }
 END_TEST
 
-START_TEST(those_of_this_machine)
+START_TEST(the_cpus_of_this_machine)
 {
 	_cleanup_free_ unsigned int *cpus = NULL;
 	size_t count;
@@ -95,8 +95,8 @@ Suite *cpus_suite(void)
 	TCase *cpus = tcase_create("cpus");
 
 	tcase_add_loop_test(cpus, lists, 0, ARRAY_SIZE(list_cases));
-	tcase_add_test(cpus, as_many_as_there_can_be);
-	tcase_add_test(cpus, those_of_this_machine);
+	tcase_add_test(cpus, the_longest_list);
+	tcase_add_test(cpus, the_cpus_of_this_machine);
 	suite_add_tcase(suite, cpus);
 	return suite;
 }

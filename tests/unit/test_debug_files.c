@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows where debug files are looked for, and what is not opened there. */
+/* Shows where debug files are looked for, and which files are not opened. */
 #include "common/cleanup.h"
 #include "consumer/symbols/debug_files.h"
 #include "tests/unit/helpers.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What lies under that descriptor, or nothing for an error. */
+/* The text of the file; "" for an error. */
 static void expect_text(int fd, const char *text)
 {
 	char found[64] = "";

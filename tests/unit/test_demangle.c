@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows names of C++ and Rust as they were written, names that are none of those as they are, and that no
- * name takes more than its room, however much it stands for.
+ * Shows that names of C++ and Rust are demangled, that other names stay as they are, and that no name needs
+ * more than its room, however long its demangled form is.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/demangle.h"
@@ -46,7 +46,7 @@ START_TEST(names)
 }
 END_TEST
 
-/* Each S_ is twice what was before it: some hundred bytes that stand for 2^40 names. */
+/* Each S_ is twice the one before it: some hundred bytes stand for 2^40 names. */
 START_TEST(a_name_that_stands_for_gigabytes)
 {
 	char name[512] = "_Z1fI1AIiiEE", into[600];
@@ -91,12 +91,12 @@ START_TEST(long_names_are_cut)
 }
 END_TEST
 
-START_TEST(whole_characters)
+START_TEST(long_names_are_cut_between_characters)
 {
 	ck_assert_uint_eq(text_cut("", 0), 0);
 	ck_assert_uint_eq(text_cut("\xc3", 1), 0);
 	ck_assert_uint_eq(text_cut("\xc3\xa4", 2), 2);
-	ck_assert_uint_eq(text_cut("\x80\x80\x80\x80", 4), 4); /* no UTF-8: nothing is better than anything */
+	ck_assert_uint_eq(text_cut("\x80\x80\x80\x80", 4), 4); /* not UTF-8: no name at all */
 	ck_assert_uint_eq(text_cut("a\xf0\x9d\x84", 4), 1);
 }
 END_TEST
@@ -109,7 +109,7 @@ Suite *demangle_suite(void)
 	tcase_add_loop_test(demangling, names, 0, ARRAY_SIZE(name_cases));
 	tcase_add_test(demangling, a_name_that_stands_for_gigabytes);
 	tcase_add_test(demangling, long_names_are_cut);
-	tcase_add_test(demangling, whole_characters);
+	tcase_add_test(demangling, long_names_are_cut_between_characters);
 	suite_add_tcase(suite, demangling);
 	return suite;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that the same program gets the same names and source places however its symbols and its debugging
- * information come, that a debug file counts only if it belongs, and that whatever a file says, the answer is
- * one that can be.
+ * Shows that a program gets the same names and source lines whatever the form of its symbols and its
+ * debugging information, that a debug file is used only if it belongs to the program, and that any file gives
+ * a valid answer.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/elf_module.h"
@@ -17,13 +17,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* What is expected of one frame; a file of NULL: none, and any line. */
+/* One expected frame. A file of NULL: no file, and any line. */
 struct expected {
 	const char *function, *file;
 	uint32_t line;
 };
 
-/* At the label place_spin of tests/workloads/inlines.cc, the real function first. */
+/* At the label place_spin of tests/workloads/inlines.cc; the function that is not inlined comes first. */
 static const struct expected at_spin[] = {
 	{ "hog::outer(unsigned int)", "inlines.cc", 305 },
 	{ "void hog::twice<hog::Counter>(hog::Counter&, unsigned int)", "inlines.cc", 204 },
@@ -37,13 +37,13 @@ static const struct expected at_outer[] = { { "hog::outer(unsigned int)", "inlin
 static const struct expected outer_alone[] = { { "hog::outer(unsigned int)", NULL, 0 } };
 static const struct expected nothing[] = { { "", NULL, 0 } };
 
-/* Asks and checks that the answer is one. The caller frees. */
+/* Asks, and asserts that the answer is valid. The caller frees. */
 static struct symbolize_reply *ask(struct elf_module *module, const struct symbolize_request *request)
 {
 	struct symbolize_reply *reply = malloc(sizeof(*reply));
 	size_t bytes;
 
-	memset(reply, 0xa5, sizeof(*reply)); /* what the last one left */
+	memset(reply, 0xa5, sizeof(*reply)); /* the last request wrote here */
 	bytes = elf_module_name(module, request, reply);
 	HOLDS(symbolizer_reply_is_valid(reply, bytes, request));
 	return reply;
@@ -168,7 +168,7 @@ START_TEST(packed_symbols)
 }
 END_TEST
 
-/* ---- in files of their own ---- */
+/* ---- debug files ---- */
 
 START_TEST(a_debug_file_by_its_build_id)
 {
@@ -176,7 +176,7 @@ START_TEST(a_debug_file_by_its_build_id)
 	struct symbolize_module before, after;
 
 	elf_module_describe(module, &before);
-	/* other programs' files, and what is none */
+	/* debug files of other programs, and no debug file at all */
 	elf_module_add_file(module, symbols_open("linked.debug"));
 	elf_module_add_file(module, symbols_open("dwarf4"));
 	elf_module_add_file(module, symbols_open("made"));
@@ -186,7 +186,7 @@ START_TEST(a_debug_file_by_its_build_id)
 	elf_module_add_file(module, symbols_open("stripped.debug"));
 	ck_assert_uint_eq(lacks(module), 0);
 	expect_all(module, "dwarf5");
-	/* once is enough */
+	/* a second file is refused */
 	elf_module_add_file(module, symbols_open("stripped.debug"));
 	expect_all(module, "dwarf5");
 	elf_module_close(module);
@@ -202,7 +202,7 @@ START_TEST(a_debug_file_by_its_link)
 	ck_assert_uint_eq(described.build_id_bytes, 0);
 	ck_assert_uint_eq(described.lacks, SYMBOLIZE_LACKS_DEBUG);
 	ck_assert_str_eq(described.debuglink, "linked.debug");
-	/* of another content under that name the CRC is not the link's, whatever its build id */
+	/* a file under the name of the link with another CRC is refused, even if its build id matches */
 	elf_module_add_file(module, symbols_open("stripped.debug"));
 	elf_module_add_file(module, symbols_open("unlinked"));
 	ck_assert_uint_eq(lacks(module), SYMBOLIZE_LACKS_DEBUG);
@@ -221,7 +221,7 @@ START_TEST(an_alternate_file)
 	elf_module_describe(module, &described);
 	ck_assert_uint_eq(described.lacks, SYMBOLIZE_LACKS_ALTERNATE);
 	ck_assert_uint_eq(described.alternate_id_bytes, 20);
-	/* where it was made, which need not be where it is tested */
+	/* the name has the directory in which it was made, which may be another now */
 	ck_assert_int_eq(described.alternate[0], '/');
 	ck_assert_str_eq(strrchr(described.alternate, '/'), "/shared.alternate");
 	elf_module_add_file(module, symbols_open("stripped.debug"));
@@ -240,16 +240,18 @@ START_TEST(without_its_alternate_file)
 						   .offsets = { symbols_offset("shared", "place_spin") } };
 	_cleanup_free_ struct symbolize_reply *reply = ask(module, &request);
 
-	/* the symbol is the file's own; what is inlined has its name elsewhere */
+	/* the function has a symbol; the inlined ones have their names in the alternate file */
 	expect_text(reply, reply->frames[0].name, reply->frames[0].name_bytes, "hog::outer(unsigned int)");
 	elf_module_close(module);
 }
 END_TEST
 
-/* ---- many at once ---- */
+/* ---- many addresses ---- */
 
-/* 64 long chains do not fit into one reply: what it answers is whole, and asking for the rest goes on. */
-START_TEST(as_many_as_fit)
+/*
+ * 64 long chains do not fit into one reply: it has whole chains only, and the next request asks for the rest.
+ */
+START_TEST(a_reply_has_as_many_chains_as_fit)
 {
 	struct elf_module *module = open_symbols("dwarf5");
 	struct symbolize_request request = { .count = SYMBOLIZE_BATCH };
@@ -265,7 +267,7 @@ START_TEST(as_many_as_fit)
 }
 END_TEST
 
-/* ---- this very program ---- */
+/* ---- this program ---- */
 
 struct own_id {
 	uint8_t bytes[SYMBOLIZE_BUILD_ID_BYTES];
@@ -294,7 +296,7 @@ static int find_build_id(struct dl_phdr_info *info, size_t bytes, void *user)
 			note = value + ((header->n_descsz + 3U) & ~3U);
 		}
 	}
-	return 1; /* the first is this program */
+	return 1; /* the first module is this program */
 }
 
 START_TEST(own_build_id)
@@ -311,10 +313,7 @@ START_TEST(own_build_id)
 }
 END_TEST
 
-/*
- * In a function's own range a symbol that covers only a part of it, and in the text one that DWARF knows
- * nothing of.
- */
+/* A symbol that covers a part of another function, and a symbol in the text that DWARF does not have. */
 __asm__(".pushsection .text\n"
 	".type disagreeing, @function\n"
 	"disagreeing: .skip 8, 0x90\n"
@@ -334,13 +333,13 @@ START_TEST(the_symbol_that_begins_last)
 
 	expect_text(reply, reply->frames[0].name, reply->frames[0].name_bytes, "disagreeing");
 	ck_assert_uint_eq(reply->frames[0].function_offset, 3);
-	/* without a size it covers nothing, and what lies before it is not it */
+	/* a symbol without a size covers nothing; the symbol before it does not cover it either */
 	ck_assert_uint_eq(reply->frames[1].name_bytes, 0);
 	elf_module_close(module);
 }
 END_TEST
 
-/* ---- files that are not what they should be ---- */
+/* ---- damaged files ---- */
 
 static int memory_file(const void *bytes, size_t length)
 {
@@ -363,7 +362,7 @@ static char *read_whole(const char *name, size_t *ret_length)
 	return bytes;
 }
 
-/* Whatever it is: an answer, and one that can be. */
+/* Whatever the file is, the answer is valid. */
 static void survive(int fd, const struct symbolize_request *request)
 {
 	struct elf_module *module = elf_module_open(fd);
@@ -380,7 +379,7 @@ static void survive(int fd, const struct symbolize_request *request)
 	elf_module_close(module);
 }
 
-START_TEST(what_is_no_elf)
+START_TEST(files_that_are_no_elf)
 {
 	static const char *const texts[] = { "", "x", "just a text that is long enough for a header or two\n",
 					     ELFMAG, "!<arch>\n" };
@@ -426,7 +425,7 @@ START_TEST(a_file_that_is_cut)
 }
 END_TEST
 
-/* Numbers where offsets, counts and references are: 0, all ones, one more, or those of the neighbour. */
+/* Replaces numbers where offsets, counts and references are: by 0, all ones, one more, or a neighbour. */
 static void mutate(struct dice *dice, char *bytes, size_t from, size_t length)
 {
 	size_t at = from + dice_roll(dice) % (length - 8 - from), width = 1U << dice_below(dice, 4);
@@ -455,7 +454,10 @@ START_TEST(a_file_with_wrong_numbers)
 	_cleanup_free_ char *bytes = read_whole(mutated[_i], &length), *copy = malloc(length);
 
 	for (int round = 0; round < 150; round++) {
-		/* a third in the header, a third in what describes the code, a third anywhere */
+		/*
+		 * a third of the changes in the header, a third in the sections that describe code, a third
+		 * anywhere
+		 */
 		size_t from = round % 3 == 1 ? 0x3000 : 0, to = round % 3 ? length : sizeof(Elf64_Ehdr) + 8;
 
 		memcpy(copy, bytes, length);
@@ -466,7 +468,7 @@ START_TEST(a_file_with_wrong_numbers)
 }
 END_TEST
 
-START_TEST(entries_that_lead_in_circles)
+START_TEST(entries_that_refer_to_each_other)
 {
 	static const struct expected frames[] = { { "looping", NULL, 0 } };
 	uint64_t offset = symbols_offset("cyclic", "looping");
@@ -479,7 +481,7 @@ START_TEST(entries_that_lead_in_circles)
 }
 END_TEST
 
-/* Counts as large as their fields, in the file's header and in what it counts. */
+/* Counts as large as their fields, in the header and in what it counts. */
 START_TEST(huge_counts)
 {
 	const struct symbolize_request request = some_offsets("dwarf5");
@@ -495,11 +497,11 @@ START_TEST(huge_counts)
 			header->e_phnum = UINT16_MAX;
 		if (i == 1)
 			header->e_shnum = UINT16_MAX;
-		if (i == 2) { /* the real number is where the first section says */
+		if (i == 2) { /* the count is in the first section */
 			header->e_shnum = 0;
 			sections[0].sh_size = UINT64_MAX;
 		}
-		if (i == 3) { /* and this one's, too */
+		if (i == 3) { /* this count, too */
 			header->e_phnum = PN_XNUM;
 			sections[0].sh_info = UINT32_MAX;
 		}
@@ -516,7 +518,7 @@ START_TEST(huge_counts)
 }
 END_TEST
 
-/* Every section is every other one, in turn: they overlap, and each is read as what it is not. */
+/* Each section in turn gets the place of each other: they overlap, and are read as what they are not. */
 START_TEST(sections_that_overlap)
 {
 	const struct symbolize_request request = some_offsets("dwarf5");
@@ -552,7 +554,7 @@ Suite *elf_module_suite(void)
 	tcase_add_test(names, symbols_alone);
 	tcase_add_test(names, without_any_symbol);
 	tcase_add_test(names, packed_symbols);
-	tcase_add_test(names, as_many_as_fit);
+	tcase_add_test(names, a_reply_has_as_many_chains_as_fit);
 	tcase_add_test(names, own_build_id);
 	tcase_add_test(names, the_symbol_that_begins_last);
 	tcase_add_test(files, a_debug_file_by_its_build_id);
@@ -560,12 +562,12 @@ Suite *elf_module_suite(void)
 	tcase_add_test(files, an_alternate_file);
 	tcase_add_test(files, without_its_alternate_file);
 	tcase_set_timeout(odd, 120);
-	tcase_add_test(odd, what_is_no_elf);
+	tcase_add_test(odd, files_that_are_no_elf);
 	tcase_add_loop_test(odd, a_file_that_is_cut, 0, ARRAY_SIZE(mutated));
 	tcase_add_loop_test(odd, a_file_with_wrong_numbers, 0, ARRAY_SIZE(mutated));
 	tcase_add_test(odd, sections_that_overlap);
 	tcase_add_test(odd, huge_counts);
-	tcase_add_test(odd, entries_that_lead_in_circles);
+	tcase_add_test(odd, entries_that_refer_to_each_other);
 	suite_add_tcase(suite, names);
 	suite_add_tcase(suite, files);
 	suite_add_tcase(suite, odd);

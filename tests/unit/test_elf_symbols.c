@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that offsets in an ELF file get the symbol that covers them, or none: this program's own functions,
- * and random offsets of it against a plain search over its symbols.
+ * Shows that an offset in an ELF file gets the symbol that covers it, or none: functions of this program, and
+ * random offsets compared with a plain search over the symbols.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/elf_symbols.h"
@@ -53,7 +53,7 @@ START_TEST(own_functions)
 }
 END_TEST
 
-/* A function within a function, one of many names, and one without a size. */
+/* A function within a function, one with several names, and one without a size. */
 __asm__(".pushsection .text\n"
 	".type nested_outer, @function\n"
 	"nested_outer: .skip 2, 0x90\n"
@@ -105,8 +105,8 @@ START_TEST(offsets_without_a_function)
 	ck_assert_int_eq(fstat(fd, &at), 0);
 	expect_one(fd, 0, "", 0);                           /* the ELF header */
 	expect_one(fd, own_offset(&variable), "", 0);       /* data */
-	expect_one(fd, (uint64_t)at.st_size - 1, "", 0);    /* section headers: no segment holds them */
-	expect_one(fd, (uint64_t)at.st_size + 5000, "", 0); /* behind the file */
+	expect_one(fd, (uint64_t)at.st_size - 1, "", 0);    /* section headers: no segment has them */
+	expect_one(fd, (uint64_t)at.st_size + 5000, "", 0); /* behind the end of the file */
 	expect_one(fd, INT64_MAX, "", 0);
 	expect_one(fd, UINT64_MAX, "", 0);
 }
@@ -123,7 +123,7 @@ struct function {
 struct program {
 	struct function *functions;
 	size_t count;
-	uint64_t text_offset, text_bytes, text_address; /* its executable segment */
+	uint64_t text_offset, text_bytes, text_address; /* the executable segment */
 };
 
 static void add_functions(struct program *program, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
@@ -186,7 +186,8 @@ static void program_free(struct program *program)
 }
 
 /*
- * Of two at one place the exported one, of those the one that is less reserved, of those the first by name.
+ * The order at one address: exported before local, then the name with fewer leading underscores, then the
+ * first by name.
  */
 static bool is_better(const struct function *one, const struct function *other)
 {
@@ -197,7 +198,7 @@ static bool is_better(const struct function *one, const struct function *other)
 	return reserved != others ? reserved < others : strcmp(one->name, other->name) < 0;
 }
 
-/* The innermost that covers it. */
+/* The innermost symbol that covers the offset. */
 static const struct function *search(const struct program *program, uint64_t address)
 {
 	const struct function *best = NULL;
@@ -223,9 +224,9 @@ static uint64_t random_offset(struct dice *dice, const struct program *program)
 		return program->text_offset + dice_roll(dice) % program->text_bytes;
 	case 1: /* the first byte behind a function, or of the padding */
 		return function->begins + function->bytes - program->text_address + program->text_offset;
-	case 2: /* the last byte of one */
+	case 2: /* the last byte of a function */
 		return function->begins + function->bytes - 1 - program->text_address + program->text_offset;
-	default: /* the one before it */
+	default: /* the byte before a function */
 		return function->begins - 1 - program->text_address + program->text_offset;
 	}
 }
@@ -269,9 +270,9 @@ START_TEST(random_offsets_against_a_search)
 }
 END_TEST
 
-/* ---- files that are not what they should be ---- */
+/* ---- damaged files ---- */
 
-/* A file of one segment and one function, each as large as numbers get. */
+/* A file of one segment and one function, both of the largest size that a number can hold. */
 struct endless {
 	Elf64_Ehdr header;
 	Elf64_Phdr segment;
@@ -317,7 +318,7 @@ static void expect_in_memory(const void *bytes, size_t length, uint64_t offset, 
 	expect_one(fd, offset, name, function_offset);
 }
 
-/* Whoever parses a reply would refuse it whole for an offset that is more than an offset can be. */
+/* A function offset that is too large would make the reader of the reply refuse all of it. */
 START_TEST(a_function_without_an_end)
 {
 	struct endless file = endless;

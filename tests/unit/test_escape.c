@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that text from elsewhere reaches a terminal or JSON as text only: which bytes are characters, what
- * is escaped, and that what is cut is cut between characters.
+ * Shows that foreign text reaches a terminal or JSON as plain text: which bytes are characters, what is
+ * escaped, and that long text is cut between characters.
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
@@ -90,7 +90,7 @@ static size_t encode(unsigned int code, char *into)
 	return 4;
 }
 
-/* Every number that 21 bits hold: exactly the characters are characters. */
+/* Every number of 21 bits: the code points are characters, and no other number is. */
 START_TEST(every_code_point)
 {
 	for (unsigned int code = 1; code < 0x200000; code++) {
@@ -149,10 +149,10 @@ START_TEST(terminal)
 }
 END_TEST
 
-/* Unicode's property Bidi_Control, whole: each of them can make a name show as another. */
+/* All characters with Unicode's property Bidi_Control: each of them can make a name look like another. */
 static const unsigned int bidi_controls[] = { 0x61c,  0x200e, 0x200f, 0x202a, 0x202b, 0x202c,
 					      0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069 };
-/* And what does not show at all: soft hyphen, zero width, separators, tags. */
+/* Characters that are invisible: soft hyphen, zero width, separators, tags. */
 static const unsigned int hidden[] = { 0xad,   0x200b, 0x200c, 0x200d,  0x2028,  0x2029,
 				       0x2060, 0x2064, 0xfeff, 0xe0001, 0xe0041, 0xe007f };
 
@@ -207,6 +207,18 @@ struct cut_case {
 	const char *escaped;
 };
 
+/* Asserts the text, and that no byte behind its room is written. */
+static void expect_cut(char *(*escape)(const char *, char *, size_t), const struct cut_case *one)
+{
+	char into[16];
+
+	memset(into, 'x', sizeof(into));
+	escape(one->text, into, one->room);
+	ck_assert_str_eq(into, one->escaped);
+	for (size_t i = one->room; i < sizeof(into); i++)
+		ck_assert_int_eq(into[i], 'x');
+}
+
 static const struct cut_case terminal_cuts[] = {
 	{ "abc", 1, "" },
 	{ "abc", 3, "ab" },
@@ -218,20 +230,13 @@ static const struct cut_case terminal_cuts[] = {
 	{ "a\xf0\x9f\x98\x80", 6, "a\xf0\x9f\x98\x80" },
 	{ "a\n", 5, "a" },
 	{ "a\n", 6, "a\\x0a" },
-	{ "a\nbc", 5, "a" }, /* nothing after what did not fit */
+	{ "a\nbc", 5, "a" }, /* nothing follows what did not fit */
 	{ "\xff\xff", 8, "\\xff" },
 };
 
 START_TEST(terminal_is_cut_between_characters)
 {
-	const struct cut_case *one = &terminal_cuts[_i];
-	char into[16];
-
-	memset(into, 'x', sizeof(into));
-	escape_terminal(one->text, into, one->room);
-	ck_assert_str_eq(into, one->escaped);
-	for (size_t i = one->room; i < sizeof(into); i++)
-		ck_assert_int_eq(into[i], 'x');
+	expect_cut(escape_terminal, &terminal_cuts[_i]);
 }
 END_TEST
 
@@ -252,7 +257,7 @@ static const struct text_case name_cases[] = {
 	{ "\xff\xc0\xaf\x80", "\\xff\\xc0\\xaf\\x80" },
 	{ "\xe2\x80\xaegpj.exe", "\\xe2\\x80\\xaegpj.exe" },
 	{ "'\"`<script>&;%s=-", "'\"`<script>&;%s=-" },
-	/* backslashes stay, but for those that would be read as escapes */
+	/* a backslash stays, unless it would be read as an escape */
 	{ "a\\b\\", "a\\b\\" },
 	{ "dev-disk-by\\x2duuid", "dev-disk-by\\x2duuid" },
 	{ "\\x1b", "\\x5cx1b" },
@@ -267,7 +272,7 @@ static const struct text_case name_cases[] = {
 	{ "\\x\x01", "\\x\\x01" },
 };
 
-START_TEST(a_name_and_its_form)
+START_TEST(names_are_escaped)
 {
 	const struct text_case *one = &name_cases[_i];
 	_cleanup_free_ char *form = escape_name(one->text);
@@ -279,7 +284,7 @@ START_TEST(a_name_and_its_form)
 }
 END_TEST
 
-START_TEST(any_name_comes_back_from_its_form)
+START_TEST(any_name_can_be_restored)
 {
 	static const char usual[] = "\\\\x15cf\x1b\xff\xe2\x80\xae";
 	struct dice dice = dice_new(121);
@@ -294,7 +299,7 @@ START_TEST(any_name_comes_back_from_its_form)
 						       : (char)dice_roll(&dice);
 		form = escape_name(name);
 		HOLDS(escape_name_is_plain(name) == !strcmp(name, form));
-		/* a terminal, and so a log, show it as it is */
+		/* a terminal, and so the log, shows the escaped form unchanged */
 		HOLDS(!strcmp(escape_terminal(form, shown, sizeof(shown)), form));
 		escape_name_undo(form);
 		HOLDS(!strcmp(form, name));
@@ -344,14 +349,7 @@ static const struct cut_case json_cuts[] = {
 
 START_TEST(json_is_cut_between_characters)
 {
-	const struct cut_case *one = &json_cuts[_i];
-	char into[16];
-
-	memset(into, 'x', sizeof(into));
-	escape_json(one->text, into, one->room);
-	ck_assert_str_eq(into, one->escaped);
-	for (size_t i = one->room; i < sizeof(into); i++)
-		ck_assert_int_eq(into[i], 'x');
+	expect_cut(escape_json, &json_cuts[_i]);
 }
 END_TEST
 
@@ -368,8 +366,8 @@ Suite *escape_suite(void)
 	tcase_add_loop_test(escape, no_character_hides, 0, ARRAY_SIZE(hidden));
 	tcase_add_test(escape, nothing_but_text_reaches_a_terminal);
 	tcase_add_loop_test(escape, terminal_is_cut_between_characters, 0, ARRAY_SIZE(terminal_cuts));
-	tcase_add_loop_test(escape, a_name_and_its_form, 0, ARRAY_SIZE(name_cases));
-	tcase_add_test(escape, any_name_comes_back_from_its_form);
+	tcase_add_loop_test(escape, names_are_escaped, 0, ARRAY_SIZE(name_cases));
+	tcase_add_test(escape, any_name_can_be_restored);
 	tcase_add_loop_test(escape, json, 0, ARRAY_SIZE(json_cases));
 	tcase_add_loop_test(escape, json_is_cut_between_characters, 0, ARRAY_SIZE(json_cuts));
 	suite_add_tcase(suite, escape);

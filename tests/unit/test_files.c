@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a file is read whole or not at all, that one that is written appears whole, with its mode
- * whatever the umask is, or not at all, and which accounts names and numbers are.
+ * Shows that a file is read whole or not at all, that a written file appears whole and with the mode asked
+ * for, whatever the umask is, or not at all, and how accounts are looked up by name and number.
  */
 #include "common/cleanup.h"
 #include "common/file_replace.h"
@@ -29,7 +29,7 @@ START_TEST(a_file_is_read_whole)
 	size_t got = 4711;
 
 	for (size_t i = 0; i < size; i++)
-		bytes[i] = (char)dice_roll(&dice); /* NULs, too */
+		bytes[i] = (char)dice_roll(&dice); /* with NULs */
 	file_put(path, bytes, size);
 	ck_assert_int_eq(file_read_text(AT_FDCWD, path, size, &text, &got), 0);
 	ck_assert_uint_eq(got, size);
@@ -53,7 +53,7 @@ START_TEST(a_file_without_a_size_is_read)
 }
 END_TEST
 
-/* As many reads as there are pieces, one of them of no byte more than asked for. */
+/* It needs several reads; the text is exactly as long as it may be. */
 START_TEST(a_stream_is_read_to_its_end)
 {
 	_cleanup_free_ char *text = NULL;
@@ -71,7 +71,7 @@ START_TEST(a_stream_is_read_to_its_end)
 }
 END_TEST
 
-START_TEST(what_cannot_be_read)
+START_TEST(unreadable_files)
 {
 	char *text = NULL;
 	size_t bytes = 4711;
@@ -137,7 +137,7 @@ START_TEST(a_file_appears_when_it_is_committed)
 }
 END_TEST
 
-START_TEST(what_is_abandoned_leaves_nothing)
+START_TEST(an_abandoned_file_leaves_nothing)
 {
 	struct place place;
 
@@ -173,7 +173,7 @@ START_TEST(the_mode_is_what_was_asked_for)
 }
 END_TEST
 
-START_TEST(the_owner_is_who_was_asked_for)
+START_TEST(the_owner_is_the_one_asked_for)
 {
 	struct stat at;
 	struct place place;
@@ -186,14 +186,14 @@ START_TEST(the_owner_is_who_was_asked_for)
 		ck_assert_uint_eq(at.st_gid, 54321);
 		ck_assert_uint_eq(at.st_mode & 07777, 0640);
 	} else {
-		ck_assert_int_ne(access(place.new_path, F_OK), 0); /* what failed has left nothing */
+		ck_assert_int_ne(access(place.new_path, F_OK), 0); /* the failed one left nothing */
 	}
 	place_free(&place);
 }
 END_TEST
 
-/* Whatever lies at PATH.new: a rest of a crash, or a trap. */
-START_TEST(what_lies_in_the_way)
+/* At PATH.new lies the rest of a crash, or a trap. */
+START_TEST(a_file_in_the_way)
 {
 	struct place place;
 	_cleanup_free_ char *victim = NULL;
@@ -217,7 +217,7 @@ START_TEST(what_lies_in_the_way)
 }
 END_TEST
 
-START_TEST(what_cannot_be_written)
+START_TEST(unwritable_files)
 {
 	char path[PATH_MAX + 10];
 
@@ -232,8 +232,8 @@ START_TEST(what_cannot_be_written)
 }
 END_TEST
 
-/* As on a full disk: half of it is written. */
-START_TEST(what_fails_leaves_nothing)
+/* As on a full disk: half of the file is written. */
+START_TEST(a_failed_write_leaves_nothing)
 {
 	struct rlimit limit = { 10, RLIM_INFINITY };
 	struct place place;
@@ -244,7 +244,7 @@ START_TEST(what_fails_leaves_nothing)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	ck_assert_int_eq(prepare(&place, "0123456789", 0644), 0);
 	ck_assert_int_eq(prepare(&place, "0123456789a", 0644), -EFBIG);
-	limit.rlim_cur = limit.rlim_max; /* what coverage counts is written at the end */
+	limit.rlim_cur = limit.rlim_max; /* coverage data is written at exit */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	ck_assert_int_ne(access(place.new_path, F_OK), 0);
 	expect_content(place.path, "old");
@@ -265,7 +265,7 @@ START_TEST(accounts)
 	ck_assert_int_eq(account_user("0", &uid, &gid), 0);
 	ck_assert_uint_eq(uid, 0);
 	ck_assert_uint_eq(gid, 0);
-	ck_assert_int_eq(account_user("3999999999", &uid, &gid), 0); /* nobody has it */
+	ck_assert_int_eq(account_user("3999999999", &uid, &gid), 0); /* no account has it */
 	ck_assert_uint_eq(uid, 3999999999U);
 	ck_assert_uint_eq(gid, 3999999999U);
 	ck_assert_int_eq(account_group("root", &gid), 0);
@@ -299,15 +299,15 @@ Suite *files_suite(void)
 	tcase_add_loop_test(reading, a_file_is_read_whole, 0, ARRAY_SIZE(sizes));
 	tcase_add_test(reading, a_file_without_a_size_is_read);
 	tcase_add_test(reading, a_stream_is_read_to_its_end);
-	tcase_add_test(reading, what_cannot_be_read);
+	tcase_add_test(reading, unreadable_files);
 	tcase_set_timeout(writing, 30);
 	tcase_add_test(writing, a_file_appears_when_it_is_committed);
-	tcase_add_test(writing, what_is_abandoned_leaves_nothing);
+	tcase_add_test(writing, an_abandoned_file_leaves_nothing);
 	tcase_add_loop_test(writing, the_mode_is_what_was_asked_for, 0, ARRAY_SIZE(modes));
-	tcase_add_test(writing, the_owner_is_who_was_asked_for);
-	tcase_add_test(writing, what_lies_in_the_way);
-	tcase_add_test(writing, what_cannot_be_written);
-	tcase_add_test(writing, what_fails_leaves_nothing);
+	tcase_add_test(writing, the_owner_is_the_one_asked_for);
+	tcase_add_test(writing, a_file_in_the_way);
+	tcase_add_test(writing, unwritable_files);
+	tcase_add_test(writing, a_failed_write_leaves_nothing);
 	tcase_add_test(who, accounts);
 	tcase_add_loop_test(who, no_account, 0, ARRAY_SIZE(strangers));
 	suite_add_tcase(suite, reading);

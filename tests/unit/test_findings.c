@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows how a list of findings is judged and shown, whatever text it holds. */
+/* Shows the verdict of a list of findings, and how it is printed, whatever its texts hold. */
 #include "common/cleanup.h"
 #include "common/findings.h"
 #include "tests/unit/helpers.h"
@@ -48,7 +48,7 @@ START_TEST(table)
 }
 END_TEST
 
-/* SQLite's own reader of JSON reads ours. */
+/* SQLite parses the JSON. */
 static void assert_json(const char *json, const char *path, const char *expected)
 {
 	sqlite3_stmt *asked;
@@ -88,7 +88,7 @@ START_TEST(json)
 }
 END_TEST
 
-START_TEST(a_full_list_takes_no_more)
+START_TEST(a_full_list_drops_further_findings)
 {
 	struct findings findings = { 0 };
 
@@ -107,7 +107,7 @@ Suite *findings_suite(void)
 	tcase_add_test(tests, the_worst_counts);
 	tcase_add_test(tests, table);
 	tcase_add_test(tests, json);
-	tcase_add_test(tests, a_full_list_takes_no_more);
+	tcase_add_test(tests, a_full_list_drops_further_findings);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

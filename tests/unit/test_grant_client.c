@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what the store thread gets from a call to bourdon-grant, or to who sits there instead: the
- * descriptor, or one error, no later than its deadline. test_grants.c has answers of all kinds.
+ * Shows what a call to bourdon-grant, or to another program in its place, returns to the store thread: the
+ * descriptor or one error, no later than its deadline. test_grant_queue.c has answers of all kinds.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -37,7 +37,7 @@ static const struct call_case call_cases[] = {
 	{ { REQUEST, "ok", OWN_PATH }, -EBADMSG },
 	{ { REQUEST, "OK\n", OWN_PATH }, -EBADMSG },
 	{ { REQUEST, "refused ", NULL }, -EBADMSG },
-	{ { REQUEST, "", NULL }, -EBADMSG }, /* only the end */
+	{ { REQUEST, "", NULL }, -EBADMSG }, /* the connection closes without an answer */
 };
 
 START_TEST(calls)
@@ -66,7 +66,7 @@ START_TEST(calls)
 }
 END_TEST
 
-/* Who may not ask is told so at once, and perhaps before the request was sent. */
+/* A caller that may not ask is refused at once, perhaps before it has sent the request. */
 START_TEST(refused_unread)
 {
 	const struct fake_answer answer = { NULL, "refused no\n", NULL };
@@ -85,7 +85,7 @@ START_TEST(refused_unread)
 }
 END_TEST
 
-START_TEST(nobody_answers)
+START_TEST(no_answer_before_the_deadline)
 {
 	struct fake_grant grant;
 	uint64_t began_ns = clock_monotonic_ns();
@@ -101,8 +101,8 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
-/* A connection that waits to be served keeps nobody: the next one is told so. */
-START_TEST(too_many_wait)
+/* A full queue of connections does not block: the next call fails at once. */
+START_TEST(a_full_queue_of_connections)
 {
 	struct fake_grant grant;
 	int connections[64], count = 0;
@@ -119,7 +119,7 @@ START_TEST(too_many_wait)
 }
 END_TEST
 
-START_TEST(nobody_serves)
+START_TEST(no_server)
 {
 	struct fake_grant grant;
 	char path[256];
@@ -146,9 +146,9 @@ Suite *grant_client_suite(void)
 
 	tcase_add_loop_test(tests, calls, 0, ARRAY_SIZE(call_cases));
 	tcase_add_test(tests, refused_unread);
-	tcase_add_test(tests, nobody_answers);
-	tcase_add_test(tests, too_many_wait);
-	tcase_add_test(tests, nobody_serves);
+	tcase_add_test(tests, no_answer_before_the_deadline);
+	tcase_add_test(tests, a_full_queue_of_connections);
+	tcase_add_test(tests, no_server);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what the consumer makes of whatever bourdon-grant, or who sits there instead, answers: no descriptor
- * stays, nobody waits, and who fails is not asked again at once.
+ * Shows what the consumer does with any answer of bourdon-grant, or of another program in its place: it leaks
+ * no descriptor, never blocks, and does not ask again at once after a failure.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -24,7 +24,7 @@ struct fixture {
 	int listener, epoll;
 	struct grant_queue *grants;
 	unsigned int answers;
-	int answer; /* the last one; a descriptor is closed */
+	int answer; /* of the last answer; its descriptor is closed */
 };
 
 static void on_answer(void *user, void *asker, int fd)
@@ -66,7 +66,7 @@ static struct grant_call *ask(struct fixture *fixture)
 	return grant_queue_ask(fixture->grants, &request, fixture, clock_monotonic_ns());
 }
 
-/* What an epoll set says of a call. */
+/* The events of one epoll set. */
 static void dispatch(struct fixture *fixture)
 {
 	struct epoll_event event;
@@ -156,7 +156,7 @@ START_TEST(answers)
 }
 END_TEST
 
-START_TEST(nobody_answers)
+START_TEST(no_answer_before_the_deadline)
 {
 	struct fixture fixture;
 	uint64_t later_ns;
@@ -178,7 +178,7 @@ START_TEST(nobody_answers)
 }
 END_TEST
 
-START_TEST(an_asker_that_is_gone)
+START_TEST(a_cancelled_call_gets_no_answer)
 {
 	const struct answer_case granted = { "ok\n", 3, 1, 0, true };
 	struct fixture fixture;
@@ -196,13 +196,13 @@ START_TEST(an_asker_that_is_gone)
 	close(served);
 	ck_assert_uint_eq(fixture.answers, 0);
 	ck_assert_uint_eq(descriptors_open(), descriptors);
-	/* of the same batch, after the call has ended */
+	/* an event of the same batch, after the call has ended */
 	grant_queue_event(fixture.grants, call);
 	close_fixture(&fixture);
 }
 END_TEST
 
-START_TEST(nobody_serves)
+START_TEST(no_server)
 {
 	struct fixture fixture;
 	int saved = log_divert();
@@ -226,9 +226,9 @@ Suite *grant_queue_suite(void)
 	TCase *tests = tcase_create("grants");
 
 	tcase_add_loop_test(tests, answers, 0, ARRAY_SIZE(answer_cases));
-	tcase_add_test(tests, nobody_answers);
-	tcase_add_test(tests, an_asker_that_is_gone);
-	tcase_add_test(tests, nobody_serves);
+	tcase_add_test(tests, no_answer_before_the_deadline);
+	tcase_add_test(tests, a_cancelled_call_gets_no_answer);
+	tcase_add_test(tests, no_server);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows which texts are requests to bourdon-grant, that what is written is read as it was meant, and what its
+ * Shows which texts are requests to bourdon-grant, that a written request reads back the same, and what its
  * counters count.
  */
 #include "common/cleanup.h"
@@ -64,7 +64,7 @@ static const struct request_case request_cases[] = {
 	{ "elf 1 2 4096", -EAGAIN, { 0 } },
 	{ "elf 0 2 4096\n", -EINVAL, { 0 } },
 	{ "elf 4194305 2 4096\n", -EINVAL, { 0 } },
-	{ "elf 4294967297 2 4096\n", -EINVAL, { 0 } }, /* 1, if its upper half were lost */
+	{ "elf 4294967297 2 4096\n", -EINVAL, { 0 } }, /* is 1 if the upper half is lost */
 	{ "elf -1 2 4096\n", -EINVAL, { 0 } },
 	{ "elf 01 2 4096\n", -EINVAL, { 0 } },
 	{ "elf self 2 4096\n", -EINVAL, { 0 } },
@@ -165,7 +165,7 @@ static struct grant_request roll_request(struct dice *dice)
 	return request;
 }
 
-START_TEST(what_is_written_is_read)
+START_TEST(a_written_request_reads_back)
 {
 	struct dice dice = dice_new(71);
 
@@ -176,7 +176,7 @@ START_TEST(what_is_written_is_read)
 
 		HOLDS(bytes < sizeof(text) && !grant_request_parse(text, bytes, &read));
 		HOLDS(requests_equal(&read, &request));
-		/* a part of it never is a request */
+		/* a part of a request is no request */
 		HOLDS(grant_request_parse(text, dice_below(&dice, (uint32_t)bytes), &read) == -EAGAIN);
 	}
 }
@@ -188,18 +188,18 @@ START_TEST(counters)
 	_cleanup_close_ int reader = -EBADF;
 	uint64_t values[GRANT_COUNTERS];
 
-	/* what cannot be counted fails nobody */
+	/* a counter that cannot be written is no error */
 	ck_assert_int_eq(grant_counters_open("/nowhere/counters"), -ENOENT);
 	grant_counters_add(GRANT_COUNTER_GRANTED);
 	ck_assert_int_eq(grant_counters_read(path, values), -ENOENT);
-	for (int i = 0; i < 12; i++) { /* each as a process of its own would */
+	for (int i = 0; i < 12; i++) { /* each as another process would */
 		ck_assert_int_eq(grant_counters_open(path), 0);
 		grant_counters_add(i % 4 ? GRANT_COUNTER_GRANTED : GRANT_COUNTER_REFUSED);
 	}
 	ck_assert_int_eq(grant_counters_read(path, values), 0);
 	ck_assert_uint_eq(values[GRANT_COUNTER_GRANTED], 9);
 	ck_assert_uint_eq(values[GRANT_COUNTER_REFUSED], 3);
-	/* a reader's lock keeps nobody waiting */
+	/* the lock of a reader does not block it */
 	reader = open(path, O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(flock(reader, LOCK_EX), 0);
 	grant_counters_add(GRANT_COUNTER_GRANTED);
@@ -217,7 +217,7 @@ Suite *grant_request_suite(void)
 
 	tcase_add_loop_test(tests, requests, 0, ARRAY_SIZE(request_cases));
 	tcase_add_test(tests, a_nul_and_too_much);
-	tcase_add_test(tests, what_is_written_is_read);
+	tcase_add_test(tests, a_written_request_reads_back);
 	tcase_add_test(tests, counters);
 	suite_add_tcase(suite, tests);
 	return suite;

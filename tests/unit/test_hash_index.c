@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that the index finds what was added and not removed, whatever the order and however many hashes are
- * equal: random operations against an array that remembers everything.
+ * Shows that the index finds what was added and not removed, in any order and with any number of equal
+ * hashes: random operations are compared with an array.
  */
 #include "common/cleanup.h"
 #include "common/hash_index.h"
@@ -24,7 +24,7 @@ static bool is_anything(const void *user, uint32_t position)
 	return true;
 }
 
-START_TEST(an_empty_index_has_nothing)
+START_TEST(an_empty_index_finds_nothing)
 {
 	struct hash_index index = { 0 };
 
@@ -33,7 +33,7 @@ START_TEST(an_empty_index_has_nothing)
 	ck_assert_int_eq(hash_index_add(&index, 5, 0), 0);
 	ck_assert_uint_eq(hash_index_find(&index, 5, is_anything, NULL), 0);
 	ck_assert_uint_eq(hash_index_find(&index, 6, is_anything, NULL), HASH_INDEX_NONE);
-	/* the same place in the table, another hash */
+	/* the same slot, another hash */
 	ck_assert_uint_eq(hash_index_find(&index, 5 + 64, is_anything, NULL), HASH_INDEX_NONE);
 	hash_index_remove(&index, 5, 1);
 	ck_assert_uint_eq(index.count, 1);
@@ -45,7 +45,7 @@ START_TEST(an_empty_index_has_nothing)
 }
 END_TEST
 
-/* How the hashes of a run are spread: equal, neighbours at the table's end, few, or any. */
+/* The hashes of a run: all equal, adjacent at the end of the table, few, or any. */
 static uint32_t hash_of(int spread, struct dice *dice)
 {
 	switch (spread) {
@@ -78,7 +78,7 @@ START_TEST(random_operations_against_an_array)
 	struct dice dice = dice_new(10 + (uint64_t)_i);
 	struct reference reference = { .count = 0 };
 	struct hash_index index = { 0 };
-	uint32_t used = _i ? POSITIONS : 300; /* equal hashes: each search is as long as the table is full */
+	uint32_t used = _i ? POSITIONS : 300; /* with equal hashes each search visits the whole table */
 
 	for (uint32_t i = 0; i < 40 * used; i++) {
 		uint32_t at = dice_below(&dice, used);
@@ -124,7 +124,7 @@ START_TEST(bytes_are_hashed_whole)
 		}
 	}
 	memset(bytes, 0, sizeof(bytes));
-	for (size_t length = 1; length <= sizeof(bytes); length++) /* zeros count, too */
+	for (size_t length = 1; length <= sizeof(bytes); length++) /* zeros are hashed, too */
 		ck_assert_uint_ne(hash_bytes(7, bytes, length), hash_bytes(7, bytes, length - 1));
 }
 END_TEST
@@ -135,7 +135,7 @@ Suite *hash_index_suite(void)
 	TCase *index = tcase_create("index");
 
 	tcase_set_timeout(index, 60);
-	tcase_add_test(index, an_empty_index_has_nothing);
+	tcase_add_test(index, an_empty_index_finds_nothing);
 	tcase_add_loop_test(index, random_operations_against_an_array, 0, 4);
 	tcase_add_test(index, bytes_are_hashed_whole);
 	suite_add_tcase(suite, index);

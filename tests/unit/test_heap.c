@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a capture's memory comes from the reserve, without a call to the kernel, and goes back when it
- * ends.
+ * Shows that a capture gets its memory from the reserve, without a system call, and returns it when it ends.
  */
 #include "consumer/process/heap.h"
 #include "tests/unit/suites.h"
@@ -11,9 +10,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#define CAPTURE_BYTES (16 << 20) /* as consumer/capture/capture.c bounds it */
+#define CAPTURE_BYTES (16 << 20) /* the limits of consumer/capture/capture.c */
 
-/* An array that is doubled until it is as large as a capture, as array_make_room() does. */
+/* An array is doubled up to the size of a capture, as array_make_room() does. */
 static void *grow_capture(void)
 {
 	char *array = NULL;
@@ -26,7 +25,7 @@ static void *grow_capture(void)
 	return array;
 }
 
-START_TEST(a_capture_takes_from_the_reserve)
+START_TEST(a_capture_uses_the_reserve)
 {
 	size_t mapped;
 	void *before, *capture;
@@ -50,7 +49,7 @@ Suite *heap_suite(void)
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");
 
-	tcase_add_test(tcase, a_capture_takes_from_the_reserve);
+	tcase_add_test(tcase, a_capture_uses_the_reserve);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

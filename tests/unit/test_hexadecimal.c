@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows that every byte is written as two lower-case digits, and no more than has its place. */
+/* Shows that each byte is written as two lower-case digits, and no more than there is room for. */
 #include "common/cleanup.h"
 #include "common/hexadecimal.h"
 #include "tests/unit/suites.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what our INI files may look like: which lines are sections and keys, under which line number, and
- * that each mistake is told, with its line, and no line after it is lost.
+ * Shows the syntax of the INI files: which lines are sections and keys, under which line number, and that
+ * each mistake is reported with its line and hides none of the lines after it.
  */
 #include "common/cleanup.h"
 #include "common/ini.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Everything that was read, one line an entry: "LINE [SECTION]" or "LINE SECTION.KEY=VALUE". */
+/* All that was read, one line an entry: "LINE [SECTION]" or "LINE SECTION.KEY=VALUE". */
 struct story {
 	char text[8192];
 	size_t used;
@@ -55,7 +55,7 @@ struct text_case {
 #define FORTY_NINE "1234567890123456789012345678901234567890123456789"
 
 static const struct text_case text_cases[] = {
-	/* what is right */
+	/* valid */
 	{ "", 0, "", "" },
 	{ "\n\n\n", 0, "", "" },
 	{ "[a]\nk = v\n", 0, "1 [a]\n2 a.k=v\n", "" },
@@ -82,14 +82,14 @@ static const struct text_case text_cases[] = {
 	{ "[a]\nk = caf\xc3\xa9 \xff\n", 0, "1 [a]\n2 a.k=caf\xc3\xa9 \xff\n", "" },
 	{ "[a]\nk = one\ttwo\n", 0, "1 [a]\n2 a.k=one\ttwo\n", "" },
 	{ "[" FORTY_NINE "]\nk=v\n", 0, "1 [" FORTY_NINE "]\n2 " FORTY_NINE ".k=v\n", "" },
-	/* what is wrong */
+	/* invalid */
 	{ "[a]\nkey\nk=v\n", 0, "1 [a]\n3 a.k=v\n", "x.conf:2: " KEY_EXPECTED },
 	{ "[a]\nkey", 0, "1 [a]\n", "x.conf:2: " KEY_EXPECTED },
 	{ "[a]\nk=v\n  continued\n", 0, "1 [a]\n2 a.k=v\n", "x.conf:3: " KEY_EXPECTED },
 	{ "key ; = v\n", 0, "", "x.conf:1: " KEY_EXPECTED },
 	{ "[a]\n= value\n=\n", 0, "1 [a]\n",
 	  "x.conf:2: missing key before '='\nx.conf:3: missing key before '='\n" },
-	/* the keys of a section whose line is wrong are nobody's, until the next section */
+	/* keys below an invalid section line are skipped until the next section */
 	{ "[a]\n[\nk=v\n[b]\nk=w\n", 0, "1 [a]\n4 [b]\n5 b.k=w\n", "x.conf:2: expected '[section]'\n" },
 	{ "[]\n", 0, "", "x.conf:1: expected '[section]'\n" },
 	{ "[a\n", 0, "", "x.conf:1: expected '[section]'\n" },
@@ -110,12 +110,12 @@ static const struct text_case text_cases[] = {
 	  "0x01\nx.conf:7: " KEY_EXPECTED },
 };
 
-START_TEST(reads)
+START_TEST(lines_become_entries_and_mistakes)
 {
 	const struct text_case *one = &text_cases[_i];
 	struct config_errors errors = { 0 };
 	size_t bytes = one->bytes ? one->bytes : strlen(one->text);
-	_cleanup_free_ char *exact = malloc(bytes + 1); /* a sanitizer sees what is read behind it */
+	_cleanup_free_ char *exact = malloc(bytes + 1); /* a sanitizer sees reads behind the end */
 	struct story story = { 0 };
 	char said[4096];
 
@@ -133,7 +133,7 @@ END_TEST
 
 struct line_case {
 	size_t bytes;
-	const char *blanks; /* around the line; they do not count */
+	const char *blanks; /* blanks around the line; they do not count */
 	bool fits;
 };
 
@@ -178,7 +178,7 @@ START_TEST(a_line_has_at_most_1024_bytes)
 	const struct line_case *one = &line_cases[_i];
 
 	read_long_line(one, "k=", 'v', "2 a.k=", one->bytes - 2);
-	/* a comment is a line, too, though there is nothing of it to see */
+	/* a comment is a line, too, but has no entry */
 	read_long_line(one, "k=v ;", 'c', "2 a.k=v", 0);
 }
 END_TEST
@@ -265,7 +265,7 @@ START_TEST(files)
 	expect_file(path, 1, NULL);
 	file_put(path, large, (1 << 20) + 1);
 	expect_file(path, 0, ": cannot read the file: larger than 1 MiB");
-	/* what would keep the reader waiting, or never end */
+	/* blocks the reader, or never ends */
 	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
 	expect_file(fifo, 0, ": cannot read the file: not a regular file");
 	expect_file("/dev/zero", 0, ": cannot read the file: not a regular file");
@@ -274,7 +274,7 @@ START_TEST(files)
 }
 END_TEST
 
-/* ---- anything ---- */
+/* ---- random text ---- */
 
 static void swallow(void *user, const struct ini_entry *entry)
 {
@@ -283,7 +283,7 @@ static void swallow(void *user, const struct ini_entry *entry)
 	++*(size_t *)user;
 }
 
-/* No text is too odd: nothing is read behind its end, and each line is an entry, a mistake or nothing. */
+/* Nothing is read behind the end, and each line is an entry, a mistake, or blank. */
 START_TEST(random_text)
 {
 	static const char bytes[] = "[]=:;# \t\r\n\n\nab\x01\xef\xbb\xbf\xff";
@@ -311,7 +311,7 @@ Suite *ini_suite(void)
 	Suite *suite = suite_create("ini");
 	TCase *texts = tcase_create("texts"), *rest = tcase_create("files and mistakes");
 
-	tcase_add_loop_test(texts, reads, 0, ARRAY_SIZE(text_cases));
+	tcase_add_loop_test(texts, lines_become_entries_and_mistakes, 0, ARRAY_SIZE(text_cases));
 	tcase_add_loop_test(texts, a_line_has_at_most_1024_bytes, 0, ARRAY_SIZE(line_cases));
 	tcase_set_timeout(rest, 30);
 	tcase_add_test(rest, mistakes_beyond_64_are_counted);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a stream of records is taken whole, in whatever pieces it arrives, and that one which ends
- * within a record, or whose taker fails, is an error.
+ * Shows that records arrive whole, whatever pieces the stream comes in, and that a stream that ends within a
+ * record, or whose callback fails, is an error.
  */
 #include "common/cleanup.h"
 #include "consumer/target/iterator_stream.h"
@@ -16,7 +16,7 @@
 
 struct stream {
 	int fd;
-	size_t bytes, chunk; /* 0: chunks of all sizes */
+	size_t bytes, chunk; /* 0: random sizes */
 	char *data;
 	struct dice dice;
 };
@@ -37,7 +37,7 @@ static void *write_stream(void *user)
 	return NULL;
 }
 
-/* Record n: its length (2 bytes), n (4 bytes), and filling. */
+/* Record n: its length (2 bytes), n (4 bytes), and padding. */
 #define RECORD_LEAST 6U
 
 static void stream_make(struct stream *stream, uint32_t records, uint32_t longest, struct dice *dice)
@@ -90,7 +90,7 @@ static int read_stream(struct stream *stream, struct taking *taking)
 	ck_assert_int_eq(pthread_create(&writer, NULL, write_stream, stream), 0);
 	result = iterator_stream_read(ends[0], collect, taking);
 	while (read(ends[0], &(char[4096]){ 0 }, 4096) > 0)
-		; /* the writer shall come to its end */
+		; /* lets the writer end */
 	pthread_join(writer, NULL);
 	close(ends[0]);
 	return result;
@@ -103,7 +103,7 @@ START_TEST(records_arrive_in_pieces)
 	struct dice dice = dice_new(140 + (uint64_t)_i);
 	struct taking taking = { 0, 0 };
 	struct stream stream;
-	/* single bytes are slow: a record each is enough of them */
+	/* single bytes are slow: fewer records are enough */
 	uint32_t records = chunks[_i] && chunks[_i] < 8 ? 300 : 3000;
 
 	stream_make(&stream, records, 200, &dice);
@@ -124,7 +124,7 @@ START_TEST(an_empty_stream_is_one)
 }
 END_TEST
 
-/* Cut anywhere: at the end of a record it is whole, else it is not. */
+/* The stream may be cut at the end of a record and nowhere else. */
 START_TEST(a_stream_that_is_cut)
 {
 	struct dice dice = dice_new(160);
@@ -174,7 +174,7 @@ static long consume_nothing(void *user, const char *records, size_t bytes)
 	return 0;
 }
 
-/* A record that no buffer holds is an error and no endless loop. */
+/* A record larger than any buffer is an error, not an endless loop. */
 START_TEST(a_record_that_never_ends)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "stream");

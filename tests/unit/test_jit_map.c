@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows which file is believed to be a process's perf map, and which is not opened or not believed. */
+/* Shows which file is accepted as the perf map of a process, and which is not opened, or refused. */
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "consumer/symbolizer/perf_map.h"
@@ -31,7 +31,7 @@ static int try(const char *directory, const struct capture_process *process)
 	return fd < 0 ? fd : 0;
 }
 
-START_TEST(whose_it_is)
+START_TEST(its_owner)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-4711.map");
 	struct capture_process own = process_make(geteuid()), other = process_make(geteuid() + 1);
@@ -39,7 +39,7 @@ START_TEST(whose_it_is)
 	ck_assert_int_eq(try(directory, &own), -ENOENT);
 	file_put(path, "10 10 a\n", 8);
 	ck_assert_int_eq(try(directory, &own), 0);
-	/* root's are everybody's */
+	/* files of root are accepted for every process */
 	ck_assert_int_eq(try(directory, &other), geteuid() ? -EPERM : 0);
 	if (!geteuid()) {
 		ck_assert_int_eq(chown(path, 1234, 1234), 0);
@@ -51,7 +51,7 @@ START_TEST(whose_it_is)
 }
 END_TEST
 
-START_TEST(what_it_is)
+START_TEST(its_kind_of_file)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-4711.map"),
 			    *elsewhere = path_join(directory, "elsewhere");
@@ -68,7 +68,7 @@ START_TEST(what_it_is)
 	ck_assert_int_eq(try(directory, &process), -EPERM);
 	ck_assert_int_eq(rmdir(path), 0);
 	file_put(path, "10 10 a\n", 8);
-	/* somebody else may have written it */
+	/* others may have written it */
 	ck_assert_int_eq(chmod(path, 0664), 0);
 	ck_assert_int_eq(try(directory, &process), -EPERM);
 	ck_assert_int_eq(chmod(path, 0646), 0);
@@ -81,8 +81,8 @@ START_TEST(what_it_is)
 }
 END_TEST
 
-/* The number was another process's before, and its map is still there. */
-START_TEST(of_which_life)
+/* Another process had the pid before and left its map. */
+START_TEST(maps_older_than_the_process)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-4711.map");
 	struct capture_process process = process_make(geteuid());
@@ -103,9 +103,9 @@ Suite *jit_map_suite(void)
 	Suite *suite = suite_create("jit_map");
 	TCase *maps = tcase_create("maps");
 
-	tcase_add_test(maps, whose_it_is);
-	tcase_add_test(maps, what_it_is);
-	tcase_add_test(maps, of_which_life);
+	tcase_add_test(maps, its_owner);
+	tcase_add_test(maps, its_kind_of_file);
+	tcase_add_test(maps, maps_older_than_the_process);
 	suite_add_tcase(suite, maps);
 	return suite;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a kernel offset finds the symbol it lies in and no other: aliases, modules, negative offsets,
- * gaps, odd lines, and every offset of random texts against a plain search from the beginning.
+ * Shows that an offset gets the kernel symbol that it is in: aliases, modules, negative offsets, gaps, odd
+ * lines, and every offset of random texts compared with a plain search.
  */
 #include "common/cleanup.h"
 #include "consumer/symbols/kernel_symbols.h"
@@ -20,7 +20,7 @@ static void open_text(struct kernel_symbols *symbols, const char *text, size_t b
 	file_put(path, text, bytes);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(kernel_symbols_open(symbols, fd), 0);
-	directory_remove(directory); /* it stays mapped */
+	directory_remove(directory); /* the file stays mapped */
 }
 
 struct find_case {
@@ -44,7 +44,7 @@ static const struct find_case find_cases[] = {
 	{ PLAIN, 4096, "4096 first" },
 	{ PLAIN, 4111, "4096 first" },
 	{ PLAIN, 4112, "4112 second" },
-	{ PLAIN, 999999, NULL }, /* too far behind */
+	{ PLAIN, 999999, NULL }, /* too far behind the symbol */
 	{ PLAIN, 1000000, "1000000 far" },
 	{ PLAIN, INT64_MAX, NULL },
 	{ PLAIN, INT64_MIN, NULL },
@@ -87,7 +87,7 @@ static void describe(const struct kernel_symbol *symbol, char *into, size_t room
 		 symbol->module);
 }
 
-START_TEST(finds)
+START_TEST(offsets_get_their_symbols)
 {
 	const struct find_case *one = &find_cases[_i];
 	struct kernel_symbols symbols;
@@ -107,7 +107,10 @@ START_TEST(finds)
 }
 END_TEST
 
-/* The kernel allows 511 bytes (KSYM_NAME_LEN), which Rust needs: a name is cut, and its rest is no module. */
+/*
+ * The kernel allows 511 bytes (KSYM_NAME_LEN), for Rust: a longer name is cut, and its rest is not taken for
+ * a module.
+ */
 START_TEST(long_names)
 {
 	static const size_t lengths[] = { 126, 127, 128, 129, 200, 240, 250, 260, 511 };
@@ -171,7 +174,7 @@ static bool is_alias(const char *name)
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__pi_", 5);
 }
 
-/* The last line before the offset; of those at its place the last that is no alias, or the first. */
+/* The last line before the offset; of several at one address the last that is no alias, else the first. */
 static const struct line *search(const struct line *lines, size_t count, int64_t offset)
 {
 	const struct line *last = NULL, *best = NULL;
@@ -225,7 +228,7 @@ START_TEST(every_offset_against_a_search)
 }
 END_TEST
 
-/* Nothing is read outside the text, whatever it is; a page's end is where it would show. */
+/* No byte outside the text is read, whatever it holds: behind it is an unmapped page. */
 START_TEST(random_bytes)
 {
 	static const char usual[] = "0123456789-- \n\n\nab[]\t";
@@ -240,7 +243,7 @@ START_TEST(random_bytes)
 		for (size_t i = 0; i < length; i++)
 			text[i] = dice_below(&dice, 50) ? usual[dice_below(&dice, sizeof(usual) - 1)]
 							: (char)dice_roll(&dice);
-		symbols = (struct kernel_symbols){ text, length }; /* on the heap a sanitizer sees it, too */
+		symbols = (struct kernel_symbols){ text, length }; /* a heap buffer, for the sanitizer */
 		for (int i = 0; i < 50; i++) {
 			if (!kernel_symbols_find(&symbols, (int64_t)dice_roll(&dice) >> dice_below(&dice, 60),
 						 &symbol))
@@ -275,7 +278,7 @@ Suite *kernel_symbols_suite(void)
 	TCase *symbols = tcase_create("symbols");
 
 	tcase_set_timeout(symbols, 60);
-	tcase_add_loop_test(symbols, finds, 0, ARRAY_SIZE(find_cases));
+	tcase_add_loop_test(symbols, offsets_get_their_symbols, 0, ARRAY_SIZE(find_cases));
 	tcase_add_loop_test(symbols, long_names, 0, 9);
 	tcase_add_loop_test(symbols, every_offset_against_a_search, 0, 10);
 	tcase_add_test(symbols, random_bytes);

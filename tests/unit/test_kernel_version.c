@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows which stable kernel runs behind a distribution's name for it, and which of the known bugs it has. */
+/*
+ * Shows which stable kernel is behind the name that a distribution gives it, and which of the known bugs it
+ * has.
+ */
 #include "common/cleanup.h"
 #include "common/kernel_version.h"
 #include "tests/unit/helpers.h"
@@ -57,7 +60,7 @@ END_TEST
 
 struct bugs_case {
 	struct kernel_version version;
-	unsigned int bugs; /* a bit each, in the table's order */
+	unsigned int bugs; /* a bit for each bug, in the order of the table */
 };
 
 static const struct bugs_case bugs_cases[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows that a file is known again by all that tells one content from another, and that memory is bounded. */
+/* Shows that a file is recognised by everything that tells two contents apart, and that memory is bounded. */
 #include "common/cleanup.h"
 #include "consumer/symbols/known_files.h"
 #include "tests/unit/helpers.h"
@@ -30,7 +30,7 @@ START_TEST(the_same_file)
 	others[6].st_ctim.tv_nsec++;
 	ck_assert_ptr_null(known_files_build_id(files, &at));
 	known_files_add(files, &at, "00ff");
-	known_files_add(files, &at, "11ff"); /* cannot be: the first stays */
+	known_files_add(files, &at, "11ff"); /* cannot happen: the first entry stays */
 	ck_assert_str_eq(known_files_build_id(files, &at), "00ff");
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		ck_assert_ptr_null(known_files_build_id(files, &others[i]));
@@ -40,7 +40,7 @@ START_TEST(the_same_file)
 }
 END_TEST
 
-START_TEST(many_files)
+START_TEST(many_files_are_bounded)
 {
 	struct known_files *files = known_files_new();
 
@@ -66,12 +66,12 @@ START_TEST(without_a_memory)
 }
 END_TEST
 
-START_TEST(places_that_are_settled)
+START_TEST(addresses_without_a_name)
 {
 	struct known_files *files = known_files_new();
 	struct stat at = file(1), other = file(2);
 
-	known_files_settle(files, &at, false, 5); /* of a file that nobody knows */
+	known_files_settle(files, &at, false, 5); /* of a file that is not known */
 	ck_assert(!known_files_is_settled(files, &at, false, 5));
 	known_files_add(files, &at, "00ff");
 	known_files_add(files, &other, "00fe");
@@ -80,7 +80,7 @@ START_TEST(places_that_are_settled)
 	ck_assert(!known_files_is_settled(files, &at, false, 6));
 	ck_assert(!known_files_is_settled(files, &other, false, 5));
 	ck_assert(!known_files_is_settled(NULL, &at, false, 5));
-	/* with a debug file it is another question, and then the first one, too */
+	/* whether there is a debug file is a part of the question: the other answer replaces this one */
 	ck_assert(!known_files_is_settled(files, &at, true, 5));
 	known_files_settle(files, &at, true, 7);
 	ck_assert(known_files_is_settled(files, &at, true, 7));
@@ -100,8 +100,8 @@ Suite *known_files_suite(void)
 	TCase *files = tcase_create("files");
 
 	tcase_add_test(files, the_same_file);
-	tcase_add_test(files, many_files);
-	tcase_add_test(files, places_that_are_settled);
+	tcase_add_test(files, many_files_are_bounded);
+	tcase_add_test(files, addresses_without_a_name);
 	tcase_add_test(files, without_a_memory);
 	suite_add_tcase(suite, files);
 	return suite;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what a process may open once it is in a Landlock domain: below which places, for what, and that
- * memory pressure, which empties the kernel's caches, takes none of them away.
+ * Shows what a process may open in a Landlock domain: below which directories, with which access, and that
+ * the rules survive memory pressure, which evicts inodes.
  */
 #define _GNU_SOURCE 1
 
@@ -49,7 +49,7 @@ static void tree_free(struct tree *tree)
 	free(tree->secret);
 }
 
-/* CHILD: exits with the line of what is not so. */
+/* CHILD: exits with the line of the first failed expectation. */
 #define SO(expression)                                                                                       \
 	do {                                                                                                 \
 		if (!(expression))                                                                           \
@@ -134,7 +134,7 @@ static void use_nothing(const struct tree *tree)
 	SO(version < 6 || (kill(getppid(), 0) && errno == EPERM));
 }
 
-START_TEST(no_place)
+START_TEST(no_directory)
 {
 	_cleanup_(tree_free) struct tree tree = tree_make();
 
@@ -156,7 +156,7 @@ static void use_proc(const struct tree *tree)
 	SO(!opens("/proc/meminfo", "", O_RDONLY));
 }
 
-START_TEST(what_is_in_procfs_stays_allowed)
+START_TEST(open_procfs_stays_usable)
 {
 	ck_assert_int_eq(in_child(use_proc, NULL), 0);
 }
@@ -167,7 +167,7 @@ static void forbid_a_list_in_a_file(const struct tree *tree)
 	const struct landlock_place places[] = { { .path = tree->secret, .uses = LANDLOCK_LIST } };
 
 	SO(landlock_confine(places, ARRAY_SIZE(places)) == -EINVAL);
-	SO(opens(tree->secret, "", O_RDONLY)); /* nothing is in force */
+	SO(opens(tree->secret, "", O_RDONLY)); /* nothing is enforced */
 }
 
 START_TEST(a_mistake_is_an_error)
@@ -185,8 +185,8 @@ Suite *landlock_suite(void)
 
 	if (landlock_abi()) {
 		tcase_add_test(all, named_places);
-		tcase_add_test(all, no_place);
-		tcase_add_test(all, what_is_in_procfs_stays_allowed);
+		tcase_add_test(all, no_directory);
+		tcase_add_test(all, open_procfs_stays_usable);
 		tcase_add_test(all, a_mistake_is_an_error);
 	}
 	suite_add_tcase(suite, all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows when a line of the log carries its priority: where the journal reads it, and nowhere else. */
+/* Shows that a log line carries its priority where the journal reads it, and nowhere else. */
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "tests/unit/helpers.h"
@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-/* What comes of three lines when the variable says this. The caller frees. */
+/* The text of three log lines with that value of the variable. The caller frees. */
 static char *log_three(const char *journal, int saved)
 {
 	if (journal)
@@ -21,7 +21,7 @@ static char *log_three(const char *journal, int saved)
 	return log_diverted(saved);
 }
 
-/* The variable names standard error itself, or what is not far from it. */
+/* Logs while JOURNAL_STREAM names the inode of standard error, or one so many inodes away. The caller frees. */
 static char *log_beside(intmax_t inodes_away)
 {
 	int saved = log_divert();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a manifest comes back as it was written, that every field must be there and be what it has to
- * be, and that a newer one with more in it is still read.
+ * Shows that a manifest reads back as it was written, that each field must be present and valid, and that a
+ * newer one with more fields can be read.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -60,7 +60,7 @@ static void expect_round_trip(const struct manifest *manifest)
 	ck_assert_int_eq(back.mounted_bpffs, manifest->mounted_bpffs);
 }
 
-START_TEST(it_comes_back)
+START_TEST(a_written_manifest_reads_back)
 {
 	struct manifest manifest = manifest_make();
 
@@ -73,8 +73,8 @@ START_TEST(it_comes_back)
 }
 END_TEST
 
-/* As long as each text may be. */
-START_TEST(the_longest_comes_back)
+/* Each text has its largest length. */
+START_TEST(the_longest_reads_back)
 {
 	struct manifest manifest = manifest_make();
 
@@ -88,7 +88,7 @@ START_TEST(the_longest_comes_back)
 }
 END_TEST
 
-START_TEST(the_longest_list_of_links_comes_back)
+START_TEST(the_longest_list_of_links_reads_back)
 {
 	struct manifest manifest = manifest_make();
 
@@ -97,7 +97,7 @@ START_TEST(the_longest_list_of_links_comes_back)
 }
 END_TEST
 
-START_TEST(what_would_not_come_back_is_not_written)
+START_TEST(invalid_values_are_not_written)
 {
 	static const char *const texts[] = { " /pins", "/pins ",       "\t/pins",    "/pi\nhz = 1",
 					     ";/pins", "/pins ;/more", "/pins\x7f\r" };
@@ -110,7 +110,7 @@ START_TEST(what_would_not_come_back_is_not_written)
 }
 END_TEST
 
-START_TEST(odd_texts_come_back)
+START_TEST(odd_texts_read_back)
 {
 	static const char *const texts[] = { "/pins;more", "/a b", "/a = b", "[a]", "#", "\xc3\xa9" };
 	struct manifest manifest = manifest_make();
@@ -120,7 +120,7 @@ START_TEST(odd_texts_come_back)
 }
 END_TEST
 
-/* The text of a good manifest, with the line of `key` replaced (NULL: left out). The caller frees. */
+/* The text of a valid manifest, with the line of `key` replaced (NULL: removed). The caller frees. */
 static char *text_with(const char *key, const char *value)
 {
 	struct manifest manifest = manifest_make();
@@ -161,7 +161,7 @@ START_TEST(each_field_must_be_there)
 }
 END_TEST
 
-/* What says "another version" is the ABI; what that version has beside it is its own affair. */
+/* The ABI number decides alone; the other fields of another version are not judged. */
 START_TEST(another_version)
 {
 	struct config_errors errors;
@@ -173,7 +173,7 @@ START_TEST(another_version)
 	ck_assert_uint_eq(manifest.abi, 999);
 	ck_assert_uint_eq(manifest.hz, 0);
 	ck_assert_str_eq(manifest.pin_dir, "/a");
-	/* who does not say which is none */
+	/* without an ABI number it is no manifest */
 	ck_assert_int_eq(parse("[manifest]\nabi = new\nhz = 47\n", &manifest, &errors), -EINVAL);
 	config_errors_free(&errors);
 	ck_assert_int_eq(parse("[manifest]\nhz = 47\n", &manifest, &errors), -EINVAL);
@@ -234,7 +234,7 @@ START_TEST(values)
 }
 END_TEST
 
-START_TEST(a_newer_one_may_have_more)
+START_TEST(a_newer_one_may_have_more_fields)
 {
 	struct manifest manifest = manifest_make();
 	_cleanup_free_ char *text = NULL, *more = NULL;
@@ -248,7 +248,7 @@ START_TEST(a_newer_one_may_have_more)
 }
 END_TEST
 
-START_TEST(what_is_no_manifest)
+START_TEST(other_texts_are_refused)
 {
 	struct config_errors errors;
 	struct manifest manifest;
@@ -271,7 +271,7 @@ START_TEST(files)
 	struct config_errors errors = { 0 };
 
 	ck_assert_int_eq(manifest_read(path, &back, &errors), -EINVAL);
-	ck_assert_uint_eq(errors.count, 1); /* what is missing in it would only repeat that */
+	ck_assert_uint_eq(errors.count, 1); /* no further mistakes are reported for it */
 	ck_assert_ptr_nonnull(strstr(errors.messages[0], "No such file"));
 	config_errors_free(&errors);
 	ck_assert_int_eq(manifest_format(&manifest, &text), 0);
@@ -287,16 +287,16 @@ Suite *manifest_suite(void)
 	Suite *suite = suite_create("manifest");
 	TCase *manifest = tcase_create("manifest");
 
-	tcase_add_test(manifest, it_comes_back);
-	tcase_add_test(manifest, the_longest_comes_back);
-	tcase_add_test(manifest, the_longest_list_of_links_comes_back);
-	tcase_add_loop_test(manifest, what_would_not_come_back_is_not_written, 0, 7);
-	tcase_add_loop_test(manifest, odd_texts_come_back, 0, 6);
+	tcase_add_test(manifest, a_written_manifest_reads_back);
+	tcase_add_test(manifest, the_longest_reads_back);
+	tcase_add_test(manifest, the_longest_list_of_links_reads_back);
+	tcase_add_loop_test(manifest, invalid_values_are_not_written, 0, 7);
+	tcase_add_loop_test(manifest, odd_texts_read_back, 0, 6);
 	tcase_add_loop_test(manifest, each_field_must_be_there, 0, ARRAY_SIZE(keys));
 	tcase_add_test(manifest, another_version);
 	tcase_add_loop_test(manifest, values, 0, ARRAY_SIZE(value_cases));
-	tcase_add_test(manifest, a_newer_one_may_have_more);
-	tcase_add_test(manifest, what_is_no_manifest);
+	tcase_add_test(manifest, a_newer_one_may_have_more_fields);
+	tcase_add_test(manifest, other_texts_are_refused);
 	tcase_add_test(manifest, files);
 	suite_add_tcase(suite, manifest);
 	return suite;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a mapped file is opened by its path only if it is the one that is mapped, and else through
- * bourdon-grant; whom it is asked of, and what is not asked again; and which perf maps are believed.
+ * Shows that a mapped file is opened by its path only if that is the file that is mapped, and otherwise
+ * through bourdon-grant; for which process it is asked, when it is not asked again; and which perf maps are
+ * accepted.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -23,8 +24,8 @@ struct fixture {
 	struct own_counters counters;
 	struct mapped_files files;
 	struct mappings *mappings;
-	char *path, *other;     /* the file that is mapped, and another */
-	uint64_t device_offset; /* what the kernel's device has more than that of stat(2) */
+	char *path, *other;     /* the mapped file, and another one */
+	uint64_t device_offset; /* kernel's device minus that of stat(2) */
 	size_t descriptors;
 };
 
@@ -50,7 +51,7 @@ static void close_fixture(struct fixture *fixture)
 	free(fixture->other);
 }
 
-/* A process maps the file, which the kernel calls `path`. */
+/* A process maps the file under the name `path`. */
 static struct mapped_file *map(struct fixture *fixture, uint32_t tgid, uint64_t started_ns, const char *path)
 {
 	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
@@ -93,7 +94,7 @@ static void expect_opened(struct fixture *fixture, struct mapped_file *file)
 	close(fd);
 }
 
-/* What is logged belongs to who has no bourdon-grant. */
+/* A warning is logged only where bourdon-grant is missing. */
 static void expect_error(struct fixture *fixture, struct mapped_file *file, int error)
 {
 	int saved = log_divert(), result = open_file(fixture, file);
@@ -124,7 +125,7 @@ END_TEST
 
 enum elsewhere { DELETED, REPLACED, ANOTHER_DEVICE, A_DIRECTORY, ELSEWHERES };
 
-/* The path leads nowhere, to another file, to one that stat(2) tells apart (btrfs), or to none. */
+/* The path leads nowhere, to another file, to a file that stat(2) tells apart (btrfs), or is empty. */
 START_TEST(by_grant)
 {
 	struct fixture fixture;
@@ -146,7 +147,7 @@ START_TEST(by_grant)
 }
 END_TEST
 
-/* What comes back is looked at all the same: another file may be mapped in its place by now. */
+/* The answer is checked as well: the process may have mapped another file in the meantime. */
 START_TEST(another_file_is_granted)
 {
 	struct fixture fixture;
@@ -163,16 +164,16 @@ START_TEST(another_file_is_granted)
 	file = map(&fixture, 7, 1007, "/nowhere/file");
 	expect_error(&fixture, file, -ESTALE);
 	fake_grant_finish(&fixture.grant);
-	/* and not again */
+	/* not asked again */
 	expect_error(&fixture, file, -ESTALE);
 	ck_assert(!fake_grant_is_asked(&fixture.grant));
 	close_fixture(&fixture);
 }
 END_TEST
 
-/* ---- what is not asked again ---- */
+/* ---- when bourdon-grant is not asked again ---- */
 
-START_TEST(youngest_first_and_not_again)
+START_TEST(the_youngest_process_is_asked_for_once)
 {
 	static const struct fake_answer refusals[] = { { ELF(9, 1009), REFUSED, NULL },
 						       { ELF(8, 1008), REFUSED, NULL },
@@ -190,7 +191,7 @@ START_TEST(youngest_first_and_not_again)
 	expect_counted(&fixture, 0, 3);
 	expect_error(&fixture, file, -ESTALE);
 	ck_assert(!fake_grant_is_asked(&fixture.grant));
-	/* until a younger process has it, for which nobody was asked */
+	/* until a younger process maps it, which was not asked for */
 	ck_assert_ptr_eq(map(&fixture, 5, 1010, "/nowhere/file"), file);
 	granted.path = fixture.path;
 	fake_grant_answer(&fixture.grant, &granted, 1);
@@ -201,7 +202,7 @@ START_TEST(youngest_first_and_not_again)
 }
 END_TEST
 
-START_TEST(the_next_process_may_live)
+START_TEST(the_next_process_is_asked_for_if_one_has_ended)
 {
 	struct fake_answer answers[] = { { ELF(9, 1009), REFUSED, NULL }, { ELF(8, 1008), "ok\n", NULL } };
 	struct fixture fixture;
@@ -230,7 +231,7 @@ static const struct failure_case failure_cases[] = {
 	{ GRANT_REFUSED GRANT_NO_FILES "\n", -EPERM, GRANT_NO_FILES },
 };
 
-/* Who hands out nothing, or does not answer as it should, is not asked for the next file, either. */
+/* After a failure of bourdon-grant it is not asked for the next file either. */
 START_TEST(a_grant_that_fails)
 {
 	const struct failure_case *one = &failure_cases[_i];
@@ -252,7 +253,7 @@ START_TEST(a_grant_that_fails)
 	ck_assert_ptr_eq(strchr(log, '\n'), strrchr(log, '\n'));
 	fake_grant_finish(&fixture.grant);
 	ck_assert(!fake_grant_is_asked(&fixture.grant));
-	/* later it is, and for this file, too: it was not the file's fault */
+	/* later it is, and for this file, too: the failure was not caused by the file */
 	ck_assert_uint_gt(fixture.files.pause_until_ns, clock_monotonic_ns() + 20 * CLOCK_SECOND_NS);
 	fixture.files.pause_until_ns = 0;
 	granted.path = fixture.path;
@@ -263,7 +264,7 @@ START_TEST(a_grant_that_fails)
 }
 END_TEST
 
-START_TEST(nobody_serves)
+START_TEST(no_server)
 {
 	struct mapped_file *file;
 	struct fixture fixture;
@@ -281,7 +282,7 @@ START_TEST(nobody_serves)
 }
 END_TEST
 
-/* A deadline of ours that is over says nothing about the file, nor about bourdon-grant. */
+/* A deadline that has passed says nothing about the file or bourdon-grant. */
 START_TEST(no_time_is_left)
 {
 	struct fake_answer granted = { ELF(7, 1007), "ok\n", NULL }, held = { ELF(7, 1007), NULL, NULL };
@@ -347,10 +348,10 @@ Suite *mapped_files_suite(void)
 	tcase_add_test(tests, by_path);
 	tcase_add_loop_test(tests, by_grant, 0, ELSEWHERES);
 	tcase_add_loop_test(tests, another_file_is_granted, 0, 3);
-	tcase_add_test(tests, youngest_first_and_not_again);
-	tcase_add_test(tests, the_next_process_may_live);
+	tcase_add_test(tests, the_youngest_process_is_asked_for_once);
+	tcase_add_test(tests, the_next_process_is_asked_for_if_one_has_ended);
 	tcase_add_loop_test(tests, a_grant_that_fails, 0, ARRAY_SIZE(failure_cases));
-	tcase_add_test(tests, nobody_serves);
+	tcase_add_test(tests, no_server);
 	tcase_add_test(tests, no_time_is_left);
 	tcase_add_test(tests, perf_maps);
 	suite_add_tcase(suite, tests);

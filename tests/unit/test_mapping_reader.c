@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that what the iterator says comes through, and that one which says nothing, as a FIFO does that
- * nobody writes to, keeps nobody waiting longer than they want.
+ * Shows that all records of the iterator arrive, and that an iterator that blocks, like a FIFO without a
+ * writer, does not keep its reader waiting longer than its deadline.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -13,14 +13,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define STREAM_BYTES 200000U /* a few chunks, and a part of one */
+#define STREAM_BYTES 200000U /* some chunks, and a part of one */
 #define SHORT_NS (CLOCK_SECOND_NS / 20)
 #define LONG_NS (20 * CLOCK_SECOND_NS)
 
 struct taken {
 	char bytes[STREAM_BYTES];
 	size_t count;
-	int result; /* instead */
+	int result; /* read instead of the iterator */
 };
 
 /* Records of seven bytes. */
@@ -44,7 +44,7 @@ static int read_within(struct mapping_reader *reader, uint64_t patience_ns, stru
 	return mapping_reader_read(reader, clock_monotonic_ns() + patience_ns, collect, taken);
 }
 
-START_TEST(all_of_it_comes_and_nobody_waits_for_ever)
+START_TEST(all_records_arrive_and_no_wait_is_endless)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "mappings");
 	_cleanup_free_ char *stream = malloc(STREAM_BYTES);
@@ -63,7 +63,7 @@ START_TEST(all_of_it_comes_and_nobody_waits_for_ever)
 		ck_assert_uint_eq(taken->count, STREAM_BYTES - STREAM_BYTES % 7);
 		ck_assert_mem_eq(taken->bytes, stream, taken->count);
 	}
-	/* who takes no more is followed by the next who does */
+	/* a reader that gives up is followed by the next */
 	taken->result = -EBADMSG;
 	ck_assert_int_eq(read_within(reader, LONG_NS, taken), -EBADMSG);
 	taken->result = 0;
@@ -75,7 +75,7 @@ START_TEST(all_of_it_comes_and_nobody_waits_for_ever)
 	ck_assert_int_eq(read_within(reader, SHORT_NS, taken), -ETIMEDOUT);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(read_within(reader, LONG_NS, taken), -EBUSY);
-	/* what was waited for comes, and nobody wants it any more */
+	/* the records arrive when their reader has given up */
 	writer = open(path, O_WRONLY | O_CLOEXEC);
 	ck_assert_int_eq(unlink(path), 0);
 	file_put(path, stream, 14);
@@ -93,8 +93,8 @@ START_TEST(all_of_it_comes_and_nobody_waits_for_ever)
 }
 END_TEST
 
-/* Its thread is left behind: the process ends all the same, which is what is shown here. */
-START_TEST(an_end_while_it_waits)
+/* The blocked thread is left behind; the process ends all the same. */
+START_TEST(the_process_can_end_while_the_reader_is_blocked)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "mappings");
 	_cleanup_free_ struct taken *taken = calloc(1, sizeof(*taken));
@@ -115,8 +115,8 @@ Suite *mapping_reader_suite(void)
 	Suite *suite = suite_create("reader");
 	TCase *tests = tcase_create("reader");
 
-	tcase_add_test(tests, all_of_it_comes_and_nobody_waits_for_ever);
-	tcase_add_test(tests, an_end_while_it_waits);
+	tcase_add_test(tests, all_records_arrive_and_no_wait_is_endless);
+	tcase_add_test(tests, the_process_can_end_while_the_reader_is_blocked);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

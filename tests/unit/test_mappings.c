@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that an address belongs to what the iterator showed last at its place: records split anywhere,
- * mappings that replace others, an exec, files that are shared, and processes that are forgotten.
+ * Shows that an address belongs to the mapping that the iterator showed last there: records cut anywhere,
+ * mappings that replace others, an exec, shared files, and processes that are forgotten.
  */
 #include "common/cleanup.h"
 #include "consumer/symbols/mappings.h"
@@ -81,7 +81,7 @@ static long add_records(void *user, const char *records, size_t bytes)
 	return mappings_add_records(user, records, bytes);
 }
 
-/* A scan that shows what is in the stream. */
+/* A whole scan that shows the records of the stream. */
 static int scan(struct mappings *mappings, struct stream *stream)
 {
 	int ends[2], result;
@@ -135,8 +135,8 @@ START_TEST(an_address_belongs_to_its_mapping)
 }
 END_TEST
 
-/* The buffer ends anywhere; the rest comes later. */
-START_TEST(records_are_taken_when_they_are_whole)
+/* The buffer may end within a record; the rest of the record comes with the next. */
+START_TEST(records_are_used_when_they_are_whole)
 {
 	static const char *const paths[] = { "/usr/bin/app", "", "/lib/x" };
 	struct stream stream = { .used = 0 };
@@ -148,7 +148,7 @@ START_TEST(records_are_taken_when_they_are_whole)
 	}
 	for (size_t cut = 0; cut <= stream.used; cut++) {
 		struct mappings *mappings = mappings_new();
-		char *exact = malloc(cut + !cut); /* a sanitizer sees what is read behind it */
+		char *exact = malloc(cut + !cut); /* a sanitizer sees reads behind the end */
 		size_t whole = 0, taken = 0;
 
 		memcpy(exact, stream.bytes, cut);
@@ -211,7 +211,7 @@ static void (*const mistakes[])(struct mapping_record *) = { wrong_type,    unkn
 							     too_long,      long_path,       huge_path,
 							     empty_mapping, backward_mapping };
 
-START_TEST(a_record_that_cannot_be)
+START_TEST(an_invalid_record)
 {
 	struct mapping_record record = record_make(0x1000, 0x2000, 1);
 	struct mappings *mappings = mappings_new();
@@ -228,8 +228,8 @@ START_TEST(a_record_that_cannot_be)
 }
 END_TEST
 
-/* It would be another path than its length says, found never and counted wrong. */
-START_TEST(a_path_with_an_end_in_it)
+/* With a NUL in it the path would be shorter than its length says, and never be found again. */
+START_TEST(a_path_with_a_nul_in_it)
 {
 	struct mappings *mappings = mappings_new();
 	struct stream stream = { .used = 0 };
@@ -255,7 +255,7 @@ START_TEST(the_longest_path)
 }
 END_TEST
 
-START_TEST(a_walk_that_is_cut)
+START_TEST(a_scan_that_is_cut)
 {
 	struct mappings *mappings = mappings_new();
 	struct stream stream = { .used = 0 };
@@ -267,14 +267,14 @@ START_TEST(a_walk_that_is_cut)
 }
 END_TEST
 
-/* ---- what comes later takes the place ---- */
+/* ---- replacing mappings ---- */
 
 struct overlap_case {
 	uint64_t begins, ends;
 	const char *before, *first, *between, *second, *after; /* at 0x0800, 0x1800, 0x2800, 0x3800, 0x4800 */
 };
 
-/* New over old at [1000, 2000) and [3000, 4000). What is overlapped in part is not there any more. */
+/* New mappings [1000, 2000) and [3000, 4000). Old ones that they overlap, even in part, are removed whole. */
 static const struct overlap_case overlap_cases[] = {
 	{ 0x1000, 0x2000, NULL, "/new", NULL, "/b", NULL },
 	{ 0x0000, 0x5000, "/new", "/new", "/new", "/new", "/new" },
@@ -316,7 +316,7 @@ START_TEST(an_exec_changes_the_executable)
 	put(&stream, 0x7000, 0x8000, 1, MAPPING_IS_EXE, "/bin/sh");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/sh");
-	/* elsewhere: the old mappings overlap nothing, and history may still need them */
+	/* at other addresses: the old mappings stay, because history may still need them */
 	put(&stream, 0x1000, 0x2000, 2, MAPPING_IS_EXE, "/bin/app");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/app");
@@ -329,7 +329,7 @@ START_TEST(an_exec_changes_the_executable)
 }
 END_TEST
 
-/* "Its path could not be had this time": that is no reason to forget the one that is known. */
+/* MAPPING_NO_PATH means that the path was not available this time: the known one stays. */
 START_TEST(a_path_that_is_missing_this_time)
 {
 	struct mappings *mappings = mappings_new();
@@ -340,7 +340,7 @@ START_TEST(a_path_that_is_missing_this_time)
 	ck_assert_str_eq(path_at(mappings, 0x1000), "/usr/bin/app");
 	add_one(mappings, 0x1000, 0x2000, 1, MAPPING_NO_PATH, "");
 	ck_assert_str_eq(path_at(mappings, 0x1000), "/usr/bin/app");
-	/* another file is there now, whatever it is called */
+	/* another file is mapped there now, whatever its name is */
 	add_one(mappings, 0x1000, 0x2000, 2, MAPPING_NO_PATH, "");
 	ck_assert_str_eq(path_at(mappings, 0x1000), "");
 	mappings_free(mappings);
@@ -357,7 +357,7 @@ START_TEST(a_file_is_shared)
 	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/libc.so");
 	put(&stream, 0x3000, 0x4000, 1, 0, "/lib/libc.so");
 	put(&stream, 0x5000, 0x6000, 2, 0, "/lib/libc.so");           /* replaced by an upgrade */
-	put(&stream, 0x7000, 0x8000, 1, 0, "/lib/libc.so (deleted)"); /* and its old mappings */
+	put(&stream, 0x7000, 0x8000, 1, 0, "/lib/libc.so (deleted)"); /* with its old mappings */
 	other.tgid = 11;
 	put_record(&stream, &other, "/lib/libc.so");
 	other.begins += 0x1000;
@@ -392,7 +392,7 @@ static void put_user(struct stream *stream, uint32_t tgid, uint64_t started_ns, 
 	put_record(stream, &record, "/lib/c");
 }
 
-START_TEST(who_maps_a_file)
+START_TEST(users_of_a_file_come_youngest_first)
 {
 	struct mappings *mappings = mappings_new();
 	struct stream stream = { .used = 0 };
@@ -406,14 +406,14 @@ START_TEST(who_maps_a_file)
 	put_user(&stream, 12, 200, 32768, 5);
 	add_stream(mappings, &stream);
 	file = mappings_find(mappings, 10, 100, 8192)->file;
-	/* the youngest first, each where it maps the file first */
+	/* the youngest process first, each with its first mapping of the file */
 	ck_assert(mappings_find_user(mappings, file, UINT64_MAX, &user));
 	ck_assert(user.tgid == 12 && user.started_ns == 200 && user.begins == 32768);
 	ck_assert(mappings_find_user(mappings, file, user.started_ns, &user));
 	ck_assert(user.tgid == 10 && user.started_ns == 100 && user.begins == 8192);
 	ck_assert(!mappings_find_user(mappings, file, user.started_ns, &user));
 	ck_assert_uint_eq(user.tgid, 10);
-	/* whom the last scan has not shown has ended, it seems */
+	/* a process that the last scan did not show counts as ended */
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert(!mappings_find_user(mappings, file, UINT64_MAX, &user));
 	put_user(&stream, 10, 100, 8192, 5);
@@ -424,7 +424,7 @@ START_TEST(who_maps_a_file)
 }
 END_TEST
 
-START_TEST(a_walk_that_is_abandoned_hides_nobody)
+START_TEST(an_abandoned_scan_hides_no_process)
 {
 	struct mappings *mappings = mappings_new();
 	struct stream stream = { .used = 0 };
@@ -435,7 +435,7 @@ START_TEST(a_walk_that_is_abandoned_hides_nobody)
 	put_user(&stream, 10, 100, 8192, 5);
 	put_user(&stream, 11, 200, 8192, 5);
 	ck_assert_int_eq(scan(mappings, &stream), 0);
-	/* who was shown until then, and who was not, is there */
+	/* processes that the abandoned scan showed, and those that it did not, are found */
 	mappings_begin_walk(mappings);
 	put_user(&stream, 11, 200, 8192, 5);
 	put_user(&stream, 12, 300, 8192, 5);
@@ -447,7 +447,7 @@ START_TEST(a_walk_that_is_abandoned_hides_nobody)
 			mappings_find_user(mappings, file, user.tgid ? user.started_ns : UINT64_MAX, &user));
 		ck_assert_uint_eq(user.tgid, tgid);
 	}
-	/* the next one is the first to have shown what it shows anew */
+	/* the next scan decides since when a mapping is known */
 	put_user(&stream, 11, 200, 8192, 5);
 	put_user(&stream, 12, 300, 16384, 5);
 	ck_assert_int_eq(scan(mappings, &stream), 0);
@@ -456,7 +456,7 @@ START_TEST(a_walk_that_is_abandoned_hides_nobody)
 	mapping = mappings_find(mappings, 12, 300, 16384);
 	ck_assert(mapping->since == 2 && mapping->scan == 2);
 	ck_assert(!mappings_find_user(mappings, file, 200, &user));
-	/* one whose path could not be had was nothing yet */
+	/* a mapping without a path does not count as known */
 	add_one(mappings, 0x1000, 0x2000, 7, MAPPING_NO_PATH, "");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	add_one(mappings, 0x1000, 0x2000, 7, 0, "/late");
@@ -465,7 +465,7 @@ START_TEST(a_walk_that_is_abandoned_hides_nobody)
 }
 END_TEST
 
-START_TEST(a_process_is_forgotten_after_so_many_walks)
+START_TEST(a_process_is_forgotten_after_some_scans)
 {
 	struct mappings *mappings = mappings_new();
 	struct stream stream = { .used = 0 };
@@ -482,7 +482,7 @@ START_TEST(a_process_is_forgotten_after_so_many_walks)
 		ck_assert_ptr_nonnull(mappings_find(mappings, 11, STARTED, 0x1000));
 		ck_assert_str_eq(mappings_find(mappings, 11, STARTED, 0x1000)->file->path, "/stays");
 	}
-	/* it comes back, and is known anew */
+	/* it comes back, and is known as new */
 	put(&stream, 0x3000, 0x4000, 1, 0, "/gone");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	ck_assert_ptr_null(path_at(mappings, 0x1000));
@@ -491,7 +491,7 @@ START_TEST(a_process_is_forgotten_after_so_many_walks)
 }
 END_TEST
 
-/* What is beyond the limit of a process is not kept; what is kept stays, and can change. */
+/* Mappings above the limit of a process are not kept; kept ones stay, and can change. */
 START_TEST(more_mappings_than_are_kept)
 {
 	struct mappings *mappings = mappings_new();
@@ -510,7 +510,7 @@ START_TEST(more_mappings_than_are_kept)
 		ck_assert_ptr_null(path_at(mappings, 5999 << 12));
 	}
 	ck_assert_str_eq(path_at(mappings, 0), "/lib/y"); /* shown last */
-	/* and each that was not is counted, each time */
+	/* each mapping that was not kept counts, each time */
 	ck_assert_uint_eq(mappings_dropped(mappings), 8 * (6000 - UNWIND_MAPPINGS_MAX));
 	mappings_free(mappings);
 	free(stream);
@@ -522,7 +522,7 @@ END_TEST
 #define PLACES 64U
 #define PROCESSES 20U
 
-/* What lies at each place of each process; 0 is nothing. Overlapped mappings go whole. */
+/* What is mapped at each place of each process; 0: nothing. Overlapped mappings are removed whole. */
 struct reference {
 	uint64_t inode[PROCESSES][PLACES], id[PROCESSES][PLACES];
 };
@@ -581,7 +581,7 @@ START_TEST(random_mappings)
 		if (id % 100 == 0)
 			check_all(mappings, reference);
 		if (id % 1000 == 0)
-			mappings_forget(mappings, 1000); /* sweeps files that nobody maps */
+			mappings_forget(mappings, 1000); /* removes files that no process maps */
 	}
 	check_all(mappings, reference);
 	mappings_free(mappings);
@@ -596,18 +596,18 @@ Suite *mappings_suite(void)
 
 	tcase_set_timeout(mappings, 30);
 	tcase_add_test(mappings, an_address_belongs_to_its_mapping);
-	tcase_add_test(mappings, records_are_taken_when_they_are_whole);
-	tcase_add_loop_test(mappings, a_record_that_cannot_be, 0, ARRAY_SIZE(mistakes));
-	tcase_add_test(mappings, a_path_with_an_end_in_it);
+	tcase_add_test(mappings, records_are_used_when_they_are_whole);
+	tcase_add_loop_test(mappings, an_invalid_record, 0, ARRAY_SIZE(mistakes));
+	tcase_add_test(mappings, a_path_with_a_nul_in_it);
 	tcase_add_test(mappings, the_longest_path);
-	tcase_add_test(mappings, a_walk_that_is_cut);
+	tcase_add_test(mappings, a_scan_that_is_cut);
 	tcase_add_loop_test(mappings, a_new_mapping_replaces_what_it_overlaps, 0, ARRAY_SIZE(overlap_cases));
 	tcase_add_test(mappings, an_exec_changes_the_executable);
 	tcase_add_test(mappings, a_path_that_is_missing_this_time);
 	tcase_add_test(mappings, a_file_is_shared);
-	tcase_add_test(mappings, who_maps_a_file);
-	tcase_add_test(mappings, a_walk_that_is_abandoned_hides_nobody);
-	tcase_add_test(mappings, a_process_is_forgotten_after_so_many_walks);
+	tcase_add_test(mappings, users_of_a_file_come_youngest_first);
+	tcase_add_test(mappings, an_abandoned_scan_hides_no_process);
+	tcase_add_test(mappings, a_process_is_forgotten_after_some_scans);
 	tcase_add_test(mappings, more_mappings_than_are_kept);
 	tcase_add_test(mappings, random_mappings);
 	suite_add_tcase(suite, mappings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what a service manager gets from the daemon, on a socket of either kind, and that a manager which
- * does not read keeps nobody: what it has to know comes later.
+ * Shows what the daemon tells the service manager, on a socket of either kind, and that a manager that does
+ * not read blocks nothing: the daemon sends the newest state later.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -17,10 +17,10 @@
 struct manager {
 	int fd;
 	char *directory;
-	char name[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* as NOTIFY_SOCKET has it */
+	char name[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* as in NOTIFY_SOCKET */
 };
 
-/* Listens, and says so in the environment, as systemd does. */
+/* Listens, and sets NOTIFY_SOCKET, as systemd does. */
 static void manager_make(struct manager *manager, bool abstract)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -81,7 +81,7 @@ static int lines(const char *text)
 static const struct notify_state state = { .rules = 2, .targets = 30, .watches = 4, .mistake = "" };
 #define READY "READY=1\nSTATUS=2 rules, 30 targets, 4 watches\n"
 
-/* The parameter: of an abstract address or a path. */
+/* The parameter: an abstract address, or a path. */
 START_TEST(from_start_to_end)
 {
 	struct manager manager;
@@ -108,7 +108,7 @@ START_TEST(from_start_to_end)
 }
 END_TEST
 
-/* Configuration is quoted there, and must not become a message of its own. */
+/* A message quotes text from the configuration, which must not become a message of its own. */
 START_TEST(mistakes)
 {
 	struct notify_state wrong = state;
@@ -137,7 +137,7 @@ START_TEST(mistakes)
 END_TEST
 
 struct watchdog_case {
-	const char *every_us, *pid; /* NULL: not said; "own": this process's */
+	const char *every_us, *pid; /* NULL: not set; "own": this process */
 	uint64_t every_ns;
 };
 
@@ -169,7 +169,7 @@ START_TEST(watchdogs)
 		setenv("WATCHDOG_PID", strcmp(one->pid, "own") ? one->pid : own, 1);
 	notify_open(&notify);
 	ck_assert_uint_eq(notify.watchdog_every_ns, one->every_ns);
-	/* as often as it is asked for, not as often as it could be */
+	/* as often as required, not as often as possible */
 	for (int second = 0; second < 31; second++) {
 		notify_tick(&notify, now_ns + (uint64_t)second * CLOCK_SECOND_NS);
 		if (one->every_ns && second % 15 == 0)
@@ -181,7 +181,7 @@ START_TEST(watchdogs)
 }
 END_TEST
 
-/* What a child inherits, or a later reader believes. */
+/* A child must not inherit the variables. */
 START_TEST(environment)
 {
 	struct manager manager;
@@ -200,10 +200,10 @@ START_TEST(environment)
 END_TEST
 
 /*
- * A manager that is busy: nothing waits, the newest state comes when there is room, and no sign of life is
- * due later for that.
+ * A busy manager blocks nothing, gets the newest state when there is room, and the watchdog message is not
+ * delayed by that.
  */
-START_TEST(full)
+START_TEST(a_manager_that_does_not_read)
 {
 	struct manager manager;
 	struct notify notify;
@@ -240,7 +240,7 @@ END_TEST
 static const char *const nobody_listens[] = { "",  "/", "@", "relative", "vsock:2:1234", "/nowhere/notify",
 					      LONG };
 
-START_TEST(nobody)
+START_TEST(bad_addresses)
 {
 	struct notify notify;
 	size_t descriptors = descriptors_open();
@@ -261,7 +261,7 @@ START_TEST(nobody)
 }
 END_TEST
 
-/* By hand: not a word of it. */
+/* Started by hand: nothing is sent, nothing is logged. */
 START_TEST(no_manager)
 {
 	struct notify notify;
@@ -289,8 +289,8 @@ Suite *notify_suite(void)
 	tcase_add_test(tests, mistakes);
 	tcase_add_loop_test(tests, watchdogs, 0, ARRAY_SIZE(watchdog_cases));
 	tcase_add_test(tests, environment);
-	tcase_add_test(tests, full);
-	tcase_add_loop_test(tests, nobody, 0, ARRAY_SIZE(nobody_listens));
+	tcase_add_test(tests, a_manager_that_does_not_read);
+	tcase_add_loop_test(tests, bad_addresses, 0, ARRAY_SIZE(nobody_listens));
 	tcase_add_test(tests, no_manager);
 	suite_add_tcase(suite, tests);
 	return suite;

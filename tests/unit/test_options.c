@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows how a command line is taken apart by its table: options anywhere, words in order, --help and
- * --version, and one line and status 2 for each mistake.
+ * Shows how a command line is parsed by its table: options anywhere, words in order, --help and --version,
+ * and one line and exit status 2 for each mistake.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -92,7 +92,7 @@ START_TEST(command_lines)
 	ck_assert_int_eq(parsed.status, one->status);
 	ck_assert_msg(*one->says ? strstr(parsed.said, one->says) != NULL : !*parsed.said, "'%s'",
 		      parsed.said);
-	if (*one->says) /* one line, with its newline at the end */
+	if (*one->says) /* one line, with a newline at the end */
 		ck_assert_ptr_eq(strchr(parsed.said, '\n'), parsed.said + strlen(parsed.said) - 1);
 	free(parsed.said);
 	if (one->status != OPTIONS_RUN)
@@ -107,7 +107,7 @@ START_TEST(command_lines)
 }
 END_TEST
 
-/* Standard output of a parse, as a text that the caller frees. */
+/* The standard output of a parse; the caller frees. */
 static char *shown_by(const char *const *words, int *ret_status)
 {
 	_cleanup_file_ FILE *file = tmpfile();

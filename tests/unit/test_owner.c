@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows who is found to be able to write a database, or what lies beside it, and that root becomes that user
- * without a way back.
+ * Shows which user may have written a database, or a file beside it, and that root becomes that user without
+ * a way back.
  */
 #include "common/cleanup.h"
 #include "report/owner.h"
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-/* TOP/state/bourdon.db: owner and mode of each, and who it is then. */
+/* TOP/state/bourdon.db: owner and mode of each, and the expected user. */
 struct owner_case {
 	uid_t top;
 	mode_t top_mode;
@@ -36,7 +36,7 @@ static const struct owner_case owner_cases[] = {
 	{ 0, 0755, 1000, 0, 0750, 0, 0640, 1000 },
 	{ 1000, 0755, 0, 0, 0755, 0, 0640, 1000 },
 	{ 1000, 0755, 2000, 2000, 0755, 0, 0640, 2000 },
-	/* others may write: nobody in particular, or all of a group */
+	/* others may write: any user, or all of a group */
 	{ 0, 0755, 0, 0, 0777, 0, 0640, OWNER_NOBODY },
 	{ 0, 0755, 0, 1000, 0775, 0, 0640, OWNER_NOBODY },
 	{ 0, 0755, 0, 0, 0775, 0, 0640, 0 },
@@ -44,7 +44,7 @@ static const struct owner_case owner_cases[] = {
 	{ 0, 0755, 0, 0, 0755, 0, 0660, OWNER_NOBODY },
 	{ 0, 0755, 0, 0, 0755, 0, 0644, 0 },
 	{ 0, 0755, 0, 0, 0755, 1000, 0666, 1000 },
-	/* what is there cannot be taken away, but there may be a -wal beside it */
+	/* sticky: no one else can remove the database, but anyone could put a -wal beside it */
 	{ 0, 0755, 0, 0, 01777, 0, 0640, OWNER_NOBODY },
 	{ 0, 01777, 0, 0, 0755, 0, 0640, 0 },
 	{ 0, 0777, 0, 0, 0755, 0, 0640, OWNER_NOBODY },
@@ -78,7 +78,7 @@ static void place_free(struct place *place)
 	free(place->file);
 }
 
-START_TEST(who_may_have_written_it)
+START_TEST(the_user_who_may_have_written_it)
 {
 	const struct owner_case *one = &owner_cases[_i];
 	struct place place;
@@ -90,12 +90,12 @@ START_TEST(who_may_have_written_it)
 	place = place_make(one);
 	ck_assert_int_eq(owner_find(place.file, &uid, &gid), 0);
 	ck_assert_uint_eq(uid, one->expected);
-	ck_assert(!uid || gid); /* never root's group */
+	ck_assert(!uid || gid); /* never the group of root */
 	place_free(&place);
 }
 END_TEST
 
-/* As the kernel keeps it: version 2, then tag, permissions and id of each entry. */
+/* In the kernel's format: version 2, then tag, permissions and id of each entry. */
 static void let_in(const char *path, uid_t uid, uint16_t permissions)
 {
 	const struct {
@@ -114,7 +114,7 @@ static void let_in(const char *path, uid_t uid, uint16_t permissions)
 	ck_assert_int_eq(setxattr(path, "system.posix_acl_access", &list, sizeof(list), 0), 0);
 }
 
-START_TEST(whom_a_list_lets_write)
+START_TEST(users_whom_an_acl_lets_write)
 {
 	static const struct owner_case trusted = { 0, 0755, 0, 0, 0755, 0, 0644, 0 };
 	struct place place;
@@ -131,7 +131,7 @@ START_TEST(whom_a_list_lets_write)
 }
 END_TEST
 
-START_TEST(what_is_not_there)
+START_TEST(missing_files)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "none"), *real = NULL;
 	uid_t uid;
@@ -144,10 +144,8 @@ START_TEST(what_is_not_there)
 }
 END_TEST
 
-/*
- * A link in a directory of somebody else's leads to what is root's: from there on nobody can change the way.
- */
-START_TEST(root_for_what_is_root_s)
+/* Somebody else's link leads to a database of root: only root can change anything behind the link. */
+START_TEST(a_link_to_a_database_of_root_is_read_as_root)
 {
 	static const struct owner_case trusted = { 0, 0755, 0, 0, 0755, 0, 0640, 0 };
 	static const struct owner_case other = { 0, 0755, 1000, 0, 0755, 0, 0640, 1000 };
@@ -168,7 +166,7 @@ START_TEST(root_for_what_is_root_s)
 }
 END_TEST
 
-START_TEST(no_way_back)
+START_TEST(there_is_no_way_back_to_root)
 {
 	static const struct owner_case owned = { 0, 0755, 1000, 1000, 0750, 1000, 0640, 1000 };
 	_cleanup_free_ char *real = NULL;
@@ -192,12 +190,12 @@ START_TEST(no_way_back)
 	ck_assert_int_eq(capng_have_capabilities(CAPNG_SELECT_CAPS), CAPNG_NONE);
 	ck_assert_int_eq(setuid(0), -1);
 	ck_assert_int_eq(seteuid(0), -1);
-	/* who is not root stays who they are */
+	/* a process that is not root keeps its user */
 	free(TAKE_PTR(real));
 	ck_assert_int_eq(owner_become_of("/etc/passwd", &real), 0);
 	ck_assert_ptr_null(real);
 	ck_assert_uint_eq(geteuid(), 1000);
-	place_free(&place); /* what it may not remove any more goes with TMPDIR */
+	place_free(&place); /* main() removes the files that this process may not remove any more */
 }
 END_TEST
 
@@ -206,11 +204,11 @@ Suite *owner_suite(void)
 	Suite *suite = suite_create("owner");
 	TCase *tests = tcase_create("owner");
 
-	tcase_add_loop_test(tests, who_may_have_written_it, 0, ARRAY_SIZE(owner_cases));
-	tcase_add_loop_test(tests, whom_a_list_lets_write, 0, 2);
-	tcase_add_test(tests, what_is_not_there);
-	tcase_add_test(tests, root_for_what_is_root_s);
-	tcase_add_test(tests, no_way_back);
+	tcase_add_loop_test(tests, the_user_who_may_have_written_it, 0, ARRAY_SIZE(owner_cases));
+	tcase_add_loop_test(tests, users_whom_an_acl_lets_write, 0, 2);
+	tcase_add_test(tests, missing_files);
+	tcase_add_test(tests, a_link_to_a_database_of_root_is_read_as_root);
+	tcase_add_test(tests, there_is_no_way_back_to_root);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

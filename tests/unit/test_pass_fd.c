@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a message and the descriptor beside it arrive together, that what is cut or carries more than
- * one descriptor is refused, and that no descriptor is left open that nobody knows of.
+ * Shows that a message and its descriptor arrive together, that a message that is cut or has more than one
+ * descriptor is refused, and that no descriptor leaks.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -71,7 +71,7 @@ START_TEST(a_descriptor_arrives)
 }
 END_TEST
 
-START_TEST(the_end_is_no_message)
+START_TEST(a_closed_connection_is_no_message)
 {
 	struct sockets sockets;
 	char bytes[4];
@@ -85,12 +85,12 @@ START_TEST(the_end_is_no_message)
 }
 END_TEST
 
-START_TEST(a_peer_that_is_gone)
+START_TEST(a_closed_peer)
 {
 	struct sockets sockets;
 
 	sockets_make(&sockets);
-	signal(SIGPIPE, SIG_DFL); /* would kill us */
+	signal(SIGPIPE, SIG_DFL); /* SIGPIPE would kill this process */
 	close(sockets.pair[1]);
 	ck_assert_int_eq(pass_fd_send(sockets.pair[0], "x", 1, -1), -EPIPE);
 	close(sockets.pair[0]);
@@ -98,7 +98,7 @@ START_TEST(a_peer_that_is_gone)
 }
 END_TEST
 
-/* With a descriptor beside it, too: it must not stay open. */
+/* A descriptor beside it must be closed. */
 START_TEST(a_message_that_is_cut)
 {
 	struct sockets sockets;
@@ -135,7 +135,7 @@ static void send_many(int socket, const int *fds, size_t count)
 	ck_assert_int_eq(sendmsg(socket, &message, 0), 1);
 }
 
-/* From two to eight descriptors in one message. */
+/* Two to eight descriptors in one message. */
 START_TEST(more_than_one_descriptor_is_refused)
 {
 	struct sockets sockets;
@@ -151,7 +151,7 @@ START_TEST(more_than_one_descriptor_is_refused)
 	ck_assert_int_eq(pass_fd_receive(sockets.pair[1], &byte, 1, &fd), -EBADMSG);
 	ck_assert_int_eq(fd, 4711);
 	ck_assert_uint_eq(descriptors_open(), open);
-	/* the next message is as good as any */
+	/* the next message is received */
 	send_many(sockets.pair[0], fds, 1);
 	ck_assert_int_eq(pass_fd_receive(sockets.pair[1], &byte, 1, &fd), 1);
 	ck_assert_int_ge(fd, 0);
@@ -160,7 +160,7 @@ START_TEST(more_than_one_descriptor_is_refused)
 }
 END_TEST
 
-START_TEST(no_descriptor_left_for_it)
+START_TEST(no_free_descriptor)
 {
 	struct rlimit limit;
 	struct sockets sockets;
@@ -193,7 +193,7 @@ START_TEST(a_message_that_no_socket_takes)
 }
 END_TEST
 
-START_TEST(a_peer_that_does_not_read_is_not_waited_for)
+START_TEST(a_peer_that_does_not_read_blocks_nothing)
 {
 	char message[512] = { 0 };
 	struct sockets sockets;
@@ -225,11 +225,11 @@ START_TEST(a_message_is_waited_for)
 	began_ns = clock_monotonic_ns();
 	ck_assert_int_eq(pass_fd_wait(sockets.pair[1], began_ns + patience_ns), -ETIMEDOUT);
 	ck_assert_uint_ge(clock_monotonic_ns(), began_ns + patience_ns);
-	ck_assert_int_eq(pass_fd_wait(sockets.pair[1], 0), -ETIMEDOUT); /* long ago */
+	ck_assert_int_eq(pass_fd_wait(sockets.pair[1], 0), -ETIMEDOUT); /* in the past */
 	ck_assert_int_eq(pass_fd_send(sockets.pair[0], "x", 1, -1), 0);
 	ck_assert_int_eq(pass_fd_wait(sockets.pair[1], 0), 0);
 	ck_assert_int_eq(pass_fd_wait(sockets.pair[1], UINT64_MAX), 0);
-	close(sockets.pair[0]); /* an end is something to receive, too */
+	close(sockets.pair[0]); /* the end of the connection wakes the reader, too */
 	ck_assert_int_eq(pass_fd_wait(sockets.pair[1], UINT64_MAX), 0);
 	close(sockets.pair[1]);
 }
@@ -242,13 +242,13 @@ Suite *pass_fd_suite(void)
 
 	tcase_add_test(pass, a_message_without_a_descriptor);
 	tcase_add_test(pass, a_descriptor_arrives);
-	tcase_add_test(pass, the_end_is_no_message);
-	tcase_add_test(pass, a_peer_that_is_gone);
+	tcase_add_test(pass, a_closed_connection_is_no_message);
+	tcase_add_test(pass, a_closed_peer);
 	tcase_add_loop_test(pass, a_message_that_is_cut, 0, 2);
 	tcase_add_loop_test(pass, more_than_one_descriptor_is_refused, 2, 9);
-	tcase_add_test(pass, no_descriptor_left_for_it);
+	tcase_add_test(pass, no_free_descriptor);
 	tcase_add_test(pass, a_message_that_no_socket_takes);
-	tcase_add_test(pass, a_peer_that_does_not_read_is_not_waited_for);
+	tcase_add_test(pass, a_peer_that_does_not_read_blocks_nothing);
 	tcase_add_test(pass, a_message_is_waited_for);
 	suite_add_tcase(suite, pass);
 	return suite;

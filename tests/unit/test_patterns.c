@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows, on real tries, that the rules are published whole in the one that is not live, which then is, and
- * that a failure leaves the live one as it was.
+ * Shows, on real tries, that rules are written whole to the trie that is not live before it becomes live, and
+ * that a failure does not change the live trie.
  */
 #include "common/cleanup.h"
 #include "consumer/target/patterns.h"
@@ -36,7 +36,7 @@ static void pinned_free(const struct kernel_objects *kernel)
 	close(kernel->map_fds[PIN_PATTERNS_B]);
 }
 
-/* One rule a word, with ids from `first_id` on. */
+/* A rule for each word, with ids from `first_id` on. */
 static void rules_make(struct rule_set *set, uint32_t first_id, const char *const *comms, size_t count)
 {
 	struct config_errors errors = { 0 };
@@ -82,14 +82,14 @@ START_TEST(each_reload_fills_the_other_trie)
 	ck_assert_uint_eq(control.live_patterns, 0);
 	ck_assert_uint_eq(look_up(&kernel, false, "redis"), 101);
 	ck_assert_uint_eq(look_up(&kernel, false, "nginx"), 100);
-	/* whoever is in the middle of a look-up still has the old one */
+	/* a look-up that has begun still uses the old trie */
 	ck_assert_uint_eq(look_up(&kernel, true, "nginx"), 1);
-	/* the third time the first's patterns are gone */
+	/* the third publication replaces the patterns of the first */
 	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 1);
 	ck_assert_uint_eq(look_up(&kernel, true, "nginx"), 100);
 	rules_free(&set);
-	/* no rules match nobody */
+	/* without rules no process matches */
 	memset(&set, 0, sizeof(set));
 	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 0);
@@ -98,7 +98,7 @@ START_TEST(each_reload_fills_the_other_trie)
 }
 END_TEST
 
-START_TEST(a_failure_changes_nothing_that_is_live)
+START_TEST(a_failure_does_not_change_the_live_trie)
 {
 	static const char *const few[] = { "a", "b" }, *const many[] = { "a", "b", "c", "d" };
 	struct control control = { .live_patterns = 0 };
@@ -114,7 +114,7 @@ START_TEST(a_failure_changes_nothing_that_is_live)
 	ck_assert_uint_eq(look_up(&kernel, true, "a"), 1);
 	ck_assert_uint_eq(look_up(&kernel, true, "c"), 0);
 	rules_free(&set);
-	/* half of the failed ones are no burden for the next */
+	/* the entries that the failed publication left are removed by the next */
 	rules_make(&set, 20, few, ARRAY_SIZE(few));
 	ck_assert_int_eq(patterns_publish(&kernel, &set), 0);
 	ck_assert_uint_eq(control.live_patterns, 0);
@@ -125,7 +125,7 @@ START_TEST(a_failure_changes_nothing_that_is_live)
 }
 END_TEST
 
-START_TEST(maps_that_are_none)
+START_TEST(descriptors_that_are_no_maps)
 {
 	static const char *const one[] = { "a" };
 	struct control control = { .live_patterns = 0 };
@@ -148,9 +148,9 @@ Suite *patterns_suite(void)
 
 	if (!geteuid()) {
 		tcase_add_test(patterns, each_reload_fills_the_other_trie);
-		tcase_add_test(patterns, a_failure_changes_nothing_that_is_live);
+		tcase_add_test(patterns, a_failure_does_not_change_the_live_trie);
 	}
-	tcase_add_test(patterns, maps_that_are_none);
+	tcase_add_test(patterns, descriptors_that_are_no_maps);
 	suite_add_tcase(suite, patterns);
 	return suite;
 }

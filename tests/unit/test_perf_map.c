@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what addresses are called by a perf map: the last line that covers them, whatever else is in the
- * file.
+ * Shows the names that a perf map gives to addresses: the last line that covers an address counts, whatever
+ * else is in the file.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/perf_map.h"
@@ -51,7 +51,7 @@ static const struct map_case map_cases[] = {
 	{ "1000 20 first\n1020 10 second\n", 0x1020, "second", 0 },
 	{ "1000 20 first\n1020 10 second\n", 0x1030, "", 0 },
 	{ "1000 20 first\n1020 10 second\n", 0xfff, "", 0 },
-	/* what was written later is there now */
+	/* a later line replaces an earlier one */
 	{ "1000 20 old\n1010 20 new\n", 0x1010, "new", 0 },
 	{ "1000 20 old\n1010 20 new\n", 0x100f, "old", 0xf },
 	{ "1010 20 old\n1000 40 new\n1000 8 newest\n", 0x1010, "new", 0x10 },
@@ -63,7 +63,7 @@ static const struct map_case map_cases[] = {
 	{ "7fFFabcd1000 1F name\n", 0x7fffabcd101e, "name", 0x1e },
 	{ "1000 20 caf\xc3\xa9\n", 0x1000, "caf\xc3\xa9", 0 },
 	{ "1000 20 \x1b[31mred\x07\r\n", 0x1000, "?[31mred??", 0 },
-	/* lines that are none */
+	/* invalid lines */
 	{ "", 0x1000, "", 0 },
 	{ "\n\n\n", 0x1000, "", 0 },
 	{ "1000 20 unfinished", 0x1000, "", 0 },
@@ -104,7 +104,7 @@ START_TEST(a_name_of_megabytes)
 }
 END_TEST
 
-/* Lines across the chunks that it is read in, against what each address was last given. */
+/* Lines that cross the chunks in which the file is read, compared with the last name of each address. */
 START_TEST(against_a_table)
 {
 	struct dice dice = dice_new(260);
@@ -123,7 +123,7 @@ START_TEST(against_a_table)
 		struct symbolize_request request = { .count = SYMBOLIZE_BATCH };
 		_cleanup_free_ struct symbolize_reply *reply = NULL;
 
-		for (uint32_t i = 0; i < SYMBOLIZE_BATCH; i++) /* in no order */
+		for (uint32_t i = 0; i < SYMBOLIZE_BATCH; i++) /* in random order */
 			request.offsets[i] = from + (i * 37) % SYMBOLIZE_BATCH;
 		reply = ask(map, bytes, &request);
 		for (uint32_t i = 0; i < SYMBOLIZE_BATCH; i++) {
@@ -138,7 +138,7 @@ START_TEST(against_a_table)
 }
 END_TEST
 
-START_TEST(what_is_no_file)
+START_TEST(files_that_cannot_be_read)
 {
 	const struct symbolize_request request = { .count = 1, .offsets = { 0x1000 } };
 	_cleanup_free_ struct symbolize_reply *reply = malloc(sizeof(*reply));
@@ -159,7 +159,7 @@ Suite *perf_map_suite(void)
 	tcase_add_loop_test(maps, lines, 0, ARRAY_SIZE(map_cases));
 	tcase_add_test(maps, a_name_of_megabytes);
 	tcase_add_test(maps, against_a_table);
-	tcase_add_test(maps, what_is_no_file);
+	tcase_add_test(maps, files_that_cannot_be_read);
 	suite_add_tcase(suite, maps);
 	return suite;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows that of the pieces that hold an address the one is found that begins last, against a plain search. */
+/*
+ * Shows that of the pieces that hold an address the one that begins last is found, compared with a plain
+ * search.
+ */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/pieces.h"
 #include "tests/unit/helpers.h"
@@ -20,7 +23,7 @@ START_TEST(the_innermost)
 	pieces_sort(&pieces);
 	ck_assert_uint_eq(pieces.count, 5);
 	ck_assert_ptr_null(pieces_find(&pieces, 99));
-	ck_assert_uint_eq(pieces_find(&pieces, 100)->owner, 3); /* of equal ones the first owner */
+	ck_assert_uint_eq(pieces_find(&pieces, 100)->owner, 3); /* of equal pieces the first owner counts */
 	ck_assert_uint_eq(pieces_find(&pieces, 110)->owner, 1);
 	ck_assert_uint_eq(pieces_find(&pieces, 129)->owner, 2);
 	ck_assert_uint_eq(pieces_find(&pieces, 130)->owner, 1);

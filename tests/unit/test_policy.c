@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shows what root's policy.conf becomes, what is wrong with one, in its own words, and whose file is refused.
- */
+/* Shows what policy.conf means, how its mistakes are reported, and which files are refused. */
 #include "common/cleanup.h"
 #include "common/policy.h"
 #include "loader/policy_file.h"
@@ -95,7 +93,7 @@ START_TEST(a_comm_is_exact_or_a_prefix)
 }
 END_TEST
 
-START_TEST(its_description_is_a_policy_again)
+START_TEST(the_description_parses_to_the_same_policy)
 {
 	static const char whole[] = "allow_uids = 7, 1000-1999; deny_uids = 0; deny_comms = sshd, gpg*, *; "
 				    "kernel_stacks = no; unwinding = none; max_rate = 1";
@@ -114,7 +112,7 @@ START_TEST(its_description_is_a_policy_again)
 }
 END_TEST
 
-/* As long as it can be. */
+/* Each list has its largest size. */
 START_TEST(the_longest_description_fits)
 {
 	struct policy policy = { .allowed_count = POLICY_UIDS_MAX,
@@ -215,7 +213,7 @@ static void expect_refused(const struct file *file, const char *message)
 	ck_assert(strstr(errors.messages[0], file->path));
 }
 
-START_TEST(roots_file_is_read)
+START_TEST(a_file_of_root_is_read)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	struct file file = make_file(0644);
@@ -227,7 +225,7 @@ START_TEST(roots_file_is_read)
 }
 END_TEST
 
-START_TEST(a_file_of_somebody_else_is_refused)
+START_TEST(a_file_of_another_user_is_refused)
 {
 	struct file file = make_file(0644);
 
@@ -250,7 +248,7 @@ START_TEST(a_file_that_others_may_write_is_refused)
 }
 END_TEST
 
-START_TEST(a_file_that_others_may_exchange_is_refused)
+START_TEST(a_file_in_a_directory_that_others_may_write_is_refused)
 {
 	struct file file = make_file(0644);
 
@@ -262,7 +260,7 @@ START_TEST(a_file_that_others_may_exchange_is_refused)
 }
 END_TEST
 
-START_TEST(what_is_no_file_is_refused)
+START_TEST(other_kinds_of_files_are_refused)
 {
 	struct file file = make_file(0644);
 
@@ -296,15 +294,15 @@ Suite *policy_suite(void)
 	tcase_add_test(text, an_empty_file_limits_nothing);
 	tcase_add_test(text, each_key_limits);
 	tcase_add_test(text, a_comm_is_exact_or_a_prefix);
-	tcase_add_test(text, its_description_is_a_policy_again);
+	tcase_add_test(text, the_description_parses_to_the_same_policy);
 	tcase_add_test(text, the_longest_description_fits);
 	tcase_add_loop_test(text, mistakes_are_named_with_their_line, 0, (int)ARRAY_SIZE(mistakes));
 	suite_add_tcase(suite, text);
-	tcase_add_test(file, roots_file_is_read);
-	tcase_add_test(file, a_file_of_somebody_else_is_refused);
+	tcase_add_test(file, a_file_of_root_is_read);
+	tcase_add_test(file, a_file_of_another_user_is_refused);
 	tcase_add_test(file, a_file_that_others_may_write_is_refused);
-	tcase_add_test(file, a_file_that_others_may_exchange_is_refused);
-	tcase_add_test(file, what_is_no_file_is_refused);
+	tcase_add_test(file, a_file_in_a_directory_that_others_may_write_is_refused);
+	tcase_add_test(file, other_kinds_of_files_are_refused);
 	tcase_add_test(file, a_missing_file_limits_nothing_unless_it_was_named);
 	suite_add_tcase(suite, file);
 	return suite;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a record from the kernel is believed only if it is of a known type and exactly its size, that
- * a comm without an end gets one, and that tasks are taken whole.
+ * Shows that a record from the kernel is used only if its type is known and its size is right, that a comm
+ * without a NUL gets one, and that task records are used only whole.
  */
 #include "common/cleanup.h"
 #include "consumer/target/process_events.h"
@@ -58,7 +58,7 @@ static struct process_events_handlers handlers_make(struct heard *heard)
 
 static bool dispatch(const struct process_events_handlers *handlers, const void *record, size_t bytes)
 {
-	char *exact = malloc(bytes + !bytes); /* a sanitizer sees what is read behind it */
+	char *exact = malloc(bytes + !bytes); /* a sanitizer sees reads behind the end */
 	bool taken;
 
 	memcpy(exact, record, bytes);
@@ -67,7 +67,7 @@ static bool dispatch(const struct process_events_handlers *handlers, const void 
 	return taken;
 }
 
-START_TEST(events_are_taken)
+START_TEST(events_are_handed_on)
 {
 	struct process_event process = { .header = { RECORD_PROCESS, sizeof(process) },
 					 .kind = PROCESS_MATCHED,
@@ -96,7 +96,7 @@ START_TEST(events_are_taken)
 }
 END_TEST
 
-START_TEST(a_comm_without_an_end)
+START_TEST(a_comm_without_a_nul)
 {
 	struct process_event process = { .header = { RECORD_PROCESS, sizeof(process) } };
 	struct error_event error = { .header = { RECORD_ERROR, sizeof(error) } };
@@ -144,7 +144,7 @@ static const struct refused_case refused_cases[] = {
 	{ UINT16_MAX, sizeof(struct process_event), sizeof(struct process_event) },
 };
 
-START_TEST(what_is_no_event)
+START_TEST(invalid_events)
 {
 	const struct refused_case *one = &refused_cases[_i];
 	struct record_header header = { one->type, one->says };
@@ -159,7 +159,7 @@ START_TEST(what_is_no_event)
 }
 END_TEST
 
-START_TEST(tasks_are_taken_when_they_are_whole)
+START_TEST(task_records_are_used_when_they_are_whole)
 {
 	struct task_record tasks[3];
 
@@ -200,7 +200,7 @@ START_TEST(threads_come_between_tasks)
 	struct heard heard;
 
 	handlers = handlers_make(&heard);
-	/* the last byte is not there yet: its record waits for the next read */
+	/* the last byte is missing: the record waits for the next read */
 	ck_assert_int_eq(process_events_dispatch_tasks(&handlers, (const char *)&stream, sizeof(stream) - 1),
 			 (long)offsetof(struct stream, last));
 	ck_assert_uint_eq(heard.tasks_count, 1);
@@ -209,7 +209,7 @@ START_TEST(threads_come_between_tasks)
 }
 END_TEST
 
-START_TEST(what_is_no_task)
+START_TEST(invalid_tasks)
 {
 	static const struct record_header headers[] = { { RECORD_PROCESS, sizeof(struct task_record) },
 							{ RECORD_TASK, sizeof(struct task_record) - 1 },
@@ -239,11 +239,11 @@ Suite *process_events_suite(void)
 	Suite *suite = suite_create("process_events");
 	TCase *events = tcase_create("events");
 
-	tcase_add_test(events, events_are_taken);
-	tcase_add_test(events, a_comm_without_an_end);
-	tcase_add_loop_test(events, what_is_no_event, 0, ARRAY_SIZE(refused_cases));
-	tcase_add_test(events, tasks_are_taken_when_they_are_whole);
-	tcase_add_loop_test(events, what_is_no_task, 0, 5);
+	tcase_add_test(events, events_are_handed_on);
+	tcase_add_test(events, a_comm_without_a_nul);
+	tcase_add_loop_test(events, invalid_events, 0, ARRAY_SIZE(refused_cases));
+	tcase_add_test(events, task_records_are_used_when_they_are_whole);
+	tcase_add_loop_test(events, invalid_tasks, 0, 5);
 	tcase_add_test(events, threads_come_between_tasks);
 	tcase_add_test(events, free_takes_null);
 	suite_add_tcase(suite, events);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that what the kernel writes about processes is read as it is meant, whatever they call themselves,
- * and that what it never writes is refused.
+ * Shows that the texts of the kernel about processes are parsed, whatever name a process has, and that other
+ * texts are refused.
  */
 #include "common/cleanup.h"
 #include "common/files.h"
@@ -153,9 +153,9 @@ START_TEST(mappings)
 }
 END_TEST
 
-/* ---- what this kernel writes ---- */
+/* ---- files of this kernel ---- */
 
-START_TEST(of_this_process)
+START_TEST(files_of_this_process)
 {
 	_cleanup_free_ char *stat_text = NULL, *status_text = NULL, *maps_text = NULL;
 	uint64_t own = (uint64_t)(uintptr_t)process_text_suite;
@@ -194,7 +194,7 @@ Suite *process_text_suite(void)
 	tcase_add_loop_test(tests, stats, 0, ARRAY_SIZE(stat_cases));
 	tcase_add_loop_test(tests, statuses, 0, ARRAY_SIZE(status_cases));
 	tcase_add_loop_test(tests, mappings, 0, ARRAY_SIZE(mapping_cases));
-	tcase_add_test(tests, of_this_process);
+	tcase_add_test(tests, files_of_this_process);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that the texts of pressure files are read or refused, and that the stall within the last window is
- * what the readings say: between them in proportion, around the ring of readings, after a fall of the total.
+ * Shows that the texts of pressure files are parsed or refused, and that the stall of a window follows from
+ * the readings: by proportion between two, across the end of the ring, and after the total has fallen.
  */
 #include "common/cleanup.h"
 #include "common/psi.h"
@@ -63,7 +63,7 @@ START_TEST(texts)
 }
 END_TEST
 
-/* A text that ends before the number of its last line begins is refused, wherever it ends. */
+/* A text that is cut before the number of its last line is refused. */
 START_TEST(cut_texts)
 {
 	static const char text[] = SOME_LINE FULL_LINE;
@@ -99,7 +99,7 @@ START_TEST(reads_from_the_beginning_each_time)
 }
 END_TEST
 
-/* This kernel's own files, where it has them. */
+/* The files of this kernel, where it has them. */
 START_TEST(real_files)
 {
 	for (int i = 0; i < PSI_RESOURCES; i++) {
@@ -148,7 +148,7 @@ END_TEST
 
 /* ---- windows ---- */
 
-/* A reading a second from second 100 on; each grows the total by 1,000 us times its number. */
+/* A reading each second from second 100 on; reading N adds N times 1,000 us to the total. */
 static void fill(struct psi_window *window, uint64_t window_us, unsigned int readings)
 {
 	uint64_t total_us = 5000000;
@@ -172,21 +172,21 @@ struct growth_case {
 };
 
 static const struct growth_case growth_cases[] = {
-	/* on the readings themselves */
+	/* windows that end on readings */
 	{ 5, 1, 1000000, 4000, 5010000, 4000 },
 	{ 5, 1, 2000000, 4000, 5010000, 7000 },
 	{ 5, 2, 1000000, 4000, 5010000, 7000 },
 	{ 5, 2, 2000000, 4000, 5010000, 10000 },
 	{ 5, 1, 4000000, 4000, 5010000, 10000 },
-	/* between two: 4,000 us grew from 3 s to 4 s, a half of them in the last 500 ms */
+	/* between readings: 4,000 us are added from 3 s to 4 s, half of them in the last 500 ms */
 	{ 5, 1, 500000, 4000, 5010000, 2000 },
 	{ 5, 1, 1500000, 4000, 5010000, 5500 },
-	/* the total is newer than the newest reading: 600 us in 250 ms since */
+	/* the total is newer than the newest reading: 600 us in 250 ms */
 	{ 5, 1, 1000000, 4250, 5010600, 600 + 3000 },
 	{ 5, 1, 500000, 4250, 5010600, 600 + 1000 },
 	{ 5, 1, 250000, 4250, 5010600, 600 },
 	{ 5, 1, 125000, 4250, 5010600, 300 },
-	/* what is not known to have grown has not */
+	/* before the first reading nothing is added */
 	{ 5, 1, 10000000, 4000, 5010000, 10000 },
 	{ 5, 2, 10000000, 4000, 5010000, 10000 },
 	{ 1, 1, 2000000, 0, 5000000, 0 },
@@ -228,12 +228,12 @@ START_TEST(sixteen_readings_are_kept)
 }
 END_TEST
 
-START_TEST(a_total_that_falls_begins_anew)
+START_TEST(a_total_that_falls_starts_the_history_anew)
 {
 	struct psi_window window;
 
 	fill(&window, 2000000, 20);
-	psi_window_add(&window, 120 * SECOND, 300); /* the cgroup was made again under its name */
+	psi_window_add(&window, 120 * SECOND, 300); /* a new cgroup of the same name */
 	ck_assert_uint_eq(psi_window_growth(&window, 1, 120 * SECOND, 300), 0);
 	psi_window_add(&window, 121 * SECOND, 700);
 	ck_assert_uint_eq(psi_window_growth(&window, 1, 121 * SECOND, 700), 400);
@@ -242,7 +242,7 @@ START_TEST(a_total_that_falls_begins_anew)
 }
 END_TEST
 
-START_TEST(a_window_that_begins_before_time_does)
+START_TEST(a_window_that_begins_before_time_0)
 {
 	struct psi_window window;
 
@@ -255,7 +255,7 @@ START_TEST(a_window_that_begins_before_time_does)
 }
 END_TEST
 
-/* Growth never exceeds what is there, and grows with its window. */
+/* The growth is at most the total, and a longer window has no less of it. */
 START_TEST(random_readings)
 {
 	struct dice dice = dice_new(50);
@@ -297,8 +297,8 @@ Suite *psi_suite(void)
 	tcase_add_loop_test(files, a_trigger_is_written_with_its_nul, 0, ARRAY_SIZE(arm_cases));
 	tcase_add_loop_test(windows, growth, 0, ARRAY_SIZE(growth_cases));
 	tcase_add_test(windows, sixteen_readings_are_kept);
-	tcase_add_test(windows, a_total_that_falls_begins_anew);
-	tcase_add_test(windows, a_window_that_begins_before_time_does);
+	tcase_add_test(windows, a_total_that_falls_starts_the_history_anew);
+	tcase_add_test(windows, a_window_that_begins_before_time_0);
 	tcase_add_test(windows, random_readings);
 	suite_add_tcase(suite, files);
 	suite_add_tcase(suite, windows);

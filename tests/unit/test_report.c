@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests of bourdon, the reader's command: how quantities read, and what each subcommand makes of a
- * database with honest and hostile rows. Commands run as from a shell, short of main().
+ * Tests of the command bourdon: how quantities are written, and what each subcommand prints for a database
+ * with honest and hostile rows. Commands run as in a shell, but without main().
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -23,7 +23,7 @@
 
 #define WORDS_MAX 16
 
-/* Capture 2 is newer than 1, and 3 and 4 than both, but not complete. */
+/* Capture 2 is newer than 1; 3 and 4 are newer, but not complete. */
 static const char rows_sql[] =
 	"INSERT INTO run VALUES(1, 1, NULL, '0.1.0', 1, '6.18', 'host', 8, 47, NULL);"
 	"INSERT INTO process VALUES(1, 1, 4242, 1, 'cpu_hog', '/usr/bin/cpu_hog', 1000, '/system.slice/web'),"
@@ -72,7 +72,7 @@ static const char rows_sql[] =
 
 static char *directory, *database;
 
-/* What one command did. */
+/* The result of one command. */
 struct ran {
 	int status;
 	char *out;
@@ -122,7 +122,7 @@ static void tear_down(void)
 	free(directory);
 }
 
-/* "bourdon --db PATH" and the words of `line`. */
+/* Runs "bourdon --db PATH" and the words of `line`. */
 static struct ran run_on(const char *path, const char *line)
 {
 	_cleanup_free_ char *words = strdup(line);
@@ -160,7 +160,7 @@ static void assert_has_not(const char *text, const char *part)
 	ck_assert_msg(!strstr(text, part), "'%s' is in:\n%.2000s", part, text);
 }
 
-/* Failed with `status`, showed nothing, and said why in one line that has `part`. */
+/* Asserts a failure with `status`, no output, and one error line that has `part`. */
 static void assert_refused(const char *path, const char *line, int status, const char *part)
 {
 	_cleanup_ran_ struct ran ran = run_on(path, line);
@@ -172,7 +172,7 @@ static void assert_refused(const char *path, const char *line, int status, const
 	assert_has(ran.err, part);
 }
 
-/* The first value of `sql`, whose ?1 is `json`, on the database of the captures. */
+/* The first value of `sql`, whose parameter ?1 is `json`, on the database of the captures. */
 static char *asked(const char *sql, const char *json)
 {
 	sqlite3_stmt *statement;
@@ -198,7 +198,7 @@ static void assert_asked(const char *sql, const char *json, const char *wanted)
 	ck_assert_msg(!strcmp(value, wanted), "%s gave '%s', not '%s'", sql, value, wanted);
 }
 
-/* ---- how quantities read ---- */
+/* ---- quantities ---- */
 
 START_TEST(duration_has_three_digits_and_a_unit)
 {
@@ -267,7 +267,7 @@ START_TEST(folded_text_cannot_be_a_count_or_a_line)
 }
 END_TEST
 
-/* ---- what is asked, and of what ---- */
+/* ---- arguments and databases ---- */
 
 START_TEST(mistakes_in_the_command_line_are_usage_errors)
 {
@@ -335,7 +335,7 @@ START_TEST(foreign_files_are_refused)
 
 	file_put(database, noise, sizeof(noise));
 	assert_refused(database, "why", EXIT_FAILED, "file is not a database");
-	/* last: everybody may write them, so that root is root no more */
+	/* last, because everybody may write this one: root drops its privileges */
 	assert_refused("/dev/null", "list", EXIT_FAILED, "not bourdon's");
 	assert_refused("/tmp", "why", EXIT_FAILED, "Is a directory");
 }
@@ -361,7 +361,7 @@ START_TEST(reads_while_the_daemon_writes)
 }
 END_TEST
 
-/* ---- what they say ---- */
+/* ---- subcommands ---- */
 
 START_TEST(list_shows_the_newest_first)
 {
@@ -417,7 +417,7 @@ START_TEST(why_explains_a_capture)
 }
 END_TEST
 
-START_TEST(why_says_what_is_not_there)
+START_TEST(why_names_what_is_missing)
 {
 	_cleanup_ran_ struct ran clean = run("why 1"), recording = run("why 3"), interrupted = run("why 4");
 
@@ -505,7 +505,7 @@ START_TEST(a_limit_only_cuts)
 }
 END_TEST
 
-START_TEST(folded_is_a_line_a_stack)
+START_TEST(folded_has_a_line_for_each_stack)
 {
 	_cleanup_ran_ struct ran ran = run("folded");
 	const char *line = ran.out;
@@ -520,7 +520,7 @@ START_TEST(folded_is_a_line_a_stack)
 }
 END_TEST
 
-START_TEST(equal_lines_are_one)
+START_TEST(equal_lines_are_merged)
 {
 	struct ran ran;
 
@@ -535,7 +535,7 @@ START_TEST(equal_lines_are_one)
 }
 END_TEST
 
-/* ---- what names cannot do ---- */
+/* ---- hostile databases ---- */
 
 START_TEST(no_name_reaches_a_terminal_raw)
 {
@@ -573,7 +573,7 @@ static int number_of(sqlite3 *sqlite, const char *sql)
 	return number;
 }
 
-START_TEST(what_a_schema_says_is_not_done)
+START_TEST(a_hostile_schema_runs_no_code)
 {
 	_cleanup_database_ struct database opened = { 0 };
 	int defensive = 0, triggers = 1;
@@ -591,7 +591,7 @@ START_TEST(what_a_schema_says_is_not_done)
 }
 END_TEST
 
-/* A database may hold anything under the names that are asked for. */
+/* Tables with the expected names may hold anything. */
 START_TEST(hostile_tables_do_no_harm)
 {
 	static const char *const hostile[] = {
@@ -647,16 +647,16 @@ Suite *report_suite(void)
 	tcase_add_test(commands, reads_while_the_daemon_writes);
 	tcase_add_test(commands, list_shows_the_newest_first);
 	tcase_add_test(commands, why_explains_a_capture);
-	tcase_add_test(commands, why_says_what_is_not_there);
+	tcase_add_test(commands, why_names_what_is_missing);
 	tcase_add_test(commands, why_as_json_says_the_same);
 	tcase_add_test(commands, a_long_capture_has_a_short_chart);
 	tcase_add_test(commands, top_agrees_with_the_view);
 	tcase_add_loop_test(commands, a_limit_only_cuts, 1, 10);
-	tcase_add_test(commands, folded_is_a_line_a_stack);
-	tcase_add_test(commands, equal_lines_are_one);
+	tcase_add_test(commands, folded_has_a_line_for_each_stack);
+	tcase_add_test(commands, equal_lines_are_merged);
 	tcase_add_loop_test(commands, no_name_reaches_a_terminal_raw, 0, 7);
 	tcase_add_test(commands, why_fits_the_terminal);
-	tcase_add_loop_test(commands, what_a_schema_says_is_not_done, 0, 2);
+	tcase_add_loop_test(commands, a_hostile_schema_runs_no_code, 0, 2);
 	tcase_add_loop_test(commands, hostile_tables_do_no_harm, 0, 8);
 	suite_add_tcase(suite, commands);
 	return suite;

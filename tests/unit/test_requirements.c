@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows the verdict on each requirement, on machines that are directories: one that has everything, and for
- * each requirement one that does not.
+ * Shows the verdict on each requirement. Directories stand for machines: one that has everything, and for
+ * each requirement one that lacks it.
  */
 #include "common/cleanup.h"
 #include "common/requirements.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 struct file {
-	const char *path, *text; /* NULL: the file is taken away */
+	const char *path, *text; /* NULL: the file is removed */
 };
 
 static const struct file good[] = {
@@ -40,10 +40,10 @@ static const struct file good[] = {
 struct requirement_case {
 	const char *release;
 	int landlock_abi;
-	struct file file; /* what this machine has in another way */
+	struct file file; /* requirements that this machine meets in another way */
 	const char *name;
 	enum verdict verdict;
-	const char *found, *remedy; /* parts of them */
+	const char *found, *remedy; /* parts of their names */
 };
 
 #define NEW "6.12.50"
@@ -192,7 +192,7 @@ static void put(const char *root, const struct file *file)
 		ck_assert_int_eq(unlink(path), 0);
 }
 
-/* Some kernels have several bugs: that one of them is the expected one. */
+/* Some kernels have several bugs; the expected one must be among them. */
 static bool has_finding(const struct findings *findings, const struct requirement_case *one)
 {
 	for (size_t i = 0; i < findings->count; i++)
@@ -239,7 +239,7 @@ START_TEST(requirements)
 }
 END_TEST
 
-/* A load looks at what it needs only: no walk over all cgroups. */
+/* A load checks only what it needs, and does not walk over all cgroups. */
 START_TEST(a_load_does_not_walk)
 {
 	static const struct file off = { "sys/fs/cgroup/a.slice/b/cgroup.pressure", "0\n" };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows the way from the addresses of a capture to names: frames of this very process and of the kernel,
- * through a real confined symbolizer and through ones that die or lie; that a file counts only if it is the
- * one that was mapped; and that whatever a hostile stack holds becomes a frame with some name.
+ * Shows how the addresses of a capture become names: frames of this process and of the kernel, through a real
+ * confined symbolizer and through fake ones that die or lie; that a file counts only if it is the one that
+ * was mapped; and that each frame of a hostile stack gets some name.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -26,7 +26,7 @@
 
 #define TRIGGERED 1000000000000UL
 #define TGID 77U
-#define STARTED (1000 + TGID) /* as sample_make() has it */
+#define STARTED (1000 + TGID) /* as in sample_make() */
 
 static const char kernel_text[] = "0 _text\n4096 vfs_read\n8192 ksys_read\n1610612736 ext4_read ext4\n";
 
@@ -47,7 +47,7 @@ static uint64_t address_of(int (*function)(int))
 	return (uint64_t)(uintptr_t)function;
 }
 
-/* ---- what a capture needs ---- */
+/* ---- a capture and its mappings ---- */
 
 struct scene {
 	struct capture *capture;
@@ -55,12 +55,12 @@ struct scene {
 	struct kernel_symbols symbols;
 	struct manifest manifest;
 	struct resolved resolved;
-	struct mapped_files mapped_files; /* by path alone */
-	struct naming naming;             /* its spawner_socket is set when it is resolved */
-	char exe[PATH_MAX]; /* as the mapping iterator names it, or a copy of it that others may read */
+	struct mapped_files mapped_files; /* opened by path only */
+	struct naming naming;             /* spawner_socket is set by resolve() */
+	char exe[PATH_MAX]; /* as the mapping iterator names it, or a copy that others may read */
 };
 
-/* One executable mapping of this process as the iterator's record; `inode` 0: the file's own. */
+/* Adds one executable mapping of this process, as a record of the iterator. `inode` 0: that of the file. */
 static void map(struct scene *scene, uint64_t begins, uint64_t ends, uint64_t offset, const char *path,
 		uint64_t inode, uint32_t flags)
 {
@@ -166,7 +166,7 @@ static void resolve(struct scene *scene, int spawner)
 	resolve_until(scene, spawner, clock_monotonic_ns() + 30 * CLOCK_SECOND_NS);
 }
 
-/* The same where there is nobody to ask, and a warning is what is due. */
+/* Resolves without a symbolizer, and asserts that a warning is logged. */
 static void resolve_alone(struct scene *scene)
 {
 	int ends[2], saved = log_divert();
@@ -208,14 +208,14 @@ START_TEST(kernel_frames)
 	struct sample sample = sample_make(TGID, TRIGGERED, 6, 0, 0);
 	struct scene scene;
 
-	sample.kernel_frames[0] = 4096;       /* the leaf: where it is */
-	sample.kernel_frames[1] = 8192;       /* a caller: behind its call, which was the last of vfs_read */
-	sample.kernel_frames[2] = 8193;       /* behind the first byte of ksys_read */
+	sample.kernel_frames[0] = 4096;       /* the leaf: its own address */
+	sample.kernel_frames[1] = 8192;       /* a caller; the call before it ends vfs_read */
+	sample.kernel_frames[2] = 8193;       /* one byte into ksys_read */
 	sample.kernel_frames[3] = 0x60000011; /* in a module */
-	sample.kernel_frames[4] = 100000000;  /* nowhere */
+	sample.kernel_frames[4] = 100000000;  /* in no symbol */
 	sample.kernel_frames[5] = KERNEL_FRAME_UNKNOWN;
 	scene_make(&scene, &sample, 1);
-	resolve(&scene, -1); /* nobody has to be asked */
+	resolve(&scene, -1); /* no symbolizer is needed */
 	expect_frame(&scene, 0, 0, "vfs_read", 0, MODULE_KERNEL);
 	expect_frame(&scene, 0, 1, "vfs_read", 4095, MODULE_KERNEL);
 	expect_frame(&scene, 0, 2, "ksys_read", 0, MODULE_KERNEL);
@@ -232,7 +232,7 @@ START_TEST(kernel_frames)
 }
 END_TEST
 
-START_TEST(without_symbols)
+START_TEST(without_kernel_symbols)
 {
 	struct sample sample = sample_make(TGID, TRIGGERED, 1, 0, 0x1000);
 	struct scene scene;
@@ -245,7 +245,7 @@ START_TEST(without_symbols)
 }
 END_TEST
 
-/* ---- frames that lie in no file ---- */
+/* ---- frames without a file ---- */
 
 START_TEST(frames_without_a_file)
 {
@@ -253,8 +253,8 @@ START_TEST(frames_without_a_file)
 	struct scene scene;
 
 	sample.user_frames[0] = 0x10008;
-	sample.user_frames[1] = 0x20009; /* one less is in the vDSO */
-	sample.user_frames[2] = 0x10009; /* the leaf's place, seen from a caller */
+	sample.user_frames[1] = 0x20009; /* the address before it is in the vDSO */
+	sample.user_frames[2] = 0x10009; /* as the caller of another frame: the same place as the leaf */
 	sample.user_frames[3] = 0x40001;
 	scene_make(&scene, &sample, 1);
 	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
@@ -272,8 +272,8 @@ START_TEST(frames_without_a_file)
 }
 END_TEST
 
-/* What lies behind the first frame that is in no mapping is made up: it is that frame, and the last. */
-START_TEST(a_stack_ends_where_nothing_is_mapped)
+/* Frames above the first unmapped one are noise: the stack ends with the unmapped one. */
+START_TEST(a_stack_ends_at_the_first_unmapped_frame)
 {
 	struct sample samples[] = { sample_make(TGID, TRIGGERED, 2, 5, 0),
 				    sample_make(TGID, TRIGGERED, 0, 1, 0),
@@ -284,7 +284,7 @@ START_TEST(a_stack_ends_where_nothing_is_mapped)
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		samples[i].user_frames[0] = samples[i].user_frames[1] = 0x10008;
 	samples[0].user_frames[2] = 0x30001;
-	samples[0].user_frames[3] = 0x10010; /* back in a mapping, but nobody called from there */
+	samples[0].user_frames[3] = 0x10010; /* mapped again, but above an unmapped frame */
 	samples[1].user_frames[0] = 0x50001;
 	scene_make(&scene, samples, ARRAY_SIZE(samples));
 	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
@@ -294,13 +294,13 @@ START_TEST(a_stack_ends_where_nothing_is_mapped)
 	ck_assert_uint_eq(scene.resolved.depths[2], 3);
 	ck_assert_uint_eq(scene.resolved.depths[3], 2);
 	expect_frame(&scene, 0, 4, "[unknown]", -1, MODULE_ANONYMOUS);
-	/* one frame, whatever the addresses: they are noise */
+	/* all unmapped addresses are the same frame */
 	ck_assert_ptr_eq(frame_at(&scene, 1, 0), frame_at(&scene, 0, 4));
 	scene_free(&scene);
 }
 END_TEST
 
-/* A stack of user space may hold any number, in the leaf or behind it: none may do harm. */
+/* A user stack may hold any number, in the leaf or above it. */
 START_TEST(hostile_addresses)
 {
 	static const uint64_t addresses[] = { 0,
@@ -328,9 +328,7 @@ START_TEST(hostile_addresses)
 }
 END_TEST
 
-/*
- * A kernel half of the address space that is mapped executable for all, as vsyscall is: no negative number.
- */
+/* Mapped addresses in the upper half of the address space, as of vsyscall, are not negative numbers. */
 START_TEST(high_addresses)
 {
 	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0xffffffffff600400U),
@@ -360,11 +358,9 @@ START_TEST(a_capture_without_frames)
 }
 END_TEST
 
-/* ---- this process's own functions ---- */
+/* ---- functions of this process ---- */
 
-/*
- * kernel_0, first_function + 4, a call at the first byte of second_function, first_function + 4 as a caller
- */
+/* kernel_0; first_function + 4; second_function, as a caller; first_function + 4, as a caller. */
 static struct sample own_stack(void)
 {
 	struct sample sample = sample_make(TGID, TRIGGERED, 1, 3, 0);
@@ -410,7 +406,7 @@ static void copy_own(const char *directory, char path[PATH_MAX])
 	ck_assert_int_eq(chmod(directory, 0755) || chmod(path, 0644), 0);
 }
 
-/* The symbolizer refuses to run as root: so does this test, once it has what root is needed for. */
+/* The symbolizer refuses to run as root: this test drops root when it no longer needs it. */
 START_TEST(through_a_confined_symbolizer)
 {
 	_cleanup_free_ char *directory = directory_make();
@@ -453,19 +449,19 @@ START_TEST(without_a_symbolizer)
 }
 END_TEST
 
-/* ---- symbolizers that we play ourselves ---- */
+/* ---- fake symbolizers ---- */
 
 enum manners { HONEST, HANGS_AT_FIRST, DIES_AT_FIRST, LIES_AT_FIRST, REPLIES_NOTHING, DIES_ALWAYS, HANGS };
 
 struct actor {
-	int socket; /* our end of the spawner's */
+	int socket; /* this test's end of the spawner's socket */
 	enum manners manners;
 	unsigned int spawned, requests, largest;
-	char last_work; /* what the last one was wanted for */
+	char last_work; /* the purpose of the last symbolizer */
 	unsigned int of_kind[SYMBOLIZE_PERF_MAP + 1];
 };
 
-/* What no honest one says, of whatever was asked. */
+/* A reply that no honest symbolizer sends, whatever the request. */
 static void lie(uint32_t kind, union symbolizer_answer *answer)
 {
 	if (kind == SYMBOLIZE_NAMES)
@@ -474,7 +470,7 @@ static void lie(uint32_t kind, union symbolizer_answer *answer)
 		answer->module.build_id_bytes = UINT32_MAX;
 }
 
-/* Serves one symbolizer's socket until it closes. */
+/* Serves one symbolizer's socket until it is closed. */
 static void serve(struct actor *actor, int socket)
 {
 	union symbolizer_answer *answer = calloc(1, sizeof(*answer));
@@ -564,12 +560,15 @@ START_TEST(an_honest_symbolizer)
 	ck_assert_uint_eq(scene.resolved.failures, 0);
 	ck_assert_str_eq(strrchr(frame_at(&scene, 0, 1)->file, '/') + 1, "test_resolve.c");
 	ck_assert_uint_gt(frame_at(&scene, 0, 1)->line, 0);
-	ck_assert_uint_eq(actor.largest, 2); /* each place is asked for once */
+	ck_assert_uint_eq(actor.largest, 2); /* one request for each address */
 	scene_free(&scene);
 }
 END_TEST
 
-/* Two files: the C library's frame comes first, and costs the symbolizer; the second one names the rest. */
+/*
+ * The frame of the C library comes first and costs the symbolizer; a second one names the frames of this
+ * program.
+ */
 START_TEST(a_symbolizer_that_dies_costs_one_module)
 {
 	static const enum manners bad[] = { DIES_AT_FIRST, LIES_AT_FIRST, REPLIES_NOTHING };
@@ -587,7 +586,7 @@ START_TEST(a_symbolizer_that_dies_costs_one_module)
 	ck_assert_ptr_nonnull(mappings_find(scene.mappings, TGID, STARTED, sample.user_frames[0]));
 	if (!strcmp(mappings_find(scene.mappings, TGID, STARTED, sample.user_frames[0])->file->path,
 		    scene.exe)) {
-		scene_free(&scene); /* linked statically, or a sanitizer's wrapper: there is but one module */
+		scene_free(&scene); /* linked statically, or a sanitizer's wrapper: one module only */
 		return;
 	}
 	actor = resolve_with(&scene, bad[_i], &said);
@@ -618,7 +617,7 @@ START_TEST(symbolizers_that_always_die)
 }
 END_TEST
 
-START_TEST(a_symbolizer_that_hangs_is_not_waited_for)
+START_TEST(a_symbolizer_that_hangs_is_abandoned)
 {
 	struct sample sample = own_stack();
 	uint64_t began_ns = clock_monotonic_ns(), took_ns;
@@ -636,8 +635,8 @@ START_TEST(a_symbolizer_that_hangs_is_not_waited_for)
 }
 END_TEST
 
-/* On a host that is short of CPU what is idle may never get to answer: another one competes, and does. */
-START_TEST(an_idle_symbolizer_gives_way)
+/* An idle-class symbolizer may never run on a busy host: one of a higher class replaces it, and answers. */
+START_TEST(an_idle_symbolizer_is_replaced)
 {
 	struct sample sample = own_stack();
 	uint64_t began_ns = clock_monotonic_ns();
@@ -658,7 +657,7 @@ START_TEST(an_idle_symbolizer_gives_way)
 }
 END_TEST
 
-/* More frames of one file than a request holds: 64 a time, none lost. */
+/* A request holds 64 frames; a file with more of them gets several requests, and no frame is lost. */
 START_TEST(many_frames_go_in_batches)
 {
 	static const uint32_t counts[] = { 63, 64, 65, 127, 128, 129, 500 };
@@ -674,7 +673,7 @@ START_TEST(many_frames_go_in_batches)
 		samples[i] = sample_make(TGID, TRIGGERED, 0,
 					 (int)(count - i * 100 < 100 ? count - i * 100 : 100), 0);
 		for (int j = 0; j < samples[i].user_depth;
-		     j++) /* the leaf is where it is, a caller one behind */
+		     j++) /* the leaf has its own address, a caller the one behind it */
 			samples[i].user_frames[j] = text - i * 100 - (uint64_t)j + (j > 0);
 	}
 	scene_make(&scene, samples, samples_count);
@@ -690,7 +689,7 @@ START_TEST(many_frames_go_in_batches)
 }
 END_TEST
 
-/* ---- files that are not what was mapped ---- */
+/* ---- files that are not the mapped one ---- */
 
 START_TEST(another_file_under_the_same_path)
 {
@@ -708,7 +707,7 @@ START_TEST(another_file_under_the_same_path)
 		_cleanup_free_ char *said = NULL;
 		struct actor actor = resolve_with(&scene, HONEST, &said);
 
-		ck_assert_uint_eq(actor.requests, 0); /* nobody is asked about a file that is another one */
+		ck_assert_uint_eq(actor.requests, 0); /* no request for another file than the mapped one */
 	}
 	ck_assert_int_eq(frame_at(&scene, 0, 1)->function_offset, -1);
 	scene_free(&scene);
@@ -746,7 +745,7 @@ START_TEST(files_that_cannot_be_opened)
 }
 END_TEST
 
-/* root's files are what they say; of any other, whose it is and its times belong to what it is. */
+/* Files that only root may write have no version; for others it is made of owner, times and size. */
 static void version_of(const struct stat *at, bool has_build_id, char version[64])
 {
 	if (at->st_uid || at->st_mode & (S_IWGRP | S_IWOTH))
@@ -758,7 +757,7 @@ static void version_of(const struct stat *at, bool has_build_id, char version[64
 		version[0] = '\0';
 }
 
-/* A text that is mapped executable: no ELF, no build id, so its time and size tell it apart. */
+/* A text that is mapped executable: without a build id, its time and size identify it. */
 START_TEST(a_file_without_a_build_id_has_a_version)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "code"), *said = NULL;
@@ -781,9 +780,9 @@ START_TEST(a_file_without_a_build_id_has_a_version)
 }
 END_TEST
 
-/* ---- inlined functions, and what is known already ---- */
+/* ---- inlined functions and debug files ---- */
 
-/* A sample at the place of a label in a program of tests/make_symbols.sh, which is mapped. */
+/* A sample at a label of a program of tests/make_symbols.sh, and the mapping of that program. */
 static void make_symbols_scene(struct scene *scene, const char *name, const char *labels, const char *label)
 {
 	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + symbols_offset(labels, label));
@@ -828,7 +827,7 @@ START_TEST(inlined_functions)
 }
 END_TEST
 
-/* Under a root of our own, where the build id says. */
+/* Below `root`, in the directory of its build id. */
 static void install_debug_file(const char *root, const char *build_id)
 {
 	_cleanup_free_ char *path = NULL, *debug_file = symbols_path("stripped.debug"),
@@ -837,6 +836,14 @@ static void install_debug_file(const char *root, const char *build_id)
 	ck_assert_int_gt(asprintf(&path, "%s/.build-id/%.2s/%s.debug", root, build_id, build_id + 2), 0);
 	file_put_below(root, path + strlen(root) + 1, "");
 	ck_assert_int_eq(unlink(path) || symlink(real, path), 0);
+}
+
+/* Resolves again, with other names; the caller frees what is logged. */
+static struct actor resolve_again(struct scene *scene, char **said)
+{
+	resolved_free(&scene->resolved);
+	free(*said);
+	return resolve_with(scene, HONEST, said);
 }
 
 START_TEST(a_separate_debug_file)
@@ -852,10 +859,8 @@ START_TEST(a_separate_debug_file)
 	strcpy(build_id, module_at(&scene, 0, 0)->build_id);
 	ck_assert_uint_eq(strlen(build_id), 40);
 	install_debug_file(root, build_id);
-	resolved_free(&scene.resolved);
 	scene.naming.debug_root = root;
-	free(said);
-	actor = resolve_with(&scene, HONEST, &said);
+	actor = resolve_again(&scene, &said);
 	expect_chain(&scene, frame_at(&scene, 0, 0));
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_DEBUG_FILE], 1);
 	scene_free(&scene);
@@ -863,7 +868,7 @@ START_TEST(a_separate_debug_file)
 }
 END_TEST
 
-/* Beside the program, by the name in its link. */
+/* Beside the program, under the name in its link section. */
 START_TEST(a_linked_debug_file)
 {
 	_cleanup_free_ char *said = NULL;
@@ -880,13 +885,13 @@ START_TEST(a_linked_debug_file)
 }
 END_TEST
 
-/* What an earlier capture is supposed to have found, and what it was asked. */
+/* What an earlier capture found, and what the resolver asked for. */
 struct memory {
 	const char *build_id;
 	const char *file;
 	char version[64];
 	unsigned int asked;
-	int result; /* instead */
+	int result; /* returned instead of a name, if not 0 */
 };
 
 static int remember(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
@@ -907,7 +912,7 @@ static int remember(void *user, const char *path, const char *build_id, const ch
 	return result ? result : take(taker, &inner);
 }
 
-START_TEST(what_is_known_is_not_asked_again)
+START_TEST(known_names_are_not_asked_for_again)
 {
 	struct memory memory = { .file = "a.cc" };
 	struct own_counters counters = { 0 };
@@ -923,7 +928,7 @@ START_TEST(what_is_known_is_not_asked_again)
 		const struct resolved_frame *outer;
 
 		actor = resolve_with(&scene, HONEST, &said);
-		/* the first time the symbolizer has to say which file it is */
+		/* the first time only, a symbolizer reads the build id of the file */
 		ck_assert_uint_eq(actor.spawned, round ? 0 : 1);
 		ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 0);
 		ck_assert_uint_eq(memory.asked, (unsigned int)round + 1);
@@ -941,7 +946,7 @@ START_TEST(what_is_known_is_not_asked_again)
 	}
 	ck_assert_uint_eq(own_counted(&counters, OWN_SYMBOLIZERS), 1);
 	ck_assert_uint_eq(own_counted(&counters, OWN_SYMBOLIZER_REQUESTS), 1);
-	/* a place that had no name is asked for again */
+	/* an address without a known name is asked for */
 	memory.result = -ENOENT;
 	actor = resolve_with(&scene, HONEST, &said);
 	expect_chain(&scene, frame_at(&scene, 0, 0));
@@ -952,7 +957,7 @@ START_TEST(what_is_known_is_not_asked_again)
 }
 END_TEST
 
-/* How a file is reached and whose it is, by which it is told from others of its path and build id. */
+/* Owner and mode of a file, and whether its path and build id are enough to identify it. */
 struct ownership {
 	uid_t uid;
 	mode_t mode;
@@ -964,7 +969,7 @@ static const struct ownership ownerships[] = {
 	{ 0, 0757, false }, { 1000, 0755, false }, { 1000, 0555, false },
 };
 
-START_TEST(only_root_s_files_are_what_they_say)
+START_TEST(only_files_of_root_are_identified_by_their_build_id)
 {
 	const struct ownership *one = &ownerships[_i];
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "program"),
@@ -976,7 +981,7 @@ START_TEST(only_root_s_files_are_what_they_say)
 	struct stat at;
 	char expected[64];
 
-	if (geteuid()) /* who is not root cannot give files away */
+	if (geteuid()) /* only root can give files away */
 		return;
 	ck_assert_int_gt(asprintf(&command, "cp '%s' '%s'", from, path), 0);
 	ck_assert_int_eq(system(command), 0);
@@ -995,18 +1000,31 @@ START_TEST(only_root_s_files_are_what_they_say)
 }
 END_TEST
 
-/* Of a place that has no name the symbolizer says so once, as long as there is no debug file that may. */
-START_TEST(in_vain_once_is_enough)
+/* A stripped program, names that `memory` knows, and debug files below `root`. */
+static void make_debug_root_scene(struct scene *scene, struct memory *memory, const char *root)
+{
+	make_symbols_scene(scene, "stripped", "dwarf5", "place_spin");
+	scene->naming.known = (struct known_frames){ remember, memory };
+	scene->naming.files = known_files_new();
+	scene->naming.debug_root = root;
+}
+
+static void free_debug_root_scene(struct scene *scene, const char *root)
+{
+	known_files_free(scene->naming.files);
+	scene_free(scene);
+	directory_remove(root);
+}
+
+/* The symbolizer is asked once for an address without a name, until a new debug file is installed. */
+START_TEST(an_address_without_a_name_is_asked_for_once)
 {
 	_cleanup_free_ char *root = directory_make();
 	struct memory memory = { .result = -ENOENT };
 	struct actor actor;
 	struct scene scene;
 
-	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
-	scene.naming.known = (struct known_frames){ remember, &memory };
-	scene.naming.files = known_files_new();
-	scene.naming.debug_root = root;
+	make_debug_root_scene(&scene, &memory, root);
 	for (int round = 0; round < 4; round++) {
 		char *said;
 
@@ -1022,145 +1040,148 @@ START_TEST(in_vain_once_is_enough)
 		free((char *)memory.build_id);
 		free(said);
 	}
-	known_files_free(scene.naming.files);
-	scene_free(&scene);
-	directory_remove(root);
+	free_debug_root_scene(&scene, root);
 }
 END_TEST
 
-/* Known without source places, and then somebody installs them. */
-START_TEST(a_debug_file_that_came_later)
+/* The name is known without source lines; then a debug file is installed. */
+START_TEST(a_debug_file_that_is_installed_later)
 {
 	_cleanup_free_ char *said = NULL, *root = directory_make();
 	struct memory memory = { .file = NULL };
 	struct actor actor;
 	struct scene scene;
 
-	make_symbols_scene(&scene, "stripped", "dwarf5", "place_spin");
-	scene.naming.known = (struct known_frames){ remember, &memory };
-	scene.naming.files = known_files_new();
-	scene.naming.debug_root = root;
+	make_debug_root_scene(&scene, &memory, root);
 	actor = resolve_with(&scene, HONEST, &said);
 	ck_assert_str_eq(frame_at(&scene, 0, 0)->function, "outer");
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 0);
 	install_debug_file(root, memory.build_id);
-	resolved_free(&scene.resolved);
 	free((char *)memory.build_id);
-	free(said);
-	actor = resolve_with(&scene, HONEST, &said);
+	actor = resolve_again(&scene, &said);
 	expect_chain(&scene, frame_at(&scene, 0, 0));
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
 	free((char *)memory.build_id);
-	known_files_free(scene.naming.files);
-	scene_free(&scene);
-	directory_remove(root);
+	free_debug_root_scene(&scene, root);
 }
 END_TEST
 
-/* ---- code that a runtime made ---- */
+/* ---- perf maps ---- */
+
+/* A process whose runtime has written the perf map `map`, in a directory of its own. */
+struct jit_scene {
+	struct scene scene;
+	char *directory, *path;
+};
+
+static void make_jit_scene(struct jit_scene *jit, const struct sample *samples, uint32_t count,
+			   const char *map)
+{
+	jit->directory = directory_make();
+	jit->path = path_join(jit->directory, "perf-77.map");
+	file_put(jit->path, map, strlen(map));
+	scene_make(&jit->scene, samples, count);
+	jit->scene.naming.jit_map_directory = jit->directory;
+}
+
+static void free_jit_scene(struct jit_scene *jit)
+{
+	scene_free(&jit->scene);
+	directory_remove(jit->directory);
+	free(jit->directory);
+	free(jit->path);
+}
 
 START_TEST(jit_code)
 {
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
-			    *said = NULL;
+	_cleanup_free_ char *said = NULL;
 	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0x10008),
 				    sample_make(TGID, TRIGGERED, 0, 1, 0x10108),
 				    sample_make(TGID, TRIGGERED, 0, 1, 0x20004) };
 	struct actor actor;
-	struct scene scene;
+	struct jit_scene jit;
 	char version[64];
 
-	scene_make(&scene, samples, ARRAY_SIZE(samples));
-	scene.naming.jit_map_directory = directory;
-	file_put(path, "10000 20 Jit::spin\n20000 8 Jit::mapped\n", 40);
-	ck_assert_int_eq(chown(path, scene.capture->processes[0].uid, (gid_t)-1) && !geteuid(), 0);
-	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
-	map(&scene, 0x20000, 0x21000, 0x5000, "/memfd:doublemapper (deleted)", 99, 0);
-	actor = resolve_with(&scene, HONEST, &said);
-	expect_frame(&scene, 0, 0, "Jit::spin", 8, MODULE_JIT);
-	expect_frame(&scene, 1, 0, "[anonymous]+0x10108", -1, MODULE_ANONYMOUS);
-	expect_frame(&scene, 2, 0, "Jit::mapped", 4, MODULE_JIT);
+	make_jit_scene(&jit, samples, ARRAY_SIZE(samples), "10000 20 Jit::spin\n20000 8 Jit::mapped\n");
+	ck_assert_int_eq(chown(jit.path, jit.scene.capture->processes[0].uid, (gid_t)-1) && !geteuid(), 0);
+	map(&jit.scene, 0x10000, 0x11000, 0, "", 0, 0);
+	map(&jit.scene, 0x20000, 0x21000, 0x5000, "/memfd:doublemapper (deleted)", 99, 0);
+	actor = resolve_with(&jit.scene, HONEST, &said);
+	expect_frame(&jit.scene, 0, 0, "Jit::spin", 8, MODULE_JIT);
+	expect_frame(&jit.scene, 1, 0, "[anonymous]+0x10108", -1, MODULE_ANONYMOUS);
+	expect_frame(&jit.scene, 2, 0, "Jit::mapped", 4, MODULE_JIT);
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_PERF_MAP], 1);
 	ck_assert_uint_eq(actor.requests, 1);
-	ck_assert_uint_eq(scene.resolved.unresolved, 1);
-	ck_assert_str_eq(module_at(&scene, 0, 0)->path, "[jit]");
-	snprintf(version, sizeof(version), "%u-%u-40", TGID, STARTED);
-	ck_assert_str_eq(module_at(&scene, 0, 0)->version, version);
-	ck_assert_str_eq(module_at(&scene, 1, 0)->path, "[anonymous]");
-	ck_assert_str_eq(module_at(&scene, 1, 0)->version, "");
-	scene_free(&scene);
-	directory_remove(directory);
+	ck_assert_uint_eq(jit.scene.resolved.unresolved, 1);
+	ck_assert_str_eq(module_at(&jit.scene, 0, 0)->path, "[jit]");
+	snprintf(version, sizeof(version), "%u-%u-39", TGID, STARTED);
+	ck_assert_str_eq(module_at(&jit.scene, 0, 0)->version, version);
+	ck_assert_str_eq(module_at(&jit.scene, 1, 0)->path, "[anonymous]");
+	ck_assert_str_eq(module_at(&jit.scene, 1, 0)->version, "");
+	free_jit_scene(&jit);
 }
 END_TEST
 
 /* The same addresses in another process are other code. */
 START_TEST(jit_code_of_two_processes)
 {
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
-			    *said = NULL;
+	_cleanup_free_ char *said = NULL;
 	struct sample samples[] = { sample_make(TGID, TRIGGERED, 0, 1, 0x10008),
 				    sample_make(TGID, TRIGGERED, 0, 1, 0x10008) };
-	struct scene scene;
+	struct jit_scene jit;
 
-	samples[1].started_ns++; /* another life */
-	scene_make(&scene, samples, ARRAY_SIZE(samples));
-	ck_assert_uint_eq(scene.capture->processes_count, 2);
-	scene.naming.jit_map_directory = directory;
-	file_put(path, "10000 20 spin\n", 14);
-	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
-	resolve_with(&scene, HONEST, &said);
-	expect_frame(&scene, 0, 0, "spin", 8, MODULE_JIT);
-	expect_frame(&scene, 1, 0, "[unknown]", -1, MODULE_ANONYMOUS); /* that one has not been shown */
-	scene_free(&scene);
-	directory_remove(directory);
+	samples[1].started_ns++; /* another process with the same pid */
+	make_jit_scene(&jit, samples, ARRAY_SIZE(samples), "10000 20 spin\n");
+	ck_assert_uint_eq(jit.scene.capture->processes_count, 2);
+	map(&jit.scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve_with(&jit.scene, HONEST, &said);
+	expect_frame(&jit.scene, 0, 0, "spin", 8, MODULE_JIT);
+	expect_frame(&jit.scene, 1, 0, "[unknown]", -1,
+		     MODULE_ANONYMOUS); /* the mappings of this process are not known */
+	free_jit_scene(&jit);
 }
 END_TEST
 
-/* More names than a module gets room for: as many as there is room for are kept, the capture as a whole. */
-START_TEST(names_that_take_too_much)
+/* Names above the limit of a module are dropped; the capture is kept. */
+START_TEST(names_above_the_limit_are_dropped)
 {
 	enum { PLACES = 1000, NAME_BYTES = 700, MODULE_MOST = 2 << 20 };
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map"),
-			    *said = NULL;
+	_cleanup_free_ char *said = NULL;
 	_cleanup_free_ struct sample *samples = calloc(PLACES, sizeof(*samples));
-	_cleanup_file_ FILE *map_file = fopen(path, "we");
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	FILE *map_file = open_memstream(&text, &bytes);
 	char name[NAME_BYTES + 1];
-	struct scene scene;
+	struct jit_scene jit;
 
-	memset(name, 0xff, NAME_BYTES); /* which the database has as \xff */
+	memset(name, 0xff, NAME_BYTES); /* escaped as \xff in the database */
 	name[NAME_BYTES] = '\0';
 	for (unsigned int i = 0; i < PLACES; i++) {
 		samples[i] = sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + 16UL * i);
 		fprintf(map_file, "%x 10 %s\n", 0x100000 + 16 * i, name);
 	}
-	ck_assert_int_eq(fflush(map_file), 0);
-	scene_make(&scene, samples, PLACES);
-	scene.naming.jit_map_directory = directory;
-	map(&scene, 0x100000, 0x200000, 0, "", 0, 0);
-	resolve_with(&scene, HONEST, &said);
-	ck_assert_uint_eq(scene.resolved.names_bytes, MODULE_MOST / (4 * NAME_BYTES) * (4 * NAME_BYTES));
-	ck_assert_uint_eq(scene.resolved.unresolved, PLACES - MODULE_MOST / (4 * NAME_BYTES));
+	ck_assert_int_eq(fclose(map_file), 0);
+	make_jit_scene(&jit, samples, PLACES, text);
+	map(&jit.scene, 0x100000, 0x200000, 0, "", 0, 0);
+	resolve_with(&jit.scene, HONEST, &said);
+	ck_assert_uint_eq(jit.scene.resolved.names_bytes, MODULE_MOST / (4 * NAME_BYTES) * (4 * NAME_BYTES));
+	ck_assert_uint_eq(jit.scene.resolved.unresolved, PLACES - MODULE_MOST / (4 * NAME_BYTES));
 	ck_assert_ptr_nonnull(strstr(said, "too many names in [jit]"));
-	scene_free(&scene);
-	directory_remove(directory);
+	free_jit_scene(&jit);
 }
 END_TEST
 
 START_TEST(jit_code_without_a_symbolizer)
 {
-	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "perf-77.map");
 	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x10008);
-	struct scene scene;
+	struct jit_scene jit;
 
-	scene_make(&scene, &sample, 1);
-	scene.naming.jit_map_directory = directory;
-	file_put(path, "10000 20 spin\n", 14);
-	map(&scene, 0x10000, 0x11000, 0, "", 0, 0);
-	resolve_alone(&scene);
-	expect_frame(&scene, 0, 0, "[anonymous]+0x10008", -1, MODULE_ANONYMOUS);
-	ck_assert_uint_eq(scene.resolved.failures, 1);
-	scene_free(&scene);
-	directory_remove(directory);
+	make_jit_scene(&jit, &sample, 1, "10000 20 spin\n");
+	map(&jit.scene, 0x10000, 0x11000, 0, "", 0, 0);
+	resolve_alone(&jit.scene);
+	expect_frame(&jit.scene, 0, 0, "[anonymous]+0x10008", -1, MODULE_ANONYMOUS);
+	ck_assert_uint_eq(jit.scene.resolved.failures, 1);
+	free_jit_scene(&jit);
 }
 END_TEST
 
@@ -1171,9 +1192,9 @@ Suite *resolve_suite(void)
 	TCase *places = tcase_create("places"), *names = tcase_create("names");
 
 	tcase_add_test(places, kernel_frames);
-	tcase_add_test(places, without_symbols);
+	tcase_add_test(places, without_kernel_symbols);
 	tcase_add_test(places, frames_without_a_file);
-	tcase_add_test(places, a_stack_ends_where_nothing_is_mapped);
+	tcase_add_test(places, a_stack_ends_at_the_first_unmapped_frame);
 	tcase_add_test(places, hostile_addresses);
 	tcase_add_test(places, high_addresses);
 	tcase_add_test(places, a_capture_without_frames);
@@ -1184,8 +1205,8 @@ Suite *resolve_suite(void)
 	tcase_add_test(names, an_honest_symbolizer);
 	tcase_add_loop_test(names, a_symbolizer_that_dies_costs_one_module, 0, 3);
 	tcase_add_test(names, symbolizers_that_always_die);
-	tcase_add_test(names, a_symbolizer_that_hangs_is_not_waited_for);
-	tcase_add_test(names, an_idle_symbolizer_gives_way);
+	tcase_add_test(names, a_symbolizer_that_hangs_is_abandoned);
+	tcase_add_test(names, an_idle_symbolizer_is_replaced);
 	tcase_add_loop_test(names, many_frames_go_in_batches, 0, 7);
 	tcase_add_test(names, another_file_under_the_same_path);
 	tcase_add_loop_test(names, files_that_cannot_be_opened, 0, ARRAY_SIZE(odd_cases));
@@ -1193,13 +1214,14 @@ Suite *resolve_suite(void)
 	tcase_add_test(names, inlined_functions);
 	tcase_add_test(names, a_separate_debug_file);
 	tcase_add_test(names, a_linked_debug_file);
-	tcase_add_test(names, what_is_known_is_not_asked_again);
-	tcase_add_loop_test(names, only_root_s_files_are_what_they_say, 0, ARRAY_SIZE(ownerships));
-	tcase_add_test(names, in_vain_once_is_enough);
-	tcase_add_test(names, a_debug_file_that_came_later);
+	tcase_add_test(names, known_names_are_not_asked_for_again);
+	tcase_add_loop_test(names, only_files_of_root_are_identified_by_their_build_id, 0,
+			    ARRAY_SIZE(ownerships));
+	tcase_add_test(names, an_address_without_a_name_is_asked_for_once);
+	tcase_add_test(names, a_debug_file_that_is_installed_later);
 	tcase_add_test(names, jit_code);
 	tcase_add_test(names, jit_code_of_two_processes);
-	tcase_add_test(names, names_that_take_too_much);
+	tcase_add_test(names, names_above_the_limit_are_dropped);
 	tcase_add_test(names, jit_code_without_a_symbolizer);
 	suite_add_tcase(suite, places);
 	suite_add_tcase(suite, names);

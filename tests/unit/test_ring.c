@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a reader of a sample ring gets every sample once, in order and whole, or counts it as lost:
- * on rings that are empty, filled in part, wrapped, lapped, being written, and with slots that cannot be.
+ * Shows that a reader of a sample ring delivers each sample once, whole and in order, or counts it as lost:
+ * on rings that are empty, partly filled, wrapped, lapped, being written, and with slots that are invalid.
  */
 #include "common/cleanup.h"
 #include "consumer/capture/ring.h"
@@ -15,7 +15,7 @@
 #define SLOTS 8U
 #define TIME_OF(seq) ((seq)*1000U)
 
-/* What a reader was given. */
+/* What a reader delivered. */
 struct seen {
 	uint64_t count, first, last;
 	struct sample sample;
@@ -42,13 +42,42 @@ static void write_samples(struct fake_ring *ring, uint64_t count)
 	}
 }
 
-struct begin_case {
-	uint64_t written;
-	uint64_t first;  /* that is delivered, 0: none */
-	uint64_t oldest; /* seq whose time ring_begin() tells, 0: it tells 0 */
+/* A ring, its reader, and what the reader delivered. */
+struct scene {
+	struct fake_ring ring;
+	struct ring_reader reader;
+	struct seen seen;
+	uint64_t oldest_ns; /* as ring_begin() sets it */
 };
 
-/* The oldest slot of a full ring is the next to be overwritten, and left alone. */
+static void scene_make(struct scene *scene, uint32_t slots)
+{
+	*scene = (struct scene){ .oldest_ns = 1 };
+	fake_ring_make(&scene->ring, slots);
+}
+
+static void scene_begin(struct scene *scene)
+{
+	ring_begin(&scene->reader, scene->ring.slots, scene->ring.slots_count, &scene->oldest_ns);
+}
+
+static void scene_read(struct scene *scene)
+{
+	ring_read(&scene->reader, see, &scene->seen);
+}
+
+static void scene_free(struct scene *scene)
+{
+	fake_ring_free(&scene->ring);
+}
+
+struct begin_case {
+	uint64_t written;
+	uint64_t first;  /* the seq delivered first; 0: none is */
+	uint64_t oldest; /* the seq whose time ring_begin() returns; 0: it returns 0 */
+};
+
+/* The oldest slot of a full ring is the next that the writer overwrites: the reader skips it. */
 static const struct begin_case begin_cases[] = {
 	{ 0, 0, 0 },
 	{ 1, 1, 0 },
@@ -64,109 +93,97 @@ static const struct begin_case begin_cases[] = {
 START_TEST(begins_at_the_oldest_safe_sample)
 {
 	const struct begin_case *one = &begin_cases[_i];
-	struct ring_reader reader;
-	struct fake_ring ring;
-	struct seen seen = { 0 };
-	uint64_t oldest_ns = 1;
+	struct scene scene;
 
-	fake_ring_make(&ring, SLOTS);
-	write_samples(&ring, one->written);
-	ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
-	ck_assert_uint_eq(oldest_ns, TIME_OF(one->oldest));
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.first, one->first);
-	ck_assert_uint_eq(seen.last, one->written);
-	ck_assert_uint_eq(seen.count, one->first ? one->written - one->first + 1 : 0);
-	ck_assert_uint_eq(reader.lost, 0);
-	ck_assert_uint_eq(reader.torn, 0);
-	/* what has been read does not come again, and what is new comes */
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.last, one->written);
-	write_samples(&ring, 3);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.last, one->written + 3);
-	ck_assert_uint_eq(reader.lost, 0);
-	fake_ring_free(&ring);
+	scene_make(&scene, SLOTS);
+	write_samples(&scene.ring, one->written);
+	scene_begin(&scene);
+	ck_assert_uint_eq(scene.oldest_ns, TIME_OF(one->oldest));
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.first, one->first);
+	ck_assert_uint_eq(scene.seen.last, one->written);
+	ck_assert_uint_eq(scene.seen.count, one->first ? one->written - one->first + 1 : 0);
+	ck_assert_uint_eq(scene.reader.lost, 0);
+	ck_assert_uint_eq(scene.reader.torn, 0);
+	/* a second read delivers new samples only */
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.last, one->written);
+	write_samples(&scene.ring, 3);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.last, one->written + 3);
+	ck_assert_uint_eq(scene.reader.lost, 0);
+	scene_free(&scene);
 }
 END_TEST
 
-/* From 1 to three laps written behind a reader that has read `before`. */
+/* The reader has read `before` samples; the writer adds 1 to three laps before the next read. */
 START_TEST(counts_a_gap)
 {
 	for (uint64_t before = 0; before < 2 * SLOTS; before++) {
 		uint64_t more = (uint64_t)_i + 1, delivered = more < SLOTS ? more : SLOTS;
-		struct ring_reader reader;
-		struct seen seen = { 0 };
-		struct fake_ring ring;
-		uint64_t oldest_ns;
+		struct scene scene;
 
-		fake_ring_make(&ring, SLOTS);
-		ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
+		scene_make(&scene, SLOTS);
+		scene_begin(&scene);
 		for (uint64_t i = 0; i < before; i++) {
-			write_samples(&ring, 1);
-			ring_read(&reader, see, &seen);
+			write_samples(&scene.ring, 1);
+			scene_read(&scene);
 		}
-		ck_assert_uint_eq(seen.count, before);
-		write_samples(&ring, more);
-		ring_read(&reader, see, &seen);
-		ck_assert_uint_eq(seen.last, before + more);
-		ck_assert_uint_eq(seen.count, before + delivered);
-		ck_assert_uint_eq(reader.lost, more - delivered);
-		ck_assert_uint_eq(reader.torn, 0);
-		fake_ring_free(&ring);
+		ck_assert_uint_eq(scene.seen.count, before);
+		write_samples(&scene.ring, more);
+		scene_read(&scene);
+		ck_assert_uint_eq(scene.seen.last, before + more);
+		ck_assert_uint_eq(scene.seen.count, before + delivered);
+		ck_assert_uint_eq(scene.reader.lost, more - delivered);
+		ck_assert_uint_eq(scene.reader.torn, 0);
+		scene_free(&scene);
 	}
 }
 END_TEST
 
 START_TEST(waits_for_a_slot_that_is_being_written)
 {
-	struct ring_reader reader;
-	struct seen seen = { 0 };
-	struct fake_ring ring;
+	struct scene scene;
 	struct sample *slot;
-	uint64_t oldest_ns;
 
-	fake_ring_make(&ring, SLOTS);
-	write_samples(&ring, SLOTS + 3);
-	slot = fake_ring_begin(&ring); /* sample 4's slot */
-	ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
-	ck_assert_uint_eq(oldest_ns, TIME_OF(5));
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.first, 5);
-	ck_assert_uint_eq(seen.last, SLOTS + 3);
+	scene_make(&scene, SLOTS);
+	write_samples(&scene.ring, SLOTS + 3);
+	slot = fake_ring_begin(&scene.ring); /* the slot of sample 4 */
+	scene_begin(&scene);
+	ck_assert_uint_eq(scene.oldest_ns, TIME_OF(5));
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.first, 5);
+	ck_assert_uint_eq(scene.seen.last, SLOTS + 3);
 	slot->time_ns = TIME_OF(SLOTS + 4);
-	fake_ring_publish(&ring);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.last, SLOTS + 4);
-	ck_assert_uint_eq(reader.lost, 0);
-	fake_ring_free(&ring);
+	fake_ring_publish(&scene.ring);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.last, SLOTS + 4);
+	ck_assert_uint_eq(scene.reader.lost, 0);
+	scene_free(&scene);
 }
 END_TEST
 
-/* A reader that was lapped meets the writer at work in the very slot that it wants. */
-START_TEST(survives_a_writer_in_its_next_slot)
+/* The writer has lapped the reader and is writing the slot that the reader reads next. */
+START_TEST(a_writer_in_the_next_slot)
 {
-	struct ring_reader reader;
-	struct seen seen = { 0 };
-	struct fake_ring ring;
+	struct scene scene;
 	struct sample *slot;
-	uint64_t oldest_ns;
 
-	fake_ring_make(&ring, SLOTS);
-	write_samples(&ring, 3);
-	ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
-	ring_read(&reader, see, &seen);
-	write_samples(&ring, SLOTS);
-	slot = fake_ring_begin(&ring); /* overwrites sample 4 */
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.last, 3);
+	scene_make(&scene, SLOTS);
+	write_samples(&scene.ring, 3);
+	scene_begin(&scene);
+	scene_read(&scene);
+	write_samples(&scene.ring, SLOTS);
+	slot = fake_ring_begin(&scene.ring); /* overwrites sample 4 */
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.last, 3);
 	slot->time_ns = TIME_OF(SLOTS + 4);
-	fake_ring_publish(&ring);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.last, SLOTS + 4);
-	ck_assert_uint_eq(seen.count, 3 + SLOTS);
-	ck_assert_uint_eq(reader.lost, 1);
-	fake_ring_free(&ring);
+	fake_ring_publish(&scene.ring);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.last, SLOTS + 4);
+	ck_assert_uint_eq(scene.seen.count, 3 + SLOTS);
+	ck_assert_uint_eq(scene.reader.lost, 1);
+	scene_free(&scene);
 }
 END_TEST
 
@@ -191,27 +208,24 @@ START_TEST(readers_do_not_disturb_each_other)
 }
 END_TEST
 
-/* One slot is the least that a ring can have: a full one has no sample that is safe to read. */
+/* The smallest ring: when it is full, the writer may overwrite its only sample at any time. */
 START_TEST(a_ring_of_one_slot)
 {
-	struct ring_reader reader;
-	struct seen seen = { 0 };
-	struct fake_ring ring;
-	uint64_t oldest_ns;
+	struct scene scene;
 
-	fake_ring_make(&ring, 1);
-	write_samples(&ring, 1);
-	ring_begin(&reader, ring.slots, 1, &oldest_ns);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.count, 0);
-	write_samples(&ring, 1);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.count, 1);
-	write_samples(&ring, 5);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.count, 2);
-	ck_assert_uint_eq(reader.lost, 4);
-	fake_ring_free(&ring);
+	scene_make(&scene, 1);
+	write_samples(&scene.ring, 1);
+	scene_begin(&scene);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.count, 0);
+	write_samples(&scene.ring, 1);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.count, 1);
+	write_samples(&scene.ring, 5);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.count, 2);
+	ck_assert_uint_eq(scene.reader.lost, 4);
+	scene_free(&scene);
 }
 END_TEST
 
@@ -235,99 +249,85 @@ static const struct slot_case slot_cases[] = {
 	{ RECORD_SAMPLE, sizeof(struct sample) + 1, 1, 1, false },
 };
 
-START_TEST(what_a_slot_says_is_checked)
+START_TEST(invalid_slots_are_lost)
 {
 	const struct slot_case *one = &slot_cases[_i];
-	struct ring_reader reader;
-	struct seen seen = { 0 };
-	struct fake_ring ring;
+	struct scene scene;
 	struct sample *slot;
-	uint64_t oldest_ns;
 
-	fake_ring_make(&ring, SLOTS);
-	write_samples(&ring, 1);
-	slot = fake_ring_begin(&ring);
+	scene_make(&scene, SLOTS);
+	write_samples(&scene.ring, 1);
+	slot = fake_ring_begin(&scene.ring);
 	slot->header = (struct record_header){ one->type, one->bytes };
 	slot->time_ns = TIME_OF(2);
 	slot->kernel_depth = one->kernel_depth;
 	slot->user_depth = one->user_depth;
-	fake_ring_publish(&ring);
-	write_samples(&ring, 1);
-	ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.last, 3);
-	ck_assert_uint_eq(seen.count, one->sane ? 3 : 2);
-	ck_assert_uint_eq(reader.lost, !one->sane);
-	ck_assert_uint_eq(reader.torn, !one->sane);
-	fake_ring_free(&ring);
+	fake_ring_publish(&scene.ring);
+	write_samples(&scene.ring, 1);
+	scene_begin(&scene);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.last, 3);
+	ck_assert_uint_eq(scene.seen.count, one->sane ? 3 : 2);
+	ck_assert_uint_eq(scene.reader.lost, !one->sane);
+	ck_assert_uint_eq(scene.reader.torn, !one->sane);
+	scene_free(&scene);
 }
 END_TEST
 
-/*
- * Slot 0 has the numbers 1, 9, 17: whatever else it says, its neighbours are read and no number is made up.
- */
-START_TEST(a_number_of_another_slot)
+/* Slot 0 can hold 1, 9, 17 ...: with any other number it is lost, and the other slots are read. */
+START_TEST(a_slot_with_the_number_of_another)
 {
-	struct ring_reader reader;
-	struct seen seen = { 0 };
-	struct fake_ring ring;
-	uint64_t oldest_ns;
+	struct scene scene;
 
-	fake_ring_make(&ring, SLOTS);
-	write_samples(&ring, 4);
-	ring.slots[0].seq = SLOTS - 1;
-	ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.count, 3);
-	ck_assert_uint_eq(seen.first, 2);
-	ck_assert_uint_eq(reader.next_seq, 5);
-	ck_assert_uint_eq(reader.lost, 1);
-	ck_assert_uint_eq(reader.torn, 1);
-	fake_ring_free(&ring);
+	scene_make(&scene, SLOTS);
+	write_samples(&scene.ring, 4);
+	scene.ring.slots[0].seq = SLOTS - 1;
+	scene_begin(&scene);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.count, 3);
+	ck_assert_uint_eq(scene.seen.first, 2);
+	ck_assert_uint_eq(scene.reader.next_seq, 5);
+	ck_assert_uint_eq(scene.reader.lost, 1);
+	ck_assert_uint_eq(scene.reader.torn, 1);
+	scene_free(&scene);
 }
 END_TEST
 
-/* Behind it a reader would begin again at 0, which is the number of slots that are being written. */
-START_TEST(the_last_number_of_all)
+/* The number after UINT64_MAX is 0, which marks a slot that is being written. */
+START_TEST(the_largest_number)
 {
-	struct ring_reader reader;
-	struct seen seen = { 0 };
-	struct fake_ring ring;
-	uint64_t oldest_ns;
+	struct scene scene;
 
-	fake_ring_make(&ring, 1);
-	write_samples(&ring, 1);
-	ring.slots[0].seq = UINT64_MAX;
-	ring_begin(&reader, ring.slots, 1, &oldest_ns);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.count, 0);
-	ck_assert_uint_eq(reader.lost, 0);
-	ck_assert_uint_eq(reader.next_seq, 1);
-	fake_ring_free(&ring);
+	scene_make(&scene, 1);
+	write_samples(&scene.ring, 1);
+	scene.ring.slots[0].seq = UINT64_MAX;
+	scene_begin(&scene);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.count, 0);
+	ck_assert_uint_eq(scene.reader.lost, 0);
+	ck_assert_uint_eq(scene.reader.next_seq, 1);
+	scene_free(&scene);
 }
 END_TEST
 
-START_TEST(copies_what_is_there)
+START_TEST(copies_the_whole_sample)
 {
 	struct sample sample = sample_make(42, TIME_OF(1), 64, 127, 0x1234);
-	struct ring_reader reader;
-	struct seen seen = { 0 };
-	struct fake_ring ring;
-	uint64_t oldest_ns;
+	struct scene scene;
 
 	memset(sample.comm, 'x', sizeof(sample.comm)); /* no terminator */
 	sample.kernel_frames[63] = KERNEL_FRAME_UNKNOWN;
 	sample.user_frames[126] = UINT64_MAX;
-	fake_ring_make(&ring, SLOTS);
-	fake_ring_write(&ring, &sample);
-	ring_begin(&reader, ring.slots, SLOTS, &oldest_ns);
-	ring_read(&reader, see, &seen);
-	ck_assert_uint_eq(seen.count, 1);
-	ck_assert_str_eq(seen.sample.comm, "xxxxxxxxxxxxxxx");
+	scene_make(&scene, SLOTS);
+	fake_ring_write(&scene.ring, &sample);
+	scene_begin(&scene);
+	scene_read(&scene);
+	ck_assert_uint_eq(scene.seen.count, 1);
+	ck_assert_str_eq(scene.seen.sample.comm, "xxxxxxxxxxxxxxx");
 	sample.comm[ABI_COMM_BYTES - 1] = '\0';
 	sample.seq = 1;
-	ck_assert_mem_eq(&seen.sample, &sample, sizeof(sample));
-	fake_ring_free(&ring);
+	ck_assert_mem_eq(&scene.seen.sample, &sample, sizeof(sample));
+	scene_free(&scene);
 }
 END_TEST
 
@@ -342,7 +342,7 @@ struct race {
 	struct dice pauses;
 };
 
-/* Everything in a sample says its number, and its depths are made of it. */
+/* Each field of a sample is its number, or made from it. */
 static void *write_race(void *user)
 {
 	struct race *race = user;
@@ -416,13 +416,13 @@ Suite *ring_suite(void)
 	tcase_add_loop_test(still, begins_at_the_oldest_safe_sample, 0, ARRAY_SIZE(begin_cases));
 	tcase_add_loop_test(still, counts_a_gap, 0, 3 * SLOTS + 2);
 	tcase_add_test(still, waits_for_a_slot_that_is_being_written);
-	tcase_add_test(still, survives_a_writer_in_its_next_slot);
+	tcase_add_test(still, a_writer_in_the_next_slot);
 	tcase_add_test(still, readers_do_not_disturb_each_other);
 	tcase_add_test(still, a_ring_of_one_slot);
-	tcase_add_loop_test(still, what_a_slot_says_is_checked, 0, ARRAY_SIZE(slot_cases));
-	tcase_add_test(still, a_number_of_another_slot);
-	tcase_add_test(still, the_last_number_of_all);
-	tcase_add_test(still, copies_what_is_there);
+	tcase_add_loop_test(still, invalid_slots_are_lost, 0, ARRAY_SIZE(slot_cases));
+	tcase_add_test(still, a_slot_with_the_number_of_another);
+	tcase_add_test(still, the_largest_number);
+	tcase_add_test(still, copies_the_whole_sample);
 	tcase_set_timeout(race, 120);
 	tcase_add_test(race, no_torn_sample_is_delivered);
 	suite_add_tcase(suite, still);

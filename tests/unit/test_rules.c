@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that rules mean what DESIGN says, that each mistake is told with its file and line and none hides
- * another, that a set with a mistake is no set, and which rules apply to which process.
+ * Shows what rules mean, that each mistake is reported with its file and line and hides no other, that a set
+ * with a mistake is refused, and which rules apply to which process.
  */
 #include "common/cleanup.h"
 #include "consumer/rules/rules.h"
@@ -28,9 +28,9 @@ static void read_good(const char *text, struct rule_set *set)
 	ck_assert_uint_eq(errors.count, 0);
 }
 
-/* ---- what is right ---- */
+/* ---- valid rules ---- */
 
-START_TEST(the_example_of_the_design)
+START_TEST(the_example_of_the_documentation)
 {
 	static const char text[] = "[rule web]\n"
 				   "comm = nginx                ; exact.  worker-*  is a prefix.\n"
@@ -88,7 +88,7 @@ START_TEST(defaults)
 }
 END_TEST
 
-START_TEST(every_trigger_there_is)
+START_TEST(every_kind_of_trigger)
 {
 	struct rule_set set;
 
@@ -105,7 +105,7 @@ END_TEST
 struct threshold_case {
 	const char *text;
 	uint64_t stall_us, window_us; /* 0: refused, */
-	const char *why;              /* because of this */
+	const char *why;              /* with this message */
 };
 
 static const struct threshold_case threshold_cases[] = {
@@ -212,13 +212,13 @@ START_TEST(durations)
 }
 END_TEST
 
-/* ---- what is wrong ---- */
+/* ---- mistakes ---- */
 
 #define GOOD "[rule good]\ncomm=g\nio.some=1%\n"
 
 struct mistake_case {
 	const char *text;
-	const char *errors[4]; /* how each begins, or a part behind "..." */
+	const char *errors[4]; /* how each message begins, or "..." and a later part of it */
 };
 
 static const struct mistake_case mistake_cases[] = {
@@ -251,7 +251,7 @@ static const struct mistake_case mistake_cases[] = {
 	{ "[rules a]\ncomm = x\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[rules a]'" } },
 	{ GOOD GOOD, { "web.conf:4: rule 'good' is at web.conf:1 already" } },
 	{ GOOD "[rule  good]\ncomm=x\n", { "web.conf:4: rule 'good' is at web.conf:1 already" } },
-	/* the keys of a section whose own line is wrong belong to no other: one mistake, one line */
+	/* keys below an invalid section line belong to no section: one mistake, one line */
 	{ GOOD "[rule b\ncomm=x\nio.some=1%\n", { "web.conf:4: expected '[section]'" } },
 	/* none hides another */
 	{ "[rule a]\ncomm = x\nhistory = 10\nio.some = 1%\n[rule b]\nwatch = no\ncomm = y\ncpu.some = "
@@ -299,8 +299,8 @@ START_TEST(mistakes)
 }
 END_TEST
 
-/* Nothing more is said than there is to say: a mistake is one line. */
-START_TEST(a_mistake_is_told_once)
+/* A mistake is one line, and reported once. */
+START_TEST(a_mistake_is_reported_once)
 {
 	const struct mistake_case *one = &mistake_cases[_i];
 	struct config_errors errors;
@@ -375,7 +375,7 @@ START_TEST(a_directory_is_read_in_order)
 }
 END_TEST
 
-START_TEST(mistakes_of_all_files_are_told)
+START_TEST(mistakes_of_all_files_are_reported)
 {
 	_cleanup_free_ char *directory = directory_make(), *one = NULL, *two = NULL, *three = NULL,
 			    *four = NULL;
@@ -464,11 +464,11 @@ START_TEST(rules_with_one_comm_share_a_pattern)
 }
 END_TEST
 
-/* What did not change keeps its ids, so that watches and targets live on; nothing is ever used twice. */
-START_TEST(a_reload_keeps_the_ids_of_what_it_keeps)
+/* Unchanged rules keep their ids, so that watches and targets live on; no id is used twice. */
+START_TEST(a_reload_keeps_the_ids_of_unchanged_rules)
 {
 	static const char later[] =
-		"[rule n]\ncomm=n*\nio.some=1%\n"      /* as it was, in another place */
+		"[rule n]\ncomm=n*\nio.some=1%\n"      /* unchanged, in another place */
 		"[rule web]\ncomm=nginx\nio.some=2%\n" /* another threshold */
 		"[rule web-too]\ncomm=apache\ncgroup=/system.slice/*.service\ncpu.some=1%\n"
 		"[rule new]\ncomm=nginx\nio.some=1%\n";
@@ -533,7 +533,7 @@ static const struct applies_case applies_cases[] = {
 	{ "b", "/*", "a", "/a", false },
 };
 
-START_TEST(applies)
+START_TEST(which_processes_a_rule_includes)
 {
 	const struct applies_case *one = &applies_cases[_i];
 	struct rule rule = { .cgroup = (char *)one->cgroup };
@@ -546,7 +546,7 @@ START_TEST(applies)
 }
 END_TEST
 
-/* What the trie says and what a rule says by itself are one: else an event would be called stale. */
+/* A difference between the trie and the rules would make the daemon count events as stale. */
 START_TEST(the_trie_agrees_with_each_rule)
 {
 	struct dice dice = dice_new(40);
@@ -582,20 +582,20 @@ Suite *rules_suite(void)
 	TCase *good = tcase_create("right"), *bad = tcase_create("wrong"), *files = tcase_create("files");
 	TCase *matching = tcase_create("matching");
 
-	tcase_add_test(good, the_example_of_the_design);
+	tcase_add_test(good, the_example_of_the_documentation);
 	tcase_add_test(good, defaults);
-	tcase_add_test(good, every_trigger_there_is);
+	tcase_add_test(good, every_kind_of_trigger);
 	tcase_add_loop_test(good, thresholds, 0, ARRAY_SIZE(threshold_cases));
 	tcase_add_loop_test(good, durations, 0, ARRAY_SIZE(duration_cases));
 	tcase_add_loop_test(bad, mistakes, 0, ARRAY_SIZE(mistake_cases));
-	tcase_add_loop_test(bad, a_mistake_is_told_once, 0, ARRAY_SIZE(mistake_cases));
+	tcase_add_loop_test(bad, a_mistake_is_reported_once, 0, ARRAY_SIZE(mistake_cases));
 	tcase_add_test(bad, there_may_be_1024_rules);
 	tcase_add_test(files, a_directory_is_read_in_order);
-	tcase_add_test(files, mistakes_of_all_files_are_told);
+	tcase_add_test(files, mistakes_of_all_files_are_reported);
 	tcase_add_test(files, odd_directories);
-	tcase_add_loop_test(matching, applies, 0, ARRAY_SIZE(applies_cases));
+	tcase_add_loop_test(matching, which_processes_a_rule_includes, 0, ARRAY_SIZE(applies_cases));
 	tcase_add_test(matching, rules_with_one_comm_share_a_pattern);
-	tcase_add_test(matching, a_reload_keeps_the_ids_of_what_it_keeps);
+	tcase_add_test(matching, a_reload_keeps_the_ids_of_unchanged_rules);
 	tcase_add_test(matching, the_trie_agrees_with_each_rule);
 	suite_add_tcase(suite, good);
 	suite_add_tcase(suite, bad);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests of the system-call policies as the kernel enforces them: children install the compiled filters and
- * try each call for real, what must work, what must be refused, and what must kill. And of the compiler's
- * refusal of policies that do not mean what they say.
+ * Tests the system-call policies as the kernel enforces them: children install the compiled filters and make
+ * each call, which must work, fail or kill them. Also tests that the compiler refuses policies with mistakes.
  */
 #define _GNU_SOURCE 1 /* struct ucred, pipe2() */
 
@@ -49,7 +48,7 @@
 Suite *seccomp_suite(void);
 
 #define KILLED (-1)
-#define PASSES (-2) /* reaches the kernel's implementation, which may well refuse what it was given */
+#define PASSES (-2) /* the call reaches the kernel, which may refuse its arguments */
 #define NO_FD 1000UL
 #define NO_PROCESS 0x7fffffffUL
 #define X32_BIT 0x40000000L
@@ -178,7 +177,7 @@ static const struct attempt spawner_attempts[] = {
 	{ "openat", SYS_openat, { NO_FD }, ENOENT },
 };
 
-/* Tried under the spawner's filter and its own, as they stack up. */
+/* Tried under the filter of the spawner and its own filter together. */
 static const struct attempt symbolizer_attempts[] = {
 	{ "pread64", SYS_pread64, { NO_FD }, PASSES },
 	{ "read", SYS_read, { NO_FD }, PASSES },
@@ -229,7 +228,7 @@ static const struct attempt grant_attempts[] = {
 	{ "pwrite64 to the lock", SYS_pwrite64, { GRANT_COUNTERS_LOCK_FD, 0, 0, 0 }, KILLED },
 	{ "flock of the lock", SYS_flock, { GRANT_COUNTERS_LOCK_FD, LOCK_UN }, PASSES },
 	{ "flock of another file", SYS_flock, { 5, LOCK_EX }, KILLED },
-	/* what may be written to stays what it is */
+	/* writable memory must not become executable */
 	{ "close 2", SYS_close, { 2 }, KILLED },
 	{ "close 2, with more above it", SYS_close, { 0x100000002 }, KILLED },
 	{ "close 3", SYS_close, { 3 }, PASSES },
@@ -248,7 +247,7 @@ static const struct attempt grant_attempts[] = {
 	{ "prctl PR_SET_DUMPABLE", SYS_prctl, { PR_SET_DUMPABLE, 1 }, KILLED },
 	{ "ambient capabilities, asked", SYS_prctl, { PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET }, PASSES },
 	{ "ambient capabilities, raised", SYS_prctl, { PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE }, KILLED },
-	/* it cannot put off the alarm that ends it */
+	/* it must not be able to put off the alarm that ends it */
 	{ "rt_sigprocmask", SYS_rt_sigprocmask, { SIG_BLOCK, 0, 0, 8 }, EPERM },
 	{ "rt_sigreturn", SYS_rt_sigreturn, { 0 }, KILLED },
 	{ "rt_sigaction", SYS_rt_sigaction, { SIGALRM, 0, 0, 8 }, KILLED },
@@ -330,7 +329,7 @@ static const struct attempt load_attempts[] = {
 	{ "userfaultfd", SYS_userfaultfd, { 0 }, KILLED },
 };
 
-/* CHILD: no core file, no new privileges, then the filter. Any failure is an exit status of its own. */
+/* CHILD: no core file, no new privileges, then the filter. Each failure has an exit status of its own. */
 static void confine(const struct seccomp_policy *policy)
 {
 	const struct rlimit none = { 0, 0 };
@@ -340,7 +339,7 @@ static void confine(const struct seccomp_policy *policy)
 		_exit(255);
 }
 
-/* Runs `work` in a child and gives its wait status. */
+/* Runs `work` in a child and returns its wait status. */
 static int in_child(void (*work)(const void *), const void *argument)
 {
 	pid_t child = fork();
@@ -449,7 +448,7 @@ START_TEST(load_attempt)
 }
 END_TEST
 
-/* CHILD: exits with the line of the first thing that does not work. */
+/* CHILD: exits with the line of the first failed expectation. */
 #define WORKS(expression)                                                                                    \
 	do {                                                                                                 \
 		if (!(expression))                                                                           \
@@ -498,7 +497,8 @@ static void use_sockets(const int *pair)
 }
 
 /*
- * A new thread is glibc's until it runs: what that does for it (rseq, robust list) comes before the filter.
+ * A barrier, because glibc makes calls for a new thread (rseq, robust list) that have to come before the
+ * filter.
  */
 static pthread_barrier_t running;
 
@@ -510,7 +510,7 @@ static void *wait_for_mutex(void *mutex)
 	return NULL;
 }
 
-/* The daemon's day in small, through the C library's own paths, with a second thread from before. */
+/* What the daemon does, through the C library, with a second thread that started before the filter. */
 static void work_as_bourdond(const void *directory_path)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
@@ -564,7 +564,7 @@ static void abort_under(const void *policy)
 static const struct seccomp_policy *const may_abort[] = { &bourdond_policy, &bourdon_grant_policy,
 							  &bourdon_load_policy };
 
-START_TEST(they_may_abort)
+START_TEST(confined_programs_may_abort)
 {
 	int status = in_child(abort_under, may_abort[_i]);
 
@@ -654,7 +654,7 @@ static void confine_a_diverged_thread(const void *unused)
 	pthread_barrier_wait(&own.installed);
 	WORKS(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	WORKS(seccomp_install(&bourdond_policy, true) == -EBUSY);
-	WORKS(getppid() > 0); /* would kill, had it been installed */
+	WORKS(getppid() > 0); /* would kill the process if it were installed */
 	pthread_barrier_wait(&own.seen);
 	pthread_join(thread, NULL);
 }
@@ -715,10 +715,11 @@ static const struct policy_case policy_cases[] = {
 	{ "group a\nallow read\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated on line 2 already" },
 	{ "group a\nallow read if arg0 == 1\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated" },
 	{ "group a\nallow read if arg0 == 1\nallow read if arg0 == 1\n", "test.seccomp:3: 'read' is stated" },
-	{ "allow read\nfoo\ngroup a\nallow raed\n", "test.seccomp:4:" }, /* the last mistake is shown, too */
+	{ "allow read\nfoo\ngroup a\nallow raed\n",
+	  "test.seccomp:4:" }, /* the last mistake is shown as well */
 };
 
-/* Runs the compiler on `policy`: its exit status, and all that it wrote to `said`. */
+/* Runs the compiler on `policy`. Returns its exit status, and its output in `said`. */
 static int compile(const char *policy, FILE *made, char *said, size_t said_room)
 {
 	const char *program = getenv("COMPILE_SECCOMP");
@@ -777,7 +778,7 @@ static TCase *enforced_case(void)
 	tcase_add_loop_test(enforced, grant_attempt, 0, ARRAY_SIZE(grant_attempts));
 	tcase_add_loop_test(enforced, load_attempt, 0, ARRAY_SIZE(load_attempts));
 	tcase_add_test(enforced, bourdond_works);
-	tcase_add_loop_test(enforced, they_may_abort, 0, ARRAY_SIZE(may_abort));
+	tcase_add_loop_test(enforced, confined_programs_may_abort, 0, ARRAY_SIZE(may_abort));
 	tcase_add_test(enforced, spawner_forks_a_symbolizer);
 	tcase_add_test(enforced, all_threads_are_confined);
 	tcase_add_test(enforced, a_thread_that_cannot_follow_is_an_error);

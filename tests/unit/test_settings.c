@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows what bourdond takes from its command line and from bourdon.conf, above all how large its database
- * may become, and what it refuses.
+ * Shows what bourdond reads from its command line and from bourdon.conf, in particular the size of the
+ * database, and what it refuses.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -137,7 +137,7 @@ START_TEST(max_size)
 }
 END_TEST
 
-START_TEST(the_file_need_not_be_there)
+START_TEST(without_a_file_the_defaults_hold)
 {
 	struct settings settings = { .config = "/nowhere/bourdon.conf", .database_bytes_max = 7 };
 	struct config_errors errors = { 0 };
@@ -178,7 +178,7 @@ Suite *settings_suite(void)
 	tcase_add_test(settings, options_take_effect);
 	tcase_add_test(settings, words_are_refused);
 	tcase_add_loop_test(settings, max_size, 0, ARRAY_SIZE(size_cases));
-	tcase_add_test(settings, the_file_need_not_be_there);
+	tcase_add_test(settings, without_a_file_the_defaults_hold);
 	tcase_add_test(settings, directories);
 	suite_add_tcase(suite, settings);
 	return suite;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that each distinct stack of a process is kept once and comes back as it was: what makes two stacks
- * different, what a missing stack is, the limit, and thousands of random ones against a plain list.
+ * Shows that each distinct stack of a process is kept once and can be read back: what makes two stacks
+ * different, which stacks are missing, the limits, and thousands of random stacks compared with a plain list.
  */
 #include "common/cleanup.h"
 #include "consumer/capture/stacks.h"
@@ -27,7 +27,7 @@ START_TEST(the_same_stack_is_kept_once)
 
 	stacks_init(&stacks, 1, 10);
 	later.tid = 77;
-	later.user_frames[7] = 1; /* behind its depth: no frame of it */
+	later.user_frames[7] = 1; /* above the depth of the stack: no frame of it */
 	later.kernel_frames[5] = 1;
 	first = intern(&stacks, 3, &sample);
 	ck_assert_uint_eq(intern(&stacks, 3, &later), first);
@@ -73,7 +73,7 @@ struct pair_case {
 	uint8_t unwinder;
 	uint64_t frames;
 	uint8_t ended;
-	bool same; /* as { 1, 2, 2, frame pointer, 0x1000, root } */
+	bool same; /* { 1, 2, 2, frame pointer, 0x1000, root } */
 };
 
 static const struct pair_case pair_cases[] = {
@@ -89,7 +89,7 @@ static const struct pair_case pair_cases[] = {
 	{ 1, 2, -EFAULT, UNWINDER_FRAME_POINTER, 0x1000, UNWIND_ENDED_ROOT, false },
 };
 
-START_TEST(what_makes_stacks_different)
+START_TEST(differences_that_make_two_stacks)
 {
 	const struct pair_case *one = &pair_cases[_i];
 	struct sample first = sample_make(1, 1, 2, 2, 0x1000);
@@ -105,7 +105,7 @@ START_TEST(what_makes_stacks_different)
 }
 END_TEST
 
-/* The same numbers, once as four kernel frames, once as two of each, are not one stack. */
+/* Four kernel frames, and two kernel frames with two user frames of the same numbers, are two stacks. */
 START_TEST(kernel_and_user_frames_are_not_mixed_up)
 {
 	struct sample kernel = sample_make(1, 1, 4, 0, 0x10), both = sample_make(1, 1, 2, 2, 0x10);
@@ -120,7 +120,7 @@ START_TEST(kernel_and_user_frames_are_not_mixed_up)
 	intern(&stacks, 1, &both);
 	intern(&stacks, 1, &user);
 	ck_assert_uint_eq(stacks.count, 3);
-	ck_assert_uint_eq(stacks.stacks[0].unwinder, 0); /* there is nothing that it unwound */
+	ck_assert_uint_eq(stacks.stacks[0].unwinder, 0); /* no unwinder ran */
 	stacks_free(&stacks);
 }
 END_TEST
@@ -144,7 +144,7 @@ START_TEST(a_missing_stack_has_no_frames)
 }
 END_TEST
 
-/* Whatever keeps a walk from the thread's first function: the frames above are missing. */
+/* A stack that ends elsewhere lacks the frames above. */
 START_TEST(a_stack_is_whole_if_it_ends_at_the_root)
 {
 	for (uint8_t ended = 0; ended <= UNWIND_ENDED_POLICY; ended++) {
@@ -202,7 +202,7 @@ START_TEST(there_is_a_limit)
 }
 END_TEST
 
-/* However few stacks: of all of them together so many frames are kept, and those stay usable. */
+/* All stacks together keep at most so many frames, and these stay readable. */
 START_TEST(there_is_a_limit_of_frames)
 {
 	struct sample sample = sample_make(1, 1, 0, SAMPLE_USER_FRAMES, 0);
@@ -224,8 +224,8 @@ START_TEST(there_is_a_limit_of_frames)
 }
 END_TEST
 
-/* So many that some 18 pairs share their whole hash: who looks at nothing else mixes them up. */
-START_TEST(equal_hashes_are_no_equal_stacks)
+/* About 18 pairs of them have equal hashes; a look-up that compares hashes only would mix them up. */
+START_TEST(stacks_with_equal_hashes_are_kept_apart)
 {
 	struct sample sample = sample_make(1, 1, 0, 0, 0);
 	struct stacks stacks;
@@ -259,7 +259,7 @@ static bool is_same(const struct kept *kept, uint32_t process, const struct samp
 	       !memcmp(kept->sample.user_frames, sample->user_frames, user * sizeof(__u64));
 }
 
-/* Few frames and shallow depths make equal stacks likely; now and then a deep one. */
+/* Few frames and small depths make equal stacks likely; some stacks are deep. */
 static struct sample random_sample(struct dice *dice)
 {
 	bool deep = !dice_below(dice, 8);
@@ -320,14 +320,14 @@ Suite *stacks_suite(void)
 	tcase_set_timeout(stacks, 60);
 	tcase_add_test(stacks, the_same_stack_is_kept_once);
 	tcase_add_test(stacks, frames_come_back_as_they_were);
-	tcase_add_loop_test(stacks, what_makes_stacks_different, 0, ARRAY_SIZE(pair_cases));
+	tcase_add_loop_test(stacks, differences_that_make_two_stacks, 0, ARRAY_SIZE(pair_cases));
 	tcase_add_test(stacks, kernel_and_user_frames_are_not_mixed_up);
 	tcase_add_test(stacks, a_missing_stack_has_no_frames);
 	tcase_add_test(stacks, a_stack_is_whole_if_it_ends_at_the_root);
 	tcase_add_test(stacks, a_full_slot_is_truncated);
 	tcase_add_test(stacks, there_is_a_limit);
 	tcase_add_test(stacks, there_is_a_limit_of_frames);
-	tcase_add_test(stacks, equal_hashes_are_no_equal_stacks);
+	tcase_add_test(stacks, stacks_with_equal_hashes_are_kept_apart);
 	tcase_add_test(stacks, random_stacks_against_a_list);
 	suite_add_tcase(suite, stacks);
 	return suite;

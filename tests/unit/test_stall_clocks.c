@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows, on a real map, PSI's formula over what the clocks of CPUs count: each CPU's stall weighed by the
- * time that it was not idle, from one reading to the next; and that what goes on counts until now.
+ * Shows, on a real map, that PSI's formula is applied to the clocks of the CPUs: the stall of each CPU is
+ * weighted by its busy time between two readings, and a state that still holds counts until now.
  */
 #include "common/cleanup.h"
 #include "consumer/capture/stall_clocks.h"
@@ -34,7 +34,7 @@ static void tear_down(void)
 	cleanup_close(&kernel.map_fds[PIN_CLOCKS]);
 }
 
-/* What the programs would have written of a CPU. */
+/* Writes the clock of a CPU as the kernel programs do. */
 static void put(uint32_t cpu, struct stall_clock clock)
 {
 	clock.epoch = control.clocks_epoch;
@@ -51,7 +51,7 @@ static void read_at(uint64_t now_ns, uint64_t cpu_us, uint64_t memory_us, uint64
 	ck_assert_uint_eq(some_us[CLOCK_IO], io_us);
 }
 
-START_TEST(one_capture_at_a_time_has_them)
+START_TEST(one_capture_at_a_time_has_the_clocks)
 {
 	uint64_t some_us[CLOCK_RESOURCES];
 	uint32_t epoch;
@@ -71,17 +71,17 @@ START_TEST(one_capture_at_a_time_has_them)
 }
 END_TEST
 
-START_TEST(each_cpu_weighs_as_much_as_it_was_busy)
+START_TEST(each_cpu_is_weighted_by_its_busy_time)
 {
 	ck_assert(stall_clocks_start(&clocks, 0, 0, STARTED));
 	put(0, (struct stall_clock){
 		       .since_ns = STARTED + SECOND, .nonidle_ns = SECOND, .some_ns = { SECOND } });
-	/* what was there when they were read first is none of it */
+	/* sums from before the first reading do not count */
 	read_at(STARTED + SECOND, 0, 0, 0);
 	put(0, (struct stall_clock){ .since_ns = STARTED + 3 * SECOND,
 				     .nonidle_ns = 3 * SECOND,
 				     .some_ns = { 3 * SECOND, 0, SECOND } });
-	/* busy as long, without a stall; the third one was idle */
+	/* busy as long, without a stall; the third CPU is idle */
 	put(1, (struct stall_clock){ .since_ns = STARTED + 3 * SECOND, .nonidle_ns = 2 * SECOND });
 	read_at(STARTED + 3 * SECOND, 1000000, 0, 500000);
 	/* a quarter of the weight */
@@ -90,7 +90,7 @@ START_TEST(each_cpu_weighs_as_much_as_it_was_busy)
 				     .some_ns = { 3 * SECOND, SECOND / 3, SECOND } });
 	put(1, (struct stall_clock){ .since_ns = STARTED + 4 * SECOND, .nonidle_ns = 3 * SECOND });
 	read_at(STARTED + 4 * SECOND, 1000000, 83333, 500000);
-	/* nobody was busy */
+	/* no CPU was busy */
 	read_at(STARTED + 5 * SECOND, 1000000, 83333, 500000);
 }
 END_TEST
@@ -109,7 +109,7 @@ static const struct going_on goings_on[] = {
 	{ CLOCK_IN_IOWAIT | CLOCK_IN_MEMSTALL | 2 * CLOCK_RUNNABLE, 500000, 500000, 500000 },
 };
 
-START_TEST(what_goes_on_counts_until_now)
+START_TEST(a_state_that_holds_counts_until_now)
 {
 	const struct going_on *one = &goings_on[_i];
 
@@ -117,13 +117,13 @@ START_TEST(what_goes_on_counts_until_now)
 	read_at(STARTED + SECOND, 0, 0, 0);
 	put(2, (struct stall_clock){ .since_ns = STARTED + SECOND, .counts = one->counts });
 	read_at(STARTED + SECOND * 3 / 2, one->cpu_us, one->memory_us, one->io_us);
-	/* a program was faster than our clock */
+	/* a time later than the one given */
 	put(2, (struct stall_clock){ .since_ns = STARTED + 3 * SECOND, .counts = one->counts });
 	read_at(STARTED + 2 * SECOND, one->cpu_us, one->memory_us, one->io_us);
 }
 END_TEST
 
-START_TEST(another_epochs_sums_are_nobodys)
+START_TEST(sums_of_another_epoch_do_not_count)
 {
 	struct stall_clock stale = { .epoch = 1,
 				     .nonidle_ns = SECOND,
@@ -143,11 +143,11 @@ Suite *stall_clocks_suite(void)
 	TCase *tcase = tcase_create("stall_clocks");
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, one_capture_at_a_time_has_them);
-	tcase_add_test(tcase, each_cpu_weighs_as_much_as_it_was_busy);
-	tcase_add_loop_test(tcase, what_goes_on_counts_until_now, 0,
+	tcase_add_test(tcase, one_capture_at_a_time_has_the_clocks);
+	tcase_add_test(tcase, each_cpu_is_weighted_by_its_busy_time);
+	tcase_add_loop_test(tcase, a_state_that_holds_counts_until_now, 0,
 			    sizeof(goings_on) / sizeof(goings_on[0]));
-	tcase_add_test(tcase, another_epochs_sums_are_nobodys);
+	tcase_add_test(tcase, sums_of_another_epoch_do_not_count);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a status line is one line, whatever its values hold, that they are read in the form that names
- * have, and that a damaged one is refused.
+ * Shows that a status line is one line, whatever its values hold, that its values read back escaped, and that
+ * a damaged line is refused.
  */
 #include "common/cleanup.h"
 #include "common/status_line.h"
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-START_TEST(what_is_written_is_read)
+START_TEST(a_written_line_reads_back)
 {
 	static const char *const values[] = { "",  "plain", "a\tb\nc\\d",  "\\t",
 					      "=", "a=b",   "\xff\x1b[2J", "\\" };
@@ -73,7 +73,7 @@ Suite *status_line_suite(void)
 	Suite *suite = suite_create("status_line");
 	TCase *tests = tcase_create("status_line");
 
-	tcase_add_test(tests, what_is_written_is_read);
+	tcase_add_test(tests, a_written_line_reads_back);
 	tcase_add_loop_test(tests, damaged_lines, 0, ARRAY_SIZE(damaged));
 	tcase_add_test(tests, too_many_fields);
 	suite_add_tcase(suite, tests);

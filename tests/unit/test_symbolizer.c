@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that of a reply every field that cannot be is refused, that what is no request is none, and that a
- * real symbolizer, confined as it always is, reads every kind of file, and dies alone of one that is cut
- * while it reads.
+ * Shows that each invalid field of a reply is refused, that an invalid request is refused, and that a real,
+ * confined symbolizer reads every kind of file and dies alone of one that is truncated while it reads.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -31,7 +30,7 @@ struct said {
 
 #define HEAD offsetof(struct symbolize_reply, text)
 
-/* Three places: two functions with a source file, none, one that begins with all of its offset. */
+/* Three addresses: two functions with a source file, none, and a function that begins at offset 0. */
 static void said_make(struct said *said)
 {
 	memset(said, 0, sizeof(*said));
@@ -55,7 +54,7 @@ static void lie_count_more(struct said *said)
 
 static void lie_count_fewer(struct said *said)
 {
-	said->reply.count = 2; /* and a frame is left */
+	said->reply.count = 2; /* with one frame left over */
 }
 
 static void lie_count_huge(struct said *said)
@@ -118,7 +117,7 @@ static void lie_at_behind(struct said *said)
 
 static void lie_at_huge(struct said *said)
 {
-	said->reply.frames[3].name = UINT32_MAX - 2; /* and its end is within, modulo 2^32 */
+	said->reply.frames[3].name = UINT32_MAX - 2; /* its end is in the range modulo 2^32 */
 }
 
 static void lie_file_at(struct said *said)
@@ -230,7 +229,7 @@ static void (*const lies[])(struct said *) = {
 	lie_long,
 };
 
-START_TEST(a_reply_that_cannot_be)
+START_TEST(invalid_replies)
 {
 	struct said *said = malloc(sizeof(*said));
 
@@ -242,12 +241,12 @@ START_TEST(a_reply_that_cannot_be)
 }
 END_TEST
 
-START_TEST(replies_that_can_be)
+START_TEST(valid_replies)
 {
 	struct said *said = malloc(sizeof(*said));
 
 	said_make(said);
-	said->reply.count = said->reply.frames_count = 0; /* no module: what else is there is not looked at */
+	said->reply.count = said->reply.frames_count = 0; /* no module: the other fields are not read */
 	ck_assert(symbolizer_reply_is_valid(&said->reply, said->bytes, &said->request));
 	ck_assert(symbolizer_reply_is_valid(&said->reply, HEAD, &said->request));
 	said_make(said);
@@ -258,7 +257,7 @@ START_TEST(replies_that_can_be)
 }
 END_TEST
 
-START_TEST(modules_that_cannot_be)
+START_TEST(invalid_modules)
 {
 	struct symbolize_module module = { .readable = 1, .build_id_bytes = SYMBOLIZE_BUILD_ID_BYTES };
 
@@ -284,7 +283,7 @@ END_TEST
 
 struct request_case {
 	uint32_t kind, count;
-	int more; /* bytes than the count says */
+	int more; /* bytes more than the count says */
 	bool has_fd, is_request;
 };
 
@@ -343,7 +342,7 @@ START_TEST(one_module_after_another)
 	size_t open_before = descriptors_open();
 	const size_t head = SYMBOLIZE_REQUEST_BYTES(0), one = SYMBOLIZE_REQUEST_BYTES(1);
 
-	/* a debug file of nothing, and names of nothing */
+	/* an empty debug file, and empty names */
 	symbolizer_answer(&symbolizer, &debug, head, symbols_open("stripped.debug"), answer);
 	ck_assert_uint_eq(answer->module.readable, 0);
 	symbolizer_answer(&symbolizer, &names, one, -EBADF, answer);
@@ -352,7 +351,7 @@ START_TEST(one_module_after_another)
 	ck_assert_uint_eq(answer->module.readable, 1);
 	symbolizer_answer(&symbolizer, &names, one, -EBADF, answer);
 	ck_assert_uint_eq(answer->names.frames_count, 3);
-	/* what is none takes the place of what was one */
+	/* an invalid module replaces a valid one */
 	symbolizer_answer(&symbolizer, &module, head, symbols_open("made"), answer);
 	ck_assert_uint_eq(answer->module.readable, 0);
 	symbolizer_answer(&symbolizer, &names, one, -EBADF, answer);
@@ -363,14 +362,14 @@ START_TEST(one_module_after_another)
 }
 END_TEST
 
-/* ---- a real one ---- */
+/* ---- a real symbolizer ---- */
 
 static uint64_t soon(void)
 {
 	return clock_monotonic_ns() + 30 * CLOCK_SECOND_NS;
 }
 
-/* The symbolizer refuses to run as root: so does this test, once it has what root is needed for. */
+/* The symbolizer refuses to run as root: this test drops root when it no longer needs it. */
 static int start_spawner(void)
 {
 	int spawner = -1;
@@ -391,7 +390,7 @@ static int start_symbolizer(int spawner, enum symbolizer_priority priority)
 	return symbolizer;
 }
 
-/* Each with every file that it may need: libdw then does all that it ever does. */
+/* With all files that each may need, so that libdw makes all of its system calls. */
 START_TEST(every_kind_of_file)
 {
 	static const char *const names[] = { "dwarf5",   "dwarf4", "clang",    "compressed",
@@ -446,7 +445,7 @@ static int maker_of(int socket)
 	return peer.pid;
 }
 
-START_TEST(cut_while_it_reads)
+START_TEST(a_file_that_is_truncated_while_it_is_read)
 {
 	_cleanup_close_ int file = symbols_open("dwarf5"), copy = memfd_create("cut", MFD_CLOEXEC);
 	_cleanup_close_ int spawner = -EBADF, symbolizer = -EBADF, next = -EBADF;
@@ -466,7 +465,7 @@ START_TEST(cut_while_it_reads)
 	symbolizer = start_symbolizer(spawner, SYMBOLIZER_LATER);
 	ck_assert_int_eq(symbolizer_open_module(symbolizer, copy, soon(), &module), 0);
 	ck_assert_int_eq(ftruncate(copy, 4096), 0);
-	/* SIGBUS: it is gone, and says nothing */
+	/* SIGBUS: it is gone, and sends no reply */
 	ck_assert_int_lt(symbolizer_name(symbolizer, -1, &request, soon(), reply), 0);
 	next = start_symbolizer(spawner, SYMBOLIZER_LATER);
 	ck_assert_int_eq(symbolizer_open_module(next, file, soon(), &module), 0);
@@ -477,7 +476,7 @@ START_TEST(cut_while_it_reads)
 }
 END_TEST
 
-/* SO_PEERCRED is of who made the pair: the spawner. Its children are found by their parent. */
+/* SO_PEERCRED names the spawner, which made the pair; the symbolizer is found as its child. */
 static int nice_of_child(pid_t parent)
 {
 	_cleanup_free_ char *children = NULL;
@@ -489,7 +488,7 @@ static int nice_of_child(pid_t parent)
 	return getpriority(PRIO_PROCESS, (id_t)strtoul(children, NULL, 10));
 }
 
-START_TEST(names_are_for_later)
+START_TEST(a_symbolizer_has_the_priority_asked_for)
 {
 	_cleanup_close_ int spawner = start_spawner();
 	_cleanup_close_ int symbolizer = start_symbolizer(spawner, _i ? SYMBOLIZER_SOON : SYMBOLIZER_LATER);
@@ -510,16 +509,16 @@ Suite *symbolizer_suite(void)
 	TCase *replies = tcase_create("replies"), *asked = tcase_create("requests"),
 	      *real = tcase_create("real");
 
-	tcase_add_loop_test(replies, a_reply_that_cannot_be, 0, ARRAY_SIZE(lies));
-	tcase_add_test(replies, replies_that_can_be);
-	tcase_add_test(replies, modules_that_cannot_be);
+	tcase_add_loop_test(replies, invalid_replies, 0, ARRAY_SIZE(lies));
+	tcase_add_test(replies, valid_replies);
+	tcase_add_test(replies, invalid_modules);
 	tcase_add_loop_test(asked, requests, 0, ARRAY_SIZE(request_cases));
 	tcase_add_test(asked, one_module_after_another);
 	tcase_set_timeout(real, 60);
 	if (!SANITIZED) {
 		tcase_add_test(real, every_kind_of_file);
-		tcase_add_test(real, cut_while_it_reads);
-		tcase_add_loop_test(real, names_are_for_later, 0, 2);
+		tcase_add_test(real, a_file_that_is_truncated_while_it_is_read);
+		tcase_add_loop_test(real, a_symbolizer_has_the_priority_asked_for, 0, 2);
 	}
 	suite_add_tcase(suite, replies);
 	suite_add_tcase(suite, asked);

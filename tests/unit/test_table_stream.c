@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a table comes through the symbolizer's socket as it was compiled, from the process that is
- * confined; that of a message every number out of its range is refused; and what becomes of a symbolizer that
- * says too little, or nothing.
+ * Shows that a table arrives through the symbolizer's socket as it was compiled, from the confined process;
+ * that each number of a message that is out of its range is refused; and what happens when a symbolizer sends
+ * too little, or nothing.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* A table, as it is put together from what comes. */
+/* The table, put together from the messages. */
 struct received {
 	struct table_head head;
 	struct unwind_rule *rules;
@@ -93,7 +93,7 @@ static pid_t start_symbolizer(int *ret_socket)
 	child = fork();
 	if (!child) {
 		close(pair[0]);
-		/* a sanitizer's runtime makes calls of its own */
+		/* a sanitizer's runtime makes other calls */
 		if (!SANITIZED)
 			symbolizer_run(pair[1]);
 		for (;;) {
@@ -120,7 +120,7 @@ static void end_symbolizer(pid_t child, int socket)
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE);
 }
 
-START_TEST(as_it_was_compiled)
+START_TEST(a_table_arrives_as_it_was_compiled)
 {
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
 	struct unwind_table table;
@@ -149,7 +149,7 @@ START_TEST(as_it_was_compiled)
 }
 END_TEST
 
-/* A file without a table is no reason to end, and what cannot be received is. */
+/* The symbolizer is still usable after a file without a table. */
 START_TEST(files_without_a_table)
 {
 	_cleanup_close_ int text = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
@@ -167,7 +167,7 @@ START_TEST(files_without_a_table)
 }
 END_TEST
 
-START_TEST(a_taker_that_fails)
+START_TEST(a_callback_that_fails)
 {
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
 	struct received received = { .fails_at = TABLE_HEAD + (uint32_t)_i };
@@ -183,8 +183,8 @@ START_TEST(a_taker_that_fails)
 }
 END_TEST
 
-/* What is said before the end, and then nothing more. */
-START_TEST(one_that_ends_before_the_end)
+/* Some messages, and then the end of the connection. */
+START_TEST(a_symbolizer_that_ends_too_early)
 {
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
 	struct table_message message = { .part = TABLE_HEAD, .count = 1 };
@@ -293,10 +293,10 @@ Suite *table_stream_suite(void)
 	Suite *suite = suite_create("table_stream");
 	TCase *streams = tcase_create("streams"), *cases = tcase_create("messages");
 
-	tcase_add_test(streams, as_it_was_compiled);
+	tcase_add_test(streams, a_table_arrives_as_it_was_compiled);
 	tcase_add_test(streams, files_without_a_table);
-	tcase_add_loop_test(streams, a_taker_that_fails, 0, 4);
-	tcase_add_loop_test(streams, one_that_ends_before_the_end, 0, 2);
+	tcase_add_loop_test(streams, a_callback_that_fails, 0, 4);
+	tcase_add_loop_test(streams, a_symbolizer_that_ends_too_early, 0, 2);
 	tcase_set_timeout(streams, 20);
 	tcase_add_loop_test(cases, messages, 0, ARRAY_SIZE(message_cases));
 	suite_add_tcase(suite, streams);

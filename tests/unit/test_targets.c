@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that the table knows each process that was announced, as it was announced last, until it is
- * forgotten: random announcements, exits, walks and forgetting against an array that keeps everything.
+ * Shows that the table knows each announced process with its latest values until it is forgotten: random
+ * announcements, exits, walks and forgetting are compared with an array.
  */
 #include "common/cleanup.h"
 #include "consumer/target/targets.h"
@@ -17,7 +17,7 @@ static struct target_process process_make(uint32_t tgid, uint64_t started_ns)
 	};
 }
 
-START_TEST(a_process_is_its_pid_and_its_beginning)
+START_TEST(a_process_is_its_pid_and_its_start)
 {
 	struct target_process first = process_make(1, 100), second = process_make(1, 200);
 	struct targets targets = { 0 };
@@ -37,7 +37,7 @@ START_TEST(a_process_is_its_pid_and_its_beginning)
 }
 END_TEST
 
-START_TEST(what_is_new_is_taken_over)
+START_TEST(a_new_announcement_replaces_the_values)
 {
 	struct target_process process = process_make(1, 100);
 	struct targets targets = { 0 };
@@ -54,18 +54,18 @@ START_TEST(what_is_new_is_taken_over)
 }
 END_TEST
 
-/* One that has left is known until it is forgotten, and lives again when it is announced again. */
-START_TEST(leaving_is_not_forgetting)
+/* A process that has exited is known until it is forgotten; a new announcement revives it. */
+START_TEST(an_exit_does_not_forget_the_process)
 {
 	struct target_process process = process_make(1, 100);
 	struct targets targets = { 0 };
 
 	ck_assert_int_eq(targets_put(&targets, &process), 0);
-	targets_leave(&targets, 1, 999, 50); /* another one */
+	targets_leave(&targets, 1, 999, 50); /* another process */
 	ck_assert_uint_eq(targets.live, 1);
 	targets_leave(&targets, 1, 100, 50);
 	ck_assert_uint_eq(targets.live, 0);
-	targets_leave(&targets, 1, 100, 70); /* it left then, not now */
+	targets_leave(&targets, 1, 100, 70); /* the time of the first exit counts */
 	ck_assert_uint_eq(targets.live, 0);
 	ck_assert_uint_eq(targets_find(&targets, 1, 100)->gone_ns, 50);
 	targets_forget(&targets, 50);
@@ -204,9 +204,9 @@ Suite *targets_suite(void)
 	TCase *targets = tcase_create("targets");
 
 	tcase_set_timeout(targets, 60);
-	tcase_add_test(targets, a_process_is_its_pid_and_its_beginning);
-	tcase_add_test(targets, what_is_new_is_taken_over);
-	tcase_add_test(targets, leaving_is_not_forgetting);
+	tcase_add_test(targets, a_process_is_its_pid_and_its_start);
+	tcase_add_test(targets, a_new_announcement_replaces_the_values);
+	tcase_add_test(targets, an_exit_does_not_forget_the_process);
 	tcase_add_loop_test(targets, random_lives, 0, 3);
 	tcase_add_test(targets, there_is_a_limit);
 	suite_add_tcase(suite, targets);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that no unit is given to two at once, and none again before a reader may have gone, over random
- * takings and givings back; and that room that is there is found.
+ * Shows, with random allocations and releases, that no unit is allocated twice, or again before readers of
+ * the old table are gone; and that free room is found.
  */
 #include "common/clock.h"
 #include "consumer/unwind/unit_map.h"
@@ -17,7 +17,7 @@ struct piece {
 	uint32_t first, count;
 };
 
-START_TEST(nothing_is_given_twice)
+START_TEST(no_unit_is_allocated_twice)
 {
 	struct dice dice = dice_new(201);
 	uint64_t free_from_ns[UNITS] = { 0 }, now_ns = 1;
@@ -54,7 +54,7 @@ START_TEST(nothing_is_given_twice)
 }
 END_TEST
 
-START_TEST(all_of_it_can_be_taken)
+START_TEST(all_units_can_be_allocated)
 {
 	struct unit_map map;
 	uint32_t first;
@@ -75,7 +75,7 @@ START_TEST(all_of_it_can_be_taken)
 }
 END_TEST
 
-/* A hole is found wherever it is, and one that is too small is none. */
+/* A hole is found wherever it is, and one that is too small is not used. */
 START_TEST(a_hole_is_found)
 {
 	for (uint32_t hole = 0; hole + 70 <= UNITS; hole += 13) {
@@ -98,8 +98,8 @@ Suite *unit_map_suite(void)
 	Suite *suite = suite_create("unit_map");
 	TCase *cases = tcase_create("units");
 
-	tcase_add_test(cases, nothing_is_given_twice);
-	tcase_add_test(cases, all_of_it_can_be_taken);
+	tcase_add_test(cases, no_unit_is_allocated_twice);
+	tcase_add_test(cases, all_units_can_be_allocated);
 	tcase_add_test(cases, a_hole_is_found);
 	suite_add_tcase(suite, cases);
 	return suite;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a quantity with its unit is exactly that many, that one without a unit is none, and that what
- * does not fit or would have to be rounded is refused.
+ * Shows that a quantity with a unit is exact, that one without a unit is refused, and that one that does not
+ * fit, or would have to be rounded, is refused.
  */
 #include "common/cleanup.h"
 #include "common/units.h"
@@ -41,18 +41,18 @@ static const struct unit_case durations[] = {
 	{ "18446744073709551615ns", 0, UINT64_MAX },
 	{ "18446744073.709551615s", 0, UINT64_MAX },
 	{ "5124095h", 0, 5124095 * 3600000000000UL },
-	/* finer than can be kept */
+	/* finer than the resolution */
 	{ "0.3ns", -EINVAL, 0 },
 	{ "1.5ns", -EINVAL, 0 },
 	{ "0.0005us", -EINVAL, 0 },
 	{ "0.0000000001s", -EINVAL, 0 },
-	/* too much */
+	/* too large */
 	{ "18446744073709551616ns", -ERANGE, 0 },
 	{ "18446744073.709551616s", -ERANGE, 0 },
 	{ "18446744074s", -ERANGE, 0 },
 	{ "5124096h", -ERANGE, 0 },
 	{ "99999999999999999999999999h", -ERANGE, 0 },
-	/* no duration */
+	/* not a duration */
 	{ "", -EINVAL, 0 },
 	{ "5", -EINVAL, 0 },
 	{ "5.5", -EINVAL, 0 },
@@ -156,7 +156,7 @@ START_TEST(a_percentage)
 }
 END_TEST
 
-/* What is written with nine digits behind the point comes back to the last of them. */
+/* Nine digits behind the point are exact. */
 START_TEST(fractions_are_exact)
 {
 	struct dice dice = dice_new(110);

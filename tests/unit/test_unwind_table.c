@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that a table says what .eh_frame says: functions of this file with call frame information of every
- * kind that a rule can hold, and ones that it cannot; and over the C library and this program, random
- * addresses, at which the rule is computed with random registers and so is libdw's expression. And that files
- * that are cut, or are none, give an error.
+ * Shows that a table has the rules of .eh_frame: functions of this file with call frame information of each
+ * kind that a rule can hold, and of kinds that it cannot; and random addresses in the C library and this
+ * program, where the rule, computed with random registers, gives the same as libdw's expression. Truncated
+ * and invalid files give an error.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/unwind_table.h"
@@ -26,7 +26,7 @@
 #define RIP 16
 #define REGISTERS 17
 
-/* The rule for the byte at an offset of the file, as the programs find it (bpf/unwind.bpf.c), but slowly. */
+/* The rule for the byte at an offset of the file, found as by the programs (bpf/unwind.bpf.c), but slowly. */
 static const struct unwind_rule *rule_at(const struct unwind_table *table, uint64_t offset)
 {
 	uint64_t index = offset / UNWIND_PAGE_BYTES - table->first_page;
@@ -88,7 +88,7 @@ __asm__(".pushsection .text\n.p2align 5\n"
 		".cfi_escape 0x10, 0x10, 0x03, 0x77, 0xa8, 0x01\n.cfi_escape 0x10, 0x06, 0x03, 0x77, 0xf8, 0x00\n")
 	/* breg7 8; breg9 0; lit8; mul; plus; deref: two registers */
 	CODE("cfi_two_registers", ".cfi_escape 0x0f, 0x08, 0x77, 0x08, 0x79, 0x00, 0x38, 0x1e, 0x22, 0x06\n")
-	/* CFA by r10, rbp where rbp points to: an aligned stack's prologue */
+	/* CFA by r10, rbp where rbp points to: the prologue of an aligned stack */
 	CODE("cfi_aligned", ".cfi_def_cfa 10, 0\n.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00\n.cfi_offset 3, -24\n")
 	CODE("cfi_rbx_elsewhere", ".cfi_register 3, 12\n")
 	/* rbp is in another register */
@@ -165,13 +165,15 @@ END_TEST
 
 /* ---- random addresses, against libdw's own expressions ---- */
 
-/* What lies at an address: made up, but the same each time. */
+/* The word at an address: made up, but the same each time. */
 static uint64_t memory_at(uint64_t address)
 {
 	return (address ^ address >> 29) * 0xbf58476d1ce4e5b9U;
 }
 
-/* A plain interpreter of the operations that expressions of frames have. False for any other. */
+/*
+ * A plain interpreter of the operations in the expressions of frames. Returns false for any other operation.
+ */
 static bool evaluate(const Dwarf_Op *ops, size_t count, const uint64_t *registers, uint64_t cfa,
 		     uint64_t *ret_value)
 {
@@ -243,7 +245,7 @@ static void expect_location(Dwarf_Frame *frame, int number, uint8_t where, int32
 			       (uint64_t)(int64_t)at);
 }
 
-/* True if the rule is one to walk by. */
+/* Whether the rule finds a caller. */
 static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwind_rule *rule,
 			    struct dice *dice)
 {
@@ -255,7 +257,7 @@ static bool expect_as_libdw(Dwarf_CFI *cfi, uint64_t address, const struct unwin
 	bool is_signal;
 
 	if (dwarf_cfi_addrframe(cfi, address, &frame)) {
-		/* but for what lies between two functions: the rule of the one before may hold there */
+		/* except between two functions, where the rule of the first may still hold */
 		return false;
 	}
 	for (size_t i = 0; i < REGISTERS; i++)
@@ -318,7 +320,7 @@ static void compare_all(const char *path, uint64_t salt)
 						    rule_at(&table, segment.p_offset + into), &dice);
 		}
 	}
-	/* the rest is padding, and what has no call frame information */
+	/* the rest is padding, or has no call frame information */
 	ck_assert_uint_gt(walkable, all / 10 * 7);
 	dwarf_cfi_end(cfi);
 	elf_end(elf);
@@ -341,7 +343,7 @@ START_TEST(the_c_library_against_libdw)
 }
 END_TEST
 
-/* ---- files that are not what they should be ---- */
+/* ---- damaged files ---- */
 
 START_TEST(files_that_are_no_program)
 {
@@ -369,7 +371,7 @@ static void *read_whole(const char *path, size_t *ret_bytes)
 	return bytes;
 }
 
-/* An error or a table whose every number is in its range (rule_at() looks), but no crash. */
+/* An error, or a table whose numbers are all in their ranges (rule_at() checks), but no crash. */
 static void compile_damaged(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);

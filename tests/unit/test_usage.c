@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows that what processes used is summed over their threads, that two walks are told apart, and that a
- * capture has a row for whoever stands out by any measure and one for everybody else.
+ * Shows that the usage of a process is summed over its threads, that two walks are told apart, and that a
+ * capture has a row for each process that stands out by some measure, and one for all others.
  */
 #include "consumer/capture/capture_usage.h"
 #include "tests/unit/helpers.h"
@@ -39,7 +39,7 @@ static const struct usage_process *process_of(const struct usage *usage, uint32_
 	return NULL;
 }
 
-START_TEST(threads_add_up_in_whatever_order_they_come)
+START_TEST(threads_add_up_in_any_order)
 {
 	struct usage usage;
 
@@ -59,7 +59,7 @@ START_TEST(threads_add_up_in_whatever_order_they_come)
 }
 END_TEST
 
-START_TEST(who_is_gone_is_forgotten_unless_a_capture_needs_it)
+START_TEST(an_ended_process_is_forgotten_unless_a_capture_needs_it)
 {
 	struct usage usage;
 
@@ -80,7 +80,7 @@ START_TEST(who_is_gone_is_forgotten_unless_a_capture_needs_it)
 	usage_walk_end(&usage, 3, true);
 	ck_assert_uint_eq(usage.count, 250);
 	ck_assert_ptr_null(process_of(&usage, 3));
-	/* the index still finds each: nobody is there twice */
+	/* the index still finds each process: no process has two entries */
 	usage_walk_begin(&usage);
 	meet(&usage, 500, 9, 0);
 	ck_assert_uint_eq(usage.count, 250);
@@ -104,7 +104,7 @@ static const struct usage_row *row_of(const struct capture_usage *taken, uint32_
 	return NULL;
 }
 
-START_TEST(a_capture_has_what_was_used_since_the_walk_before_it)
+START_TEST(a_capture_has_the_usage_since_the_walk_before_it)
 {
 	struct capture_usage taken;
 	struct usage usage;
@@ -113,7 +113,7 @@ START_TEST(a_capture_has_what_was_used_since_the_walk_before_it)
 	usage_walk_begin(&usage);
 	meet(&usage, 1, 1000, 4096);
 	meet(&usage, 2, 5000, 0);
-	meet(&usage, 3, 100, 0); /* ended before the capture, and is there for another's sake */
+	meet(&usage, 3, 100, 0); /* ended before the capture; kept because a capture may need it */
 	usage_walk_end(&usage, 100, true);
 	usage_walk_begin(&usage);
 	meet(&usage, 1, 1100, 4096);
@@ -122,8 +122,8 @@ START_TEST(a_capture_has_what_was_used_since_the_walk_before_it)
 	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
 	usage_walk_begin(&usage);
 	meet(&usage, 1, 1150, 8192);
-	meet(&usage, 2, 5400, 0); /* a sum that shrank is no use */
-	meet(&usage, 9, 77, 0);   /* came since */
+	meet(&usage, 2, 5400, 0); /* a sum that shrank is not used */
+	meet(&usage, 9, 77, 0);   /* started during the capture */
 	usage_walk_end(&usage, 300, false);
 	ck_assert_int_eq(capture_usage_end(&taken, &usage, describe, NULL), 0);
 	ck_assert_uint_eq(taken.before.walked_ns, 200);
@@ -142,7 +142,7 @@ START_TEST(a_capture_has_what_was_used_since_the_walk_before_it)
 }
 END_TEST
 
-START_TEST(the_first_hundred_of_each_measure_and_the_sum_of_the_others)
+START_TEST(the_first_hundred_of_each_measure_and_the_rest)
 {
 	uint64_t cpu_ns = 0, rss_bytes = 0;
 	struct capture_usage taken;
@@ -151,7 +151,7 @@ START_TEST(the_first_hundred_of_each_measure_and_the_sum_of_the_others)
 	usage_init(&usage, 1);
 	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
 	usage_walk_begin(&usage);
-	/* the ones that compute most hold least, and sixty-one are equal where the line is drawn */
+	/* those with the most CPU time have the least memory, and sixty-one are equal at the limit */
 	for (uint32_t tgid = 1; tgid <= 1000; tgid++)
 		meet(&usage, tgid, tgid > 814 && tgid < 875 ? 950 : tgid, 2000 - tgid);
 	usage_walk_end(&usage, 1, false);
@@ -180,11 +180,11 @@ Suite *usage_suite(void)
 	Suite *suite = suite_create("usage");
 	TCase *walks = tcase_create("walks"), *rows = tcase_create("rows");
 
-	tcase_add_test(walks, threads_add_up_in_whatever_order_they_come);
-	tcase_add_test(walks, who_is_gone_is_forgotten_unless_a_capture_needs_it);
+	tcase_add_test(walks, threads_add_up_in_any_order);
+	tcase_add_test(walks, an_ended_process_is_forgotten_unless_a_capture_needs_it);
 	suite_add_tcase(suite, walks);
-	tcase_add_test(rows, a_capture_has_what_was_used_since_the_walk_before_it);
-	tcase_add_test(rows, the_first_hundred_of_each_measure_and_the_sum_of_the_others);
+	tcase_add_test(rows, a_capture_has_the_usage_since_the_walk_before_it);
+	tcase_add_test(rows, the_first_hundred_of_each_measure_and_the_rest);
 	suite_add_tcase(suite, rows);
 	return suite;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows, on files that look like a cgroup's, which watches live through a reload, and that what was let go is
- * looked at no more: its rules are gone before it is freed.
+ * Shows, on files that look like those of a cgroup, which watches a reload keeps, and that a removed watch no
+ * longer uses its rule, which is freed before it.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -72,7 +72,7 @@ static void read_rules(const char *text, struct rule_set *set)
 	ck_assert_int_eq(rules_read_text("x.conf", text, strlen(text), set, &errors), 0);
 }
 
-/* Rules whose end any later look at them does not survive, in any build. */
+/* Moves the rules to pages that can be unmapped, so that any later access to them crashes. */
 static size_t move_to_pages(struct rule_set *set)
 {
 	size_t bytes = set->count * sizeof(*set->rules);
@@ -85,7 +85,7 @@ static size_t move_to_pages(struct rule_set *set)
 	return bytes;
 }
 
-/* Refuses the oldest call that waits, and takes the events that are there. */
+/* Refuses the oldest waiting call, and handles the events. */
 static void refuse(struct fixture *fixture)
 {
 	static const char refused[] = GRANT_REFUSED "no\n";
@@ -114,15 +114,15 @@ START_TEST(a_reload_within_a_batch)
 	for (size_t i = 0; i < before.count; i++)
 		ck_assert_int_eq(watches_add(&fixture.watches, &before.rules[i], 42, "/g", 1), 0);
 	ck_assert_uint_eq(fixture.watches.count, 2);
-	ck_assert_uint_eq(fixture.watches.privileged, 2); /* both are asked for */
+	ck_assert_uint_eq(fixture.watches.privileged, 2); /* both wait for bourdon-grant */
 
 	ck_assert_int_eq(watches_follow(&fixture.watches, &after), 0);
 	ck_assert_uint_eq(fixture.watches.privileged, 1);
 	munmap(before.rules, bytes);
 
-	refuse(&fixture); /* of the one that is gone */
+	refuse(&fixture); /* the call of the removed watch */
 	ck_assert_uint_eq(fixture.watches.refused, 0);
-	refuse(&fixture); /* asks for the next, past the one that is gone */
+	refuse(&fixture); /* the call of the watch that is left */
 	ck_assert_uint_eq(fixture.watches.refused, 1);
 	ck_assert_uint_eq(fixture.watches.privileged, 0);
 	watches_tick(&fixture.watches, clock_monotonic_ns(), NULL, NULL);
@@ -135,8 +135,8 @@ START_TEST(a_reload_within_a_batch)
 }
 END_TEST
 
-/* A cooldown is no reason to keep a file that could not be opened; without one, three walks are enough. */
-START_TEST(pruning)
+/* A cooldown keeps a watch whose cgroup the last walk did not meet, but only if the pressure file is open. */
+START_TEST(watches_of_vanished_cgroups_are_removed)
 {
 	struct fixture fixture;
 	struct rule_set rules;
@@ -169,7 +169,7 @@ Suite *watches_suite(void)
 	TCase *tests = tcase_create("watches");
 
 	tcase_add_test(tests, a_reload_within_a_batch);
-	tcase_add_test(tests, pruning);
+	tcase_add_test(tests, watches_of_vanished_cgroups_are_removed);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cpu_hog makes CPU pressure and gives a profile one unmistakable answer: each thread spends its whole life
- * in burn_cpu(), in user space, without a system call. More threads than CPUs stall on the CPU. The stack
- * below burn_cpu() is as deep as wanted.
+ * cpu_hog makes CPU pressure, and a profile of it has one right answer: each thread runs in burn_cpu(), in
+ * user space, without system calls. More threads than CPUs stall on the CPU. The stack below burn_cpu() is as
+ * deep as asked for.
  */
 #define _GNU_SOURCE 1 /* pthread_setaffinity_np() */
 
@@ -21,13 +21,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS_PER_CHECK 1024U /* between two looks at `stop` */
+#define ROUNDS_PER_CHECK 1024U /* rounds between two looks at `stop` */
 
 static volatile sig_atomic_t stop; /* set by the signal handler */
 
 struct settings {
-	unsigned long long threads, cpu, seconds; /* no seconds: until a signal */
-	unsigned long long depth; /* frames of our own between the thread's first and burn_cpu() */
+	unsigned long long threads, cpu, seconds; /* 0: until a signal */
+	unsigned long long depth;                 /* frames between the first of the thread and burn_cpu() */
 	bool pinned, spread;
 };
 
@@ -43,7 +43,7 @@ static void on_signal(int number)
 	stop = 1;
 }
 
-/* The one frame a profile must show: no call leaves it. */
+/* The frame that a profile must show: it calls nothing. */
 __attribute__((noinline, used)) static unsigned long long burn_cpu(unsigned long long state)
 {
 	unsigned long long iterations = 0;
@@ -51,14 +51,14 @@ __attribute__((noinline, used)) static unsigned long long burn_cpu(unsigned long
 	while (!stop) {
 		for (unsigned int i = 0; i < ROUNDS_PER_CHECK; i++) {
 			state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-			__asm__ volatile("" : "+r"(state)); /* the compiler may not fold the loop */
+			__asm__ volatile("" : "+r"(state)); /* keeps the compiler from folding the loop */
 		}
 		iterations += ROUNDS_PER_CHECK;
 	}
 	return iterations;
 }
 
-/* A frame for each level. What follows the call keeps the compiler from making a loop of it. */
+/* A frame for each level. The code behind the call keeps the compiler from making a loop of it. */
 __attribute__((noinline)) static unsigned long long descend(unsigned long long levels)
 {
 	unsigned long long iterations = levels > 1 ? descend(levels - 1)
@@ -86,7 +86,7 @@ static int pin_to_cpu(pthread_t thread, unsigned long long cpu)
 	return -pthread_setaffinity_np(thread, sizeof(set), &set);
 }
 
-/* The calling thread is the first worker. Returns what all of them did, in *ret_iterations. */
+/* The calling thread is the first worker. The sum over all workers is in *ret_iterations. */
 static int burn_all(const struct settings *settings, unsigned long long *ret_iterations)
 {
 	_cleanup_free_ struct worker *workers = calloc(settings->threads, sizeof(*workers));

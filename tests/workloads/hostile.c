@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hostile makes CPU pressure under names that others chose. Each thread burns below a chain of functions
- * whose symbols are as long as wanted, hostile_00____... to hostile_15____..., so that a test can put any
- * bytes into their place in the file.
+ * hostile makes CPU pressure below functions with replaceable names. Each thread runs below a chain of
+ * functions whose symbols are as long as asked for, hostile_00____... to hostile_15____..., so that a test
+ * can put any bytes in their place in the file.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -35,7 +35,7 @@ __attribute__((noinline)) void hostile_leaf(unsigned int rounds)
 			__asm__ volatile("");
 }
 
-/* What follows the call keeps it from being a jump. */
+/* The code behind the call keeps the compiler from making a jump of it. */
 #define LEVEL(number, next)                                                                                  \
 	void level_##number(unsigned int rounds) __asm__("hostile_" #number FILL);                           \
 	__attribute__((noinline)) void level_##number(unsigned int rounds)                                   \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * inlines spends its life where three functions lie at one address: hog::Counter::spin(), inlined into the
- * template hog::twice<>(), inlined into hog::outer(). What a profile must say of it is known beforehand: its
- * lines are numbered by hand, and labels mark the places. It also has functions under names that rustc gives.
- * inlines [SECONDS]: so long, or ten.
+ * inlines runs where three functions are at one address: hog::Counter::spin(), inlined into the template
+ * hog::twice<>(), inlined into hog::outer(). Its profile is known beforehand: its line numbers are set by
+ * hand, and labels mark the places. It also has functions with names of rustc. inlines [SECONDS]: runs so
+ * long, or ten seconds.
  */
 #include <csignal>
 #include <cstdio>
@@ -17,13 +17,13 @@ static void on_signal(int)
 	stop = 1;
 }
 
-/* In a function that is inlined once: the place is known by this name, which is no function's. */
+/* In a function that is inlined once: a label, which no function has as its name. */
 #define PLACE(name) __asm__ volatile(".globl place_" name "\nplace_" name ": nop")
 
-/* Makes a frame in a function that calls nobody, so that a walk over frames finds its caller. */
+/* Makes a frame in a function that calls nothing, so that an unwinder by frame pointers finds its caller. */
 #define FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
-/* A function that a program in Rust would have. */
+/* A function as a program in Rust has it. */
 #define RUST(function, name)                                                                                 \
 	extern "C" int function(int x) __asm__(name);                                                        \
 	extern "C" __attribute__((noinline, used)) int function(int x)                                       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * io_hog makes I/O pressure and gives a profile one unmistakable answer: each thread spends its whole life
- * waiting for the disk below burn_io(). Every write is O_DIRECT|O_SYNC, so that none ends in the page cache.
+ * io_hog makes I/O pressure, and a profile of it has one right answer: each thread waits for the disk below
+ * burn_io(). Every write is O_DIRECT|O_SYNC, so that none ends in the page cache.
  */
 #define _GNU_SOURCE 1 /* O_DIRECT */
 
@@ -23,8 +23,9 @@
 
 #define FILE_BYTES (64UL << 20)
 /*
- * Small enough that the time goes into waiting, not into bandwidth; large enough that the wait for the disk
- * is long beside what an idle CPU takes to wake up, which is a wait for the CPU (50 us in a virtual machine).
+ * Small enough that the writes wait rather than use bandwidth; large enough that the wait for the disk is
+ * long compared with the wake-up of an idle CPU, which counts as a wait for the CPU (50 us in a virtual
+ * machine).
  */
 #define BLOCK_BYTES 262144UL
 #define BLOCKS (FILE_BYTES / BLOCK_BYTES)
@@ -32,7 +33,7 @@
 static volatile sig_atomic_t stop; /* set by the signal handler and by the first thread that fails */
 
 struct settings {
-	unsigned long long threads, seconds; /* no seconds: until a signal */
+	unsigned long long threads, seconds; /* 0: until a signal */
 	const char *path;
 };
 
@@ -40,7 +41,7 @@ struct worker {
 	pthread_t thread;
 	int fd;
 	int error;
-	unsigned long first, step; /* this thread's blocks: none is written by two */
+	unsigned long first, step; /* the blocks of this thread; no two threads write the same one */
 	unsigned long long bytes;
 };
 
@@ -51,8 +52,8 @@ static void on_signal(int number)
 }
 
 /*
- * pwrite64(2) without libc: its wrapper keeps no frame pointer, so that an unwinder that needs one would
- * skip its caller, the very frame that a profile of this program must show. Returns bytes or -errno.
+ * pwrite64(2) without libc, whose wrapper keeps no frame pointer: an unwinder by frame pointers would skip
+ * the caller, which is the frame that a profile must show. Returns bytes or -errno.
  */
 __attribute__((always_inline)) static inline long write_inline(int fd, const void *bytes, size_t length,
 							       off_t offset)
@@ -80,7 +81,7 @@ __attribute__((always_inline)) static inline long write_inline(int fd, const voi
 #endif
 }
 
-/* The one user frame a profile must show. Returns 0 or -errno. */
+/* The user frame that a profile must show. Returns 0 or -errno. */
 __attribute__((noinline, used)) static int burn_io(struct worker *worker, const void *block)
 {
 	unsigned long at = worker->first;
@@ -116,7 +117,7 @@ static void *worker_main(void *argument)
 	return NULL;
 }
 
-/* The calling thread is the first worker. 0 or the first -errno of any. */
+/* The calling thread is the first worker. Returns 0 or the first -errno of any worker. */
 static int burn_all(int fd, unsigned long long threads, unsigned long long *ret_bytes)
 {
 	_cleanup_free_ struct worker *workers = calloc(threads, sizeof(*workers));
@@ -151,13 +152,16 @@ static int burn_all(int fd, unsigned long long threads, unsigned long long *ret_
 	return error;
 }
 
-/* The file has no name as soon as it is open: nothing is left behind, however this ends. fd or -errno. */
+/*
+ * Removes the name of the file as soon as it is open, so that no file is left behind. Returns a descriptor or
+ * -errno.
+ */
 static int open_scratch(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_DIRECT | O_SYNC, 0600);
 	int error = errno;
 
-	if (fd >= 0 || error == EINVAL) /* a file system without O_DIRECT has created it all the same */
+	if (fd >= 0 || error == EINVAL) /* a file system without O_DIRECT creates the file all the same */
 		unlink(path);
 	return fd >= 0 ? fd : -error;
 }

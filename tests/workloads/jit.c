@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * jit makes CPU pressure in code that it writes itself, as a runtime does, and says in /tmp/perf-PID.map what
- * the code is called: Jit::spin. More lines on request, before that one, about code that is nowhere.
+ * jit makes CPU pressure in code that it writes itself, as a runtime does, and names the code Jit::spin in
+ * /tmp/perf-PID.map. On request, lines about code that does not exist precede that line.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -16,7 +16,7 @@
 #define ROUNDS 10000000U
 #define CODE_BYTES 4096U
 
-/* A frame, then count down what the first argument says. */
+/* Makes a frame, then counts the first argument down. */
 static const unsigned char code[] = {
 #if defined(__x86_64__)
 	0x55,             /* push %rbp */
@@ -70,7 +70,10 @@ static int write_map(const char *path, unsigned long long lines, const void *at)
 	return fflush(map) ? -errno : 0;
 }
 
-/* Not at the end of main(): a call from the middle of a function is one that a walk over frames shows. */
+/*
+ * Not at the end of main(): a call from the middle of a function is one that an unwinder by frame pointers
+ * shows.
+ */
 static __attribute__((noinline)) void burn(void (*spin)(uint32_t rounds))
 {
 	while (!stop)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lock_hog gives a profile of waiting one unmistakable answer: its threads contend for one mutex, and wait
- * for it in the kernel below hold_lock() and nowhere else. It measures how long, and says so when it ends.
+ * lock_hog waits for a lock, and a profile of the waiting has one right answer: its threads contend for one
+ * mutex, and wait for it in the kernel below hold_lock() and nowhere else. It measures the waiting, and
+ * prints it at the end.
  */
 #define _GNU_SOURCE 1 /* syscall numbers */
 
@@ -30,7 +31,7 @@ static volatile sig_atomic_t stop; /* set by the signal handler */
 static unsigned int lock;
 
 struct settings {
-	unsigned long long threads, hold_ms, seconds; /* no seconds: until a signal */
+	unsigned long long threads, hold_ms, seconds; /* 0: until a signal */
 };
 
 struct worker {
@@ -45,8 +46,8 @@ static void on_signal(int number)
 }
 
 /*
- * futex(2) without libc, which keeps no frame pointer there: an unwinder that needs one would skip the very
- * frame that a profile of this program must show.
+ * futex(2) without libc, whose wrapper keeps no frame pointer: an unwinder by frame pointers would skip the
+ * caller, which is the frame that a profile must show.
  */
 __attribute__((always_inline)) static inline long futex(unsigned int *word, int operation, unsigned int value)
 {
@@ -82,7 +83,7 @@ static void spin(unsigned long long ns)
 		;
 }
 
-/* The one user frame below which a profile must show all waiting. */
+/* The only user frame below which threads wait. */
 __attribute__((noinline, used)) static void hold_lock(struct worker *worker)
 {
 	uint64_t began_ns = clock_monotonic_ns();
@@ -104,9 +105,9 @@ static void *worker_main(void *argument)
 
 	while (!stop) {
 		hold_lock(worker);
-		spin(worker->hold_ns / 2); /* so that it is another's turn */
+		spin(worker->hold_ns / 2); /* lets another thread have its turn */
 	}
-	/* who still waits must see that it is over */
+	/* wakes waiting threads, which then see `stop` */
 	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
 	futex(&lock, FUTEX_WAKE_PRIVATE, 1);
 	return NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * locked keeps the lock of its own memory map, as a process does that waits for a disk: on SIGUSR1, when
- * somebody has frozen the file system of FILE, one thread writes to a mapping of it and waits for that in its
- * page fault; the other one then changes the mapping, and waits for the first with the lock held. Until it is
- * thawed, whoever reads the map of this process waits, too.
+ * locked holds the lock of its own memory map, as a process does that waits for a disk. On SIGUSR1, when the
+ * test has frozen the file system of FILE, one thread writes to a mapping of FILE and blocks in its page
+ * fault; the other thread changes the mapping and waits for the first with the lock held. Until the file
+ * system is thawed, readers of this process's map block, too.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -35,7 +35,7 @@ static void *write_page(void *user)
 	return NULL;
 }
 
-/* Whether the thread waits for something that no signal interrupts. */
+/* Whether the thread is in a wait that no signal interrupts. */
 static bool waits(pid_t tid)
 {
 	_cleanup_file_ FILE *stat = NULL;

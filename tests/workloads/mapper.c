@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mapper maps files as it is told and waits: for what may be had of a process through what it maps. Each file
- * is mapped whole, for reading and executing, or with "r:" before its name for reading only; "secret" is
- * memory of memfd_secret(2). It says at which address each begins, in decimal.
+ * mapper maps files and waits, so that a test can see which files a process gives access to by mapping them.
+ * Each file is mapped whole, readable and executable, or with "r:" before its name readable only; "secret" is
+ * memory of memfd_secret(2). It prints the address of each mapping, in decimal.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -33,7 +33,7 @@ static int map(const char *word)
 	return 0;
 }
 
-/* The first process of a pid namespace is not ended by a signal that it does not handle. */
+/* The first process of a pid namespace ignores signals without a handler. */
 static void end(int number)
 {
 	_exit(128 + number);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mem_hog makes memory pressure and gives a profile one unmistakable answer: burn_memory() touches random
- * pages of a mapped file. Where the caller's cgroup may hold less than the file, most touches are refaults,
- * pages that were used and reclaimed: what the kernel counts as memory stall, with or without swap. A file
- * that is read once, or memory that merely grows, stalls on io or dies instead.
+ * mem_hog makes memory pressure, and a profile of it has one right answer: burn_memory() touches random pages
+ * of a mapped file. Where the cgroup may hold less than the file, most touches are refaults of pages that
+ * were used and reclaimed, which the kernel counts as memory stall, with or without swap. Reading a file once
+ * stalls on io instead, and growing memory gets the process killed.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -38,7 +38,7 @@ static volatile sig_atomic_t stop; /* set by the signal handler */
 
 struct settings {
 	uint64_t size_bytes;
-	unsigned long long seconds; /* none: until a signal */
+	unsigned long long seconds; /* 0: until a signal */
 	const char *path;
 };
 
@@ -49,7 +49,7 @@ static void on_signal(int number)
 }
 
 /*
- * The one frame a profile must show: no call leaves it, its page faults are its work. Read-ahead stays on:
+ * The frame that a profile must show: it calls nothing; its page faults are its work. Read-ahead stays on:
  * making room for a whole window at each fault gave three times the memory stall of MADV_RANDOM.
  */
 __attribute__((noinline, used)) static unsigned long long burn_memory(const volatile unsigned char *memory,
@@ -68,7 +68,10 @@ __attribute__((noinline, used)) static unsigned long long burn_memory(const vola
 	return touches;
 }
 
-/* Real blocks, on the disk: the pages of a hole are made from nothing, nobody waits for them. 0 or -errno. */
+/*
+ * Allocates real blocks on the disk: pages of a hole are zeros, and no thread would wait for them. Returns 0
+ * or -errno.
+ */
 static int fill(int fd, uint64_t size_bytes)
 {
 	_cleanup_free_ unsigned char *block = malloc(FILL_BYTES);
@@ -87,7 +90,9 @@ static int fill(int fd, uint64_t size_bytes)
 	return fsync(fd) && errno != EINTR ? -errno : 0;
 }
 
-/* The file has no name as soon as it is open, and no descriptor once it is mapped. 0 or -errno. */
+/*
+ * Removes the name of the file as soon as it is open, and closes it once it is mapped. Returns 0 or -errno.
+ */
 static int map_scratch(const char *path, uint64_t size_bytes, void **ret_memory)
 {
 	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * prefork is a server that forks its workers and never executes anything: they have its comm, and burn CPU in
- * burn_worker(). SIGHUP gives each worker a name that no server has (idle-N), SIGUSR1 one that a server's
- * worker may have (NAME's first part and its number), both by prctl(2).
+ * prefork is a server that forks its workers without an exec: they have its comm, and use CPU in
+ * burn_worker(). SIGHUP gives each worker a name that no server has (idle-N), SIGUSR1 a name that a worker of
+ * a server may have (the first part of NAME and a number), both by prctl(2).
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -56,7 +56,7 @@ static void handle_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-/* Passes signals on until one ends it all. */
+/* Passes signals on until one ends the program. */
 static void serve(const pid_t *workers, unsigned int count, const sigset_t *waiting)
 {
 	while (signalled != SIGTERM) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sleepers makes many processes that do nothing, in many cgroups: what a consumer has to know of and to
- * watch, and no work of theirs beside it. They are called "sleepers", which their parent is not any more
- * when it is ready; and they die with it.
+ * sleepers makes many idle processes in many cgroups, which a consumer has to know and to watch. They are
+ * called "sleepers"; their parent renames itself before it is ready. They die with it.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -29,7 +28,7 @@ static int move_to_cgroup(pid_t pid, const char *cgroup)
 	return fclose(file) ? -errno : 0;
 }
 
-/* Returns in the parent only. 0 or -errno. */
+/* Returns in the parent only: 0 or -errno. */
 static int start_sleeper(const char *cgroup)
 {
 	pid_t parent = getpid(), child = fork();
@@ -39,7 +38,7 @@ static int start_sleeper(const char *cgroup)
 	if (child)
 		return move_to_cgroup(child, cgroup);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	while (getppid() == parent) /* it may have died before that call */
+	while (getppid() == parent) /* the parent may have died before that call */
 		pause();
 	_exit(EXIT_DONE);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * turncoat burns CPU time with two threads, and becomes somebody else when it is told to: SIGUSR1, its second
- * thread alone (as the system call does it; the C library changes all); SIGUSR2, the whole process, or with
- * --idle its first thread. Idle, it sleeps instead, and but for a signal only its second thread ever wakes.
+ * turncoat uses CPU time with two threads, and changes its user when it is told to: on SIGUSR1 its second
+ * thread alone (by the system call; the C library would change all threads); on SIGUSR2 the whole process, or
+ * with --idle its first thread. With --idle it sleeps instead, and apart from signals only its second thread
+ * ever wakes up.
  */
 #include "common/cleanup.h"
 #include "common/log.h"

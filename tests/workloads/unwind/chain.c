@@ -6,10 +6,10 @@
 #define DESCEND(chain, left)                                                                                 \
 	((left) ? (chain)->levels[(left) % (chain)->count]((chain), (left)-1) : (chain)->leaf())
 
-/* What the compiler has to keep in memory. */
+/* A value that the compiler has to keep in memory. */
 #define TOUCH(memory) __asm__ volatile("" : : "r"(memory) : "memory")
 
-/* Six values that live on behind `what`: in as many registers, which are all that a callee keeps. */
+/* Six values that are used behind `what`: in as many registers, which are all that a callee keeps. */
 #define WITH_SIX_VALUES(value, what)                                                                         \
 	do {                                                                                                 \
 		unsigned long a = (value), b = ~a, c = a + 1, d = a + 2, e = a + 3, f = a + 4;               \

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * chain.h owns functions that differ in how their caller is found: each is one frame, and calls the next.
- */
+/* chain.h owns functions that differ in how their caller is found: each has one frame, and calls the next. */
 #ifndef BOURDON_WORKLOADS_UNWIND_CHAIN_H
 #define BOURDON_WORKLOADS_UNWIND_CHAIN_H
 
@@ -17,16 +15,15 @@ struct chain {
 
 void chain_descend(const struct chain *chain, unsigned long depth);
 
-chain_level level_small;     /* nothing but the return address and padding */
-chain_level level_pushes;    /* every register that a callee must keep, the frame pointer's among them */
+chain_level level_small;     /* a frame of nothing but the return address and padding */
+chain_level level_pushes;    /* saves all registers that a callee must keep, also the frame pointer */
 chain_level level_large;     /* some hundred bytes of locals */
-chain_level level_alloca;    /* a size that only the run knows: the frame is found by the frame pointer */
-chain_level level_realigned; /* aligned to a cache line: so is this one */
-chain_level
-	level_drap; /* and with arguments on the stack, by a pointer to them that is on the stack itself */
+chain_level level_alloca;    /* a size known at run time only: found by the frame pointer */
+chain_level level_realigned; /* aligned to a cache line, like its frame */
+chain_level level_drap;      /* with arguments on the stack: found by a pointer that is on the stack, too */
 
 /*
- * Short functions of the same kinds that call nothing. Called often enough, a sample falls on each
+ * Short functions of the same kinds that call nothing. They are called often enough that a sample hits each
  * instruction of their prologues and epilogues.
  */
 void leaf_small(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * frames has stacks of every shape that compiled code gives them, in every build of it (mk/tests.mk): what is
- * above a chain of functions whose frames differ, in which order they call each other, and where they burn
- * CPU time is all known. tests/e2e/unwind.bats knows it, too.
+ * frames has stacks of each shape that compiled code gives them, in each of its builds (mk/tests.mk). Above the
+ * leaf is a chain of functions with different frames; the order of their calls, and where they use CPU time,
+ * is known here and in tests/e2e/unwind.bats.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -24,7 +24,8 @@
 /* ---- leaves ---- */
 
 /*
- * It has a frame, and so a frame pointer where that is asked for: GCC makes none for a leaf that needs none.
+ * A function with a frame, and with a frame pointer in builds that have them: GCC makes none for a leaf that
+ * needs none.
  */
 SOLID static void burn(void)
 {
@@ -65,7 +66,7 @@ __attribute__((noreturn)) SOLID static void burn_to_the_end(void)
 	_exit(EXIT_DONE);
 }
 
-/* Calls are the last instructions of these two: the address behind them is another function's. */
+/* The last instruction of these two is a call: the return address behind it is in another function. */
 SOLID static void end_with_noreturn(void)
 {
 	burn_to_the_end();
@@ -119,7 +120,7 @@ SOLID static void burn_interrupted(void)
 		run_spin(RUN_MOMENT);
 }
 
-/* `flags` of sigaction(2). By the CPU time that is used, so that there is some between two signals. */
+/* `flags` of sigaction(2). The timer counts CPU time, so that the program runs between two signals. */
 static void handle_signals(int flags)
 {
 	const struct sigaction action = { .sa_handler = on_timer, .sa_flags = flags };
@@ -149,8 +150,8 @@ SOLID static void meet_signals_elsewhere(void)
 
 #if defined(__x86_64__)
 /*
- * The first instruction of trap() is what the signal interrupts. Who looks for the byte before it, as is
- * right for a return address, finds another function, whose frame is another.
+ * The signal interrupts the first instruction of trap(). An unwinder that looks up the byte before it, as is
+ * right for a return address, finds another function, which has another frame.
  */
 __asm__(".pushsection .text\n"
 	".type before_trap, @function\n"
@@ -192,11 +193,11 @@ SOLID static void meet_traps(void)
 }
 #endif
 
-/* ---- which of them, below what ---- */
+/* ---- the kinds of stacks ---- */
 
 struct shape {
 	const char *kind;
-	int (*begin)(const struct shape *shape, const struct run *run); /* 0 or -errno */
+	int (*begin)(const struct shape *shape, const struct run *run); /* Returns 0 or -errno. */
 	struct chain chain;
 };
 
@@ -235,13 +236,13 @@ SOLID static int in_child(const struct shape *shape, const struct run *run)
 	if (child < 0)
 		return -errno;
 	if (child) {
-		waitpid(child, NULL, 0); /* until a signal: who ends this one ends the child */
+		waitpid(child, NULL, 0); /* until a signal, which ends the child as well */
 		return 0;
 	}
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* it may have died before that call */
+	if (getppid() != parent) /* the parent may have died before that call */
 		_exit(EXIT_FAILED);
-	alarm((unsigned int)run->seconds); /* is not inherited */
+	alarm((unsigned int)run->seconds); /* the timer is not inherited */
 	chain_descend(&shape->chain, run->depth);
 	_exit(EXIT_DONE);
 }

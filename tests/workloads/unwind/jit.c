@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * jit makes code while it runs, which no table describes: it keeps a frame pointer, burns, and calls back
- * into C. What it is called is in /tmp/perf-PID.map, as perf has it.
+ * jit makes code while it runs, which no table describes: the code keeps a frame pointer, loops, and calls
+ * back into C. Its name is in /tmp/perf-PID.map, in the format of perf.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -23,8 +23,8 @@
 #endif
 
 /*
- * Of a function (void (*callback)(void), unsigned long calls); the loops are long: its first instructions are
- * rare.
+ * The code of a function (void (*callback)(void), unsigned long calls). Its loops are long, so that a sample
+ * seldom hits its first instructions.
  */
 static const unsigned char instructions[] = {
 	0x55,                         /* push %rbp */
@@ -49,7 +49,7 @@ typedef void jit_function(void (*callback)(void), unsigned long calls);
 
 static jit_function *function;
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int make_function(void)
 {
 	void *at =
@@ -64,7 +64,7 @@ static int make_function(void)
 	return 0;
 }
 
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 static int write_map(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644), result;

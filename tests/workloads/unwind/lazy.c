@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lazy burns in the procedure linkage table, and in the loader's resolver that it leads to as long as a
- * function is not bound: it takes the binding away again and again.
+ * lazy runs in the procedure linkage table, and in the resolver of the loader, which the table calls until a
+ * function is bound: it removes the binding again and again.
  */
 #include "common/log.h"
 #include "common/options.h"
@@ -16,9 +16,9 @@
 
 void lazy_tick(void);
 
-extern char __ehdr_start[]; /* the program's first byte, by the linker */
+extern char __ehdr_start[]; /* the first byte of the program; the linker defines it */
 
-/* Where the linkage table jumps to, and what is there before the function is bound. */
+/* The slot of the linkage table, and its value before the function is bound. */
 static volatile Elf64_Addr *slot;
 static Elf64_Addr unbound;
 
@@ -31,7 +31,7 @@ static const Elf64_Dyn *find_tag(Elf64_Sxword tag)
 	return entry;
 }
 
-/* The loader has made it an address. */
+/* The loader has relocated it. */
 static const void *tag_address(Elf64_Sxword tag)
 {
 	const void *address;
@@ -40,7 +40,7 @@ static const void *tag_address(Elf64_Sxword tag)
 	return address;
 }
 
-/* Before the first call. */
+/* Runs before the first call. */
 static bool find_slot(const char *function)
 {
 	const Elf64_Rela *relocations = tag_address(DT_JMPREL);

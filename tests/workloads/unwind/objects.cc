@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * objects has the stacks of C++: a template's instantiations, whose frames have something to destroy when an
- * exception passes, virtual functions, inlined ones, and the C++ library as it throws.
+ * objects has the stacks of C++: instances of a template, whose frames have objects to destroy when an
+ * exception passes, virtual functions, inlined functions, and the C++ library while it throws.
  */
 #include "tests/workloads/unwind/run.h"
 
@@ -31,7 +31,7 @@ class Spinner : public Leaf
 	}
 };
 
-/* Sorts by a function that is inlined into the library's. */
+/* Sorts with a function that is inlined into a function of the library. */
 class Sorter : public Leaf
 {
 	std::vector<unsigned int> numbers;

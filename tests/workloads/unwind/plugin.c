@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * plugin loads code while it runs: main program, plugin, main program, and the plugin's leaf. It loads it
- * anew every now and then; kind replaced takes the other plugin each time, which lies where the first one
- * lay.
+ * plugin loads code while it runs. Its stacks are: main program, plugin, main program, and the leaf of the
+ * plugin. It loads the plugin anew from time to time; kind `replaced` loads the other build each time, which
+ * then has the same addresses as the first.
  */
 #include "tests/workloads/unwind/plugin.h"
 
@@ -28,7 +28,7 @@ SOLID static void call_back(plugin_leaf *leaf)
 	STAY();
 }
 
-/* False, and logged, where there is none. */
+/* Returns false, and logs it, where there is no such function. */
 SOLID static bool run_plugin(const char *path, unsigned int seconds)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS;

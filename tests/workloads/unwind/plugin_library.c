@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A plugin, in two builds: the same functions, whose frames differ by PLUGIN_ROOM. Who unwinds one by the
- * other's table gets lost.
+ * A plugin, in two builds with the same functions, whose frames differ by PLUGIN_ROOM. An unwinder that uses
+ * the table of one for the other gets lost.
  */
 #include "tests/workloads/unwind/plugin.h"
 

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that the rows of a committed capture are what the capture holds: samples, stacks, processes, pressure,
+ * usage and losses, and that the views add them up.
+ */
+#include "tests/unit/store_fixture.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+START_TEST(every_table_has_what_the_capture_had)
+{
+	struct sample samples[] = {
+		sample_make(10, TRIGGERED - 1500000000, 2, 3, 100),
+		sample_make(10, TRIGGERED - 1, 2, 3, 100),
+		sample_make(10, TRIGGERED - 2, 2, 3, 100),
+		sample_make(11, TRIGGERED, 0, 2, 200),
+		sample_make(11, TRIGGERED + 4999999999, -EFAULT, -EFAULT, 0),
+		sample_make(666, TRIGGERED, 1, 1, 300),
+	};
+	_cleanup_capture_ struct capture *capture = NULL;
+	struct store_fixture fixture;
+	int64_t capture_id = 0;
+
+	samples[0].stall = STALL_MEMORY | STALL_IO;
+	samples[0].weight_ns = samples[1].weight_ns = samples[2].weight_ns = 21276595;
+	samples[0].tid = 12;
+	memcpy(samples[0].comm, "worker", 7);
+	samples[3].kind = SAMPLE_OFF_CPU;
+	samples[3].left_ns = samples[3].woken_ns = TRIGGERED;
+	samples[3].time_ns = TRIGGERED + 1;
+	samples[3].weight_ns = 0;
+	samples[3].queued_ns = 1;
+	samples[3].unwinder = UNWINDER_EH_FRAME | UNWINDER_FRAME_POINTER;
+	samples[3].user_ended = UNWIND_ENDED_NO_RULE;
+	samples[3].user_frames[1] = 0x8000000000000000U; /* a hostile stack may hold it */
+	capture = capture_make(samples, ARRAY_SIZE(samples));
+	capture->losses[LOSS_OVERWRITTEN] = 5;
+	capture->losses[LOSS_WATCH_SUPPRESSED] = 2;
+	store_fixture_start(&fixture);
+	ck_assert_int_eq(store_begin_capture(fixture.store, &capture->trigger,
+					     capture_available_history_ns(capture), &capture_id),
+			 0);
+	ck_assert_int_eq(capture_id, 1);
+	expect_rows(&fixture, "SELECT capture_id, state, ended_at FROM capture", "1|recording|NULL\n");
+	capture->capture_id = capture_id;
+	expect_commit(&fixture, capture);
+	expect_rows(&fixture,
+		    "SELECT capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, "
+		    "trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, "
+		    "observed_us, hz FROM capture",
+		    "1|1|1|web|memory|some|50000|1000000|sampled|/system.slice/web.service|"
+		    "1700000000123456789|1699999996123456789|1700000005123456789|4000000000|complete|77777|"
+		    "47\n");
+	expect_rows(&fixture, "SELECT * FROM process",
+		    "1|1|10|1010|nginx-10|NULL|33|/system.slice/web.service\n"
+		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service\n");
+	expect_rows(&fixture, "SELECT * FROM cgroup", "7|/system.slice/web.service\n");
+	expect_rows(&fixture, "SELECT path, build_id, version, kind FROM module",
+		    "[kernel]|00ff||kernel\n/usr/bin/app|NULL||file\n");
+	expect_rows(&fixture,
+		    "SELECT offset, function, function_offset, file, line, inlined FROM frame WHERE offset "
+		    "< 200 ORDER BY offset, module_id",
+		    "-9223372036854775808|user_-9223372036854775808|4|NULL|NULL|0\n"
+		    "100|kernel_100|4|NULL|NULL|0\n100|user_100|4|NULL|NULL|0\n"
+		    "101|kernel_101|4|NULL|NULL|0\n101|user_101|4|NULL|NULL|0\n102|user_102|4|NULL|NULL|0\n");
+	expect_rows(&fixture,
+		    "SELECT stack_id, depth, truncated, unwinder, ended, length(fingerprint) FROM stack",
+		    "1|5|0|frame-pointer|root|16\n2|2|1|mixed|no-rule|16\n3|0|0|none|NULL|16\n");
+	expect_rows(&fixture,
+		    "SELECT stack_id, position, function FROM stack_frame JOIN frame USING(frame_id) ORDER "
+		    "BY stack_id, position",
+		    "1|0|kernel_100\n1|1|kernel_101\n1|2|user_100\n1|3|user_101\n1|4|user_102\n"
+		    "2|0|user_200\n2|1|user_-9223372036854775808\n");
+	expect_rows(&fixture, "SELECT * FROM sample ORDER BY second, tid, stack_id",
+		    "1|1|12|worker|1|on-cpu|memory+io|-2|1|21276595\n"
+		    "1|1|10|thread|1|on-cpu|none|-1|2|42553190\n1|2|11|thread|2|off-cpu|cpu|0|1|1\n"
+		    "1|2|11|thread|3|on-cpu|none|4|1|1\n");
+	expect_rows(&fixture, "SELECT reason, events FROM loss WHERE events > 0",
+		    "kernel-stack-missing|1\noverwritten-slots|5\nstack-not-whole|1\nuser-stack-missing|1\n"
+		    "watch-suppressed|2\n");
+	expect_count(&fixture, "loss", LOSS_REASONS);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(pressure_and_usage_have_wall_clock_times)
+{
+	static const struct pressure_reading readings[] = {
+		{ TRIGGERED, { { 100, 50 }, { true, true } }, PRESSURE_SYSTEM, PSI_MEMORY },
+		{ TRIGGERED + 1000, { { 700, 0 }, { true, false } }, PRESSURE_CGROUP, PSI_CPU },
+	};
+	struct sample sample = sample_make(10, TRIGGERED, 1, 1, 1);
+	_cleanup_capture_ struct capture *capture = capture_make(&sample, 1);
+	struct usage_row *rows = calloc(2, sizeof(*rows));
+	struct kernel_stat *stats;
+	struct store_fixture fixture;
+
+	capture->pressure.readings = malloc(sizeof(readings));
+	memcpy(capture->pressure.readings, readings, sizeof(readings));
+	capture->pressure.count = ARRAY_SIZE(readings);
+	rows[0] = (struct usage_row){ .role = USAGE_OTHER,
+				      .process = { .tgid = 77, .uid = 5, .started_ns = 9, .comm = "hog" },
+				      .cgroup = strdup("/other") };
+	rows[0].process.sums.task = (struct task_usage){ 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	rows[0].process.sums.rss_bytes = 10;
+	rows[0].process.sums.stalled_io_ns = 11;
+	rows[1] = (struct usage_row){ .role = USAGE_REST, .process = { .counts_io_delay = true } };
+	rows[1].process.sums.task.io_delay_ns = 12;
+	capture->usage.rows = rows;
+	capture->usage.count = 2;
+	capture->usage.before.walked_ns = TRIGGERED - 20;
+	capture->usage.to_ns = TRIGGERED + 30;
+	stats = calloc(3, sizeof(*stats));
+	stats[0] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "allocstall_normal", 5, 7 };
+	stats[1] = (struct kernel_stat){ "io.stat", 1, "8:0", "rbytes", -1, 9 };
+	stats[2] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "pgfault", 1, -1 };
+	capture->kernel_stats = (struct kernel_stats){ stats, 3, 3, TRIGGERED + 1, TRIGGERED + 2 };
+	capture->expected.cpu_ns = 2 * SECOND;
+	capture->expected.received = 93;
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(
+		&fixture,
+		"SELECT at - 1700000000123456789, scope, resource, some_us, full_us FROM pressure ORDER BY at",
+		"0|system|memory|100|50\n1000|/system.slice/web.service|cpu|700|NULL\n");
+	expect_rows(&fixture,
+		    "SELECT comm, u.role, from_at - 1700000000123456789, to_at - 1700000000123456789, "
+		    "cpu_ns, run_delay_ns, io_delay_ns, stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, "
+		    "major_faults, minor_faults, read_bytes, write_bytes, voluntary_switches, "
+		    "involuntary_switches, rss_bytes, cgroup, uid FROM usage u LEFT JOIN process "
+		    "USING(process_id) ORDER BY u.rowid",
+		    "hog|other|-20|30|1|2|NULL|0|0|11|4|5|6|7|8|9|10|/other|5\n"
+		    "NULL|rest|-20|30|0|0|12|0|0|0|0|0|0|0|0|0|0|NULL|NULL\n");
+	expect_rows(&fixture, "SELECT tgid, taken FROM culprit", "77|10\n");
+	expect_rows(&fixture,
+		    "SELECT from_at - 1700000000123456789, to_at - 1700000000123456789, scope, source, "
+		    "device, name, before, after FROM statistic",
+		    "1|2|system|vmstat|NULL|allocstall_normal|5|7\n"
+		    "1|2|/system.slice|io.stat|8:0|rbytes|NULL|9\n1|2|system|vmstat|NULL|pgfault|1|NULL\n");
+	expect_rows(&fixture,
+		    "SELECT expected_samples, received_samples, cause, because LIKE '2 allocations %' FROM "
+		    "capture",
+		    "94|93|global memory shortage|1\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(an_interrupted_capture_has_that_state)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 1, 1);
+	struct store_fixture fixture;
+
+	store_fixture_start(&fixture);
+	capture->interrupted = true;
+	capture->ended_ns = TRIGGERED + SECOND;
+	expect_commit(&fixture, capture); /* without store_begin_capture() before it */
+	expect_rows(&fixture, "SELECT capture_id, state, ended_at FROM capture",
+		    "1|interrupted|1700000001123456789\n");
+	ck_assert_int_eq(number(&fixture, "SELECT min(capture_id) FROM sample"), 1);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* The samples are lost; the row that says the trigger fired is kept. */
+START_TEST(a_capture_given_up_stays_without_samples)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 1, 1);
+	struct store_fixture fixture;
+	int64_t capture_id = 0, other_id = 0;
+
+	store_fixture_start(&fixture);
+	ck_assert_int_eq(store_begin_capture(fixture.store, &capture->trigger, 5, &capture_id), 0);
+	ck_assert_int_eq(store_begin_capture(fixture.store, &capture->trigger, 5, &other_id), 0);
+	ck_assert_int_eq(store_give_up_capture(fixture.store, capture_id), 0);
+	expect_rows(&fixture, "SELECT capture_id, state, history_ns, rule FROM capture",
+		    "1|interrupted|5|web\n2|recording|5|web\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* resolved.depths[] is less than the depth of the stack: the frames beyond it are not stored. */
+START_TEST(a_stack_the_resolver_cut_is_truncated)
+{
+	struct sample samples[] = { sample_make(1, TRIGGERED, 2, 3, 0x40),
+				    sample_make(1, TRIGGERED, 2, 2, 0x40) };
+	_cleanup_capture_ struct capture *capture = capture_make(samples, 2);
+	struct resolved resolved;
+	struct store_fixture fixture;
+
+	store_fixture_start(&fixture);
+	resolve_by_hand(capture, false, "", &resolved);
+	resolved.depths[0] = 4;  /* equal to the other stack, which is whole */
+	resolved.frames_count--; /* the last frame belongs to this stack only */
+	free(resolved.frames[resolved.frames_count].function);
+	expect_commit_resolved(&fixture, capture, &resolved);
+	expect_rows(&fixture, "SELECT depth, truncated FROM stack ORDER BY truncated", "4|0\n4|1\n");
+	expect_rows(&fixture, "SELECT count(*), max(position) FROM stack_frame", "8|3\n");
+	expect_rows(&fixture, "SELECT count(*), sum(samples) FROM sample", "2|2\n");
+	resolved_free(&resolved);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* A process moves between two cgroups that are gone when they are looked up: it is one row. */
+START_TEST(samples_of_a_process_without_a_cgroup_add_up)
+{
+	struct sample sample = sample_make(12, TRIGGERED, 1, 1, 1);
+	struct sample samples[] = { sample, sample, sample };
+	_cleanup_capture_ struct capture *capture = NULL;
+	struct store_fixture fixture;
+
+	samples[1].cgroup_id = samples[2].cgroup_id = 8;
+	samples[0].weight_ns = 100;
+	capture = capture_make(samples, ARRAY_SIZE(samples));
+	ck_assert_uint_eq(capture->processes_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		free(capture->processes[i].cgroup);
+		capture->processes[i].cgroup = NULL;
+	}
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(&fixture, "SELECT tgid, cgroup FROM process", "12|NULL\n");
+	expect_rows(&fixture, "SELECT tid, samples, weight_ns FROM sample", "12|3|102\n");
+	expect_count(&fixture, "stack", 1);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(the_sums_of_views_are_right)
+{
+	struct sample samples[] = {
+		sample_make(10, TRIGGERED - 1, 1, 2, 100), /* kernel_100, user_100, user_101 */
+		sample_make(10, TRIGGERED, 1, 2, 100),
+		sample_make(10, TRIGGERED + 1, 0, 3, 100), /* user_100, user_100, user_102: recursion */
+		sample_make(10, TRIGGERED + 2, 0, 0, 0),
+	};
+	_cleanup_capture_ struct capture *capture = NULL;
+	struct store_fixture fixture;
+
+	samples[2].user_frames[1] = 100;
+	capture = capture_make(samples, ARRAY_SIZE(samples));
+	capture->losses[LOSS_OVERWRITTEN] = 5;
+	capture->losses[LOSS_TORN] = 2;
+	capture->losses[LOSS_UNKNOWN_PROCESS] = 1;
+	capture->losses[LOSS_EVENTS] = 9;
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(&fixture,
+		    "SELECT function, module_kind, samples, total_samples, percent, total_percent FROM "
+		    "hot_function",
+		    "kernel_100|kernel|2|2|50.0|50.0\nuser_100|file|1|3|25.0|75.0\n"
+		    "user_101|file|0|2|0.0|50.0\nuser_102|file|0|1|0.0|25.0\n");
+	expect_rows(&fixture,
+		    "SELECT stack, samples FROM folded WHERE stack IS NOT NULL ORDER BY samples DESC",
+		    "user_101;user_100;kernel_100_[k]|2\nuser_102;user_100;user_100|1\n");
+	expect_rows(&fixture, "SELECT processes, stacks, samples, after_ns FROM capture_summary",
+		    "1|3|4|5000000000\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* From the ring to capture_summary: a sample that is overwritten or torn is one loss. */
+START_TEST(a_lost_sample_counts_once)
+{
+	struct sample sample = sample_make(10, TRIGGERED, 1, 2, 100);
+	_cleanup_capture_ struct capture *capture = NULL;
+	struct fake_ring ring;
+	struct store_fixture fixture;
+	struct rings rings;
+	struct capture_trigger trigger = {
+		.rule_id = 1, .rule = "web", .triggered_ns = TRIGGERED, .capture_ns = SECOND
+	};
+
+	fake_ring_make(&ring, 8);
+	rings = (struct rings){ ring.slots, 8, 1, 0, NULL };
+	capture = capture_begin(&trigger, &rings, 1);
+	for (int i = 0; i < 10; i++)
+		fake_ring_write(&ring, &sample); /* the last two overwrite the first two */
+	ring.slots[5].kernel_depth = 99;         /* no sample has that depth */
+	capture_drain(capture, describe, NULL);
+	capture_end(capture, TRIGGERED + SECOND, false);
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(&fixture, "SELECT samples, losses FROM capture_summary", "7|3\n");
+	fake_ring_free(&ring);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+#define TOTALS                                                                                               \
+	"SELECT (SELECT count(*) FROM stack), (SELECT count(*) FROM stack_frame), "                          \
+	"(SELECT count(*) FROM frame), (SELECT count(*) FROM module), (SELECT count(*) FROM process)"
+
+START_TEST(the_same_stack_is_stored_once)
+{
+	struct dice dice = dice_new(60);
+	_cleanup_capture_ struct capture *capture = large_capture(&dice, 200);
+	struct store_fixture fixture;
+	_cleanup_free_ char *before = NULL;
+
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	before = rows(&fixture, TOTALS);
+	expect_commit(&fixture, capture);
+	expect_rows(&fixture, TOTALS, before);
+	ck_assert_int_eq(number(&fixture, "SELECT count(*) FROM sample WHERE capture_id = 1"),
+			 number(&fixture, "SELECT count(*) FROM sample WHERE capture_id = 2"));
+	ck_assert_int_eq(
+		number(&fixture,
+		       "SELECT count(*) FROM (SELECT stack_id, tid, samples FROM sample WHERE capture_id = 1 "
+		       "EXCEPT SELECT stack_id, tid, samples FROM sample WHERE capture_id = 2)"),
+		0);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(failed_symbolizers_are_a_loss)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 0x40);
+	struct resolved resolved;
+	struct store_fixture fixture;
+
+	store_fixture_start(&fixture);
+	resolve_by_hand(capture, true, "", &resolved);
+	resolved.failures = 3;
+	expect_commit_resolved(&fixture, capture, &resolved);
+	expect_rows(&fixture, "SELECT events, unit FROM loss WHERE reason = 'symbolizer-failed'",
+		    "3|event\n");
+	resolved_free(&resolved);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+Suite *store_capture_suite(void)
+{
+	Suite *suite = suite_create("store_capture");
+	TCase *contents = tcase_create("contents");
+
+	tcase_set_timeout(contents, 30);
+	tcase_add_test(contents, every_table_has_what_the_capture_had);
+	tcase_add_test(contents, pressure_and_usage_have_wall_clock_times);
+	tcase_add_test(contents, an_interrupted_capture_has_that_state);
+	tcase_add_test(contents, a_capture_given_up_stays_without_samples);
+	tcase_add_test(contents, a_stack_the_resolver_cut_is_truncated);
+	tcase_add_test(contents, samples_of_a_process_without_a_cgroup_add_up);
+	tcase_add_test(contents, the_sums_of_views_are_right);
+	tcase_add_test(contents, a_lost_sample_counts_once);
+	tcase_add_test(contents, the_same_stack_is_stored_once);
+	tcase_add_test(contents, failed_symbolizers_are_a_loss);
+	suite_add_tcase(suite, contents);
+	return suite;
+}
