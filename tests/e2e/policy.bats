@@ -254,7 +254,7 @@ turned_unseen() {
 	policy 'deny_uids = root' 'kernel_stack = no'
 	run load --policy "$POLICY"
 	[ "$status" -eq 1 ]
-	[ "${lines[0]}" = "bourdon-load: $POLICY:2: deny_uids: 'root' is no uid, such as 0, and no range of uids, such as 1000-1999" ]
+	[ "${lines[0]}" = "bourdon-load: $POLICY:2: deny_uids: 'root' is neither a uid, such as 0, nor a range of uids, such as 1000-1999" ]
 	[ "${lines[1]}" = "bourdon-load: $POLICY:3: unknown key 'kernel_stack'" ]
 	policy 'deny_uids = 0'
 	chmod 0666 "$POLICY"
