@@ -5,6 +5,7 @@
 #include "common/clock.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #define WALK_SECONDS 30U
 #define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
@@ -257,8 +258,16 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 		  struct watches *watches, struct own_counters *own_counters)
 {
 	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, tracking };
+	uint64_t seeds[2];
+	int result = getrandom(seeds, sizeof(seeds), 0) < 0 ? -errno : 0;
 
 	*tracking = (struct tracking){ .cgroups = cgroups, .watches = watches, .own_counters = own_counters };
+	if (result < 0) {
+		log_error("cannot get random numbers: %s", strerror(-result));
+		return result;
+	}
+	targets_init(&tracking->targets, seeds[0]);
+	usage_init(&tracking->usage, seeds[1]);
 	return process_events_open(&tracking->events, kernel, &handlers);
 }
 

@@ -43,6 +43,7 @@ Suite *perf_map_suite(void);
 Suite *pieces_suite(void);
 Suite *policy_suite(void);
 Suite *process_events_suite(void);
+Suite *process_index_suite(void);
 Suite *process_text_suite(void);
 Suite *psi_suite(void);
 Suite *iterator_stream_suite(void);
