@@ -30,7 +30,7 @@ struct active {
 struct recorder {
 	const struct kernel_objects *kernel;
 	const struct targets *targets;
-	const struct usage *usage; /* kept as it is for captures: tracking.h, keep_gone */
+	const struct usage *usage;
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 	struct store_thread *store;
@@ -45,11 +45,31 @@ struct recorder {
 	size_t active_count;
 };
 
-/* The rest is set. 0 or -errno; recorder_close() in either case. */
-int recorder_open(struct recorder *recorder, int epoll);
+/* What captures are made of. All of it outlives the recorder. */
+struct recorder_settings {
+	const struct kernel_objects *kernel;
+	const struct targets *targets;
+	const struct usage *usage; /* kept as it is for captures: tracking_keep_gone() */
+	struct cgroups *cgroups;
+	struct own_counters *own_counters;
+};
+
+/* Adds its timer to `epoll`, as SOURCE_PACE. 0 or -errno; recorder_close() in either case. */
+int recorder_open(struct recorder *recorder, const struct recorder_settings *settings, int epoll);
+
+/* Accepts one of zeros, which was never opened. */
 void recorder_close(struct recorder *recorder);
 
-/* The rules in force want so much history: the budget of slots is what the rings hold for so long. */
+/* Captures go to this store thread. The rings hold every sample from `now_ns` (CLOCK_MONOTONIC) on. */
+void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns);
+
+/* The programs did not sample for a while: history begins at `now_ns`. */
+void recorder_note_gap(struct recorder *recorder, uint64_t now_ns);
+
+/*
+ * The rules in force want so much history: the budget of slots is what the rings hold for so long. Logs a rule
+ * that wants more than a ring holds.
+ */
 void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
 
 /*

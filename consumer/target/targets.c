@@ -45,6 +45,11 @@ int targets_put(struct targets *targets, const struct target_process *process)
 	return 0;
 }
 
+void targets_note_watched(struct targets *targets, uint32_t position)
+{
+	targets->processes[position].watched = true;
+}
+
 void targets_leave(struct targets *targets, uint32_t tgid, uint64_t started_ns, uint64_t now_ns)
 {
 	uint32_t found = find(targets, tgid, started_ns);

@@ -37,6 +37,9 @@ void targets_free(struct targets *targets);
 /* Adds the process, or takes over what is new about it. 0, -ENOSPC (more than a million) or -ENOMEM. */
 int targets_put(struct targets *targets, const struct target_process *process);
 
+/* The cgroup of the process at this position is watched. */
+void targets_note_watched(struct targets *targets, uint32_t position);
+
 /* The process is no target any more. */
 void targets_leave(struct targets *targets, uint32_t tgid, uint64_t started_ns, uint64_t now_ns);
 

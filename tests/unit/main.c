@@ -34,6 +34,7 @@ static Suite *(*const suites[])(void) = {
 	seccomp_suite,
 	rules_suite,
 	settings_suite,
+	reload_suite,
 	patterns_suite,
 	psi_suite,
 	ring_suite,

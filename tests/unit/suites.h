@@ -47,6 +47,7 @@ Suite *process_index_suite(void);
 Suite *process_text_suite(void);
 Suite *psi_suite(void);
 Suite *iterator_stream_suite(void);
+Suite *reload_suite(void);
 Suite *report_suite(void);
 Suite *requirements_suite(void);
 Suite *resolve_suite(void);

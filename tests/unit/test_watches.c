@@ -50,7 +50,7 @@ static void open_fixture(struct fixture *fixture)
 	ck_assert_int_eq(closer_start(&fixture->closer), 0);
 	ck_assert_int_eq(
 		watches_open(&fixture->watches, fixture->epoll, fixture->directory, fixture->socket, 8), 0);
-	fixture->watches.closer = fixture->closer;
+	watches_start(&fixture->watches, fixture->closer);
 }
 
 static void close_fixture(struct fixture *fixture)
@@ -98,7 +98,7 @@ static void refuse(struct fixture *fixture)
 	close(served);
 	count = epoll_wait(fixture->epoll, events, ARRAY_SIZE(events), 5000);
 	ck_assert_int_eq(count, 1);
-	grant_queue_event(fixture->watches.grants, events[0].data.ptr);
+	watches_answer(&fixture->watches, events[0].data.ptr);
 }
 
 START_TEST(a_reload_within_a_batch)
