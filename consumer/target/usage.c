@@ -109,7 +109,6 @@ static void forget_unmet(struct usage *usage)
 
 		/*
 		 * what is not in the index is met as if it were new: its twin is forgotten with the next walk
-		 * /
 		 */
 		(void)process_index_add(&usage->index, process->tgid, process->started_ns, i);
 	}
