@@ -44,7 +44,6 @@ struct daemon {
 	uint64_t captured_ns;     /* when there was a capture last, since then */
 	bool ended;
 	int status; /* with which it ends */
-	struct log_limit suppressed_limit;
 };
 
 /* ---- captures ---- */
@@ -62,45 +61,14 @@ static void beat(struct daemon *daemon, uint64_t now_ns)
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
 }
 
-static void suppress(struct daemon *daemon, struct watch *watch)
-{
-	watch_suppress(watch);
-	own_count(daemon->own_counters, OWN_SUPPRESSED);
-}
-
+/* A watch_fired. */
 static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 {
 	struct daemon *daemon = user;
 	uint64_t now_ns = clock_monotonic_ns();
-	int result;
 
 	beat(daemon, now_ns);
-	if (watch_is_quiet(watch, now_ns)) {
-		suppress(daemon, watch);
-		return;
-	}
-	result = recorder_begin(&daemon->recorder, daemon->reload.in_force, watch, observed_us, now_ns);
-	if (result < 0) {
-		suppress(daemon, watch);
-		if (log_allowed(&daemon->suppressed_limit, 1))
-			log_warning("rule %s fired, and no capture could begin: %s", watch->rule->name,
-				    result == -EBUSY ? "too many are under way or wait for the database"
-						     : strerror(-result));
-		return;
-	}
-	watch_cool_down(watch, now_ns);
-	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)", watch->rule->name,
-		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
-		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
-		 watch->cgroup ? watch->cgroup : "system");
-	/*
-	 * What it takes to tell whose samples there are: the periodic walk may be half a minute old. And the
-	 * ledger counts whom this walk finds no room for among the targets.
-	 */
-	tracking_keep_gone(&daemon->tracking, true);
-	tracking_consume(&daemon->tracking);
-	tracking_walk(&daemon->tracking);
-	recorder_drain_newest(&daemon->recorder);
+	recorder_fire(&daemon->recorder, daemon->reload.in_force, watch, observed_us, now_ns);
 }
 
 /* ---- the configuration ---- */
@@ -251,15 +219,6 @@ static void tick(struct daemon *daemon)
 	end_without_spawner(daemon, now_ns);
 }
 
-/* Four times a second, while captures are taken. */
-static void pace(struct daemon *daemon, uint64_t now_ns)
-{
-	if (recorder_wants_walk(&daemon->recorder, now_ns))
-		tracking_walk(&daemon->tracking);
-	recorder_pace(&daemon->recorder, now_ns);
-	tracking_keep_gone(&daemon->tracking, daemon->recorder.active_count > 0);
-}
-
 static void on_signal(struct daemon *daemon)
 {
 	int signal = event_loop_signal(&daemon->loop);
@@ -290,7 +249,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		tick(daemon);
 		break;
 	case SOURCE_PACE:
-		pace(daemon, now_ns);
+		recorder_pace(&daemon->recorder, now_ns);
 		break;
 	case SOURCE_SIGNALS:
 		on_signal(daemon);
@@ -368,8 +327,6 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	notify_stopping(daemon->notify);
 	/* whoever comes next starts from silence */
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
-	if (daemon->recorder.active_count)
-		tracking_walk(&daemon->tracking);
 	recorder_interrupt(&daemon->recorder);
 	return daemon->status;
 }
@@ -425,8 +382,7 @@ int daemon_start_services(struct daemon *daemon)
 static int open_recorder(struct daemon *daemon)
 {
 	const struct recorder_settings settings = { .kernel = daemon->kernel,
-						    .targets = &daemon->tracking.targets,
-						    .usage = &daemon->tracking.usage,
+						    .tracking = &daemon->tracking,
 						    .cgroups = daemon->cgroups,
 						    .own_counters = daemon->own_counters };
 

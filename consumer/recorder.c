@@ -4,9 +4,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "consumer/capture/capture_scope.h"
 
-#include <bpf/bpf.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -27,17 +25,14 @@
 #define OFFCPU_MIN_CALM_NS 20000000U
 #define OFFCPU_MIN_CAPTURING_NS 1000000U
 
-#define OPEN_AT_ONCE 64U
-#define OPEN_BATCHES_MAX (2 * OFFCPU_OPEN_DEFAULT / OPEN_AT_ONCE)
-
 int recorder_open(struct recorder *recorder, const struct recorder_settings *settings, int epoll)
 {
 	const struct kernel_objects *kernel = settings->kernel;
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &recorder->pace_source };
 
 	*recorder = (struct recorder){ .kernel = kernel,
-				       .targets = settings->targets,
-				       .usage = settings->usage,
+				       .tracking = settings->tracking,
+				       .usage = &settings->tracking->usage,
 				       .cgroups = settings->cgroups,
 				       .own_counters = settings->own_counters,
 				       .rings = { .slots = kernel->slots,
@@ -51,8 +46,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 	if (recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event) ||
 	    getrandom(&recorder->seed, sizeof(recorder->seed), 0) < 0)
 		return -errno;
-	recorder->open = calloc(OPEN_AT_ONCE, sizeof(*recorder->open));
-	return recorder->open ? 0 : -ENOMEM;
+	return open_intervals_init(&recorder->open, kernel);
 }
 
 void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)
@@ -71,7 +65,7 @@ void recorder_close(struct recorder *recorder)
 	if (!recorder->kernel)
 		return;
 	cleanup_close(&recorder->pace);
-	free(recorder->open);
+	open_intervals_free(&recorder->open);
 }
 
 static void set_budgets(const struct recorder *recorder)
@@ -129,7 +123,8 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
 
 static struct capture_scope scope_of(const struct recorder *recorder, const struct active *active)
 {
-	return (struct capture_scope){ recorder->targets, recorder->cgroups, active->rule, active->cgroup };
+	return (struct capture_scope){ &recorder->tracking->targets, recorder->cgroups, active->rule,
+				       active->cgroup };
 }
 
 static void drain(const struct recorder *recorder, const struct active *active)
@@ -137,37 +132,6 @@ static void drain(const struct recorder *recorder, const struct active *active)
 	struct capture_scope scope = scope_of(recorder, active);
 
 	capture_drain(active->capture, capture_scope_describe, &scope);
-}
-
-static bool is_whole(const struct open_interval *open)
-{
-	return open->sample.seq && open->sample.seq == open->seq_again;
-}
-
-/* Who has not come back to a CPU yet, and waits perhaps for what this capture is about. */
-static void add_open_intervals(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
-{
-	struct capture_scope scope = scope_of(recorder, active);
-	int fd = recorder->kernel->map_fds[PIN_OFFCPU_OPEN];
-	__u32 tids[OPEN_AT_ONCE], batch;
-	void *from = NULL;
-
-	for (unsigned int i = 0; i < OPEN_BATCHES_MAX; i++) {
-		__u32 count = OPEN_AT_ONCE;
-		int result = bpf_map_lookup_batch(fd, from, &batch, tids, recorder->open, &count, NULL);
-
-		if (result < 0 && result != -ENOENT)
-			return; /* -ENOSPC: a bucket has more than there is room for */
-		for (__u32 j = 0; j < count; j++)
-			/* nobody sees the threads of a process that is no target any more come back */
-			if (is_whole(&recorder->open[j]) &&
-			    capture_scope_is_live(&scope, &recorder->open[j].sample))
-				capture_add_open(active->capture, &recorder->open[j].sample, now_ns,
-						 capture_scope_describe, &scope);
-		if (result == -ENOENT)
-			return;
-		from = &batch;
-	}
 }
 
 /* After a walk: the first since the capture began, or the one before it ends. */
@@ -251,7 +215,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	read_pressure(recorder, active, now_ns);
 	if (active->has_clocks)
 		stall_clocks_stop(&recorder->clocks);
-	add_open_intervals(recorder, active, now_ns);
+	open_intervals_add(&recorder->open, capture, &scope, now_ns);
 	capture_usage_end(&capture->usage, recorder->usage, capture_scope_describe_usage, &scope);
 	capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
 	pressure_close(&capture->pressure);
@@ -267,8 +231,8 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 		set_pace(recorder);
 }
 
-int recorder_begin(struct recorder *recorder, const struct configuration *configuration,
-		   const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+static int begin_capture(struct recorder *recorder, const struct configuration *configuration,
+			 const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
 {
 	struct active *active = &recorder->active[recorder->active_count];
 	struct capture_trigger trigger = { .rule_id = watch->rule->id,
@@ -316,17 +280,55 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 	return 0;
 }
 
-void recorder_drain_newest(struct recorder *recorder)
+static void suppress(const struct recorder *recorder, struct watch *watch)
 {
-	const struct active *newest = &recorder->active[recorder->active_count - 1];
+	watch_suppress(watch);
+	own_count(recorder->own_counters, OWN_SUPPRESSED);
+}
 
-	drain(recorder, newest);
-	/* on a large host these take their time, which the history has not */
-	kernel_stats_begin(&newest->capture->kernel_stats, cgroups_mount(recorder->cgroups), newest->cgroup,
+/*
+ * The walk tells whose samples there are: the periodic one may be half a minute old. And the ledger counts the
+ * processes for which this walk finds no room among the targets.
+ */
+static void read_history(struct recorder *recorder, const struct active *active)
+{
+	tracking_keep_gone(recorder->tracking, true);
+	tracking_consume(recorder->tracking);
+	tracking_walk(recorder->tracking);
+	drain(recorder, active);
+	/* on a large host these take time; the history in the rings does not wait */
+	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			   clock_monotonic_ns());
 }
 
-bool recorder_wants_walk(const struct recorder *recorder, uint64_t now_ns)
+void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
+		   uint64_t observed_us, uint64_t now_ns)
+{
+	int result;
+
+	if (watch_is_quiet(watch, now_ns)) {
+		suppress(recorder, watch);
+		return;
+	}
+	result = begin_capture(recorder, configuration, watch, observed_us, now_ns);
+	if (result < 0) {
+		suppress(recorder, watch);
+		if (log_allowed(&recorder->suppressed_limit, 1))
+			log_warning("rule %s fired, and no capture could begin: %s", watch->rule->name,
+				    result == -EBUSY ? "too many are under way or wait for the database"
+						     : strerror(-result));
+		return;
+	}
+	watch_cool_down(watch, now_ns);
+	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)", watch->rule->name,
+		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
+		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
+		 watch->cgroup ? watch->cgroup : "system");
+	read_history(recorder, &recorder->active[recorder->active_count - 1]);
+}
+
+/* A capture has begun, or is over, or a second went by. */
+static bool wants_walk(const struct recorder *recorder, uint64_t now_ns)
 {
 	bool wanted = recorder->active_count && now_ns - recorder->usage->walked_ns >= CLOCK_SECOND_NS;
 
@@ -344,6 +346,8 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 
 	if (read(recorder->pace, &expirations, sizeof(expirations)) < 0)
 		return;
+	if (wants_walk(recorder, now_ns))
+		tracking_walk(recorder->tracking);
 	for (size_t i = recorder->active_count; i-- > 0;) {
 		bool ends = capture_is_over(recorder->active[i].capture, now_ns);
 
@@ -354,6 +358,7 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 		else
 			read_pressure(recorder, &recorder->active[i], now_ns);
 	}
+	tracking_keep_gone(recorder->tracking, recorder->active_count > 0);
 }
 
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus)
@@ -364,6 +369,8 @@ void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus)
 
 void recorder_interrupt(struct recorder *recorder)
 {
+	if (recorder->active_count)
+		tracking_walk(recorder->tracking);
 	while (recorder->active_count) {
 		expect(recorder, &recorder->active[0], true);
 		drain(recorder, &recorder->active[0]);
