@@ -31,18 +31,22 @@ int reload_watch(struct reload *reload, const struct settings *where)
 	return config_watch_open(&reload->watch, where->config, where->rules_dir);
 }
 
+static void drop(struct retired_configuration **link)
+{
+	struct retired_configuration *retired = *link;
+
+	*link = retired->next;
+	configuration_free(retired->configuration);
+	free(retired);
+}
+
 void reload_close(struct reload *reload)
 {
 	if (!reload->in_force)
 		return;
 	config_watch_close(&reload->watch);
-	while (reload->retired) {
-		struct retired_configuration *retired = reload->retired;
-
-		reload->retired = retired->next;
-		configuration_free(retired->configuration);
-		free(retired);
-	}
+	while (reload->retired)
+		drop(&reload->retired);
 	configuration_free(reload->in_force);
 }
 
@@ -152,14 +156,9 @@ void reload_sweep(struct reload *reload)
 	struct retired_configuration **link = &reload->retired;
 
 	while (*link) {
-		struct retired_configuration *retired = *link;
-
-		if (reload->actions.is_used(reload->actions.user, retired->configuration)) {
-			link = &retired->next;
-			continue;
-		}
-		*link = retired->next;
-		configuration_free(retired->configuration);
-		free(retired);
+		if (reload->actions.is_used(reload->actions.user, (*link)->configuration))
+			link = &(*link)->next;
+		else
+			drop(link);
 	}
 }

@@ -91,6 +91,16 @@ static void finish_same(struct fixture *fixture)
 	ck_assert(!reload_finish(&fixture->reload, configuration_new("first"), &none));
 }
 
+/* What was read is another configuration. */
+static void finish_other(struct fixture *fixture, struct configuration *configuration)
+{
+	struct config_errors none = { 0 };
+
+	ck_assert(reload_finish(&fixture->reload, configuration, &none));
+	ck_assert_ptr_eq(fixture->reload.in_force, configuration);
+	ck_assert_ptr_eq(fixture->followed, configuration);
+}
+
 /* ---- when ---- */
 
 START_TEST(a_change_settles_before_it_is_read)
@@ -176,16 +186,13 @@ END_TEST
 
 START_TEST(another_configuration_takes_the_place)
 {
-	struct configuration *second = configuration_new("second");
-	struct config_errors none = { 0 };
 	struct fixture fixture;
 
 	open_fixture(&fixture);
 	reload_ask(&fixture.reload, START_NS);
-	ck_assert(reload_finish(&fixture.reload, second, &none));
-	ck_assert_ptr_eq(fixture.followed, second);
-	ck_assert_ptr_eq(fixture.reload.in_force, second);
+	finish_other(&fixture, configuration_new("second"));
 	ck_assert_uint_eq(counted(&fixture, OWN_RELOADS), 1);
+	ck_assert(!begins(&fixture, START_NS + CLOCK_SECOND_NS));
 	reload_close(&fixture.reload);
 }
 END_TEST
@@ -194,7 +201,6 @@ END_TEST
 START_TEST(each_setting_counts)
 {
 	struct configuration *second = configuration_new("first");
-	struct config_errors none = { 0 };
 	struct fixture fixture;
 
 	switch (_i) {
@@ -211,9 +217,7 @@ START_TEST(each_setting_counts)
 		strcpy(second->settings.directories, "/opt");
 	}
 	open_fixture(&fixture);
-	reload_ask(&fixture.reload, START_NS);
-	ck_assert(reload_finish(&fixture.reload, second, &none));
-	ck_assert_ptr_eq(fixture.reload.in_force, second);
+	finish_other(&fixture, second);
 	reload_close(&fixture.reload);
 }
 END_TEST
@@ -288,13 +292,12 @@ END_TEST
 
 START_TEST(a_replaced_configuration_lives_while_it_is_used)
 {
-	struct config_errors none = { 0 };
 	struct fixture fixture;
 
 	open_fixture(&fixture);
 	fixture.used = fixture.reload.in_force;
-	ck_assert(reload_finish(&fixture.reload, configuration_new("second"), &none));
-	ck_assert(reload_finish(&fixture.reload, configuration_new("third"), &none));
+	finish_other(&fixture, configuration_new("second"));
+	finish_other(&fixture, configuration_new("third"));
 	reload_sweep(&fixture.reload); /* frees the second */
 	ck_assert_ptr_nonnull(fixture.reload.retired);
 	ck_assert_str_eq(fixture.used->rules.rules[0].name, "first");
@@ -304,7 +307,7 @@ START_TEST(a_replaced_configuration_lives_while_it_is_used)
 	ck_assert_str_eq(fixture.reload.in_force->rules.rules[0].name, "third");
 	/* one that is used to the end is freed with the rest */
 	fixture.used = fixture.reload.in_force;
-	ck_assert(reload_finish(&fixture.reload, configuration_new("fourth"), &none));
+	finish_other(&fixture, configuration_new("fourth"));
 	reload_sweep(&fixture.reload);
 	reload_close(&fixture.reload);
 	reload_close(&(struct reload){ 0 });

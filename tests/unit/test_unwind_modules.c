@@ -104,6 +104,17 @@ static const struct unwind_place *need(struct fixture *fixture)
 	return unwind_modules_need(fixture->modules, &fixture->pass, &fixture->mapping);
 }
 
+/* There is no table; returns what was logged, which the caller frees. */
+static char *need_in_vain(struct fixture *fixture)
+{
+	int saved = log_divert();
+	const struct unwind_place *place = need(fixture);
+	char *logged = log_diverted(saved);
+
+	ck_assert_ptr_null(place);
+	return logged;
+}
+
 /* Whether a table was built: that writes into the maps. */
 static bool writes(struct fixture *fixture)
 {
@@ -193,7 +204,6 @@ START_TEST(a_file_that_cannot_be_opened_keeps_its_table)
 	_cleanup_free_ char *logged = NULL;
 	struct fixture fixture;
 	uint32_t page_at;
-	int saved;
 
 	open_fixture(&fixture);
 	page_at = need(&fixture)->page_at;
@@ -204,9 +214,7 @@ START_TEST(a_file_that_cannot_be_opened_keeps_its_table)
 	ck_assert(!fixture.pass.more);
 	/* a file that was never opened has no table, and is tried again in a minute */
 	fixture.file.inode++;
-	saved = log_divert();
-	ck_assert_ptr_null(need(&fixture));
-	logged = log_diverted(saved);
+	logged = need_in_vain(&fixture);
 	ck_assert_ptr_nonnull(strstr(logged, fixture.file.path));
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).without, 1);
 	fill(&fixture, "symbols");
@@ -220,14 +228,11 @@ START_TEST(what_is_no_program_has_none_until_it_changes)
 {
 	_cleanup_free_ char *logged = NULL;
 	struct fixture fixture;
-	int saved;
 
 	open_fixture(&fixture);
 	file_put(fixture.file.path, "text", 4);
 	look_at(&fixture);
-	saved = log_divert();
-	ck_assert_ptr_null(need(&fixture));
-	logged = log_diverted(saved);
+	logged = need_in_vain(&fixture);
 	ck_assert_str_eq(logged, ""); /* nobody misses the unwind table of a text */
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).without, 1);
 	fixture.pass.now_ns += 3600 * CLOCK_SECOND_NS;
@@ -286,16 +291,14 @@ START_TEST(a_file_that_ends_the_symbolizer_is_given_up)
 {
 	_cleanup_free_ char *logged = NULL;
 	struct fixture fixture;
-	int saved, pair[2];
+	int pair[2];
 
 	open_fixture(&fixture);
 	fake_symbolizer_end(fixture.child, fixture.pass.symbolizer);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	close(pair[1]);
 	fixture.pass.symbolizer = pair[0];
-	saved = log_divert();
-	ck_assert_ptr_null(need(&fixture));
-	logged = log_diverted(saved);
+	logged = need_in_vain(&fixture);
 	ck_assert_int_lt(fixture.pass.symbolizer, 0);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).without, 1);
 	ck_assert_ptr_nonnull(strstr(logged, fixture.file.path));
@@ -309,14 +312,11 @@ START_TEST(without_room_it_is_tried_again_in_a_minute)
 	_cleanup_free_ char *logged = NULL;
 	struct fixture fixture;
 	uint32_t first;
-	int saved;
 
 	open_fixture(&fixture);
 	ck_assert_int_eq(unit_map_allocate(&fixture.space.chunks, FAKE_CHUNKS, clock_monotonic_ns(), &first),
 			 0);
-	saved = log_divert();
-	ck_assert_ptr_null(need(&fixture));
-	logged = log_diverted(saved);
+	logged = need_in_vain(&fixture);
 	ck_assert_ptr_nonnull(strstr(logged, "--unwind-memory"));
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).no_room, 1);
 	ck_assert(fixture.pass.more);
