@@ -3,10 +3,11 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/log.h"
 
-#include <bpf/bpf.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/timerfd.h>
 
 /* Four times a second: the rings are drained, and PSI's totals are read. */
@@ -24,26 +25,47 @@
 #define OFFCPU_MIN_CALM_NS 20000000U
 #define OFFCPU_MIN_CAPTURING_NS 1000000U
 
-#define OPEN_AT_ONCE 64U
-#define OPEN_BATCHES_MAX (2 * OFFCPU_OPEN_DEFAULT / OPEN_AT_ONCE)
-
-int recorder_open(struct recorder *recorder, int epoll)
+int recorder_open(struct recorder *recorder, const struct recorder_settings *settings, int epoll)
 {
+	const struct kernel_objects *kernel = settings->kernel;
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &recorder->pace_source };
 
-	recorder->pace_source.kind = SOURCE_PACE;
-	stall_clocks_stop(&recorder->clocks); /* who was here before may have ended before its capture did */
-	recorder->open = calloc(OPEN_AT_ONCE, sizeof(*recorder->open));
+	*recorder = (struct recorder){ .kernel = kernel,
+				       .tracking = settings->tracking,
+				       .usage = &settings->tracking->usage,
+				       .cgroups = settings->cgroups,
+				       .own_counters = settings->own_counters,
+				       .rings = { .slots = kernel->slots,
+						  .slots_per_cpu = kernel->manifest.slots_per_cpu,
+						  .cpus = kernel->manifest.cpus,
+						  .offcpu_slots = kernel->offcpu_slots },
+				       .pace_source = { SOURCE_PACE },
+				       .clocks = { .kernel = kernel } };
+	stall_clocks_stop(&recorder->clocks); /* a daemon before this one may have ended within a capture */
 	recorder->pace = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (!recorder->open)
-		return -ENOMEM;
-	return recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event) ? -errno : 0;
+	if (recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event) ||
+	    getrandom(&recorder->seed, sizeof(recorder->seed), 0) < 0)
+		return -errno;
+	return open_intervals_init(&recorder->open, kernel);
+}
+
+void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)
+{
+	recorder->store = store;
+	recorder->rings.armed_ns = now_ns;
+}
+
+void recorder_note_gap(struct recorder *recorder, uint64_t now_ns)
+{
+	recorder->rings.armed_ns = now_ns;
 }
 
 void recorder_close(struct recorder *recorder)
 {
+	if (!recorder->kernel)
+		return;
 	cleanup_close(&recorder->pace);
-	free(recorder->open);
+	open_intervals_free(&recorder->open);
 }
 
 static void set_budgets(const struct recorder *recorder)
@@ -71,6 +93,24 @@ static void set_pace(const struct recorder *recorder)
 	set_budgets(recorder);
 }
 
+/* A capture records what history there really was; who asks for more than there can be is told before. */
+static void warn_of_history(const struct recorder *recorder, const struct rule_set *rules)
+{
+	const struct manifest *manifest = &recorder->kernel->manifest;
+	uint64_t held_ns = manifest->slots_per_cpu * CLOCK_SECOND_NS / manifest->hz;
+
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule *rule = &rules->rules[i];
+
+		if (rule->history_ns > held_ns)
+			log_warning(
+				"%s: rule %s wants %llu s of history, and a ring holds %llu s of a CPU that runs targets only: raise bourdon-load --ring-size",
+				rule->source, rule->name,
+				(unsigned long long)(rule->history_ns / CLOCK_SECOND_NS),
+				(unsigned long long)(held_ns / CLOCK_SECOND_NS));
+	}
+}
+
 void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
 {
 	recorder->longest_history_ns = 0;
@@ -78,138 +118,35 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
 		if (rules->rules[i].history_ns > recorder->longest_history_ns)
 			recorder->longest_history_ns = rules->rules[i].history_ns;
 	set_budgets(recorder);
+	warn_of_history(recorder, rules);
 }
 
-struct describing {
-	const struct recorder *recorder;
-	const struct active *active;
-};
-
-/* Whether the capture is about it. */
-static bool is_covered(const struct active *active, const struct target_process *target, const char *cgroup)
+static struct capture_scope scope_of(const struct recorder *recorder, const struct active *active)
 {
-	return rule_applies(active->rule, target->comm, cgroup ? cgroup : "") &&
-	       (!active->cgroup || (cgroup && cgroup_is_within(cgroup, active->cgroup)));
-}
-
-static bool is_own(const struct recorder *recorder, const struct active *active,
-		   const struct usage_process *process)
-{
-	const struct target_process *target =
-		targets_find(recorder->targets, process->tgid, process->started_ns);
-
-	return target && is_covered(active, target, cgroups_path(recorder->cgroups, process->cgroup_id));
-}
-
-/* A capture_usage_describe. */
-static bool describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup)
-{
-	const struct describing *describing = user;
-
-	*ret_cgroup = cgroups_path(describing->recorder->cgroups, process->cgroup_id);
-	return is_own(describing->recorder, describing->active, process);
-}
-
-static bool describe(void *user, const struct sample *sample, struct capture_process *process)
-{
-	const struct describing *describing = user;
-	const struct active *active = describing->active;
-	const struct target_process *target =
-		targets_find(describing->recorder->targets, sample->tgid, sample->started_ns);
-	const char *cgroup = cgroups_path(describing->recorder->cgroups, sample->cgroup_id);
-
-	/*
-	 * a cgroup that is not known yet may be known at the next sample: better a counted loss than a guess
-	 */
-	if (!target || (!cgroup && (active->rule->cgroup || active->cgroup)))
-		return false;
-	process->uid = target->uid;
-	memcpy(process->comm, target->comm, sizeof(process->comm));
-	process->cgroup = cgroup ? strdup(cgroup) : NULL;
-	process->included = is_covered(active, target, cgroup);
-	return true;
+	return (struct capture_scope){ &recorder->tracking->targets, recorder->cgroups, active->rule,
+				       active->cgroup };
 }
 
 static void drain(const struct recorder *recorder, const struct active *active)
 {
-	struct describing describing = { recorder, active };
+	struct capture_scope scope = scope_of(recorder, active);
 
-	capture_drain(active->capture, describe, &describing);
-}
-
-static bool is_whole(const struct open_interval *open)
-{
-	return open->sample.seq && open->sample.seq == open->seq_again;
-}
-
-/* Nobody sees the threads come back of who is no target any more. */
-static bool is_live(const struct recorder *recorder, const struct sample *sample)
-{
-	const struct target_process *target =
-		targets_find(recorder->targets, sample->tgid, sample->started_ns);
-
-	return target && !target->gone_ns;
-}
-
-/* Who has not come back to a CPU yet, and waits perhaps for what this capture is about. */
-static void add_open_intervals(const struct recorder *recorder, const struct active *active, uint64_t now_ns)
-{
-	struct describing describing = { recorder, active };
-	int fd = recorder->kernel->map_fds[PIN_OFFCPU_OPEN];
-	__u32 tids[OPEN_AT_ONCE], batch;
-	void *from = NULL;
-
-	for (unsigned int i = 0; i < OPEN_BATCHES_MAX; i++) {
-		__u32 count = OPEN_AT_ONCE;
-		int result = bpf_map_lookup_batch(fd, from, &batch, tids, recorder->open, &count, NULL);
-
-		if (result < 0 && result != -ENOENT)
-			return; /* -ENOSPC: a bucket has more than there is room for */
-		for (__u32 j = 0; j < count; j++)
-			if (is_whole(&recorder->open[j]) && is_live(recorder, &recorder->open[j].sample))
-				capture_add_open(active->capture, &recorder->open[j].sample, now_ns, describe,
-						 &describing);
-		if (result == -ENOENT)
-			return;
-		from = &batch;
-	}
-}
-
-static uint64_t grown(const struct active *active, const uint64_t now[COUNTERS], size_t counter)
-{
-	return now[counter] - active->counters_at_begin[counter];
-}
-
-/* What the capture's processes have had of the CPUs since the walk before it. */
-static uint64_t cpu_ns_of(const struct recorder *recorder, const struct active *active)
-{
-	const struct usage *now = recorder->usage, *before = &active->capture->usage.before;
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < now->count; i++) {
-		const struct usage_process *process = &now->processes[i];
-
-		if (process->walk > before->walk && is_own(recorder, active, process))
-			sum += usage_since(before, process).task.cpu_ns;
-	}
-	return sum;
+	capture_drain(active->capture, capture_scope_describe, &scope);
 }
 
 /* After a walk: the first since the capture began, or the one before it ends. */
 static void expect(const struct recorder *recorder, const struct active *active, bool ends)
 {
-	struct expectation *expected = &active->capture->expected;
+	const struct usage *usage = recorder->usage;
+	struct capture *capture = active->capture;
+	const struct capture_scope scope = scope_of(recorder, active);
 
-	if (!expected->from_ns) {
-		expected->from_ns = recorder->usage->walked_ns;
-		expected->cpu_ns_before = cpu_ns_of(recorder, active);
-	} else if (ends) {
-		uint64_t cpu_ns = cpu_ns_of(recorder, active);
-
-		/* less, where a process is none of the capture's any more */
-		expected->to_ns = recorder->usage->walked_ns;
-		expected->cpu_ns = cpu_ns > expected->cpu_ns_before ? cpu_ns - expected->cpu_ns_before : 0;
-	}
+	if (!capture->expected.from_ns)
+		capture_expect_from(capture, usage->walked_ns,
+				    capture_scope_cpu_ns(&scope, &capture->usage.before, usage));
+	else if (ends)
+		capture_expect_until(capture, usage->walked_ns,
+				     capture_scope_cpu_ns(&scope, &capture->usage.before, usage));
 }
 
 static uint64_t unstacked_of(const struct capture_usage *usage)
@@ -245,41 +182,57 @@ static uint32_t level_of(const char *cgroup)
 	return level;
 }
 
+/* What the kernel programs have lost meanwhile. */
+static void note_kernel_losses(const struct recorder *recorder, const struct active *active)
+{
+	static const struct {
+		enum loss loss;
+		size_t counter;
+	} counted[] = { { LOSS_NOT_TAKEN, COUNTER_SAMPLES_QUIET },
+			{ LOSS_TARGETS_FULL, COUNTER_TARGETS_FULL },
+			{ LOSS_OFFCPU_UNTRACKED, COUNTER_OFFCPU_UNTRACKED },
+			{ LOSS_EVENTS, COUNTER_EVENTS_LOST } };
+	uint64_t counters[COUNTERS];
+
+	if (counters_read(recorder->kernel->map_fds[PIN_COUNTERS], counters) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
+		size_t counter = counted[i].counter;
+
+		capture_note_loss(active->capture, counted[i].loss,
+				  counters[counter] - active->counters_at_begin[counter]);
+	}
+}
+
 /* Closes the ledger and hands the capture over. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
 	struct active *active = &recorder->active[position];
-	uint64_t counters[COUNTERS], now_ns = clock_monotonic_ns();
-	struct describing describing = { recorder, active };
+	struct capture *capture = active->capture;
+	uint64_t now_ns = clock_monotonic_ns();
+	struct capture_scope scope = scope_of(recorder, active);
 
 	read_pressure(recorder, active, now_ns);
 	if (active->has_clocks)
 		stall_clocks_stop(&recorder->clocks);
-	add_open_intervals(recorder, active, now_ns);
-	capture_usage_end(&active->capture->usage, recorder->usage, describe_usage, &describing);
-	active->capture->losses[LOSS_OFFCPU_UNSTACKED] = unstacked_of(&active->capture->usage);
-	pressure_close(&active->capture->pressure);
-	kernel_stats_end(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
-			 now_ns);
-	if (!counters_read(recorder->kernel->map_fds[PIN_COUNTERS], counters)) {
-		active->capture->losses[LOSS_NOT_TAKEN] = grown(active, counters, COUNTER_SAMPLES_QUIET);
-		active->capture->losses[LOSS_TARGETS_FULL] = grown(active, counters, COUNTER_TARGETS_FULL);
-		active->capture->losses[LOSS_OFFCPU_UNTRACKED] =
-			grown(active, counters, COUNTER_OFFCPU_UNTRACKED);
-		active->capture->losses[LOSS_EVENTS] = grown(active, counters, COUNTER_EVENTS_LOST);
-	}
-	active->capture->losses[LOSS_STALE_EVENTS] =
-		own_counted(recorder->own_counters, OWN_STALE_EVENTS) - active->stale_at_begin;
-	capture_end(active->capture, now_ns, interrupted);
-	store_thread_commit(recorder->store, active->capture);
+	open_intervals_add(&recorder->open, capture, &scope, now_ns);
+	capture_usage_end(&capture->usage, recorder->usage, capture_scope_describe_usage, &scope);
+	capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
+	pressure_close(&capture->pressure);
+	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
+	note_kernel_losses(recorder, active);
+	capture_note_loss(capture, LOSS_STALE_EVENTS,
+			  own_counted(recorder->own_counters, OWN_STALE_EVENTS) - active->stale_at_begin);
+	capture_end(capture, now_ns, interrupted);
+	store_thread_commit(recorder->store, capture);
 	free(active->cgroup);
 	*active = recorder->active[--recorder->active_count];
 	if (!recorder->active_count)
 		set_pace(recorder);
 }
 
-int recorder_begin(struct recorder *recorder, const struct configuration *configuration,
-		   const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+static int begin_capture(struct recorder *recorder, const struct configuration *configuration,
+			 const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
 {
 	struct active *active = &recorder->active[recorder->active_count];
 	struct capture_trigger trigger = { .rule_id = watch->rule->id,
@@ -313,7 +266,7 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 						watch->cgroup ? level_of(watch->cgroup) : 0, now_ns);
 	read_pressure(recorder, active, now_ns);
 	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
-	active->capture->losses[LOSS_WATCH_SUPPRESSED] = watch->suppressed;
+	capture_note_loss(active->capture, LOSS_WATCH_SUPPRESSED, watch->suppressed);
 	if (!store_thread_begin(recorder->store, active->capture)) {
 		if (active->has_clocks)
 			stall_clocks_stop(&recorder->clocks);
@@ -327,17 +280,55 @@ int recorder_begin(struct recorder *recorder, const struct configuration *config
 	return 0;
 }
 
-void recorder_drain_newest(struct recorder *recorder)
+static void suppress(const struct recorder *recorder, struct watch *watch)
 {
-	const struct active *newest = &recorder->active[recorder->active_count - 1];
+	watch_suppress(watch);
+	own_count(recorder->own_counters, OWN_SUPPRESSED);
+}
 
-	drain(recorder, newest);
-	/* on a large host these take their time, which the history has not */
-	kernel_stats_begin(&newest->capture->kernel_stats, cgroups_mount(recorder->cgroups), newest->cgroup,
+/*
+ * The walk tells whose samples there are: the periodic one may be half a minute old. And the ledger counts the
+ * processes for which this walk finds no room among the targets.
+ */
+static void read_history(struct recorder *recorder, const struct active *active)
+{
+	tracking_keep_gone(recorder->tracking, true);
+	tracking_consume(recorder->tracking);
+	tracking_walk(recorder->tracking);
+	drain(recorder, active);
+	/* on a large host these take time; the history in the rings does not wait */
+	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			   clock_monotonic_ns());
 }
 
-bool recorder_wants_walk(const struct recorder *recorder, uint64_t now_ns)
+void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
+		   uint64_t observed_us, uint64_t now_ns)
+{
+	int result;
+
+	if (watch_is_quiet(watch, now_ns)) {
+		suppress(recorder, watch);
+		return;
+	}
+	result = begin_capture(recorder, configuration, watch, observed_us, now_ns);
+	if (result < 0) {
+		suppress(recorder, watch);
+		if (log_allowed(&recorder->suppressed_limit, 1))
+			log_warning("rule %s fired, and no capture could begin: %s", watch->rule->name,
+				    result == -EBUSY ? "too many are under way or wait for the database"
+						     : strerror(-result));
+		return;
+	}
+	watch_cool_down(watch, now_ns);
+	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)", watch->rule->name,
+		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
+		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
+		 watch->cgroup ? watch->cgroup : "system");
+	read_history(recorder, &recorder->active[recorder->active_count - 1]);
+}
+
+/* A capture has begun, or is over, or a second went by. */
+static bool wants_walk(const struct recorder *recorder, uint64_t now_ns)
 {
 	bool wanted = recorder->active_count && now_ns - recorder->usage->walked_ns >= CLOCK_SECOND_NS;
 
@@ -355,6 +346,8 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 
 	if (read(recorder->pace, &expirations, sizeof(expirations)) < 0)
 		return;
+	if (wants_walk(recorder, now_ns))
+		tracking_walk(recorder->tracking);
 	for (size_t i = recorder->active_count; i-- > 0;) {
 		bool ends = capture_is_over(recorder->active[i].capture, now_ns);
 
@@ -365,20 +358,19 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 		else
 			read_pressure(recorder, &recorder->active[i], now_ns);
 	}
+	tracking_keep_gone(recorder->tracking, recorder->active_count > 0);
 }
 
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus)
 {
-	for (size_t i = 0; i < recorder->active_count; i++) {
-		uint64_t *worst = &recorder->active[i].capture->losses[LOSS_CPUS_UNSAMPLED];
-
-		if (cpus > *worst)
-			*worst = cpus;
-	}
+	for (size_t i = 0; i < recorder->active_count; i++)
+		capture_note_worst(recorder->active[i].capture, LOSS_CPUS_UNSAMPLED, cpus);
 }
 
 void recorder_interrupt(struct recorder *recorder)
 {
+	if (recorder->active_count)
+		tracking_walk(recorder->tracking);
 	while (recorder->active_count) {
 		expect(recorder, &recorder->active[0], true);
 		drain(recorder, &recorder->active[0]);

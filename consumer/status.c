@@ -22,7 +22,7 @@ static void write_daemon(const struct status *status, FILE *out)
 	status_line_field(out, "uptime_ns", "%" PRIu64, clock_monotonic_ns() - status->started_ns);
 	status_line_field(out, "hz", "%u", status->kernel->manifest.hz);
 	status_line_field(out, "targets", "%u", status->targets->live);
-	status_line_field(out, "rules", "%zu", status->configuration->rules.count);
+	status_line_field(out, "rules", "%zu", status->reload->in_force->rules.count);
 	status_line_field(out, "watches", "%u", status->watches->count);
 	status_line_field(out, "captures_under_way", "%zu", status->recorder->active_count);
 	status_line_field(out, "reloads", "%" PRIu64, own_counted(status->own_counters, OWN_RELOADS));
@@ -52,8 +52,8 @@ static void write_triggers(const struct rule *rule, FILE *out)
 
 static void write_rules(const struct status *status, FILE *out)
 {
-	for (size_t i = 0; i < status->configuration->rules.count; i++) {
-		const struct rule *rule = &status->configuration->rules.rules[i];
+	for (size_t i = 0; i < status->reload->in_force->rules.count; i++) {
+		const struct rule *rule = &status->reload->in_force->rules.rules[i];
 		unsigned int watches = 0;
 
 		for (uint32_t w = 0; w < status->watches->count; w++)
@@ -75,7 +75,7 @@ static void write_rules(const struct status *status, FILE *out)
 
 static const char *state_of(const struct watch *watch, uint64_t now_ns)
 {
-	return watch->fd < 0 ? "broken" : now_ns < watch->quiet_until_ns ? "cooldown" : "armed";
+	return watch->fd < 0 ? "broken" : watch_is_quiet(watch, now_ns) ? "cooldown" : "armed";
 }
 
 static void write_watches(const struct status *status, FILE *out)
@@ -176,7 +176,7 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	if (confine_calls_are_only_named(confinement))
 		write_problem(out, "install a build without SECCOMP_LOG",
 			      "system calls that the policies lack are named, and let through");
-	if (strcmp(confinement->directories, status->configuration->settings.directories) != 0)
+	if (strcmp(confinement->directories, status->reload->in_force->settings.directories) != 0)
 		write_problem(out, "restart bourdond",
 			      "the directories of ELF files were changed: in force are those of its start");
 	if (!grant_queue_is_served(status->watches->grants))
@@ -192,7 +192,7 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		snprintf(text, sizeof(text), "%u pressure files could not be opened or read", broken);
 		write_problem(out, "the log names them", text);
 	}
-	if (!status->configuration->rules.count)
+	if (!status->reload->in_force->rules.count)
 		write_problem(out, "add one to rules.d", "there is no rule: nothing will be captured");
 	if (atomic_load(&status->unwind->modules_no_room) ||
 	    atomic_load(&status->unwind->processes_no_room)) {

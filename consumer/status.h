@@ -10,31 +10,21 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/recorder.h"
-#include "consumer/rules/configuration.h"
+#include "consumer/reload.h"
 #include "consumer/target/targets.h"
 #include "consumer/unwind/unwind_tables.h"
 #include "consumer/watch/watches.h"
 
 #include <stdio.h>
 
-struct reload_state {
-	uint64_t first_changed_ns; /* something did, and was not read yet; 0: nothing */
-	uint64_t changed_ns;       /* when it did last */
-	bool asked_for;            /* by SIGHUP */
-	bool under_way;
-	bool answers;      /* the one under way was asked for */
-	char mistake[512]; /* for which the last one was refused; empty: none */
-};
-
 struct status {
 	const struct kernel_objects *kernel;
-	const struct configuration *configuration;
 	struct own_counters *own_counters;
 	const struct confinement *confinement;
 	const struct targets *targets;
 	const struct watches *watches;
 	const struct recorder *recorder;
-	const struct reload_state *reload;
+	const struct reload *reload;
 	const struct unwind_gauges *unwind;
 	const char *unsampled_cpus;
 	uint64_t started_ns; /* CLOCK_MONOTONIC */

@@ -5,10 +5,12 @@
 #include "common/clock.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #define WALK_SECONDS 30U
 #define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
 #define ERRORS_A_MINUTE 5U
+#define UNMAPPED_EVERY_MAX_NS (64 * CLOCK_SECOND_NS)
 
 /* False where its cgroup's path is not known yet. */
 static bool watch_process(struct tracking *tracking, const struct target_process *process)
@@ -38,12 +40,14 @@ static void watch_unwatched(struct tracking *tracking)
 		return;
 	tracking->unwatched = false;
 	for (uint32_t i = 0; i < tracking->targets.count; i++) {
-		struct target_process *process = &tracking->targets.processes[i];
+		const struct target_process *process = &tracking->targets.processes[i];
 
 		if (process->watched || process->gone_ns)
 			continue;
-		process->watched = watch_process(tracking, process);
-		tracking->unwatched |= !process->watched;
+		if (watch_process(tracking, process))
+			targets_note_watched(&tracking->targets, i);
+		else
+			tracking->unwatched = true;
 	}
 }
 
@@ -241,9 +245,40 @@ void tracking_follow(struct tracking *tracking, const struct rule_set *rules)
 	tracking_walk(tracking);
 }
 
+void tracking_start(struct tracking *tracking, struct store_thread *store)
+{
+	tracking->store = store;
+}
+
+void tracking_keep_gone(struct tracking *tracking, bool keep)
+{
+	tracking->keep_gone = keep;
+}
+
 void tracking_consume(struct tracking *tracking)
 {
 	process_events_consume(tracking->events);
+}
+
+/*
+ * Stacks lead to addresses in no mapping that is known: of libraries that were loaded since, perhaps. Or of
+ * nothing at all, so that walks which find nothing become rare.
+ */
+static void look_at_unmapped(struct tracking *tracking, uint64_t now_ns)
+{
+	uint64_t unmapped = __atomic_load_n(&tracking->kernel->control->unmapped, __ATOMIC_RELAXED);
+
+	if (now_ns < tracking->unmapped_due_ns)
+		return;
+	if (unmapped == tracking->unmapped) {
+		tracking->unmapped_every_ns = CLOCK_SECOND_NS;
+		return;
+	}
+	tracking->unmapped = unmapped;
+	tracking->unmapped_due_ns = now_ns + tracking->unmapped_every_ns;
+	if (tracking->unmapped_every_ns < UNMAPPED_EVERY_MAX_NS)
+		tracking->unmapped_every_ns *= 2;
+	store_thread_want_mappings(tracking->store);
 }
 
 void tracking_tick(struct tracking *tracking, uint64_t now_ns)
@@ -251,14 +286,29 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 	watch_unwatched(tracking);
 	walk_when_due(tracking, now_ns);
 	forget_gone(tracking, now_ns);
+	look_at_unmapped(tracking, now_ns);
 }
 
 int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters)
 {
 	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, tracking };
+	uint64_t seeds[2];
+	int result = getrandom(seeds, sizeof(seeds), 0) < 0 ? -errno : 0;
 
-	*tracking = (struct tracking){ .cgroups = cgroups, .watches = watches, .own_counters = own_counters };
+	*tracking =
+		(struct tracking){ .kernel = kernel,
+				   .cgroups = cgroups,
+				   .watches = watches,
+				   .own_counters = own_counters,
+				   .unmapped = __atomic_load_n(&kernel->control->unmapped, __ATOMIC_RELAXED),
+				   .unmapped_every_ns = CLOCK_SECOND_NS };
+	if (result < 0) {
+		log_error("cannot get random numbers: %s", strerror(-result));
+		return result;
+	}
+	targets_init(&tracking->targets, seeds[0]);
+	usage_init(&tracking->usage, seeds[1]);
 	return process_events_open(&tracking->events, kernel, &handlers);
 }
 

@@ -334,6 +334,32 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 		ring_read(&capture->readers[i], on_sample, &draining);
 }
 
+void capture_expect_from(struct capture *capture, uint64_t walked_ns, uint64_t cpu_ns)
+{
+	capture->expected.from_ns = walked_ns;
+	capture->expected.cpu_ns_before = cpu_ns;
+}
+
+void capture_expect_until(struct capture *capture, uint64_t walked_ns, uint64_t cpu_ns)
+{
+	struct expectation *expected = &capture->expected;
+
+	expected->to_ns = walked_ns;
+	/* it is less where a process is none of the capture's any more */
+	expected->cpu_ns = cpu_ns > expected->cpu_ns_before ? cpu_ns - expected->cpu_ns_before : 0;
+}
+
+void capture_note_loss(struct capture *capture, enum loss loss, uint64_t events)
+{
+	capture->losses[loss] = events;
+}
+
+void capture_note_worst(struct capture *capture, enum loss loss, uint64_t events)
+{
+	if (events > capture->losses[loss])
+		capture->losses[loss] = events;
+}
+
 bool capture_is_over(const struct capture *capture, uint64_t now_ns)
 {
 	return now_ns >= planned_end_ns(capture);

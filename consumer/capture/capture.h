@@ -153,6 +153,17 @@ void capture_add_open(struct capture *capture, const struct sample *sample, uint
 /* The number of samples on CPU to expect in the span of `expected`. */
 uint64_t capture_expected_samples(const struct capture *capture);
 
+/*
+ * After a walk over all processes at `walked_ns`: by then the capture's processes had used `cpu_ns` since
+ * usage.before. The first walk within the capture begins the span of `expected`, and the last ends it.
+ */
+void capture_expect_from(struct capture *capture, uint64_t walked_ns, uint64_t cpu_ns);
+void capture_expect_until(struct capture *capture, uint64_t walked_ns, uint64_t cpu_ns);
+
+/* Enters in the ledger what others count: so much in all, or at the most so much at a time. */
+void capture_note_loss(struct capture *capture, enum loss loss, uint64_t events);
+void capture_note_worst(struct capture *capture, enum loss loss, uint64_t events);
+
 /* Closes the ledger of losses. Do not drain after that. */
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
 

@@ -461,9 +461,10 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 {
 	/* nothing is worth all captures before it, least of all one that a hostile process made large */
 	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 3) {
-		snprintf(store->sql.error, sizeof(store->sql.error),
-			 "with %u rows and %u stacks it would take a third of the database; raise max_size",
-			 capture->rows_count, capture->stacks.count);
+		snprintf(
+			store->sql.error, sizeof(store->sql.error),
+			"with %u rows and %u stacks it would take more than a third of the database; raise max_size",
+			capture->rows_count, capture->stacks.count);
 		return -EFBIG;
 	}
 	for (;;) {

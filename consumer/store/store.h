@@ -51,7 +51,7 @@ struct known_frames store_known_frames(struct store *store);
 
 /*
  * Writes everything of a capture that has ended, in one transaction, and removes the oldest captures where
- * there is no room for it. 0; -EFBIG: it alone would take half of the database; -ENOSPC: there is
+ * there is no room for it. 0; -EFBIG: it alone would take more than a third of the database; -ENOSPC: there is
  * no room even so; or -errno. The database is then as before.
  */
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,

@@ -62,6 +62,12 @@ struct store_thread {
 	unsigned int captures; /* begun and not yet committed */
 	bool stopping;
 	uint64_t scan_due_ns; /* 0: nobody wants one */
+	/*
+	 * The draining thread alone writes it: before the store thread runs, then under the lock. So it reads it
+	 * without the lock. The store thread reads it under the lock, except in number_rules(), which runs within
+	 * a reload: none is under way when store_thread_confirm() replaces it. The owner frees a configuration
+	 * only after it was replaced here.
+	 */
 	const struct configuration *in_force;
 	struct configuration *reloaded; /* to be taken, or */
 	struct config_errors reload_errors;
@@ -205,7 +211,10 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 		write_counters(thread);
 }
 
-/* All of them get their ids and their rows, or the configuration is refused. */
+/*
+ * All of them get their ids and their rows, or the configuration is refused. Within a reload: `in_force` stays
+ * as it is, because one reload is under way at a time.
+ */
 static int number_rules(struct store_thread *thread, struct configuration *configuration)
 {
 	struct rule_ids ids = thread->ids;
@@ -332,12 +341,6 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
 					       .own_counters = settings->own_counters };
-	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
-					  .mapped_files = &thread->files,
-					  .files = known_files_new(),
-					  .counters = settings->own_counters,
-					  .debug_root = DEBUG_ROOT,
-					  .jit_map_directory = JIT_MAP_DIRECTORY };
 	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
@@ -360,7 +363,13 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 		store_thread_stop(thread, 0);
 		return result;
 	}
-	thread->naming.known = store_known_frames(thread->store);
+	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
+					  .mapped_files = &thread->files,
+					  .files = known_files_new(),
+					  .known = store_known_frames(thread->store),
+					  .counters = settings->own_counters,
+					  .debug_root = DEBUG_ROOT,
+					  .jit_map_directory = JIT_MAP_DIRECTORY };
 	*ret_thread = thread;
 	return result;
 }

@@ -71,7 +71,10 @@ int store_thread_reload_fd(const struct store_thread *thread);
 struct configuration *store_thread_reload_result(struct store_thread *thread,
 						 struct config_errors *ret_errors);
 
-/* That configuration is in force now: the next reload compares with it. Its limits are applied. */
+/*
+ * That configuration is in force now: the next reload compares with it. Its limits are applied. Not while a
+ * reload is under way. The thread does not use the one before any more.
+ */
 void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration);
 
 /*

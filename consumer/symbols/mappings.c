@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/hash_index.h"
+#include "common/process_index.h"
 #include "consumer/target/iterator_stream.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ struct mappings {
 	uint64_t seed; /* random, because targets choose their paths */
 	struct mapped_process *processes;
 	uint32_t count, room;
-	struct hash_index by_process;
+	struct process_index by_process;
 	struct mapped_file **files;
 	uint32_t files_count, files_room;
 	struct hash_index by_file;
@@ -122,33 +123,11 @@ static void sweep_files(struct mappings *mappings)
 
 /* ---- processes ---- */
 
-struct wanted_process {
-	const struct mappings *mappings;
-	uint32_t tgid;
-	uint64_t started_ns;
-};
-
-static bool is_process(const void *user, uint32_t position)
-{
-	const struct wanted_process *wanted = user;
-	const struct mapped_process *process = &wanted->mappings->processes[position];
-
-	return process->tgid == wanted->tgid && process->started_ns == wanted->started_ns;
-}
-
-static uint32_t hash_process(uint32_t tgid, uint64_t started_ns)
-{
-	uint64_t identity[2] = { tgid, started_ns };
-
-	return hash_bytes(0, identity, sizeof(identity));
-}
-
 static struct mapped_process *find_process(const struct mappings *mappings, uint32_t tgid,
 					   uint64_t started_ns)
 {
-	struct wanted_process wanted = { mappings, tgid, started_ns };
-	uint32_t found =
-		hash_index_find(&mappings->by_process, hash_process(tgid, started_ns), is_process, &wanted);
+	uint32_t found = process_index_find(&mappings->by_process, PROCESS_ARRAY(mappings->processes), tgid,
+					    started_ns);
 
 	return found == HASH_INDEX_NONE ? NULL : &mappings->processes[found];
 }
@@ -159,7 +138,7 @@ static struct mapped_process *add_process(struct mappings *mappings, uint32_t tg
 
 	if (mappings->count == PROCESSES_MAX ||
 	    array_make_room(mappings->processes, mappings->count, mappings->room, 1U) ||
-	    hash_index_add(&mappings->by_process, hash_process(tgid, started_ns), mappings->count))
+	    process_index_add(&mappings->by_process, tgid, started_ns, mappings->count))
 		return NULL;
 	process.mappings = calloc(MAPPINGS_FIRST, sizeof(*process.mappings));
 	process.room = process.mappings ? MAPPINGS_FIRST : 0;
@@ -224,6 +203,8 @@ struct mappings *mappings_new(void)
 		free(mappings);
 		return NULL;
 	}
+	if (mappings)
+		process_index_init(&mappings->by_process, mappings->seed);
 	return mappings;
 }
 
@@ -234,7 +215,7 @@ void mappings_free(struct mappings *mappings)
 	for (uint32_t i = 0; i < mappings->count; i++)
 		free_process(&mappings->processes[i]);
 	free(mappings->processes);
-	hash_index_free(&mappings->by_process);
+	process_index_clear(&mappings->by_process);
 	for (uint32_t i = 0; i < mappings->files_count; i++) {
 		free(mappings->files[i]->path);
 		free(mappings->files[i]);
@@ -343,13 +324,12 @@ void mappings_forget(struct mappings *mappings, unsigned int scans)
 {
 	uint32_t kept = 0;
 
-	hash_index_free(&mappings->by_process);
+	process_index_clear(&mappings->by_process);
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		struct mapped_process *process = &mappings->processes[i];
 
 		if (mappings->scan - process->scan >= scans ||
-		    hash_index_add(&mappings->by_process, hash_process(process->tgid, process->started_ns),
-				   kept)) {
+		    process_index_add(&mappings->by_process, process->tgid, process->started_ns, kept)) {
 			free_process(process);
 			continue;
 		}

@@ -5,39 +5,22 @@
 
 #define PROCESSES_MAX (1U << 20)
 
-struct wanted {
-	const struct targets *targets;
-	uint32_t tgid;
-	uint64_t started_ns;
-};
-
-static bool is_wanted(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-	const struct target_process *process = &wanted->targets->processes[position];
-
-	return process->tgid == wanted->tgid && process->started_ns == wanted->started_ns;
-}
-
-static uint32_t hash_of(uint32_t tgid, uint64_t started_ns)
-{
-	uint64_t identity[2] = { tgid, started_ns };
-
-	return hash_bytes(0, identity, sizeof(identity));
-}
-
 static uint32_t find(const struct targets *targets, uint32_t tgid, uint64_t started_ns)
 {
-	struct wanted wanted = { targets, tgid, started_ns };
+	return process_index_find(&targets->index, PROCESS_ARRAY(targets->processes), tgid, started_ns);
+}
 
-	return hash_index_find(&targets->index, hash_of(tgid, started_ns), is_wanted, &wanted);
+void targets_init(struct targets *targets, uint64_t seed)
+{
+	*targets = (struct targets){ 0 };
+	process_index_init(&targets->index, seed);
 }
 
 void targets_free(struct targets *targets)
 {
 	free(targets->processes);
-	hash_index_free(&targets->index);
-	*targets = (struct targets){ 0 };
+	process_index_clear(&targets->index);
+	targets_init(targets, targets->index.seed);
 }
 
 int targets_put(struct targets *targets, const struct target_process *process)
@@ -54,12 +37,17 @@ int targets_put(struct targets *targets, const struct target_process *process)
 		return -ENOSPC;
 	if (array_make_room(targets->processes, targets->count, targets->room, 1U))
 		return -ENOMEM;
-	result = hash_index_add(&targets->index, hash_of(process->tgid, process->started_ns), targets->count);
+	result = process_index_add(&targets->index, process->tgid, process->started_ns, targets->count);
 	if (result < 0)
 		return result;
 	targets->processes[targets->count++] = *process;
 	targets->live++;
 	return 0;
+}
+
+void targets_note_watched(struct targets *targets, uint32_t position)
+{
+	targets->processes[position].watched = true;
 }
 
 void targets_leave(struct targets *targets, uint32_t tgid, uint64_t started_ns, uint64_t now_ns)
@@ -100,15 +88,15 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 			i++;
 			continue;
 		}
-		hash_index_remove(&targets->index, hash_of(process->tgid, process->started_ns), i);
+		process_index_remove(&targets->index, process->tgid, process->started_ns, i);
 		last = &targets->processes[--targets->count];
 		if (process == last)
 			return;
 		/*
 		 * the last one fills the gap, and has to be found there; its old slot makes room for the new
 		 */
-		hash_index_remove(&targets->index, hash_of(last->tgid, last->started_ns), targets->count);
+		process_index_remove(&targets->index, last->tgid, last->started_ns, targets->count);
 		*process = *last;
-		hash_index_add(&targets->index, hash_of(process->tgid, process->started_ns), i);
+		process_index_add(&targets->index, process->tgid, process->started_ns, i);
 	}
 }

@@ -7,7 +7,7 @@
 #define BOURDON_CONSUMER_TARGET_TARGETS_H
 
 #include "common/abi.h"
-#include "common/hash_index.h"
+#include "common/process_index.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,13 +27,18 @@ struct target_process {
 struct targets {
 	struct target_process *processes;
 	uint32_t count, room, live;
-	struct hash_index index;
+	struct process_index index;
 };
 
+/* `seed` is a random number (common/process_index.h). */
+void targets_init(struct targets *targets, uint64_t seed);
 void targets_free(struct targets *targets);
 
 /* Adds the process, or takes over what is new about it. 0, -ENOSPC (more than a million) or -ENOMEM. */
 int targets_put(struct targets *targets, const struct target_process *process);
+
+/* The cgroup of the process at this position is watched. */
+void targets_note_watched(struct targets *targets, uint32_t position);
 
 /* The process is no target any more. */
 void targets_leave(struct targets *targets, uint32_t tgid, uint64_t started_ns, uint64_t now_ns);

@@ -7,40 +7,20 @@
 
 void usage_init(struct usage *usage, uint64_t seed)
 {
-	*usage = (struct usage){ .seed = seed };
+	*usage = (struct usage){ 0 };
+	process_index_init(&usage->index, seed);
 }
 
 void usage_free(struct usage *usage)
 {
 	free(usage->processes);
-	hash_index_free(&usage->index);
-	*usage = (struct usage){ .seed = usage->seed };
-}
-
-struct wanted {
-	const struct usage *usage;
-	uint64_t started_ns;
-	uint32_t tgid;
-};
-
-static bool is_wanted(const void *user, uint32_t position)
-{
-	const struct wanted *wanted = user;
-	const struct usage_process *process = &wanted->usage->processes[position];
-
-	return process->tgid == wanted->tgid && process->started_ns == wanted->started_ns;
-}
-
-static uint32_t hash_of(const struct usage *usage, uint32_t tgid, uint64_t started_ns)
-{
-	return hash_bytes(usage->seed, (uint64_t[]){ tgid, started_ns }, 2 * sizeof(uint64_t));
+	process_index_clear(&usage->index);
+	usage_init(usage, usage->index.seed);
 }
 
 static uint32_t find(const struct usage *usage, uint32_t tgid, uint64_t started_ns)
 {
-	struct wanted wanted = { usage, started_ns, tgid };
-
-	return hash_index_find(&usage->index, hash_of(usage, tgid, started_ns), is_wanted, &wanted);
+	return process_index_find(&usage->index, PROCESS_ARRAY(usage->processes), tgid, started_ns);
 }
 
 void usage_walk_begin(struct usage *usage)
@@ -60,7 +40,7 @@ static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t s
 	if (position == HASH_INDEX_NONE) {
 		position = usage->count;
 		if (array_make_room(usage->processes, usage->count, usage->room, 1U) ||
-		    hash_index_add(&usage->index, hash_of(usage, tgid, started_ns), position))
+		    process_index_add(&usage->index, tgid, started_ns, position))
 			return NULL;
 		usage->processes[usage->count++] =
 			(struct usage_process){ .tgid = tgid, .started_ns = started_ns };
@@ -123,14 +103,14 @@ static void forget_unmet(struct usage *usage)
 	if (kept == usage->count)
 		return;
 	usage->count = kept;
-	hash_index_free(&usage->index);
+	process_index_clear(&usage->index);
 	for (uint32_t i = 0; i < kept; i++) {
 		const struct usage_process *process = &usage->processes[i];
 
 		/*
 		 * what is not in the index is met as if it were new: its twin is forgotten with the next walk
 		 */
-		(void)hash_index_add(&usage->index, hash_of(usage, process->tgid, process->started_ns), i);
+		(void)process_index_add(&usage->index, process->tgid, process->started_ns, i);
 	}
 }
 
@@ -143,7 +123,9 @@ void usage_walk_end(struct usage *usage, uint64_t now_ns, bool forget)
 
 int usage_copy(const struct usage *usage, struct usage *ret_copy)
 {
-	*ret_copy = (struct usage){ .seed = usage->seed, .walk = usage->walk, .walked_ns = usage->walked_ns };
+	usage_init(ret_copy, usage->index.seed);
+	ret_copy->walk = usage->walk;
+	ret_copy->walked_ns = usage->walked_ns;
 	if (!usage->count)
 		return 0;
 	if (array_make_room(ret_copy->processes, 0U, ret_copy->room, usage->count))
@@ -151,8 +133,7 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 	memcpy(ret_copy->processes, usage->processes, usage->count * sizeof(*usage->processes));
 	for (uint32_t i = 0; i < usage->count; i++) {
 		const struct usage_process *process = &usage->processes[i];
-		int result = hash_index_add(&ret_copy->index,
-					    hash_of(usage, process->tgid, process->started_ns), i);
+		int result = process_index_add(&ret_copy->index, process->tgid, process->started_ns, i);
 
 		if (result < 0)
 			return result;

@@ -7,7 +7,7 @@
 #define BOURDON_CONSUMER_TARGET_USAGE_H
 
 #include "common/abi.h"
-#include "common/hash_index.h"
+#include "common/process_index.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,12 +34,12 @@ struct usage_process {
 struct usage {
 	struct usage_process *processes;
 	uint32_t count, room;
-	struct hash_index index;
-	uint64_t seed;
+	struct process_index index;
 	uint32_t walk;
 	uint64_t walked_ns; /* CLOCK_MONOTONIC: the last walk that ended */
 };
 
+/* `seed` is a random number (common/process_index.h). */
 void usage_init(struct usage *usage, uint64_t seed);
 void usage_free(struct usage *usage);
 

@@ -50,7 +50,7 @@ int closer_start(struct closer **ret_closer)
 	if (!closer)
 		return -ENOMEM;
 	pthread_mutex_init(&closer->lock, NULL);
-	pthread_cond_init(&closer->changed, NULL);
+	thread_condition_init(&closer->changed);
 	result = thread_start(&closer->thread, STACK_BYTES, run, closer);
 	if (result < 0) {
 		log_error("cannot start the thread that closes triggers: %s", strerror(-result));
@@ -76,16 +76,6 @@ void closer_close(struct closer *closer, int fd)
 	pthread_mutex_unlock(&closer->lock);
 	if (!accepted)
 		close(fd);
-}
-
-size_t closer_waiting(struct closer *closer)
-{
-	size_t count;
-
-	pthread_mutex_lock(&closer->lock);
-	count = closer->count;
-	pthread_mutex_unlock(&closer->lock);
-	return count;
 }
 
 void closer_stop(struct closer *closer)

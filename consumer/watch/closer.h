@@ -6,8 +6,6 @@
 #ifndef BOURDON_CONSUMER_WATCH_CLOSER_H
 #define BOURDON_CONSUMER_WATCH_CLOSER_H
 
-#include <stddef.h>
-
 struct closer;
 
 /* Starts the thread, before confinement. 0 or -errno. */
@@ -15,9 +13,6 @@ int closer_start(struct closer **ret_closer);
 
 /* Takes the descriptor over and closes it soon; where there is no memory to remember it, now. */
 void closer_close(struct closer *closer, int fd);
-
-/* How many wait. */
-size_t closer_waiting(struct closer *closer);
 
 /* Closes what waits and ends the thread. Accepts NULL. */
 void closer_stop(struct closer *closer);

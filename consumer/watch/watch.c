@@ -72,6 +72,23 @@ void watch_close(struct watch *watch, int epoll, struct closer *closer)
 	closer_close(closer, TAKE_FD(watch->fd));
 }
 
+bool watch_is_quiet(const struct watch *watch, uint64_t now_ns)
+{
+	return now_ns < watch->quiet_until_ns;
+}
+
+void watch_suppress(struct watch *watch)
+{
+	watch->suppressed++;
+	watch->suppressed_all++;
+}
+
+void watch_cool_down(struct watch *watch, uint64_t now_ns)
+{
+	watch->suppressed = 0;
+	watch->quiet_until_ns = now_ns + watch->rule->capture_ns + watch->rule->cooldown_ns;
+}
+
 int watch_read(const struct watch *watch, uint64_t *ret_total_us)
 {
 	struct psi_totals totals;

@@ -56,6 +56,15 @@ int watch_upgrade(struct watch *watch, int fd, int epoll, struct closer *closer)
 /* Out of the epoll set; the descriptor goes to the closer. */
 void watch_close(struct watch *watch, int epoll, struct closer *closer);
 
+/* Whether it cools down: what crosses the threshold now calls for no capture. */
+bool watch_is_quiet(const struct watch *watch, uint64_t now_ns);
+
+/* It fired, and no capture began. */
+void watch_suppress(struct watch *watch);
+
+/* It fired, and a capture began at `now_ns`: it cools down until that is over, and the rule's cooldown, too. */
+void watch_cool_down(struct watch *watch, uint64_t now_ns);
+
 /* Reads the total. 0 or -errno: the cgroup is gone, or PSI was switched off for it. */
 int watch_read(const struct watch *watch, uint64_t *ret_total_us);
 

@@ -31,6 +31,21 @@ int watches_open(struct watches *watches, int epoll, const char *mount, const ch
 	return grant_queue_open(&watches->grants, grant_socket, epoll, on_answer, watches);
 }
 
+void watches_start(struct watches *watches, struct closer *closer)
+{
+	watches->closer = closer;
+}
+
+void watches_limit(struct watches *watches, uint32_t privileged_max)
+{
+	watches->privileged_max = privileged_max;
+}
+
+void watches_answer(struct watches *watches, struct grant_call *call)
+{
+	grant_queue_event(watches->grants, call);
+}
+
 /* ---- the table ---- */
 
 struct wanted {
@@ -275,7 +290,7 @@ void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < watches->count; i++) {
 		struct watch *watch = watches->watches[i];
-		bool cools_down = watch->fd >= 0 && now_ns < watch->quiet_until_ns;
+		bool cools_down = watch->fd >= 0 && watch_is_quiet(watch, now_ns);
 
 		if (watch->cgroup && (int32_t)(watch->walk - walk) < 0 && !cools_down)
 			let_go(watches, watch);

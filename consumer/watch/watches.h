@@ -30,13 +30,19 @@ struct watches {
 	uint64_t granted, refused;
 };
 
-/*
- * The strings are kept, not copied. Before a watch is added the caller gives it a closer, which ends after
- * the watches do. 0 or -errno.
- */
+/* The strings are kept, not copied. watches_start() comes before a watch is added. 0 or -errno. */
 int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
 		 uint32_t privileged_max);
 void watches_close(struct watches *watches);
+
+/* The closer ends after the watches do. */
+void watches_start(struct watches *watches, struct closer *closer);
+
+/* From now on so many kernel triggers that cost a thread are allowed. Those that are there stay. */
+void watches_limit(struct watches *watches, uint32_t privileged_max);
+
+/* epoll says that the call for a grant is answered. */
+void watches_answer(struct watches *watches, struct grant_call *call);
 
 /*
  * Makes sure that the triggers of `rule` are watched on this cgroup, or on the whole system (id 0, path

@@ -10,6 +10,7 @@
 #include "common/pass_fd.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbolizer/table_stream.h"
+#include "tests/unit/fake_unwind.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -84,48 +85,12 @@ static int receive(int socket, int elf, struct received *received, bool *ret_usa
 			     ret_usable);
 }
 
-static pid_t start_symbolizer(int *ret_socket)
-{
-	int pair[2];
-	pid_t child;
-
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	child = fork();
-	if (!child) {
-		close(pair[0]);
-		/* a sanitizer's runtime makes other calls */
-		if (!SANITIZED)
-			symbolizer_run(pair[1]);
-		for (;;) {
-			struct symbolize_request request;
-			int fd;
-
-			if (pass_fd_receive(pair[1], &request, sizeof(request), &fd) <= 0 ||
-			    table_send(pair[1], fd))
-				_exit(EXIT_DONE);
-			close(fd);
-		}
-	}
-	close(pair[1]);
-	*ret_socket = pair[0];
-	return child;
-}
-
-static void end_symbolizer(pid_t child, int socket)
-{
-	int status;
-
-	close(socket);
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE);
-}
-
 START_TEST(a_table_arrives_as_it_was_compiled)
 {
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
 	struct unwind_table table;
 	int socket;
-	pid_t child = start_symbolizer(&socket);
+	pid_t child = fake_symbolizer_start(&socket);
 
 	ck_assert_int_eq(unwind_table_compile(elf, &table), 0);
 	for (int round = 0; round < 2; round++) {
@@ -145,7 +110,7 @@ START_TEST(a_table_arrives_as_it_was_compiled)
 		received_free(&received);
 	}
 	unwind_table_free(&table);
-	end_symbolizer(child, socket);
+	fake_symbolizer_end(child, socket);
 }
 END_TEST
 
@@ -157,13 +122,13 @@ START_TEST(files_without_a_table)
 	struct received none = { .fails_at = 0 }, whole = { .fails_at = 0 };
 	bool usable = false;
 	int socket;
-	pid_t child = start_symbolizer(&socket);
+	pid_t child = fake_symbolizer_start(&socket);
 
 	ck_assert_int_eq(receive(socket, text, &none, &usable), -ENOTSUP);
 	ck_assert(usable && !none.rules);
 	ck_assert_int_eq(receive(socket, elf, &whole, &usable), 0);
 	received_free(&whole);
-	end_symbolizer(child, socket);
+	fake_symbolizer_end(child, socket);
 }
 END_TEST
 
@@ -173,7 +138,7 @@ START_TEST(a_callback_that_fails)
 	struct received received = { .fails_at = TABLE_HEAD + (uint32_t)_i };
 	bool usable = true;
 	int socket, status;
-	pid_t child = start_symbolizer(&socket);
+	pid_t child = fake_symbolizer_start(&socket);
 
 	ck_assert_int_eq(receive(socket, elf, &received, &usable), -ENOSPC);
 	ck_assert(!usable);

@@ -50,7 +50,7 @@ static void open_fixture(struct fixture *fixture)
 	ck_assert_int_eq(closer_start(&fixture->closer), 0);
 	ck_assert_int_eq(
 		watches_open(&fixture->watches, fixture->epoll, fixture->directory, fixture->socket, 8), 0);
-	fixture->watches.closer = fixture->closer;
+	watches_start(&fixture->watches, fixture->closer);
 }
 
 static void close_fixture(struct fixture *fixture)
@@ -98,7 +98,7 @@ static void refuse(struct fixture *fixture)
 	close(served);
 	count = epoll_wait(fixture->epoll, events, ARRAY_SIZE(events), 5000);
 	ck_assert_int_eq(count, 1);
-	grant_queue_event(fixture->watches.grants, events[0].data.ptr);
+	watches_answer(&fixture->watches, events[0].data.ptr);
 }
 
 START_TEST(a_reload_within_a_batch)
@@ -140,13 +140,21 @@ START_TEST(watches_of_vanished_cgroups_are_removed)
 {
 	struct fixture fixture;
 	struct rule_set rules;
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = clock_monotonic_ns(), cool_ns;
 
 	open_fixture(&fixture);
 	read_rules(both, &rules);
+	cool_ns = now_ns + rules.rules[0].capture_ns + rules.rules[0].cooldown_ns;
 	for (size_t i = 0; i < rules.count; i++)
 		ck_assert_int_eq(watches_add(&fixture.watches, &rules.rules[i], 42, "/g", 1), 0);
-	fixture.watches.watches[0]->quiet_until_ns = now_ns + CLOCK_SECOND_NS;
+	watch_suppress(fixture.watches.watches[0]);
+	watch_suppress(fixture.watches.watches[0]);
+	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed, 2);
+	watch_cool_down(fixture.watches.watches[0], now_ns);
+	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed, 0);
+	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed_all, 2);
+	ck_assert(watch_is_quiet(fixture.watches.watches[0], cool_ns - 1));
+	ck_assert(!watch_is_quiet(fixture.watches.watches[0], cool_ns));
 	watches_prune(&fixture.watches, 1, now_ns);
 	watches_sweep(&fixture.watches);
 	ck_assert_uint_eq(fixture.watches.count, 2);
@@ -154,7 +162,7 @@ START_TEST(watches_of_vanished_cgroups_are_removed)
 	watches_sweep(&fixture.watches);
 	ck_assert_uint_eq(fixture.watches.count, 1);
 	ck_assert_str_eq(fixture.watches.watches[0]->rule->name, "goes");
-	watches_prune(&fixture.watches, 2, now_ns + 2 * CLOCK_SECOND_NS);
+	watches_prune(&fixture.watches, 2, cool_ns);
 	watches_sweep(&fixture.watches);
 	ck_assert_uint_eq(fixture.watches.count, 0);
 	ck_assert_uint_eq(fixture.watches.privileged, 0);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/capture_scope.h"
+
+#include <string.h>
+
+static bool is_covered(const struct capture_scope *scope, const struct target_process *target,
+		       const char *cgroup)
+{
+	return rule_applies(scope->rule, target->comm, cgroup ? cgroup : "") &&
+	       (!scope->cgroup || (cgroup && cgroup_is_within(cgroup, scope->cgroup)));
+}
+
+bool capture_scope_describe(void *user, const struct sample *sample, struct capture_process *process)
+{
+	const struct capture_scope *scope = user;
+	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
+	const char *cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
+
+	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
+	if (!target || (!cgroup && (scope->rule->cgroup || scope->cgroup)))
+		return false;
+	process->uid = target->uid;
+	memcpy(process->comm, target->comm, sizeof(process->comm));
+	process->cgroup = cgroup ? strdup(cgroup) : NULL;
+	process->included = is_covered(scope, target, cgroup);
+	return true;
+}
+
+bool capture_scope_describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup)
+{
+	const struct capture_scope *scope = user;
+	const struct target_process *target =
+		targets_find(scope->targets, process->tgid, process->started_ns);
+
+	*ret_cgroup = cgroups_path(scope->cgroups, process->cgroup_id);
+	return target && is_covered(scope, target, *ret_cgroup);
+}
+
+bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample)
+{
+	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
+
+	return target && !target->gone_ns;
+}
+
+uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct usage *before,
+			      const struct usage *now)
+{
+	struct capture_scope copy = *scope;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < now->count; i++) {
+		const struct usage_process *process = &now->processes[i];
+		const char *cgroup;
+
+		if (process->walk > before->walk && capture_scope_describe_usage(&copy, process, &cgroup))
+			sum += usage_since(before, process).task.cpu_ns;
+	}
+	return sum;
+}

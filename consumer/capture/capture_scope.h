@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * capture_scope.h owns which processes a capture is about: the targets that its rule applies to, in the cgroup
+ * that it watches.
+ */
+#ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_SCOPE_H
+#define BOURDON_CONSUMER_CAPTURE_CAPTURE_SCOPE_H
+
+#include "consumer/capture/capture.h"
+#include "consumer/target/cgroups.h"
+#include "consumer/target/targets.h"
+
+struct capture_scope {
+	const struct targets *targets;
+	struct cgroups *cgroups;
+	const struct rule *rule;
+	const char *cgroup; /* NULL: the whole system */
+};
+
+/* A capture_describe; `user` is the scope. */
+bool capture_scope_describe(void *user, const struct sample *sample, struct capture_process *process);
+
+/* A capture_usage_describe; `user` is the scope. */
+bool capture_scope_describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup);
+
+/* Whether the process of this sample is a target still. */
+bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample);
+
+/* How long the capture's processes were on a CPU since the walk `before`. */
+uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct usage *before,
+			      const struct usage *now);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/process/event_loop.h"
+
+#include "common/cleanup.h"
+#include "common/log.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+int event_loop_add(const struct event_loop *loop, int fd, uint32_t events, struct event_source *source)
+{
+	struct epoll_event event = { .events = events, .data.ptr = source };
+
+	int result = fd < 0 ? -EBADF : 0;
+
+	if (!result && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event))
+		result = -errno;
+	if (result < 0)
+		log_error("cannot watch for events: %s", strerror(-result));
+	return result;
+}
+
+void event_loop_remove(const struct event_loop *loop, int fd)
+{
+	epoll_ctl(loop->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+int event_loop_open(struct event_loop *loop, const char *pin_directory)
+{
+	const struct itimerspec second = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
+	sigset_t taken;
+	int result;
+
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGHUP);
+	sigprocmask(SIG_BLOCK, &taken, NULL);
+	*loop = (struct event_loop){ .epoll = epoll_create1(EPOLL_CLOEXEC),
+				     .timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
+				     .signals = signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC),
+				     .inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC),
+				     .timer_source = { SOURCE_TIMER },
+				     .signals_source = { SOURCE_SIGNALS },
+				     .pins_source = { SOURCE_PINS } };
+	if (inotify_add_watch(loop->inotify, pin_directory, IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE) < 0 ||
+	    timerfd_settime(loop->timer, 0, &second, NULL)) {
+		result = -errno;
+		log_error("cannot watch %s: %s", pin_directory, strerror(-result));
+		return result;
+	}
+	result = event_loop_add(loop, loop->timer, EPOLLIN, &loop->timer_source);
+	if (!result)
+		result = event_loop_add(loop, loop->signals, EPOLLIN, &loop->signals_source);
+	return result ? result : event_loop_add(loop, loop->inotify, EPOLLIN, &loop->pins_source);
+}
+
+void event_loop_close(struct event_loop *loop)
+{
+	cleanup_close(&loop->inotify);
+	cleanup_close(&loop->signals);
+	cleanup_close(&loop->timer);
+	cleanup_close(&loop->epoll);
+}
+
+bool event_loop_second_passed(const struct event_loop *loop)
+{
+	uint64_t expirations;
+
+	return read(loop->timer, &expirations, sizeof(expirations)) >= 0;
+}
+
+int event_loop_signal(const struct event_loop *loop)
+{
+	struct signalfd_siginfo signal;
+
+	return read(loop->signals, &signal, sizeof(signal)) == sizeof(signal) ? (int)signal.ssi_signo : 0;
+}
+
+bool event_loop_pins_changed(const struct event_loop *loop)
+{
+	char events[4096] __attribute__((aligned(8)));
+
+	return read(loop->inotify, events, sizeof(events)) > 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/reload.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTLED_NS (CLOCK_SECOND_NS / 5)   /* an editor writes in several steps */
+#define UNSETTLED_NS (5 * CLOCK_SECOND_NS) /* the files are read then, even if they still change */
+
+struct retired_configuration {
+	struct configuration *configuration;
+	struct retired_configuration *next;
+};
+
+void reload_init(struct reload *reload, const struct reload_actions *actions,
+		 struct configuration *configuration, struct own_counters *own_counters)
+{
+	*reload = (struct reload){ .actions = *actions,
+				   .own_counters = own_counters,
+				   .in_force = configuration,
+				   .watch = { .inotify = -EBADF } };
+}
+
+int reload_watch(struct reload *reload, const struct settings *where)
+{
+	return config_watch_open(&reload->watch, where->config, where->rules_dir);
+}
+
+static void drop(struct retired_configuration **link)
+{
+	struct retired_configuration *retired = *link;
+
+	*link = retired->next;
+	configuration_free(retired->configuration);
+	free(retired);
+}
+
+void reload_close(struct reload *reload)
+{
+	if (!reload->in_force)
+		return;
+	config_watch_close(&reload->watch);
+	while (reload->retired)
+		drop(&reload->retired);
+	configuration_free(reload->in_force);
+}
+
+/* ---- when ---- */
+
+int reload_fd(const struct reload *reload)
+{
+	return reload->watch.inotify;
+}
+
+void reload_read_changes(struct reload *reload, uint64_t now_ns)
+{
+	if (config_watch_read(&reload->watch))
+		reload_note_change(reload, now_ns);
+}
+
+void reload_note_change(struct reload *reload, uint64_t now_ns)
+{
+	if (!reload->first_changed_ns)
+		reload->first_changed_ns = now_ns;
+	reload->changed_ns = now_ns;
+}
+
+void reload_ask(struct reload *reload, uint64_t now_ns)
+{
+	reload->asked = true;
+	reload_when_due(reload, now_ns);
+}
+
+/*
+ * A reload that was asked for, or a change, while another one is under way is not answered by that one, which
+ * may have read the files already: another one follows.
+ */
+void reload_when_due(struct reload *reload, uint64_t now_ns)
+{
+	bool changed = reload->first_changed_ns && (now_ns - reload->changed_ns >= SETTLED_NS ||
+						    now_ns - reload->first_changed_ns >= UNSETTLED_NS);
+
+	if (reload->under_way || !(reload->asked || changed))
+		return;
+	reload->under_way = true;
+	reload->answers = reload->asked;
+	reload->asked = false;
+	reload->first_changed_ns = 0;
+	reload->actions.read(reload->actions.user, now_ns);
+}
+
+/* ---- what becomes of it ---- */
+
+static bool is_same(const struct configuration *one, const struct configuration *other)
+{
+	return rules_equal(&one->rules, &other->rules) &&
+	       one->settings.database_bytes_max == other->settings.database_bytes_max &&
+	       one->settings.short_windows_max == other->settings.short_windows_max &&
+	       one->settings.naming_ns == other->settings.naming_ns &&
+	       !strcmp(one->settings.directories, other->settings.directories);
+}
+
+static int put_in_force(struct reload *reload, struct configuration *configuration)
+{
+	struct retired_configuration *retired = malloc(sizeof(*retired));
+	int result = retired ? reload->actions.follow(reload->actions.user, configuration) : -ENOMEM;
+
+	if (result < 0) {
+		free(retired);
+		return result;
+	}
+	*retired = (struct retired_configuration){ reload->in_force, reload->retired };
+	reload->retired = retired;
+	reload->in_force = configuration;
+	return 0;
+}
+
+static void refuse(struct reload *reload, const struct config_errors *errors)
+{
+	own_count(reload->own_counters, OWN_RELOADS_REFUSED);
+	config_errors_log(errors);
+	snprintf(reload->mistake, sizeof(reload->mistake), "%s",
+		 errors->count ? errors->messages[0] : "the kernel's tries do not take the rules");
+	log_warning("the configuration has mistakes, so that the one before stays in force");
+}
+
+bool reload_finish(struct reload *reload, struct configuration *configuration, struct config_errors *errors)
+{
+	bool replaced = false;
+
+	reload->under_way = false;
+	if (configuration && is_same(configuration, reload->in_force)) {
+		if (reload->answers || reload->mistake[0])
+			log_info("the configuration is as it was");
+		reload->mistake[0] = '\0';
+		configuration_free(configuration);
+	} else if (configuration && !put_in_force(reload, configuration)) {
+		own_count(reload->own_counters, OWN_RELOADS);
+		reload->mistake[0] = '\0';
+		replaced = true;
+	} else {
+		refuse(reload, errors);
+		configuration_free(configuration);
+	}
+	config_errors_free(errors);
+	return replaced;
+}
+
+void reload_sweep(struct reload *reload)
+{
+	struct retired_configuration **link = &reload->retired;
+
+	while (*link) {
+		if (reload->actions.is_used(reload->actions.user, (*link)->configuration))
+			link = &(*link)->next;
+		else
+			drop(link);
+	}
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/unwind/unwind_layouts.h"
+
+#include "common/array.h"
+#include "common/clock.h"
+#include "common/hash_index.h"
+#include "consumer/unwind/unit_map.h"
+
+#include <string.h>
+
+struct unwind_layouts {
+	struct unwind_maps maps;
+	struct unit_map room;
+	struct unwind_layout **layouts;
+	uint32_t layouts_count, layouts_room;
+	struct hash_index index;
+};
+
+int unwind_layouts_new(struct unwind_layouts **ret_layouts, const struct unwind_maps *maps, uint32_t room)
+{
+	struct unwind_layouts *layouts = calloc(1, sizeof(*layouts));
+
+	if (!layouts)
+		return -ENOMEM;
+	layouts->maps = *maps;
+	if (unit_map_init(&layouts->room, room)) {
+		free(layouts);
+		return -ENOMEM;
+	}
+	*ret_layouts = layouts;
+	return 0;
+}
+
+void unwind_layouts_free(struct unwind_layouts *layouts)
+{
+	if (!layouts)
+		return;
+	for (uint32_t i = 0; i < layouts->layouts_count; i++)
+		free(layouts->layouts[i]);
+	free(layouts->layouts);
+	hash_index_free(&layouts->index);
+	unit_map_free(&layouts->room);
+	free(layouts);
+}
+
+/* A part of a SHA-256 needs no seed: nobody chooses it. */
+static uint32_t hash_of(const struct unwind_layout *layout)
+{
+	uint32_t hash;
+
+	memcpy(&hash, layout->digest, sizeof(hash));
+	return hash;
+}
+
+struct wanted {
+	struct unwind_layout **layouts;
+	const uint8_t *digest;
+};
+
+static bool is_wanted(const void *user, uint32_t position)
+{
+	const struct wanted *wanted = user;
+	const struct unwind_layout *layout = wanted->layouts[position];
+
+	return !memcmp(layout->digest, wanted->digest, sizeof(layout->digest));
+}
+
+static struct unwind_layout *add(struct unwind_layouts *layouts, const struct unwind_layout *described)
+{
+	struct unwind_layout *layout = malloc(sizeof(*layout));
+
+	if (!layout || array_make_room(layouts->layouts, layouts->layouts_count, layouts->layouts_room, 1U) ||
+	    hash_index_add(&layouts->index, hash_of(described), layouts->layouts_count)) {
+		free(layout);
+		return NULL;
+	}
+	*layout = *described;
+	layouts->layouts[layouts->layouts_count++] = layout;
+	return layout;
+}
+
+struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
+					     const struct unwind_mapping *mappings, uint32_t count)
+{
+	struct unwind_layout layout = { .count = count, .users = 1 }, *added = NULL;
+	struct wanted wanted = { layouts->layouts, layout.digest };
+	struct sha256_ctx context;
+	uint32_t found;
+
+	sha256_init(&context);
+	sha256_update(&context, count * sizeof(*mappings), (const uint8_t *)mappings);
+	sha256_digest(&context, sizeof(layout.digest), layout.digest);
+	found = hash_index_find(&layouts->index, hash_of(&layout), is_wanted, &wanted);
+	if (found != HASH_INDEX_NONE) {
+		layouts->layouts[found]->users++;
+		return layouts->layouts[found];
+	}
+	if (count && unit_map_allocate(&layouts->room, count, clock_monotonic_ns(), &layout.first))
+		return NULL;
+	if (!unwind_maps_write_from(&layouts->maps, PIN_UNWIND_MAPS, layout.first, mappings,
+				    sizeof(*mappings), count))
+		added = add(layouts, &layout);
+	if (!added)
+		unit_map_release(&layouts->room, layout.first, count, clock_monotonic_ns());
+	return added;
+}
+
+void unwind_layout_release(struct unwind_layout *layout)
+{
+	if (layout)
+		layout->users--;
+}
+
+void unwind_layouts_sweep(struct unwind_layouts *layouts)
+{
+	uint32_t kept = 0;
+
+	hash_index_free(&layouts->index);
+	for (uint32_t i = 0; i < layouts->layouts_count; i++) {
+		struct unwind_layout *layout = layouts->layouts[i];
+
+		if (layout->users) {
+			/* without memory it is only not found again, and written twice */
+			hash_index_add(&layouts->index, hash_of(layout), kept);
+			layouts->layouts[kept++] = layout;
+			continue;
+		}
+		unit_map_release(&layouts->room, layout->first, layout->count, clock_monotonic_ns());
+		free(layout);
+	}
+	layouts->layouts_count = kept;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * unwind_maps.h owns how elements of the kernel's unwind maps (abi.h, unwind_*) are written: through one
+ * function, so that a test needs no kernel.
+ */
+#ifndef BOURDON_CONSUMER_UNWIND_UNWIND_MAPS_H
+#define BOURDON_CONSUMER_UNWIND_UNWIND_MAPS_H
+
+#include "common/pins.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct unwind_maps {
+	/* Writes elements[i] at keys[i]. 0 or -errno. */
+	int (*write)(void *user, enum pin_map map, const uint32_t *keys, const void *elements,
+		     uint32_t count);
+	void *user;
+};
+
+/* The maps of the kernel; `map_fds` is kernel_objects.h's, and outlives the result. */
+struct unwind_maps unwind_maps_of_kernel(const int map_fds[PIN_MAPS]);
+
+/* Writes `count` neighbours of `element_bytes` each, the first at the key `first`. 0 or -errno. */
+int unwind_maps_write_from(const struct unwind_maps *maps, enum pin_map map, uint32_t first,
+			   const void *elements, size_t element_bytes, uint32_t count);
+
+#endif

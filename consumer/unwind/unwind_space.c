@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/unwind/unwind_space.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "consumer/symbolizer/table_stream.h"
+
+struct unwind_retired {
+	struct unwind_place place;
+	unsigned int pass; /* in which it was retired */
+};
+
+/* A table that is being received. */
+struct reception {
+	struct unwind_space *space;
+	struct unwind_place *place;
+	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* in the map, of the table's own rules */
+};
+
+static int receive_head(void *user, const struct table_head *head)
+{
+	struct reception *reception = user;
+	struct unwind_space *space = reception->space;
+	struct unwind_place *place = reception->place;
+
+	/* a chunk that is allocated in vain is not free for the next file for a while */
+	if (head->chunks > unit_map_room(&space->chunks, clock_monotonic_ns()))
+		return -ENOSPC;
+	place->chunks = calloc((size_t)head->chunks + 1, sizeof(*place->chunks));
+	if (!place->chunks)
+		return -ENOMEM;
+	for (; place->chunks_count < head->chunks; place->chunks_count++)
+		if (unit_map_allocate(&space->chunks, 1, clock_monotonic_ns(),
+				      &place->chunks[place->chunks_count]))
+			return -ENOSPC;
+	if (unit_map_allocate(&space->pages, head->pages, clock_monotonic_ns(), &place->page_at))
+		return -ENOSPC;
+	place->pages = head->pages;
+	place->first_page = head->first_page;
+	place->rows = head->rows;
+	return 0;
+}
+
+static int number_rule(struct unwind_space *space, const struct unwind_rule *rule, uint16_t *ret_number)
+{
+	uint32_t found = unwind_rules_find(&space->rules, rule);
+	int result;
+
+	if (found == HASH_INDEX_NONE) {
+		found = space->rules.count;
+		if (found == space->rules_max) {
+			space->rules_full = true;
+			return -ENOSPC;
+		}
+		result =
+			unwind_maps_write_from(&space->maps, PIN_UNWIND_RULES, found, rule, sizeof(*rule), 1);
+		if (!result)
+			result = unwind_rules_add(&space->rules, rule);
+		if (result < 0)
+			return result;
+	}
+	*ret_number = (uint16_t)found;
+	return 0;
+}
+
+static int receive_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
+{
+	struct reception *reception = user;
+	int result = 0;
+
+	for (uint32_t i = 0; i < count && !result; i++)
+		result = number_rule(reception->space, &rules[i], &reception->rule_numbers[from + i]);
+	return result;
+}
+
+static int receive_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count)
+{
+	const struct reception *reception = user;
+	const struct unwind_maps *maps = &reception->space->maps;
+
+	for (uint32_t i = 0; i < count; i++)
+		for (size_t row = 0; row < UNWIND_CHUNK_ROWS; row++)
+			chunks[i].rows[row].rule = reception->rule_numbers[chunks[i].rows[row].rule];
+	return maps->write(maps->user, PIN_UNWIND_ROWS, reception->place->chunks + from, chunks, count);
+}
+
+static int receive_pages(void *user, uint32_t from, struct unwind_page *pages, uint32_t count)
+{
+	const struct reception *reception = user;
+	const struct unwind_place *place = reception->place;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t row = pages[i].first_row;
+
+		if (pages[i].rows)
+			pages[i].first_row = place->chunks[row / UNWIND_CHUNK_ROWS] * UNWIND_CHUNK_ROWS +
+					     row % UNWIND_CHUNK_ROWS;
+	}
+	return unwind_maps_write_from(&reception->space->maps, PIN_UNWIND_PAGES, place->page_at + from, pages,
+				      sizeof(*pages), count);
+}
+
+int unwind_space_receive(struct unwind_space *space, int socket, int elf_fd, uint64_t deadline_ns,
+			 struct unwind_place *ret_place, bool *ret_usable)
+{
+	_cleanup_free_ struct reception *reception = malloc(sizeof(*reception));
+	const struct table_receiver receiver = { receive_head, receive_rules, receive_chunks, receive_pages,
+						 reception };
+	struct unwind_place place = { 0 };
+	int result;
+
+	*ret_usable = true;
+	if (!reception)
+		return -ENOMEM;
+	reception->space = space;
+	reception->place = &place;
+	result = table_receive(socket, elf_fd, deadline_ns, &receiver, ret_usable);
+	if (result < 0)
+		unwind_space_release(space, &place);
+	else
+		*ret_place = place;
+	return result;
+}
+
+void unwind_space_release(struct unwind_space *space, struct unwind_place *place)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	for (uint32_t i = 0; i < place->chunks_count; i++)
+		unit_map_release(&space->chunks, place->chunks[i], 1, now_ns);
+	unit_map_release(&space->pages, place->page_at, place->pages, now_ns);
+	free(place->chunks);
+	*place = (struct unwind_place){ 0 };
+}
+
+bool unwind_space_retire(struct unwind_space *space, struct unwind_place *place, unsigned int pass)
+{
+	if (!place->pages || array_make_room(space->retired, space->retired_count, space->retired_room, 1U))
+		return false;
+	space->retired[space->retired_count++] = (struct unwind_retired){ *place, pass };
+	*place = (struct unwind_place){ 0 };
+	return true;
+}
+
+void unwind_space_sweep(struct unwind_space *space, unsigned int pass)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < space->retired_count; i++) {
+		if (space->retired[i].pass == pass)
+			space->retired[kept++] = space->retired[i];
+		else
+			unwind_space_release(space, &space->retired[i].place);
+	}
+	space->retired_count = kept;
+}
+
+void unwind_space_forget_rules(struct unwind_space *space)
+{
+	unwind_rules_keep_first(&space->rules);
+	space->rules_full = false;
+}
+
+uint64_t unwind_space_bytes(const struct unwind_space *space)
+{
+	return (uint64_t)space->chunks.allocated * sizeof(struct unwind_chunk);
+}
+
+int unwind_space_init(struct unwind_space *space, const struct unwind_maps *maps,
+		      const struct unwind_space_sizes *sizes)
+{
+	const struct unwind_rule none = { .kind = UNWIND_NONE };
+	uint16_t number;
+	int result;
+
+	*space = (struct unwind_space){ .maps = *maps, .rules_max = sizes->rules };
+	if (space->rules_max > UINT16_MAX + 1U)
+		space->rules_max = UINT16_MAX + 1U;
+	result = unit_map_init(&space->chunks, sizes->chunks);
+	if (!result)
+		result = unit_map_init(&space->pages, sizes->pages);
+	return result ? result : number_rule(space, &none, &number);
+}
+
+void unwind_space_free(struct unwind_space *space)
+{
+	unit_map_free(&space->chunks);
+	unit_map_free(&space->pages);
+	unwind_rules_free(&space->rules);
+	for (uint32_t i = 0; i < space->retired_count; i++)
+		free(space->retired[i].place.chunks);
+	free(space->retired);
+}

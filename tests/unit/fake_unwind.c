@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/unit/fake_unwind.h"
+
+#include "common/cleanup.h"
+#include "common/log.h"
+#include "common/pass_fd.h"
+#include "consumer/symbolizer/symbolizer.h"
+#include "consumer/symbolizer/table_stream.h"
+#include "tests/unit/helpers.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+struct fake_maps *fake_maps_new(void)
+{
+	struct fake_maps *maps = calloc(1, sizeof(*maps));
+
+	ck_assert_ptr_nonnull(maps);
+	return maps;
+}
+
+static int write_elements(void *user, enum pin_map map, const uint32_t *keys, const void *elements,
+			  uint32_t count)
+{
+	struct fake_maps *maps = user;
+	const struct {
+		void *elements;
+		size_t bytes;
+		uint32_t room;
+	} arrays[PIN_MAPS] = {
+		[PIN_UNWIND_ROWS] = { maps->rows, sizeof(maps->rows[0]), FAKE_CHUNKS },
+		[PIN_UNWIND_PAGES] = { maps->pages, sizeof(maps->pages[0]), FAKE_PAGES },
+		[PIN_UNWIND_RULES] = { maps->rules, sizeof(maps->rules[0]), FAKE_RULES },
+		[PIN_UNWIND_MAPS] = { maps->mappings, sizeof(maps->mappings[0]), FAKE_MAPPINGS },
+	};
+
+	if (maps->refuses)
+		return -ENOMEM;
+	maps->writes++;
+	for (uint32_t i = 0; i < count; i++) {
+		HOLDS(keys[i] < arrays[map].room);
+		memcpy((char *)arrays[map].elements + keys[i] * arrays[map].bytes,
+		       (const char *)elements + i * arrays[map].bytes, arrays[map].bytes);
+	}
+	return 0;
+}
+
+struct unwind_maps fake_maps_of(struct fake_maps *maps)
+{
+	return (struct unwind_maps){ write_elements, maps };
+}
+
+pid_t fake_symbolizer_start(int *ret_socket)
+{
+	int pair[2];
+	pid_t child;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	child = fork();
+	if (!child) {
+		close(pair[0]);
+		/* a sanitizer's runtime makes calls of its own */
+		if (!SANITIZED)
+			symbolizer_run(pair[1]);
+		for (;;) {
+			struct symbolize_request request;
+			int fd;
+
+			if (pass_fd_receive(pair[1], &request, sizeof(request), &fd) <= 0 ||
+			    table_send(pair[1], fd))
+				_exit(EXIT_DONE);
+			close(fd);
+		}
+	}
+	close(pair[1]);
+	*ret_socket = pair[0];
+	return child;
+}
+
+void fake_symbolizer_end(pid_t child, int socket)
+{
+	int status;
+
+	close(socket);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE);
+}
+
+void fake_symbolizer_abandon(pid_t child, int socket)
+{
+	if (socket >= 0)
+		close(socket);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
