@@ -2,7 +2,7 @@
 #
 # Checks of the code. Those that need a build of their own run a make of their own, in a directory below build/.
 
-.PHONY: compilers sanitize fuzz fuzzers coverage lint format
+.PHONY: compilers sanitize fuzz fuzzers coverage root-lines messages lint format
 
 elsewhere = $(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -65,10 +65,18 @@ format:
 	$(Q)clang-format -i $(SOURCES)
 
 TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
+# common/seccomp.c, also in a build with SECCOMP_LOG=1
+ROOT_PROGRAMS = 'bourdon-load=$(subst _log.c,.c,$(LOAD_SOURCES))' 'bourdon-grant=$(subst _log.c,.c,$(GRANT_SOURCES))'
+
+## make root-lines count the lines that run as root; WRITE=1 into docs/SECURITY.md
+root-lines:
+	$(Q)tests/lint/root_lines.sh $(if $(WRITE),--write) $(ROOT_PROGRAMS)
+
 ## make lint       includes between folders, formatting, clang-tidy, cppcheck, shellcheck
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
+	$(Q)tests/lint/root_lines.sh --check $(ROOT_PROGRAMS)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	$(Q)shellcheck -x $(SCRIPTS)
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
