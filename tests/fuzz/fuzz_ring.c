@@ -123,7 +123,7 @@ static void check_capture(const struct capture *capture)
 static void run_capture(const struct ring *ring, uint64_t armed_ns)
 {
 	struct capture_trigger trigger = { .triggered_ns = TRIGGERED_NS,
-					   .history_ns = 10000000000,
+					   .wanted_history_ns = 10000000000,
 					   .capture_ns = 10000000000 };
 	struct rings rings = { ring->slots, SLOTS, 1, armed_ns, ring->slots };
 	struct capture *capture = capture_begin(&trigger, &rings, 1);
