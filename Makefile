@@ -36,7 +36,8 @@ Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)';)
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 # A target that installs packages runs a second make: the first one read its variables before they were there.
-again = $(Q)$(MAKE) --no-print-directory
+# The plus sign lets it share the first one's jobs (make -j).
+again = +$(Q)$(MAKE) --no-print-directory
 
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 

@@ -43,35 +43,19 @@ static void load_close(struct load *load)
 	programs_close(&load->programs);
 }
 
-static int pin_at(const struct load *load, const char *name, mode_t mode, gid_t gid,
-		  int (*pin)(void *object, const char *path), void *object)
+static int pin_at(const struct load *load, const char *name, mode_t mode, gid_t gid, int fd)
 {
 	_cleanup_free_ char *path = NULL;
 	int result;
 
 	if (asprintf(&path, "%s/%s", load->prepared, name) < 0)
 		return -ENOMEM;
-	result = pin(object, path);
+	result = bpf_obj_pin(fd, path);
 	if (!result && (chown(path, 0, gid) || chmod(path, mode)))
 		result = -errno;
 	if (result < 0)
 		log_error("cannot pin %s: %s", path, strerror(-result));
 	return result;
-}
-
-static int pin_map(void *object, const char *path)
-{
-	return bpf_map__pin(object, path);
-}
-
-static int pin_program(void *object, const char *path)
-{
-	return bpf_program__pin(object, path);
-}
-
-static int pin_link(void *object, const char *path)
-{
-	return bpf_link__pin(object, path);
 }
 
 /* The policy map is a section of constants, and the skeleton gives it a name of its own. */
@@ -87,7 +71,7 @@ static int pin_maps_all(const struct load *load)
 	for (size_t i = 0; i < PIN_MAPS; i++) {
 		struct bpf_map *map = map_of(load, i);
 		int result = map ? pin_at(load, pin_maps[i].name, pin_maps[i].mode, load->settings->gid,
-					  pin_map, map)
+					  bpf_map__fd(map))
 				 : -ENOENT;
 
 		if (result < 0)
@@ -102,7 +86,7 @@ static int pin_maps_all(const struct load *load)
  */
 static int pin_attached(struct load *load, const char *name, mode_t mode, gid_t gid, struct bpf_link *link)
 {
-	int result = pin_at(load, name, mode, gid, pin_link, link);
+	int result = pin_at(load, name, mode, gid, bpf_link__fd(link));
 
 	if (!result)
 		bpf_link__disconnect(link);
@@ -182,7 +166,7 @@ static int pin_programs_all(const struct load *load)
 			continue; /* this program runs once, during the load */
 		if (asprintf(&name, "prog_%s", bpf_program__name(program)) < 0)
 			return -ENOMEM;
-		result = pin_at(load, name, PIN_PRIVATE_MODE, 0, pin_program, program);
+		result = pin_at(load, name, PIN_PRIVATE_MODE, 0, bpf_program__fd(program));
 		if (result < 0)
 			return result;
 	}

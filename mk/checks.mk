@@ -2,9 +2,10 @@
 #
 # Checks of the code. Those that need a build of their own run a make of their own, in a directory below build/.
 
-.PHONY: compilers sanitize fuzz fuzzers coverage lint format
+.PHONY: compilers sanitize fuzz fuzzers coverage root-lines messages lint format
 
-elsewhere = $(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+CPUS = $(shell nproc)
+elsewhere = $(again) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
 
 ## make compilers  build with gcc and with clang, with -Werror
 compilers:
@@ -65,15 +66,28 @@ format:
 	$(Q)clang-format -i $(SOURCES)
 
 TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
+# common/seccomp.c, also in a build with SECCOMP_LOG=1
+ROOT_PROGRAMS = 'bourdon-load=$(subst _log.c,.c,$(LOAD_SOURCES))' 'bourdon-grant=$(subst _log.c,.c,$(GRANT_SOURCES))'
+
+## make root-lines count the lines that run as root; WRITE=1 into docs/SECURITY.md
+root-lines:
+	$(Q)tests/lint/root_lines.sh $(if $(WRITE),--write) $(ROOT_PROGRAMS)
+
+## make messages   every message of all programs, with its place, for review
+messages:
+	$(Q)tests/lint/messages.sh
+
 ## make lint       includes between folders, formatting, clang-tidy, cppcheck, shellcheck
+lint: WERROR = -Werror
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
+	$(Q)tests/lint/root_lines.sh --check $(ROOT_PROGRAMS)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
-	$(Q)shellcheck -x $(SCRIPTS)
+	$(Q)printf '%s\n' $(SCRIPTS) | xargs -P $(CPUS) -n 4 shellcheck -x
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppressions-list=.cppcheck -I. -D_GNU_SOURCE -D__x86_64__ \
-		'-DLIBBPF_OPTS(type,name,...)=struct type name' $(TIDY)
-	$(Q)printf '%s\n' $(TIDY) | xargs -P 4 -n 8 sh -c \
+		'-DLIBBPF_OPTS(type,name,...)=struct type name' -j $(CPUS) $(TIDY)
+	$(Q)printf '%s\n' $(TIDY) | xargs -P $(CPUS) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
 	@echo 'lint: clean'

@@ -1,0 +1,52 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the linked programs contain.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+# functions FILE...: the global functions that these objects or programs define
+functions() {
+	nm --defined-only -- "$@" | awk '$2 == "T" && $3 !~ /^(main|_.*)$/ { print $3 }' | sort -u
+}
+
+# has_cet FILE: whether its notes say that it supports both parts of CET
+has_cet() {
+	readelf --notes --wide "$1" 2> /dev/null | grep -q 'x86 feature: .*IBT, SHSTK'
+}
+
+@test "bourdon-load contains no function of bourdon-grant, and the reverse" {
+	local own of_grant
+	own=$(functions "$BUILD"/object/loader/*.o)
+	of_grant=$(functions "$BUILD"/object/loader/grant/*.o)
+	[[ $own == *load_run* && $of_grant == *grant_serve* ]]
+	[[ $(functions "$BUILD/bourdon-load") == *load_run* ]]
+	[[ $(functions "$BUILD/bourdon-grant") == *grant_serve* ]]
+	run comm -12 <(functions "$BUILD/bourdon-load") <(echo "$of_grant")
+	[ -z "$output" ] || { echo "$output"; false; }
+	run comm -12 <(functions "$BUILD/bourdon-grant") <(echo "$own")
+	[ -z "$output" ] || { echo "$output"; false; }
+}
+
+@test "the privileged programs use no library that only the others need" {
+	run bash -c "readelf --dynamic '$BUILD/bourdon-load' '$BUILD/bourdon-grant' | grep NEEDED"
+	[[ $output == *libcap-ng* ]]
+	[[ $output != *sqlite* && $output != *libdw* && $output != *lzma* && $output != *seccomp* ]] ||
+		{ echo "$output"; false; }
+	run readelf --dynamic "$BUILD/bourdon-grant"
+	[[ $output != *libbpf* && $output != *libelf* ]]
+}
+
+@test "every module is built with CET, and every program has its note where the start files have it" {
+	[ "$(uname -m)" = x86_64 ] || skip 'CET is a feature of x86 processors'
+	local file
+	for file in "$BUILD"/object/{common,consumer,consumer/*,loader,loader/grant,report}/*.o; do
+		has_cet "$file" || { echo "$file"; false; }
+	done
+	for file in Scrt1.o crti.o crtn.o crtbeginS.o crtendS.o; do
+		has_cet "$("${CC:-gcc}" -print-file-name="$file")" || skip "$file of this distribution has no CET note"
+	done
+	for file in bourdon bourdond bourdon-load bourdon-grant; do
+		has_cet "$BUILD/$file" || { echo "$file"; false; }
+	done
+}
