@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/process/event_source.h"
@@ -206,12 +207,13 @@ static void say_state(const struct daemon *daemon, const char *what)
 {
 	const struct notify_state state = { .rules = (unsigned int)daemon->configuration->rules.count,
 					    .targets = daemon->tracking.targets.live,
-					    .watches = daemon->watches.count,
+					    .watches = watches_live(&daemon->watches),
 					    .mistake = daemon->reload.mistake };
 
 	if (what)
-		log_info("%s: %u rules, %u targets, %u watches", what, state.rules, state.targets,
-			 state.watches);
+		log_info("%s: %u %s, %u %s, %u %s", what, state.rules, plural(state.rules, "rule", "rules"),
+			 state.targets, plural(state.targets, "target", "targets"), state.watches,
+			 plural(state.watches, "watch", "watches"));
 	notify_ready(daemon->notify, &state);
 }
 

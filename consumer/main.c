@@ -4,6 +4,7 @@
  */
 #include "common/log.h"
 #include "common/options.h"
+#include "common/plural.h"
 #include "consumer/confine.h"
 #include "consumer/daemon.h"
 #include "consumer/process/heap.h"
@@ -15,6 +16,7 @@
 #include "consumer/symbolizer/spawner.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,10 +31,18 @@ static struct configuration *read_configuration(const struct settings *where)
 	if (where->config_named && access(where->config, F_OK) && errno == ENOENT)
 		log_info("%s is not there: the defaults hold", where->config);
 	if (!configuration_read(where, &configuration, &errors) && !configuration->rules.count)
-		log_warning("there is no rule in %s: nothing will be captured", where->rules_dir);
+		log_warning(
+			"there is no rule in %s: nothing will be captured; add a file there whose name ends in .conf",
+			where->rules_dir);
 	config_errors_log(&errors);
 	config_errors_free(&errors);
 	return configuration;
+}
+
+static void report_valid(const struct rule_set *rules)
+{
+	printf("configuration is valid: %zu %s in %zu %s\n", rules->count,
+	       plural(rules->count, "rule", "rules"), rules->files, plural(rules->files, "file", "files"));
 }
 
 /* And locks what there is in memory around the rings, which nobody need lock. */
@@ -108,6 +118,7 @@ int main(int count, char **words)
 	if (!configuration)
 		return EXIT_FAILED;
 	if (settings.check_config) {
+		report_valid(&configuration->rules);
 		configuration_free(configuration);
 		return EXIT_DONE;
 	}

@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/counters.h"
+#include "common/plural.h"
 #include "common/status_line.h"
 #include "common/version.h"
 
@@ -23,7 +24,7 @@ static void write_daemon(const struct status *status, FILE *out)
 	status_line_field(out, "hz", "%u", status->kernel->manifest.hz);
 	status_line_field(out, "targets", "%u", status->targets->live);
 	status_line_field(out, "rules", "%zu", status->configuration->rules.count);
-	status_line_field(out, "watches", "%u", status->watches->count);
+	status_line_field(out, "watches", "%u", watches_live(status->watches));
 	status_line_field(out, "captures_under_way", "%zu", status->recorder->active_count);
 	status_line_field(out, "reloads", "%" PRIu64, own_counted(status->own_counters, OWN_RELOADS));
 	status_line_field(out, "reloads_refused", "%" PRIu64,
@@ -189,11 +190,15 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	for (uint32_t i = 0; i < status->watches->count; i++)
 		broken += status->watches->watches[i]->fd < 0 && !status->watches->watches[i]->gone;
 	if (broken) {
-		snprintf(text, sizeof(text), "%u pressure files could not be opened or read", broken);
+		snprintf(text, sizeof(text), "%u pressure %s could not be opened or read", broken,
+			 plural(broken, "file", "files"));
 		write_problem(out, "the log names them", text);
 	}
-	if (!status->configuration->rules.count)
-		write_problem(out, "add one to rules.d", "there is no rule: nothing will be captured");
+	if (!status->configuration->rules.count) {
+		snprintf(text, sizeof(text), "add a file with a rule to %s, its name ending in .conf",
+			 status->configuration->settings.rules_dir);
+		write_problem(out, text, "there is no rule: nothing will be captured");
+	}
 	if (atomic_load(&status->unwind->modules_no_room) ||
 	    atomic_load(&status->unwind->processes_no_room)) {
 		snprintf(text, sizeof(text),

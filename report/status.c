@@ -9,6 +9,7 @@
 #include "common/escape.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
+#include "common/plural.h"
 #include "common/status_line.h"
 #include "report/format.h"
 #include "report/json.h"
@@ -113,18 +114,30 @@ static const char *duration(const struct status_line *line, const char *key, dou
 	return format_duration(strtod(status_line_get(line, key), NULL) * to_ns, "", into, bytes);
 }
 
+/* "1 rule", "3 rules": the number of a field and its noun. */
+static const char *counted(const struct status_line *line, const char *key, const char *one, const char *many,
+			   char *into, size_t bytes)
+{
+	char number[32];
+
+	snprintf(into, bytes, "%s %s", shown(line, key, number, sizeof(number)),
+		 strcmp(status_line_get(line, key), "1") ? many : one);
+	return into;
+}
+
 static void print_daemon(FILE *out, const struct status_line *line)
 {
-	char a[64], b[64], c[64], text[2048];
+	char a[64], b[64], c[64], d[64], text[2048];
 
 	fprintf(out, "bourdond %s, process %s, up %s\n", shown(line, "version", a, sizeof(a)),
 		shown(line, "pid", b, sizeof(b)), duration(line, "uptime_ns", 1, c, sizeof(c)));
-	fprintf(out, "%s rules, %s targets, ", shown(line, "rules", a, sizeof(a)),
-		shown(line, "targets", b, sizeof(b)));
-	fprintf(out, "%s watches, %s captures under way\n", shown(line, "watches", a, sizeof(a)),
-		shown(line, "captures_under_way", b, sizeof(b)));
-	fprintf(out, "configuration: reloaded %s times, refused %s times\n",
-		shown(line, "reloads", a, sizeof(a)), shown(line, "reloads_refused", b, sizeof(b)));
+	fprintf(out, "%s, %s, %s, %s under way\n", counted(line, "rules", "rule", "rules", a, sizeof(a)),
+		counted(line, "targets", "target", "targets", b, sizeof(b)),
+		counted(line, "watches", "watch", "watches", c, sizeof(c)),
+		counted(line, "captures_under_way", "capture", "captures", d, sizeof(d)));
+	fprintf(out, "configuration: reloaded %s, refused %s\n",
+		counted(line, "reloads", "time", "times", a, sizeof(a)),
+		counted(line, "reloads_refused", "time", "times", b, sizeof(b)));
 	fprintf(out, "confinement: Landlock version %s, other system calls: %s\n",
 		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)));
 	if (*status_line_get(line, "reload_mistake"))
@@ -164,22 +177,22 @@ static void print_watch(FILE *out, const struct status_line *line)
 
 static void print_capture(FILE *out, const struct status_line *line)
 {
-	char rule[80], stacks[24];
+	char rule[80], stacks[48];
 
-	fprintf(out, "  rule %s, %s stacks so far\n", shown(line, "rule", rule, sizeof(rule)),
-		shown(line, "stacks", stacks, sizeof(stacks)));
+	fprintf(out, "  rule %s, %s so far\n", shown(line, "rule", rule, sizeof(rule)),
+		counted(line, "stacks", "stack", "stacks", stacks, sizeof(stacks)));
 }
 
 static void print_unwind(FILE *out, const struct status_line *line)
 {
-	char processes[24], modules[24], without[24], rows[24], bytes[24], most[24];
+	char processes[48], modules[48], without[24], rows[48], bytes[24], most[24];
 
-	fprintf(out, "  %s processes, %s files, %s without; %s rows, %s of %s bytes of rows\n",
-		shown(line, "processes", processes, sizeof(processes)),
-		shown(line, "modules", modules, sizeof(modules)),
+	fprintf(out, "  %s, %s, %s without; %s, %s of %s bytes of rows\n",
+		counted(line, "processes", "process", "processes", processes, sizeof(processes)),
+		counted(line, "modules", "file", "files", modules, sizeof(modules)),
 		shown(line, "modules_without", without, sizeof(without)),
-		shown(line, "rows", rows, sizeof(rows)), shown(line, "bytes", bytes, sizeof(bytes)),
-		shown(line, "bytes_max", most, sizeof(most)));
+		counted(line, "rows", "row", "rows", rows, sizeof(rows)),
+		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)));
 }
 
 static void print_counter(FILE *out, const struct status_line *line)
@@ -310,13 +323,13 @@ static void report_last_run(struct report *report)
 			fputs("null", out);
 		fputs("}\n", out);
 	} else if (query_next(&run)) {
-		fprintf(out,
-			"bourdond does not run. Its last run began %s and ended %s, with %lld captures\n",
+		fprintf(out, "bourdond does not run. Its last run began %s and ended %s, with %lld %s\n",
 			escape_terminal(query_text(&run, "started"), text, sizeof(text)),
 			query_is_null(&run, "ended")
 				? "without writing so"
 				: escape_terminal(query_text(&run, "ended"), ended, sizeof(ended)),
-			(long long)query_number(&run, "captures"));
+			(long long)query_number(&run, "captures"),
+			plural((uint64_t)query_number(&run, "captures"), "capture", "captures"));
 	} else if (!report->database->failed) {
 		fputs("bourdond does not run, and never did with this database\n", out);
 	}

@@ -5,6 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/plural.h"
 #include "common/policy.h"
 #include "report/format.h"
 #include "report/json.h"
@@ -41,6 +42,16 @@ static char *text_of(const struct query *query, const char *name, size_t columns
 static char *duration_of(const struct query *query, const char *name, double unit_ns, char *into)
 {
 	return format_duration(query_real(query, name) * unit_ns, " ", into, FORMAT_BYTES);
+}
+
+/* "1 process", "3 processes". `into` as above. */
+static char *counted(const struct query *query, const char *name, const char *one, const char *many,
+		     char *into)
+{
+	int64_t count = query_number(query, name);
+
+	snprintf(into, FORMAT_BYTES, "%lld %s", (long long)count, plural((uint64_t)count, one, many));
+	return into;
 }
 
 static char *percent_of(const struct query *query, char *into)
@@ -131,13 +142,15 @@ static void print_capture(FILE *out, struct query *query)
 		fprintf(out, "no end yet");
 	else
 		fprintf(out, "%s after it", duration_of(query, "after_ns", 1, a));
-	fprintf(out, ", at %lld Hz\n  samples   %lld of %lld processes, in %lld stacks\n",
-		(long long)query_number(query, "hz"), (long long)query_number(query, "samples"),
-		(long long)query_number(query, "processes"), (long long)query_number(query, "stacks"));
+	fprintf(out, ", at %lld Hz\n  samples   %lld of %s, in %s\n", (long long)query_number(query, "hz"),
+		(long long)query_number(query, "samples"),
+		counted(query, "processes", "process", "processes", a),
+		counted(query, "stacks", "stack", "stacks", b));
 	if (!query_is_null(query, "expected_samples"))
-		fprintf(out, "  expected  %lld samples on CPU, by the CPU time used; %lld were received\n",
-			(long long)query_number(query, "expected_samples"),
-			(long long)query_number(query, "received_samples"));
+		fprintf(out, "  expected  %s on CPU, by the CPU time used; %lld %s received\n",
+			counted(query, "expected_samples", "sample", "samples", a),
+			(long long)query_number(query, "received_samples"),
+			plural((uint64_t)query_number(query, "received_samples"), "was", "were"));
 	print_cause(out, query);
 	if (!query_is_null(query, "policy")) {
 		char policy[2 * POLICY_TEXT_BYTES];
@@ -199,13 +212,12 @@ static void print_frames(FILE *out, struct query *stack)
 
 static void print_stacks(FILE *out, struct query *query)
 {
-	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES];
+	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES], samples[FORMAT_BYTES];
 
 	do {
-		long long samples = query_number(query, "samples");
-
-		fprintf(out, "  %s, %s in %lld sample%s, %s\n", percent_of(query, share),
-			duration_of(query, "weight_ns", 1, duration), samples, samples == 1 ? "" : "s",
+		fprintf(out, "  %s, %s in %s, %s\n", percent_of(query, share),
+			duration_of(query, "weight_ns", 1, duration),
+			counted(query, "samples", "sample", "samples", samples),
 			text_of(query, "comm", 48, comm));
 		print_frames(out, query);
 	} while (query_next(query));
@@ -334,10 +346,12 @@ static void print_losses(FILE *out, struct query *query)
 		lost += query_number(query, "events") > 0;
 	} while (query_next(query));
 	if (!lost) {
-		fprintf(out, "losses: nothing lost (%d reasons checked)\n", reasons);
+		fprintf(out, "losses: nothing lost (%d %s checked)\n", reasons,
+			plural((uint64_t)reasons, "reason", "reasons"));
 		return;
 	}
-	fprintf(out, "losses: for %d of the %d reasons checked\n", lost, reasons);
+	fprintf(out, "losses: for %d of the %d %s checked\n", lost, reasons,
+		plural((uint64_t)reasons, "reason", "reasons"));
 
 	query_rewind(query);
 	for (; query_next(query) && query_real(query, "percent") >= PARTIAL_PERCENT; separator = ", ")

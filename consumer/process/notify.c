@@ -5,6 +5,7 @@
 #include "common/escape.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/plural.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -99,8 +100,10 @@ void notify_ready(struct notify *notify, const struct notify_state *state)
 	char mistake[NOTIFY_BYTES_MAX / 2]; /* it quotes a file, and has to stay within its line */
 
 	escape_terminal(state->mistake, mistake, sizeof(mistake));
-	say(notify, "READY=1\nSTATUS=%u rules, %u targets, %u watches%s%s\n", state->rules, state->targets,
-	    state->watches, *mistake ? "; not in force: " : "", mistake);
+	say(notify, "READY=1\nSTATUS=%u %s, %u %s, %u %s%s%s\n", state->rules,
+	    plural(state->rules, "rule", "rules"), state->targets,
+	    plural(state->targets, "target", "targets"), state->watches,
+	    plural(state->watches, "watch", "watches"), *mistake ? "; not in force: " : "", mistake);
 }
 
 /* The time is what a manager since systemd 253 needs, to tell this reload from one before. */

@@ -40,12 +40,13 @@ struct rule {
 struct rule_set {
 	struct rule *rules;
 	size_t count;
+	size_t files;           /* that they were read from */
 	struct comm_trie *trie; /* after rules_assign_ids() */
 };
 
 /*
- * Reads all *.conf files of a directory, in the order of their names. A directory that is not there has no
- * rules. Mistakes go to `errors`; when there were any, nothing is stored. 0, -EINVAL, -ENOMEM or -errno.
+ * Reads all *.conf files of a directory, in the order of their names. Mistakes go to `errors`; when there were
+ * any, nothing is stored. 0, -EINVAL, -ENOMEM or -errno: -ENOENT for a directory that does not exist.
  * The caller frees with rules_free().
  */
 int rules_read_directory(const char *directory, struct rule_set *ret_set, struct config_errors *errors);

@@ -14,6 +14,7 @@ struct settings {
 	const char *config, *rules_dir, *pin_dir, *run_dir, *state_dir, *user, *group;
 	const char *check_config; /* not NULL: only check */
 	bool config_named;        /* --config was given: then it is worth a line that the file is not there */
+	bool rules_dir_named;     /* --rules-dir was given: then it is a mistake that it does not exist */
 	const char *grant_socket;
 	uint64_t database_bytes_max;
 	/* of ELF files that may be read without bourdon-grant: absolute, blanks between them */

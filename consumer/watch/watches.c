@@ -118,6 +118,15 @@ void watches_sweep(struct watches *watches)
 		log_warning("out of memory: some cgroups will be watched twice");
 }
 
+uint32_t watches_live(const struct watches *watches)
+{
+	uint32_t live = 0;
+
+	for (uint32_t i = 0; i < watches->count; i++)
+		live += !watches->watches[i]->gone;
+	return live;
+}
+
 void watches_close(struct watches *watches)
 {
 	for (uint32_t i = 0; i < watches->count; i++)

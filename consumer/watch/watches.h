@@ -38,6 +38,9 @@ int watches_open(struct watches *watches, int epoll, const char *mount, const ch
 		 uint32_t privileged_max);
 void watches_close(struct watches *watches);
 
+/* How many there are, without those that were let go and wait for watches_sweep(). */
+uint32_t watches_live(const struct watches *watches);
+
 /*
  * Makes sure that the triggers of `rule` are watched on this cgroup, or on the whole system (id 0, path
  * NULL), and notes that this walk found it wanted. Logs what cannot be watched, once a watch; each walk tries
