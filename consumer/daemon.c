@@ -271,10 +271,11 @@ static void finish_reload(struct daemon *daemon)
 		config_errors_log(&errors);
 		snprintf(daemon->reload.mistake, sizeof(daemon->reload.mistake), "%s",
 			 errors.count ? errors.messages[0] : "the kernel's tries do not take the rules");
-		log_warning("the configuration has mistakes, so that the one before stays in force");
+		log_warning("the configuration is refused, so that the one before stays in force");
 		configuration_free(configuration);
 	}
-	config_errors_free(&errors);
+	config_errors_free(&daemon->reload.mistakes);
+	daemon->reload.mistakes = errors;
 	say_state(daemon, reloaded);
 	reload_when_due(daemon, clock_monotonic_ns());
 }
@@ -401,7 +402,10 @@ static void on_pins_changed(struct daemon *daemon)
 
 	if (read(daemon->inotify, events, sizeof(events)) <= 0)
 		return;
-	log_info("ending: the pins were replaced or removed; the next start takes the new ones");
+	log_info(
+		"ending: bourdon-load replaced or removed the pins, and a confined daemon cannot open new ones; %s",
+		notify_is_heard(daemon->notify) ? "the service manager starts it again"
+						: "start it again with 'bourdond'");
 	daemon->ended = true;
 }
 
@@ -671,5 +675,6 @@ void daemon_close(struct daemon *daemon)
 	cleanup_close(&daemon->epoll);
 	free_retired(daemon);
 	configuration_free(daemon->configuration);
+	config_errors_free(&daemon->reload.mistakes);
 	free(daemon);
 }

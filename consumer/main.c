@@ -46,18 +46,22 @@ static void report_valid(const struct rule_set *rules)
 }
 
 /* And locks what there is in memory around the rings, which nobody need lock. */
-static int open_pins(const struct settings *where, struct kernel_objects *ret_kernel)
+static int open_pins(const struct settings *where, struct kernel_objects *ret_kernel,
+		     enum locked_memory *ret_locked)
 {
+	bool present;
 	int result = kernel_objects_open(ret_kernel, where->pin_dir, where->run_dir);
 
 	if (result < 0)
 		return result;
-	privilege_lock_present();
+	present = privilege_lock_present();
 	result = kernel_objects_map(ret_kernel);
 	if (result < 0)
 		kernel_objects_close(ret_kernel);
 	else
-		privilege_lock_future();
+		*ret_locked = privilege_lock_future() && present ? LOCKED_ALL
+			      : present                          ? LOCKED_PRESENT
+								 : LOCKED_NONE;
 	return result;
 }
 
@@ -79,7 +83,8 @@ static int run(const struct settings *where, struct configuration *configuration
 	struct kernel_objects kernel;
 	int status = EXIT_FAILED;
 
-	if (spawner_start(&daemon_settings.spawner_socket) || open_pins(where, &kernel)) {
+	if (spawner_start(&daemon_settings.spawner_socket) ||
+	    open_pins(where, &kernel, &confinement.locked_memory)) {
 		configuration_free(configuration);
 		return EXIT_FAILED;
 	}

@@ -31,6 +31,8 @@ static void write_daemon(const struct status *status, FILE *out)
 			  own_counted(status->own_counters, OWN_RELOADS_REFUSED));
 	status_line_field(out, "reload_mistake", "%s", status->reload->mistake);
 	status_line_field(out, "policy", "%s", policy);
+	status_line_field(out, "locked_memory", "%s",
+			  locked_memory_names[status->confinement->locked_memory]);
 	status_line_field(out, "landlock_abi", "%d", status->confinement->landlock_abi);
 	status_line_field(out, "seccomp", "%s", status->confinement->filtered);
 	status_line_end(out);
@@ -79,6 +81,28 @@ static const char *state_of(const struct watch *watch, uint64_t now_ns)
 	return watch->fd < 0 ? "broken" : now_ns < watch->quiet_until_ns ? "cooldown" : "armed";
 }
 
+static void write_mistakes(const struct reload_state *reload, FILE *out)
+{
+	const struct config_errors *errors = &reload->mistakes;
+	size_t shown = 0;
+
+	if (!errors->count && reload->mistake[0]) {
+		status_line_begin(out, "mistake");
+		status_line_field(out, "text", "%s", reload->mistake);
+		status_line_end(out);
+	}
+	for (; shown < errors->count && shown < MISTAKES_SHOWN; shown++) {
+		status_line_begin(out, "mistake");
+		status_line_field(out, "text", "%s", errors->messages[shown]);
+		status_line_end(out);
+	}
+	if (shown == errors->count)
+		return;
+	status_line_begin(out, "mistake");
+	status_line_field(out, "more", "%zu", errors->count - shown);
+	status_line_end(out);
+}
+
 static void write_watches(const struct status *status, FILE *out)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -86,10 +110,12 @@ static void write_watches(const struct status *status, FILE *out)
 
 	for (uint32_t i = 0; i < status->watches->count && shown < WATCHES_SHOWN; i++) {
 		const struct watch *watch = status->watches->watches[i];
+		char reason[256];
 
 		if (watch->gone)
 			continue;
 		shown++;
+		watches_explain(status->watches, watch, reason, sizeof(reason));
 		status_line_begin(out, "watch");
 		status_line_field(out, "rule", "%s", watch->rule->name);
 		status_line_field(out, "resource", "%s", psi_resource_names[watch->trigger->resource]);
@@ -101,6 +127,7 @@ static void write_watches(const struct status *status, FILE *out)
 		status_line_field(out, "cgroup", "%s", watch->cgroup ? watch->cgroup : "");
 		status_line_field(out, "fired", "%" PRIu64, watch->fired);
 		status_line_field(out, "suppressed", "%" PRIu64, watch->suppressed_all);
+		status_line_field(out, "reason", "%s", reason);
 		status_line_end(out);
 	}
 }
@@ -167,13 +194,24 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	unsigned int broken = 0;
 
 	if (status->reload->mistake[0]) {
-		snprintf(text, sizeof(text), "the configuration was not taken: %s", status->reload->mistake);
-		write_problem(out, "mend it; it is read again by itself", text);
+		snprintf(text, sizeof(text),
+			 "the configuration is refused, and the one before is in force: %s",
+			 status->reload->mistake);
+		write_problem(
+			out,
+			"correct every line that is 'not in force' above; bourdond reads it again by itself",
+			text);
 	}
 	if (!confinement->landlock_abi)
 		write_problem(
 			out, "add landlock to lsm= on the kernel's command line",
 			"the kernel has no Landlock: file permissions alone say which files may be opened");
+	if (confinement->locked_memory != LOCKED_ALL)
+		write_problem(
+			out, LOCKED_MEMORY_REMEDY,
+			confinement->locked_memory == LOCKED_NONE
+				? "memory is not locked: a host that thrashes may stop the recorder"
+				: "only memory mapped at the start is locked: RLIMIT_MEMLOCK is below 128 MiB");
 	if (confine_calls_are_only_named(confinement))
 		write_problem(out, "install a build without SECCOMP_LOG",
 			      "system calls that the policies lack are named, and let through");
@@ -181,7 +219,7 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		write_problem(out, "restart bourdond",
 			      "the directories of ELF files were changed: in force are those of its start");
 	if (!grant_queue_is_served(status->watches->grants))
-		write_problem(out, "start bourdon-grant.socket",
+		write_problem(out, "start bourdon-grant.socket; without units see docs/WITHOUT_UNITS.md",
 			      "nobody grants triggers: the pressure of cgroups is read once a second");
 	if (status->unsampled_cpus[0]) {
 		snprintf(text, sizeof(text), "CPU %s is not sampled", status->unsampled_cpus);
@@ -222,6 +260,7 @@ void status_write(const struct status *status, FILE *out)
 	uint64_t counters[COUNTERS] = { 0 };
 
 	write_daemon(status, out);
+	write_mistakes(status->reload, out);
 	write_rules(status, out);
 	write_watches(status, out);
 	write_captures(status, out);

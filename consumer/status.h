@@ -22,8 +22,9 @@ struct reload_state {
 	uint64_t changed_ns;       /* when it did last */
 	bool asked_for;            /* by SIGHUP */
 	bool under_way;
-	bool answers;      /* the one under way was asked for */
-	char mistake[512]; /* for which the last one was refused; empty: none */
+	bool answers;                  /* the one under way was asked for */
+	char mistake[512];             /* for which the last one was refused; empty: none */
+	struct config_errors mistakes; /* all of them */
 };
 
 struct status {
@@ -42,6 +43,7 @@ struct status {
 
 /* Writes it whole, but of many watches only the first WATCHES_SHOWN. */
 #define WATCHES_SHOWN 1000
+#define MISTAKES_SHOWN 8
 void status_write(const struct status *status, FILE *out);
 
 #endif

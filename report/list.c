@@ -59,6 +59,7 @@ void list_run(struct report *report)
 	} else if (query_next(&query)) {
 		table_print(report->out, &query, columns, ARRAY_SIZE(columns));
 	} else if (!report->database->failed) {
-		fputs("no captures yet\n", report->out);
+		fputs("no captures yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules\n",
+		      report->out);
 	}
 }

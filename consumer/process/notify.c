@@ -69,6 +69,11 @@ void notify_open(struct notify *ret_notify)
 	*ret_notify = notify;
 }
 
+bool notify_is_heard(const struct notify *notify)
+{
+	return notify->fd >= 0;
+}
+
 void notify_close(struct notify *notify)
 {
 	cleanup_close(&notify->fd);

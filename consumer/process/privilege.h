@@ -22,10 +22,16 @@ void privilege_raise_descriptors(void);
  * Keep what is mapped, and what is mapped later, from being paged out, so that the recorder works while the
  * host thrashes; as far as RLIMIT_MEMLOCK allows, which is logged where it does not. The rings are mapped in
  * between: they are the kernel's own memory and never paged out, and a host with many CPUs has more of them
- * than anybody may lock (mm/mlock.c counts them all the same).
+ * than anybody may lock (mm/mlock.c counts them all the same). False where it is not so.
  */
-void privilege_lock_present(void);
-void privilege_lock_future(void);
+bool privilege_lock_present(void);
+bool privilege_lock_future(void);
+
+/* What of the daemon's memory is locked. */
+enum locked_memory { LOCKED_NONE, LOCKED_PRESENT, LOCKED_ALL };
+extern const char *const locked_memory_names[];
+#define LOCKED_MEMORY_REMEDY                                                                                 \
+	"set LimitMEMLOCK=128M in the unit, or, without one, run 'ulimit -l 131072' in the shell that starts bourdond"
 
 /* May die first when memory is short; what it forks, too. */
 void privilege_offer_to_die(void);

@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_WATCH_WATCHES_H
 
 #include "common/hash_index.h"
+#include "common/log.h"
 #include "consumer/watch/grant_queue.h"
 #include "consumer/watch/watch.h"
 
@@ -28,6 +29,7 @@ struct watches {
 	bool any_gone;
 	uint64_t spurious; /* kernel events without the stall that they were armed for */
 	uint64_t granted, refused;
+	struct log_limit refusal_limit;
 };
 
 /*
@@ -60,6 +62,9 @@ void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns);
  * are let go. 0 or -ENOMEM; then all are let go.
  */
 int watches_follow(struct watches *watches, const struct rule_set *rules);
+
+/* Writes why a watch is read once a second, or not at all; "" where it has its kernel trigger. */
+void watches_explain(const struct watches *watches, const struct watch *watch, char *into, size_t bytes);
 
 /* Reads totals, once a second; calls back for each sampled watch that is over its threshold. */
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user);

@@ -67,11 +67,11 @@ await_rules() {
 	daemon_start
 	rule bad 'comm = bdtest-2' 'cpu.some = 900%'
 	await_log 10 "rules.d/bad.conf:3: cpu.some = 900%"
-	await_log 10 'the one before stays in force'
+	await_log 10 'the configuration is refused, so that the one before stays in force'
 	[ "$(rule_names)" = good ]
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *'not in force: '*'rules.d/bad.conf:3: cpu.some = 900%'* ]]
-	[[ $output == *'remedy: mend it'* ]]
+	[[ $output == *'remedy: correct every line'* ]]
 	[ "$(status_json | jq '.daemon[0].reloads_refused')" -eq 1 ]
 	write_settings '[database]' 'max_size = 1'
 	rm "$RULES_DIR/bad.conf"
