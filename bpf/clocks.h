@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * clocks.h owns the stall clocks: what kernel/sched/psi.c counts of a cgroup on each CPU, of its targets
- * alone, so that PSI's own formula can be applied to them. A thread is counted on the CPU where it runs,
- * waits or went to sleep.
+ * clocks.h owns the stall clocks. On each CPU they count what kernel/sched/psi.c counts of a cgroup, but only
+ * for the targets in it, so that PSI's own formula can be applied to the targets. A thread is counted on the
+ * CPU where it runs, waits in the run queue, or went to sleep.
  *
- * Each thread knows as what and where it is counted, so that whatever happens next takes that back first. All
- * that change a thread do so one after the other: under the lock of its run queue, or as the thread itself.
+ * Each thread remembers its state and CPU as last counted (struct counted). The next event subtracts that
+ * before it adds the new state. Updates of one thread never run in parallel: they happen under its run
+ * queue's lock, or in the thread itself.
  */
 #ifndef BOURDON_BPF_CLOCKS_H
 #define BOURDON_BPF_CLOCKS_H
 
 #include "bpf/maps.h"
 
-/* What a thread knows of how it is counted. */
+/* A thread's contribution to the stall clocks, as last counted. */
 struct counted {
 	__u64 counts; /* CLOCK_* */
 	__u32 cpu;
-	__u32 epoch;  /* of the clocks that `counts` and `member` are of */
-	__u32 member; /* 1: it belongs to the cgroup that the clocks are of */
+	__u32 epoch;  /* epoch of the clocks that `counts` and `member` refer to */
+	__u32 member; /* 1: the thread belongs to the cgroup that the clocks measure */
 	__u32 reserved;
 };
 
@@ -33,14 +34,17 @@ static __always_inline void clock_grow(struct stall_clock *clock, __u64 counts, 
 			__sync_fetch_and_add(&clock->some_ns[i], ns);
 }
 
-/* False while another CPU makes this clock begin: then nothing was counted. */
+/*
+ * Resets the clock if it is of an older epoch. Returns false, with nothing counted, while another CPU resets
+ * it.
+ */
 static __always_inline bool clock_begin(struct stall_clock *clock, __u32 epoch, __u64 now_ns)
 {
 	__u64 before = *(volatile __u64 *)&clock->epoch;
 
 	if (before == epoch)
 		return true;
-	/* somebody who was held up between reading `control` and here may come with an old one */
+	/* a program delayed between reading `control` and this line may pass an old epoch */
 	if (before == CLOCKS_BEGIN || (before && (__s32)(epoch - (__u32)before) < 0) ||
 	    __sync_val_compare_and_swap(&clock->epoch, before, CLOCKS_BEGIN) != before)
 		return false;
@@ -51,7 +55,7 @@ static __always_inline bool clock_begin(struct stall_clock *clock, __u32 epoch, 
 	return true;
 }
 
-/* The time until now to what was counted before; from now on `change` more. */
+/* Adds the time since the last update to the states counted so far, then adds `change` to the counts. */
 static __always_inline bool clock_add(__u32 cpu, __u32 epoch, __u64 change, __u64 now_ns)
 {
 	struct stall_clock *clock = bpf_map_lookup_elem(&clocks, &cpu);
@@ -66,7 +70,7 @@ static __always_inline bool clock_add(__u32 cpu, __u32 epoch, __u64 change, __u6
 	return true;
 }
 
-/* The thread counts as `counts` on that CPU from now on. */
+/* Counts the thread as `counts` on `cpu` from now on. */
 static __noinline int clocks_count(struct counted *counted, __u32 epoch, __u32 cpu, __u64 counts,
 				   __u64 now_ns)
 {
@@ -83,7 +87,7 @@ static __noinline int clocks_count(struct counted *counted, __u32 epoch, __u32 c
 	return 0;
 }
 
-/* Whether the clocks run, and count the thread, as far as that is known. */
+/* True if the clocks run and the thread is known to belong to their cgroup. */
 static __always_inline bool clocks_run(const struct counted *counted, const struct control *shared)
 {
 	__u32 epoch = *(volatile const __u32 *)&shared->clocks_epoch;
@@ -91,7 +95,7 @@ static __always_inline bool clocks_run(const struct counted *counted, const stru
 	return epoch && counted->epoch == epoch && counted->member;
 }
 
-/* The same, of the thread that runs here: it is asked once whether it belongs to the cgroup. */
+/* As clocks_run(), for the current thread: looks up once per epoch whether it belongs to the cgroup. */
 static __always_inline bool clocks_join(struct counted *counted, const struct control *shared)
 {
 	__u32 epoch = *(volatile const __u32 *)&shared->clocks_epoch;

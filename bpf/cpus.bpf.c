@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cpus.bpf.c owns noticing that a CPU goes away: the kernel takes the perf clock of a CPU that goes offline
- * out of its context (perf_event_exit_cpu() in kernel/events/core.c) and does not put it back when the CPU
- * returns, after a suspend for instance. Nothing but a new load samples that CPU again.
+ * cpus.bpf.c counts CPUs that went offline. The kernel removes the perf clock of such a CPU from its context
+ * (perf_event_exit_cpu() in kernel/events/core.c) and does not restore it when the CPU returns, for instance
+ * after a suspend. Only a new bourdon-load samples that CPU again.
  */
 #include "bpf/maps.h"
 
-#define CPUHP_OFFLINE 0 /* the first state of enum cpuhp_state */
+#define CPUHP_OFFLINE 0 /* first state of enum cpuhp_state */
 
-/* Comes by once for each step down. */
+/* Fires once for each hotplug state that the CPU passes on its way down. */
 SEC("tp_btf/cpuhp_enter")
 int BPF_PROG(cpu_step, unsigned int cpu, int goal)
 {

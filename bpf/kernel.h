@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel.h owns the few kernel types that the programs read, with just the fields they read. CO-RE moves
- * each access to where the running kernel keeps the field, so nothing else of the layout matters.
+ * kernel.h declares the few kernel types that the programs read, with only the fields they read. CO-RE
+ * relocates each access to the running kernel's layout, so the order and size here do not matter.
  */
 #ifndef BOURDON_BPF_KERNEL_H
 #define BOURDON_BPF_KERNEL_H
@@ -56,7 +56,7 @@ struct task_io_accounting {
 
 struct signal_struct {
 	struct counter_of_kernel live;
-	/* of the threads that have ended */
+	/* sums over the threads that have exited */
 	unsigned long long sum_sched_runtime;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
@@ -103,7 +103,7 @@ struct percpu_counter {
 	__s64 count;
 };
 
-/* Before 6.2 (f1a7941243c1) the resident pages were plain counters. */
+/* Before Linux 6.2 (f1a7941243c1) the resident page counts were plain counters. */
 struct long_of_kernel {
 	__s64 counter;
 };
@@ -130,7 +130,7 @@ struct vm_area_struct {
 	struct file *vm_file;
 };
 
-/* x86 and arm64 keep it there: CONFIG_THREAD_INFO_IN_TASK. */
+/* x86 and arm64 keep thread_info in task_struct: CONFIG_THREAD_INFO_IN_TASK. */
 struct thread_info {
 	__u32 cpu;
 };
@@ -160,7 +160,7 @@ struct task_struct {
 	struct signal_struct *signal;
 };
 
-/* What the kernel calls the registers; the C library's headers have other names. */
+/* pt_regs with the kernel's field names; the C library's headers use other names. */
 struct pt_regs___kernel {
 	unsigned long r15;
 	unsigned long r14;
@@ -203,7 +203,7 @@ struct kallsym_iter {
 	unsigned long value;
 	char type;
 	char name[512];
-	char elf_module_name[56];
+	char module_name[56];
 };
 
 struct bpf_iter__ksym {

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ksyms.bpf.c owns the names of kernel code, and where it lies: an iterator over the kernel's symbols that
- * needs no CAP_SYSLOG. The loader reads it twice: once to find the ends of the kernel's text and the lowest
- * module, which stay in the kernel, and once for the place of every code symbol (rebase.h).
+ * ksyms.bpf.c reads the kernel's symbols through an iterator, which needs no CAP_SYSLOG. The loader reads it
+ * twice. The first read finds the bounds of the kernel's text and the lowest module; they stay in the kernel.
+ * The second read prints the rebased address (rebase.h) of every code symbol.
  */
 #include "bpf/rebase.h"
 
-/* Read by the samplers. */
+/* Read by the samplers through rebase.h. */
 __u64 kernel_text = 0;
 __u64 kernel_text_last = 0;
 __u64 kernel_modules = 0;
 __u64 kernel_schedule = 0, kernel_schedule_end = 0;
 
-bool ksyms_emit = false; /* the loader, between its two reads */
+bool ksyms_emit = false; /* set by the loader between its two reads */
 
-/* The kernel counts a type in upper case as global. */
+/* The kernel writes the type of a global symbol in upper case. */
 static __always_inline bool is_code(char type)
 {
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* The symbols of the kernel itself come by their addresses. */
+/* The iterator yields the kernel's own symbols in order of address. */
 static __always_inline void learn(const struct kallsym_iter *symbol)
 {
 	char name[16] = {};
 
-	if (symbol->elf_module_name[0]) {
+	if (symbol->module_name[0]) {
 		if (!kernel_modules || symbol->value < kernel_modules)
 			kernel_modules = symbol->value;
 		return;
@@ -56,8 +56,8 @@ int walk_ksyms(struct bpf_iter__ksym *ctx)
 	place = rebase(symbol->value);
 	if (!kernel_text || place == KERNEL_FRAME_UNKNOWN)
 		return 0;
-	if (symbol->elf_module_name[0])
-		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", place, symbol->name, symbol->elf_module_name);
+	if (symbol->module_name[0])
+		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", place, symbol->name, symbol->module_name);
 	else
 		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s\n", place, symbol->name);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mappings.bpf.c owns the walk over the executable mappings of all targets: what an address of theirs
- * belongs to.
+ * mappings.bpf.c owns the iterator over the executable mappings of all targets. User space needs them to find
+ * the file that an address belongs to.
  */
 #include "bpf/target.h"
 
@@ -18,8 +18,8 @@ struct {
 } mappings_scratch SEC(".maps");
 
 /*
- * An iterator may be preempted by another reader's on the same CPU, with the same scratch: whoever finds it
- * busy goes without a path rather than with somebody else's.
+ * A second reader may preempt this one on the same CPU and use the same scratch. A reader that finds it busy
+ * writes its record without a path, so that no record carries another file's path.
  */
 static __always_inline void write_with_path(struct seq_file *seq, struct mapping_record *record,
 					    struct file *file)
@@ -36,7 +36,7 @@ static __always_inline void write_with_path(struct seq_file *seq, struct mapping
 		bpf_seq_write(seq, record, sizeof(*record));
 		return;
 	}
-	bytes = bpf_d_path(&file->f_path, scratch->path, sizeof(scratch->path)); /* counts the NUL */
+	bytes = bpf_d_path(&file->f_path, scratch->path, sizeof(scratch->path)); /* includes the NUL */
 	if (bytes > 1 && bytes <= (long)sizeof(scratch->path)) {
 		record->path_bytes = (__u32)bytes - 1;
 		bpf_seq_write(seq, record, sizeof(*record));
@@ -48,7 +48,7 @@ static __always_inline void write_with_path(struct seq_file *seq, struct mapping
 	__sync_lock_test_and_set(&scratch->busy, 0);
 }
 
-/* Not inlined: the zeroes take a quarter of the stack that a program may have. */
+/* Not inlined: the zeroed struct takes a quarter of a BPF program's 512-byte stack. */
 static __noinline struct code_spans *spans_make(__u32 tgid, __u64 started_ns)
 {
 	struct code_spans fresh = { .started_ns = started_ns };
@@ -109,7 +109,7 @@ int walk_mappings(struct bpf_iter__task_vma *ctx)
 	record.file_offset = (__u64)vma->vm_pgoff << 12;
 	record.inode = BPF_CORE_READ(file, f_inode, i_ino);
 	device = BPF_CORE_READ(file, f_inode, i_sb, s_dev);
-	record.device_major = device >> 20; /* the kernel's MKDEV, not the one of stat(2) */
+	record.device_major = device >> 20; /* the kernel's MKDEV layout differs from that of stat(2) */
 	record.device_minor = device & 0xfffff;
 	if (BPF_CORE_READ(file, f_inode) == BPF_CORE_READ(task, mm, exe_file, f_inode))
 		record.flags |= MAPPING_IS_EXE;

@@ -16,14 +16,14 @@ struct counters_map counters SEC(".maps");
 struct totals_map totals SEC(".maps");
 struct code_spans_map code_spans SEC(".maps");
 
-/* The loader: programs go quiet when the heartbeat is older than this. */
+/* Set by the loader: programs go quiet when the consumer's heartbeat is older than this. */
 const volatile __u64 quiet_after_ns = 30000000000ULL;
 
-/* The loader: how many CPUs have rings, and how many slots each. */
+/* Set by the loader: number of CPUs that have rings, and of slots in each ring. */
 const volatile __u32 ring_cpus = 1;
 const volatile __u32 slots_per_cpu = 1;
 
-/* The loader, from root's policy.conf. A map of its own, so that it can be pinned. */
+/* Set by the loader from root's policy.conf. In a map of its own, so that it can be pinned. */
 const volatile struct policy policy SEC(".rodata.policy") = {
 	.max_rate = POLICY_RATE_MAX,
 	.unwinding = POLICY_UNWIND_DWARF,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * maps.h declares the maps and load-time constants that the programs share; maps.bpf.c defines them. Sizes
- * that depend on the machine are set by the loader before it loads.
+ * maps.h declares the maps and load-time constants that the programs share; maps.bpf.c defines them. The
+ * loader sets sizes that depend on the machine before it loads the programs.
  */
 #ifndef BOURDON_BPF_MAPS_H
 #define BOURDON_BPF_MAPS_H
@@ -9,7 +9,7 @@
 #include "bpf/kernel.h"
 #include "common/abi.h"
 
-/* Everything up to here is written by the consumer, so nothing in it is trusted. */
+/* The consumer writes the maps from here to UNWIND_MAP: programs trust nothing in them. */
 struct patterns_map {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -29,12 +29,12 @@ struct control_map {
 struct samples_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* the loader: slots_per_cpu * CPUs */
+	__uint(max_entries, 1); /* set by the loader: slots_per_cpu * CPUs */
 	__type(key, __u32);
 	__type(value, struct sample);
 };
 
-/* Deleted by programs, when a process ends or becomes another program. */
+/* Programs delete an entry when its process exits or executes another program. */
 struct unwind_procs_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -43,7 +43,7 @@ struct unwind_procs_map {
 	__type(value, struct unwind_process);
 };
 
-/* Sized by the loader: what --unwind-memory gives. Mappable, so that each begins with a page. */
+/* Sized by the loader according to --unwind-memory. Mappable, so that each map's data begins on a page. */
 #define UNWIND_MAP(name, element)                                                                            \
 	struct name {                                                                                        \
 		__uint(type, BPF_MAP_TYPE_ARRAY);                                                            \
@@ -58,7 +58,7 @@ UNWIND_MAP(unwind_pages_map, unwind_page);
 UNWIND_MAP(unwind_rows_map, unwind_chunk);
 UNWIND_MAP(unwind_rules_map, unwind_rule);
 
-/* From here on only programs write. */
+/* Only programs write the maps from here on. */
 struct targets_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, TARGETS_DEFAULT);
@@ -78,7 +78,7 @@ struct counters_map {
 	__type(value, __u64);
 };
 
-/* Allocated as it is needed: a host with few targets pays for few. */
+/* Elements are allocated on demand, so a host with few targets uses little memory. */
 struct totals_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -95,11 +95,14 @@ struct code_spans_map {
 	__type(value, struct code_spans);
 };
 
-/* Nobody maps it: so it begins with a page, and each clock has a cache line. */
+/*
+ * User space does not map the clocks. BPF_F_MMAPABLE aligns them to a page, so each clock has its own cache
+ * line.
+ */
 struct clocks_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1); /* the loader: CPUs */
+	__uint(max_entries, 1); /* set by the loader: number of CPUs */
 	__type(key, __u32);
 	__type(value, struct stall_clock);
 };
@@ -127,7 +130,7 @@ static __always_inline void count(__u32 counter)
 		__sync_fetch_and_add(value, 1);
 }
 
-/* Stores that user space must see in this order; an exchange is a full barrier (kernel 5.12). */
+/* Orders stores that user space reads without a lock: an atomic exchange is a full barrier (Linux 5.12). */
 static __always_inline void publish(__u64 *seq, __u64 value)
 {
 	__sync_lock_test_and_set(seq, value);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * offcpu.bpf.c owns the time that the threads of targets do not run: when one leaves the CPU, when it becomes
- * runnable, when it runs again, and what it waited for, by the flags that PSI itself counts by. All of it is
- * added up in `totals`; where a budget allows, an interval has its stacks in a slot of this CPU's ring.
+ * offcpu.bpf.c measures the time that threads of targets spend off CPU: when a thread leaves the CPU, when it
+ * becomes runnable, when it runs again, and what it waited for, by the same flags that PSI uses. `totals`
+ * sums all of it. Within a budget, an interval is also written with its stacks to a slot of this CPU's ring.
  *
- * A stack can only be taken when the thread leaves, and only when it comes back is known whether that was
- * worth a slot. Until then it lies in `offcpu_open`, where a consumer finds who has not come back.
+ * A stack can only be recorded when the thread leaves, but only its return shows whether the interval
+ * deserves a slot. Until then the stack is kept in `offcpu_open`, where the consumer also finds the threads
+ * that are still away.
  */
 #include "bpf/clocks.h"
 #include "bpf/sample.h"
@@ -16,12 +17,13 @@
 #define SECOND_NS 1000000000ULL
 #define PROGRAM_FRAMES_MAX 6U
 
-/* Mapped by the consumer: written here, never read. */
+/* The consumer can write this map: programs write it and never read it. */
 struct samples_map offcpu SEC(".maps");
 
 /*
- * Neither is allocated in advance: a host with few targets pays for few. Since 6.1 the kernel takes elements
- * from a cache of its own (kernel/bpf/memalloc.c), so that they may be made under a run queue's lock.
+ * offcpu_open and offcpu_threads are not preallocated, so a host with few targets uses little memory. Since
+ * Linux 6.1 the kernel takes elements from its own cache (kernel/bpf/memalloc.c), which is safe under a run
+ * queue's lock.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -31,19 +33,19 @@ struct {
 	__type(value, struct open_interval);
 } offcpu_open SEC(".maps");
 
-/* What is known of a thread between two switches. */
+/* State of a thread between two context switches. */
 struct thread {
-	__u64 began_ns;                  /* the thread's own start: its identity together with the tid */
-	__u64 left_ns;                   /* when it left the CPU, 0 while it is there */
-	__u64 woken_ns;                  /* when it became runnable, 0 before */
-	__u64 usual_ns;                  /* how long it is away, a moving average */
-	__u64 reclaim_ns;                /* when it entered reclaim, 0 outside */
-	__u64 reclaim_off_ns;            /* how much of it off CPU */
-	__u64 carried_ns[STALL_CLASSES]; /* of intervals too short for a slot */
+	__u64 began_ns;                  /* start time of the thread: with the tid, its identity */
+	__u64 left_ns;                   /* when it left the CPU, 0 while it runs */
+	__u64 woken_ns;                  /* when it became runnable, 0 while it is blocked */
+	__u64 usual_ns;                  /* moving average of its off-CPU intervals */
+	__u64 reclaim_ns;                /* when it entered reclaim, 0 outside reclaim */
+	__u64 reclaim_off_ns;            /* off-CPU time within that reclaim */
+	__u64 carried_ns[STALL_CLASSES]; /* off-CPU time not yet written to a slot */
 	__u32 reclaim_depth;
 	__u32 state;
 	__u8 stall;
-	__u8 has_stack; /* its element of offcpu_open is of this interval */
+	__u8 has_stack; /* offcpu_open holds the stack of this interval */
 	__u8 reserved[6];
 	struct counted counted;
 };
@@ -59,23 +61,23 @@ struct {
 } offcpu_threads SEC(".maps");
 
 /*
- * When the next may be had, if none is saved up: a bucket of a second's worth (the generic cell rate
- * algorithm, ITU-T I.371).
+ * Token bucket that holds at most one second's budget: next_ns is when the next token is due if none is saved
+ * (generic cell rate algorithm, ITU-T I.371).
  */
 struct bucket {
 	__u64 next_ns;
 };
 
 struct cpu_state {
-	/* who runs, and whether it is a target: so that a switch looks up only the one that comes */
-	__u64 targets_seen; /* targets_made, when that was looked up */
+	/* the running thread and whether it is a target, so that a switch looks up only the next thread */
+	__u64 targets_seen; /* value of targets_made at that lookup */
 	__u64 since_ns;
 	__u32 tid;
 	__u32 is_target;
-	__u64 written; /* slots of this CPU so far */
+	__u64 written; /* slots written on this CPU */
 	struct bucket stacks, slots;
 	struct stack_scratch scratch;
-	struct open_interval empty; /* never written: a new element of offcpu_open */
+	struct open_interval empty; /* always zero: initial value of an offcpu_open element */
 };
 
 struct {
@@ -85,7 +87,7 @@ struct {
 	__type(value, struct cpu_state);
 } offcpu_cpus SEC(".maps");
 
-/* How much of a second the bucket holds, in ns; 0: empty. */
+/* Returns the saved budget in ns, 0 if the bucket is empty. */
 static __always_inline __u64 bucket_level(const struct bucket *bucket, __u64 now_ns)
 {
 	__s64 saved_ns = (__s64)(now_ns - bucket->next_ns);
@@ -93,14 +95,14 @@ static __always_inline __u64 bucket_level(const struct bucket *bucket, __u64 now
 	return saved_ns <= 0 ? 0 : (__u64)saved_ns > SECOND_NS ? SECOND_NS : (__u64)saved_ns;
 }
 
-/* Takes one where at least `least_ns` of the second is left. */
+/* Spends one token if at least `least_ns` of budget is saved. */
 static __always_inline bool bucket_spend(struct bucket *bucket, __u64 now_ns, __u32 hz, __u64 least_ns)
 {
 	__u64 level_ns = bucket_level(bucket, now_ns);
 
 	if (!hz || !level_ns || level_ns < least_ns)
 		return false;
-	/* `control` is the consumer's to write: root's policy is what its budgets end at */
+	/* the consumer can write `control`: root's policy caps its rates */
 	bucket->next_ns = now_ns - level_ns + SECOND_NS / (hz < policy.max_rate ? hz : policy.max_rate);
 	return true;
 }
@@ -110,7 +112,7 @@ static __always_inline __u64 start_of(struct task_struct *task)
 	return BPF_CORE_READ(task, start_boottime);
 }
 
-/* Not inlined: the zeroes take a quarter of the stack that a program may have. */
+/* Not inlined: the zeroed struct takes a quarter of a BPF program's 512-byte stack. */
 static __noinline struct thread *thread_make(__u32 tid, __u64 began_ns)
 {
 	struct thread fresh = { .began_ns = began_ns };
@@ -150,8 +152,8 @@ static __always_inline void add(__u64 *sum, __u64 ns)
 }
 
 /*
- * Its stack begins where it leaves the CPU: what lies below are this program and its callers. One that fills
- * its slot keeps them, and so is told to be truncated.
+ * Drops the frames below __schedule(): they belong to this program and its callers. A stack that fills the
+ * scratch keeps them, so that it counts as truncated.
  */
 static __always_inline void record_kernel_stack(void *ctx, struct sample *sample,
 						struct stack_scratch *scratch, __u64 now_ns)
@@ -176,7 +178,10 @@ static __always_inline void open_close(struct open_interval *open)
 	publish(&open->seq_again, 0);
 }
 
-/* The stacks of the thread that leaves. How long it is away is told later. */
+/*
+ * Records the stacks of the thread that leaves the CPU. The length of the interval is known only at its
+ * return.
+ */
 static __always_inline bool open_write(void *ctx, struct cpu_state *state, const struct target *target,
 				       struct task_struct *task, const struct thread *thread)
 {
@@ -209,8 +214,8 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 }
 
 /*
- * Of a thread that is rarely away for long the stack is wanted only where there is plenty, or where what it
- * carries will soon be enough for a slot.
+ * A thread whose intervals are usually short gets a stack only while the budget is half full. It gets one
+ * sooner if its unwritten time nears the minimum for a slot.
  */
 static __always_inline bool wants_stack(const struct thread *thread, const struct control *shared)
 {
@@ -231,22 +236,22 @@ static __always_inline __u64 clock_counts_off(const struct thread *thread)
 }
 
 /*
- * in_memstall alone does not count here: nothing would tell when a thread that came back from waiting for a
- * refault clears it, a moment later.
+ * in_memstall alone does not count on CPU: after a refault the running thread clears it without any event, so
+ * the program could not tell when the stall ended.
  */
 static __always_inline __u64 clock_counts_on(const struct thread *thread)
 {
 	return CLOCK_RUNNABLE | CLOCK_ON_CPU | (thread->reclaim_depth ? CLOCK_IN_MEMSTALL : 0);
 }
 
-/* Of a process that is no target any more. */
+/* Stops counting a thread whose process is no longer a target. */
 static __always_inline void clocks_leave(struct thread *thread, const struct control *shared, __u64 now_ns)
 {
 	if (thread && clocks_run(&thread->counted, shared))
 		clocks_count(&thread->counted, thread->counted.epoch, thread->counted.cpu, 0, now_ns);
 }
 
-/* Runnable, in the queue of the CPU that was chosen for it. */
+/* Counts a woken thread as runnable, in the queue of the CPU that was chosen for it. */
 static __always_inline void clocks_queue(struct thread *thread, struct task_struct *task, __u64 now_ns)
 {
 	struct control *shared = control_get();
@@ -300,15 +305,15 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 		thread->has_stack = open_write(ctx, state, target, task, thread);
 }
 
-/* The longer it was away, the nearer to its end may the budget be. */
+/* Returns the budget that must be left: a longer interval may spend more of it. */
 static __always_inline __u64 level_wanted(__u64 away_ns)
 {
 	return away_ns >= SECOND_NS / 10 ? 0 : away_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
 }
 
 /*
- * The interval into this CPU's ring. False where there is no room in the budget, or no stack any more, or its
- * process has become one that is denied meanwhile.
+ * Writes the interval to this CPU's ring. Returns false if the budget is spent, the stack is gone, or root's
+ * policy meanwhile denies the process.
  */
 static __always_inline bool write_slot(struct cpu_state *state, const struct control *shared,
 				       struct task_struct *task, const struct thread *thread, __u64 now_ns,
@@ -372,10 +377,10 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 	if (!thread->left_ns)
 		return;
 	if (thread->left_ns < target->since_ns) {
-		thread->left_ns = 0; /* when its process was no target, or one and then none */
+		thread->left_ns = 0; /* the interval began before the process (again) became a target */
 		return;
 	}
-	/* nobody saw it wake: all of it was spent waiting */
+	/* no wakeup was seen: count the whole interval as blocked */
 	if (!thread->woken_ns || thread->woken_ns > now_ns)
 		thread->woken_ns = now_ns;
 	away_ns = now_ns - thread->left_ns;
@@ -401,7 +406,7 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 		    write_slot(state, shared, task, thread, now_ns, carried_blocked_ns, carried_queued_ns)) {
 			carried_blocked_ns = carried_queued_ns = 0;
 		} else if (away_ns >= shared->offcpu_min_ns) {
-			/* long by itself: no later stack may stand for it */
+			/* long enough by itself: no later stack may stand for it */
 			count(COUNTER_OFFCPU_UNSTACKED);
 			carried_blocked_ns -= blocked_ns;
 			carried_queued_ns -= queued_ns;
@@ -456,7 +461,7 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 	return 0;
 }
 
-/* Also for who was never away: a thread that is woken before it has left finds left_ns 0. */
+/* A thread woken before it left the CPU has left_ns 0 and is skipped. */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 {
@@ -477,7 +482,7 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	return 0;
 }
 
-/* A thread's life begins in the queue. */
+/* A new thread begins in the run queue. */
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 {
@@ -493,13 +498,13 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 	if (!thread)
 		return 0;
 	thread->left_ns = thread->woken_ns = now_ns;
-	/* its parent runs, in the cgroup that it begins in */
+	/* the current thread is its parent, in the cgroup that the child begins in */
 	if (clocks_join(&thread->counted, shared))
 		clocks_queue(thread, task, now_ns);
 	return 0;
 }
 
-/* What is left of a thread that ends, or that has another id from now on. */
+/* Forgets a thread that exits or changes its tid. */
 static __always_inline void forget(__u32 tid)
 {
 	struct thread *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
@@ -511,7 +516,7 @@ static __always_inline void forget(__u32 tid)
 	bpf_map_delete_elem(&offcpu_open, &tid);
 }
 
-/* Also while quiet, and of who is no target any more: nobody else takes them away. */
+/* Runs while quiet, too, and for threads that are no longer targets: nothing else deletes their entries. */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(offcpu_exit, struct task_struct *task)
 {
@@ -525,7 +530,7 @@ int BPF_PROG(offcpu_exit, struct task_struct *task)
 	return 0;
 }
 
-/* A thread that is not the first takes the first one's id with exec (fs/exec.c, de_thread()). */
+/* When a thread other than the leader calls exec, it takes the leader's tid (fs/exec.c, de_thread()). */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
 {
@@ -544,8 +549,8 @@ static __always_inline void clocks_stall(struct thread *thread, __u64 now_ns)
 }
 
 /*
- * Memory stalls mostly on the CPU: in reclaim and compaction, which PSI brackets as the tracepoints do
- * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). One may lie within another.
+ * Most memory stall is on-CPU time in reclaim and compaction. PSI brackets it where these tracepoints are
+ * (mm/page_alloc.c, mm/memcontrol.c: psi_memstall_enter()). The sections may nest.
  */
 static __always_inline void enter_reclaim(void)
 {
@@ -565,7 +570,7 @@ static __always_inline void enter_reclaim(void)
 	}
 }
 
-/* Also of who is no target any more: whoever entered leaves. */
+/* Also runs for threads that are no longer targets: each enter_reclaim() needs its leave_reclaim(). */
 static __always_inline void leave_reclaim(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * oncpu.bpf.c owns the on-CPU samples: at each tick of the perf clock, the stacks of the target that runs,
- * into this CPU's ring. The oldest slot is overwritten; nobody is woken.
+ * oncpu.bpf.c owns the on-CPU samples: each tick of the perf clock writes the stacks of the running target to
+ * this CPU's ring. The oldest slot is overwritten; no process is woken.
  */
 #include "bpf/sample.h"
 
-/* Mapped by the consumer: written here, never read. */
+/* The consumer can write this map: programs write it and never read it. */
 struct samples_map oncpu SEC(".maps");
 
 struct scratch {
-	__u64 written; /* samples of this CPU so far */
+	__u64 written; /* samples written on this CPU */
 	struct stack_scratch stack;
 };
 
@@ -20,7 +20,7 @@ struct {
 	__type(value, struct scratch);
 } oncpu_scratch SEC(".maps");
 
-/* The loader sets this before it loads. */
+/* Set by the loader. */
 const volatile __u64 oncpu_period_ns = 1;
 
 SEC("perf_event")

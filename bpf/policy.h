@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * policy.h owns root's word on who may be observed. The map is frozen before the programs are loaded: to the
- * verifier its numbers are constants, so that a limit which is not set costs nothing, and nobody, root
- * included, changes it but by another load.
+ * policy.h enforces root's policy on which processes may be observed. The loader freezes the map before it
+ * loads the programs, so its values are constants to the verifier: an unset limit costs nothing, and no one,
+ * root included, can change a limit without loading again.
  *
- * A process is judged by the credentials and the name of its first thread, a sample by those of its own
- * thread as well. Credentials are the objective ones (cred(7), real_cred), which a system call does not
- * change for a moment.
+ * A process is judged by the credentials and the name of its first thread; a sample also by the credentials
+ * of its own thread. The objective credentials count (cred(7), real_cred): a system call does not change them
+ * temporarily.
  */
 #ifndef BOURDON_BPF_POLICY_H
 #define BOURDON_BPF_POLICY_H
@@ -16,7 +16,10 @@
 
 extern const volatile struct policy policy SEC(".rodata.policy");
 
-/* Whoever may act as a uid has its secrets: one that is denied among the four denies. */
+/*
+ * A process that can act as a uid can hold that uid's secrets: one denied uid among the four denies the
+ * process.
+ */
 static __noinline bool policy_denies_creds(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
@@ -37,14 +40,17 @@ static __always_inline bool policy_has_uids(void)
 	return policy.allowed_count || policy.denied_count;
 }
 
-/* The process, which is called `comm` (16 bytes) or about to be. */
+/* True if policy denies the process under the name `comm` (16 bytes), which it has or is about to get. */
 static __always_inline bool policy_denies(struct task_struct *leader, const char *comm)
 {
 	return (policy_has_uids() && policy_denies_creds(leader)) ||
 	       (policy.comms_count && policy_denies_name(comm));
 }
 
-/* A process that was allowed when it became a target: it may have other credentials, or another name. */
+/*
+ * As policy_denies(), for a process that was allowed when it became a target: credentials or name may have
+ * changed.
+ */
 static __always_inline bool policy_denies_now(struct task_struct *leader)
 {
 	char comm[ABI_COMM_BYTES] = {};
@@ -55,7 +61,7 @@ static __always_inline bool policy_denies_now(struct task_struct *leader)
 	return policy_denies(leader, comm);
 }
 
-/* A thread of a process that is allowed, with credentials of its own. */
+/* True if policy denies this thread, by its own credentials, in a process that is allowed. */
 static __always_inline bool policy_denies_thread(struct task_struct *task)
 {
 	return policy_has_uids() && task->pid != task->tgid && policy_denies_creds(task);

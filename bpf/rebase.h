@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rebase.h owns how a kernel address is told to user space: never as it is. In the kernel's own text it is
- * the offset from _text. In the module area it is the offset from the module that was lowest at load time,
- * because that area begins at an address that is no secret: its distance from _text would give _text away.
+ * rebase.h converts kernel addresses to offsets: user space never sees an absolute one. In the kernel's own
+ * text the offset is from _text. In the module area it is from the module that was lowest at load time: the
+ * start of that area is public, so an offset from _text would reveal _text.
  */
 #ifndef BOURDON_BPF_REBASE_H
 #define BOURDON_BPF_REBASE_H
@@ -10,15 +10,15 @@
 #include "bpf/kernel.h"
 #include "common/abi.h"
 
-extern __u64 kernel_text;      /* 0: not known, and then there are no kernel frames */
-extern __u64 kernel_text_last; /* the last symbol of the kernel's own code */
-extern __u64 kernel_modules;   /* the lowest symbol of a module, 0 without any */
+extern __u64 kernel_text;      /* address of _text; 0: unknown, no kernel frames are recorded */
+extern __u64 kernel_text_last; /* last symbol of the kernel's own code */
+extern __u64 kernel_modules;   /* lowest symbol of any module, 0 without modules */
 
-/* Where __schedule() lies, in which a thread leaves the CPU; 0 where that is not known. */
+/* Bounds of __schedule(), where a thread leaves the CPU; 0 if unknown. */
 extern __u64 kernel_schedule;
 extern __u64 kernel_schedule_end;
 
-/* An offset from _text has 30 bits: the kernel's image is at most 1 GiB (arch/x86, KERNEL_IMAGE_SIZE). */
+/* Offsets from _text have 30 bits: the kernel's image is at most 1 GiB (arch/x86, KERNEL_IMAGE_SIZE). */
 #define TEXT_BYTES_MAX (1ULL << 30)
 #define LAST_FUNCTION_BYTES (64ULL << 10)
 

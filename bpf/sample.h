@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sample.h owns how a program fills a sample: who runs, and both stacks. A slot is mapped by the consumer, so
- * what is not rebased or checked yet lies in a scratch that is not.
+ * sample.h fills a sample: the identity of the thread and both stacks. The consumer maps the slots, so raw
+ * kernel addresses and unchecked user words stay in a scratch map that it cannot see.
  */
 #ifndef BOURDON_BPF_SAMPLE_H
 #define BOURDON_BPF_SAMPLE_H
@@ -16,12 +16,12 @@ extern const volatile __u32 slots_per_cpu;
 #define ERROR_INTERVAL_NS 1000000000ULL
 
 struct stack_scratch {
-	__u64 erred_ns; /* when this CPU reported an error last */
+	__u64 erred_ns; /* when this CPU last reported an error */
 	__u64 frames[SAMPLE_KERNEL_FRAMES];
 	struct unwind_state unwind_state;
 };
 
-/* All are counted; one a second and CPU says who, and why. */
+/* Counts every error; reports one a second and CPU with its process and errno. */
 static __always_inline void note_stack_error(struct stack_scratch *scratch, __u64 now_ns, __u32 tgid,
 					     __u32 code, long error)
 {
@@ -33,8 +33,8 @@ static __always_inline void note_stack_error(struct stack_scratch *scratch, __u6
 }
 
 /*
- * The kernel stack of the program's context, leaf first, into the scratch. Returns its bytes, or a negative
- * errno that it noted; 0 where the kernel does not tell where it lies.
+ * Reads the kernel stack into the scratch, leaf first. Returns its size in bytes, or a negative errno that it
+ * has reported. Returns 0 if _text is unknown or root's policy forbids kernel stacks.
  */
 static __always_inline long get_kernel_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
 					     __u64 now_ns)
@@ -51,7 +51,7 @@ static __always_inline long get_kernel_stack(void *ctx, struct sample *slot, str
 	return bytes;
 }
 
-/* `skipped`, a number of leaves, are not wanted. */
+/* Copies the stack rebased, without its first `skipped` frames. */
 static __always_inline void put_kernel_stack(struct sample *slot, const struct stack_scratch *scratch,
 					     long bytes, __u32 skipped)
 {
@@ -68,7 +68,7 @@ static __always_inline void put_kernel_stack(struct sample *slot, const struct s
 	slot->kernel_depth = (__s16)depth;
 }
 
-/* The user stack of the current task. */
+/* Records the user stack of the current task. */
 static __always_inline void record_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
 					      const struct target *target, __u64 now_ns)
 {
@@ -81,7 +81,7 @@ static __always_inline void record_user_stack(void *ctx, struct sample *slot, st
 		count(COUNTER_STACKS_TRUNCATED);
 }
 
-/* Everything of a sample that does not differ between its kinds; `task` is the current one. */
+/* Fills the fields that all kinds of samples share; `task` must be the current task. */
 static __always_inline void fill_identity(struct sample *slot, const struct target *target,
 					  struct task_struct *task)
 {

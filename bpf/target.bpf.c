@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * target.bpf.c owns what happens to processes: exec, fork, rename and exit decide at once, in the kernel,
- * who is a target.
+ * target.bpf.c handles process events: at exec, fork, rename and exit the kernel decides at once whether the
+ * process is a target.
  */
 #include "bpf/target.h"
 
@@ -22,12 +22,12 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 	target_decide(shared, task, comm, report);
 }
 
-/* The tables of what it was are wrong for what it is. */
+/* Unwind tables and code spans of the previous program are wrong for the new one. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(target_exec, struct task_struct *task)
 {
 	target_forget_program(task->tgid);
-	/* what it has mapped is new even where the match is not */
+	/* report even an unchanged match: the mappings are new */
 	decide(task, task->comm, REPORT_MATCHES);
 	return 0;
 }
@@ -39,7 +39,7 @@ int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* The tracepoint fires before the new name is in the task. */
+/* The tracepoint fires before the kernel stores the new name in the task. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(target_rename, struct task_struct *task, const char *comm)
 {
@@ -48,8 +48,8 @@ int BPF_PROG(target_rename, struct task_struct *task, const char *comm)
 }
 
 /*
- * Also while quiet: an entry that outlived its process would make a target of the next one with that id.
- * do_exit() counts signal->live down before it fires the tracepoint, so the last thread sees zero.
+ * Runs while quiet, too: an entry that outlived its process would make a target of the next process with that
+ * id. do_exit() decrements signal->live before it fires the tracepoint, so the last thread sees zero.
  */
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(target_exit, struct task_struct *task)
@@ -60,14 +60,14 @@ int BPF_PROG(target_exit, struct task_struct *task)
 
 	if (BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
-	/* also of one that has ceased to be a target */
+	/* also for a process that is no longer a target */
 	target_forget_program(tgid);
 	known = bpf_map_lookup_elem(&targets, &tgid);
 	if (!known)
 		return 0;
 	gone = *known;
 	if (bpf_map_delete_elem(&targets, &tgid))
-		return 0; /* another last thread was here first */
+		return 0; /* another last thread deleted it first */
 	count(COUNTER_EXITS);
 	report_process(PROCESS_EXITED, task, NULL, &gone);
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * target.h owns the decision whether a process is a target: its group leader's comm against the live
- * pattern trie, if root's policy allows it. The process events and the task iterator both decide through it,
- * and only here is the targets map written.
+ * target.h decides whether a process is a target: it matches the group leader's comm against the live pattern
+ * trie, if root's policy allows the process. Process events and the task iterator both use it, and only it
+ * writes the targets map.
  */
 #ifndef BOURDON_BPF_TARGET_H
 #define BOURDON_BPF_TARGET_H
@@ -11,12 +11,13 @@
 
 extern const volatile __u64 quiet_after_ns;
 
-/* How often a process became a target: who remembers that one is none has to look again when it has grown. */
+/* Generation counter: a cached "not a target" holds only while it is unchanged. */
 extern __u64 targets_made;
 
 /*
- * The consumer's clock may be a hair ahead of this CPU's reading of it: signed. One that is far ahead comes
- * from somebody who wants sampling to go on without a consumer.
+ * True if the heartbeat is too old. The age is signed because the consumer's clock may be slightly ahead of
+ * this CPU's. A heartbeat far in the future counts as quiet, too: otherwise a compromised consumer could keep
+ * sampling on after its end.
  */
 static __always_inline bool is_quiet(const struct control *shared, __u64 now_ns)
 {
@@ -48,7 +49,7 @@ static __always_inline __u64 cgroup_id_of(struct task_struct *task)
 	return BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
 }
 
-/* `comm` of a PROCESS_MATCHED, which alone says who it is. */
+/* Only a PROCESS_MATCHED carries `comm`, cgroup and uid; `comm` may be NULL for the other kinds. */
 static __always_inline void report_process(__u32 kind, struct task_struct *leader, const char *comm,
 					   const struct target *target)
 {
@@ -77,7 +78,7 @@ static __always_inline void report_process(__u32 kind, struct task_struct *leade
 	bpf_ringbuf_submit(event, 0);
 }
 
-/* The most specific live pattern for `comm` (16 bytes, zeroed behind its NUL), or 0. */
+/* Returns the most specific live pattern for `comm` (16 bytes, zeroed after its NUL), or 0. */
 static __always_inline __u32 pattern_of(const struct control *shared, const char *comm)
 {
 	struct pattern_key key = { .prefix_bits = sizeof(key.comm) * 8 };
@@ -91,14 +92,14 @@ static __always_inline __u32 pattern_of(const struct control *shared, const char
 	return pattern_id ? *pattern_id : 0;
 }
 
-/* What was made for the program that it runs. */
+/* Deletes what belongs to the program that the process has run so far. */
 static __always_inline void target_forget_program(__u32 tgid)
 {
 	bpf_map_delete_elem(&unwind_procs, &tgid);
 	bpf_map_delete_elem(&code_spans, &tgid);
 }
 
-/* A target no more. */
+/* Removes the process from the targets. Returns 0, or a negative errno if it was none. */
 static __always_inline long target_forget(__u32 tgid)
 {
 	target_forget_program(tgid);
@@ -112,8 +113,8 @@ static __always_inline void target_forget_denied(__u32 tgid)
 }
 
 /*
- * True where root's policy lets nobody see `task`, a thread of a target, any more. The process ceases to be a
- * target if it is the process that is denied.
+ * True if root's policy denies `task`, a thread of a target. If it denies the whole process, the process
+ * stops being a target.
  */
 static __always_inline bool target_is_denied(struct task_struct *task)
 {
@@ -128,11 +129,11 @@ static __always_inline bool target_is_denied(struct task_struct *task)
 
 #define REPORT_NOTHING 0
 #define REPORT_CHANGES 1
-#define REPORT_MATCHES 2 /* also one that is not new */
+#define REPORT_MATCHES 2 /* also a match that has not changed */
 
 /*
- * Makes the process a target, or no target, as `comm` says, and reports that (REPORT_*, a constant). Returns
- * its pattern id, 0 for none.
+ * Makes the process a target or not, according to `comm`, and reports the decision (REPORT_*, a compile-time
+ * constant). Returns its pattern id, 0 if it is no target.
  */
 static __always_inline __u32 target_decide(const struct control *shared, struct task_struct *leader,
 					   const char *comm, int report)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tasks.bpf.c owns the walk over all processes. Each read of its iterator decides anew who is a target (so
- * that it finds who ran before the patterns did, and repairs what an event missed) and yields a record a
- * process and a record a thread, with what each has had of the machine. The records are all it says: events
- * of ten thousand new targets at once would overflow their ring.
+ * tasks.bpf.c owns the walk over all processes. Each read of its iterator decides again whether each process
+ * is a target, so it finds processes that started before the patterns did and repairs missed events. It
+ * yields one record a process and one a thread, with their resource usage. It sends no events: ten thousand
+ * new targets at once would overflow that ring.
  */
 #include "bpf/target.h"
 
 #define PAGE_BYTES 4096U
 
-/* enum in linux/mm_types_task.h */
+/* from the enum in linux/mm_types_task.h */
 #define MM_FILEPAGES 0
 #define MM_ANONPAGES 1
 #define MM_SHMEMPAGES 3
@@ -29,7 +29,7 @@ static __always_inline void read_usage(struct task_struct *task, struct task_usa
 	}
 }
 
-/* Returns whether the kernel counts it. */
+/* Returns false if this kernel does not account I/O delay. */
 static __always_inline bool read_io_delay(struct task_struct *task, struct task_usage *usage)
 {
 	struct task_delay_info *delays;
@@ -73,7 +73,8 @@ static __always_inline __u64 rss_bytes(struct mm_struct *mm)
 		pages = BPF_CORE_READ(mm, rss_stat[MM_FILEPAGES].count) +
 			BPF_CORE_READ(mm, rss_stat[MM_ANONPAGES].count) +
 			BPF_CORE_READ(mm, rss_stat[MM_SHMEMPAGES].count);
-	return pages > 0 ? (__u64)pages * PAGE_BYTES : 0; /* the counters of 6.2 are approximate */
+	/* since 6.2 the counters are approximate and may be negative */
+	return pages > 0 ? (__u64)pages * PAGE_BYTES : 0;
 }
 
 static __always_inline void read_stalls(struct task_record *record)
@@ -133,7 +134,10 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	}
 	if (BPF_CORE_READ(task, signal, live.counter) > 0)
 		record.pattern_id = target_decide(shared, task, record.comm, REPORT_NOTHING);
-	/* It may have died since, and target_exit found nothing to delete yet: it counts down first. */
+	/*
+	 * The process may have exited after target_decide() began, when target_exit() found nothing to
+	 * delete: it decrements signal->live first.
+	 */
 	if (record.pattern_id && BPF_CORE_READ(task, signal, live.counter) == 0) {
 		bpf_map_delete_elem(&targets, &record.tgid);
 		record.pattern_id = 0;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind.bpf.c owns the parts of a walk by tables that the verifier looks at by themselves. In the loops of
- * the two searches no comparison is a branch: else it would follow each of the thousands of ways through
- * them.
+ * unwind.bpf.c holds those parts of table unwinding that the verifier checks as separate functions. The two
+ * search loops compare without branches: with branches the verifier would follow thousands of paths.
  */
 #include "bpf/unwind_parts.h"
 
-#define SEARCH_MAPS_STEPS 12 /* half of UNWIND_MAPPINGS_MAX, and so on, and the last one */
+#define SEARCH_MAPS_STEPS 12 /* log2(UNWIND_MAPPINGS_MAX), plus one */
 
-/* All ones where the left is not less, else 0; both are below 2^63. */
+/* Returns all ones if left >= right, else 0. Both must be below 2^63. */
 static __always_inline __u64 not_less(__u64 left, __u64 right)
 {
 	return ~(__u64)((__s64)(left - right) >> 63);
@@ -18,7 +17,7 @@ __noinline __u32 unwind_search_maps(__u32 first, __u32 count, __u64 address)
 {
 	__u32 low = first;
 
-	/* the last that does not begin behind the address, if the first one does not */
+	/* the last mapping that begins at or before the address, provided that the first one does */
 	for (__u32 i = 0; i < SEARCH_MAPS_STEPS && count > 1; i++) {
 		__u32 half = count / 2, middle = low + half;
 		struct unwind_mapping *mapping = bpf_map_lookup_elem(&unwind_maps, &middle);
@@ -45,7 +44,7 @@ __noinline __u32 unwind_search_rows(__u32 page_index, __u32 at)
 	chunk = bpf_map_lookup_elem(&unwind_rows, &index);
 	if (!chunk)
 		return 0;
-	/* the last that is not behind the address: the first one never is */
+	/* the last row at or before the address; the first row always is */
 	for (__u32 i = 0; i <= UNWIND_CHUNK_BITS && rows > 1; i++) {
 		__u32 half = rows / 2, middle = (row + half) % UNWIND_CHUNK_ROWS;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind.h owns the walk over a user stack by the tables of its process (abi.h, unwind_*): what DWARF's call
- * frame information says (DWARF 5, 6.4), for the stack pointer, the frame pointer and the return address. A
- * frame for which there is no rule is left by its frame pointer, if that leads to a known function.
+ * unwind.h unwinds a user stack by the tables of its process (abi.h, unwind_*). They hold DWARF's call frame
+ * information (DWARF 5, 6.4) for the stack pointer, the frame pointer and the return address. A frame without
+ * a rule is unwound by its frame pointer, if that leads to a known function.
  *
- * The tables are the consumer's to write: whatever they say, a walk reads user memory only, not much of it,
- * and shows no word that is no address of code.
+ * The consumer can write the tables. Whatever they contain, unwinding reads a bounded amount of user memory
+ * only, and records no word that is not an address of code.
  */
 #ifndef BOURDON_BPF_UNWIND_H
 #define BOURDON_BPF_UNWIND_H
@@ -17,18 +17,18 @@
 
 #define PLT_ENTRY_BYTES 16U
 #define VDSO_BYTES_MAX 16384U
-#define FRAME_BYTES_MAX (16ULL << 20) /* between two frame pointers: more is no frame */
+#define FRAME_BYTES_MAX (16ULL << 20) /* largest plausible distance between two frame pointers */
 
-/* unwind_state.extra_at, of which neither is an address. */
+/* Values of unwind_state.extra_at that are not addresses. */
 #define EXTRA_IN_REGISTER 0
 #define EXTRA_LOST 1
 
-/* DWARF's numbers of registers (System V ABI, AMD64, 3.6.2). */
+/* DWARF register numbers (System V ABI, AMD64, 3.6.2). */
 #define DWARF_RBX 3
 #define DWARF_RBP 6
 #define DWARF_RSP 7
 
-/* Makes state->mapping the one that the address lies in. */
+/* Sets state->mapping to the mapping that contains the address. Returns false if none does. */
 static __always_inline bool unwind_find_mapping(struct unwind_state *state, __u64 address)
 {
 	struct unwind_mapping *mapping;
@@ -44,7 +44,7 @@ static __always_inline bool unwind_find_mapping(struct unwind_state *state, __u6
 	return true;
 }
 
-/* The rule for an address in state->mapping, or NULL. */
+/* Returns the rule for an address in state->mapping, or NULL. */
 static __always_inline struct unwind_rule *unwind_find_rule(const struct unwind_state *state, __u64 address)
 {
 	__u64 offset = address - state->mapping.table_at;
@@ -57,7 +57,7 @@ static __always_inline struct unwind_rule *unwind_find_rule(const struct unwind_
 	return bpf_map_lookup_elem(&unwind_rules, &rule);
 }
 
-/* Whether it may be shown: programs have seen code there. */
+/* True if the mappings iterator has seen code at this address: only then may it be recorded. */
 static __always_inline bool unwind_may_show(const struct code_spans *spans, __u64 address)
 {
 	const struct code_span *span = &spans->spans[(address >> CODE_SPAN_BITS) % CODE_SPANS];
@@ -66,7 +66,10 @@ static __always_inline bool unwind_may_show(const struct code_spans *spans, __u6
 	       (spans->vdso && address - spans->vdso < VDSO_BYTES_MAX);
 }
 
-/* A word of the stack. False where it cannot be read. A block begins at a word, and has whole ones. */
+/*
+ * Reads one word of the stack. Returns false if it cannot be read. A block begins on a word and holds whole
+ * words.
+ */
 static __always_inline bool unwind_read(struct unwind_state *state, __u64 address, __u64 *ret_word)
 {
 	__u64 offset = address - state->block_begins, word;
@@ -76,7 +79,7 @@ static __always_inline bool unwind_read(struct unwind_state *state, __u64 addres
 			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
 		if (user_block_read(state, address)) {
 			state->block_bytes = 0;
-			/* a block has two words at least: one may be the last of the stack */
+			/* a block has at least two words, but this may be the last word of the stack */
 			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
 		}
 		offset = 0;
@@ -87,12 +90,12 @@ static __always_inline bool unwind_read(struct unwind_state *state, __u64 addres
 	return true;
 }
 
-/* By the frame pointer, as if it was one. */
+/* Unwinds one frame by rbp, on the assumption that it is a frame pointer. */
 static __always_inline bool unwind_by_frame_pointer(struct unwind_state *state)
 {
 	__u64 at = state->frame_pointer;
 
-	/* System V ABI, AMD64, 3.4.1 */
+	/* a zero frame pointer ends the chain (System V ABI, AMD64, 3.4.1) */
 	if (!at && state->guessed) {
 		state->ended = UNWIND_ENDED_ROOT;
 		return false;
@@ -110,7 +113,7 @@ static __always_inline bool unwind_by_frame_pointer(struct unwind_state *state)
 	return true;
 }
 
-/* The register that the frame's CFA is computed from. */
+/* Reads the register that the frame's CFA is computed from. Returns false if its value is unknown. */
 static __always_inline bool unwind_base(struct unwind_state *state, __u32 number, __u64 *ret_base)
 {
 	if (number == DWARF_RSP)
@@ -134,8 +137,9 @@ static __always_inline __u64 unwind_place(const struct unwind_state *state, __u6
 }
 
 /*
- * At the end of a function that aligned its stack the frame pointer is the caller's already, and GCC still
- * says that it points to where that is saved: one that does not point into the frame is as it was.
+ * In the epilogue of a function that realigned its stack, rbp already holds the caller's value, but GCC's
+ * rule still says that rbp points to the saved value. If it does not point into the frame, rbp is left
+ * unchanged.
  */
 static __always_inline void unwind_frame_pointer(struct unwind_state *state, const struct unwind_rule *rule,
 						 __u64 cfa, __u64 *frame_pointer)
@@ -166,14 +170,14 @@ static __always_inline bool unwind_by_rule(struct unwind_state *state, const str
 	} else if (rule->kind == UNWIND_CFA_PLT && state->address % PLT_ENTRY_BYTES >= (__u32)rule->cfa_add) {
 		cfa += sizeof(__u64);
 	}
-	/* but for a signal's, which may lie on a stack of its own, a caller's frame is above */
+	/* a caller's frame is above, except across a signal frame, which may be on another stack */
 	if (cfa <= state->stack_pointer && !rule->is_signal)
 		return false;
 	if (rule->extra == UNWIND_ELSEWHERE)
 		extra_at = EXTRA_LOST;
 	else if (rule->extra != UNWIND_SAME)
 		extra_at = unwind_place(state, cfa, rule->extra, rule->extra_at);
-	/* the lower word first, so that one block has both */
+	/* the lower word first, so that one block holds both */
 	if (rule->frame_pointer != UNWIND_SAME)
 		unwind_frame_pointer(state, rule, cfa, &frame_pointer);
 	if (!unwind_read(state, unwind_place(state, cfa, rule->return_address, rule->return_address_at),
@@ -190,7 +194,7 @@ static __always_inline bool unwind_by_rule(struct unwind_state *state, const str
 	return true;
 }
 
-/* Who looks again what is mapped finds out whether that is why. */
+/* Tells the consumer that mappings may have changed: it scans them again when this counter grows. */
 static __always_inline void unwind_doubt(void)
 {
 	struct control *shared = control_get();
@@ -199,7 +203,7 @@ static __always_inline void unwind_doubt(void)
 		__sync_fetch_and_add(&shared->unmapped, 1);
 }
 
-/* Takes the frame at state->address, and goes to its caller. */
+/* Records the frame at state->address and moves to its caller. Returns 1 to stop. */
 static long unwind_up(__u32 index, struct unwind_context *context)
 {
 	struct unwind_state *state = context->state;
@@ -213,7 +217,7 @@ static long unwind_up(__u32 index, struct unwind_context *context)
 	}
 	mapped = shown && unwind_find_mapping(state, inside);
 	if (!mapped && state->guessed)
-		return 1; /* it was no frame pointer */
+		return 1; /* the guess was wrong: not a frame pointer */
 	if (shown) {
 		context->frames[index] = state->address + (state->exact && index);
 		state->depth = index + 1;
@@ -226,12 +230,12 @@ static long unwind_up(__u32 index, struct unwind_context *context)
 	rule = unwind_find_rule(state, inside);
 	if (!rule || rule->kind == UNWIND_NONE)
 		return !unwind_by_frame_pointer(state);
-	/* the handler of a signal returns to the first byte of what called it, where no call was made */
+	/* a signal handler returns to the exact interrupted instruction, not to one after a call */
 	if (rule->is_signal && !state->exact)
 		context->frames[index]++;
 	if (rule->kind == UNWIND_ROOT) {
 		state->ended = UNWIND_ENDED_ROOT;
-		/* a thread that is in its first function needed no table to get there */
+		/* a thread in its first function needs no table to get there */
 		state->unwinders |= UNWINDER_EH_FRAME;
 		return 1;
 	}
@@ -242,11 +246,11 @@ static long unwind_up(__u32 index, struct unwind_context *context)
 	}
 	if (unwind_by_rule(state, rule))
 		return 0;
-	unwind_doubt(); /* a rule of what was there before? */
+	unwind_doubt(); /* the rule may belong to an earlier mapping of this address */
 	return 1;
 }
 
-/* The registers are there. */
+/* Unwinds from the registers already in the state. */
 static __always_inline void unwind_by_tables(struct unwind_context *context,
 					     const struct unwind_process *tables)
 {

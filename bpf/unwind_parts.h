@@ -4,13 +4,18 @@
 
 #include "bpf/maps.h"
 
-/* The element of unwind_maps, of `count` from `first` on, that the address may lie in. */
+/*
+ * Returns the index of the one element, among `count` elements of unwind_maps from `first` on, that may
+ * contain the address.
+ */
 __u32 unwind_search_maps(__u32 first, __u32 count, __u64 address);
 
-/* The rule at byte `at` of a page, 0 for none. */
+/* Returns the rule at offset `at` of a page, 0 if it has none. */
 __u32 unwind_search_rows(__u32 page_index, __u32 at);
 
-/* A register of the current task's user part, by DWARF's number: in the leaf every one is known. */
+/*
+ * Returns a user register of the current task by its DWARF number. Only the leaf frame knows all registers.
+ */
 __u64 unwind_leaf_register(__u32 number);
 
 #endif

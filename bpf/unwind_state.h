@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_state.h owns the state of unwinding one user stack, and how its memory is read: in blocks, one fault-proof
- * copy for many frames, where the kernel's own walk makes two for each.
+ * unwind_state.h owns the state of unwinding one user stack, and reads user memory in blocks: one fault-safe
+ * copy serves many frames, where the kernel's own unwinder makes two copies a frame.
  */
 #ifndef BOURDON_BPF_UNWIND_STATE_H
 #define BOURDON_BPF_UNWIND_STATE_H
@@ -13,32 +13,33 @@
 #define USER_PAGE_BYTES 4096U
 
 /*
- * One for each CPU, in a map that is not visible to user space: what was read of a stack is not checked yet.
- * (And the verifier forgets what it knows of numbers there: on the stack it would tell apart thousands of
+ * One for each CPU, in a map that user space cannot see, because words read from a stack are not checked yet.
+ * (Also, the verifier does not track values in a map; on the BPF stack it would distinguish thousands of
  * states.)
  */
 struct unwind_state {
-	__u64 block_begins; /* the user address of words[0] */
+	__u64 block_begins; /* user address of words[0] */
 	__u64 block_bytes;
-	__u64 address; /* of the frame that is next */
+	__u64 address; /* instruction address of the next frame */
 	__u64 stack_pointer;
 	__u64 frame_pointer;
 	__u32 depth;
 	__u8 ended;     /* UNWIND_ENDED_* */
-	__u8 unwinders; /* UNWINDER_*: those that have led from one frame to the next */
-	__u8 exact; /* the thread is at that address, or was interrupted there: it is not one behind a call */
-	__u8 guessed; /* a frame pointer led there, and that may have been none */
-	/* of the walk by tables */
-	__u64 extra_at;                /* where the frame's rbx is saved; EXTRA_IN_REGISTER, EXTRA_LOST */
-	__u32 maps_first, maps_count;  /* of the process, in unwind_maps */
-	struct unwind_mapping mapping; /* the one that was looked up last */
+	__u8 unwinders; /* UNWINDER_*: methods used so far */
+	__u8 exact;     /* `address` is exact (running or interrupted there), not a return address */
+	__u8 guessed;   /* reached through a frame pointer, which may not have been one */
+	/* used by table unwinding only */
+	/* address where the frame's rbx is saved, or EXTRA_IN_REGISTER, EXTRA_LOST */
+	__u64 extra_at;
+	__u32 maps_first, maps_count;  /* the process's part of unwind_maps */
+	struct unwind_mapping mapping; /* result of the last lookup */
 	__u64 words[SAMPLE_USER_FRAMES + 1];
 };
 
-/* What a callback of bpf_loop() is passed. */
+/* Argument of a bpf_loop() callback. */
 struct unwind_context {
 	struct unwind_state *state;
-	__u64 *frames; /* SAMPLE_USER_FRAMES of them */
+	__u64 *frames; /* SAMPLE_USER_FRAMES elements */
 	struct code_spans *spans;
 };
 
@@ -46,7 +47,7 @@ static __always_inline int user_block_read(struct unwind_state *state, __u64 add
 {
 	__u64 bytes = USER_PAGE_BYTES - address % USER_PAGE_BYTES;
 
-	/* the page above may not be there: no further than this one, but for a frame that lies in both */
+	/* do not read past this page, the next may be unmapped, except for a frame that straddles both */
 	if (bytes > USER_BLOCK_BYTES)
 		bytes = USER_BLOCK_BYTES;
 	if (bytes < 2 * sizeof(__u64))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_stack.h owns the user stack of the current task: by the tables of its process, where it has some
- * (unwind.h), else by frame pointers. By those it does what bpf_get_stack() does (arch/x86/events/core.c,
- * perf_callchain_user), with fewer copies.
+ * user_stack.h records the user stack of the current task: by the unwind tables of its process if it has any
+ * (unwind.h), otherwise by frame pointers. The frame-pointer method does what bpf_get_stack() does
+ * (arch/x86/events/core.c, perf_callchain_user), with fewer copies.
  */
 #ifndef BOURDON_BPF_USER_STACK_H
 #define BOURDON_BPF_USER_STACK_H
@@ -11,14 +11,18 @@
 #include "bpf/unwind.h"
 #include "bpf/unwind_state.h"
 
-/* The kernel's own walk: of 32-bit programs, and where no registers are known to us. */
+/*
+ * Uses the kernel's own unwinder: for 32-bit programs, and on architectures whose registers are not decoded
+ * here.
+ */
 static __always_inline long user_stack_get(void *ctx, struct unwind_state *state, struct sample *slot)
 {
 	__u32 most = policy.unwinding == POLICY_UNWIND_NONE ? 1 : SAMPLE_USER_FRAMES, depth = 0;
 	long bytes = bpf_get_stack(ctx, state->words, most * sizeof(__u64), BPF_F_USER_STACK);
 
 	slot->unwinder = most > 1 ? UNWINDER_FRAME_POINTER : 0;
-	slot->user_ended = most > 1 ? UNWIND_ENDED_NO_RULE : UNWIND_ENDED_POLICY; /* it does not say */
+	/* the kernel does not say why it stopped */
+	slot->user_ended = most > 1 ? UNWIND_ENDED_NO_RULE : UNWIND_ENDED_POLICY;
 	if (bytes < 0)
 		return bytes;
 	for (; depth < SAMPLE_USER_FRAMES; depth++) {
@@ -34,10 +38,10 @@ static __always_inline long user_stack_get(void *ctx, struct unwind_state *state
 #define CS_OF_64_BIT 0x33 /* __USER_CS */
 
 /*
- * One frame up: the saved frame pointer, and above it the return address. A return address with the top bit
- * is no user address on any architecture that we run on, and may look like one of the kernel's: the stack
- * ends there, as it does at a frame pointer that is none. One that is 0 ends the chain of them (System V ABI,
- * AMD64, 3.4.1).
+ * Moves one frame up: the saved frame pointer is at rbp, the return address above it. A return address with
+ * the top bit set is no user address on any supported architecture and could pass for a kernel address, so
+ * the stack ends there. It also ends at a value that is no frame pointer. A frame pointer of 0 ends the chain
+ * (System V ABI, AMD64, 3.4.1).
  */
 static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 {
@@ -51,7 +55,7 @@ static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 			return 1;
 		word = 0;
 	}
-	/* which it is, but the verifier wants to see it */
+	/* always true; the verifier needs to see it */
 	word &= USER_BLOCK_WORDS - 1;
 	asm volatile("" : "+r"(word));
 	above = state->words[word];
@@ -65,7 +69,7 @@ static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 	context->frames[index + 1] = address;
 	state->depth = index + 2;
 	if (above <= state->frame_pointer) {
-		/* from a signal's stack to the thread's, perhaps; more often this is no frame pointer */
+		/* perhaps a step from a signal stack to the thread's stack; more often no frame pointer */
 		if (!above)
 			state->ended = UNWIND_ENDED_ROOT;
 		if (state->guessed || above == state->frame_pointer || !above)
@@ -77,14 +81,17 @@ static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 }
 
 /*
- * `started_ns` is the process's. Whose stack it is must not be read back from the slot, which somebody else
- * may write at this very moment.
+ * `started_ns` is the start time of the process. It must not be read back from the slot: the consumer may
+ * write there at any time.
  */
 static __always_inline long user_stack_unwind(struct unwind_state *state, struct sample *slot,
 					      __u64 started_ns)
 {
 	struct unwind_context context = { state, slot->user_frames, NULL };
-	/* also after an interrupt: the kernel copies what it saved to where a system call does */
+	/*
+	 * also valid in an interrupt: the kernel saves the user registers in the same place as for a system
+	 * call
+	 */
 	const struct pt_regs___kernel *registers =
 		(const struct pt_regs___kernel *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	struct unwind_process *tables;
@@ -111,7 +118,7 @@ static __always_inline long user_stack_unwind(struct unwind_state *state, struct
 	    context.spans->started_ns == started_ns) {
 		unwind_by_tables(&context, tables);
 		if (!state->unwinders)
-			state->unwinders = UNWINDER_FRAME_POINTER; /* in vain */
+			state->unwinders = UNWINDER_FRAME_POINTER; /* no method led further */
 	} else {
 		context.frames[0] = state->address;
 		state->depth = 1;
@@ -126,8 +133,8 @@ static __always_inline long user_stack_unwind(struct unwind_state *state, struct
 #endif
 
 /*
- * The user frames of the current task, whose process began at `started_ns`, into the slot. Returns their
- * number, or a negative errno where it has no stack that can be walked.
+ * Records the user frames of the current task, whose process started at `started_ns`, in the slot. Returns
+ * their number, or a negative errno if the stack cannot be unwound.
  */
 static __always_inline long user_stack_record(void *ctx, struct unwind_state *state, struct sample *slot,
 					      __u64 started_ns)

@@ -23,12 +23,12 @@ enum grant_counter { GRANT_COUNTER_GRANTED, GRANT_COUNTER_REFUSED, GRANT_COUNTER
 
 /*
  * Opens both under those numbers, for as long as the process lives; they are made where they are missing. 0
- * or -errno. /
+ * or -errno.
  */
 int grant_counters_open(const char *path);
 
 /*
- * Adds one. What cannot be counted is not, nor is anything that was not opened: it must not fail a request. /
+ * Adds one. What cannot be counted is not, nor is anything that was not opened: it must not fail a request.
  */
 void grant_counters_add(enum grant_counter counter);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant.h owns the protocol between the consumer and bourdon-grant: one connection (a Unix stream socket),
+ * grant_request.h owns the protocol between the consumer and bourdon-grant: one connection (a Unix stream socket),
  * one request, one answer, the end. A request is one line, with decimal numbers, single blanks and a newline:
  *
  *     pressure CGROUP_ID RESOURCE WINDOW_US    a cgroup's pressure file, for a trigger

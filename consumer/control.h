@@ -13,7 +13,6 @@ struct control_socket;
 
 /*
  * Listens at DIRECTORY/bourdond.sock, mode 0660. `describe` writes the status. Logs what failed; 0 or -errno.
- * /
  */
 int control_open(struct control_socket **ret_control, const char *directory, int epoll,
 		 void (*describe)(void *user, FILE *out), void *user);
@@ -25,7 +24,6 @@ void control_send(struct control_socket *control);
 
 /*
  * Once a second: a client that takes nothing for too long goes, and who could not be accepted may try again.
- * /
  */
 void control_tick(struct control_socket *control, uint64_t now_ns);
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * bourdond: the consumer. main() is the order in which it gives up what it may.
- */
+/* bourdond: the consumer. main() is the order in which it gives up what it may. */
 #include "common/log.h"
 #include "common/options.h"
 #include "common/plural.h"

@@ -120,7 +120,6 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 
 	/*
 	 * a cgroup that is not known yet may be known at the next sample: better a counted loss than a guess
-	 * /
 	 */
 	if (!target || (!cgroup && (active->rule->cgroup || active->cgroup)))
 		return false;

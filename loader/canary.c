@@ -53,14 +53,15 @@ static bool load(struct canary *canary, unsigned int hz, struct findings *findin
 		.ring_bytes = 65536,
 		.targets = 64,
 		.quiet_after_ns = 10 * CLOCK_SECOND_NS,
-		.policy = policy_unlimited, /* its own process is nobody's secret */
+		/* the canary samples only its own process, so no policy applies */
+		.policy = policy_unlimited,
 	};
 	uint64_t began_ns = clock_monotonic_ns();
 	int result = programs_load(&canary->programs, &settings);
 
 	if (result < 0) {
 		findings_add(findings, VERDICT_FAILED, "canary: load",
-			     "show the verifier's log above to whoever maintains bourdon", "%s",
+			     "send the verifier's log above to the maintainers of bourdon", "%s",
 			     strerror(-result));
 		return false;
 	}
@@ -69,7 +70,7 @@ static bool load(struct canary *canary, unsigned int hz, struct findings *findin
 	return true;
 }
 
-/* A programs_link_add. */
+/* Implements programs_link_add. */
 static int keep_link(void *user, const char *name, struct bpf_link *link)
 {
 	struct canary *canary = user;
@@ -100,7 +101,7 @@ static bool attach(struct canary *canary, unsigned int hz, struct findings *find
 	return !result;
 }
 
-/* What a consumer does before it can expect anything: a pattern, and a heartbeat. */
+/* Sets up what a consumer provides: one comm pattern and a heartbeat. */
 static int arm(const struct canary *canary)
 {
 	const struct pattern_key key = { .prefix_bits = sizeof(CANARY_COMM) * 8, .comm = CANARY_COMM };
@@ -136,7 +137,7 @@ static int on_event(void *user, void *data, size_t bytes)
 	return 0;
 }
 
-/* The process becomes a target by its name, in the kernel, and that is told. */
+/* Waits for the event that says the kernel matched the process by its comm. */
 static bool await_event(struct canary *canary, struct findings *findings)
 {
 	uint64_t began_ns = clock_monotonic_ns();
@@ -155,24 +156,23 @@ static bool await_event(struct canary *canary, struct findings *findings)
 		result = canary->process < 0 ? -errno : 0;
 	}
 	while (!result && !canary->matched && clock_monotonic_ns() - began_ns < PATIENCE_NS) {
-		int taken = ring_buffer__poll(canary->events, 100);
+		int received = ring_buffer__poll(canary->events, 100);
 
-		if (taken < 0 && taken != -EINTR)
-			result = taken;
+		if (received < 0 && received != -EINTR)
+			result = received;
 	}
 	if (canary->matched) {
-		findings_ok(findings, "canary: event",
-			    "a process was matched by its name, told after %.1f ms",
+		findings_ok(findings, "canary: event", "a process was matched by its comm after %.1f ms",
 			    milliseconds_since(began_ns));
 		return true;
 	}
 	findings_add(findings, VERDICT_FAILED, "canary: event",
-		     "report this kernel to whoever maintains bourdon",
-		     "no event of a process that matches: %s", result ? strerror(-result) : "none came");
+		     "report this kernel to the maintainers of bourdon",
+		     "no event for a matching process: %s", result ? strerror(-result) : "none came");
 	return false;
 }
 
-/* It is the only target: its first sample on a CPU is the first of that CPU's ring. */
+/* The process is the only target, so its first sample on a CPU is the first slot of that CPU's ring. */
 static bool find_sample(const struct canary *canary, struct sample *sample)
 {
 	for (__u32 cpu = 0; cpu < canary->programs.rings; cpu++) {
@@ -187,7 +187,7 @@ static bool find_sample(const struct canary *canary, struct sample *sample)
 
 static void await_sample(const struct canary *canary, unsigned int hz, struct findings *findings)
 {
-	/* nobody is woken for a sample, by design: look again after each tick of the clock */
+	/* a sample wakes nobody, by design: poll after each tick of the clock */
 	const struct timespec tick = clock_timespec(CLOCK_SECOND_NS / hz);
 	uint64_t began_ns = clock_monotonic_ns();
 	struct sample sample;
@@ -195,8 +195,8 @@ static void await_sample(const struct canary *canary, unsigned int hz, struct fi
 	while (!find_sample(canary, &sample)) {
 		if (clock_monotonic_ns() - began_ns >= PATIENCE_NS) {
 			findings_add(findings, VERDICT_FAILED, "canary: sample",
-				     "report this kernel to whoever maintains bourdon",
-				     "a process that runs was not sampled in %.0f ms",
+				     "report this kernel to the maintainers of bourdon",
+				     "a running process was not sampled within %.0f ms",
 				     milliseconds_since(began_ns));
 			return;
 		}

@@ -25,11 +25,11 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-/* A load under way. What it made is undone by load_close() until the pins are in place. */
+/* A load under way. load_close() undoes it, until the pins are in place. */
 struct load {
 	const struct load_settings *settings;
 	struct programs programs;
-	char *prepared; /* the pin directory, before the swap */
+	char *prepared; /* the pin directory before it is swapped in */
 	char *symbols;
 	size_t symbols_bytes;
 	struct manifest manifest;
@@ -75,7 +75,7 @@ static int pin_link(void *object, const char *path)
 	return bpf_link__pin(object, path);
 }
 
-/* The policy is a section of constants, for which the object file has its own name. */
+/* The policy map is a section of constants, and the skeleton gives it a name of its own. */
 static struct bpf_map *map_of(const struct load *load, size_t which)
 {
 	return which == PIN_POLICY
@@ -98,8 +98,8 @@ static int pin_maps_all(const struct load *load)
 }
 
 /*
- * Pins the link, which lives on through its pin alone. libbpf's destroy would detach it first (and disable a
- * perf event); its descriptors close with this process.
+ * Pins the link. From then on only the pin keeps it alive. bpf_link__destroy() would detach it first (and
+ * disable a perf event), so it is disconnected; its descriptors close with this process.
  */
 static int pin_attached(struct load *load, const char *name, mode_t mode, gid_t gid, struct bpf_link *link)
 {
@@ -119,7 +119,7 @@ static void note_attached(struct load *load, const char *name)
 		 used ? " " : "", name);
 }
 
-/* A programs_link_add. */
+/* Implements programs_link_add. */
 static int pin_observer(void *user, const char *name, struct bpf_link *link)
 {
 	struct load *load = user;
@@ -180,7 +180,7 @@ static int pin_programs_all(const struct load *load)
 		int result;
 
 		if (program == load->programs.bpf->progs.walk_ksyms)
-			continue; /* needed once, now */
+			continue; /* this program runs once, during the load */
 		if (asprintf(&name, "prog_%s", bpf_program__name(program)) < 0)
 			return -ENOMEM;
 		result = pin_at(load, name, PIN_PRIVATE_MODE, 0, pin_program, program);
@@ -201,7 +201,8 @@ static int snapshot_symbols(struct load *load)
 					 &load->symbols, &load->symbols_bytes);
 	bpf_link__destroy(link);
 	if (result == -ENOENT) {
-		log_warning("the kernel does not show its symbols: samples will have no kernel frames");
+		log_warning(
+			"the kernel shows no symbols to bourdon-load (kptr_restrict, lockdown): samples will have no kernel frames");
 		return 0;
 	}
 	return result;
@@ -222,8 +223,8 @@ static void hash_object(char hex[65])
 }
 
 /*
- * The kernel shows its ELF notes in sysfs: a header of three words (name bytes, descriptor bytes, type), the
- * name, the descriptor, each padded to a word (elf(5)).
+ * /sys/kernel/notes holds the kernel's ELF notes: a header of three words (name bytes, descriptor bytes,
+ * type), the name and the descriptor, each padded to a word (elf(5)).
  */
 static void read_kernel_build_id(char hex[65])
 {
@@ -252,7 +253,7 @@ static void read_kernel_build_id(char hex[65])
 	}
 }
 
-/* Whoever mounted bpffs for the load that this one replaces mounted it for this one. */
+/* If the previous load mounted bpffs, this one inherits the duty to unmount it. */
 static bool was_mounted_by_us(const struct load_settings *settings)
 {
 	struct manifest before;
@@ -285,8 +286,8 @@ static void fill_manifest(struct load *load)
 }
 
 /*
- * Everything that can fail is done before the swap: from there on it is three renames, and the swap is taken
- * back if the files cannot follow.
+ * Everything that can fail comes before the swap. Then three renames follow, and the swap is undone if the
+ * files cannot be renamed.
  */
 static int put_in_place(struct load *load)
 {
@@ -303,7 +304,7 @@ static int put_in_place(struct load *load)
 		log_error("cannot put the pins in place at %s: %s", settings->pin_dir, strerror(-result));
 	} else {
 		result = run_files_commit(&files);
-		/* and where nothing was loaded before, nothing is */
+		/* the first load: nothing was there before, so nothing stays */
 		if (result < 0 && pin_directory_swap(load->prepared, settings->pin_dir)) {
 			pin_directory_remove(settings->pin_dir);
 			run_files_remove(settings->run_dir);

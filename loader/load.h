@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * load.h owns a load: the programs into the kernel, their pins into place, the manifest and the kernel's
- * symbols into the run directory. All of it or nothing.
+ * load.h owns a load: it loads and pins the programs, and writes the manifest and the kernel's symbols into
+ * the run directory. A load succeeds as a whole or changes nothing.
  */
 #ifndef BOURDON_LOADER_LOAD_H
 #define BOURDON_LOADER_LOAD_H
@@ -14,9 +14,9 @@
 struct load_settings {
 	const char *pin_dir;
 	const char *run_dir;
-	gid_t gid; /* who may open the pins */
+	gid_t gid; /* group that may open the pins */
 	struct programs_settings programs;
-	bool mounted_bpffs; /* for this load, so that an unload may unmount it */
+	bool mounted_bpffs; /* this load mounted bpffs, so --unload may unmount it */
 };
 
 /* Logs what failed. Returns an exit status. */

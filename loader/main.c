@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * bourdon-load: the privileged part. It runs for a third of a second, leaves pins and two files, and is gone.
- */
+/* bourdon-load: the privileged loader. It runs for a third of a second and leaves the pins and two files. */
 #include "common/cleanup.h"
 #include "common/files.h"
 #include "common/log.h"
@@ -33,18 +31,21 @@ struct arguments {
 		*quiet_after;
 };
 
-/* The kernel joins the name to others (names of links, PIN_DIR_loading): it must be a plain absolute path. */
+/*
+ * The kernel and this program build other names from the path (links, PIN_DIR_loading), so it must be plain
+ * and absolute.
+ */
 static bool is_pin_path(const char *path)
 {
 	const char *name = strrchr(path, '/');
 
 	for (const char *at = path; *at; at++)
 		if (*at <= ' ' || *at == ';' || *at == 0x7f)
-			return false; /* the manifest could not say it */
+			return false; /* the manifest has no way to write it */
 	return path[0] == '/' && name[1] && !strchr(name, '.') && !strstr(path, "//") && strlen(path) < 200;
 }
 
-/* What root's policy leaves of what the command line asks for. Returns an exit status. */
+/* Applies root's policy to what the command line asks for. Returns an exit status. */
 static int read_policy(const struct arguments *arguments, struct programs_settings *settings)
 {
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
@@ -52,7 +53,7 @@ static int read_policy(const struct arguments *arguments, struct programs_settin
 
 	if (policy_file_read(path, arguments->policy, &settings->policy, &errors)) {
 		config_errors_log(&errors);
-		log_error("root's policy cannot be told, so nothing is loaded");
+		log_error("policy.conf is invalid; nothing was loaded");
 		return EXIT_FAILED;
 	}
 	if (arguments->hz && settings->hz > settings->policy.max_rate) {
@@ -111,7 +112,10 @@ static int fill_settings(const struct arguments *arguments, struct load_settings
 	return EXIT_DONE;
 }
 
-/* Before the filter: for the names of accounts the C library may load a module, which may do anything. */
+/*
+ * Runs before the filter is installed: the C library may load a module to look up account names, and that
+ * module may make any system call.
+ */
 static int read_policy_and_accounts(const struct arguments *arguments, struct load_settings *settings)
 {
 	if (!arguments->check && account_group(arguments->group, &settings->gid)) {

@@ -24,7 +24,7 @@ int pin_directory_lock(const char *pin_dir)
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* no waiting without an end: where the parent is open to all, anyone may hold its lock */
+	/* a bounded wait: where everybody may open the parent, anybody may hold its lock */
 	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB); tries++) {
 		if (errno != EWOULDBLOCK)
 			return -errno;
@@ -72,7 +72,7 @@ int pin_directory_swap(const char *prepared, const char *pin_dir)
 	return renameat2(AT_FDCWD, prepared, AT_FDCWD, pin_dir, RENAME_NOREPLACE) ? -errno : 0;
 }
 
-/* Only what is on bpffs: a wrong --pin-dir must not cost anyone a directory of files. */
+/* Removes pins on bpffs only: a wrong --pin-dir must not delete a directory of files. */
 static int open_pins(const char *path, DIR **ret_directory)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

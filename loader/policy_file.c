@@ -10,7 +10,7 @@
 
 #define FILE_BYTES_MAX (1UL << 20)
 
-/* NULL, or what is wrong with what was opened. */
+/* NULL, or what is wrong with the opened file. */
 static const char *judge(const char *path, int fd)
 {
 	_cleanup_free_ char *copy = strdup(path);
@@ -33,7 +33,7 @@ static const char *judge(const char *path, int fd)
 
 int policy_file_read(const char *path, bool must_be, struct policy *ret_policy, struct config_errors *errors)
 {
-	/* the directory that is judged is the one that the name is in */
+	/* judge the directory that holds the file, not one that a link leads to */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	_cleanup_free_ char *text = NULL;
 	const char *wrong = NULL;

@@ -18,7 +18,7 @@
 
 #define BPFFS "/sys/fs/bpf"
 
-/* False without a capability that a load needs. */
+/* Returns false where a capability is missing that a load needs. */
 static bool check_capabilities(struct findings *findings)
 {
 	static const char name[] = "capabilities",
@@ -45,7 +45,10 @@ static bool check_capabilities(struct findings *findings)
 	return true;
 }
 
-/* Debian patches its kernels: from 3 on CAP_PERFMON opens no perf event. On others 3 means what 2 does. */
+/*
+ * Debian patches its kernels: at level 3 and above CAP_PERFMON opens no perf event. On other kernels 3 means
+ * the same as 2.
+ */
 static void check_perf_privilege(const struct machine *machine, struct findings *findings)
 {
 	bool is_debian = strstr(machine->version, "Debian") != NULL;
@@ -65,7 +68,7 @@ static bool is_bpffs(const char *path)
 	return !statfs(path, &at) && (unsigned long)at.f_type == BPF_FS_MAGIC;
 }
 
-/* Two loaders at once would mount it over each other. */
+/* Two loaders at once would mount bpffs twice. */
 static int mount_bpffs(const char *pin_dir, bool *ret_mounted)
 {
 	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
@@ -80,7 +83,7 @@ static int mount_bpffs(const char *pin_dir, bool *ret_mounted)
 	return 0;
 }
 
-/* With `ret_mounted`, mounts what is missing and may be mounted. */
+/* With `ret_mounted`, mounts bpffs where it is missing and mounting is permitted. */
 static void check_bpffs(const char *pin_dir, struct findings *findings, bool *ret_mounted)
 {
 	static const char name[] = "bpffs";
@@ -104,7 +107,8 @@ static void check_bpffs(const char *pin_dir, struct findings *findings, bool *re
 		result = mount_bpffs(pin_dir, ret_mounted);
 		if (result < 0)
 			findings_add(findings, VERDICT_FAILED, name, remedy,
-				     "%s is not mounted, and may not be by us: %s", BPFFS, strerror(-result));
+				     "%s is not mounted, and bourdon-load may not mount it: %s", BPFFS,
+				     strerror(-result));
 	} else if (capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN)) {
 		findings_ok(findings, name, "%s is not mounted; a load mounts it", BPFFS);
 	} else {
@@ -112,7 +116,7 @@ static void check_bpffs(const char *pin_dir, struct findings *findings, bool *re
 	}
 }
 
-/* Everything but the canary. Returns the exit status that it calls for. */
+/* All checks but the canary. Returns the exit status that they call for. */
 static int collect(const char *pin_dir, bool thorough, struct findings *findings, bool *ret_mounted)
 {
 	bool privileged = check_capabilities(findings);
@@ -120,7 +124,7 @@ static int collect(const char *pin_dir, bool thorough, struct findings *findings
 	int result = machine_open(&machine);
 
 	if (result < 0) {
-		log_error("cannot look at this machine: %s", strerror(-result));
+		log_error("cannot check this machine: %s", strerror(-result));
 		return EXIT_FAILED;
 	}
 	requirements_check(&machine, thorough, findings);

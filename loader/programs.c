@@ -18,11 +18,11 @@
 static int __attribute__((format(printf, 2, 0)))
 print_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	/* the verifier's log comes this way, in many lines: as it is, for whoever has to read it */
+	/* the verifier's log has many lines: pass it on unchanged */
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, arguments) : 0;
 }
 
-/* A consumer that was built for another ABI must find that out from the maps themselves. */
+/* Stamps the ABI into `control`, so that a consumer built for another ABI refuses these maps. */
 static int stamp_abi(const struct programs *programs)
 {
 	struct control control = { .abi = BOURDON_ABI };
@@ -32,8 +32,8 @@ static int stamp_abi(const struct programs *programs)
 }
 
 /*
- * Three quarters are rows. A page is a third of a percent of the text that it is for, and 16 rows; the rest
- * is for what the mappings and rules of a host with many different programs take.
+ * Three quarters of the memory are rows. A page takes a third of a percent of the text it covers, plus 16
+ * rows. The rest holds the mappings and rules of a host with many different programs.
  */
 static int size_tables(struct programs *programs, const struct programs_settings *settings)
 {
@@ -119,7 +119,7 @@ void programs_close(struct programs *programs)
 	bourdon_bpf__destroy(programs->bpf);
 }
 
-static int attach_tracepoints(const struct programs *programs, programs_link_add *take, void *user)
+static int attach_tracepoints(const struct programs *programs, programs_link_add *add, void *user)
 {
 	struct bpf_program *program;
 
@@ -136,7 +136,7 @@ static int attach_tracepoints(const struct programs *programs, programs_link_add
 			log_error("cannot attach %s: %s", bpf_program__name(program), strerror(-result));
 			return result;
 		}
-		result = take(user, bpf_program__name(program), link);
+		result = add(user, bpf_program__name(program), link);
 		if (result < 0)
 			return result;
 	}
@@ -146,7 +146,7 @@ static int attach_tracepoints(const struct programs *programs, programs_link_add
 static int attach_clock(const struct programs *programs, unsigned int hz, unsigned int cpu,
 			struct bpf_link **ret_link)
 {
-	/* the clock fires by CPU time of the CPU, not of a task; an idle CPU has nothing to sample */
+	/* cpu-clock counts the time of the CPU, not of a task; an idle CPU has nothing to sample */
 	struct perf_event_attr attributes = { .type = PERF_TYPE_SOFTWARE,
 					      .size = sizeof(attributes),
 					      .config = PERF_COUNT_SW_CPU_CLOCK,
@@ -169,9 +169,9 @@ static int attach_clock(const struct programs *programs, unsigned int hz, unsign
 	return result;
 }
 
-int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *take, void *user)
+int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *add, void *user)
 {
-	int result = attach_tracepoints(programs, take, user);
+	int result = attach_tracepoints(programs, add, user);
 
 	for (size_t i = 0; i < programs->cpus_count && !result; i++) {
 		struct bpf_link *link;
@@ -180,7 +180,7 @@ int programs_attach(const struct programs *programs, unsigned int hz, programs_l
 		snprintf(name, sizeof(name), "oncpu_%u", programs->cpus[i]);
 		result = attach_clock(programs, hz, programs->cpus[i], &link);
 		if (!result)
-			result = take(user, name, link);
+			result = add(user, name, link);
 	}
 	return result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * programs.h owns the in-kernel programs between their object and their pins: sized for this machine, through
- * the verifier, attached.
+ * programs.h owns the in-kernel programs from their object file to their pins: it sizes them for this
+ * machine, passes them through the verifier, and attaches them.
  */
 #ifndef BOURDON_LOADER_PROGRAMS_H
 #define BOURDON_LOADER_PROGRAMS_H
@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 struct programs_settings {
-	unsigned int hz;       /* on-CPU samples a second and CPU */
-	uint64_t ring_bytes;   /* a CPU */
-	uint64_t unwind_bytes; /* of all tables; 0: there are none */
+	unsigned int hz;       /* on-CPU samples per second and CPU */
+	uint64_t ring_bytes;   /* per CPU */
+	uint64_t unwind_bytes; /* of all unwind tables; 0: no tables */
 	unsigned int targets;
 	uint64_t quiet_after_ns;
 	struct policy policy;
@@ -25,24 +25,24 @@ struct programs {
 	struct bourdon_bpf *bpf;
 	unsigned int *cpus; /* online, ascending */
 	size_t cpus_count;
-	uint32_t rings; /* CPUs from this number on have none */
+	uint32_t rings; /* CPUs from this number on have no ring */
 	uint32_t slots_per_cpu;
 };
 
 /*
- * Loads them, with the ABI stamped into `control`. Logs what failed, the verifier's log before it. 0 or
- * -errno; the caller ends with programs_close() in either case.
+ * Loads the programs, and stamps the ABI into `control`. Logs what failed, after the verifier's log. 0 or
+ * -errno; the caller calls programs_close() in either case.
  */
 int programs_load(struct programs *programs, const struct programs_settings *settings);
 
-/* Detaches what is attached and not pinned, and unloads. */
+/* Detaches what is attached and not pinned, and unloads the programs. */
 void programs_close(struct programs *programs);
 
 /*
- * Attaches everything that observes: the tracepoints, and the clock to every CPU. Each link goes to `take`
- * with its name, and is its to destroy from then on. Logs what failed. 0, -errno, or what `take` returned.
+ * Attaches all tracepoints, and the clock to every CPU. Passes each link with its name to `add`, which then
+ * owns it. Logs what failed. 0, -errno, or what `add` returned.
  */
 typedef int programs_link_add(void *user, const char *name, struct bpf_link *link);
-int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *take, void *user);
+int programs_attach(const struct programs *programs, unsigned int hz, programs_link_add *add, void *user);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The manifest goes last: it says that the directory is ours, and whole. */
+/* The manifest is renamed last: its presence says that the directory is bourdon's, and complete. */
 static const char *const names[] = { KERNEL_SYMBOLS_FILE, MANIFEST_FILE };
 
 static char *path_of(const char *directory, const char *name)
@@ -76,7 +76,8 @@ int run_files_prepare(const struct run_files *files, const struct manifest *mani
 	if (!result)
 		return 0;
 	log_error("cannot write to the run directory %s: %s", files->directory,
-		  result == -EPERM ? "it must be root's, and writable for nobody else" : strerror(-result));
+		  result == -EPERM ? "it must belong to root, and nobody else may write to it"
+				   : strerror(-result));
 	run_files_abandon(files);
 	return result;
 }
@@ -119,7 +120,7 @@ int run_files_remove(const char *directory)
 		if (!ours && errno != ENOENT && errno != ENOTDIR)
 			return -errno;
 	}
-	/* somebody else's files, or a service manager, keep it */
+	/* other files, or a service manager, keep the directory */
 	if (ours && rmdir(directory) && errno != ENOTEMPTY && errno != EBUSY)
 		return -errno;
 	return 0;

@@ -32,8 +32,7 @@ static int compare_symbols(const void *a, const void *b)
 }
 
 /*
- * Sorts the lines of `text`, into a new text; kallsyms is sorted for the kernel, then again for each module.
- * /
+ * Sorts the lines of `text` into a new text: kallsyms sorts the kernel's symbols, then those of each module.
  */
 static int sort_lines(char *text, size_t bytes, char **ret_sorted)
 {

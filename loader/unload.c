@@ -22,7 +22,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* An open iterator keeps its program in the kernel after its pin is gone. */
+/* An open iterator keeps its program in the kernel after the pin is gone. */
 static void report_holder(int pid, const char *pin_dir)
 {
 	char directory[64], target[PATH_MAX], comm[64] = "?", safe[256];
@@ -62,7 +62,7 @@ static void report_holders(const char *pin_dir)
 			report_holder((int)pid, pin_dir);
 }
 
-/* What preflight mounted goes again, unless somebody else has come to use it. */
+/* Unmounts the bpffs that preflight mounted, unless somebody else uses it meanwhile. */
 static void unmount_bpffs(const char *pin_dir)
 {
 	_cleanup_free_ char *copy = strdup(pin_dir);
@@ -75,11 +75,12 @@ static void unmount_bpffs(const char *pin_dir)
 	parent = dirname(copy);
 	directory = opendir(parent);
 	while (directory && (entry = readdir(directory)))
-		if (!strchr(entry->d_name, '.')) /* the kernel's own have one: maps.debug, progs.debug */
+		/* the kernel's own entries have a dot: maps.debug, progs.debug */
+		if (!strchr(entry->d_name, '.'))
 			return;
 	if (directory)
 		closedir(TAKE_PTR(directory));
-	/* whoever still has an iterator open there keeps it, but nobody else sees it */
+	/* a lazy unmount: an open iterator stays open, and nobody else sees the mount */
 	if (umount2(parent, MNT_DETACH) && errno != EINVAL)
 		log_warning("cannot unmount %s: %s", parent, strerror(errno));
 }
@@ -91,7 +92,7 @@ int unload_run(const char *pin_dir, const char *run_dir)
 	struct manifest manifest = { 0 };
 	int result;
 
-	run_files_manifest(run_dir, &manifest); /* without one there is nothing to unmount */
+	run_files_manifest(run_dir, &manifest); /* without a manifest there is nothing to unmount */
 	if (lock < 0 && lock != -ENOENT) {
 		log_error("cannot lock the directory of %s: %s", pin_dir, strerror(-lock));
 		return EXIT_FAILED;
@@ -104,7 +105,8 @@ int unload_run(const char *pin_dir, const char *run_dir)
 		result = pin_directory_remove(loading);
 	if (result < 0) {
 		log_error("cannot remove the pins in %s: %s", pin_dir,
-			  result == -EXDEV ? "it is no directory on a BPF file system" : strerror(-result));
+			  result == -EXDEV ? "it is not a directory on a BPF file system"
+					   : strerror(-result));
 		return EXIT_FAILED;
 	}
 	result = run_files_remove(run_dir);
@@ -130,7 +132,7 @@ static unsigned int count_pins(const char *pin_dir)
 	return count;
 }
 
-/* The one element of an array. */
+/* The only element of an array map. */
 static bool read_pin(const char *pin_dir, const char *name, void *ret_value)
 {
 	_cleanup_free_ char *path = NULL;

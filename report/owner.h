@@ -9,9 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/*
- * Where nobody but root is meant: the kernel's overflow ids, which Debian calls nobody and nogroup.
- */
+/* Where nobody but root is meant: the kernel's overflow ids, which Debian calls nobody and nogroup. */
 #define OWNER_NOBODY 65534
 
 /*
@@ -22,7 +20,7 @@
 int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid);
 
 /*
- * There is no way back: all ids, no group but this, no capability, no new privileges. 0, or -EPERM, logged. /
+ * There is no way back: all ids, no group but this, no capability, no new privileges. 0, or -EPERM, logged.
  */
 int owner_become(uid_t uid, gid_t gid);
 

@@ -287,7 +287,6 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 
 /*
  * Makes it the module at hand, with the others beside it. False: it is not of this build, or cannot be read.
- * /
  */
 static bool choose_file(struct symbolizing *work, const struct module_row *module, const int *fds,
 			uint32_t count, bool *ret_by_address)

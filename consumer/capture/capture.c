@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Bounds on what one capture may keep: some 16 MiB at the most. */
+/* Limits on one capture: about 16 MiB. */
 #define PROCESSES_MAX 16384U
 #define STACKS_MAX 16384U
 #define ROWS_MAX 131072U
@@ -35,7 +35,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 
 const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled" };
 
-/* Returns from when on these rings have everything, `wanted_ns` at the earliest. */
+/* Opens the readers at `wanted_ns` or later. Returns the time from which the rings hold every sample. */
 static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rings,
 			    const struct sample *slots, uint64_t wanted_ns)
 {
@@ -197,8 +197,8 @@ static uint64_t planned_end_ns(const struct capture *capture)
 }
 
 /*
- * The part of an interval that was spent in one way, to each second what it has of it. `weight_ns` may be
- * more than the part is long: shorter intervals before it, which count as of its end.
+ * Adds one part of an interval (blocked, or queued for a CPU) to the seconds that it covers. `weight_ns` may
+ * exceed the part's length: the excess is that of shorter intervals before it, and counts at its end.
  */
 static int add_part(struct capture *capture, struct capture_row *row, uint64_t from_ns, uint64_t to_ns,
 		    uint64_t weight_ns)
@@ -262,7 +262,7 @@ static int add_sample(const struct draining *draining, uint32_t process)
 	return sample->kind == SAMPLE_OFF_CPU ? add_interval(capture, &row, sample) : add_row(capture, &row);
 }
 
-/* An interval counts where it ended: nobody knew of it before. */
+/* An interval off CPU is recorded when it ends: it counts if it overlaps the capture and ended after its begin. */
 static bool is_within(const struct capture *capture, const struct sample *sample)
 {
 	return sample->kind == SAMPLE_OFF_CPU ? sample->time_ns >= capture->offcpu_from_ns &&
@@ -305,7 +305,7 @@ static void on_sample(void *user, const struct sample *sample)
 	capture->losses[LOSS_USER_STACK] += sample->user_depth < 0;
 	capture->losses[LOSS_TRUNCATED] += sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
 					   sample->user_ended == UNWIND_ENDED_DEPTH;
-	/* what root does not want is not lost */
+	/* frames that root's policy withholds are not lost */
 	capture->losses[LOSS_NOT_WHOLE] +=
 		sample->user_depth > 0 && sample->user_ended != UNWIND_ENDED_ROOT &&
 		sample->user_ended != UNWIND_ENDED_DEPTH && sample->user_ended != UNWIND_ENDED_POLICY;
@@ -347,8 +347,8 @@ uint64_t capture_expected_samples(const struct capture *capture)
 }
 
 /*
- * A clock that asks so many times a second who runs counts by chance: what three standard deviations explain
- * is not missing, nor what is told to be lost elsewhere.
+ * A periodic clock samples by chance. Up to three standard deviations are not missing, nor are losses that
+ * other counters report.
  */
 static uint64_t missing_samples(const struct capture *capture)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * capture.h owns one capture while it is taken: the history that the rings still have, then what comes, both
- * added up by process, thread, stack and second. The draining thread fills it; when it has ended, the store
- * thread owns it.
+ * capture.h owns one capture while it is recorded: the history that the rings hold, then what follows, summed
+ * by process, thread, stack and second. The draining thread fills it; when it has ended, the store thread
+ * owns it.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_H
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_H
@@ -14,33 +14,35 @@
 #include "consumer/capture/stacks.h"
 #include "consumer/rules/rules.h"
 
-/* The ledger's reasons. */
+/*
+ * The reasons of the loss ledger. Counts marked "meanwhile" are those of the whole host during the capture.
+ */
 enum loss {
-	LOSS_OVERWRITTEN,       /* slots that the kernel overwrote before they were read */
-	LOSS_TORN,              /* slots that were overwritten while they were read */
-	LOSS_KERNEL_STACK,      /* samples whose kernel stack could not be had */
-	LOSS_USER_STACK,        /* samples whose user stack could not be had */
-	LOSS_NOT_TAKEN,         /* ticks of targets that found the heartbeat too old, meanwhile */
+	LOSS_OVERWRITTEN,       /* samples overwritten before they were read */
+	LOSS_TORN,              /* samples overwritten while they were read */
+	LOSS_KERNEL_STACK,      /* samples without a kernel stack, because the kernel returned an error */
+	LOSS_USER_STACK,        /* samples without a user stack, because the kernel returned an error */
+	LOSS_NOT_TAKEN,         /* ticks skipped because the heartbeat was too old, meanwhile */
 	LOSS_TRUNCATED,         /* samples with more frames than a slot holds */
 	LOSS_NOT_WHOLE,         /* samples whose user stack does not reach the thread's first function */
-	LOSS_CAPTURE_FULL,      /* samples beyond what a capture may hold */
-	LOSS_TARGETS_FULL,      /* processes that found the targets map full, meanwhile */
+	LOSS_CAPTURE_FULL,      /* samples beyond the limits of a capture */
+	LOSS_TARGETS_FULL,      /* processes that did not fit the targets map, meanwhile */
 	LOSS_EVENTS,            /* process events lost, meanwhile */
-	LOSS_STALE_EVENTS,      /* process events of patterns that are no more, meanwhile */
-	LOSS_OFFCPU_UNSTACKED,  /* intervals off CPU without a stack, over a budget */
-	LOSS_OFFCPU_UNTRACKED,  /* threads whose intervals off CPU are not known, meanwhile */
-	LOSS_UNKNOWN_PROCESS,   /* samples of processes that nobody announced */
-	LOSS_MISSING,           /* samples on CPU that did not come, by the CPU time, and nobody knows why */
-	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that cooldown kept from one */
-	LOSS_CPUS_UNSAMPLED,    /* CPUs that were online without a clock, at the most */
+	LOSS_STALE_EVENTS,      /* process events of patterns no longer in force, meanwhile */
+	LOSS_OFFCPU_UNSTACKED,  /* intervals off CPU without a stack, because the budget was used up */
+	LOSS_OFFCPU_UNTRACKED,  /* threads whose intervals off CPU could not be tracked, meanwhile */
+	LOSS_UNKNOWN_PROCESS,   /* samples of processes that the consumer does not know */
+	LOSS_MISSING,           /* samples on CPU that the CPU time calls for and no other reason explains */
+	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that the cooldown suppressed */
+	LOSS_CPUS_UNSAMPLED,    /* the largest number of CPUs that were online and not sampled */
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
-	LOSS_SYMBOLIZER,        /* symbolizers that ended early, or that were not to be had */
+	LOSS_SYMBOLIZER,        /* symbolizers that died, or could not be started */
 	LOSS_REASONS,
 };
 
 struct loss_reason {
 	const char *name;
-	const char *unit; /* what one event is: schema.sql, table loss */
+	const char *unit; /* the unit of the count (schema.sql, table loss) */
 };
 
 extern const struct loss_reason loss_reasons[LOSS_REASONS];
@@ -48,7 +50,10 @@ extern const struct loss_reason loss_reasons[LOSS_REASONS];
 enum trigger_mode { TRIGGER_KERNEL, TRIGGER_SAMPLED, TRIGGER_MODES };
 extern const char *const trigger_mode_names[TRIGGER_MODES];
 
-/* A process in a cgroup: one that moves becomes another, because the rule may apply to it in one only. */
+/*
+ * A process in one cgroup. A process that moves to another cgroup gets a second entry, because the rule may
+ * apply in only one of them.
+ */
 struct capture_process {
 	uint32_t tgid;
 	uint64_t started_ns;
@@ -64,17 +69,17 @@ struct capture_row {
 	char thread[ABI_COMM_BYTES];
 	uint8_t kind, stall;
 	int32_t second;   /* relative to the trigger */
-	uint32_t samples; /* or intervals that ended in that second */
+	uint32_t samples; /* samples, or intervals that ended in that second */
 	uint64_t weight_ns;
 };
 
-/* What fired, fixed when it did. */
+/* What fired, as it was at that moment. */
 struct capture_trigger {
 	uint32_t rule_id;
 	char rule[64];
 	struct trigger psi;
 	enum trigger_mode mode;
-	char *cgroup; /* NULL: the whole system. Owned. */
+	char *cgroup; /* NULL: the whole system. Owned by this structure. */
 	uint64_t observed_us;
 	uint64_t triggered_ns; /* CLOCK_MONOTONIC */
 	int64_t triggered_at;  /* Unix ns */
@@ -83,23 +88,23 @@ struct capture_trigger {
 };
 
 /*
- * How many samples on CPU there should be: of the span between two walks over all processes, where the CPU
- * time of each is known.
+ * The number of samples on CPU to expect, for the span between two walks over all processes, between which
+ * the CPU time of each process is known.
  */
 struct expectation {
-	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC; 0 while nobody knows */
-	uint64_t cpu_ns_before;  /* what the capture's processes had used at from_ns, since usage.before */
-	uint64_t cpu_ns;         /* what they used in the span */
-	uint64_t received;       /* samples on CPU of it */
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC; 0 until the walk is done */
+	uint64_t cpu_ns_before;  /* CPU time of the capture's processes from usage.before to from_ns */
+	uint64_t cpu_ns;         /* CPU time of the capture's processes in the span */
+	uint64_t received;       /* samples on CPU received in the span */
 };
 
 struct capture {
 	struct capture_trigger trigger;
-	uint64_t covered_from_ns;    /* from here on there are samples on CPU */
-	uint64_t offcpu_from_ns;     /* from here on there are intervals off CPU */
-	uint64_t ended_ns;           /* 0 while it is taken */
+	uint64_t covered_from_ns;    /* start of the samples on CPU */
+	uint64_t offcpu_from_ns;     /* start of the intervals off CPU */
+	uint64_t ended_ns;           /* 0 while it is recorded */
 	bool interrupted;            /* the daemon ended before the capture did */
-	struct ring_reader *readers; /* of the rings of samples on CPU, then of intervals off it */
+	struct ring_reader *readers; /* of the on-CPU rings, then of the off-CPU rings */
 	uint32_t readers_count;
 	struct capture_process *processes;
 	uint32_t processes_count, processes_room;
@@ -114,44 +119,49 @@ struct capture {
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
 	uint64_t seed;
-	int64_t capture_id; /* the store thread's: the row in the database, 0 without */
+	int64_t capture_id; /* set by the store thread: the row in the database, or 0 */
 };
 
 /*
- * What the capture is told of a process that it meets for the first time: stores uid, comm, cgroup and
- * included (the rest is there), or returns false where nobody knows it.
+ * Called for a process at its first sample: stores uid, comm, cgroup and included (the other members are
+ * set), or returns false where the process is unknown.
  */
 typedef bool (*capture_describe)(void *user, const struct sample *sample, struct capture_process *process);
 
 struct rings {
 	const struct sample *slots;
 	uint32_t slots_per_cpu, cpus;
-	uint64_t armed_ns;                 /* since then every sample was taken (CLOCK_MONOTONIC) */
-	const struct sample *offcpu_slots; /* as many, of intervals off CPU; or NULL */
+	uint64_t armed_ns;                 /* every sample since then was written (CLOCK_MONOTONIC) */
+	const struct sample *offcpu_slots; /* the same number of slots, for intervals off CPU; or NULL */
 };
 
-/* Takes `trigger` over. NULL without memory; then `trigger` is still the caller's. */
+/*
+ * Starts a capture. Takes ownership of trigger->cgroup. NULL without memory; then the caller still owns it.
+ */
 struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings,
 			      uint64_t seed);
 void capture_free(struct capture *capture);
 
-/* Takes from the rings what belongs to the capture, up to now. */
+/* Adds the new samples of the rings that belong to the capture. */
 void capture_drain(struct capture *capture, capture_describe describe, void *user);
 
-/* Whether its time is over at `now_ns`. */
+/* Whether the capture's time is over at `now_ns`. */
 bool capture_is_over(const struct capture *capture, uint64_t now_ns);
 
-/* Takes an interval off CPU that has not ended (offcpu_open), as far as it lies within the capture. */
+/* Adds the part of an interval off CPU that has not ended (offcpu_open) and that lies within the capture. */
 void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,
 		      capture_describe describe, void *user);
 
-/* How many samples on CPU there should be of the span of `expected`. */
+/* The number of samples on CPU to expect in the span of `expected`. */
 uint64_t capture_expected_samples(const struct capture *capture);
 
-/* Closes the ledger. Nothing is drained after that. */
+/* Closes the ledger of losses. Do not drain after that. */
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
 
-/* How much history there really was, of samples on CPU and off it, in ns: at most what the rule asks for. */
+/*
+ * The history that the rings held, of samples on CPU and of intervals off CPU, in ns. At most what the rule
+ * wants.
+ */
 uint64_t capture_available_history_ns(const struct capture *capture);
 uint64_t capture_available_offcpu_history_ns(const struct capture *capture);
 

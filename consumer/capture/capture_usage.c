@@ -22,7 +22,7 @@ void capture_usage_free(struct capture_usage *usage)
 	*usage = (struct capture_usage){ 0 };
 }
 
-/* All that a process may be notable for. */
+/* The measures by which processes are ranked. */
 #define MEASURES (sizeof(struct usage_sums) / sizeof(uint64_t))
 _Static_assert(sizeof(struct usage_sums) == 15 * sizeof(uint64_t), "every member of usage_sums is a measure");
 
@@ -41,11 +41,14 @@ static int compare_falling(const void *a, const void *b)
 	return left < right ? 1 : left > right ? -1 : 0;
 }
 
-/* Marks who has the most of one measure. `values` has room for one of each. */
+/*
+ * Marks the processes with the largest values of one measure. `values` has room for one value of each
+ * process.
+ */
 static void choose_by(const struct usage_sums *sums, uint32_t count, size_t measure, uint64_t *values,
 		      bool *chosen)
 {
-	uint64_t least = 1; /* of all who have any */
+	uint64_t least = 1; /* the smallest value that is marked */
 	uint32_t some = 0, marked = 0;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -60,7 +63,7 @@ static void choose_by(const struct usage_sums *sums, uint32_t count, size_t meas
 			chosen[i] = true;
 			marked++;
 		}
-	/* of those who are equal, as many as there is room for */
+	/* of processes with the smallest marked value, only as many as there is room for */
 	for (uint32_t i = 0; i < count && marked < USAGE_ROWS_A_MEASURE; i++)
 		if (measure_of(&sums[i], measure) == least) {
 			chosen[i] = true;
@@ -77,7 +80,7 @@ void usage_sums_add(struct usage_sums *to, const struct usage_sums *more)
 	}
 }
 
-/* Processes that ended before this capture began are in `now` for another's sake. */
+/* `now` may hold processes that ended before this capture began, kept for another capture. */
 static bool is_of_span(const struct capture_usage *usage, const struct usage_process *process)
 {
 	return process->walk > usage->before.walk;

@@ -10,19 +10,20 @@
 #define PAGE_BYTES 4096U
 #define MEBIBYTE (1ULL << 20)
 
-/* A disk that is this busy, or takes so long for a request, is why one waits for it. */
+/* A disk this busy, or with requests this slow, explains waiting for it. */
 #define DISK_BUSY_PERCENT 50U
 #define DISK_SLOW_NS (10ULL * MILLISECOND_NS)
-/* Others that move less in a second are nobody's competition for a disk. */
+/* Other processes that transfer less per second do not compete for a disk. */
 #define COMPETING_BYTES_A_SECOND (4 * MEBIBYTE)
 
-/* What a verdict takes, in one place. */
+/* The facts that the verdicts need. */
 struct facts {
 	const struct capture *capture;
-	uint64_t stalled_ns; /* PSI's total of what fired, from the trigger on */
+	uint64_t stalled_ns; /* PSI's total of the resource that fired, since the trigger */
 	struct usage_sums own, others;
-	uint64_t usage_ns;             /* which the two are of: from the walk before the trigger on */
-	const struct usage_row *first; /* of the others: who took most of the resource; or NULL */
+	/* span of the two sums above: since the last walk before the trigger */
+	uint64_t usage_ns;
+	const struct usage_row *first; /* the other process that used most of the resource; or NULL */
 };
 
 static struct cause verdict(const char *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -48,7 +49,7 @@ static double mebibytes(uint64_t bytes)
 	return (double)bytes / (double)MEBIBYTE;
 }
 
-/* ---- what is known ---- */
+/* ---- facts ---- */
 
 static uint64_t moved_bytes(const struct usage_sums *sums)
 {
@@ -62,7 +63,7 @@ static uint64_t consumed(const struct usage_sums *sums, enum psi_resource resour
 					: sums->task.cpu_ns;
 }
 
-/* How much a total of PSI grew between the first and the last reading. */
+/* The growth of a PSI total between the first and the last reading. */
 static uint64_t stalled_ns(const struct capture *capture)
 {
 	const struct pressure *pressure = &capture->pressure;
@@ -113,7 +114,7 @@ static bool begins_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* How much statistics whose names begin so have grown, together; of the cgroup itself where `scope` is 0. */
+/* The summed growth of the statistics with this prefix; with `scope` 0, of the cgroup that fired. */
 static uint64_t grown(const struct facts *facts, int scope, const char *source, const char *name)
 {
 	const struct kernel_stats *stats = &facts->capture->kernel_stats;
@@ -126,7 +127,7 @@ static uint64_t grown(const struct facts *facts, int scope, const char *source, 
 	return sum;
 }
 
-/* The statistic that has grown most, in whichever cgroup; NULL where none has. */
+/* The statistic that has grown most, in any cgroup; NULL where none has grown. */
 static const struct kernel_stat *most_grown(const struct facts *facts, const char *source, const char *name)
 {
 	const struct kernel_stats *stats = &facts->capture->kernel_stats;
@@ -147,11 +148,11 @@ static uint64_t span_ns(const struct facts *facts)
 	return facts->capture->kernel_stats.to_ns - facts->capture->kernel_stats.from_ns;
 }
 
-/* "%.*s" of the cgroup that a statistic is of. */
+/* Arguments for "%.*s": the path of the cgroup that a statistic belongs to. */
 #define SCOPE(facts, stat)                                                                                   \
 	kernel_stat_scope_length(stat, (facts)->capture->trigger.cgroup), (facts)->capture->trigger.cgroup
 
-/* ---- the verdicts: each has one, or says that it is not this (verdict NULL) ---- */
+/* ---- verdicts: each function returns one, or verdict NULL where it does not apply ---- */
 
 static const struct cause not_this = { 0 };
 
@@ -174,13 +175,15 @@ static struct cause cpu_throttled(const struct facts *facts)
 		       seconds(span_ns(facts)));
 }
 
-/* Whoever waits for a CPU waits for what runs there: others, or threads of its own. */
+/*
+ * A thread that waits for a CPU waits for the thread that runs there: another process's or its own process's.
+ */
 static struct cause cpu_shared(const struct facts *facts)
 {
 	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
 		 queued_ns = facts->own.stalled_cpu_ns;
 
-	/* nobody ran while they stalled: a quota that is not seen from here */
+	/* no thread ran while they waited: a quota that is not visible from here */
 	if (!queued_ns || facts->stalled_ns > own_ns + others_ns)
 		return not_this;
 	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
@@ -197,8 +200,8 @@ static struct cause cpu_shared(const struct facts *facts)
 }
 
 /*
- * Of the cgroup itself memory.events says what those below it met, too; of those above it, that would be what
- * anybody met.
+ * memory.events of the cgroup that fired includes its descendants. An ancestor's counts would include events
+ * of unrelated cgroups, so only its own limit counts.
  */
 static const struct kernel_stat *limit_met(const struct facts *facts, const char *name)
 {
@@ -246,7 +249,10 @@ static struct cause memory_shortage(const struct facts *facts)
 		mebibytes(facts->first ? facts->first->process.sums.rss_bytes : 0));
 }
 
-/* The kernel reclaims for the system or for a cgroup: where it did not for the one, it did for the other. */
+/*
+ * The kernel reclaims either for the system or for a cgroup's limit: without reclaim for the system it was
+ * the limit.
+ */
 static struct cause memory_limit_unseen(const struct facts *facts)
 {
 	const struct kernel_stats *stats = &facts->capture->kernel_stats;
@@ -257,7 +263,7 @@ static struct cause memory_limit_unseen(const struct facts *facts)
 		return not_this;
 	for (uint32_t i = 0; i < stats->count; i++)
 		if (!strcmp(stats->stats[i].source, "memory.current"))
-			return not_this; /* cgroup2 has the limits, and none was met */
+			return not_this; /* the limits are in cgroup2, and none was reached */
 	return verdict(
 		CAUSE_OWN_LIMIT,
 		"the targets were in reclaim for %.2f s, and nothing was reclaimed for the system: a limit of a cgroup, whose memory.events are not there to say which",
@@ -279,7 +285,7 @@ static struct cause io_shared(const struct facts *facts)
 		seconds(facts->usage_ns));
 }
 
-/* Pages that are read again because there was no room to keep them. */
+/* Refaults: pages read again after they were evicted. */
 static struct cause io_refaults(const struct facts *facts)
 {
 	int scope = facts->capture->trigger.cgroup ? 0 : KERNEL_STAT_SYSTEM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cause.h owns the verdict on a capture: why the resource that fired was short, in a few words, and the
- * numbers that say so. docs/SCHEMA.md tells the rules; where the numbers do not say, it is undetermined.
+ * cause.h owns the verdict on a capture: why the resource that fired was short, with the numbers that show
+ * it. docs/SCHEMA.md lists the rules. Where the numbers do not decide, the verdict is "undetermined".
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_CAUSE_H
 #define BOURDON_CONSUMER_CAPTURE_CAUSE_H
@@ -18,10 +18,10 @@
 
 struct cause {
 	const char *verdict;
-	char because[512]; /* names of processes and cgroups in it are as they are: not escaped */
+	char because[512]; /* names of processes and cgroups in it are not escaped */
 };
 
-/* Of a capture that has ended. */
+/* Judges a capture that has ended. */
 struct cause cause_find(const struct capture *capture);
 
 #endif

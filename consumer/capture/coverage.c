@@ -11,11 +11,11 @@
 
 struct coverage {
 	int online_fd, counters_fd;
-	bool sampled[CPUS_MAX]; /* at load time */
-	uint64_t *lost;         /* by possible CPU */
-	uint64_t *lost_now;     /* room to read them anew, behind them */
+	bool sampled[CPUS_MAX]; /* when the programs were loaded */
+	uint64_t *lost;         /* indexed by possible CPU */
+	uint64_t *lost_now;     /* room for a new reading */
 	size_t possible;
-	char online[4096]; /* the kernel's list, as it was read last */
+	char online[4096]; /* the kernel's list, as last read */
 	unsigned int unsampled[CPUS_MAX];
 	unsigned int count;
 	char text[256];
@@ -61,13 +61,13 @@ void coverage_free(struct coverage *coverage)
 	free(coverage);
 }
 
-/* What cannot be read now is as it was. False where all of it is. */
+/* A value that cannot be read keeps its previous state. Returns false where nothing changed. */
 static bool refresh(struct coverage *coverage)
 {
 	bool changed = false;
 	__u32 counter = COUNTER_CLOCKS_LOST;
 	char online[sizeof(coverage->online)];
-	/* sysfs writes the list anew for each read from the beginning */
+	/* sysfs makes the list anew for each read from offset 0 */
 	ssize_t bytes = pread(coverage->online_fd, online, sizeof(online) - 1, 0);
 
 	if (bytes > 0) {

@@ -12,26 +12,26 @@
 
 #define FILE_BYTES_MAX (256U << 10)
 #define STATS_MAX 4096U
-#define LEVELS_MAX 16 /* cgroups above the one that fired; the root is one */
+#define LEVELS_MAX 16 /* ancestors of the cgroup that fired, with the root */
 
-/* ---- the files ---- */
+/* ---- files and their formats ---- */
 
 struct source;
 
-/* What adds the statistics of one line. */
+/* Adds the statistics of one line. */
 struct reading {
 	struct kernel_stats *stats;
 	const struct source *source;
 	int scope;
 	bool again;
-	uint32_t next; /* where the statistic is that comes next, if the file has the same lines as before */
+	uint32_t next; /* position of the next statistic, if the file has the same lines as before */
 };
 
 struct source {
 	const char *file;
 	void (*read_line)(struct reading *reading, char *line);
-	const char *const *names; /* beginnings of those that matter, up to NULL; NULL: all */
-	bool limits;              /* they are kept, changed or not */
+	const char *const *names; /* prefixes of the statistics to keep, ended by NULL; NULL: all */
+	bool limits;              /* kept even where they did not change */
 };
 
 static bool matters(const struct source *source, const char *name)
@@ -111,7 +111,7 @@ static void read_nested(struct reading *reading, char *line)
 	}
 }
 
-/* A limit alone: a number, or "max", of which nothing is said. */
+/* A limit: a number, or "max", which adds nothing. */
 static void read_limit(struct reading *reading, char *line)
 {
 	uint64_t value;
@@ -131,7 +131,7 @@ static void read_quota(struct reading *reading, char *line)
 	add(reading, "", "period_usec", period_us);
 }
 
-/* Documentation/admin-guide/iostats.rst; a sector is 512 bytes, whatever the disk says. */
+/* Columns: Documentation/admin-guide/iostats.rst. A sector is 512 bytes on every disk. */
 static void read_disk(struct reading *reading, char *line)
 {
 	char device[32];
@@ -144,7 +144,7 @@ static void read_disk(struct reading *reading, char *line)
 		   &busy_ms) != 8)
 		return;
 	if (!reads && !writes)
-		return; /* one of many that nobody uses */
+		return; /* an unused device */
 	add(reading, device, "reads", reads);
 	add(reading, device, "read_bytes", read_sectors * 512);
 	add(reading, device, "read_ms", read_ms);
@@ -194,7 +194,7 @@ static void read_file(struct reading *reading, const char *path)
 		reading->source->read_line(reading, line);
 }
 
-/* The beginning of `cgroup` that is `levels` above it; -1 where there is none. */
+/* The length of the path of the ancestor `levels` above `cgroup`; -1 where there is none. */
 static int ancestor_length(const char *cgroup, int levels)
 {
 	int length = (int)strlen(cgroup);

@@ -6,7 +6,9 @@
 
 #include <fcntl.h>
 
-/* Four a second of six files for 45 minutes. Whoever captures for longer has the first ones, and the last. */
+/*
+ * Four readings a second of six files for 45 minutes. A longer capture keeps the first readings and the last.
+ */
 #define READINGS_MAX 65536U
 
 void pressure_open(struct pressure *pressure, const char *mount, const char *cgroup)

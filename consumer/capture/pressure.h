@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pressure.h owns the running totals of PSI while a capture is taken: of the whole system and of the cgroup
- * that fired, so that what was recorded can be held against what the kernel counted.
+ * pressure.h owns PSI's running totals during a capture, of the whole system and of the cgroup that fired, so
+ * that the recorded stalls can be compared with the kernel's counts.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_PRESSURE_H
 #define BOURDON_CONSUMER_CAPTURE_PRESSURE_H
 
 #include "common/psi.h"
 
-/* The last has no files: what PSI would say of the targets alone. */
+/* The last scope has no files: it is PSI's formula applied to the targets alone. */
 enum pressure_scope { PRESSURE_SYSTEM, PRESSURE_CGROUP, PRESSURE_TARGETS, PRESSURE_SCOPES };
 
 #define PRESSURE_RESOURCES (PSI_IO + 1) /* cpu, memory, io */
@@ -20,7 +20,7 @@ struct pressure_reading {
 	enum psi_resource resource;
 };
 
-/* One that was never opened is PRESSURE_EMPTY. */
+/* The initial state; pressure_close() accepts it. */
 struct pressure {
 	int fds[PRESSURE_TARGETS][PRESSURE_RESOURCES];
 	struct pressure_reading *readings;
@@ -34,15 +34,15 @@ struct pressure {
 	}
 
 /*
- * Opens the files of the system and, unless it is NULL, of a cgroup below the mount point of cgroup2. What
- * cannot be opened has no readings.
+ * Opens the system's pressure files and, unless `cgroup` is NULL, those of a cgroup below the mount point of
+ * cgroup2. A file that cannot be opened has no readings.
  */
 void pressure_open(struct pressure *pressure, const char *mount, const char *cgroup);
 
-/* Reads all of them. The readings of one call have one time. */
+/* Reads all files. All readings of one call have the same time. */
 void pressure_read(struct pressure *pressure, uint64_t now_ns);
 
-/* Adds what somebody else counted, of the resources in their order. */
+/* Adds the totals of the targets, counted elsewhere, in the order of the resources. */
 void pressure_add_targets(struct pressure *pressure, uint64_t now_ns,
 			  const uint64_t some_us[PRESSURE_RESOURCES]);
 

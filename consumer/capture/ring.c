@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How often to look again at a slot that is being written: an order of magnitude more than that takes. */
+/* How often to read a slot again that is being written: ten times longer than a write takes. */
 #define WRITING_SPINS 2000
 
-/* The last number of all counts as being written, because behind it a reader's own would begin anew. */
+/* The last sequence number counts as "being written": after it a reader's own number would wrap. */
 static uint64_t slot_seq(const struct sample *slot)
 {
 	uint64_t seq = __atomic_load_n(&slot->seq, __ATOMIC_ACQUIRE);
@@ -35,7 +35,7 @@ void ring_begin(struct ring_reader *reader, const struct sample *slots, uint32_t
 	}
 	if (newest < slots_count)
 		return;
-	/* the oldest of all is the next to be overwritten: leave it a slot's distance */
+	/* the oldest slot is the next to be overwritten: start one slot later */
 	reader->next_seq = newest - slots_count + 2;
 	*ret_oldest_ns = slot_of(reader, reader->next_seq)->time_ns;
 }
@@ -56,7 +56,7 @@ bool ring_sample_is_sane(const struct sample *sample)
 	       sample->user_depth <= (int)SAMPLE_USER_FRAMES;
 }
 
-/* Copies only the frames that are there: most stacks fill a tenth of their slot. */
+/* Copies only the frames in use: most stacks fill a tenth of their slot. */
 static bool copy_slot(const struct sample *slot, uint64_t seq, struct sample *copy)
 {
 	bool sane;
@@ -77,14 +77,14 @@ void ring_read(struct ring_reader *reader, void (*visit)(void *user, const struc
 {
 	struct sample copy;
 
-	/* no honest ring has more: without a bound, one with numbers that cannot be would be read for ever */
+	/* a bound: forged sequence numbers must not make this loop endless */
 	for (uint32_t i = 0; i < 2 * reader->slots_count; i++) {
 		const struct sample *slot = slot_of(reader, reader->next_seq);
 		uint64_t seq = wait_while_written(slot);
 		bool possible = !((seq - reader->next_seq) % reader->slots_count);
 
 		if (seq < reader->next_seq)
-			return; /* nothing newer, or its writer was interrupted: next time */
+			return; /* no newer sample, or its writer was interrupted: read it next time */
 		if (seq > reader->next_seq && possible) {
 			uint64_t oldest = seq - reader->slots_count + 1;
 

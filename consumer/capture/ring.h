@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ring.h owns reading the sample rings, which the kernel overwrites without asking: a slot counts only if
- * its sequence number is the same before and after the copy, and a gap in the numbers is a counted loss.
+ * ring.h owns reading the sample rings, which the kernel overwrites without waiting for readers. A sample
+ * counts only if its sequence number is the same before and after the copy. A gap in the numbers is a counted
+ * loss.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_RING_H
 #define BOURDON_CONSUMER_CAPTURE_RING_H
@@ -11,31 +12,31 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One CPU's ring and how far one reader has come in it. Readers do not disturb each other. */
+/* A reader's position in one CPU's ring. Readers are independent of each other. */
 struct ring_reader {
 	const struct sample *slots;
 	uint32_t slots_count;
 	uint64_t next_seq;
-	uint64_t lost; /* samples that were overwritten before they were read */
-	uint64_t torn; /* of these, while they were being copied */
+	uint64_t lost; /* samples overwritten before they were read */
+	uint64_t torn; /* of these, samples overwritten while they were copied */
 };
 
 /*
- * Begins at the oldest sample that is safe to read. *ret_oldest_ns is its time if older ones were
- * overwritten, or 0 if the ring still has everything that was ever written to it.
+ * Positions the reader at the oldest sample that is safe to read. *ret_oldest_ns is its time if older samples
+ * were overwritten, or 0 if the ring still holds every sample ever written.
  */
 void ring_begin(struct ring_reader *reader, const struct sample *slots, uint32_t slots_count,
 		uint64_t *ret_oldest_ns);
 
 /*
- * Calls `visit` with a copy of each sample from where the reader is up to the newest. What a slot says is
- * checked: depths within bounds, type and size as they must be, a number that this slot can have; one that is
- * not counts as torn.
+ * Calls `visit` with a copy of each sample from the reader's position to the newest. Checks each slot: depths
+ * within bounds, the expected type and size, a sequence number that this slot can have. A slot that fails
+ * counts as torn.
  */
 void ring_read(struct ring_reader *reader, void (*visit)(void *user, const struct sample *sample),
 	       void *user);
 
-/* Whether a sample is what it says, so that its frames can be read. */
+/* Whether a sample's type, size and depths are valid, so that its frames can be read. */
 bool ring_sample_is_sane(const struct sample *sample);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Some 2 MiB, of all stacks of a capture: deep stacks that never repeat are as good as noise. */
+/* About 2 MiB for all stacks of a capture: deep stacks that never repeat are noise. */
 #define FRAMES_KEPT_MAX (256U << 10)
 
 #define FRAMES_MAX (SAMPLE_KERNEL_FRAMES + SAMPLE_USER_FRAMES)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stacks.h owns the distinct stacks of a capture: each is kept once, however many samples had it.
+ * stacks.h owns the distinct stacks of a capture. Each is kept once, however many samples share it.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_STACKS_H
 #define BOURDON_CONSUMER_CAPTURE_STACKS_H
@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 struct stack {
-	uint32_t process; /* user addresses mean something in one process only */
-	uint32_t first;   /* position in frames: kernel frames, then user frames, leaf first */
+	uint32_t process; /* user addresses have a meaning only within one process */
+	uint32_t first;   /* position in `frames`: kernel frames, then user frames, leaf first */
 	uint16_t kernel_depth, user_depth;
 	uint8_t unwinder; /* UNWINDER_* bits, 0 without user frames */
-	uint8_t ended;    /* UNWIND_ENDED_*: why there are no more user frames; 0 without any */
-	bool truncated;   /* some are missing */
+	uint8_t ended;    /* UNWIND_ENDED_*: why the user frames end; 0 without user frames */
+	bool truncated;   /* some frames are missing */
 	uint32_t hash;
 };
 
@@ -36,8 +36,8 @@ void stacks_init(struct stacks *stacks, uint64_t seed, uint32_t most);
 void stacks_free(struct stacks *stacks);
 
 /*
- * The position of the sample's stack in stacks->stacks, added if it is new. A depth that is an error counts
- * as no frames. 0, -ENOSPC when there are as many stacks as there may be, or -ENOMEM.
+ * Stores the position of the sample's stack in stacks->stacks, adding the stack if it is new. A depth that is
+ * an error counts as no frames. 0, -ENOSPC at the limit of stacks, or -ENOMEM.
  */
 int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack);
 

@@ -7,15 +7,15 @@
 #include <bpf/bpf.h>
 
 /*
- * A thread is met when it leaves a CPU. One that spins alone on its CPU does so when the kernel's own work
- * comes by, about once a second (vm.stat_interval), but nothing promises that.
+ * The programs see a thread when it leaves a CPU. A thread that spins alone on its CPU leaves it when kernel
+ * work runs there, about once a second (vm.stat_interval), but nothing guarantees that.
  */
 #define MEETING_NS CLOCK_SECOND_NS
 
 bool stall_clocks_start(struct stall_clocks *clocks, uint64_t cgroup_id, uint32_t level, uint64_t now_ns)
 {
 	struct control *control = clocks->kernel->control;
-	/* in steps of 67 ms, so that it takes 4 years until one seems to be older than another; never 0 */
+	/* in steps of 67 ms: two epochs compare correctly for 4 years; never 0 */
 	uint32_t epoch = (uint32_t)(now_ns >> 26) + 1;
 
 	if (clocks->last || clocks->epoch == epoch)
@@ -37,21 +37,21 @@ bool stall_clocks_start(struct stall_clocks *clocks, uint64_t cgroup_id, uint32_
 	return true;
 }
 
-/* What a clock says of now: its sums, and what its counts have added to them since. */
+/* A clock's value now: its sums, and the time since in its current state. */
 static struct clock_sums sums_of(const struct stall_clock *clock, uint32_t epoch, uint64_t now_ns)
 {
 	struct clock_sums sums = { 0 };
 	uint64_t counts = clock->counts, ns = now_ns > clock->since_ns ? now_ns - clock->since_ns : 0;
 
 	if (clock->epoch != epoch)
-		return sums; /* no target has been there */
+		return sums; /* no target has run on that CPU */
 	sums.nonidle_ns = clock->nonidle_ns + (counts ? ns : 0);
 	for (__u32 i = 0; i < CLOCK_RESOURCES; i++)
 		sums.some_ns[i] = clock->some_ns[i] + (clock_is_stalled(counts, i) ? ns : 0);
 	return sums;
 }
 
-/* A clock is copied while it runs: it may say a moment less than it was said to before. */
+/* A clock is copied while it runs, so it may read slightly less than before. */
 static double grown(uint64_t now, uint64_t before)
 {
 	return now > before ? (double)(now - before) : 0;

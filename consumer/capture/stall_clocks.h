@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stall_clocks.h owns the consumer's end of the stall clocks (bpf/clocks.h): starting them for one capture at
- * a time, and PSI's own formula over what they count. PSI weighs the stall of each CPU by the time that the
- * CPU was not idle (kernel/sched/psi.c, collect_percpu_times()), every time that somebody reads: so do we,
- * when it is read.
+ * stall_clocks.h owns the consumer's side of the stall clocks (bpf/clocks.h): it starts them for one capture
+ * at a time and applies PSI's formula to their counts. PSI weighs the stall of each CPU by that CPU's
+ * non-idle time at every reading (kernel/sched/psi.c, collect_percpu_times()); so does this module.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_STALL_CLOCKS_H
 #define BOURDON_CONSUMER_CAPTURE_STALL_CLOCKS_H
@@ -18,23 +17,23 @@ struct clock_sums {
 
 struct stall_clocks {
 	const struct kernel_objects *kernel;
-	struct clock_sums *last;  /* a CPU each; NULL where nobody runs them */
-	struct stall_clock *copy; /* likewise: room for what is read at once */
+	struct clock_sums *last;  /* one for each CPU; NULL while the clocks do not run */
+	struct stall_clock *copy; /* likewise: room for one reading */
 	uint32_t epoch;
 	uint64_t started_ns;
-	bool begun;                      /* `last` holds something */
-	double some_ns[CLOCK_RESOURCES]; /* by the formula, since they began */
+	bool begun;                      /* `last` is valid */
+	double some_ns[CLOCK_RESOURCES]; /* running totals by the formula, since the clocks started */
 };
 
 /*
- * Of a cgroup and those below it, `level` cgroups below the root; id 0: of all targets. False where they run
- * already.
+ * Starts the clocks for the targets in a cgroup and its descendants, `level` cgroups below the root; id 0:
+ * for all targets. Returns false where they run already.
  */
 bool stall_clocks_start(struct stall_clocks *clocks, uint64_t cgroup_id, uint32_t level, uint64_t now_ns);
 
 /*
- * How long targets stalled by PSI's formula, running totals in us. False in the first second, in which those
- * that run without a break are yet to be met.
+ * Reads how long the targets stalled, by PSI's formula: running totals in us. Returns false in the first
+ * second, until threads that run without a break have been seen.
  */
 bool stall_clocks_read(struct stall_clocks *clocks, uint64_t now_ns, uint64_t ret_some_us[CLOCK_RESOURCES]);
 

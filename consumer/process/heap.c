@@ -10,19 +10,20 @@
 #include <sys/prctl.h>
 
 /*
- * Address space, no memory: a capture's most (consumer/capture/capture.c) while its arrays grow, for one that waits
- * for the disk and the next. Where many large ones wait, the kernel is asked after all.
+ * Address space, not memory: the most that the arrays of two captures take (consumer/capture/capture.c), one
+ * that waits for the disk and the next one. When more large captures wait, malloc asks the kernel for more.
  */
 #define RESERVE_BYTES (24 << 20)
 #define RESERVES 2
-/* What is larger has a mapping of its own; glibc allows no more. */
+/* malloc maps larger blocks separately; glibc allows no higher threshold. */
 #define MAPPED_BYTES (32 << 20)
-/* No free() gives back less, only heap_settle(). */
+/* free() keeps this much; only heap_settle() returns memory to the kernel. */
 #define TRIMMED_BYTES (128 << 20)
 
 static void make_reserve(void)
 {
-	void *volatile reserve[RESERVES]; /* a compiler may leave out calls whose memory nobody uses */
+	/* volatile: otherwise the compiler may drop calls whose memory is not used */
+	void *volatile reserve[RESERVES];
 
 	for (size_t i = 0; i < RESERVES; i++)
 		reserve[i] = malloc(RESERVE_BYTES);

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * heap.h owns what malloc asks of the kernel. Before Linux 6.4 a page fault holds mmap_lock for as long as
- * ->page_mkwrite waits for a file system that is frozen or whose disk hangs, which the store thread's write
- * to SQLite's shared memory does; brk(), mmap() and munmap() of any other thread wait with it (seen
- * on 6.1.192, not on 6.12). So the draining thread takes its memory from what the heap already has. Once
- * somebody waits for the lock to write, page faults wait, too: khugepaged may (mm/khugepaged.c, seen on
- * 6.1.192), and is kept away from this process.
+ * heap.h owns the settings of malloc. They keep the draining thread from waiting for a disk. Before Linux 6.4
+ * a page fault holds mmap_lock while ->page_mkwrite waits for a frozen file system or a hanging disk, as the
+ * store thread's write to SQLite's shared memory does; brk(), mmap() and munmap() of all other threads then
+ * wait too (seen on 6.1.192, not on 6.12). So the draining thread allocates only from memory that the heap
+ * already has. Page faults wait as well once a writer waits for the lock, and khugepaged may be that writer
+ * (mm/khugepaged.c, seen on 6.1.192): huge pages are disabled for this process.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_HEAP_H
 #define BOURDON_CONSUMER_PROCESS_HEAP_H
 
-/* One heap for all threads: a reserve, no huge pages. Before any thread starts, after memory is locked. */
+/*
+ * Sets up one heap for all threads, with a reserve and without huge pages. Call it after memory is locked and
+ * before any thread starts.
+ */
 void heap_start(void);
 
-/* Gives back what a capture has left, and makes the reserve whole. For a thread that may wait. */
+/*
+ * Returns a capture's memory to the kernel and restores the reserve. May block: not for the draining thread.
+ */
 void heap_settle(void);
 
 #endif

@@ -109,7 +109,7 @@ static int read_run_files(struct kernel_objects *kernel, const char *run_dir)
 	int result;
 
 	snprintf(path, sizeof(path), "%s/" MANIFEST_FILE, run_dir);
-	/* the unit's place for the pins is there even when they are not */
+	/* the unit makes the mount point of the pins even when nothing is loaded */
 	if (access(path, F_OK) && errno == ENOENT) {
 		log_error("nothing is loaded: there is no %s; run bourdon-load first", path);
 		return -ENOENT;
@@ -149,7 +149,7 @@ static int lock_pins(struct kernel_objects *kernel, const char *pin_dir)
 	return -errno;
 }
 
-/* Where bpffs is open to all, anyone could have made maps of that name. */
+/* Where everybody may write to bpffs, anybody could have made maps with these names. */
 static int check_owner(int directory_fd, const char *pin_dir)
 {
 	struct stat at;

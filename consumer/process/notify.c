@@ -16,7 +16,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-/* "@NAME" is an abstract address: its first byte is NUL, and no byte ends it. -errno or a descriptor. */
+/*
+ * Connects to the socket. "@NAME" is an abstract address: a NUL byte replaces the '@', and no NUL ends the
+ * name. Returns a descriptor or -errno.
+ */
 static int connect_to(const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -37,7 +40,7 @@ static int connect_to(const char *name)
 	return TAKE_FD(fd);
 }
 
-/* Half of what the manager allows between two signs of life; 0: it does not watch this process. */
+/* Half of the manager's watchdog interval; 0 where the manager sets no watchdog for this process. */
 static uint64_t read_watchdog(void)
 {
 	const char *every = getenv("WATCHDOG_USEC"), *watched = getenv("WATCHDOG_PID");
@@ -80,7 +83,7 @@ void notify_close(struct notify *notify)
 	notify->fd = -EBADF;
 }
 
-/* 0, or -errno. A manager that starts anew keeps its socket, so that only "later" is worth another try. */
+/* 0 or -errno. A restarted manager keeps its socket, so only -EAGAIN is worth another try. */
 static int send_text(const struct notify *notify, const char *text)
 {
 	if (notify->fd < 0)
@@ -88,7 +91,7 @@ static int send_text(const struct notify *notify, const char *text)
 	return send(notify->fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-/* Each message says all that is true by then: a newer one takes the place of one that waits. */
+/* Each message states the whole state, so a newer one replaces one that waits to be sent. */
 static void __attribute__((format(printf, 2, 3))) say(struct notify *notify, const char *format, ...)
 {
 	va_list arguments;
@@ -102,7 +105,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct notify *notify, con
 
 void notify_ready(struct notify *notify, const struct notify_state *state)
 {
-	char mistake[NOTIFY_BYTES_MAX / 2]; /* it quotes a file, and has to stay within its line */
+	char mistake[NOTIFY_BYTES_MAX / 2]; /* it quotes a file, and must not add a line */
 
 	escape_terminal(state->mistake, mistake, sizeof(mistake));
 	say(notify, "READY=1\nSTATUS=%u %s, %u %s, %u %s%s%s\n", state->rules,
@@ -111,7 +114,7 @@ void notify_ready(struct notify *notify, const struct notify_state *state)
 	    plural(state->watches, "watch", "watches"), *mistake ? "; not in force: " : "", mistake);
 }
 
-/* The time is what a manager since systemd 253 needs, to tell this reload from one before. */
+/* MONOTONIC_USEC lets systemd 253 and later tell this reload from an earlier one. */
 void notify_reloading(struct notify *notify, uint64_t now_ns)
 {
 	say(notify, "RELOADING=1\nMONOTONIC_USEC=%llu\n", (unsigned long long)now_ns / 1000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * own_counters.h owns what the consumer counts of itself, beside what the in-kernel programs count: the
- * draining thread adds, the store thread writes it to the database, and status shows it.
+ * own_counters.h owns the counters that the consumer itself keeps, beside those of the in-kernel programs.
+ * Any thread may add; the store thread writes them to the database, and status shows them.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
 #define BOURDON_CONSUMER_PROCESS_OWN_COUNTERS_H
@@ -10,22 +10,22 @@
 #include <stdint.h>
 
 enum own_counter {
-	OWN_STALE_EVENTS,    /* of patterns that were not in force any more */
-	OWN_UNKNOWN_RECORDS, /* from the rings, of no type that is known */
-	OWN_ERROR_RECORDS,   /* from the errors ring */
-	OWN_CAPTURES,        /* begun */
-	OWN_SUPPRESSED,      /* triggers that cooldown, or too many captures, kept from one */
-	OWN_SPURIOUS,        /* kernel triggers without the stall that they were armed for */
-	OWN_GRANTS,          /* kernel triggers on descriptors that bourdon-grant passed */
-	OWN_GRANTS_REFUSED,  /* or did not pass, or the kernel did not arm */
+	OWN_STALE_EVENTS,    /* process events of patterns that are no longer in force */
+	OWN_UNKNOWN_RECORDS, /* ring-buffer records of an unknown type */
+	OWN_ERROR_RECORDS,   /* records of the errors ring */
+	OWN_CAPTURES,        /* captures begun */
+	OWN_SUPPRESSED,      /* triggers suppressed by a cooldown or by too many captures */
+	OWN_SPURIOUS,        /* wake-ups by kernel triggers below their threshold */
+	OWN_GRANTS,          /* kernel triggers armed on descriptors from bourdon-grant */
+	OWN_GRANTS_REFUSED,  /* requests that bourdon-grant refused, or that the kernel did not arm */
 	OWN_FILES_GRANTED,   /* mapped files and perf maps that bourdon-grant passed */
 	OWN_FILES_REFUSED,   /* or did not pass */
 	OWN_RELOADS,
-	OWN_RELOADS_REFUSED,     /* for a mistake in the configuration */
-	OWN_SYMBOLIZERS,         /* started, to name frames */
+	OWN_RELOADS_REFUSED,     /* reloads refused because of a mistake */
+	OWN_SYMBOLIZERS,         /* symbolizers started to name frames */
 	OWN_SYMBOLIZER_REQUESTS, /* to them */
-	OWN_MAPPINGS_DROPPED, /* and processes, whose mappings there was no room for: no names, no tables */
-	OWN_WALKS_STUCK,      /* over the mappings, for a process that keeps its memory map locked */
+	OWN_MAPPINGS_DROPPED,    /* mappings and processes beyond the limit: no names, no unwind tables */
+	OWN_WALKS_STUCK,         /* mapping scans held up by a process that holds its mmap lock */
 	OWN_COUNTERS,
 };
 

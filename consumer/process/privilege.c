@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /*
- * Enough for all that the consumer ever maps but rings: with less, a later mapping would fail for its size. /
+ * Enough for all that the consumer ever maps but rings: with less, a later mapping would fail for its size.
  */
 #define LOCKED_BYTES_ENOUGH (128UL << 20)
 #define STACK_BYTES_NEEDED (512UL << 10)
@@ -136,7 +136,6 @@ int privilege_drop_all(void)
 	}
 	/*
 	 * another process of this user may not look into it, and no core has what it knows of other processes
-	 * /
 	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) {
 		log_error("cannot keep others from its memory: %s", strerror(errno));

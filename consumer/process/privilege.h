@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * privilege.h owns the consumer's way down: from root, if it was started so, to its user with the one
- * capability that opening the pins takes, and from there to none.
+ * privilege.h owns how the consumer drops its privileges: from root, if it was started as root, to its user
+ * with the one capability that opening the pins needs, and then to none.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_PRIVILEGE_H
 #define BOURDON_CONSUMER_PROCESS_PRIVILEGE_H
@@ -9,20 +9,20 @@
 #include <stdbool.h>
 
 /*
- * Becomes the user and the group, with CAP_DAC_READ_SEARCH (/sys/fs/bpf is 0700 on hosts with systemd) and,
- * where root started us, CAP_IPC_LOCK until privilege_lock_future(). A process that is not root keeps what
- * it was given. Logs what failed; 0 or -errno.
+ * Switches to the user and the group. Keeps CAP_DAC_READ_SEARCH (/sys/fs/bpf is 0700 on hosts with systemd)
+ * and, when started as root, CAP_IPC_LOCK until privilege_lock_future(). A process that is not root keeps
+ * what it was given. Logs what failed; 0 or -errno.
  */
 int privilege_become(const char *user, const char *group);
 
-/* As many descriptors as the hard limit allows: each watch on a cgroup takes one. */
+/* Raises the limit of descriptors to the hard limit: each watch on a cgroup needs one. */
 void privilege_raise_descriptors(void);
 
 /*
- * Keep what is mapped, and what is mapped later, from being paged out, so that the recorder works while the
- * host thrashes; as far as RLIMIT_MEMLOCK allows, which is logged where it does not. The rings are mapped in
- * between: they are the kernel's own memory and never paged out, and a host with many CPUs has more of them
- * than anybody may lock (mm/mlock.c counts them all the same). False where it is not so.
+ * Lock present and future mappings in memory, so that the recorder works while the host thrashes. Where
+ * RLIMIT_MEMLOCK does not allow it, both log the remedy and go on. The rings are mapped between the two
+ * calls: they are kernel memory, which is never paged out, but mm/mlock.c counts them, and on a host with
+ * many CPUs they exceed any sensible limit. Each returns whether it locked them.
  */
 bool privilege_lock_present(void);
 bool privilege_lock_future(void);
@@ -33,12 +33,12 @@ extern const char *const locked_memory_names[];
 #define LOCKED_MEMORY_REMEDY                                                                                 \
 	"set LimitMEMLOCK=128M in the unit, or, without one, run 'ulimit -l 131072' in the shell that starts bourdond"
 
-/* May die first when memory is short; what it forks, too. */
+/* Lets the OOM killer choose this process, and its children, first. */
 void privilege_offer_to_die(void);
 
 /*
- * Gives up every capability, for good (no_new_privs), and is closed to other processes of its user. Logs what
- * failed; 0 or -errno.
+ * Drops every capability for good (no_new_privs) and makes the process undumpable, so that other processes of
+ * its user cannot inspect it. Logs what failed; 0 or -errno.
  */
 int privilege_drop_all(void);
 

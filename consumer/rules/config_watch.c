@@ -8,14 +8,15 @@
 #include <sys/inotify.h>
 
 /*
- * In a directory above, anything may be a link that something on the way goes through, and becomes another. /
+ * In a parent directory, any name may be a symbolic link on the way to the configuration, so every change
+ * there may matter.
  */
 #define ABOVE (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 #define WITHIN (ABOVE | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
 
 /*
- * Somebody may make and remove files faster than they are told: the rest makes its descriptor readable again.
- * /
+ * A bounded number of reads: others may change files faster than the events are read. The rest makes the
+ * descriptor readable again.
  */
 #define READS_A_CALL 16
 
@@ -28,7 +29,8 @@ static void watch_above(const struct config_watch *watch, const char *path)
 }
 
 /*
- * Again after each change: what has the path now may be another file. One that is watched already stays so. /
+ * Called again after each change: the path may lead to another file then. Adding an existing watch again
+ * changes nothing.
  */
 static void watch_all(const struct config_watch *watch)
 {

@@ -19,11 +19,11 @@ enum key { KEY_COMM, KEY_CGROUP, KEY_WATCH, KEY_HISTORY, KEY_CAPTURE, KEY_COOLDO
 struct reading {
 	struct rule_set set;
 	struct config_errors *errors;
-	struct rule *rule; /* the section that is open, or NULL: its keys are passed over */
-	char file[200];    /* of that section */
+	struct rule *rule; /* the current section, or NULL: its keys are skipped */
+	char file[200];    /* the current section's rule */
 	unsigned int line;
 	bool has_trigger;
-	unsigned int keys; /* that this section has set, a bit each */
+	unsigned int keys; /* one bit for each key that the current section has set */
 	bool out_of_memory;
 };
 
@@ -78,7 +78,7 @@ static void set_watch(struct reading *reading, const struct ini_entry *entry)
 			     "watch = %s: expected 'cgroup' or 'system'", entry->value);
 }
 
-/* "50ms/1s", or "5%" of the default window. Why not, or NULL. */
+/* Parses "50ms/1s", or "5%" of the default window. Returns NULL, or what is wrong. */
 static const char *parse_threshold(const char *value, struct trigger *trigger)
 {
 	_cleanup_free_ char *stall = strdup(value);
@@ -109,7 +109,7 @@ static const char *parse_threshold(const char *value, struct trigger *trigger)
 	return NULL;
 }
 
-/* True when the key is RESOURCE.KIND. */
+/* Returns whether the key is RESOURCE.KIND. */
 static bool is_trigger(const char *key, struct trigger *ret_trigger)
 {
 	const char *dot = strchr(key, '.');
@@ -153,7 +153,7 @@ static void add_trigger(struct reading *reading, const struct ini_entry *entry, 
 
 /* ---- sections ---- */
 
-/* What only a whole section shows. */
+/* Checks that need the whole section. */
 static void finish_rule(struct reading *reading)
 {
 	const struct rule *rule = reading->rule;
@@ -272,7 +272,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		config_error(reading->errors, entry->file, entry->line, "'%s' stands before any [rule NAME]",
 			     entry->key);
 	else if (!reading->rule)
-		return; /* its section was a mistake, and said so */
+		return; /* the section's header was reported as a mistake */
 	else if (find_key(entry->key) != KEYS)
 		set_key(reading, find_key(entry->key), entry);
 	else if (is_trigger(entry->key, &trigger))

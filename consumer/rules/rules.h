@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rules.h owns the rules: what they say (rules.d), and which of them apply to a process.
+ * rules.h owns the rules: parsing rules.d, and deciding which rules apply to a process.
  */
 #ifndef BOURDON_CONSUMER_RULES_RULES_H
 #define BOURDON_CONSUMER_RULES_RULES_H
@@ -25,12 +25,12 @@ struct trigger {
 enum rule_watch { WATCH_CGROUP, WATCH_SYSTEM };
 
 struct rule {
-	uint32_t id; /* of this rule as it is written, in this database; 0 until assigned */
+	uint32_t id; /* identifies this text of the rule in this database; 0 until assigned */
 	uint32_t pattern_id;
 	char name[64];
 	char source[256]; /* file:line */
 	struct comm_pattern comm;
-	char *cgroup; /* glob, NULL: any */
+	char *cgroup; /* glob on the cgroup path; NULL: any */
 	enum rule_watch watch;
 	uint64_t history_ns, capture_ns, cooldown_ns;
 	struct trigger triggers[RULE_TRIGGERS_MAX];
@@ -40,40 +40,41 @@ struct rule {
 struct rule_set {
 	struct rule *rules;
 	size_t count;
-	size_t files;           /* that they were read from */
-	struct comm_trie *trie; /* after rules_assign_ids() */
+	size_t files;           /* *.conf files read */
+	struct comm_trie *trie; /* set by rules_assign_ids() */
 };
 
 /*
- * Reads all *.conf files of a directory, in the order of their names. Mistakes go to `errors`; when there were
- * any, nothing is stored. 0, -EINVAL, -ENOMEM or -errno: -ENOENT for a directory that does not exist.
- * The caller frees with rules_free().
+ * Reads all *.conf files of a directory in the order of their names. Adds
+ * mistakes to `errors`; with any mistake, nothing is stored. 0, -EINVAL, -ENOMEM or another -errno:
+ * -ENOENT for a missing directory. The caller frees with rules_free().
  */
 int rules_read_directory(const char *directory, struct rule_set *ret_set, struct config_errors *errors);
 
-/* The same for one text, for tests. */
+/* Reads one text in the same way, for tests. */
 int rules_read_text(const char *name, const char *text, size_t bytes, struct rule_set *ret_set,
 		    struct config_errors *errors);
 
 void rules_free(struct rule_set *set);
 
-/* What is used next: neither was ever used in the database. */
+/* The next free ids. Ids are never reused within a database. */
 struct rule_ids {
 	uint32_t rule, pattern;
 };
 
 /*
- * Numbers rules and patterns, and builds the trie. A rule that `previous` (or NULL) has as it is keeps its
- * id, and a comm its pattern's; all others take new ones. Rules with one comm share a pattern. 0 or -ENOMEM.
+ * Assigns ids to rules and patterns, and builds the trie. A rule that is unchanged from `previous` (or NULL)
+ * keeps its id, and a comm keeps its pattern's id; all others get new ids. Rules with the same comm share a
+ * pattern. 0 or -ENOMEM.
  */
 int rules_assign_ids(struct rule_set *set, const struct rule_set *previous, struct rule_ids *ids);
 
-/* Whether both say the same, wherever they are written. */
+/* Whether both sets have the same rules, in whatever files and lines. */
 bool rules_equal(const struct rule_set *a, const struct rule_set *b);
 
 /*
- * The patterns that match a comm, most specific first: what the kernel answers is the first. Returns their
- * number; none is 0.
+ * Stores the patterns that match a comm, the most specific first; the kernel's look-up returns the first.
+ * Returns their number.
  */
 size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BYTES],
 			 uint32_t ret_ids[COMM_TRIE_PATH]);

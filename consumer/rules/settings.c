@@ -16,7 +16,9 @@
 #define RULES_DIRECTORY_DEFAULT "/etc/bourdon/rules.d"
 #define SHORT_WINDOWS_MOST 4096
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
-/* Where the file system hierarchy has programs and libraries; those that are not there do not matter. */
+/*
+ * The directories that hold programs and libraries in the File System Hierarchy; a missing one does no harm.
+ */
 #define DIRECTORIES_DEFAULT "/usr /lib /lib64 /bin /sbin /opt"
 
 int settings_parse(struct settings *ret_settings, int count, char **words)
@@ -80,7 +82,7 @@ static bool is_section(const char *name)
 	return !strcmp(name, "database") || !strcmp(name, "triggers") || !strcmp(name, "files");
 }
 
-/* None is fine, too: then bourdon-grant opens all of them. */
+/* An empty list is valid: bourdon-grant then opens every file. */
 static void parse_directories(struct reading *reading, const struct ini_entry *entry)
 {
 	char words[INI_LINE_BYTES + 1], *rest = words, *word;

@@ -46,7 +46,6 @@ int sql_bind_text(sqlite3_stmt *statement, int column, const char *text);
 
 /*
  * The text of a column as it was before it was written. The caller frees; NULL for NULL, and without memory.
- * /
  */
 char *sql_column_text(sqlite3_stmt *statement, int column);
 

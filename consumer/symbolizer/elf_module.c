@@ -165,7 +165,7 @@ void elf_module_describe(const struct elf_module *module, struct symbolize_modul
 }
 
 /*
- * The tables with all functions first; what is exported fills in what they left, or all of a stripped file. /
+ * The tables with all functions first; what is exported fills in what they left, or all of a stripped file.
  */
 static void find_symbols(const struct elf_module *module, struct elf_place *places, uint32_t count)
 {

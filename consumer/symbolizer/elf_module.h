@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * module.h owns a module while its offsets are asked for: the ELF file, those that it lacks and that were
+ * elf_module.h owns a module while its offsets are asked for: the ELF file, those that it lacks and that were
  * handed over later, and what all of them together say is at an offset.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLIZER_ELF_MODULE_H

@@ -16,7 +16,7 @@
 
 #define ADDRESS_SPACE_MAX (2UL << 30) /* files are mapped whole */
 /*
- * Compressed sections may become a thousand times as large. Two symbolizers fit into bourdond's MemoryMax=. /
+ * Compressed sections may become a thousand times as large. Two symbolizers fit into bourdond's MemoryMax=.
  */
 #define MEMORY_BYTES_MAX (192UL << 20)
 #define CPU_SECONDS_MAX 10UL

@@ -25,7 +25,7 @@ int debug_file_open_by_link(const char *root, const char *module_path, const cha
 			    unsigned int candidate);
 
 /*
- * Opens the alternate file that a path names, if it is one in `root`: the module may have been made to lie. /
+ * Opens the alternate file that a path names, if it is one in `root`: the module may have been made to lie.
  */
 int debug_file_open_alternate(const char *root, const char *path);
 

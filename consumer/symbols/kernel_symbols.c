@@ -68,7 +68,7 @@ static size_t parse_line(const struct kernel_symbols *symbols, size_t at, struct
 }
 
 /*
- * The compiler's padding in front of a function, and its aliases for early code, are not what one calls it. /
+ * The compiler's padding in front of a function, and its aliases for early code, are not what one calls it.
  */
 static bool is_alias(const char *name)
 {

@@ -29,7 +29,7 @@ struct mapping_reader {
 
 	/*
 	 * under the lock, but for the chunk's bytes, which are the thread's until it is there, and then the
-	 * reader's /
+	 * reader's
 	 */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;

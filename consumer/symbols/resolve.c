@@ -221,7 +221,6 @@ static int name_rest(struct resolved *resolved)
 		}
 		/*
 		 * only what lies in neither of the kernel's areas is negative: a user address has all 64 bits
-		 * /
 		 */
 		if (resolved->modules[frame->module].kind == MODULE_KERNEL && frame->offset < 0) {
 			sign = '-';

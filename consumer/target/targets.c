@@ -106,7 +106,6 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 			return;
 		/*
 		 * the last one fills the gap, and has to be found there; its old slot makes room for the new
-		 * /
 		 */
 		hash_index_remove(&targets->index, hash_of(last->tgid, last->started_ns), targets->count);
 		*process = *last;

@@ -129,7 +129,6 @@ static void forget_unmet(struct usage *usage)
 
 		/*
 		 * what is not in the index is met as if it were new: its twin is forgotten with the next walk
-		 * /
 		 */
 		(void)hash_index_add(&usage->index, hash_of(usage, process->tgid, process->started_ns), i);
 	}

@@ -31,7 +31,7 @@ static int open_pin(const char *path)
 	return call_bpf(BPF_OBJ_GET, &attributes);
 }
 
-/* The kernel writes as much of a value as the map has, not as much as we have room for. */
+/* bpf(2) writes as many bytes as the map's value has, whatever room the caller has: check the size first. */
 static int check_map(int fd, const struct pin_map_spec *expected)
 {
 	struct bpf_map_info info = { 0 };

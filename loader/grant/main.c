@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bourdon-grant: the other privileged part, started by its socket for each connection (Accept=yes), and gone
- * within milliseconds. Ten seconds are the most that it can ever live.
+ * bourdon-grant: the second privileged program. Its socket unit starts one process for each connection
+ * (Accept=yes). It ends within milliseconds, and after 10 s in any case.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -37,7 +37,10 @@ static bool is_socket(int fd)
 	return !fstat(fd, &at) && S_ISSOCK(at.st_mode);
 }
 
-/* The connection: as standard input, or as the one descriptor that a socket unit passes. Negative: none. */
+/*
+ * The connection: standard input, or the one descriptor that a socket unit passes. Negative where there is
+ * neither.
+ */
 static int find_connection(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -103,9 +106,9 @@ static int read_settings(int count, char **words, struct grant_settings *setting
 }
 
 /*
- * Whoever reaches it by a crafted request finds little: of memory, descriptors and CPU time no more than one
- * request takes, and of system calls what policy/bourdon-grant.seccomp names. The accounts are known by now:
- * the C library may have loaded a module for them.
+ * Limits what a crafted request could reach: memory, descriptors and CPU time for one request, and the system
+ * calls of policy/bourdon-grant.seccomp. Account names are looked up before, because the C library may load a
+ * module for them.
  */
 static int confine(void)
 {
@@ -129,8 +132,9 @@ static int confine(void)
 }
 
 /*
- * From here on neither number is free for what is opened for a request: without counters both are the
- * connection, which nobody else can lock, and which has no place to write at.
+ * Occupies the two fixed descriptor numbers of the counters, so that no file opened for a request gets one of
+ * them. Without counters both are copies of the connection, which nobody else can lock and which has no file
+ * offset to write at.
  */
 static int keep_counters(int connection, const char *path)
 {
@@ -140,7 +144,7 @@ static int keep_counters(int connection, const char *path)
 			     : 0;
 
 	if (result < 0) {
-		log_error("cannot take the descriptors of the counters: %s", strerror(-result));
+		log_error("cannot reserve the descriptors of the counters: %s", strerror(-result));
 		return result;
 	}
 	if (path)
@@ -163,7 +167,8 @@ int main(int count, char **words)
 	if (status != OPTIONS_RUN)
 		return status;
 	if (connection < 0) {
-		log_error("no connection: it is started by a socket, one process for each connection");
+		log_error(
+			"no connection on standard input: a socket unit starts bourdon-grant, once for each connection");
 		return EXIT_USAGE;
 	}
 	if (keep_counters(connection, settings.counters) || confine())

@@ -10,15 +10,14 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-bool grant_pressure_is_privileged(const struct grant_request *request)
+bool pressure_files_is_privileged(const struct grant_request *request)
 {
 	return request->window_us % PSI_WINDOW_UNPRIVILEGED_US != 0;
 }
 
 /*
- * A cgroup's id is what its file handle consists of (FILEID_KERNFS of linux/exportfs.h, 64-bit ids since
- * Linux 5.5): the kernel finds it below this mount or not at all. No path is walked, so none can be changed
- * meanwhile.
+ * A cgroup's file handle is its id (FILEID_KERNFS of linux/exportfs.h, 64 bits since Linux 5.5). The kernel
+ * finds the cgroup below this mount or fails. No path is resolved, so nobody can exchange one meanwhile.
  */
 static int open_cgroup(int mount_fd, uint64_t id)
 {
@@ -61,7 +60,7 @@ static int open_pressure(const struct grant_request *request)
 	return TAKE_FD(fd);
 }
 
-const char *grant_pressure_open(const struct grant_request *request, int *ret_fd)
+const char *pressure_files_open(const struct grant_request *request, int *ret_fd)
 {
 	int fd = open_pressure(request);
 

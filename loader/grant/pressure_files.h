@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant_pressure.h owns opening pressure files of cgroups, for triggers: root alone may write them.
+ * pressure_files.h owns opening the pressure files of cgroups for PSI triggers: only root may open them for
+ * writing.
  */
 #ifndef BOURDON_LOADER_GRANT_PRESSURE_FILES_H
 #define BOURDON_LOADER_GRANT_PRESSURE_FILES_H
@@ -10,16 +11,16 @@
 #include <stdbool.h>
 
 /*
- * Whether a trigger needs to be opened with CAP_SYS_RESOURCE. The kernel judges it by the credentials that
- * opened its file: without that capability it uses the worker that averages anyway, and takes windows of
- * whole two seconds only; with it, a real-time thread for each cgroup.
+ * Whether the file must be opened with CAP_SYS_RESOURCE for this trigger. The kernel judges a trigger by the
+ * credentials that opened its file. Without that capability it accepts windows of whole multiples of 2 s and
+ * serves them from its averaging worker. With it, it starts one real-time thread for each cgroup.
  */
-bool grant_pressure_is_privileged(const struct grant_request *request);
+bool pressure_files_is_privileged(const struct grant_request *request);
 
 /*
- * Opens the file for reading and writing. Takes CAP_DAC_READ_SEARCH, for the cgroup's id, and
- * CAP_DAC_OVERRIDE where the cgroup is delegated to a user. Returns NULL, or in words why not.
+ * Opens the file for reading and writing. Needs CAP_DAC_READ_SEARCH to open a cgroup by its id, and
+ * CAP_DAC_OVERRIDE where the cgroup is delegated to a user. Returns NULL, or the reason for a refusal.
  */
-const char *grant_pressure_open(const struct grant_request *request, int *ret_fd);
+const char *pressure_files_open(const struct grant_request *request, int *ret_fd);
 
 #endif

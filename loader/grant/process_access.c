@@ -16,14 +16,14 @@ static const char *explain(int error)
 	return error == -ENOENT || error == -ESRCH ? "no such process" : strerror(-error);
 }
 
-static int read_text(const struct grant_process *process, const char *name, char **ret_text)
+static int read_text(const struct process_access *process, const char *name, char **ret_text)
 {
 	size_t bytes;
 
 	return file_read_text(process->directory_fd, name, TEXT_BYTES_MAX, ret_text, &bytes);
 }
 
-const char *grant_process_check(const struct grant_process *process)
+const char *process_access_check(const struct process_access *process)
 {
 	uint64_t tick_ns = CLOCK_SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK);
 	_cleanup_free_ char *text = NULL;
@@ -41,22 +41,22 @@ const char *grant_process_check(const struct grant_process *process)
 	return stat.start_ticks == process->started_ns / tick_ns ? NULL : "another process has that id now";
 }
 
-const char *grant_process_open(uint32_t tgid, uint64_t started_ns, struct grant_process *ret_process)
+const char *process_access_open(uint32_t tgid, uint64_t started_ns, struct process_access *ret_process)
 {
 	char path[32];
 
-	*ret_process = (struct grant_process){ -EBADF, started_ns };
+	*ret_process = (struct process_access){ -EBADF, started_ns };
 	snprintf(path, sizeof(path), "/proc/%" PRIu32, tgid);
 	ret_process->directory_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return ret_process->directory_fd < 0 ? explain(-errno) : grant_process_check(ret_process);
+	return ret_process->directory_fd < 0 ? explain(-errno) : process_access_check(ret_process);
 }
 
-void grant_process_close(struct grant_process *process)
+void process_access_close(struct process_access *process)
 {
 	cleanup_close(&process->directory_fd);
 }
 
-/* The lines ascend. */
+/* The lines are in ascending order of address. */
 static const char *find_mapping(FILE *maps, uint64_t begins, struct process_mapping *ret_mapping)
 {
 	struct process_mapping mapping = { 0 };
@@ -77,8 +77,8 @@ static const char *find_mapping(FILE *maps, uint64_t begins, struct process_mapp
 	return NULL;
 }
 
-const char *grant_process_find_mapping(const struct grant_process *process, uint64_t begins,
-				       struct process_mapping *ret_mapping)
+const char *process_access_find_mapping(const struct process_access *process, uint64_t begins,
+					struct process_mapping *ret_mapping)
 {
 	int fd = openat(process->directory_fd, "maps", O_RDONLY | O_CLOEXEC);
 	_cleanup_file_ FILE *maps = fd < 0 ? NULL : fdopen(fd, "r");
@@ -88,7 +88,7 @@ const char *grant_process_find_mapping(const struct grant_process *process, uint
 	return find_mapping(maps, begins, ret_mapping);
 }
 
-const char *grant_process_comm(const struct grant_process *process, char ret_comm[ABI_COMM_BYTES])
+const char *process_access_comm(const struct process_access *process, char ret_comm[ABI_COMM_BYTES])
 {
 	_cleanup_free_ char *text = NULL;
 	int result = read_text(process, "comm", &text);
@@ -104,7 +104,7 @@ const char *grant_process_comm(const struct grant_process *process, char ret_com
 	return NULL;
 }
 
-const char *grant_process_status(const struct grant_process *process, struct process_status *ret_status)
+const char *process_access_status(const struct process_access *process, struct process_status *ret_status)
 {
 	_cleanup_free_ char *text = NULL;
 	int result = read_text(process, "status", &text);

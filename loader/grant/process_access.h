@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant_process.h owns holding on to one process by its directory below /proc: a descriptor of it never comes
- * to mean another process, however often the id is reused. Its functions return NULL, or in words why not,
- * for a person to read: no code decides by them.
+ * process_access.h owns a hold on one process through its directory below /proc. The descriptor never refers
+ * to another process, however often the pid is reused. Each function returns NULL, or a reason for people to
+ * read: no code compares it.
  */
 #ifndef BOURDON_LOADER_GRANT_PROCESS_ACCESS_H
 #define BOURDON_LOADER_GRANT_PROCESS_ACCESS_H
@@ -12,28 +12,28 @@
 
 #include <stdint.h>
 
-struct grant_process {
+struct process_access {
 	int directory_fd; /* O_PATH */
 	uint64_t started_ns;
 };
 
 /*
- * Holds the live process that began at `started_ns`, as far as /proc tells (10 ms), and that has an address
- * space. The caller closes it, whatever is returned.
+ * Opens the directory of a live process that began at `started_ns`, to the 10 ms that /proc resolves, and
+ * that has an address space. The caller closes it, whatever this function returns.
  */
-const char *grant_process_open(uint32_t tgid, uint64_t started_ns, struct grant_process *ret_process);
-void grant_process_close(struct grant_process *process);
+const char *process_access_open(uint32_t tgid, uint64_t started_ns, struct process_access *ret_process);
+void process_access_close(struct process_access *process);
 
-/* Whether it still lives. */
-const char *grant_process_check(const struct grant_process *process);
+/* Fails when the process has ended. */
+const char *process_access_check(const struct process_access *process);
 
-/* The executable mapping that begins exactly there. */
-const char *grant_process_find_mapping(const struct grant_process *process, uint64_t begins,
-				       struct process_mapping *ret_mapping);
+/* Finds the executable mapping that begins exactly at `begins`. */
+const char *process_access_find_mapping(const struct process_access *process, uint64_t begins,
+					struct process_mapping *ret_mapping);
 
-/* What it is called, zeroed behind its end. */
-const char *grant_process_comm(const struct grant_process *process, char ret_comm[ABI_COMM_BYTES]);
+/* Reads the comm, padded with zeros. */
+const char *process_access_comm(const struct process_access *process, char ret_comm[ABI_COMM_BYTES]);
 
-const char *grant_process_status(const struct grant_process *process, struct process_status *ret_status);
+const char *process_access_status(const struct process_access *process, struct process_status *ret_status);
 
 #endif

@@ -5,7 +5,8 @@
 #include <string.h>
 
 /*
- * Digits only: strtoull(3) would take blanks and signs, too. Returns what is behind them, or NULL for none. /
+ * Accepts digits only, where strtoull(3) accepts blanks and signs. Returns the position behind them, or NULL
+ * where there are none.
  */
 static const char *parse_number(const char *at, uint64_t base, uint64_t most, uint64_t *ret_number)
 {
@@ -24,7 +25,7 @@ static const char *parse_number(const char *at, uint64_t base, uint64_t most, ui
 	return at == first ? NULL : at;
 }
 
-/* What is behind so many blanks from here, or NULL. */
+/* The position behind the next `count` blanks, or NULL. */
 static const char *skip_fields(const char *at, int count)
 {
 	while (at && count-- > 0) {
@@ -34,7 +35,7 @@ static const char *skip_fields(const char *at, int count)
 	return at;
 }
 
-/* Fields 3, 9 and 22. The name, which is the second, may hold any byte: it ends at the last bracket. */
+/* Reads fields 3, 9 and 22. Field 2, the comm, may hold any byte: it ends at the last bracket. */
 int process_text_stat(const char *text, struct process_stat *ret_stat)
 {
 	const char *name_end = strrchr(text, ')'),
@@ -52,7 +53,10 @@ int process_text_stat(const char *text, struct process_stat *ret_stat)
 	return 0;
 }
 
-/* The line that begins so; the kernel escapes newlines in the name, which is the first. */
+/*
+ * Finds the line with this beginning. The comm comes first in the file, and the kernel escapes newlines in
+ * it.
+ */
 static const char *find_line(const char *text, const char *beginning)
 {
 	const char *at = strstr(text, beginning);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * process_text.h owns reading what the kernel writes about a process below /proc/PID: proc(5). The process
- * chooses some of these bytes, its name and its paths: none of them is taken for anything else.
+ * process_text.h owns parsing the files below /proc/PID (proc(5)). The process chooses the bytes of its comm
+ * and of its paths: they must not be mistaken for another field.
  */
 #ifndef BOURDON_LOADER_GRANT_PROCESS_TEXT_H
 #define BOURDON_LOADER_GRANT_PROCESS_TEXT_H
@@ -23,7 +23,7 @@ int process_text_stat(const char *text, struct process_stat *ret_stat);
 enum process_uid { PROCESS_REAL, PROCESS_EFFECTIVE, PROCESS_SAVED, PROCESS_FILESYSTEM, PROCESS_UIDS };
 
 struct process_status {
-	uint32_t innermost_id; /* what the process itself takes for its id, in its own pid namespace */
+	uint32_t innermost_id; /* the pid in the process's own pid namespace */
 	uid_t uids[PROCESS_UIDS];
 };
 

@@ -15,7 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-/* ---- who asks, and for what ---- */
+/* ---- the peer and its request ---- */
 
 static int check_peer(int socket, uid_t uid, struct ucred *ret_peer)
 {
@@ -41,7 +41,7 @@ static int receive_request(int socket, uint64_t patience_ns, struct grant_reques
 		got = pass_fd_receive(socket, text + used, sizeof(text) - used, &passed);
 		if (passed >= 0) {
 			close(passed);
-			return -EINVAL; /* descriptors go the other way */
+			return -EINVAL; /* the consumer passes no descriptors */
 		}
 		if (got < 0)
 			return (int)got;
@@ -54,7 +54,7 @@ static int receive_request(int socket, uint64_t patience_ns, struct grant_reques
 	}
 }
 
-/* ---- opening it ---- */
+/* ---- opening the file ---- */
 
 #define CAPABILITY(name) (1ULL << (name))
 
@@ -63,7 +63,7 @@ static uint64_t capabilities_for(const struct grant_request *request)
 	switch (request->kind) {
 	case GRANT_PRESSURE:
 		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_DAC_OVERRIDE) |
-		       (grant_pressure_is_privileged(request) ? CAPABILITY(CAP_SYS_RESOURCE) : 0);
+		       (pressure_files_is_privileged(request) ? CAPABILITY(CAP_SYS_RESOURCE) : 0);
 	case GRANT_ELF:
 		return CAPABILITY(CAP_DAC_READ_SEARCH) | CAPABILITY(CAP_SYS_PTRACE) |
 		       CAPABILITY(CAP_CHECKPOINT_RESTORE);
@@ -75,7 +75,7 @@ static uint64_t capabilities_for(const struct grant_request *request)
 	return 0;
 }
 
-/* Gives up all other capabilities for good. Those that were never there are missed where they are needed. */
+/* Gives up all other capabilities for good. A capability that was never there shows when it is needed. */
 static int keep_capabilities(uint64_t kept)
 {
 	if (capng_get_caps_process())
@@ -104,14 +104,14 @@ static const char *open_file(const struct grant_request *request, const struct g
 	if (refusal)
 		return refusal;
 	if (keep_capabilities(capabilities_for(request)))
-		return "cannot give capabilities up";
+		return "cannot drop capabilities";
 	switch (request->kind) {
 	case GRANT_PRESSURE:
-		return grant_pressure_open(request, ret_fd);
+		return pressure_files_open(request, ret_fd);
 	case GRANT_ELF:
-		return grant_files_open_elf(settings->pin_dir, request, ret_fd);
+		return target_files_open_elf(settings->pin_dir, request, ret_fd);
 	case GRANT_PERF_MAP:
-		return grant_files_open_perf_map(settings->pin_dir, request, ret_fd);
+		return target_files_open_perf_map(settings->pin_dir, request, ret_fd);
 	case GRANT_KINDS:
 		break;
 	}
@@ -154,7 +154,7 @@ static int refuse(int socket, const struct ucred *peer, const char *refusal, con
 	int length = snprintf(answer, sizeof(answer), GRANT_REFUSED "%s\n", refusal);
 
 	log_warning("refused process %d of uid %u: %s%s", peer->pid, peer->uid, refusal, asked);
-	pass_fd_send(socket, answer, (size_t)length, -EBADF); /* it may be gone */
+	pass_fd_send(socket, answer, (size_t)length, -EBADF); /* the peer may be gone */
 	grant_counters_add(GRANT_COUNTER_REFUSED);
 	return EXIT_FAILED;
 }
@@ -175,7 +175,8 @@ int grant_serve(int socket, const struct grant_settings *settings)
 	if (refusal)
 		return refuse(socket, &peer, refusal, asked);
 	result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd);
-	grant_counters_add(GRANT_COUNTER_GRANTED); /* afterwards: whoever asks does not wait for the others */
+	/* after the answer: the peer need not wait for the lock of the counters */
+	grant_counters_add(GRANT_COUNTER_GRANTED);
 	if (result < 0)
 		log_warning("process %d went away before its answer: %s%s", peer.pid, strerror(-result),
 			    asked);

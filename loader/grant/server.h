@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant.h owns what bourdon-grant does with one connection: it opens one file that the consumer may not open,
+ * server.h owns what bourdon-grant does with one connection: it opens one file that the consumer may not open,
  * and passes the descriptor back. It believes nothing that the consumer says but numbers. Once it knows what
  * is asked for, it gives up every capability but these:
  *
@@ -14,21 +14,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Which files of targets root lets the consumer have. */
+/* Which files of targets bourdon-grant hands out (--files). */
 enum grant_files { GRANT_FILES_NONE, GRANT_FILES_ELF, GRANT_FILES_ALL };
 
 struct grant_settings {
-	uid_t uid;            /* who may ask; root may, too */
+	uid_t uid;            /* the consumer's user, who may ask besides root */
 	const char *counters; /* file for grant_counters.h; NULL: nothing is counted */
-	const char *pin_dir;  /* where the map of targets is pinned */
+	const char *pin_dir;  /* the directory where the targets map is pinned */
 	enum grant_files files;
 	uint64_t patience_ns; /* how long a request may take to arrive */
 };
 
-/*
- * Serves the one request that comes from `socket`. What is refused is logged with its reason and counted.
- * Returns an exit status.
- */
+/* Serves one request from `socket`. Logs and counts a refusal with its reason. Returns an exit status. */
 int grant_serve(int socket, const struct grant_settings *settings);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* ---- whose file it is ---- */
+/* ---- may this process's file be handed out? ---- */
 
 static const char *check_target(const char *pin_dir, const struct grant_request *request)
 {
@@ -29,21 +29,21 @@ static const char *check_target(const char *pin_dir, const struct grant_request 
 }
 
 /*
- * A target was none that is denied when it became one, and ceases to be one as it runs: until then it may be
- * somebody else.
+ * A target was not denied when it became one, and the programs drop a denied target only when it next runs.
+ * Policy is checked again here, because the process may have changed its uid or comm since.
  */
-static const char *check_denial(const char *pin_dir, const struct grant_process *process)
+static const char *check_denial(const char *pin_dir, const struct process_access *process)
 {
 	const __u32 zero = 0;
 	struct process_status status;
 	char comm[ABI_COMM_BYTES];
 	struct policy policy;
 	int result = grant_pins_look_up(pin_dir, PIN_POLICY, &zero, &policy);
-	const char *refusal = result < 0 ? strerror(-result) : grant_process_status(process, &status);
+	const char *refusal = result < 0 ? strerror(-result) : process_access_status(process, &status);
 	bool denied;
 
 	if (!refusal)
-		refusal = grant_process_comm(process, comm);
+		refusal = process_access_comm(process, comm);
 	if (refusal)
 		return refusal;
 	denied = policy_denies_comm(&policy, comm);
@@ -53,20 +53,20 @@ static const char *check_denial(const char *pin_dir, const struct grant_process 
 }
 
 static const char *open_target(const char *pin_dir, const struct grant_request *request,
-			       struct grant_process *ret_process)
+			       struct process_access *ret_process)
 {
-	const char *refusal = grant_process_open(request->tgid, request->started_ns, ret_process);
+	const char *refusal = process_access_open(request->tgid, request->started_ns, ret_process);
 
 	if (!refusal)
 		refusal = check_target(pin_dir, request);
 	return refusal ? refusal : check_denial(pin_dir, ret_process);
 }
 
-/* ---- opening what a name led to ---- */
+/* ---- opening a path without side effects ---- */
 
 /*
- * Opening a device may do something, and opening a FIFO may wait for ever: a name is opened as a place only
- * (O_PATH), and what is there for reading once it is known to be a regular file.
+ * Opening a device may act on it, and opening a FIFO may block. So the path is opened with O_PATH first, and
+ * for reading only once it is known to be a regular file.
  */
 static const char *check_regular(int place_fd, struct stat *ret_at)
 {
@@ -75,7 +75,7 @@ static const char *check_regular(int place_fd, struct stat *ret_at)
 	return S_ISREG(ret_at->st_mode) ? NULL : "not a regular file";
 }
 
-/* Without O_NONBLOCK somebody's lease on the file would be waited for. */
+/* without O_NONBLOCK, open(2) waits for the holder of a lease on the file */
 static const char *open_place(int place_fd, int *ret_fd)
 {
 	char path[32];
@@ -100,8 +100,11 @@ static const char *check_elf(int fd)
 		       : "not an ELF file";
 }
 
-/* By the link that leads to the mapped file itself, whatever has become of its path (proc(5)). */
-static const char *open_mapped(const struct grant_process *process, const struct process_mapping *mapping,
+/*
+ * Through /proc/PID/map_files, which leads to the mapped file itself, even when its path was deleted or
+ * replaced (proc(5)).
+ */
+static const char *open_mapped(const struct process_access *process, const struct process_mapping *mapping,
 			       int *ret_fd)
 {
 	_cleanup_close_ int place_fd = -EBADF, fd = -EBADF;
@@ -124,30 +127,30 @@ static const char *open_mapped(const struct grant_process *process, const struct
 }
 
 /*
- * Gives the file away only if the process has lived until now: it was this one's, then. And only if it has
- * not become somebody else by an exec in between.
+ * Passes the file on only if the process is still alive, so that the mapping was this process's, and only if
+ * policy still allows it: an exec may have changed the uid or the comm meanwhile.
  */
-static const char *finish(const char *pin_dir, const struct grant_process *process, const char *refusal,
+static const char *finish(const char *pin_dir, const struct process_access *process, const char *refusal,
 			  int *fd, int *ret_fd)
 {
 	if (!refusal)
 		refusal = check_denial(pin_dir, process);
 	if (!refusal)
-		refusal = grant_process_check(process);
+		refusal = process_access_check(process);
 	if (!refusal)
 		*ret_fd = TAKE_FD(*fd);
 	return refusal;
 }
 
-const char *grant_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+const char *target_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd)
 {
-	_cleanup_(grant_process_close) struct grant_process process;
+	_cleanup_(process_access_close) struct process_access process;
 	const char *refusal = open_target(pin_dir, request, &process);
 	_cleanup_close_ int fd = -EBADF;
 	struct process_mapping mapping;
 
 	if (!refusal)
-		refusal = grant_process_find_mapping(&process, request->begins, &mapping);
+		refusal = process_access_find_mapping(&process, request->begins, &mapping);
 	if (!refusal)
 		refusal = open_mapped(&process, &mapping, &fd);
 	return finish(pin_dir, &process, refusal, &fd, ret_fd);
@@ -166,10 +169,10 @@ static int open_below(int directory_fd, const char *name, uint64_t flags, uint64
 }
 
 /*
- * /tmp/perf-ID.map of the process's own mount namespace, where it may have mounted what it likes: over the
- * file itself nothing may be.
+ * /tmp/perf-ID.map in the process's own mount namespace. The process may have mounted anything there, but
+ * nothing may be mounted over the file itself.
  */
-static int find_perf_map(const struct grant_process *process, uint32_t id)
+static int find_perf_map(const struct process_access *process, uint32_t id)
 {
 	_cleanup_close_ int root_fd = -EBADF, tmp_fd = -EBADF;
 	char name[32];
@@ -185,8 +188,8 @@ static int find_perf_map(const struct grant_process *process, uint32_t id)
 }
 
 /*
- * Root may have written it for the process, as an agent that attaches does, or be made to seem so by a mount
- * or a hard link to another file of root's: then it has to be one that everybody may read.
+ * The file may belong to root: an attaching agent runs as root. A mount or a hard link may also make another
+ * file of root appear here, so a file of root must be readable for everybody.
  */
 static const char *check_perf_map(const struct stat *at, uid_t uid)
 {
@@ -213,11 +216,11 @@ static const char *explain_perf_map(int error)
 	}
 }
 
-static const char *open_perf_map(const struct grant_process *process, int *ret_fd)
+static const char *open_perf_map(const struct process_access *process, int *ret_fd)
 {
 	_cleanup_close_ int place_fd = -EBADF;
 	struct process_status status;
-	const char *refusal = grant_process_status(process, &status);
+	const char *refusal = process_access_status(process, &status);
 	struct stat at;
 
 	if (refusal)
@@ -231,9 +234,9 @@ static const char *open_perf_map(const struct grant_process *process, int *ret_f
 	return refusal ? refusal : open_place(place_fd, ret_fd);
 }
 
-const char *grant_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+const char *target_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd)
 {
-	_cleanup_(grant_process_close) struct grant_process process;
+	_cleanup_(process_access_close) struct process_access process;
 	const char *refusal = open_target(pin_dir, request, &process);
 	_cleanup_close_ int fd = -EBADF;
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant_files.h owns opening the two kinds of files of a target that the consumer needs for names: ELF files
- * that it maps, and its perf map. The process may be hostile, and so may be who asks: nothing is opened but a
- * regular file, and of a perf map none that the process could not have read itself.
+ * target_files.h owns opening the two kinds of files of a target that the consumer needs for names: the ELF
+ * files that it maps, and its perf map. Both the process and the requester may be hostile: only regular files
+ * are opened, and only a perf map that the process itself could have read.
  *
- * Both return NULL, or in words why not.
+ * Both functions return NULL, or the reason for a refusal.
  */
 #ifndef BOURDON_LOADER_GRANT_TARGET_FILES_H
 #define BOURDON_LOADER_GRANT_TARGET_FILES_H
 
 #include "common/grant_request.h"
 
-/* Takes CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH. */
-const char *grant_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd);
+/* Needs CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE and CAP_DAC_READ_SEARCH. */
+const char *target_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd);
 
-/* Takes CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. */
-const char *grant_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd);
+/* Needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH. */
+const char *target_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd);
 
 #endif

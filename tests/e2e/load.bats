@@ -223,7 +223,7 @@ one_line_saying() {
 	chmod 1777 "$WORK/shared"
 	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"
 	[ "$status" -eq 1 ]
-	one_line_saying "it must be root's"
+	one_line_saying "it must belong to root, and nobody else may write to it"
 	[ ! -e "$PIN_DIR" ]
 	# a link in place of the directory that it fills is not followed
 	load

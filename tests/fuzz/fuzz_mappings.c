@@ -10,7 +10,7 @@
 
 /*
  * Takes the stream as iterator_stream_read() does, in pieces of this many bytes. Returns the bytes taken or
- * -errno. /
+ * -errno.
  */
 static long feed(struct mappings *mappings, const uint8_t *data, size_t bytes, size_t piece)
 {

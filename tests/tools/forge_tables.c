@@ -247,7 +247,6 @@ static int find_code(__u32 tgid, struct unwind_mapping *mappings, int most)
 
 /*
  * Wherever an address lies, its caller's is the word at the stack pointer, and the stack is one word shorter.
- * /
  */
 static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
 {

@@ -81,7 +81,6 @@ static Suite *(*const suites[])(void) = {
 
 /*
  * What the Makefile leaves beside this program: the policy compiler, and programs with symbols of all kinds.
- * /
  */
 static void find_beside(const char *program, const char *name, const char *variable)
 {

@@ -186,7 +186,7 @@ static void program_free(struct program *program)
 }
 
 /*
- * Of two at one place the exported one, of those the one that is less reserved, of those the first by name. /
+ * Of two at one place the exported one, of those the one that is less reserved, of those the first by name.
  */
 static bool is_better(const struct function *one, const struct function *other)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shows when a line of the log carries its priority: where the journal reads it, and nowhere else.
- */
+/* Shows when a line of the log carries its priority: where the journal reads it, and nowhere else. */
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "tests/unit/helpers.h"

@@ -204,7 +204,7 @@ END_TEST
 
 /*
  * A manager that is busy: nothing waits, the newest state comes when there is room, and no sign of life is
- * due later for that. /
+ * due later for that.
  */
 START_TEST(full)
 {

@@ -146,7 +146,6 @@ END_TEST
 
 /*
  * A link in a directory of somebody else's leads to what is root's: from there on nobody can change the way.
- * /
  */
 START_TEST(root_for_what_is_root_s)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Shows that of the pieces that hold an address the one is found that begins last, against a plain search.
- */
+/* Shows that of the pieces that hold an address the one is found that begins last, against a plain search. */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/pieces.h"
 #include "tests/unit/helpers.h"

@@ -329,7 +329,7 @@ START_TEST(hostile_addresses)
 END_TEST
 
 /*
- * A kernel half of the address space that is mapped executable for all, as vsyscall is: no negative number. /
+ * A kernel half of the address space that is mapped executable for all, as vsyscall is: no negative number.
  */
 START_TEST(high_addresses)
 {
@@ -363,7 +363,7 @@ END_TEST
 /* ---- this process's own functions ---- */
 
 /*
- * kernel_0, first_function + 4, a call at the first byte of second_function, first_function + 4 as a caller /
+ * kernel_0, first_function + 4, a call at the first byte of second_function, first_function + 4 as a caller
  */
 static struct sample own_stack(void)
 {

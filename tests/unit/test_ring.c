@@ -264,7 +264,7 @@ START_TEST(what_a_slot_says_is_checked)
 END_TEST
 
 /*
- * Slot 0 has the numbers 1, 9, 17: whatever else it says, its neighbours are read and no number is made up. /
+ * Slot 0 has the numbers 1, 9, 17: whatever else it says, its neighbours are read and no number is made up.
  */
 START_TEST(a_number_of_another_slot)
 {

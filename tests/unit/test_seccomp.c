@@ -498,7 +498,7 @@ static void use_sockets(const int *pair)
 }
 
 /*
- * A new thread is glibc's until it runs: what that does for it (rseq, robust list) comes before the filter. /
+ * A new thread is glibc's until it runs: what that does for it (rseq, robust list) comes before the filter.
  */
 static pthread_barrier_t running;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * secret burns CPU time with a stack full of one word, which no other process knows and nobody may learn.
- */
+/* secret burns CPU time with a stack full of one word, which no other process knows and nobody may learn. */
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "common/options.h"

@@ -25,7 +25,6 @@
 
 /*
  * It has a frame, and so a frame pointer where that is asked for: GCC makes none for a leaf that needs none.
- * /
  */
 SOLID static void burn(void)
 {

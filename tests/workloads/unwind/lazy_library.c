@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * What lazy.c calls through its procedure linkage table.
- */
+/* What lazy.c calls through its procedure linkage table. */
 #include "tests/workloads/unwind/run.h"
 
 void lazy_tick(void);
