@@ -20,9 +20,6 @@
 #define BARS 40
 #define BAR_COLUMNS 60
 
-/* A reason that took at least this much of the samples makes the capture PARTIAL. */
-#define PARTIAL_PERCENT 1.0
-
 struct section {
 	const char *name; /* in JSON */
 	const char *sql;  /* ?1 is the capture */
@@ -229,6 +226,36 @@ static void print_hot_stacks(FILE *out, struct query *query)
 	print_stacks(out, query);
 }
 
+/* Why a row has no share: a bit each. */
+static unsigned int unexplained(const struct query *query)
+{
+	if (!query_is_null(query, "explained_percent"))
+		return 0;
+	if (strcmp(query_text(query, "scope"), query_text(query, "fired_scope")))
+		return 1;
+	if (query_is_null(query, "formula_ns") || query_is_null(query, "formula_some_ns"))
+		return 2;
+	return query_number(query, "formula_some_ns") ? 4 : 8;
+}
+
+static void print_unexplained(FILE *out, struct query *query)
+{
+	static const char *const reasons[] = {
+		"of a scope other than the one that fired: the targets are compared with that one only",
+		"not measured: another capture was under way, or this one ended within a second",
+		"others than the targets ran there, and the kernel weighs CPUs by them, too",
+		"the pressure did not grow",
+	};
+	unsigned int found = 0;
+
+	query_rewind(query);
+	while (query_next(query))
+		found |= unexplained(query);
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (found & 1U << i)
+			fprintf(out, "  EXPLAINED -: %s\n", reasons[i]);
+}
+
 static void print_pressure(FILE *out, struct query *query)
 {
 	static const struct column columns[] = {
@@ -244,6 +271,7 @@ static void print_pressure(FILE *out, struct query *query)
 	fprintf(out,
 		"pressure from the trigger on, as the kernel counts it, how long the targets' threads stalled,\nand what these explain of it by the kernel's own formula\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_unexplained(out, query);
 }
 
 static void print_waiting(FILE *out, struct query *query)
@@ -283,13 +311,20 @@ static void print_stall_stacks(FILE *out, struct query *query)
 	print_stacks(out, query);
 }
 
+/* The query, of which JSON has the rows, says whether there are any, and of which capture. */
 static void print_functions(FILE *out, struct query *query)
 {
+	_cleanup_query_ struct query leaders = query_begin(
+		query->database, top_leaders_sql, query_number(query, "capture_id"), FUNCTIONS_SHOWN);
 	char place[FORMAT_BYTES], share[FORMAT_BYTES];
 
-	fprintf(out, "hottest function: %s, %s of on-CPU samples\n", place_of(query, 54, place),
-		percent_of(query, share));
-	top_print(out, query);
+	if (!query_next(&leaders))
+		return;
+	fprintf(out, "hottest function: %s, %s of on-CPU samples\n",
+		query_number(&leaders, "resolved") ? place_of(&leaders, 54, place)
+						   : text_of(&leaders, "function", 54, place),
+		percent_of(&leaders, share));
+	top_print(out, &leaders);
 }
 
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
@@ -398,7 +433,8 @@ static const struct section sections[] = {
 	  .is_object = true,
 	  .print = print_capture },
 	{ .name = "pressure",
-	  .sql = "SELECT * FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
+	  .sql = "SELECT *, (SELECT ifnull(cgroup, 'system') FROM capture WHERE capture_id = ?1) AS fired_scope "
+		 "FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
 	  .print = print_pressure },
 	{ .name = "waiting",
 	  .sql = "SELECT stall, sum(weight_ns) AS weight_ns, sum(samples) AS intervals,"
