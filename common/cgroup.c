@@ -4,9 +4,7 @@
 #include "common/cleanup.h"
 #include "common/files.h"
 
-#include <fts.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* mountinfo writes blank, tab, newline and backslash as \ooo. */
 static void unescape(char *path)
@@ -56,26 +54,4 @@ int cgroup_mount(char **ret_path)
 	int result = file_read_text(AT_FDCWD, "/proc/self/mountinfo", 4 << 20, &text, &bytes);
 
 	return result < 0 ? result : cgroup_mount_parse(text, ret_path);
-}
-
-int cgroup_walk(const char *mount, bool (*visit)(void *user, uint64_t id, const char *path), void *user)
-{
-	char *roots[] = { (char *)mount, NULL };
-	size_t mount_bytes = strlen(mount);
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-	FTSENT *entry;
-
-	if (!walk)
-		return -errno;
-	while ((entry = fts_read(walk))) {
-		const char *path;
-
-		if (entry->fts_info != FTS_D)
-			continue;
-		path = entry->fts_path + mount_bytes;
-		if (!visit(user, entry->fts_statp->st_ino, *path ? path : "/"))
-			break;
-	}
-	fts_close(walk);
-	return 0;
 }

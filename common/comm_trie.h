@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * comm_trie.h owns comm patterns: exact ("nginx"), prefix ("worker-*") or every process ("*"). The trie
- * answers in user space what the kernel's LPM trie answers in the programs, and knows beyond it which less
- * specific patterns match as well.
+ * comm_trie.h owns a set of comm patterns. The trie answers in user space what the kernel's LPM trie answers
+ * in the programs, and also tells which less specific patterns match.
  */
 #ifndef BOURDON_COMM_TRIE_H
 #define BOURDON_COMM_TRIE_H
 
-#include "common/abi.h"
+#include "common/comm_pattern.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct comm_pattern {
-	char text[ABI_COMM_BYTES]; /* without the "*", zero-filled */
-	bool prefix;
-};
-
-/*
- * Parses what a rule says. 0, or -EINVAL with *ret_why a constant sentence: a comm has 1 to 15 bytes, "*"
- * only at its end.
- */
-int comm_pattern_parse(const char *text, struct comm_pattern *ret_pattern, const char **ret_why);
-
-/* The key of the kernel's LPM trie for a pattern, and the one to look up a comm with. */
-struct pattern_key comm_pattern_key(const struct comm_pattern *pattern);
-struct pattern_key comm_lookup_key(const char comm[ABI_COMM_BYTES]);
 
 struct comm_trie;
 

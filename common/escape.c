@@ -2,10 +2,7 @@
 #include "common/escape.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define ESCAPE_BYTES 4U /* \xHH */
 
 unsigned int escape_utf8(const char *text, unsigned int *ret_code)
 {
@@ -38,8 +35,7 @@ unsigned int escape_utf8(const char *text, unsigned int *ret_code)
 	return length;
 }
 
-/* C0, DEL and C1, and what turns the direction or hides: a name could show as another name. */
-static bool is_deceptive(unsigned int code)
+bool escape_is_deceptive(unsigned int code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
 	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
@@ -67,7 +63,7 @@ char *escape_terminal(const char *text, char *into, size_t into_bytes)
 		unsigned int code = 0, length = escape_utf8(text, &code);
 		char hex[5];
 
-		if (length && !is_deceptive(code)) {
+		if (length && !escape_is_deceptive(code)) {
 			if (!append(into, into_bytes, &used, text, length))
 				break;
 			text += length;
@@ -80,81 +76,6 @@ char *escape_terminal(const char *text, char *into, size_t into_bytes)
 	}
 	into[used] = '\0';
 	return into;
-}
-
-/* ---- names ---- */
-
-static int digit_of(char digit)
-{
-	return digit >= '0' && digit <= '9'   ? digit - '0'
-	       : digit >= 'a' && digit <= 'f' ? digit - 'a' + 10
-					      : -1;
-}
-
-/*
- * The byte that is escaped here, or 0. What systemd escapes in the names of units, such as \x2d, is none of
- * these.
- */
-static unsigned char escaped_byte(const char *text)
-{
-	int high, low, byte;
-
-	if (text[0] != '\\' || text[1] != 'x')
-		return 0;
-	high = digit_of(text[2]);
-	low = high < 0 ? -1 : digit_of(text[3]);
-	byte = low < 0 ? 0 : high << 4 | low;
-	return byte < 0x20 || byte >= 0x7f || byte == '\\' ? (unsigned char)byte : 0;
-}
-
-/* How many bytes at the beginning stay as they are; 0: the first is escaped. */
-static unsigned int plain_bytes(const char *name)
-{
-	unsigned int code = 0, length = escape_utf8(name, &code);
-
-	return length && !is_deceptive(code) && !escaped_byte(name) ? length : 0;
-}
-
-bool escape_name_is_plain(const char *name)
-{
-	unsigned int length = 1;
-
-	for (; *name && length; name += length)
-		length = plain_bytes(name);
-	return length > 0;
-}
-
-char *escape_name(const char *name)
-{
-	char *text = malloc(ESCAPE_BYTES * strlen(name) + 1), *to = text;
-
-	while (text && *name) {
-		unsigned int length = plain_bytes(name);
-
-		if (length) {
-			memcpy(to, name, length);
-			to += length;
-			name += length;
-		} else {
-			to += sprintf(to, "\\x%02x", (unsigned char)*name++);
-		}
-	}
-	if (text)
-		*to = '\0';
-	return text;
-}
-
-void escape_name_undo(char *text)
-{
-	char *to = text;
-
-	while (*text) {
-		unsigned char byte = escaped_byte(text);
-
-		*to++ = byte ? (char)byte : *text;
-		text += byte ? ESCAPE_BYTES : 1;
-	}
-	*to = '\0';
 }
 
 /* ---- JSON ---- */

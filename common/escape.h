@@ -16,20 +16,6 @@
  */
 char *escape_terminal(const char *text, char *into, size_t into_bytes);
 
-/*
- * A name that others chose, in the form that leaves bourdond, for the database and the control socket: what a
- * terminal must not see is \xHH here, too, and so is a backslash that could be taken for the beginning of
- * such an escape. So the form is well-formed UTF-8 without control characters, escape_terminal() leaves it as
- * it is, and no two names have the same. The caller frees; NULL without memory.
- */
-char *escape_name(const char *name);
-
-/* Whether a name is its own such form, as almost all are. */
-bool escape_name_is_plain(const char *name);
-
-/* The name of such a form, in place. */
-void escape_name_undo(char *text);
-
 /* Writes `text` as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD. Same limits. */
 char *escape_json(const char *text, char *into, size_t into_bytes);
 
@@ -38,5 +24,8 @@ char *escape_json(const char *text, char *into, size_t into_bytes);
  * surrogate, at most U+10FFFF), or 0 where there is none. `*ret_code` is its code point.
  */
 unsigned int escape_utf8(const char *text, unsigned int *ret_code);
+
+/* C0, DEL and C1, and what turns the direction or hides: a name could show as another name. */
+bool escape_is_deceptive(unsigned int code);
 
 #endif

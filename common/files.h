@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * files.h owns whole-file reading and writing, and the accounts that files belong to.
+ * files.h owns reading whole files, and the accounts that files belong to.
  */
 #ifndef BOURDON_FILES_H
 #define BOURDON_FILES_H
@@ -19,14 +19,6 @@ int file_read_text(int directory, const char *path, size_t most, char **ret_text
 
 /* The same from a descriptor that is open, which may be an iterator's. */
 int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes);
-
-/*
- * Writes a file beside `path` (PATH.new), with this mode and owner whatever the umask is, and syncs it.
- * file_commit() then renames it into place: a reader sees the old file or the whole new one. 0 or -errno.
- */
-int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode, uid_t uid, gid_t gid);
-int file_commit(const char *path);
-void file_abandon(const char *path);
 
 /* Whether it belongs to root, and nobody else may write to it: what is said there, root says. */
 bool file_is_roots_alone(const struct stat *at);

@@ -14,7 +14,7 @@
 #ifndef BOURDON_GRANT_REQUEST_H
 #define BOURDON_GRANT_REQUEST_H
 
-#include "common/psi.h"
+#include "common/psi_resource.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -23,7 +23,6 @@ struct path_attributes {
 	int32_t fd;
 } __attribute__((packed));
 
-#define CREATE_RULESET_VERSION 1U
 #define RULE_PATH_BENEATH 1
 #define FILE_WRITE (1ULL << 1)
 #define FILE_READ (1ULL << 2)
@@ -45,18 +44,13 @@ static const struct ruleset_attributes handled[] = {
 	{ 0xffff, NETWORK_ALL, SCOPE_ALL }, /* 6: 6.12 */
 };
 
-static int make_ruleset(const struct ruleset_attributes *attributes, size_t bytes, unsigned int flags)
+_Static_assert(ARRAY_SIZE(handled) == LANDLOCK_ABI_KNOWN, "landlock_abi.h knows other versions");
+
+static int make_ruleset(const struct ruleset_attributes *attributes)
 {
-	long result = syscall(SYS_landlock_create_ruleset, attributes, bytes, flags);
+	long result = syscall(SYS_landlock_create_ruleset, attributes, sizeof(*attributes), 0);
 
 	return result < 0 ? -errno : (int)result;
-}
-
-int landlock_abi(void)
-{
-	int version = make_ruleset(NULL, 0, CREATE_RULESET_VERSION);
-
-	return version < 0 ? 0 : version < (int)ARRAY_SIZE(handled) ? version : (int)ARRAY_SIZE(handled);
 }
 
 static uint64_t accesses_of(unsigned int uses)
@@ -101,7 +95,7 @@ int landlock_confine(const struct landlock_place *places, size_t count)
 	if (!version)
 		return 0;
 	attributes = &handled[version - 1];
-	ruleset = make_ruleset(attributes, sizeof(*attributes), 0);
+	ruleset = make_ruleset(attributes);
 	if (ruleset < 0)
 		return ruleset;
 	for (size_t i = 0; i < count; i++) {

@@ -8,6 +8,8 @@
 #ifndef BOURDON_LANDLOCK_H
 #define BOURDON_LANDLOCK_H
 
+#include "common/landlock_abi.h"
+
 #include <stddef.h>
 
 enum landlock_use {
@@ -22,9 +24,6 @@ struct landlock_place {
 	int fd;           /* of it, where `path` is NULL */
 	unsigned int uses;
 };
-
-/* The version of Landlock in use: this kernel's, or the last that is known here. 0: none, or not enabled. */
-int landlock_abi(void);
 
 /*
  * Confines the calling thread, and those that it makes from now on, to `places`; of none, to nothing. For

@@ -2,7 +2,7 @@
 #include "common/policy.h"
 
 #include "common/cleanup.h"
-#include "common/comm_trie.h"
+#include "common/comm_pattern.h"
 #include "common/options.h"
 
 #include <errno.h>

@@ -8,9 +8,6 @@
 #include <limits.h>
 #include <string.h>
 
-const char *const psi_resource_names[PSI_RESOURCES] = { "cpu", "memory", "io", "irq" };
-const char *const psi_kind_names[PSI_KINDS] = { "some", "full" };
-
 int psi_parse(const char *text, struct psi_totals *ret_totals)
 {
 	struct psi_totals totals = { 0 };

@@ -3,10 +3,11 @@
 
 #include "common/abi.h"
 #include "common/cgroup.h"
+#include "common/cgroup_walk.h"
 #include "common/cleanup.h"
 #include "common/files.h"
 #include "common/kernel_version.h"
-#include "common/landlock.h"
+#include "common/landlock_abi.h"
 #include "common/options.h"
 
 #include <limits.h>

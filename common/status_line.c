@@ -2,7 +2,7 @@
 #include "common/status_line.h"
 
 #include "common/cleanup.h"
-#include "common/escape.h"
+#include "common/escape_name.h"
 
 #include <stdarg.h>
 #include <string.h>

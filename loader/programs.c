@@ -32,31 +32,35 @@ static int stamp_abi(const struct programs *programs)
 }
 
 /*
- * Three quarters of the memory are rows. A page takes a third of a percent of the text it covers, plus 16
- * rows. The rest holds the mappings and rules of a host with many different programs.
+ * Three quarters of the unwind tables' memory are rows. A page takes a third of a percent of the text it
+ * covers, plus 16 rows. The rest holds the mappings and rules of a host with many different programs.
  */
-static int size_tables(struct programs *programs, const struct programs_settings *settings)
+static int size_maps(const struct programs *programs, uint32_t targets, uint64_t unwind_bytes)
 {
+	const struct bourdon_bpf *bpf = programs->bpf;
+	const uint32_t slots = programs->slots_per_cpu * programs->rings;
 	const struct {
 		struct bpf_map *map;
-		uint64_t bytes;
-		size_t element_bytes;
-	} tables[] = {
-		{ programs->bpf->maps.unwind_rows, settings->unwind_bytes / 4 * 3,
-		  sizeof(struct unwind_chunk) },
-		{ programs->bpf->maps.unwind_pages, settings->unwind_bytes / 16, sizeof(struct unwind_page) },
-		{ programs->bpf->maps.unwind_maps, settings->unwind_bytes / 8,
-		  sizeof(struct unwind_mapping) },
-		{ programs->bpf->maps.unwind_rules, settings->unwind_bytes / 16, sizeof(struct unwind_rule) },
+		uint64_t entries; /* 0: as it was compiled */
+	} sizes[] = {
+		{ bpf->maps.oncpu, slots },
+		{ bpf->maps.offcpu, slots },
+		{ bpf->maps.clocks, programs->rings },
+		{ bpf->maps.targets, targets },
+		{ bpf->maps.totals, targets },
+		{ bpf->maps.offcpu_threads, (uint64_t)THREADS_A_TARGET * targets },
+		{ bpf->maps.unwind_procs, targets },
+		{ bpf->maps.code_spans, targets },
+		{ bpf->maps.unwind_rows, unwind_bytes / 4 * 3 / sizeof(struct unwind_chunk) },
+		{ bpf->maps.unwind_pages, unwind_bytes / 16 / sizeof(struct unwind_page) },
+		{ bpf->maps.unwind_maps, unwind_bytes / 8 / sizeof(struct unwind_mapping) },
+		{ bpf->maps.unwind_rules, unwind_bytes / 16 / sizeof(struct unwind_rule) },
 	};
-	int result = bpf_map__set_max_entries(programs->bpf->maps.unwind_procs, settings->targets);
+	int result = 0;
 
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.code_spans, settings->targets);
-
-	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result && settings->unwind_bytes; i++)
-		result = bpf_map__set_max_entries(tables[i].map,
-						  (__u32)(tables[i].bytes / tables[i].element_bytes));
+	for (size_t i = 0; i < ARRAY_SIZE(sizes) && !result; i++)
+		if (sizes[i].entries)
+			result = bpf_map__set_max_entries(sizes[i].map, (__u32)sizes[i].entries);
 	return result;
 }
 
@@ -74,22 +78,7 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
 	programs->bpf->rodata_policy->policy = settings->policy;
-	result = bpf_map__set_max_entries(programs->bpf->maps.oncpu,
-					  programs->slots_per_cpu * programs->rings);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.offcpu,
-						  programs->slots_per_cpu * programs->rings);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.targets, settings->targets);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.totals, settings->targets);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.offcpu_threads,
-						  THREADS_A_TARGET * settings->targets);
-	if (!result)
-		result = bpf_map__set_max_entries(programs->bpf->maps.clocks, programs->rings);
-	if (!result)
-		result = size_tables(programs, settings);
+	result = size_maps(programs, settings->targets, settings->unwind_bytes);
 	if (!result)
 		result = bourdon_bpf__load(programs->bpf);
 	return result ? result : stamp_abi(programs);

@@ -2,6 +2,7 @@
 #include "loader/run_files.h"
 
 #include "common/cleanup.h"
+#include "common/file_replace.h"
 #include "common/files.h"
 #include "common/log.h"
 #include "common/pins.h"

@@ -5,7 +5,6 @@
 #include "common/schema.h"
 #include "common/version.h"
 #include "report/owner.h"
-#include "report/query.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -70,18 +69,32 @@ void database_fail(struct database *database)
 		       advice(database));
 }
 
+/* 0, or -EIO, logged. */
+static int read_pragma(struct database *database, const char *statement, long long *ret_value)
+{
+	sqlite3_stmt *prepared = NULL;
+	int result = 0;
+
+	if (sqlite3_prepare_v2(database->sqlite, statement, -1, &prepared, NULL) == SQLITE_OK &&
+	    sqlite3_step(prepared) == SQLITE_ROW) {
+		*ret_value = sqlite3_column_int64(prepared, 0);
+	} else {
+		database_fail(database);
+		result = -EIO;
+	}
+	sqlite3_finalize(prepared);
+	return result;
+}
+
 /* Returns 0 when bourdon wrote it in a version that is understood here, else -EIO or -EPROTO, logged. */
 static int check_identity(struct database *database)
 {
-	_cleanup_query_ struct query query = query_begin(
-		database,
-		"SELECT application_id, user_version FROM pragma_application_id, pragma_user_version", 0, 0);
-	long long version;
+	long long application, version;
 
-	if (!query_next(&query))
+	if (read_pragma(database, "PRAGMA application_id", &application) < 0 ||
+	    read_pragma(database, "PRAGMA user_version", &version) < 0)
 		return -EIO;
-	version = query_number(&query, "user_version");
-	if (query_number(&query, "application_id") != SCHEMA_APPLICATION_ID) {
+	if (application != SCHEMA_APPLICATION_ID) {
 		report_problem(
 			database,
 			"'%s' is a database, but not bourdon's: name a file that bourdond wrote with --db",

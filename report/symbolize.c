@@ -8,6 +8,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/escape.h"
+#include "common/escape_name.h"
 #include "common/hexadecimal.h"
 #include "common/log.h"
 #include "common/pass_fd.h"

@@ -33,8 +33,6 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
 };
 
-const char *const trigger_mode_names[TRIGGER_MODES] = { "kernel", "sampled" };
-
 /* Opens the readers at `wanted_ns` or later. Returns the time from which the rings hold every sample. */
 static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rings,
 			    const struct sample *slots, uint64_t wanted_ns)

@@ -13,6 +13,7 @@
 #include "consumer/capture/ring.h"
 #include "consumer/capture/stacks.h"
 #include "consumer/rules/rules.h"
+#include "consumer/rules/trigger_mode.h"
 
 /*
  * The reasons of the loss ledger. Counts marked "meanwhile" are those of the whole host during the capture.
@@ -46,9 +47,6 @@ struct loss_reason {
 };
 
 extern const struct loss_reason loss_reasons[LOSS_REASONS];
-
-enum trigger_mode { TRIGGER_KERNEL, TRIGGER_SAMPLED, TRIGGER_MODES };
-extern const char *const trigger_mode_names[TRIGGER_MODES];
 
 /*
  * A process in one cgroup. A process that moves to another cgroup gets a second entry, because the rule may

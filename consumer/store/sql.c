@@ -2,7 +2,7 @@
 #include "consumer/store/sql.h"
 
 #include "common/clock.h"
-#include "common/escape.h"
+#include "common/escape_name.h"
 
 #include <errno.h>
 #include <stdarg.h>

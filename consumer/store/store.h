@@ -7,6 +7,7 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_H
 #define BOURDON_CONSUMER_STORE_STORE_H
 
+#include "common/manifest.h"
 #include "consumer/capture/capture.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/naming.h"

@@ -8,7 +8,7 @@
 #include "consumer/capture/capture.h"
 #include "consumer/store/sql.h"
 #include "consumer/symbols/mappings.h"
-#include "consumer/symbols/resolve.h"
+#include "consumer/symbols/resolved.h"
 
 struct capture_statements {
 	sqlite3_stmt *add_module, *add_frame, *find_stack, *add_stack, *add_stack_frame, *add_process,

@@ -12,6 +12,7 @@
 #include "consumer/symbols/debug_files.h"
 #include "consumer/symbols/jit_map.h"
 #include "consumer/symbols/mapping_reader.h"
+#include "consumer/symbols/resolve.h"
 
 #include <string.h>
 #include <sys/eventfd.h>

@@ -4,7 +4,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "consumer/watch/grant_client.h"
+#include "consumer/symbols/file_grant.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static int ask(struct mapped_files *files, const struct grant_request *request, 
 	if (now_ns >= deadline_ns)
 		return -EAGAIN;
 	files->asked = true;
-	fd = grant_client_ask(files->grant_socket, request, hurried ? deadline_ns : patience_ns);
+	fd = file_grant_ask(files->grant_socket, request, hurried ? deadline_ns : patience_ns);
 	if (fd == -EAGAIN || (hurried && fd == -ETIMEDOUT))
 		return -EAGAIN;
 	own_count(files->own_counters, fd < 0 ? OWN_FILES_REFUSED : OWN_FILES_GRANTED);

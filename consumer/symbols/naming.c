@@ -3,7 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "common/escape.h"
+#include "common/escape_name.h"
 #include "common/files.h"
 #include "common/hexadecimal.h"
 #include "common/log.h"
@@ -316,7 +316,7 @@ static bool is_the_system_s(const char *path, const struct stat *file)
 /*
  * Any file may say that it has another's build id, and lie under its path in a mount namespace of its own.
  * Then only its owner's processes have names from it, as long as nobody has changed it: nobody can set that
- * time back. See resolve.h for what becomes of a file that says nothing.
+ * time back. See resolved.h for what becomes of a file that says nothing.
  */
 static void tell_apart(struct resolved_module *module, const struct stat *file)
 {

@@ -6,10 +6,12 @@
 #ifndef BOURDON_CONSUMER_SYMBOLS_NAMING_H
 #define BOURDON_CONSUMER_SYMBOLS_NAMING_H
 
+#include "consumer/capture/capture.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/symbols/known_files.h"
 #include "consumer/symbols/mapped_files.h"
-#include "consumer/symbols/resolve.h"
+#include "consumer/symbols/mappings.h"
+#include "consumer/symbols/resolved.h"
 
 /* A function at a place, as it was found out. Nothing in it needs a NUL. */
 struct frame_name {

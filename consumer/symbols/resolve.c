@@ -3,97 +3,17 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "consumer/symbols/naming.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-const char *const module_kind_names[MODULE_KINDS] = { "kernel", "module",    "file", "vdso",
-						      "jit",    "anonymous", "none" };
-
 /* The module of addresses that lie in no mapping of their process. */
 #define UNKNOWN_PATH "[unknown]"
-#define ANONYMOUS_PATH "[anonymous]"
 #define JIT_PATH "[jit]"
 
 /* Files without content of their own, which runtimes map to have their code at two addresses, or shared. */
 static const char *const anonymous_files[] = { "/memfd:doublemapper", "/dev/zero", "/anon_hugepage",
 					       "//anon" };
-
-/* ---- modules and frames, each once ---- */
-
-static bool is_module(const void *user, uint32_t position)
-{
-	const struct resolved_module *const *pair = user, *there = &pair[0][position], *wanted = pair[1];
-
-	return there->kind == wanted->kind && there->file == wanted->file &&
-	       there->process == wanted->process && !strcmp(there->path, wanted->path);
-}
-
-/* `file` of MODULE_FILE, `process` of MODULE_JIT. */
-static int intern_module(struct resolved *resolved, enum module_kind kind, const char *path,
-			 struct mapped_file *file, uint32_t process, uint32_t *ret_module)
-{
-	struct resolved_module wanted = {
-		.kind = kind, .path = (char *)path, .file = file, .process = process
-	};
-	const struct resolved_module *pair[2] = { resolved->modules, &wanted };
-	uint32_t hash = hash_bytes((uint64_t)kind + process, path, strlen(path)), found;
-
-	found = hash_index_find(&resolved->modules_index, hash, is_module, pair);
-	if (found != HASH_INDEX_NONE) {
-		*ret_module = found;
-		return 0;
-	}
-	if (array_make_room(resolved->modules, resolved->modules_count, resolved->modules_room, 1U))
-		return -ENOMEM;
-	wanted.path = strdup(path);
-	if (!wanted.path || hash_index_add(&resolved->modules_index, hash, resolved->modules_count)) {
-		free(wanted.path);
-		return -ENOMEM;
-	}
-	resolved->modules[resolved->modules_count] = wanted;
-	*ret_module = resolved->modules_count++;
-	return 0;
-}
-
-int resolved_anonymous(struct resolved *resolved, uint32_t *ret_module)
-{
-	return intern_module(resolved, MODULE_ANONYMOUS, ANONYMOUS_PATH, NULL, 0, ret_module);
-}
-
-static bool is_frame(const void *user, uint32_t position)
-{
-	const struct resolved_frame *const *pair = user, *there = &pair[0][position], *wanted = pair[1];
-
-	return there->module == wanted->module && there->offset == wanted->offset;
-}
-
-int resolved_add_frame(struct resolved *resolved, const struct resolved_frame *frame, uint32_t *ret_frame)
-{
-	if (array_make_room(resolved->frames, resolved->frames_count, resolved->frames_room, 1U))
-		return -ENOMEM;
-	resolved->frames[resolved->frames_count] = *frame;
-	*ret_frame = resolved->frames_count++;
-	return 0;
-}
-
-static int intern_frame(struct resolved *resolved, uint32_t module, int64_t offset, uint32_t *ret_frame)
-{
-	struct resolved_frame wanted = { .module = module, .offset = offset, .function_offset = -1 };
-	const struct resolved_frame *pair[2] = { resolved->frames, &wanted };
-	uint32_t hash = hash_bytes(module, &offset, sizeof(offset)), found;
-
-	found = hash_index_find(&resolved->frames_index, hash, is_frame, pair);
-	if (found != HASH_INDEX_NONE) {
-		*ret_frame = found;
-		return 0;
-	}
-	if (resolved_add_frame(resolved, &wanted, ret_frame) ||
-	    hash_index_add(&resolved->frames_index, hash, *ret_frame))
-		return -ENOMEM;
-	return 0;
-}
 
 /* ---- kernel frames ---- */
 
@@ -106,10 +26,11 @@ static int place_kernel_frame(struct resolved *resolved, const struct kernel_sym
 	int result;
 
 	result = symbol.module[0] && known
-			 ? intern_module(resolved, MODULE_KERNEL_MODULE, symbol.module, NULL, 0, &module)
-			 : intern_module(resolved, MODULE_KERNEL, "[kernel]", NULL, 0, &module);
+			 ? resolved_intern_module(resolved, MODULE_KERNEL_MODULE, symbol.module, NULL, 0,
+						  &module)
+			 : resolved_intern_module(resolved, MODULE_KERNEL, "[kernel]", NULL, 0, &module);
 	if (!result)
-		result = intern_frame(resolved, module, offset, ret_frame);
+		result = resolved_intern_frame(resolved, module, offset, ret_frame);
 	if (!result && known && !resolved->frames[*ret_frame].function) {
 		resolved->frames[*ret_frame].function = strdup(symbol.name);
 		resolved->frames[*ret_frame].function_offset = offset - symbol.offset;
@@ -144,18 +65,19 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 	if (!mapping) {
 		offset = 0;
 		*ret_known = false;
-		result = intern_module(resolved, MODULE_ANONYMOUS, UNKNOWN_PATH, NULL, 0, &module);
+		result = resolved_intern_module(resolved, MODULE_ANONYMOUS, UNKNOWN_PATH, NULL, 0, &module);
 	} else if (mapping->flags & MAPPING_IS_VDSO) {
 		offset = (int64_t)(address - mapping->begins);
-		result = intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
+		result = resolved_intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
 	} else if (is_anonymous(mapping)) {
 		/* until it turns out that there is no perf map, or nothing in it */
-		result = intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, position, &module);
+		result = resolved_intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, position, &module);
 	} else {
 		offset = (int64_t)(address - mapping->begins + mapping->file_offset);
-		result = intern_module(resolved, MODULE_FILE, mapping->file->path, mapping->file, 0, &module);
+		result = resolved_intern_module(resolved, MODULE_FILE, mapping->file->path, mapping->file, 0,
+						&module);
 	}
-	return result < 0 ? result : intern_frame(resolved, module, offset, ret_frame);
+	return result < 0 ? result : resolved_intern_frame(resolved, module, offset, ret_frame);
 }
 
 /* A caller's frame is the address behind its call: the byte before belongs to the call for certain. */
@@ -261,21 +183,4 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	else
 		*ret_resolved = resolved;
 	return result;
-}
-
-void resolved_free(struct resolved *resolved)
-{
-	for (uint32_t i = 0; i < resolved->modules_count; i++)
-		free(resolved->modules[i].path);
-	for (uint32_t i = 0; i < resolved->frames_count; i++) {
-		free(resolved->frames[i].function);
-		free(resolved->frames[i].file);
-	}
-	free(resolved->modules);
-	free(resolved->frames);
-	free(resolved->of_stack_frame);
-	free(resolved->depths);
-	hash_index_free(&resolved->modules_index);
-	hash_index_free(&resolved->frames_index);
-	*resolved = (struct resolved){ 0 };
 }

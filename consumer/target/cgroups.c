@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cgroup.h"
+#include "common/cgroup_walk.h"
 #include "common/clock.h"
 #include "common/hash_index.h"
 #include "common/log.h"

@@ -57,18 +57,3 @@ int grant_client_receive(int connection, char ret_refusal[GRANT_ANSWER_BYTES_MAX
 		return -EBADMSG;
 	return is_text(text, bytes, GRANT_REFUSED GRANT_NO_FILES "\n") ? -EPERM : -EACCES;
 }
-
-int grant_client_ask(const char *socket_path, const struct grant_request *request, uint64_t deadline_ns)
-{
-	_cleanup_close_ int connection = grant_client_connect(socket_path);
-	char text[GRANT_REQUEST_BYTES_MAX], refusal[GRANT_ANSWER_BYTES_MAX];
-	int result;
-
-	if (connection < 0)
-		return connection;
-	result = pass_fd_send(connection, text, grant_request_format(request, text), -EBADF);
-	/* who may not ask at all may be told so before the request is read */
-	if (!result || result == -EPIPE)
-		result = pass_fd_wait(connection, deadline_ns);
-	return result < 0 ? result : grant_client_receive(connection, refusal);
-}

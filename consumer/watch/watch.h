@@ -6,9 +6,9 @@
 #ifndef BOURDON_CONSUMER_WATCH_WATCH_H
 #define BOURDON_CONSUMER_WATCH_WATCH_H
 
-#include "consumer/capture/capture.h"
 #include "consumer/process/event_source.h"
 #include "consumer/rules/rules.h"
+#include "consumer/rules/trigger_mode.h"
 #include "consumer/watch/closer.h"
 
 struct grant_call;

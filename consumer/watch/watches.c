@@ -192,7 +192,12 @@ static void __attribute__((format(printf, 2, 3))) note_refusal(struct watch *wat
 static void explain_refusal(struct watches *watches, struct watch *watch, int fd, int result,
 			    const char *refusal)
 {
-	if (fd >= 0)
+	if (fd >= 0 && watch_is_privileged(watch))
+		note_refusal(
+			watch,
+			"the kernel arms no trigger: %s; its window is no multiple of 2 s, and bourdon-grant may lack CAP_SYS_RESOURCE",
+			strerror(-result));
+	else if (fd >= 0)
 		note_refusal(watch, "the kernel arms no trigger on what bourdon-grant opened: %s",
 			     strerror(-result));
 	else if (result == -EACCES)

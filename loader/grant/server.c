@@ -105,17 +105,8 @@ static const char *open_file(const struct grant_request *request, const struct g
 		return refusal;
 	if (keep_capabilities(capabilities_for(request)))
 		return "cannot drop capabilities";
-	switch (request->kind) {
-	case GRANT_PRESSURE:
-		return pressure_files_open(request, ret_fd);
-	case GRANT_ELF:
-		return target_files_open_elf(settings->pin_dir, request, ret_fd);
-	case GRANT_PERF_MAP:
-		return target_files_open_perf_map(settings->pin_dir, request, ret_fd);
-	case GRANT_KINDS:
-		break;
-	}
-	return "not a request";
+	return request->kind == GRANT_PRESSURE ? pressure_files_open(request, ret_fd)
+					       : target_files_open(settings->pin_dir, request, ret_fd);
 }
 
 /* ---- the connection ---- */

@@ -126,34 +126,12 @@ static const char *open_mapped(const struct process_access *process, const struc
 	return refusal;
 }
 
-/*
- * Passes the file on only if the process is still alive, so that the mapping was this process's, and only if
- * policy still allows it: an exec may have changed the uid or the comm meanwhile.
- */
-static const char *finish(const char *pin_dir, const struct process_access *process, const char *refusal,
-			  int *fd, int *ret_fd)
+static const char *open_elf(const struct process_access *process, uint64_t begins, int *ret_fd)
 {
-	if (!refusal)
-		refusal = check_denial(pin_dir, process);
-	if (!refusal)
-		refusal = process_access_check(process);
-	if (!refusal)
-		*ret_fd = TAKE_FD(*fd);
-	return refusal;
-}
-
-const char *target_files_open_elf(const char *pin_dir, const struct grant_request *request, int *ret_fd)
-{
-	_cleanup_(process_access_close) struct process_access process;
-	const char *refusal = open_target(pin_dir, request, &process);
-	_cleanup_close_ int fd = -EBADF;
 	struct process_mapping mapping;
+	const char *refusal = process_access_find_mapping(process, begins, &mapping);
 
-	if (!refusal)
-		refusal = process_access_find_mapping(&process, request->begins, &mapping);
-	if (!refusal)
-		refusal = open_mapped(&process, &mapping, &fd);
-	return finish(pin_dir, &process, refusal, &fd, ret_fd);
+	return refusal ? refusal : open_mapped(process, &mapping, ret_fd);
 }
 
 /* ---- perf maps ---- */
@@ -234,13 +212,26 @@ static const char *open_perf_map(const struct process_access *process, int *ret_
 	return refusal ? refusal : open_place(place_fd, ret_fd);
 }
 
-const char *target_files_open_perf_map(const char *pin_dir, const struct grant_request *request, int *ret_fd)
+/* ---- either ---- */
+
+/*
+ * Passes the file on only if the process is still alive, so that the mapping was this process's, and only if
+ * policy still allows it: an exec may have changed the uid or the comm meanwhile.
+ */
+const char *target_files_open(const char *pin_dir, const struct grant_request *request, int *ret_fd)
 {
 	_cleanup_(process_access_close) struct process_access process;
 	const char *refusal = open_target(pin_dir, request, &process);
 	_cleanup_close_ int fd = -EBADF;
 
 	if (!refusal)
-		refusal = open_perf_map(&process, &fd);
-	return finish(pin_dir, &process, refusal, &fd, ret_fd);
+		refusal = request->kind == GRANT_ELF ? open_elf(&process, request->begins, &fd)
+						     : open_perf_map(&process, &fd);
+	if (!refusal)
+		refusal = check_denial(pin_dir, &process);
+	if (!refusal)
+		refusal = process_access_check(&process);
+	if (!refusal)
+		*ret_fd = TAKE_FD(fd);
+	return refusal;
 }

@@ -32,7 +32,7 @@ NAMES=(
 )
 COUNT=${#NAMES[@]}
 RULE=$'<b>\'"`;%s=\xc2\x9b\xff 7'
-BUILD_ID=$'\e]0;x\a<script>\'"\n\xff\xc2\x9b' # as the Makefile has it
+BUILD_ID=$'\e]0;x\a<script>\'"\n\xff\xc2\x9b' # as mk/tests.mk has it
 JITS=(0 2 6 8 9 15)
 MISTAKES=$'[rule x]\ncomm = y\ncpu.some = \xff\xe2\x80\xae%n\nnonsense \x9b31m = 1\n[rule \e]0;x\a]\n'
 

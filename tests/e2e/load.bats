@@ -212,7 +212,7 @@ one_line_saying() {
 	touch "$WORK/files/mine" "$WORK/shared/mine"
 	run "$BUILD/bourdon-load" --unload --pin-dir "$WORK/files" --run-dir "$WORK/shared"
 	[ "$status" -eq 1 ]
-	one_line_saying 'no directory on a BPF file system'
+	one_line_saying 'not a directory on a BPF file system'
 	[ -e "$WORK/files/mine" ]
 	# a run directory that was there before keeps its mode, and stays
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"

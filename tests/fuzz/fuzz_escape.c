@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Any text, escaped into a buffer of any size: it ends in time, and holds nothing that is more than text. */
 #include "common/escape.h"
+#include "common/escape_name.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
  * Any text as a line of the control socket: what can be parsed can be written, as one line, and is the same
  * when that was parsed and the form of its values undone.
  */
-#include "common/escape.h"
+#include "common/escape_name.h"
 #include "common/status_line.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -4,6 +4,7 @@
  * path and id, and which path lies within which.
  */
 #include "common/cgroup.h"
+#include "common/cgroup_walk.h"
 #include "common/cleanup.h"
 #include "consumer/target/cgroups.h"
 #include "tests/unit/helpers.h"

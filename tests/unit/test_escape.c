@@ -5,6 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/escape_name.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

@@ -4,6 +4,7 @@
  * whatever the umask is, or not at all, and which accounts names and numbers are.
  */
 #include "common/cleanup.h"
+#include "common/file_replace.h"
 #include "common/files.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"

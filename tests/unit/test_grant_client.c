@@ -5,6 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "consumer/symbols/file_grant.h"
 #include "consumer/watch/grant_client.h"
 #include "tests/unit/fake_grant.h"
 #include "tests/unit/helpers.h"
@@ -18,7 +19,7 @@ static const struct grant_request request = { .kind = GRANT_ELF, .tgid = 7, .sta
 
 static int ask(const char *path, uint64_t patience_ns)
 {
-	return grant_client_ask(path, &request, clock_monotonic_ns() + patience_ns);
+	return file_grant_ask(path, &request, clock_monotonic_ns() + patience_ns);
 }
 
 struct call_case {
@@ -96,7 +97,7 @@ START_TEST(nobody_answers)
 	descriptors = descriptors_open();
 	ck_assert_int_eq(ask(grant.path, CLOCK_SECOND_NS / 10), -ETIMEDOUT);
 	ck_assert_uint_ge(clock_monotonic_ns() - began_ns, CLOCK_SECOND_NS / 10);
-	ck_assert_int_eq(grant_client_ask(grant.path, &request, 0), -ETIMEDOUT);
+	ck_assert_int_eq(file_grant_ask(grant.path, &request, 0), -ETIMEDOUT);
 	ck_assert_uint_eq(descriptors_open(), descriptors);
 	fake_grant_free(&grant);
 }

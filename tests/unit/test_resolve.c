@@ -10,7 +10,7 @@
 #include "common/pass_fd.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
-#include "consumer/symbols/naming.h"
+#include "consumer/symbols/resolve.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 

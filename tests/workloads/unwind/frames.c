@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * frames has stacks of every shape that compiled code gives them, in every build of it (Makefile): what is
+ * frames has stacks of every shape that compiled code gives them, in every build of it (mk/tests.mk): what is
  * above a chain of functions whose frames differ, in which order they call each other, and where they burn
  * CPU time is all known. tests/e2e/unwind.bats knows it, too.
  */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cgroup_walk.h owns which directory of the cgroup2 hierarchy has which id.
+ */
+#ifndef BOURDON_CGROUP_WALK_H
+#define BOURDON_CGROUP_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Calls `visit` for each cgroup below the mount with its id and its path ("/" is the root). The id is the
+ * inode number of the directory (kernfs, 64-bit since Linux 5.5). A cgroup that vanishes meanwhile is
+ * passed over. Stops when `visit` returns false. 0 or -errno.
+ */
+int cgroup_walk(const char *mount, bool (*visit)(void *user, uint64_t id, const char *path), void *user);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * trigger_mode.h owns the ways in which a trigger is watched, and their names in status and database.
+ */
+#ifndef BOURDON_CONSUMER_RULES_TRIGGER_MODE_H
+#define BOURDON_CONSUMER_RULES_TRIGGER_MODE_H
+
+enum trigger_mode {
+	TRIGGER_KERNEL,  /* the kernel watches the pressure file */
+	TRIGGER_SAMPLED, /* bourdond reads it once a second */
+	TRIGGER_MODES
+};
+extern const char *const trigger_mode_names[TRIGGER_MODES];
+
+#endif

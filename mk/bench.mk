@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Benchmarks.
+
+.PHONY: bench
+
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing unwind_table)
+
+## make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md
+bench:
+	$(Q)MORE_DEPENDENCIES="$$BENCH_DEPENDENCIES" $(MAKE) --no-print-directory deps
+	$(again) all benches
+	$(Q)bench/run.sh $(if $(WRITE),--write) $(PART)
+
+$(B)/bench/%.bpf.o: bench/%.bpf.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/skeleton/reference.skel.h: $(B)/bench/reference.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name reference_bpf > $@
+
+$(B)/object/bench/reference.o: $(B)/skeleton/reference.skel.h
+BENCH_SHARED := $(call objects,bench/program_stats.c bench/made_samples.c $(CONSUMER) $(COMMON))
+$(BENCHES): LIBS += -lm
+.SECONDARY: $(BENCHES:$(B)/bench/%=$(B)/object/bench/%.o) $(BENCH_SHARED)
+$(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)
+	@mkdir -p $(@D)
+	$(link)
+
+# Static, so that an exec costs little beside the work that bourdon's programs do in it
+$(B)/bench/exec_child: bench/exec_child.c common/clock.h
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -static $< -o $@

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The in-kernel programs: one object of all of them, and its skeleton.
+
+ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+BPF_FLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR) \
+	-Wno-unused-parameter -I. $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+
+BPF := $(wildcard bpf/*.bpf.c)
+# maps.bpf.o comes first: libbpf 1.1's linker drops a map whose first mention is extern
+BPF_OBJECTS := $(patsubst bpf/%.c,$(B)/bpf/%.o,bpf/maps.bpf.c $(filter-out bpf/maps.bpf.c,$(BPF)))
+
+$(B)/bpf/%.o: bpf/%.c
+	@mkdir -p $(@D)
+	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
+
+$(B)/bourdon.bpf.o: $(BPF_OBJECTS)
+	$(call say,LINK,$@) $(BPFTOOL) gen object $@ $^
+
+$(B)/skeleton/bourdon.skel.h: $(B)/bourdon.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name bourdon_bpf > $@
+
+# What the doctor compares a load with.
+$(B)/skeleton/object_sha256.h: $(B)/bourdon.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SHA256,$@) sha256sum < $< | sed 's/\([0-9a-f]*\).*/#define OBJECT_SHA256 "\1"/' > $@

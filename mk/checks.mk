@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Checks of the code. Those that need a build of their own run a make of their own, in a directory below build/.
+
+.PHONY: compilers sanitize fuzz fuzzers coverage lint format
+
+elsewhere = $(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
+## make compilers  build with gcc and with clang, with -Werror
+compilers:
+	$(elsewhere) WERROR=-Werror CC=gcc B=$(B)/gcc all tests benches
+	$(elsewhere) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
+	@echo 'compilers: no warnings'
+
+# clang's sanitizers are one runtime. _FORTIFY_SOURCE is off: the sanitizers do not see into its functions.
+SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+FINDINGS = $(abspath $(B))/sanitize/finding
+ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
+sanitize: export ASAN_OPTIONS = $(ASAN)
+# libdw allocates as much memory as a file tells it to. The symbolizer runs under RLIMIT_AS, AddressSanitizer cannot.
+fuzz: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=32:allocator_may_return_null=1
+sanitize fuzz: export UBSAN_OPTIONS = print_stacktrace=1
+sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
+
+## make sanitize   the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
+# Each finding is written to a file, because the tests do not check the exit status of every child.
+sanitize:
+	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
+	$(Q)rm -f $(FINDINGS).*
+	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
+
+FUZZ_SECONDS ?= 20
+FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+## make fuzz       every parser on hostile input, FUZZ_SECONDS=20 each
+fuzz:
+	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
+	$(Q)CC=gcc CLANG=$(CLANG) tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
+
+fuzzers: $(FUZZERS) $(B)/make_seeds
+
+# An archive, so that each fuzzer links only the modules it uses, and its coverage counts only those
+$(B)/product.a: $(call objects,$(CONSUMER) $(COMMON))
+	$(call say,AR,$@) rm -f $@ && ar crs $@ $^
+
+$(FUZZERS): $(B)/fuzz_%: $(B)/object/tests/fuzz/fuzz_%.o $(B)/product.a
+	$(call say,LINK,$@) $(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
+
+$(B)/make_seeds: $(call objects,tests/fuzz/make_seeds.c) $(BASICS)
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
+
+## make coverage   which lines the unit tests reach
+coverage:
+	$(elsewhere) CC=gcc OPTIMIZE='-O0 -g --coverage -fprofile-update=atomic' HARDENING=-fPIE B=$(B)/coverage \
+		$(B)/coverage/unit
+	$(Q)tests/coverage.sh $(B)/coverage
+
+SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
+SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/e2e/*.sh tests/e2e/*.bash \
+	tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
+	tests/lint/*.sh .ci/run)
+
+## make format     format the sources
+format:
+	$(Q)clang-format -i $(SOURCES)
+
+TIDY = $(filter-out %.bpf.c,$(filter %.c,$(SOURCES)))
+## make lint       includes between folders, formatting, clang-tidy, cppcheck, shellcheck
+lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
+	$(Q)tests/lint/includes.sh
+	$(Q)tests/lint/test_includes.sh
+	$(Q)clang-format --dry-run --Werror $(SOURCES)
+	$(Q)shellcheck -x $(SCRIPTS)
+	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
+		--inline-suppr --suppressions-list=.cppcheck -I. -D_GNU_SOURCE -D__x86_64__ \
+		'-DLIBBPF_OPTS(type,name,...)=struct type name' $(TIDY)
+	$(Q)printf '%s\n' $(TIDY) | xargs -P 4 -n 8 sh -c \
+		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
+	@echo 'lint: clean'

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The Debian packages that bourdon needs, each with its reason.
+# Each exists under this name in Debian 12, 13 and sid: no name contains a version. MORE_DEPENDENCIES holds further lines of this kind.
+
+.PHONY: deps
+
+define DEPENDENCIES
+gcc              compiles user space
+g++              compiles the C++ programs of the tests
+make             builds
+libc6-dev        the C library, and the kernel's headers
+clang            compiles the in-kernel programs
+bpftool          links them into one object, and makes its skeleton
+libbpf-dev       loads them, and reads their maps
+libelf-dev       symbols of ELF files, in the symbolizer
+libdw-dev        DWARF, and links from ELF files to their debug files, in the symbolizer
+liblzma-dev      unpacks the symbols that some ELF files carry packed (.gnu_debugdata), in the symbolizer
+zlib1g-dev       the CRC by which a file names its debug file (.gnu_debuglink), in the symbolizer
+libiberty-dev    demangles names of C++ and Rust functions, in the symbolizer
+libcap-ng-dev    gives capabilities up
+libseccomp-dev   compiles the system-call policies (at build time)
+libsqlite3-dev   the database
+libinih-dev      reads INI files
+nettle-dev       SHA-256, of the loaded object and of stacks
+check            unit tests
+dwz              makes debug files that share an alternate one, in the tests
+xz-utils         packs symbols into an ELF file, and is a target with threads, in the tests
+binutils         takes symbols out of ELF files, and links them, in the tests
+bats             end-to-end tests
+sqlite3          reads the database, and is a target, in the tests
+openssl          a target without frame pointers, whose loops are assembler code, in the tests
+perl             a target without frame pointers, in the tests
+jq               reads JSON, in the tests
+systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
+procps           finds the daemon's children, in the tests
+e2fsprogs        file systems that hang, and the virtual machines', in the tests
+libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize
+lcov             make coverage
+clang-format     make lint
+clang-tidy       make lint
+cppcheck         make lint
+shellcheck       make lint
+endef
+export DEPENDENCIES
+
+define BENCH_DEPENDENCIES
+linux-perf       the profiler whose cost bourdon's is compared with
+libbpf-tools     offcputime, whose cost of a context switch is compared
+libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
+python3          a target that is partly compiled without frame pointers
+postgresql       a target of processes that are forked and talk through sockets
+redis-tools      a target of threads; the package contains the server, and starts none when it is installed
+endef
+export BENCH_DEPENDENCIES
+
+define VM_DEPENDENCIES
+qemu-system-x86  the virtual machines
+debootstrap      their root file system
+fdisk            partitions their disk
+endef
+export VM_DEPENDENCIES
+
+## make deps       install the Debian packages that are missing
+deps:
+	@printf '%s\n' "$$DEPENDENCIES" "$${MORE_DEPENDENCIES-}" | { missing=; \
+	while read -r package reason; do \
+		[ -n "$$package" ] || continue; \
+		dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q ' installed$$' && continue; \
+		echo "missing: $$package ($$reason)"; missing="$$missing $$package"; \
+	done; \
+	[ -z "$$missing" ] || { apt-get update -q && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; }; }

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The system-call policies: text in policy/, compiled to BPF here, so that no binary needs libseccomp.
+
+POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
+
+# The modules that the small tools share with the binaries
+BASICS := $(call objects,common/options.c common/log.c common/escape.c common/units.c)
+
+$(B)/compile_seccomp: $(call objects,policy/compile_seccomp.c) $(BASICS)
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -lseccomp -o $@
+
+SECCOMP_FLAGS = $(if $(SECCOMP_LOG),--log)
+$(B)/policy/%.h: policy/%.seccomp $(B)/compile_seccomp $(B)/policy/mode
+	@mkdir -p $(@D)
+	$(call say,POLICY,$<) $(B)/compile_seccomp $(SECCOMP_FLAGS) $* < $< > $@
+
+# Changes only when this build's option differs from the last build's.
+$(B)/policy/mode: always
+	@mkdir -p $(@D)
+	$(Q)echo '$(SECCOMP_FLAGS)' | cmp -s - $@ || echo '$(SECCOMP_FLAGS)' > $@
+
+$(B)/policy/call_names.h: $(B)/compile_seccomp
+	@mkdir -p $(@D)
+	$(call say,NAMES,$@) $< --names > $@

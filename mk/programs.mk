@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The four programs.
+
+# SECCOMP_LOG=1: a build whose policies forbid nothing, and that names each call that they lack
+SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
+COMMON := $(filter-out common/seccomp.c common/seccomp_log.c,$(wildcard common/*.c)) $(SECCOMP)
+LOADER := $(filter-out loader/main.c,$(wildcard loader/*.c))
+GRANT := $(filter-out loader/grant/main.c,$(wildcard loader/grant/*.c))
+CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/*/*.c))
+REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
+
+$(B)/object/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
+
+$(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
+$(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c): | $(POLICIES)
+$(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
+$(B)/object/common/schema.o: common/schema.sql
+$(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
+
+link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
+# What no program calls is not in it.
+$(BINARIES): private LDFLAGS += -Wl,--gc-sections
+
+# The two privileged programs link what they use and no more: `make lint` checks these lists, and counts their lines.
+LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,cgroup cgroup_walk comm_pattern cpus escape \
+	file_replace files findings hexadecimal ini kernel_version landlock_abi log manifest options pins policy \
+	requirements units)
+$(B)/bourdon-load: private LIBS = -lbpf -lcap-ng -linih -lnettle
+$(B)/bourdon-load: $(call objects,$(LOAD_SOURCES))
+	$(link)
+
+GRANT_SOURCES := loader/grant/main.c $(GRANT) $(SECCOMP) $(patsubst %,common/%.c,cgroup escape files grant_counters \
+	grant_request log options pass_fd pins psi_resource)
+$(B)/bourdon-grant: private LIBS = -lcap-ng
+$(B)/bourdon-grant: $(call objects,$(GRANT_SOURCES))
+	$(link)
+
+$(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
+	$(link)
+
+# `bourdon symbolize` reads debug files as bourdond does: in a process that can do nothing else.
+SYMBOLIZER := $(wildcard consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
+$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
+	$(link)

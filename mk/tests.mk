@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The programs that the tests run: the unit tests, workloads, tools, and builds of other versions.
+
+.PHONY: next logging
+
+UNIT := $(wildcard tests/unit/*.c)
+UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects
+WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
+	$(B)/workloads/hostile_stripped $(UNWIND:%=$(B)/workloads/unwind_%) \
+	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
+TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
+
+$(call objects,$(UNIT)): | $(POLICIES)
+$(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
+$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
+	$(link)
+
+# A profile must find the workloads' functions under their own names, with frame pointers.
+FRAME_POINTERS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+WORKLOAD_FLAGS = $(FRAME_POINTERS) -fno-optimize-sibling-calls
+$(B)/workloads/%: tests/workloads/%.c $(BASICS)
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
+
+# A program whose build id holds bytes that a terminal, SQL or a browser would obey; and the same without symbols
+$(B)/workloads/hostile: WORKLOAD_FLAGS += -Wl,--build-id=0x1b5d303b78073c7363726970743e27220affc29b
+$(B)/workloads/hostile_stripped: $(B)/workloads/hostile
+	$(call say,STRIP,$@) strip -o $@ $<
+
+# Programs whose every stack is known, from tests/workloads/unwind/: frames.c in many builds, then other sources.
+# They are built without frame pointers and DWARF, as Debian builds, and without gaps between functions, so that the
+# byte behind the end of a function belongs to the next one.
+UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -g0 -fPIE -fno-align-functions
+UNWIND_no_pie = -fno-pie -no-pie
+UNWIND_static = -fno-pie -static
+UNWIND_static_pie = -static-pie
+# the distance from its first byte to its text differs between memory and file
+UNWIND_far_text = -fno-pie -no-pie -Wl,--section-start=.text=0x10000000
+UNWIND_frame_pointers = $(FRAME_POINTERS)
+UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
+UNWIND_no_tables_fp = $(UNWIND_no_tables) $(FRAME_POINTERS)
+UNWIND_plugin_b = -DPLUGIN_ROOM=3000
+UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
+UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'
+UNWIND_objects = -lstdc++
+UNWIND_SOURCE_plugin = plugin.c
+UNWIND_SOURCE_plugin_a = plugin_library.c
+UNWIND_SOURCE_plugin_b = plugin_library.c
+UNWIND_SOURCE_lazy = lazy.c
+UNWIND_SOURCE_lazy_ibt = lazy.c
+UNWIND_SOURCE_jit = jit.c
+UNWIND_SOURCE_objects = objects.cc
+UNWIND_PATH = tests/workloads/unwind
+
+$(UNWIND:%=$(B)/workloads/unwind_%): $(B)/workloads/unwind_%: $(wildcard $(UNWIND_PATH)/*) $(BASICS)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) $(UNWIND_PATH)/$(or $(UNWIND_SOURCE_$*),frames.c) \
+		$(UNWIND_PATH)/run.c $(UNWIND_PATH)/chain.c $(filter %.o %.so,$^) \
+		$(filter-out $(if $(findstring static,$*),-pie),$(LDFLAGS)) $(UNWIND_$*) -o $@
+	$(if $(filter stripped,$*),$(Q)cd $(@D) && objcopy --only-keep-debug $(@F) $(@F).debug && \
+		objcopy --strip-all --add-gnu-debuglink=$(@F).debug $(@F))
+
+$(B)/workloads/unwind_lazy $(B)/workloads/unwind_lazy_ibt: $(B)/workloads/unwind_lazy_library.so
+$(B)/workloads/unwind_plugin: | $(B)/workloads/unwind_plugin_a.so $(B)/workloads/unwind_plugin_b.so
+UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so plugin_a.so plugin_b.so)
+$(UNWIND_LIBRARIES): $(B)/workloads/unwind_%.so: $(wildcard $(UNWIND_PATH)/*)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared -Wl,-soname,$(@F) \
+		$(UNWIND_PATH)/$(or $(UNWIND_SOURCE_$*),$*.c) -o $@
+
+$(B)/workloads/%: tests/workloads/%.cc
+	@mkdir -p $(@D)
+	$(call say,CXX,$<) $(CXX) -std=c++17 $(OPTIMIZE) -Wall -Wextra $(WERROR) -fPIE $(WORKLOAD_FLAGS) -pie -MMD -MP -MF $@.d $< -o $@
+
+# inlines.cc again, with its symbols in every form. The compilers are fixed, because the tests know the addresses.
+$(B)/symbols/made: tests/make_symbols.sh tests/cyclic.s tests/workloads/inlines.cc
+	$(call say,SYMBOLS,$(@D)) CXX=g++ CLANG=$(CLANG) $< tests/workloads/inlines.cc $(@D) && touch $@
+
+TOOL_OBJECTS := $(BASICS) $(call objects,common/pins.c)
+$(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -lseccomp -o $@
+
+# A build with another ABI and another schema: to this version it looks like a newer one, and like an older one.
+OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
+next: | $(BINARIES)
+	$(Q)CPPFLAGS='$(OTHER_VERSION)' $(MAKE) --no-print-directory B=$(B)/next all
+
+# a build whose filters forbid nothing, but log
+logging: | $(BINARIES)
+	$(again) B=$(B)/logging SECCOMP_LOG=1 all

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# includes.sh [DIRECTORY]: checks the includes between the rooms (folders) of the tree in DIRECTORY:
+#   1. a room includes only the rooms, and single headers, that the table below allows it;
+#   2. no module (NAME.c with NAME.h) includes itself by way of others;
+#   3. the draining thread's rooms include no header and call no function that can block.
+# Each mistake is one line, FILE:LINE: MESSAGE. Exits with 1 where there is one.
+set -euo pipefail
+cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
+
+# The rooms, lowest first, and the rooms or headers that each may include besides itself. A room may only name rooms
+# above its own line, so that rooms cannot form a circle.
+ROOMS='
+common
+policy               common
+bpf                  common/abi.h common/policy_denial.h
+loader/grant         common
+loader               common
+consumer/process     common
+consumer/rules       common consumer/process
+consumer/target      common consumer/process consumer/rules
+consumer/watch       common consumer/process consumer/rules
+consumer/capture     common consumer/process consumer/rules consumer/target
+consumer/symbolizer  common consumer/process
+consumer/symbols     common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer
+consumer/unwind      common consumer/process consumer/rules consumer/symbolizer consumer/symbols
+consumer/store       common consumer/process consumer/rules consumer/target consumer/capture consumer/symbols consumer/unwind
+consumer             common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/symbols consumer/unwind consumer/store
+report               common consumer/symbolizer consumer/symbols
+'
+# `loader` does not name loader/grant: no code of the helper is linked into bourdon-load.
+
+# The draining thread never waits: neither for a disk, nor for another process, nor for a lock that is held long.
+DRAINING='common consumer/process consumer/rules consumer/target consumer/watch consumer/capture'
+BLOCKING_HEADERS='^(sqlite3|libelf|gelf|dwarf|lzma|zlib|bzlib)\.h$|^elfutils/'
+BLOCKING_CALLS='fsync|fdatasync|syncfs|sync|sleep|usleep|nanosleep|clock_nanosleep|pause|wait|waitpid|waitid|system|popen'
+BLOCKING_CALLS+='|scandir|opendir|fdopendir|nftw|fts_open|pthread_join|pthread_cond_wait|sem_wait'
+# ours: functions that read files or wait for an answer
+BLOCKING_CALLS+='|ini_read_file|settings_read|rules_read_directory|configuration_read|pass_fd_wait'
+
+# FILE FUNCTION: the calls that are allowed there, with the reason.
+ALLOWED_CALLS='
+consumer/watch/closer.c pthread_cond_wait              the closer is a thread of its own
+consumer/watch/closer.c pthread_join                   it is joined when the daemon ends
+consumer/rules/settings.c ini_read_file                in settings_read()
+consumer/rules/rules.c scandir                         in rules_read_directory()
+consumer/rules/rules.c ini_read_file                   in rules_read_directory()
+consumer/rules/configuration.c settings_read           in configuration_read(), which main() and the store thread call
+consumer/rules/configuration.c rules_read_directory    in configuration_read()
+'
+
+# shellcheck disable=SC2016  # the dollars are awk's
+find bpf common consumer loader policy report -name '*.[ch]' -print0 | sort -z |
+	xargs -0 awk -v rooms="$ROOMS" -v draining="$DRAINING" -v headers="$BLOCKING_HEADERS" \
+		-v calls="$BLOCKING_CALLS" -v allowed_calls="$ALLOWED_CALLS" '
+function mistake(where, text) {
+	print where ": " text
+	mistakes++
+}
+
+function room_of(path) {
+	sub("/[^/]*$", "", path)
+	return path
+}
+
+function module_of(path) {
+	sub("\\.[ch]$", "", path)
+	return path
+}
+
+function read_table(  lines, words, count, i, j) {
+	count = split(rooms, lines, "\n")
+	for (i = 1; i <= count; i++) {
+		split("", words)
+		if (!split(lines[i], words, " "))
+			continue
+		for (j = 2; j in words; j++) {
+			if (words[j] !~ /\.h$/ && !(words[j] in is_room))
+				mistake("tests/lint/includes.sh", "the table lets " words[1] " include " words[j] \
+					", which is not above it")
+			may[words[1], words[j]] = 1
+		}
+		is_room[words[1]] = 1
+	}
+	count = split(draining, words, " ")
+	for (i = 1; i <= count; i++)
+		is_draining[words[i]] = 1
+	count = split(allowed_calls, lines, "\n")
+	for (i = 1; i <= count; i++)
+		if (split(lines[i], words, " "))
+			is_allowed[words[1], words[2]] = 1
+}
+
+# Depth first; `trail` holds the modules on the way here.
+function find_circle(module, trail,  count, next_ones, i) {
+	state[module] = "open"
+	count = split(includes[module], next_ones, " ")
+	for (i = 1; i <= count; i++) {
+		if (state[next_ones[i]] == "open")
+			mistake(place[module, next_ones[i]], "circle: " \
+				substr(trail, index(trail " ", next_ones[i] " ")) " " next_ones[i])
+		else if (state[next_ones[i]] == "")
+			find_circle(next_ones[i], trail " " next_ones[i])
+	}
+	state[module] = "done"
+}
+
+BEGIN {
+	read_table()
+}
+
+FNR == 1 {
+	room = room_of(FILENAME)
+	if (!(room in is_room))
+		mistake(FILENAME ":1", room " is not in the table of rooms in tests/lint/includes.sh")
+}
+
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+	split($0, part, "\"")
+	other = room_of(part[2])
+	if (other != room && !((room, other) in may) && !((room, part[2]) in may) && !is_generated(part[2]))
+		mistake(FILENAME ":" FNR, room " must not include " part[2])
+	from = module_of(FILENAME)
+	to = module_of(part[2])
+	if (from != to && !((from, to) in place)) {
+		place[from, to] = FILENAME ":" FNR
+		includes[from] = includes[from] " " to
+	}
+}
+
+# compile_seccomp writes these
+function is_generated(path) {
+	return path ~ /^policy\/[^\/]*\.h$/
+}
+
+/^[ \t]*#[ \t]*include[ \t]*</ && room in is_draining {
+	split($0, part, "[<>]")
+	if (part[2] ~ headers)
+		mistake(FILENAME ":" FNR, "<" part[2] "> can block, and the draining thread must not: " room)
+}
+
+# Lines that begin without a blank are definitions and prototypes.
+room in is_draining && room != "common" && /^[ \t].*\(/ {
+	text = $0
+	if (text ~ /^[ \t]*(\/\*|\*|\/\/)/)
+		text = ""
+	gsub(/"([^"\\]|\\.)*"/, "", text)
+	sub(/\/\*.*/, "", text)
+	while (match(text, "(^|[^A-Za-z0-9_>.])(" calls ")\\(")) {
+		name = substr(text, RSTART, RLENGTH - 1)
+		gsub(/[^A-Za-z0-9_]/, "", name)
+		text = substr(text, RSTART + RLENGTH)
+		used[FILENAME, name] = 1
+		if (!((FILENAME, name) in is_allowed))
+			mistake(FILENAME ":" FNR, name "() can block, and the draining thread must not: " room)
+	}
+}
+
+END {
+	for (call in is_allowed) {
+		split(call, part, SUBSEP)
+		if (!(call in used))
+			mistake("tests/lint/includes.sh", "allows " part[2] "() in " part[1] ", which does not call it")
+	}
+	for (module in includes)
+		start[++starts] = module
+	for (i = 1; i <= starts; i++)
+		if (state[start[i]] == "")
+			find_circle(start[i], start[i])
+	exit mistakes > 0
+}
+' || exit 1
