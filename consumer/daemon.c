@@ -403,7 +403,7 @@ static void on_pins_changed(struct daemon *daemon)
 	if (read(daemon->inotify, events, sizeof(events)) <= 0)
 		return;
 	log_info(
-		"ending: bourdon-load replaced or removed the pins, and a confined daemon cannot open new ones; %s",
+		"ending: the pins were replaced or removed by bourdon-load, and a confined daemon cannot open new ones; %s",
 		notify_is_heard(daemon->notify) ? "the service manager starts it again"
 						: "start it again with 'bourdond'");
 	daemon->ended = true;

@@ -40,7 +40,7 @@ without_units() {
 	run load
 	[[ ${lines[0]} == "bourdon-load: replaced what was loaded at $PIN_DIR" ]]
 	[[ ${lines[1]} == *"the bourdond that runs there ends now, because a confined daemon cannot open new pins; start it again with '"*bourdond"'"* ]]
-	await_log 10 "ending: bourdon-load replaced or removed the pins.*start it again with 'bourdond'"
+	await_log 10 "ending: the pins were replaced or removed by bourdon-load.*start it again with 'bourdond'"
 	daemon_wait
 	[ "$DAEMON_STATUS" -eq 0 ]
 	run "$BUILD/bourdon" --db "$DB" status
