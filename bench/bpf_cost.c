@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bpf_cost says what bourdon's pinned programs cost for some seconds: the kernel's count of their time,
- * beside the samples that were written meanwhile, so that a sample's cost and all other runs' are told apart.
+ * bpf_cost measures the cost of bourdon's pinned programs for some seconds: the run time that the kernel
+ * counts, beside the samples written meanwhile, so that the cost of a sample and that of all other runs are
+ * told apart.
  */
 #include "bench/program_stats.h"
 #include "common/cleanup.h"
@@ -139,7 +140,7 @@ static void add_depth(void *user, const struct sample *sample)
 	depths->user_frames += (uint64_t)sample->user_depth;
 }
 
-/* Of the samples since then that the rings still have. */
+/* Counts the samples since then that the rings still have. */
 static double mean_user_frames(const struct pins *pins, uint64_t since_ns)
 {
 	struct depths depths = { .since_ns = since_ns };
@@ -199,11 +200,11 @@ int main(int argc, char **argv)
 	const struct option_spec options[] = {
 		{ "pin-dir", "DIR", "the pins (" PIN_DIRECTORY_DEFAULT ")", &pin_dir },
 		{ "run-dir", "DIR", "their manifest (" RUN_DIRECTORY_DEFAULT ")", &run_dir },
-		{ "seconds", "N", "for so long (5)", &text },
+		{ "seconds", "N", "how long to measure (5)", &text },
 	};
 	const struct command_spec command = { "bpf_cost",
 					      "[OPTION...]",
-					      "Says what bourdon's in-kernel programs cost.",
+					      "Measures what bourdon's in-kernel programs cost.",
 					      "bpf_cost --seconds 5",
 					      options,
 					      ARRAY_SIZE(options) };
@@ -215,11 +216,11 @@ int main(int argc, char **argv)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (words || options_number(text, 1, 3600, &seconds)) {
-		log_error("takes 1 to 3600 seconds: see --help");
+		log_error("expected 1 to 3600 seconds: see --help");
 		return EXIT_USAGE;
 	}
 	error = run(pin_dir, run_dir, seconds);
 	if (error)
-		log_error("cannot measure: %s", strerror(-error));
+		log_error("cannot measure the programs' cost: %s", strerror(-error));
 	return error ? EXIT_FAILED : EXIT_DONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * commit writes captures into a database through the store that bourdond has, and says for each how much the
- * files grew and how long it took. It also makes the database of many captures that readers are measured on.
+ * commit writes captures into a database through bourdond's store, and prints for each how much the files
+ * grew and how long it took. It also makes the database of many captures on which readers are measured.
  */
 #include "bench/made_samples.h"
 #include "common/cleanup.h"
@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DATABASE_BYTES_MAX (16UL << 30) /* none of these captures makes another one go */
+#define DATABASE_BYTES_MAX (16UL << 30) /* large enough that no capture is evicted */
 #define LIBRARIES 12U
-#define SITES_OF_FUNCTION 3U /* frames that lie in one function */
+#define SITES_OF_FUNCTION 3U /* frames in one function */
 
 struct settings {
 	const char *directory;
@@ -51,7 +51,7 @@ static struct capture *make_capture(const struct settings *settings)
 	return capture;
 }
 
-/* ---- names, as the resolver leaves them ---- */
+/* ---- names, as the resolver makes them ---- */
 
 static int name_modules(struct resolved *resolved)
 {
@@ -71,7 +71,7 @@ static int name_modules(struct resolved *resolved)
 	return 0;
 }
 
-/* `number` counts the kernel's frames first, then the user's. */
+/* `number` counts the frames of the kernel first, then those of the user. */
 static int name_frame(uint32_t number, struct resolved_frame *ret_frame)
 {
 	bool is_kernel = number < MADE_KERNEL_FRAMES;
@@ -186,7 +186,7 @@ static int commit(struct store *store, const struct settings *settings, struct c
 	return result;
 }
 
-/* The same capture over and over: from the second on the database knows its stacks. */
+/* The same capture over and over: from the second on its stacks are in the database. */
 static int commit_all(struct store *store, const struct settings *settings, struct capture *capture)
 {
 	struct mappings *mappings = mappings_new();
@@ -237,7 +237,7 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 	const struct command_spec command = { "commit",
 					      "DIRECTORY [OPTION...]",
 					      "Writes captures into DIRECTORY/" DATABASE_FILE
-					      " and says what each took.",
+					      " and prints the time and size of each.",
 					      "commit /var/tmp/database --captures 10",
 					      options,
 					      ARRAY_SIZE(options) };
@@ -249,7 +249,7 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 	    options_number(samples, 1, 1000000, &ret_settings->samples) ||
 	    options_number(stacks, 1, 10000, &ret_settings->stacks) ||
 	    options_number(depth, 2, SAMPLE_USER_FRAMES, &ret_settings->depth)) {
-		log_error("takes a directory, and numbers within reason: see --help");
+		log_error("expected a directory, and numbers within their limits: see --help");
 		return EXIT_USAGE;
 	}
 	ret_settings->directory = arguments[1];

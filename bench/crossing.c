@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * crossing says when a pressure file crosses a threshold: it reads the total fifty times a second, and ends
+ * crossing prints when a pressure file crosses a threshold: it reads the total fifty times a second, and ends
  * at the first reading at which "some" grew by STALL within the window that ends there.
  *
- * Whoever reads a pressure file changes what it does (kernel/sched/psi.c, 6.1 to 6.18):
- * - Each reading adds up what came since the one before, and weighs CPUs by their busy time in whole jiffies
+ * Reading a pressure file changes it (kernel/sched/psi.c, 6.1 to 6.18):
+ * - Each reading adds up the stall since the one before, and weights CPUs by their busy time in whole jiffies
  *   (collect_percpu_times()). Read a thousand times a second, the total hardly grows.
- * - The averages are folded once every two seconds, by a worker, which then looks at the unprivileged
- *   triggers. A reader who comes when that is due does the folding, and the worker passes the triggers over
- *   (psi_show(), psi_avgs_work()). So this must not read the file that a trigger is armed on; the cgroup
- * above, with nobody else in it, says the same.
+ * - A worker folds the averages every two seconds, and then checks the unprivileged triggers. A reading that
+ *   comes when the folding is due does it instead, and the worker then skips the triggers (psi_show(),
+ *   psi_avgs_work()). So crossing must not read the file on which a trigger is armed; the file of the parent
+ *   cgroup, with no other process in it, has the same numbers.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -79,13 +79,13 @@ int main(int count, char **words)
 	const char *stall = "200000", *window = "2000000", *seconds = "20";
 	const struct option_spec options[] = {
 		{ "stall-us", "N", "the threshold (200000)", &stall },
-		{ "window-us", "N", "of such a window (2000000)", &window },
+		{ "window-us", "N", "window of the threshold (2000000)", &window },
 		{ "seconds", "N", "give up after (20)", &seconds },
 	};
 	const struct command_spec command = {
 		"crossing",
 		"PRESSURE_FILE [OPTION...]",
-		"Says when the file's \"some\" total crosses a threshold (Unix time).",
+		"Prints when the file's \"some\" total crosses a threshold (Unix time).",
 		"crossing /sys/fs/cgroup/a/cpu.pressure --stall-us 200000",
 		options,
 		ARRAY_SIZE(options)
@@ -103,14 +103,14 @@ int main(int count, char **words)
 	if (positional != 1 || options_number(stall, 1, PSI_WINDOW_MAX_US, &stall_us) ||
 	    options_number(window, PSI_WINDOW_MIN_US, PSI_WINDOW_MAX_US, &window_us) ||
 	    options_number(seconds, 1, 3600, &patience)) {
-		log_error("takes a pressure file, and numbers within reason: see --help");
+		log_error("expected a pressure file, and numbers within their limits: see --help");
 		return EXIT_USAGE;
 	}
 	threshold = (struct threshold){ stall_us, window_us * 1000 };
 	fd = open(words[1], O_RDONLY | O_CLOEXEC);
 	error = fd < 0 ? -errno : await_crossing(fd, &threshold, patience * CLOCK_SECOND_NS, &at);
 	if (error) {
-		log_error("no crossing of %s: %s", words[1], strerror(-error));
+		log_error("%s did not cross the threshold: %s", words[1], strerror(-error));
 		return EXIT_FAILED;
 	}
 	printf("crossed_at=%" PRId64 "\n", at);

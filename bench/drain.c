@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * drain says how fast the consumer takes samples from full rings: reads them, finds whose they are, interns
- * their stacks and adds them up, as bourdond does when a watch has fired. There are more rings than caches
- * hold, as on a large machine, so that each sample comes from memory.
+ * drain measures how fast the consumer drains full rings: it reads samples, finds their processes, interns
+ * their stacks and adds them up, as bourdond does when a watch has fired. There are more rings than the
+ * caches hold, as on a large machine, so that each sample comes from memory.
  */
 #include "bench/made_samples.h"
 #include "common/cleanup.h"
@@ -20,7 +20,10 @@ struct settings {
 	unsigned long long stacks, depth, cpus, rounds;
 };
 
-/* One capture of all that the rings hold. By this thread's CPU time: other people's is not the consumer's. */
+/*
+ * One capture of all samples in the rings. Measured in CPU time of this thread, which other processes do not
+ * change.
+ */
 static int drain_once(const struct rings *rings)
 {
 	struct capture_trigger trigger = made_trigger();
@@ -68,7 +71,7 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 		{ "rounds", "N", "times to drain them (20)", &rounds },
 	};
 	const struct command_spec command = {
-		"drain",           "[OPTION...]", "Drains full sample rings and says how long that took.",
+		"drain",           "[OPTION...]", "Drains full sample rings and prints how long that took.",
 		"drain --depth 5", options,       ARRAY_SIZE(options)
 	};
 	int words, parsed = options_parse(&command, count, arguments, &words);
@@ -79,7 +82,7 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 	    options_number(depth, 2, SAMPLE_USER_FRAMES, &ret_settings->depth) ||
 	    options_number(cpus, 1, 1024, &ret_settings->cpus) ||
 	    options_number(rounds, 1, 10000, &ret_settings->rounds)) {
-		log_error("takes up to 10000 stacks of 2 to %u frames, 1024 CPUs and 10000 rounds",
+		log_error("expected at most 10000 stacks of 2 to %u frames, 1024 CPUs and 10000 rounds",
 			  SAMPLE_USER_FRAMES);
 		return EXIT_USAGE;
 	}
@@ -97,6 +100,6 @@ int main(int argc, char **argv)
 		return parsed;
 	error = run(&settings);
 	if (error)
-		log_error("cannot drain: %s", strerror(-error));
+		log_error("cannot drain the rings: %s", strerror(-error));
 	return error ? EXIT_FAILED : EXIT_DONE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * exec_child is what the exec benchmarks execute: linked statically, it does nothing and ends. With an
- * argument it says on standard output, as eight bytes, when it began (CLOCK_MONOTONIC), and lives until
- * standard input ends.
+ * exec_child is the program that the exec benchmarks execute: it is linked statically, does nothing and ends.
+ * With an argument it writes the time of its start (CLOCK_MONOTONIC) to standard output as eight bytes, and
+ * lives until standard input ends.
  */
 #include "common/clock.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * exec_latency says how long it takes from execve(2) until the new program is known as a target: to the
- * kernel's samplers, by its entry in the targets map, and to the consumer, by its event. It is the consumer
- * while it runs, by bourdond's own code, so that bourdond must not run.
+ * exec_latency measures the time from execve(2) until the new program is known as a target: to the kernel's
+ * samplers, by its entry in the targets map, and to the consumer, by its event. It is itself the consumer,
+ * with bourdond's code, so that bourdond must not run.
  *
- * The process is forked onto one CPU and watched from another. Its times: when it calls execve(2), and when
- * its new program's first own instruction runs (exec_child says so).
+ * The process is forked onto one CPU and watched from another. Its times are the call of execve(2), and the
+ * first instruction of its new program, which exec_child reports.
  */
 #include "bench/program_stats.h"
 #include "common/cleanup.h"
@@ -36,7 +36,7 @@ struct observer {
 	char *program;
 	uint64_t *called_ns; /* shared with the child, which sets it */
 	pid_t child;
-	uint64_t event_ns; /* of the child; 0 until it comes */
+	uint64_t event_ns; /* of the child; 0 until it arrives */
 };
 
 /* ---- the child ---- */
@@ -56,7 +56,7 @@ static void __attribute__((noreturn)) run_child(const struct observer *observer,
 	_exit(EXIT_FAILED);
 }
 
-/* Lets it end. 0 or -errno. */
+/* Lets the child end. Returns 0 or -errno. */
 static int end_child(const struct observer *observer, int socket, uint64_t *ret_first_ns)
 {
 	ssize_t got = read(socket, ret_first_ns, sizeof(*ret_first_ns));
@@ -68,9 +68,9 @@ static int end_child(const struct observer *observer, int socket, uint64_t *ret_
 	return got == sizeof(*ret_first_ns) && !status ? 0 : -ENOEXEC;
 }
 
-/* ---- two ways to see it ---- */
+/* ---- two ways to see the exec ---- */
 
-/* When its entry is in the targets map, or 0. */
+/* The time when its entry is in the targets map, or 0. */
 static uint64_t await_entry(struct observer *observer)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + PATIENCE_NS, now_ns;
@@ -98,7 +98,7 @@ static void on_process(void *user, const struct process_event *event)
 static void on_error(void *user, const struct error_event *event)
 {
 	(void)user;
-	log_warning("the kernel programs report error %u (%d)", event->code, event->error);
+	log_warning("the kernel programs reported error %u (errno %d)", event->code, event->error);
 }
 
 static void on_thread(void *user, const struct thread_record *record)
@@ -113,7 +113,7 @@ static void on_task(void *user, const struct task_record *record)
 	(void)record;
 }
 
-/* When the consumer has its event, or 0. */
+/* The time when the consumer has its event, or 0. */
 static uint64_t await_event(struct observer *observer)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + PATIENCE_NS;
@@ -126,7 +126,7 @@ static uint64_t await_event(struct observer *observer)
 	return observer->event_ns;
 }
 
-/* One exec, and a line for it: ns from the call of execve(2), 0 for what was not seen. */
+/* One exec, and a line for it: ns since the call of execve(2); 0 for what was not seen. */
 static int observe(struct observer *observer, const char *what, uint64_t (*await)(struct observer *))
 {
 	_cleanup_close_ int ours = -EBADF, theirs = -EBADF;
@@ -154,9 +154,9 @@ static int observe(struct observer *observer, const char *what, uint64_t (*await
 	return 0;
 }
 
-/* ---- what both need ---- */
+/* ---- what both ways need ---- */
 
-/* Makes targets of the processes with the program's comm. */
+/* Makes the processes with the program's comm targets. */
 static int publish(const struct observer *observer)
 {
 	struct config_errors errors = { 0 };
@@ -178,7 +178,7 @@ static int publish(const struct observer *observer)
 	return result;
 }
 
-/* The last CPU is the child's, the others are ours. */
+/* The child runs on the last CPU, this program on the others. */
 static int part_cpus(struct observer *observer)
 {
 	cpu_set_t cpus;
@@ -208,7 +208,7 @@ static int open_events(struct observer *observer)
 		       : 0;
 }
 
-/* What the programs that an exec runs have taken: first the new name, then the new program. */
+/* The cost of the programs that an exec runs: first for the new name, then for the new program. */
 static int print_programs(const char *pin_dir, uint64_t execs)
 {
 	static const char *const programs[] = { "prog_target_rename", "prog_target_exec" };
@@ -273,11 +273,11 @@ int main(int count, char **words)
 	const struct option_spec options[] = {
 		{ "pin-dir", "DIR", "the pins (" PIN_DIRECTORY_DEFAULT ")", &pin_dir },
 		{ "run-dir", "DIR", "their manifest (" RUN_DIRECTORY_DEFAULT ")", &run_dir },
-		{ "execs", "N", "of each of the two (1000)", &text },
+		{ "execs", "N", "execs for each of the two ways (1000)", &text },
 	};
 	const struct command_spec command = { "exec_latency",
 					      "PROGRAM [OPTION...]",
-					      "Says how soon an executed program is known as a target.",
+					      "Measures how soon an executed program is known as a target.",
 					      "exec_latency build/bench/exec_child --execs 1000",
 					      options,
 					      ARRAY_SIZE(options) };
@@ -290,13 +290,13 @@ int main(int count, char **words)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (positional != 1 || options_number(text, 1, 1000000, &execs)) {
-		log_error("takes a program and 1 to 1000000 execs: see --help");
+		log_error("expected a program and 1 to 1000000 execs: see --help");
 		return EXIT_USAGE;
 	}
 	observer.program = words[1];
 	error = run(&observer, pin_dir, run_dir, execs);
 	if (error)
-		log_error("cannot measure: %s",
-			  error == -ENODEV ? "there is one CPU only" : strerror(-error));
+		log_error("cannot measure the latency: %s",
+			  error == -ENODEV ? "this machine has one CPU, two are needed" : strerror(-error));
 	return error ? EXIT_FAILED : EXIT_DONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * exec_load executes a program over and over, at a steady rate as far as the machine can, until SIGTERM, and
- * says how often it did.
+ * exec_load executes a program over and over until SIGTERM, at a steady rate if the machine is fast enough,
+ * and prints how many times.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -24,14 +24,14 @@ static void note_end(int signal)
 static void handle_signals(void)
 {
 	const struct sigaction end = { .sa_handler = note_end };
-	/* nobody waits for the children */
+	/* the kernel reaps the children */
 	const struct sigaction ignore = { .sa_handler = SIG_IGN, .sa_flags = SA_NOCLDWAIT };
 
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGCHLD, &ignore, NULL);
 }
 
-/* What comes too late is made up for at once. 0 or -errno. */
+/* A late exec is made up for at once. Returns 0 or -errno. */
 static int run(char **command, unsigned long long rate, uint64_t *ret_execs)
 {
 	uint64_t began_ns = clock_monotonic_ns();
@@ -69,7 +69,7 @@ int main(int count, char **words)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (positional != 1 || options_number(text, 1, 100000, &rate)) {
-		log_error("takes a program and a rate up to 100000: see --help");
+		log_error("expected a program and a rate up to 100000: see --help");
 		return EXIT_USAGE;
 	}
 	handle_signals();

@@ -14,8 +14,8 @@
 #define SECONDS (HISTORY_SECONDS + CAPTURE_SECONDS)
 #define PROCESSES 20U
 #define THREADS 4U      /* of a process */
-#define KERNEL_EVERY 5U /* the share of stacks that end in the kernel, */
-#define KERNEL_SHARE 3U /* and the share of such a stack that lies there */
+#define KERNEL_EVERY 5U /* the share of stacks that have kernel frames, */
+#define KERNEL_SHARE 3U /* and the share of kernel frames in such a stack */
 #define HZ 47U
 
 /* splitmix64's finalizer */
@@ -27,8 +27,8 @@ static uint32_t scatter(uint64_t value)
 }
 
 /*
- * Which of `frames` frames a stack has `height` above its outermost frame. There the tree has one branch, at
- * the leaf one for each stack, and it widens evenly in between.
+ * The frame of a stack that is `height` above its outermost one, of `frames` frames. The call tree has one
+ * branch at the outermost frame, one for each stack at the leaf, and widens evenly in between.
  */
 static uint32_t frame_at(const struct made_shape *shape, uint32_t stack, uint32_t height, uint32_t frames)
 {

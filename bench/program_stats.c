@@ -12,7 +12,8 @@ int program_stats_enable(void)
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
 	if (fd < 0)
-		log_error("cannot have the kernel count the programs' time: %s; run as root", strerror(-fd));
+		log_error("cannot enable the kernel's statistics of BPF programs: %s; run as root",
+			  strerror(-fd));
 	return fd;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * program_stats.h owns what the kernel counts of an in-kernel program while somebody asks it to: how often it
- * ran, and how long. A run that left early counts as one.
+ * program_stats.h owns the kernel's statistics of a BPF program while they are enabled: how many times it
+ * ran, and how long. A run that returns early counts as a run.
  */
 #ifndef BOURDON_BENCH_PROGRAM_STATS_H
 #define BOURDON_BENCH_PROGRAM_STATS_H
@@ -13,10 +13,10 @@ struct program_stats {
 	uint64_t run_ns;
 };
 
-/* The kernel counts for as long as the descriptor is open. Returns it or -errno, logged. */
+/* The kernel counts while the descriptor is open. Returns it or -errno, which it logs. */
 int program_stats_enable(void);
 
-/* Adds what it has counted so far of a program. 0 or -errno. */
+/* Adds the counts of a program. Returns 0 or -errno. */
 int program_stats_add(int program_fd, struct program_stats *stats);
 
 #endif

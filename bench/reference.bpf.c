@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reference.bpf.c is what bourdon's sampler is measured against: the straightforward one. At each tick of the
- * same clock, for the same process, it takes both stacks with bpf_get_stack(), the user's as build ids and
- * file offsets so that nobody has to know the mappings, into one record of a fixed size in a ring buffer.
+ * reference.bpf.c is the straightforward sampler that bourdon's is compared with. At each tick of the same
+ * clock, for the same process, it reads both stacks with bpf_get_stack() into one record of a fixed size in a
+ * ring buffer; user frames are build ids and file offsets, so that the mappings need not be known.
  */
 #include "bench/reference.h"
 #include "bpf/kernel.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reference loads the program that bourdon's sampler is measured against, on the same clock, reads its
- * records for some seconds as its user would, and says what the kernel counted of it.
+ * reference loads the sampler that bourdon's is compared with, on the same clock, reads its records for some
+ * seconds as a user of it would, and prints the cost that the kernel counted.
  */
 #include "bench/reference.h"
 
@@ -23,7 +23,7 @@ struct settings {
 	unsigned long long tgid, hz, seconds;
 };
 
-/* What was there at one moment. */
+/* The counts at one moment. */
 struct reading {
 	struct program_stats stats;
 	uint64_t samples, dropped;
@@ -143,12 +143,12 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 	const struct option_spec options[] = {
 		{ "tgid", "PID", "the process to sample", &tgid },
 		{ "hz", "N", "samples a second and CPU (47)", &hz },
-		{ "seconds", "N", "for so long (5)", &seconds },
+		{ "seconds", "N", "how long to sample (5)", &seconds },
 	};
 	const struct command_spec command = {
 		"reference",
 		"--tgid PID [OPTION...]",
-		"Samples one process the straightforward way and says what that cost.",
+		"Samples one process with the reference program and prints its cost.",
 		"reference --tgid 1234 --seconds 5",
 		options,
 		ARRAY_SIZE(options)
@@ -160,7 +160,7 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 	if (words || options_number(tgid, 1, INT32_MAX, &ret_settings->tgid) ||
 	    options_number(hz, 1, 1000, &ret_settings->hz) ||
 	    options_number(seconds, 1, 3600, &ret_settings->seconds)) {
-		log_error("takes a process, 1 to 1000 Hz and 1 to 3600 seconds: see --help");
+		log_error("expected a process, 1 to 1000 Hz and 1 to 3600 seconds: see --help");
 		return EXIT_USAGE;
 	}
 	return OPTIONS_RUN;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make bench: runs the parts, one at a time, and shows their rows as one table; with --write it takes the
-# place of the table in bench/README.md. Fails only where something could not be measured.
+# make bench: runs the parts one after the other and prints their rows as one table. With --write the table
+# replaces the one in bench/README.md. Fails only if something could not be measured.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -17,7 +17,7 @@ usage() {
 	exit 2
 }
 
-# machine: the line above the table.
+# machine: prints the line above the table.
 machine() {
 	local model memory
 	model=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
@@ -25,7 +25,7 @@ machine() {
 	echo "$(getconf _NPROCESSORS_ONLN) CPUs ($model), $memory, Linux $(uname -r), $(date -u +%F)"
 }
 
-# aligned FILE: tab-separated columns, for a terminal.
+# aligned FILE: prints tab-separated columns for a terminal.
 aligned() {
 	awk -F '\t' '{ rows[NR] = $0; for (i = 1; i <= NF; i++) if (length($i) > width[i]) width[i] = length($i) }
 		END { for (row = 1; row <= NR; row++) {
@@ -34,12 +34,12 @@ aligned() {
 			print line } }' "$1"
 }
 
-# markdown FILE: the same as a table.
+# markdown FILE: prints tab-separated columns as a Markdown table.
 markdown() {
 	awk -F '\t' -v OFS=' | ' '{ $1 = $1; print "| " $0 " |" } NR == 1 { print "|---|---|---|---|---|" }' "$1"
 }
 
-# write_table FILE: between the two marks of the README, which have to be there.
+# write_table FILE: replaces the text between the two marks in the README, which must exist.
 write_table() {
 	local text
 	text=$(machine; echo; markdown "$1")
@@ -57,14 +57,14 @@ if [[ ${1-} == --write ]]; then
 	shift
 fi
 if [[ $# -gt 1 || (-n $write && $# -gt 0) ]]; then
-	usage # a table of one part would lose the others
+	usage # the table of one part would delete the others
 fi
 if [[ $# -eq 1 ]]; then
 	[[ " ${PARTS[*]} " == *" $1 "* ]] || usage
 	PARTS=("$1")
 fi
 if [[ $(id -u) -ne 0 ]]; then
-	echo 'make bench: run it as root: it loads programs into the kernel' >&2
+	echo 'make bench: not root; run it as root, it loads programs into the kernel' >&2
 	exit 1
 fi
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * timed runs a command and says what it took: time by the wall's clock and by the CPU's, and the most memory
- * it had at once. What the command itself says goes nowhere, its errors excepted.
+ * timed runs a command and prints its wall-clock time, its CPU time and its largest memory. The output of the
+ * command is discarded, except for its errors.
  */
 #include "common/clock.h"
 #include "common/log.h"
@@ -21,7 +21,7 @@ static uint64_t microseconds(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
 }
 
-/* Returns 0 or -errno; *ret_status is as wait(2) has it. */
+/* Returns 0 or -errno; *ret_status is as from wait(2). */
 static int run(char **command, int *ret_status, struct rusage *ret_usage)
 {
 	posix_spawn_file_actions_t actions;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 
 	log_init("timed");
 	if (argc < 2) {
-		log_error("takes a command and its arguments");
+		log_error("expected a command and its arguments");
 		return EXIT_USAGE;
 	}
 	error = run(argv + 1, &status, &usage);
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	if (status) {
-		log_error("'%s' failed", argv[1]);
+		log_error("'%s' exited with an error", argv[1]);
 		return EXIT_FAILED;
 	}
 	printf("wall_us=%" PRIu64 " cpu_us=%" PRIu64 " peak_rss_kib=%ld\n", (ended_ns - began_ns) / 1000,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_table says what the unwind table of a file takes, in time and in memory: the symbolizer's own
- * compiler, on a file that is in the page cache.
+ * unwind_table measures the time and memory that the unwind table of a file takes, with the compiler of the
+ * symbolizer, on a file in the page cache.
  */
 #include "consumer/symbolizer/unwind_table.h"
 #include "common/cleanup.h"
@@ -17,7 +17,7 @@
 #define ROW_BYTES 4U
 #define PAGE_BYTES 8U
 
-/* A line. 0 or -errno. */
+/* Prints a line. Returns 0 or -errno. */
 static int compile(int fd)
 {
 	uint64_t began_ns = clock_monotonic_ns(), took_ns;
@@ -38,11 +38,11 @@ int main(int argc, char **argv)
 {
 	const char *text = "7";
 	const struct option_spec options[] = {
-		{ "rounds", "N", "compile it so often (7)", &text },
+		{ "rounds", "N", "times to compile it (7)", &text },
 	};
 	const struct command_spec command = { "unwind_table",
 					      "[--rounds N] FILE",
-					      "Compiles a file's unwind table.",
+					      "Compiles a file's unwind table and prints its size and time.",
 					      "unwind_table --rounds 7 /usr/lib/x86_64-linux-gnu/libc.so.6",
 					      options,
 					      ARRAY_SIZE(options) };
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (words != 1 || options_number(text, 1, 10000, &rounds)) {
-		log_error("takes a file and 1 to 10000 rounds: see --help");
+		log_error("expected a file and 1 to 10000 rounds: see --help");
 		return EXIT_USAGE;
 	}
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * walks compares two ways to learn pid, comm, start time, uid and cgroup of every process: reading the pinned
- * task iterator, as the consumer does, and reading /proc. They take turns; each line is a walk of each.
+ * walks compares two ways to get pid, comm, start time, uid and cgroup of each process: the pinned task
+ * iterator, as in the consumer, and /proc. They take turns; each line is one walk of each.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -21,7 +21,7 @@
 
 #define KERNEL_THREAD 0x00200000UL /* PF_KTHREAD */
 
-/* The processes, and a sum of what is known of them, so that none of the work is for nothing. */
+/* The number of processes, and a sum of their values, so that no work is optimised away. */
 struct walk {
 	uint64_t processes, sum, took_ns;
 };
@@ -71,7 +71,7 @@ static ssize_t read_once(int fd, char *text, size_t bytes)
 	return got;
 }
 
-/* The start of field `number` (proc_pid_stat(5) counts them from 1) behind the comm, which is the second. */
+/* The start of field `number` (proc_pid_stat(5) counts from 1) behind the comm, which is field 2. */
 static const char *stat_field(const char *behind_comm, unsigned int number)
 {
 	for (unsigned int field = 2; field < number && behind_comm; field++) {
@@ -81,7 +81,7 @@ static const char *stat_field(const char *behind_comm, unsigned int number)
 	return behind_comm;
 }
 
-/* False for one that is gone or a kernel thread. The owner of its files is its user. */
+/* False for a kernel thread, or a process that has ended. The owner of its files is its user. */
 static bool read_stat(int directory, struct walk *walk)
 {
 	_cleanup_close_ int fd = openat(directory, "stat", O_RDONLY | O_CLOEXEC);
@@ -104,7 +104,7 @@ static bool read_stat(int directory, struct walk *walk)
 	return true;
 }
 
-/* The path of the unified hierarchy, whose line is the last. */
+/* The path in the unified hierarchy, which is the last line. */
 static bool read_cgroup(int directory, struct walk *walk)
 {
 	_cleanup_close_ int fd = openat(directory, "cgroup", O_RDONLY | O_CLOEXEC);
@@ -168,12 +168,14 @@ int main(int count, char **words)
 		{ "pin-dir", "DIR", "the pins (" PIN_DIRECTORY_DEFAULT ")", &pin_dir },
 		{ "rounds", "N", "walks of each (7)", &text },
 	};
-	const struct command_spec command = { "walks",
-					      "[OPTION...]",
-					      "Walks over all processes, by the task iterator and by /proc.",
-					      "walks --rounds 7",
-					      options,
-					      ARRAY_SIZE(options) };
+	const struct command_spec command = {
+		"walks",
+		"[OPTION...]",
+		"Reads all processes, from the task iterator and from /proc, and prints the times.",
+		"walks --rounds 7",
+		options,
+		ARRAY_SIZE(options)
+	};
 	char iterator[PATH_MAX];
 	unsigned long long rounds;
 	int positional, parsed, error = 0;
@@ -183,13 +185,13 @@ int main(int count, char **words)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (positional || options_number(text, 1, 10000, &rounds)) {
-		log_error("takes 1 to 10000 rounds: see --help");
+		log_error("expected 1 to 10000 rounds: see --help");
 		return EXIT_USAGE;
 	}
 	snprintf(iterator, sizeof(iterator), "%s/%s", pin_dir, pin_iterators[PIN_TASKS]);
 	for (unsigned long long i = 0; i < rounds && !error; i++)
 		error = compare(iterator);
 	if (error)
-		log_error("cannot walk by %s: %s", iterator, strerror(-error));
+		log_error("cannot read the processes from %s: %s", iterator, strerror(-error));
 	return error ? EXIT_FAILED : EXIT_DONE;
 }

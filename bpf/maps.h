@@ -9,7 +9,7 @@
 #include "bpf/kernel.h"
 #include "common/abi.h"
 
-/* The consumer writes the maps from here to UNWIND_MAP: programs trust nothing in them. */
+/* The consumer can write to the maps from here to UNWIND_MAP: programs trust nothing in them. */
 struct patterns_map {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -214,8 +214,8 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 }
 
 /*
- * A thread whose intervals are usually short gets a stack only while the budget is half full. It gets one
- * sooner if its unwritten time nears the minimum for a slot.
+ * A thread whose intervals are usually short gets a stack only while the budget is at least half full. It
+ * gets one sooner if its unwritten time nears the minimum for a slot.
  */
 static __always_inline bool wants_stack(const struct thread *thread, const struct control *shared)
 {

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * abi.h owns every record and map value that crosses between the in-kernel programs and user space.
+ * abi.h defines every record and map value that crosses between the in-kernel programs and user space.
  *
- * It is the one header both worlds include. Fixed-width types only, padding explicit and zeroed, every
- * record begins with its type and size. A change to any of it raises BOURDON_ABI and adds a line below.
+ * It is the only header of bourdon that both worlds include. It uses fixed-width types only; padding is
+ * explicit and zeroed; every record begins with its type and size. Any change raises BOURDON_ABI and adds a
+ * line to this history:
  *
- * ABI history
  *   1  targets, on-CPU sample rings, process events, error records, task and mapping iterators
- *   2  the counter of CPUs that lost their clock
- *   3  off-CPU intervals, open and ended, the exact totals of each process, and the budgets of both in
- * control
- *   4  stall clocks, and what starts them in control; the counter of stacks off CPU
- *   5  tables for unwinding by .eh_frame, and where a process has code; why the walk of a user stack ended;
- * the count of addresses in no known mapping, in control
- *   6  root's policy; user stacks that end by it; the counters of what it denied
+ *   2  counter of CPUs that lost their perf clock
+ *   3  off-CPU intervals, ended and still open; exact totals of each process; budgets for both in control
+ *   4  stall clocks, and the fields of control that start them; counter of off-CPU stacks
+ *   5  tables for unwinding by .eh_frame; code spans of each process; the reason why unwinding a user stack
+ *      ended; in control, the count of addresses in no known mapping
+ *   6  root's policy; user stacks that end because of it; counters of what it denied
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
 
 #include <linux/types.h>
 
-#ifndef BOURDON_ABI /* tests/e2e/upgrade.bats is told another one */
+#ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
 #define BOURDON_ABI 6U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
 
-/* Record types. A reader counts and skips a type it does not know. */
+/* Record types. A reader counts and skips types that it does not know. */
 #define RECORD_SAMPLE 1U
 #define RECORD_PROCESS 2U
 #define RECORD_ERROR 3U
@@ -36,35 +35,35 @@
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
-	__u16 bytes; /* of the whole record, this header included */
+	__u16 bytes; /* whole record, header included */
 };
 
-/* ---- policy: one element, root's word; frozen before a program is loaded, so that it is constant ---- */
+/* ---- policy: one element with root's limits; frozen before the programs load, so constant to them ---- */
 
 #define POLICY_UIDS_MAX 16U
 #define POLICY_COMMS_MAX 32U
 #define POLICY_RATE_MAX 20000U
 
-#define POLICY_UNWIND_NONE 0U          /* of the user stack the leaf, which is in a register */
-#define POLICY_UNWIND_FRAME_POINTER 1U /* no tables are used */
+#define POLICY_UNWIND_NONE 0U          /* only the leaf, which is in a register */
+#define POLICY_UNWIND_FRAME_POINTER 1U /* tables are not used */
 #define POLICY_UNWIND_DWARF 2U
 
 struct policy_uids {
 	__u32 first;
-	__u32 last; /* included */
+	__u32 last; /* inclusive */
 };
 
-/* A comm is meant if its bits under the mask are these: 16 bytes, as two words of this machine. */
+/* Matches a comm if its bits under the mask equal `bits`: 16 bytes, as two words in host byte order. */
 struct policy_comm {
 	__u64 bits[2];
 	__u64 mask[2];
 };
 
 struct policy {
-	__u32 max_rate;      /* samples a second and CPU, of each kind; 1 to POLICY_RATE_MAX */
+	__u32 max_rate;      /* samples a second, CPU and kind; 1 to POLICY_RATE_MAX */
 	__u32 unwinding;     /* POLICY_UNWIND_* */
-	__u32 kernel_stacks; /* 0: there are none */
-	__u32 allowed_count; /* 0: all uids are */
+	__u32 kernel_stacks; /* 0: none are recorded */
+	__u32 allowed_count; /* 0: all uids are allowed */
 	__u32 denied_count;
 	__u32 comms_count;
 	struct policy_uids allowed[POLICY_UIDS_MAX];
@@ -75,9 +74,8 @@ struct policy {
 /* ---- patterns_a, patterns_b: LPM trie, comm pattern -> pattern id ---- */
 
 /*
- * An exact pattern's prefix covers the comm and its NUL, a prefix pattern's covers its bytes only, and "*"
- * has length zero. The kernel compares the first prefix_bits bits, most significant first
- * (kernel/bpf/lpm_trie.c).
+ * Prefix of an exact pattern: the comm and its NUL. Of a prefix pattern: its bytes only. Of "*": length zero.
+ * The kernel compares the first prefix_bits bits, most significant first (kernel/bpf/lpm_trie.c).
  */
 struct pattern_key {
 	__u32 prefix_bits;
@@ -86,59 +84,62 @@ struct pattern_key {
 
 #define PATTERNS_MAX 4096U
 
-/* ---- targets: tgid -> the process that is sampled ---- */
+/* ---- targets: tgid -> a sampled process ---- */
 
 struct target {
-	__u64 started_ns; /* boot time at which the process began: its identity together with the tgid */
-	__u64 since_ns;   /* CLOCK_MONOTONIC: it has been one since then */
+	__u64 started_ns; /* start of the process, CLOCK_BOOTTIME: with the tgid, its identity */
+	__u64 since_ns;   /* when it became a target, CLOCK_MONOTONIC */
 	__u32 pattern_id;
 	__u32 reserved;
 };
 
 #define TARGETS_DEFAULT 16384U
 
-/* ---- control: one element, written by the consumer but for its last line, read by every program ---- */
+/*
+ * ---- control: one element; written by the consumer except the last cache line, read by every program ----
+ */
 
 struct control {
 	__u32 abi;
-	__u32 live_patterns; /* bit 0: 0 is patterns_a, 1 is patterns_b */
-	__u64 heartbeat_ns;  /* CLOCK_MONOTONIC; programs go quiet when it is too old */
-	__u64 offcpu_min_ns; /* shorter intervals off CPU are added up before they take a slot */
-	/* the budgets of one CPU, a second: each a bucket that holds a second's */
-	__u32 offcpu_stacks_hz; /* stacks taken when a thread leaves the CPU */
-	__u32 offcpu_slots_hz;  /* slots of the ring */
-	/* the stall clocks: which run, and of which threads */
-	__u64 clocks_cgroup; /* of this cgroup and those below it; 0: of all targets */
-	__u32 clocks_level;  /* how many cgroups are above it */
-	__u32 clocks_epoch;  /* 0: they stand still; another number: they begin anew */
+	__u32 live_patterns; /* bit 0: 0 selects patterns_a, 1 patterns_b */
+	__u64 heartbeat_ns;  /* CLOCK_MONOTONIC; programs go quiet when it is older than --quiet-after */
+	__u64 offcpu_min_ns; /* shorter off-CPU intervals are summed until they reach this */
+	/* budgets of one CPU, a second; each is a bucket that holds at most one second's worth */
+	__u32 offcpu_stacks_hz; /* stacks recorded when a thread leaves the CPU */
+	__u32 offcpu_slots_hz;  /* slots written to the ring */
+	/* what the stall clocks measure */
+	__u64 clocks_cgroup; /* this cgroup and its descendants; 0: all targets */
+	__u32 clocks_level;  /* number of ancestors of that cgroup */
+	__u32 clocks_epoch;  /* 0: clocks are stopped; a new number resets and starts them */
 	__u64 reserved[2];
-	/* a cache line of its own, that programs write */
-	__u64 unmapped; /* how often a user stack led to an address that the process's tables do not know */
+	/* written by programs, in a cache line of its own */
+	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
 };
 
 /*
  * ---- clocks: per CPU, how long threads of targets stalled there ----
  *
- * What kernel/sched/psi.c keeps of a cgroup on each CPU (psi_group_cpu), of targets alone. Programs write,
- * but only on behalf of threads that they have seen leave that CPU or come to it since the clocks began.
+ * The same state that kernel/sched/psi.c keeps of a cgroup on each CPU (psi_group_cpu), but of targets only.
+ * Programs write it. They count a thread only after they have seen it leave or enter a CPU since the clocks
+ * began.
  */
 
-#define CLOCK_CPU 0U    /* a thread was runnable, and did not run */
-#define CLOCK_MEMORY 1U /* a thread was in a memory stall, on CPU or off */
+#define CLOCK_CPU 0U    /* a thread was runnable but not running */
+#define CLOCK_MEMORY 1U /* a thread was in a memory stall, on or off CPU */
 #define CLOCK_IO 2U     /* a thread waited for I/O */
 #define CLOCK_RESOURCES 3U
 
-/* Threads, 16 bits of `counts` each. */
-#define CLOCK_RUNNABLE 1ULL /* those on CPU, too */
+/* Numbers of threads, packed into `counts` as 16 bits each. */
+#define CLOCK_RUNNABLE 1ULL /* includes those on CPU */
 #define CLOCK_ON_CPU (1ULL << 16)
 #define CLOCK_IN_MEMSTALL (1ULL << 32)
 #define CLOCK_IN_IOWAIT (1ULL << 48)
 #define CLOCK_MASK 0xffffULL
 
-#define CLOCKS_BEGIN (~0ULL) /* an epoch: the rest is being zeroed */
+#define CLOCKS_BEGIN (~0ULL) /* as an epoch: the clock is being reset */
 
-/* Whether threads that are counted so stall on the resource (kernel/sched/psi.c, test_states()). */
+/* True if threads with these counts stall on the resource (kernel/sched/psi.c, test_states()). */
 static inline __attribute__((always_inline)) int clock_is_stalled(__u64 counts, __u32 resource)
 {
 	if (resource == CLOCK_CPU)
@@ -147,9 +148,9 @@ static inline __attribute__((always_inline)) int clock_is_stalled(__u64 counts, 
 }
 
 struct stall_clock {
-	__u64 epoch; /* of control, which the rest is of */
+	__u64 epoch; /* value of control.clocks_epoch that the fields below belong to */
 	__u64 counts;
-	__u64 since_ns; /* CLOCK_MONOTONIC: until then the sums below are complete */
+	__u64 since_ns; /* CLOCK_MONOTONIC: the sums below are complete up to here */
 	__u64 nonidle_ns;
 	__u64 some_ns[CLOCK_RESOURCES];
 	__u64 reserved;
@@ -158,77 +159,83 @@ struct stall_clock {
 /* ---- oncpu, offcpu: per-CPU rings of slots; slot i of CPU c is element c * slots_per_cpu + i ---- */
 
 #define SAMPLE_KERNEL_FRAMES 64U
-#define SAMPLE_USER_FRAMES 127U /* the kernel's default limit, sysctl kernel.perf_event_max_stack */
+#define SAMPLE_USER_FRAMES 127U /* the kernel's default for sysctl kernel.perf_event_max_stack */
 
 #define SAMPLE_ON_CPU 1U
 #define SAMPLE_OFF_CPU 2U
 
-/* Stall classes, PSI's own; bits, because a refault stalls on memory and io at once. */
+/* PSI's stall classes. Bits, because a refault stalls on memory and I/O at once. */
 #define STALL_MEMORY 1U
 #define STALL_IO 2U
 #define STALL_CPU 4U
 
-/* Bits: a stack may need both, one for some frames and one for others. */
+/* Bits, because one stack may need both methods. */
 #define UNWINDER_FRAME_POINTER 1U
 #define UNWINDER_EH_FRAME 2U
 
-/* Why the walk of a user stack ended. */
-#define UNWIND_ENDED_ROOT 1U       /* at the thread's first function: the stack is whole */
+/* Why unwinding a user stack ended. */
+#define UNWIND_ENDED_ROOT 1U       /* at the thread's first function: the stack is complete */
 #define UNWIND_ENDED_DEPTH 2U      /* no room for more frames */
-#define UNWIND_ENDED_MEMORY 3U     /* what should be the stack cannot be read, or leads downwards */
-#define UNWIND_ENDED_UNMAPPED 4U   /* at an address in no mapping that is known to be executable */
-#define UNWIND_ENDED_NO_RULE 5U    /* no rule for the address, and the frame pointer leads nowhere */
-#define UNWIND_ENDED_EXPRESSION 6U /* a CFA expression that the tables cannot hold */
-#define UNWIND_ENDED_REGISTER 7U   /* a CFA by a register that is not known in a caller */
-#define UNWIND_ENDED_POLICY 8U     /* root wants no more of it to be read */
+#define UNWIND_ENDED_MEMORY 3U     /* stack memory is unreadable, or the next frame is not above */
+#define UNWIND_ENDED_UNMAPPED 4U   /* the address is in no known executable mapping */
+#define UNWIND_ENDED_NO_RULE 5U    /* no rule for the address, and rbp is no frame pointer */
+#define UNWIND_ENDED_EXPRESSION 6U /* the CFA expression does not fit into the tables */
+#define UNWIND_ENDED_REGISTER 7U   /* the CFA needs a register that is unknown in a caller */
+#define UNWIND_ENDED_POLICY 8U     /* root's policy limits unwinding */
 
 /*
- * A kernel frame below 2^30 is an offset from _text. Modules, in-kernel programs and trampolines lie around
- * KERNEL_FRAME_MODULES, by their distance from the one that was lowest at load time (bpf/rebase.h).
+ * A kernel frame below 2^30 is an offset from _text. Modules, BPF programs and trampolines are numbered
+ * around KERNEL_FRAME_MODULES, by their distance from the module that was lowest at load time (bpf/rebase.h).
  */
 #define KERNEL_FRAME_MODULES 0x60000000LL
 #define KERNEL_FRAME_MODULES_SPAN 0x20000000LL
-#define KERNEL_FRAME_UNKNOWN (-0x7fffffff - 1) /* lies in neither */
+#define KERNEL_FRAME_UNKNOWN (-0x7fffffff - 1) /* in neither range */
 
 struct sample {
 	struct record_header header;
 	__u32 cpu;
-	__u64 seq; /* 0 while being written; else counts the samples of this CPU from 1. Published last. */
-	__u64 time_ns;   /* CLOCK_MONOTONIC; of an interval its end */
-	__u64 weight_ns; /* an interval's time blocked, and that of shorter ones before it in the same class
-			  */
-	/* of an interval off CPU; else 0 */
-	__u64 queued_ns;  /* likewise, its time runnable: STALL_CPU, and STALL_MEMORY as in `stall` */
+	/* 0 while being written; otherwise the number of this sample on its CPU, from 1; published last */
+	__u64 seq;
+	__u64 time_ns; /* CLOCK_MONOTONIC; for an interval, its end */
+	/*
+	 * on-CPU: the clock's period. Off-CPU: time blocked, plus that of earlier shorter intervals of the
+	 * class
+	 */
+	__u64 weight_ns;
+	/* off-CPU intervals only; 0 for on-CPU samples */
+	/* as weight_ns, but time runnable: STALL_CPU, plus STALL_MEMORY if `stall` has it */
+	__u64 queued_ns;
 	__u64 left_ns;    /* when it left the CPU */
 	__u64 woken_ns;   /* when it became runnable */
-	__u64 started_ns; /* of the process */
+	__u64 started_ns; /* start of the process, CLOCK_BOOTTIME */
 	__u64 cgroup_id;
 	__u32 tgid;
 	__u32 tid;
 	__u32 pattern_id;
-	__u32 thread_state; /* task_struct.__state when it left the CPU; 0 is running */
+	__u32 thread_state; /* task_struct.__state when it left the CPU; 0: runnable */
 	__u8 kind;          /* SAMPLE_* */
-	__u8 stall;         /* STALL_* bits; of an interval those of its blocked part */
-	__u8 unwinder;      /* UNWINDER_* bits, of the user part */
+	__u8 stall;         /* STALL_* bits; for an interval, of its blocked part */
+	__u8 unwinder;      /* UNWINDER_* bits used for the user frames */
 	__u8 user_ended;    /* UNWIND_ENDED_* */
 	__u8 reserved[4];
-	__s16 kernel_depth; /* frames, or a negative errno */
+	__s16 kernel_depth; /* number of frames, or a negative errno */
 	__s16 user_depth;
-	char comm[ABI_COMM_BYTES]; /* of the thread */
+	char comm[ABI_COMM_BYTES]; /* name of the thread */
 	__u32 reserved2;
 	__s32 kernel_frames[SAMPLE_KERNEL_FRAMES]; /* KERNEL_FRAME_*, leaf first */
 	/*
-	 * Virtual addresses, leaf first. A caller's is the one behind its call, and that of code which a
-	 * signal interrupted is likewise one more than where it was.
+	 * Virtual addresses, leaf first. In a caller it is the return address. In code that a signal
+	 * interrupted it is the interrupted address plus one.
 	 */
 	__u64 user_frames[SAMPLE_USER_FRAMES];
 };
 
-/* ---- offcpu_open: tid -> the interval of a thread that is off CPU now ---- */
+/* ---- offcpu_open: tid -> the current interval of a thread that is off CPU ---- */
 
 /*
- * A sample without an end: time_ns and weight_ns are 0. sample.seq and seq_again are 0 while the thread is on
- * CPU or the value being written, else both left_ns: a copy that has two different ones is of two intervals.
+ * A sample without an end: time_ns and weight_ns are 0. sample.seq and seq_again are 0 while the thread runs
+ * or the value is being written; otherwise both equal left_ns. A copy in which they differ mixes two
+ * intervals.
  */
 struct open_interval {
 	struct sample sample;
@@ -238,91 +245,92 @@ struct open_interval {
 #define OFFCPU_OPEN_DEFAULT 8192U
 
 /*
- * ---- unwind_*: how to walk the user stacks of targets; compiled from .eh_frame ----
+ * ---- unwind_*: rules for unwinding the user stacks of targets; compiled from .eh_frame ----
  *
- * unwind_procs has a process's part of unwind_maps, its executable mappings in ascending order. A mapping has
- * a part of unwind_pages, one for each 4 KiB of the file's text. A page has a part of one chunk of
- * unwind_rows: ascending, the first one at 0. A row says which of unwind_rules holds from there on. All of it
- * is the consumer's to write, so that programs check every number.
+ * unwind_procs gives a process its part of unwind_maps: its executable mappings in ascending order. A mapping
+ * has a part of unwind_pages, with one element for each 4 KiB of the file's text. A page has a part of one
+ * chunk of unwind_rows, in ascending order, the first at offset 0. A row names the element of unwind_rules
+ * that holds from its offset on. The consumer can write all of it, so programs check every number.
  */
 
 #define UNWIND_PAGE_BITS 12U
 #define UNWIND_PAGE_BYTES (1U << UNWIND_PAGE_BITS)
 #define UNWIND_CHUNK_BITS 10U
 #define UNWIND_CHUNK_ROWS (1U << UNWIND_CHUNK_BITS)
-#define UNWIND_MAPPINGS_MAX 2048U /* of a process */
+#define UNWIND_MAPPINGS_MAX 2048U /* of one process */
 
 /*
  * ---- code_spans: tgid -> where a target has code, as the mapping iterator last saw it ----
  *
- * The tables say where in a process's memory the next address is, and so whoever writes them could have any
- * word of it shown as a frame. Programs show only what lies within these spans, which they alone write: a
- * span for each eighth of the user's half, from its first executable mapping to its last.
+ * The unwind tables decide where in a process's memory the next address is read, so a compromised consumer
+ * could have any word recorded as a frame. Programs record only addresses within these spans, which only
+ * programs write. There is one span for each eighth of the user address space, from its first executable
+ * mapping to its last.
  */
 #define CODE_SPANS 8U
-#define CODE_SPAN_BITS 44U /* of addresses, that are not looked at for the number of the span */
+#define CODE_SPAN_BITS 44U /* address bits below the span's number */
 
 struct code_span {
 	__u64 begins, ends;
 };
 
 struct code_spans {
-	__u64 started_ns; /* of the process */
-	__u64 vdso;       /* apart: it lies behind the stack */
+	__u64 started_ns; /* start of the process */
+	__u64 vdso;       /* kept apart: the vDSO is behind the stack */
 	struct code_span spans[CODE_SPANS];
 };
 
 struct unwind_process {
 	__u64 started_ns;
-	__u32 first; /* in unwind_maps */
+	__u32 first; /* index into unwind_maps */
 	__u32 count;
 };
 
 struct unwind_mapping {
 	__u64 begins; /* virtual addresses */
 	__u64 ends;
-	__u64 table_at;   /* where the first page of the table would lie */
-	__u32 first_page; /* in unwind_pages */
-	__u32 pages;      /* 0: no table, by frame pointers */
+	__u64 table_at;   /* address that the table's first page describes */
+	__u32 first_page; /* index into unwind_pages */
+	__u32 pages;      /* 0: no table, use frame pointers */
 };
 
 struct unwind_page {
-	__u32 first_row; /* chunk << UNWIND_CHUNK_BITS, and the row in it */
-	__u32 rows;      /* 0: no rule for any of it */
+	__u32 first_row; /* chunk << UNWIND_CHUNK_BITS | row in the chunk */
+	__u32 rows;      /* 0: no rule anywhere in the page */
 };
 
 struct unwind_row {
-	__u16 at;   /* in the page */
-	__u16 rule; /* in unwind_rules; 0: none */
+	__u16 at;   /* offset in the page */
+	__u16 rule; /* index into unwind_rules; 0: none */
 };
 
 struct unwind_chunk {
 	struct unwind_row rows[UNWIND_CHUNK_ROWS];
 };
 
-/* unwind_rule.kind. The CFA, DWARF's canonical frame address, is where the caller's stack ends. */
+/* unwind_rule.kind. CFA is DWARF's canonical frame address: where the caller's stack ends. */
 #define UNWIND_NONE 0U
-#define UNWIND_ROOT 1U      /* no caller: DWARF says that the return address is undefined */
+#define UNWIND_ROOT 1U      /* no caller: DWARF marks the return address undefined */
 #define UNWIND_CFA 2U       /* register + cfa_offset */
-#define UNWIND_CFA_DEREF 3U /* what lies at register + cfa_offset, + cfa_add */
-#define UNWIND_CFA_PLT 4U   /* register + cfa_offset, + 8 from byte cfa_add of 16 on: an entry of x86's PLT */
-#define UNWIND_EXPRESSION 5U /* one of which the above is none */
+#define UNWIND_CFA_DEREF 3U /* *(register + cfa_offset) + cfa_add */
+/* register + cfa_offset, plus 8 from byte cfa_add on in each 16 bytes: an entry of x86's PLT */
+#define UNWIND_CFA_PLT 4U
+#define UNWIND_EXPRESSION 5U /* an expression of none of these forms */
 
-/* unwind_rule.frame_pointer, .return_address and .extra: where the frame has what its caller had in it */
-#define UNWIND_SAME 0U   /* not saved: it is as it was */
-#define UNWIND_AT_CFA 1U /* in memory, so far from the CFA */
-#define UNWIND_AT_STACK_POINTER                                                                              \
-	2U /* from the frame's own stack pointer: in frames that the kernel makes for signals */
-#define UNWIND_AT_FRAME_POINTER 3U /* from its own frame pointer: in prologues that align the stack */
-#define UNWIND_ELSEWHERE 4U        /* of `extra`: there is no telling */
+/* unwind_rule.frame_pointer, .return_address and .extra: where the frame keeps its caller's value */
+#define UNWIND_SAME 0U             /* in the register, unchanged */
+#define UNWIND_AT_CFA 1U           /* in memory, at an offset from the CFA */
+#define UNWIND_AT_STACK_POINTER 2U /* at an offset from the frame's own stack pointer: signal frames */
+#define UNWIND_AT_FRAME_POINTER 3U /* from the frame's own frame pointer: prologues that align the stack */
+#define UNWIND_ELSEWHERE 4U        /* for `extra`: unknown */
 
 struct unwind_rule {
 	__u8 kind;
-	__u8 cfa_register; /* DWARF's number for this architecture */
-	__u8 is_signal;    /* the caller was interrupted: its address is not one behind a call */
+	__u8 cfa_register; /* DWARF register number */
+	__u8 is_signal;    /* the caller was interrupted: its address is exact, not a return address */
 	__u8 frame_pointer;
 	__u8 return_address;
-	__u8 extra; /* one more register that callers' CFAs are computed from: x86's rbx */
+	__u8 extra; /* one more register that callers compute CFAs from: rbx on x86 */
 	__s16 extra_at;
 	__s32 cfa_offset;
 	__s32 cfa_add;
@@ -330,25 +338,25 @@ struct unwind_rule {
 	__s32 return_address_at;
 };
 
-/* ---- totals: tgid -> exact times of a target since it became one ---- */
+/* ---- totals: tgid -> exact times of a target since it became a target ---- */
 
-#define STALL_CLASSES 8U /* the STALL_* bits as an index; 0 is none */
+#define STALL_CLASSES 8U /* STALL_* bits as an index; 0: no stall */
 
 struct totals {
-	__u64 started_ns; /* of the process */
+	__u64 started_ns; /* start of the process */
 	__u64 on_cpu_ns;
-	__u64 off_cpu_ns[STALL_CLASSES]; /* all of it, also what no slot tells */
+	__u64 off_cpu_ns[STALL_CLASSES]; /* all intervals, with or without a slot */
 	__u64 intervals[STALL_CLASSES];
-	__u64 unstacked_ns[STALL_CLASSES]; /* of that: long enough for a slot, but over a budget */
-	__u64 unstacked;                   /* intervals that were */
-	__u64 reclaim_ns;                  /* within reclaim or compaction, on CPU or off */
-	__u64 reclaim_off_ns;              /* of that, off CPU: off_cpu_ns has it, too */
+	__u64 unstacked_ns[STALL_CLASSES]; /* the part that was long enough for a slot but over budget */
+	__u64 unstacked;                   /* number of such intervals */
+	__u64 reclaim_ns;                  /* time in reclaim or compaction, on or off CPU */
+	__u64 reclaim_off_ns;              /* the off-CPU part of reclaim_ns, also in off_cpu_ns */
 };
 
-/* ---- events: what happened to processes that match a pattern ---- */
+/* ---- events: process events of targets ---- */
 
 #define PROCESS_MATCHED 1U   /* became a target, or its pattern changed */
-#define PROCESS_UNMATCHED 2U /* is no target any more: renamed, or denied */
+#define PROCESS_UNMATCHED 2U /* no longer a target: renamed, or denied by policy */
 #define PROCESS_EXITED 3U
 
 struct process_event {
@@ -357,14 +365,14 @@ struct process_event {
 	__u32 tgid;
 	__u32 pattern_id;
 	__u64 started_ns;
-	/* of PROCESS_MATCHED; 0 for who is no target any more: policy may be why */
+	/* PROCESS_MATCHED only. Otherwise 0: policy may deny the process */
 	__u64 cgroup_id;
 	__u32 uid;
 	__u32 reserved;
 	char comm[ABI_COMM_BYTES];
 };
 
-/* ---- errors: what a program could not do ---- */
+/* ---- errors: what a program failed to do ---- */
 
 #define ERROR_TARGETS_FULL 1U
 #define ERROR_EVENTS_FULL 2U
@@ -375,18 +383,18 @@ struct error_event {
 	struct record_header header;
 	__u32 code; /* ERROR_* */
 	__u32 tgid;
-	__s32 error; /* negative errno, 0 where there is none */
+	__s32 error; /* negative errno, or 0 */
 	__u64 time_ns;
 	char comm[ABI_COMM_BYTES];
 };
 
 /* ---- tasks: a record for each process with an address space, and one for each of its other threads ---- */
 
-/* What a task has had of the machine since it began; running sums of the kernel's own. */
+/* Resources that a task has used since it started, as the kernel counts them. */
 struct task_usage {
 	__u64 cpu_ns;
 	__u64 run_delay_ns;
-	__u64 io_delay_ns; /* block I/O; TASK_IO_DELAY says whether the kernel counts it */
+	__u64 io_delay_ns; /* block I/O; valid if TASK_IO_DELAY is set */
 	__u64 major_faults;
 	__u64 minor_faults;
 	__u64 read_bytes;
@@ -395,7 +403,7 @@ struct task_usage {
 	__u64 involuntary_switches;
 };
 
-#define TASK_IO_DELAY 1U /* kernel.task_delayacct is on */
+#define TASK_IO_DELAY 1U /* the kernel accounts I/O delay: sysctl kernel.task_delayacct=1 */
 
 struct task_record {
 	struct record_header header;
@@ -405,9 +413,9 @@ struct task_record {
 	__u64 started_ns;
 	__u64 cgroup_id;
 	char comm[ABI_COMM_BYTES];
-	struct task_usage usage; /* of the first thread, and of all that have ended (but for their delays) */
+	struct task_usage usage; /* first thread, plus all exited threads (except their delays) */
 	__u64 rss_bytes;
-	/* of a target, since it became one; else 0 */
+	/* of a target, since it became a target; otherwise 0 */
 	__u64 stalled_cpu_ns;
 	__u64 stalled_memory_ns;
 	__u64 stalled_io_ns;
@@ -420,20 +428,20 @@ struct task_record {
 struct thread_record {
 	struct record_header header;
 	__u32 tgid;
-	__u64 started_ns; /* of the process */
+	__u64 started_ns; /* start of the process */
 	struct task_usage usage;
 };
 
-/* ---- mappings: one record per executable mapping of a target; path_bytes of path follow ---- */
+/* ---- mappings: one record per executable mapping of a target, followed by path_bytes bytes of path ---- */
 
 #define MAPPING_PATH_BYTES 4096U
 
 #define MAPPING_IS_EXE 1U /* the mapped file is the process's executable */
 #define MAPPING_IS_VDSO 2U
-#define MAPPING_NO_PATH 4U /* there is a file, but its path could not be had this time */
+#define MAPPING_NO_PATH 4U /* file-backed, but its path could not be read this time */
 
 struct mapping_record {
-	struct record_header header; /* bytes does not count the path */
+	struct record_header header; /* `bytes` excludes the path */
 	__u32 tgid;
 	__u64 started_ns;
 	__u64 begins; /* virtual address */
@@ -443,13 +451,13 @@ struct mapping_record {
 	__u32 device_major;
 	__u32 device_minor;
 	__u32 flags;      /* MAPPING_* */
-	__u32 path_bytes; /* 0: anonymous, or MAPPING_NO_PATH; the NUL is not counted and not sent */
+	__u32 path_bytes; /* 0: anonymous or MAPPING_NO_PATH. The NUL is neither counted nor sent */
 };
 
 /* ---- counters: per-CPU array, one element each ---- */
 
 #define COUNTER_SAMPLES_ONCPU 0U
-#define COUNTER_SAMPLES_QUIET 1U /* not taken: the heartbeat was too old */
+#define COUNTER_SAMPLES_QUIET 1U /* ticks without a sample: the heartbeat was too old */
 #define COUNTER_KERNEL_STACK_ERRORS 2U
 #define COUNTER_USER_STACK_ERRORS 3U
 #define COUNTER_STACKS_TRUNCATED 4U
@@ -459,12 +467,12 @@ struct mapping_record {
 #define COUNTER_MATCHES 8U
 #define COUNTER_EXITS 9U
 #define COUNTER_PATHS_BUSY 10U
-#define COUNTER_CLOCKS_LOST 11U /* 1 for a CPU that went offline after the load */
+#define COUNTER_CLOCKS_LOST 11U /* 1 for each CPU that went offline after the load */
 #define COUNTER_SAMPLES_OFFCPU 12U
-#define COUNTER_OFFCPU_UNSTACKED 13U /* intervals long enough for a slot that were over a budget */
-#define COUNTER_OFFCPU_UNTRACKED 14U /* threads of which no intervals are known: no memory */
-#define COUNTER_OFFCPU_STACKS 15U    /* taken when a thread left the CPU */
-#define COUNTER_POLICY_DENIED 16U    /* processes that ceased to be targets when policy forbade it */
+#define COUNTER_OFFCPU_UNSTACKED 13U /* intervals long enough for a slot but over budget */
+#define COUNTER_OFFCPU_UNTRACKED 14U /* threads without intervals: no memory */
+#define COUNTER_OFFCPU_STACKS 15U    /* stacks recorded when a thread left the CPU */
+#define COUNTER_POLICY_DENIED 16U    /* processes that stopped being targets because of policy */
 #define COUNTERS 17U
 
 #define ABI_CHECK(type, member, at)                                                                          \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * array.h owns how arrays grow: by doubling, so that adding costs the same however long they are.
+ * array.h grows arrays by doubling, so that appending takes constant time on average.
  */
 #ifndef BOURDON_ARRAY_H
 #define BOURDON_ARRAY_H
@@ -11,8 +11,8 @@
 #define ARRAY_FIRST_ROOM 64
 
 /*
- * Makes sure that `elements`, a pointer variable with `room` elements of which `count` are used, has room for
- * `more`. 0 or -ENOMEM; then nothing has changed.
+ * Ensures that `elements`, a pointer variable with `room` elements of which `count` are used, has room for
+ * `more`. Returns 0, or -ENOMEM with nothing changed.
  */
 #define array_make_room(elements, count, room, more)                                                         \
 	({                                                                                                   \

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* mountinfo writes blank, tab, newline and backslash as \ooo. */
+/* mountinfo writes blank, tab, newline and backslash as \ooo (octal). */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -39,7 +39,7 @@ int cgroup_mount_parse(const char *mountinfo, char **ret_path)
 		if (!type || strncmp(type + 3, "cgroup2 ", 8))
 			continue;
 		if (sscanf(copy, "%*s %*s %*s %ms %ms", &root, &point) != 2 || strcmp(root, "/"))
-			continue; /* a mount of a part of the hierarchy has another root */
+			continue; /* a mount of a subtree has another root */
 		unescape(point);
 		*ret_path = TAKE_PTR(point);
 		return 0;

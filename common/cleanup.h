@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cleanup.h owns the attributes that tie a resource to a scope: what a function opened is closed on every
- * way out of it, and TAKE_PTR or TAKE_FD hands it on.
+ * cleanup.h provides attributes that tie a resource to a scope: it is released on every path out of the
+ * function. TAKE_PTR and TAKE_FD move ownership elsewhere.
  */
 #ifndef BOURDON_CLEANUP_H
 #define BOURDON_CLEANUP_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* clock.h owns reading the clocks as nanoseconds. */
+/*
+ * clock.h reads clocks as nanoseconds.
+ */
 #ifndef BOURDON_CLOCK_H
 #define BOURDON_CLOCK_H
 
@@ -16,7 +18,7 @@ static inline uint64_t clock_read_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * CLOCK_SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
-/* What the in-kernel programs' bpf_ktime_get_ns() counts. */
+/* The clock of bpf_ktime_get_ns() in the in-kernel programs. */
 static inline uint64_t clock_monotonic_ns(void)
 {
 	return clock_read_ns(CLOCK_MONOTONIC);

@@ -12,11 +12,12 @@ int comm_pattern_parse(const char *text, struct comm_pattern *ret_pattern, const
 
 	*ret_why = NULL;
 	if (!*text)
-		*ret_why = "comm is empty; '*' is every process";
+		*ret_why = "comm is empty: write '*' to match every process";
 	else if (star && star[1])
-		*ret_why = "'*' may only end a comm";
+		*ret_why = "'*' is allowed only at the end of a comm";
 	else if (bytes >= ABI_COMM_BYTES)
-		*ret_why = "the kernel cuts a comm to 15 bytes, so that a longer one never matches";
+		*ret_why =
+			"longer than 15 bytes, so it never matches: the kernel truncates a comm to 15 bytes";
 	if (*ret_why)
 		return -EINVAL;
 	memcpy(pattern.text, text, bytes);

@@ -15,12 +15,12 @@ struct comm_pattern {
 };
 
 /*
- * Parses what a rule says. 0, or -EINVAL with *ret_why a constant sentence: a comm has 1 to 15 bytes, "*"
- * only at its end.
+ * Parses the comm of a rule: 1 to 15 bytes, with "*" only at the end. Returns 0, or -EINVAL with *ret_why set
+ * to a constant string.
  */
 int comm_pattern_parse(const char *text, struct comm_pattern *ret_pattern, const char **ret_why);
 
-/* The key of the kernel's LPM trie for a pattern, and the one to look up a comm with. */
+/* Keys of the kernel's LPM trie: the one that stores a pattern, and the one that looks up a comm. */
 struct pattern_key comm_pattern_key(const struct comm_pattern *pattern);
 struct pattern_key comm_lookup_key(const char comm[ABI_COMM_BYTES]);
 

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* A node a byte, children in a list: rules are few, and a comm is 15 bytes at most. */
+/* One node a byte, with children in a list: rules are few, and a comm has at most 15 bytes. */
 struct node {
-	uint32_t first_child, next_sibling; /* indices; 0 is none, because the root is nobody's child */
+	uint32_t first_child, next_sibling; /* indices; 0: none, since the root is no node's child */
 	uint32_t prefix_id, exact_id;       /* 0: no pattern ends here */
 	char byte;
 };

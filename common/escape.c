@@ -25,7 +25,7 @@ unsigned int escape_utf8(const char *text, unsigned int *ret_code)
 
 	code = bytes[0] & (0xffU >> (length + 1));
 	for (unsigned int i = 1; i < length; i++) {
-		if ((bytes[i] & 0xc0) != 0x80) /* a NUL ends it here, too */
+		if ((bytes[i] & 0xc0) != 0x80) /* also stops at a NUL */
 			return 0;
 		code = code << 6 | (bytes[i] & 0x3fU);
 	}
@@ -43,9 +43,9 @@ bool escape_is_deceptive(unsigned int code)
 	       (code >= 0xe0000 && code <= 0xe007f);
 }
 
-/* ---- a terminal ---- */
+/* ---- for a terminal ---- */
 
-/* Appends `piece` if all of it fits; false when it does not. */
+/* Appends `piece` if all of it fits; returns false if not. */
 static bool append(char *into, size_t into_bytes, size_t *used, const char *piece, size_t bytes)
 {
 	if (*used + bytes >= into_bytes)
@@ -78,7 +78,7 @@ char *escape_terminal(const char *text, char *into, size_t into_bytes)
 	return into;
 }
 
-/* ---- JSON ---- */
+/* ---- for JSON ---- */
 
 char *escape_json(const char *text, char *into, size_t into_bytes)
 {

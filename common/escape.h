@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * escape.h owns how text that came from elsewhere (a comm, a path, a symbol, a cgroup name) is written
- * where a person or a program reads it, so that it cannot be taken for anything but text.
+ * escape.h makes text from other processes (a comm, path, symbol or cgroup name) safe to show to people and
+ * programs: it cannot act as a control sequence or as syntax.
  */
 #ifndef BOURDON_ESCAPE_H
 #define BOURDON_ESCAPE_H
@@ -10,22 +10,28 @@
 #include <stddef.h>
 
 /*
- * Writes `text` for a terminal: printable ASCII and well-formed UTF-8 that is no control character stay,
- * every other byte becomes \xHH. Cuts on a whole character when `into` is full; always terminates it.
- * Returns `into`. `into_bytes` must be at least 1.
+ * Writes `text` for a terminal: printable ASCII and well-formed UTF-8 without control characters stay, every
+ * other byte becomes \xHH. Truncates on a whole character if `into` is full; always terminates it. Returns
+ * `into`. `into_bytes` must be at least 1.
  */
 char *escape_terminal(const char *text, char *into, size_t into_bytes);
 
-/* Writes `text` as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD. Same limits. */
+/*
+ * Writes `text` as the inside of a JSON string; bytes that are not UTF-8 become U+FFFD. Size and truncation
+ * as in escape_terminal().
+ */
 char *escape_json(const char *text, char *into, size_t into_bytes);
 
 /*
- * The length in bytes of the well-formed UTF-8 sequence at `text` (RFC 3629: no overlong form, no
- * surrogate, at most U+10FFFF), or 0 where there is none. `*ret_code` is its code point.
+ * Returns the length in bytes of the well-formed UTF-8 sequence at `text` (RFC 3629: no overlong form, no
+ * surrogate, at most U+10FFFF), or 0 if there is none. Sets `*ret_code` to its code point.
  */
 unsigned int escape_utf8(const char *text, unsigned int *ret_code);
 
-/* C0, DEL and C1, and what turns the direction or hides: a name could show as another name. */
+/*
+ * True for C0, DEL, C1, and for characters that are invisible or change the text direction: with them one
+ * name could look like another.
+ */
 bool escape_is_deceptive(unsigned int code);
 
 #endif

@@ -17,8 +17,8 @@ static int digit_of(char digit)
 }
 
 /*
- * The byte that is escaped here, or 0. What systemd escapes in the names of units, such as \x2d, is none of
- * these.
+ * Returns the byte that is escaped here, or 0. systemd's own escapes in unit names, such as \x2d, do not
+ * count.
  */
 static unsigned char escaped_byte(const char *text)
 {
@@ -32,7 +32,7 @@ static unsigned char escaped_byte(const char *text)
 	return byte < 0x20 || byte >= 0x7f || byte == '\\' ? (unsigned char)byte : 0;
 }
 
-/* How many bytes at the beginning stay as they are; 0: the first is escaped. */
+/* Returns how many bytes at the start need no escape; 0: the first byte does. */
 static unsigned int plain_bytes(const char *name)
 {
 	unsigned int code = 0, length = escape_utf8(name, &code);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * escape_name.h owns the form in which a name that others chose leaves bourdond, and the way back.
+ * escape_name.h escapes names chosen by other processes before they leave bourdond, and reverses the
+ * escaping.
  */
 #ifndef BOURDON_ESCAPE_NAME_H
 #define BOURDON_ESCAPE_NAME_H
@@ -8,17 +9,17 @@
 #include <stdbool.h>
 
 /*
- * A name that others chose, in the form that leaves bourdond, for the database and the control socket: what a
- * terminal must not see is \xHH here, too, and so is a backslash that could be taken for the beginning of
- * such an escape. So the form is well-formed UTF-8 without control characters, escape_terminal() leaves it as
- * it is, and no two names have the same. The caller frees; NULL without memory.
+ * Escapes a name chosen by another process, for the database and the control socket. Bytes that a terminal
+ * must not see become \xHH, and so does a backslash that could be read as the start of such an escape. The
+ * result is well-formed UTF-8 without control characters; escape_terminal() leaves it unchanged; different
+ * names give different results. The caller frees it; NULL if out of memory.
  */
 char *escape_name(const char *name);
 
-/* Whether a name is its own such form, as almost all are. */
+/* True if escape_name() would leave the name unchanged, as it does almost all names. */
 bool escape_name_is_plain(const char *name);
 
-/* The name of such a form, in place. */
+/* Reverses escape_name(), in place. */
 void escape_name_undo(char *text);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * file_replace.h owns replacing a file as a whole.
+ * file_replace.h replaces a file in one step: a reader sees the old content or the new, never a part.
  */
 #ifndef BOURDON_FILE_REPLACE_H
 #define BOURDON_FILE_REPLACE_H
@@ -9,8 +9,9 @@
 #include <sys/types.h>
 
 /*
- * Writes a file beside `path` (PATH.new), with this mode and owner whatever the umask is, and syncs it.
- * file_commit() then renames it into place: a reader sees the old file or the whole new one. 0 or -errno.
+ * Writes PATH.new beside `path`, with this mode and owner regardless of the umask, and syncs it.
+ * file_commit() renames it into place, so a reader sees either the old file or the complete new one.
+ * file_abandon() deletes it. Return 0 or -errno.
  */
 int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode, uid_t uid, gid_t gid);
 int file_commit(const char *path);

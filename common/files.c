@@ -21,7 +21,7 @@ int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes)
 	for (;;) {
 		ssize_t got = read(fd, text + used, room - used - 1);
 
-		/* EAGAIN is an iterator whose program let many objects pass in a row */
+		/* EAGAIN: an iterator whose program skipped many objects in a row */
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * files.h owns reading whole files, and the accounts that files belong to.
+ * files.h reads whole files, and looks up the accounts that own them.
  */
 #ifndef BOURDON_FILES_H
 #define BOURDON_FILES_H
@@ -12,18 +12,18 @@
 #include <sys/types.h>
 
 /*
- * Reads all of a file, which may have no size (procfs), into *ret_text, which the caller frees and which
- * has a NUL behind its *ret_bytes bytes. 0, -EFBIG for more than `most` bytes, or -errno.
+ * Reads a whole file, also one that reports no size (procfs). The caller frees *ret_text; a NUL follows its
+ * *ret_bytes bytes. Returns 0, -EFBIG if it has more than `most` bytes, or -errno.
  */
 int file_read_text(int directory, const char *path, size_t most, char **ret_text, size_t *ret_bytes);
 
-/* The same from a descriptor that is open, which may be an iterator's. */
+/* As file_read_text(), from an open descriptor, which may be that of a BPF iterator. */
 int file_read_all(int fd, size_t most, char **ret_text, size_t *ret_bytes);
 
-/* Whether it belongs to root, and nobody else may write to it: what is said there, root says. */
+/* True if root owns the file and no other user can write to it: its content can be trusted as root's. */
 bool file_is_roots_alone(const struct stat *at);
 
-/* A user or group by name or decimal number. 0, -ENOENT or -errno. */
+/* Look up a user or group by name or decimal number. Return 0, -ENOENT or -errno. */
 int account_user(const char *name, uid_t *ret_uid, gid_t *ret_gid);
 int account_group(const char *name, gid_t *ret_gid);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * findings.h owns a list of what was looked at, what was found, and what to do about it: bourdon-load --check
- * and bourdon doctor fill one each, and show it as a table or as JSON.
+ * findings.h owns a list of checks: what was checked, what was found, and the remedy. bourdon-load --check
+ * and bourdon doctor each fill one and print it as a table or as JSON.
  */
 #ifndef BOURDON_FINDINGS_H
 #define BOURDON_FINDINGS_H
@@ -14,8 +14,8 @@
 
 enum verdict {
 	VERDICT_OK,
-	VERDICT_UNKNOWN, /* this caller may not look, or the machine does not say */
-	VERDICT_WARNING, /* it works, and less well than it could */
+	VERDICT_UNKNOWN, /* this user may not read it, or the machine does not report it */
+	VERDICT_WARNING, /* works, but with a limitation */
 	VERDICT_FAILED,
 	VERDICTS,
 };
@@ -26,7 +26,7 @@ struct finding {
 	const char *name;
 	enum verdict verdict;
 	char found[320];
-	char remedy[320]; /* empty where there is nothing to do */
+	char remedy[320]; /* empty if there is nothing to do */
 };
 
 struct findings {
@@ -35,18 +35,20 @@ struct findings {
 };
 
 /*
- * Adds one; `name` is kept, not copied, and a list that is full drops what comes. The first says that all is
- * well; the second, what is not and its remedy ("" where there is none).
+ * Add a finding. `name` is kept, not copied. A full list drops further findings. findings_ok() adds a good
+ * result; findings_add() any other verdict with its remedy ("" if there is none).
  */
 void findings_ok(struct findings *findings, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void findings_add(struct findings *findings, enum verdict verdict, const char *name, const char *remedy,
 		  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The worst verdict of all: VERDICT_OK of none. */
+/* Returns the worst verdict, VERDICT_OK for an empty list. */
 enum verdict findings_worst(const struct findings *findings);
 
-/* For a person: a line each, and the remedy below it. Text from elsewhere is escaped. */
+/*
+ * Prints one line a finding, for people, with the remedy on the next line. Escapes text from other processes.
+ */
 void findings_print(const struct findings *findings, FILE *out);
 
 /* {"verdict": "...", "findings": [{"name": ..., "verdict": ..., "found": ..., "remedy": ...|null}]} */

@@ -10,7 +10,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* Of one length always, so that a write replaces all of it. */
+/* Fixed length, so that each write replaces the whole text. */
 #define FORMAT "granted %020" PRIu64 "\nrefused %020" PRIu64 "\n"
 
 static int parse(const char *text, uint64_t values[GRANT_COUNTERS])
@@ -28,7 +28,10 @@ static int open_as(const char *path, mode_t mode, int number)
 	return fd < 0 || dup3(fd, number, O_CLOEXEC) < 0 ? -errno : 0;
 }
 
-/* Whoever may read a file may lock it, and keep all others waiting: the lock is a file of its own. */
+/*
+ * The lock is a separate file that only its owner can open: any reader of a file could lock it and stop all
+ * others.
+ */
 int grant_counters_open(const char *path)
 {
 	_cleanup_free_ char *lock = NULL;
@@ -56,7 +59,8 @@ void grant_counters_add(enum grant_counter counter)
 	values[counter]++;
 	snprintf(text, sizeof(text), FORMAT, values[GRANT_COUNTER_GRANTED], values[GRANT_COUNTER_REFUSED]);
 	if (bytes >= 0 && pwrite(GRANT_COUNTERS_FD, text, strlen(text), 0) < 0)
-		log_warning("cannot count: %s", strerror(errno));
+		log_warning("cannot write the grant counters: %s; this request is not counted",
+			    strerror(errno));
 	flock(GRANT_COUNTERS_LOCK_FD, LOCK_UN);
 }
 

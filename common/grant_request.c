@@ -9,7 +9,7 @@
 
 #define DIGITS_MAX 20 /* of 2^64 - 1 */
 
-/* What is left of a request. */
+/* The part of the request that is not parsed yet. */
 struct rest {
 	const char *at, *end;
 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * grant_request.h owns the protocol between the consumer and bourdon-grant: one connection (a Unix stream socket),
- * one request, one answer, the end. A request is one line, with decimal numbers, single blanks and a newline:
+ * grant_request.h defines the protocol between the consumer and bourdon-grant: one connection (a Unix stream
+ * socket), one request, one answer. A request is one line with decimal numbers, single blanks and a newline:
  *
  *     pressure CGROUP_ID RESOURCE WINDOW_US    a cgroup's pressure file, for a trigger
  *     elf TGID STARTED_NS BEGINS               the ELF file of the executable mapping that begins there
- *     perf-map TGID STARTED_NS                 the perf map that the process writes for its jitted code
+ *     perf-map TGID STARTED_NS                 the perf map that the process writes for its JIT code
  *
- * The last two are of a target, and of it alone: STARTED_NS is its identity beside its id, as the in-kernel
- * programs report it. The answer is one message: "ok\n" with the descriptor beside it (SCM_RIGHTS), or
- * "refused REASON\n" without.
+ * The last two are granted for targets only. TGID and STARTED_NS together identify a process, as the
+ * in-kernel programs report it. The answer is one message: "ok\n" with the descriptor attached (SCM_RIGHTS),
+ * or "refused REASON\n" without a descriptor.
  */
 #ifndef BOURDON_GRANT_REQUEST_H
 #define BOURDON_GRANT_REQUEST_H
@@ -26,12 +26,12 @@
 #define GRANT_TGID_MAX (1U << 22)      /* PID_MAX_LIMIT, linux/threads.h */
 #define GRANT_BEGINS_MULTIPLE_OF 4096U /* the smallest page */
 
-/* A perf map is text: what is larger was not written for names. */
+/* A perf map is text; a larger file is not a list of names. */
 #define PERF_MAP_BYTES_MAX (64UL << 20)
 
 enum grant_kind { GRANT_PRESSURE, GRANT_ELF, GRANT_PERF_MAP, GRANT_KINDS };
 
-/* What is of another kind is 0. */
+/* Fields of other kinds are 0. */
 struct grant_request {
 	enum grant_kind kind;
 	/* GRANT_PRESSURE */
@@ -45,19 +45,19 @@ struct grant_request {
 };
 
 /*
- * Parses one whole request of `bytes` bytes, newline included. 0, -EAGAIN while its newline is missing,
- * -E2BIG for one that is longer than any is, -EINVAL for everything else that is none: unknown words, numbers
- * with signs, leading zeros or too many digits, windows that no kernel takes, ids that no process has,
- * addresses within a page, anything behind the newline.
+ * Parses one whole request of `bytes` bytes, newline included. Returns 0, -EAGAIN if the newline is missing
+ * yet, -E2BIG if it is longer than any valid request, or -EINVAL. Invalid are: unknown words; numbers with a
+ * sign, leading zeros or too many digits; windows outside the kernel's limits; impossible process ids;
+ * addresses that are not page-aligned; anything after the newline.
  */
 int grant_request_parse(const char *text, size_t bytes, struct grant_request *ret_request);
 
-/* Writes a request, with its newline, into `into` of GRANT_REQUEST_BYTES_MAX bytes. Returns its length. */
+/* Writes a request with its newline into `into`, of GRANT_REQUEST_BYTES_MAX bytes. Returns its length. */
 size_t grant_request_format(const struct grant_request *request, char *into);
 
 #define GRANT_OK "ok\n"
 #define GRANT_REFUSED "refused "
-/* The one reason that the consumer tells from others: it is the same for every file. */
+/* The only reason that the consumer compares: it applies to every file. */
 #define GRANT_NO_FILES "root's policy hands out no files"
 
 #endif

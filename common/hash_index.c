@@ -6,11 +6,11 @@
 #include <string.h>
 
 struct hash_slot {
-	uint32_t hash;     /* whole, so that a table can grow without asking, and most others differ in it */
+	uint32_t hash;     /* full hash: growing needs no rehash, and most mismatches show here */
 	uint32_t position; /* plus 1; 0 is empty */
 };
 
-/* splitmix64's finalizer: every bit of the input changes half of the output. */
+/* splitmix64's finalizer: each input bit changes half of the output bits on average. */
 static uint64_t mix(uint64_t value)
 {
 	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
@@ -76,7 +76,7 @@ int hash_index_add(struct hash_index *index, uint32_t hash, uint32_t position)
 	return 0;
 }
 
-/* Shifts what follows back into the gap, so that no search ends too early. */
+/* Moves later elements back into the gap, so that no search stops too early. */
 void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t position)
 {
 	uint32_t gap;
@@ -91,7 +91,7 @@ void hash_index_remove(struct hash_index *index, uint32_t hash, uint32_t positio
 		uint32_t home = index->slots[i].hash & index->mask;
 
 		if (((i - home) & index->mask) < ((i - gap) & index->mask))
-			continue; /* its home lies behind the gap */
+			continue; /* its home slot is behind the gap */
 		index->slots[gap] = index->slots[i];
 		gap = i;
 	}

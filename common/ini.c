@@ -12,7 +12,7 @@
 #include <sys/sysmacros.h>
 
 #define FILE_BYTES_MAX (1024 * 1024)
-#define SECTION_BYTES_MAX 49 /* inih cuts what is longer, without a word */
+#define SECTION_BYTES_MAX 49 /* inih silently truncates longer names */
 
 void config_error(struct config_errors *errors, const char *file, unsigned int line, const char *format, ...)
 {
@@ -39,7 +39,7 @@ void config_errors_log(const struct config_errors *errors)
 	for (size_t i = 0; i < errors->count && i < CONFIG_ERRORS_KEPT; i++)
 		log_error("%s", errors->messages[i] ? errors->messages[i] : "out of memory");
 	if (errors->count > CONFIG_ERRORS_KEPT)
-		log_error("and %zu more mistakes", errors->count - CONFIG_ERRORS_KEPT);
+		log_error("%zu more errors are not shown", errors->count - CONFIG_ERRORS_KEPT);
 }
 
 void config_errors_free(struct config_errors *errors)
@@ -50,10 +50,10 @@ void config_errors_free(struct config_errors *errors)
 }
 
 struct reader {
-	struct ini_entry entry; /* file and line of the line that inih has now */
+	struct ini_entry entry; /* file and number of the current line */
 	const char *next, *end;
-	bool expects_key; /* the line looks like a key, and inih has not called back for it yet */
-	bool nobodys;     /* the section's line was wrong: its keys are passed over */
+	bool expects_key; /* the line looks like a key; inih has not called back for it yet */
+	bool skips_keys;  /* the section line was invalid: skip its keys */
 	char section[SECTION_BYTES_MAX + 1];
 	ini_visit visit;
 	void *user;
@@ -68,7 +68,10 @@ static void finish_line(struct reader *reader)
 	reader->expects_key = false;
 }
 
-/* Checks a section line that inih would read in part, and opens the section. Empty on a mistake. */
+/*
+ * Checks a section line that inih would parse only in part, then opens the section. An invalid line becomes
+ * "[ ]".
+ */
 static void begin_section(struct reader *reader, char *line)
 {
 	char *end = strchr(line, ']');
@@ -78,12 +81,12 @@ static void begin_section(struct reader *reader, char *line)
 		config_error(reader->errors, reader->entry.file, reader->entry.line,
 			     !end || !bytes              ? "expected '[section]'"
 			     : bytes > SECTION_BYTES_MAX ? "section name is longer than 49 bytes"
-							 : "text behind the section's ']'");
+							 : "unexpected text after the section's ']'");
 		strcpy(line, "[ ]");
-		reader->nobodys = true;
+		reader->skips_keys = true;
 		return;
 	}
-	reader->nobodys = false;
+	reader->skips_keys = false;
 	memcpy(reader->section, line + 1, bytes);
 	reader->section[bytes] = '\0';
 	reader->entry.section = reader->section;
@@ -96,7 +99,7 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\t';
 }
 
-/* Copies the next line into `line` without the blanks around it; an unusable one becomes empty. */
+/* Copies the next line into `line` without surrounding blanks; an unusable line becomes empty. */
 static void copy_line(struct reader *reader, char *line, const char *text, size_t bytes)
 {
 	while (bytes && is_blank(*text)) {
@@ -122,7 +125,7 @@ static void copy_line(struct reader *reader, char *line, const char *text, size_
 	line[bytes] = '\0';
 }
 
-/* inih's reader: fgets() over the text, one whole line a call. `size` is ini_initial_alloc. */
+/* inih's reader: like fgets() on the text, one whole line a call. `size` is ini_initial_alloc. */
 static char *next_line(char *line, int size, void *stream)
 {
 	struct reader *reader = stream;
@@ -148,13 +151,14 @@ static int on_key(void *user, const char *section, const char *key, const char *
 {
 	struct reader *reader = user;
 
-	(void)section; /* inih's own copy; begin_section() checked ours */
+	(void)section; /* inih's copy; begin_section() keeps its own */
 	reader->expects_key = false;
 	if (!*key || !value) {
-		config_error(reader->errors, reader->entry.file, reader->entry.line, "no key before '='");
+		config_error(reader->errors, reader->entry.file, reader->entry.line,
+			     "missing key before '='");
 		return 1;
 	}
-	if (reader->nobodys)
+	if (reader->skips_keys)
 		return 1;
 	reader->entry.section = reader->section;
 	reader->entry.key = key;
@@ -173,22 +177,22 @@ int ini_read_text(const char *file, const char *text, size_t bytes, ini_visit vi
 				 .user = user,
 				 .errors = errors };
 
-	/* a byte order mark would make the first section a key */
+	/* a byte order mark would turn the first section into a key */
 	if (bytes >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		reader.next += 3;
-	/* inih's own limits: 200 bytes a line, and an indented key would continue the value above it */
+	/* inih by default limits a line to 200 bytes and joins an indented line to the value above */
 	ini_use_stack = false;
 	ini_allow_multiline = false;
 	ini_initial_alloc = INI_LINE_BYTES + 2;
-	/* -2: no memory; a line number: a syntax error, which finish_line() has noted with all others */
+	/* -2: out of memory. A line number: a syntax error that finish_line() has recorded */
 	if (ini_parse_stream(next_line, &reader, on_key, &reader) == -2)
 		return -ENOMEM;
 	return 0;
 }
 
 /*
- * A FIFO, or a terminal, would keep whoever reads it waiting for as long as somebody else likes. /dev/null is
- * how a file is masked. The descriptor, -EINVAL for what is no file, or -errno.
+ * Refuses FIFOs and terminals, which could block the reader forever. Allows /dev/null, which masks a file.
+ * Returns the descriptor, -EISDIR, -EINVAL for other kinds of files, or -errno.
  */
 static int open_file(const char *path)
 {
@@ -213,7 +217,7 @@ int ini_read_file(const char *path, ini_visit visit, void *user, struct config_e
 	if (result == -ENOMEM)
 		return result;
 	if (result < 0) {
-		config_error(errors, path, 0, "cannot read it: %s",
+		config_error(errors, path, 0, "cannot read the file: %s",
 			     result == -EFBIG    ? "larger than 1 MiB"
 			     : result == -EINVAL ? "not a regular file"
 						 : strerror(-result));

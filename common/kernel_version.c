@@ -8,22 +8,22 @@
 
 const struct kernel_bug kernel_bugs[] = {
 	/* bpf: keep a reference to the mm, in case the task is dead */
-	{ "a walk over the mappings of a process that ends can crash the kernel",
+	{ "reading the mappings of a process that is exiting can crash the kernel",
 	  "6.1.8 and 6.2",
 	  { { 6, 1, 8 }, { 6, 2, 0 } },
 	  2 },
 	/* sched/psi: use kernfs polling functions for PSI trigger polling */
-	{ "removing a cgroup whose pressure is watched is a use after free",
+	{ "removing a cgroup that has a PSI trigger causes a use after free in the kernel",
 	  "6.1.42, 6.4.7 and 6.5",
 	  { { 6, 1, 42 }, { 6, 4, 7 }, { 6, 5, 0 } },
 	  3 },
 	/* sched/psi: Allow unprivileged polling of N*2s period */
-	{ "PSI triggers are for CAP_SYS_RESOURCE alone, so that pressure is read once a second instead",
+	{ "PSI triggers need CAP_SYS_RESOURCE: bourdond reads the pressure once a second instead",
 	  "6.1.42 and 6.4",
 	  { { 6, 1, 42 }, { 6, 4, 0 } },
 	  2 },
 	/* bpf: Fix overrunning reservations in ringbuf, CVE-2024-41009 */
-	{ "whoever writes to a ring buffer's page can damage the kernel's memory (CVE-2024-41009)",
+	{ "a process that can write to a BPF ring buffer can corrupt kernel memory (CVE-2024-41009)",
 	  "6.1.97, 6.6.37, 6.9.8 and 6.10",
 	  { { 6, 1, 97 }, { 6, 6, 37 }, { 6, 9, 8 }, { 6, 10, 0 } },
 	  4 },
@@ -31,7 +31,7 @@ const struct kernel_bug kernel_bugs[] = {
 
 const size_t kernel_bugs_count = ARRAY_SIZE(kernel_bugs);
 
-/* "X.Y.Z" or "X.Y" at the beginning of `text`. */
+/* Parses "X.Y.Z" or "X.Y" at the start of `text`. */
 static bool parse_numbers(const char *text, struct kernel_version *version)
 {
 	version->patch = 0;
@@ -51,7 +51,7 @@ int kernel_version_parse(const char *release, const char *version, const char *s
 
 	if (!parse_numbers(release, &parsed))
 		return -EINVAL;
-	/* a plain release says it all; "6.1.0-54-amd64" is what a distribution numbers for itself */
+	/* a plain release is complete; in "6.1.0-54-amd64" the patch number is the distribution's own */
 	parsed.patch_known = parsed.patch || !strchr(release, '-');
 	if ((debian && parse_numbers(debian + strlen("Debian "), &stable) && same_branch(&stable, &parsed)) ||
 	    (ubuntu && parse_numbers(ubuntu + 1, &stable) && same_branch(&stable, &parsed))) {
@@ -59,7 +59,7 @@ int kernel_version_parse(const char *release, const char *version, const char *s
 		parsed.patch_known = true;
 	}
 	if (strstr(release, ".el"))
-		parsed.patch_known = false; /* Red Hat's kernels have the fixes of years behind one number */
+		parsed.patch_known = false; /* Red Hat backports years of fixes under one number */
 	*ret_version = parsed;
 	return 0;
 }

@@ -11,8 +11,8 @@
 #include <sys/vfs.h>
 
 /*
- * linux/landlock.h of Linux 6.18: that of Debian 12 ends at the second version. The kernel takes a longer
- * structure than its own when the rest is zeros.
+ * From linux/landlock.h of Linux 6.18; the header in Debian 12 ends at version 2. The kernel accepts a
+ * structure longer than its own if the rest is zero.
  */
 struct ruleset_attributes {
 	uint64_t files, network, scopes;
@@ -34,10 +34,10 @@ struct path_attributes {
 #define NETWORK_ALL 3ULL /* bind and connect */
 #define SCOPE_ALL 3ULL   /* abstract sockets and signals */
 
-/* By version: what has been added, from the first on. */
+/* Access rights that each version can restrict. */
 static const struct ruleset_attributes handled[] = {
 	{ 0x1fff, 0, 0 },                   /* 1: Linux 5.13 */
-	{ 0x3fff, 0, 0 },                   /* 2: 5.19, moving files between directories */
+	{ 0x3fff, 0, 0 },                   /* 2: 5.19, linking and renaming across directories */
 	{ 0x7fff, 0, 0 },                   /* 3: 6.2, truncate(2) */
 	{ 0x7fff, NETWORK_ALL, 0 },         /* 4: 6.7 */
 	{ 0xffff, NETWORK_ALL, 0 },         /* 5: 6.10, ioctl(2) on devices */
@@ -61,8 +61,8 @@ static uint64_t accesses_of(unsigned int uses)
 }
 
 /*
- * A place is known by its inode. procfs makes a new one whenever the kernel has dropped the name from its
- * cache, as it does when memory is short: an open descriptor keeps it.
+ * Landlock identifies a file by its inode. procfs allocates a new inode after the kernel drops the name from
+ * its cache, as it does when memory is short. An open descriptor keeps the inode.
  */
 static bool must_stay_open(int fd)
 {
@@ -77,7 +77,8 @@ static int add_place(int ruleset, const struct landlock_place *place, uint64_t h
 	const struct path_attributes attributes = { accesses_of(place->uses) & handled_files,
 						    place->path ? opened : place->fd };
 
-	if (place->path && opened < 0) /* who cannot reach it opens nothing there either */
+	/* a path that is unreachable before the domain is unreachable within it, too */
+	if (place->path && opened < 0)
 		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -errno;
 	if (syscall(SYS_landlock_add_rule, ruleset, RULE_PATH_BENEATH, &attributes, 0))
 		return -errno;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * landlock_abi.h owns which version of Landlock is in use.
+ * landlock_abi.h finds out which version of Landlock is in use.
  */
 #ifndef BOURDON_LANDLOCK_ABI_H
 #define BOURDON_LANDLOCK_ABI_H
 
 #define LANDLOCK_ABI_KNOWN 6 /* Linux 6.12 */
 
-/* The version of Landlock in use: this kernel's, or the last that is known here. 0: none, or not enabled. */
+/*
+ * Returns the Landlock version in use: the kernel's, or the newest known here if that is older. 0: not
+ * available or not enabled.
+ */
 int landlock_abi(void);
 
 #endif

@@ -14,13 +14,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Set once, before any thread exists. */
+/* Set once, before any thread is created. */
 static const char *program_name = "bourdon";
 static bool with_priority, never_waits;
 
 /*
- * Whether standard error is the journal, which the variable then names as "DEVICE:INODE" (systemd.exec(5)).
- * It is inherited also by those whose standard error became another.
+ * True if standard error is the journal: $JOURNAL_STREAM then holds its "DEVICE:INODE" (systemd.exec(5)). The
+ * variable alone proves nothing: processes inherit it even after standard error was redirected.
  */
 static bool is_journal(void)
 {
@@ -52,7 +52,7 @@ void log_never_wait(void)
 	never_waits = true;
 }
 
-/* A pipe that polls as writable takes PIPE_BUF bytes, more than a line, at once (pipe(7)). */
+/* A pipe that polls as writable accepts PIPE_BUF bytes at once, more than a line (pipe(7)). */
 static bool can_write(void)
 {
 	struct pollfd error = { .fd = STDERR_FILENO, .events = POLLOUT };
@@ -74,7 +74,7 @@ log_line(int priority, const char *format, va_list arguments)
 	else
 		length = snprintf(line, sizeof(line), "%s: %s\n", program_name, safe);
 	if (length > 0 && can_write() && write(STDERR_FILENO, line, (size_t)length) < 0)
-		return; /* there is nowhere left to say so */
+		return; /* an error about standard error cannot be reported */
 }
 
 void log_error(const char *format, ...)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * log.h owns what the binaries say on standard error: one line a message, what failed, on what, why, what
- * to do. Where that is the journal, each line carries its priority as "<N>" (sd-daemon(3)), and the journal
- * says whose it is.
+ * log.h writes messages to standard error, one line each: what failed, on what object, why, what to do. If
+ * standard error is the journal, each line starts with its priority as "<N>" (sd-daemon(3)), and the journal
+ * adds the program's name.
  */
 #ifndef BOURDON_LOG_H
 #define BOURDON_LOG_H
@@ -13,15 +13,18 @@
 #define EXIT_DONE 0
 #define EXIT_FAILED 1
 #define EXIT_USAGE 2
-#define EXIT_CANNOT 3 /* this kernel cannot */
+#define EXIT_CANNOT 3 /* this kernel lacks something required */
 
 /*
- * Call first of all. `program` is kept, not copied. Descriptors 0 to 2 that are closed become /dev/null, so
- * that nothing else is opened in their place and then written to as standard error.
+ * Call before anything else. `program` is kept, not copied. Opens /dev/null for descriptors 0 to 2 that are
+ * closed. Otherwise the next opened file could become standard error and receive log lines.
  */
 void log_init(const char *program);
 
-/* From here on a line that standard error cannot take at once is dropped: a full pipe must stop nobody. */
+/*
+ * From here on, drops a line that standard error cannot accept at once: a full pipe must not block the
+ * program.
+ */
 void log_never_wait(void);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -29,8 +32,8 @@ void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * A token bucket for messages that a hostile or broken peer could repeat: true at most `burst` times a
- * minute. Not thread-safe: one bucket a caller.
+ * Limits messages that a hostile or broken peer could repeat: returns true at most `burst` times a minute.
+ * Not thread-safe: use one limit for each caller.
  */
 struct log_limit {
 	long minute;

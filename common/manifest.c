@@ -21,7 +21,7 @@ struct field {
 	}
 
 static const struct field fields[] = {
-	FIELD(FIELD_U32, abi), /* the first: is_of_another() */
+	FIELD(FIELD_U32, abi), /* must be first: is_of_other_abi() uses it */
 	FIELD(FIELD_TEXT, version),
 	FIELD(FIELD_TEXT, kernel),
 	FIELD(FIELD_TEXT, kernel_build_id),
@@ -39,7 +39,7 @@ static const struct field fields[] = {
 	FIELD(FIELD_YES_NO, mounted_bpffs),
 };
 
-/* Whether a text is the same when it is read again: one line, which is stripped of blanks and comments. */
+/* True if the text survives being written and parsed: one line, no surrounding blanks, no comment. */
 static bool comes_back(const char *text)
 {
 	size_t bytes = strlen(text);
@@ -91,13 +91,13 @@ int manifest_format(const struct manifest *manifest, char **ret_text)
 struct parse {
 	struct manifest *manifest;
 	struct config_errors *errors;
-	unsigned int seen; /* bit i: fields[i] */
+	unsigned int seen; /* bit i is set if fields[i] was seen */
 };
 
 _Static_assert(ARRAY_SIZE(fields) < 32, "parse.seen is too narrow");
 
-/* What another version writes beside its ABI, which comes first, is not known here. */
-static bool is_of_another(const struct parse *parse)
+/* A manifest of another ABI may have other fields: only its ABI, the first field, is checked. */
+static bool is_of_other_abi(const struct parse *parse)
 {
 	return parse->seen & 1U && parse->manifest->abi != BOURDON_ABI;
 }
@@ -137,12 +137,12 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	struct parse *parse = user;
 
 	if (!entry->key || strcmp(entry->section, "manifest"))
-		return; /* a newer manifest may have more */
+		return; /* newer versions may add fields */
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		if (strcmp(fields[i].key, entry->key))
 			continue;
 		if (parse_value(&fields[i], entry->value, (char *)parse->manifest + fields[i].offset) &&
-		    !is_of_another(parse))
+		    !is_of_other_abi(parse))
 			config_error(parse->errors, entry->file, entry->line, "bad value for '%s'",
 				     entry->key);
 		parse->seen |= 1U << i;
@@ -152,7 +152,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 static int finish(struct parse *parse, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (!(parse->seen & 1U << i) && !is_of_another(parse))
+		if (!(parse->seen & 1U << i) && !is_of_other_abi(parse))
 			config_error(parse->errors, name, 0, "'%s' is missing", fields[i].key);
 	return parse->errors->count ? -EINVAL : 0;
 }
@@ -178,7 +178,7 @@ int manifest_read(const char *path, struct manifest *ret_manifest, struct config
 	int result = ini_read_file(path, visit_entry, &parse, errors);
 
 	if (!result && errors->count)
-		result = -EINVAL; /* unreadable: what is missing would only repeat that */
+		result = -EINVAL; /* unreadable: missing fields would only repeat that */
 	if (!result)
 		result = finish(&parse, path);
 	if (!result)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * manifest.h owns the file in the run directory that says what was loaded: written by the loader, read by
- * the consumer and by people.
+ * manifest.h owns the manifest in the run directory, which describes what was loaded. The loader writes it;
+ * the consumer and people read it.
  */
 #ifndef BOURDON_MANIFEST_H
 #define BOURDON_MANIFEST_H
@@ -21,28 +21,28 @@ struct manifest {
 	char attached[960];     /* link names, separated by blanks */
 	uint64_t loaded_at;     /* Unix ns */
 	uint32_t hz;            /* on-CPU samples a second and CPU */
-	uint32_t cpus;          /* rings: CPUs from this number on are not sampled */
+	uint32_t cpus;          /* CPUs that have rings; CPUs from this number on are not sampled */
 	char sampled_cpus[256]; /* as in /sys/devices/system/cpu/online */
 	uint32_t slots_per_cpu;
 	uint32_t slot_bytes;
-	uint32_t targets; /* at most so many */
+	uint32_t targets; /* most targets at once */
 	uint64_t quiet_after_ns;
-	bool mounted_bpffs; /* by this loader, so that an unload may unmount it */
+	bool mounted_bpffs; /* true if this load mounted bpffs, so that --unload may unmount it */
 };
 
 /*
- * Writes the text form; the caller frees *ret_text. 0, -EINVAL for a text that would not be the same when it
- * is read again (control characters, blanks around it, a comment in it), or -ENOMEM.
+ * Writes the text form; the caller frees *ret_text. Returns 0, -ENOMEM, or -EINVAL if a text would not
+ * survive being read again (control characters, surrounding blanks, a comment in it).
  */
 int manifest_format(const struct manifest *manifest, char **ret_text);
 
 /*
- * Reads `path`; every mistake goes to `errors`. 0, -EINVAL when there were any, -ENOMEM. What another version
- * wrote, which is one of another ABI, may lack anything else: look at that first.
+ * Reads `path` and adds every error to `errors`. Returns 0, -EINVAL if there were errors, or -ENOMEM. A
+ * manifest written under another ABI may lack all other fields: check `abi` first.
  */
 int manifest_read(const char *path, struct manifest *ret_manifest, struct config_errors *errors);
 
-/* The same from memory, for tests. */
+/* As manifest_read(), from memory, for tests. */
 int manifest_parse(const char *name, const char *text, size_t bytes, struct manifest *ret_manifest,
 		   struct config_errors *errors);
 

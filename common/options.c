@@ -22,7 +22,7 @@ static void print_help(const struct command_spec *command)
 			 option->argument ? option->argument : "");
 		printf("  %-24s %s\n", left, option->help);
 	}
-	printf("  %-24s %s\n  %-24s %s\n", "--help", "this text", "--version", "the version");
+	printf("  %-24s %s\n  %-24s %s\n", "--help", "print this help", "--version", "print the version");
 	if (command->example)
 		printf("\nExample: %s\n", command->example);
 }
@@ -51,7 +51,7 @@ int options_parse(const struct command_spec *command, int count, char **argument
 		const struct option_spec *option;
 		const char *word = arguments[i], *value;
 
-		/* "-o" is the one short option that belongs to a table; "-" alone is a word */
+		/* a short option is accepted if a table names it ("-o"); "-" alone is a word */
 		if (ended || word[0] != '-' || !word[1]) {
 			arguments[1 + words++] = arguments[i];
 			continue;

@@ -49,7 +49,7 @@ int pass_fd_send_now(int socket, const void *bytes, size_t length, int fd)
 _Static_assert(CMSG_SPACE(sizeof(int)) <= CMSG_SPACE(0) + 2 * sizeof(int),
 	       "room for more than two descriptors");
 
-/* The message's one descriptor; of more, all are closed. -EBADF for none. */
+/* Returns the message's descriptor, or -EBADF if it has none. If it has more than one, closes them all. */
 static int extract_descriptor(struct msghdr *message)
 {
 	struct cmsghdr *header = CMSG_FIRSTHDR(message);
@@ -62,7 +62,7 @@ static int extract_descriptor(struct msghdr *message)
 	memcpy(fds, CMSG_DATA(header), bytes < sizeof(fds) ? bytes : sizeof(fds));
 	if (fds[1] < 0)
 		return fds[0];
-	/* alignment makes room for a second one, which the kernel fills without a word */
+	/* alignment leaves room for a second descriptor, and the kernel fills it without notice */
 	close(fds[0]);
 	close(fds[1]);
 	message->msg_flags |= MSG_CTRUNC;
@@ -89,7 +89,7 @@ ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd)
 	if (got < 0)
 		return -errno;
 	fd = extract_descriptor(&message);
-	/* with no descriptor left recvmsg(2) succeeds, and says only this */
+	/* without a free descriptor recvmsg(2) succeeds; only this flag shows the loss */
 	if (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
 		return -EBADMSG;
 	*ret_fd = TAKE_FD(fd);

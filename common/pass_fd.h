@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pass_fd.h owns messages with a file descriptor beside them (SCM_RIGHTS, unix(7)).
+ * pass_fd.h sends and receives messages with a file descriptor attached (SCM_RIGHTS, unix(7)).
  */
 #ifndef BOURDON_PASS_FD_H
 #define BOURDON_PASS_FD_H
@@ -9,19 +9,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Sends one message, with `fd` unless that is negative. 0 or -errno; -EPIPE where the peer is gone. */
+/* Sends one message, with `fd` unless it is negative. Returns 0 or -errno; -EPIPE if the peer is gone. */
 int pass_fd_send(int socket, const void *bytes, size_t length, int fd);
 
-/* The same to a peer that is to read each message before the next one is sent; -EBADMSG where it has not. */
+/*
+ * As pass_fd_send(), for a peer that must read each message before the next is sent: returns -EBADMSG if it
+ * has not.
+ */
 int pass_fd_send_now(int socket, const void *bytes, size_t length, int fd);
 
 /*
- * Receives one message. *ret_fd is its descriptor (the caller closes it) or negative; more than one, or one
- * that was cut off for lack of descriptors, is -EBADMSG. Returns its length, 0 at the end, or -errno.
+ * Receives one message. *ret_fd is its descriptor, which the caller closes, or negative. Returns the
+ * message's length, 0 at end of stream, or -errno; -EBADMSG if it has more than one descriptor, or lost it
+ * because no descriptor was free.
  */
 ssize_t pass_fd_receive(int socket, void *bytes, size_t room, int *ret_fd);
 
-/* Waits for a message until `deadline_ns` (CLOCK_MONOTONIC). 0, -ETIMEDOUT or -errno. */
+/* Waits for a message until `deadline_ns` (CLOCK_MONOTONIC). Returns 0, -ETIMEDOUT or -errno. */
 int pass_fd_wait(int socket, uint64_t deadline_ns);
 
 #endif

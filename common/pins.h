@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pins.h owns the table of what is pinned: the loader makes pins from it, the consumer checks them by it.
+ * pins.h lists all pinned objects: the loader creates them from this table, the consumer checks them against
+ * it.
  */
 #ifndef BOURDON_PINS_H
 #define BOURDON_PINS_H
@@ -12,7 +13,7 @@
 #define PIN_DIRECTORY_DEFAULT "/sys/fs/bpf/bourdon"
 #define RUN_DIRECTORY_DEFAULT "/run/bourdon"
 
-/* Files of the loader in the run directory. */
+/* Files that the loader writes to the run directory. */
 #define MANIFEST_FILE "manifest"
 #define KERNEL_SYMBOLS_FILE "kernel-symbols"
 
@@ -44,8 +45,8 @@ struct pin_map_spec {
 	__u32 key_bytes;
 	__u32 value_bytes;
 	/*
-	 * 0660: written by the consumer, or mapped by it, which needs a read-write descriptor. 0440: looked
-	 * up.
+	 * 0660: the consumer writes or maps it; mapping needs a read-write descriptor. 0440: the consumer
+	 * only looks up.
 	 */
 	mode_t mode;
 };
@@ -58,11 +59,11 @@ enum pin_iterator {
 	PIN_ITERATORS,
 };
 
-/* Binary records by read(2); mode 0440. */
+/* read(2) yields binary records; mode 0440. */
 extern const char *const pin_iterators[PIN_ITERATORS];
 
 #define PIN_ITERATOR_MODE 0440
-#define PIN_PRIVATE_MODE 0600 /* links and programs: who holds a link read-write may detach it */
+#define PIN_PRIVATE_MODE 0600 /* links and programs: a process with a writable link can detach it */
 #define PIN_DIRECTORY_MODE 0750
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UID_LAST 4294967294ULL /* the one above means no uid */
+#define UID_LAST 4294967294ULL /* 2^32 - 1 means "no uid" */
 
 const struct policy policy_unlimited = {
 	.max_rate = POLICY_RATE_MAX,
@@ -32,18 +32,18 @@ struct reading {
 	unsigned int said; /* SAID_* */
 };
 
-/* Keys that take one value: of two, neither is certainly what root meant. */
+/* Keys that take one value: given twice, root's intention is unclear. */
 #define SAID_KERNEL_STACKS 1U
 #define SAID_UNWINDING 2U
 #define SAID_MAX_RATE 4U
 
-/* ---- the text ---- */
+/* ---- parsing ---- */
 
 static void check_once(struct reading *reading, unsigned int said)
 {
 	if (reading->said & said)
-		config_error(reading->errors, reading->entry->file, reading->entry->line, "%s is said twice",
-			     reading->entry->key);
+		config_error(reading->errors, reading->entry->file, reading->entry->line,
+			     "%s is given twice; keep one line", reading->entry->key);
 	reading->said |= said;
 }
 
@@ -62,7 +62,7 @@ static void parse_uids(struct reading *reading, const char *word, struct policy_
 	if (bytes >= sizeof(first) || options_number(first, 0, UID_LAST, &from) ||
 	    options_number(dash ? dash + 1 : first, from, UID_LAST, &to))
 		config_error(reading->errors, entry->file, entry->line,
-			     "%s: '%s' is no uid, such as 0, and no range of uids, such as 1000-1999",
+			     "%s: '%s' is neither a uid, such as 0, nor a range of uids, such as 1000-1999",
 			     entry->key, word);
 	else if (*count == POLICY_UIDS_MAX)
 		config_error(reading->errors, entry->file, entry->line, "%s: more than %u ranges", entry->key,
@@ -96,13 +96,13 @@ static void parse_comm(struct reading *reading, const char *word)
 			     POLICY_COMMS_MAX);
 	} else {
 		memcpy(comm.bits, pattern.text, sizeof(pattern.text));
-		/* of an exact one the zeroes behind it, too: a program finds a comm zero-filled */
+		/* an exact pattern includes the zeroes after it: programs see a zero-filled comm */
 		memset(comm.mask, 0xff, pattern.prefix ? strlen(pattern.text) : sizeof(comm.mask));
 		reading->policy.comms[reading->policy.comms_count++] = comm;
 	}
 }
 
-/* A list, separated by commas; blanks around its words do not count. */
+/* Splits a comma-separated list and passes each word to `take`, without surrounding blanks. */
 static void parse_list(struct reading *reading, void (*take)(struct reading *reading, const char *word))
 {
 	const struct ini_entry *entry = reading->entry;
@@ -117,7 +117,7 @@ static void parse_list(struct reading *reading, void (*take)(struct reading *rea
 			take(reading, word);
 		else
 			config_error(reading->errors, entry->file, entry->line,
-				     "%s: a word of the list is missing", entry->key);
+				     "%s: empty item in the list; check the commas", entry->key);
 	}
 }
 
@@ -132,7 +132,7 @@ static void parse_unwinding(struct reading *reading)
 			return;
 		}
 	config_error(reading->errors, entry->file, entry->line,
-		     "unwinding = %s: it is none, frame-pointer or dwarf", entry->value);
+		     "unwinding = %s: expected none, frame-pointer or dwarf", entry->value);
 }
 
 static void parse_kernel_stacks(struct reading *reading)
@@ -143,8 +143,8 @@ static void parse_kernel_stacks(struct reading *reading)
 	if (!strcmp(entry->value, "yes") || !strcmp(entry->value, "no"))
 		reading->policy.kernel_stacks = entry->value[0] == 'y';
 	else
-		config_error(reading->errors, entry->file, entry->line, "kernel_stacks = %s: it is yes or no",
-			     entry->value);
+		config_error(reading->errors, entry->file, entry->line,
+			     "kernel_stacks = %s: expected yes or no", entry->value);
 }
 
 static void parse_rate(struct reading *reading)
@@ -155,8 +155,8 @@ static void parse_rate(struct reading *reading)
 	check_once(reading, SAID_MAX_RATE);
 	if (options_number(entry->value, 1, POLICY_RATE_MAX, &rate))
 		config_error(reading->errors, entry->file, entry->line,
-			     "max_rate = %s: it is a number of samples a second and CPU, from 1 to %u",
-			     entry->value, POLICY_RATE_MAX);
+			     "max_rate = %s: expected 1 to %u samples a second and CPU", entry->value,
+			     POLICY_RATE_MAX);
 	else
 		reading->policy.max_rate = (__u32)rate;
 }
@@ -169,7 +169,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	if (!entry->key) {
 		if (strcmp(entry->section, "policy"))
 			config_error(reading->errors, entry->file, entry->line,
-				     "unknown section '[%s]': only '[policy]' is known", entry->section);
+				     "unknown section '[%s]': expected '[policy]'", entry->section);
 	} else if (strcmp(entry->section, "policy")) {
 		if (!*entry->section)
 			config_error(reading->errors, entry->file, entry->line,
@@ -205,7 +205,7 @@ int policy_parse(const char *name, const char *text, size_t bytes, struct policy
 	return 0;
 }
 
-/* ---- words again ---- */
+/* ---- describing ---- */
 
 __attribute__((format(printf, 2, 3))) static void add(char *text, const char *format, ...)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * policy.h owns root's policy.conf, between its text and the map that the in-kernel programs check. The
- * loader reads it; who shows what was loaded turns the map into words again.
+ * policy.h converts root's policy.conf between its text and the map that the in-kernel programs check. The
+ * loader parses it; programs that show the loaded policy describe the map in words.
  */
 #ifndef BOURDON_POLICY_H
 #define BOURDON_POLICY_H
@@ -13,20 +13,23 @@
 
 #define POLICY_DEFAULT "/etc/bourdon/policy.conf"
 
-/* Nothing is limited: what holds where there is no file. */
+/* No limits: in force if there is no policy.conf. */
 extern const struct policy policy_unlimited;
 
 /*
- * Reads the text of a policy file, which `name` names in messages. Every mistake goes to `errors`, and with
- * one there is no policy. 0, -EINVAL or -ENOMEM.
+ * Parses the text of a policy file; `name` is its name in messages. Adds every error to `errors`; with any
+ * error there is no policy. Returns 0, -EINVAL or -ENOMEM.
  */
 int policy_parse(const char *name, const char *text, size_t bytes, struct policy *ret_policy,
 		 struct config_errors *errors);
 
-/* Long enough for what any policy says. */
+/* Large enough for every possible policy. */
 #define POLICY_TEXT_BYTES 2048
 
-/* In the words of the file, on one line: "deny_uids = 0, 1000-1999; kernel_stacks = no". Empty: no limit. */
+/*
+ * Describes a policy in the words of the file, on one line: "deny_uids = 0, 1000-1999; kernel_stacks = no".
+ * Empty: no limits.
+ */
 void policy_describe(const struct policy *policy, char text[POLICY_TEXT_BYTES]);
 
 #endif

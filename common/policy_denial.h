@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * policy_denial.h owns whom root's policy denies: one text for the in-kernel programs and for who hands out
- * files. It is inlined, so that the programs' verifier sees the policy's constants in it.
+ * policy_denial.h decides whether root's policy denies a process: one implementation for the in-kernel
+ * programs and for bourdon-grant. It is inlined, so that the verifier sees the policy's constants in it.
  */
 #ifndef BOURDON_POLICY_DENIAL_H
 #define BOURDON_POLICY_DENIAL_H
@@ -27,7 +27,7 @@ POLICY_INLINE bool policy_denies_uid(const volatile struct policy *policy, __u32
 	return !allowed;
 }
 
-/* `comm` is of ABI_COMM_BYTES, zeroed behind its NUL. */
+/* `comm` has ABI_COMM_BYTES bytes, zeroed after its NUL. */
 POLICY_INLINE bool policy_denies_comm(const volatile struct policy *policy, const char *comm)
 {
 	__u64 words[2];

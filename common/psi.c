@@ -28,7 +28,7 @@ int psi_parse(const char *text, struct psi_totals *ret_totals)
 	return 0;
 }
 
-/* The root cgroup's files say the same as /proc/pressure, which ProcSubset=pid hides. */
+/* The root cgroup's files contain the same as /proc/pressure, which ProcSubset=pid hides. */
 int psi_open(const char *mount, const char *cgroup, enum psi_resource resource, int flags)
 {
 	char path[PATH_MAX];
@@ -65,7 +65,7 @@ int psi_arm(int fd, enum psi_kind kind, uint64_t stall_us, uint64_t window_us)
 	int length = snprintf(text, sizeof(text), "%s %" PRIu64 " %" PRIu64, psi_kind_names[kind], stall_us,
 			      window_us);
 
-	/* the kernel wants the NUL, too */
+	/* the kernel expects the NUL, too */
 	return write(fd, text, (size_t)length + 1) < 0 ? -errno : 0;
 }
 
@@ -77,7 +77,7 @@ void psi_window_begin(struct psi_window *window, uint64_t window_us)
 void psi_window_add(struct psi_window *window, uint64_t at_ns, uint64_t total_us)
 {
 	if (window->count && total_us < window->readings[window->newest].total_us)
-		window->count = 0; /* another file under the same name: begin anew */
+		window->count = 0; /* the total shrank: another file under the same name, start over */
 	window->newest = (window->newest + 1) % PSI_READINGS;
 	window->readings[window->newest].at_ns = at_ns;
 	window->readings[window->newest].total_us = total_us;

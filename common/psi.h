@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * psi.h owns Pressure Stall Information: reading a pressure file, arming a trigger on one, and telling from
- * running totals whether a threshold was crossed (kernel/sched/psi.c, Documentation/accounting/psi.rst).
+ * psi.h handles Pressure Stall Information: it reads pressure files, arms triggers, and computes from running
+ * totals whether a threshold was crossed (kernel/sched/psi.c, Documentation/accounting/psi.rst).
  */
 #ifndef BOURDON_PSI_H
 #define BOURDON_PSI_H
@@ -14,27 +14,30 @@
 
 struct psi_totals {
 	uint64_t us[PSI_KINDS];
-	bool has[PSI_KINDS]; /* system-wide cpu has no "full" before 5.13, irq no "some" */
+	bool has[PSI_KINDS]; /* system-wide cpu has no "full" before Linux 5.13; irq has no "some" */
 };
 
-/* Parses the text of a pressure file. 0 or -EBADMSG. */
+/* Parses the text of a pressure file. Returns 0 or -EBADMSG. */
 int psi_parse(const char *text, struct psi_totals *ret_totals);
 
 /*
- * Opens the pressure file of a cgroup below the mount point of cgroup2, or with NULL that of the whole
- * system. The descriptor or -errno.
+ * Opens the pressure file of a cgroup below the mount point of cgroup2; with `cgroup` NULL, of the whole
+ * system. Returns the descriptor or -errno.
  */
 int psi_open(const char *mount, const char *cgroup, enum psi_resource resource, int flags);
 
-/* Reads a pressure file that is open. 0, -ENODEV when its cgroup is gone, -EOPNOTSUPP (psi=0) or -errno. */
+/*
+ * Reads an open pressure file. Returns 0, -ENODEV if its cgroup is gone, -EOPNOTSUPP if booted with psi=0, or
+ * -errno.
+ */
 int psi_read(int fd, struct psi_totals *ret_totals);
 
-/* Arms a trigger on a file that is open read-write. 0 or -errno: -EINVAL where the kernel refuses it. */
+/* Arms a trigger on a file opened read-write. Returns 0 or -errno; -EINVAL if the kernel refuses it. */
 int psi_arm(int fd, enum psi_kind kind, uint64_t stall_us, uint64_t window_us);
 
 /*
- * The stall within the last window, from totals that are added as time goes. What lies between two readings
- * is taken as even, as the kernel does.
+ * Stall within the last window, from totals that are read over time. Between two readings the stall is
+ * assumed to grow evenly, as the kernel does.
  */
 #define PSI_READINGS 16
 
@@ -48,19 +51,19 @@ struct psi_window {
 
 void psi_window_begin(struct psi_window *window, uint64_t window_us);
 
-/* Adds a total that was read at `at_ns` (CLOCK_MONOTONIC). */
+/* Adds a total read at `at_ns` (CLOCK_MONOTONIC). */
 void psi_window_add(struct psi_window *window, uint64_t at_ns, uint64_t total_us);
 
 /*
- * How much a total that is `total_us` at `at_ns` has grown within the last `windows` windows, in us; less,
- * where the readings do not go back so far.
+ * Returns the growth in us within the last `windows` windows, for a total of `total_us` at `at_ns`; less if
+ * the readings do not reach back that far.
  */
 uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
 			   uint64_t total_us);
 
 /*
- * The same with all that grew between the two readings around the window's beginning: as much as it can have
- * been, however rarely the total was read.
+ * As psi_window_growth(), but counts all growth between the two readings around the window's start: an upper
+ * bound, however rarely the total was read.
  */
 uint64_t psi_window_growth_most(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
 				uint64_t total_us);

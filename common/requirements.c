@@ -39,7 +39,9 @@ void machine_close(struct machine *machine)
 
 /* ---- reading ---- */
 
-/* Of a small file; without the line's end. The caller frees *ret_text. 0 or -errno. */
+/*
+ * Reads the first line of a small file, without its newline. The caller frees *ret_text. Returns 0 or -errno.
+ */
 static int read_line(const struct machine *machine, const char *path, char **ret_text)
 {
 	size_t bytes;
@@ -62,7 +64,7 @@ static int read_number(const struct machine *machine, const char *path, long *re
 	return end == text || *end ? -EINVAL : 0;
 }
 
-/* Reads a sysctl, or adds that it could not be read. */
+/* Reads a sysctl. If that fails, adds a finding and returns false. */
 static bool read_sysctl(const struct machine *machine, const char *name, const char *path, long *ret_number,
 			struct findings *findings)
 {
@@ -71,7 +73,7 @@ static bool read_sysctl(const struct machine *machine, const char *name, const c
 	if (!result)
 		return true;
 	findings_add(findings, VERDICT_UNKNOWN, name, "", "/%s: %s", path,
-		     result == -EACCES ? "only root may look" : strerror(-result));
+		     result == -EACCES ? "readable by root only" : strerror(-result));
 	return false;
 }
 
@@ -86,7 +88,7 @@ static void check_kernel(const struct machine *machine, struct findings *finding
 	read_line(machine, "proc/version_signature", &signature);
 	if (kernel_version_parse(machine->release, machine->version, signature ? signature : "", &version)) {
 		findings_add(findings, VERDICT_FAILED, "kernel", "use Linux 6.1 or newer",
-			     "%s: its version cannot be told", machine->release);
+			     "%s: cannot parse the kernel version", machine->release);
 		return;
 	}
 	if (version.major < 6 || (version.major == 6 && version.minor < 1)) {
@@ -95,7 +97,7 @@ static void check_kernel(const struct machine *machine, struct findings *finding
 		return;
 	}
 	if (!version.patch_known) {
-		findings_ok(findings, "kernel", "%s; which fixes it has, its version does not tell",
+		findings_ok(findings, "kernel", "%s; its version does not show which stable fixes it has",
 			    machine->release);
 		return;
 	}
@@ -111,7 +113,7 @@ static void check_kernel(const struct machine *machine, struct findings *finding
 		bugs = true;
 	}
 	if (!bugs)
-		findings_ok(findings, "kernel bugs", "none of the %zu that are known to matter",
+		findings_ok(findings, "kernel bugs", "none of the %zu known bugs that affect bourdon",
 			    kernel_bugs_count);
 }
 
@@ -135,7 +137,7 @@ static void check_jit(const struct machine *machine, struct findings *findings)
 	read_number(machine, "proc/sys/net/core/bpf_jit_harden", &hardened);
 	if (!enabled)
 		findings_add(findings, VERDICT_WARNING, "BPF JIT", "sysctl -w net.core.bpf_jit_enable=1",
-			     "off: the programs are interpreted, several times slower");
+			     "off: BPF programs are interpreted, several times slower");
 	else
 		findings_ok(findings, "BPF JIT", "on%s", hardened == 2 ? ", hardened for all users" : "");
 }
@@ -148,8 +150,8 @@ static void check_lockdown(const struct machine *machine, struct findings *findi
 		findings_ok(findings, "lockdown", "none, or securityfs is not mounted");
 	else if (strstr(text, "[confidentiality]"))
 		findings_add(findings, VERDICT_WARNING, "lockdown",
-			     "lockdown=integrity is enough for a hardened host",
-			     "confidentiality: programs may not read kernel memory by helpers");
+			     "boot with lockdown=integrity, which is enough for a hardened host",
+			     "confidentiality mode: BPF programs cannot read kernel memory");
 	else
 		findings_ok(findings, "lockdown", "%s", text);
 }
@@ -169,14 +171,13 @@ static void check_psi(const struct machine *machine, struct findings *findings)
 		snprintf(path, sizeof(path), "proc/pressure/%s", resources[i]);
 		result = read_line(machine, path, &text);
 		if (result == -ENOENT && !strcmp(resources[i], "irq"))
-			continue; /* a build option */
-		/* with psi=0 the files are not there either */
+			continue; /* CONFIG_IRQ_TIME_ACCOUNTING is optional */
+		/* with psi=0 the files do not exist either */
 		if (result || (strncmp(text, "some ", 5) && strncmp(text, "full ", 5))) {
 			findings_add(findings, VERDICT_FAILED, "PSI",
 				     result == -EACCES ? "let this user read /proc/pressure"
 						       : "boot with psi=1, on a kernel with CONFIG_PSI=y",
-				     "/%s: %s", path,
-				     result ? strerror(-result) : "not in a form that is known");
+				     "/%s: %s", path, result ? strerror(-result) : "unknown format");
 			return;
 		}
 		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s", i ? ", " : "",
@@ -191,7 +192,7 @@ struct cgroups_off {
 	char first[160];
 };
 
-/* "cgroup.pressure" is 1 or 0 in every cgroup but the root, since Linux 6.1. */
+/* Since Linux 6.1, cgroup.pressure is 0 or 1 in every cgroup but the root. */
 static bool look_at_cgroup(void *user, uint64_t id, const char *path)
 {
 	struct cgroups_off *cgroups = user;
@@ -217,7 +218,7 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 	if (faccessat(mount_fd, "cpu.pressure", F_OK, 0)) {
 		findings_add(findings, VERDICT_WARNING, "PSI of cgroups",
 			     "boot without cgroup_disable=pressure",
-			     "off: rules with watch = system work, those with watch = cgroup do not");
+			     "off: rules with watch = system work, rules with watch = cgroup do not");
 		return;
 	}
 	if (!thorough)
@@ -225,7 +226,7 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 	snprintf(walked, sizeof(walked), "/proc/self/fd/%d/.", mount_fd);
 	cgroup_walk(walked, look_at_cgroup, &cgroups);
 	if (!cgroups.off) {
-		findings_ok(findings, "PSI of cgroups", "on in every one of %u cgroups", cgroups.seen);
+		findings_ok(findings, "PSI of cgroups", "on in all %u cgroups", cgroups.seen);
 		return;
 	}
 	snprintf(remedy, sizeof(remedy), "echo 1 > %s%s/cgroup.pressure", mount, cgroups.first);
@@ -255,7 +256,7 @@ static void check_cgroups(const struct machine *machine, bool thorough, struct f
 	if (!result && strstr(controllers, "memory") && strstr(controllers, "io"))
 		findings_ok(findings, "cgroup2", "%s", mount);
 	else
-		findings_ok(findings, "cgroup2", "%s, beside a first hierarchy that has memory or io", mount);
+		findings_ok(findings, "cgroup2", "%s, but memory or io is in a cgroup v1 hierarchy", mount);
 	check_cgroup_pressure(mount_fd, mount, thorough, findings);
 }
 
@@ -284,8 +285,8 @@ static void check_perf_paranoid(const struct machine *machine, struct findings *
 	long value;
 
 	if (read_sysctl(machine, "perf_event_paranoid", PERF_PARANOID_FILE, &value, findings))
-		findings_ok(findings, "perf_event_paranoid", "%ld: the loader has %s", value,
-			    value >= PERF_PARANOID_DEBIAN ? "to have CAP_SYS_ADMIN, on Debian's kernels"
+		findings_ok(findings, "perf_event_paranoid", "%ld: bourdon-load needs %s", value,
+			    value >= PERF_PARANOID_DEBIAN ? "CAP_SYS_ADMIN on Debian's kernels"
 							  : "CAP_PERFMON");
 }
 
@@ -298,7 +299,7 @@ static void check_unprivileged_bpf(const struct machine *machine, struct finding
 		return;
 	if (!value)
 		findings_add(findings, VERDICT_WARNING, name, "sysctl -w kernel.unprivileged_bpf_disabled=2",
-			     "allowed: anyone may load programs, which bourdon does not need");
+			     "allowed: any user can load BPF programs; bourdon does not need that");
 	else
 		findings_ok(findings, name, "disabled (%ld)", value);
 }
@@ -310,7 +311,7 @@ static void check_seccomp(const struct machine *machine, struct findings *findin
 
 	if (result < 0 || !strstr(text, "kill_process") || !strstr(text, "errno"))
 		findings_add(findings, VERDICT_FAILED, "seccomp", "use a kernel with CONFIG_SECCOMP_FILTER=y",
-			     "filters with kill_process and errno: %s",
+			     "filters need the actions kill_process and errno: %s",
 			     result < 0 ? strerror(-result) : text);
 	else
 		findings_ok(findings, "seccomp", "filters, with kill_process");
@@ -322,8 +323,8 @@ static void check_landlock(const struct machine *machine, struct findings *findi
 		findings_ok(findings, "Landlock", "ABI %d", machine->landlock_abi);
 	else
 		findings_add(findings, VERDICT_WARNING, "Landlock",
-			     "use a kernel with CONFIG_SECURITY_LANDLOCK=y, and landlock in lsm=",
-			     "none: which files the consumer opens is left to their permissions");
+			     "use a kernel with CONFIG_SECURITY_LANDLOCK=y and boot with landlock in lsm=",
+			     "not available: only file permissions limit which files bourdond can open");
 }
 
 #define JIFFIES_A_SECOND_LEAST 100
@@ -336,14 +337,15 @@ static void check_sample_rate(const struct machine *machine, struct findings *fi
 	if (!read_sysctl(machine, name, path, &rate, findings))
 		return;
 	read_number(machine, "proc/sys/kernel/perf_cpu_time_max_percent", &percent);
-	/* the kernel admits a whole number of samples a jiffy, and at least one */
+	/* the kernel admits a whole number of samples a jiffy, at least one */
 	if (rate < JIFFIES_A_SECOND_LEAST)
 		findings_add(
 			findings, VERDICT_WARNING, name, "sysctl -w kernel.perf_event_max_sample_rate=100000",
-			"%ld a second: a higher --hz is throttled; the kernel lowers it by itself where sampling takes more than %ld %% of the time",
+			"at most %ld samples a second: the kernel throttles a higher --hz; it lowers this limit when sampling takes more than %ld %% of CPU time",
 			rate, percent);
 	else
-		findings_ok(findings, name, "at most %ld a second, and %ld %% of the time", rate, percent);
+		findings_ok(findings, name, "at most %ld samples a second and %ld %% of CPU time", rate,
+			    percent);
 }
 
 static void check_stack_depth(const struct machine *machine, struct findings *findings)
@@ -357,7 +359,7 @@ static void check_stack_depth(const struct machine *machine, struct findings *fi
 	snprintf(remedy, sizeof(remedy), "sysctl -w kernel.perf_event_max_stack=%u", SAMPLE_USER_FRAMES);
 	if (frames < (long)SAMPLE_USER_FRAMES)
 		findings_add(findings, VERDICT_WARNING, name, remedy,
-			     "at most %ld frames: deeper stacks are cut", frames);
+			     "at most %ld frames: deeper stacks are truncated", frames);
 	else
 		findings_ok(findings, name, "at most %ld frames", frames);
 }

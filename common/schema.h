@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * schema.h owns schema.sql inside the binary, and what marks a database as ours.
+ * schema.h embeds schema.sql in the binary and defines what identifies a database as bourdon's.
  */
 #ifndef BOURDON_SCHEMA_H
 #define BOURDON_SCHEMA_H
 
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
-#ifndef SCHEMA_VERSION                   /* tests/e2e/upgrade.bats is told another one */
+#ifndef SCHEMA_VERSION                   /* tests/e2e/upgrade.bats builds with another number */
 #define SCHEMA_VERSION 6
 #endif
 
-/* Beside the database: locked (flock(2)) by the one daemon that writes to it. */
+/* Beside the database. The one daemon that writes to the database holds a lock (flock(2)) on this file. */
 #define STORE_LOCK_FILE "bourdond.lock"
 
 extern const char schema_sql[];

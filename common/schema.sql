@@ -1,38 +1,39 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- schema.sql owns the database's tables and views: the contract with everyone who queries it.
--- docs/SCHEMA.md explains each column. *_at is wall clock in Unix ns; `second` is relative to the trigger.
+-- schema.sql defines the database's tables and views: the contract with everyone who queries it.
+-- docs/SCHEMA.md explains each column. Columns named *_at are wall clock in Unix ns; `second` is relative to
+-- the trigger.
 
 CREATE TABLE run(
 	run_id INTEGER PRIMARY KEY,
 	started_at INTEGER NOT NULL,
-	ended_at INTEGER,               -- NULL while running, or where the daemon did not end by itself
+	ended_at INTEGER,               -- NULL while running, or if the daemon was killed
 	version TEXT NOT NULL,
 	abi INTEGER NOT NULL,
 	kernel TEXT NOT NULL,
 	hostname TEXT NOT NULL,
 	cpus INTEGER NOT NULL,
 	hz INTEGER NOT NULL,
-	policy TEXT                     -- what root did not allow, as policy.conf says it; NULL: nothing
+	policy TEXT                     -- root's limits in the words of policy.conf; NULL: none
 ) STRICT;
 
--- A rule, as it was in force: a changed rule is a new row. Ids grow without end.
+-- A rule as it was in force; a changed rule is a new row. Ids are never reused.
 CREATE TABLE rule(
 	rule_id INTEGER PRIMARY KEY,
 	run_id INTEGER NOT NULL REFERENCES run,
 	rule TEXT NOT NULL,
 	source TEXT NOT NULL,           -- file:line
 	comm TEXT NOT NULL,
-	cgroup TEXT,                    -- glob, NULL is any
+	cgroup TEXT,                    -- glob; NULL: any
 	watch TEXT NOT NULL,            -- cgroup|system
-	pattern_id INTEGER NOT NULL,    -- what the kernel programs call this comm pattern
+	pattern_id INTEGER NOT NULL,    -- id of the comm pattern in the kernel programs
 	history_ns INTEGER NOT NULL,
 	capture_ns INTEGER NOT NULL,
 	cooldown_ns INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE capture(
-	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- never used twice: reports name captures by it
+	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- AUTOINCREMENT: never reused, reports refer to it
 	run_id INTEGER NOT NULL REFERENCES run,
 	rule_id INTEGER REFERENCES rule,
 	rule TEXT NOT NULL,
@@ -41,21 +42,22 @@ CREATE TABLE capture(
 	stall_us INTEGER NOT NULL,      -- the threshold: this much stall
 	window_us INTEGER NOT NULL,     -- within this window
 	trigger_mode TEXT NOT NULL CHECK(trigger_mode IN ('kernel', 'sampled', 'manual', 'baseline')),
-	cgroup TEXT,                    -- NULL: the whole system
+	cgroup TEXT,                    -- NULL: whole system
 	triggered_at INTEGER NOT NULL,
-	began_at INTEGER NOT NULL,      -- of the oldest history that was kept
+	began_at INTEGER NOT NULL,      -- time of the oldest history kept
 	ended_at INTEGER,
-	history_ns INTEGER NOT NULL,    -- history that really was there
+	history_ns INTEGER NOT NULL,    -- history actually available
 	state TEXT NOT NULL CHECK(state IN ('recording', 'complete', 'interrupted')),
-	observed_us INTEGER NOT NULL,   -- stall seen in the window when it fired
+	observed_us INTEGER NOT NULL,   -- stall in the window when the trigger fired
 	hz INTEGER NOT NULL,
-	offcpu_history_ns INTEGER,      -- likewise, of intervals off CPU: another ring holds them; NULL without
-	-- of the span between the first walk over all processes within the capture and the last: how many samples on CPU
-	-- there should be, by the CPU time that the targets used, and how many there are
+	-- as history_ns, for off-CPU intervals, which have their own ring; NULL: none
+	offcpu_history_ns INTEGER,
+	-- For the span between the capture's first and last walk over all processes: the number of on-CPU
+	-- samples expected from the CPU time that the targets used, and the number received.
 	expected_samples INTEGER,
 	received_samples INTEGER,
-	-- why the resource was short, in a few words (docs/SCHEMA.md), 'undetermined' where the numbers do not say; and the
-	-- numbers that say so
+	-- Why the resource was short, in a few words (docs/SCHEMA.md), or 'undetermined' if the numbers do
+	-- not show it; and the numbers that prove it.
 	cause TEXT,
 	because TEXT
 ) STRICT;
@@ -70,7 +72,7 @@ CREATE TABLE process(
 	process_id INTEGER PRIMARY KEY,
 	run_id INTEGER NOT NULL REFERENCES run,
 	tgid INTEGER NOT NULL,
-	started_ns INTEGER NOT NULL,    -- since boot; with tgid the identity of a process
+	started_ns INTEGER NOT NULL,    -- since boot; with tgid, the identity of a process
 	comm TEXT NOT NULL,
 	exe TEXT,
 	uid INTEGER,
@@ -82,20 +84,22 @@ CREATE TABLE module(
 	module_id INTEGER PRIMARY KEY,
 	path TEXT NOT NULL,
 	build_id TEXT,                  -- lower-case hexadecimal
-	version TEXT NOT NULL,          -- tells files without a build id apart, and kernel modules of two loads
+	-- tells files without build id, and kernel modules of two loads, apart
+	version TEXT NOT NULL,
 	kind TEXT NOT NULL CHECK(kind IN ('kernel', 'module', 'file', 'vdso', 'jit', 'anonymous')),
-	bias INTEGER                    -- file: what leads from an offset to the address that its symbols mean; NULL: not known
+	-- file: added to an offset it gives the address that its symbols use; NULL: unknown
+	bias INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX module_identity ON module(path, ifnull(build_id, ''), version, kind);
 
--- kernel: offset is from _text. module: from a place that differs by load. file: the offset in the file.
--- Callers' offsets point into the call instruction, not behind it.
+-- Offsets are, for a kernel frame: from _text; for a module: from an anchor that changes with each load; for
+-- a file: in the file. A caller's offset points into its call instruction, not after it.
 CREATE TABLE frame(
 	frame_id INTEGER PRIMARY KEY,
 	module_id INTEGER NOT NULL REFERENCES module,
 	offset INTEGER NOT NULL,
-	function TEXT NOT NULL,         -- unresolved: module+0x1234
-	function_offset INTEGER,        -- NULL: unresolved
+	function TEXT NOT NULL,         -- module+0x1234 if unresolved
+	function_offset INTEGER,        -- NULL if unresolved
 	file TEXT,
 	line INTEGER,
 	inlined INTEGER NOT NULL DEFAULT 0
@@ -106,10 +110,11 @@ CREATE TABLE stack(
 	stack_id INTEGER PRIMARY KEY,
 	depth INTEGER NOT NULL,
 	truncated INTEGER NOT NULL,     -- 1: the outermost frames are missing
-	unwinder TEXT NOT NULL,         -- of the user part: frame-pointer|eh-frame|mixed|none
-	ended TEXT,                     -- why that has no more frames: root (it is whole)|depth|memory|unmapped|no-rule|
-					-- expression|register|policy; NULL without one
-	fingerprint BLOB NOT NULL UNIQUE -- so that the same stack is stored once
+	unwinder TEXT NOT NULL,         -- of the user frames: frame-pointer|eh-frame|mixed|none
+	-- why unwinding the user frames ended: root (complete)|depth|memory|unmapped|no-rule|expression|register|
+	-- policy; NULL: no user frames
+	ended TEXT,
+	fingerprint BLOB NOT NULL UNIQUE -- stores equal stacks once
 ) STRICT;
 
 CREATE TABLE stack_frame(
@@ -127,9 +132,9 @@ CREATE TABLE sample(
 	stack_id INTEGER NOT NULL REFERENCES stack,
 	kind TEXT NOT NULL CHECK(kind IN ('on-cpu', 'off-cpu')),
 	stall TEXT NOT NULL,            -- none|cpu|memory|io|memory+io|memory+cpu
-	second INTEGER NOT NULL,        -- relative to the trigger: negative is before
+	second INTEGER NOT NULL,        -- relative to the trigger; negative: before it
 	samples INTEGER NOT NULL,       -- off-cpu: intervals that ended in that second
-	weight_ns INTEGER NOT NULL,     -- on-cpu: samples by the sampling period; off-cpu: time, as it was
+	weight_ns INTEGER NOT NULL,     -- on-cpu: samples times the sampling period; off-cpu: exact time
 	PRIMARY KEY(capture_id, stack_id, process_id, tid, kind, stall, second)
 ) STRICT, WITHOUT ROWID;
 
@@ -147,7 +152,7 @@ CREATE INDEX thread_state_by_capture ON thread_state(capture_id);
 
 CREATE TABLE usage(
 	capture_id INTEGER NOT NULL REFERENCES capture,
-	process_id INTEGER REFERENCES process, -- NULL for the row that sums the rest
+	process_id INTEGER REFERENCES process, -- NULL: the row that sums the rest
 	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'rest')),
 	from_at INTEGER NOT NULL,
 	to_at INTEGER NOT NULL,
@@ -177,16 +182,16 @@ CREATE TABLE pressure(
 ) STRICT;
 CREATE INDEX pressure_by_capture ON pressure(capture_id);
 
--- What the kernel counts about shortages, of the system, of the cgroup that fired and of those above it.
+-- The kernel's own numbers about shortages, of the system, of the cgroup that fired and of its ancestors.
 CREATE TABLE statistic(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	from_at INTEGER NOT NULL,
 	to_at INTEGER NOT NULL,
 	scope TEXT NOT NULL,            -- system, or a cgroup's path
-	source TEXT NOT NULL,           -- the file: vmstat, diskstats, cpu.stat, cpu.max, memory.events, ...
+	source TEXT NOT NULL,           -- file: vmstat, diskstats, cpu.stat, cpu.max, memory.events, ...
 	device TEXT,
 	name TEXT NOT NULL,
-	before INTEGER,                 -- NULL: not there then
+	before INTEGER,                 -- NULL: did not exist then
 	after INTEGER
 ) STRICT;
 CREATE INDEX statistic_by_capture ON statistic(capture_id);
@@ -201,13 +206,13 @@ CREATE TABLE histogram(
 ) STRICT;
 CREATE INDEX histogram_by_capture ON histogram(capture_id);
 
--- The completeness ledger: a clean capture has zeros, not no rows.
+-- The completeness ledger: a clean capture has rows with 0 events.
 CREATE TABLE loss(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	reason TEXT NOT NULL,
 	events INTEGER NOT NULL,
-	-- what one event is. sample: one that was not received; stack: one of a received sample that is not whole;
-	-- cpu: one whose samples were not taken; interval: one off CPU without a stack
+	-- What one event is. sample: not received; stack: a received sample whose stack is incomplete; cpu: a
+	-- CPU that was not sampled; interval: an off-CPU interval without a stack.
 	unit TEXT NOT NULL CHECK(unit IN ('sample', 'stack', 'cpu', 'interval', 'thread', 'frame', 'process', 'event',
 		'trigger')),
 	PRIMARY KEY(capture_id, reason)
@@ -233,9 +238,9 @@ SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_u
 	c.expected_samples, c.received_samples, c.cause, c.because
 FROM capture c;
 
--- samples: the function was the leaf. total_samples: it was anywhere on the stack, counted once.
--- SQLite hands `WHERE capture_id = ?` down through PARTITION BY and DISTINCT at every level, but through
--- GROUP BY at the innermost one only: hence windows, where GROUP BY would do.
+-- samples: the function was the leaf. total_samples: it was anywhere on the stack, counted once. SQLite
+-- pushes `WHERE capture_id = ?` down through PARTITION BY and DISTINCT at every level, but through GROUP BY
+-- at the innermost level only. Therefore this view uses window functions where GROUP BY would do.
 CREATE VIEW hot_function AS
 SELECT h.capture_id, h.function, m.path AS module, m.kind AS module_kind, h.samples, h.total_samples,
 	h.weight_ns, round(100.0 * h.samples / h.all_samples, 1) AS percent,
@@ -258,7 +263,7 @@ FROM (
 ) h JOIN module m USING(module_id) WHERE h.row = 1
 ORDER BY h.capture_id DESC, h.samples DESC, h.total_samples DESC, h.function;
 
--- One line a stack, outermost function first, as flame graph tools read it.
+-- One row a stack, outermost function first, in the folded form that flame graph tools read.
 CREATE VIEW folded AS
 WITH per_stack AS (
 	SELECT capture_id, process_id, stack_id, kind, stall, sum(samples) AS samples, sum(weight_ns) AS weight_ns
@@ -291,13 +296,13 @@ WHERE instr('+' || f.stall || '+', '+' || c.resource || '+')
 WINDOW same AS (PARTITION BY f.capture_id, f.comm, f.kind, f.stall, f.stack)
 ORDER BY f.capture_id DESC, stalled_ns DESC;
 
--- From the trigger on: how much PSI's totals grew, of the system and of the cgroup that fired, and beside it the time
--- that the threads of the targets stalled, summed. The two are not of one kind: PSI counts a CPU with several stalled
--- threads once, and weighs CPUs by the time that they are not idle. On one CPU, with one thread, they are equal.
--- formula_ns is of the targets by PSI's own formula, within a span that begins later, in which PSI's own total grew by
--- formula_some_ns: NULL of another scope than what fired, and of a capture that began while another was taken. PSI
--- weighs CPUs by whoever is not idle there, and so the two can be subtracted only where the targets are the only ones:
--- in a cgroup in which nobody else was seen.
+-- From the trigger on: the growth of PSI's totals, for the system and for the cgroup that fired, beside the
+-- summed stall time of the targets' threads. The two differ in kind: PSI counts a CPU with several stalled
+-- threads once, and weighs CPUs by their non-idle time. They are equal on one CPU with one thread. formula_ns
+-- applies PSI's own formula to the targets. Its span begins later; within it PSI's own total grew by
+-- formula_some_ns. Both are NULL for scopes other than the one that fired, and for a capture that began while
+-- another was running. PSI weighs CPUs by all non-idle threads, so the two may be subtracted only if no
+-- process other than the targets was seen in the cgroup.
 CREATE VIEW reconciliation AS
 SELECT p.capture_id, p.scope, p.resource, p.of_ns, p.some_ns, p.full_ns,
 	(SELECT ifnull(sum(s.weight_ns), 0) FROM sample s WHERE s.capture_id = p.capture_id AND s.second >= 0
@@ -324,7 +329,7 @@ FROM (
 ) p
 ORDER BY p.capture_id DESC, p.scope = 'system', p.some_ns DESC;
 
--- Who took the resource meanwhile: everyone but the targets, by what they used of it.
+-- Processes that used the resource meanwhile: all but the targets, ordered by their use of it.
 CREATE VIEW culprit AS
 SELECT u.capture_id, c.resource, p.tgid, p.comm, p.cgroup,
 	CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes
@@ -349,9 +354,9 @@ SELECT capture_id, metric, label, max(total) AS count,
 	max(upper_ns) FILTER (WHERE count > 0) AS max_ns
 FROM cumulative GROUP BY capture_id, metric, label;
 
--- How far a capture can be trusted: every reason for loss beside the samples that were received. percent is of
--- all samples that there were (unit sample), of those received (unit stack), of all intervals off CPU (unit
--- interval), of the CPUs that there were when the daemon started (unit cpu), and has no meaning for others.
+-- How complete a capture is: each reason for loss beside the number of samples received. percent is relative
+-- to all samples that occurred (unit sample), samples received (unit stack), all off-CPU intervals (unit
+-- interval), or the CPUs present when the daemon started (unit cpu); for other units it is NULL.
 CREATE VIEW data_quality AS
 SELECT l.capture_id, l.reason, l.unit, l.events, s.samples,
 	CASE l.unit WHEN 'sample' THEN round(100.0 * l.events / nullif(l.events + s.samples, 0), 2)
@@ -365,7 +370,8 @@ FROM loss l JOIN (
 ) s USING(capture_id) JOIN run r USING(run_id)
 ORDER BY l.capture_id DESC, percent DESC, l.events DESC, l.reason;
 
--- User stacks by the unwinder and by why they ended; of those that are not whole, the module of their outermost frame.
+-- User stacks by unwinder and by the reason for their end; for incomplete stacks, also the module of their
+-- outermost frame.
 CREATE VIEW unwind_quality AS
 SELECT DISTINCT capture_id, kind, unwinder, ended, module, sum(samples) OVER same AS samples,
 	round(100.0 * sum(samples) OVER same / sum(samples) OVER (PARTITION BY capture_id, kind), 2) AS percent

@@ -8,7 +8,7 @@
 
 int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 {
-	/* the kernel copies the instructions and writes none */
+	/* the kernel only reads the instructions */
 	struct sock_fprog program = { .len = (unsigned short)policy->length,
 				      .filter = (struct sock_filter *)policy->code };
 	unsigned long flags = all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0;
@@ -19,6 +19,6 @@ int seccomp_install(const struct seccomp_policy *policy, bool all_threads)
 	result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 	if (result < 0)
 		return -errno;
-	/* SECCOMP_FILTER_FLAG_TSYNC: the id of a thread that could not follow */
+	/* SECCOMP_FILTER_FLAG_TSYNC returns the id of a thread that could not be synchronized */
 	return result > 0 ? -EBUSY : 0;
 }

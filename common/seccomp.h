@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * seccomp.h owns the last step of confinement: a system-call filter that was compiled at build time from
- * policy/NAME.seccomp into policy/NAME.h. Nothing that parses or generates filters runs in a daemon.
+ * seccomp.h installs the last step of confinement: a system-call filter compiled at build time from
+ * policy/NAME.seccomp into policy/NAME.h. No daemon parses or generates filters.
  */
 #ifndef BOURDON_SECCOMP_H
 #define BOURDON_SECCOMP_H
@@ -12,18 +12,18 @@
 
 struct seccomp_policy {
 	const char *name;
-	const char *otherwise; /* what becomes of a call that it does not name: "kill" or "log" */
+	const char *otherwise; /* action for calls that the policy does not list: "kill" or "log" */
 	const struct sock_filter *code;
 	size_t length;
 };
 
 /*
  * Puts the calling thread, or with `all_threads` every thread of the process, under the policy, for good and
- * on top of those that are in force already. The caller has set no_new_privs. 0, -EBUSY where a thread is
- * under a filter of its own and could not follow (then none is changed), or -errno.
+ * in addition to filters already in force. The caller must have set no_new_privs. Returns 0, -EBUSY if a
+ * thread has a filter of its own and could not be synchronized (then no thread is changed), or -errno.
  *
- * There are two: seccomp.c, and seccomp_log.c of `make SECCOMP_LOG=1`, where each call that a policy does not
- * name is let pass, and logged by its name.
+ * There are two implementations: seccomp.c, and seccomp_log.c for `make SECCOMP_LOG=1`, which logs and allows
+ * each call that a policy does not list.
  */
 int seccomp_install(const struct seccomp_policy *policy, bool all_threads);
 

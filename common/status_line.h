@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * status_line.h owns the text that bourdond's control socket gives: a line for each thing, its kind and then
- * KEY=VALUE fields, separated by tabs. Values have the form of escape_name(), as the database has names: no
- * tab, newline or other control character is in one.
+ * status_line.h defines the text that bourdond's control socket sends: one line an object, its kind followed
+ * by KEY=VALUE fields, separated by tabs. Values are escaped by escape_name(), as names in the database are:
+ * they contain no tab, newline or other control character.
  */
 #ifndef BOURDON_STATUS_LINE_H
 #define BOURDON_STATUS_LINE_H
 
 #include <stdio.h>
 
-/* Beside the database; its group may connect, and gets one status. */
+/* Beside the database. Members of its group may connect and receive one status. */
 #define CONTROL_SOCKET_FILE "bourdond.sock"
 
-/* Writing: a line is begun, given fields, and ended. */
+/* Writing: begin a line, add fields, end it. */
 void status_line_begin(FILE *out, const char *kind);
 void status_line_field(FILE *out, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -27,12 +27,12 @@ struct status_line {
 };
 
 /*
- * Reading: parses one line, without its end, in place; the strings point into it, values in the form that
- * they were written in. 0 or -EBADMSG: a field without '=', or more fields than there may be.
+ * Reading: parses one line, without its newline, in place. The strings point into `text`; values stay
+ * escaped. Returns 0, or -EBADMSG if a field lacks '=' or there are more than STATUS_FIELDS_MAX.
  */
 int status_line_parse(char *text, struct status_line *ret_line);
 
-/* The value of a field; "" where the line has none. */
+/* Returns the value of a field, "" if the line lacks it. */
 const char *status_line_get(const struct status_line *line, const char *key);
 
 #endif

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <semaphore.h>
 
-/* Lives until the thread has said that it runs. */
+/* Valid until the thread has signalled that it runs. */
 struct start {
 	sem_t running;
 	void *(*run)(void *user);
@@ -42,7 +42,7 @@ int thread_start(pthread_t *ret_thread, size_t stack_bytes, void *(*run)(void *u
 	return -result;
 }
 
-/* Neither can fail on Linux: they keep everything in the object itself. */
+/* These calls cannot fail on Linux: they only write to the object. */
 void thread_condition_init(pthread_cond_t *ret_condition)
 {
 	pthread_condattr_t attributes;

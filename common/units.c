@@ -13,8 +13,8 @@ struct unit {
 };
 
 /*
- * A decimal number times its unit, in integers: a double would round what a config file says exactly.
- * Digits behind the point that are finer than one are refused, because they would be lost.
+ * A decimal number times its unit, in integers: a double would round exact values. Digits finer than the base
+ * unit (ns, byte) are refused, because they would be lost.
  */
 static int scaled(const char *text, const struct unit *units, size_t count, uint64_t *ret_value)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * compile_seccomp turns a system-call policy that a person can review into the filter that the kernel runs,
- * at build time: the daemons carry the finished instructions and link no libseccomp.
+ * compile_seccomp compiles a system-call policy, which people can review, into the filter that the kernel
+ * runs. It runs at build time: the daemons contain the finished instructions and do not link libseccomp.
  *
- * One statement a line, words separated by blanks, # begins a comment:
+ * A line has one statement: words separated by blanks; # begins a comment.
  *
- *	group WORD...			why the calls below are needed; before the first of them
- *	allow NAME...			whatever the arguments
+ *	group WORD...			why the calls below are needed; must come before the first call
+ *	allow NAME...			allowed with any arguments
  *	allow NAME if CONDITION [and CONDITION]...
  *					several lines for one call are alternatives
- *	errno ENOSYS NAME...		refused with that error rather than killed; with "if" as above
+ *	errno ENOSYS NAME...		fails with that error instead of killing; with "if" as above
  *
  *	CONDITION			argN == CONST, argN != CONST, argN & CONST == CONST; N is 0 to 5
- *	CONST				a decimal or 0x number, a name from constants[], or those joined by |
+ *	CONST				a decimal or 0x number, a name from constants[], or several joined by |
  *
- * What is not named kills the process. NAME? may be unknown on this architecture and is then left out. All 64
- * bits of an argument are compared: an int with rubbish above it fails ==, so that a rule errs towards
- *killing, but it passes !=, which is for arguments that the kernel reads whole.
+ * A call that is not listed kills the process. NAME? is left out if the architecture does not have it. All 64
+ * bits of an argument are compared. An int argument with garbage in its upper half therefore fails ==, which
+ * errs on the side of killing. It passes !=, so use != only for arguments that the kernel reads in full.
  */
 #define _GNU_SOURCE 1 /* memfd_create() */
 
@@ -52,8 +52,8 @@
 
 #define WORDS_MOST 128U
 #define CONDITIONS_MOST 6U /* one for each argument */
-#define CALLS_MOST 1023    /* no architecture has as many */
-#define FILTER_OPTIMIZE 2U /* a binary tree over the call numbers, since libseccomp 2.5 */
+#define CALLS_MOST 1023    /* more than any architecture has */
+#define FILTER_OPTIMIZE 2U /* binary tree over call numbers; libseccomp 2.5 or newer */
 
 /* clang-format off */
 static const struct constant {
@@ -89,10 +89,10 @@ static const struct constant {
 };
 /* clang-format on */
 
-/* One call of one line: `allow read write` makes two. */
+/* One call of one line: `allow read write` makes two rules. */
 struct rule {
 	char *name;
-	int number; /* negative: unknown here, and allowed to be */
+	int number; /* negative: not on this architecture, marked optional */
 	unsigned int line;
 	uint32_t action;
 	unsigned int conditions_count;
@@ -101,7 +101,7 @@ struct rule {
 
 struct policy {
 	const char *name;
-	unsigned int line; /* being parsed */
+	unsigned int line; /* line being parsed */
 	unsigned int mistakes;
 	bool grouped;
 	struct rule *rules;
@@ -142,7 +142,7 @@ static bool find_constant(const char *name, uint64_t *ret_value)
 	return false;
 }
 
-/* "A|B": cuts the word up. */
+/* Parses "A|B"; modifies the word. */
 static bool parse_constant(struct policy *policy, char *word, uint64_t *ret_value)
 {
 	uint64_t value = 0, part;
@@ -162,14 +162,14 @@ static bool parse_constant(struct policy *policy, char *word, uint64_t *ret_valu
 static bool parse_argument(struct policy *policy, const char *word, unsigned int *ret_argument)
 {
 	if (strncmp(word, "arg", 3) || word[3] < '0' || word[3] > '5' || word[4]) {
-		mistake(policy, "a condition begins with arg0 to arg5, not '%s'", word);
+		mistake(policy, "a condition begins with arg0 to arg5, not with '%s'", word);
 		return false;
 	}
 	*ret_argument = (unsigned int)(word[3] - '0');
 	return true;
 }
 
-/* One condition from the front of `words`: how many it took, 0 after a mistake. */
+/* Parses one condition at the front of `words`. Returns the number of words used, 0 after an error. */
 static size_t parse_condition(struct policy *policy, char **words, size_t count, struct scmp_arg_cmp *ret_one)
 {
 	struct scmp_arg_cmp one = { .op = SCMP_CMP_EQ };
@@ -188,7 +188,7 @@ static size_t parse_condition(struct policy *policy, char **words, size_t count,
 		    !parse_constant(policy, words[4], &one.datum_b))
 			return 0;
 		if (one.datum_b & ~one.datum_a) {
-			mistake(policy, "never true: the value has bits that the mask takes away");
+			mistake(policy, "never true: the value has bits that the mask clears");
 			return 0;
 		}
 	} else if (!parse_constant(policy, words[2], &one.datum_a)) {
@@ -214,7 +214,7 @@ static bool parse_conditions(struct policy *policy, char **words, size_t count, 
 
 		if (!taken)
 			return false;
-		if (compared & 1U << one.arg) { /* libseccomp takes one comparison an argument */
+		if (compared & 1U << one.arg) { /* libseccomp accepts one comparison for each argument */
 			mistake(policy, "arg%u is compared twice in one rule", one.arg);
 			return false;
 		}
@@ -233,7 +233,9 @@ static bool parse_conditions(struct policy *policy, char **words, size_t count, 
 	}
 }
 
-/* Alternatives are conditions on both sides, and different ones; anything else says a call twice. */
+/*
+ * Alternatives for a call must all have conditions, and different ones. Anything else states the call twice.
+ */
 static bool contradicts(const struct rule *earlier, const struct rule *rule)
 {
 	if (earlier->number != rule->number || rule->number < 0)
@@ -244,7 +246,10 @@ static bool contradicts(const struct rule *earlier, const struct rule *rule)
 	       !memcmp(earlier->conditions, rule->conditions, sizeof(rule->conditions));
 }
 
-/* Adds a copy of `rule` for the call that `word` names. -ENOMEM or 0, whether or not it made a mistake. */
+/*
+ * Adds a copy of `rule` for the call named by `word`. Returns -ENOMEM or 0; errors in the policy are counted,
+ * not returned.
+ */
 static int add_rule(struct policy *policy, const struct rule *rule, char *word)
 {
 	struct rule added = *rule, *grown;
@@ -253,7 +258,7 @@ static int add_rule(struct policy *policy, const struct rule *rule, char *word)
 
 	if (optional)
 		word[length - 1] = '\0';
-	/* the pseudo numbers of calls that only other architectures have are negative as well */
+	/* calls of other architectures have negative pseudo numbers, too */
 	added.number = seccomp_syscall_resolve_name(word);
 	added.line = policy->line;
 	if (added.number < 0 && !optional) {
@@ -282,7 +287,7 @@ static int add_rules(struct policy *policy, const struct rule *rule, char **word
 	int error = 0;
 
 	if (!policy->grouped)
-		mistake(policy, "a 'group' line that says why must come first");
+		mistake(policy, "a 'group' line with the reason must come first");
 	if (!count)
 		mistake(policy, "a system call's name is missing");
 	for (size_t i = 0; i < count && !error; i++)
@@ -290,7 +295,7 @@ static int add_rules(struct policy *policy, const struct rule *rule, char **word
 	return error;
 }
 
-/* NAME..., or NAME if CONDITION... */
+/* Parses NAME... or NAME if CONDITION... */
 static int parse_calls(struct policy *policy, uint32_t action, char **words, size_t count)
 {
 	struct rule rule = { .action = action };
@@ -321,7 +326,7 @@ static int parse_errno(struct policy *policy, char **words, size_t count)
 	return parse_calls(policy, SCMP_ACT_ERRNO((uint32_t)number), words + 1, count - 1);
 }
 
-/* 0, or -ENOMEM; mistakes are counted, not returned. */
+/* Returns 0 or -ENOMEM; errors in the policy are counted, not returned. */
 static int parse_line(struct policy *policy, char *line)
 {
 	char *words[WORDS_MOST], *word;
@@ -346,13 +351,13 @@ static int parse_line(struct policy *policy, char *line)
 	if (strcmp(words[0], "group"))
 		mistake(policy, "expected 'group', 'allow' or 'errno', not '%s'", words[0]);
 	else if (count < 2)
-		mistake(policy, "'group' says why the calls below it are needed");
+		mistake(policy, "'group' needs words: the reason for the calls below it");
 	else
 		policy->grouped = true;
 	return 0;
 }
 
-/* 0, -EBADMSG after mistakes (which have been shown), or -errno. */
+/* Returns 0, -EBADMSG if the policy has errors (already printed), or -errno. */
 static int policy_parse(struct policy *policy, FILE *from)
 {
 	_cleanup_free_ char *line = NULL;
@@ -363,7 +368,7 @@ static int policy_parse(struct policy *policy, FILE *from)
 	while (!error && (length = getline(&line, &room, from)) >= 0) {
 		policy->line++;
 		if (memchr(line, '\0', (size_t)length))
-			mistake(policy, "a NUL byte");
+			mistake(policy, "the line contains a NUL byte");
 		else
 			error = parse_line(policy, line);
 	}
@@ -383,15 +388,16 @@ static void policy_free(struct policy *policy)
 	free(policy->rules);
 }
 
-/* Gives the rules to libseccomp, each exactly as it is written. 0 or -errno. */
+/* Passes each rule to libseccomp exactly as written. Returns 0 or -errno. */
 static int policy_build(struct policy *policy, scmp_filter_ctx filter)
 {
-	/* the default kills one thread only, and leaves a daemon half alive */
+	/* the default kills one thread only, and leaves the daemon half alive */
 	int error = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
 	if (error)
 		return error;
-	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, FILTER_OPTIMIZE); /* older ones do without */
+	/* not supported before libseccomp 2.5 */
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, FILTER_OPTIMIZE);
 	for (size_t i = 0; i < policy->rules_count; i++) {
 		const struct rule *rule = &policy->rules[i];
 
@@ -407,7 +413,7 @@ static int policy_build(struct policy *policy, scmp_filter_ctx filter)
 	return policy->mistakes ? -EBADMSG : 0;
 }
 
-/* The finished instructions, which the caller frees. 0 or -errno. */
+/* Exports the finished instructions, which the caller frees. Returns 0 or -errno. */
 static int filter_export(scmp_filter_ctx filter, struct sock_filter **ret_code, size_t *ret_count)
 {
 	_cleanup_close_ int fd = memfd_create("filter", MFD_CLOEXEC);
@@ -432,7 +438,7 @@ static int filter_export(scmp_filter_ctx filter, struct sock_filter **ret_code, 
 	return 0;
 }
 
-/* The name as part of C identifiers, which have no dash. */
+/* Prints the name as part of a C identifier, which has no dash. */
 static void print_name(const struct policy *policy, bool upper)
 {
 	for (const char *at = policy->name; *at; at++)
@@ -464,7 +470,7 @@ static int print_header(const struct policy *policy, const struct sock_filter *c
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
-/* For who has to say what a policy lacks. */
+/* For seccomp_log.c, which names the calls that a policy lacks. */
 static int print_call_names(void)
 {
 	fputs("/* Made by compile_seccomp. */\nstatic const char *const call_names[] = {\n", stdout);
@@ -498,7 +504,7 @@ static int compile(struct policy *policy, FILE *from, bool log_only)
 	return error ? error : print_header(policy, code, count, log_only ? "log" : "kill");
 }
 
-/* The name becomes part of C identifiers, and of messages. */
+/* The name becomes part of C identifiers and of messages. */
 static bool valid_name(const char *name)
 {
 	return islower((unsigned char)*name) && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-")];
@@ -508,7 +514,7 @@ int main(int argc, char **argv)
 {
 	const char *log_only = NULL, *names = NULL;
 	const struct option_spec options[] = {
-		{ "log", NULL, "what is not named passes, once a supervisor has logged it", &log_only },
+		{ "log", NULL, "allow calls that the policy does not list, after logging them", &log_only },
 		{ "names", NULL, "print the names of all system calls, as C", &names },
 	};
 	const struct command_spec command = {
@@ -529,7 +535,7 @@ int main(int argc, char **argv)
 	if (names)
 		return print_call_names() ? EXIT_FAILED : EXIT_DONE;
 	if (words != 1 || !valid_name(argv[1])) {
-		log_error("takes one name of a-z, 0-9, _ and -: see --help");
+		log_error("expected one name of a-z, 0-9, _ and -: see --help");
 		return EXIT_USAGE;
 	}
 	policy.name = argv[1];

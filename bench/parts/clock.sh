@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the 47 Hz clock costs where there is nothing to sample: on CPUs that idle, and on CPUs that run
-# processes of no interest.
+# Measures what the 47 Hz clock costs without anything to sample: on idle CPUs, and on CPUs that run processes
+# that are no targets.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-# timer_interrupts: of all CPUs since boot.
+# timer_interrupts: prints the number on all CPUs since boot.
 timer_interrupts() {
 	awk '$1 == "LOC:" { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) all += $i; print all }' /proc/interrupts
 }
 
-# idle_ticks: of all CPUs since boot, in USER_HZ.
+# idle_ticks: prints the idle time of all CPUs since boot, in USER_HZ.
 idle_ticks() {
 	awk '$1 == "cpu" { print $5 + $6 }' /proc/stat
 }
 
-# interrupts_a_second SECONDS: of one CPU, and how idle the CPUs were, as "interrupts=N idle=PERCENT".
+# interrupts_a_second SECONDS: prints the rate of one CPU and the idle share, as "interrupts=N idle=PERCENT".
 interrupts_a_second() {
 	local interrupts idle
 	interrupts=$(timer_interrupts)
@@ -44,7 +44,8 @@ measure_idle() {
 		"$(value runs < "$WORK/runs" | awk -v all="$((CPUS * ROUND_SECONDS))" '{ print $1 / all }' | spread 1 '/s')"
 }
 
-# An idle tick does not run the program at all (exclude_idle); one of a process that is no target leaves early.
+# An idle tick does not run the program at all (exclude_idle); a tick in a process that is no target returns
+# early.
 measure_others() {
 	local round
 	start cpu_hog --threads "$CPUS" --spread

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How fast the consumer takes samples from full rings, and interns and adds them up, on one core.
+# Measures how fast one core drains full rings: reading, interning and aggregating samples.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 

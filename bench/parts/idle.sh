@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the consumer costs while nothing is wrong: CPU time, wake-ups and memory, with one rule and nothing to
-# watch it for, with 100 cgroups and 1,000 targets (watched by kernel triggers, and sampled), and with 3,000
-# pressure files that are read once a second.
+# Measures what the idle daemon costs in CPU time, wake-ups and memory: with one rule and no target; with 100
+# cgroups and 1,000 targets (by kernel triggers, and sampled); and with 3,000 pressure files read once a
+# second.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-# watch NAME TARGETS WATCHES [GRANTS]: an idle consumer with so many, and that many kernel triggers on cgroups.
+# watch NAME TARGETS WATCHES [GRANTS]: measures an idle daemon with that many targets, watches and kernel
+# triggers.
 watch() {
 	load
 	daemon_start
@@ -22,11 +23,11 @@ watch() {
 	disarm
 }
 
-# rows NAME WHAT CPU_PERCENT_MAX: what the consumer took
+# rows NAME WHAT CPU_PERCENT_MAX: prints what the daemon used.
 rows() {
 	local percent wakeups mib
 	percent=$(calc "$(value cpu_ns < "$WORK/$1") / $IDLE_SECONDS / 1e7")
-	# a tick more or less at the ends of the time is no wake-up more
+	# one wake-up more or less at the ends of the period is noise
 	wakeups=$(printf '%.1f' "$(calc "$(value wakeups < "$WORK/$1") / $IDLE_SECONDS")")
 	mib=$(calc "$(value rss_kib < "$WORK/$1") / 1024")
 	row_at_most "idle, $2: CPU" "$(printf '%.4f %%' "$percent")" "$percent" "$3" '% of a core'
@@ -54,7 +55,7 @@ watch sampled 1000 3000
 
 rows one '1 rule, no target' 0.02
 rows kernel '100 cgroups watched by kernel triggers, 1,000 targets' 0.02
-# a sampled watch has a budget of its own, 3 us a second: 100 of them 0.03 %
+# a sampled watch has a budget of its own, 3 us a second: 0.03 % for 100 of them
 rows many '100 cgroups watched (sampled), 1,000 targets' 0.05
 us=$(calc "($(value cpu_ns < "$WORK/sampled") - $(value cpu_ns < "$WORK/one")) / 3000 / 1e3 / $IDLE_SECONDS")
 row_at_most 'a sampled watch, a second (of 3,000, on 1,000 cgroups)' "$(printf '%.2f us' "$us")" "$us" 3 us

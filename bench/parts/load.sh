@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a load takes: time, the loader's memory, and the memory that the kernel keeps for it.
+# Measures what a load takes: time, the loader's memory, and the memory that the kernel keeps for it.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-# memlock_of KIND FILE...: bytes of those pinned maps or programs, by the kernel's own account.
+# memlock_of KIND FILE...: prints the KiB of those pinned maps or programs, as the kernel counts them.
 memlock_of() {
 	local kind=$1 pin
 	shift
@@ -14,13 +14,13 @@ memlock_of() {
 	done | awk '{ all += $1 } END { printf "%.0f\n", all / 1024 }'
 }
 
-# map_pins: what is pinned and is neither program nor link (an iterator is a link)
+# map_pins: lists the pins that are neither programs nor links (an iterator is a link).
 map_pins() {
 	find "$PIN_DIR" -maxdepth 1 -type f ! -name 'prog_*' ! -name 'link_*' ! -name tasks ! -name mappings
 }
 
 bench_setup load
-load # the first one mounts what is not mounted
+load # the first load mounts bpffs if necessary
 for ((round = 1; round <= ROUNDS; round++)); do
 	disarm
 	doing "round $round of $ROUNDS"

@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a context switch costs: of threads that are no targets, of targets, and of targets while a capture is taken;
-# beside offcputime of libbpf-tools, which is told to look at another process, or at this one. Two threads on one CPU
-# wake each other through a pipe, which is as often as a CPU can switch.
+# Measures what a context switch costs: between threads that are no targets, between targets, and between
+# targets during a capture. The reference is offcputime of libbpf-tools, watching another process or this one.
+# Two threads on one CPU wake each other through a pipe, the highest switch rate that a CPU can reach.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-PAIRS=1000000000         # more than any round has time for
-STACKS_HZ_CAPTURING=4000 # the budgets of consumer/recorder.c; slots: as many as half a ring has, four times a second
+PAIRS=1000000000         # more than any round can finish
+STACKS_HZ_CAPTURING=4000 # the budgets of consumer/recorder.c; slots: half a ring, four times a second
 SLOTS_HZ_CAPTURING=$((2 * (1 << 20) / 1392))
 
-# pair_start: its pid is in PAIR
+# pair_start: starts the two threads; sets PAIR to their pid.
 pair_start() {
 	taskset -c 0 perf bench sched pipe -T -l "$PAIRS" > /dev/null 2>&1 &
 	PAIR=$!
 	CHILDREN+=("$PAIR")
 }
 
-# switched: context switches of all CPUs since boot
+# switched: prints the context switches of all CPUs since boot.
 switched() {
 	awk '$1 == "ctxt" { print $2 }' /proc/stat
 }
 
-# our_cost NAME: of a run of our program, into NAME.ns; how many stacks it took and slots it wrote a second, into
-# NAME.stacks and NAME.slots
+# our_cost NAME: measures bourdon's program: ns a run into NAME.ns, stacks and slots a second into NAME.stacks
+# and NAME.slots.
 our_cost() {
 	local line
 	line=$(bpf_cost "$ROUND_SECONDS")
@@ -33,7 +33,7 @@ our_cost() {
 	calc "$(value offcpu_slots <<< "$line") / $(value wall_ns <<< "$line") * 1e9" >> "$WORK/$1.slots"
 }
 
-# their_cost NAME PID: of a run of offcputime's program, which looks at that process, into NAME.ns
+# their_cost NAME PID: measures offcputime's program, which watches that process: ns a run into NAME.ns.
 their_cost() {
 	offcputime -p "$2" $((ROUND_SECONDS + 2)) > "$WORK/offcputime" 2>&1 &
 	CHILDREN+=($!)
@@ -43,12 +43,12 @@ their_cost() {
 		(map(.run_time_ns) | add) / (map(.run_cnt) | add)' >> "$WORK/$1.ns"
 }
 
-# measure NAME [PID]: switches a second of this machine, and what a run of the program costs; with a PID, or "pair", of
-# offcputime's
+# measure NAME [PID]: measures switches a second of this machine, and the cost of a run of bourdon's program;
+# with a PID, or "pair", of offcputime's.
 measure() {
 	local before
 	pair_start
-	sleep 0.5 # it is at its full speed
+	sleep 0.5 # until it runs at full speed
 	before=$(switched)
 	if [[ $1 == none ]]; then
 		sleep "$ROUND_SECONDS"
@@ -63,7 +63,7 @@ measure() {
 	[[ -z ${2-} ]] || wait "${CHILDREN[-1]}" 2> /dev/null || true
 }
 
-# arm_capturing COMM: a rule that fires at once, and captures for as long as the round lasts
+# arm_capturing COMM: adds a rule that fires at once, with a capture as long as the round.
 arm_capturing() {
 	load --hz "$HZ"
 	rule armed "comm = $1" 'cpu.some = 1%' 'watch = system' 'history = 1s' "capture = $((ROUND_SECONDS + 5))s" 'cooldown = 0s'
@@ -91,7 +91,7 @@ for ((round = 1; round <= ROUNDS; round++)); do
 	disarm
 done
 
-# compared WHAT OURS THEIRS UNIT SUFFIX: medians, and the ratio of each round
+# compared WHAT OURS THEIRS UNIT SUFFIX: prints the medians, and the median ratio of the rounds.
 compared() {
 	row "$1" "$(spread 0 "$4" < "$WORK/$2.$5")" "$(spread 0 "$4" < "$WORK/$3.$5")" \
 		"$(paste "$WORK/$2.$5" "$WORK/$3.$5" | awk '{ print $1 / $2 }' | median | xargs printf '%.2f')"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What one on-CPU sample costs, beside the reference program, at two stack depths. One workload lives through
-# all rounds of a depth, pinned to every CPU, and the two samplers take turns on it.
+# Measures what one on-CPU sample costs, beside the reference program, at two stack depths. One workload,
+# pinned to every CPU, runs through all rounds of a depth, and the two samplers alternate on it.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
@@ -12,14 +12,15 @@ measure_bourdon() {
 	disarm
 }
 
-# percent_early: runs that wrote no sample.
+# percent_early: prints the share of runs that wrote no sample.
 percent_early() {
 	awk '{ for (i = 1; i <= NF; i++) { split($i, pair, "="); runs += pair[1] == "runs" ? pair[2] : 0
 		samples += pair[1] == "samples" ? pair[2] : 0 } }
 		END { printf "%.2f %%\n", 100 * (runs - samples) / runs }'
 }
 
-# measure_depth FRAMES: of the user stack, burn_cpu() and what the C library has below it among them
+# measure_depth FRAMES: FRAMES counts the whole user stack, with burn_cpu() and the C library's frames below
+# it.
 measure_depth() {
 	local depth=$1 ours=$WORK/ours.$1 theirs=$WORK/theirs.$1 round ratio
 	start cpu_hog --threads "$CPUS" --spread --depth $((depth - 3))

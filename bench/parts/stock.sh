@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How many stacks of Debian's own programs are whole, by bourdon and, of the same seconds, by perf, which copies 8 KiB of
-# each stack and unwinds them afterwards. All programs run at once, and are all there is for either.
+# Measures how many stacks of Debian's own programs are complete, by bourdon and, in the same seconds, by
+# perf, which copies 8 KiB of each stack and unwinds it later. All programs run at the same time.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 source "$TREE/tests/e2e/stock.bash"
 
 PROGRAMS=(xz sqlite3 openssl perl python3 redis postgres)
-STOCK_HZ=${BENCH_HZ:-197} # as many samples as say something; and perf script takes its time for each
+STOCK_HZ=${BENCH_HZ:-197} # enough samples for a result; perf script needs time for each
 STOCK_SECONDS=$((2 * ROUND_SECONDS))
 LEAST_PERCENT=99
 
-# perf_record: of what is in our cgroup
+# perf_record: records the processes in this test's cgroup.
 perf_record() {
 	local pids
 	pids=$(paste -s -d , "$CGROUP2/$CGROUP/cgroup.procs")
@@ -23,7 +23,8 @@ perf_record() {
 		sleep "$STOCK_SECONDS" > /dev/null 2>&1
 }
 
-# perf_stacks: a line for each sample that has a user part: "comm whole". Whole: its last frames say where threads begin.
+# perf_stacks: prints a line "comm whole" for each sample with user frames. Whole: its last frames are where
+# threads begin.
 perf_stacks() {
 	timeout 300 perf script -i "$WORK/perf.data" --no-inline -F pid,ip,sym,dso 2> /dev/null |
 		awk -v pids="$WORK/pids" '
@@ -43,7 +44,7 @@ percent() {
 	awk -v some="$1" -v all="$2" 'BEGIN { printf "%.1f %% of %d", all ? 100 * some / all : 0, all }'
 }
 
-# compare NAME: a row, and one for each way in which stacks of it are not whole
+# compare NAME: prints a row, and one more for each reason why stacks of it are incomplete.
 compare() {
 	local all whole their_all their_whole samples reason module
 	IFS='|' read -r all whole < <(stock_share "$1")

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a capture of 10,000 samples adds to the database, and how long its commit takes: the first with its
-# stacks, and a later one whose stacks the database knows.
+# Measures what a capture of 10,000 samples adds to the database and how long its commit takes: the first,
+# which adds its stacks, and a later one, whose stacks the database knows.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
-# rows NAME LINES: for the captures whose lines (us= bytes= ...) are in that file
+# rows NAME LINES: prints the rows for the captures whose lines (us= bytes= ...) are in that file.
 rows() {
 	row_at_most "database, a capture of 10,000 sample rows, 500 stacks of 30 frames, $1" \
 		"$(value bytes < "$2" | awk '{ print $1 / 1024 }' | spread 0 KiB)" \

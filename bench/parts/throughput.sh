@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a CPU-bound workload loses to being profiled: how far it counts in a fixed time, with nothing, armed,
-# while a capture is taken, and under perf. The four take turns, and each round is held against its own
-# round with nothing. What the in-kernel programs took is known exactly, from the kernel's own count.
+# Measures what a CPU-bound workload loses by being profiled: how far it counts in a fixed time without a
+# profiler, armed, during a capture, and under perf. The four alternate, and each round is compared with the
+# same round without a profiler. The kernel's statistics show exactly how long the in-kernel programs ran.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
@@ -26,7 +26,7 @@ count_armed() {
 	disarm
 }
 
-# The rule fires at the least pressure; the capture goes on longer than the workload does.
+# The rule fires at the slightest pressure; the capture outlasts the workload.
 count_capturing() {
 	local crowd
 	load --hz "$HZ"
@@ -49,7 +49,7 @@ count_perf() {
 		value iterations
 }
 
-# lost KIND: percent of what the same round had with nothing.
+# lost KIND: prints the loss in percent of the same round without a profiler.
 lost() {
 	paste "$WORK/$1" "$WORK/nothing" | awk '{ print 100 * (1 - $1 / $2) }'
 }
@@ -57,7 +57,7 @@ lost() {
 bench_setup throughput
 cgroup_make
 for ((round = 1; round <= ROUNDS; round++)); do
-	# each kind comes first, second, third and last equally often: machines grow warm
+	# rotate the order, because machines slow down as they warm up
 	for ((i = 0; i < ${#KINDS[@]}; i++)); do
 		kind=${KINDS[(i + round) % ${#KINDS[@]}]}
 		doing "$kind, round $round of $ROUNDS"

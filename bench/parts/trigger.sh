@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What many watches and many processes cost, and how long it takes: to arm, to reload, from an exec to a target,
-# from a crossed threshold to a capture, and for a walk over all processes.
+# Measures what many watches and many processes cost, and how long these take: arming, reloading, from an exec
+# to a target, from a crossed threshold to a capture, and a walk over all processes.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
@@ -10,22 +10,22 @@ SCALE_CGROUPS=${BENCH_CGROUPS:-1000}
 SCALE_PROCESSES=$((10 * SCALE_CGROUPS))
 SCALE_WATCHES=$((3 * SCALE_CGROUPS))
 SCALE_SECONDS=$((IDLE_SECONDS < 20 ? 20 : IDLE_SECONDS))
-LOAD_EXECS=2000 # a second
+LOAD_EXECS=2000 # execs a second
 OTHER_RULES=49
 EXECS=$((ROUNDS * 150))
-STALL_US=400000 # 20 % of the default window
+STALL_US=400000 # 20 % of the default window of 2 s
 
-# since MICROSECONDS: ms from then (EPOCHREALTIME without its point) until now
+# since MICROSECONDS: prints the ms from then (EPOCHREALTIME without its point) until now.
 since() {
 	calc "(${EPOCHREALTIME/./} - $1) / 1e3"
 }
 
-# counter NAME: of the kernel programs or the daemon, now
+# counter NAME: prints a counter of the kernel programs or the daemon.
 counter() {
 	status_json | jq ".counters[] | select(.name == \"$1\").value"
 }
 
-# percentiles UNIT-IN-NS UNIT: "median UNIT (99 %: N)" of the ns on standard input
+# percentiles UNIT-IN-NS UNIT: prints "median UNIT (99 %: N)" of the ns on standard input.
 percentiles() {
 	sort -g | awk -v unit_ns="$1" -v unit="$2" '{ all[NR] = $1 / unit_ns } END {
 		if (!NR) exit 1
@@ -35,7 +35,7 @@ percentiles() {
 
 # ---- many watches ----
 
-# scale MODE: a consumer with all watches, kernel or sampled
+# scale MODE: measures a daemon with all watches, kernel or sampled.
 scale() {
 	local began
 	load --targets 16384
@@ -59,13 +59,13 @@ scale() {
 	disarm
 }
 
-# walks: by the iterator and by /proc, while all processes are targets
+# walks: measures walks by the iterator and by /proc, while all processes are targets.
 walks() {
 	doing 'walks'
 	"$BUILD/bench/walks" --pin-dir "$PIN_DIR" --rounds $((3 * ROUNDS)) > "$WORK/walks"
 }
 
-# scale_of MODE NAME
+# scale_of MODE NAME: prints a number measured by scale.
 scale_of() {
 	value "$2" < "$WORK/scale-$1"
 }
@@ -78,7 +78,7 @@ scale_rows() {
 	if [[ $mode == kernel ]]; then
 		row "$what: start to all armed" "$(printf '%.1f s' "$(calc "$(scale_of kernel armed_ms) / 1000")")"
 		row "$what: CPU at rest" "$(printf '%.3f %%' "$percent")"
-	else # each has a budget of 3 us a second, and all else 0.02 %
+	else # budget: 3 us a second for each watch, plus 0.02 %
 		row_at_most "$what: CPU at rest" "$(printf '%.3f %%' "$percent")" "$percent" \
 			"$(calc "0.02 + 3e-4 * $SCALE_WATCHES")" '% of a core'
 	fi
@@ -110,7 +110,7 @@ measure_scale() {
 
 # ---- reloads ----
 
-# reload: one of the rules takes another comm and another threshold; ms from SIGHUP to the log line
+# reload: changes comm and threshold of one rule; prints the ms from SIGHUP to the log line.
 variant=1
 reload() {
 	local began
@@ -124,7 +124,7 @@ reload() {
 	sleep 0.3
 }
 
-# reloads NAME
+# reloads NAME: measures a series of reloads.
 reloads() {
 	local round
 	doing "reloads, $1"
@@ -152,7 +152,7 @@ measure_reloads() {
 	reloads loaded
 	kill -TERM "$load"
 	wait "$load"
-	sleep 1 # the last child has begun
+	sleep 1 # the last child has started
 	matches=$(($(counter matches) - matches)) lost=$(($(counter events-lost) - lost))
 	stale=$(($(counter stale-events) - stale)) full=$(($(counter targets-full) - full))
 	disarm
@@ -184,22 +184,23 @@ measure_execs() {
 
 # ---- from threshold to capture ----
 
-# crossing: one round; ms from the crossing to the beginning of the capture that follows
+# crossing: runs one round; prints the ms from the crossing to the start of the capture that follows.
 crossing() {
 	local crossing at
 	"$BUILD/bench/crossing" "$CGROUP2/$CGROUP/cpu.pressure" --stall-us "$STALL_US" > "$WORK/crossing" &
 	crossing=$!
-	sleep "$(calc "2 + $RANDOM % 2000 / 1000")" # a window, and no round begins where the one before did
+	# at least a window, plus a random part, so that rounds start at different phases
+	sleep "$(calc "2 + $RANDOM % 2000 / 1000")"
 	CGROUP=$CGROUP/watched start cpu_hog --threads $((2 * CPUS))
 	wait "$crossing"
 	at=$(($(value crossed_at < "$WORK/crossing") - 20000000)) # between two of its readings
 	await_sql 20 "SELECT count(*) > 0 FROM capture WHERE triggered_at > $at" 1
 	stop "$CHILD"
 	sql "SELECT (min(triggered_at) - $at) / 1e6 FROM capture WHERE triggered_at > $at"
-	sleep 5 # nothing of it is left in a window
+	sleep 5 # until nothing of the round is left in a window
 }
 
-# pulse: what keeps the kernel's two-second clock of the cgroup going, as in one that has work to do
+# pulse: keeps the kernel's two-second clock of the cgroup running, as in a cgroup that has work.
 pulse() {
 	echo "$BASHPID" > "$CGROUP2/$CGROUP/watched/cgroup.procs"
 	while sleep 0.5; do :; done

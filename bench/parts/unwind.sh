@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a stack without frame pointers costs: a sample at three depths by tables of .eh_frame, beside the same program
-# with frame pointers and beside the reference program; and what the tables take, in memory and in time.
+# Measures what a stack without frame pointers costs: a sample at three depths by .eh_frame tables, beside the
+# same program with frame pointers and beside the reference program; and the time and memory of the tables.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 FRAMES_BELOW=7   # of a program's stack: _start to main(), two more, and burn()
 LARGE_BYTES=50000000
 
-# turn PID: it alone burns.
+# turn PID: lets only that process run.
 turn() {
 	kill -STOP "${CHILDREN[@]}"
 	kill -CONT "$1"
 }
 
-# measure_ours FILE COMM [LOAD-OPTION...]
+# measure_ours FILE COMM [LOAD-OPTION...]: appends bourdon's cost to FILE.
 measure_ours() {
 	arm "${@:2}"
 	await_tables
@@ -23,7 +23,7 @@ measure_ours() {
 	disarm
 }
 
-# compared WHAT OURS THEIRS VERDICT-LIMIT: a row of a sample's time
+# compared WHAT OURS THEIRS VERDICT-LIMIT: prints a row with the time of a sample.
 compared() {
 	local ratio
 	ratio=$(paste "$2.ns" "$3.ns" | awk '{ print $1 / $2 }' | median)
@@ -32,7 +32,7 @@ compared() {
 		"${4:+$(verdict "$ratio" "$4") 1/4}"
 }
 
-# measure_depth FRAMES
+# measure_depth FRAMES: measures samples with that many user frames.
 measure_depth() {
 	local levels=$(($1 > FRAMES_BELOW ? $1 - FRAMES_BELOW : 0)) tables=$WORK/tables.$1 pointers=$WORK/pointers.$1
 	local theirs=$WORK/theirs.$1 round file without with
@@ -57,7 +57,7 @@ measure_depth() {
 	compared 'a sample by frame pointers' "$pointers" "$theirs" 0.25
 }
 
-# a_frame NAME: what one costs, by the two depths that are furthest apart
+# a_frame NAME: prints the cost of one frame, from the smallest and the largest depth.
 a_frame() {
 	local time frames
 	time=$(calc "$(median < "$WORK/$1.100.ns") - $(median < "$WORK/$1.5.ns")")
@@ -65,7 +65,7 @@ a_frame() {
 	awk -v time="$time" -v frames="$frames" 'BEGIN { print frames ? time / frames : 0 }'
 }
 
-# measure_table FILE
+# measure_table FILE: prints rows for its unwind table.
 measure_table() {
 	local bytes table=$WORK/table
 	bytes=$(stat -L -c %s "$1")
@@ -77,7 +77,7 @@ measure_table() {
 	row "table of ${1##*/}: time" "$(value ns < "$table" | awk '{ print $1 / 1e6 }' | spread 1 ms)"
 }
 
-# library NAME: its path
+# library NAME: prints its path.
 library() {
 	ldconfig -p | awk -v name="$1" '$1 == name { print $NF; exit }'
 }

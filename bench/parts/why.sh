@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How long a reader waits for the answer: bourdon why, of a large capture, in a database of 1,000.
+# Measures how long a reader waits for an answer: bourdon why, of a large capture, in a database of 1,000
+# captures.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* How a pointer is written (Linux Standard Base, Core, 10.5: DW_EH_PE). The low half says its size. */
+/* Pointer encoding (Linux Standard Base, Core, 10.5: DW_EH_PE). The low half gives its size. */
 #define ENCODING_SIZE 0x0fU
 #define ENCODING_RELATIVE 0x70U
 
@@ -40,7 +40,7 @@ static bool find_section(Elf *elf, struct section *ret_section)
 	return false;
 }
 
-/* The bytes of a pointer that is written so, or 0. */
+/* Returns the size in bytes of a pointer in this encoding, or 0. */
 static size_t bytes_of(unsigned int encoding)
 {
 	switch (encoding & ENCODING_SIZE) {
@@ -59,7 +59,7 @@ static size_t bytes_of(unsigned int encoding)
 	}
 }
 
-/* How the entries of this CIE write their addresses: the byte that belongs to 'R' in its augmentation. */
+/* Returns the pointer encoding of the CIE's entries: the byte that belongs to 'R' in its augmentation. */
 static unsigned int encoding_of(const Dwarf_CIE *cie)
 {
 	const uint8_t *at = cie->augmentation_data, *end = at ? at + cie->augmentation_data_size : NULL;
@@ -92,7 +92,7 @@ static uint64_t read_number(const uint8_t *at, size_t bytes, bool is_signed)
 	uint64_t number = 0;
 	unsigned int unused = 64 - 8 * (unsigned int)bytes;
 
-	memcpy(&number, at, bytes); /* little-endian, as this machine is */
+	memcpy(&number, at, bytes); /* little-endian, like the host */
 	if (is_signed)
 		number = (uint64_t)((int64_t)(number << unused) >> unused);
 	return number;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cfi_entries.h owns which addresses the entries of an .eh_frame section are for: what libdw does not tell
- * without being asked for an address.
+ * cfi_entries.h lists the address ranges of an .eh_frame section's entries. libdw itself only answers
+ * questions about single addresses.
  */
 #ifndef BOURDON_SYMBOLIZER_CFI_ENTRIES_H
 #define BOURDON_SYMBOLIZER_CFI_ENTRIES_H
@@ -9,12 +9,15 @@
 #include <gelf.h>
 #include <stdint.h>
 
-/* Virtual addresses: of the first byte, and the one behind the last. Another result than 0 ends the walk. */
+/*
+ * Virtual addresses: first byte, and first byte after the range. A result other than 0 stops the iteration.
+ */
 typedef int cfi_entry_add(void *user, uint64_t begins, uint64_t ends);
 
 /*
- * Every frame description entry of the file but those whose addresses are written in a way that is not known,
- * or are none: their code has no rules. 0, -ENODATA without the section, or what `add` returned.
+ * Calls `add` for every frame description entry of the file. Skips entries whose addresses are absent or in
+ * an unsupported encoding; their code gets no rules. Returns 0, -ENODATA if there is no .eh_frame, or the
+ * result of `add`.
  */
 int cfi_entries_each(Elf *elf, cfi_entry_add *add, void *user);
 

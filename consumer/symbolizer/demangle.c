@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* A name on its way out. */
+/* A name while it is written. */
 struct output {
 	char *into;
 	size_t room, bytes;
@@ -16,9 +16,10 @@ struct output {
 };
 
 /*
- * A mangled name of a few hundred bytes can stand for one of gigabytes, each substitution being twice the one
- * before. libiberty prints all of it, and its callback cannot say no: so it does not return. The printer has
- * its state on the stack; only what it allocates for an identifier in Punycode is lost, a few hundred bytes.
+ * A mangled name of a few hundred bytes can expand to gigabytes, because each substitution may double the one
+ * before. libiberty prints all of it, and its callback cannot stop it, so the callback does not return. The
+ * printer keeps its state on the stack; only its allocation for a Punycode identifier leaks, a few hundred
+ * bytes.
  */
 static void append(const char *text, size_t bytes, void *user)
 {
@@ -35,7 +36,7 @@ static bool print(const char *name, struct output *output)
 {
 	if (setjmp(output->full))
 		return true;
-	/* Rust first: its older mangling is one that C++ has, too, with a hash at the end */
+	/* Rust first: its legacy mangling is also valid C++, with a hash at the end */
 	if (rust_demangle_callback(name, DMGL_PARAMS, append, output))
 		return true;
 	output->bytes = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * demangle.h owns turning the linker's names of C++ and Rust functions into those that their authors wrote.
+ * demangle.h converts linker names of C++ and Rust functions to source names.
  */
 #ifndef BOURDON_SYMBOLIZER_DEMANGLE_H
 #define BOURDON_SYMBOLIZER_DEMANGLE_H
@@ -8,9 +8,8 @@
 #include <stddef.h>
 
 /*
- * SYMBOLIZER: writes the name, at most `room` bytes of it and no NUL, and returns its length. A name that is
- * not mangled is written as it is, without the version of a symbol (name@@VERSION). What does not fit is cut,
- * never within a character.
+ * SYMBOLIZER: writes the name, at most `room` bytes and no NUL, and returns its length. A name that is not
+ * mangled is copied without its symbol version (name@@VERSION). Truncates only between characters.
  */
 size_t demangle(const char *name, char *into, size_t room);
 

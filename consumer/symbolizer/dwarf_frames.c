@@ -10,14 +10,14 @@
 #include <string.h>
 
 /*
- * What a hostile file may make us do, and what no honest one needs. References between entries may lead back,
- * or fan out: entries are counted, and of the children of one entry each lies behind the one before.
+ * Limits that a hostile file may reach and no ordinary file needs. References between entries may form loops
+ * or fan out. Therefore entries are counted, and each child of an entry must lie behind the one before.
  */
 #define UNITS_MAX 262144U
 #define PIECES_MAX 4194304U
 #define NESTING_MAX 64U
-#define UNIT_ENTRIES_MAX 8388608U   /* that are looked at for the functions of a unit */
-#define LOOKUP_ENTRIES_MAX 1048576U /* and for what is inlined at one address */
+#define UNIT_ENTRIES_MAX 8388608U   /* entries examined for the functions of a unit */
+#define LOOKUP_ENTRIES_MAX 1048576U /* entries examined for functions inlined at one address */
 
 struct unit {
 	Dwarf_Off entry;
@@ -30,19 +30,19 @@ struct dwarf_frames {
 	bool indexed;
 	struct unit *units;
 	uint32_t units_count, units_room;
-	struct pieces by_address; /* owner: position in units */
-	size_t pieces;            /* of all kinds */
+	struct pieces by_address; /* owner: index into units */
+	size_t pieces;            /* total number of pieces */
 };
 
-/* ---- which code is whose ---- */
+/* ---- address ranges ---- */
 
-/* What the linker threw away is at 0, or at 1 where a list of ranges would end at 0. */
+/* The linker puts discarded code at 0, or at 1 if a range list would end at 0. */
 static bool is_discarded(Dwarf_Addr begins)
 {
 	return begins <= 1;
 }
 
-/* 0 or -ENOMEM; pieces beyond what there may be are left out. */
+/* Returns 0 or -ENOMEM; drops pieces beyond PIECES_MAX. */
 static int add_pieces(struct dwarf_frames *frames, struct pieces *pieces, Dwarf_Die *entry, uint64_t owner)
 {
 	Dwarf_Addr base, begins, ends;
@@ -60,8 +60,8 @@ static int add_pieces(struct dwarf_frames *frames, struct pieces *pieces, Dwarf_
 }
 
 /*
- * By the units' own ranges, not by .debug_aranges: clang does not write that. Their order decides nothing,
- * but the one that a binary search needs.
+ * Uses the units' own ranges, because clang writes no .debug_aranges. The units' order does not matter:
+ * pieces_sort() sorts by address.
  */
 static void index_units(struct dwarf_frames *frames)
 {
@@ -82,7 +82,10 @@ static void index_units(struct dwarf_frames *frames)
 	pieces_sort(&frames->by_address);
 }
 
-/* A walk over children, each once: a sibling that lies before would make it endless. */
+/*
+ * Iterates over children. A sibling that lies before its predecessor stops it; otherwise a loop could be
+ * endless.
+ */
 struct children {
 	Dwarf_Die entry;
 	Dwarf_Off before;
@@ -119,7 +122,7 @@ static bool may_hold_functions(int tag)
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
-	case DW_TAG_enumeration_type: /* Rust's have methods */
+	case DW_TAG_enumeration_type: /* enumerations have methods in Rust */
 		return true;
 	default:
 		return false;
@@ -151,7 +154,7 @@ static bool find_function(struct dwarf_frames *frames, struct unit *unit, Dwarf_
 	const struct piece *piece;
 
 	if (!unit->walked) {
-		unit->walked = true; /* without memory what was found so far has to do */
+		unit->walked = true; /* if out of memory, the functions found so far must do */
 		walk_functions(frames, unit, unit_entry, 0, &entries_left);
 		pieces_sort(&unit->functions);
 	}
@@ -162,7 +165,7 @@ static bool find_function(struct dwarf_frames *frames, struct unit *unit, Dwarf_
 	return true;
 }
 
-/* ---- what is said of an entry ---- */
+/* ---- attributes of an entry ---- */
 
 static const char *name_of(Dwarf_Die *entry)
 {
@@ -178,7 +181,7 @@ static const char *name_of(Dwarf_Die *entry)
 	return NULL;
 }
 
-/* libdw's word for a file that has a number and no name. */
+/* libdw names a file "???" if it has a number but no name. */
 static void set_place(struct dwarf_frame *frame, const char *file, uint32_t line)
 {
 	if (!file || !strcmp(file, "???"))
@@ -193,14 +196,14 @@ static void set_line(Dwarf_Die *unit_entry, uint64_t address, struct dwarf_frame
 	bool is_end = true;
 	int number;
 
-	/* 0: what the compiler added, which is written nowhere */
+	/* 0: code that the compiler added and that has no source line */
 	if (!line || dwarf_lineendsequence(line, &is_end) || is_end || dwarf_lineno(line, &number) ||
 	    number <= 0)
 		return;
 	set_place(frame, dwarf_linesrc(line, NULL, NULL), (uint32_t)number);
 }
 
-/* Where the inlined function was called: a place within the one that it was inlined into. */
+/* Sets the place of the call to an inlined function, which is in the function around it. */
 static void set_call_place(Dwarf_Die *unit_entry, Dwarf_Die *inlined, struct dwarf_frame *frame)
 {
 	Dwarf_Attribute attribute;
@@ -229,9 +232,9 @@ static bool holds(Dwarf_Die *entry, uint64_t address, uint64_t *ret_begins)
 	return false;
 }
 
-/* ---- what is inlined ---- */
+/* ---- inlined functions ---- */
 
-/* What is inlined directly into this function at the address: blocks lie in between. */
+/* Finds the function inlined directly into `parent` at the address, within nested blocks. */
 static bool find_inlined(Dwarf_Die *parent, uint64_t address, unsigned int nesting, uint32_t *entries_left,
 			 Dwarf_Die *ret_inlined, uint64_t *ret_begins)
 {
@@ -247,7 +250,7 @@ static bool find_inlined(Dwarf_Die *parent, uint64_t address, unsigned int nesti
 		case DW_TAG_lexical_block:
 		case DW_TAG_try_block:
 		case DW_TAG_catch_block:
-			/* some compilers give a block no addresses */
+			/* some compilers give blocks no addresses */
 			if (nesting < NESTING_MAX && find_inlined(&children.entry, address, nesting + 1,
 								  entries_left, ret_inlined, ret_begins))
 				return true;
@@ -259,7 +262,7 @@ static bool find_inlined(Dwarf_Die *parent, uint64_t address, unsigned int nesti
 	return false;
 }
 
-/* Deeper than SYMBOLIZE_DEPTH the innermost are left out: the last one's place is where it calls them. */
+/* Beyond SYMBOLIZE_DEPTH, drops the innermost functions; the last one kept has the place of its call. */
 static uint32_t find_chain(Dwarf_Die *unit_entry, Dwarf_Die function, uint64_t address,
 			   struct dwarf_frame *frames)
 {
@@ -272,7 +275,7 @@ static uint32_t find_chain(Dwarf_Die *unit_entry, Dwarf_Die function, uint64_t a
 		const char *name = name_of(&inlined);
 
 		function = inlined;
-		if (!name) /* its caller stands for it */
+		if (!name) /* unnamed: its caller stands for it */
 			continue;
 		set_call_place(unit_entry, &inlined, last);
 		if (count == SYMBOLIZE_DEPTH)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dwarf_frames.h owns what DWARF says of an address: which function's code is there, which others were
- * inlined into it, and the source places of all of them.
+ * dwarf_frames.h reads DWARF for an address: the function whose code is there, the functions inlined into it,
+ * and the source places of all of them.
  */
 #ifndef BOURDON_SYMBOLIZER_DWARF_FRAMES_H
 #define BOURDON_SYMBOLIZER_DWARF_FRAMES_H
@@ -12,22 +12,21 @@
 
 struct dwarf_frames;
 
-/* SYMBOLIZER: the caller frees, before it ends the Dwarf. NULL without memory. */
+/* SYMBOLIZER: returns NULL if out of memory. The caller frees it before the Dwarf. */
 struct dwarf_frames *dwarf_frames_new(Dwarf *dwarf);
 void dwarf_frames_free(struct dwarf_frames *frames);
 
 struct dwarf_frame {
-	const char *name; /* as the linker knows it, else as its author does; or NULL. Valid as long as the
-			     Dwarf. */
-	uint64_t begins;  /* the piece of its code that the address is in */
-	const char *file; /* NULL: not known */
+	const char *name; /* linkage name, or source name, or NULL; valid as long as the Dwarf */
+	uint64_t begins;  /* start of the code range that contains the address */
+	const char *file; /* NULL: unknown */
 	uint32_t line;
 };
 
 /*
- * SYMBOLIZER: the functions at the address, the real one first, each with its place: the innermost's is where
- * the address is, another's is where it calls the next. Returns their number; with 0 the first of
- * `ret_frames` has the place alone.
+ * SYMBOLIZER: finds the functions at the address, outermost first. The place of the innermost is the address
+ * itself, that of each other its call of the next. Returns their number. If it is 0, `ret_frames[0]` has the
+ * place only.
  */
 uint32_t dwarf_frames_find(struct dwarf_frames *frames, uint64_t address,
 			   struct dwarf_frame ret_frames[SYMBOLIZE_DEPTH]);

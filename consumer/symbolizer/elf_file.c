@@ -8,8 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#define PACKED_BYTES_MAX (64UL << 20)  /* what unpacks to more than that is no table of symbols */
-#define UNPACK_BYTES_MAX (128UL << 20) /* what unpacking itself may take; xz -9 takes 65 MiB */
+#define PACKED_BYTES_MAX (64UL << 20)  /* anything larger after unpacking is no symbol table */
+#define UNPACK_BYTES_MAX (128UL << 20) /* memory for unpacking itself; xz -9 needs 65 MiB */
 #define UNPACK_FIRST_ROOM 65536U
 #define CRC_CHUNK_BYTES 65536U
 
@@ -116,7 +116,7 @@ uint64_t elf_file_begins(const struct elf_file *file)
 	return 0;
 }
 
-/* Into memory that grows as it is needed: what the packed data say of their size is hearsay. */
+/* Unpacks into a growing buffer: the size that the packed data claims is not trusted. */
 static int unpack(const Elf_Data *packed, unsigned char **ret_image, size_t *ret_bytes)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;

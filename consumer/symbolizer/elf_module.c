@@ -17,7 +17,7 @@ struct elf_module {
 	char debuglink[SYMBOLIZE_LINK_BYTES], alternate_path[SYMBOLIZE_LINK_BYTES];
 	uint32_t debuglink_crc;
 	uint32_t lacks;
-	Dwarf *dwarf, *alternate_dwarf; /* of the file, or of its debug file */
+	Dwarf *dwarf, *alternate_dwarf; /* of the file or its debug file */
 	struct dwarf_frames *frames;
 };
 
@@ -142,7 +142,7 @@ static bool find_bias(Elf *elf, int64_t *ret_bias)
 			continue;
 		bias = (int64_t)(segment.p_vaddr - segment.p_offset);
 		if (!segment.p_filesz || (found && bias != *ret_bias))
-			return false; /* a debug file's does not say where it was */
+			return false; /* no code bytes, as in a debug file: its offsets mean nothing */
 		*ret_bias = bias;
 		found = true;
 	}
@@ -164,9 +164,7 @@ void elf_module_describe(const struct elf_module *module, struct symbolize_modul
 	strcpy(ret_reply->alternate, module->alternate_path);
 }
 
-/*
- * The tables with all functions first; what is exported fills in what they left, or all of a stripped file.
- */
+/* Complete symbol tables first; .dynsym fills in the rest, or is all that a stripped file has. */
 static void find_symbols(const struct elf_module *module, struct elf_place *places, uint32_t count)
 {
 	elf_symbols_find(module->file.elf, SHT_SYMTAB, places, count);
@@ -178,11 +176,11 @@ static void find_symbols(const struct elf_module *module, struct elf_place *plac
 }
 
 /*
- * Where the symbol tables and DWARF disagree about the real function, the one that begins nearer to the
- * address has it: the other is around it, or of a size that was made up. Where both begin at one place it is
- * the symbol, which says what the linker made of the function (a clone, the cold part, one of several that
- * were folded into one); DWARF then says what is inlined into it. Of a function that DWARF does not see as
- * the innermost, DWARF says the source place alone.
+ * If the symbol tables and DWARF disagree about the real function, the one that begins nearer to the address
+ * wins: the other encloses it or has an invented size. If both begin at one address, the symbol's name wins,
+ * because it shows what the linker made of the function (a clone, the cold part, one of several folded
+ * functions), and DWARF adds what is inlined into it. If the winner is not DWARF's innermost function, DWARF
+ * supplies the source place only.
  */
 static uint32_t find_frames(struct elf_module *module, const struct elf_place *place,
 			    struct found_frame found[SYMBOLIZE_DEPTH])
@@ -209,7 +207,7 @@ static uint32_t find_frames(struct elf_module *module, const struct elf_place *p
 		found[0].name = place->name;
 		found[0].function_offset = place->address - place->begins;
 	}
-	/* an inlined function lies in some other: without one it is not believed */
+	/* an inlined function without an outer one is not credible */
 	return found[0].name && count ? count : 1;
 }
 

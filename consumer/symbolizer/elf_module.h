@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * elf_module.h owns a module while its offsets are asked for: the ELF file, those that it lacks and that were
- * handed over later, and what all of them together say is at an offset.
+ * elf_module.h names offsets in a module: from the ELF file, and from debug files handed over later.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLIZER_ELF_MODULE_H
 #define BOURDON_CONSUMER_SYMBOLIZER_ELF_MODULE_H
@@ -10,20 +9,23 @@
 
 struct elf_module;
 
-/* SYMBOLIZER: takes the descriptor over, whatever comes of it. NULL: not an ELF file, or no memory. */
+/*
+ * SYMBOLIZER: takes ownership of the descriptor, also on error. Returns NULL if the file is no ELF file or
+ * memory is exhausted.
+ */
 struct elf_module *elf_module_open(int fd);
 void elf_module_close(struct elf_module *module);
 
 /*
- * SYMBOLIZER: takes the descriptor over. The file counts if it is what the module lacks: of the build id that
- * belongs to it or, where one of the two has none, of the CRC. Nothing has changed if it is not.
+ * SYMBOLIZER: takes ownership of the descriptor. Uses the file if the module lacks it: its build id must
+ * match or, if either has none, its CRC. Otherwise nothing changes.
  */
 void elf_module_add_file(struct elf_module *module, int fd);
 
-/* SYMBOLIZER: what the module is, and what it still lacks. */
+/* SYMBOLIZER: describes the module and what it still lacks. */
 void elf_module_describe(const struct elf_module *module, struct symbolize_module *ret_reply);
 
-/* SYMBOLIZER: answers as many of the offsets as there is room for. Returns the reply's bytes. */
+/* SYMBOLIZER: answers as many offsets as fit into the reply. Returns the reply's size in bytes. */
 size_t elf_module_name(struct elf_module *module, const struct symbolize_request *request,
 		       struct symbolize_reply *ret_reply);
 

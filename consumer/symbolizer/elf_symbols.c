@@ -40,7 +40,7 @@ void elf_symbols_place(const uint64_t *addresses, struct elf_place *places, uint
 		places[i] = (struct elf_place){ .address = addresses[i], .mapped = true };
 }
 
-/* Of symbols that begin at one place the one that its author exported is the one people know, */
+/* Of symbols at the same address, prefer an exported one: people know that name. */
 static int rank_of(const GElf_Sym *symbol)
 {
 	switch (GELF_ST_BIND(symbol->st_info)) {
@@ -53,7 +53,7 @@ static int rank_of(const GElf_Sym *symbol)
 	}
 }
 
-/* and of those the one that is not reserved: malloc, not __libc_malloc. */
+/* Of equal rank, prefer the name that is not reserved: malloc, not __libc_malloc. */
 static size_t leading_underscores(const char *name)
 {
 	return strspn(name, "_");
@@ -70,7 +70,7 @@ static bool is_better(const struct elf_place *place, const GElf_Sym *symbol, con
 	return strcmp(name, place->name) < 0;
 }
 
-/* Offers a symbol to all addresses that lie in it. */
+/* Offers a symbol to all addresses that it covers. */
 static void offer(struct elf_place **sorted, size_t count, const GElf_Sym *symbol, const char *name)
 {
 	size_t low = 0, high = count;
@@ -109,7 +109,7 @@ static void scan_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, stru
 			return;
 		type = GELF_ST_TYPE(symbol.st_info);
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
-		    symbol.st_size > INT64_MAX) /* an offset in it would make the whole reply unbelievable */
+		    symbol.st_size > INT64_MAX) /* an offset in it would make the whole reply invalid */
 			continue;
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
 		if (name && *name)

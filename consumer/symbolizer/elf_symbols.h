@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * elf_symbols.h owns the names of functions in the symbol tables of an ELF file.
+ * elf_symbols.h finds function names in the symbol tables of an ELF file.
  */
 #ifndef BOURDON_SYMBOLIZER_ELF_SYMBOLS_H
 #define BOURDON_SYMBOLIZER_ELF_SYMBOLS_H
@@ -10,25 +10,25 @@
 #include <gelf.h>
 #include <stdbool.h>
 
-/* A place in a module, and the best symbol so far that covers it. */
+/* An offset in a module and the best symbol found for it so far. */
 struct elf_place {
-	uint64_t address; /* the offset's virtual address */
-	bool mapped;      /* a segment holds the offset */
-	const char *name; /* NULL: no symbol covers it. Valid as long as the Elf that it was found in. */
+	uint64_t address; /* virtual address of the offset */
+	bool mapped;      /* a segment contains the offset */
+	const char *name; /* NULL: no symbol. Valid as long as its Elf */
 	uint64_t begins;
 	int rank;
 };
 
-/* SYMBOLIZER: where the offsets, at most SYMBOLIZE_BATCH of them, are in the module's address space. */
+/* SYMBOLIZER: converts at most SYMBOLIZE_BATCH file offsets to virtual addresses. */
 void elf_symbols_map(Elf *elf, const uint64_t *offsets, struct elf_place *places, uint32_t count);
 
-/* SYMBOLIZER: the same where the addresses are known. */
+/* SYMBOLIZER: as elf_symbols_map(), for known virtual addresses. */
 void elf_symbols_place(const uint64_t *addresses, struct elf_place *places, uint32_t count);
 
 /*
- * SYMBOLIZER: looks in tables of this type, SHT_SYMTAB or SHT_DYNSYM, for those places that have no symbol
- * yet. A symbol covers what its size says; one without a size covers nothing, and what lies behind the last
- * function has no name.
+ * SYMBOLIZER: searches tables of this type, SHT_SYMTAB or SHT_DYNSYM, for the places without a symbol. A
+ * symbol covers its size only: one without a size covers nothing, and code after the last function has no
+ * name.
  */
 void elf_symbols_find(Elf *elf, uint32_t type, struct elf_place *places, uint32_t count);
 

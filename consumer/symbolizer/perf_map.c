@@ -8,23 +8,24 @@
 #include <string.h>
 
 #define CHUNK_BYTES 65536U
-/* Two numbers, and a name that is longer than what is kept of it. */
+/* Two numbers, and a name longer than the part that is kept. */
 #define LINE_BYTES (2 * 17 + SYMBOLIZE_NAME_BYTES + 4)
 
 struct line {
 	char text[LINE_BYTES + 1];
-	size_t bytes; /* what is beyond LINE_BYTES is not kept */
+	size_t bytes; /* at most LINE_BYTES; the rest of a line is dropped */
 };
 
-/* What has been found for one address. */
+/* Result for one address. */
 struct answer {
 	uint64_t address, begins;
-	uint32_t position;                   /* in the request */
-	char name[SYMBOLIZE_NAME_BYTES + 2]; /* longer than what is sent, so that it is cut where it may be */
+	uint32_t position; /* index in the request */
+	/* longer than what is sent, so that truncation falls between characters */
+	char name[SYMBOLIZE_NAME_BYTES + 2];
 };
 
 struct search {
-	struct answer answers[SYMBOLIZE_BATCH]; /* by address */
+	struct answer answers[SYMBOLIZE_BATCH]; /* sorted by address */
 	uint32_t count;
 	struct line line;
 	char chunk[CHUNK_BYTES];
@@ -44,7 +45,7 @@ static int compare_positions(const void *a, const void *b)
 	return left->position < right->position ? -1 : left->position > right->position;
 }
 
-/* A number of 1 to 16 digits, with or without 0x, and the blanks behind it. */
+/* Parses 1 to 16 hexadecimal digits, with or without 0x, and the blanks after them. */
 static bool parse_number(const char **text, uint64_t *ret_number)
 {
 	char *end;
@@ -100,7 +101,7 @@ static void parse_chunk(struct search *search, size_t bytes)
 	}
 }
 
-/* It is read, not mapped: its owner may cut it at any time. */
+/* Reads the map instead of mapping it: its owner may truncate it at any time. */
 static void read_map(struct search *search, int fd)
 {
 	off_t at = 0;

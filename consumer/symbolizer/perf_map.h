@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf_map.h owns what a runtime wrote about the code that it makes: /tmp/perf-PID.map, a line a function,
- * START SIZE NAME, both numbers in hexadecimal.
+ * perf_map.h reads a runtime's perf map, /tmp/perf-PID.map: one line a function, START SIZE NAME, with both
+ * numbers in hexadecimal.
  */
 #ifndef BOURDON_SYMBOLIZER_PERF_MAP_H
 #define BOURDON_SYMBOLIZER_PERF_MAP_H
 
-#include "common/grant_request.h" /* PERF_MAP_BYTES_MAX: what is behind that is not read */
+#include "common/grant_request.h" /* PERF_MAP_BYTES_MAX: only this much is read */
 #include "consumer/symbolizer/protocol.h"
 
 /*
- * SYMBOLIZER: answers the addresses of `request`, as many as there is room for. Of several functions at one
- * address it is the last that was written: a runtime uses memory again. Lines that are none are passed over,
- * and so is a last one without an end, which is being written. Returns the reply's bytes.
+ * SYMBOLIZER: answers as many addresses of `request` as fit into the reply. If several functions cover an
+ * address, the last line wins, because runtimes reuse memory. Skips invalid lines, and a last line without
+ * newline, which is still being written. Returns the reply's size in bytes.
  */
 size_t perf_map_name(int fd, const struct symbolize_request *request, struct symbolize_reply *ret_reply);
 

@@ -13,7 +13,7 @@ int pieces_add(struct pieces *pieces, uint64_t begins, uint64_t ends, uint64_t o
 	return 0;
 }
 
-/* The larger of two that begin at one place comes first: it is the outer one. */
+/* Of two pieces that begin at one address, the larger comes first: it is the outer one. */
 static int compare(const void *a, const void *b)
 {
 	const struct piece *left = a, *right = b;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pieces.h owns finding which piece of code an address lies in: of those that hold it the innermost, which is
- * the one that begins last.
+ * pieces.h finds the innermost address range that contains an address: the one that begins last.
  */
 #ifndef BOURDON_SYMBOLIZER_PIECES_H
 #define BOURDON_SYMBOLIZER_PIECES_H
@@ -11,8 +10,8 @@
 
 struct piece {
 	uint64_t begins, ends;
-	uint64_t reaches; /* the last end of this piece and of all before it */
-	uint64_t owner;   /* whatever the caller knows it by */
+	uint64_t reaches; /* highest end of this piece and all before it */
+	uint64_t owner;   /* chosen by the caller */
 };
 
 struct pieces {
@@ -20,13 +19,13 @@ struct pieces {
 	size_t count, room;
 };
 
-/* 0 or -ENOMEM. An empty piece is none. */
+/* Adds a piece; ignores an empty one. Returns 0 or -ENOMEM. */
 int pieces_add(struct pieces *pieces, uint64_t begins, uint64_t ends, uint64_t owner);
 
-/* After the last was added, before the first is looked for. */
+/* Call after the last pieces_add() and before the first pieces_find(). */
 void pieces_sort(struct pieces *pieces);
 
-/* NULL where no piece holds the address. Of equal ones the one with the smallest owner. */
+/* Returns NULL if no piece contains the address. Of equal pieces, returns the one with the smallest owner. */
 const struct piece *pieces_find(const struct pieces *pieces, uint64_t address);
 
 void pieces_free(struct pieces *pieces);

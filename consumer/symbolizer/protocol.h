@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * protocol.h owns what the consumer and the symbolizer say to each other over a SOCK_SEQPACKET socket: a
- * request, with a file's descriptor beside it where it is about one, and its reply. Both sides check all of
- * it. The symbolizer keeps one module at hand, so that a large file is not opened for each batch of offsets.
+ * protocol.h defines the messages between the consumer and the symbolizer on a SOCK_SEQPACKET socket: a
+ * request, with a file descriptor attached if it concerns a file, and its reply. Both sides check every
+ * field. The symbolizer keeps one module open, so that a large file is not opened for each batch of offsets.
  */
 #ifndef BOURDON_SYMBOLIZER_PROTOCOL_H
 #define BOURDON_SYMBOLIZER_PROTOCOL_H
@@ -11,63 +11,62 @@
 #include <stdint.h>
 
 #define SYMBOLIZE_BATCH 64U
-#define SYMBOLIZE_DEPTH 32U         /* functions at one offset: the real one and those inlined there */
+#define SYMBOLIZE_DEPTH 32U         /* functions at one offset: the real one and those inlined */
 #define SYMBOLIZE_FRAMES_MAX 512U   /* in one reply */
-#define SYMBOLIZE_TEXT_BYTES 49152U /* with the rest below what a socket takes in one message */
-#define SYMBOLIZE_NAME_BYTES 767U   /* a longer name is cut; of a longer path nothing is said */
+#define SYMBOLIZE_TEXT_BYTES 49152U /* the whole reply must fit into one message of the socket */
+#define SYMBOLIZE_NAME_BYTES 767U   /* longer names are truncated, longer paths omitted */
 #define SYMBOLIZE_BUILD_ID_BYTES 32U
 #define SYMBOLIZE_LINK_BYTES 256U
 
-/* What a request asks. */
-#define SYMBOLIZE_NAMES 1U /* what is at these offsets of the module at hand */
-#define SYMBOLIZE_TABLE                                                                                      \
-	2U /* the unwind table of the file beside it: table_stream.h says how it is answered */
-#define SYMBOLIZE_MODULE 3U     /* the ELF file beside it is the module from here on */
-#define SYMBOLIZE_DEBUG_FILE 4U /* the file beside it may be one that the module lacks */
-#define SYMBOLIZE_ADDRESSES 6U  /* the same of addresses of the module, which a debug file alone can tell */
-#define SYMBOLIZE_PERF_MAP 5U   /* what is at these addresses, by the perf map beside it */
+/* symbolize_request.kind */
+#define SYMBOLIZE_NAMES 1U      /* names at these offsets of the current module */
+#define SYMBOLIZE_TABLE 2U      /* unwind table of the attached file; for the reply see table_stream.h */
+#define SYMBOLIZE_MODULE 3U     /* the attached ELF file becomes the current module */
+#define SYMBOLIZE_DEBUG_FILE 4U /* the attached file may be one that the module lacks */
+/* as SYMBOLIZE_NAMES, for virtual addresses: a debug file alone has no offsets */
+#define SYMBOLIZE_ADDRESSES 6U
+#define SYMBOLIZE_PERF_MAP 5U /* names at these addresses in the attached perf map */
 
 struct symbolize_request {
 	uint32_t kind; /* SYMBOLIZE_* */
 	uint32_t count;
-	uint64_t offsets[SYMBOLIZE_BATCH]; /* in the file; of a perf map: addresses */
+	uint64_t offsets[SYMBOLIZE_BATCH]; /* file offsets, or addresses */
 };
 
-/* The reply to SYMBOLIZE_MODULE and SYMBOLIZE_DEBUG_FILE: what the module is, and what it lacks now. */
-#define SYMBOLIZE_LACKS_DEBUG 1U     /* its debugging information is in a file of its own */
-#define SYMBOLIZE_LACKS_ALTERNATE 2U /* what that shares with other modules is in one more, made by dwz */
+/* Reply to SYMBOLIZE_MODULE and SYMBOLIZE_DEBUG_FILE: the module, and what it still lacks. */
+#define SYMBOLIZE_LACKS_DEBUG 1U     /* its debugging information is in a separate file */
+#define SYMBOLIZE_LACKS_ALTERNATE 2U /* the part shared with other modules is in another file, made by dwz */
 
 struct symbolize_module {
-	uint32_t readable; /* 0: not an ELF file that can be read; nothing else is said */
+	uint32_t readable; /* 0: not a readable ELF file; the other fields are 0 */
 	uint32_t lacks;    /* SYMBOLIZE_LACKS_* */
 	uint32_t build_id_bytes, alternate_id_bytes;
-	uint32_t has_bias; /* 1: the next is one number for all of its code */
+	uint32_t has_bias; /* 1: `bias` holds for all of its code */
 	uint32_t reserved;
-	int64_t bias; /* from an offset in the file to the address that its symbols and DWARF mean */
+	int64_t bias; /* added to a file offset, gives the address that its symbols and DWARF use */
 	uint8_t build_id[SYMBOLIZE_BUILD_ID_BYTES];
-	uint8_t alternate_id[SYMBOLIZE_BUILD_ID_BYTES]; /* the alternate file's build id */
-	char debuglink[SYMBOLIZE_LINK_BYTES];           /* the debug file's name, or "" */
-	char alternate[SYMBOLIZE_LINK_BYTES];           /* the alternate file's path, or "" */
+	uint8_t alternate_id[SYMBOLIZE_BUILD_ID_BYTES]; /* build id of the alternate file */
+	char debuglink[SYMBOLIZE_LINK_BYTES];           /* name of the debug file, or "" */
+	char alternate[SYMBOLIZE_LINK_BYTES];           /* path of the alternate file, or "" */
 };
 
 /* A function at an offset. */
 struct symbolize_frame {
-	uint32_t name, name_bytes; /* in text. 0 bytes: nothing is known of the function */
-	uint32_t file, file_bytes; /* 0 bytes: the source place is not known */
-	uint32_t line;             /* 0: not known */
+	uint32_t name, name_bytes; /* position and size in `text`; 0 bytes: unknown */
+	uint32_t file, file_bytes; /* 0 bytes: unknown */
+	uint32_t line;             /* 0: unknown */
 	uint32_t reserved;
-	uint64_t function_offset; /* of the offset, from the beginning of the function's code around it */
+	uint64_t function_offset; /* distance from the start of the function's code range */
 };
 
-/* The reply to SYMBOLIZE_NAMES and SYMBOLIZE_PERF_MAP. */
+/* Reply to SYMBOLIZE_NAMES, SYMBOLIZE_ADDRESSES and SYMBOLIZE_PERF_MAP. */
 struct symbolize_reply {
-	uint32_t count; /* offsets answered, from the first on: at least one, where there is a module at hand
-			 */
+	uint32_t count; /* answered offsets, from the first on; at least one if there is a current module */
 	uint32_t frames_count;
-	/* of each of them: its frames, the real function first. One without a name is alone. */
+	/* number of frames of each offset, the real function first; an unnamed function is the only frame */
 	uint32_t depths[SYMBOLIZE_BATCH];
 	struct symbolize_frame frames[SYMBOLIZE_FRAMES_MAX];
-	char text[SYMBOLIZE_TEXT_BYTES]; /* only what is used is sent */
+	char text[SYMBOLIZE_TEXT_BYTES]; /* only the used part is sent */
 };
 
 _Static_assert(SYMBOLIZE_DEPTH * 2 * SYMBOLIZE_NAME_BYTES <= SYMBOLIZE_TEXT_BYTES, "an offset may not fit");

@@ -44,7 +44,10 @@ static bool add_name(struct reply *reply, const struct found_frame *found, struc
 	return add_text(reply, found->name, bytes, &frame->name, &frame->name_bytes);
 }
 
-/* A path that is cut would lead elsewhere. Functions that are inlined into each other often share theirs. */
+/*
+ * Adds the path whole or not at all: a truncated path would be another file. Inlined functions often share
+ * the path of the function before.
+ */
 static bool add_place(struct reply *reply, const struct found_frame *found, const struct found_frame *before,
 		      struct symbolize_frame *frame)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reply.h owns how the frames that were found become a reply: whole offsets, as long as there is room.
+ * reply.h writes found frames into a reply: complete offsets only, as many as fit.
  */
 #ifndef BOURDON_SYMBOLIZER_REPLY_H
 #define BOURDON_SYMBOLIZER_REPLY_H
@@ -9,12 +9,12 @@
 
 #include <stdbool.h>
 
-/* A function at an offset, as it was found. */
+/* A function found at an offset. */
 struct found_frame {
-	const char *name; /* NULL: not known */
-	bool is_written;  /* the name is what its author wrote: there is nothing to demangle */
+	const char *name; /* NULL: unknown */
+	bool is_written;  /* a source name: do not demangle it */
 	uint64_t function_offset;
-	const char *file; /* NULL: not known */
+	const char *file; /* NULL: unknown */
 	uint32_t line;
 };
 
@@ -23,13 +23,16 @@ struct reply {
 	size_t text_bytes;
 };
 
-/* SYMBOLIZER: begins a reply that answers nothing. */
+/* SYMBOLIZER: begins an empty reply. */
 struct reply reply_begin(struct symbolize_reply *into);
 
-/* SYMBOLIZER: the frames of the next offset, the real function first. False: no room, nothing was added. */
+/*
+ * SYMBOLIZER: adds the frames of the next offset, the real function first. Returns false if they do not fit;
+ * nothing is added then.
+ */
 bool reply_add(struct reply *reply, const struct found_frame *frames, uint32_t count);
 
-/* The number of bytes to send. */
+/* Returns the number of bytes to send. */
 size_t reply_bytes(const struct reply *reply);
 
 #endif

@@ -22,7 +22,10 @@
 #define NICE_SOON 5
 #define START_NS (10 * CLOCK_SECOND_NS)
 
-/* SPAWNER: one request, one symbolizer, or word that there is none. -errno when nobody hears. */
+/*
+ * SPAWNER: forks one symbolizer and passes its socket, or reports that it cannot. Returns -errno if the
+ * daemon is gone.
+ */
 static int spawn(int control, char priority)
 {
 	int pair[2], result;
@@ -37,7 +40,7 @@ static int spawn(int control, char priority)
 		setpriority(PRIO_PROCESS, 0, priority == SYMBOLIZER_SOON ? NICE_SOON : NICE_LATER);
 		symbolizer_run(pair[1]);
 	}
-	/* a host without room for a process may have some for the next capture */
+	/* "-": the fork failed, but may succeed for the next capture */
 	result = pass_fd_send(control, child < 0 ? "-" : "s", 1, child < 0 ? -1 : pair[0]);
 	close(pair[0]);
 	close(pair[1]);
@@ -45,8 +48,8 @@ static int spawn(int control, char priority)
 }
 
 /*
- * SPAWNER: nothing of the daemon's is open in it but its socket. It ends with the daemon and not before, also
- * where all processes of a unit or a terminal are told to end.
+ * SPAWNER: keeps no descriptor of the daemon but its socket. Ignores SIGTERM, SIGINT and SIGHUP, which reach
+ * all processes of a unit or terminal, so that it ends only with the daemon.
  */
 static void __attribute__((noreturn)) run(int control)
 {
@@ -79,7 +82,7 @@ static void __attribute__((noreturn)) run(int control)
 	_exit(EXIT_DONE);
 }
 
-/* Until it says that it is confined; who could not be ends. */
+/* Waits until the spawner reports that it is confined; if it cannot be confined, it exits. */
 static int await_confined(int socket)
 {
 	int fd = -EBADF, result = pass_fd_wait(socket, clock_monotonic_ns() + START_NS);
@@ -88,7 +91,7 @@ static int await_confined(int socket)
 	if (!result)
 		result = pass_fd_receive(socket, &byte, 1, &fd) == 1 ? 0 : -EPIPE;
 	if (result < 0)
-		log_error("the spawner did not start: %s", strerror(-result));
+		log_error("the symbolizer spawner did not start: %s", strerror(-result));
 	return result;
 }
 
@@ -98,7 +101,7 @@ int spawner_start(int *ret_socket)
 	pid_t child;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
-		log_error("cannot make the spawner's socket: %s", strerror(errno));
+		log_error("cannot create the spawner's socket: %s", strerror(errno));
 		return -errno;
 	}
 	child = fork();
@@ -125,7 +128,7 @@ int spawner_request(int socket, enum symbolizer_priority priority, uint64_t dead
 	int fd = -EBADF, result;
 	ssize_t got;
 
-	/* what was not waited for any longer came later */
+	/* discard late answers to requests that timed out */
 	while (!pass_fd_wait(socket, 0) && pass_fd_receive(socket, &byte, 1, &fd) > 0)
 		cleanup_close(&fd);
 	byte = (char)priority;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spawner.h owns the two confined children. The spawner is forked while the daemon still may, before it has
- * opened anything, and can do no more than fork a symbolizer and pass a socket to it back. A symbolizer
- * parses what hostile programs are made of, serves one capture, and is gone.
+ * spawner.h starts the two kinds of confined children. The daemon forks the spawner before it opens anything
+ * and confines itself; the spawner can only fork symbolizers and pass their sockets back. A symbolizer parses
+ * the files of possibly hostile programs, serves one capture and exits.
  */
 #ifndef BOURDON_SYMBOLIZER_SPAWNER_H
 #define BOURDON_SYMBOLIZER_SPAWNER_H
@@ -10,23 +10,23 @@
 #include <stdint.h>
 
 /*
- * How a symbolizer competes for the CPUs of a host that is short of them.
- * Later: after everybody else, at nice 19. Names come when the capture is over, and nobody waits but a
- * reader. SCHED_IDLE would be later still: the weight is 3 there and 15 here, of 1024 that others have. Soon:
- * at nice 5, not before who is under pressure, and not never. The samples of the next capture depend on the
- * unwind tables; and names that have not come by then would not come before their deadline.
+ * How a symbolizer competes on a host that is short of CPU time. SYMBOLIZER_LATER: nice 19, below all other
+ * processes; a finished capture's names are not urgent. SCHED_IDLE would be lower still: weight 3, where nice
+ * 19 has 15 and a default process 1024. SYMBOLIZER_SOON: nice 5, below the processes under pressure, but not
+ * starved. It is for unwind tables, on which the next capture's samples depend, and for names that would
+ * otherwise miss their deadline.
  */
 enum symbolizer_priority { SYMBOLIZER_LATER = 's', SYMBOLIZER_SOON = 't' };
 
 /*
- * CONSUMER: forks the spawner, and returns when it is confined. *ret_socket is the daemon's end; closing it
- * ends the spawner. Logs what failed; 0 or -errno.
+ * CONSUMER: forks the spawner and returns when it is confined. *ret_socket is the daemon's end; closing it
+ * ends the spawner. Returns 0, or -errno after logging what failed.
  */
 int spawner_start(int *ret_socket);
 
 /*
- * CONSUMER: asks for a new symbolizer, until `deadline_ns` (CLOCK_MONOTONIC). Returns the socket to it, which
- * ends it when closed, or -errno.
+ * CONSUMER: requests a new symbolizer, waiting until `deadline_ns` (CLOCK_MONOTONIC). Returns a socket to it,
+ * or -errno. Closing the socket ends the symbolizer.
  */
 int spawner_request(int socket, enum symbolizer_priority priority, uint64_t deadline_ns);
 

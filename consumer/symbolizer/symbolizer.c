@@ -15,9 +15,7 @@
 #include <sys/resource.h>
 
 #define ADDRESS_SPACE_MAX (2UL << 30) /* files are mapped whole */
-/*
- * Compressed sections may become a thousand times as large. Two symbolizers fit into bourdond's MemoryMax=.
- */
+/* Compressed sections may expand a thousandfold. Two symbolizers fit into bourdond's MemoryMax=. */
 #define MEMORY_BYTES_MAX (192UL << 20)
 #define CPU_SECONDS_MAX 10UL
 
@@ -100,7 +98,7 @@ static int confine(void)
 void symbolizer_run(int socket)
 {
 	static union symbolizer_answer
-		answer; /* too large for the stack; one process, one request at a time */
+		answer; /* static, because it is too large for the stack; one request is served at a time */
 	struct symbolizer symbolizer = { .module = NULL };
 	struct symbolize_request request;
 	int result = confine();
@@ -130,7 +128,7 @@ void symbolizer_run(int socket)
 
 /* ---- the consumer's side ---- */
 
-/* Whether that many bytes of the text are there and are fit to be a name. */
+/* True if these bytes lie within the text and contain no control character. */
 static bool is_text(const struct symbolize_reply *reply, size_t text_bytes, uint32_t at, uint32_t bytes)
 {
 	if (bytes > SYMBOLIZE_NAME_BYTES || at > text_bytes || bytes > text_bytes - at)
@@ -180,13 +178,13 @@ bool symbolizer_module_is_valid(const struct symbolize_module *module, size_t by
 	       memchr(module->alternate, '\0', sizeof(module->alternate));
 }
 
-/* Returns the answer's bytes or -errno. */
+/* Returns the size of the answer in bytes, or -errno. */
 static ssize_t ask(int socket, const struct symbolize_request *request, int fd, uint64_t deadline_ns,
 		   void *ret_answer, size_t room)
 {
 	_cleanup_close_ int unexpected = -EBADF;
 	ssize_t got;
-	/* one that answers without reading must not be waited for */
+	/* does not block if a broken symbolizer answers without reading */
 	int result = pass_fd_send_now(socket, request, SYMBOLIZE_REQUEST_BYTES(request->count), fd);
 
 	if (!result)

@@ -44,7 +44,7 @@ static int send_part(int socket, struct table_message *message, uint32_t part, c
 
 int table_send(int socket, int elf_fd)
 {
-	static struct table_message message; /* too large for the stack */
+	static struct table_message message; /* static, because it is too large for the stack */
 	struct unwind_table table = { 0 };
 	struct table_head head = { .result = unwind_table_compile(elf_fd, &table) };
 	int result;

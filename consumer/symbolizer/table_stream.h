@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * table_stream.h owns the way of an unwind table from the symbolizer, which compiles it, to the consumer,
- * which writes it into the maps: a head, then the rules, the chunks of rows and the pages, in messages of one
- * kind each. The consumer believes none of it, and never holds more than a message.
+ * table_stream.h transfers an unwind table from the symbolizer, which compiles it, to the consumer, which
+ * writes it into the maps: a head, then rules, chunks of rows, and pages, each message with one kind. The
+ * consumer checks every element and never holds more than one message.
  */
 #ifndef BOURDON_SYMBOLIZER_TABLE_STREAM_H
 #define BOURDON_SYMBOLIZER_TABLE_STREAM_H
@@ -20,16 +20,16 @@
 #define TABLE_PART_BYTES 32768U
 
 struct table_head {
-	int32_t result; /* of unwind_table_compile(); negative: nothing follows */
+	int32_t result; /* of unwind_table_compile(); negative: no table follows */
 	uint32_t rules, chunks, pages;
-	uint32_t rows; /* for people */
+	uint32_t rows; /* informational */
 	uint32_t reserved;
 	uint64_t first_page;
 };
 
 struct table_message {
 	uint32_t part;  /* TABLE_* */
-	uint32_t count; /* of elements; only those are sent */
+	uint32_t count; /* number of elements; only those are sent */
 	union {
 		struct table_head head;
 		struct unwind_rule rules[TABLE_PART_BYTES / sizeof(struct unwind_rule)];
@@ -38,12 +38,12 @@ struct table_message {
 	};
 };
 
-/* SYMBOLIZER: compiles the file's table and sends it. 0 or -errno: nobody hears. */
+/* SYMBOLIZER: compiles the file's table and sends it. Returns 0, or -errno if the consumer is gone. */
 int table_send(int socket, int elf_fd);
 
 /*
- * CONSUMER: what a table is taken with. `from` is the position of the first element in its part of the table.
- * Each element is in its range; a callback returns 0, or -errno, which ends it all.
+ * CONSUMER: receives a table. `from` is the position of the first element in its part of the table. Every
+ * element has been checked. A callback returns 0, or -errno to stop the transfer.
  */
 struct table_receiver {
 	int (*head)(void *user, const struct table_head *head);
@@ -54,15 +54,15 @@ struct table_receiver {
 };
 
 /*
- * CONSUMER: asks for the table of a file, and takes it until `deadline_ns` (CLOCK_MONOTONIC). 0; what a
- * callback returned; what unwind_table_compile() did, with the head's callback not called; -EPIPE, -ETIMEDOUT
- * or -EBADMSG: the symbolizer is of no use any more, and so it is after a callback's error. *ret_usable says
- * which.
+ * CONSUMER: requests the table of a file and receives it until `deadline_ns` (CLOCK_MONOTONIC). Returns 0;
+ * the error of unwind_table_compile(), without calling the head callback; the error of a callback; or -EPIPE,
+ * -ETIMEDOUT, -EBADMSG. *ret_usable is false if the symbolizer cannot be used further: after the last three,
+ * and after a callback's error.
  */
 int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_receiver *receiver,
 		  bool *ret_usable);
 
-/* Whether a message of this length can follow: the `done` elements of the head's part `part`. For tests. */
+/* True if a message of this size may follow `done` elements of the head's part `part`. For tests. */
 bool table_message_is_valid(const struct table_message *message, size_t bytes, const struct table_head *head,
 			    uint32_t part, uint32_t done);
 

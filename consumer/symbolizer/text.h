@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* text.h owns what becomes of names that others chose, before anybody has to print them. */
+/*
+ * text.h makes names chosen by other programs safe before they leave the symbolizer.
+ */
 #ifndef BOURDON_SYMBOLIZER_TEXT_H
 #define BOURDON_SYMBOLIZER_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How many of the first `bytes` bytes of a longer text are whole characters (UTF-8). */
+/* Returns how many of the first `bytes` bytes of a longer text are complete UTF-8 characters. */
 static inline size_t text_cut(const char *text, size_t bytes)
 {
 	size_t tail = 0, needed;
@@ -19,7 +21,7 @@ static inline size_t text_cut(const char *text, size_t bytes)
 	return needed > tail ? bytes - 1 - tail : bytes;
 }
 
-/* No name of a function or a file has these, and a terminal obeys them. */
+/* Control characters: no function or file name needs them, and a terminal would obey them. */
 static inline bool text_is_control(char byte)
 {
 	return (unsigned char)byte < 0x20 || byte == 0x7f;

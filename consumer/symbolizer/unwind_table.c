@@ -14,21 +14,21 @@
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
-#define FRAME_POINTER 6 /* DWARF's numbers: System V ABI, AMD64, 3.6.2 */
+#define FRAME_POINTER 6 /* DWARF register numbers: System V ABI, AMD64, 3.6.2 */
 #define STACK_POINTER 7
 #define EXTRA 3
 #else
-#define MACHINE EM_NONE /* nothing is compiled, everything is walked by frame pointers */
+#define MACHINE EM_NONE /* no tables are compiled; all stacks are unwound by frame pointers */
 #define FRAME_POINTER 0
 #define STACK_POINTER 0
 #define EXTRA 0
 #endif
 
-#define RANGES_MAX (16U << 20) /* of addresses with one rule, before neighbours that are equal become one */
+#define RANGES_MAX (16U << 20) /* of address ranges, before equal neighbours are merged */
 
 #define PADDING 16U
 
-/* From this address on, until the next one. */
+/* The rule that holds from this address to the next range. */
 struct range {
 	uint64_t address;
 	uint32_t rule;
@@ -40,7 +40,7 @@ struct compiler {
 	struct range *ranges;
 	uint32_t ranges_count, ranges_room;
 	uint32_t pages_room, chunks_room;
-	uint32_t chunk_used; /* rows of the last chunk */
+	uint32_t chunk_used; /* rows used in the last chunk */
 	struct unwind_rules rules;
 	struct unwind_table table;
 };
@@ -69,7 +69,7 @@ static bool is_lit(const Dwarf_Op *op, unsigned int *ret_number)
 	return true;
 }
 
-/* A register and an offset from it. libdw gives a CFA of that form as DW_OP_bregx. */
+/* Parses a register plus offset. libdw returns a CFA of that form as DW_OP_bregx. */
 static bool is_base(const Dwarf_Op *op, struct unwind_rule *rule)
 {
 	int64_t offset;
@@ -89,7 +89,7 @@ static bool is_base(const Dwarf_Op *op, struct unwind_rule *rule)
 	return offset == rule->cfa_offset;
 }
 
-/* rsp + 8 + (((rip & 15) >= n) << 3): what binutils writes for .plt, whose entries push from byte n on. */
+/* rsp + 8 + (((rip & 15) >= n) << 3): binutils writes this for .plt, whose entries push from byte n on. */
 static bool is_plt(const Dwarf_Op *ops, size_t count, struct unwind_rule *rule)
 {
 	unsigned int mask, from, shift;
@@ -104,7 +104,7 @@ static bool is_plt(const Dwarf_Op *ops, size_t count, struct unwind_rule *rule)
 	return true;
 }
 
-/* What lies at a register and an offset, and a number added: realigned stacks, signals, assembler code. */
+/* Memory at register plus offset, plus a constant: realigned stacks, signal frames, assembler code. */
 static bool is_deref(const Dwarf_Op *ops, size_t count, struct unwind_rule *rule)
 {
 	unsigned int add = 0;
@@ -134,7 +134,7 @@ static bool read_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
 
 enum saved { SAVED_UNDEFINED, SAVED_SAME, SAVED_AT, SAVED_ELSEWHERE };
 
-/* Where the frame has the caller's register: a location, which begins with the CFA. */
+/* Finds where the frame keeps the caller's register: a location expression that begins with the CFA. */
 static enum saved find_register(Dwarf_Frame *frame, int number, __u8 *ret_where, __s32 *ret_at)
 {
 	struct unwind_rule base = { 0 };
@@ -164,14 +164,14 @@ static enum saved find_register(Dwarf_Frame *frame, int number, __u8 *ret_where,
 	return at == *ret_at ? SAVED_AT : SAVED_ELSEWHERE;
 }
 
-/* Hardly ever needed: where it cannot be said, a walk that needs it ends. */
+/* Rarely needed: if it cannot be expressed, unwinding ends at a frame that needs it. */
 static void read_extra(Dwarf_Frame *frame, struct unwind_rule *rule)
 {
 	__s32 at = 0;
 	enum saved saved = find_register(frame, EXTRA, &rule->extra, &at);
 
 	rule->extra_at = (__s16)at;
-	if (saved == SAVED_SAME || saved == SAVED_UNDEFINED) /* not spoken of: it is the callee's to save */
+	if (saved == SAVED_SAME || saved == SAVED_UNDEFINED) /* not mentioned: rbx is callee-saved */
 		rule->extra = UNWIND_SAME;
 	else if (saved != SAVED_AT || rule->extra_at != at)
 		rule->extra = UNWIND_ELSEWHERE;
@@ -179,7 +179,7 @@ static void read_extra(Dwarf_Frame *frame, struct unwind_rule *rule)
 		rule->extra_at = 0;
 }
 
-/* One of which the rows can say no more than that. */
+/* A rule without details. */
 static struct unwind_rule rule_of_kind(__u8 kind)
 {
 	struct unwind_rule rule = { .kind = kind };
@@ -192,7 +192,7 @@ static struct unwind_rule make_rule(Dwarf_Frame *frame, int return_register, boo
 	struct unwind_rule rule = { .is_signal = is_signal };
 	enum saved saved;
 
-	/* the first function of a thread: its return address is undefined */
+	/* undefined return address: the first function of a thread */
 	saved = find_register(frame, return_register, &rule.return_address, &rule.return_address_at);
 	if (saved == SAVED_UNDEFINED)
 		return rule_of_kind(UNWIND_ROOT);
@@ -219,7 +219,7 @@ static int add_range(struct compiler *compiler, uint64_t address, uint32_t rule)
 	return 0;
 }
 
-/* All rules of one function. Behind it, there is none. */
+/* Adds all rules of one function; after its end there is no rule. */
 static int add_entry(void *user, uint64_t begins, uint64_t ends)
 {
 	struct compiler *compiler = user;
@@ -248,7 +248,7 @@ static int add_entry(void *user, uint64_t begins, uint64_t ends)
 	return result ? result : add_range(compiler, address < ends ? address : ends, 0);
 }
 
-/* What lies between two functions is padding, if it is shorter than their alignment. */
+/* True if the gap between two functions is shorter than their alignment, so it is padding. */
 static bool is_padding(const struct compiler *compiler, uint32_t i)
 {
 	const struct range *range = &compiler->ranges[i];
@@ -256,7 +256,7 @@ static bool is_padding(const struct compiler *compiler, uint32_t i)
 	return i + 1 < compiler->ranges_count && !range->rule && range[1].address - range->address < PADDING;
 }
 
-/* Of two ranges that begin at one place a rule goes before the end of another. */
+/* At one address, a rule sorts before the end of another range. */
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct range *left = a, *right = b;
@@ -282,7 +282,7 @@ static void merge_ranges(struct compiler *compiler)
 	compiler->ranges_count = kept;
 }
 
-/* Addresses become offsets in the file; what lies in no executable segment of it is dropped. */
+/* Converts addresses to file offsets; drops those outside the file's executable segments. */
 static int place_ranges(struct compiler *compiler)
 {
 	size_t segments;
@@ -301,7 +301,7 @@ static int place_ranges(struct compiler *compiler)
 			    !(segment.p_flags & PF_X))
 				continue;
 			into = range.address - segment.p_vaddr;
-			/* one past its end is where its last function ends */
+			/* the last function may end exactly at the segment's end */
 			if (range.address < segment.p_vaddr || into > segment.p_filesz ||
 			    (into == segment.p_filesz && range.rule) || segment.p_offset > INT64_MAX - into)
 				continue;
@@ -316,7 +316,7 @@ static int place_ranges(struct compiler *compiler)
 
 /* ---- pages ---- */
 
-/* Room for the rows of a page, in one chunk. */
+/* Reserves rows for a page within one chunk. */
 static int reserve_rows(struct compiler *compiler, uint32_t rows, struct unwind_row **ret_rows)
 {
 	struct unwind_table *table = &compiler->table;
@@ -335,7 +335,9 @@ static int reserve_rows(struct compiler *compiler, uint32_t rows, struct unwind_
 	return 0;
 }
 
-/* The ranges from `first` on that begin in the page, and before them what holds at its beginning. */
+/*
+ * Adds a page with the ranges from `first` on that begin in it, preceded by the rule in force at its start.
+ */
 static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, uint32_t rule_before)
 {
 	struct unwind_table *table = &compiler->table;
@@ -415,7 +417,7 @@ static int compile(struct compiler *compiler)
 		return result;
 	if (!compiler->ranges_count)
 		return -ENODATA;
-	/* by address first: a segment's end may be where the next one begins in the file */
+	/* sort by address first: a segment may end where the next begins in the file */
 	merge_ranges(compiler);
 	result = place_ranges(compiler);
 	if (result < 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_table.h owns the way from a file's .eh_frame to the rows by which the programs walk stacks (abi.h,
- * unwind_*). libdw runs the call frame instructions; here each range of addresses with one rule becomes a
- * row.
+ * unwind_table.h compiles a file's .eh_frame into the rows that the kernel programs unwind by (abi.h,
+ * unwind_*). libdw executes the call frame instructions; each address range with one rule becomes a row.
  */
 #ifndef BOURDON_SYMBOLIZER_UNWIND_TABLE_H
 #define BOURDON_SYMBOLIZER_UNWIND_TABLE_H
@@ -12,29 +11,29 @@
 #include <stdint.h>
 
 /*
- * Places are offsets in the file, so that nobody else has to know its segments. A page's first_row counts
- * from the table's own first chunk, a row's rule from its own first rule, which is no. 0: none.
+ * Places are file offsets, so that users need not know the segments. A page's first_row counts from the
+ * table's own first chunk, a row's rule from its own first rule. Rule 0 means no rule.
  */
 struct unwind_table {
-	uint64_t first_page; /* the file offset of pages[0], in pages */
+	uint64_t first_page; /* file offset of pages[0], in pages */
 	struct unwind_page *pages;
 	uint32_t pages_count;
 	struct unwind_chunk *chunks;
 	uint32_t chunks_count;
 	struct unwind_rule *rules;
 	uint32_t rules_count;
-	uint32_t rows; /* that are used, of the chunks' */
+	uint32_t rows; /* number of rows used in the chunks */
 };
 
-/* More than any file has that is known; what exceeds them gets no table. */
+/* Larger than any known file needs; a file beyond them gets no table. */
 #define UNWIND_TABLE_PAGES_MAX (1U << 18)  /* 1 GiB of text */
 #define UNWIND_TABLE_CHUNKS_MAX (1U << 13) /* 8 M rows */
-#define UNWIND_TABLE_RULES_MAX 4096U       /* seen: 600 */
+#define UNWIND_TABLE_RULES_MAX 4096U       /* largest seen: 600 */
 
 /*
- * SYMBOLIZER: 0, -ENOTSUP for a file that is no ELF of this machine, -ENODATA for one without .eh_frame,
- * -EFBIG where a limit above is exceeded, -EBADMSG where nothing of it can be used, or -ENOMEM. The caller
- * frees with unwind_table_free().
+ * SYMBOLIZER: returns 0, -ENOTSUP if the file is no ELF file of this machine, -ENODATA without .eh_frame,
+ * -EFBIG beyond a limit above, -EBADMSG if nothing in it is usable, or -ENOMEM. The caller frees the table
+ * with unwind_table_free().
  */
 int unwind_table_compile(int elf_fd, struct unwind_table *ret_table);
 void unwind_table_free(struct unwind_table *table);

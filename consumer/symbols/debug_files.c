@@ -11,7 +11,7 @@
 
 static int open_regular(const char *path)
 {
-	/* what is no regular file may wait for a writer, or do something when it is opened */
+	/* opening anything but a regular file could block, or have side effects */
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat at;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * file_grant.h owns one whole call to bourdon-grant for a file, and waits for its answer: on the store thread.
+ * file_grant.h requests a file from bourdon-grant and waits for the answer. For the store thread only.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_FILE_GRANT_H
 #define BOURDON_CONSUMER_SYMBOLS_FILE_GRANT_H

@@ -8,10 +8,10 @@
 #include <fcntl.h>
 #include <limits.h>
 
-/* The file's time is the kernel's at its last tick, and wall clock is set now and then. */
+/* The file's time is that of the kernel's last tick, and the wall clock may be set: allow a second. */
 #define CLOCKS_DIFFER_NS CLOCK_SECOND_NS
 
-/* What an earlier process of the same number left behind names that one's code. */
+/* A map left behind by an earlier process with the same id does not describe this process's code. */
 static bool is_older(const struct stat *at, const struct capture_process *process)
 {
 	int64_t lived_ns = (int64_t)(clock_read_ns(CLOCK_BOOTTIME) - process->started_ns);
@@ -20,7 +20,7 @@ static bool is_older(const struct stat *at, const struct capture_process *proces
 	return written_at + (int64_t)CLOCKS_DIFFER_NS < clock_wall_ns() - lived_ns;
 }
 
-/* Anybody may write into /tmp. */
+/* Any user can write to /tmp, so trust only a file of the process's user or root. */
 static int check(int fd, const struct capture_process *process, struct stat *ret_at)
 {
 	struct stat at;
@@ -61,7 +61,7 @@ int jit_map_open(const char *directory, struct mapped_files *files, const struct
 		return here;
 	granted = mapped_files_ask_perf_map(files, process->tgid, process->started_ns, deadline_ns);
 	if (granted < 0)
-		return granted == -ENOENT ? here : granted; /* nobody to ask */
+		return granted == -ENOENT ? here : granted; /* bourdon-grant is not available */
 	result = check(granted, process, ret_at);
 	return result < 0 ? result : TAKE_FD(granted);
 }

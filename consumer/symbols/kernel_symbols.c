@@ -18,7 +18,7 @@ int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd)
 	*ret_symbols = (struct kernel_symbols){ 0 };
 	if (!at.st_size)
 		return 0;
-	/* the loader replaces the file by rename, so that it never shrinks under the mapping */
+	/* the loader replaces the file by rename, so it never shrinks under the mapping */
 	text = mmap(NULL, (size_t)at.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (text == MAP_FAILED)
 		return -errno;
@@ -33,7 +33,7 @@ void kernel_symbols_close(struct kernel_symbols *symbols)
 	*symbols = (struct kernel_symbols){ 0 };
 }
 
-/* The beginning of the line that `at` lies in. */
+/* Returns the start of the line that contains `at`. */
 static size_t line_begin(const struct kernel_symbols *symbols, size_t at)
 {
 	while (at && symbols->text[at - 1] != '\n')
@@ -41,7 +41,10 @@ static size_t line_begin(const struct kernel_symbols *symbols, size_t at)
 	return at;
 }
 
-/* Parses the line at `at`; what does not fit or is no line has no name. Returns where the next begins. */
+/*
+ * Parses the line at `at`; a line that is invalid or too long gets no name. Returns the start of the next
+ * line.
+ */
 static size_t parse_line(const struct kernel_symbols *symbols, size_t at, struct kernel_symbol *ret_symbol)
 {
 	const char *line = symbols->text + at, *end = memchr(line, '\n', symbols->bytes - at);
@@ -67,9 +70,7 @@ static size_t parse_line(const struct kernel_symbols *symbols, size_t at, struct
 	return at + bytes + !!end;
 }
 
-/*
- * The compiler's padding in front of a function, and its aliases for early code, are not what one calls it.
- */
+/* Padding before a function and aliases for early code are not the names that people use. */
 static bool is_alias(const char *name)
 {
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__pi_", 5);
@@ -82,7 +83,7 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
 	struct kernel_symbol symbol;
 	bool found = false;
 
-	/* the first line that begins behind the offset, by halving the text */
+	/* binary search in the text for the first line that begins after the offset */
 	while (low < high) {
 		size_t middle = line_begin(symbols, low + (high - low) / 2);
 		size_t next = parse_line(symbols, middle, &symbol);
@@ -92,13 +93,13 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
 		else
 			high = middle;
 	}
-	/* back over all lines of the symbol before it: of several names the last that is no alias */
+	/* go back over all names of the symbol before it; prefer the last that is no alias */
 	for (at = low; at;) {
 		at = line_begin(symbols, at - 1);
 		parse_line(symbols, at, &symbol);
 		if (found && symbol.offset != ret_symbol->offset)
 			break;
-		/* unsigned: in a text that is not sorted the distance may be anything */
+		/* unsigned, because in an unsorted text the distance may have any value */
 		if (!symbol.name[0] || (uint64_t)offset - (uint64_t)symbol.offset >= KERNEL_SYMBOL_BYTES_MAX)
 			break;
 		if (!found || is_alias(ret_symbol->name))

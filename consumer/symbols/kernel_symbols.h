@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel_symbols.h owns the names of kernel frames: the loader's snapshot (loader/symbol_snapshot.h), mapped
- * as the text that it is, and searched in place.
+ * kernel_symbols.h names kernel frames. It maps the loader's snapshot (loader/symbol_snapshot.h) as text and
+ * searches it in place.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_KERNEL_SYMBOLS_H
 #define BOURDON_CONSUMER_SYMBOLS_KERNEL_SYMBOLS_H
@@ -11,23 +11,23 @@
 #include <stdint.h>
 
 struct kernel_symbols {
-	const char *text; /* NULL: there are none */
+	const char *text; /* NULL: no symbols */
 	size_t bytes;
 };
 
 struct kernel_symbol {
-	int64_t offset; /* of the symbol, from _text */
+	int64_t offset; /* of the symbol: from _text */
 	char name[128];
 	char module[64]; /* "" for the kernel itself */
 };
 
-/* Maps the file; an empty one has no symbols. 0 or -errno. */
+/* Maps the file; an empty file has no symbols. Returns 0 or -errno. */
 int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd);
 void kernel_symbols_close(struct kernel_symbols *symbols);
 
 /*
- * The symbol that the offset lies in. kallsyms has no sizes: a symbol reaches to the next one, but not
- * further than KERNEL_SYMBOL_BYTES_MAX, because behind the last of a section comes something else.
+ * Finds the symbol that contains the offset. kallsyms has no sizes: a symbol extends to the next one, but at
+ * most KERNEL_SYMBOL_BYTES_MAX, because after the last symbol of a section lies something else.
  */
 #define KERNEL_SYMBOL_BYTES_MAX (256 << 10)
 bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,

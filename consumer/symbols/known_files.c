@@ -8,11 +8,14 @@
 
 #include <string.h>
 
-/* When there are so many they are all forgotten: what is still in use comes back with the next capture. */
+/* At this number all files are forgotten; those in use come back with the next capture. */
 #define FILES_MAX 2048U
-#define SETTLED_MAX 256U /* places of a file; more are asked for again */
+#define SETTLED_MAX 256U /* settled offsets in a file; further ones are looked up again */
 
-/* The change time cannot be set to what it was: who writes to a file and puts its times back is seen. */
+/*
+ * Includes the change time, which cannot be set: a file that was written and had its mtime restored is
+ * noticed.
+ */
 struct identity {
 	uint64_t device, inode, bytes;
 	int64_t modified_s, modified_ns, changed_s, changed_ns;
@@ -21,7 +24,7 @@ struct identity {
 struct entry {
 	struct identity identity;
 	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)];
-	bool with_debug_file; /* when these were asked for */
+	bool with_debug_file; /* whether the settled offsets were looked up with the debug file */
 	int64_t *settled;
 	uint32_t settled_count, settled_room;
 };

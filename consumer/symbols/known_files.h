@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * known_files.h owns what a symbolizer said of files as long as the daemon lives: their build ids, and the
- * places of which it has no more to say, though something is missing. A second capture of the same code then
- * needs no symbolizer to hear it again.
+ * known_files.h remembers, for the daemon's lifetime, what symbolizers reported about files: build ids, and
+ * offsets for which nothing more can be found. A second capture of the same code then needs no symbolizer.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_KNOWN_FILES_H
 #define BOURDON_CONSUMER_SYMBOLS_KNOWN_FILES_H
@@ -13,22 +12,22 @@
 
 struct known_files;
 
-/* The caller frees. NULL without memory. */
+/* Returns NULL if out of memory. The caller frees. */
 struct known_files *known_files_new(void);
 void known_files_free(struct known_files *files);
 
 /*
- * The file's build id in hexadecimal, or NULL. One of another content, or that was touched, is another file.
- * All of these accept NULL for `files`, which knows nothing.
+ * Returns the file's build id in hexadecimal, or NULL if unknown. A file whose content or times changed is
+ * another file. All of these functions accept NULL for `files` and then know nothing.
  */
 const char *known_files_build_id(const struct known_files *files, const struct stat *at);
 
-/* Without memory it is not remembered. "" is a file that has none: nothing is remembered of it. */
+/* Remembers the file's build id if memory allows. A file without a build id ("") is not remembered. */
 void known_files_add(struct known_files *files, const struct stat *at, const char *build_id);
 
 /*
- * Places of a file that was added, which miss a name or a source place. With its debug file they may have
- * one, and without it not: the two are not taken for each other.
+ * Settled offsets of a known file lack a name or a source line, and looking again would not find it. Results
+ * with and without a debug file are kept apart.
  */
 void known_files_settle(struct known_files *files, const struct stat *at, bool with_debug_file,
 			int64_t offset);

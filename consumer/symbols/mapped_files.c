@@ -12,8 +12,8 @@
 #include <sys/sysmacros.h>
 
 #define CALL_PATIENCE_NS (3 * CLOCK_SECOND_NS)
-#define PAUSE_NS (30 * CLOCK_SECOND_NS) /* until one who is absent, or fails, is asked again */
-/* A process may end before it is asked about: the next may live. */
+#define PAUSE_NS (30 * CLOCK_SECOND_NS) /* before a helper that is absent or failed is asked again */
+/* The first process asked about may have ended; try that many. */
 #define USERS_ASKED_MAX 3
 
 /* ---- bourdon-grant ---- */
@@ -23,20 +23,20 @@ static bool may_ask(const struct mapped_files *files)
 	return files->grant_socket && clock_monotonic_ns() >= files->pause_until_ns;
 }
 
-/* All but a refusal of this one file keeps the next from being asked for. */
+/* Anything but a refusal of this one file pauses further requests. */
 static void note_failure(struct mapped_files *files, int error)
 {
 	files->pause_until_ns = clock_monotonic_ns() + PAUSE_NS;
 	if (!files->absent)
 		log_info(
-			"no files come from bourdon-grant at %s: %s; functions of files that are deleted, or not readable here, stay without names",
+			"bourdon-grant at %s gives no files: %s; functions in deleted or unreadable files get no names",
 			files->grant_socket, error == -EPERM ? GRANT_NO_FILES : strerror(-error));
 	files->absent = true;
 }
 
 /*
- * Returns the descriptor or -errno: -EACCES where only this file does not come, -ETIMEDOUT where that may be
- * so (what hangs may be the process), -EAGAIN where only time is missing.
+ * Returns the descriptor or -errno: -EACCES if only this file is refused; -ETIMEDOUT if perhaps only this
+ * file hangs (the process may hang); -EAGAIN if the deadline is too near.
  */
 static int ask(struct mapped_files *files, const struct grant_request *request, uint64_t deadline_ns)
 {
@@ -61,8 +61,9 @@ static int ask(struct mapped_files *files, const struct grant_request *request, 
 /* ---- mapped files ---- */
 
 /*
- * What is mapped is known by its inode. On overlayfs and btrfs stat(2) knows another device than the kernel
- * does: what came from /proc/PID/map_files is the mapped file without it.
+ * A mapped file is identified by its inode. On overlayfs and btrfs, stat(2) reports another device than the
+ * kernel records, so the device is compared only for files opened by path; /proc/PID/map_files leads to the
+ * mapped file anyway.
  */
 static int check_mapped(int fd, const struct mapped_file *file, bool by_path, struct stat *ret_at)
 {
@@ -93,13 +94,13 @@ static int open_by_grant(struct mapped_files *files, const struct mapping_user *
 					       .started_ns = process->started_ns,
 					       .begins = process->begins };
 	_cleanup_close_ int fd = ask(files, &request, deadline_ns);
-	/* a mapping may be gone, and another in its place */
+	/* the mapping may have been replaced meanwhile */
 	int result = fd < 0 ? fd : check_mapped(fd, file, false, ret_at);
 
 	return result < 0 ? result : TAKE_FD(fd);
 }
 
-/* A file that was refused is asked for again when a younger process maps it. */
+/* After a refusal, asks for a file again only when a younger process maps it. */
 static int open_by_grants(struct mapped_files *files, const struct mappings *mappings,
 			  struct mapped_file *file, uint64_t deadline_ns, struct stat *ret_at)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mapped_files.h owns opening the files that processes run: by their path where that leads to what is mapped,
- * else through bourdon-grant, because a file may have been deleted or replaced since, may lie in another
- * mount namespace, or below a directory that is not ours to enter. It may wait: for the store thread only.
+ * mapped_files.h opens the files that processes have mapped: by path if it still leads to the mapped file,
+ * otherwise through bourdon-grant. The path fails if the file was deleted or replaced, is in another mount
+ * namespace, or is below a directory that the daemon may not enter. May block: only for the store thread.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPED_FILES_H
@@ -12,26 +12,26 @@
 
 #include <sys/stat.h>
 
-/* The two pointers come from the caller; the rest begins with zeros. */
+/* The caller sets the two pointers; the rest starts as zeros. */
 struct mapped_files {
-	const char *grant_socket;          /* not copied; NULL: nobody is asked */
-	struct own_counters *own_counters; /* what is asked is counted here */
-	uint64_t pause_until_ns;           /* CLOCK_MONOTONIC: nobody answered as it should */
+	const char *grant_socket;          /* not copied; NULL: never ask bourdon-grant */
+	struct own_counters *own_counters; /* counts the requests */
+	uint64_t pause_until_ns;           /* CLOCK_MONOTONIC: no requests before this, after a failure */
 	bool absent;
-	bool asked; /* whether the last file that was opened, or was not, took a call */
+	bool asked; /* whether the last mapped_files_open() sent a request */
 };
 
 /*
- * Opens the file for reading only if it is the one that is mapped: a path may lead to a newer version, or in
- * a container to another file altogether. Calls to bourdon-grant end at `deadline_ns` (CLOCK_MONOTONIC).
- * Returns the descriptor, which the caller closes, with *ret_at, or -errno.
+ * Opens the file for reading, only if it is the mapped one: its path may lead to a newer version or, in a
+ * container, to an unrelated file. Requests to bourdon-grant end at `deadline_ns` (CLOCK_MONOTONIC). Returns
+ * the descriptor, which the caller closes, and sets *ret_at; or returns -errno.
  */
 int mapped_files_open(struct mapped_files *files, const struct mappings *mappings, struct mapped_file *file,
 		      uint64_t deadline_ns, struct stat *ret_at);
 
 /*
- * Asks bourdon-grant for the perf map of a process. Whose it is, and whether it can be believed, is the
- * caller's to check. Deadline and result as above.
+ * Asks bourdon-grant for the perf map of a process. The caller checks owner and trustworthiness. Deadline and
+ * result as for mapped_files_open().
  */
 int mapped_files_ask_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns,
 			      uint64_t deadline_ns);

@@ -13,13 +13,14 @@
 
 #define STACK_BYTES (64UL << 10)
 #define CHUNK_BYTES 65536U
-#define END_NS (CLOCK_SECOND_NS / 2) /* what a walk that is about to end may consume when all ends */
+/* time that mapping_reader_free() waits for a walk that is about to end */
+#define END_NS (CLOCK_SECOND_NS / 2)
 
 enum walk {
 	WALK_NONE,
 	WALK_WANTED,
 	WALK_READING,
-	WALK_LEFT, /* the same, and nobody waits for it any more */
+	WALK_LEFT, /* still reading, but the caller has given up */
 };
 
 struct mapping_reader {
@@ -28,15 +29,15 @@ struct mapping_reader {
 	bool started;
 
 	/*
-	 * under the lock, but for the chunk's bytes, which are the thread's until it is there, and then the
-	 * reader's
+	 * Protected by the lock. Exception: chunk[] belongs to the thread until chunk_there, and then to the
+	 * caller.
 	 */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum walk walk;
 	bool stopping;
 	bool chunk_there;
-	ssize_t chunk_bytes; /* 0: the end; or -errno */
+	ssize_t chunk_bytes; /* 0: end of stream; negative: -errno */
 	size_t chunk_used;
 	char chunk[CHUNK_BYTES];
 };
@@ -55,7 +56,7 @@ static ssize_t read_chunk(struct mapping_reader *reader, int fd)
 	return got < 0 ? -errno : got;
 }
 
-/* Hands one chunk over. False where nobody takes it. */
+/* Hands one chunk to the caller. Returns false if the caller has given up. */
 static bool hand_over(struct mapping_reader *reader, ssize_t got)
 {
 	bool goes_on;
@@ -94,7 +95,7 @@ static void *run(void *user)
 			walk_once(reader);
 			pthread_mutex_lock(&reader->lock);
 		}
-		/* or it was left before it began */
+		/* a walk may be abandoned before it began */
 		if (reader->walk != WALK_NONE) {
 			reader->walk = WALK_NONE;
 			reader->chunk_there = false;
@@ -107,26 +108,26 @@ static void *run(void *user)
 	return NULL;
 }
 
-/* ---- the reader ---- */
+/* ---- the caller ---- */
 
 struct reading {
 	struct mapping_reader *reader;
 	uint64_t deadline_ns;
 };
 
-/* Until `there` is so, or the deadline. Under the lock. */
+/* Waits until `there` holds or the deadline passes. Needs the lock. */
 #define AWAIT(reader, there, deadline_ns)                                                                    \
 	for (int waited = 0; !(there) && !waited;)                                                           \
 	waited = thread_condition_wait_until(&(reader)->changed, &(reader)->lock, deadline_ns)
 
-/* As read(2), from the thread. */
+/* Like read(2), but of bytes that the thread has read. */
 static ssize_t next_bytes(void *user, char *buffer, size_t room)
 {
 	const struct reading *reading = user;
 	struct mapping_reader *reader = reading->reader;
 	ssize_t got = -ETIMEDOUT;
 
-	/* also where the thread is faster than what is made of it */
+	/* needed if the thread delivers faster than the caller consumes */
 	if (clock_monotonic_ns() >= reading->deadline_ns)
 		return got;
 	pthread_mutex_lock(&reader->lock);
@@ -155,7 +156,7 @@ int mapping_reader_read(struct mapping_reader *reader, uint64_t deadline_ns,
 	int result;
 
 	pthread_mutex_lock(&reader->lock);
-	/* one that has been read to its end is about to end */
+	/* a walk that was read to its end is about to finish */
 	AWAIT(reader, reader->walk == WALK_NONE || reader->walk == WALK_LEFT, deadline_ns);
 	is_free = reader->walk == WALK_NONE;
 	if (is_free) {
@@ -175,7 +176,7 @@ int mapping_reader_read(struct mapping_reader *reader, uint64_t deadline_ns,
 	return result;
 }
 
-/* ---- both ends of its life ---- */
+/* ---- creation and end ---- */
 
 int mapping_reader_open(struct mapping_reader **ret_reader, const struct kernel_objects *kernel)
 {
@@ -195,7 +196,7 @@ int mapping_reader_start(struct mapping_reader *reader)
 	int result = thread_start(&reader->thread, STACK_BYTES, run, reader);
 
 	if (result < 0)
-		log_error("cannot start the thread that reads mappings: %s", strerror(-result));
+		log_error("cannot start the mapping reader thread: %s", strerror(-result));
 	reader->started = !result;
 	return result;
 }

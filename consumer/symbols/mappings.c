@@ -9,12 +9,14 @@
 #include <sys/random.h>
 
 #define PROCESSES_MAX 32768U
-#define MAPPINGS_FIRST 8U /* that a process gets room for: most have no more, and there are many */
-#define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* a process */
-#define PATH_BYTES_MAX (8UL << 20)       /* of all files: who maps a file under 60,000 names gets no more */
+/* initial room of a process: most have no more mappings, and there are many processes */
+#define MAPPINGS_FIRST 8U
+#define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* of one process */
+/* of all files together: limits a process that maps a file under 60,000 names */
+#define PATH_BYTES_MAX (8UL << 20)
 
 struct mappings {
-	uint64_t seed; /* targets choose their paths */
+	uint64_t seed; /* random, because targets choose their paths */
 	struct mapped_process *processes;
 	uint32_t count, room;
 	struct hash_index by_process;
@@ -91,7 +93,7 @@ static struct mapped_file *intern_file(struct mappings *mappings, const struct m
 static void drop_file(struct mapped_file *file)
 {
 	if (file)
-		file->users--; /* freed by sweep_files(): positions are in an index */
+		file->users--; /* sweep_files() frees it: the index holds positions */
 }
 
 static void sweep_files(struct mappings *mappings)
@@ -109,7 +111,7 @@ static void sweep_files(struct mappings *mappings)
 			continue;
 		}
 		mappings->files[kept] = file;
-		/* without memory the file is only not found again, and stored twice */
+		/* if out of memory, the file is not found again and stored twice */
 		hash_index_add(&mappings->by_file,
 			       hash_file(mappings->seed, file->inode, file->device_major, file->device_minor,
 					 file->path, strlen(file->path)),
@@ -172,7 +174,7 @@ static void free_process(struct mapped_process *process)
 	free(process->mappings);
 }
 
-/* The first mapping that ends behind the address. */
+/* Returns the first mapping that ends after the address. */
 static uint32_t lower_bound(const struct mapped_process *process, uint64_t address)
 {
 	uint32_t low = 0, high = process->count;
@@ -188,7 +190,7 @@ static uint32_t lower_bound(const struct mapped_process *process, uint64_t addre
 	return low;
 }
 
-/* Puts a mapping in its place, and out what it overlaps: that is not there any more. */
+/* Inserts a mapping and removes those it overlaps, which no longer exist. */
 static bool insert_mapping(struct mapped_process *process, const struct mapping *mapping)
 {
 	uint32_t first = lower_bound(process, mapping->begins), last = first;
@@ -242,7 +244,7 @@ void mappings_free(struct mappings *mappings)
 	free(mappings);
 }
 
-/* The same mapping of the same file, or NULL. */
+/* Returns the known mapping of the same file at the same addresses, or NULL. */
 static struct mapping *find_known(const struct mapped_process *process, const struct mapping_record *record)
 {
 	uint32_t found = lower_bound(process, record->begins);
@@ -286,7 +288,7 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 		if (!mapping.file)
 			mapping.flags |= MAPPING_NO_PATH;
 	}
-	/* after an exec the old executable's mappings are still known, but it is the executable no more */
+	/* after an exec the old executable's mappings are still listed, but no longer as the executable */
 	for (uint32_t i = 0; record->flags & MAPPING_IS_EXE && i < process->count; i++)
 		if (process->mappings[i].file != mapping.file)
 			process->mappings[i].flags &= ~MAPPING_IS_EXE;
@@ -322,10 +324,7 @@ void mappings_begin_walk(struct mappings *mappings)
 	mappings->scan++;
 }
 
-/*
- * The next one has the same number. What this one has shown is there, like all that the one before it has
- * shown.
- */
+/* The next walk reuses the number. What the abandoned walk has shown counts as shown by the one before. */
 void mappings_abandon_walk(struct mappings *mappings)
 {
 	for (uint32_t i = 0; i < mappings->count; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * mappings.h owns what the addresses of target processes belong to: the executable mappings that the
- * iterator has shown, kept a while after the process is gone, because history may need them.
+ * mappings.h records the executable mappings of target processes, to find the file that an address belongs
+ * to. Mappings are kept for a while after the process has ended, because the history of a capture may need
+ * them.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_MAPPINGS_H
 #define BOURDON_CONSUMER_SYMBOLS_MAPPINGS_H
@@ -12,81 +13,81 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A mapped file, shared by all mappings of it. */
+/* A mapped file, shared by all its mappings. */
 struct mapped_file {
 	uint64_t inode;
 	uint32_t device_major, device_minor;
 	uint32_t users;
-	char *path; /* as the kernel writes it: " (deleted)" may be at its end; "" where it could not be had
-		     */
-	uint64_t refused_ns; /* mapped_files.c: bourdon-grant does not open it for processes that began until
-				then */
+	char *path; /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
+	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
+	uint64_t refused_ns;
 };
 
 struct mapping {
 	uint64_t begins, ends, file_offset;
 	uint32_t flags;           /* MAPPING_* */
-	unsigned int since, scan; /* the first, and the last, that showed it */
+	unsigned int since, scan; /* the first and the last scan that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
 };
 
-/* A process, with all that it was seen to have mapped. */
+/* A process with all mappings it was seen to have. */
 struct mapped_process {
 	uint32_t tgid;
 	uint64_t started_ns;
-	unsigned int scan;        /* the last that showed it */
-	struct mapping *mappings; /* ascending, without overlap; those of an earlier scan may be gone */
+	unsigned int scan; /* last scan that showed it */
+	/* ascending, not overlapping; those of an earlier scan may no longer exist */
+	struct mapping *mappings;
 	uint32_t count, room;
 };
 
 struct mappings;
 
-/* The caller frees. NULL without memory. */
+/* Returns NULL if out of memory. The caller frees. */
 struct mappings *mappings_new(void);
 void mappings_free(struct mappings *mappings);
 
 /*
- * Begins a walk over all processes, whose records mappings_add_records() is then given: what they show takes the
- * place of what was known at the same addresses; what they do not show any more stays.
+ * Begins a scan of all processes; pass its records to mappings_add_records(). They replace what was known at
+ * the same addresses. Mappings that the scan does not show are kept.
  */
 void mappings_begin_walk(struct mappings *mappings);
 
-/* It did not come to its end, and does not count: what it has not shown may be there all the same. */
+/* Undoes mappings_begin_walk() for a scan that did not finish: what it did not show may still exist. */
 void mappings_abandon_walk(struct mappings *mappings);
 
-/* Takes records, as many as are whole. Returns the bytes taken, or -EBADMSG for one that cannot be. */
+/* Adds all complete records. Returns the number of bytes consumed, or -EBADMSG for an invalid record. */
 long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes);
 
-/* Forgets processes that the last `scans` reads have not shown. */
+/* Forgets processes that the last `scans` scans did not show. */
 void mappings_forget(struct mappings *mappings, unsigned int scans);
 
-/* What the address belongs to, or NULL. Valid until the next read. */
+/* Returns the mapping of an address, or NULL. Valid until the next scan. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
 				    uint64_t address);
 
 struct mapping_user {
 	uint32_t tgid;
 	uint64_t started_ns;
-	uint64_t begins; /* where it maps the file */
+	uint64_t begins; /* address of the file's mapping */
 };
 
 /*
- * Of the processes that the last read has shown and that began before `before_ns`, the youngest that maps the
- * file. False: none does.
+ * Finds the youngest process that maps the file, among those shown by the last scan and started before
+ * `before_ns`. Returns false if there is none.
  */
 bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
 			struct mapping_user *ret_user);
 
-/* The process at a position, from 0 on; NULL behind the last. Valid until the next read. */
+/* Returns the process at a position, counted from 0, or NULL after the last. Valid until the next scan. */
 const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position);
 
-/* The number of the last read: of a process that is there, and of what it has mapped. */
+/* Returns the number of the last scan: processes and mappings that exist carry it. */
 unsigned int mappings_scan(const struct mappings *mappings);
 
-/* Mappings and processes that did not fit so far. */
+/* Returns the number of mappings and processes dropped so far for lack of room. */
 uint64_t mappings_dropped(const struct mappings *mappings);
 
-/* The path of the process's executable, or NULL. */
+/* Returns the path of the process's executable, or NULL. */
 const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);
 
 #endif

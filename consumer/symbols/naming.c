@@ -16,14 +16,14 @@
 #include <string.h>
 
 /*
- * What the names of one capture take in the database, and those of one module of it. Names are the target's
- * to choose: 32 functions that are inlined in one place, of 767 bytes each, which the database writes as four
- * times as many. Those of an honest program are some 50 bytes long.
+ * Limits on the names of one capture, and of one module in it. A target chooses its names: one offset may
+ * have 32 inlined functions with names of 767 bytes, which escaping quadruples in the database. Names of
+ * ordinary programs have some 50 bytes.
  */
 #define NAMES_BYTES_MAX (8UL << 20)
 #define MODULE_NAMES_BYTES_MAX (2UL << 20)
 
-/* One capture while it is named. */
+/* State of naming one capture. */
 struct run {
 	const struct naming *naming;
 	const struct capture *capture;
@@ -31,23 +31,23 @@ struct run {
 	struct resolved *resolved;
 	struct supervisor symbolizers;
 	struct symbolize_reply *reply;
-	uint32_t *pending; /* the places of the module in hand that are to be asked for */
+	uint32_t *pending; /* offsets of the current module that still need a name */
 	uint32_t pending_count, pending_room;
-	struct stat file; /* the module's, with or without a debug file of its build id */
+	struct stat file; /* the module's file */
 	bool has_debug_file;
-	uint64_t names_most;     /* so large the module in hand may make resolved->names_bytes */
-	bool names_are_left_out; /* it has more */
+	uint64_t names_most;     /* limit of resolved->names_bytes for the current module */
+	bool names_are_left_out; /* the module has names beyond that limit */
 };
 
-/* ---- what is found out ---- */
+/* ---- storing names ---- */
 
-/* The functions of one place, as they come. */
+/* The functions at one offset, outermost first, as they arrive. */
 struct chain {
 	struct run *run;
 	uint32_t place, last;
 	uint32_t count;
-	bool is_cut;     /* there is no room for the rest of it */
-	bool wants_file; /* a place that is known without one may be asked for again */
+	bool is_cut;     /* no room for the rest of the chain */
+	bool wants_file; /* reject a known name without source file: the debug file may have it */
 };
 
 static int set_text(char **ret_text, const char *text, size_t bytes)
@@ -58,7 +58,7 @@ static int set_text(char **ret_text, const char *text, size_t bytes)
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-/* In the database's form, or more. */
+/* Upper limit of the text's size in the database. */
 static uint64_t stored_bytes(const char *text)
 {
 	return !text ? 0 : escape_name_is_plain(text) ? strlen(text) : 4 * strlen(text);
@@ -110,7 +110,7 @@ static int add_name(void *user, const struct frame_name *name)
 		return result;
 	}
 	if (!chain->count++) {
-		free(place->file); /* of one that was asked before, without a name */
+		free(place->file); /* of an earlier attempt that found no name */
 		*place = frame;
 	}
 	return 0;
@@ -149,7 +149,7 @@ static int receive_names(struct run *run, const uint32_t *places)
 
 /* ---- asking ---- */
 
-/* Asks for all that is pending, in batches: of the module at hand, or of the perf map. */
+/* Looks up all pending offsets in batches, in the current module or the perf map. */
 static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 {
 	uint32_t at = 0;
@@ -175,9 +175,9 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 	return 0;
 }
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
-/* The places of a module that have no name yet. */
+/* Collects the module's offsets that have no name yet. */
 static int find_pending(struct run *run, uint32_t module)
 {
 	run->pending_count = 0;
@@ -194,8 +194,8 @@ static int find_pending(struct run *run, uint32_t module)
 }
 
 /*
- * Takes what earlier captures found. Where they found no name, or no source place and there is a debug file,
- * which there may not have been then, the place is asked for again, unless that was in vain before.
+ * Uses the names that earlier captures found. An offset is looked up again if it has no name, or no source
+ * file while there is a debug file (which may be new), unless an earlier look-up was in vain.
  */
 static int reuse(struct run *run, const struct resolved_module *module)
 {
@@ -236,7 +236,7 @@ static void settle(struct run *run)
 
 /* ---- files ---- */
 
-/* Takes the descriptor over. -errno: the symbolizer is of no use any more. */
+/* Takes ownership of the descriptor. On -errno the symbolizer is unusable. */
 static int hand_over(struct run *run, int debug_file, struct symbolize_module *module)
 {
 	_cleanup_close_ int fd = debug_file;
@@ -247,7 +247,10 @@ static int hand_over(struct run *run, int debug_file, struct symbolize_module *m
 				   module);
 }
 
-/* What the module says that it lacks, if it is somewhere. `by_id` is the file of its build id, taken over. */
+/*
+ * Passes the debug files that the module lacks, if they exist. Takes ownership of `by_id`, the debug file
+ * with its build id.
+ */
 static int add_debug_files(struct run *run, const char *path, int by_id, struct symbolize_module *module)
 {
 	const char *root = run->naming->debug_root;
@@ -273,7 +276,7 @@ static int add_debug_files(struct run *run, const char *path, int by_id, struct 
 	return result;
 }
 
-/* -errno: the symbolizer is of no use any more, or no memory. */
+/* On -errno the symbolizer is unusable, or memory is exhausted. */
 static int ask_about_file(struct run *run, struct resolved_module *module, int elf)
 {
 	bool is_new = !module->build_id[0];
@@ -304,7 +307,7 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 	return result;
 }
 
-/* What root alone may write, and what is there for everybody: it is what it says that it is. */
+/* A file that only root can write and that all users see can be trusted to be what it claims. */
 static bool is_the_system_s(const char *path, const struct stat *file)
 {
 	struct stat at;
@@ -314,9 +317,9 @@ static bool is_the_system_s(const char *path, const struct stat *file)
 }
 
 /*
- * Any file may say that it has another's build id, and lie under its path in a mount namespace of its own.
- * Then only its owner's processes have names from it, as long as nobody has changed it: nobody can set that
- * time back. See resolved.h for what becomes of a file that says nothing.
+ * Any file may claim another file's build id, and have its path in a mount namespace of its own. Such a file
+ * gets a version of owner, change time and size, so that only its owner's processes get names from it, and
+ * only while it is unchanged: no user can set a change time. See resolved.h for files without a build id.
  */
 static void tell_apart(struct resolved_module *module, const struct stat *file)
 {
@@ -337,7 +340,7 @@ static int name_file(struct run *run, uint32_t position)
 	int result = 0;
 
 	if (elf < 0)
-		return 0; /* not readable for us, or not the file that was mapped: it stays path+0xoffset */
+		return 0; /* unreadable, or not the mapped file: frames stay path+0xoffset */
 	tell_apart(module, &run->file);
 	build_id = known_files_build_id(run->naming->files, &run->file);
 	if (build_id) {
@@ -356,9 +359,9 @@ static int name_file(struct run *run, uint32_t position)
 	return result;
 }
 
-/* ---- code that a runtime made ---- */
+/* ---- JIT code ---- */
 
-/* What no perf map names is anonymous memory like any other. */
+/* Offsets without a name in the perf map count as ordinary anonymous memory. */
 static int leave_anonymous(struct resolved *resolved, uint32_t position)
 {
 	uint32_t named = 0, anonymous;
@@ -382,8 +385,8 @@ static int leave_anonymous(struct resolved *resolved, uint32_t position)
 }
 
 /*
- * Addresses mean something in one life of one process. A runtime may use them again for other code, and then
- * it appends to its map: the map's size tells what it said then from what it says later.
+ * Addresses are valid for one process only. A runtime may reuse them for other code and then appends to its
+ * map, so the map's size is part of the version.
  */
 static int name_jit(struct run *run, uint32_t position)
 {
@@ -411,8 +414,9 @@ static int name_module(struct run *run, uint32_t position)
 	run->names_are_left_out = false;
 	result = module->kind == MODULE_FILE ? name_file(run, position) : name_jit(run, position);
 	if (run->names_are_left_out)
-		log_warning("no room for all names of %s: some stay offsets",
-			    run->resolved->modules[position].path);
+		log_warning(
+			"too many names in %s: the rest stay offsets (limit: 2 MiB a module, 8 MiB a capture)",
+			run->resolved->modules[position].path);
 	return result;
 }
 

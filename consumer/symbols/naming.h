@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * naming.h owns finding out what is at the user frames of a capture: first from what earlier captures found,
- * then from the symbolizer, which is handed every file that may help.
+ * naming.h names the user frames of a capture: first from earlier captures, then with the symbolizer, which
+ * receives every file that may help.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_NAMING_H
 #define BOURDON_CONSUMER_SYMBOLS_NAMING_H
@@ -13,24 +13,23 @@
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/resolved.h"
 
-/* A function at a place, as it was found out. Nothing in it needs a NUL. */
+/* A function at an offset. The strings need no NUL. */
 struct frame_name {
-	const char *function; /* NULL: not known */
+	const char *function; /* NULL: unknown */
 	size_t function_bytes;
 	int64_t function_offset;
-	const char *file; /* NULL: not known */
+	const char *file; /* NULL: unknown */
 	size_t file_bytes;
 	uint32_t line;
 };
 
-/* Takes the functions at one place, one a call, the real one first. 0 for more, or -errno. */
+/* Receives the functions at one offset, one a call, the outermost first. Returns 0 to continue, or -errno. */
 typedef int (*frame_name_add)(void *user, const struct frame_name *name);
 
 /*
- * What earlier captures found out. find() gives what is at an offset of the file with this build id to `add`
- * and returns 0, -ENOENT for a place that is not known or has no name, or what `add` returned. A build id is
- * what a file says of itself: under another path, or of another version, it may be a lie, and name the
- * functions of somebody else.
+ * Names found by earlier captures. find() passes the functions at an offset of a file to `add`. It returns 0,
+ * -ENOENT if the offset is unknown or has no name, or the result of `add`. A build id is only a claim of the
+ * file: path and version must match, too, or a file could give its names to another user's functions.
  */
 struct known_frames {
 	int (*find)(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
@@ -40,16 +39,16 @@ struct known_frames {
 
 struct naming {
 	int spawner_socket;
-	struct known_frames known;                  /* find may be NULL */
-	struct mapped_files *mapped_files;          /* how what is mapped is opened */
-	struct known_files *files;                  /* or NULL */
-	struct own_counters *counters;              /* or NULL */
+	struct known_frames known;                  /* `find` may be NULL */
+	struct mapped_files *mapped_files;          /* opens mapped files */
+	struct known_files *files;                  /* may be NULL */
+	struct own_counters *counters;              /* may be NULL */
 	const char *debug_root, *jit_map_directory; /* DEBUG_ROOT, JIT_MAP_DIRECTORY */
 };
 
 /*
- * Names the places of `resolved`, and adds what is inlined there. A symbolizer that dies costs the names of
- * the module that it had in hand, from there on, and is replaced, a few times. 0 or -ENOMEM.
+ * Names the frames of `resolved` and adds inlined functions. If a symbolizer dies, the rest of the current
+ * module gets no names, and a new symbolizer is started, a few times at most. Returns 0 or -ENOMEM.
  */
 int naming_run(const struct naming *naming, const struct capture *capture, const struct mappings *mappings,
 	       uint64_t deadline_ns, struct resolved *resolved);

@@ -7,11 +7,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The module of addresses that lie in no mapping of their process. */
+/* Module of addresses that are in no mapping of their process. */
 #define UNKNOWN_PATH "[unknown]"
 #define JIT_PATH "[jit]"
 
-/* Files without content of their own, which runtimes map to have their code at two addresses, or shared. */
+/* Files without content of their own. Runtimes map them to share code or to have it at two addresses. */
 static const char *const anonymous_files[] = { "/memfd:doublemapper", "/dev/zero", "/anon_hugepage",
 					       "//anon" };
 
@@ -70,7 +70,7 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 		offset = (int64_t)(address - mapping->begins);
 		result = resolved_intern_module(resolved, MODULE_VDSO, "[vdso]", NULL, 0, &module);
 	} else if (is_anonymous(mapping)) {
-		/* until it turns out that there is no perf map, or nothing in it */
+		/* becomes anonymous later if there is no perf map, or no name in it */
 		result = resolved_intern_module(resolved, MODULE_JIT, JIT_PATH, NULL, position, &module);
 	} else {
 		offset = (int64_t)(address - mapping->begins + mapping->file_offset);
@@ -80,7 +80,7 @@ static int place_user_frame(struct resolved *resolved, const struct mappings *ma
 	return result < 0 ? result : resolved_intern_frame(resolved, module, offset, ret_frame);
 }
 
-/* A caller's frame is the address behind its call: the byte before belongs to the call for certain. */
+/* A caller's frame is the return address: the byte before it certainly belongs to the call. */
 static int place_stack(struct resolved *resolved, const struct capture *capture, uint32_t position,
 		       const struct mappings *mappings, const struct kernel_symbols *symbols)
 {
@@ -100,7 +100,10 @@ static int place_stack(struct resolved *resolved, const struct capture *capture,
 				offset--;
 			result = place_kernel_frame(resolved, symbols, offset, ret_frame);
 		} else {
-			/* the first user frame is where the thread entered the kernel, or was interrupted */
+			/*
+			 * the first user frame is exact: the thread entered the kernel or was interrupted
+			 * there
+			 */
 			if (i > stack->kernel_depth && frame)
 				frame--;
 			result = place_user_frame(resolved, mappings, capture, stack->process, frame,
@@ -111,9 +114,9 @@ static int place_stack(struct resolved *resolved, const struct capture *capture,
 	return result;
 }
 
-/* ---- what is left ---- */
+/* ---- frames without names ---- */
 
-/* Offsets from _text mean one thing in one build; those of modules are from an anchor of one load. */
+/* Offsets from _text are valid for one kernel build; those of modules for one load. */
 static void identify_kernel(struct resolved_module *module, const struct manifest *manifest)
 {
 	if (module->kind == MODULE_KERNEL || module->kind == MODULE_VDSO)
@@ -122,7 +125,7 @@ static void identify_kernel(struct resolved_module *module, const struct manifes
 		snprintf(module->version, sizeof(module->version), "%" PRIu64, manifest->loaded_at);
 }
 
-/* What has no name is called after its place. */
+/* Names each unresolved frame after its module and offset. */
 static int name_rest(struct resolved *resolved)
 {
 	for (uint32_t i = 0; i < resolved->frames_count; i++) {
@@ -141,9 +144,7 @@ static int name_rest(struct resolved *resolved)
 				return -ENOMEM;
 			continue;
 		}
-		/*
-		 * only what lies in neither of the kernel's areas is negative: a user address has all 64 bits
-		 */
+		/* Only a kernel frame in neither area is negative; a user address uses all 64 bits. */
 		if (resolved->modules[frame->module].kind == MODULE_KERNEL && frame->offset < 0) {
 			sign = '-';
 			offset = -offset;
@@ -164,7 +165,7 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	struct resolved resolved = { 0 };
 	int result = 0;
 
-	/* one more, because calloc(0) may be NULL */
+	/* one more element, because calloc(0) may return NULL */
 	resolved.of_stack_frame =
 		calloc((size_t)capture->stacks.frames_count + 1, sizeof(*resolved.of_stack_frame));
 	resolved.depths = calloc((size_t)capture->stacks.count + 1, sizeof(*resolved.depths));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * resolve.h owns the way from addresses to places: which module a frame lies in and at which offset. What is
- * there naming.h finds out. It runs on the store thread, after a capture has ended.
+ * resolve.h converts addresses into frames: the module that contains the address, and the offset in it.
+ * naming.h then finds the names. Runs on the store thread after a capture has ended.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_RESOLVE_H
 #define BOURDON_CONSUMER_SYMBOLS_RESOLVE_H
@@ -14,10 +14,10 @@
 #include "consumer/symbols/resolved.h"
 
 /*
- * Resolves all stacks of a capture. A stack ends at its first user frame that lies in no mapping of the
- * process: what a walk by frame pointers finds behind it is made up by whoever uses the register otherwise.
- * Names that are not there at `deadline_ns` (CLOCK_MONOTONIC) are not waited for. 0 or -ENOMEM. The caller
- * frees with resolved_free().
+ * Resolves all stacks of a capture. A stack ends at its first user frame outside the process's mappings:
+ * frame-pointer unwinding beyond it is meaningless, because the program uses the register otherwise. Does not
+ * wait for names after `deadline_ns` (CLOCK_MONOTONIC). Returns 0 or -ENOMEM. The caller frees with
+ * resolved_free().
  */
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,
 		    const struct kernel_symbols *symbols, const struct manifest *manifest,

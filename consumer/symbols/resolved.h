@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * resolved.h owns the places of a capture's stacks, each once: the modules, and the frames in them. resolve.c
- * finds the places, and naming.c their names.
+ * resolved.h owns the resolved stacks of a capture: its modules and the frames in them, stored once each.
+ * resolve.c finds modules and offsets, naming.c the names.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_RESOLVED_H
 #define BOURDON_CONSUMER_SYMBOLS_RESOLVED_H
@@ -16,9 +16,9 @@ enum module_kind {
 	MODULE_KERNEL_MODULE,
 	MODULE_FILE,
 	MODULE_VDSO,
-	MODULE_JIT, /* anonymous memory of one process, with a perf map */
+	MODULE_JIT, /* anonymous memory of one process that has a perf map */
 	MODULE_ANONYMOUS,
-	MODULE_NONE, /* no frame is in it any more */
+	MODULE_NONE, /* no frame refers to it any more */
 	MODULE_KINDS
 };
 extern const char *const module_kind_names[MODULE_KINDS];
@@ -28,30 +28,31 @@ struct resolved_module {
 	char *path;
 	struct mapped_file *file;                                   /* MODULE_FILE */
 	uint32_t process;                                           /* MODULE_JIT: position in the capture */
-	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)]; /* "" where it is not known */
+	char build_id[HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)]; /* "" if unknown */
 	bool has_bias;
-	int64_t bias; /* from an offset to the address that the file's symbols mean */
+	int64_t bias; /* added to a file offset, gives the address that the file's symbols use */
 	/*
-	 * What tells this boot's kernel module, or this process's code, from others. Of a file that is root's
-	 * and has a build id: nothing. Else its times, because it may not be what it says.
+	 * Distinguishes modules of the same name: kernel modules of different boots, JIT code of different
+	 * processes. Empty for a trusted file of root with a build id; otherwise made of the file's times,
+	 * because the file may lie.
 	 */
 	char version[64];
 };
 
 /*
- * A function at a place. Those that are inlined there are frames of their own, behind all places: `inner`
- * leads from the real function inwards.
+ * A function at an offset. Inlined functions are separate elements after all offsets; `inner` links from the
+ * outermost function inwards.
  */
 
 struct resolved_frame {
 	uint32_t module;
-	int64_t offset;          /* kernel: from _text; file: in the file; else the address */
-	char *function;          /* never NULL: module+0xoffset where there is no name */
-	int64_t function_offset; /* -1: no name */
-	char *file;              /* NULL: the source place is not known */
+	int64_t offset;          /* kernel: from _text; file: in the file; otherwise the address */
+	char *function;          /* never NULL after resolve_capture(): module+0xoffset if unnamed */
+	int64_t function_offset; /* -1: unnamed */
+	char *file;              /* NULL: source line unknown */
 	uint32_t line;
-	uint32_t inlined; /* 0: the real function; the innermost has the highest number */
-	uint32_t inner;   /* position of what is inlined here, 0 for nothing */
+	uint32_t inlined; /* 0: the outermost, real function; the innermost has the highest number */
+	uint32_t inner;   /* position of the function inlined here, 0 if there is none */
 };
 
 struct resolved {
@@ -59,27 +60,26 @@ struct resolved {
 	uint32_t modules_count, modules_room;
 	struct resolved_frame *frames;
 	uint32_t frames_count, frames_room;
-	uint32_t
-		*of_stack_frame; /* for each of capture->stacks.frames, the real function's position in frames
-				  */
-	uint16_t *depths;        /* for each stack, how many of its addresses are believed */
-	uint64_t names_bytes;    /* that those of functions and their files take in the database, at most */
-	uint32_t unresolved;     /* places without a name */
-	uint32_t failures;       /* symbolizers that ended early, or that were not to be had */
+	/* for each of capture->stacks.frames, the position of its real function in `frames` */
+	uint32_t *of_stack_frame;
+	uint16_t *depths;     /* for each stack, the number of its addresses that are trusted */
+	uint64_t names_bytes; /* upper limit of the size of all names in the database */
+	uint32_t unresolved;  /* offsets without a name */
+	uint32_t failures;    /* symbolizers that died or were not available */
 	struct hash_index modules_index, frames_index;
 };
 
-/* Finds or adds a module; `file` of MODULE_FILE, `process` of MODULE_JIT. -ENOMEM, or 0. */
+/* Finds or adds a module; `file` is for MODULE_FILE, `process` for MODULE_JIT. Returns 0 or -ENOMEM. */
 int resolved_intern_module(struct resolved *resolved, enum module_kind kind, const char *path,
 			   struct mapped_file *file, uint32_t process, uint32_t *ret_module);
 
-/* The module of anonymous memory without a name. -ENOMEM, or 0. */
+/* Finds or adds the module of unnamed anonymous memory. Returns 0 or -ENOMEM. */
 int resolved_anonymous(struct resolved *resolved, uint32_t *ret_module);
 
-/* Finds or adds the real function's frame at this offset. -ENOMEM, or 0. */
+/* Finds or adds the frame of the real function at this offset. Returns 0 or -ENOMEM. */
 int resolved_intern_frame(struct resolved *resolved, uint32_t module, int64_t offset, uint32_t *ret_frame);
 
-/* Adds a frame, whether there is one at its offset or not. -ENOMEM, or 0. */
+/* Appends a frame, even if one exists at its offset. Returns 0 or -ENOMEM. */
 int resolved_add_frame(struct resolved *resolved, const struct resolved_frame *frame, uint32_t *ret_frame);
 
 void resolved_free(struct resolved *resolved);

@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-/* So many files may be the end of a symbolizer, then one capture has had enough of them. */
+/* Symbolizers that one capture may lose before the rest of its frames stay unnamed. */
 #define DEATHS_MAX 3U
 
-/* What the names of a capture may wait for CPU time that nobody else wants. */
+/* Naming runs at nice 19 for this long, then at nice 5. */
 #define IDLE_NS (2 * CLOCK_SECOND_NS)
 
 static void count(const struct supervisor *symbolizers, enum own_counter counter)
@@ -54,8 +54,9 @@ bool supervisor_need(struct supervisor *symbolizers)
 		count(symbolizers, OWN_SYMBOLIZERS);
 		return true;
 	}
-	log_warning("no symbolizer: %s; more user frames of this capture stay without names",
-		    symbolizers->deaths ? "too many files were its end" : strerror(-symbolizers->socket));
+	log_warning("no symbolizer: %s; the remaining user frames of this capture get no names",
+		    symbolizers->deaths ? "it died too often in this capture"
+					: strerror(-symbolizers->socket));
 	symbolizers->no_more = true;
 	symbolizers->failures++;
 	return false;
@@ -76,8 +77,7 @@ bool supervisor_lose(struct supervisor *symbolizers, const char *over, int resul
 		symbolizers->late = true;
 		return true;
 	}
-	log_warning("the symbolizer ended over %s: %s; its frames stay without names", over,
-		    strerror(-result));
+	log_warning("the symbolizer died reading %s: %s; its frames get no names", over, strerror(-result));
 	symbolizers->deaths++;
 	symbolizers->failures++;
 	return false;

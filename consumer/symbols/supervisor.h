@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * supervisor.h owns the symbolizers of one capture: one at a time, replaced when a file was its end, a few
- * times; at first one that takes what CPU time nobody else wants, then one that competes.
+ * supervisor.h runs the symbolizers of one capture, one at a time. It replaces one that died, a few times at
+ * most. The first symbolizer runs at nice 19; if it has no answer after 2 s, the next runs at nice 5.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_SYMBOLIZER_SUPERVISOR_H
 #define BOURDON_CONSUMER_SYMBOLS_SYMBOLIZER_SUPERVISOR_H
@@ -13,28 +13,31 @@
 
 struct supervisor {
 	int spawner_socket;
-	struct own_counters *counters; /* or NULL */
+	struct own_counters *counters; /* may be NULL */
 	uint64_t deadline_ns, idle_until_ns;
-	int socket; /* to the one in hand, or negative */
-	bool late;  /* from here on they compete */
+	int socket; /* to the current symbolizer; negative: none */
+	bool late;  /* start further symbolizers at nice 5 */
 	bool no_more;
 	unsigned int deaths;
-	uint32_t failures; /* for the ledger */
+	uint32_t failures; /* recorded in the capture's loss table */
 };
 
-/* `deadline_ns` (CLOCK_MONOTONIC) is when no name is waited for any more. */
+/* Does not wait for names after `deadline_ns` (CLOCK_MONOTONIC). */
 struct supervisor supervisor_begin(int spawner_socket, struct own_counters *counters, uint64_t deadline_ns);
 void supervisor_end(struct supervisor *symbolizers);
 
-/* Makes sure that there is one in hand. False: none is to be had any more, which was logged. */
+/*
+ * Starts a symbolizer unless one is running. Returns false if none is available any more, which it has
+ * logged.
+ */
 bool supervisor_need(struct supervisor *symbolizers);
 
-/* Until when the one in hand may take for an answer. Counts the request. */
+/* Returns the deadline (CLOCK_MONOTONIC, ns) for the next answer, and counts the request. */
 uint64_t supervisor_patience(struct supervisor *symbolizers);
 
 /*
- * The one in hand failed over a file with this -errno: it is let go. True where it was only idle for too
- * long: another one, that competes, may be asked the same.
+ * Ends the current symbolizer, which failed on a file with this -errno. Returns true if it only got too
+ * little CPU time at nice 19: the caller then repeats the request with a new one at nice 5.
  */
 bool supervisor_lose(struct supervisor *symbolizers, const char *over, int result);
 

@@ -281,14 +281,14 @@ symbolizer_stopped() {
 		assert_gives 'errno ENOENT' "$SYMBOLIZER" openat -100 str:/usr/bin/env 0
 		# shellcheck disable=SC2086
 		assert_gives 'killed SIGSYS' "$SYMBOLIZER" $call
-		await_log 60 'captured [0-9]+ stacks|the symbolizer ended over'
+		await_log 60 'captured [0-9]+ stacks|the symbolizer died reading'
 		[[ $LOG_LINE == *ended* ]] || break
 	done
 	[[ $LOG_LINE == *captured* ]] || await_log 60 'captured [0-9]+ stacks'
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 	[ "$(sql 'SELECT state FROM capture')" = complete ]
 	local ends
-	ends=$(grep -c "its frames stay without names" "$WORK/daemon.log") || true
+	ends=$(grep -c "its frames get no names" "$WORK/daemon.log") || true
 	# one more where there was none to be had after them
 	[[ $(sql "SELECT events FROM loss WHERE reason = 'symbolizer-failed'") =~ ^($ends|$((ends + 1)))$ ]]
 }

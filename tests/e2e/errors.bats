@@ -30,7 +30,7 @@ fails_saying() {
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -ge 4 ]
 	local file=$RULES_DIR/web.conf
-	[[ $output == *"$file:2: comm = a-name-that-is-too-long: the kernel cuts a comm to 15 bytes"* ]]
+	[[ $output == *"$file:2: comm = a-name-that-is-too-long: longer than 15 bytes, so it never matches"* ]]
 	[[ $output == *"$file:3: cpu.some = 50ms: expected"* ]]
 	[[ $output == *"$file:4: unknown key 'memory.sum'"* ]]
 	[[ $output == *"$file:5: io.full = 3s/2s: more stall than its window"* ]]

@@ -95,7 +95,7 @@ capture_of() {
 	capture_of without gone --grant-socket "$WORK/nobody.sock"
 	functions=$(functions_of without "$WORK/gone (deleted)")
 	[[ $functions == 'gone (deleted)+0x'* && $functions != *burn_cpu* ]]
-	grep -q "no files come from bourdon-grant at $WORK/nobody.sock: No such file or directory" "$WORK/daemon.log"
+	grep -q "bourdon-grant at $WORK/nobody.sock gives no files: No such file or directory" "$WORK/daemon.log"
 	grant_start
 	capture_of with gone
 	functions=$(functions_of with "$WORK/gone (deleted)")
@@ -115,7 +115,7 @@ capture_of() {
 	capture_of none gone
 	functions=$(functions_of none "$WORK/gone (deleted)")
 	[[ $functions == 'gone (deleted)+0x'* && $functions != *burn_cpu* ]]
-	grep -q "no files come from bourdon-grant at $GRANT_SOCKET: root's policy hands out no files" "$WORK/daemon.log"
+	grep -q "bourdon-grant at $GRANT_SOCKET gives no files: root's policy hands out no files" "$WORK/daemon.log"
 	grep -q "bourdon-grant: refused process .*: root's policy hands out no files" "$WORK/grant.log"
 }
 

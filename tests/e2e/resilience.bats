@@ -299,7 +299,7 @@ is_locked() {
 	rule good 'comm = bdtest-1' 'cpu.some = 90%'
 	daemon_start
 	mkfifo "$RULES_DIR/fifo.conf"
-	await_log 10 'fifo.conf: cannot read it: not a regular file'
+	await_log 10 'fifo.conf: cannot read the file: not a regular file'
 	rm "$RULES_DIR/fifo.conf"
 	await_status 10 '.daemon[0].reload_mistake == ""'
 	daemon_stop TERM

@@ -144,7 +144,7 @@ assert_inlined() {
 	[ "$(sql "SELECT sum(samples) > 0 FROM sample WHERE capture_id = 1")" = 1 ]
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id)
 		WHERE kind IN ('file', 'anonymous') AND function LIKE '%+0x%' AND function_offset IS NULL")" = 1 ]
-	grep -q 'the symbolizer ended over ' "$WORK/daemon.log"
+	grep -q 'the symbolizer died reading ' "$WORK/daemon.log"
 	# the spawner has made another by then, and for the next capture, too
 	await_log 60 'captured [0-9]+ stacks of rule names'
 	[ "$(sql "SELECT events FROM loss WHERE reason = 'symbolizer-failed' AND capture_id = 2")" = 0 ]

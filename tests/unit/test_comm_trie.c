@@ -33,10 +33,10 @@ static const struct parse_case parse_cases[] = {
 	{ "1234567890123456", "15 bytes", NULL, false },
 	{ "1234567890123456*", "15 bytes", NULL, false },
 	{ "a longer one than any comm can ever be", "15 bytes", NULL, false },
-	{ "a*b", "only end", NULL, false },
-	{ "*a", "only end", NULL, false },
-	{ "**", "only end", NULL, false },
-	{ "a**", "only end", NULL, false },
+	{ "a*b", "only at the end", NULL, false },
+	{ "*a", "only at the end", NULL, false },
+	{ "**", "only at the end", NULL, false },
+	{ "a**", "only at the end", NULL, false },
 };
 
 START_TEST(parses)

@@ -691,7 +691,7 @@ static const struct policy_case policy_cases[] = {
 	{ "group a\nallow clone if arg0 & 0xff == SIGCHLD\nallow clone if arg0 == SIGABRT|1\n", NULL },
 	{ "", "test.seccomp:0: no system call is allowed" },
 	{ "allow read\n", "test.seccomp:1: a 'group' line" },
-	{ "group\n", "test.seccomp:1: 'group' says why" },
+	{ "group\n", "test.seccomp:1: 'group' needs words" },
 	{ "group a\nallow\n", "test.seccomp:2: a system call's name is missing" },
 	{ "group a\npermit read\n", "test.seccomp:2: expected 'group', 'allow' or 'errno', not 'permit'" },
 	{ "group a\nallow raed\n", "test.seccomp:2: no system call 'raed'" },
