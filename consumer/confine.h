@@ -7,10 +7,12 @@
 #define BOURDON_CONSUMER_CONFINE_H
 
 #include "consumer/process/kernel_objects.h"
+#include "consumer/process/privilege.h"
 #include "consumer/rules/settings.h"
 
 struct confinement {
-	int landlock_abi;     /* version of Landlock in force; 0: none */
+	int landlock_abi; /* version of Landlock in force; 0: none */
+	enum locked_memory locked_memory;
 	const char *filtered; /* what becomes of a call that the policy does not name: "kill" or "log" */
 	char directories[INI_LINE_BYTES + 1]; /* of ELF files, in force until the process ends */
 };

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/process/event_loop.h"
@@ -131,12 +132,13 @@ static void say_state(const struct daemon *daemon, const char *what)
 {
 	const struct notify_state state = { .rules = (unsigned int)daemon->reload.in_force->rules.count,
 					    .targets = daemon->tracking.targets.live,
-					    .watches = daemon->watches.count,
+					    .watches = watches_live(&daemon->watches),
 					    .mistake = daemon->reload.mistake };
 
 	if (what)
-		log_info("%s: %u rules, %u targets, %u watches", what, state.rules, state.targets,
-			 state.watches);
+		log_info("%s: %u %s, %u %s, %u %s", what, state.rules, plural(state.rules, "rule", "rules"),
+			 state.targets, plural(state.targets, "target", "targets"), state.watches,
+			 plural(state.watches, "watch", "watches"));
 	notify_ready(daemon->notify, &state);
 }
 
@@ -235,7 +237,10 @@ static void on_pins_changed(struct daemon *daemon)
 {
 	if (!event_loop_pins_changed(&daemon->loop))
 		return;
-	log_info("ending: the pins were replaced or removed; the next start takes the new ones");
+	log_info(
+		"ending: the pins were replaced or removed by bourdon-load, and a confined daemon cannot open new ones; %s",
+		notify_is_heard(daemon->notify) ? "the service manager starts it again"
+						: "start it again with 'bourdond'");
 	daemon->ended = true;
 }
 

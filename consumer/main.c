@@ -2,6 +2,7 @@
 /* bourdond: the consumer. main() is the order in which it gives up what it may. */
 #include "common/log.h"
 #include "common/options.h"
+#include "common/plural.h"
 #include "consumer/confine.h"
 #include "consumer/daemon.h"
 #include "consumer/process/heap.h"
@@ -13,6 +14,7 @@
 #include "consumer/symbolizer/spawner.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,25 +29,37 @@ static struct configuration *read_configuration(const struct settings *where)
 	if (where->config_named && access(where->config, F_OK) && errno == ENOENT)
 		log_info("%s is not there: the defaults hold", where->config);
 	if (!configuration_read(where, &configuration, &errors) && !configuration->rules.count)
-		log_warning("there is no rule in %s: nothing will be captured", where->rules_dir);
+		log_warning(
+			"there is no rule in %s: nothing will be captured; add a file there whose name ends in .conf",
+			where->rules_dir);
 	config_errors_log(&errors);
 	config_errors_free(&errors);
 	return configuration;
 }
 
-/* And locks what there is in memory around the rings, which nobody need lock. */
-static int open_pins(const struct settings *where, struct kernel_objects *ret_kernel)
+static void report_valid(const struct rule_set *rules)
 {
+	printf("configuration is valid: %zu %s in %zu %s\n", rules->count,
+	       plural(rules->count, "rule", "rules"), rules->files, plural(rules->files, "file", "files"));
+}
+
+/* And locks what there is in memory around the rings, which nobody need lock. */
+static int open_pins(const struct settings *where, struct kernel_objects *ret_kernel,
+		     enum locked_memory *ret_locked)
+{
+	bool present;
 	int result = kernel_objects_open(ret_kernel, where->pin_dir, where->run_dir);
 
 	if (result < 0)
 		return result;
-	privilege_lock_present();
+	present = privilege_lock_present();
 	result = kernel_objects_map(ret_kernel);
 	if (result < 0)
 		kernel_objects_close(ret_kernel);
 	else
-		privilege_lock_future();
+		*ret_locked = privilege_lock_future() && present ? LOCKED_ALL
+			      : present                          ? LOCKED_PRESENT
+								 : LOCKED_NONE;
 	return result;
 }
 
@@ -67,7 +81,8 @@ static int run(const struct settings *where, struct configuration *configuration
 	struct kernel_objects kernel;
 	int status = EXIT_FAILED;
 
-	if (spawner_start(&daemon_settings.spawner_socket) || open_pins(where, &kernel)) {
+	if (spawner_start(&daemon_settings.spawner_socket) ||
+	    open_pins(where, &kernel, &confinement.locked_memory)) {
 		configuration_free(configuration);
 		return EXIT_FAILED;
 	}
@@ -106,6 +121,7 @@ int main(int count, char **words)
 	if (!configuration)
 		return EXIT_FAILED;
 	if (settings.check_config) {
+		report_valid(&configuration->rules);
 		configuration_free(configuration);
 		return EXIT_DONE;
 	}

@@ -48,6 +48,7 @@ void reload_close(struct reload *reload)
 	while (reload->retired)
 		drop(&reload->retired);
 	configuration_free(reload->in_force);
+	config_errors_free(&reload->mistakes);
 }
 
 /* ---- when ---- */
@@ -120,13 +121,16 @@ static int put_in_force(struct reload *reload, struct configuration *configurati
 	return 0;
 }
 
-static void refuse(struct reload *reload, const struct config_errors *errors)
+/* Takes the errors over. */
+static void refuse(struct reload *reload, struct config_errors *errors)
 {
 	own_count(reload->own_counters, OWN_RELOADS_REFUSED);
 	config_errors_log(errors);
 	snprintf(reload->mistake, sizeof(reload->mistake), "%s",
 		 errors->count ? errors->messages[0] : "the kernel's tries do not take the rules");
-	log_warning("the configuration has mistakes, so that the one before stays in force");
+	log_warning("reload refused; keeping the previous configuration");
+	reload->mistakes = *errors;
+	*errors = (struct config_errors){ 0 };
 }
 
 bool reload_finish(struct reload *reload, struct configuration *configuration, struct config_errors *errors)
@@ -134,6 +138,7 @@ bool reload_finish(struct reload *reload, struct configuration *configuration, s
 	bool replaced = false;
 
 	reload->under_way = false;
+	config_errors_free(&reload->mistakes);
 	if (configuration && is_same(configuration, reload->in_force)) {
 		if (reload->answers || reload->mistake[0])
 			log_info("the configuration is as it was");

@@ -36,7 +36,8 @@ struct reload {
 	bool asked;                /* for one that has not begun */
 	bool under_way;
 	bool answers;      /* the one under way was asked for */
-	char mistake[512]; /* for which the last one was refused; empty: it was not */
+	char mistake[512];             /* for which the last one was refused; empty: it was not */
+	struct config_errors mistakes; /* all mistakes of the last one that was refused */
 };
 
 /* Takes the configuration over: it is in force. Notices no changes yet. */

@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/counters.h"
+#include "common/plural.h"
 #include "common/status_line.h"
 #include "common/version.h"
 
@@ -23,13 +24,15 @@ static void write_daemon(const struct status *status, FILE *out)
 	status_line_field(out, "hz", "%u", status->kernel->manifest.hz);
 	status_line_field(out, "targets", "%u", status->targets->live);
 	status_line_field(out, "rules", "%zu", status->reload->in_force->rules.count);
-	status_line_field(out, "watches", "%u", status->watches->count);
+	status_line_field(out, "watches", "%u", watches_live(status->watches));
 	status_line_field(out, "captures_under_way", "%zu", status->recorder->active_count);
 	status_line_field(out, "reloads", "%" PRIu64, own_counted(status->own_counters, OWN_RELOADS));
 	status_line_field(out, "reloads_refused", "%" PRIu64,
 			  own_counted(status->own_counters, OWN_RELOADS_REFUSED));
 	status_line_field(out, "reload_mistake", "%s", status->reload->mistake);
 	status_line_field(out, "policy", "%s", policy);
+	status_line_field(out, "locked_memory", "%s",
+			  locked_memory_names[status->confinement->locked_memory]);
 	status_line_field(out, "landlock_abi", "%d", status->confinement->landlock_abi);
 	status_line_field(out, "seccomp", "%s", status->confinement->filtered);
 	status_line_end(out);
@@ -78,6 +81,28 @@ static const char *state_of(const struct watch *watch, uint64_t now_ns)
 	return watch->fd < 0 ? "broken" : watch_is_quiet(watch, now_ns) ? "cooldown" : "armed";
 }
 
+static void write_mistakes(const struct reload *reload, FILE *out)
+{
+	const struct config_errors *errors = &reload->mistakes;
+	size_t shown = 0;
+
+	if (!errors->count && reload->mistake[0]) {
+		status_line_begin(out, "mistake");
+		status_line_field(out, "text", "%s", reload->mistake);
+		status_line_end(out);
+	}
+	for (; shown < errors->count && shown < MISTAKES_SHOWN; shown++) {
+		status_line_begin(out, "mistake");
+		status_line_field(out, "text", "%s", errors->messages[shown]);
+		status_line_end(out);
+	}
+	if (shown == errors->count)
+		return;
+	status_line_begin(out, "mistake");
+	status_line_field(out, "more", "%zu", errors->count - shown);
+	status_line_end(out);
+}
+
 static void write_watches(const struct status *status, FILE *out)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -85,10 +110,12 @@ static void write_watches(const struct status *status, FILE *out)
 
 	for (uint32_t i = 0; i < status->watches->count && shown < WATCHES_SHOWN; i++) {
 		const struct watch *watch = status->watches->watches[i];
+		char reason[256];
 
 		if (watch->gone)
 			continue;
 		shown++;
+		watches_explain(status->watches, watch, reason, sizeof(reason));
 		status_line_begin(out, "watch");
 		status_line_field(out, "rule", "%s", watch->rule->name);
 		status_line_field(out, "resource", "%s", psi_resource_names[watch->trigger->resource]);
@@ -100,6 +127,7 @@ static void write_watches(const struct status *status, FILE *out)
 		status_line_field(out, "cgroup", "%s", watch->cgroup ? watch->cgroup : "");
 		status_line_field(out, "fired", "%" PRIu64, watch->fired);
 		status_line_field(out, "suppressed", "%" PRIu64, watch->suppressed_all);
+		status_line_field(out, "reason", "%s", reason);
 		status_line_end(out);
 	}
 }
@@ -166,13 +194,24 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	unsigned int broken = 0;
 
 	if (status->reload->mistake[0]) {
-		snprintf(text, sizeof(text), "the configuration was not taken: %s", status->reload->mistake);
-		write_problem(out, "mend it; it is read again by itself", text);
+		snprintf(text, sizeof(text),
+			 "the configuration is refused, and the one before is in force: %s",
+			 status->reload->mistake);
+		write_problem(
+			out,
+			"correct every line that is 'not in force' above; bourdond reads it again by itself",
+			text);
 	}
 	if (!confinement->landlock_abi)
 		write_problem(
 			out, "add landlock to lsm= on the kernel's command line",
 			"the kernel has no Landlock: file permissions alone say which files may be opened");
+	if (confinement->locked_memory != LOCKED_ALL)
+		write_problem(
+			out, LOCKED_MEMORY_REMEDY,
+			confinement->locked_memory == LOCKED_NONE
+				? "memory is not locked: a host that thrashes may stop the recorder"
+				: "only memory mapped at the start is locked: RLIMIT_MEMLOCK is below 128 MiB");
 	if (confine_calls_are_only_named(confinement))
 		write_problem(out, "install a build without SECCOMP_LOG",
 			      "system calls that the policies lack are named, and let through");
@@ -180,7 +219,7 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		write_problem(out, "restart bourdond",
 			      "the directories of ELF files were changed: in force are those of its start");
 	if (!grant_queue_is_served(status->watches->grants))
-		write_problem(out, "start bourdon-grant.socket",
+		write_problem(out, "start bourdon-grant.socket; without units see docs/WITHOUT_UNITS.md",
 			      "nobody grants triggers: the pressure of cgroups is read once a second");
 	if (status->unsampled_cpus[0]) {
 		snprintf(text, sizeof(text), "CPU %s is not sampled", status->unsampled_cpus);
@@ -189,11 +228,15 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	for (uint32_t i = 0; i < status->watches->count; i++)
 		broken += status->watches->watches[i]->fd < 0 && !status->watches->watches[i]->gone;
 	if (broken) {
-		snprintf(text, sizeof(text), "%u pressure files could not be opened or read", broken);
+		snprintf(text, sizeof(text), "%u pressure %s could not be opened or read", broken,
+			 plural(broken, "file", "files"));
 		write_problem(out, "the log names them", text);
 	}
-	if (!status->reload->in_force->rules.count)
-		write_problem(out, "add one to rules.d", "there is no rule: nothing will be captured");
+	if (!status->reload->in_force->rules.count) {
+		snprintf(text, sizeof(text), "add a file with a rule to %s, its name ending in .conf",
+			 status->reload->in_force->settings.rules_dir);
+		write_problem(out, text, "there is no rule: nothing will be captured");
+	}
 	if (atomic_load(&status->unwind->modules_no_room) ||
 	    atomic_load(&status->unwind->processes_no_room)) {
 		snprintf(text, sizeof(text),
@@ -217,6 +260,7 @@ void status_write(const struct status *status, FILE *out)
 	uint64_t counters[COUNTERS] = { 0 };
 
 	write_daemon(status, out);
+	write_mistakes(status->reload, out);
 	write_rules(status, out);
 	write_watches(status, out);
 	write_captures(status, out);

@@ -32,6 +32,7 @@ struct status {
 
 /* Writes it whole, but of many watches only the first WATCHES_SHOWN. */
 #define WATCHES_SHOWN 1000
+#define MISTAKES_SHOWN 8
 void status_write(const struct status *status, FILE *out);
 
 #endif

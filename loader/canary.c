@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "loader/programs.h"
 
 #include <bourdon.skel.h>
@@ -94,8 +95,9 @@ static bool attach(struct canary *canary, unsigned int hz, struct findings *find
 		findings_add(findings, VERDICT_FAILED, "canary: attach",
 			     "the line above names what could not be attached", "%s", strerror(-result));
 	else
-		findings_ok(findings, "canary: attach", "%zu tracepoints and the clocks of %zu CPUs",
-			    canary->links_count - canary->programs.cpus_count, canary->programs.cpus_count);
+		findings_ok(findings, "canary: attach", "%zu tracepoints and the clocks of %zu %s",
+			    canary->links_count - canary->programs.cpus_count, canary->programs.cpus_count,
+			    plural(canary->programs.cpus_count, "CPU", "CPUs"));
 	return !result;
 }
 

@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "common/manifest.h"
 #include "common/pins.h"
+#include "common/start_command.h"
 #include "common/version.h"
 #include "loader/pin_directory.h"
 #include "loader/run_files.h"
@@ -298,11 +299,24 @@ static int put_in_place(struct load *load)
 	return result;
 }
 
+/* A daemon that runs has the old pins open, sees that they are gone, and ends. */
+static void report_replaced(const char *pin_dir, bool was_used)
+{
+	const char *start = start_command();
+
+	log_info("replaced what was loaded at %s", pin_dir);
+	if (was_used)
+		log_warning(
+			"the bourdond that runs there ends now, because a confined daemon cannot open new pins; start it again with '%s'%s",
+			start, strcmp(start, "bourdond") ? ", unless its unit does" : "");
+}
+
 int load_run(const struct load_settings *settings)
 {
 	_cleanup_(load_close) struct load load = { .settings = settings };
 	_cleanup_close_ int lock = pin_directory_lock(settings->pin_dir);
 	int result = lock < 0 ? lock : 0;
+	bool replaces, was_used;
 
 	if (result < 0) {
 		log_error("cannot lock the directory of %s: %s", settings->pin_dir,
@@ -330,7 +344,11 @@ int load_run(const struct load_settings *settings)
 		result = pin_iterators_all(&load);
 	if (!result)
 		result = attach(&load);
+	replaces = !access(settings->pin_dir, F_OK);
+	was_used = pin_directory_is_used(settings->pin_dir);
 	if (!result)
 		result = put_in_place(&load);
+	if (!result && replaces)
+		report_replaced(settings->pin_dir, was_used);
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;
 }

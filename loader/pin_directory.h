@@ -16,6 +16,9 @@
 #define PIN_LOCK_SECONDS 10
 int pin_directory_lock(const char *pin_dir);
 
+/* Whether a bourdond uses the pins: it holds the lock of their directory. False where there are none. */
+bool pin_directory_is_used(const char *pin_dir);
+
 /*
  * Makes the empty directory PIN_DIR_loading (bpffs refuses dots in names), after removing what an interrupted
  * loader left there. The caller frees *ret_path. 0 or -errno.

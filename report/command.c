@@ -33,7 +33,8 @@ static const struct subcommand subcommands[] = {
 	{ "why", "why a capture was taken: processes, stacks, functions, losses", TAKES_ID | TAKES_JSON, 0,
 	  why_run },
 	{ "top", "the functions that took the CPU", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
-	{ "folded", "one line a stack, as flamegraph.pl reads it", TAKES_ID, 0, folded_run },
+	{ "folded", "one line a stack, for flamegraph.pl (github.com/brendangregg/FlameGraph)", TAKES_ID, 0,
+	  folded_run },
 	{ "symbolize", "names what had none, by the files in --debug-dir", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
 	  symbolize_run },
 	{ "status", "what the daemon does now, and what is wrong with it", TAKES_JSON | OPENS_ITSELF, 0,
@@ -151,6 +152,13 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	return status;
 }
 
+static bool has_captures(struct database *database)
+{
+	_cleanup_query_ struct query query = query_begin(database, "SELECT 1 FROM capture LIMIT 1", 0, 0);
+
+	return query_next(&query);
+}
+
 /* Returns 0 and the capture that is meant, or -ENOENT, logged. */
 static int choose_capture(struct database *database, int64_t wanted, int64_t *ret_capture_id)
 {
@@ -167,7 +175,11 @@ static int choose_capture(struct database *database, int64_t wanted, int64_t *re
 	}
 	if (database->failed)
 		return -EIO;
-	if (wanted < 0)
+	if (!has_captures(database))
+		log_error(
+			"no capture in '%s' yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules",
+			database->path);
+	else if (wanted < 0)
 		log_error("no complete capture in '%s' yet: name another by its ID from 'bourdon list'",
 			  database->path);
 	else

@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/files.h"
 #include "common/options.h"
+#include "common/plural.h"
 #include "common/schema.h"
 
 #include <limits.h>
@@ -184,11 +185,15 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 			     "%s", judgement.threads ? judgement.wrong : "its threads cannot be seen");
 	else
 		findings_ok(findings, "confinement",
-			    "%u threads of %u processes: uid %u, no capability, no new privileges, seccomp",
-			    judgement.threads, judgement.processes, judgement.uid);
+			    "%u %s of %u %s: uid %u, no capability, no new privileges, seccomp",
+			    judgement.threads, plural(judgement.threads, "thread", "threads"),
+			    judgement.processes, plural(judgement.processes, "process", "processes"),
+			    judgement.uid);
 	if (judgement.locked_kib)
 		findings_ok(findings, "locked memory", "%lu KiB", judgement.locked_kib);
 	else
-		findings_add(findings, VERDICT_WARNING, "locked memory", "LimitMEMLOCK=128M in its unit",
-			     "none: a host that thrashes may stop the recorder");
+		findings_add(
+			findings, VERDICT_WARNING, "locked memory",
+			"LimitMEMLOCK=128M in its unit; without a unit, 'ulimit -l 131072' before it starts",
+			"none: a host that thrashes may stop the recorder");
 }

@@ -6,6 +6,7 @@
 #include "common/version.h"
 #include "report/owner.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #define BUSY_TIMEOUT_MS 5000
@@ -40,6 +41,18 @@ static const char *advice(const struct database *database)
 	}
 }
 
+static void __attribute__((format(printf, 2, 3)))
+report_problem(struct database *database, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(database->problem, sizeof(database->problem), format, arguments);
+	va_end(arguments);
+	if (!database->quiet)
+		log_error("%s", database->problem);
+}
+
 void database_fail(struct database *database)
 {
 	int code = sqlite3_errcode(database->sqlite), system_errno = sqlite3_system_errno(database->sqlite);
@@ -51,8 +64,9 @@ void database_fail(struct database *database)
 	database->failed = true;
 	if (owner_was_root())
 		snprintf(as_user, sizeof(as_user), " as user %u, who may have written it", geteuid());
-	log_error("cannot read '%s'%s: %s: %s", database->path, as_user,
-		  is_system ? strerror(system_errno) : sqlite3_errmsg(database->sqlite), advice(database));
+	report_problem(database, "cannot read '%s'%s: %s: %s", database->path, as_user,
+		       is_system ? strerror(system_errno) : sqlite3_errmsg(database->sqlite),
+		       advice(database));
 }
 
 /* 0, or -EIO, logged. */
@@ -81,12 +95,15 @@ static int check_identity(struct database *database)
 	    read_pragma(database, "PRAGMA user_version", &version) < 0)
 		return -EIO;
 	if (application != SCHEMA_APPLICATION_ID) {
-		log_error("'%s' is a database, but not bourdon's: name a file that bourdond wrote with --db",
-			  database->path);
+		report_problem(
+			database,
+			"'%s' is a database, but not bourdon's: name a file that bourdond wrote with --db",
+			database->path);
 		return -EPROTO;
 	}
 	if (version != SCHEMA_VERSION) {
-		log_error(
+		report_problem(
+			database,
 			"'%s' has schema version %lld, and bourdon %s reads version %d: use a bourdon that reads version %lld",
 			database->path, version, BOURDON_VERSION, SCHEMA_VERSION, version);
 		return -EPROTO;
@@ -94,34 +111,41 @@ static int check_identity(struct database *database)
 	return 0;
 }
 
-static int open_checked(const char *path, int flags, const char *first, struct database *ret_database)
+static int open_file(struct database *database, int flags, const char *first)
 {
-	_cleanup_database_ struct database database = { .path = path };
 	_cleanup_free_ char *real = NULL;
-	int error = owner_become_of(path, &real);
+	int error = owner_become_of(database->path, &real);
 
 	if (error < 0) {
 		if (error != -EPERM)
-			log_error("cannot read '%s': %s: %s", path, strerror(-error),
-				  advice_on_opening(-error));
+			report_problem(database, "cannot read '%s': %s: %s", database->path, strerror(-error),
+				       advice_on_opening(-error));
 		return -EIO;
 	}
-	if (sqlite3_open_v2(real ? real : path, &database.sqlite, real ? flags | SQLITE_OPEN_NOFOLLOW : flags,
-			    NULL) != SQLITE_OK) {
-		database_fail(&database);
+	if (sqlite3_open_v2(real ? real : database->path, &database->sqlite,
+			    real ? flags | SQLITE_OPEN_NOFOLLOW : flags, NULL) != SQLITE_OK) {
+		database_fail(database);
 		return -EIO;
 	}
-	sqlite3_busy_timeout(database.sqlite, BUSY_TIMEOUT_MS);
-	sqlite3_limit(database.sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
-	sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(database.sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-	error = database_execute(&database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+	sqlite3_busy_timeout(database->sqlite, BUSY_TIMEOUT_MS);
+	sqlite3_limit(database->sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	error = database_execute(database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
 	if (!error)
-		error = database_execute(&database, first);
-	if (!error)
-		error = check_identity(&database);
-	if (error < 0)
+		error = database_execute(database, first);
+	return error ? error : check_identity(database);
+}
+
+static int open_checked(const char *path, int flags, const char *first, struct database *ret_database)
+{
+	_cleanup_database_ struct database database = { .path = path, .quiet = ret_database->quiet };
+	int error = open_file(&database, flags, first);
+
+	if (error < 0) {
+		snprintf(ret_database->problem, sizeof(ret_database->problem), "%s", database.problem);
 		return error;
+	}
 	*ret_database = database;
 	database.sqlite = NULL;
 	return 0;
@@ -139,7 +163,8 @@ int database_open_to_write(const char *path, struct database *ret_database)
 	/* SQLite opens what it may only read for reading */
 	if (error || !sqlite3_db_readonly(ret_database->sqlite, "main"))
 		return error;
-	log_error("cannot write '%s': become the user who owns it, or name a copy with --db", path);
+	report_problem(ret_database,
+		       "cannot write '%s': become the user who owns it, or name a copy with --db", path);
 	return -EACCES;
 }
 

@@ -13,13 +13,15 @@
 
 struct database {
 	sqlite3 *sqlite;
-	const char *path; /* the caller's */
-	bool failed;      /* a query failed, and was logged; stays so, like ferror(3) */
+	const char *path;  /* the caller's */
+	bool failed;       /* a query failed, and was logged; stays so, like ferror(3) */
+	bool quiet;        /* failures are in `problem`, and not logged */
+	char problem[600]; /* the last failure: what cannot be read, why, what to do */
 };
 
 /*
  * Opens and checks the file at `path`, which must outlive it. Root becomes who may have written it, for good.
- * Returns 0, or -EIO or -EPROTO, logged.
+ * What `ret_database` says of being quiet holds. Returns 0, or -EIO or -EPROTO, logged.
  */
 int database_open(const char *path, struct database *ret_database);
 

@@ -6,6 +6,7 @@
 #include "common/grant_counters.h"
 #include "common/requirements.h"
 #include "report/confinement.h"
+#include "report/daemon_status.h"
 #include "report/format.h"
 #include "report/loaded.h"
 #include "report/query.h"
@@ -28,8 +29,8 @@ static void check_database(struct database *database, struct findings *findings)
 			     "%s: %s", database->path, strerror(errno));
 	} else if (database_open(database->path, database) < 0) {
 		database->failed = true;
-		findings_add(findings, VERDICT_FAILED, name, "",
-			     "%s: it cannot be read, as the line above says", database->path);
+		findings_add(findings, VERDICT_FAILED, name, "", "%s",
+			     *database->problem ? database->problem : "root cannot become its owner");
 	} else if (at.st_mode & (S_IROTH | S_IWOTH)) {
 		findings_add(findings, VERDICT_WARNING, name, "chmod 0640",
 			     "%s: mode %04o: others may reach it", database->path,
@@ -108,6 +109,44 @@ static void check_grants(struct findings *findings)
 			    counted[GRANT_COUNTER_GRANTED], counted[GRANT_COUNTER_REFUSED]);
 }
 
+/* A query that fails has its finding, too. */
+static void check_captures_and_quality(struct database *database, struct findings *findings)
+{
+	if (!database->sqlite)
+		return;
+	check_captures(database, findings);
+	check_quality(database, findings);
+	if (database->failed)
+		findings_add(findings, VERDICT_FAILED, "captures", "", "%s", database->problem);
+}
+
+/* What the daemon itself says of its configuration: it may have refused the one that is there. */
+static void check_configuration(const struct database *database, struct findings *findings)
+{
+	static const char name[] = "configuration";
+	_cleanup_(daemon_status_free) struct daemon_status status = { 0 };
+	int result = daemon_status_ask(database->path, &status);
+	const struct status_line *daemon;
+
+	if (result == -ENOENT || result == -ECONNREFUSED)
+		return; /* none runs, which has its finding */
+	daemon = result < 0 ? NULL : daemon_status_find(&status, "daemon");
+	if (!daemon)
+		findings_add(findings, VERDICT_UNKNOWN, name,
+			     result == -EACCES ? "become a member of its group" : "",
+			     "cannot ask bourdond: %s",
+			     result == -EACCES ? strerror(EACCES) : daemon_status_explain(result));
+	else if (*status_line_get(daemon, "reload_mistake"))
+		findings_add(
+			findings, VERDICT_WARNING, name,
+			"correct it; 'bourdon status' shows every mistake, and bourdond reads it again by itself",
+			"refused, and the one before is in force: %s",
+			status_line_get(daemon, "reload_mistake"));
+	else
+		findings_ok(findings, name, "in force, with %s %s", status_line_get(daemon, "rules"),
+			    strcmp(status_line_get(daemon, "rules"), "1") ? "rules" : "rule");
+}
+
 void doctor_run(struct report *report)
 {
 	_cleanup_free_ char *path = strdup(report->database->path);
@@ -122,11 +161,10 @@ void doctor_run(struct report *report)
 	loaded_check(&machine, report->run_dir, &findings);
 	confinement_check(&machine, dirname(path), &findings);
 	check_grants(&findings);
+	report->database->quiet = true;
 	check_database(report->database, &findings);
-	if (report->database->sqlite) {
-		check_captures(report->database, &findings);
-		check_quality(report->database, &findings);
-	}
+	check_captures_and_quality(report->database, &findings);
+	check_configuration(report->database, &findings);
 	machine_close(&machine);
 	report->unwell = findings_worst(&findings) == VERDICT_FAILED;
 	if (report->json)

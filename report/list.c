@@ -28,6 +28,25 @@ static void cell_threshold(const struct query *query, const char *name, char *in
 		snprintf(into, into_bytes, "-");
 }
 
+/* The greatest share that a reason took, as 'why' judges it. A capture without a ledger has none. */
+static void cell_lost(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	_cleanup_query_ struct query worst = query_begin(
+		query->database,
+		"SELECT count(*) AS reasons, max(percent) AS percent FROM data_quality WHERE capture_id = ?1",
+		query_number(query, name), 0);
+	char share[32];
+	double percent;
+
+	if (!query_next(&worst) || !query_number(&worst, "reasons")) {
+		snprintf(into, into_bytes, "-");
+		return;
+	}
+	percent = query_real(&worst, "percent");
+	snprintf(into, into_bytes, "%s%s", percent >= PARTIAL_PERCENT ? "PARTIAL " : "",
+		 format_percent(percent, share, sizeof(share)));
+}
+
 static void cell_where(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
 	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
@@ -42,7 +61,7 @@ static const struct column columns[] = {
 	{ "THRESHOLD", "stall_us", 9, cell_threshold },
 	{ "MODE", "trigger_mode", -8, cell_text },
 	{ "SAMPLES", "samples", 8, cell_number },
-	{ "LOST", "losses", 6, cell_number },
+	{ "LOST", "capture_id", 14, cell_lost },
 	{ "WHERE", "cgroup", -60, cell_where },
 };
 
@@ -59,6 +78,7 @@ void list_run(struct report *report)
 	} else if (query_next(&query)) {
 		table_print(report->out, &query, columns, ARRAY_SIZE(columns));
 	} else if (!report->database->failed) {
-		fputs("no captures yet\n", report->out);
+		fputs("no captures yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules\n",
+		      report->out);
 	}
 }

@@ -7,6 +7,7 @@
 #include "common/cpus.h"
 #include "common/manifest.h"
 #include "common/pins.h"
+#include "common/plural.h"
 #include "common/version.h"
 
 #include <bpf/bpf.h>
@@ -159,7 +160,8 @@ static bool check_pins(const char *pin_dir, struct findings *findings)
 	if (*wrong)
 		findings_add(findings, VERDICT_FAILED, name, load_again, "%s/%s", pin_dir, wrong);
 	else
-		findings_ok(findings, name, "%u objects in %s, each with its owner and mode", count, pin_dir);
+		findings_ok(findings, name, "%u %s in %s, each with its owner and mode", count,
+			    plural(count, "object", "objects"), pin_dir);
 	return !*wrong;
 }
 
@@ -232,8 +234,9 @@ static void check_counters(const struct manifest *manifest, struct findings *fin
 		lost = true;
 	}
 	if (!lost)
-		findings_ok(findings, name, "none, of %llu samples",
-			    (unsigned long long)values[COUNTER_SAMPLES_ONCPU]);
+		findings_ok(findings, name, "none, of %llu %s",
+			    (unsigned long long)values[COUNTER_SAMPLES_ONCPU],
+			    plural(values[COUNTER_SAMPLES_ONCPU], "sample", "samples"));
 }
 
 void loaded_check(const struct machine *machine, const char *run_dir, struct findings *findings)

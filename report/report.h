@@ -23,6 +23,9 @@ struct report {
 	bool unwell; /* doctor: something failed */
 };
 
+/* A reason that took at least this share of what it counts makes a capture PARTIAL. */
+#define PARTIAL_PERCENT 1.0
+
 /* A query that fails has been logged, and is remembered in the database: nothing to return. */
 void list_run(struct report *report);
 void why_run(struct report *report);

@@ -3,100 +3,18 @@
  * status: what the daemon does now, as it says itself over its control socket; where it does not run, what
  * the database has of its last run.
  */
-#include "common/array.h"
 #include "common/cleanup.h"
-#include "common/clock.h"
 #include "common/escape.h"
 #include "common/log.h"
-#include "common/pass_fd.h"
-#include "common/status_line.h"
+#include "common/plural.h"
+#include "common/start_command.h"
+#include "report/daemon_status.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/owner.h"
 #include "report/report.h"
 
-#include <libgen.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-
-#define STATUS_BYTES_MAX (16 << 20)
-#define LINES_MAX 65536
-#define ANSWER_SECONDS 5
-#define PIECE_BYTES 65536UL
-
-struct lines {
-	struct status_line *lines;
-	size_t count, room;
-};
-
-/* ---- asking ---- */
-
-/* To its end, but no longer than the patience lasts: the daemon may be stopped. */
-static int read_answer(int fd, char **ret_text)
-{
-	uint64_t deadline_ns = clock_monotonic_ns() + ANSWER_SECONDS * CLOCK_SECOND_NS;
-	_cleanup_free_ char *text = NULL;
-	size_t used = 0, room = 0;
-	ssize_t got;
-
-	do {
-		int result = pass_fd_wait(fd, deadline_ns);
-
-		if (result < 0)
-			return result;
-		if (used > STATUS_BYTES_MAX)
-			return -EFBIG;
-		if (array_make_room(text, used, room, PIECE_BYTES))
-			return -ENOMEM;
-		got = read(fd, text + used, room - used - 1);
-		if (got < 0)
-			return -errno;
-		used += (size_t)got;
-	} while (got);
-	text[used] = '\0';
-	*ret_text = TAKE_PTR(text);
-	return 0;
-}
-
-/* The daemon's text, which the caller frees; -ENOENT and -ECONNREFUSED where none runs. */
-static int ask_daemon(const char *database, char **ret_text)
-{
-	const struct timeval patience = { .tv_sec = ANSWER_SECONDS };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	_cleanup_free_ char *copy = strdup(database);
-	_cleanup_close_ int fd = -EBADF;
-
-	if (!copy)
-		return -ENOMEM;
-	if ((size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s/" CONTROL_SOCKET_FILE,
-			     dirname(copy)) >= sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	/* connect(2) waits by this where too many wait already, and says EAGAIN */
-	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
-	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
-		return -errno;
-	return read_answer(fd, ret_text);
-}
-
-static int parse(char *text, struct lines *lines)
-{
-	char *line;
-
-	while ((line = strsep(&text, "\n"))) {
-		if (!*line)
-			continue;
-		if (lines->count == LINES_MAX)
-			return -E2BIG;
-		if (array_make_room(lines->lines, lines->count, lines->room, 1UL))
-			return -ENOMEM;
-		if (status_line_parse(line, &lines->lines[lines->count]))
-			return -EBADMSG;
-		lines->count++;
-	}
-	return lines->count ? 0 : -EBADMSG;
-}
 
 /* ---- showing ---- */
 
@@ -113,24 +31,45 @@ static const char *duration(const struct status_line *line, const char *key, dou
 	return format_duration(strtod(status_line_get(line, key), NULL) * to_ns, "", into, bytes);
 }
 
+/* "1 rule", "3 rules": the number of a field and its noun. */
+static const char *counted(const struct status_line *line, const char *key, const char *one, const char *many,
+			   char *into, size_t bytes)
+{
+	char number[32];
+
+	snprintf(into, bytes, "%s %s", shown(line, key, number, sizeof(number)),
+		 strcmp(status_line_get(line, key), "1") ? many : one);
+	return into;
+}
+
 static void print_daemon(FILE *out, const struct status_line *line)
 {
-	char a[64], b[64], c[64], text[2048];
+	char a[64], b[64], c[64], d[64], text[2048];
 
 	fprintf(out, "bourdond %s, process %s, up %s\n", shown(line, "version", a, sizeof(a)),
 		shown(line, "pid", b, sizeof(b)), duration(line, "uptime_ns", 1, c, sizeof(c)));
-	fprintf(out, "%s rules, %s targets, ", shown(line, "rules", a, sizeof(a)),
-		shown(line, "targets", b, sizeof(b)));
-	fprintf(out, "%s watches, %s captures under way\n", shown(line, "watches", a, sizeof(a)),
-		shown(line, "captures_under_way", b, sizeof(b)));
-	fprintf(out, "configuration: reloaded %s times, refused %s times\n",
-		shown(line, "reloads", a, sizeof(a)), shown(line, "reloads_refused", b, sizeof(b)));
+	fprintf(out, "%s, %s, %s, %s under way\n", counted(line, "rules", "rule", "rules", a, sizeof(a)),
+		counted(line, "targets", "target", "targets", b, sizeof(b)),
+		counted(line, "watches", "watch", "watches", c, sizeof(c)),
+		counted(line, "captures_under_way", "capture", "captures", d, sizeof(d)));
+	fprintf(out, "configuration: reloaded %s, refused %s\n",
+		counted(line, "reloads", "time", "times", a, sizeof(a)),
+		counted(line, "reloads_refused", "time", "times", b, sizeof(b)));
 	fprintf(out, "confinement: Landlock version %s, other system calls: %s\n",
 		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)));
-	if (*status_line_get(line, "reload_mistake"))
-		fprintf(out, "  not in force: %s\n", shown(line, "reload_mistake", text, sizeof(text)));
 	if (*status_line_get(line, "policy"))
 		fprintf(out, "root's policy: %s\n", shown(line, "policy", text, sizeof(text)));
+}
+
+static void print_mistake(FILE *out, const struct status_line *line)
+{
+	char text[2048], more[24];
+
+	if (*status_line_get(line, "more"))
+		fprintf(out, "  and %s more, which bourdond's log names\n",
+			shown(line, "more", more, sizeof(more)));
+	else
+		fprintf(out, "  not in force: %s\n", shown(line, "text", text, sizeof(text)));
 }
 
 static void print_rule(FILE *out, const struct status_line *line)
@@ -148,7 +87,7 @@ static void print_rule(FILE *out, const struct status_line *line)
 static void print_watch(FILE *out, const struct status_line *line)
 {
 	char rule[80], resource[17], kind[9], what[40], stall[32], window[32], mode[16], state[16], fired[24],
-		suppressed[24], cgroup[300];
+		suppressed[24], cgroup[300], reason[512];
 
 	snprintf(what, sizeof(what), "%s.%s", shown(line, "resource", resource, sizeof(resource)),
 		 shown(line, "kind", kind, sizeof(kind)));
@@ -160,26 +99,29 @@ static void print_watch(FILE *out, const struct status_line *line)
 		shown(line, "suppressed", suppressed, sizeof(suppressed)),
 		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup))
 						 : "the system");
+	if (*status_line_get(line, "reason"))
+		fprintf(out, "%4s%s: %s\n", "", shown(line, "trigger_mode", mode, sizeof(mode)),
+			shown(line, "reason", reason, sizeof(reason)));
 }
 
 static void print_capture(FILE *out, const struct status_line *line)
 {
-	char rule[80], stacks[24];
+	char rule[80], stacks[48];
 
-	fprintf(out, "  rule %s, %s stacks so far\n", shown(line, "rule", rule, sizeof(rule)),
-		shown(line, "stacks", stacks, sizeof(stacks)));
+	fprintf(out, "  rule %s, %s so far\n", shown(line, "rule", rule, sizeof(rule)),
+		counted(line, "stacks", "stack", "stacks", stacks, sizeof(stacks)));
 }
 
 static void print_unwind(FILE *out, const struct status_line *line)
 {
-	char processes[24], modules[24], without[24], rows[24], bytes[24], most[24];
+	char processes[48], modules[48], without[24], rows[48], bytes[24], most[24];
 
-	fprintf(out, "  %s processes, %s files, %s without; %s rows, %s of %s bytes of rows\n",
-		shown(line, "processes", processes, sizeof(processes)),
-		shown(line, "modules", modules, sizeof(modules)),
+	fprintf(out, "  %s, %s, %s without; %s, %s of %s bytes of rows\n",
+		counted(line, "processes", "process", "processes", processes, sizeof(processes)),
+		counted(line, "modules", "file", "files", modules, sizeof(modules)),
 		shown(line, "modules_without", without, sizeof(without)),
-		shown(line, "rows", rows, sizeof(rows)), shown(line, "bytes", bytes, sizeof(bytes)),
-		shown(line, "bytes_max", most, sizeof(most)));
+		counted(line, "rows", "row", "rows", rows, sizeof(rows)),
+		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)));
 }
 
 static void print_counter(FILE *out, const struct status_line *line)
@@ -204,6 +146,7 @@ static const struct {
 	void (*print)(FILE *out, const struct status_line *line);
 } kinds[] = {
 	{ "daemon", "daemon", NULL, print_daemon },
+	{ "mistake", "mistakes", NULL, print_mistake },
 	{ "problem", "problems", "\nproblems\n", print_problem },
 	{ "rule", "rules", "\n   ID  RULE                 COMM             WATCH  FILES  TRIGGERS\n",
 	  print_rule },
@@ -215,7 +158,7 @@ static const struct {
 	{ "counter", "counters", "\ncounters that are not zero\n", print_counter },
 };
 
-static void print_text(FILE *out, const struct lines *lines)
+static void print_text(FILE *out, const struct daemon_status *lines)
 {
 	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
 		bool first = true;
@@ -263,7 +206,7 @@ static void print_json_line(FILE *out, const struct status_line *line)
 	fputc('}', out);
 }
 
-static void print_json(FILE *out, const struct lines *lines)
+static void print_json(FILE *out, const struct daemon_status *lines)
 {
 	fputs("{\"running\": true", out);
 	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
@@ -294,39 +237,60 @@ static const char last_counters_sql[] =
 	"SELECT name, value FROM counter WHERE run_id = ?1 AND at = (SELECT max(at) FROM counter c2 "
 	"WHERE c2.run_id = ?1 AND c2.name = counter.name) ORDER BY name";
 
+/* How to start one, and what the database has of the last. */
 static void report_last_run(struct report *report)
 {
-	_cleanup_query_ struct query run = query_begin(report->database, last_run_sql, 0, 0);
+	_cleanup_query_ struct query run = { 0 };
 	FILE *out = report->out;
-	char text[64], ended[64];
+	char text[64], ended[64], path[1024];
+	bool ran = false;
 
+	if (report->database->sqlite) {
+		run = query_begin(report->database, last_run_sql, 0, 0);
+		ran = query_next(&run);
+	}
 	if (report->json) {
 		static const struct json_nested counters = { "counters", last_counters_sql };
 
 		fputs("{\"running\": false, \"last_run\": ", out);
-		if (query_next(&run))
+		if (ran)
 			json_row(out, &run, &counters);
 		else
 			fputs("null", out);
 		fputs("}\n", out);
-	} else if (query_next(&run)) {
-		fprintf(out,
-			"bourdond does not run. Its last run began %s and ended %s, with %lld captures\n",
+		return;
+	}
+	fprintf(out, "bourdond does not run with %s: start it with '%s'\n",
+		escape_terminal(report->database->path, path, sizeof(path)), start_command());
+	if (ran)
+		fprintf(out, "its last run began %s and ended %s, with %lld %s\n",
 			escape_terminal(query_text(&run, "started"), text, sizeof(text)),
 			query_is_null(&run, "ended")
 				? "without writing so"
 				: escape_terminal(query_text(&run, "ended"), ended, sizeof(ended)),
-			(long long)query_number(&run, "captures"));
-	} else if (!report->database->failed) {
-		fputs("bourdond does not run, and never did with this database\n", out);
-	}
+			(long long)query_number(&run, "captures"),
+			plural((uint64_t)query_number(&run, "captures"), "capture", "captures"));
+	else if (!report->database->failed)
+		fprintf(out, "%s\n",
+			report->database->sqlite ? "the database has no run of it"
+						 : "there is no database yet: it makes one");
+}
+
+/* A database that does not exist is no failure to read one. */
+static void report_without_daemon(struct report *report)
+{
+	bool exists = !access(report->database->path, F_OK) || errno != ENOENT;
+
 	report->unwell = true;
+	if (exists && database_open(report->database->path, report->database) < 0)
+		report->database->failed = true;
+	report_last_run(report);
 }
 
 void status_run(struct report *report)
 {
-	_cleanup_free_ char *text = NULL, *real = NULL;
-	struct lines lines = { 0 };
+	_cleanup_(daemon_status_free) struct daemon_status status = { 0 };
+	_cleanup_free_ char *real = NULL;
 	int result;
 
 	/* the daemon's user may connect to it; without a database there may be a daemon */
@@ -334,25 +298,14 @@ void status_run(struct report *report)
 		report->unwell = true;
 		return;
 	}
-	result = ask_daemon(report->database->path, &text);
+	result = daemon_status_ask(report->database->path, &status);
 	if (result == -ENOENT || result == -ECONNREFUSED) {
-		if (database_open(report->database->path, report->database) < 0)
-			report->database->failed = true;
-		else
-			report_last_run(report);
-		return;
-	}
-	if (!result)
-		result = parse(text, &lines);
-	if (result < 0) {
+		report_without_daemon(report);
+	} else if (result < 0) {
 		log_error("cannot have the status of the daemon beside '%s': %s", report->database->path,
-			  result == -EACCES ? "become a member of its group"
-			  : result == -ETIMEDOUT || result == -EAGAIN
-				  ? "it does not answer; is it stopped, or asked too often?"
-				  : strerror(-result));
+			  daemon_status_explain(result));
 		report->unwell = true;
 	} else {
-		(report->json ? print_json : print_text)(report->out, &lines);
+		(report->json ? print_json : print_text)(report->out, &status);
 	}
-	free(lines.lines);
 }

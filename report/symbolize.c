@@ -12,6 +12,7 @@
 #include "common/hexadecimal.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
+#include "common/plural.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/debug_files.h"
@@ -50,6 +51,8 @@ struct symbolizing {
 	struct place *places;
 	uint32_t places_count, places_room;
 	uint32_t named;
+	/* of all */
+	uint32_t frames, frames_named, modules_absent;
 	struct symbolize_reply reply;
 };
 
@@ -319,6 +322,40 @@ static bool choose_file(struct symbolizing *work, const struct module_row *modul
 	return true;
 }
 
+/* Why frames of a module stay without a name; "" where none does. */
+static const char *explain(const struct symbolizing *work, const struct module_row *module, uint32_t files,
+			   bool chosen, bool by_address)
+{
+	if (work->named == work->places_count)
+		return "";
+	if (!files)
+		return "no file of that build id";
+	if (!chosen)
+		return "what has that build id in its name has another, or cannot be read";
+	if (by_address && !module->has_bias)
+		return "a debug file alone cannot tell where they are: add the program itself";
+	return work->named ? "the file has no symbol at the others"
+			   : "the file has no symbols for them: it is stripped, add its debug file";
+}
+
+static void report_all(const struct symbolizing *work)
+{
+	char root[FORMAT_BYTES];
+
+	fprintf(work->report->out, "named %u of %u %s of %u %s", work->frames_named, work->frames,
+		plural(work->frames, "frame", "frames"), work->modules_count,
+		plural(work->modules_count, "file", "files"));
+	if (work->modules_absent)
+		fprintf(work->report->out, "; no file below %s has the build id of %u of them",
+			escape_terminal(work->report->debug_dir, root, sizeof(root)), work->modules_absent);
+	if (access(work->report->debug_dir, F_OK))
+		fprintf(work->report->out, ", because that cannot be opened: %s", strerror(errno));
+	else if (work->modules_absent)
+		fprintf(work->report->out, " (%u ELF %s looked at)", work->directory.count,
+			plural(work->directory.count, "file was", "files were"));
+	fputc('\n', work->report->out);
+}
+
 static int symbolize_module(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *note)
 {
 	char path[FORMAT_BYTES], id[FORMAT_BYTES];
@@ -338,12 +375,15 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 		result = ask_places(work, module, by_address, note);
 	for (uint32_t i = 0; i < count; i++)
 		close(fds[i]);
-	fprintf(work->report->out, "%5u of %5u frames of %s (%s)%s\n", work->named, work->places_count,
+	work->frames += work->places_count;
+	work->frames_named += work->named;
+	work->modules_absent += !count;
+	fprintf(work->report->out, "%5u of %5u %s of %s (%s)%s%s\n", work->named, work->places_count,
+		plural(work->places_count, "frame", "frames"),
 		escape_terminal(module->path, path, sizeof(path)),
 		escape_terminal(module->build_id, id, sizeof(id)),
-		!chosen                           ? ": no file of that build id"
-		: by_address && !module->has_bias ? ": only the program itself can tell where they are"
-						  : "");
+		work->named == work->places_count ? "" : ": ",
+		explain(work, module, count, chosen, by_address));
 	return result;
 }
 
@@ -431,6 +471,8 @@ void symbolize_run(struct report *report)
 		report->unwell = true;
 	else if (!work.modules_count)
 		fprintf(report->out, "no frame of a file with a build id lacks a name\n");
+	else
+		report_all(&work);
 	end_symbolizer(&work);
 	cleanup_close(&work.spawner);
 	for (uint32_t i = 0; i < work.modules_count; i++) {

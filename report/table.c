@@ -57,9 +57,12 @@ static void print_cell(FILE *out, const struct column *column, bool is_last, cha
 	fputs(is_last ? "\n" : "  ", out);
 }
 
-void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count)
+bool table_print_group(FILE *out, struct query *query, const struct column *columns, size_t columns_count,
+		       const char *group)
 {
+	int64_t first = group ? query_number(query, group) : 0;
 	char text[FORMAT_BYTES];
+	bool more;
 
 	for (size_t i = 0; i < columns_count; i++) {
 		snprintf(text, sizeof(text), "%s", columns[i].title);
@@ -70,5 +73,12 @@ void table_print(FILE *out, struct query *query, const struct column *columns, s
 			columns[i].cell(query, columns[i].name, text, sizeof(text));
 			print_cell(out, &columns[i], i + 1 == columns_count, text);
 		}
-	} while (query_next(query));
+		more = query_next(query);
+	} while (more && (!group || query_number(query, group) == first));
+	return more;
+}
+
+void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count)
+{
+	table_print_group(out, query, columns, columns_count, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "report/query.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -25,5 +26,12 @@ cell_fn cell_text, cell_basename, cell_number, cell_percent, cell_duration_ns, c
 
 /* Shows the row that the query stands on, and all behind it. */
 void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count);
+
+/*
+ * The same as far as column `group` of the query, a number, keeps its value. True: the query stands on the first row
+ * behind.
+ */
+bool table_print_group(FILE *out, struct query *query, const struct column *columns, size_t columns_count,
+		       const char *group);
 
 #endif

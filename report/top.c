@@ -30,7 +30,7 @@ const char top_sql[] =
 	" sum(weight_ns * is_leaf) AS weight_ns, (SELECT sum(samples) FROM per_stack) AS all_samples"
 	" FROM in_stack GROUP BY function, module_id"
 	") "
-	"SELECT p.function, m.path AS module, m.kind AS module_kind, p.samples, p.total_samples, p.weight_ns,"
+	"SELECT ?1 AS capture_id, p.function, m.path AS module, m.kind AS module_kind, p.samples, p.total_samples, p.weight_ns,"
 	" round(100.0 * p.samples / p.all_samples, 1) AS percent,"
 	" round(100.0 * p.total_samples / p.all_samples, 1) AS total_percent "
 	"FROM per_function p JOIN module m USING(module_id) "
@@ -42,15 +42,51 @@ static const struct column columns[] = {
 	{ "MODULE", "module", -24, cell_basename },
 };
 
+const char top_leaders_sql[] =
+	"WITH per_stack AS MATERIALIZED ("
+	" SELECT stack_id, sum(samples) AS samples"
+	" FROM sample WHERE capture_id = ?1 AND kind = 'on-cpu' GROUP BY stack_id"
+	"), in_stack AS (" /* each function of a stack once, however often it recurs */
+	" SELECT iif(f.function_offset IS NULL, NULL, f.function) AS function, f.module_id, p.samples,"
+	" min(sf.position) = 0 AS is_leaf"
+	" FROM per_stack p JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)"
+	" GROUP BY p.stack_id, 1, f.module_id"
+	"), per_function AS MATERIALIZED ("
+	" SELECT function, module_id, sum(samples * is_leaf) AS samples, sum(samples) AS total_samples"
+	" FROM in_stack GROUP BY function, module_id"
+	"), leader AS ("
+	" SELECT * FROM (SELECT 0 AS by_total, * FROM per_function WHERE samples > 0"
+	" ORDER BY samples DESC, total_samples DESC, function, module_id LIMIT ?2)"
+	" UNION ALL SELECT * FROM (SELECT 1 AS by_total, * FROM per_function"
+	" ORDER BY total_samples DESC, samples DESC, function, module_id LIMIT ?2)"
+	") "
+	"SELECT l.by_total, l.function IS NOT NULL AS resolved, m.path AS module, m.kind AS module_kind, l.samples, l.total_samples,"
+	" ifnull(l.function, '[unresolved] in ' || replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''))"
+	" AS function,"
+	" round(100.0 * l.samples / (SELECT sum(samples) FROM per_stack), 1) AS percent,"
+	" round(100.0 * l.total_samples / (SELECT sum(samples) FROM per_stack), 1) AS total_percent "
+	"FROM leader l JOIN module m USING(module_id) "
+	"ORDER BY l.by_total, iif(l.by_total, l.total_samples, l.samples) DESC,"
+	" iif(l.by_total, l.samples, l.total_samples) DESC, l.function, l.module_id";
+
 void top_print(FILE *out, struct query *query)
 {
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	static const char *const titles[] = { "most samples in the function itself",
+					      "most samples in the function and what it calls" };
+	const char *separator = "";
+	bool more = true;
+
+	for (; more; separator = "\n") {
+		fprintf(out, "%s%s\n", separator, titles[query_number(query, "by_total") != 0]);
+		more = table_print_group(out, query, columns, ARRAY_SIZE(columns), "by_total");
+	}
 }
 
 void top_run(struct report *report)
 {
-	_cleanup_query_ struct query query =
-		query_begin(report->database, top_sql, report->capture_id, report->limit);
+	_cleanup_query_ struct query query = query_begin(report->database,
+							 report->json ? top_sql : top_leaders_sql,
+							 report->capture_id, report->limit);
 
 	if (report->json) {
 		json_rows(report->out, &query, NULL);

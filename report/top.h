@@ -13,7 +13,13 @@
 /* ?1 is the capture, ?2 the most rows. The columns of view hot_function. */
 extern const char top_sql[];
 
-/* Shows the row that the query stands on, and all behind it. */
+/*
+ * The same for a person: the first ?2 functions by their own samples, and then (by_total is 1) by all samples of
+ * their stacks. Addresses without a name count as one function of their module (resolved is 0).
+ */
+extern const char top_leaders_sql[];
+
+/* Shows the row that a query of leaders stands on, and all behind it. */
 void top_print(FILE *out, struct query *query);
 
 #endif

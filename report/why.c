@@ -5,6 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/plural.h"
 #include "common/policy.h"
 #include "report/format.h"
 #include "report/json.h"
@@ -18,9 +19,6 @@
 #define FRAMES_SHOWN 12
 #define BARS 40
 #define BAR_COLUMNS 60
-
-/* A reason that took at least this much of the samples makes the capture PARTIAL. */
-#define PARTIAL_PERCENT 1.0
 
 struct section {
 	const char *name; /* in JSON */
@@ -41,6 +39,16 @@ static char *text_of(const struct query *query, const char *name, size_t columns
 static char *duration_of(const struct query *query, const char *name, double unit_ns, char *into)
 {
 	return format_duration(query_real(query, name) * unit_ns, " ", into, FORMAT_BYTES);
+}
+
+/* "1 process", "3 processes". `into` as above. */
+static char *counted(const struct query *query, const char *name, const char *one, const char *many,
+		     char *into)
+{
+	int64_t count = query_number(query, name);
+
+	snprintf(into, FORMAT_BYTES, "%lld %s", (long long)count, plural((uint64_t)count, one, many));
+	return into;
 }
 
 static char *percent_of(const struct query *query, char *into)
@@ -131,13 +139,15 @@ static void print_capture(FILE *out, struct query *query)
 		fprintf(out, "no end yet");
 	else
 		fprintf(out, "%s after it", duration_of(query, "after_ns", 1, a));
-	fprintf(out, ", at %lld Hz\n  samples   %lld of %lld processes, in %lld stacks\n",
-		(long long)query_number(query, "hz"), (long long)query_number(query, "samples"),
-		(long long)query_number(query, "processes"), (long long)query_number(query, "stacks"));
+	fprintf(out, ", at %lld Hz\n  samples   %lld of %s, in %s\n", (long long)query_number(query, "hz"),
+		(long long)query_number(query, "samples"),
+		counted(query, "processes", "process", "processes", a),
+		counted(query, "stacks", "stack", "stacks", b));
 	if (!query_is_null(query, "expected_samples"))
-		fprintf(out, "  expected  %lld samples on CPU, by the CPU time used; %lld were received\n",
-			(long long)query_number(query, "expected_samples"),
-			(long long)query_number(query, "received_samples"));
+		fprintf(out, "  expected  %s on CPU, by the CPU time used; %lld %s received\n",
+			counted(query, "expected_samples", "sample", "samples", a),
+			(long long)query_number(query, "received_samples"),
+			plural((uint64_t)query_number(query, "received_samples"), "was", "were"));
 	print_cause(out, query);
 	if (!query_is_null(query, "policy")) {
 		char policy[2 * POLICY_TEXT_BYTES];
@@ -199,13 +209,12 @@ static void print_frames(FILE *out, struct query *stack)
 
 static void print_stacks(FILE *out, struct query *query)
 {
-	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES];
+	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES], samples[FORMAT_BYTES];
 
 	do {
-		long long samples = query_number(query, "samples");
-
-		fprintf(out, "  %s, %s in %lld sample%s, %s\n", percent_of(query, share),
-			duration_of(query, "weight_ns", 1, duration), samples, samples == 1 ? "" : "s",
+		fprintf(out, "  %s, %s in %s, %s\n", percent_of(query, share),
+			duration_of(query, "weight_ns", 1, duration),
+			counted(query, "samples", "sample", "samples", samples),
 			text_of(query, "comm", 48, comm));
 		print_frames(out, query);
 	} while (query_next(query));
@@ -215,6 +224,36 @@ static void print_hot_stacks(FILE *out, struct query *query)
 {
 	fprintf(out, "hottest stacks on CPU, leaf first\n");
 	print_stacks(out, query);
+}
+
+/* Why a row has no share: a bit each. */
+static unsigned int unexplained(const struct query *query)
+{
+	if (!query_is_null(query, "explained_percent"))
+		return 0;
+	if (strcmp(query_text(query, "scope"), query_text(query, "fired_scope")))
+		return 1;
+	if (query_is_null(query, "formula_ns") || query_is_null(query, "formula_some_ns"))
+		return 2;
+	return query_number(query, "formula_some_ns") ? 4 : 8;
+}
+
+static void print_unexplained(FILE *out, struct query *query)
+{
+	static const char *const reasons[] = {
+		"of a scope other than the one that fired: the targets are compared with that one only",
+		"not measured: another capture was under way, or this one ended within a second",
+		"others than the targets ran there, and the kernel weighs CPUs by them, too",
+		"the pressure did not grow",
+	};
+	unsigned int found = 0;
+
+	query_rewind(query);
+	while (query_next(query))
+		found |= unexplained(query);
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (found & 1U << i)
+			fprintf(out, "  EXPLAINED -: %s\n", reasons[i]);
 }
 
 static void print_pressure(FILE *out, struct query *query)
@@ -232,6 +271,7 @@ static void print_pressure(FILE *out, struct query *query)
 	fprintf(out,
 		"pressure from the trigger on, as the kernel counts it, how long the targets' threads stalled,\nand what these explain of it by the kernel's own formula\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_unexplained(out, query);
 }
 
 static void print_waiting(FILE *out, struct query *query)
@@ -271,13 +311,20 @@ static void print_stall_stacks(FILE *out, struct query *query)
 	print_stacks(out, query);
 }
 
+/* The query, of which JSON has the rows, says whether there are any, and of which capture. */
 static void print_functions(FILE *out, struct query *query)
 {
+	_cleanup_query_ struct query leaders = query_begin(
+		query->database, top_leaders_sql, query_number(query, "capture_id"), FUNCTIONS_SHOWN);
 	char place[FORMAT_BYTES], share[FORMAT_BYTES];
 
-	fprintf(out, "hottest function: %s, %s of on-CPU samples\n", place_of(query, 54, place),
-		percent_of(query, share));
-	top_print(out, query);
+	if (!query_next(&leaders))
+		return;
+	fprintf(out, "hottest function: %s, %s of on-CPU samples\n",
+		query_number(&leaders, "resolved") ? place_of(&leaders, 54, place)
+						   : text_of(&leaders, "function", 54, place),
+		percent_of(&leaders, share));
+	top_print(out, &leaders);
 }
 
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
@@ -334,10 +381,12 @@ static void print_losses(FILE *out, struct query *query)
 		lost += query_number(query, "events") > 0;
 	} while (query_next(query));
 	if (!lost) {
-		fprintf(out, "losses: nothing lost (%d reasons checked)\n", reasons);
+		fprintf(out, "losses: nothing lost (%d %s checked)\n", reasons,
+			plural((uint64_t)reasons, "reason", "reasons"));
 		return;
 	}
-	fprintf(out, "losses: for %d of the %d reasons checked\n", lost, reasons);
+	fprintf(out, "losses: for %d of the %d %s checked\n", lost, reasons,
+		plural((uint64_t)reasons, "reason", "reasons"));
 
 	query_rewind(query);
 	for (; query_next(query) && query_real(query, "percent") >= PARTIAL_PERCENT; separator = ", ")
@@ -384,7 +433,8 @@ static const struct section sections[] = {
 	  .is_object = true,
 	  .print = print_capture },
 	{ .name = "pressure",
-	  .sql = "SELECT * FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
+	  .sql = "SELECT *, (SELECT ifnull(cgroup, 'system') FROM capture WHERE capture_id = ?1) AS fired_scope "
+		 "FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
 	  .print = print_pressure },
 	{ .name = "waiting",
 	  .sql = "SELECT stall, sum(weight_ns) AS weight_ns, sum(samples) AS intervals,"

@@ -5,6 +5,7 @@
 #include "common/escape.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "common/plural.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -71,6 +72,11 @@ void notify_open(struct notify *ret_notify)
 	*ret_notify = notify;
 }
 
+bool notify_is_heard(const struct notify *notify)
+{
+	return notify->fd >= 0;
+}
+
 void notify_close(struct notify *notify)
 {
 	cleanup_close(&notify->fd);
@@ -102,8 +108,10 @@ void notify_ready(struct notify *notify, const struct notify_state *state)
 	char mistake[NOTIFY_BYTES_MAX / 2]; /* it quotes a file, and must not add a line */
 
 	escape_terminal(state->mistake, mistake, sizeof(mistake));
-	say(notify, "READY=1\nSTATUS=%u rules, %u targets, %u watches%s%s\n", state->rules, state->targets,
-	    state->watches, *mistake ? "; not in force: " : "", mistake);
+	say(notify, "READY=1\nSTATUS=%u %s, %u %s, %u %s%s%s\n", state->rules,
+	    plural(state->rules, "rule", "rules"), state->targets,
+	    plural(state->targets, "target", "targets"), state->watches,
+	    plural(state->watches, "watch", "watches"), *mistake ? "; not in force: " : "", mistake);
 }
 
 /* MONOTONIC_USEC lets systemd 253 and later tell this reload from an earlier one. */

@@ -7,6 +7,7 @@
 #ifndef BOURDON_CONSUMER_PROCESS_NOTIFY_H
 #define BOURDON_CONSUMER_PROCESS_NOTIFY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NOTIFY_BYTES_MAX 512
@@ -25,6 +26,9 @@ struct notify {
  */
 void notify_open(struct notify *ret_notify);
 void notify_close(struct notify *notify);
+
+/* Whether a service manager started this process and listens. */
+bool notify_is_heard(const struct notify *notify);
 
 struct notify_state {
 	unsigned int rules, targets, watches;

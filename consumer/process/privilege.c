@@ -21,6 +21,12 @@
 #define LOCKED_BYTES_ENOUGH (128UL << 20)
 #define STACK_BYTES_NEEDED (512UL << 10)
 
+const char *const locked_memory_names[] = {
+	[LOCKED_NONE] = "none",
+	[LOCKED_PRESENT] = "present",
+	[LOCKED_ALL] = "all",
+};
+
 int privilege_become(const char *user, const char *group)
 {
 	uid_t uid;
@@ -71,7 +77,7 @@ static void grow_stack(void)
 		space[i] = 0;
 }
 
-void privilege_lock_present(void)
+bool privilege_lock_present(void)
 {
 	struct rlimit limit;
 
@@ -80,21 +86,27 @@ void privilege_lock_present(void)
 		setrlimit(RLIMIT_MEMLOCK, &limit);
 	}
 	grow_stack();
-	if (mlockall(MCL_CURRENT | MCL_ONFAULT))
-		log_warning(
-			"memory is not locked, so that a host that thrashes may stop the recorder: %s; set LimitMEMLOCK=%luM",
-			strerror(errno), LOCKED_BYTES_ENOUGH >> 20);
+	if (!mlockall(MCL_CURRENT | MCL_ONFAULT))
+		return true;
+	log_warning(
+		"memory is not locked, so that a host that thrashes may stop the recorder: %s (RLIMIT_MEMLOCK); %s",
+		strerror(errno), LOCKED_MEMORY_REMEDY);
+	return false;
 }
 
-void privilege_lock_future(void)
+bool privilege_lock_future(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur < LOCKED_BYTES_ENOUGH)
-		log_info("only what is mapped now stays locked: RLIMIT_MEMLOCK is below %lu MiB",
-			 LOCKED_BYTES_ENOUGH >> 20);
-	else if (mlockall(MCL_FUTURE | MCL_ONFAULT)) /* leaves as it is what is locked already */
-		log_warning("only what is mapped now stays locked: %s", strerror(errno));
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur < LOCKED_BYTES_ENOUGH) {
+		log_info("only what is mapped now stays locked: RLIMIT_MEMLOCK is below %lu MiB; %s",
+			 LOCKED_BYTES_ENOUGH >> 20, LOCKED_MEMORY_REMEDY);
+		return false;
+	}
+	if (!mlockall(MCL_FUTURE | MCL_ONFAULT)) /* leaves as it is what is locked already */
+		return true;
+	log_warning("only what is mapped now stays locked: %s", strerror(errno));
+	return false;
 }
 
 /* A process that has become another user does not own its files in /proc until it may be looked into. */

@@ -22,10 +22,16 @@ void privilege_raise_descriptors(void);
  * Lock present and future mappings in memory, so that the recorder works while the host thrashes. Where
  * RLIMIT_MEMLOCK does not allow it, both log the remedy and go on. The rings are mapped between the two
  * calls: they are kernel memory, which is never paged out, but mm/mlock.c counts them, and on a host with
- * many CPUs they exceed any sensible limit.
+ * many CPUs they exceed any sensible limit. Each returns whether it locked them.
  */
-void privilege_lock_present(void);
-void privilege_lock_future(void);
+bool privilege_lock_present(void);
+bool privilege_lock_future(void);
+
+/* What of the daemon's memory is locked. */
+enum locked_memory { LOCKED_NONE, LOCKED_PRESENT, LOCKED_ALL };
+extern const char *const locked_memory_names[];
+#define LOCKED_MEMORY_REMEDY                                                                                 \
+	"set LimitMEMLOCK=128M in the unit, or, without one, run 'ulimit -l 131072' in the shell that starts bourdond"
 
 /* Lets the OOM killer choose this process, and its children, first. */
 void privilege_offer_to_die(void);

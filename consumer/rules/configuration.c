@@ -19,6 +19,11 @@ int configuration_read(const struct settings *where, struct configuration **ret_
 	/* the rules are read even where the settings have mistakes: all of them are told at once */
 	result = settings_read(&configuration->settings, errors);
 	rules = rules_read_directory(where->rules_dir, &configuration->rules, errors);
+	if (rules == -ENOENT && !where->rules_dir_named)
+		rules = 0; /* a fresh installation */
+	else if (rules < 0 && rules != -EINVAL && rules != -ENOMEM)
+		config_error(errors, where->rules_dir, 0, "cannot read the directory of rules: %s",
+			     strerror(-rules));
 	result = result < 0 ? result : rules;
 	if (!result) {
 		*ret_configuration = configuration;

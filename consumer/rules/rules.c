@@ -317,8 +317,9 @@ int rules_read_directory(const char *directory, struct rule_set *ret_set, struct
 	struct dirent **names = NULL;
 	int count = scandir(directory, &names, is_rule_file, alphasort), result = 0;
 
-	if (count < 0 && errno != ENOENT)
+	if (count < 0)
 		return -errno;
+	reading.set.files = (size_t)count;
 	for (int i = 0; i < count; i++) {
 		char path[PATH_MAX];
 

@@ -40,13 +40,14 @@ struct rule {
 struct rule_set {
 	struct rule *rules;
 	size_t count;
+	size_t files;           /* *.conf files read */
 	struct comm_trie *trie; /* set by rules_assign_ids() */
 };
 
 /*
- * Reads all *.conf files of a directory in the order of their names. A missing directory means no rules. Adds
- * mistakes to `errors`; with any mistake, nothing is stored. 0, -EINVAL, -ENOMEM or another -errno. The
- * caller frees with rules_free().
+ * Reads all *.conf files of a directory in the order of their names. Adds
+ * mistakes to `errors`; with any mistake, nothing is stored. 0, -EINVAL, -ENOMEM or another -errno:
+ * -ENOENT for a missing directory. The caller frees with rules_free().
  */
 int rules_read_directory(const char *directory, struct rule_set *ret_set, struct config_errors *errors);
 

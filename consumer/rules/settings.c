@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
+#define RULES_DIRECTORY_DEFAULT "/etc/bourdon/rules.d"
 #define SHORT_WINDOWS_MOST 4096
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
 /*
@@ -23,7 +24,6 @@
 int settings_parse(struct settings *ret_settings, int count, char **words)
 {
 	struct settings settings = {
-		.rules_dir = "/etc/bourdon/rules.d",
 		.pin_dir = PIN_DIRECTORY_DEFAULT,
 		.run_dir = RUN_DIRECTORY_DEFAULT,
 		.state_dir = "/var/lib/bourdon",
@@ -33,7 +33,7 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 	};
 	const struct option_spec options[] = {
 		{ "config", "F", "settings (" CONFIG_DEFAULT ")", &settings.config },
-		{ "rules-dir", "D", "rules, *.conf (/etc/bourdon/rules.d)", &settings.rules_dir },
+		{ "rules-dir", "D", "rules, *.conf (" RULES_DIRECTORY_DEFAULT ")", &settings.rules_dir },
 		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
 		  &settings.pin_dir },
 		{ "run-dir", "D", "where bourdon-load left its manifest (" RUN_DIRECTORY_DEFAULT ")",
@@ -65,6 +65,9 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 	settings.config_named = settings.config;
 	if (!settings.config)
 		settings.config = CONFIG_DEFAULT;
+	settings.rules_dir_named = settings.rules_dir;
+	if (!settings.rules_dir)
+		settings.rules_dir = RULES_DIRECTORY_DEFAULT;
 	*ret_settings = settings;
 	return OPTIONS_RUN;
 }

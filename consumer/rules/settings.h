@@ -14,6 +14,7 @@ struct settings {
 	const char *config, *rules_dir, *pin_dir, *run_dir, *state_dir, *user, *group;
 	const char *check_config; /* not NULL with --check-config */
 	bool config_named;        /* --config was given, so a missing file is logged */
+	bool rules_dir_named;     /* --rules-dir was given, so a missing directory is a mistake */
 	const char *grant_socket;
 	uint64_t database_bytes_max;
 	/* directories whose ELF files the daemon may open itself: absolute paths, separated by blanks */

@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "common/thread.h"
 #include "consumer/process/heap.h"
 #include "consumer/store/store.h"
@@ -205,7 +206,8 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	if (result < 0)
 		give_up(thread, capture);
 	else
-		log_info("captured %u stacks of rule %s", capture->stacks.count, capture->trigger.rule);
+		log_info("captured %u %s of rule %s", capture->stacks.count,
+			 plural(capture->stacks.count, "stack", "stacks"), capture->trigger.rule);
 	resolved_free(&resolved);
 	if (!result)
 		write_counters(thread);

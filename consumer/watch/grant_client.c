@@ -5,6 +5,7 @@
 #include "common/pass_fd.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -29,7 +30,19 @@ static bool is_text(const char *text, size_t bytes, const char *expected)
 	return bytes == strlen(expected) && !memcmp(text, expected, bytes);
 }
 
-int grant_client_receive(int connection)
+/* "refused REASON\n". False: it is no refusal. */
+static bool parse_refusal(const char *text, size_t bytes, char ret_refusal[GRANT_ANSWER_BYTES_MAX])
+{
+	const size_t prefix = strlen(GRANT_REFUSED);
+
+	if (bytes <= prefix || memcmp(text, GRANT_REFUSED, prefix))
+		return false;
+	snprintf(ret_refusal, GRANT_ANSWER_BYTES_MAX, "%.*s", (int)(bytes - prefix), text + prefix);
+	ret_refusal[strcspn(ret_refusal, "\n")] = '\0';
+	return true;
+}
+
+int grant_client_receive(int connection, char ret_refusal[GRANT_ANSWER_BYTES_MAX])
 {
 	char text[GRANT_ANSWER_BYTES_MAX];
 	_cleanup_close_ int fd = -EBADF;
@@ -40,9 +53,7 @@ int grant_client_receive(int connection)
 		return (int)received;
 	if (fd >= 0 && is_text(text, bytes, GRANT_OK))
 		return TAKE_FD(fd);
-	if (is_text(text, bytes, GRANT_REFUSED GRANT_NO_FILES "\n"))
-		return -EPERM;
-	return bytes > strlen(GRANT_REFUSED) && !memcmp(text, GRANT_REFUSED, strlen(GRANT_REFUSED))
-		       ? -EACCES
-		       : -EBADMSG;
+	if (!parse_refusal(text, bytes, ret_refusal))
+		return -EBADMSG;
+	return is_text(text, bytes, GRANT_REFUSED GRANT_NO_FILES "\n") ? -EPERM : -EACCES;
 }

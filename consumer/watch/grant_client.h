@@ -16,8 +16,9 @@ int grant_client_connect(const char *socket_path);
 
 /*
  * Takes the answer. Returns the descriptor, which the caller closes, or -errno: -EAGAIN where it has yet to
- * come, -EACCES where it is refused, -EPERM where all files are, -EBADMSG where that was no answer.
+ * come, -EACCES where it is refused, -EPERM where all files are, -EBADMSG where that was no answer. Of a refusal
+ * `ret_refusal` has the reason, as bourdon-grant sent it.
  */
-int grant_client_receive(int connection);
+int grant_client_receive(int connection, char ret_refusal[GRANT_ANSWER_BYTES_MAX]);
 
 #endif

@@ -66,6 +66,11 @@ bool grant_queue_has_room(const struct grant_queue *grants, uint64_t now_ns)
 	return grants->under_way < CALLS_MAX && now_ns >= grants->pause_until_ns;
 }
 
+const char *grant_queue_socket(const struct grant_queue *grants)
+{
+	return grants->socket_path;
+}
+
 bool grant_queue_is_served(const struct grant_queue *grants)
 {
 	return !grants->absent;
@@ -127,7 +132,7 @@ static void note_failure(struct grant_queue *grants, int error)
 			    grants->socket_path, strerror(-error));
 }
 
-static void end_call(struct grant_queue *grants, struct grant_call *call, int fd)
+static void end_call(struct grant_queue *grants, struct grant_call *call, int fd, const char *refusal)
 {
 	void *asker = call->asker;
 
@@ -138,22 +143,23 @@ static void end_call(struct grant_queue *grants, struct grant_call *call, int fd
 	if (fd < 0 && fd != -EACCES)
 		note_failure(grants, fd);
 	if (asker)
-		grants->answered(grants->user, asker, fd);
+		grants->answered(grants->user, asker, fd, refusal);
 	else if (fd >= 0)
 		close(fd);
 }
 
 void grant_queue_event(struct grant_queue *grants, struct grant_call *call)
 {
-	int fd = call->socket < 0 ? -EAGAIN : grant_client_receive(call->socket);
+	char refusal[GRANT_ANSWER_BYTES_MAX] = "";
+	int fd = call->socket < 0 ? -EAGAIN : grant_client_receive(call->socket, refusal);
 
 	if (fd != -EAGAIN)
-		end_call(grants, call, fd);
+		end_call(grants, call, fd, refusal);
 }
 
 void grant_queue_tick(struct grant_queue *grants, uint64_t now_ns)
 {
 	for (size_t i = 0; i < CALLS_MAX; i++)
 		if (grants->calls[i].socket >= 0 && now_ns >= grants->calls[i].deadline_ns)
-			end_call(grants, &grants->calls[i], -ETIMEDOUT);
+			end_call(grants, &grants->calls[i], -ETIMEDOUT, "");
 }

@@ -16,9 +16,9 @@ struct grant_call;
 
 /*
  * What became of a call: the descriptor, which is the callee's then, or -errno. -EACCES: it was refused, and
- * would be again; anything else may change. The call is gone.
+ * would be again, for the reason in `refusal`; anything else may change. The call is gone.
  */
-typedef void (*grant_answered)(void *user, void *asker, int fd);
+typedef void (*grant_answered)(void *user, void *asker, int fd, const char *refusal);
 
 /* `socket_path` is kept, not copied. Connects to nothing yet. 0 or -ENOMEM. */
 int grant_queue_open(struct grant_queue **ret_grants, const char *socket_path, int epoll,
@@ -44,6 +44,9 @@ void grant_queue_event(struct grant_queue *grants, struct grant_call *call);
 
 /* Once a second: ends the calls that nobody answers. */
 void grant_queue_tick(struct grant_queue *grants, uint64_t now_ns);
+
+/* Where it asks. */
+const char *grant_queue_socket(const struct grant_queue *grants);
 
 /* False after a call that found nobody behind the socket. */
 bool grant_queue_is_served(const struct grant_queue *grants);

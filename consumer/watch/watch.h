@@ -28,8 +28,9 @@ struct watch {
 	enum trigger_mode mode;
 	enum watch_wish wish;
 	struct grant_call *call; /* while WISH_ASKED */
-	int fd;                  /* negative: the file cannot be read, and that was said */
-	bool gone;               /* its cgroup was removed, or its rule: freed by watches_sweep() */
+	char *refusal; /* why it has no kernel trigger, or cannot be read; NULL: not known, or not refused */
+	int fd;        /* negative: the file cannot be read, and that was said */
+	bool gone;     /* its cgroup was removed, or its rule: freed by watches_sweep() */
 	struct psi_window window;
 	uint32_t walk;           /* the last walk that found a target for it */
 	uint64_t quiet_until_ns; /* cooldown, CLOCK_MONOTONIC */

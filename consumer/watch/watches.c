@@ -7,6 +7,7 @@
 #include "common/log.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@
  */
 #define KERNEL_READ_SECONDS 4
 
-static void on_answer(void *user, void *asker, int fd);
+static void on_answer(void *user, void *asker, int fd, const char *refusal);
 
 int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
 		 uint32_t privileged_max)
@@ -92,6 +93,7 @@ static int rebuild_index(struct watches *watches)
 static void free_watch(struct watch *watch)
 {
 	free(watch->cgroup);
+	free(watch->refusal);
 	free(watch);
 }
 
@@ -131,6 +133,15 @@ void watches_sweep(struct watches *watches)
 	watches->asked = 0;
 	if (rebuild_index(watches) < 0)
 		log_warning("out of memory: some cgroups will be watched twice");
+}
+
+uint32_t watches_live(const struct watches *watches)
+{
+	uint32_t live = 0;
+
+	for (uint32_t i = 0; i < watches->count; i++)
+		live += !watches->watches[i]->gone;
+	return live;
 }
 
 void watches_close(struct watches *watches)
@@ -180,7 +191,44 @@ static void ask(struct watches *watches, uint64_t now_ns)
 			return;
 }
 
-static void on_answer(void *user, void *asker, int fd)
+/* Out of memory there is no reason to show, and nothing else is missing. */
+static void __attribute__((format(printf, 2, 3))) note_refusal(struct watch *watch, const char *format, ...)
+{
+	va_list arguments;
+
+	free(watch->refusal);
+	va_start(arguments, format);
+	if (vasprintf(&watch->refusal, format, arguments) < 0)
+		watch->refusal = NULL;
+	va_end(arguments);
+}
+
+/* `fd` is negative where bourdon-grant gave none, else the kernel did not arm a trigger on it. */
+static void explain_refusal(struct watches *watches, struct watch *watch, int fd, int result,
+			    const char *refusal)
+{
+	if (fd >= 0 && watch_is_privileged(watch))
+		note_refusal(
+			watch,
+			"the kernel arms no trigger: %s; its window is no multiple of 2 s, and bourdon-grant may lack CAP_SYS_RESOURCE",
+			strerror(-result));
+	else if (fd >= 0)
+		note_refusal(watch, "the kernel arms no trigger on what bourdon-grant opened: %s",
+			     strerror(-result));
+	else if (result == -EACCES)
+		note_refusal(watch, "bourdon-grant refuses it: %s", refusal);
+	else
+		note_refusal(watch, "bourdon-grant did not answer as it should: %s; it is asked again",
+			     strerror(-result));
+	if (log_allowed(&watches->refusal_limit, 1))
+		log_warning("rule %s reads %s.%s of %s once a second: %s", watch->rule->name,
+			    psi_resource_names[watch->trigger->resource],
+			    psi_kind_names[watch->trigger->kind],
+			    watch->cgroup ? watch->cgroup : "the system",
+			    watch->refusal ? watch->refusal : strerror(-result));
+}
+
+static void on_answer(void *user, void *asker, int fd, const char *refusal)
 {
 	struct watches *watches = user;
 	struct watch *watch = asker;
@@ -190,11 +238,30 @@ static void on_answer(void *user, void *asker, int fd)
 	watch->call = NULL;
 	/* what was refused, or what the kernel does not arm, is not asked for again; a helper that died is */
 	watch->wish = !result || result == -EACCES || fd >= 0 ? WISH_NONE : WISH_GRANT;
-	if (!result)
+	if (!result) {
 		watches->granted++;
-	else
+		free(TAKE_PTR(watch->refusal));
+	} else {
 		watches->refused++;
+		explain_refusal(watches, watch, fd, result, refusal);
+	}
 	ask(watches, clock_monotonic_ns());
+}
+
+void watches_explain(const struct watches *watches, const struct watch *watch, char *into, size_t bytes)
+{
+	bool may_wish = watch->wish == WISH_GRANT && watch->mode == TRIGGER_SAMPLED;
+
+	if (watch->refusal)
+		snprintf(into, bytes, "%s", watch->refusal);
+	else if (watch->wish == WISH_ASKED)
+		snprintf(into, bytes, "bourdon-grant is being asked");
+	else if (may_wish && watch_is_privileged(watch) && watches->privileged >= watches->privileged_max)
+		snprintf(into, bytes, "[triggers] short_windows = %u is reached", watches->privileged_max);
+	else if (may_wish && !grant_queue_is_served(watches->grants))
+		snprintf(into, bytes, "nobody serves %s", grant_queue_socket(watches->grants));
+	else
+		snprintf(into, bytes, "%s", may_wish ? "bourdon-grant is asked soon" : "");
 }
 
 /* ---- adding ---- */
@@ -208,8 +275,9 @@ static bool cgroup_exists(const struct watches *watches, const char *cgroup)
 	return !stat(path, &at);
 }
 
-static void say_what_fails(const struct watch *watch, int error)
+static void say_what_fails(struct watch *watch, int error)
 {
+	note_refusal(watch, "%s", error == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-error));
 	log_warning("rule %s cannot watch %s.%s of %s: %s", watch->rule->name,
 		    psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
 		    watch->cgroup ? watch->cgroup : "the system",
@@ -259,8 +327,12 @@ static int add_watch(struct watches *watches, const struct watch *described)
 static void meet_again(struct watches *watches, struct watch *watch, uint32_t walk)
 {
 	watch->walk = walk;
-	if (watch->fd < 0 && watch_open(watch, watches->mount, watches->epoll) < 0)
+	if (watch->fd >= 0)
+		return;
+	if (watch_open(watch, watches->mount, watches->epoll) < 0)
 		watch_close(watch, watches->epoll, watches->closer);
+	else
+		free(TAKE_PTR(watch->refusal));
 }
 
 int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,

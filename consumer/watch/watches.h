@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_WATCH_WATCHES_H
 
 #include "common/hash_index.h"
+#include "common/log.h"
 #include "consumer/watch/grant_queue.h"
 #include "consumer/watch/watch.h"
 
@@ -28,6 +29,7 @@ struct watches {
 	bool any_gone;
 	uint64_t spurious; /* kernel events without the stall that they were armed for */
 	uint64_t granted, refused;
+	struct log_limit refusal_limit;
 };
 
 /* The strings are kept, not copied. watches_start() comes before a watch is added. 0 or -errno. */
@@ -38,11 +40,14 @@ void watches_close(struct watches *watches);
 /* The closer ends after the watches do. */
 void watches_start(struct watches *watches, struct closer *closer);
 
-/* From now on so many kernel triggers that cost a thread are allowed. Those that are there stay. */
+/* Limits the kernel triggers that cost a thread. Existing ones stay. */
 void watches_limit(struct watches *watches, uint32_t privileged_max);
 
-/* epoll says that the call for a grant is answered. */
+/* Call it when epoll reports the connection of this call: the answer is there. */
 void watches_answer(struct watches *watches, struct grant_call *call);
+
+/* The number of watches, without those that were let go and wait for watches_sweep(). */
+uint32_t watches_live(const struct watches *watches);
 
 /*
  * Makes sure that the triggers of `rule` are watched on this cgroup, or on the whole system (id 0, path
@@ -63,6 +68,9 @@ void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns);
  * are let go. 0 or -ENOMEM; then all are let go.
  */
 int watches_follow(struct watches *watches, const struct rule_set *rules);
+
+/* Writes why a watch is read once a second, or not at all; "" where it has its kernel trigger. */
+void watches_explain(const struct watches *watches, const struct watch *watch, char *into, size_t bytes);
 
 /* Reads totals, once a second; calls back for each sampled watch that is over its threshold. */
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user);

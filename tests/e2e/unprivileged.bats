@@ -119,12 +119,12 @@ has_message() {
 	chmod 0666 "$WORK/notify"
 	NOTIFY_SOCKET=$WORK/notify WATCHDOG_USEC=2000000 daemon_start
 	await 5 has_message READY=1
-	await 5 has_message 'STATUS=1 rules, 0 targets, 0 watches'
+	await 5 has_message 'STATUS=1 rule, 0 targets, 0 watches'
 	await 10 has_message WATCHDOG=1
 	kill -HUP "$DAEMON"
 	await 10 has_message MONOTONIC_USEC=N
 	rule two 'comm = bdtest-2' 'cpu.some = 900%'
-	await 10 has_message "STATUS=1 rules, 0 targets, 0 watches; not in force: $RULES_DIR/two.conf:3: .*"
+	await 10 has_message "STATUS=1 rule, 0 targets, 0 watches; not in force: $RULES_DIR/two.conf:3: .*"
 	# a file beside them, such as our log, is looked at, too; each reload has its end
 	[ "$(messages | grep -c RELOADING=1)" -ge 2 ]
 	[ "$(messages | grep -c READY=1)" -eq $(($(messages | grep -c RELOADING=1) + 1)) ]

@@ -70,6 +70,7 @@ END_TEST
 START_TEST(refused_unread)
 {
 	const struct fake_answer answer = { NULL, "refused no\n", NULL };
+	char refusal[GRANT_ANSWER_BYTES_MAX];
 	struct fake_grant grant;
 	int connection, fd;
 
@@ -78,8 +79,9 @@ START_TEST(refused_unread)
 	connection = grant_client_connect(grant.path);
 	ck_assert_int_ge(connection, 0);
 	fake_grant_finish(&grant);
-	fd = grant_client_receive(connection);
+	fd = grant_client_receive(connection, refusal);
 	ck_assert_int_eq(fd, -EACCES);
+	ck_assert_str_eq(refusal, "no");
 	close(connection);
 	fake_grant_free(&grant);
 }

@@ -25,15 +25,17 @@ struct fixture {
 	struct grant_queue *grants;
 	unsigned int answers;
 	int answer; /* of the last answer; its descriptor is closed */
+	char refusal[GRANT_ANSWER_BYTES_MAX];
 };
 
-static void on_answer(void *user, void *asker, int fd)
+static void on_answer(void *user, void *asker, int fd, const char *refusal)
 {
 	struct fixture *fixture = user;
 
 	ck_assert_ptr_eq(asker, fixture);
 	fixture->answers++;
 	fixture->answer = fd < 0 ? fd : 0;
+	snprintf(fixture->refusal, sizeof(fixture->refusal), "%s", refusal);
 	cleanup_close(&fd);
 }
 
@@ -144,6 +146,7 @@ START_TEST(answers)
 		dispatch(&fixture);
 		ck_assert_uint_eq(fixture.answers, (unsigned int)i + 1);
 		ck_assert_int_eq(fixture.answer, one->result);
+		ck_assert_str_eq(fixture.refusal, one->result == -EACCES ? "no such cgroup" : "");
 		ck_assert_uint_eq(descriptors_open(), descriptors);
 		if (!one->may_ask)
 			break;

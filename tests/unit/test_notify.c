@@ -125,6 +125,9 @@ START_TEST(mistakes)
 			 "unknown key 'x\\x0aMAINPID=1\\x0a'\n");
 	memset(many, '\n', sizeof(many) - 1);
 	many[sizeof(many) - 1] = '\0';
+	wrong = (struct notify_state){ .rules = 1, .targets = 1, .watches = 1, .mistake = "" };
+	notify_ready(&notify, &wrong);
+	expect(&manager, "READY=1\nSTATUS=1 rule, 1 target, 1 watch\n");
 	wrong.mistake = many;
 	notify_ready(&notify, &wrong);
 	got = recv(manager.fd, many, sizeof(many) - 1, 0);

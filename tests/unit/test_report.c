@@ -490,6 +490,83 @@ START_TEST(top_agrees_with_the_view)
 }
 END_TEST
 
+/* Addresses without a name are one function of their module; what leads by what it calls is shown, too. */
+START_TEST(top_groups_what_has_no_name)
+{
+	_cleanup_free_ char *path = path_join(directory, "unnamed.db");
+	_cleanup_ran_ struct ran top = { 0 }, why = { 0 };
+
+	write_captures(
+		path,
+		"INSERT INTO module(module_id, path, version, kind) VALUES(4, '/lib/libz.so.1', '', 'file');"
+		"INSERT INTO frame VALUES(20, 4, 16, 'libz+0x10', NULL, NULL, NULL, 0),"
+		" (21, 4, 32, 'libz+0x20', NULL, NULL, NULL, 0), (22, 4, 48, 'deflate', 0, NULL, NULL, 0);"
+		"INSERT INTO stack VALUES(20, 2, 0, 'none', NULL, x'20'), (21, 2, 0, 'none', NULL, x'21');"
+		"INSERT INTO stack_frame VALUES(20, 0, 20), (20, 1, 22), (21, 0, 21), (21, 1, 22);"
+		"INSERT INTO sample VALUES(1, 1, 1, 't', 20, 'on-cpu', 'none', 0, 60, 6),"
+		" (1, 1, 1, 't', 21, 'on-cpu', 'none', 0, 40, 4);");
+	top = run_on(path, "top 1");
+	why = run_on(path, "why 1");
+	ck_assert_int_eq(top.status, EXIT_DONE);
+	assert_has(top.out, "most samples in the function itself\n");
+	assert_has(top.out, "     100  100.0 %  100.0 %  [unresolved] in libz.so.1 ");
+	assert_has(top.out, "\nmost samples in the function and what it calls\n");
+	assert_has(strstr(top.out, "what it calls"), "       0    0.0 %  100.0 %  deflate ");
+	assert_has_not(top.out, "libz+0x");
+	assert_has(why.out, "hottest function: [unresolved] in libz.so.1, 100.0 % of on-CPU samples\n");
+	assert_has(why.out, "0.0 %  100.0 %  deflate ");
+}
+END_TEST
+
+START_TEST(list_agrees_with_why_about_losses)
+{
+	_cleanup_ran_ struct ran text = run("list");
+
+	assert_has(text.out, "PARTIAL 3.3 %"); /* capture 2, as in why_explains_a_capture */
+	assert_has(text.out, "0.0 %");
+}
+END_TEST
+
+START_TEST(an_empty_database_tells_what_comes)
+{
+	_cleanup_free_ char *path = path_join(directory, "empty.db"), *sql = NULL;
+	_cleanup_ran_ struct ran list = { 0 }, why = { 0 }, status = { 0 };
+
+	ck_assert_int_gt(asprintf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; %s",
+				  SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql),
+			 0);
+	write_database(path, sql);
+	list = run_on(path, "list");
+	why = run_on(path, "why");
+	status = run_on(path, "status");
+	ck_assert_int_eq(list.status, EXIT_DONE);
+	assert_has(list.out, "no captures yet: bourdond stores one when a rule fires");
+	ck_assert_int_eq(why.status, EXIT_FAILED);
+	assert_has(why.err, "no capture in '");
+	assert_has_not(why.err, "bourdon list");
+	ck_assert_int_eq(status.status, EXIT_FAILED);
+	assert_has(status.out, "bourdond does not run with ");
+	assert_has(status.out, "the database has no run of it\n");
+}
+END_TEST
+
+START_TEST(status_without_a_daemon)
+{
+	_cleanup_free_ char *none = path_join(directory, "none.db");
+	_cleanup_ran_ struct ran status = run_on(none, "status"), json = run_on(none, "--json status"),
+				 last = run("status");
+
+	ck_assert_int_eq(status.status, EXIT_FAILED);
+	assert_has(status.out, "start it with '");
+	assert_has(status.out, "there is no database yet");
+	ck_assert_str_eq(status.err, "");
+	assert_asked("SELECT json_extract(?1, '$.running') || json_type(?1, '$.last_run')", json.out,
+		     "0null");
+	assert_has(last.out,
+		   "its last run began 1970-01-01T00:00:00Z and ended without writing so, with 4 captures\n");
+}
+END_TEST
+
 START_TEST(a_limit_only_cuts)
 {
 	_cleanup_free_ char *wanted = NULL;
@@ -651,6 +728,10 @@ Suite *report_suite(void)
 	tcase_add_test(commands, why_as_json_says_the_same);
 	tcase_add_test(commands, a_long_capture_has_a_short_chart);
 	tcase_add_test(commands, top_agrees_with_the_view);
+	tcase_add_test(commands, top_groups_what_has_no_name);
+	tcase_add_test(commands, list_agrees_with_why_about_losses);
+	tcase_add_test(commands, an_empty_database_tells_what_comes);
+	tcase_add_test(commands, status_without_a_daemon);
 	tcase_add_loop_test(commands, a_limit_only_cuts, 1, 10);
 	tcase_add_test(commands, folded_has_a_line_for_each_stack);
 	tcase_add_test(commands, equal_lines_are_merged);

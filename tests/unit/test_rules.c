@@ -365,6 +365,7 @@ START_TEST(a_directory_is_read_in_order)
 	put(directory, ".conf", "junk\n");
 	ck_assert_int_eq(rules_read_directory(directory, &set, &errors), 0);
 	ck_assert_uint_eq(set.count, 3);
+	ck_assert_uint_eq(set.files, 3);
 	ck_assert_str_eq(set.rules[0].name, "first");
 	ck_assert_str_eq(set.rules[1].name, "second");
 	ck_assert_str_eq(set.rules[2].name, "third");
@@ -412,7 +413,7 @@ START_TEST(odd_directories)
 	struct config_errors errors = { 0 };
 	struct rule_set set = { 0 };
 
-	ck_assert_int_eq(rules_read_directory(none, &set, &errors), 0);
+	ck_assert_int_eq(rules_read_directory(none, &set, &errors), -ENOENT);
 	ck_assert_uint_eq(set.count, 0);
 	ck_assert_int_eq(rules_read_directory(directory, &set, &errors), 0);
 	ck_assert_uint_eq(set.count, 0);

@@ -36,6 +36,7 @@ START_TEST(defaults)
 	ck_assert_str_eq(settings.config, "/etc/bourdon/bourdon.conf");
 	ck_assert(!settings.config_named);
 	ck_assert_str_eq(settings.rules_dir, "/etc/bourdon/rules.d");
+	ck_assert(!settings.rules_dir_named);
 	ck_assert_str_eq(settings.pin_dir, "/sys/fs/bpf/bourdon");
 	ck_assert_str_eq(settings.run_dir, "/run/bourdon");
 	ck_assert_str_eq(settings.state_dir, "/var/lib/bourdon");

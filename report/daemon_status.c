@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/daemon_status.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/pass_fd.h"
+
+#include <libgen.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define STATUS_BYTES_MAX (16 << 20)
+#define LINES_MAX 65536
+#define ANSWER_SECONDS 5
+#define PIECE_BYTES 65536UL
+
+/* To its end, but no longer than the patience lasts: the daemon may be stopped. */
+static int read_answer(int fd, char **ret_text)
+{
+	uint64_t deadline_ns = clock_monotonic_ns() + ANSWER_SECONDS * CLOCK_SECOND_NS;
+	_cleanup_free_ char *text = NULL;
+	size_t used = 0, room = 0;
+	ssize_t got;
+
+	do {
+		int result = pass_fd_wait(fd, deadline_ns);
+
+		if (result < 0)
+			return result;
+		if (used > STATUS_BYTES_MAX)
+			return -EFBIG;
+		if (array_make_room(text, used, room, PIECE_BYTES))
+			return -ENOMEM;
+		got = read(fd, text + used, room - used - 1);
+		if (got < 0)
+			return -errno;
+		used += (size_t)got;
+	} while (got);
+	text[used] = '\0';
+	*ret_text = TAKE_PTR(text);
+	return 0;
+}
+
+/* The daemon's text, which the caller frees; -ENOENT and -ECONNREFUSED where none runs. */
+static int ask_daemon(const char *database, char **ret_text)
+{
+	const struct timeval patience = { .tv_sec = ANSWER_SECONDS };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	_cleanup_free_ char *copy = strdup(database);
+	_cleanup_close_ int fd = -EBADF;
+
+	if (!copy)
+		return -ENOMEM;
+	if ((size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s/" CONTROL_SOCKET_FILE,
+			     dirname(copy)) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	/* connect(2) waits by this where too many wait already, and says EAGAIN */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
+	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return -errno;
+	return read_answer(fd, ret_text);
+}
+
+/* Takes the text apart in place. */
+static int parse(struct daemon_status *status)
+{
+	char *text = status->text, *line;
+
+	while ((line = strsep(&text, "\n"))) {
+		if (!*line)
+			continue;
+		if (status->count == LINES_MAX)
+			return -E2BIG;
+		if (array_make_room(status->lines, status->count, status->room, 1UL))
+			return -ENOMEM;
+		if (status_line_parse(line, &status->lines[status->count]))
+			return -EBADMSG;
+		status->count++;
+	}
+	return status->count ? 0 : -EBADMSG;
+}
+
+int daemon_status_ask(const char *database, struct daemon_status *ret_status)
+{
+	struct daemon_status status = { 0 };
+	int result = ask_daemon(database, &status.text);
+
+	if (!result)
+		result = parse(&status);
+	if (result < 0)
+		daemon_status_free(&status);
+	else
+		*ret_status = status;
+	return result;
+}
+
+void daemon_status_free(struct daemon_status *status)
+{
+	free(status->lines);
+	free(status->text);
+	*status = (struct daemon_status){ 0 };
+}
+
+const struct status_line *daemon_status_find(const struct daemon_status *status, const char *kind)
+{
+	for (size_t i = 0; i < status->count; i++)
+		if (!strcmp(status->lines[i].kind, kind))
+			return &status->lines[i];
+	return NULL;
+}
+
+const char *daemon_status_explain(int error)
+{
+	switch (error) {
+	case -EACCES:
+		return "become a member of its group";
+	case -ETIMEDOUT:
+	case -EAGAIN:
+		return "it does not answer; is it stopped, or asked too often?";
+	default:
+		return strerror(-error);
+	}
+}
