@@ -101,7 +101,7 @@ explained() {
 	load
 	rule io 'comm = io_hog' "cgroup = /$CGROUP" 'io.some = 2%' 'history = 2s' 'capture = 5s' 'cooldown = 1h'
 	daemon_start
-	ON_CPU=0 start io_hog --threads 1 --file "$TREE/build/io_hog.data"
+	ON_CPU=0 start io_hog --threads 1 --file "$BUILD/io_hog.data"
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	local of_io of_all waited stalls="stall <> 'none'"
 	# where the CPU is emulated, the thread waits for it as long as for the disk

@@ -133,7 +133,7 @@ connected() {
 	load
 	rule io 'comm = io_hog' "cgroup = /$CGROUP" 'io.some = 2%' 'io.full = 2%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
 	daemon_start
-	start io_hog --threads 2 --file "$TREE/build/io_hog.data"
+	start io_hog --threads 2 --file "$BUILD/io_hog.data"
 	await_sql 60 "SELECT group_concat(kind) FROM (SELECT kind FROM capture WHERE state = 'complete' ORDER BY kind)" full,some
 	[ "$(sql 'SELECT DISTINCT resource, trigger_mode FROM capture')" = 'io|kernel' ]
 }
