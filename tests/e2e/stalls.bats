@@ -118,7 +118,7 @@ explained() {
 @test "memory stalls: as long as PSI says, with stacks in reclaim" {
 	cgroup_remove
 	cgroup_make $((64 << 20))
-	load --hz 499 # for at least 400 samples in reclaim
+	load --hz 997
 	rule memory 'comm = mem_hog' "cgroup = /$CGROUP" 'memory.some = 1%' 'history = 2s' 'capture = 8s' 'cooldown = 1h'
 	daemon_start
 	ON_CPU=0 start mem_hog --size 128MiB
@@ -134,7 +134,7 @@ explained() {
 		stack_id IN ($(stacks_with '*reclaim*') UNION $(stacks_with 'try_to_free_mem_cgroup_pages')
 			UNION $(stacks_with '*readahead*') UNION $(stacks_with 'page_cache_ra*') UNION $(stacks_with 'swap_read*'))")
 	explained memory $((PATIENCE == 1 ? 10 : 50))
-	[ "$of_memory" -ge $((400 / PATIENCE)) ]
+	[ "$of_memory" -ge 100 ] || { echo "only $of_memory samples"; false; } # enough for a share
 	[ $((of_reclaim * 100)) -ge $((of_memory * 90)) ] || { echo "$of_reclaim of $of_memory"; false; }
 	assert_cause 'reclaim at its own limit' ''
 }
