@@ -145,7 +145,7 @@ reader() {
 	coproc LOCK { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
 		perl -MFcntl -e 'open my $shm, "<", $ARGV[0] or die; my $lock = pack "ssx4qqlx4", F_RDLCK, SEEK_SET, 120, 1, 0;
 			fcntl $shm, F_SETLK, $lock or die; $| = 1; print "locked\n"; <STDIN>' "$DB-shm"; }
-	read -r -t 10 answer <&"${LOCK[0]}"
+	read -r -t 60 answer <&"${LOCK[0]}"
 	[ "$answer" = locked ]
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule cpu fired'
@@ -160,7 +160,7 @@ reader() {
 	coproc OLD { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
 		sqlite3 -readonly "$DB"; }
 	echo "BEGIN; SELECT count(*) > 0 FROM capture;" >&"${OLD[1]}"
-	read -r -t 10 answer <&"${OLD[0]}"
+	read -r -t 60 answer <&"${OLD[0]}"
 	[ "$answer" = 1 ]
 	await_log 30 'captured [0-9]+ stacks'
 	await_log 30 'captured [0-9]+ stacks'
@@ -179,7 +179,7 @@ hold() {
 	HOLDER=$HOLD_PID # bash unsets HOLD_PID when the process ends
 	echo "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; SELECT 'held';" >&"${HOLD[1]}"
 	while [[ $answer != held ]]; do
-		read -r -t 10 answer <&"${HOLD[0]}"
+		read -r -t 60 answer <&"${HOLD[0]}"
 	done
 }
 

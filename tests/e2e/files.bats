@@ -353,7 +353,7 @@ nobody_is_sampled() {
 	for i in "${!requests[@]}"; do
 		read -r _ CHILD STARTED _ <<< "${requests[i]}"
 		kill -USR2 "$CHILD"
-		read -r -t $((10 * PATIENCE)) -u "${changes[i]}"
+		read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "${changes[i]}"
 		is_target "$CHILD"
 		((i)) || continue
 		assert_answer "${requests[i]}" "refused root's policy lets nobody observe it"

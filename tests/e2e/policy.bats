@@ -123,7 +123,7 @@ all_seen_of() {
 	see 3 "$CHILD"
 	all_seen_of "$CHILD"
 	kill -USR2 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'process changed' ]
 	# the first sample afterwards finds out
 	see --no-walks 1 "$CHILD"
@@ -148,7 +148,7 @@ turned_unseen() {
 	before=$(counter 1)
 	await 20 eval "[ \"\$(counter 1)\" -gt $before ]"
 	kill -USR2 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'process changed' ]
 }
 
@@ -177,7 +177,7 @@ turned_unseen() {
 	see 1 "$CHILD"
 	[ "$(seen "$CHILD" threads)" -gt 0 ]
 	kill -USR1 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'thread changed' ]
 	see 3 "$CHILD/$CHILD" "$CHILD/$second" "$CHILD"
 	# nor is it counted; the main thread is in the record of the process
@@ -198,7 +198,7 @@ turned_unseen() {
 	nothing_seen_of "$hog"
 	all_seen_of "$CHILD"
 	kill -USR1 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	# an event says that it is no target, without its new name
 	see --no-walks 1 "$CHILD"
 	[ "$(seen "$CHILD" targets)" -eq 0 ]

@@ -91,7 +91,7 @@ await_rules() {
 	coproc LOCK { exec sqlite3 "$DB"; }
 	local answer
 	echo "BEGIN IMMEDIATE; SELECT 'locked';" >&"${LOCK[1]}"
-	read -r -t 10 answer <&"${LOCK[0]}"
+	read -r -t 60 answer <&"${LOCK[0]}"
 	[ "$answer" = locked ]
 	rule two 'comm = bdtest-2' 'cpu.some = 90%'
 	sleep 2.5 # the change is noticed after one second

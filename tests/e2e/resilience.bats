@@ -71,7 +71,7 @@ assert_alive() {
 	coproc LOCK { exec sqlite3 "$DB"; }
 	echo "BEGIN IMMEDIATE; SELECT 'locked';" >&"${LOCK[1]}"
 	local answer started=$SECONDS lock=$LOCK_PID # bash unsets LOCK_PID when the process ends
-	read -r -t 10 answer <&"${LOCK[0]}"
+	read -r -t 60 answer <&"${LOCK[0]}"
 	[ "$answer" = locked ]
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule cpu fired'
