@@ -65,6 +65,7 @@ assert_cause() {
 	CGROUP=$CGROUP/other start cpu_hog --cpu 0
 	local other=$CHILD queued
 	CGROUP=$CGROUP/victim start cpu_hog --cpu 0
+	recorded
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	queued=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'cpu' AND second >= 0")
 	within 10 "$queued" "$(psi_growth "/$CGROUP/victim" cpu some)"
@@ -74,6 +75,13 @@ assert_cause() {
 	[ "$(sql "SELECT count(*) FROM usage WHERE role = 'target'")" -eq 1 ]
 	[ "$(sql "SELECT count(*) FROM usage WHERE role = 'rest'")" -eq 1 ]
 	assert_cause 'competing processes' ''
+}
+
+# recorded: awaits the end of the capture, and ends the workloads: naming, which yields to them, then has the CPUs.
+recorded() {
+	await_log 60 'fired'
+	await_status 60 '.captures | length == 0'
+	children_end
 }
 
 # explained RESOURCE PERCENT: PSI's formula over the targets gives the pressure of the scope that fired, within so much.
@@ -91,6 +99,7 @@ explained() {
 	start cpu_hog --cpu 1
 	start cpu_hog --cpu 0
 	start cpu_hog --cpu 0
+	recorded
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	explained cpu 10
 	# the sum of their waiting times is not: PSI averages over both CPUs
@@ -112,7 +121,9 @@ explained() {
 	within $((PATIENCE == 1 ? 10 : 50)) "$waited" "$(psi_growth "/$CGROUP" io some)"
 	# how busy an emulated disk is depends on what emulates it
 	explained io $((PATIENCE == 1 ? 10 : 50))
-	((PATIENCE > 1)) || assert_cause 'slow or busy device' 'vd'
+	# unless other processes moved twice as much, and 4 MiB a second, by the daemon's own account
+	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -2, 1) * (read_bytes + write_bytes)), 0) > 0 FROM usage"))) ||
+		assert_cause 'slow or busy device' ''
 }
 
 @test "memory stalls: as long as PSI says, with stacks in reclaim" {

@@ -165,7 +165,8 @@ connected() {
 	daemon_start
 	start cpu_hog --threads 1
 	echo "$CHILD" > "$CGROUP2/$CGROUP/inner/cgroup.procs"
-	# no event tells of the move; the next walk finds it
+	# no event tells of the move; the next walk over all processes finds it, which a reload makes at once
+	rule other 'comm = bdtest-1' 'cpu.some = 90%'
 	await_status 45 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
 	stop "$CHILD"
 	until rmdir "$CGROUP2/$CGROUP/inner" 2>/dev/null; do sleep 0.05; done
@@ -188,7 +189,13 @@ connected() {
 	start cpu_hog --threads 1
 	await_status 10 '.watches | length == 1'
 	stop "$CHILD"
-	await_status 120 '.watches == []'
+	# after some walks over all processes: one each 30 s, and one for each reload
+	local reloads=0
+	until status_json | jq -e '.watches == []'; do
+		((++reloads <= 10))
+		rule other "comm = bdtest-$reloads" 'cpu.some = 90%'
+		await_status 20 ".daemon[0].reloads == $reloads"
+	done
 	[ "$(find "/proc/$DAEMON/fd" -lname '*.pressure' | wc -l)" -eq 0 ]
 }
 
