@@ -257,6 +257,14 @@ stop() {
 	wait "$1" || true
 }
 
+# recorded: awaits that a rule fires and that its capture ends, and ends the workloads: naming, which yields to them, then
+# has the CPUs.
+recorded() {
+	await_log 30 'fired'
+	await_status 60 '.captures | length == 0'
+	children_end
+}
+
 # sql STATEMENT [DATABASE]: runs the statement as a reader of the database does.
 sql() {
 	sqlite3 -readonly -separator '|' "${2-$DB}" "$1"

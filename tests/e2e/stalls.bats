@@ -77,13 +77,6 @@ assert_cause() {
 	assert_cause 'competing processes' ''
 }
 
-# recorded: awaits the end of the capture, and ends the workloads: naming, which yields to them, then has the CPUs.
-recorded() {
-	await_log 60 'fired'
-	await_status 60 '.captures | length == 0'
-	children_end
-}
-
 # explained RESOURCE PERCENT: PSI's formula over the targets gives the pressure of the scope that fired, within so much.
 explained() {
 	local said formula of_psi

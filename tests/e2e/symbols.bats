@@ -68,6 +68,7 @@ assert_inlined() {
 @test "inlined C++ functions, demangled, with file and line" {
 	capture_of inlines
 	burn "$BUILD/workloads/inlines" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined
 	# inlined frames count for the depth
@@ -87,6 +88,7 @@ assert_inlined() {
 	install -D -m 0644 "$BUILD/symbols/stripped.debug" "$DEBUG_FILE"
 	capture_of stripped
 	burn "$BUILD/symbols/stripped" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined
 	[ "$(sql "SELECT build_id FROM module WHERE path LIKE '%/stripped'")" = "$id" ]
@@ -99,6 +101,7 @@ assert_inlined() {
 	cp "$BUILD/symbols/linked.debug" "$WORK/.debug/"
 	capture_of linked
 	burn "$WORK/linked" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined
 }
@@ -106,6 +109,7 @@ assert_inlined() {
 @test "compressed symbols (.gnu_debugdata)" {
 	capture_of packed
 	burn "$BUILD/symbols/packed" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	[ "$(stack_around 'hog::outer(unsigned int)' | head -n 1)" = 'hog::outer(unsigned int)|0||' ]
 }
@@ -156,6 +160,7 @@ assert_inlined() {
 	[ "$(stat -c %s "$BUILD/symbols/bomb")" -lt $((1 << 20)) ]
 	capture_of bomb
 	burn "$BUILD/symbols/bomb" 60
+	recorded
 	await_log 60 'captured [0-9]+ stacks of rule names'
 	[ "$(sql "SELECT count(*) > 0 FROM frame WHERE function = 'hog::outer(unsigned int)' AND line IS NULL")" = 1 ]
 	kill -0 "$DAEMON"
@@ -187,6 +192,7 @@ capture_stripped() {
 	cp "$BUILD/symbols/stripped" "$WORK/stripped"
 	capture_of stripped
 	burn "$WORK/stripped" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE '%hog::%'")" -eq 0 ]
 }
