@@ -296,9 +296,17 @@ symbolizer_stopped() {
 
 # grant_held: sets GRANT to a bourdon-grant that waits for its client's request, which it does for two seconds.
 grant_held() {
-	"$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET" > /dev/null 2>&1 & CLIENT=$!
-	until GRANT=$(pgrep -P "$ACTIVATOR" -x bourdon-grant); do sleep 0.01; done
-	until grep -q '^Seccomp:\s*2$' "/proc/$GRANT/status"; do sleep 0.01; done
+	local DEADLINE
+	deadline 30
+	while :; do
+		"$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET" > /dev/null 2>&1 & CLIENT=$!
+		while kill -0 "$CLIENT" 2> /dev/null; do # else it came too late, and was answered
+			GRANT=$(pgrep -P "$ACTIVATOR" -x bourdon-grant) && grep -qs '^Seccomp:\s*2$' "/proc/$GRANT/status" && return
+			((SECONDS <= DEADLINE)) || return 1
+			sleep 0.01
+		done
+		wait "$CLIENT" || true
+	done
 }
 
 grant_dropped() {

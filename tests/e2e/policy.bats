@@ -82,7 +82,7 @@ all_seen_of() {
 	late=$CHILD
 	start_late 1005
 	say_when 3>&- &
-	see $((4 * PATIENCE + 2)) "$allowed" "$denied" "$beyond" "$late" "$CHILD"
+	see $((6 * PATIENCE + 2)) "$allowed" "$denied" "$beyond" "$late" "$CHILD"
 	wait $!
 	all_seen_of "$allowed"
 	all_seen_of "$late"
