@@ -136,6 +136,7 @@ assert_verdict() {
 	rule cpu 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' 'capture = 2s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
+	recorded
 	await_log 30 'captured [0-9]+ stacks'
 	run "$BUILD/bourdon" --db "$DB" why
 	[ "$status" -eq 0 ]
@@ -254,6 +255,7 @@ assert_verdict() {
 	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' 'capture = 2s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
+	recorded
 	await_log 30 'captured [0-9]+ stacks'
 	[ "$(stat -c '%a %U %G' "$DB")" = "640 $TEST_USER $TEST_GROUP" ]
 	reader() {
