@@ -15,23 +15,31 @@ fi
 passed=0
 failed=0
 skipped=0
+# All that the tests make carries the name of this run, so that what others run meanwhile is not taken for it:
+# temporary files and mounts lie in its directory; pins and cgroups have its name (tests/e2e/lib.bash); processes have
+# it in their environment or arguments.
+directory=$(mktemp -d /tmp/bourdon-run.XXXXXX)
+run=${directory##*.}
+chmod 0711 "$directory"
 results=$(mktemp)
-trap 'rm -f "$results"' EXIT
+trap 'rm -rf --one-file-system "$results" "$directory"' EXIT
 
-# What the tests must not leave behind, as text that two moments can be compared by.
-traces() {
-	find /sys/fs/bpf -mindepth 1 -name 'bourdon*' 2>/dev/null
-	find "$(findmnt -n -o TARGET -t cgroup2 | head -n 1)" -maxdepth 1 -name 'bourdon-*'
-	find /tmp /run -maxdepth 1 -name 'bourdon*' 2>/dev/null
-	# a zombie waits for its parent, which for an orphan is init: not ours to end
-	ps -eo stat=,comm= | awk '$1 !~ /^Z/ && $2 ~ /^(bourdon|cpu_hog|hostile|inlines|io_hog|jit|linked|lock_hog|locked|mapper|mem_hog|packed|prefork|secret|stripped|sleepers|turncoat|unwind_|bdtest)/'
-	findmnt -n -l -o TARGET,FSTYPE | sort
-	losetup -n -O NAME,BACK-FILE
+# left_behind: what the tests have made and not removed, one line each.
+left_behind() {
+	local file
+	find /sys/fs/bpf -mindepth 1 -name "bourdon*_${run}_*" 2>/dev/null
+	find "$(findmnt -n -o TARGET -t cgroup2 | head -n 1)" -maxdepth 1 -name "bourdon-*-$run-*"
+	find "$directory" -mindepth 1
+	findmnt -n -l -o TARGET,FSTYPE | grep -F "$directory"
+	losetup -n -O NAME,BACK-FILE | grep -F "$directory"
+	# a zombie, which only its parent can remove, has neither environment nor arguments
+	grep -lsF -f <(echo "$run") /proc/[0-9]*/{environ,cmdline} | sed 's|/[a-z]*$||' | sort -u | while read -r file; do
+		echo "process ${file#/proc/}: $(tr '\0' ' ' 2>/dev/null < "$file/cmdline")"
+	done
 }
-before=$(traces)
 
 run_unit() {
-	CK_TIMEOUT_MULTIPLIER=${PATIENCE:-1} build/unit | tee "$results"
+	TMPDIR=$directory CK_TIMEOUT_MULTIPLIER=${PATIENCE:-1} build/unit | tee "$results"
 	if [[ $(tail -n 1 "$results") =~ ^unit:\ ([0-9]+)\ checks,\ ([0-9]+)\ failed$ ]]; then
 		passed=$((passed + BASH_REMATCH[1] - BASH_REMATCH[2]))
 		failed=$((failed + BASH_REMATCH[2]))
@@ -43,7 +51,7 @@ run_unit() {
 
 # run_end_to_end PATH...: files, or directories of files.
 run_end_to_end() {
-	bats --tap --timing ${CK_EXCLUDE_TAGS:+--filter-tags "!$CK_EXCLUDE_TAGS"} "$@" | tee "$results"
+	TMPDIR=$directory BOURDON_RUN=$run bats --tap --timing ${CK_EXCLUDE_TAGS:+--filter-tags "!$CK_EXCLUDE_TAGS"} "$@" | tee "$results"
 	skipped=$((skipped + $(grep -c '^ok .* # skip' "$results")))
 	passed=$((passed + $(grep '^ok ' "$results" | grep -vc ' # skip')))
 	failed=$((failed + $(grep -c '^not ok ' "$results")))
@@ -60,8 +68,12 @@ else
 	run_end_to_end tests/e2e "$@"
 fi
 
-# what somebody else took away meanwhile is nobody's leavings
-left=$(comm -13 <(sort <<< "$before") <(traces | sort))
+# a process that was killed may take a moment to end
+for _ in {1..30}; do
+	left=$(left_behind)
+	[ -n "$left" ] || break
+	sleep 0.1
+done
 if [ -z "$left" ]; then
 	passed=$((passed + 1))
 else

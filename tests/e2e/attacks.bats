@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Who attacks bourdon from where: another user of the machine, a consumer that is not ours any more, a reader of the
-# database, and whoever wrote one that root reads. docs/SECURITY.md says what must hold; requests to bourdon-grant are
-# in files.bats and triggers.bats, forged unwind tables in forged.bats, names in hostile.bats.
+# Attacks by another user of the machine, by a consumer that was taken over, by a reader of the database, and by the
+# author of a database that root reads. docs/SECURITY.md states what must hold. Other files have the rest: requests to
+# bourdon-grant files.bats and triggers.bats, forged unwind tables forged.bats, names hostile.bats.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -16,9 +16,9 @@ teardown() {
 	bourdon_teardown
 }
 
-# hog_capture [COOLDOWN]: a rule for what cpu_hog does to the machine
+# hog_capture [COOLDOWN]: a rule that captures the pressure of cpu_hog in our cgroup
 hog_capture() {
-	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 2s' 'capture = 2s' \
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 2s' 'capture = 2s' \
 		"cooldown = ${1-1h}"
 }
 
@@ -31,12 +31,12 @@ take_capture() {
 	stop "$CHILD"
 }
 
-# stranger COMMAND...: as a user who has nothing to do with bourdon
+# stranger COMMAND...: as a user outside the group
 stranger() {
 	setpriv --reuid 65533 --regid 65533 --clear-groups "$@"
 }
 
-# bpf_obj_get PIN FLAGS: says why not. Numbers of x86-64; bpftool says something else.
+# bpf_obj_get PIN FLAGS: prints the error of the system call, which bpftool does not. The number is that of x86-64.
 bpf_obj_get() {
 	# shellcheck disable=SC2016 # perl's
 	perl -e 'my ($path, $flags) = ("$ARGV[0]\0", $ARGV[1]); my $attributes = pack "QLL", unpack("Q", pack "P", $path), 0, $flags;
@@ -44,19 +44,19 @@ bpf_obj_get() {
 }
 export -f bpf_obj_get
 
-# refused COMMAND...: a stranger's, which fails for want of permission
+# refused COMMAND...: a stranger runs it, and it fails for lack of permission
 refused() {
 	run stranger bash -c '"$@"' bash "$@"
 	[[ $status -ne 0 && $output == *@(ermission denied|not permitted)* ]] || { echo "$*: status $status: $output"; return 1; }
 }
 
-@test "another user reaches no pin, no socket, no database, and no process of it" {
+@test "another user is refused by pins, sockets, database and processes" {
 	local pin file
 	load
 	grant_start
 	hog_capture
 	daemon_start
-	# the directories above are open here: each object refuses by itself, too
+	# with the directories above open, each object still refuses by itself
 	chmod 0711 "$PIN_DIR"
 	for pin in "$PIN_DIR"/*; do
 		refused bpf_obj_get "$pin" 0
@@ -92,12 +92,12 @@ refused() {
 	kill -0 "$DAEMON"
 }
 
-# kernel_complaints: how many lines of the kernel's log are about something that went wrong in it
+# kernel_complaints: the number of lines in the kernel's log that report a fault of the kernel
 kernel_complaints() {
 	dmesg | grep -cE 'BUG|WARNING|Oops|Call Trace|lockup|stall|hung|general protection' || true
 }
 
-@test "every map that the consumer may write, full of zeros, ones and random bytes: the kernel goes on" {
+@test "zeros, ones and random bytes in every map that the consumer may write: the kernel logs no fault" {
 	local complaints
 	load --hz 997
 	hog_capture
@@ -105,10 +105,10 @@ kernel_complaints() {
 	start cpu_hog --threads $((2 * $(nproc)))
 	start lock_hog --threads 4 --hold 5 --seconds 300
 	await_tables
-	# whoever has taken the daemon over is the only one who writes
+	# the attacker has stopped the daemon, and alone writes to the maps
 	kill -STOP "$DAEMON"
 	complaints=$(kernel_complaints)
-	# processes come, rename themselves and go meanwhile
+	# meanwhile processes start, rename themselves and end
 	(while :; do /bin/true; perl -e '$0 = "cpu_hog"'; done) & CHILDREN+=($!)
 	run timeout 120 "$BUILD/tools/forge_tables" --all "$PIN_DIR" "$CHILD" 8 0
 	echo "$output"
@@ -117,7 +117,7 @@ kernel_complaints() {
 	[ "${BASH_REMATCH[2]}" -eq "$(find "$PIN_DIR" -perm 0660 | wc -l)" ]
 	[ "${BASH_REMATCH[2]}" -ge 10 ]
 	[ "$(kernel_complaints)" -eq "$complaints" ]
-	# a new load and a new daemon know nothing of it
+	# a new load and a new daemon work as before
 	kill -CONT "$DAEMON"
 	daemon_stop KILL
 	children_end
@@ -130,38 +130,37 @@ kernel_complaints() {
 
 # ---- readers ----
 
-# As one of the group, who may read, and lock what is read.
+# reader COMMAND...: as a member of the group, who may read files and lock them.
 reader() {
 	setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" "$@"
 }
 
-@test "a reader who holds the writer's lock, and then an old state: captures wait, and none is lost" {
+@test "captures wait for a reader that holds the writer's lock or an old snapshot, and none is lost" {
 	local answer
 	load
 	hog_capture 1s
 	daemon_start
-	# the byte of -shm that a writer locks (120), shared, as whoever may read the file may
+	# byte 120 of -shm, which a writer locks: a shared lock on it needs only read access
 	# shellcheck disable=SC2016 # perl's
 	coproc LOCK { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
 		perl -MFcntl -e 'open my $shm, "<", $ARGV[0] or die; my $lock = pack "ssx4qqlx4", F_RDLCK, SEEK_SET, 120, 1, 0;
 			fcntl $shm, F_SETLK, $lock or die; $| = 1; print "locked\n"; <STDIN>' "$DB-shm"; }
-	read -r -t 10 answer <&"${LOCK[0]}"
+	read -r -t 60 answer <&"${LOCK[0]}"
 	[ "$answer" = locked ]
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule cpu fired'
-	sleep 5 # the capture ends meanwhile
-	await_status 5 '.running'
+	await_status 20 '.captures | length == 0' # it has ended, but for being written
 	[ "$(reader sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -eq 0 ]
-	local lock=$LOCK_PID
+	local lock=$LOCK_PID # bash unsets LOCK_PID when the process ends
 	eval "exec ${LOCK[1]}>&-"
 	wait "$lock" || true
 	await_log 30 'captured [0-9]+ stacks'
 	[ "$(sql 'SELECT min(state) FROM capture WHERE capture_id = 1')" = complete ]
-	# a snapshot keeps the log from being emptied, but not from being written
+	# while a reader holds a snapshot, the log can be written but not emptied
 	coproc OLD { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
 		sqlite3 -readonly "$DB"; }
 	echo "BEGIN; SELECT count(*) > 0 FROM capture;" >&"${OLD[1]}"
-	read -r -t 10 answer <&"${OLD[0]}"
+	read -r -t 60 answer <&"${OLD[0]}"
 	[ "$answer" = 1 ]
 	await_log 30 'captured [0-9]+ stacks'
 	await_log 30 'captured [0-9]+ stacks'
@@ -171,16 +170,16 @@ reader() {
 	[ "$(sqlite3 -readonly "$DB" 'PRAGMA integrity_check')" = ok ]
 }
 
-# ---- a database of somebody else's, which root reads ----
+# ---- root reads a database that another user owns ----
 
-# hold DATABASE: for another, alone, so that bourdon waits for it until let_go
+# hold DATABASE: locks it, so that bourdon waits until let_go
 hold() {
 	local answer=
 	coproc HOLD { exec sqlite3 "$1"; }
-	HOLDER=$HOLD_PID # bash forgets it when it has ended
+	HOLDER=$HOLD_PID # bash unsets HOLD_PID when the process ends
 	echo "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; SELECT 'held';" >&"${HOLD[1]}"
 	while [[ $answer != held ]]; do
-		read -r -t 10 answer <&"${HOLD[0]}"
+		read -r -t 60 answer <&"${HOLD[0]}"
 	done
 }
 
@@ -189,7 +188,7 @@ let_go() {
 	wait "$HOLDER" || true
 }
 
-# has_given_up PID UID: root, for good. One result of all, because await asks.
+# has_given_up PID UID: whether the process has this uid, no capability, and cannot gain any.
 has_given_up() {
 	local uid=$2
 	grep -Eq "^Uid:	$uid	$uid	$uid	$uid$" "/proc/$1/status" &&
@@ -209,7 +208,7 @@ make_database() {
 		PRAGMA user_version = $(awk '$1 " " $2 == "#define SCHEMA_VERSION" { print $3 }' "$TREE/common/schema.h")"
 }
 
-@test "root reads a database as who may have written it" {
+@test "bourdon run as root drops to the uid that may have written the database" {
 	local command reader
 	make_database
 	chown 65533 "$WORK/made.db" # nobody would be 65534
@@ -220,7 +219,7 @@ make_database() {
 		let_go
 		wait "$reader" || true
 	done
-	# a link of somebody else's to what only root writes leads nowhere else
+	# another user's link to a database that only root writes: root reads it
 	chown root "$WORK/made.db"
 	ln -s "$WORK/made.db" "$STATE_DIR/bourdon.db"
 	hold "$WORK/made.db"
@@ -229,7 +228,7 @@ make_database() {
 	grep -q '^Uid:	0	0	0	0$' "/proc/$reader/status"
 	let_go
 	wait "$reader"
-	# in a directory where anybody may put a log beside it
+	# in a directory where anybody may put a journal beside the database
 	mkdir -m 1777 "$WORK/open"
 	mv "$WORK/made.db" "$WORK/open/made.db"
 	hold "$WORK/open/made.db"
@@ -239,13 +238,13 @@ make_database() {
 	wait "$reader" || true
 }
 
-# find_spawner PID: what symbolize has started, whoever its parent is; in SPAWNER
+# find_spawner PID: sets SPAWNER to the process that symbolize has started
 find_spawner() {
 	SPAWNER=$(pgrep -f "made.db symbolize --debug-dir $WORK" | grep -vx "$1" | head -n 1)
 	[[ -n $SPAWNER ]] && grep -q '^Seccomp:	2$' "/proc/$SPAWNER/status"
 }
 
-@test "symbolize reads files in a process that was there before it had the database, and is never root" {
+@test "symbolize reads files in a process without root and without the database" {
 	local owner reader
 	make_database
 	chmod 0755 "$WORK"
@@ -258,7 +257,7 @@ find_spawner() {
 		run grep -F made.db "/proc/$SPAWNER/maps"
 		[ "$status" -eq 1 ]
 		[ "$(find "/proc/$SPAWNER/fd" -lname '*made.db*' | wc -l)" -eq 0 ]
-		# root is still root for what is root's alone
+		# a database that only root may write is read as root
 		if ((owner == 0)); then
 			grep -q '^Uid:	0	0	0	0$' "/proc/$reader/status"
 		else
@@ -269,7 +268,7 @@ find_spawner() {
 	done
 }
 
-@test "a database of which bytes were changed: an answer or one line, never a crash, and nothing but text" {
+@test "a database with changed bytes: an answer or an error, never a crash or a control character" {
 	local seed command
 	take_capture
 	daemon_stop TERM
@@ -277,7 +276,7 @@ find_spawner() {
 	for ((seed = 1; seed <= 60; seed++)); do
 		perl -e 'my ($seed, $from, $to) = @ARGV; srand $seed; local $/; open my $in, "<:raw", $from; my $bytes = <$in>;
 			for (1 .. 1 + int rand 40) {
-				# headers of pages, and cells, more often than what is in them
+				# page headers and cell pointers more often than contents
 				my $at = rand(2) < 1 ? int rand length $bytes : 4096 * int(rand length($bytes) / 4096) + int rand 120;
 				substr($bytes, $at, 1) = chr(rand(2) < 1 ? 255 * int rand 2 : int rand 256) if $at > 72;
 			}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The main job, on the real kernel: pressure becomes a capture, with the workload's own function on top,
-# taken by a consumer that can do nothing else.
+# The main job on the running kernel: pressure becomes a capture whose hottest function is the workload's own, written
+# by a daemon without privilege.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -15,7 +15,7 @@ teardown() {
 	bourdon_teardown
 }
 
-# Every thread of the daemon and of its children: what DESIGN and THREATS promise of them.
+# assert_confined: the threads of the daemon and its children have the ids, capabilities and filter of docs/SECURITY.md.
 assert_confined() {
 	local task children=()
 	mapfile -t children < <(pgrep -P "$DAEMON")
@@ -32,51 +32,95 @@ assert_confined() {
 		grep -Eq '^Seccomp:\s+2$' "$task/status"
 	done
 	[ "$(awk '/^VmLck/ { print $2 }' "/proc/$DAEMON/status")" -gt 0 ]
-	# the spawner, and so every symbolizer, holds nothing but its socket
+	# the spawner, and so every symbolizer, has its socket and the standard descriptors
 	[ "$(find "/proc/${children[0]}/fd" -mindepth 1 | wc -l)" -le 4 ]
 }
 
-# assert_in_function NAME PERCENT: so much of the capture's on-CPU samples have the function on the stack.
+# assert_in_function NAME PERCENT: at least so many of the on-CPU samples have the function on their stack.
 assert_in_function() {
 	local share
 	share=$(sql "SELECT ifnull(max(total_percent), 0) >= $2 FROM hot_function WHERE function = '$1'")
 	[ "$share" = 1 ] || { sql 'SELECT * FROM hot_function'; false; }
 }
 
-@test "CPU pressure of the system, by a kernel trigger, with history" {
+# hog_rule THRESHOLD: one capture of cpu_hog in our cgroup, by the pressure of the system.
+hog_rule() {
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" "$1" 'watch = system' 'history = 10s' 'capture = 3s' 'cooldown = 1h'
+}
+
+# assert_verdict HOG_MS OTHERS_MS: the verdict is the one for these CPU times; between them either may come. The
+# daemon blames others that ran half as long as the targets, or half as long as the targets waited.
+assert_verdict() {
+	local verdict
+	verdict=$(sql 'SELECT cause FROM capture')
+	echo "targets ran $1 ms, others $2 ms: $verdict"
+	if (($2 * 10 < $1 * 4)); then
+		[ "$verdict" = 'its own threads' ]
+	elif (($2 * 10 > $1 * 6)); then
+		[ "$verdict" = 'competing processes' ]
+	else
+		[[ $verdict == @('its own threads'|'competing processes') ]]
+	fi
+}
+
+@test "CPU pressure of the system fires a kernel trigger; the capture has history, samples and names" {
+	local hog_before hog_first hog_last hog_now hog_after busy received expected switches over intervals
 	load
-	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 600ms/2s' 'watch = system' 'history = 10s' 'capture = 3s'
+	# other programs may cause pressure, too: cpu_hog is sampled, and then the threshold is set that it exceeds alone
+	hog_rule 'io.full = 100%'
 	daemon_start
 	assert_confined
-	start cpu_hog --threads $((2 * $(nproc)))
+	start cpu_hog --threads $((4 * $(nproc)))
+	await 30 eval "(( \$(counter 0) > 47 ))"
+	hog_before=$(cpu_ms "$CHILD") busy=$(busy_ms)
+	hog_rule 'cpu.some = 600ms/2s'
 	await_log 30 'rule cpu fired'
+	hog_first=$(cpu_ms "$CHILD") hog_last=$hog_first
 	await_sql 10 'SELECT state FROM capture' recording
+	while hog_now=$(cpu_ms "$CHILD") && status_json | jq -e '.captures | length > 0' > /dev/null; do
+		hog_last=$hog_now
+	done
 	await_log 30 'captured [0-9]+ stacks of rule cpu'
+	hog_after=$(cpu_ms "$CHILD") busy=$(($(busy_ms) - busy))
+	switches=$(cat "/proc/$CHILD/task"/*/status | awk '/^(non)?voluntary_ctxt_switches/ { sum += $2 } END { print sum }')
 	assert_confined
 	[ "$(sql "SELECT state, trigger_mode, resource, kind, stall_us, window_us, cgroup IS NULL,
 		observed_us >= stall_us, history_ns > 500000000 / $PATIENCE, history_ns <= 10000000000 FROM capture")" = \
 		'complete|kernel|cpu|some|600000|2000000|1|1|1|1' ]
 	assert_in_function burn_cpu 90
-	# it ran before the trigger, and was sampled before anyone asked
+	# it ran before the trigger, and was sampled then
 	[ "$(sql 'SELECT min(second) < 0, max(second) FROM sample')" = '1|2' ]
-	# at most 47 Hz on each CPU, and not much less than that even where others want the CPUs, too
-	[ "$(sql "SELECT sum(samples) BETWEEN 0.2 / $PATIENCE * 3 * 47 * $(nproc) AND 3 * 48 * $(nproc)
-		FROM sample WHERE kind = 'on-cpu' AND second >= 0")" = 1 ]
+	# 47 samples for each second of CPU time: within 5 % and, as the clocks tick at times of chance, four standard
+	# deviations; the kernel's account that the daemon compares with is held against ours
+	IFS='|' read -r received expected < <(sql 'SELECT received_samples, expected_samples FROM capture')
+	echo "received $received of $expected samples; cpu_hog ran $hog_before..$hog_first..$hog_last..$hog_after ms"
+	awk -v received="$received" -v expected="$expected" -v most=$((3 * 47 * $(nproc))) -v patience="$PATIENCE" 'BEGIN {
+		share = expected > most ? 1 : expected / most
+		difference = received > expected ? received - expected : expected - received
+		exit !(patience > 1 || difference <= 2 + 0.05 * expected + 4 * sqrt(expected * (1 - share))) }'
+	((expected * 1000 >= 47 * (hog_last - hog_first) * 9 / 10 - 2000))
+	((expected * 1000 <= 47 * (hog_after - hog_before) * 11 / 10 + 2000))
+	[ "$(sql "SELECT sum(samples) > 0, sum(samples) <= 3 * 48 * $(nproc) FROM sample WHERE kind = 'on-cpu' AND second >= 0")" = '1|1' ]
 	[ "$(sql "SELECT sum(weight_ns) / sum(samples) FROM sample WHERE kind = 'on-cpu'")" -eq $((1000000000 / 47)) ]
 	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process WHERE process_id IN (SELECT process_id FROM sample)")" = \
 		"cpu_hog|$BUILD/workloads/cpu_hog|0|/$CGROUP|$CHILD" ]
-	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((2 * $(nproc))) ]
-	# an interval that began in the calm has perhaps no stack, and the first seconds no tables; an emulated CPU's clock
-	# skips ticks
+	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((4 * $(nproc))) ]
+	# nothing is lost but what follows from the start: intervals that began before their stack was kept, samples before
+	# the unwind tables were made; and the ticks that an emulated CPU skips
 	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason NOT IN ('frames-unresolved', 'offcpu-over-budget', 'stack-not-whole'
 		$( ((PATIENCE == 1)) || echo ", 'samples-missing'"))")" = "$((PATIENCE == 1 ? 16 : 15))|0" ] || {
 		sql 'SELECT * FROM loss WHERE events > 0'
 		false
 	}
-	[ "$(sql "SELECT events FROM loss WHERE reason = 'offcpu-over-budget'")" -le $((2 * $(nproc))) ]
-	[ "$(sql "SELECT expected_samples > 2 * 47 * $(nproc) * 0.2, received_samples BETWEEN expected_samples * 0.95
-		AND expected_samples * 1.05 + 2 OR $PATIENCE > 1, cause FROM capture")" = '1|1|its own threads' ]
-	# names come with the module that they are from, and offsets that lie in the function
+	# only intervals that began before are over the budget, unless other programs interrupt cpu_hog more often; then too,
+	# each interval is a switch of cpu_hog
+	over=$(sql "SELECT events FROM loss WHERE reason = 'offcpu-over-budget'")
+	intervals=$((over + $(sql "SELECT sum(samples) FROM sample WHERE kind = 'off-cpu'")))
+	echo "$intervals intervals off CPU, of which $over over budget, of $switches switches"
+	((over <= 4 * $(nproc) || (busy - (hog_after - hog_before)) * 20 > hog_after - hog_before))
+	((intervals > 0 && intervals <= switches + 4 * $(nproc)))
+	assert_verdict $((hog_after - hog_before)) $((busy - (hog_after - hog_before)))
+	# a name has its module, and the offset is within the function
 	[ "$(sql "SELECT count(*) > 0, min(function_offset) >= 0 FROM frame JOIN module USING(module_id)
 		WHERE function = 'burn_cpu' AND path = '$BUILD/workloads/cpu_hog' AND length(build_id) = 40")" = '1|1' ]
 	[ "$(sql "SELECT min(position), max(position) = depth - 1 FROM stack_frame JOIN stack USING(stack_id)
@@ -87,11 +131,12 @@ assert_in_function() {
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 }
 
-@test "the report names trigger, processes, stacks, history and losses" {
+@test "reports: trigger, processes, stacks, history and losses" {
 	load
-	rule cpu 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 2s'
+	rule cpu 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' 'capture = 2s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
+	recorded
 	await_log 30 'captured [0-9]+ stacks'
 	run "$BUILD/bourdon" --db "$DB" why
 	[ "$status" -eq 0 ]
@@ -111,42 +156,42 @@ assert_in_function() {
 	done
 }
 
-@test "a process that ran before the consumer, and a trigger on its cgroup" {
+@test "a process that ran before the daemon is captured, by the IO pressure of its cgroup" {
 	load
 	rule io 'comm = io_hog' "cgroup = /$CGROUP" 'io.some = 5%' 'history = 10s' 'capture = 3s'
-	start io_hog --threads 2 --file "$TREE/build/io_hog.data"
+	start io_hog --threads 2 --file "$BUILD/io_hog.data"
 	daemon_start
 	await_log 60 'captured [0-9]+ stacks of rule io'
 	[ "$(sql "SELECT state, trigger_mode, resource, cgroup FROM capture")" = "complete|sampled|io|/$CGROUP" ]
 	[ "$(sql 'SELECT DISTINCT comm FROM process JOIN sample USING(process_id)')" = io_hog ]
-	# it sleeps most of the time; the little that it runs is in burn_io and the kernel below it
+	# it mostly sleeps, and runs only in burn_io and the kernel below it
 	assert_in_function burn_io 90
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id)
 		WHERE kind = 'kernel' AND function_offset >= 0")" = 1 ]
 }
 
-@test "memory pressure in a cgroup with a limit" {
+@test "memory pressure of a cgroup with a limit is captured" {
 	cgroup_remove
 	cgroup_make $((64 << 20))
 	load
-	rule memory 'comm = mem_hog' 'memory.some = 5%' 'history = 10s' 'capture = 3s'
-	# first it fills its file, which in a v2 cgroup is memory pressure, too
+	rule memory 'comm = mem_hog' "cgroup = /$CGROUP" 'memory.some = 5%' 'history = 10s' 'capture = 3s'
+	# filling its file is memory pressure already if the cgroup is of version 2
 	start mem_hog --size 128MiB
 	daemon_start
 	await_log 90 'captured [0-9]+ stacks of rule memory'
 	[ "$(sql "SELECT state, resource, kind FROM capture")" = 'complete|memory|some' ]
 	assert_in_function burn_memory 90
-	# reclaim runs on the CPU, under in_memstall
+	# reclaim runs on the CPU, and is marked as a memory stall
 	[ "$(sql "SELECT count(*) > 0 FROM sample WHERE stall = 'memory'")" = 1 ]
 }
 
-@test "a process that moves into the cgroup belongs to the capture from then on" {
+@test "a process that moves into the cgroup of a rule is captured from then on" {
 	load
 	mkdir "$CGROUP2/$CGROUP/inner"
-	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP/inner" 'cpu.some = 10%' 'watch = system' 'history = 10s' 'capture = 3s'
-	daemon_start
-	# enough pressure from one that the rule does not mean
+	# the system's pressure, because no process is in the rule's cgroup when it fires
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP/inner" 'cpu.some = 10%' 'watch = system' 'history = 10s' 'capture = 8s' 'cooldown = 1h'
 	start cpu_hog --threads $((2 * $(nproc)))
+	daemon_start
 	await_log 30 'rule cpu fired'
 	echo "$CHILD" > "$CGROUP2/$CGROUP/inner/cgroup.procs"
 	await_log 30 'captured [1-9][0-9]* stacks'
@@ -154,7 +199,7 @@ assert_in_function() {
 	[ "$(sql 'SELECT min(second) >= 0, sum(samples) > 0 FROM sample')" = '1|1' ]
 }
 
-@test "cgroups that appear at once are all watched" {
+@test "five cgroups made at once: each is watched and captured" {
 	load
 	rule many 'comm = bdtest-*' "cgroup = /$CGROUP/*" 'cpu.some = 1%' 'history = 5s' 'capture = 1s' 'cooldown = 60s'
 	daemon_start
@@ -168,24 +213,25 @@ assert_in_function() {
 	await_sql 40 "SELECT count(DISTINCT cgroup) FROM capture WHERE state = 'complete'" 5
 }
 
-@test "exec, fork, rename and exit change who is a target at once" {
+@test "exec, fork, rename and exit change the set of targets at once" {
+	local name=bd$$ # another run of this test has other names
 	load
-	rule names 'comm = bdtest-*' 'cpu.some = 90%' 'watch = system'
+	rule names "comm = $name-*" 'io.full = 100%' 'watch = system'
 	daemon_start
 	targets() {
 		bpftool -j map dump pinned "$PIN_DIR/targets" | jq '.[].formatted.key' | sort -n
 	}
 	[ -z "$(targets)" ]
-	# exec: the program's name
-	cp "$(command -v sleep)" "$WORK/bdtest-exec"
-	"$WORK/bdtest-exec" 60 & local executed=$!
+	# exec gives a process the name of the program
+	cp "$(command -v sleep)" "$WORK/$name-exec"
+	"$WORK/$name-exec" 60 & local executed=$!
 	CHILDREN+=("$executed")
-	# rename, then a fork that never executes anything, and that renames itself when it is told to
+	# a process renames itself and forks; its child, which executes nothing, renames itself when told to
 	mkfifo "$WORK/pids" "$WORK/go" "$WORK/went"
-	bash -c 'echo bdtest-renamed > /proc/$$/comm
+	bash -c 'echo $2 > /proc/$$/comm
 		(echo "$BASHPID"; exec 1>&-; read -r _ < "$1/go"; echo other > "/proc/$BASHPID/comm"
 		 echo > "$1/went"; read -r _ < "$1/go") &
-		echo "$$"; exec 1>&-; wait' bash "$WORK" > "$WORK/pids" & local renamed=$!
+		echo "$$"; exec 1>&-; wait' bash "$WORK" "$name-renamed" > "$WORK/pids" & local renamed=$!
 	CHILDREN+=("$renamed")
 	local pids
 	mapfile -t pids < "$WORK/pids"
@@ -199,16 +245,17 @@ assert_in_function() {
 	[ "$(targets)" = "$(printf '%s\n' "$executed" "$renamed" | sort -n)" ]
 	stop "$executed"
 	[ "$(targets)" = "$renamed" ]
-	kill -KILL "$forked" # the one that waits for it ends, too
+	kill -KILL "$forked" # its parent, which waits for it, ends, too
 	wait "$renamed" || true
 	[ -z "$(targets)" ]
 }
 
-@test "readers of another uid, while the daemon runs and after it has stopped" {
+@test "a reader in the group reads the database while the daemon runs and after it has stopped; others cannot" {
 	load
-	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 2s'
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' 'capture = 2s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
+	recorded
 	await_log 30 'captured [0-9]+ stacks'
 	[ "$(stat -c '%a %U %G' "$DB")" = "640 $TEST_USER $TEST_GROUP" ]
 	reader() {
@@ -220,18 +267,17 @@ assert_in_function() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 	[ "$(reader sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -ge 1 ]
 	reader "$BUILD/bourdon" --db "$DB" why | grep -q burn_cpu
-	# and nobody outside the group
 	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon" --db "$DB" list
 	[ "$status" -eq 1 ]
 }
 
 @test "no absolute kernel address in a slot, the database or the run directory" {
 	load --hz 997
-	rule cpu 'comm = io_hog' 'io.some = 2%' 'history = 5s' 'capture = 5s'
+	rule cpu 'comm = io_hog' "cgroup = /$CGROUP" 'io.some = 2%' 'history = 5s' 'capture = 5s'
 	rule system 'comm = *' 'cpu.some = 5%' 'watch = system' 'history = 5s' 'capture = 5s'
-	daemon_start
-	start io_hog --threads 2 --file "$TREE/build/io_hog.data"
+	start io_hog --threads 2 --file "$BUILD/io_hog.data"
 	start cpu_hog --threads 2
+	daemon_start
 	await_log 30 'fired'
 	local ring
 	for ring in oncpu offcpu; do
@@ -241,7 +287,7 @@ assert_in_function() {
 	done
 	bpftool map dump pinned "$PIN_DIR/offcpu_open" > "$STATE_DIR/offcpu_open"
 	await_log 60 'captured [0-9]+ stacks'
-	# there were kernel frames that could have given it away
+	# there were kernel frames, whose addresses could have come out
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id) WHERE kind = 'kernel'")" = 1 ]
 	daemon_stop TERM
 	run "$BUILD/tools/find_kernel_pointer" "$STATE_DIR" "$RUN_DIR"

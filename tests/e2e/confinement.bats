@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the real processes may do once they are confined: inject_call makes their threads try what somebody who has
-# taken them over would try, and what must not come of it does not.
+# System calls of the real processes once they are confined: inject_call makes their threads try what an attacker who
+# has taken them over would try.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -12,14 +12,14 @@ setup() {
 }
 
 teardown() {
-	# it holds the daemon's log open
+	# the symbolizer holds the daemon's log open
 	[ -z "${SYMBOLIZER-}" ] || kill -KILL "$SYMBOLIZER" 2>/dev/null || true
 	bourdon_teardown
 	rm -f "/tmp/bourdon-made-$$"
 	[ -z "${HOME_DIR-}" ] || rm -r "$HOME_DIR"
 }
 
-# threads PID: of the process, the first one first.
+# threads PID: the thread ids of the process, the main thread first.
 threads() {
 	find "/proc/$1/task" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort -n
 }
@@ -29,7 +29,7 @@ inject() {
 	"$BUILD/tools/inject_call" "$@"
 }
 
-# assert_gives EXPECTED TID CALL...: 'result *', 'errno NAME' or 'killed NAME', as a pattern.
+# assert_gives EXPECTED TID CALL...: the outcome matches the pattern: 'result *', 'errno NAME' or 'killed NAME'.
 assert_gives() {
 	local said
 	said=$(inject "${@:2}") || true
@@ -37,7 +37,7 @@ assert_gives() {
 	[[ $said == $1 ]] || { echo "${*:3}: $said, not $1" >&2; return 1; }
 }
 
-# The attempts of all processes that no policy lets live. One line each: name, then arguments (see inject_call).
+# forbidden_calls: calls for which every policy kills. One a line: name and arguments, as inject_call takes them.
 forbidden_calls() {
 	cat <<- 'LINES'
 		execve str:/bin/true 0 0
@@ -105,8 +105,8 @@ forbidden_calls() {
 	LINES
 }
 
-# The threads take turns: all are under one filter (/proc says so), and each is tried.
-@test "bourdond: what it must never do kills it, whichever thread does it" {
+# All threads have one filter, which assert_no_privilege checks; they take turns.
+@test "bourdond: a forbidden system call of any thread kills the process" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
 	local call turn=0 thread
@@ -122,10 +122,10 @@ forbidden_calls() {
 	[ "$turn" -gt 50 ]
 }
 
-@test "bourdond: it opens what it needs and nothing else" {
+@test "bourdond opens the files that it needs and no others" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
-	# files that are its user's own, or everybody's, but not where it works
+	# files that its user owns or that all may write, outside its directories
 	HOME_DIR=$(mktemp -d /var/tmp/bourdon-confinement.XXXXXX)
 	install -o "$TEST_USER" -m 0600 /dev/null "$HOME_DIR/own"
 	chown "$TEST_USER" "$HOME_DIR"
@@ -134,7 +134,7 @@ forbidden_calls() {
 	chmod 0666 "$RULES_DIR/idle.conf" "$RUN_DIR/manifest"
 	local thread place
 	for thread in $(threads "$DAEMON"); do
-		# the tool is able: these are allowed
+		# allowed, which shows that inject_call works
 		assert_gives "result $DAEMON" "$thread" getpid
 		assert_gives 'result *' "$thread" openat -100 "str:$RULES_DIR/idle.conf" 0
 		assert_gives 'result *' "$thread" openat -100 "str:$RULES_DIR" 0x10000
@@ -145,7 +145,7 @@ forbidden_calls() {
 		assert_gives 'result *' "$thread" mmap 0 4096 3 0x22 -1 0
 		assert_gives 'result *' "$thread" socket 1 1 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/shadow 0
-		# everybody may read these, but it
+		# readable for all, but not for it
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/passwd 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/hostname 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/home 0x10000
@@ -155,7 +155,7 @@ forbidden_calls() {
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc/self/mem 2
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc/meminfo 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/dev/null 1
-		# files of its own user, or that everybody may write
+		# files of its own user, or writable for all
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/own" 0
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/own" 2
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/new" 0101 0600
@@ -164,32 +164,32 @@ forbidden_calls() {
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/idle.conf" 2
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/more.conf" 0101 0600
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:/tmp/bourdon-made-$$" 0101 0600
-		# O_PATH is no way around: what is there cannot be opened by its descriptor either
+		# nor by a descriptor opened with O_PATH
 		place=$(inject "$thread" openat -100 "str:$HOME_DIR/own" 0x200000)
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:/proc/self/fd/${place#result }" 0
 		assert_gives 'result 0' "$thread" close "${place#result }"
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/usr/bin 0x10000
-		# refused, for libc's sake
+		# libc falls back to another call
 		assert_gives 'errno ENOSYS' "$thread" openat2 -100 str:/etc/passwd zero:24 24
 		assert_gives 'errno ENOSYS' "$thread" clone3 zero:88 88
 	done
 	[ ! -e "/tmp/bourdon-made-$$" ]
-	# and it is none the worse for it
+	# the daemon still works
 	status_json | jq -e '.daemon[0].seccomp == "kill" and .daemon[0].landlock_abi > 0'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
-@test "bourdond: killed in a capture, the database is whole and nothing is sampled any more" {
+@test "bourdond killed within a capture: the database is intact, and sampling stops" {
 	load --quiet-after 2s
-	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 60s'
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' 'capture = 60s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_sql 30 'SELECT state FROM capture' recording
 	assert_gives 'killed SIGSYS' "$DAEMON" execve str:/bin/sh 0 0
 	daemon_wait
 	[ "$DAEMON_STATUS" -eq 159 ]
-	sleep 3 # what --quiet-after is, and a bit
+	sleep 3 # --quiet-after is 2 s
 	local before
 	before=$(counter 0)
 	sleep 1
@@ -199,12 +199,12 @@ forbidden_calls() {
 	[ "$(sql 'SELECT state FROM capture WHERE capture_id = 1')" = interrupted ]
 }
 
-# spawner: of the daemon; its one child.
+# spawner: the pid of the daemon's only child.
 spawner() {
 	pgrep -P "$DAEMON"
 }
 
-@test "the spawner: it may fork a symbolizer, and dies of anything else" {
+@test "the spawner: every call but those for forking a symbolizer kills it" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
 	local call turn=0 pid
@@ -215,7 +215,7 @@ spawner() {
 		assert_gives 'killed SIGSYS' "$pid" $call
 		turn=$((turn + 1))
 		daemon_stop TERM
-		[ "$DAEMON_STATUS" -eq 0 ] # which goes on for a while
+		[ "$DAEMON_STATUS" -eq 0 ] # the daemon went on without it
 	done < <(
 		forbidden_calls
 		printf '%s\n' 'socket 1 1 0' 'bpf 1 zero:128 128' 'connect 3 zero:16 16' 'unlink str:/tmp/x' \
@@ -224,7 +224,7 @@ spawner() {
 	[ "$turn" -gt 55 ]
 }
 
-@test "the spawner opens nothing, holds nothing, and may die first" {
+@test "the spawner opens no file, holds one socket, and is the first choice of the OOM killer" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
 	daemon_start
@@ -236,41 +236,42 @@ spawner() {
 	assert_gives 'errno EBADF' "$pid" close 17
 	[ "$(cat "/proc/$pid/oom_score_adj")" = 1000 ]
 	[ "$(cat "/proc/$DAEMON/oom_score_adj")" != 1000 ]
-	# it ends with its socket, not by what ends the daemon: SIGHUP, SIGINT, SIGTERM
+	# it ignores SIGHUP, SIGINT and SIGTERM, and ends when its socket is closed
 	(((0x$(awk '/^SigIgn/ { print $2 }' "/proc/$pid/status") & 0x4003) == 0x4003))
-	# its socket, and the three standard ones
+	# its socket and the three standard descriptors
 	[ "$(find "/proc/$pid/fd" -mindepth 1 | wc -l)" -eq 4 ]
 	[ "$(find "/proc/$pid/fd" -mindepth 1 -lname 'socket:*' | wc -l)" -ge 1 ]
-	# another process of its user gets no hold of it, nor of the daemon
+	# another process of its user can trace neither it nor the daemon
 	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/inject_call" "$pid" getpid
 	[[ $output == *'Operation not permitted'* ]]
 	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/inject_call" "$DAEMON" getpid
 	[[ $output == *'Operation not permitted'* ]]
 }
 
-# assert_limit PID NAME VALUE: as /proc/PID/limits has it.
+# assert_limit PID NAME VALUE: soft and hard limit, by their name in /proc/PID/limits.
 assert_limit() {
 	grep -Eq "^Max $2 +$3 +$3 " "/proc/$1/limits" || { grep "^Max $2" "/proc/$1/limits"; return 1; }
 }
 
-# symbolizer_stopped: a symbolizer at work, which has confined itself, stopped: CPUs that have no time to spare keep it
-# alive until it is found.
+# symbolizer_stopped: stops a symbolizer that is confined and at work, SYMBOLIZER. Because it yields to busy CPUs, it
+# lives long enough to be found.
 symbolizer_stopped() {
-	local deadline=$((SECONDS + 30 * PATIENCE))
+	local DEADLINE
+	deadline 30
 	until SYMBOLIZER=$(pgrep -P "$(spawner)" | head -n 1) &&
 		grep -q '^Seccomp_filters:\s*2$' "/proc/$SYMBOLIZER/status" 2>/dev/null; do
-		((SECONDS < deadline)) || return 1
+		((SECONDS < DEADLINE)) || return 1
 	done
 	kill -STOP "$SYMBOLIZER"
 }
 
-@test "a symbolizer at work: no call of its own, and the capture is whole without it" {
+@test "a symbolizer: calls of its spawner kill it, and the capture is complete without it" {
 	load
-	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 1h'
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' 'capture = 1s' 'cooldown = 1h'
 	daemon_start
 	start cpu_hog --threads $((4 * $(nproc)))
 	local call
-	# its spawner may do all of this
+	# its spawner may make these calls
 	for call in 'socketpair 1 1 0 zero:8' 'clone 0x1200011 0 0 0 0' 'wait4 -1 zero:8 1 0'; do
 		symbolizer_stopped
 		assert_no_privilege "$(spawner)"
@@ -289,15 +290,23 @@ symbolizer_stopped() {
 	[ "$(sql 'SELECT state FROM capture')" = complete ]
 	local ends
 	ends=$(grep -c "its frames get no names" "$WORK/daemon.log") || true
-	# one more where there was none to be had after them
+	# and once more if no further symbolizer could be started
 	[[ $(sql "SELECT events FROM loss WHERE reason = 'symbolizer-failed'") =~ ^($ends|$((ends + 1)))$ ]]
 }
 
-# grant_held: a bourdon-grant whose client says nothing, in GRANT; it has two seconds.
+# grant_held: sets GRANT to a bourdon-grant that waits for its client's request, which it does for two seconds.
 grant_held() {
-	"$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET" > /dev/null 2>&1 & CLIENT=$!
-	until GRANT=$(pgrep -P "$ACTIVATOR" -x bourdon-grant); do sleep 0.01; done
-	until grep -q '^Seccomp:\s*2$' "/proc/$GRANT/status"; do sleep 0.01; done
+	local DEADLINE
+	deadline 30
+	while :; do
+		"$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET" > /dev/null 2>&1 & CLIENT=$!
+		while kill -0 "$CLIENT" 2> /dev/null; do # else it came too late, and was answered
+			GRANT=$(pgrep -P "$ACTIVATOR" -x bourdon-grant) && grep -qs '^Seccomp:\s*2$' "/proc/$GRANT/status" && return
+			((SECONDS <= DEADLINE)) || return 1
+			sleep 0.01
+		done
+		wait "$CLIENT" || true
+	done
 }
 
 grant_dropped() {
@@ -305,7 +314,7 @@ grant_dropped() {
 	wait "$CLIENT" || true
 }
 
-@test "bourdon-grant: root's, and dies of what it does not need" {
+@test "bourdon-grant: every call that it does not need kills it" {
 	load
 	grant_start
 	ACTIVATOR=${CHILDREN[-1]}
@@ -317,7 +326,7 @@ grant_dropped() {
 		grant_dropped
 		turn=$((turn + 1))
 	done < <(
-		# its own, and each bounded otherwise: capabilities are only given up, cgroups are opened by their ids, pins by name
+		# calls that it needs: it drops capabilities, opens cgroups by id and pins by name
 		forbidden_calls | grep -Ev '^(capset|open_by_handle_at|bpf 7) '
 		printf '%s\n' 'socket 1 1 0' 'connect 0 zero:16 16' 'bind 0 zero:16 16' 'unlink str:/tmp/x' 'bpf 2 zero:128 128' \
 			'prlimit64 0 7 words:99,0,99,0 0' 'write 17 str:x 1' 'pwrite64 17 str:x 1 4096' 'dup2 0 2' 'fcntl 0 0 5'
@@ -332,12 +341,12 @@ grant_dropped() {
 	assert_gives 'errno EBADF' "$GRANT" read 17 zero:8 8
 	assert_gives 'errno ESPIPE' "$GRANT" lseek 0 0 0
 	assert_gives 'errno ENOTTY' "$GRANT" ioctl 0 0x5401 zero:64
-	# the alarm that ends it cannot be put off: SIG_BLOCK, of all signals
+	# SIG_BLOCK of all signals fails: the alarm that ends it cannot be blocked
 	assert_gives 'errno EPERM' "$GRANT" rt_sigprocmask 0 words:-1,-1 0 8
 	grant_dropped
 }
 
-@test "bourdon-grant without counters: what it opens it can write to no more than with them" {
+@test "bourdon-grant without a counters file cannot write to the files that it opens" {
 	local number
 	grant_start --counters "$WORK/nowhere/grants"
 	ACTIVATOR=${CHILDREN[-1]}
@@ -353,17 +362,18 @@ grant_dropped() {
 	grant_dropped
 }
 
-# loader_held: a bourdon-load that waits for another one, in LOADER.
+# loader_held: sets LOADER to a bourdon-load that waits for the lock of another one.
 loader_held() {
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" 2> /dev/null & LOADER=$!
 	await 10 grep -q '^Seccomp:\s*2$' "/proc/$LOADER/status"
 }
 
-@test "bourdon-load: root's, and dies of what it does not need" {
+@test "bourdon-load: every call that it does not need kills it" {
 	local call turn=0 status before
+	private_bpffs 0700 # the lock is that of the directory above the pins, which other loaders share
 	load
 	before=$(stat -c %i "$PIN_DIR")
-	flock --no-fork "$(dirname "$PIN_DIR")" sleep 600 & CHILDREN+=($!)
+	flock --no-fork "$(dirname "$PIN_DIR")" sleep 600 3>&- & CHILDREN+=($!)
 	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
 	while read -r call; do
 		loader_held
@@ -374,7 +384,7 @@ loader_held() {
 		[ "$status" -eq 159 ]
 		turn=$((turn + 1))
 	done < <(
-		# it makes BPF objects, and puts files in the place of others
+		# calls that it needs: it makes BPF objects and replaces files
 		forbidden_calls | grep -Ev '^(bpf (0|5|6|7|22|28) |perf_event_open|rename|chown|mkdir |(chmod|fchmodat) )'
 		printf '%s\n' 'bpf 3 zero:128 128' 'bpf 8 zero:128 128' 'bpf 13 zero:128 128' 'bpf 34 zero:128 128' \
 			"chmod str:$WORK/file 04755" "openat -100 str:$WORK/made 0101 02755" 'umount2 str:/mnt 0' 'socket 1 1 0' \
@@ -389,7 +399,7 @@ loader_held() {
 	[ ! -e "${PIN_DIR}_loading" ]
 }
 
-@test "a build that logs lets pass what no policy names, and names it; status and make install say what it is" {
+@test "a build with SECCOMP_LOG=1 allows and logs other calls; status reports it and make install refuses it" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
 	SECCOMP=log BUILD=$BUILD/logging daemon_start
@@ -406,7 +416,7 @@ loader_held() {
 	[ ! -e "$WORK/root" ]
 }
 
-@test "the directories of ELF files are those of the start: a change says that it takes a restart" {
+@test "a changed list of ELF directories asks for a restart, and holds from then on" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
 	write_settings

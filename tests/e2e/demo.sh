@@ -24,7 +24,7 @@ grant_start
 ls -l "$GRANT_SOCKET"
 
 say 'A rule: keep what happens when CPU pressure rises in a cgroup where cpu_hog runs'
-rule demo 'comm = cpu_hog' 'cgroup = /bourdon-*' 'cpu.some = 40%' 'history = 10s' 'capture = 4s'
+rule demo 'comm = cpu_hog' 'cgroup = /bourdon-demo-*' 'cpu.some = 40%' 'history = 10s' 'capture = 4s'
 cat "$RULES_DIR/demo.conf"
 
 say "The consumer, as $TEST_USER, without any capability, behind its system-call filter"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The consumer and the reader when something is not as it should be: one clear line, the documented status.
+# Errors of bourdond and bourdon: one clear line, and the documented exit status.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -23,7 +23,7 @@ fails_saying() {
 	[[ ${lines[-1]} == *"$2"* ]] || { echo "$output"; false; }
 }
 
-@test "three mistakes in one rules file: each with its file, line and what it is" {
+@test "mistakes in a rules file: each with file, line and reason" {
 	printf '%s\n' '[rule web]' 'comm = a-name-that-is-too-long' 'cpu.some = 50ms' 'memory.sum = 5%' \
 		'io.full = 3s/2s' > "$RULES_DIR/web.conf"
 	run daemon --check-config
@@ -36,7 +36,7 @@ fails_saying() {
 	[[ $output == *"$file:5: io.full = 3s/2s: more stall than its window"* ]]
 }
 
-@test "--check-config of what is right" {
+@test "--check-config of a valid rule: exit 0" {
 	rule web 'comm = nginx' 'cgroup = /system.slice/*' 'memory.some = 50ms/1s' 'io.full = 200ms/2s' \
 		'watch = cgroup' 'history = 10s' 'capture = 5s' 'cooldown = 60s'
 	run daemon --check-config
@@ -44,13 +44,13 @@ fails_saying() {
 	[[ $output != *'rules.d'* ]]
 }
 
-@test "bourdon.conf: mistakes with their line" {
+@test "a mistake in bourdon.conf: file, line and reason" {
 	printf '%s\n' '[database]' 'max_size = 12' > "$WORK/bourdon.conf"
 	run daemon --check-config
 	fails_saying 1 'bourdon.conf:2: max_size = 12: expected a size with its unit'
 }
 
-@test "without a load: exit 1, and what to do" {
+@test "nothing loaded: exit 1, and the line says to run bourdon-load" {
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	run daemon
 	fails_saying 1 'run bourdon-load first'
@@ -74,7 +74,7 @@ fails_saying() {
 	fails_saying 1 'speak ABI 9'
 }
 
-@test "one daemon for a set of pins, and for a database" {
+@test "a second daemon for the same pins or the same database is refused" {
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	daemon_start
@@ -88,7 +88,7 @@ fails_saying() {
 	[ "$(sql 'SELECT count(*) FROM run')" -eq 1 ]
 }
 
-@test "pins that anyone could have made are refused" {
+@test "a pin directory that does not belong to root is refused" {
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	chown "$TEST_USER" "$PIN_DIR"
@@ -96,7 +96,7 @@ fails_saying() {
 	fails_saying 1 "not root's alone"
 }
 
-@test "what the starter left open is closed, and what it closed is not filled" {
+@test "inherited descriptors are closed; closed standard ones are /dev/null" {
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	exec 9< /etc/shadow
@@ -111,11 +111,11 @@ fails_saying() {
 	await_sql 10 'SELECT count(*) FROM run' 2
 	[ "$(readlink "/proc/$DAEMON/fd/0" "/proc/$DAEMON/fd/1" "/proc/$DAEMON/fd/2" | sort -u)" = /dev/null ]
 	daemon_stop TERM
-	# its spawner went with it
+	# its spawner has ended, too
 	[ "$(pgrep -c -f -- "--pin-dir $PIN_DIR")" -eq 0 ]
 }
 
-@test "a database that is none of ours is left alone" {
+@test "a file or database of another program is refused and unchanged" {
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	echo 'not a database, but somebody may need it: at least a hundred bytes of text, so that it looks like a file' > "$DB"
@@ -132,7 +132,7 @@ fails_saying() {
 	fails_saying 1 "another program's database"
 }
 
-@test "a state directory that may not be written" {
+@test "a state directory that cannot be written: exit 1, and its path" {
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	chown root:root "$STATE_DIR"
@@ -140,7 +140,7 @@ fails_saying() {
 	fails_saying 1 "$DB"
 }
 
-@test "it refuses to stay root, and accounts that do not exist" {
+@test "--user root and unknown accounts are refused" {
 	load
 	run "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --user root --group "$TEST_GROUP"
 	fails_saying 1 'user root is root'
@@ -171,7 +171,7 @@ fails_saying() {
 	[ "${#lines[@]}" -le 24 ]
 }
 
-@test "the reader: exit 1, one line" {
+@test "bourdon without a usable database or capture: exit 1, one line" {
 	run "$BUILD/bourdon" --db "$WORK/none.db" list
 	fails_saying 1 "$WORK/none.db"
 	[ "${#lines[@]}" -eq 1 ]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Files of targets that bourdon-grant hands out: functions of what is deleted, replaced or in another mount namespace
-# have names, and nobody gets anything else.
+# Files of targets that bourdon-grant opens: deleted, replaced and other namespaces' programs have names, and no other
+# file is handed out.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -17,7 +17,7 @@ teardown() {
 	rm -f "/tmp/perf-${CHILD-none}.map"
 }
 
-# ask REQUEST...: what bourdon-grant answers to the consumer's user, each request by a connection of its own.
+# ask REQUEST...: prints the answers of bourdon-grant to the daemon's user, each request by its own connection.
 ask() {
 	setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/ask_grant" "$GRANT_SOCKET" "$@"
 }
@@ -29,14 +29,14 @@ assert_answer() {
 	[ "$answer" = "$2" ] || { echo "'$1' is answered '$answer', not '$2'"; return 1; }
 }
 
-# executable_of PID NAME: where the process maps the first executable pages of a file of that name, in decimal.
+# executable_of PID NAME: the first address at which the process maps that file as executable, in decimal.
 executable_of() {
 	local range
 	range=$(awk -v name="/$2" '$2 ~ /x/ && index($0, name) { print $1; exit }' "/proc/$1/maps")
 	echo $((0x${range%-*}))
 }
 
-# started_ticks PID: when it began, rounded down as /proc has it, in ns.
+# started_ticks PID: its start time of /proc, which is rounded down to clock ticks, in ns.
 started_ticks() {
 	local stat ticks
 	stat=$(< "/proc/$1/stat")
@@ -53,17 +53,17 @@ is_target() {
 	[[ -n $(started_of "$1") ]]
 }
 
-# target_start COMMAND...: a process named mapper that is a target, in CHILD, with its start time in STARTED.
+# target_start COMMAND...: starts CHILD, which is called mapper, awaits that it is a target, and sets STARTED.
 target_start() {
 	start_command "$@"
 	await 10 is_target "$CHILD"
 	STARTED=$(started_of "$CHILD")
 }
 
-# What makes all that is called mapper a target, for a daemon that asks nobody: what is asked here can be counted.
+# targets_begin: all processes called mapper are targets; the daemon has no bourdon-grant, so that only the test asks it.
 targets_begin() {
 	load
-	rule files 'comm = mapper' 'watch = system' 'cpu.some = 90%'
+	rule files 'comm = mapper' "cgroup = /$CGROUP" 'watch = system' 'io.full = 100%'
 	daemon_start --grant-socket "$WORK/nobody.sock"
 }
 
@@ -71,13 +71,13 @@ pressure() {
 	rule "$1" "comm = $2" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
 }
 
-# functions_of RULE PATH: what its captures call the functions of the file.
+# functions_of RULE PATH: the names that captures of the rule have for functions of the file.
 functions_of() {
 	sql "SELECT DISTINCT function FROM capture JOIN sample USING(capture_id) JOIN stack_frame USING(stack_id)
 		JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE rule = '$1' AND path = '$2'"
 }
 
-# capture_of RULE COMM [OPTION...]: takes one, of what runs under that name.
+# capture_of RULE COMM [OPTION...]: captures the processes of that name.
 capture_of() {
 	pressure "$1" "$2"
 	daemon_start "${@:3}"
@@ -86,7 +86,7 @@ capture_of() {
 	rm "$RULES_DIR/$1.conf"
 }
 
-@test "a program that is deleted: its functions have names through the grant, and only so" {
+@test "a deleted program: names with bourdon-grant, none without" {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
 	start_command "$WORK/gone" "${BUSY[@]}"
@@ -105,7 +105,7 @@ capture_of() {
 	[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'files-granted'")" = 1 ]
 }
 
-@test "root's policy: no files, and the names are missed" {
+@test "bourdon-grant --files none: no names for a deleted program" {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/gone"
 	start_command "$WORK/gone" "${BUSY[@]}"
@@ -119,11 +119,11 @@ capture_of() {
 	grep -q "bourdon-grant: refused process .*: root's policy hands out no files" "$WORK/grant.log"
 }
 
-@test "a program that is replaced never gets names of the new one" {
+@test "a replaced program never gets names of the new file" {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/prog"
 	start_command "$WORK/prog" "${BUSY[@]}"
-	# the same but for the names of its functions; under the path that the kernel shows, too
+	# the same program with another function name, also at the path that the kernel shows for the deleted one
 	sed 's/burn_cpu/evil_cpu/g' "$BUILD/workloads/cpu_hog" > "$WORK/new"
 	chmod 0755 "$WORK/new"
 	grep -q evil_cpu "$WORK/new"
@@ -137,7 +137,7 @@ capture_of() {
 	capture_of with prog
 	functions=$(functions_of with "$WORK/prog (deleted)")
 	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]]
-	# and the new one, by its own path, has its own
+	# a process of the new file has the new names
 	children_end
 	start_command "$WORK/prog" "${BUSY[@]}"
 	GRANT_SOCKET=$WORK/nobody.sock capture_of new prog
@@ -145,7 +145,7 @@ capture_of() {
 	[[ $functions == *evil_cpu* && $functions != *burn_cpu* ]]
 }
 
-@test "a program in another mount namespace has names, and what lies at its path here lends none" {
+@test "a program in another mount namespace has its own names, not those of the file at its path here" {
 	local functions
 	mkdir "$WORK/inner"
 	sed 's/burn_cpu/evil_cpu/g' "$BUILD/workloads/cpu_hog" > "$WORK/inner/prog"
@@ -163,7 +163,7 @@ capture_of() {
 	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]]
 }
 
-@test "a program that lies at another's path, with its build id, in a mount namespace of its own, lends it no names" {
+@test "two programs with one path and build id, in two mount namespaces: each has its own names" {
 	local functions
 	mkdir "$WORK/inner"
 	cp "$BUILD/workloads/cpu_hog" "$WORK/inner/prog"
@@ -171,7 +171,7 @@ capture_of() {
 	chmod 0755 "$WORK/evil"
 	load
 	grant_start
-	# as root, too: a container's may be the host's
+	# also if both belong to root
 	# shellcheck disable=SC2016 # the shell inside expands it
 	start_command unshare --mount sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/prog" && program=$1/prog && shift 2 &&
 		exec "$program" "$@"' sh "$WORK/inner" "$WORK/evil" "${BUSY[@]}"
@@ -183,12 +183,12 @@ capture_of() {
 	capture_of honest prog
 	functions=$(functions_of honest "$WORK/inner/prog")
 	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]] || { echo "$functions"; false; }
-	# they say the same of themselves, and are two
+	# two modules with the same path and build id
 	[ "$(sql "SELECT count(*), count(DISTINCT build_id), count(DISTINCT version), min(version) FROM module
 		WHERE path = '$WORK/inner/prog'")" = '2|1|2|' ]
 }
 
-@test "ELF files of a target: the one that begins there, whatever its path leads to" {
+@test "elf request: the file mapped at that address, wherever its path leads" {
 	local addresses
 	cp /bin/true "$WORK/true"
 	grant_start
@@ -203,7 +203,7 @@ capture_of() {
 	rm "$WORK/moved"
 	assert_answer "elf $CHILD $STARTED ${addresses[0]}" "$WORK/moved (deleted) read-only"
 	assert_answer "elf $CHILD $STARTED $(executable_of "$CHILD" mapper)" "$BUILD/workloads/mapper read-only"
-	# as another user, whose files are his alone
+	# a program that only its user may read
 	cp "$BUILD/workloads/mapper" "$WORK/mapper"
 	chown 1000 "$WORK/mapper"
 	chmod 0700 "$WORK/mapper"
@@ -212,7 +212,7 @@ capture_of() {
 	await 5 counted 6 0
 }
 
-@test "attacks on ELF files: no descriptor comes back, and each has its reason" {
+@test "refused elf requests: no descriptor, and the reason" {
 	local addresses begins request refused=0
 	echo 'no program' > "$WORK/text"
 	truncate -s 8192 "$WORK/text" "$WORK/empty"
@@ -232,7 +232,7 @@ capture_of() {
 	assert_answer "elf $CHILD $STARTED ${addresses[4]}" 'refused not an ELF file'
 	assert_answer "elf $CHILD $STARTED $((0x$(awk '/\[vdso\]/ { sub("-.*", ""); print }' "/proc/$CHILD/maps")))" \
 		'refused no file is mapped there'
-	# another process than a target that lives, and is the one that was meant
+	# another process than a living target, or another start time
 	assert_answer "elf $CHILD $((STARTED + 10000000)) $begins" 'refused another process has that id now'
 	assert_answer "elf $CHILD $((STARTED - 10000000)) $begins" 'refused another process has that id now'
 	assert_answer "elf $CHILD 0 $begins" 'refused another process has that id now'
@@ -244,7 +244,7 @@ capture_of() {
 	assert_answer "elf 2 $(started_ticks 2) 4096" 'refused it is a kernel thread'
 	assert_answer "elf 4194304 $STARTED $begins" 'refused no such process'
 	refused=17
-	# no request at all
+	# malformed requests
 	for request in "elf $CHILD $STARTED $((begins + 1))" "elf 0 $STARTED $begins" "elf -1 $STARTED $begins" \
 		"elf 4194305 $STARTED $begins" "elf $((CHILD + (1 << 32))) $STARTED $begins" "elf self $STARTED $begins" \
 		"elf 99999999999999999999 $STARTED $begins" "elf $CHILD -1 $begins" "elf $CHILD $STARTED -4096" \
@@ -255,18 +255,18 @@ capture_of() {
 		assert_answer "$request" 'refused not a request'
 		refused=$((refused + 1))
 	done
-	# who is not the consumer
+	# another user
 	chmod 0777 "$GRANT_SOCKET"
 	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/tools/ask_grant" "$GRANT_SOCKET" "elf $CHILD $STARTED $begins"
 	[ "$output" = "refused only the consumer's user and root may ask" ]
-	# a process that has ended, before anybody has waited for it and afterwards
+	# a process that has ended
 	stop "$CHILD"
 	assert_answer "elf $CHILD $STARTED $begins" 'refused no such process'
 	await 5 counted 1 $((refused + 2))
 	[ "$(grep -c 'bourdon-grant: refused process' "$WORK/grant.log")" -eq $((refused + 2)) ]
 }
 
-# asked_with CAPABILITIES: what a bourdon-grant that has no others answers to REQUEST.
+# asked_with CAPABILITIES: the answer to REQUEST of a bourdon-grant with only these capabilities.
 asked_with() {
 	local socket=$WORK/bounded.sock pid
 	systemd-socket-activate --accept -l "$socket" setpriv --inh-caps=-all --bounding-set="-all$1" \
@@ -279,7 +279,7 @@ asked_with() {
 	rm "$socket"
 }
 
-@test "the capabilities that a request takes are those that are named, and all of them" {
+@test "each request needs exactly the documented capabilities" {
 	targets_begin
 	cp "$BUILD/workloads/mapper" "$WORK/mapper"
 	chown 1000 "$WORK/mapper"
@@ -297,7 +297,7 @@ asked_with() {
 	[ "$(asked_with ,+dac_read_search,+sys_ptrace)" = "/tmp/perf-$CHILD.map read-only" ]
 	[[ $(asked_with ,+sys_ptrace) == 'refused '* ]]
 	[[ $(asked_with ,+dac_read_search) == 'refused '* ]]
-	# a cgroup that a user has made
+	# a cgroup that belongs to a user
 	chown 1000 "$CGROUP2/$CGROUP/cpu.pressure"
 	REQUEST="pressure $(stat -c %i "$CGROUP2/$CGROUP") cpu 2000000"
 	[ "$(asked_with ,+dac_read_search,+dac_override)" = "$CGROUP2/$CGROUP/cpu.pressure read-write" ]
@@ -305,7 +305,7 @@ asked_with() {
 	[[ $(asked_with ,+dac_override) == 'refused '* ]]
 }
 
-@test "nothing is loaded, or another map is pinned in its place: nobody is a target" {
+@test "nothing loaded, or another map pinned as targets: requests are refused" {
 	grant_start
 	start_command "$BUILD/workloads/mapper" /bin/true
 	local request
@@ -320,16 +320,16 @@ asked_with() {
 	mv "$PIN_DIR/narrow" "$PIN_DIR/targets"
 }
 
-# The kernel's programs count what they leave out while the daemon is gone: of targets that run.
+# nobody_is_sampled: whether the programs have counted ticks of targets that they did not sample for lack of a heartbeat.
 nobody_is_sampled() {
 	[ "$(counter 1)" -gt 0 ]
 }
 
-@test "root's policy: a target that has become somebody who is denied, while nobody looked" {
+@test "a target that took a denied uid or comm while nothing was sampled: requests are refused" {
 	local who i changes=() requests=()
 	printf '%s\n' '[policy]' 'deny_uids = 1005' 'deny_comms = traitor' > "$WORK/policy.conf"
 	load --policy "$WORK/policy.conf" --quiet-after 2s
-	rule files 'comm = mapper' 'watch = system' 'cpu.some = 90%'
+	rule files 'comm = mapper' "cgroup = /$CGROUP" 'watch = system' 'io.full = 100%'
 	daemon_start
 	grant_start
 	for who in nobody real effective saved name; do
@@ -353,7 +353,7 @@ nobody_is_sampled() {
 	for i in "${!requests[@]}"; do
 		read -r _ CHILD STARTED _ <<< "${requests[i]}"
 		kill -USR2 "$CHILD"
-		read -r -t $((10 * PATIENCE)) -u "${changes[i]}"
+		read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "${changes[i]}"
 		is_target "$CHILD"
 		((i)) || continue
 		assert_answer "${requests[i]}" "refused root's policy lets nobody observe it"
@@ -363,7 +363,7 @@ nobody_is_sampled() {
 	kill -CONT "$DAEMON"
 }
 
-@test "root's policy: ELF files, but no perf maps" {
+@test "bourdon-grant --files elf: ELF files, but no perf maps" {
 	grant_start --files elf
 	targets_begin
 	target_start "$BUILD/workloads/mapper" /bin/true
@@ -376,37 +376,37 @@ nobody_is_sampled() {
 	[[ $output == *'--files some: give none, elf or all'* ]]
 }
 
-# namespace_start: a target as user 1000, with a /tmp of its own, TMP, in another mount namespace; and the same in a pid
-# namespace, whose first process it is.
+# namespace_start: starts a target as user 1000, the first process of its pid namespace, with its own /tmp, TMP, in its
+# own mount namespace.
 namespace_start() {
 	# shellcheck disable=SC2016 # the shell inside expands it
 	start_command unshare --mount --pid --fork --kill-child --mount-proc sh -c \
 		'mount -t tmpfs -o mode=1777 none /tmp && exec setpriv --reuid 1000 --clear-groups "$@"' sh "$BUILD/workloads/mapper"
 	CHILD=$(pgrep -P "$CHILD")
-	CHILDREN+=("$CHILD") # another user's does not die with its parent
+	CHILDREN+=("$CHILD") # of another user: it does not end with its parent
 	await 10 is_target "$CHILD"
 	STARTED=$(started_of "$CHILD")
 	TMP=/proc/$CHILD/root/tmp
 }
 
-@test "a perf map: of the process's own mount and pid namespaces, and of nobody else" {
+@test "perf-map request: only the map of the process, in its own mount and pid namespaces" {
 	grant_start
 	targets_begin
 	namespace_start
 	local map=$TMP/perf-1.map request="perf-map $CHILD $STARTED"
 	assert_answer "$request" 'refused it has no perf map'
-	# what has its name here, or has the name that it has here
+	# a map under its pid of this namespace, here and in its own /tmp
 	echo '1000 10 elsewhere' > "/tmp/perf-$CHILD.map"
 	echo '1000 10 other' > "$TMP/perf-$CHILD.map"
 	chown 1000 "/tmp/perf-$CHILD.map" "$TMP/perf-$CHILD.map"
 	assert_answer "$request" 'refused it has no perf map'
 	rm "/tmp/perf-$CHILD.map"
 	echo '1000 10 jitted' > "$map"
-	assert_answer "$request" '/tmp/perf-1.map read-only' # root's, and readable for all
+	assert_answer "$request" '/tmp/perf-1.map read-only' # it belongs to root and is readable for all
 	chown 1000 "$map"
 	chmod 0600 "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only'
-	# of root, or another, and nothing for the process's eyes
+	# a map of another user that the process could not read, or does not own
 	chown 0 "$map"
 	assert_answer "$request" 'refused the perf map belongs to another user'
 	chown 1001 "$map"
@@ -425,7 +425,7 @@ namespace_start() {
 	assert_answer "$request" 'refused the perf map is larger than 64 MiB'
 	truncate --no-create -s $((64 << 20)) "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only'
-	# what is no file
+	# no regular file
 	rm "$map"
 	ln -s /etc/passwd "$map"
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
@@ -443,11 +443,11 @@ namespace_start() {
 	mkdir "$map"
 	assert_answer "$request" 'refused not a regular file'
 	rmdir "$map"
-	# a file of the host's, mounted over it
+	# a file of the host mounted over it
 	echo '1000 10 mounted' > "$map"
 	nsenter --mount="/proc/$CHILD/ns/mnt" mount --bind /etc/passwd /tmp/perf-1.map
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
-	# another process than the one that was meant, or none
+	# another start time, no target, no process
 	assert_answer "perf-map $CHILD $((STARTED + 10000000))" 'refused another process has that id now'
 	assert_answer "perf-map $$ $(started_ticks $$)" 'refused not a target'
 	assert_answer "perf-map 2 $(started_ticks 2)" 'refused it is a kernel thread'
@@ -457,7 +457,7 @@ namespace_start() {
 	assert_answer "$request" 'refused no such process'
 }
 
-@test "a perf map in a chroot: nothing leads out of it" {
+@test "perf-map request in a chroot: no link leads out of it" {
 	local root=$WORK/root
 	grant_start
 	targets_begin
@@ -467,7 +467,7 @@ namespace_start() {
 	cp "$BUILD/workloads/mapper" "$root/mapper"
 	target_start chroot "$root" /mapper
 	local request="perf-map $CHILD $STARTED" map=perf-$CHILD.map
-	# outside: of nobody's concern
+	# a map outside of the chroot is ignored
 	echo '1000 10 host' > "/tmp/$map"
 	cp "/tmp/$map" "$WORK/outside"
 	assert_answer "$request" 'refused it has no perf map'

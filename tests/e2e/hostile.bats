@@ -1,29 +1,29 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Names that others chose: of processes, threads, programs, cgroups, functions, code that a runtime made, build ids and
-# rules, with all that a terminal, a shell, SQL, JSON or a browser would obey. One capture of processes that have them,
-# and whatever then shows a name is text: each test looks at its own way out.
+# Hostile names of processes, threads, programs, cgroups, functions, JIT code, build ids and rules: they contain what a
+# terminal, a shell, SQL, JSON or a browser would obey. One capture has them all; each test checks that they are plain
+# text in one output.
 
 bats_require_minimum_version 1.5.0
 source "$BATS_TEST_DIRNAME/lib.bash"
 
-# Bytes are compared, and characters are none of the shell's business.
+# The shell compares bytes, not characters.
 export LC_ALL=C
 
 LONG=$(printf 'x%.0s' {1..249})$'\xe2\x82\xac\xe2\x82\xac' # 255 bytes
 NAMES=(
-	$'\e]0;owned\a'                   # sets a terminal's title
-	$'\e[2J\e[31m'                    # clears it
+	$'\e]0;owned\a'                   # sets the title of a terminal
+	$'\e[2J\e[31m'                    # clears a terminal
 	$'\x9b31m\x85\x90'                # the same without ESC, as bytes
 	$'\xc2\x9b31m\xc2\x85'            # and as characters
 	$'\'"`$(id)`"\''                  # quotes
-	$'a\\x1b\\n\\'                    # what looks escaped, and a backslash at the end
+	$'a\\x1b\\n\\'                    # looks escaped, and ends with a backslash
 	'<script>alert(1)</script>&amp;'  # HTML
 	$'a\nb\r\tc\n 7'                  # lines
-	'a;b;main 42'                     # what separates the parts of a folded line
-	$'\xff\xc0\x80\x80a\xed\xa0\x80z' # no UTF-8: never, overlong, alone, a surrogate
-	$'\xe2\x80\xaegpj.exe\xe2\x80\x8b' # turns the direction, and does not show
+	'a;b;main 42'                     # separators of a folded line
+	$'\xff\xc0\x80\x80a\xed\xa0\x80z' # invalid UTF-8: impossible byte, overlong, lone continuation, surrogate
+	$'\xe2\x80\xaegpj.exe\xe2\x80\x8b' # reverses the text direction; is invisible
 	'=1+1'                            # a formula
 	'-rf'                             # an option
 	'%s%n%1x'                         # a format
@@ -32,16 +32,16 @@ NAMES=(
 )
 COUNT=${#NAMES[@]}
 RULE=$'<b>\'"`;%s=\xc2\x9b\xff 7'
-BUILD_ID=$'\e]0;x\a<script>\'"\n\xff\xc2\x9b' # as mk/tests.mk has it
+BUILD_ID=$'\e]0;x\a<script>\'"\n\xff\xc2\x9b' # set by mk/tests.mk
 JITS=(0 2 6 8 9 15)
 MISTAKES=$'[rule x]\ncomm = y\ncpu.some = \xff\xe2\x80\xae%n\nnonsense \x9b31m = 1\n[rule \e]0;x\a]\n'
 
-# undo: from the form that docs/SCHEMA.md describes to the bytes, as it says there
+# undo: reverses the escapes, as docs/SCHEMA.md describes
 undo() {
 	perl -pe 's/\\x([01][0-9a-f]|7f|5c|[89a-f][0-9a-f])/chr hex $1/ge'
 }
 
-# assert_text FILE: well-formed UTF-8 without a character that does anything but show
+# assert_text FILE: it is valid UTF-8 without control or invisible characters
 assert_text() {
 	perl -MEncode -0777 -ne '
 		s/\r\n/\n/g if $ENV{PTY};
@@ -51,7 +51,7 @@ assert_text() {
 			if $text =~ /([^\P{Cc}\n]|[\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}-\x{200f}\x{feff}])/g;' "$1"
 }
 
-# assert_name SQL BYTES: what it selects is text, and leads back to the bytes.
+# assert_name SQL BYTES: the result is plain text, and the bytes with its escapes reversed.
 assert_name() {
 	sql "$1" > "$WORK/name"
 	assert_text "$WORK/name"
@@ -62,13 +62,13 @@ assert_name() {
 	}
 }
 
-# file_name NAME: without what no file's name has; no cgroup's has a newline either.
+# file_name NAME: the name without slashes, at most 255 bytes.
 file_name() {
 	local name=${1//\//|}
 	printf '%s' "${name:0:255}"
 }
 
-# make_program PATH: with these names for its functions
+# make_program PATH: makes a program whose functions have these names
 make_program() {
 	local i
 	cp "$BUILD/workloads/hostile" "$1"
@@ -78,7 +78,7 @@ make_program() {
 	done
 }
 
-# start_hostile NUMBER: a process whose file, cgroup and one thread have the name, and every other one itself
+# start_hostile NUMBER: starts a process whose file, cgroup and thread have the name; odd ones rename themselves, too
 start_hostile() {
 	local name path comm=() cgroup
 	name=$(file_name "${NAMES[$1]}")
@@ -89,10 +89,10 @@ start_hostile() {
 	(($1 % 2)) && comm=(--comm "${NAMES[$1]}")
 	CGROUP=$CGROUP/$cgroup start_command "$path" --seconds 3600 "${comm[@]}" -- "${NAMES[$1]}"
 	echo "$CHILD" > "$WORK/pid.$1"
-	kill -STOP "$CHILD" # it would take the others' CPU time
+	kill -STOP "$CHILD" # until all of them have started
 }
 
-# show NAME COMMAND...: what it says to a file, and to a terminal
+# show NAME COMMAND...: keeps the output of the command to a file and to a terminal
 show() {
 	"${@:2}" > "$WORK/out/$1" 2>&1 || true
 	script -qec "$(printf '%q ' "${@:2}")" /dev/null > "$WORK/pty/$1" < /dev/null || true
@@ -108,13 +108,20 @@ show_all() {
 	done
 }
 
+# write_rule TRIGGER: the rule with the hostile name, in a file with a hostile name
+write_rule() {
+	printf '%s\n' "[rule $RULE]" 'comm = *' "cgroup = /$CGROUP*" "$1" 'watch = system' 'history = 1s' \
+		"capture = $((8 * PATIENCE))s" 'cooldown = 1h' > "$WORK/rule.new"
+	mv "$WORK/rule.new" "$RULES_DIR/"$'\e]0;rule\a;%s.conf'
+}
+
 take_capture() {
 	local i
 	load --hz 499
 	for ((i = 0; i < COUNT; i++)); do
 		start_hostile "$i"
 	done
-	# and one without symbols, for later
+	# a program without symbols, for symbolize
 	make_program "$WORK/debug/whole"
 	cp "$BUILD/workloads/hostile_stripped" "$WORK/bin/"$'stripped\e[7m\xff'
 	start_command "$WORK/bin/"$'stripped\e[7m\xff' --seconds 3600
@@ -125,22 +132,23 @@ take_capture() {
 		NEW=${NAMES[i]} perl -pi -e 's/Jit::spin/$ENV{NEW}/' "/tmp/perf-$CHILD.map"
 		kill -STOP "$CHILD"
 	done
-	printf '%s\n' "[rule $RULE]" 'comm = *' "cgroup = /$CGROUP*" 'cpu.some = 10%' 'watch = system' 'history = 1s' \
-		"capture = $((8 * PATIENCE))s" 'cooldown = 1h' > "$RULES_DIR/"$'\e]0;rule\a;%s.conf'
+	write_rule 'io.full = 100%'
 	daemon_start
-	await_tables # by frame pointers the leaf's caller would be missing
+	await_tables # without them the caller of the leaf is missing
 	kill -CONT "${CHILDREN[@]}"
+	# not before the processes run: other programs may have caused that much pressure all the time
+	write_rule 'cpu.some = 10%'
 	await_log 30 'rule .* fired'
 	show status "$BUILD/bourdon" --db "$DB" status
 	status_json > "$WORK/json/status"
-	# a mistake in a file that has such a name, and in what is in it
+	# mistakes with hostile text in a file with a hostile name
 	printf '%s' "$MISTAKES" > "$RULES_DIR/"$'\e[31mbad\xff.conf'
 	await_status 20 '.daemon[0].reload_mistake != ""'
 	show mistake "$BUILD/bourdon" --db "$DB" status
 	status_json > "$WORK/json/mistake"
 	rm "$RULES_DIR/"$'\e[31mbad\xff.conf'
 	await_log 60 'captured [0-9]+ stacks of rule'
-	children_end # who reads has the CPUs
+	children_end # naming and the reports need the CPUs
 	show_all
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
@@ -166,9 +174,9 @@ teardown_file() {
 	rm -f "${maps[@]}"
 }
 
-# ---- what is kept ----
+# ---- in the database ----
 
-# all_text DATABASE: each text that is in it
+# all_text DATABASE: prints every text in it
 all_text() {
 	local query
 	query=$(sql "SELECT group_concat('SELECT \"' || p.name || '\" FROM \"' || t.name || '\"', ' UNION ')
@@ -176,7 +184,7 @@ all_text() {
 	sql "$query" "$1"
 }
 
-@test "SQL: every text is text, and no name was taken for anything else" {
+@test "database: every text is plain text, and no name was executed" {
 	all_text "$DB" > "$WORK/all"
 	[ "$(wc -l < "$WORK/all")" -gt 100 ]
 	assert_text "$WORK/all"
@@ -184,7 +192,7 @@ all_text() {
 	[ "$(sql 'SELECT state, (SELECT sum(samples) > 1000 FROM sample) FROM capture')" = 'complete|1' ]
 }
 
-@test "comm, of processes that were executed and that renamed themselves" {
+@test "database: comms of processes, by exec and by renaming" {
 	local i name
 	for ((i = 0; i < COUNT; i++)); do
 		name=${NAMES[i]}
@@ -193,7 +201,7 @@ all_text() {
 	done
 }
 
-@test "threads" {
+@test "database: names of threads" {
 	local i
 	for ((i = 0; i < COUNT; i++)); do
 		assert_name "SELECT DISTINCT thread FROM sample JOIN process USING(process_id)
@@ -201,7 +209,7 @@ all_text() {
 	done
 }
 
-@test "paths of programs" {
+@test "database: paths of programs" {
 	local i
 	for ((i = 0; i < COUNT; i++)); do
 		assert_name "SELECT DISTINCT exe FROM process WHERE tgid = $(< "$WORK/pid.$i")" \
@@ -211,7 +219,7 @@ all_text() {
 	done
 }
 
-@test "cgroups" {
+@test "database: cgroups" {
 	local i name
 	for ((i = 0; i < COUNT; i++)); do
 		name=$(file_name "${NAMES[i]}")
@@ -220,7 +228,7 @@ all_text() {
 	[ "$(sql 'SELECT count(*) FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process)')" -eq 0 ]
 }
 
-# assert_functions NUMBERS QUERY: what it selects has the names, but for control characters
+# assert_functions NUMBERS QUERY: the result has these names; control characters are replaced by '?'
 assert_functions() {
 	local i expected
 	sql "$2" > "$WORK/functions"
@@ -232,17 +240,17 @@ assert_functions() {
 	done
 }
 
-@test "functions" {
+@test "database: functions" {
 	local exe
 	exe="(SELECT exe FROM process WHERE tgid = $(< "$WORK/pid.0"))"
 	assert_functions "$(seq 0 $((COUNT - 1)))" \
 		"SELECT DISTINCT function FROM frame JOIN module USING(module_id) WHERE path = $exe"
-	# each is below the one before
+	# one stack has them all
 	[ "$(sql "SELECT count(DISTINCT function) >= $COUNT FROM stack_frame JOIN frame USING(frame_id) JOIN module USING(module_id)
 		WHERE path = $exe GROUP BY stack_id ORDER BY 1 DESC LIMIT 1")" = 1 ]
 }
 
-@test "functions of code that a runtime made" {
+@test "database: functions of JIT code" {
 	local i
 	for i in "${JITS[@]}"; do
 		assert_functions "$i" "SELECT DISTINCT function FROM frame JOIN module USING(module_id)
@@ -250,7 +258,7 @@ assert_functions() {
 	done
 }
 
-@test "functions that are found later" {
+@test "database: functions that symbolize finds later" {
 	all_text "$WORK/copy.db" > "$WORK/all"
 	assert_text "$WORK/all"
 	grep -aFq '/bin/stripped\x1b[7m\xff (' "$WORK/out/symbolize"
@@ -258,43 +266,42 @@ assert_functions() {
 		JOIN module USING(module_id) WHERE path = '$WORK/bin/stripped\\x1b[7m\\xff'"
 }
 
-@test "build ids" {
+@test "database: build ids" {
 	[ "$(sql "SELECT DISTINCT build_id FROM module WHERE path LIKE '$WORK/bin/%'")" = \
 		"$(printf '%s' "$BUILD_ID" | od -An -tx1 | tr -d ' \n')" ]
 }
 
-@test "rules and their files" {
+@test "database: rules and their files" {
 	assert_name 'SELECT rule FROM capture' "$RULE"
 	assert_name 'SELECT DISTINCT rule FROM rule' "$RULE"
 	assert_name 'SELECT DISTINCT source FROM rule' "$RULES_DIR/"$'\e]0;rule\a;%s.conf:1'
 }
 
-# ---- where it is shown ----
+# ---- in the output ----
 
-@test "reports into a file" {
+@test "reports to a file are plain text" {
 	local file
 	for file in "$WORK"/out/*; do
 		[ -s "$file" ]
 		assert_text "$file"
 	done
-	# the names are there
 	grep -aFq '\x1b]0:owned\x07;' "$WORK/out/folded"
 	grep -aFq '\x1b[31mbad\xff.conf' "$WORK/out/mistake"
 }
 
-@test "reports to a terminal" {
+@test "reports to a terminal are the same plain text" {
 	local file
 	for file in "$WORK"/pty/*; do
 		[ -s "$file" ]
 		PTY=1 assert_text "$file"
 	done
-	# and they are those of a file
+	# the same text as in a file
 	for file in list why top folded; do
 		tr -d '\r' < "$WORK/pty/$file" | cmp - "$WORK/out/$file"
 	done
 }
 
-@test "JSON: the same strings as SQL" {
+@test "JSON has the same strings as the database" {
 	local file
 	for file in "$WORK"/json/*; do
 		assert_text "$file"
@@ -312,24 +319,24 @@ assert_functions() {
 	[ "$(jq -r '.rules[0] | "\(.name)|\(.source)"' "$WORK/json/status")" = "$(sql 'SELECT DISTINCT rule, source FROM rule')" ]
 }
 
-@test "folded: one line a stack, whose only number is the last" {
+@test "folded: one line a stack, with one number at its end" {
 	local folded=$WORK/out/folded
 	[ "$(wc -l < "$folded")" -gt 20 ]
 	run ! grep -aEv '^[^;]+(;[^;]+)* [0-9]+$' "$folded"
 	run ! grep -aE ' [0-9.]+ [0-9]+$' "$folded"
 	[ "$(awk '{ sum += $NF } END { print sum }' "$folded")" = "$(sql "SELECT sum(samples) FROM sample WHERE kind = 'on-cpu'")" ]
-	# no name adds a function: all semicolons are ours
+	# no semicolon of a name separates functions
 	[ "$(awk -F';' '{ if (NF > most) most = NF } END { print most }' "$folded")" -le \
 		"$(sql 'SELECT max(depth) + 1 FROM stack JOIN sample USING(stack_id)')" ]
 }
 
-@test "the log, on standard error and for the journal" {
+@test "the log is plain text, on standard error and in the journal" {
 	assert_text "$WORK/daemon.log"
 	grep -aFq '\x1b[31mbad\xff.conf:3: cpu.some = \xff\xe2\x80\xae%n' "$WORK/daemon.log"
 	mkdir "$WORK/bad"
 	printf '%s' "$MISTAKES" > "$WORK/bad/"$'\e[31m\n<0>bad\xff.conf'
 	: > "$WORK/journal"
-	# shellcheck disable=SC2016 # another shell expands it
+	# shellcheck disable=SC2016 # the inner shell expands it
 	JOURNAL_STREAM=$(stat -c %d:%i "$WORK/journal") run -1 sh -c '"$@" 2> "$0"' "$WORK/journal" \
 		"$BUILD/bourdond" --check-config --rules-dir "$WORK/bad" --config "$WORK/none"
 	assert_text "$WORK/journal"

@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the end-to-end tests, the demo and make bench share: an installation of its own (pins, run, state and
-# rules directories, a cgroup), awaiting log lines, and taking all of it away again.
+# What the end-to-end tests, the demo and make bench share: an installation of their own (pins, run, state and rules
+# directories, a cgroup), functions that await an event, and the removal of all this.
+#
+# The machine need not be idle, and another run of the tests may go on beside. So rules name the test's own cgroup,
+# pressure is that of this cgroup, a test awaits an event instead of a time, and how many samples it expects follows
+# from the CPU time that its processes received.
 
 TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$TREE/build
 TEST_USER=nobody
 TEST_GROUP=nogroup
-# How many times as long as here a slow machine, such as an emulated one, may take for what is awaited.
+# How many times as slow as a real machine this one is, for example an emulated one.
 : "${PATIENCE:=1}"
+# No deadline is shorter than this, because other programs may use the CPUs; a test that passes does not wait for it.
+# An assertion about a time measures the time itself.
+LEAST_DEADLINE=60
 
-# bourdon_setup NAME: names and makes the directories. The loader mounts bpffs itself where nobody did.
+# bourdon_setup NAME: names and makes the directories. The loader mounts bpffs if it is not mounted. tests/run.sh finds
+# by BOURDON_RUN what a test has left behind.
 bourdon_setup() {
-	PIN_DIR=/sys/fs/bpf/bourdon_$1_$$
+	PIN_DIR=/sys/fs/bpf/bourdon_$1_${BOURDON_RUN-alone}_$$
 	WORK=$(mktemp -d "${TMPDIR:-/tmp}/bourdon-$1.XXXXXX")
 	chmod 0711 "$WORK"
 	RUN_DIR=$WORK/run
@@ -20,26 +28,26 @@ bourdon_setup() {
 	RULES_DIR=$WORK/rules.d
 	DB=$STATE_DIR/bourdon.db
 	CGROUP2=$(findmnt -n -o TARGET -t cgroup2 | head -n 1)
-	CGROUP=bourdon-$1-$$
+	CGROUP=bourdon-$1-${BOURDON_RUN-alone}-$$
 	DAEMON=
 	CHILDREN=()
 	GRANT_SOCKET=$WORK/grant.sock
 	install -d -o "$TEST_USER" -g "$TEST_GROUP" -m 0750 "$STATE_DIR"
 	install -d -m 0755 "$RULES_DIR"
-	# the workloads are ELF files of this tree, or copies of them in $WORK
 	write_settings
 }
 
-# write_settings [LINE...]: bourdon.conf, which must name the directories of all ELF files that the daemon may read.
-# shellcheck disable=SC2120 # other files give it some
+# write_settings [LINE...]: writes bourdon.conf. It names all directories whose ELF files the daemon may read: workloads
+# are in $BUILD or, as copies, in $WORK. Naming yields to other programs, and gets the time to end all the same.
+# shellcheck disable=SC2120 # other files pass lines
 write_settings() {
 	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" \
-		"naming = $((20 * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
+		"naming = $((60 * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
 }
 
-# bourdon_teardown: what setup, load and the functions below made is gone afterwards, whatever happened.
+# bourdon_teardown: removes what bourdon_setup, load and the functions below made, also after a failure.
 bourdon_teardown() {
-	[[ -z $DAEMON ]] || kill -CONT "$DAEMON" 2> /dev/null || true # a test may have failed while it was stopped
+	[[ -z $DAEMON ]] || kill -CONT "$DAEMON" 2> /dev/null || true # a test may have stopped it and failed
 	daemon_stop TERM
 	children_end
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
@@ -48,8 +56,8 @@ bourdon_teardown() {
 	rm -rf "$WORK"
 }
 
-# private_bpffs MODE: the pins are on a file system of the test's own; 0700 is what systemd gives /sys/fs/bpf, 0711
-# run-bourdon-bpf.mount its own.
+# private_bpffs MODE: puts the pins on a BPF file system of the test's own. systemd mounts /sys/fs/bpf with mode 0700,
+# run-bourdon-bpf.mount its own with 0711.
 private_bpffs() {
 	mkdir "$WORK/bpf"
 	mount -t bpf -o "mode=$1,nosuid,nodev,noexec" bpf "$WORK/bpf"
@@ -60,15 +68,16 @@ load() {
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" "$@"
 }
 
-# rule NAME LINE...: a file of its own in the rules directory.
+# rule NAME LINE...: writes the rule to a file of its own, in one step: the daemon never reads half a file.
 rule() {
 	local name=$1
 	shift
-	printf '%s\n' "[rule $name]" "$@" > "$RULES_DIR/$name.conf"
+	printf '%s\n' "[rule $name]" "$@" > "$WORK/rule.new"
+	mv "$WORK/rule.new" "$RULES_DIR/$name.conf"
 }
 
-# daemon_start [OPTION...]: starts bourdond and awaits that it is ready. Its log is in $WORK/daemon.log, too. DAEMON_BY=
-# COMMAND...: which then starts it, and which execs.
+# daemon_start [OPTION...]: starts bourdond and awaits its line "ready:". $WORK/daemon.log gets its log. DAEMON_BY=
+# COMMAND...: starts it by that command, which must exec.
 daemon_start() {
 	# shellcheck disable=SC2086
 	exec {DAEMON_LOG}< <(exec ${DAEMON_BY-} "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" \
@@ -80,14 +89,15 @@ daemon_start() {
 	assert_no_privilege "$DAEMON"
 }
 
-# assert_no_privilege PID: every thread of it and of its children has no capability, nor a way to any, and a filter.
+# assert_no_privilege PID: each thread of the process and of its children has no capability, cannot gain one, and has a
+# seccomp filter.
 assert_no_privilege() {
 	local pid status text confined='CapInh: 0+ CapPrm: 0+ CapEff: 0+ CapBnd: 0+ CapAmb: 0+ NoNewPrivs: 1 Seccomp: 2 '
 	confined=${confined// /[[:space:]]}
 	for pid in "$1" $(pgrep -P "$1"); do
 		for status in "/proc/$pid"/task/*/status; do
-			# all of it at once: lines are no such units there, the numbers before them change
-			text=$(cat "$status" 2>/dev/null) || continue # it has ended
+			# in one read: between two reads of the file its lines move
+			text=$(cat "$status" 2>/dev/null) || continue # the thread has ended
 			[[ $text =~ $confined ]] || {
 				echo "not confined: $text" >&2
 				return 1
@@ -96,7 +106,7 @@ assert_no_privilege() {
 	done
 }
 
-# grant_start [OPTION...]: bourdon-grant behind its socket, as a socket unit starts it. Its log is $WORK/grant.log.
+# grant_start [OPTION...]: starts bourdon-grant for each connection, as its socket unit does. Its log: $WORK/grant.log.
 grant_start() {
 	systemd-socket-activate --accept -l "$GRANT_SOCKET" "$BUILD/bourdon-grant" --user "$TEST_USER" \
 		--pin-dir "$PIN_DIR" --counters "$WORK/grants" "$@" 2> "$WORK/grant.log" &
@@ -105,30 +115,37 @@ grant_start() {
 	chown "$TEST_USER" "$GRANT_SOCKET"
 }
 
-# counted GRANTED REFUSED: by grant_start()'s, which count when they have answered.
+# counted GRANTED REFUSED: whether the processes of grant_start have counted so many. They count after the answer.
 counted() {
 	[[ $(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants") == "granted $1"$'\n'"refused $2" ]]
 }
 
-# await SECONDS COMMAND...: until it succeeds.
+# deadline SECONDS: sets DEADLINE, as $SECONDS counts, so many seconds away on an idle machine.
+deadline() {
+	DEADLINE=$((SECONDS + ($1 > LEAST_DEADLINE ? $1 : LEAST_DEADLINE) * PATIENCE))
+}
+
+# await SECONDS COMMAND...: runs the command until it succeeds; fails at the deadline.
 await() {
-	local deadline=$((SECONDS + $1 * PATIENCE))
+	local DEADLINE
+	deadline "$1"
 	until "${@:2}"; do
-		((SECONDS <= deadline)) || return 1
+		((SECONDS <= DEADLINE)) || return 1
 		sleep 0.1
 	done
 }
 
-# status_json: what the daemon says of itself.
+# status_json: the status of the daemon.
 status_json() {
 	"$BUILD/bourdon" --db "$DB" status --json
 }
 
-# await_status SECONDS JQ-EXPRESSION: until it is true of the status.
+# await_status SECONDS JQ-EXPRESSION: awaits that the expression is true of the status.
 await_status() {
-	local deadline=$((SECONDS + $1 * PATIENCE))
+	local DEADLINE
+	deadline "$1"
 	until status_json 2>/dev/null | jq -e "$2" > /dev/null; do
-		if ((SECONDS > deadline)); then
+		if ((SECONDS > DEADLINE)); then
 			echo "'$2' is not true of:" >&2
 			status_json >&2
 			return 1
@@ -137,16 +154,17 @@ await_status() {
 	done
 }
 
-# await_tables: until what the targets map has its tables for unwinding.
+# await_tables: awaits that all targets have their unwind tables.
 await_tables() {
 	await_status 60 '.unwind[0].bytes_max == 0 or .daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
 }
 
-# await_log SECONDS PATTERN: reads the daemon's log up to a line that matches; fails when none comes.
+# await_log SECONDS PATTERN: reads the daemon's log up to a line that matches, LOG_LINE; fails at the deadline.
 await_log() {
-	local deadline=$((SECONDS + $1 * PATIENCE)) line
-	while ((SECONDS <= deadline)); do
-		if ! IFS= read -r -t $((deadline - SECONDS + 1)) -u "$DAEMON_LOG" line; then
+	local DEADLINE line
+	deadline "$1"
+	while ((SECONDS <= DEADLINE)); do
+		if ! IFS= read -r -t $((DEADLINE - SECONDS + 1)) -u "$DAEMON_LOG" line; then
 			break
 		fi
 		printf '%s\n' "$line" >> "$WORK/daemon.log"
@@ -160,7 +178,7 @@ await_log() {
 	return 1
 }
 
-# daemon_stop SIGNAL: ends the daemon, if there is one, and sets DAEMON_STATUS to how it ended.
+# daemon_stop SIGNAL: ends the daemon, if it runs, and sets DAEMON_STATUS to its exit status.
 daemon_stop() {
 	[[ -n $DAEMON ]] || return 0
 	kill "-$1" "$DAEMON" 2>/dev/null || true
@@ -175,7 +193,8 @@ daemon_wait() {
 	DAEMON=
 }
 
-# cgroup_make [v1-memory-limit]: a cgroup of our own; a memory limit where the hierarchy has one.
+# cgroup_make [BYTES]: makes the cgroup of the test, with this memory limit: in cgroup2 or, if that has no memory
+# controller, in a cgroup of version 1 beside it.
 cgroup_make() {
 	mkdir -p "$CGROUP2/$CGROUP"
 	MEMORY_CGROUP=
@@ -193,7 +212,7 @@ cgroup_remove() {
 	local directory
 	for directory in "$CGROUP2/$CGROUP" "${MEMORY_CGROUP-}"; do
 		[[ -n $directory && -d $directory ]] || continue
-		# a process that was killed leaves its cgroup when it is gone for good
+		# a killed process leaves its cgroup a moment later
 		for _ in {1..100}; do
 			find "$directory" -depth -type d -exec rmdir {} \; 2>/dev/null
 			[[ -d $directory ]] || break
@@ -202,13 +221,13 @@ cgroup_remove() {
 	done
 }
 
-# start WORKLOAD ARGUMENT...: runs a workload in our cgroup, awaits that it works; its pid is in CHILD, its first line in
-# CHILD_LINE, and what it says from then on can be read from CHILD_OUTPUT. ON_CPU=N: pinned.
+# start WORKLOAD ARGUMENT...: runs a workload in the cgroup of the test and awaits its line "ready", CHILD_LINE. Its pid
+# is CHILD; CHILD_OUTPUT reads its further lines. ON_CPU=N: pins it to that CPU.
 start() {
 	start_command "$BUILD/workloads/$1" "${@:2}"
 }
 
-# start_command COMMAND ARGUMENT...: the same with any command that becomes a workload.
+# start_command COMMAND ARGUMENT...: the same for any command that becomes a workload.
 start_command() {
 	exec {CHILD_OUTPUT}< <(
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
@@ -218,11 +237,11 @@ start_command() {
 	)
 	CHILD=$!
 	CHILDREN+=("$CHILD")
-	IFS= read -r -t $((20 * PATIENCE)) -u "$CHILD_OUTPUT" CHILD_LINE
+	IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" CHILD_LINE
 	[[ $CHILD_LINE == ready* ]]
 }
 
-# children_end: ends all workloads that are left, whatever they are doing.
+# children_end: kills all workloads that are left.
 children_end() {
 	local pid
 	for pid in "${CHILDREN[@]}"; do
@@ -238,16 +257,25 @@ stop() {
 	wait "$1" || true
 }
 
-# sql STATEMENT [DATABASE]: as a reader would.
+# recorded: awaits that a rule fires and that its capture ends, and ends the workloads: naming, which yields to them, then
+# has the CPUs.
+recorded() {
+	await_log 30 'fired'
+	await_status 60 '.captures | length == 0'
+	children_end
+}
+
+# sql STATEMENT [DATABASE]: runs the statement as a reader of the database does.
 sql() {
 	sqlite3 -readonly -separator '|' "${2-$DB}" "$1"
 }
 
-# await_sql SECONDS STATEMENT RESULT: until a reader sees that. A database has no event to wait for.
+# await_sql SECONDS STATEMENT RESULT: awaits that a reader gets this result.
 await_sql() {
-	local deadline=$((SECONDS + $1 * PATIENCE))
+	local DEADLINE
+	deadline "$1"
 	while [[ $(sql "$2" 2>&1) != "$3" ]]; do
-		if ((SECONDS > deadline)); then
+		if ((SECONDS > DEADLINE)); then
 			echo "'$2' is not '$3': $(sql "$2" 2>&1)" >&2
 			return 1
 		fi
@@ -255,13 +283,23 @@ await_sql() {
 	done
 }
 
-# counter KEY: of the kernel programs (COUNTER_* of common/abi.h), all CPUs together.
+# counter KEY: a counter of the BPF programs (COUNTER_* of common/abi.h), summed over all CPUs.
 counter() {
 	bpftool -j map dump pinned "$PIN_DIR/counters" | jq --argjson key "$1" \
 		'[.[] | select(.formatted.key == $key).formatted.values[].value] | add'
 }
 
-# with_sysctl NAME VALUE COMMAND...: runs it under that setting of the kernel, which is as before afterwards.
+# cpu_ms PID: the CPU time that the process has received so far, all its threads together.
+cpu_ms() {
+	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($12 + $13) * 1000 / hz) }' "/proc/$1/stat"
+}
+
+# busy_ms: the CPU time that all processes of the machine have received so far.
+busy_ms() {
+	awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print int(($2 + $3 + $4 + $7 + $8) * 1000 / hz) }' /proc/stat
+}
+
+# with_sysctl NAME VALUE COMMAND...: runs the command under that kernel setting, and restores the setting.
 with_sysctl() {
 	local path=/proc/sys/${1//.//} value=$2 before status=0
 	before=$(< "$path")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The loader: what it pins, how it replaces, what it leaves, and what it says when it cannot.
+# bourdon-load: its pins and files, replacing a load, unloading, and its errors.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -12,15 +12,15 @@ setup() {
 
 teardown() {
 	bourdon_teardown
-	# what a damaged manifest does not tell, --unload cannot take away
-	[ "$MOUNTED" -gt 0 ] || umount /sys/fs/bpf 2>/dev/null || true
+	# after damage to the manifest, --unload does not know that it was bourdon-load that mounted bpffs
+	[ "$MOUNTED" -gt 0 ] || [ -n "$(ls -A /sys/fs/bpf)" ] || umount /sys/fs/bpf 2>/dev/null || true
 }
 
 tool() {
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" "$@"
 }
 
-# in_namespace SCRIPT: runs it with mounts of its own, where parts of the machine can be taken away.
+# in_namespace SCRIPT: runs it in a mount namespace of its own, where files of the machine can be hidden.
 in_namespace() {
 	unshare --mount --propagation private bash -euc "$1"
 }
@@ -30,7 +30,7 @@ one_line_saying() {
 	[[ $output == *"$1"* ]] || { echo "$output"; false; }
 }
 
-@test "pins have the kinds, owners and modes of the contract" {
+@test "pins have the documented owners and modes" {
 	load
 	[ "$(stat -c '%a %U %G' "$PIN_DIR")" = "750 root $TEST_GROUP" ]
 	local expected name
@@ -50,7 +50,7 @@ one_line_saying() {
 	done
 }
 
-@test "the manifest says what was loaded" {
+@test "the manifest and --status describe the load" {
 	load --hz 97 --ring-size 256KiB
 	local manifest=$RUN_DIR/manifest
 	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "750 root $TEST_GROUP" ]
@@ -67,7 +67,7 @@ one_line_saying() {
 	[[ $output == *'97 Hz'* ]]
 }
 
-@test "the symbol snapshot is sorted, tells no address, and has the kernel's functions" {
+@test "kernel-symbols is sorted, contains no address, and has the kernel's functions" {
 	load
 	local symbols=$RUN_DIR/kernel-symbols
 	[ "$(stat -c '%a %U %G' "$symbols")" = "640 root $TEST_GROUP" ]
@@ -77,24 +77,24 @@ one_line_saying() {
 	expected=$(awk '$3 == "_text" { text = $1 } $3 == "vfs_read" { print text, $1 }' /proc/kallsyms)
 	read -r text address <<< "$expected"
 	grep -qx "$((0x$address - 0x$text)) vfs_read" "$symbols"
-	# what lies in the module area is told from its lowest symbol: from _text, it would tell where _text is
+	# offsets in the module area are from its lowest symbol; from _text, they would reveal the address of _text
 	[ "$(awk 'NF == 3 { print $1; exit }' "$symbols")" -eq $((0x60000000)) ]
 	[ "$(awk 'NF == 3 && $1 < 2 ^ 30' "$symbols" | wc -l)" -eq 0 ]
 	[ "$(awk 'NF == 2 && $1 >= 2 ^ 30' "$symbols" | wc -l)" -eq 0 ]
 }
 
-@test "nobody else reaches the pins" {
+@test "another user cannot read the pins; the group can through an inherited descriptor" {
 	load
 	run setpriv --reuid 1 --regid 1 --clear-groups cat "$PIN_DIR/tasks"
 	[ "$status" -ne 0 ]
 	[[ $output == *'Permission denied'* ]]
-	# its group reads an iterator, by a descriptor that somebody opened for it
+	# the group reads an iterator by a descriptor that root has opened
 	run setpriv --reuid 1 --regid "$TEST_GROUP" --clear-groups bash -c 'cat <&3 | wc -c' 3< "$PIN_DIR/tasks"
 	[ "$status" -eq 0 ]
 	[ "$output" -gt 0 ]
 }
 
-@test "a second load replaces the first, whole" {
+@test "a second load replaces the first completely" {
 	load
 	local before
 	before=$(stat -c %i "$PIN_DIR")
@@ -116,7 +116,7 @@ one_line_saying() {
 	load
 }
 
-@test "a load that fails early or late leaves the first" {
+@test "a load that fails early or late leaves the previous one" {
 	load
 	local before manifest
 	before=$(stat -c %i "$PIN_DIR")
@@ -140,11 +140,11 @@ one_line_saying() {
 	[ ! -e "$RUN_DIR/manifest.new" ]
 }
 
-@test "the verifier's log is shown when it refuses, and the first load stays" {
+@test "a program that the verifier refuses: its log is shown, and the previous load stays" {
 	load
 	local before
 	before=$(stat -c %i "$PIN_DIR")
-	# a loader whose object calls a helper that no kernel has, where it should call bpf_ktime_get_ns
+	# a loader whose programs call a nonexistent helper instead of bpf_ktime_get_ns
 	perl -0777 -pe 's/\x85\0\0\0\x05\0\0\0/\x85\0\0\0\xff\xff\x7f\0/g' "$BUILD/bourdon-load" > "$WORK/damaged-load"
 	chmod +x "$WORK/damaged-load"
 	run "$WORK/damaged-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
@@ -154,7 +154,7 @@ one_line_saying() {
 	[ "$(stat -c %i "$PIN_DIR")" = "$before" ]
 }
 
-@test "without the capabilities it says which" {
+@test "missing capabilities are named" {
 	load
 	run setpriv --bounding-set=-sys_admin,-perfmon --inh-caps=-all \
 		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP"
@@ -162,9 +162,9 @@ one_line_saying() {
 	one_line_saying 'cap_perfmon'
 }
 
-@test "CAP_SYS_ADMIN is not needed where bpffs is mounted" {
+@test "with bpffs mounted, CAP_SYS_ADMIN is not needed" {
 	load
-	# Debian's default is 3, for which its kernels want CAP_SYS_ADMIN after all
+	# with 3, Debian's default, its kernels require CAP_SYS_ADMIN
 	run with_sysctl kernel.perf_event_paranoid 2 setpriv --bounding-set=-sys_admin,-syslog --inh-caps=-all \
 		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" --hz 13
 	[ "$status" -eq 0 ] || { echo "$output"; false; }
@@ -182,7 +182,7 @@ one_line_saying() {
 	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 19 ]
 }
 
-@test "what a loader that died left is no obstacle" {
+@test "leftovers of a killed loader are removed" {
 	load
 	mkdir "${PIN_DIR}_loading"
 	bpftool map create "${PIN_DIR}_loading/left" type array key 4 value 4 entries 1 name left
@@ -190,9 +190,7 @@ one_line_saying() {
 	[ ! -e "${PIN_DIR}_loading" ]
 }
 
-@test "--unload leaves nothing, twice, and says who holds an iterator" {
-	local mounted
-	mounted=$(findmnt -n /sys/fs/bpf | wc -l)
+@test "--unload removes all, names the process that has an iterator open, and may be repeated" {
 	load
 	exec 7< "$PIN_DIR/tasks"
 	run tool --unload
@@ -204,28 +202,29 @@ one_line_saying() {
 	run tool --unload
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
-	[ "$(findmnt -n /sys/fs/bpf | wc -l)" -eq "$mounted" ]
+	# bpffs is mounted if it was before, or if others use it
+	[ "$(findmnt -n /sys/fs/bpf | wc -l)" -eq "$MOUNTED" ] || [ -n "$(ls -A /sys/fs/bpf)" ]
 }
 
-@test "it removes and changes nothing that is not its own" {
+@test "files and directories that are not its own stay as they are" {
 	mkdir -m 0755 "$WORK/files" "$WORK/shared"
 	touch "$WORK/files/mine" "$WORK/shared/mine"
 	run "$BUILD/bourdon-load" --unload --pin-dir "$WORK/files" --run-dir "$WORK/shared"
 	[ "$status" -eq 1 ]
 	one_line_saying 'not a directory on a BPF file system'
 	[ -e "$WORK/files/mine" ]
-	# a run directory that was there before keeps its mode, and stays
+	# an existing run directory keeps its mode, and stays
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"
 	[ "$(stat -c '%a %G' "$WORK/shared")" = '755 root' ]
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$WORK/shared"
 	[ "$(ls "$WORK/shared")" = mine ]
-	# one that others may write to is refused
+	# a run directory that others may write to is refused
 	chmod 1777 "$WORK/shared"
 	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"
 	[ "$status" -eq 1 ]
 	one_line_saying "it must belong to root, and nobody else may write to it"
 	[ ! -e "$PIN_DIR" ]
-	# a link in place of the directory that it fills is not followed
+	# a link in place of its temporary directory is not followed
 	load
 	ln -s "$WORK/files" "${PIN_DIR}_loading"
 	run load
@@ -234,7 +233,8 @@ one_line_saying() {
 	[ -e "$WORK/files/mine" ]
 }
 
-@test "a lock that somebody holds is not waited for without end" {
+@test "a load gives up when another one holds the lock" {
+	private_bpffs 0700 # the lock is that of the directory above the pins, which other loaders share
 	load
 	flock --no-fork "$(dirname "$PIN_DIR")" sleep 60 & CHILDREN+=($!)
 	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
@@ -243,13 +243,13 @@ one_line_saying() {
 	one_line_saying 'another loader works there'
 }
 
-@test "--status without a load" {
+@test "--status with nothing loaded: exit 1" {
 	run tool --status
 	[ "$status" -eq 1 ]
 	one_line_saying 'nothing is loaded'
 }
 
-@test "a damaged manifest is named with its line" {
+@test "a damaged manifest: the error names file and line" {
 	load
 	sed -i 's/^hz = .*/hz = fast/' "$RUN_DIR/manifest"
 	run tool --status
@@ -257,7 +257,7 @@ one_line_saying() {
 	one_line_saying "$RUN_DIR/manifest:$(grep -n '^hz' "$RUN_DIR/manifest" | cut -d : -f 1): bad value for 'hz'"
 }
 
-@test "a kernel that cannot: exit 3, one line, with the remedy" {
+@test "missing BTF, PSI, cgroup2 or bpffs: exit 3, one line with the remedy" {
 	run in_namespace "mount -t tmpfs tmpfs /sys/kernel/btf; '$BUILD/bourdon-load' --check --pin-dir '$PIN_DIR'"
 	[ "$status" -eq 3 ]
 	[[ $output == *'kernel BTF'*'CONFIG_DEBUG_INFO_BTF=y'* ]]
@@ -272,7 +272,7 @@ one_line_saying() {
 	one_line_saying "mount -t bpf -o mode=0700 bpf $WORK"
 }
 
-@test "a private bpffs serves as well as the system's" {
+@test "load and unload on another BPF file system" {
 	local private=$WORK/bpf
 	mkdir "$private"
 	mount -t bpf -o mode=0750,gid="$(getent group "$TEST_GROUP" | cut -d : -f 3)" bpf "$private"
@@ -304,7 +304,7 @@ one_line_saying() {
 	[ "$status" -eq 1 ]
 	one_line_saying 'no such group'
 	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --group "$TEST_GROUP"
-	[ "$status" -eq 1 ] || [ "$MOUNTED" -eq 0 ] || { echo "$output"; false; } # bpffs is another thing that is missing
+	[ "$status" -eq 1 ] || [ "$MOUNTED" -eq 0 ] || { echo "$output"; false; } # other status if bpffs is not mounted
 	[[ $output == *'run it as root'* ]]
 	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir /proc/no/such --group "$TEST_GROUP"
 	[ "$status" -eq 1 ]

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Root's policy.conf holds in the kernel: not the honest consumer's rules but tools/see_all looks, which does to the
-# maps whatever their modes let a consumer do that somebody took over.
+# The kernel programs enforce root's policy.conf even if the consumer was taken over: tools/see_all writes to all maps
+# that the consumer may write, to see as much as it can.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -26,7 +26,7 @@ start_as() {
 	start_command setpriv --reuid "$1" --regid "$1" --clear-groups "$BUILD/workloads/$2" "${@:3}"
 }
 
-# start_late UID: it mostly sleeps, until somebody looks (say_when), and is executed anew then
+# start_late UID: a process that sleeps until say_when, and then executes cpu_hog
 start_late() {
 	# shellcheck disable=SC2016
 	start_command setpriv --reuid "$1" --regid "$1" --clear-groups \
@@ -39,7 +39,7 @@ say_when() {
 	touch "$WORK/looking"
 }
 
-# see [OPTION...] SECONDS TGID...: with the rights of the consumer, and the one capability that opens the pins
+# see [OPTION...] SECONDS TGID...: see_all with the rights of the consumer, and the capability that opens the pins
 see() {
 	local options=()
 	while [[ $1 == --* ]]; do
@@ -52,7 +52,7 @@ see() {
 	[ "$status" -eq 0 ]
 }
 
-# seen TGID NAME: what see() said of it
+# seen TGID NAME: that number of the process in the output of see
 seen() {
 	sed -nE "s/^tgid=$1 .*\\b$2=([0-9]+).*/\\1/p" <<< "$output"
 }
@@ -68,7 +68,7 @@ all_seen_of() {
 	done
 }
 
-@test "uids that are denied, or not allowed, are seen nowhere by a consumer that makes everybody a target" {
+@test "processes of a denied or not allowed uid appear nowhere" {
 	local denied allowed beyond late
 	policy 'allow_uids = 0, 1000-1009' 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97
@@ -82,7 +82,7 @@ all_seen_of() {
 	late=$CHILD
 	start_late 1005
 	say_when 3>&- &
-	see $((4 * PATIENCE + 2)) "$allowed" "$denied" "$beyond" "$late" "$CHILD"
+	see $((6 * PATIENCE + 2)) "$allowed" "$denied" "$beyond" "$late" "$CHILD"
 	wait $!
 	all_seen_of "$allowed"
 	all_seen_of "$late"
@@ -93,7 +93,7 @@ all_seen_of() {
 	nothing_seen_of "$CHILD"
 }
 
-@test "any one of a process's four uids denies it" {
+@test "a process is denied if one of its four uids is" {
 	local -A processes
 	local who
 	policy 'deny_uids = 1005'
@@ -116,16 +116,16 @@ all_seen_of() {
 	all_seen_of "${processes[none]}"
 }
 
-@test "a target that becomes somebody who is denied: none any more from the next tick on, without any walk" {
+@test "a target that takes a denied uid is none from its next sample on" {
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97
 	start turncoat --uid 1005
 	see 3 "$CHILD"
 	all_seen_of "$CHILD"
 	kill -USR2 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'process changed' ]
-	# the first tick after it finds out
+	# the first sample afterwards finds out
 	see --no-walks 1 "$CHILD"
 	see --no-walks 3 "$CHILD"
 	[ "$(seen "$CHILD" oncpu)" -eq 0 ]
@@ -137,38 +137,38 @@ all_seen_of() {
 	[ "$(counter 16)" -eq 1 ]
 }
 
-# turned_unseen: an idle target, in CHILD, that became uid 1005 while the programs were quiet.
+# turned_unseen: starts an idle target, CHILD, that takes a denied uid while the programs do not sample.
 turned_unseen() {
 	start turncoat --idle --uid 1005
 	see 2 "$CHILD"
 	[ "$(seen "$CHILD" mappings)" -gt 0 ]
 	[ "$(seen "$CHILD" offcpu)" -gt 0 ]
-	# a clock that finds no heartbeat says that it is quiet
+	# a tick without a heartbeat counts as quiet
 	local before
 	before=$(counter 1)
 	await 20 eval "[ \"\$(counter 1)\" -gt $before ]"
 	kill -USR2 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'process changed' ]
 }
 
-@test "a target that became somebody who is denied while nobody looked: neither mapping nor interval is shown" {
+@test "a target that took a denied uid while nothing was sampled: no mapping and no interval appears" {
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97 --quiet-after 2s
-	start cpu_hog # for whom the clock ticks
+	start cpu_hog # the clock ticks only for running targets
 	turned_unseen
 	see --only-mappings 1 "$CHILD"
-	# until it was to be shown it was a target
+	# it was a target until then
 	[ "$(seen "$CHILD" targets)" -gt 0 ]
 	[ "$(seen "$CHILD" mappings)" -eq 0 ]
 	turned_unseen
-	# its other thread was away meanwhile, with a stack from before
+	# its other thread was off CPU meanwhile, with a stack from before
 	see --no-walks 2 "$CHILD"
 	[ "$(seen "$CHILD" offcpu)" -eq 0 ]
 	[ "$(counter 16)" -eq 2 ]
 }
 
-@test "a thread that alone is somebody who is denied is not sampled; the others are" {
+@test "a thread with a denied uid is not sampled; other threads of its process are" {
 	local second
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY" --hz 97
@@ -177,16 +177,16 @@ turned_unseen() {
 	see 1 "$CHILD"
 	[ "$(seen "$CHILD" threads)" -gt 0 ]
 	kill -USR1 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'thread changed' ]
 	see 3 "$CHILD/$CHILD" "$CHILD/$second" "$CHILD"
-	# nor is it counted; the process's first thread is in the process's own record
+	# nor is it counted; the main thread is in the record of the process
 	[[ $output =~ tid=0\ tasks=[1-9].*\ threads=0\  ]]
 	[ "$(sed -nE "s/^tgid=$CHILD tid=$CHILD .* oncpu=([0-9]+).*/\\1/p" <<< "$output")" -gt 0 ]
 	grep -q "^tgid=$CHILD tid=$second .* oncpu=0 offcpu=0 open=0 " <<< "$output"
 }
 
-@test "comms that are denied are seen nowhere, and a new name is looked at as it is taken" {
+@test "processes with a denied comm appear nowhere, also after renaming themselves" {
 	local hog
 	policy 'deny_comms = cpu_h*, secret'
 	load --policy "$POLICY" --hz 97
@@ -198,19 +198,19 @@ turned_unseen() {
 	nothing_seen_of "$hog"
 	all_seen_of "$CHILD"
 	kill -USR1 "$CHILD"
-	read -r -t $((10 * PATIENCE)) -u "$CHILD_OUTPUT" line
-	# that it is no target any more is said; not what it is called now
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
+	# an event says that it is no target, without its new name
 	see --no-walks 1 "$CHILD"
 	[ "$(seen "$CHILD" targets)" -eq 0 ]
 	[ "$(seen "$CHILD" ends)" -eq 1 ]
 	[ "$(seen "$CHILD" said)" -eq 0 ]
 	see 3 "$hog" "$CHILD"
 	nothing_seen_of "$hog"
-	# what was added up while it was allowed stays until it ends
+	# its totals from before stay until it ends
 	grep -q "^tgid=$CHILD tid=0 tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 .* said=0$" <<< "$output"
 }
 
-@test "neither kernel stacks nor more than the leaf of user stacks" {
+@test "kernel_stacks = no, unwinding = none: no kernel frames, one user frame" {
 	policy 'kernel_stacks = no' 'unwinding = none'
 	load --policy "$POLICY" --hz 97
 	start io_hog --file "$WORK/hog" --seconds 60
@@ -221,7 +221,7 @@ turned_unseen() {
 	[ "$(seen "$CHILD" unwinders)" -eq 0 ]
 }
 
-@test "the rate is root's: of the clock, and of a consumer that wants every switch" {
+@test "max_rate limits samples of the clock and of switches" {
 	policy 'max_rate = 20'
 	run load --policy "$POLICY" --hz 21
 	[ "$status" -eq 1 ]
@@ -231,13 +231,13 @@ turned_unseen() {
 	start lock_hog
 	see 5 "$CHILD"
 	[[ $output =~ oncpu=([0-9]+)\ offcpu=([0-9]+)$ ]]
-	# a bucket holds a second's worth when it begins
+	# the budget starts with that of one second
 	[ "${BASH_REMATCH[1]}" -le $((20 * 6 * $(nproc))) ]
 	[ "${BASH_REMATCH[2]}" -gt 0 ]
 	[ "${BASH_REMATCH[2]}" -le $((20 * 7 * $(nproc))) ]
 }
 
-@test "nobody changes a policy that is in force, root neither" {
+@test "a policy in force is frozen, also for root" {
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY"
 	[ "$(stat -c %a "$PIN_DIR/policy")" = 440 ]
@@ -248,7 +248,7 @@ turned_unseen() {
 	[[ $output == *'policy        deny_uids = 1005'* ]]
 }
 
-@test "a policy that is wrong, or somebody else's: nothing is loaded, what was stays, an unload works" {
+@test "an invalid or untrusted policy: the load fails, the one before stays, an unload works" {
 	policy 'deny_uids = 1005'
 	load --policy "$POLICY"
 	policy 'deny_uids = root' 'kernel_stack = no'
@@ -261,7 +261,7 @@ turned_unseen() {
 	run load --policy "$POLICY"
 	[ "$status" -eq 1 ]
 	[[ ${lines[0]} == *"$POLICY: it must belong to root, and nobody else may write to it"* ]]
-	# a link, whoever may exchange what it leads to; and one that leads nowhere is not no policy
+	# a symbolic link is refused, even a broken one
 	chmod 0644 "$POLICY"
 	ln -s "$POLICY" "$WORK/link"
 	ln -s "$WORK/nowhere" "$WORK/broken"
@@ -276,10 +276,10 @@ turned_unseen() {
 	[ ! -e "$PIN_DIR" ]
 }
 
-@test "the daemon, its database and why say what root did not allow" {
+@test "status, database and why show the policy" {
 	policy 'deny_uids = 1005' 'kernel_stacks = no' 'unwinding = none'
 	load --policy "$POLICY"
-	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'watch = system' 'history = 2s' 'capture = 2s' 'cooldown = 1h'
+	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 2s' 'capture = 2s' 'cooldown = 1h'
 	daemon_start
 	[ "$(status_json | jq -r '.daemon[0].policy')" = 'deny_uids = 1005; kernel_stacks = no; unwinding = none' ]
 	[ "$(status_json | jq -r '.unwind[0].bytes_max')" -eq 0 ]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Debian's own programs as targets, at work until they are ended, for the tests and make bench: compiled without frame
-# pointers, as they come. The comm of each is stock-NAME. lib.bash comes before.
+# Programs of Debian as targets for the tests and make bench, compiled without frame pointers. They run until they are
+# ended; the comm of each is stock-NAME. Source lib.bash before.
 
-# stock_start NAME PROGRAM ARGUMENT...: in our cgroup; what it complains of is in $WORK/stock-NAME.log.
+# stock_start NAME PROGRAM ARGUMENT...: starts it in our cgroup, with standard error in $WORK/stock-NAME.log.
 stock_start() {
 	local name=stock-$1
 	ln -sf "$(command -v "$2")" "$WORK/$name"
@@ -16,7 +16,7 @@ stock_start() {
 	CHILDREN+=("$CHILD")
 }
 
-# again FILE: its bytes, without end.
+# again FILE: prints its bytes without end.
 again() {
 	while cat "$1" 2> /dev/null; do :; done
 }
@@ -66,7 +66,7 @@ while True:
 '
 }
 
-# Its server is redis-check-rdb of redis-tools, which asks what it is called. Threads read, parse and write.
+# The server is redis-check-rdb of redis-tools under another name. Threads read, parse and write.
 stock_redis() {
 	stock_start redis redis-check-rdb --port 0 --unixsocket "$WORK/redis.sock" --save '' --io-threads 2 \
 		--io-threads-do-reads yes
@@ -94,26 +94,26 @@ stock_postgres() {
 	CHILDREN+=($!)
 }
 
-# stock_end: a database server keeps memory that outlives it when it is killed.
+# stock_end: ends all programs; PostgreSQL by SIGQUIT, because its shared memory would outlive SIGKILL.
 stock_end() {
 	[[ -z ${POSTGRES-} ]] || { kill -QUIT "$POSTGRES" && wait "$POSTGRES"; } || true
 	POSTGRES=
 	children_end
 }
 
-# has_run PID: for a second; by then it has loaded what it needs.
+# has_run PID: whether it has run for a second, after which its libraries are loaded.
 has_run() {
 	[ "$(awk '{ print $14 }' "/proc/$1/stat")" -ge "$(getconf CLK_TCK)" ]
 }
 
-# stock_capture HZ SECONDS NAME...: starts these, and has a capture of all of them taken, which they are pressure enough
-# for. STOCK_MEANWHILE is done while it is.
+# stock_capture HZ SECONDS NAME...: starts these programs and captures them; their own pressure fires the rule.
+# STOCK_MEANWHILE: a command that runs within the capture.
 stock_capture() {
 	local name
 	load --hz "$1"
 	rule targets 'comm = stock-*' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	daemon_start
-	# an emulated CPU has no time to make tables while all of these burn it
+	# on an emulated CPU the programs are stopped while tables are made
 	for name in "${@:3}"; do
 		"stock_$name"
 		((PATIENCE == 1)) || { await 20 has_run "$CHILD" && kill -STOP "${CHILDREN[@]}"; }
@@ -127,8 +127,8 @@ stock_capture() {
 	await_log $(($2 + 60)) 'captured [0-9]+ stacks of rule pressure'
 }
 
-# The samples on CPU from the trigger on that have a user part: comm, how many, whether it is whole, why it ends, and
-# where its outermost frame is: module, offset in the file. What follows WITH.
+# The clause after WITH for the on-CPU samples with a user stack, from the trigger on: comm, number, whether the stack
+# is complete, why it ends, and module and file offset of its outermost frame.
 STOCK_SAMPLES="user AS (
 	SELECT p.comm, s.samples, NOT st.truncated AND st.ended IS 'root' AS whole, st.ended, m.path AS outermost, f.offset
 	FROM sample s JOIN stack st USING(stack_id) JOIN process p USING(process_id)
@@ -137,13 +137,13 @@ STOCK_SAMPLES="user AS (
 	WHERE s.kind = 'on-cpu' AND s.second >= 0 AND m.kind NOT IN ('kernel', 'module')
 )"
 
-# stock_share NAME: samples, and those of them that are whole.
+# stock_share NAME: samples, and how many of them have a complete stack.
 stock_share() {
 	sql "WITH $STOCK_SAMPLES SELECT ifnull(sum(samples), 0), ifnull(sum(samples) FILTER (WHERE whole), 0) FROM user
 		WHERE comm = 'stock-$1'"
 }
 
-# stock_shortfalls NAME: "samples|reason|module" of those that are not, most first.
+# stock_shortfalls NAME: "samples|reason|module" of incomplete stacks, most first.
 stock_shortfalls() {
 	sql "WITH $STOCK_SAMPLES SELECT sum(samples), ended, outermost FROM user WHERE comm = 'stock-$1' AND NOT whole
 		GROUP BY ended, outermost ORDER BY 1 DESC"

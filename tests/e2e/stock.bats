@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Debian's own programs, which nobody compiled for a profiler: how many of their stacks are whole. make bench
-# PART=stock has more of them, and perf beside.
+# Programs of Debian, compiled without frame pointers: how many of their stacks are complete. make bench PART=stock has
+# more of them, and compares with perf.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/stock.bash"
@@ -20,12 +20,12 @@ teardown() {
 	bourdon_teardown
 }
 
-# entry_of NAME: e_entry, which in these files is an offset in them, too
+# entry_of NAME: e_entry, which in these files equals the file offset
 entry_of() {
 	od -A n -t u8 -j 24 -N 8 "$WORK/stock-$1"
 }
 
-@test "xz, sqlite3, openssl, perl: stacks up to the thread's first function, and each shortfall has a reason" {
+@test "xz, sqlite3, openssl, perl: 99 % of the stacks are complete, the others have a reason" {
 	local name all whole missed=
 	stock_capture 499 6 xz sqlite3 openssl perl
 	for name in xz sqlite3 openssl perl; do
@@ -35,7 +35,7 @@ entry_of() {
 		[ "$all" -ge "$LEAST_SAMPLES" ] && [ $((whole * 100)) -ge $((all * LEAST_PERCENT)) ] || missed+=" $name"
 	done
 	[ -z "$missed" ] || { echo "less than $LEAST_PERCENT %, or than $LEAST_SAMPLES samples:$missed"; false; }
-	# whatever is said: the outermost frame of these is in _start, or at the one place where the C library begins threads
+	# the outermost frame of a complete stack is in _start, or at the one place where the C library starts threads
 	for name in xz sqlite3 openssl perl; do
 		run sql "WITH $STOCK_SAMPLES SELECT outermost, count(DISTINCT offset), sum(samples) FROM user
 			WHERE comm = 'stock-$name' AND whole AND NOT (outermost = '$(realpath "$WORK/stock-$name")'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What frames are called, on the real kernel: inlined functions and source places, debug files of their own, code
-# that a runtime made; and that a symbolizer that dies takes names along, and nothing else.
+# Names of frames: inlined functions, source lines, separate debug files, JIT code; and that a dead symbolizer costs
+# names and nothing else.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -13,14 +13,14 @@ setup() {
 }
 
 teardown() {
-	# a workload that is killed leaves its perf map
+	# a killed workload leaves its perf map
 	local maps=("${CHILDREN[@]/#//tmp/perf-}")
 	bourdon_teardown
 	rm -f "${maps[@]/%/.map}"
 	[[ -z $DEBUG_FILE ]] || rm -f "$DEBUG_FILE"
 }
 
-# burn PATH ARGUMENT...: CPU pressure by twice as many of these as there are CPUs, in our cgroup.
+# burn PATH ARGUMENT...: starts two processes for each CPU, in our cgroup.
 burn() {
 	local i
 	for ((i = 0; i < 2 * $(nproc); i++)); do
@@ -30,20 +30,20 @@ burn() {
 		)
 		CHILD=$!
 		CHILDREN+=("$CHILD")
-		IFS= read -r -t $((20 * PATIENCE)) -u "$CHILD_OUTPUT" _
+		IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" _
 	done
 }
 
-# capture_of COMM [SETTING...]: loads, and starts the daemon with a rule for these processes.
+# capture_of COMM [SETTING...]: loads, and starts the daemon with a rule for the CPU pressure of our cgroup.
 capture_of() {
 	load
-	rule names "comm = $1" "cgroup = /$CGROUP" 'cpu.some = 600ms/2s' 'watch = system' 'history = 5s' \
+	rule names "comm = $1" "cgroup = /$CGROUP" 'cpu.some = 600ms/2s' 'history = 5s' \
 		'capture = 2s' "${@:2}"
 	daemon_start
 }
 
-# stack_around FUNCTION [CAPTURE]: the frames of the most sampled stack of the capture that has it, from the first of
-# that place on, a line each: function, how deep it is inlined, the file's name, line.
+# stack_around FUNCTION [CAPTURE]: the user frames of the most sampled stack with that function, a line each: function,
+# depth of inlining, name of the file, line.
 stack_around() {
 	sql "WITH hottest AS (
 			SELECT stack_id FROM sample WHERE capture_id = ${2-1} AND stack_id IN (
@@ -54,7 +54,7 @@ stack_around() {
 		WHERE module.kind NOT IN ('kernel', 'module') ORDER BY position"
 }
 
-# assert_inlined [CAPTURE]: the three functions of tests/workloads/inlines.cc that are at one address, innermost first.
+# assert_inlined [CAPTURE]: the three functions of tests/workloads/inlines.cc at one address, innermost first.
 assert_inlined() {
 	local lines
 	mapfile -t lines < <(stack_around 'hog::Counter::spin(unsigned int)' "$@")
@@ -68,9 +68,10 @@ assert_inlined() {
 @test "inlined C++ functions, demangled, with file and line" {
 	capture_of inlines
 	burn "$BUILD/workloads/inlines" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined
-	# all of them count: the position of the last is one less than the depth
+	# inlined frames count for the depth
 	[ "$(sql "SELECT min(position), max(position) = depth - 1, count(*) = depth FROM stack_frame
 		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
 	[ "$(sql "SELECT events, unit FROM loss WHERE reason = 'symbolizer-failed'")" = '0|event' ]
@@ -80,37 +81,40 @@ assert_inlined() {
 	[[ $output == *'hottest function: hog::Counter::spin'* ]]
 }
 
-@test "a separate debug file, by its build id" {
+@test "a separate debug file is found by its build id" {
 	local id
 	id=$(< "$BUILD/symbols/stripped.id")
 	DEBUG_FILE=/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug
 	install -D -m 0644 "$BUILD/symbols/stripped.debug" "$DEBUG_FILE"
 	capture_of stripped
 	burn "$BUILD/symbols/stripped" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined
 	[ "$(sql "SELECT build_id FROM module WHERE path LIKE '%/stripped'")" = "$id" ]
 }
 
-@test "a separate debug file, by its link; one of another content does not count" {
+@test "a separate debug file is found by its link; one with another checksum is ignored" {
 	cp "$BUILD/symbols/linked" "$WORK/linked"
 	install -d -m 0755 "$WORK/.debug"
 	cp "$BUILD/symbols/stripped.debug" "$WORK/linked.debug"
 	cp "$BUILD/symbols/linked.debug" "$WORK/.debug/"
 	capture_of linked
 	burn "$WORK/linked" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined
 }
 
-@test "symbols that are packed in the file" {
+@test "compressed symbols (.gnu_debugdata)" {
 	capture_of packed
 	burn "$BUILD/symbols/packed" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	[ "$(stack_around 'hog::outer(unsigned int)' | head -n 1)" = 'hog::outer(unsigned int)|0||' ]
 }
 
-@test "code that a runtime made has the names of its perf map, each process its own" {
+@test "JIT code has the names of the perf map of its own process" {
 	capture_of jit
 	burn "$BUILD/workloads/jit"
 	await_log 30 'captured [0-9]+ stacks of rule names'
@@ -120,18 +124,18 @@ assert_inlined() {
 	[ "$(sql "SELECT count(*) FROM module JOIN process ON version LIKE tgid || '-' || started_ns || '-%'
 		WHERE kind = 'jit'")" = "$((2 * $(nproc)))" ]
 	[ "$(sql "SELECT total_percent > 5 FROM hot_function WHERE function = 'Jit::spin' LIMIT 1")" = 1 ]
-	# the frame below it is an ordinary one
+	# its caller is a function of the program
 	[ "$(stack_around Jit::spin | sed -n 's/|.*//; 2p')" = burn ]
 }
 
-@test "a symbolizer that is killed costs names, and says so" {
+@test "a killed symbolizer: frames without names, a counted loss, and a new one afterwards" {
 	capture_of jit 'cooldown = 1s'
-	# a map that takes a while, at the priority that naming has
+	# a perf map that takes a while to read
 	burn "$BUILD/workloads/jit" --lines 200000
 	local spawner killed=0 child
 	spawner=$(pgrep -P "$DAEMON")
 	await_log 30 'rule names fired'
-	# while it is taken, a symbolizer makes tables; the one behind its end finds names
+	# within the capture, a symbolizer makes unwind tables; after its end, one finds names
 	await_status 30 '.daemon[0].captures_under_way == "0" or .daemon[0].captures_under_way == 0'
 	while [ "$killed" -eq 0 ]; do
 		for child in $(< "/proc/$spawner/task/$spawner/children"); do
@@ -145,23 +149,24 @@ assert_inlined() {
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id)
 		WHERE kind IN ('file', 'anonymous') AND function LIKE '%+0x%' AND function_offset IS NULL")" = 1 ]
 	grep -q 'the symbolizer died reading ' "$WORK/daemon.log"
-	# the spawner has made another by then, and for the next capture, too
+	# the next capture has names
 	await_log 60 'captured [0-9]+ stacks of rule names'
 	[ "$(sql "SELECT events FROM loss WHERE reason = 'symbolizer-failed' AND capture_id = 2")" = 0 ]
 	[ "$(sql "SELECT count(DISTINCT module_id) FROM frame JOIN module USING(module_id)
 		WHERE kind = 'jit' AND function = 'Jit::spin'")" -ge "$((2 * $(nproc)))" ]
 }
 
-@test "a section that grows to more than a symbolizer may have: the symbols are there without it" {
+@test "a debug section that decompresses to more than the limit: symbols without lines" {
 	[ "$(stat -c %s "$BUILD/symbols/bomb")" -lt $((1 << 20)) ]
 	capture_of bomb
 	burn "$BUILD/symbols/bomb" 60
+	recorded
 	await_log 60 'captured [0-9]+ stacks of rule names'
 	[ "$(sql "SELECT count(*) > 0 FROM frame WHERE function = 'hog::outer(unsigned int)' AND line IS NULL")" = 1 ]
 	kill -0 "$DAEMON"
 }
 
-@test "what one capture found out, the next does not ask" {
+@test "later captures and daemons take names from the database instead of asking again" {
 	capture_of inlines 'cooldown = 1s'
 	burn "$BUILD/workloads/inlines" 60
 	await_log 30 'captured [0-9]+ stacks of rule names'
@@ -169,33 +174,34 @@ assert_inlined() {
 	assert_inlined 1
 	assert_inlined 2
 	await_sql 10 "SELECT min(value) >= 2 FROM counter WHERE name = 'symbolizer-requests'" 1
-	# one that sees no code that is new asks nothing: no module is opened again, and no name is asked for again
+	# a capture without new code asks nothing
 	await_sql 30 "SELECT count(*) > 0 FROM (SELECT value - lag(value) OVER (ORDER BY at) AS asked FROM counter
 		WHERE name = 'symbolizer-requests') WHERE asked = 0" 1
 	[ "$(sql "SELECT count(*) FROM module WHERE path LIKE '%/inlines'")" = 1 ]
-	# a daemon that starts anew asks which file it is, and no more: names come from the database
+	# nor does a new daemon ask for names
 	daemon_stop TERM
 	daemon_start
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined "$(sql "SELECT max(capture_id) FROM capture WHERE state = 'complete'")"
 }
 
-# ---- later, and elsewhere ----
+# ---- bourdon symbolize ----
 
 # capture_stripped: a capture of a program without any symbols
 capture_stripped() {
 	cp "$BUILD/symbols/stripped" "$WORK/stripped"
 	capture_of stripped
 	burn "$WORK/stripped" 60
+	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE '%hog::%'")" -eq 0 ]
 }
 
-@test "symbolize: names, inlined functions and source places, from a debug file, while the daemon runs" {
+@test "symbolize: names, inlined functions and lines from a debug file, while the daemon runs" {
 	capture_stripped
 	mkdir "$WORK/debug"
 	cp "$BUILD/symbols/stripped.debug" "$WORK/debug/found by what it is"
-	# nothing in there is of that program yet
+	# a directory without a file of that program
 	mkdir "$WORK/empty"
 	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/empty"
 	echo "$output"
@@ -210,19 +216,19 @@ capture_stripped() {
 		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
 	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE 'stripped+%' AND function_offset IS NOT NULL")" -eq 0 ]
 	[ "$(sql 'PRAGMA integrity_check')" = ok ]
-	# a second time there is nothing left of what it knows
+	# a second time changes nothing
 	local before
 	before=$(sql 'SELECT count(*), sum(depth) FROM stack')
 	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
 	[ "$status" -eq 0 ]
 	[ "$(sql 'SELECT count(*), sum(depth) FROM stack')" = "$before" ]
-	# and the daemon goes on
+	# the daemon runs on
 	kill -0 "$DAEMON"
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
-@test "symbolize: on another machine, from a copy; another build of the program does not count" {
+@test "symbolize a copy without the program; another build of it is ignored" {
 	capture_stripped
 	daemon_stop TERM
 	children_end
@@ -232,7 +238,7 @@ capture_stripped() {
 	cp "$BUILD/symbols/other" "$WORK/debug/other/stripped"
 	run "$BUILD/bourdon" --db "$WORK/copy.db" symbolize --debug-dir "$WORK/debug"
 	[[ $output == *": no file of that build id"* ]]
-	# one that is hostile is in the way, too
+	# so is a damaged file
 	head -c 3000 "$BUILD/symbols/dwarf5" > "$WORK/debug/cut"
 	local id
 	id=$(< "$BUILD/symbols/stripped.id")
@@ -245,7 +251,7 @@ capture_stripped() {
 	assert_inlined
 }
 
-@test "symbolize: a database that cannot be written says so" {
+@test "symbolize: one error line for a database that cannot be written" {
 	capture_stripped
 	daemon_stop TERM
 	chmod 0755 "$WORK" "$STATE_DIR"

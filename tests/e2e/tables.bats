@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the maps of unwind tables hold: for whom, how often, and until when; and what becomes of a file that finds no
-# room, or that nobody can make a table of.
+# The maps of unwind tables: for which processes they have entries and until when, and files that find no room or are
+# damaged.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -15,17 +15,17 @@ teardown() {
 	bourdon_teardown
 }
 
-# begin [LOAD-OPTION...]: loads, with the programs of these tests as targets
+# begin [LOAD-OPTION...]: loads, and starts the daemon with the programs of these tests as targets, without captures
 begin() {
 	local comm
 	load "$@"
 	for comm in cpu_hog mapper becomes 'server-*'; do
-		rule "${comm%-*}" "comm = $comm" "cgroup = /$CGROUP" 'cpu.some = 100%' 'watch = system'
+		rule "${comm%-*}" "comm = $comm" "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	done
 	daemon_start
 }
 
-# entry TGID: its element of unwind_procs, as bpftool shows it, or nothing
+# entry TGID: prints its element of unwind_procs, if it has one
 entry() {
 	bpftool map lookup pinned "$PIN_DIR/unwind_procs" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 \
 		2>/dev/null | jq -c '.value // empty'
@@ -44,7 +44,7 @@ unwind_status() {
 	status_json | jq ".unwind[0].$1"
 }
 
-@test "processes that were forked share what is known of their mappings" {
+@test "forked processes share one list of mappings" {
 	local pid layouts
 	begin
 	start prefork --workers 20
@@ -57,7 +57,7 @@ unwind_status() {
 	[ "$layouts" -eq 1 ] || { sort "$WORK/layouts" | uniq -c; false; }
 }
 
-@test "who ends is forgotten, and so is what a program was before it became another" {
+@test "a process loses its entry when it ends, and gets another when it executes a program" {
 	begin
 	start cpu_hog --threads 1
 	await 20 has_entry "$CHILD"
@@ -74,28 +74,28 @@ unwind_status() {
 	await 20 is_another
 }
 
-@test "a daemon does not walk by what the one before has left" {
+@test "a new daemon removes the entries of the one before" {
 	begin
 	start cpu_hog --threads 1
 	await 20 has_entry "$CHILD"
 	daemon_stop KILL
 	has_entry "$CHILD"
 	rm "$RULES_DIR"/*.conf
-	rule none 'comm = nobody' 'cpu.some = 100%' 'watch = system'
+	rule none 'comm = nobody' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	daemon_start
 	has_no_entry "$CHILD"
 }
 
-# a file of which no table is made at once; the compiler's, and of the virtual machines
+# large_library: prints the path of a file whose table takes a while; clang and the virtual machines bring it
 large_library() {
 	find /usr/lib/*-linux-gnu -maxdepth 1 -type f -name 'libLLVM*' -size +50M | grep -m 1 .
 }
 
-@test "a table that finds no room: it is counted and said, and other files have theirs" {
+@test "a table that finds no room is counted and reported; other files have theirs" {
 	local library without i
 	library=$(find /usr/lib/*-linux-gnu -maxdepth 1 -name 'libcrypto.so.3')
 	begin --unwind-memory 1MiB
-	# several, of which each is soon made: one that took long would be given up for that
+	# several small ones: a large one could exceed its time instead
 	for i in 1 2 3 4; do
 		cp "$library" "$WORK/copy-$i"
 	done
@@ -106,14 +106,13 @@ large_library() {
 	[ "$(status_json | jq "[.problems[] | select(.problem | contains(\"no room for $without files\"))] | length")" -eq 1 ]
 	[[ $(status_json | jq -r '.problems[].remedy') == *--unwind-memory* ]]
 	await_log 5 "no room for the unwind table of $WORK/copy-"
-	# what was tried was given back: there is room for others
+	# the attempt took no room from others
 	start cpu_hog --threads 1
 	await_status 20 '.unwind[0].processes == 2 and .unwind[0].modules >= 3'
 	[ "$(unwind_status bytes)" -le "$(unwind_status bytes_max)" ]
 }
 
-# Cut, with sections that overlap, that are endless, that lie outside: at most the symbolizer ends.
-@test "malformed files: the daemon lives, says so, and other files have their tables" {
+@test "damaged ELF files: the daemon lives, and other files have their tables" {
 	local i
 	mkdir "$WORK/damaged"
 	for ((i = 0; i < 60; i++)); do
@@ -123,7 +122,7 @@ large_library() {
 		1) dd if=/dev/urandom of="$WORK/damaged/$i" bs=1 seek=64 count=$((i * 20)) conv=notrunc status=none ;;
 		2) dd if=/dev/urandom of="$WORK/damaged/$i" bs=64 seek=$((i * 10)) count=40 conv=notrunc status=none ;;
 		3)
-			# the section headers: where they are, and how many
+			# offset and number of the section headers
 			printf '\377\377\377\177' | dd of="$WORK/damaged/$i" bs=1 seek=$((40 + i % 24)) conv=notrunc status=none
 			;;
 		esac
@@ -139,8 +138,8 @@ large_library() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
-# rows_of PROGRAM NAME PROCESSES: the rows of all tables, in ROWS, when so many processes of the program are known, which
-# is copied into the file of that name. Another number than before.
+# rows_of PROGRAM NAME PROCESSES: copies the program into the file of that name, runs so many processes of it, and sets
+# ROWS to the rows of all tables. The number of processes must differ from that of the call before.
 rows_of() {
 	local i
 	cat "$BUILD/workloads/$1" > "$WORK/$2"
@@ -153,7 +152,7 @@ rows_of() {
 	ROWS=$(unwind_status rows)
 }
 
-@test "another program in the file of one that has ended: its own table" {
+@test "a program that overwrites the file of an ended one has its own table" {
 	local inode hog lock both again
 	begin
 	rows_of cpu_hog server-a 1
@@ -162,7 +161,7 @@ rows_of() {
 	rows_of lock_hog server-a 2
 	lock=$ROWS
 	[ "$(stat -c %i "$WORK/server-a")" = "$inode" ]
-	# what each of them has, in a file that had no table yet
+	# the rows of each, in files without a table
 	rows_of lock_hog server-b 1
 	both=$ROWS
 	rows_of cpu_hog server-c 2
@@ -171,7 +170,7 @@ rows_of() {
 	[ $((hog - lock)) -eq $((again - both - (both - lock))) ]
 }
 
-@test "a file that may not be read any more: whoever runs it keeps its table, and who comes has it, too" {
+@test "a file that became unreadable: running and new processes have its table" {
 	begin
 	install -m 0755 "$BUILD/workloads/cpu_hog" "$WORK/server-a"
 	start_command "$WORK/server-a" --threads 1
@@ -181,14 +180,14 @@ rows_of() {
 	start_command "$WORK/server-a" --threads 1
 	await_status 30 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
 	[ "$(unwind_status rows)" -eq "$ROWS" ]
-	# one that could never be read has none
+	# a file that was never readable has none
 	install -m 0711 "$BUILD/workloads/lock_hog" "$WORK/server-b"
 	start_command "$WORK/server-b"
 	await_status 30 '.unwind[0].processes == 3 and .unwind[0].pending == 0'
 	[ "$(unwind_status rows)" -eq "$ROWS" ]
 }
 
-@test "a file that is cut while its table is made" {
+@test "a file that is truncated while its table is made: the daemon lives, other files have tables" {
 	begin
 	cp "$(large_library)" "$WORK/large"
 	start mapper "$WORK/large"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The units as they are installed: nothing in them that systemd does not understand, as little exposure as
-# docs/SECURITY.md explains, and an installation that leaves an administrator's files alone. No unit is started here.
+# The installed units: systemd understands them, their exposure is the one that docs/SECURITY.md explains, and an
+# installation leaves an administrator's files as they are. No unit is started here.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -15,7 +15,7 @@ setup_file() {
 }
 
 setup() {
-	PINS=/sys/fs/bpf/bourdon_units_$$
+	PINS=/sys/fs/bpf/bourdon_units_${BOURDON_RUN-alone}_$$
 	RUN=$BATS_TEST_TMPDIR/run
 }
 
@@ -23,18 +23,18 @@ teardown() {
 	"$BUILD/bourdon-load" --unload --pin-dir "$PINS" --run-dir "$RUN"
 }
 
-# install_into ROOT VARIABLE...: as a package is made.
+# install_into ROOT VARIABLE...: installs as for a package.
 install_into() {
 	make -s -C "$TREE" install PREFIX=/usr DESTDIR="$1" "${@:2}"
 }
 
-# complete ROOT: what the units name of the system's, so that systemd-analyze finds all of it.
+# complete ROOT: copies the units and programs of the system that the units name, for systemd-analyze.
 complete() {
 	cp -a /usr/lib/systemd/system/*.target /usr/lib/systemd/system/systemd-sys* "$1/usr/lib/systemd/system/"
 	install -D /usr/bin/kill "$1/usr/bin/kill"
 }
 
-# verify ROOT UNIT...: with what they name.
+# verify ROOT UNIT...: systemd-analyze verify prints nothing.
 verify() {
 	complete "$1"
 	run systemd-analyze verify --man=no --root="$1" "${@:2}"
@@ -49,12 +49,12 @@ exposure() {
 		sed -nE 's/.*Overall exposure level for .*: ([0-9]+)\.([0-9]).*/\1\2/p' | sed 's/^0*\(.\)/\1/'
 }
 
-# documented COLUMN: the score that docs/SECURITY.md has for that unit, ten times.
+# documented COLUMN: ten times the score of that unit in docs/SECURITY.md.
 documented() {
 	sed -nE "s/^\\| what it counts \\|.*\\b$1 ([0-9])\\.([0-9]).*/\\1\\2/p" "$TREE/docs/SECURITY.md" | sed 's/^0*\(.\)/\1/'
 }
 
-# explained ROOT UNIT COLUMN: each point that is counted has a row with its number there.
+# explained ROOT UNIT COLUMN: each point of the score has a row with its number in docs/SECURITY.md.
 explained() {
 	local exposures
 	exposures=$(systemd-analyze security --offline=yes --json=short --root="$1" "$2" |
@@ -63,12 +63,12 @@ explained() {
 		"$TREE/docs/SECURITY.md" | sort | paste -s -d ' ')" ] || { echo "$2: $exposures"; false; }
 }
 
-@test "systemd-analyze verify has nothing to say" {
+@test "systemd-analyze verify prints nothing" {
 	verify "$ROOT" "${UNITS[@]}"
 	verify "$PRIVATE_ROOT" "${UNITS[@]}" run-bourdon-bpf.mount
 }
 
-@test "exposure: not above what was reached, and each point is explained in docs/SECURITY.md" {
+@test "exposure: within the limits, and docs/SECURITY.md explains each point" {
 	[ "$(exposure "$ROOT" bourdond.service)" -le 6 ]
 	[ "$(exposure "$ROOT" bourdon-grant@one.service)" -le 13 ]
 	[ "$(exposure "$ROOT" bourdon-load.service)" -le 12 ]
@@ -83,7 +83,7 @@ explained() {
 	explained "$ROOT" bourdon-load.service 5
 }
 
-@test "bourdond has no capability, and the loader no CAP_SYS_ADMIN, in the units" {
+@test "units: bourdond has no capability, bourdon-load only CAP_BPF and CAP_PERFMON" {
 	local root
 	for root in "$ROOT" "$PRIVATE_ROOT"; do
 		grep -qx 'CapabilityBoundingSet=' "$root/usr/lib/systemd/system/bourdond.service"
@@ -93,7 +93,7 @@ explained() {
 	done
 }
 
-@test "the units name the programs that are installed, and the socket that the daemon asks" {
+@test "the units name installed programs and files, and the socket of the daemon" {
 	local path
 	while read -r path; do
 		[ -x "$PRIVATE_ROOT$path" ] || { echo "$path"; false; }
@@ -108,7 +108,7 @@ explained() {
 	[ "$(stat -c %a "$ROOT/usr/sbin/bourdon-load" "$ROOT/etc/bourdon/bourdon.conf" | paste -s -d ' ')" = '755 644' ]
 }
 
-@test "sysusers, tmpfiles and sysctl snippets are understood" {
+@test "sysusers, tmpfiles and sysctl snippets work" {
 	local root=$BATS_TEST_TMPDIR/root
 	install_into "$root"
 	mkdir -p "$root/run" "$root/var/lib"
@@ -125,17 +125,17 @@ explained() {
 	[ "$(grep -v '^#' "$root/usr/lib/sysctl.d/10-bourdon.conf")" = 'kernel.perf_event_paranoid = 2' ]
 }
 
-@test "the configuration that comes along is the defaults, and right" {
+@test "the installed configuration is valid, and its commented lines, too" {
 	local root=$BATS_TEST_TMPDIR/root
 	install_into "$root"
 	mkdir "$root/rules"
 	cp "$root/usr/share/doc/bourdon/examples/web.conf" "$root/rules/"
 	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
-	# with every comment sign in front of a setting gone, it still is
+	# with all commented settings in force
 	sed -i 's/^#\([a-z_]* = \)/\1/' "$root/etc/bourdon/bourdon.conf"
 	[ "$(grep -c ' = ' "$root/etc/bourdon/bourdon.conf")" -ge 3 ]
 	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
-	# root's policy limits nothing as it comes, and with its lines in force what they say
+	# the installed policy limits nothing; with its commented lines in force, it limits what they say
 	local policy=$root/etc/bourdon/policy.conf
 	"$BUILD/bourdon-load" --policy "$policy" --group root --pin-dir "$PINS" --run-dir "$RUN"
 	run "$BUILD/bourdon-load" --status --pin-dir "$PINS" --run-dir "$RUN"
@@ -146,14 +146,14 @@ explained() {
 	[[ $output == *'policy        allow_uids = 1000-59999; deny_uids = 0, 65534; deny_comms = sshd, gpg*, ssh-agent; max_rate = 1000'* ]]
 }
 
-@test "installed again, and uninstalled: what an administrator changed is as it was" {
+@test "another installation and make uninstall keep the files that an administrator changed" {
 	local root=$BATS_TEST_TMPDIR/root
 	install_into "$root" PRIVATE_BPFFS=yes
 	printf '[database]\nmax_size = 64MiB\n' > "$root/etc/bourdon/bourdon.conf"
 	echo mine > "$root/etc/bourdon/rules.d/mine.conf"
 	install_into "$root"
 	[ "$(sed -n 2p "$root/etc/bourdon/bourdon.conf")" = 'max_size = 64MiB' ]
-	# and the other way of pinning is gone
+	# the files of PRIVATE_BPFFS are gone
 	[ -z "$(find "$root/usr/lib/systemd" -name '*private*' -o -name '*.mount')" ]
 	make -s -C "$TREE" uninstall PREFIX=/usr DESTDIR="$root"
 	[ "$(find "$root" -type f -printf '%P\n' | sort | paste -s -d ' ')" = \

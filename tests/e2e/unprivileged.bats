@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The daemon is not root even when it starts: with the one capability that /sys/fs/bpf asks for, or with none at all
-# where its pins lie on a BPF file system of their own. And what a service manager hears from it.
+# The daemon started without root: with the one capability that opens /sys/fs/bpf, or with none if its pins are on a BPF
+# file system of their own. And its messages to a service manager.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -18,14 +18,14 @@ teardown() {
 
 WITHOUT=(--inh-caps=-all --bounding-set=-all) # any capability
 
-# daemon_as OPTION...: becomes the daemon, by setpriv, as $TEST_USER, with these capabilities.
+# daemon_as OPTION...: executes the daemon as $TEST_USER, with these options of setpriv.
 daemon_as() {
 	exec setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$@" \
 		"$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --state-dir "$STATE_DIR" \
 		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" --grant-socket "$GRANT_SOCKET"
 }
 
-# daemon_start_as OPTION...: and awaits that it is ready.
+# daemon_start_as OPTION...: starts it so and awaits that it is ready.
 daemon_start_as() {
 	exec {DAEMON_LOG}< <(daemon_as "$@" 2>&1)
 	DAEMON=$!
@@ -41,10 +41,10 @@ has_no_capability() {
 	grep -qx 'Seccomp:	2' "/proc/$DAEMON/status"
 }
 
-@test "started with CAP_DAC_READ_SEARCH alone: it opens its pins, and gives that up" {
+@test "started with CAP_DAC_READ_SEARCH alone: it opens its pins and drops the capability" {
 	private_bpffs 0700
 	load
-	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system'
+	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 400ms/2s'
 	daemon_start_as --inh-caps=-all,+dac_read_search --ambient-caps=+dac_read_search \
 		--bounding-set=-all,+dac_read_search
 	has_no_capability
@@ -53,7 +53,7 @@ has_no_capability() {
 	done
 }
 
-@test "started with no capability, where root alone may go: it says what is missing" {
+@test "started without capabilities below a directory of root: the error names CAP_DAC_READ_SEARCH" {
 	private_bpffs 0700
 	load
 	run daemon_as "${WITHOUT[@]}"
@@ -61,14 +61,14 @@ has_no_capability() {
 	[[ ${lines[-1]} == *"cannot open the pin directory $PIN_DIR: Permission denied; CAP_DAC_READ_SEARCH opens it" ]]
 }
 
-@test "the place for the pins is there, as in the unit, and they are not: it says what to do" {
+@test "an empty pin directory: the error says to run bourdon-load" {
 	mkdir "$WORK/empty"
 	PIN_DIR=$WORK/empty run daemon_as "${WITHOUT[@]}"
 	[ "$status" -eq 1 ]
 	[[ ${lines[-1]} == *"nothing is loaded: there is no $RUN_DIR/manifest; run bourdon-load first" ]]
 }
 
-@test "a BPF file system of its own: everything without any capability, and no trace after an unload" {
+@test "pins on a BPF file system of their own: a capture without capabilities, and a clean unload" {
 	private_bpffs 0711
 	load
 	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 400ms/2s' 'history = 1s' 'capture = 2s' 'cooldown = 1h'
@@ -83,12 +83,12 @@ has_no_capability() {
 	[ "$(sql "SELECT count(*) > 0 FROM frame WHERE function = 'burn_cpu'")" -eq 1 ]
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[ "$status" -eq 0 ]
-	# whom the group does not let in, sees nothing
+	# a user outside the group
 	run setpriv --reuid 1 --regid 1 --clear-groups ls "$WORK/bpf"
 	[[ $output == *'Permission denied'* ]]
 	run setpriv --reuid 1 --regid 1 --clear-groups ls "$PIN_DIR"
 	[[ $output == *'Permission denied'* ]]
-	# new pins end it, as they do elsewhere
+	# new pins end it
 	load
 	await_log 10 'the pins were replaced or removed'
 	daemon_wait
@@ -99,7 +99,7 @@ has_no_capability() {
 	mountpoint -q "$WORK/bpf"
 }
 
-# messages: what has come to the service manager so far, without times.
+# messages: those to the service manager so far, without times.
 messages() {
 	sed 's/^MONOTONIC_USEC=[0-9]*$/MONOTONIC_USEC=N/' "$WORK/messages"
 }
@@ -108,10 +108,10 @@ has_message() {
 	messages | grep -qx "$1"
 }
 
-@test "sd_notify under the confinement: ready, reloading, alive, stopping" {
+@test "sd_notify: ready, reloading, watchdog, stopping" {
 	load
 	rule one 'comm = bdtest-1' 'cpu.some = 90%'
-	# a datagram socket that writes down what comes
+	# a datagram socket that writes each message to the file
 	perl -MIO::Socket::UNIX -e '$| = 1; my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM, Local => $ARGV[0]) or die;
 		while (defined $s->recv(my $m, 4096)) { print $m }' "$WORK/notify" > "$WORK/messages" &
 	CHILDREN+=($!)
@@ -125,7 +125,7 @@ has_message() {
 	await 10 has_message MONOTONIC_USEC=N
 	rule two 'comm = bdtest-2' 'cpu.some = 900%'
 	await 10 has_message "STATUS=1 rule, 0 targets, 0 watches; not in force: $RULES_DIR/two.conf:3: .*"
-	# a file beside them, such as our log, is looked at, too; each reload has its end
+	# each RELOADING=1 is followed by a READY=1; other changes in the directory cause reloads, too
 	[ "$(messages | grep -c RELOADING=1)" -ge 2 ]
 	[ "$(messages | grep -c READY=1)" -eq $(($(messages | grep -c RELOADING=1) + 1)) ]
 	daemon_stop TERM

@@ -1,17 +1,16 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Whose stacks are whole: programs that know each frame of theirs (tests/workloads/unwind/), compiled without frame
-# pointers, loaded and linked in every way that there is. All of them are the targets of one capture, which each
-# test looks at its own program in: that is the CPU pressure, too.
+# Complete stacks: programs with known frames (tests/workloads/unwind/), compiled without frame pointers, and linked and
+# loaded in every way. One capture has them all, fired by their own CPU pressure; each test checks one program.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 DEPTH=40
 MOST_FRAMES=$(awk '$2 == "SAMPLE_USER_FRAMES" { print $3 + 0 }' "$TREE/common/abi.h")
-LEAST_SAMPLES=20 # less would say nothing
+LEAST_SAMPLES=20 # of each program
 
-# name, program, and how it is started
+# programs: name, program and arguments of each
 programs() {
 	cat <<- 'END'
 		pie             pie
@@ -48,7 +47,7 @@ programs() {
 	END
 }
 
-# signal_all SIGNAL [BUT]: to all programs but one
+# signal_all SIGNAL [NAME]: sends it to all programs but that one
 signal_all() {
 	local file
 	for file in "$WORK"/pid.*; do
@@ -56,12 +55,12 @@ signal_all() {
 	done
 }
 
-# take_capture: of all programs, from when they are known to be targets
+# take_capture: captures all programs once they have their unwind tables
 take_capture() {
 	local name program arguments
 	load --hz 499
 	rule targets 'comm = unwind_*' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
-	# an emulated CPU has better things to do than to make tables while all of these burn it
+	# they are stopped while the tables are made, which takes CPU time
 	while read -r name program arguments; do
 		# shellcheck disable=SC2086
 		start "unwind_$program" $arguments
@@ -76,13 +75,13 @@ take_capture() {
 	rule pressure 'comm = unwind_*' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' \
 		"capture = $((6 + 6 * PATIENCE))s" 'cooldown = 1h'
 	await_log 30 'rule pressure fired'
-	# names come when nobody else wants the CPUs: of programs that are gone, too, but for the map of the one that makes code
+	# naming yields to other processes; it works for ended programs, but needs the perf map of the JIT
 	await_status 30 '.captures | length == 0'
 	signal_all KILL jit
 	await_log 90 'captured [0-9]+ stacks of rule pressure'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
-	stop "$(< "$WORK/pid.jit")" # it takes its map away
+	stop "$(< "$WORK/pid.jit")" # it removes its perf map
 	children_end
 }
 
@@ -98,14 +97,14 @@ teardown_file() {
 	bourdon_teardown
 }
 
-# ---- what there should be, as extended regular expressions over stacks whose outermost function comes first ----
+# ---- expected stacks: extended regular expressions, outermost function first ----
 
 STUB='unwind_[a-z_]+\+0x[0-9a-f]+|[^;]*plt[^;]*' # of the procedure linkage table
-LIBC='libc\.so\.6\+0x[0-9a-f]+|_[^;]*|mem[a-z][^;]*' # not all of its functions have a name without debug symbols
+LIBC='libc\.so\.6\+0x[0-9a-f]+|_[^;]*|mem[a-z][^;]*' # without debug symbols, some functions have no name
 START="_start;(__libc_start_main[^;]*|$LIBC);(__libc_start_call_main|$LIBC);main"
 THREAD="(_*clone3|$LIBC);(start_thread|$LIBC);thread_main"
 
-# descent NAME...: the chain from DEPTH down to 1, of functions that take turns as tests/workloads/unwind/chain.h says
+# descent NAME...: the chain from DEPTH down to 1, of these functions in turn (tests/workloads/unwind/chain.h)
 descent() {
 	local left names=("$@") text=chain_descend
 	for ((left = DEPTH; left > 0; left--)); do
@@ -118,9 +117,9 @@ PLAIN=$(descent small pushes large)
 BY_POINTER=$(descent alloca pushes realigned drap)
 SHORT=$(descent small pushes)
 
-# ---- what there is ----
+# ---- captured stacks ----
 
-# samples_of PROGRAM KIND: a FROM and a WHERE: its samples from the trigger on, with the text of the stack's user part
+# samples_of PROGRAM KIND: FROM and WHERE for its samples from the trigger on, with their user stack as text
 samples_of() {
 	cat <<- END
 		FROM (
@@ -135,8 +134,8 @@ samples_of() {
 	END
 }
 
-# every_stack KIND PROGRAM PATTERN CLAIM: all there are of the program are of the pattern, and what is said of them is
-# of the other: truncated, how the walk ended, what it went by. Shows those that are not.
+# every_stack KIND PROGRAM PATTERN CLAIM: all stacks of the program match PATTERN; "truncated ended unwinder" of each
+# matches CLAIM. Shows the others.
 every_stack() {
 	local samples wrong
 	samples=$(sql "SELECT ifnull(sum(samples), 0) $(samples_of "$2" "$1")")
@@ -162,7 +161,7 @@ on_cpu() {
 	every_stack on-cpu "$1" "$2" "${3-$WHOLE}"
 }
 
-# most_whole PROGRAM PATTERN PERCENT: what is said to be whole is of the pattern, and at least so much is
+# most_whole PROGRAM PATTERN PERCENT: all stacks that are not truncated match, and these are at least so much
 most_whole() {
 	local wrong whole
 	sql "SELECT DISTINCT stack $(samples_of "$1" on-cpu) AND NOT truncated" > "$WORK/stacks"
@@ -174,27 +173,27 @@ most_whole() {
 	[ "$whole" -ge "$3" ] || { echo "$whole % of $1 are whole"; return 1; }
 }
 
-# some_stack PROGRAM PATTERN: there is one that has it
+# some_stack PROGRAM PATTERN: at least one stack matches
 some_stack() {
 	sql "SELECT stack $(samples_of "$1" on-cpu)" | grep -Eq "$2" || { echo "none like $2 of $1"; return 1; }
 }
 
 # ---- builds ----
 
-@test "position-independent" {
+@test "position-independent executable" {
 	on_cpu pie "$START;in_main;$PLAIN;burn"
 }
 
-@test "at a fixed place" {
+@test "executable at a fixed address" {
 	on_cpu no_pie "$START;in_main;$PLAIN;burn"
 }
 
-@test "static, and static position-independent" {
+@test "static executables, position-independent and not" {
 	on_cpu static "$START;in_main;$PLAIN;burn"
 	on_cpu static_pie "$START;in_main;$PLAIN;burn"
 }
 
-@test "text at another distance from the file's first byte than in the file" {
+@test "text whose distance from the first mapping differs from the file" {
 	on_cpu far_text "$START;in_main;$PLAIN;burn"
 }
 
@@ -203,31 +202,31 @@ some_stack() {
 	on_cpu stripped "$own;(__libc_start_main[^;]*|$LIBC);(__libc_start_call_main|$LIBC)(;$own){$((DEPTH + 4))}"
 }
 
-@test "frame pointers, and tables that make them needless" {
+@test "frame pointers and unwind tables: the tables are used" {
 	on_cpu frame_pointers "$START;in_main;$PLAIN;burn"
 }
 
-@test "frame pointers without tables: one by the other, up to the thread's first function" {
+@test "frame pointers without tables: complete stacks through both" {
 	on_cpu no_tables_fp "$START;in_main;$PLAIN;burn" '0 root mixed'
 }
 
-@test "neither: the leaf alone, and that there is no rule" {
+@test "neither tables nor frame pointers: the leaf, ended by no-rule" {
 	on_cpu no_tables 'burn' '1 no-rule [a-z-]+'
 }
 
 # ---- frames ----
 
-@test "frames of changing size, aligned ones, and such by a pointer in themselves" {
+@test "frames of variable size, aligned frames, frames located by a saved pointer" {
 	on_cpu by_pointer "$START;in_main;$BY_POINTER;burn"
 }
 
-@test "each instruction of prologues and epilogues" {
+@test "samples within prologues and epilogues" {
 	on_cpu often "$START;in_main;$BY_POINTER;call_often(;leaf_(small|pushes|large|alloca|realigned|drap))?"
 	some_stack often 'leaf_pushes$'
 	some_stack often 'leaf_drap$'
 }
 
-@test "a tail call: who jumped is not there" {
+@test "a tail call: the function that jumped has no frame" {
 	on_cpu jump "$START;in_main;$PLAIN;call_who_jumps;burn"
 }
 
@@ -235,22 +234,22 @@ some_stack() {
 	on_cpu end "$START;in_main;$PLAIN;call_who_ends;end_with_call;end_with_noreturn;burn_to_the_end"
 }
 
-@test "deeper than a sample has room for: the innermost frames, and that it is not whole" {
+@test "a stack deeper than a sample: the innermost frames, marked as truncated" {
 	on_cpu deep "$(DEPTH=$((MOST_FRAMES - 1)) descent small pushes large | sed 's/chain_descend;//');burn" '1 depth eh-frame'
 }
 
 # ---- where threads begin, and where they are interrupted ----
 
-@test "a thread ends at its own first function" {
+@test "the stack of a thread ends at its start function" {
 	on_cpu thread "$THREAD;$PLAIN;burn"
 	on_cpu static_thread "$THREAD;$PLAIN;burn"
 }
 
-@test "a process that was forked" {
+@test "a forked process" {
 	on_cpu forked "$START;in_child;$PLAIN;burn"
 }
 
-@test "in a signal's handler: below it, what the signal interrupted" {
+@test "a signal handler: the interrupted function is its caller" {
 	local handler="(__restore_rt|$LIBC|unwind_static\+0x[0-9a-f]+)(;on_timer(;burn_in_handler)?)?"
 	on_cpu signal "$START;in_main;$PLAIN;meet_signals;burn_interrupted(;$handler)?"
 	some_stack signal 'burn_in_handler$'
@@ -258,18 +257,18 @@ some_stack() {
 	some_stack static_signal 'burn_in_handler$'
 }
 
-@test "the same on a stack of the handler's own" {
+@test "a signal handler on an alternate stack" {
 	on_cpu signal_stack \
 		"$START;in_main;$PLAIN;meet_signals_elsewhere;burn_interrupted(;(__restore_rt|$LIBC)(;on_timer(;burn_in_handler)?)?)?"
 	some_stack signal_stack 'burn_in_handler$'
 }
 
-@test "interrupted at the first instruction of a function, which is the one to be named" {
+@test "interrupted at the first instruction of a function: that function is named" {
 	on_cpu trap "$START;in_main;$BY_POINTER;meet_traps(;trap(;(__restore_rt|$LIBC)(;on_trap(;burn_in_handler)?)?)?)?"
 	some_stack trap 'burn_in_handler$'
 }
 
-@test "off the CPU: asleep, and preempted" {
+@test "off-CPU stacks: asleep and preempted" {
 	every_stack off-cpu sleep \
 		"$START;in_main;$PLAIN;sleep_often(;(_*nanosleep[^;]*|$LIBC)(;(_*clock_nanosleep[^;]*|$LIBC))?)?" "$WHOLE"
 	every_stack off-cpu pie "$START;in_main;$PLAIN;burn" "$WHOLE"
@@ -277,46 +276,46 @@ some_stack() {
 
 # ---- code that is not the program's ----
 
-@test "the vDSO" {
+@test "functions of the vDSO" {
 	local vdso='(\[vdso\]\+0x[0-9a-f]+|__vdso_clock_gettime)'
 	on_cpu clock "$START;in_main;$PLAIN;burn_clock(;(_*clock_gettime[^;]*|$LIBC|$STUB))?(;$vdso)*"
 	some_stack clock "$vdso\$"
 }
 
-@test "the procedure linkage table, and the loader that resolves it" {
+@test "the procedure linkage table and the dynamic loader" {
 	local name loader='(ld-linux-x86-64\.so\.2\+0x[0-9a-f]+|[a-z_][a-z_0-9.]*)'
 	for name in lazy lazy_ibt; do
 		on_cpu "$name" "$START;$SHORT;call_lazily(;lazy_tick|;($STUB)|(;$loader)+)?"
 		some_stack "$name" 'call_lazily;(ld-linux|_dl_)'
 	done
-	# a stub is one of a hundred instructions
+	# a stub is hit rarely: in one program at least
 	some_stack lazy ";($STUB)\$" || some_stack lazy_ibt ";($STUB)\$"
 }
 
 # plugin_stack FUNCTION: the pattern of a whole stack of the function that runs plugins, wherever the sample was taken
 plugin_stack() {
-	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?" # what loads it takes its time, too
+	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?" # samples while it is loaded
 	echo "$START;$SHORT;$1(;run_plugin(;plugin_enter(;call_back(;plugin_burn)?)?|$other))?"
 }
 
-@test "a plugin that calls back, and that is loaded anew" {
+@test "a plugin that calls back and is loaded again and again" {
 	local stack
 	stack=$(plugin_stack reload)
 	if ((PATIENCE == 1)); then
 		on_cpu reloaded "$stack"
 	else
-		# an emulated CPU is sampled before the tables of where it is now have come, and its stacks say so
+		# on an emulated CPU, samples come before the new tables do
 		most_whole reloaded "$stack" 66
 	fi
 	some_stack reloaded 'plugin_burn$'
 }
 
-@test "another plugin in the place of the first: no stack is said to be whole that is not" {
-	# at most three loads in that time, of which each takes some seconds to be known, and longer where CPUs are emulated
+@test "another plugin at the same address: stacks said to be complete are" {
+	# at most three loads in that time; the tables of each come seconds later, on emulated CPUs more
 	most_whole replaced "$(plugin_stack replace)" $((PATIENCE > 1 ? 10 : 33))
 }
 
-@test "code made while it runs, by its frame pointer" {
+@test "JIT code with frame pointers" {
 	local jit='(jit_function|\[anonymous\]\+0x[0-9a-f]+)'
 	on_cpu jit "$START;$SHORT;call_jit(;$jit(;jit_callback)?)?" '0 root (mixed|eh-frame)'
 	some_stack jit ";$jit;jit_callback\$"
@@ -334,14 +333,14 @@ templates() {
 	echo "$text"
 }
 
-@test "templates and virtual functions" {
+@test "C++: templates and virtual functions" {
 	on_cpu spin "$START$(templates);[^;]*Spinner[^;]*burn[^;]*"
 	on_cpu sort "$START$(templates);[^;]*Sorter[^;]*burn[^;]*(;[^;]*(sort|heap|median|partition|move|append)[^;]*|;($LIBC|$STUB))*"
 }
 
-@test "exceptions, while they are thrown" {
+@test "C++: while exceptions are thrown" {
 	local fail='[^;]*Thrower[^;]*fail[^;]*'
-	# libgcc writes over what its own frames have saved before it leaves them: for a moment there is no way out
+	# for a moment libgcc's own frames cannot be unwound, because it has overwritten their saved registers
 	most_whole throw "$START$(templates);[^;]*Thrower[^;]*burn[^;]*(;$fail){0,6}(;[^;]+)*" 95
 	some_stack throw "_Unwind_RaiseException"
 	some_stack throw "($fail;){6}"

@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Another version of bourdon comes over the one that runs, newer or older: build/next is this tree with another ABI and
-# another schema. Each direction is the same to those who do not know the other.
+# Upgrades and downgrades over a running bourdon: build/next is this tree with another ABI and another schema.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -18,7 +17,7 @@ teardown() {
 	bourdon_teardown
 }
 
-# as BUILD COMMAND...: with the binaries of that version.
+# as BUILD COMMAND...: runs it with the binaries of that version.
 as() {
 	local BUILD=$1
 	shift
@@ -34,7 +33,7 @@ unload() {
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
 }
 
-# one_line STATUS PATTERN: what `run` ran ended so, and said that in its only line, but for what this machine lacks.
+# one_line STATUS PATTERN: `run` ended with this status and one line that matches; a line about RLIMIT_MEMLOCK is ignored.
 one_line() {
 	echo "status $status: $output"
 	[ "$status" -eq "$1" ]
@@ -50,7 +49,7 @@ no_trace() {
 	[ ! -e "$PIN_DIR" ] && [ ! -e "${PIN_DIR}_loading" ] && [ ! -e "$RUN_DIR" ]
 }
 
-# replace FROM TO: TO's loader over FROM's pins, under FROM's daemon.
+# replace FROM TO: TO's loader replaces FROM's pins while FROM's daemon runs.
 replace() {
 	local from=$1 to=$2 old new
 	as "$from" load
@@ -59,11 +58,11 @@ replace() {
 	as "$to" load
 	new=$(abi_of_manifest)
 	[ "$old" -ne "$new" ]
-	# the daemon that runs lets go of pins that are not there any more
+	# the running daemon ends
 	await_log 10 'the pins were replaced or removed'
 	daemon_wait
 	[ "$DAEMON_STATUS" -eq 0 ]
-	# started again it says what is loaded, what it is itself, and what to do
+	# started again, it names both ABIs and the remedy
 	run as "$from" daemon
 	one_line 1 "$RUN_DIR/manifest: what is loaded speaks ABI $new, this binary ABI $old: load again with the bourdon-load of version"
 	run "$from/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
@@ -76,26 +75,26 @@ replace() {
 	daemon_stop TERM
 }
 
-@test "a newer load over an older one, and an older one over a newer" {
+@test "a load over that of a newer or an older version: its daemon ends, and the new one works" {
 	replace "$BUILD" "$OTHER"
 	replace "$OTHER" "$BUILD"
 }
 
-@test "a manifest of another version that lacks what this one knows: the ABI is what is said" {
+@test "a manifest of another version that lacks keys: the error names the ABI" {
 	as "$OTHER" load
-	# pin_dir stays, which every version has: without it nobody knows whose mount of the BPF file system it was
+	# every version has pin_dir, which tells whose mount of the BPF file system it is
 	sed -i '/^hz = \|^targets = \|^slots_per_cpu = /d' "$RUN_DIR/manifest"
 	run daemon
 	one_line 1 'what is loaded speaks ABI 1000, this binary ABI'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[[ $output == *'with ABI 1000; this is version'* ]]
-	# a load replaces it all the same
+	# a load replaces it
 	load
 	[ "$(abi_of_manifest)" -ne 1000 ]
 	daemon_start
 }
 
-@test "either version unloads the other's" {
+@test "each version unloads the other" {
 	as "$OTHER" load
 	unload
 	no_trace
@@ -104,7 +103,7 @@ replace() {
 	no_trace
 }
 
-@test "a load that fails leaves the other version's in place, and its daemon running" {
+@test "a failed load leaves the pins of the other version, and its daemon running" {
 	load
 	daemon_start
 	chmod 0777 "$RUN_DIR"
@@ -116,7 +115,7 @@ replace() {
 	await_status 5 '.rules | length == 1'
 }
 
-# refuses FROM TO VERSION: a database that FROM wrote, whose schema has that number, and what TO says of it.
+# refuses FROM TO VERSION: TO refuses a database that FROM wrote, with schema VERSION.
 refuses() {
 	local from=$1 to=$2 version=$3
 	rm -f "$DB"*
@@ -131,14 +130,14 @@ refuses() {
 	[ "$(sha256sum < "$DB")" = "$before" ]
 	run "$to/bourdon" --db "$DB" list
 	one_line 1 "'$DB' has schema version $version, and bourdon "*"use a bourdon that reads version $version"
-	# whose version it is, reads and writes it on
+	# the version that wrote it continues to use it
 	as "$from" load
 	as "$from" daemon_start
 	daemon_stop TERM
 	[ "$(sql 'SELECT count(*) FROM run')" -eq 2 ]
 }
 
-@test "a database of a newer or an older schema: refused in one line, unchanged, by daemon and reader" {
+@test "a database of a newer or an older schema: refused by bourdond and bourdon, and unchanged" {
 	refuses "$OTHER" "$BUILD" 1000
 	refuses "$BUILD" "$OTHER" "$(sed -n 's/^#define SCHEMA_VERSION //p' "$TREE/common/schema.h")"
 }

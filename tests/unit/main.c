@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <libgen.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -109,10 +110,12 @@ static void choose_seed(void)
 
 int main(int count, char **arguments)
 {
-	char directory[] = "/tmp/bourdon-unit.XXXXXX";
+	const char *parent = getenv("TMPDIR");
+	char directory[PATH_MAX];
 	SRunner *runner = srunner_create(NULL);
 	int run, failed;
 
+	snprintf(directory, sizeof(directory), "%s/bourdon-unit.XXXXXX", parent ? parent : "/tmp");
 	if (count > 1 || !mkdtemp(directory) || chmod(directory, 0711) || setenv("TMPDIR", directory, 1))
 		return EXIT_FAILURE;
 	find_beside(arguments[0], "compile_seccomp", "COMPILE_SECCOMP");
