@@ -203,7 +203,7 @@ struct kallsym_iter {
 	unsigned long value;
 	char type;
 	char name[512];
-	char elf_module_name[56];
+	char module_name[56];
 };
 
 struct bpf_iter__ksym {

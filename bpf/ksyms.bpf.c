@@ -25,7 +25,7 @@ static __always_inline void learn(const struct kallsym_iter *symbol)
 {
 	char name[16] = {};
 
-	if (symbol->elf_module_name[0]) {
+	if (symbol->module_name[0]) {
 		if (!kernel_modules || symbol->value < kernel_modules)
 			kernel_modules = symbol->value;
 		return;
@@ -56,8 +56,8 @@ int walk_ksyms(struct bpf_iter__ksym *ctx)
 	place = rebase(symbol->value);
 	if (!kernel_text || place == KERNEL_FRAME_UNKNOWN)
 		return 0;
-	if (symbol->elf_module_name[0])
-		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", place, symbol->name, symbol->elf_module_name);
+	if (symbol->module_name[0])
+		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s %s\n", place, symbol->name, symbol->module_name);
 	else
 		BPF_SEQ_PRINTF(ctx->meta->seq, "%d %s\n", place, symbol->name);
 	return 0;
