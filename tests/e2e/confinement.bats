@@ -394,9 +394,9 @@ loader_held() {
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
 	SECCOMP=log BUILD=$BUILD/logging daemon_start
 	assert_gives 'result *' "$DAEMON" getppid
-	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) is not in policy/bourdond.seccomp$'
+	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) of process [0-9]+ is not in policy/bourdond.seccomp$'
 	assert_gives 'result *' "$(spawner)" getppid
-	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) is not in policy/spawner.seccomp$'
+	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) of process [0-9]+ is not in policy/spawner.seccomp$'
 	status_json | jq -e '.daemon[0].seccomp == "log" and ([.problems[] | select(.remedy == "install a build without SECCOMP_LOG")] | length) == 1'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
