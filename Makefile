@@ -50,6 +50,7 @@ include mk/programs.mk
 include mk/install.mk
 include mk/tests.mk
 include mk/vm.mk
+include mk/distro.mk
 include mk/bench.mk
 include mk/checks.mk
 ## make clean      remove build/
@@ -73,4 +74,4 @@ test: deps
 clean:
 	$(Q)rm -rf $(B)
 
--include $(shell find $(B) -path $(B)/vm -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(B) \( -path $(B)/vm -o -path $(B)/distro \) -prune -o -name '*.d' -print 2>/dev/null)

@@ -3,9 +3,10 @@
 # The in-kernel programs: one object of all of them, and its skeleton.
 
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+# Debian's directory of <asm/types.h>; clang 19 cannot print its name
+MULTIARCH := $(wildcard /usr/include/$(shell uname -m)-linux-gnu)
 BPF_FLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(ARCH) -Wall -Wextra $(WERROR) \
-	-Wno-unused-parameter -I. $(if $(MULTIARCH),-idirafter /usr/include/$(MULTIARCH))
+	-Wno-unused-parameter -I. $(if $(MULTIARCH),-idirafter $(MULTIARCH))
 
 BPF := $(wildcard bpf/*.bpf.c)
 # maps.bpf.o comes first: libbpf 1.1's linker drops a map whose first mention is extern

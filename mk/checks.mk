@@ -57,7 +57,7 @@ coverage:
 	$(Q)tests/coverage.sh $(B)/coverage
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/e2e/*.sh tests/e2e/*.bash \
+SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/distro/*.sh tests/e2e/*.sh tests/e2e/*.bash \
 	tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
 	tests/lint/*.sh .ci/run)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # make test: unit tests, then the end-to-end tests on the running kernel. Ends with one line of counts.
-# run.sh PATH...: those end-to-end tests, too. TESTS=tests/e2e/load.bats run.sh: those alone.
+# run.sh PATH...: those end-to-end tests, too. TESTS="PATH..." run.sh: those alone; several paths are separated by blanks.
 # CK_EXCLUDE_TAGS=slow: without the tests that have this tag, of both kinds.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -62,7 +62,8 @@ run_end_to_end() {
 }
 
 if [ -n "${TESTS-}" ]; then
-	run_end_to_end "$TESTS"
+	# shellcheck disable=SC2086 # several paths are several words
+	run_end_to_end $TESTS
 else
 	run_unit
 	run_end_to_end tests/e2e "$@"

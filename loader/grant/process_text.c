@@ -41,7 +41,7 @@ int process_text_stat(const char *text, struct process_stat *ret_stat)
 	const char *name_end = strrchr(text, ')'),
 		   *state = name_end && name_end[1] == ' ' ? name_end + 2 : NULL;
 	const char *flags_at = skip_fields(state, 6), *ticks_at = skip_fields(flags_at, 13);
-	uint64_t flags, ticks;
+	uint64_t flags = 0, ticks = 0;
 
 	if (!ticks_at || state[1] != ' ')
 		return -EBADMSG;

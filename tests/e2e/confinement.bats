@@ -219,7 +219,7 @@ spawner() {
 	done < <(
 		forbidden_calls
 		printf '%s\n' 'socket 1 1 0' 'bpf 1 zero:128 128' 'connect 3 zero:16 16' 'unlink str:/tmp/x' \
-			"prlimit64 1 0 zero:16 0" 'socketpair 2 1 0 zero:8' 'setpriority 0 1 -20'
+			"prlimit64 1 0 zero:16 0" 'socketpair 2 1 0 zero:8' 'setpriority 0 1 -20' 'rt_sigprocmask 1 words:-1,-1 0 8'
 	)
 	[ "$turn" -gt 55 ]
 }
@@ -388,13 +388,15 @@ loader_held() {
 		forbidden_calls | grep -Ev '^(bpf (0|5|6|7|22|28) |perf_event_open|rename|chown|mkdir |(chmod|fchmodat) )'
 		printf '%s\n' 'bpf 3 zero:128 128' 'bpf 8 zero:128 128' 'bpf 13 zero:128 128' 'bpf 34 zero:128 128' \
 			"chmod str:$WORK/file 04755" "openat -100 str:$WORK/made 0101 02755" 'umount2 str:/mnt 0' 'socket 1 1 0' \
-			'kill -2147483647 9' 'dup2 0 2' 'setrlimit 4 zero:16'
+			'kill -2147483647 9' 'dup2 0 2' 'dup3 0 9 0' 'memfd_create str:x 3' 'setrlimit 4 zero:16'
 	)
 	[ "$turn" -gt 50 ]
 	loader_held
 	CHILDREN+=("$LOADER")
 	grep -q '^NoNewPrivs:\s*1$' "/proc/$LOADER/status"
 	assert_gives "result $LOADER" "$LOADER" getpid
+	# BPF_TOKEN_CREATE, as if nothing was delegated
+	assert_gives 'errno ENOENT' "$LOADER" bpf 36 zero:128 128
 	[ "$(stat -c %i "$PIN_DIR")" = "$before" ]
 	[ ! -e "${PIN_DIR}_loading" ]
 }
@@ -404,9 +406,9 @@ loader_held() {
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
 	SECCOMP=log BUILD=$BUILD/logging daemon_start
 	assert_gives 'result *' "$DAEMON" getppid
-	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) is not in policy/bourdond.seccomp$'
+	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) of process [0-9]+ is not in policy/bourdond.seccomp$'
 	assert_gives 'result *' "$(spawner)" getppid
-	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) is not in policy/spawner.seccomp$'
+	await_log 10 '^bourdon: system call getppid \([0-9]+: [^)]*\) of process [0-9]+ is not in policy/spawner.seccomp$'
 	status_json | jq -e '.daemon[0].seccomp == "log" and ([.problems[] | select(.remedy == "install a build without SECCOMP_LOG")] | length) == 1'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
@@ -414,6 +416,53 @@ loader_held() {
 	[ "$status" -ne 0 ]
 	[[ $output == *'this build confines nothing: SECCOMP_LOG=1'* ]]
 	[ ! -e "$WORK/root" ]
+}
+
+# names_call PROGRAM CALL LOG: that the process's policy lacks it, and which process it is, in that file.
+names_call() {
+	grep -Eq "^bourdon: system call $2 \\([0-9]+: [^)]*\\) of process $3 is not in policy/$1.seccomp\$" "$4"
+}
+
+# symbolizer_named: a symbolizer of the daemon was stopped and made to call something that only its spawner may.
+symbolizer_named() {
+	local gave=0
+	SYMBOLIZER=$(pgrep -P "$(spawner)") || return 1
+	SYMBOLIZER=${SYMBOLIZER%%$'\n'*}
+	kill -STOP "$SYMBOLIZER" || return 1
+	assert_gives 'result 0' "$SYMBOLIZER" setpriority 0 0 19 || gave=1
+	kill -CONT "$SYMBOLIZER" || true
+	[ "$gave" -eq 0 ] && await 2 names_call symbolizer setpriority "$SYMBOLIZER" "$WORK/daemon.log"
+}
+
+@test "a build that logs names the calls of bourdon-load, bourdon-grant and a symbolizer, too" {
+	local BUILD=$TREE/build/logging tools=$TREE/build
+	load
+	flock --no-fork "$(dirname "$PIN_DIR")" sleep 600 & CHILDREN+=($!)
+	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" 2> "$WORK/load.log" & LOADER=$!
+	CHILDREN+=("$LOADER")
+	await 10 grep -q '^Seccomp:\s*2$' "/proc/$LOADER/status"
+	BUILD=$tools assert_gives 'result *' "$LOADER" getpgid 0
+	await 10 names_call bourdon-load getpgid "$LOADER" "$WORK/load.log"
+	stop "$LOADER" # before it gets the lock
+	stop "${CHILDREN[0]}"
+	grant_start
+	ACTIVATOR=${CHILDREN[-1]}
+	BUILD=$tools grant_held
+	BUILD=$tools assert_gives 'result *' "$GRANT" getpgid 0
+	await 10 names_call bourdon-grant getpgid "$GRANT" "$WORK/grant.log"
+	grant_dropped
+	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 1h'
+	# a stopped symbolizer waits until the hogs let it run to its next stop
+	sed -i 's/^naming = .*/naming = 120s/' "$WORK/bourdon.conf"
+	SECCOMP=log daemon_start
+	BUILD=$tools
+	start cpu_hog --threads $((2 * $(nproc)))
+	await 90 symbolizer_named
+	await_log 60 'captured [0-9]+ stacks'
+	# and of its own accord none of them calls anything that its policy lacks
+	run grep -Ehv ' (getpgid|setpriority) ' <(grep -Eh 'is not in policy' "$WORK"/{load,grant,daemon}.log)
+	[ -z "$output" ] || { echo "$output"; false; }
 }
 
 @test "a changed list of ELF directories asks for a restart, and holds from then on" {

@@ -53,6 +53,8 @@ bourdon_teardown() {
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
 	! mountpoint -q "$WORK/bpf" || umount "$WORK/bpf"
 	cgroup_remove
+	# a build with SECCOMP_LOG=1 has named them in logs that go with $WORK
+	grep -hs 'is not in policy/' "$WORK"/*.log >&2 || true
 	rm -rf "$WORK"
 }
 

@@ -24,7 +24,7 @@ END_TEST
 
 START_TEST(no_bytes)
 {
-	char text[HEXADECIMAL_BYTES(0)] = "x";
+	char text[HEXADECIMAL_BYTES(0)] = { 'x' };
 
 	ck_assert_str_eq(hexadecimal_write("", 0, text), "");
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# get_kernel.sh VERSION IMAGE: Debian 12's newest kernel of that version (6.1, 6.12), as its package has it: IMAGE is
+# get_kernel.sh VERSION IMAGE: this Debian's newest kernel of that version (6.1, 6.12), as its package has it: IMAGE is
 # made, and beside it modules/ with those modules that the tests need. Nothing is installed.
 set -euo pipefail
 
@@ -9,7 +9,7 @@ MODULES='loop' # file systems that fill up and hang
 
 # newest_package: of the cloud kernels, which have drivers for virtual machines' disks built in.
 newest_package() {
-	apt-cache pkgnames linux-image | grep -Ex "linux-image-${version/./\\.}\\.[0-9]+(-[0-9]+|\\+deb12)-cloud-$architecture-unsigned" |
+	apt-cache pkgnames linux-image | grep -Ex "linux-image-${version/./\\.}\\.[0-9]+(-[0-9]+|\\+deb1[23])-cloud-$architecture-unsigned" |
 		sort -V | tail -n 1
 }
 

@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make_root.sh IMAGE: the virtual machines' root file system, a small Debian 12 that boots systemd as PID 1. The
-# same image serves every kernel, and nothing is ever written to it. make remakes it when this file changes.
+# make_root.sh IMAGE RELEASE: the virtual machines' root file system, a small Debian (bookworm, trixie) that boots systemd
+# as PID 1. The same image serves every kernel of the release, and nothing is ever written to it. make remakes it when
+# this file changes.
 set -euo pipefail
+
+# Packages that have another name in that release than in Debian 12, as sed commands.
+declare -A RENAMED=(
+	[bookworm]=''
+	[trixie]='s/^\(libdw1\|libelf1\|libnettle8\)$/\1t64/; s/^libllvm14$/libllvm19/'
+)
 
 # What the root has beside Debian's minimal set, each with its reason.
 packages() {
-	sed 's/ .*//' <<- 'END' | paste -s -d ,
+	sed "s/ .*//; ${RENAMED[$release]}" <<- 'END' | paste -s -d ,
 		systemd-sysv     is PID 1
 		dbus             systemctl, and what systemd logs without it
 		udev             tells systemd that a disk is there
@@ -39,13 +46,14 @@ packages() {
 }
 
 image=$1
+release=$2
 mkdir -p "$(dirname "$image")"
 root=$(mktemp -d "$image.XXXXXX")
 trap 'rm -rf --one-file-system "$root"' EXIT
 
 echo "debootstrap: about 2 minutes, once; its log is $image.log"
 # in a namespace of its own: what it mounts goes with it, even when it is killed
-unshare --mount --propagation private debootstrap --variant=minbase --include="$(packages)" bookworm "$root" > "$image.log"
+unshare --mount --propagation private debootstrap --variant=minbase --include="$(packages)" "$release" "$root" > "$image.log"
 chmod 0755 "$root"
 rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale}
 # a login on the second serial line would take the tests' output away

@@ -24,7 +24,7 @@ static void note(int signal)
 
 static void __attribute__((noinline)) burn_worker(void)
 {
-	for (volatile unsigned long turns = 0; !signalled; turns++)
+	while (!signalled)
 		;
 }
 
