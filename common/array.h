@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * array.h grows arrays by doubling, so that appending takes constant time on average.
- */
+/* array.h grows arrays by doubling, so that appending takes constant time on average. */
 #ifndef BOURDON_ARRAY_H
 #define BOURDON_ARRAY_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * cgroup.h finds the mount point of the cgroup2 hierarchy.
- */
+/* cgroup.h finds the mount point of the cgroup2 hierarchy. */
 #ifndef BOURDON_CGROUP_H
 #define BOURDON_CGROUP_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * cgroup_walk.h maps the directories of the cgroup2 hierarchy to cgroup ids.
- */
+/* cgroup_walk.h maps the directories of the cgroup2 hierarchy to cgroup ids. */
 #ifndef BOURDON_CGROUP_WALK_H
 #define BOURDON_CGROUP_WALK_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * clock.h reads clocks as nanoseconds.
- */
+/* clock.h reads clocks as nanoseconds. */
 #ifndef BOURDON_CLOCK_H
 #define BOURDON_CLOCK_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * cpus.h parses and writes CPU lists in the form of sysfs: "0-3,5".
- */
+/* cpus.h parses and writes CPU lists in the form of sysfs: "0-3,5". */
 #ifndef BOURDON_CPUS_H
 #define BOURDON_CPUS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * file_replace.h replaces a file in one step: a reader sees the old content or the new, never a part.
- */
+/* file_replace.h replaces a file in one step: a reader sees the old content or the new, never a part. */
 #ifndef BOURDON_FILE_REPLACE_H
 #define BOURDON_FILE_REPLACE_H
 

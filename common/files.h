@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * files.h reads whole files, and looks up the accounts that own them.
- */
+/* files.h reads whole files, and looks up the accounts that own them. */
 #ifndef BOURDON_FILES_H
 #define BOURDON_FILES_H
 

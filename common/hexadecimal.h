@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * hexadecimal.h writes build ids and digests: two lower-case digits a byte.
- */
+/* hexadecimal.h writes build ids and digests: two lower-case digits a byte. */
 #ifndef BOURDON_HEXADECIMAL_H
 #define BOURDON_HEXADECIMAL_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * landlock_abi.h finds out which version of Landlock is in use.
- */
+/* landlock_abi.h finds out which version of Landlock is in use. */
 #ifndef BOURDON_LANDLOCK_ABI_H
 #define BOURDON_LANDLOCK_ABI_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * pass_fd.h sends and receives messages with a file descriptor attached (SCM_RIGHTS, unix(7)).
- */
+/* pass_fd.h sends and receives messages with a file descriptor attached (SCM_RIGHTS, unix(7)). */
 #ifndef BOURDON_PASS_FD_H
 #define BOURDON_PASS_FD_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * schema.h embeds schema.sql in the binary and defines what identifies a database as bourdon's.
- */
+/* schema.h embeds schema.sql in the binary and defines what identifies a database as bourdon's. */
 #ifndef BOURDON_SCHEMA_H
 #define BOURDON_SCHEMA_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * units.h parses quantities as people write them: a number with a mandatory unit.
- */
+/* units.h parses quantities as people write them: a number with a mandatory unit. */
 #ifndef BOURDON_UNITS_H
 #define BOURDON_UNITS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * demangle.h converts linker names of C++ and Rust functions to source names.
- */
+/* demangle.h converts linker names of C++ and Rust functions to source names. */
 #ifndef BOURDON_SYMBOLIZER_DEMANGLE_H
 #define BOURDON_SYMBOLIZER_DEMANGLE_H
 

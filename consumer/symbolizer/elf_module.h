@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * elf_module.h names offsets in a module: from the ELF file, and from debug files handed over later.
- */
+/* elf_module.h names offsets in a module: from the ELF file, and from debug files handed over later. */
 #ifndef BOURDON_CONSUMER_SYMBOLIZER_ELF_MODULE_H
 #define BOURDON_CONSUMER_SYMBOLIZER_ELF_MODULE_H
 

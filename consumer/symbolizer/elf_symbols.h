@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * elf_symbols.h finds function names in the symbol tables of an ELF file.
- */
+/* elf_symbols.h finds function names in the symbol tables of an ELF file. */
 #ifndef BOURDON_SYMBOLIZER_ELF_SYMBOLS_H
 #define BOURDON_SYMBOLIZER_ELF_SYMBOLS_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * pieces.h finds the innermost address range that contains an address: the one that begins last.
- */
+/* pieces.h finds the innermost address range that contains an address: the one that begins last. */
 #ifndef BOURDON_SYMBOLIZER_PIECES_H
 #define BOURDON_SYMBOLIZER_PIECES_H
 

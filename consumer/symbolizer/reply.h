@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * reply.h writes found frames into a reply: complete offsets only, as many as fit.
- */
+/* reply.h writes found frames into a reply: complete offsets only, as many as fit. */
 #ifndef BOURDON_SYMBOLIZER_REPLY_H
 #define BOURDON_SYMBOLIZER_REPLY_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * text.h makes names chosen by other programs safe before they leave the symbolizer.
- */
+/* text.h makes names chosen by other programs safe before they leave the symbolizer. */
 #ifndef BOURDON_SYMBOLIZER_TEXT_H
 #define BOURDON_SYMBOLIZER_TEXT_H
 

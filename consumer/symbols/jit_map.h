@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * jit_map.h finds a process's perf map: the names that a runtime writes for its JIT code.
- */
+/* jit_map.h finds a process's perf map: the names that a runtime writes for its JIT code. */
 #ifndef BOURDON_CONSUMER_SYMBOLS_JIT_MAP_H
 #define BOURDON_CONSUMER_SYMBOLS_JIT_MAP_H
 
