@@ -38,11 +38,11 @@ bourdon_setup() {
 }
 
 # write_settings [LINE...]: writes bourdon.conf. It names all directories whose ELF files the daemon may read: workloads
-# are in $BUILD or, as copies, in $WORK. Naming yields to other programs, and gets the time to end all the same.
+# are in $BUILD or, as copies, in $WORK. Naming yields to other programs, and has 60 s (NAMING) to end all the same.
 # shellcheck disable=SC2120 # other files pass lines
 write_settings() {
 	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" \
-		"naming = $((60 * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
+		"naming = $((${NAMING-60} * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
 }
 
 # bourdon_teardown: removes what bourdon_setup, load and the functions below made, also after a failure.
