@@ -129,7 +129,7 @@ reason_is() {
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *"    sampled: nobody serves $GRANT_SOCKET"* ]]
 	# a cpu_hog of somebody else is a target, too, until its cgroup is known
-	[[ $output =~ '1 rule, '[0-9]+' target's?', 1 watch, 0 captures under way' ]]
+	[[ $output == *'1 rule, '*' target'*', 1 watch, 0 captures under way'* ]]
 	daemon_stop TERM
 	write_settings '[triggers]' 'short_windows = 0'
 	grant_start
