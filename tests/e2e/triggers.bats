@@ -72,7 +72,7 @@ connected() {
 	[ "$output" = 'refused not a request' ]
 	began=$SECONDS
 	run "$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET"
-	[ "$output" = 'refused it did not come in time' ]
+	[ "$output" = 'refused the request did not arrive in time' ]
 	((SECONDS - began <= 15)) # it waits for two
 	# fifty idle connections do not keep it from answering
 	"$BUILD/tools/ask_grant" --idle 50 "$GRANT_SOCKET" & CHILDREN+=($!)
