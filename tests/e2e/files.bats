@@ -272,7 +272,7 @@ asked_with() {
 	systemd-socket-activate --accept -l "$socket" setpriv --inh-caps=-all --bounding-set="-all$1" \
 		"$BUILD/bourdon-grant" --user "$TEST_USER" --pin-dir "$PIN_DIR" 2>> "$WORK/grant.log" &
 	pid=$!
-	until [[ -S $socket ]]; do sleep 0.05; done
+	until listens "$socket"; do sleep 0.05; done
 	"$BUILD/tools/ask_grant" "$socket" "$REQUEST"
 	kill "$pid"
 	wait "$pid" || true

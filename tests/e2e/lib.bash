@@ -108,12 +108,17 @@ assert_no_privilege() {
 	done
 }
 
+# listens PATH: a process listens on that Unix socket. The file exists before that (proc(5): __SO_ACCEPTCON of the flags).
+listens() {
+	grep -q "^[^ ]* [^ ]* [^ ]* 00010000 .* $1\$" /proc/net/unix
+}
+
 # grant_start [OPTION...]: starts bourdon-grant for each connection, as its socket unit does. Its log: $WORK/grant.log.
 grant_start() {
 	systemd-socket-activate --accept -l "$GRANT_SOCKET" "$BUILD/bourdon-grant" --user "$TEST_USER" \
 		--pin-dir "$PIN_DIR" --counters "$WORK/grants" "$@" 2> "$WORK/grant.log" &
 	CHILDREN+=($!)
-	until [[ -S $GRANT_SOCKET ]]; do sleep 0.05; done
+	until listens "$GRANT_SOCKET"; do sleep 0.05; done
 	chown "$TEST_USER" "$GRANT_SOCKET"
 }
 

@@ -137,9 +137,9 @@ all_seen_of() {
 	[ "$(counter 16)" -eq 1 ]
 }
 
-# turned_unseen: starts an idle target, CHILD, that takes a denied uid while the programs do not sample.
+# turned_unseen: starts an idle target, CHILD, that takes the uid DENIED while the programs do not sample.
 turned_unseen() {
-	start turncoat --idle --uid 1005
+	start turncoat --idle --uid "$DENIED"
 	see 2 "$CHILD"
 	[ "$(seen "$CHILD" mappings)" -gt 0 ]
 	[ "$(seen "$CHILD" offcpu)" -gt 0 ]
@@ -153,7 +153,8 @@ turned_unseen() {
 }
 
 @test "a target that took a denied uid while nothing was sampled: no mapping and no interval appears" {
-	policy 'deny_uids = 1005'
+	DENIED=$((200000 + BASHPID % 100000)) # no other test run has processes with it, so the count below is this test's
+	policy "deny_uids = $DENIED"
 	load --policy "$POLICY" --hz 97 --quiet-after 2s
 	start cpu_hog # the clock ticks only for running targets
 	turned_unseen

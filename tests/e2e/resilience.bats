@@ -190,6 +190,11 @@ is_locked() {
 	[ "$(counter 0)" -eq "$before" ]
 }
 
+# processes_of_daemon COUNT: so many processes have the command line of a daemon with these pins.
+processes_of_daemon() {
+	[ "$(pgrep -c -f -- "--pin-dir $PIN_DIR")" -eq "$1" ]
+}
+
 @test "a crash within a capture: the next start opens the database and marks the capture interrupted" {
 	load
 	hog_rule 'capture = 60s'
@@ -206,7 +211,7 @@ is_locked() {
 	[ "$(sql 'SELECT group_concat(rule_id), group_concat(pattern_id) FROM rule')" = '1,2|1,2' ]
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 	# the spawner of the killed daemon has ended, too
-	[ "$(pgrep -c -f -- "--pin-dir $PIN_DIR")" -eq 2 ]
+	await 10 processes_of_daemon 2
 }
 
 @test "a killed spawner costs names, not the capture" {

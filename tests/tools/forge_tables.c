@@ -34,6 +34,7 @@ static int map_open(const char *directory, const char *name, struct map *ret_map
 	__u32 bytes = sizeof(ret_map->info);
 
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	memset(&ret_map->info, 0, sizeof(ret_map->info)); /* since Linux 6.18 the kernel reads from it, too */
 	ret_map->fd = bpf_obj_get(path);
 	if (ret_map->fd < 0 || bpf_obj_get_info_by_fd(ret_map->fd, &ret_map->info, &bytes)) {
 		log_error("cannot open %s: %s", path, strerror(errno));
