@@ -13,28 +13,31 @@
 
 #define PLACES_OWN 10
 
-/* What the consumer opens after it has started, and why. */
+/* The places that the consumer opens after its start, each with its purpose. */
 static size_t list_own(const struct settings *settings, const struct kernel_objects *kernel,
 		       const char *cgroup_mount, const char *config_dir,
 		       struct landlock_place places[PLACES_OWN])
 {
 	const struct landlock_place own[] = {
 		/*
-		 * A reload. What is replaced is another file to Landlock, so that the directory has to do;
-		 * that of bourdon.conf is for rules.d, too, where both are beside each other.
+		 * For a reload. Landlock takes a replaced file for another file, so the directory of
+		 * bourdon.conf is allowed rather than the file. That rule covers rules.d, too, where it lies
+		 * in the same directory.
 		 */
 		{ .path = config_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
 		{ .path = settings->rules_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
-		/* the iterators, for each walk */
+		/* the iterators, opened for each walk */
 		{ .fd = kernel->directory_fd, .uses = LANDLOCK_READ },
-		/* triggers are written; what the kernel counts is read as a capture begins and ends */
+		/*
+		 * PSI triggers are written; the kernel's statistics are read when a capture begins and ends
+		 */
 		{ .path = "/proc/pressure", .uses = LANDLOCK_READ | LANDLOCK_WRITE },
 		{ .path = "/proc/vmstat", .uses = LANDLOCK_READ },
 		{ .path = "/proc/diskstats", .uses = LANDLOCK_READ },
 		{ .path = cgroup_mount, .uses = LANDLOCK_READ | LANDLOCK_LIST },
-		/* no listing: a perf map is found by the number of its process */
+		/* without listing: a perf map's name follows from its process id */
 		{ .path = JIT_MAP_DIRECTORY, .uses = LANDLOCK_READ },
-		/* SQLite's random numbers */
+		/* random numbers for SQLite */
 		{ .path = "/dev/urandom", .uses = LANDLOCK_READ },
 		{ .path = settings->state_dir,
 		  .uses = LANDLOCK_READ | LANDLOCK_LIST | LANDLOCK_WRITE | LANDLOCK_MAKE },

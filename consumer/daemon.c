@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Without a spawner: so long without a capture, or so long at all, and it ends. */
+/* Exit after 30 s without a capture, at most 10 min after the spawner died. */
 #define NO_SPAWNER_QUIET_NS (30 * CLOCK_SECOND_NS)
 #define NO_SPAWNER_NS (600 * CLOCK_SECOND_NS)
 
@@ -41,17 +41,18 @@ struct daemon {
 	uint64_t started_ns;
 	struct event_loop loop;
 	struct event_source spawner_source, processes_source, config_source, reload_source;
-	uint64_t spawner_gone_ns; /* since when, or 0 */
-	uint64_t captured_ns;     /* when there was a capture last, since then */
+	uint64_t spawner_gone_ns; /* when the spawner died; 0: it lives */
+	uint64_t captured_ns;     /* when a capture was last under way since then */
 	bool ended;
-	int status; /* with which it ends */
+	int status; /* the exit status */
 };
 
 /* ---- captures ---- */
 
 /*
- * The programs sample only while the heartbeat is young. Where it was not (this process was stopped, the
- * machine slept), the rings have a gap, and history begins behind it.
+ * The kernel programs sample only while the heartbeat is younger than quiet_after_ns. An older heartbeat
+ * (this process was stopped, or the machine slept) leaves a gap in the rings, and history begins after the
+ * gap.
  */
 static void beat(struct daemon *daemon, uint64_t now_ns)
 {
@@ -62,7 +63,7 @@ static void beat(struct daemon *daemon, uint64_t now_ns)
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
 }
 
-/* A watch_fired. */
+/* The watch_fired callback. */
 static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 {
 	struct daemon *daemon = user;
@@ -91,8 +92,9 @@ static void follow_rules(struct daemon *daemon, const struct rule_set *rules)
 }
 
 /*
- * A reload_actions.follow. The other trie goes live in one store; from then on events of the old patterns are
- * stale. Watches that did not change live on. Captures that are under way finish under their old rules.
+ * The callback reload_actions.follow. One store makes the other pattern trie live; from then on events of the
+ * old patterns are stale. Watches whose triggers did not change stay open. Captures that are under way finish
+ * under their old rules.
  */
 static int follow(void *user, const struct configuration *configuration)
 {
@@ -127,16 +129,16 @@ static bool is_used(void *user, const struct configuration *configuration)
 	return recorder_uses(&daemon->recorder, configuration);
 }
 
-/* To the service manager and, if something happened, which is `what`, to the log. */
-static void say_state(const struct daemon *daemon, const char *what)
+/* Reports the state to the service manager. With an `event`, logs it, too. */
+static void say_state(const struct daemon *daemon, const char *event)
 {
 	const struct notify_state state = { .rules = (unsigned int)daemon->reload.in_force->rules.count,
 					    .targets = daemon->tracking.targets.live,
 					    .watches = watches_live(&daemon->watches),
 					    .mistake = daemon->reload.mistake };
 
-	if (what)
-		log_info("%s: %u %s, %u %s, %u %s", what, state.rules, plural(state.rules, "rule", "rules"),
+	if (event)
+		log_info("%s: %u %s, %u %s, %u %s", event, state.rules, plural(state.rules, "rule", "rules"),
 			 state.targets, plural(state.targets, "target", "targets"), state.watches,
 			 plural(state.watches, "watch", "watches"));
 	notify_ready(daemon->notify, &state);
@@ -167,7 +169,7 @@ static void look_at_coverage(struct daemon *daemon)
 		log_info("every CPU that is online is sampled");
 }
 
-/* What others count, where it is written from. */
+/* Copies counts that other modules keep into the daemon's own counters. */
 static void count_own(struct daemon *daemon)
 {
 	atomic_uint_fast64_t *values = daemon->own_counters->values;
@@ -179,8 +181,9 @@ static void count_own(struct daemon *daemon)
 }
 
 /*
- * Only a daemon that starts may fork a spawner. Captures lack but names meanwhile: it ends when there has
- * been none for a while, for what ended the spawner may be the pressure that one is about to be taken of.
+ * Only a daemon that starts may fork a spawner, so the daemon ends and the service manager starts it again.
+ * Without a spawner captures lack only names, so the daemon first waits for 30 s without a capture: the
+ * pressure that killed the spawner may be the pressure that is to be captured.
  */
 static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 {
@@ -203,7 +206,7 @@ static void on_spawner_end(struct daemon *daemon, uint64_t now_ns)
 	daemon->spawner_gone_ns = daemon->captured_ns = now_ns;
 }
 
-/* Once a second. The heartbeat comes first. */
+/* Runs once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -326,11 +329,11 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 		for (int i = 0; i < count && !daemon->ended; i++)
 			dispatch(daemon, &events[i]);
 		watches_sweep(&daemon->watches);
-		reload_sweep(
-			&daemon->reload); /* a watch that was let go refers to its rules until it is swept */
+		/* after the watches: a watch refers to its rules until it is swept */
+		reload_sweep(&daemon->reload);
 	}
 	notify_stopping(daemon->notify);
-	/* whoever comes next starts from silence */
+	/* the next daemon must not inherit this one's heartbeat */
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
 	recorder_interrupt(&daemon->recorder);
 	return daemon->status;
@@ -349,7 +352,7 @@ static int add_sources(struct daemon *daemon)
 	result = result < 0
 			 ? 0
 			 : event_loop_add(loop, reload_fd(&daemon->reload), EPOLLIN, &daemon->config_source);
-	/* no events but its end: its answers are the store thread's */
+	/* reports only its end: the store thread reads its answers */
 	if (!result)
 		result = event_loop_add(loop, daemon->spawner_socket, 0, &daemon->spawner_source);
 	return result ? result

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLED_NS (CLOCK_SECOND_NS / 5)   /* an editor writes in several steps */
-#define UNSETTLED_NS (5 * CLOCK_SECOND_NS) /* the files are read then, even if they still change */
+#define SETTLED_NS (CLOCK_SECOND_NS / 5)   /* an editor saves a file in several steps */
+#define UNSETTLED_NS (5 * CLOCK_SECOND_NS) /* files that keep changing are read after this time */
 
 struct retired_configuration {
 	struct configuration *configuration;
@@ -78,8 +78,8 @@ void reload_ask(struct reload *reload, uint64_t now_ns)
 }
 
 /*
- * A reload that was asked for, or a change, while another one is under way is not answered by that one, which
- * may have read the files already: another one follows.
+ * A request or a change during a reload starts another reload, because the one under way may have read the
+ * files already.
  */
 void reload_when_due(struct reload *reload, uint64_t now_ns)
 {
@@ -95,7 +95,7 @@ void reload_when_due(struct reload *reload, uint64_t now_ns)
 	reload->actions.read(reload->actions.user, now_ns);
 }
 
-/* ---- what becomes of it ---- */
+/* ---- the result ---- */
 
 static bool is_same(const struct configuration *one, const struct configuration *other)
 {
@@ -121,7 +121,7 @@ static int put_in_force(struct reload *reload, struct configuration *configurati
 	return 0;
 }
 
-/* Takes the errors over. */
+/* Takes ownership of the errors. */
 static void refuse(struct reload *reload, struct config_errors *errors)
 {
 	own_count(reload->own_counters, OWN_RELOADS_REFUSED);

@@ -174,7 +174,7 @@ static void write_problem(FILE *out, const char *remedy, const char *problem)
 	status_line_end(out);
 }
 
-/* Counters of the kernel programs that should be zero, and what to do about them. */
+/* Counters of the kernel programs that should be zero, each with its remedy. */
 static const struct {
 	unsigned int counter;
 	const char *problem, *remedy;
