@@ -65,12 +65,12 @@ int confine_files(const struct settings *settings, const struct kernel_objects *
 			places[count++] = (struct landlock_place){ .path = directory, .uses = LANDLOCK_READ };
 	result = landlock_confine(places, count);
 	if (result < 0) {
-		log_error("cannot confine itself with Landlock: %s", strerror(-result));
+		log_error("cannot install the Landlock rules: %s", strerror(-result));
 		return result;
 	}
 	if (!result)
 		log_warning(
-			"the kernel has no Landlock: which files are opened is left to their permissions; add landlock to lsm= on its command line");
+			"the kernel has no Landlock: only file permissions limit which files bourdond can open; add landlock to lsm= on the kernel's command line");
 	confinement->landlock_abi = result;
 	snprintf(confinement->directories, sizeof(confinement->directories), "%s", settings->directories);
 	return 0;
@@ -93,6 +93,7 @@ int confine_calls(struct confinement *confinement)
 		log_info("confined: Landlock version %d, other system calls: %s", confinement->landlock_abi,
 			 confinement->filtered);
 	if (!result && confine_calls_are_only_named(confinement))
-		log_warning("built with SECCOMP_LOG: system calls that the policies lack are let through");
+		log_warning(
+			"built with SECCOMP_LOG: system calls that the policies do not list are logged and allowed");
 	return result;
 }

@@ -80,8 +80,9 @@ static int publish(const struct daemon *daemon, const struct configuration *conf
 	int result = patterns_publish(daemon->kernel, &configuration->rules);
 
 	if (result < 0)
-		log_error("cannot give the rules to the kernel: %s",
-			  result == -ENOSPC ? "more comm patterns than its trie holds" : strerror(-result));
+		log_error("cannot write the comm patterns of the rules to the kernel: %s",
+			  result == -ENOSPC ? "there are more patterns than its trie holds"
+					    : strerror(-result));
 	return result;
 }
 
@@ -104,10 +105,10 @@ static int follow(void *user, const struct configuration *configuration)
 	if (result < 0)
 		return result;
 	if (watches_follow(&daemon->watches, &configuration->rules) < 0)
-		log_warning("out of memory: all watches are opened anew");
+		log_warning("out of memory during the reload: all watches are closed and opened again");
 	watches_limit(&daemon->watches, configuration->settings.short_windows_max);
 	if (strcmp(configuration->settings.directories, daemon->confinement->directories) != 0)
-		log_warning("the directories of ELF files are those of the start: restart bourdond for '%s'",
+		log_warning("[files] directories = '%s' takes effect after a restart of bourdond",
 			    configuration->settings.directories);
 	store_thread_confirm(daemon->store, configuration);
 	follow_rules(daemon, &configuration->rules);
@@ -162,11 +163,10 @@ static void look_at_coverage(struct daemon *daemon)
 
 	recorder_note_unsampled(&daemon->recorder, unsampled);
 	if (changed && unsampled)
-		log_warning(
-			"CPU %s is online and not sampled: it came after the load; run bourdon-load again",
-			coverage_text(daemon->coverage));
+		log_warning("CPU %s is not sampled: it came online after the load; run bourdon-load again",
+			    coverage_text(daemon->coverage));
 	else if (changed)
-		log_info("every CPU that is online is sampled");
+		log_info("all online CPUs are sampled");
 }
 
 /* Copies counts that other modules keep into the daemon's own counters. */
@@ -194,7 +194,8 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 	if (now_ns - daemon->captured_ns < NO_SPAWNER_QUIET_NS &&
 	    now_ns - daemon->spawner_gone_ns < NO_SPAWNER_NS)
 		return;
-	log_warning("ending: without a spawner captures have no names; the next start has one");
+	log_warning(
+		"ending: the spawner died, and without it captures have no function names; the next start forks a new one");
 	daemon->status = EXIT_FAILED;
 	daemon->ended = true;
 }
@@ -202,7 +203,7 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 static void on_spawner_end(struct daemon *daemon, uint64_t now_ns)
 {
 	event_loop_remove(&daemon->loop, daemon->spawner_socket);
-	log_warning("the spawner is gone: captures have no names until the next start");
+	log_warning("the spawner died: captures have no function names until bourdond is restarted");
 	daemon->spawner_gone_ns = daemon->captured_ns = now_ns;
 }
 
@@ -323,7 +324,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 		int count = epoll_wait(daemon->loop.epoll, events, ARRAY_SIZE(events), -1);
 
 		if (count < 0 && errno != EINTR) {
-			log_error("cannot wait for events: %s", strerror(errno));
+			log_error("cannot wait for events (epoll_wait): %s", strerror(errno));
 			daemon->status = EXIT_FAILED;
 		}
 		for (int i = 0; i < count && !daemon->ended; i++)
@@ -347,7 +348,7 @@ static int add_sources(struct daemon *daemon)
 	int result = reload_watch(&daemon->reload, daemon->where);
 
 	if (result < 0)
-		log_warning("changes of the configuration are not noticed: %s; SIGHUP reloads it",
+		log_warning("cannot watch the configuration for changes: %s; send SIGHUP to reload it",
 			    strerror(-result));
 	result = result < 0
 			 ? 0

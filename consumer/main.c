@@ -27,10 +27,10 @@ static struct configuration *read_configuration(const struct settings *where)
 	struct config_errors errors = { 0 };
 
 	if (where->config_named && access(where->config, F_OK) && errno == ENOENT)
-		log_info("%s is not there: the defaults hold", where->config);
+		log_info("%s does not exist; using the defaults", where->config);
 	if (!configuration_read(where, &configuration, &errors) && !configuration->rules.count)
 		log_warning(
-			"there is no rule in %s: nothing will be captured; add a file there whose name ends in .conf",
+			"no rules in %s: nothing will be captured; add a file there whose name ends in .conf",
 			where->rules_dir);
 	config_errors_log(&errors);
 	config_errors_free(&errors);

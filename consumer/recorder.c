@@ -109,7 +109,7 @@ static void warn_of_history(const struct recorder *recorder, const struct rule_s
 
 		if (rule->history_ns > held_ns)
 			log_warning(
-				"%s: rule %s wants %llu s of history, and a ring holds %llu s of a CPU that runs targets only: raise bourdon-load --ring-size",
+				"%s: rule %s wants %llu s of history, but the ring of a CPU that runs only targets holds %llu s; raise bourdon-load --ring-size",
 				rule->source, rule->name,
 				(unsigned long long)(rule->history_ns / CLOCK_SECOND_NS),
 				(unsigned long long)(held_ns / CLOCK_SECOND_NS));
@@ -322,8 +322,8 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 	if (result < 0) {
 		suppress(recorder, watch);
 		if (log_allowed(&recorder->suppressed_limit, 1))
-			log_warning("rule %s fired, and no capture could begin: %s", watch->rule->name,
-				    result == -EBUSY ? "too many are under way or wait for the database"
+			log_warning("rule %s fired, but no capture could begin: %s", watch->rule->name,
+				    result == -EBUSY ? "too many captures are under way or wait to be written"
 						     : strerror(-result));
 		return;
 	}

@@ -127,7 +127,8 @@ static void refuse(struct reload *reload, struct config_errors *errors)
 	own_count(reload->own_counters, OWN_RELOADS_REFUSED);
 	config_errors_log(errors);
 	snprintf(reload->mistake, sizeof(reload->mistake), "%s",
-		 errors->count ? errors->messages[0] : "the kernel's tries do not take the rules");
+		 errors->count ? errors->messages[0]
+			       : "the rules could not be written to the kernel; bourdond's log says why");
 	log_warning("reload refused; keeping the previous configuration");
 	reload->mistakes = *errors;
 	*errors = (struct config_errors){ 0 };
@@ -141,7 +142,7 @@ bool reload_finish(struct reload *reload, struct configuration *configuration, s
 	config_errors_free(&reload->mistakes);
 	if (configuration && is_same(configuration, reload->in_force)) {
 		if (reload->answers || reload->mistake[0])
-			log_info("the configuration is as it was");
+			log_info("the configuration has not changed");
 		reload->mistake[0] = '\0';
 		configuration_free(configuration);
 	} else if (configuration && !put_in_force(reload, configuration)) {

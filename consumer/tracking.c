@@ -140,19 +140,20 @@ static void on_error(void *user, const struct error_event *event)
 			event->tgid, event->comm, strerror(-event->error));
 		break;
 	case ERROR_EVENTS_FULL:
-		log_warning("an event of process %u (%s) was lost: the ring is full; the next walk finds it",
-			    event->tgid, event->comm);
+		log_warning(
+			"an event of process %u (%s) was lost: the ring buffer is full; the next walk over all processes makes up for it",
+			event->tgid, event->comm);
 		break;
 	case ERROR_KERNEL_STACK:
 	case ERROR_USER_STACK:
 		log_warning(
-			"samples of process %u (%s) have no %s stack: %s; counter %s-stack-errors tells how many",
+			"samples of process %u (%s) have no %s stack: %s; the counter %s-stack-errors counts them",
 			event->tgid, event->comm, event->code == ERROR_USER_STACK ? "user" : "kernel",
 			strerror(-event->error), event->code == ERROR_USER_STACK ? "user" : "kernel");
 		break;
 	default:
-		log_warning("the kernel programs report error %u (%d) for process %u (%s)", event->code,
-			    event->error, event->tgid, event->comm);
+		log_warning("the kernel programs report the unknown error code %u (%d) for process %u (%s)",
+			    event->code, event->error, event->tgid, event->comm);
 	}
 }
 

@@ -201,7 +201,7 @@ static int check_identity(struct store *store)
 	}
 	if (!result && version != SCHEMA_VERSION) {
 		snprintf(store->sql.error, sizeof(store->sql.error),
-			 "its schema is version %lld, and bourdond %s writes version %d", version,
+			 "its schema has version %lld, but bourdond %s writes version %d", version,
 			 BOURDON_VERSION, SCHEMA_VERSION);
 		return -EUCLEAN;
 	}
@@ -289,8 +289,9 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 		result = open_database(store, path);
 	if (result < 0) {
 		log_error("cannot open the database %s: %s; %s", path, store->sql.error,
-			  result == -EUCLEAN ? "move it away, where its own version reads it"
-					     : "it must be writable for this user");
+			  result == -EUCLEAN
+				  ? "move it elsewhere, and bourdond creates a new one"
+				  : "check that this user can write it, and that no other bourdond runs");
 		store_close(store);
 		return result;
 	}
@@ -318,7 +319,7 @@ int store_next_ids(struct store *store, struct rule_ids *ret_ids)
 		result = sql_run_once(&store->sql, &pattern_id,
 				      "SELECT ifnull(max(pattern_id), 0) + 1 FROM rule");
 	if (!result && (rule_id > INT32_MAX || pattern_id > INT32_MAX)) {
-		snprintf(store->sql.error, sizeof(store->sql.error), "its rule ids are used up");
+		snprintf(store->sql.error, sizeof(store->sql.error), "its rule ids are exhausted");
 		return -EUCLEAN;
 	}
 	*ret_ids = (struct rule_ids){ (uint32_t)rule_id, (uint32_t)pattern_id };
@@ -476,7 +477,7 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 3) {
 		snprintf(
 			store->sql.error, sizeof(store->sql.error),
-			"with %u rows and %u stacks it would take more than a third of the database; raise max_size",
+			"its %u rows and %u stacks would take more than a third of the database; raise [database] max_size",
 			capture->rows_count, capture->stacks.count);
 		return -EFBIG;
 	}
@@ -484,8 +485,9 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 		int result;
 
 		if (log_is_too_large(store)) {
-			snprintf(store->sql.error, sizeof(store->sql.error),
-				 "a reader holds on to an old state of it, and its log may not grow further");
+			snprintf(
+				store->sql.error, sizeof(store->sql.error),
+				"a reader keeps an old transaction open, so the write-ahead log cannot be emptied; end that reader");
 			return -EBUSY;
 		}
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");

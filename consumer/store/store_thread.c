@@ -101,7 +101,7 @@ static void note_stuck(struct store_thread *thread)
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
 	if (log_allowed(&thread->scans_stuck, 1))
 		log_warning(
-			"a process keeps its memory map locked, and whoever reads it waiting; user frames of new processes may stay without names");
+			"mapping scan timed out: a process holds its mmap lock; user frames of new processes may get no names");
 	store_thread_want_mappings(thread);
 }
 
@@ -119,7 +119,7 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 			note_stuck(thread);
 		else if (log_allowed(&thread->iterator_errors, 1))
 			log_warning(
-				"cannot read the mapping iterator: %s; user frames of new processes stay without names",
+				"cannot read the mapping iterator: %s; user frames of new processes get no names",
 				strerror(-result));
 		return;
 	}
@@ -139,7 +139,7 @@ static void begin_capture(struct store_thread *thread, struct capture *capture)
 	scan_mappings(thread, true);
 	if (store_begin_capture(thread->store, &capture->trigger, capture_available_history_ns(capture),
 				&capture->capture_id))
-		log_warning("cannot announce the capture of rule %s in the database: %s",
+		log_warning("cannot write the row of a capture of rule %s that has begun: %s",
 			    capture->trigger.rule, store_error(thread->store));
 }
 
@@ -161,7 +161,9 @@ static void give_up(struct store_thread *thread, const struct capture *capture)
 {
 	log_error("the capture of rule %s is lost: %s", capture->trigger.rule, store_error(thread->store));
 	if (capture->capture_id && store_give_up_capture(thread->store, capture->capture_id))
-		log_warning("its row says 'recording' until the next start: %s", store_error(thread->store));
+		log_warning(
+			"cannot mark the lost capture as interrupted: %s; 'bourdon list' shows it as recording until bourdond is restarted",
+			store_error(thread->store));
 }
 
 static void write_counters(struct store_thread *thread)
@@ -173,7 +175,7 @@ static void write_counters(struct store_thread *thread)
 	if (store_add_counters(thread->store, own_counter_names, own, OWN_COUNTERS) ||
 	    (!counters_read(thread->kernel->map_fds[PIN_COUNTERS], counters) &&
 	     store_add_counters(thread->store, counter_names, counters, COUNTERS)))
-		log_warning("cannot write the counters: %s", store_error(thread->store));
+		log_warning("cannot write the counters to the database: %s", store_error(thread->store));
 }
 
 static uint64_t naming_patience(struct store_thread *thread)
@@ -202,8 +204,9 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings)) < 0 &&
 	       result != -EFBIG && tries < RETRIES) {
 		if (!tries++)
-			log_warning("cannot write the capture of rule %s yet: %s", capture->trigger.rule,
-				    store_error(thread->store));
+			log_warning(
+				"cannot write the capture of rule %s: %s; trying again every 5 s, for 2 min",
+				capture->trigger.rule, store_error(thread->store));
 		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
 			tries = RETRIES; /* the daemon ends: one last try */
 	}
@@ -241,8 +244,8 @@ static void reload(struct store_thread *thread)
 
 	if (!configuration_read(thread->where, &configuration, &errors) &&
 	    number_rules(thread, configuration) < 0) {
-		config_error(&errors, thread->where->state_dir, 0, "the new rules cannot be recorded: %s",
-			     store_error(thread->store));
+		config_error(&errors, thread->where->state_dir, 0,
+			     "cannot write the new rules to the database: %s", store_error(thread->store));
 		configuration_free(configuration);
 		configuration = NULL;
 	}
@@ -251,7 +254,7 @@ static void reload(struct store_thread *thread)
 	thread->reload_errors = errors;
 	pthread_mutex_unlock(&thread->lock);
 	if (write(thread->reload_fd, &one, sizeof(one)) < 0)
-		log_warning("cannot tell that the configuration was read: %s", strerror(errno));
+		log_warning("cannot signal the end of a reload (eventfd): %s", strerror(errno));
 }
 
 static void do_job(struct store_thread *thread, const struct job *job)
@@ -273,7 +276,7 @@ static void do_job(struct store_thread *thread, const struct job *job)
 		break;
 	case JOB_LIMIT:
 		if (store_limit(thread->store, job->database_bytes_max))
-			log_warning("cannot fit the database to its new size: %s",
+			log_warning("cannot shrink the database to its new max_size: %s",
 				    store_error(thread->store));
 		break;
 	}
@@ -330,7 +333,8 @@ static void *run(void *user)
 	}
 	write_counters(thread);
 	if (store_end_run(thread->store))
-		log_warning("cannot write the end of this run: %s", store_error(thread->store));
+		log_warning("cannot write the end of this run to the database: %s",
+			    store_error(thread->store));
 	return NULL;
 }
 

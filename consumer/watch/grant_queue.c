@@ -82,8 +82,9 @@ static void note_absence(struct grant_queue *grants, int error, uint64_t now_ns)
 		return; /* the backlog is full: the next tick asks again */
 	grants->pause_until_ns = now_ns + ABSENCE_PATIENCE_NS;
 	if (!grants->absent)
-		log_info("nobody grants triggers at %s (%s): the pressure of cgroups is read once a second",
-			 grants->socket_path, strerror(-error));
+		log_info(
+			"cannot connect to bourdon-grant at %s: %s; the pressure of cgroups is read once a second",
+			grants->socket_path, strerror(-error));
 	grants->absent = true;
 }
 
@@ -130,8 +131,8 @@ static void note_failure(struct grant_queue *grants, int error)
 {
 	grants->pause_until_ns = clock_monotonic_ns() + FAILURE_PATIENCE_NS;
 	if (log_allowed(&grants->failure_limit, 1))
-		log_warning("bourdon-grant at %s does not answer as it should: %s; see its log",
-			    grants->socket_path, strerror(-error));
+		log_warning("bourdon-grant at %s failed: %s; see its log", grants->socket_path,
+			    strerror(-error));
 }
 
 static void end_call(struct grant_queue *grants, struct grant_call *call, int fd, const char *refusal)

@@ -16,7 +16,7 @@ struct grant_call;
 enum watch_wish {
 	WISH_NONE,  /* nothing: its mode does not change any more */
 	WISH_GRANT, /* a kernel trigger, once bourdon-grant is free */
-	WISH_ASKED, /* a kernel trigger; bourdon-grant is being asked */
+	WISH_ASKED, /* a kernel trigger; waiting for the answer of bourdon-grant */
 };
 
 struct watch {

@@ -210,16 +210,16 @@ static void explain_refusal(struct watches *watches, struct watch *watch, int fd
 	if (fd >= 0 && watch_is_privileged(watch))
 		note_refusal(
 			watch,
-			"the kernel arms no trigger: %s; its window is no multiple of 2 s, and bourdon-grant may lack CAP_SYS_RESOURCE",
+			"the kernel refused the trigger: %s; its window is not a multiple of 2 s, so bourdon-grant needs CAP_SYS_RESOURCE",
 			strerror(-result));
 	else if (fd >= 0)
-		note_refusal(watch, "the kernel arms no trigger on what bourdon-grant opened: %s",
+		note_refusal(watch,
+			     "the kernel refused the trigger on the file that bourdon-grant opened: %s",
 			     strerror(-result));
 	else if (result == -EACCES)
-		note_refusal(watch, "bourdon-grant refuses it: %s", refusal);
+		note_refusal(watch, "bourdon-grant refused: %s", refusal);
 	else
-		note_refusal(watch, "bourdon-grant did not answer as it should: %s; it is asked again",
-			     strerror(-result));
+		note_refusal(watch, "bourdon-grant failed: %s; it will be asked again", strerror(-result));
 	if (log_allowed(&watches->refusal_limit, 1))
 		log_warning("rule %s reads %s.%s of %s once a second: %s", watch->rule->name,
 			    psi_resource_names[watch->trigger->resource],
@@ -255,13 +255,15 @@ void watches_explain(const struct watches *watches, const struct watch *watch, c
 	if (watch->refusal)
 		snprintf(into, bytes, "%s", watch->refusal);
 	else if (watch->wish == WISH_ASKED)
-		snprintf(into, bytes, "bourdon-grant is being asked");
+		snprintf(into, bytes, "waiting for the answer of bourdon-grant");
 	else if (may_wish && watch_is_privileged(watch) && watches->privileged >= watches->privileged_max)
-		snprintf(into, bytes, "[triggers] short_windows = %u is reached", watches->privileged_max);
+		snprintf(into, bytes, "the limit [triggers] short_windows = %u is reached",
+			 watches->privileged_max);
 	else if (may_wish && !grant_queue_is_served(watches->grants))
-		snprintf(into, bytes, "nobody serves %s", grant_queue_socket(watches->grants));
+		snprintf(into, bytes, "bourdon-grant cannot be reached at %s",
+			 grant_queue_socket(watches->grants));
 	else
-		snprintf(into, bytes, "%s", may_wish ? "bourdon-grant is asked soon" : "");
+		snprintf(into, bytes, "%s", may_wish ? "bourdon-grant will be asked soon" : "");
 }
 
 /* ---- adding ---- */

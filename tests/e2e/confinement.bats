@@ -472,7 +472,7 @@ symbolizer_named() {
 	daemon_start
 	assert_gives 'errno EACCES' "$DAEMON" openat -100 str:/etc/passwd 0
 	sed -i 's|^directories = .*|& /etc|' "$WORK/bourdon.conf"
-	await_log 10 'the directories of ELF files are those of the start: restart bourdond for'
+	await_log 10 'directories = .* takes effect after a restart of bourdond'
 	await_status 10 '[.problems[] | select(.remedy == "restart bourdond")] | length == 1'
 	assert_gives 'errno EACCES' "$DAEMON" openat -100 str:/etc/passwd 0
 	daemon_stop TERM

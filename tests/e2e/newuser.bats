@@ -55,7 +55,7 @@ without_units() {
 	[[ $output == *'/nope: cannot read the directory of rules: No such file or directory' ]]
 	run "$BUILD/bourdond" --rules-dir "$RULES_DIR" --check-config
 	[ "$status" -eq 0 ]
-	[[ ${lines[0]} == *"there is no rule in $RULES_DIR: nothing will be captured"* ]]
+	[[ ${lines[0]} == *"no rules in $RULES_DIR: nothing will be captured"* ]]
 	[ "${lines[1]}" = 'configuration is valid: 0 rules in 0 files' ]
 	rule one 'comm = a' 'cpu.some = 5%'
 	run "$BUILD/bourdond" --rules-dir "$RULES_DIR" --check-config
@@ -75,7 +75,7 @@ without_units() {
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *"remedy: add a file with a rule to $RULES_DIR"* ]]
 	printf '%s\n' '[rule bad]' 'comm = a' 'foo = 1' 'bar = 2' > "$RULES_DIR/bad.conf"
-	await_log 10 'the configuration is refused|stays in force|keeping'
+	await_log 10 'reload refused; keeping the previous configuration'
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *"not in force: $RULES_DIR/bad.conf:3: unknown key 'foo'"*"not in force: $RULES_DIR/bad.conf:4: unknown key 'bar'"* ]]
 	status_json | jq -e '.mistakes | length == 3'
@@ -125,15 +125,15 @@ reason_is() {
 	rule one 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 900ms/1s'
 	start cpu_hog --threads 1
 	daemon_start
-	await 10 reason_is "sampled: nobody serves $GRANT_SOCKET"
+	await 10 reason_is "sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"
 	run "$BUILD/bourdon" --db "$DB" status
-	[[ $output == *"    sampled: nobody serves $GRANT_SOCKET"* ]]
+	[[ $output == *"    sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"* ]]
 	[[ $output == *'1 rule, 1 target, 1 watch, 0 captures under way'* ]]
 	daemon_stop TERM
 	write_settings '[triggers]' 'short_windows = 0'
 	grant_start
 	daemon_start
-	await 10 reason_is 'sampled: ?triggers? short_windows = 0 is reached'
+	await 10 reason_is 'sampled: the limit ?triggers? short_windows = 0 is reached'
 	daemon_stop TERM
 	write_settings
 	rule one 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 1900ms/2s'
@@ -146,8 +146,8 @@ reason_is() {
 	start cpu_hog --threads 1
 	grant_start --user root # who may not be the daemon
 	daemon_start
-	await 10 reason_is "sampled: bourdon-grant refuses it: only the consumer's user and root may ask"
-	await_log 5 "rule one reads cpu.some of /$CGROUP once a second: bourdon-grant refuses it"
+	await 10 reason_is "sampled: bourdon-grant refused: only the consumer's user and root may ask"
+	await_log 5 "rule one reads cpu.some of /$CGROUP once a second: bourdon-grant refused"
 	grep -q "refused process .*: only the consumer's user and root may ask" "$WORK/grant.log"
 	daemon_stop TERM
 	children_end
@@ -160,5 +160,5 @@ reason_is() {
 	chown "$TEST_USER" "$GRANT_SOCKET"
 	rule one 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 900ms/1s'
 	daemon_start
-	await 10 reason_is 'sampled: the kernel arms no trigger: *CAP_SYS_RESOURCE'
+	await 10 reason_is 'sampled: the kernel refused the trigger: *CAP_SYS_RESOURCE'
 }

@@ -133,7 +133,7 @@ is_locked() {
 	await_log 60 'captured [0-9]+ stacks'
 	[ "$(sql 'SELECT state FROM capture LIMIT 1')" = complete ]
 	[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'mapping-walks-stuck'")" = 1 ]
-	grep -q 'a process keeps its memory map locked' "$WORK/daemon.log"
+	grep -q 'mapping scan timed out: a process holds its mmap lock' "$WORK/daemon.log"
 	# a reload works, too; names come when the lock is released
 	rule later 'comm = bdtest' 'cpu.some = 50%'
 	await_status 10 '.daemon[0].rules == 2'
@@ -164,7 +164,7 @@ is_locked() {
 	daemon_start
 	dd if=/dev/zero of="$STATE_DIR/filler" bs=4096 status=none || true
 	start cpu_hog --threads $((2 * $(nproc)))
-	await_log 30 'cannot write the capture of rule cpu yet'
+	await_log 30 'cannot write the capture of rule cpu: '
 	assert_alive 3
 	rm "$STATE_DIR/filler"
 	await_log 30 'captured [0-9]+ stacks'
@@ -216,12 +216,12 @@ is_locked() {
 	daemon_start
 	await_log 30 'fired'
 	pkill -KILL -P "$DAEMON"
-	await_log 30 'the spawner is gone: captures have no names'
+	await_log 30 'the spawner died: captures have no function names'
 	await_log 30 'captured [0-9]+ stacks'
 	grep -q 'no symbolizer' "$WORK/daemon.log" ||
 		{ sql 'SELECT module_kind, module, function, total_samples FROM hot_function'; false; }
 	# the daemon ends 30 s after the last capture, because only a new start can have a spawner
-	await_log 60 'ending: without a spawner'
+	await_log 60 'ending: the spawner died'
 	daemon_wait
 	[ "$DAEMON_STATUS" -eq 1 ]
 	[ "$(sql 'SELECT state FROM capture')" = complete ]

@@ -58,7 +58,7 @@ has_no_capability() {
 	load
 	run daemon_as "${WITHOUT[@]}"
 	[ "$status" -eq 1 ]
-	[[ ${lines[-1]} == *"cannot open the pin directory $PIN_DIR: Permission denied; CAP_DAC_READ_SEARCH opens it" ]]
+	[[ ${lines[-1]} == *"cannot open the pin directory $PIN_DIR: Permission denied; run bourdond with CAP_DAC_READ_SEARCH" ]]
 }
 
 @test "an empty pin directory: the error says to run bourdon-load" {
