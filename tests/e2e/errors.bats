@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Errors of bourdond and bourdon: one clear line, and the documented exit status.
+# Errors of bourdond and bourdon: one clear line and the documented exit status.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
