@@ -88,7 +88,7 @@ bool privilege_lock_present(void)
 	grow_stack();
 	if (!mlockall(MCL_CURRENT | MCL_ONFAULT))
 		return true;
-	log_warning("cannot lock memory, so a thrashing host may stall bourdond: %s (RLIMIT_MEMLOCK); %s",
+	log_warning("memory is not locked, so a thrashing host may stall bourdond: %s (RLIMIT_MEMLOCK); %s",
 		    strerror(errno), LOCKED_MEMORY_REMEDY);
 	return false;
 }
