@@ -127,8 +127,9 @@ static void refuse(struct reload *reload, struct config_errors *errors)
 	own_count(reload->own_counters, OWN_RELOADS_REFUSED);
 	config_errors_log(errors);
 	snprintf(reload->mistake, sizeof(reload->mistake), "%s",
-		 errors->count ? errors->messages[0]
-			       : "the rules could not be written to the kernel; bourdond's log says why");
+		 !errors->count ? "the rules could not be written to the kernel; bourdond's log says why"
+		 : errors->messages[0] ? errors->messages[0]
+				       : "out of memory");
 	log_warning("reload refused; keeping the previous configuration");
 	reload->mistakes = *errors;
 	*errors = (struct config_errors){ 0 };

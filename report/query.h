@@ -18,6 +18,7 @@
 struct query {
 	struct database *database;
 	sqlite3_stmt *statement;
+	int64_t id; /* ?1 */
 };
 
 /* Binds ?1 and ?2, as far as `sql` has them: everywhere an object's id, and the most rows. */

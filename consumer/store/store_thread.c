@@ -22,7 +22,7 @@
 #define TABLES_NS (5 * CLOCK_SECOND_NS) /* longest time for the unwind tables after one scan */
 #define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan */
 /* scans for which mappings of a process that ended are kept */
-#define WALKS_REMEMBERED 64
+#define SCANS_REMEMBERED 64
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* time reserved for the database at the daemon's end */
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
 #define RETRY_NS 5000000000U /* time between two tries to write a capture */
@@ -109,12 +109,12 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 {
 	int result;
 
-	mappings_begin_walk(thread->mappings);
+	mappings_begin_scan(thread->mappings);
 	result = mapping_reader_read(thread->reader, deadline_after(thread, SCAN_NS), add_mappings,
 				     thread->mappings);
 	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
 	if (result < 0) {
-		mappings_abandon_walk(thread->mappings);
+		mappings_abandon_scan(thread->mappings);
 		if (result == -ETIMEDOUT || result == -EBUSY)
 			note_stuck(thread);
 		else if (log_allowed(&thread->iterator_errors, 1))
@@ -127,7 +127,7 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
 				 clock_monotonic_ns() + TABLES_NS))
 		store_thread_want_mappings(thread);
-	mappings_forget(thread->mappings, WALKS_REMEMBERED);
+	mappings_forget(thread->mappings, SCANS_REMEMBERED);
 }
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
@@ -285,11 +285,11 @@ static void do_job(struct store_thread *thread, const struct job *job)
 /*
  * Waits for a job, a scan that is due, or the daemon's end. Returns false at the end, when all jobs are done.
  */
-static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_walk)
+static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_scan)
 {
 	bool goes_on = true;
 
-	*ret_walk = *ret_job_there = false;
+	*ret_scan = *ret_job_there = false;
 	pthread_mutex_lock(&thread->lock);
 	for (;;) {
 		uint64_t due_ns = thread->scan_due_ns, now_ns = clock_monotonic_ns();
@@ -307,7 +307,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 		}
 		if (due_ns && now_ns >= due_ns) {
 			thread->scan_due_ns = 0;
-			*ret_walk = true;
+			*ret_scan = true;
 			break;
 		}
 		if (due_ns)

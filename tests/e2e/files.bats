@@ -235,10 +235,10 @@ capture_of() {
 	assert_answer "elf $CHILD $STARTED $((0x$(awk '/\[vdso\]/ { sub("-.*", ""); print }' "/proc/$CHILD/maps")))" \
 		'refused no file is mapped there'
 	# a process that is not a living target, or a wrong start time
-	assert_answer "elf $CHILD $((STARTED + 10000000)) $begins" 'refused another process has that id now'
-	assert_answer "elf $CHILD $((STARTED - 10000000)) $begins" 'refused another process has that id now'
-	assert_answer "elf $CHILD 0 $begins" 'refused another process has that id now'
-	assert_answer "elf $CHILD 18446744073709551615 $begins" 'refused another process has that id now'
+	assert_answer "elf $CHILD $((STARTED + 10000000)) $begins" 'refused another process has that pid now'
+	assert_answer "elf $CHILD $((STARTED - 10000000)) $begins" 'refused another process has that pid now'
+	assert_answer "elf $CHILD 0 $begins" 'refused another process has that pid now'
+	assert_answer "elf $CHILD 18446744073709551615 $begins" 'refused another process has that pid now'
 	assert_answer "elf $CHILD $((STARTED / 10000000 * 10000000 + (STARTED + 1) % 10000000)) $begins" \
 		'refused not a target'
 	assert_answer "elf $$ $(started_ticks $$) $(executable_of $$ bash)" 'refused not a target'
@@ -359,9 +359,9 @@ nobody_is_sampled() {
 		read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "${changes[i]}"
 		is_target "$CHILD"
 		((i)) || continue
-		assert_answer "${requests[i]}" "refused root's policy lets nobody observe it"
+		assert_answer "${requests[i]}" "refused root's policy denies this process"
 	done
-	assert_answer "perf-map $CHILD $STARTED" "refused root's policy lets nobody observe it"
+	assert_answer "perf-map $CHILD $STARTED" "refused root's policy denies this process"
 	assert_answer "${requests[0]}" "$(readlink -f "$(command -v perl)") read-only"
 	kill -CONT "$DAEMON"
 }
@@ -397,12 +397,12 @@ namespace_start() {
 	targets_begin
 	namespace_start
 	local map=$TMP/perf-1.map request="perf-map $CHILD $STARTED"
-	assert_answer "$request" 'refused it has no perf map'
+	assert_answer "$request" 'refused the process has no perf map'
 	# a map named after its pid in its namespace, in this /tmp and in its own
 	echo '1000 10 elsewhere' > "/tmp/perf-$CHILD.map"
 	echo '1000 10 other' > "$TMP/perf-$CHILD.map"
 	chown 1000 "/tmp/perf-$CHILD.map" "$TMP/perf-$CHILD.map"
-	assert_answer "$request" 'refused it has no perf map'
+	assert_answer "$request" 'refused the process has no perf map'
 	rm "/tmp/perf-$CHILD.map"
 	echo '1000 10 jitted' > "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only' # belongs to root and is readable for all users
@@ -422,7 +422,7 @@ namespace_start() {
 	assert_answer "$request" 'refused others may write the perf map'
 	chmod 0644 "$map"
 	ln "$map" "$TMP/again"
-	assert_answer "$request" 'refused the perf map has other names'
+	assert_answer "$request" 'refused the perf map has more than one link'
 	rm "$TMP/again"
 	truncate --no-create -s $(((64 << 20) + 1)) "$map" # without O_CREAT: fs.protected_regular forbids it
 	assert_answer "$request" 'refused the perf map is larger than 64 MiB'
@@ -451,10 +451,10 @@ namespace_start() {
 	nsenter --mount="/proc/$CHILD/ns/mnt" mount --bind /etc/passwd /tmp/perf-1.map
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
 	# a wrong start time, a process that is not a target, no process
-	assert_answer "perf-map $CHILD $((STARTED + 10000000))" 'refused another process has that id now'
+	assert_answer "perf-map $CHILD $((STARTED + 10000000))" 'refused another process has that pid now'
 	assert_answer "perf-map $$ $(started_ticks $$)" 'refused not a target'
 	assert_answer "perf-map 2 $(started_ticks 2)" 'refused it is a kernel thread'
-	assert_answer "perf-map 1 $STARTED" 'refused another process has that id now'
+	assert_answer "perf-map 1 $STARTED" 'refused another process has that pid now'
 	kill -KILL "$CHILD"
 	await 5 test ! -e "/proc/$CHILD"
 	assert_answer "$request" 'refused no such process'
@@ -473,7 +473,7 @@ namespace_start() {
 	# a map outside of the chroot is ignored
 	echo '1000 10 host' > "/tmp/$map"
 	cp "/tmp/$map" "$WORK/outside"
-	assert_answer "$request" 'refused it has no perf map'
+	assert_answer "$request" 'refused the process has no perf map'
 	ln -s ../outside "$root/tmp"
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
 	ln -sfn "$WORK/outside" "$root/tmp"

@@ -38,11 +38,12 @@ bourdon_setup() {
 }
 
 # write_settings [LINE...]: writes bourdon.conf, with all directories whose ELF files the daemon may read:
-# workloads are in $BUILD or, as copies, in $WORK. `naming` is long, because naming yields to other programs.
+# workloads are in $BUILD or, as copies, in $WORK. `naming` is 60 s (NAMING), because naming yields to other
+# programs.
 # shellcheck disable=SC2120 # other files pass lines
 write_settings() {
 	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" \
-		"naming = $((60 * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
+		"naming = $((${NAMING-60} * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
 }
 
 # bourdon_teardown: removes everything that bourdon_setup, load and the functions below made, also after a
@@ -232,6 +233,13 @@ cgroup_remove() {
 # Sets CHILD to its pid; CHILD_OUTPUT reads its further lines. ON_CPU=N pins it to that CPU.
 start() {
 	start_command "$BUILD/workloads/$1" "${@:2}"
+}
+
+# own_workload WORKLOAD: copies the workload to a comm that no other process of the machine has, OWN. Start it
+# by start_command "$WORK/$OWN". For tests that count targets: a comm matches processes of other test runs, too.
+own_workload() {
+	OWN=${1:0:3}$BASHPID
+	cp "$BUILD/workloads/$1" "$WORK/$OWN"
 }
 
 # start_command COMMAND ARGUMENT...: the same for any command, which must become a workload.

@@ -85,7 +85,7 @@ without_units() {
 	for _ in {1..20}; do echo 'foo = 1'; done >> "$RULES_DIR/bad.conf"
 	await_status 10 '[.mistakes[] | select(.more)] | length == 1'
 	run "$BUILD/bourdon" --db "$DB" status
-	[ "$(grep -c 'not in force' <<< "$output")" -eq 8 ]
+	[ "$(grep -c '^  not in force: ' <<< "$output")" -eq 8 ]
 	[[ $output == *"  and "*" more, which bourdond's log names"* ]]
 	rm "$RULES_DIR/bad.conf"
 	await_status 10 '.mistakes == []'
@@ -128,7 +128,8 @@ reason_is() {
 	await 10 reason_is "sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *"    sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"* ]]
-	[[ $output == *'1 rule, 1 target, 1 watch, 0 captures under way'* ]]
+	# another cpu_hog of the machine is a target, too, until its cgroup is known
+	[[ $output == *'1 rule, '*' target'*', 1 watch, 0 captures under way'* ]]
 	daemon_stop TERM
 	write_settings '[triggers]' 'short_windows = 0'
 	grant_start
