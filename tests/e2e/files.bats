@@ -465,7 +465,7 @@ namespace_start() {
 	grant_start
 	targets_begin
 	mkdir "$root" "$WORK/outside"
-	# one word for each library
+	# shellcheck disable=SC2046 # one word for each library
 	cp --parents -L $(ldd "$BUILD/workloads/mapper" | grep -o '/[^ ]*') "$root"
 	cp "$BUILD/workloads/mapper" "$root/mapper"
 	target_start chroot "$root" /mapper
