@@ -13,28 +13,31 @@
 
 #define PLACES_OWN 10
 
-/* What the consumer opens after it has started, and why. */
+/* The places that the consumer opens after its start, each with its purpose. */
 static size_t list_own(const struct settings *settings, const struct kernel_objects *kernel,
 		       const char *cgroup_mount, const char *config_dir,
 		       struct landlock_place places[PLACES_OWN])
 {
 	const struct landlock_place own[] = {
 		/*
-		 * A reload. What is replaced is another file to Landlock, so that the directory has to do;
-		 * that of bourdon.conf is for rules.d, too, where both are beside each other.
+		 * For a reload. Landlock takes a replaced file for another file, so the directory of
+		 * bourdon.conf is allowed rather than the file. That rule covers rules.d, too, where it lies
+		 * in the same directory.
 		 */
 		{ .path = config_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
 		{ .path = settings->rules_dir, .uses = LANDLOCK_READ | LANDLOCK_LIST },
-		/* the iterators, for each walk */
+		/* the iterators, opened for each walk */
 		{ .fd = kernel->directory_fd, .uses = LANDLOCK_READ },
-		/* triggers are written; what the kernel counts is read as a capture begins and ends */
+		/*
+		 * PSI triggers are written; the kernel's statistics are read when a capture begins and ends
+		 */
 		{ .path = "/proc/pressure", .uses = LANDLOCK_READ | LANDLOCK_WRITE },
 		{ .path = "/proc/vmstat", .uses = LANDLOCK_READ },
 		{ .path = "/proc/diskstats", .uses = LANDLOCK_READ },
 		{ .path = cgroup_mount, .uses = LANDLOCK_READ | LANDLOCK_LIST },
-		/* no listing: a perf map is found by the number of its process */
+		/* without listing: a perf map's name follows from its process id */
 		{ .path = JIT_MAP_DIRECTORY, .uses = LANDLOCK_READ },
-		/* SQLite's random numbers */
+		/* random numbers for SQLite */
 		{ .path = "/dev/urandom", .uses = LANDLOCK_READ },
 		{ .path = settings->state_dir,
 		  .uses = LANDLOCK_READ | LANDLOCK_LIST | LANDLOCK_WRITE | LANDLOCK_MAKE },
@@ -62,12 +65,12 @@ int confine_files(const struct settings *settings, const struct kernel_objects *
 			places[count++] = (struct landlock_place){ .path = directory, .uses = LANDLOCK_READ };
 	result = landlock_confine(places, count);
 	if (result < 0) {
-		log_error("cannot confine itself with Landlock: %s", strerror(-result));
+		log_error("cannot install the Landlock rules: %s", strerror(-result));
 		return result;
 	}
 	if (!result)
 		log_warning(
-			"the kernel has no Landlock: which files are opened is left to their permissions; add landlock to lsm= on its command line");
+			"the kernel has no Landlock: only file permissions limit which files bourdond can open; add landlock to lsm= on the kernel's command line");
 	confinement->landlock_abi = result;
 	snprintf(confinement->directories, sizeof(confinement->directories), "%s", settings->directories);
 	return 0;
@@ -90,6 +93,7 @@ int confine_calls(struct confinement *confinement)
 		log_info("confined: Landlock version %d, other system calls: %s", confinement->landlock_abi,
 			 confinement->filtered);
 	if (!result && confine_calls_are_only_named(confinement))
-		log_warning("built with SECCOMP_LOG: system calls that the policies lack are let through");
+		log_warning(
+			"built with SECCOMP_LOG: system calls that the policies do not list are logged and allowed");
 	return result;
 }

@@ -23,15 +23,15 @@ struct control_socket {
 	bool listening; /* the listener is in the epoll set */
 	void (*describe)(void *user, FILE *out);
 	void *user;
-	char *text; /* what the client gets */
+	char *text; /* the answer to the client */
 	size_t bytes, sent;
 	uint64_t deadline_ns;
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
 /*
- * The listener is out of the set while there is a client, and where none can be accepted: it would be
- * readable for ever. What fails here is tried again at the next tick.
+ * The listener leaves the epoll set while a client is connected and after a failed accept: otherwise it would
+ * be reported as readable again and again. The next tick retries what fails here.
  */
 static void listen_again(struct control_socket *control)
 {
@@ -47,7 +47,10 @@ static void listen_no_more(struct control_socket *control)
 		control->listening = epoll_ctl(control->epoll, EPOLL_CTL_DEL, control->listener, NULL) != 0;
 }
 
-/* One that a daemon left which died is in the way, and nobody's: the state directory is locked by us. */
+/*
+ * Removes the socket that a crashed daemon may have left. No other daemon uses it: this one holds the lock on
+ * the state directory.
+ */
 static int listen_at(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -121,10 +124,10 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 	FILE *out;
 
 	if (control->client >= 0)
-		return; /* of the same batch: the next waits */
+		return; /* an earlier event of the same batch accepted a client; the next one waits */
 	control->client = accept4(control->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (control->client < 0) {
-		/* out of descriptors, perhaps: whoever waits goes on waiting */
+		/* perhaps out of descriptors: clients wait in the backlog until the next tick */
 		listen_no_more(control);
 		return;
 	}
@@ -142,7 +145,7 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 	listen_no_more(control);
 }
 
-/* The next may come. */
+/* Lets the next client connect. */
 static void dismiss(struct control_socket *control)
 {
 	end_client(control);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * control.h owns the control socket: whoever connects gets the daemon's status, and the connection's end. It
- * takes nothing: there is no command. One client at a time; a slow one makes nobody wait but the next.
+ * control.h owns the control socket. A client that connects gets the daemon's status; then the connection
+ * ends. The socket reads nothing: there are no commands. It serves one client at a time; a slow client delays
+ * only the clients behind it.
  */
 #ifndef BOURDON_CONSUMER_CONTROL_H
 #define BOURDON_CONSUMER_CONTROL_H
@@ -12,18 +13,23 @@
 struct control_socket;
 
 /*
- * Listens at DIRECTORY/bourdond.sock, mode 0660. `describe` writes the status. Logs what failed; 0 or -errno.
+ * Listens at DIRECTORY/bourdond.sock, mode 0660. `describe` writes the status. Logs a failure. Returns 0 or
+ * -errno.
  */
 int control_open(struct control_socket **ret_control, const char *directory, int epoll,
 		 void (*describe)(void *user, FILE *out), void *user);
 void control_close(struct control_socket *control);
 
-/* epoll says that somebody connects (SOURCE_CONTROL), or that the client takes more (SOURCE_CLIENT). */
+/*
+ * Call them when epoll reports a client that connects (SOURCE_CONTROL), or that the client's socket has room
+ * (SOURCE_CLIENT).
+ */
 void control_accept(struct control_socket *control, uint64_t now_ns);
 void control_send(struct control_socket *control);
 
 /*
- * Once a second: a client that takes nothing for too long goes, and who could not be accepted may try again.
+ * Call it once a second: drops a client that has not read its answer in time, and accepts again after a
+ * failure.
  */
 void control_tick(struct control_socket *control, uint64_t now_ns);
 

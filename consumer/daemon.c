@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* Without a spawner: so long without a capture, or so long at all, and it ends. */
+/* Exit after 30 s without a capture, at most 10 min after the spawner died. */
 #define NO_SPAWNER_QUIET_NS (30 * CLOCK_SECOND_NS)
 #define NO_SPAWNER_NS (600 * CLOCK_SECOND_NS)
 
@@ -41,17 +41,18 @@ struct daemon {
 	uint64_t started_ns;
 	struct event_loop loop;
 	struct event_source spawner_source, processes_source, config_source, reload_source;
-	uint64_t spawner_gone_ns; /* since when, or 0 */
-	uint64_t captured_ns;     /* when there was a capture last, since then */
+	uint64_t spawner_gone_ns; /* when the spawner died; 0: it lives */
+	uint64_t captured_ns;     /* when a capture was last under way since then */
 	bool ended;
-	int status; /* with which it ends */
+	int status; /* the exit status */
 };
 
 /* ---- captures ---- */
 
 /*
- * The programs sample only while the heartbeat is young. Where it was not (this process was stopped, the
- * machine slept), the rings have a gap, and history begins behind it.
+ * The kernel programs sample only while the heartbeat is younger than quiet_after_ns. An older heartbeat
+ * (this process was stopped, or the machine slept) leaves a gap in the rings, and history begins after the
+ * gap.
  */
 static void beat(struct daemon *daemon, uint64_t now_ns)
 {
@@ -62,7 +63,7 @@ static void beat(struct daemon *daemon, uint64_t now_ns)
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, now_ns, __ATOMIC_RELEASE);
 }
 
-/* A watch_fired. */
+/* The watch_fired callback. */
 static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 {
 	struct daemon *daemon = user;
@@ -79,8 +80,9 @@ static int publish(const struct daemon *daemon, const struct configuration *conf
 	int result = patterns_publish(daemon->kernel, &configuration->rules);
 
 	if (result < 0)
-		log_error("cannot give the rules to the kernel: %s",
-			  result == -ENOSPC ? "more comm patterns than its trie holds" : strerror(-result));
+		log_error("cannot write the comm patterns of the rules to the kernel: %s",
+			  result == -ENOSPC ? "there are more patterns than its trie holds"
+					    : strerror(-result));
 	return result;
 }
 
@@ -91,8 +93,9 @@ static void follow_rules(struct daemon *daemon, const struct rule_set *rules)
 }
 
 /*
- * A reload_actions.follow. The other trie goes live in one store; from then on events of the old patterns are
- * stale. Watches that did not change live on. Captures that are under way finish under their old rules.
+ * The callback reload_actions.follow. One store makes the other pattern trie live; from then on events of the
+ * old patterns are stale. Watches whose triggers did not change stay open. Captures that are under way finish
+ * under their old rules.
  */
 static int follow(void *user, const struct configuration *configuration)
 {
@@ -102,10 +105,10 @@ static int follow(void *user, const struct configuration *configuration)
 	if (result < 0)
 		return result;
 	if (watches_follow(&daemon->watches, &configuration->rules) < 0)
-		log_warning("out of memory: all watches are opened anew");
+		log_warning("out of memory during the reload: all watches are closed and opened again");
 	watches_limit(&daemon->watches, configuration->settings.short_windows_max);
 	if (strcmp(configuration->settings.directories, daemon->confinement->directories) != 0)
-		log_warning("the directories of ELF files are those of the start: restart bourdond for '%s'",
+		log_warning("[files] directories = '%s' takes effect after a restart of bourdond",
 			    configuration->settings.directories);
 	store_thread_confirm(daemon->store, configuration);
 	follow_rules(daemon, &configuration->rules);
@@ -127,16 +130,16 @@ static bool is_used(void *user, const struct configuration *configuration)
 	return recorder_uses(&daemon->recorder, configuration);
 }
 
-/* To the service manager and, if something happened, which is `what`, to the log. */
-static void say_state(const struct daemon *daemon, const char *what)
+/* Reports the state to the service manager. With an `event`, logs it, too. */
+static void say_state(const struct daemon *daemon, const char *event)
 {
 	const struct notify_state state = { .rules = (unsigned int)daemon->reload.in_force->rules.count,
 					    .targets = daemon->tracking.targets.live,
 					    .watches = watches_live(&daemon->watches),
 					    .mistake = daemon->reload.mistake };
 
-	if (what)
-		log_info("%s: %u %s, %u %s, %u %s", what, state.rules, plural(state.rules, "rule", "rules"),
+	if (event)
+		log_info("%s: %u %s, %u %s, %u %s", event, state.rules, plural(state.rules, "rule", "rules"),
 			 state.targets, plural(state.targets, "target", "targets"), state.watches,
 			 plural(state.watches, "watch", "watches"));
 	notify_ready(daemon->notify, &state);
@@ -160,14 +163,13 @@ static void look_at_coverage(struct daemon *daemon)
 
 	recorder_note_unsampled(&daemon->recorder, unsampled);
 	if (changed && unsampled)
-		log_warning(
-			"CPU %s is online and not sampled: it came after the load; run bourdon-load again",
-			coverage_text(daemon->coverage));
+		log_warning("CPU %s is not sampled: it came online after the load; run bourdon-load again",
+			    coverage_text(daemon->coverage));
 	else if (changed)
-		log_info("every CPU that is online is sampled");
+		log_info("all online CPUs are sampled");
 }
 
-/* What others count, where it is written from. */
+/* Copies counts that other modules keep into the daemon's own counters. */
 static void count_own(struct daemon *daemon)
 {
 	atomic_uint_fast64_t *values = daemon->own_counters->values;
@@ -179,8 +181,9 @@ static void count_own(struct daemon *daemon)
 }
 
 /*
- * Only a daemon that starts may fork a spawner. Captures lack but names meanwhile: it ends when there has
- * been none for a while, for what ended the spawner may be the pressure that one is about to be taken of.
+ * Only a daemon that starts may fork a spawner, so the daemon ends and the service manager starts it again.
+ * Without a spawner captures lack only names, so the daemon first waits for 30 s without a capture: the
+ * pressure that killed the spawner may be the pressure that is to be captured.
  */
 static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 {
@@ -191,7 +194,8 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 	if (now_ns - daemon->captured_ns < NO_SPAWNER_QUIET_NS &&
 	    now_ns - daemon->spawner_gone_ns < NO_SPAWNER_NS)
 		return;
-	log_warning("ending: without a spawner captures have no names; the next start has one");
+	log_warning(
+		"ending: the spawner died, and without it captures have no function names; the next start forks a new one");
 	daemon->status = EXIT_FAILED;
 	daemon->ended = true;
 }
@@ -199,11 +203,11 @@ static void end_without_spawner(struct daemon *daemon, uint64_t now_ns)
 static void on_spawner_end(struct daemon *daemon, uint64_t now_ns)
 {
 	event_loop_remove(&daemon->loop, daemon->spawner_socket);
-	log_warning("the spawner is gone: captures have no names until the next start");
+	log_warning("the spawner died: captures have no function names until bourdond is restarted");
 	daemon->spawner_gone_ns = daemon->captured_ns = now_ns;
 }
 
-/* Once a second. The heartbeat comes first. */
+/* Runs once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -320,17 +324,17 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 		int count = epoll_wait(daemon->loop.epoll, events, ARRAY_SIZE(events), -1);
 
 		if (count < 0 && errno != EINTR) {
-			log_error("cannot wait for events: %s", strerror(errno));
+			log_error("cannot wait for events (epoll_wait): %s", strerror(errno));
 			daemon->status = EXIT_FAILED;
 		}
 		for (int i = 0; i < count && !daemon->ended; i++)
 			dispatch(daemon, &events[i]);
 		watches_sweep(&daemon->watches);
-		reload_sweep(
-			&daemon->reload); /* a watch that was let go refers to its rules until it is swept */
+		/* after the watches: a watch refers to its rules until it is swept */
+		reload_sweep(&daemon->reload);
 	}
 	notify_stopping(daemon->notify);
-	/* whoever comes next starts from silence */
+	/* the next daemon must not inherit this one's heartbeat */
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
 	recorder_interrupt(&daemon->recorder);
 	return daemon->status;
@@ -344,12 +348,12 @@ static int add_sources(struct daemon *daemon)
 	int result = reload_watch(&daemon->reload, daemon->where);
 
 	if (result < 0)
-		log_warning("changes of the configuration are not noticed: %s; SIGHUP reloads it",
+		log_warning("cannot watch the configuration for changes: %s; send SIGHUP to reload it",
 			    strerror(-result));
 	result = result < 0
 			 ? 0
 			 : event_loop_add(loop, reload_fd(&daemon->reload), EPOLLIN, &daemon->config_source);
-	/* no events but its end: its answers are the store thread's */
+	/* reports only its end: the store thread reads its answers */
 	if (!result)
 		result = event_loop_add(loop, daemon->spawner_socket, 0, &daemon->spawner_source);
 	return result ? result

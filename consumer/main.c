@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* bourdond: the consumer. main() is the order in which it gives up what it may. */
+/* bourdond, the consumer. main() shows the order in which it drops its privileges. */
 #include "common/log.h"
 #include "common/options.h"
 #include "common/plural.h"
@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define END_PATIENCE_NS 8000000000U /* well within the service manager's */
+#define END_PATIENCE_NS 8000000000U /* shorter than the service manager's timeout */
 
 static struct configuration *read_configuration(const struct settings *where)
 {
@@ -27,10 +27,10 @@ static struct configuration *read_configuration(const struct settings *where)
 	struct config_errors errors = { 0 };
 
 	if (where->config_named && access(where->config, F_OK) && errno == ENOENT)
-		log_info("%s is not there: the defaults hold", where->config);
+		log_info("%s does not exist; using the defaults", where->config);
 	if (!configuration_read(where, &configuration, &errors) && !configuration->rules.count)
 		log_warning(
-			"there is no rule in %s: nothing will be captured; add a file there whose name ends in .conf",
+			"no rules in %s: nothing will be captured; add a file there whose name ends in .conf",
 			where->rules_dir);
 	config_errors_log(&errors);
 	config_errors_free(&errors);
@@ -43,7 +43,10 @@ static void report_valid(const struct rule_set *rules)
 	       plural(rules->count, "rule", "rules"), rules->files, plural(rules->files, "file", "files"));
 }
 
-/* And locks what there is in memory around the rings, which nobody need lock. */
+/*
+ * Also locks the memory mapped so far and later, but not the rings between the two: the kernel never swaps
+ * them.
+ */
 static int open_pins(const struct settings *where, struct kernel_objects *ret_kernel,
 		     enum locked_memory *ret_locked)
 {
@@ -63,7 +66,7 @@ static int open_pins(const struct settings *where, struct kernel_objects *ret_ke
 	return result;
 }
 
-/* Takes the configuration over. */
+/* Takes ownership of the configuration. */
 static int run(const struct settings *where, struct configuration *configuration, struct notify *notify)
 {
 	struct own_counters own_counters = { 0 };
@@ -110,7 +113,7 @@ int main(int count, char **words)
 	int status;
 
 	log_init("bourdond");
-	close_range(STDERR_FILENO + 1, ~0U, 0); /* whoever started us may have left something open */
+	close_range(STDERR_FILENO + 1, ~0U, 0); /* the parent may have left descriptors open */
 	umask(0027);
 	status = settings_parse(&settings, count, words);
 	if (status != OPTIONS_RUN)

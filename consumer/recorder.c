@@ -10,18 +10,22 @@
 #include <sys/random.h>
 #include <sys/timerfd.h>
 
-/* Four times a second: the rings are drained, and PSI's totals are read. */
+/* The rings are drained and PSI's totals are read four times a second. */
 #define PACE_NS (CLOCK_SECOND_NS / 4)
 
 /*
- * The budgets of one CPU, a second. A stack costs about 2 us: 0.1 % of a CPU while nothing is captured, and
- * 0.8 % at most while something is. Slots must last for the history, or from one drain to the next.
+ * Budgets per CPU and second. A stack costs about 2 us: 0.1 % of a CPU while no capture is under way, at most
+ * 0.8 % during a capture. The budget of slots is such that the ring does not wrap within the longest history,
+ * or between two drains.
  */
 #define STACKS_HZ_CALM 500U
 #define STACKS_HZ_CAPTURING 4000U
 #define DRAINS_A_RING 2U
 
-/* What a thread must have waited to have a slot: history is coarser, so that the rings hold all of it. */
+/*
+ * The shortest wait that gets a slot. It is longer while no capture is under way, so that the rings hold the
+ * whole history.
+ */
 #define OFFCPU_MIN_CALM_NS 20000000U
 #define OFFCPU_MIN_CAPTURING_NS 1000000U
 
@@ -41,7 +45,8 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 						  .offcpu_slots = kernel->offcpu_slots },
 				       .pace_source = { SOURCE_PACE },
 				       .clocks = { .kernel = kernel } };
-	stall_clocks_stop(&recorder->clocks); /* a daemon before this one may have ended within a capture */
+	/* a daemon that crashed during a capture may have left them running */
+	stall_clocks_stop(&recorder->clocks);
 	recorder->pace = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event) ||
 	    getrandom(&recorder->seed, sizeof(recorder->seed), 0) < 0)
@@ -93,7 +98,7 @@ static void set_pace(const struct recorder *recorder)
 	set_budgets(recorder);
 }
 
-/* A capture records what history there really was; who asks for more than there can be is told before. */
+/* A capture records only the history that a ring holds. A rule that wants more is logged in advance. */
 static void warn_of_history(const struct recorder *recorder, const struct rule_set *rules)
 {
 	const struct manifest *manifest = &recorder->kernel->manifest;
@@ -104,7 +109,7 @@ static void warn_of_history(const struct recorder *recorder, const struct rule_s
 
 		if (rule->history_ns > held_ns)
 			log_warning(
-				"%s: rule %s wants %llu s of history, and a ring holds %llu s of a CPU that runs targets only: raise bourdon-load --ring-size",
+				"%s: rule %s wants %llu s of history, but the ring of a CPU that runs only targets holds %llu s; raise bourdon-load --ring-size",
 				rule->source, rule->name,
 				(unsigned long long)(rule->history_ns / CLOCK_SECOND_NS),
 				(unsigned long long)(held_ns / CLOCK_SECOND_NS));
@@ -134,7 +139,10 @@ static void drain(const struct recorder *recorder, const struct active *active)
 	capture_drain(active->capture, capture_scope_describe, &scope);
 }
 
-/* After a walk: the first since the capture began, or the one before it ends. */
+/*
+ * Call it after a walk. The first walk since the capture began starts the expectation, the last one before
+ * its end closes it.
+ */
 static void expect(const struct recorder *recorder, const struct active *active, bool ends)
 {
 	const struct usage *usage = recorder->usage;
@@ -160,8 +168,8 @@ static uint64_t unstacked_of(const struct capture_usage *usage)
 }
 
 /*
- * PSI's totals of the system and of the cgroup, and at the same moment what it would say of the targets
- * alone.
+ * Reads PSI's totals of the system and of the cgroup and, at the same moment, the totals that PSI would have
+ * for the targets alone.
  */
 static void read_pressure(struct recorder *recorder, const struct active *active, uint64_t now_ns)
 {
@@ -172,7 +180,7 @@ static void read_pressure(struct recorder *recorder, const struct active *active
 		pressure_add_targets(&active->capture->pressure, now_ns, some_us);
 }
 
-/* How many cgroups are above it. */
+/* The depth of the cgroup below the root. */
 static uint32_t level_of(const char *cgroup)
 {
 	uint32_t level = 0;
@@ -182,7 +190,7 @@ static uint32_t level_of(const char *cgroup)
 	return level;
 }
 
-/* What the kernel programs have lost meanwhile. */
+/* Adds what the kernel programs lost during the capture to its ledger. */
 static void note_kernel_losses(const struct recorder *recorder, const struct active *active)
 {
 	static const struct {
@@ -204,7 +212,7 @@ static void note_kernel_losses(const struct recorder *recorder, const struct act
 	}
 }
 
-/* Closes the ledger and hands the capture over. */
+/* Closes the ledger and hands the capture to the store thread. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
 	struct active *active = &recorder->active[position];
@@ -287,8 +295,8 @@ static void suppress(const struct recorder *recorder, struct watch *watch)
 }
 
 /*
- * The walk tells whose samples there are: the periodic one may be half a minute old. And the ledger counts the
- * processes for which this walk finds no room among the targets.
+ * Walks first: the periodic walk, which tells whose samples these are, may be 30 s old. The processes for
+ * which this walk finds no room among the targets count in this capture's ledger.
  */
 static void read_history(struct recorder *recorder, const struct active *active)
 {
@@ -296,7 +304,7 @@ static void read_history(struct recorder *recorder, const struct active *active)
 	tracking_consume(recorder->tracking);
 	tracking_walk(recorder->tracking);
 	drain(recorder, active);
-	/* on a large host these take time; the history in the rings does not wait */
+	/* after the drain: on a large host these reads take time, and samples in the rings are overwritten */
 	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			   clock_monotonic_ns());
 }
@@ -314,8 +322,8 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 	if (result < 0) {
 		suppress(recorder, watch);
 		if (log_allowed(&recorder->suppressed_limit, 1))
-			log_warning("rule %s fired, and no capture could begin: %s", watch->rule->name,
-				    result == -EBUSY ? "too many are under way or wait for the database"
+			log_warning("rule %s fired, but no capture could begin: %s", watch->rule->name,
+				    result == -EBUSY ? "too many captures are under way or wait to be written"
 						     : strerror(-result));
 		return;
 	}
@@ -327,7 +335,7 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 	read_history(recorder, &recorder->active[recorder->active_count - 1]);
 }
 
-/* A capture has begun, or is over, or a second went by. */
+/* A walk is due when a capture has begun or is over, and once a second while one is under way. */
 static bool wants_walk(const struct recorder *recorder, uint64_t now_ns)
 {
 	bool wanted = recorder->active_count && now_ns - recorder->usage->walked_ns >= CLOCK_SECOND_NS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * recorder.h owns the captures that are being taken: from the watch that fired to the hand-over to the store
- * thread, with the ledger of what was lost meanwhile.
+ * recorder.h owns the captures that are under way, each with its ledger of losses: from the watch that fired
+ * until the store thread owns the capture.
  */
 #ifndef BOURDON_CONSUMER_RECORDER_H
 #define BOURDON_CONSUMER_RECORDER_H
@@ -18,83 +18,84 @@
 #include "consumer/tracking.h"
 #include "consumer/watch/watches.h"
 
-/* A capture that is being taken, with what the draining thread must know of it. */
+/* A capture that is under way, with what the draining thread needs to know about it. */
 struct active {
 	struct capture *capture;
-	const struct configuration *configuration; /* which its rule is of */
+	const struct configuration *configuration; /* the configuration that holds `rule` */
 	const struct rule *rule;
-	char *cgroup; /* the watch's; NULL: the whole system */
+	char *cgroup; /* the watch's cgroup; NULL: the whole system */
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
-	bool has_clocks; /* they run for it */
+	bool has_clocks; /* the stall clocks run for this capture */
 };
 
 struct recorder {
 	const struct kernel_objects *kernel;
 	struct tracking *tracking;
-	const struct usage *usage; /* tracking's */
+	const struct usage *usage; /* tracking->usage */
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 	struct store_thread *store;
 	struct rings rings;
 	uint64_t seed;
 	struct event_source pace_source;
-	int pace;                    /* a timer that runs while captures are taken */
-	uint64_t longest_history_ns; /* the longest that a rule wants */
+	int pace;                    /* a timer, armed while a capture is under way */
+	uint64_t longest_history_ns; /* of all rules in force */
 	struct open_intervals open;
-	struct stall_clocks clocks; /* of one capture at a time: others have no such numbers */
+	/* serve one capture at a time; captures that overlap it have no stall clocks */
+	struct stall_clocks clocks;
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
 	struct log_limit suppressed_limit;
 };
 
-/* What captures are made of. All of it outlives the recorder. */
+/* The sources of a capture. They outlive the recorder. */
 struct recorder_settings {
 	const struct kernel_objects *kernel;
-	struct tracking *tracking; /* walks when a capture needs it, and keeps `usage` for captures */
+	struct tracking *tracking; /* walks when a capture needs it, and owns `usage` */
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 };
 
-/* Adds its timer to `epoll`, as SOURCE_PACE. 0 or -errno; recorder_close() in either case. */
+/* Adds its timer to `epoll`, as SOURCE_PACE. Returns 0 or -errno; call recorder_close() in either case. */
 int recorder_open(struct recorder *recorder, const struct recorder_settings *settings, int epoll);
 
-/* Accepts one of zeros, which was never opened. */
+/* Accepts a zeroed structure that was never opened. */
 void recorder_close(struct recorder *recorder);
 
-/* Captures go to this store thread. The rings hold every sample from `now_ns` (CLOCK_MONOTONIC) on. */
+/* Captures go to this store thread. The rings hold every sample since `now_ns` (CLOCK_MONOTONIC). */
 void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns);
 
-/* The programs did not sample for a while: history begins at `now_ns`. */
+/* The kernel programs stopped sampling for a while: history begins at `now_ns`. */
 void recorder_note_gap(struct recorder *recorder, uint64_t now_ns);
 
 /*
- * The rules in force want so much history: the budget of slots is what the rings hold for so long. Logs a rule
- * that wants more than a ring holds.
+ * Sets the budget of slots so that the rings hold the longest history of these rules. Logs a rule that wants
+ * more history than a ring holds.
  */
 void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
 
 /*
- * The watch fired: begins the capture that it calls for, walks, and reads the history. Counts it as suppressed
- * where the watch cools down, where too many captures are under way or wait for the database, or without
- * memory; logs a capture that begins, and one that should have.
+ * Call it when a watch fired: begins a capture, walks, and reads the history. Counts the trigger as
+ * suppressed during the watch's cooldown, when too many captures are under way or wait for the database, and
+ * without memory. Logs a capture that begins, and one that could not.
  */
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
 		   uint64_t observed_us, uint64_t now_ns);
 
 /*
- * SOURCE_PACE, four times a second while captures are taken: walks where one is due, takes what the rings and
- * PSI have for all captures, and ends those that are over.
+ * Call it for SOURCE_PACE, four times a second while a capture is under way: walks where a walk is due, reads
+ * the rings and PSI for all captures, and ends those that are complete.
  */
 void recorder_pace(struct recorder *recorder, uint64_t now_ns);
 
-/* So many CPUs run unseen: each ledger keeps the worst. */
+/* The number of online CPUs that are not sampled: each ledger keeps the largest. */
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus);
 
-/* The daemon ends: walks once more, and hands all captures over as interrupted. */
+/* Call it when the daemon ends: walks once more, and hands all captures over as interrupted. */
 void recorder_interrupt(struct recorder *recorder);
 
-/* Whether a capture is being taken by a rule of it. */
+/* True while a capture under way uses a rule of this configuration. */
 bool recorder_uses(const struct recorder *recorder, const struct configuration *configuration);
 
 #endif

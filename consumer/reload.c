@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTLED_NS (CLOCK_SECOND_NS / 5)   /* an editor writes in several steps */
-#define UNSETTLED_NS (5 * CLOCK_SECOND_NS) /* the files are read then, even if they still change */
+#define SETTLED_NS (CLOCK_SECOND_NS / 5)   /* an editor saves a file in several steps */
+#define UNSETTLED_NS (5 * CLOCK_SECOND_NS) /* files that keep changing are read after this time */
 
 struct retired_configuration {
 	struct configuration *configuration;
@@ -78,8 +78,8 @@ void reload_ask(struct reload *reload, uint64_t now_ns)
 }
 
 /*
- * A reload that was asked for, or a change, while another one is under way is not answered by that one, which
- * may have read the files already: another one follows.
+ * A request or a change during a reload starts another reload, because the one under way may have read the
+ * files already.
  */
 void reload_when_due(struct reload *reload, uint64_t now_ns)
 {
@@ -95,7 +95,7 @@ void reload_when_due(struct reload *reload, uint64_t now_ns)
 	reload->actions.read(reload->actions.user, now_ns);
 }
 
-/* ---- what becomes of it ---- */
+/* ---- the result ---- */
 
 static bool is_same(const struct configuration *one, const struct configuration *other)
 {
@@ -121,13 +121,13 @@ static int put_in_force(struct reload *reload, struct configuration *configurati
 	return 0;
 }
 
-/* Takes the errors over. */
+/* Takes ownership of the errors. */
 static void refuse(struct reload *reload, struct config_errors *errors)
 {
 	own_count(reload->own_counters, OWN_RELOADS_REFUSED);
 	config_errors_log(errors);
 	snprintf(reload->mistake, sizeof(reload->mistake), "%s",
-		 !errors->count        ? "the kernel's tries do not take the rules"
+		 !errors->count ? "the rules could not be written to the kernel; bourdond's log says why"
 		 : errors->messages[0] ? errors->messages[0]
 				       : "out of memory");
 	log_warning("reload refused; keeping the previous configuration");
@@ -143,7 +143,7 @@ bool reload_finish(struct reload *reload, struct configuration *configuration, s
 	config_errors_free(&reload->mistakes);
 	if (configuration && is_same(configuration, reload->in_force)) {
 		if (reload->answers || reload->mistake[0])
-			log_info("the configuration is as it was");
+			log_info("the configuration has not changed");
 		reload->mistake[0] = '\0';
 		configuration_free(configuration);
 	} else if (configuration && !put_in_force(reload, configuration)) {

@@ -175,17 +175,18 @@ static void write_problem(FILE *out, const char *remedy, const char *problem)
 	status_line_end(out);
 }
 
-/* Counters of the kernel programs that should be zero, and what to do about them. */
+/* Counters of the kernel programs that should be zero, each with its remedy. */
 static const struct {
 	unsigned int counter;
 	const char *problem, *remedy;
 } kernel_problems[] = {
-	{ COUNTER_TARGETS_FULL, "processes found no room among the targets",
+	{ COUNTER_TARGETS_FULL, "processes did not fit the targets map",
 	  "raise bourdon-load --targets, or narrow the rules" },
-	{ COUNTER_EVENTS_LOST, "process events were lost", "the walk every 30 s finds what they told" },
-	{ COUNTER_OFFCPU_UNTRACKED, "threads wait unseen: the kernel had no memory for what is known of them",
-	  "" },
-	{ COUNTER_CLOCKS_LOST, "CPUs went offline and lost their clock", "run bourdon-load again" },
+	{ COUNTER_EVENTS_LOST, "process events were lost",
+	  "nothing to do: the walk every 30 s finds what the lost events reported" },
+	{ COUNTER_OFFCPU_UNTRACKED,
+	  "waits of threads were not recorded, because the kernel had no memory for their state", "" },
+	{ COUNTER_CLOCKS_LOST, "CPUs went offline and lost their perf clock", "run bourdon-load again" },
 };
 
 static void write_problems(const struct status *status, const uint64_t counters[COUNTERS], FILE *out)
@@ -195,33 +196,33 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	unsigned int broken = 0;
 
 	if (status->reload->mistake[0]) {
-		snprintf(text, sizeof(text),
-			 "the configuration is refused, and the one before is in force: %s",
+		snprintf(text, sizeof(text), "reload refused; keeping the previous configuration: %s",
 			 status->reload->mistake);
 		write_problem(
 			out,
-			"correct every line that is 'not in force' above; bourdond reads it again by itself",
+			"correct every line marked 'not in force' above; bourdond then reloads by itself",
 			text);
 	}
 	if (!confinement->landlock_abi)
 		write_problem(
 			out, "add landlock to lsm= on the kernel's command line",
-			"the kernel has no Landlock: file permissions alone say which files may be opened");
+			"the kernel has no Landlock: only file permissions limit which files bourdond can open");
 	if (confinement->locked_memory != LOCKED_ALL)
 		write_problem(
 			out, LOCKED_MEMORY_REMEDY,
 			confinement->locked_memory == LOCKED_NONE
-				? "memory is not locked: a host that thrashes may stop the recorder"
+				? "memory is not locked: a thrashing host may stall bourdond"
 				: "only memory mapped at the start is locked: RLIMIT_MEMLOCK is below 128 MiB");
 	if (confine_calls_are_only_named(confinement))
 		write_problem(out, "install a build without SECCOMP_LOG",
-			      "system calls that the policies lack are named, and let through");
+			      "system calls that the policies do not list are logged and allowed");
 	if (strcmp(confinement->directories, status->reload->in_force->settings.directories) != 0)
 		write_problem(out, "restart bourdond",
-			      "the directories of ELF files were changed: in force are those of its start");
+			      "[files] directories was changed: the new value takes effect after a restart");
 	if (!grant_queue_is_served(status->watches->grants))
-		write_problem(out, "start bourdon-grant.socket; without units see docs/WITHOUT_UNITS.md",
-			      "nobody grants triggers: the pressure of cgroups is read once a second");
+		write_problem(
+			out, "start bourdon-grant.socket; without units see docs/WITHOUT_UNITS.md",
+			"bourdon-grant cannot be reached: the pressure of cgroups is read once a second");
 	if (status->unsampled_cpus[0]) {
 		snprintf(text, sizeof(text), "CPU %s is not sampled", status->unsampled_cpus);
 		write_problem(out, "run bourdon-load again", text);
@@ -231,18 +232,18 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	if (broken) {
 		snprintf(text, sizeof(text), "%u pressure %s could not be opened or read", broken,
 			 plural(broken, "file", "files"));
-		write_problem(out, "the log names them", text);
+		write_problem(out, "bourdond's log names them", text);
 	}
 	if (!status->reload->in_force->rules.count) {
 		snprintf(text, sizeof(text), "add a file with a rule to %s, its name ending in .conf",
 			 status->reload->in_force->settings.rules_dir);
-		write_problem(out, text, "there is no rule: nothing will be captured");
+		write_problem(out, text, "no rules: nothing will be captured");
 	}
 	if (atomic_load(&status->unwind->modules_no_room) ||
 	    atomic_load(&status->unwind->processes_no_room)) {
 		snprintf(text, sizeof(text),
-			 "unwind tables have no room for %" PRIu64 " files and %" PRIu64
-			 " processes, whose stacks are walked by frame pointers",
+			 "the unwind tables had no room for %" PRIu64 " files and %" PRIu64
+			 " processes, whose stacks are unwound by frame pointers",
 			 atomic_load(&status->unwind->modules_no_room),
 			 atomic_load(&status->unwind->processes_no_room));
 		write_problem(out, "raise bourdon-load --unwind-memory", text);

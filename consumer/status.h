@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * status.h owns what the daemon says of itself over the control socket (common/status_line.h): what is in
- * force, what it sees, what it counted, and each problem with its remedy.
+ * status.h owns the status that the daemon sends over the control socket (common/status_line.h): what is in
+ * force, its watches, its counters, and each problem with its remedy.
  */
 #ifndef BOURDON_CONSUMER_STATUS_H
 #define BOURDON_CONSUMER_STATUS_H
@@ -30,7 +30,7 @@ struct status {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Writes it whole, but of many watches only the first WATCHES_SHOWN. */
+/* Writes the whole status, except that it shows only the first WATCHES_SHOWN watches. */
 #define WATCHES_SHOWN 1000
 #define MISTAKES_SHOWN 8
 void status_write(const struct status *status, FILE *out);

@@ -8,11 +8,11 @@
 #include <sys/random.h>
 
 #define WALK_SECONDS 30U
-#define GONE_MAX 8192U /* processes that history may speak of; the oldest go first */
+#define GONE_MAX 8192U /* processes that ended and are kept for history; the oldest are dropped first */
 #define ERRORS_A_MINUTE 5U
 #define UNMAPPED_EVERY_MAX_NS (64 * CLOCK_SECOND_NS)
 
-/* False where its cgroup's path is not known yet. */
+/* Returns false if the path of the process's cgroup is not known yet. */
 static bool watch_process(struct tracking *tracking, const struct target_process *process)
 {
 	const char *cgroup = cgroups_path(tracking->cgroups, process->cgroup_id);
@@ -31,8 +31,8 @@ static bool watch_process(struct tracking *tracking, const struct target_process
 }
 
 /*
- * The hierarchy is looked at once a second at most: a cgroup that was made and filled right behind a look
- * waits for the next.
+ * Retries targets whose cgroup had no known path. cgroups_path() reads the hierarchy at most once a second,
+ * so a cgroup that is made and filled right after a reading waits for the next one.
  */
 static void watch_unwatched(struct tracking *tracking)
 {
@@ -51,7 +51,10 @@ static void watch_unwatched(struct tracking *tracking)
 	}
 }
 
-/* The kernel answered from a trie that may have been replaced meanwhile: asked again, ours must agree. */
+/*
+ * The kernel matched the process in a trie that may have been replaced since: the rules in force must give
+ * the same pattern.
+ */
 static bool is_stale(const struct tracking *tracking, uint32_t pattern_id, const char *comm)
 {
 	uint32_t ids[COMM_TRIE_PATH];
@@ -68,7 +71,7 @@ static void add_target(struct tracking *tracking, struct target_process *process
 	process->watched = watch_process(tracking, process);
 	tracking->unwatched |= !process->watched;
 	if (targets_put(&tracking->targets, process) < 0)
-		return; /* its samples will count as of an unknown process */
+		return; /* its samples will count as those of an unknown process */
 	store_thread_want_mappings(tracking->store);
 }
 
@@ -105,7 +108,7 @@ static void on_task(void *user, const struct task_record *record)
 		return;
 	memcpy(process.comm, record->comm, sizeof(process.comm));
 	known = targets_find(&tracking->targets, process.tgid, process.started_ns);
-	/* the walk comes by often, and knows nothing new of most */
+	/* nothing is new about most processes of a walk */
 	if (known && !known->gone_ns && known->cgroup_id == process.cgroup_id &&
 	    known->pattern_id == process.pattern_id &&
 	    !memcmp(known->comm, process.comm, sizeof(process.comm)))
@@ -121,7 +124,7 @@ static void on_thread(void *user, const struct thread_record *record)
 	usage_walk_thread(&tracking->usage, record);
 }
 
-/* Each code has a limit of its own: many of one kind must not hide another. */
+/* Each error code has its own limit, so that many errors of one code do not hide another. */
 static void on_error(void *user, const struct error_event *event)
 {
 	struct tracking *tracking = user;
@@ -137,23 +140,27 @@ static void on_error(void *user, const struct error_event *event)
 			event->tgid, event->comm, strerror(-event->error));
 		break;
 	case ERROR_EVENTS_FULL:
-		log_warning("an event of process %u (%s) was lost: the ring is full; the next walk finds it",
-			    event->tgid, event->comm);
+		log_warning(
+			"an event of process %u (%s) was lost: the ring buffer is full; the next walk over all processes makes up for it",
+			event->tgid, event->comm);
 		break;
 	case ERROR_KERNEL_STACK:
 	case ERROR_USER_STACK:
 		log_warning(
-			"samples of process %u (%s) have no %s stack: %s; counter %s-stack-errors tells how many",
+			"samples of process %u (%s) have no %s stack: %s; the counter %s-stack-errors counts them",
 			event->tgid, event->comm, event->code == ERROR_USER_STACK ? "user" : "kernel",
 			strerror(-event->error), event->code == ERROR_USER_STACK ? "user" : "kernel");
 		break;
 	default:
-		log_warning("the kernel programs report error %u (%d) for process %u (%s)", event->code,
-			    event->error, event->tgid, event->comm);
+		log_warning("the kernel programs report the unknown error code %u (%d) for process %u (%s)",
+			    event->code, event->error, event->tgid, event->comm);
 	}
 }
 
-/* What is gone is remembered for as long as the longest history, unless there is too much of it. */
+/*
+ * A process that ended is kept for as long as the longest history, or for less if more than GONE_MAX are
+ * kept.
+ */
 static void forget_gone(struct tracking *tracking, uint64_t now_ns)
 {
 	uint64_t keep_ns = tracking->remembered_ns;
@@ -175,7 +182,10 @@ static void watch_system(struct tracking *tracking)
 	}
 }
 
-/* Processes of one service stand beside each other: what the one before asked for is not asked for again. */
+/*
+ * Neighbours in the table often are of one service: a process with the cgroup and comm of the one before it
+ * is skipped.
+ */
 static void watch_all(struct tracking *tracking)
 {
 	const struct target_process *before = NULL;
@@ -212,8 +222,8 @@ int tracking_walk(struct tracking *tracking)
 }
 
 /*
- * The walks that captures and reloads call for may follow each other at once: what two of these and all
- * between them find no target for is not watched any more.
+ * Captures and reloads cause walks of their own, perhaps in quick succession. So only the periodic walks
+ * decide: a watch for which no walk has found a target since the periodic walk before last is closed.
  */
 static void walk_when_due(struct tracking *tracking, uint64_t now_ns)
 {
@@ -226,7 +236,7 @@ static void walk_when_due(struct tracking *tracking, uint64_t now_ns)
 
 /* ---- rules ---- */
 
-/* History may speak of a process until no rule looks back that far. */
+/* A process that ended is kept until no rule's history reaches back to it. */
 static void remember_long_enough(struct tracking *tracking)
 {
 	tracking->remembered_ns = WALK_SECONDS * CLOCK_SECOND_NS;
@@ -261,8 +271,9 @@ void tracking_consume(struct tracking *tracking)
 }
 
 /*
- * Stacks lead to addresses in no mapping that is known: of libraries that were loaded since, perhaps. Or of
- * nothing at all, so that walks which find nothing become rare.
+ * The programs count addresses in stacks that lie in no known mapping. They may be of libraries loaded since
+ * the last scan; so ask for a scan. They may also be garbage; so scans that change nothing become rare, down
+ * to one in 64 s.
  */
 static void look_at_unmapped(struct tracking *tracking, uint64_t now_ns)
 {

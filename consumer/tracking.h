@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracking.h owns who is a target and what is watched because of it: it hears from the kernel programs, walks
- * over all processes now and then to mend what they missed, and applies the rules that are in force.
+ * tracking.h owns the targets and the watches that follow from them. It consumes the events of the kernel
+ * programs, walks over all processes every 30 s to repair what events missed, and applies the rules in force.
  */
 #ifndef BOURDON_CONSUMER_TRACKING_H
 #define BOURDON_CONSUMER_TRACKING_H
@@ -22,40 +22,40 @@ struct tracking {
 	struct watches *watches;
 	struct process_events *events;
 	struct own_counters *own_counters;
-	struct store_thread *store; /* is told when mappings are worth reading */
+	struct store_thread *store; /* is told when new mappings are worth scanning */
 	struct targets targets;
 	struct usage usage;          /* of every process of the host */
-	bool keep_gone;              /* in it: tracking_keep_gone() */
+	bool keep_gone;              /* processes that ended stay in `usage`: tracking_keep_gone() */
 	uint64_t remembered_ns;      /* longer than any rule's history */
-	uint32_t walk, due_walks[2]; /* the one under way or last; the last two that time called for */
-	bool unwatched;              /* some target is: its cgroup was not known */
+	uint32_t walk, due_walks[2]; /* number of the current or last walk; the last two periodic walks */
+	bool unwatched;              /* a target is not watched: the path of its cgroup was not known */
 	unsigned int seconds;        /* ticks so far */
-	uint64_t unmapped;           /* control->unmapped, when mappings were wanted for it last */
+	uint64_t unmapped;           /* control->unmapped, when a scan was last asked for */
 	uint64_t unmapped_due_ns, unmapped_every_ns;
 	struct log_limit error_limits[ERROR_USER_STACK + 1], walk_limit;
 };
 
-/* All are the caller's. Logs what failed; 0 or -errno. */
+/* The caller keeps ownership of all arguments. Logs a failure. Returns 0 or -errno. */
 int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters);
 void tracking_close(struct tracking *tracking);
 
-/* Before the first walk: this store thread is told when mappings are worth reading. */
+/* Before the first walk: sets the store thread that scans mappings. */
 void tracking_start(struct tracking *tracking, struct store_thread *store);
 
-/* Whether `usage` keeps the processes that are gone: while a capture is taken. */
+/* Whether `usage` keeps processes that ended: true while a capture is under way. */
 void tracking_keep_gone(struct tracking *tracking, bool keep);
 
-/* From now on these rules are in force, and the kernel has their patterns. Walks. */
+/* Puts these rules into force; the kernel has their patterns already. Walks. */
 void tracking_follow(struct tracking *tracking, const struct rule_set *rules);
 
-/* Takes what the kernel programs told: a bounded number of records. */
+/* Consumes the events of the kernel programs, a bounded number of records. */
 void tracking_consume(struct tracking *tracking);
 
-/* Runs the task iterator over all processes. 0 or -errno, which it logged. */
+/* Runs the task iterator over all processes. Returns 0, or -errno, which it has logged. */
 int tracking_walk(struct tracking *tracking);
 
-/* Once a second: what is due. */
+/* Call it once a second: does what is due. */
 void tracking_tick(struct tracking *tracking, uint64_t now_ns);
 
 #endif

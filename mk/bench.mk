@@ -28,7 +28,7 @@ $(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)
 	@mkdir -p $(@D)
 	$(link)
 
-# Static, so that an exec costs little beside the work that bourdon's programs do in it
+# Static, so that its exec costs little compared with the work of bourdon's programs in it
 $(B)/bench/exec_child: bench/exec_child.c common/clock.h
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -static $< -o $@

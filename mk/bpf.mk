@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The in-kernel programs: one object of all of them, and its skeleton.
+# The in-kernel programs, linked to one object, and its skeleton.
 
 ARCH := $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 # Debian's directory of <asm/types.h>; clang 19 cannot print its name
@@ -23,7 +23,7 @@ $(B)/skeleton/bourdon.skel.h: $(B)/bourdon.bpf.o
 	@mkdir -p $(@D)
 	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name bourdon_bpf > $@
 
-# What the doctor compares a load with.
+# bourdon doctor compares a load with this checksum.
 $(B)/skeleton/object_sha256.h: $(B)/bourdon.bpf.o
 	@mkdir -p $(@D)
 	$(call say,SHA256,$@) sha256sum < $< | sed 's/\([0-9a-f]*\).*/#define OBJECT_SHA256 "\1"/' > $@

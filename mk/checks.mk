@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Checks of the code. Those that need a build of their own run a make of their own, in a directory below build/.
+# Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
 .PHONY: compilers sanitize fuzz fuzzers coverage root-lines messages lint format
 
@@ -13,12 +13,13 @@ compilers:
 	$(elsewhere) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
 	@echo 'compilers: no warnings'
 
-# clang's sanitizers are one runtime. _FORTIFY_SOURCE is off: the sanitizers do not see into its functions.
+# clang's sanitizers share one runtime. _FORTIFY_SOURCE is off: sanitizers cannot check its functions.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FINDINGS = $(abspath $(B))/sanitize/finding
 ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
 sanitize: export ASAN_OPTIONS = $(ASAN)
-# libdw allocates as much memory as a file tells it to. The symbolizer runs under RLIMIT_AS, AddressSanitizer cannot.
+# libdw allocates as much memory as a file demands. RLIMIT_AS limits the symbolizer, but AddressSanitizer
+# cannot run under it.
 fuzz: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=32:allocator_may_return_null=1
 sanitize fuzz: export UBSAN_OPTIONS = print_stacktrace=1
 sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
@@ -40,7 +41,7 @@ fuzz:
 
 fuzzers: $(FUZZERS) $(B)/make_seeds
 
-# An archive, so that each fuzzer links only the modules it uses, and its coverage counts only those
+# An archive: each fuzzer links only the modules it uses, so its coverage counts only those
 $(B)/product.a: $(call objects,$(CONSUMER) $(COMMON))
 	$(call say,AR,$@) rm -f $@ && ar crs $@ $^
 

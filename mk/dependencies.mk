@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The Debian packages that bourdon needs, each with its reason.
-# Each exists under this name in Debian 12, 13 and sid: no name contains a version. MORE_DEPENDENCIES holds further lines of this kind.
+# Each has this name in Debian 12, 13 and sid: no name contains a version. MORE_DEPENDENCIES adds lines of
+# this form.
 
 .PHONY: deps
 

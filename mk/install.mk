@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Installation, of the binaries as they were built: root compiles nothing.
+# Installs the binaries as they were built: root compiles nothing.
 
 .PHONY: install uninstall
 
 PREFIX = /usr/local
 DESTDIR =
-# PRIVATE_BPFFS=yes: the pins lie on a BPF file system of their own, /run/bourdon/bpf
+# PRIVATE_BPFFS=yes: the pins are on a BPF file system of their own, /run/bourdon/bpf
 PRIVATE_BPFFS =
 
 BINDIR = $(PREFIX)/bin
@@ -33,17 +33,17 @@ INSTALLED = \
 	$(foreach unit,$(UNITS),$(wildcard systemd/$(unit) systemd/$(unit).in):$(UNITDIR)/$(unit):644) \
 	$(foreach file,$(DOCUMENTS),$(file):$(DOCDIR)/$(file):644) \
 	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(notdir $(file)):644)
-# in the same folders as here, so that the links between them work
+# in the same folders as here, so that links between them work
 DOCUMENTS = README.md LICENSE $(wildcard docs/*.md) policy/policy.conf
 EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf)
 PRIVATE_INSTALLED = \
 	systemd/private-bpffs/$(PRIVATE_MOUNT).in:$(UNITDIR)/$(PRIVATE_MOUNT):644 \
 	$(foreach unit,$(PRIVATE_UNITS),systemd/private-bpffs/$(unit).in:$(call private_drop_in,$(unit)):644)
-# never overwritten
+# an existing file is never overwritten
 CONFIGURATION = systemd/bourdon.conf:$(CONFDIR)/bourdon.conf:644 \
 	$(foreach file,$(wildcard policy/policy.conf),$(file):$(CONFDIR)/$(notdir $(file)):644)
 
-# $(call put,SOURCE:PATH:MODE) installs one file; in a file named *.in it fills in the folders of the others.
+# $(call put,SOURCE:PATH:MODE) installs one file; in a file named *.in it fills in the installation's folders.
 put = $(call put_file,$(word 1,$(subst :, ,$(1))),$(DESTDIR)$(word 2,$(subst :, ,$(1))),$(word 3,$(subst :, ,$(1))))
 define put_file
 	$(Q)install -D -m $(3) $(1) $(2)
@@ -52,7 +52,7 @@ define put_file
 endef
 put_new = $(if $(wildcard $(DESTDIR)$(word 2,$(subst :, ,$(1)))),,$(call put,$(1)))
 remove = $(Q)rm -f $(foreach file,$(1),$(DESTDIR)$(word 2,$(subst :, ,$(file))))
-# a command only for the running system: not with DESTDIR, nor in a root that systemd does not run
+# runs a command for the running system only: not with DESTDIR, nor in a root that systemd does not run
 on_this_system = $(Q)[ -n '$(DESTDIR)' ] || ! [ -d /run/systemd/system ] || { $(1); }
 
 install:
@@ -65,7 +65,7 @@ install:
 	$(call on_this_system,systemd-sysusers $(PREFIX)/lib/sysusers.d/bourdon.conf && \
 		systemd-tmpfiles --create $(PREFIX)/lib/tmpfiles.d/bourdon.conf && systemctl daemon-reload)
 
-# Configuration, database and users stay: they are the administrator's.
+# Configuration, database and users stay, because they belong to the administrator.
 LOADED = /sys/fs/bpf/bourdon /run/bourdon/bpf/bourdon
 uninstall:
 	$(call on_this_system,systemctl disable --quiet --now bourdond.service bourdon-grant.socket bourdon-load.service || true)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The system-call policies: text in policy/, compiled to BPF here, so that no binary needs libseccomp.
+# The system-call policies: text in policy/, compiled to BPF at build time, so that no binary needs
+# libseccomp.
 
 POLICIES := $(patsubst policy/%.seccomp,$(B)/policy/%.h,$(wildcard policy/*.seccomp))
 
@@ -15,7 +16,7 @@ $(B)/policy/%.h: policy/%.seccomp $(B)/compile_seccomp $(B)/policy/mode
 	@mkdir -p $(@D)
 	$(call say,POLICY,$<) $(B)/compile_seccomp $(SECCOMP_FLAGS) $* < $< > $@
 
-# Changes only when this build's option differs from the last build's.
+# Written only if this build's option differs from the last build's.
 $(B)/policy/mode: always
 	@mkdir -p $(@D)
 	$(Q)echo '$(SECCOMP_FLAGS)' | cmp -s - $@ || echo '$(SECCOMP_FLAGS)' > $@

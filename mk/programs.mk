@@ -2,7 +2,7 @@
 #
 # The four programs.
 
-# SECCOMP_LOG=1: a build whose policies forbid nothing, and that names each call that they lack
+# SECCOMP_LOG=1: the policies allow every call, and log each call that they do not list
 SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
 COMMON := $(filter-out common/seccomp.c common/seccomp_log.c,$(wildcard common/*.c)) $(SECCOMP)
 LOADER := $(filter-out loader/main.c,$(wildcard loader/*.c))
@@ -21,10 +21,10 @@ $(B)/object/common/schema.o: common/schema.sql
 $(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
-# What no program calls is not in it.
+# The linker drops functions that the program does not call.
 $(BINARIES): private LDFLAGS += -Wl,--gc-sections
 
-# The two privileged programs link what they use and no more: `make lint` checks these lists, and counts their lines.
+# The two privileged programs link only what they use: `make lint` checks these lists, and counts their lines.
 LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,cgroup cgroup_walk comm_pattern cpus escape \
 	file_replace files findings hexadecimal ini kernel_version landlock_abi log manifest options pins policy \
 	requirements units)
@@ -41,7 +41,7 @@ $(B)/bourdon-grant: $(call objects,$(GRANT_SOURCES))
 $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)
 
-# `bourdon symbolize` reads debug files as bourdond does: in a process that can do nothing else.
+# `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
 SYMBOLIZER := $(wildcard consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
 	$(link)

@@ -16,26 +16,27 @@ $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
 $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
 	$(link)
 
-# A profile must find the workloads' functions under their own names, with frame pointers.
+# Profiles must show the workloads' functions under their own names, and need frame pointers.
 FRAME_POINTERS = -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
 WORKLOAD_FLAGS = $(FRAME_POINTERS) -fno-optimize-sibling-calls
 $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(BASICS) -o $@
 
-# A program whose build id holds bytes that a terminal, SQL or a browser would obey; and the same without symbols
+# A program whose build id contains bytes that a terminal, SQL or a browser would interpret; and a copy
+# without symbols
 $(B)/workloads/hostile: WORKLOAD_FLAGS += -Wl,--build-id=0x1b5d303b78073c7363726970743e27220affc29b
 $(B)/workloads/hostile_stripped: $(B)/workloads/hostile
 	$(call say,STRIP,$@) strip -o $@ $<
 
-# Programs whose every stack is known, from tests/workloads/unwind/: frames.c in many builds, then other sources.
-# They are built without frame pointers and DWARF, as Debian builds, and without gaps between functions, so that the
-# byte behind the end of a function belongs to the next one.
+# Programs with known stacks, from tests/workloads/unwind/: frames.c in many builds, then other sources. They
+# are built without frame pointers and DWARF, as Debian builds, and without gaps between functions: the byte
+# behind the end of a function belongs to the next function.
 UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -g0 -fPIE -fno-align-functions
 UNWIND_no_pie = -fno-pie -no-pie
 UNWIND_static = -fno-pie -static
 UNWIND_static_pie = -static-pie
-# the distance from its first byte to its text differs between memory and file
+# the distance from the program's first byte to its text differs between memory and file
 UNWIND_far_text = -fno-pie -no-pie -Wl,--section-start=.text=0x10000000
 UNWIND_frame_pointers = $(FRAME_POINTERS)
 UNWIND_no_tables = -fno-asynchronous-unwind-tables -fno-unwind-tables -g0
@@ -73,7 +74,8 @@ $(B)/workloads/%: tests/workloads/%.cc
 	@mkdir -p $(@D)
 	$(call say,CXX,$<) $(CXX) -std=c++17 $(OPTIMIZE) -Wall -Wextra $(WERROR) -fPIE $(WORKLOAD_FLAGS) -pie -MMD -MP -MF $@.d $< -o $@
 
-# inlines.cc again, with its symbols in every form. The compilers are fixed, because the tests know the addresses.
+# inlines.cc again, with its symbols in every form. The compilers are fixed, because tests contain the
+# addresses.
 $(B)/symbols/made: tests/make_symbols.sh tests/cyclic.s tests/workloads/inlines.cc
 	$(call say,SYMBOLS,$(@D)) CXX=g++ CLANG=$(CLANG) $< tests/workloads/inlines.cc $(@D) && touch $@
 
@@ -82,11 +84,11 @@ $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -lseccomp -o $@
 
-# A build with another ABI and another schema: to this version it looks like a newer one, and like an older one.
+# A build with another ABI and schema, which to this version looks like a newer one and like an older one.
 OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
 next: | $(BINARIES)
 	$(Q)CPPFLAGS='$(OTHER_VERSION)' $(MAKE) --no-print-directory B=$(B)/next all
 
-# a build whose filters forbid nothing, but log
+# a build whose filters log calls instead of forbidding them
 logging: | $(BINARIES)
 	$(again) B=$(B)/logging SECCOMP_LOG=1 all

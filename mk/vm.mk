@@ -4,9 +4,9 @@
 
 .PHONY: test-vm
 
-# One machine for each word. A version is that kernel of Debian 12, on Debian 12 with the binaries of this build; trixie is
-# Debian 13 with its own kernel and systemd, and binaries that are built in the root of `make test-distro`. The downloads
-# stay in build/vm.
+# One machine for each word. A version is a kernel of Debian 12, run on Debian 12 with the binaries of this
+# build. trixie is Debian 13 with its own kernel and systemd, and binaries from the root of `make
+# test-distro`. Downloads stay in build/vm.
 KERNEL = 6.1 6.12 trixie
 VM_RELEASES = $(filter trixie,$(KERNEL))
 VM_IMAGES = $(if $(filter-out trixie,$(KERNEL)),$(B)/vm/root.img) $(VM_RELEASES:%=$(B)/vm/%/root.img) $(KERNEL:%=$(B)/vm/%/vmlinuz)
@@ -25,7 +25,7 @@ $(B)/vm/root.img: tests/vm/make_root.sh
 $(B)/vm/%/root.img: tests/vm/make_root.sh
 	$(call say,ROOT,$@) $< $@ $*
 
-# By the release's own apt, in its root
+# Downloaded by that release's own apt, in its root
 $(B)/vm/trixie/vmlinuz: tests/vm/get_kernel.sh | $(B)/distro/trixie/root
 	$(call say,KERNEL,$@) $(call in_release,trixie) tests/vm/get_kernel.sh 6.12 $@ && \
 		mkdir -p $(@D) && cp -a $(B)/distro/trixie/root/bourdon/$(@D)/. $(@D)/

@@ -169,7 +169,7 @@ static struct cause cpu_throttled(const struct facts *facts)
 	if (throttled_ns < facts->stalled_ns / 2 || periods < of_periods / 4)
 		return not_this;
 	return verdict(CAUSE_THROTTLED,
-		       "%.*s was throttled for %.2f s, all its CPUs together, in %" PRIu64 " of %" PRIu64
+		       "%.*s was throttled for %.2f s, summed over its CPUs, in %" PRIu64 " of %" PRIu64
 		       " periods, within %.2f s",
 		       SCOPE(facts, throttled), seconds(throttled_ns), periods, of_periods,
 		       seconds(span_ns(facts)));
@@ -189,13 +189,13 @@ static struct cause cpu_shared(const struct facts *facts)
 	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
 		return verdict(
 			CAUSE_COMPETING,
-			"%s[%u] took %.2f s of CPU, all others together %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
+			"%s[%u] used %.2f s of CPU time, all other processes %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
 			facts->first->process.comm, facts->first->process.tgid,
 			seconds(facts->first->process.sums.task.cpu_ns), seconds(others_ns), seconds(own_ns),
 			seconds(queued_ns), seconds(facts->usage_ns));
 	return verdict(
 		CAUSE_OWN_THREADS,
-		"the targets ran %.2f s and waited %.2f s, mostly for each other: all others ran %.2f s, within %.2f s",
+		"the targets ran %.2f s and waited %.2f s, mostly for each other: all other processes ran %.2f s, within %.2f s",
 		seconds(own_ns), seconds(queued_ns), seconds(others_ns), seconds(facts->usage_ns));
 }
 
@@ -226,8 +226,8 @@ static struct cause memory_limit(const struct facts *facts)
 		return not_this;
 	refaults = grown(facts, limit->scope, "memory.stat", "workingset_refault_");
 	return verdict(CAUSE_OWN_LIMIT,
-		       "%.*s met its memory.%s %" PRIu64
-		       " times, and had %.1f MiB read again that were evicted before",
+		       "%.*s reached its memory.%s %" PRIu64
+		       " times, and read %.1f MiB again that had been evicted",
 		       SCOPE(facts, limit), limit->name, growth_of(limit), mebibytes(refaults * PAGE_BYTES));
 }
 
@@ -242,7 +242,7 @@ static struct cause memory_shortage(const struct facts *facts)
 	return verdict(
 		CAUSE_SHORTAGE,
 		"%" PRIu64
-		" allocations of the system waited for reclaim, which looked at %.1f MiB (kswapd: %.1f MiB); of the others %s[%u] has most, %.1f MiB",
+		" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); the largest other process is %s[%u] with %.1f MiB",
 		stalls, mebibytes(direct * PAGE_BYTES), mebibytes(kswapd * PAGE_BYTES),
 		facts->first ? facts->first->process.comm : "nobody",
 		facts->first ? facts->first->process.tgid : 0,
@@ -266,7 +266,7 @@ static struct cause memory_limit_unseen(const struct facts *facts)
 			return not_this; /* the limits are in cgroup2, and none was reached */
 	return verdict(
 		CAUSE_OWN_LIMIT,
-		"the targets were in reclaim for %.2f s, and nothing was reclaimed for the system: a limit of a cgroup, whose memory.events are not there to say which",
+		"the targets were in reclaim for %.2f s without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",
 		seconds(facts->own.stalled_memory_ns));
 }
 
@@ -279,7 +279,7 @@ static struct cause io_shared(const struct facts *facts)
 		return not_this;
 	return verdict(
 		CAUSE_COMPETING,
-		"%s[%u] read and wrote %.1f MiB, all others together %.1f MiB, the targets %.1f MiB, within %.2f s",
+		"%s[%u] read and wrote %.1f MiB, all other processes %.1f MiB, the targets %.1f MiB, within %.2f s",
 		facts->first->process.comm, facts->first->process.tgid,
 		mebibytes(moved_bytes(&facts->first->process.sums)), mebibytes(others), mebibytes(own),
 		seconds(facts->usage_ns));

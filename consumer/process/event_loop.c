@@ -19,7 +19,7 @@ int event_loop_add(const struct event_loop *loop, int fd, uint32_t events, struc
 	if (!result && epoll_ctl(loop->epoll, EPOLL_CTL_ADD, fd, &event))
 		result = -errno;
 	if (result < 0)
-		log_error("cannot watch for events: %s", strerror(-result));
+		log_error("cannot set up the event loop: %s", strerror(-result));
 	return result;
 }
 

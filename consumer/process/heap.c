@@ -34,7 +34,8 @@ static void make_reserve(void)
 void heap_start(void)
 {
 	if (prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0))
-		log_warning("cannot keep khugepaged away: %s", strerror(errno));
+		log_warning("prctl(PR_SET_THP_DISABLE): %s; huge pages may enlarge bourdond's memory",
+			    strerror(errno));
 	mallopt(M_ARENA_MAX, 1);
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	mallopt(M_TRIM_THRESHOLD, TRIMMED_BYTES);

@@ -27,9 +27,10 @@ static int open_map(struct kernel_objects *kernel, enum pin_map which, const cha
 	fd = bpf_obj_get_opts(path, &options);
 	if (fd < 0) {
 		log_error("cannot open the pin %s: %s; %s", path, strerror(-fd),
-			  fd == -ENOENT   ? "run bourdon-load first"
-			  : fd == -EACCES ? "run as a member of its group, with CAP_DAC_READ_SEARCH"
-					  : "is it a bourdon pin?");
+			  fd == -ENOENT ? "run bourdon-load first"
+			  : fd == -EACCES
+				  ? "run bourdond as a member of the pin's group, with CAP_DAC_READ_SEARCH"
+				  : "is it a bourdon pin?");
 		return fd;
 	}
 	kernel->map_fds[which] = fd;
@@ -40,15 +41,16 @@ static int open_map(struct kernel_objects *kernel, enum pin_map which, const cha
 	if (info.type != (__u32)spec->type || info.key_size != spec->key_bytes ||
 	    info.value_size != spec->value_bytes) {
 		log_error(
-			"the pin %s is a map of type %u with %u-byte keys and %u-byte values, not %u, %u, %u: load again with the bourdon-load of this version",
+			"the pin %s is a map of type %u with %u-byte keys and %u-byte values, not %u, %u, %u: run the bourdon-load of this version",
 			path, info.type, info.key_size, info.value_size, spec->type, spec->key_bytes,
 			spec->value_bytes);
 		return -EPROTO;
 	}
 	if ((which == PIN_ONCPU || which == PIN_OFFCPU) &&
 	    info.max_entries != (uint64_t)kernel->manifest.slots_per_cpu * kernel->manifest.cpus) {
-		log_error("the pin %s has %u slots, and the manifest says %u CPUs with %u each: load again",
-			  path, info.max_entries, kernel->manifest.cpus, kernel->manifest.slots_per_cpu);
+		log_error(
+			"the pin %s has %u slots, but the manifest says %u CPUs with %u slots each: run bourdon-load again",
+			path, info.max_entries, kernel->manifest.cpus, kernel->manifest.slots_per_cpu);
 		return -EPROTO;
 	}
 	return 0;
@@ -87,8 +89,9 @@ static int check_abi(const struct kernel_objects *kernel, const char *pin_dir)
 	}
 	if (control.abi == BOURDON_ABI)
 		return 0;
-	log_error("the pins in %s speak ABI %u, this binary ABI %u: load again", pin_dir, control.abi,
-		  BOURDON_ABI);
+	log_error(
+		"the pins in %s have ABI %u, but this bourdond has ABI %u: run the bourdon-load of its version",
+		pin_dir, control.abi, BOURDON_ABI);
 	return -EPROTO;
 }
 
@@ -121,12 +124,12 @@ static int read_run_files(struct kernel_objects *kernel, const char *run_dir)
 	}
 	if (kernel->manifest.abi != BOURDON_ABI || kernel->manifest.slot_bytes != sizeof(struct sample)) {
 		log_error(
-			"%s: what is loaded speaks ABI %u, this binary ABI %u: load again with the bourdon-load of version %s",
+			"%s: the loaded programs have ABI %u, but this bourdond has ABI %u: run the bourdon-load of version %s",
 			path, kernel->manifest.abi, BOURDON_ABI, BOURDON_VERSION);
 		return -EPROTO;
 	}
 	if (!kernel->manifest.hz || !kernel->manifest.cpus || !kernel->manifest.slots_per_cpu) {
-		log_error("%s: no rate, no CPUs or no slots: load again", path);
+		log_error("%s: the rate, the CPUs or the slots are 0: run bourdon-load again", path);
 		return -EPROTO;
 	}
 	snprintf(path, sizeof(path), "%s/" KERNEL_SYMBOLS_FILE, run_dir);
@@ -158,7 +161,9 @@ static int check_owner(int directory_fd, const char *pin_dir)
 		return -errno;
 	if (file_is_roots_alone(&at))
 		return 0;
-	log_error("the pin directory %s is not root's alone: load again with bourdon-load", pin_dir);
+	log_error(
+		"the pin directory %s must belong to root, and nobody else may write to it: run bourdon-load again",
+		pin_dir);
 	return -EPERM;
 }
 
@@ -173,7 +178,8 @@ int kernel_objects_open(struct kernel_objects *ret_kernel, const char *pin_dir, 
 	if (kernel.directory_fd < 0) {
 		result = -errno;
 		log_error("cannot open the pin directory %s: %s; %s", pin_dir, strerror(-result),
-			  result == -ENOENT ? "run bourdon-load first" : "CAP_DAC_READ_SEARCH opens it");
+			  result == -ENOENT ? "run bourdon-load first"
+					    : "run bourdond with CAP_DAC_READ_SEARCH");
 	}
 	if (!result)
 		result = check_owner(kernel.directory_fd, pin_dir);

@@ -63,7 +63,7 @@ void notify_open(struct notify *ret_notify)
 		notify.watchdog_every_ns = read_watchdog();
 		if (notify.fd < 0)
 			log_warning(
-				"the service manager does not hear that this is ready: cannot connect to NOTIFY_SOCKET=%s: %s",
+				"cannot tell the service manager that bourdond is ready: connecting to NOTIFY_SOCKET=%s: %s",
 				name, strerror(-notify.fd));
 	}
 	unsetenv("NOTIFY_SOCKET");

@@ -39,12 +39,12 @@ int privilege_become(const char *user, const char *group)
 	if (!result)
 		result = account_group(group, &gid);
 	if (result < 0) {
-		log_error("user %s or group %s: %s; make them, or name others with --user and --group", user,
-			  group, result == -ENOENT ? "no such account" : strerror(-result));
+		log_error("user %s or group %s: %s; create them, or name others with --user and --group",
+			  user, group, result == -ENOENT ? "no such account" : strerror(-result));
 		return result;
 	}
 	if (!uid) {
-		log_error("user %s is root: name one without privileges with --user", user);
+		log_error("user %s is root: name an unprivileged user with --user", user);
 		return -EINVAL;
 	}
 	capng_clear(CAPNG_SELECT_BOTH);
@@ -88,9 +88,8 @@ bool privilege_lock_present(void)
 	grow_stack();
 	if (!mlockall(MCL_CURRENT | MCL_ONFAULT))
 		return true;
-	log_warning(
-		"memory is not locked, so that a host that thrashes may stop the recorder: %s (RLIMIT_MEMLOCK); %s",
-		strerror(errno), LOCKED_MEMORY_REMEDY);
+	log_warning("memory is not locked, so a thrashing host may stall bourdond: %s (RLIMIT_MEMLOCK); %s",
+		    strerror(errno), LOCKED_MEMORY_REMEDY);
 	return false;
 }
 
@@ -99,13 +98,13 @@ bool privilege_lock_future(void)
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur < LOCKED_BYTES_ENOUGH) {
-		log_info("only what is mapped now stays locked: RLIMIT_MEMLOCK is below %lu MiB; %s",
+		log_info("only memory mapped at the start is locked: RLIMIT_MEMLOCK is below %lu MiB; %s",
 			 LOCKED_BYTES_ENOUGH >> 20, LOCKED_MEMORY_REMEDY);
 		return false;
 	}
 	if (!mlockall(MCL_FUTURE | MCL_ONFAULT)) /* leaves as it is what is locked already */
 		return true;
-	log_warning("only what is mapped now stays locked: %s", strerror(errno));
+	log_warning("only memory mapped at the start is locked: %s", strerror(errno));
 	return false;
 }
 
@@ -118,7 +117,7 @@ void privilege_offer_to_die(void)
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, most, strlen(most)) < 0)
-		log_warning("a host that is short of memory may end bourdond before its children: %s",
+		log_warning("cannot set oom_score_adj: %s; the OOM killer may choose bourdond first",
 			    strerror(errno));
 }
 
@@ -138,7 +137,7 @@ int privilege_drop_all(void)
 	 * another process of this user may not look into it, and no core has what it knows of other processes
 	 */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) {
-		log_error("cannot keep others from its memory: %s", strerror(errno));
+		log_error("prctl(PR_SET_DUMPABLE, 0): %s", strerror(errno));
 		return -EPERM;
 	}
 	if (!geteuid() || !getuid()) {

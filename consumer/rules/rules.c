@@ -40,9 +40,8 @@ static void set_duration(struct reading *reading, const struct ini_entry *entry,
 			     "%s = %s: expected a duration with its unit, such as 10s or 250ms", entry->key,
 			     entry->value);
 	else if (result < 0 || ns < least_ns || ns > most_ns)
-		config_error(reading->errors, entry->file, entry->line,
-			     "%s = %s: from %lus to %lus is possible", entry->key, entry->value,
-			     least_ns / SECOND_NS, most_ns / SECOND_NS);
+		config_error(reading->errors, entry->file, entry->line, "%s = %s: expected %lus to %lus",
+			     entry->key, entry->value, least_ns / SECOND_NS, most_ns / SECOND_NS);
 	else
 		*duration_ns = ns;
 }
@@ -59,7 +58,8 @@ static void set_cgroup(struct reading *reading, const struct ini_entry *entry)
 {
 	if (entry->value[0] != '/') {
 		config_error(reading->errors, entry->file, entry->line,
-			     "cgroup = %s: a path begins with '/', below the cgroup2 mount", entry->value);
+			     "cgroup = %s: expected a path below the cgroup2 mount that begins with '/'",
+			     entry->value);
 		return;
 	}
 	free(reading->rule->cgroup);
@@ -101,11 +101,11 @@ static const char *parse_threshold(const char *value, struct trigger *trigger)
 		trigger->window_us = window_ns / 1000;
 	}
 	if (trigger->window_us < PSI_WINDOW_MIN_US || trigger->window_us > PSI_WINDOW_MAX_US)
-		return "the kernel takes windows from 500ms to 10s";
+		return "the kernel accepts windows from 500ms to 10s";
 	if (!trigger->stall_us)
-		return "the threshold is less than a microsecond, so that it would always be crossed";
+		return "the threshold is less than a microsecond, so it would always be crossed";
 	if (trigger->stall_us > trigger->window_us)
-		return "more stall than its window has time is never seen";
+		return "the stall is longer than its window, so it would never be seen";
 	return NULL;
 }
 
@@ -190,8 +190,8 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 	for (size_t i = 0; i < reading->set.count; i++) {
 		if (strcmp(reading->set.rules[i].name, name))
 			continue;
-		config_error(reading->errors, entry->file, entry->line, "rule '%s' is at %s already", name,
-			     reading->set.rules[i].source);
+		config_error(reading->errors, entry->file, entry->line, "rule '%s' is already defined at %s",
+			     name, reading->set.rules[i].source);
 		return;
 	}
 	if (reading->set.count == RULES_MAX) {
@@ -269,8 +269,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	if (!entry->key)
 		begin_rule(reading, entry);
 	else if (!*entry->section)
-		config_error(reading->errors, entry->file, entry->line, "'%s' stands before any [rule NAME]",
-			     entry->key);
+		config_error(reading->errors, entry->file, entry->line,
+			     "'%s' comes before the first [rule NAME]", entry->key);
 	else if (!reading->rule)
 		return; /* the section's header was reported as a mistake */
 	else if (find_key(entry->key) != KEYS)

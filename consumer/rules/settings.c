@@ -34,17 +34,17 @@ int settings_parse(struct settings *ret_settings, int count, char **words)
 	const struct option_spec options[] = {
 		{ "config", "F", "settings (" CONFIG_DEFAULT ")", &settings.config },
 		{ "rules-dir", "D", "rules, *.conf (" RULES_DIRECTORY_DEFAULT ")", &settings.rules_dir },
-		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
+		{ "pin-dir", "D", "directory of bourdon-load's pins (" PIN_DIRECTORY_DEFAULT ")",
 		  &settings.pin_dir },
-		{ "run-dir", "D", "where bourdon-load left its manifest (" RUN_DIRECTORY_DEFAULT ")",
+		{ "run-dir", "D", "directory of bourdon-load's manifest (" RUN_DIRECTORY_DEFAULT ")",
 		  &settings.run_dir },
-		{ "state-dir", "D", "where bourdon.db is (/var/lib/bourdon)", &settings.state_dir },
-		{ "grant-socket", "S",
-		  "who opens pressure files, and those of targets (" GRANT_SOCKET_DEFAULT ")",
+		{ "state-dir", "D", "directory of bourdon.db (/var/lib/bourdon)", &settings.state_dir },
+		{ "grant-socket", "S", "socket of bourdon-grant (" GRANT_SOCKET_DEFAULT ")",
 		  &settings.grant_socket },
-		{ "user", "U", "who to become when started as root (bourdon)", &settings.user },
-		{ "group", "G", "and which group (bourdon)", &settings.group },
-		{ "check-config", NULL, "only check settings and rules", &settings.check_config },
+		{ "user", "U", "user to run as when started as root (bourdon)", &settings.user },
+		{ "group", "G", "group to run as when started as root (bourdon)", &settings.group },
+		{ "check-config", NULL, "check the settings and the rules, and exit",
+		  &settings.check_config },
 	};
 	const struct command_spec command = {
 		"bourdond",
@@ -97,10 +97,10 @@ static void parse_directories(struct reading *reading, const struct ini_entry *e
 		count += *word != '\0';
 		if (*word && *word != '/')
 			config_error(reading->errors, entry->file, entry->line,
-				     "directories: '%s' is no absolute path", word);
+				     "directories: '%s' is not an absolute path", word);
 	}
 	if (count > DIRECTORIES_MAX)
-		config_error(reading->errors, entry->file, entry->line, "directories: more than %d",
+		config_error(reading->errors, entry->file, entry->line, "directories: more than %d paths",
 			     DIRECTORIES_MAX);
 }
 
@@ -117,7 +117,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		if (!is_section(entry->section))
 			config_error(
 				reading->errors, entry->file, entry->line,
-				"unknown section '[%s]': '[database]', '[files]' and '[triggers]' are known",
+				"unknown section '[%s]': expected '[database]', '[files]' or '[triggers]'",
 				entry->section);
 	} else if (in_database && !strcmp(entry->key, "max_size")) {
 		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)

@@ -50,14 +50,14 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
 	return failed(sql);
 }
 
-/* Of the one row there may be. */
+/* Runs a statement that returns at most one row. */
 static int step(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number)
 {
 	int code = sqlite3_step(statement);
 
 	if (code == SQLITE_ROW && ret_number)
 		*ret_number = sqlite3_column_int64(statement, 0);
-	/* a statement with RETURNING has done its work only when it is stepped to its end */
+	/* a statement with RETURNING takes effect only when it is stepped to its end */
 	if (code == SQLITE_ROW)
 		code = sqlite3_step(statement);
 	return code == SQLITE_DONE ? 0 : failed(sql);
@@ -125,7 +125,7 @@ int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text)
 	return result;
 }
 
-/* Whoever holds the lock, the store thread is the one that can wait. */
+/* Waiting is safe: only the store thread waits here. */
 static int wait_for_lock(void *user, int tries)
 {
 	const struct timespec pause = { .tv_nsec = BUSY_RETRY_NS };

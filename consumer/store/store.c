@@ -20,8 +20,8 @@
 #define PAGE_BYTES 4096U
 #define HEAP_BYTES_MAX (64L << 20)
 /*
- * Of the bytes that a database may have, eighths: for its file, and for its write-ahead log when a commit
- * begins. What is left is for what that commit adds to the log.
+ * Shares of the size limit, in eighths: for the database file, and for its write-ahead log when a commit
+ * begins. The remaining two eighths are for what that commit adds to the log.
  */
 #define FILE_EIGHTHS 5
 #define LOG_EIGHTHS 1
@@ -44,8 +44,8 @@ const char *store_error(const struct store *store)
 /* ---- room ---- */
 
 /*
- * Empties the write-ahead log where no reader needs it. It must not wait for readers: a log that has to
- * stay is looked at before the next capture.
+ * Empties the write-ahead log if no reader needs it. Does not wait for readers: a log that must stay is
+ * checked again before the next capture is written.
  */
 static void trim_log(struct store *store)
 {
@@ -64,7 +64,10 @@ static bool log_is_too_large(struct store *store)
 	return !stat(store->log_path, &at) && (uint64_t)at.st_size > store->log_bytes_max;
 }
 
-/* Removes the oldest capture that has ended and what only it used. -ENOENT when there is none. */
+/*
+ * Removes the oldest capture that has ended, with everything that only it used. Returns -ENOENT if there is
+ * none.
+ */
 static int evict_oldest(struct store *store)
 {
 	static const char *const owned[] = { "sample",    "thread_state", "usage", "pressure",
@@ -93,7 +96,9 @@ static int evict_oldest(struct store *store)
 			"DELETE FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM sample UNION ALL "
 			"SELECT stack_id FROM thread_state WHERE stack_id IS NOT NULL);"
 			"DELETE FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM stack);"
-			/* all functions at one place, or none: who asks for them again gets them all */
+			/*
+			 * keep all functions of one address, or none: a later lookup expects the complete set
+			 */
 			"DELETE FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM "
 			"stack_frame JOIN frame USING(frame_id));"
 			"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
@@ -113,8 +118,8 @@ static int evict_oldest(struct store *store)
 }
 
 /*
- * SQLite says "full" of a full disk, too; what somebody else filled no eviction of ours mends. Near its own
- * limit it is the limit, and what is evicted makes room within the file.
+ * SQLite reports "full" for a full disk, too. Removing captures makes room within the file, but does not help
+ * if other files fill the disk. A file near its own limit hit that limit.
  */
 static bool eviction_helps(struct store *store)
 {
@@ -135,7 +140,7 @@ static void set_limits(struct store *store, uint64_t bytes_max)
 	store->database_bytes_max = bytes_max / 8 * FILE_EIGHTHS;
 }
 
-/* A smaller limit than the last time's, or another's database: down to size before anything else. */
+/* Shrinks the database to its limit, which may be smaller than at the last start. */
 static int limit_size(struct store *store)
 {
 	sqlite3_int64 used = 0, most = (sqlite3_int64)(store->database_bytes_max / PAGE_BYTES);
@@ -172,7 +177,9 @@ static int check_identity(struct store *store)
 	int result = sql_run_once(&store->sql, &tables, "SELECT count(*) FROM sqlite_schema");
 
 	if (!result && !tables) {
-		/* auto_vacuum has to come before the first table; the log before the schema */
+		/*
+		 * auto_vacuum must be set before the first table is made, the journal mode before the schema
+		 */
 		snprintf(sql, sizeof(sql),
 			 "PRAGMA page_size = %u; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;"
 			 "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d",
@@ -194,7 +201,7 @@ static int check_identity(struct store *store)
 	}
 	if (!result && version != SCHEMA_VERSION) {
 		snprintf(store->sql.error, sizeof(store->sql.error),
-			 "its schema is version %lld, and bourdond %s writes version %d", version,
+			 "its schema has version %lld, but bourdond %s writes version %d", version,
 			 BOURDON_VERSION, SCHEMA_VERSION);
 		return -EUCLEAN;
 	}
@@ -211,7 +218,10 @@ static int open_database(struct store *store, const char *path)
 	if (result < 0)
 		return result;
 	sqlite3_db_config(store->sql.db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	/* readers without write access open a database whose daemon is down only if its log is there */
+	/*
+	 * keep the log file: without it, a reader without write access cannot open the database of a stopped
+	 * daemon
+	 */
 	sqlite3_file_control(store->sql.db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
 	result = sql_execute(
 		&store->sql,
@@ -233,7 +243,10 @@ static int open_database(struct store *store, const char *path)
 	return result;
 }
 
-/* Two daemons would call each other's captures interrupted. The lock is held until the process ends. */
+/*
+ * Locks the state directory until the process ends: two daemons would mark each other's captures as
+ * interrupted.
+ */
 static int lock_directory(struct store *store, const char *directory)
 {
 	char path[PATH_MAX];
@@ -263,7 +276,7 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
 	set_limits(store, bytes_max);
-	/* SQLite follows no link, not even on the way to the file */
+	/* SQLITE_OPEN_NOFOLLOW accepts no symbolic link in any part of the path */
 	real = realpath(directory, NULL);
 	result = real ? 0 : -errno;
 	snprintf(path, sizeof(path), "%s/" DATABASE_FILE, real ? real : directory);
@@ -276,8 +289,9 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 		result = open_database(store, path);
 	if (result < 0) {
 		log_error("cannot open the database %s: %s; %s", path, store->sql.error,
-			  result == -EUCLEAN ? "move it away, where its own version reads it"
-					     : "it must be writable for this user");
+			  result == -EUCLEAN
+				  ? "move it elsewhere, and bourdond creates a new one"
+				  : "check that this user can write it, and that no other bourdond runs");
 		store_close(store);
 		return result;
 	}
@@ -305,7 +319,7 @@ int store_next_ids(struct store *store, struct rule_ids *ret_ids)
 		result = sql_run_once(&store->sql, &pattern_id,
 				      "SELECT ifnull(max(pattern_id), 0) + 1 FROM rule");
 	if (!result && (rule_id > INT32_MAX || pattern_id > INT32_MAX)) {
-		snprintf(store->sql.error, sizeof(store->sql.error), "its rule ids are used up");
+		snprintf(store->sql.error, sizeof(store->sql.error), "its rule ids are exhausted");
 		return -EUCLEAN;
 	}
 	*ret_ids = (struct rule_ids){ (uint32_t)rule_id, (uint32_t)pattern_id };
@@ -357,7 +371,7 @@ static int add_run(struct store *store, const struct manifest *manifest, const s
 	return result;
 }
 
-/* After a transaction that found the database full: true when there is room to try again. */
+/* Call it after a transaction that found the database full. Returns true if there is room to try again. */
 static bool made_room(struct store *store, int result)
 {
 	return result == -ENOSPC && eviction_helps(store) && !evict_oldest(store);
@@ -459,11 +473,11 @@ struct known_frames store_known_frames(struct store *store)
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings)
 {
-	/* nothing is worth all captures before it, least of all one that a hostile process made large */
+	/* no capture is worth all captures before it, in particular one that a hostile process inflated */
 	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 3) {
 		snprintf(
 			store->sql.error, sizeof(store->sql.error),
-			"with %u rows and %u stacks it would take more than a third of the database; raise max_size",
+			"its %u rows and %u stacks would take more than a third of the database; raise [database] max_size",
 			capture->rows_count, capture->stacks.count);
 		return -EFBIG;
 	}
@@ -471,8 +485,9 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 		int result;
 
 		if (log_is_too_large(store)) {
-			snprintf(store->sql.error, sizeof(store->sql.error),
-				 "a reader holds on to an old state of it, and its log may not grow further");
+			snprintf(
+				store->sql.error, sizeof(store->sql.error),
+				"a reader keeps an old transaction open, so the write-ahead log cannot be emptied; end that reader");
 			return -EBUSY;
 		}
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");

@@ -19,7 +19,7 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "INSERT INTO module(path, build_id, version, kind, bias) "
 		  "VALUES(?, nullif(?, ''), ?, ?, nullif(?, -1)) "
 		  "ON CONFLICT DO UPDATE SET bias = ifnull(bias, excluded.bias) RETURNING module_id" },
-		/* a name that was found later serves all captures */
+		/* a name that was found later applies to all captures */
 		{ &ret_statements->add_frame,
 		  "INSERT INTO frame(module_id, offset, inlined, function, function_offset, file, line) "
 		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0)) ON CONFLICT DO UPDATE SET "
@@ -95,7 +95,7 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 	return result;
 }
 
-/* One capture on its way into the database: what each thing's row id is. */
+/* One capture that is being written, with the row ids that it was given so far. */
 struct writing {
 	struct sql *sql;
 	const struct capture_statements *statements;
@@ -105,7 +105,7 @@ struct writing {
 	const struct mappings *mappings;
 	sqlite3_int64 capture_id;
 	sqlite3_int64 *modules, *frames, *stacks, *processes;
-	sqlite3_int64 *rows; /* of the stack in hand: its frames, leaf first */
+	sqlite3_int64 *rows; /* frames of the current stack, leaf first */
 	uint32_t rows_count, rows_room;
 };
 
@@ -119,10 +119,11 @@ static int write_frames(struct writing *writing)
 
 		if (module->kind == MODULE_NONE)
 			continue;
-		result = sql_run(
-			writing->sql, writing->statements->add_module, &writing->modules[i], "tttti",
-			module->path, module->build_id, module->version, module_kind_names[module->kind],
-			module->has_bias ? module->bias : (int64_t)-1); /* segments begin with pages */
+		result = sql_run(writing->sql, writing->statements->add_module, &writing->modules[i], "tttti",
+				 module->path, module->build_id, module->version,
+				 module_kind_names[module->kind],
+				 /* -1 marks a missing bias, because a real bias is a multiple of a page */
+				 module->has_bias ? module->bias : (int64_t)-1);
 	}
 	for (uint32_t i = 0; i < resolved->frames_count && !result; i++) {
 		const struct resolved_frame *frame = &resolved->frames[i];
@@ -142,7 +143,7 @@ static const char *unwinder_name(const struct stack *stack)
 	return names[stack->unwinder & (UNWINDER_FRAME_POINTER | UNWINDER_EH_FRAME)];
 }
 
-/* NULL without user frames. */
+/* NULL for a stack without user frames. */
 static const char *ended_name(const struct stack *stack)
 {
 	static const char *const names[] = { NULL,
@@ -158,7 +159,7 @@ static const char *ended_name(const struct stack *stack)
 	return stack->ended < ARRAY_SIZE(names) ? names[stack->ended] : NULL;
 }
 
-/* The functions at one address: the innermost first, as the addresses of a stack are. */
+/* Adds the functions at one address, the innermost first: stacks are stored leaf first. */
 static int add_rows(struct writing *writing, uint32_t place)
 {
 	const struct resolved_frame *frames = writing->resolved->frames;
@@ -189,7 +190,7 @@ static int write_stack(struct writing *writing, uint32_t position)
 		result = add_rows(writing, writing->resolved->of_stack_frame[stack->first + i]);
 	if (result < 0)
 		return result;
-	/* half of a SHA-256: what a hostile process puts on its stack cannot pass for another's */
+	/* half of a SHA-256: a hostile process cannot make a stack that collides with another one */
 	sha256_init(&context);
 	sha256_update(&context, sizeof(kind), kind);
 	sha256_update(&context, writing->rows_count * sizeof(*writing->rows), (const uint8_t *)writing->rows);
@@ -197,7 +198,7 @@ static int write_stack(struct writing *writing, uint32_t position)
 	result = sql_run(writing->sql, writing->statements->find_stack, &writing->stacks[position], "b",
 			 digest, sizeof(digest) / 2);
 	if (result < 0 || writing->stacks[position])
-		return result; /* known from another capture, with all its frames */
+		return result; /* another capture has stored this stack with all its frames */
 	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iittb",
 			 (int64_t)writing->rows_count, (int64_t)truncated, unwinder_name(stack),
 			 ended_name(stack), digest, sizeof(digest) / 2);
@@ -385,7 +386,7 @@ static int write_capture(struct writing *writing)
 	return result;
 }
 
-/* How many frames all stacks have, with those that are inlined. */
+/* The number of frames of all stacks, including inlined functions. */
 static uint64_t count_stack_frames(const struct capture *capture, const struct resolved *resolved)
 {
 	uint64_t count = 0;
@@ -401,7 +402,7 @@ static uint64_t count_stack_frames(const struct capture *capture, const struct r
 	return count;
 }
 
-/* What a row of each takes, pages half empty: on the large side. */
+/* An estimate on the large side: bytes of a row of each table, with half-empty pages. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
 	return capture->rows_count * 96UL + capture->pressure.count * 64UL + capture->usage.count * 384UL +

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * store_capture.h owns the rows of one capture: what is written for it, in the order that row ids need.
+ * store_capture.h owns the rows of one capture, and writes them in the order that row ids need.
  */
 #ifndef BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
 #define BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
@@ -16,17 +16,17 @@ struct capture_statements {
 		*finish_capture;
 };
 
-/* 0 or -errno, as all of sql.h. */
+/* Returns 0 or -errno, as all functions of sql.h do. */
 int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements);
 
-/* The row of a capture that has just fired. */
+/* Writes the row of a capture that has just begun. */
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id);
 
-/* About how many bytes of the database it will take, rather more than less. */
+/* Estimates the bytes that the capture will take in the database, rather more than less. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved);
 
-/* Everything of one that has ended. The caller has begun a transaction, and ends it. */
+/* Writes everything of a capture that has ended. The caller begins and ends the transaction. */
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
 			const struct mappings *mappings);

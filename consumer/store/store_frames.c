@@ -6,10 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* All functions there, or none: a real one without a name is as if nothing was known. */
+/*
+ * Finds all functions at one address, or none: an address whose function, not inlined, has no name counts as
+ * unknown.
+ */
 int store_frames_prepare(struct sql *sql, sqlite3_stmt **ret_statement)
 {
-	/* as the index module_identity has it */
+	/* the conditions match the index module_identity */
 	return sql_prepare(
 		sql, ret_statement,
 		"WITH place AS (SELECT module_id, offset FROM module JOIN frame USING(module_id) "

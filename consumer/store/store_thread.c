@@ -18,14 +18,15 @@
 #include <sys/eventfd.h>
 
 #define STACK_BYTES (512UL << 10)
-#define SCAN_INTERVAL_NS 1000000000U            /* at most one scan over all mappings a second */
-#define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one scan may take at a time */
-#define SCAN_NS (3 * CLOCK_SECOND_NS)           /* and what that may take, */
-#define SCANS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
-#define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* what is left for the database at the end */
+#define SCAN_INTERVAL_NS 1000000000U    /* at most one scan over all mappings a second */
+#define TABLES_NS (5 * CLOCK_SECOND_NS) /* longest time for the unwind tables after one scan */
+#define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan */
+/* scans for which mappings of a process that ended are kept */
+#define SCANS_REMEMBERED 64
+#define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* time reserved for the database at the daemon's end */
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
-#define RETRY_NS 5000000000U /* a full disk: how often to look again, */
-#define RETRIES 24           /* and how often before a capture is given up */
+#define RETRY_NS 5000000000U /* time between two tries to write a capture */
+#define RETRIES 24           /* tries before a capture is given up */
 
 enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT };
 
@@ -35,7 +36,7 @@ struct job {
 	uint64_t database_bytes_max;
 };
 
-/* A begin and a commit for each capture, a reload, and the limit that came with the one before. */
+/* A begin and a commit for each capture, one reload, and the new size limit of the reload before. */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
 
 struct store_thread {
@@ -55,36 +56,36 @@ struct store_thread {
 	pthread_t thread;
 	bool started;
 
-	/* shared, under the lock, which is never held while anything blocks */
+	/* shared; the lock is never held across a call that blocks */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job jobs[JOBS_MAX];
 	size_t jobs_first, jobs_count;
-	unsigned int captures; /* begun and not yet committed */
+	unsigned int captures; /* begun, and neither written nor given up */
 	bool stopping;
-	uint64_t scan_due_ns; /* 0: nobody wants one */
+	uint64_t scan_due_ns; /* 0: no scan is wanted */
 	/*
-	 * The draining thread alone writes it: before the store thread runs, then under the lock. So it reads it
-	 * without the lock. The store thread reads it under the lock, except in number_rules(), which runs within
-	 * a reload: none is under way when store_thread_confirm() replaces it. The owner frees a configuration
-	 * only after it was replaced here.
+	 * Only the draining thread writes it: freely before the store thread runs, then under the lock. So
+	 * the draining thread reads it without the lock. The store thread reads it under the lock, except in
+	 * number_rules(), which runs within a reload: store_thread_confirm() is never called during one. The
+	 * owner frees a configuration only after it was replaced here.
 	 */
 	const struct configuration *in_force;
-	struct configuration *reloaded; /* to be taken, or */
+	struct configuration *reloaded; /* the result of a reload, or NULL with reload_errors */
 	struct config_errors reload_errors;
 	int reload_fd; /* eventfd */
 
 	atomic_uint_fast64_t give_up_ns;
 };
 
-/* ---- the thread's side ---- */
+/* ---- the store thread ---- */
 
 static long add_mappings(void *user, const char *records, size_t bytes)
 {
 	return mappings_add_records(user, records, bytes);
 }
 
-/* Not so long that nothing is left of what the end of the daemon takes. */
+/* While the daemon ends, the deadline leaves NAMING_RESERVE_NS for writing to the database. */
 static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + patience_ns,
@@ -94,13 +95,13 @@ static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns
 									  : deadline_ns;
 }
 
-/* Of processes that it has not come to, only what was known before is known. */
+/* Processes that the scan did not reach keep the mappings known before. */
 static void note_stuck(struct store_thread *thread)
 {
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
 	if (log_allowed(&thread->scans_stuck, 1))
 		log_warning(
-			"a process keeps its memory map locked, and whoever reads it waiting; user frames of new processes may stay without names");
+			"mapping scan timed out: a process holds its mmap lock; user frames of new processes may get no names");
 	store_thread_want_mappings(thread);
 }
 
@@ -118,7 +119,7 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 			note_stuck(thread);
 		else if (log_allowed(&thread->iterator_errors, 1))
 			log_warning(
-				"cannot read the mapping iterator: %s; user frames of new processes stay without names",
+				"cannot read the mapping iterator: %s; user frames of new processes get no names",
 				strerror(-result));
 		return;
 	}
@@ -131,15 +132,18 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
 {
-	/* while its processes are alive; they may not be when it ends, or when the disk has answered */
+	/*
+	 * scan first, while the capture's processes are alive: they may end during the capture, or while the
+	 * disk blocks
+	 */
 	scan_mappings(thread, true);
 	if (store_begin_capture(thread->store, &capture->trigger, capture_available_history_ns(capture),
 				&capture->capture_id))
-		log_warning("cannot announce the capture of rule %s in the database: %s",
+		log_warning("cannot write the row of a capture of rule %s that has begun: %s",
 			    capture->trigger.rule, store_error(thread->store));
 }
 
-/* True when the wait is over for good: the daemon ends. */
+/* Returns true if the daemon ends. */
 static bool pause_until(struct store_thread *thread, uint64_t until_ns)
 {
 	int waited = 0;
@@ -157,7 +161,9 @@ static void give_up(struct store_thread *thread, const struct capture *capture)
 {
 	log_error("the capture of rule %s is lost: %s", capture->trigger.rule, store_error(thread->store));
 	if (capture->capture_id && store_give_up_capture(thread->store, capture->capture_id))
-		log_warning("its row says 'recording' until the next start: %s", store_error(thread->store));
+		log_warning(
+			"cannot mark the lost capture as interrupted: %s; 'bourdon list' shows it as recording until bourdond is restarted",
+			store_error(thread->store));
 }
 
 static void write_counters(struct store_thread *thread)
@@ -169,7 +175,7 @@ static void write_counters(struct store_thread *thread)
 	if (store_add_counters(thread->store, own_counter_names, own, OWN_COUNTERS) ||
 	    (!counters_read(thread->kernel->map_fds[PIN_COUNTERS], counters) &&
 	     store_add_counters(thread->store, counter_names, counters, COUNTERS)))
-		log_warning("cannot write the counters: %s", store_error(thread->store));
+		log_warning("cannot write the counters to the database: %s", store_error(thread->store));
 }
 
 static uint64_t naming_patience(struct store_thread *thread)
@@ -187,7 +193,7 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	struct resolved resolved;
 	int result, tries = 0;
 
-	scan_mappings(thread, false); /* a capture that waits to be written goes first */
+	scan_mappings(thread, false); /* without tables: the capture that waits to be written goes first */
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->kernel->manifest,
 				 &thread->naming, deadline_after(thread, naming_patience(thread)), &resolved);
 	if (result < 0) {
@@ -198,10 +204,11 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings)) < 0 &&
 	       result != -EFBIG && tries < RETRIES) {
 		if (!tries++)
-			log_warning("cannot write the capture of rule %s yet: %s", capture->trigger.rule,
-				    store_error(thread->store));
+			log_warning(
+				"cannot write the capture of rule %s: %s; trying again every 5 s, for 2 min",
+				capture->trigger.rule, store_error(thread->store));
 		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
-			tries = RETRIES; /* the daemon ends: once more */
+			tries = RETRIES; /* the daemon ends: one last try */
 	}
 	if (result < 0)
 		give_up(thread, capture);
@@ -214,8 +221,8 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 }
 
 /*
- * All of them get their ids and their rows, or the configuration is refused. Within a reload: `in_force` stays
- * as it is, because one reload is under way at a time.
+ * Gives ids and rows to all new rules; if that fails, the configuration is refused. Reads `in_force` without
+ * the lock: it does not change during a reload.
  */
 static int number_rules(struct store_thread *thread, struct configuration *configuration)
 {
@@ -237,8 +244,8 @@ static void reload(struct store_thread *thread)
 
 	if (!configuration_read(thread->where, &configuration, &errors) &&
 	    number_rules(thread, configuration) < 0) {
-		config_error(&errors, thread->where->state_dir, 0, "the new rules cannot be recorded: %s",
-			     store_error(thread->store));
+		config_error(&errors, thread->where->state_dir, 0,
+			     "cannot write the new rules to the database: %s", store_error(thread->store));
 		configuration_free(configuration);
 		configuration = NULL;
 	}
@@ -247,7 +254,7 @@ static void reload(struct store_thread *thread)
 	thread->reload_errors = errors;
 	pthread_mutex_unlock(&thread->lock);
 	if (write(thread->reload_fd, &one, sizeof(one)) < 0)
-		log_warning("cannot tell that the configuration was read: %s", strerror(errno));
+		log_warning("cannot signal the end of a reload (eventfd): %s", strerror(errno));
 }
 
 static void do_job(struct store_thread *thread, const struct job *job)
@@ -269,13 +276,15 @@ static void do_job(struct store_thread *thread, const struct job *job)
 		break;
 	case JOB_LIMIT:
 		if (store_limit(thread->store, job->database_bytes_max))
-			log_warning("cannot fit the database to its new size: %s",
+			log_warning("cannot shrink the database to its new max_size: %s",
 				    store_error(thread->store));
 		break;
 	}
 }
 
-/* Waits for a job, a scan that is due, or the end; false at the end, when all jobs are done. */
+/*
+ * Waits for a job, a scan that is due, or the daemon's end. Returns false at the end, when all jobs are done.
+ */
 static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_scan)
 {
 	bool goes_on = true;
@@ -324,11 +333,12 @@ static void *run(void *user)
 	}
 	write_counters(thread);
 	if (store_end_run(thread->store))
-		log_warning("cannot write the end of this run: %s", store_error(thread->store));
+		log_warning("cannot write the end of this run to the database: %s",
+			    store_error(thread->store));
 	return NULL;
 }
 
-/* ---- the draining thread's side ---- */
+/* ---- the draining thread ---- */
 
 int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings)
 {
@@ -343,7 +353,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
 					       .own_counters = settings->own_counters };
-	/* until the thread runs nobody may wait long: the signals that end the daemon are blocked */
+	/* no long wait before the thread runs: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
 	thread->mappings = mappings_new();
 	pthread_mutex_init(&thread->lock, NULL);
@@ -450,7 +460,10 @@ void store_thread_commit(struct store_thread *thread, struct capture *capture)
 void store_thread_want_mappings(struct store_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
-	/* not at once: a process that has just begun has yet to map its libraries, and others may follow */
+	/*
+	 * wait for SCAN_INTERVAL_NS: a new process has yet to map its libraries, and other processes may
+	 * follow
+	 */
 	if (!thread->scan_due_ns) {
 		thread->scan_due_ns = clock_monotonic_ns() + SCAN_INTERVAL_NS;
 		pthread_cond_signal(&thread->changed);

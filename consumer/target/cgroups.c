@@ -50,7 +50,7 @@ static void forget_all(struct cgroups *cgroups)
 	cgroups->count = 0;
 }
 
-/* Renames happen, so a known id takes the path that it has now. */
+/* A cgroup can be renamed, so a known id gets the path that it has now. */
 static bool remember(void *user, uint64_t id, const char *path)
 {
 	struct cgroups *cgroups = user;
@@ -67,7 +67,7 @@ static bool remember(void *user, uint64_t id, const char *path)
 	if (!copy || array_make_room(cgroups->entries, cgroups->count, cgroups->room, 1U) ||
 	    hash_index_add(&cgroups->index, hash_bytes(0, &id, sizeof(id)), cgroups->count)) {
 		free(copy);
-		return false; /* out of memory: the rest is looked for another time */
+		return false; /* out of memory: the next reading looks for the rest */
 	}
 	cgroups->entries[cgroups->count++] = (struct entry){ id, copy };
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cgroups.h owns the paths of cgroups by their ids, which is how the kernel programs name them.
+ * cgroups.h owns the mapping from cgroup ids, which the kernel programs report, to paths.
  */
 #ifndef BOURDON_CONSUMER_TARGET_CGROUPS_H
 #define BOURDON_CONSUMER_TARGET_CGROUPS_H
@@ -10,17 +10,17 @@
 
 struct cgroups;
 
-/* Finds the cgroup2 mount. The caller frees. Logs what failed; 0 or -errno. */
+/* Finds the cgroup2 mount. The caller frees the result. Logs a failure. Returns 0 or -errno. */
 int cgroups_open(struct cgroups **ret_cgroups);
 void cgroups_free(struct cgroups *cgroups);
 
-/* Where cgroup2 is mounted. */
+/* The mount point of cgroup2. */
 const char *cgroups_mount(const struct cgroups *cgroups);
 
 /*
- * The path of a cgroup below the mount ("/" is the root), also of one that has been removed since it was
- * seen, or NULL. An unknown id makes it look at the whole hierarchy, at most once a second. Valid until the
- * next call.
+ * The path of a cgroup below the mount ("/" is the root), or NULL. A removed cgroup keeps the path under
+ * which it was seen. An unknown id causes a reading of the whole hierarchy, at most once a second. Valid
+ * until the next call.
  */
 const char *cgroups_path(struct cgroups *cgroups, uint64_t id);
 

@@ -37,7 +37,7 @@ static ssize_t read_iterator(void *reader, char *buffer, size_t bytes)
 	const int *fd = reader;
 	ssize_t got;
 
-	/* EAGAIN: a program let many objects pass in a row; the next read goes on from there */
+	/* EAGAIN: the program skipped many objects in a row; the next read continues there */
 	do
 		got = read(*fd, buffer, bytes);
 	while (got < 0 && (errno == EINTR || errno == EAGAIN));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * iterator_stream.h owns reading an iterator's stream of records from its beginning to its end.
+ * iterator_stream.h owns reading the records of an iterator from begin to end.
  */
 #ifndef BOURDON_CONSUMER_TARGET_ITERATOR_STREAM_H
 #define BOURDON_CONSUMER_TARGET_ITERATOR_STREAM_H
@@ -9,13 +9,16 @@
 #include <sys/types.h>
 
 /*
- * Calls `consume` with what is there so far; it returns how many bytes were whole records, or -errno, which
- * ends the reading. 0, -EBADMSG when the stream ends within a record, or -errno.
+ * Calls `consume` with the bytes read so far; it returns the number of bytes in whole records, or -errno,
+ * which ends the reading. Returns 0, -EBADMSG if the stream ends within a record, or -errno.
  */
 int iterator_stream_read(int iterator_fd, long (*consume)(void *user, const char *records, size_t bytes),
 			 void *user);
 
-/* The same, of what `read` says: how many bytes it put into the buffer, 0 at the end, or -errno. */
+/*
+ * The same for another source: `read` returns the number of bytes it put into the buffer, 0 at the end, or
+ * -errno.
+ */
 int iterator_stream_read_by(ssize_t (*read)(void *reader, char *buffer, size_t bytes), void *reader,
 			    long (*consume)(void *user, const char *records, size_t bytes), void *user);
 

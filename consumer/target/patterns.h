@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * patterns.h owns the kernel's pattern tries: the one that is not live is filled, then made live in one
- * store, so that a process is never matched against half of the rules.
+ * patterns.h owns the kernel's two pattern tries. It fills the one that is not live and makes it live in one
+ * store, so no process is ever matched against half of the rules.
  */
 #ifndef BOURDON_CONSUMER_TARGET_PATTERNS_H
 #define BOURDON_CONSUMER_TARGET_PATTERNS_H
@@ -10,8 +10,8 @@
 #include "consumer/rules/rules.h"
 
 /*
- * 0, -ENOSPC when there are more patterns than a trie holds, or -errno. On failure the live trie is as
- * before.
+ * Returns 0, -ENOSPC if there are more patterns than a trie holds, or -errno. A failure leaves the live trie
+ * as it was.
  */
 int patterns_publish(const struct kernel_objects *kernel, const struct rule_set *rules);
 

@@ -9,14 +9,14 @@
 #include <string.h>
 
 /*
- * Whoever renames itself in a loop makes events as fast as they can be dispatched: so many a call, then the
- * heartbeat has its turn. What stays in the ring makes its descriptor readable again at once.
+ * A process that renames itself in a loop makes events as fast as they are consumed. So each call is bounded
+ * and the heartbeat runs in between. Records left in the ring make its descriptor readable again at once.
  */
 #define RECORDS_A_CALL 1024
 
 struct process_events {
 	const struct kernel_objects *kernel;
-	int dispatched; /* in this call */
+	int dispatched; /* records consumed in this call */
 	struct process_events_handlers handlers;
 	struct ring_buffer *rings;
 	uint64_t unknown;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * process_events.h owns what the kernel programs tell about processes and about themselves: the two ring
- * buffers, and the task iterator's walk. Each record is checked before anything believes it.
+ * process_events.h owns reading the records of the kernel programs: events of processes and errors from two
+ * ring buffers, and the walk of the task iterator. It checks each record before it calls back.
  */
 #ifndef BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
 #define BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
@@ -23,24 +23,26 @@ struct process_events_handlers {
 
 struct process_events;
 
-/* The caller frees. Logs what failed; 0 or -errno. */
+/* The caller frees the result. Logs a failure. Returns 0 or -errno. */
 int process_events_open(struct process_events **ret_events, const struct kernel_objects *kernel,
 			const struct process_events_handlers *handlers);
 void process_events_free(struct process_events *events);
 
-/* Readable when process_events_consume() has something to do. One call takes a bounded number of records. */
+/*
+ * Readable when process_events_consume() has records to read. One call consumes a bounded number of records.
+ */
 int process_events_fd(const struct process_events *events);
 void process_events_consume(struct process_events *events);
 
-/* Runs the task iterator: a callback a process and thread. 0, -EBADMSG or -errno. */
+/* Runs the task iterator: one callback for each process and each thread. Returns 0, -EBADMSG or -errno. */
 int process_events_walk(struct process_events *events);
 
-/* Records of an unknown type or a wrong size, since the beginning. */
+/* The number of records of an unknown type or a wrong size since the start. */
 uint64_t process_events_unknown(const struct process_events *events);
 
 /*
- * Takes one record of a ring buffer, or whole task and thread records from a buffer (returns the bytes taken,
- * or -EBADMSG). For the functions above, and tests.
+ * Consume one record of a ring buffer, or whole task and thread records from a buffer (returns their bytes,
+ * or -EBADMSG). For the functions above, and for tests.
  */
 bool process_events_dispatch(const struct process_events_handlers *handlers, const void *record,
 			     size_t bytes);

@@ -93,7 +93,8 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 		if (process == last)
 			return;
 		/*
-		 * the last one fills the gap, and has to be found there; its old slot makes room for the new
+		 * the last process fills the gap and is indexed there; removing its old entry first makes
+		 * room in the index
 		 */
 		process_index_remove(&targets->index, last->tgid, last->started_ns, targets->count);
 		*process = *last;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * targets.h owns what user space knows of the target processes: the kernel's targets map says who is
- * sampled, this table says who that is. One that is gone is kept as long as history may speak of it.
+ * targets.h owns the table of target processes. The kernel's targets map says which processes are sampled;
+ * this table holds their names, cgroups and rules. A process that ended stays for as long as history may
+ * contain its samples.
  */
 #ifndef BOURDON_CONSUMER_TARGET_TARGETS_H
 #define BOURDON_CONSUMER_TARGET_TARGETS_H
@@ -19,9 +20,11 @@ struct target_process {
 	uint64_t cgroup_id;
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* terminated */
-	uint32_t walk;             /* the walk that saw it last, or that was the last when it was announced */
-	bool watched;              /* its cgroup was known, and is watched for the rules that apply */
-	uint64_t gone_ns;          /* CLOCK_MONOTONIC; 0 while it is a target */
+	/* number of the last walk that saw it; for an announced process, of the last walk before */
+	uint32_t walk;
+	/* its cgroup's path is known, and the rules that apply to it watch the cgroup */
+	bool watched;
+	uint64_t gone_ns; /* CLOCK_MONOTONIC; 0 while it is a target */
 };
 
 struct targets {
@@ -34,22 +37,22 @@ struct targets {
 void targets_init(struct targets *targets, uint64_t seed);
 void targets_free(struct targets *targets);
 
-/* Adds the process, or takes over what is new about it. 0, -ENOSPC (more than a million) or -ENOMEM. */
+/* Adds the process, or updates its entry. Returns 0, -ENOSPC (more than a million processes) or -ENOMEM. */
 int targets_put(struct targets *targets, const struct target_process *process);
 
-/* The cgroup of the process at this position is watched. */
+/* Notes that the cgroup of the process at this position is watched. */
 void targets_note_watched(struct targets *targets, uint32_t position);
 
-/* The process is no target any more. */
+/* Notes that the process is not a target any more. */
 void targets_leave(struct targets *targets, uint32_t tgid, uint64_t started_ns, uint64_t now_ns);
 
-/* So is every one that this walk, which has ended, did not see: its exit was lost. */
+/* Notes the same for every process that this walk, which has ended, did not see: its exit event was lost. */
 void targets_leave_unseen(struct targets *targets, uint32_t walk, uint64_t now_ns);
 
-/* NULL for one that was never heard of. Valid until the table changes. */
+/* Returns NULL for an unknown process. Valid until the table changes. */
 const struct target_process *targets_find(const struct targets *targets, uint32_t tgid, uint64_t started_ns);
 
-/* Forgets those that left before `before_ns`. */
+/* Removes the processes that stopped being targets before `before_ns`. */
 void targets_forget(struct targets *targets, uint64_t before_ns);
 
 #endif

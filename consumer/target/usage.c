@@ -29,8 +29,8 @@ void usage_walk_begin(struct usage *usage)
 }
 
 /*
- * Its sums begin anew with the first record of each walk: a thread may come by before its process does. NULL
- * out of memory.
+ * Finds or adds the process. The first record of each walk, which may be one of its threads, resets its sums.
+ * Returns NULL without memory.
  */
 static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t started_ns)
 {
@@ -108,7 +108,7 @@ static void forget_unmet(struct usage *usage)
 		const struct usage_process *process = &usage->processes[i];
 
 		/*
-		 * what is not in the index is met as if it were new: its twin is forgotten with the next walk
+		 * without memory the process is not indexed: the next walk adds it again and drops this entry
 		 */
 		(void)process_index_add(&usage->index, process->tgid, process->started_ns, i);
 	}
@@ -142,7 +142,7 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 	return 0;
 }
 
-/* What ends takes its delays with it: a sum may be less than it was. */
+/* A thread that ends takes its delays with it, so a sum may have shrunk: then the growth is 0. */
 static uint64_t grown(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;

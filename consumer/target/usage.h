@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * usage.h owns what every process of the host has had of the machine, as the last walk over all of them saw
- * it, and how much of that fell into a capture.
+ * usage.h owns the resource usage of every process of the host, as of the last walk over all of them, and how
+ * much of it falls into a capture.
  */
 #ifndef BOURDON_CONSUMER_TARGET_USAGE_H
 #define BOURDON_CONSUMER_TARGET_USAGE_H
@@ -12,12 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Running sums, but rss_bytes, which is what it is now. */
+/* Running sums, except rss_bytes, which is the current value. */
 struct usage_sums {
 	struct task_usage task;
 	uint64_t rss_bytes;
 	uint64_t stalled_cpu_ns, stalled_memory_ns, stalled_io_ns;
-	uint64_t unstacked_ns, unstacked; /* intervals off CPU over the budget */
+	uint64_t unstacked_ns, unstacked; /* intervals off CPU beyond the budget of stacks */
 };
 
 struct usage_process {
@@ -36,7 +36,7 @@ struct usage {
 	uint32_t count, room;
 	struct process_index index;
 	uint32_t walk;
-	uint64_t walked_ns; /* CLOCK_MONOTONIC: the last walk that ended */
+	uint64_t walked_ns; /* end of the last walk, CLOCK_MONOTONIC */
 };
 
 /* `seed` is a random number (common/process_index.h). */
@@ -44,20 +44,22 @@ void usage_init(struct usage *usage, uint64_t seed);
 void usage_free(struct usage *usage);
 
 /*
- * A walk: begins, adds each record, ends. Processes that it did not meet stay as they were seen last; with
- * `forget`, they go. Out of memory, a process is left out.
+ * One walk: begin, each record, end. Processes that the walk did not meet keep their sums; with `forget`,
+ * they are removed. Without memory a process is left out.
  */
 void usage_walk_begin(struct usage *usage);
 void usage_walk_process(struct usage *usage, const struct task_record *record);
 void usage_walk_thread(struct usage *usage, const struct thread_record *record);
 void usage_walk_end(struct usage *usage, uint64_t now_ns, bool forget);
 
-/* The state of all, to be held against a later one. 0 or -ENOMEM; usage_free() in either case. */
+/*
+ * Copies the state, to be compared with a later one. Returns 0 or -ENOMEM; call usage_free() in either case.
+ */
 int usage_copy(const struct usage *usage, struct usage *ret_copy);
 
 /*
- * What the process has had since `before`, of which it is no part: all it ever had, where `before` does not
- * know it. rss_bytes is what it has now.
+ * The usage of `process` since the state `before`: all of its usage, if `before` does not contain it.
+ * rss_bytes is the current value.
  */
 struct usage_sums usage_since(const struct usage *before, const struct usage_process *process);
 

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#define REST_NS CLOCK_SECOND_NS /* a walk takes microseconds */
+#define REST_NS CLOCK_SECOND_NS /* a program unwinds a stack within microseconds */
 #define WORD_BITS 64U
 
 struct given_back {
@@ -62,7 +62,7 @@ static void reclaim(struct unit_map *map, uint64_t now_ns)
 	map->given_back_count = kept;
 }
 
-/* The first free units from `from` on, before `end`. */
+/* Finds the first `count` adjacent free units from `from` on, before `end`. */
 static bool find(const struct unit_map *map, uint32_t from, uint32_t end, uint32_t count, uint32_t *ret_first)
 {
 	uint32_t free_units = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unit_map.h owns which elements of an array that others read are in use. What is given back is not used
- * again for a while: a reader may have found it just before.
+ * unit_map.h owns which elements of a kernel array are allocated. A released element is not allocated again
+ * for a while, because a kernel program may have looked it up just before.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_UNIT_MAP_H
 #define BOURDON_CONSUMER_UNWIND_UNIT_MAP_H
@@ -9,24 +9,24 @@
 #include <stdint.h>
 
 struct unit_map {
-	uint64_t *used; /* a bit for each */
+	uint64_t *used; /* one bit for each element */
 	uint32_t count, allocated;
 	uint32_t next; /* where the last search ended */
 	struct given_back *given_back;
 	uint32_t given_back_count, given_back_room;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int unit_map_init(struct unit_map *map, uint32_t count);
 void unit_map_free(struct unit_map *map);
 
-/* How many can be allocated at `now_ns` (CLOCK_MONOTONIC), one by one. */
+/* The number of free elements at `now_ns` (CLOCK_MONOTONIC), adjacent or not. */
 uint32_t unit_map_room(struct unit_map *map, uint64_t now_ns);
 
-/* `count` neighbours, at least 1, at `now_ns` (CLOCK_MONOTONIC). 0, or -ENOSPC. */
+/* Allocates `count` adjacent elements, at least 1, at `now_ns` (CLOCK_MONOTONIC). Returns 0 or -ENOSPC. */
 int unit_map_allocate(struct unit_map *map, uint32_t count, uint64_t now_ns, uint32_t *ret_first);
 
-/* Releases what one call allocated. If memory is short, it stays allocated. */
+/* Releases the elements of one allocation. Without memory they stay allocated. */
 void unit_map_release(struct unit_map *map, uint32_t first, uint32_t count, uint64_t now_ns);
 
 #endif

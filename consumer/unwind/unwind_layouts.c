@@ -43,7 +43,7 @@ void unwind_layouts_free(struct unwind_layouts *layouts)
 	free(layouts);
 }
 
-/* A part of a SHA-256 needs no seed: nobody chooses it. */
+/* Part of a SHA-256 serves as hash. It needs no seed: nobody can choose it. */
 static uint32_t hash_of(const struct unwind_layout *layout)
 {
 	uint32_t hash;
@@ -120,7 +120,9 @@ void unwind_layouts_sweep(struct unwind_layouts *layouts)
 		struct unwind_layout *layout = layouts->layouts[i];
 
 		if (layout->users) {
-			/* without memory it is only not found again, and written twice */
+			/*
+			 * without memory the layout is not indexed, so the same layout may be written twice
+			 */
 			hash_index_add(&layouts->index, hash_of(layout), kept);
 			layouts->layouts[kept++] = layout;
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_layouts.h owns the layouts in the map unwind_maps: the mappings of a process with the place of each
- * file's table. Processes that map the same share one: a program and what it forks.
+ * unwind_layouts.h owns the layouts in the map unwind_maps. A layout lists the mappings of a process, each
+ * with the place of its file's table. Processes with the same mappings share one layout: a program and its
+ * forks.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_LAYOUTS_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_LAYOUTS_H
@@ -13,29 +14,30 @@
 #include <stdint.h>
 
 struct unwind_layout {
-	uint8_t digest[SHA256_DIGEST_SIZE]; /* of what was written */
-	uint32_t first, count;              /* in the map */
+	uint8_t digest[SHA256_DIGEST_SIZE]; /* of its mappings, as written */
+	uint32_t first, count;              /* position in the map */
 	uint32_t users;
 };
 
 struct unwind_layouts;
 
-/* `room` is how many mappings the map has. 0 or -ENOMEM. */
+/* `room` is the map's size in mappings. Returns 0 or -ENOMEM. */
 int unwind_layouts_new(struct unwind_layouts **ret_layouts, const struct unwind_maps *maps, uint32_t room);
-/* Accepts NULL. All layouts end with it. */
+/* Accepts NULL. Frees all layouts. */
 void unwind_layouts_free(struct unwind_layouts *layouts);
 
 /*
- * The layout with exactly these mappings, UNWIND_MAPPINGS_MAX at most; it is written where there is none. The
- * caller gives it back with unwind_layout_release(). NULL where there is no room, no memory, or no writing.
+ * Returns the layout with exactly these mappings, UNWIND_MAPPINGS_MAX at most, and writes it into the map if
+ * there is none. The caller ends with unwind_layout_release(). Returns NULL without room or memory, or if the
+ * write fails.
  */
 struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
 					     const struct unwind_mapping *mappings, uint32_t count);
 
-/* Accepts NULL. A layout that nobody uses stays until unwind_layouts_sweep(). */
+/* Accepts NULL. An unused layout stays until unwind_layouts_sweep(). */
 void unwind_layout_release(struct unwind_layout *layout);
 
-/* Frees the layouts that nobody uses: at the end of a pass, when no entry of a process leads to one. */
+/* Frees the unused layouts. Call it at the end of a pass, when no process entry refers to them. */
 void unwind_layouts_sweep(struct unwind_layouts *layouts);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_maps.h owns how elements of the kernel's unwind maps (abi.h, unwind_*) are written: through one
- * function, so that a test needs no kernel.
+ * unwind_maps.h owns writing to the kernel's unwind maps (abi.h, unwind_*). All writes go through one
+ * function pointer, so tests need no kernel.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_MAPS_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_MAPS_H
@@ -12,16 +12,19 @@
 #include <stdint.h>
 
 struct unwind_maps {
-	/* Writes elements[i] at keys[i]. 0 or -errno. */
+	/* Writes elements[i] at keys[i]. Returns 0 or -errno. */
 	int (*write)(void *user, enum pin_map map, const uint32_t *keys, const void *elements,
 		     uint32_t count);
 	void *user;
 };
 
-/* The maps of the kernel; `map_fds` is kernel_objects.h's, and outlives the result. */
+/* Writes to the kernel's maps. `map_fds`, of kernel_objects.h, outlives the result. */
 struct unwind_maps unwind_maps_of_kernel(const int map_fds[PIN_MAPS]);
 
-/* Writes `count` neighbours of `element_bytes` each, the first at the key `first`. 0 or -errno. */
+/*
+ * Writes `count` adjacent elements of `element_bytes` each, the first at the key `first`. Returns 0 or
+ * -errno.
+ */
 int unwind_maps_write_from(const struct unwind_maps *maps, enum pin_map map, uint32_t first,
 			   const void *elements, size_t element_bytes, uint32_t count);
 

@@ -13,34 +13,36 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define RETRY_NS (60 * CLOCK_SECOND_NS) /* until a file that failed, or that takes a call, is tried again */
-#define PASSES_KEPT 64U                 /* an unused table is kept for so many passes, unless room is short */
-#define DEATHS_MAX 3U                   /* of symbolizers, in one pass */
-#define TIMEOUTS_MAX 8U                 /* of one file, before it is left for RETRY_NS */
-#define FILE_NS (3 * CLOCK_SECOND_NS)   /* what one file may take of a pass */
+/* until a file that failed, or that only bourdon-grant can open, is tried again */
+#define RETRY_NS (60 * CLOCK_SECOND_NS)
+#define PASSES_KEPT 64U               /* passes that an unused table is kept, unless room is short */
+#define DEATHS_MAX 3U                 /* symbolizers that may die in one pass */
+#define TIMEOUTS_MAX 8U               /* timeouts of one file before it waits for RETRY_NS */
+#define FILE_NS (3 * CLOCK_SECOND_NS) /* longest time for one file in a pass */
 
-/* What has been tried for a file. */
+/* The result for a file so far. */
 enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
 
 struct unwind_module {
-	uint64_t inode; /* all three 0: the vDSO */
+	uint64_t inode; /* these three are 0: the vDSO */
 	uint32_t device_major, device_minor;
 	enum module_state state;
 	bool no_room;
-	uint64_t retry_ns;     /* when to try again; 0: never */
-	uint64_t next_look_ns; /* not before, where a look takes a call to bourdon-grant, or was in vain */
+	uint64_t retry_ns; /* when to try again; 0: never */
+	/* the file is not opened before: opening it takes a call to bourdon-grant, or failed */
+	uint64_t next_look_ns;
 	struct timespec changed;
 	int64_t bytes;
-	unsigned int pass;     /* the last that needed it */
-	unsigned int checked;  /* the last that looked at the file */
-	bool is_suspect;       /* a new mapping of it came: its inode number may be another file's */
-	unsigned int timeouts; /* how often it was not ready in time */
+	unsigned int pass;     /* the last pass that needed it */
+	unsigned int checked;  /* the last pass that opened the file */
+	bool is_suspect;       /* there is a new mapping: its inode number may belong to another file now */
+	unsigned int timeouts; /* times that its table was not ready in time */
 	struct unwind_place place;
 };
 
 struct unwind_modules {
 	struct unwind_space *space;
-	int vdso; /* negative: there is none */
+	int vdso; /* descriptor of the image; negative: there is none */
 	uint64_t seed;
 	struct unwind_module **modules;
 	uint32_t modules_count, modules_room;
@@ -48,7 +50,7 @@ struct unwind_modules {
 	struct log_limit failures;
 };
 
-/* ---- the end of a table ---- */
+/* ---- removing a table ---- */
 
 static void empty(struct unwind_modules *modules, struct unwind_module *module)
 {
@@ -56,7 +58,10 @@ static void empty(struct unwind_modules *modules, struct unwind_module *module)
 	module->state = MODULE_NEW;
 }
 
-/* Until the next pass has written the entries of all processes again, they may lead to the table. */
+/*
+ * Process entries may refer to the table until the next pass has written them again, so its room is kept
+ * until then.
+ */
 static void retire_table(struct unwind_modules *modules, struct unwind_pass *pass,
 			 struct unwind_module *module)
 {
@@ -64,7 +69,7 @@ static void retire_table(struct unwind_modules *modules, struct unwind_pass *pas
 	empty(modules, module);
 }
 
-/* Makes room: tables that no process of this pass or the one before needs. */
+/* Makes room: frees the tables that no process needed in this pass or the one before. */
 static void empty_unused(struct unwind_modules *modules, const struct unwind_pass *pass)
 {
 	for (uint32_t i = 0; i < modules->modules_count; i++)
@@ -112,30 +117,30 @@ static void note_failure(struct unwind_modules *modules, struct unwind_pass *pas
 	const char *path = file ? file->path : "[vdso]";
 
 	empty(modules, module);
-	/* perhaps not the fault of this file; but other files wait for their turn */
+	/* no fault of this file, perhaps; the next pass retries it, and other files get their turn */
 	if (error == -EAGAIN || (error == -ETIMEDOUT && ++module->timeouts < TIMEOUTS_MAX)) {
 		pass->more = true;
 		return;
 	}
 	module->state = MODULE_WITHOUT;
 	module->no_room = error == -ENOSPC;
-	/* the content of the file does not change; access to it, and room in the maps, may */
+	/* a retry helps if access or lack of room was the cause; the content of the file stays the same */
 	if (error != -EPIPE && error != -EBADMSG && error != -EFBIG && error != -ENODATA && error != -ENOTSUP)
 		module->retry_ns = pass->now_ns + RETRY_NS;
 	if (error == -ENODATA || error == -ENOTSUP || !log_allowed(&modules->failures, 5))
 		return;
 	if (error == -ENOSPC)
 		log_warning(
-			"no room for the unwind table of %s: raise bourdon-load --unwind-memory; its stacks are unwound by frame pointers",
+			"no room for the unwind table of %s: its frames are unwound by frame pointers; raise bourdon-load --unwind-memory",
 			path);
 	else
-		log_info("no unwind table for %s: %s; its stacks are unwound by frame pointers", path,
-			 error == -EPIPE     ? "the symbolizer ended over it"
-			 : error == -EBADMSG ? "what the symbolizer says of it cannot be"
+		log_info("no unwind table for %s: %s; its frames are unwound by frame pointers", path,
+			 error == -EPIPE     ? "the symbolizer died reading it"
+			 : error == -EBADMSG ? "the symbolizer sent an invalid table"
 					     : strerror(-error));
 }
 
-/* Whether the table was made of this file: an inode number may have gone to another one. */
+/* Whether the table was made from this file: its inode number may have been reused for another one. */
 static bool is_same(const struct unwind_module *module, const struct stat *at)
 {
 	return module->bytes == at->st_size && module->changed.tv_sec == at->st_ctim.tv_sec &&
@@ -147,7 +152,7 @@ static bool is_in_use(const struct unwind_module *module, const struct unwind_pa
 	return module->state == MODULE_READY && module->pass + 1 >= pass->number;
 }
 
-/* Whether a file that has not changed is done: with its table, or with a failure that is not retried yet. */
+/* Whether an unchanged file needs no work: its table is ready, or it failed and its retry is not due. */
 static bool is_done(const struct unwind_module *module, const struct unwind_pass *pass)
 {
 	return module->state == MODULE_READY ||
@@ -162,7 +167,7 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 	int result = fd;
 
 	module->checked = pass->number;
-	/* it cannot be opened, now or any more: most likely it is the file that it was */
+	/* it cannot be opened: most likely it is still the same file, so keep its table */
 	module->is_suspect = fd < 0 && is_in_use(module, pass);
 	module->next_look_ns = module->is_suspect || (file && pass->files->asked) ? pass->now_ns + RETRY_NS
 										  : 0;
@@ -179,7 +184,8 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 		result = compile(modules, pass, fd, &module->place);
 	}
 	if (result == -ENOSPC) {
-		empty_unused(modules, pass); /* for the next pass: programs may be reading there */
+		/* for the next pass: kernel programs may still read the freed elements */
+		empty_unused(modules, pass);
 		pass->more = true;
 	}
 	if (result < 0)
@@ -225,7 +231,7 @@ static struct unwind_module *add(struct unwind_modules *modules, const struct un
 	return module;
 }
 
-/* NULL without memory. */
+/* Returns NULL without memory. */
 static struct unwind_module *find(struct unwind_modules *modules, const struct mapped_file *file)
 {
 	struct wanted_module wanted = { modules->modules, { .state = MODULE_NEW } };
@@ -240,7 +246,7 @@ static struct unwind_module *find(struct unwind_modules *modules, const struct m
 	return found != HASH_INDEX_NONE ? modules->modules[found] : add(modules, &wanted.module);
 }
 
-/* Whether the file is worth a look: there is no table, or the one that is there may not be the file's. */
+/* Whether to open the file: it has no table, or its table may be that of another file. */
 static bool needs_build(const struct unwind_module *module, const struct unwind_pass *pass)
 {
 	return module->state == MODULE_NEW || (module->is_suspect && pass->now_ns >= module->next_look_ns) ||
@@ -263,7 +269,7 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 		} else {
 			pass->more = true;
 			if (!is_in_use(module, pass))
-				return NULL; /* until then it has none */
+				return NULL; /* no table until then */
 		}
 	}
 	module->pass = pass->number;
@@ -278,7 +284,7 @@ void unwind_modules_sweep(struct unwind_modules *modules, const struct unwind_pa
 	for (uint32_t i = 0; i < modules->modules_count; i++) {
 		struct unwind_module *module = modules->modules[i];
 
-		/* without memory it is only not found again, and built twice */
+		/* without memory for the index the module is dropped, and built again when it is needed */
 		if (pass->number - module->pass > PASSES_KEPT ||
 		    hash_index_add(&modules->index, hash_of(modules, module), kept)) {
 			empty(modules, module);

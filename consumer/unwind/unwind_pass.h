@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_pass.h owns what one pass over the mappings works with, and what it leaves to do. It lives as long
- * as the pass.
+ * unwind_pass.h owns the state of one pass over the mappings: its inputs, and what it leaves for the next
+ * pass.
  */
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_PASS_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_PASS_H
@@ -13,17 +13,17 @@
 #include <stdint.h>
 
 struct unwind_pass {
-	unsigned int number;      /* from 1 on */
-	unsigned int scan_before; /* the scan of the mappings that the pass before this one was about */
+	unsigned int number;      /* counted from 1 */
+	unsigned int scan_before; /* number of the scan that the previous pass worked on */
 	const struct mappings *mappings;
 	struct mapped_files *files;
-	uint64_t now_ns;      /* when it began (CLOCK_MONOTONIC) */
-	uint64_t deadline_ns; /* tables that are not built by then wait for the next pass */
+	uint64_t now_ns;      /* begin of the pass (CLOCK_MONOTONIC) */
+	uint64_t deadline_ns; /* tables not built by then wait for the next pass */
 	int spawner_socket;
-	int symbolizer;             /* the socket to the one that serves this pass; negative: none yet */
-	unsigned int deaths;        /* of symbolizers in this pass */
-	uint64_t no_room_processes; /* that have no entry in the map, for want of room */
-	bool more;                  /* there is more to do, in another pass */
+	int symbolizer;             /* socket to this pass's symbolizer; negative: none yet */
+	unsigned int deaths;        /* symbolizers that died in this pass */
+	uint64_t no_room_processes; /* processes without an entry in the map, for want of room */
+	bool more;                  /* another pass is needed */
 };
 
 #endif

@@ -8,14 +8,14 @@
 
 struct unwind_retired {
 	struct unwind_place place;
-	unsigned int pass; /* in which it was retired */
+	unsigned int pass; /* the pass that retired it */
 };
 
 /* A table that is being received. */
 struct reception {
 	struct unwind_space *space;
 	struct unwind_place *place;
-	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* in the map, of the table's own rules */
+	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* maps the table's rule numbers to those in the map */
 };
 
 static int receive_head(void *user, const struct table_head *head)
@@ -24,7 +24,7 @@ static int receive_head(void *user, const struct table_head *head)
 	struct unwind_space *space = reception->space;
 	struct unwind_place *place = reception->place;
 
-	/* a chunk that is allocated in vain is not free for the next file for a while */
+	/* check first: a chunk allocated in vain is not free for another file for a while */
 	if (head->chunks > unit_map_room(&space->chunks, clock_monotonic_ns()))
 		return -ENOSPC;
 	place->chunks = calloc((size_t)head->chunks + 1, sizeof(*place->chunks));

@@ -13,13 +13,13 @@
 #include <sys/random.h>
 
 #define PROCESSES_MAX 32768U
-/* How often all tables may be built anew, to have room for other rules. */
+/* How often all tables may be rebuilt to make room for other rules. */
 #define ANEW_NS (600 * CLOCK_SECOND_NS)
 
 struct process {
 	uint32_t tgid;
 	uint64_t started_ns;
-	struct unwind_layout *layout; /* NULL: there was no room */
+	struct unwind_layout *layout; /* NULL: no room for it */
 	unsigned int pass;
 };
 
@@ -29,14 +29,14 @@ struct unwind_tables {
 	struct unwind_gauges *gauges;
 	bool off;
 	unsigned int passes;
-	unsigned int scan_before; /* the scan that the last pass was about */
+	unsigned int scan_before; /* number of the scan that the last pass worked on */
 	struct unwind_space space;
 	struct unwind_modules *modules;
 	struct unwind_layouts *layouts;
 	struct process *processes;
 	uint32_t processes_count, processes_room;
 	struct process_index processes_index;
-	uint64_t begun_ns; /* when the tables began, or began anew */
+	uint64_t begun_ns; /* when the first table was built, or all of them were last rebuilt */
 };
 
 /* ---- processes ---- */
@@ -57,7 +57,7 @@ static struct process *find_or_add(struct unwind_tables *tables, uint32_t tgid, 
 	return &tables->processes[tables->processes_count++];
 }
 
-/* What the process has mapped at this scan, with the tables. Returns how many mappings. */
+/* Writes the process's mappings of this scan, with the places of their tables. Returns their number. */
 static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 			const struct mapped_process *process,
 			struct unwind_mapping ret_layout[UNWIND_MAPPINGS_MAX])
@@ -87,8 +87,8 @@ static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 }
 
 /*
- * The entry is written each time, also where nothing seems to have changed: exec removes it, and a process may
- * map after an exec what it mapped before.
+ * Writes the entry in each pass, even if nothing changed: exec removes it, and the new program may have the
+ * mappings of the old one.
  */
 static void follow_process(struct unwind_tables *tables, struct unwind_pass *pass,
 			   const struct mapped_process *mapped)
@@ -117,7 +117,7 @@ static void follow_process(struct unwind_tables *tables, struct unwind_pass *pas
 	unwind_layout_release(before);
 }
 
-/* Before entries are written: a new process may have the id of one that is gone. */
+/* Runs before entries are written, because a new process may have the id of one that ended. */
 static void forget_gone(struct unwind_tables *tables, const struct unwind_pass *pass)
 {
 	const struct mapped_process *mapped;
@@ -152,7 +152,7 @@ static void forget_gone(struct unwind_tables *tables, const struct unwind_pass *
 
 /* ---- a pass ---- */
 
-/* The entries of a daemon before this one, or of this one before it began anew, mean other places. */
+/* Entries of an earlier daemon, or from before a rebuild, refer to other places. */
 static void remove_entries(const struct kernel_objects *kernel)
 {
 	int fd = kernel->map_fds[PIN_UNWIND_PROCS];
@@ -162,7 +162,10 @@ static void remove_entries(const struct kernel_objects *kernel)
 		;
 }
 
-/* Rules are alike in most files, and stay. Files whose rules are unlike any other's fill their map. */
+/*
+ * Rebuilds all tables because the map of rules is full. Rules stay in the map because most files share them;
+ * files with unusual rules fill it over time.
+ */
 static void begin_anew(struct unwind_tables *tables, uint64_t now_ns)
 {
 	remove_entries(tables->kernel);

@@ -20,10 +20,10 @@ int vdso_open(void)
 	_cleanup_close_ int fd = -EBADF;
 	size_t bytes;
 
-	memcpy(&header, &address, sizeof(header)); /* the kernel gives it as a number */
+	memcpy(&header, &address, sizeof(header)); /* the kernel passes the address as a number */
 	if (!header)
 		return -ENOENT;
-	/* it ends with its section headers */
+	/* the section headers are the end of the image */
 	bytes = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 	if (bytes > IMAGE_BYTES_MAX)
 		return -EFBIG;

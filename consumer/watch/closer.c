@@ -20,7 +20,10 @@ struct closer {
 	size_t count, room;
 };
 
-/* At the end, too, all that wait are closed: a process that exits would wait for each just so. */
+/*
+ * Closes all descriptors, at the end of the daemon, too: the exit of the process would wait for each just as
+ * long.
+ */
 static void *run(void *user)
 {
 	struct closer *closer = user;

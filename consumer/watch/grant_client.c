@@ -19,7 +19,7 @@ int grant_client_connect(const char *socket_path)
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, socket_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	/* a Unix socket connects at once, or says EAGAIN where too many wait to be accepted */
+	/* a Unix socket connects at once, or returns EAGAIN when the backlog is full */
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return -errno;
 	return TAKE_FD(fd);
@@ -30,7 +30,7 @@ static bool is_text(const char *text, size_t bytes, const char *expected)
 	return bytes == strlen(expected) && !memcmp(text, expected, bytes);
 }
 
-/* "refused REASON\n". False: it is no refusal. */
+/* Parses "refused REASON\n". Returns false if the answer is not a refusal. */
 static bool parse_refusal(const char *text, size_t bytes, char ret_refusal[GRANT_ANSWER_BYTES_MAX])
 {
 	const size_t prefix = strlen(GRANT_REFUSED);

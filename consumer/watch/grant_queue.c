@@ -13,7 +13,7 @@
 
 #define CALLS_MAX 8
 #define CALL_PATIENCE_NS (10 * CLOCK_SECOND_NS) /* longer than bourdon-grant may live */
-/* When to look again whether somebody serves the socket, and when to ask again one who failed. */
+/* When to try again after nobody listened at the socket, and after a call failed. */
 #define ABSENCE_PATIENCE_NS (30 * CLOCK_SECOND_NS)
 #define FAILURE_PATIENCE_NS (5 * CLOCK_SECOND_NS)
 
@@ -79,11 +79,12 @@ bool grant_queue_is_served(const struct grant_queue *grants)
 static void note_absence(struct grant_queue *grants, int error, uint64_t now_ns)
 {
 	if (error == -EAGAIN)
-		return; /* busy: the next tick asks again */
+		return; /* the backlog is full: the next tick asks again */
 	grants->pause_until_ns = now_ns + ABSENCE_PATIENCE_NS;
 	if (!grants->absent)
-		log_info("nobody grants triggers at %s (%s): the pressure of cgroups is read once a second",
-			 grants->socket_path, strerror(-error));
+		log_info(
+			"cannot connect to bourdon-grant at %s: %s; the pressure of cgroups is read once a second",
+			grants->socket_path, strerror(-error));
 	grants->absent = true;
 }
 
@@ -123,13 +124,15 @@ void grant_queue_cancel(struct grant_call *call)
 	call->asker = NULL;
 }
 
-/* A helper that dies, or says what none says, would do so again at once, as fast as it can be asked. */
+/*
+ * Pauses: a helper that crashes or sends an invalid answer would otherwise be asked again at once, in a loop.
+ */
 static void note_failure(struct grant_queue *grants, int error)
 {
 	grants->pause_until_ns = clock_monotonic_ns() + FAILURE_PATIENCE_NS;
 	if (log_allowed(&grants->failure_limit, 1))
-		log_warning("bourdon-grant at %s does not answer as it should: %s; see its log",
-			    grants->socket_path, strerror(-error));
+		log_warning("bourdon-grant at %s failed: %s; see its log", grants->socket_path,
+			    strerror(-error));
 }
 
 static void end_call(struct grant_queue *grants, struct grant_call *call, int fd, const char *refusal)

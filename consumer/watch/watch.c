@@ -12,7 +12,7 @@ bool watch_is_privileged(const struct watch *watch)
 	return watch->trigger->window_us % PSI_WINDOW_UNPRIVILEGED_US != 0;
 }
 
-/* Takes `fd` over. */
+/* Takes ownership of `fd`. */
 static int arm(struct watch *watch, int fd, int epoll)
 {
 	struct epoll_event event = { .events = EPOLLPRI, .data.ptr = &watch->source };
@@ -66,7 +66,7 @@ void watch_close(struct watch *watch, int epoll, struct closer *closer)
 {
 	if (watch->fd < 0)
 		return;
-	/* for a removed cgroup poll reports an error for ever */
+	/* poll() keeps reporting an error for the file of a removed cgroup */
 	if (watch->mode == TRIGGER_KERNEL)
 		epoll_ctl(epoll, EPOLL_CTL_DEL, watch->fd, NULL);
 	closer_close(closer, TAKE_FD(watch->fd));

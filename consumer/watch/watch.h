@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * watch.h owns one pressure file that one trigger of a rule watches: read once a second (sampled), or with a
- * kernel trigger, where this process may arm one or bourdon-grant opens the file for it.
+ * watch.h owns one pressure file, watched for one trigger of a rule. The file is either read once a second
+ * (sampled) or has a kernel trigger, which this process arms itself or on a descriptor from bourdon-grant.
  */
 #ifndef BOURDON_CONSUMER_WATCH_WATCH_H
 #define BOURDON_CONSUMER_WATCH_WATCH_H
@@ -14,59 +14,61 @@
 struct grant_call;
 
 enum watch_wish {
-	WISH_NONE,  /* what it has is what it gets */
-	WISH_GRANT, /* a kernel trigger, as soon as somebody grants it */
-	WISH_ASKED, /* and is being asked */
+	WISH_NONE,  /* nothing: its mode does not change any more */
+	WISH_GRANT, /* a kernel trigger, once bourdon-grant is free */
+	WISH_ASKED, /* a kernel trigger; waiting for the answer of bourdon-grant */
 };
 
 struct watch {
 	struct event_source source;
 	const struct rule *rule;
-	const struct trigger *trigger; /* of that rule */
+	const struct trigger *trigger; /* one of rule->triggers */
 	uint64_t cgroup_id;            /* 0: the whole system */
 	char *cgroup;                  /* its path; NULL: the whole system */
 	enum trigger_mode mode;
 	enum watch_wish wish;
 	struct grant_call *call; /* while WISH_ASKED */
-	char *refusal; /* why it has no kernel trigger, or cannot be read; NULL: not known, or not refused */
-	int fd;        /* negative: the file cannot be read, and that was said */
-	bool gone;     /* its cgroup was removed, or its rule: freed by watches_sweep() */
+	/* why there is no kernel trigger, or why the file cannot be read; NULL: not refused, or not known */
+	char *refusal;
+	int fd;    /* negative: the file cannot be read, which was logged */
+	bool gone; /* its cgroup or its rule was removed: watches_sweep() frees it */
 	struct psi_window window;
-	uint32_t walk;           /* the last walk that found a target for it */
-	uint64_t quiet_until_ns; /* cooldown, CLOCK_MONOTONIC */
-	uint64_t fired_ns;       /* sampled: when it fired last */
+	uint32_t walk;           /* number of the last walk that found a target for it */
+	uint64_t quiet_until_ns; /* end of the cooldown, CLOCK_MONOTONIC */
+	uint64_t fired_ns;       /* sampled: when it last fired */
 	uint64_t fired, suppressed_all;
-	uint64_t suppressed; /* times it fired in vain since its last capture */
+	uint64_t suppressed; /* triggers without a capture since its last capture */
 };
 
-/* A window that only CAP_SYS_RESOURCE arms: it costs the kernel a real-time thread. */
+/* Whether arming this window needs CAP_SYS_RESOURCE; such a trigger costs the kernel a real-time thread. */
 bool watch_is_privileged(const struct watch *watch);
 
 /*
- * Opens its pressure file below `mount`. On the system's files a trigger is armed at once where the kernel
- * takes one, and the descriptor added to `epoll`. 0 or -errno, -ENOTSUP where the file has no such line.
+ * Opens the pressure file below `mount`. On the system's own files it arms a trigger at once if the kernel
+ * accepts it, and adds the descriptor to `epoll`. Returns 0 or -errno: -ENOTSUP if the file has no line for
+ * the trigger.
  */
 int watch_open(struct watch *watch, const char *mount, int epoll);
 
 /*
- * Arms a trigger on a descriptor that was granted, and watches by it from then on. Takes `fd` over. 0 or
- * -errno: then it goes on as before.
+ * Arms a trigger on a descriptor from bourdon-grant and switches the watch to it. Takes ownership of `fd`.
+ * Returns 0, or -errno: then the watch stays as it was.
  */
 int watch_upgrade(struct watch *watch, int fd, int epoll, struct closer *closer);
 
-/* Out of the epoll set; the descriptor goes to the closer. */
+/* Removes the descriptor from the epoll set and gives it to the closer. */
 void watch_close(struct watch *watch, int epoll, struct closer *closer);
 
-/* Whether it cools down: what crosses the threshold now calls for no capture. */
+/* Whether the watch is in its cooldown: a crossed threshold then begins no capture. */
 bool watch_is_quiet(const struct watch *watch, uint64_t now_ns);
 
-/* It fired, and no capture began. */
+/* Counts a trigger that began no capture. */
 void watch_suppress(struct watch *watch);
 
-/* It fired, and a capture began at `now_ns`: it cools down until that is over, and the rule's cooldown, too. */
+/* Starts the cooldown at `now_ns`: the time of the capture and then the rule's cooldown. */
 void watch_cool_down(struct watch *watch, uint64_t now_ns);
 
-/* Reads the total. 0 or -errno: the cgroup is gone, or PSI was switched off for it. */
+/* Reads the stall total. Returns 0, or -errno: the cgroup is gone, or PSI was switched off for it. */
 int watch_read(const struct watch *watch, uint64_t *ret_total_us);
 
 #endif

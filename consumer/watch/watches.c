@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 /*
- * Between the events of a kernel trigger its total is needed for what `observed_us` says, and to tell a
- * spurious event: now and then is enough.
+ * A watch with a kernel trigger needs its total now and then only: to compute `observed_us`, and to recognise
+ * a spurious event.
  */
 #define KERNEL_READ_SECONDS 4
 
@@ -97,7 +97,7 @@ static void free_watch(struct watch *watch)
 	free(watch);
 }
 
-/* It has such a trigger, or may get one any moment. */
+/* The watch has a privileged trigger, or one was asked for. */
 static bool counts_as_privileged(const struct watch *watch)
 {
 	return (watch->mode == TRIGGER_KERNEL || watch->wish == WISH_ASKED) && watch_is_privileged(watch);
@@ -164,13 +164,13 @@ static bool wants_grant(const struct watches *watches, const struct watch *watch
 	       (!watch_is_privileged(watch) || watches->privileged < watches->privileged_max);
 }
 
-/* False where no more may be asked for now. */
+/* Returns false if no more calls can begin now. */
 static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_ns)
 {
 	struct grant_request request;
 
 	if (!wants_grant(watches, watch))
-		return true; /* not even its trigger may be looked at: it may be gone, and its rules freed */
+		return true; /* do not look at the trigger: the watch may be gone, and its rules freed */
 	request = (struct grant_request){ .kind = GRANT_PRESSURE,
 					  .cgroup_id = watch->cgroup ? watch->cgroup_id : watches->root_id,
 					  .resource = watch->trigger->resource,
@@ -180,11 +180,11 @@ static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_n
 		return false;
 	watch->wish = WISH_ASKED;
 	free(TAKE_PTR(watch->refusal)); /* of an earlier answer */
-	watches->privileged += watch_is_privileged(watch); /* until the answer says otherwise */
+	watches->privileged += watch_is_privileged(watch); /* until the answer comes */
 	return true;
 }
 
-/* As many as may be under way; each answer asks for the next. */
+/* Begins as many calls as may be under way; each answer begins the next. */
 static void ask(struct watches *watches, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < watches->count && grant_queue_has_room(watches->grants, now_ns); i++)
@@ -192,7 +192,7 @@ static void ask(struct watches *watches, uint64_t now_ns)
 			return;
 }
 
-/* Out of memory there is no reason to show, and nothing else is missing. */
+/* Without memory the reason is not shown; the watch works. */
 static void __attribute__((format(printf, 2, 3))) note_refusal(struct watch *watch, const char *format, ...)
 {
 	va_list arguments;
@@ -204,23 +204,23 @@ static void __attribute__((format(printf, 2, 3))) note_refusal(struct watch *wat
 	va_end(arguments);
 }
 
-/* `fd` is negative where bourdon-grant gave none, else the kernel did not arm a trigger on it. */
+/* A negative `fd`: bourdon-grant gave no descriptor. Else the kernel armed no trigger on it. */
 static void explain_refusal(struct watches *watches, struct watch *watch, int fd, int result,
 			    const char *refusal)
 {
 	if (fd >= 0 && watch_is_privileged(watch))
 		note_refusal(
 			watch,
-			"the kernel arms no trigger: %s; its window is no multiple of 2 s, and bourdon-grant may lack CAP_SYS_RESOURCE",
+			"the kernel refused the trigger: %s; its window is not a multiple of 2 s, so bourdon-grant needs CAP_SYS_RESOURCE",
 			strerror(-result));
 	else if (fd >= 0)
-		note_refusal(watch, "the kernel arms no trigger on what bourdon-grant opened: %s",
+		note_refusal(watch,
+			     "the kernel refused the trigger on the file that bourdon-grant opened: %s",
 			     strerror(-result));
 	else if (result == -EACCES)
-		note_refusal(watch, "bourdon-grant refuses it: %s", refusal);
+		note_refusal(watch, "bourdon-grant refused: %s", refusal);
 	else
-		note_refusal(watch, "bourdon-grant did not answer as it should: %s; it is asked again",
-			     strerror(-result));
+		note_refusal(watch, "bourdon-grant failed: %s; it will be asked again", strerror(-result));
 	if (log_allowed(&watches->refusal_limit, 1))
 		log_warning("rule %s reads %s.%s of %s once a second: %s", watch->rule->name,
 			    psi_resource_names[watch->trigger->resource],
@@ -237,7 +237,7 @@ static void on_answer(void *user, void *asker, int fd, const char *refusal)
 
 	watches->privileged -= counts_as_privileged(watch) && result < 0;
 	watch->call = NULL;
-	/* what was refused, or what the kernel does not arm, is not asked for again; a helper that died is */
+	/* a refusal, by bourdon-grant or by the kernel, is final; after any other failure ask again */
 	watch->wish = !result || result == -EACCES || fd >= 0 ? WISH_NONE : WISH_GRANT;
 	if (!result) {
 		watches->granted++;
@@ -256,13 +256,15 @@ void watches_explain(const struct watches *watches, const struct watch *watch, c
 	if (watch->refusal)
 		snprintf(into, bytes, "%s", watch->refusal);
 	else if (watch->wish == WISH_ASKED)
-		snprintf(into, bytes, "bourdon-grant is being asked");
+		snprintf(into, bytes, "waiting for the answer of bourdon-grant");
 	else if (may_wish && watch_is_privileged(watch) && watches->privileged >= watches->privileged_max)
-		snprintf(into, bytes, "[triggers] short_windows = %u is reached", watches->privileged_max);
+		snprintf(into, bytes, "the limit [triggers] short_windows = %u is reached",
+			 watches->privileged_max);
 	else if (may_wish && !grant_queue_is_served(watches->grants))
-		snprintf(into, bytes, "nobody serves %s", grant_queue_socket(watches->grants));
+		snprintf(into, bytes, "bourdon-grant cannot be reached at %s",
+			 grant_queue_socket(watches->grants));
 	else
-		snprintf(into, bytes, "%s", may_wish ? "bourdon-grant is asked soon" : "");
+		snprintf(into, bytes, "%s", may_wish ? "bourdon-grant will be asked soon" : "");
 }
 
 /* ---- adding ---- */
@@ -304,11 +306,11 @@ static int add_watch(struct watches *watches, const struct watch *described)
 	result = watch_open(watch, watches->mount, watches->epoll);
 	if (result < 0 && watch->cgroup && !cgroup_exists(watches, watch->cgroup)) {
 		watch_close(watch, watches->epoll, watches->closer);
-		free_watch(watch); /* it was removed meanwhile */
+		free_watch(watch); /* the cgroup was removed meanwhile */
 		return 0;
 	}
 	if (result < 0) {
-		/* kept, though it watches nothing: so it is not tried and logged at each new process */
+		/* keep the closed watch, so that new processes do not open and log it again */
 		say_what_fails(watch, result);
 		watch_close(watch, watches->epoll, watches->closer);
 	}
@@ -324,7 +326,10 @@ static int add_watch(struct watches *watches, const struct watch *described)
 	return 0;
 }
 
-/* What could not be opened, for lack of descriptors perhaps, is tried once a walk, and not logged again. */
+/*
+ * Once a walk, tries to open a file that could not be opened, for lack of descriptors perhaps. Does not log
+ * again.
+ */
 static void meet_again(struct watches *watches, struct watch *watch, uint32_t walk)
 {
 	watch->walk = walk;
@@ -372,7 +377,7 @@ void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns)
 
 /* ---- a reload ---- */
 
-/* The trigger that takes over from this watch's, or NULL. */
+/* The same trigger in the new rules, or NULL. */
 static const struct trigger *successor(const struct watch *watch, const struct rule_set *rules,
 				       const struct rule **ret_rule)
 {
@@ -410,9 +415,9 @@ int watches_follow(struct watches *watches, const struct rule_set *rules)
 	return result;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
-/* Reads the total; false when there is none any more. */
+/* Returns false, and closes the watch, if its total cannot be read any more. */
 static bool read_total(struct watches *watches, struct watch *watch, uint64_t *ret_total_us)
 {
 	if (watch_read(watch, ret_total_us) >= 0)
@@ -421,7 +426,7 @@ static bool read_total(struct watches *watches, struct watch *watch, uint64_t *r
 	return false;
 }
 
-/* Once a window at the most, as the kernel does. */
+/* At most once a window, as the kernel does. */
 static bool may_fire(const struct watch *watch, uint64_t now_ns)
 {
 	return !watch->fired_ns || now_ns - watch->fired_ns >= watch->window.window_ns;
@@ -461,9 +466,9 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 	if (watch->gone || !read_total(watches, watch, &total_us))
 		return;
 	/*
-	 * The kernel looks at an unprivileged trigger every two seconds only, so that the window that fired
-	 * may have ended a while ago; it may also fire once, at its start, over nothing. What it crossed, it
-	 * saw.
+	 * The kernel checks an unprivileged trigger every 2 s only, so the window that crossed the threshold
+	 * may have ended before this event: compare the most that two windows can have grown. The kernel may
+	 * also fire once when a trigger is armed, without any stall: that event is spurious.
 	 */
 	if (psi_window_growth_most(&watch->window, 2, now_ns, total_us) < watch->trigger->stall_us) {
 		watches->spurious++;

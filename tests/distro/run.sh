@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh RELEASE ROOT [COMMAND...]: builds and tests this tree with another Debian's compilers and libraries, on the
-# running kernel. ROOT is make_root.sh's. The tree is copied to ROOT/bourdon; there make deps, make demo and make test
-# run, as root. TESTS= selects end-to-end tests, as in tests/run.sh. The last line is the tests' count; a demo that
-# fails is one more failure. With COMMAND that runs instead, after make deps.
+# run.sh RELEASE ROOT [COMMAND...]: builds and tests this tree with another Debian release's compilers and
+# libraries, on the running kernel. make_root.sh makes ROOT. Copies the tree to ROOT/bourdon and runs make
+# deps, make demo and make test there, as root. TESTS= selects end-to-end tests, as in tests/run.sh. The last
+# line is the tests' count; a failed demo counts as one more failure. With COMMAND, runs that instead after
+# make deps.
 #
-# All of it runs in a mount namespace whose root is ROOT, with a BPF file system of its own: no mount and no pin stays.
+# Everything runs in a mount namespace whose root is ROOT, with a BPF file system of its own: no mount and no
+# pin stays.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -18,14 +20,14 @@ say() {
 	printf 'test-distro: %s\n' "$*"
 }
 
-# Objects stay in ROOT/bourdon/build from one run to the next: tar keeps the times of the sources.
+# Objects in ROOT/bourdon/build are reused by the next run, because tar keeps the times of the sources.
 copy_tree() {
 	mkdir -p "$root/bourdon"
 	find "$root/bourdon" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf --one-file-system {} +
 	tar -c --exclude ./.git --exclude ./build . | tar -x --no-same-owner -C "$root/bourdon"
 }
 
-# Runs in the new mount namespace: makes ROOT its root, then runs `inside` there.
+# In the new mount namespace: makes ROOT its root, then runs `inside` there.
 # shellcheck disable=SC2016 # the inner shell expands it
 ENTER='
 set -e

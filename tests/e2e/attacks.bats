@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Attacks by another user of the machine, by a consumer that was taken over, by a reader of the database, and by the
-# author of a database that root reads. docs/SECURITY.md states what must hold. Other files have the rest: requests to
-# bourdon-grant files.bats and triggers.bats, forged unwind tables forged.bats, names hostile.bats.
+# Attacks by another user of the machine, by a consumer under an attacker's control, by a reader of the
+# database, and by the author of a database that root reads. docs/SECURITY.md lists the promises. Other files
+# test the rest: files.bats and triggers.bats the requests to bourdon-grant, forged.bats unwind tables,
+# hostile.bats names.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -31,12 +32,13 @@ take_capture() {
 	stop "$CHILD"
 }
 
-# stranger COMMAND...: as a user outside the group
+# stranger COMMAND...: runs it as a user outside the group
 stranger() {
 	setpriv --reuid 65533 --regid 65533 --clear-groups "$@"
 }
 
-# bpf_obj_get PIN FLAGS: prints the error of the system call, which bpftool does not. The number is that of x86-64.
+# bpf_obj_get PIN FLAGS: prints the error of the system call, which bpftool hides. 321 is its number on
+# x86-64.
 bpf_obj_get() {
 	# shellcheck disable=SC2016 # perl's
 	perl -e 'my ($path, $flags) = ("$ARGV[0]\0", $ARGV[1]); my $attributes = pack "QLL", unpack("Q", pack "P", $path), 0, $flags;
@@ -44,7 +46,7 @@ bpf_obj_get() {
 }
 export -f bpf_obj_get
 
-# refused COMMAND...: a stranger runs it, and it fails for lack of permission
+# refused COMMAND...: a stranger runs it, and it fails with a permission error
 refused() {
 	run stranger bash -c '"$@"' bash "$@"
 	[[ $status -ne 0 && $output == *@(ermission denied|not permitted)* ]] || { echo "$*: status $status: $output"; return 1; }
@@ -56,7 +58,7 @@ refused() {
 	grant_start
 	hog_capture
 	daemon_start
-	# with the directories above open, each object still refuses by itself
+	# with the directories above open, each object still refuses
 	chmod 0711 "$PIN_DIR"
 	for pin in "$PIN_DIR"/*; do
 		refused bpf_obj_get "$pin" 0
@@ -105,7 +107,7 @@ kernel_complaints() {
 	start cpu_hog --threads $((2 * $(nproc)))
 	start lock_hog --threads 4 --hold 5 --seconds 300
 	await_tables
-	# the attacker has stopped the daemon, and alone writes to the maps
+	# the attacker has stopped the daemon and is the only writer of the maps
 	kill -STOP "$DAEMON"
 	complaints=$(kernel_complaints)
 	# meanwhile processes start, rename themselves and end
@@ -130,7 +132,7 @@ kernel_complaints() {
 
 # ---- readers ----
 
-# reader COMMAND...: as a member of the group, who may read files and lock them.
+# reader COMMAND...: runs it as a member of the group, who can read and lock files
 reader() {
 	setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" "$@"
 }
@@ -140,7 +142,7 @@ reader() {
 	load
 	hog_capture 1s
 	daemon_start
-	# byte 120 of -shm, which a writer locks: a shared lock on it needs only read access
+	# byte 120 of -shm is the writer's lock: read access is enough for a shared lock on it
 	# shellcheck disable=SC2016 # perl's
 	coproc LOCK { exec setpriv --reuid 65533 --regid 65533 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" \
 		perl -MFcntl -e 'open my $shm, "<", $ARGV[0] or die; my $lock = pack "ssx4qqlx4", F_RDLCK, SEEK_SET, 120, 1, 0;
@@ -149,7 +151,7 @@ reader() {
 	[ "$answer" = locked ]
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule cpu fired'
-	await_status 20 '.captures | length == 0' # it has ended, but for being written
+	await_status 20 '.captures | length == 0' # it has ended, and waits to be written
 	[ "$(reader sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -eq 0 ]
 	local lock=$LOCK_PID # bash unsets LOCK_PID when the process ends
 	eval "exec ${LOCK[1]}>&-"
@@ -211,7 +213,7 @@ make_database() {
 @test "bourdon run as root drops to the uid that may have written the database" {
 	local command reader
 	make_database
-	chown 65533 "$WORK/made.db" # nobody would be 65534
+	chown 65533 "$WORK/made.db" # not 65534, which the last case expects
 	for command in list why top folded status doctor; do
 		hold "$WORK/made.db"
 		"$BUILD/bourdon" --db "$WORK/made.db" "$command" > "$WORK/answer" 2>&1 & reader=$!
@@ -219,7 +221,7 @@ make_database() {
 		let_go
 		wait "$reader" || true
 	done
-	# another user's link to a database that only root writes: root reads it
+	# another user's symbolic link to a database that only root can write: root reads it as root
 	chown root "$WORK/made.db"
 	ln -s "$WORK/made.db" "$STATE_DIR/bourdon.db"
 	hold "$WORK/made.db"
@@ -228,7 +230,7 @@ make_database() {
 	grep -q '^Uid:	0	0	0	0$' "/proc/$reader/status"
 	let_go
 	wait "$reader"
-	# in a directory where anybody may put a journal beside the database
+	# in a directory where any user can put a journal beside the database
 	mkdir -m 1777 "$WORK/open"
 	mv "$WORK/made.db" "$WORK/open/made.db"
 	hold "$WORK/open/made.db"
@@ -276,7 +278,7 @@ find_spawner() {
 	for ((seed = 1; seed <= 60; seed++)); do
 		perl -e 'my ($seed, $from, $to) = @ARGV; srand $seed; local $/; open my $in, "<:raw", $from; my $bytes = <$in>;
 			for (1 .. 1 + int rand 40) {
-				# page headers and cell pointers more often than contents
+				# damages page headers and cell pointers more often than contents
 				my $at = rand(2) < 1 ? int rand length $bytes : 4096 * int(rand length($bytes) / 4096) + int rand 120;
 				substr($bytes, $at, 1) = chr(rand(2) < 1 ? 255 * int rand 2 : int rand 256) if $at > 72;
 			}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The main job on the running kernel: pressure becomes a capture whose hottest function is the workload's own, written
-# by a daemon without privilege.
+# The main purpose, on the running kernel: pressure causes a capture whose hottest function is the workload's,
+# written by an unprivileged daemon.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -36,20 +36,22 @@ assert_confined() {
 	[ "$(find "/proc/${children[0]}/fd" -mindepth 1 | wc -l)" -le 4 ]
 }
 
-# assert_in_function NAME PERCENT: at least so many of the on-CPU samples have the function on their stack.
+# assert_in_function NAME PERCENT: at least PERCENT of the on-CPU samples have the function on their stack.
 assert_in_function() {
 	local share
 	share=$(sql "SELECT ifnull(max(total_percent), 0) >= $2 FROM hot_function WHERE function = '$1'")
 	[ "$share" = 1 ] || { sql 'SELECT * FROM hot_function'; false; }
 }
 
-# hog_rule THRESHOLD: one capture of cpu_hog in our cgroup, by the pressure of the system.
+# hog_rule THRESHOLD: one capture of cpu_hog in the test's cgroup, triggered by the pressure of the whole
+# system.
 hog_rule() {
 	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" "$1" 'watch = system' 'history = 10s' 'capture = 3s' 'cooldown = 1h'
 }
 
-# assert_verdict HOG_MS OTHERS_MS: the verdict is the one for these CPU times; between them either may come. The
-# daemon blames others that ran half as long as the targets, or half as long as the targets waited.
+# assert_verdict HOG_MS OTHERS_MS: the verdict fits these CPU times; near the limit, both verdicts pass. The
+# daemon blames other processes that ran at least half as long as the targets, or half as long as the targets
+# waited.
 assert_verdict() {
 	local verdict
 	verdict=$(sql 'SELECT cause FROM capture')
@@ -66,7 +68,8 @@ assert_verdict() {
 @test "CPU pressure of the system fires a kernel trigger; the capture has history, samples and names" {
 	local hog_before hog_first hog_last hog_now hog_after busy received expected switches over intervals
 	load
-	# other programs may cause pressure, too: cpu_hog is sampled, and then the threshold is set that it exceeds alone
+	# other programs may cause pressure, too: measure cpu_hog first, then set a threshold that it exceeds
+	# alone
 	hog_rule 'io.full = 100%'
 	daemon_start
 	assert_confined
@@ -88,10 +91,10 @@ assert_verdict() {
 		observed_us >= stall_us, history_ns > 500000000 / $PATIENCE, history_ns <= 10000000000 FROM capture")" = \
 		'complete|kernel|cpu|some|600000|2000000|1|1|1|1' ]
 	assert_in_function burn_cpu 90
-	# it ran before the trigger, and was sampled then
+	# cpu_hog ran and was sampled before the trigger
 	[ "$(sql 'SELECT min(second) < 0, max(second) FROM sample')" = '1|2' ]
-	# 47 samples for each second of CPU time: within 5 % and, as the clocks tick at times of chance, four standard
-	# deviations; the kernel's account that the daemon compares with is held against ours
+	# 47 samples for each second of CPU time, within 5 % plus four standard deviations, because ticks fall
+	# at random times; and the daemon's expected samples agree with the CPU time measured here
 	IFS='|' read -r received expected < <(sql 'SELECT received_samples, expected_samples FROM capture')
 	echo "received $received of $expected samples; cpu_hog ran $hog_before..$hog_first..$hog_last..$hog_after ms"
 	awk -v received="$received" -v expected="$expected" -v most=$((3 * 47 * $(nproc))) -v patience="$PATIENCE" 'BEGIN {
@@ -105,22 +108,22 @@ assert_verdict() {
 	[ "$(sql "SELECT comm, exe, uid, cgroup, tgid FROM process WHERE process_id IN (SELECT process_id FROM sample)")" = \
 		"cpu_hog|$BUILD/workloads/cpu_hog|0|/$CGROUP|$CHILD" ]
 	[ "$(sql 'SELECT count(DISTINCT tid) FROM sample')" -eq $((4 * $(nproc))) ]
-	# nothing is lost but what follows from the start: intervals that began before their stack was kept, samples before
-	# the unwind tables were made; and the ticks that an emulated CPU skips
+	# the only losses are those of the start (intervals that began before their stack was kept, samples
+	# from before the unwind tables) and the ticks that an emulated CPU skips
 	[ "$(sql "SELECT count(*), sum(events) FROM loss WHERE reason NOT IN ('frames-unresolved', 'offcpu-over-budget', 'stack-not-whole'
 		$( ((PATIENCE == 1)) || echo ", 'samples-missing'"))")" = "$((PATIENCE == 1 ? 16 : 15))|0" ] || {
 		sql 'SELECT * FROM loss WHERE events > 0'
 		false
 	}
-	# only intervals that began before are over the budget, unless other programs interrupt cpu_hog more often; then too,
-	# each interval is a switch of cpu_hog
+	# intervals are over the budget only if they began earlier, or if other programs often interrupt
+	# cpu_hog; even then, each interval is a switch of cpu_hog
 	over=$(sql "SELECT events FROM loss WHERE reason = 'offcpu-over-budget'")
 	intervals=$((over + $(sql "SELECT sum(samples) FROM sample WHERE kind = 'off-cpu'")))
 	echo "$intervals intervals off CPU, of which $over over budget, of $switches switches"
 	((over <= 4 * $(nproc) || (busy - (hog_after - hog_before)) * 20 > hog_after - hog_before))
 	((intervals > 0 && intervals <= switches + 4 * $(nproc)))
 	assert_verdict $((hog_after - hog_before)) $((busy - (hog_after - hog_before)))
-	# a name has its module, and the offset is within the function
+	# each name has a module, and the offset lies within the function
 	[ "$(sql "SELECT count(*) > 0, min(function_offset) >= 0 FROM frame JOIN module USING(module_id)
 		WHERE function = 'burn_cpu' AND path = '$BUILD/workloads/cpu_hog' AND length(build_id) = 40")" = '1|1' ]
 	[ "$(sql "SELECT min(position), max(position) = depth - 1 FROM stack_frame JOIN stack USING(stack_id)
@@ -164,7 +167,7 @@ assert_verdict() {
 	await_log 60 'captured [0-9]+ stacks of rule io'
 	[ "$(sql "SELECT state, trigger_mode, resource, cgroup FROM capture")" = "complete|sampled|io|/$CGROUP" ]
 	[ "$(sql 'SELECT DISTINCT comm FROM process JOIN sample USING(process_id)')" = io_hog ]
-	# it mostly sleeps, and runs only in burn_io and the kernel below it
+	# io_hog mostly sleeps, and runs only in burn_io and the kernel functions below it
 	assert_in_function burn_io 90
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id)
 		WHERE kind = 'kernel' AND function_offset >= 0")" = 1 ]
@@ -175,7 +178,7 @@ assert_verdict() {
 	cgroup_make $((64 << 20))
 	load
 	rule memory 'comm = mem_hog' "cgroup = /$CGROUP" 'memory.some = 5%' 'history = 10s' 'capture = 3s'
-	# filling its file is memory pressure already if the cgroup is of version 2
+	# in cgroup version 2, filling the file is memory pressure already
 	start mem_hog --size 128MiB
 	daemon_start
 	await_log 90 'captured [0-9]+ stacks of rule memory'
@@ -188,7 +191,7 @@ assert_verdict() {
 @test "a process that moves into the cgroup of a rule is captured from then on" {
 	load
 	mkdir "$CGROUP2/$CGROUP/inner"
-	# the system's pressure, because no process is in the rule's cgroup when it fires
+	# the rule watches the whole system, because no process is in its cgroup when it fires
 	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP/inner" 'cpu.some = 10%' 'watch = system' 'history = 10s' 'capture = 8s' 'cooldown = 1h'
 	start cpu_hog --threads $((2 * $(nproc)))
 	daemon_start
@@ -214,7 +217,7 @@ assert_verdict() {
 }
 
 @test "exec, fork, rename and exit change the set of targets at once" {
-	local name=bd$$ # another run of this test has other names
+	local name=bd$$ # a parallel run of this test uses other names
 	load
 	rule names "comm = $name-*" 'io.full = 100%' 'watch = system'
 	daemon_start
@@ -226,7 +229,7 @@ assert_verdict() {
 	cp "$(command -v sleep)" "$WORK/$name-exec"
 	"$WORK/$name-exec" 60 & local executed=$!
 	CHILDREN+=("$executed")
-	# a process renames itself and forks; its child, which executes nothing, renames itself when told to
+	# a process renames itself and forks; the child does not exec, and renames itself on a signal
 	mkfifo "$WORK/pids" "$WORK/go" "$WORK/went"
 	bash -c 'echo $2 > /proc/$$/comm
 		(echo "$BASHPID"; exec 1>&-; read -r _ < "$1/go"; echo other > "/proc/$BASHPID/comm"
@@ -245,7 +248,7 @@ assert_verdict() {
 	[ "$(targets)" = "$(printf '%s\n' "$executed" "$renamed" | sort -n)" ]
 	stop "$executed"
 	[ "$(targets)" = "$renamed" ]
-	kill -KILL "$forked" # its parent, which waits for it, ends, too
+	kill -KILL "$forked" # its parent waits for it and ends, too
 	wait "$renamed" || true
 	[ -z "$(targets)" ]
 }
@@ -287,7 +290,7 @@ assert_verdict() {
 	done
 	bpftool map dump pinned "$PIN_DIR/offcpu_open" > "$STATE_DIR/offcpu_open"
 	await_log 60 'captured [0-9]+ stacks'
-	# there were kernel frames, whose addresses could have come out
+	# there were kernel frames, so addresses could have leaked
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id) WHERE kind = 'kernel'")" = 1 ]
 	daemon_stop TERM
 	run "$BUILD/tools/find_kernel_pointer" "$STATE_DIR" "$RUN_DIR"

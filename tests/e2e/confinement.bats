@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# System calls of the real processes once they are confined: inject_call makes their threads try what an attacker who
-# has taken them over would try.
+# System calls of the real processes once they are confined: inject_call makes their threads call what an
+# attacker in control of them would call.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -29,7 +29,8 @@ inject() {
 	"$BUILD/tools/inject_call" "$@"
 }
 
-# assert_gives EXPECTED TID CALL...: the outcome matches the pattern: 'result *', 'errno NAME' or 'killed NAME'.
+# assert_gives EXPECTED TID CALL...: the outcome matches the pattern: 'result *', 'errno NAME' or 'killed
+# NAME'.
 assert_gives() {
 	local said
 	said=$(inject "${@:2}") || true
@@ -37,7 +38,8 @@ assert_gives() {
 	[[ $said == $1 ]] || { echo "${*:3}: $said, not $1" >&2; return 1; }
 }
 
-# forbidden_calls: calls for which every policy kills. One a line: name and arguments, as inject_call takes them.
+# forbidden_calls: prints the calls that every policy kills, one a line: name and arguments, as inject_call
+# reads them.
 forbidden_calls() {
 	cat <<- 'LINES'
 		execve str:/bin/true 0 0
@@ -105,7 +107,8 @@ forbidden_calls() {
 	LINES
 }
 
-# All threads have one filter, which assert_no_privilege checks; they take turns.
+# All threads have the same filter, which assert_no_privilege checks; so each call is tried in one thread, in
+# turn.
 @test "bourdond: a forbidden system call of any thread kills the process" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
@@ -125,7 +128,7 @@ forbidden_calls() {
 @test "bourdond opens the files that it needs and no others" {
 	load
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%'
-	# files that its user owns or that all may write, outside its directories
+	# files outside its directories that its user owns or that all users can write
 	HOME_DIR=$(mktemp -d /var/tmp/bourdon-confinement.XXXXXX)
 	install -o "$TEST_USER" -m 0600 /dev/null "$HOME_DIR/own"
 	chown "$TEST_USER" "$HOME_DIR"
@@ -134,7 +137,7 @@ forbidden_calls() {
 	chmod 0666 "$RULES_DIR/idle.conf" "$RUN_DIR/manifest"
 	local thread place
 	for thread in $(threads "$DAEMON"); do
-		# allowed, which shows that inject_call works
+		# an allowed file shows that inject_call works
 		assert_gives "result $DAEMON" "$thread" getpid
 		assert_gives 'result *' "$thread" openat -100 "str:$RULES_DIR/idle.conf" 0
 		assert_gives 'result *' "$thread" openat -100 "str:$RULES_DIR" 0x10000
@@ -145,7 +148,7 @@ forbidden_calls() {
 		assert_gives 'result *' "$thread" mmap 0 4096 3 0x22 -1 0
 		assert_gives 'result *' "$thread" socket 1 1 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/shadow 0
-		# readable for all, but not for it
+		# readable for all users, but not for the confined daemon
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/passwd 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/hostname 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/home 0x10000
@@ -155,7 +158,7 @@ forbidden_calls() {
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc/self/mem 2
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/proc/meminfo 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/dev/null 1
-		# files of its own user, or writable for all
+		# files of its own user, or writable for all users
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/own" 0
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/own" 2
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/new" 0101 0600
@@ -164,12 +167,12 @@ forbidden_calls() {
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/idle.conf" 2
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/more.conf" 0101 0600
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:/tmp/bourdon-made-$$" 0101 0600
-		# nor by a descriptor opened with O_PATH
+		# a descriptor opened with O_PATH does not help
 		place=$(inject "$thread" openat -100 "str:$HOME_DIR/own" 0x200000)
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:/proc/self/fd/${place#result }" 0
 		assert_gives 'result 0' "$thread" close "${place#result }"
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/usr/bin 0x10000
-		# libc falls back to another call
+		# ENOSYS makes libc fall back to another call
 		assert_gives 'errno ENOSYS' "$thread" openat2 -100 str:/etc/passwd zero:24 24
 		assert_gives 'errno ENOSYS' "$thread" clone3 zero:88 88
 	done
@@ -215,7 +218,7 @@ spawner() {
 		assert_gives 'killed SIGSYS' "$pid" $call
 		turn=$((turn + 1))
 		daemon_stop TERM
-		[ "$DAEMON_STATUS" -eq 0 ] # the daemon went on without it
+		[ "$DAEMON_STATUS" -eq 0 ] # the daemon continued without the spawner
 	done < <(
 		forbidden_calls
 		printf '%s\n' 'socket 1 1 0' 'bpf 1 zero:128 128' 'connect 3 zero:16 16' 'unlink str:/tmp/x' \
@@ -253,8 +256,8 @@ assert_limit() {
 	grep -Eq "^Max $2 +$3 +$3 " "/proc/$1/limits" || { grep "^Max $2" "/proc/$1/limits"; return 1; }
 }
 
-# symbolizer_stopped: stops a symbolizer that is confined and at work, SYMBOLIZER. Because it yields to busy CPUs, it
-# lives long enough to be found.
+# symbolizer_stopped: stops a symbolizer, SYMBOLIZER, that is confined and at work. It yields to busy CPUs, so
+# it lives long enough to be found.
 symbolizer_stopped() {
 	local DEADLINE
 	deadline 30
@@ -271,7 +274,7 @@ symbolizer_stopped() {
 	daemon_start
 	start cpu_hog --threads $((4 * $(nproc)))
 	local call
-	# its spawner may make these calls
+	# calls that its spawner may make
 	for call in 'socketpair 1 1 0 zero:8' 'clone 0x1200011 0 0 0 0' 'wait4 -1 zero:8 1 0'; do
 		symbolizer_stopped
 		assert_no_privilege "$(spawner)"
@@ -290,17 +293,17 @@ symbolizer_stopped() {
 	[ "$(sql 'SELECT state FROM capture')" = complete ]
 	local ends
 	ends=$(grep -c "its frames get no names" "$WORK/daemon.log") || true
-	# and once more if no further symbolizer could be started
+	# again, if no further symbolizer could be started
 	[[ $(sql "SELECT events FROM loss WHERE reason = 'symbolizer-failed'") =~ ^($ends|$((ends + 1)))$ ]]
 }
 
-# grant_held: sets GRANT to a bourdon-grant that waits for its client's request, which it does for two seconds.
+# grant_held: sets GRANT to a bourdon-grant that waits for its client's request, for up to two seconds.
 grant_held() {
 	local DEADLINE
 	deadline 30
 	while :; do
 		"$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET" > /dev/null 2>&1 & CLIENT=$!
-		while kill -0 "$CLIENT" 2> /dev/null; do # else it came too late, and was answered
+		while kill -0 "$CLIENT" 2> /dev/null; do # else the signal came too late, and bourdon-grant has answered
 			GRANT=$(pgrep -P "$ACTIVATOR" -x bourdon-grant) && grep -qs '^Seccomp:\s*2$' "/proc/$GRANT/status" && return
 			((SECONDS <= DEADLINE)) || return 1
 			sleep 0.01
@@ -326,7 +329,8 @@ grant_dropped() {
 		grant_dropped
 		turn=$((turn + 1))
 	done < <(
-		# calls that it needs: it drops capabilities, opens cgroups by id and pins by name
+		# without the calls that bourdon-grant needs: it drops capabilities, opens cgroups by id and
+		# pins by name
 		forbidden_calls | grep -Ev '^(capset|open_by_handle_at|bpf 7) '
 		printf '%s\n' 'socket 1 1 0' 'connect 0 zero:16 16' 'bind 0 zero:16 16' 'unlink str:/tmp/x' 'bpf 2 zero:128 128' \
 			'prlimit64 0 7 words:99,0,99,0 0' 'write 17 str:x 1' 'pwrite64 17 str:x 1 4096' 'dup2 0 2' 'fcntl 0 0 5'
@@ -341,7 +345,7 @@ grant_dropped() {
 	assert_gives 'errno EBADF' "$GRANT" read 17 zero:8 8
 	assert_gives 'errno ESPIPE' "$GRANT" lseek 0 0 0
 	assert_gives 'errno ENOTTY' "$GRANT" ioctl 0 0x5401 zero:64
-	# SIG_BLOCK of all signals fails: the alarm that ends it cannot be blocked
+	# blocking all signals fails, so the alarm that ends bourdon-grant cannot be blocked
 	assert_gives 'errno EPERM' "$GRANT" rt_sigprocmask 0 words:-1,-1 0 8
 	grant_dropped
 }
@@ -362,7 +366,7 @@ grant_dropped() {
 	grant_dropped
 }
 
-# loader_held: sets LOADER to a bourdon-load that waits for the lock of another one.
+# loader_held: sets LOADER to a bourdon-load that waits for another one's lock.
 loader_held() {
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" 2> /dev/null & LOADER=$!
 	await 10 grep -q '^Seccomp:\s*2$' "/proc/$LOADER/status"
@@ -370,7 +374,7 @@ loader_held() {
 
 @test "bourdon-load: every call that it does not need kills it" {
 	local call turn=0 status before
-	private_bpffs 0700 # the lock is that of the directory above the pins, which other loaders share
+	private_bpffs 0700 # the lock is on the parent directory of the pins; a private one is not shared with other loaders
 	load
 	before=$(stat -c %i "$PIN_DIR")
 	flock --no-fork "$(dirname "$PIN_DIR")" sleep 600 3>&- & CHILDREN+=($!)
@@ -384,7 +388,7 @@ loader_held() {
 		[ "$status" -eq 159 ]
 		turn=$((turn + 1))
 	done < <(
-		# calls that it needs: it makes BPF objects and replaces files
+		# without the calls that bourdon-load needs: it makes BPF objects and replaces files
 		forbidden_calls | grep -Ev '^(bpf (0|5|6|7|22|28) |perf_event_open|rename|chown|mkdir |(chmod|fchmodat) )'
 		printf '%s\n' 'bpf 3 zero:128 128' 'bpf 8 zero:128 128' 'bpf 13 zero:128 128' 'bpf 34 zero:128 128' \
 			"chmod str:$WORK/file 04755" "openat -100 str:$WORK/made 0101 02755" 'umount2 str:/mnt 0' 'socket 1 1 0' \
@@ -395,7 +399,7 @@ loader_held() {
 	CHILDREN+=("$LOADER")
 	grep -q '^NoNewPrivs:\s*1$' "/proc/$LOADER/status"
 	assert_gives "result $LOADER" "$LOADER" getpid
-	# BPF_TOKEN_CREATE, as if nothing was delegated
+	# BPF_TOKEN_CREATE fails as if nothing was delegated
 	assert_gives 'errno ENOENT' "$LOADER" bpf 36 zero:128 128
 	[ "$(stat -c %i "$PIN_DIR")" = "$before" ]
 	[ ! -e "${PIN_DIR}_loading" ]
@@ -418,12 +422,13 @@ loader_held() {
 	[ ! -e "$WORK/root" ]
 }
 
-# names_call PROGRAM CALL LOG: that the process's policy lacks it, and which process it is, in that file.
+# names_call PROGRAM CALL LOG: the log names the call, the process and the policy that does not list the call.
 names_call() {
 	grep -Eq "^bourdon: system call $2 \\([0-9]+: [^)]*\\) of process $3 is not in policy/$1.seccomp\$" "$4"
 }
 
-# symbolizer_called: a symbolizer of the daemon, SYMBOLIZER, was stopped and made to call what only its spawner may.
+# symbolizer_called: stops a symbolizer of the daemon, SYMBOLIZER, and makes it call something that only its
+# spawner may call.
 symbolizer_called() {
 	local gave=0
 	SYMBOLIZER=$(pgrep -P "$(spawner)") || return 1
@@ -444,7 +449,7 @@ symbolizer_called() {
 	await 10 grep -q '^Seccomp:\s*2$' "/proc/$LOADER/status"
 	BUILD=$tools assert_gives 'result *' "$LOADER" getpgid 0
 	await 10 names_call bourdon-load getpgid "$LOADER" "$WORK/load.log"
-	stop "$LOADER" # before it gets the lock
+	stop "$LOADER" # stopped before it gets the lock
 	stop "${CHILDREN[0]}"
 	grant_start
 	ACTIVATOR=${CHILDREN[-1]}
@@ -453,7 +458,7 @@ symbolizer_called() {
 	await 10 names_call bourdon-grant getpgid "$GRANT" "$WORK/grant.log"
 	grant_dropped
 	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 1h'
-	# a stopped symbolizer waits until the hogs let it run to its next stop
+	# naming takes long: a stopped symbolizer needs CPU time, which the hogs use, to reach its next stop
 	sed -i 's/^naming = .*/naming = 120s/' "$WORK/bourdon.conf"
 	SECCOMP=log daemon_start
 	BUILD=$tools
@@ -461,7 +466,7 @@ symbolizer_called() {
 	await 90 symbolizer_called
 	await_log 10 "system call setpriority \\(.* of process $SYMBOLIZER is not in policy/symbolizer.seccomp$"
 	await_log 60 'captured [0-9]+ stacks'
-	# and of its own accord none of them calls anything that its policy lacks
+	# without injected calls, no process calls anything that its policy does not list
 	run grep -Ehv ' (getpgid|setpriority) ' <(grep -Eh 'is not in policy' "$WORK"/{load,grant,daemon}.log)
 	[ -z "$output" ] || { echo "$output"; false; }
 }
@@ -473,7 +478,7 @@ symbolizer_called() {
 	daemon_start
 	assert_gives 'errno EACCES' "$DAEMON" openat -100 str:/etc/passwd 0
 	sed -i 's|^directories = .*|& /etc|' "$WORK/bourdon.conf"
-	await_log 10 'the directories of ELF files are those of the start: restart bourdond for'
+	await_log 10 'directories = .* takes effect after a restart of bourdond'
 	await_status 10 '[.problems[] | select(.remedy == "restart bourdond")] | length == 1'
 	assert_gives 'errno EACCES' "$DAEMON" openat -100 str:/etc/passwd 0
 	daemon_stop TERM

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bourdon-load --check (can this machine run bourdon?) and bourdon doctor (does the installation work?): the findings
-# that can be caused on a running kernel. tests/unit has the others.
+# bourdon-load --check (can this machine run bourdon?) and bourdon doctor (does the installation work?): the
+# findings that a test can cause on a running kernel. tests/unit has the others.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -33,7 +33,7 @@ has_finding() {
 	return 1
 }
 
-# canaries: the pids of the canary processes that this test has started.
+# canaries: prints the pids of the canary processes that this test has started.
 canaries() {
 	local pid
 	for pid in $(pgrep -x bourdon-canary); do
@@ -42,7 +42,7 @@ canaries() {
 }
 
 @test "--check: every requirement, and a canary that is matched and sampled" {
-	# in a mount namespace, where only the check itself could change a mount
+	# in a mount namespace of its own, where only the check could change a mount
 	# shellcheck disable=SC2016 # the shell inside expands it
 	run unshare --mount --propagation private bash -c 'before=$(findmnt -n -o TARGET,FSTYPE); "$@"; status=$?
 		[ "$(findmnt -n -o TARGET,FSTYPE)" = "$before" ] || echo "mounts changed"; exit $status' \
@@ -59,7 +59,7 @@ canaries() {
 	has_finding 'canary: attach' ok "the clocks of $(nproc) CPUs"
 	has_finding 'canary: event' ok
 	has_finding 'canary: sample' ok
-	# it leaves nothing
+	# the check leaves nothing behind
 	[ -z "$(canaries)" ]
 	[ ! -e "$PIN_DIR" ]
 }
@@ -133,7 +133,7 @@ canaries() {
 	[ "$status" -eq 0 ]
 	has_finding confinement ok
 	has_finding pins unknown
-	# another user: no finding is failed, because nothing can be read
+	# another user: nothing can be read, so no finding is "failed"
 	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[ "$status" -eq 0 ]
 	has_finding manifest unknown
@@ -181,7 +181,7 @@ canaries() {
 	run doctor
 	[ "$status" -eq 1 ]
 	has_finding manifest failed 'with ABI 1'
-	# the pins are checked only for this ABI
+	# the pins are checked only if the ABI is the same
 	cat "$WORK/manifest" > "$RUN_DIR/manifest"
 	rm "$PIN_DIR/tasks"
 	run doctor
@@ -189,7 +189,7 @@ canaries() {
 }
 
 @test "doctor: a daemon that is not confined" {
-	# another program of that name, which holds the lock as root
+	# another program of that name holds the lock as root
 	cp "$(command -v flock)" "$WORK/bourdond"
 	"$WORK/bourdond" "$STATE_DIR/bourdond.lock" sleep 60 & CHILDREN+=($!)
 	until pgrep -P "${CHILDREN[0]}" -x sleep; do sleep 0.05; done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Errors of bourdond and bourdon: one clear line, and the documented exit status.
+# Errors of bourdond and bourdon: one clear line and the documented exit status.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -33,7 +33,7 @@ fails_saying() {
 	[[ $output == *"$file:2: comm = a-name-that-is-too-long: longer than 15 bytes, so it never matches"* ]]
 	[[ $output == *"$file:3: cpu.some = 50ms: expected"* ]]
 	[[ $output == *"$file:4: unknown key 'memory.sum'"* ]]
-	[[ $output == *"$file:5: io.full = 3s/2s: more stall than its window"* ]]
+	[[ $output == *"$file:5: io.full = 3s/2s: the stall is longer than its window"* ]]
 }
 
 @test "--check-config of a valid rule: exit 0" {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Files of targets that bourdon-grant opens: deleted, replaced and other namespaces' programs have names, and no other
-# file is handed out.
+# bourdon-grant opens files of targets: frames of deleted and replaced programs and of those in other
+# namespaces get names, and no other file is opened.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -17,7 +17,7 @@ teardown() {
 	rm -f "/tmp/perf-${CHILD-none}.map"
 }
 
-# ask REQUEST...: prints the answers of bourdon-grant to the daemon's user, each request by its own connection.
+# ask REQUEST...: sends each request on a connection of its own, as the daemon's user, and prints the answers.
 ask() {
 	setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/ask_grant" "$GRANT_SOCKET" "$@"
 }
@@ -36,7 +36,7 @@ executable_of() {
 	echo $((0x${range%-*}))
 }
 
-# started_ticks PID: its start time of /proc, which is rounded down to clock ticks, in ns.
+# started_ticks PID: its start time in ns, from /proc, which rounds it down to clock ticks.
 started_ticks() {
 	local stat ticks
 	stat=$(< "/proc/$1/stat")
@@ -53,14 +53,15 @@ is_target() {
 	[[ -n $(started_of "$1") ]]
 }
 
-# target_start COMMAND...: starts CHILD, which is called mapper, awaits that it is a target, and sets STARTED.
+# target_start COMMAND...: starts CHILD, named mapper, waits until it is a target, and sets STARTED.
 target_start() {
 	start_command "$@"
 	await 10 is_target "$CHILD"
 	STARTED=$(started_of "$CHILD")
 }
 
-# targets_begin: all processes called mapper are targets; the daemon has no bourdon-grant, so that only the test asks it.
+# targets_begin: all processes named mapper are targets. The daemon has no bourdon-grant: only the test asks
+# it.
 targets_begin() {
 	load
 	rule files 'comm = mapper' "cgroup = /$CGROUP" 'watch = system' 'io.full = 100%'
@@ -71,7 +72,7 @@ pressure() {
 	rule "$1" "comm = $2" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 4s' 'capture = 1s' 'cooldown = 1h'
 }
 
-# functions_of RULE PATH: the names that captures of the rule have for functions of the file.
+# functions_of RULE PATH: prints the functions of the file that captures of the rule have named.
 functions_of() {
 	sql "SELECT DISTINCT function FROM capture JOIN sample USING(capture_id) JOIN stack_frame USING(stack_id)
 		JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE rule = '$1' AND path = '$2'"
@@ -123,7 +124,8 @@ capture_of() {
 	local functions
 	cp "$BUILD/workloads/cpu_hog" "$WORK/prog"
 	start_command "$WORK/prog" "${BUSY[@]}"
-	# the same program with another function name, also at the path that the kernel shows for the deleted one
+	# the same program with another function name, also at the path that the kernel shows for the deleted
+	# file
 	sed 's/burn_cpu/evil_cpu/g' "$BUILD/workloads/cpu_hog" > "$WORK/new"
 	chmod 0755 "$WORK/new"
 	grep -q evil_cpu "$WORK/new"
@@ -137,7 +139,7 @@ capture_of() {
 	capture_of with prog
 	functions=$(functions_of with "$WORK/prog (deleted)")
 	[[ $functions == *burn_cpu* && $functions != *evil_cpu* ]]
-	# a process of the new file has the new names
+	# a process of the new file gets the new names
 	children_end
 	start_command "$WORK/prog" "${BUSY[@]}"
 	GRANT_SOCKET=$WORK/nobody.sock capture_of new prog
@@ -171,7 +173,7 @@ capture_of() {
 	chmod 0755 "$WORK/evil"
 	load
 	grant_start
-	# also if both belong to root
+	# the same if both belong to root
 	# shellcheck disable=SC2016 # the shell inside expands it
 	start_command unshare --mount sh -c 'mount -t tmpfs none "$1" && cp "$2" "$1/prog" && program=$1/prog && shift 2 &&
 		exec "$program" "$@"' sh "$WORK/inner" "$WORK/evil" "${BUSY[@]}"
@@ -203,7 +205,7 @@ capture_of() {
 	rm "$WORK/moved"
 	assert_answer "elf $CHILD $STARTED ${addresses[0]}" "$WORK/moved (deleted) read-only"
 	assert_answer "elf $CHILD $STARTED $(executable_of "$CHILD" mapper)" "$BUILD/workloads/mapper read-only"
-	# a program that only its user may read
+	# a program that only its user can read
 	cp "$BUILD/workloads/mapper" "$WORK/mapper"
 	chown 1000 "$WORK/mapper"
 	chmod 0700 "$WORK/mapper"
@@ -222,7 +224,7 @@ capture_of() {
 	read -r -a addresses <<< "${CHILD_LINE#ready}"
 	begins=${addresses[0]}
 	assert_answer "elf $CHILD $STARTED $begins" "$(readlink -f /bin/true) read-only"
-	# another mapping than an executable one of a regular ELF file
+	# a mapping that is not an executable mapping of a regular ELF file
 	assert_answer "elf $CHILD $STARTED $((begins + 4096))" 'refused no mapping begins there'
 	assert_answer "elf $CHILD $STARTED 4096" 'refused no mapping begins there'
 	assert_answer "elf $CHILD $STARTED 18446744073709547520" 'refused no mapping begins there'
@@ -232,7 +234,7 @@ capture_of() {
 	assert_answer "elf $CHILD $STARTED ${addresses[4]}" 'refused not an ELF file'
 	assert_answer "elf $CHILD $STARTED $((0x$(awk '/\[vdso\]/ { sub("-.*", ""); print }' "/proc/$CHILD/maps")))" \
 		'refused no file is mapped there'
-	# another process than a living target, or another start time
+	# a process that is not a living target, or a wrong start time
 	assert_answer "elf $CHILD $((STARTED + 10000000)) $begins" 'refused another process has that pid now'
 	assert_answer "elf $CHILD $((STARTED - 10000000)) $begins" 'refused another process has that pid now'
 	assert_answer "elf $CHILD 0 $begins" 'refused another process has that pid now'
@@ -266,7 +268,7 @@ capture_of() {
 	[ "$(grep -c 'bourdon-grant: refused process' "$WORK/grant.log")" -eq $((refused + 2)) ]
 }
 
-# asked_with CAPABILITIES: the answer to REQUEST of a bourdon-grant with only these capabilities.
+# asked_with CAPABILITIES: prints the answer to REQUEST of a bourdon-grant that has only these capabilities.
 asked_with() {
 	local socket=$WORK/bounded.sock pid
 	systemd-socket-activate --accept -l "$socket" setpriv --inh-caps=-all --bounding-set="-all$1" \
@@ -320,7 +322,8 @@ asked_with() {
 	mv "$PIN_DIR/narrow" "$PIN_DIR/targets"
 }
 
-# nobody_is_sampled: whether the programs have counted ticks of targets that they did not sample for lack of a heartbeat.
+# nobody_is_sampled: true if the kernel programs have counted ticks of targets that they skipped for lack of a
+# heartbeat.
 nobody_is_sampled() {
 	[ "$(counter 1)" -gt 0 ]
 }
@@ -376,14 +379,14 @@ nobody_is_sampled() {
 	[[ $output == *'--files some: give none, elf or all'* ]]
 }
 
-# namespace_start: starts a target as user 1000, the first process of its pid namespace, with its own /tmp, TMP, in its
-# own mount namespace.
+# namespace_start: starts a target as user 1000, as the first process of a pid namespace, in a mount namespace
+# with its own /tmp, TMP.
 namespace_start() {
 	# shellcheck disable=SC2016 # the shell inside expands it
 	start_command unshare --mount --pid --fork --kill-child --mount-proc sh -c \
 		'mount -t tmpfs -o mode=1777 none /tmp && exec setpriv --reuid 1000 --clear-groups "$@"' sh "$BUILD/workloads/mapper"
 	CHILD=$(pgrep -P "$CHILD")
-	CHILDREN+=("$CHILD") # of another user: it does not end with its parent
+	CHILDREN+=("$CHILD") # does not end with its parent, because it belongs to another user
 	await 10 is_target "$CHILD"
 	STARTED=$(started_of "$CHILD")
 	TMP=/proc/$CHILD/root/tmp
@@ -395,18 +398,18 @@ namespace_start() {
 	namespace_start
 	local map=$TMP/perf-1.map request="perf-map $CHILD $STARTED"
 	assert_answer "$request" 'refused the process has no perf map'
-	# a map under its pid of this namespace, here and in its own /tmp
+	# a map named after its pid in its namespace, in this /tmp and in its own
 	echo '1000 10 elsewhere' > "/tmp/perf-$CHILD.map"
 	echo '1000 10 other' > "$TMP/perf-$CHILD.map"
 	chown 1000 "/tmp/perf-$CHILD.map" "$TMP/perf-$CHILD.map"
 	assert_answer "$request" 'refused the process has no perf map'
 	rm "/tmp/perf-$CHILD.map"
 	echo '1000 10 jitted' > "$map"
-	assert_answer "$request" '/tmp/perf-1.map read-only' # it belongs to root and is readable for all
+	assert_answer "$request" '/tmp/perf-1.map read-only' # belongs to root and is readable for all users
 	chown 1000 "$map"
 	chmod 0600 "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only'
-	# a map of another user that the process could not read, or does not own
+	# a map of another user: one that the process cannot read, and one that it does not own
 	chown 0 "$map"
 	assert_answer "$request" 'refused the perf map belongs to another user'
 	chown 1001 "$map"
@@ -421,11 +424,11 @@ namespace_start() {
 	ln "$map" "$TMP/again"
 	assert_answer "$request" 'refused the perf map has more than one link'
 	rm "$TMP/again"
-	truncate --no-create -s $(((64 << 20) + 1)) "$map" # fs.protected_regular
+	truncate --no-create -s $(((64 << 20) + 1)) "$map" # without O_CREAT: fs.protected_regular forbids it
 	assert_answer "$request" 'refused the perf map is larger than 64 MiB'
 	truncate --no-create -s $((64 << 20)) "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only'
-	# no regular file
+	# not a regular file
 	rm "$map"
 	ln -s /etc/passwd "$map"
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
@@ -447,7 +450,7 @@ namespace_start() {
 	echo '1000 10 mounted' > "$map"
 	nsenter --mount="/proc/$CHILD/ns/mnt" mount --bind /etc/passwd /tmp/perf-1.map
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
-	# another start time, no target, no process
+	# a wrong start time, a process that is not a target, no process
 	assert_answer "perf-map $CHILD $((STARTED + 10000000))" 'refused another process has that pid now'
 	assert_answer "perf-map $$ $(started_ticks $$)" 'refused not a target'
 	assert_answer "perf-map 2 $(started_ticks 2)" 'refused it is a kernel thread'
@@ -462,7 +465,7 @@ namespace_start() {
 	grant_start
 	targets_begin
 	mkdir "$root" "$WORK/outside"
-	# shellcheck disable=SC2046 # a word for each library
+	# shellcheck disable=SC2046 # one word for each library
 	cp --parents -L $(ldd "$BUILD/workloads/mapper" | grep -o '/[^ ]*') "$root"
 	cp "$BUILD/workloads/mapper" "$root/mapper"
 	target_start chroot "$root" /mapper

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Forged unwind tables: whatever the consumer writes, stacks contain addresses of code and no other word of a process's
-# memory, and nothing ends or hangs.
+# Forged unwind tables: whatever the consumer writes, stacks contain only addresses of code, never another
+# word of a process's memory, and no program crashes or hangs.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -22,7 +22,7 @@ teardown() {
 	bourdon_teardown
 }
 
-# oncpu_samples: the number so far
+# oncpu_samples: prints the number of on-CPU samples so far
 oncpu_samples() {
 	status_json | jq '.counters[] | select(.name == "samples-oncpu").value'
 }
@@ -32,7 +32,7 @@ oncpu_samples() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output =~ ^rounds\ [0-9]+,\ words\ found\ 0,\ walks\ stopped\ ([0-9]+)$ ]]
-	# the forged tables were used: words that are no address of code stopped the unwinding
+	# the forged tables were used: unwinding ended at words that are no address of code
 	[ "${BASH_REMATCH[1]}" -gt 50 ]
 }
 
@@ -44,7 +44,7 @@ oncpu_samples() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"words found 0,"* ]]
-	# the programs sampled on, for the CPU time that the target received; an emulated CPU skips ticks
+	# sampling continued for the CPU time that the target received; an emulated CPU skips ticks
 	ran=$(($(cpu_ms "$CHILD") - ran))
 	[ "$(oncpu_samples)" -gt $((before + ran * 8 / 10 / PATIENCE)) ]
 	run "$BUILD/tools/spin_rings" "$PIN_DIR/oncpu" 1

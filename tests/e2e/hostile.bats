@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Hostile names of processes, threads, programs, cgroups, functions, JIT code, build ids and rules: they contain what a
-# terminal, a shell, SQL, JSON or a browser would obey. One capture has them all; each test checks that they are plain
-# text in one output.
+# Hostile names of processes, threads, programs, cgroups, functions, JIT code, build ids and rules: they
+# contain sequences that a terminal, a shell, SQL, JSON or a browser would interpret. One capture contains
+# them all; each test checks that one output shows them as plain text.
 
 bats_require_minimum_version 1.5.0
 source "$BATS_TEST_DIRNAME/lib.bash"
@@ -41,7 +41,7 @@ undo() {
 	perl -pe 's/\\x([01][0-9a-f]|7f|5c|[89a-f][0-9a-f])/chr hex $1/ge'
 }
 
-# assert_text FILE: it is valid UTF-8 without control or invisible characters
+# assert_text FILE: it is valid UTF-8 without control characters and invisible characters
 assert_text() {
 	perl -MEncode -0777 -ne '
 		s/\r\n/\n/g if $ENV{PTY};
@@ -51,7 +51,7 @@ assert_text() {
 			if $text =~ /([^\P{Cc}\n]|[\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}-\x{200f}\x{feff}])/g;' "$1"
 }
 
-# assert_name SQL BYTES: the result is plain text, and the bytes with its escapes reversed.
+# assert_name SQL BYTES: the result is plain text, and gives BYTES when its escapes are reversed.
 assert_name() {
 	sql "$1" > "$WORK/name"
 	assert_text "$WORK/name"
@@ -62,7 +62,7 @@ assert_name() {
 	}
 }
 
-# file_name NAME: the name without slashes, at most 255 bytes.
+# file_name NAME: prints the name without slashes, at most 255 bytes.
 file_name() {
 	local name=${1//\//|}
 	printf '%s' "${name:0:255}"
@@ -78,7 +78,8 @@ make_program() {
 	done
 }
 
-# start_hostile NUMBER: starts a process whose file, cgroup and thread have the name; odd ones rename themselves, too
+# start_hostile NUMBER: starts a process whose file, cgroup and thread have the name; odd numbers rename
+# themselves, too
 start_hostile() {
 	local name path comm=() cgroup
 	name=$(file_name "${NAMES[$1]}")
@@ -89,7 +90,7 @@ start_hostile() {
 	(($1 % 2)) && comm=(--comm "${NAMES[$1]}")
 	CGROUP=$CGROUP/$cgroup start_command "$path" --seconds 3600 "${comm[@]}" -- "${NAMES[$1]}"
 	echo "$CHILD" > "$WORK/pid.$1"
-	kill -STOP "$CHILD" # until all of them have started
+	kill -STOP "$CHILD" # resumed when all of them have started
 }
 
 # show NAME COMMAND...: keeps the output of the command to a file and to a terminal
@@ -134,9 +135,9 @@ take_capture() {
 	done
 	write_rule 'io.full = 100%'
 	daemon_start
-	await_tables # without them the caller of the leaf is missing
+	await_tables # without tables the caller of the leaf is missing
 	kill -CONT "${CHILDREN[@]}"
-	# not before the processes run: other programs may have caused that much pressure all the time
+	# started after the processes: other programs may cause that much pressure before
 	write_rule 'cpu.some = 10%'
 	await_log 30 'rule .* fired'
 	show status "$BUILD/bourdon" --db "$DB" status
@@ -148,7 +149,7 @@ take_capture() {
 	status_json > "$WORK/json/mistake"
 	rm "$RULES_DIR/"$'\e[31mbad\xff.conf'
 	await_log 60 'captured [0-9]+ stacks of rule'
-	children_end # naming and the reports need the CPUs
+	children_end # frees the CPUs for naming and the reports
 	show_all
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
@@ -176,7 +177,7 @@ teardown_file() {
 
 # ---- in the database ----
 
-# all_text DATABASE: prints every text in it
+# all_text DATABASE: prints every text in the database
 all_text() {
 	local query
 	query=$(sql "SELECT group_concat('SELECT \"' || p.name || '\" FROM \"' || t.name || '\"', ' UNION ')
@@ -228,7 +229,8 @@ all_text() {
 	[ "$(sql 'SELECT count(*) FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process)')" -eq 0 ]
 }
 
-# assert_functions NUMBERS QUERY: the result has these names; control characters are replaced by '?'
+# assert_functions NUMBERS QUERY: the result has the names of these numbers, with '?' for each control
+# character
 assert_functions() {
 	local i expected
 	sql "$2" > "$WORK/functions"
@@ -245,7 +247,7 @@ assert_functions() {
 	exe="(SELECT exe FROM process WHERE tgid = $(< "$WORK/pid.0"))"
 	assert_functions "$(seq 0 $((COUNT - 1)))" \
 		"SELECT DISTINCT function FROM frame JOIN module USING(module_id) WHERE path = $exe"
-	# one stack has them all
+	# one stack contains all of them
 	[ "$(sql "SELECT count(DISTINCT function) >= $COUNT FROM stack_frame JOIN frame USING(frame_id) JOIN module USING(module_id)
 		WHERE path = $exe GROUP BY stack_id ORDER BY 1 DESC LIMIT 1")" = 1 ]
 }
@@ -295,7 +297,7 @@ assert_functions() {
 		[ -s "$file" ]
 		PTY=1 assert_text "$file"
 	done
-	# the same text as in a file
+	# the same text as in the file
 	for file in list why top folded; do
 		tr -d '\r' < "$WORK/pty/$file" | cmp - "$WORK/out/$file"
 	done

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What the end-to-end tests, the demo and make bench share: an installation of their own (pins, run, state and rules
-# directories, a cgroup), functions that await an event, and the removal of all this.
+# Shared by the end-to-end tests, the demo and make bench: a private installation (directories of pins, run
+# files, state and rules, a cgroup), functions that wait for an event, and the removal of everything.
 #
-# The machine need not be idle, and another run of the tests may go on beside. So rules name the test's own cgroup,
-# pressure is that of this cgroup, a test awaits an event instead of a time, and how many samples it expects follows
-# from the CPU time that its processes received.
+# The machine need not be idle, and another run of the tests may be under way. So rules name the test's own
+# cgroup and watch its pressure, a test waits for an event instead of a time, and the number of samples it
+# expects follows from the CPU time that its processes received.
 
 TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=$TREE/build
 TEST_USER=nobody
 TEST_GROUP=nogroup
-# How many times as slow as a real machine this one is, for example an emulated one.
+# How many times slower this machine is than a real one, for example if it is emulated.
 : "${PATIENCE:=1}"
-# No deadline is shorter than this, because other programs may use the CPUs; a test that passes does not wait for it.
-# An assertion about a time measures the time itself.
+# No deadline is shorter than this, because other programs may use the CPUs; a test that passes does not wait
+# that long. A test that asserts a duration measures it itself.
 LEAST_DEADLINE=60
 
-# bourdon_setup NAME: names and makes the directories. The loader mounts bpffs if it is not mounted. tests/run.sh finds
-# by BOURDON_RUN what a test has left behind.
+# bourdon_setup NAME: names and makes the directories. If bpffs is not mounted, the loader mounts it.
+# tests/run.sh finds leftovers of a test by BOURDON_RUN.
 bourdon_setup() {
 	PIN_DIR=/sys/fs/bpf/bourdon_$1_${BOURDON_RUN-alone}_$$
 	WORK=$(mktemp -d "${TMPDIR:-/tmp}/bourdon-$1.XXXXXX")
@@ -37,29 +37,31 @@ bourdon_setup() {
 	write_settings
 }
 
-# write_settings [LINE...]: writes bourdon.conf. It names all directories whose ELF files the daemon may read: workloads
-# are in $BUILD or, as copies, in $WORK. Naming yields to other programs, and has 60 s (NAMING) to end all the same.
+# write_settings [LINE...]: writes bourdon.conf, with all directories whose ELF files the daemon may read:
+# workloads are in $BUILD or, as copies, in $WORK. `naming` is 60 s (NAMING), because naming yields to other
+# programs.
 # shellcheck disable=SC2120 # other files pass lines
 write_settings() {
 	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" \
 		"naming = $((${NAMING-60} * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
 }
 
-# bourdon_teardown: removes what bourdon_setup, load and the functions below made, also after a failure.
+# bourdon_teardown: removes everything that bourdon_setup, load and the functions below made, also after a
+# failure.
 bourdon_teardown() {
-	[[ -z $DAEMON ]] || kill -CONT "$DAEMON" 2> /dev/null || true # a test may have stopped it and failed
+	[[ -z $DAEMON ]] || kill -CONT "$DAEMON" 2> /dev/null || true # a failed test may have left it stopped
 	daemon_stop TERM
 	children_end
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
 	! mountpoint -q "$WORK/bpf" || umount "$WORK/bpf"
 	cgroup_remove
-	# a build with SECCOMP_LOG=1 has named them in logs that go with $WORK
+	# a build with SECCOMP_LOG=1 names unlisted calls in these logs, which are removed with $WORK
 	grep -hs 'is not in policy/' "$WORK"/*.log >&2 || true
 	rm -rf "$WORK"
 }
 
-# private_bpffs MODE: puts the pins on a BPF file system of the test's own. systemd mounts /sys/fs/bpf with mode 0700,
-# run-bourdon-bpf.mount its own with 0711.
+# private_bpffs MODE: puts the pins on a BPF file system of the test's own. systemd mounts /sys/fs/bpf with
+# mode 0700, and run-bourdon-bpf.mount mounts its own with 0711.
 private_bpffs() {
 	mkdir "$WORK/bpf"
 	mount -t bpf -o "mode=$1,nosuid,nodev,noexec" bpf "$WORK/bpf"
@@ -70,7 +72,8 @@ load() {
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" "$@"
 }
 
-# rule NAME LINE...: writes the rule to a file of its own, in one step: the daemon never reads half a file.
+# rule NAME LINE...: writes the rule to a file of its own, by a rename, so that the daemon never reads half a
+# file.
 rule() {
 	local name=$1
 	shift
@@ -78,8 +81,8 @@ rule() {
 	mv "$WORK/rule.new" "$RULES_DIR/$name.conf"
 }
 
-# daemon_start [OPTION...]: starts bourdond and awaits its line "ready:". $WORK/daemon.log gets its log. DAEMON_BY=
-# COMMAND...: starts it by that command, which must exec.
+# daemon_start [OPTION...]: starts bourdond and waits for its line "ready:". Its log goes to $WORK/daemon.log.
+# DAEMON_BY=COMMAND... starts it by that command, which must exec it.
 daemon_start() {
 	# shellcheck disable=SC2086
 	exec {DAEMON_LOG}< <(exec ${DAEMON_BY-} "$BUILD/bourdond" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" \
@@ -98,7 +101,7 @@ assert_no_privilege() {
 	confined=${confined// /[[:space:]]}
 	for pid in "$1" $(pgrep -P "$1"); do
 		for status in "/proc/$pid"/task/*/status; do
-			# in one read: between two reads of the file its lines move
+			# read at once: the file's lines move between two reads
 			text=$(cat "$status" 2>/dev/null) || continue # the thread has ended
 			[[ $text =~ $confined ]] || {
 				echo "not confined: $text" >&2
@@ -108,12 +111,13 @@ assert_no_privilege() {
 	done
 }
 
-# listens PATH: a process listens on that Unix socket. The file exists before that (proc(5): __SO_ACCEPTCON of the flags).
+# listens PATH: a process listens on that Unix socket; its file exists earlier. 00010000 is __SO_ACCEPTCON (proc(5)).
 listens() {
 	grep -q "^[^ ]* [^ ]* [^ ]* 00010000 .* $1\$" /proc/net/unix
 }
 
-# grant_start [OPTION...]: starts bourdon-grant for each connection, as its socket unit does. Its log: $WORK/grant.log.
+# grant_start [OPTION...]: starts bourdon-grant for each connection, as its socket unit does; log:
+# $WORK/grant.log.
 grant_start() {
 	systemd-socket-activate --accept -l "$GRANT_SOCKET" "$BUILD/bourdon-grant" --user "$TEST_USER" \
 		--pin-dir "$PIN_DIR" --counters "$WORK/grants" "$@" 2> "$WORK/grant.log" &
@@ -122,17 +126,18 @@ grant_start() {
 	chown "$TEST_USER" "$GRANT_SOCKET"
 }
 
-# counted GRANTED REFUSED: whether the processes of grant_start have counted so many. They count after the answer.
+# counted GRANTED REFUSED: whether the counters show these numbers. bourdon-grant counts after it has
+# answered.
 counted() {
 	[[ $(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants") == "granted $1"$'\n'"refused $2" ]]
 }
 
-# deadline SECONDS: sets DEADLINE, as $SECONDS counts, so many seconds away on an idle machine.
+# deadline SECONDS: sets DEADLINE to that many seconds from now on an idle machine, in terms of $SECONDS.
 deadline() {
 	DEADLINE=$((SECONDS + ($1 > LEAST_DEADLINE ? $1 : LEAST_DEADLINE) * PATIENCE))
 }
 
-# await SECONDS COMMAND...: runs the command until it succeeds; fails at the deadline.
+# await SECONDS COMMAND...: repeats the command until it succeeds; fails at the deadline.
 await() {
 	local DEADLINE
 	deadline "$1"
@@ -142,12 +147,12 @@ await() {
 	done
 }
 
-# status_json: the status of the daemon.
+# status_json: prints the status of the daemon.
 status_json() {
 	"$BUILD/bourdon" --db "$DB" status --json
 }
 
-# await_status SECONDS JQ-EXPRESSION: awaits that the expression is true of the status.
+# await_status SECONDS JQ-EXPRESSION: waits until the expression is true of the status.
 await_status() {
 	local DEADLINE
 	deadline "$1"
@@ -161,12 +166,13 @@ await_status() {
 	done
 }
 
-# await_tables: awaits that all targets have their unwind tables.
+# await_tables: waits until all targets have their unwind tables.
 await_tables() {
 	await_status 60 '.unwind[0].bytes_max == 0 or .daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
 }
 
-# await_log SECONDS PATTERN: reads the daemon's log up to a line that matches, LOG_LINE; fails at the deadline.
+# await_log SECONDS PATTERN: reads the daemon's log up to a line that matches, LOG_LINE; fails at the
+# deadline.
 await_log() {
 	local DEADLINE line
 	deadline "$1"
@@ -185,7 +191,7 @@ await_log() {
 	return 1
 }
 
-# daemon_stop SIGNAL: ends the daemon, if it runs, and sets DAEMON_STATUS to its exit status.
+# daemon_stop SIGNAL: ends the daemon if it runs, and sets DAEMON_STATUS to its exit status.
 daemon_stop() {
 	[[ -n $DAEMON ]] || return 0
 	kill "-$1" "$DAEMON" 2>/dev/null || true
@@ -200,8 +206,8 @@ daemon_wait() {
 	DAEMON=
 }
 
-# cgroup_make [BYTES]: makes the cgroup of the test, with this memory limit: in cgroup2 or, if that has no memory
-# controller, in a cgroup of version 1 beside it.
+# cgroup_make [BYTES]: makes the test's cgroup, with this memory limit: in cgroup2 or, if cgroup2 has no
+# memory controller, in a cgroup of version 1 beside it.
 cgroup_make() {
 	mkdir -p "$CGROUP2/$CGROUP"
 	MEMORY_CGROUP=
@@ -228,20 +234,20 @@ cgroup_remove() {
 	done
 }
 
-# start WORKLOAD ARGUMENT...: runs a workload in the cgroup of the test and awaits its line "ready", CHILD_LINE. Its pid
-# is CHILD; CHILD_OUTPUT reads its further lines. ON_CPU=N: pins it to that CPU.
+# start WORKLOAD ARGUMENT...: runs a workload in the test's cgroup and waits for its line "ready", CHILD_LINE.
+# Sets CHILD to its pid; CHILD_OUTPUT reads its further lines. ON_CPU=N pins it to that CPU.
 start() {
 	start_command "$BUILD/workloads/$1" "${@:2}"
 }
 
-# own_workload WORKLOAD: a copy of the workload under a comm that no other process of the machine has, OWN. Start it by
-# start_command "$WORK/$OWN". For tests that count targets, because a comm matches the processes of other test runs, too.
+# own_workload WORKLOAD: copies the workload to a comm that no other process of the machine has, OWN. Start it
+# by start_command "$WORK/$OWN". For tests that count targets: a comm matches processes of other test runs, too.
 own_workload() {
 	OWN=${1:0:3}$BASHPID
 	cp "$BUILD/workloads/$1" "$WORK/$OWN"
 }
 
-# start_command COMMAND ARGUMENT...: the same for any command that becomes a workload.
+# start_command COMMAND ARGUMENT...: the same for any command, which must become a workload.
 start_command() {
 	exec {CHILD_OUTPUT}< <(
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
@@ -255,7 +261,7 @@ start_command() {
 	[[ $CHILD_LINE == ready* ]]
 }
 
-# children_end: kills all workloads that are left.
+# children_end: kills all remaining workloads.
 children_end() {
 	local pid
 	for pid in "${CHILDREN[@]}"; do
@@ -271,20 +277,20 @@ stop() {
 	wait "$1" || true
 }
 
-# recorded: awaits that a rule fires and that its capture ends, and ends the workloads: naming, which yields to them, then
-# has the CPUs.
+# recorded: waits until a rule has fired and its capture has ended, and ends the workloads, because naming
+# yields to them.
 recorded() {
 	await_log 30 'fired'
 	await_status 60 '.captures | length == 0'
 	children_end
 }
 
-# sql STATEMENT [DATABASE]: runs the statement as a reader of the database does.
+# sql STATEMENT [DATABASE]: runs the statement as a reader of the database.
 sql() {
 	sqlite3 -readonly -separator '|' "${2-$DB}" "$1"
 }
 
-# await_sql SECONDS STATEMENT RESULT: awaits that a reader gets this result.
+# await_sql SECONDS STATEMENT RESULT: waits until the statement gives this result.
 await_sql() {
 	local DEADLINE
 	deadline "$1"
@@ -297,18 +303,18 @@ await_sql() {
 	done
 }
 
-# counter KEY: a counter of the BPF programs (COUNTER_* of common/abi.h), summed over all CPUs.
+# counter KEY: prints a counter of the BPF programs (COUNTER_* of common/abi.h), summed over all CPUs.
 counter() {
 	bpftool -j map dump pinned "$PIN_DIR/counters" | jq --argjson key "$1" \
 		'[.[] | select(.formatted.key == $key).formatted.values[].value] | add'
 }
 
-# cpu_ms PID: the CPU time that the process has received so far, all its threads together.
+# cpu_ms PID: prints the CPU time, in ms, that all threads of the process have received so far.
 cpu_ms() {
 	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($12 + $13) * 1000 / hz) }' "/proc/$1/stat"
 }
 
-# busy_ms: the CPU time that all processes of the machine have received so far.
+# busy_ms: prints the CPU time, in ms, that all processes of the machine have received so far.
 busy_ms() {
 	awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print int(($2 + $3 + $4 + $7 + $8) * 1000 / hz) }' /proc/stat
 }

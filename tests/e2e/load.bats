@@ -12,7 +12,7 @@ setup() {
 
 teardown() {
 	bourdon_teardown
-	# after damage to the manifest, --unload does not know that it was bourdon-load that mounted bpffs
+	# with a damaged manifest, --unload does not know that bourdon-load mounted bpffs
 	[ "$MOUNTED" -gt 0 ] || [ -n "$(ls -A /sys/fs/bpf)" ] || umount /sys/fs/bpf 2>/dev/null || true
 }
 
@@ -77,7 +77,8 @@ one_line_saying() {
 	expected=$(awk '$3 == "_text" { text = $1 } $3 == "vfs_read" { print text, $1 }' /proc/kallsyms)
 	read -r text address <<< "$expected"
 	grep -qx "$((0x$address - 0x$text)) vfs_read" "$symbols"
-	# offsets in the module area are from its lowest symbol; from _text, they would reveal the address of _text
+	# offsets in the module area count from its lowest symbol: offsets from _text would reveal the address
+	# of _text
 	[ "$(awk 'NF == 3 { print $1; exit }' "$symbols")" -eq $((0x60000000)) ]
 	[ "$(awk 'NF == 3 && $1 < 2 ^ 30' "$symbols" | wc -l)" -eq 0 ]
 	[ "$(awk 'NF == 2 && $1 >= 2 ^ 30' "$symbols" | wc -l)" -eq 0 ]
@@ -88,7 +89,7 @@ one_line_saying() {
 	run setpriv --reuid 1 --regid 1 --clear-groups cat "$PIN_DIR/tasks"
 	[ "$status" -ne 0 ]
 	[[ $output == *'Permission denied'* ]]
-	# the group reads an iterator by a descriptor that root has opened
+	# the group can read an iterator through a descriptor that root has opened
 	run setpriv --reuid 1 --regid "$TEST_GROUP" --clear-groups bash -c 'cat <&3 | wc -c' 3< "$PIN_DIR/tasks"
 	[ "$status" -eq 0 ]
 	[ "$output" -gt 0 ]
@@ -164,7 +165,7 @@ one_line_saying() {
 
 @test "with bpffs mounted, CAP_SYS_ADMIN is not needed" {
 	load
-	# with 3, Debian's default, its kernels require CAP_SYS_ADMIN
+	# at 3, Debian's default, Debian's kernels require CAP_SYS_ADMIN
 	run with_sysctl kernel.perf_event_paranoid 2 setpriv --bounding-set=-sys_admin,-syslog --inh-caps=-all \
 		"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" --hz 13
 	[ "$status" -eq 0 ] || { echo "$output"; false; }
@@ -202,7 +203,7 @@ one_line_saying() {
 	run tool --unload
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
-	# bpffs is mounted if it was before, or if others use it
+	# bpffs stays mounted if it was mounted before, or if others use it
 	[ "$(findmnt -n /sys/fs/bpf | wc -l)" -eq "$MOUNTED" ] || [ -n "$(ls -A /sys/fs/bpf)" ]
 }
 
@@ -213,18 +214,18 @@ one_line_saying() {
 	[ "$status" -eq 1 ]
 	one_line_saying 'not a directory on a BPF file system'
 	[ -e "$WORK/files/mine" ]
-	# an existing run directory keeps its mode, and stays
+	# an existing run directory stays, with its mode
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"
 	[ "$(stat -c '%a %G' "$WORK/shared")" = '755 root' ]
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$WORK/shared"
 	[ "$(ls "$WORK/shared")" = mine ]
-	# a run directory that others may write to is refused
+	# a run directory that other users can write to is refused
 	chmod 1777 "$WORK/shared"
 	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$WORK/shared" --group "$TEST_GROUP"
 	[ "$status" -eq 1 ]
 	one_line_saying "it must belong to root, and nobody else may write to it"
 	[ ! -e "$PIN_DIR" ]
-	# a link in place of its temporary directory is not followed
+	# a symbolic link in place of the temporary directory is not followed
 	load
 	ln -s "$WORK/files" "${PIN_DIR}_loading"
 	run load
@@ -234,7 +235,7 @@ one_line_saying() {
 }
 
 @test "a load gives up when another one holds the lock" {
-	private_bpffs 0700 # the lock is that of the directory above the pins, which other loaders share
+	private_bpffs 0700 # the lock is on the parent directory of the pins; a private one is not shared with other loaders
 	load
 	flock --no-fork "$(dirname "$PIN_DIR")" sleep 60 & CHILDREN+=($!)
 	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
@@ -304,7 +305,7 @@ one_line_saying() {
 	[ "$status" -eq 1 ]
 	one_line_saying 'no such group'
 	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --group "$TEST_GROUP"
-	[ "$status" -eq 1 ] || [ "$MOUNTED" -eq 0 ] || { echo "$output"; false; } # other status if bpffs is not mounted
+	[ "$status" -eq 1 ] || [ "$MOUNTED" -eq 0 ] || { echo "$output"; false; } # another status if bpffs is not mounted
 	[[ $output == *'run it as root'* ]]
 	run "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir /proc/no/such --group "$TEST_GROUP"
 	[ "$status" -eq 1 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a new user sees: the steps without units, a second load, a directory that does not exist, mistakes, watches
+# What a new user meets: the steps without units, a second load, a missing directory, mistakes, watches
 # without a kernel trigger.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
@@ -15,8 +15,8 @@ teardown() {
 	bourdon_teardown
 }
 
-# without_units: runs every block of docs/WITHOUT_UNITS.md in a mount namespace of its own, where /etc, /run, /var, /usr/local
-# and the BPF file system are private.
+# without_units: runs every block of docs/WITHOUT_UNITS.md in a mount namespace of its own, where /etc, /run,
+# /var, /usr/local and the BPF file system are private.
 without_units() {
 	unshare --mount --propagation private bash -eu "$BATS_TEST_DIRNAME/without_units.sh" "$TREE" "$WORK"
 }
@@ -55,7 +55,7 @@ without_units() {
 	[[ $output == *'/nope: cannot read the directory of rules: No such file or directory' ]]
 	run "$BUILD/bourdond" --rules-dir "$RULES_DIR" --check-config
 	[ "$status" -eq 0 ]
-	[[ ${lines[0]} == *"there is no rule in $RULES_DIR: nothing will be captured"* ]]
+	[[ ${lines[0]} == *"no rules in $RULES_DIR: nothing will be captured"* ]]
 	[ "${lines[1]}" = 'configuration is valid: 0 rules in 0 files' ]
 	rule one 'comm = a' 'cpu.some = 5%'
 	run "$BUILD/bourdond" --rules-dir "$RULES_DIR" --check-config
@@ -91,7 +91,7 @@ without_units() {
 	await_status 10 '.mistakes == []'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[[ $output == *'configuration           ok      in force, with 0 rules'* ]]
-	# doctor names what is wrong with a database by itself
+	# doctor itself reports what is wrong with a database
 	printf 'no database, and long enough to be looked at as one: %0100d' 0 > "$WORK/wrong.db"
 	run "$BUILD/bourdon" --db "$WORK/wrong.db" --run-dir "$RUN_DIR" doctor
 	[[ $output == *"cannot read '$WORK/wrong.db'"*'file is not a database'* ]]
@@ -107,14 +107,14 @@ without_units() {
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *'RLIMIT_MEMLOCK is below 128 MiB'*'remedy: set LimitMEMLOCK=128M'* ]]
 	daemon_stop TERM
-	prlimit --memlock=134217728:134217728 true || return 0 # in a container
+	prlimit --memlock=134217728:134217728 true || return 0 # fails in a container
 	DAEMON_BY='prlimit --memlock=134217728:134217728' daemon_start
 	status_json | jq -e '.daemon[0].locked_memory == "all"'
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output != *MEMLOCK* ]]
 }
 
-# reason_is PATTERN: of the only watch
+# reason_is PATTERN: the only watch has a mode and a reason that match
 # shellcheck disable=SC2053 # it is a pattern
 reason_is() {
 	[[ $(status_json | jq -r '.watches[0] | .trigger_mode + ": " + .reason') == $1 ]]
@@ -125,16 +125,16 @@ reason_is() {
 	rule one 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 900ms/1s'
 	start cpu_hog --threads 1
 	daemon_start
-	await 10 reason_is "sampled: nobody serves $GRANT_SOCKET"
+	await 10 reason_is "sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"
 	run "$BUILD/bourdon" --db "$DB" status
-	[[ $output == *"    sampled: nobody serves $GRANT_SOCKET"* ]]
-	# a cpu_hog of somebody else is a target, too, until its cgroup is known
+	[[ $output == *"    sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"* ]]
+	# another cpu_hog of the machine is a target, too, until its cgroup is known
 	[[ $output == *'1 rule, '*' target'*', 1 watch, 0 captures under way'* ]]
 	daemon_stop TERM
 	write_settings '[triggers]' 'short_windows = 0'
 	grant_start
 	daemon_start
-	await 10 reason_is 'sampled: ?triggers? short_windows = 0 is reached'
+	await 10 reason_is 'sampled: the limit ?triggers? short_windows = 0 is reached'
 	daemon_stop TERM
 	write_settings
 	rule one 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 1900ms/2s'
@@ -145,10 +145,10 @@ reason_is() {
 	children_end
 	rm "$GRANT_SOCKET"
 	start cpu_hog --threads 1
-	grant_start --user root # who may not be the daemon
+	grant_start --user root # the daemon's user is another one, and is refused
 	daemon_start
-	await 10 reason_is "sampled: bourdon-grant refuses it: only the consumer's user and root may ask"
-	await_log 5 "rule one reads cpu.some of /$CGROUP once a second: bourdon-grant refuses it"
+	await 10 reason_is "sampled: bourdon-grant refused: only the consumer's user and root may ask"
+	await_log 5 "rule one reads cpu.some of /$CGROUP once a second: bourdon-grant refused"
 	grep -q "refused process .*: only the consumer's user and root may ask" "$WORK/grant.log"
 	daemon_stop TERM
 	children_end
@@ -161,5 +161,5 @@ reason_is() {
 	chown "$TEST_USER" "$GRANT_SOCKET"
 	rule one 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 900ms/1s'
 	daemon_start
-	await 10 reason_is 'sampled: the kernel arms no trigger: *CAP_SYS_RESOURCE'
+	await 10 reason_is 'sampled: the kernel refused the trigger: *CAP_SYS_RESOURCE'
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The kernel programs enforce root's policy.conf even if the consumer was taken over: tools/see_all writes to all maps
-# that the consumer may write, to see as much as it can.
+# The kernel programs enforce root's policy.conf even if an attacker controls the consumer: tools/see_all
+# writes to all maps that the consumer can write, to see as much as possible.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -26,7 +26,7 @@ start_as() {
 	start_command setpriv --reuid "$1" --regid "$1" --clear-groups "$BUILD/workloads/$2" "${@:3}"
 }
 
-# start_late UID: a process that sleeps until say_when, and then executes cpu_hog
+# start_late UID: starts a process that sleeps until say_when, and then executes cpu_hog
 start_late() {
 	# shellcheck disable=SC2016
 	start_command setpriv --reuid "$1" --regid "$1" --clear-groups \
@@ -39,7 +39,8 @@ say_when() {
 	touch "$WORK/looking"
 }
 
-# see [OPTION...] SECONDS TGID...: see_all with the rights of the consumer, and the capability that opens the pins
+# see [OPTION...] SECONDS TGID...: runs see_all with the rights of the consumer and the capability that opens
+# the pins
 see() {
 	local options=()
 	while [[ $1 == --* ]]; do
@@ -52,7 +53,7 @@ see() {
 	[ "$status" -eq 0 ]
 }
 
-# seen TGID NAME: that number of the process in the output of see
+# seen TGID NAME: prints that number of the process from the output of see
 seen() {
 	sed -nE "s/^tgid=$1 .*\\b$2=([0-9]+).*/\\1/p" <<< "$output"
 }
@@ -125,7 +126,7 @@ all_seen_of() {
 	kill -USR2 "$CHILD"
 	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'process changed' ]
-	# the first sample afterwards finds out
+	# the first sample after the change detects it
 	see --no-walks 1 "$CHILD"
 	see --no-walks 3 "$CHILD"
 	[ "$(seen "$CHILD" oncpu)" -eq 0 ]
@@ -137,7 +138,7 @@ all_seen_of() {
 	[ "$(counter 16)" -eq 1 ]
 }
 
-# turned_unseen: starts an idle target, CHILD, that takes the uid DENIED while the programs do not sample.
+# turned_unseen: starts an idle target, CHILD, that changes to the uid DENIED while the programs do not sample.
 turned_unseen() {
 	start turncoat --idle --uid "$DENIED"
 	see 2 "$CHILD"
@@ -156,14 +157,14 @@ turned_unseen() {
 	DENIED=$((200000 + BASHPID % 100000)) # no other test run has processes with it, so the count below is this test's
 	policy "deny_uids = $DENIED"
 	load --policy "$POLICY" --hz 97 --quiet-after 2s
-	start cpu_hog # the clock ticks only for running targets
+	start cpu_hog # the clock ticks only while targets run
 	turned_unseen
 	see --only-mappings 1 "$CHILD"
-	# it was a target until then
+	# the process was a target until then
 	[ "$(seen "$CHILD" targets)" -gt 0 ]
 	[ "$(seen "$CHILD" mappings)" -eq 0 ]
 	turned_unseen
-	# its other thread was off CPU meanwhile, with a stack from before
+	# its other thread was off CPU meanwhile, with a stack taken before the change
 	see --no-walks 2 "$CHILD"
 	[ "$(seen "$CHILD" offcpu)" -eq 0 ]
 	[ "$(counter 16)" -eq 2 ]
@@ -181,7 +182,7 @@ turned_unseen() {
 	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
 	[ "$line" = 'thread changed' ]
 	see 3 "$CHILD/$CHILD" "$CHILD/$second" "$CHILD"
-	# nor is it counted; the main thread is in the record of the process
+	# nor has it a record; the main thread is in the record of the process
 	[[ $output =~ tid=0\ tasks=[1-9].*\ threads=0\  ]]
 	[ "$(sed -nE "s/^tgid=$CHILD tid=$CHILD .* oncpu=([0-9]+).*/\\1/p" <<< "$output")" -gt 0 ]
 	grep -q "^tgid=$CHILD tid=$second .* oncpu=0 offcpu=0 open=0 " <<< "$output"
@@ -200,14 +201,14 @@ turned_unseen() {
 	all_seen_of "$CHILD"
 	kill -USR1 "$CHILD"
 	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
-	# an event says that it is no target, without its new name
+	# an event reports that the process is not a target any more, without its new name
 	see --no-walks 1 "$CHILD"
 	[ "$(seen "$CHILD" targets)" -eq 0 ]
 	[ "$(seen "$CHILD" ends)" -eq 1 ]
 	[ "$(seen "$CHILD" said)" -eq 0 ]
 	see 3 "$hog" "$CHILD"
 	nothing_seen_of "$hog"
-	# its totals from before stay until it ends
+	# its totals from before the change stay until it ends
 	grep -q "^tgid=$CHILD tid=0 tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 .* said=0$" <<< "$output"
 }
 
@@ -232,7 +233,7 @@ turned_unseen() {
 	start lock_hog
 	see 5 "$CHILD"
 	[[ $output =~ oncpu=([0-9]+)\ offcpu=([0-9]+)$ ]]
-	# the budget starts with that of one second
+	# the budget starts with one second's samples
 	[ "${BASH_REMATCH[1]}" -le $((20 * 6 * $(nproc))) ]
 	[ "${BASH_REMATCH[2]}" -gt 0 ]
 	[ "${BASH_REMATCH[2]}" -le $((20 * 7 * $(nproc))) ]

@@ -36,7 +36,7 @@ await_rules() {
 	await_rules one,three
 	rm "$RULES_DIR/one.conf"
 	await_rules three
-	# Kubernetes: files are links into ..data, a link that is replaced by a rename
+	# Kubernetes: the files are links into ..data, a link that is replaced by a rename
 	mkdir "$RULES_DIR/..v1" "$RULES_DIR/..v2"
 	printf '[rule v1]\ncomm = bdtest-1\nio.some = 90%%\n' > "$RULES_DIR/..v1/map.conf"
 	printf '[rule v2]\ncomm = bdtest-2\nio.some = 90%%\n' > "$RULES_DIR/..v2/map.conf"
@@ -56,9 +56,9 @@ await_rules() {
 	rule more 'comm = bdtest-2' 'cpu.some = 90%'
 	await_rules more,other
 	kill -HUP "$DAEMON"
-	await_log 10 'the configuration is as it was'
+	await_log 10 'the configuration has not changed'
 	rule long 'comm = bdtest-3' 'cpu.some = 90%' 'history = 60s'
-	await_log 10 'long.conf:1: rule long wants 60 s of history, and a ring holds 16 s'
+	await_log 10 'long.conf:1: rule long wants 60 s of history, but the ring of a CPU that runs only targets holds 16 s'
 }
 
 @test "a mistake: the configuration stays, log and status name it, and mending it is enough" {
@@ -87,7 +87,7 @@ await_rules() {
 	load
 	rule one 'comm = bdtest-1' 'cpu.some = 90%'
 	daemon_start
-	# to number a new rule, the daemon waits for the lock of the database
+	# the daemon waits for the database lock, because it must number a new rule
 	coproc LOCK { exec sqlite3 "$DB"; }
 	local answer
 	echo "BEGIN IMMEDIATE; SELECT 'locked';" >&"${LOCK[1]}"
@@ -97,17 +97,17 @@ await_rules() {
 	sleep 2.5 # the change is noticed after one second
 	[ "$(rule_names)" = one ]
 	kill -HUP "$DAEMON"
-	await_status 5 '.daemon[0].uptime_ns > 0' # the daemon has handled the signal before
+	await_status 5 '.daemon[0].uptime_ns > 0' # once it has answered, the daemon has handled the signal
 	echo 'ROLLBACK;' >&"${LOCK[1]}"
 	echo '.quit' >&"${LOCK[1]}"
 	await_log 10 'reloaded: 2 rules'
-	await_log 10 'the configuration is as it was'
+	await_log 10 'the configuration has not changed'
 	while touch "$RULES_DIR/.x" && rm "$RULES_DIR/.x"; do sleep 0.05; done 2> /dev/null & CHILDREN+=($!)
 	rule three 'comm = bdtest-3' 'cpu.some = 90%'
 	await_rules one,three,two
 }
 
-# trigger_fds: the descriptors of its CPU triggers; captures have such files open for reading only.
+# trigger_fds: prints the descriptors of its CPU triggers; captures open such files only for reading.
 trigger_fds() {
 	local fd
 	while read -r fd; do
@@ -140,7 +140,7 @@ trigger_fds() {
 	status_json | jq -e '.daemon[0].targets == 1 and (.captures | length) == 2'
 	await_sql 30 "SELECT group_concat(rule) FROM (SELECT rule FROM capture WHERE state = 'complete' ORDER BY rule)" goes,kept
 	[ "$(sql "SELECT group_concat(rule_id || rule) FROM rule")" = "1goes,2kept,3new" ]
-	# the trigger of the removed rule is closed, the other is the same, the new watch exists
+	# the trigger of the removed rule is closed, the other trigger is unchanged, and the new watch exists
 	await_status 10 '[.watches[].rule] | sort == ["kept", "new"]'
 	[ "$(find "/proc/$DAEMON/fd" -lname '*/io.pressure' | wc -l)" -eq 1 ]
 	local after
@@ -160,7 +160,7 @@ trigger_fds() {
 	daemon_start
 	start_command "$WORK/$OWN" --threads 1
 	await_status 10 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
-	await_tables # which take memory
+	await_tables # the tables use memory
 	local fds memory i reloads=$((1000 / PATIENCE))
 	fds=$(find "/proc/$DAEMON/fd" -mindepth 1 | wc -l)
 	for i in $(seq "$reloads"); do

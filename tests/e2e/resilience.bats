@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Faults around the daemon: locked and hanging databases, full disks, crashes, replaced pins, missing descriptors.
+# Faults around the daemon: locked or hanging databases, full disks, crashes, replaced pins, no free
+# descriptors.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -18,7 +19,7 @@ teardown() {
 	bourdon_teardown_before_unmount
 }
 
-# The database may be on a file system of the test, which can be unmounted after the daemon has ended.
+# A test may put the database on a file system of its own, which can be unmounted after the daemon has ended.
 bourdon_teardown_before_unmount() {
 	daemon_stop TERM
 	if mountpoint -q "$STATE_DIR"; then
@@ -31,7 +32,8 @@ bourdon_teardown_before_unmount() {
 	bourdon_teardown
 }
 
-# hog_rule LINE...: captures the pressure of cpu_hog in our cgroup, once unless a line sets the cooldown.
+# hog_rule LINE...: captures the pressure of cpu_hog in the test's cgroup, once unless a line sets the
+# cooldown.
 hog_rule() {
 	[[ $* == *cooldown* ]] || set -- "$@" 'cooldown = 1h'
 	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 30%' 'history = 5s' "$@"
@@ -39,13 +41,14 @@ hog_rule() {
 
 KHUGEPAGED=/sys/kernel/mm/transparent_hugepage/khugepaged
 
-# khugepaged_hurry: khugepaged scans ten times a second instead of every ten seconds.
+# khugepaged_hurry: makes khugepaged scan ten times a second instead of every ten seconds.
 khugepaged_hurry() {
 	KHUGEPAGED_SLEEP=$(< "$KHUGEPAGED/scan_sleep_millisecs")
 	echo 100 > "$KHUGEPAGED/scan_sleep_millisecs"
 }
 
-# heartbeat_age: in whole seconds, as the BPF programs see it. The time is read first, because bpftool takes a while.
+# heartbeat_age: prints it in whole seconds, as the BPF programs see it. Reads the time first, because bpftool
+# is slow.
 heartbeat_age() {
 	local uptime heartbeat
 	read -r uptime _ < /proc/uptime
@@ -53,7 +56,8 @@ heartbeat_age() {
 	awk -v uptime="$uptime" -v heartbeat="$heartbeat" 'BEGIN { print int(uptime - heartbeat / 1e9) }'
 }
 
-# assert_alive SECONDS: for so long, the heartbeat is never older than two seconds, longer on an emulated machine.
+# assert_alive SECONDS: for this long, the heartbeat is never older than two seconds (longer on an emulated
+# machine).
 assert_alive() {
 	local i
 	for ((i = 0; i < $1; i++)); do
@@ -100,7 +104,7 @@ assert_alive() {
 	fsfreeze -f "$STATE_DIR"
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'rule cpu fired'
-	# no huge pages: before Linux 6.4 a page fault can wait for khugepaged, which waits for the disk
+	# before Linux 6.4 a page fault in a huge page can wait for khugepaged, which waits for the disk
 	grep -q '^THP_enabled:[[:blank:]]*0$' "/proc/$DAEMON/status"
 	khugepaged_hurry
 	assert_alive 12
@@ -128,19 +132,19 @@ is_locked() {
 	fsfreeze -f "$FROZEN"
 	kill -USR1 "$CHILD"
 	await 10 is_locked "$CHILD"
-	# it is no target, but a new process: the walk over all mappings meets it
+	# the workload is not a target, but a new process, so the scan of all mappings meets it
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 60 'captured [0-9]+ stacks'
 	[ "$(sql 'SELECT state FROM capture LIMIT 1')" = complete ]
 	[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'mapping-walks-stuck'")" = 1 ]
-	grep -q 'a process keeps its memory map locked' "$WORK/daemon.log"
-	# a reload works, too; names come when the lock is released
+	grep -q 'mapping scan timed out: a process holds its mmap lock' "$WORK/daemon.log"
+	# a reload works, too; names appear when the lock is released
 	rule later 'comm = bdtest' 'cpu.some = 50%'
 	await_status 10 '.daemon[0].rules == 2'
 	fsfreeze -u "$FROZEN"
 	await_sql 60 "SELECT count(DISTINCT capture_id) > 0 FROM sample JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
 		WHERE function = 'burn_cpu'" 1
-	# SIGTERM while another walk hangs
+	# SIGTERM while another scan hangs
 	start locked "$WORK/mounted/file"
 	fsfreeze -f "$FROZEN"
 	kill -USR1 "$CHILD"
@@ -164,7 +168,7 @@ is_locked() {
 	daemon_start
 	dd if=/dev/zero of="$STATE_DIR/filler" bs=4096 status=none || true
 	start cpu_hog --threads $((2 * $(nproc)))
-	await_log 30 'cannot write the capture of rule cpu yet'
+	await_log 30 'cannot write the capture of rule cpu: '
 	assert_alive 3
 	rm "$STATE_DIR/filler"
 	await_log 30 'captured [0-9]+ stacks'
@@ -207,7 +211,7 @@ processes_of_daemon() {
 	daemon_start
 	[ "$(sql 'SELECT state FROM capture WHERE capture_id = 1')" = interrupted ]
 	[ "$(sql 'SELECT count(*) FROM run')" -eq 2 ]
-	# rule ids stay
+	# rule ids continue
 	[ "$(sql 'SELECT group_concat(rule_id), group_concat(pattern_id) FROM rule')" = '1,2|1,2' ]
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 	# the spawner of the killed daemon has ended, too
@@ -221,12 +225,12 @@ processes_of_daemon() {
 	daemon_start
 	await_log 30 'fired'
 	pkill -KILL -P "$DAEMON"
-	await_log 30 'the spawner is gone: captures have no names'
+	await_log 30 'the spawner died: captures have no function names'
 	await_log 30 'captured [0-9]+ stacks'
 	grep -q 'no symbolizer' "$WORK/daemon.log" ||
 		{ sql 'SELECT module_kind, module, function, total_samples FROM hot_function'; false; }
-	# the daemon ends 30 s after the last capture, because only a new start can have a spawner
-	await_log 60 'ending: without a spawner'
+	# the daemon ends 30 s after the last capture, because only a new start can fork a spawner
+	await_log 60 'ending: the spawner died'
 	daemon_wait
 	[ "$DAEMON_STATUS" -eq 1 ]
 	[ "$(sql 'SELECT state FROM capture')" = complete ]
@@ -240,7 +244,7 @@ processes_of_daemon() {
 	daemon_start
 	local spawner
 	spawner=$(pgrep -P "$DAEMON")
-	# its own user may lower and raise the soft limit
+	# its own user can lower and raise the soft limit
 	limit() {
 		setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups prlimit --pid "$spawner" --nproc="$1:"
 	}
@@ -277,11 +281,12 @@ processes_of_daemon() {
 	daemon_start
 	kill -STOP "$DAEMON"
 	start cpu_hog --threads $((2 * $(nproc)))
-	sleep 5 # the gap itself
+	sleep 5 # this is the gap
 	continued=$(date +%s%N)
 	kill -CONT "$DAEMON"
 	await_log 30 'captured [0-9]+ stacks'
-	# neither history nor a sample is from the four seconds before; a sample's time is known to the second
+	# neither the history nor a sample is from the last four seconds of the gap; sample times are in whole
+	# seconds
 	[ "$(sql "SELECT triggered_at - history_ns >= $continued - 1000000000 FROM capture")" = 1 ]
 	[ "$(sql "SELECT min(triggered_at + second * 1000000000) >= $continued - 2000000000 FROM sample JOIN capture USING(capture_id)")" = 1 ]
 }
@@ -330,10 +335,11 @@ processes_of_daemon() {
 	"$BUILD/bourdon" --db "$DB" status > /dev/null 2>&1 & client=$!
 	sleep 1
 	before=$(cpu_ms "$DAEMON")
-	sleep 2 # a spinning loop would use all CPU time that it gets
+	sleep 2 # a spinning loop would use all the CPU time that it gets
 	(($(cpu_ms "$DAEMON") - before < 200))
 	wait "$client" || true
-	# the descriptors of the first cgroup are free now; a reload walks over all processes, as the daemon does each 30 s
+	# the first cgroup's descriptors are free now; a reload walks over all processes, as the daemon does
+	# every 30 s
 	stop "$one"
 	until rmdir "$CGROUP2/$CGROUP/one" 2>/dev/null; do sleep 0.05; done
 	await_status 10 '.watches | map(select(.state == "armed")) == []'
@@ -364,7 +370,7 @@ processes_of_daemon() {
 	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 0s'
 	daemon_start
 	start cpu_hog --threads $((4 * $(nproc)))
-	# many short processes, each with stacks of its own
+	# many short processes, each with its own stacks
 	(echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"; while :; do "$BUILD/bourdon-load" --help; find /usr/include -name 'x*'; done > /dev/null 2>&1) & CHILDREN+=($!)
 	await_log 300 'capture [0-9]+, the oldest, was removed'
 	await_log 120 'capture [0-9]+, the oldest, was removed'
@@ -380,12 +386,13 @@ processes_of_daemon() {
 
 @test "rings overflow while the daemon is stopped: samples and counted losses add up" {
 	load --hz 997 --ring-size 16KiB
-	# the system's pressure, which cpu_hog makes: no target runs before the capture has begun
+	# the rule watches the whole system, whose pressure cpu_hog makes: no target runs before the capture
+	# has begun
 	rule locks 'comm = lock_hog' "cgroup = /$CGROUP" 'cpu.some = 200ms/2s' 'watch = system' 'history = 1s' "capture = $((10 * PATIENCE))s" 'cooldown = 1h'
 	start cpu_hog --threads $((2 * $(nproc)))
 	daemon_start
 	await_log 30 'rule locks fired'
-	# it begins and ends within the capture, so that no interval is cut
+	# lock_hog begins and ends within the capture, so that no interval is cut
 	start lock_hog --threads 4 --hold 5 --seconds 4
 	kill -STOP "$DAEMON"
 	sleep 2

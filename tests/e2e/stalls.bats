@@ -14,7 +14,8 @@ teardown() {
 	bourdon_teardown
 }
 
-# stacks_with FUNCTION...: SQL for the stack_ids with a frame of each of these functions (GLOB patterns).
+# stacks_with FUNCTION...: prints SQL for the ids of stacks with a frame of each of these functions (GLOB
+# patterns).
 stacks_with() {
 	local function sql='SELECT stack_id FROM stack'
 	for function; do
@@ -23,7 +24,7 @@ stacks_with() {
 	echo "SELECT stack_id FROM ($sql)" # in brackets: UNION and INTERSECT have the same precedence
 }
 
-# within PERCENT A B: A differs from B by at most so much of B.
+# within PERCENT A B: A differs from B by at most PERCENT of B.
 within() {
 	awk -v most="$1" -v a="$2" -v b="$3" 'BEGIN { difference = a > b ? a - b : b - a; exit !(b > 0 && difference * 100 <= most * b) }' ||
 		{ echo "$2 is not within $1 % of $3"; return 1; }
@@ -31,7 +32,8 @@ within() {
 
 @test "a contended lock: the off-CPU time under its function is the time that the waiters measured" {
 	load
-	# whether the rule fires before lock_hog starts or after, the capture and its history have all of it
+	# whether the rule fires before or after lock_hog starts, the capture with its history contains all of
+	# its waits
 	rule locks 'comm = lock_hog' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 20s' 'capture = 15s' 'cooldown = 1h'
 	daemon_start
 	start lock_hog --threads 4 --hold 20 --seconds 6
@@ -40,16 +42,17 @@ within() {
 	read -r -u "$CHILD_OUTPUT" measured
 	measured=${measured##*waited_ns=}
 	seen=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stack_id IN ($(stacks_with hold_lock 'futex_wait*'))")
-	# short waits for a CPU, of threads that hold the lock, are carried to the next stack: emulated CPUs have many
+	# a thread that holds the lock may wait briefly for a CPU; such waits are added to its next stack,
+	# often on emulated CPUs
 	within $((PATIENCE > 1 ? 10 : 5)) "$seen" "$measured"
 }
 
-# psi_growth SCOPE RESOURCE KIND: the growth of that PSI total within the capture, in us.
+# psi_growth SCOPE RESOURCE KIND: prints the growth of that PSI total during the capture, in us.
 psi_growth() {
 	sql "SELECT max($3_us) - min($3_us) FROM pressure WHERE scope = '$1' AND resource = '$2'"
 }
 
-# assert_cause CAUSE BEGINNING: the verdict of the capture, and the beginning of its reason.
+# assert_cause CAUSE BEGINNING: the capture has this verdict, and a reason that begins like this.
 assert_cause() {
 	local said
 	said=$(sql 'SELECT cause, because FROM capture')
@@ -77,7 +80,8 @@ assert_cause() {
 	assert_cause 'competing processes' ''
 }
 
-# explained RESOURCE PERCENT: PSI's formula over the targets gives the pressure of the scope that fired, within so much.
+# explained RESOURCE PERCENT: PSI's formula, applied to the targets, gives the pressure of the scope that
+# fired within PERCENT.
 explained() {
 	local said formula of_psi
 	said=$(sql "SELECT formula_ns, formula_some_ns FROM reconciliation WHERE resource = '$1' AND formula_ns IS NOT NULL")
@@ -95,7 +99,7 @@ explained() {
 	recorded
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	explained cpu 10
-	# the sum of their waiting times is not: PSI averages over both CPUs
+	# the sum of their waits does not: PSI averages over both CPUs
 	[ "$(sql "SELECT targets_ns > 1.5 * some_ns FROM reconciliation WHERE scope LIKE '/%' AND resource = 'cpu'")" = 1 ]
 }
 
@@ -106,15 +110,15 @@ explained() {
 	ON_CPU=0 start io_hog --threads 1 --file "$BUILD/io_hog.data"
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	local of_io of_all waited
-	# but for waiting for the CPU, which other programs may use
+	# except for waits for the CPU, which other programs may use
 	of_io=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stall = 'io' AND stack_id IN ($(stacks_with burn_io))")
 	of_all=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stall NOT IN ('none', 'cpu')")
 	[ $((of_io * 100)) -ge $((of_all * 90)) ] || { echo "$of_io of $of_all"; false; }
 	waited=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'io' AND second >= 0")
 	within $((PATIENCE == 1 ? 10 : 50)) "$waited" "$(psi_growth "/$CGROUP" io some)"
-	# how busy an emulated disk is depends on what emulates it
+	# the host decides how busy an emulated disk is
 	explained io $((PATIENCE == 1 ? 10 : 50))
-	# unless other processes moved twice as much, and 4 MiB a second, by the daemon's own account
+	# unless, by the daemon's own count, other processes moved twice as much, and at least 4 MiB a second
 	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -2, 1) * (read_bytes + write_bytes)), 0) > 0 FROM usage"))) ||
 		assert_cause 'slow or busy device' ''
 }
@@ -127,8 +131,9 @@ explained() {
 	daemon_start
 	ON_CPU=0 start mem_hog --size 128MiB
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
-	# both since the cgroup was made, when its PSI was zero and the process had not started
-	# submitting the reads of refaults is a memory stall on CPU that no tracepoint brackets: long on an emulated CPU
+	# both count since the cgroup was made, when its PSI was zero and the process had not started.
+	# Submitting the reads of refaults is a memory stall on the CPU without tracepoints around it; it is
+	# long on an emulated CPU
 	within $((PATIENCE == 1 ? 10 : 40)) "$(sql "SELECT stalled_memory_ns / 1000 FROM usage WHERE role = 'target'")" \
 		"$(sql "SELECT max(some_us) FROM pressure WHERE scope = '/$CGROUP' AND resource = 'memory'")"
 	local of_reclaim of_memory
@@ -138,7 +143,7 @@ explained() {
 		stack_id IN ($(stacks_with '*reclaim*') UNION $(stacks_with 'try_to_free_mem_cgroup_pages')
 			UNION $(stacks_with '*readahead*') UNION $(stacks_with 'page_cache_ra*') UNION $(stacks_with 'swap_read*'))")
 	explained memory $((PATIENCE == 1 ? 10 : 50))
-	[ "$of_memory" -ge 100 ] || { echo "only $of_memory samples"; false; } # enough for a share
+	[ "$of_memory" -ge 100 ] || { echo "only $of_memory samples"; false; } # enough for a percentage
 	[ $((of_reclaim * 100)) -ge $((of_memory * 90)) ] || { echo "$of_reclaim of $of_memory"; false; }
 	assert_cause 'reclaim at its own limit' ''
 }

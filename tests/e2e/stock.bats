@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of Debian, compiled without frame pointers: how many of their stacks are complete. make bench PART=stock has
-# more of them, and compares with perf.
+# Programs of Debian, compiled without frame pointers: how many of their stacks are complete. `make bench
+# PART=stock` tests more programs, and compares with perf.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/stock.bash"
@@ -20,7 +20,7 @@ teardown() {
 	bourdon_teardown
 }
 
-# entry_of NAME: e_entry, which in these files equals the file offset
+# entry_of NAME: prints e_entry, which equals the file offset in these files
 entry_of() {
 	od -A n -t u8 -j 24 -N 8 "$WORK/stock-$1"
 }
@@ -35,7 +35,8 @@ entry_of() {
 		[ "$all" -ge "$LEAST_SAMPLES" ] && [ $((whole * 100)) -ge $((all * LEAST_PERCENT)) ] || missed+=" $name"
 	done
 	[ -z "$missed" ] || { echo "less than $LEAST_PERCENT %, or than $LEAST_SAMPLES samples:$missed"; false; }
-	# the outermost frame of a complete stack is in _start, or at the one place where the C library starts threads
+	# the outermost frame of a complete stack is in _start, or at the place where the C library starts
+	# threads
 	for name in xz sqlite3 openssl perl; do
 		run sql "WITH $STOCK_SAMPLES SELECT outermost, count(DISTINCT offset), sum(samples) FROM user
 			WHERE comm = 'stock-$name' AND whole AND NOT (outermost = '$(realpath "$WORK/stock-$name")'

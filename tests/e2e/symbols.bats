@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Names of frames: inlined functions, source lines, separate debug files, JIT code; and that a dead symbolizer costs
+# Names of frames: inlined functions, source lines, separate debug files, JIT code. A dead symbolizer costs
 # names and nothing else.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
@@ -20,7 +20,7 @@ teardown() {
 	[[ -z $DEBUG_FILE ]] || rm -f "$DEBUG_FILE"
 }
 
-# burn PATH ARGUMENT...: starts two processes for each CPU, in our cgroup.
+# burn PATH ARGUMENT...: starts two processes for each CPU, in the test's cgroup.
 burn() {
 	local i
 	for ((i = 0; i < 2 * $(nproc); i++)); do
@@ -34,7 +34,8 @@ burn() {
 	done
 }
 
-# capture_of COMM [SETTING...]: loads, and starts the daemon with a rule for the CPU pressure of our cgroup.
+# capture_of COMM [SETTING...]: loads, and starts the daemon with a rule for the CPU pressure of the test's
+# cgroup.
 capture_of() {
 	load
 	rule names "comm = $1" "cgroup = /$CGROUP" 'cpu.some = 600ms/2s' 'history = 5s' \
@@ -42,8 +43,8 @@ capture_of() {
 	daemon_start
 }
 
-# stack_around FUNCTION [CAPTURE]: the user frames of the most sampled stack with that function, a line each: function,
-# depth of inlining, name of the file, line.
+# stack_around FUNCTION [CAPTURE]: prints the user frames of the most sampled stack with that function, one a
+# line: function, depth of inlining, name of the file, line.
 stack_around() {
 	sql "WITH hottest AS (
 			SELECT stack_id FROM sample WHERE capture_id = ${2-1} AND stack_id IN (
@@ -58,7 +59,7 @@ stack_around() {
 assert_inlined() {
 	local lines
 	mapfile -t lines < <(stack_around 'hog::Counter::spin(unsigned int)' "$@")
-	printf '%s\n' "${lines[@]}" # bats shows it where the test fails
+	printf '%s\n' "${lines[@]}" # bats shows it when the test fails
 	[[ ${lines[0]} == 'hog::Counter::spin(unsigned int)|2|inlines.cc|10'[2-5] ]]
 	[ "${lines[1]}" = 'void hog::twice<hog::Counter>(hog::Counter&, unsigned int)|1|inlines.cc|204' ]
 	[ "${lines[2]}" = 'hog::outer(unsigned int)|0|inlines.cc|305' ]
@@ -71,7 +72,7 @@ assert_inlined() {
 	recorded
 	await_log 30 'captured [0-9]+ stacks of rule names'
 	assert_inlined
-	# inlined frames count for the depth
+	# inlined functions count as frames
 	[ "$(sql "SELECT min(position), max(position) = depth - 1, count(*) = depth FROM stack_frame
 		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
 	[ "$(sql "SELECT events, unit FROM loss WHERE reason = 'symbolizer-failed'")" = '0|event' ]
@@ -130,12 +131,12 @@ assert_inlined() {
 
 @test "a killed symbolizer: frames without names, a counted loss, and a new one afterwards" {
 	capture_of jit 'cooldown = 1s'
-	# a perf map that takes a while to read
+	# a perf map that takes long to read
 	burn "$BUILD/workloads/jit" --lines 200000
 	local spawner killed=0 child
 	spawner=$(pgrep -P "$DAEMON")
 	await_log 30 'rule names fired'
-	# within the capture, a symbolizer makes unwind tables; after its end, one finds names
+	# during the capture a symbolizer builds unwind tables; after its end, one finds names
 	await_status 30 '.daemon[0].captures_under_way == "0" or .daemon[0].captures_under_way == 0'
 	while [ "$killed" -eq 0 ]; do
 		for child in $(< "/proc/$spawner/task/$spawner/children"); do
@@ -174,7 +175,7 @@ assert_inlined() {
 	assert_inlined 1
 	assert_inlined 2
 	await_sql 10 "SELECT min(value) >= 2 FROM counter WHERE name = 'symbolizer-requests'" 1
-	# a capture without new code asks nothing
+	# a capture without new code starts no symbolizer
 	await_sql 30 "SELECT count(*) > 0 FROM (SELECT value - lag(value) OVER (ORDER BY at) AS asked FROM counter
 		WHERE name = 'symbolizer-requests') WHERE asked = 0" 1
 	[ "$(sql "SELECT count(*) FROM module WHERE path LIKE '%/inlines'")" = 1 ]
@@ -216,13 +217,13 @@ capture_stripped() {
 		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
 	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE 'stripped+%' AND function_offset IS NOT NULL")" -eq 0 ]
 	[ "$(sql 'PRAGMA integrity_check')" = ok ]
-	# a second time changes nothing
+	# a second run changes nothing
 	local before
 	before=$(sql 'SELECT count(*), sum(depth) FROM stack')
 	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
 	[ "$status" -eq 0 ]
 	[ "$(sql 'SELECT count(*), sum(depth) FROM stack')" = "$before" ]
-	# the daemon runs on
+	# the daemon continues
 	kill -0 "$DAEMON"
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
@@ -238,7 +239,7 @@ capture_stripped() {
 	cp "$BUILD/symbols/other" "$WORK/debug/other/stripped"
 	run "$BUILD/bourdon" --db "$WORK/copy.db" symbolize --debug-dir "$WORK/debug"
 	[[ $output == *": no file of that build id"* ]]
-	# so is a damaged file
+	# a damaged file is ignored, too
 	head -c 3000 "$BUILD/symbols/dwarf5" > "$WORK/debug/cut"
 	local id
 	id=$(< "$BUILD/symbols/stripped.id")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The maps of unwind tables: for which processes they have entries and until when, and files that find no room or are
-# damaged.
+# The maps of unwind tables: which processes have entries, and until when; files whose tables do not fit, or
+# that are damaged.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -25,7 +25,7 @@ begin() {
 	daemon_start
 }
 
-# entry TGID: prints its element of unwind_procs, if it has one
+# entry TGID: prints the element of unwind_procs for the process, if there is one
 entry() {
 	bpftool map lookup pinned "$PIN_DIR/unwind_procs" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 \
 		2>/dev/null | jq -c '.value // empty'
@@ -86,7 +86,8 @@ unwind_status() {
 	has_no_entry "$CHILD"
 }
 
-# large_library: prints the path of a file whose table takes a while; clang and the virtual machines bring it
+# large_library: prints the path of a file whose table takes long to build; clang and the virtual machines
+# contain one
 large_library() {
 	find /usr/lib/*-linux-gnu -maxdepth 1 -type f -name 'libLLVM*' -size +50M | grep -m 1 .
 }
@@ -95,7 +96,7 @@ large_library() {
 	local library without i
 	library=$(find /usr/lib/*-linux-gnu -maxdepth 1 -name 'libcrypto.so.3')
 	begin --unwind-memory 1MiB
-	# several small ones: a large one could exceed its time instead
+	# several small files, because a large one could exceed its time limit instead
 	for i in 1 2 3 4; do
 		cp "$library" "$WORK/copy-$i"
 	done
@@ -106,7 +107,7 @@ large_library() {
 	[ "$(status_json | jq "[.problems[] | select(.problem | contains(\"no room for $without files\"))] | length")" -eq 1 ]
 	[[ $(status_json | jq -r '.problems[].remedy') == *--unwind-memory* ]]
 	await_log 5 "no room for the unwind table of $WORK/copy-"
-	# the attempt took no room from others
+	# the attempt took no room from other files
 	start cpu_hog --threads 1
 	await_status 20 '.unwind[0].processes == 2 and .unwind[0].modules >= 3'
 	[ "$(unwind_status bytes)" -le "$(unwind_status bytes_max)" ]
@@ -138,8 +139,8 @@ large_library() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
-# rows_of PROGRAM NAME PROCESSES: copies the program into the file of that name, runs so many processes of it, and sets
-# ROWS to the rows of all tables. The number of processes must differ from that of the call before.
+# rows_of PROGRAM NAME PROCESSES: copies the program to the file NAME, runs that many processes of it, and
+# sets ROWS to the rows of all tables. The number of processes must differ from the previous call's.
 rows_of() {
 	local i
 	cat "$BUILD/workloads/$1" > "$WORK/$2"
@@ -161,7 +162,7 @@ rows_of() {
 	rows_of lock_hog server-a 2
 	lock=$ROWS
 	[ "$(stat -c %i "$WORK/server-a")" = "$inode" ]
-	# the rows of each, in files without a table
+	# the rows of each program, in files that have no table yet
 	rows_of lock_hog server-b 1
 	both=$ROWS
 	rows_of cpu_hog server-c 2
@@ -180,7 +181,7 @@ rows_of() {
 	start_command "$WORK/server-a" --threads 1
 	await_status 30 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
 	[ "$(unwind_status rows)" -eq "$ROWS" ]
-	# a file that was never readable has none
+	# a file that was never readable has no table
 	install -m 0711 "$BUILD/workloads/lock_hog" "$WORK/server-b"
 	start_command "$WORK/server-b"
 	await_status 30 '.unwind[0].processes == 3 and .unwind[0].pending == 0'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Triggers: the pressure files that bourdon-grant opens, kernel and sampled triggers on real cgroups, and watches that
-# come and go with their cgroups and targets.
+# Triggers: the pressure files that bourdon-grant opens, kernel triggers and sampled triggers on real cgroups,
+# and watches that appear and disappear with their cgroups and targets.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -15,7 +15,7 @@ teardown() {
 	bourdon_teardown
 }
 
-# ask USER REQUEST...: prints the answers of bourdon-grant to that user, each request by its own connection.
+# ask USER REQUEST...: sends each request on a connection of its own, as that user, and prints the answers.
 ask() {
 	setpriv --reuid "$1" --regid "$TEST_GROUP" --clear-groups "$BUILD/tools/ask_grant" "$GRANT_SOCKET" "${@:2}"
 }
@@ -59,7 +59,7 @@ pressure_of_two() {
 	[ "$(grep -c 'bourdon-grant: refused process' "$WORK/grant.log")" -eq 16 ]
 }
 
-# connected NUMBER: whether the child that was started last has so many sockets.
+# connected NUMBER: whether the child that was started last has this many sockets.
 connected() {
 	[ "$(find "/proc/${CHILDREN[-1]}/fd" -lname 'socket:*' | wc -l)" -eq "$1" ]
 }
@@ -73,8 +73,8 @@ connected() {
 	began=$SECONDS
 	run "$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET"
 	[ "$output" = 'refused the request did not arrive in time' ]
-	((SECONDS - began <= 15)) # it waits for two
-	# fifty idle connections do not keep it from answering
+	((SECONDS - began <= 15)) # bourdon-grant waits for two seconds
+	# fifty idle connections do not prevent an answer
 	"$BUILD/tools/ask_grant" --idle 50 "$GRANT_SOCKET" & CHILDREN+=($!)
 	await 10 connected 50
 	run ask "$TEST_USER" "pressure $id cpu 2000000"
@@ -165,7 +165,7 @@ connected() {
 	daemon_start
 	start cpu_hog --threads 1
 	echo "$CHILD" > "$CGROUP2/$CGROUP/inner/cgroup.procs"
-	# no event tells of the move; the next walk over all processes finds it, which a reload makes at once
+	# no event reports the move; the next walk over all processes finds it, and a reload walks at once
 	rule other 'comm = bdtest-1' 'cpu.some = 90%'
 	await_status 45 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
 	stop "$CHILD"
@@ -173,9 +173,9 @@ connected() {
 	await_status 5 '.watches == []'
 	local before
 	before=$(cpu_ms "$DAEMON")
-	sleep 3 # a spinning loop would use all CPU time that it gets
+	sleep 3 # a spinning loop would use all the CPU time that it gets
 	(($(cpu_ms "$DAEMON") - before < 150))
-	# a new cgroup of the same name is watched anew
+	# a new cgroup of the same name gets a new watch
 	mkdir "$CGROUP2/$CGROUP/inner"
 	CGROUP=$CGROUP/inner start cpu_hog --threads 1
 	await_status 10 '.watches | length == 2'
@@ -227,7 +227,7 @@ connected() {
 	await_sql 30 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	[ "$(sql "SELECT count(DISTINCT process_id) FROM sample JOIN process USING(process_id) JOIN stack_frame USING(stack_id)
 		JOIN frame USING(frame_id) WHERE comm = 'server-main' AND function = 'burn_worker'")" -eq 8 ]
-	# SIGHUP: each worker takes a name that no rule matches; SIGUSR1: one that a rule matches
+	# SIGHUP: each worker changes to a name that no rule matches; SIGUSR1: to one that a rule matches
 	kill -HUP "$CHILD"
 	await_status 2 '.daemon[0].targets == 1'
 	kill -USR1 "$CHILD"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The installed units: systemd understands them, their exposure is the one that docs/SECURITY.md explains, and an
-# installation leaves an administrator's files as they are. No unit is started here.
+# The installed units: systemd accepts them, docs/SECURITY.md explains their exposure scores, and an
+# installation keeps an administrator's files. No unit is started here.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -28,7 +28,7 @@ install_into() {
 	make -s -C "$TREE" install PREFIX=/usr DESTDIR="$1" "${@:2}"
 }
 
-# complete ROOT: copies the units and programs of the system that the units name, for systemd-analyze.
+# complete ROOT: copies the system's units and programs that the units name, for systemd-analyze.
 complete() {
 	cp -a /usr/lib/systemd/system/*.target /usr/lib/systemd/system/systemd-sys* "$1/usr/lib/systemd/system/"
 	install -D /usr/bin/kill "$1/usr/bin/kill"
@@ -43,13 +43,13 @@ verify() {
 	[ -z "$output" ]
 }
 
-# exposure ROOT UNIT: ten times the score.
+# exposure ROOT UNIT: prints ten times the score.
 exposure() {
 	systemd-analyze security --offline=yes --no-pager --root="$1" "$2" |
 		sed -nE 's/.*Overall exposure level for .*: ([0-9]+)\.([0-9]).*/\1\2/p' | sed 's/^0*\(.\)/\1/'
 }
 
-# documented COLUMN: ten times the score of that unit in docs/SECURITY.md.
+# documented COLUMN: prints ten times the score of that unit in docs/SECURITY.md.
 documented() {
 	sed -nE "s/^\\| what it counts \\|.*\\b$1 ([0-9])\\.([0-9]).*/\\1\\2/p" "$TREE/docs/SECURITY.md" | sed 's/^0*\(.\)/\1/'
 }
@@ -131,11 +131,12 @@ explained() {
 	mkdir "$root/rules"
 	cp "$root/usr/share/doc/bourdon/examples/web.conf" "$root/rules/"
 	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
-	# with all commented settings in force
+	# with all commented settings enabled
 	sed -i 's/^#\([a-z_]* = \)/\1/' "$root/etc/bourdon/bourdon.conf"
 	[ "$(grep -c ' = ' "$root/etc/bourdon/bourdon.conf")" -ge 3 ]
 	"$BUILD/bourdond" --check-config --config "$root/etc/bourdon/bourdon.conf" --rules-dir "$root/rules"
-	# the installed policy limits nothing; with its commented lines in force, it limits what they say
+	# the installed policy limits nothing; with its commented lines enabled, it has the limits of these
+	# lines
 	local policy=$root/etc/bourdon/policy.conf
 	"$BUILD/bourdon-load" --policy "$policy" --group root --pin-dir "$PINS" --run-dir "$RUN"
 	run "$BUILD/bourdon-load" --status --pin-dir "$PINS" --run-dir "$RUN"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The daemon started without root: with the one capability that opens /sys/fs/bpf, or with none if its pins are on a BPF
-# file system of their own. And its messages to a service manager.
+# The daemon started without root: with the one capability that opens /sys/fs/bpf, or with no capability and
+# pins on a BPF file system of their own. And its messages to a service manager.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -25,7 +25,7 @@ daemon_as() {
 		--rules-dir "$RULES_DIR" --config "$WORK/bourdon.conf" --grant-socket "$GRANT_SOCKET"
 }
 
-# daemon_start_as OPTION...: starts it so and awaits that it is ready.
+# daemon_start_as OPTION...: starts the daemon in this way and waits until it is ready.
 daemon_start_as() {
 	exec {DAEMON_LOG}< <(daemon_as "$@" 2>&1)
 	DAEMON=$!
@@ -58,7 +58,7 @@ has_no_capability() {
 	load
 	run daemon_as "${WITHOUT[@]}"
 	[ "$status" -eq 1 ]
-	[[ ${lines[-1]} == *"cannot open the pin directory $PIN_DIR: Permission denied; CAP_DAC_READ_SEARCH opens it" ]]
+	[[ ${lines[-1]} == *"cannot open the pin directory $PIN_DIR: Permission denied; run bourdond with CAP_DAC_READ_SEARCH" ]]
 }
 
 @test "an empty pin directory: the error says to run bourdon-load" {
@@ -88,7 +88,7 @@ has_no_capability() {
 	[[ $output == *'Permission denied'* ]]
 	run setpriv --reuid 1 --regid 1 --clear-groups ls "$PIN_DIR"
 	[[ $output == *'Permission denied'* ]]
-	# new pins end it
+	# new pins end the daemon
 	load
 	await_log 10 'the pins were replaced or removed'
 	daemon_wait
@@ -99,7 +99,7 @@ has_no_capability() {
 	mountpoint -q "$WORK/bpf"
 }
 
-# messages: those to the service manager so far, without times.
+# messages: prints the messages to the service manager so far, without times.
 messages() {
 	sed 's/^MONOTONIC_USEC=[0-9]*$/MONOTONIC_USEC=N/' "$WORK/messages"
 }
@@ -125,7 +125,7 @@ has_message() {
 	await 10 has_message MONOTONIC_USEC=N
 	rule two 'comm = bdtest-2' 'cpu.some = 900%'
 	await 10 has_message "STATUS=1 rule, 0 targets, 0 watches; not in force: $RULES_DIR/two.conf:3: .*"
-	# each RELOADING=1 is followed by a READY=1; other changes in the directory cause reloads, too
+	# each RELOADING=1 is followed by a READY=1; other changes in the directory may cause more reloads
 	[ "$(messages | grep -c RELOADING=1)" -ge 2 ]
 	[ "$(messages | grep -c READY=1)" -eq $(($(messages | grep -c RELOADING=1) + 1)) ]
 	daemon_stop TERM

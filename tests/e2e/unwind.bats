@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Complete stacks: programs with known frames (tests/workloads/unwind/), compiled without frame pointers, and linked and
-# loaded in every way. One capture has them all, fired by their own CPU pressure; each test checks one program.
+# Complete stacks: programs with known frames (tests/workloads/unwind/), compiled without frame pointers,
+# linked and loaded in every way. One capture contains them all, triggered by their own CPU pressure; each
+# test checks one program.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -10,7 +11,7 @@ DEPTH=40
 MOST_FRAMES=$(awk '$2 == "SAMPLE_USER_FRAMES" { print $3 + 0 }' "$TREE/common/abi.h")
 LEAST_SAMPLES=20 # of each program
 
-# programs: name, program and arguments of each
+# programs: prints a name, a program and its arguments for each
 programs() {
 	cat <<- 'END'
 		pie             pie
@@ -47,7 +48,7 @@ programs() {
 	END
 }
 
-# signal_all SIGNAL [NAME]: sends it to all programs but that one
+# signal_all SIGNAL [NAME]: sends the signal to all programs except NAME
 signal_all() {
 	local file
 	for file in "$WORK"/pid.*; do
@@ -60,7 +61,7 @@ take_capture() {
 	local name program arguments
 	load --hz 499
 	rule targets 'comm = unwind_*' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
-	# they are stopped while the tables are made, which takes CPU time
+	# stopped meanwhile, because building tables takes CPU time
 	while read -r name program arguments; do
 		# shellcheck disable=SC2086
 		start "unwind_$program" $arguments
@@ -75,13 +76,14 @@ take_capture() {
 	rule pressure 'comm = unwind_*' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 1s' \
 		"capture = $((6 + 6 * PATIENCE))s" 'cooldown = 1h'
 	await_log 30 'rule pressure fired'
-	# naming yields to other processes; it works for ended programs, but needs the perf map of the JIT
+	# naming yields to other processes, so end them; it needs none of them alive, only the perf map of the
+	# JIT
 	await_status 30 '.captures | length == 0'
 	signal_all KILL jit
 	await_log 90 'captured [0-9]+ stacks of rule pressure'
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
-	stop "$(< "$WORK/pid.jit")" # it removes its perf map
+	stop "$(< "$WORK/pid.jit")" # removes its perf map at its end
 	children_end
 }
 
@@ -119,7 +121,8 @@ SHORT=$(descent small pushes)
 
 # ---- captured stacks ----
 
-# samples_of PROGRAM KIND: FROM and WHERE for its samples from the trigger on, with their user stack as text
+# samples_of PROGRAM KIND: prints FROM and WHERE for its samples since the trigger, with their user stack as
+# text
 samples_of() {
 	cat <<- END
 		FROM (
@@ -134,8 +137,8 @@ samples_of() {
 	END
 }
 
-# every_stack KIND PROGRAM PATTERN CLAIM: all stacks of the program match PATTERN; "truncated ended unwinder" of each
-# matches CLAIM. Shows the others.
+# every_stack KIND PROGRAM PATTERN CLAIM: all stacks of the program match PATTERN, and the "truncated ended
+# unwinder" of each matches CLAIM. Prints those that do not.
 every_stack() {
 	local samples wrong
 	samples=$(sql "SELECT ifnull(sum(samples), 0) $(samples_of "$2" "$1")")
@@ -161,7 +164,8 @@ on_cpu() {
 	every_stack on-cpu "$1" "$2" "${3-$WHOLE}"
 }
 
-# most_whole PROGRAM PATTERN PERCENT: all stacks that are not truncated match, and these are at least so much
+# most_whole PROGRAM PATTERN PERCENT: all stacks that are not truncated match, and they are at least PERCENT
+# of all
 most_whole() {
 	local wrong whole
 	sql "SELECT DISTINCT stack $(samples_of "$1" on-cpu) AND NOT truncated" > "$WORK/stacks"
@@ -288,13 +292,14 @@ some_stack() {
 		on_cpu "$name" "$START;$SHORT;call_lazily(;lazy_tick|;($STUB)|(;$loader)+)?"
 		some_stack "$name" 'call_lazily;(ld-linux|_dl_)'
 	done
-	# a stub is hit rarely: in one program at least
+	# a stub is sampled rarely: at least in one program
 	some_stack lazy ";($STUB)\$" || some_stack lazy_ibt ";($STUB)\$"
 }
 
-# plugin_stack FUNCTION: the pattern of a whole stack of the function that runs plugins, wherever the sample was taken
+# plugin_stack FUNCTION: prints the pattern of the whole stacks of the function that runs plugins, from any place
+# in it
 plugin_stack() {
-	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?" # samples while it is loaded
+	local other="(;(dlopen|dlclose|dlsym|_*clock_gettime|$LIBC|$STUB)[^;]*(;[^;]+)*)?" # samples while the plugin is loaded
 	echo "$START;$SHORT;$1(;run_plugin(;plugin_enter(;call_back(;plugin_burn)?)?|$other))?"
 }
 
@@ -304,14 +309,14 @@ plugin_stack() {
 	if ((PATIENCE == 1)); then
 		on_cpu reloaded "$stack"
 	else
-		# on an emulated CPU, samples come before the new tables do
+		# on an emulated CPU, samples come before the new tables
 		most_whole reloaded "$stack" 66
 	fi
 	some_stack reloaded 'plugin_burn$'
 }
 
 @test "another plugin at the same address: stacks said to be complete are" {
-	# at most three loads in that time; the tables of each come seconds later, on emulated CPUs more
+	# at most three loads in that time; each has its tables
 	most_whole replaced "$(plugin_stack replace)" $((PATIENCE > 1 ? 10 : 33))
 }
 

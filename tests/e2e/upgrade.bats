@@ -64,7 +64,7 @@ replace() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 	# started again, it names both ABIs and the remedy
 	run as "$from" daemon
-	one_line 1 "$RUN_DIR/manifest: what is loaded speaks ABI $new, this binary ABI $old: load again with the bourdon-load of version"
+	one_line 1 "$RUN_DIR/manifest: the loaded programs have ABI $new, but this bourdond has ABI $old: run the bourdon-load of version"
 	run "$from/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[ "$status" -eq 1 ]
 	[[ $output == *"with ABI $new; this is version "*" with ABI $old"* ]]
@@ -85,7 +85,7 @@ replace() {
 	# every version has pin_dir, which tells whose mount of the BPF file system it is
 	sed -i '/^hz = \|^targets = \|^slots_per_cpu = /d' "$RUN_DIR/manifest"
 	run daemon
-	one_line 1 'what is loaded speaks ABI 1000, this binary ABI'
+	one_line 1 'the loaded programs have ABI 1000, but this bourdond has ABI'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[[ $output == *'with ABI 1000; this is version'* ]]
 	# a load replaces it
@@ -126,7 +126,7 @@ refuses() {
 	before=$(sha256sum < "$DB")
 	as "$to" load
 	run as "$to" daemon
-	one_line 1 "cannot open the database $DB: its schema is version $version, and bourdond "*" writes version "*"; move it away, where its own version reads it"
+	one_line 1 "cannot open the database $DB: its schema has version $version, but bourdond "*" writes version "*"; move it elsewhere, and bourdond creates a new one"
 	[ "$(sha256sum < "$DB")" = "$before" ]
 	run "$to/bourdon" --db "$DB" list
 	one_line 1 "'$DB' has schema version $version, and bourdon "*"use a bourdon that reads version $version"

@@ -5,12 +5,12 @@
 #   1. a room includes only the rooms, and single headers, that the table below allows it;
 #   2. no module (NAME.c with NAME.h) includes itself by way of others;
 #   3. the draining thread's rooms include no header and call no function that can block.
-# Each mistake is one line, FILE:LINE: MESSAGE. Exits with 1 where there is one.
+# Prints each mistake as one line, FILE:LINE: MESSAGE, and then exits with status 1.
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
-# The rooms, lowest first, and the rooms or headers that each may include besides itself. A room may only name rooms
-# above its own line, so that rooms cannot form a circle.
+# The rooms, lowest first, each with the rooms and headers that it may include besides its own. A room may
+# name only the rooms listed before it, so that rooms cannot form a circle.
 ROOMS='
 common
 policy               common
@@ -31,15 +31,15 @@ report               common consumer/symbolizer consumer/symbols
 '
 # `loader` does not name loader/grant: no code of the helper is linked into bourdon-load.
 
-# The draining thread never waits: neither for a disk, nor for another process, nor for a lock that is held long.
+# The draining thread never waits: not for a disk, not for another process, not for a lock that is held long.
 DRAINING='common consumer/process consumer/rules consumer/target consumer/watch consumer/capture'
 BLOCKING_HEADERS='^(sqlite3|libelf|gelf|dwarf|lzma|zlib|bzlib)\.h$|^elfutils/'
 BLOCKING_CALLS='fsync|fdatasync|syncfs|sync|sleep|usleep|nanosleep|clock_nanosleep|pause|wait|waitpid|waitid|system|popen'
 BLOCKING_CALLS+='|scandir|opendir|fdopendir|nftw|fts_open|pthread_join|pthread_cond_wait|sem_wait'
-# ours: functions that read files or wait for an answer
+# functions of this project that read files or wait for an answer
 BLOCKING_CALLS+='|ini_read_file|settings_read|rules_read_directory|configuration_read|pass_fd_wait'
 
-# FILE FUNCTION: the calls that are allowed there, with the reason.
+# FILE FUNCTION: calls that are allowed, each with its reason.
 ALLOWED_CALLS='
 consumer/watch/closer.c pthread_cond_wait              the closer is a thread of its own
 consumer/watch/closer.c pthread_join                   it is joined when the daemon ends
@@ -92,7 +92,7 @@ function read_table(  lines, words, count, i, j) {
 			is_allowed[words[1], words[2]] = 1
 }
 
-# Depth first; `trail` holds the modules on the way here.
+# Depth first; `trail` holds the modules on the path to the current one.
 function find_circle(module, trail,  count, next_ones, i) {
 	state[module] = "open"
 	count = split(includes[module], next_ones, " ")
@@ -129,7 +129,7 @@ FNR == 1 {
 	}
 }
 
-# compile_seccomp writes these
+# written by compile_seccomp
 function is_generated(path) {
 	return path ~ /^policy\/[^\/]*\.h$/
 }
@@ -140,7 +140,7 @@ function is_generated(path) {
 		mistake(FILENAME ":" FNR, "<" part[2] "> can block, and the draining thread must not: " room)
 }
 
-# Lines that begin without a blank are definitions and prototypes.
+# A line without indentation is a definition or a prototype, not a call.
 room in is_draining && room != "common" && /^[ \t].*\(/ {
 	text = $0
 	if (text ~ /^[ \t]*(\/\*|\*|\/\/)/)

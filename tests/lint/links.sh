@@ -7,13 +7,13 @@ set -euo pipefail
 cd "${1-$(dirname "${BASH_SOURCE[0]}")/../..}"
 mistakes=0
 
-# anchors FILE: the anchor of each heading, as GitHub forms it; text in code fences is no heading.
+# anchors FILE: prints the anchor of each heading, as GitHub forms it; text in code fences is not a heading.
 anchors() {
 	awk '/^ *```/ { fenced = !fenced } !fenced && sub(/^#+ +/, "")' "$1" |
 		sed 's/\[\([^]]*\)\]([^)]*)/\1/g' | tr '[:upper:]' '[:lower:]' | sed 's/[^[:alnum:] _-]//g; s/ /-/g'
 }
 
-# links FILE: "LINE TARGET" of each link in it, outside of code
+# links FILE: prints "LINE TARGET" for each link outside of code
 links() {
 	awk '/^ *```/ { fenced = !fenced } !fenced { gsub(/`[^`]*`/, "code")
 		while (match($0, /\]\([^)]+\)/)) {

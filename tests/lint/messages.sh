@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# messages.sh: prints every message of all programs as "FILE:LINE  TEXT", for people to read in one go: what they log,
-# what --check and doctor find, help texts, and what reports and status say. A string of the sources is a message if it is
-# an argument of a function that writes text, if it has two words in a row, or if it is a heading of a report. Macros
-# beside it stand as <NAME>. SQL is left out.
+# messages.sh: prints every message of all programs as "FILE:LINE TEXT", so that people can review them in one
+# go: log lines, findings of --check and doctor, help texts, reports and status. A string in the sources is a
+# message if it is an argument of a function that writes text, if it has two words in a row, or if it is a
+# heading of a report. Macros beside it appear as <NAME>. SQL is left out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -30,7 +30,7 @@ function is_message(words) {
 	return FILENAME ~ /^report\// && words ~ /^[A-Z][A-Z -]+$/
 }
 
-# Ends the string that was begun.
+# Ends the current string.
 function finish() {
 	if (text != "" && is_message())
 		print FILENAME ":" place "  " text

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# root_lines.sh [--check | --write] PROGRAM=SOURCE... PROGRAM=SOURCE...: how many lines of this tree run as root.
+# root_lines.sh [--check | --write] PROGRAM=SOURCE... PROGRAM=SOURCE...: counts the lines of this tree that
+# run as root.
 #
-# Each argument is a program, an equals sign, and the .c files that are linked into it, separated by blanks. A program's
-# lines are those of these files and of every header that they include, directly or not, comments and blank lines with
-# them; generated headers and libraries are not counted. Prints one row of the table in docs/SECURITY.md for each
-# program. With --check the rows there must be the same, and each list must be as short as it can be: of every module
-# that is linked another one includes the header, and of every header that is included the module is linked. With
-# --write the rows are written there.
+# Each argument is a program, an equals sign, and the .c files that are linked into it, separated by blanks. A
+# program's lines are those of these files and of every header that they include, directly or not, with
+# comments and blank lines; generated headers and libraries are not counted. Prints one row of the table in
+# docs/SECURITY.md for each program. --check fails if a row there differs, if a linked module's header is
+# included by no other linked file, or if the module of an included header is not linked. --write writes the
+# rows there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 DOCUMENT=docs/SECURITY.md
 
-# thousands NUMBER: with a comma
+# thousands NUMBER: prints it with a comma
 thousands() {
 	sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<< "$1"
 }
 
-# with_headers FILE...: the files, and all headers of the tree that they include
+# with_headers FILE...: prints the files and all headers of the tree that they include
 with_headers() {
 	local -A seen=()
 	local queue=("$@") file
@@ -33,12 +34,13 @@ with_headers() {
 	printf '%s\n' "${!seen[@]}" | sort
 }
 
-# lines FILE...: of all of them together
+# lines FILE...: prints the sum of their lines
 lines() {
 	cat -- "$@" | wc -l
 }
 
-# check_list PROGRAM SOURCES HEADERS: whether nothing is linked that nobody includes, and the reverse
+# check_list PROGRAM SOURCES HEADERS: fails if a linked module is not included, or an included one is not
+# linked
 check_list() {
 	local program=$1 sources=$2 headers=$3 module failed=0
 	for module in $sources; do

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Proves that includes.sh finds what it should: each mistake is planted in a copy of the tree, and must be named.
+# Tests includes.sh: plants each kind of mistake in a copy of the tree; includes.sh must report it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 
-# plant FILE TEXT...: a file of these lines in the copy
+# plant FILE TEXT...: writes a file of these lines into the copy
 plant() {
 	printf '%s\n' "${@:2}" > "$copy/$1"
 }
@@ -30,7 +30,7 @@ expect() {
 cp -r bpf common consumer loader report policy "$copy"
 tests/lint/includes.sh "$copy"
 
-# a circle of two, and one of three through a .c file
+# circles of two modules, and of three through a .c file
 plant consumer/rules/planted_a.h '' '#include "consumer/rules/planted_b.h"'
 plant consumer/rules/planted_b.h '#include "consumer/rules/planted_a.h"'
 expect '^consumer/rules/planted_[ab]\.h:[12]: circle: .*planted_a .*planted_b'
@@ -40,7 +40,7 @@ plant report/planted_c.h '#include "report/planted_a.h"'
 plant report/planted_a.h ''
 expect '^report/planted_[abc]\.[ch]:1: circle: (.*planted_[abc]){4}$'
 
-# upward, and sideways
+# includes of a higher room, and of an unrelated one
 plant common/planted.c '' '' '#include "consumer/rules/rules.h"'
 expect '^common/planted\.c:3: common must not include consumer/rules/rules\.h$'
 plant consumer/watch/planted.h '#include "consumer/capture/capture.h"'
@@ -57,7 +57,7 @@ mkdir "$copy/consumer/cellar"
 plant consumer/cellar/planted.c ''
 expect '^consumer/cellar/planted\.c:1: consumer/cellar is not in the table of rooms'
 
-# what can block
+# calls and headers that can block
 plant consumer/target/planted.c '#include <sqlite3.h>'
 expect '^consumer/target/planted\.c:1: <sqlite3\.h> can block'
 plant consumer/process/planted.h '#include <elfutils/libdw.h>'

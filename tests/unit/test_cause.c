@@ -52,8 +52,8 @@ static const struct cause_case cause_cases[] = {
 		     { "cpu.stat", 1, "", "nr_throttled", 10, 60 },
 		     { "cpu.stat", 1, "", "nr_periods", 10, 61 } },
 	  .verdict = CAUSE_THROTTLED,
-	  .because = "/above was throttled for 4.00 s, all its CPUs together, in 50 of 51 periods, within "
-		     "5.00 s" },
+	  .because =
+		  "/above was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, within 5.00 s" },
 	/* too little throttling to be the cause */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 2500000,
@@ -62,15 +62,15 @@ static const struct cause_case cause_cases[] = {
 	  .rest_others = { .task.cpu_ns = 500 * MILLISECOND },
 	  .stats = { { "cpu.stat", 0, "", "throttled_usec", 0, 100000 } },
 	  .verdict = CAUSE_COMPETING,
-	  .because = "hog[2] took 2.00 s of CPU, all others together 2.50 s, while the targets ran 2.50 s "
-		     "and waited 2.50 s, within 6.00 s" },
+	  .because =
+		  "hog[2] used 2.00 s of CPU time, all other processes 2.50 s, while the targets ran 2.50 s and waited 2.50 s, within 6.00 s" },
 	{ .resource = PSI_CPU,
 	  .stalled_us = 5000000,
 	  .rows = { TARGET(.task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 10 * SECOND),
 		    OTHER(.task.cpu_ns = 100 * MILLISECOND) },
 	  .verdict = CAUSE_OWN_THREADS,
-	  .because = "the targets ran 10.00 s and waited 10.00 s, mostly for each other: all others ran 0.10 "
-		     "s, within 6.00 s" },
+	  .because =
+		  "the targets ran 10.00 s and waited 10.00 s, mostly for each other: all other processes ran 0.10 s, within 6.00 s" },
 	/* nobody ran, and no number says why */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 4000000,
@@ -85,8 +85,8 @@ static const struct cause_case cause_cases[] = {
 	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = SECOND), OTHER(.task.cpu_ns = SECOND),
 		    REST(.task.cpu_ns = 11 * SECOND, .stalled_cpu_ns = 9 * SECOND) },
 	  .verdict = CAUSE_OWN_THREADS,
-	  .because = "the targets ran 11.00 s and waited 10.00 s, mostly for each other: all others ran 2.00 "
-		     "s, within 6.00 s" },
+	  .because =
+		  "the targets ran 11.00 s and waited 10.00 s, mostly for each other: all other processes ran 2.00 s, within 6.00 s" },
 	{ .resource = PSI_CPU, .rows = { OTHER(.task.cpu_ns = SECOND) }, .verdict = CAUSE_UNDETERMINED },
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
@@ -99,14 +99,14 @@ static const struct cause_case cause_cases[] = {
 		     { "memory.stat", 1, "", "workingset_refault_file", 0, 9999 },
 		     { "vmstat", SYSTEM, "", "pgscan_direct", 0, 1 } },
 	  .verdict = CAUSE_OWN_LIMIT,
-	  .because = "/above/it met its memory.max 42 times, and had 2.0 MiB read again that were evicted "
-		     "before" },
+	  .because =
+		  "/above/it reached its memory.max 42 times, and read 2.0 MiB again that had been evicted" },
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
 	  .stats = { { "memory.events", 1, "", "high", -1, 3 }, { "memory.events", 0, "", "high", 1, 3 } },
 	  .verdict = CAUSE_OWN_LIMIT,
-	  .because = "/above/it met its memory.high 2 times, and had 0.0 MiB read again that were evicted "
-		     "before" },
+	  .because =
+		  "/above/it reached its memory.high 2 times, and read 0.0 MiB again that had been evicted" },
 	{ .resource = PSI_MEMORY,
 	  .of_system = true,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND), OTHER(.rss_bytes = 3 * MIB) },
@@ -115,16 +115,15 @@ static const struct cause_case cause_cases[] = {
 		     { "vmstat", SYSTEM, "", "allocstall_normal", 0, 20 },
 		     { "vmstat", SYSTEM, "", "allocstall_movable", 0, 3 } },
 	  .verdict = CAUSE_SHORTAGE,
-	  .because = "23 allocations of the system waited for reclaim, which looked at 2.0 MiB (kswapd: 4.0 "
-		     "MiB); of the others hog[2] has most, 3.0 MiB" },
+	  .because =
+		  "23 allocations on the host waited for reclaim, which scanned 2.0 MiB (kswapd: 4.0 MiB); the largest other process is hog[2] with 3.0 MiB" },
 	/* no memory.events: a limit of cgroup1 */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .stats = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 } },
 	  .verdict = CAUSE_OWN_LIMIT,
 	  .because =
-		  "the targets were in reclaim for 1.50 s, and nothing was reclaimed for the system: a limit "
-		  "of a cgroup, whose memory.events are not there to say which" },
+		  "the targets were in reclaim for 1.50 s without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which" },
 	/* cgroup2 reports the limits, and none of them was hit */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
@@ -136,8 +135,7 @@ static const struct cause_case cause_cases[] = {
 		     { "memory.events.local", 1, "", "max", 0, 3 },
 		     { "memory.stat", 1, "", "workingset_refault_file", 0, 256 } },
 	  .verdict = CAUSE_OWN_LIMIT,
-	  .because =
-		  "/above met its memory.max 3 times, and had 1.0 MiB read again that were evicted before" },
+	  .because = "/above reached its memory.max 3 times, and read 1.0 MiB again that had been evicted" },
 	/* a limit that was hit a few times, while the whole system waits */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
@@ -148,8 +146,8 @@ static const struct cause_case cause_cases[] = {
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .verdict = CAUSE_UNDETERMINED,
-	  .because = "the targets ran 0.00 s, waited 0.00 s for a CPU, 0.00 s for a disk and were 1.50 s in "
-		     "reclaim" },
+	  .because =
+		  "the targets ran 0.00 s, waited 0.00 s for a CPU, 0.00 s for a disk and were 1.50 s in reclaim" },
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 10 * MIB),
 		    OTHER(.task.read_bytes = 30 * MIB, .task.write_bytes = 4 * MIB),
@@ -157,8 +155,8 @@ static const struct cause_case cause_cases[] = {
 	  .rest_others = { .task.write_bytes = MIB },
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_COMPETING,
-	  .because = "hog[2] read and wrote 34.0 MiB, all others together 35.0 MiB, the targets 10.0 MiB, "
-		     "within 6.00 s" },
+	  .because =
+		  "hog[2] read and wrote 34.0 MiB, all other processes 35.0 MiB, the targets 10.0 MiB, within 6.00 s" },
 	/* reads again what reclaim removed because of the limit */
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 4 * MIB) },
@@ -166,8 +164,8 @@ static const struct cause_case cause_cases[] = {
 		     { "memory.stat", 0, "", "workingset_refault_file", 0, 768 },
 		     { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_OWN_LIMIT,
-	  .because = "/above/it met its memory.max 9 times, and had 3.0 MiB read again that were evicted "
-		     "before" },
+	  .because =
+		  "/above/it reached its memory.max 9 times, and read 3.0 MiB again that had been evicted" },
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.write_bytes = 10 * MIB), OTHER(.task.write_bytes = MIB) },
 	  .stats = { { "diskstats", SYSTEM, "sda", "busy_ms", 0, 100 },

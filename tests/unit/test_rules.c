@@ -123,8 +123,8 @@ static const struct threshold_case threshold_cases[] = {
 	{ "50ms/499999us", 0, 0, "windows from 500ms to 10s" },
 	{ "50ms/10001ms", 0, 0, "windows from 500ms to 10s" },
 	{ "50ms/0s", 0, 0, "windows from 500ms to 10s" },
-	{ "501ms/500ms", 0, 0, "more stall than its window has time" },
-	{ "2s/1s", 0, 0, "more stall than its window has time" },
+	{ "501ms/500ms", 0, 0, "the stall is longer than its window" },
+	{ "2s/1s", 0, 0, "the stall is longer than its window" },
 	{ "0ms/1s", 0, 0, "less than a microsecond" },
 	{ "999ns/1s", 0, 0, "less than a microsecond" },
 	{ "0%", 0, 0, "less than a microsecond" },
@@ -230,8 +230,8 @@ static const struct mistake_case mistake_cases[] = {
 	{ "[rule a]\ncomm=\nio.some=1%\n", { "web.conf:2: comm = : comm is empty" } },
 	{ "[rule a]\ncomm=a*b\nio.some=1%\n", { "web.conf:2: comm = a*b: '*' is allowed only at the end" } },
 	{ "[rule a]\ncomm=x\ncgroup=system.slice\nio.some=1%\n",
-	  { "web.conf:3: cgroup = system.slice: a path begins" } },
-	{ "[rule a]\ncomm=x\ncgroup=\nio.some=1%\n", { "web.conf:3: cgroup = : a path begins" } },
+	  { "web.conf:3: cgroup = system.slice: expected a path" } },
+	{ "[rule a]\ncomm=x\ncgroup=\nio.some=1%\n", { "web.conf:3: cgroup = : expected a path" } },
 	{ "[rule a]\ncomm=x\nwatch=all\nio.some=1%\n",
 	  { "web.conf:3: watch = all: expected 'cgroup' or 'system'" } },
 	{ "[rule a]\ncomm=x\nirq.some=1%\nio.some=1%\n",
@@ -244,13 +244,13 @@ static const struct mistake_case mistake_cases[] = {
 	{ "[rule a]\ncomm=x\nIO.SOME=1%\nio.some=1%\n", { "web.conf:3: unknown key 'IO.SOME'" } },
 	{ "[rule a]\ncomm=x\ncpu.full=1%\nwatch=system\n",
 	  { "web.conf:1: rule 'a': cpu.full of the whole system" } },
-	{ "comm = x\n" GOOD, { "web.conf:1: 'comm' stands before any [rule NAME]" } },
+	{ "comm = x\n" GOOD, { "web.conf:1: 'comm' comes before the first [rule NAME]" } },
 	{ "[web]\ncomm = x\nnonsense = 1\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[web]'" } },
 	{ "[rule]\ncomm = x\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[rule]'" } },
 	{ "[rule  ]\ncomm = x\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[rule" } },
 	{ "[rules a]\ncomm = x\n" GOOD, { "web.conf:1: expected '[rule NAME]', not '[rules a]'" } },
-	{ GOOD GOOD, { "web.conf:4: rule 'good' is at web.conf:1 already" } },
-	{ GOOD "[rule  good]\ncomm=x\n", { "web.conf:4: rule 'good' is at web.conf:1 already" } },
+	{ GOOD GOOD, { "web.conf:4: rule 'good' is already defined at web.conf:1" } },
+	{ GOOD "[rule  good]\ncomm=x\n", { "web.conf:4: rule 'good' is already defined at web.conf:1" } },
 	/* keys below an invalid section line belong to no section: one mistake, one line */
 	{ GOOD "[rule b\ncomm=x\nio.some=1%\n", { "web.conf:4: expected '[section]'" } },
 	/* none hides another */
@@ -390,13 +390,13 @@ START_TEST(mistakes_of_all_files_are_reported)
 	ck_assert_ptr_null(set.rules);
 	ck_assert_uint_eq(errors.count, 4);
 	ck_assert_int_gt(asprintf(&one, "%s/1.conf:1: rule 'web' has no trigger", directory), 0);
-	ck_assert_int_gt(asprintf(&two, "%s/2.conf:1: 'comm' stands before any", directory), 0);
-	ck_assert_int_gt(
-		asprintf(&three, "%s/2.conf:2: rule 'web' is at %s/1.conf:1 already", directory, directory),
-		0);
-	ck_assert_int_gt(
-		asprintf(&four, "%s/3.conf:2: rule 'fine' is at %s/2.conf:5 already", directory, directory),
-		0);
+	ck_assert_int_gt(asprintf(&two, "%s/2.conf:1: 'comm' comes before the first", directory), 0);
+	ck_assert_int_gt(asprintf(&three, "%s/2.conf:2: rule 'web' is already defined at %s/1.conf:1",
+				  directory, directory),
+			 0);
+	ck_assert_int_gt(asprintf(&four, "%s/3.conf:2: rule 'fine' is already defined at %s/2.conf:5",
+				  directory, directory),
+			 0);
 	ck_assert_int_eq(strncmp(errors.messages[0], one, strlen(one)), 0);
 	ck_assert_int_eq(strncmp(errors.messages[1], two, strlen(two)), 0);
 	ck_assert_str_eq(errors.messages[2], three);

@@ -101,7 +101,7 @@ static const struct size_case size_cases[] = {
 	{ "[triggers]\nmax_size = 64MiB\n", 0, ":2: unknown key 'max_size'" },
 	{ "[files]\ndirectories = /usr  /srv/bin\n", DEFAULT_BYTES, NULL },
 	{ "[files]\ndirectories =\n", DEFAULT_BYTES, NULL },
-	{ "[files]\ndirectories = /usr lib\n", 0, ":2: directories: 'lib' is no absolute path" },
+	{ "[files]\ndirectories = /usr lib\n", 0, ":2: directories: 'lib' is not an absolute path" },
 	{ "[files]\nnaming = 90s\n", DEFAULT_BYTES, NULL },
 	{ "[files]\nnaming = 10min\n", DEFAULT_BYTES, NULL },
 	{ "[files]\nnaming = 601s\n", 0,
@@ -165,7 +165,7 @@ START_TEST(directories)
 	ck_assert_int_eq(settings_read_text("f", text, strlen(text), &settings, &errors), 0);
 	strcat(text, " /x");
 	ck_assert_int_eq(settings_read_text("f", text, strlen(text), &settings, &errors), -EINVAL);
-	ck_assert_str_eq(errors.messages[0], "f:2: directories: more than 64");
+	ck_assert_str_eq(errors.messages[0], "f:2: directories: more than 64 paths");
 	config_errors_free(&errors);
 }
 END_TEST

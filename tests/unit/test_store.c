@@ -110,7 +110,7 @@ static const struct refused_case refused_cases[] = {
 	{ "another program's with a log", "PRAGMA journal_mode = WAL; CREATE TABLE capture(a)", NULL,
 	  "another program's" },
 	{ "a later schema", "PRAGMA application_id = 1650749294; PRAGMA user_version = 9; CREATE TABLE a(b)",
-	  NULL, "its schema is version 9" },
+	  NULL, "its schema has version 9" },
 	{ "a text", NULL, "This is no database at all, but it is somebody's.\n", "not a database" },
 };
 

@@ -88,7 +88,7 @@ START_TEST(a_capture_too_large_for_the_limit_is_refused)
 	store_fixture_start_limited(&fixture, 4 * MIB);
 	expect_commit(&fixture, small);
 	ck_assert_int_eq(commit(&fixture, huge, false), -EFBIG);
-	ck_assert_ptr_nonnull(strstr(store_error(fixture.store), "raise max_size"));
+	ck_assert_ptr_nonnull(strstr(store_error(fixture.store), "raise [database] max_size"));
 	expect_commit(&fixture, small);
 	expect_rows(&fixture, "SELECT capture_id, state FROM capture", "1|complete\n2|complete\n");
 	store_fixture_free(&fixture);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# get_kernel.sh VERSION IMAGE: this Debian's newest kernel of that version (6.1, 6.12), as its package has it: IMAGE is
-# made, and beside it modules/ with those modules that the tests need. Nothing is installed.
+# get_kernel.sh VERSION IMAGE: unpacks Debian's newest kernel of that version (6.1, 6.12) to IMAGE, and the
+# modules that the tests need to modules/ beside it. Installs nothing.
 set -euo pipefail
 
-MODULES='loop' # file systems that fill up and hang
+MODULES='loop' # for file systems that fill up or hang
 
-# newest_package: of the cloud kernels, which have drivers for virtual machines' disks built in.
+# newest_package: names the newest cloud kernel; cloud kernels have the drivers for virtual disks built in.
 newest_package() {
 	apt-cache pkgnames linux-image | grep -Ex "linux-image-${version/./\\.}\\.[0-9]+(-[0-9]+|\\+deb1[23])-cloud-$architecture-unsigned" |
 		sort -V | tail -n 1
@@ -25,7 +25,7 @@ architecture=$(dpkg --print-architecture)
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 
-# a list that is missing, or older than the archive
+# the package list is missing, or older than the archive
 download || { apt-get update -q && download; }
 dpkg -x "$directory"/linux-image-*.deb "$directory/package"
 mkdir -p "$(dirname "$image")/modules"

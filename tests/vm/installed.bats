@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What an administrator does, on a machine of one's own with systemd as PID 1: make install, systemctl start, pressure
-# in somebody's service, bourdon why; reload, restart, a daemon that is killed or hangs, unload, make uninstall. The
-# tests follow each other: each leaves the daemon running, and the journal free of all that it did not cause.
+# An administrator's work on a machine with systemd as PID 1: make install, systemctl start, pressure in a
+# service, bourdon why; reload, restart, a daemon that is killed or hangs, unload, make uninstall. The tests
+# run in order: each leaves the daemon running, and nothing unexpected in the journal.
 
 source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
 
@@ -38,7 +38,7 @@ teardown() {
 	[ -n "$BATS_TEST_COMPLETED" ] || journalctl -o cat -u 'bourdon*' -n 40
 }
 
-# rule NAME LINE...: as an administrator writes one.
+# rule NAME LINE...: installs a rule, as an administrator does.
 write_rule() {
 	local name=$1
 	shift
@@ -58,12 +58,12 @@ is_active() {
 	[ "$(systemctl show -P ActiveState bourdond)" = active ]
 }
 
-# is_another PID: the daemon is back, as another process.
+# is_another PID: the daemon runs again, as another process.
 is_another() {
 	is_active && [ "$(main_pid)" -ne "$1" ]
 }
 
-# has_restarted TIMES: by itself, since somebody started it.
+# has_restarted TIMES: systemd has restarted the daemon that often by itself since it was started.
 has_restarted() {
 	[ "$(systemctl show -P NRestarts bourdond)" -ge "$1" ]
 }
@@ -80,30 +80,30 @@ doctor_is_content() {
 	bourdon doctor > "$WORK/doctor"
 }
 
-# journal_says TEXT: of bourdond, since the test began.
+# journal_says TEXT: bourdond has logged this text since the test began.
 journal_says() {
 	[[ $(journalctl -q -o cat -u bourdond --since "$CHECKED_FROM") == *"$1"* ]]
 }
 
-# The journal has nothing of ours at a warning or above, and the kernel denied nobody anything.
+# The journal has no warning or error of bourdon's units, and the kernel has denied nothing.
 expect_quiet_journal() {
 	run journalctl -q -o cat -p warning --since "$CHECKED_FROM" -u 'bourdon*'
 	[ -z "$output" ] || { echo "warnings: $output"; false; }
 	run journalctl -q -o cat -k --since "$CHECKED_FROM" --grep 'audit|seccomp|landlock|apparmor|segfault|bourdon'
 	[ -z "$output" ] || { echo "the kernel: $output"; false; }
-	# what PID 1 says of units that it cannot set up or does not understand
+	# messages of PID 1 about units that it cannot set up or does not understand
 	run journalctl -q -o cat --since "$CHECKED_FROM" _PID=1 --grep 'bourdon.*(fail|denied|ignor|unknown|watchdog)'
 	[ -z "$output" ] || { echo "systemd: $output"; false; }
 }
 
-# are_armed: both rules' watches on hog.service are the kernel's.
+# are_armed: both rules watch hog.service by kernel triggers.
 are_armed() {
 	sleep 1
 	bourdon status --json | jq -e '[.watches[].trigger_mode] == ["kernel", "kernel"]' > "$WORK/armed"
 }
 
-# hog: a service that is idle until its watches are armed, and makes pressure then: among its own threads, while the
-# rest of an emulated machine has what it needs to answer in time.
+# hog: starts a service that is idle until its watches are armed, and then makes pressure among its own
+# threads, so that the rest of the emulated machine still answers in time.
 hog() {
 	# shellcheck disable=SC2016 # it is another shell's
 	systemd-run --quiet --unit hog -p CPUWeight=1 bash -c 'stress-ng --cpu 1 --cpu-load 1 &
@@ -112,7 +112,7 @@ hog() {
 	touch "$WORK/go"
 }
 
-# expect_captured RULE WINDOW-US: by a trigger of the kernel's.
+# expect_captured RULE WINDOW-US: the rule has a capture from a kernel trigger with this window.
 expect_captured() {
 	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE rule = '$1' AND window_us = $2 AND state = 'complete' AND
 		trigger_mode = 'kernel' AND cgroup = '/system.slice/hog.service'" 1
@@ -124,14 +124,14 @@ expect_captured() {
 	[ "$status" -ne 0 ]
 	[ "$(systemctl show -P ExecMainStatus bourdon-load)" -eq 3 ]
 	journalctl -q -o cat -p err -u bourdon-load --since "$CHECKED_FROM" --grep 'perf_event_paranoid is 3.*perf_event_paranoid=2'
-	# for those who keep 3
+	# for users who keep the value 3
 	install -D -m 644 "$TREE/systemd/examples/cap-sys-admin.conf" /run/systemd/system/bourdon-load.service.d/a.conf
 	systemctl daemon-reload
 	systemctl start bourdon-load
 	systemctl stop bourdon-load
 	rm /run/systemd/system/bourdon-load.service.d/a.conf
 	systemctl daemon-reload
-	# for the others
+	# for all other users
 	systemctl restart systemd-sysctl
 	[ "$(sysctl -n kernel.perf_event_paranoid)" -eq 2 ]
 	systemctl start bourdon-load
@@ -154,7 +154,7 @@ expect_captured() {
 	done
 	grep -qx 'NoNewPrivs:	1' "/proc/$pid/status"
 	grep -qx 'Seccomp:	2' "/proc/$pid/status"
-	# the pins are all that it sees of bpffs
+	# the pins are the only part of bpffs that it sees
 	[ -e "/proc/$pid/root/run/bourdon/pins/oncpu" ]
 	[ -z "$(nsenter -t "$pid" -m ls /sys/fs/bpf)" ]
 	grep -qE '^Max locked memory +134217728 +134217728' "/proc/$pid/limits"
@@ -173,7 +173,7 @@ expect_captured() {
 	[ "$status" -eq 0 ]
 	[[ $output == *'trigger   kernel, on cgroup /system.slice/hog.service'* ]]
 	[[ $output == *'stress-ng'* ]]
-	# functions of a file in /usr have their names: the sandbox leaves it to be read
+	# functions of a file in /usr have names, because the sandbox lets the daemon read it
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id) WHERE path LIKE '/usr/%' AND function IS NOT NULL")" -eq 1 ]
 	[[ $(runuser -u bourdon -- bourdon doctor) =~ [1-9][0-9]*\ by\ bourdon-grant,\ 0\ refused ]]
 	expect_quiet_journal
@@ -210,10 +210,10 @@ expect_captured() {
 	systemctl daemon-reload
 	systemctl restart bourdond
 	pid=$(main_pid)
-	# it is fed: for longer than it would last
+	# the daemon feeds the watchdog: it lives longer than the timeout
 	sleep 15
 	[ "$(main_pid)" -eq "$pid" ]
-	# that one thread waits for nothing, for ever
+	# the main thread hangs in ppoll()
 	"$BUILD/tools/inject_call" "$pid" ppoll 0 0 0 0 0 > /dev/null 2>&1 & holder=$!
 	await 30 is_another "$pid"
 	wait "$holder" || true
@@ -234,7 +234,7 @@ expect_captured() {
 	await 20 is_another "$pid"
 	await 20 doctor_is_content
 	expect_quiet_journal
-	# and whoever unloads by hand is told why nothing runs, until something is loaded again
+	# after an unload by hand the log says why nothing runs, until programs are loaded again
 	bourdon-load --unload
 	await 20 journal_says 'nothing is loaded: there is no /run/bourdon/manifest; run bourdon-load first'
 	systemctl restart bourdon-load
@@ -244,13 +244,13 @@ expect_captured() {
 
 @test "a daemon whose database cannot be opened is tried again, and runs when it can" {
 	systemctl stop bourdond
-	# a file system of its own for the state directory, which is full
+	# the state directory is on a full file system of its own
 	mount -t tmpfs -o size=64k,mode=0750,uid=bourdon,gid=bourdon tmpfs /var/lib/bourdon
 	head -c 64k /dev/zero > /var/lib/bourdon/full || true
 	run systemctl start bourdond
 	[ "$status" -ne 0 ]
 	await 20 has_restarted 2
-	# not faster than once in five seconds
+	# at most one start every five seconds
 	local tries
 	tries=$(journalctl -q -o cat -u bourdond --since "$CHECKED_FROM" --grep 'cannot open the database')
 	echo "$tries"
@@ -277,7 +277,7 @@ expect_captured() {
 	run systemctl reload bourdon-load
 	[ "$status" -ne 0 ]
 	journalctl -q -o cat -p err -u bourdon-load --since "$CHECKED_FROM" --grep 'policy.conf: it must belong to root'
-	# what was loaded stays, and who records with it
+	# the loaded programs stay, and so does the daemon that uses them
 	[ "$(systemctl show -P ActiveState bourdon-load)" = active ]
 	[ "$(main_pid)" -eq "$pid" ]
 	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = 'deny_uids = 12345' ]
@@ -287,7 +287,7 @@ expect_captured() {
 	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = '' ]
 }
 
-# programs: how many of bourdon's the kernel has; their names are those of the functions in bpf/.
+# programs: prints the number of bourdon's programs in the kernel, by the names of the functions in bpf/.
 programs() {
 	bpftool -j prog show | jq '[.[] | select((.name // "") | test("^(oncpu|offcpu|walk|target|memstall)_"))] | length'
 }
@@ -329,7 +329,7 @@ programs() {
 	systemctl stop bourdon-load
 	[ ! -e /run/bourdon/bpf/bourdon ]
 	expect_quiet_journal
-	# and back
+	# back to the shared BPF file system
 	make -s -C "$TREE" install
 	systemctl start bourdond
 	[ -e /sys/fs/bpf/bourdon/oncpu ]
@@ -339,7 +339,7 @@ programs() {
 	echo '# mine' >> /etc/bourdon/bourdon.conf
 	make -s -C "$TREE" install
 	[ "$(tail -n 1 /etc/bourdon/bourdon.conf)" = '# mine' ]
-	# what could unload stays while somebody's load is there
+	# the means to unload stay while programs are loaded
 	systemctl stop bourdon-load
 	bourdon-load
 	run make -s -C "$TREE" uninstall

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What only a machine of one's own can be put through: CPUs that come and go, the kernel's settings, limits that are raised.
+# Tests that need a machine of their own: CPUs that go offline and online, kernel settings, raised limits.
 
 source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
 
@@ -28,7 +28,7 @@ check() {
 	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system' 'history = 2s' 'capture = 2s'
 	daemon_start
 	echo 1 > "$CPU1"
-	await_log 10 'CPU 1 is online and not sampled'
+	await_log 10 'CPU 1 is not sampled: it came online after the load'
 	start cpu_hog --threads 4
 	await_log 20 'rule hog fired'
 	await_sql 30 "SELECT count(*) > 0 FROM capture WHERE state = 'complete'" 1
@@ -45,10 +45,10 @@ check() {
 	daemon_start
 	echo 0 > "$CPU1"
 	echo 1 > "$CPU1"
-	await_log 10 'CPU 1 is online and not sampled'
+	await_log 10 'CPU 1 is not sampled: it came online after the load'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[[ $output == *'clocks-lost: 1'* ]]
-	# the pins are replaced, so the daemon ends; the next one finds nothing amiss
+	# the pins are replaced, so the daemon ends; the next daemon reports no problem
 	load
 	await_log 10 'the pins were replaced'
 	wait "$DAEMON" || true
@@ -62,7 +62,7 @@ check() {
 	load
 	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system' 'history = 30s' 'capture = 2s'
 	daemon_start
-	# alone on CPU 1 there is no pressure; its samples are all that this process ever leaves
+	# alone on CPU 1, the process causes no pressure; all its samples are in that CPU's ring
 	"$BUILD/workloads/cpu_hog" --cpu 1 --seconds 4
 	local gone
 	gone=$(counter 0)
@@ -71,7 +71,7 @@ check() {
 	start cpu_hog --threads 3
 	await_log 20 'rule hog fired'
 	await_sql 40 "SELECT count(*) > 0 FROM capture WHERE state = 'complete'" 1
-	# two processes: the one that is there, and the one of CPU 1
+	# two processes: the current one, and the one that ran on CPU 1
 	[ "$(sql 'SELECT count(DISTINCT tgid) FROM sample JOIN process USING(process_id)')" -eq 2 ]
 	[ "$(sql 'SELECT sum(samples) FROM sample JOIN process USING(process_id) WHERE kind = "on-cpu" GROUP BY tgid ORDER BY min(second) LIMIT 1')" -gt 50 ]
 }
@@ -80,12 +80,12 @@ check() {
 	private_bpffs 0711
 	load --ring-size 128MiB
 	rule hog 'comm = cpu_hog' 'cpu.some = 400ms/2s' 'watch = system' 'history = 2s' 'capture = 2s'
-	# as its unit starts it: another user's process with a limit
+	# started as by its unit: as another user, with a limit
 	DAEMON_BY="prlimit --memlock=$((128 << 20)) setpriv --reuid $TEST_USER --regid $TEST_GROUP --clear-groups --bounding-set=-all --inh-caps=-all"
 	daemon_start
 	run grep locked "$WORK/daemon.log"
 	[ "$status" -eq 1 ]
-	# what is mapped while it runs, too: the stacks of its threads came after
+	# memory mapped later is locked, too: the thread stacks were mapped afterwards
 	[ "$(awk '/^VmLck/ { print $2 }' "/proc/$DAEMON/status")" -gt $((10 << 10)) ]
 	[ "$(awk '/^VmLck/ { print $2 }' "/proc/$DAEMON/status")" -lt $((128 << 10)) ]
 	start cpu_hog --threads 4
@@ -101,7 +101,7 @@ check() {
 	start cpu_hog --threads 1
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	sql 'SELECT cause, because FROM capture'
-	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, all its CPUs together, in % of % periods, within % s' FROM capture")" = \
+	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, summed over its CPUs, in % of % periods, within % s' FROM capture")" = \
 		'throttled by its own quota|1' ]
 	[ "$(sql "SELECT after FROM statistic WHERE scope = '/$CGROUP' AND source = 'cpu.max' AND name = 'quota_usec'")" -eq 20000 ]
 }
@@ -112,7 +112,7 @@ check() {
 	[[ $output == *'stack depth'*warning*'at most 32 frames'*'remedy: sysctl -w kernel.perf_event_max_stack=127'* ]]
 	run with_sysctl kernel.perf_event_max_sample_rate 50 check
 	[ "$status" -eq 0 ]
-	[[ $output == *'perf sample rate'*warning*'50 a second'* ]]
+	[[ $output == *'perf sample rate'*warning*'at most 50 samples a second'* ]]
 }
 
 @test "--check and a load under the strictest settings" {
@@ -123,7 +123,7 @@ check() {
 		[ "$status" -eq 0 ] || { echo "$setting: $output"; false; }
 		[[ $output == *'canary: sample'*ok* ]] || { echo "$setting: $output"; false; }
 	done
-	# without any symbol in /proc/kallsyms the snapshot still has them, and samples their kernel frames
+	# /proc/kallsyms hides all addresses, but the snapshot contains the symbols
 	with_sysctl kernel.kptr_restrict 2 load
 	grep -qx '0 _text' "$RUN_DIR/kernel-symbols"
 }

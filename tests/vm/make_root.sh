@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make_root.sh IMAGE RELEASE: the virtual machines' root file system, a small Debian (bookworm, trixie) that boots systemd
-# as PID 1. The same image serves every kernel of the release, and nothing is ever written to it. make remakes it when
-# this file changes.
+# make_root.sh IMAGE RELEASE: makes the root file system of the virtual machines, a small Debian (bookworm,
+# trixie) that boots systemd as PID 1. All kernels of the release share the image, and no machine writes to
+# it. make remakes it when this file changes.
 set -euo pipefail
 
-# Packages that have another name in that release than in Debian 12, as sed commands.
+# Packages whose name in that release differs from Debian 12's, as sed commands.
 declare -A RENAMED=(
 	[bookworm]=''
 	[trixie]='s/^\(libdw1\|libelf1\|libnettle8\)$/\1t64/; s/^libllvm14$/libllvm19/'
 )
 
-# What the root has beside Debian's minimal set, each with its reason.
+# Packages beyond Debian's minimal set, each with its reason.
 packages() {
 	sed "s/ .*//; ${RENAMED[$release]}" <<- 'END' | paste -s -d ,
 		systemd-sysv     is PID 1
@@ -52,15 +52,16 @@ root=$(mktemp -d "$image.XXXXXX")
 trap 'rm -rf --one-file-system "$root"' EXIT
 
 echo "debootstrap: about 2 minutes, once; its log is $image.log"
-# in a namespace of its own: what it mounts goes with it, even when it is killed
+# in a mount namespace of its own: its mounts end with it, even when it is killed
 unshare --mount --propagation private debootstrap --variant=minbase --include="$(packages)" "$release" "$root" > "$image.log"
 chmod 0755 "$root"
 rm -rf "$root"/var/cache/apt/* "$root"/var/lib/apt/lists/* "$root"/usr/share/{doc,man,locale}
-# a login on the second serial line would take the tests' output away
+# a login prompt on the second serial line would mix with the tests' output
 ln -s /dev/null "$root/etc/systemd/system/serial-getty@.service"
 mkdir "$root/bourdon"
 echo 'LABEL=tree /bourdon ext4 defaults 0 0' > "$root/etc/fstab"
-# a disk with one partition, which the kernel can be told by its name: which disk it finds first is chance
+# a disk with one partition, named to the kernel by its id: the order in which the kernel finds disks is
+# random
 rm -f "$image"
 truncate -s 2G "$image"
 printf 'label: dos\nlabel-id: 0x62646f6e\nstart=1MiB, type=83\n' | sfdisk --quiet "$image"

@@ -1,22 +1,23 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# run.sh VERSION...: boots each kernel under QEMU, without KVM, with systemd as PID 1 and pure cgroup2, and runs this
-# tree's tests there; all kernels at once, because the tests mostly wait. It makes nothing but copies:
-# build/vm/root.img and build/vm/VERSION/ are make's, the tree is taken as it is. VERSION trixie is Debian 13: it has a
-# root image of its own, and the build of tests/distro/run.sh. Ends with one line of counts, the sum of all kernels.
+# run.sh VERSION...: boots each kernel under QEMU, without KVM, with systemd as PID 1 and pure cgroup2, and
+# runs this tree's tests there; all kernels at once, because the tests mostly wait. make provides
+# build/vm/root.img and build/vm/VERSION/; this script only copies the tree. VERSION trixie is Debian 13: it
+# has a root image of its own, and uses the build of tests/distro/run.sh. The last line is the sum of the
+# counts of all kernels.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 VM=build/vm
-MINUTES_MOST=120 # for one kernel, which takes an hour and a half where nothing else runs; one that takes longer hangs
-PATIENCE=5      # an emulated CPU is about ten times slower, but not where it waits
+MINUTES_MOST=120 # for one kernel; it takes 90 minutes on an idle host, so a longer run hangs
+PATIENCE=5      # an emulated CPU is about ten times slower, but waits take no longer
 
 say() {
 	printf 'test-vm: %s\n' "$*"
 }
 
-# built VERSION: the directory of the binaries, compiled for the machine's release.
+# built VERSION: prints the directory of the binaries, compiled for the machine's release.
 built() {
 	case $1 in
 	trixie) echo "build/distro/$1/root/bourdon/build" ;;
@@ -24,7 +25,7 @@ built() {
 	esac
 }
 
-# root_image VERSION
+# root_image VERSION: prints the path of the machine's root image.
 root_image() {
 	case $1 in
 	trixie) echo "$VM/$1/root.img" ;;
@@ -32,12 +33,12 @@ root_image() {
 	esac
 }
 
-# make_tree VERSION: the file system that the machine mounts at /bourdon.
+# make_tree VERSION: makes the file system that the machine mounts at /bourdon.
 make_tree() {
 	local tree other build
 	build=$(built "$1")
 	tree=$(mktemp -d "$VM/$1/tree.XXXXXX")
-	chmod 0755 "$tree" # of the file system, too: tests run programs in it as others
+	chmod 0755 "$tree" # applies to the file system's root, too: tests run programs in it as other users
 	tar -c --exclude ./.git --exclude ./build . | tar -x -C "$tree"
 	mkdir "$tree/build"
 	find "$build" -maxdepth 1 -type f -exec cp -a -t "$tree/build" {} +
@@ -53,12 +54,13 @@ make_tree() {
 	rm -rf "$tree"
 }
 
-# boot VERSION LOG TESTS [KERNEL-OPTIONS]: streams what the tests say, to LOG, too. What is written to a disk is gone
-# with the machine, and the machine with the shell that runs this. One thread of the emulator runs both emulated CPUs in
-# turn: on a thread each, one was seen to go on taking a breakpoint that the other had taken out of the kernel's text (as
-# a tracepoint was let go), which real CPUs are told to forget, until the kernel gave up. A CPU that hangs two minutes
-# ends the machine. The emulated CPU has no cmpxchg16b: that of QEMU 7.2 was seen to leave other flags behind, of which
-# Debian 13's kernel died in kmalloc(). The kernel does not check at boot that its timer ticks in time, which it does not on a busy host.
+# boot VERSION LOG TESTS [KERNEL-OPTIONS]: streams the tests' output, to LOG, too. Writes to its disks are
+# discarded, and the machine ends with the shell that runs this. One emulator thread runs both emulated CPUs
+# in turn: with one thread each, a CPU was seen to execute a breakpoint that the other CPU had removed from
+# the kernel's text when a tracepoint was released, and the kernel crashed; real CPUs synchronise. A CPU that
+# hangs for two minutes ends the machine. The emulated CPU lacks cmpxchg16b: QEMU 7.2's sets wrong flags, and
+# Debian 13's kernel crashed in kmalloc(). The kernel skips its boot check of timer ticks, which fails on a
+# busy host.
 boot() {
 	setpriv --pdeathsig TERM timeout "${MINUTES_MOST}m" qemu-system-x86_64 \
 		-accel tcg,thread=single -cpu max,-cx16 -smp 2 -m 2048 -nic none -display none -monitor none -no-reboot \
@@ -74,17 +76,17 @@ systemd.setenv=PATIENCE=$PATIENCE systemd.setenv=TESTS=$3 ${4-}" \
 		< /dev/null | sed -u 's/\r$//' | tee "$VM/$1/$2.log" | sed -u "s/^/$1  /"
 }
 
-# count WHAT LOG: how many tests the machine said passed, failed or were skipped.
+# count WHAT LOG: prints how many tests the machine reported as passed, failed or skipped.
 count() {
 	sed -nE "\$s/.*\\b([0-9]+) $1\\b.*/\\1/p" "$2.log"
 }
 
-# What no test can take away from a kernel that runs; a developer who wants one file does without it.
+# Only boot options remove these features. Skipped when TESTS= names a single file.
 LACKING_TOO=yes
 case ${TESTS-} in *.bats) LACKING_TOO=no ;; esac
 LACKING='psi=0 cgroup_disable=pressure lockdown=confidentiality'
 
-# test_kernel VERSION: all tests on a machine that has everything, then those of what it says when it has not.
+# test_kernel VERSION: runs all tests on a complete machine, then tests/vm/lacking on one that lacks features.
 test_kernel() {
 	local started=$SECONDS
 	boot "$1" tests "${TESTS-}" || true
@@ -97,7 +99,7 @@ passed=0
 failed=0
 skipped=0
 
-# add_counts LOG
+# add_counts LOG: adds the counts of this log to the sums.
 add_counts() {
 	if [ -z "$(count passed "$1")" ]; then
 		say "the machine did not run the tests to their end; the last that its kernel said (all of it: $1.console):"

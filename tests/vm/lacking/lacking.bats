@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What is said on a machine that was booted without what bourdon needs: PSI is off, that of cgroups, too, and the
-# kernel is locked down.
+# Messages on a machine that was booted without features that bourdon needs: PSI is off, also for cgroups, and
+# the kernel is locked down.
 
 source "$BATS_TEST_DIRNAME/../../e2e/lib.bash"
 
@@ -20,14 +20,14 @@ teardown() {
 	[[ $output == *'PSI '*failed*'remedy: boot with psi=1'* ]]
 	[[ $output == *'PSI of cgroups'*warning*'remedy: boot without cgroup_disable=pressure'* ]]
 	[[ $output != *canary* ]]
-	# each of the others holds, or is a warning
+	# every other finding is "ok" or a warning
 	[ "$(grep -c ' failed ' <<< "$output")" -eq 1 ]
 }
 
 @test "--check: a kernel in confidentiality mode" {
 	mountpoint -q /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security
 	run "$BUILD/bourdon-load" --check --pin-dir "$PIN_DIR"
-	[[ $output == *'lockdown'*warning*confidentiality*'remedy: lockdown=integrity'* ]]
+	[[ $output == *'lockdown'*warning*confidentiality*'remedy: boot with lockdown=integrity'* ]]
 }
 
 @test "a load: exit 3, one line, with the remedy" {
