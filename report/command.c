@@ -15,7 +15,7 @@
 #define TAKES_JSON 2U
 #define TAKES_LIMIT 4U
 #define TAKES_RUN_DIR 8U
-#define OPENS_ITSELF 16U /* the database may be missing, or is written */
+#define OPENS_ITSELF 16U /* the database may be missing, or is opened to be written */
 #define TAKES_DEBUG_DIR 32U
 
 #define DEFAULT_PATH "/var/lib/bourdon/bourdon.db"
@@ -24,7 +24,7 @@ struct subcommand {
 	const char *name;
 	const char *help;
 	unsigned int takes;
-	int limit; /* rows for a person who does not say how many */
+	int limit; /* rows in text output without --limit */
 	void (*run)(struct report *report);
 };
 
@@ -51,7 +51,7 @@ static const struct subcommand *find_subcommand(const char *name)
 	return NULL;
 }
 
-/* What --help says before the options, from the same table that is run from. */
+/* The first lines of --help, from the table of subcommands. */
 static void describe(char *into, size_t into_bytes)
 {
 	size_t used = (size_t)snprintf(into, into_bytes, "Explains what bourdond captured.\n");
@@ -62,7 +62,7 @@ static void describe(char *into, size_t into_bytes)
 					 subcommands[i].help);
 }
 
-/* Fills in what depends on the subcommand. Returns OPTIONS_RUN, or EXIT_USAGE and has logged the mistake. */
+/* Fills in what depends on the subcommand. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
 		       struct request *request)
 {
@@ -95,7 +95,7 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		return EXIT_USAGE;
 	}
 	request->subcommand = subcommand;
-	request->limit = request->json ? -1 : subcommand->limit; /* a script wants them all */
+	request->limit = request->json ? -1 : subcommand->limit; /* JSON has all rows */
 	request->capture_id = -1;
 	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
 	request->debug_dir = debug_dir ? debug_dir : DEBUG_ROOT;
@@ -159,7 +159,7 @@ static bool has_captures(struct database *database)
 	return query_next(&query);
 }
 
-/* Returns 0 and the capture that is meant, or -ENOENT, logged. */
+/* Finds the capture that was asked for. Returns 0; or -ENOENT, and the reason was logged. */
 static int choose_capture(struct database *database, int64_t wanted, int64_t *ret_capture_id)
 {
 	_cleanup_query_ struct query query =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* doctor: whether this machine can run bourdon, and how the installation on it does. */
+/* doctor: checks whether this machine can run bourdon, and whether the installation works. */
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/findings.h"
@@ -70,7 +70,7 @@ static void check_captures(struct database *database, struct findings *findings)
 
 #define LOSS_PERCENT_TOLERATED 1.0
 
-/* Of the newest capture that is whole. */
+/* The losses of the newest complete capture. */
 static void check_quality(struct database *database, struct findings *findings)
 {
 	static const char name[] = "its losses";
@@ -94,7 +94,10 @@ static void check_quality(struct database *database, struct findings *findings)
 			    (long long)query_number(&query, "capture_id"), LOSS_PERCENT_TOLERATED);
 }
 
-/* Since the host was started. Of a helper that was started without them nothing is said. */
+/*
+ * The helper's count of opened pressure files since boot. A helper that was started without counters gives no
+ * finding.
+ */
 static void check_grants(struct findings *findings)
 {
 	static const char name[] = "grants";
@@ -109,7 +112,7 @@ static void check_grants(struct findings *findings)
 			    counted[GRANT_COUNTER_GRANTED], counted[GRANT_COUNTER_REFUSED]);
 }
 
-/* A query that fails has its finding, too. */
+/* A failed query is a finding, too. */
 static void check_captures_and_quality(struct database *database, struct findings *findings)
 {
 	if (!database->sqlite)
@@ -120,7 +123,7 @@ static void check_captures_and_quality(struct database *database, struct finding
 		findings_add(findings, VERDICT_FAILED, "captures", "", "%s", database->problem);
 }
 
-/* What the daemon itself says of its configuration: it may have refused the one that is there. */
+/* The daemon's state of its configuration: a refused reload keeps the previous one in force. */
 static void check_configuration(const struct database *database, struct findings *findings)
 {
 	static const char name[] = "configuration";
@@ -129,7 +132,7 @@ static void check_configuration(const struct database *database, struct findings
 	const struct status_line *daemon;
 
 	if (result == -ENOENT || result == -ECONNREFUSED)
-		return; /* none runs, which has its finding */
+		return; /* no daemon is running: another finding says so */
 	daemon = result < 0 ? NULL : daemon_status_find(&status, "daemon");
 	if (!daemon)
 		findings_add(findings, VERDICT_UNKNOWN, name,

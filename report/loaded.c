@@ -46,7 +46,7 @@ static bool read_manifest(const char *run_dir, struct manifest *manifest, struct
 	return false;
 }
 
-/* False for one of another ABI, of whose pins nothing is known. */
+/* Returns false if the manifest has another ABI version: its pins are then not checked. */
 static bool check_manifest(const struct machine *machine, const struct manifest *manifest,
 			   struct findings *findings)
 {
@@ -97,7 +97,7 @@ static void check_cpus(const struct manifest *manifest, struct findings *finding
 
 /* ---- the pins ---- */
 
-/* Empty, or what is wrong with it. */
+/* Writes what is wrong with a pin; an empty text means nothing is wrong. */
 static void judge_pin(int directory, const char *pin, mode_t mode, char *into, size_t bytes)
 {
 	struct stat at;
@@ -120,7 +120,7 @@ static mode_t expected_mode(const char *pin)
 	return PIN_PRIVATE_MODE;
 }
 
-/* Those that must be there, then those that are. Returns how many are. */
+/* Checks the pins that must exist, then every pin that exists. Returns how many exist. */
 static unsigned int judge_pins(int directory, char *wrong, size_t bytes)
 {
 	_cleanup_dir_ DIR *pins = NULL;
@@ -201,7 +201,7 @@ static void check_heartbeat(const struct manifest *manifest, struct findings *fi
 		findings_ok(findings, name, "%.1f s ago", (double)age_ns / 1e9);
 }
 
-/* What the programs could not do since they were loaded. */
+/* What the BPF programs lost since they were loaded. */
 static void check_counters(const struct manifest *manifest, struct findings *findings)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * status: what the daemon does now, as it says itself over its control socket; where it does not run, what
- * the database has of its last run.
+ * status: what the daemon reports over its control socket; without a daemon, what the database has of the
+ * last run.
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* ---- showing ---- */
+/* ---- text ---- */
 
 static const char *shown(const struct status_line *line, const char *key, char *into, size_t bytes)
 {
@@ -31,7 +31,7 @@ static const char *duration(const struct status_line *line, const char *key, dou
 	return format_duration(strtod(status_line_get(line, key), NULL) * to_ns, "", into, bytes);
 }
 
-/* "1 rule", "3 rules": the number of a field and its noun. */
+/* "1 rule", "3 rules": the value of `key` and its noun. */
 static const char *counted(const struct status_line *line, const char *key, const char *one, const char *many,
 			   char *into, size_t bytes)
 {
@@ -142,7 +142,7 @@ static void print_problem(FILE *out, const struct status_line *line)
 }
 
 static const struct {
-	const char *kind, *plural, *title; /* no title: it says itself what it is */
+	const char *kind, *plural, *title; /* no title: the line names itself */
 	void (*print)(FILE *out, const struct status_line *line);
 } kinds[] = {
 	{ "daemon", "daemon", NULL, print_daemon },
@@ -175,8 +175,7 @@ static void print_text(FILE *out, const struct daemon_status *lines)
 }
 
 /*
- * A value that is nothing but digits is a number, as JSON writes one. But names are free: one that is "42",
- * or "007", is text as all others are.
+ * A value of digits is a JSON number, except in fields that hold a name: a rule may be called "42" or "007".
  */
 static bool is_number(const char *key, const char *value)
 {
@@ -237,7 +236,7 @@ static const char last_counters_sql[] =
 	"SELECT name, value FROM counter WHERE run_id = ?1 AND at = (SELECT max(at) FROM counter c2 "
 	"WHERE c2.run_id = ?1 AND c2.name = counter.name) ORDER BY name";
 
-/* How to start one, and what the database has of the last. */
+/* Says how to start the daemon, and what the database has of its last run. */
 static void report_last_run(struct report *report)
 {
 	_cleanup_query_ struct query run = { 0 };
@@ -276,7 +275,7 @@ static void report_last_run(struct report *report)
 						 : "there is no database yet: it makes one");
 }
 
-/* A database that does not exist is no failure to read one. */
+/* A database that does not exist is not an error. */
 static void report_without_daemon(struct report *report)
 {
 	bool exists = !access(report->database->path, F_OK) || errno != ENOENT;
@@ -293,7 +292,10 @@ void status_run(struct report *report)
 	_cleanup_free_ char *real = NULL;
 	int result;
 
-	/* the daemon's user may connect to it; without a database there may be a daemon */
+	/*
+	 * Root becomes the database's owner, whom the daemon answers. Without a database there may still be a
+	 * daemon.
+	 */
 	if (owner_become_of(report->database->path, &real) == -EPERM) {
 		report->unwell = true;
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that caused it. Each section is one query, shown as text
- * for a person and as a member of one object for a script, so that both say the same.
+ * why: what one capture says about the pressure that caused it. Each section is one query. It is printed as
+ * text, or as one member of a JSON object, so that both have the same rows.
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
@@ -21,15 +21,15 @@
 #define BAR_COLUMNS 60
 
 struct section {
-	const char *name; /* in JSON */
+	const char *name; /* of the member in JSON */
 	const char *sql;  /* ?1 is the capture */
-	bool is_object;   /* one row, not an array of them */
+	bool is_object;   /* a JSON object: one row; else an array */
 	struct json_nested nested;
-	void (*print)(FILE *out, struct query *query); /* is given a query that stands on its first row */
-	const char *absent;                            /* what to say where there is no row; NULL: nothing */
+	void (*print)(FILE *out, struct query *query); /* the query stands on its first row */
+	const char *absent;                            /* the text for a query without rows; NULL: none */
 };
 
-/* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES. */
+/* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES bytes. */
 static char *text_of(const struct query *query, const char *name, size_t columns, char *into)
 {
 	return format_cut(escape_terminal(query_text(query, name), into, FORMAT_BYTES), columns,
@@ -56,7 +56,10 @@ static char *percent_of(const struct query *query, char *into)
 	return format_percent(query_real(query, "percent"), into, FORMAT_BYTES);
 }
 
-/* "function (module)"; the kernel's functions are marked instead, its modules' both. `into` as above. */
+/*
+ * "function (module)"; kernel functions begin with "[k]" instead, those of kernel modules have both. `into`
+ * as above.
+ */
 static char *place_of(const struct query *query, size_t columns, char *into)
 {
 	const char *kind = query_text(query, "module_kind");
@@ -86,7 +89,7 @@ static void print_remark(FILE *out, const char *state)
 			fprintf(out, "%s\n", remarks[i].remark);
 }
 
-/* Words, in lines of at most REPORT_COLUMNS bytes, below each other. The cursor stands at `indent`. */
+/* Wraps words at REPORT_COLUMNS bytes, each line at `indent`, where the first line already is. */
 static void print_wrapped(FILE *out, char *text, int indent)
 {
 	int column = indent;
@@ -175,7 +178,7 @@ static const char frames_sql[] =
 	"FROM stack_frame sf JOIN frame f USING(frame_id) JOIN module m USING(module_id) "
 	"WHERE sf.stack_id = ?1 ORDER BY sf.position";
 
-/* "function (module) at file:line", as far as that is known. */
+/* "function (module) at file:line"; parts that are unknown are left out. */
 static void print_frame(FILE *out, const struct query *frame)
 {
 	char place[FORMAT_BYTES];
@@ -226,7 +229,7 @@ static void print_hot_stacks(FILE *out, struct query *query)
 	print_stacks(out, query);
 }
 
-/* Why a row has no share: a bit each. */
+/* Why a row has no share: an index into the reasons, as a bit; 0: it has one. */
 static unsigned int unexplained(const struct query *query)
 {
 	if (!query_is_null(query, "explained_percent"))
@@ -311,7 +314,7 @@ static void print_stall_stacks(FILE *out, struct query *query)
 	print_stacks(out, query);
 }
 
-/* The query, of which JSON has the rows, says whether there are any, and of which capture. */
+/* `query` has the rows of the JSON member; the text has rows of its own for the same capture. */
 static void print_functions(FILE *out, struct query *query)
 {
 	_cleanup_query_ struct query leaders = query_begin(
@@ -332,13 +335,16 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* No honest capture lasts for a year; with this much, no sum overflows. */
+/* The second of a row, limited to a year either way, so that a hostile value overflows no sum. */
 static int64_t second_of(const struct query *query)
 {
 	return clamp(query_number(query, "second"), -31536000, 31536000);
 }
 
-/* One bar a second, or as many seconds a bar as make BARS of them, with a border at the trigger. */
+/*
+ * One bar per second; or one bar per several seconds, so that there are at most BARS. A bar begins at the
+ * trigger.
+ */
 static void print_seconds(FILE *out, struct query *query)
 {
 	int64_t first = second_of(query), last = first, step, peak = 0, bars[BARS + 1] = { 0 };
@@ -353,7 +359,8 @@ static void print_seconds(FILE *out, struct query *query)
 	while (query_next(query)) {
 		int64_t i = (second_of(query) - first) / step;
 
-		if (i < 0 || i > BARS) /* a hostile view: no order, or other rows than before */
+		/* a hostile view may have rows in any order, or other rows than before */
+		if (i < 0 || i > BARS)
 			continue;
 		bars[i] += clamp(query_number(query, "samples"), 0, INT32_MAX);
 		if (bars[i] > peak)
@@ -369,7 +376,7 @@ static void print_seconds(FILE *out, struct query *query)
 	}
 }
 
-/* Is given the ledger with the greatest loss first; what is no share of the samples comes last. */
+/* The rows begin with the largest percentage. Reasons that are no share of the samples come last. */
 static void print_losses(FILE *out, struct query *query)
 {
 	char text[FORMAT_BYTES], share[FORMAT_BYTES];
@@ -410,8 +417,8 @@ static void print_losses(FILE *out, struct query *query)
 }
 
 /*
- * The samples of `filter` by the sum of `measure`. Stacks that differ only in where in the same functions
- * they were count as one, and any one of them stands for all.
+ * Sums the samples of `filter` by `measure`. Stacks with the same functions at different lines are one row,
+ * which shows the frames of one of them.
  */
 #define STACKS_SQL(filter, measure)                                                                          \
 	"WITH per_stack AS (SELECT s.stack_id, p.comm, sum(s.samples) AS samples, sum(s.weight_ns) AS "      \
@@ -460,7 +467,7 @@ static const struct section sections[] = {
 	  .sql = STACKS_SQL("s.kind = 'on-cpu'", "samples"),
 	  .nested = { "frames", frames_sql },
 	  .print = print_hot_stacks },
-	{ .name = "stalls", /* the first of view stall_stack, off CPU */
+	{ .name = "stalls", /* the first rows of view stall_stack, without intervals on other resources */
 	  .sql = STACKS_SQL("s.kind = 'off-cpu' AND instr('+' || s.stall || '+', '+' ||"
 			    " (SELECT resource FROM capture WHERE capture_id = ?1) || '+')",
 			    "weight_ns"),
