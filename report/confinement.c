@@ -179,14 +179,15 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 		return;
 	}
 	if (!pid) {
-		findings_add(findings, VERDICT_FAILED, "daemon", start_it, "no bourdond holds %s", state_dir);
+		findings_add(findings, VERDICT_FAILED, "daemon", start_it,
+			     "no bourdond has its database in %s", state_dir);
 		return;
 	}
 	findings_ok(findings, "daemon", "process %d", pid);
 	judge_family(machine, pid, 2, &judgement);
 	if (judgement.wrong[0] || !judgement.threads)
-		findings_add(findings, VERDICT_FAILED, "confinement", "stop it, and see how it was started",
-			     "%s", judgement.threads ? judgement.wrong : "its threads cannot be seen");
+		findings_add(findings, VERDICT_FAILED, "confinement", "stop it, and check how it was started",
+			     "%s", judgement.threads ? judgement.wrong : "cannot read its threads in /proc");
 	else
 		findings_ok(findings, "confinement",
 			    "%u %s of %u %s: uid %u, no capability, no new privileges, seccomp",
@@ -199,5 +200,5 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 		findings_add(
 			findings, VERDICT_WARNING, "locked memory",
 			"LimitMEMLOCK=128M in its unit; without a unit, 'ulimit -l 131072' before it starts",
-			"none: a host that thrashes may stop the recorder");
+			"none: when memory is short, bourdond can be paged out and lose samples");
 }

@@ -119,7 +119,7 @@ const char *daemon_status_explain(int error)
 		return "become a member of its group";
 	case -ETIMEDOUT:
 	case -EAGAIN:
-		return "it does not answer; is it stopped, or asked too often?";
+		return "it does not answer: it is stopped, or has too many requests";
 	default:
 		return strerror(-error);
 	}

@@ -29,7 +29,7 @@ static const char *advice(const struct database *database)
 	case SQLITE_READONLY: /* a read-only database in WAL mode whose -wal and -shm files are missing */
 		return "its -wal and -shm files are missing; read a copy in a directory that you may write";
 	case SQLITE_BUSY:
-		return "its writer holds it; try again";
+		return "another process has locked it; try again";
 	case SQLITE_NOTADB:
 		return "name a file that bourdond wrote with --db";
 	case SQLITE_CORRUPT:

@@ -114,7 +114,7 @@ static int need_symbolizer(struct symbolizing *work)
 		work->symbolizer = spawner_request(work->spawner, SYMBOLIZER_SOON, deadline());
 	if (work->symbolizer >= 0)
 		return 0;
-	log_error("no process to read the files in: %s", strerror(-work->symbolizer));
+	log_error("cannot start the symbolizer: %s", strerror(-work->symbolizer));
 	return work->symbolizer;
 }
 
@@ -272,7 +272,7 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 				(uint64_t)(work->places[i].offset + (by_address ? module->bias : 0));
 		if (symbolizer_name(work->symbolizer, -1, &request, deadline(), &work->reply) < 0 ||
 		    !work->reply.count) {
-			log_warning("%s: its reader ended over it", module->path);
+			log_warning("%s: the symbolizer died reading it; skipped", module->path);
 			end_symbolizer(work);
 			return 0;
 		}
@@ -330,13 +330,13 @@ static const char *explain(const struct symbolizing *work, const struct module_r
 	if (work->named == work->places_count)
 		return "";
 	if (!files)
-		return "no file of that build id";
+		return "no file has this build ID";
 	if (!chosen)
-		return "what has that build id in its name has another, or cannot be read";
+		return "the file with this build ID in its name has another one inside, or cannot be read";
 	if (by_address && !module->has_bias)
-		return "a debug file alone cannot tell where they are: add the program itself";
-	return work->named ? "the file has no symbol at the others"
-			   : "the file has no symbols for them: it is stripped, add its debug file";
+		return "only the debug file was found, and the program is needed too: add it";
+	return work->named ? "the file has no symbols for the other frames"
+			   : "the file is stripped: add its debug file";
 }
 
 static void report_all(const struct symbolizing *work)
@@ -347,12 +347,12 @@ static void report_all(const struct symbolizing *work)
 		plural(work->frames, "frame", "frames"), work->modules_count,
 		plural(work->modules_count, "file", "files"));
 	if (work->modules_absent)
-		fprintf(work->report->out, "; no file below %s has the build id of %u of them",
-			escape_terminal(work->report->debug_dir, root, sizeof(root)), work->modules_absent);
+		fprintf(work->report->out, "; for %u of them no file below %s has the build ID",
+			work->modules_absent, escape_terminal(work->report->debug_dir, root, sizeof(root)));
 	if (access(work->report->debug_dir, F_OK))
-		fprintf(work->report->out, ", because that cannot be opened: %s", strerror(errno));
+		fprintf(work->report->out, ", because this directory cannot be opened: %s", strerror(errno));
 	else if (work->modules_absent)
-		fprintf(work->report->out, " (%u ELF %s looked at)", work->directory.count,
+		fprintf(work->report->out, " (%u ELF %s read)", work->directory.count,
 			plural(work->directory.count, "file was", "files were"));
 	fputc('\n', work->report->out);
 }
@@ -445,7 +445,7 @@ static bool may_read(const char *debug_dir)
 {
 	if (!access(debug_dir, R_OK | X_OK) || (errno != EACCES && errno != EPERM))
 		return true;
-	log_error("cannot read '%s' as user %u, who may write the database: let that user read it", debug_dir,
+	log_error("cannot read '%s' as user %u, the owner of the database: let that user read it", debug_dir,
 		  geteuid());
 	return false;
 }
@@ -471,7 +471,7 @@ void symbolize_run(struct report *report)
 	if (read_modules(&work) < 0 || symbolize_all(&work) < 0)
 		report->unwell = true;
 	else if (!work.modules_count)
-		fprintf(report->out, "no frame of a file with a build id lacks a name\n");
+		fprintf(report->out, "nothing to do: every frame of a file with a build ID has a name\n");
 	else
 		report_all(&work);
 	end_symbolizer(&work);

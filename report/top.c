@@ -37,11 +37,16 @@ const char top_sql[] =
 	"FROM per_function p JOIN module m USING(module_id) "
 	"ORDER BY p.samples DESC, p.total_samples DESC, p.function, p.module_id LIMIT ?2";
 
-static const struct column columns[] = {
-	{ "SAMPLES", "samples", 8, cell_number },      { "SELF", "percent", 7, cell_percent },
-	{ "TOTAL", "total_percent", 7, cell_percent }, { "FUNCTION", "function", -46, cell_text },
-	{ "MODULE", "module", -24, cell_basename },
-};
+/* SAMPLES is what the list is sorted by. */
+#define COLUMNS(samples)                                                                                     \
+	{                                                                                                    \
+		{ "SAMPLES", samples, 8, cell_number }, { "SELF", "percent", 7, cell_percent },              \
+			{ "TOTAL", "total_percent", 7, cell_percent },                                       \
+			{ "FUNCTION", "function", -46, cell_text },                                          \
+			{ "MODULE", "module", -24, cell_basename },                                          \
+	}
+
+static const struct column columns[][5] = { COLUMNS("samples"), COLUMNS("total_samples") };
 
 const char top_leaders_sql[] =
 	"WITH per_stack AS MATERIALIZED ("
@@ -72,14 +77,19 @@ const char top_leaders_sql[] =
 
 void top_print(FILE *out, struct query *query)
 {
-	static const char *const titles[] = { "most samples in the function itself",
-					      "most samples in the function and what it calls" };
+	static const char *const titles[] = {
+		"functions with most samples in themselves (SELF)",
+		"functions with most samples in themselves and their callees (TOTAL)"
+	};
 	const char *separator = "";
 	bool more = true;
 
 	for (; more; separator = "\n") {
-		fprintf(out, "%s%s\n", separator, titles[query_number(query, "by_total") != 0]);
-		more = table_print_group(out, query, columns, ARRAY_SIZE(columns), "by_total");
+		bool by_total = query_number(query, "by_total") != 0;
+
+		fprintf(out, "%s%s\n", separator, titles[by_total]);
+		more = table_print_group(out, query, columns[by_total], ARRAY_SIZE(columns[by_total]),
+					 "by_total");
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "common/policy.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/loss_text.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/top.h"
@@ -79,9 +80,9 @@ static void print_remark(FILE *out, const char *state)
 		const char *state;
 		const char *remark;
 	} remarks[] = {
-		{ "recording", "RECORDING: this capture is not complete yet; ask again when it is" },
+		{ "recording", "RECORDING: this capture is not complete yet; run this again later" },
 		{ "interrupted",
-		  "INTERRUPTED: bourdond ended before this capture was complete; below is what it had stored" },
+		  "INTERRUPTED: bourdond ended before this capture was complete; this is the part that it stored" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
@@ -142,8 +143,8 @@ static void print_capture(FILE *out, struct query *query)
 		fprintf(out, "no end yet");
 	else
 		fprintf(out, "%s after it", duration_of(query, "after_ns", 1, a));
-	fprintf(out, ", at %lld Hz\n  samples   %lld of %s, in %s\n", (long long)query_number(query, "hz"),
-		(long long)query_number(query, "samples"),
+	fprintf(out, ", at %lld Hz\n  samples   %lld of %s, in %s, on and off CPU\n",
+		(long long)query_number(query, "hz"), (long long)query_number(query, "samples"),
 		counted(query, "processes", "process", "processes", a),
 		counted(query, "stacks", "stack", "stacks", b));
 	if (!query_is_null(query, "expected_samples"))
@@ -169,7 +170,7 @@ static void print_processes(FILE *out, struct query *query)
 		{ "CGROUP", "cgroup", -37, cell_text },
 	};
 
-	fprintf(out, "processes on CPU, the busiest first\n");
+	fprintf(out, "target processes by samples on CPU\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -210,23 +211,22 @@ static void print_frames(FILE *out, struct query *stack)
 		fprintf(out, "      … the outermost frames are missing\n");
 }
 
-static void print_stacks(FILE *out, struct query *query)
+static void print_stacks(FILE *out, struct query *query, const char *one, const char *many)
 {
 	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES], samples[FORMAT_BYTES];
 
 	do {
 		fprintf(out, "  %s, %s in %s, %s\n", percent_of(query, share),
 			duration_of(query, "weight_ns", 1, duration),
-			counted(query, "samples", "sample", "samples", samples),
-			text_of(query, "comm", 48, comm));
+			counted(query, "samples", one, many, samples), text_of(query, "comm", 48, comm));
 		print_frames(out, query);
 	} while (query_next(query));
 }
 
 static void print_hot_stacks(FILE *out, struct query *query)
 {
-	fprintf(out, "hottest stacks on CPU, leaf first\n");
-	print_stacks(out, query);
+	fprintf(out, "hottest stacks on CPU, innermost function first\n");
+	print_stacks(out, query, "sample", "samples");
 }
 
 /* Why a row has no share: an index into the reasons, as a bit; 0: it has one. */
@@ -244,10 +244,10 @@ static unsigned int unexplained(const struct query *query)
 static void print_unexplained(FILE *out, struct query *query)
 {
 	static const char *const reasons[] = {
-		"of a scope other than the one that fired: the targets are compared with that one only",
-		"not measured: another capture was under way, or this one ended within a second",
-		"others than the targets ran there, and the kernel weighs CPUs by them, too",
-		"the pressure did not grow",
+		"the targets' stalls are compared only with the scope that fired",
+		"not measured, because another capture was under way, or this one ended within a second",
+		"other processes ran in this scope, and the kernel's formula counts them, too",
+		"the pressure did not rise",
 	};
 	unsigned int found = 0;
 
@@ -256,23 +256,23 @@ static void print_unexplained(FILE *out, struct query *query)
 		found |= unexplained(query);
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (found & 1U << i)
-			fprintf(out, "  EXPLAINED -: %s\n", reasons[i]);
+			fprintf(out, "  '-' in EXPLAINED: %s\n", reasons[i]);
 }
 
 static void print_pressure(FILE *out, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "RESOURCE", "resource", -8, cell_text },
-		{ "SOME", "some_ns", 8, cell_duration_ns },
-		{ "FULL", "full_ns", 8, cell_duration_ns },
-		{ "OF", "of_ns", 8, cell_duration_ns },
+		{ "PSI SOME", "some_ns", 8, cell_duration_ns },
+		{ "PSI FULL", "full_ns", 8, cell_duration_ns },
+		{ "ELAPSED", "of_ns", 8, cell_duration_ns },
 		{ "TARGETS", "targets_ns", 8, cell_duration_ns },
 		{ "EXPLAINED", "explained_percent", 9, cell_percent },
 		{ "SCOPE", "scope", -40, cell_text },
 	};
 
 	fprintf(out,
-		"pressure from the trigger on, as the kernel counts it, how long the targets' threads stalled,\nand what these explain of it by the kernel's own formula\n");
+		"since the trigger: stall time by PSI, by the targets' threads (TARGETS, all threads added up),\nand the share of PSI SOME that the targets' stalls explain\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 	print_unexplained(out, query);
 }
@@ -286,7 +286,7 @@ static void print_waiting(FILE *out, struct query *query)
 		{ "INTERVALS", "intervals", 9, cell_number },
 	};
 
-	fprintf(out, "time off CPU of all threads, by what they stalled on\n");
+	fprintf(out, "time off CPU of the targets' threads, added up, by the resource they waited for\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -303,15 +303,15 @@ static void print_culprits(FILE *out, struct query *query)
 	};
 	char span[FORMAT_BYTES];
 
-	fprintf(out, "who else used the machine, by the resource that fired, within %s\n",
+	fprintf(out, "other processes that used most of the resource that fired, over %s\n",
 		duration_of(query, "span_ns", 1, span));
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
 static void print_stall_stacks(FILE *out, struct query *query)
 {
-	fprintf(out, "stacks that waited longest for the resource, leaf first\n");
-	print_stacks(out, query);
+	fprintf(out, "stacks that waited longest for the resource, innermost function first\n");
+	print_stacks(out, query, "interval", "intervals");
 }
 
 /* `query` has the rows of the JSON member; the text has rows of its own for the same capture. */
@@ -367,7 +367,7 @@ static void print_seconds(FILE *out, struct query *query)
 			peak = bars[i];
 	}
 
-	fprintf(out, "on-CPU samples per %lld s, by seconds from the trigger\n", (long long)step);
+	fprintf(out, "samples on CPU per %lld s; 0 s is the trigger\n", (long long)step);
 	for (int64_t i = 0; i <= (last - first) / step; i++) {
 		long long second = first + i * step;
 
@@ -388,11 +388,11 @@ static void print_losses(FILE *out, struct query *query)
 		lost += query_number(query, "events") > 0;
 	} while (query_next(query));
 	if (!lost) {
-		fprintf(out, "losses: nothing lost (%d %s checked)\n", reasons,
+		fprintf(out, "losses: none (%d %s checked)\n", reasons,
 			plural((uint64_t)reasons, "reason", "reasons"));
 		return;
 	}
-	fprintf(out, "losses: for %d of the %d %s checked\n", lost, reasons,
+	fprintf(out, "losses: found for %d of the %d %s checked\n", lost, reasons,
 		plural((uint64_t)reasons, "reason", "reasons"));
 
 	query_rewind(query);
@@ -413,6 +413,8 @@ static void print_losses(FILE *out, struct query *query)
 		if (!query_is_null(query, "percent"))
 			fprintf(out, " (%s)", percent_of(query, share));
 		fprintf(out, ": %s\n", text_of(query, "reason", 60, text));
+		if (loss_text(query_text(query, "reason")))
+			fprintf(out, "%17s%s\n", "", loss_text(query_text(query, "reason")));
 	}
 }
 
@@ -482,7 +484,7 @@ static const struct section sections[] = {
 	  .sql = "SELECT reason, events, unit, percent FROM data_quality WHERE capture_id = ?1 "
 		 "ORDER BY percent DESC, events DESC, reason",
 	  .print = print_losses,
-	  .absent = "losses: unknown, as this capture has no ledger of them" },
+	  .absent = "losses: unknown, because this capture has no loss ledger" },
 };
 
 static void print_text(FILE *out, const struct section *section, struct query *query)
