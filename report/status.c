@@ -55,8 +55,10 @@ static void print_daemon(FILE *out, const struct status_line *line)
 	fprintf(out, "configuration: reloaded %s, reload refused %s\n",
 		counted(line, "reloads", "time", "times", a, sizeof(a)),
 		counted(line, "reloads_refused", "time", "times", b, sizeof(b)));
-	fprintf(out, "confinement: Landlock version %s; action on a forbidden system call: %s\n",
-		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)));
+	fprintf(out,
+		"confinement: Landlock version %s; action on a forbidden system call: %s; locked memory: %s\n",
+		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)),
+		shown(line, "locked_memory", c, sizeof(c)));
 	if (*status_line_get(line, "policy"))
 		fprintf(out, "policy of root: %s\n", shown(line, "policy", text, sizeof(text)));
 }
