@@ -35,7 +35,7 @@ struct reload {
 	uint64_t changed_ns;       /* when one changed last */
 	bool asked;                /* for one that has not begun */
 	bool under_way;
-	bool answers;      /* the one under way was asked for */
+	bool answers;                  /* the one under way was asked for */
 	char mistake[512];             /* for which the last one was refused; empty: it was not */
 	struct config_errors mistakes; /* all mistakes of the last one that was refused */
 };
