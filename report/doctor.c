@@ -95,7 +95,7 @@ static void check_quality(struct database *database, struct findings *findings)
 }
 
 /*
- * The helper's count of opened pressure files since boot. A helper that was started without counters gives no
+ * The count of files that the helper opened since boot. A helper that was started without counters gives no
  * finding.
  */
 static void check_grants(struct findings *findings)
@@ -109,8 +109,7 @@ static void check_grants(struct findings *findings)
 			     GRANT_COUNTERS_DEFAULT, strerror(-result));
 	else if (!result)
 		findings_ok(findings, name,
-			    "bourdon-grant opened %" PRIu64 " pressure files and refused %" PRIu64
-			    " requests",
+			    "bourdon-grant opened %" PRIu64 " files and refused %" PRIu64 " requests",
 			    counted[GRANT_COUNTER_GRANTED], counted[GRANT_COUNTER_REFUSED]);
 }
 

@@ -81,7 +81,7 @@ without_units() {
 	status_json | jq -e '.mistakes | length == 3'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[[ $output == *"configuration           warning reload refused; keeping the previous configuration: $RULES_DIR/bad.conf:3:"* ]]
-	[[ $output == *"remedy: correct it; 'bourdon status' shows every mistake"* ]]
+	[[ $output == *"remedy: correct the file: bourdond then reads it by itself; 'bourdon status' shows every mistake"* ]]
 	for _ in {1..20}; do echo 'foo = 1'; done >> "$RULES_DIR/bad.conf"
 	await_status 10 '[.mistakes[] | select(.more)] | length == 1'
 	run "$BUILD/bourdon" --db "$DB" status
