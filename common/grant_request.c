@@ -76,7 +76,7 @@ static bool parse_elf(struct rest *rest, struct grant_request *request)
 
 static const struct {
 	const char *word;
-	bool (*take)(struct rest *rest, struct grant_request *request);
+	bool (*parse)(struct rest *rest, struct grant_request *request);
 } kinds[GRANT_KINDS] = {
 	[GRANT_PRESSURE] = { "pressure ", parse_pressure },
 	[GRANT_ELF] = { "elf ", parse_elf },
@@ -95,7 +95,7 @@ int grant_request_parse(const char *text, size_t bytes, struct grant_request *re
 	while (!parse_text(&rest, kinds[request.kind].word))
 		if (++request.kind == GRANT_KINDS)
 			return -EINVAL;
-	if (!kinds[request.kind].take(&rest, &request) || !parse_text(&rest, "\n") || rest.at != rest.end)
+	if (!kinds[request.kind].parse(&rest, &request) || !parse_text(&rest, "\n") || rest.at != rest.end)
 		return -EINVAL;
 	*ret_request = request;
 	return 0;

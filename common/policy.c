@@ -102,8 +102,8 @@ static void parse_comm(struct reading *reading, const char *word)
 	}
 }
 
-/* Splits a comma-separated list and passes each word to `take`, without surrounding blanks. */
-static void parse_list(struct reading *reading, void (*take)(struct reading *reading, const char *word))
+/* Splits a comma-separated list and passes each word to `parse`, without surrounding blanks. */
+static void parse_list(struct reading *reading, void (*parse)(struct reading *reading, const char *word))
 {
 	const struct ini_entry *entry = reading->entry;
 	char text[INI_LINE_BYTES + 1], *rest = text, *word;
@@ -114,7 +114,7 @@ static void parse_list(struct reading *reading, void (*take)(struct reading *rea
 		for (size_t end = strlen(word); end && strchr(" \t", word[end - 1]); end--)
 			word[end - 1] = '\0';
 		if (*word)
-			take(reading, word);
+			parse(reading, word);
 		else
 			config_error(reading->errors, entry->file, entry->line,
 				     "%s: empty item in the list; check the commas", entry->key);

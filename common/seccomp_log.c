@@ -197,10 +197,12 @@ static struct seccomp_notif_resp answer(struct supervisor *supervisor, const str
 		if (call->data.nr == SYS_exit_group)
 			further->process = 0;
 	}
-	if (announces(&call->data))
-		*further = (struct further){ call->pid, (const struct seccomp_policy *)call->data.args[3] };
-	else if (!answer.error)
+	if (announces(&call->data)) {
+		further->process = call->pid;
+		memcpy(&further->policy, &call->data.args[3], sizeof(further->policy));
+	} else if (!answer.error) {
 		answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	}
 	return answer;
 }
 

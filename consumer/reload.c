@@ -127,7 +127,9 @@ static void refuse(struct reload *reload, struct config_errors *errors)
 	own_count(reload->own_counters, OWN_RELOADS_REFUSED);
 	config_errors_log(errors);
 	snprintf(reload->mistake, sizeof(reload->mistake), "%s",
-		 errors->count ? errors->messages[0] : "the kernel's tries do not take the rules");
+		 !errors->count        ? "the kernel's tries do not take the rules"
+		 : errors->messages[0] ? errors->messages[0]
+				       : "out of memory");
 	log_warning("reload refused; keeping the previous configuration");
 	reload->mistakes = *errors;
 	*errors = (struct config_errors){ 0 };

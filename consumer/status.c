@@ -93,7 +93,8 @@ static void write_mistakes(const struct reload *reload, FILE *out)
 	}
 	for (; shown < errors->count && shown < MISTAKES_SHOWN; shown++) {
 		status_line_begin(out, "mistake");
-		status_line_field(out, "text", "%s", errors->messages[shown]);
+		status_line_field(out, "text", "%s",
+				  errors->messages[shown] ? errors->messages[shown] : "out of memory");
 		status_line_end(out);
 	}
 	if (shown == errors->count)

@@ -21,7 +21,7 @@ static const char *judge(const char *path, int fd)
 	if (fstat(fd, &at))
 		return strerror(errno);
 	if (!S_ISREG(at.st_mode))
-		return "it is no regular file";
+		return "it is not a regular file";
 	if (!file_is_roots_alone(&at))
 		return "it must belong to root, and nobody else may write to it: chown root, chmod go-w";
 	if (stat(dirname(copy), &at))

@@ -92,7 +92,7 @@ int programs_load(struct programs *programs, const struct programs_settings *set
 	*programs = (struct programs){ 0 };
 	result = cpus_online(&programs->cpus, &programs->cpus_count);
 	if (result < 0) {
-		log_error("cannot tell which CPUs are online: %s", strerror(-result));
+		log_error("cannot read the list of online CPUs: %s", strerror(-result));
 		return result;
 	}
 	result = load_sized(programs, settings);

@@ -10,7 +10,6 @@
 #include "common/manifest.h"
 #include "common/options.h"
 #include "common/pins.h"
-#include "common/plural.h"
 #include "common/policy.h"
 #include "loader/pin_directory.h"
 #include "loader/run_files.h"
@@ -174,7 +173,6 @@ int load_status_run(const char *pin_dir, const char *run_dir)
 	_cleanup_(config_errors_free) struct config_errors errors = { 0 };
 	_cleanup_free_ char *path = NULL;
 	struct manifest manifest;
-	unsigned int pins;
 	struct stat at;
 
 	if (stat(pin_dir, &at)) {
@@ -187,8 +185,7 @@ int load_status_run(const char *pin_dir, const char *run_dir)
 		config_errors_log(&errors);
 		return EXIT_FAILED;
 	}
-	pins = count_pins(pin_dir);
-	printf("pins          %s, %u %s\n", pin_dir, pins, plural(pins, "object", "objects"));
+	printf("pins          %s, %u objects\n", pin_dir, count_pins(pin_dir));
 	printf("version       %s, ABI %u\n", manifest.version, manifest.abi);
 	printf("kernel        %s\n", manifest.kernel);
 	printf("object        sha256 %s\n", manifest.object_sha256);

@@ -6,7 +6,7 @@
 struct query query_begin(struct database *database, const char *sql, int64_t id, int64_t limit)
 {
 	const int64_t values[] = { id, limit };
-	struct query query = { .database = database };
+	struct query query = { .database = database, .id = id };
 
 	if (sqlite3_prepare_v2(database->sqlite, sql, -1, &query.statement, NULL) != SQLITE_OK) {
 		database_fail(database);

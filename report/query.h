@@ -18,6 +18,7 @@
 struct query {
 	struct database *database;
 	sqlite3_stmt *statement;
+	int64_t id; /* ?1 */
 };
 
 /* Starts a query. ?1 is `id` and ?2 is `limit`, if `sql` has them. */

@@ -31,7 +31,7 @@ const char top_sql[] =
 	" sum(weight_ns * is_leaf) AS weight_ns, (SELECT sum(samples) FROM per_stack) AS all_samples"
 	" FROM in_stack GROUP BY function, module_id"
 	") "
-	"SELECT ?1 AS capture_id, p.function, m.path AS module, m.kind AS module_kind, p.samples, p.total_samples, p.weight_ns,"
+	"SELECT p.function, m.path AS module, m.kind AS module_kind, p.samples, p.total_samples, p.weight_ns,"
 	" round(100.0 * p.samples / p.all_samples, 1) AS percent,"
 	" round(100.0 * p.total_samples / p.all_samples, 1) AS total_percent "
 	"FROM per_function p JOIN module m USING(module_id) "

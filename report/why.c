@@ -229,12 +229,12 @@ static void print_hot_stacks(FILE *out, struct query *query)
 	print_stacks(out, query, "sample", "samples");
 }
 
-/* Why a row has no share: an index into the reasons, as a bit; 0: it has one. */
-static unsigned int unexplained(const struct query *query)
+/* Why a row has no share: the reason's index, as a bit; 0: it has one. */
+static unsigned int unexplained(const struct query *query, const char *fired_scope)
 {
 	if (!query_is_null(query, "explained_percent"))
 		return 0;
-	if (strcmp(query_text(query, "scope"), query_text(query, "fired_scope")))
+	if (strcmp(query_text(query, "scope"), fired_scope))
 		return 1;
 	if (query_is_null(query, "formula_ns") || query_is_null(query, "formula_some_ns"))
 		return 2;
@@ -249,11 +249,16 @@ static void print_unexplained(FILE *out, struct query *query)
 		"other processes ran in this scope, and the kernel's formula counts them, too",
 		"the pressure did not rise",
 	};
+	_cleanup_query_ struct query fired = query_begin(
+		query->database,
+		"SELECT ifnull(cgroup, 'system') AS scope FROM capture WHERE capture_id = ?1", query->id, 0);
 	unsigned int found = 0;
 
+	if (!query_next(&fired))
+		return;
 	query_rewind(query);
 	while (query_next(query))
-		found |= unexplained(query);
+		found |= unexplained(query, query_text(&fired, "scope"));
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (found & 1U << i)
 			fprintf(out, "  '-' in EXPLAINED: %s\n", reasons[i]);
@@ -317,8 +322,8 @@ static void print_stall_stacks(FILE *out, struct query *query)
 /* `query` has the rows of the JSON member; the text has rows of its own for the same capture. */
 static void print_functions(FILE *out, struct query *query)
 {
-	_cleanup_query_ struct query leaders = query_begin(
-		query->database, top_leaders_sql, query_number(query, "capture_id"), FUNCTIONS_SHOWN);
+	_cleanup_query_ struct query leaders =
+		query_begin(query->database, top_leaders_sql, query->id, FUNCTIONS_SHOWN);
 	char place[FORMAT_BYTES], share[FORMAT_BYTES];
 
 	if (!query_next(&leaders))
@@ -442,8 +447,7 @@ static const struct section sections[] = {
 	  .is_object = true,
 	  .print = print_capture },
 	{ .name = "pressure",
-	  .sql = "SELECT *, (SELECT ifnull(cgroup, 'system') FROM capture WHERE capture_id = ?1) AS fired_scope "
-		 "FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
+	  .sql = "SELECT * FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
 	  .print = print_pressure },
 	{ .name = "waiting",
 	  .sql = "SELECT stall, sum(weight_ns) AS weight_ns, sum(samples) AS intervals,"

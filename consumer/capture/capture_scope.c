@@ -43,17 +43,24 @@ bool capture_scope_is_live(const struct capture_scope *scope, const struct sampl
 	return target && !target->gone_ns;
 }
 
+/* Looks for the cgroup only of a target: an unknown cgroup costs a walk over all of them. */
+static bool is_own(const struct capture_scope *scope, const struct usage_process *process)
+{
+	const struct target_process *target =
+		targets_find(scope->targets, process->tgid, process->started_ns);
+
+	return target && is_covered(scope, target, cgroups_path(scope->cgroups, process->cgroup_id));
+}
+
 uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct usage *before,
 			      const struct usage *now)
 {
-	struct capture_scope copy = *scope;
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct usage_process *process = &now->processes[i];
-		const char *cgroup;
 
-		if (process->walk > before->walk && capture_scope_describe_usage(&copy, process, &cgroup))
+		if (process->walk > before->walk && is_own(scope, process))
 			sum += usage_since(before, process).task.cpu_ns;
 	}
 	return sum;

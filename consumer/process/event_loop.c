@@ -31,17 +31,17 @@ void event_loop_remove(const struct event_loop *loop, int fd)
 int event_loop_open(struct event_loop *loop, const char *pin_directory)
 {
 	const struct itimerspec second = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
-	sigset_t taken;
+	sigset_t signals;
 	int result;
 
-	sigemptyset(&taken);
-	sigaddset(&taken, SIGTERM);
-	sigaddset(&taken, SIGINT);
-	sigaddset(&taken, SIGHUP);
-	sigprocmask(SIG_BLOCK, &taken, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	*loop = (struct event_loop){ .epoll = epoll_create1(EPOLL_CLOEXEC),
 				     .timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
-				     .signals = signalfd(-1, &taken, SFD_NONBLOCK | SFD_CLOEXEC),
+				     .signals = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC),
 				     .inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC),
 				     .timer_source = { SOURCE_TIMER },
 				     .signals_source = { SOURCE_SIGNALS },

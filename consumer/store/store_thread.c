@@ -21,7 +21,7 @@
 #define SCAN_INTERVAL_NS 1000000000U            /* at most one scan over all mappings a second */
 #define TABLES_NS (5 * CLOCK_SECOND_NS)         /* what the unwind tables of one scan may take at a time */
 #define SCAN_NS (3 * CLOCK_SECOND_NS)           /* and what that may take, */
-#define WALKS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
+#define SCANS_REMEMBERED 64                     /* mappings of a process that is gone are kept so long */
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* what is left for the database at the end */
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
 #define RETRY_NS 5000000000U /* a full disk: how often to look again, */
@@ -108,12 +108,12 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 {
 	int result;
 
-	mappings_begin_walk(thread->mappings);
+	mappings_begin_scan(thread->mappings);
 	result = mapping_reader_read(thread->reader, deadline_after(thread, SCAN_NS), add_mappings,
 				     thread->mappings);
 	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
 	if (result < 0) {
-		mappings_abandon_walk(thread->mappings);
+		mappings_abandon_scan(thread->mappings);
 		if (result == -ETIMEDOUT || result == -EBUSY)
 			note_stuck(thread);
 		else if (log_allowed(&thread->iterator_errors, 1))
@@ -126,7 +126,7 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
 				 clock_monotonic_ns() + TABLES_NS))
 		store_thread_want_mappings(thread);
-	mappings_forget(thread->mappings, WALKS_REMEMBERED);
+	mappings_forget(thread->mappings, SCANS_REMEMBERED);
 }
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
@@ -276,11 +276,11 @@ static void do_job(struct store_thread *thread, const struct job *job)
 }
 
 /* Waits for a job, a scan that is due, or the end; false at the end, when all jobs are done. */
-static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_walk)
+static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_scan)
 {
 	bool goes_on = true;
 
-	*ret_walk = *ret_job_there = false;
+	*ret_scan = *ret_job_there = false;
 	pthread_mutex_lock(&thread->lock);
 	for (;;) {
 		uint64_t due_ns = thread->scan_due_ns, now_ns = clock_monotonic_ns();
@@ -298,7 +298,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 		}
 		if (due_ns && now_ns >= due_ns) {
 			thread->scan_due_ns = 0;
-			*ret_walk = true;
+			*ret_scan = true;
 			break;
 		}
 		if (due_ns)

@@ -13,14 +13,14 @@
 
 #define STACK_BYTES (64UL << 10)
 #define CHUNK_BYTES 65536U
-/* time that mapping_reader_free() waits for a walk that is about to end */
+/* time that mapping_reader_free() waits for a scan that is about to end */
 #define END_NS (CLOCK_SECOND_NS / 2)
 
-enum walk {
-	WALK_NONE,
-	WALK_WANTED,
-	WALK_READING,
-	WALK_LEFT, /* still reading, but the caller has given up */
+enum scan {
+	SCAN_NONE,
+	SCAN_WANTED,
+	SCAN_READING,
+	SCAN_LEFT, /* still reading, but the caller has given up */
 };
 
 struct mapping_reader {
@@ -34,7 +34,7 @@ struct mapping_reader {
 	 */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	enum walk walk;
+	enum scan scan;
 	bool stopping;
 	bool chunk_there;
 	ssize_t chunk_bytes; /* 0: end of stream; negative: -errno */
@@ -66,14 +66,14 @@ static bool hand_over(struct mapping_reader *reader, ssize_t got)
 	reader->chunk_used = 0;
 	reader->chunk_there = true;
 	pthread_cond_broadcast(&reader->changed);
-	while (reader->chunk_there && reader->walk == WALK_READING)
+	while (reader->chunk_there && reader->scan == SCAN_READING)
 		pthread_cond_wait(&reader->changed, &reader->lock);
-	goes_on = reader->walk == WALK_READING;
+	goes_on = reader->scan == SCAN_READING;
 	pthread_mutex_unlock(&reader->lock);
 	return goes_on;
 }
 
-static void walk_once(struct mapping_reader *reader)
+static void scan_once(struct mapping_reader *reader)
 {
 	_cleanup_close_ int fd = kernel_objects_open_iterator(reader->kernel, PIN_MAPPINGS);
 	ssize_t got;
@@ -89,15 +89,15 @@ static void *run(void *user)
 
 	pthread_mutex_lock(&reader->lock);
 	while (!reader->stopping) {
-		if (reader->walk == WALK_WANTED) {
-			reader->walk = WALK_READING;
+		if (reader->scan == SCAN_WANTED) {
+			reader->scan = SCAN_READING;
 			pthread_mutex_unlock(&reader->lock);
-			walk_once(reader);
+			scan_once(reader);
 			pthread_mutex_lock(&reader->lock);
 		}
-		/* a walk may be abandoned before it began */
-		if (reader->walk != WALK_NONE) {
-			reader->walk = WALK_NONE;
+		/* a scan may be abandoned before it began */
+		if (reader->scan != SCAN_NONE) {
+			reader->scan = SCAN_NONE;
 			reader->chunk_there = false;
 			pthread_cond_broadcast(&reader->changed);
 		}
@@ -156,11 +156,11 @@ int mapping_reader_read(struct mapping_reader *reader, uint64_t deadline_ns,
 	int result;
 
 	pthread_mutex_lock(&reader->lock);
-	/* a walk that was read to its end is about to finish */
-	AWAIT(reader, reader->walk == WALK_NONE || reader->walk == WALK_LEFT, deadline_ns);
-	is_free = reader->walk == WALK_NONE;
+	/* a scan that was read to its end is about to finish */
+	AWAIT(reader, reader->scan == SCAN_NONE || reader->scan == SCAN_LEFT, deadline_ns);
+	is_free = reader->scan == SCAN_NONE;
 	if (is_free) {
-		reader->walk = WALK_WANTED;
+		reader->scan = SCAN_WANTED;
 		pthread_cond_broadcast(&reader->changed);
 	}
 	pthread_mutex_unlock(&reader->lock);
@@ -168,8 +168,8 @@ int mapping_reader_read(struct mapping_reader *reader, uint64_t deadline_ns,
 		return -EBUSY;
 	result = iterator_stream_read_by(next_bytes, &reading, consume, user);
 	pthread_mutex_lock(&reader->lock);
-	if (result < 0 && reader->walk != WALK_NONE) {
-		reader->walk = WALK_LEFT;
+	if (result < 0 && reader->scan != SCAN_NONE) {
+		reader->scan = SCAN_LEFT;
 		pthread_cond_broadcast(&reader->changed);
 	}
 	pthread_mutex_unlock(&reader->lock);
@@ -213,8 +213,8 @@ void mapping_reader_free(struct mapping_reader *reader)
 		pthread_mutex_lock(&reader->lock);
 		reader->stopping = true;
 		pthread_cond_broadcast(&reader->changed);
-		AWAIT(reader, reader->walk == WALK_NONE, deadline_ns);
-		has_ended = reader->walk == WALK_NONE;
+		AWAIT(reader, reader->scan == SCAN_NONE, deadline_ns);
+		has_ended = reader->scan == SCAN_NONE;
 		pthread_mutex_unlock(&reader->lock);
 		if (has_ended)
 			pthread_join(reader->thread, NULL);

@@ -23,7 +23,7 @@ int mapping_reader_start(struct mapping_reader *reader);
 /*
  * Passes all records to `consume` on the calling thread, as iterator_stream_read() does. Only one thread may
  * call it. Returns -ETIMEDOUT if the records did not all arrive by `deadline_ns` (CLOCK_MONOTONIC); -EBUSY,
- * at once, while an abandoned earlier walk still hangs; otherwise the result of iterator_stream_read(), or
+ * at once, while an abandoned earlier scan still hangs; otherwise the result of iterator_stream_read(), or
  * -errno of opening the iterator.
  */
 int mapping_reader_read(struct mapping_reader *reader, uint64_t deadline_ns,

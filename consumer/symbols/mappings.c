@@ -300,13 +300,13 @@ long mappings_add_records(struct mappings *mappings, const char *records, size_t
 	return (long)consumed;
 }
 
-void mappings_begin_walk(struct mappings *mappings)
+void mappings_begin_scan(struct mappings *mappings)
 {
 	mappings->scan++;
 }
 
-/* The next walk reuses the number. What the abandoned walk has shown counts as shown by the one before. */
-void mappings_abandon_walk(struct mappings *mappings)
+/* The next scan reuses the number. What the abandoned scan has shown counts as shown by the one before. */
+void mappings_abandon_scan(struct mappings *mappings)
 {
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		struct mapped_process *process = &mappings->processes[i];

@@ -50,10 +50,10 @@ void mappings_free(struct mappings *mappings);
  * Begins a scan of all processes; pass its records to mappings_add_records(). They replace what was known at
  * the same addresses. Mappings that the scan does not show are kept.
  */
-void mappings_begin_walk(struct mappings *mappings);
+void mappings_begin_scan(struct mappings *mappings);
 
-/* Undoes mappings_begin_walk() for a scan that did not finish: what it did not show may still exist. */
-void mappings_abandon_walk(struct mappings *mappings);
+/* Undoes mappings_begin_scan() for a scan that did not finish: what it did not show may still exist. */
+void mappings_abandon_scan(struct mappings *mappings);
 
 /* Adds all complete records. Returns the number of bytes consumed, or -EBADMSG for an invalid record. */
 long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes);

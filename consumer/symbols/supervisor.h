@@ -3,8 +3,8 @@
  * supervisor.h runs the symbolizers of one capture, one at a time. It replaces one that died, a few times at
  * most. The first symbolizer runs at nice 19; if it has no answer after 2 s, the next runs at nice 5.
  */
-#ifndef BOURDON_CONSUMER_SYMBOLS_SYMBOLIZER_SUPERVISOR_H
-#define BOURDON_CONSUMER_SYMBOLS_SYMBOLIZER_SUPERVISOR_H
+#ifndef BOURDON_CONSUMER_SYMBOLS_SUPERVISOR_H
+#define BOURDON_CONSUMER_SYMBOLS_SUPERVISOR_H
 
 #include "consumer/process/own_counters.h"
 

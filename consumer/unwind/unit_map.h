@@ -20,13 +20,13 @@ struct unit_map {
 int unit_map_init(struct unit_map *map, uint32_t count);
 void unit_map_free(struct unit_map *map);
 
-/* How many could be taken at `now_ns` (CLOCK_MONOTONIC), one by one. */
+/* How many can be allocated at `now_ns` (CLOCK_MONOTONIC), one by one. */
 uint32_t unit_map_room(struct unit_map *map, uint64_t now_ns);
 
 /* `count` neighbours, at least 1, at `now_ns` (CLOCK_MONOTONIC). 0, or -ENOSPC. */
 int unit_map_allocate(struct unit_map *map, uint32_t count, uint64_t now_ns, uint32_t *ret_first);
 
-/* Gives back what was taken in one piece. Without memory it stays taken. */
+/* Releases what one call allocated. If memory is short, it stays allocated. */
 void unit_map_release(struct unit_map *map, uint32_t first, uint32_t count, uint64_t now_ns);
 
 #endif

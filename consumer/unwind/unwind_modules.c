@@ -126,10 +126,10 @@ static void note_failure(struct unwind_modules *modules, struct unwind_pass *pas
 		return;
 	if (error == -ENOSPC)
 		log_warning(
-			"no room for the unwind table of %s: raise bourdon-load --unwind-memory; its stacks are walked by frame pointers",
+			"no room for the unwind table of %s: raise bourdon-load --unwind-memory; its stacks are unwound by frame pointers",
 			path);
 	else
-		log_info("no unwind table for %s: %s; its stacks are walked by frame pointers", path,
+		log_info("no unwind table for %s: %s; its stacks are unwound by frame pointers", path,
 			 error == -EPIPE     ? "the symbolizer ended over it"
 			 : error == -EBADMSG ? "what the symbolizer says of it cannot be"
 					     : strerror(-error));

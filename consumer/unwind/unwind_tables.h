@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_tables.h owns what is in the maps by which the programs walk user stacks (abi.h, unwind_*): a table
+ * unwind_tables.h owns what is in the maps by which the programs unwind user stacks (abi.h, unwind_*): a table
  * for each file that targets execute, compiled by the symbolizer, and for each process which of them lie
  * where. It waits for files and for the symbolizer: for the store thread only.
  */
@@ -19,7 +19,7 @@ struct unwind_tables;
 /* How it stands, for any thread to read. */
 struct unwind_gauges {
 	atomic_uint_fast64_t modules;          /* with a table */
-	atomic_uint_fast64_t modules_without;  /* whose stacks are walked by frame pointers */
+	atomic_uint_fast64_t modules_without;  /* whose stacks are unwound by frame pointers */
 	atomic_uint_fast64_t modules_no_room;  /* of those, for want of room: --unwind-memory */
 	atomic_uint_fast64_t rows;             /* in all tables */
 	atomic_uint_fast64_t bytes, bytes_max; /* of rows, in the map; 0: there are no tables at all */

@@ -71,11 +71,10 @@ static int read_settings(int count, char **words, struct grant_settings *setting
 	const char *user = "bourdon", *files = "all";
 	const struct option_spec options[] = {
 		{ "user", "USER", "the consumer's user, who may ask besides root (bourdon)", &user },
-		{ "counters", "FILE", "where to count what was granted and refused (nowhere)",
+		{ "counters", "FILE", "file that counts granted and refused requests (none)",
 		  &settings->counters },
 		{ "files", "KIND",
-		  "which files of targets root hands out: none, elf, or all, which is perf maps, too (all)",
-		  &files },
+		  "files of targets that it passes on: none, elf, or all: elf and perf maps (all)", &files },
 		{ "pin-dir", "D", "where bourdon-load pinned (" PIN_DIRECTORY_DEFAULT ")",
 		  &settings->pin_dir },
 	};

@@ -38,7 +38,7 @@ const char *process_access_check(const struct process_access *process)
 		return "it is a kernel thread";
 	if (stat.state == 'Z' || stat.state == 'X')
 		return "no such process";
-	return stat.start_ticks == process->started_ns / tick_ns ? NULL : "another process has that id now";
+	return stat.start_ticks == process->started_ns / tick_ns ? NULL : "another process has that pid now";
 }
 
 const char *process_access_open(uint32_t tgid, uint64_t started_ns, struct process_access *ret_process)

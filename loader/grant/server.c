@@ -119,9 +119,9 @@ static const char *explain(int error)
 	case -EINVAL:
 		return "not a request";
 	case -E2BIG:
-		return "longer than a request is";
+		return "the request is too long";
 	case -ETIMEDOUT:
-		return "it did not come in time";
+		return "the request did not arrive in time";
 	default:
 		return strerror(-error);
 	}

@@ -49,7 +49,7 @@ static const char *check_denial(const char *pin_dir, const struct process_access
 	denied = policy_denies_comm(&policy, comm);
 	for (size_t i = 0; i < PROCESS_UIDS; i++)
 		denied |= policy_denies_uid(&policy, status.uids[i]);
-	return denied ? "root's policy lets nobody observe it" : NULL;
+	return denied ? "root's policy denies this process" : NULL;
 }
 
 static const char *open_target(const char *pin_dir, const struct grant_request *request,
@@ -176,7 +176,7 @@ static const char *check_perf_map(const struct stat *at, uid_t uid)
 	if (at->st_mode & (S_IWGRP | S_IWOTH))
 		return "others may write the perf map";
 	if (at->st_nlink != 1)
-		return "the perf map has other names";
+		return "the perf map has more than one link";
 	return at->st_size > (off_t)PERF_MAP_BYTES_MAX ? "the perf map is larger than 64 MiB" : NULL;
 }
 
@@ -184,7 +184,7 @@ static const char *explain_perf_map(int error)
 {
 	switch (error) {
 	case -ENOENT:
-		return "it has no perf map";
+		return "the process has no perf map";
 	case -ELOOP:
 	case -EXDEV:
 	case -ENOTDIR:

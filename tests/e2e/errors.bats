@@ -188,7 +188,7 @@ fails_saying() {
 	fails_saying 1 'no capture in '
 	[[ $output != *'bourdon list'* ]]
 	run "$BUILD/bourdon" --db "$WORK/empty.db" why 7
-	fails_saying 1 'no capture 7'
+	fails_saying 1 'no capture in '
 	run "$BUILD/bourdon" --db "$WORK/empty.db" list
 	[ "$status" -eq 0 ]
 }

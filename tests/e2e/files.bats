@@ -233,10 +233,10 @@ capture_of() {
 	assert_answer "elf $CHILD $STARTED $((0x$(awk '/\[vdso\]/ { sub("-.*", ""); print }' "/proc/$CHILD/maps")))" \
 		'refused no file is mapped there'
 	# another process than a living target, or another start time
-	assert_answer "elf $CHILD $((STARTED + 10000000)) $begins" 'refused another process has that id now'
-	assert_answer "elf $CHILD $((STARTED - 10000000)) $begins" 'refused another process has that id now'
-	assert_answer "elf $CHILD 0 $begins" 'refused another process has that id now'
-	assert_answer "elf $CHILD 18446744073709551615 $begins" 'refused another process has that id now'
+	assert_answer "elf $CHILD $((STARTED + 10000000)) $begins" 'refused another process has that pid now'
+	assert_answer "elf $CHILD $((STARTED - 10000000)) $begins" 'refused another process has that pid now'
+	assert_answer "elf $CHILD 0 $begins" 'refused another process has that pid now'
+	assert_answer "elf $CHILD 18446744073709551615 $begins" 'refused another process has that pid now'
 	assert_answer "elf $CHILD $((STARTED / 10000000 * 10000000 + (STARTED + 1) % 10000000)) $begins" \
 		'refused not a target'
 	assert_answer "elf $$ $(started_ticks $$) $(executable_of $$ bash)" 'refused not a target'
@@ -356,9 +356,9 @@ nobody_is_sampled() {
 		read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "${changes[i]}"
 		is_target "$CHILD"
 		((i)) || continue
-		assert_answer "${requests[i]}" "refused root's policy lets nobody observe it"
+		assert_answer "${requests[i]}" "refused root's policy denies this process"
 	done
-	assert_answer "perf-map $CHILD $STARTED" "refused root's policy lets nobody observe it"
+	assert_answer "perf-map $CHILD $STARTED" "refused root's policy denies this process"
 	assert_answer "${requests[0]}" "$(readlink -f "$(command -v perl)") read-only"
 	kill -CONT "$DAEMON"
 }
@@ -394,12 +394,12 @@ namespace_start() {
 	targets_begin
 	namespace_start
 	local map=$TMP/perf-1.map request="perf-map $CHILD $STARTED"
-	assert_answer "$request" 'refused it has no perf map'
+	assert_answer "$request" 'refused the process has no perf map'
 	# a map under its pid of this namespace, here and in its own /tmp
 	echo '1000 10 elsewhere' > "/tmp/perf-$CHILD.map"
 	echo '1000 10 other' > "$TMP/perf-$CHILD.map"
 	chown 1000 "/tmp/perf-$CHILD.map" "$TMP/perf-$CHILD.map"
-	assert_answer "$request" 'refused it has no perf map'
+	assert_answer "$request" 'refused the process has no perf map'
 	rm "/tmp/perf-$CHILD.map"
 	echo '1000 10 jitted' > "$map"
 	assert_answer "$request" '/tmp/perf-1.map read-only' # it belongs to root and is readable for all
@@ -419,7 +419,7 @@ namespace_start() {
 	assert_answer "$request" 'refused others may write the perf map'
 	chmod 0644 "$map"
 	ln "$map" "$TMP/again"
-	assert_answer "$request" 'refused the perf map has other names'
+	assert_answer "$request" 'refused the perf map has more than one link'
 	rm "$TMP/again"
 	truncate --no-create -s $(((64 << 20) + 1)) "$map" # fs.protected_regular
 	assert_answer "$request" 'refused the perf map is larger than 64 MiB'
@@ -448,10 +448,10 @@ namespace_start() {
 	nsenter --mount="/proc/$CHILD/ns/mnt" mount --bind /etc/passwd /tmp/perf-1.map
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
 	# another start time, no target, no process
-	assert_answer "perf-map $CHILD $((STARTED + 10000000))" 'refused another process has that id now'
+	assert_answer "perf-map $CHILD $((STARTED + 10000000))" 'refused another process has that pid now'
 	assert_answer "perf-map $$ $(started_ticks $$)" 'refused not a target'
 	assert_answer "perf-map 2 $(started_ticks 2)" 'refused it is a kernel thread'
-	assert_answer "perf-map 1 $STARTED" 'refused another process has that id now'
+	assert_answer "perf-map 1 $STARTED" 'refused another process has that pid now'
 	kill -KILL "$CHILD"
 	await 5 test ! -e "/proc/$CHILD"
 	assert_answer "$request" 'refused no such process'
@@ -470,7 +470,7 @@ namespace_start() {
 	# a map outside of the chroot is ignored
 	echo '1000 10 host' > "/tmp/$map"
 	cp "/tmp/$map" "$WORK/outside"
-	assert_answer "$request" 'refused it has no perf map'
+	assert_answer "$request" 'refused the process has no perf map'
 	ln -s ../outside "$root/tmp"
 	assert_answer "$request" 'refused the perf map is behind a symbolic link or a mount'
 	ln -sfn "$WORK/outside" "$root/tmp"

@@ -38,11 +38,11 @@ bourdon_setup() {
 }
 
 # write_settings [LINE...]: writes bourdon.conf. It names all directories whose ELF files the daemon may read: workloads
-# are in $BUILD or, as copies, in $WORK. Naming yields to other programs, and gets the time to end all the same.
+# are in $BUILD or, as copies, in $WORK. Naming yields to other programs, and has 60 s (NAMING) to end all the same.
 # shellcheck disable=SC2120 # other files pass lines
 write_settings() {
 	printf '%s\n' '[files]' "directories = /usr /lib /lib64 /bin /sbin /opt $BUILD $WORK" \
-		"naming = $((60 * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
+		"naming = $((${NAMING-60} * PATIENCE))s" "$@" > "$WORK/bourdon.conf"
 }
 
 # bourdon_teardown: removes what bourdon_setup, load and the functions below made, also after a failure.
@@ -227,6 +227,13 @@ cgroup_remove() {
 # is CHILD; CHILD_OUTPUT reads its further lines. ON_CPU=N: pins it to that CPU.
 start() {
 	start_command "$BUILD/workloads/$1" "${@:2}"
+}
+
+# own_workload WORKLOAD: a copy of the workload under a comm that no other process of the machine has, OWN. Start it by
+# start_command "$WORK/$OWN". For tests that count targets, because a comm matches the processes of other test runs, too.
+own_workload() {
+	OWN=${1:0:3}$BASHPID
+	cp "$BUILD/workloads/$1" "$WORK/$OWN"
 }
 
 # start_command COMMAND ARGUMENT...: the same for any command that becomes a workload.

@@ -75,7 +75,7 @@ without_units() {
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *"remedy: add a file with a rule to $RULES_DIR"* ]]
 	printf '%s\n' '[rule bad]' 'comm = a' 'foo = 1' 'bar = 2' > "$RULES_DIR/bad.conf"
-	await_log 10 'the configuration is refused|stays in force|keeping'
+	await_log 10 'reload refused; keeping the previous configuration'
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *"not in force: $RULES_DIR/bad.conf:3: unknown key 'foo'"*"not in force: $RULES_DIR/bad.conf:4: unknown key 'bar'"* ]]
 	status_json | jq -e '.mistakes | length == 3'
@@ -85,8 +85,8 @@ without_units() {
 	for _ in {1..20}; do echo 'foo = 1'; done >> "$RULES_DIR/bad.conf"
 	await_status 10 '[.mistakes[] | select(.more)] | length == 1'
 	run "$BUILD/bourdon" --db "$DB" status
-	[ "$(grep -c 'not in force' <<< "$output")" -eq 8 ]
-	[[ $output == *"  and "*" more, which bourdond's log names"* ]]
+	[ "$(grep -c '^  not in force: ' <<< "$output")" -eq 8 ]
+	[[ $output == *"  and "*" more: see bourdond's log"* ]]
 	rm "$RULES_DIR/bad.conf"
 	await_status 10 '.mistakes == []'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
@@ -128,7 +128,8 @@ reason_is() {
 	await 10 reason_is "sampled: nobody serves $GRANT_SOCKET"
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *"    sampled: nobody serves $GRANT_SOCKET"* ]]
-	[[ $output == *'1 rule, 1 target, 1 watch, 0 captures under way'* ]]
+	# a cpu_hog of somebody else is a target, too, until its cgroup is known
+	[[ $output == *'1 rule, '*' target'*', 1 watch, 0 captures under way'* ]]
 	daemon_stop TERM
 	write_settings '[triggers]' 'short_windows = 0'
 	grant_start

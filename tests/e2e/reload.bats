@@ -116,13 +116,14 @@ trigger_fds() {
 }
 
 @test "a reload keeps ids, triggers, cooldowns and targets; captures of a removed rule end as usual" {
+	own_workload cpu_hog
 	grant_start
 	load
 	local lines=("cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' "capture = $((6 * PATIENCE))s" 'cooldown = 1h')
-	rule kept 'comm = cpu_hog' "${lines[@]}"
-	rule goes 'comm = cpu_*' "${lines[@]}"
+	rule kept "comm = $OWN" "${lines[@]}"
+	rule goes "comm = $OWN*" "${lines[@]}"
 	daemon_start
-	start cpu_hog --threads $((2 * $(nproc)))
+	start_command "$WORK/$OWN" --threads $((2 * $(nproc)))
 	await_log 30 'rule (kept|goes) fired'
 	await_log 30 'rule (kept|goes) fired'
 	local before
@@ -131,7 +132,7 @@ trigger_fds() {
 	local id
 	id=$(status_json | jq '.rules[] | select(.name == "kept").id')
 	rm "$RULES_DIR/goes.conf"
-	rule new 'comm = cpu_hog' "cgroup = /$CGROUP" 'io.some = 90%'
+	rule new "comm = $OWN" "cgroup = /$CGROUP" 'io.some = 90%'
 	await_rules kept,new
 	[ "$(status_json | jq '.rules[] | select(.name == "kept").id')" -eq "$id" ]
 	[ "$(status_json | jq '.rules[] | select(.name == "new").id')" -eq 3 ]
@@ -149,14 +150,15 @@ trigger_fds() {
 }
 
 @test "a thousand reloads leak no descriptor, watch, target, map entry or memory" {
+	own_workload cpu_hog
 	grant_start
 	load
-	local variants=('[rule a]\ncomm = cpu_hog\ncpu.some = 90%%\n[rule c]\ncomm = cpu_*\nio.some = 90%%\n'
-		'[rule b]\ncomm = cpu_h*\nio.some = 80%%\n')
+	local variants=("[rule a]\ncomm = $OWN\ncpu.some = 90%%\n[rule c]\ncomm = ${OWN:0:-1}*\nio.some = 90%%\n"
+		"[rule b]\ncomm = $OWN*\nio.some = 80%%\n")
 	# shellcheck disable=SC2059
 	printf "${variants[0]}" > "$RULES_DIR/r.conf"
 	daemon_start
-	start cpu_hog --threads 1
+	start_command "$WORK/$OWN" --threads 1
 	await_status 10 '[.watches[] | select(.trigger_mode == "kernel")] | length == 2'
 	await_tables # which take memory
 	local fds memory i reloads=$((1000 / PATIENCE))

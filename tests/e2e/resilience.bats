@@ -354,12 +354,13 @@ is_locked() {
 # bats test_tags=slow
 @test "the database stays below max_size by removing the oldest captures" {
 	load --hz 997 --ring-size 4MiB
-	write_settings '[database]' 'max_size = 4MiB'
-	rule all 'comm = *' 'cpu.some = 1%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 0s'
+	NAMING=1 write_settings '[database]' 'max_size = 4MiB' # many captures, whose names do not matter
+	# of our cgroup alone: with the stacks of other programs a capture may be larger than a third of max_size, and is lost
+	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 0s'
 	daemon_start
 	start cpu_hog --threads $((4 * $(nproc)))
 	# many short processes, each with stacks of its own
-	(while :; do "$BUILD/bourdon-load" --help; find /usr/include -name 'x*'; done > /dev/null 2>&1) & CHILDREN+=($!)
+	(echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"; while :; do "$BUILD/bourdon-load" --help; find /usr/include -name 'x*'; done > /dev/null 2>&1) & CHILDREN+=($!)
 	await_log 300 'capture [0-9]+, the oldest, was removed'
 	await_log 120 'capture [0-9]+, the oldest, was removed'
 	await_log 60 'captured [0-9]+ stacks'
@@ -399,15 +400,15 @@ is_locked() {
 	[[ $output == *PARTIAL*overwritten-slots* ]]
 }
 
-@test "a ring that overflows: samples and overwritten slots add up to the expected samples" {
+@test "a ring that overflows: samples and overwritten slots are at least the expected samples" {
 	load --hz 997 --ring-size 16KiB
 	hog_rule 'capture = 3s'
 	daemon_start
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 30 'captured [0-9]+ stacks'
-	# 11 slots for up to 997 samples a second
+	# 11 slots for up to 997 samples a second; counter 12 has the slots off CPU, which are overwritten, too
 	[ "$(sql "SELECT events > 0, (SELECT sum(samples) FROM sample WHERE kind = 'on-cpu' AND second >= 0) + events
-		BETWEEN 0.9 * expected_samples AND 1.1 * expected_samples, expected_samples > 0
+		BETWEEN 0.9 * expected_samples AND 1.1 * expected_samples + $(counter 12), expected_samples > 0
 		FROM loss JOIN capture USING(capture_id) WHERE reason = 'overwritten-slots'")" = '1|1|1' ] || {
 		sql 'SELECT expected_samples, received_samples FROM capture'
 		sql 'SELECT reason, events FROM loss WHERE events > 0'

@@ -42,6 +42,7 @@ static Suite *(*const suites[])(void) = {
 	stacks_suite,
 	stall_clocks_suite,
 	capture_suite,
+	capture_scope_suite,
 	targets_suite,
 	mappings_suite,
 	iterator_stream_suite,

@@ -5,6 +5,7 @@
 
 #include <check.h>
 
+Suite *capture_scope_suite(void);
 Suite *capture_suite(void);
 Suite *cause_suite(void);
 Suite *cgroup_suite(void);

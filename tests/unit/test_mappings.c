@@ -89,7 +89,7 @@ static int scan(struct mappings *mappings, struct stream *stream)
 	HOLDS(pipe2(ends, O_CLOEXEC) == 0);
 	HOLDS(write(ends[1], stream->bytes, stream->used) == (ssize_t)stream->used);
 	close(ends[1]);
-	mappings_begin_walk(mappings);
+	mappings_begin_scan(mappings);
 	result = iterator_stream_read(ends[0], add_records, mappings);
 	close(ends[0]);
 	stream->used = 0;
@@ -436,11 +436,11 @@ START_TEST(an_abandoned_scan_hides_no_process)
 	put_user(&stream, 11, 200, 8192, 5);
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	/* processes that the abandoned scan showed, and those that it did not, are found */
-	mappings_begin_walk(mappings);
+	mappings_begin_scan(mappings);
 	put_user(&stream, 11, 200, 8192, 5);
 	put_user(&stream, 12, 300, 8192, 5);
 	add_stream(mappings, &stream);
-	mappings_abandon_walk(mappings);
+	mappings_abandon_scan(mappings);
 	file = mappings_find(mappings, 10, 100, 8192)->file;
 	for (uint32_t tgid = 12; tgid >= 10; tgid--) {
 		ck_assert(

@@ -536,6 +536,8 @@ START_TEST(top_agrees_with_the_view)
 	assert_asked(
 		"SELECT json_array_length(?1) = (SELECT count(*) FROM hot_function WHERE capture_id = 2)",
 		json.out, "1");
+	assert_asked("SELECT group_concat(key, ' ') FROM json_each(json_extract(?1, '$[0]'))", json.out,
+		     "function module module_kind samples total_samples weight_ns percent total_percent");
 	assert_asked(
 		"SELECT count(*) FROM (SELECT function, module, module_kind, samples, total_samples,"
 		" weight_ns, percent, total_percent FROM hot_function WHERE capture_id = 2 AND function != "

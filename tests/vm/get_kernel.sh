@@ -30,6 +30,7 @@ download || { apt-get update -q && download; }
 dpkg -x "$directory"/linux-image-*.deb "$directory/package"
 mkdir -p "$(dirname "$image")/modules"
 for module in $MODULES; do
-	find "$directory/package/lib/modules" -name "$module.ko*" -exec cp {} "$(dirname "$image")/modules/" \;
+	# /lib/modules in Debian 12, /usr/lib/modules in Debian 13
+	find "$directory/package" -path '*/lib/modules/*' -name "$module.ko*" -exec cp {} "$(dirname "$image")/modules/" \;
 done
 cp "$directory"/package/boot/vmlinuz-* "$image"
