@@ -265,9 +265,9 @@ START_TEST(other_kinds_of_files_are_refused)
 	struct file file = make_file(0644);
 
 	HOLDS(!unlink(file.path) && !mkfifo(file.path, 0644));
-	expect_refused(&file, "no regular file");
+	expect_refused(&file, "not a regular file");
 	HOLDS(!unlink(file.path) && !mkdir(file.path, 0755));
-	expect_refused(&file, "no regular file");
+	expect_refused(&file, "not a regular file");
 	remove_file(&file);
 }
 END_TEST
