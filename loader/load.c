@@ -67,7 +67,7 @@ static struct bpf_map *map_of(const struct load *load, size_t which)
 		       : bpf_object__find_map_by_name(load->programs.bpf->obj, pin_maps[which].name);
 }
 
-static int pin_maps_all(const struct load *load)
+static int pin_maps_all(struct load *load)
 {
 	for (size_t i = 0; i < PIN_MAPS; i++) {
 		struct bpf_map *map = map_of(load, i);
@@ -155,7 +155,7 @@ static int pin_iterators_all(struct load *load)
 	return 0;
 }
 
-static int pin_programs_all(const struct load *load)
+static int pin_programs_all(struct load *load)
 {
 	struct bpf_program *program;
 
@@ -179,16 +179,24 @@ static int snapshot_symbols(struct load *load)
 	struct bpf_link *link = bpf_program__attach_iter(load->programs.bpf->progs.walk_ksyms, NULL);
 	int result;
 
-	if (!link)
-		return -errno;
-	result = kernel_symbols_snapshot(bpf_link__fd(link), &load->programs.bpf->bss->ksyms_emit,
-					 &load->symbols, &load->symbols_bytes);
+	result = link ? kernel_symbols_snapshot(bpf_link__fd(link), &load->programs.bpf->bss->ksyms_emit,
+						&load->symbols, &load->symbols_bytes)
+		      : -errno;
 	bpf_link__destroy(link);
-	if (result == -ENOENT) {
+	if (result == -ENOENT)
 		log_warning(
 			"the kernel shows no symbols to bourdon-load (kptr_restrict, lockdown): samples will have no kernel frames");
-		return 0;
-	}
+	else if (result < 0)
+		log_error("cannot read the kernel's symbols: %s", strerror(-result));
+	return result == -ENOENT ? 0 : result;
+}
+
+static int prepare_directory(struct load *load)
+{
+	int result = pin_directory_prepare(load->settings->pin_dir, load->settings->gid, &load->prepared);
+
+	if (result < 0)
+		log_error("cannot make %s_loading: %s", load->settings->pin_dir, strerror(-result));
 	return result;
 }
 
@@ -299,56 +307,31 @@ static int put_in_place(struct load *load)
 	return result;
 }
 
-/* A daemon that runs has the old pins open, sees that they are gone, and ends. */
-static void report_replaced(const char *pin_dir, bool was_used)
-{
-	const char *start = start_command();
-
-	log_info("replaced what was loaded at %s", pin_dir);
-	if (was_used)
-		log_warning(
-			"the bourdond that runs there ends now, because a confined daemon cannot open new pins; start it again with '%s'%s",
-			start, strcmp(start, "bourdond") ? ", unless its unit does" : "");
-}
-
 int load_run(const struct load_settings *settings)
 {
+	static int (*const steps[])(struct load * load) = { snapshot_symbols, prepare_directory, pin_maps_all,
+							    pin_programs_all, pin_iterators_all, attach };
 	_cleanup_(load_close) struct load load = { .settings = settings };
 	_cleanup_close_ int lock = pin_directory_lock(settings->pin_dir);
-	int result = lock < 0 ? lock : 0;
-	bool replaces, was_used;
+	int result = lock < 0 ? lock : 0, users = -ENOENT;
 
-	if (result < 0) {
+	if (result < 0)
 		log_error("cannot lock the directory of %s: %s", settings->pin_dir,
 			  result == -EBUSY ? "another loader works there, or somebody holds its lock"
 					   : strerror(-result));
-		return EXIT_FAILED;
-	}
-	result = programs_load(&load.programs, &settings->programs);
-	if (result < 0)
-		return EXIT_FAILED;
-	result = snapshot_symbols(&load);
-	if (result < 0) {
-		log_error("cannot read the kernel's symbols: %s", strerror(-result));
-		return EXIT_FAILED;
-	}
-	result = pin_directory_prepare(settings->pin_dir, settings->gid, &load.prepared);
-	if (result < 0) {
-		log_error("cannot make %s_loading: %s", settings->pin_dir, strerror(-result));
-		return EXIT_FAILED;
-	}
-	result = pin_maps_all(&load);
 	if (!result)
-		result = pin_programs_all(&load);
-	if (!result)
-		result = pin_iterators_all(&load);
-	if (!result)
-		result = attach(&load);
-	replaces = !access(settings->pin_dir, F_OK);
-	was_used = pin_directory_is_used(settings->pin_dir);
-	if (!result)
+		result = programs_load(&load.programs, &settings->programs);
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && !result; i++)
+		result = steps[i](&load);
+	if (!result) {
+		users = pin_directory_users(settings->pin_dir);
 		result = put_in_place(&load);
-	if (!result && replaces)
-		report_replaced(settings->pin_dir, was_used);
+	}
+	if (!result && users >= 0)
+		log_info("replaced what was loaded at %s", settings->pin_dir);
+	if (!result && users > 0) /* it sees that its pins are gone */
+		log_warning(
+			"the bourdond that runs there ends now, because a confined daemon cannot open new pins; start it again with '%s', unless its unit does",
+			start_command());
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;
 }

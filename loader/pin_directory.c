@@ -35,11 +35,11 @@ int pin_directory_lock(const char *pin_dir)
 	return TAKE_FD(fd);
 }
 
-bool pin_directory_is_used(const char *pin_dir)
+int pin_directory_users(const char *pin_dir)
 {
 	_cleanup_close_ int fd = open(pin_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+	return fd < 0 ? -errno : flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 }
 
 int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path)

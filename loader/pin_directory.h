@@ -6,7 +6,6 @@
 #ifndef BOURDON_LOADER_PIN_DIRECTORY_H
 #define BOURDON_LOADER_PIN_DIRECTORY_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -16,8 +15,8 @@
 #define PIN_LOCK_SECONDS 10
 int pin_directory_lock(const char *pin_dir);
 
-/* Whether a bourdond uses the pins: it holds the lock of their directory. False where there are none. */
-bool pin_directory_is_used(const char *pin_dir);
+/* 1 where a daemon holds these pins (by its lock), 0 where none does, -errno where there are no pins. */
+int pin_directory_users(const char *pin_dir);
 
 /*
  * Makes the empty directory PIN_DIR_loading (bpffs refuses dots in names), after removing what an interrupted

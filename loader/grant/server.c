@@ -127,24 +127,12 @@ static const char *explain(int error)
 	}
 }
 
-/* As it was asked, without its newline; "" of what was no request. */
-static void describe(const struct grant_request *request, bool is_request,
-		     char into[GRANT_REQUEST_BYTES_MAX + 3])
-{
-	char text[GRANT_REQUEST_BYTES_MAX];
-	size_t bytes = is_request ? grant_request_format(request, text) : 0;
-
-	into[0] = '\0';
-	if (bytes)
-		snprintf(into, GRANT_REQUEST_BYTES_MAX + 3, " (%.*s)", (int)bytes - 1, text);
-}
-
 static int refuse(int socket, const struct ucred *peer, const char *refusal, const char *asked)
 {
 	char answer[GRANT_ANSWER_BYTES_MAX];
 	int length = snprintf(answer, sizeof(answer), GRANT_REFUSED "%s\n", refusal);
 
-	log_warning("refused process %d of uid %u: %s%s", peer->pid, peer->uid, refusal, asked);
+	log_warning("refused process %d of uid %u: %s (%s)", peer->pid, peer->uid, refusal, asked);
 	pass_fd_send(socket, answer, (size_t)length, -EBADF); /* the peer may be gone */
 	grant_counters_add(GRANT_COUNTER_REFUSED);
 	return EXIT_FAILED;
@@ -155,23 +143,24 @@ int grant_serve(int socket, const struct grant_settings *settings)
 	_cleanup_close_ int fd = -EBADF;
 	struct grant_request request = { 0 };
 	struct ucred peer = { 0 };
-	char asked[GRANT_REQUEST_BYTES_MAX + 3];
+	char asked[GRANT_REQUEST_BYTES_MAX] = "not understood"; /* the request, without its newline */
 	const char *refusal;
 	int result = check_peer(socket, settings->uid, &peer);
 
 	if (!result)
 		result = receive_request(socket, settings->patience_ns, &request);
 	refusal = result < 0 ? explain(result) : open_file(&request, settings, &fd);
-	describe(&request, !result, asked);
+	if (!result)
+		asked[grant_request_format(&request, asked) - 1] = '\0';
 	if (refusal)
 		return refuse(socket, &peer, refusal, asked);
 	result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd);
 	/* after the answer: the peer need not wait for the lock of the counters */
 	grant_counters_add(GRANT_COUNTER_GRANTED);
 	if (result < 0)
-		log_warning("process %d went away before its answer: %s%s", peer.pid, strerror(-result),
+		log_warning("process %d went away before its answer: %s (%s)", peer.pid, strerror(-result),
 			    asked);
-	else
-		log_info("granted process %d of uid %u%s", peer.pid, peer.uid, asked);
+	else if (request.kind == GRANT_PRESSURE) /* targets choose how many files are granted: only counted */
+		log_info("granted process %d of uid %u (%s)", peer.pid, peer.uid, asked);
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;
 }
