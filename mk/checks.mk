@@ -58,8 +58,8 @@ coverage:
 	$(Q)tests/coverage.sh $(B)/coverage
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/distro/*.sh tests/e2e/*.sh tests/e2e/*.bash \
-	tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
+SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
+	tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
 	tests/lint/*.sh .ci/run)
 
 ## make format     format the sources
@@ -78,17 +78,22 @@ root-lines:
 messages:
 	$(Q)tests/lint/messages.sh
 
-## make lint       includes between folders, formatting, clang-tidy, cppcheck, shellcheck
+## make lint       includes, documents, root's lines, formatting, clang-tidy, cppcheck, shellcheck
 lint: WERROR = -Werror
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
+	$(Q)tests/lint/links.sh
+	$(Q)tests/lint/test_links.sh
 	$(Q)tests/lint/root_lines.sh --check $(ROOT_PROGRAMS)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
+	@echo 'format: $(words $(SOURCES)) files as .clang-format says'
 	$(Q)printf '%s\n' $(SCRIPTS) | xargs -P $(CPUS) -n 4 shellcheck -x
+	@echo 'shellcheck: $(words $(SCRIPTS)) scripts, no finding'
 	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability \
 		--inline-suppr --suppressions-list=.cppcheck -I. -D_GNU_SOURCE -D__x86_64__ \
 		'-DLIBBPF_OPTS(type,name,...)=struct type name' -j $(CPUS) $(TIDY)
 	$(Q)printf '%s\n' $(TIDY) | xargs -P $(CPUS) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
+	@echo 'cppcheck, clang-tidy: $(words $(TIDY)) files, no finding'
 	@echo 'lint: clean'

@@ -15,32 +15,45 @@
 #define TAKES_JSON 2U
 #define TAKES_LIMIT 4U
 #define TAKES_RUN_DIR 8U
-#define OPENS_ITSELF 16U /* the database may be missing, or is written */
+#define OPENS_ITSELF 16U /* the database may be missing, or is opened to be written */
 #define TAKES_DEBUG_DIR 32U
 
 #define DEFAULT_PATH "/var/lib/bourdon/bourdon.db"
 
 struct subcommand {
 	const char *name;
-	const char *help;
+	const char *help; /* one line */
+	const char *about;
+	const char *example;
 	unsigned int takes;
-	int limit; /* rows for a person who does not say how many */
+	int limit; /* rows in text output without --limit */
 	void (*run)(struct report *report);
 };
 
 static const struct subcommand subcommands[] = {
-	{ "list", "the captures, newest first", TAKES_JSON | TAKES_LIMIT, 50, list_run },
-	{ "why", "why a capture was taken: processes, stacks, functions, losses", TAKES_ID | TAKES_JSON, 0,
-	  why_run },
-	{ "top", "the functions that took the CPU", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
-	{ "folded", "one line a stack, for flamegraph.pl (github.com/brendangregg/FlameGraph)", TAKES_ID, 0,
+	{ "list", "list the captures, newest first",
+	  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.",
+	  "bourdon list --limit 5", TAKES_JSON | TAKES_LIMIT, 50, list_run },
+	{ "why", "explain a capture: cause, pressure, processes, stacks, functions, losses",
+	  "Explains capture ID: cause, pressure, waiting time, other processes that used the resource, target\nprocesses, stacks, functions, samples per second, losses. Without ID: the newest complete capture.",
+	  "bourdon why 12", TAKES_ID | TAKES_JSON, 0, why_run },
+	{ "top", "list the functions that used most CPU time",
+	  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\nfunction itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.",
+	  "bourdon top --limit 10", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
+	{ "folded", "print one line per stack, for flame graph tools",
+	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
+	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID, 0,
 	  folded_run },
-	{ "symbolize", "names what had none, by the files in --debug-dir", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
+	{ "symbolize", "name frames that have no name, from programs and debug files",
+	  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
+	  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
 	  symbolize_run },
-	{ "status", "what the daemon does now, and what is wrong with it", TAKES_JSON | OPENS_ITSELF, 0,
-	  status_run },
-	{ "doctor", "whether this machine and this installation are well",
-	  TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
+	{ "status", "show what bourdond is doing, and its problems",
+	  "Shows what the running bourdond reports: problems and remedies, rules, watches, captures under way,\nunwind tables, counters. Without a running bourdond: its last run. Exit status 1: it is not running.",
+	  "bourdon status --json", TAKES_JSON | OPENS_ITSELF, 0, status_run },
+	{ "doctor", "check this machine and the installation",
+	  "Checks the kernel and its settings, what bourdon-load left, the confinement of bourdond, and the\ndatabase. Exit status 1: a check failed.",
+	  "bourdon doctor", TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
 };
 
 static const struct subcommand *find_subcommand(const char *name)
@@ -51,10 +64,12 @@ static const struct subcommand *find_subcommand(const char *name)
 	return NULL;
 }
 
-/* What --help says before the options, from the same table that is run from. */
-static void describe(char *into, size_t into_bytes)
+/* The text of 'bourdon --help' before the options, from the table of subcommands. */
+static void describe_all(char *into, size_t into_bytes)
 {
-	size_t used = (size_t)snprintf(into, into_bytes, "Explains what bourdond captured.\n");
+	size_t used = (size_t)snprintf(
+		into, into_bytes,
+		"Explains the captures of bourdond. ID is the number of a capture in 'bourdon list'.\n");
 
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands) && used < into_bytes; i++)
 		used += (size_t)snprintf(into + used, into_bytes - used, "\n  %-10s%-5s%s",
@@ -62,7 +77,7 @@ static void describe(char *into, size_t into_bytes)
 					 subcommands[i].help);
 }
 
-/* Fills in what depends on the subcommand. Returns OPTIONS_RUN, or EXIT_USAGE and has logged the mistake. */
+/* Fills in what depends on the subcommand. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
 		       struct request *request)
 {
@@ -86,16 +101,17 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 	if (debug_dir && !(subcommand->takes & TAKES_DEBUG_DIR))
 		refused = "--debug-dir";
 	if (refused) {
-		log_error("'%s' takes no %s: see 'bourdon --help'", subcommand->name, refused);
+		log_error("'%s' takes no %s: see 'bourdon %s --help'", subcommand->name, refused,
+			  subcommand->name);
 		return EXIT_USAGE;
 	}
 	if (words > (subcommand->takes & TAKES_ID ? 2 : 1)) {
-		log_error("'%s' has one word too many, '%s': see 'bourdon --help'", subcommand->name,
-			  word[words - 1]);
+		log_error("unexpected argument '%s' after '%s': see 'bourdon %s --help'", word[words - 1],
+			  subcommand->name, subcommand->name);
 		return EXIT_USAGE;
 	}
 	request->subcommand = subcommand;
-	request->limit = request->json ? -1 : subcommand->limit; /* a script wants them all */
+	request->limit = request->json ? -1 : subcommand->limit; /* JSON has all rows */
 	request->capture_id = -1;
 	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
 	request->debug_dir = debug_dir ? debug_dir : DEBUG_ROOT;
@@ -116,32 +132,65 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 	return OPTIONS_RUN;
 }
 
+/* The subcommand whose help is asked for; NULL: --help was not given, or without a subcommand. */
+static const struct subcommand *help_subject(const struct command_spec *command, int count, char **arguments)
+{
+	const struct subcommand *subject = NULL;
+	bool asked = false;
+
+	for (int i = 1; i < count; i++) {
+		asked = asked || !strcmp(arguments[i], "--help") || !strcmp(arguments[i], "-h");
+		if (arguments[i][0] != '-' && !subject)
+			subject = find_subcommand(arguments[i]);
+		for (size_t k = 0; k < command->options_count; k++)
+			if (!strncmp(arguments[i], "--", 2) &&
+			    !strcmp(arguments[i] + 2, command->options[k].name))
+				i += command->options[k].argument != NULL;
+	}
+	return asked ? subject : NULL;
+}
+
 int command_parse(int count, char **arguments, struct request *ret_request)
 {
 	const char *path = DEFAULT_PATH, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL;
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
-		{ "json", NULL, "for scripts: JSON instead of text", &json },
-		{ "run-dir", "DIR", "where doctor finds the manifest (default " RUN_DIRECTORY_DEFAULT ")",
-		  &run_dir },
+		{ "json", NULL, "print JSON, for scripts", &json },
+		{ "limit", "N", "print at most N rows (list: 50, top: 30; JSON: all)", &limit },
+		{ "run-dir", "DIR",
+		  "doctor: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")", &run_dir },
 		{ "debug-dir", "DIR",
-		  "where symbolize finds programs and debug files, by build id (default " DEBUG_ROOT ")",
-		  &debug_dir },
-		{ "limit", "N", "rows that list and top show (default 50 and 30; all with --json)", &limit },
+		  "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir },
 	};
-	char about[1024];
-	const struct command_spec command = {
+	static const unsigned int takes[] = { 0, TAKES_JSON, TAKES_LIMIT, TAKES_RUN_DIR, TAKES_DEBUG_DIR };
+	struct option_spec taken[ARRAY_SIZE(options)];
+	char about[1024], usage[64];
+	struct command_spec command = {
 		.program = "bourdon",
-		.usage = "[--db FILE] [--json] [--limit N] SUBCOMMAND [ID]",
+		.usage = "[OPTION...] SUBCOMMAND [ID]",
 		.about = about,
-		.example = "bourdon why        (the newest complete capture; 'bourdon list' shows the IDs)",
+		.example = "bourdon why        ('bourdon SUBCOMMAND --help' explains a subcommand)",
 		.options = options,
 		.options_count = ARRAY_SIZE(options),
 	};
+	const struct subcommand *subject = help_subject(&command, count, arguments);
 	struct request request;
 	int words, status;
 
-	describe(about, sizeof(about));
+	_Static_assert(ARRAY_SIZE(takes) == ARRAY_SIZE(options), "one flag for each option");
+	describe_all(about, sizeof(about));
+	if (subject) {
+		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", subject->name,
+			 subject->takes & TAKES_ID ? " [ID]" : "");
+		command.usage = usage;
+		command.about = subject->about;
+		command.example = subject->example;
+		command.options = taken;
+		command.options_count = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+			if (!takes[i] || subject->takes & takes[i])
+				taken[command.options_count++] = options[i];
+	}
 	status = options_parse(&command, count, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
@@ -159,7 +208,7 @@ static bool has_captures(struct database *database)
 	return query_next(&query);
 }
 
-/* Returns 0 and the capture that is meant, or -ENOENT, logged. */
+/* Finds the capture that was asked for. Returns 0; or -ENOENT, and the reason was logged. */
 static int choose_capture(struct database *database, int64_t wanted, int64_t *ret_capture_id)
 {
 	_cleanup_query_ struct query query =
@@ -180,11 +229,11 @@ static int choose_capture(struct database *database, int64_t wanted, int64_t *re
 			"no capture in '%s' yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules",
 			database->path);
 	else if (wanted < 0)
-		log_error("no complete capture in '%s' yet: name another by its ID from 'bourdon list'",
+		log_error("no complete capture in '%s' yet: name one of 'bourdon list' by its ID",
 			  database->path);
 	else
-		log_error("no capture %lld in '%s': 'bourdon list' shows those that there are",
-			  (long long)wanted, database->path);
+		log_error("no capture %lld in '%s': 'bourdon list' shows all captures", (long long)wanted,
+			  database->path);
 	return -ENOENT;
 }
 

@@ -14,7 +14,7 @@
 static const char name_of_daemon[] = "bourdond";
 static const char start_it[] = "start bourdond";
 
-/* ---- finding it ---- */
+/* ---- finding the daemon ---- */
 
 static bool is_daemon(const struct machine *machine, pid_t pid)
 {
@@ -30,8 +30,9 @@ static bool is_daemon(const struct machine *machine, pid_t pid)
 }
 
 /*
- * A line is "1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF" (proc(5)). Its device is the file system's,
- * which stat(2) hides on btrfs: the inode and the name of the process have to do.
+ * A line is "1: FLOCK ADVISORY WRITE 1234 08:01:5678 0 EOF" (proc(5)). The device in it is the file system's,
+ * and btrfs reports another one in stat(2). The inode number and the name of the process are compared
+ * instead.
  */
 pid_t confinement_find_daemon(const struct machine *machine, const char *state_dir)
 {
@@ -59,16 +60,16 @@ pid_t confinement_find_daemon(const struct machine *machine, const char *state_d
 	return 0;
 }
 
-/* ---- judging it ---- */
+/* ---- judging the threads ---- */
 
 struct judgement {
 	unsigned int threads, processes;
 	unsigned int uid;
 	unsigned long locked_kib;
-	char wrong[160]; /* empty: nothing */
+	char wrong[160]; /* empty: none found */
 };
 
-/* The rest of the line of `text` that begins with `key`, or NULL. */
+/* The rest of the line that begins with `key`, or NULL. */
 static const char *field(const char *text, const char *key)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -126,7 +127,7 @@ static void judge_process(const struct machine *machine, pid_t pid, struct judge
 			continue;
 		snprintf(path, sizeof(path), "%.20s/status", entry->d_name);
 		if (file_read_text(dirfd(threads), path, 65536, &status, &bytes))
-			continue; /* it has ended */
+			continue; /* the thread has ended */
 		judgement->threads++;
 		judgement->uid = (unsigned int)number_of(status, "Uid:", 10, 0);
 		if (number_of(status, "VmLck:", 10, 0) > judgement->locked_kib)
@@ -149,7 +150,10 @@ static bool is_child(const struct machine *machine, const char *process, pid_t p
 	       number_of(status, "PPid:", 10, 0) == (unsigned long)parent;
 }
 
-/* The process and its descendants: spawner, symbolizers. `depth` bounds what a changing tree could do. */
+/*
+ * Checks a process and its descendants: the daemon, the spawner, the symbolizers. `depth` ends the recursion
+ * in a tree that changes meanwhile.
+ */
 static void judge_family(const struct machine *machine, pid_t pid, int depth, struct judgement *judgement)
 {
 	int fd = openat(machine->root_fd, "proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -175,14 +179,15 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 		return;
 	}
 	if (!pid) {
-		findings_add(findings, VERDICT_FAILED, "daemon", start_it, "no bourdond holds %s", state_dir);
+		findings_add(findings, VERDICT_FAILED, "daemon", start_it,
+			     "no bourdond has its database in %s", state_dir);
 		return;
 	}
 	findings_ok(findings, "daemon", "process %d", pid);
 	judge_family(machine, pid, 2, &judgement);
 	if (judgement.wrong[0] || !judgement.threads)
-		findings_add(findings, VERDICT_FAILED, "confinement", "stop it, and see how it was started",
-			     "%s", judgement.threads ? judgement.wrong : "its threads cannot be seen");
+		findings_add(findings, VERDICT_FAILED, "confinement", "stop it, and check how it was started",
+			     "%s", judgement.threads ? judgement.wrong : "cannot read its threads in /proc");
 	else
 		findings_ok(findings, "confinement",
 			    "%u %s of %u %s: uid %u, no capability, no new privileges, seccomp",
@@ -195,5 +200,5 @@ void confinement_check(const struct machine *machine, const char *state_dir, str
 		findings_add(
 			findings, VERDICT_WARNING, "locked memory",
 			"LimitMEMLOCK=128M in its unit; without a unit, 'ulimit -l 131072' before it starts",
-			"none: a host that thrashes may stop the recorder");
+			"none: when memory is short, bourdond can be paged out and lose samples");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * confinement.h owns the doctor's look at the daemon: whether it runs, and whether every thread of it and of
- * its children is as confined as it promises. From /proc, as anyone may read it.
+ * confinement.h owns the doctor's check of the running daemon: whether every thread of it and of its children
+ * is confined. Everything comes from /proc files that any user can read.
  */
 #ifndef BOURDON_REPORT_CONFINEMENT_H
 #define BOURDON_REPORT_CONFINEMENT_H
@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-/* The process that holds the lock on the state directory's database; 0: none, or -errno. */
+/* The process that holds the lock of the database in the state directory. 0: none; negative: -errno. */
 pid_t confinement_find_daemon(const struct machine *machine, const char *state_dir);
 
 /* Adds its findings. */

@@ -16,7 +16,7 @@
 #define ANSWER_SECONDS 5
 #define PIECE_BYTES 65536UL
 
-/* To its end, but no longer than the patience lasts: the daemon may be stopped. */
+/* Reads to the end, but no longer than the timeout: the daemon may be stopped. */
 static int read_answer(int fd, char **ret_text)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + ANSWER_SECONDS * CLOCK_SECOND_NS;
@@ -43,7 +43,7 @@ static int read_answer(int fd, char **ret_text)
 	return 0;
 }
 
-/* The daemon's text, which the caller frees; -ENOENT and -ECONNREFUSED where none runs. */
+/* Reads the daemon's answer, which the caller frees. -ENOENT and -ECONNREFUSED: no daemon is running. */
 static int ask_daemon(const char *database, char **ret_text)
 {
 	const struct timeval patience = { .tv_sec = ANSWER_SECONDS };
@@ -57,14 +57,14 @@ static int ask_daemon(const char *database, char **ret_text)
 			     dirname(copy)) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	/* connect(2) waits by this where too many wait already, and says EAGAIN */
+	/* the timeout of connect(2), which returns EAGAIN when the listen queue stays full */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
 		return -errno;
 	return read_answer(fd, ret_text);
 }
 
-/* Takes the text apart in place. */
+/* Splits the text into lines, in place. */
 static int parse(struct daemon_status *status)
 {
 	char *text = status->text, *line;
@@ -119,7 +119,7 @@ const char *daemon_status_explain(int error)
 		return "become a member of its group";
 	case -ETIMEDOUT:
 	case -EAGAIN:
-		return "it does not answer; is it stopped, or asked too often?";
+		return "it does not answer: it is stopped, or has too many requests";
 	default:
 		return strerror(-error);
 	}

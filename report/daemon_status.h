@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * daemon_status.h owns asking the daemon what it does: over the control socket beside the database, in the lines
- * of common/status_line.h.
+ * daemon_status.h owns asking the daemon for its status over the control socket beside the database. The
+ * answer is in lines of common/status_line.h.
  */
 #ifndef BOURDON_REPORT_DAEMON_STATUS_H
 #define BOURDON_REPORT_DAEMON_STATUS_H
@@ -11,22 +11,22 @@
 #include <stddef.h>
 
 struct daemon_status {
-	char *text; /* which the lines point into */
+	char *text; /* the lines point into it */
 	struct status_line *lines;
 	size_t count, room;
 };
 
 /*
- * Asks the daemon of the database at `database`. 0 or -errno: -ENOENT and -ECONNREFUSED where none runs. The caller
- * frees with daemon_status_free(), which accepts one that is zero.
+ * Asks the daemon of the database at `database`. 0 or -errno; -ENOENT and -ECONNREFUSED: no daemon is
+ * running. The caller frees with daemon_status_free(), which also accepts a zeroed struct.
  */
 int daemon_status_ask(const char *database, struct daemon_status *ret_status);
 void daemon_status_free(struct daemon_status *status);
 
-/* The first line of a kind, or NULL. */
+/* The first line of this kind, or NULL. */
 const struct status_line *daemon_status_find(const struct daemon_status *status, const char *kind);
 
-/* What to say of a failure of daemon_status_ask(). */
+/* The message for an error of daemon_status_ask(). */
 const char *daemon_status_explain(int error);
 
 #endif

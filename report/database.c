@@ -11,7 +11,7 @@
 
 #define BUSY_TIMEOUT_MS 5000
 
-/* No honest value comes near it: the longest are folded stacks. */
+/* The largest value that is read. The largest values that bourdond writes are much smaller. */
 #define VALUE_BYTES_MAX (16 << 20)
 
 static const char *advice_on_opening(int system_errno)
@@ -26,10 +26,10 @@ static const char *advice(const struct database *database)
 	switch (sqlite3_errcode(database->sqlite)) {
 	case SQLITE_CANTOPEN:
 		return advice_on_opening(sqlite3_system_errno(database->sqlite));
-	case SQLITE_READONLY: /* a database with a write-ahead log that was closed without it */
+	case SQLITE_READONLY: /* a read-only database in WAL mode whose -wal and -shm files are missing */
 		return "its -wal and -shm files are missing; read a copy in a directory that you may write";
 	case SQLITE_BUSY:
-		return "its writer holds it; try again";
+		return "another process has locked it; try again";
 	case SQLITE_NOTADB:
 		return "name a file that bourdond wrote with --db";
 	case SQLITE_CORRUPT:
@@ -69,7 +69,7 @@ void database_fail(struct database *database)
 		       advice(database));
 }
 
-/* 0, or -EIO, logged. */
+/* Returns 0; or -EIO, and the reason was logged. */
 static int read_pragma(struct database *database, const char *statement, long long *ret_value)
 {
 	sqlite3_stmt *prepared = NULL;
@@ -86,7 +86,10 @@ static int read_pragma(struct database *database, const char *statement, long lo
 	return result;
 }
 
-/* Returns 0 when bourdon wrote it in a version that is understood here, else -EIO or -EPROTO, logged. */
+/*
+ * Checks that bourdon wrote the database, in a schema version that this build reads. Returns 0; or -EIO or
+ * -EPROTO, and the reason was logged.
+ */
 static int check_identity(struct database *database)
 {
 	long long application, version;
@@ -160,7 +163,7 @@ int database_open_to_write(const char *path, struct database *ret_database)
 {
 	int error = open_checked(path, SQLITE_OPEN_READWRITE, "PRAGMA temp_store = MEMORY", ret_database);
 
-	/* SQLite opens what it may only read for reading */
+	/* SQLite falls back to reading where it may not write */
 	if (error || !sqlite3_db_readonly(ret_database->sqlite, "main"))
 		return error;
 	report_problem(ret_database,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * debug_directory.h owns finding files by their build id, in a directory that is laid out as /usr/lib/debug
- * is, or in no way at all: then all of it is looked through, once.
+ * debug_directory.h owns finding files by build ID below a directory. First it looks where /usr/lib/debug
+ * would have them; for other layouts it reads the build IDs of all files, once.
  */
 #ifndef BOURDON_REPORT_DEBUG_DIRECTORY_H
 #define BOURDON_REPORT_DEBUG_DIRECTORY_H
@@ -22,14 +22,14 @@ struct debug_directory {
 #define BUILD_ID_TEXT_BYTES HEXADECIMAL_BYTES(SYMBOLIZE_BUILD_ID_BYTES)
 
 /*
- * Says of an ELF file what its build id is, in hexadecimal: the one who is asked reads it, we do not. False:
- * it has none, or cannot be read.
+ * Writes the build ID of an ELF file, in hexadecimal. The symbolizer reads the file, this process does not.
+ * Returns false if there is none, or the file cannot be read.
  */
 typedef bool (*build_id_of)(void *user, int fd, char build_id[BUILD_ID_TEXT_BYTES]);
 
 /*
- * Opens the files of a build id, at most `most` of them. Returns how many; the caller closes them. What is
- * found by its name may still be another's.
+ * Opens the files with this build ID, at most `most`. Returns how many; the caller closes them. A file that
+ * was found by its name may have another build ID inside.
  */
 uint32_t debug_directory_open(struct debug_directory *directory, const char *build_id, build_id_of ask,
 			      void *user, int *ret_fds, uint32_t most);

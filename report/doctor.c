@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* doctor: whether this machine can run bourdon, and how the installation on it does. */
+/* doctor: checks whether this machine can run bourdon, and whether the installation works. */
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/findings.h"
@@ -25,7 +25,7 @@ static void check_database(struct database *database, struct findings *findings)
 	if (stat(database->path, &at)) {
 		findings_add(findings, errno == EACCES ? VERDICT_UNKNOWN : VERDICT_FAILED, name,
 			     errno == EACCES ? "become a member of its group"
-					     : "start bourdond, or name it with --db",
+					     : "start bourdond, or name another file with --db",
 			     "%s: %s", database->path, strerror(errno));
 	} else if (database_open(database->path, database) < 0) {
 		database->failed = true;
@@ -33,7 +33,7 @@ static void check_database(struct database *database, struct findings *findings)
 			     *database->problem ? database->problem : "root cannot become its owner");
 	} else if (at.st_mode & (S_IROTH | S_IWOTH)) {
 		findings_add(findings, VERDICT_WARNING, name, "chmod 0640",
-			     "%s: mode %04o: others may reach it", database->path,
+			     "%s: mode %04o: every user can read or write it", database->path,
 			     (unsigned int)at.st_mode & 07777);
 	} else {
 		findings_ok(findings, name, "%s, %.1f MiB", database->path, (double)at.st_size / (1 << 20));
@@ -62,18 +62,18 @@ static void check_captures(struct database *database, struct findings *findings)
 			sizeof(ago));
 	if (!strcmp(query_text(&query, "state"), "interrupted"))
 		findings_add(findings, VERDICT_WARNING, name, "see bourdond's log of that time",
-			     "%lld, of rule %s, %s ago, was interrupted", capture_id, rule, ago);
+			     "capture %lld of rule %s, %s ago: interrupted", capture_id, rule, ago);
 	else
-		findings_ok(findings, name, "%lld, of rule %s, %s ago, %s", capture_id, rule, ago,
+		findings_ok(findings, name, "capture %lld of rule %s, %s ago: %s", capture_id, rule, ago,
 			    query_text(&query, "state"));
 }
 
 #define LOSS_PERCENT_TOLERATED 1.0
 
-/* Of the newest capture that is whole. */
+/* The losses of the newest complete capture. */
 static void check_quality(struct database *database, struct findings *findings)
 {
-	static const char name[] = "its losses";
+	static const char name[] = "capture losses";
 	_cleanup_query_ struct query query = query_begin(
 		database,
 		"SELECT capture_id, reason, percent FROM data_quality WHERE capture_id = "
@@ -90,11 +90,14 @@ static void check_quality(struct database *database, struct findings *findings)
 			     "capture %lld: %s, %.1f %%", (long long)query_number(&query, "capture_id"),
 			     query_text(&query, "reason"), percent);
 	else
-		findings_ok(findings, name, "capture %lld: below %.0f %%",
+		findings_ok(findings, name, "capture %lld: each below %.0f %%",
 			    (long long)query_number(&query, "capture_id"), LOSS_PERCENT_TOLERATED);
 }
 
-/* Since the host was started. Of a helper that was started without them nothing is said. */
+/*
+ * The count of files that the helper opened since boot. A helper that was started without counters gives no
+ * finding.
+ */
 static void check_grants(struct findings *findings)
 {
 	static const char name[] = "grants";
@@ -105,11 +108,12 @@ static void check_grants(struct findings *findings)
 		findings_add(findings, VERDICT_UNKNOWN, name, "become a member of its group", "%s: %s",
 			     GRANT_COUNTERS_DEFAULT, strerror(-result));
 	else if (!result)
-		findings_ok(findings, name, "%" PRIu64 " by bourdon-grant, %" PRIu64 " refused",
+		findings_ok(findings, name,
+			    "bourdon-grant opened %" PRIu64 " files and refused %" PRIu64 " requests",
 			    counted[GRANT_COUNTER_GRANTED], counted[GRANT_COUNTER_REFUSED]);
 }
 
-/* A query that fails has its finding, too. */
+/* A failed query is a finding, too. */
 static void check_captures_and_quality(struct database *database, struct findings *findings)
 {
 	if (!database->sqlite)
@@ -120,7 +124,7 @@ static void check_captures_and_quality(struct database *database, struct finding
 		findings_add(findings, VERDICT_FAILED, "captures", "", "%s", database->problem);
 }
 
-/* What the daemon itself says of its configuration: it may have refused the one that is there. */
+/* The daemon's state of its configuration: a refused reload keeps the previous one in force. */
 static void check_configuration(const struct database *database, struct findings *findings)
 {
 	static const char name[] = "configuration";
@@ -129,7 +133,7 @@ static void check_configuration(const struct database *database, struct findings
 	const struct status_line *daemon;
 
 	if (result == -ENOENT || result == -ECONNREFUSED)
-		return; /* none runs, which has its finding */
+		return; /* no daemon is running: another finding says so */
 	daemon = result < 0 ? NULL : daemon_status_find(&status, "daemon");
 	if (!daemon)
 		findings_add(findings, VERDICT_UNKNOWN, name,
@@ -139,11 +143,11 @@ static void check_configuration(const struct database *database, struct findings
 	else if (*status_line_get(daemon, "reload_mistake"))
 		findings_add(
 			findings, VERDICT_WARNING, name,
-			"correct it; 'bourdon status' shows every mistake, and bourdond reads it again by itself",
-			"refused, and the one before is in force: %s",
+			"correct the file: bourdond then reads it by itself; 'bourdon status' shows every mistake",
+			"reload refused; keeping the previous configuration: %s",
 			status_line_get(daemon, "reload_mistake"));
 	else
-		findings_ok(findings, name, "in force, with %s %s", status_line_get(daemon, "rules"),
+		findings_ok(findings, name, "in force: %s %s", status_line_get(daemon, "rules"),
 			    strcmp(status_line_get(daemon, "rules"), "1") ? "rules" : "rule");
 }
 

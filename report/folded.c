@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* folded: one line a stack, as flame graph tools read it. */
+/* folded: one line per stack, in the format that flame graph tools read. */
 #include "common/cleanup.h"
 #include "report/format.h"
 #include "report/query.h"
@@ -7,7 +7,10 @@
 
 #include <string.h>
 
-/* SQL function folded_text(X): in the query, so that lines which are equal once escaped become one. */
+/*
+ * The SQL function folded_text(X). It runs inside the query, so that lines that become equal by escaping are
+ * added up.
+ */
 static void folded_text(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const char *text = (const char *)sqlite3_value_text(values[0]);
@@ -16,7 +19,7 @@ static void folded_text(sqlite3_context *context, int count, sqlite3_value **val
 
 	(void)count;
 	if (!text)
-		return;               /* NULL stays NULL */
+		return;               /* X is NULL: the result is NULL */
 	bytes = 4 * strlen(text) + 1; /* \xHH */
 	folded = sqlite3_malloc64(bytes);
 	if (!folded) {
@@ -36,7 +39,10 @@ void folded_run(struct report *report)
 		database_fail(report->database);
 		return;
 	}
-	/* A stack without frames is NULL; the view has seen to the semicolons in functions. */
+	/*
+	 * The text of a stack without frames is NULL. The view has already replaced semicolons in function
+	 * names.
+	 */
 	query = query_begin(
 		report->database,
 		"SELECT folded_text(replace(comm, ';', ':')) || ifnull(';' || folded_text(stack), '')"

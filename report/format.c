@@ -18,7 +18,7 @@ struct unit {
 	const char *name;
 };
 
-/* Three digits, in the unit that they fit: the units ascend. */
+/* Writes three digits and the unit that fits. The units ascend. */
 static char *format_scaled(double value, const struct unit *units, size_t units_count, const char *space,
 			   char *into, size_t into_bytes)
 {
@@ -84,7 +84,7 @@ char *format_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t
 	return into;
 }
 
-/* Bytes that continue a character take no column. */
+/* Continuation bytes of a UTF-8 character take no column. */
 static bool begins_character(char byte)
 {
 	return ((unsigned char)byte & 0xc0) != 0x80;

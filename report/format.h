@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * format.h owns how quantities and names read in a terminal of REPORT_COLUMNS columns. Every function
- * writes a terminated text into `into`, cut where it does not fit, and returns `into`.
+ * format.h owns how quantities and names look on a terminal of REPORT_COLUMNS columns. Every function writes
+ * a terminated text into `into`, cut to its size, and returns `into`.
  */
 #ifndef BOURDON_REPORT_FORMAT_H
 #define BOURDON_REPORT_FORMAT_H
@@ -11,33 +11,36 @@
 
 #define REPORT_COLUMNS 100
 
-/* Enough for a line of escaped text, each column a UTF-8 character of four bytes. */
+/* Holds a line of escaped text of REPORT_COLUMNS characters, each at most four bytes. */
 #define FORMAT_BYTES 512
 
-/* Three digits and a unit, `space` between them: "1.24 s", "350 ms". Takes a double: nothing overflows. */
+/* Three digits and a unit with `space` between them: "1.24 s", "350 ms". A double does not overflow. */
 char *format_duration(double ns, const char *space, char *into, size_t into_bytes);
 
-/* Likewise "1.24 MiB", "17 B". */
+/* Three digits and a unit: "1.24 MiB", "17 B". */
 char *format_size(double bytes, char *into, size_t into_bytes);
 
-/* "97.1 %"; what is there but too little to show is "<0.1 %". */
+/* "97.1 %"; "<0.1 %" for a value that is not zero but would be shown as zero. */
 char *format_percent(double percent, char *into, size_t into_bytes);
 
-/* A bar of at most `columns` for `value`, where `peak` has them all; one for the least that is not zero. */
+/*
+ * A bar with `columns` characters for `peak`, and fewer for a smaller `value`; at least one if it is not
+ * zero.
+ */
 char *format_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t into_bytes);
 
-/* How many columns a well-formed UTF-8 text takes, one a character. */
+/* The number of characters in a well-formed UTF-8 text, each one column wide. */
 size_t format_columns(const char *text);
 
-/* Cuts text that is longer than `columns`, and marks that with an ellipsis. */
+/* Cuts text that is longer than `columns`; the last character is then an ellipsis. */
 char *format_cut(char *text, size_t columns, size_t text_bytes);
 
-/* What follows the last slash, escaped. */
+/* The part after the last slash, escaped. */
 char *format_basename(const char *path, char *into, size_t into_bytes);
 
 /*
- * Part of a line for flame graph tools: escaped, so that the line ends where it should, and with no space
- * before a digit, as they read the last number as the count and one before it as a second count.
+ * A part of a folded line: escaped, so that it has no line break, and with no blank before a digit, because
+ * flame graph tools read the last number of a line as the count, and a number before it as a second count.
  */
 char *format_folded(const char *text, char *into, size_t into_bytes);
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A character at a time: nothing is ever too long, and nothing is allocated. */
+/* Writes one character at a time: a text may have any length, and nothing is allocated. */
 void json_string(FILE *out, const char *text)
 {
 	fputc('"', out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * json.h owns showing the rows of a query as JSON (RFC 8259): the members of an object are the columns.
+ * json.h owns printing the rows of a query as JSON (RFC 8259). The columns are the members of each object.
  */
 #ifndef BOURDON_REPORT_JSON_H
 #define BOURDON_REPORT_JSON_H
@@ -9,19 +9,21 @@
 
 #include <stdio.h>
 
-/* A string with its quotes, whatever is in it. */
+/* Writes any text as a JSON string, with its quotes. */
 void json_string(FILE *out, const char *text);
 
-/* A member that every row has besides its columns: the rows of `sql`, whose ?1 is the row's first column. */
+/*
+ * An additional member of each object: the rows of `sql`, whose ?1 is the first column of the object's row.
+ */
 struct json_nested {
-	const char *name; /* NULL: there is none */
+	const char *name; /* NULL: no such member */
 	const char *sql;
 };
 
-/* The row that the query stands on, as an object. `nested` may be NULL. */
+/* Writes the query's current row as an object. `nested` may be NULL. */
 void json_row(FILE *out, struct query *query, const struct json_nested *nested);
 
-/* All rows that are still to come, as an array of objects. */
+/* Writes all remaining rows as an array of objects. */
 void json_rows(FILE *out, struct query *query, const struct json_nested *nested);
 
 #endif

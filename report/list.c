@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "report/table.h"
 
-/* "cpu some 1.24s/2s", written as a rule's threshold is. */
+/* Writes "cpu some 1.24s/2s", in the form of a rule's threshold. */
 static void cell_pressure(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
 	char resource[16], kind[16], observed[32], window[32];
@@ -19,7 +19,7 @@ static void cell_pressure(const struct query *query, const char *name, char *int
 		 format_duration(query_real(query, "window_us") * 1e3, "", window, sizeof(window)));
 }
 
-/* A capture that someone asked for has none. */
+/* A capture without a trigger has no threshold. */
 static void cell_threshold(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
 	if (query_number(query, name))
@@ -28,7 +28,10 @@ static void cell_threshold(const struct query *query, const char *name, char *in
 		snprintf(into, into_bytes, "-");
 }
 
-/* The greatest share that a reason took, as 'why' judges it. A capture without a ledger has none. */
+/*
+ * The largest percentage in the capture's loss ledger; 'why' uses the same limit for PARTIAL. "-": the
+ * capture has no ledger.
+ */
 static void cell_lost(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
 	_cleanup_query_ struct query worst = query_begin(

@@ -19,7 +19,7 @@
 #define HEARTBEAT_LATE_NS (5 * CLOCK_SECOND_NS)
 
 static const char load_again[] = "run bourdon-load";
-static const char look_as_root[] = "run it as root, to see";
+static const char look_as_root[] = "run 'bourdon doctor' as root";
 
 /* ---- the manifest ---- */
 
@@ -46,7 +46,7 @@ static bool read_manifest(const char *run_dir, struct manifest *manifest, struct
 	return false;
 }
 
-/* False for one of another ABI, of whose pins nothing is known. */
+/* Returns false if the manifest has another ABI version: its pins are then not checked. */
 static bool check_manifest(const struct machine *machine, const struct manifest *manifest,
 			   struct findings *findings)
 {
@@ -60,14 +60,14 @@ static bool check_manifest(const struct machine *machine, const struct manifest 
 	}
 	if (strcmp(manifest->kernel, machine->release))
 		findings_add(findings, VERDICT_FAILED, name, load_again,
-			     "of kernel %s, and this is %s: it is from before a boot", manifest->kernel,
-			     machine->release);
+			     "written for kernel %s, but %s is running: not loaded since this boot",
+			     manifest->kernel, machine->release);
 	else if (strcmp(manifest->object_sha256, OBJECT_SHA256))
 		findings_add(findings, VERDICT_WARNING, name, load_again,
-			     "version %s, ABI %u, but the programs are not those of this build",
+			     "version %s, ABI %u, but the loaded BPF programs are from another build",
 			     manifest->version, manifest->abi);
 	else
-		findings_ok(findings, name, "version %s, ABI %u, the programs of this build, %u Hz",
+		findings_ok(findings, name, "version %s, ABI %u, BPF programs of this build, %u Hz",
 			    manifest->version, manifest->abi, manifest->hz);
 	return true;
 }
@@ -80,7 +80,7 @@ static void check_cpus(const struct manifest *manifest, struct findings *finding
 
 	if (cpus_online(&online, &online_count) ||
 	    cpus_parse(manifest->sampled_cpus, &sampled, &sampled_count)) {
-		findings_add(findings, VERDICT_UNKNOWN, name, "", "the CPUs cannot be told");
+		findings_add(findings, VERDICT_UNKNOWN, name, "", "cannot read the list of CPUs");
 		return;
 	}
 	for (size_t i = 0, at = 0; i < online_count; i++) {
@@ -89,7 +89,7 @@ static void check_cpus(const struct manifest *manifest, struct findings *finding
 		if (at < sampled_count && sampled[at] == online[i])
 			continue;
 		findings_add(findings, VERDICT_WARNING, name, load_again,
-			     "CPU %u came online after the load: it is not sampled", online[i]);
+			     "CPU %u came online after bourdon-load ran: it is not sampled", online[i]);
 		return;
 	}
 	findings_ok(findings, name, "%s", manifest->sampled_cpus);
@@ -97,7 +97,7 @@ static void check_cpus(const struct manifest *manifest, struct findings *finding
 
 /* ---- the pins ---- */
 
-/* Empty, or what is wrong with it. */
+/* Writes what is wrong with a pin; an empty text means nothing is wrong. */
 static void judge_pin(int directory, const char *pin, mode_t mode, char *into, size_t bytes)
 {
 	struct stat at;
@@ -105,7 +105,7 @@ static void judge_pin(int directory, const char *pin, mode_t mode, char *into, s
 	if (fstatat(directory, pin, &at, AT_SYMLINK_NOFOLLOW))
 		snprintf(into, bytes, "%s: %s", pin, strerror(errno));
 	else if (at.st_uid || (at.st_mode & 07777) != mode)
-		snprintf(into, bytes, "%s: mode %04o of uid %u, and should be %04o of root", pin,
+		snprintf(into, bytes, "%s: mode %04o, uid %u; expected mode %04o, uid 0", pin,
 			 (unsigned int)at.st_mode & 07777, at.st_uid, (unsigned int)mode);
 }
 
@@ -120,7 +120,7 @@ static mode_t expected_mode(const char *pin)
 	return PIN_PRIVATE_MODE;
 }
 
-/* Those that must be there, then those that are. Returns how many are. */
+/* Checks the pins that must exist, then every pin that exists. Returns how many exist. */
 static unsigned int judge_pins(int directory, char *wrong, size_t bytes)
 {
 	_cleanup_dir_ DIR *pins = NULL;
@@ -177,7 +177,7 @@ static int open_map(const char *pin_dir, enum pin_map which)
 
 static void check_heartbeat(const struct manifest *manifest, struct findings *findings)
 {
-	static const char name[] = "heartbeat", remedy[] = "start bourdond, or see what its log says";
+	static const char name[] = "heartbeat", remedy[] = "start bourdond, or read its log";
 	_cleanup_close_ int map = open_map(manifest->pin_dir, PIN_CONTROL);
 	struct control control;
 	__u32 zero = 0;
@@ -190,18 +190,19 @@ static void check_heartbeat(const struct manifest *manifest, struct findings *fi
 	}
 	age_ns = clock_monotonic_ns() - control.heartbeat_ns;
 	if (!control.heartbeat_ns)
-		findings_add(findings, VERDICT_FAILED, name, remedy, "none: nothing is sampled");
-	else if (age_ns > manifest->quiet_after_ns)
 		findings_add(findings, VERDICT_FAILED, name, remedy,
-			     "%.1f s ago: nothing is sampled any more", (double)age_ns / 1e9);
+			     "none since bourdon-load ran: nothing is sampled");
+	else if (age_ns > manifest->quiet_after_ns)
+		findings_add(findings, VERDICT_FAILED, name, remedy, "%.1f s ago: sampling has stopped",
+			     (double)age_ns / 1e9);
 	else if (age_ns > HEARTBEAT_LATE_NS)
-		findings_add(findings, VERDICT_WARNING, name, remedy, "%.1f s ago, and should be within 1 s",
+		findings_add(findings, VERDICT_WARNING, name, remedy, "%.1f s ago; expected at most 1 s",
 			     (double)age_ns / 1e9);
 	else
 		findings_ok(findings, name, "%.1f s ago", (double)age_ns / 1e9);
 }
 
-/* What the programs could not do since they were loaded. */
+/* What the BPF programs lost since they were loaded. */
 static void check_counters(const struct manifest *manifest, struct findings *findings)
 {
 	static const struct {
@@ -210,7 +211,7 @@ static void check_counters(const struct manifest *manifest, struct findings *fin
 	} losses[] = {
 		{ COUNTER_CLOCKS_LOST, load_again },
 		{ COUNTER_TARGETS_FULL, "raise bourdon-load --targets, or narrow the rules" },
-		{ COUNTER_EVENTS_LOST, "the walk every 30 s finds what the events missed" },
+		{ COUNTER_EVENTS_LOST, "none needed: the process walk every 30 s finds missed processes" },
 		{ COUNTER_OFFCPU_UNTRACKED, "raise bourdon-load --targets, or narrow the rules" },
 		{ COUNTER_ERRORS_LOST, "" },
 	};

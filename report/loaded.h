@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * loaded.h owns the doctor's look at what bourdon-load left: the manifest, the pins, the heartbeat and the
- * counters of the programs.
+ * loaded.h owns the doctor's check of what bourdon-load left: the manifest, the pins, the heartbeat and the
+ * counters of the BPF programs.
  */
 #ifndef BOURDON_REPORT_LOADED_H
 #define BOURDON_REPORT_LOADED_H
@@ -9,7 +9,7 @@
 #include "common/findings.h"
 #include "common/requirements.h"
 
-/* Adds its findings. What this user may not look at is VERDICT_UNKNOWN. */
+/* Adds its findings; VERDICT_UNKNOWN for what this user may not read. */
 void loaded_check(const struct machine *machine, const char *run_dir, struct findings *findings);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * bourdon: the command of whoever reads the captures. It needs no privilege but reading the database, and
- * trusts nothing that it finds there.
- */
+/* bourdon reads the captures. It needs no privilege except reading the database, and trusts nothing in it. */
 #include "common/log.h"
 #include "common/options.h"
 #include "report/command.h"

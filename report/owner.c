@@ -13,7 +13,10 @@
 
 static bool was_root;
 
-/* With an access control list the group's bits are the most that anybody has by it (acl(5)). */
+/*
+ * With an access control list, the mode's group bits are the mask: the most that any named user or group has
+ * (acl(5)).
+ */
 static bool others_may_write(const char *path, const struct stat *at)
 {
 	return at->st_mode & S_IWOTH ||
@@ -36,10 +39,13 @@ int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
 	while (!at.st_uid && strcmp(path, "/") != 0) {
 		char *slash = strrchr(path, '/');
 
-		slash[slash == path] = '\0'; /* of the root directory it is the name */
+		slash[slash == path] = '\0'; /* for an entry of "/", keep the slash */
 		if (lstat(path, &at))
 			return -errno;
-		/* with the sticky bit others cannot take away what is there, but can put a -wal beside it */
+		/*
+		 * The sticky bit keeps others from replacing the file, but not from creating a -wal file
+		 * beside it
+		 */
 		if (!at.st_uid && others_may_write(path, &at) &&
 		    (is_its_directory || !(at.st_mode & S_ISVTX)))
 			at.st_uid = OWNER_NOBODY;
@@ -47,7 +53,7 @@ int owner_find(const char *real, uid_t *ret_uid, gid_t *ret_gid)
 	}
 	*ret_uid = at.st_uid;
 	*ret_gid = at.st_gid;
-	/* root's group reads what root has not shared */
+	/* root's group may read files that root did not mean to share */
 	if (at.st_uid && (at.st_uid == OWNER_NOBODY || !at.st_gid))
 		*ret_gid = OWNER_NOBODY;
 	return 0;
@@ -63,8 +69,8 @@ int owner_become(uid_t uid, gid_t gid)
 		was_root = true;
 		return 0;
 	}
-	log_error("cannot become user %u, who may have written it: %s; run bourdon as that user", uid,
-		  result ? "libcap-ng could not change the ids" : strerror(errno));
+	log_error("cannot become user %u, who may have written the database: %s; run bourdon as that user",
+		  uid, result ? "libcap-ng could not change the ids" : strerror(errno));
 	return -EPERM;
 }
 

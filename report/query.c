@@ -36,7 +36,7 @@ void query_rewind(struct query *query)
 	sqlite3_reset(query->statement);
 }
 
-/* -1 where there is none, which SQLite reads as NULL. */
+/* The column's index; or -1, which SQLite reads as NULL. */
 static int column_index(const struct query *query, const char *column)
 {
 	for (int i = 0; i < sqlite3_column_count(query->statement); i++)

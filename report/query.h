@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * query.h owns running one query and reading its rows by column name. An error ends the rows, is logged
- * once, and stays in database->failed, so that callers can write straight-line code.
+ * query.h owns running a query and reading its rows by column name. An error ends the rows, is logged once,
+ * and sets database->failed, so that callers need no error checks of their own.
  *
- * Nothing about the values is certain, as the database may be anyone's: a column that is not there, or of
- * another type, reads as an empty text or zero.
+ * The database may be hostile: a column that is missing, or has another type, is read as an empty text or
+ * zero.
  */
 #ifndef BOURDON_REPORT_QUERY_H
 #define BOURDON_REPORT_QUERY_H
@@ -21,19 +21,19 @@ struct query {
 	int64_t id; /* ?1 */
 };
 
-/* Binds ?1 and ?2, as far as `sql` has them: everywhere an object's id, and the most rows. */
+/* Starts a query. ?1 is `id` and ?2 is `limit`, if `sql` has them. */
 struct query query_begin(struct database *database, const char *sql, int64_t id, int64_t limit);
 void query_end(struct query *query);
 
 #define _cleanup_query_ _cleanup_(query_end)
 
-/* Goes to the next row, at first to the first; false: there is none. */
+/* Goes to the next row; first to the first row. Returns false at the end. */
 bool query_next(struct query *query);
 
-/* Back to before the first row. */
+/* Goes back to before the first row. */
 void query_rewind(struct query *query);
 
-/* As the database has it, not escaped; never NULL. Lives until the row is left. */
+/* The value as it is in the database, not escaped; never NULL. It is valid until the next row. */
 const char *query_text(const struct query *query, const char *column);
 int64_t query_number(const struct query *query, const char *column);
 double query_real(const struct query *query, const char *column);

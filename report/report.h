@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * report.h owns what every subcommand is given, and names them all. Each lives in a file of its own, and
- * command.c's table makes it one.
+ * report.h owns what every subcommand gets, and declares the subcommands. Each is a file of its own, and
+ * command.c has the table of them.
  */
 #ifndef BOURDON_REPORT_H
 #define BOURDON_REPORT_H
@@ -14,19 +14,19 @@
 
 struct report {
 	struct database *database; /* in one read transaction, so that all numbers agree */
-	const char *run_dir;       /* of the loader */
-	const char *debug_dir;     /* where symbolize looks */
+	const char *run_dir;       /* of bourdon-load */
+	const char *debug_dir;     /* where symbolize looks for files */
 	FILE *out;
-	int64_t capture_id; /* exists; 0 for a subcommand that takes none */
+	int64_t capture_id; /* of a capture that exists; 0 for a subcommand without one */
 	int64_t limit;      /* rows to show at most; negative: all */
 	bool json;
-	bool unwell; /* doctor: something failed */
+	bool unwell; /* set by doctor: a check failed */
 };
 
-/* A reason that took at least this share of what it counts makes a capture PARTIAL. */
+/* A capture with a loss of at least this percentage is PARTIAL. */
 #define PARTIAL_PERCENT 1.0
 
-/* A query that fails has been logged, and is remembered in the database: nothing to return. */
+/* These return nothing: a failed query was logged and has set database->failed. */
 void list_run(struct report *report);
 void why_run(struct report *report);
 void top_run(struct report *report);

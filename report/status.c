@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * status: what the daemon does now, as it says itself over its control socket; where it does not run, what
- * the database has of its last run.
+ * status: what the daemon reports over its control socket; without a daemon, what the database has of the
+ * last run.
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-/* ---- showing ---- */
+/* ---- text ---- */
 
 static const char *shown(const struct status_line *line, const char *key, char *into, size_t bytes)
 {
@@ -31,7 +31,7 @@ static const char *duration(const struct status_line *line, const char *key, dou
 	return format_duration(strtod(status_line_get(line, key), NULL) * to_ns, "", into, bytes);
 }
 
-/* "1 rule", "3 rules": the number of a field and its noun. */
+/* "1 rule", "3 rules": the value of `key` and its noun. */
 static const char *counted(const struct status_line *line, const char *key, const char *one, const char *many,
 			   char *into, size_t bytes)
 {
@@ -52,13 +52,15 @@ static void print_daemon(FILE *out, const struct status_line *line)
 		counted(line, "targets", "target", "targets", b, sizeof(b)),
 		counted(line, "watches", "watch", "watches", c, sizeof(c)),
 		counted(line, "captures_under_way", "capture", "captures", d, sizeof(d)));
-	fprintf(out, "configuration: reloaded %s, refused %s\n",
+	fprintf(out, "configuration: reloaded %s, reload refused %s\n",
 		counted(line, "reloads", "time", "times", a, sizeof(a)),
 		counted(line, "reloads_refused", "time", "times", b, sizeof(b)));
-	fprintf(out, "confinement: Landlock version %s, other system calls: %s\n",
-		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)));
+	fprintf(out,
+		"confinement: Landlock version %s; action on a forbidden system call: %s; locked memory: %s\n",
+		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)),
+		shown(line, "locked_memory", c, sizeof(c)));
 	if (*status_line_get(line, "policy"))
-		fprintf(out, "root's policy: %s\n", shown(line, "policy", text, sizeof(text)));
+		fprintf(out, "policy of root: %s\n", shown(line, "policy", text, sizeof(text)));
 }
 
 static void print_mistake(FILE *out, const struct status_line *line)
@@ -66,8 +68,7 @@ static void print_mistake(FILE *out, const struct status_line *line)
 	char text[2048], more[24];
 
 	if (*status_line_get(line, "more"))
-		fprintf(out, "  and %s more, which bourdond's log names\n",
-			shown(line, "more", more, sizeof(more)));
+		fprintf(out, "  and %s more: see bourdond's log\n", shown(line, "more", more, sizeof(more)));
 	else
 		fprintf(out, "  not in force: %s\n", shown(line, "text", text, sizeof(text)));
 }
@@ -76,7 +77,7 @@ static void print_rule(FILE *out, const struct status_line *line)
 {
 	char id[16], name[80], comm[64], kind[16], cgroup[96], triggers[300], watches[16];
 
-	fprintf(out, "%5s  %-20s %-16s %-6s %5s  %s%s%s\n", shown(line, "id", id, sizeof(id)),
+	fprintf(out, "%5s  %-20s %-16s %-6s %7s  %s%s%s\n", shown(line, "id", id, sizeof(id)),
 		shown(line, "name", name, sizeof(name)), shown(line, "comm", comm, sizeof(comm)),
 		shown(line, "watch", kind, sizeof(kind)), shown(line, "watches", watches, sizeof(watches)),
 		shown(line, "triggers", triggers, sizeof(triggers)),
@@ -91,14 +92,14 @@ static void print_watch(FILE *out, const struct status_line *line)
 
 	snprintf(what, sizeof(what), "%s.%s", shown(line, "resource", resource, sizeof(resource)),
 		 shown(line, "kind", kind, sizeof(kind)));
-	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %6s  %s\n", shown(line, "rule", rule, sizeof(rule)),
+	fprintf(out, "%-20s %-12s %8s/%-6s %-8s %-9s %6s %10s  %s\n", shown(line, "rule", rule, sizeof(rule)),
 		what, duration(line, "stall_us", 1000, stall, sizeof(stall)),
 		duration(line, "window_us", 1000, window, sizeof(window)),
 		shown(line, "trigger_mode", mode, sizeof(mode)), shown(line, "state", state, sizeof(state)),
 		shown(line, "fired", fired, sizeof(fired)),
 		shown(line, "suppressed", suppressed, sizeof(suppressed)),
 		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup))
-						 : "the system");
+						 : "(whole system)");
 	if (*status_line_get(line, "reason"))
 		fprintf(out, "%4s%s: %s\n", "", shown(line, "trigger_mode", mode, sizeof(mode)),
 			shown(line, "reason", reason, sizeof(reason)));
@@ -116,7 +117,7 @@ static void print_unwind(FILE *out, const struct status_line *line)
 {
 	char processes[48], modules[48], without[24], rows[48], bytes[24], most[24];
 
-	fprintf(out, "  %s, %s, %s without; %s, %s of %s bytes of rows\n",
+	fprintf(out, "  %s; %s with a table, %s without; %s, which take %s of %s bytes\n",
 		counted(line, "processes", "process", "processes", processes, sizeof(processes)),
 		counted(line, "modules", "file", "files", modules, sizeof(modules)),
 		shown(line, "modules_without", without, sizeof(without)),
@@ -142,16 +143,16 @@ static void print_problem(FILE *out, const struct status_line *line)
 }
 
 static const struct {
-	const char *kind, *plural, *title; /* no title: it says itself what it is */
+	const char *kind, *plural, *title; /* no title: the line names itself */
 	void (*print)(FILE *out, const struct status_line *line);
 } kinds[] = {
 	{ "daemon", "daemon", NULL, print_daemon },
 	{ "mistake", "mistakes", NULL, print_mistake },
 	{ "problem", "problems", "\nproblems\n", print_problem },
-	{ "rule", "rules", "\n   ID  RULE                 COMM             WATCH  FILES  TRIGGERS\n",
+	{ "rule", "rules", "\n   ID  RULE                 COMM             SCOPE  WATCHES  TRIGGERS\n",
 	  print_rule },
 	{ "watch", "watches",
-	  "\nRULE                 PRESSURE        STALL/WINDOW MODE     STATE      FIRED SUPPR.  CGROUP\n",
+	  "\nRULE                 PRESSURE        STALL/WINDOW MODE     STATE      FIRED SUPPRESSED  CGROUP\n",
 	  print_watch },
 	{ "capture", "captures", "\ncaptures under way\n", print_capture },
 	{ "unwind", "unwind", "\nunwind tables\n", print_unwind },
@@ -175,8 +176,7 @@ static void print_text(FILE *out, const struct daemon_status *lines)
 }
 
 /*
- * A value that is nothing but digits is a number, as JSON writes one. But names are free: one that is "42",
- * or "007", is text as all others are.
+ * A value of digits is a JSON number, except in fields that hold a name: a rule may be called "42" or "007".
  */
 static bool is_number(const char *key, const char *value)
 {
@@ -237,7 +237,7 @@ static const char last_counters_sql[] =
 	"SELECT name, value FROM counter WHERE run_id = ?1 AND at = (SELECT max(at) FROM counter c2 "
 	"WHERE c2.run_id = ?1 AND c2.name = counter.name) ORDER BY name";
 
-/* How to start one, and what the database has of the last. */
+/* Says how to start the daemon, and what the database has of its last run. */
 static void report_last_run(struct report *report)
 {
 	_cleanup_query_ struct query run = { 0 };
@@ -260,23 +260,23 @@ static void report_last_run(struct report *report)
 		fputs("}\n", out);
 		return;
 	}
-	fprintf(out, "bourdond does not run with %s: start it with '%s'\n",
+	fprintf(out, "no bourdond is running for %s: start it with '%s'\n",
 		escape_terminal(report->database->path, path, sizeof(path)), start_command());
 	if (ran)
 		fprintf(out, "its last run began %s and ended %s, with %lld %s\n",
 			escape_terminal(query_text(&run, "started"), text, sizeof(text)),
 			query_is_null(&run, "ended")
-				? "without writing so"
+				? "at an unknown time"
 				: escape_terminal(query_text(&run, "ended"), ended, sizeof(ended)),
 			(long long)query_number(&run, "captures"),
 			plural((uint64_t)query_number(&run, "captures"), "capture", "captures"));
 	else if (!report->database->failed)
 		fprintf(out, "%s\n",
-			report->database->sqlite ? "the database has no run of it"
-						 : "there is no database yet: it makes one");
+			report->database->sqlite ? "the database records no earlier run"
+						 : "there is no database yet: bourdond creates it");
 }
 
-/* A database that does not exist is no failure to read one. */
+/* A database that does not exist is not an error. */
 static void report_without_daemon(struct report *report)
 {
 	bool exists = !access(report->database->path, F_OK) || errno != ENOENT;
@@ -293,7 +293,10 @@ void status_run(struct report *report)
 	_cleanup_free_ char *real = NULL;
 	int result;
 
-	/* the daemon's user may connect to it; without a database there may be a daemon */
+	/*
+	 * Root becomes the database's owner, whom the daemon answers. Without a database there may still be a
+	 * daemon.
+	 */
 	if (owner_become_of(report->database->path, &real) == -EPERM) {
 		report->unwell = true;
 		return;
@@ -302,7 +305,7 @@ void status_run(struct report *report)
 	if (result == -ENOENT || result == -ECONNREFUSED) {
 		report_without_daemon(report);
 	} else if (result < 0) {
-		log_error("cannot have the status of the daemon beside '%s': %s", report->database->path,
+		log_error("cannot get the status from the bourdond of '%s': %s", report->database->path,
 			  daemon_status_explain(result));
 		report->unwell = true;
 	} else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * symbolize: gives frames names that had none when they were captured, by the build ids and offsets that the
- * database keeps: later, on any machine, from a directory of programs and debug files. Those are read in a
- * process of its own that can do nothing else (consumer/symbolizer/), as the daemon does it.
+ * symbolize: names frames that had no name when they were captured, on any machine, later. The database keeps
+ * each frame's build ID and offset; the names come from a directory of programs and debug files. A confined
+ * child process reads these files, as in the daemon (consumer/symbolizer/).
  */
 #include "common/array.h"
 #include "common/cleanup.h"
@@ -44,19 +44,19 @@ struct place {
 struct symbolizing {
 	struct report *report;
 	struct debug_directory directory;
-	int spawner, symbolizer; /* negative: none */
+	int spawner, symbolizer; /* negative: none is open */
 	struct module_row *modules;
 	uint32_t modules_count, modules_room;
-	/* of the module at hand */
+	/* counts for the current module */
 	struct place *places;
 	uint32_t places_count, places_room;
 	uint32_t named;
-	/* of all */
+	/* counts for all modules */
 	uint32_t frames, frames_named, modules_absent;
 	struct symbolize_reply reply;
 };
 
-/* ---- the process that reads the files ---- */
+/* ---- the symbolizer ---- */
 
 static void end_symbolizer(struct symbolizing *work)
 {
@@ -69,7 +69,7 @@ static uint64_t deadline(void)
 	return clock_monotonic_ns() + ANSWER_NS;
 }
 
-/* Root stays root for a database that is root's alone. What reads the files never is. */
+/* Root remains root for a database that only root could have written. The symbolizer never runs as root. */
 static int start_spawner_as_nobody(int *ret_spawner)
 {
 	int pair[2], result;
@@ -91,7 +91,7 @@ static int start_spawner_as_nobody(int *ret_spawner)
 	if (result < 0)
 		log_error("cannot fork: %s", strerror(-result));
 	else if (pass_fd_receive(pair[0], &byte, 1, ret_spawner) != 1 || *ret_spawner < 0)
-		result = -ECHILD; /* it has said why */
+		result = -ECHILD; /* the child has logged why */
 	close(pair[0]);
 	if (child > 0)
 		waitpid(child, NULL, 0);
@@ -99,26 +99,26 @@ static int start_spawner_as_nobody(int *ret_spawner)
 }
 
 /*
- * Forked before the database is opened, so that what reads hostile files has nothing of it, not even the
- * mapping of its -shm file. 0, or -errno, logged.
+ * Forks the symbolizer before the database is opened: the process that reads hostile files inherits nothing
+ * of the database, not even the mapping of its -shm file. Returns 0; or -errno, and the reason was logged.
  */
 static int start_spawner(struct symbolizing *work)
 {
 	return geteuid() ? spawner_start(&work->spawner) : start_spawner_as_nobody(&work->spawner);
 }
 
-/* 0, or -errno, logged. */
+/* Starts a symbolizer. Returns 0; or -errno, and the reason was logged. */
 static int need_symbolizer(struct symbolizing *work)
 {
 	if (work->symbolizer < 0)
 		work->symbolizer = spawner_request(work->spawner, SYMBOLIZER_SOON, deadline());
 	if (work->symbolizer >= 0)
 		return 0;
-	log_error("no process to read the files in: %s", strerror(-work->symbolizer));
+	log_error("cannot start the symbolizer: %s", strerror(-work->symbolizer));
 	return work->symbolizer;
 }
 
-/* False: it cannot be read, or its reader ended over it. */
+/* Returns false if the file cannot be read, or the symbolizer died reading it. */
 static bool open_module(struct symbolizing *work, int fd, struct symbolize_module *ret_module)
 {
 	if (need_symbolizer(work) < 0)
@@ -131,8 +131,8 @@ static bool open_module(struct symbolizing *work, int fd, struct symbolize_modul
 }
 
 /*
- * A build_id_of. A reader has a limit of CPU time for all its files: what ends one that has read others is
- * asked about again.
+ * A build_id_of. A symbolizer has one CPU time limit for all files that it reads, so a file on which it dies
+ * is read once more by a new one.
  */
 static bool ask_build_id(void *user, int fd, char build_id[BUILD_ID_TEXT_BYTES])
 {
@@ -209,7 +209,7 @@ static int read_places(struct symbolizing *work, int64_t module_id)
 	return work->report->database->failed ? -EIO : 0;
 }
 
-/* As the daemon writes names. */
+/* Stores names in the form in which the daemon does. */
 static int bind_text(sqlite3_stmt *statement, int position, const struct symbolize_reply *reply, uint32_t at,
 		     uint32_t bytes)
 {
@@ -223,7 +223,7 @@ static int bind_text(sqlite3_stmt *statement, int position, const struct symboli
 	return sqlite3_bind_text(statement, position, form, -1, free) == SQLITE_OK ? 0 : -ENOMEM;
 }
 
-/* The functions at one place: the real one, and those that are inlined there. */
+/* The functions at one address: the function itself, and those that are inlined there. */
 static int note_chain(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *note,
 		      const struct place *place, uint32_t first, uint32_t depth)
 {
@@ -272,7 +272,7 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 				(uint64_t)(work->places[i].offset + (by_address ? module->bias : 0));
 		if (symbolizer_name(work->symbolizer, -1, &request, deadline(), &work->reply) < 0 ||
 		    !work->reply.count) {
-			log_warning("%s: its reader ended over it", module->path);
+			log_warning("%s: the symbolizer died reading it; skipped", module->path);
 			end_symbolizer(work);
 			return 0;
 		}
@@ -290,7 +290,8 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 }
 
 /*
- * Makes it the module at hand, with the others beside it. False: it is not of this build, or cannot be read.
+ * Opens the module in the symbolizer, with its debug files. Returns false if no file has its build ID, or
+ * none can be read.
  */
 static bool choose_file(struct symbolizing *work, const struct module_row *module, const int *fds,
 			uint32_t count, bool *ret_by_address)
@@ -299,7 +300,7 @@ static bool choose_file(struct symbolizing *work, const struct module_row *modul
 	struct symbolize_module answer;
 	uint32_t best = count;
 
-	/* the program itself, if it is there: it knows where in its address space an offset is */
+	/* The program itself, if it is there: only its program headers say which address an offset has. */
 	for (uint32_t i = 0; i < count; i++) {
 		if (!open_module(work, fds[i], &answer))
 			continue;
@@ -322,20 +323,20 @@ static bool choose_file(struct symbolizing *work, const struct module_row *modul
 	return true;
 }
 
-/* Why frames of a module stay without a name; "" where none does. */
+/* Why frames of the module remain unnamed; "" if none do. */
 static const char *explain(const struct symbolizing *work, const struct module_row *module, uint32_t files,
 			   bool chosen, bool by_address)
 {
 	if (work->named == work->places_count)
 		return "";
 	if (!files)
-		return "no file of that build id";
+		return "no file has this build ID";
 	if (!chosen)
-		return "what has that build id in its name has another, or cannot be read";
+		return "the file with this build ID in its name has another one inside, or cannot be read";
 	if (by_address && !module->has_bias)
-		return "a debug file alone cannot tell where they are: add the program itself";
-	return work->named ? "the file has no symbol at the others"
-			   : "the file has no symbols for them: it is stripped, add its debug file";
+		return "only the debug file was found, and the program is needed too: add it";
+	return work->named ? "the file has no symbols for the other frames"
+			   : "the file is stripped: add its debug file";
 }
 
 static void report_all(const struct symbolizing *work)
@@ -346,12 +347,12 @@ static void report_all(const struct symbolizing *work)
 		plural(work->frames, "frame", "frames"), work->modules_count,
 		plural(work->modules_count, "file", "files"));
 	if (work->modules_absent)
-		fprintf(work->report->out, "; no file below %s has the build id of %u of them",
-			escape_terminal(work->report->debug_dir, root, sizeof(root)), work->modules_absent);
+		fprintf(work->report->out, "; for %u of them no file below %s has the build ID",
+			work->modules_absent, escape_terminal(work->report->debug_dir, root, sizeof(root)));
 	if (access(work->report->debug_dir, F_OK))
-		fprintf(work->report->out, ", because that cannot be opened: %s", strerror(errno));
+		fprintf(work->report->out, ", because this directory cannot be opened: %s", strerror(errno));
 	else if (work->modules_absent)
-		fprintf(work->report->out, " (%u ELF %s looked at)", work->directory.count,
+		fprintf(work->report->out, " (%u ELF %s read)", work->directory.count,
 			plural(work->directory.count, "file was", "files were"));
 	fputc('\n', work->report->out);
 }
@@ -369,7 +370,7 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 	work->named = 0;
 	count = debug_directory_open(&work->directory, module->build_id, ask_build_id, work, fds,
 				     CANDIDATES_MAX);
-	end_symbolizer(work); /* each module has all of the CPU time that one may take */
+	end_symbolizer(work); /* one symbolizer for each module, with its own CPU time limit */
 	chosen = choose_file(work, module, fds, count, &by_address);
 	if (chosen && (!by_address || module->has_bias))
 		result = ask_places(work, module, by_address, note);
@@ -388,8 +389,8 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 }
 
 /*
- * What was found out, unless the daemon has named it since, or taken it away. Then every stack that leads
- * through a place where functions are inlined gets them, innermost first.
+ * Writes the names, except to frames that the daemon has named or deleted meanwhile. Then it adds inlined
+ * functions to every stack with such a frame, innermost first.
  */
 static const char write_names[] =
 	"BEGIN IMMEDIATE;"
@@ -421,7 +422,7 @@ static const char write_names[] =
 	"WHERE stack_id IN (SELECT stack_id FROM affected);"
 	"COMMIT";
 
-/* Reading the files may take long: the daemon's database is not held meanwhile. */
+/* Reading the files may take long: no transaction is open meanwhile, so the daemon can write. */
 static int symbolize_all(struct symbolizing *work)
 {
 	struct database *database = work->report->database;
@@ -439,12 +440,12 @@ static int symbolize_all(struct symbolizing *work)
 	return result || database->failed ? -EIO : database_execute(database, write_names);
 }
 
-/* Root does not read the files as root, which may surprise. */
+/* Root reads the files as the database's owner: a file that this user cannot read gets a message. */
 static bool may_read(const char *debug_dir)
 {
 	if (!access(debug_dir, R_OK | X_OK) || (errno != EACCES && errno != EPERM))
 		return true;
-	log_error("cannot read '%s' as user %u, who may write the database: let that user read it", debug_dir,
+	log_error("cannot read '%s' as user %u, the owner of the database: let that user read it", debug_dir,
 		  geteuid());
 	return false;
 }
@@ -460,7 +461,7 @@ void symbolize_run(struct report *report)
 				     .spawner = -EBADF,
 				     .symbolizer = -EBADF };
 	signal(SIGPIPE, SIG_IGN);
-	/* what cannot be found is said when it is opened */
+	/* a file that does not exist fails later, when it is opened */
 	if (owner_become_of(database->path, &real) == -EPERM || start_spawner(&work) < 0 ||
 	    !may_read(report->debug_dir) || database_open_to_write(database->path, database) < 0) {
 		report->unwell = true;
@@ -470,7 +471,7 @@ void symbolize_run(struct report *report)
 	if (read_modules(&work) < 0 || symbolize_all(&work) < 0)
 		report->unwell = true;
 	else if (!work.modules_count)
-		fprintf(report->out, "no frame of a file with a build id lacks a name\n");
+		fprintf(report->out, "nothing to do: every frame of a file with a build ID has a name\n");
 	else
 		report_all(&work);
 	end_symbolizer(&work);

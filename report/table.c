@@ -40,7 +40,7 @@ void cell_size(const struct query *query, const char *name, char *into, size_t i
 	format_size(query_real(query, name), into, into_bytes);
 }
 
-/* Text is cut to its column; a number that is too wide moves its line, as half of it would be a lie. */
+/* Text is cut to its column. A number that is too wide is written whole and shifts the line. */
 static void print_cell(FILE *out, const struct column *column, bool is_last, char *text)
 {
 	size_t width = (size_t)abs(column->width), columns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * table.h owns showing the rows of a query as a table of text: a static array of columns says what each
- * is called, where its value is, how it reads and how wide it is.
+ * table.h owns printing the rows of a query as a text table. A static array of columns has the title, the
+ * query's column, the format and the width of each.
  */
 #ifndef BOURDON_REPORT_TABLE_H
 #define BOURDON_REPORT_TABLE_H
@@ -12,24 +12,24 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes the value for a terminal: escaped, but not yet cut to the column. */
+/* Writes a value for a terminal: escaped, and not yet cut to the column's width. */
 typedef void cell_fn(const struct query *query, const char *name, char *into, size_t into_bytes);
 
 struct column {
 	const char *title;
 	const char *name; /* of the query's column */
-	int width;        /* columns; negative: aligned to the left */
+	int width;        /* in characters; negative: left-aligned */
 	cell_fn *cell;
 };
 
 cell_fn cell_text, cell_basename, cell_number, cell_percent, cell_duration_ns, cell_size;
 
-/* Shows the row that the query stands on, and all behind it. */
+/* Prints the current row and all rows after it. */
 void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count);
 
 /*
- * The same as far as column `group` of the query, a number, keeps its value. True: the query stands on the first row
- * behind.
+ * Prints the current row and the rows after it that have the same number in column `group`. Returns true if
+ * the query then stands on the next row, false at the end.
  */
 bool table_print_group(FILE *out, struct query *query, const struct column *columns, size_t columns_count,
 		       const char *group);

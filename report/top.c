@@ -6,8 +6,8 @@
 #include "report/table.h"
 
 /*
- * What view hot_function gives for one capture, in a fraction of the time: where enough functions were
- * leaves, only those that can be among the first ?2 are counted on whole stacks, which is the costly part.
+ * The columns of view hot_function for one capture, without its cost: with enough leaf functions, only those
+ * that can be among the first ?2 are counted over whole stacks, which is the expensive part.
  */
 const char top_sql[] =
 	"WITH per_stack AS MATERIALIZED ("
@@ -17,9 +17,10 @@ const char top_sql[] =
 	" SELECT f.function, f.module_id, sum(p.samples) AS samples"
 	" FROM per_stack p JOIN stack_frame sf ON sf.stack_id = p.stack_id AND sf.position = 0"
 	" JOIN frame f USING(frame_id) GROUP BY f.function, f.module_id"
-	"), last AS MATERIALIZED (" /* the ?2nd leaf's samples; NULL: there are fewer, or no limit */
+	/* the samples of leaf number ?2; NULL: there are fewer leaves, or no limit */
+	"), last AS MATERIALIZED ("
 	" SELECT (SELECT samples FROM leaf ORDER BY samples DESC LIMIT ?2 > 0 OFFSET ?2 - 1) AS samples"
-	"), in_stack AS (" /* each function of a stack once, however often it recurs */
+	"), in_stack AS (" /* a recursive function counts once per stack */
 	" SELECT f.function, f.module_id, p.samples, p.weight_ns, min(sf.position) = 0 AS is_leaf"
 	" FROM per_stack p JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)"
 	" WHERE (SELECT samples FROM last) IS NULL OR (f.function, f.module_id) IN"
@@ -36,17 +37,22 @@ const char top_sql[] =
 	"FROM per_function p JOIN module m USING(module_id) "
 	"ORDER BY p.samples DESC, p.total_samples DESC, p.function, p.module_id LIMIT ?2";
 
-static const struct column columns[] = {
-	{ "SAMPLES", "samples", 8, cell_number },      { "SELF", "percent", 7, cell_percent },
-	{ "TOTAL", "total_percent", 7, cell_percent }, { "FUNCTION", "function", -46, cell_text },
-	{ "MODULE", "module", -24, cell_basename },
-};
+/* SAMPLES is what the list is sorted by. */
+#define COLUMNS(samples)                                                                                     \
+	{                                                                                                    \
+		{ "SAMPLES", samples, 8, cell_number }, { "SELF", "percent", 7, cell_percent },              \
+			{ "TOTAL", "total_percent", 7, cell_percent },                                       \
+			{ "FUNCTION", "function", -46, cell_text },                                          \
+			{ "MODULE", "module", -24, cell_basename },                                          \
+	}
+
+static const struct column columns[][5] = { COLUMNS("samples"), COLUMNS("total_samples") };
 
 const char top_leaders_sql[] =
 	"WITH per_stack AS MATERIALIZED ("
 	" SELECT stack_id, sum(samples) AS samples"
 	" FROM sample WHERE capture_id = ?1 AND kind = 'on-cpu' GROUP BY stack_id"
-	"), in_stack AS (" /* each function of a stack once, however often it recurs */
+	"), in_stack AS (" /* a recursive function counts once per stack */
 	" SELECT iif(f.function_offset IS NULL, NULL, f.function) AS function, f.module_id, p.samples,"
 	" min(sf.position) = 0 AS is_leaf"
 	" FROM per_stack p JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)"
@@ -71,14 +77,19 @@ const char top_leaders_sql[] =
 
 void top_print(FILE *out, struct query *query)
 {
-	static const char *const titles[] = { "most samples in the function itself",
-					      "most samples in the function and what it calls" };
+	static const char *const titles[] = {
+		"functions with most samples in themselves (SELF)",
+		"functions with most samples in themselves and their callees (TOTAL)"
+	};
 	const char *separator = "";
 	bool more = true;
 
 	for (; more; separator = "\n") {
-		fprintf(out, "%s%s\n", separator, titles[query_number(query, "by_total") != 0]);
-		more = table_print_group(out, query, columns, ARRAY_SIZE(columns), "by_total");
+		bool by_total = query_number(query, "by_total") != 0;
+
+		fprintf(out, "%s%s\n", separator, titles[by_total]);
+		more = table_print_group(out, query, columns[by_total], ARRAY_SIZE(columns[by_total]),
+					 "by_total");
 	}
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * top.h owns the functions that took the CPU in one capture: subcommand top shows nothing else, why shows
- * the first of them.
+ * top.h owns the lists of functions by CPU time. `top` prints nothing else; `why` prints the first rows.
  */
 #ifndef BOURDON_REPORT_TOP_H
 #define BOURDON_REPORT_TOP_H
@@ -10,16 +9,17 @@
 
 #include <stdio.h>
 
-/* ?1 is the capture, ?2 the most rows. The columns of view hot_function. */
+/* ?1 is the capture, ?2 the limit. The columns are those of view hot_function. */
 extern const char top_sql[];
 
 /*
- * The same for a person: the first ?2 functions by their own samples, and then (by_total is 1) by all samples of
- * their stacks. Addresses without a name count as one function of their module (resolved is 0).
+ * For text output: the first ?2 functions by samples of their own; then, with by_total = 1, the first ?2 by
+ * samples in them and their callees. All unresolved addresses of a module are one function, with resolved =
+ * 0.
  */
 extern const char top_leaders_sql[];
 
-/* Shows the row that a query of leaders stands on, and all behind it. */
+/* Prints the rows of top_leaders_sql; the query stands on the first one. */
 void top_print(FILE *out, struct query *query);
 
 #endif

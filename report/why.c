@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that caused it. Each section is one query, shown as text
- * for a person and as a member of one object for a script, so that both say the same.
+ * why: what one capture says about the pressure that caused it. Each section is one query. It is printed as
+ * text, or as one member of a JSON object, so that both have the same rows.
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
@@ -9,6 +9,7 @@
 #include "common/policy.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/loss_text.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/top.h"
@@ -21,15 +22,15 @@
 #define BAR_COLUMNS 60
 
 struct section {
-	const char *name; /* in JSON */
+	const char *name; /* of the member in JSON */
 	const char *sql;  /* ?1 is the capture */
-	bool is_object;   /* one row, not an array of them */
+	bool is_object;   /* a JSON object: one row; else an array */
 	struct json_nested nested;
-	void (*print)(FILE *out, struct query *query); /* is given a query that stands on its first row */
-	const char *absent;                            /* what to say where there is no row; NULL: nothing */
+	void (*print)(FILE *out, struct query *query); /* the query stands on its first row */
+	const char *absent;                            /* the text for a query without rows; NULL: none */
 };
 
-/* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES. */
+/* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES bytes. */
 static char *text_of(const struct query *query, const char *name, size_t columns, char *into)
 {
 	return format_cut(escape_terminal(query_text(query, name), into, FORMAT_BYTES), columns,
@@ -56,7 +57,10 @@ static char *percent_of(const struct query *query, char *into)
 	return format_percent(query_real(query, "percent"), into, FORMAT_BYTES);
 }
 
-/* "function (module)"; the kernel's functions are marked instead, its modules' both. `into` as above. */
+/*
+ * "function (module)"; kernel functions begin with "[k]" instead, those of kernel modules have both. `into`
+ * as above.
+ */
 static char *place_of(const struct query *query, size_t columns, char *into)
 {
 	const char *kind = query_text(query, "module_kind");
@@ -76,9 +80,9 @@ static void print_remark(FILE *out, const char *state)
 		const char *state;
 		const char *remark;
 	} remarks[] = {
-		{ "recording", "RECORDING: this capture is not complete yet; ask again when it is" },
+		{ "recording", "RECORDING: this capture is not complete yet; run this again later" },
 		{ "interrupted",
-		  "INTERRUPTED: bourdond ended before this capture was complete; below is what it had stored" },
+		  "INTERRUPTED: bourdond ended before this capture was complete; this is the part that it stored" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
@@ -86,7 +90,7 @@ static void print_remark(FILE *out, const char *state)
 			fprintf(out, "%s\n", remarks[i].remark);
 }
 
-/* Words, in lines of at most REPORT_COLUMNS bytes, below each other. The cursor stands at `indent`. */
+/* Wraps words at REPORT_COLUMNS bytes, each line at `indent`, where the first line already is. */
 static void print_wrapped(FILE *out, char *text, int indent)
 {
 	int column = indent;
@@ -139,8 +143,8 @@ static void print_capture(FILE *out, struct query *query)
 		fprintf(out, "no end yet");
 	else
 		fprintf(out, "%s after it", duration_of(query, "after_ns", 1, a));
-	fprintf(out, ", at %lld Hz\n  samples   %lld of %s, in %s\n", (long long)query_number(query, "hz"),
-		(long long)query_number(query, "samples"),
+	fprintf(out, ", at %lld Hz\n  samples   %lld of %s, in %s, on and off CPU\n",
+		(long long)query_number(query, "hz"), (long long)query_number(query, "samples"),
 		counted(query, "processes", "process", "processes", a),
 		counted(query, "stacks", "stack", "stacks", b));
 	if (!query_is_null(query, "expected_samples"))
@@ -166,7 +170,7 @@ static void print_processes(FILE *out, struct query *query)
 		{ "CGROUP", "cgroup", -37, cell_text },
 	};
 
-	fprintf(out, "processes on CPU, the busiest first\n");
+	fprintf(out, "target processes by samples on CPU\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -175,7 +179,7 @@ static const char frames_sql[] =
 	"FROM stack_frame sf JOIN frame f USING(frame_id) JOIN module m USING(module_id) "
 	"WHERE sf.stack_id = ?1 ORDER BY sf.position";
 
-/* "function (module) at file:line", as far as that is known. */
+/* "function (module) at file:line"; parts that are unknown are left out. */
 static void print_frame(FILE *out, const struct query *frame)
 {
 	char place[FORMAT_BYTES];
@@ -207,26 +211,25 @@ static void print_frames(FILE *out, struct query *stack)
 		fprintf(out, "      … the outermost frames are missing\n");
 }
 
-static void print_stacks(FILE *out, struct query *query)
+static void print_stacks(FILE *out, struct query *query, const char *one, const char *many)
 {
 	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES], samples[FORMAT_BYTES];
 
 	do {
 		fprintf(out, "  %s, %s in %s, %s\n", percent_of(query, share),
 			duration_of(query, "weight_ns", 1, duration),
-			counted(query, "samples", "sample", "samples", samples),
-			text_of(query, "comm", 48, comm));
+			counted(query, "samples", one, many, samples), text_of(query, "comm", 48, comm));
 		print_frames(out, query);
 	} while (query_next(query));
 }
 
 static void print_hot_stacks(FILE *out, struct query *query)
 {
-	fprintf(out, "hottest stacks on CPU, leaf first\n");
-	print_stacks(out, query);
+	fprintf(out, "hottest stacks on CPU, innermost function first\n");
+	print_stacks(out, query, "sample", "samples");
 }
 
-/* Why a row has no share: a bit each. */
+/* Why a row has no share: the reason's index, as a bit; 0: it has one. */
 static unsigned int unexplained(const struct query *query, const char *fired_scope)
 {
 	if (!query_is_null(query, "explained_percent"))
@@ -241,10 +244,10 @@ static unsigned int unexplained(const struct query *query, const char *fired_sco
 static void print_unexplained(FILE *out, struct query *query)
 {
 	static const char *const reasons[] = {
-		"of a scope other than the one that fired: the targets are compared with that one only",
-		"not measured: another capture was under way, or this one ended within a second",
-		"others than the targets ran there, and the kernel weighs CPUs by them, too",
-		"the pressure did not grow",
+		"the targets' stalls are compared only with the scope that fired",
+		"not measured, because another capture was under way, or this one ended within a second",
+		"other processes ran in this scope, and the kernel's formula counts them, too",
+		"the pressure did not rise",
 	};
 	_cleanup_query_ struct query fired = query_begin(
 		query->database,
@@ -258,23 +261,23 @@ static void print_unexplained(FILE *out, struct query *query)
 		found |= unexplained(query, query_text(&fired, "scope"));
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (found & 1U << i)
-			fprintf(out, "  EXPLAINED -: %s\n", reasons[i]);
+			fprintf(out, "  '-' in EXPLAINED: %s\n", reasons[i]);
 }
 
 static void print_pressure(FILE *out, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "RESOURCE", "resource", -8, cell_text },
-		{ "SOME", "some_ns", 8, cell_duration_ns },
-		{ "FULL", "full_ns", 8, cell_duration_ns },
-		{ "OF", "of_ns", 8, cell_duration_ns },
+		{ "PSI SOME", "some_ns", 8, cell_duration_ns },
+		{ "PSI FULL", "full_ns", 8, cell_duration_ns },
+		{ "ELAPSED", "of_ns", 8, cell_duration_ns },
 		{ "TARGETS", "targets_ns", 8, cell_duration_ns },
 		{ "EXPLAINED", "explained_percent", 9, cell_percent },
 		{ "SCOPE", "scope", -40, cell_text },
 	};
 
 	fprintf(out,
-		"pressure from the trigger on, as the kernel counts it, how long the targets' threads stalled,\nand what these explain of it by the kernel's own formula\n");
+		"since the trigger: stall time by PSI, by the targets' threads (TARGETS, all threads added up),\nand the share of PSI SOME that the targets' stalls explain\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 	print_unexplained(out, query);
 }
@@ -288,7 +291,7 @@ static void print_waiting(FILE *out, struct query *query)
 		{ "INTERVALS", "intervals", 9, cell_number },
 	};
 
-	fprintf(out, "time off CPU of all threads, by what they stalled on\n");
+	fprintf(out, "time off CPU of the targets' threads, added up, by the resource they waited for\n");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -305,18 +308,18 @@ static void print_culprits(FILE *out, struct query *query)
 	};
 	char span[FORMAT_BYTES];
 
-	fprintf(out, "who else used the machine, by the resource that fired, within %s\n",
+	fprintf(out, "other processes that used most of the resource that fired, over %s\n",
 		duration_of(query, "span_ns", 1, span));
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
 static void print_stall_stacks(FILE *out, struct query *query)
 {
-	fprintf(out, "stacks that waited longest for the resource, leaf first\n");
-	print_stacks(out, query);
+	fprintf(out, "stacks that waited longest for the resource, innermost function first\n");
+	print_stacks(out, query, "interval", "intervals");
 }
 
-/* The query, of which JSON has the rows, says whether there are any. */
+/* `query` has the rows of the JSON member; the text has rows of its own for the same capture. */
 static void print_functions(FILE *out, struct query *query)
 {
 	_cleanup_query_ struct query leaders =
@@ -337,13 +340,16 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* No honest capture lasts for a year; with this much, no sum overflows. */
+/* The second of a row, limited to a year either way, so that a hostile value overflows no sum. */
 static int64_t second_of(const struct query *query)
 {
 	return clamp(query_number(query, "second"), -31536000, 31536000);
 }
 
-/* One bar a second, or as many seconds a bar as make BARS of them, with a border at the trigger. */
+/*
+ * One bar per second; or one bar per several seconds, so that there are at most BARS. A bar begins at the
+ * trigger.
+ */
 static void print_seconds(FILE *out, struct query *query)
 {
 	int64_t first = second_of(query), last = first, step, peak = 0, bars[BARS + 1] = { 0 };
@@ -358,14 +364,15 @@ static void print_seconds(FILE *out, struct query *query)
 	while (query_next(query)) {
 		int64_t i = (second_of(query) - first) / step;
 
-		if (i < 0 || i > BARS) /* a hostile view: no order, or other rows than before */
+		/* a hostile view may have rows in any order, or other rows than before */
+		if (i < 0 || i > BARS)
 			continue;
 		bars[i] += clamp(query_number(query, "samples"), 0, INT32_MAX);
 		if (bars[i] > peak)
 			peak = bars[i];
 	}
 
-	fprintf(out, "on-CPU samples per %lld s, by seconds from the trigger\n", (long long)step);
+	fprintf(out, "samples on CPU per %lld s; 0 s is the trigger\n", (long long)step);
 	for (int64_t i = 0; i <= (last - first) / step; i++) {
 		long long second = first + i * step;
 
@@ -374,7 +381,7 @@ static void print_seconds(FILE *out, struct query *query)
 	}
 }
 
-/* Is given the ledger with the greatest loss first; what is no share of the samples comes last. */
+/* The rows begin with the largest percentage. Reasons that are no share of the samples come last. */
 static void print_losses(FILE *out, struct query *query)
 {
 	char text[FORMAT_BYTES], share[FORMAT_BYTES];
@@ -386,11 +393,11 @@ static void print_losses(FILE *out, struct query *query)
 		lost += query_number(query, "events") > 0;
 	} while (query_next(query));
 	if (!lost) {
-		fprintf(out, "losses: nothing lost (%d %s checked)\n", reasons,
+		fprintf(out, "losses: none (%d %s checked)\n", reasons,
 			plural((uint64_t)reasons, "reason", "reasons"));
 		return;
 	}
-	fprintf(out, "losses: for %d of the %d %s checked\n", lost, reasons,
+	fprintf(out, "losses: found for %d of the %d %s checked\n", lost, reasons,
 		plural((uint64_t)reasons, "reason", "reasons"));
 
 	query_rewind(query);
@@ -411,12 +418,14 @@ static void print_losses(FILE *out, struct query *query)
 		if (!query_is_null(query, "percent"))
 			fprintf(out, " (%s)", percent_of(query, share));
 		fprintf(out, ": %s\n", text_of(query, "reason", 60, text));
+		if (loss_text(query_text(query, "reason")))
+			fprintf(out, "%17s%s\n", "", loss_text(query_text(query, "reason")));
 	}
 }
 
 /*
- * The samples of `filter` by the sum of `measure`. Stacks that differ only in where in the same functions
- * they were count as one, and any one of them stands for all.
+ * Sums the samples of `filter` by `measure`. Stacks with the same functions at different lines are one row,
+ * which shows the frames of one of them.
  */
 #define STACKS_SQL(filter, measure)                                                                          \
 	"WITH per_stack AS (SELECT s.stack_id, p.comm, sum(s.samples) AS samples, sum(s.weight_ns) AS "      \
@@ -464,7 +473,7 @@ static const struct section sections[] = {
 	  .sql = STACKS_SQL("s.kind = 'on-cpu'", "samples"),
 	  .nested = { "frames", frames_sql },
 	  .print = print_hot_stacks },
-	{ .name = "stalls", /* the first of view stall_stack, off CPU */
+	{ .name = "stalls", /* the first rows of view stall_stack, without intervals on other resources */
 	  .sql = STACKS_SQL("s.kind = 'off-cpu' AND instr('+' || s.stall || '+', '+' ||"
 			    " (SELECT resource FROM capture WHERE capture_id = ?1) || '+')",
 			    "weight_ns"),
@@ -479,7 +488,7 @@ static const struct section sections[] = {
 	  .sql = "SELECT reason, events, unit, percent FROM data_quality WHERE capture_id = ?1 "
 		 "ORDER BY percent DESC, events DESC, reason",
 	  .print = print_losses,
-	  .absent = "losses: unknown, as this capture has no ledger of them" },
+	  .absent = "losses: unknown, because this capture has no loss ledger" },
 };
 
 static void print_text(FILE *out, const struct section *section, struct query *query)

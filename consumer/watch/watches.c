@@ -179,7 +179,7 @@ static bool ask_for(struct watches *watches, struct watch *watch, uint64_t now_n
 	if (!watch->call)
 		return false;
 	watch->wish = WISH_ASKED;
-	free(TAKE_PTR(watch->refusal)); /* of an earlier answer */
+	free(TAKE_PTR(watch->refusal));                    /* of an earlier answer */
 	watches->privileged += watch_is_privileged(watch); /* until the answer comes */
 	return true;
 }

@@ -116,7 +116,7 @@ canaries() {
 	daemon_start
 	run doctor
 	[ "$status" -eq 0 ]
-	has_finding manifest ok 'the programs of this build'
+	has_finding manifest ok 'BPF programs of this build'
 	has_finding 'sampled CPUs' ok
 	has_finding pins ok "$PIN_DIR"
 	has_finding heartbeat ok
@@ -171,12 +171,12 @@ canaries() {
 	sed -i 's/^object_sha256 = ..../object_sha256 = 0000/' "$RUN_DIR/manifest"
 	run doctor
 	[ "$status" -eq 0 ]
-	has_finding manifest warning 'not those of this build'
+	has_finding manifest warning 'from another build'
 	cp "$RUN_DIR/manifest" "$WORK/"
 	sed -i 's/^kernel = .*/kernel = 6.1.0-before/' "$RUN_DIR/manifest"
 	run doctor
 	[ "$status" -eq 1 ]
-	has_finding manifest failed 'from before a boot'
+	has_finding manifest failed 'not loaded since this boot'
 	sed -i 's/^abi = .*/abi = 1/' "$RUN_DIR/manifest"
 	run doctor
 	[ "$status" -eq 1 ]

@@ -166,9 +166,13 @@ fails_saying() {
 	done
 	run "$BUILD/bourdond" --help
 	[ "$status" -eq 0 ]
-	run "$BUILD/bourdon" --help
-	[ "$status" -eq 0 ]
-	[ "${#lines[@]}" -le 24 ]
+	for subcommand in '' list why top folded symbolize status doctor; do
+		# shellcheck disable=SC2086
+		run "$BUILD/bourdon" $subcommand --help
+		[ "$status" -eq 0 ]
+		[ "${#lines[@]}" -le 24 ]
+		[[ $output == "Usage: bourdon ${subcommand:-[OPTION...] SUBCOMMAND}"*'Example: bourdon '* ]]
+	done
 }
 
 @test "bourdon without a usable database or capture: exit 1, one line" {

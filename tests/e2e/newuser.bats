@@ -45,7 +45,7 @@ without_units() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 	run "$BUILD/bourdon" --db "$DB" status
 	[ "$status" -eq 1 ]
-	[[ ${lines[0]} == "bourdond does not run with $DB: start it with '"*bourdond"'" ]]
+	[[ ${lines[0]} == "no bourdond is running for $DB: start it with '"*bourdond"'" ]]
 	[[ ${lines[1]} == 'its last run began '*', with 0 captures' ]]
 }
 
@@ -80,17 +80,17 @@ without_units() {
 	[[ $output == *"not in force: $RULES_DIR/bad.conf:3: unknown key 'foo'"*"not in force: $RULES_DIR/bad.conf:4: unknown key 'bar'"* ]]
 	status_json | jq -e '.mistakes | length == 3'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
-	[[ $output == *"configuration           warning refused, and the one before is in force: $RULES_DIR/bad.conf:3:"* ]]
-	[[ $output == *"remedy: correct it; 'bourdon status' shows every mistake"* ]]
+	[[ $output == *"configuration           warning reload refused; keeping the previous configuration: $RULES_DIR/bad.conf:3:"* ]]
+	[[ $output == *"remedy: correct the file: bourdond then reads it by itself; 'bourdon status' shows every mistake"* ]]
 	for _ in {1..20}; do echo 'foo = 1'; done >> "$RULES_DIR/bad.conf"
 	await_status 10 '[.mistakes[] | select(.more)] | length == 1'
 	run "$BUILD/bourdon" --db "$DB" status
 	[ "$(grep -c '^  not in force: ' <<< "$output")" -eq 8 ]
-	[[ $output == *"  and "*" more, which bourdond's log names"* ]]
+	[[ $output == *"  and "*" more: see bourdond's log"* ]]
 	rm "$RULES_DIR/bad.conf"
 	await_status 10 '.mistakes == []'
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
-	[[ $output == *'configuration           ok      in force, with 0 rules'* ]]
+	[[ $output == *'configuration           ok      in force: 0 rules'* ]]
 	# doctor itself reports what is wrong with a database
 	printf 'no database, and long enough to be looked at as one: %0100d' 0 > "$WORK/wrong.db"
 	run "$BUILD/bourdon" --db "$WORK/wrong.db" --run-dir "$RUN_DIR" doctor

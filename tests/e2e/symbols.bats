@@ -207,7 +207,7 @@ capture_stripped() {
 	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/empty"
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[[ $output == *" 0 of "*"$WORK/stripped"*": no file of that build id"* ]]
+	[[ $output == *" 0 of "*"$WORK/stripped"*": no file has this build ID"* ]]
 	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
 	echo "$output"
 	[ "$status" -eq 0 ]
@@ -238,7 +238,7 @@ capture_stripped() {
 	mkdir -p "$WORK/debug/other"
 	cp "$BUILD/symbols/other" "$WORK/debug/other/stripped"
 	run "$BUILD/bourdon" --db "$WORK/copy.db" symbolize --debug-dir "$WORK/debug"
-	[[ $output == *": no file of that build id"* ]]
+	[[ $output == *": no file has this build ID"* ]]
 	# a damaged file is ignored, too
 	head -c 3000 "$BUILD/symbols/dwarf5" > "$WORK/debug/cut"
 	local id

@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# links.sh [DIRECTORY]: checks that each relative link in README.md, docs/*.md and bench/README.md leads to a file, and
-# each anchor to a heading. DIRECTORY is this tree, or an installed DOCDIR, which has no bench/.
+# links.sh [DIRECTORY]: checks what README.md, docs/*.md and bench/README.md name: each relative link leads to a file, and
+# each anchor to a heading. In the source tree also that each path of a file exists (such as common/abi.h; NAME and * stand
+# for any text), each test (e2e/NAME, vm/NAME, fuzz/NAME, unit/SUITE), each make target, and each option in a table.
+# DIRECTORY is this tree, or an installed DOCDIR, which has no sources.
 set -euo pipefail
 cd "${1-$(dirname "${BASH_SOURCE[0]}")/../..}"
-mistakes=0
+mistakes=0 checked_links=0 checked_names=0
+
+# mistake FILE:LINE TEXT
+mistake() {
+	printf '%s: %s\n' "$1" "$2" >&2
+	mistakes=$((mistakes + 1))
+}
 
 # anchors FILE: prints the anchor of each heading, as GitHub forms it; text in code fences is not a heading.
 anchors() {
@@ -22,20 +30,103 @@ links() {
 		} }' "$1"
 }
 
-for file in README.md docs/*.md bench/README.md; do
-	[ -e "$file" ] || continue
+# check_links FILE
+check_links() {
+	local line target path
 	while read -r line target; do
 		[[ $target != *://* ]] || continue
+		checked_links=$((checked_links + 1))
 		path=${target%%#*}
-		path=${path:+$(dirname "$file")/$path}
-		path=${path:-$file}
+		path=${path:+$(dirname "$1")/$path}
+		path=${path:-$1}
 		if [ ! -e "$path" ]; then
-			echo "$file:$line: '$target': there is no $path" >&2
-			mistakes=$((mistakes + 1))
+			mistake "$1:$line" "'$target': there is no $path"
 		elif [[ $target == *#* ]] && ! anchors "$path" | grep -qxF -- "${target#*#}"; then
-			echo "$file:$line: '$target': $path has no such heading" >&2
-			mistakes=$((mistakes + 1))
+			mistake "$1:$line" "'$target': $path has no such heading"
 		fi
-	done < <(links "$file")
+	done < <(links "$1")
+}
+
+# names FILE: "LINE KIND NAME" of each path, test, target and option in it. A path begins with a folder of the tree.
+names() {
+	# shellcheck disable=SC2016  # the dollars are awk's
+	awk -v folders="$(printf '%s ' */)" '
+	BEGIN {
+		count = split(folders, list, "/ *")
+		for (i = 1; i <= count; i++)
+			is_folder[list[i]] = list[i] != "" && list[i] != "build"
+	}
+	{
+		text = $0
+		while (match(text, /[A-Za-z0-9_.@*-]*(\/[A-Za-z0-9_.@*-]+)+\/?/)) {
+			path = substr(text, RSTART, RLENGTH)
+			before = RSTART > 1 ? substr(text, RSTART - 1, 1) : ""
+			text = substr(text, RSTART + RLENGTH)
+			sub(/[.]$/, "", path)
+			split(path, part, "/")
+			if (before ~ /[\/~$}<:]/)
+				continue
+			if (is_folder[part[1]])
+				print NR, "path", path
+			else if (part[1] ~ /^(e2e|vm|fuzz|unit)$/ && part[2] ~ /^[a-z]/)
+				print NR, "test", path
+		}
+		text = $0
+		while (match(text, /(`|^    |&& )make( [A-Z_]+=[^ `]*)*( [a-z][a-z-]*)+/)) {
+			count = split(substr(text, RSTART, RLENGTH), word, " ")
+			text = substr(text, RSTART + RLENGTH)
+			for (i = 2; i <= count; i++)
+				if (word[i] ~ /^[a-z][a-z-]*$/ && word[i] != "make")
+					print NR, "target", word[i]
+		}
+		if (/^\| *`--/) {
+			text = substr($0, 2)
+			sub(/\|.*/, "", text)
+			while (match(text, /--[a-z-]+/)) {
+				print NR, "option", substr(text, RSTART + 2, RLENGTH - 2)
+				text = substr(text, RSTART + RLENGTH)
+			}
+		}
+	}' "$1"
+}
+
+# exists KIND NAME
+exists() {
+	case $1 in
+	path) [ -e "$2" ] || compgen -G "${2//NAME/*}" > /dev/null ;;
+	test)
+		case $2 in
+		*/NAME) true ;;
+		e2e/* | vm/*) [ -e "tests/$2.bats" ] ;;
+		fuzz/*) [ -e "tests/fuzz/fuzz_${2#*/}.c" ] ;;
+		unit/*) grep -qsE "suite_create\\(.*\"${2#*/}[\" ]" "tests/unit/test_${2#*/}.c" ;;
+		esac
+		;;
+	target) grep -qE "^(\.PHONY:.* )?$2( |:|\$)|^\.PHONY:.* $2( |\$)" Makefile mk/*.mk ;;
+	option) grep -qsF "\"$2\"" loader/*.c loader/grant/*.c consumer/*.c consumer/rules/*.c report/*.c ;;
+	esac
+}
+
+# check_names FILE
+check_names() {
+	local line kind name
+	while read -r line kind name; do
+		checked_names=$((checked_names + 1))
+		if [[ ! -v known["$kind $name"] ]]; then
+			known["$kind $name"]=yes
+			exists "$kind" "$name" || known["$kind $name"]=no
+		fi
+		[ "${known["$kind $name"]}" = yes ] || mistake "$1:$line" "there is no $kind $name"
+	done < <(names "$1")
+}
+
+declare -A known=()
+documents=0
+for file in README.md docs/*.md bench/README.md; do
+	[ -e "$file" ] || continue
+	documents=$((documents + 1))
+	check_links "$file"
+	[ ! -e Makefile ] || check_names "$file"
 done
-[ "$mistakes" -eq 0 ]
+[ "$mistakes" -eq 0 ] || exit 1
+echo "links: $documents documents, $checked_links links and $checked_names names of files, tests, targets and options: all exist"

@@ -68,7 +68,7 @@ case ${1-} in
 	shift
 	;;
 esac
-status=0
+status=0 rows=()
 for argument; do
 	program=${argument%%=*} sources=$(tr -s ' ' <<< "${argument#*=}")
 	# shellcheck disable=SC2086  # file names, which have no blanks
@@ -78,6 +78,7 @@ for argument; do
 	row=$(printf "| \`%s\` | %s | %s |" "$program" \
 		"$(thousands "$(lines $(grep -v '^common/' <<< "$files"))")" \
 		"$(thousands "$(lines $(grep '^common/' <<< "$files"))")")
+	rows+=("$row")
 	case $mode in
 	print) echo "$row" ;;
 	write) sed -i "s/^| \`$program\` | [0-9,]* | [0-9,]* |\$/$row/" "$DOCUMENT" ;;
@@ -90,4 +91,6 @@ for argument; do
 		;;
 	esac
 done
+[[ $mode != check || $status -ne 0 ]] ||
+	printf 'root-lines: %d programs link what they include, and %s has their counts\n' ${#rows[@]} "$DOCUMENT"
 exit $status

@@ -546,7 +546,7 @@ END_TEST
 
 Suite *elf_module_suite(void)
 {
-	Suite *suite = suite_create("module");
+	Suite *suite = suite_create("elf_module");
 	TCase *names = tcase_create("names"), *files = tcase_create("files"), *odd = tcase_create("odd");
 
 	tcase_add_loop_test(names, inlined_functions_and_source_places, 0, ARRAY_SIZE(whole));

@@ -225,7 +225,7 @@ END_TEST
 
 Suite *grant_queue_suite(void)
 {
-	Suite *suite = suite_create("grants");
+	Suite *suite = suite_create("grant_queue");
 	TCase *tests = tcase_create("grants");
 
 	tcase_add_loop_test(tests, answers, 0, ARRAY_SIZE(answer_cases));

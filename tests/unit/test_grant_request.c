@@ -212,7 +212,7 @@ END_TEST
 
 Suite *grant_request_suite(void)
 {
-	Suite *suite = suite_create("grant");
+	Suite *suite = suite_create("grant_request");
 	TCase *tests = tcase_create("grant");
 
 	tcase_add_loop_test(tests, requests, 0, ARRAY_SIZE(request_cases));

@@ -190,7 +190,7 @@ END_TEST
 
 Suite *iterator_stream_suite(void)
 {
-	Suite *suite = suite_create("records");
+	Suite *suite = suite_create("iterator_stream");
 	TCase *records = tcase_create("records");
 
 	tcase_set_timeout(records, 30);

@@ -112,7 +112,7 @@ END_TEST
 
 Suite *mapping_reader_suite(void)
 {
-	Suite *suite = suite_create("reader");
+	Suite *suite = suite_create("mapping_reader");
 	TCase *tests = tcase_create("reader");
 
 	tcase_add_test(tests, all_records_arrive_and_no_wait_is_endless);

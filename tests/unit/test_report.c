@@ -7,9 +7,11 @@
 #include "common/log.h"
 #include "common/options.h"
 #include "common/schema.h"
+#include "consumer/capture/capture.h"
 #include "report/command.h"
 #include "report/database.h"
 #include "report/format.h"
+#include "report/loss_text.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -280,8 +282,8 @@ START_TEST(mistakes_in_the_command_line_are_usage_errors)
 		{ "why -- -1", "'-1' is not a capture's ID" },
 		{ "why 1x", "'1x' is not a capture's ID" },
 		{ "why 99999999999999999999", "is not a capture's ID" },
-		{ "why 1 2", "one word too many" },
-		{ "list 1", "one word too many" },
+		{ "why 1 2", "unexpected argument" },
+		{ "list 1", "unexpected argument" },
 		{ "folded --json", "takes no --json" },
 		{ "why --limit 3", "takes no --limit" },
 		{ "list --limit 0", "is not a number of rows" },
@@ -289,6 +291,64 @@ START_TEST(mistakes_in_the_command_line_are_usage_errors)
 	};
 
 	assert_refused(database, cases[_i].line, EXIT_USAGE, cases[_i].part);
+}
+END_TEST
+
+START_TEST(each_subcommand_has_help_of_its_own)
+{
+	static const struct {
+		const char *arguments[4];
+		const char *usage, *part, *absent;
+	} cases[] = {
+		{ { "bourdon", "--help" },
+		  "Usage: bourdon [OPTION...] SUBCOMMAND [ID]\n",
+		  "  symbolize ",
+		  "\t" },
+		{ { "bourdon", "why", "-h" }, "Usage: bourdon why [OPTION...] [ID]\n", "--json", "--limit" },
+		{ { "bourdon", "--help", "list" },
+		  "Usage: bourdon list [OPTION...]\n",
+		  "--limit N",
+		  "--run-dir" },
+		{ { "bourdon", "doctor", "--help" },
+		  "Usage: bourdon doctor [",
+		  "--run-dir DIR",
+		  "--debug-dir" },
+		{ { "bourdon", "--db", "why", "--help" }, "Usage: bourdon [OPTION...] ", "doctor", "\t" },
+	};
+	char text[8192] = "", *arguments[5] = { 0 };
+	struct request request;
+	FILE *file = tmpfile();
+	int saved = dup(STDOUT_FILENO), status, count = 0;
+
+	while (count < 4 && cases[_i].arguments[count]) {
+		arguments[count] = (char *)cases[_i].arguments[count];
+		count++;
+	}
+	fflush(stdout);
+	dup2(fileno(file), STDOUT_FILENO);
+	status = command_parse(count, arguments, &request);
+	fflush(stdout);
+	dup2(saved, STDOUT_FILENO);
+	close(saved);
+	ck_assert_int_gt(pread(fileno(file), text, sizeof(text) - 1, 0), 0);
+	fclose(file);
+	ck_assert_int_eq(status, EXIT_DONE);
+	ck_assert_ptr_eq(strstr(text, cases[_i].usage), text);
+	assert_has(text, cases[_i].part);
+	assert_has_not(text, cases[_i].absent);
+	assert_has(text, "\nExample: bourdon ");
+}
+END_TEST
+
+START_TEST(each_reason_of_a_loss_is_explained)
+{
+	for (size_t i = 0; i < LOSS_REASONS; i++) {
+		const char *text = loss_text(loss_reasons[i].name);
+
+		ck_assert_msg(text != NULL, "no text for %s", loss_reasons[i].name);
+		ck_assert_uint_le(strlen(text), REPORT_COLUMNS - 17);
+	}
+	ck_assert_ptr_null(loss_text("other"));
 }
 END_TEST
 
@@ -390,7 +450,7 @@ START_TEST(why_explains_a_capture)
 		"cpu some: stalled 1.24 s in a window of 2 s, threshold 150 ms\n",
 		"kernel, on cgroup /system.slice/web\n",
 		"9.8 s before the trigger, 5 s after it, at 47 Hz\n",
-		"584 of 3 processes, in 4 stacks\n",
+		"584 of 3 processes, in 4 stacks, on and off CPU\n",
 		"  expected  940 samples on CPU, by the CPU time used; 931 were received\n",
 		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others",
 		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
@@ -398,13 +458,13 @@ START_TEST(why_explains_a_capture)
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",
 		"      … 2 more\n      … the outermost frames are missing\n",
-		"  100.0 %, 900 ms in 3 samples, \\xff\"\\x0az\n",
+		"  100.0 %, 900 ms in 3 intervals, \\xff\"\\x0az\n",
 		"hottest function: burn_cpu (cpu_hog), 94.6 % of on-CPU samples\n",
 		"   -10 s       500  █",
 		"    -9 s         0\n",
 		"     4 s        11  █\n",
 		"\nPARTIAL: overwritten-slots 3.3 %\n",
-		"             2 stacks (0.3 %): stack-truncated\n",
+		"             2 stacks (0.3 %): stack-truncated\n                 the stack has more frames than a sample can hold\n",
 	};
 	_cleanup_ran_ struct ran ran = run("why 2");
 	const char *at = ran.out;
@@ -421,7 +481,7 @@ START_TEST(why_names_what_is_missing)
 {
 	_cleanup_ran_ struct ran clean = run("why 1"), recording = run("why 3"), interrupted = run("why 4");
 
-	assert_has(clean.out, "nothing lost (2 reasons checked)");
+	assert_has(clean.out, "losses: none (2 reasons checked)");
 	assert_has(clean.out, "no samples on CPU");
 	assert_has_not(clean.out, "PARTIAL");
 	assert_has(recording.out, "RECORDING: ");
@@ -454,7 +514,7 @@ END_TEST
 
 START_TEST(a_long_capture_has_a_short_chart)
 {
-	static const char *const parts[] = { "on-CPU samples per 8 s", "  -104 s         4",
+	static const char *const parts[] = { "samples on CPU per 8 s", "  -104 s         4",
 					     "     0 s         8", "   192 s         8" };
 	struct ran ran;
 
@@ -510,10 +570,10 @@ START_TEST(top_groups_what_has_no_name)
 	top = run_on(path, "top 1");
 	why = run_on(path, "why 1");
 	ck_assert_int_eq(top.status, EXIT_DONE);
-	assert_has(top.out, "most samples in the function itself\n");
+	assert_has(top.out, "functions with most samples in themselves (SELF)\n");
 	assert_has(top.out, "     100  100.0 %  100.0 %  [unresolved] in libz.so.1 ");
-	assert_has(top.out, "\nmost samples in the function and what it calls\n");
-	assert_has(strstr(top.out, "what it calls"), "       0    0.0 %  100.0 %  deflate ");
+	assert_has(top.out, "\nfunctions with most samples in themselves and their callees (TOTAL)\n");
+	assert_has(strstr(top.out, "callees (TOTAL)"), "     100    0.0 %  100.0 %  deflate ");
 	assert_has_not(top.out, "libz+0x");
 	assert_has(why.out, "hottest function: [unresolved] in libz.so.1, 100.0 % of on-CPU samples\n");
 	assert_has(why.out, "0.0 %  100.0 %  deflate ");
@@ -547,8 +607,8 @@ START_TEST(an_empty_database_tells_what_comes)
 	assert_has(why.err, "no capture in '");
 	assert_has_not(why.err, "bourdon list");
 	ck_assert_int_eq(status.status, EXIT_FAILED);
-	assert_has(status.out, "bourdond does not run with ");
-	assert_has(status.out, "the database has no run of it\n");
+	assert_has(status.out, "no bourdond is running for ");
+	assert_has(status.out, "the database records no earlier run\n");
 }
 END_TEST
 
@@ -565,7 +625,7 @@ START_TEST(status_without_a_daemon)
 	assert_asked("SELECT json_extract(?1, '$.running') || json_type(?1, '$.last_run')", json.out,
 		     "0null");
 	assert_has(last.out,
-		   "its last run began 1970-01-01T00:00:00Z and ended without writing so, with 4 captures\n");
+		   "its last run began 1970-01-01T00:00:00Z and ended at an unknown time, with 4 captures\n");
 }
 END_TEST
 
@@ -720,6 +780,8 @@ Suite *report_suite(void)
 
 	tcase_add_checked_fixture(commands, set_up, tear_down);
 	tcase_add_loop_test(commands, mistakes_in_the_command_line_are_usage_errors, 0, 12);
+	tcase_add_loop_test(commands, each_subcommand_has_help_of_its_own, 0, 5);
+	tcase_add_test(commands, each_reason_of_a_loss_is_explained);
 	tcase_add_test(commands, default_is_the_newest_complete_capture);
 	tcase_add_test(commands, absent_captures_are_named);
 	tcase_add_test(commands, foreign_files_are_refused);

@@ -175,7 +175,7 @@ expect_captured() {
 	[[ $output == *'stress-ng'* ]]
 	# functions of a file in /usr have names, because the sandbox lets the daemon read it
 	[ "$(sql "SELECT count(*) > 0 FROM frame JOIN module USING(module_id) WHERE path LIKE '/usr/%' AND function IS NOT NULL")" -eq 1 ]
-	[[ $(runuser -u bourdon -- bourdon doctor) =~ [1-9][0-9]*\ by\ bourdon-grant,\ 0\ refused ]]
+	[[ $(runuser -u bourdon -- bourdon doctor) =~ bourdon-grant\ opened\ [1-9][0-9]*\ files\ and\ refused\ 0\ requests ]]
 	expect_quiet_journal
 }
 

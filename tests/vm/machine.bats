@@ -36,7 +36,7 @@ check() {
 	run "$BUILD/bourdon" --db "$DB" why
 	[[ $output == *PARTIAL:*cpus-unsampled* ]]
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
-	[[ $output == *'CPU 1 came online after the load'* ]]
+	[[ $output == *'CPU 1 came online after bourdon-load ran'* ]]
 }
 
 @test "a CPU that goes and comes back has lost its clock until the next load, and is reported" {
