@@ -154,7 +154,7 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 				       .unwind_memory = "8MiB",
 				       .quiet_after = "30s" };
 	const struct option_spec options[] = {
-		{ "check", NULL, "check whether this machine can run bourdon; load nothing",
+		{ "check", NULL, "check whether this machine can run bourdon; leaves nothing loaded",
 		  &arguments.check },
 		{ "json", NULL, "with --check: for scripts", &arguments.json },
 		{ "unload", NULL, "remove every trace of a load", &arguments.unload },

@@ -388,12 +388,13 @@ processes_of_daemon() {
 	load --hz 997 --ring-size 16KiB
 	# the rule watches the whole system, whose pressure cpu_hog makes: no target runs before the capture
 	# has begun
-	rule locks 'comm = lock_hog' "cgroup = /$CGROUP" 'cpu.some = 200ms/2s' 'watch = system' 'history = 1s' "capture = $((10 * PATIENCE))s" 'cooldown = 1h'
+	own_workload lock_hog
+	rule locks "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 200ms/2s' 'watch = system' 'history = 1s' "capture = $((10 * PATIENCE))s" 'cooldown = 1h'
 	start cpu_hog --threads $((2 * $(nproc)))
 	daemon_start
 	await_log 30 'rule locks fired'
 	# lock_hog begins and ends within the capture, so that no interval is cut
-	start lock_hog --threads 4 --hold 5 --seconds 4
+	start_command "$WORK/$OWN" --threads 4 --hold 5 --seconds 4
 	kill -STOP "$DAEMON"
 	sleep 2
 	kill -CONT "$DAEMON"
@@ -414,9 +415,10 @@ processes_of_daemon() {
 
 @test "a ring that overflows: samples and overwritten slots are at least the expected samples" {
 	load --hz 997 --ring-size 16KiB
-	hog_rule 'capture = 3s'
+	own_workload cpu_hog # the ring has no samples of others
+	rule cpu "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 3s' 'cooldown = 1h'
 	daemon_start
-	start cpu_hog --threads $((2 * $(nproc)))
+	start_command "$WORK/$OWN" --threads $((2 * $(nproc)))
 	await_log 30 'captured [0-9]+ stacks'
 	# 11 slots for up to 997 samples a second; counter 12 has the slots off CPU, which are overwritten, too
 	[ "$(sql "SELECT events > 0, (SELECT sum(samples) FROM sample WHERE kind = 'on-cpu' AND second >= 0) + events
