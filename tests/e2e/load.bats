@@ -127,7 +127,7 @@ one_line_saying() {
 		echo '' > /sys/devices/system/cpu/online
 		'$BUILD/bourdon-load' --pin-dir '$PIN_DIR' --run-dir '$RUN_DIR' --group '$TEST_GROUP'"
 	[ "$status" -eq 1 ]
-	one_line_saying 'cannot tell which CPUs are online'
+	one_line_saying 'cannot read the list of online CPUs'
 	run in_namespace "
 		mount -t tmpfs tmpfs /sys/devices/system/cpu
 		echo 4000 > /sys/devices/system/cpu/online
