@@ -331,7 +331,7 @@ int load_run(const struct load_settings *settings)
 		log_info("replaced what was loaded at %s", settings->pin_dir);
 	if (!result && users > 0) /* it sees that its pins are gone */
 		log_warning(
-			"the bourdond that runs there ends now, because a confined daemon cannot open new pins; start it again with '%s', unless its unit does",
+			"the bourdond that runs there ends now, because a confined daemon cannot open new pins; start it again with '%s', unless its unit or a loop does",
 			start_command());
 	return result < 0 ? EXIT_FAILED : EXIT_DONE;
 }

@@ -64,6 +64,7 @@ install:
 	$(foreach file,$(CONFIGURATION),$(call put_new,$(file)))
 	$(call on_this_system,systemd-sysusers $(PREFIX)/lib/sysusers.d/bourdon.conf && \
 		systemd-tmpfiles --create $(PREFIX)/lib/tmpfiles.d/bourdon.conf && systemctl daemon-reload)
+	@[ -n '$(DESTDIR)' ] || echo 'installed; next: bourdon-load --check, then the steps of $(DOCDIR)/README.md'
 
 # Configuration, database and users stay, because they belong to the administrator.
 LOADED = /sys/fs/bpf/bourdon /run/bourdon/bpf/bourdon

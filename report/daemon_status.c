@@ -120,6 +120,8 @@ const char *daemon_status_explain(int error)
 	case -ETIMEDOUT:
 	case -EAGAIN:
 		return "it does not answer: it is stopped, or has too many requests";
+	case -ECONNRESET:
+		return "it is ending; try again";
 	default:
 		return strerror(-error);
 	}

@@ -14,6 +14,8 @@
 #include "report/owner.h"
 #include "report/report.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- text ---- */
@@ -73,14 +75,35 @@ static void print_mistake(FILE *out, const struct status_line *line)
 		fprintf(out, "  not in force: %s\n", shown(line, "text", text, sizeof(text)));
 }
 
+/* Copies `text` with each number of microseconds as a duration: "cpu.some=800ms/2s" for "cpu.some=800000us/2000000us". */
+static const char *with_durations(const char *text, char *into, size_t into_bytes)
+{
+	size_t used = 0;
+
+	*into = '\0';
+	while (*text && used + 1 < into_bytes) {
+		char *end, duration[32] = { *text };
+		double us = isdigit((unsigned char)*text) ? strtod(text, &end) : 0;
+
+		if (isdigit((unsigned char)*text) && !strncmp(end, "us", 2)) {
+			format_duration(us * 1000, "", duration, sizeof(duration));
+			text = end + 2;
+		} else {
+			text++;
+		}
+		used += (size_t)snprintf(into + used, into_bytes - used, "%s", duration);
+	}
+	return into;
+}
+
 static void print_rule(FILE *out, const struct status_line *line)
 {
-	char id[16], name[80], comm[64], kind[16], cgroup[96], triggers[300], watches[16];
+	char id[16], name[80], comm[64], kind[16], cgroup[96], triggers[300], watches[16], text[300];
 
 	fprintf(out, "%5s  %-20s %-16s %-6s %7s  %s%s%s\n", shown(line, "id", id, sizeof(id)),
 		shown(line, "name", name, sizeof(name)), shown(line, "comm", comm, sizeof(comm)),
 		shown(line, "watch", kind, sizeof(kind)), shown(line, "watches", watches, sizeof(watches)),
-		shown(line, "triggers", triggers, sizeof(triggers)),
+		with_durations(shown(line, "triggers", triggers, sizeof(triggers)), text, sizeof(text)),
 		*status_line_get(line, "cgroup") ? " in " : "",
 		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup)) : "");
 }

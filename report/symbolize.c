@@ -160,6 +160,29 @@ static sqlite3_stmt *prepare(struct database *database, const char *sql)
 	return statement;
 }
 
+/* There is no frame that a file below --debug-dir could name. */
+static void report_nothing(struct report *report)
+{
+	_cleanup_query_ struct query query = query_begin(
+		report->database,
+		"SELECT count(*) AS frames, count(DISTINCT module_id) AS files FROM frame JOIN module USING(module_id) "
+		"WHERE kind = 'file' AND ifnull(length(build_id), 0) NOT BETWEEN 4 AND 64 AND inlined = 0 "
+		"AND function_offset IS NULL",
+		0, 0);
+	int64_t frames, files;
+
+	fprintf(report->out, "nothing to do: every frame of a file with a build ID has a name\n");
+	if (!query_next(&query) || !query_number(&query, "frames"))
+		return;
+	frames = query_number(&query, "frames");
+	files = query_number(&query, "files");
+	fprintf(report->out,
+		"%" PRId64 " %s of %" PRId64
+		" %s cannot be named: the database has no build ID of the %s, because it has none or its process had ended\n",
+		frames, plural((uint64_t)frames, "frame", "frames"), files,
+		plural((uint64_t)files, "file", "files"), plural((uint64_t)files, "file", "files"));
+}
+
 static int read_modules(struct symbolizing *work)
 {
 	_cleanup_query_ struct query query = query_begin(
@@ -471,7 +494,7 @@ void symbolize_run(struct report *report)
 	if (read_modules(&work) < 0 || symbolize_all(&work) < 0)
 		report->unwell = true;
 	else if (!work.modules_count)
-		fprintf(report->out, "nothing to do: every frame of a file with a build ID has a name\n");
+		report_nothing(report);
 	else
 		report_all(&work);
 	end_symbolizer(&work);

@@ -31,7 +31,7 @@ bool privilege_lock_future(void);
 enum locked_memory { LOCKED_NONE, LOCKED_PRESENT, LOCKED_ALL };
 extern const char *const locked_memory_names[];
 #define LOCKED_MEMORY_REMEDY                                                                                 \
-	"set LimitMEMLOCK=128M in the unit, or, without one, run 'ulimit -l 131072' in the shell that starts bourdond"
+	"set LimitMEMLOCK=128M in the unit, or, without one, run 'ulimit -l 131072' in the shell that starts bourdond (a container may not allow it)"
 
 /* Lets the OOM killer choose this process, and its children, first. */
 void privilege_offer_to_die(void);

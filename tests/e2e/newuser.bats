@@ -127,6 +127,7 @@ reason_is() {
 	daemon_start
 	await 10 reason_is "sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"
 	run "$BUILD/bourdon" --db "$DB" status
+	[[ $output == *'cpu.some=900ms/1s'* ]]
 	[[ $output == *"    sampled: bourdon-grant cannot be reached at $GRANT_SOCKET"* ]]
 	# another cpu_hog of the machine is a target, too, until its cgroup is known
 	[[ $output == *'1 rule, '*' target'*', 1 watch, 0 captures under way'* ]]
@@ -162,4 +163,14 @@ reason_is() {
 	rule one 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 900ms/1s'
 	daemon_start
 	await 10 reason_is 'sampled: the kernel refused the trigger: *CAP_SYS_RESOURCE'
+}
+
+@test "symbolize says which frames it can never name" {
+	sqlite3 "$WORK/new.db" < "$TREE/common/schema.sql"
+	sqlite3 "$WORK/new.db" "PRAGMA application_id = 1650749294; PRAGMA user_version = 6;
+		INSERT INTO module(module_id, path, version, kind) VALUES(1, '/tmp/mill', '', 'file');
+		INSERT INTO frame(module_id, offset, function) VALUES(1, 16, 'mill+0x10'), (1, 32, 'mill+0x20')"
+	run "$BUILD/bourdon" --db "$WORK/new.db" symbolize
+	[ "$status" -eq 0 ]
+	[[ $output == *'nothing to do'*'2 frames of 1 file cannot be named: the database has no build ID of the file'* ]]
 }
