@@ -433,6 +433,7 @@ symbolizer_called() {
 	local gave=0
 	SYMBOLIZER=$(pgrep -P "$(spawner)") || return 1
 	SYMBOLIZER=${SYMBOLIZER%%$'\n'*}
+	renice -n 0 -p "$SYMBOLIZER" > /dev/null || return 1 # at nice 19 it may not run at all on a busy machine
 	kill -STOP "$SYMBOLIZER" || return 1
 	assert_gives 'result 0' "$SYMBOLIZER" setpriority 0 0 19 || gave=1
 	kill -CONT "$SYMBOLIZER" || true

@@ -146,7 +146,7 @@ canaries() {
 	daemon_start
 	kill -STOP "$DAEMON"
 	says_that_it_is_old() {
-		[[ $(doctor) == *'nothing is sampled any more'* ]]
+		[[ $(doctor) == *'sampling has stopped'* ]]
 	}
 	await 10 says_that_it_is_old
 	run doctor

@@ -71,7 +71,7 @@ fails_saying() {
 	# shellcheck disable=SC2046
 	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 9 $(printf '0 %.0s' {1..127})
 	run daemon
-	fails_saying 1 'speak ABI 9'
+	fails_saying 1 'have ABI 9, but this bourdond has ABI'
 }
 
 @test "a second daemon for the same pins or the same database is refused" {
@@ -93,7 +93,7 @@ fails_saying() {
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	chown "$TEST_USER" "$PIN_DIR"
 	run daemon
-	fails_saying 1 "not root's alone"
+	fails_saying 1 "the pin directory $PIN_DIR must belong to root"
 }
 
 @test "inherited descriptors are closed; closed standard ones are /dev/null" {
