@@ -60,7 +60,9 @@ is_active() {
 
 # is_another PID: the daemon runs again, as another process.
 is_another() {
-	is_active && [ "$(main_pid)" -ne "$1" ]
+	local pid
+	pid=$(main_pid) # 0 when it has just ended
+	[ "$pid" -ne 0 ] && [ "$pid" -ne "$1" ] && is_active
 }
 
 # has_restarted TIMES: systemd has restarted the daemon that often by itself since it was started.
@@ -217,7 +219,7 @@ expect_captured() {
 	"$BUILD/tools/inject_call" "$pid" ppoll 0 0 0 0 0 > /dev/null 2>&1 & holder=$!
 	await 30 is_another "$pid"
 	wait "$holder" || true
-	has_restarted 1
+	await 30 has_restarted 1
 	rm -r /run/systemd/system/bourdond.service.d
 	systemctl daemon-reload
 	systemctl restart bourdond
