@@ -8,6 +8,8 @@ source "$BATS_TEST_DIRNAME/lib.bash"
 setup() {
 	bourdon_setup stalls
 	cgroup_make
+	BUSY_BEGAN_MS=$(busy_ms)
+	BEGAN_MS=$(date +%s%3N)
 }
 
 teardown() {
@@ -30,6 +32,15 @@ within() {
 		{ echo "$2 is not within $1 % of $3"; return 1; }
 }
 
+# tolerance QUIET BUSY: prints BUSY if other programs used more than a fifth of all CPUs since the test began, otherwise
+# QUIET. They delay a thread that was woken, and interrupt those that hold a lock.
+tolerance() {
+	local others
+	others=$(($(busy_ms) - BUSY_BEGAN_MS - $(awk '/^usage_usec/ { print int($2 / 1000) }' "$CGROUP2/$CGROUP/cpu.stat")))
+	echo "others ran $others ms in $(($(date +%s%3N) - BEGAN_MS)) ms" >&2
+	((others * 5 > ($(date +%s%3N) - BEGAN_MS) * $(nproc))) && echo "$2" || echo "$1"
+}
+
 @test "a contended lock: the off-CPU time under its function is the time that the waiters measured" {
 	load
 	# whether the rule fires before or after lock_hog starts, the capture with its history contains all of
@@ -44,7 +55,7 @@ within() {
 	seen=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stack_id IN ($(stacks_with hold_lock 'futex_wait*'))")
 	# a thread that holds the lock may wait briefly for a CPU; such waits are added to its next stack,
 	# often on emulated CPUs
-	within $((PATIENCE > 1 ? 10 : 5)) "$seen" "$measured"
+	within $((PATIENCE > 1 ? 10 : $(tolerance 5 10))) "$seen" "$measured"
 }
 
 # psi_growth SCOPE RESOURCE KIND: prints the growth of that PSI total during the capture, in us.
@@ -115,9 +126,9 @@ explained() {
 	of_all=$(sql "SELECT sum(weight_ns) FROM sample WHERE kind = 'off-cpu' AND stall NOT IN ('none', 'cpu')")
 	[ $((of_io * 100)) -ge $((of_all * 90)) ] || { echo "$of_io of $of_all"; false; }
 	waited=$(sql "SELECT sum(weight_ns) / 1000 FROM sample WHERE kind = 'off-cpu' AND stall = 'io' AND second >= 0")
-	within $((PATIENCE == 1 ? 10 : 50)) "$waited" "$(psi_growth "/$CGROUP" io some)"
+	within $((PATIENCE == 1 ? $(tolerance 10 15) : 50)) "$waited" "$(psi_growth "/$CGROUP" io some)"
 	# the host decides how busy an emulated disk is
-	explained io $((PATIENCE == 1 ? 10 : 50))
+	explained io $((PATIENCE == 1 ? $(tolerance 10 15) : 50))
 	# unless, by the daemon's own count, other processes moved twice as much, and at least 4 MiB a second
 	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -2, 1) * (read_bytes + write_bytes)), 0) > 0 FROM usage"))) ||
 		assert_cause 'slow or busy device' ''
