@@ -7,6 +7,7 @@
 #include "common/status_line.h"
 #include "consumer/process/event_source.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -20,6 +21,7 @@
 struct control_socket {
 	struct event_source source, client_source;
 	int epoll, listener, client;
+	int reserve; /* a descriptor for the next client, when watches have taken all others; or negative */
 	bool listening; /* the listener is in the epoll set */
 	void (*describe)(void *user, FILE *out);
 	void *user;
@@ -45,6 +47,13 @@ static void listen_no_more(struct control_socket *control)
 {
 	if (control->listening)
 		control->listening = epoll_ctl(control->epoll, EPOLL_CTL_DEL, control->listener, NULL) != 0;
+}
+
+/* Without a free descriptor the next tick tries again. */
+static void keep_reserve(struct control_socket *control)
+{
+	if (control->reserve < 0)
+		control->reserve = fcntl(control->listener, F_DUPFD_CLOEXEC, 0);
 }
 
 /*
@@ -77,6 +86,7 @@ int control_open(struct control_socket **ret_control, const char *directory, int
 					    .epoll = epoll,
 					    .listener = -EBADF,
 					    .client = -EBADF,
+					    .reserve = -EBADF,
 					    .describe = describe,
 					    .user = user };
 	if ((size_t)snprintf(control->path, sizeof(control->path), "%s/" CONTROL_SOCKET_FILE, directory) >=
@@ -95,6 +105,7 @@ int control_open(struct control_socket **ret_control, const char *directory, int
 		control_close(control);
 		return result;
 	}
+	keep_reserve(control);
 	*ret_control = control;
 	return 0;
 }
@@ -111,6 +122,7 @@ void control_close(struct control_socket *control)
 	if (!control)
 		return;
 	end_client(control);
+	cleanup_close(&control->reserve);
 	if (control->listener >= 0) {
 		close(control->listener);
 		unlink(control->path);
@@ -125,9 +137,12 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 
 	if (control->client >= 0)
 		return; /* an earlier event of the same batch accepted a client; the next one waits */
+	cleanup_close(&control->reserve);
+	control->reserve = -EBADF;
 	control->client = accept4(control->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (control->client < 0) {
 		/* perhaps out of descriptors: clients wait in the backlog until the next tick */
+		keep_reserve(control);
 		listen_no_more(control);
 		return;
 	}
@@ -140,6 +155,7 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 	control->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
 	if (!control->text || epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->client, &event)) {
 		end_client(control);
+		keep_reserve(control);
 		return;
 	}
 	listen_no_more(control);
@@ -149,6 +165,7 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 static void dismiss(struct control_socket *control)
 {
 	end_client(control);
+	keep_reserve(control);
 	listen_again(control);
 }
 
@@ -170,8 +187,10 @@ void control_send(struct control_socket *control)
 
 void control_tick(struct control_socket *control, uint64_t now_ns)
 {
-	if (control->client < 0)
+	if (control->client < 0) {
+		keep_reserve(control);
 		listen_again(control);
-	else if (now_ns >= control->deadline_ns)
+	} else if (now_ns >= control->deadline_ns) {
 		dismiss(control);
+	}
 }
