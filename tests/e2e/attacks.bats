@@ -56,7 +56,7 @@ refused() {
 	local pin file
 	load
 	grant_start
-	hog_capture
+	rule idle 'comm = bdtest-1' 'cpu.some = 90%' # no process of the machine, so that the daemon asks for no grant
 	daemon_start
 	# with the directories above open, each object still refuses
 	chmod 0711 "$PIN_DIR"
