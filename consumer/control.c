@@ -115,6 +115,7 @@ static void end_client(struct control_socket *control)
 	cleanup_close(&control->client);
 	control->client = -EBADF;
 	free(TAKE_PTR(control->text));
+	keep_reserve(control);
 }
 
 void control_close(struct control_socket *control)
@@ -155,7 +156,6 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 	control->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
 	if (!control->text || epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->client, &event)) {
 		end_client(control);
-		keep_reserve(control);
 		return;
 	}
 	listen_no_more(control);
@@ -165,7 +165,6 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 static void dismiss(struct control_socket *control)
 {
 	end_client(control);
-	keep_reserve(control);
 	listen_again(control);
 }
 

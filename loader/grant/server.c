@@ -143,7 +143,7 @@ int grant_serve(int socket, const struct grant_settings *settings)
 	_cleanup_close_ int fd = -EBADF;
 	struct grant_request request = { 0 };
 	struct ucred peer = { 0 };
-	char asked[GRANT_REQUEST_BYTES_MAX] = "not understood"; /* the request, without its newline */
+	char asked[GRANT_REQUEST_BYTES_MAX] = "no valid request"; /* the request, without its newline */
 	const char *refusal;
 	int result = check_peer(socket, settings->uid, &peer);
 
