@@ -256,16 +256,25 @@ assert_limit() {
 	grep -Eq "^Max $2 +$3 +$3 " "/proc/$1/limits" || { grep "^Max $2" "/proc/$1/limits"; return 1; }
 }
 
+# has_stopped PID: waits until a process that was sent SIGSTOP has stopped; fails if it ended instead.
+has_stopped() {
+	local state
+	until state=$(sed -n 's/^State:\s*\(.\).*/\1/p' "/proc/$1/status" 2> /dev/null) && [[ $state != [RSD] ]]; do
+		[[ -n $state ]] || return 1
+	done
+	[[ $state == T ]]
+}
+
 # symbolizer_stopped: stops a symbolizer, SYMBOLIZER, that is confined and at work. It yields to busy CPUs, so
 # it lives long enough to be found.
 symbolizer_stopped() {
 	local DEADLINE
 	deadline 30
 	until SYMBOLIZER=$(pgrep -P "$(spawner)" | head -n 1) &&
-		grep -q '^Seccomp_filters:\s*2$' "/proc/$SYMBOLIZER/status" 2>/dev/null; do
+		grep -q '^Seccomp_filters:\s*2$' "/proc/$SYMBOLIZER/status" 2>/dev/null &&
+		kill -STOP "$SYMBOLIZER" && has_stopped "$SYMBOLIZER"; do
 		((SECONDS < DEADLINE)) || return 1
 	done
-	kill -STOP "$SYMBOLIZER"
 }
 
 @test "a symbolizer: calls of its spawner kill it, and the capture is complete without it" {
