@@ -16,8 +16,8 @@ int grant_client_connect(const char *socket_path);
 
 /*
  * Receives the answer. Returns the descriptor, which the caller closes, or -errno. -EAGAIN: no answer yet.
- * -EACCES: refused. -EPERM: root's policy refuses all files. -EBADMSG: not a valid answer. After a refusal
- * `ret_refusal` holds the reason from bourdon-grant.
+ * -EACCES: refused. -EPERM: root's policy refuses all files. -EBUSY: asked too often, and not looked at. -EBADMSG:
+ * not a valid answer. After a refusal `ret_refusal` holds the reason from bourdon-grant.
  */
 int grant_client_receive(int connection, char ret_refusal[GRANT_ANSWER_BYTES_MAX]);
 

@@ -219,6 +219,8 @@ static void explain_refusal(struct watches *watches, struct watch *watch, int fd
 			     strerror(-result));
 	else if (result == -EACCES)
 		note_refusal(watch, "bourdon-grant refused: %s", refusal);
+	else if (result == -EBUSY)
+		note_refusal(watch, "bourdon-grant is asked too often; it will be asked again");
 	else
 		note_refusal(watch, "bourdon-grant failed: %s; it will be asked again", strerror(-result));
 	if (log_allowed(&watches->refusal_limit, 1))

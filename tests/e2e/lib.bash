@@ -132,7 +132,7 @@ grant_start() {
 # counted GRANTED REFUSED: whether the counters show these numbers. bourdon-grant counts after it has
 # answered.
 counted() {
-	[[ $(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants") == "granted $1"$'\n'"refused $2" ]]
+	[[ $(sed 's/ 0*\([0-9]\)/ \1/; 2q' "$WORK/grants") == "granted $1"$'\n'"refused $2" ]]
 }
 
 # deadline SECONDS: sets DEADLINE to that many seconds from now on an idle machine, in terms of $SECONDS.
