@@ -147,7 +147,7 @@ honest_stack() {
 	echo "(_*clone3|$libc);(start_thread|$libc);honest_thread;chain_descend$levels;honest_enter;honest_serve;honest_handle;honest_burn"
 }
 
-# honest_check_capture ID CPU_NS: checks one capture.
+# honest_check_capture ID CPU_NS: checks one capture. Sets HONEST_HZ, and adds its samples to HONEST_COUNTED.
 honest_check_capture() {
 	local failed=0 hz cause counted expected whole
 	IFS='|' read -r hz cause < <(sql "SELECT hz, cause FROM capture WHERE capture_id = $1")
@@ -158,7 +158,8 @@ honest_check_capture() {
 		echo "honest: capture $1: $counted samples, $expected expected of $(($2 / 1000000)) ms at $hz Hz"
 		failed=1
 	}
-	((counted > 0)) || failed=1
+	HONEST_HZ=$hz
+	((HONEST_COUNTED += counted, counted > 0)) || failed=1
 	sql "SELECT sum(samples) || ' ' || unwinder || ' ' || ended || ' ' || ifnull(stack, '') FROM (
 			SELECT s.samples, st.unwinder, ifnull(st.ended, 'none') AS ended, (
 				SELECT group_concat(function, ';') FROM (
@@ -183,7 +184,8 @@ honest_check_capture() {
 # honest_check: the honest target's captures are complete, and the daemon kept its limits while it was watched. Prints
 # each figure that broke. Call it when the attackers have ended or yield CPUs to naming.
 honest_check() {
-	local failed=0 ids i
+	local failed=0 ids i cpu_ns=0 expected
+	HONEST_COUNTED=0
 	((${#HONEST_CPU_NS[@]} > 0)) || { echo 'honest: honest_burn was not called'; failed=1; }
 	await $((${NAMING-60} + 30)) honest_captured || {
 		echo "honest: ${#HONEST_CPU_NS[@]} captures expected, but: $(sql "SELECT capture_id, state FROM capture WHERE rule = 'honest'" | tr '\n' ' ')"
@@ -192,7 +194,12 @@ honest_check() {
 	mapfile -t ids < <(sql "SELECT capture_id FROM capture WHERE rule = 'honest' ORDER BY triggered_at")
 	for ((i = 0; i < ${#ids[@]} && i < ${#HONEST_CPU_NS[@]}; i++)); do
 		honest_check_capture "${ids[i]}" "${HONEST_CPU_NS[i]}" || failed=1
+		((cpu_ns += HONEST_CPU_NS[i]))
 	done
+	expected=$(honest_near "$HONEST_COUNTED" "$cpu_ns" "${HONEST_HZ:-0}" $((i * HONEST_SECONDS + !i))) || {
+		echo "honest: all captures together: $HONEST_COUNTED samples, $expected expected"
+		failed=1
+	}
 	honest_within heartbeat ms "$HONEST_HEARTBEAT_MS" 'the oldest heartbeat' || failed=1
 	honest_within status ms "$HONEST_STATUS_MS" 'the slowest status' || failed=1
 	honest_within rss kib "$HONEST_RSS_KIB" "the daemon's memory" || failed=1

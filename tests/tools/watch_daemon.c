@@ -3,7 +3,8 @@
  * watch_daemon measures a running bourdond while others attack it: the age of its heartbeat, as the kernel
  * programs see it, its memory, and the time that a command such as `bourdon status` takes. It runs with a
  * real-time priority, and so does the command: what it measures is the daemon, and not how long a client
- * waits for a CPU.
+ * waits for a CPU. Time in which it could not run itself, for example because the host of a virtual machine
+ * ran something else, does not count; it is reported.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -29,6 +30,7 @@
 #define PACE_NS (CLOCK_SECOND_NS / 50)
 #define MEMORY_PACE_NS (CLOCK_SECOND_NS / 10)
 #define COMMAND_PACE_NS CLOCK_SECOND_NS /* from the end of one to the begin of the next */
+#define PAUSE_NS (CLOCK_SECOND_NS / 10) /* a longer time between two looks is not the daemon's */
 #define REALTIME_PRIORITY 1
 #define CLEAR_PEAK "5" /* to clear_refs: VmHWM becomes VmRSS (proc(5)) */
 #define MILLISECOND_NS 1000000U
@@ -41,8 +43,9 @@ struct watched {
 	const volatile struct control *control;
 	pid_t daemon, command; /* command: 0 while none runs */
 	char **words;
-	uint64_t began_ns, looked_ns, memory_ns, command_ns;
-	struct worst heartbeat, answer, own_gap; /* ns */
+	uint64_t began_ns, looked_ns, memory_ns, command_ns, beat_ns;
+	uint64_t paused_ns, paused_at_beat_ns, paused_at_command_ns; /* in all, and how much of it by then */
+	struct worst heartbeat, answer, own_gap;                     /* ns */
 	uint64_t rss_kib, peak_kib, answers, failures;
 };
 
@@ -58,6 +61,14 @@ static void note(const struct watched *watched, struct worst *worst, uint64_t va
 {
 	if (value > worst->most)
 		*worst = (struct worst){ value, now_ns - watched->began_ns };
+}
+
+/* `paused_by_then_ns`: of watched->paused_ns, when the time began. */
+static uint64_t without_pauses(const struct watched *watched, uint64_t ns, uint64_t paused_by_then_ns)
+{
+	uint64_t paused_ns = watched->paused_ns - paused_by_then_ns;
+
+	return ns > paused_ns ? ns - paused_ns : 0;
 }
 
 /* Returns false if the process has ended. */
@@ -103,11 +114,13 @@ static void look_at_command(struct watched *watched, uint64_t now_ns)
 		if (now_ns - watched->command_ns < COMMAND_PACE_NS)
 			return;
 		watched->command_ns = now_ns;
+		watched->paused_at_command_ns = watched->paused_ns;
 		watched->failures += start_command(watched) != 0;
 		return;
 	}
 	/* also while it runs, so that one that never ends is seen */
-	note(watched, &watched->answer, now_ns - watched->command_ns, now_ns);
+	note(watched, &watched->answer,
+	     without_pauses(watched, now_ns - watched->command_ns, watched->paused_at_command_ns), now_ns);
 	if (waitpid(watched->command, &status, WNOHANG) != watched->command)
 		return;
 	watched->command = 0;
@@ -121,8 +134,13 @@ static void look_at_heartbeat(struct watched *watched)
 	/* the beat first: it may change in between */
 	uint64_t beat_ns = watched->control->heartbeat_ns, now_ns = clock_monotonic_ns();
 
+	if (beat_ns != watched->beat_ns) {
+		watched->beat_ns = beat_ns;
+		watched->paused_at_beat_ns = watched->paused_ns;
+	}
 	if (now_ns > beat_ns)
-		note(watched, &watched->heartbeat, now_ns - beat_ns, now_ns);
+		note(watched, &watched->heartbeat,
+		     without_pauses(watched, now_ns - beat_ns, watched->paused_at_beat_ns), now_ns);
 }
 
 /* Returns false if the daemon has ended. */
@@ -134,10 +152,12 @@ static bool watch(struct watched *watched)
 	watched->began_ns = watched->looked_ns = now_ns;
 	while (!over) {
 		nanosleep(&pace, NULL);
-		look_at_heartbeat(watched);
 		now_ns = clock_monotonic_ns();
 		note(watched, &watched->own_gap, now_ns - watched->looked_ns, now_ns);
+		if (now_ns - watched->looked_ns > PAUSE_NS)
+			watched->paused_ns += now_ns - watched->looked_ns - PAUSE_NS;
 		watched->looked_ns = now_ns;
+		look_at_heartbeat(watched);
 		look_at_command(watched, now_ns);
 		if (now_ns - watched->memory_ns < MEMORY_PACE_NS)
 			continue;
