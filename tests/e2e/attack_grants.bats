@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Attacks on bourdon-grant, which starts a process for each request: by targets whose files only it can open, beside an
+# honest target that needs it, too; and by a compromised daemon, which asks without end.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/honest.bash"
+
+PROCESSES=${ATTACK_PROCESSES:-4}
+FILES=${ATTACK_FILES:-4000} # of each process
+BURNS=${ATTACK_BURNS:-3}    # of the honest target, during the attack
+ATTACKER=65533              # uid
+
+# common/grant_limits.h: what the daemon asks for, and what bourdon-grant answers
+ASKED_BURST=128
+ASKED_PER_SECOND=32
+ANSWERED_BURST=256
+ANSWERED_PER_SECOND=64
+
+setup() {
+	bourdon_setup attack-grants
+	cgroup_make
+	ATTACK=$CGROUP/attack
+	mkdir "$CGROUP2/$ATTACK"
+	install -d -o "$ATTACKER" -g "$ATTACKER" -m 0755 "$WORK/attack"
+}
+
+teardown() {
+	echo 1 > "$CGROUP2/$ATTACK/cgroup.kill"
+	honest_end
+	bourdon_teardown
+}
+
+# attack: starts the attackers. Nobody but their user may read their files, which are deleted besides.
+attack() {
+	local i directory
+	for ((i = 0; i < PROCESSES; i++)); do
+		directory=$WORK/attack/$i
+		install -d -o "$ATTACKER" "$directory"
+		cp "$BUILD/workloads/modules" "$WORK/attack/u$BASHPID-$i"
+		CGROUP=$ATTACK start_command setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups \
+			"$WORK/attack/u$BASHPID-$i" --count "$FILES" --mode 0400 "$directory"
+		rm -r "$directory"
+	done
+}
+
+# own_counter NAME: prints a counter of the daemon.
+own_counter() {
+	status_json | jq ".counters[] | select(.name == \"$1\").value"
+}
+
+# requests: prints how many requests bourdon-grant has counted.
+requests() {
+	awk '/^(granted|refused|later) / { sum += $2 } END { print sum + 0 }' "$WORK/grants"
+}
+
+# counted_as NAME: prints one of bourdon-grant's counters.
+counted_as() {
+	awk -v name="$1" '$1 == name { print $2 + 0 }' "$WORK/grants"
+}
+
+# cp FILE PLACE: as cp(1), but only their owner may read the copies. For honest_start: the daemon needs
+# bourdon-grant for the honest target's program as well.
+cp_private() {
+	command cp "$1" "$2"
+	[ -d "$2" ] || chmod 0700 "$2"
+}
+
+@test "targets with thousands of files that only bourdon-grant can open: an honest one gets its names and tables" {
+	local began
+	load
+	grant_start
+	daemon_start
+	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 1s' 'history = 1s'
+	began=$SECONDS
+	attack
+	await_status 60 '.counters[] | select(.name == "files-deferred").value > 0'
+	cp() { cp_private "$@"; }
+	honest_start
+	unset -f cp
+	rm "$WORK/$HONEST"
+	honest_watch_begin
+	for ((i = 0; i < BURNS; i++)); do
+		honest_burn
+	done
+	# of the files of attackers and of the honest target, and of pressure
+	echo "$(requests) requests in $((SECONDS - began)) s, $(own_counter files-deferred) put off"
+	(($(requests) <= 2 * (ASKED_BURST + ASKED_PER_SECOND * (SECONDS - began + 1))))
+	(($(own_counter files-granted) + $(own_counter files-refused) <= ASKED_BURST + ASKED_PER_SECOND * (SECONDS - began + 1)))
+	[ "$(counted_as later)" -eq 0 ]
+	honest_watch_end
+	echo 1 > "$CGROUP2/$ATTACK/cgroup.kill"
+	honest_check
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	grep -qE "process [0-9]+ .* files? that only bourdon-grant can open" "$WORK/daemon.log"
+}
