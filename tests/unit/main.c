@@ -86,6 +86,7 @@ static Suite *(*const suites[])(void) = {
 	status_line_suite,
 	hexadecimal_suite,
 	log_suite,
+	naming_suite,
 	notify_suite,
 };
 /* clang-format on */

@@ -36,6 +36,7 @@ Suite *manifest_suite(void);
 Suite *mapped_files_suite(void);
 Suite *mappings_suite(void);
 Suite *elf_module_suite(void);
+Suite *naming_suite(void);
 Suite *notify_suite(void);
 Suite *options_suite(void);
 Suite *owner_suite(void);
