@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/escape_name.h"
 #include "common/files.h"
 #include "common/hexadecimal.h"
@@ -10,6 +11,7 @@
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/debug_files.h"
 #include "consumer/symbols/jit_map.h"
+#include "consumer/symbols/naming_plan.h"
 #include "consumer/symbols/supervisor.h"
 
 #include <inttypes.h>
@@ -29,6 +31,7 @@ struct run {
 	const struct capture *capture;
 	const struct mappings *mappings;
 	struct resolved *resolved;
+	struct naming_plan plan;
 	struct supervisor symbolizers;
 	struct symbolize_reply *reply;
 	uint32_t *pending; /* offsets of the current module that still need a name */
@@ -37,7 +40,14 @@ struct run {
 	bool has_debug_file;
 	uint64_t names_most;     /* limit of resolved->names_bytes for the current module */
 	bool names_are_left_out; /* the module has names beyond that limit */
+	const char *first_cut;   /* path of the first such module */
+	uint32_t cut, late;      /* modules with names beyond the limit; modules behind the deadline */
 };
+
+static bool is_late(const struct run *run)
+{
+	return clock_monotonic_ns() >= run->symbolizers.deadline_ns;
+}
 
 /* ---- storing names ---- */
 
@@ -181,14 +191,14 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 static int find_pending(struct run *run, uint32_t module)
 {
 	run->pending_count = 0;
-	for (uint32_t i = 0; i < run->resolved->frames_count; i++) {
-		const struct resolved_frame *frame = &run->resolved->frames[i];
+	for (uint32_t i = run->plan.first[module]; i < run->plan.first[module + 1]; i++) {
+		uint32_t place = run->plan.frames[i];
 
-		if (frame->module != module || frame->inlined || frame->function)
+		if (run->resolved->frames[place].function)
 			continue;
 		if (array_make_room(run->pending, run->pending_count, run->pending_room, 1U))
 			return -ENOMEM;
-		run->pending[run->pending_count++] = i;
+		run->pending[run->pending_count++] = place;
 	}
 	return 0;
 }
@@ -202,7 +212,7 @@ static int reuse(struct run *run, const struct resolved_module *module)
 	const struct known_frames *known = &run->naming->known;
 	uint32_t left = 0;
 
-	for (uint32_t i = 0; i < run->pending_count; i++) {
+	for (uint32_t i = 0; i < run->pending_count && !is_late(run); i++) {
 		uint32_t place = run->pending[i];
 		int64_t offset = run->resolved->frames[place].offset;
 		struct chain chain = chain_of(run, place);
@@ -362,15 +372,14 @@ static int name_file(struct run *run, uint32_t position)
 /* ---- JIT code ---- */
 
 /* Offsets without a name in the perf map count as ordinary anonymous memory. */
-static int leave_anonymous(struct resolved *resolved, uint32_t position)
+static int leave_anonymous(struct run *run, uint32_t position)
 {
+	struct resolved *resolved = run->resolved;
 	uint32_t named = 0, anonymous;
 
-	for (uint32_t i = 0; i < resolved->frames_count; i++) {
-		struct resolved_frame *frame = &resolved->frames[i];
+	for (uint32_t i = run->plan.first[position]; i < run->plan.first[position + 1]; i++) {
+		struct resolved_frame *frame = &resolved->frames[run->plan.frames[i]];
 
-		if (frame->module != position)
-			continue;
 		if (frame->function) {
 			named++;
 			continue;
@@ -413,32 +422,48 @@ static int name_module(struct run *run, uint32_t position)
 		run->names_most = NAMES_BYTES_MAX;
 	run->names_are_left_out = false;
 	result = module->kind == MODULE_FILE ? name_file(run, position) : name_jit(run, position);
-	if (run->names_are_left_out)
-		log_warning(
-			"too many names in %s: the rest stay offsets (limit: 2 MiB a module, 8 MiB a capture)",
-			run->resolved->modules[position].path);
+	if (run->names_are_left_out && !run->cut++)
+		run->first_cut = run->resolved->modules[position].path;
 	return result;
 }
 
 static int name_modules(struct run *run)
 {
 	struct resolved *resolved = run->resolved;
-	uint32_t modules = resolved->modules_count;
-	int result = 0;
+	int result = naming_plan_make(run->capture, resolved, &run->plan);
 
-	for (uint32_t i = 0; i < modules && result != -ENOMEM; i++) {
-		enum module_kind kind = resolved->modules[i].kind;
+	for (uint32_t i = 0; i < run->plan.modules_count && result != -ENOMEM; i++) {
+		uint32_t position = run->plan.modules[i];
+		enum module_kind kind = resolved->modules[position].kind;
 
 		if (kind != MODULE_FILE && kind != MODULE_JIT)
 			continue;
-		do
-			result = name_module(run, i);
-		while (result < 0 && result != -ENOMEM &&
-		       supervisor_lose(&run->symbolizers, resolved->modules[i].path, result));
-		if (kind == MODULE_JIT && result != -ENOMEM && leave_anonymous(resolved, i))
+		if (is_late(run)) {
+			run->late++;
+			result = 0;
+		} else {
+			do
+				result = name_module(run, position);
+			while (result < 0 && result != -ENOMEM &&
+			       supervisor_lose(&run->symbolizers, resolved->modules[position].path, result));
+		}
+		if (kind == MODULE_JIT && result != -ENOMEM && leave_anonymous(run, position))
 			result = -ENOMEM;
 	}
 	return result == -ENOMEM ? result : 0;
+}
+
+/* At most one line of each kind for a capture: a target has as many modules as it likes. */
+static void log_limits(const struct run *run)
+{
+	if (run->cut)
+		log_warning(
+			"too many names in %s and %u more: the rest stay offsets (limit: 2 MiB a module, 8 MiB a capture)",
+			run->first_cut, run->cut - 1);
+	if (run->late)
+		log_warning(
+			"naming ended at its deadline: the frames of %u of %u modules of this capture get no names",
+			run->late, run->plan.modules_count);
 }
 
 int naming_run(const struct naming *naming, const struct capture *capture, const struct mappings *mappings,
@@ -454,8 +479,10 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 			   .reply = reply };
 	int result = reply ? name_modules(&run) : -ENOMEM;
 
+	log_limits(&run);
 	resolved->failures = run.symbolizers.failures;
 	supervisor_end(&run.symbolizers);
+	naming_plan_free(&run.plan);
 	free(run.pending);
 	return result;
 }

@@ -27,6 +27,7 @@ static Suite *(*const suites[])(void) = {
 	cpus_suite,
 	cause_suite,
 	cgroup_suite,
+	hash_suite,
 	hash_index_suite,
 	process_index_suite,
 	comm_trie_suite,
@@ -85,6 +86,7 @@ static Suite *(*const suites[])(void) = {
 	status_line_suite,
 	hexadecimal_suite,
 	log_suite,
+	naming_suite,
 	notify_suite,
 };
 /* clang-format on */
