@@ -12,6 +12,7 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_GRANTS_REFUSED] = "grants-refused",
 	[OWN_FILES_GRANTED] = "files-granted",
 	[OWN_FILES_REFUSED] = "files-refused",
+	[OWN_FILES_DEFERRED] = "files-deferred",
 	[OWN_RELOADS] = "reloads",
 	[OWN_RELOADS_REFUSED] = "reloads-refused",
 	[OWN_SYMBOLIZERS] = "symbolizers",

@@ -20,6 +20,7 @@ enum own_counter {
 	OWN_GRANTS_REFUSED,  /* requests that bourdon-grant refused, or that the kernel did not arm */
 	OWN_FILES_GRANTED,   /* mapped files and perf maps that bourdon-grant passed */
 	OWN_FILES_REFUSED,   /* or did not pass */
+	OWN_FILES_DEFERRED,  /* files that had to wait, because too many needed bourdon-grant */
 	OWN_RELOADS,
 	OWN_RELOADS_REFUSED,     /* reloads refused because of a mistake */
 	OWN_SYMBOLIZERS,         /* symbolizers started to name frames */

@@ -72,12 +72,11 @@ static struct mapped_file *intern_file(struct mappings *mappings, const struct m
 	file = malloc(sizeof(*file));
 	if (!file)
 		return NULL;
-	*file = (struct mapped_file){ record->inode,
-				      record->device_major,
-				      record->device_minor,
-				      1,
-				      strndup(path, record->path_bytes),
-				      0 };
+	*file = (struct mapped_file){ .inode = record->inode,
+				      .device_major = record->device_major,
+				      .device_minor = record->device_minor,
+				      .users = 1,
+				      .path = strndup(path, record->path_bytes) };
 	if (!file->path || hash_index_add(&mappings->by_file, hash, mappings->files_count)) {
 		free(file->path);
 		free(file);
@@ -230,6 +229,15 @@ static struct mapping *find_known(const struct mapped_process *process, const st
 	return mapping;
 }
 
+static void note_user(const struct mappings *mappings, struct mapped_file *file,
+		      const struct mapped_process *process, uint64_t begins)
+{
+	if (file->youngest_scan == mappings->scan && file->youngest.started_ns >= process->started_ns)
+		return;
+	file->youngest = (struct mapping_user){ process->tgid, process->started_ns, begins };
+	file->youngest_scan = mappings->scan;
+}
+
 static void add_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
 	struct mapped_process *process = find_process(mappings, record->tgid, record->started_ns);
@@ -265,7 +273,10 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 	if (!insert_mapping(process, &mapping)) {
 		mappings->dropped++;
 		drop_file(mapping.file);
+		return;
 	}
+	if (mapping.file)
+		note_user(mappings, mapping.file, process, record->begins);
 }
 
 long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes)
@@ -344,6 +355,10 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 {
 	struct mapping_user youngest = { 0 };
 
+	if (before_ns == UINT64_MAX && file->youngest_scan == mappings->scan) {
+		*ret_user = file->youngest;
+		return true;
+	}
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		const struct mapped_process *process = &mappings->processes[i];
 		uint32_t at = 0;

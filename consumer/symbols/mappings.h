@@ -13,6 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* One process that maps a file. */
+struct mapping_user {
+	uint32_t tgid;
+	uint64_t started_ns;
+	uint64_t begins; /* address of the file's mapping */
+};
+
 /* A mapped file, shared by all its mappings. */
 struct mapped_file {
 	uint64_t inode;
@@ -21,6 +28,10 @@ struct mapped_file {
 	char *path; /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
 	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
 	uint64_t refused_ns;
+	bool is_put_off; /* mapped_files.c: the request for it has to wait, which was counted */
+	/* the youngest process that a scan has shown, and that scan's number */
+	struct mapping_user youngest;
+	unsigned int youngest_scan;
 };
 
 struct mapping {
@@ -65,15 +76,9 @@ void mappings_forget(struct mappings *mappings, unsigned int scans);
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
 				    uint64_t address);
 
-struct mapping_user {
-	uint32_t tgid;
-	uint64_t started_ns;
-	uint64_t begins; /* address of the file's mapping */
-};
-
 /*
  * Finds the youngest process that maps the file, among those shown by the last scan and started before
- * `before_ns`. Returns false if there is none.
+ * `before_ns`. Returns false if there is none. Looks at all mappings, except for the youngest of all (UINT64_MAX).
  */
 bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
 			struct mapping_user *ret_user);

@@ -24,6 +24,12 @@
  */
 #define NAMES_BYTES_MAX (8UL << 20)
 #define MODULE_NAMES_BYTES_MAX (2UL << 20)
+/*
+ * How long naming goes on for modules whose files have to wait for bourdon-grant, once all others have their
+ * names. No table is built meanwhile, and no other capture is named.
+ */
+#define PUT_OFF_NS (3 * CLOCK_SECOND_NS)
+#define PUT_OFF_ROUND_NS (CLOCK_SECOND_NS / 10) /* between two tries */
 
 /* State of naming one capture. */
 struct run {
@@ -40,6 +46,7 @@ struct run {
 	bool has_debug_file;
 	uint64_t names_most;     /* limit of resolved->names_bytes for the current module */
 	bool names_are_left_out; /* the module has names beyond that limit */
+	bool is_put_off;         /* the module's file has to wait for bourdon-grant */
 	const char *first_cut;   /* path of the first such module */
 	uint32_t cut, late;      /* modules with names beyond the limit; modules behind the deadline */
 };
@@ -349,6 +356,7 @@ static int name_file(struct run *run, uint32_t position)
 	const char *build_id;
 	int result = 0;
 
+	run->is_put_off = elf == -EBUSY;
 	if (elf < 0)
 		return 0; /* unreadable, or not the mapped file: frames stay path+0xoffset */
 	tell_apart(module, &run->file);
@@ -405,6 +413,7 @@ static int name_jit(struct run *run, uint32_t position)
 	_cleanup_close_ int map = jit_map_open(run->naming->jit_map_directory, run->naming->mapped_files,
 					       process, run->symbolizers.deadline_ns, &at);
 
+	run->is_put_off = map == -EBUSY;
 	snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 "-%" PRIu64, process->tgid,
 		 process->started_ns, (uint64_t)at.st_size);
 	return map >= 0 && supervisor_need(&run->symbolizers) ? ask_pending(run, SYMBOLIZE_PERF_MAP, map) : 0;
@@ -427,30 +436,72 @@ static int name_module(struct run *run, uint32_t position)
 	return result;
 }
 
+/* JIT code whose perf map has to wait stays as it is until then. */
+static int name_one(struct run *run, uint32_t position)
+{
+	const struct resolved_module *module = &run->resolved->modules[position];
+	int result;
+
+	run->is_put_off = false;
+	if (module->kind != MODULE_FILE && module->kind != MODULE_JIT)
+		return 0;
+	if (is_late(run)) {
+		run->late++;
+	} else {
+		do
+			result = name_module(run, position);
+		while (result < 0 && result != -ENOMEM &&
+		       supervisor_lose(&run->symbolizers, module->path, result));
+		if (result == -ENOMEM)
+			return result;
+	}
+	return module->kind == MODULE_JIT && !run->is_put_off && leave_anonymous(run, position) ? -ENOMEM : 0;
+}
+
+/* Names the first `count` modules of the plan. Moves those that have to wait to the front of it. */
+static int name_each(struct run *run, uint32_t count, uint32_t *ret_put_off)
+{
+	uint32_t put_off = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		int result = name_one(run, run->plan.modules[i]);
+
+		if (result < 0)
+			return result;
+		if (run->is_put_off)
+			run->plan.modules[put_off++] = run->plan.modules[i];
+	}
+	*ret_put_off = put_off;
+	return 0;
+}
+
+/* Each request that can be sent by then is that of the target whose turn it is (grant_shares.h). */
+static int name_put_off(struct run *run, uint32_t put_off)
+{
+	const struct mapped_files *files = run->naming->mapped_files;
+	const struct timespec pause = clock_timespec(PUT_OFF_ROUND_NS);
+	uint64_t until_ns = clock_monotonic_ns() + PUT_OFF_NS;
+	int result = 0;
+
+	while (put_off && !result && !is_late(run) && clock_monotonic_ns() < until_ns) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		if (!mapped_files_must_wait(files))
+			result = name_each(run, put_off, &put_off);
+	}
+	for (uint32_t i = 0; i < put_off && !result; i++)
+		if (run->resolved->modules[run->plan.modules[i]].kind == MODULE_JIT)
+			result = leave_anonymous(run, run->plan.modules[i]);
+	return result;
+}
+
 static int name_modules(struct run *run)
 {
-	struct resolved *resolved = run->resolved;
-	int result = naming_plan_make(run->capture, resolved, &run->plan);
+	int result = naming_plan_make(run->capture, run->resolved, &run->plan);
+	uint32_t put_off = 0;
 
-	for (uint32_t i = 0; i < run->plan.modules_count && result != -ENOMEM; i++) {
-		uint32_t position = run->plan.modules[i];
-		enum module_kind kind = resolved->modules[position].kind;
-
-		if (kind != MODULE_FILE && kind != MODULE_JIT)
-			continue;
-		if (is_late(run)) {
-			run->late++;
-			result = 0;
-		} else {
-			do
-				result = name_module(run, position);
-			while (result < 0 && result != -ENOMEM &&
-			       supervisor_lose(&run->symbolizers, resolved->modules[position].path, result));
-		}
-		if (kind == MODULE_JIT && result != -ENOMEM && leave_anonymous(run, position))
-			result = -ENOMEM;
-	}
-	return result == -ENOMEM ? result : 0;
+	if (!result)
+		result = name_each(run, run->plan.modules_count, &put_off);
+	return result < 0 ? result : name_put_off(run, put_off);
 }
 
 /* At most one line of each kind for a capture: a target has as many modules as it likes. */

@@ -18,6 +18,9 @@
 #define DEATHS_MAX 3U                 /* symbolizers that may die in one pass */
 #define TIMEOUTS_MAX 8U               /* timeouts of one file before it waits for RETRY_NS */
 #define FILE_NS (3 * CLOCK_SECOND_NS) /* longest time for one file in a pass */
+/* a file that has to wait for bourdon-grant is opened again after 1, 2, 4, 8 and 8 s */
+#define PUT_OFF_NS CLOCK_SECOND_NS
+#define PUT_OFF_MAX_NS (8 * CLOCK_SECOND_NS)
 
 /* The result for a file so far. */
 enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
@@ -36,6 +39,8 @@ struct unwind_module {
 	unsigned int checked;  /* the last pass that opened the file */
 	bool is_suspect;       /* there is a new mapping: its inode number may belong to another file now */
 	unsigned int timeouts; /* times that its table was not ready in time */
+	/* its request to bourdon-grant was put off: how long, and until when. 0: it was not */
+	uint64_t put_off_ns, put_off_until_ns;
 	struct unwind_place place;
 };
 
@@ -115,6 +120,15 @@ static void note_failure(struct unwind_modules *modules, struct unwind_pass *pas
 	const char *path = file ? file->path : "[vdso]";
 
 	empty(modules, module);
+	if (error == -EBUSY) {
+		module->put_off_ns = !module->put_off_ns                   ? PUT_OFF_NS
+				     : module->put_off_ns < PUT_OFF_MAX_NS ? 2 * module->put_off_ns
+									   : PUT_OFF_MAX_NS;
+		/* the next pass begins a second after this one has ended, or later */
+		module->put_off_until_ns = pass->now_ns + module->put_off_ns;
+		pass->more = true;
+		return;
+	}
 	/* no fault of this file, perhaps; the next pass retries it, and other files get their turn */
 	if (error == -EAGAIN || (error == -ETIMEDOUT && ++module->timeouts < TIMEOUTS_MAX)) {
 		pass->more = true;
@@ -165,6 +179,8 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 	int result = fd;
 
 	module->checked = pass->number;
+	if (fd != -EBUSY)
+		module->put_off_ns = module->put_off_until_ns = 0;
 	/* it cannot be opened: most likely it is still the same file, so keep its table */
 	module->is_suspect = fd < 0 && is_in_use(module, pass);
 	module->next_look_ns = module->is_suspect || (file && pass->files->asked) ? pass->now_ns + RETRY_NS
@@ -262,7 +278,9 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 	if (mapping->since > pass->scan_before && module->checked != pass->number)
 		module->is_suspect = true;
 	if ((module->pass != pass->number || module->is_suspect) && needs_build(module, pass)) {
-		if (clock_monotonic_ns() < pass->deadline_ns) {
+		if (pass->now_ns < module->put_off_until_ns) {
+			pass->more = true;
+		} else if (clock_monotonic_ns() < pass->deadline_ns) {
 			build(modules, pass, module, mapping->file);
 		} else {
 			pass->more = true;

@@ -17,9 +17,6 @@
 /* When to try again after nobody listened at the socket, and after a call failed. */
 #define ABSENCE_PATIENCE_NS (30 * CLOCK_SECOND_NS)
 #define FAILURE_PATIENCE_NS (5 * CLOCK_SECOND_NS)
-/* after bourdon-grant was asked too often; doubled each time in a row, up to the second */
-#define BUSY_PATIENCE_NS CLOCK_SECOND_NS
-#define BUSY_PATIENCE_MOST_NS (32 * CLOCK_SECOND_NS)
 
 struct grant_call {
 	struct event_source source;
@@ -136,11 +133,7 @@ void grant_queue_cancel(struct grant_call *call)
 /* Another daemon, or root, has used up the requests that bourdon-grant answers. */
 static void note_busy(struct grant_queue *grants)
 {
-	uint64_t pause_ns = 2 * grants->busy_pause_ns;
-
-	grants->busy_pause_ns = pause_ns < BUSY_PATIENCE_NS        ? BUSY_PATIENCE_NS
-				: pause_ns < BUSY_PATIENCE_MOST_NS ? pause_ns
-								   : BUSY_PATIENCE_MOST_NS;
+	grants->busy_pause_ns = grant_client_pause_ns(grants->busy_pause_ns);
 	grants->pause_until_ns = clock_monotonic_ns() + grants->busy_pause_ns;
 }
 

@@ -72,7 +72,7 @@ cp_private() {
 	load
 	grant_start
 	daemon_start
-	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 1s' 'history = 1s'
+	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 15s' 'history = 1s'
 	began=$SECONDS
 	attack
 	await_status 60 '.counters[] | select(.name == "files-deferred").value > 0'

@@ -77,6 +77,7 @@ static Suite *(*const suites[])(void) = {
 	requirements_suite,
 	confinement_suite,
 	grant_request_suite,
+	grant_shares_suite,
 	grant_client_suite,
 	grant_queue_suite,
 	mapped_files_suite,

@@ -19,6 +19,7 @@ Suite *escape_suite(void);
 Suite *files_suite(void);
 Suite *findings_suite(void);
 Suite *grant_request_suite(void);
+Suite *grant_shares_suite(void);
 Suite *grant_client_suite(void);
 Suite *grant_queue_suite(void);
 Suite *hash_suite(void);

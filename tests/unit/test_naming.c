@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows that naming a capture of 60,000 modules stops at its deadline and does no more work afterwards, that it
- * says so in one line, and that users and processes take turns until then.
+ * says so in one line, that users and processes take turns until then, and that a file which has to wait for
+ * bourdon-grant is waited for, but not for long.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "consumer/symbols/naming.h"
 #include "consumer/symbols/naming_plan.h"
+#include "tests/unit/fake_grant.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -253,10 +255,100 @@ START_TEST(a_plan_of_nothing)
 }
 END_TEST
 
+/* ---- files that have to wait for bourdon-grant ---- */
+
+#define REQUEST "elf 7 1007 65536\n"
+
+struct waiting {
+	struct fake_grant grant;
+	struct own_counters counters;
+	struct mapped_files files;
+	struct scene scene;
+	char *path;
+};
+
+/* Process 7 runs in a file that its path does not lead to, and its next request may be sent so much later. */
+static void make_waiting(struct waiting *waiting, uint64_t later_ns)
+{
+	struct grant_share *share;
+	struct stat at;
+
+	*waiting = (struct waiting){ .counters = { { 0 } } };
+	fake_grant_make(&waiting->grant);
+	waiting->path = path_join(waiting->grant.directory, "file");
+	file_put(waiting->path, "file", 4);
+	ck_assert_int_eq(stat(waiting->path, &at), 0);
+	waiting->files = (struct mapped_files){ .grant_socket = waiting->grant.path,
+						.own_counters = &waiting->counters };
+	ck_assert(grant_shares_take(&waiting->files.shares, 7, 1007, clock_monotonic_ns()));
+	share = &waiting->files.shares.all[waiting->files.shares.last];
+	share->full_ns = rate_full_most_ns(GRANT_SHARE, clock_monotonic_ns()) + later_ns;
+	scene_make(&waiting->scene, 1, 1);
+	add_stack(&waiting->scene, 0, "/nowhere/file");
+	waiting->scene.files[0].inode = at.st_ino;
+	waiting->scene.files[0].youngest = (struct mapping_user){ 7, 1007, 65536 };
+}
+
+static void name_waiting(struct waiting *waiting)
+{
+	struct mappings *mappings = mappings_new();
+	const struct naming naming = { .spawner_socket = -EBADF,
+				       .mapped_files = &waiting->files,
+				       .debug_root = "/nowhere",
+				       .jit_map_directory = "/nowhere" };
+	int saved = log_divert();
+
+	ck_assert_int_eq(naming_run(&naming, &waiting->scene.capture, mappings,
+				    clock_monotonic_ns() + 60 * CLOCK_SECOND_NS, &waiting->scene.resolved),
+			 0);
+	free(log_diverted(saved));
+	mappings_free(mappings);
+}
+
+static void free_waiting(struct waiting *waiting)
+{
+	scene_free(&waiting->scene);
+	fake_grant_free(&waiting->grant);
+	free(waiting->path);
+}
+
+START_TEST(a_file_that_has_to_wait_is_opened_in_its_turn)
+{
+	struct fake_answer granted = { REQUEST, "ok\n", NULL };
+	struct waiting waiting;
+
+	make_waiting(&waiting, CLOCK_SECOND_NS / 2);
+	granted.path = waiting.path;
+	fake_grant_answer(&waiting.grant, &granted, 1);
+	name_waiting(&waiting);
+	fake_grant_finish(&waiting.grant);
+	ck_assert_uint_eq(own_counted(&waiting.counters, OWN_FILES_DEFERRED), 1);
+	ck_assert_uint_eq(own_counted(&waiting.counters, OWN_FILES_GRANTED), 1);
+	ck_assert_str_ne(waiting.scene.resolved.modules[0].version, ""); /* of the file that was opened */
+	free_waiting(&waiting);
+}
+END_TEST
+
+START_TEST(naming_does_not_wait_for_long)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	struct waiting waiting;
+
+	make_waiting(&waiting, 3600 * CLOCK_SECOND_NS);
+	name_waiting(&waiting);
+	ck_assert(!fake_grant_is_asked(&waiting.grant));
+	ck_assert_uint_eq(own_counted(&waiting.counters, OWN_FILES_DEFERRED), 1);
+	ck_assert_str_eq(waiting.scene.resolved.modules[0].version, "");
+	ck_assert_uint_lt(clock_monotonic_ns() - began_ns, 30 * CLOCK_SECOND_NS); /* of 60 s that it has */
+	free_waiting(&waiting);
+}
+END_TEST
+
 Suite *naming_suite(void)
 {
 	Suite *suite = suite_create("naming");
 	TCase *deadline = tcase_create("deadline"), *order = tcase_create("order");
+	TCase *put_off = tcase_create("put off");
 
 	tcase_set_timeout(deadline, 60);
 	tcase_add_test(deadline, no_module_is_looked_at_after_the_deadline);
@@ -267,5 +359,9 @@ Suite *naming_suite(void)
 	tcase_add_test(order, a_module_has_its_frames);
 	tcase_add_test(order, a_plan_of_nothing);
 	suite_add_tcase(suite, order);
+	tcase_set_timeout(put_off, 60);
+	tcase_add_test(put_off, a_file_that_has_to_wait_is_opened_in_its_turn);
+	tcase_add_test(put_off, naming_does_not_wait_for_long);
+	suite_add_tcase(suite, put_off);
 	return suite;
 }
