@@ -10,6 +10,7 @@ source "$BATS_TEST_DIRNAME/honest.bash"
 PROCESSES=${ATTACK_PROCESSES:-4}
 FILES=${ATTACK_FILES:-4000} # of each process
 BURNS=${ATTACK_BURNS:-3}    # of the honest target, during the attack
+FLOOD=${ATTACK_FLOOD:-1000} # requests of the compromised daemon, at once
 ATTACKER=65533              # uid
 
 # common/grant_limits.h: what the daemon asks for, and what bourdon-grant answers
@@ -60,7 +61,7 @@ counted_as() {
 	awk -v name="$1" '$1 == name { print $2 + 0 }' "$WORK/grants"
 }
 
-# cp FILE PLACE: as cp(1), but only their owner may read the copies. For honest_start: the daemon needs
+# cp_private FILE PLACE: as cp(1), but only its owner may read the copy. For honest_start: the daemon needs
 # bourdon-grant for the honest target's program as well.
 cp_private() {
 	command cp "$1" "$2"
@@ -68,7 +69,7 @@ cp_private() {
 }
 
 @test "targets with thousands of files that only bourdon-grant can open: an honest one gets its names and tables" {
-	local began
+	local began i
 	load
 	grant_start
 	daemon_start
@@ -95,4 +96,42 @@ cp_private() {
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
 	grep -qE "process [0-9]+ .* files? that only bourdon-grant can open" "$WORK/daemon.log"
+}
+
+# flood REQUEST: a compromised daemon sends the request many times at once. Sets FILES_GOT, LATER, REFUSED and TOOK.
+flood() {
+	local answers began=$SECONDS
+	answers=$(setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups \
+		"$BUILD/tools/ask_grant" --flood "$FLOOD" "$GRANT_SOCKET" "$1")
+	TOOK=$((SECONDS - began + 1))
+	echo "$1: $answers in less than $TOOK s"
+	[[ $answers =~ ^files\ ([0-9]+)\ later\ ([0-9]+)\ refused\ ([0-9]+)\ nothing\ 0$ ]]
+	FILES_GOT=${BASH_REMATCH[1]} LATER=${BASH_REMATCH[2]} REFUSED=${BASH_REMATCH[3]}
+}
+
+# answers REQUEST PATTERN: whether one request has such an answer.
+answers() {
+	[[ $("$BUILD/tools/ask_grant" "$GRANT_SOCKET" "$1") =~ $2 ]]
+}
+
+@test "a daemon that asks without end: some requests are answered each second, the others are put off" {
+	local cgroup answered
+	cgroup=$(stat -c %i "$CGROUP2/$CGROUP")
+	grant_start
+	flood "elf 4194304 1 4096"
+	answered=$REFUSED
+	((FILES_GOT == 0 && LATER > 0 && answered >= ANSWERED_BURST))
+	((answered <= ANSWERED_BURST + ANSWERED_PER_SECOND * TOOK))
+	# requests for files, and those that are none, have not used up those for pressure
+	flood 'no request'
+	((FILES_GOT == 0 && LATER > 0 && REFUSED <= ANSWERED_PER_SECOND * (TOOK + 1)))
+	flood "pressure $cgroup cpu 2000000"
+	((REFUSED == 0 && LATER > 0 && FILES_GOT >= ANSWERED_BURST))
+	((FILES_GOT <= ANSWERED_BURST + ANSWERED_PER_SECOND * TOOK))
+	# afterwards it is as before
+	await 5 answers "pressure $cgroup cpu 2000000" '/cpu\.pressure read-write$'
+	await 5 answers "elf 4194304 1 4096" '^refused no such process$'
+	(($(counted_as later) >= 3 * FLOOD - 2 * ANSWERED_BURST - ANSWERED_PER_SECOND * 4 * TOOK))
+	# ever more rarely
+	(($(grep -c 'over the limit of requests a second' "$WORK/grant.log") <= 13))
 }
