@@ -135,3 +135,50 @@ answers() {
 	# ever more rarely
 	(($(grep -c 'over the limit of requests a second' "$WORK/grant.log") <= 13))
 }
+
+# helper: sets HELPER to the pid of a bourdon-grant that waits for a request, and will for two seconds.
+helper() {
+	"$BUILD/tools/ask_grant" --silent "$GRANT_SOCKET" > /dev/null & CHILDREN+=($!)
+	await 5 helper_waits
+}
+
+helper_waits() {
+	HELPER=$(pgrep -P "$ACTIVATOR" -x bourdon-grant) && grep -q '^Seccomp:	2$' "/proc/$HELPER/status"
+}
+
+helper_ended() {
+	! pgrep -P "$ACTIVATOR" > /dev/null
+}
+
+# assert_gives RESULT CALL [ARGUMENT...]: what comes of the call in a bourdon-grant that runs.
+assert_gives() {
+	local result
+	helper
+	result=$("$BUILD/tools/inject_call" "$HELPER" "${@:2}")
+	# shellcheck disable=SC2053 # a pattern
+	[[ $result == $1 ]] || { echo "$*: $result"; return 1; }
+	kill -KILL "$HELPER" 2> /dev/null || true
+	await 5 helper_ended
+}
+
+@test "bourdon-grant itself: it opens files for reading, and can neither make, truncate nor append to one" {
+	local flags
+	grant_start
+	ACTIVATOR=${CHILDREN[-1]}
+	echo kept > "$WORK/victim"
+	chmod 0666 "$WORK/victim"
+	assert_gives 'result *' openat -100 "str:$WORK/victim" 0x80000
+	# O_TRUNC alone; with O_CLOEXEC; with all other flags of a pressure file; with O_WRONLY; O_APPEND; O_CREAT
+	for flags in 0x200 0x80200 0xa0a02 0x80201 0x80402 0x80042 0x80002; do
+		assert_gives 'killed SIGSYS' openat -100 "str:$WORK/victim" "$flags"
+	done
+	assert_gives 'errno ENOSYS' openat2 -100 "str:$WORK/victim" words:0x80200,0,0,0,0,0 24
+	assert_gives 'killed SIGSYS' open "str:$WORK/victim" 0x80000
+	assert_gives 'killed SIGSYS' creat "str:$WORK/new" 0600
+	assert_gives 'killed SIGSYS' truncate "str:$WORK/victim" 0
+	assert_gives 'killed SIGSYS' open_by_handle_at 3 zero:16 0x80202
+	assert_gives 'killed SIGSYS' unlink "str:$WORK/victim"
+	assert_gives 'killed SIGSYS' execve str:/bin/sh 0 0
+	[ "$(< "$WORK/victim")" = kept ]
+	[ ! -e "$WORK/new" ]
+}
