@@ -20,7 +20,7 @@ ANSWERED_BURST=256
 ANSWERED_PER_SECOND=64
 
 setup() {
-	bourdon_setup attack-grants
+	NAMING=20 bourdon_setup attack-grants # as by default: the honest target's rule waits for it
 	cgroup_make
 	ATTACK=$CGROUP/attack
 	mkdir "$CGROUP2/$ATTACK"
@@ -73,7 +73,7 @@ cp_private() {
 	load
 	grant_start
 	daemon_start
-	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 15s' 'history = 1s'
+	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 60s' 'history = 1s'
 	began=$SECONDS
 	attack
 	await_status 60 '.counters[] | select(.name == "files-deferred").value > 0'
