@@ -4,9 +4,9 @@
  * requests for files, whoever may make cgroups causes those for pressure, and neither may use up the other's.
  *
  * What the consumer asks for is half of what bourdon-grant answers: so a second daemon, started at once after
- * the first, is not refused either. Over a long time the consumer asks for 64 files a second, fewer than the
- * 75 connections a second to which systemd's default PollLimit= slows a socket (systemd.socket(5), version 255
- * and later).
+ * the first, is not refused either. Over a long time the consumer sends 64 requests a second, fewer than the 75
+ * connections a second to which systemd slows a socket (PollLimitBurst= of systemd.socket(5), version 255 and
+ * later).
  */
 #ifndef BOURDON_GRANT_LIMITS_H
 #define BOURDON_GRANT_LIMITS_H
@@ -23,10 +23,10 @@ static inline enum grant_budget grant_budget_of(enum grant_kind kind)
 }
 
 /* GRANT: what it answers. */
-#define GRANT_ANSWERED ((struct rate){ .burst = 256, .per_second = 64 })
+#define GRANT_ANSWERED ((struct rate){ .burst = 512, .per_second = 64 })
 
-/* CONSUMER: what it asks for. 128 files are those of a busy host at first sight, 128 watches 40 cgroups'. */
-#define GRANT_ASKED ((struct rate){ .burst = 128, .per_second = 32 })
+/* CONSUMER: what it asks for. A capture of a host full of containers may need 256 files, 80 cgroups as many watches. */
+#define GRANT_ASKED ((struct rate){ .burst = 256, .per_second = 32 })
 
 /*
  * GRANT: how long it holds a connection before it refuses a request over the limit. Whoever asks in a flood

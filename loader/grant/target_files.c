@@ -155,7 +155,7 @@ static int find_mount(int fd, uint64_t *ret_mount)
 /* With O_PATH and O_NOFOLLOW a symbolic link is opened itself, and not refused. */
 static int check_place(int tmp_fd, int place_fd)
 {
-	uint64_t of_tmp, of_place;
+	uint64_t of_tmp = 0, of_place = 0;
 	struct stat at;
 	int result = find_mount(tmp_fd, &of_tmp);
 

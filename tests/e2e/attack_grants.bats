@@ -14,9 +14,9 @@ FLOOD=${ATTACK_FLOOD:-1000} # requests of the compromised daemon, at once
 ATTACKER=65533              # uid
 
 # common/grant_limits.h: what the daemon asks for, and what bourdon-grant answers
-ASKED_BURST=128
+ASKED_BURST=256
 ASKED_PER_SECOND=32
-ANSWERED_BURST=256
+ANSWERED_BURST=512
 ANSWERED_PER_SECOND=64
 
 setup() {
