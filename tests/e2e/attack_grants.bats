@@ -33,7 +33,8 @@ teardown() {
 	bourdon_teardown
 }
 
-# attack: starts the attackers. Nobody but their user may read their files, which are deleted besides.
+# attack: starts the attackers. Nobody but their user may read their files, which are deleted besides. They attack with
+# their files, and neither with CPU time nor with deep stacks.
 attack() {
 	local i directory
 	for ((i = 0; i < PROCESSES; i++)); do
@@ -41,7 +42,7 @@ attack() {
 		install -d -o "$ATTACKER" "$directory"
 		cp "$BUILD/workloads/modules" "$WORK/attack/u$BASHPID-$i"
 		CGROUP=$ATTACK start_command setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups \
-			"$WORK/attack/u$BASHPID-$i" --count "$FILES" --mode 0400 "$directory"
+			nice -n 10 "$WORK/attack/u$BASHPID-$i" --count "$FILES" --depth 8 --mode 0400 "$directory"
 		rm -r "$directory"
 	done
 }
