@@ -135,7 +135,7 @@ take_capture() {
 	done
 	write_rule 'io.full = 100%'
 	daemon_start
-	await_tables # without tables the caller of the leaf is missing
+	await_tables "${CHILDREN[@]}" # without tables the caller of the leaf is missing
 	kill -CONT "${CHILDREN[@]}"
 	# started after the processes: other programs may cause that much pressure before
 	write_rule 'cpu.some = 10%'

@@ -157,21 +157,36 @@ status_json() {
 
 # await_status SECONDS JQ-EXPRESSION: waits until the expression is true of the status.
 await_status() {
-	local DEADLINE
+	local DEADLINE status=
 	deadline "$1"
-	until status_json 2>/dev/null | jq -e "$2" > /dev/null; do
+	until status=$(status_json 2>/dev/null) && jq -e "$2" <<< "$status" > /dev/null; do
 		if ((SECONDS > DEADLINE)); then
-			echo "'$2' is not true of:" >&2
-			status_json >&2
+			printf "'%s' is not true of:\n%s\n" "$2" "$status" >&2
 			return 1
 		fi
 		sleep 0.1
 	done
 }
 
-# await_tables: waits until all targets have their unwind tables.
+# have_tables PID...: whether each of these processes has unwind tables.
+have_tables() {
+	local pid processes
+	processes=$(bpftool -j map dump pinned "$PIN_DIR/unwind_procs" |
+		jq '.[].formatted | select(.value.count > 0).key') || return 1
+	for pid; do
+		grep -qx "$pid" <<< "$processes" || return 1
+	done
+}
+
+# await_tables [PID...]: waits until these processes have their unwind tables, or else all targets. A rule for
+# every comm has targets that come and go, the programs that ask for the status among them: then name processes.
 await_tables() {
-	await_status 60 '.unwind[0].bytes_max == 0 or .daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
+	if (($# > 0)); then
+		await 60 have_tables "$@"
+		await_status 60 '.unwind[0].pending == 0'
+	else
+		await_status 60 '.unwind[0].bytes_max == 0 or .daemon[0].targets > 0 and .unwind[0].processes == .daemon[0].targets and .unwind[0].pending == 0'
+	fi
 }
 
 # await_log SECONDS PATTERN: reads the daemon's log up to a line that matches, LOG_LINE; fails at the

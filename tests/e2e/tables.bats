@@ -15,14 +15,20 @@ teardown() {
 	bourdon_teardown
 }
 
-# begin [LOAD-OPTION...]: loads, and starts the daemon with the programs of these tests as targets, without captures
+# begin [LOAD-OPTION...]: loads, and starts the daemon with the programs $WORK/$OWN* as targets, without captures.
+# These tests count processes, so no program of another run has such a name.
 begin() {
-	local comm
+	OWN=tab$BASHPID-
 	load "$@"
-	for comm in cpu_hog mapper becomes 'server-*'; do
-		rule "${comm%-*}" "comm = $comm" "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
-	done
+	rule own "comm = $OWN*" "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	daemon_start
+}
+
+# start_own WORKLOAD [ARGUMENT...]: starts a copy of it as $WORK/${OWN}NAME, NAME being its first three letters
+start_own() {
+	local copy=$WORK/$OWN${1:0:3}
+	[[ -e $copy ]] || cp "$BUILD/workloads/$1" "$copy"
+	start_command "$copy" "${@:2}"
 }
 
 # entry TGID: prints the element of unwind_procs for the process, if there is one
@@ -47,7 +53,7 @@ unwind_status() {
 @test "forked processes share one list of mappings" {
 	local pid layouts
 	begin
-	start prefork --workers 20
+	start_own prefork --workers 20 --name "${OWN}main"
 	await_status 20 '.unwind[0].processes >= 21 and .unwind[0].pending == 0'
 	for pid in "$CHILD" $(pgrep -P "$CHILD"); do
 		entry "$pid" | jq -c '[.first, .count]'
@@ -59,13 +65,13 @@ unwind_status() {
 
 @test "a process loses its entry when it ends, and gets another when it executes a program" {
 	begin
-	start cpu_hog --threads 1
+	start_own cpu_hog --threads 1
 	await 20 has_entry "$CHILD"
 	kill -KILL "$CHILD"
 	await 5 has_no_entry "$CHILD"
 	mkfifo "$WORK/go"
-	cp /bin/sh "$WORK/becomes"
-	start_command "$WORK/becomes" -c "echo ready; read -r line < $WORK/go; exec $BUILD/workloads/cpu_hog --threads 1"
+	cp /bin/sh "$WORK/${OWN}sh"
+	start_command "$WORK/${OWN}sh" -c "echo ready; read -r line < $WORK/go; exec $WORK/${OWN}cpu --threads 1"
 	await 20 has_entry "$CHILD"
 	local before
 	before=$(entry "$CHILD")
@@ -76,7 +82,7 @@ unwind_status() {
 
 @test "a new daemon removes the entries of the one before" {
 	begin
-	start cpu_hog --threads 1
+	start_own cpu_hog --threads 1
 	await 20 has_entry "$CHILD"
 	daemon_stop KILL
 	has_entry "$CHILD"
@@ -100,7 +106,7 @@ large_library() {
 	for i in 1 2 3 4; do
 		cp "$library" "$WORK/copy-$i"
 	done
-	start mapper "$WORK"/copy-*
+	start_own mapper "$WORK"/copy-*
 	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
 	without=$(unwind_status modules_without)
 	((without >= 1 && without <= 4 && $(unwind_status modules) >= 1))
@@ -108,7 +114,7 @@ large_library() {
 	[[ $(status_json | jq -r '.problems[].remedy') == *--unwind-memory* ]]
 	await_log 5 "no room for the unwind table of $WORK/copy-"
 	# the attempt took no room from other files
-	start cpu_hog --threads 1
+	start_own cpu_hog --threads 1
 	await_status 20 '.unwind[0].processes == 2 and .unwind[0].modules >= 3'
 	[ "$(unwind_status bytes)" -le "$(unwind_status bytes_max)" ]
 }
@@ -129,10 +135,10 @@ large_library() {
 		esac
 	done
 	begin
-	start mapper "$WORK"/damaged/*
+	start_own mapper "$WORK"/damaged/*
 	await_status 60 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
 	[ "$(unwind_status modules)" -ge 3 ]
-	start cpu_hog --threads 1
+	start_own cpu_hog --threads 1
 	await_status 20 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
 	kill -0 "$DAEMON"
 	daemon_stop TERM
@@ -156,16 +162,16 @@ rows_of() {
 @test "a program that overwrites the file of an ended one has its own table" {
 	local inode hog lock both again
 	begin
-	rows_of cpu_hog server-a 1
+	rows_of cpu_hog "${OWN}a" 1
 	hog=$ROWS
-	inode=$(stat -c %i "$WORK/server-a")
-	rows_of lock_hog server-a 2
+	inode=$(stat -c %i "$WORK/${OWN}a")
+	rows_of lock_hog "${OWN}a" 2
 	lock=$ROWS
-	[ "$(stat -c %i "$WORK/server-a")" = "$inode" ]
+	[ "$(stat -c %i "$WORK/${OWN}a")" = "$inode" ]
 	# the rows of each program, in files that have no table yet
-	rows_of lock_hog server-b 1
+	rows_of lock_hog "${OWN}b" 1
 	both=$ROWS
-	rows_of cpu_hog server-c 2
+	rows_of cpu_hog "${OWN}c" 2
 	again=$ROWS
 	[ $((hog - lock)) -ne 0 ]
 	[ $((hog - lock)) -eq $((again - both - (both - lock))) ]
@@ -173,17 +179,17 @@ rows_of() {
 
 @test "a file that became unreadable: running and new processes have its table" {
 	begin
-	install -m 0755 "$BUILD/workloads/cpu_hog" "$WORK/server-a"
-	start_command "$WORK/server-a" --threads 1
+	install -m 0755 "$BUILD/workloads/cpu_hog" "$WORK/${OWN}a"
+	start_command "$WORK/${OWN}a" --threads 1
 	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
 	ROWS=$(unwind_status rows)
-	chmod 0711 "$WORK/server-a"
-	start_command "$WORK/server-a" --threads 1
+	chmod 0711 "$WORK/${OWN}a"
+	start_command "$WORK/${OWN}a" --threads 1
 	await_status 30 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
 	[ "$(unwind_status rows)" -eq "$ROWS" ]
 	# a file that was never readable has no table
-	install -m 0711 "$BUILD/workloads/lock_hog" "$WORK/server-b"
-	start_command "$WORK/server-b"
+	install -m 0711 "$BUILD/workloads/lock_hog" "$WORK/${OWN}b"
+	start_command "$WORK/${OWN}b"
 	await_status 30 '.unwind[0].processes == 3 and .unwind[0].pending == 0'
 	[ "$(unwind_status rows)" -eq "$ROWS" ]
 }
@@ -191,7 +197,7 @@ rows_of() {
 @test "a file that is truncated while its table is made: the daemon lives, other files have tables" {
 	begin
 	cp "$(large_library)" "$WORK/large"
-	start mapper "$WORK/large"
+	start_own mapper "$WORK/large"
 	truncate -s 100000 "$WORK/large"
 	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
 	[ "$(unwind_status modules)" -ge 3 ]

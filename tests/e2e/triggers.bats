@@ -218,15 +218,16 @@ connected() {
 }
 
 @test "all workers of a pre-forking server are captured; renaming removes and adds targets" {
+	local server=srv$BASHPID # no process of another run has such a name
 	load
-	rule pool 'comm = server-*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' "capture = $((3 * PATIENCE))s" 'cooldown = 1h'
+	rule pool "comm = $server-*" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' "capture = $((3 * PATIENCE))s" 'cooldown = 1h'
 	daemon_start
-	start prefork --workers 8 --name server-main
+	start prefork --workers 8 --name "$server-main"
 	await_status 5 '.daemon[0].targets == 9'
 	await_log 30 'rule pool fired'
 	await_sql 30 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	[ "$(sql "SELECT count(DISTINCT process_id) FROM sample JOIN process USING(process_id) JOIN stack_frame USING(stack_id)
-		JOIN frame USING(frame_id) WHERE comm = 'server-main' AND function = 'burn_worker'")" -eq 8 ]
+		JOIN frame USING(frame_id) WHERE comm = '$server-main' AND function = 'burn_worker'")" -eq 8 ]
 	# SIGHUP: each worker changes to a name that no rule matches; SIGUSR1: to one that a rule matches
 	kill -HUP "$CHILD"
 	await_status 2 '.daemon[0].targets == 1'

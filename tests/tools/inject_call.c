@@ -3,7 +3,9 @@
  * inject_call makes a running thread do one system call, as an attacker who has taken it over could, and
  * prints the result. The tests use it to see how the real processes are confined.
  *
- *	inject_call TID CALL [ARGUMENT...]
+ *	inject_call [--child] TID CALL [ARGUMENT...]
+ *
+ * With --child, the next child of the process TID makes the call, once it has confined itself by seccomp(2).
  *
  * CALL is a name that libseccomp knows, or a number. An ARGUMENT is a decimal or 0x number, "str:TEXT" for
  * the address of that text, "zero:BYTES" for the address of so many zero bytes, or "words:A,B,..." for the
@@ -31,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -276,18 +279,69 @@ static int run(pid_t tid, const struct call *call, uint64_t instruction)
 	return 0;
 }
 
-static int inject(pid_t tid, const struct call *call)
+/* Returns with the thread stopped. */
+static int catch_thread(pid_t tid)
 {
-	uint64_t instruction;
-	int status, result;
+	int status;
 
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) || ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 		return -errno;
-	result = await_stop(tid, &status);
-	if (result < 0)
-		return result;
-	instruction = find_instruction(tid);
-	result = instruction ? run(tid, call, instruction) : -ENOEXEC;
+	return await_stop(tid, &status);
+}
+
+/* ---- the next child ---- */
+
+/* The kernel attaches the child before its first instruction. Returns the child, or a negative error. */
+static pid_t await_fork(pid_t parent)
+{
+	unsigned long child, signal = 0;
+	int status, result;
+
+	if (ptrace(PTRACE_SEIZE, parent, 0,
+		   PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE))
+		return -errno;
+	for (;;) {
+		result = await_stop(parent, &status);
+		if (result < 0 || !WIFSTOPPED(status))
+			return result < 0 ? result : -ESRCH;
+		if (status >> 16 && status >> 16 != PTRACE_EVENT_STOP)
+			break;
+		signal = status >> 16 ? 0 : (unsigned long)WSTOPSIG(status);
+		if (ptrace(PTRACE_CONT, parent, 0, signal))
+			return -errno;
+	}
+	if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &child) || ptrace(PTRACE_DETACH, parent, 0, 0))
+		return -errno;
+	return (pid_t)child;
+}
+
+/* Returns the next child, stopped at the end of a seccomp(2) call that succeeded, or a negative error. */
+static pid_t catch_child(pid_t parent)
+{
+	struct __ptrace_syscall_info info = { 0 };
+	pid_t child = await_fork(parent);
+	bool confines = false;
+	int status, result = child < 0 ? child : await_stop(child, &status);
+
+	while (result >= 0) {
+		if (!WIFSTOPPED(status))
+			return -ESRCH;
+		if (ptrace(PTRACE_GET_SYSCALL_INFO, child, sizeof(info), &info) < 0)
+			return -errno;
+		if (info.op == PTRACE_SYSCALL_INFO_ENTRY)
+			confines = info.entry.nr == SYS_seccomp;
+		else if (info.op == PTRACE_SYSCALL_INFO_EXIT && confines && info.exit.rval >= 0)
+			return child;
+		result = step(child, &status);
+	}
+	return result;
+}
+
+static int inject(pid_t tid, const struct call *call)
+{
+	uint64_t instruction = find_instruction(tid);
+	int result = instruction ? run(tid, call, instruction) : -ENOEXEC;
+
 	ptrace(PTRACE_DETACH, tid, 0, 0);
 	return result;
 }
@@ -296,7 +350,7 @@ int main(int count, char **words)
 {
 	const struct command_spec command = {
 		"inject_call",
-		"TID CALL [ARGUMENT...]",
+		"[--child] TID CALL [ARGUMENT...]",
 		"Makes a running thread do one system call, and says what came of it.",
 		"inject_call 4711 openat -100 str:/etc/passwd 0",
 		NULL,
@@ -304,15 +358,25 @@ int main(int count, char **words)
 	};
 	struct call call = { 0 };
 	unsigned long long tid;
+	bool child = count > 1 && !strcmp(words[1], "--child");
 	int status;
 
 	log_init(command.program);
+	count -= child;
+	words += child;
 	if (count < 3 || options_number(words[1], 2, INT32_MAX, &tid) ||
 	    !parse_call(&call, count - 2, words + 2)) {
 		log_error("usage: %s %s", command.program, command.usage);
 		return EXIT_USAGE;
 	}
-	status = inject((pid_t)tid, &call);
+	if (child) {
+		status = catch_child((pid_t)tid);
+		tid = status < 0 ? tid : (unsigned long long)status;
+	} else {
+		status = catch_thread((pid_t)tid);
+	}
+	if (status >= 0)
+		status = inject((pid_t)tid, &call);
 	if (status < 0)
 		log_error("thread %llu: %s", tid, strerror(-status));
 	return status < 0 ? EXIT_FAILED : EXIT_DONE;
