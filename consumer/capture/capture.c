@@ -31,6 +31,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_CPUS_UNSAMPLED] = { "cpus-unsampled", "cpu" },
 	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
 	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
+	[LOSS_MAPPINGS_CUT] = { "mappings-cut", "process" },
 };
 
 /* Opens the readers at `wanted_ns` or later. Returns the time from which the rings hold every sample. */

@@ -38,6 +38,7 @@ enum loss {
 	LOSS_CPUS_UNSAMPLED,    /* the largest number of CPUs that were online and not sampled */
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
 	LOSS_SYMBOLIZER,        /* symbolizers that died, or could not be started */
+	LOSS_MAPPINGS_CUT,      /* processes with more executable mappings than get names and unwind tables */
 	LOSS_REASONS,
 };
 

@@ -19,4 +19,5 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_SYMBOLIZER_REQUESTS] = "symbolizer-requests",
 	[OWN_MAPPINGS_DROPPED] = "mappings-dropped",
 	[OWN_WALKS_STUCK] = "mapping-walks-stuck",
+	[OWN_WALKS_PAUSED] = "mapping-walks-paused",
 };

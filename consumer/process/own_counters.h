@@ -27,6 +27,7 @@ enum own_counter {
 	OWN_SYMBOLIZER_REQUESTS, /* to them */
 	OWN_MAPPINGS_DROPPED,    /* mappings and processes beyond the limit: no names, no unwind tables */
 	OWN_WALKS_STUCK,         /* mapping scans held up by a process that holds its mmap lock */
+	OWN_WALKS_PAUSED,        /* mapping scans that ended with their time and went on later */
 	OWN_COUNTERS,
 };
 

@@ -16,8 +16,6 @@
 #define PAUSE_NS (30 * CLOCK_SECOND_NS) /* before a helper that is absent or failed is asked again */
 /* The first process asked about may have ended; try that many. */
 #define USERS_ASKED_MAX 3
-/* Searches for an older process that maps the file: each looks at all mappings. */
-#define OLDER ((struct rate){ .burst = 64, .per_second = 64 })
 /* Requests of one process that were put off before the log names it. */
 #define DEFERRED_LOGGED 100U
 
@@ -133,21 +131,6 @@ static int open_by_grant(struct mapped_files *files, const struct mapping_user *
 	return result < 0 ? result : TAKE_FD(fd);
 }
 
-/* The next process to ask for: the youngest, or one older than the last. */
-static bool find_user(struct mapped_files *files, const struct mappings *mappings,
-		      const struct mapped_file *file, struct mapping_user *user)
-{
-	uint64_t now_ns = clock_monotonic_ns();
-
-	if (user->started_ns != UINT64_MAX) {
-		if (file->users < 2 || !rate_left(OLDER, files->older_full_ns, now_ns))
-			return false;
-		rate_take(OLDER, &files->older_full_ns, now_ns);
-	}
-	return mappings_find_user(mappings, file, user->started_ns, user) &&
-	       user->started_ns > file->refused_ns;
-}
-
 /*
  * After a refusal, asks for a file again only when a younger process maps it. A process whose requests are put
  * off does not keep an older one from the file.
@@ -160,7 +143,9 @@ static int open_by_grants(struct mapped_files *files, const struct mappings *map
 	bool is_put_off = false;
 	int fd = -ESTALE;
 
-	for (int i = 0; i < USERS_ASKED_MAX && may_ask(files) && find_user(files, mappings, file, &process);
+	for (int i = 0; i < USERS_ASKED_MAX && may_ask(files) &&
+			mappings_find_user(mappings, file, process.started_ns, &process) &&
+			process.started_ns > file->refused_ns;
 	     i++) {
 		if (!take(files, process.tgid, process.started_ns)) {
 			is_put_off = true;

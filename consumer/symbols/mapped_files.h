@@ -24,7 +24,6 @@ struct mapped_files {
 	bool absent;
 	bool asked; /* whether the last mapped_files_open() sent a request */
 	struct grant_shares shares;
-	uint64_t older_full_ns; /* limits the searches for older processes that map a file */
 	struct log_limit deferred_limit;
 };
 

@@ -275,7 +275,7 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 
 	if (!module)
 		return NULL;
-	if (mapping->since > pass->scan_before && module->checked != pass->number)
+	if (mapping->since > pass->slice_before && module->checked != pass->number)
 		module->is_suspect = true;
 	if ((module->pass != pass->number || module->is_suspect) && needs_build(module, pass)) {
 		if (pass->now_ns < module->put_off_until_ns) {

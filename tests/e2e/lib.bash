@@ -245,7 +245,7 @@ cgroup_remove() {
 		[[ -n $directory && -d $directory ]] || continue
 		# a killed process leaves its cgroup a moment later
 		for _ in {1..100}; do
-			find "$directory" -depth -type d -exec rmdir {} \; 2>/dev/null
+			find "$directory" -depth -type d -delete 2>/dev/null
 			[[ -d $directory ]] || break
 			sleep 0.05
 		done

@@ -258,14 +258,34 @@ END_TEST
 /* ---- files that have to wait for bourdon-grant ---- */
 
 #define REQUEST "elf 7 1007 65536\n"
+#define PATH "/nowhere/file"
 
 struct waiting {
 	struct fake_grant grant;
 	struct own_counters counters;
 	struct mapped_files files;
+	struct mappings *mappings;
 	struct scene scene;
 	char *path;
 };
+
+/* Process 7 maps a file of this identity. */
+static struct mapped_file *map(struct mappings *mappings, const struct stat *at)
+{
+	const struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
+					       .tgid = 7,
+					       .started_ns = 1007,
+					       .begins = 65536,
+					       .ends = 65536 + 4096,
+					       .inode = at->st_ino,
+					       .path_bytes = sizeof(PATH) - 1 };
+	char bytes[sizeof(record) + sizeof(PATH) - 1];
+
+	memcpy(bytes, &record, sizeof(record));
+	memcpy(bytes + sizeof(record), PATH, sizeof(PATH) - 1);
+	ck_assert_int_eq(mappings_add_records(mappings, bytes, sizeof(bytes)), sizeof(bytes));
+	return mappings_find(mappings, 7, 1007, 65536)->file;
+}
 
 /* Process 7 runs in a file that its path does not lead to, and its next request may be sent so much later. */
 static void make_waiting(struct waiting *waiting, uint64_t later_ns)
@@ -283,31 +303,30 @@ static void make_waiting(struct waiting *waiting, uint64_t later_ns)
 	ck_assert(grant_shares_take(&waiting->files.shares, 7, 1007, clock_monotonic_ns()));
 	share = &waiting->files.shares.all[waiting->files.shares.last];
 	share->full_ns = rate_full_most_ns(GRANT_SHARE, clock_monotonic_ns()) + later_ns;
+	waiting->mappings = mappings_new();
 	scene_make(&waiting->scene, 1, 1);
-	add_stack(&waiting->scene, 0, "/nowhere/file");
-	waiting->scene.files[0].inode = at.st_ino;
-	waiting->scene.files[0].youngest = (struct mapping_user){ 7, 1007, 65536 };
+	add_stack(&waiting->scene, 0, PATH);
+	waiting->scene.resolved.modules[0].file = map(waiting->mappings, &at);
 }
 
 static void name_waiting(struct waiting *waiting)
 {
-	struct mappings *mappings = mappings_new();
 	const struct naming naming = { .spawner_socket = -EBADF,
 				       .mapped_files = &waiting->files,
 				       .debug_root = "/nowhere",
 				       .jit_map_directory = "/nowhere" };
 	int saved = log_divert();
 
-	ck_assert_int_eq(naming_run(&naming, &waiting->scene.capture, mappings,
+	ck_assert_int_eq(naming_run(&naming, &waiting->scene.capture, waiting->mappings,
 				    clock_monotonic_ns() + 60 * CLOCK_SECOND_NS, &waiting->scene.resolved),
 			 0);
 	free(log_diverted(saved));
-	mappings_free(mappings);
 }
 
 static void free_waiting(struct waiting *waiting)
 {
 	scene_free(&waiting->scene);
+	mappings_free(waiting->mappings);
 	fake_grant_free(&waiting->grant);
 	free(waiting->path);
 }
