@@ -19,6 +19,8 @@
 #define VM_EXEC 0x00000004UL
 #define EEXIST 17
 #define EFAULT 14
+#define ENOMEM 12
+#define EBUSY 16
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -118,6 +120,7 @@ struct mm_struct___before_6_2 {
 
 struct mm_struct {
 	struct percpu_counter rss_stat[4];
+	int map_count;
 	struct file *exe_file;
 	struct mm_context_of_kernel context;
 };
@@ -182,7 +185,10 @@ struct pt_regs___kernel {
 	unsigned long sp;
 };
 
-struct seq_file;
+struct seq_file {
+	unsigned long size; /* of the buffer */
+	unsigned long count;
+};
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
@@ -212,5 +218,18 @@ struct bpf_iter__ksym {
 };
 
 #pragma clang attribute pop
+
+/*
+ * Since Linux 6.7 (4ac454682158): walks the mappings of one task. new() tries the mmap lock and never waits
+ * for it.
+ */
+struct bpf_iter_task_vma {
+	__u64 opaque;
+} __attribute__((aligned(8)));
+
+extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *iterator, struct task_struct *task,
+				 __u64 address) __ksym __weak;
+extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *iterator) __ksym __weak;
+extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *iterator) __ksym __weak;
 
 #endif

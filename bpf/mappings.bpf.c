@@ -2,6 +2,11 @@
 /*
  * mappings.bpf.c owns the iterator over the executable mappings of all targets. User space needs them to find
  * the file that an address belongs to.
+ *
+ * A user can have processes with 65,530 mappings each. So the list of a process ends at what user space can
+ * use; processes with many mappings are listed only when user space asks for them; and from Linux 6.7 on
+ * (walk_mappings) a mapping that is not listed is not even visited, and no process is waited for. Before, the
+ * kernel visits each mapping of each process (walk_mappings_each).
  */
 #include "bpf/target.h"
 
@@ -17,38 +22,81 @@ struct {
 	__type(value, struct path_scratch);
 } mappings_scratch SEC(".maps");
 
+/* Room for the record that ends the list of a process. */
+#define END_BYTES sizeof(struct mapped_record)
+/* Mappings that one pass visits in a process, of any kind, so that no read(2) takes long. */
+#define VISITS_MAX 4096
+
+/*
+ * Returns false if the bytes do not fit behind those that the buffer holds. The kernel keeps no part of an
+ * object: its program returns 1 then, and runs again for the same object with an empty buffer
+ * (bpf_seq_read() in kernel/bpf/bpf_iter.c).
+ */
+static __always_inline bool has_room(const struct seq_file *seq, __u64 bytes)
+{
+	return seq->count + bytes < seq->size;
+}
+
+static __always_inline bool write_process(struct seq_file *seq, struct task_struct *task, __u32 flags)
+{
+	struct mapped_record record = { .header = { RECORD_MAPPED, sizeof(record) } };
+
+	if (!has_room(seq, sizeof(record)))
+		return false;
+	record.tgid = task->tgid;
+	record.started_ns = task->start_boottime;
+	record.uid = BPF_CORE_READ(task, real_cred, uid.val);
+	record.mappings = BPF_CORE_READ(task, mm, map_count);
+	record.flags = flags;
+	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+	bpf_seq_write(seq, &record, sizeof(record));
+	return true;
+}
+
+static __always_inline bool write_plain(struct seq_file *seq, struct mapping_record *record)
+{
+	if (!has_room(seq, sizeof(*record) + END_BYTES))
+		return false;
+	bpf_seq_write(seq, record, sizeof(*record));
+	return true;
+}
+
 /*
  * A second reader may preempt this one on the same CPU and use the same scratch. A reader that finds it busy
  * writes its record without a path, so that no record carries another file's path.
  */
-static __always_inline void write_with_path(struct seq_file *seq, struct mapping_record *record,
+static __always_inline bool write_with_path(struct seq_file *seq, struct mapping_record *record,
 					    struct file *file)
 {
 	__u32 zero = 0;
 	struct path_scratch *scratch = bpf_map_lookup_elem(&mappings_scratch, &zero);
+	bool written;
 	long bytes;
 
 	if (!scratch)
-		return;
+		return true;
 	if (__sync_lock_test_and_set(&scratch->busy, 1)) {
 		count(COUNTER_PATHS_BUSY);
 		record->flags |= MAPPING_NO_PATH;
-		bpf_seq_write(seq, record, sizeof(*record));
-		return;
+		return write_plain(seq, record);
 	}
 	bytes = bpf_d_path(&file->f_path, scratch->path, sizeof(scratch->path)); /* includes the NUL */
 	if (bytes > 1 && bytes <= (long)sizeof(scratch->path)) {
 		record->path_bytes = (__u32)bytes - 1;
-		bpf_seq_write(seq, record, sizeof(*record));
-		bpf_seq_write(seq, scratch->path, record->path_bytes & (MAPPING_PATH_BYTES - 1));
+		written = has_room(seq, sizeof(*record) + record->path_bytes + END_BYTES);
+		if (written) {
+			bpf_seq_write(seq, record, sizeof(*record));
+			bpf_seq_write(seq, scratch->path, record->path_bytes & (MAPPING_PATH_BYTES - 1));
+		}
 	} else {
 		record->flags |= MAPPING_NO_PATH;
-		bpf_seq_write(seq, record, sizeof(*record));
+		written = write_plain(seq, record);
 	}
 	__sync_lock_test_and_set(&scratch->busy, 0);
+	return written;
 }
 
-/* Not inlined: the zeroed struct takes a quarter of a BPF program's 512-byte stack. */
+/* Not inlined: the zeroed struct takes a third of a BPF program's 512-byte stack. */
 static __noinline struct code_spans *spans_make(__u32 tgid, __u64 started_ns)
 {
 	struct code_spans fresh = { .started_ns = started_ns };
@@ -57,16 +105,10 @@ static __noinline struct code_spans *spans_make(__u32 tgid, __u64 started_ns)
 	return bpf_map_lookup_elem(&code_spans, &tgid);
 }
 
-static __always_inline void widen_spans(const struct mapping_record *record)
+static __always_inline void widen_spans(struct code_spans *spans, const struct mapping_record *record)
 {
-	__u32 tgid = record->tgid;
-	struct code_spans *spans = bpf_map_lookup_elem(&code_spans, &tgid);
 	struct code_span *span;
 
-	if (!spans || spans->started_ns != record->started_ns)
-		spans = spans_make(tgid, record->started_ns);
-	if (!spans)
-		return;
 	if (record->flags & MAPPING_IS_VDSO) {
 		spans->vdso = record->begins;
 		return;
@@ -78,33 +120,67 @@ static __always_inline void widen_spans(const struct mapping_record *record)
 		span->ends = record->ends;
 }
 
-SEC("iter/task_vma")
-int walk_mappings(struct bpf_iter__task_vma *ctx)
+/* Returns what is known of a target that policy allows, or NULL. */
+static __always_inline struct code_spans *spans_of(struct task_struct *task)
 {
-	struct task_struct *task = ctx->task;
-	struct vm_area_struct *vma = ctx->vma;
-	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) } };
-	struct file *file;
-	struct target *target;
-	__u32 device, tgid;
+	__u32 tgid = task->tgid;
+	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
+	struct code_spans *spans;
 
-	if (!task || !vma || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
-		return 0;
-	tgid = task->tgid;
-	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target || target->started_ns != task->start_boottime || target_is_denied(task))
-		return 0;
-	record.tgid = tgid;
-	record.started_ns = target->started_ns;
+		return NULL;
+	spans = bpf_map_lookup_elem(&code_spans, &tgid);
+	return spans && spans->started_ns == target->started_ns ? spans
+								: spans_make(tgid, target->started_ns);
+}
+
+static __always_inline void begin_scan(struct code_spans *spans, const struct control *shared)
+{
+	if (spans->scan == shared->mappings_scan)
+		return;
+	spans->scan = shared->mappings_scan;
+	spans->next = 0;
+	spans->listed = 0;
+	spans->done = 0;
+}
+
+/* Whether the process belongs to those whose mappings user space asked for. */
+static __always_inline bool is_asked_for(const struct control *shared, const struct mm_struct *mm)
+{
+	return (mm->map_count > (int)UNWIND_MAPPINGS_MAX) == (shared->mappings_of == MAPPINGS_OF_MANY);
+}
+
+/* Writes the one record of a process whose mappings are left out. Returns false if it does not fit. */
+static __always_inline bool leave_out(struct seq_file *seq, struct task_struct *task,
+				      const struct control *shared, struct code_spans *spans)
+{
+	__u32 shown = shared->mappings_scan + 1;
+
+	if (spans->shown == shown)
+		return true;
+	if (!write_process(seq, task, 0))
+		return false;
+	spans->shown = shown;
+	return true;
+}
+
+/* Writes one mapping. Returns false if it does not fit. */
+static __always_inline bool list(struct seq_file *seq, struct task_struct *task, struct vm_area_struct *vma,
+				 struct code_spans *spans)
+{
+	struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) } };
+	struct file *file = vma->vm_file;
+	__u32 device;
+
+	record.tgid = task->tgid;
+	record.started_ns = task->start_boottime;
 	record.begins = vma->vm_start;
 	record.ends = vma->vm_end;
-	file = vma->vm_file;
 	if (!file) {
 		if (record.begins == (__u64)BPF_CORE_READ(task, mm, context.vdso))
 			record.flags |= MAPPING_IS_VDSO;
-		widen_spans(&record);
-		bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
-		return 0;
+		widen_spans(spans, &record);
+		return write_plain(seq, &record);
 	}
 	record.file_offset = (__u64)vma->vm_pgoff << 12;
 	record.inode = BPF_CORE_READ(file, f_inode, i_ino);
@@ -113,7 +189,131 @@ int walk_mappings(struct bpf_iter__task_vma *ctx)
 	record.device_minor = device & 0xfffff;
 	if (BPF_CORE_READ(file, f_inode) == BPF_CORE_READ(task, mm, exe_file, f_inode))
 		record.flags |= MAPPING_IS_EXE;
-	widen_spans(&record);
-	write_with_path(ctx->meta->seq, &record, file);
+	widen_spans(spans, &record);
+	return write_with_path(seq, &record, file);
+}
+
+/*
+ * Lists a part of a process in each pass: what fits into one buffer, and at most VISITS_MAX mappings further.
+ * So a process with few mappings never waits for one with many, whichever comes first.
+ */
+SEC("iter/task")
+int walk_mappings(struct bpf_iter__task *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *task = ctx->task;
+	struct control *shared = control_get();
+	struct bpf_iter_task_vma iterator;
+	struct vm_area_struct *vma;
+	struct code_spans *spans;
+	struct mm_struct *mm;
+	__u64 next_before, bytes_before;
+	__u32 listed_before, end = 0;
+	bool full = false;
+	int error;
+
+	if (!task || !shared || task->pid != task->tgid)
+		return 0;
+	mm = task->mm;
+	if (!mm)
+		return 0;
+	bytes_before = seq->count;
+	spans = spans_of(task);
+	if (!spans)
+		return 0;
+	if (!is_asked_for(shared, mm))
+		return !leave_out(seq, task, shared, spans);
+	begin_scan(spans, shared);
+	if (spans->done)
+		return 0;
+	if (!write_process(seq, task, MAPPED_LISTED))
+		return 1;
+	spans->visits = 0;
+	listed_before = spans->listed;
+	next_before = spans->next;
+	error = bpf_iter_task_vma_new(&iterator, task, spans->next);
+	/* the counters of this loop are in the map: in registers, the verifier would follow each of their values */
+	while ((vma = bpf_iter_task_vma_next(&iterator))) {
+		spans->next = vma->vm_start;
+		if (++spans->visits > VISITS_MAX) {
+			end = MAPPED_MORE;
+			break;
+		}
+		if (!(vma->vm_flags & VM_EXEC))
+			continue;
+		if (spans->listed >= UNWIND_MAPPINGS_MAX) {
+			end = MAPPED_CUT;
+			break;
+		}
+		if (!list(seq, task, vma, spans)) {
+			full = true;
+			end = MAPPED_MORE;
+			break;
+		}
+		spans->listed++;
+	}
+	bpf_iter_task_vma_destroy(&iterator);
+	if (error == -EBUSY || error == -ENOMEM)
+		end = MAPPED_BUSY;
+	/* the room that list() has left for this record is there, unless nothing was listed */
+	if ((full && bytes_before) || (end && !write_process(seq, task, end))) {
+		spans->listed = listed_before;
+		spans->next = next_before;
+		return 1; /* again, with an empty buffer */
+	}
+	spans->done = !(end & (MAPPED_MORE | MAPPED_BUSY));
+	return 0;
+}
+
+/* The same before Linux 6.7: the kernel visits all mappings, and runs the program for each. */
+SEC("iter/task_vma")
+int walk_mappings_each(struct bpf_iter__task_vma *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *task = ctx->task;
+	struct vm_area_struct *vma = ctx->vma;
+	struct control *shared = control_get();
+	struct code_spans *spans;
+	struct mm_struct *mm;
+	bool asked_for;
+	__u32 tgid;
+
+	if (!task || !vma || !shared || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
+		return 0;
+	mm = task->mm;
+	if (!mm)
+		return 0;
+	asked_for = is_asked_for(shared, mm);
+	tgid = task->tgid;
+	spans = bpf_map_lookup_elem(&code_spans, &tgid);
+	if (spans && spans->started_ns == task->start_boottime &&
+	    (asked_for ? spans->done && spans->scan == shared->mappings_scan
+		       : spans->shown == shared->mappings_scan + 1))
+		return 0;
+	spans = spans_of(task);
+	if (!spans)
+		return 0;
+	if (!asked_for)
+		return !leave_out(seq, task, shared, spans);
+	begin_scan(spans, shared);
+	if (spans->done)
+		return 0;
+	if (spans->shown != shared->mappings_scan + 1) {
+		if (!write_process(seq, task, MAPPED_LISTED))
+			return 1;
+		spans->shown = shared->mappings_scan + 1;
+	}
+	if (spans->listed >= UNWIND_MAPPINGS_MAX) {
+		if (!write_process(seq, task, MAPPED_CUT))
+			return 1;
+		spans->done = 1;
+		return 0;
+	}
+	if (!list(seq, task, vma, spans)) {
+		if (!spans->listed)
+			spans->shown = 0; /* its record was not kept, either */
+		return 1;
+	}
+	spans->listed++;
 	return 0;
 }

@@ -13,6 +13,7 @@
  *   5  tables for unwinding by .eh_frame; code spans of each process; the reason why unwinding a user stack
  *      ended; in control, the count of addresses in no known mapping
  *   6  root's policy; user stacks that end because of it; counters of what it denied
+ *   7  mappings: a record of each process, which part of them to list, and how far the list has come
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -20,7 +21,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 6U
+#define BOURDON_ABI 7U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -32,6 +33,7 @@
 #define RECORD_TASK 4U
 #define RECORD_MAPPING 5U
 #define RECORD_THREAD 6U
+#define RECORD_MAPPED 7U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -111,7 +113,10 @@ struct control {
 	__u64 clocks_cgroup; /* this cgroup and its descendants; 0: all targets */
 	__u32 clocks_level;  /* number of ancestors of that cgroup */
 	__u32 clocks_epoch;  /* 0: clocks are stopped; a new number resets and starts them */
-	__u64 reserved[2];
+	/* what the iterator `mappings` lists. Any number is safe: it only decides what is left out */
+	__u32 mappings_scan; /* a new number lists every process from its first mapping on */
+	__u32 mappings_of;   /* MAPPINGS_OF_* */
+	__u64 reserved;
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
@@ -278,6 +283,14 @@ struct code_spans {
 	__u64 started_ns; /* start of the process */
 	__u64 vdso;       /* kept apart: the vDSO is behind the stack */
 	struct code_span spans[CODE_SPANS];
+	/* how far the iterator has come with this process */
+	__u64 next;   /* address where the list goes on */
+	__u32 scan;   /* the scan that the members around it belong to (control.mappings_scan) */
+	__u32 shown;  /* 1 plus the scan in which its RECORD_MAPPED was written */
+	__u32 listed; /* mappings written so far */
+	__u32 visits; /* mappings of any kind that this pass has visited */
+	__u32 done;   /* 1: the list of this scan has ended */
+	__u32 reserved;
 };
 
 struct unwind_process {
@@ -432,8 +445,35 @@ struct thread_record {
 	struct task_usage usage;
 };
 
-/* ---- mappings: one record per executable mapping of a target, followed by path_bytes bytes of path ---- */
+/*
+ * ---- mappings: of each target one RECORD_MAPPED, then a RECORD_MAPPING for each executable mapping ----
+ *
+ * A process has at most UNWIND_MAPPINGS_MAX mappings in the list: more would find no room in the unwind tables.
+ * Processes with many mappings are listed apart, so that they keep no other process waiting.
+ */
 
+#define MAPPINGS_OF_FEW 0U  /* of processes with up to UNWIND_MAPPINGS_MAX mappings of any kind */
+#define MAPPINGS_OF_MANY 1U /* of processes with more */
+
+/* mapped_record.flags */
+#define MAPPED_LISTED 1U /* some of its mappings follow */
+/* the following are in a second record, behind the mappings */
+#define MAPPED_MORE 2U /* the list is not complete: the next pass of the same scan goes on */
+#define MAPPED_BUSY 4U /* as MAPPED_MORE: the process changes its mappings at the moment */
+#define MAPPED_CUT 8U  /* it has more executable mappings than are listed */
+
+struct mapped_record {
+	struct record_header header;
+	__u32 tgid;
+	__u64 started_ns;
+	__u32 uid;
+	__u32 mappings; /* of any kind */
+	__u32 flags;    /* MAPPED_* */
+	__u32 reserved;
+	char comm[ABI_COMM_BYTES];
+};
+
+/* RECORD_MAPPING is followed by path_bytes bytes of path. */
 #define MAPPING_PATH_BYTES 4096U
 
 #define MAPPING_IS_EXE 1U /* the mapped file is the process's executable */
@@ -487,7 +527,7 @@ ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);
 ABI_SIZE(control, 128);
 ABI_CHECK(control, unmapped, 64);
-ABI_SIZE(code_spans, 144);
+ABI_SIZE(code_spans, 176);
 ABI_SIZE(unwind_process, 16);
 ABI_SIZE(unwind_mapping, 32);
 ABI_SIZE(unwind_page, 8);
@@ -495,6 +535,7 @@ ABI_SIZE(unwind_row, 4);
 ABI_SIZE(unwind_chunk, 4096);
 ABI_SIZE(unwind_rule, 24);
 ABI_CHECK(control, clocks_cgroup, 32);
+ABI_CHECK(control, mappings_scan, 48);
 ABI_SIZE(stall_clock, 64);
 ABI_CHECK(control, heartbeat_ns, 8);
 ABI_CHECK(sample, seq, 8);
@@ -515,6 +556,8 @@ ABI_SIZE(task_record, 176);
 ABI_CHECK(task_record, comm, 32);
 ABI_CHECK(task_record, rss_bytes, 120);
 ABI_SIZE(thread_record, 88);
+ABI_SIZE(mapped_record, 48);
+ABI_CHECK(mapped_record, comm, 32);
 ABI_SIZE(mapping_record, 64);
 ABI_CHECK(mapping_record, path_bytes, 60);
 

@@ -57,7 +57,8 @@ size_t grant_request_format(const struct grant_request *request, char *into);
 
 #define GRANT_OK "ok\n"
 #define GRANT_REFUSED "refused "
-/* The only reason that the consumer compares: it applies to every file. */
+/* The only reasons that the consumer compares. The first applies to every file, the second to no file. */
 #define GRANT_NO_FILES "root's policy hands out no files"
+#define GRANT_LATER "over the limit of requests a second; ask later"
 
 #endif

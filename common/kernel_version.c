@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Versions are those of the CVE records of the kernel's CVE team (CVEProject/cvelistV5 on GitHub), where there
+ * is a record, otherwise of the stable change logs. Bugs that only a program loaded with CAP_BPF reaches are
+ * not listed: the consumer cannot load one.
+ */
 const struct kernel_bug kernel_bugs[] = {
 	/* bpf: keep a reference to the mm, in case the task is dead */
 	{ "reading the mappings of a process that is exiting can crash the kernel",
@@ -27,6 +32,21 @@ const struct kernel_bug kernel_bugs[] = {
 	  "6.1.97, 6.6.37, 6.9.8 and 6.10",
 	  { { 6, 1, 97 }, { 6, 6, 37 }, { 6, 9, 8 }, { 6, 10, 0 } },
 	  4 },
+	/* bpf: Fix out-of-bounds write in trie_get_next_key(), CVE-2024-50262 */
+	{ "a process that can write to a BPF LPM trie can corrupt kernel memory (CVE-2024-50262)",
+	  "6.1.116, 6.6.60, 6.11.7 and 6.12",
+	  { { 6, 1, 116 }, { 6, 6, 60 }, { 6, 11, 7 }, { 6, 12, 0 } },
+	  4 },
+	/* kernfs: Fix UAF in polling when open file is released, CVE-2025-39881 */
+	{ "switching PSI off and on in a cgroup that has a PSI trigger causes a use after free in the kernel (CVE-2025-39881)",
+	  "6.1.153, 6.6.107, 6.12.48, 6.16.8 and 6.17",
+	  { { 6, 1, 153 }, { 6, 6, 107 }, { 6, 12, 48 }, { 6, 16, 8 }, { 6, 17, 0 } },
+	  5 },
+	/* sched/psi: Shut down rtpoll_timer in psi_cgroup_free(), CVE-2026-74594 */
+	{ "removing a cgroup whose PSI trigger with a short window has just ended can cause a use after free in the kernel (CVE-2026-74594)",
+	  "6.1.183, 6.6.152, 6.12.104, 6.18.45, 7.1.9 and 7.2",
+	  { { 6, 1, 183 }, { 6, 6, 152 }, { 6, 12, 104 }, { 6, 18, 45 }, { 7, 1, 9 }, { 7, 2, 0 } },
+	  6 },
 };
 
 const size_t kernel_bugs_count = ARRAY_SIZE(kernel_bugs);

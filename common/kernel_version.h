@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kernel_version.h finds out which stable kernel is running, whatever a distribution calls it, and lists the
- * kernel bugs that affect bourdon.
+ * kernel bugs that affect bourdon: those that crash the kernel while bourdon does its work, and those by which a
+ * compromised consumer could gain the kernel with the pins and pressure files that it has.
  */
 #ifndef BOURDON_KERNEL_VERSION_H
 #define BOURDON_KERNEL_VERSION_H
@@ -25,7 +26,7 @@ struct kernel_bug {
 	const char *what; /* its effect on bourdon */
 	const char *fixed_in;
 	/* major, minor, patch of the first fixed release of each branch; the last entry is the main line */
-	unsigned int fixes[4][3];
+	unsigned int fixes[6][3];
 	size_t fixes_count;
 };
 

@@ -163,6 +163,7 @@ static void write_unwind(const struct unwind_gauges *unwind, FILE *out)
 	status_line_field(out, "rows", "%" PRIu64, atomic_load(&unwind->rows));
 	status_line_field(out, "bytes", "%" PRIu64, atomic_load(&unwind->bytes));
 	status_line_field(out, "bytes_max", "%" PRIu64, atomic_load(&unwind->bytes_max));
+	status_line_field(out, "processes_cut", "%" PRIu64, atomic_load(&unwind->processes_cut));
 	status_line_field(out, "pending", "%" PRIu64, atomic_load(&unwind->pending));
 	status_line_end(out);
 }
@@ -247,6 +248,13 @@ static void write_problems(const struct status *status, const uint64_t counters[
 			 atomic_load(&status->unwind->modules_no_room),
 			 atomic_load(&status->unwind->processes_no_room));
 		write_problem(out, "raise bourdon-load --unwind-memory", text);
+	}
+	if (atomic_load(&status->unwind->processes_cut)) {
+		snprintf(text, sizeof(text),
+			 "%" PRIu64
+			 " processes have more than %u executable mappings; code in the rest has no names",
+			 atomic_load(&status->unwind->processes_cut), UNWIND_MAPPINGS_MAX);
+		write_problem(out, "bourdond's log names the one with the most", text);
 	}
 	for (size_t i = 0; i < sizeof(kernel_problems) / sizeof(kernel_problems[0]); i++) {
 		if (!counters[kernel_problems[i].counter])

@@ -136,7 +136,7 @@ static int pin_iterators_all(struct load *load)
 {
 	struct bpf_program *programs[PIN_ITERATORS] = {
 		[PIN_TASKS] = load->programs.bpf->progs.walk_tasks,
-		[PIN_MAPPINGS] = load->programs.bpf->progs.walk_mappings,
+		[PIN_MAPPINGS] = programs_mappings(&load->programs),
 	};
 
 	for (size_t i = 0; i < PIN_ITERATORS; i++) {
@@ -163,8 +163,8 @@ static int pin_programs_all(struct load *load)
 		_cleanup_free_ char *name = NULL;
 		int result;
 
-		if (program == load->programs.bpf->progs.walk_ksyms)
-			continue; /* this program runs once, during the load */
+		if (program == load->programs.bpf->progs.walk_ksyms || !bpf_program__autoload(program))
+			continue; /* it runs once, during the load; or it is for another kernel */
 		if (asprintf(&name, "prog_%s", bpf_program__name(program)) < 0)
 			return -ENOMEM;
 		result = pin_at(load, name, PIN_PRIVATE_MODE, 0, bpf_program__fd(program));

@@ -8,6 +8,7 @@
 
 #include <bourdon.skel.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -64,6 +65,23 @@ static int size_maps(const struct programs *programs, uint32_t targets, uint64_t
 	return result;
 }
 
+/* Linux 6.7 can walk the mappings of one process (bpf/mappings.bpf.c); before, another program has to do. */
+static bool can_walk_mappings(void)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+	bool can = kernel && btf__find_by_name_kind(kernel, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
+
+	btf__free(kernel);
+	return can;
+}
+
+struct bpf_program *programs_mappings(const struct programs *programs)
+{
+	const struct bourdon_bpf *bpf = programs->bpf;
+
+	return programs->walks_mappings ? bpf->progs.walk_mappings : bpf->progs.walk_mappings_each;
+}
+
 static int load_sized(struct programs *programs, const struct programs_settings *settings)
 {
 	int result;
@@ -78,6 +96,10 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
 	programs->bpf->rodata_policy->policy = settings->policy;
+	programs->walks_mappings = can_walk_mappings();
+	bpf_program__set_autoload(programs->walks_mappings ? programs->bpf->progs.walk_mappings_each
+							   : programs->bpf->progs.walk_mappings,
+				  false);
 	result = size_maps(programs, settings->targets, settings->unwind_bytes);
 	if (!result)
 		result = bourdon_bpf__load(programs->bpf);

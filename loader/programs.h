@@ -9,6 +9,7 @@
 #include "common/policy.h"
 
 #include <bpf/libbpf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct programs {
 	size_t cpus_count;
 	uint32_t rings; /* CPUs from this number on have no ring */
 	uint32_t slots_per_cpu;
+	bool walks_mappings; /* the kernel can walk the mappings of one process */
 };
 
 /*
@@ -34,6 +36,9 @@ struct programs {
  * -errno; the caller calls programs_close() in either case.
  */
 int programs_load(struct programs *programs, const struct programs_settings *settings);
+
+/* The iterator over mappings that this kernel can run. */
+struct bpf_program *programs_mappings(const struct programs *programs);
 
 /* Detaches what is attached and not pinned, and unloads the programs. */
 void programs_close(struct programs *programs);

@@ -109,8 +109,10 @@ static void check_grants(struct findings *findings)
 			     GRANT_COUNTERS_DEFAULT, strerror(-result));
 	else if (!result)
 		findings_ok(findings, name,
-			    "bourdon-grant opened %" PRIu64 " files and refused %" PRIu64 " requests",
-			    counted[GRANT_COUNTER_GRANTED], counted[GRANT_COUNTER_REFUSED]);
+			    "bourdon-grant opened %" PRIu64 " files and refused %" PRIu64
+			    " requests, and %" PRIu64 " more that were over its limit a second",
+			    counted[GRANT_COUNTER_GRANTED], counted[GRANT_COUNTER_REFUSED],
+			    counted[GRANT_COUNTER_LATER]);
 }
 
 /* A failed query is a finding, too. */

@@ -35,6 +35,8 @@ const char *loss_text(const char *reason)
 		{ "frames-unresolved", "distinct frames without a function name" },
 		{ "symbolizer-failed",
 		  "symbolizers that died, timed out or did not start: names are missing" },
+		{ "mappings-cut",
+		  "processes with too many executable mappings: code in the rest has no names" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)

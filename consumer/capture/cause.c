@@ -175,17 +175,45 @@ static struct cause cpu_throttled(const struct facts *facts)
 		       seconds(span_ns(facts)));
 }
 
+/* The CPU time of everything that ran: the root cgroup counts also processes that have ended. */
+static uint64_t machine_cpu_ns(const struct facts *facts)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+	const char *cgroup = facts->capture->trigger.cgroup;
+	uint64_t sum_us = 0;
+
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+
+		if (!strcmp(stat->source, "cpu.stat") &&
+		    (!strcmp(stat->name, "user_usec") || !strcmp(stat->name, "system_usec")) &&
+		    (stat->scope == KERNEL_STAT_SYSTEM ||
+		     (cgroup && kernel_stat_scope_length(stat, cgroup) == 1)))
+			sum_us += growth_of(stat);
+	}
+	return sum_us * 1000;
+}
+
 /*
  * A thread that waits for a CPU waits for the thread that runs there: another process's or its own process's.
+ * The walks over all processes do not see those that begin and end in between: if the processes that they saw
+ * ran for too short a time to explain the stall, the root cgroup tells whether anything ran at all.
  */
 static struct cause cpu_shared(const struct facts *facts)
 {
 	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
-		 queued_ns = facts->own.stalled_cpu_ns;
+		 queued_ns = facts->own.stalled_cpu_ns, machine_ns = machine_cpu_ns(facts);
 
 	/* no thread ran while they waited: a quota that is not visible from here */
-	if (!queued_ns || facts->stalled_ns > own_ns + others_ns)
+	if (!queued_ns || (facts->stalled_ns > own_ns + others_ns && facts->stalled_ns > machine_ns))
 		return not_this;
+	if (facts->stalled_ns > own_ns + others_ns &&
+	    (machine_ns - own_ns >= queued_ns / 2 || machine_ns - own_ns >= own_ns / 2))
+		return verdict(
+			CAUSE_COMPETING,
+			"processes that began and ended between two walks ran %.2f s, all other processes %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
+			seconds(machine_ns - own_ns - others_ns), seconds(machine_ns - own_ns),
+			seconds(own_ns), seconds(queued_ns), seconds(facts->usage_ns));
 	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
 		return verdict(
 			CAUSE_COMPETING,

@@ -168,8 +168,10 @@ static const struct source system_sources[] = {
 	{ "diskstats", read_disk, NULL, false },
 };
 
+#define SOURCE_CPU 0 /* position in cgroup_sources */
+
 static const struct source cgroup_sources[] = {
-	{ "cpu.stat", read_flat, NULL, false },
+	[SOURCE_CPU] = { "cpu.stat", read_flat, NULL, false },
 	{ "cpu.max", read_quota, NULL, true },
 	{ "memory.events", read_flat, NULL, false },
 	{ "memory.events.local", read_flat, NULL, false },
@@ -231,6 +233,11 @@ static void read_all(struct kernel_stats *stats, const char *mount, const char *
 		snprintf(path, sizeof(path), "/proc/%s", reading.source->file);
 		read_file(&reading, path);
 	}
+	if (cgroup)
+		return; /* the root is the last of its ancestors */
+	reading.source = &cgroup_sources[SOURCE_CPU];
+	snprintf(path, sizeof(path), "%s/%s", mount, reading.source->file);
+	read_file(&reading, path);
 }
 
 void kernel_stats_begin(struct kernel_stats *stats, const char *mount, const char *cgroup, uint64_t now_ns)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kernel_stats.h owns the kernel's own counts about a shortage during a capture: throttling, limits, reclaim
- * and disks, of the system (/proc/vmstat, /proc/diskstats), of the cgroup that fired and of its ancestors
- * (Documentation/admin-guide/cgroup-v2.rst). A missing file adds no statistics.
+ * and disks, of the system (/proc/vmstat, /proc/diskstats, cpu.stat of the root cgroup), of the cgroup that
+ * fired and of its ancestors (Documentation/admin-guide/cgroup-v2.rst). A missing file adds no statistics.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_KERNEL_STATS_H
 #define BOURDON_CONSUMER_CAPTURE_KERNEL_STATS_H

@@ -12,10 +12,12 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_GRANTS_REFUSED] = "grants-refused",
 	[OWN_FILES_GRANTED] = "files-granted",
 	[OWN_FILES_REFUSED] = "files-refused",
+	[OWN_FILES_DEFERRED] = "files-deferred",
 	[OWN_RELOADS] = "reloads",
 	[OWN_RELOADS_REFUSED] = "reloads-refused",
 	[OWN_SYMBOLIZERS] = "symbolizers",
 	[OWN_SYMBOLIZER_REQUESTS] = "symbolizer-requests",
 	[OWN_MAPPINGS_DROPPED] = "mappings-dropped",
 	[OWN_WALKS_STUCK] = "mapping-walks-stuck",
+	[OWN_WALKS_PAUSED] = "mapping-walks-paused",
 };

@@ -20,12 +20,14 @@ enum own_counter {
 	OWN_GRANTS_REFUSED,  /* requests that bourdon-grant refused, or that the kernel did not arm */
 	OWN_FILES_GRANTED,   /* mapped files and perf maps that bourdon-grant passed */
 	OWN_FILES_REFUSED,   /* or did not pass */
+	OWN_FILES_DEFERRED,  /* files that had to wait, because too many needed bourdon-grant */
 	OWN_RELOADS,
 	OWN_RELOADS_REFUSED,     /* reloads refused because of a mistake */
 	OWN_SYMBOLIZERS,         /* symbolizers started to name frames */
 	OWN_SYMBOLIZER_REQUESTS, /* to them */
 	OWN_MAPPINGS_DROPPED,    /* mappings and processes beyond the limit: no names, no unwind tables */
 	OWN_WALKS_STUCK,         /* mapping scans held up by a process that holds its mmap lock */
+	OWN_WALKS_PAUSED,        /* mapping scans that ended with their time and went on later */
 	OWN_COUNTERS,
 };
 

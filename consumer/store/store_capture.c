@@ -254,6 +254,7 @@ static int write_rows(struct writing *writing)
 				 (int64_t)writing->capture_id, loss_reasons[i].name,
 				 (int64_t)(i == LOSS_UNRESOLVED_FRAMES ? writing->resolved->unresolved
 					   : i == LOSS_SYMBOLIZER      ? writing->resolved->failures
+					   : i == LOSS_MAPPINGS_CUT    ? writing->resolved->cut
 								       : capture->losses[i]),
 				 loss_reasons[i].unit);
 	return result;

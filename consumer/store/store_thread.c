@@ -20,7 +20,15 @@
 #define STACK_BYTES (512UL << 10)
 #define SCAN_INTERVAL_NS 1000000000U    /* at most one scan over all mappings a second */
 #define TABLES_NS (5 * CLOCK_SECOND_NS) /* longest time for the unwind tables after one scan */
-#define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan */
+#define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan; then the next goes on with it */
+#define MANY_NS (CLOCK_SECOND_NS / 2)   /* of processes with many mappings */
+/*
+ * CPU time of a scan, and of what follows from it, beside the time without one behind it: a tenth of a CPU, and
+ * a twentieth for processes with many mappings, however many there are. Captures scan at once.
+ */
+#define REST 9U
+#define REST_MANY 19U
+#define LOGGED_NS (CLOCK_SECOND_NS / 4) /* a scan that takes as much CPU time is logged */
 /* scans for which mappings of a process that ended are kept */
 #define SCANS_REMEMBERED 64
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* time reserved for the database at the daemon's end */
@@ -52,7 +60,10 @@ struct store_thread {
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
 	struct mapping_reader *reader;
-	struct log_limit iterator_errors, scans_stuck;
+	struct log_limit iterator_errors, scans_stuck, scans_long;
+	uint32_t
+		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
+	uint64_t many_due_ns; /* next scan of processes with many mappings */
 	pthread_t thread;
 	bool started;
 
@@ -63,7 +74,8 @@ struct store_thread {
 	size_t jobs_first, jobs_count;
 	unsigned int captures; /* begun, and neither written nor given up */
 	bool stopping;
-	uint64_t scan_due_ns; /* 0: no scan is wanted */
+	uint64_t scan_due_ns;  /* 0: no scan is wanted */
+	uint64_t scan_rest_ns; /* until then, only captures scan */
 	/*
 	 * Only the draining thread writes it: freely before the store thread runs, then under the lock. So
 	 * the draining thread reads it without the lock. The store thread reads it under the lock, except in
@@ -95,6 +107,30 @@ static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns
 									  : deadline_ns;
 }
 
+static uint64_t own_cpu_ns(void)
+{
+	struct timespec at;
+
+	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at)
+		       ? 0
+		       : (uint64_t)at.tv_sec * CLOCK_SECOND_NS + (uint64_t)at.tv_nsec;
+}
+
+static uint64_t scan_cpu_ns(const struct store_thread *thread)
+{
+	return own_cpu_ns() + mapping_reader_cpu_ns(thread->reader);
+}
+
+static void want_scan(struct store_thread *thread, uint64_t at_ns)
+{
+	pthread_mutex_lock(&thread->lock);
+	if (!thread->scan_due_ns || at_ns < thread->scan_due_ns) {
+		thread->scan_due_ns = at_ns;
+		pthread_cond_signal(&thread->changed);
+	}
+	pthread_mutex_unlock(&thread->lock);
+}
+
 /* Processes that the scan did not reach keep the mappings known before. */
 static void note_stuck(struct store_thread *thread)
 {
@@ -105,29 +141,115 @@ static void note_stuck(struct store_thread *thread)
 	store_thread_want_mappings(thread);
 }
 
-static void scan_mappings(struct store_thread *thread, bool with_tables)
+static void note_busy(struct store_thread *thread, const struct mapped_process *process)
 {
+	own_count(thread->own_counters, OWN_WALKS_STUCK);
+	if (log_allowed(&thread->scans_stuck, 1))
+		log_warning("process %u (%s) of uid %u holds its mmap lock; its user frames may get no names",
+			    process->tgid, process->comm, process->uid);
+	store_thread_want_mappings(thread);
+}
+
+/* Names the process that makes scans long, or whose mappings are not all used. */
+static void note_many(struct store_thread *thread, const struct mappings_many *many, uint64_t cpu_ns)
+{
+	const struct mapped_process *largest = many->largest;
+
+	if (!largest || (!many->cut && cpu_ns < LOGGED_NS) || !log_allowed(&thread->scans_long, 1))
+		return;
+	log_warning(
+		"process %u (%s) of uid %u has %u memory mappings, the most of %u %s with more than %u; scanning them took %u ms of CPU time, so they are scanned every %u s at most; of %u %s only %u executable mappings get names and unwind tables",
+		largest->tgid, largest->comm, largest->uid, largest->in_kernel, many->count,
+		plural(many->count, "process", "processes"), UNWIND_MAPPINGS_MAX,
+		(unsigned int)(cpu_ns / 1000000), (unsigned int)(1 + cpu_ns * REST_MANY / CLOCK_SECOND_NS),
+		many->cut, plural(many->cut, "process", "processes"), UNWIND_MAPPINGS_MAX);
+}
+
+/*
+ * One scan of processes with few mappings, or of those with many; or the part of it that the deadline allows,
+ * and the next one goes on. Returns 0 at its end, or the result of mapping_reader_read().
+ */
+static int scan_part(struct store_thread *thread, uint32_t of, uint64_t deadline_ns)
+{
+	struct mapping_request request = { .of = of };
+	const struct mapped_process *busy;
 	int result;
 
-	mappings_begin_scan(thread->mappings);
-	result = mapping_reader_read(thread->reader, deadline_after(thread, SCAN_NS), add_mappings,
-				     thread->mappings);
-	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
-	if (result < 0) {
-		mappings_abandon_scan(thread->mappings);
-		if (result == -ETIMEDOUT || result == -EBUSY)
-			note_stuck(thread);
-		else if (log_allowed(&thread->iterator_errors, 1))
-			log_warning(
-				"cannot read the mapping iterator: %s; user frames of new processes get no names",
-				strerror(-result));
-		return;
+	request.scan = thread->scans_from + mappings_begin_scan(thread->mappings, of);
+	for (;;) {
+		result = mapping_reader_read(thread->reader, &request, deadline_ns, add_mappings,
+					     thread->mappings);
+		if (result < 0 || !mappings_end_pass(thread->mappings))
+			break;
+		if (clock_monotonic_ns() >= deadline_ns) {
+			result = -EINPROGRESS;
+			break;
+		}
 	}
+	if (result == -EINPROGRESS)
+		own_count(thread->own_counters, OWN_WALKS_PAUSED);
+	else if (result < 0 && result != -ETIMEDOUT && result != -EBUSY)
+		mappings_abandon_scan(thread->mappings);
+	busy = mappings_busy(thread->mappings);
+	if (busy)
+		note_busy(thread, busy);
+	return result;
+}
+
+/* Processes with many mappings have a part of the CPU time of their own, and come last. */
+static void scan_many(struct store_thread *thread)
+{
+	struct mappings_many many = mappings_many(thread->mappings);
+	uint64_t cpu_ns = scan_cpu_ns(thread);
+	int result;
+
+	if (!many.count || clock_monotonic_ns() < thread->many_due_ns)
+		return;
+	result = scan_part(thread, MAPPINGS_OF_MANY, deadline_after(thread, MANY_NS));
+	cpu_ns = scan_cpu_ns(thread) - cpu_ns;
+	thread->many_due_ns = clock_monotonic_ns() + REST_MANY * cpu_ns;
+	many = mappings_many(thread->mappings);
+	if (!result)
+		note_many(thread, &many, cpu_ns);
+	if (result < 0 || many.unlisted)
+		want_scan(thread, thread->many_due_ns);
+}
+
+static void note_result(struct store_thread *thread, int result)
+{
+	if (result == -ETIMEDOUT || result == -EBUSY)
+		note_stuck(thread);
+	else if (result == -EINPROGRESS)
+		store_thread_want_mappings(thread);
+	else if (result < 0 && log_allowed(&thread->iterator_errors, 1))
+		log_warning("cannot read the mapping iterator: %s; user frames of new processes get no names",
+			    strerror(-result));
+}
+
+static void rest(struct store_thread *thread, uint64_t cpu_ns)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->scan_rest_ns = clock_monotonic_ns() + REST * cpu_ns;
+	pthread_mutex_unlock(&thread->lock);
+}
+
+static void scan_mappings(struct store_thread *thread, bool with_tables)
+{
+	uint64_t cpu_ns = scan_cpu_ns(thread), many_ns;
+	int result = scan_part(thread, MAPPINGS_OF_FEW, deadline_after(thread, SCAN_NS));
+
+	many_ns = scan_cpu_ns(thread);
+	if (!result)
+		scan_many(thread);
+	many_ns = scan_cpu_ns(thread) - many_ns;
+	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
 	if (with_tables && !atomic_load(&thread->give_up_ns) &&
 	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
 				 clock_monotonic_ns() + TABLES_NS))
 		store_thread_want_mappings(thread);
 	mappings_forget(thread->mappings, SCANS_REMEMBERED);
+	rest(thread, scan_cpu_ns(thread) - cpu_ns - many_ns);
+	note_result(thread, result);
 }
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
@@ -294,6 +416,8 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 	for (;;) {
 		uint64_t due_ns = thread->scan_due_ns, now_ns = clock_monotonic_ns();
 
+		if (due_ns && due_ns < thread->scan_rest_ns)
+			due_ns = thread->scan_rest_ns;
 		if (thread->jobs_count) {
 			*ret_job = thread->jobs[thread->jobs_first];
 			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
@@ -355,6 +479,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 					       .own_counters = settings->own_counters };
 	/* no long wait before the thread runs: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
+	thread->scans_from = (uint32_t)clock_monotonic_ns();
 	thread->mappings = mappings_new();
 	pthread_mutex_init(&thread->lock, NULL);
 	thread_condition_init(&thread->changed);
@@ -459,16 +584,11 @@ void store_thread_commit(struct store_thread *thread, struct capture *capture)
 
 void store_thread_want_mappings(struct store_thread *thread)
 {
-	pthread_mutex_lock(&thread->lock);
 	/*
 	 * wait for SCAN_INTERVAL_NS: a new process has yet to map its libraries, and other processes may
 	 * follow
 	 */
-	if (!thread->scan_due_ns) {
-		thread->scan_due_ns = clock_monotonic_ns() + SCAN_INTERVAL_NS;
-		pthread_cond_signal(&thread->changed);
-	}
-	pthread_mutex_unlock(&thread->lock);
+	want_scan(thread, clock_monotonic_ns() + SCAN_INTERVAL_NS);
 }
 
 void store_thread_reload(struct store_thread *thread)

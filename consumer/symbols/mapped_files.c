@@ -5,6 +5,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "consumer/symbols/file_grant.h"
+#include "consumer/watch/grant_client.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,6 +16,8 @@
 #define PAUSE_NS (30 * CLOCK_SECOND_NS) /* before a helper that is absent or failed is asked again */
 /* The first process asked about may have ended; try that many. */
 #define USERS_ASKED_MAX 3
+/* Requests of one process that were put off before the log names it. */
+#define DEFERRED_LOGGED 100U
 
 /* ---- bourdon-grant ---- */
 
@@ -23,10 +26,31 @@ static bool may_ask(const struct mapped_files *files)
 	return files->grant_socket && clock_monotonic_ns() >= files->pause_until_ns;
 }
 
+/* Because bourdon-grant was asked too often, and not because it failed. */
+static bool is_pausing(const struct mapped_files *files)
+{
+	return files->busy_pause_ns && clock_monotonic_ns() < files->pause_until_ns;
+}
+
+static bool take(struct mapped_files *files, uint32_t tgid, uint64_t started_ns)
+{
+	if (grant_shares_take(&files->shares, tgid, started_ns, clock_monotonic_ns()))
+		return true;
+	if (grant_shares_put_off(&files->shares) == DEFERRED_LOGGED && log_allowed(&files->deferred_limit, 1))
+		log_info(
+			"process %u has more files that only bourdon-grant can open than it is asked for at once: %u a second, until then without names and unwind tables",
+			tgid, GRANT_SHARE.per_second);
+	return false;
+}
+
 /* Anything but a refusal of this one file pauses further requests. */
 static void note_failure(struct mapped_files *files, int error)
 {
-	files->pause_until_ns = clock_monotonic_ns() + PAUSE_NS;
+	files->busy_pause_ns = error == -EBUSY ? grant_client_pause_ns(files->busy_pause_ns) : 0;
+	files->pause_until_ns =
+		clock_monotonic_ns() + (files->busy_pause_ns ? files->busy_pause_ns : PAUSE_NS);
+	if (error == -EBUSY)
+		return;
 	if (!files->absent)
 		log_info(
 			"bourdon-grant at %s gives no files: %s; functions in deleted or unreadable files get no names",
@@ -36,7 +60,8 @@ static void note_failure(struct mapped_files *files, int error)
 
 /*
  * Returns the descriptor or -errno: -EACCES if only this file is refused; -ETIMEDOUT if perhaps only this
- * file hangs (the process may hang); -EAGAIN if the deadline is too near.
+ * file hangs (the process may hang); -EAGAIN if the deadline is too near; -EBUSY if bourdon-grant was asked too
+ * often.
  */
 static int ask(struct mapped_files *files, const struct grant_request *request, uint64_t deadline_ns)
 {
@@ -50,11 +75,17 @@ static int ask(struct mapped_files *files, const struct grant_request *request, 
 	fd = file_grant_ask(files->grant_socket, request, hurried ? deadline_ns : patience_ns);
 	if (fd == -EAGAIN || (hurried && fd == -ETIMEDOUT))
 		return -EAGAIN;
-	own_count(files->own_counters, fd < 0 ? OWN_FILES_REFUSED : OWN_FILES_GRANTED);
-	if (fd >= 0 || fd == -EACCES)
-		files->absent = false;
-	else
+	if (fd == -EBUSY) {
 		note_failure(files, fd);
+		return fd;
+	}
+	own_count(files->own_counters, fd < 0 ? OWN_FILES_REFUSED : OWN_FILES_GRANTED);
+	if (fd >= 0 || fd == -EACCES) {
+		files->absent = false;
+		files->busy_pause_ns = 0;
+	} else {
+		note_failure(files, fd);
+	}
 	return fd;
 }
 
@@ -100,24 +131,34 @@ static int open_by_grant(struct mapped_files *files, const struct mapping_user *
 	return result < 0 ? result : TAKE_FD(fd);
 }
 
-/* After a refusal, asks for a file again only when a younger process maps it. */
+/*
+ * After a refusal, asks for a file again only when a younger process maps it. A process whose requests are put
+ * off does not keep an older one from the file.
+ */
 static int open_by_grants(struct mapped_files *files, const struct mappings *mappings,
 			  struct mapped_file *file, uint64_t deadline_ns, struct stat *ret_at)
 {
 	struct mapping_user process = { .started_ns = UINT64_MAX };
 	uint64_t refused_ns = file->refused_ns;
+	bool is_put_off = false;
 	int fd = -ESTALE;
 
 	for (int i = 0; i < USERS_ASKED_MAX && may_ask(files) &&
 			mappings_find_user(mappings, file, process.started_ns, &process) &&
 			process.started_ns > file->refused_ns;
 	     i++) {
+		if (!take(files, process.tgid, process.started_ns)) {
+			is_put_off = true;
+			continue;
+		}
 		fd = open_by_grant(files, &process, file, deadline_ns, ret_at);
 		if (fd != -EACCES && fd != -ESTALE && fd != -ETIMEDOUT)
 			return fd;
 		if (process.started_ns > refused_ns)
 			refused_ns = process.started_ns;
 	}
+	if (is_put_off || is_pausing(files))
+		return -EBUSY;
 	file->refused_ns = refused_ns;
 	return fd;
 }
@@ -128,7 +169,17 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
 	int fd = open_by_path(file, ret_at);
 
 	files->asked = false;
-	return fd >= 0 ? fd : open_by_grants(files, mappings, file, deadline_ns, ret_at);
+	if (fd < 0)
+		fd = open_by_grants(files, mappings, file, deadline_ns, ret_at);
+	if (fd == -EBUSY && !file->is_put_off)
+		own_count(files->own_counters, OWN_FILES_DEFERRED);
+	file->is_put_off = fd == -EBUSY;
+	return fd;
+}
+
+bool mapped_files_must_wait(const struct mapped_files *files)
+{
+	return is_pausing(files) || grant_shares_are_spent(&files->shares, clock_monotonic_ns());
 }
 
 /* ---- perf maps ---- */
@@ -140,5 +191,7 @@ int mapped_files_ask_perf_map(struct mapped_files *files, uint32_t tgid, uint64_
 					       .tgid = tgid,
 					       .started_ns = started_ns };
 
-	return may_ask(files) ? ask(files, &request, deadline_ns) : -ENOENT;
+	if (!may_ask(files))
+		return is_pausing(files) ? -EBUSY : -ENOENT;
+	return take(files, tgid, started_ns) ? ask(files, &request, deadline_ns) : -EBUSY;
 }

@@ -5,22 +5,25 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/thread.h"
-#include "consumer/target/iterator_stream.h"
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
 #define STACK_BYTES (64UL << 10)
-#define CHUNK_BYTES 65536U
-/* time that mapping_reader_free() waits for a scan that is about to end */
+/* The kernel's buffer has 32 KiB (8 pages), and a record at most 4.1. */
+#define BUFFER_BYTES 65536U
+/* time that mapping_reader_free() waits for a read that is about to end */
 #define END_NS (CLOCK_SECOND_NS / 2)
 
-enum scan {
-	SCAN_NONE,
-	SCAN_WANTED,
-	SCAN_READING,
-	SCAN_LEFT, /* still reading, but the caller has given up */
+/* A pass over the iterator. It stays open between two calls, and the kernel goes on where it was. */
+struct pass {
+	int fd; /* negative: none has begun */
+	/* `buffer` belongs to the thread while it reads into it, else to the caller */
+	bool there;  /* the thread has read something */
+	ssize_t got; /* bytes behind those in use; 0: end of the pass; or -errno */
+	size_t used;
+	char buffer[BUFFER_BYTES];
 };
 
 struct mapping_reader {
@@ -28,59 +31,28 @@ struct mapping_reader {
 	pthread_t thread;
 	bool started;
 
-	/*
-	 * Protected by the lock. Exception: chunk[] belongs to the thread until chunk_there, and then to the
-	 * caller.
-	 */
+	/* protects the rest, but see `buffer` */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	enum scan scan;
 	bool stopping;
-	bool chunk_there;
-	ssize_t chunk_bytes; /* 0: end of stream; negative: -errno */
-	size_t chunk_used;
-	char chunk[CHUNK_BYTES];
+	struct pass *reading; /* what the thread reads or is to read; NULL: it is idle */
+	struct pass passes[MAPPINGS_OF_MANY + 1];
 };
 
 /* ---- the thread ---- */
 
-static ssize_t read_chunk(struct mapping_reader *reader, int fd)
+static ssize_t read_once(struct mapping_reader *reader, struct pass *pass)
 {
 	ssize_t got;
 
-	if (fd < 0)
-		return fd;
+	if (pass->fd < 0)
+		pass->fd = kernel_objects_open_iterator(reader->kernel, PIN_MAPPINGS);
+	if (pass->fd < 0)
+		return pass->fd;
 	do
-		got = read(fd, reader->chunk, sizeof(reader->chunk));
-	while (got < 0 && (errno == EINTR || errno == EAGAIN)); /* EAGAIN: see iterator_stream_read() */
+		got = read(pass->fd, pass->buffer + pass->used, sizeof(pass->buffer) - pass->used);
+	while (got < 0 && errno == EINTR);
 	return got < 0 ? -errno : got;
-}
-
-/* Hands one chunk to the caller. Returns false if the caller has given up. */
-static bool hand_over(struct mapping_reader *reader, ssize_t got)
-{
-	bool goes_on;
-
-	pthread_mutex_lock(&reader->lock);
-	reader->chunk_bytes = got;
-	reader->chunk_used = 0;
-	reader->chunk_there = true;
-	pthread_cond_broadcast(&reader->changed);
-	while (reader->chunk_there && reader->scan == SCAN_READING)
-		pthread_cond_wait(&reader->changed, &reader->lock);
-	goes_on = reader->scan == SCAN_READING;
-	pthread_mutex_unlock(&reader->lock);
-	return goes_on;
-}
-
-static void scan_once(struct mapping_reader *reader)
-{
-	_cleanup_close_ int fd = kernel_objects_open_iterator(reader->kernel, PIN_MAPPINGS);
-	ssize_t got;
-
-	do
-		got = read_chunk(reader, fd);
-	while (hand_over(reader, got) && got > 0);
 }
 
 static void *run(void *user)
@@ -89,91 +61,124 @@ static void *run(void *user)
 
 	pthread_mutex_lock(&reader->lock);
 	while (!reader->stopping) {
-		if (reader->scan == SCAN_WANTED) {
-			reader->scan = SCAN_READING;
-			pthread_mutex_unlock(&reader->lock);
-			scan_once(reader);
-			pthread_mutex_lock(&reader->lock);
-		}
-		/* a scan may be abandoned before it began */
-		if (reader->scan != SCAN_NONE) {
-			reader->scan = SCAN_NONE;
-			reader->chunk_there = false;
-			pthread_cond_broadcast(&reader->changed);
-		}
-		if (!reader->stopping)
+		struct pass *pass = reader->reading;
+		ssize_t got;
+
+		if (!pass) {
 			pthread_cond_wait(&reader->changed, &reader->lock);
+			continue;
+		}
+		pthread_mutex_unlock(&reader->lock);
+		got = read_once(reader, pass);
+		pthread_mutex_lock(&reader->lock);
+		pass->got = got;
+		pass->there = true;
+		reader->reading = NULL;
+		pthread_cond_broadcast(&reader->changed);
 	}
+	reader->reading = NULL;
+	pthread_cond_broadcast(&reader->changed);
 	pthread_mutex_unlock(&reader->lock);
 	return NULL;
 }
 
 /* ---- the caller ---- */
 
-struct reading {
-	struct mapping_reader *reader;
-	uint64_t deadline_ns;
-};
-
 /* Waits until `there` holds or the deadline passes. Needs the lock. */
 #define AWAIT(reader, there, deadline_ns)                                                                    \
 	for (int waited = 0; !(there) && !waited;)                                                           \
 	waited = thread_condition_wait_until(&(reader)->changed, &(reader)->lock, deadline_ns)
 
-/* Like read(2), but of bytes that the thread has read. */
-static ssize_t next_bytes(void *user, char *buffer, size_t room)
+/* Tells the kernel program what to list (abi.h, struct control). The thread is idle. */
+static void ask_for(const struct mapping_reader *reader, const struct mapping_request *request)
 {
-	const struct reading *reading = user;
-	struct mapping_reader *reader = reading->reader;
-	ssize_t got = -ETIMEDOUT;
+	struct control *control = reader->kernel->control;
 
-	/* needed if the thread delivers faster than the caller consumes */
-	if (clock_monotonic_ns() >= reading->deadline_ns)
-		return got;
-	pthread_mutex_lock(&reader->lock);
-	AWAIT(reader, reader->chunk_there, reading->deadline_ns);
-	if (reader->chunk_there) {
-		got = reader->chunk_bytes;
-		if (got > 0) {
-			size_t left = (size_t)got - reader->chunk_used;
-
-			got = (ssize_t)(left < room ? left : room);
-			memcpy(buffer, reader->chunk + reader->chunk_used, (size_t)got);
-			reader->chunk_used += (size_t)got;
-		}
-		reader->chunk_there = got > 0 && reader->chunk_used < (size_t)reader->chunk_bytes;
-		pthread_cond_broadcast(&reader->changed);
-	}
-	pthread_mutex_unlock(&reader->lock);
-	return got;
+	if (!control)
+		return;
+	__atomic_store_n(&control->mappings_of, request->of, __ATOMIC_RELAXED);
+	__atomic_store_n(&control->mappings_scan, request->scan, __ATOMIC_RELAXED);
 }
 
-int mapping_reader_read(struct mapping_reader *reader, uint64_t deadline_ns,
-			long (*consume)(void *user, const char *records, size_t bytes), void *user)
+/* Has the thread read something, unless it has. Returns 0, -EBUSY, or -ETIMEDOUT. */
+static int await_bytes(struct mapping_reader *reader, struct pass *pass,
+		       const struct mapping_request *request, uint64_t deadline_ns)
 {
-	struct reading reading = { reader, deadline_ns };
-	bool is_free;
-	int result;
+	int result = 0;
 
 	pthread_mutex_lock(&reader->lock);
-	/* a scan that was read to its end is about to finish */
-	AWAIT(reader, reader->scan == SCAN_NONE || reader->scan == SCAN_LEFT, deadline_ns);
-	is_free = reader->scan == SCAN_NONE;
-	if (is_free) {
-		reader->scan = SCAN_WANTED;
+	if (!pass->there && reader->reading) {
+		result = -EBUSY;
+	} else if (!pass->there) {
+		ask_for(reader, request);
+		reader->reading = pass;
 		pthread_cond_broadcast(&reader->changed);
+		AWAIT(reader, pass->there, deadline_ns);
+		if (!pass->there)
+			result = -ETIMEDOUT;
 	}
-	pthread_mutex_unlock(&reader->lock);
-	if (!is_free)
-		return -EBUSY;
-	result = iterator_stream_read_by(next_bytes, &reading, consume, user);
-	pthread_mutex_lock(&reader->lock);
-	if (result < 0 && reader->scan != SCAN_NONE) {
-		reader->scan = SCAN_LEFT;
-		pthread_cond_broadcast(&reader->changed);
-	}
+	if (!result)
+		pass->there = false;
 	pthread_mutex_unlock(&reader->lock);
 	return result;
+}
+
+static void end_pass(struct pass *pass)
+{
+	if (pass->fd >= 0)
+		close(TAKE_FD(pass->fd));
+	pass->used = 0;
+}
+
+/* Passes on what the thread has read. Returns -EAGAIN if more follows, else the result of the pass. */
+static int consume_bytes(struct pass *pass, long (*consume)(void *user, const char *records, size_t bytes),
+			 void *user)
+{
+	long consumed;
+
+	if (pass->got <= 0)
+		return pass->got ? (int)pass->got : pass->used ? -EBADMSG : 0;
+	pass->used += (size_t)pass->got;
+	consumed = consume(user, pass->buffer, pass->used);
+	if (consumed < 0)
+		return (int)consumed;
+	pass->used -= (size_t)consumed;
+	memmove(pass->buffer, pass->buffer + consumed, pass->used);
+	return pass->used == sizeof(pass->buffer) ? -EBADMSG : -EAGAIN;
+}
+
+int mapping_reader_read(struct mapping_reader *reader, const struct mapping_request *request,
+			uint64_t deadline_ns, long (*consume)(void *user, const char *records, size_t bytes),
+			void *user)
+{
+	struct pass *pass = &reader->passes[request->of];
+	bool delivers = false;
+	int result;
+
+	do {
+		result = await_bytes(reader, pass, request, deadline_ns);
+		if (result == -ETIMEDOUT && delivers)
+			return -EINPROGRESS;
+		if (result < 0)
+			return result;
+		/* -EAGAIN of read(2): the program has skipped many mappings in a row */
+		result = consume_bytes(pass, consume, user);
+		delivers = true;
+	} while (result == -EAGAIN && clock_monotonic_ns() < deadline_ns);
+	if (result == -EAGAIN)
+		return -EINPROGRESS;
+	end_pass(pass);
+	return result;
+}
+
+uint64_t mapping_reader_cpu_ns(const struct mapping_reader *reader)
+{
+	struct timespec at;
+	clockid_t clock;
+
+	if (!reader->started || pthread_getcpuclockid(reader->thread, &clock) || clock_gettime(clock, &at))
+		return 0;
+	return (uint64_t)at.tv_sec * CLOCK_SECOND_NS + (uint64_t)at.tv_nsec;
 }
 
 /* ---- creation and end ---- */
@@ -185,6 +190,8 @@ int mapping_reader_open(struct mapping_reader **ret_reader, const struct kernel_
 	if (!reader)
 		return -ENOMEM;
 	reader->kernel = kernel;
+	for (size_t i = 0; i < ARRAY_SIZE(reader->passes); i++)
+		reader->passes[i].fd = -EBADF;
 	pthread_mutex_init(&reader->lock, NULL);
 	thread_condition_init(&reader->changed);
 	*ret_reader = reader;
@@ -213,14 +220,16 @@ void mapping_reader_free(struct mapping_reader *reader)
 		pthread_mutex_lock(&reader->lock);
 		reader->stopping = true;
 		pthread_cond_broadcast(&reader->changed);
-		AWAIT(reader, reader->scan == SCAN_NONE, deadline_ns);
-		has_ended = reader->scan == SCAN_NONE;
+		AWAIT(reader, !reader->reading, deadline_ns);
+		has_ended = !reader->reading;
 		pthread_mutex_unlock(&reader->lock);
 		if (has_ended)
 			pthread_join(reader->thread, NULL);
 	}
 	if (!has_ended)
 		return;
+	for (size_t i = 0; i < ARRAY_SIZE(reader->passes); i++)
+		end_pass(&reader->passes[i]);
 	pthread_mutex_destroy(&reader->lock);
 	pthread_cond_destroy(&reader->changed);
 	free(reader);

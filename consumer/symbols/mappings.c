@@ -4,28 +4,51 @@
 #include "common/array.h"
 #include "common/hash_index.h"
 #include "common/process_index.h"
-#include "consumer/target/iterator_stream.h"
+#include "consumer/symbols/user_shares.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #define PROCESSES_MAX 32768U
 /* initial room of a process: most have no more mappings, and there are many processes */
 #define MAPPINGS_FIRST 8U
 #define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* of one process */
+/* of all processes: 7 MiB. 2,000 processes with 60 executable mappings each have as many */
+#define MAPPINGS_TOTAL_MAX 131072U
+#define FILES_MAX 32768U
 /* of all files together: limits a process that maps a file under 60,000 names */
 #define PATH_BYTES_MAX (8UL << 20)
 
+/* The part of each of these limits that one user, and all processes with many mappings, can have. */
+#define SHARE_OF(limit) ((limit) / 2)
+
+enum share { SHARE_MAPPINGS, SHARE_FILES, SHARE_PATHS };
+
+/* A scan, which may be read in slices: the kernel goes on with its list of processes. */
+struct scan {
+	bool begun;
+	uint32_t from; /* its first slice, which is its number */
+	/* the process whose mappings the records belong to, and its user until its record says otherwise */
+	bool listing;
+	struct mapping_user process;
+	uint32_t incomplete; /* lists that the next pass goes on with */
+};
+
 struct mappings {
-	uint64_t seed; /* random, because targets choose their paths */
 	struct mapped_process *processes;
 	uint32_t count, room;
 	struct process_index by_process;
+	uint32_t mappings_count, of_many; /* of all processes, and of those with many mappings */
 	struct mapped_file **files;
 	uint32_t files_count, files_room;
 	struct hash_index by_file;
 	size_t path_bytes;
-	unsigned int scan;
+	struct user_shares shares;
+	struct scan scans[MAPPINGS_OF_MANY + 1], *current;
+	uint32_t slice;
+	uint32_t ended;          /* number of the last scan that ended */
+	unsigned int scans_seen; /* scans of processes with few mappings so far */
+	struct mapping_user busy;
+	bool has_busy;
 	uint64_t dropped;
 };
 
@@ -48,20 +71,36 @@ static bool is_file(const void *user, uint32_t position)
 	       !memcmp(file->path, wanted->path, record->path_bytes);
 }
 
-static uint32_t hash_file(uint64_t seed, uint64_t inode, uint32_t major, uint32_t minor, const char *path,
-			  size_t bytes)
+static uint32_t hash_file(uint64_t inode, uint32_t major, uint32_t minor, const char *path, size_t bytes)
 {
 	uint64_t identity[2] = { inode, (uint64_t)major << 32 | minor };
 
-	return hash_bytes(seed ^ hash_bytes(seed, identity, sizeof(identity)), path, bytes);
+	return hash_number_and_bytes(hash_bytes(identity, sizeof(identity)), path, bytes);
+}
+
+static bool may_have_file(struct mappings *mappings, uint32_t uid, uint32_t path_bytes)
+{
+	const struct user_share *share = user_shares_of(&mappings->shares, uid);
+
+	return mappings->files_count < FILES_MAX && mappings->path_bytes + path_bytes <= PATH_BYTES_MAX &&
+	       share->used[SHARE_FILES] < SHARE_OF(FILES_MAX) &&
+	       share->used[SHARE_PATHS] + path_bytes <= SHARE_OF(PATH_BYTES_MAX);
+}
+
+static void add_to_share(struct mappings *mappings, const struct mapped_file *file)
+{
+	struct user_share *share = user_shares_of(&mappings->shares, file->uid);
+
+	share->used[SHARE_FILES]++;
+	share->used[SHARE_PATHS] += strlen(file->path);
 }
 
 static struct mapped_file *intern_file(struct mappings *mappings, const struct mapping_record *record,
-				       const char *path)
+				       const char *path, uint32_t uid)
 {
 	struct wanted_file wanted = { mappings, record, path };
-	uint32_t hash = hash_file(mappings->seed, record->inode, record->device_major, record->device_minor,
-				  path, record->path_bytes);
+	uint32_t hash = hash_file(record->inode, record->device_major, record->device_minor, path,
+				  record->path_bytes);
 	uint32_t found = hash_index_find(&mappings->by_file, hash, is_file, &wanted);
 	struct mapped_file *file;
 
@@ -69,18 +108,18 @@ static struct mapped_file *intern_file(struct mappings *mappings, const struct m
 		mappings->files[found]->users++;
 		return mappings->files[found];
 	}
-	if (mappings->path_bytes + record->path_bytes > PATH_BYTES_MAX ||
+	if (!may_have_file(mappings, uid, record->path_bytes) ||
 	    array_make_room(mappings->files, mappings->files_count, mappings->files_room, 1U))
 		return NULL;
 	file = malloc(sizeof(*file));
 	if (!file)
 		return NULL;
-	*file = (struct mapped_file){ record->inode,
-				      record->device_major,
-				      record->device_minor,
-				      1,
-				      strndup(path, record->path_bytes),
-				      0 };
+	*file = (struct mapped_file){ .inode = record->inode,
+				      .device_major = record->device_major,
+				      .device_minor = record->device_minor,
+				      .users = 1,
+				      .uid = uid,
+				      .path = strndup(path, record->path_bytes) };
 	if (!file->path || hash_index_add(&mappings->by_file, hash, mappings->files_count)) {
 		free(file->path);
 		free(file);
@@ -88,6 +127,7 @@ static struct mapped_file *intern_file(struct mappings *mappings, const struct m
 	}
 	mappings->path_bytes += record->path_bytes;
 	mappings->files[mappings->files_count++] = file;
+	add_to_share(mappings, file);
 	return file;
 }
 
@@ -112,10 +152,11 @@ static void sweep_files(struct mappings *mappings)
 			continue;
 		}
 		mappings->files[kept] = file;
+		add_to_share(mappings, file);
 		/* if out of memory, the file is not found again and stored twice */
 		hash_index_add(&mappings->by_file,
-			       hash_file(mappings->seed, file->inode, file->device_major, file->device_minor,
-					 file->path, strlen(file->path)),
+			       hash_file(file->inode, file->device_major, file->device_minor, file->path,
+					 strlen(file->path)),
 			       kept++);
 	}
 	mappings->files_count = kept;
@@ -134,7 +175,7 @@ static struct mapped_process *find_process(const struct mappings *mappings, uint
 
 static struct mapped_process *add_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
 {
-	struct mapped_process process = { .tgid = tgid, .started_ns = started_ns };
+	struct mapped_process process = { .tgid = tgid, .started_ns = started_ns, .exe_slice = UINT32_MAX };
 
 	if (mappings->count == PROCESSES_MAX ||
 	    array_make_room(mappings->processes, mappings->count, mappings->room, 1U) ||
@@ -151,6 +192,32 @@ static void free_process(struct mapped_process *process)
 	for (uint32_t i = 0; i < process->count; i++)
 		drop_file(process->mappings[i].file);
 	free(process->mappings);
+}
+
+static bool has_many(const struct mapped_process *process)
+{
+	return process->in_kernel > MAPPINGS_MAX;
+}
+
+/* Whether there is room for one more mapping of this process. */
+static bool may_have_mapping(struct mappings *mappings, const struct mapped_process *process)
+{
+	const struct user_share *share = user_shares_of(&mappings->shares, process->uid);
+
+	return process->count < MAPPINGS_MAX && mappings->mappings_count < MAPPINGS_TOTAL_MAX &&
+	       share->used[SHARE_MAPPINGS] < SHARE_OF(MAPPINGS_TOTAL_MAX) &&
+	       (!has_many(process) || mappings->of_many < SHARE_OF(MAPPINGS_TOTAL_MAX));
+}
+
+/* Counts the mappings that the process has gained, or lost. */
+static void count_mappings(struct mappings *mappings, const struct mapped_process *process, uint32_t before)
+{
+	uint32_t gained = process->count - before; /* modulo 2^32 */
+
+	mappings->mappings_count += gained;
+	if (has_many(process))
+		mappings->of_many += gained;
+	user_shares_of(&mappings->shares, process->uid)->used[SHARE_MAPPINGS] += (uint64_t)(int32_t)gained;
 }
 
 /* Returns the first mapping that ends after the address. */
@@ -170,14 +237,15 @@ static uint32_t lower_bound(const struct mapped_process *process, uint64_t addre
 }
 
 /* Inserts a mapping and removes those it overlaps, which no longer exist. */
-static bool insert_mapping(struct mapped_process *process, const struct mapping *mapping)
+static bool insert_mapping(struct mappings *mappings, struct mapped_process *process,
+			   const struct mapping *mapping)
 {
-	uint32_t first = lower_bound(process, mapping->begins), last = first;
+	uint32_t first = lower_bound(process, mapping->begins), last = first, before = process->count;
 
 	while (last < process->count && process->mappings[last].begins < mapping->ends)
 		drop_file(process->mappings[last++].file);
 	if (first == last) {
-		if (process->count == MAPPINGS_MAX ||
+		if (!may_have_mapping(mappings, process) ||
 		    array_make_room(process->mappings, process->count, process->room, 1U))
 			return false;
 		last = first + 1;
@@ -190,6 +258,7 @@ static bool insert_mapping(struct mapped_process *process, const struct mapping 
 		process->count -= last - first - 1;
 	}
 	process->mappings[first] = *mapping;
+	count_mappings(mappings, process, before);
 	return true;
 }
 
@@ -199,12 +268,8 @@ struct mappings *mappings_new(void)
 {
 	struct mappings *mappings = calloc(1, sizeof(*mappings));
 
-	if (mappings && getrandom(&mappings->seed, sizeof(mappings->seed), 0) < 0) {
-		free(mappings);
-		return NULL;
-	}
 	if (mappings)
-		process_index_init(&mappings->by_process, mappings->seed);
+		mappings->current = mappings->scans;
 	return mappings;
 }
 
@@ -222,6 +287,7 @@ void mappings_free(struct mappings *mappings)
 	}
 	free(mappings->files);
 	hash_index_free(&mappings->by_file);
+	user_shares_clear(&mappings->shares);
 	free(mappings);
 }
 
@@ -241,83 +307,280 @@ static struct mapping *find_known(const struct mapped_process *process, const st
 	return mapping;
 }
 
+/* ---- users of a file ---- */
+
+/* Remembers the process if it is among the youngest that map the file. */
+static void note_user(const struct mappings *mappings, struct mapped_file *file,
+		      const struct mapping_record *record)
+{
+	const struct file_user user = { { record->tgid, record->started_ns, record->begins },
+					mappings->slice + 1 };
+	struct file_user *oldest = file->youngest;
+
+	for (uint32_t i = 0; i < FILE_USERS; i++) {
+		struct file_user *known = &file->youngest[i];
+
+		if (known->slice && known->process.tgid == user.process.tgid &&
+		    known->process.started_ns == user.process.started_ns) {
+			if (known->slice != user.slice) /* the first mapping of the list counts */
+				*known = user;
+			return;
+		}
+		/* one that this scan has not shown may have ended */
+		if (known->slice && known->slice <= mappings->current->from) {
+			const struct mapped_process *process =
+				find_process(mappings, known->process.tgid, known->process.started_ns);
+
+			if (!process || !mappings_has(mappings, process))
+				known->slice = 0;
+		}
+		if (!known->slice)
+			known->process.started_ns = 0;
+		if (known->process.started_ns < oldest->process.started_ns)
+			oldest = known;
+	}
+	if (!oldest->slice || oldest->process.started_ns < user.process.started_ns)
+		*oldest = user;
+}
+
+/* ---- records ---- */
+
+/* The list of the process is complete: what it did not show does not exist any more. */
+static void end_list(struct mappings *mappings)
+{
+	struct scan *scan = mappings->current;
+	struct mapped_process *process =
+		scan->listing ? find_process(mappings, scan->process.tgid, scan->process.started_ns) : NULL;
+
+	if (process)
+		process->listed = scan->from;
+	scan->listing = false;
+}
+
+static void begin_list(struct mappings *mappings, struct mapped_process *process)
+{
+	struct scan *scan = mappings->current;
+
+	if (scan->listing && scan->process.tgid == process->tgid &&
+	    scan->process.started_ns == process->started_ns)
+		return;
+	end_list(mappings);
+	scan->listing = true;
+	scan->process = (struct mapping_user){ process->tgid, process->started_ns, 0 };
+	process->is_cut = false;
+}
+
+/* Returns NULL without room. */
+static struct mapped_process *see_process(struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
+{
+	struct mapped_process *process = find_process(mappings, tgid, started_ns);
+
+	if (!process)
+		process = add_process(mappings, tgid, started_ns);
+	if (!process) {
+		mappings->dropped++;
+		return NULL;
+	}
+	process->slice = mappings->slice;
+	process->seen = mappings->scans_seen;
+	return process;
+}
+
+static void describe(struct mappings *mappings, struct mapped_process *process,
+		     const struct mapped_record *record)
+{
+	uint32_t before = process->count;
+
+	if (process->uid != record->uid || has_many(process) != (record->mappings > MAPPINGS_MAX)) {
+		process->count = 0; /* its mappings move from one share to another */
+		count_mappings(mappings, process, before);
+	}
+	process->uid = record->uid;
+	process->in_kernel = record->mappings;
+	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
+	if (process->count != before) {
+		process->count = before;
+		count_mappings(mappings, process, 0);
+	}
+}
+
+static void add_process_record(struct mappings *mappings, const struct mapped_record *record)
+{
+	struct mapped_process *process = see_process(mappings, record->tgid, record->started_ns);
+
+	if (!process)
+		return;
+	describe(mappings, process, record);
+	if (record->flags & MAPPED_LISTED) {
+		begin_list(mappings, process);
+	} else if (record->flags & (MAPPED_MORE | MAPPED_BUSY)) {
+		mappings->current->listing = false;
+		if (record->flags & MAPPED_MORE) {
+			mappings->current->incomplete++;
+			return;
+		}
+		mappings->has_busy = true;
+		mappings->busy = (struct mapping_user){ process->tgid, process->started_ns, 0 };
+	} else {
+		process->is_cut |= (record->flags & MAPPED_CUT) != 0;
+		end_list(mappings);
+	}
+}
+
+/* After an exec the old executable's mappings are still known, but no longer as the executable. */
+static void forget_exe(const struct mappings *mappings, struct mapped_process *process)
+{
+	uint32_t from = mappings->current->from;
+
+	if (process->exe_slice == from)
+		return;
+	process->exe_slice = from;
+	for (uint32_t i = 0; i < process->count; i++)
+		if (process->mappings[i].slice < from)
+			process->mappings[i].flags &= ~MAPPING_IS_EXE;
+}
+
 static void add_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
-	struct mapped_process *process = find_process(mappings, record->tgid, record->started_ns);
+	struct mapped_process *process = see_process(mappings, record->tgid, record->started_ns);
 	struct mapping mapping = {
-		record->begins, record->ends, record->file_offset, record->flags, mappings->scan,
-		mappings->scan, NULL
+		record->begins,  record->ends, record->file_offset, record->flags, mappings->slice,
+		mappings->slice, NULL
 	};
 	struct mapping *known;
 
 	if (!process)
-		process = add_process(mappings, record->tgid, record->started_ns);
-	if (!process) {
-		mappings->dropped++;
 		return;
-	}
-	process->scan = mappings->scan;
+	begin_list(mappings, process);
 	known = find_known(process, record);
 	if (known && record->flags & MAPPING_NO_PATH) {
-		known->scan = mappings->scan;
+		known->slice = mappings->slice;
 		return;
 	}
 	if (known && !(known->flags & MAPPING_NO_PATH))
 		mapping.since = known->since;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
-		mapping.file = intern_file(mappings, record, path);
+		mapping.file = intern_file(mappings, record, path, process->uid);
 		if (!mapping.file)
 			mapping.flags |= MAPPING_NO_PATH;
 	}
-	/* after an exec the old executable's mappings are still listed, but no longer as the executable */
-	for (uint32_t i = 0; record->flags & MAPPING_IS_EXE && i < process->count; i++)
-		if (process->mappings[i].file != mapping.file)
-			process->mappings[i].flags &= ~MAPPING_IS_EXE;
-	if (!insert_mapping(process, &mapping)) {
+	if (record->flags & MAPPING_IS_EXE)
+		forget_exe(mappings, process);
+	if (!insert_mapping(mappings, process, &mapping)) {
 		mappings->dropped++;
 		drop_file(mapping.file);
+		return;
 	}
+	if (mapping.file)
+		note_user(mappings, mapping.file, record);
+}
+
+/* Returns the bytes of the record, 0 if it is not whole, or -EBADMSG. */
+static long add_next(struct mappings *mappings, const char *records, size_t bytes)
+{
+	struct mapping_record record;
+	struct mapped_record process;
+
+	if (bytes < sizeof(process))
+		return 0;
+	memcpy(&process, records, sizeof(process));
+	if (process.header.type == RECORD_MAPPED && process.header.bytes == sizeof(process)) {
+		add_process_record(mappings, &process);
+		return sizeof(process);
+	}
+	if (process.header.type != RECORD_MAPPING || process.header.bytes != sizeof(record))
+		return -EBADMSG;
+	if (bytes < sizeof(record))
+		return 0;
+	memcpy(&record, records, sizeof(record));
+	if (record.path_bytes >= MAPPING_PATH_BYTES || record.begins >= record.ends)
+		return -EBADMSG;
+	if (bytes - sizeof(record) < record.path_bytes)
+		return 0;
+	if (memchr(records + sizeof(record), '\0', record.path_bytes))
+		return -EBADMSG;
+	add_record(mappings, &record, records + sizeof(record));
+	return (long)(sizeof(record) + record.path_bytes);
 }
 
 long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes)
 {
 	size_t consumed = 0;
+	long got;
 
-	while (bytes - consumed >= sizeof(struct mapping_record)) {
-		struct mapping_record record;
-
-		memcpy(&record, records + consumed, sizeof(record));
-		if (record.header.type != RECORD_MAPPING || record.header.bytes != sizeof(record) ||
-		    record.path_bytes >= MAPPING_PATH_BYTES || record.begins >= record.ends)
-			return -EBADMSG;
-		if (bytes - consumed - sizeof(record) < record.path_bytes)
-			break;
-		if (memchr(records + consumed + sizeof(record), '\0', record.path_bytes))
-			return -EBADMSG;
-		add_record(mappings, &record, records + consumed + sizeof(record));
-		consumed += sizeof(record) + record.path_bytes;
-	}
-	return (long)consumed;
+	while ((got = add_next(mappings, records + consumed, bytes - consumed)) > 0)
+		consumed += (size_t)got;
+	return got < 0 ? got : (long)consumed;
 }
 
-void mappings_begin_scan(struct mappings *mappings)
+/* ---- scans ---- */
+
+uint32_t mappings_begin_scan(struct mappings *mappings, uint32_t of)
 {
-	mappings->scan++;
+	struct scan *scan = &mappings->scans[of];
+
+	mappings->current = scan;
+	mappings->slice++;
+	if (!scan->begun) {
+		*scan = (struct scan){ .begun = true, .from = mappings->slice };
+		mappings->scans_seen += of == MAPPINGS_OF_FEW;
+	}
+	mappings->has_busy = false;
+	return scan->from;
 }
 
-/* The next scan reuses the number. What the abandoned scan has shown counts as shown by the one before. */
+void mappings_end_scan(struct mappings *mappings)
+{
+	struct scan *scan = mappings->current;
+
+	scan->begun = false;
+	scan->listing = false;
+	if (scan->from > mappings->ended)
+		mappings->ended = scan->from;
+}
+
+bool mappings_end_pass(struct mappings *mappings)
+{
+	struct scan *scan = mappings->current;
+
+	end_list(mappings);
+	if (scan->incomplete) {
+		scan->incomplete = 0;
+		return true;
+	}
+	mappings_end_scan(mappings);
+	return false;
+}
+
 void mappings_abandon_scan(struct mappings *mappings)
 {
-	for (uint32_t i = 0; i < mappings->count; i++) {
-		struct mapped_process *process = &mappings->processes[i];
+	mappings->scans_seen -= mappings->current == &mappings->scans[MAPPINGS_OF_FEW];
+	mappings->current->begun = false;
+	mappings->current->listing = false;
+}
 
-		if (process->scan != mappings->scan)
-			continue;
-		process->scan--;
-		for (uint32_t j = 0; j < process->count; j++)
-			process->mappings[j].scan -= process->mappings[j].scan == mappings->scan;
-	}
-	mappings->scan--;
+bool mappings_has(const struct mappings *mappings, const struct mapped_process *process)
+{
+	return process->slice >= mappings->ended;
+}
+
+bool mapping_exists(const struct mapped_process *process, const struct mapping *mapping)
+{
+	return mapping->slice >= process->listed;
+}
+
+uint32_t mappings_slice(const struct mappings *mappings)
+{
+	return mappings->slice;
+}
+
+/* Counts again what each user has. */
+static void share_out(struct mappings *mappings)
+{
+	user_shares_clear(&mappings->shares);
+	mappings->mappings_count = mappings->of_many = 0;
+	for (uint32_t i = 0; i < mappings->count; i++)
+		count_mappings(mappings, &mappings->processes[i], 0);
 }
 
 void mappings_forget(struct mappings *mappings, unsigned int scans)
@@ -328,7 +591,8 @@ void mappings_forget(struct mappings *mappings, unsigned int scans)
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		struct mapped_process *process = &mappings->processes[i];
 
-		if (mappings->scan - process->scan >= scans ||
+		/* signed: the scan that was abandoned may have shown it */
+		if ((int)(mappings->scans_seen - process->seen) >= (int)scans ||
 		    process_index_add(&mappings->by_process, process->tgid, process->started_ns, kept)) {
 			free_process(process);
 			continue;
@@ -336,6 +600,7 @@ void mappings_forget(struct mappings *mappings, unsigned int scans)
 		mappings->processes[kept++] = *process;
 	}
 	mappings->count = kept;
+	share_out(mappings);
 	sweep_files(mappings);
 }
 
@@ -350,27 +615,37 @@ const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tg
 	return &process->mappings[found];
 }
 
+/* Whether the process still maps the file where it did. */
+static bool is_user(const struct mappings *mappings, const struct mapped_file *file,
+		    const struct file_user *user)
+{
+	const struct mapped_process *process =
+		user->slice ? find_process(mappings, user->process.tgid, user->process.started_ns) : NULL;
+	uint32_t found;
+
+	if (!process || !mappings_has(mappings, process))
+		return false;
+	found = lower_bound(process, user->process.begins);
+	return found < process->count && process->mappings[found].file == file &&
+	       process->mappings[found].begins == user->process.begins;
+}
+
 bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
 			struct mapping_user *ret_user)
 {
-	struct mapping_user youngest = { 0 };
+	const struct file_user *youngest = NULL;
 
-	for (uint32_t i = 0; i < mappings->count; i++) {
-		const struct mapped_process *process = &mappings->processes[i];
-		uint32_t at = 0;
+	for (uint32_t i = 0; i < FILE_USERS; i++) {
+		const struct file_user *user = &file->youngest[i];
 
-		if (process->scan != mappings->scan || process->started_ns >= before_ns ||
-		    process->started_ns <= youngest.started_ns)
-			continue;
-		while (at < process->count && process->mappings[at].file != file)
-			at++;
-		if (at < process->count)
-			youngest = (struct mapping_user){ process->tgid, process->started_ns,
-							  process->mappings[at].begins };
+		if (user->process.started_ns < before_ns &&
+		    (!youngest || user->process.started_ns > youngest->process.started_ns) &&
+		    is_user(mappings, file, user))
+			youngest = user;
 	}
-	if (youngest.started_ns)
-		*ret_user = youngest;
-	return youngest.started_ns != 0;
+	if (youngest)
+		*ret_user = youngest->process;
+	return youngest != NULL;
 }
 
 const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position)
@@ -378,9 +653,35 @@ const struct mapped_process *mappings_process(const struct mappings *mappings, u
 	return position < mappings->count ? &mappings->processes[position] : NULL;
 }
 
-unsigned int mappings_scan(const struct mappings *mappings)
+struct mappings_many mappings_many(const struct mappings *mappings)
 {
-	return mappings->scan;
+	struct mappings_many many = { .count = 0 };
+
+	for (uint32_t i = 0; i < mappings->count; i++) {
+		const struct mapped_process *process = &mappings->processes[i];
+
+		if (!mappings_has(mappings, process))
+			continue;
+		many.cut += process->is_cut;
+		many.count += has_many(process);
+		many.unlisted += has_many(process) && !process->listed;
+		if (!many.largest || process->in_kernel > many.largest->in_kernel)
+			many.largest = process;
+	}
+	return many;
+}
+
+const struct mapped_process *mappings_busy(const struct mappings *mappings)
+{
+	return mappings->has_busy ? find_process(mappings, mappings->busy.tgid, mappings->busy.started_ns)
+				  : NULL;
+}
+
+bool mappings_is_cut(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
+{
+	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
+
+	return process && process->is_cut;
 }
 
 uint64_t mappings_dropped(const struct mappings *mappings)

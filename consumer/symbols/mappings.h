@@ -13,20 +13,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A process that maps a file. */
+struct mapping_user {
+	uint32_t tgid;
+	uint64_t started_ns;
+	uint64_t begins; /* address of the file's mapping */
+};
+
+#define FILE_USERS 3U
+
 /* A mapped file, shared by all its mappings. */
 struct mapped_file {
 	uint64_t inode;
 	uint32_t device_major, device_minor;
-	uint32_t users;
-	char *path; /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
+	uint32_t users; /* mappings */
+	uint32_t uid;   /* of the process that was seen first with it: the file counts as this user's */
+	struct file_user {
+		struct mapping_user process;
+		uint32_t slice; /* the last one that showed it; 0: no process */
+	} youngest[FILE_USERS]; /* processes that map it, in no order */
+	char *path;             /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
 	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
 	uint64_t refused_ns;
+	bool is_put_off; /* mapped_files.c: the request for it has to wait, which was counted */
 };
 
 struct mapping {
 	uint64_t begins, ends, file_offset;
 	uint32_t flags;           /* MAPPING_* */
-	unsigned int since, scan; /* the first and the last scan that showed it */
+	uint32_t since, slice;    /* the first and the last slice of a scan that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
 };
 
@@ -34,8 +49,16 @@ struct mapping {
 struct mapped_process {
 	uint32_t tgid;
 	uint64_t started_ns;
-	unsigned int scan; /* last scan that showed it */
-	/* ascending, not overlapping; those of an earlier scan may no longer exist */
+	uint32_t uid;
+	char comm[ABI_COMM_BYTES];
+	uint32_t in_kernel; /* mappings of any kind that it has; 0: not known */
+	bool is_cut;        /* it has more executable ones than are listed */
+	uint32_t slice;     /* last slice that showed the process */
+	unsigned int seen;  /* last scan that showed it: mappings_forget() */
+	/* mappings with an earlier slice do not exist any more: the list that began with this one is complete */
+	uint32_t listed;
+	uint32_t exe_slice; /* the list in which the executable's mappings were found */
+	/* ascending, not overlapping */
 	struct mapping *mappings;
 	uint32_t count, room;
 };
@@ -47,33 +70,38 @@ struct mappings *mappings_new(void);
 void mappings_free(struct mappings *mappings);
 
 /*
- * Begins a scan of all processes; pass its records to mappings_add_records(). They replace what was known at
- * the same addresses. Mappings that the scan does not show are kept.
+ * Begins a slice of a scan, of processes with few mappings or with many (MAPPINGS_OF_*): of a new scan, or of
+ * the one that mappings_pause_scan() left. Pass the records to mappings_add_records(). They replace what was
+ * known at the same addresses. Returns the scan's number.
  */
-void mappings_begin_scan(struct mappings *mappings);
+uint32_t mappings_begin_scan(struct mappings *mappings, uint32_t of);
 
-/* Undoes mappings_begin_scan() for a scan that did not finish: what it did not show may still exist. */
+/*
+ * At the end of the iterator. Returns true if some list is not complete: another pass over the iterator with
+ * the same number goes on with it. Otherwise the scan has ended: processes that it did not show do not exist
+ * any more, and neither do mappings missing in a list.
+ */
+bool mappings_end_pass(struct mappings *mappings);
+
+/* Ends the scan although some lists are not complete. */
+void mappings_end_scan(struct mappings *mappings);
+
+/* Forgets that the scan began: what it did not show may still exist. */
 void mappings_abandon_scan(struct mappings *mappings);
 
 /* Adds all complete records. Returns the number of bytes consumed, or -EBADMSG for an invalid record. */
 long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes);
 
-/* Forgets processes that the last `scans` scans did not show. */
+/* Forgets processes that the last `scans` scans of processes with few mappings did not show. */
 void mappings_forget(struct mappings *mappings, unsigned int scans);
 
 /* Returns the mapping of an address, or NULL. Valid until the next scan. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
 				    uint64_t address);
 
-struct mapping_user {
-	uint32_t tgid;
-	uint64_t started_ns;
-	uint64_t begins; /* address of the file's mapping */
-};
-
 /*
- * Finds the youngest process that maps the file, among those shown by the last scan and started before
- * `before_ns`. Returns false if there is none.
+ * Finds the youngest process that maps the file, among the FILE_USERS youngest that exist and those of them
+ * that started before `before_ns`. Returns false if there is none.
  */
 bool mappings_find_user(const struct mappings *mappings, const struct mapped_file *file, uint64_t before_ns,
 			struct mapping_user *ret_user);
@@ -81,11 +109,36 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 /* Returns the process at a position, counted from 0, or NULL after the last. Valid until the next scan. */
 const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position);
 
-/* Returns the number of the last scan: processes and mappings that exist carry it. */
-unsigned int mappings_scan(const struct mappings *mappings);
+/* Whether the process existed during the last scan. */
+bool mappings_has(const struct mappings *mappings, const struct mapped_process *process);
+
+/* Whether the process had the mapping, which is one of its own, when its list was last complete. */
+bool mapping_exists(const struct mapped_process *process, const struct mapping *mapping);
+
+/* Returns the number of the last slice. */
+uint32_t mappings_slice(const struct mappings *mappings);
 
 /* Returns the number of mappings and processes dropped so far for lack of room. */
 uint64_t mappings_dropped(const struct mappings *mappings);
+
+/* Processes with many mappings. */
+struct mappings_many {
+	uint32_t count;
+	uint32_t unlisted;                    /* those of them that no complete list has shown yet */
+	uint32_t cut;                         /* processes whose list is not whole */
+	const struct mapped_process *largest; /* or NULL */
+};
+
+struct mappings_many mappings_many(const struct mappings *mappings);
+
+/*
+ * Returns a process that could not be listed, because it changed its mappings at that moment, in the pass that
+ * ended last; or NULL.
+ */
+const struct mapped_process *mappings_busy(const struct mappings *mappings);
+
+/* Whether only some of the process's executable mappings are known, because it has too many. */
+bool mappings_is_cut(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);
 
 /* Returns the path of the process's executable, or NULL. */
 const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);

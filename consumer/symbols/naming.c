@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/escape_name.h"
 #include "common/files.h"
 #include "common/hexadecimal.h"
@@ -10,6 +11,7 @@
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/debug_files.h"
 #include "consumer/symbols/jit_map.h"
+#include "consumer/symbols/naming_plan.h"
 #include "consumer/symbols/supervisor.h"
 
 #include <inttypes.h>
@@ -22,6 +24,12 @@
  */
 #define NAMES_BYTES_MAX (8UL << 20)
 #define MODULE_NAMES_BYTES_MAX (2UL << 20)
+/*
+ * How long naming goes on for modules whose files have to wait for bourdon-grant, once all others have their
+ * names. No table is built meanwhile, and no other capture is named.
+ */
+#define PUT_OFF_NS (3 * CLOCK_SECOND_NS)
+#define PUT_OFF_ROUND_NS (CLOCK_SECOND_NS / 10) /* between two tries */
 
 /* State of naming one capture. */
 struct run {
@@ -29,6 +37,7 @@ struct run {
 	const struct capture *capture;
 	const struct mappings *mappings;
 	struct resolved *resolved;
+	struct naming_plan plan;
 	struct supervisor symbolizers;
 	struct symbolize_reply *reply;
 	uint32_t *pending; /* offsets of the current module that still need a name */
@@ -37,7 +46,15 @@ struct run {
 	bool has_debug_file;
 	uint64_t names_most;     /* limit of resolved->names_bytes for the current module */
 	bool names_are_left_out; /* the module has names beyond that limit */
+	bool is_put_off;         /* the module's file has to wait for bourdon-grant */
+	const char *first_cut;   /* path of the first such module */
+	uint32_t cut, late;      /* modules with names beyond the limit; modules behind the deadline */
 };
+
+static bool is_late(const struct run *run)
+{
+	return clock_monotonic_ns() >= run->symbolizers.deadline_ns;
+}
 
 /* ---- storing names ---- */
 
@@ -181,14 +198,14 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 static int find_pending(struct run *run, uint32_t module)
 {
 	run->pending_count = 0;
-	for (uint32_t i = 0; i < run->resolved->frames_count; i++) {
-		const struct resolved_frame *frame = &run->resolved->frames[i];
+	for (uint32_t i = run->plan.first[module]; i < run->plan.first[module + 1]; i++) {
+		uint32_t place = run->plan.frames[i];
 
-		if (frame->module != module || frame->inlined || frame->function)
+		if (run->resolved->frames[place].function)
 			continue;
 		if (array_make_room(run->pending, run->pending_count, run->pending_room, 1U))
 			return -ENOMEM;
-		run->pending[run->pending_count++] = i;
+		run->pending[run->pending_count++] = place;
 	}
 	return 0;
 }
@@ -202,7 +219,7 @@ static int reuse(struct run *run, const struct resolved_module *module)
 	const struct known_frames *known = &run->naming->known;
 	uint32_t left = 0;
 
-	for (uint32_t i = 0; i < run->pending_count; i++) {
+	for (uint32_t i = 0; i < run->pending_count && !is_late(run); i++) {
 		uint32_t place = run->pending[i];
 		int64_t offset = run->resolved->frames[place].offset;
 		struct chain chain = chain_of(run, place);
@@ -339,6 +356,7 @@ static int name_file(struct run *run, uint32_t position)
 	const char *build_id;
 	int result = 0;
 
+	run->is_put_off = elf == -EBUSY;
 	if (elf < 0)
 		return 0; /* unreadable, or not the mapped file: frames stay path+0xoffset */
 	tell_apart(module, &run->file);
@@ -362,15 +380,14 @@ static int name_file(struct run *run, uint32_t position)
 /* ---- JIT code ---- */
 
 /* Offsets without a name in the perf map count as ordinary anonymous memory. */
-static int leave_anonymous(struct resolved *resolved, uint32_t position)
+static int leave_anonymous(struct run *run, uint32_t position)
 {
+	struct resolved *resolved = run->resolved;
 	uint32_t named = 0, anonymous;
 
-	for (uint32_t i = 0; i < resolved->frames_count; i++) {
-		struct resolved_frame *frame = &resolved->frames[i];
+	for (uint32_t i = run->plan.first[position]; i < run->plan.first[position + 1]; i++) {
+		struct resolved_frame *frame = &resolved->frames[run->plan.frames[i]];
 
-		if (frame->module != position)
-			continue;
 		if (frame->function) {
 			named++;
 			continue;
@@ -396,6 +413,7 @@ static int name_jit(struct run *run, uint32_t position)
 	_cleanup_close_ int map = jit_map_open(run->naming->jit_map_directory, run->naming->mapped_files,
 					       process, run->symbolizers.deadline_ns, &at);
 
+	run->is_put_off = map == -EBUSY;
 	snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 "-%" PRIu64, process->tgid,
 		 process->started_ns, (uint64_t)at.st_size);
 	return map >= 0 && supervisor_need(&run->symbolizers) ? ask_pending(run, SYMBOLIZE_PERF_MAP, map) : 0;
@@ -413,32 +431,90 @@ static int name_module(struct run *run, uint32_t position)
 		run->names_most = NAMES_BYTES_MAX;
 	run->names_are_left_out = false;
 	result = module->kind == MODULE_FILE ? name_file(run, position) : name_jit(run, position);
-	if (run->names_are_left_out)
-		log_warning(
-			"too many names in %s: the rest stay offsets (limit: 2 MiB a module, 8 MiB a capture)",
-			run->resolved->modules[position].path);
+	if (run->names_are_left_out && !run->cut++)
+		run->first_cut = run->resolved->modules[position].path;
+	return result;
+}
+
+/* JIT code whose perf map has to wait stays as it is until then. */
+static int name_one(struct run *run, uint32_t position)
+{
+	const struct resolved_module *module = &run->resolved->modules[position];
+	int result;
+
+	run->is_put_off = false;
+	if (module->kind != MODULE_FILE && module->kind != MODULE_JIT)
+		return 0;
+	if (is_late(run)) {
+		run->late++;
+	} else {
+		do
+			result = name_module(run, position);
+		while (result < 0 && result != -ENOMEM &&
+		       supervisor_lose(&run->symbolizers, module->path, result));
+		if (result == -ENOMEM)
+			return result;
+	}
+	return module->kind == MODULE_JIT && !run->is_put_off && leave_anonymous(run, position) ? -ENOMEM : 0;
+}
+
+/* Names the first `count` modules of the plan. Moves those that have to wait to the front of it. */
+static int name_each(struct run *run, uint32_t count, uint32_t *ret_put_off)
+{
+	uint32_t put_off = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		int result = name_one(run, run->plan.modules[i]);
+
+		if (result < 0)
+			return result;
+		if (run->is_put_off)
+			run->plan.modules[put_off++] = run->plan.modules[i];
+	}
+	*ret_put_off = put_off;
+	return 0;
+}
+
+/* Each request that can be sent by then is that of the target whose turn it is (grant_shares.h). */
+static int name_put_off(struct run *run, uint32_t put_off)
+{
+	const struct mapped_files *files = run->naming->mapped_files;
+	const struct timespec pause = clock_timespec(PUT_OFF_ROUND_NS);
+	uint64_t until_ns = clock_monotonic_ns() + PUT_OFF_NS;
+	int result = 0;
+
+	while (put_off && !result && !is_late(run) && clock_monotonic_ns() < until_ns) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+		if (!mapped_files_must_wait(files))
+			result = name_each(run, put_off, &put_off);
+	}
+	for (uint32_t i = 0; i < put_off && !result; i++)
+		if (run->resolved->modules[run->plan.modules[i]].kind == MODULE_JIT)
+			result = leave_anonymous(run, run->plan.modules[i]);
 	return result;
 }
 
 static int name_modules(struct run *run)
 {
-	struct resolved *resolved = run->resolved;
-	uint32_t modules = resolved->modules_count;
-	int result = 0;
+	int result = naming_plan_make(run->capture, run->resolved, &run->plan);
+	uint32_t put_off = 0;
 
-	for (uint32_t i = 0; i < modules && result != -ENOMEM; i++) {
-		enum module_kind kind = resolved->modules[i].kind;
+	if (!result)
+		result = name_each(run, run->plan.modules_count, &put_off);
+	return result < 0 ? result : name_put_off(run, put_off);
+}
 
-		if (kind != MODULE_FILE && kind != MODULE_JIT)
-			continue;
-		do
-			result = name_module(run, i);
-		while (result < 0 && result != -ENOMEM &&
-		       supervisor_lose(&run->symbolizers, resolved->modules[i].path, result));
-		if (kind == MODULE_JIT && result != -ENOMEM && leave_anonymous(resolved, i))
-			result = -ENOMEM;
-	}
-	return result == -ENOMEM ? result : 0;
+/* At most one line of each kind for a capture: a target has as many modules as it likes. */
+static void log_limits(const struct run *run)
+{
+	if (run->cut)
+		log_warning(
+			"too many names in %s and %u more: the rest stay offsets (limit: 2 MiB a module, 8 MiB a capture)",
+			run->first_cut, run->cut - 1);
+	if (run->late)
+		log_warning(
+			"naming ended at its deadline: the frames of %u of %u modules of this capture get no names",
+			run->late, run->plan.modules_count);
 }
 
 int naming_run(const struct naming *naming, const struct capture *capture, const struct mappings *mappings,
@@ -454,8 +530,10 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 			   .reply = reply };
 	int result = reply ? name_modules(&run) : -ENOMEM;
 
+	log_limits(&run);
 	resolved->failures = run.symbolizers.failures;
 	supervisor_end(&run.symbolizers);
+	naming_plan_free(&run.plan);
 	free(run.pending);
 	return result;
 }

@@ -66,6 +66,7 @@ struct resolved {
 	uint64_t names_bytes; /* upper limit of the size of all names in the database */
 	uint32_t unresolved;  /* offsets without a name */
 	uint32_t failures;    /* symbolizers that died or were not available */
+	uint32_t cut;         /* processes of which only some executable mappings are known */
 	struct hash_index modules_index, frames_index;
 };
 

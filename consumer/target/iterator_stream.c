@@ -7,8 +7,19 @@
 
 #define BUFFER_BYTES 65536U
 
-int iterator_stream_read_by(ssize_t (*read)(void *reader, char *buffer, size_t bytes), void *reader,
-			    long (*consume)(void *user, const char *records, size_t bytes), void *user)
+static ssize_t read_iterator(int fd, char *buffer, size_t bytes)
+{
+	ssize_t got;
+
+	/* EAGAIN: the program skipped many objects in a row; the next read continues there */
+	do
+		got = read(fd, buffer, bytes);
+	while (got < 0 && (errno == EINTR || errno == EAGAIN));
+	return got < 0 ? -errno : got;
+}
+
+int iterator_stream_read(int iterator_fd, long (*consume)(void *user, const char *records, size_t bytes),
+			 void *user)
 {
 	_cleanup_free_ char *buffer = malloc(BUFFER_BYTES);
 	size_t used = 0;
@@ -16,7 +27,7 @@ int iterator_stream_read_by(ssize_t (*read)(void *reader, char *buffer, size_t b
 	if (!buffer)
 		return -ENOMEM;
 	for (;;) {
-		ssize_t got = read(reader, buffer + used, BUFFER_BYTES - used);
+		ssize_t got = read_iterator(iterator_fd, buffer + used, BUFFER_BYTES - used);
 		long consumed;
 
 		if (got < 0)
@@ -30,22 +41,4 @@ int iterator_stream_read_by(ssize_t (*read)(void *reader, char *buffer, size_t b
 		used -= (size_t)consumed;
 		memmove(buffer, buffer + consumed, used);
 	}
-}
-
-static ssize_t read_iterator(void *reader, char *buffer, size_t bytes)
-{
-	const int *fd = reader;
-	ssize_t got;
-
-	/* EAGAIN: the program skipped many objects in a row; the next read continues there */
-	do
-		got = read(*fd, buffer, bytes);
-	while (got < 0 && (errno == EINTR || errno == EAGAIN));
-	return got < 0 ? -errno : got;
-}
-
-int iterator_stream_read(int iterator_fd, long (*consume)(void *user, const char *records, size_t bytes),
-			 void *user)
-{
-	return iterator_stream_read_by(read_iterator, &iterator_fd, consume, user);
 }

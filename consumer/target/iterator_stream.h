@@ -15,11 +15,4 @@
 int iterator_stream_read(int iterator_fd, long (*consume)(void *user, const char *records, size_t bytes),
 			 void *user);
 
-/*
- * The same for another source: `read` returns the number of bytes it put into the buffer, 0 at the end, or
- * -errno.
- */
-int iterator_stream_read_by(ssize_t (*read)(void *reader, char *buffer, size_t bytes), void *reader,
-			    long (*consume)(void *user, const char *records, size_t bytes), void *user);
-
 #endif

@@ -80,7 +80,8 @@ static struct unwind_layout *add(struct unwind_layouts *layouts, const struct un
 }
 
 struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
-					     const struct unwind_mapping *mappings, uint32_t count)
+					     const struct unwind_mapping *mappings, uint32_t count,
+					     uint64_t new_most)
 {
 	struct unwind_layout layout = { .count = count, .users = 1 }, *added = NULL;
 	struct wanted wanted = { layouts->layouts, layout.digest };
@@ -95,6 +96,8 @@ struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
 		layouts->layouts[found]->users++;
 		return layouts->layouts[found];
 	}
+	if (count > new_most)
+		return NULL;
 	if (count && unit_map_allocate(&layouts->room, count, clock_monotonic_ns(), &layout.first))
 		return NULL;
 	if (!unwind_maps_write_from(&layouts->maps, PIN_UNWIND_MAPS, layout.first, mappings,

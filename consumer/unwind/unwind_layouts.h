@@ -17,6 +17,7 @@ struct unwind_layout {
 	uint8_t digest[SHA256_DIGEST_SIZE]; /* of its mappings, as written */
 	uint32_t first, count;              /* position in the map */
 	uint32_t users;
+	unsigned int pass; /* the caller's: the last pass that counted it */
 };
 
 struct unwind_layouts;
@@ -27,12 +28,13 @@ int unwind_layouts_new(struct unwind_layouts **ret_layouts, const struct unwind_
 void unwind_layouts_free(struct unwind_layouts *layouts);
 
 /*
- * Returns the layout with exactly these mappings, UNWIND_MAPPINGS_MAX at most, and writes it into the map if
- * there is none. The caller ends with unwind_layout_release(). Returns NULL without room or memory, or if the
- * write fails.
+ * Returns the layout with exactly these mappings, UNWIND_MAPPINGS_MAX at most. Writes it into the map if there
+ * is none and it has at most `new_most` mappings. The caller ends with unwind_layout_release(). Returns NULL
+ * without room or memory, or if the write fails.
  */
 struct unwind_layout *unwind_layouts_acquire(struct unwind_layouts *layouts,
-					     const struct unwind_mapping *mappings, uint32_t count);
+					     const struct unwind_mapping *mappings, uint32_t count,
+					     uint64_t new_most);
 
 /* Accepts NULL. An unused layout stays until unwind_layouts_sweep(). */
 void unwind_layout_release(struct unwind_layout *layout);

@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* until a file that failed, or that only bourdon-grant can open, is tried again */
 #define RETRY_NS (60 * CLOCK_SECOND_NS)
@@ -19,6 +18,9 @@
 #define DEATHS_MAX 3U                 /* symbolizers that may die in one pass */
 #define TIMEOUTS_MAX 8U               /* timeouts of one file before it waits for RETRY_NS */
 #define FILE_NS (3 * CLOCK_SECOND_NS) /* longest time for one file in a pass */
+/* a file that has to wait for bourdon-grant is opened again after 1, 2, 4, 8 and 8 s */
+#define PUT_OFF_NS CLOCK_SECOND_NS
+#define PUT_OFF_MAX_NS (8 * CLOCK_SECOND_NS)
 
 /* The result for a file so far. */
 enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
@@ -37,13 +39,14 @@ struct unwind_module {
 	unsigned int checked;  /* the last pass that opened the file */
 	bool is_suspect;       /* there is a new mapping: its inode number may belong to another file now */
 	unsigned int timeouts; /* times that its table was not ready in time */
+	/* its request to bourdon-grant was put off: how long, and until when. 0: it was not */
+	uint64_t put_off_ns, put_off_until_ns;
 	struct unwind_place place;
 };
 
 struct unwind_modules {
 	struct unwind_space *space;
 	int vdso; /* descriptor of the image; negative: there is none */
-	uint64_t seed;
 	struct unwind_module **modules;
 	uint32_t modules_count, modules_room;
 	struct hash_index index;
@@ -117,6 +120,15 @@ static void note_failure(struct unwind_modules *modules, struct unwind_pass *pas
 	const char *path = file ? file->path : "[vdso]";
 
 	empty(modules, module);
+	if (error == -EBUSY) {
+		module->put_off_ns = !module->put_off_ns                   ? PUT_OFF_NS
+				     : module->put_off_ns < PUT_OFF_MAX_NS ? 2 * module->put_off_ns
+									   : PUT_OFF_MAX_NS;
+		/* the next pass begins a second after this one has ended, or later */
+		module->put_off_until_ns = pass->now_ns + module->put_off_ns;
+		pass->more = true;
+		return;
+	}
 	/* no fault of this file, perhaps; the next pass retries it, and other files get their turn */
 	if (error == -EAGAIN || (error == -ETIMEDOUT && ++module->timeouts < TIMEOUTS_MAX)) {
 		pass->more = true;
@@ -167,6 +179,8 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 	int result = fd;
 
 	module->checked = pass->number;
+	if (fd != -EBUSY)
+		module->put_off_ns = module->put_off_until_ns = 0;
 	/* it cannot be opened: most likely it is still the same file, so keep its table */
 	module->is_suspect = fd < 0 && is_in_use(module, pass);
 	module->next_look_ns = module->is_suspect || (file && pass->files->asked) ? pass->now_ns + RETRY_NS
@@ -210,11 +224,11 @@ static bool is_wanted(const void *user, uint32_t position)
 	       module->device_minor == wanted->module.device_minor;
 }
 
-static uint32_t hash_of(const struct unwind_modules *modules, const struct unwind_module *module)
+static uint32_t hash_of(const struct unwind_module *module)
 {
 	uint64_t identity[2] = { module->inode, (uint64_t)module->device_major << 32 | module->device_minor };
 
-	return hash_bytes(modules->seed, identity, sizeof(identity));
+	return hash_bytes(identity, sizeof(identity));
 }
 
 static struct unwind_module *add(struct unwind_modules *modules, const struct unwind_module *described)
@@ -222,7 +236,7 @@ static struct unwind_module *add(struct unwind_modules *modules, const struct un
 	struct unwind_module *module = malloc(sizeof(*module));
 
 	if (!module || array_make_room(modules->modules, modules->modules_count, modules->modules_room, 1U) ||
-	    hash_index_add(&modules->index, hash_of(modules, described), modules->modules_count)) {
+	    hash_index_add(&modules->index, hash_of(described), modules->modules_count)) {
 		free(module);
 		return NULL;
 	}
@@ -242,7 +256,7 @@ static struct unwind_module *find(struct unwind_modules *modules, const struct m
 		wanted.module.device_major = file->device_major;
 		wanted.module.device_minor = file->device_minor;
 	}
-	found = hash_index_find(&modules->index, hash_of(modules, &wanted.module), is_wanted, &wanted);
+	found = hash_index_find(&modules->index, hash_of(&wanted.module), is_wanted, &wanted);
 	return found != HASH_INDEX_NONE ? modules->modules[found] : add(modules, &wanted.module);
 }
 
@@ -261,10 +275,12 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 
 	if (!module)
 		return NULL;
-	if (mapping->since > pass->scan_before && module->checked != pass->number)
+	if (mapping->since > pass->slice_before && module->checked != pass->number)
 		module->is_suspect = true;
 	if ((module->pass != pass->number || module->is_suspect) && needs_build(module, pass)) {
-		if (clock_monotonic_ns() < pass->deadline_ns) {
+		if (pass->now_ns < module->put_off_until_ns) {
+			pass->more = true;
+		} else if (clock_monotonic_ns() < pass->deadline_ns) {
 			build(modules, pass, module, mapping->file);
 		} else {
 			pass->more = true;
@@ -286,7 +302,7 @@ void unwind_modules_sweep(struct unwind_modules *modules, const struct unwind_pa
 
 		/* without memory for the index the module is dropped, and built again when it is needed */
 		if (pass->number - module->pass > PASSES_KEPT ||
-		    hash_index_add(&modules->index, hash_of(modules, module), kept)) {
+		    hash_index_add(&modules->index, hash_of(module), kept)) {
 			empty(modules, module);
 			free(module);
 			continue;
@@ -328,12 +344,6 @@ int unwind_modules_new(struct unwind_modules **ret_modules, struct unwind_space 
 		return -ENOMEM;
 	modules->space = space;
 	modules->vdso = vdso_open();
-	if (getrandom(&modules->seed, sizeof(modules->seed), 0) < 0) {
-		int result = -errno;
-
-		unwind_modules_free(modules);
-		return result;
-	}
 	*ret_modules = modules;
 	return 0;
 }

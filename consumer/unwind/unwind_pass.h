@@ -13,12 +13,12 @@
 #include <stdint.h>
 
 struct unwind_pass {
-	unsigned int number;      /* counted from 1 */
-	unsigned int scan_before; /* number of the scan that the previous pass worked on */
+	unsigned int number;   /* counted from 1 */
+	uint32_t slice_before; /* last slice of a scan that the previous pass worked on */
 	const struct mappings *mappings;
 	struct mapped_files *files;
 	uint64_t now_ns;      /* begin of the pass (CLOCK_MONOTONIC) */
-	uint64_t deadline_ns; /* tables not built by then wait for the next pass */
+	uint64_t deadline_ns; /* tables not built by then wait for the next pass; earlier for a busy user */
 	int spawner_socket;
 	int symbolizer;             /* socket to this pass's symbolizer; negative: none yet */
 	unsigned int deaths;        /* symbolizers that died in this pass */

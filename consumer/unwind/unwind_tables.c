@@ -5,16 +5,19 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/process_index.h"
+#include "consumer/symbols/user_shares.h"
 #include "consumer/unwind/unwind_layouts.h"
 #include "consumer/unwind/unwind_modules.h"
 #include "consumer/unwind/unwind_pass.h"
 
 #include <bpf/bpf.h>
-#include <sys/random.h>
 
 #define PROCESSES_MAX 32768U
 /* How often all tables may be rebuilt to make room for other rules. */
 #define ANEW_NS (600 * CLOCK_SECOND_NS)
+
+/* What each user has had of a pass: places in the map of mappings, and time. */
+enum share { SHARE_PLACES, SHARE_NS };
 
 struct process {
 	uint32_t tgid;
@@ -29,7 +32,8 @@ struct unwind_tables {
 	struct unwind_gauges *gauges;
 	bool off;
 	unsigned int passes;
-	unsigned int scan_before; /* number of the scan that the last pass worked on */
+	uint32_t slice_before; /* last slice of a scan that the last pass worked on */
+	uint64_t layout_share; /* mappings in the map that one user may have */
 	struct unwind_space space;
 	struct unwind_modules *modules;
 	struct unwind_layouts *layouts;
@@ -69,7 +73,7 @@ static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 		struct unwind_mapping *to = &ret_layout[count];
 		const struct unwind_place *place = NULL;
 
-		if (mapping->scan != process->scan)
+		if (!mapping_exists(process, mapping))
 			continue;
 		if ((mapping->file || mapping->flags & MAPPING_IS_VDSO) &&
 		    !(mapping->flags & MAPPING_NO_PATH))
@@ -91,12 +95,15 @@ static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
  * mappings of the old one.
  */
 static void follow_process(struct unwind_tables *tables, struct unwind_pass *pass,
-			   const struct mapped_process *mapped)
+			   const struct mapped_process *mapped, struct user_share *share)
 {
 	struct process *process = find_or_add(tables, mapped->tgid, mapped->started_ns);
 	struct unwind_layout *before = process ? process->layout : NULL;
 	struct unwind_process entry = { .started_ns = mapped->started_ns };
 	struct unwind_mapping layout[UNWIND_MAPPINGS_MAX];
+	uint64_t left = share->used[SHARE_PLACES] < tables->layout_share
+				? tables->layout_share - share->used[SHARE_PLACES]
+				: 0;
 
 	if (!process) {
 		pass->no_room_processes++;
@@ -104,8 +111,11 @@ static void follow_process(struct unwind_tables *tables, struct unwind_pass *pas
 	}
 	process->pass = pass->number;
 	process->layout =
-		unwind_layouts_acquire(tables->layouts, layout, lay_out(tables, pass, mapped, layout));
+		unwind_layouts_acquire(tables->layouts, layout, lay_out(tables, pass, mapped, layout), left);
 	if (process->layout) {
+		if (process->layout->pass != pass->number) /* processes that were forked share it */
+			share->used[SHARE_PLACES] += process->layout->count;
+		process->layout->pass = pass->number;
 		entry.first = process->layout->first;
 		entry.count = process->layout->count;
 	}
@@ -115,6 +125,60 @@ static void follow_process(struct unwind_tables *tables, struct unwind_pass *pas
 		pass->no_room_processes++;
 	}
 	unwind_layout_release(before);
+}
+
+struct place_in_order {
+	uint32_t mappings, position;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place_in_order *one = a, *other = b;
+
+	if (one->mappings != other->mappings)
+		return one->mappings < other->mappings ? -1 : 1;
+	return one->position < other->position ? -1 : one->position > other->position;
+}
+
+/* Follows a process in the time that its user has left. */
+static void follow_in_time(struct unwind_tables *tables, struct unwind_pass *pass,
+			   const struct mapped_process *mapped, struct user_shares *shares)
+{
+	struct user_share *share = user_shares_of(shares, mapped->uid);
+	uint64_t most_ns = (pass->deadline_ns - pass->now_ns) / 2, whole_ns = pass->deadline_ns,
+		 began_ns = clock_monotonic_ns(),
+		 left_ns = share->used[SHARE_NS] < most_ns ? most_ns - share->used[SHARE_NS] : 0;
+
+	if (began_ns + left_ns < whole_ns)
+		pass->deadline_ns = began_ns + left_ns;
+	follow_process(tables, pass, mapped, share);
+	pass->deadline_ns = whole_ns;
+	share->used[SHARE_NS] += clock_monotonic_ns() - began_ns;
+}
+
+/* Processes with few mappings first: those with many have to make do with what is left. */
+static void follow_processes(struct unwind_tables *tables, struct unwind_pass *pass)
+{
+	struct user_shares shares = { .count = 0 };
+	struct place_in_order *order = NULL;
+	const struct mapped_process *mapped;
+	uint32_t count = 0, room = 0;
+
+	for (uint32_t i = 0; (mapped = mappings_process(pass->mappings, i)); i++) {
+		if (!mappings_has(pass->mappings, mapped))
+			continue;
+		if (array_make_room(order, count, room, 1U)) {
+			pass->more = true;
+			break;
+		}
+		order[count++] = (struct place_in_order){ mapped->count, i };
+	}
+	if (count)
+		qsort(order, count, sizeof(*order), compare_places);
+	for (uint32_t i = 0; i < count; i++)
+		follow_in_time(tables, pass, mappings_process(pass->mappings, order[i].position), &shares);
+	free(order);
+	user_shares_clear(&shares);
 }
 
 /* Runs before entries are written, because a new process may have the id of one that ended. */
@@ -128,7 +192,7 @@ static void forget_gone(struct unwind_tables *tables, const struct unwind_pass *
 	for (uint32_t i = 0; (mapped = mappings_process(pass->mappings, i)); i++) {
 		uint32_t found;
 
-		if (mapped->scan != mappings_scan(pass->mappings))
+		if (!mappings_has(pass->mappings, mapped))
 			continue;
 		found = process_index_find(&tables->processes_index, PROCESS_ARRAY(tables->processes),
 					   mapped->tgid, mapped->started_ns);
@@ -191,15 +255,15 @@ static void show(const struct unwind_tables *tables, const struct unwind_pass *p
 	atomic_store(&gauges->bytes, unwind_space_bytes(&tables->space));
 	atomic_store(&gauges->processes, tables->processes_count);
 	atomic_store(&gauges->processes_no_room, pass->no_room_processes);
+	atomic_store(&gauges->processes_cut, mappings_many(pass->mappings).cut);
 	atomic_store(&gauges->pending, pass->more);
 }
 
 bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,
 			  struct mapped_files *files, uint64_t deadline_ns)
 {
-	const struct mapped_process *mapped;
 	struct unwind_pass pass = { .number = tables->passes + 1,
-				    .scan_before = tables->scan_before,
+				    .slice_before = tables->slice_before,
 				    .mappings = mappings,
 				    .files = files,
 				    .now_ns = clock_monotonic_ns(),
@@ -212,14 +276,12 @@ bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *m
 	if (tables->space.rules_full && pass.now_ns - tables->begun_ns >= ANEW_NS)
 		begin_anew(tables, pass.now_ns);
 	forget_gone(tables, &pass);
-	for (uint32_t i = 0; (mapped = mappings_process(mappings, i)); i++)
-		if (mapped->scan == mappings_scan(mappings))
-			follow_process(tables, &pass, mapped);
+	follow_processes(tables, &pass);
 	unwind_layouts_sweep(tables->layouts);
 	unwind_modules_sweep(tables->modules, &pass);
 	cleanup_close(&pass.symbolizer);
 	tables->passes = pass.number;
-	tables->scan_before = mappings_scan(mappings);
+	tables->slice_before = mappings_slice(mappings);
 	show(tables, &pass);
 	return pass.more;
 }
@@ -241,16 +303,13 @@ static int open_parts(struct unwind_tables *tables)
 	const struct unwind_space_sizes sizes = { .chunks = entries_of(kernel, PIN_UNWIND_ROWS),
 						  .pages = entries_of(kernel, PIN_UNWIND_PAGES),
 						  .rules = entries_of(kernel, PIN_UNWIND_RULES) };
-	uint64_t seed;
-	int result = getrandom(&seed, sizeof(seed), 0) < 0 ? -errno : 0;
+	int result;
 
-	if (result < 0)
-		return result;
-	process_index_init(&tables->processes_index, seed);
 	tables->off = sizes.chunks <= 1;
 	if (!tables->off)
 		atomic_store(&tables->gauges->bytes_max,
 			     (uint64_t)sizes.chunks * sizeof(struct unwind_chunk));
+	tables->layout_share = entries_of(kernel, PIN_UNWIND_MAPS) / 2;
 	result = unwind_space_init(&tables->space, &maps, &sizes);
 	if (!result)
 		result = unwind_modules_new(&tables->modules, &tables->space);

@@ -26,7 +26,8 @@ struct unwind_gauges {
 	atomic_uint_fast64_t bytes, bytes_max; /* of rows, in use and in the map; 0: no tables at all */
 	atomic_uint_fast64_t processes;        /* processes with tables */
 	atomic_uint_fast64_t processes_no_room;
-	atomic_uint_fast64_t pending; /* 1: another pass follows within a second */
+	atomic_uint_fast64_t processes_cut; /* with more executable mappings than are used */
+	atomic_uint_fast64_t pending;       /* 1: another pass follows within a second */
 };
 
 /*
@@ -39,7 +40,8 @@ void unwind_tables_close(struct unwind_tables *tables);
 
 /*
  * Updates the maps after a scan of the mappings: builds tables for new files, until `deadline_ns`
- * (CLOCK_MONOTONIC), and removes what is not mapped any more. Returns true if another pass is needed.
+ * (CLOCK_MONOTONIC), and removes what is not mapped any more. Processes with few mappings come first, and one
+ * user gets at most half of the room for mappings and half of the time. Returns true if another pass is needed.
  */
 bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,
 			  struct mapped_files *files, uint64_t deadline_ns);

@@ -55,5 +55,7 @@ int grant_client_receive(int connection, char ret_refusal[GRANT_ANSWER_BYTES_MAX
 		return TAKE_FD(fd);
 	if (!parse_refusal(text, bytes, ret_refusal))
 		return -EBADMSG;
+	if (is_text(text, bytes, GRANT_REFUSED GRANT_LATER "\n"))
+		return -EBUSY;
 	return is_text(text, bytes, GRANT_REFUSED GRANT_NO_FILES "\n") ? -EPERM : -EACCES;
 }

@@ -7,6 +7,7 @@
 #ifndef BOURDON_CONSUMER_WATCH_GRANT_CLIENT_H
 #define BOURDON_CONSUMER_WATCH_GRANT_CLIENT_H
 
+#include "common/clock.h"
 #include "common/grant_request.h"
 
 /*
@@ -16,9 +17,15 @@ int grant_client_connect(const char *socket_path);
 
 /*
  * Receives the answer. Returns the descriptor, which the caller closes, or -errno. -EAGAIN: no answer yet.
- * -EACCES: refused. -EPERM: root's policy refuses all files. -EBADMSG: not a valid answer. After a refusal
- * `ret_refusal` holds the reason from bourdon-grant.
+ * -EACCES: refused. -EPERM: root's policy refuses all files. -EBUSY: asked too often, and not looked at. -EBADMSG:
+ * not a valid answer. After a refusal `ret_refusal` holds the reason from bourdon-grant.
  */
 int grant_client_receive(int connection, char ret_refusal[GRANT_ANSWER_BYTES_MAX]);
+
+/* How long to pause after -EBUSY: 1, 2, 4, ..., 32 and 32 s. `before_ns` is the pause before, 0 at first. */
+static inline uint64_t grant_client_pause_ns(uint64_t before_ns)
+{
+	return !before_ns ? CLOCK_SECOND_NS : before_ns < 32 * CLOCK_SECOND_NS ? 2 * before_ns : before_ns;
+}
 
 #endif

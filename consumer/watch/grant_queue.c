@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/grant_limits.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
 #include "consumer/process/event_source.h"
@@ -31,7 +32,9 @@ struct grant_queue {
 	void *user;
 	struct grant_call calls[CALLS_MAX];
 	unsigned int under_way;
+	uint64_t full_ns; /* of GRANT_ASKED */
 	uint64_t pause_until_ns;
+	uint64_t busy_pause_ns; /* the last pause because of too many requests; 0: it answers */
 	bool absent;
 	struct log_limit failure_limit;
 };
@@ -63,7 +66,8 @@ void grant_queue_free(struct grant_queue *grants)
 
 bool grant_queue_has_room(const struct grant_queue *grants, uint64_t now_ns)
 {
-	return grants->under_way < CALLS_MAX && now_ns >= grants->pause_until_ns;
+	return grants->under_way < CALLS_MAX && now_ns >= grants->pause_until_ns &&
+	       rate_left(GRANT_ASKED, grants->full_ns, now_ns);
 }
 
 const char *grant_queue_socket(const struct grant_queue *grants)
@@ -105,6 +109,8 @@ struct grant_call *grant_queue_ask(struct grant_queue *grants, const struct gran
 		note_absence(grants, fd, now_ns);
 		return NULL;
 	}
+	rate_take(GRANT_ASKED, &grants->full_ns,
+		  now_ns); /* systemd has started a process for the connection */
 	event.data.ptr = &call->source;
 	if (pass_fd_send(fd, text, grant_request_format(request, text), -EBADF) ||
 	    epoll_ctl(grants->epoll, EPOLL_CTL_ADD, fd, &event)) {
@@ -122,6 +128,13 @@ struct grant_call *grant_queue_ask(struct grant_queue *grants, const struct gran
 void grant_queue_cancel(struct grant_call *call)
 {
 	call->asker = NULL;
+}
+
+/* Another daemon, or root, has used up the requests that bourdon-grant answers. */
+static void note_busy(struct grant_queue *grants)
+{
+	grants->busy_pause_ns = grant_client_pause_ns(grants->busy_pause_ns);
+	grants->pause_until_ns = clock_monotonic_ns() + grants->busy_pause_ns;
 }
 
 /*
@@ -143,8 +156,12 @@ static void end_call(struct grant_queue *grants, struct grant_call *call, int fd
 	call->socket = -EBADF;
 	call->asker = NULL;
 	grants->under_way--;
-	if (fd < 0 && fd != -EACCES)
+	if (fd == -EBUSY)
+		note_busy(grants);
+	else if (fd < 0 && fd != -EACCES)
 		note_failure(grants, fd);
+	else
+		grants->busy_pause_ns = 0;
 	if (asker)
 		grants->answered(grants->user, asker, fd, refusal);
 	else if (fd >= 0)

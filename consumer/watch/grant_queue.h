@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * grant_queue.h owns the requests for pressure files to bourdon-grant. It never waits: a few calls are under
- * way at once, each a connection of its own in the epoll set.
+ * way at once, each a connection of its own in the epoll set. It sends fewer requests than bourdon-grant
+ * answers (grant_limits.h), however many cgroups there are.
  */
 #ifndef BOURDON_CONSUMER_WATCH_GRANT_QUEUE_H
 #define BOURDON_CONSUMER_WATCH_GRANT_QUEUE_H
@@ -25,7 +26,10 @@ int grant_queue_open(struct grant_queue **ret_grants, const char *socket_path, i
 		     grant_answered answered, void *user);
 void grant_queue_free(struct grant_queue *grants);
 
-/* Whether a call may begin: not too many are under way, and no pause after a failed call lasts. */
+/*
+ * Whether a call may begin: not too many are under way or were begun this second, and no pause after a failed
+ * call lasts.
+ */
 bool grant_queue_has_room(const struct grant_queue *grants, uint64_t now_ns);
 
 /*

@@ -59,7 +59,7 @@ static uint32_t hash_of(uint64_t cgroup_id, const struct trigger *trigger)
 {
 	uint64_t key[2] = { cgroup_id, (uintptr_t)trigger };
 
-	return hash_bytes(0, key, sizeof(key));
+	return hash_bytes(key, sizeof(key));
 }
 
 static bool is_wanted(const void *user, uint32_t position)
@@ -219,6 +219,8 @@ static void explain_refusal(struct watches *watches, struct watch *watch, int fd
 			     strerror(-result));
 	else if (result == -EACCES)
 		note_refusal(watch, "bourdon-grant refused: %s", refusal);
+	else if (result == -EBUSY)
+		note_refusal(watch, "bourdon-grant is asked too often; it will be asked again");
 	else
 		note_refusal(watch, "bourdon-grant failed: %s; it will be asked again", strerror(-result));
 	if (log_allowed(&watches->refusal_limit, 1))

@@ -71,7 +71,8 @@ static int read_settings(int count, char **words, struct grant_settings *setting
 	const char *user = "bourdon", *files = "all";
 	const struct option_spec options[] = {
 		{ "user", "USER", "the consumer's user, who may ask besides root (bourdon)", &user },
-		{ "counters", "FILE", "file that counts granted and refused requests (none)",
+		{ "counters", "FILE",
+		  "file that counts requests, and limits how many a second are answered (none)",
 		  &settings->counters },
 		{ "files", "KIND",
 		  "files of targets that it passes on: none, elf, or all: elf and perf maps (all)", &files },

@@ -11,6 +11,8 @@
 #include "loader/grant/target_files.h"
 
 #include <cap-ng.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -127,6 +129,23 @@ static const char *explain(int error)
 	}
 }
 
+/*
+ * A request over the limit is answered late, so that the number of connections that systemd serves at once
+ * limits how many processes a flood of them can start. Logs ever more rarely: each process serves one request.
+ */
+static int put_off(int socket, const struct ucred *peer, uint64_t over)
+{
+	static const char answer[] = GRANT_REFUSED GRANT_LATER "\n";
+	const struct timespec hold = clock_timespec(GRANT_LATER_NS);
+
+	if (!(over & (over - 1)))
+		log_warning("refused process %d of uid %u: " GRANT_LATER " (%" PRIu64 " so far)", peer->pid,
+			    peer->uid, over);
+	ppoll(NULL, 0, &hold, NULL);
+	pass_fd_send(socket, answer, strlen(answer), -EBADF); /* the peer may be gone */
+	return EXIT_FAILED;
+}
+
 static int refuse(int socket, const struct ucred *peer, const char *refusal, const char *asked)
 {
 	char answer[GRANT_ANSWER_BYTES_MAX];
@@ -145,10 +164,16 @@ int grant_serve(int socket, const struct grant_settings *settings)
 	struct ucred peer = { 0 };
 	char asked[GRANT_REQUEST_BYTES_MAX] = "no valid request"; /* the request, without its newline */
 	const char *refusal;
+	uint64_t over = 0;
 	int result = check_peer(socket, settings->uid, &peer);
 
-	if (!result)
+	if (!result) {
 		result = receive_request(socket, settings->patience_ns, &request);
+		over = grant_counters_take(result < 0 ? GRANT_BUDGET_FILES : grant_budget_of(request.kind),
+					   clock_monotonic_ns());
+	}
+	if (over)
+		return put_off(socket, &peer, over);
 	refusal = result < 0 ? explain(result) : open_file(&request, settings, &fd);
 	if (!result)
 		asked[grant_request_format(&request, asked) - 1] = '\0';

@@ -19,13 +19,16 @@ enum grant_files { GRANT_FILES_NONE, GRANT_FILES_ELF, GRANT_FILES_ALL };
 
 struct grant_settings {
 	uid_t uid;            /* the consumer's user, who may ask besides root */
-	const char *counters; /* file for grant_counters.h; NULL: nothing is counted */
+	const char *counters; /* file for grant_counters.h; NULL: nothing is counted or limited */
 	const char *pin_dir;  /* the directory where the targets map is pinned */
 	enum grant_files files;
 	uint64_t patience_ns; /* how long a request may take to arrive */
 };
 
-/* Serves one request from `socket`. Logs and counts a refusal with its reason. Returns an exit status. */
+/*
+ * Serves one request from `socket`. Logs and counts a refusal with its reason. A request over the limit
+ * (grant_limits.h) is held, and refused without a look at what it asks for. Returns an exit status.
+ */
 int grant_serve(int socket, const struct grant_settings *settings);
 
 #endif

@@ -9,10 +9,8 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 /* ---- may this process's file be handed out? ---- */
 
@@ -136,33 +134,64 @@ static const char *open_elf(const struct process_access *process, uint64_t begin
 
 /* ---- perf maps ---- */
 
-static int open_below(int directory_fd, const char *name, uint64_t flags, uint64_t resolve)
+static int open_below(int directory_fd, const char *name, int flags)
 {
-	const struct open_how how = { .flags = flags | O_PATH | O_CLOEXEC,
-				      .resolve = resolve | RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS |
-						 RESOLVE_NO_MAGICLINKS };
-	long fd = syscall(SYS_openat2, directory_fd, name, &how, sizeof(how));
+	int fd = openat(directory_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC | flags);
 
-	return fd < 0 ? -errno : (int)fd;
+	return fd < 0 ? -errno : fd;
+}
+
+/* STATX_MNT_ID: Linux 5.8. */
+static int find_mount(int fd, uint64_t *ret_mount)
+{
+	struct statx at;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &at))
+		return -errno;
+	*ret_mount = at.stx_mnt_id;
+	return at.stx_mask & STATX_MNT_ID ? 0 : -ENOTSUP;
+}
+
+/* With O_PATH and O_NOFOLLOW a symbolic link is opened itself, and not refused. */
+static int check_place(int tmp_fd, int place_fd)
+{
+	uint64_t of_tmp = 0, of_place = 0;
+	struct stat at;
+	int result = find_mount(tmp_fd, &of_tmp);
+
+	if (!result)
+		result = find_mount(place_fd, &of_place);
+	if (result < 0)
+		return result;
+	if (of_tmp != of_place)
+		return -EXDEV;
+	if (fstat(place_fd, &at))
+		return -errno;
+	return S_ISLNK(at.st_mode) ? -ELOOP : 0;
 }
 
 /*
- * /tmp/perf-ID.map in the process's own mount namespace. The process may have mounted anything there, but
- * nothing may be mounted over the file itself.
+ * /tmp/perf-ID.map in the process's own mount namespace, one component at a time, so that no path is followed.
+ * The process may have mounted anything there, but nothing may be mounted over the file itself.
  */
 static int find_perf_map(const struct process_access *process, uint32_t id)
 {
-	_cleanup_close_ int root_fd = -EBADF, tmp_fd = -EBADF;
+	_cleanup_close_ int root_fd = -EBADF, tmp_fd = -EBADF, place_fd = -EBADF;
 	char name[32];
+	int result;
 
 	root_fd = openat(process->directory_fd, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd < 0)
 		return -errno;
-	tmp_fd = open_below(root_fd, "tmp", O_DIRECTORY, 0);
+	tmp_fd = open_below(root_fd, "tmp", O_DIRECTORY);
 	if (tmp_fd < 0)
 		return tmp_fd;
 	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", id);
-	return open_below(tmp_fd, name, 0, RESOLVE_NO_XDEV);
+	place_fd = open_below(tmp_fd, name, 0);
+	if (place_fd < 0)
+		return place_fd;
+	result = check_place(tmp_fd, place_fd);
+	return result < 0 ? result : TAKE_FD(place_fd);
 }
 
 /*

@@ -132,7 +132,7 @@ grant_start() {
 # counted GRANTED REFUSED: whether the counters show these numbers. bourdon-grant counts after it has
 # answered.
 counted() {
-	[[ $(sed 's/ 0*\([0-9]\)/ \1/' "$WORK/grants") == "granted $1"$'\n'"refused $2" ]]
+	[[ $(sed 's/ 0*\([0-9]\)/ \1/; 2q' "$WORK/grants") == "granted $1"$'\n'"refused $2" ]]
 }
 
 # deadline SECONDS: sets DEADLINE to that many seconds from now on an idle machine, in terms of $SECONDS.
@@ -245,7 +245,7 @@ cgroup_remove() {
 		[[ -n $directory && -d $directory ]] || continue
 		# a killed process leaves its cgroup a moment later
 		for _ in {1..100}; do
-			find "$directory" -depth -type d -exec rmdir {} \; 2>/dev/null
+			find "$directory" -depth -type d -delete 2>/dev/null
 			[[ -d $directory ]] || break
 			sleep 0.05
 		done

@@ -93,6 +93,15 @@ explained() {
 	done
 }
 
+@test "no number of requests fails the socket of bourdon-grant" {
+	local unit=$ROOT/usr/lib/systemd/system/bourdon-grant.socket connections
+	grep -qx 'TriggerLimitIntervalSec=0' "$unit"
+	grep -qx 'TriggerLimitBurst=0' "$unit"
+	# 50 idle clients do not keep bourdond out, with its nine connections
+	connections=$(sed -n 's/^MaxConnections=//p' "$unit")
+	((connections >= 50 + 9))
+}
+
 @test "the units name installed programs and files, and the socket of the daemon" {
 	local path
 	while read -r path; do

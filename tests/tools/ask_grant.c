@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ask_grant calls bourdon-grant as any program can: it sends texts that may be no requests, and prints the
- * answers. With --silent it sends nothing; with --idle it holds connections open until it is ended.
+ * answers. With --silent it sends nothing; with --idle it holds connections open until it is ended. With --flood it
+ * sends one request on many connections at once, and counts the answers.
  */
 #include "common/cleanup.h"
+#include "common/grant_request.h"
 #include "common/log.h"
 #include "common/options.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -72,6 +75,53 @@ static void say_answer(int connection)
 	close(fd);
 }
 
+/* ---- a flood ---- */
+
+struct answers {
+	unsigned int files, later, refused, nothing;
+};
+
+static void count_answer(int connection, struct answers *answers)
+{
+	char text[256];
+	ssize_t bytes = recv(connection, text, sizeof(text) - 1, 0); /* without room for a descriptor */
+
+	text[bytes > 0 ? bytes : 0] = '\0';
+	if (!strcmp(text, GRANT_OK))
+		answers->files++;
+	else if (!strcmp(text, GRANT_REFUSED GRANT_LATER "\n"))
+		answers->later++;
+	else if (bytes > 0)
+		answers->refused++;
+	else
+		answers->nothing++;
+}
+
+static int flood(const char *path, const char *request, unsigned int count)
+{
+	struct rlimit descriptors;
+	struct answers answers = { 0 };
+	_cleanup_free_ char *line = NULL;
+	_cleanup_free_ int *connections = calloc(count, sizeof(*connections));
+	int length = asprintf(&line, "%s\n", request);
+
+	if (!connections || length < 0 || getrlimit(RLIMIT_NOFILE, &descriptors))
+		return EXIT_FAILED;
+	descriptors.rlim_cur = descriptors.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &descriptors);
+	for (unsigned int i = 0; i < count; i++) {
+		connections[i] = connect_to(path);
+		send(connections[i], line, (size_t)length, MSG_NOSIGNAL); /* it may be closed already */
+	}
+	for (unsigned int i = 0; i < count; i++)
+		count_answer(connections[i], &answers);
+	printf("files %u later %u refused %u nothing %u\n", answers.files, answers.later, answers.refused,
+	       answers.nothing);
+	return EXIT_DONE;
+}
+
+/* ---- one request ---- */
+
 static void ask(const char *path, const char *request)
 {
 	_cleanup_close_ int connection = connect_to(path);
@@ -87,10 +137,11 @@ static void ask(const char *path, const char *request)
 
 int main(int argc, char **argv)
 {
-	const char *silent = NULL, *idle = NULL;
+	const char *silent = NULL, *idle = NULL, *flooded = NULL;
 	const struct option_spec options[] = {
 		{ "silent", NULL, "send nothing, and say what comes", &silent },
 		{ "idle", "N", "hold so many connections open, until a signal", &idle },
+		{ "flood", "N", "ask so many times at once, and count the answers", &flooded },
 	};
 	const struct command_spec command = { "ask_grant",
 					      "SOCKET [REQUEST...]",
@@ -105,10 +156,13 @@ int main(int argc, char **argv)
 	parsed = options_parse(&command, argc, argv, &words);
 	if (parsed != OPTIONS_RUN)
 		return parsed;
-	if (words < 1 || (idle && options_number(idle, 1, 1000, &connections))) {
+	if (words < 1 || (idle && options_number(idle, 1, 1000, &connections)) ||
+	    (flooded && (words != 2 || options_number(flooded, 1, 100000, &connections)))) {
 		log_error("takes a socket, and a number of connections: see --help");
 		return EXIT_USAGE;
 	}
+	if (flooded)
+		return flood(argv[1], argv[2], (unsigned int)connections);
 	while (connections--)
 		connect_to(argv[1]);
 	if (idle)

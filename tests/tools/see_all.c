@@ -161,6 +161,23 @@ static int on_event(void *user, void *data, size_t bytes)
 	return 0;
 }
 
+/* The bytes of a record of an iterator, 0 if it is not whole. */
+static size_t bytes_of(const char *record, size_t held)
+{
+	struct mapping_record mapping;
+	struct record_header header;
+
+	if (held < sizeof(struct mapped_record))
+		return 0;
+	memcpy(&header, record, sizeof(header));
+	if (header.type != RECORD_MAPPING)
+		return header.bytes <= held ? header.bytes : 0;
+	if (held < sizeof(mapping))
+		return 0;
+	memcpy(&mapping, record, sizeof(mapping));
+	return sizeof(mapping) + mapping.path_bytes <= held ? sizeof(mapping) + mapping.path_bytes : 0;
+}
+
 /* Each record of an iterator begins with a header and its tgid. */
 static void walk(struct attack *attack, enum pin_iterator which)
 {
@@ -170,22 +187,22 @@ static void walk(struct attack *attack, enum pin_iterator which)
 	ssize_t got;
 
 	snprintf(path, sizeof(path), "%s/%s", attack->pin_dir, pin_iterators[which]);
+	/* a new scan each time: all mappings are listed */
+	attack->control->mappings_of = attack->control->mappings_scan % 2;
+	attack->control->mappings_scan++;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && (got = read(fd, buffer + held, sizeof(buffer) - held)) > 0) {
 		size_t at = 0;
 
 		held += (size_t)got;
-		while (held - at >= sizeof(struct mapping_record)) {
+		for (size_t bytes; (bytes = bytes_of(buffer + at, held - at));) {
 			const struct mapping_record *record = (const void *)(buffer + at);
-			size_t bytes = record->header.bytes;
 
-			if (record->header.type == RECORD_MAPPING)
-				bytes += record->path_bytes;
-			if (bytes < sizeof(*record) || bytes > held - at)
-				break;
 			for (struct seen *seen = NULL;
 			     (seen = seen_find(attack, record->tgid, record->tgid, seen));)
-				*(record->header.type == RECORD_MAPPING  ? &seen->mappings
+				*(record->header.type == RECORD_MAPPING ||
+						  record->header.type == RECORD_MAPPED
+					  ? &seen->mappings
 				  : record->header.type == RECORD_THREAD ? &seen->threads
 									 : &seen->tasks) += 1;
 			at += bytes;

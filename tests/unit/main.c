@@ -27,6 +27,7 @@ static Suite *(*const suites[])(void) = {
 	cpus_suite,
 	cause_suite,
 	cgroup_suite,
+	hash_suite,
 	hash_index_suite,
 	process_index_suite,
 	comm_trie_suite,
@@ -76,6 +77,7 @@ static Suite *(*const suites[])(void) = {
 	requirements_suite,
 	confinement_suite,
 	grant_request_suite,
+	grant_shares_suite,
 	grant_client_suite,
 	grant_queue_suite,
 	mapped_files_suite,
@@ -85,6 +87,7 @@ static Suite *(*const suites[])(void) = {
 	status_line_suite,
 	hexadecimal_suite,
 	log_suite,
+	naming_suite,
 	notify_suite,
 };
 /* clang-format on */

@@ -77,6 +77,30 @@ static const struct cause_case cause_cases[] = {
 	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
 		    OTHER(.task.cpu_ns = SECOND) },
 	  .verdict = CAUSE_UNDETERMINED },
+	/* processes that no walk saw ran: the root cgroup counted them */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = SECOND) },
+	  .stats = { { "cpu.stat", 2, "", "user_usec", 7, 5000007 },
+		     { "cpu.stat", 2, "", "system_usec", 0, 2000000 },
+		     { "cpu.stat", 1, "", "user_usec", 0, 9000000 } },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "processes that began and ended between two walks ran 5.00 s, all other processes 6.00 s, while the targets ran 1.00 s and waited 4.00 s, within 6.00 s" },
+	{ .resource = PSI_CPU,
+	  .of_system = true,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND) },
+	  .stats = { { "cpu.stat", SYSTEM, "", "user_usec", 0, 4000000 } },
+	  .verdict = CAUSE_COMPETING },
+	/* the whole machine did not run for as long as they waited */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = SECOND) },
+	  .stats = { { "cpu.stat", 2, "", "user_usec", 0, 3000000 } },
+	  .verdict = CAUSE_UNDETERMINED },
 	/* the row of the rest includes targets, which are no competitors */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 5000000,
@@ -299,6 +323,13 @@ START_TEST(files_of_a_cgroup_and_those_above)
 	ck_assert_ptr_null(find(&stats, 1, "memory.events", "", "oom"));
 	/* read on this machine */
 	ck_assert_ptr_nonnull(find(&stats, KERNEL_STAT_SYSTEM, "vmstat", "", "pgfault"));
+	kernel_stats_free(&stats);
+	/* of the system: the root cgroup's CPU time, and nothing else of a cgroup */
+	kernel_stats_begin(&stats, mount, NULL, SECOND);
+	file_put_below(mount, "cpu.stat", "usage_usec 2500\n");
+	kernel_stats_end(&stats, mount, NULL, 3 * SECOND);
+	holds(&stats, KERNEL_STAT_SYSTEM, "cpu.stat", "", "usage_usec", 2000, 2500);
+	ck_assert_ptr_null(find(&stats, 0, "cpu.stat", "", "usage_usec"));
 	kernel_stats_free(&stats);
 }
 END_TEST

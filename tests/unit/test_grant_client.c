@@ -33,6 +33,7 @@ static const struct call_case call_cases[] = {
 	{ { REQUEST, "refused not a target\n", OWN_PATH }, -EACCES },
 	{ { REQUEST, "refused root's policy hands out no files\n", NULL }, -EPERM },
 	{ { REQUEST, "refused root's policy hands out no files", NULL }, -EACCES },
+	{ { REQUEST, "refused over the limit of requests a second; ask later\n", NULL }, -EBUSY },
 	{ { REQUEST, "ok\n", NULL }, -EBADMSG },
 	{ { REQUEST, "ok", OWN_PATH }, -EBADMSG },
 	{ { REQUEST, "OK\n", OWN_PATH }, -EBADMSG },

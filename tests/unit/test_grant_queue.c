@@ -5,6 +5,7 @@
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/grant_limits.h"
 #include "common/pass_fd.h"
 #include "consumer/process/event_source.h"
 #include "consumer/watch/grant_queue.h"
@@ -86,10 +87,13 @@ struct answer_case {
 	bool may_ask; /* at once */
 };
 
+#define LATER GRANT_REFUSED GRANT_LATER "\n"
+
 static const struct answer_case answer_cases[] = {
 	{ "ok\n", 3, 1, 0, true },
 	{ "refused no such cgroup\n", 23, 0, -EACCES, true },
 	{ "refused no such cgroup\n", 23, 1, -EACCES, true },
+	{ LATER, sizeof(LATER) - 1, 0, -EBUSY, false },
 	{ "", 0, 0, -EBADMSG, false },
 	{ "ok\n", 3, 0, -EBADMSG, false },
 	{ "ok\n", 3, 2, -EBADMSG, false },
@@ -146,7 +150,9 @@ START_TEST(answers)
 		dispatch(&fixture);
 		ck_assert_uint_eq(fixture.answers, (unsigned int)i + 1);
 		ck_assert_int_eq(fixture.answer, one->result);
-		ck_assert_str_eq(fixture.refusal, one->result == -EACCES ? "no such cgroup" : "");
+		ck_assert_str_eq(fixture.refusal, one->result == -EACCES  ? "no such cgroup"
+						  : one->result == -EBUSY ? GRANT_LATER
+									  : "");
 		ck_assert_uint_eq(descriptors_open(), descriptors);
 		if (!one->may_ask)
 			break;
@@ -156,6 +162,65 @@ START_TEST(answers)
 	ck_assert(grant_queue_is_served(fixture.grants));
 	close_fixture(&fixture);
 	free(log_diverted(saved));
+}
+END_TEST
+
+/* One whole call: the request at `now_ns`, and this answer. */
+static void call(struct fixture *fixture, uint64_t now_ns, const struct answer_case *one)
+{
+	int served;
+
+	ck_assert_ptr_nonnull(grant_queue_ask(fixture->grants, &request, fixture, now_ns));
+	served = accept(fixture->listener, NULL, NULL);
+	answer(served, one);
+	close(served);
+	dispatch(fixture);
+}
+
+START_TEST(it_asks_for_no_more_than_is_answered)
+{
+	const struct answer_case refused = { "refused no such cgroup\n", 23, 0, -EACCES, true };
+	const uint64_t now_ns = clock_monotonic_ns(), later_ns = now_ns + CLOCK_SECOND_NS;
+	struct fixture fixture;
+	uint32_t calls = 0;
+
+	open_fixture(&fixture);
+	for (; grant_queue_has_room(fixture.grants, now_ns); calls++)
+		call(&fixture, now_ns, &refused);
+	ck_assert_uint_eq(calls, GRANT_ASKED.burst);
+	ck_assert_ptr_null(grant_queue_ask(fixture.grants, &request, &fixture, now_ns));
+	ck_assert(grant_queue_is_served(fixture.grants));
+	for (calls = 0; grant_queue_has_room(fixture.grants, later_ns); calls++)
+		call(&fixture, later_ns, &refused);
+	ck_assert_uint_eq(calls, GRANT_ASKED.per_second);
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* Asked again after 1, 2, 4, ..., 32 and 32 seconds. */
+START_TEST(a_grant_that_is_asked_too_often)
+{
+	const struct answer_case later = { LATER, sizeof(LATER) - 1, 0, -EBUSY, false };
+	const struct answer_case refused = { "refused no such cgroup\n", 23, 0, -EACCES, true };
+	struct fixture fixture;
+	uint64_t pause_ns = CLOCK_SECOND_NS, asked_ns = clock_monotonic_ns();
+
+	open_fixture(&fixture);
+	for (int i = 0; i < 7; i++) {
+		uint64_t before_ns = clock_monotonic_ns();
+
+		call(&fixture, asked_ns, &later);
+		ck_assert(!grant_queue_has_room(fixture.grants, before_ns + pause_ns - 1));
+		/* its pause began by then */
+		asked_ns = clock_monotonic_ns() + pause_ns;
+		ck_assert(grant_queue_has_room(fixture.grants, asked_ns));
+		pause_ns = pause_ns < 32 * CLOCK_SECOND_NS ? 2 * pause_ns : pause_ns;
+	}
+	call(&fixture, asked_ns, &refused);
+	call(&fixture, asked_ns, &later);
+	/* which is less than 32 s ahead of the last pause */
+	ck_assert(grant_queue_has_room(fixture.grants, asked_ns));
+	close_fixture(&fixture);
 }
 END_TEST
 
@@ -229,6 +294,8 @@ Suite *grant_queue_suite(void)
 	TCase *tests = tcase_create("grants");
 
 	tcase_add_loop_test(tests, answers, 0, ARRAY_SIZE(answer_cases));
+	tcase_add_test(tests, it_asks_for_no_more_than_is_answered);
+	tcase_add_test(tests, a_grant_that_is_asked_too_often);
 	tcase_add_test(tests, no_answer_before_the_deadline);
 	tcase_add_test(tests, a_cancelled_call_gets_no_answer);
 	tcase_add_test(tests, no_server);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows which texts are requests to bourdon-grant, that a written request reads back the same, and what its
- * counters count.
+ * counters count and limit.
  */
 #include "common/cleanup.h"
 #include "common/grant_counters.h"
@@ -205,8 +205,99 @@ START_TEST(counters)
 	grant_counters_add(GRANT_COUNTER_GRANTED);
 	ck_assert_int_eq(grant_counters_read(path, values), 0);
 	ck_assert_uint_eq(values[GRANT_COUNTER_GRANTED], 10);
+	ck_assert_uint_eq(values[GRANT_COUNTER_LATER], 0);
+	file_put(path, "granted 7\nrefused 5\n", 20); /* of an earlier version */
+	ck_assert_int_eq(grant_counters_read(path, values), 0);
+	ck_assert(values[GRANT_COUNTER_GRANTED] == 7 && values[GRANT_COUNTER_REFUSED] == 5);
 	file_put(path, "nonsense", 8);
 	ck_assert_int_eq(grant_counters_read(path, values), -EBADMSG);
+}
+END_TEST
+
+/* ---- the limits ---- */
+
+#define BEGAN_NS (1000 * CLOCK_SECOND_NS)
+
+START_TEST(a_rate)
+{
+	const struct rate rate = { .burst = 8, .per_second = 4 };
+	uint64_t full_ns = 0;
+
+	for (uint32_t left = 8; left; left--) {
+		ck_assert_uint_eq(rate_left(rate, full_ns, BEGAN_NS), left);
+		rate_take(rate, &full_ns, BEGAN_NS);
+	}
+	ck_assert_uint_eq(rate_left(rate, full_ns, BEGAN_NS), 0);
+	ck_assert_uint_eq(rate_left(rate, full_ns, BEGAN_NS + CLOCK_SECOND_NS / 4 - 1), 0);
+	ck_assert_uint_eq(rate_left(rate, full_ns, BEGAN_NS + CLOCK_SECOND_NS / 4), 1);
+	ck_assert_uint_eq(rate_left(rate, full_ns, BEGAN_NS + CLOCK_SECOND_NS), 4);
+	ck_assert_uint_eq(rate_left(rate, full_ns, BEGAN_NS + 2 * CLOCK_SECOND_NS), 8);
+	ck_assert_uint_eq(rate_left(rate, full_ns, BEGAN_NS + 900 * CLOCK_SECOND_NS), 8);
+	ck_assert_uint_eq(rate_left(rate, UINT64_MAX, BEGAN_NS), 0);
+	ck_assert_uint_eq(rate_full_most_ns(rate, BEGAN_NS), full_ns);
+}
+END_TEST
+
+/* Takes requests at `now_ns` until one is over the limit. Returns how many were not. */
+static uint32_t take_all(enum grant_budget budget, uint64_t now_ns, uint64_t expected_over)
+{
+	uint32_t taken = 0;
+	uint64_t over;
+
+	while (!(over = grant_counters_take(budget, now_ns)))
+		ck_assert_uint_le(++taken, GRANT_ANSWERED.burst);
+	ck_assert_uint_eq(over, expected_over);
+	return taken;
+}
+
+START_TEST(answers_are_limited)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "counters");
+	uint64_t values[GRANT_COUNTERS];
+
+	ck_assert_int_eq(grant_counters_open(path), 0);
+	ck_assert_uint_eq(take_all(GRANT_BUDGET_FILES, BEGAN_NS, 1), GRANT_ANSWERED.burst);
+	ck_assert_int_eq(grant_counters_open(path), 0); /* another process of bourdon-grant */
+	ck_assert_uint_eq(take_all(GRANT_BUDGET_FILES, BEGAN_NS, 2), 0);
+	/* files do not take what pressure needs */
+	ck_assert_uint_eq(take_all(GRANT_BUDGET_PRESSURE, BEGAN_NS, 3), GRANT_ANSWERED.burst);
+	ck_assert_uint_eq(take_all(GRANT_BUDGET_FILES, BEGAN_NS + CLOCK_SECOND_NS, 4),
+			  GRANT_ANSWERED.per_second);
+	grant_counters_add(GRANT_COUNTER_GRANTED);
+	ck_assert_uint_eq(take_all(GRANT_BUDGET_FILES, BEGAN_NS + CLOCK_SECOND_NS, 5), 0);
+	ck_assert_int_eq(grant_counters_read(path, values), 0);
+	ck_assert(values[GRANT_COUNTER_GRANTED] == 1 && !values[GRANT_COUNTER_REFUSED]);
+	ck_assert_uint_eq(values[GRANT_COUNTER_LATER], 5);
+}
+END_TEST
+
+/* Of a file that outlived a boot, or that is damaged: requests are answered again soon. */
+START_TEST(a_limit_from_the_future)
+{
+	static const char text[] =
+		"granted 1\nrefused 1\nlater 0\npressure-full-ns 0\nfiles-full-ns 18446744073709551615\n";
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "counters");
+	const uint64_t refill_ns = GRANT_ANSWERED.burst * rate_interval_ns(GRANT_ANSWERED);
+
+	file_put(path, text, strlen(text));
+	ck_assert_int_eq(grant_counters_open(path), 0);
+	ck_assert_uint_eq(take_all(GRANT_BUDGET_FILES, BEGAN_NS, 1), 0);
+	ck_assert_uint_eq(take_all(GRANT_BUDGET_FILES, BEGAN_NS + refill_ns, 2), GRANT_ANSWERED.burst);
+}
+END_TEST
+
+/* systemd.socket(5): PollLimitIntervalSec= and PollLimitBurst= of sockets with Accept=yes, if they are not set */
+#define POLL_LIMIT_SECONDS 2U
+#define POLL_LIMIT_BURST 150U
+
+START_TEST(the_consumer_asks_for_less_than_is_answered)
+{
+	/* two daemons, one right after the other */
+	ck_assert_uint_le(2 * GRANT_ASKED.burst, GRANT_ANSWERED.burst);
+	ck_assert_uint_le(2 * GRANT_ASKED.per_second, GRANT_ANSWERED.per_second);
+	ck_assert_uint_lt(GRANT_BUDGETS * GRANT_ASKED.per_second * POLL_LIMIT_SECONDS, POLL_LIMIT_BURST);
+	/* the reason is told apart from all others */
+	ck_assert_uint_lt(strlen(GRANT_REFUSED GRANT_LATER "\n"), GRANT_ANSWER_BYTES_MAX);
 }
 END_TEST
 
@@ -219,6 +310,10 @@ Suite *grant_request_suite(void)
 	tcase_add_test(tests, a_nul_and_too_much);
 	tcase_add_test(tests, a_written_request_reads_back);
 	tcase_add_test(tests, counters);
+	tcase_add_test(tests, a_rate);
+	tcase_add_test(tests, answers_are_limited);
+	tcase_add_test(tests, a_limit_from_the_future);
+	tcase_add_test(tests, the_consumer_asks_for_less_than_is_answered);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -63,13 +63,54 @@ struct bugs_case {
 	unsigned int bugs; /* a bit for each bug, in the order of the table */
 };
 
+#define CRASH 0x1U      /* mappings of an exiting process */
+#define REMOVED 0x2U    /* a removed cgroup with a trigger */
+#define PRIVILEGED 0x4U /* triggers need CAP_SYS_RESOURCE */
+#define RING 0x8U       /* CVE-2024-41009 */
+#define TRIE 0x10U      /* CVE-2024-50262 */
+#define SWITCHED 0x20U  /* CVE-2025-39881 */
+#define TIMER 0x40U     /* CVE-2026-74594 */
+#define LATER (RING | TRIE | SWITCHED | TIMER)
+
 static const struct bugs_case bugs_cases[] = {
-	{ { 6, 1, 7, true }, 0xf },  { { 6, 1, 8, true }, 0xe },  { { 6, 1, 41, true }, 0xe },
-	{ { 6, 1, 42, true }, 0x8 }, { { 6, 1, 96, true }, 0x8 }, { { 6, 1, 97, true }, 0 },
-	{ { 6, 2, 0, true }, 0xe },  { { 6, 3, 13, true }, 0xe }, { { 6, 4, 6, true }, 0xa },
-	{ { 6, 4, 7, true }, 0x8 },  { { 6, 5, 0, true }, 0x8 },  { { 6, 6, 36, true }, 0x8 },
-	{ { 6, 6, 37, true }, 0 },   { { 6, 7, 12, true }, 0x8 }, { { 6, 9, 8, true }, 0 },
-	{ { 6, 10, 0, true }, 0 },   { { 6, 18, 44, true }, 0 },  { { 7, 0, 0, true }, 0 },
+	{ { 6, 1, 7, true }, CRASH | REMOVED | PRIVILEGED | LATER },
+	{ { 6, 1, 8, true }, REMOVED | PRIVILEGED | LATER },
+	{ { 6, 1, 41, true }, REMOVED | PRIVILEGED | LATER },
+	{ { 6, 1, 42, true }, LATER },
+	{ { 6, 1, 96, true }, LATER },
+	{ { 6, 1, 97, true }, TRIE | SWITCHED | TIMER },
+	{ { 6, 1, 115, true }, TRIE | SWITCHED | TIMER },
+	{ { 6, 1, 116, true }, SWITCHED | TIMER },
+	{ { 6, 1, 152, true }, SWITCHED | TIMER },
+	{ { 6, 1, 153, true }, TIMER },
+	{ { 6, 1, 182, true }, TIMER },
+	{ { 6, 1, 183, true }, 0 },
+	{ { 6, 2, 0, true }, REMOVED | PRIVILEGED | LATER },
+	{ { 6, 3, 13, true }, REMOVED | PRIVILEGED | LATER },
+	{ { 6, 4, 6, true }, REMOVED | LATER },
+	{ { 6, 4, 7, true }, LATER },
+	{ { 6, 5, 0, true }, LATER },
+	{ { 6, 6, 36, true }, LATER },
+	{ { 6, 6, 37, true }, TRIE | SWITCHED | TIMER },
+	{ { 6, 6, 60, true }, SWITCHED | TIMER },
+	{ { 6, 6, 107, true }, TIMER },
+	{ { 6, 6, 152, true }, 0 },
+	{ { 6, 7, 12, true }, LATER },
+	{ { 6, 9, 8, true }, TRIE | SWITCHED | TIMER },
+	{ { 6, 10, 0, true }, TRIE | SWITCHED | TIMER },
+	{ { 6, 11, 6, true }, TRIE | SWITCHED | TIMER },
+	{ { 6, 11, 7, true }, SWITCHED | TIMER },
+	{ { 6, 12, 47, true }, SWITCHED | TIMER },
+	{ { 6, 12, 48, true }, TIMER },
+	{ { 6, 12, 103, true }, TIMER },
+	{ { 6, 12, 104, true }, 0 },
+	{ { 6, 16, 8, true }, TIMER },
+	{ { 6, 18, 44, true }, TIMER },
+	{ { 6, 18, 45, true }, 0 },
+	{ { 7, 0, 0, true }, TIMER },
+	{ { 7, 1, 8, true }, TIMER },
+	{ { 7, 1, 9, true }, 0 },
+	{ { 7, 2, 0, true }, 0 },
 };
 
 START_TEST(bugs)

@@ -309,6 +309,107 @@ START_TEST(no_time_is_left)
 }
 END_TEST
 
+/* ---- requests that have to wait ---- */
+
+/* For an hour. */
+static void use_up(struct fixture *fixture, uint32_t tgid, uint64_t started_ns)
+{
+	struct grant_shares *shares = &fixture->files.shares;
+
+	ck_assert(grant_shares_take(shares, tgid, started_ns, clock_monotonic_ns()));
+	shares->all[shares->last].full_ns += 3600 * CLOCK_SECOND_NS;
+}
+
+START_TEST(a_target_that_asks_too_often)
+{
+	struct fake_answer granted = { ELF(8, 1008), "ok\n", NULL };
+	struct fixture fixture;
+	struct mapped_file *file;
+
+	open_fixture(&fixture);
+	file = map(&fixture, 9, 1009, "/nowhere/file");
+	use_up(&fixture, 9, 1009);
+	expect_error(&fixture, file, -EBUSY);
+	expect_error(&fixture, file, -EBUSY);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	ck_assert_uint_eq(own_counted(&fixture.counters, OWN_FILES_DEFERRED), 1);
+	expect_counted(&fixture, 0, 0);
+	ck_assert(!mapped_files_must_wait(&fixture.files));
+	/* an older process that maps the same file is not held up by it */
+	ck_assert_ptr_eq(map(&fixture, 8, 1008, "/nowhere/file"), file);
+	granted.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &granted, 1);
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
+	/* a file that can be opened by its path never waits */
+	file = map(&fixture, 9, 1009, fixture.path);
+	expect_opened(&fixture, file);
+	close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(a_grant_that_is_asked_too_often)
+{
+	struct fake_answer later = { ELF(7, 1007), GRANT_REFUSED GRANT_LATER "\n", NULL };
+	struct fake_answer granted = { ELF(7, 1007), "ok\n", NULL };
+	_cleanup_free_ char *log = NULL;
+	struct fixture fixture;
+	struct mapped_file *file;
+	uint64_t before_ns;
+	int saved;
+
+	open_fixture(&fixture);
+	file = map(&fixture, 7, 1007, "/nowhere/file");
+	saved = log_divert();
+	for (uint64_t pause_s = 1; pause_s <= 4; pause_s *= 2) {
+		fake_grant_answer(&fixture.grant, &later, 1);
+		before_ns = clock_monotonic_ns();
+		ck_assert_int_eq(open_file(&fixture, file), -EBUSY);
+		fake_grant_finish(&fixture.grant);
+		ck_assert_uint_ge(fixture.files.pause_until_ns, before_ns + pause_s * CLOCK_SECOND_NS);
+		ck_assert_uint_le(fixture.files.pause_until_ns,
+				  clock_monotonic_ns() + pause_s * CLOCK_SECOND_NS);
+		ck_assert_int_eq(open_file(&fixture, file), -EBUSY);
+		ck_assert_int_eq(mapped_files_ask_perf_map(&fixture.files, 7, 1007, UINT64_MAX), -EBUSY);
+		ck_assert(mapped_files_must_wait(&fixture.files));
+		fixture.files.pause_until_ns = 0;
+	}
+	log = log_diverted(saved);
+	ck_assert_str_eq(log, "");
+	expect_counted(&fixture, 0, 0);
+	ck_assert_uint_eq(own_counted(&fixture.counters, OWN_FILES_DEFERRED), 1);
+	granted.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &granted, 1);
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
+	ck_assert_uint_eq(fixture.files.busy_pause_ns, 0);
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* The log names a process once, and not one that had to wait a few times. */
+START_TEST(the_log_names_who_asks_too_often)
+{
+	_cleanup_free_ char *log = NULL;
+	struct fixture fixture;
+	struct mapped_file *file;
+	int saved;
+
+	open_fixture(&fixture);
+	map(&fixture, 8, 1008, "/nowhere/other");
+	file = map(&fixture, 9, 1009, "/nowhere/file");
+	use_up(&fixture, 9, 1009);
+	saved = log_divert();
+	for (int i = 0; i < 300; i++)
+		ck_assert_int_eq(open_file(&fixture, file), -EBUSY);
+	log = log_diverted(saved);
+	ck_assert_ptr_nonnull(strstr(
+		log, "process 9 has more files that only bourdon-grant can open than it is asked for"));
+	ck_assert_ptr_eq(strchr(log, '\n'), strrchr(log, '\n'));
+	close_fixture(&fixture);
+}
+END_TEST
+
 /* ---- perf maps ---- */
 
 static void expect_perf_map(struct fixture *fixture, int result)
@@ -353,6 +454,9 @@ Suite *mapped_files_suite(void)
 	tcase_add_loop_test(tests, a_grant_that_fails, 0, ARRAY_SIZE(failure_cases));
 	tcase_add_test(tests, no_server);
 	tcase_add_test(tests, no_time_is_left);
+	tcase_add_test(tests, a_target_that_asks_too_often);
+	tcase_add_test(tests, a_grant_that_is_asked_too_often);
+	tcase_add_test(tests, the_log_names_who_asks_too_often);
 	tcase_add_test(tests, perf_maps);
 	suite_add_tcase(suite, tests);
 	return suite;

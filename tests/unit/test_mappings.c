@@ -89,11 +89,30 @@ static int scan(struct mappings *mappings, struct stream *stream)
 	HOLDS(pipe2(ends, O_CLOEXEC) == 0);
 	HOLDS(write(ends[1], stream->bytes, stream->used) == (ssize_t)stream->used);
 	close(ends[1]);
-	mappings_begin_scan(mappings);
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
 	result = iterator_stream_read(ends[0], add_records, mappings);
+	if (!result)
+		ck_assert(!mappings_end_pass(mappings));
 	close(ends[0]);
 	stream->used = 0;
 	return result;
+}
+
+/* The record before the mappings of a process, or behind them. */
+static void put_process(struct stream *stream, uint32_t tgid, uint32_t uid, uint32_t in_kernel,
+			uint32_t flags)
+{
+	const struct mapped_record record = { .header = { RECORD_MAPPED, sizeof(record) },
+					      .tgid = tgid,
+					      .started_ns = STARTED,
+					      .uid = uid,
+					      .mappings = in_kernel,
+					      .flags = flags,
+					      .comm = "hog" };
+
+	HOLDS(stream->used + sizeof(record) <= sizeof(stream->bytes));
+	memcpy(stream->bytes + stream->used, &record, sizeof(record));
+	stream->used += sizeof(record);
 }
 
 START_TEST(an_address_belongs_to_its_mapping)
@@ -436,7 +455,7 @@ START_TEST(an_abandoned_scan_hides_no_process)
 	put_user(&stream, 11, 200, 8192, 5);
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	/* processes that the abandoned scan showed, and those that it did not, are found */
-	mappings_begin_scan(mappings);
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
 	put_user(&stream, 11, 200, 8192, 5);
 	put_user(&stream, 12, 300, 8192, 5);
 	add_stream(mappings, &stream);
@@ -452,15 +471,15 @@ START_TEST(an_abandoned_scan_hides_no_process)
 	put_user(&stream, 12, 300, 16384, 5);
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	mapping = mappings_find(mappings, 11, 200, 8192);
-	ck_assert(mapping->since == 1 && mapping->scan == 2 && mappings_scan(mappings) == 2);
+	ck_assert(mapping->since == 1 && mapping->slice == 3 && mappings_slice(mappings) == 3);
 	mapping = mappings_find(mappings, 12, 300, 16384);
-	ck_assert(mapping->since == 2 && mapping->scan == 2);
+	ck_assert(mapping->since == 3 && mapping->slice == 3);
 	ck_assert(!mappings_find_user(mappings, file, 200, &user));
 	/* a mapping without a path does not count as known */
 	add_one(mappings, 0x1000, 0x2000, 7, MAPPING_NO_PATH, "");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
 	add_one(mappings, 0x1000, 0x2000, 7, 0, "/late");
-	ck_assert_uint_eq(mappings_find(mappings, TGID, STARTED, 0x1000)->since, 3);
+	ck_assert_uint_eq(mappings_find(mappings, TGID, STARTED, 0x1000)->since, 4);
 	mappings_free(mappings);
 }
 END_TEST
@@ -514,6 +533,228 @@ START_TEST(more_mappings_than_are_kept)
 	ck_assert_uint_eq(mappings_dropped(mappings), 8 * (6000 - UNWIND_MAPPINGS_MAX));
 	mappings_free(mappings);
 	free(stream);
+}
+END_TEST
+
+/* ---- processes with many mappings ---- */
+
+static const struct mapped_process *process_at(const struct mappings *mappings, uint32_t tgid)
+{
+	const struct mapped_process *process;
+
+	for (uint32_t i = 0; (process = mappings_process(mappings, i)); i++)
+		if (process->tgid == tgid)
+			return process;
+	return NULL;
+}
+
+static bool exists(const struct mappings *mappings, uint64_t address)
+{
+	const struct mapping *mapping = mappings_find(mappings, TGID, STARTED, address);
+
+	return mapping && mapping_exists(process_at(mappings, TGID), mapping);
+}
+
+START_TEST(a_scan_shows_processes_without_their_mappings)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+	struct mappings_many many;
+
+	put_process(&stream, TGID, 1000, 60000, 0);
+	put_process(&stream, 11, 33, 80, MAPPED_LISTED);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	ck_assert(mappings_has(mappings, process_at(mappings, TGID)));
+	many = mappings_many(mappings);
+	ck_assert(many.count == 1 && many.unlisted == 1 && many.cut == 0);
+	ck_assert_ptr_eq(many.largest, process_at(mappings, TGID));
+	ck_assert_str_eq(many.largest->comm, "hog");
+	ck_assert_uint_eq(many.largest->uid, 1000);
+	/* its mappings come in a scan of their own, which shows only some of them */
+	mappings_begin_scan(mappings, MAPPINGS_OF_MANY);
+	put_process(&stream, TGID, 1000, 60000, MAPPED_LISTED);
+	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/x");
+	put_process(&stream, TGID, 1000, 60000, MAPPED_CUT);
+	put_process(&stream, 11, 33, 80, 0);
+	add_stream(mappings, &stream);
+	ck_assert(!mappings_end_pass(mappings));
+	many = mappings_many(mappings);
+	ck_assert(many.count == 1 && many.unlisted == 0 && many.cut == 1);
+	ck_assert(mappings_is_cut(mappings, TGID, STARTED) && !mappings_is_cut(mappings, 11, STARTED));
+	/* a scan that leaves its mappings out keeps them */
+	put_process(&stream, TGID, 1000, 60000, 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	ck_assert(exists(mappings, 0x1000) && mappings_is_cut(mappings, TGID, STARTED));
+	ck_assert(!mappings_has(mappings, process_at(mappings, 11)));
+	mappings_free(mappings);
+}
+END_TEST
+
+/* Another scan comes between the two slices. */
+START_TEST(a_scan_goes_on_in_another_slice)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+	uint32_t number;
+
+	put_process(&stream, TGID, 1000, 9000, MAPPED_LISTED);
+	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/x");
+	put(&stream, 0x3000, 0x4000, 1, 0, "/lib/x");
+	put(&stream, 0x5000, 0x6000, 1, 0, "/lib/x");
+	number = mappings_begin_scan(mappings, MAPPINGS_OF_MANY);
+	add_stream(mappings, &stream);
+	ck_assert(!mappings_end_pass(mappings));
+
+	put_process(&stream, TGID, 1000, 9000, MAPPED_LISTED);
+	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/x");
+	ck_assert_uint_gt(mappings_begin_scan(mappings, MAPPINGS_OF_MANY), number);
+	number = mappings_slice(mappings);
+	add_stream(mappings, &stream);
+	put_process(&stream, TGID, 1000, 9000, 0);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	ck_assert(exists(mappings, 0x3000)); /* the list is not complete yet */
+
+	ck_assert_uint_eq(mappings_begin_scan(mappings, MAPPINGS_OF_MANY), number);
+	put(&stream, 0x5000, 0x6000, 1, 0, "/lib/x");
+	put(&stream, 0x7000, 0x8000, 1, 0, "/lib/x");
+	add_stream(mappings, &stream);
+	ck_assert(!mappings_end_pass(mappings));
+	ck_assert(exists(mappings, 0x1000) && !exists(mappings, 0x3000));
+	ck_assert(exists(mappings, 0x5000) && exists(mappings, 0x7000));
+	/* the table of a file that was mapped in the later slice is looked at by the pass after it */
+	ck_assert_uint_gt(mappings_find(mappings, TGID, STARTED, 0x7000)->since, number + 1);
+	ck_assert(mappings_has(mappings, process_at(mappings, TGID)));
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(a_list_goes_on_in_another_pass)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+
+	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/x");
+	put(&stream, 0x9000, 0xa000, 1, 0, "/lib/x");
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	put_process(&stream, TGID, 1000, 90, MAPPED_LISTED);
+	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/x");
+	put_process(&stream, TGID, 1000, 90, MAPPED_MORE);
+	put_process(&stream, 11, 33, 80, MAPPED_LISTED);
+	add_stream(mappings, &stream);
+	ck_assert(mappings_end_pass(mappings));
+	ck_assert(exists(mappings, 0x9000));
+	put_process(&stream, TGID, 1000, 90, MAPPED_LISTED);
+	put(&stream, 0x3000, 0x4000, 1, 0, "/lib/x");
+	add_stream(mappings, &stream);
+	ck_assert(!mappings_end_pass(mappings));
+	ck_assert(exists(mappings, 0x1000) && exists(mappings, 0x3000) && !exists(mappings, 0x9000));
+	ck_assert(mappings_has(mappings, process_at(mappings, 11))); /* the first pass has shown it */
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(a_busy_process_keeps_its_mappings)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+
+	put(&stream, 0x1000, 0x2000, 1, 0, "/lib/x");
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	ck_assert_ptr_null(mappings_busy(mappings));
+	put_process(&stream, TGID, 1000, 90, MAPPED_LISTED);
+	put_process(&stream, TGID, 1000, 90, MAPPED_BUSY);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	ck_assert_ptr_eq(mappings_busy(mappings), process_at(mappings, TGID));
+	ck_assert(exists(mappings, 0x1000));
+	put_process(&stream, TGID, 1000, 90, MAPPED_LISTED);
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	ck_assert_ptr_null(mappings_busy(mappings));
+	ck_assert(!exists(mappings, 0x1000));
+	mappings_free(mappings);
+}
+END_TEST
+
+/* ---- shares ---- */
+
+/* A process of that many mappings, each of a file of its own. Returns how many of them are known then. */
+static uint32_t map_files(struct mappings *mappings, uint32_t tgid, uint32_t uid, uint32_t in_kernel,
+			  uint32_t count, bool own_files)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+	struct mapping_record record;
+	char path[64];
+
+	put_process(stream, tgid, uid, in_kernel, MAPPED_LISTED);
+	for (uint32_t i = 0; i < count; i++) {
+		record = record_make((uint64_t)i << 12, (uint64_t)(i + 1) << 12, own_files ? i + 1 : 1);
+		record.tgid = tgid;
+		snprintf(path, sizeof(path), own_files ? "/home/%u/%u/%u" : "/lib/c", uid, tgid, i);
+		put_record(stream, &record, path);
+		if (stream->used > sizeof(stream->bytes) / 2)
+			add_stream(mappings, stream);
+	}
+	add_stream(mappings, stream);
+	free(stream);
+	return process_at(mappings, tgid)->count;
+}
+
+/* 130 processes of one user want all the room there is. */
+START_TEST(one_user_cannot_have_all_room)
+{
+	struct mappings *mappings = mappings_new();
+	uint32_t of_one = 0;
+
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	for (uint32_t tgid = 1; tgid <= 130; tgid++)
+		of_one += map_files(mappings, tgid, 1000, 2000, 2000, false);
+	ck_assert_uint_eq(of_one, 131072 / 2);
+	ck_assert_uint_eq(mappings_dropped(mappings), 130 * 2000 - of_one);
+	ck_assert_uint_eq(map_files(mappings, 1001, 33, 2000, 2000, true), 2000);
+	/* room comes back with the end of the processes */
+	ck_assert(!mappings_end_pass(mappings));
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	ck_assert(!mappings_end_pass(mappings));
+	mappings_forget(mappings, 1);
+	ck_assert_ptr_null(mappings_process(mappings, 0));
+	ck_assert_uint_eq(map_files(mappings, 1, 1000, 2000, 2000, false), 2000);
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(processes_with_many_mappings_cannot_have_all_room)
+{
+	struct mappings *mappings = mappings_new();
+	uint32_t of_many = 0;
+
+	mappings_begin_scan(mappings, MAPPINGS_OF_MANY);
+	for (uint32_t tgid = 1; tgid <= 70; tgid++) /* each of another user */
+		of_many += map_files(mappings, tgid, tgid, 60000, 2048, false);
+	ck_assert_uint_eq(of_many, 131072 / 2);
+	ck_assert_uint_eq(map_files(mappings, 1001, 33, 2048, 2048, false), 2048);
+	/* a process that has fewer mappings now counts no more among them */
+	map_files(mappings, 1, 1, 2048, 2048, false);
+	ck_assert_uint_eq(map_files(mappings, 1002, 34, 60000, 2048, false), 2048);
+	mappings_free(mappings);
+}
+END_TEST
+
+START_TEST(one_user_cannot_have_all_files)
+{
+	struct mappings *mappings = mappings_new();
+	uint32_t with_path = 0;
+
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	for (uint32_t tgid = 1; tgid <= 20; tgid++) {
+		map_files(mappings, tgid, 1000, 2000, 2000, true);
+		for (uint32_t i = 0; i < 2000; i++)
+			with_path += !(process_at(mappings, tgid)->mappings[i].flags & MAPPING_NO_PATH);
+	}
+	ck_assert_uint_eq(with_path, 32768 / 2);
+	map_files(mappings, 1001, 33, 2000, 2000, true);
+	for (uint32_t i = 0; i < 2000; i++)
+		HOLDS(!(process_at(mappings, 1001)->mappings[i].flags & MAPPING_NO_PATH));
+	mappings_free(mappings);
 }
 END_TEST
 
@@ -609,6 +850,13 @@ Suite *mappings_suite(void)
 	tcase_add_test(mappings, an_abandoned_scan_hides_no_process);
 	tcase_add_test(mappings, a_process_is_forgotten_after_some_scans);
 	tcase_add_test(mappings, more_mappings_than_are_kept);
+	tcase_add_test(mappings, a_scan_shows_processes_without_their_mappings);
+	tcase_add_test(mappings, a_scan_goes_on_in_another_slice);
+	tcase_add_test(mappings, a_list_goes_on_in_another_pass);
+	tcase_add_test(mappings, a_busy_process_keeps_its_mappings);
+	tcase_add_test(mappings, one_user_cannot_have_all_room);
+	tcase_add_test(mappings, processes_with_many_mappings_cannot_have_all_room);
+	tcase_add_test(mappings, one_user_cannot_have_all_files);
 	tcase_add_test(mappings, random_mappings);
 	suite_add_tcase(suite, mappings);
 	return suite;

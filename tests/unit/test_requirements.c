@@ -46,13 +46,17 @@ struct requirement_case {
 	const char *found, *remedy; /* parts of their names */
 };
 
-#define NEW "6.12.50"
+#define NEW "6.12.110"
 
 static const struct requirement_case requirement_cases[] = {
-	{ NEW, 6, { 0 }, "kernel", VERDICT_OK, "Linux 6.12.50", "" },
+	{ NEW, 6, { 0 }, "kernel", VERDICT_OK, "Linux 6.12.110", "" },
 	{ NEW, 6, { 0 }, "kernel bugs", VERDICT_OK, "none of the", "" },
 	{ "6.1.41", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "use after free", "6.1.42" },
 	{ "6.1.96", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "CVE-2024-41009", "6.1.97" },
+	{ "6.1.115", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "LPM trie", "6.1.116, 6.6.60" },
+	{ "6.1.152", 2, { 0 }, "kernel bugs", VERDICT_WARNING, "CVE-2025-39881", "6.1.153" },
+	{ "6.18.44", 7, { 0 }, "kernel bugs", VERDICT_WARNING, "CVE-2026-74594", "6.18.45, 7.1.9 and 7.2" },
+	{ "6.18.45", 7, { 0 }, "kernel bugs", VERDICT_OK, "none of the", "" },
 	{ "6.0.19", 2, { 0 }, "kernel", VERDICT_FAILED, "6.0.19", "6.1 or newer" },
 	{ "5.15.0", 1, { 0 }, "kernel", VERDICT_FAILED, "5.15.0", "6.1 or newer" },
 	{ "strange", 1, { 0 }, "kernel", VERDICT_FAILED, "cannot parse the kernel version", "6.1 or newer" },

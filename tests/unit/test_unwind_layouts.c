@@ -41,7 +41,7 @@ static struct unwind_layout *acquire(const struct fixture *fixture, uint64_t beg
 
 	for (uint32_t i = 0; i < count; i++)
 		mappings[i] = (struct unwind_mapping){ .begins = begins + i, .ends = begins + i + 1 };
-	return unwind_layouts_acquire(fixture->layouts, mappings, count);
+	return unwind_layouts_acquire(fixture->layouts, mappings, count, UINT64_MAX);
 }
 
 START_TEST(the_same_mappings_are_one_layout)

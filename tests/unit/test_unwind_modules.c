@@ -63,7 +63,7 @@ static void begin_pass(struct fixture *fixture)
 	struct unwind_pass *pass = &fixture->pass;
 
 	*pass = (struct unwind_pass){ .number = pass->number + 1,
-				      .scan_before = pass->number,
+				      .slice_before = pass->number,
 				      .files = &fixture->files,
 				      .now_ns = pass->now_ns + CLOCK_SECOND_NS,
 				      .deadline_ns = clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS,
@@ -83,7 +83,7 @@ static void open_fixture(struct fixture *fixture)
 	ck_assert_int_eq(unwind_modules_new(&fixture->modules, &fixture->space), 0);
 	fixture->file.path = path_join(fixture->directory, "file");
 	fill(fixture, "symbols");
-	fixture->mapping = (struct mapping){ .since = 1, .scan = 1, .file = &fixture->file };
+	fixture->mapping = (struct mapping){ .since = 1, .slice = 1, .file = &fixture->file };
 	fixture->child = fake_symbolizer_start(&fixture->pass.symbolizer);
 	begin_pass(fixture);
 }
@@ -155,7 +155,7 @@ START_TEST(the_vdso_has_a_table)
 	struct fixture fixture;
 
 	open_fixture(&fixture);
-	fixture.mapping = (struct mapping){ .flags = MAPPING_IS_VDSO, .since = 1, .scan = 1 };
+	fixture.mapping = (struct mapping){ .flags = MAPPING_IS_VDSO, .since = 1, .slice = 1 };
 	ck_assert_ptr_nonnull(need(&fixture));
 	close_fixture(&fixture);
 }

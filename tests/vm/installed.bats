@@ -181,6 +181,28 @@ expect_captured() {
 	expect_quiet_journal
 }
 
+# grant_answers: bourdon-grant looks at a request.
+grant_answers() {
+	[ "$(runuser -u bourdon -- "$BUILD/tools/ask_grant" /run/bourdon-grant.sock 'elf 4194304 1 4096')" = 'refused no such process' ]
+}
+
+@test "a flood of requests by bourdon's user: the socket of bourdon-grant listens on, and systemd answers" {
+	local answers cpu socket
+	[ "$(systemctl show -P TriggerLimitBurst bourdon-grant.socket)" -eq 0 ]
+	cpu=$(cpu_ms 1)
+	answers=$(runuser -u bourdon -- "$BUILD/tools/ask_grant" --flood 600 /run/bourdon-grant.sock 'elf 4194304 1 4096')
+	echo "# $answers in $SECONDS s, $(($(cpu_ms 1) - cpu)) ms of PID 1" >&3
+	[[ $answers =~ ^files\ 0\ later\ [0-9]+\ refused\ [1-9] ]]
+	for socket in ActiveState=active SubState=listening Result=success; do
+		[ "$(systemctl show -p "${socket%=*}" bourdon-grant.socket)" = "$socket" ]
+	done
+	await 30 grant_answers
+	[ -z "$(systemctl list-units --plain --no-legend --state=failed 'bourdon*')" ]
+	systemctl restart bourdond
+	is_active
+	sleep 1 # the next test looks at the journal from this second on
+}
+
 @test "reload: by systemctl, by a changed file, and with a mistake, which systemctl status shows" {
 	local pid
 	pid=$(main_pid)

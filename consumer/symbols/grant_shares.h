@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * grant_shares.h decides which requests for files bourdon-grant gets. Each costs a process, and a target has as
+ * many files that only bourdon-grant can open as it likes. So there is a limit for all targets together, one
+ * for each, and an order: a target whose request was put off comes before those that asked after it.
+ */
+#ifndef BOURDON_CONSUMER_SYMBOLS_GRANT_SHARES_H
+#define BOURDON_CONSUMER_SYMBOLS_GRANT_SHARES_H
+
+#include "common/grant_limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of one target. Half of all, so that one target leaves the other half to those that come after it. */
+#define GRANT_SHARE                                                                                          \
+	((struct rate){ .burst = GRANT_ASKED.burst / 2, .per_second = GRANT_ASKED.per_second / 2 })
+
+/*
+ * Targets that are remembered: as long as they wait, or have not got their whole share back. If more targets
+ * than these need bourdon-grant at once, the rest are put off without a place in the order.
+ */
+#define GRANT_SHARES_MAX 1024U
+
+struct grant_share {
+	uint32_t tgid;
+	uint32_t put_off; /* requests */
+	uint64_t started_ns;
+	uint64_t full_ns;  /* of GRANT_SHARE */
+	uint64_t turn;     /* place in the order; 0: it does not wait */
+	uint64_t asked_ns; /* its last request that was put off */
+};
+
+/* Begins as zeros. */
+struct grant_shares {
+	uint64_t full_ns; /* of GRANT_ASKED */
+	uint64_t turns;
+	uint32_t count, last; /* `last`: the share that was last looked at */
+	struct grant_share all[GRANT_SHARES_MAX];
+};
+
+/*
+ * Whether a request for a file of this target may be sent at `now_ns` (CLOCK_MONOTONIC). If so, it is counted as
+ * sent. Otherwise ask again: the target keeps its place in the order for 10 s.
+ */
+bool grant_shares_take(struct grant_shares *shares, uint32_t tgid, uint64_t started_ns, uint64_t now_ns);
+
+/* Whether no target's request may be sent now. */
+bool grant_shares_are_spent(const struct grant_shares *shares, uint64_t now_ns);
+
+/* How many requests of the target that was last looked at were put off. */
+uint32_t grant_shares_put_off(const struct grant_shares *shares);
+
+#endif

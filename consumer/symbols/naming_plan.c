@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbols/naming_plan.h"
+
+#include "common/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Elements of an array, at least one: calloc(0) may return NULL. */
+static uint32_t *numbers(uint32_t count)
+{
+	return calloc((size_t)count + 1, sizeof(uint32_t));
+}
+
+/* ---- the frames of each module ---- */
+
+static int group_frames(const struct resolved *resolved, struct naming_plan *plan)
+{
+	_cleanup_free_ uint32_t *next = numbers(resolved->modules_count);
+
+	if (!next)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < resolved->frames_count; i++)
+		plan->first[resolved->frames[i].module + 1]++;
+	for (uint32_t i = 0; i < resolved->modules_count; i++) {
+		plan->first[i + 1] += plan->first[i];
+		next[i] = plan->first[i];
+	}
+	for (uint32_t i = 0; i < resolved->frames_count; i++)
+		plan->frames[next[resolved->frames[i].module]++] = i;
+	return 0;
+}
+
+/* ---- the order of the modules ---- */
+
+/* Stores the position of the first process whose stacks lead into each module. */
+static void find_owners(const struct capture *capture, const struct resolved *resolved, uint32_t *owners)
+{
+	memset(owners, 0xff, resolved->modules_count * sizeof(*owners));
+	for (uint32_t i = 0; i < capture->stacks.count; i++) {
+		const struct stack *stack = &capture->stacks.stacks[i];
+
+		for (uint32_t j = 0; j < resolved->depths[i]; j++) {
+			uint32_t frame = resolved->of_stack_frame[stack->first + j];
+			uint32_t *owner = &owners[resolved->frames[frame].module];
+
+			if (*owner == UINT32_MAX)
+				*owner = stack->process;
+		}
+	}
+	for (uint32_t i = 0; i < resolved->modules_count; i++)
+		if (owners[i] == UINT32_MAX)
+			owners[i] = 0;
+}
+
+struct wanted_user {
+	const struct capture *capture;
+	uint32_t uid;
+};
+
+static bool is_user(const void *user, uint32_t position)
+{
+	const struct wanted_user *wanted = user;
+
+	return wanted->capture->processes[position].uid == wanted->uid;
+}
+
+/* Stores for each process the position of the first process of the same user. */
+static int find_users(const struct capture *capture, uint32_t *users)
+{
+	struct hash_index index = { 0 };
+	int result = 0;
+
+	for (uint32_t i = 0; i < capture->processes_count && !result; i++) {
+		struct wanted_user wanted = { capture, capture->processes[i].uid };
+		uint32_t hash = hash_bytes(&wanted.uid, sizeof(wanted.uid));
+
+		users[i] = hash_index_find(&index, hash, is_user, &wanted);
+		if (users[i] != HASH_INDEX_NONE)
+			continue;
+		users[i] = i;
+		result = hash_index_add(&index, hash, i);
+	}
+	hash_index_free(&index);
+	return result;
+}
+
+/*
+ * Reorders the modules: the first one of each owner, then the second one of each, and so on. `owners` is by
+ * module and has numbers below `owners_count`.
+ */
+static int take_turns(struct naming_plan *plan, const uint32_t *owners, uint32_t owners_count)
+{
+	uint32_t count = plan->modules_count;
+	_cleanup_free_ uint32_t *seen = numbers(owners_count), *turns = numbers(count),
+				*starts = numbers(count + 1), *sorted = numbers(count);
+
+	if (!seen || !turns || !starts || !sorted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		turns[i] = seen[owners[plan->modules[i]]]++;
+		starts[turns[i] + 1]++;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		starts[i + 1] += starts[i];
+	for (uint32_t i = 0; i < count; i++)
+		sorted[starts[turns[i]]++] = plan->modules[i];
+	memcpy(plan->modules, sorted, count * sizeof(*sorted));
+	return 0;
+}
+
+static int order_modules(const struct capture *capture, const struct resolved *resolved,
+			 struct naming_plan *plan)
+{
+	_cleanup_free_ uint32_t *owners = numbers(resolved->modules_count),
+				*users = numbers(capture->processes_count);
+	int result;
+
+	if (!owners || !users)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->modules_count; i++)
+		plan->modules[i] = i;
+	find_owners(capture, resolved, owners);
+	result = find_users(capture, users);
+	if (!result)
+		result = take_turns(plan, owners, capture->processes_count);
+	for (uint32_t i = 0; i < plan->modules_count; i++)
+		owners[i] = users[owners[i]];
+	return result < 0 ? result : take_turns(plan, owners, capture->processes_count);
+}
+
+int naming_plan_make(const struct capture *capture, const struct resolved *resolved,
+		     struct naming_plan *ret_plan)
+{
+	int result = 0;
+
+	*ret_plan = (struct naming_plan){ .modules = numbers(resolved->modules_count),
+					  .modules_count = resolved->modules_count,
+					  .frames = numbers(resolved->frames_count),
+					  .first = numbers(resolved->modules_count + 1) };
+	if (!ret_plan->modules || !ret_plan->frames || !ret_plan->first)
+		result = -ENOMEM;
+	if (!result)
+		result = group_frames(resolved, ret_plan);
+	return result < 0 ? result : order_modules(capture, resolved, ret_plan);
+}
+
+void naming_plan_free(struct naming_plan *plan)
+{
+	free(plan->modules);
+	free(plan->frames);
+	free(plan->first);
+	*plan = (struct naming_plan){ 0 };
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# All attacks of unprivileged users at once, beside an honest target. Other files test each attack by itself. The figures
+# that it prints are in docs/SECURITY.md.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/honest.bash"
+
+DURATION=${HOSTILE_SECONDS:-120} # of the attack, in seconds
+# An emulated machine has neither the memory nor the time for the numbers below: a twentieth of each.
+PERCENT=${HOSTILE_PERCENT:-$((PATIENCE > 1 ? 5 : 100))}
+MODULES=$((4000 * PERCENT / 100))     # small ELF files, each executed
+UNREADABLE=$((2000 * PERCENT / 100))  # as many that only their owner can read
+ATTACKER=65533                        # uid
+
+setup() {
+	bourdon_setup hostile-host
+	cgroup_make
+	ATTACK=$CGROUP/attack
+	PREFIX=h$BASHPID # of the names that rules match
+	mkdir "$CGROUP2/$ATTACK"
+	install -d -o "$ATTACKER" -g "$ATTACKER" -m 0755 "$WORK/attack"
+}
+
+teardown() {
+	# it reaches processes that fork faster than one can list them
+	echo 1 > "$CGROUP2/$ATTACK/cgroup.kill" || true
+	honest_end
+	bourdon_teardown
+}
+
+# attack COMMAND...: starts an attacker as an unprivileged user in the attackers' cgroup
+attack() {
+	CGROUP=$ATTACK start_command setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups \
+		--no-new-privs "$@"
+}
+
+# program NAME WORKLOAD: links the workload to a name in the attackers' directory, and prints the path
+program() {
+	ln -s "$BUILD/workloads/$2" "$WORK/attack/$1"
+	echo "$WORK/attack/$1"
+}
+
+# names COUNT: sets NAMES to comms that a rule matches, and others, some of them hostile
+names() {
+	local i
+	NAMES=()
+	for ((i = 0; i < $1; i++)); do
+		NAMES+=("$PREFIX-$i" "other-$i" "$PREFIX"$'\e]0;x\a' "$PREFIX"$'\xff\x9b' "$PREFIX\";%n\\")
+	done
+}
+
+# ---- attacks ----
+
+attack_churn() {
+	local kind
+	names 8
+	for kind in fork comm thread; do
+		attack "$(program "$PREFIX-$kind" churn)" --kind "$kind" --workers 2 -- "${NAMES[@]}"
+	done
+	attack "$(program "$PREFIX-exec" churn)" --kind exec --workers 2 -- \
+		"$(program "$PREFIX-a" churn)" "$(program other churn)" "$(program "$PREFIX"$'\e[2J' churn)"
+}
+
+attack_modules() {
+	local directory=$WORK/attack/$'\e]0;modules\a;<b>'
+	install -d -o "$ATTACKER" "$directory" "$WORK/attack/unreadable"
+	attack "$(program "$PREFIX-modules" modules)" --count "$MODULES" -- "$directory"
+	attack "$(program "$PREFIX-unread" modules)" --count "$UNREADABLE" --mode 0400 -- "$WORK/attack/unreadable"
+}
+
+# ---- what was seen ----
+
+# print_figures: for docs/SECURITY.md
+print_figures() {
+	local ms
+	ms=$(honest_figure watched_ms)
+	echo "# hostile host: $((ms / 1000)) s at $PERCENT % of the size, on $(nproc) CPUs with Linux $(uname -r)"
+	echo "# heartbeat: at most $(honest_figure heartbeat_ms) ms old"
+	echo "# status: within $(honest_figure status_ms) ms, $(honest_figure statuses) times"
+	echo "# CPU time of bourdond and its children: $(honest_figure cpu_ms) ms, $(($(honest_figure cpu_ms) * 1000 / ms)) per mille of a CPU"
+	echo "# memory of bourdond: at most $(honest_figure peak_kib) KiB"
+	echo "# captures of the honest target: $(sql "SELECT count(*) || ', samples ' || sum(received_samples) || ' of ' || sum(expected_samples)
+		FROM capture WHERE rule = 'honest' AND state = 'complete'")"
+	echo "# captures of attackers: $(sql "SELECT count(*) FROM capture WHERE rule <> 'honest'")"
+	sql "SELECT '# lost in captures of ' || iif(rule = 'honest', 'the honest target', 'attackers') || ': ' || reason || ' ' || sum(events)
+		FROM loss JOIN capture USING(capture_id) WHERE events > 0 GROUP BY rule = 'honest', reason ORDER BY rule = 'honest' DESC, 1"
+	jq -r '.counters[] | select(.value > 0) | "# counter \(.name) \(.value)"' "$WORK/status.json"
+	jq -r '.problems[]? | "# problem: \(.problem)"' "$WORK/status.json"
+}
+
+# assert_plain FILE...: no control character but tabs and line ends
+assert_plain() {
+	local found
+	! found=$(LC_ALL=C grep -Hanm 3 -P '[\x00-\x08\x0b-\x1f\x7f]' "$@") || { echo "$found" | cat -v; return 1; }
+}
+
+@test "all attacks at once for two minutes: the honest target is captured as if it were alone" {
+	local end half
+	load
+	grant_start
+	DAEMON_BY='prlimit --nofile=1024:1024' daemon_start
+	rule attackers "comm = $PREFIX*" "cgroup = /$ATTACK*" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 1s' 'history = 1s'
+	honest_start
+	honest_watch_begin
+	attack_churn
+	attack_modules
+	end=$((SECONDS + DURATION)) half=$((SECONDS + DURATION / 2))
+	while ((SECONDS < half)); do
+		honest_burn
+	done
+	honest_run # everything about another process has to be found within the attack
+	while ((SECONDS < end)); do
+		honest_burn
+	done
+	status_json > "$WORK/status.json"
+	honest_watch_end
+	echo 1 > "$CGROUP2/$ATTACK/cgroup.kill"
+	children_end
+	honest_check > "$WORK/checked" || { cat "$WORK/checked"; print_figures; false; }
+	sed 's/^/# /' "$WORK/checked" >&3
+	print_figures >&3
+	"$BUILD/bourdon" --db "$DB" status > "$WORK/status"
+	"$BUILD/bourdon" --db "$DB" list > "$WORK/list"
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	assert_plain "$WORK/daemon.log" "$WORK/status" "$WORK/list"
+}
