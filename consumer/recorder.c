@@ -318,6 +318,11 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 		suppress(recorder, watch);
 		return;
 	}
+	tracking_consume(recorder->tracking); /* a target may have begun or ended a moment ago */
+	if (!tracking_has_target(recorder->tracking, watch, now_ns)) {
+		own_count(recorder->own_counters, OWN_WITHOUT_TARGET);
+		return;
+	}
 	result = begin_capture(recorder, configuration, watch, observed_us, now_ns);
 	if (result < 0) {
 		suppress(recorder, watch);
