@@ -212,6 +212,13 @@ static void note_kernel_losses(const struct recorder *recorder, const struct act
 	}
 }
 
+/* The rule may have been replaced meanwhile; then the number at the beginning counts. */
+static void note_unwatched(const struct recorder *recorder, const struct active *active)
+{
+	capture_note_worst(active->capture, LOSS_CGROUPS_UNWATCHED,
+			   watches_unwatched(recorder->tracking->watches, active->rule));
+}
+
 /* Closes the ledger and hands the capture to the store thread. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
@@ -229,6 +236,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	pressure_close(&capture->pressure);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
 	note_kernel_losses(recorder, active);
+	note_unwatched(recorder, active);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,
 			  own_counted(recorder->own_counters, OWN_STALE_EVENTS) - active->stale_at_begin);
 	capture_end(capture, now_ns, interrupted);
@@ -275,6 +283,7 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 	read_pressure(recorder, active, now_ns);
 	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	capture_note_loss(active->capture, LOSS_WATCH_SUPPRESSED, watch->suppressed);
+	note_unwatched(recorder, active);
 	if (!store_thread_begin(recorder->store, active->capture)) {
 		if (active->has_clocks)
 			stall_clocks_stop(&recorder->clocks);
