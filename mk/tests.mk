@@ -5,7 +5,7 @@
 .PHONY: next logging
 
 UNIT := $(wildcard tests/unit/*.c)
-UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects
+UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects honest
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
 	$(B)/workloads/hostile_stripped $(UNWIND:%=$(B)/workloads/unwind_%) \
 	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
@@ -45,6 +45,7 @@ UNWIND_plugin_b = -DPLUGIN_ROOM=3000
 UNWIND_lazy = -fcf-protection=none -Wl,-z,lazy -Wl,-rpath,'$$ORIGIN'
 UNWIND_lazy_ibt = -fcf-protection=full -Wl,-z,lazy -Wl,-z,ibtplt -Wl,-rpath,'$$ORIGIN'
 UNWIND_objects = -lstdc++
+UNWIND_honest = -Wl,-rpath,'$$ORIGIN'
 UNWIND_SOURCE_plugin = plugin.c
 UNWIND_SOURCE_plugin_a = plugin_library.c
 UNWIND_SOURCE_plugin_b = plugin_library.c
@@ -52,6 +53,7 @@ UNWIND_SOURCE_lazy = lazy.c
 UNWIND_SOURCE_lazy_ibt = lazy.c
 UNWIND_SOURCE_jit = jit.c
 UNWIND_SOURCE_objects = objects.cc
+UNWIND_SOURCE_honest = honest.c
 UNWIND_PATH = tests/workloads/unwind
 
 $(UNWIND:%=$(B)/workloads/unwind_%): $(B)/workloads/unwind_%: $(wildcard $(UNWIND_PATH)/*) $(BASICS)
@@ -63,8 +65,9 @@ $(UNWIND:%=$(B)/workloads/unwind_%): $(B)/workloads/unwind_%: $(wildcard $(UNWIN
 		objcopy --strip-all --add-gnu-debuglink=$(@F).debug $(@F))
 
 $(B)/workloads/unwind_lazy $(B)/workloads/unwind_lazy_ibt: $(B)/workloads/unwind_lazy_library.so
+$(B)/workloads/unwind_honest: $(B)/workloads/unwind_honest_library.so
 $(B)/workloads/unwind_plugin: | $(B)/workloads/unwind_plugin_a.so $(B)/workloads/unwind_plugin_b.so
-UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so plugin_a.so plugin_b.so)
+UNWIND_LIBRARIES = $(addprefix $(B)/workloads/unwind_,lazy_library.so honest_library.so plugin_a.so plugin_b.so)
 $(UNWIND_LIBRARIES): $(B)/workloads/unwind_%.so: $(wildcard $(UNWIND_PATH)/*)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(UNWIND_CFLAGS) -fPIC $(UNWIND_$*) -shared -Wl,-soname,$(@F) \
