@@ -118,6 +118,13 @@ static uint32_t most_of(const struct watch_room *room, const struct rule *rule,
 	return rule->watch == WATCH_SYSTEM ? most : smaller(most, room->limits.per_rule);
 }
 
+/* The most room that cgroups of users may have. */
+static uint32_t half_of(const struct watch_room *room, const struct rule *rule,
+			const struct watch_share *share)
+{
+	return (most_of(room, rule, share) + 1) / 2;
+}
+
 enum watch_obstacle watch_room_obstacle(const struct watch_room *room, const struct rule *rule, uint32_t cost,
 					bool by_user)
 {
@@ -125,7 +132,8 @@ enum watch_obstacle watch_room_obstacle(const struct watch_room *room, const str
 	uint32_t total = watch_room_total(room), most = share ? most_of(room, rule, share) : 0;
 
 	if (share && share->used + cost <= most && room->used + cost <= total)
-		return by_user && share->by_users + cost > (most + 1) / 2 ? OBSTACLE_USERS : OBSTACLE_NONE;
+		return by_user && share->by_users + cost > half_of(room, rule, share) ? OBSTACLE_USERS
+										      : OBSTACLE_NONE;
 	if (share && rule->watch != WATCH_SYSTEM && share->used + cost > room->limits.per_rule)
 		return OBSTACLE_RULE;
 	return total < room->limits.total ? OBSTACLE_DESCRIPTORS : OBSTACLE_TOTAL;
@@ -159,14 +167,16 @@ void watch_room_give(struct watch_room *room, const struct rule *rule, uint32_t 
 	room->has_news = true;
 }
 
-bool watch_room_is_over(const struct watch_room *room, const struct rule *rule)
+bool watch_room_is_over(const struct watch_room *room, const struct rule *rule, bool by_user)
 {
 	const struct watch_share *share = watch_room_share(room, rule);
 
-	if (!share || share->used <= share->guaranteed)
+	if (!share)
 		return false;
-	return room->committed > watch_room_total(room) ||
-	       (rule->watch != WATCH_SYSTEM && share->used > room->limits.per_rule);
+	if (share->used > share->guaranteed && room->committed > watch_room_total(room))
+		return true;
+	return share->used > most_of(room, rule, share) ||
+	       (by_user && share->by_users > half_of(room, rule, share));
 }
 
 void watch_room_explain(const struct watch_room *room, enum watch_obstacle obstacle, char *into, size_t bytes)

@@ -97,8 +97,11 @@ enum watch_obstacle watch_room_obstacle(const struct watch_room *room, const str
 void watch_room_take(struct watch_room *room, const struct rule *rule, uint32_t cost, bool by_user);
 void watch_room_give(struct watch_room *room, const struct rule *rule, uint32_t cost, bool by_user);
 
-/* True if the rule has more room than its limit, or than what other rules are guaranteed leaves to it. */
-bool watch_room_is_over(const struct watch_room *room, const struct rule *rule);
+/*
+ * True if the rule has more room than its limit, or than what other rules are guaranteed leaves to it; or its
+ * cgroups of users more than their half, and the watch is on one of them.
+ */
+bool watch_room_is_over(const struct watch_room *room, const struct rule *rule, bool by_user);
 
 /* The words for an obstacle, and its remedy; `into` has room for `bytes`. */
 void watch_room_explain(const struct watch_room *room, enum watch_obstacle obstacle, char *into,

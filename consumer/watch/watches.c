@@ -570,7 +570,8 @@ static void fit(struct watches *watches)
 			watch_room_take(&watches->space, watches->watches[i]->rule, watches->watches[i]->cost,
 					watches->watches[i]->by_user);
 	for (uint32_t i = watches->count; i-- > 0;)
-		if (watch_room_is_over(&watches->space, watches->watches[i]->rule))
+		if (watch_room_is_over(&watches->space, watches->watches[i]->rule,
+				       watches->watches[i]->by_user))
 			let_go(watches, watches->watches[i]);
 }
 
