@@ -41,7 +41,7 @@ static struct capture *make_capture(const struct settings *settings)
 		return NULL;
 	made_ring(&shape, 0, slots, samples);
 	trigger = made_trigger();
-	capture = capture_begin(&trigger, &rings, 1);
+	capture = capture_begin(&trigger, &rings);
 	if (!capture) {
 		free(trigger.cgroup);
 		return NULL;

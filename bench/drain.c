@@ -27,7 +27,7 @@ struct settings {
 static int drain_once(const struct rings *rings)
 {
 	struct capture_trigger trigger = made_trigger();
-	struct capture *capture = capture_begin(&trigger, rings, clock_monotonic_ns());
+	struct capture *capture = capture_begin(&trigger, rings);
 	uint64_t began_ns, ended_ns, samples = 0;
 
 	if (!capture) {

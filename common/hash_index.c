@@ -3,34 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct hash_slot {
 	uint32_t hash;     /* full hash: growing needs no rehash, and most mismatches show here */
 	uint32_t position; /* plus 1; 0 is empty */
 };
-
-/* splitmix64's finalizer: each input bit changes half of the output bits on average. */
-static uint64_t mix(uint64_t value)
-{
-	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
-	value = (value ^ value >> 27) * 0x94d049bb133111ebU;
-	return value ^ value >> 31;
-}
-
-uint32_t hash_bytes(uint64_t seed, const void *bytes, size_t length)
-{
-	const unsigned char *at = bytes;
-	uint64_t hash = seed ^ length, word;
-
-	for (; length >= sizeof(word); at += sizeof(word), length -= sizeof(word)) {
-		memcpy(&word, at, sizeof(word));
-		hash = mix(hash ^ word) + seed;
-	}
-	word = 0;
-	memcpy(&word, at, length);
-	return (uint32_t)mix(hash ^ word);
-}
 
 uint32_t hash_index_find(const struct hash_index *index, uint32_t hash, hash_equal equal, const void *user)
 {

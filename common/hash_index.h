@@ -6,6 +6,8 @@
 #ifndef BOURDON_HASH_INDEX_H
 #define BOURDON_HASH_INDEX_H
 
+#include "common/hash.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,11 +22,6 @@ struct hash_index {
 
 /* Returns true if the element at `position` is the wanted one. */
 typedef bool (*hash_equal)(const void *user, uint32_t position);
-
-/*
- * Not a cryptographic hash. With a random seed, an attacker who chooses the content cannot choose collisions.
- */
-uint32_t hash_bytes(uint64_t seed, const void *bytes, size_t length);
 
 /* Returns the position of the element, or HASH_INDEX_NONE. */
 uint32_t hash_index_find(const struct hash_index *index, uint32_t hash, hash_equal equal, const void *user);

@@ -21,16 +21,11 @@ static bool is_wanted(const void *user, uint32_t position)
 	return tgid == wanted->tgid && started_ns == wanted->started_ns;
 }
 
-static uint32_t hash_of(const struct process_index *index, uint32_t tgid, uint64_t started_ns)
+static uint32_t hash_of(uint32_t tgid, uint64_t started_ns)
 {
 	uint64_t identity[2] = { tgid, started_ns };
 
-	return hash_bytes(index->seed, identity, sizeof(identity));
-}
-
-void process_index_init(struct process_index *index, uint64_t seed)
-{
-	*index = (struct process_index){ .seed = seed };
+	return hash_bytes(identity, sizeof(identity));
 }
 
 void process_index_clear(struct process_index *index)
@@ -43,15 +38,15 @@ uint32_t process_index_find(const struct process_index *index, struct process_ar
 {
 	struct wanted wanted = { array, tgid, started_ns };
 
-	return hash_index_find(&index->index, hash_of(index, tgid, started_ns), is_wanted, &wanted);
+	return hash_index_find(&index->index, hash_of(tgid, started_ns), is_wanted, &wanted);
 }
 
 int process_index_add(struct process_index *index, uint32_t tgid, uint64_t started_ns, uint32_t position)
 {
-	return hash_index_add(&index->index, hash_of(index, tgid, started_ns), position);
+	return hash_index_add(&index->index, hash_of(tgid, started_ns), position);
 }
 
 void process_index_remove(struct process_index *index, uint32_t tgid, uint64_t started_ns, uint32_t position)
 {
-	hash_index_remove(&index->index, hash_of(index, tgid, started_ns), position);
+	hash_index_remove(&index->index, hash_of(tgid, started_ns), position);
 }

@@ -11,9 +11,8 @@
 
 #include <stddef.h>
 
-/* The seed is random where targets exist: a user chooses process ids and start times, but no collisions. */
+/* Begins as zeros: an index of nothing. */
 struct process_index {
-	uint64_t seed;
 	struct hash_index index;
 };
 
@@ -27,10 +26,7 @@ struct process_array {
 	((struct process_array){ (array), sizeof(*(array)), offsetof(__typeof__(*(array)), tgid),            \
 				 offsetof(__typeof__(*(array)), started_ns) })
 
-/* An index of nothing. A structure of zeros is one, too, with the seed 0. */
-void process_index_init(struct process_index *index, uint64_t seed);
-
-/* Frees the memory of the index. It is then an index of nothing, with the same seed. */
+/* Frees the memory of the index. It is then an index of nothing. */
 void process_index_clear(struct process_index *index);
 
 /* The position of the process in the array, or HASH_INDEX_NONE. */

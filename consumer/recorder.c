@@ -7,7 +7,6 @@
 
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/timerfd.h>
 
 /* The rings are drained and PSI's totals are read four times a second. */
@@ -48,8 +47,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 	/* a daemon that crashed during a capture may have left them running */
 	stall_clocks_stop(&recorder->clocks);
 	recorder->pace = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event) ||
-	    getrandom(&recorder->seed, sizeof(recorder->seed), 0) < 0)
+	if (recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event))
 		return -errno;
 	return open_intervals_init(&recorder->open, kernel);
 }
@@ -270,7 +268,7 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 	trigger.cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
 	active->cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
 	if (!watch->cgroup || (trigger.cgroup && active->cgroup))
-		active->capture = capture_begin(&trigger, &recorder->rings, recorder->seed);
+		active->capture = capture_begin(&trigger, &recorder->rings);
 	if (!active->capture) {
 		free(trigger.cgroup);
 		free(active->cgroup);

@@ -37,7 +37,6 @@ struct recorder {
 	struct own_counters *own_counters;
 	struct store_thread *store;
 	struct rings rings;
-	uint64_t seed;
 	struct event_source pace_source;
 	int pace;                    /* a timer, armed while a capture is under way */
 	uint64_t longest_history_ns; /* of all rules in force */

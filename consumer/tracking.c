@@ -5,7 +5,6 @@
 #include "common/clock.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #define WALK_SECONDS 30U
 #define GONE_MAX 8192U /* processes that ended and are kept for history; the oldest are dropped first */
@@ -322,8 +321,6 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 		  struct watches *watches, struct own_counters *own_counters)
 {
 	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, tracking };
-	uint64_t seeds[2];
-	int result = getrandom(seeds, sizeof(seeds), 0) < 0 ? -errno : 0;
 
 	*tracking =
 		(struct tracking){ .kernel = kernel,
@@ -332,12 +329,8 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 				   .own_counters = own_counters,
 				   .unmapped = __atomic_load_n(&kernel->control->unmapped, __ATOMIC_RELAXED),
 				   .unmapped_every_ns = CLOCK_SECOND_NS };
-	if (result < 0) {
-		log_error("cannot get random numbers: %s", strerror(-result));
-		return result;
-	}
-	targets_init(&tracking->targets, seeds[0]);
-	usage_init(&tracking->usage, seeds[1]);
+	targets_init(&tracking->targets);
+	usage_init(&tracking->usage);
 	return process_events_open(&tracking->events, kernel, &handlers);
 }
 

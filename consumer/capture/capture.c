@@ -49,7 +49,7 @@ static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rin
 	return from_ns;
 }
 
-struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings, uint64_t seed)
+struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
 	uint64_t wanted_ns = trigger->triggered_ns - trigger->wanted_history_ns;
@@ -64,8 +64,7 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 	}
 	capture->trigger = *trigger;
 	capture->pressure = PRESSURE_EMPTY;
-	capture->seed = seed;
-	stacks_init(&capture->stacks, seed, STACKS_MAX);
+	stacks_init(&capture->stacks, STACKS_MAX);
 	if (trigger->wanted_history_ns > trigger->triggered_ns || wanted_ns < rings->armed_ns)
 		wanted_ns = rings->armed_ns;
 	capture->covered_from_ns = begin_rings(capture->readers, rings, rings->slots, wanted_ns);
@@ -120,7 +119,7 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 					   .started_ns = sample->started_ns,
 					   .cgroup_id = sample->cgroup_id };
 	uint64_t key[3] = { sample->tgid, sample->started_ns, sample->cgroup_id };
-	uint32_t hash = hash_bytes(capture->seed, key, sizeof(key));
+	uint32_t hash = hash_bytes(key, sizeof(key));
 	uint32_t found = hash_index_find(&capture->processes_index, hash, is_process, draining);
 	int result;
 
@@ -161,8 +160,7 @@ static bool is_row(const void *user, uint32_t position)
 static int add_row(struct capture *capture, const struct capture_row *row)
 {
 	struct wanted_row wanted = { capture, row };
-	uint32_t hash = hash_bytes(capture->seed,
-				   (uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
+	uint32_t hash = hash_bytes((uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
 						 (uint32_t)row->kind << 8 | row->stall },
 				   5 * sizeof(uint32_t));
 	uint32_t found = hash_index_find(&capture->rows_index, hash, is_row, &wanted);

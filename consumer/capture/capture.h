@@ -117,7 +117,6 @@ struct capture {
 	struct kernel_stats kernel_stats;
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
-	uint64_t seed;
 	int64_t capture_id; /* set by the store thread: the row in the database, or 0 */
 };
 
@@ -137,8 +136,7 @@ struct rings {
 /*
  * Starts a capture. Takes ownership of trigger->cgroup. NULL without memory; then the caller still owns it.
  */
-struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings,
-			      uint64_t seed);
+struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings);
 void capture_free(struct capture *capture);
 
 /* Adds the new samples of the rings that belong to the capture. */

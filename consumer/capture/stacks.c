@@ -12,9 +12,9 @@
 
 #define FRAMES_MAX (SAMPLE_KERNEL_FRAMES + SAMPLE_USER_FRAMES)
 
-void stacks_init(struct stacks *stacks, uint64_t seed, uint32_t most)
+void stacks_init(struct stacks *stacks, uint32_t most)
 {
-	*stacks = (struct stacks){ .seed = seed, .most = most };
+	*stacks = (struct stacks){ .most = most };
 }
 
 void stacks_free(struct stacks *stacks)
@@ -66,8 +66,8 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 	}
 	stack.truncated = sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
 			  (stack.user_depth && stack.ended != UNWIND_ENDED_ROOT);
-	stack.hash = hash_bytes(stacks->seed + process * 0x9e3779b97f4a7c15U + stack.kernel_depth, frames,
-				depth * sizeof(frames[0]));
+	stack.hash = hash_number_and_bytes((uint64_t)process << 32 | stack.kernel_depth, frames,
+					   depth * sizeof(frames[0]));
 	found = hash_index_find(&stacks->index, stack.hash, is_wanted, &wanted);
 	if (found != HASH_INDEX_NONE) {
 		*ret_stack = found;

@@ -28,11 +28,10 @@ struct stacks {
 	uint32_t count, room;
 	uint32_t frames_count, frames_room;
 	uint32_t most; /* stacks */
-	uint64_t seed;
 	struct hash_index index;
 };
 
-void stacks_init(struct stacks *stacks, uint64_t seed, uint32_t most);
+void stacks_init(struct stacks *stacks, uint32_t most);
 void stacks_free(struct stacks *stacks);
 
 /*

@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/hash.h"
 #include "common/landlock.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
@@ -64,6 +65,7 @@ static void __attribute__((noreturn)) run(int control)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
 	setpriority(PRIO_PROCESS, 0, NICE_SOON);
+	hash_choose_key();
 	privilege_offer_to_die();
 	if (privilege_drop_all())
 		_exit(EXIT_FAILED);

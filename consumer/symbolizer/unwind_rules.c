@@ -18,7 +18,7 @@ static bool is_rule(const void *user, uint32_t position)
 
 static uint32_t hash_rule(const struct unwind_rule *rule)
 {
-	return hash_bytes(0, rule, sizeof(*rule));
+	return hash_bytes(rule, sizeof(*rule));
 }
 
 uint32_t unwind_rules_find(const struct unwind_rules *rules, const struct unwind_rule *rule)

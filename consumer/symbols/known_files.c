@@ -61,7 +61,7 @@ static bool is_entry(const void *user, uint32_t position)
 
 static uint32_t hash_of(const struct identity *identity)
 {
-	return hash_bytes(0, identity, sizeof(*identity));
+	return hash_bytes(identity, sizeof(*identity));
 }
 
 static uint32_t find(const struct known_files *files, const struct stat *at)

@@ -7,7 +7,6 @@
 #include "consumer/target/iterator_stream.h"
 
 #include <string.h>
-#include <sys/random.h>
 
 #define PROCESSES_MAX 32768U
 /* initial room of a process: most have no more mappings, and there are many processes */
@@ -17,7 +16,6 @@
 #define PATH_BYTES_MAX (8UL << 20)
 
 struct mappings {
-	uint64_t seed; /* random, because targets choose their paths */
 	struct mapped_process *processes;
 	uint32_t count, room;
 	struct process_index by_process;
@@ -48,20 +46,19 @@ static bool is_file(const void *user, uint32_t position)
 	       !memcmp(file->path, wanted->path, record->path_bytes);
 }
 
-static uint32_t hash_file(uint64_t seed, uint64_t inode, uint32_t major, uint32_t minor, const char *path,
-			  size_t bytes)
+static uint32_t hash_file(uint64_t inode, uint32_t major, uint32_t minor, const char *path, size_t bytes)
 {
 	uint64_t identity[2] = { inode, (uint64_t)major << 32 | minor };
 
-	return hash_bytes(seed ^ hash_bytes(seed, identity, sizeof(identity)), path, bytes);
+	return hash_number_and_bytes(hash_bytes(identity, sizeof(identity)), path, bytes);
 }
 
 static struct mapped_file *intern_file(struct mappings *mappings, const struct mapping_record *record,
 				       const char *path)
 {
 	struct wanted_file wanted = { mappings, record, path };
-	uint32_t hash = hash_file(mappings->seed, record->inode, record->device_major, record->device_minor,
-				  path, record->path_bytes);
+	uint32_t hash = hash_file(record->inode, record->device_major, record->device_minor, path,
+				  record->path_bytes);
 	uint32_t found = hash_index_find(&mappings->by_file, hash, is_file, &wanted);
 	struct mapped_file *file;
 
@@ -114,8 +111,8 @@ static void sweep_files(struct mappings *mappings)
 		mappings->files[kept] = file;
 		/* if out of memory, the file is not found again and stored twice */
 		hash_index_add(&mappings->by_file,
-			       hash_file(mappings->seed, file->inode, file->device_major, file->device_minor,
-					 file->path, strlen(file->path)),
+			       hash_file(file->inode, file->device_major, file->device_minor, file->path,
+					 strlen(file->path)),
 			       kept++);
 	}
 	mappings->files_count = kept;
@@ -197,15 +194,7 @@ static bool insert_mapping(struct mapped_process *process, const struct mapping 
 
 struct mappings *mappings_new(void)
 {
-	struct mappings *mappings = calloc(1, sizeof(*mappings));
-
-	if (mappings && getrandom(&mappings->seed, sizeof(mappings->seed), 0) < 0) {
-		free(mappings);
-		return NULL;
-	}
-	if (mappings)
-		process_index_init(&mappings->by_process, mappings->seed);
-	return mappings;
+	return calloc(1, sizeof(struct mappings));
 }
 
 void mappings_free(struct mappings *mappings)

@@ -25,7 +25,7 @@ int resolved_intern_module(struct resolved *resolved, enum module_kind kind, con
 		.kind = kind, .path = (char *)path, .file = file, .process = process
 	};
 	const struct resolved_module *pair[2] = { resolved->modules, &wanted };
-	uint32_t hash = hash_bytes((uint64_t)kind + process, path, strlen(path)), found;
+	uint32_t hash = hash_number_and_bytes((uint64_t)kind << 32 | process, path, strlen(path)), found;
 
 	found = hash_index_find(&resolved->modules_index, hash, is_module, pair);
 	if (found != HASH_INDEX_NONE) {
@@ -69,7 +69,7 @@ int resolved_intern_frame(struct resolved *resolved, uint32_t module, int64_t of
 {
 	struct resolved_frame wanted = { .module = module, .offset = offset, .function_offset = -1 };
 	const struct resolved_frame *pair[2] = { resolved->frames, &wanted };
-	uint32_t hash = hash_bytes(module, &offset, sizeof(offset)), found;
+	uint32_t hash = hash_number_and_bytes(module, &offset, sizeof(offset)), found;
 
 	found = hash_index_find(&resolved->frames_index, hash, is_frame, pair);
 	if (found != HASH_INDEX_NONE) {

@@ -37,7 +37,7 @@ static bool is_entry(const void *user, uint32_t position)
 static struct entry *find(const struct cgroups *cgroups, uint64_t id)
 {
 	const void *pair[2] = { cgroups, &id };
-	uint32_t found = hash_index_find(&cgroups->index, hash_bytes(0, &id, sizeof(id)), is_entry, pair);
+	uint32_t found = hash_index_find(&cgroups->index, hash_bytes(&id, sizeof(id)), is_entry, pair);
 
 	return found == HASH_INDEX_NONE ? NULL : &cgroups->entries[found];
 }
@@ -65,7 +65,7 @@ static bool remember(void *user, uint64_t id, const char *path)
 		return true;
 	}
 	if (!copy || array_make_room(cgroups->entries, cgroups->count, cgroups->room, 1U) ||
-	    hash_index_add(&cgroups->index, hash_bytes(0, &id, sizeof(id)), cgroups->count)) {
+	    hash_index_add(&cgroups->index, hash_bytes(&id, sizeof(id)), cgroups->count)) {
 		free(copy);
 		return false; /* out of memory: the next reading looks for the rest */
 	}

@@ -10,17 +10,16 @@ static uint32_t find(const struct targets *targets, uint32_t tgid, uint64_t star
 	return process_index_find(&targets->index, PROCESS_ARRAY(targets->processes), tgid, started_ns);
 }
 
-void targets_init(struct targets *targets, uint64_t seed)
+void targets_init(struct targets *targets)
 {
 	*targets = (struct targets){ 0 };
-	process_index_init(&targets->index, seed);
 }
 
 void targets_free(struct targets *targets)
 {
 	free(targets->processes);
 	process_index_clear(&targets->index);
-	targets_init(targets, targets->index.seed);
+	targets_init(targets);
 }
 
 int targets_put(struct targets *targets, const struct target_process *process)

@@ -33,8 +33,7 @@ struct targets {
 	struct process_index index;
 };
 
-/* `seed` is a random number (common/process_index.h). */
-void targets_init(struct targets *targets, uint64_t seed);
+void targets_init(struct targets *targets);
 void targets_free(struct targets *targets);
 
 /* Adds the process, or updates its entry. Returns 0, -ENOSPC (more than a million processes) or -ENOMEM. */

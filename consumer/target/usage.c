@@ -5,17 +5,16 @@
 
 #include <string.h>
 
-void usage_init(struct usage *usage, uint64_t seed)
+void usage_init(struct usage *usage)
 {
 	*usage = (struct usage){ 0 };
-	process_index_init(&usage->index, seed);
 }
 
 void usage_free(struct usage *usage)
 {
 	free(usage->processes);
 	process_index_clear(&usage->index);
-	usage_init(usage, usage->index.seed);
+	usage_init(usage);
 }
 
 static uint32_t find(const struct usage *usage, uint32_t tgid, uint64_t started_ns)
@@ -123,7 +122,7 @@ void usage_walk_end(struct usage *usage, uint64_t now_ns, bool forget)
 
 int usage_copy(const struct usage *usage, struct usage *ret_copy)
 {
-	usage_init(ret_copy, usage->index.seed);
+	usage_init(ret_copy);
 	ret_copy->walk = usage->walk;
 	ret_copy->walked_ns = usage->walked_ns;
 	if (!usage->count)

@@ -39,8 +39,7 @@ struct usage {
 	uint64_t walked_ns; /* end of the last walk, CLOCK_MONOTONIC */
 };
 
-/* `seed` is a random number (common/process_index.h). */
-void usage_init(struct usage *usage, uint64_t seed);
+void usage_init(struct usage *usage);
 void usage_free(struct usage *usage);
 
 /*

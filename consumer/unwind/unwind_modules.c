@@ -11,7 +11,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* until a file that failed, or that only bourdon-grant can open, is tried again */
 #define RETRY_NS (60 * CLOCK_SECOND_NS)
@@ -43,7 +42,6 @@ struct unwind_module {
 struct unwind_modules {
 	struct unwind_space *space;
 	int vdso; /* descriptor of the image; negative: there is none */
-	uint64_t seed;
 	struct unwind_module **modules;
 	uint32_t modules_count, modules_room;
 	struct hash_index index;
@@ -210,11 +208,11 @@ static bool is_wanted(const void *user, uint32_t position)
 	       module->device_minor == wanted->module.device_minor;
 }
 
-static uint32_t hash_of(const struct unwind_modules *modules, const struct unwind_module *module)
+static uint32_t hash_of(const struct unwind_module *module)
 {
 	uint64_t identity[2] = { module->inode, (uint64_t)module->device_major << 32 | module->device_minor };
 
-	return hash_bytes(modules->seed, identity, sizeof(identity));
+	return hash_bytes(identity, sizeof(identity));
 }
 
 static struct unwind_module *add(struct unwind_modules *modules, const struct unwind_module *described)
@@ -222,7 +220,7 @@ static struct unwind_module *add(struct unwind_modules *modules, const struct un
 	struct unwind_module *module = malloc(sizeof(*module));
 
 	if (!module || array_make_room(modules->modules, modules->modules_count, modules->modules_room, 1U) ||
-	    hash_index_add(&modules->index, hash_of(modules, described), modules->modules_count)) {
+	    hash_index_add(&modules->index, hash_of(described), modules->modules_count)) {
 		free(module);
 		return NULL;
 	}
@@ -242,7 +240,7 @@ static struct unwind_module *find(struct unwind_modules *modules, const struct m
 		wanted.module.device_major = file->device_major;
 		wanted.module.device_minor = file->device_minor;
 	}
-	found = hash_index_find(&modules->index, hash_of(modules, &wanted.module), is_wanted, &wanted);
+	found = hash_index_find(&modules->index, hash_of(&wanted.module), is_wanted, &wanted);
 	return found != HASH_INDEX_NONE ? modules->modules[found] : add(modules, &wanted.module);
 }
 
@@ -286,7 +284,7 @@ void unwind_modules_sweep(struct unwind_modules *modules, const struct unwind_pa
 
 		/* without memory for the index the module is dropped, and built again when it is needed */
 		if (pass->number - module->pass > PASSES_KEPT ||
-		    hash_index_add(&modules->index, hash_of(modules, module), kept)) {
+		    hash_index_add(&modules->index, hash_of(module), kept)) {
 			empty(modules, module);
 			free(module);
 			continue;
@@ -328,12 +326,6 @@ int unwind_modules_new(struct unwind_modules **ret_modules, struct unwind_space 
 		return -ENOMEM;
 	modules->space = space;
 	modules->vdso = vdso_open();
-	if (getrandom(&modules->seed, sizeof(modules->seed), 0) < 0) {
-		int result = -errno;
-
-		unwind_modules_free(modules);
-		return result;
-	}
 	*ret_modules = modules;
 	return 0;
 }

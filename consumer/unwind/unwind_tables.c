@@ -10,7 +10,6 @@
 #include "consumer/unwind/unwind_pass.h"
 
 #include <bpf/bpf.h>
-#include <sys/random.h>
 
 #define PROCESSES_MAX 32768U
 /* How often all tables may be rebuilt to make room for other rules. */
@@ -241,12 +240,8 @@ static int open_parts(struct unwind_tables *tables)
 	const struct unwind_space_sizes sizes = { .chunks = entries_of(kernel, PIN_UNWIND_ROWS),
 						  .pages = entries_of(kernel, PIN_UNWIND_PAGES),
 						  .rules = entries_of(kernel, PIN_UNWIND_RULES) };
-	uint64_t seed;
-	int result = getrandom(&seed, sizeof(seed), 0) < 0 ? -errno : 0;
+	int result;
 
-	if (result < 0)
-		return result;
-	process_index_init(&tables->processes_index, seed);
 	tables->off = sizes.chunks <= 1;
 	if (!tables->off)
 		atomic_store(&tables->gauges->bytes_max,

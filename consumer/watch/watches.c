@@ -66,7 +66,7 @@ static uint32_t hash_of(uint64_t cgroup_id, const struct trigger *trigger)
 {
 	uint64_t key[2] = { cgroup_id, (uintptr_t)trigger };
 
-	return hash_bytes(0, key, sizeof(key));
+	return hash_bytes(key, sizeof(key));
 }
 
 static bool is_wanted(const void *user, uint32_t position)

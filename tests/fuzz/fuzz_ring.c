@@ -126,7 +126,7 @@ static void run_capture(const struct ring *ring, uint64_t armed_ns)
 					   .wanted_history_ns = 10000000000,
 					   .capture_ns = 10000000000 };
 	struct rings rings = { ring->slots, SLOTS, 1, armed_ns, ring->slots };
-	struct capture *capture = capture_begin(&trigger, &rings, 1);
+	struct capture *capture = capture_begin(&trigger, &rings);
 
 	HOLDS(capture);
 	capture_drain(capture, describe, NULL);

@@ -201,7 +201,7 @@ struct capture *capture_make(const struct sample *samples, uint32_t count)
 	for (uint32_t i = 0; i < count; i++)
 		fake_ring_write(&ring, &samples[i]);
 	rings = (struct rings){ ring.slots, ring.slots_count, 1, TRIGGERED - 4 * SECOND, NULL };
-	capture = capture_begin(&trigger, &rings, 99);
+	capture = capture_begin(&trigger, &rings);
 	ck_assert_ptr_nonnull(capture);
 	capture_drain(capture, describe, NULL);
 	capture_end(capture, TRIGGERED + 6 * SECOND, false);
@@ -234,7 +234,7 @@ static bool is_frame(const void *user, uint32_t position)
 static uint32_t place_frame(struct resolved *resolved, uint32_t module, int64_t offset, bool unnamed)
 {
 	struct wanted_frame wanted = { resolved, module, offset };
-	uint32_t hash = hash_bytes(module, &offset, sizeof(offset));
+	uint32_t hash = hash_number_and_bytes(module, &offset, sizeof(offset));
 	uint32_t at = hash_index_find(&resolved->frames_index, hash, is_frame, &wanted);
 	struct resolved_frame *frame = &resolved->frames[resolved->frames_count];
 	int length;

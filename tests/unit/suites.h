@@ -21,6 +21,7 @@ Suite *findings_suite(void);
 Suite *grant_request_suite(void);
 Suite *grant_client_suite(void);
 Suite *grant_queue_suite(void);
+Suite *hash_suite(void);
 Suite *hash_index_suite(void);
 Suite *heap_suite(void);
 Suite *hexadecimal_suite(void);

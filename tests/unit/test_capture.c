@@ -61,7 +61,7 @@ static void begin(struct recorder *recorder, uint64_t history_ns)
 {
 	struct capture_trigger trigger = trigger_make(history_ns);
 
-	recorder->capture = capture_begin(&trigger, &recorder->view, 12345);
+	recorder->capture = capture_begin(&trigger, &recorder->view);
 	ck_assert_ptr_nonnull(recorder->capture);
 }
 
@@ -599,7 +599,7 @@ static struct capture *capture_interval(const struct sample *interval)
 	fake_ring_make(&ring, 4);
 	fake_ring_write(&ring, interval);
 	view = (struct rings){ oncpu, 4, 1, ARMED, ring.slots };
-	recorder.capture = capture_begin(&trigger, &view, 12345);
+	recorder.capture = capture_begin(&trigger, &view);
 	ck_assert_ptr_nonnull(recorder.capture);
 	drain(&recorder);
 	fake_ring_free(&ring);

@@ -105,30 +105,6 @@ START_TEST(random_operations_against_an_array)
 }
 END_TEST
 
-START_TEST(bytes_are_hashed_whole)
-{
-	unsigned char bytes[40];
-	struct dice dice = dice_new(20);
-
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		bytes[i] = (unsigned char)dice_roll(&dice);
-	for (size_t length = 0; length <= sizeof(bytes); length++) {
-		uint32_t hash = hash_bytes(7, bytes, length);
-
-		ck_assert_uint_eq(hash_bytes(7, bytes, length), hash);
-		ck_assert_uint_ne(hash_bytes(8, bytes, length), hash);
-		for (size_t i = 0; i < length * 8; i++) {
-			bytes[i / 8] ^= (unsigned char)(1U << i % 8);
-			HOLDS(hash_bytes(7, bytes, length) != hash);
-			bytes[i / 8] ^= (unsigned char)(1U << i % 8);
-		}
-	}
-	memset(bytes, 0, sizeof(bytes));
-	for (size_t length = 1; length <= sizeof(bytes); length++) /* zeros are hashed, too */
-		ck_assert_uint_ne(hash_bytes(7, bytes, length), hash_bytes(7, bytes, length - 1));
-}
-END_TEST
-
 Suite *hash_index_suite(void)
 {
 	Suite *suite = suite_create("hash_index");
@@ -137,7 +113,6 @@ Suite *hash_index_suite(void)
 	tcase_set_timeout(index, 60);
 	tcase_add_test(index, an_empty_index_finds_nothing);
 	tcase_add_loop_test(index, random_operations_against_an_array, 0, 4);
-	tcase_add_test(index, bytes_are_hashed_whole);
 	suite_add_tcase(suite, index);
 	return suite;
 }

@@ -136,7 +136,7 @@ static void scene_make(struct scene *scene, const struct sample *samples, uint32
 	for (uint32_t i = 0; i < count; i++)
 		fake_ring_write(&ring, &samples[i]);
 	rings = (struct rings){ ring.slots, ring.slots_count, 1, 0, NULL };
-	scene->capture = capture_begin(&trigger, &rings, 1);
+	scene->capture = capture_begin(&trigger, &rings);
 	capture_drain(scene->capture, describe, NULL);
 	fake_ring_free(&ring);
 	ck_assert_uint_eq(scene->capture->stacks.count, count);

@@ -25,7 +25,7 @@ START_TEST(the_same_stack_is_kept_once)
 	struct stacks stacks;
 	uint32_t first;
 
-	stacks_init(&stacks, 1, 10);
+	stacks_init(&stacks, 10);
 	later.tid = 77;
 	later.user_frames[7] = 1; /* above the depth of the stack: no frame of it */
 	later.kernel_frames[5] = 1;
@@ -44,7 +44,7 @@ START_TEST(frames_come_back_as_they_were)
 	const struct stack *stack;
 	const uint64_t *frames;
 
-	stacks_init(&stacks, 1, 10);
+	stacks_init(&stacks, 10);
 	sample.kernel_frames[0] = 0x1234;
 	sample.kernel_frames[1] = -16; /* modules lie before _text */
 	sample.kernel_frames[2] = KERNEL_FRAME_UNKNOWN;
@@ -96,7 +96,7 @@ START_TEST(differences_that_make_two_stacks)
 	struct sample second = sample_make(1, 1, one->kernel_depth, one->user_depth, one->frames);
 	struct stacks stacks;
 
-	stacks_init(&stacks, 1, 10);
+	stacks_init(&stacks, 10);
 	second.unwinder = one->unwinder;
 	second.user_ended = one->ended;
 	ck_assert_uint_eq(intern(&stacks, 1, &first), 0);
@@ -115,7 +115,7 @@ START_TEST(kernel_and_user_frames_are_not_mixed_up)
 	both.user_frames[0] = 0x12;
 	both.user_frames[1] = 0x13;
 	kernel.unwinder = both.unwinder = user.unwinder = UNWINDER_FRAME_POINTER;
-	stacks_init(&stacks, 1, 10);
+	stacks_init(&stacks, 10);
 	intern(&stacks, 1, &kernel);
 	intern(&stacks, 1, &both);
 	intern(&stacks, 1, &user);
@@ -130,7 +130,7 @@ START_TEST(a_missing_stack_has_no_frames)
 	static const int depths[] = { 0, -1, -EFAULT, INT16_MIN };
 	struct stacks stacks;
 
-	stacks_init(&stacks, 1, 10);
+	stacks_init(&stacks, 10);
 	for (size_t i = 0; i < ARRAY_SIZE(depths); i++) {
 		struct sample sample = sample_make(1, 1, depths[i], depths[ARRAY_SIZE(depths) - 1 - i], 1);
 
@@ -151,7 +151,7 @@ START_TEST(a_stack_is_whole_if_it_ends_at_the_root)
 		struct sample sample = sample_make(1, 1, 1, 3, 1);
 		struct stacks stacks;
 
-		stacks_init(&stacks, 1, 10);
+		stacks_init(&stacks, 10);
 		sample.user_ended = ended;
 		intern(&stacks, 1, &sample);
 		ck_assert_uint_eq(stacks.stacks[0].ended, ended);
@@ -168,7 +168,7 @@ START_TEST(a_full_slot_is_truncated)
 	struct sample neither = sample_make(1, 1, SAMPLE_KERNEL_FRAMES - 1, SAMPLE_USER_FRAMES - 1, 1);
 	struct stacks stacks;
 
-	stacks_init(&stacks, 1, 10);
+	stacks_init(&stacks, 10);
 	intern(&stacks, 1, &kernel);
 	intern(&stacks, 1, &user);
 	intern(&stacks, 1, &neither);
@@ -184,7 +184,7 @@ START_TEST(there_is_a_limit)
 	struct stacks stacks;
 	uint32_t position = 42;
 
-	stacks_init(&stacks, 1, 3);
+	stacks_init(&stacks, 3);
 	for (uint64_t i = 0; i < 3; i++) {
 		struct sample sample = sample_make(1, 1, 0, 1, i);
 
@@ -210,7 +210,7 @@ START_TEST(there_is_a_limit_of_frames)
 	uint32_t position;
 	int result = 0;
 
-	stacks_init(&stacks, 1, UINT32_MAX);
+	stacks_init(&stacks, UINT32_MAX);
 	for (uint64_t i = 0; i < 1 << 20 && !result; i++) {
 		sample.user_frames[0] = i;
 		result = stacks_intern(&stacks, 1, &sample, &position);
@@ -230,7 +230,7 @@ START_TEST(stacks_with_equal_hashes_are_kept_apart)
 	struct sample sample = sample_make(1, 1, 0, 0, 0);
 	struct stacks stacks;
 
-	stacks_init(&stacks, 1, UINT32_MAX);
+	stacks_init(&stacks, UINT32_MAX);
 	for (uint32_t process = 0; process < 400000; process++)
 		HOLDS(intern(&stacks, process, &sample) == process);
 	stacks_free(&stacks);
@@ -284,7 +284,7 @@ START_TEST(random_stacks_against_a_list)
 	uint32_t count = 0;
 
 	ck_assert_ptr_nonnull(kept);
-	stacks_init(&stacks, dice_roll(&dice), KEPT_MAX);
+	stacks_init(&stacks, KEPT_MAX);
 	for (int i = 0; i < 20000 && count < KEPT_MAX; i++) {
 		struct sample sample = random_sample(&dice);
 		uint32_t process = dice_below(&dice, 3), expected = 0,

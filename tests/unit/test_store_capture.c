@@ -274,7 +274,7 @@ START_TEST(a_lost_sample_counts_once)
 
 	fake_ring_make(&ring, 8);
 	rings = (struct rings){ ring.slots, 8, 1, 0, NULL };
-	capture = capture_begin(&trigger, &rings, 1);
+	capture = capture_begin(&trigger, &rings);
 	for (int i = 0; i < 10; i++)
 		fake_ring_write(&ring, &sample); /* the last two overwrite the first two */
 	ring.slots[5].kernel_depth = 99;         /* no sample has that depth */

@@ -43,7 +43,7 @@ START_TEST(threads_add_up_in_any_order)
 {
 	struct usage usage;
 
-	usage_init(&usage, 1);
+	usage_init(&usage);
 	for (unsigned int walk = 1; walk <= 2; walk++) {
 		usage_walk_begin(&usage);
 		meet_thread(&usage, 7, 100 * walk);
@@ -63,7 +63,7 @@ START_TEST(an_ended_process_is_forgotten_unless_a_capture_needs_it)
 {
 	struct usage usage;
 
-	usage_init(&usage, 1);
+	usage_init(&usage);
 	usage_walk_begin(&usage);
 	for (uint32_t tgid = 1; tgid <= 500; tgid++)
 		meet(&usage, tgid, tgid, 0);
@@ -109,7 +109,7 @@ START_TEST(a_capture_has_the_usage_since_the_walk_before_it)
 	struct capture_usage taken;
 	struct usage usage;
 
-	usage_init(&usage, 1);
+	usage_init(&usage);
 	usage_walk_begin(&usage);
 	meet(&usage, 1, 1000, 4096);
 	meet(&usage, 2, 5000, 0);
@@ -148,7 +148,7 @@ START_TEST(the_first_hundred_of_each_measure_and_the_rest)
 	struct capture_usage taken;
 	struct usage usage;
 
-	usage_init(&usage, 1);
+	usage_init(&usage);
 	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
 	usage_walk_begin(&usage);
 	/* those with the most CPU time have the least memory, and sixty-one are equal at the limit */
