@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 /* Bytes of a path that one unit of room pays for. The paths of containers have some 250. */
 #define PATH_BYTES_A_UNIT 512U
@@ -19,10 +18,9 @@
 #define WORK_A_SECOND 8192U
 #define WORK_A_RULE_LEAST 64U
 
-int watch_room_init(struct watch_room *room, const struct watch_limits *limits)
+void watch_room_init(struct watch_room *room, const struct watch_limits *limits)
 {
 	*room = (struct watch_room){ .limits = *limits };
-	return getrandom(&room->seed, sizeof(room->seed), 0) < 0 ? -errno : 0;
 }
 
 static void forget_unwatched(struct watch_room *room)
@@ -226,11 +224,11 @@ struct wanted {
 	uint32_t rule;
 };
 
-static uint32_t hash_of(const struct watch_room *room, uint64_t cgroup_id, uint32_t rule)
+static uint32_t hash_of(uint64_t cgroup_id, uint32_t rule)
 {
 	uint64_t key[2] = { cgroup_id, rule };
 
-	return hash_bytes(room->seed, key, sizeof(key));
+	return hash_bytes(key, sizeof(key));
 }
 
 static bool is_wanted(const void *user, uint32_t position)
@@ -249,7 +247,7 @@ bool watch_room_meet(struct watch_room *room, const struct rule *rule, uint64_t 
 	if (!room->unwatched_count)
 		return false;
 	wanted.rule = (uint32_t)(rule - room->rules->rules);
-	found = hash_index_find(&room->index, hash_of(room, cgroup_id, wanted.rule), is_wanted, &wanted);
+	found = hash_index_find(&room->index, hash_of(cgroup_id, wanted.rule), is_wanted, &wanted);
 	if (found == HASH_INDEX_NONE)
 		return false;
 	room->unwatched[found].walk = walk;
@@ -269,7 +267,7 @@ void watch_room_list(struct watch_room *room, const struct rule *rule, uint64_t 
 	    array_make_room(room->unwatched, room->unwatched_count, room->unwatched_room, 1U))
 		return;
 	unwatched.rule = (uint32_t)(rule - room->rules->rules);
-	if (hash_index_add(&room->index, hash_of(room, cgroup_id, unwatched.rule), room->unwatched_count))
+	if (hash_index_add(&room->index, hash_of(cgroup_id, unwatched.rule), room->unwatched_count))
 		return;
 	room->unwatched[room->unwatched_count++] = unwatched;
 	if (!unwatched.refused) {
@@ -288,13 +286,13 @@ void watch_room_unlist(struct watch_room *room, uint32_t position)
 
 	room->shares[unwatched->rule].refused -= unwatched->refused;
 	room->refused -= unwatched->refused;
-	hash_index_remove(&room->index, hash_of(room, unwatched->cgroup_id, unwatched->rule), position);
+	hash_index_remove(&room->index, hash_of(unwatched->cgroup_id, unwatched->rule), position);
 	if (unwatched == last)
 		return;
 	/* the last one is indexed at the gap; removing its old entry first makes room in the index */
-	hash_index_remove(&room->index, hash_of(room, last->cgroup_id, last->rule), room->unwatched_count);
+	hash_index_remove(&room->index, hash_of(last->cgroup_id, last->rule), room->unwatched_count);
 	*unwatched = *last;
-	hash_index_add(&room->index, hash_of(room, unwatched->cgroup_id, unwatched->rule), position);
+	hash_index_add(&room->index, hash_of(unwatched->cgroup_id, unwatched->rule), position);
 }
 
 void watch_room_prune(struct watch_room *room, uint32_t walk)

@@ -66,12 +66,11 @@ struct watch_room {
 	uint32_t unwatched_count, unwatched_room;
 	uint32_t cursor; /* position of the next listed cgroup to look at */
 	struct hash_index index;
-	uint64_t seed;
 	bool has_news; /* room came, or a listed cgroup only waits for the next second */
 };
 
-/* Until watch_room_follow(), there is no room. Returns 0 or -errno: no random seed. */
-int watch_room_init(struct watch_room *room, const struct watch_limits *limits);
+/* Until watch_room_follow(), there is no room. */
+void watch_room_init(struct watch_room *room, const struct watch_limits *limits);
 void watch_room_free(struct watch_room *room);
 
 /*

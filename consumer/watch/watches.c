@@ -28,15 +28,13 @@ int watches_open(struct watches *watches, int epoll, const char *mount, const ch
 		 const struct watch_limits *limits)
 {
 	struct stat at;
-	int result;
 
 	*watches = (struct watches){ .epoll = epoll, .mount = mount };
 	if (stat(mount, &at))
 		return -errno;
 	watches->root_id = at.st_ino;
-	result = watch_room_init(&watches->space, limits);
-	return result < 0 ? result
-			  : grant_queue_open(&watches->grants, grant_socket, epoll, on_answer, watches);
+	watch_room_init(&watches->space, limits);
+	return grant_queue_open(&watches->grants, grant_socket, epoll, on_answer, watches);
 }
 
 void watches_start(struct watches *watches, struct closer *closer)
