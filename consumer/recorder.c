@@ -259,7 +259,8 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 					   .capture_ns = watch->rule->capture_ns,
 					   .hz = recorder->kernel->manifest.hz };
 
-	if (recorder->active_count == STORE_CAPTURES_MAX)
+	if (recorder->active_count == STORE_CAPTURES_MAX ||
+	    !store_thread_has_room(recorder->store, watch->rule->id))
 		return -EBUSY;
 	*active = (struct active){ .configuration = configuration,
 				   .rule = watch->rule,
@@ -334,9 +335,11 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 	if (result < 0) {
 		suppress(recorder, watch);
 		if (log_allowed(&recorder->suppressed_limit, 1))
-			log_warning("rule %s fired, but no capture could begin: %s", watch->rule->name,
-				    result == -EBUSY ? "too many captures are under way or wait to be written"
-						     : strerror(-result));
+			log_warning(
+				"rule %s fired, but no capture could begin: %s", watch->rule->name,
+				result == -EBUSY
+					? "too many captures, or too many of this rule, are under way or wait to be written"
+					: strerror(-result));
 		return;
 	}
 	watch_cool_down(watch, now_ns);
