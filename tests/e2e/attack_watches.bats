@@ -22,9 +22,8 @@ setup() {
 }
 
 teardown() {
-	children_end
-	# a child of the attacker may live for a moment longer
-	[[ ! -e $CGROUP2/$ATTACK/cgroup.kill ]] || echo 1 > "$CGROUP2/$ATTACK/cgroup.kill"
+	# thousands of processes
+	echo 1 > "$CGROUP2/$ATTACK/cgroup.kill" || true
 	honest_end
 	bourdon_teardown
 }
@@ -110,12 +109,36 @@ descriptors() {
 	rule_is flood '.watches == 0'
 }
 
+@test "many cgroups of one rule have pressure all the time: another rule captures" {
+	local i count=$((12 * PERCENT / 100))
+	((count >= 8)) || count=8
+	load
+	own_workload cpu_hog
+	rule many "comm = $OWN" "cgroup = /$CGROUP/many/*" 'cpu.some = 1%' 'history = 1s' 'capture = 5s' 'cooldown = 0s'
+	daemon_start
+	honest_start
+	honest_watch_begin
+	for ((i = 0; i < count; i++)); do
+		mkdir -p "$CGROUP2/$CGROUP/many/$i"
+		CGROUP=$CGROUP/many/$i start_command nice -n 19 "$WORK/$OWN" --threads 1
+	done
+	await_status 30 '[.captures[] | select(.rule == "many")] | length == 4'
+	honest_burn
+	status_json | jq -e '.counters[] | select(.name == "triggers-suppressed").value > 0'
+	honest_watch_end
+	# the captures that wait to be written need CPU time for their names
+	for i in "${CHILDREN[@]}"; do
+		[[ $i == "$HONEST_PID" ]] || stop "$i"
+	done
+	honest_check
+}
+
 @test "a rule beyond its limit: the ledger, status and doctor count its cgroups; they are watched when room comes" {
 	local i pids=()
 	load
 	write_settings '[triggers]' 'watches_per_rule = 3'
 	own_workload cpu_hog
-	rule few "comm = $OWN" "cgroup = /$CGROUP/*" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 1h'
+	rule few "comm = $OWN" "cgroup = /$CGROUP/*" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 1s'
 	daemon_start
 	for i in 1 2 3 4 5; do
 		mkdir "$CGROUP2/$CGROUP/$i"
@@ -125,8 +148,8 @@ descriptors() {
 	done
 	rule_is few '.watches == 3 and .cgroups_unwatched == 2'
 	await_log 5 '2 cgroups are not watched .*watches_per_rule = 3'
-	await_log 30 'captured [0-9]+ stacks'
-	[ "$(sql "SELECT DISTINCT events, unit FROM loss WHERE reason = 'cgroups-unwatched' AND events > 0")" = '2|event' ]
+	# a capture that began before the last cgroup was made has fewer
+	await_sql 60 "SELECT events, unit FROM loss WHERE reason = 'cgroups-unwatched' ORDER BY capture_id DESC LIMIT 1" '2|event'
 	run "$BUILD/bourdon" --db "$DB" why
 	[[ $output == *'2 events: cgroups-unwatched'* ]]
 	run "$BUILD/bourdon" --db "$DB" doctor --run-dir "$RUN_DIR"
@@ -165,11 +188,14 @@ counted_by_daemon() {
 	local without
 	load
 	own_workload cpu_hog
-	rule once "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 1h'
+	cp "$(command -v sleep)" "$WORK/$OWN-idle"
+	rule once "comm = $OWN*" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 1h'
 	daemon_start
-	start_command "$WORK/$OWN" --cpu 0 --threads 1 --seconds 1
+	# a target without pressure
+	# shellcheck disable=SC2016 # the inner shell's
+	start_command bash -c 'echo ready; exec "$0" 1000' "$WORK/$OWN-idle"
 	await_status 10 '.watches | length == 1'
-	wait "$CHILD"
+	stop "$CHILD"
 	await_status 10 '.daemon[0].targets == 0'
 	sleep 4 # two windows: pressure of that time may be the target's
 	# another program makes pressure in the cgroup

@@ -25,9 +25,10 @@ static void __attribute__((noreturn)) live(const char *name, bool ends)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, name);
-	while (!ends)
+	if (ends)
+		_exit(EXIT_DONE);
+	for (;;)
 		pause();
-	_exit(EXIT_DONE);
 }
 
 /* Returns 0 or -errno. */
