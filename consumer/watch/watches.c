@@ -379,7 +379,10 @@ static bool is_by_user(const struct watches *watches, const char *cgroup)
 
 	if (!cgroup)
 		return false;
-	snprintf(path, sizeof(path), "%s%s/cgroup.events", watches->mount, cgroup);
+	/* root makes no such long paths */
+	if ((size_t)snprintf(path, sizeof(path), "%s%s/cgroup.events", watches->mount, cgroup) >=
+	    sizeof(path))
+		return true;
 	return !stat(path, &at) && at.st_uid != 0;
 }
 
@@ -413,11 +416,17 @@ static enum watch_obstacle look(struct watches *watches, const struct candidate 
 	return watch_room_obstacle(&watches->space, candidate->rule, cost, *ret_by_user);
 }
 
+/* The work to look at a cgroup and to open so many watches. */
+static uint32_t work_of(size_t missing)
+{
+	return 1 + (uint32_t)missing * WORK_OPEN;
+}
+
 /* Opens all watches of the candidate, or lists it. Returns 0 or -ENOMEM. */
 static int admit(struct watches *watches, const struct candidate *candidate, bool was_refused)
 {
 	struct watch_share *share = watch_room_share(&watches->space, candidate->rule);
-	uint32_t cost = watch_room_cost(candidate->cgroup), work = 1 + candidate->missing * WORK_OPEN;
+	uint32_t cost = watch_room_cost(candidate->cgroup), work = work_of(candidate->missing);
 	enum watch_obstacle obstacle = OBSTACLE_NONE;
 	bool now = share && share->work >= work && has_descriptors(watches, candidate->missing * cost);
 	bool by_user = false;
@@ -489,7 +498,7 @@ static bool retry(struct watches *watches, uint32_t position, watch_path_of path
 
 	if (unwatched.refused && watch_room_obstacle(room, candidate.rule, 1, unwatched.by_user))
 		return false;
-	if (!room->shares[unwatched.rule].work) {
+	if (room->shares[unwatched.rule].work < work_of(candidate.rule->triggers_count)) {
 		room->has_news = true;
 		return false;
 	}
@@ -509,7 +518,7 @@ void watches_retry(struct watches *watches, watch_path_of path_of, void *user)
 	struct watch_room *room = &watches->space;
 	uint32_t tries = room->unwatched_count;
 
-	if (!room->has_news)
+	if (!room->has_news || !has_descriptors(watches, RULE_TRIGGERS_MAX))
 		return;
 	room->has_news = false;
 	for (; tries && room->unwatched_count; tries--) {
@@ -560,17 +569,33 @@ static const struct trigger *successor(const struct watch *watch, const struct r
 	return NULL;
 }
 
-/* Closes the newest watches of the rules that have more room than is left to them. */
+/* A rule watches a cgroup with all its triggers or with none. */
+static void let_go_all(struct watches *watches, const struct watch *one)
+{
+	const struct rule *rule = one->rule;
+	uint64_t cgroup_id = one->cgroup_id;
+
+	for (size_t i = 0; i < rule->triggers_count; i++) {
+		struct watch *watch = find(watches, cgroup_id, &rule->triggers[i]);
+
+		if (watch)
+			let_go(watches, watch);
+	}
+}
+
+/* Closes the newest watches of the rules that have more room than is left to them. Needs the index. */
 static void fit(struct watches *watches)
 {
 	for (uint32_t i = 0; i < watches->count; i++)
 		if (!watches->watches[i]->gone)
 			watch_room_take(&watches->space, watches->watches[i]->rule, watches->watches[i]->cost,
 					watches->watches[i]->by_user);
-	for (uint32_t i = watches->count; i-- > 0;)
-		if (watch_room_is_over(&watches->space, watches->watches[i]->rule,
-				       watches->watches[i]->by_user))
-			let_go(watches, watches->watches[i]);
+	for (uint32_t i = watches->count; i-- > 0;) {
+		const struct watch *watch = watches->watches[i];
+
+		if (!watch->gone && watch_room_is_over(&watches->space, watch->rule, watch->by_user))
+			let_go_all(watches, watch);
+	}
 }
 
 int watches_follow(struct watches *watches, const struct rule_set *rules)
@@ -588,9 +613,9 @@ int watches_follow(struct watches *watches, const struct rule_set *rules)
 	}
 	result = watch_room_follow(&watches->space, rules);
 	if (!result)
-		fit(watches);
-	if (!result)
 		result = rebuild_index(watches);
+	if (!result)
+		fit(watches);
 	for (uint32_t i = 0; i < watches->count && result < 0; i++)
 		let_go(watches, watches->watches[i]);
 	return result;

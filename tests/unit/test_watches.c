@@ -403,22 +403,24 @@ START_TEST(the_work_of_a_second_is_bounded)
 }
 END_TEST
 
+/* A cgroup keeps the watches of both triggers, or loses both. */
 START_TEST(a_lower_limit_closes_the_newest_watches)
 {
+	static const char text[] = "[rule pool]\ncomm=*\nio.some=100ms/2s\ncpu.some=100ms/2s\n";
 	struct watch_limits limits = wide;
 	struct fixture fixture;
 	struct rule_set rules, after;
 
 	open_fixture(&fixture);
-	follow_text(&fixture, pool, &rules);
+	follow_text(&fixture, text, &rules);
 	add_cgroups(&fixture, rules.rules, 1, 10, 1);
-	ck_assert_uint_eq(fixture.watches.count, 10);
-	limits.per_rule = 6;
+	ck_assert_uint_eq(fixture.watches.count, 20);
+	limits.per_rule = 7;
 	watches_limit(&fixture.watches, &limits);
-	follow_text(&fixture, pool, &after);
+	follow_text(&fixture, text, &after);
 	watches_sweep(&fixture.watches);
 	ck_assert_uint_eq(fixture.watches.count, 6);
-	ck_assert_uint_eq(fixture.watches.watches[5]->cgroup_id, 6);
+	ck_assert_uint_eq(fixture.watches.watches[5]->cgroup_id, 3);
 	ck_assert_uint_eq(fixture.watches.space.used, 6);
 	close_fixture(&fixture);
 	rules_free(&rules);
