@@ -8,6 +8,7 @@
 #include "common/plural.h"
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
+#include "consumer/descriptors.h"
 #include "consumer/process/event_loop.h"
 #include "consumer/recorder.h"
 #include "consumer/reload.h"
@@ -37,6 +38,7 @@ struct daemon {
 	struct reload reload;
 	struct tracking tracking;
 	struct watches watches;
+	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
 	uint64_t started_ns;
 	struct event_loop loop;
@@ -86,6 +88,26 @@ static int publish(const struct daemon *daemon, const struct configuration *conf
 	return result;
 }
 
+static struct watch_limits watch_limits(const struct daemon *daemon, const struct settings *settings)
+{
+	return (struct watch_limits){ .total = settings->watches_max,
+				      .per_rule = settings->rule_watches_max,
+				      .descriptors = daemon->watch_descriptors,
+				      .privileged = settings->short_windows_max };
+}
+
+static void follow_watches(struct daemon *daemon, const struct configuration *configuration)
+{
+	const struct watch_limits limits = watch_limits(daemon, &configuration->settings);
+
+	watches_limit(&daemon->watches, &limits);
+	if (watches_follow(&daemon->watches, &configuration->rules) < 0)
+		log_warning("out of memory: all watches are closed; the next reload opens them again");
+	if (limits.descriptors < limits.total)
+		log_info("[triggers] watches = %u: RLIMIT_NOFILE leaves descriptors for %u", limits.total,
+			 limits.descriptors);
+}
+
 static void follow_rules(struct daemon *daemon, const struct rule_set *rules)
 {
 	tracking_follow(&daemon->tracking, rules);
@@ -104,9 +126,7 @@ static int follow(void *user, const struct configuration *configuration)
 
 	if (result < 0)
 		return result;
-	if (watches_follow(&daemon->watches, &configuration->rules) < 0)
-		log_warning("out of memory during the reload: all watches are closed and opened again");
-	watches_limit(&daemon->watches, configuration->settings.short_windows_max);
+	follow_watches(daemon, configuration);
 	if (strcmp(configuration->settings.directories, daemon->confinement->directories) != 0)
 		log_warning("[files] directories = '%s' takes effect after a restart of bourdond",
 			    configuration->settings.directories);
@@ -178,6 +198,7 @@ static void count_own(struct daemon *daemon)
 	atomic_store(&values[OWN_SPURIOUS], daemon->watches.spurious);
 	atomic_store(&values[OWN_GRANTS], daemon->watches.granted);
 	atomic_store(&values[OWN_GRANTS_REFUSED], daemon->watches.refused);
+	atomic_store(&values[OWN_CGROUPS_UNWATCHED], daemon->watches.unwatched);
 }
 
 /*
@@ -207,6 +228,12 @@ static void on_spawner_end(struct daemon *daemon, uint64_t now_ns)
 	daemon->spawner_gone_ns = daemon->captured_ns = now_ns;
 }
 
+/* The watch_path_of callback. */
+static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
+{
+	return cgroups_path(user, cgroup_id);
+}
+
 /* Runs once a second. The heartbeat comes first. */
 static void tick(struct daemon *daemon)
 {
@@ -222,6 +249,7 @@ static void tick(struct daemon *daemon)
 	reload_when_due(&daemon->reload, now_ns);
 	control_tick(daemon->control, now_ns);
 	tracking_tick(&daemon->tracking, now_ns);
+	watches_retry(&daemon->watches, path_of_cgroup, daemon->cgroups);
 	end_without_spawner(daemon, now_ns);
 }
 
@@ -306,6 +334,7 @@ static int arm(struct daemon *daemon)
 	result = publish(daemon, configuration);
 	if (result < 0)
 		return result;
+	follow_watches(daemon, configuration);
 	follow_rules(daemon, &configuration->rules);
 	say_state(daemon, "ready");
 	return 0;
@@ -385,7 +414,11 @@ int daemon_start_services(struct daemon *daemon)
 	if (result < 0)
 		return result;
 	watches_start(&daemon->watches, daemon->closer);
-	return control_open(&daemon->control, daemon->where->state_dir, daemon->loop.epoll, describe, daemon);
+	result = control_open(&daemon->control, daemon->where->state_dir, daemon->loop.epoll, describe,
+			      daemon);
+	if (!result)
+		daemon->watch_descriptors = descriptors_for_watches();
+	return result;
 }
 
 static int open_recorder(struct daemon *daemon)
@@ -404,6 +437,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
 	const struct reload_actions actions = { read_again, follow, is_used, daemon };
 	const struct kernel_objects *kernel = settings->kernel;
+	const struct watch_limits limits = { 0 }; /* until follow_watches() */
 	int result;
 
 	if (!daemon) {
@@ -435,8 +469,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		result = open_recorder(daemon);
 	if (!result)
 		result = watches_open(&daemon->watches, daemon->loop.epoll, cgroups_mount(daemon->cgroups),
-				      settings->where->grant_socket,
-				      configuration->settings.short_windows_max);
+				      settings->where->grant_socket, &limits);
 	if (result < 0)
 		daemon_close(daemon);
 	else

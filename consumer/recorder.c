@@ -210,6 +210,13 @@ static void note_kernel_losses(const struct recorder *recorder, const struct act
 	}
 }
 
+/* The rule may have been replaced meanwhile; then the number at the beginning counts. */
+static void note_unwatched(const struct recorder *recorder, const struct active *active)
+{
+	capture_note_worst(active->capture, LOSS_CGROUPS_UNWATCHED,
+			   watches_unwatched(recorder->tracking->watches, active->rule));
+}
+
 /* Closes the ledger and hands the capture to the store thread. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
@@ -227,6 +234,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	pressure_close(&capture->pressure);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
 	note_kernel_losses(recorder, active);
+	note_unwatched(recorder, active);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,
 			  own_counted(recorder->own_counters, OWN_STALE_EVENTS) - active->stale_at_begin);
 	capture_end(capture, now_ns, interrupted);
@@ -251,7 +259,8 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 					   .capture_ns = watch->rule->capture_ns,
 					   .hz = recorder->kernel->manifest.hz };
 
-	if (recorder->active_count == STORE_CAPTURES_MAX)
+	if (recorder->active_count == STORE_CAPTURES_MAX ||
+	    !store_thread_has_room(recorder->store, watch->rule->id))
 		return -EBUSY;
 	*active = (struct active){ .configuration = configuration,
 				   .rule = watch->rule,
@@ -273,6 +282,7 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 	read_pressure(recorder, active, now_ns);
 	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	capture_note_loss(active->capture, LOSS_WATCH_SUPPRESSED, watch->suppressed);
+	note_unwatched(recorder, active);
 	if (!store_thread_begin(recorder->store, active->capture)) {
 		if (active->has_clocks)
 			stall_clocks_stop(&recorder->clocks);
@@ -316,13 +326,20 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 		suppress(recorder, watch);
 		return;
 	}
+	tracking_consume(recorder->tracking); /* a target may have begun or ended a moment ago */
+	if (!tracking_has_target(recorder->tracking, watch, now_ns)) {
+		own_count(recorder->own_counters, OWN_WITHOUT_TARGET);
+		return;
+	}
 	result = begin_capture(recorder, configuration, watch, observed_us, now_ns);
 	if (result < 0) {
 		suppress(recorder, watch);
 		if (log_allowed(&recorder->suppressed_limit, 1))
-			log_warning("rule %s fired, but no capture could begin: %s", watch->rule->name,
-				    result == -EBUSY ? "too many captures are under way or wait to be written"
-						     : strerror(-result));
+			log_warning(
+				"rule %s fired, but no capture could begin: %s", watch->rule->name,
+				result == -EBUSY
+					? "too many captures, or too many of this rule, are under way or wait to be written"
+					: strerror(-result));
 		return;
 	}
 	watch_cool_down(watch, now_ns);

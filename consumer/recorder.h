@@ -76,8 +76,9 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
 
 /*
  * Call it when a watch fired: begins a capture, walks, and reads the history. Counts the trigger as
- * suppressed during the watch's cooldown, when too many captures are under way or wait for the database, and
- * without memory. Logs a capture that begins, and one that could not.
+ * suppressed during the watch's cooldown, when too many captures, or too many of its rule, are under way or
+ * wait for the database, and without memory. A watch whose targets have all ended begins neither a capture nor
+ * a cooldown. Logs a capture that begins, and one that could not.
  */
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
 		   uint64_t observed_us, uint64_t now_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/status.h"
 
+#include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/counters.h"
 #include "common/plural.h"
@@ -25,6 +26,8 @@ static void write_daemon(const struct status *status, FILE *out)
 	status_line_field(out, "targets", "%u", status->targets->live);
 	status_line_field(out, "rules", "%zu", status->reload->in_force->rules.count);
 	status_line_field(out, "watches", "%u", watches_live(status->watches));
+	status_line_field(out, "watches_max", "%u", watch_room_total(&status->watches->space));
+	status_line_field(out, "cgroups_unwatched", "%u", status->watches->space.refused);
 	status_line_field(out, "captures_under_way", "%zu", status->recorder->active_count);
 	status_line_field(out, "reloads", "%" PRIu64, own_counted(status->own_counters, OWN_RELOADS));
 	status_line_field(out, "reloads_refused", "%" PRIu64,
@@ -53,15 +56,25 @@ static void write_triggers(const struct rule *rule, FILE *out)
 	status_line_field(out, "triggers", "%s", text);
 }
 
+/* Returns the number of watches of each rule in force, or NULL. The caller frees it. */
+static uint32_t *count_watches(const struct status *status)
+{
+	const struct rule_set *rules = &status->reload->in_force->rules;
+	uint32_t *counts = calloc(rules->count + 1, sizeof(*counts));
+
+	for (uint32_t i = 0; counts && i < status->watches->count; i++)
+		if (!status->watches->watches[i]->gone)
+			counts[status->watches->watches[i]->rule - rules->rules]++;
+	return counts;
+}
+
 static void write_rules(const struct status *status, FILE *out)
 {
+	_cleanup_free_ uint32_t *watches = count_watches(status);
+
 	for (size_t i = 0; i < status->reload->in_force->rules.count; i++) {
 		const struct rule *rule = &status->reload->in_force->rules.rules[i];
-		unsigned int watches = 0;
 
-		for (uint32_t w = 0; w < status->watches->count; w++)
-			watches += status->watches->watches[w]->rule == rule &&
-				   !status->watches->watches[w]->gone;
 		status_line_begin(out, "rule");
 		status_line_field(out, "id", "%u", rule->id);
 		status_line_field(out, "name", "%s", rule->name);
@@ -71,7 +84,8 @@ static void write_rules(const struct status *status, FILE *out)
 		status_line_field(out, "cgroup", "%s", rule->cgroup ? rule->cgroup : "");
 		status_line_field(out, "watch", "%s", rule->watch == WATCH_SYSTEM ? "system" : "cgroup");
 		write_triggers(rule, out);
-		status_line_field(out, "watches", "%u", watches);
+		status_line_field(out, "watches", "%u", watches ? watches[i] : 0);
+		status_line_field(out, "cgroups_unwatched", "%u", watches_unwatched(status->watches, rule));
 		status_line_end(out);
 	}
 }
@@ -190,6 +204,28 @@ static const struct {
 	{ COUNTER_CLOCKS_LOST, "CPUs went offline and lost their perf clock", "run bourdon-load again" },
 };
 
+/* The rules that do not watch all cgroups of their targets, the first few of them. */
+static void write_unwatched(const struct status *status, FILE *out)
+{
+	const struct watch_room *room = &status->watches->space;
+	const struct rule_set *rules = &status->reload->in_force->rules;
+	char text[600], obstacle[160];
+	unsigned int shown = 0;
+
+	for (size_t i = 0; i < rules->count && room->refused && shown < RULES_SHOWN; i++) {
+		const struct watch_share *share = watch_room_share(room, &rules->rules[i]);
+
+		if (!share || !share->refused)
+			continue;
+		shown++;
+		watch_room_explain(room, share->obstacle, obstacle, sizeof(obstacle));
+		snprintf(text, sizeof(text), "rule %s does not watch %u %s with targets: %s",
+			 rules->rules[i].name, share->refused, plural(share->refused, "cgroup", "cgroups"),
+			 obstacle);
+		write_problem(out, watch_room_remedy(share->obstacle), text);
+	}
+}
+
 static void write_problems(const struct status *status, const uint64_t counters[COUNTERS], FILE *out)
 {
 	const struct confinement *confinement = status->confinement;
@@ -235,6 +271,7 @@ static void write_problems(const struct status *status, const uint64_t counters[
 			 plural(broken, "file", "files"));
 		write_problem(out, "bourdond's log names them", text);
 	}
+	write_unwatched(status, out);
 	if (!status->reload->in_force->rules.count) {
 		snprintf(text, sizeof(text), "add a file with a rule to %s, its name ending in .conf",
 			 status->reload->in_force->settings.rules_dir);

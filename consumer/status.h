@@ -33,6 +33,7 @@ struct status {
 /* Writes the whole status, except that it shows only the first WATCHES_SHOWN watches. */
 #define WATCHES_SHOWN 1000
 #define MISTAKES_SHOWN 8
+#define RULES_SHOWN 8 /* that do not watch all cgroups of their targets */
 void status_write(const struct status *status, FILE *out);
 
 #endif

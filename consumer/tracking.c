@@ -291,6 +291,24 @@ static void look_at_unmapped(struct tracking *tracking, uint64_t now_ns)
 	store_thread_want_mappings(tracking->store);
 }
 
+/* Two windows: the kernel checks an unprivileged trigger every 2 s only, as watches_event() explains. */
+bool tracking_has_target(const struct tracking *tracking, const struct watch *watch, uint64_t now_ns)
+{
+	uint64_t span_ns = 2 * watch->window.window_ns;
+
+	if (!watch->cgroup)
+		return true;
+	for (uint32_t i = 0; i < tracking->targets.count; i++) {
+		const struct target_process *process = &tracking->targets.processes[i];
+
+		if (process->cgroup_id == watch->cgroup_id &&
+		    (!process->gone_ns || now_ns - process->gone_ns < span_ns) &&
+		    rule_applies(watch->rule, process->comm, watch->cgroup))
+			return true;
+	}
+	return false;
+}
+
 void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 {
 	watch_unwatched(tracking);

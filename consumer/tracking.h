@@ -55,6 +55,12 @@ void tracking_consume(struct tracking *tracking);
 /* Runs the task iterator over all processes. Returns 0, or -errno, which it has logged. */
 int tracking_walk(struct tracking *tracking);
 
+/*
+ * Whether a target of the watch's rule is in the watch's cgroup, or was within the last two of its windows:
+ * the pressure may be its. True for a watch on the whole system.
+ */
+bool tracking_has_target(const struct tracking *tracking, const struct watch *watch, uint64_t now_ns);
+
 /* Call it once a second: does what is due. */
 void tracking_tick(struct tracking *tracking, uint64_t now_ns);
 

@@ -126,23 +126,12 @@ static void check_captures_and_quality(struct database *database, struct finding
 		findings_add(findings, VERDICT_FAILED, "captures", "", "%s", database->problem);
 }
 
-/* The daemon's state of its configuration: a refused reload keeps the previous one in force. */
-static void check_configuration(const struct database *database, struct findings *findings)
+/* A refused reload keeps the previous configuration in force. */
+static void check_configuration(const struct status_line *daemon, struct findings *findings)
 {
 	static const char name[] = "configuration";
-	_cleanup_(daemon_status_free) struct daemon_status status = { 0 };
-	int result = daemon_status_ask(database->path, &status);
-	const struct status_line *daemon;
 
-	if (result == -ENOENT || result == -ECONNREFUSED)
-		return; /* no daemon is running: another finding says so */
-	daemon = result < 0 ? NULL : daemon_status_find(&status, "daemon");
-	if (!daemon)
-		findings_add(findings, VERDICT_UNKNOWN, name,
-			     result == -EACCES ? "become a member of its group" : "",
-			     "cannot ask bourdond: %s",
-			     result == -EACCES ? strerror(EACCES) : daemon_status_explain(result));
-	else if (*status_line_get(daemon, "reload_mistake"))
+	if (*status_line_get(daemon, "reload_mistake"))
 		findings_add(
 			findings, VERDICT_WARNING, name,
 			"correct the file: bourdond then reads it by itself; 'bourdon status' shows every mistake",
@@ -151,6 +140,46 @@ static void check_configuration(const struct database *database, struct findings
 	else
 		findings_ok(findings, name, "in force: %s %s", status_line_get(daemon, "rules"),
 			    strcmp(status_line_get(daemon, "rules"), "1") ? "rules" : "rule");
+}
+
+/* Cgroups that a rule does not watch have no captures. */
+static void check_watches(const struct status_line *daemon, struct findings *findings)
+{
+	static const char name[] = "watches";
+	const char *watches = status_line_get(daemon, "watches"),
+		   *unwatched = status_line_get(daemon, "cgroups_unwatched");
+
+	if (!*unwatched)
+		return; /* a daemon of another version */
+	if (strcmp(unwatched, "0") != 0)
+		findings_add(findings, VERDICT_WARNING, name,
+			     "'bourdon status' names the rules and the limit; narrow the rules, or raise it",
+			     "%s of at most %s; %s cgroups with targets are not watched", watches,
+			     status_line_get(daemon, "watches_max"), unwatched);
+	else
+		findings_ok(findings, name, "%s of at most %s", watches,
+			    status_line_get(daemon, "watches_max"));
+}
+
+/* What the daemon says of itself. */
+static void check_daemon(const struct database *database, struct findings *findings)
+{
+	_cleanup_(daemon_status_free) struct daemon_status status = { 0 };
+	int result = daemon_status_ask(database->path, &status);
+	const struct status_line *daemon;
+
+	if (result == -ENOENT || result == -ECONNREFUSED)
+		return; /* no daemon is running: another finding says so */
+	daemon = result < 0 ? NULL : daemon_status_find(&status, "daemon");
+	if (daemon) {
+		check_configuration(daemon, findings);
+		check_watches(daemon, findings);
+	} else {
+		findings_add(findings, VERDICT_UNKNOWN, "configuration",
+			     result == -EACCES ? "become a member of its group" : "",
+			     "cannot ask bourdond: %s",
+			     result == -EACCES ? strerror(EACCES) : daemon_status_explain(result));
+	}
 }
 
 void doctor_run(struct report *report)
@@ -170,7 +199,7 @@ void doctor_run(struct report *report)
 	report->database->quiet = true;
 	check_database(report->database, &findings);
 	check_captures_and_quality(report->database, &findings);
-	check_configuration(report->database, &findings);
+	check_daemon(report->database, &findings);
 	machine_close(&machine);
 	report->unwell = findings_worst(&findings) == VERDICT_FAILED;
 	if (report->json)

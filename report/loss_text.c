@@ -31,6 +31,8 @@ const char *loss_text(const char *reason)
 		{ "samples-missing",
 		  "samples on CPU that the CPU time used calls for, and that are missing" },
 		{ "watch-suppressed", "triggers in the cooldown before this capture" },
+		{ "cgroups-unwatched",
+		  "cgroups of this rule without a watch, for lack of room: 'bourdon status' says why" },
 		{ "cpus-unsampled", "CPUs that came online after bourdon-load ran" },
 		{ "frames-unresolved", "distinct frames without a function name" },
 		{ "symbolizer-failed",

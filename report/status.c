@@ -106,6 +106,9 @@ static void print_rule(FILE *out, const struct status_line *line)
 		with_durations(shown(line, "triggers", triggers, sizeof(triggers)), text, sizeof(text)),
 		*status_line_get(line, "cgroup") ? " in " : "",
 		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup)) : "");
+	if (strtoul(status_line_get(line, "cgroups_unwatched"), NULL, 10))
+		fprintf(out, "%7s%s not watched\n", "",
+			counted(line, "cgroups_unwatched", "cgroup", "cgroups", text, sizeof(text)));
 }
 
 static void print_watch(FILE *out, const struct status_line *line)

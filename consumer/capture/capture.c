@@ -28,6 +28,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_UNKNOWN_PROCESS] = { "unknown-process", "sample" },
 	[LOSS_MISSING] = { "samples-missing", "sample" },
 	[LOSS_WATCH_SUPPRESSED] = { "watch-suppressed", "trigger" },
+	[LOSS_CGROUPS_UNWATCHED] = { "cgroups-unwatched", "event" },
 	[LOSS_CPUS_UNSAMPLED] = { "cpus-unsampled", "cpu" },
 	[LOSS_UNRESOLVED_FRAMES] = { "frames-unresolved", "frame" },
 	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },

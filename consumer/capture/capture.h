@@ -35,6 +35,7 @@ enum loss {
 	LOSS_UNKNOWN_PROCESS,   /* samples of processes that the consumer does not know */
 	LOSS_MISSING,           /* samples on CPU that the CPU time calls for and no other reason explains */
 	LOSS_WATCH_SUPPRESSED,  /* triggers since the last capture that the cooldown suppressed */
+	LOSS_CGROUPS_UNWATCHED, /* the largest number of cgroups that the rule did not watch at a time */
 	LOSS_CPUS_UNSAMPLED,    /* the largest number of CPUs that were online and not sampled */
 	LOSS_UNRESOLVED_FRAMES, /* distinct frames without a function name */
 	LOSS_SYMBOLIZER,        /* symbolizers that died, or could not be started */

@@ -10,17 +10,19 @@
 #include <stdint.h>
 
 enum own_counter {
-	OWN_STALE_EVENTS,    /* process events of patterns that are no longer in force */
-	OWN_UNKNOWN_RECORDS, /* ring-buffer records of an unknown type */
-	OWN_ERROR_RECORDS,   /* records of the errors ring */
-	OWN_CAPTURES,        /* captures begun */
-	OWN_SUPPRESSED,      /* triggers suppressed by a cooldown or by too many captures */
-	OWN_SPURIOUS,        /* wake-ups by kernel triggers below their threshold */
-	OWN_GRANTS,          /* kernel triggers armed on descriptors from bourdon-grant */
-	OWN_GRANTS_REFUSED,  /* requests that bourdon-grant refused, or that the kernel did not arm */
-	OWN_FILES_GRANTED,   /* mapped files and perf maps that bourdon-grant passed */
-	OWN_FILES_REFUSED,   /* or did not pass */
-	OWN_FILES_DEFERRED,  /* files that had to wait, because too many needed bourdon-grant */
+	OWN_STALE_EVENTS,      /* process events of patterns that are no longer in force */
+	OWN_UNKNOWN_RECORDS,   /* ring-buffer records of an unknown type */
+	OWN_ERROR_RECORDS,     /* records of the errors ring */
+	OWN_CAPTURES,          /* captures begun */
+	OWN_SUPPRESSED,        /* triggers suppressed by a cooldown or by too many captures */
+	OWN_SPURIOUS,          /* wake-ups by kernel triggers below their threshold */
+	OWN_GRANTS,            /* kernel triggers armed on descriptors from bourdon-grant */
+	OWN_GRANTS_REFUSED,    /* requests that bourdon-grant refused, or that the kernel did not arm */
+	OWN_FILES_GRANTED,     /* mapped files and perf maps that bourdon-grant passed */
+	OWN_FILES_REFUSED,     /* or did not pass */
+	OWN_FILES_DEFERRED,    /* files that had to wait, because too many needed bourdon-grant */
+	OWN_CGROUPS_UNWATCHED, /* cgroups that a rule did not watch, for lack of room */
+	OWN_WITHOUT_TARGET,    /* triggers of watches whose targets had all ended */
 	OWN_RELOADS,
 	OWN_RELOADS_REFUSED,     /* reloads refused because of a mistake */
 	OWN_SYMBOLIZERS,         /* symbolizers started to name frames */

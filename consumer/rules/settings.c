@@ -15,6 +15,8 @@
 #define CONFIG_DEFAULT "/etc/bourdon/bourdon.conf"
 #define RULES_DIRECTORY_DEFAULT "/etc/bourdon/rules.d"
 #define SHORT_WINDOWS_MOST 4096
+/* LimitNOFILE= of the unit. So many sampled watches take 33 ms a second. */
+#define WATCHES_MOST 16384
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
 /*
  * The directories that hold programs and libraries in the File System Hierarchy; a missing one does no harm.
@@ -104,13 +106,25 @@ static void parse_directories(struct reading *reading, const struct ini_entry *e
 			     DIRECTORIES_MAX);
 }
 
+static void parse_count(struct reading *reading, const struct ini_entry *entry, const char *things,
+			unsigned long long least, unsigned long long most, uint32_t *ret_count)
+{
+	unsigned long long number;
+
+	if (options_number(entry->value, least, most, &number))
+		config_error(reading->errors, entry->file, entry->line,
+			     "%s = %s: expected a number of %s from %llu to %llu", entry->key, entry->value,
+			     things, least, most);
+	else
+		*ret_count = (uint32_t)number;
+}
+
 static void visit_entry(void *user, const struct ini_entry *entry)
 {
 	struct reading *reading = user;
 	struct settings *settings = reading->settings;
 	bool in_database = !strcmp(entry->section, "database"),
 	     in_triggers = !strcmp(entry->section, "triggers");
-	unsigned long long number;
 	uint64_t bytes, ns;
 
 	if (!entry->key) {
@@ -127,12 +141,11 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		else
 			settings->database_bytes_max = bytes;
 	} else if (in_triggers && !strcmp(entry->key, "short_windows")) {
-		if (options_number(entry->value, 0, SHORT_WINDOWS_MOST, &number))
-			config_error(reading->errors, entry->file, entry->line,
-				     "short_windows = %s: expected a number of triggers from 0 to %d",
-				     entry->value, SHORT_WINDOWS_MOST);
-		else
-			settings->short_windows_max = (uint32_t)number;
+		parse_count(reading, entry, "triggers", 0, SHORT_WINDOWS_MOST, &settings->short_windows_max);
+	} else if (in_triggers && !strcmp(entry->key, "watches")) {
+		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->watches_max);
+	} else if (in_triggers && !strcmp(entry->key, "watches_per_rule")) {
+		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->rule_watches_max);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
@@ -157,6 +170,8 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 
 	settings->database_bytes_max = 256UL << 20;
 	settings->short_windows_max = 128;
+	settings->watches_max = 4096;
+	settings->rule_watches_max = 1024;
 	settings->naming_ns = 20 * CLOCK_SECOND_NS;
 	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)

@@ -21,6 +21,8 @@ struct settings {
 	char directories[INI_LINE_BYTES + 1];
 	uint64_t naming_ns;         /* time limit for naming one capture's frames */
 	uint32_t short_windows_max; /* limit on kernel triggers whose window is not a multiple of 2 s */
+	uint32_t watches_max;       /* limit on the watches of all rules */
+	uint32_t rule_watches_max;  /* limit on the watches of one rule with watch = cgroup */
 };
 
 /* The smallest size limit of a database: room for the schema, the log and one capture. */

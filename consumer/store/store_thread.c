@@ -72,7 +72,8 @@ struct store_thread {
 	pthread_cond_t changed;
 	struct job jobs[JOBS_MAX];
 	size_t jobs_first, jobs_count;
-	unsigned int captures; /* begun, and neither written nor given up */
+	unsigned int captures;                      /* begun, and neither written nor given up */
+	uint32_t capture_rules[STORE_CAPTURES_MAX]; /* their rules' ids */
 	bool stopping;
 	uint64_t scan_due_ns;  /* 0: no scan is wanted */
 	uint64_t scan_rest_ns; /* until then, only captures scan */
@@ -379,18 +380,31 @@ static void reload(struct store_thread *thread)
 		log_warning("cannot signal the end of a reload (eventfd): %s", strerror(errno));
 }
 
+/* Call it with the lock. */
+static void forget_capture(struct store_thread *thread, uint32_t rule_id)
+{
+	unsigned int i = 0;
+
+	while (thread->capture_rules[i] != rule_id)
+		i++;
+	thread->capture_rules[i] = thread->capture_rules[--thread->captures];
+}
+
 static void do_job(struct store_thread *thread, const struct job *job)
 {
+	uint32_t rule_id;
+
 	switch (job->kind) {
 	case JOB_BEGIN:
 		begin_capture(thread, job->capture);
 		break;
 	case JOB_COMMIT:
+		rule_id = job->capture->trigger.rule_id;
 		commit_capture(thread, job->capture);
 		capture_free(job->capture);
 		heap_settle();
 		pthread_mutex_lock(&thread->lock);
-		thread->captures--;
+		forget_capture(thread, rule_id);
 		pthread_mutex_unlock(&thread->lock);
 		break;
 	case JOB_RELOAD:
@@ -561,14 +575,34 @@ bool store_thread_has_captures(struct store_thread *thread)
 	return has_captures;
 }
 
+/* Call it with the lock. */
+static bool has_room(const struct store_thread *thread, uint32_t rule_id)
+{
+	unsigned int of_rule = 0;
+
+	for (unsigned int i = 0; i < thread->captures; i++)
+		of_rule += thread->capture_rules[i] == rule_id;
+	return thread->captures < STORE_CAPTURES_MAX && of_rule < STORE_CAPTURES_OF_A_RULE_MAX;
+}
+
+bool store_thread_has_room(struct store_thread *thread, uint32_t rule_id)
+{
+	bool room;
+
+	pthread_mutex_lock(&thread->lock);
+	room = has_room(thread, rule_id);
+	pthread_mutex_unlock(&thread->lock);
+	return room;
+}
+
 bool store_thread_begin(struct store_thread *thread, struct capture *capture)
 {
 	bool room;
 
 	pthread_mutex_lock(&thread->lock);
-	room = thread->captures < STORE_CAPTURES_MAX;
+	room = has_room(thread, capture->trigger.rule_id);
 	if (room) {
-		thread->captures++;
+		thread->capture_rules[thread->captures++] = capture->trigger.rule_id;
 		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
 	}
 	pthread_mutex_unlock(&thread->lock);

@@ -44,10 +44,16 @@ int store_thread_start(struct store_thread *thread);
  */
 #define STORE_CAPTURES_MAX 8
 
+/* Of one rule: the pressure of its many cgroups must not keep another rule from capturing. */
+#define STORE_CAPTURES_OF_A_RULE_MAX (STORE_CAPTURES_MAX / 2)
+
+/* Whether a capture of this rule may begin: ask before the work of beginning it. */
+bool store_thread_has_room(struct store_thread *thread, uint32_t rule_id);
+
 /*
  * Announces a capture that has just begun: the thread scans the mappings and writes the capture's row. The
  * thread reads only capture->trigger and covered_from_ns, which do not change any more, and writes
- * capture_id. Returns false if too many captures are under way or waiting.
+ * capture_id. Returns false if too many captures, or too many of its rule, are under way or waiting.
  */
 bool store_thread_begin(struct store_thread *thread, struct capture *capture);
 

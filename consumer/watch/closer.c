@@ -10,14 +10,17 @@
 #include <string.h>
 
 #define STACK_BYTES (64UL << 10)
+#define THREADS 8U
 
 struct closer {
-	pthread_t thread;
-	bool started, stopping;
+	pthread_t threads[THREADS];
+	unsigned int started;
+	bool stopping;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	int *fds;
 	size_t count, room;
+	uint32_t closing; /* taken from `fds`, and not closed yet */
 };
 
 /*
@@ -37,9 +40,11 @@ static void *run(void *user)
 		if (!closer->count)
 			break;
 		fd = closer->fds[--closer->count];
+		closer->closing++;
 		pthread_mutex_unlock(&closer->lock);
 		close(fd);
 		pthread_mutex_lock(&closer->lock);
+		closer->closing--;
 	}
 	pthread_mutex_unlock(&closer->lock);
 	return NULL;
@@ -48,19 +53,21 @@ static void *run(void *user)
 int closer_start(struct closer **ret_closer)
 {
 	struct closer *closer = calloc(1, sizeof(*closer));
-	int result;
+	int result = 0;
 
 	if (!closer)
 		return -ENOMEM;
 	pthread_mutex_init(&closer->lock, NULL);
 	thread_condition_init(&closer->changed);
-	result = thread_start(&closer->thread, STACK_BYTES, run, closer);
+	while (closer->started < THREADS && !result) {
+		result = thread_start(&closer->threads[closer->started], STACK_BYTES, run, closer);
+		closer->started += !result;
+	}
 	if (result < 0) {
-		log_error("cannot start the thread that closes triggers: %s", strerror(-result));
+		log_error("cannot start the threads that close triggers: %s", strerror(-result));
 		closer_stop(closer);
 		return result;
 	}
-	closer->started = true;
 	*ret_closer = closer;
 	return 0;
 }
@@ -81,17 +88,28 @@ void closer_close(struct closer *closer, int fd)
 		close(fd);
 }
 
+uint32_t closer_pending(struct closer *closer)
+{
+	uint32_t pending;
+
+	if (!closer)
+		return 0;
+	pthread_mutex_lock(&closer->lock);
+	pending = (uint32_t)closer->count + closer->closing;
+	pthread_mutex_unlock(&closer->lock);
+	return pending;
+}
+
 void closer_stop(struct closer *closer)
 {
 	if (!closer)
 		return;
-	if (closer->started) {
-		pthread_mutex_lock(&closer->lock);
-		closer->stopping = true;
-		pthread_cond_signal(&closer->changed);
-		pthread_mutex_unlock(&closer->lock);
-		pthread_join(closer->thread, NULL);
-	}
+	pthread_mutex_lock(&closer->lock);
+	closer->stopping = true;
+	pthread_cond_broadcast(&closer->changed);
+	pthread_mutex_unlock(&closer->lock);
+	for (unsigned int i = 0; i < closer->started; i++)
+		pthread_join(closer->threads[i], NULL);
 	pthread_mutex_destroy(&closer->lock);
 	pthread_cond_destroy(&closer->changed);
 	free(closer->fds);

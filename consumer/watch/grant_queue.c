@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#define CALLS_MAX 8
+#define CALLS_MAX GRANT_QUEUE_CALLS_MAX
 #define CALL_PATIENCE_NS (10 * CLOCK_SECOND_NS) /* longer than bourdon-grant may live */
 /* When to try again after nobody listened at the socket, and after a call failed. */
 #define ABSENCE_PATIENCE_NS (30 * CLOCK_SECOND_NS)

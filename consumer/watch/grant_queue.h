@@ -12,6 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* So many calls may be under way at once. */
+#define GRANT_QUEUE_CALLS_MAX 8U
+
 struct grant_queue;
 struct grant_call;
 

@@ -25,6 +25,8 @@ struct watch {
 	const struct trigger *trigger; /* one of rule->triggers */
 	uint64_t cgroup_id;            /* 0: the whole system */
 	char *cgroup;                  /* its path; NULL: the whole system */
+	uint32_t cost;                 /* the room that it takes (watch_room.h) */
+	bool by_user;                  /* a user other than root made the cgroup */
 	enum trigger_mode mode;
 	enum watch_wish wish;
 	struct grant_call *call; /* while WISH_ASKED */

@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/plural.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -18,17 +19,21 @@
  */
 #define KERNEL_READ_SECONDS 4
 
+/* While refusals go on, the line about them becomes rare, down to one in this time. */
+#define REFUSED_LINE_PAUSE_MAX_NS (64 * CLOCK_SECOND_NS)
+
 static void on_answer(void *user, void *asker, int fd, const char *refusal);
 
 int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
-		 uint32_t privileged_max)
+		 const struct watch_limits *limits)
 {
 	struct stat at;
 
-	*watches = (struct watches){ .epoll = epoll, .mount = mount, .privileged_max = privileged_max };
+	*watches = (struct watches){ .epoll = epoll, .mount = mount };
 	if (stat(mount, &at))
 		return -errno;
 	watches->root_id = at.st_ino;
+	watch_room_init(&watches->space, limits);
 	return grant_queue_open(&watches->grants, grant_socket, epoll, on_answer, watches);
 }
 
@@ -37,9 +42,9 @@ void watches_start(struct watches *watches, struct closer *closer)
 	watches->closer = closer;
 }
 
-void watches_limit(struct watches *watches, uint32_t privileged_max)
+void watches_limit(struct watches *watches, const struct watch_limits *limits)
 {
-	watches->privileged_max = privileged_max;
+	watches->space.limits = *limits;
 }
 
 void watches_answer(struct watches *watches, struct grant_call *call)
@@ -113,6 +118,7 @@ static void let_go(struct watches *watches, struct watch *watch)
 	watch->call = NULL;
 	watch->wish = WISH_NONE;
 	watch_close(watch, watches->epoll, watches->closer);
+	watch_room_give(&watches->space, watch->rule, watch->cost, watch->by_user);
 	watch->gone = watches->any_gone = true;
 }
 
@@ -153,6 +159,7 @@ void watches_close(struct watches *watches)
 	free(watches->watches);
 	hash_index_free(&watches->index);
 	grant_queue_free(watches->grants);
+	watch_room_free(&watches->space);
 	*watches = (struct watches){ 0 };
 }
 
@@ -161,7 +168,7 @@ void watches_close(struct watches *watches)
 static bool wants_grant(const struct watches *watches, const struct watch *watch)
 {
 	return watch->wish == WISH_GRANT && watch->fd >= 0 && !watch->gone &&
-	       (!watch_is_privileged(watch) || watches->privileged < watches->privileged_max);
+	       (!watch_is_privileged(watch) || watches->privileged < watches->space.limits.privileged);
 }
 
 /* Returns false if no more calls can begin now. */
@@ -259,9 +266,10 @@ void watches_explain(const struct watches *watches, const struct watch *watch, c
 		snprintf(into, bytes, "%s", watch->refusal);
 	else if (watch->wish == WISH_ASKED)
 		snprintf(into, bytes, "waiting for the answer of bourdon-grant");
-	else if (may_wish && watch_is_privileged(watch) && watches->privileged >= watches->privileged_max)
+	else if (may_wish && watch_is_privileged(watch) &&
+		 watches->privileged >= watches->space.limits.privileged)
 		snprintf(into, bytes, "the limit [triggers] short_windows = %u is reached",
-			 watches->privileged_max);
+			 watches->space.limits.privileged);
 	else if (may_wish && !grant_queue_is_served(watches->grants))
 		snprintf(into, bytes, "bourdon-grant cannot be reached at %s",
 			 grant_queue_socket(watches->grants));
@@ -280,13 +288,29 @@ static bool cgroup_exists(const struct watches *watches, const char *cgroup)
 	return !stat(path, &at);
 }
 
-static void say_what_fails(struct watch *watch, int error)
+/* Returns true once a second; counts the other calls in `held`, for the next line. */
+static bool may_say(struct watch_line *line, uint64_t now_ns)
 {
+	if (now_ns < line->next_ns) {
+		line->held++;
+		return false;
+	}
+	line->next_ns = now_ns + CLOCK_SECOND_NS;
+	return true;
+}
+
+static void say_what_fails(struct watches *watches, struct watch *watch, int error)
+{
+	struct watch_line *line = &watches->failed_line;
+
 	note_refusal(watch, "%s", error == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-error));
-	log_warning("rule %s cannot watch %s.%s of %s: %s", watch->rule->name,
-		    psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
-		    watch->cgroup ? watch->cgroup : "the system",
-		    error == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-error));
+	if (!may_say(line, clock_monotonic_ns()))
+		return;
+	log_warning("rule %s cannot watch %s.%s of %s: %s; %u more such failures since the last such line",
+		    watch->rule->name, psi_resource_names[watch->trigger->resource],
+		    psi_kind_names[watch->trigger->kind], watch->cgroup ? watch->cgroup : "the system",
+		    error == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-error), line->held);
+	line->held = 0;
 }
 
 static int add_watch(struct watches *watches, const struct watch *described)
@@ -313,7 +337,7 @@ static int add_watch(struct watches *watches, const struct watch *described)
 	}
 	if (result < 0) {
 		/* keep the closed watch, so that new processes do not open and log it again */
-		say_what_fails(watch, result);
+		say_what_fails(watches, watch, result);
 		watch_close(watch, watches->epoll, watches->closer);
 	}
 	watches->watches[watches->count] = watch;
@@ -324,57 +348,206 @@ static int add_watch(struct watches *watches, const struct watch *described)
 		return result;
 	}
 	watches->count++;
+	watch_room_take(&watches->space, watch->rule, watch->cost, watch->by_user);
 	ask_for(watches, watch, clock_monotonic_ns());
 	return 0;
 }
 
 /*
- * Once a walk, tries to open a file that could not be opened, for lack of descriptors perhaps. Does not log
- * again.
+ * Once a walk, tries to open a file that could not be opened, within the work of the rule. Does not log again.
  */
 static void meet_again(struct watches *watches, struct watch *watch, uint32_t walk)
 {
+	struct watch_share *share = watch_room_share(&watches->space, watch->rule);
+
 	watch->walk = walk;
-	if (watch->fd >= 0)
+	if (watch->fd >= 0 || !share || share->work < WORK_OPEN)
 		return;
+	share->work -= WORK_OPEN;
 	if (watch_open(watch, watches->mount, watches->epoll) < 0)
 		watch_close(watch, watches->epoll, watches->closer);
 	else
 		free(TAKE_PTR(watch->refusal));
 }
 
+/*
+ * Whether a user other than root made the cgroup. Nobody delegates this file, so it belongs to the maker also
+ * where the cgroup itself was given to a user.
+ */
+static bool is_by_user(const struct watches *watches, const char *cgroup)
+{
+	char path[PATH_MAX];
+	struct stat at;
+
+	if (!cgroup)
+		return false;
+	/* root makes no such long paths */
+	if ((size_t)snprintf(path, sizeof(path), "%s%s/cgroup.events", watches->mount, cgroup) >=
+	    sizeof(path))
+		return true;
+	return !stat(path, &at) && at.st_uid != 0;
+}
+
+/* A cgroup with a target of a rule, and how many of the rule's triggers are not watched there. */
+struct candidate {
+	const struct rule *rule;
+	uint64_t cgroup_id;
+	const char *cgroup;
+	uint32_t walk, missing;
+};
+
+/*
+ * Descriptors that wait to be closed still count. A few of them may do so beyond the limit on watches: the
+ * reserve has room for them.
+ */
+static bool has_descriptors(const struct watches *watches, uint32_t cost)
+{
+	uint64_t taken = (uint64_t)watches->space.used + closer_pending(watches->closer) + cost;
+
+	return taken <= (uint64_t)watches->space.limits.descriptors + WATCHES_CLOSING_MAX;
+}
+
+static enum watch_obstacle look(struct watches *watches, const struct candidate *candidate, uint32_t cost,
+				bool *ret_by_user)
+{
+	enum watch_obstacle obstacle = watch_room_obstacle(&watches->space, candidate->rule, cost, false);
+
+	if (obstacle != OBSTACLE_NONE)
+		return obstacle;
+	*ret_by_user = is_by_user(watches, candidate->cgroup);
+	return watch_room_obstacle(&watches->space, candidate->rule, cost, *ret_by_user);
+}
+
+/* The work to look at a cgroup and to open so many watches. */
+static uint32_t work_of(size_t missing)
+{
+	return 1 + (uint32_t)missing * WORK_OPEN;
+}
+
+/* Opens all watches of the candidate, or lists it. Returns 0 or -ENOMEM. */
+static int admit(struct watches *watches, const struct candidate *candidate, bool was_refused)
+{
+	struct watch_share *share = watch_room_share(&watches->space, candidate->rule);
+	uint32_t cost = watch_room_cost(candidate->cgroup), work = work_of(candidate->missing);
+	enum watch_obstacle obstacle = OBSTACLE_NONE;
+	bool now = share && share->work >= work && has_descriptors(watches, candidate->missing * cost);
+	bool by_user = false;
+	int result = 0;
+
+	if (!share)
+		return -ENOMEM; /* in the reload */
+	if (now)
+		obstacle = look(watches, candidate, candidate->missing * cost, &by_user);
+	if (!now || obstacle != OBSTACLE_NONE) {
+		watch_room_list(&watches->space, candidate->rule, candidate->cgroup_id, candidate->walk,
+				obstacle);
+		share->work -= now;
+		watches->unwatched += obstacle != OBSTACLE_NONE && !was_refused;
+		return result;
+	}
+	share->work -= work;
+	for (size_t i = 0; i < candidate->rule->triggers_count && !result; i++) {
+		struct watch described = { .source = { SOURCE_WATCH },
+					   .rule = candidate->rule,
+					   .trigger = &candidate->rule->triggers[i],
+					   .cgroup_id = candidate->cgroup_id,
+					   .cgroup = (char *)candidate->cgroup,
+					   .cost = cost,
+					   .by_user = by_user,
+					   .fd = -EBADF,
+					   .walk = candidate->walk };
+
+		if (!find(watches, candidate->cgroup_id, described.trigger))
+			result = add_watch(watches, &described);
+	}
+	return result;
+}
+
+/* Notes the walk in the watches that exist. Returns the number of those that are missing. */
+static uint32_t meet_all(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, uint32_t walk)
+{
+	uint32_t missing = 0;
+
+	for (size_t i = 0; i < rule->triggers_count; i++) {
+		struct watch *known = find(watches, cgroup_id, &rule->triggers[i]);
+
+		missing += !known;
+		if (known && known->walk != walk)
+			meet_again(watches, known, walk);
+	}
+	return missing;
+}
+
 int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,
 		uint32_t walk)
 {
-	int result = 0;
+	struct candidate candidate = { rule, cgroup_id, cgroup, walk,
+				       meet_all(watches, rule, cgroup_id, walk) };
 
-	for (size_t i = 0; i < rule->triggers_count && !result; i++) {
-		struct watch described = { .source = { SOURCE_WATCH },
-					   .rule = rule,
-					   .trigger = &rule->triggers[i],
-					   .cgroup_id = cgroup_id,
-					   .cgroup = (char *)cgroup,
-					   .fd = -EBADF,
-					   .walk = walk };
-		struct watch *known = find(watches, cgroup_id, described.trigger);
+	if (!candidate.missing || watch_room_meet(&watches->space, rule, cgroup_id, walk))
+		return 0;
+	return admit(watches, &candidate, false);
+}
 
-		if (!known)
-			result = add_watch(watches, &described);
-		else if (known->walk != walk)
-			meet_again(watches, known, walk);
+/* Takes the cgroup at this position off the list and tries again. Returns false if it stays there untried. */
+static bool retry(struct watches *watches, uint32_t position, watch_path_of path_of, void *user)
+{
+	struct watch_room *room = &watches->space;
+	const struct unwatched unwatched = room->unwatched[position];
+	struct candidate candidate = { .rule = &room->rules->rules[unwatched.rule],
+				       .cgroup_id = unwatched.cgroup_id,
+				       .walk = unwatched.walk };
+
+	if (unwatched.refused && watch_room_obstacle(room, candidate.rule, 1, unwatched.by_user))
+		return false;
+	if (room->shares[unwatched.rule].work < work_of(candidate.rule->triggers_count)) {
+		room->has_news = true;
+		return false;
 	}
-	return result;
+	candidate.cgroup = unwatched.cgroup_id ? path_of(user, unwatched.cgroup_id) : NULL;
+	watch_room_unlist(room, position);
+	if (unwatched.cgroup_id && !candidate.cgroup)
+		return true; /* the next walk finds it again, if it is still there */
+	candidate.missing = meet_all(watches, candidate.rule, unwatched.cgroup_id, unwatched.walk);
+	if (candidate.missing && admit(watches, &candidate, unwatched.refused) < 0)
+		log_warning("out of memory: %s is not watched for rule %s",
+			    candidate.cgroup ? candidate.cgroup : "the system", candidate.rule->name);
+	return true;
+}
+
+void watches_retry(struct watches *watches, watch_path_of path_of, void *user)
+{
+	struct watch_room *room = &watches->space;
+	uint32_t tries = room->unwatched_count;
+
+	if (!room->has_news || !has_descriptors(watches, RULE_TRIGGERS_MAX))
+		return;
+	room->has_news = false;
+	for (; tries && room->unwatched_count; tries--) {
+		room->cursor %= room->unwatched_count;
+		if (!retry(watches, room->cursor, path_of, user))
+			room->cursor++;
+	}
+}
+
+uint32_t watches_unwatched(const struct watches *watches, const struct rule *rule)
+{
+	const struct watch_share *share = watch_room_share(&watches->space, rule);
+
+	return share ? share->refused : 0;
 }
 
 void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < watches->count; i++) {
 		struct watch *watch = watches->watches[i];
-		bool cools_down = watch->fd >= 0 && watch_is_quiet(watch, now_ns);
+		bool cools_down = watch->fd >= 0 && watch_is_quiet(watch, now_ns) &&
+				  !watches_unwatched(watches, watch->rule);
 
 		if (watch->cgroup && (int32_t)(watch->walk - walk) < 0 && !cools_down)
 			let_go(watches, watch);
 	}
+	watch_room_prune(&watches->space, walk);
 }
 
 /* ---- a reload ---- */
@@ -398,6 +571,35 @@ static const struct trigger *successor(const struct watch *watch, const struct r
 	return NULL;
 }
 
+/* A rule watches a cgroup with all its triggers or with none. */
+static void let_go_all(struct watches *watches, const struct watch *one)
+{
+	const struct rule *rule = one->rule;
+	uint64_t cgroup_id = one->cgroup_id;
+
+	for (size_t i = 0; i < rule->triggers_count; i++) {
+		struct watch *watch = find(watches, cgroup_id, &rule->triggers[i]);
+
+		if (watch)
+			let_go(watches, watch);
+	}
+}
+
+/* Closes the newest watches of the rules that have more room than is left to them. Needs the index. */
+static void fit(struct watches *watches)
+{
+	for (uint32_t i = 0; i < watches->count; i++)
+		if (!watches->watches[i]->gone)
+			watch_room_take(&watches->space, watches->watches[i]->rule, watches->watches[i]->cost,
+					watches->watches[i]->by_user);
+	for (uint32_t i = watches->count; i-- > 0;) {
+		const struct watch *watch = watches->watches[i];
+
+		if (!watch->gone && watch_room_is_over(&watches->space, watch->rule, watch->by_user))
+			let_go_all(watches, watch);
+	}
+}
+
 int watches_follow(struct watches *watches, const struct rule_set *rules)
 {
 	int result;
@@ -411,7 +613,11 @@ int watches_follow(struct watches *watches, const struct rule_set *rules)
 		else
 			let_go(watches, watch);
 	}
-	result = rebuild_index(watches);
+	result = watch_room_follow(&watches->space, rules);
+	if (!result)
+		result = rebuild_index(watches);
+	if (!result)
+		fit(watches);
 	for (uint32_t i = 0; i < watches->count && result < 0; i++)
 		let_go(watches, watches->watches[i]);
 	return result;
@@ -434,9 +640,40 @@ static bool may_fire(const struct watch *watch, uint64_t now_ns)
 	return !watch->fired_ns || now_ns - watch->fired_ns >= watch->window.window_ns;
 }
 
+/* Logs that cgroups were refused since the last line. The pause doubles while that goes on. */
+static void say_refused(struct watches *watches, uint64_t now_ns)
+{
+	const struct watch_room *room = &watches->space;
+	struct watch_line *line = &watches->unwatched_line;
+	const struct watch_share *worst = NULL;
+	char obstacle[160];
+
+	if (watches->unwatched == watches->unwatched_said || now_ns < line->next_ns || !room->rules)
+		return;
+	for (size_t i = 0; i < room->rules->count; i++)
+		if (!worst || room->shares[i].refused > worst->refused)
+			worst = &room->shares[i];
+	watches->unwatched_said = watches->unwatched;
+	if (!worst || !worst->refused)
+		return;
+	watch_room_explain(room, worst->obstacle, obstacle, sizeof(obstacle));
+	log_warning("%u %s not watched though they have targets, %u of them for rule %s: %s; %s",
+		    room->refused, plural(room->refused, "cgroup is", "cgroups are"), worst->refused,
+		    room->rules->rules[worst - room->shares].name, obstacle,
+		    watch_room_remedy(worst->obstacle));
+	line->pause_ns = now_ns - line->next_ns < REFUSED_LINE_PAUSE_MAX_NS ? 2 * line->pause_ns : 0;
+	if (line->pause_ns < CLOCK_SECOND_NS)
+		line->pause_ns = CLOCK_SECOND_NS;
+	if (line->pause_ns > REFUSED_LINE_PAUSE_MAX_NS)
+		line->pause_ns = REFUSED_LINE_PAUSE_MAX_NS;
+	line->next_ns = now_ns + line->pause_ns;
+}
+
 void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, void *user)
 {
 	watches->ticks++;
+	watch_room_tick(&watches->space);
+	say_refused(watches, now_ns);
 	for (uint32_t i = 0; i < watches->count; i++) {
 		struct watch *watch = watches->watches[i];
 		uint64_t total_us, grown_us;

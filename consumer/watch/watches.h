@@ -11,9 +11,25 @@
 #include "common/log.h"
 #include "consumer/watch/grant_queue.h"
 #include "consumer/watch/watch.h"
+#include "consumer/watch/watch_room.h"
 
 /* Called for each watch that fired; `observed_us` is the stall in the window that ends now. */
 typedef void (*watch_fired)(void *user, struct watch *watch, uint64_t observed_us);
+
+/* Returns the path of a cgroup below the mount, or NULL if it is not known. */
+typedef const char *(*watch_path_of)(void *user, uint64_t cgroup_id);
+
+/* Lets a line into the log at most once a second, and counts those that it holds back. */
+struct watch_line {
+	uint64_t next_ns, pause_ns;
+	uint32_t held;
+};
+
+/*
+ * So many descriptors of closed watches may wait for the closer while all room is in use. They are part of the
+ * reserve (consumer/descriptors.c).
+ */
+#define WATCHES_CLOSING_MAX 64U
 
 struct watches {
 	struct watch **watches;
@@ -24,28 +40,30 @@ struct watches {
 	uint64_t root_id; /* id of the root cgroup, whose pressure files are those of the whole system */
 	struct closer *closer;
 	struct grant_queue *grants;
-	/* kernel triggers that need CAP_SYS_RESOURCE: the limit, and how many there are */
-	uint32_t privileged_max, privileged;
-	uint32_t asked; /* position of the next watch that asks for a grant */
+	struct watch_room space;
+	uint32_t privileged; /* kernel triggers that need CAP_SYS_RESOURCE */
+	uint32_t asked;      /* position of the next watch that asks for a grant */
 	uint32_t ticks;
 	bool any_gone;
 	uint64_t spurious; /* events of kernel triggers without enough stall */
 	uint64_t granted, refused;
+	uint64_t unwatched, unwatched_said; /* cgroups that found no room: so far, and at the last line */
 	struct log_limit refusal_limit;
+	struct watch_line failed_line, unwatched_line;
 };
 
 /*
  * Keeps the strings without copying them. Call watches_start() before a watch is added. Returns 0 or -errno.
  */
 int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
-		 uint32_t privileged_max);
+		 const struct watch_limits *limits);
 void watches_close(struct watches *watches);
 
 /* The closer outlives the watches. */
 void watches_start(struct watches *watches, struct closer *closer);
 
-/* Limits the kernel triggers that need CAP_SYS_RESOURCE. Existing ones stay. */
-void watches_limit(struct watches *watches, uint32_t privileged_max);
+/* Sets the limits, which hold from the next watches_follow() on. Kernel triggers that exist stay. */
+void watches_limit(struct watches *watches, const struct watch_limits *limits);
 
 /* Call it when epoll reports that the answer to this call can be read. */
 void watches_answer(struct watches *watches, struct grant_call *call);
@@ -54,22 +72,31 @@ void watches_answer(struct watches *watches, struct grant_call *call);
 uint32_t watches_live(const struct watches *watches);
 
 /*
- * Makes sure that all triggers of `rule` are watched on this cgroup, or on the whole system (id 0, path
- * NULL), and notes the number of the walk. Logs a watch that cannot be opened, once; each walk tries again.
- * Returns 0 or -ENOMEM.
+ * Makes sure that all triggers of `rule`, of the set that watches_follow() got, are watched on this cgroup, or
+ * on the whole system (id 0, path NULL), and notes the number of the walk. Without room, and after much work
+ * within this second, the cgroup is listed instead (watch_room.h). A file that cannot be opened is tried again
+ * in each walk. Logs both, at most a line a second. Returns 0 or -ENOMEM.
  */
 int watches_add(struct watches *watches, const struct rule *rule, uint64_t cgroup_id, const char *cgroup,
 		uint32_t walk);
 
+/* Call it once a second: watches the listed cgroups for which there is room now. */
+void watches_retry(struct watches *watches, watch_path_of path_of, void *user);
+
+/* The number of cgroups that have a target of the rule and are not watched for it, for lack of room. */
+uint32_t watches_unwatched(const struct watches *watches, const struct rule *rule);
+
 /*
  * Closes the watches on cgroups for which no walk since `walk` has found a target. A watch in its cooldown
- * stays: if its targets came back, a new watch would not know of the cooldown.
+ * stays, unless the rule has no room for another cgroup: if its targets came back, a new watch would not know
+ * of the cooldown.
  */
 void watches_prune(struct watches *watches, uint32_t walk, uint64_t now_ns);
 
 /*
- * Applies replaced rules: a watch whose trigger is unchanged stays open under the new rule; the others are
- * closed. Returns 0, or -ENOMEM: then all are closed.
+ * Applies the first rules, or replaced ones, which outlive their watches: a watch whose trigger is unchanged
+ * stays open under the new rule; the others are closed, and the newest of those for which there is no room any
+ * more. Returns 0, or -ENOMEM: then all are closed.
  */
 int watches_follow(struct watches *watches, const struct rule_set *rules);
 

@@ -98,6 +98,9 @@ static const struct size_case size_cases[] = {
 	{ "[data]\nmax_size = 64MiB\n", 0, ":1: unknown section '[data]'" },
 	{ "[triggers]\nshort_windows = 0\n", DEFAULT_BYTES, NULL },
 	{ "[triggers]\nshort_windows = 4097\n", 0, ":2: short_windows = 4097: expected a number" },
+	{ "[triggers]\nwatches = 1\nwatches_per_rule = 16384\n", DEFAULT_BYTES, NULL },
+	{ "[triggers]\nwatches = 0\n", 0, ":2: watches = 0: expected a number of watches from 1 to 16384" },
+	{ "[triggers]\nwatches_per_rule = 16385\n", 0, ":2: watches_per_rule = 16385: expected a number" },
 	{ "[triggers]\nmax_size = 64MiB\n", 0, ":2: unknown key 'max_size'" },
 	{ "[files]\ndirectories = /usr  /srv/bin\n", DEFAULT_BYTES, NULL },
 	{ "[files]\ndirectories =\n", DEFAULT_BYTES, NULL },
@@ -146,6 +149,8 @@ START_TEST(without_a_file_the_defaults_hold)
 	ck_assert_int_eq(settings_read(&settings, &errors), 0);
 	ck_assert_uint_eq(settings.database_bytes_max, DEFAULT_BYTES);
 	ck_assert_uint_eq(settings.short_windows_max, 128);
+	ck_assert_uint_eq(settings.watches_max, 4096);
+	ck_assert_uint_eq(settings.rule_watches_max, 1024);
 	ck_assert_uint_eq(settings.naming_ns, 20000000000);
 	ck_assert_str_eq(settings.directories, "/usr /lib /lib64 /bin /sbin /opt");
 	ck_assert_uint_eq(errors.count, 0);

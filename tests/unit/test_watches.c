@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Shows, on files that look like those of a cgroup, which watches a reload keeps, and that a removed watch no
- * longer uses its rule, which is freed before it.
+ * Shows, on files that look like those of a cgroup, which watches a reload keeps, that a removed watch no
+ * longer uses its rule, which is freed before it, and how many cgroups are watched: the limits, the part of
+ * each rule, the half for users, and that cgroups without room are counted and watched later.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -9,6 +10,7 @@
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -21,6 +23,9 @@ static const char pressure[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n
 static const char both[] = "[rule goes]\ncomm=a\ncpu.some=100ms/1s\n[rule stays]\ncomm=a\nio.some=100ms/1s\n";
 static const char one[] = "[rule stays]\ncomm=a\nio.some=100ms/1s\n";
 
+static const char pool[] = "[rule pool]\ncomm=*\nio.some=100ms/2s\n";
+static const char two[] = "[rule pool]\ncomm=*\nio.some=100ms/2s\n[rule other]\ncomm=a\nio.some=100ms/2s\n";
+
 struct fixture {
 	char *directory, *cgroup, *socket;
 	int listener, epoll;
@@ -28,7 +33,11 @@ struct fixture {
 	struct watches watches;
 };
 
-static void open_fixture(struct fixture *fixture)
+static const struct watch_limits wide = {
+	.total = 4096, .per_rule = 1024, .descriptors = 900, .privileged = 8
+};
+
+static void open_limited(struct fixture *fixture, const struct watch_limits *limits)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
@@ -49,8 +58,14 @@ static void open_fixture(struct fixture *fixture)
 	ck_assert_int_eq(listen(fixture->listener, 16), 0);
 	ck_assert_int_eq(closer_start(&fixture->closer), 0);
 	ck_assert_int_eq(
-		watches_open(&fixture->watches, fixture->epoll, fixture->directory, fixture->socket, 8), 0);
+		watches_open(&fixture->watches, fixture->epoll, fixture->directory, fixture->socket, limits),
+		0);
 	watches_start(&fixture->watches, fixture->closer);
+}
+
+static void open_fixture(struct fixture *fixture)
+{
+	open_limited(fixture, &wide);
 }
 
 static void close_fixture(struct fixture *fixture)
@@ -111,6 +126,7 @@ START_TEST(a_reload_within_a_batch)
 	read_rules(both, &before);
 	read_rules(one, &after);
 	bytes = move_to_pages(&before);
+	ck_assert_int_eq(watches_follow(&fixture.watches, &before), 0);
 	for (size_t i = 0; i < before.count; i++)
 		ck_assert_int_eq(watches_add(&fixture.watches, &before.rules[i], 42, "/g", 1), 0);
 	ck_assert_uint_eq(fixture.watches.count, 2);
@@ -144,6 +160,7 @@ START_TEST(watches_of_vanished_cgroups_are_removed)
 
 	open_fixture(&fixture);
 	read_rules(both, &rules);
+	ck_assert_int_eq(watches_follow(&fixture.watches, &rules), 0);
 	cool_ns = now_ns + rules.rules[0].capture_ns + rules.rules[0].cooldown_ns;
 	for (size_t i = 0; i < rules.count; i++)
 		ck_assert_int_eq(watches_add(&fixture.watches, &rules.rules[i], 42, "/g", 1), 0);
@@ -171,13 +188,342 @@ START_TEST(watches_of_vanished_cgroups_are_removed)
 }
 END_TEST
 
+/* ---- room ---- */
+
+static void follow_text(struct fixture *fixture, const char *text, struct rule_set *set)
+{
+	read_rules(text, set);
+	ck_assert_int_eq(watches_follow(&fixture->watches, set), 0);
+}
+
+/* Adds the cgroups with the ids `from` to `to`, which all have the fixture's directory. */
+static void add_cgroups(struct fixture *fixture, const struct rule *rule, uint64_t from, uint64_t to,
+			uint32_t walk)
+{
+	for (uint64_t id = from; id <= to; id++)
+		ck_assert_int_eq(watches_add(&fixture->watches, rule, id, "/g", walk), 0);
+}
+
+/* The watch_path_of callback. */
+static const char *path_of(void *user, uint64_t cgroup_id)
+{
+	uint64_t *last = user;
+
+	if (last)
+		*last = cgroup_id;
+	return "/g";
+}
+
+static uint32_t count_of(const struct fixture *fixture, const struct rule *rule)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < fixture->watches.count; i++)
+		count += fixture->watches.watches[i]->rule == rule && !fixture->watches.watches[i]->gone;
+	return count;
+}
+
+static unsigned int lines_of(const char *said, const char *words)
+{
+	unsigned int count = 0;
+
+	for (const char *at = said; (at = strstr(at, words)); at++)
+		count++;
+	return count;
+}
+
+START_TEST(a_rule_has_its_limit_and_refused_cgroups_are_counted_once)
+{
+	const struct watch_limits limits = {
+		.total = 100, .per_rule = 4, .descriptors = 900, .privileged = 8
+	};
+	uint64_t now_ns = clock_monotonic_ns();
+	_cleanup_free_ char *said = NULL;
+	struct fixture fixture;
+	struct rule_set rules;
+	int saved;
+
+	open_limited(&fixture, &limits);
+	follow_text(&fixture, pool, &rules);
+	add_cgroups(&fixture, rules.rules, 1, 10, 1);
+	add_cgroups(&fixture, rules.rules, 1, 10, 2);
+	ck_assert_uint_eq(fixture.watches.count, 4);
+	ck_assert_uint_eq(watches_unwatched(&fixture.watches, rules.rules), 6);
+	ck_assert_uint_eq(fixture.watches.unwatched, 6);
+	saved = log_divert();
+	for (int i = 0; i < 10; i++) { /* ten ticks within a second */
+		watches_tick(&fixture.watches, now_ns + (uint64_t)i * 90000000, NULL, NULL);
+		add_cgroups(&fixture, rules.rules, 11 + (uint64_t)i, 11 + (uint64_t)i, 2);
+	}
+	said = log_diverted(saved);
+	ck_assert_uint_eq(lines_of(said, "not watched"), 1);
+	ck_assert_ptr_nonnull(strstr(
+		said,
+		"6 cgroups are not watched though they have targets, 6 of them for rule pool: the limit [triggers] "
+		"watches_per_rule = 4 is reached"));
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
+START_TEST(a_rule_does_not_take_what_another_one_is_guaranteed)
+{
+	const struct watch_limits limits = {
+		.total = 10, .per_rule = 10, .descriptors = 900, .privileged = 8
+	};
+	struct fixture fixture;
+	struct rule_set rules;
+
+	open_limited(&fixture, &limits);
+	follow_text(&fixture, two, &rules);
+	add_cgroups(&fixture, &rules.rules[0], 1, 20, 1);
+	ck_assert_uint_eq(count_of(&fixture, &rules.rules[0]), 5);
+	ck_assert_uint_eq(watches_unwatched(&fixture.watches, &rules.rules[0]), 15);
+	add_cgroups(&fixture, &rules.rules[1], 1, 5, 1);
+	ck_assert_uint_eq(count_of(&fixture, &rules.rules[1]), 5);
+	ck_assert_uint_eq(watches_unwatched(&fixture.watches, &rules.rules[1]), 0);
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
+START_TEST(descriptors_limit_all_watches)
+{
+	const struct watch_limits limits = {
+		.total = 100, .per_rule = 100, .descriptors = 3, .privileged = 8
+	};
+	struct fixture fixture;
+	struct rule_set rules;
+	char words[160];
+
+	open_limited(&fixture, &limits);
+	follow_text(&fixture, pool, &rules);
+	add_cgroups(&fixture, rules.rules, 1, 10, 1);
+	ck_assert_uint_eq(fixture.watches.count, 3);
+	ck_assert_int_eq(watch_room_share(&fixture.watches.space, rules.rules)->obstacle,
+			 OBSTACLE_DESCRIPTORS);
+	watch_room_explain(&fixture.watches.space, OBSTACLE_DESCRIPTORS, words, sizeof(words));
+	ck_assert_str_eq(words, "RLIMIT_NOFILE leaves descriptors for 3 watches");
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
+/* Walk 2 finds only the last cgroups: the watches of the others are closed, and theirs are opened. */
+START_TEST(refused_cgroups_are_watched_when_room_comes)
+{
+	const struct watch_limits limits = { .total = 4, .per_rule = 4, .descriptors = 900, .privileged = 8 };
+	uint64_t now_ns = clock_monotonic_ns(), last = 0;
+	struct fixture fixture;
+	struct rule_set rules;
+
+	open_limited(&fixture, &limits);
+	follow_text(&fixture, pool, &rules);
+	add_cgroups(&fixture, rules.rules, 1, 7, 1);
+	ck_assert_uint_eq(watches_unwatched(&fixture.watches, rules.rules), 3);
+	fixture.watches.space.has_news = false;
+	watches_retry(&fixture.watches, path_of, &last);
+	ck_assert_uint_eq(last, 0); /* no work without news */
+	watch_cool_down(fixture.watches.watches[0], now_ns);
+	add_cgroups(&fixture, rules.rules, 3, 7, 2);
+	watches_prune(&fixture.watches, 2,
+		      now_ns); /* the cooldown of a cgroup without targets does not hold its room */
+	watches_sweep(&fixture.watches);
+	ck_assert_uint_eq(fixture.watches.count, 2);
+	watches_retry(&fixture.watches, path_of, &last);
+	ck_assert_uint_eq(fixture.watches.count, 4);
+	ck_assert_uint_eq(watches_unwatched(&fixture.watches, rules.rules), 1);
+	ck_assert_uint_eq(fixture.watches.unwatched, 3); /* nobody is counted twice */
+	add_cgroups(&fixture, rules.rules, 3, 5, 3);     /* not the one that is left on the list */
+	watches_prune(&fixture.watches, 3, now_ns);
+	ck_assert_uint_eq(watches_unwatched(&fixture.watches, rules.rules), 0);
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
+START_TEST(cgroups_of_users_take_half_of_a_rules_room)
+{
+	const struct watch_limits limits = {
+		.total = 100, .per_rule = 8, .descriptors = 900, .privileged = 8
+	};
+	_cleanup_free_ char *events = NULL;
+	struct fixture fixture;
+	struct rule_set rules;
+
+	if (geteuid())
+		return; /* only root may give the file away */
+	open_limited(&fixture, &limits);
+	events = path_join(fixture.cgroup, "cgroup.events");
+	file_put(events, "", 0);
+	ck_assert_int_eq(chown(events, 65533, 65533), 0);
+	follow_text(&fixture, pool, &rules);
+	add_cgroups(&fixture, rules.rules, 1, 20, 1);
+	ck_assert_uint_eq(fixture.watches.count, 4);
+	ck_assert_int_eq(watch_room_share(&fixture.watches.space, rules.rules)->obstacle, OBSTACLE_USERS);
+	ck_assert_int_eq(chown(events, 0, 0), 0);
+	add_cgroups(&fixture, rules.rules, 21, 30, 1);
+	ck_assert_uint_eq(fixture.watches.count, 8);
+	ck_assert_uint_eq(watches_unwatched(&fixture.watches, rules.rules), 16 + 6);
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
+/* With many rules each has little work a second: a dozen cgroups. The rest waits, and is not refused. */
+START_TEST(the_work_of_a_second_is_bounded)
+{
+	_cleanup_free_ char *text = NULL;
+	uint64_t now_ns = clock_monotonic_ns();
+	struct fixture fixture;
+	struct rule_set rules;
+	uint32_t before = 0;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	for (int i = 0; i < 200; i++)
+		fprintf(out, "[rule r%d]\ncomm=a\nio.some=100ms/2s\nwatch=%s\n", i, i ? "system" : "cgroup");
+	fclose(out);
+	open_fixture(&fixture);
+	follow_text(&fixture, text, &rules);
+	add_cgroups(&fixture, rules.rules, 1, 50, 1);
+	add_cgroups(&fixture, rules.rules, 1, 50, 2);
+	for (int seconds = 0; fixture.watches.count < 50; seconds++) {
+		ck_assert_uint_ge(fixture.watches.count, before + 10);
+		ck_assert_uint_le(fixture.watches.count, before + 16);
+		ck_assert_uint_eq(watches_unwatched(&fixture.watches, rules.rules), 0);
+		ck_assert_int_lt(seconds, 5);
+		before = fixture.watches.count;
+		watches_tick(&fixture.watches, now_ns, NULL, NULL);
+		watches_retry(&fixture.watches, path_of, NULL);
+	}
+	ck_assert_uint_eq(fixture.watches.space.unwatched_count, 0);
+	close_fixture(&fixture);
+	rules_free(&rules);
+}
+END_TEST
+
+/* A cgroup keeps the watches of both triggers, or loses both. */
+START_TEST(a_lower_limit_closes_the_newest_watches)
+{
+	static const char text[] = "[rule pool]\ncomm=*\nio.some=100ms/2s\ncpu.some=100ms/2s\n";
+	struct watch_limits limits = wide;
+	struct fixture fixture;
+	struct rule_set rules, after;
+
+	open_fixture(&fixture);
+	follow_text(&fixture, text, &rules);
+	add_cgroups(&fixture, rules.rules, 1, 10, 1);
+	ck_assert_uint_eq(fixture.watches.count, 20);
+	limits.per_rule = 7;
+	watches_limit(&fixture.watches, &limits);
+	follow_text(&fixture, text, &after);
+	watches_sweep(&fixture.watches);
+	ck_assert_uint_eq(fixture.watches.count, 6);
+	ck_assert_uint_eq(fixture.watches.watches[5]->cgroup_id, 3);
+	ck_assert_uint_eq(fixture.watches.space.used, 6);
+	close_fixture(&fixture);
+	rules_free(&rules);
+	rules_free(&after);
+}
+END_TEST
+
+START_TEST(a_long_path_takes_more_room)
+{
+	char path[4000];
+
+	memset(path, 'x', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	ck_assert_uint_eq(watch_room_cost(NULL), 1);
+	ck_assert_uint_eq(watch_room_cost("/system.slice/nginx.service"), 1);
+	ck_assert_uint_eq(watch_room_cost(path), 8);
+}
+END_TEST
+
+/* A list of random cgroups that come, are met and go has those of a model. */
+START_TEST(the_list_of_unwatched_cgroups_is_exact)
+{
+	enum { IDS = 300, STEPS = 20000 };
+	const struct watch_limits limits = { .total = 1, .per_rule = 1, .descriptors = 1 };
+	struct dice dice = dice_new(17);
+	bool listed[2][IDS] = { 0 };
+	struct watch_room room;
+	struct rule_set rules;
+	uint32_t count = 0;
+
+	read_rules(two, &rules);
+	watch_room_init(&room, &limits);
+	ck_assert_int_eq(watch_room_follow(&room, &rules), 0);
+	for (int i = 0; i < STEPS; i++) {
+		uint64_t id = dice_below(&dice, IDS), rule = dice_below(&dice, 2);
+		bool is_listed = watch_room_meet(&room, &rules.rules[rule], id, 1);
+
+		ck_assert_int_eq(is_listed, listed[rule][id]);
+		if (!is_listed) {
+			watch_room_list(&room, &rules.rules[rule], id, 1, OBSTACLE_RULE);
+			listed[rule][id] = true;
+			count++;
+		} else if (dice_below(&dice, 2)) {
+			uint32_t position = (uint32_t)dice_below(&dice, room.unwatched_count);
+
+			listed[room.unwatched[position].rule][room.unwatched[position].cgroup_id] = false;
+			watch_room_unlist(&room, position);
+			count--;
+		}
+		ck_assert_uint_eq(room.unwatched_count, count);
+		ck_assert_uint_eq(room.refused, count);
+		ck_assert_uint_eq(room.shares[0].refused + room.shares[1].refused, count);
+	}
+	watch_room_prune(&room, 2);
+	ck_assert_uint_eq(room.unwatched_count, 0);
+	ck_assert_ptr_null(room.unwatched);
+	watch_room_free(&room);
+	rules_free(&rules);
+}
+END_TEST
+
+/* An end of each pipe goes to the closer; the other end sees that it was closed. */
+START_TEST(the_closer_closes_all_before_it_stops)
+{
+	enum { PIPES = 100 };
+	struct closer *closer;
+	int kept[PIPES], ends[2];
+	char byte;
+
+	ck_assert_int_eq(closer_start(&closer), 0);
+	for (int i = 0; i < PIPES; i++) {
+		ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+		kept[i] = ends[0];
+		closer_close(closer, ends[1]);
+		ck_assert_uint_le(closer_pending(closer), (uint32_t)i + 1);
+	}
+	closer_stop(closer);
+	for (int i = 0; i < PIPES; i++) {
+		ck_assert_int_eq((int)read(kept[i], &byte, 1), 0);
+		close(kept[i]);
+	}
+	ck_assert_uint_eq(closer_pending(NULL), 0);
+}
+END_TEST
+
 Suite *watches_suite(void)
 {
 	Suite *suite = suite_create("watches");
-	TCase *tests = tcase_create("watches");
+	TCase *tests = tcase_create("watches"), *room = tcase_create("room");
 
 	tcase_add_test(tests, a_reload_within_a_batch);
 	tcase_add_test(tests, watches_of_vanished_cgroups_are_removed);
+	tcase_add_test(room, a_rule_has_its_limit_and_refused_cgroups_are_counted_once);
+	tcase_add_test(room, a_rule_does_not_take_what_another_one_is_guaranteed);
+	tcase_add_test(room, descriptors_limit_all_watches);
+	tcase_add_test(room, refused_cgroups_are_watched_when_room_comes);
+	tcase_add_test(room, cgroups_of_users_take_half_of_a_rules_room);
+	tcase_add_test(room, the_work_of_a_second_is_bounded);
+	tcase_add_test(room, a_lower_limit_closes_the_newest_watches);
+	tcase_add_test(room, a_long_path_takes_more_room);
+	tcase_add_test(room, the_list_of_unwatched_cgroups_is_exact);
+	tcase_add_test(room, the_closer_closes_all_before_it_stops);
 	suite_add_tcase(suite, tests);
+	suite_add_tcase(suite, room);
 	return suite;
 }
