@@ -161,7 +161,7 @@ static int on_event(void *user, void *data, size_t bytes)
 	return 0;
 }
 
-/* Each record of an iterator begins with a header and its tgid. */
+/* Each record of an iterator, except those of cgroups, begins with a header and its tgid. */
 static void walk(struct attack *attack, enum pin_iterator which)
 {
 	char path[300], buffer[65536];
@@ -177,12 +177,19 @@ static void walk(struct attack *attack, enum pin_iterator which)
 		held += (size_t)got;
 		while (held - at >= sizeof(struct mapping_record)) {
 			const struct mapping_record *record = (const void *)(buffer + at);
+			const struct cgroup_record *cgroup = (const void *)record;
 			size_t bytes = record->header.bytes;
 
+			if (record->header.type == RECORD_CGROUP)
+				bytes += cgroup->path_bytes;
 			if (record->header.type == RECORD_MAPPING)
 				bytes += record->path_bytes;
-			if (bytes < sizeof(*record) || bytes > held - at)
+			if (bytes < sizeof(*cgroup) || bytes > held - at)
 				break;
+			if (record->header.type == RECORD_CGROUP) {
+				at += bytes; /* of no process */
+				continue;
+			}
 			for (struct seen *seen = NULL;
 			     (seen = seen_find(attack, record->tgid, record->tgid, seen));)
 				*(record->header.type == RECORD_MAPPING  ? &seen->mappings

@@ -27,6 +27,7 @@ static Suite *(*const suites[])(void) = {
 	cpus_suite,
 	cause_suite,
 	cgroup_suite,
+	cgroups_suite,
 	hash_index_suite,
 	process_index_suite,
 	comm_trie_suite,
