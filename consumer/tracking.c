@@ -81,25 +81,24 @@ static void watch_unwatched(struct tracking *tracking)
 
 /*
  * The kernel tells each user's paths within a budget, so that some come late; a walk asks for them. A user who
- * makes more than that for ever must not cause walks: they become rare, down to the periodic ones.
+ * makes more than that for ever, or now and then, must not cause walks: each waits twice as long as the one
+ * before, until none was needed for some time.
  */
 static void walk_for_unwatched(struct tracking *tracking, uint64_t now_ns)
 {
 	if (!tracking->unwatched) {
-		tracking->again_every_ns = CLOCK_SECOND_NS;
-		tracking->again_due_ns = 0;
+		if (now_ns > tracking->again_due_ns + WALK_SECONDS * CLOCK_SECOND_NS)
+			tracking->again_every_ns = CLOCK_SECOND_NS;
 		return;
 	}
-	if (!tracking->again_due_ns)
-		tracking->again_due_ns = now_ns + tracking->again_every_ns;
 	if (now_ns < tracking->again_due_ns)
 		return;
 	look_at_unwatched(tracking); /* they may have ended */
 	if (!tracking->unwatched)
 		return;
+	tracking->again_due_ns = now_ns + tracking->again_every_ns;
 	if (tracking->again_every_ns < WALK_SECONDS * CLOCK_SECOND_NS)
 		tracking->again_every_ns *= 2;
-	tracking->again_due_ns = now_ns + tracking->again_every_ns;
 	tracking_walk(tracking);
 }
 
