@@ -24,20 +24,29 @@
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
+struct kuid {
+	__u32 val;
+};
+
+struct kernfs_iattrs {
+	struct kuid ia_uid;
+};
+
 struct kernfs_node {
 	__u64 id;
+	const char *name;
+	unsigned short mode;
+	struct kernfs_iattrs *iattr;
 };
 
 struct cgroup {
 	struct kernfs_node *kn;
+	int level;
+	struct cgroup *ancestors[1]; /* since Linux 6.1, from the root to the cgroup itself */
 };
 
 struct css_set {
 	struct cgroup *dfl_cgrp;
-};
-
-struct kuid {
-	__u32 val;
 };
 
 struct cred {

@@ -9,6 +9,8 @@
 #include "bpf/kernel.h"
 #include "common/abi.h"
 
+#define CGROUP_NAME_BYTES 256U /* NAME_MAX and a NUL */
+
 /* The consumer can write to the maps from here to UNWIND_MAP: programs trust nothing in them. */
 struct patterns_map {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
@@ -41,6 +43,15 @@ struct unwind_procs_map {
 	__uint(max_entries, TARGETS_DEFAULT);
 	__type(key, __u32);
 	__type(value, struct unwind_process);
+};
+
+/* The cgroups whose paths the consumer has: an id that is missing is told again, one too many is not told. */
+struct cgroups_known_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, CGROUPS_KNOWN);
+	__type(key, __u64);
+	__type(value, __u32);
 };
 
 /* Sized by the loader according to --unwind-memory. Mappable, so that each map's data begins on a page. */
@@ -95,6 +106,40 @@ struct code_spans_map {
 	__type(value, struct code_spans);
 };
 
+/* When a path was last told, in ns. LRU: an attacker who fills it causes paths to be told twice. */
+struct cgroups_told_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, __u64);
+};
+
+struct cgroup_budget {
+	__u64 next_ns; /* when the budget is full again, a second later */
+};
+
+/* Account (struct cgroup_record) -> budget. LRU: a forgotten account has its whole budget again. */
+struct cgroup_budgets_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, struct cgroup_budget);
+};
+
+struct cgroup_scratch {
+	__u64 busy;
+	struct cgroup_record record; /* followed by its path, as it is sent */
+	char path[CGROUP_PATH_BYTES + 1 + CGROUP_NAME_BYTES];
+};
+
+/* The first element is for process events, which interrupt nothing of this kind; the second for the walk. */
+struct cgroup_scratch_map {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct cgroup_scratch);
+};
+
 /*
  * User space does not map the clocks. BPF_F_MMAPABLE aligns them to a page, so each clock has its own cache
  * line.
@@ -115,6 +160,11 @@ extern struct unwind_maps_map unwind_maps SEC(".maps");
 extern struct unwind_pages_map unwind_pages SEC(".maps");
 extern struct unwind_rows_map unwind_rows SEC(".maps");
 extern struct unwind_rules_map unwind_rules SEC(".maps");
+extern struct cgroups_known_map cgroups_known SEC(".maps");
+extern struct records_map cgroup_paths SEC(".maps");
+extern struct cgroups_told_map cgroups_told SEC(".maps");
+extern struct cgroup_budgets_map cgroup_budgets SEC(".maps");
+extern struct cgroup_scratch_map cgroup_scratch SEC(".maps");
 extern struct targets_map targets SEC(".maps");
 extern struct records_map events SEC(".maps");
 extern struct records_map errors SEC(".maps");

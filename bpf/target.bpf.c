@@ -48,6 +48,23 @@ int BPF_PROG(target_rename, struct task_struct *task, const char *comm)
 }
 
 /*
+ * A sample has the cgroup of its moment, so a target's new cgroup is told at once. Fires for moves within
+ * cgroups of version 1, too: then the cgroup is one that was told already.
+ */
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(target_moved, struct cgroup *to, const char *path, struct task_struct *task)
+{
+	struct control *shared = control_get();
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct target *known = bpf_map_lookup_elem(&targets, &tgid);
+
+	if (!known || !shared || is_quiet(shared, bpf_ktime_get_ns()) || target_is_denied(task))
+		return 0;
+	cgroup_path_tell(task);
+	return 0;
+}
+
+/*
  * Runs while quiet, too: an entry that outlived its process would make a target of the next process with that
  * id. do_exit() decrements signal->live before it fires the tracepoint, so the last thread sees zero.
  */

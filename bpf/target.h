@@ -7,6 +7,7 @@
 #ifndef BOURDON_BPF_TARGET_H
 #define BOURDON_BPF_TARGET_H
 
+#include "bpf/cgroup_path.h"
 #include "bpf/policy.h"
 
 extern const volatile __u64 quiet_after_ns;
@@ -168,8 +169,10 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 		count(COUNTER_MATCHES);
 		__sync_fetch_and_add(&targets_made, 1);
 	}
-	if (report == REPORT_MATCHES || (report == REPORT_CHANGES && !same))
+	if (report == REPORT_MATCHES || (report == REPORT_CHANGES && !same)) {
+		cgroup_path_tell(leader);
 		report_process(PROCESS_MATCHED, leader, comm, &decided);
+	}
 	return decided.pattern_id;
 }
 

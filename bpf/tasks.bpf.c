@@ -2,8 +2,9 @@
 /*
  * tasks.bpf.c owns the walk over all processes. Each read of its iterator decides again whether each process
  * is a target, so it finds processes that started before the patterns did and repairs missed events. It
- * yields one record a process and one a thread, with their resource usage. It sends no events: ten thousand
- * new targets at once would overflow that ring.
+ * yields one record a process and one a thread, with their resource usage, and before it the path of a cgroup
+ * that user space does not know. It sends no events: ten thousand new targets at once would overflow that
+ * ring.
  */
 #include "bpf/target.h"
 
@@ -97,6 +98,23 @@ static __always_inline void read_stalls(struct task_record *record)
 	record->unstacked = sums->unstacked;
 }
 
+/*
+ * Writes the record, and before it the path of the task's cgroup if `in_cgroup` and it is to be told. If the
+ * kernel's buffer has no room for both, the next read runs the program again for this task.
+ */
+static __always_inline void write_task(struct seq_file *seq, struct task_struct *task, bool in_cgroup,
+				       void *record, __u32 bytes)
+{
+	struct cgroup_scratch *path = in_cgroup ? cgroup_path_begin(task, CGROUP_OF_WALK) : NULL;
+	long failed = 0;
+
+	if (path)
+		failed = bpf_seq_write(seq, &path->record, cgroup_record_bytes(path));
+	failed |= bpf_seq_write(seq, record, bytes);
+	if (path)
+		cgroup_path_end(path, !failed);
+}
+
 static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_struct *task)
 {
 	struct thread_record record = { .header = { RECORD_THREAD, sizeof(record) } };
@@ -107,7 +125,10 @@ static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_
 	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	read_usage(task, &record.usage);
 	read_io_delay(task, &record.usage);
-	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+	/* a thread may have a cgroup of its own (cgroup.type = threaded) */
+	write_task(ctx->meta->seq, task,
+		   BPF_CORE_READ(task, cgroups) != BPF_CORE_READ(task, group_leader, cgroups), &record,
+		   sizeof(record));
 }
 
 SEC("iter/task")
@@ -149,6 +170,6 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	record.rss_bytes = rss_bytes(task->mm);
 	if (record.pattern_id)
 		read_stalls(&record);
-	bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+	write_task(ctx->meta->seq, task, true, &record, sizeof(record));
 	return 0;
 }

@@ -13,7 +13,8 @@
  *   5  tables for unwinding by .eh_frame; code spans of each process; the reason why unwinding a user stack
  *      ended; in control, the count of addresses in no known mapping
  *   6  root's policy; user stacks that end because of it; counters of what it denied
- *   7  mappings: a record of each process, which part of them to list, and how far the list has come
+ *   7  mappings: a record of each process, which part of them to list, and how far the list has come; paths of
+ *      cgroups: a ring, records in the task iterator, the set of known ids, counters
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -34,6 +35,7 @@
 #define RECORD_MAPPING 5U
 #define RECORD_THREAD 6U
 #define RECORD_MAPPED 7U
+#define RECORD_CGROUP 8U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -494,6 +496,39 @@ struct mapping_record {
 	__u32 path_bytes; /* 0: anonymous or MAPPING_NO_PATH. The NUL is neither counted nor sent */
 };
 
+/*
+ * ---- cgroup_paths, and between the records of tasks: the path of a cgroup, followed by path_bytes bytes ----
+ *
+ * Programs tell the path of a process's cgroup when they report the process. They skip ids in cgroups_known,
+ * where the consumer puts each id whose path it has.
+ */
+
+/*
+ * Of a path, without a NUL. With the mount point before it and the name of a file behind it, it fits into
+ * PATH_MAX (4096): a longer path cannot be opened.
+ */
+#define CGROUP_PATH_BYTES 3840U
+/* Levels below the root. The kernel has no limit; container runtimes make fewer than ten. */
+#define CGROUP_LEVELS 64U
+
+#define CGROUP_TOO_LONG 1U /* more than CGROUP_PATH_BYTES or CGROUP_LEVELS: there is no path */
+
+struct cgroup_record {
+	struct record_header header; /* `bytes` excludes the path */
+	__u32 path_bytes;            /* 0: CGROUP_TOO_LONG */
+	__u64 cgroup_id;
+	/*
+	 * The topmost ancestor that another user than root may write to, or the cgroup itself if there is
+	 * none: whoever makes cgroups below it shares one budget.
+	 */
+	__u64 account;
+	__u32 flags; /* CGROUP_* */
+	__u32 reserved;
+};
+
+/* Elements of cgroups_known: cgroup id -> 1. The consumer forgets before it has so many. */
+#define CGROUPS_KNOWN 32768U
+
 /* ---- counters: per-CPU array, one element each ---- */
 
 #define COUNTER_SAMPLES_ONCPU 0U
@@ -513,7 +548,10 @@ struct mapping_record {
 #define COUNTER_OFFCPU_UNTRACKED 14U /* threads without intervals: no memory */
 #define COUNTER_OFFCPU_STACKS 15U    /* stacks recorded when a thread left the CPU */
 #define COUNTER_POLICY_DENIED 16U    /* processes that stopped being targets because of policy */
-#define COUNTERS 17U
+#define COUNTER_CGROUPS_TOLD 17U
+#define COUNTER_CGROUPS_OVER_BUDGET 18U /* times a path was not told: its account had no budget left */
+#define COUNTER_CGROUPS_LOST 19U /* times a path was not told: the ring was full, or it was unreadable */
+#define COUNTERS 20U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -558,6 +596,8 @@ ABI_CHECK(task_record, rss_bytes, 120);
 ABI_SIZE(thread_record, 88);
 ABI_SIZE(mapped_record, 48);
 ABI_CHECK(mapped_record, comm, 32);
+ABI_SIZE(cgroup_record, 32);
+ABI_CHECK(cgroup_record, cgroup_id, 8);
 ABI_SIZE(mapping_record, 64);
 ABI_CHECK(mapping_record, path_bytes, 60);
 

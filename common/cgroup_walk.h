@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* cgroup_walk.h maps the directories of the cgroup2 hierarchy to cgroup ids. */
+/*
+ * cgroup_walk.h maps the directories of the cgroup2 hierarchy to cgroup ids. Users may make any number of
+ * cgroups, so it is for commands; bourdond never walks (consumer/target/cgroups.h).
+ */
 #ifndef BOURDON_CGROUP_WALK_H
 #define BOURDON_CGROUP_WALK_H
 

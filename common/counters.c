@@ -24,6 +24,9 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_OFFCPU_UNTRACKED] = "offcpu-untracked",
 	[COUNTER_OFFCPU_STACKS] = "offcpu-stacks",
 	[COUNTER_POLICY_DENIED] = "policy-denied",
+	[COUNTER_CGROUPS_TOLD] = "cgroup-paths",
+	[COUNTER_CGROUPS_OVER_BUDGET] = "cgroup-paths-over-budget",
+	[COUNTER_CGROUPS_LOST] = "cgroup-paths-lost",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

@@ -27,6 +27,8 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 	[PIN_UNWIND_RULES] = { "unwind_rules", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct unwind_rule),
 			       0660 },
 	[PIN_CONTROL] = { "control", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct control), 0660 },
+	[PIN_CGROUPS_KNOWN] = { "cgroups_known", BPF_MAP_TYPE_HASH, sizeof(__u64), sizeof(__u32), 0660 },
+	[PIN_CGROUP_PATHS] = { "cgroup_paths", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },
 	[PIN_EVENTS] = { "events", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },
 	[PIN_ERRORS] = { "errors", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },
 	[PIN_COUNTERS] = { "counters", BPF_MAP_TYPE_PERCPU_ARRAY, sizeof(__u32), sizeof(__u64), 0440 },

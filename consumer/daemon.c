@@ -397,6 +397,7 @@ static void describe(void *user, FILE *out)
 				       .own_counters = daemon->own_counters,
 				       .confinement = daemon->confinement,
 				       .targets = &daemon->tracking.targets,
+				       .cgroups = cgroups_gauges(daemon->cgroups),
 				       .watches = &daemon->watches,
 				       .recorder = &daemon->recorder,
 				       .reload = &daemon->reload,
@@ -457,7 +458,7 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	reload_init(&daemon->reload, &actions, configuration, settings->own_counters);
 	result = event_loop_open(&daemon->loop, settings->where->pin_dir);
 	if (!result)
-		result = cgroups_open(&daemon->cgroups);
+		result = cgroups_open(&daemon->cgroups, kernel->map_fds[PIN_CGROUPS_KNOWN]);
 	if (!result)
 		result = coverage_open(&daemon->coverage, kernel);
 	if (!result)

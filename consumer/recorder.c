@@ -369,6 +369,7 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 
 	if (read(recorder->pace, &expirations, sizeof(expirations)) < 0)
 		return;
+	tracking_consume(recorder->tracking); /* paths of cgroups, which alone do not wake the daemon */
 	if (wants_walk(recorder, now_ns))
 		tracking_walk(recorder->tracking);
 	for (size_t i = recorder->active_count; i-- > 0;) {

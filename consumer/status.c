@@ -182,6 +182,17 @@ static void write_unwind(const struct unwind_gauges *unwind, FILE *out)
 	status_line_end(out);
 }
 
+static void write_cgroups(const struct cgroups_gauges *cgroups, FILE *out)
+{
+	status_line_begin(out, "cgroups");
+	status_line_field(out, "paths", "%u", cgroups->count - cgroups->too_long);
+	status_line_field(out, "too_long", "%u", cgroups->too_long);
+	status_line_field(out, "bytes", "%" PRIu64, cgroups->bytes);
+	status_line_field(out, "bytes_max", "%u", CGROUPS_BYTES_MAX);
+	status_line_field(out, "forgotten", "%" PRIu64, cgroups->forgotten);
+	status_line_end(out);
+}
+
 static void write_problem(FILE *out, const char *remedy, const char *problem)
 {
 	status_line_begin(out, "problem");
@@ -199,6 +210,11 @@ static const struct {
 	  "raise bourdon-load --targets, or narrow the rules" },
 	{ COUNTER_EVENTS_LOST, "process events were lost",
 	  "nothing to do: the walk every 30 s finds what the lost events reported" },
+	{ COUNTER_CGROUPS_OVER_BUDGET,
+	  "a user has more cgroups than the kernel programs tell at once, so their pressure is watched later",
+	  "nothing to do, if that user may have so many cgroups: 'cgroup.max.descendants' limits them" },
+	{ COUNTER_CGROUPS_LOST, "paths of cgroups found no room in their ring buffer",
+	  "nothing to do: they are told again" },
 	{ COUNTER_OFFCPU_UNTRACKED,
 	  "waits of threads were not recorded, because the kernel had no memory for their state", "" },
 	{ COUNTER_CLOCKS_LOST, "CPUs went offline and lost their perf clock", "run bourdon-load again" },
@@ -272,6 +288,13 @@ static void write_problems(const struct status *status, const uint64_t counters[
 		write_problem(out, "bourdond's log names them", text);
 	}
 	write_unwatched(status, out);
+	if (status->cgroups.too_long) {
+		snprintf(text, sizeof(text), "%u %s of more than %u bytes or %u levels: no rule watches them",
+			 status->cgroups.too_long,
+			 plural(status->cgroups.too_long, "cgroup has a path", "cgroups have paths"),
+			 CGROUP_PATH_BYTES, CGROUP_LEVELS);
+		write_problem(out, "give these cgroups shorter paths", text);
+	}
 	if (!status->reload->in_force->rules.count) {
 		snprintf(text, sizeof(text), "add a file with a rule to %s, its name ending in .conf",
 			 status->reload->in_force->settings.rules_dir);
@@ -312,6 +335,7 @@ void status_write(const struct status *status, FILE *out)
 	write_watches(status, out);
 	write_captures(status, out);
 	write_unwind(status->unwind, out);
+	write_cgroups(&status->cgroups, out);
 	counters_read(status->kernel->map_fds[PIN_COUNTERS], counters);
 	for (unsigned int i = 0; i < COUNTERS; i++)
 		write_counter(out, counter_names[i], counters[i]);

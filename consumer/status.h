@@ -11,6 +11,7 @@
 #include "consumer/process/own_counters.h"
 #include "consumer/recorder.h"
 #include "consumer/reload.h"
+#include "consumer/target/cgroups.h"
 #include "consumer/target/targets.h"
 #include "consumer/unwind/unwind_tables.h"
 #include "consumer/watch/watches.h"
@@ -22,6 +23,7 @@ struct status {
 	struct own_counters *own_counters;
 	const struct confinement *confinement;
 	const struct targets *targets;
+	struct cgroups_gauges cgroups;
 	const struct watches *watches;
 	const struct recorder *recorder;
 	const struct reload *reload;

@@ -11,13 +11,39 @@
 #define ERRORS_A_MINUTE 5U
 #define UNMAPPED_EVERY_MAX_NS (64 * CLOCK_SECOND_NS)
 
+/* A rule that watches cgroups and names the process; NULL: its cgroup does not matter. */
+static const struct rule *find_watching(const struct tracking *tracking, const char comm[ABI_COMM_BYTES])
+{
+	for (size_t i = 0; i < tracking->rules->count; i++) {
+		const struct rule *rule = &tracking->rules->rules[i];
+
+		if (rule->watch == WATCH_CGROUP && rule_names(rule, comm))
+			return rule;
+	}
+	return NULL;
+}
+
 /* Returns false if the path of the process's cgroup is not known yet. */
 static bool watch_process(struct tracking *tracking, const struct target_process *process)
 {
-	const char *cgroup = cgroups_path(tracking->cgroups, process->cgroup_id);
+	const struct rule *watching = find_watching(tracking, process->comm);
+	const char *cgroup;
 
-	if (!cgroup)
+	if (!watching)
+		return true;
+	switch (cgroups_find(tracking->cgroups, process->cgroup_id, &cgroup)) {
+	case CGROUP_UNKNOWN:
 		return false;
+	case CGROUP_UNUSABLE:
+		if (log_allowed(&tracking->too_long_limit, 1))
+			log_warning(
+				"rule %s cannot watch the cgroup of process %u (%s): its path is longer than %u bytes or %u levels",
+				watching->name, process->tgid, process->comm, CGROUP_PATH_BYTES,
+				CGROUP_LEVELS);
+		return true;
+	case CGROUP_KNOWN:
+		break;
+	}
 	for (size_t i = 0; i < tracking->rules->count; i++) {
 		const struct rule *rule = &tracking->rules->rules[i];
 
@@ -29,14 +55,9 @@ static bool watch_process(struct tracking *tracking, const struct target_process
 	return true;
 }
 
-/*
- * Retries targets whose cgroup had no known path. cgroups_path() reads the hierarchy at most once a second,
- * so a cgroup that is made and filled right after a reading waits for the next one.
- */
-static void watch_unwatched(struct tracking *tracking)
+static void look_at_unwatched(struct tracking *tracking)
 {
-	if (!tracking->unwatched)
-		return;
+	tracking->paths_seen = cgroups_gauges(tracking->cgroups).learned;
 	tracking->unwatched = false;
 	for (uint32_t i = 0; i < tracking->targets.count; i++) {
 		const struct target_process *process = &tracking->targets.processes[i];
@@ -44,10 +65,40 @@ static void watch_unwatched(struct tracking *tracking)
 		if (process->watched || process->gone_ns)
 			continue;
 		if (watch_process(tracking, process))
-			targets_note_watched(&tracking->targets, i);
+			targets_note_watched(&tracking->targets, i, true);
 		else
 			tracking->unwatched = true;
 	}
+}
+
+/* Retries targets whose cgroup had no known path, when paths have been told since. */
+static void watch_unwatched(struct tracking *tracking)
+{
+	if (tracking->unwatched && cgroups_gauges(tracking->cgroups).learned != tracking->paths_seen)
+		look_at_unwatched(tracking);
+}
+
+/*
+ * The kernel tells each user's paths within a budget, so that some come late; a walk asks for them. A user who
+ * makes more than that for ever, or now and then, must not cause walks: each waits twice as long as the one
+ * before, until none was needed for some time.
+ */
+static void walk_for_unwatched(struct tracking *tracking, uint64_t now_ns)
+{
+	if (!tracking->unwatched) {
+		if (now_ns > tracking->again_due_ns + WALK_SECONDS * CLOCK_SECOND_NS)
+			tracking->again_every_ns = CLOCK_SECOND_NS;
+		return;
+	}
+	if (now_ns < tracking->again_due_ns)
+		return;
+	look_at_unwatched(tracking); /* they may have ended */
+	if (!tracking->unwatched)
+		return;
+	tracking->again_due_ns = now_ns + tracking->again_every_ns;
+	if (tracking->again_every_ns < WALK_SECONDS * CLOCK_SECOND_NS)
+		tracking->again_every_ns *= 2;
+	tracking_walk(tracking);
 }
 
 /*
@@ -103,6 +154,7 @@ static void on_task(void *user, const struct task_record *record)
 					  .walk = tracking->walk };
 
 	usage_walk_process(&tracking->usage, record);
+	cgroups_path(tracking->cgroups, record->cgroup_id); /* is in use, so that it is not forgotten */
 	if (!record->pattern_id)
 		return;
 	memcpy(process.comm, record->comm, sizeof(process.comm));
@@ -121,6 +173,13 @@ static void on_thread(void *user, const struct thread_record *record)
 	struct tracking *tracking = user;
 
 	usage_walk_thread(&tracking->usage, record);
+}
+
+static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
+{
+	struct tracking *tracking = user;
+
+	cgroups_learn(tracking->cgroups, record, path);
 }
 
 /* Each error code has its own limit, so that many errors of one code do not hide another. */
@@ -188,6 +247,7 @@ static void watch_system(struct tracking *tracking)
 static void watch_all(struct tracking *tracking)
 {
 	const struct target_process *before = NULL;
+	bool watched = false;
 
 	for (uint32_t i = 0; i < tracking->targets.count; i++) {
 		const struct target_process *process = &tracking->targets.processes[i];
@@ -196,7 +256,9 @@ static void watch_all(struct tracking *tracking)
 			continue;
 		if (!before || before->cgroup_id != process->cgroup_id ||
 		    memcmp(before->comm, process->comm, sizeof(process->comm)))
-			watch_process(tracking, process);
+			watched = watch_process(tracking, process);
+		targets_note_watched(&tracking->targets, i, watched);
+		tracking->unwatched |= !watched;
 		before = process;
 	}
 }
@@ -311,8 +373,12 @@ bool tracking_has_target(const struct tracking *tracking, const struct watch *wa
 
 void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 {
+	tracking_consume(tracking); /* paths of cgroups, which alone do not wake the daemon */
+	/* when a capture ends, it names the processes that ended within it */
+	cgroups_tick(tracking->cgroups, now_ns, tracking->keep_gone ? UINT64_MAX : tracking->remembered_ns);
 	watch_unwatched(tracking);
 	walk_when_due(tracking, now_ns);
+	walk_for_unwatched(tracking, now_ns);
 	forget_gone(tracking, now_ns);
 	look_at_unmapped(tracking, now_ns);
 }
@@ -320,7 +386,8 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters)
 {
-	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, tracking };
+	struct process_events_handlers handlers = { on_process, on_error,  on_task,
+						    on_thread,  on_cgroup, tracking };
 
 	*tracking =
 		(struct tracking){ .kernel = kernel,
@@ -328,7 +395,8 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 				   .watches = watches,
 				   .own_counters = own_counters,
 				   .unmapped = __atomic_load_n(&kernel->control->unmapped, __ATOMIC_RELAXED),
-				   .unmapped_every_ns = CLOCK_SECOND_NS };
+				   .unmapped_every_ns = CLOCK_SECOND_NS,
+				   .again_every_ns = CLOCK_SECOND_NS };
 	targets_init(&tracking->targets);
 	usage_init(&tracking->usage);
 	return process_events_open(&tracking->events, kernel, &handlers);

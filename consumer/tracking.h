@@ -29,10 +29,12 @@ struct tracking {
 	uint64_t remembered_ns;      /* longer than any rule's history */
 	uint32_t walk, due_walks[2]; /* number of the current or last walk; the last two periodic walks */
 	bool unwatched;              /* a target is not watched: the path of its cgroup was not known */
-	unsigned int seconds;        /* ticks so far */
-	uint64_t unmapped;           /* control->unmapped, when a scan was last asked for */
+	uint64_t paths_seen; /* cgroups_gauges().learned, when unwatched targets were last looked at */
+	uint64_t again_due_ns, again_every_ns; /* the next walk that may find a path, for unwatched targets */
+	unsigned int seconds;                  /* ticks so far */
+	uint64_t unmapped;                     /* control->unmapped, when a scan was last asked for */
 	uint64_t unmapped_due_ns, unmapped_every_ns;
-	struct log_limit error_limits[ERROR_USER_STACK + 1], walk_limit;
+	struct log_limit error_limits[ERROR_USER_STACK + 1], walk_limit, too_long_limit;
 };
 
 /* The caller keeps ownership of all arguments. Logs a failure. Returns 0 or -errno. */

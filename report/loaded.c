@@ -212,6 +212,7 @@ static void check_counters(const struct manifest *manifest, struct findings *fin
 		{ COUNTER_CLOCKS_LOST, load_again },
 		{ COUNTER_TARGETS_FULL, "raise bourdon-load --targets, or narrow the rules" },
 		{ COUNTER_EVENTS_LOST, "none needed: the process walk every 30 s finds missed processes" },
+		{ COUNTER_CGROUPS_LOST, "none needed: the paths of cgroups are told again" },
 		{ COUNTER_OFFCPU_UNTRACKED, "raise bourdon-load --targets, or narrow the rules" },
 		{ COUNTER_ERRORS_LOST, "" },
 	};

@@ -151,6 +151,17 @@ static void print_unwind(FILE *out, const struct status_line *line)
 		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)));
 }
 
+static void print_cgroups(FILE *out, const struct status_line *line)
+{
+	char paths[48], too_long[24], bytes[24], most[24], forgotten[24];
+
+	fprintf(out, "  %s, which take %s of %s bytes; %s too long; %s forgotten for lack of room\n",
+		counted(line, "paths", "path", "paths", paths, sizeof(paths)),
+		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)),
+		shown(line, "too_long", too_long, sizeof(too_long)),
+		shown(line, "forgotten", forgotten, sizeof(forgotten)));
+}
+
 static void print_counter(FILE *out, const struct status_line *line)
 {
 	char name[64], value[24];
@@ -182,6 +193,7 @@ static const struct {
 	  print_watch },
 	{ "capture", "captures", "\ncaptures under way\n", print_capture },
 	{ "unwind", "unwind", "\nunwind tables\n", print_unwind },
+	{ "cgroups", "cgroups", "\ncgroups\n", print_cgroups },
 	{ "counter", "counters", "\ncounters that are not zero\n", print_counter },
 };
 

@@ -81,9 +81,11 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	for (uint32_t i = 0; i < capture->processes_count; i++)
-		free(capture->processes[i].cgroup);
+		if (!capture->processes[i].shares_cgroup)
+			free(capture->processes[i].cgroup);
 	free(capture->processes);
 	hash_index_free(&capture->processes_index);
+	hash_index_free(&capture->cgroups_index);
 	stacks_free(&capture->stacks);
 	free(capture->rows);
 	hash_index_free(&capture->rows_index);
@@ -110,6 +112,31 @@ static bool is_process(const void *user, uint32_t position)
 	return process->tgid == draining->sample->tgid &&
 	       process->started_ns == draining->sample->started_ns &&
 	       process->cgroup_id == draining->sample->cgroup_id;
+}
+
+static bool is_of_cgroup(const void *user, uint32_t position)
+{
+	const struct draining *draining = user;
+
+	return draining->capture->processes[position].cgroup_id == draining->sample->cgroup_id;
+}
+
+/* A cgroup with many processes may have a long path: they share one copy. Without memory, each has its own. */
+static void share_cgroup(const struct draining *draining, struct capture_process *process)
+{
+	struct capture *capture = draining->capture;
+	uint32_t hash = hash_bytes(&process->cgroup_id, sizeof(process->cgroup_id)), found;
+
+	if (!process->cgroup)
+		return;
+	found = hash_index_find(&capture->cgroups_index, hash, is_of_cgroup, draining);
+	if (found == HASH_INDEX_NONE) {
+		hash_index_add(&capture->cgroups_index, hash, capture->processes_count);
+		return;
+	}
+	free(process->cgroup);
+	process->cgroup = capture->processes[found].cgroup;
+	process->shares_cgroup = true;
 }
 
 static int find_process(struct draining *draining, uint32_t *ret_process)
@@ -139,6 +166,7 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 		free(process.cgroup);
 		return result;
 	}
+	share_cgroup(draining, &process);
 	capture->processes[capture->processes_count] = process;
 	*ret_process = capture->processes_count++;
 	return 0;

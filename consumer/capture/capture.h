@@ -61,6 +61,7 @@ struct capture_process {
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	char *cgroup;              /* path, or NULL */
+	bool shares_cgroup;        /* the string belongs to an earlier process of this cgroup */
 	bool included;             /* the rule applies to it */
 };
 
@@ -109,6 +110,7 @@ struct capture {
 	struct capture_process *processes;
 	uint32_t processes_count, processes_room;
 	struct hash_index processes_index;
+	struct hash_index cgroups_index; /* the first process of each cgroup */
 	struct stacks stacks;
 	struct capture_row *rows;
 	uint32_t rows_count, rows_room;

@@ -14,13 +14,18 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 {
 	const struct capture_scope *scope = user;
 	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
-	const char *cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
+	const char *cgroup;
 
-	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
-	if (!target || (!cgroup && (scope->rule->cgroup || scope->cgroup)))
+	if (!target)
 		return false;
 	process->uid = target->uid;
 	memcpy(process->comm, target->comm, sizeof(process->comm));
+	if (!rule_names(scope->rule, target->comm))
+		return true; /* not covered, whatever its cgroup */
+	cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
+	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
+	if (!cgroup && (scope->rule->cgroup || scope->cgroup))
+		return false;
 	process->cgroup = cgroup ? strdup(cgroup) : NULL;
 	process->included = is_covered(scope, target, cgroup);
 	return true;
@@ -43,7 +48,6 @@ bool capture_scope_is_live(const struct capture_scope *scope, const struct sampl
 	return target && !target->gone_ns;
 }
 
-/* Looks for the cgroup only of a target: an unknown cgroup costs a walk over all of them. */
 static bool is_own(const struct capture_scope *scope, const struct usage_process *process)
 {
 	const struct target_process *target =

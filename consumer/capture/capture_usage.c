@@ -16,7 +16,8 @@ int capture_usage_begin(struct capture_usage *ret_usage, const struct usage *now
 void capture_usage_free(struct capture_usage *usage)
 {
 	for (uint32_t i = 0; i < usage->count; i++)
-		free(usage->rows[i].cgroup);
+		if (!usage->rows[i].shares_cgroup)
+			free(usage->rows[i].cgroup);
 	free(usage->rows);
 	usage_free(&usage->before);
 	*usage = (struct capture_usage){ 0 };
@@ -86,6 +87,23 @@ static bool is_of_span(const struct capture_usage *usage, const struct usage_pro
 	return process->walk > usage->before.walk;
 }
 
+/* Rows of one cgroup, which may have a long path, share one copy. There are at most some 1,500 rows. */
+static void put_cgroup(const struct capture_usage *usage, struct usage_row *row, const char *cgroup)
+{
+	if (!cgroup)
+		return;
+	for (uint32_t i = 0; i < usage->count; i++) {
+		const struct usage_row *before = &usage->rows[i];
+
+		if (before->process.cgroup_id != row->process.cgroup_id || !before->cgroup)
+			continue;
+		row->cgroup = before->cgroup;
+		row->shares_cgroup = true;
+		return;
+	}
+	row->cgroup = strdup(cgroup);
+}
+
 int capture_usage_end(struct capture_usage *usage, const struct usage *now, capture_usage_describe describe,
 		      void *user)
 {
@@ -121,7 +139,7 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now, capt
 		row->process = now->processes[i];
 		row->process.sums = sums[i];
 		row->role = describe(user, &row->process, &cgroup) ? USAGE_TARGET : USAGE_OTHER;
-		row->cgroup = cgroup ? strdup(cgroup) : NULL;
+		put_cgroup(usage, row, cgroup);
 		rest.process.counts_io_delay |= row->process.counts_io_delay;
 		usage->count++;
 	}

@@ -18,6 +18,7 @@ struct usage_row {
 	enum usage_role role;
 	struct usage_process process; /* its sums are the usage within the span; USAGE_REST has only sums */
 	char *cgroup;                 /* path, or NULL where it is unknown */
+	bool shares_cgroup;           /* the string belongs to an earlier row of this cgroup */
 };
 
 struct capture_usage {

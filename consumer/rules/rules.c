@@ -422,11 +422,14 @@ bool rule_covers(const struct rule *rule, const char *cgroup)
 	return !rule->cgroup || !fnmatch(rule->cgroup, cgroup, 0);
 }
 
-bool rule_applies(const struct rule *rule, const char comm[ABI_COMM_BYTES], const char *cgroup)
+bool rule_names(const struct rule *rule, const char comm[ABI_COMM_BYTES])
 {
 	size_t bytes = strnlen(rule->comm.text, ABI_COMM_BYTES);
 
-	if (strncmp(rule->comm.text, comm, rule->comm.prefix ? bytes : ABI_COMM_BYTES))
-		return false;
-	return rule_covers(rule, cgroup);
+	return !strncmp(rule->comm.text, comm, rule->comm.prefix ? bytes : ABI_COMM_BYTES);
+}
+
+bool rule_applies(const struct rule *rule, const char comm[ABI_COMM_BYTES], const char *cgroup)
+{
+	return rule_names(rule, comm) && rule_covers(rule, cgroup);
 }

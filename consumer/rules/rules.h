@@ -82,6 +82,9 @@ size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BY
 /* Whether the rule's glob, if it has one, matches a cgroup. */
 bool rule_covers(const struct rule *rule, const char *cgroup);
 
+/* Whether the rule's pattern matches the comm: without a match, no cgroup needs to be looked up. */
+bool rule_names(const struct rule *rule, const char comm[ABI_COMM_BYTES]);
+
 /* Whether a rule applies to a process with this comm in this cgroup ("" where it is not known). */
 bool rule_applies(const struct rule *rule, const char comm[ABI_COMM_BYTES], const char *cgroup);
 

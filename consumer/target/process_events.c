@@ -13,14 +13,45 @@
  * and the heartbeat runs in between. Records left in the ring make its descriptor readable again at once.
  */
 #define RECORDS_A_CALL 1024
+/* Paths are told before the events that need them, so a flood of paths must not hold up the events for long. */
+#define PATHS_A_CALL 1024
 
 struct process_events {
 	const struct kernel_objects *kernel;
-	int dispatched; /* records consumed in this call */
+	int dispatched, paths; /* records consumed in this call */
 	struct process_events_handlers handlers;
-	struct ring_buffer *rings;
+	struct ring_buffer *rings, *path_ring;
 	uint64_t unknown;
 };
+
+/* Returns the length of the record with its path, of which `bytes` bytes are there. */
+static size_t cgroup_record_bytes(const char *at, size_t bytes)
+{
+	struct cgroup_record record;
+
+	if (bytes < sizeof(record))
+		return sizeof(record);
+	memcpy(&record, at, sizeof(record));
+	return sizeof(record) + (record.path_bytes <= CGROUP_PATH_BYTES ? record.path_bytes : 0);
+}
+
+/* Checks a record that lies whole in `bytes` bytes. Returns its length with its path, or 0. */
+static size_t dispatch_cgroup(const struct process_events_handlers *handlers, const char *at, size_t bytes)
+{
+	const char *path = at + sizeof(struct cgroup_record);
+	struct cgroup_record record;
+
+	if (bytes < sizeof(record))
+		return 0;
+	memcpy(&record, at, sizeof(record));
+	if (record.header.bytes != sizeof(record) || record.path_bytes > CGROUP_PATH_BYTES ||
+	    record.path_bytes > bytes - sizeof(record) ||
+	    !record.path_bytes != !!(record.flags & CGROUP_TOO_LONG) ||
+	    (record.path_bytes && (path[0] != '/' || memchr(path, '\0', record.path_bytes))))
+		return 0;
+	handlers->cgroup(handlers->user, &record, path);
+	return sizeof(record) + record.path_bytes;
+}
 
 bool process_events_dispatch(const struct process_events_handlers *handlers, const void *record, size_t bytes)
 {
@@ -47,13 +78,33 @@ bool process_events_dispatch(const struct process_events_handlers *handlers, con
 		handlers->error(handlers->user, &event);
 		return true;
 	}
-	return false;
+	return header.type == RECORD_CGROUP && dispatch_cgroup(handlers, record, bytes);
+}
+
+static int on_path(void *user, void *record, size_t bytes)
+{
+	struct process_events *events = user;
+
+	if (!process_events_dispatch(&events->handlers, record, bytes))
+		events->unknown++;
+	return ++events->paths < PATHS_A_CALL ? 0 : -ENOBUFS;
+}
+
+/*
+ * The kernel program sends the path before the event, but this may have consumed the path's ring before. So
+ * it looks there again, which costs two loads where there is nothing new.
+ */
+static void consume_paths(struct process_events *events)
+{
+	if (events->paths < PATHS_A_CALL)
+		ring_buffer__consume(events->path_ring);
 }
 
 static int on_record(void *user, void *record, size_t bytes)
 {
 	struct process_events *events = user;
 
+	consume_paths(events);
 	if (!process_events_dispatch(&events->handlers, record, bytes))
 		events->unknown++;
 	return ++events->dispatched < RECORDS_A_CALL ? 0 : -ENOBUFS;
@@ -69,7 +120,10 @@ int process_events_open(struct process_events **ret_events, const struct kernel_
 		return -ENOMEM;
 	events->kernel = kernel;
 	events->handlers = *handlers;
-	events->rings = ring_buffer__new(kernel->map_fds[PIN_EVENTS], on_record, events, NULL);
+	events->path_ring = ring_buffer__new(kernel->map_fds[PIN_CGROUP_PATHS], on_path, events, NULL);
+	events->rings = events->path_ring
+				? ring_buffer__new(kernel->map_fds[PIN_EVENTS], on_record, events, NULL)
+				: NULL;
 	result = events->rings
 			 ? ring_buffer__add(events->rings, kernel->map_fds[PIN_ERRORS], on_record, events)
 			 : -errno;
@@ -87,6 +141,7 @@ void process_events_free(struct process_events *events)
 	if (!events)
 		return;
 	ring_buffer__free(events->rings);
+	ring_buffer__free(events->path_ring);
 	free(events);
 }
 
@@ -97,7 +152,8 @@ int process_events_fd(const struct process_events *events)
 
 void process_events_consume(struct process_events *events)
 {
-	events->dispatched = 0;
+	events->dispatched = events->paths = 0;
+	consume_paths(events);
 	ring_buffer__consume(events->rings);
 }
 
@@ -117,6 +173,16 @@ long process_events_dispatch_tasks(const struct process_events_handlers *handler
 		struct thread_record thread;
 
 		memcpy(&header, records + consumed, sizeof(header));
+		if (header.type == RECORD_CGROUP) {
+			size_t whole = cgroup_record_bytes(records + consumed, bytes - consumed);
+
+			if (whole > bytes - consumed)
+				break;
+			if (!dispatch_cgroup(handlers, records + consumed, bytes - consumed))
+				return -EBADMSG;
+			consumed += whole;
+			continue;
+		}
 		if (!(header.type == RECORD_TASK && header.bytes == sizeof(task)) &&
 		    !(header.type == RECORD_THREAD && header.bytes == sizeof(thread)))
 			return -EBADMSG;

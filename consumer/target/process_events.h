@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * process_events.h owns reading the records of the kernel programs: events of processes and errors from two
- * ring buffers, and the walk of the task iterator. It checks each record before it calls back.
+ * process_events.h owns reading the records of the kernel programs: paths of cgroups, events of processes and
+ * errors from three ring buffers, and the walk of the task iterator. It checks each record before it calls
+ * back.
  */
 #ifndef BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
 #define BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
@@ -18,6 +19,8 @@ struct process_events_handlers {
 	void (*error)(void *user, const struct error_event *event);
 	void (*task)(void *user, const struct task_record *record);
 	void (*thread)(void *user, const struct thread_record *record);
+	/* `path` has record->path_bytes bytes, none of them a NUL */
+	void (*cgroup)(void *user, const struct cgroup_record *record, const char *path);
 	void *user;
 };
 
@@ -29,12 +32,17 @@ int process_events_open(struct process_events **ret_events, const struct kernel_
 void process_events_free(struct process_events *events);
 
 /*
- * Readable when process_events_consume() has records to read. One call consumes a bounded number of records.
+ * Readable when process_events_consume() has events or errors to read; paths of cgroups alone do not make it
+ * readable. One call consumes a bounded number of records. The path of a process's cgroup comes before the
+ * event of the process.
  */
 int process_events_fd(const struct process_events *events);
 void process_events_consume(struct process_events *events);
 
-/* Runs the task iterator: one callback for each process and each thread. Returns 0, -EBADMSG or -errno. */
+/*
+ * Runs the task iterator: one callback for each process and each thread, and for each cgroup whose path is not
+ * known. Returns 0, -EBADMSG or -errno.
+ */
 int process_events_walk(struct process_events *events);
 
 /* The number of records of an unknown type or a wrong size since the start. */

@@ -44,9 +44,9 @@ int targets_put(struct targets *targets, const struct target_process *process)
 	return 0;
 }
 
-void targets_note_watched(struct targets *targets, uint32_t position)
+void targets_note_watched(struct targets *targets, uint32_t position, bool watched)
 {
-	targets->processes[position].watched = true;
+	targets->processes[position].watched = watched;
 }
 
 void targets_leave(struct targets *targets, uint32_t tgid, uint64_t started_ns, uint64_t now_ns)

@@ -22,7 +22,7 @@ struct target_process {
 	char comm[ABI_COMM_BYTES]; /* terminated */
 	/* number of the last walk that saw it; for an announced process, of the last walk before */
 	uint32_t walk;
-	/* its cgroup's path is known, and the rules that apply to it watch the cgroup */
+	/* the rules that apply to it watch its cgroup; false: its cgroup's path is not known yet */
 	bool watched;
 	uint64_t gone_ns; /* CLOCK_MONOTONIC; 0 while it is a target */
 };
@@ -39,8 +39,8 @@ void targets_free(struct targets *targets);
 /* Adds the process, or updates its entry. Returns 0, -ENOSPC (more than a million processes) or -ENOMEM. */
 int targets_put(struct targets *targets, const struct target_process *process);
 
-/* Notes that the cgroup of the process at this position is watched. */
-void targets_note_watched(struct targets *targets, uint32_t position);
+/* Notes whether the cgroup of the process at this position is watched, or need not be. */
+void targets_note_watched(struct targets *targets, uint32_t position, bool watched);
 
 /* Notes that the process is not a target any more. */
 void targets_leave(struct targets *targets, uint32_t tgid, uint64_t started_ns, uint64_t now_ns);

@@ -34,7 +34,7 @@ one_line_saying() {
 	load
 	[ "$(stat -c '%a %U %G' "$PIN_DIR")" = "750 root $TEST_GROUP" ]
 	local expected name
-	expected="660 patterns_a patterns_b oncpu offcpu control events errors unwind_procs unwind_maps unwind_pages unwind_rows unwind_rules
+	expected="660 patterns_a patterns_b oncpu offcpu control events errors cgroups_known cgroup_paths unwind_procs unwind_maps unwind_pages unwind_rows unwind_rules
 440 targets totals offcpu_open clocks counters tasks mappings"
 	while read -r mode names; do
 		for name in $names; do
@@ -45,7 +45,7 @@ one_line_saying() {
 		[ "$(stat -c '%a %U %G' "$name")" = '600 root root' ] || { echo "$name"; false; }
 	done
 	[ "$(find "$PIN_DIR" -name 'link_oncpu_*' | wc -l)" -eq "$(nproc)" ]
-	for name in target_exec target_fork target_rename target_exit cpu_step; do
+	for name in target_exec target_fork target_rename target_moved target_exit cpu_step; do
 		[ -e "$PIN_DIR/link_$name" ]
 	done
 }
@@ -55,7 +55,7 @@ one_line_saying() {
 	local manifest=$RUN_DIR/manifest
 	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "750 root $TEST_GROUP" ]
 	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
-	grep -qx 'abi = 6' "$manifest"
+	grep -qx 'abi = 7' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"
 	grep -qx 'hz = 97' "$manifest"
 	grep -qx "slots_per_cpu = $((262144 / 1392))" "$manifest"
@@ -180,7 +180,7 @@ one_line_saying() {
 	wait "$second"
 	[ ! -e "${PIN_DIR}_loading" ]
 	grep -Eqx 'hz = (23|29)' "$RUN_DIR/manifest"
-	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 19 ]
+	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 20 ]
 }
 
 @test "leftovers of a killed loader are removed" {

@@ -9,7 +9,9 @@
 #include <errno.h>
 
 struct heard {
-	size_t events, tasks, threads;
+	size_t events, tasks, threads, paths;
+	size_t path_bytes; /* of the paths of cgroups */
+	bool in_stream;    /* of the task iterator */
 };
 
 static void hear_process(void *user, const struct process_event *event)
@@ -47,6 +49,20 @@ static void hear_thread(void *user, const struct thread_record *record)
 	heard->threads++;
 }
 
+static void hear_cgroup(void *user, const struct cgroup_record *record, const char *path)
+{
+	struct heard *heard = user;
+
+	HOLDS(record->header.type == RECORD_CGROUP && record->header.bytes == sizeof(*record));
+	HOLDS(record->path_bytes <= CGROUP_PATH_BYTES);
+	HOLDS(!record->path_bytes == !!(record->flags & CGROUP_TOO_LONG));
+	HOLDS(!record->path_bytes || path[0] == '/');
+	HOLDS(!memchr(path, '\0', record->path_bytes));
+	heard->events += !heard->in_stream;
+	heard->paths += heard->in_stream;
+	heard->path_bytes += heard->in_stream ? record->path_bytes : 0;
+}
+
 static void feed_event(const struct process_events_handlers *handlers, struct input *input)
 {
 	struct heard *heard = handlers->user;
@@ -68,24 +84,33 @@ static long feed_tasks(const struct process_events_handlers *handlers, const uin
 	long taken = process_events_dispatch_tasks(handlers, records, bytes);
 
 	HOLDS(taken == -EBADMSG ||
-	      (taken >= 0 && (size_t)taken <= bytes && bytes - (size_t)taken < sizeof(struct task_record)));
+	      (taken >= 0 && (size_t)taken <= bytes &&
+	       bytes - (size_t)taken < sizeof(struct cgroup_record) + CGROUP_PATH_BYTES));
 	free(records);
 	return taken;
+}
+
+/* The length of all records of the task iterator that were handed on. */
+static size_t stream_bytes(const struct heard *heard)
+{
+	return heard->tasks * sizeof(struct task_record) + heard->threads * sizeof(struct thread_record) +
+	       heard->paths * sizeof(struct cgroup_record) + heard->path_bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct heard heard = { 0 };
-	const struct process_events_handlers handlers = { hear_process, hear_error, hear_task, hear_thread,
-							  &heard };
+	const struct process_events_handlers handlers = { hear_process, hear_error,  hear_task,
+							  hear_thread,  hear_cgroup, &heard };
 	struct input input = { data, bytes };
 	size_t cut = bytes ? data[bytes - 1] % bytes : 0, whole;
 	long taken, first, rest;
 
 	while (input.left)
 		feed_event(&handlers, &input);
+	heard.in_stream = true;
 	taken = feed_tasks(&handlers, data, bytes);
-	whole = heard.tasks * sizeof(struct task_record) + heard.threads * sizeof(struct thread_record);
+	whole = stream_bytes(&heard);
 	HOLDS(taken < 0 || (size_t)taken == whole);
 	first = feed_tasks(&handlers, data, cut);
 	if (first < 0) {
@@ -93,8 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		return 0;
 	}
 	rest = feed_tasks(&handlers, data + first, bytes - (size_t)first);
-	HOLDS(heard.tasks * sizeof(struct task_record) + heard.threads * sizeof(struct thread_record) ==
-	      2 * whole);
+	HOLDS(stream_bytes(&heard) == 2 * whole);
 	HOLDS(rest < 0 ? taken < 0 : first + rest == taken);
 	return 0;
 }

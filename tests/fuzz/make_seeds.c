@@ -84,8 +84,15 @@ static void put_tasks(struct seed *seed)
 					  .tgid = 1,
 					  .comm = "nginx" };
 
-	for (int i = 0; i < 3; i++)
+	const struct cgroup_record cgroup = {
+		.header = { RECORD_CGROUP, sizeof(cgroup) }, .cgroup_id = 7, .account = 7, .path_bytes = 4
+	};
+
+	for (int i = 0; i < 3; i++) {
+		put(seed, &cgroup, sizeof(cgroup));
+		put(seed, "/a/b", cgroup.path_bytes);
 		put(seed, &task, sizeof(task));
+	}
 }
 
 static void put_mappings(struct seed *seed)

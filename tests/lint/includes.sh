@@ -38,7 +38,7 @@ BLOCKING_HEADERS='^(sqlite3|libelf|gelf|dwarf|lzma|zlib|bzlib)\.h$|^elfutils/'
 BLOCKING_CALLS='fsync|fdatasync|syncfs|sync|sleep|usleep|nanosleep|clock_nanosleep|pause|wait|waitpid|waitid|system|popen'
 BLOCKING_CALLS+='|scandir|opendir|fdopendir|nftw|fts_open|pthread_join|pthread_cond_wait|sem_wait'
 # functions of this project that read files or wait for an answer
-BLOCKING_CALLS+='|ini_read_file|settings_read|rules_read_directory|configuration_read|pass_fd_wait'
+BLOCKING_CALLS+='|ini_read_file|settings_read|rules_read_directory|configuration_read|pass_fd_wait|cgroup_walk'
 
 # FILE FUNCTION: calls that are allowed, each with its reason.
 ALLOWED_CALLS='

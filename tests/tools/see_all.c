@@ -165,20 +165,27 @@ static int on_event(void *user, void *data, size_t bytes)
 static size_t bytes_of(const char *record, size_t held)
 {
 	struct mapping_record mapping;
+	struct cgroup_record cgroup;
 	struct record_header header;
+	size_t bytes;
 
-	if (held < sizeof(struct mapped_record))
+	if (held < sizeof(header))
 		return 0;
 	memcpy(&header, record, sizeof(header));
-	if (header.type != RECORD_MAPPING)
-		return header.bytes <= held ? header.bytes : 0;
-	if (held < sizeof(mapping))
+	bytes = header.bytes;
+	if (bytes > held)
 		return 0;
-	memcpy(&mapping, record, sizeof(mapping));
-	return sizeof(mapping) + mapping.path_bytes <= held ? sizeof(mapping) + mapping.path_bytes : 0;
+	if (header.type == RECORD_MAPPING) {
+		memcpy(&mapping, record, sizeof(mapping));
+		bytes += mapping.path_bytes;
+	} else if (header.type == RECORD_CGROUP) {
+		memcpy(&cgroup, record, sizeof(cgroup));
+		bytes += cgroup.path_bytes;
+	}
+	return bytes <= held ? bytes : 0;
 }
 
-/* Each record of an iterator begins with a header and its tgid. */
+/* Each record of an iterator, except those of cgroups, begins with a header and its tgid. */
 static void walk(struct attack *attack, enum pin_iterator which)
 {
 	char path[300], buffer[65536];
@@ -199,6 +206,7 @@ static void walk(struct attack *attack, enum pin_iterator which)
 			const struct mapping_record *record = (const void *)(buffer + at);
 
 			for (struct seen *seen = NULL;
+			     record->header.type != RECORD_CGROUP &&
 			     (seen = seen_find(attack, record->tgid, record->tgid, seen));)
 				*(record->header.type == RECORD_MAPPING ||
 						  record->header.type == RECORD_MAPPED

@@ -28,6 +28,7 @@ static Suite *(*const suites[])(void) = {
 	cause_suite,
 	cgroup_suite,
 	hash_suite,
+	cgroups_suite,
 	hash_index_suite,
 	process_index_suite,
 	comm_trie_suite,

@@ -290,6 +290,9 @@ START_TEST(only_the_rules_processes_count)
 		ck_assert_uint_eq(process->started_ns, 1000 + process->tgid);
 		ck_assert_str_eq(process->comm, "leader");
 		ck_assert_str_eq(process->cgroup, "/system.slice/web");
+		/* one copy for all processes of the cgroup */
+		ck_assert_ptr_eq(process->cgroup, capture->processes[0].cgroup);
+		ck_assert_int_eq(process->shares_cgroup, i > 0);
 	}
 	for (uint32_t i = 0; i < capture->rows_count; i++)
 		ck_assert_uint_ne(capture->processes[capture->rows[i].process].tgid, 3);
@@ -330,6 +333,7 @@ START_TEST(a_process_that_changes_its_cgroup_is_another)
 	ck_assert_uint_eq(recorder.capture->processes_count, 2);
 	ck_assert_uint_eq(recorder.capture->processes[0].cgroup_id, 7);
 	ck_assert_uint_eq(recorder.capture->processes[1].cgroup_id, 8);
+	ck_assert_ptr_ne(recorder.capture->processes[0].cgroup, recorder.capture->processes[1].cgroup);
 	ck_assert_uint_eq(recorder.capture->rows_count, 2);
 	ck_assert_uint_eq(recorder.described, 2);
 	recorder_free(&recorder);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shows whose CPU time counts as that of a capture, and that other processes cost no look at the cgroups. */
+/*
+ * Shows whose CPU time and whose samples count as those of a capture, also where the path of a cgroup is not
+ * known.
+ */
 #include "common/cleanup.h"
 #include "consumer/capture/capture_scope.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define UNKNOWN_CGROUP 0xfffffffffffULL
 
@@ -42,7 +42,7 @@ START_TEST(targets_of_the_rule_count)
 	struct cgroups *cgroups;
 	struct capture_scope scope = { .targets = &targets, .rule = &rule };
 
-	ck_assert_int_eq(cgroups_open(&cgroups), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
 	scope.cgroups = cgroups;
 	add_target(&targets, 1, "web");
 	add_target(&targets, 2, "other");
@@ -58,32 +58,51 @@ START_TEST(targets_of_the_rule_count)
 }
 END_TEST
 
-/* A walk over all cgroups happens once a second at most: one that is new is found if none happened yet. */
-START_TEST(others_cost_no_walk_over_the_cgroups)
-{
-	struct targets targets = { 0 };
-	struct usage usage = { 0 }, before = { 0 };
-	struct cgroups *cgroups;
-	struct capture_scope scope = { .targets = &targets, .rule = &rule };
-	char path[PATH_MAX];
-	struct stat at = { 0 };
-	const char *found;
+struct describe_case {
+	const char *what, *comm, *rule_cgroup, *scope_cgroup;
+	bool knows_path;
+	bool described, included;
+};
 
-	ck_assert_int_eq(cgroups_open(&cgroups), 0);
+static const struct describe_case describe_cases[] = {
+	{ "any cgroup", "web", NULL, NULL, true, true, true },
+	{ "any cgroup, and its own is unknown", "web", NULL, NULL, false, true, true },
+	{ "the rule's cgroup", "web", "/a/*", NULL, true, true, true },
+	{ "another cgroup than the rule's", "web", "/z/*", NULL, true, true, false },
+	{ "the rule's cgroup, and its own is unknown", "web", "/a/*", NULL, false, false, false },
+	{ "the watched cgroup", "web", NULL, "/a", true, true, true },
+	{ "the watched cgroup, and its own is unknown", "web", NULL, "/a", false, false, false },
+	{ "another comm", "other", "/a/*", "/a", true, true, false },
+	{ "another comm, whose cgroup does not matter", "other", "/a/*", "/a", false, true, false },
+};
+
+START_TEST(whose_samples_are_covered)
+{
+	const struct describe_case *one = &describe_cases[_i];
+	const struct cgroup_record record = {
+		.header = { RECORD_CGROUP, sizeof(record) }, .cgroup_id = 7, .account = 7, .path_bytes = 4
+	};
+	const struct sample sample = { .tgid = 1, .started_ns = 100, .cgroup_id = 7 };
+	struct capture_process process = { 0 };
+	struct rule named = rule;
+	struct targets targets = { 0 };
+	struct cgroups *cgroups;
+	struct capture_scope scope = { .targets = &targets, .rule = &named, .cgroup = one->scope_cgroup };
+
+	named.cgroup = (char *)one->rule_cgroup;
+	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
 	scope.cgroups = cgroups;
-	walk(&usage, 1, 3, 10);
-	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &before, &usage), 0);
-	snprintf(path, sizeof(path), "%s/bourdon-unit-%d", cgroups_mount(cgroups), getpid());
-	if (mkdir(path, 0755)) {
-		ck_assert_int_eq(errno, EROFS); /* a container, where it cannot be shown */
-	} else {
-		ck_assert_int_eq(stat(path, &at), 0);
-		found = cgroups_path(cgroups, at.st_ino);
-		ck_assert_int_eq(rmdir(path), 0);
-		ck_assert_ptr_nonnull(found);
-		ck_assert_str_eq(found, path + strlen(cgroups_mount(cgroups)));
-	}
-	usage_free(&usage);
+	add_target(&targets, 1, one->comm);
+	if (one->knows_path)
+		cgroups_learn(cgroups, &record, "/a/b");
+	ck_assert_msg(capture_scope_describe(&scope, &sample, &process) == one->described, "%s", one->what);
+	ck_assert_msg(process.included == one->included, "%s", one->what);
+	if (one->included && one->knows_path)
+		ck_assert_str_eq(process.cgroup, "/a/b");
+	else
+		ck_assert(!process.cgroup || !one->included);
+	free(process.cgroup);
+	targets_free(&targets);
 	cgroups_free(cgroups);
 }
 END_TEST
@@ -94,7 +113,7 @@ Suite *capture_scope_suite(void)
 	TCase *tests = tcase_create("whose CPU time");
 
 	tcase_add_test(tests, targets_of_the_rule_count);
-	tcase_add_test(tests, others_cost_no_walk_over_the_cgroups);
+	tcase_add_loop_test(tests, whose_samples_are_covered, 0, ARRAY_SIZE(describe_cases));
 	suite_add_tcase(suite, tests);
 	return suite;
 }

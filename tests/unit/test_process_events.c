@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows that a record from the kernel is used only if its type is known and its size is right, that a comm
- * without a NUL gets one, and that task records are used only whole.
+ * without a NUL gets one, and that task records and paths of cgroups are used only whole.
  */
 #include "common/cleanup.h"
 #include "consumer/target/process_events.h"
@@ -15,7 +15,9 @@ struct heard {
 	struct error_event error;
 	struct task_record tasks[4];
 	struct thread_record threads[4];
-	size_t processes_count, errors_count, tasks_count, threads_count;
+	struct cgroup_record cgroup; /* the last one, and its path */
+	char path[CGROUP_PATH_BYTES + 1];
+	size_t processes_count, errors_count, tasks_count, threads_count, cgroups_count;
 };
 
 static void on_process(void *user, const struct process_event *event)
@@ -50,10 +52,20 @@ static void on_thread(void *user, const struct thread_record *record)
 	heard->threads[heard->threads_count++] = *record;
 }
 
+static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
+{
+	struct heard *heard = user;
+
+	heard->cgroup = *record;
+	memcpy(heard->path, path, record->path_bytes);
+	heard->path[record->path_bytes] = '\0';
+	heard->cgroups_count++;
+}
+
 static struct process_events_handlers handlers_make(struct heard *heard)
 {
 	*heard = (struct heard){ .processes_count = 0 };
-	return (struct process_events_handlers){ on_process, on_error, on_task, on_thread, heard };
+	return (struct process_events_handlers){ on_process, on_error, on_task, on_thread, on_cgroup, heard };
 }
 
 static bool dispatch(const struct process_events_handlers *handlers, const void *record, size_t bytes)
@@ -140,6 +152,11 @@ static const struct refused_case refused_cases[] = {
 	{ RECORD_SAMPLE, sizeof(struct sample), sizeof(struct sample) },
 	{ RECORD_TASK, sizeof(struct task_record), sizeof(struct task_record) },
 	{ RECORD_MAPPING, sizeof(struct mapping_record), sizeof(struct mapping_record) },
+	{ RECORD_CGROUP, sizeof(struct cgroup_record), sizeof(struct cgroup_record) - 1 },
+	{ RECORD_CGROUP, sizeof(struct cgroup_record) - 1, sizeof(struct cgroup_record) },
+	{ RECORD_CGROUP, sizeof(struct cgroup_record) + 1, sizeof(struct cgroup_record) + 1 },
+	/* neither a path nor a reason why there is none */
+	{ RECORD_CGROUP, sizeof(struct cgroup_record), sizeof(struct cgroup_record) },
 	{ 0, 0, 64 },
 	{ UINT16_MAX, sizeof(struct process_event), sizeof(struct process_event) },
 };
@@ -155,7 +172,98 @@ START_TEST(invalid_events)
 	memcpy(bytes, &header, sizeof(header));
 	handlers = handlers_make(&heard);
 	ck_assert(!dispatch(&handlers, bytes, one->bytes));
-	ck_assert_uint_eq(heard.processes_count + heard.errors_count + heard.tasks_count, 0);
+	ck_assert_uint_eq(
+		heard.processes_count + heard.errors_count + heard.tasks_count + heard.cgroups_count, 0);
+}
+END_TEST
+
+struct cgroup_case {
+	const char *what;
+	const char *path;
+	size_t path_bytes; /* as the record says */
+	size_t lacking;    /* bytes behind it that are not there */
+	uint32_t flags;
+	bool valid;
+};
+
+static const struct cgroup_case cgroup_cases[] = {
+	{ "a path", "/a/b", 4, 0, 0, true },
+	{ "the root", "/", 1, 0, 0, true },
+	{ "too long", "", 0, 0, CGROUP_TOO_LONG, true },
+	{ "any bytes", "/\x1b[2J\xff", 6, 0, 0, true },
+	{ "longer than what is there", "/a/b", 5, 1, 0, false },
+	{ "longer than any", "/a/b", CGROUP_PATH_BYTES + 1, CGROUP_PATH_BYTES - 3, 0, false },
+	{ "the largest number", "/a/b", UINT32_MAX, 0, 0, false },
+	{ "relative", "a/b", 3, 0, 0, false },
+	{ "a NUL within", "/a\0b", 4, 0, 0, false },
+	{ "a path, and too long", "/a", 2, 0, CGROUP_TOO_LONG, false },
+};
+
+static size_t cgroup_put(char *at, const struct cgroup_case *one)
+{
+	const struct cgroup_record record = { .header = { RECORD_CGROUP, sizeof(record) },
+					      .cgroup_id = 7,
+					      .account = 8,
+					      .flags = one->flags,
+					      .path_bytes = (uint32_t)one->path_bytes };
+	size_t there = one->path_bytes == UINT32_MAX ? 4 : one->path_bytes - one->lacking;
+
+	memcpy(at, &record, sizeof(record));
+	memcpy(at + sizeof(record), one->path, there);
+	return sizeof(record) + there;
+}
+
+START_TEST(paths_of_cgroups)
+{
+	const struct cgroup_case *one = &cgroup_cases[_i];
+	char bytes[256];
+	size_t length = cgroup_put(bytes, one);
+	struct process_events_handlers handlers;
+	struct heard heard;
+
+	handlers = handlers_make(&heard);
+	ck_assert_msg(dispatch(&handlers, bytes, length) == one->valid, "%s", one->what);
+	ck_assert_uint_eq(heard.cgroups_count, one->valid);
+	if (!one->valid)
+		return;
+	ck_assert_uint_eq(heard.cgroup.cgroup_id, 7);
+	ck_assert_uint_eq(heard.cgroup.account, 8);
+	ck_assert_uint_eq(heard.cgroup.flags, one->flags);
+	ck_assert_str_eq(heard.path, one->path);
+}
+END_TEST
+
+START_TEST(paths_of_cgroups_come_between_tasks)
+{
+	const struct cgroup_case *one = &cgroup_cases[_i];
+	const struct task_record task = { .header = { RECORD_TASK, sizeof(task) }, .tgid = 1 };
+	struct process_events_handlers handlers;
+	char bytes[1024], *exact;
+	struct heard heard;
+	size_t path, length;
+	long consumed;
+
+	memcpy(bytes, &task, sizeof(task));
+	path = cgroup_put(bytes + sizeof(task), one);
+	memcpy(bytes + sizeof(task) + path, &task, sizeof(task));
+	length = path + 2 * sizeof(task);
+	if (one->lacking)
+		length = sizeof(task) + path;
+	exact = malloc(length);
+	memcpy(exact, bytes, length);
+	handlers = handlers_make(&heard);
+	consumed = process_events_dispatch_tasks(&handlers, exact, length);
+	free(exact);
+	if (one->valid) {
+		ck_assert_int_eq(consumed, (long)length);
+		ck_assert_uint_eq(heard.tasks_count, 2);
+		ck_assert_str_eq(heard.path, one->path);
+	} else if (one->path_bytes <= CGROUP_PATH_BYTES && one->lacking) {
+		ck_assert_int_eq(consumed, sizeof(task)); /* the next read has the rest */
+	} else {
+		ck_assert_int_eq(consumed, -EBADMSG);
+	}
+	ck_assert_uint_eq(heard.cgroups_count, one->valid);
 }
 END_TEST
 
@@ -242,6 +350,8 @@ Suite *process_events_suite(void)
 	tcase_add_test(events, events_are_handed_on);
 	tcase_add_test(events, a_comm_without_a_nul);
 	tcase_add_loop_test(events, invalid_events, 0, ARRAY_SIZE(refused_cases));
+	tcase_add_loop_test(events, paths_of_cgroups, 0, ARRAY_SIZE(cgroup_cases));
+	tcase_add_loop_test(events, paths_of_cgroups_come_between_tasks, 0, ARRAY_SIZE(cgroup_cases));
 	tcase_add_test(events, task_records_are_used_when_they_are_whole);
 	tcase_add_loop_test(events, invalid_tasks, 0, 5);
 	tcase_add_test(events, threads_come_between_tasks);

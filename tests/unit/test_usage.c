@@ -135,6 +135,7 @@ START_TEST(a_capture_has_the_usage_since_the_walk_before_it)
 	ck_assert_str_eq(row_of(&taken, 1)->cgroup, "/odd");
 	ck_assert_uint_eq(row_of(&taken, 9)->process.sums.task.cpu_ns, 77);
 	ck_assert_int_eq(row_of(&taken, 9)->role, USAGE_OTHER);
+	ck_assert_ptr_eq(row_of(&taken, 9)->cgroup, row_of(&taken, 1)->cgroup); /* one copy for the cgroup */
 	ck_assert_ptr_null(row_of(&taken, 2));
 	ck_assert_int_eq(taken.rows[2].role, USAGE_REST);
 	capture_usage_free(&taken);
