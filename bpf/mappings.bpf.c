@@ -88,7 +88,7 @@ int walk_mappings(struct bpf_iter__task_vma *ctx)
 	struct target *target;
 	__u32 device, tgid;
 
-	if (!task || !vma || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
+	if (is_retired() || !task || !vma || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
 		return 0;
 	tgid = task->tgid;
 	target = bpf_map_lookup_elem(&targets, &tgid);

@@ -32,4 +32,7 @@ const volatile struct policy policy SEC(".rodata.policy") = {
 
 __u64 targets_made = 0;
 
+/* Written by the loader, once. In a map of its own, which is pinned for root alone. */
+volatile __u32 retired SEC(".data.retired") = 0;
+
 char LICENSE[] SEC("license") = "GPL";

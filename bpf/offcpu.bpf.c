@@ -430,12 +430,16 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct task_struct *to)
 {
-	struct control *shared = control_get();
-	__u64 now_ns = bpf_ktime_get_ns();
+	struct control *shared;
 	struct cpu_state *state;
 	struct target *target;
 	__u32 zero = 0, tgid;
+	__u64 now_ns;
 
+	if (is_retired())
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	shared = control_get();
 	state = bpf_map_lookup_elem(&offcpu_cpus, &zero);
 	if (!state || !shared)
 		return 0;
@@ -469,7 +473,7 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	struct open_interval *open;
 	struct thread *thread;
 
-	if (task->flags & PF_KTHREAD)
+	if (is_retired() || task->flags & PF_KTHREAD)
 		return 0;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (!thread || !thread->left_ns || thread->woken_ns)
@@ -491,7 +495,7 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 	struct thread *thread;
 	__u32 tgid = task->tgid;
 
-	if (!shared || is_quiet(shared, now_ns) || task->flags & PF_KTHREAD ||
+	if (is_retired() || !shared || is_quiet(shared, now_ns) || task->flags & PF_KTHREAD ||
 	    !bpf_map_lookup_elem(&targets, &tgid))
 		return 0;
 	thread = thread_make(task->pid, start_of(task));
@@ -522,7 +526,7 @@ int BPF_PROG(offcpu_exit, struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 
-	if (task->flags & PF_KTHREAD)
+	if (is_retired() || task->flags & PF_KTHREAD)
 		return 0;
 	forget(task->pid);
 	if (BPF_CORE_READ(task, signal, live.counter) == 0)
@@ -534,7 +538,7 @@ int BPF_PROG(offcpu_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
 {
-	if (pid_before != task->pid)
+	if (!is_retired() && pid_before != task->pid)
 		forget(pid_before);
 	return 0;
 }
@@ -590,7 +594,8 @@ static __always_inline void leave_reclaim(void)
 #define RECLAIM_TRACEPOINT(tracepoint, does)                                                                 \
 	SEC("tp_btf/" #tracepoint) int BPF_PROG(tracepoint)                                                  \
 	{                                                                                                    \
-		does();                                                                                      \
+		if (!is_retired())                                                                           \
+			does();                                                                              \
 		return 0;                                                                                    \
 	}
 

@@ -117,7 +117,7 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	struct control *shared = control_get();
 	struct task_record record = { .header = { RECORD_TASK, sizeof(record) } };
 
-	if (!task || !shared || task->flags & PF_KTHREAD)
+	if (is_retired() || !task || !shared || task->flags & PF_KTHREAD)
 		return 0;
 	if (task->pid != task->tgid) {
 		show_thread(ctx, task);
