@@ -94,6 +94,9 @@ int walk_mappings(struct bpf_iter__task_vma *ctx)
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target || target->started_ns != task->start_boottime || target_is_denied(task))
 		return 0;
+	/* an exec may have given the task another address space since the walk over this one began */
+	if (policy.deny_undumpable && policy_denies_memory(vma->vm_mm))
+		return 0;
 	record.tgid = tgid;
 	record.started_ns = target->started_ns;
 	record.begins = vma->vm_start;

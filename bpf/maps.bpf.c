@@ -25,7 +25,7 @@ const volatile __u32 slots_per_cpu = 1;
 
 /* Set by the loader from root's policy.conf. In a map of its own, so that it can be pinned. */
 const volatile struct policy policy SEC(".rodata.policy") = {
-	.max_rate = POLICY_RATE_MAX,
+	.max_rate = POLICY_RATE_DEFAULT,
 	.unwinding = POLICY_UNWIND_DWARF,
 	.kernel_stacks = 1,
 };

@@ -13,6 +13,7 @@
  *   5  tables for unwinding by .eh_frame; code spans of each process; the reason why unwinding a user stack
  *      ended; in control, the count of addresses in no known mapping
  *   6  root's policy; user stacks that end because of it; counters of what it denied
+ *   7  policy on processes whose memory the kernel protects
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -20,7 +21,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 6U
+#define BOURDON_ABI 7U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -43,6 +44,8 @@ struct record_header {
 #define POLICY_UIDS_MAX 16U
 #define POLICY_COMMS_MAX 32U
 #define POLICY_RATE_MAX 20000U
+#define POLICY_RATE_DEFAULT                                                                                  \
+	5000U /* the recorder asks for 4000 stacks a second at most (consumer/recorder.c) */
 
 #define POLICY_UNWIND_NONE 0U          /* only the leaf, which is in a register */
 #define POLICY_UNWIND_FRAME_POINTER 1U /* tables are not used */
@@ -66,6 +69,8 @@ struct policy {
 	__u32 allowed_count; /* 0: all uids are allowed */
 	__u32 denied_count;
 	__u32 comms_count;
+	__u32 deny_undumpable; /* 1: a process whose memory the kernel protects is denied (bpf/policy.h) */
+	__u32 reserved;
 	struct policy_uids allowed[POLICY_UIDS_MAX];
 	struct policy_uids denied[POLICY_UIDS_MAX];
 	struct policy_comm comms[POLICY_COMMS_MAX];
@@ -480,8 +485,8 @@ struct mapping_record {
 #define ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "struct " #type " changed size")
 
 ABI_SIZE(record_header, 4);
-ABI_SIZE(policy, 1304);
-ABI_CHECK(policy, allowed, 24);
+ABI_SIZE(policy, 1312);
+ABI_CHECK(policy, allowed, 32);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);

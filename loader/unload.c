@@ -165,7 +165,7 @@ static void print_policy(const char *pin_dir)
 	if (!read_pin(pin_dir, pin_maps[PIN_POLICY].name, &policy))
 		return;
 	policy_describe(&policy, text);
-	printf("policy        %s\n", *text ? text : "no limit");
+	printf("policy        %s\n", *text ? text : "the default: nobody is denied");
 }
 
 int load_status_run(const char *pin_dir, const char *run_dir)
