@@ -84,6 +84,14 @@ static void unmount_bpffs(const char *pin_dir)
 		log_warning("cannot unmount %s: %s", parent, strerror(errno));
 }
 
+bool unload_needs_sys_admin(const char *pin_dir, const char *run_dir)
+{
+	struct manifest manifest;
+
+	return run_files_manifest(run_dir, &manifest) && manifest.mounted_bpffs &&
+	       !strcmp(manifest.pin_dir, pin_dir);
+}
+
 int unload_run(const char *pin_dir, const char *run_dir)
 {
 	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
