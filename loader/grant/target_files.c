@@ -38,7 +38,8 @@ static const char *check_undumpable(const char *pin_dir, const struct grant_requ
 
 	if (result < 0)
 		return strerror(-result);
-	return check_target(pin_dir, request) ? "root's policy denies this process, or no rule names it now" : NULL;
+	return check_target(pin_dir, request) ? "root's policy denies this process, or no rule names it now"
+					      : NULL;
 }
 
 /*
