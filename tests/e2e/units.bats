@@ -74,7 +74,7 @@ explained() {
 	[ "$(exposure "$ROOT" bourdon-load.service)" -le 14 ]
 	[ "$(exposure "$PRIVATE_ROOT" bourdond.service)" -le 6 ]
 	[ "$(exposure "$PRIVATE_ROOT" bourdon-grant@one.service)" -le 13 ]
-	[ "$(exposure "$PRIVATE_ROOT" bourdon-load.service)" -le 12 ]
+	[ "$(exposure "$PRIVATE_ROOT" bourdon-load.service)" -le 13 ]
 	[ "$(exposure "$ROOT" bourdond.service)" -eq "$(documented bourdond)" ]
 	[ "$(exposure "$ROOT" bourdon-grant@one.service)" -eq "$(documented bourdon-grant@)" ]
 	[ "$(exposure "$ROOT" bourdon-load.service)" -eq "$(documented bourdon-load)" ]
