@@ -161,7 +161,7 @@ static int begin_run(struct store *store)
 	if (!result)
 		result = rules_assign_ids(&rules, NULL, &ids);
 	if (!result)
-		result = store_begin_run(store, &manifest, &policy_unlimited, &rules);
+		result = store_begin_run(store, &manifest, &policy_default, &rules);
 	rules_free(&rules);
 	return result;
 }

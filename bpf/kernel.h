@@ -17,6 +17,8 @@
 
 #define PF_KTHREAD 0x00200000U
 #define VM_EXEC 0x00000004UL
+#define MMF_DUMPABLE_MASK 3UL /* linux/mm_types.h; before Linux 6.18 linux/sched/coredump.h */
+#define SUID_DUMP_USER 1UL
 #define EEXIST 17
 #define EFAULT 14
 #define ENOMEM 12
@@ -65,7 +67,12 @@ struct task_io_accounting {
 	__u64 write_bytes;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct signal_struct {
+	struct list_head thread_head;
 	struct counter_of_kernel live;
 	/* sums over the threads that have exited */
 	unsigned long long sum_sched_runtime;
@@ -127,7 +134,17 @@ struct mm_struct___before_6_2 {
 	struct mm_rss_stat___before_6_2 rss_stat;
 };
 
+/* Linux 6.18 made the flags a bitmap (bb6525f2f8c4). */
+struct mm_flags_of_kernel {
+	unsigned long __mm_flags[1];
+};
+
+struct mm_struct___since_6_18 {
+	struct mm_flags_of_kernel flags;
+};
+
 struct mm_struct {
+	unsigned long flags;
 	struct percpu_counter rss_stat[4];
 	int map_count;
 	struct file *exe_file;
@@ -139,6 +156,7 @@ struct vm_area_struct {
 	unsigned long vm_end;
 	unsigned long vm_flags;
 	unsigned long vm_pgoff;
+	struct mm_struct *vm_mm;
 	struct file *vm_file;
 };
 
@@ -158,6 +176,7 @@ struct task_struct {
 	unsigned int in_memstall : 1;
 	char comm[16];
 	struct task_struct *group_leader;
+	struct list_head thread_node;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct task_delay_info *delays;

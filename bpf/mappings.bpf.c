@@ -150,6 +150,12 @@ static __always_inline bool is_asked_for(const struct control *shared, const str
 	return (mm->map_count > (int)UNWIND_MAPPINGS_MAX) == (shared->mappings_of == MAPPINGS_OF_MANY);
 }
 
+/* An exec may have given the task another address space since policy was asked about it. */
+static __always_inline bool is_denied_mapping(struct vm_area_struct *vma)
+{
+	return policy.deny_undumpable && policy_denies_memory(vma->vm_mm);
+}
+
 /* Writes the one record of a process whose mappings are left out. Returns false if it does not fit. */
 static __always_inline bool leave_out(struct seq_file *seq, struct task_struct *task,
 				      const struct control *shared, struct code_spans *spans)
@@ -212,7 +218,7 @@ int walk_mappings(struct bpf_iter__task *ctx)
 	bool full = false;
 	int error;
 
-	if (!task || !shared || task->pid != task->tgid)
+	if (is_retired() || !task || !shared || task->pid != task->tgid)
 		return 0;
 	mm = task->mm;
 	if (!mm)
@@ -239,7 +245,7 @@ int walk_mappings(struct bpf_iter__task *ctx)
 			end = MAPPED_MORE;
 			break;
 		}
-		if (!(vma->vm_flags & VM_EXEC))
+		if (!(vma->vm_flags & VM_EXEC) || is_denied_mapping(vma))
 			continue;
 		if (spans->listed >= UNWIND_MAPPINGS_MAX) {
 			end = MAPPED_CUT;
@@ -278,7 +284,7 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 	bool asked_for;
 	__u32 tgid;
 
-	if (!task || !vma || !shared || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
+	if (is_retired() || !task || !vma || !shared || task->pid != task->tgid || !(vma->vm_flags & VM_EXEC))
 		return 0;
 	mm = task->mm;
 	if (!mm)
@@ -291,7 +297,7 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 		       : spans->shown == shared->mappings_scan + 1))
 		return 0;
 	spans = spans_of(task);
-	if (!spans)
+	if (!spans || is_denied_mapping(vma))
 		return 0;
 	if (!asked_for)
 		return !leave_out(seq, task, shared, spans);

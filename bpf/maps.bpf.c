@@ -30,11 +30,14 @@ const volatile __u32 slots_per_cpu = 1;
 
 /* Set by the loader from root's policy.conf. In a map of its own, so that it can be pinned. */
 const volatile struct policy policy SEC(".rodata.policy") = {
-	.max_rate = POLICY_RATE_MAX,
+	.max_rate = POLICY_RATE_DEFAULT,
 	.unwinding = POLICY_UNWIND_DWARF,
 	.kernel_stacks = 1,
 };
 
 __u64 targets_made = 0;
+
+/* Written by the loader, once. In a map of its own, which is pinned for root alone. */
+volatile __u32 retired SEC(".data.retired") = 0;
 
 char LICENSE[] SEC("license") = "GPL";

@@ -172,6 +172,17 @@ extern struct counters_map counters SEC(".maps");
 extern struct totals_map totals SEC(".maps");
 extern struct code_spans_map code_spans SEC(".maps");
 
+/*
+ * 1: another load or an unload has taken the place of this one. Its programs may still run, because an open
+ * iterator and a held pin keep them: every program that delivers something asks is_retired() first.
+ */
+extern volatile __u32 retired SEC(".data.retired");
+
+static __always_inline bool is_retired(void)
+{
+	return retired;
+}
+
 static __always_inline void count(__u32 counter)
 {
 	__u64 *value = bpf_map_lookup_elem(&counters, &counter);

@@ -16,6 +16,8 @@
 
 #define SECOND_NS 1000000000ULL
 #define PROGRAM_FRAMES_MAX 6U
+#define STACKS_SHARE 20U
+#define STACK_NS_MAX 1000000U
 
 /* The consumer can write this map: programs write it and never read it. */
 struct samples_map offcpu SEC(".maps");
@@ -95,6 +97,12 @@ static __always_inline __u64 bucket_level(const struct bucket *bucket, __u64 now
 	return saved_ns <= 0 ? 0 : (__u64)saved_ns > SECOND_NS ? SECOND_NS : (__u64)saved_ns;
 }
 
+/* The price of a token. The consumer can write `control`: root's policy caps its rates. `hz` is not 0. */
+static __always_inline __u64 bucket_price(__u32 hz)
+{
+	return SECOND_NS / (hz < policy.max_rate ? hz : policy.max_rate);
+}
+
 /* Spends one token if at least `least_ns` of budget is saved. */
 static __always_inline bool bucket_spend(struct bucket *bucket, __u64 now_ns, __u32 hz, __u64 least_ns)
 {
@@ -102,9 +110,22 @@ static __always_inline bool bucket_spend(struct bucket *bucket, __u64 now_ns, __
 
 	if (!hz || !level_ns || level_ns < least_ns)
 		return false;
-	/* the consumer can write `control`: root's policy caps its rates */
-	bucket->next_ns = now_ns - level_ns + SECOND_NS / (hz < policy.max_rate ? hz : policy.max_rate);
+	bucket->next_ns = now_ns - level_ns + bucket_price(hz);
 	return true;
+}
+
+/*
+ * Charges for what the token was spent on: by forged tables a stack takes 22 us, ten times an honest one. So
+ * stacks take at most one part in STACKS_SHARE of a CPU's time, whatever their rate.
+ */
+static __always_inline void bucket_charge(struct bucket *bucket, __u32 hz, __u64 took_ns)
+{
+	__u64 price_ns = bucket_price(hz), due_ns;
+
+	/* longer: a hypervisor or an interrupt took the time */
+	due_ns = (took_ns < STACK_NS_MAX ? took_ns : STACK_NS_MAX) * STACKS_SHARE;
+	if (due_ns > price_ns)
+		bucket->next_ns += due_ns - price_ns;
 }
 
 static __always_inline __u64 start_of(struct task_struct *task)
@@ -273,6 +294,8 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct thread *thread;
 	struct totals *sums;
+	__u64 began_ns;
+	__u32 hz;
 
 	if (task->flags & PF_EXITING)
 		return;
@@ -300,9 +323,12 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 	if (clocks_join(&thread->counted, shared))
 		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
 			     clock_counts_off(thread), now_ns);
-	if (bucket_spend(&state->stacks, now_ns, shared->offcpu_stacks_hz,
-			 wants_stack(thread, shared) ? 0 : SECOND_NS / 2))
-		thread->has_stack = open_write(ctx, state, target, task, thread);
+	hz = *(volatile const __u32 *)&shared->offcpu_stacks_hz;
+	if (!bucket_spend(&state->stacks, now_ns, hz, wants_stack(thread, shared) ? 0 : SECOND_NS / 2))
+		return;
+	began_ns = bpf_ktime_get_ns();
+	thread->has_stack = open_write(ctx, state, target, task, thread);
+	bucket_charge(&state->stacks, hz, bpf_ktime_get_ns() - began_ns);
 }
 
 /* Returns the budget that must be left: a longer interval may spend more of it. */
@@ -430,12 +456,16 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct task_struct *to)
 {
-	struct control *shared = control_get();
-	__u64 now_ns = bpf_ktime_get_ns();
+	struct control *shared;
 	struct cpu_state *state;
 	struct target *target;
 	__u32 zero = 0, tgid;
+	__u64 now_ns;
 
+	if (is_retired())
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	shared = control_get();
 	state = bpf_map_lookup_elem(&offcpu_cpus, &zero);
 	if (!state || !shared)
 		return 0;
@@ -469,7 +499,7 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	struct open_interval *open;
 	struct thread *thread;
 
-	if (task->flags & PF_KTHREAD)
+	if (is_retired() || task->flags & PF_KTHREAD)
 		return 0;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (!thread || !thread->left_ns || thread->woken_ns)
@@ -491,7 +521,7 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 	struct thread *thread;
 	__u32 tgid = task->tgid;
 
-	if (!shared || is_quiet(shared, now_ns) || task->flags & PF_KTHREAD ||
+	if (is_retired() || !shared || is_quiet(shared, now_ns) || task->flags & PF_KTHREAD ||
 	    !bpf_map_lookup_elem(&targets, &tgid))
 		return 0;
 	thread = thread_make(task->pid, start_of(task));
@@ -522,7 +552,7 @@ int BPF_PROG(offcpu_exit, struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 
-	if (task->flags & PF_KTHREAD)
+	if (is_retired() || task->flags & PF_KTHREAD)
 		return 0;
 	forget(task->pid);
 	if (BPF_CORE_READ(task, signal, live.counter) == 0)
@@ -534,7 +564,7 @@ int BPF_PROG(offcpu_exit, struct task_struct *task)
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(offcpu_exec, struct task_struct *task, int pid_before)
 {
-	if (pid_before != task->pid)
+	if (!is_retired() && pid_before != task->pid)
 		forget(pid_before);
 	return 0;
 }
@@ -590,7 +620,8 @@ static __always_inline void leave_reclaim(void)
 #define RECLAIM_TRACEPOINT(tracepoint, does)                                                                 \
 	SEC("tp_btf/" #tracepoint) int BPF_PROG(tracepoint)                                                  \
 	{                                                                                                    \
-		does();                                                                                      \
+		if (!is_retired())                                                                           \
+			does();                                                                              \
 		return 0;                                                                                    \
 	}
 

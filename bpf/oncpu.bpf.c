@@ -35,6 +35,8 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	struct sample *slot;
 	long bytes;
 
+	if (is_retired())
+		return 0;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target)
 		return 0;

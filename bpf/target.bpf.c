@@ -16,7 +16,7 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 	struct control *shared = control_get();
 	char comm[ABI_COMM_BYTES] = {};
 
-	if (!shared || is_quiet(shared, bpf_ktime_get_ns()) || !is_process(task))
+	if (is_retired() || !shared || is_quiet(shared, bpf_ktime_get_ns()) || !is_process(task))
 		return;
 	bpf_probe_read_kernel_str(comm, sizeof(comm), comm_of_kernel);
 	target_decide(shared, task, comm, report);
@@ -26,6 +26,8 @@ static __always_inline void decide(struct task_struct *task, const char *comm_of
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(target_exec, struct task_struct *task)
 {
+	if (is_retired())
+		return 0;
 	target_forget_program(task->tgid);
 	/* report even an unchanged match: the mappings are new */
 	decide(task, task->comm, REPORT_MATCHES);
@@ -58,7 +60,8 @@ int BPF_PROG(target_moved, struct cgroup *to, const char *path, struct task_stru
 	__u32 tgid = BPF_CORE_READ(task, tgid);
 	struct target *known = bpf_map_lookup_elem(&targets, &tgid);
 
-	if (!known || !shared || is_quiet(shared, bpf_ktime_get_ns()) || target_is_denied(task))
+	if (is_retired() || !known || !shared || is_quiet(shared, bpf_ktime_get_ns()) ||
+	    target_is_denied(task))
 		return 0;
 	cgroup_path_tell(task);
 	return 0;
@@ -75,7 +78,7 @@ int BPF_PROG(target_exit, struct task_struct *task)
 	struct target *known;
 	struct target gone;
 
-	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+	if (is_retired() || BPF_CORE_READ(task, signal, live.counter) != 0)
 		return 0;
 	/* also for a process that is no longer a target */
 	target_forget_program(tgid);

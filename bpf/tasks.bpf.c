@@ -119,7 +119,7 @@ static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_
 {
 	struct thread_record record = { .header = { RECORD_THREAD, sizeof(record) } };
 
-	if (target_is_denied(task))
+	if (target_is_denied(task) || policy_denies_undumpable(task->group_leader))
 		return;
 	record.tgid = task->tgid;
 	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
@@ -137,8 +137,9 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	struct task_struct *task = ctx->task;
 	struct control *shared = control_get();
 	struct task_record record = { .header = { RECORD_TASK, sizeof(record) } };
+	bool lives;
 
-	if (!task || !shared || task->flags & PF_KTHREAD)
+	if (is_retired() || !task || !shared || task->flags & PF_KTHREAD)
 		return 0;
 	if (task->pid != task->tgid) {
 		show_thread(ctx, task);
@@ -149,11 +150,13 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	record.started_ns = task->start_boottime;
 	record.cgroup_id = cgroup_id_of(task);
 	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+	lives = BPF_CORE_READ(task, signal, live.counter) > 0;
 	if (policy_denies(task, record.comm)) {
-		target_forget_denied(record.tgid);
+		if (lives) /* otherwise target_exit() deletes it */
+			target_forget_denied(record.tgid);
 		return 0;
 	}
-	if (BPF_CORE_READ(task, signal, live.counter) > 0)
+	if (lives)
 		record.pattern_id = target_decide(shared, task, record.comm, REPORT_NOTHING);
 	/*
 	 * The process may have exited after target_decide() began, when target_exit() found nothing to

@@ -14,7 +14,8 @@
  *      ended; in control, the count of addresses in no known mapping
  *   6  root's policy; user stacks that end because of it; counters of what it denied
  *   7  mappings: a record of each process, which part of them to list, and how far the list has come; paths of
- *      cgroups: a ring, records in the task iterator, the set of known ids, counters
+ *      cgroups: a ring, records in the task iterator, the set of known ids, counters; policy on processes whose
+ *      memory the kernel protects
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -47,6 +48,8 @@ struct record_header {
 #define POLICY_UIDS_MAX 16U
 #define POLICY_COMMS_MAX 32U
 #define POLICY_RATE_MAX 20000U
+#define POLICY_RATE_DEFAULT                                                                                  \
+	5000U /* the recorder asks for 4000 stacks a second at most (consumer/recorder.c) */
 
 #define POLICY_UNWIND_NONE 0U          /* only the leaf, which is in a register */
 #define POLICY_UNWIND_FRAME_POINTER 1U /* tables are not used */
@@ -70,6 +73,8 @@ struct policy {
 	__u32 allowed_count; /* 0: all uids are allowed */
 	__u32 denied_count;
 	__u32 comms_count;
+	__u32 deny_undumpable; /* 1: a process whose memory the kernel protects is denied (bpf/policy.h) */
+	__u32 reserved;
 	struct policy_uids allowed[POLICY_UIDS_MAX];
 	struct policy_uids denied[POLICY_UIDS_MAX];
 	struct policy_comm comms[POLICY_COMMS_MAX];
@@ -558,8 +563,8 @@ struct cgroup_record {
 #define ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "struct " #type " changed size")
 
 ABI_SIZE(record_header, 4);
-ABI_SIZE(policy, 1304);
-ABI_CHECK(policy, allowed, 24);
+ABI_SIZE(policy, 1312);
+ABI_CHECK(policy, allowed, 32);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);

@@ -64,6 +64,9 @@ enum pin_iterator {
 /* read(2) yields binary records; mode 0440. */
 extern const char *const pin_iterators[PIN_ITERATORS];
 
+/* The loader writes 1 to it when another load takes its place: bpf/maps.h. One __u32, for root alone. */
+#define PIN_RETIRED "retired"
+
 #define PIN_ITERATOR_MODE 0440
 #define PIN_PRIVATE_MODE 0600 /* links and programs: a process with a writable link can detach it */
 #define PIN_DIRECTORY_MODE 0750

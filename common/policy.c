@@ -13,8 +13,8 @@
 
 #define UID_LAST 4294967294ULL /* 2^32 - 1 means "no uid" */
 
-const struct policy policy_unlimited = {
-	.max_rate = POLICY_RATE_MAX,
+const struct policy policy_default = {
+	.max_rate = POLICY_RATE_DEFAULT,
 	.unwinding = POLICY_UNWIND_DWARF,
 	.kernel_stacks = 1,
 };
@@ -36,6 +36,7 @@ struct reading {
 #define SAID_KERNEL_STACKS 1U
 #define SAID_UNWINDING 2U
 #define SAID_MAX_RATE 4U
+#define SAID_DENY_UNDUMPABLE 8U
 
 /* ---- parsing ---- */
 
@@ -135,16 +136,16 @@ static void parse_unwinding(struct reading *reading)
 		     "unwinding = %s: expected none, frame-pointer or dwarf", entry->value);
 }
 
-static void parse_kernel_stacks(struct reading *reading)
+static void parse_yes_or_no(struct reading *reading, unsigned int said, __u32 *ret_yes)
 {
 	const struct ini_entry *entry = reading->entry;
 
-	check_once(reading, SAID_KERNEL_STACKS);
+	check_once(reading, said);
 	if (!strcmp(entry->value, "yes") || !strcmp(entry->value, "no"))
-		reading->policy.kernel_stacks = entry->value[0] == 'y';
+		*ret_yes = entry->value[0] == 'y';
 	else
-		config_error(reading->errors, entry->file, entry->line,
-			     "kernel_stacks = %s: expected yes or no", entry->value);
+		config_error(reading->errors, entry->file, entry->line, "%s = %s: expected yes or no",
+			     entry->key, entry->value);
 }
 
 static void parse_rate(struct reading *reading)
@@ -181,7 +182,9 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	} else if (!strcmp(entry->key, "deny_comms")) {
 		parse_list(reading, parse_comm);
 	} else if (!strcmp(entry->key, "kernel_stacks")) {
-		parse_kernel_stacks(reading);
+		parse_yes_or_no(reading, SAID_KERNEL_STACKS, &reading->policy.kernel_stacks);
+	} else if (!strcmp(entry->key, "deny_undumpable")) {
+		parse_yes_or_no(reading, SAID_DENY_UNDUMPABLE, &reading->policy.deny_undumpable);
 	} else if (!strcmp(entry->key, "unwinding")) {
 		parse_unwinding(reading);
 	} else if (!strcmp(entry->key, "max_rate")) {
@@ -191,16 +194,23 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	}
 }
 
+static bool has_uids(const struct policy *policy)
+{
+	return policy->allowed_count || policy->denied_count;
+}
+
 int policy_parse(const char *name, const char *text, size_t bytes, struct policy *ret_policy,
 		 struct config_errors *errors)
 {
-	struct reading reading = { .policy = policy_unlimited, .errors = errors };
+	struct reading reading = { .policy = policy_default, .errors = errors };
 	int result = ini_read_text(name, text, bytes, visit_entry, &reading, errors);
 
 	if (result < 0)
 		return result;
 	if (errors->count)
 		return -EINVAL;
+	if (!(reading.said & SAID_DENY_UNDUMPABLE))
+		reading.policy.deny_undumpable = has_uids(&reading.policy);
 	*ret_policy = reading.policy;
 	return 0;
 }
@@ -252,6 +262,10 @@ void policy_describe(const struct policy *policy, char text[POLICY_TEXT_BYTES])
 	add_uids(text, "allow_uids", policy->allowed, policy->allowed_count);
 	add_uids(text, "deny_uids", policy->denied, policy->denied_count);
 	add_comms(text, policy);
+	if (policy->deny_undumpable || has_uids(policy)) {
+		add_key(text, "deny_undumpable");
+		add(text, "%s", policy->deny_undumpable ? "yes" : "no");
+	}
 	if (!policy->kernel_stacks)
 		add(text, "%skernel_stacks = no", *text ? "; " : "");
 	if (policy->unwinding != POLICY_UNWIND_DWARF) {
@@ -260,7 +274,7 @@ void policy_describe(const struct policy *policy, char text[POLICY_TEXT_BYTES])
 		    policy->unwinding < ARRAY_SIZE(unwinding_words) ? unwinding_words[policy->unwinding]
 								    : "?");
 	}
-	if (policy->max_rate < POLICY_RATE_MAX) {
+	if (policy->max_rate != POLICY_RATE_DEFAULT) {
 		add_key(text, "max_rate");
 		add(text, "%u", policy->max_rate);
 	}

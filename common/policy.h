@@ -13,12 +13,13 @@
 
 #define POLICY_DEFAULT "/etc/bourdon/policy.conf"
 
-/* No limits: in force if there is no policy.conf. */
-extern const struct policy policy_unlimited;
+/* In force if there is no policy.conf: nobody is denied. */
+extern const struct policy policy_default;
 
 /*
  * Parses the text of a policy file; `name` is its name in messages. Adds every error to `errors`; with any
- * error there is no policy. Returns 0, -EINVAL or -ENOMEM.
+ * error there is no policy. Without a line for it, deny_undumpable is yes if there are rules on uids: a
+ * process that is not dumpable may hold secrets of other uids than its own. Returns 0, -EINVAL or -ENOMEM.
  */
 int policy_parse(const char *name, const char *text, size_t bytes, struct policy *ret_policy,
 		 struct config_errors *errors);
@@ -27,8 +28,8 @@ int policy_parse(const char *name, const char *text, size_t bytes, struct policy
 #define POLICY_TEXT_BYTES 2048
 
 /*
- * Describes a policy in the words of the file, on one line: "deny_uids = 0, 1000-1999; kernel_stacks = no".
- * Empty: no limits.
+ * Describes a policy in the words of the file, on one line: "deny_uids = 0, 1000-1999; deny_undumpable = yes".
+ * Empty: the default.
  */
 void policy_describe(const struct policy *policy, char text[POLICY_TEXT_BYTES]);
 

@@ -54,7 +54,7 @@ static bool load(struct canary *canary, unsigned int hz, struct findings *findin
 		.targets = 64,
 		.quiet_after_ns = 10 * CLOCK_SECOND_NS,
 		/* the canary samples only its own process, so no policy applies */
-		.policy = policy_unlimited,
+		.policy = policy_default,
 	};
 	uint64_t began_ns = clock_monotonic_ns();
 	int result = programs_load(&canary->programs, &settings);

@@ -67,8 +67,14 @@ static struct bpf_map *map_of(const struct load *load, size_t which)
 		       : bpf_object__find_map_by_name(load->programs.bpf->obj, pin_maps[which].name);
 }
 
+/* `retired` comes first: whoever opens a pin of this load can be stopped from using it. */
 static int pin_maps_all(struct load *load)
 {
+	int retired = pin_at(load, PIN_RETIRED, PIN_PRIVATE_MODE, 0,
+			     bpf_map__fd(load->programs.bpf->maps.data_retired));
+
+	if (retired < 0)
+		return retired;
 	for (size_t i = 0; i < PIN_MAPS; i++) {
 		struct bpf_map *map = map_of(load, i);
 		int result = map ? pin_at(load, pin_maps[i].name, pin_maps[i].mode, load->settings->gid,
@@ -307,6 +313,23 @@ static int put_in_place(struct load *load)
 	return result;
 }
 
+/* The previous pins are where these were prepared. */
+static int retire_previous(const struct load *load)
+{
+	int result = pin_directory_retire(load->prepared);
+
+	if (result == -ENODATA) {
+		log_warning(
+			"an older version had loaded what is replaced: an iterator of it that a process still has open goes on delivering; end that process");
+		return 0;
+	}
+	if (result < 0)
+		log_error(
+			"the new programs are in place, but those before cannot be ended: %s; end every process that has a pin of theirs open",
+			strerror(-result));
+	return result;
+}
+
 int load_run(const struct load_settings *settings)
 {
 	static int (*const steps[])(struct load * load) = { snapshot_symbols, prepare_directory, pin_maps_all,
@@ -327,6 +350,8 @@ int load_run(const struct load_settings *settings)
 		users = pin_directory_users(settings->pin_dir);
 		result = put_in_place(&load);
 	}
+	if (!result)
+		result = retire_previous(&load);
 	if (!result && users >= 0)
 		log_info("replaced what was loaded at %s", settings->pin_dir);
 	if (!result && users > 0) /* it sees that its pins are gone */

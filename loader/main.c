@@ -125,10 +125,23 @@ static int read_policy_and_accounts(const struct arguments *arguments, struct lo
 	return read_policy(arguments, &settings->programs);
 }
 
-static int confine(void)
+static bool needs_sys_admin(const struct arguments *arguments)
 {
-	int result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+	if (arguments->status)
+		return false;
+	return arguments->unload ? unload_needs_sys_admin(arguments->pin_dir, arguments->run_dir)
+				 : preflight_needs_sys_admin(arguments->pin_dir);
+}
 
+static int confine(const struct arguments *arguments)
+{
+	int result = needs_sys_admin(arguments) ? 0 : preflight_drop_sys_admin();
+
+	if (result < 0) {
+		log_error("cannot give up CAP_SYS_ADMIN, which is not needed: %s", strerror(-result));
+		return EXIT_FAILED;
+	}
+	result = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
 	if (!result)
 		result = seccomp_install(&bourdon_load_policy, false);
 	if (!result)
@@ -210,7 +223,7 @@ int main(int count, char **words)
 	if (status == EXIT_DONE && !arguments.unload && !arguments.status)
 		status = read_policy_and_accounts(&arguments, &settings);
 	if (status == EXIT_DONE)
-		status = confine();
+		status = confine(&arguments);
 	if (status != EXIT_DONE)
 		return status;
 	if (arguments.unload)

@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/pins.h"
 
+#include <bpf/bpf.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <linux/magic.h>
@@ -91,6 +92,22 @@ static int open_pins(const char *path, DIR **ret_directory)
 	return 0;
 }
 
+int pin_directory_retire(const char *path)
+{
+	const __u32 zero = 0, one = 1;
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *pin = NULL;
+
+	if (asprintf(&pin, "%s/" PIN_RETIRED, path) < 0)
+		return -ENOMEM;
+	fd = bpf_obj_get(pin);
+	if (fd == -ENOENT)
+		return access(path, F_OK) ? 0 : -ENODATA;
+	if (fd < 0)
+		return fd;
+	return bpf_map_update_elem(fd, &zero, &one, BPF_ANY);
+}
+
 int pin_directory_remove(const char *path)
 {
 	_cleanup_dir_ DIR *directory = NULL;
@@ -99,6 +116,9 @@ int pin_directory_remove(const char *path)
 
 	if (result < 0)
 		return result == -ENOENT ? 0 : result;
+	result = pin_directory_retire(path);
+	if (result < 0 && result != -ENODATA)
+		return result;
 	while ((entry = readdir(directory))) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;

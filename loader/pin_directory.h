@@ -28,8 +28,15 @@ int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path);
 int pin_directory_swap(const char *prepared, const char *pin_dir);
 
 /*
- * Removes a directory of pins with everything in it; a missing one is no error. -EXDEV, and nothing is
- * removed, where the path is a symbolic link or not a directory on a BPF file system. 0 or -errno.
+ * Ends what the programs of these pins deliver: an open iterator and a held pin keep a program in the kernel,
+ * but from now on it delivers nothing. A missing directory is no error. -ENODATA: an older version pinned
+ * them, and its programs cannot be ended. 0 or another -errno.
+ */
+int pin_directory_retire(const char *path);
+
+/*
+ * Retires a directory of pins and removes it with everything in it; a missing one is no error. -EXDEV, and
+ * nothing is removed, where the path is a symbolic link or not a directory on a BPF file system. 0 or -errno.
  */
 int pin_directory_remove(const char *path);
 

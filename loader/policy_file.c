@@ -41,7 +41,7 @@ int policy_file_read(const char *path, bool must_be, struct policy *ret_policy, 
 	int result;
 
 	if (fd < 0 && errno == ENOENT && !must_be) {
-		*ret_policy = policy_unlimited;
+		*ret_policy = policy_default;
 		return 0;
 	}
 	if (fd < 0)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 /*
- * Reads the policy at `path`. A missing file that is not required means no limits. Refuses a file that does
+ * Reads the policy at `path`. A missing file that is not required means the default. Refuses a file that does
  * not belong to root, or that others may write or replace. Adds the mistakes to `errors`. 0, -EINVAL or
  * -ENOMEM.
  */

@@ -49,12 +49,15 @@ static bool check_capabilities(struct findings *findings)
  * Debian patches its kernels: at level 3 and above CAP_PERFMON opens no perf event. On other kernels 3 means
  * the same as 2.
  */
+static bool perf_needs_sys_admin(const struct machine *machine)
+{
+	return strstr(machine->version, "Debian") &&
+	       requirements_perf_paranoid(machine) >= PERF_PARANOID_DEBIAN;
+}
+
 static void check_perf_privilege(const struct machine *machine, struct findings *findings)
 {
-	bool is_debian = strstr(machine->version, "Debian") != NULL;
-
-	if (is_debian && requirements_perf_paranoid(machine) >= PERF_PARANOID_DEBIAN &&
-	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
+	if (perf_needs_sys_admin(machine) && !capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN))
 		findings_add(findings, VERDICT_FAILED, "perf events",
 			     "run it with CAP_SYS_ADMIN, or after sysctl -w kernel.perf_event_paranoid=2",
 			     "kernel.perf_event_paranoid is %ld: Debian's kernels open none for CAP_PERFMON",
@@ -137,6 +140,31 @@ static int collect(const char *pin_dir, bool thorough, struct findings *findings
 		    strcmp(findings->items[i].name, "capabilities"))
 			return EXIT_CANNOT;
 	return privileged ? EXIT_DONE : EXIT_FAILED;
+}
+
+bool preflight_needs_sys_admin(const char *pin_dir)
+{
+	_cleanup_free_ char *copy = strdup(pin_dir);
+	struct machine machine;
+	bool needs = true;
+
+	if (!copy || machine_open(&machine) < 0)
+		return needs;
+	needs = perf_needs_sys_admin(&machine) || !is_bpffs(dirname(copy));
+	machine_close(&machine);
+	return needs;
+}
+
+int preflight_drop_sys_admin(void)
+{
+	if (capng_get_caps_process())
+		return -EPERM;
+	if (!capng_have_capability(CAPNG_PERMITTED, CAP_SYS_ADMIN) ||
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_BPF) ||
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_PERFMON))
+		return 0;
+	capng_update(CAPNG_DROP, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_INHERITABLE, CAP_SYS_ADMIN);
+	return capng_apply(CAPNG_SELECT_CAPS) ? -EPERM : 0;
 }
 
 int preflight_pass(const char *pin_dir, bool *ret_mounted_bpffs)

@@ -84,6 +84,14 @@ static void unmount_bpffs(const char *pin_dir)
 		log_warning("cannot unmount %s: %s", parent, strerror(errno));
 }
 
+bool unload_needs_sys_admin(const char *pin_dir, const char *run_dir)
+{
+	struct manifest manifest;
+
+	return run_files_manifest(run_dir, &manifest) && manifest.mounted_bpffs &&
+	       !strcmp(manifest.pin_dir, pin_dir);
+}
+
 int unload_run(const char *pin_dir, const char *run_dir)
 {
 	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
@@ -165,7 +173,7 @@ static void print_policy(const char *pin_dir)
 	if (!read_pin(pin_dir, pin_maps[PIN_POLICY].name, &policy))
 		return;
 	policy_describe(&policy, text);
-	printf("policy        %s\n", *text ? text : "no limit");
+	printf("policy        %s\n", *text ? text : "the default: nobody is denied");
 }
 
 int load_status_run(const char *pin_dir, const char *run_dir)

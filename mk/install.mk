@@ -29,7 +29,6 @@ INSTALLED = \
 	$(B)/bourdon-grant:$(LIBEXECDIR)/bourdon-grant:755 \
 	systemd/sysusers.conf:$(PREFIX)/lib/sysusers.d/bourdon.conf:644 \
 	systemd/tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/bourdon.conf:644 \
-	systemd/sysctl.conf:$(PREFIX)/lib/sysctl.d/10-bourdon.conf:644 \
 	$(foreach unit,$(UNITS),$(wildcard systemd/$(unit) systemd/$(unit).in):$(UNITDIR)/$(unit):644) \
 	$(foreach file,$(DOCUMENTS),$(file):$(DOCDIR)/$(file):644) \
 	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(notdir $(file)):644)
@@ -39,6 +38,8 @@ EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf)
 PRIVATE_INSTALLED = \
 	systemd/private-bpffs/$(PRIVATE_MOUNT).in:$(UNITDIR)/$(PRIVATE_MOUNT):644 \
 	$(foreach unit,$(PRIVATE_UNITS),systemd/private-bpffs/$(unit).in:$(call private_drop_in,$(unit)):644)
+# installed by earlier versions: it lowered kernel.perf_event_paranoid for all users
+OBSOLETE = none:$(PREFIX)/lib/sysctl.d/10-bourdon.conf
 # an existing file is never overwritten
 CONFIGURATION = systemd/bourdon.conf:$(CONFDIR)/bourdon.conf:644 \
 	$(foreach file,$(wildcard policy/policy.conf),$(file):$(CONFDIR)/$(notdir $(file)):644)
@@ -47,7 +48,7 @@ CONFIGURATION = systemd/bourdon.conf:$(CONFDIR)/bourdon.conf:644 \
 put = $(call put_file,$(word 1,$(subst :, ,$(1))),$(DESTDIR)$(word 2,$(subst :, ,$(1))),$(word 3,$(subst :, ,$(1))))
 define put_file
 	$(Q)install -D -m $(3) $(1) $(2)
-	$(if $(filter %.in,$(1)),$(Q)sed -i 's|@SBINDIR@|$(SBINDIR)|; s|@LIBEXECDIR@|$(LIBEXECDIR)|; s|@DOCDIR@|$(DOCDIR)|g' $(2))
+	$(if $(filter %.in,$(1)),$(Q)sed -i 's|@SBINDIR@|$(SBINDIR)|; s|@LIBEXECDIR@|$(LIBEXECDIR)|; s|@DOCDIR@|$(DOCDIR)|g; s|@CONFDIR@|$(CONFDIR)|g' $(2))
 
 endef
 put_new = $(if $(wildcard $(DESTDIR)$(word 2,$(subst :, ,$(1)))),,$(call put,$(1)))
@@ -60,6 +61,7 @@ install:
 	$(Q)! grep -q log $(B)/policy/mode || { echo 'make install: this build confines nothing: SECCOMP_LOG=1' >&2; exit 1; }
 	$(foreach file,$(INSTALLED) $(if $(PRIVATE_BPFFS),$(PRIVATE_INSTALLED)),$(call put,$(file)))
 	$(if $(PRIVATE_BPFFS),,$(call remove,$(PRIVATE_INSTALLED)))
+	$(call remove,$(OBSOLETE))
 	$(Q)install -d -m 755 $(DESTDIR)$(CONFDIR)/rules.d
 	$(foreach file,$(CONFIGURATION),$(call put_new,$(file)))
 	$(call on_this_system,systemd-sysusers $(PREFIX)/lib/sysusers.d/bourdon.conf && \
@@ -73,7 +75,7 @@ uninstall:
 	$(call on_this_system,! ls -d $(LOADED) 2> /dev/null | grep -q . || { echo 'make uninstall: still loaded; see journalctl -u bourdon-load' >&2; exit 1; })
 	$(call on_this_system,systemctl --quiet stop $(PRIVATE_MOUNT) 2> /dev/null || true)
 	$(call on_this_system,rm -rf /run/bourdon-grant /run/bourdon-grant.sock; rmdir --ignore-fail-on-non-empty /run/bourdon/pins /run/bourdon/bpf /run/bourdon 2> /dev/null || true)
-	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED))
+	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED) $(OBSOLETE))
 	$(Q)rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(LIBEXECDIR) $(addprefix $(DOCDIR)/,docs examples policy) $(DOCDIR) \
 		$(dir $(foreach unit,$(PRIVATE_UNITS),$(call private_drop_in,$(unit)))))) 2> /dev/null || true
 	$(call on_this_system,systemctl daemon-reload)

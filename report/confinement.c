@@ -11,63 +11,71 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char name_of_daemon[] = "bourdond";
 static const char start_it[] = "start bourdond";
 
 /* ---- finding the daemon ---- */
 
-static bool is_daemon(const struct machine *machine, pid_t pid)
-{
-	_cleanup_free_ char *comm = NULL;
-	char path[64];
-	size_t bytes;
-
-	snprintf(path, sizeof(path), "proc/%d/comm", pid);
-	if (file_read_text(machine->root_fd, path, 64, &comm, &bytes))
-		return false;
-	comm[strcspn(comm, "\n")] = '\0';
-	return !strcmp(comm, name_of_daemon);
-}
+struct lock_file {
+	unsigned int major, minor; /* of the file system, as /proc/locks names it */
+	ino_t inode;
+	uid_t owner;
+};
 
 /*
- * A line is "1: FLOCK ADVISORY WRITE 1234 08:01:5678 0 EOF" (proc(5)). The device in it is the file system's,
- * and btrfs reports another one in stat(2). The inode number and the name of the process are compared
- * instead.
+ * The device of the mount that holds the file, from a line such as "36 35 98:0 /mnt1 /mnt2 rw ..." (proc(5)).
+ * btrfs reports another one in stat(2).
  */
-pid_t confinement_find_daemon(const struct machine *machine, const char *state_dir)
+static bool find_device(const struct machine *machine, unsigned long long mount, struct lock_file *lock)
 {
-	_cleanup_free_ char *path = NULL, *locks = NULL;
-	struct stat at;
+	_cleanup_free_ char *mounts = NULL;
+	unsigned int major, minor;
+	unsigned long long id;
 	size_t bytes;
-	int result;
+
+	if (file_read_text(machine->root_fd, "proc/self/mountinfo", 16 << 20, &mounts, &bytes))
+		return false;
+	for (const char *line = mounts; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "%llu %*u %u:%u", &id, &major, &minor) != 3 || id != mount)
+			continue;
+		lock->major = major;
+		lock->minor = minor;
+		return true;
+	}
+	return false;
+}
+
+/* 0 or -errno. */
+static int find_lock_file(const struct machine *machine, const char *state_dir, struct lock_file *ret_lock)
+{
+	_cleanup_free_ char *path = NULL;
+	struct statx at;
 
 	if (asprintf(&path, "%s/" STORE_LOCK_FILE, state_dir) < 0)
 		return -ENOMEM;
-	if (stat(path, &at))
-		return errno == ENOENT ? 0 : -errno;
-	result = file_read_text(machine->root_fd, "proc/locks", 16 << 20, &locks, &bytes);
-	if (result < 0)
-		return result;
+	if (statx(AT_FDCWD, path, 0, STATX_BASIC_STATS | STATX_MNT_ID, &at))
+		return -errno;
+	*ret_lock = (struct lock_file){ at.stx_dev_major, at.stx_dev_minor, at.stx_ino, at.stx_uid };
+	if (at.stx_mask & STATX_MNT_ID)
+		find_device(machine, at.stx_mnt_id, ret_lock);
+	return 0;
+}
+
+/* A line is "1: FLOCK ADVISORY WRITE 1234 08:01:5678 0 EOF" (proc(5)). 0: none. */
+static pid_t find_holder(const char *locks, const struct lock_file *lock)
+{
 	for (const char *line = locks; line; line = strchr(line, '\n')) {
 		unsigned long long inode;
+		unsigned int major, minor;
 		int pid;
 
 		line += *line == '\n';
-		if (sscanf(line, "%*u: FLOCK %*s WRITE %d %*x:%*x:%llu", &pid, &inode) == 2 &&
-		    inode == at.st_ino && is_daemon(machine, pid))
+		if (sscanf(line, "%*u: FLOCK %*s WRITE %d %x:%x:%llu", &pid, &major, &minor, &inode) == 4 &&
+		    major == lock->major && minor == lock->minor && inode == lock->inode && pid > 0)
 			return pid;
 	}
 	return 0;
 }
-
-/* ---- judging the threads ---- */
-
-struct judgement {
-	unsigned int threads, processes;
-	unsigned int uid;
-	unsigned long locked_kib;
-	char wrong[160]; /* empty: none found */
-};
 
 /* The rest of the line that begins with `key`, or NULL. */
 static const char *field(const char *text, const char *key)
@@ -86,6 +94,56 @@ static unsigned long number_of(const char *text, const char *key, int base, unsi
 
 	return value ? strtoul(value, NULL, base) : missing;
 }
+
+static bool runs_as(const struct machine *machine, pid_t pid, uid_t uid)
+{
+	_cleanup_free_ char *status = NULL;
+	char path[64];
+	size_t bytes;
+
+	snprintf(path, sizeof(path), "proc/%d/status", pid);
+	return !file_read_text(machine->root_fd, path, 65536, &status, &bytes) &&
+	       number_of(status, "Uid:", 10, UINT_MAX) == uid;
+}
+
+/* As confinement_find_daemon(). *ret_stranger: a process of another user that holds the lock, or 0. */
+static pid_t find_daemon(const struct machine *machine, const char *state_dir, pid_t *ret_stranger)
+{
+	_cleanup_free_ char *locks = NULL;
+	struct lock_file lock = { 0 };
+	int result = find_lock_file(machine, state_dir, &lock);
+	size_t bytes;
+	pid_t pid;
+
+	*ret_stranger = 0;
+	if (result == -ENOENT)
+		return 0;
+	if (!result)
+		result = file_read_text(machine->root_fd, "proc/locks", 16 << 20, &locks, &bytes);
+	if (result < 0)
+		return result;
+	pid = find_holder(locks, &lock);
+	if (!pid || runs_as(machine, pid, lock.owner))
+		return pid;
+	*ret_stranger = pid;
+	return 0;
+}
+
+pid_t confinement_find_daemon(const struct machine *machine, const char *state_dir)
+{
+	pid_t stranger;
+
+	return find_daemon(machine, state_dir, &stranger);
+}
+
+/* ---- judging the threads ---- */
+
+struct judgement {
+	unsigned int threads, processes;
+	unsigned int uid;
+	unsigned long locked_kib;
+	char wrong[160]; /* empty: none found */
+};
 
 static const char *judge_status(const char *status)
 {
@@ -170,12 +228,18 @@ static void judge_family(const struct machine *machine, pid_t pid, int depth, st
 
 void confinement_check(const struct machine *machine, const char *state_dir, struct findings *findings)
 {
-	pid_t pid = confinement_find_daemon(machine, state_dir);
+	pid_t stranger, pid = find_daemon(machine, state_dir, &stranger);
 	struct judgement judgement = { 0 };
 
 	if (pid < 0) {
 		findings_add(findings, VERDICT_UNKNOWN, "daemon", "become a member of its group", "%s: %s",
 			     state_dir, strerror(-pid));
+		return;
+	}
+	if (stranger) {
+		findings_add(findings, VERDICT_FAILED, "daemon", "end it, and start bourdond",
+			     "process %d holds the lock of the database in %s, but is not of its owner",
+			     stranger, state_dir);
 		return;
 	}
 	if (!pid) {

@@ -11,7 +11,10 @@
 
 #include <sys/types.h>
 
-/* The process that holds the lock of the database in the state directory. 0: none; negative: -errno. */
+/*
+ * The process that holds the lock of the database in the state directory: found by the device and inode of the
+ * lock file, and of the user who owns that file. 0: none; negative: -errno.
+ */
 pid_t confinement_find_daemon(const struct machine *machine, const char *state_dir);
 
 /* Adds its findings. */

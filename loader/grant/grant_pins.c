@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/bpf.h>
 #include <stdint.h>
@@ -64,15 +65,39 @@ static int look_up(int fd, const __u32 *key, void *ret_value)
 	return result == -ENOENT ? -ESRCH : result;
 }
 
+static int make_path(const char *pin_dir, const char *name, char path[PATH_MAX])
+{
+	return (size_t)snprintf(path, PATH_MAX, "%s/%s", pin_dir, name) < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
+int grant_pins_walk(const char *pin_dir)
+{
+	_cleanup_close_ int fd = -EBADF;
+	char path[PATH_MAX], records[4096];
+	int result = make_path(pin_dir, pin_iterators[PIN_TASKS], path);
+	ssize_t got;
+
+	if (result < 0)
+		return result;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* EAGAIN: the program skipped many objects in a row; the next read continues there */
+	do
+		got = read(fd, records, sizeof(records));
+	while (got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN)));
+	return got < 0 ? -errno : 0;
+}
+
 int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value)
 {
 	const struct pin_map_spec *expected = &pin_maps[pin];
 	_cleanup_close_ int fd = -EBADF;
 	char path[PATH_MAX];
-	int result;
+	int result = make_path(pin_dir, expected->name, path);
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", pin_dir, expected->name) >= sizeof(path))
-		return -ENAMETOOLONG;
+	if (result < 0)
+		return result;
 	fd = open_pin(path);
 	if (fd < 0)
 		return fd;

@@ -17,4 +17,10 @@
  */
 int grant_pins_look_up(const char *pin_dir, enum pin_map pin, const __u32 *key, void *ret_value);
 
+/*
+ * Has the programs look at every process of the machine: they remove those from the targets map that policy
+ * denies by now. 0 or -errno.
+ */
+int grant_pins_walk(const char *pin_dir);
+
 #endif

@@ -27,10 +27,25 @@ static const char *check_target(const char *pin_dir, const struct grant_request 
 }
 
 /*
+ * No file in /proc tells of a process of root whether it is dumpable. The programs know it, so they are asked
+ * to decide again.
+ */
+static const char *check_undumpable(const char *pin_dir, const struct grant_request *request)
+{
+	int result = grant_pins_walk(pin_dir);
+
+	if (result < 0)
+		return strerror(-result);
+	return check_target(pin_dir, request) ? "root's policy denies this process, or no rule names it now"
+					      : NULL;
+}
+
+/*
  * A target was not denied when it became one, and the programs drop a denied target only when it next runs.
  * Policy is checked again here, because the process may have changed its uid or comm since.
  */
-static const char *check_denial(const char *pin_dir, const struct process_access *process)
+static const char *check_denial(const char *pin_dir, const struct grant_request *request,
+				const struct process_access *process)
 {
 	const __u32 zero = 0;
 	struct process_status status;
@@ -47,7 +62,9 @@ static const char *check_denial(const char *pin_dir, const struct process_access
 	denied = policy_denies_comm(&policy, comm);
 	for (size_t i = 0; i < PROCESS_UIDS; i++)
 		denied |= policy_denies_uid(&policy, status.uids[i]);
-	return denied ? "root's policy denies this process" : NULL;
+	if (denied)
+		return "root's policy denies this process";
+	return policy.deny_undumpable ? check_undumpable(pin_dir, request) : NULL;
 }
 
 static const char *open_target(const char *pin_dir, const struct grant_request *request,
@@ -57,7 +74,7 @@ static const char *open_target(const char *pin_dir, const struct grant_request *
 
 	if (!refusal)
 		refusal = check_target(pin_dir, request);
-	return refusal ? refusal : check_denial(pin_dir, ret_process);
+	return refusal ? refusal : check_denial(pin_dir, request, ret_process);
 }
 
 /* ---- opening a path without side effects ---- */
@@ -257,7 +274,7 @@ const char *target_files_open(const char *pin_dir, const struct grant_request *r
 		refusal = request->kind == GRANT_ELF ? open_elf(&process, request->begins, &fd)
 						     : open_perf_map(&process, &fd);
 	if (!refusal)
-		refusal = check_denial(pin_dir, &process);
+		refusal = check_denial(pin_dir, request, &process);
 	if (!refusal)
 		refusal = process_access_check(&process);
 	if (!refusal)

@@ -366,6 +366,39 @@ nobody_is_sampled() {
 	kill -CONT "$DAEMON"
 }
 
+@test "a target that became undumpable while nothing was sampled: requests are refused, also for a process of root" {
+	local who i changes=() requests=()
+	printf '%s\n' '[policy]' 'deny_uids = 1005' > "$WORK/policy.conf"
+	load --policy "$WORK/policy.conf" --quiet-after 2s
+	rule files 'comm = mapper' "cgroup = /$CGROUP" 'watch = system' 'io.full = 100%'
+	daemon_start
+	grant_start
+	for who in open 0 1006; do
+		# shellcheck disable=SC2016
+		target_start perl -e '
+			$SIG{USR2} = sub { syscall(157, 4, 0, 0, 0) and die "prctl: $!"; print "changed\n" }; # PR_SET_DUMPABLE
+			if ($ARGV[0] == 1006) {
+				syscall(117, 1006, 1006, 1006) and die "setresuid: $!";
+				syscall(157, 4, 1, 0, 0) and die "prctl: $!";
+			}
+			$| = 1; $0 = "mapper"; print "ready\n"; $ARGV[0] eq "open" or sleep 1 while 1' "$who"
+		changes+=("$CHILD_OUTPUT")
+		requests+=("elf $CHILD $STARTED $(executable_of "$CHILD" perl)")
+		assert_answer "${requests[-1]}" "$(readlink -f "$(command -v perl)") read-only"
+	done
+	kill -STOP "$DAEMON"
+	await 20 nobody_is_sampled
+	for i in 1 2; do
+		read -r _ CHILD STARTED _ <<< "${requests[i]}"
+		kill -USR2 "$CHILD"
+		read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "${changes[i]}"
+		is_target "$CHILD"
+		assert_answer "${requests[i]}" "refused root's policy denies this process, or no rule names it now"
+	done
+	assert_answer "${requests[0]}" "$(readlink -f "$(command -v perl)") read-only"
+	kill -CONT "$DAEMON"
+}
+
 @test "bourdon-grant --files elf: ELF files, but no perf maps" {
 	grant_start --files elf
 	targets_begin

@@ -97,7 +97,7 @@ all_seen_of() {
 @test "a process is denied if one of its four uids is" {
 	local -A processes
 	local who
-	policy 'deny_uids = 1005'
+	policy 'deny_uids = 1005' 'deny_undumpable = no' # a process that has changed its uids is not dumpable
 	load --policy "$POLICY" --hz 97
 	for who in real effective saved filesystem none; do
 		# shellcheck disable=SC2016
@@ -118,7 +118,7 @@ all_seen_of() {
 }
 
 @test "a target that takes a denied uid is none from its next sample on" {
-	policy 'deny_uids = 1005'
+	policy 'deny_uids = 1005' 'deny_undumpable = no'
 	load --policy "$POLICY" --hz 97
 	start turncoat --uid 1005
 	see 3 "$CHILD"
@@ -155,7 +155,7 @@ turned_unseen() {
 
 @test "a target that took a denied uid while nothing was sampled: no mapping and no interval appears" {
 	DENIED=$((200000 + BASHPID % 100000)) # no other test run has processes with it, so the count below is this test's
-	policy "deny_uids = $DENIED"
+	policy "deny_uids = $DENIED" 'deny_undumpable = no'
 	load --policy "$POLICY" --hz 97 --quiet-after 2s
 	start cpu_hog # the clock ticks only while targets run
 	turned_unseen
@@ -172,7 +172,7 @@ turned_unseen() {
 
 @test "a thread with a denied uid is not sampled; other threads of its process are" {
 	local second
-	policy 'deny_uids = 1005'
+	policy 'deny_uids = 1005' 'deny_undumpable = no'
 	load --policy "$POLICY" --hz 97
 	start turncoat --uid 1005
 	second=${CHILD_LINE#ready }
@@ -186,6 +186,111 @@ turned_unseen() {
 	[[ $output =~ tid=0\ tasks=[1-9].*\ threads=0\  ]]
 	[ "$(sed -nE "s/^tgid=$CHILD tid=$CHILD .* oncpu=([0-9]+).*/\\1/p" <<< "$output")" -gt 0 ]
 	grep -q "^tgid=$CHILD tid=$second .* oncpu=0 offcpu=0 open=0 " <<< "$output"
+}
+
+# start_undumpable: starts a process of each kind whose memory the kernel protects, all with the uid 1006 and none with a
+# denied uid. Sets UNDUMPABLE, and CHILD to an ordinary process of the same program.
+start_undumpable() {
+	local how
+	declare -gA UNDUMPABLE=()
+	own_workload cpu_hog
+	for how in set_uid capability unreadable; do
+		cp "$WORK/$OWN" "$WORK/$how"
+	done
+	chown 1007 "$WORK/set_uid"
+	chmod 4755 "$WORK/set_uid"
+	# setxattr(): CAP_NET_BIND_SERVICE permitted and effective, as struct vfs_ns_cap_data of linux/capability.h
+	# shellcheck disable=SC2016
+	perl -e 'my ($path, $name, $data) = ($ARGV[0], "security.capability", pack "V5", 0x02000001, 1 << 10, 0, 0, 0);
+		syscall(188, $path, $name, $data, length $data, 0) and die "setxattr: $!"' "$WORK/capability"
+	chmod 0711 "$WORK/unreadable"
+	for how in set_uid capability unreadable; do
+		# setpriv itself executes with capabilities, and env without
+		start_command setpriv --reuid 1006 --regid 1006 --clear-groups env "$WORK/$how" --threads 2
+		UNDUMPABLE[$how]=$CHILD
+	done
+	# shellcheck disable=SC2016
+	start_command setpriv --reuid 1006 --regid 1006 --clear-groups \
+		perl -e '$| = 1; syscall(157, 4, 0, 0, 0) and die "prctl: $!"; print "ready\n"; 1 while 1' # PR_SET_DUMPABLE
+	UNDUMPABLE[prctl]=$CHILD
+	# shellcheck disable=SC2016
+	start_command perl -e '$| = 1; syscall(117, 1006, 1006, 1006) and die "setresuid: $!"; print "ready\n"; 1 while 1'
+	UNDUMPABLE[setuid]=$CHILD
+	start_command setpriv --reuid 1006 --regid 1006 --clear-groups "$WORK/$OWN" --threads 2
+}
+
+@test "a process that is not dumpable appears nowhere under a policy on uids" {
+	local how
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97
+	start_undumpable
+	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	all_seen_of "$CHILD"
+	for how in "${!UNDUMPABLE[@]}"; do
+		nothing_seen_of "${UNDUMPABLE[$how]}" || { echo "$how: ${UNDUMPABLE[$how]}"; false; }
+	done
+}
+
+@test "a process that is not dumpable: seen if policy says so, or has nothing on uids; denied if policy says that" {
+	local how
+	policy 'deny_uids = 1005' 'deny_undumpable = no'
+	load --policy "$POLICY" --hz 97
+	start_undumpable
+	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	for how in "${!UNDUMPABLE[@]}"; do
+		all_seen_of "${UNDUMPABLE[$how]}" || { echo "$how"; false; }
+	done
+	load --hz 97
+	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	for how in "${!UNDUMPABLE[@]}"; do
+		all_seen_of "${UNDUMPABLE[$how]}" || { echo "$how"; false; }
+	done
+	policy 'deny_undumpable = yes'
+	load --policy "$POLICY" --hz 97
+	see $((4 * PATIENCE)) "$CHILD" "${UNDUMPABLE[@]}"
+	all_seen_of "$CHILD"
+	for how in "${!UNDUMPABLE[@]}"; do
+		nothing_seen_of "${UNDUMPABLE[$how]}" || { echo "$how"; false; }
+	done
+}
+
+@test "a target that becomes undumpable is none from its next sample on" {
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97
+	# shellcheck disable=SC2016
+	start_command perl -e '$SIG{USR2} = sub { syscall(157, 4, 0, 0, 0) and die "prctl: $!"; print "changed\n" };
+		$| = 1; print "ready\n"; 1 while 1'
+	see 2 "$CHILD"
+	all_seen_of "$CHILD"
+	kill -USR2 "$CHILD"
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" line
+	[ "$line" = changed ]
+	see --no-walks 1 "$CHILD"
+	see --no-walks 3 "$CHILD"
+	[ "$(seen "$CHILD" oncpu)" -eq 0 ]
+	[ "$(seen "$CHILD" offcpu)" -eq 0 ]
+	[ "$(seen "$CHILD" targets)" -eq 0 ]
+	see 3 "$CHILD"
+	[ "$(seen "$CHILD" tasks)" -eq 0 ]
+	[ "$(seen "$CHILD" mappings)" -eq 0 ]
+}
+
+@test "a process whose first thread has ended is judged by the others, and a zombie is not shown" {
+	local ended zombie
+	policy 'deny_uids = 1005'
+	load --policy "$POLICY" --hz 97
+	start turncoat --first-ends
+	ended=$CHILD
+	start turncoat --first-ends --undumpable
+	# shellcheck disable=SC2016
+	zombie=$(start_command perl -e '$| = 1; my $child = fork // die; $child or exit; until (`cat /proc/$child/stat` =~ /\) Z /) {}
+		print "ready $child\n"; sleep 1000' && echo "$CHILD ${CHILD_LINE#ready }")
+	CHILDREN+=("${zombie% *}")
+	see 4 "$ended" "$CHILD" "${zombie#* }"
+	[ "$(seen "$ended" tasks)" -gt 0 ]
+	[ "$(seen "$ended" oncpu)" -gt 0 ]
+	nothing_seen_of "$CHILD"
+	nothing_seen_of "${zombie#* }"
 }
 
 @test "processes with a denied comm appear nowhere, also after renaming themselves" {
@@ -283,17 +388,17 @@ turned_unseen() {
 	load --policy "$POLICY"
 	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 2s' 'capture = 2s' 'cooldown = 1h'
 	daemon_start
-	[ "$(status_json | jq -r '.daemon[0].policy')" = 'deny_uids = 1005; kernel_stacks = no; unwinding = none' ]
+	[ "$(status_json | jq -r '.daemon[0].policy')" = 'deny_uids = 1005; deny_undumpable = yes; kernel_stacks = no; unwinding = none' ]
 	[ "$(status_json | jq -r '.unwind[0].bytes_max')" -eq 0 ]
 	start_as 1005 cpu_hog --threads 4
 	start_as 1004 cpu_hog --threads 4
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
-	[ "$(sql 'SELECT policy FROM run')" = 'deny_uids = 1005; kernel_stacks = no; unwinding = none' ]
+	[ "$(sql 'SELECT policy FROM run')" = 'deny_uids = 1005; deny_undumpable = yes; kernel_stacks = no; unwinding = none' ]
 	[ "$(sql 'SELECT DISTINCT uid FROM sample JOIN process USING(process_id)')" = 1004 ]
 	[ "$(sql 'SELECT count(*) FROM usage JOIN process USING(process_id) WHERE uid = 1005')" -eq 0 ]
 	sql 'SELECT unwinder, ended, depth, kind, sum(samples) FROM sample JOIN stack USING(stack_id) GROUP BY 1, 2, 3, 4'
 	[ "$(sql 'SELECT DISTINCT unwinder, ended, depth FROM sample JOIN stack USING(stack_id)')" = 'none|policy|1' ]
 	[ "$(sql "SELECT sum(events) FROM loss WHERE reason IN ('stack-not-whole', 'stack-truncated', 'kernel-stack', 'user-stack')")" -eq 0 ]
 	run "$BUILD/bourdon" --db "$DB" why
-	[[ $output == *'policy    deny_uids = 1005; kernel_stacks = no; unwinding = none'* ]]
+	[[ $output == *'policy    deny_uids = 1005; deny_undumpable = yes; kernel_stacks = no; unwinding = none'* ]]
 }

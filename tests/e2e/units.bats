@@ -71,10 +71,10 @@ explained() {
 @test "exposure: within the limits, and docs/SECURITY.md explains each point" {
 	[ "$(exposure "$ROOT" bourdond.service)" -le 6 ]
 	[ "$(exposure "$ROOT" bourdon-grant@one.service)" -le 13 ]
-	[ "$(exposure "$ROOT" bourdon-load.service)" -le 12 ]
+	[ "$(exposure "$ROOT" bourdon-load.service)" -le 14 ]
 	[ "$(exposure "$PRIVATE_ROOT" bourdond.service)" -le 6 ]
 	[ "$(exposure "$PRIVATE_ROOT" bourdon-grant@one.service)" -le 13 ]
-	[ "$(exposure "$PRIVATE_ROOT" bourdon-load.service)" -le 10 ]
+	[ "$(exposure "$PRIVATE_ROOT" bourdon-load.service)" -le 13 ]
 	[ "$(exposure "$ROOT" bourdond.service)" -eq "$(documented bourdond)" ]
 	[ "$(exposure "$ROOT" bourdon-grant@one.service)" -eq "$(documented bourdon-grant@)" ]
 	[ "$(exposure "$ROOT" bourdon-load.service)" -eq "$(documented bourdon-load)" ]
@@ -83,13 +83,44 @@ explained() {
 	explained "$ROOT" bourdon-load.service 5
 }
 
-@test "units: bourdond has no capability, bourdon-load only CAP_BPF and CAP_PERFMON" {
+@test "without CAP_SYS_ADMIN, by the example, the loader's exposure is what docs/SECURITY.md says" {
+	local root=$BATS_TEST_TMPDIR/root score
+	cp -a "$ROOT" "$root"
+	install -D -m 644 "$root/usr/share/doc/bourdon/examples/no-sys-admin.conf" \
+		"$root/etc/systemd/system/bourdon-load.service.d/no-sys-admin.conf"
+	verify "$root" bourdon-load.service
+	score=$(exposure "$root" bourdon-load.service)
+	grep -qF "| \`examples/no-sys-admin.conf\` and \`examples/perf-event-paranoid.conf\` | 1.${score#1} |" "$TREE/docs/SECURITY.md" ||
+		{ echo "$score"; false; }
+	grep -qF "With \`PRIVATE_BPFFS=yes\` the loader has 1.$(($(exposure "$PRIVATE_ROOT" bourdon-load.service) - 10))" \
+		"$TREE/docs/SECURITY.md"
+}
+
+@test "the loader's unit names policy.conf: without the file nothing is loaded" {
+	local root command line
+	for root in "$ROOT" "$PRIVATE_ROOT"; do
+		# every command that loads, in the unit and in its drop-in
+		while read -r line; do
+			command=${line#*=/usr/sbin/}
+			command=${command//--pin-dir \/run\/bourdon\/bpf\/bourdon/}
+			[[ $command == 'bourdon-load --policy /etc/bourdon/policy.conf'* ]] || { echo "$line"; false; }
+			# shellcheck disable=SC2086
+			run "$BUILD"/${command//\/etc\/bourdon/$BATS_TEST_TMPDIR} --pin-dir "$PINS" --run-dir "$RUN" --group root
+			[ "$status" -eq 1 ]
+			[[ $output == *"$BATS_TEST_TMPDIR/policy.conf: No such file or directory"* ]]
+			[ ! -e "$PINS" ]
+		done < <(grep -rhE '^Exec(Start|Reload)=/.*bourdon-load' "$root/usr/lib/systemd/system")
+	done
+	[ -e "$ROOT/etc/bourdon/policy.conf" ]
+}
+
+@test "units: bourdond has no capability, bourdon-load only those that a load may need" {
 	local root
 	for root in "$ROOT" "$PRIVATE_ROOT"; do
 		grep -qx 'CapabilityBoundingSet=' "$root/usr/lib/systemd/system/bourdond.service"
 		run grep -rE 'AmbientCapabilities|CAP_' "$root/usr/lib/systemd/system/" --include='bourdond*' --include=private-bpffs.conf
 		[ -z "$output" ]
-		grep -qx 'CapabilityBoundingSet=CAP_BPF CAP_PERFMON' "$root/usr/lib/systemd/system/bourdon-load.service"
+		grep -qx 'CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_SYS_ADMIN' "$root/usr/lib/systemd/system/bourdon-load.service"
 	done
 }
 
@@ -117,8 +148,10 @@ explained() {
 	[ "$(stat -c %a "$ROOT/usr/sbin/bourdon-load" "$ROOT/etc/bourdon/bourdon.conf" | paste -s -d ' ')" = '755 644' ]
 }
 
-@test "sysusers, tmpfiles and sysctl snippets work" {
+@test "sysusers and tmpfiles snippets work, and no kernel setting is changed" {
 	local root=$BATS_TEST_TMPDIR/root
+	# of an earlier version
+	install -D /dev/null "$root/usr/lib/sysctl.d/10-bourdon.conf"
 	install_into "$root"
 	mkdir -p "$root/run" "$root/var/lib"
 	printf 'root:x:0:0::/root:/bin/sh\n' > "$root/etc/passwd"
@@ -131,7 +164,8 @@ explained() {
 	run systemd-tmpfiles --root="$root" --create bourdon.conf
 	[ "$status" -eq 0 ]
 	[ "$(stat -c %a "$root/run/bourdon" "$root/var/lib/bourdon" | paste -s -d ' ')" = '750 750' ]
-	[ "$(grep -v '^#' "$root/usr/lib/sysctl.d/10-bourdon.conf")" = 'kernel.perf_event_paranoid = 2' ]
+	[ -z "$(find "$root" -path '*sysctl.d/*')" ]
+	[ "$(grep -v '^#' "$root/usr/share/doc/bourdon/examples/perf-event-paranoid.conf")" = 'kernel.perf_event_paranoid = 2' ]
 }
 
 @test "the installed configuration is valid, and its commented lines, too" {
@@ -149,11 +183,11 @@ explained() {
 	local policy=$root/etc/bourdon/policy.conf
 	"$BUILD/bourdon-load" --policy "$policy" --group root --pin-dir "$PINS" --run-dir "$RUN"
 	run "$BUILD/bourdon-load" --status --pin-dir "$PINS" --run-dir "$RUN"
-	[[ $output == *'policy        no limit'* ]]
+	[[ $output == *'policy        the default: nobody is denied'* ]]
 	sed -i 's/^#\([a-z_]* = \)/\1/' "$policy"
 	"$BUILD/bourdon-load" --policy "$policy" --group root --pin-dir "$PINS" --run-dir "$RUN"
 	run "$BUILD/bourdon-load" --status --pin-dir "$PINS" --run-dir "$RUN"
-	[[ $output == *'policy        allow_uids = 1000-59999; deny_uids = 0, 65534; deny_comms = sshd, gpg*, ssh-agent; max_rate = 1000'* ]]
+	[[ $output == *'policy        allow_uids = 1000-59999; deny_uids = 0, 65534; deny_comms = sshd, gpg*, ssh-agent; deny_undumpable = yes; max_rate = 1000'* ]]
 }
 
 @test "another installation and make uninstall keep the files that an administrator changed" {

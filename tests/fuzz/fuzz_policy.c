@@ -12,14 +12,15 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	char *text = copy_bytes(data, bytes), description[POLICY_TEXT_BYTES];
-	struct policy policy = policy_unlimited;
+	struct policy policy = policy_default;
 	struct config_errors errors = { 0 };
 	int result = policy_parse("f", text, bytes, &policy, &errors);
 
 	HOLDS(result == (errors.count ? -EINVAL : 0));
-	HOLDS(!result || !memcmp(&policy, &policy_unlimited, sizeof(policy)));
+	HOLDS(!result || !memcmp(&policy, &policy_default, sizeof(policy)));
 	HOLDS(policy.max_rate >= 1 && policy.max_rate <= POLICY_RATE_MAX);
 	HOLDS(policy.unwinding <= POLICY_UNWIND_DWARF && policy.kernel_stacks <= 1);
+	HOLDS(policy.deny_undumpable <= 1);
 	HOLDS(policy.allowed_count <= POLICY_UIDS_MAX && policy.denied_count <= POLICY_UIDS_MAX);
 	HOLDS(policy.comms_count <= POLICY_COMMS_MAX);
 	for (__u32 i = 0; i < policy.allowed_count; i++)

@@ -2,8 +2,9 @@
 /*
  * forge_tables plays an attacker who controls the consumer. It writes the tables by which the kernel programs
  * unwind a stack: with --garbage, random bytes into all of them, over and over; with --all, into each map
- * that the consumer may write; otherwise a table by which every word of the stack is a return address. It
- * then prints how often the rings have a word that only the stack has.
+ * that the consumer may write; with --slow, a table by which every stack takes as long as it can; otherwise a
+ * table by which every word of the stack is a return address. It then prints how often the rings have a word
+ * that only the stack has.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -251,18 +252,28 @@ static int find_code(__u32 tgid, struct unwind_mapping *mappings, int most)
 	return count;
 }
 
+/* The return address is the word at the stack pointer, and the stack is one word shorter. */
+static const struct unwind_rule word_by_word = { .kind = UNWIND_CFA,
+						 .cfa_register = 7,
+						 .cfa_offset = 8,
+						 .return_address = UNWIND_AT_CFA,
+						 .return_address_at = 2000 };
+
 /*
- * A rule for every address: the return address is the word at the stack pointer, and the stack is one word
- * shorter.
+ * A function calls itself without end, and each frame is described by words in two places that are too far
+ * apart to be read at once.
  */
-static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
+static const struct unwind_rule round_in_circles = { .kind = UNWIND_CFA_DEREF,
+						     .cfa_register = 6,
+						     .cfa_offset = 2048,
+						     .is_signal = 1,
+						     .return_address = UNWIND_AT_FRAME_POINTER,
+						     .return_address_at = 8 };
+
+/* The rule holds for every address. */
+static int forge(const struct map maps[MAPS_OPEN], __u32 tgid, const struct unwind_rule *rule)
 {
 	const struct unwind_page page = { .rows = 1 };
-	const struct unwind_rule rule = { .kind = UNWIND_CFA,
-					  .cfa_register = 7,
-					  .cfa_offset = 8,
-					  .return_address = UNWIND_AT_CFA,
-					  .return_address_at = 2000 };
 	static struct unwind_chunk chunk;
 	struct unwind_mapping mappings[16];
 	int count = find_code(tgid, mappings, ARRAY_SIZE(mappings)), result = count < 0 ? count : 0;
@@ -274,7 +285,7 @@ static int forge(const struct map maps[MAPS_OPEN], __u32 tgid)
 	if (!result)
 		result = put(&maps[ROWS], 0, &chunk);
 	if (!result)
-		result = put(&maps[RULES], 1, &rule);
+		result = put(&maps[RULES], 1, rule);
 	for (__u32 i = 0; i < (__u32)count && !result; i++)
 		result = put(&maps[MAPS], i, &mappings[i]);
 	return result ? result : claim_process(maps, tgid, (__u32)count);
@@ -303,7 +314,9 @@ static int search(const char *directory, uint64_t word, unsigned long long *ret_
 	return 0;
 }
 
-static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *secret, bool garbage)
+/* Without a rule, the tables are random. */
+static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *secret,
+	       const struct unwind_rule *rule)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS, state = until_ns;
 	unsigned long long rounds = 0, found = 0, stopped = 0;
@@ -313,13 +326,13 @@ static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *
 	for (size_t i = 0; i < MAPS_OPEN && !result; i++)
 		result = map_open(directory, names[i], &maps[i]);
 	for (; !result && clock_monotonic_ns() < until_ns; rounds++) {
-		for (size_t i = MAPS; garbage && i <= RULES && !result; i++)
+		for (size_t i = MAPS; !rule && i <= RULES && !result; i++)
 			result = fill(&maps[i], &state);
-		if (!result && garbage)
+		if (!result && !rule)
 			result = claim_process(maps, tgid, (__u32)random_word(&state));
 		else if (!result)
-			result = forge(maps, tgid);
-		if (!garbage)
+			result = forge(maps, tgid, rule);
+		if (rule)
 			usleep(100000); /* the daemon also writes the tables, when something changes */
 	}
 	if (!result)
@@ -334,14 +347,15 @@ static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *
 
 int main(int count, char **words)
 {
-	const char *garbage = NULL, *all = NULL;
+	const char *garbage = NULL, *all = NULL, *slow = NULL;
 	const struct option_spec options[] = {
 		{ "garbage", NULL, "random tables instead of forged ones", &garbage },
 		{ "all", NULL, "random bytes, zeros and ones in all maps; no word is looked for", &all },
+		{ "slow", NULL, "tables by which each stack takes as long as it can", &slow },
 	};
 	const struct command_spec command = {
 		"forge_tables",
-		"[--garbage | --all] PIN_DIR TGID SECONDS SECRET",
+		"[--garbage | --all | --slow] PIN_DIR TGID SECONDS SECRET",
 		"Writes tables as an attacker would, and looks for a word in the ring.",
 		"forge_tables /sys/fs/bpf/bourdon 4711 5 5ec2e75ec2e75ec2",
 		options,
@@ -361,5 +375,8 @@ int main(int count, char **words)
 	}
 	if (all)
 		return run_all(words[1], seconds);
-	return run(words[1], (__u32)tgid, seconds, words[4], garbage != NULL);
+	return run(words[1], (__u32)tgid, seconds, words[4],
+		   garbage ? NULL
+		   : slow  ? &round_in_circles
+			   : &word_by_word);
 }

@@ -3,7 +3,9 @@
  * see_all plays an attacker who controls the consumer and wants to see processes that policy.conf denies.
  * With nothing but the pins it makes every process a target, grants itself unlimited budgets, keeps the
  * kernel programs awake, and looks for the processes in all places: rings, open intervals, iterators, events,
- * maps.
+ * maps. With --hoard it opens everything first and looks only when it is told to, so that another load may
+ * come in between. It then also holds each pin by an O_PATH descriptor, which any process may open that can
+ * search the directory: a link that is held this way keeps its program attached.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
@@ -14,9 +16,11 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +54,10 @@ struct attack {
 	int targets, totals, open;
 	bool walks;
 	bool only_mappings;
+	bool hoards;
+	int opened[PIN_ITERATORS]; /* opened before the wait and not read yet; -EBADF afterwards */
+	int held[PIN_ITERATORS];   /* O_PATH */
+	unsigned long long iterator_bytes;
 	struct seen seen[PROCESSES_MAX];
 	unsigned int count;
 };
@@ -185,23 +193,36 @@ static size_t bytes_of(const char *record, size_t held)
 	return bytes <= held ? bytes : 0;
 }
 
+/* A hoarder reads what it opened, and then opens what it holds again and again. */
+static int open_iterator(struct attack *attack, enum pin_iterator which)
+{
+	char path[300];
+
+	if (attack->hoards && attack->opened[which] >= 0)
+		return TAKE_FD(attack->opened[which]);
+	if (attack->hoards)
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", attack->held[which]);
+	else
+		snprintf(path, sizeof(path), "%s/%s", attack->pin_dir, pin_iterators[which]);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* Each record of an iterator, except those of cgroups, begins with a header and its tgid. */
 static void walk(struct attack *attack, enum pin_iterator which)
 {
-	char path[300], buffer[65536];
-	_cleanup_close_ int fd = -EBADF;
+	_cleanup_close_ int fd = open_iterator(attack, which);
+	char buffer[65536];
 	size_t held = 0;
 	ssize_t got;
 
-	snprintf(path, sizeof(path), "%s/%s", attack->pin_dir, pin_iterators[which]);
 	/* a new scan each time: all mappings are listed */
 	attack->control->mappings_of = attack->control->mappings_scan % 2;
 	attack->control->mappings_scan++;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && (got = read(fd, buffer + held, sizeof(buffer) - held)) > 0) {
 		size_t at = 0;
 
 		held += (size_t)got;
+		attack->iterator_bytes += (size_t)got;
 		for (size_t bytes; (bytes = bytes_of(buffer + at, held - at));) {
 			const struct mapping_record *record = (const void *)(buffer + at);
 
@@ -267,6 +288,58 @@ static int begin(struct attack *attack)
 	return 0;
 }
 
+/* The descriptors stay open until the process ends. */
+static int hold_pins(struct attack *attack)
+{
+	_cleanup_dir_ DIR *pins = opendir(attack->pin_dir);
+	struct dirent *entry;
+	unsigned int links = 0;
+
+	while (pins && (entry = readdir(pins))) {
+		int fd = openat(dirfd(pins), entry->d_name, O_PATH | O_CLOEXEC);
+
+		links += fd >= 0 && !strncmp(entry->d_name, "link_", 5);
+		for (size_t i = 0; i < PIN_ITERATORS; i++)
+			if (!strcmp(entry->d_name, pin_iterators[i])) {
+				attack->held[i] = fd;
+				attack->opened[i] = openat(dirfd(pins), entry->d_name, O_RDONLY | O_CLOEXEC);
+				if (fd < 0 || attack->opened[i] < 0)
+					return -1;
+			}
+	}
+	return links ? 0 : -1;
+}
+
+/* What the rings hold by now was recorded before the signal. */
+static void pass_over_ring(struct ring *ring)
+{
+	for (uint32_t i = 0; i < ring->count; i++)
+		ring->seqs[i] = ring->slots[i].seq;
+}
+
+/* Opens all there is, says so, and waits for SIGUSR1. */
+static int hoard(struct attack *attack)
+{
+	sigset_t signals;
+	int number;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) || hold_pins(attack))
+		return -1;
+	puts("ready");
+	fflush(stdout);
+	if (sigwait(&signals, &number))
+		return -1;
+	ring_buffer__consume(attack->events);
+	for (unsigned int i = 0; i < attack->count; i++)
+		attack->seen[i].events = attack->seen[i].ends = attack->seen[i].said = 0;
+	pass_over_ring(&attack->oncpu);
+	pass_over_ring(&attack->offcpu);
+	attack->began_ns = clock_monotonic_ns();
+	return 0;
+}
+
 static void run(struct attack *attack, unsigned long long seconds)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS;
@@ -300,24 +373,28 @@ static void show(const struct attack *attack)
 		       seen->offcpu, seen->open, seen->targets, seen->totals, seen->kernel_frames,
 		       seen->user_frames, seen->unwinders, seen->ends, seen->threads, seen->said);
 	}
-	printf("oncpu=%llu offcpu=%llu\n", attack->oncpu.samples, attack->offcpu.samples);
+	printf("iterator_bytes=%llu oncpu=%llu offcpu=%llu\n", attack->iterator_bytes, attack->oncpu.samples,
+	       attack->offcpu.samples);
 }
 
 int main(int argc, char **argv)
 {
-	const char *passive = NULL, *only_mappings = NULL;
+	const char *passive = NULL, *only_mappings = NULL, *hoards = NULL;
 	const struct option_spec options[] = {
 		{ "no-walks", NULL, "read no iterator, which would decide anew who is a target", &passive },
 		{ "only-mappings", NULL,
 		  "read the mapping iterator, and write nothing: the programs stay quiet", &only_mappings },
+		{ "hoard", NULL, "open everything, print 'ready', and go on at SIGUSR1", &hoards },
 	};
-	const struct command_spec command = { "see_all",
-					      "[--no-walks | --only-mappings] PIN_DIR SECONDS TGID[/TID]...",
-					      "Says what a consumer that is not honest sees of processes. "
-					      "Exits 1 where policy could be changed.",
-					      "see_all /sys/fs/bpf/bourdon 3 1234 1240/1242",
-					      options,
-					      ARRAY_SIZE(options) };
+	const struct command_spec command = {
+		"see_all",
+		"[--no-walks | --only-mappings] [--hoard] PIN_DIR SECONDS TGID[/TID]...",
+		"Says what a consumer that is not honest sees of processes. "
+		"Exits 1 where policy could be changed.",
+		"see_all /sys/fs/bpf/bourdon 3 1234 1240/1242",
+		options,
+		ARRAY_SIZE(options)
+	};
 	struct attack attack = { 0 };
 	unsigned long long seconds;
 	int words, parsed;
@@ -333,15 +410,16 @@ int main(int argc, char **argv)
 	attack.pin_dir = argv[1];
 	attack.walks = !passive;
 	attack.only_mappings = only_mappings;
+	attack.hoards = hoards;
 	for (int i = 3; i <= words; i++) {
 		struct seen *seen = &attack.seen[attack.count++];
 
 		if (sscanf(argv[i], "%" SCNu32 "/%" SCNu32, &seen->tgid, &seen->tid) < 1)
 			return EXIT_USAGE;
 	}
-	if (begin(&attack))
+	if (begin(&attack) || (attack.hoards && hoard(&attack)))
 		return EXIT_USAGE;
 	run(&attack, seconds);
 	show(&attack);
-	return change_policy(&attack) ? EXIT_FAILED : EXIT_DONE;
+	return !attack.hoards && change_policy(&attack) ? EXIT_FAILED : EXIT_DONE;
 }

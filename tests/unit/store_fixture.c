@@ -147,7 +147,7 @@ void begin_run(struct store_fixture *fixture)
 	ck_assert_int_eq(rules_read_text("r.conf", text, strlen(text), &set, &errors), 0);
 	ck_assert_int_eq(store_next_ids(fixture->store, &ids), 0);
 	ck_assert_int_eq(rules_assign_ids(&set, NULL, &ids), 0);
-	ck_assert_int_eq(store_begin_run(fixture->store, &manifest, &policy_unlimited, &set), 0);
+	ck_assert_int_eq(store_begin_run(fixture->store, &manifest, &policy_default, &set), 0);
 	rules_free(&set);
 }
 

@@ -43,27 +43,38 @@ static const struct confinement_case confinement_cases[] = {
 	{ "no status at all", "", VERDICT_FAILED, "is root" },
 };
 
-/* A daemon 700, which holds the lock of `root`/state, and its child 702; both have two threads. */
-static struct machine make_machine(const char *root, const char *last_status, const char *comm)
+/*
+ * A daemon 700, which holds the lock of `root`/state, and its child 702; both have two threads. Process 59
+ * holds a lock with the same inode number on another device. The lock file belongs to nobody (65534).
+ */
+static struct machine make_machine(const char *root, const char *last_status, const char *daemon_status)
 {
 	_cleanup_free_ char *lock = path_join(root, "state/" STORE_LOCK_FILE);
 	struct machine machine = { .root_fd = -EBADF };
-	char locks[256];
-	struct stat at;
+	char locks[512], mounts[256];
+	unsigned long long inode;
+	struct statx at;
 
 	file_put_below(root, "state/" STORE_LOCK_FILE, "");
-	ck_assert_int_eq(stat(lock, &at), 0);
+	ck_assert_int_eq(geteuid() ? 0 : chown(lock, 65534, (gid_t)-1), 0);
+	ck_assert_int_eq(statx(AT_FDCWD, lock, 0, STATX_BASIC_STATS | STATX_MNT_ID, &at), 0);
+	inode = at.stx_ino;
+	/* as for btrfs: a device that stat(2) does not name */
+	snprintf(mounts, sizeof(mounts),
+		 "1%llu 1 0:30 / /x rw - tmpfs x rw\n%llu 1 0:31 / / rw - btrfs x rw\n",
+		 (unsigned long long)at.stx_mnt_id, (unsigned long long)at.stx_mnt_id);
+	file_put_below(root, "proc/self/mountinfo", mounts);
 	snprintf(locks, sizeof(locks),
 		 "1: POSIX  ADVISORY  READ 55 00:1f:%llu 124 124\n2: FLOCK  ADVISORY  READ 56 00:1f:%llu 0 "
 		 "EOF\n"
 		 "2: -> FLOCK  ADVISORY  WRITE 58 00:1f:%llu 0 EOF\n3: FLOCK  ADVISORY  WRITE 57 00:1f:1 0 "
 		 "EOF\n"
-		 "4: FLOCK  ADVISORY  WRITE 700 00:1f:%llu 0 EOF\n",
-		 (unsigned long long)at.st_ino, (unsigned long long)at.st_ino, (unsigned long long)at.st_ino,
-		 (unsigned long long)at.st_ino);
+		 "4: FLOCK  ADVISORY  WRITE 59 00:1e:%llu 0 EOF\n"
+		 "5: FLOCK  ADVISORY  WRITE 700 00:1f:%llu 0 EOF\n",
+		 inode, inode, inode, inode, inode);
 	file_put_below(root, "proc/locks", locks);
-	file_put_below(root, "proc/700/comm", comm);
-	file_put_below(root, "proc/700/status", CONFINED("1"));
+	file_put_below(root, "proc/59/status", CONFINED("1"));
+	file_put_below(root, "proc/700/status", daemon_status);
 	file_put_below(root, "proc/700/task/700/status", CONFINED("1"));
 	file_put_below(root, "proc/700/task/701/status", CONFINED("1"));
 	file_put_below(root, "proc/702/status", CONFINED("700"));
@@ -80,7 +91,7 @@ START_TEST(confinement)
 {
 	const struct confinement_case *one = &confinement_cases[_i];
 	_cleanup_free_ char *root = directory_make(), *state = path_join(root, "state");
-	struct machine machine = make_machine(root, one->status, "bourdond\n");
+	struct machine machine = make_machine(root, one->status, CONFINED("1"));
 	struct findings findings = { 0 };
 
 	ck_assert_int_eq(confinement_find_daemon(&machine, state), 700);
@@ -93,16 +104,18 @@ START_TEST(confinement)
 }
 END_TEST
 
-START_TEST(another_program_that_holds_the_lock_is_not_the_daemon)
+START_TEST(a_process_of_another_user_that_holds_the_lock_is_not_the_daemon)
 {
 	_cleanup_free_ char *root = directory_make(), *state = path_join(root, "state");
-	struct machine machine = make_machine(root, CONFINED("700"), "flock\n");
+	struct machine machine = make_machine(root, CONFINED("700"),
+					      STATUS("1", "1000\t1000\t1000\t1000", NONE, NONE, "1", "2"));
 	struct findings findings = { 0 };
 
 	ck_assert_int_eq(confinement_find_daemon(&machine, state), 0);
 	confinement_check(&machine, state, &findings);
 	machine_close(&machine);
 	ck_assert_int_eq(finding_find(&findings, "daemon")->verdict, VERDICT_FAILED);
+	ck_assert(strstr(finding_find(&findings, "daemon")->found, "process 700 holds the lock"));
 	ck_assert_uint_eq(findings.count, 1);
 }
 END_TEST
@@ -110,7 +123,7 @@ END_TEST
 START_TEST(no_state_directory_is_no_daemon)
 {
 	_cleanup_free_ char *root = directory_make(), *state = path_join(root, "elsewhere");
-	struct machine machine = make_machine(root, CONFINED("700"), "bourdond\n");
+	struct machine machine = make_machine(root, CONFINED("700"), CONFINED("1"));
 
 	ck_assert_int_eq(confinement_find_daemon(&machine, state), 0);
 	machine_close(&machine);
@@ -119,11 +132,15 @@ END_TEST
 
 Suite *confinement_suite(void)
 {
-	Suite *suite = suite_create("confinement");
+	Suite *suite = suite_create(geteuid() ? "confinement (without the daemon's owner: needs root)"
+					      : "confinement");
 	TCase *tests = tcase_create("confinement");
 
-	tcase_add_loop_test(tests, confinement, 0, ARRAY_SIZE(confinement_cases));
-	tcase_add_test(tests, another_program_that_holds_the_lock_is_not_the_daemon);
+	/* the lock file has another owner */
+	if (!geteuid())
+		tcase_add_loop_test(tests, confinement, 0, ARRAY_SIZE(confinement_cases));
+	if (!geteuid())
+		tcase_add_test(tests, a_process_of_another_user_that_holds_the_lock_is_not_the_daemon);
 	tcase_add_test(tests, no_state_directory_is_no_daemon);
 	suite_add_tcase(suite, tests);
 	return suite;

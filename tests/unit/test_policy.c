@@ -21,14 +21,27 @@ static struct policy parse(const char *text)
 	return policy;
 }
 
-START_TEST(an_empty_file_limits_nothing)
+START_TEST(an_empty_file_denies_nobody)
 {
 	char text[POLICY_TEXT_BYTES];
 	struct policy policy = parse("");
 
-	ck_assert_mem_eq(&policy, &policy_unlimited, sizeof(policy));
+	ck_assert_mem_eq(&policy, &policy_default, sizeof(policy));
 	policy_describe(&policy, text);
 	ck_assert_str_eq(text, "");
+	ck_assert_uint_eq(policy.max_rate, 5000);
+}
+END_TEST
+
+/* Rules on uids include processes that may hold what their own uids do not show, unless the file says no. */
+START_TEST(undumpable_processes_are_denied_with_rules_on_uids)
+{
+	ck_assert_uint_eq(parse("").deny_undumpable, 0);
+	ck_assert_uint_eq(parse("[policy]\ndeny_comms = sshd\n").deny_undumpable, 0);
+	ck_assert_uint_eq(parse("[policy]\ndeny_uids = 0\n").deny_undumpable, 1);
+	ck_assert_uint_eq(parse("[policy]\nallow_uids = 0\n").deny_undumpable, 1);
+	ck_assert_uint_eq(parse("[policy]\ndeny_undumpable = no\ndeny_uids = 0\n").deny_undumpable, 0);
+	ck_assert_uint_eq(parse("[policy]\ndeny_undumpable = yes\n").deny_undumpable, 1);
 }
 END_TEST
 
@@ -95,13 +108,14 @@ END_TEST
 
 START_TEST(the_description_parses_to_the_same_policy)
 {
-	static const char whole[] = "allow_uids = 7, 1000-1999; deny_uids = 0; deny_comms = sshd, gpg*, *; "
-				    "kernel_stacks = no; unwinding = none; max_rate = 1";
+	static const char whole[] =
+		"allow_uids = 7, 1000-1999; deny_uids = 0; deny_comms = sshd, gpg*, *; "
+		"deny_undumpable = no; kernel_stacks = no; unwinding = none; max_rate = 1";
 	char text[POLICY_TEXT_BYTES], lines[POLICY_TEXT_BYTES + 16];
 	struct policy policy, again;
 
 	policy = parse("[policy]\nmax_rate=1\nunwinding=none\nkernel_stacks=no\nallow_uids=7,1000-1999\n"
-		       "deny_uids=0\ndeny_comms=sshd,gpg*,*\n");
+		       "deny_uids=0\ndeny_comms=sshd,gpg*,*\ndeny_undumpable=no\n");
 	policy_describe(&policy, text);
 	ck_assert_str_eq(text, whole);
 	for (char *at = text; (at = strstr(at, "; ")); at += 2)
@@ -118,6 +132,7 @@ START_TEST(the_longest_description_fits)
 	struct policy policy = { .allowed_count = POLICY_UIDS_MAX,
 				 .denied_count = POLICY_UIDS_MAX,
 				 .comms_count = POLICY_COMMS_MAX,
+				 .deny_undumpable = 1,
 				 .unwinding = POLICY_UNWIND_FRAME_POINTER,
 				 .max_rate = POLICY_RATE_MAX - 1 };
 	char text[POLICY_TEXT_BYTES];
@@ -155,6 +170,8 @@ static const struct {
 	{ "[policy]\ndeny_comms = a*b\n",
 	  "p:2: deny_comms: 'a*b': '*' is allowed only at the end of a comm" },
 	{ "[policy]\nkernel_stacks = maybe\n", "p:2: kernel_stacks = maybe: expected yes or no" },
+	{ "[policy]\ndeny_undumpable = 1\n", "p:2: deny_undumpable = 1: expected yes or no" },
+	{ "[policy]\ndeny_undumpable = no\ndeny_undumpable = no\n", "p:3: deny_undumpable is given twice" },
 	{ "[policy]\nkernel_stacks = no\nkernel_stacks = yes\n", "p:3: kernel_stacks is given twice" },
 	{ "[policy]\nunwinding = orc\n", "p:2: unwinding = orc: expected none, frame-pointer or dwarf" },
 	{ "[policy]\nunwinding = none\n[policy]\nunwinding = none\n", "p:4: unwinding is given twice" },
@@ -280,7 +297,7 @@ START_TEST(a_missing_file_limits_nothing_unless_it_was_named)
 
 	HOLDS(!unlink(file.path));
 	ck_assert_int_eq(policy_file_read(file.path, false, &policy, &errors), 0);
-	ck_assert_mem_eq(&policy, &policy_unlimited, sizeof(policy));
+	ck_assert_mem_eq(&policy, &policy_default, sizeof(policy));
 	expect_refused(&file, "No such file");
 	remove_file(&file);
 }
@@ -291,7 +308,8 @@ Suite *policy_suite(void)
 	Suite *suite = suite_create("policy");
 	TCase *text = tcase_create("text"), *file = tcase_create("file");
 
-	tcase_add_test(text, an_empty_file_limits_nothing);
+	tcase_add_test(text, an_empty_file_denies_nobody);
+	tcase_add_test(text, undumpable_processes_are_denied_with_rules_on_uids);
 	tcase_add_test(text, each_key_limits);
 	tcase_add_test(text, a_comm_is_exact_or_a_prefix);
 	tcase_add_test(text, the_description_parses_to_the_same_policy);

@@ -12,15 +12,16 @@ UNITS=(bourdon-load.service bourdond.service bourdon-grant.socket)
 
 setup_file() {
 	[ -d /run/systemd/system ] || skip 'no systemd runs here'
+	# Debian's default
+	sysctl -q -w kernel.perf_event_paranoid=3
 	make -s -C "$TREE" install
-	systemctl restart systemd-sysctl
 }
 
 teardown_file() {
 	[ -d /run/systemd/system ] || return 0
 	make -s -C "$TREE" uninstall
 	systemctl stop hog.service 2> /dev/null || true
-	rm -rf /run/systemd/system/bourdon* /etc/bourdon /run/bourdon /run/bourdon-grant /var/lib/bourdon
+	rm -rf /run/systemd/system/bourdon* /etc/sysctl.d/10-bourdon.conf /etc/bourdon /run/bourdon /run/bourdon-grant /var/lib/bourdon
 	systemctl daemon-reload
 }
 
@@ -120,22 +121,37 @@ expect_captured() {
 		trigger_mode = 'kernel' AND cgroup = '/system.slice/hog.service'" 1
 }
 
-@test "Debian's kernel.perf_event_paranoid: the load says what to do, and with the snippet it loads" {
-	sysctl -q -w kernel.perf_event_paranoid=3
+@test "Debian's kernel.perf_event_paranoid stays 3, and the load works; by the examples it works without CAP_SYS_ADMIN" {
+	systemctl restart systemd-sysctl
+	[ "$(sysctl -n kernel.perf_event_paranoid)" -eq 3 ]
+	systemctl start bourdon-load
+	[ "$(sysctl -n kernel.perf_event_paranoid)" -eq 3 ]
+	systemctl stop bourdon-load
+	# for hosts that do not give it the capability
+	install -D -m 644 "$TREE/systemd/examples/no-sys-admin.conf" /run/systemd/system/bourdon-load.service.d/a.conf
+	systemctl daemon-reload
 	run systemctl start bourdon-load
 	[ "$status" -ne 0 ]
 	[ "$(systemctl show -P ExecMainStatus bourdon-load)" -eq 3 ]
 	journalctl -q -o cat -p err -u bourdon-load --since "$CHECKED_FROM" --grep 'perf_event_paranoid is 3.*perf_event_paranoid=2'
-	# for users who keep the value 3
-	install -D -m 644 "$TREE/systemd/examples/cap-sys-admin.conf" /run/systemd/system/bourdon-load.service.d/a.conf
-	systemctl daemon-reload
-	systemctl start bourdon-load
-	systemctl stop bourdon-load
-	rm /run/systemd/system/bourdon-load.service.d/a.conf
-	systemctl daemon-reload
-	# for all other users
+	install -D -m 644 "$TREE/systemd/examples/perf-event-paranoid.conf" /etc/sysctl.d/10-bourdon.conf
 	systemctl restart systemd-sysctl
 	[ "$(sysctl -n kernel.perf_event_paranoid)" -eq 2 ]
+	systemctl start bourdon-load
+	systemctl stop bourdon-load
+	rm /run/systemd/system/bourdon-load.service.d/a.conf /etc/sysctl.d/10-bourdon.conf
+	systemctl daemon-reload
+	sysctl -q -w kernel.perf_event_paranoid=3
+}
+
+@test "without policy.conf nothing is loaded" {
+	mv /etc/bourdon/policy.conf "$WORK/"
+	run systemctl start bourdon-load
+	[ "$status" -ne 0 ]
+	journalctl -q -o cat -p err -u bourdon-load --since "$CHECKED_FROM" --grep '/etc/bourdon/policy.conf: No such file or directory'
+	[ ! -e /sys/fs/bpf/bourdon ]
+	mv "$WORK/policy.conf" /etc/bourdon/
+	systemctl reset-failed bourdon-load # so many starts in so short a time would be refused
 	systemctl start bourdon-load
 }
 
@@ -295,7 +311,7 @@ grant_answers() {
 	pid=$(main_pid)
 	systemctl reload bourdon-load
 	await 20 is_another "$pid"
-	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = 'deny_uids = 12345' ]
+	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = 'deny_uids = 12345; deny_undumpable = yes' ]
 	pid=$(main_pid)
 	chmod 0666 "$policy"
 	run systemctl reload bourdon-load
@@ -304,7 +320,7 @@ grant_answers() {
 	# the loaded programs stay, and so does the daemon that uses them
 	[ "$(systemctl show -P ActiveState bourdon-load)" = active ]
 	[ "$(main_pid)" -eq "$pid" ]
-	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = 'deny_uids = 12345' ]
+	[ "$(bourdon status --json | jq -r '.daemon[0].policy')" = 'deny_uids = 12345; deny_undumpable = yes' ]
 	cp -a "$WORK/policy.conf" "$policy"
 	systemctl reload bourdon-load
 	await 20 is_another "$pid"
