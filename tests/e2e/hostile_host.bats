@@ -10,9 +10,13 @@ source "$BATS_TEST_DIRNAME/honest.bash"
 DURATION=${HOSTILE_SECONDS:-120} # of the attack, in seconds
 # An emulated machine has neither the memory nor the time for the numbers below: a twentieth of each.
 PERCENT=${HOSTILE_PERCENT:-$((PATIENCE > 1 ? 5 : 100))}
-MODULES=$((4000 * PERCENT / 100))     # small ELF files, each executed
-UNREADABLE=$((2000 * PERCENT / 100))  # as many that only their owner can read
-ATTACKER=65533                        # uid
+CGROUPS=$((20000 * PERCENT / 100))
+LONG_CGROUPS=$((25000 * PERCENT / 100)) # with paths of 3.8 KB
+WATCHED=$((1200 * PERCENT / 100))       # cgroups with a target each; the daemon may have 1,024 descriptors
+MAPPERS=$(((40 * PERCENT + 99) / 100))  # processes, with 60,000 executable mappings each
+MODULES=$((4000 * PERCENT / 100))       # small ELF files, each executed
+UNREADABLE=$((2000 * PERCENT / 100))    # as many that only their owner can read
+ATTACKER=65533                          # uid
 
 setup() {
 	bourdon_setup hostile-host
@@ -51,7 +55,31 @@ names() {
 	done
 }
 
+# delegate NAME: makes a cgroup that belongs to the attackers, as a service manager does, and prints its name
+delegate() {
+	mkdir "$CGROUP2/$ATTACK/$1"
+	chown "$ATTACKER" "$CGROUP2/$ATTACK/$1" "$CGROUP2/$ATTACK/$1/cgroup.procs"
+	echo "$ATTACK/$1"
+}
+
 # ---- attacks ----
+
+# Cgroups without end, also with paths beyond PATH_MAX, and a process that moves through them and renames itself
+attack_cgroups() {
+	local ATTACK
+	ATTACK=$(delegate storm)
+	attack "$BUILD/workloads/cgroup_storm" --comm "$PREFIX-storm" --cgroups "$CGROUPS" --long "$LONG_CGROUPS" --deep \
+		--idle 12 "$CGROUP2/$ATTACK"
+}
+
+# More cgroups that a rule watches than the daemon may have descriptors
+attack_watches() {
+	local ATTACK
+	ATTACK=$(delegate flood)
+	attack "$BUILD/workloads/cgroup_flood" --directory "$CGROUP2/$ATTACK" --count "$WATCHED" --name "$PREFIX-flood"
+}
+
+# Processes that begin, end, execute programs and rename themselves and their threads as fast as they can
 
 attack_churn() {
 	local kind
@@ -63,6 +91,12 @@ attack_churn() {
 		"$(program "$PREFIX-a" churn)" "$(program other churn)" "$(program "$PREFIX"$'\e[2J' churn)"
 }
 
+# Processes with as many executable mappings as the kernel allows
+attack_mappings() {
+	attack "$(program "$PREFIX-maps" many_mappings)" --processes "$MAPPERS" --mappings 60000
+}
+
+# Many small files on each stack: readable ones, in a directory with a hostile name, and some that only bourdon-grant can open
 attack_modules() {
 	local directory=$WORK/attack/$'\e]0;modules\a;<b>'
 	install -d -o "$ATTACKER" "$directory" "$WORK/attack/unreadable"
@@ -104,8 +138,11 @@ assert_plain() {
 	rule attackers "comm = $PREFIX*" "cgroup = /$ATTACK*" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 1s' 'history = 1s'
 	honest_start
 	honest_watch_begin
-	attack_churn
+	attack_watches
+	attack_cgroups
+	attack_mappings
 	attack_modules
+	attack_churn
 	end=$((SECONDS + DURATION)) half=$((SECONDS + DURATION / 2))
 	while ((SECONDS < half)); do
 		honest_burn
