@@ -69,27 +69,26 @@ names() {
 	done
 }
 
-# delegate NAME: makes a cgroup that belongs to the attackers, as a service manager does, and prints its name
+# delegate: makes the cgroup ATTACK, which belongs to the attackers, as a service manager does
 delegate() {
-	mkdir "$CGROUP2/$ATTACK/$1"
-	chown "$ATTACKER" "$CGROUP2/$ATTACK/$1" "$CGROUP2/$ATTACK/$1/cgroup.procs"
-	echo "$ATTACK/$1"
+	mkdir "$CGROUP2/$ATTACK"
+	chown "$ATTACKER" "$CGROUP2/$ATTACK" "$CGROUP2/$ATTACK/cgroup.procs"
 }
 
 # ---- attacks ----
 
 # Cgroups without end, also with paths beyond PATH_MAX, and a process that moves through them and renames itself
 attack_cgroups() {
-	local ATTACK
-	ATTACK=$(delegate storm)
+	local ATTACK=$ATTACK/storm
+	delegate
 	attack "$BUILD/workloads/cgroup_storm" --comm "$PREFIX-storm" --cgroups "$CGROUPS" --long "$LONG_CGROUPS" --deep \
 		--idle 12 "$CGROUP2/$ATTACK"
 }
 
 # More cgroups that a rule watches than the daemon may have descriptors
 attack_watches() {
-	local ATTACK
-	ATTACK=$(delegate flood)
+	local ATTACK=$ATTACK/flood
+	delegate
 	attack "$BUILD/workloads/cgroup_flood" --directory "$CGROUP2/$ATTACK" --count "$WATCHED" --name "$PREFIX-flood"
 }
 
