@@ -119,22 +119,33 @@ attack_modules() {
 
 # ---- what was seen ----
 
-# print_figures: for docs/SECURITY.md
+# counts_of: prints lines "name count" as "name count, name count"
+counts_of() {
+	paste -s -d , | sed 's/,/, /g; s/^$/none/'
+}
+
+# print_figures: the table in docs/SECURITY.md
 print_figures() {
-	local ms cpu_ms
-	ms=$(honest_figure watched_ms) cpu_ms=$(honest_figure cpu_ms)
-	echo "# hostile host: $((ms / 1000)) s at $PERCENT % of the size, on $(nproc) CPUs with Linux $(uname -r)"
-	echo "# heartbeat: at most $(honest_figure heartbeat_ms) ms old"
-	echo "# status: within $(honest_figure status_ms) ms, $(honest_figure statuses) times"
-	echo "# CPU time of bourdond and its children: $cpu_ms ms, $((cpu_ms * 1000 / ms / $(nproc))) per mille of all CPUs"
-	echo "# memory of bourdond: at most $(honest_figure peak_kib) KiB"
-	echo "# captures of the honest target: $(sql "SELECT count(*) || ', samples ' || sum(received_samples) || ' of ' || sum(expected_samples)
-		FROM capture WHERE rule = 'honest' AND state = 'complete'")"
-	echo "# captures of attackers: $(sql "SELECT count(*) FROM capture WHERE rule <> 'honest'")"
-	sql "SELECT '# lost in captures of ' || iif(rule = 'honest', 'the honest target', 'attackers') || ': ' || reason || ' ' || sum(events)
-		FROM loss JOIN capture USING(capture_id) WHERE events > 0 GROUP BY rule = 'honest', reason ORDER BY rule = 'honest' DESC, 1"
-	jq -r '.counters[] | select(.value > 0) | "# counter \(.name) \(.value)"' "$WORK/status.json"
-	jq -r '.problems[]? | "# problem: \(.problem)"' "$WORK/status.json"
+	local ms whose
+	ms=$(honest_figure watched_ms)
+	echo "$((ms / 1000)) s, $PERCENT % of the size, $(nproc) CPUs, Linux $(uname -r)"
+	echo "| what | limit | measured |"
+	echo "|---|---|---|"
+	echo "| age of the heartbeat | 2,000 ms | at most $(honest_figure heartbeat_ms) ms |"
+	echo "| \`bourdon status\` answers | 1,000 ms | within $(honest_figure status_ms) ms, $(honest_figure statuses) times |"
+	echo "| memory of \`bourdond\` | 32,768 KiB | at most $(honest_figure peak_kib) KiB |"
+	echo "| CPU time of \`bourdond\` and its children | | $(honest_figure cpu_ms) ms, of $((ms * $(nproc))) |"
+	echo "| captures of the honest target | all | $(sql "SELECT count(*) FROM capture WHERE rule = 'honest' AND state = 'complete'") of ${#HONEST_CPU_NS[@]} |"
+	echo "| its samples | ±5 % | $HONEST_COUNTED of $HONEST_EXPECTED |"
+	echo "| tables of a new honest process | | after $HONEST_TABLES_MS ms at most |"
+	for whose in '=' '<>'; do
+		echo "| losses reported in the $(sql "SELECT count(*) FROM capture WHERE rule $whose 'honest'") captures of $(
+			[[ $whose == = ]] && echo 'the honest target' || echo attackers) | | $(
+			sql "SELECT reason || ' ' || sum(events) FROM loss JOIN capture USING(capture_id)
+				WHERE events > 0 AND rule $whose 'honest' GROUP BY reason" | counts_of) |"
+	done
+	echo "| problems in \`bourdon status\` | | $(jq -r '.problems[]?.problem' "$WORK/status.json" | paste -s -d ';' | sed 's/;/; /g') |"
+	jq -r '.counters[] | select(.value > 0) | "counter \(.name) \(.value)"' "$WORK/status.json"
 }
 
 # assert_plain FILE...: no control character but tabs and line ends
@@ -170,8 +181,7 @@ assert_plain() {
 	echo 1 > "$CGROUP2/$ATTACK/cgroup.kill"
 	children_end
 	honest_check > "$WORK/checked" || { cat "$WORK/checked"; print_figures; false; }
-	sed 's/^/# /' "$WORK/checked" >&3
-	print_figures >&3
+	{ cat "$WORK/checked"; print_figures; } | sed 's/^/# /' >&3
 	"$BUILD/bourdon" --db "$DB" status > "$WORK/status"
 	"$BUILD/bourdon" --db "$DB" list > "$WORK/list"
 	daemon_stop TERM
