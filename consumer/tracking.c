@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define WALK_SECONDS 30U
-#define GONE_MAX 8192U /* processes that ended and are kept for history; the oldest are dropped first */
+#define GONE_MAX 8192U /* processes that ended and are kept for history */
 #define ERRORS_A_MINUTE 5U
 #define UNMAPPED_EVERY_MAX_NS (64 * CLOCK_SECOND_NS)
 
@@ -216,17 +216,19 @@ static void on_error(void *user, const struct error_event *event)
 }
 
 /*
- * A process that ended is kept for as long as the longest history, or for less if more than GONE_MAX are
- * kept.
+ * A process that ended is kept for as long as the longest history. If more than GONE_MAX are kept, the users
+ * with most of them lose theirs first: one who forks without end does not take others' out of their captures.
  */
 static void forget_gone(struct tracking *tracking, uint64_t now_ns)
 {
 	uint64_t keep_ns = tracking->remembered_ns;
 
-	do {
-		targets_forget(&tracking->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
+	targets_forget(&tracking->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
+	while (targets_forget_most(&tracking->targets, GONE_MAX) < 0 && keep_ns > CLOCK_SECOND_NS) {
+		/* without memory: the oldest of all */
 		keep_ns /= 2;
-	} while (tracking->targets.count - tracking->targets.live > GONE_MAX && keep_ns > CLOCK_SECOND_NS);
+		targets_forget(&tracking->targets, now_ns > keep_ns ? now_ns - keep_ns : 0);
+	}
 }
 
 static void watch_system(struct tracking *tracking)

@@ -2,8 +2,18 @@
 #include "consumer/target/targets.h"
 
 #include "common/array.h"
+#include "common/cleanup.h"
+#include "consumer/target/fair_share.h"
+
+#include <stdlib.h>
 
 #define PROCESSES_MAX (1U << 20)
+#define LONG_AGO_NS 1U /* as target_process.gone_ns: earlier than any other */
+
+struct gone {
+	uint64_t gone_ns;
+	uint32_t uid, position;
+};
 
 static uint32_t find(const struct targets *targets, uint32_t tgid, uint64_t started_ns)
 {
@@ -99,4 +109,54 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 		*process = *last;
 		process_index_add(&targets->index, process->tgid, process->started_ns, i);
 	}
+}
+
+/* By user, the latest first. */
+static int compare_gone(const void *a, const void *b)
+{
+	const struct gone *left = a, *right = b;
+
+	if (left->uid != right->uid)
+		return left->uid < right->uid ? -1 : 1;
+	return left->gone_ns > right->gone_ns ? -1 : left->gone_ns < right->gone_ns;
+}
+
+static uint32_t gather_gone(const struct targets *targets, struct gone *gone)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < targets->count; i++)
+		if (targets->processes[i].gone_ns)
+			gone[count++] =
+				(struct gone){ targets->processes[i].gone_ns, targets->processes[i].uid, i };
+	return count;
+}
+
+int targets_forget_most(struct targets *targets, uint32_t keep)
+{
+	uint32_t count = targets->count - targets->live, users = 0, of_user = 0;
+	_cleanup_free_ struct gone *gone = NULL;
+	_cleanup_free_ uint64_t *wanted = NULL;
+	uint64_t share;
+
+	if (count <= keep)
+		return 0;
+	gone = calloc(count, sizeof(*gone));
+	wanted = calloc(count, sizeof(*wanted));
+	if (!gone || !wanted)
+		return -ENOMEM;
+	count = gather_gone(targets, gone);
+	qsort(gone, count, sizeof(*gone), compare_gone);
+	for (uint32_t i = 0; i < count; i++) {
+		users += !i || gone[i].uid != gone[i - 1].uid;
+		wanted[users - 1]++;
+	}
+	share = fair_share(wanted, users, keep);
+	for (uint32_t i = 0; i < count; i++) {
+		of_user = i && gone[i].uid == gone[i - 1].uid ? of_user + 1 : 0;
+		if (of_user >= share)
+			targets->processes[gone[i].position].gone_ns = LONG_AGO_NS;
+	}
+	targets_forget(targets, LONG_AGO_NS + 1);
+	return 0;
 }

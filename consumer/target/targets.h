@@ -54,4 +54,11 @@ const struct target_process *targets_find(const struct targets *targets, uint32_
 /* Removes the processes that stopped being targets before `before_ns`. */
 void targets_forget(struct targets *targets, uint64_t before_ns);
 
+/*
+ * Removes processes that stopped being targets, so that at most `keep` of them stay. Users share that number
+ * (fair_share.h): a user whose processes begin and end without pause loses his own, the oldest first. Returns
+ * 0 or -ENOMEM; then nothing was removed.
+ */
+int targets_forget_most(struct targets *targets, uint32_t keep);
+
 #endif

@@ -195,9 +195,10 @@ honest_check_capture() {
 }
 
 # honest_check: the honest target's captures are complete, and the daemon kept its limits while it was watched. Prints
-# each figure that broke. Call it when the attackers have ended or yield CPUs to naming.
+# each figure that broke. Call it when the attackers have ended or yield CPUs to naming. HONEST_COUNTED and HONEST_EXPECTED
+# are the samples of all captures.
 honest_check() {
-	local failed=0 ids i cpu_ns=0 expected
+	local failed=0 ids i cpu_ns=0
 	HONEST_COUNTED=0
 	((${#HONEST_CPU_NS[@]} > 0)) || { echo 'honest: honest_burn was not called'; failed=1; }
 	await $((${NAMING-60} + 30)) honest_captured || {
@@ -209,8 +210,8 @@ honest_check() {
 		honest_check_capture "${ids[i]}" "${HONEST_CPU_NS[i]}" "${HONEST_PIDS[i]}" || failed=1
 		((cpu_ns += HONEST_CPU_NS[i]))
 	done
-	expected=$(honest_near "$HONEST_COUNTED" "$cpu_ns" "${HONEST_HZ:-0}" $((i * HONEST_SECONDS + !i))) || {
-		echo "honest: all captures together: $HONEST_COUNTED samples, $expected expected"
+	HONEST_EXPECTED=$(honest_near "$HONEST_COUNTED" "$cpu_ns" "${HONEST_HZ:-0}" $((i * HONEST_SECONDS + !i))) || {
+		echo "honest: all captures together: $HONEST_COUNTED samples, $HONEST_EXPECTED expected"
 		failed=1
 	}
 	honest_within heartbeat ms "$HONEST_HEARTBEAT_MS" 'the oldest heartbeat' || failed=1

@@ -82,6 +82,40 @@ START_TEST(an_exit_does_not_forget_the_process)
 }
 END_TEST
 
+/* A user whose processes end in a storm loses the oldest of his own; others keep theirs. */
+START_TEST(users_share_the_room_for_ended_processes)
+{
+	struct target_process process;
+	struct targets targets = { 0 };
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		process = process_make(1000 + i, 1);
+		process.uid = 7;
+		HOLDS(targets_put(&targets, &process) == 0);
+		targets_leave(&targets, 1000 + i, 1, 5000 + i);
+	}
+	for (uint32_t i = 0; i < 30; i++) {
+		process = process_make(i, 1);
+		process.uid = i % 3;
+		HOLDS(targets_put(&targets, &process) == 0);
+		if (i < 20)
+			targets_leave(&targets, i, 1, 10 + i);
+	}
+	ck_assert_int_eq(targets_forget_most(&targets, 1020), 0);
+	ck_assert_uint_eq(targets.count, 1030);
+	ck_assert_int_eq(targets_forget_most(&targets, 100), 0);
+	ck_assert_uint_eq(targets.count, 110);
+	ck_assert_uint_eq(targets.live, 10);
+	for (uint32_t i = 0; i < 30; i++)
+		ck_assert_ptr_nonnull(targets_find(&targets, i, 1));
+	for (uint32_t i = 0; i < 1000; i++)
+		HOLDS((targets_find(&targets, 1000 + i, 1) != NULL) == (i >= 920));
+	ck_assert_int_eq(targets_forget_most(&targets, 0), 0);
+	ck_assert_uint_eq(targets.count, 10);
+	targets_free(&targets);
+}
+END_TEST
+
 /* ---- random ---- */
 
 #define PIDS 400U
@@ -207,6 +241,7 @@ Suite *targets_suite(void)
 	tcase_add_test(targets, a_process_is_its_pid_and_its_start);
 	tcase_add_test(targets, a_new_announcement_replaces_the_values);
 	tcase_add_test(targets, an_exit_does_not_forget_the_process);
+	tcase_add_test(targets, users_share_the_room_for_ended_processes);
 	tcase_add_loop_test(targets, random_lives, 0, 3);
 	tcase_add_test(targets, there_is_a_limit);
 	suite_add_tcase(suite, targets);
