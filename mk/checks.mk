@@ -2,7 +2,7 @@
 #
 # Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
-.PHONY: compilers sanitize fuzz fuzzers coverage root-lines messages lint format
+.PHONY: compilers sanitize fuzz fuzzers coverage root-lines messages reproducible lint format
 
 CPUS = $(shell nproc)
 elsewhere = $(again) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
@@ -43,7 +43,7 @@ fuzzers: $(FUZZERS) $(B)/make_seeds
 
 # An archive: each fuzzer links only the modules it uses, so its coverage counts only those
 $(B)/product.a: $(call objects,$(CONSUMER) $(COMMON))
-	$(call say,AR,$@) rm -f $@ && ar crs $@ $^
+	$(call say,AR,$@) rm -f $@ && ar crsD $@ $^
 
 $(FUZZERS): $(B)/fuzz_%: $(B)/object/tests/fuzz/fuzz_%.o $(B)/product.a
 	$(call say,LINK,$@) $(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
@@ -78,7 +78,11 @@ root-lines:
 messages:
 	$(Q)tests/lint/messages.sh
 
-## make lint       includes, documents, root's lines, formatting, clang-tidy, cppcheck, shellcheck
+## make reproducible  build in two directories, and compare every installed file
+reproducible:
+	+$(Q)tests/lint/reproducible.sh $(B)
+
+## make lint       includes, documents, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
 lint: WERROR = -Werror
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
 	$(Q)tests/lint/includes.sh
@@ -96,4 +100,5 @@ lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/r
 	$(Q)printf '%s\n' $(TIDY) | xargs -P $(CPUS) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
 	@echo 'cppcheck, clang-tidy: $(words $(TIDY)) files, no finding'
+	+$(Q)tests/lint/reproducible.sh $(B)
 	@echo 'lint: clean'

@@ -4,11 +4,13 @@
 
 # SECCOMP_LOG=1: the policies allow every call, and log each call that they do not list
 SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
-COMMON := $(filter-out common/seccomp.c common/seccomp_log.c,$(wildcard common/*.c)) $(SECCOMP)
-LOADER := $(filter-out loader/main.c,$(wildcard loader/*.c))
-GRANT := $(filter-out loader/grant/main.c,$(wildcard loader/grant/*.c))
-CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/*/*.c))
-REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
+# Sorted, because the order of the objects is the order of the functions in a program
+sources = $(sort $(filter-out $(2),$(wildcard $(1))))
+COMMON := $(call sources,common/*.c,common/seccomp.c common/seccomp_log.c) $(SECCOMP)
+LOADER := $(call sources,loader/*.c,loader/main.c)
+GRANT := $(call sources,loader/grant/*.c,loader/grant/main.c)
+CONSUMER := $(call sources,consumer/*.c consumer/*/*.c,consumer/main.c)
+REPORT := $(call sources,report/*.c,report/main.c)
 
 $(B)/object/%.o: %.c
 	@mkdir -p $(@D)
@@ -42,6 +44,6 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)
 
 # `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
-SYMBOLIZER := $(wildcard consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
+SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
 	$(link)
