@@ -11,7 +11,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/wo
 	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
-$(call objects,$(UNIT)): | $(POLICIES)
+$(call objects,$(UNIT)): | $(POLICIES) $(ARCHITECTURE_POLICIES)
 $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
 $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
 	$(link)

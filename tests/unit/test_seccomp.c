@@ -681,6 +681,14 @@ struct policy_case {
 	const char *says; /* NULL: compiles */
 };
 
+#ifdef __x86_64__
+#define ON_X86_64(text) text
+#define ON_AARCH64(text) NULL
+#else
+#define ON_X86_64(text) NULL
+#define ON_AARCH64(text) text
+#endif
+
 static const struct policy_case policy_cases[] = {
 	{ "group a\nallow read write # both\n\nallow socket if arg0 == AF_UNIX and arg2 == 0\n", NULL },
 	{ "group a\nallow prctl if arg0 != 0x10\nerrno EPERM open_tree? no_such_call?\n", NULL },
@@ -715,6 +723,15 @@ static const struct policy_case policy_cases[] = {
 	{ "group a\nallow read\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated on line 2 already" },
 	{ "group a\nallow read if arg0 == 1\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated" },
 	{ "group a\nallow read if arg0 == 1\nallow read if arg0 == 1\n", "test.seccomp:3: 'read' is stated" },
+	{ "group a\nallow read\non aarch64 allow read if arg0 == 1\n",
+	  ON_AARCH64("test.seccomp:3: 'read' is") },
+	{ "group a\nallow read\non x86_64 allow read if arg0 == 1\n",
+	  ON_X86_64("test.seccomp:3: 'read' is") },
+	{ "group a\nallow read\non aarch64 errno EPERM raed\n", "test.seccomp:3: no system call 'raed'" },
+	{ "group a\nallow read\non x86_64 errno EPERM raed\n", "test.seccomp:3: no system call 'raed'" },
+	{ "group a\nallow read\non arm64 allow write\n", "test.seccomp:3: 'on' needs x86_64 or aarch64" },
+	{ "group a\nallow read\non aarch64\n", "test.seccomp:3: 'on' needs x86_64 or aarch64" },
+	{ "group a\nallow read\non aarch64 group b\n", "test.seccomp:3: expected 'group', 'allow' or" },
 	{ "allow read\nfoo\ngroup a\nallow raed\n",
 	  "test.seccomp:4:" }, /* the last mistake is shown as well */
 };
