@@ -19,7 +19,7 @@
  * bits of an argument are compared. An int argument with garbage in its upper half therefore fails ==, which
  * errs on the side of killing. It passes !=, so use != only for arguments that the kernel reads in full.
  *
- * --arch makes the filter of another architecture, for the tests. The constants are the same on both.
+ * --arch makes the filter of another architecture, for the tests.
  */
 #define _GNU_SOURCE 1 /* memfd_create() */
 
@@ -102,6 +102,17 @@ static const struct architecture {
 	{ "aarch64", SCMP_ARCH_AARCH64 },
 };
 
+/* The constants that differ: arch/arm64/include/uapi/asm/fcntl.h. All others are the same on both. */
+static const struct own_constant {
+	uint32_t architecture;
+	struct constant constant;
+} own_constants[] = {
+	{ SCMP_ARCH_X86_64, { "O_DIRECTORY", 0200000 } },
+	{ SCMP_ARCH_X86_64, { "O_NOFOLLOW", 0400000 } },
+	{ SCMP_ARCH_AARCH64, { "O_DIRECTORY", 040000 } },
+	{ SCMP_ARCH_AARCH64, { "O_NOFOLLOW", 0100000 } },
+};
+
 /* One call of one line: `allow read write` makes two rules. */
 struct rule {
 	char *name;
@@ -147,8 +158,14 @@ static bool parse_number(const char *text, uint64_t *ret_value)
 	return !*end && !errno;
 }
 
-static bool find_constant(const char *name, uint64_t *ret_value)
+static bool find_constant(const struct policy *policy, const char *name, uint64_t *ret_value)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(own_constants); i++)
+		if (own_constants[i].architecture == policy->architecture &&
+		    !strcmp(own_constants[i].constant.name, name)) {
+			*ret_value = own_constants[i].constant.value;
+			return true;
+		}
 	for (size_t i = 0; i < ARRAY_SIZE(constants); i++)
 		if (!strcmp(constants[i].name, name)) {
 			*ret_value = constants[i].value;
@@ -164,7 +181,7 @@ static bool parse_constant(struct policy *policy, char *word, uint64_t *ret_valu
 	const char *name;
 
 	while ((name = strsep(&word, "|"))) {
-		if (!parse_number(name, &part) && !find_constant(name, &part)) {
+		if (!parse_number(name, &part) && !find_constant(policy, name, &part)) {
 			mistake(policy, "'%s' is neither a number nor a known constant", name);
 			return false;
 		}
@@ -335,7 +352,7 @@ static int parse_errno(struct policy *policy, char **words, size_t count)
 {
 	uint64_t number;
 
-	if (!count || words[0][0] != 'E' || !find_constant(words[0], &number)) {
+	if (!count || words[0][0] != 'E' || !find_constant(policy, words[0], &number)) {
 		mistake(policy,
 			"'errno' takes the name of an error: ENOSYS, ENOENT, ENOTTY, ESPIPE, EPERM or EACCES");
 		return 0;

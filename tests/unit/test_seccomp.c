@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/grant_counters.h"
+#include "common/log.h"
 #include "common/seccomp.h"
 #include "policy/bourdon-grant.h"
 #include "policy/bourdon-load.h"
@@ -736,8 +737,8 @@ static const struct policy_case policy_cases[] = {
 	  "test.seccomp:4:" }, /* the last mistake is shown as well */
 };
 
-/* Runs the compiler on `policy`. Returns its exit status, and its output in `said`. */
-static int compile(const char *policy, FILE *made, char *said, size_t said_room)
+/* Runs the compiler on `policy`, for `arch` if given. Returns its exit status, and its messages in `said`. */
+static int compile_for(const char *arch, const char *policy, FILE *made, char *said, size_t said_room)
 {
 	const char *program = getenv("COMPILE_SECCOMP");
 	_cleanup_file_ FILE *input = tmpfile();
@@ -754,7 +755,8 @@ static int compile(const char *policy, FILE *made, char *said, size_t said_room)
 		dup2(fileno(input), STDIN_FILENO);
 		dup2(fileno(made), STDOUT_FILENO);
 		dup2(fileno(errors), STDERR_FILENO);
-		execl(program ? program : "build/compile_seccomp", "compile_seccomp", "test", NULL);
+		execl(program ? program : "build/compile_seccomp", "compile_seccomp", "test",
+		      arch ? "--arch" : NULL, arch, NULL);
 		_exit(127);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -762,6 +764,11 @@ static int compile(const char *policy, FILE *made, char *said, size_t said_room)
 	rewind(errors);
 	said[fread(said, 1, said_room - 1, errors)] = '\0';
 	return WEXITSTATUS(status);
+}
+
+static int compile(const char *policy, FILE *made, char *said, size_t said_room)
+{
+	return compile_for(NULL, policy, made, said, said_room);
 }
 
 START_TEST(policy_is_judged)
@@ -782,6 +789,31 @@ START_TEST(policy_is_judged)
 		ck_assert_msg(status == 0 && !*said, "exit %d, '%s'", status, said);
 		ck_assert_int_gt(ftell(made), 0);
 	}
+}
+END_TEST
+
+static const struct {
+	const char *arch, *instruction;
+} flags_cases[] = {
+	{ "x86_64", "0x00030000 }" },
+	{ "aarch64", "0x0000c000 }" },
+};
+
+START_TEST(flags_are_those_of_the_architecture)
+{
+	_cleanup_file_ FILE *made = tmpfile();
+	char said[4096], text[4096];
+
+	ck_assert_ptr_nonnull(made);
+	ck_assert_int_eq(compile_for(flags_cases[_i].arch,
+				     "group a\nallow openat if arg2 == O_DIRECTORY|O_NOFOLLOW\n", made, said,
+				     sizeof(said)),
+			 0);
+	rewind(made);
+	text[fread(text, 1, sizeof(text) - 1, made)] = '\0';
+	ck_assert_ptr_nonnull(strstr(text, flags_cases[_i].instruction));
+	ck_assert_int_eq(compile_for("i386", "group a\nallow read\n", made, said, sizeof(said)), EXIT_USAGE);
+	ck_assert_ptr_nonnull(strstr(said, "expected x86_64 or aarch64"));
 }
 END_TEST
 
@@ -810,6 +842,7 @@ Suite *seccomp_suite(void)
 	if (!SANITIZED)
 		suite_add_tcase(suite, enforced_case());
 	tcase_add_test(compiled, impossible_lengths_are_refused);
+	tcase_add_loop_test(compiled, flags_are_those_of_the_architecture, 0, ARRAY_SIZE(flags_cases));
 	tcase_add_loop_test(compiled, policy_is_judged, 0, ARRAY_SIZE(policy_cases));
 	suite_add_tcase(suite, compiled);
 	return suite;
