@@ -42,8 +42,9 @@ fuzz:
 fuzzers: $(FUZZERS) $(B)/make_seeds
 
 # An archive: each fuzzer links only the modules it uses, so its coverage counts only those
-$(B)/product.a: $(call objects,$(CONSUMER) $(COMMON))
-	$(call say,AR,$@) rm -f $@ && ar crsD $@ $^
+# q: members of one name, from several folders, are all kept
+$(B)/product.a: $(call objects,$(CONSUMER) $(REPORT) loader/grant/process_text.c $(COMMON))
+	$(call say,AR,$@) rm -f $@ && ar qcsD $@ $^
 
 $(FUZZERS): $(B)/fuzz_%: $(B)/object/tests/fuzz/fuzz_%.o $(B)/product.a
 	$(call say,LINK,$@) $(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
@@ -58,7 +59,7 @@ coverage:
 	$(Q)tests/coverage.sh $(B)/coverage
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
+SCRIPTS := $(wildcard mk/*.sh tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
 	tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
 	tests/lint/*.sh .ci/run)
 

@@ -23,8 +23,8 @@ $(B)/object/common/schema.o: common/schema.sql
 $(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
-# The linker drops functions that the program does not call.
-$(BINARIES): private LDFLAGS += -Wl,--gc-sections
+# The linker drops functions that the program does not call, and writes down what it takes: mk/sbom.sh reads that.
+$(BINARIES): private LDFLAGS += -Wl,--gc-sections -Wl,-Map=$(B)/object/$(@F).map
 
 # The two privileged programs link only what they use: `make lint` checks these lists, and counts their lines.
 LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,cgroup cgroup_walk comm_pattern cpus escape \
@@ -47,3 +47,8 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
 	$(link)
+
+.PHONY: sbom
+## make sbom       build/bourdon.spdx.json: what the programs consist of, in SPDX 2.3
+sbom: $(BINARIES)
+	$(Q)CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' mk/sbom.sh $(B)

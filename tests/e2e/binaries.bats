@@ -5,6 +5,10 @@
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
+setup() {
+	[ -d "$BUILD/object" ] || skip 'the objects, and the tools that read them, are only where they were built'
+}
+
 # functions FILE...: the global functions that these objects or programs define
 functions() {
 	nm --defined-only -- "$@" | awk '$2 == "T" && $3 !~ /^(main|_.*)$/ { print $3 }' | sort -u
