@@ -2,7 +2,7 @@
 #
 # Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
-.PHONY: compilers sanitize fuzz fuzzers coverage root-lines messages reproducible lint format
+.PHONY: compilers sanitize fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint format
 
 CPUS = $(shell nproc)
 elsewhere = $(again) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
@@ -38,6 +38,11 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz:
 	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
 	$(Q)CC=gcc CLANG=$(CLANG) tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
+
+## make fuzz-corpora  keep what `make fuzz` has found, minimised, in tests/fuzz/corpus
+fuzz-corpora: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=32:allocator_may_return_null=1
+fuzz-corpora:
+	$(Q)tests/fuzz/minimise.sh $(B)/fuzz
 
 fuzzers: $(FUZZERS) $(B)/make_seeds
 
