@@ -2,7 +2,7 @@
 #
 # Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
-.PHONY: compilers sanitize fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint format
+.PHONY: compilers sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint format
 
 CPUS = $(shell nproc)
 elsewhere = $(again) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
@@ -30,6 +30,13 @@ sanitize:
 	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
 	$(Q)rm -f $(FINDINGS).*
 	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
+
+## make tsan       as root: the unit tests, and end-to-end tests of what threads share, under ThreadSanitizer
+tsan:
+	$(again) all tests
+	$(elsewhere) CC=$(CLANG) OPTIMIZE='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' HARDENING=-fPIE \
+		SECCOMP=tests/tsan/unconfined.c B=$(B)/tsan $(B)/tsan/bourdond $(B)/tsan/unit
+	$(Q)tests/tsan/run.sh $(B)
 
 FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -64,7 +71,7 @@ coverage:
 	$(Q)tests/coverage.sh $(B)/coverage
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
-SCRIPTS := $(wildcard mk/*.sh tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
+SCRIPTS := $(wildcard mk/*.sh tests/*.sh tests/fuzz/*.sh tests/tsan/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
 	tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
 	tests/lint/*.sh .ci/run)
 
