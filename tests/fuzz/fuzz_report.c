@@ -22,8 +22,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Of compiler-rt: where reports go while standard error is captured. */
-void __sanitizer_set_report_fd(void *fd);
+/* Of compiler-rt: where reports go while standard error is captured. It declares the number as a pointer. */
+void __sanitizer_set_report_fd(intptr_t fd);
 
 #define DAMAGE_BYTES_MOST 16U
 #define DAMAGES_MOST 256U
@@ -132,14 +132,14 @@ static int divert_errors(int log)
 	int saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
 
 	HOLDS(saved >= 0 && dup2(log, STDERR_FILENO) == STDERR_FILENO);
-	__sanitizer_set_report_fd((void *)(intptr_t)saved);
+	__sanitizer_set_report_fd(saved);
 	return saved;
 }
 
 static void restore_errors(int saved)
 {
 	HOLDS(dup2(saved, STDERR_FILENO) == STDERR_FILENO);
-	__sanitizer_set_report_fd((void *)(intptr_t)STDERR_FILENO);
+	__sanitizer_set_report_fd(STDERR_FILENO);
 	close(saved);
 }
 
