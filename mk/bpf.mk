@@ -12,7 +12,7 @@ BPF := $(sort $(wildcard bpf/*.bpf.c))
 # maps.bpf.o comes first: libbpf 1.1's linker drops a map whose first mention is extern
 BPF_OBJECTS := $(patsubst bpf/%.c,$(B)/bpf/%.o,bpf/maps.bpf.c $(filter-out bpf/maps.bpf.c,$(BPF)))
 
-$(B)/bpf/%.o: bpf/%.c
+$(B)/bpf/%.o: bpf/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
 

@@ -12,7 +12,13 @@ GRANT := $(call sources,loader/grant/*.c,loader/grant/main.c)
 CONSUMER := $(call sources,consumer/*.c consumer/*/*.c,consumer/main.c)
 REPORT := $(call sources,report/*.c,report/main.c)
 
-$(B)/object/%.o: %.c
+# Written only if this build's compiler or flags differ from the last build's: then everything is compiled again.
+BUILT_BY = $(CC) $(CLANG) $(OPTIMIZE) $(HARDENING) $(ANYWHERE)
+$(B)/flags: always
+	@mkdir -p $(@D)
+	$(Q)echo '$(BUILT_BY)' | cmp -s - $@ || echo '$(BUILT_BY)' > $@
+
+$(B)/object/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
 
