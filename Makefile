@@ -39,7 +39,7 @@ OPTIMIZE = -O2 -g
 ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
 CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -isystem $(B)/skeleton
 CFLAGS += -std=gnu11 $(OPTIMIZE) $(WARNINGS) $(HARDENING) $(ANYWHERE) -pthread
-LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -Wl,--build-id=sha1 -pthread
+LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle
 
 # V=1 prints each command; otherwise $(call say,VERB,OBJECT) prints one short line.

@@ -10,9 +10,9 @@ build=$(cd "$1" && pwd)
 own=$build/tsan
 log=$own/log
 
-# What the draining thread, the store thread, the mapping reader and the closers share. A sanitizer's runtime locks no memory
+# What the threads share. A sanitizer's runtime locks no memory
 # and has no limit of it, so that a test of either fails: those are not in it.
-: "${TESTS:=tests/e2e/capture.bats tests/e2e/reload.bats tests/e2e/triggers.bats tests/e2e/tables.bats}"
+: "${TESTS:=tests/e2e/capture.bats tests/e2e/reload.bats}"
 WITHOUT='locked in memory|fires a kernel trigger; the capture has history'
 
 # A process that becomes another user keeps the randomised addresses that the runtime cannot handle: switched off before.
