@@ -10,8 +10,7 @@ build=$(cd "$1" && pwd)
 own=$build/tsan
 log=$own/log
 
-# What the threads share. A sanitizer's runtime locks no memory
-# and has no limit of it, so that a test of either fails: those are not in it.
+# What the threads share. A sanitizer's runtime locks no memory, so that a test that demands it fails: it is left out.
 : "${TESTS:=tests/e2e/capture.bats tests/e2e/reload.bats}"
 WITHOUT='locked in memory|fires a kernel trigger; the capture has history'
 
