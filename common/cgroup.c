@@ -29,7 +29,7 @@ int cgroup_mount_parse(const char *mountinfo, char **ret_path)
 	for (const char *line = mountinfo; *line;) {
 		const char *end = strchrnul(line, '\n');
 		_cleanup_free_ char *copy = strndup(line, (size_t)(end - line));
-		_cleanup_free_ char *point = NULL, *root = NULL;
+		char *rest = copy, *root = NULL, *point = NULL;
 		const char *type;
 
 		if (!copy)
@@ -38,11 +38,16 @@ int cgroup_mount_parse(const char *mountinfo, char **ret_path)
 		type = strstr(copy, " - ");
 		if (!type || strncmp(type + 3, "cgroup2 ", 8))
 			continue;
-		if (sscanf(copy, "%*s %*s %*s %ms %ms", &root, &point) != 2 || strcmp(root, "/"))
+		/* a form feed, for example, is part of a field: the kernel does not escape it (fs/proc_namespace.c) */
+		for (int skipped = 0; skipped < 3; skipped++)
+			strsep(&rest, " ");
+		root = strsep(&rest, " ");
+		point = strsep(&rest, " ");
+		if (!point || !*point || strcmp(root, "/"))
 			continue; /* a mount of a subtree has another root */
 		unescape(point);
-		*ret_path = TAKE_PTR(point);
-		return 0;
+		*ret_path = strdup(point);
+		return *ret_path ? 0 : -ENOMEM;
 	}
 	return -ENOENT;
 }

@@ -35,12 +35,53 @@ unsigned int escape_utf8(const char *text, unsigned int *ret_code)
 	return length;
 }
 
+/*
+ * In ascending order. Default_Ignorable_Code_Point is a property of Unicode (DerivedCoreProperties.txt): a
+ * program that cannot act on such a character shows nothing. Its ranges contain unassigned code points, so they
+ * hold for later versions, too.
+ */
+static const struct range {
+	unsigned int first, last;
+} deceptive[] = {
+	{ 0x00, 0x1f },                           /* C0 */
+	{ 0x7f, 0xa0 },                           /* DEL, C1, and a space that does not break */
+	{ 0xad, 0xad },       { 0x34f, 0x34f },   /* joins graphemes */
+	{ 0x61c, 0x61c },     { 0x115f, 0x1160 }, /* Hangul fillers */
+	{ 0x1680, 0x1680 },                       /* a space */
+	{ 0x17b4, 0x17b5 },   { 0x180b, 0x180f }, /* Mongolian variation selectors, and a separator */
+	{ 0x2000, 0x200f },                       /* spaces; zero width, direction */
+	{ 0x2028, 0x202f },                       /* line and paragraph, direction, a space */
+	{ 0x205f, 0x206f },                       /* a space; invisible operators, direction */
+	{ 0x2800, 0x2800 },                       /* Braille without a dot */
+	{ 0x3000, 0x3000 },                       /* a space */
+	{ 0x3164, 0x3164 },                       /* a Hangul filler */
+	{ 0xfe00, 0xfe0f },                       /* variation selectors */
+	{ 0xfeff, 0xfeff },   { 0xffa0, 0xffa0 }, /* a Hangul filler */
+	{ 0xfff0, 0xfffb },                       /* the last three annotate other characters */
+	{ 0x13430, 0x1343f },                     /* place hieroglyphs */
+	{ 0x1bca0, 0x1bca3 },                     /* shorthand */
+	{ 0x1d159, 0x1d159 },                     /* a note without a head */
+	{ 0x1d173, 0x1d17a },                     /* beams and slurs */
+	{ 0xe0000, 0xe0fff },                     /* tags, variation selectors */
+};
+
 bool escape_is_deceptive(unsigned int code)
 {
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad ||
-	       (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code == 0x61c || code == 0x180e ||
-	       (code >= 0xe0000 && code <= 0xe007f);
+	size_t low = 0, high = sizeof(deceptive) / sizeof(*deceptive);
+
+	if (code >= 0x20 && code < 0x7f) /* almost always */
+		return false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code > deceptive[middle].last)
+			low = middle + 1;
+		else if (code < deceptive[middle].first)
+			high = middle;
+		else
+			return true;
+	}
+	return false;
 }
 
 /* ---- for a terminal ---- */

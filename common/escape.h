@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 /*
- * Writes `text` for a terminal: printable ASCII and well-formed UTF-8 without control characters stay, every
+ * Writes `text` for a terminal: printable ASCII and well-formed UTF-8 without deceptive characters stay, every
  * other byte becomes \xHH. Truncates on a whole character if `into` is full; always terminates it. Returns
  * `into`. `into_bytes` must be at least 1.
  */
@@ -29,8 +29,9 @@ char *escape_json(const char *text, char *into, size_t into_bytes);
 unsigned int escape_utf8(const char *text, unsigned int *ret_code);
 
 /*
- * True for C0, DEL, C1, and for characters that are invisible or change the text direction: with them one
- * name could look like another.
+ * True for C0, DEL, C1, for each character that Unicode lets programs ignore (Default_Ignorable_Code_Point), for
+ * others that are invisible or change the text direction, and for each space but U+0020: with them one name
+ * could look like another.
  */
 bool escape_is_deceptive(unsigned int code);
 

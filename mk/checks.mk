@@ -2,7 +2,7 @@
 #
 # Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
-.PHONY: compilers sanitize fuzz fuzzers coverage root-lines messages lint format
+.PHONY: compilers sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint format
 
 CPUS = $(shell nproc)
 elsewhere = $(again) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
@@ -31,6 +31,13 @@ sanitize:
 	$(Q)rm -f $(FINDINGS).*
 	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
 
+## make tsan       as root: the unit tests, and end-to-end tests of what threads share, under ThreadSanitizer
+tsan:
+	$(again) all tests
+	$(elsewhere) CC=$(CLANG) OPTIMIZE='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' HARDENING=-fPIE \
+		SECCOMP=tests/tsan/unconfined.c B=$(B)/tsan $(B)/tsan/bourdond $(B)/tsan/unit
+	$(Q)tests/tsan/run.sh $(B)
+
 FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
@@ -39,11 +46,17 @@ fuzz:
 	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
 	$(Q)CC=gcc CLANG=$(CLANG) tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
 
+## make fuzz-corpora  keep what `make fuzz` has found, minimised, in tests/fuzz/corpus
+fuzz-corpora: export ASAN_OPTIONS = $(ASAN):max_allocation_size_mb=32:allocator_may_return_null=1
+fuzz-corpora:
+	$(Q)tests/fuzz/minimise.sh $(B)/fuzz
+
 fuzzers: $(FUZZERS) $(B)/make_seeds
 
 # An archive: each fuzzer links only the modules it uses, so its coverage counts only those
-$(B)/product.a: $(call objects,$(CONSUMER) $(COMMON))
-	$(call say,AR,$@) rm -f $@ && ar crs $@ $^
+# q: members of one name, from several folders, are all kept
+$(B)/product.a: $(call objects,$(CONSUMER) $(REPORT) loader/grant/process_text.c $(COMMON))
+	$(call say,AR,$@) rm -f $@ && ar qcsD $@ $^
 
 $(FUZZERS): $(B)/fuzz_%: $(B)/object/tests/fuzz/fuzz_%.o $(B)/product.a
 	$(call say,LINK,$@) $(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) $^ $(LIBS) -o $@
@@ -58,7 +71,7 @@ coverage:
 	$(Q)tests/coverage.sh $(B)/coverage
 
 SOURCES := $(shell find bpf loader consumer report common policy tests bench -name '*.[ch]' -o -name '*.cc' 2>/dev/null)
-SCRIPTS := $(wildcard tests/*.sh tests/fuzz/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
+SCRIPTS := $(wildcard mk/*.sh tests/*.sh tests/fuzz/*.sh tests/tsan/*.sh tests/vm/*.sh tests/vm/*.bats tests/vm/*/*.bats tests/distro/*.sh \
 	tests/e2e/*.sh tests/e2e/*.bash tests/e2e/*.bats bench/*.sh bench/*.bash bench/parts/*.sh \
 	tests/lint/*.sh .ci/run)
 
@@ -78,7 +91,11 @@ root-lines:
 messages:
 	$(Q)tests/lint/messages.sh
 
-## make lint       includes, documents, root's lines, formatting, clang-tidy, cppcheck, shellcheck
+## make reproducible  build in two directories, and compare every installed file
+reproducible:
+	+$(Q)tests/lint/reproducible.sh $(B)
+
+## make lint       includes, documents, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
 lint: WERROR = -Werror
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
 	$(Q)tests/lint/includes.sh
@@ -96,4 +113,5 @@ lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/r
 	$(Q)printf '%s\n' $(TIDY) | xargs -P $(CPUS) -n 4 sh -c \
 		'clang-tidy --quiet "$$@" -- -std=gnu11 $(CPPFLAGS) 2>/dev/null' clang-tidy
 	@echo 'cppcheck, clang-tidy: $(words $(TIDY)) files, no finding'
+	+$(Q)tests/lint/reproducible.sh $(B)
 	@echo 'lint: clean'

@@ -27,16 +27,16 @@ nettle-dev       SHA-256, of the loaded object and of stacks
 check            unit tests
 dwz              makes debug files that share an alternate one, in the tests
 xz-utils         packs symbols into an ELF file, and is a target with threads, in the tests
-binutils         takes symbols out of ELF files, and links them, in the tests
+binutils         takes symbols out of ELF files, and links them, in the tests; tells what was linked, for make sbom
 bats             end-to-end tests
 sqlite3          reads the database, and is a target, in the tests
 openssl          a target without frame pointers, whose loops are assembler code, in the tests
-perl             a target without frame pointers, in the tests
-jq               reads JSON, in the tests
+perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz
+jq               reads JSON, in the tests; writes it, for make sbom
 systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
 procps           finds the daemon's children, in the tests
 e2fsprogs        file systems that hang, and the virtual machines', in the tests
-libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize
+libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize, make tsan
 lcov             make coverage
 clang-format     make lint
 clang-tidy       make lint

@@ -33,7 +33,7 @@ INSTALLED = \
 	$(foreach file,$(DOCUMENTS),$(file):$(DOCDIR)/$(file):644) \
 	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(notdir $(file)):644)
 # in the same folders as here, so that links between them work
-DOCUMENTS = README.md LICENSE $(wildcard docs/*.md) policy/policy.conf
+DOCUMENTS = README.md SECURITY.md LICENSE $(wildcard docs/*.md) policy/policy.conf
 EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf)
 PRIVATE_INSTALLED = \
 	systemd/private-bpffs/$(PRIVATE_MOUNT).in:$(UNITDIR)/$(PRIVATE_MOUNT):644 \

@@ -16,6 +16,16 @@ $(B)/policy/%.h: policy/%.seccomp $(B)/compile_seccomp $(B)/policy/mode
 	@mkdir -p $(@D)
 	$(call say,POLICY,$<) $(B)/compile_seccomp $(SECCOMP_FLAGS) $* < $< > $@
 
+# The filters of both architectures, for the unit tests on either
+ARCHITECTURES := x86_64 aarch64
+ARCHITECTURE_POLICIES := $(foreach arch,$(ARCHITECTURES),$(POLICIES:%.h=%-$(arch).h))
+define architecture_policy
+$$(B)/policy/%-$(1).h: policy/%.seccomp $$(B)/compile_seccomp
+	@mkdir -p $$(@D)
+	$$(call say,POLICY,$$< for $(1)) $$(B)/compile_seccomp --arch $(1) $$*-$(1) < $$< > $$@
+endef
+$(foreach arch,$(ARCHITECTURES),$(eval $(call architecture_policy,$(arch))))
+
 # Written only if this build's option differs from the last build's.
 $(B)/policy/mode: always
 	@mkdir -p $(@D)

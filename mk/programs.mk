@@ -4,13 +4,21 @@
 
 # SECCOMP_LOG=1: the policies allow every call, and log each call that they do not list
 SECCOMP := common/$(if $(SECCOMP_LOG),seccomp_log,seccomp).c
-COMMON := $(filter-out common/seccomp.c common/seccomp_log.c,$(wildcard common/*.c)) $(SECCOMP)
-LOADER := $(filter-out loader/main.c,$(wildcard loader/*.c))
-GRANT := $(filter-out loader/grant/main.c,$(wildcard loader/grant/*.c))
-CONSUMER := $(filter-out consumer/main.c,$(wildcard consumer/*.c consumer/*/*.c))
-REPORT := $(filter-out report/main.c,$(wildcard report/*.c))
+# Sorted, because the order of the objects is the order of the functions in a program
+sources = $(sort $(filter-out $(2),$(wildcard $(1))))
+COMMON := $(call sources,common/*.c,common/seccomp.c common/seccomp_log.c) $(SECCOMP)
+LOADER := $(call sources,loader/*.c,loader/main.c)
+GRANT := $(call sources,loader/grant/*.c,loader/grant/main.c)
+CONSUMER := $(call sources,consumer/*.c consumer/*/*.c,consumer/main.c)
+REPORT := $(call sources,report/*.c,report/main.c)
 
-$(B)/object/%.o: %.c
+# Written only if this build's compiler or flags differ from the last build's: then everything is compiled again.
+BUILT_BY = $(CC) $(CLANG) $(OPTIMIZE) $(HARDENING) $(ANYWHERE)
+$(B)/flags: always
+	@mkdir -p $(@D)
+	$(Q)echo '$(BUILT_BY)' | cmp -s - $@ || echo '$(BUILT_BY)' > $@
+
+$(B)/object/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
 
@@ -21,8 +29,8 @@ $(B)/object/common/schema.o: common/schema.sql
 $(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
-# The linker drops functions that the program does not call.
-$(BINARIES): private LDFLAGS += -Wl,--gc-sections
+# The linker drops functions that the program does not call, and writes down what it takes: mk/sbom.sh reads that.
+$(BINARIES): private LDFLAGS += -Wl,--gc-sections -Wl,-Map=$(B)/object/$(@F).map
 
 # The two privileged programs link only what they use: `make lint` checks these lists, and counts their lines.
 LOAD_SOURCES := loader/main.c $(LOADER) $(SECCOMP) $(patsubst %,common/%.c,cgroup cgroup_walk comm_pattern cpus escape \
@@ -42,6 +50,11 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 	$(link)
 
 # `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
-SYMBOLIZER := $(wildcard consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
+SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
 	$(link)
+
+.PHONY: sbom
+## make sbom       build/bourdon.spdx.json: what the programs consist of, in SPDX 2.3
+sbom: $(BINARIES)
+	$(Q)CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' mk/sbom.sh $(B)

@@ -11,7 +11,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/wo
 	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
-$(call objects,$(UNIT)): | $(POLICIES)
+$(call objects,$(UNIT)): | $(POLICIES) $(ARCHITECTURE_POLICIES)
 $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
 $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
 	$(link)
@@ -32,7 +32,8 @@ $(B)/workloads/hostile_stripped: $(B)/workloads/hostile
 # Programs with known stacks, from tests/workloads/unwind/: frames.c in many builds, then other sources. They
 # are built without frame pointers and DWARF, as Debian builds, and without gaps between functions: the byte
 # behind the end of a function belongs to the next function.
-UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes,$(CFLAGS)) -g0 -fPIE -fno-align-functions
+UNWIND_CFLAGS = $(filter-out -std=gnu11 -Wstrict-prototypes $(UNLIKE_DEBIAN),$(CFLAGS)) -g0 -fPIE -fno-align-functions
+UNLIKE_DEBIAN = -fzero-call-used-regs=% -ftrivial-auto-var-init=% -enable-trivial-auto-var-init-%
 UNWIND_no_pie = -fno-pie -no-pie
 UNWIND_static = -fno-pie -static
 UNWIND_static_pie = -static-pie

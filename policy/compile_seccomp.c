@@ -10,6 +10,7 @@
  *	allow NAME if CONDITION [and CONDITION]...
  *					several lines for one call are alternatives
  *	errno ENOSYS NAME...		fails with that error instead of killing; with "if" as above
+ *	on ARCHITECTURE allow ...	as above, on that architecture alone: x86_64 or aarch64
  *
  *	CONDITION			argN == CONST, argN != CONST, argN & CONST == CONST; N is 0 to 5
  *	CONST				a decimal or 0x number, a name from constants[], or several joined by |
@@ -17,6 +18,8 @@
  * A call that is not listed kills the process. NAME? is left out if the architecture does not have it. All 64
  * bits of an argument are compared. An int argument with garbage in its upper half therefore fails ==, which
  * errs on the side of killing. It passes !=, so use != only for arguments that the kernel reads in full.
+ *
+ * --arch makes the filter of another architecture, for the tests.
  */
 #define _GNU_SOURCE 1 /* memfd_create() */
 
@@ -93,10 +96,29 @@ static const struct constant {
 };
 /* clang-format on */
 
+static const struct architecture {
+	const char *name;
+	uint32_t token;
+} architectures[] = {
+	{ "x86_64", SCMP_ARCH_X86_64 },
+	{ "aarch64", SCMP_ARCH_AARCH64 },
+};
+
+/* The constants that differ: arch/arm64/include/uapi/asm/fcntl.h. All others are the same on both. */
+static const struct own_constant {
+	uint32_t architecture;
+	struct constant constant;
+} own_constants[] = {
+	{ SCMP_ARCH_X86_64, { "O_DIRECTORY", 0200000 } },
+	{ SCMP_ARCH_X86_64, { "O_NOFOLLOW", 0400000 } },
+	{ SCMP_ARCH_AARCH64, { "O_DIRECTORY", 040000 } },
+	{ SCMP_ARCH_AARCH64, { "O_NOFOLLOW", 0100000 } },
+};
+
 /* One call of one line: `allow read write` makes two rules. */
 struct rule {
 	char *name;
-	int number; /* negative: not on this architecture, marked optional */
+	int number; /* negative: not on the policy's architecture, marked optional */
 	unsigned int line;
 	uint32_t action;
 	unsigned int conditions_count;
@@ -105,6 +127,8 @@ struct rule {
 
 struct policy {
 	const char *name;
+	uint32_t architecture;
+	bool elsewhere;    /* the line is for another architecture */
 	unsigned int line; /* line being parsed */
 	unsigned int mistakes;
 	bool grouped;
@@ -136,8 +160,14 @@ static bool parse_number(const char *text, uint64_t *ret_value)
 	return !*end && !errno;
 }
 
-static bool find_constant(const char *name, uint64_t *ret_value)
+static bool find_constant(const struct policy *policy, const char *name, uint64_t *ret_value)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(own_constants); i++)
+		if (own_constants[i].architecture == policy->architecture &&
+		    !strcmp(own_constants[i].constant.name, name)) {
+			*ret_value = own_constants[i].constant.value;
+			return true;
+		}
 	for (size_t i = 0; i < ARRAY_SIZE(constants); i++)
 		if (!strcmp(constants[i].name, name)) {
 			*ret_value = constants[i].value;
@@ -153,7 +183,7 @@ static bool parse_constant(struct policy *policy, char *word, uint64_t *ret_valu
 	const char *name;
 
 	while ((name = strsep(&word, "|"))) {
-		if (!parse_number(name, &part) && !find_constant(name, &part)) {
+		if (!parse_number(name, &part) && !find_constant(policy, name, &part)) {
 			mistake(policy, "'%s' is neither a number nor a known constant", name);
 			return false;
 		}
@@ -263,8 +293,10 @@ static int add_rule(struct policy *policy, const struct rule *rule, char *word)
 	if (optional)
 		word[length - 1] = '\0';
 	/* calls of other architectures have negative pseudo numbers, too */
-	added.number = seccomp_syscall_resolve_name(word);
+	added.number = seccomp_syscall_resolve_name_arch(policy->architecture, word);
 	added.line = policy->line;
+	if (policy->elsewhere && added.number != __NR_SCMP_ERROR)
+		return 0;
 	if (added.number < 0 && !optional) {
 		mistake(policy, "no system call '%s' on this architecture (write '%s?' to leave it out)",
 			word, word);
@@ -322,12 +354,58 @@ static int parse_errno(struct policy *policy, char **words, size_t count)
 {
 	uint64_t number;
 
-	if (!count || words[0][0] != 'E' || !find_constant(words[0], &number)) {
+	if (!count || words[0][0] != 'E' || !find_constant(policy, words[0], &number)) {
 		mistake(policy,
 			"'errno' takes the name of an error: ENOSYS, ENOENT, ENOTTY, ESPIPE, EPERM or EACCES");
 		return 0;
 	}
 	return parse_calls(policy, SCMP_ACT_ERRNO((uint32_t)number), words + 1, count - 1);
+}
+
+static const struct architecture *find_architecture(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(architectures); i++)
+		if (!strcmp(architectures[i].name, name))
+			return &architectures[i];
+	return NULL;
+}
+
+/* Parses "on ARCHITECTURE". Returns the number of words used. */
+static size_t parse_architecture(struct policy *policy, char **words, size_t count)
+{
+	const struct architecture *only = count > 2 ? find_architecture(words[1]) : NULL;
+
+	policy->elsewhere = false;
+	if (strcmp(words[0], "on"))
+		return 0;
+	if (!only) {
+		mistake(policy, "'on' needs x86_64 or aarch64, and then 'allow' or 'errno'");
+		return count;
+	}
+	policy->elsewhere = only->token != policy->architecture;
+	return 2;
+}
+
+/* Returns 0 or -ENOMEM; errors in the policy are counted, not returned. */
+static int parse_statement(struct policy *policy, char **words, size_t count)
+{
+	size_t taken = parse_architecture(policy, words, count);
+
+	words += taken;
+	count -= taken;
+	if (!count)
+		return 0;
+	if (!strcmp(words[0], "allow"))
+		return parse_calls(policy, SCMP_ACT_ALLOW, words + 1, count - 1);
+	if (!strcmp(words[0], "errno"))
+		return parse_errno(policy, words + 1, count - 1);
+	if (strcmp(words[0], "group") || taken)
+		mistake(policy, "expected 'group', 'allow' or 'errno', not '%s'", words[0]);
+	else if (count < 2)
+		mistake(policy, "'group' needs words: the reason for the calls below it");
+	else
+		policy->grouped = true;
+	return 0;
 }
 
 /* Returns 0 or -ENOMEM; errors in the policy are counted, not returned. */
@@ -346,19 +424,7 @@ static int parse_line(struct policy *policy, char *line)
 		}
 		words[count++] = word;
 	}
-	if (!count)
-		return 0;
-	if (!strcmp(words[0], "allow"))
-		return parse_calls(policy, SCMP_ACT_ALLOW, words + 1, count - 1);
-	if (!strcmp(words[0], "errno"))
-		return parse_errno(policy, words + 1, count - 1);
-	if (strcmp(words[0], "group"))
-		mistake(policy, "expected 'group', 'allow' or 'errno', not '%s'", words[0]);
-	else if (count < 2)
-		mistake(policy, "'group' needs words: the reason for the calls below it");
-	else
-		policy->grouped = true;
-	return 0;
+	return count ? parse_statement(policy, words, count) : 0;
 }
 
 /* Returns 0, -EBADMSG if the policy has errors (already printed), or -errno. */
@@ -392,12 +458,25 @@ static void policy_free(struct policy *policy)
 	free(policy->rules);
 }
 
+/* Makes the filter that of the policy's architecture alone. Returns 0 or -errno. */
+static int choose_architecture(const struct policy *policy, scmp_filter_ctx filter)
+{
+	int error;
+
+	if (policy->architecture == seccomp_arch_native())
+		return 0;
+	error = seccomp_arch_add(filter, policy->architecture);
+	return error ? error : seccomp_arch_remove(filter, SCMP_ARCH_NATIVE);
+}
+
 /* Passes each rule to libseccomp exactly as written. Returns 0 or -errno. */
 static int policy_build(struct policy *policy, scmp_filter_ctx filter)
 {
 	/* the default kills one thread only, and leaves the daemon half alive */
 	int error = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
+	if (!error)
+		error = choose_architecture(policy, filter);
 	if (error)
 		return error;
 	/* not supported before libseccomp 2.5 */
@@ -407,7 +486,9 @@ static int policy_build(struct policy *policy, scmp_filter_ctx filter)
 
 		if (rule->number < 0)
 			continue;
-		error = seccomp_rule_add_exact_array(filter, rule->action, rule->number,
+		/* libseccomp takes the number of the architecture that it runs on, and translates it */
+		error = seccomp_rule_add_exact_array(filter, rule->action,
+						     seccomp_syscall_resolve_name(rule->name),
 						     rule->conditions_count, rule->conditions);
 		if (!error)
 			continue;
@@ -516,20 +597,21 @@ static bool valid_name(const char *name)
 
 int main(int argc, char **argv)
 {
-	const char *log_only = NULL, *names = NULL;
+	const char *log_only = NULL, *names = NULL, *arch = NULL;
 	const struct option_spec options[] = {
+		{ "arch", "NAME", "x86_64 or aarch64 (default: the one that it runs on)", &arch },
 		{ "log", NULL, "allow calls that the policy does not list, after logging them", &log_only },
 		{ "names", NULL, "print the names of all system calls, as C", &names },
 	};
 	const struct command_spec command = {
 		"compile_seccomp",
-		"[--log] NAME < NAME.seccomp > NAME.h",
+		"[--arch NAME] [--log] NAME < NAME.seccomp > NAME.h",
 		"Compiles a system-call policy into C: NAME_policy, of common/seccomp.h.",
 		"compile_seccomp bourdond < policy/bourdond.seccomp > build/policy/bourdond.h",
 		options,
 		ARRAY_SIZE(options)
 	};
-	struct policy policy = { .line = 0 };
+	struct policy policy = { .architecture = seccomp_arch_native() };
 	int words, parsed, error;
 
 	log_init(command.program);
@@ -542,6 +624,12 @@ int main(int argc, char **argv)
 		log_error("expected one name of a-z, 0-9, _ and -: see --help");
 		return EXIT_USAGE;
 	}
+	if (arch && !find_architecture(arch)) {
+		log_error("--arch %s: expected x86_64 or aarch64", arch);
+		return EXIT_USAGE;
+	}
+	if (arch)
+		policy.architecture = find_architecture(arch)->token;
 	policy.name = argv[1];
 	error = compile(&policy, stdin, log_only);
 	policy_free(&policy);

@@ -8,7 +8,7 @@
 # expects follows from the CPU time that its processes received.
 
 TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-BUILD=$TREE/build
+BUILD=${BOURDON_BUILD:-$TREE/build} # make tsan has another
 TEST_USER=nobody
 TEST_GROUP=nogroup
 # How many times slower this machine is than a real one, for example if it is emulated.
@@ -58,6 +58,7 @@ bourdon_teardown() {
 	cgroup_remove
 	# a build with SECCOMP_LOG=1 names unlisted calls in these logs, which are removed with $WORK
 	grep -hs 'is not in policy/' "$WORK"/*.log >&2 || true
+	[[ -z ${KEEP_LOGS-} || ! -e $WORK/daemon.log ]] || cp "$WORK/daemon.log" "$KEEP_LOGS/${WORK##*/}.log"
 	rm -rf "$WORK"
 }
 

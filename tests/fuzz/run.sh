@@ -39,6 +39,13 @@ run_target() {
 mkdir -p "$build/log" "$build/crash" "$build/seeds"
 "$build/make_seeds" "$build/seeds"
 "$tests/make_elf_seeds.sh" "$build/seeds"
+# what minimise.sh kept of earlier runs
+for kept in "$tests"/corpus/*.base64; do
+	name=${kept##*/}
+	mkdir -p "$build/seeds/${name%.base64}"
+	# shellcheck disable=SC2016 # variables of perl
+	INTO=$build/seeds/${name%.base64} perl -MMIME::Base64 -ne 'open my $file, ">", "$ENV{INTO}/kept-$."; print $file decode_base64($_)' "$kept"
+done
 for target in "$build"/fuzz_*; do
 	mkdir -p "$build/corpus/${target##*/fuzz_}"
 done

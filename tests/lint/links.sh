@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# links.sh [DIRECTORY]: checks what README.md, docs/*.md and bench/README.md name: each relative link leads to a file, and
+# links.sh [DIRECTORY]: checks what README.md, SECURITY.md, docs/*.md and bench/README.md name: each relative link leads to a file, and
 # each anchor to a heading. In the source tree also that each path of a file exists (such as common/abi.h; NAME and * stand
 # for any text), each test (e2e/NAME, vm/NAME, fuzz/NAME, unit/SUITE), each make target, and each option in a table.
 # DIRECTORY is this tree, or an installed DOCDIR, which has no sources.
@@ -122,7 +122,7 @@ check_names() {
 
 declare -A known=()
 documents=0
-for file in README.md docs/*.md bench/README.md; do
+for file in README.md SECURITY.md docs/*.md bench/README.md; do
 	[ -e "$file" ] || continue
 	documents=$((documents + 1))
 	check_links "$file"

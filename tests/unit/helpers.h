@@ -26,11 +26,11 @@
 
 /* A sanitizer's runtime makes system calls that the policies do not allow. */
 #ifdef __has_feature
-#define CLANG_SANITIZES __has_feature(address_sanitizer)
+#define CLANG_SANITIZES (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
 #else
 #define CLANG_SANITIZES 0
 #endif
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
 #else
 #define SANITIZED CLANG_SANITIZES

@@ -34,6 +34,7 @@ static Suite *(*const suites[])(void) = {
 	comm_trie_suite,
 	pass_fd_suite,
 	landlock_suite,
+	seccomp_filter_suite,
 	seccomp_suite,
 	rules_suite,
 	settings_suite,

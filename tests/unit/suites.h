@@ -58,6 +58,7 @@ Suite *requirements_suite(void);
 Suite *resolve_suite(void);
 Suite *ring_suite(void);
 Suite *rules_suite(void);
+Suite *seccomp_filter_suite(void);
 Suite *seccomp_suite(void);
 Suite *settings_suite(void);
 Suite *stacks_suite(void);

@@ -37,6 +37,8 @@ static const struct mount_case mount_cases[] = {
 	{ "no newline", "30 23 0:26 / /cg rw - cgroup2 none rw", "/cg" },
 	{ "blanks", "30 23 0:26 / /my\\040own\\011cg\\134x\\012y rw - cgroup2 none rw\n",
 	  "/my own\tcg\\x\ny" },
+	{ "white space that the kernel does not escape", "30 23 0:26 / /a\fb\vc\rd rw - cgroup2 none rw\n",
+	  "/a\fb\vc\rd" },
 	{ "a backslash that escapes nothing", "30 23 0:26 / /a\\9\\04 rw - cgroup2 none rw\n", "/a\\9\\04" },
 	{ "a dash in the name", "30 23 0:26 / /a\\040-\\040b rw - cgroup2 none rw\n", "/a - b" },
 	{ "the first of two",

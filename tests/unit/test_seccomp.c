@@ -7,6 +7,7 @@
 
 #include "common/cleanup.h"
 #include "common/grant_counters.h"
+#include "common/log.h"
 #include "common/seccomp.h"
 #include "policy/bourdon-grant.h"
 #include "policy/bourdon-load.h"
@@ -724,6 +725,14 @@ struct policy_case {
 	const char *says; /* NULL: compiles */
 };
 
+#ifdef __x86_64__
+#define ON_X86_64(text) text
+#define ON_AARCH64(text) NULL
+#else
+#define ON_X86_64(text) NULL
+#define ON_AARCH64(text) text
+#endif
+
 static const struct policy_case policy_cases[] = {
 	{ "group a\nallow read write # both\n\nallow socket if arg0 == AF_UNIX and arg2 == 0\n", NULL },
 	{ "group a\nallow prctl if arg0 != 0x10\nerrno EPERM open_tree? no_such_call?\n", NULL },
@@ -758,12 +767,21 @@ static const struct policy_case policy_cases[] = {
 	{ "group a\nallow read\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated on line 2 already" },
 	{ "group a\nallow read if arg0 == 1\nerrno EPERM read\n", "test.seccomp:3: 'read' is stated" },
 	{ "group a\nallow read if arg0 == 1\nallow read if arg0 == 1\n", "test.seccomp:3: 'read' is stated" },
+	{ "group a\nallow read\non aarch64 allow read if arg0 == 1\n",
+	  ON_AARCH64("test.seccomp:3: 'read' is") },
+	{ "group a\nallow read\non x86_64 allow read if arg0 == 1\n",
+	  ON_X86_64("test.seccomp:3: 'read' is") },
+	{ "group a\nallow read\non aarch64 errno EPERM raed\n", "test.seccomp:3: no system call 'raed'" },
+	{ "group a\nallow read\non x86_64 errno EPERM raed\n", "test.seccomp:3: no system call 'raed'" },
+	{ "group a\nallow read\non arm64 allow write\n", "test.seccomp:3: 'on' needs x86_64 or aarch64" },
+	{ "group a\nallow read\non aarch64\n", "test.seccomp:3: 'on' needs x86_64 or aarch64" },
+	{ "group a\nallow read\non aarch64 group b\n", "test.seccomp:3: expected 'group', 'allow' or" },
 	{ "allow read\nfoo\ngroup a\nallow raed\n",
 	  "test.seccomp:4:" }, /* the last mistake is shown as well */
 };
 
-/* Runs the compiler on `policy`. Returns its exit status, and its output in `said`. */
-static int compile(const char *policy, FILE *made, char *said, size_t said_room)
+/* Runs the compiler on `policy`, for `arch` if given. Returns its exit status, and its messages in `said`. */
+static int compile_for(const char *arch, const char *policy, FILE *made, char *said, size_t said_room)
 {
 	const char *program = getenv("COMPILE_SECCOMP");
 	_cleanup_file_ FILE *input = tmpfile();
@@ -780,7 +798,8 @@ static int compile(const char *policy, FILE *made, char *said, size_t said_room)
 		dup2(fileno(input), STDIN_FILENO);
 		dup2(fileno(made), STDOUT_FILENO);
 		dup2(fileno(errors), STDERR_FILENO);
-		execl(program ? program : "build/compile_seccomp", "compile_seccomp", "test", NULL);
+		execl(program ? program : "build/compile_seccomp", "compile_seccomp", "test",
+		      arch ? "--arch" : NULL, arch, NULL);
 		_exit(127);
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -788,6 +807,11 @@ static int compile(const char *policy, FILE *made, char *said, size_t said_room)
 	rewind(errors);
 	said[fread(said, 1, said_room - 1, errors)] = '\0';
 	return WEXITSTATUS(status);
+}
+
+static int compile(const char *policy, FILE *made, char *said, size_t said_room)
+{
+	return compile_for(NULL, policy, made, said, said_room);
 }
 
 START_TEST(policy_is_judged)
@@ -808,6 +832,31 @@ START_TEST(policy_is_judged)
 		ck_assert_msg(status == 0 && !*said, "exit %d, '%s'", status, said);
 		ck_assert_int_gt(ftell(made), 0);
 	}
+}
+END_TEST
+
+static const struct {
+	const char *arch, *instruction;
+} flags_cases[] = {
+	{ "x86_64", "0x00030000 }" },
+	{ "aarch64", "0x0000c000 }" },
+};
+
+START_TEST(flags_are_those_of_the_architecture)
+{
+	_cleanup_file_ FILE *made = tmpfile();
+	char said[4096], text[4096];
+
+	ck_assert_ptr_nonnull(made);
+	ck_assert_int_eq(compile_for(flags_cases[_i].arch,
+				     "group a\nallow openat if arg2 == O_DIRECTORY|O_NOFOLLOW\n", made, said,
+				     sizeof(said)),
+			 0);
+	rewind(made);
+	text[fread(text, 1, sizeof(text) - 1, made)] = '\0';
+	ck_assert_ptr_nonnull(strstr(text, flags_cases[_i].instruction));
+	ck_assert_int_eq(compile_for("i386", "group a\nallow read\n", made, said, sizeof(said)), EXIT_USAGE);
+	ck_assert_ptr_nonnull(strstr(said, "expected x86_64 or aarch64"));
 }
 END_TEST
 
@@ -836,6 +885,7 @@ Suite *seccomp_suite(void)
 	if (!SANITIZED)
 		suite_add_tcase(suite, enforced_case());
 	tcase_add_test(compiled, impossible_lengths_are_refused);
+	tcase_add_loop_test(compiled, flags_are_those_of_the_architecture, 0, ARRAY_SIZE(flags_cases));
 	tcase_add_loop_test(compiled, policy_is_judged, 0, ARRAY_SIZE(policy_cases));
 	suite_add_tcase(suite, compiled);
 	return suite;

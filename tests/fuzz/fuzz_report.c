@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reads a damaged database with bourdon's subcommands: each ends with a status, and prints nothing that a
+ * terminal would interpret, on standard output and on standard error.
+ *
+ * An input is one byte for the subcommand, then damages: three bytes for the place, one for the number of
+ * bytes, these bytes.
+ */
+#define _GNU_SOURCE 1 /* memfd_create() */
+
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/log.h"
+#include "common/options.h"
+#include "common/schema.h"
+#include "report/command.h"
+#include "tests/fuzz/fuzz.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* Of compiler-rt: where reports go while standard error is captured. It declares the number as a pointer. */
+void __sanitizer_set_report_fd(intptr_t fd);
+
+#define DAMAGE_BYTES_MOST 16U
+#define DAMAGES_MOST 256U
+#define WORDS_MOST 8
+
+/* Two captures with a row in every table. Small pages, so that a damage is likely to hit something. */
+static const char rows_sql[] =
+	"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz)"
+	" VALUES(1, 1, '0.1.0', 1, '6.18', 'host', 8, 47);"
+	"INSERT INTO rule(rule_id, run_id, rule, source, comm, watch, pattern_id, history_ns, capture_ns, cooldown_ns)"
+	" VALUES(1, 1, 'web', 'web:1', 'nginx', 'system', 1, 10000000000, 5000000000, 60000000000);"
+	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode,"
+	" cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, expected_samples,"
+	" received_samples, cause, because) VALUES"
+	" (1, 1, 1, 'web', 'cpu', 'some', 150000, 2000000, 'kernel', '/web', 1790000100000000000,"
+	" 1790000090000000000, 1790000105000000000, 9800000000, 'complete', 1240000, 47, 940, 931,"
+	" 'competing processes', 'hog[7] took 2.00 s'),"
+	" (2, 1, 1, 'disk', 'io', 'full', 150000, 2000000, 'sampled', NULL, 1790000200000000000,"
+	" 1790000190000000000, NULL, 9800000000, 'recording', 160000, 47, NULL, NULL, NULL, NULL);"
+	"INSERT INTO cgroup(cgroup_id, path) VALUES(1, '/web');"
+	"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup) VALUES"
+	" (1, 1, 4242, 1, 'nginx', '/usr/sbin/nginx', 33, '/web'), (2, 1, 7, 1, 'hog', '/usr/bin/hog', 0, '/');"
+	"INSERT INTO module(module_id, path, build_id, version, kind) VALUES"
+	" (1, '[kernel]', NULL, '', 'kernel'), (2, '/usr/sbin/nginx', 'aa', '', 'file');"
+	"INSERT INTO frame(frame_id, module_id, offset, function, function_offset, file, line) VALUES"
+	" (1, 1, 1, 'schedule', 0, NULL, NULL), (2, 2, 1, 'ngx_process', 0, '/src/a.c', 42),"
+	" (3, 2, 2, 'main', 0, NULL, NULL);"
+	"INSERT INTO stack(stack_id, depth, truncated, unwinder, ended, fingerprint) VALUES"
+	" (1, 2, 0, 'eh-frame', 'root', x'01'), (2, 3, 1, 'eh-frame', 'expression', x'02');"
+	"INSERT INTO stack_frame(stack_id, position, frame_id) VALUES(1, 0, 2), (1, 1, 3), (2, 0, 1), (2, 1, 2), (2, 2, 3);"
+	"INSERT INTO sample(capture_id, process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns)"
+	" VALUES(1, 1, 1, 't', 1, 'on-cpu', 'none', -10, 500, 10600000000),"
+	" (1, 1, 1, 't', 2, 'on-cpu', 'none', 4, 47, 1000000000),"
+	" (1, 1, 1, 't', 2, 'off-cpu', 'cpu', 1, 3, 900000000);"
+	"INSERT INTO thread_state(capture_id, process_id, tid, thread, state, syscall, stack_id, samples)"
+	" VALUES(1, 1, 1, 't', 'runnable', 'read', 2, 4);"
+	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns) VALUES"
+	" (1, 1, 'target', 1790000090000000000, 1790000105000000000, 1000000000, 2000000000),"
+	" (1, 2, 'other', 1790000090000000000, 1790000105000000000, 3000000000, 0),"
+	" (1, NULL, 'rest', 1790000090000000000, 1790000105000000000, 500000000, 0);"
+	"INSERT INTO pressure(capture_id, at, scope, resource, some_us, full_us) VALUES"
+	" (1, 1790000100000000000, 'system', 'cpu', 150000, NULL);"
+	"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES"
+	" (1, 1790000090000000000, 1790000105000000000, '/web', 'cpu.stat', NULL, 'nr_throttled', 1, 9);"
+	"INSERT INTO histogram(capture_id, metric, label, lower_ns, upper_ns, count) VALUES"
+	" (1, 'run-delay', 'nginx', 1024, 2048, 7);"
+	"INSERT INTO loss(capture_id, reason, events, unit) VALUES(1, 'overwritten-slots', 20, 'sample'),"
+	" (1, 'stack-truncated', 2, 'stack');"
+	"INSERT INTO counter(run_id, at, name, value) VALUES(1, 1790000100000000000, 'samples', 7);";
+
+static const char *const lines[] = { "list",         "list --json", "why",        "why 1", "why 2 --json",
+				     "why 1 --json", "top",         "top --json", "folded" };
+
+static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16];
+static int file = -1;
+static unsigned char *whole; /* the database without damage */
+static size_t whole_bytes;
+
+static void remove_directory(void)
+{
+	unlink(path);
+	rmdir(directory);
+}
+
+static void make_database(void)
+{
+	char *sql = sqlite3_mprintf(
+		"PRAGMA page_size = 512; PRAGMA application_id = %d; PRAGMA user_version = %d; %s %s",
+		SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql, rows_sql);
+	char *message = NULL;
+	struct stat status;
+	sqlite3 *sqlite;
+
+	log_init("bourdon");
+	HOLDS(mkdtemp(directory));
+	snprintf(path, sizeof(path), "%s/bourdon.db", directory);
+	atexit(remove_directory);
+	HOLDS(sqlite3_open(path, &sqlite) == SQLITE_OK);
+	if (sqlite3_exec(sqlite, sql, NULL, NULL, &message) != SQLITE_OK)
+		fprintf(stderr, "%s\n", message);
+	HOLDS(!message);
+	sqlite3_free(sql);
+	HOLDS(sqlite3_close(sqlite) == SQLITE_OK);
+	file = open(path, O_RDWR | O_CLOEXEC);
+	HOLDS(file >= 0 && !fstat(file, &status));
+	whole_bytes = (size_t)status.st_size;
+	whole = malloc(whole_bytes);
+	HOLDS(whole && pread(file, whole, whole_bytes, 0) == (ssize_t)whole_bytes);
+}
+
+/* Nothing but lines of characters; in JSON they may be invisible. */
+static void check_text(const char *text, size_t bytes, bool json)
+{
+	HOLDS(strlen(text) == bytes);
+	while (*text) {
+		unsigned int code = 0, length = escape_utf8(text, &code);
+
+		HOLDS(length && (code == '\n' || !escape_is_deceptive(code) || (json && code >= 0xa0)));
+		text += length;
+	}
+}
+
+/* What the program logs goes to a file meanwhile, and a sanitizer's report to the real standard error. */
+static int divert_errors(int log)
+{
+	int saved = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
+
+	HOLDS(saved >= 0 && dup2(log, STDERR_FILENO) == STDERR_FILENO);
+	__sanitizer_set_report_fd(saved);
+	return saved;
+}
+
+static void restore_errors(int saved)
+{
+	HOLDS(dup2(saved, STDERR_FILENO) == STDERR_FILENO);
+	__sanitizer_set_report_fd(STDERR_FILENO);
+	close(saved);
+}
+
+static void run(const char *line)
+{
+	_cleanup_free_ char *words = strdup(line), *text = NULL;
+	char *arguments[WORDS_MOST] = { (char[]){ "bourdon" }, (char[]){ "--db" }, path };
+	_cleanup_close_ int log = memfd_create("log", MFD_CLOEXEC);
+	char logged[4096] = "";
+	int count = 3, status, saved;
+	struct request request;
+	size_t bytes = 0;
+	ssize_t logged_bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	HOLDS(words && out && log >= 0);
+	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+		arguments[count++] = word;
+	saved = divert_errors(log);
+	status = command_parse(count, arguments, &request);
+	if (status == OPTIONS_RUN)
+		status = command_run(&request, out);
+	restore_errors(saved);
+	HOLDS(!fclose(out));
+	logged_bytes = pread(log, logged, sizeof(logged) - 1, 0);
+	HOLDS(status == EXIT_DONE || status == EXIT_FAILED);
+	HOLDS(logged_bytes >= 0 && (status == EXIT_FAILED) == (logged_bytes > 0));
+	check_text(text, bytes, strstr(line, "--json"));
+	check_text(logged, (size_t)logged_bytes, false);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct input input = { data, bytes };
+	struct damage {
+		off_t at;
+		size_t bytes;
+	} damages[DAMAGES_MOST];
+	size_t count = 0;
+	uint8_t line;
+
+	if (file < 0)
+		make_database();
+	line = input_byte(&input);
+	for (; input.left > 4 && count < DAMAGES_MOST; count++) {
+		unsigned char fresh[DAMAGE_BYTES_MOST], place[3];
+		size_t at, length;
+
+		input_read(&input, place, sizeof(place));
+		at = ((size_t)place[0] | (size_t)place[1] << 8 | (size_t)place[2] << 16) % whole_bytes;
+		length = 1 + input_byte(&input) % DAMAGE_BYTES_MOST;
+		length = length < whole_bytes - at ? length : whole_bytes - at;
+		input_read(&input, fresh, length);
+		damages[count] = (struct damage){ (off_t)at, length };
+		HOLDS(pwrite(file, fresh, length, (off_t)at) == (ssize_t)length);
+	}
+	run(lines[line % ARRAY_SIZE(lines)]);
+	while (count--)
+		HOLDS(pwrite(file, whole + damages[count].at, damages[count].bytes, damages[count].at) ==
+		      (ssize_t)damages[count].bytes);
+	return 0;
+}
