@@ -138,7 +138,7 @@ is_locked() {
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 60 'captured [0-9]+ stacks'
 	[ "$(sql 'SELECT state FROM capture LIMIT 1')" = complete ]
-	# from Linux 6.7 on the scan does not wait for the lock, and from 6.18.y on it does not even need it
+	# from Linux 6.7 on the scan does not wait for the lock, and newer kernels do not even need it
 	if [[ -e $PIN_DIR/prog_walk_mappings_each ]]; then
 		[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'mapping-walks-stuck'")" = 1 ]
 		grep -q 'mapping scan timed out: a process holds its mmap lock' "$WORK/daemon.log"
