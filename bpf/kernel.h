@@ -248,8 +248,8 @@ struct bpf_iter__ksym {
 #pragma clang attribute pop
 
 /*
- * Since Linux 6.7 (4ac454682158): walks the mappings of one task. new() tries the mmap lock and never waits
- * for it.
+ * Since Linux 6.7 (4ac454682158): walks the mappings of one task. It never waits for the mmap lock: new() fails
+ * with -EBUSY.
  */
 struct bpf_iter_task_vma {
 	__u64 opaque;

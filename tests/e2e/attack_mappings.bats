@@ -28,10 +28,10 @@ teardown() {
 	bourdon_teardown
 }
 
-# attack OPTION...: starts the attackers
+# attack: starts the attackers
 attack() {
 	CGROUP=$ATTACK start_command setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups --no-new-privs \
-		"$WORK/$OWN" --processes "$PROCESSES" --mappings "$MAPPINGS" "$@"
+		"$WORK/$OWN" --processes "$PROCESSES" --mappings "$MAPPINGS"
 }
 
 # attackers_known: whether the daemon knows that each of them has more mappings than it uses

@@ -116,7 +116,7 @@ assert_alive() {
 
 # is_locked PID: whether its main thread is in uninterruptible sleep
 is_locked() {
-	grep -q '^[0-9]* (locked) D' "/proc/$1/stat"
+	grep -q '^[0-9]* ([^)]*) D' "/proc/$1/stat"
 }
 
 @test "a process that holds its mmap lock delays neither captures nor the end of the daemon" {
@@ -124,32 +124,41 @@ is_locked() {
 	mkfs.ext4 -q "$WORK/disk"
 	mkdir "$WORK/mounted"
 	mount -o loop "$WORK/disk" "$WORK/mounted"
+	own_workload locked
 	load
 	hog_rule 'capture = 2s' 'cooldown = 1s'
+	rule locked "comm = $OWN" "cgroup = /$CGROUP" 'io.some = 99%'
 	daemon_start
-	start locked "$WORK/mounted/file"
+	start_command "$WORK/$OWN" "$WORK/mounted/file"
 	FROZEN=$WORK/mounted
 	fsfreeze -f "$FROZEN"
 	kill -USR1 "$CHILD"
 	await 10 is_locked "$CHILD"
-	# the workload is not a target, but a new process, so the scan of all mappings meets it
+	# the workload is a new process, so the scan of all mappings meets it
 	start cpu_hog --threads $((2 * $(nproc)))
 	await_log 60 'captured [0-9]+ stacks'
 	[ "$(sql 'SELECT state FROM capture LIMIT 1')" = complete ]
-	[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'mapping-walks-stuck'")" = 1 ]
-	grep -q 'mapping scan timed out: a process holds its mmap lock' "$WORK/daemon.log"
+	# from Linux 6.7 on the scan does not wait for the lock, and newer kernels do not even need it
+	if [[ -e $PIN_DIR/prog_walk_mappings_each ]]; then
+		[ "$(sql "SELECT max(value) > 0 FROM counter WHERE name = 'mapping-walks-stuck'")" = 1 ]
+		grep -q 'mapping scan timed out: a process holds its mmap lock' "$WORK/daemon.log"
+	else
+		! grep -q 'mapping scan timed out' "$WORK/daemon.log"
+		[ "$(sql "SELECT count(*) > 0 FROM frame WHERE function = 'burn_cpu'")" = 1 ]
+	fi
 	# a reload works, too; names appear when the lock is released
 	rule later 'comm = bdtest' 'cpu.some = 50%'
-	await_status 10 '.daemon[0].rules == 2'
+	await_status 10 '.daemon[0].rules == 3'
 	fsfreeze -u "$FROZEN"
 	await_sql 60 "SELECT count(DISTINCT capture_id) > 0 FROM sample JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
 		WHERE function = 'burn_cpu'" 1
 	# SIGTERM while another scan hangs
-	start locked "$WORK/mounted/file"
+	start_command "$WORK/$OWN" "$WORK/mounted/file"
 	fsfreeze -f "$FROZEN"
 	kill -USR1 "$CHILD"
 	await 10 is_locked "$CHILD"
-	await_status 20 '(.counters[] | select(.name == "mapping-walks-stuck").value) > 3'
+	[[ ! -e $PIN_DIR/prog_walk_mappings_each ]] ||
+		await_status 20 '(.counters[] | select(.name == "mapping-walks-stuck").value) > 3'
 	local began=$SECONDS
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]

@@ -68,10 +68,17 @@ static void expect_last(const struct mappings *mappings, const struct mapping_re
 static void check(struct mappings *whole, const struct mappings *pieces, const uint8_t *data, size_t taken)
 {
 	struct mapping_record record = { .tgid = 0 };
+	struct record_header header;
 	const char *path = NULL;
+	size_t bytes;
 
-	for (size_t at = 0; at < taken; at += sizeof(record) + record.path_bytes) {
+	for (size_t at = 0; at < taken; at += bytes) {
+		memcpy(&header, data + at, sizeof(header));
+		bytes = header.bytes;
+		if (header.type == RECORD_MAPPED)
+			continue;
 		memcpy(&record, data + at, sizeof(record));
+		bytes += record.path_bytes;
 		path = (const char *)data + at + sizeof(record);
 		expect_same(find(whole, &record, record.begins), find(pieces, &record, record.begins));
 		expect_same(find(whole, &record, record.ends), find(pieces, &record, record.ends));

@@ -99,7 +99,15 @@ static void put_mappings(struct seed *seed)
 {
 	static const char *const paths[] = { "/usr/sbin/nginx", "/lib/libc.so.6", "", "/lib/x (deleted)" };
 
+	const struct mapped_record process = { .header = { RECORD_MAPPED, sizeof(process) },
+					       .tgid = 1,
+					       .uid = 1000,
+					       .mappings = 60000,
+					       .flags = MAPPED_LISTED,
+					       .comm = "nginx" };
+
 	put_byte(seed, 70);
+	put(seed, &process, sizeof(process));
 	for (uint32_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		const struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
 						       .tgid = 1,

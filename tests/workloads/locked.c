@@ -43,7 +43,7 @@ static bool waits(pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
 	stat = tid ? fopen(path, "re") : NULL;
-	return stat && fscanf(stat, "%*d (locked) %c", &state) == 1 && state == 'D';
+	return stat && fscanf(stat, "%*d (%*[^)]) %c", &state) == 1 && state == 'D';
 }
 
 static int map_page(const char *path, struct page *page)
