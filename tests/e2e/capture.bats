@@ -20,7 +20,7 @@ assert_confined() {
 	local task children=()
 	mapfile -t children < <(pgrep -P "$DAEMON")
 	[ "${#children[@]}" -ge 1 ] # the spawner
-	[ "$(find "/proc/$DAEMON/task" -mindepth 1 -maxdepth 1 | wc -l)" -eq 4 ]
+	[ "$(find "/proc/$DAEMON/task" -mindepth 1 -maxdepth 1 | wc -l)" -eq 11 ]
 	for task in "/proc/$DAEMON/task"/* "${children[@]/#//proc/}"; do
 		grep -Eq '^Uid:\s+65534\s+65534\s+65534\s+65534$' "$task/status"
 		grep -Eq '^Gid:\s+65534\s+65534\s+65534\s+65534$' "$task/status"

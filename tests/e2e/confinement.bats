@@ -116,9 +116,9 @@ forbidden_calls() {
 	while read -r call; do
 		daemon_start
 		mapfile -t thread < <(threads "$DAEMON")
-		[ "${#thread[@]}" -eq 4 ]
+		[ "${#thread[@]}" -eq 11 ]
 		# shellcheck disable=SC2086
-		assert_gives 'killed SIGSYS' "${thread[turn++ % 4]}" $call
+		assert_gives 'killed SIGSYS' "${thread[turn++ % 11]}" $call
 		daemon_wait
 		[ "$DAEMON_STATUS" -eq 159 ] # SIGSYS, the whole process
 	done < <(forbidden_calls)
@@ -369,10 +369,13 @@ grant_dropped() {
 		[[ $(readlink "/proc/$GRANT/fd/$number") == socket:* ]]
 	done
 	assert_gives 'errno ESPIPE' "$GRANT" pwrite64 31 str:x 1 0
-	number=$(inject "$GRANT" openat -100 "str:$WORK/file" 1)
+	number=$(inject "$GRANT" openat -100 "str:$WORK/file" 0)
 	assert_gives 'killed SIGSYS' "$GRANT" pwrite64 "${number#result }" str:x 1 0
-	[ ! -s "$WORK/file" ]
 	grant_dropped
+	grant_held
+	assert_gives 'killed SIGSYS' "$GRANT" openat -100 "str:$WORK/file" 1
+	grant_dropped
+	[ ! -s "$WORK/file" ]
 }
 
 # loader_held: sets LOADER to a bourdon-load that waits for another one's lock.
