@@ -169,18 +169,22 @@ await_status() {
 	done
 }
 
+# entry TGID: prints the element of unwind_procs for the process, if there is one
+entry() {
+	bpftool map lookup pinned "$PIN_DIR/unwind_procs" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 \
+		2>/dev/null | jq -c '.value // empty'
+}
+
 # have_tables PID...: whether each of these processes has unwind tables.
 have_tables() {
-	local pid processes
-	processes=$(bpftool -j map dump pinned "$PIN_DIR/unwind_procs" |
-		jq '.[].formatted | select(.value.count > 0).key') || return 1
+	local pid
 	for pid; do
-		grep -qx "$pid" <<< "$processes" || return 1
+		[[ $(entry "$pid" | jq '.count > 0') == true ]] || return 1
 	done
 }
 
-# await_tables [PID...]: waits until these processes have their unwind tables, or else all targets. A rule for
-# every comm has targets that come and go, the programs that ask for the status among them: then name processes.
+# await_tables [PID...]: waits until these processes have their unwind tables, or without PID all targets. Name the
+# processes if a rule is for every comm: its targets come and go, and bourdon status is one of them.
 await_tables() {
 	if (($# > 0)); then
 		await 60 have_tables "$@"

@@ -15,26 +15,20 @@ teardown() {
 	bourdon_teardown
 }
 
-# begin [LOAD-OPTION...]: loads, and starts the daemon with the programs $WORK/$OWN* as targets, without captures.
+# begin [LOAD-OPTION...]: loads, and starts the daemon with the programs $WORK/$PREFIX* as targets, without captures.
 # These tests count processes, so no program of another run has such a name.
 begin() {
-	OWN=tab$BASHPID-
+	PREFIX=tab$BASHPID-
 	load "$@"
-	rule own "comm = $OWN*" "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
+	rule own "comm = $PREFIX*" "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	daemon_start
 }
 
-# start_own WORKLOAD [ARGUMENT...]: starts a copy of it as $WORK/${OWN}NAME, NAME being its first three letters
+# start_own WORKLOAD [ARGUMENT...]: starts a copy of it as $WORK/${PREFIX}NAME, NAME being its first three letters
 start_own() {
-	local copy=$WORK/$OWN${1:0:3}
+	local copy=$WORK/$PREFIX${1:0:3}
 	[[ -e $copy ]] || cp "$BUILD/workloads/$1" "$copy"
 	start_command "$copy" "${@:2}"
-}
-
-# entry TGID: prints the element of unwind_procs for the process, if there is one
-entry() {
-	bpftool map lookup pinned "$PIN_DIR/unwind_procs" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 \
-		2>/dev/null | jq -c '.value // empty'
 }
 
 has_entry() {
@@ -53,7 +47,7 @@ unwind_status() {
 @test "forked processes share one list of mappings" {
 	local pid layouts
 	begin
-	start_own prefork --workers 20 --name "${OWN}main"
+	start_own prefork --workers 20 --name "${PREFIX}main"
 	await_status 20 '.unwind[0].processes >= 21 and .unwind[0].pending == 0'
 	for pid in "$CHILD" $(pgrep -P "$CHILD"); do
 		entry "$pid" | jq -c '[.first, .count]'
@@ -70,8 +64,8 @@ unwind_status() {
 	kill -KILL "$CHILD"
 	await 5 has_no_entry "$CHILD"
 	mkfifo "$WORK/go"
-	cp /bin/sh "$WORK/${OWN}sh"
-	start_command "$WORK/${OWN}sh" -c "echo ready; read -r line < $WORK/go; exec $WORK/${OWN}cpu --threads 1"
+	cp /bin/sh "$WORK/${PREFIX}sh"
+	start_command "$WORK/${PREFIX}sh" -c "echo ready; read -r line < $WORK/go; exec $WORK/${PREFIX}cpu --threads 1"
 	await 20 has_entry "$CHILD"
 	local before
 	before=$(entry "$CHILD")
@@ -162,16 +156,16 @@ rows_of() {
 @test "a program that overwrites the file of an ended one has its own table" {
 	local inode hog lock both again
 	begin
-	rows_of cpu_hog "${OWN}a" 1
+	rows_of cpu_hog "${PREFIX}a" 1
 	hog=$ROWS
-	inode=$(stat -c %i "$WORK/${OWN}a")
-	rows_of lock_hog "${OWN}a" 2
+	inode=$(stat -c %i "$WORK/${PREFIX}a")
+	rows_of lock_hog "${PREFIX}a" 2
 	lock=$ROWS
-	[ "$(stat -c %i "$WORK/${OWN}a")" = "$inode" ]
+	[ "$(stat -c %i "$WORK/${PREFIX}a")" = "$inode" ]
 	# the rows of each program, in files that have no table yet
-	rows_of lock_hog "${OWN}b" 1
+	rows_of lock_hog "${PREFIX}b" 1
 	both=$ROWS
-	rows_of cpu_hog "${OWN}c" 2
+	rows_of cpu_hog "${PREFIX}c" 2
 	again=$ROWS
 	[ $((hog - lock)) -ne 0 ]
 	[ $((hog - lock)) -eq $((again - both - (both - lock))) ]
@@ -179,17 +173,17 @@ rows_of() {
 
 @test "a file that became unreadable: running and new processes have its table" {
 	begin
-	install -m 0755 "$BUILD/workloads/cpu_hog" "$WORK/${OWN}a"
-	start_command "$WORK/${OWN}a" --threads 1
+	install -m 0755 "$BUILD/workloads/cpu_hog" "$WORK/${PREFIX}a"
+	start_command "$WORK/${PREFIX}a" --threads 1
 	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
 	ROWS=$(unwind_status rows)
-	chmod 0711 "$WORK/${OWN}a"
-	start_command "$WORK/${OWN}a" --threads 1
+	chmod 0711 "$WORK/${PREFIX}a"
+	start_command "$WORK/${PREFIX}a" --threads 1
 	await_status 30 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
 	[ "$(unwind_status rows)" -eq "$ROWS" ]
 	# a file that was never readable has no table
-	install -m 0711 "$BUILD/workloads/lock_hog" "$WORK/${OWN}b"
-	start_command "$WORK/${OWN}b"
+	install -m 0711 "$BUILD/workloads/lock_hog" "$WORK/${PREFIX}b"
+	start_command "$WORK/${PREFIX}b"
 	await_status 30 '.unwind[0].processes == 3 and .unwind[0].pending == 0'
 	[ "$(unwind_status rows)" -eq "$ROWS" ]
 }

@@ -279,14 +279,15 @@ static int run(pid_t tid, const struct call *call, uint64_t instruction)
 	return 0;
 }
 
-/* Returns with the thread stopped. */
-static int catch_thread(pid_t tid)
+/* Returns the thread, stopped, or a negative error. */
+static pid_t catch_thread(pid_t tid)
 {
-	int status;
+	int status, result;
 
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) || ptrace(PTRACE_INTERRUPT, tid, 0, 0))
 		return -errno;
-	return await_stop(tid, &status);
+	result = await_stop(tid, &status);
+	return result < 0 ? result : tid;
 }
 
 /* ---- the next child ---- */
@@ -294,7 +295,7 @@ static int catch_thread(pid_t tid)
 /* The kernel attaches the child before its first instruction. Returns the child, or a negative error. */
 static pid_t await_fork(pid_t parent)
 {
-	unsigned long child, signal = 0;
+	unsigned long child;
 	int status, result;
 
 	if (ptrace(PTRACE_SEIZE, parent, 0,
@@ -306,8 +307,7 @@ static pid_t await_fork(pid_t parent)
 			return result < 0 ? result : -ESRCH;
 		if (status >> 16 && status >> 16 != PTRACE_EVENT_STOP)
 			break;
-		signal = status >> 16 ? 0 : (unsigned long)WSTOPSIG(status);
-		if (ptrace(PTRACE_CONT, parent, 0, signal))
+		if (ptrace(PTRACE_CONT, parent, 0, status >> 16 ? 0L : (long)WSTOPSIG(status)))
 			return -errno;
 	}
 	if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &child) || ptrace(PTRACE_DETACH, parent, 0, 0))
@@ -359,6 +359,7 @@ int main(int count, char **words)
 	struct call call = { 0 };
 	unsigned long long tid;
 	bool child = count > 1 && !strcmp(words[1], "--child");
+	pid_t caught;
 	int status;
 
 	log_init(command.program);
@@ -369,14 +370,8 @@ int main(int count, char **words)
 		log_error("usage: %s %s", command.program, command.usage);
 		return EXIT_USAGE;
 	}
-	if (child) {
-		status = catch_child((pid_t)tid);
-		tid = status < 0 ? tid : (unsigned long long)status;
-	} else {
-		status = catch_thread((pid_t)tid);
-	}
-	if (status >= 0)
-		status = inject((pid_t)tid, &call);
+	caught = child ? catch_child((pid_t)tid) : catch_thread((pid_t)tid);
+	status = caught < 0 ? caught : inject(caught, &call);
 	if (status < 0)
 		log_error("thread %llu: %s", tid, strerror(-status));
 	return status < 0 ? EXIT_FAILED : EXIT_DONE;
