@@ -173,7 +173,7 @@ descriptors() {
 	flood 30
 	rule_is all '.watches >= 10 and .cgroups_unwatched >= 20'
 	mkdir "$CGROUP2/$CGROUP/service"
-	CGROUP=$CGROUP/service start_command "$WORK/$OWN" --threads 2
+	CGROUP=$CGROUP/service start_command "$WORK/$OWN" --cpu 0 --threads 2
 	await_sql 40 "SELECT count(*) FROM capture WHERE cgroup = '/$CGROUP/service' AND state = 'complete'" 1
 	run "$BUILD/bourdon" --db "$DB" status
 	[[ $output == *'cgroups that users other than root made take at most half'* ]]
