@@ -15,6 +15,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "common/kernel_functions.h"
+
 #define PF_KTHREAD 0x00200000U
 #define VM_EXEC 0x00000004UL
 #define MMF_DUMPABLE_MASK 3UL /* linux/mm_types.h; before Linux 6.18 linux/sched/coredump.h */
@@ -255,9 +257,11 @@ struct bpf_iter_task_vma {
 	__u64 opaque;
 } __attribute__((aligned(8)));
 
-extern int bpf_iter_task_vma_new(struct bpf_iter_task_vma *iterator, struct task_struct *task,
-				 __u64 address) __ksym __weak;
-extern struct vm_area_struct *bpf_iter_task_vma_next(struct bpf_iter_task_vma *iterator) __ksym __weak;
-extern void bpf_iter_task_vma_destroy(struct bpf_iter_task_vma *iterator) __ksym __weak;
+static int (*bpf_iter_task_vma_new)(struct bpf_iter_task_vma *iterator, struct task_struct *task,
+				    __u64 address) = (void *)KERNEL_FUNCTION_TASK_VMA_NEW;
+static struct vm_area_struct *(*bpf_iter_task_vma_next)(struct bpf_iter_task_vma *iterator) = (void *)
+	KERNEL_FUNCTION_TASK_VMA_NEXT;
+static void (*bpf_iter_task_vma_destroy)(struct bpf_iter_task_vma *iterator) = (void *)
+	KERNEL_FUNCTION_TASK_VMA_DESTROY;
 
 #endif

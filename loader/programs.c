@@ -4,6 +4,7 @@
 #include "common/abi.h"
 #include "common/cleanup.h"
 #include "common/cpus.h"
+#include "common/kernel_functions.h"
 #include "common/log.h"
 
 #include <bourdon.skel.h>
@@ -65,14 +66,54 @@ static int size_maps(const struct programs *programs, uint32_t targets, uint64_t
 	return result;
 }
 
+static const struct {
+	__s32 number;
+	const char *name;
+} kernel_functions[] = {
+	{ KERNEL_FUNCTION_TASK_VMA_NEW, "bpf_iter_task_vma_new" },
+	{ KERNEL_FUNCTION_TASK_VMA_NEXT, "bpf_iter_task_vma_next" },
+	{ KERNEL_FUNCTION_TASK_VMA_DESTROY, "bpf_iter_task_vma_destroy" },
+};
+
+/* Replaces the numbers of common/kernel_functions.h in the program. 0, -ENOENT if the kernel lacks one, or -errno. */
+static int link_kernel_functions(struct bpf_program *program, const struct btf *kernel)
+{
+	const size_t count = bpf_program__insn_cnt(program);
+	_cleanup_free_ struct bpf_insn *instructions = malloc(count * sizeof(*instructions));
+
+	if (!instructions)
+		return -ENOMEM;
+	memcpy(instructions, bpf_program__insns(program), count * sizeof(*instructions));
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_functions); i++) {
+		__s32 id = btf__find_by_name_kind(kernel, kernel_functions[i].name, BTF_KIND_FUNC);
+
+		if (id <= 0)
+			return id ? id : -ENOENT;
+		for (size_t j = 0; j < count; j++) {
+			struct bpf_insn *call = &instructions[j];
+
+			if (call->code != (BPF_JMP | BPF_CALL) || call->src_reg ||
+			    call->imm != kernel_functions[i].number)
+				continue;
+			call->src_reg = BPF_PSEUDO_KFUNC_CALL;
+			call->imm = id;
+		}
+	}
+	return bpf_program__set_insns(program, instructions, count);
+}
+
 /* Linux 6.7 can walk the mappings of one process (bpf/mappings.bpf.c); before, another program has to do. */
-static bool can_walk_mappings(void)
+static int choose_mappings(struct programs *programs)
 {
 	struct btf *kernel = btf__load_vmlinux_btf();
-	bool can = kernel && btf__find_by_name_kind(kernel, "bpf_iter_task_vma_new", BTF_KIND_FUNC) > 0;
+	int result = kernel ? link_kernel_functions(programs->bpf->progs.walk_mappings, kernel) : -errno;
 
 	btf__free(kernel);
-	return can;
+	programs->walks_mappings = !result;
+	bpf_program__set_autoload(programs->walks_mappings ? programs->bpf->progs.walk_mappings_each
+							   : programs->bpf->progs.walk_mappings,
+				  false);
+	return result == -ENOENT ? 0 : result;
 }
 
 struct bpf_program *programs_mappings(const struct programs *programs)
@@ -96,11 +137,9 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
 	programs->bpf->rodata_policy->policy = settings->policy;
-	programs->walks_mappings = can_walk_mappings();
-	bpf_program__set_autoload(programs->walks_mappings ? programs->bpf->progs.walk_mappings_each
-							   : programs->bpf->progs.walk_mappings,
-				  false);
 	result = size_maps(programs, settings->targets, settings->unwind_bytes);
+	if (!result)
+		result = choose_mappings(programs);
 	if (!result)
 		result = bourdon_bpf__load(programs->bpf);
 	return result ? result : stamp_abi(programs);

@@ -15,7 +15,7 @@ cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 ROOMS='
 common
 policy               common
-bpf                  common/abi.h common/policy_denial.h
+bpf                  common/abi.h common/kernel_functions.h common/policy_denial.h
 loader/grant         common
 loader               common
 consumer/process     common
