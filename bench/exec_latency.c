@@ -107,6 +107,13 @@ static void on_thread(void *user, const struct thread_record *record)
 	(void)record;
 }
 
+static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
+{
+	(void)user;
+	(void)record;
+	(void)path;
+}
+
 static void on_task(void *user, const struct task_record *record)
 {
 	(void)user;
@@ -196,7 +203,8 @@ static int part_cpus(struct observer *observer)
 
 static int open_events(struct observer *observer)
 {
-	struct process_events_handlers handlers = { on_process, on_error, on_task, on_thread, observer };
+	struct process_events_handlers handlers = { on_process, on_error,  on_task,
+						    on_thread,  on_cgroup, observer };
 	struct epoll_event readable = { .events = EPOLLIN };
 	int result = process_events_open(&observer->events, &observer->kernel, &handlers);
 
