@@ -52,6 +52,7 @@ libc6-dbg        names for perf's stacks of threads, by which complete stacks ar
 python3          a target that is partly compiled without frame pointers
 postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
+valgrind         counts the instructions of naming a capture
 endef
 export BENCH_DEPENDENCIES
 
