@@ -199,6 +199,7 @@ START_TEST(the_deadline_is_noticed_within_a_module)
 	free(said);
 	said = name(&scene, &finder, files, UINT64_MAX);
 	ck_assert_uint_eq(finder.calls, 1000); /* with time enough */
+	ck_assert_ptr_null(strstr(said, "deadline"));
 	known_files_free(files);
 	scene_free(&scene);
 }
