@@ -5,6 +5,7 @@
 #include "common/cgroup.h"
 #include "common/cgroup_walk.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/files.h"
 #include "common/kernel_version.h"
 #include "common/landlock_abi.h"
@@ -186,6 +187,8 @@ static void check_psi(const struct machine *machine, struct findings *findings)
 	findings_ok(findings, "PSI", "%s", found);
 }
 
+#define CGROUPS_NS CLOCK_SECOND_NS /* a user may make cgroups without end: a check takes a second at most */
+
 struct cgroups_off {
 	int mount_fd;
 	unsigned int seen, off;
@@ -213,7 +216,8 @@ static bool look_at_cgroup(void *user, uint64_t id, const char *path)
 static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough, struct findings *findings)
 {
 	struct cgroups_off cgroups = { .mount_fd = mount_fd };
-	char walked[64], remedy[PATH_MAX];
+	char walked[64], remedy[PATH_MAX], of[64];
+	int more;
 
 	if (faccessat(mount_fd, "cpu.pressure", F_OK, 0)) {
 		findings_add(findings, VERDICT_WARNING, "PSI of cgroups",
@@ -224,14 +228,20 @@ static void check_cgroup_pressure(int mount_fd, const char *mount, bool thorough
 	if (!thorough)
 		return;
 	snprintf(walked, sizeof(walked), "/proc/self/fd/%d/.", mount_fd);
-	cgroup_walk(walked, look_at_cgroup, &cgroups);
+	more = cgroup_walk(walked, clock_monotonic_ns() + CGROUPS_NS, look_at_cgroup, &cgroups);
+	snprintf(of, sizeof(of), more > 0 ? "the first %u cgroups, of more" : "%u cgroups", cgroups.seen);
+	if (more < 0) {
+		findings_add(findings, VERDICT_UNKNOWN, "PSI of cgroups", "", "%s: %s", mount,
+			     strerror(-more));
+		return;
+	}
 	if (!cgroups.off) {
-		findings_ok(findings, "PSI of cgroups", "on in all %u cgroups", cgroups.seen);
+		findings_ok(findings, "PSI of cgroups", more ? "on in %s" : "on in all %s", of);
 		return;
 	}
 	snprintf(remedy, sizeof(remedy), "echo 1 > %s%s/cgroup.pressure", mount, cgroups.first);
-	findings_add(findings, VERDICT_WARNING, "PSI of cgroups", remedy, "off in %u of %u cgroups: %s%s",
-		     cgroups.off, cgroups.seen, cgroups.first, cgroups.off > 1 ? " and others" : "");
+	findings_add(findings, VERDICT_WARNING, "PSI of cgroups", remedy, "off in %u of %s: %s%s",
+		     cgroups.off, of, cgroups.first, cgroups.off > 1 ? " and others" : "");
 }
 
 static void check_cgroups(const struct machine *machine, bool thorough, struct findings *findings)

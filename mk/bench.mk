@@ -4,7 +4,7 @@
 
 .PHONY: bench
 
-BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit walks exec_load exec_latency crossing unwind_table)
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks exec_load exec_latency crossing unwind_table)
 
 ## make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md
 bench:

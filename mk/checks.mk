@@ -95,13 +95,15 @@ messages:
 reproducible:
 	+$(Q)tests/lint/reproducible.sh $(B)
 
-## make lint       includes, documents, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
+## make lint       includes, documents, hash tables, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
 lint: WERROR = -Werror
 lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(B)/policy/call_names.h
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
 	$(Q)tests/lint/links.sh
 	$(Q)tests/lint/test_links.sh
+	$(Q)tests/lint/hashes.sh
+	$(Q)tests/lint/test_hashes.sh
 	$(Q)tests/lint/root_lines.sh --check $(ROOT_PROGRAMS)
 	$(Q)clang-format --dry-run --Werror $(SOURCES)
 	@echo 'format: $(words $(SOURCES)) files as .clang-format says'

@@ -31,7 +31,7 @@ binutils         takes symbols out of ELF files, and links them, in the tests; t
 bats             end-to-end tests
 sqlite3          reads the database, and is a target, in the tests
 openssl          a target without frame pointers, whose loops are assembler code, in the tests
-perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz
+perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
 jq               reads JSON, in the tests; writes it, for make sbom
 systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
 procps           finds the daemon's children, in the tests
@@ -52,6 +52,7 @@ libc6-dbg        names for perf's stacks of threads, by which complete stacks ar
 python3          a target that is partly compiled without frame pointers
 postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
+valgrind         counts the instructions of naming a capture
 endef
 export BENCH_DEPENDENCIES
 

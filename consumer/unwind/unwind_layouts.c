@@ -43,13 +43,10 @@ void unwind_layouts_free(struct unwind_layouts *layouts)
 	free(layouts);
 }
 
-/* Part of a SHA-256 serves as hash. It needs no seed: nobody can choose it. */
+/* A target can try layouts until parts of their digests are alike. */
 static uint32_t hash_of(const struct unwind_layout *layout)
 {
-	uint32_t hash;
-
-	memcpy(&hash, layout->digest, sizeof(hash));
-	return hash;
+	return hash_bytes(layout->digest, sizeof(layout->digest));
 }
 
 struct wanted {

@@ -102,6 +102,22 @@ canaries() {
 	[[ $output == *"remedy: echo 1 > $CGROUP2/$CGROUP/cgroup.pressure"* ]]
 }
 
+# The first of a level are those of the root's children, of which the cgroup of this test is one.
+@test "more cgroups than a check looks at: doctor and --check say so, and find what is near the root" {
+	local most=10000 program
+	mkdir "$CGROUP2/$CGROUP"
+	[ -e "$CGROUP2/$CGROUP/cgroup.pressure" ] || skip 'this kernel has no cgroup.pressure'
+	echo 0 > "$CGROUP2/$CGROUP/cgroup.pressure"
+	seq "$most" | (cd "$CGROUP2/$CGROUP" && xargs mkdir)
+	for program in check doctor; do
+		run "$program"
+		has_finding 'PSI of cgroups' warning "of the first "
+		[[ $output =~ of\ the\ first\ ([0-9]+)\ cgroups,\ of\ more ]]
+		((BASH_REMATCH[1] <= most))
+		[[ $output == *"remedy: echo 1 > $CGROUP2/$CGROUP/cgroup.pressure"* ]]
+	done
+}
+
 @test "doctor: nothing loaded, no daemon, no database" {
 	run doctor
 	[ "$status" -eq 1 ]

@@ -3,7 +3,8 @@
 #
 # links.sh [DIRECTORY]: checks what README.md, SECURITY.md, docs/*.md and bench/README.md name: each relative link leads to a file, and
 # each anchor to a heading. In the source tree also that each path of a file exists (such as common/abi.h; NAME and * stand
-# for any text), each test (e2e/NAME, vm/NAME, fuzz/NAME, unit/SUITE), each make target, and each option in a table.
+# for any text), each test (e2e/NAME, vm/NAME, fuzz/NAME, unit/SUITE; in quotes behind it, a part of the title of one of
+# its cases), each make target, and each option in a table; and that each row of a table below "## Attackers" names a test.
 # DIRECTORY is this tree, or an installed DOCDIR, which has no sources.
 set -euo pipefail
 cd "${1-$(dirname "${BASH_SOURCE[0]}")/../..}"
@@ -68,8 +69,20 @@ names() {
 				continue
 			if (is_folder[part[1]])
 				print NR, "path", path
-			else if (part[1] ~ /^(e2e|vm|fuzz|unit)$/ && part[2] ~ /^[a-z]/)
+			else if (part[1] ~ /^(e2e|vm|fuzz|unit)$/ && part[2] ~ /^[a-z]/) {
 				print NR, "test", path
+				if (match(text, /^ "[^"]+"/))
+					print NR, "title", path, substr(text, 3, RLENGTH - 3)
+			}
+		}
+		if (/^#+ /)
+			is_promises = /^## Attackers/
+		if (is_promises && /^\|/ && !/^\|[-|]+$/ && !/\| shown by \|$/) {
+			text = $0
+			sub(/ *\|$/, "", text)
+			sub(/.*\|/, "", text)
+			if (text !~ /(e2e|vm|fuzz|unit)\/[a-z]/)
+				print NR, "promise", text
 		}
 		text = $0
 		while (match(text, /(`|^    |&& )make( [A-Z_]+=[^ `]*)*( [a-z][a-z-]*)+/)) {
@@ -92,6 +105,7 @@ names() {
 
 # exists KIND NAME
 exists() {
+	local words
 	case $1 in
 	path) [ -e "$2" ] || compgen -G "${2//NAME/*}" > /dev/null ;;
 	test)
@@ -102,6 +116,13 @@ exists() {
 		unit/*) grep -qsE "suite_create\\(.*\"${2#*/}[\" ]" "tests/unit/test_${2#*/}.c" ;;
 		esac
 		;;
+	title)
+		case $2 in
+		e2e/* | vm/*) grep -qsF -- "${2#* }" <(sed -n 's/^@test "\(.*\)" {$/\1/p' "tests/${2%% *}.bats") ;;
+		unit/*) words=${2#* } && grep -qs "^START_TEST(.*${words// /_}" "tests/unit/test_$(basename "${2%% *}").c" ;;
+		esac
+		;;
+	promise) false ;;
 	target) grep -qE "^(\.PHONY:.* )?$2( |:|\$)|^\.PHONY:.* $2( |\$)" Makefile mk/*.mk ;;
 	option) grep -qsF "\"$2\"" loader/*.c loader/grant/*.c consumer/*.c consumer/rules/*.c report/*.c ;;
 	esac
@@ -116,7 +137,11 @@ check_names() {
 			known["$kind $name"]=yes
 			exists "$kind" "$name" || known["$kind $name"]=no
 		fi
-		[ "${known["$kind $name"]}" = yes ] || mistake "$1:$line" "there is no $kind $name"
+		if [ "$kind" = promise ]; then
+			mistake "$1:$line" "this promise names no test: $name"
+		elif [ "${known["$kind $name"]}" = no ]; then
+			mistake "$1:$line" "there is no $kind $name"
+		fi
 	done < <(names "$1")
 }
 
@@ -129,4 +154,4 @@ for file in README.md SECURITY.md docs/*.md bench/README.md; do
 	[ ! -e Makefile ] || check_names "$file"
 done
 [ "$mistakes" -eq 0 ] || exit 1
-echo "links: $documents documents, $checked_links links and $checked_names names of files, tests, targets and options: all exist"
+echo "links: $documents documents, $checked_links links and $checked_names names of files, tests, titles, targets and options: all exist"

@@ -29,13 +29,25 @@ refuses() {
 	found=$((found + 1))
 }
 
+# refuses_promise ROW LAST-CELL: a row of the table of attackers
+refuses_promise() {
+	local output
+	printf '# Title\n## Attackers\n%s\n' "$1" > "$tree/README.md"
+	if output=$(tests/lint/links.sh "$tree" 2>&1) || [ "$output" != "README.md:3: this promise names no test: $2" ]; then
+		printf 'test_links.sh: expected a promise without a test for "%s", but it printed:\n%s\n' "$1" "$output" >&2
+		exit 1
+	fi
+	found=$((found + 1))
+}
+
 mkdir -p "$tree"/{common,docs,mk,consumer,loader/grant,report,tests/{e2e,fuzz,unit,vm}}
 echo '.PHONY: lint all' > "$tree/Makefile"
 echo 'run_it: all' > "$tree/mk/tests.mk"
 echo '{ "known", "FILE", "help", &value },' > "$tree/report/command.c"
-touch "$tree"/{common/abi.h,docs/A.md,tests/e2e/load.bats,tests/fuzz/fuzz_ini.c}
+touch "$tree"/{common/abi.h,docs/A.md,tests/fuzz/fuzz_ini.c}
+echo '@test "a load: it is whole" {' > "$tree/tests/e2e/load.bats"
 # shellcheck disable=SC2016 # a text
-echo 'Suite *suite = suite_create("ini");' > "$tree/tests/unit/test_ini.c"
+printf '%s\n' 'START_TEST(lines_are_read)' 'Suite *suite = suite_create("ini");' > "$tree/tests/unit/test_ini.c"
 
 # shellcheck disable=SC2016 # backticks are code in the documents
 {
@@ -50,6 +62,17 @@ echo 'Suite *suite = suite_create("ini");' > "$tree/tests/unit/test_ini.c"
 	refuses 'Shown by fuzz/none' 'there is no test fuzz/none'
 	refuses 'Shown by vm/none' 'there is no test vm/none'
 	refuses 'Shown by unit/none' 'there is no test unit/none'
+	accepts 'Shown by e2e/load "it is whole", unit/ini "lines are", fuzz/ini and e2e/load.'
+	refuses 'Shown by e2e/load "it is not"' 'there is no title e2e/load it is not'
+	refuses 'Shown by e2e/load "@test"' 'there is no title e2e/load @test'
+	refuses 'Shown by unit/ini "lines are written"' 'there is no title unit/ini lines are written'
+	accepts '## Attackers
+| attacker | what must hold | shown by |
+|---|---|---|
+| one | nothing | e2e/load |
+## Others
+| one | nothing | |'
+	refuses_promise '| one | that e2e/load says so | nobody |' 'nobody'
 	accepts '`make lint` and `make V=1 all`; make believe'
 	refuses 'Run `make everything`' 'there is no target everything'
 	refuses 'Run `make V=1 lint everything`' 'there is no target everything'

@@ -135,7 +135,7 @@ START_TEST(every_directory_is_visited_once)
 	_cleanup_free_ char *directory = tree_make();
 	struct visits visits = { .count = 0 };
 
-	ck_assert_int_eq(cgroup_walk(directory, visit, &visits), 0);
+	ck_assert_int_eq(cgroup_walk(directory, UINT64_MAX, visit, &visits), 0);
 	ck_assert_uint_eq(visits.count, ARRAY_SIZE(tree) + 1);
 	ck_assert_str_eq(visits.paths[0], "/");
 	for (size_t i = 0; i < visits.count; i++) {
@@ -164,11 +164,87 @@ START_TEST(a_walk_can_be_stopped)
 		struct visits visits = { .stop_after = stop };
 		size_t open = descriptors_open();
 
-		ck_assert_int_eq(cgroup_walk(directory, visit, &visits), 0);
+		ck_assert_int_eq(cgroup_walk(directory, UINT64_MAX, visit, &visits), 0);
 		ck_assert_uint_eq(visits.count, stop);
 		ck_assert_uint_eq(descriptors_open(), open);
 		visits_free(&visits);
 	}
+	directory_remove(directory);
+}
+END_TEST
+
+static bool count_visit(void *user, uint64_t id, const char *path)
+{
+	uint32_t *counted = user;
+
+	(void)id;
+	(void)path;
+	++*counted;
+	return true;
+}
+
+/* CGROUP_WALK_MOST with the root, then one more. */
+START_TEST(a_walk_visits_so_many_at_most)
+{
+	_cleanup_free_ char *directory = directory_make();
+	uint32_t counted = 0;
+
+	for (uint32_t i = 1; i <= CGROUP_WALK_MOST; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "%s/%u", directory, i);
+		HOLDS(!mkdir(path, 0755));
+		if (i + 1 == CGROUP_WALK_MOST) {
+			ck_assert_int_eq(cgroup_walk(directory, UINT64_MAX, count_visit, &counted), 0);
+			ck_assert_uint_eq(counted, CGROUP_WALK_MOST);
+		}
+	}
+	counted = 0;
+	ck_assert_int_eq(cgroup_walk(directory, UINT64_MAX, count_visit, &counted), 1);
+	ck_assert_uint_eq(counted, CGROUP_WALK_MOST);
+	directory_remove(directory);
+}
+END_TEST
+
+/* Level by level: what is near the root is visited first, however many directories are below one of its children. */
+START_TEST(a_walk_has_a_limit_of_bytes_and_visits_the_highest_first)
+{
+	_cleanup_free_ char *directory = directory_make();
+	char path[PATH_MAX], name[NAME_MAX + 1];
+	struct visits visits = { .count = 0 };
+	uint32_t counted = 0;
+
+	memset(name, 'n', NAME_MAX);
+	name[NAME_MAX] = '\0';
+	snprintf(path, sizeof(path), "%s/a", directory);
+	HOLDS(!mkdir(path, 0755));
+	snprintf(path, sizeof(path), "%s/z", directory);
+	HOLDS(!mkdir(path, 0755));
+	snprintf(path, sizeof(path), "%s/a/%s", directory, name);
+	HOLDS(!mkdir(path, 0755));
+	for (uint32_t i = 0; i < CGROUP_WALK_PATH_BYTES / (2 * NAME_MAX); i++) {
+		snprintf(path, sizeof(path), "%s/a/%s/%0*u", directory, name, NAME_MAX, i);
+		HOLDS(!mkdir(path, 0755));
+	}
+	visits.stop_after = 3;
+	ck_assert_int_eq(cgroup_walk(directory, UINT64_MAX, visit, &visits), 0);
+	ck_assert_uint_eq(strlen(visits.paths[1]), 2);
+	ck_assert_uint_eq(strlen(visits.paths[2]), 2);
+	ck_assert_int_eq(cgroup_walk(directory, UINT64_MAX, count_visit, &counted), 1);
+	ck_assert_uint_gt(counted, 7000);
+	ck_assert_uint_le(counted, CGROUP_WALK_PATH_BYTES / (2 * NAME_MAX));
+	visits_free(&visits);
+	directory_remove(directory);
+}
+END_TEST
+
+START_TEST(a_walk_ends_in_time)
+{
+	_cleanup_free_ char *directory = tree_make();
+	uint32_t counted = 0;
+
+	ck_assert_int_eq(cgroup_walk(directory, 0, count_visit, &counted), 1);
+	ck_assert_uint_eq(counted, 1);
 	directory_remove(directory);
 }
 END_TEST
@@ -196,7 +272,7 @@ START_TEST(a_directory_that_vanishes_is_skipped)
 	_cleanup_free_ char *directory = tree_make();
 	struct removing removing = { .directory = directory };
 
-	ck_assert_int_eq(cgroup_walk(directory, visit_and_remove, &removing), 0);
+	ck_assert_int_eq(cgroup_walk(directory, UINT64_MAX, visit_and_remove, &removing), 0);
 	ck_assert_uint_eq(removing.visits.count, ARRAY_SIZE(tree));
 	for (size_t i = 0; i < removing.visits.count; i++)
 		ck_assert_str_ne(removing.visits.paths[i], "/a/b/c");
@@ -228,14 +304,19 @@ END_TEST
 Suite *cgroup_suite(void)
 {
 	Suite *suite = suite_create("cgroup");
-	TCase *cgroup = tcase_create("cgroup");
+	TCase *cgroup = tcase_create("cgroup"), *limits = tcase_create("limits of a walk");
 
 	tcase_add_loop_test(cgroup, mounts, 0, ARRAY_SIZE(mount_cases));
 	tcase_add_test(cgroup, this_machine);
 	tcase_add_test(cgroup, every_directory_is_visited_once);
 	tcase_add_test(cgroup, a_walk_can_be_stopped);
+	tcase_add_test(limits, a_walk_visits_so_many_at_most);
+	tcase_add_test(limits, a_walk_has_a_limit_of_bytes_and_visits_the_highest_first);
+	tcase_add_test(limits, a_walk_ends_in_time);
 	tcase_add_test(cgroup, a_directory_that_vanishes_is_skipped);
 	tcase_add_loop_test(cgroup, within, 0, ARRAY_SIZE(within_cases));
 	suite_add_tcase(suite, cgroup);
+	tcase_set_timeout(limits, 60); /* thousands of directories */
+	suite_add_tcase(suite, limits);
 	return suite;
 }

@@ -174,7 +174,38 @@ START_TEST(the_deadline_is_noticed_while_naming)
 }
 END_TEST
 
-/* The test above with time enough: each module is looked up once. */
+/* The same within one module: 999 other offsets would follow the first. */
+START_TEST(the_deadline_is_noticed_within_a_module)
+{
+	_cleanup_free_ char *directory = directory_make(), *said = NULL;
+	struct known_files *files = known_files_new();
+	struct finder finder = { 0 };
+	struct scene scene;
+	uint32_t frame;
+
+	scene_make(&scene, 1, 1);
+	add_module_files(&scene, 1, directory, files);
+	for (int64_t offset = 100; offset < 1099; offset++)
+		HOLDS(!resolved_intern_frame(&scene.resolved, 0, offset, &frame));
+	finder.returns_ns = clock_monotonic_ns() + CLOCK_SECOND_NS / 2;
+	said = name(&scene, &finder, files, finder.returns_ns);
+	ck_assert_uint_le(finder.calls, 1);
+	scene_free(&scene);
+	scene_make(&scene, 1, 1);
+	add_module_files(&scene, 1, directory, NULL);
+	for (int64_t offset = 100; offset < 1099; offset++)
+		HOLDS(!resolved_intern_frame(&scene.resolved, 0, offset, &frame));
+	finder = (struct finder){ 0 };
+	free(said);
+	said = name(&scene, &finder, files, UINT64_MAX);
+	ck_assert_uint_eq(finder.calls, 1000); /* with time enough */
+	ck_assert_ptr_null(strstr(said, "deadline"));
+	known_files_free(files);
+	scene_free(&scene);
+}
+END_TEST
+
+/* With time enough, each module is looked up once. */
 START_TEST(each_module_is_looked_up_once)
 {
 	_cleanup_free_ char *directory = directory_make(), *said = NULL;
@@ -372,6 +403,7 @@ Suite *naming_suite(void)
 	tcase_set_timeout(deadline, 60);
 	tcase_add_test(deadline, no_module_is_looked_at_after_the_deadline);
 	tcase_add_test(deadline, the_deadline_is_noticed_while_naming);
+	tcase_add_test(deadline, the_deadline_is_noticed_within_a_module);
 	tcase_add_test(deadline, each_module_is_looked_up_once);
 	suite_add_tcase(suite, deadline);
 	tcase_add_test(order, users_and_their_processes_take_turns);
