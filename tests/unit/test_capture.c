@@ -8,7 +8,9 @@
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECOND 1000000000UL
 #define ARMED (100 * SECOND)
@@ -726,6 +728,27 @@ START_TEST(an_open_interval_counts_until_now)
 }
 END_TEST
 
+/* When the store thread frees a capture that has ended, the draining thread may have opened other files. */
+START_TEST(a_capture_closes_its_pressure_files_once)
+{
+	struct pressure pressure;
+	int fds[PRESSURE_RESOURCES];
+
+	pressure_open(&pressure, "/", NULL);
+	ck_assert_int_ge(pressure.fds[PRESSURE_SYSTEM][PSI_CPU], 0);
+	pressure_close(&pressure);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		ck_assert_int_ge(fds[i], 0);
+	}
+	pressure_free(&pressure);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		ck_assert_int_ge(fcntl(fds[i], F_GETFD), 0);
+		close(fds[i]);
+	}
+}
+END_TEST
+
 Suite *capture_suite(void)
 {
 	Suite *suite = suite_create("capture");
@@ -748,6 +771,7 @@ Suite *capture_suite(void)
 	tcase_add_test(taking, lost_slots_reach_the_ledger);
 	tcase_add_test(taking, every_loss_has_a_name);
 	tcase_add_test(taking, free_takes_null);
+	tcase_add_test(taking, a_capture_closes_its_pressure_files_once);
 	tcase_set_timeout(large, 60);
 	tcase_add_test(large, random_samples_add_up);
 	tcase_add_loop_test(large, a_full_capture_counts_samples_as_lost, 0, 2);
