@@ -56,10 +56,11 @@ static bool is_own(const struct capture_scope *scope, const struct usage_process
 	return target && is_covered(scope, target, cgroups_path(scope->cgroups, process->cgroup_id));
 }
 
-uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct usage *before,
+uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct capture_usage *usage,
 			      const struct usage *now)
 {
-	uint64_t sum = 0;
+	const struct usage *before = &usage->before;
+	uint64_t sum = usage->rest_targets.task.cpu_ns;
 
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct usage_process *process = &now->processes[i];

@@ -32,13 +32,14 @@ static void walk(struct usage *usage, uint32_t first, uint32_t count, uint64_t c
 
 		usage_walk_process(usage, &record);
 	}
-	usage_walk_end(usage, 1, false);
+	usage_walk_end(usage, 1, 0);
 }
 
 START_TEST(targets_of_the_rule_count)
 {
 	struct targets targets = { 0 };
-	struct usage usage = { 0 }, before;
+	struct usage usage = { 0 };
+	struct capture_usage taken;
 	struct cgroups *cgroups;
 	struct capture_scope scope = { .targets = &targets, .rule = &rule };
 
@@ -47,11 +48,14 @@ START_TEST(targets_of_the_rule_count)
 	add_target(&targets, 1, "web");
 	add_target(&targets, 2, "other");
 	walk(&usage, 1, 3, 10);
-	ck_assert_int_eq(usage_copy(&usage, &before), 0);
-	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &before, &usage), 0);
+	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 0);
 	walk(&usage, 1, 3, 50);
-	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &before, &usage), 40);
-	usage_free(&before);
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 40);
+	/* what a process that ended had used */
+	taken.rest_targets.task.cpu_ns = 5;
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 45);
+	capture_usage_free(&taken);
 	usage_free(&usage);
 	targets_free(&targets);
 	cgroups_free(cgroups);
