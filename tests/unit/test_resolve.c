@@ -238,7 +238,7 @@ START_TEST(without_kernel_symbols)
 	struct scene scene;
 
 	scene_make(&scene, &sample, 1);
-	scene.symbols = (struct kernel_symbols){ NULL, 0 };
+	scene.symbols = (struct kernel_symbols){ 0 };
 	resolve(&scene, -1);
 	expect_frame(&scene, 0, 0, "[kernel]+0x1000", -1, MODULE_KERNEL);
 	scene_free(&scene);
