@@ -280,7 +280,7 @@ START_TEST(only_the_rules_processes_count)
 		put(&recorder, i % CPUS, i % 4 + 1, TRIGGERED - SECOND + i);
 	begin_and_drain(&recorder);
 	capture = recorder.capture;
-	ck_assert_uint_eq(capture->processes_count, 3);
+	ck_assert_uint_eq(capture->processes_count, 2);
 	ck_assert_uint_eq(samples_of(capture), 6);
 	ck_assert_uint_eq(capture->losses[LOSS_UNKNOWN_PROCESS], 3);
 	ck_assert_uint_eq(all_losses(capture), 3);
@@ -298,6 +298,27 @@ START_TEST(only_the_rules_processes_count)
 	}
 	for (uint32_t i = 0; i < capture->rows_count; i++)
 		ck_assert_uint_ne(capture->processes[capture->rows[i].process].tgid, 3);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* Of the sixteen thousand processes that a capture may hold, those of others take none. */
+START_TEST(others_take_no_room)
+{
+	struct recorder recorder;
+
+	recorder_make(&recorder, 40000);
+	for (uint32_t i = 0; i < 70000; i++) {
+		struct sample sample = sample_make(3, TRIGGERED - SECOND + i, 1, 1, 0x1000);
+
+		sample.cgroup_id = 100 + i / 4;
+		fake_ring_write(&recorder.rings[i % CPUS], &sample);
+	}
+	put(&recorder, 0, 1, TRIGGERED);
+	begin_and_drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->processes_count, 1);
+	ck_assert_uint_eq(samples_of(recorder.capture), 1);
+	ck_assert_uint_eq(all_losses(recorder.capture), 0);
 	recorder_free(&recorder);
 }
 END_TEST
@@ -762,6 +783,7 @@ Suite *capture_suite(void)
 	tcase_add_loop_test(taking, a_sample_lies_in_its_second, 0, ARRAY_SIZE(second_cases));
 	tcase_add_test(taking, a_capture_ends_when_its_time_is_over);
 	tcase_add_test(taking, only_the_rules_processes_count);
+	tcase_add_test(taking, others_take_no_room);
 	tcase_add_test(taking, a_process_is_its_pid_and_its_start);
 	tcase_add_test(taking, a_process_that_changes_its_cgroup_is_another);
 	tcase_add_test(taking, equal_samples_add_up);

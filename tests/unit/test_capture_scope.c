@@ -78,6 +78,12 @@ static const struct describe_case describe_cases[] = {
 	{ "the watched cgroup, and its own is unknown", "web", NULL, "/a", false, false, false },
 	{ "another comm", "other", "/a/*", "/a", true, true, false },
 	{ "another comm, whose cgroup does not matter", "other", "/a/*", "/a", false, true, false },
+	{ "an unknown process", NULL, NULL, NULL, true, false, false },
+	{ "an unknown process in the watched cgroup", NULL, NULL, "/a", true, false, false },
+	{ "an unknown process in the rule's cgroup", NULL, "/a/*", NULL, true, false, false },
+	{ "an unknown process in another cgroup than the watched one", NULL, NULL, "/z", true, true, false },
+	{ "an unknown process in another cgroup than the rule's", NULL, "/z/*", "/a", true, true, false },
+	{ "an unknown process in an unknown cgroup", NULL, "/z/*", "/z", false, false, false },
 };
 
 START_TEST(whose_samples_are_covered)
@@ -96,7 +102,8 @@ START_TEST(whose_samples_are_covered)
 	named.cgroup = (char *)one->rule_cgroup;
 	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
 	scope.cgroups = cgroups;
-	add_target(&targets, 1, one->comm);
+	if (one->comm)
+		add_target(&targets, 1, one->comm);
 	if (one->knows_path)
 		cgroups_learn(cgroups, &record, "/a/b");
 	ck_assert_msg(capture_scope_describe(&scope, &sample, &process) == one->described, "%s", one->what);
