@@ -441,6 +441,17 @@ static uint64_t missing_samples(const struct capture *capture)
 	return missing * missing > 9 * expected ? missing : 0;
 }
 
+/* Captures may wait for the disk, or for the names of the one before: they keep only what will be written. */
+static void settle(struct capture *capture)
+{
+	hash_index_free(&capture->processes_index);
+	hash_index_free(&capture->cgroups_index);
+	hash_index_free(&capture->rows_index);
+	stacks_settle(&capture->stacks);
+	array_fit(capture->processes, capture->processes_count, capture->processes_room);
+	array_fit(capture->rows, capture->rows_count, capture->rows_room);
+}
+
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 {
 	uint64_t planned_ns = planned_end_ns(capture);
@@ -452,6 +463,7 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 	capture->losses[LOSS_MISSING] = missing_samples(capture);
 	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;
 	capture->interrupted = interrupted;
+	settle(capture);
 }
 
 static uint64_t history_since(const struct capture *capture, uint64_t from_ns)

@@ -176,7 +176,7 @@ void capture_expect_until(struct capture *capture, uint64_t walked_ns, uint64_t 
 void capture_note_loss(struct capture *capture, enum loss loss, uint64_t events);
 void capture_note_worst(struct capture *capture, enum loss loss, uint64_t events);
 
-/* Closes the ledger of losses. Do not drain after that. */
+/* Closes the ledger of losses, and gives back the memory that adding needs. Do not drain after that. */
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
 
 /*

@@ -553,6 +553,10 @@ START_TEST(lost_slots_reach_the_ledger)
 	ck_assert_uint_eq(samples_of(recorder.capture), 8 + 7);
 	ck_assert_uint_eq(recorder.capture->losses[LOSS_TORN], 1);
 	ck_assert_uint_eq(recorder.capture->losses[LOSS_OVERWRITTEN], 3 + 2); /* a sample is one loss */
+	/* it keeps no room for more */
+	ck_assert_uint_eq(recorder.capture->rows_room, recorder.capture->rows_count);
+	ck_assert_uint_eq(recorder.capture->stacks.frames_room, recorder.capture->stacks.frames_count);
+	ck_assert_ptr_null(recorder.capture->rows_index.slots);
 	recorder_free(&recorder);
 }
 END_TEST
