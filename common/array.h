@@ -27,4 +27,16 @@
 		grown_ ? 0 : -ENOMEM;                                                                        \
 	})
 
+/* Gives back the room of `elements` that is not used; nothing will be added soon. */
+#define array_fit(elements, count, room)                                                                     \
+	({                                                                                                   \
+		__typeof__(elements) fitted_ =                                                               \
+			(count) < (room) && (count) ? reallocarray((elements), (count), sizeof(*(elements))) \
+						    : NULL;                                                  \
+		if (fitted_) {                                                                               \
+			(elements) = fitted_;                                                                \
+			(room) = (count);                                                                    \
+		}                                                                                            \
+	})
+
 #endif

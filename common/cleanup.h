@@ -12,12 +12,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Forgets the number, too: closed a second time, it would be a descriptor that another thread has opened since. */
 static inline void cleanup_close(int *fd)
 {
 	if (*fd >= 0) {
 		int saved = errno;
 
 		close(*fd);
+		*fd = -EBADF;
 		errno = saved;
 	}
 }

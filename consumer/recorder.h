@@ -32,7 +32,7 @@ struct active {
 struct recorder {
 	const struct kernel_objects *kernel;
 	struct tracking *tracking;
-	const struct usage *usage; /* tracking->usage */
+	struct usage *usage; /* tracking->usage */
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 	struct store_thread *store;

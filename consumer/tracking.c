@@ -273,7 +273,7 @@ int tracking_walk(struct tracking *tracking)
 	watch_system(tracking);
 	usage_walk_begin(&tracking->usage);
 	result = process_events_walk(tracking->events);
-	usage_walk_end(&tracking->usage, clock_monotonic_ns(), !result && !tracking->keep_gone);
+	usage_walk_end(&tracking->usage, clock_monotonic_ns(), result < 0 ? 0 : tracking->kept_since);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
 			log_warning("the walk over all processes failed: %s", strerror(-result));
@@ -323,9 +323,9 @@ void tracking_start(struct tracking *tracking, struct store_thread *store)
 	tracking->store = store;
 }
 
-void tracking_keep_gone(struct tracking *tracking, bool keep)
+void tracking_keep_gone(struct tracking *tracking, uint32_t since)
 {
-	tracking->keep_gone = keep;
+	tracking->kept_since = since;
 }
 
 void tracking_consume(struct tracking *tracking)
@@ -377,7 +377,8 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 {
 	tracking_consume(tracking); /* paths of cgroups, which alone do not wake the daemon */
 	/* when a capture ends, it names the processes that ended within it */
-	cgroups_tick(tracking->cgroups, now_ns, tracking->keep_gone ? UINT64_MAX : tracking->remembered_ns);
+	cgroups_tick(tracking->cgroups, now_ns,
+		     tracking->kept_since != TRACKING_KEEP_NONE ? UINT64_MAX : tracking->remembered_ns);
 	watch_unwatched(tracking);
 	walk_when_due(tracking, now_ns);
 	walk_for_unwatched(tracking, now_ns);
@@ -398,7 +399,8 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 				   .own_counters = own_counters,
 				   .unmapped = __atomic_load_n(&kernel->control->unmapped, __ATOMIC_RELAXED),
 				   .unmapped_every_ns = CLOCK_SECOND_NS,
-				   .again_every_ns = CLOCK_SECOND_NS };
+				   .again_every_ns = CLOCK_SECOND_NS,
+				   .kept_since = TRACKING_KEEP_NONE };
 	targets_init(&tracking->targets);
 	usage_init(&tracking->usage);
 	return process_events_open(&tracking->events, kernel, &handlers);

@@ -25,7 +25,7 @@ struct tracking {
 	struct store_thread *store; /* is told when new mappings are worth scanning */
 	struct targets targets;
 	struct usage usage;          /* of every process of the host */
-	bool keep_gone;              /* processes that ended stay in `usage`: tracking_keep_gone() */
+	uint32_t kept_since;         /* tracking_keep_gone() */
 	uint64_t remembered_ns;      /* longer than any rule's history */
 	uint32_t walk, due_walks[2]; /* number of the current or last walk; the last two periodic walks */
 	bool unwatched;              /* a target is not watched: the path of its cgroup was not known */
@@ -45,8 +45,12 @@ void tracking_close(struct tracking *tracking);
 /* Before the first walk: sets the store thread that scans mappings. */
 void tracking_start(struct tracking *tracking, struct store_thread *store);
 
-/* Whether `usage` keeps processes that ended: true while a capture is under way. */
-void tracking_keep_gone(struct tracking *tracking, bool keep);
+/*
+ * While a capture is under way, `usage` keeps processes that ended after the walk `since` of it, the last one before
+ * the capture. TRACKING_KEEP_NONE: no capture is under way.
+ */
+#define TRACKING_KEEP_NONE UINT32_MAX
+void tracking_keep_gone(struct tracking *tracking, uint32_t since);
 
 /* Puts these rules into force; the kernel has their patterns already. Walks. */
 void tracking_follow(struct tracking *tracking, const struct rule_set *rules);

@@ -139,6 +139,35 @@ static void share_cgroup(const struct draining *draining, struct capture_process
 	process->shares_cgroup = true;
 }
 
+static bool is_other(const struct capture_other *other, const struct sample *sample)
+{
+	return other->tgid == sample->tgid && other->started_ns == sample->started_ns &&
+	       other->cgroup_id == sample->cgroup_id;
+}
+
+static int add_process(struct draining *draining, uint32_t hash, struct capture_process process)
+{
+	struct capture *capture = draining->capture;
+	int result = capture->processes_count == PROCESSES_MAX ? -ENOSPC : 0;
+
+	if (!result)
+		result = array_make_room(capture->processes, capture->processes_count,
+					 capture->processes_room, 1U);
+	if (!result)
+		result = hash_index_add(&capture->processes_index, hash, capture->processes_count);
+	if (result < 0) {
+		free(process.cgroup);
+		return result;
+	}
+	share_cgroup(draining, &process);
+	capture->processes[capture->processes_count++] = process;
+	return 0;
+}
+
+/*
+ * Returns -ESRCH for an unknown process, and -ENOENT for one to which the rule does not apply. Those take no
+ * room: a user who has many must not use up what a capture of others may hold.
+ */
 static int find_process(struct draining *draining, uint32_t *ret_process)
 {
 	struct capture *capture = draining->capture;
@@ -149,27 +178,25 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 	uint64_t key[3] = { sample->tgid, sample->started_ns, sample->cgroup_id };
 	uint32_t hash = hash_bytes(key, sizeof(key));
 	uint32_t found = hash_index_find(&capture->processes_index, hash, is_process, draining);
+	struct capture_other *other = &capture->others[hash % CAPTURE_OTHERS];
 	int result;
 
 	if (found != HASH_INDEX_NONE) {
 		*ret_process = found;
 		return 0;
 	}
-	if (capture->processes_count == PROCESSES_MAX)
-		return -ENOSPC;
-	if (array_make_room(capture->processes, capture->processes_count, capture->processes_room, 1U))
-		return -ENOMEM;
+	if (is_other(other, sample))
+		return -ENOENT;
 	if (!draining->describe(draining->user, sample, &process))
 		return -ESRCH;
-	result = hash_index_add(&capture->processes_index, hash, capture->processes_count);
-	if (result < 0) {
+	if (!process.included) {
 		free(process.cgroup);
-		return result;
+		*other = (struct capture_other){ sample->started_ns, sample->cgroup_id, sample->tgid };
+		return -ENOENT;
 	}
-	share_cgroup(draining, &process);
-	capture->processes[capture->processes_count] = process;
-	*ret_process = capture->processes_count++;
-	return 0;
+	result = add_process(draining, hash, process);
+	*ret_process = capture->processes_count - 1;
+	return result;
 }
 
 struct wanted_row {
@@ -318,7 +345,7 @@ static void on_sample(void *user, const struct sample *sample)
 		capture->losses[LOSS_UNKNOWN_PROCESS]++;
 		return;
 	}
-	if (!result && !capture->processes[process].included)
+	if (result == -ENOENT)
 		return;
 	if (!result)
 		result = add_sample(draining, process);
@@ -414,6 +441,17 @@ static uint64_t missing_samples(const struct capture *capture)
 	return missing * missing > 9 * expected ? missing : 0;
 }
 
+/* Captures may wait for the disk, or for the names of the one before: they keep only what will be written. */
+static void settle(struct capture *capture)
+{
+	hash_index_free(&capture->processes_index);
+	hash_index_free(&capture->cgroups_index);
+	hash_index_free(&capture->rows_index);
+	stacks_settle(&capture->stacks);
+	array_fit(capture->processes, capture->processes_count, capture->processes_room);
+	array_fit(capture->rows, capture->rows_count, capture->rows_room);
+}
+
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 {
 	uint64_t planned_ns = planned_end_ns(capture);
@@ -425,6 +463,7 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 	capture->losses[LOSS_MISSING] = missing_samples(capture);
 	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;
 	capture->interrupted = interrupted;
+	settle(capture);
 }
 
 static uint64_t history_since(const struct capture *capture, uint64_t from_ns)

@@ -62,8 +62,17 @@ struct capture_process {
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	char *cgroup;              /* path, or NULL */
 	bool shares_cgroup;        /* the string belongs to an earlier process of this cgroup */
-	bool included;             /* the rule applies to it */
+	bool included;             /* the rule applies to it: every process of a capture */
 };
+
+/* A process in one cgroup, to which the rule does not apply. */
+struct capture_other {
+	uint64_t started_ns, cgroup_id;
+	uint32_t tgid;
+};
+
+/* At a time; the others are looked up again. */
+#define CAPTURE_OTHERS 256U
 
 struct capture_row {
 	uint32_t process, stack, tid;
@@ -110,7 +119,8 @@ struct capture {
 	struct capture_process *processes;
 	uint32_t processes_count, processes_room;
 	struct hash_index processes_index;
-	struct hash_index cgroups_index; /* the first process of each cgroup */
+	struct capture_other others[CAPTURE_OTHERS]; /* those seen last, each in the place of its hash */
+	struct hash_index cgroups_index;             /* the first process of each cgroup */
 	struct stacks stacks;
 	struct capture_row *rows;
 	uint32_t rows_count, rows_room;
@@ -124,8 +134,8 @@ struct capture {
 };
 
 /*
- * Called for a process at its first sample: stores uid, comm, cgroup and included (the other members are
- * set), or returns false where the process is unknown.
+ * Called for a process at its first sample, and perhaps again if the rule does not apply to it: stores uid, comm,
+ * cgroup and included (the other members are set), or returns false where the process is unknown.
  */
 typedef bool (*capture_describe)(void *user, const struct sample *sample, struct capture_process *process);
 
@@ -166,7 +176,7 @@ void capture_expect_until(struct capture *capture, uint64_t walked_ns, uint64_t 
 void capture_note_loss(struct capture *capture, enum loss loss, uint64_t events);
 void capture_note_worst(struct capture *capture, enum loss loss, uint64_t events);
 
-/* Closes the ledger of losses. Do not drain after that. */
+/* Closes the ledger of losses, and gives back the memory that adding needs. Do not drain after that. */
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted);
 
 /*

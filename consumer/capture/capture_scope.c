@@ -10,14 +10,24 @@ static bool is_covered(const struct capture_scope *scope, const struct target_pr
 	       (!scope->cgroup || (cgroup && cgroup_is_within(cgroup, scope->cgroup)));
 }
 
+/* Whether the capture is of processes in this cgroup, perhaps among others. */
+static bool is_of_cgroup(const struct capture_scope *scope, const char *cgroup)
+{
+	return rule_covers(scope->rule, cgroup) &&
+	       (!scope->cgroup || cgroup_is_within(cgroup, scope->cgroup));
+}
+
 bool capture_scope_describe(void *user, const struct sample *sample, struct capture_process *process)
 {
 	const struct capture_scope *scope = user;
 	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
 	const char *cgroup;
 
-	if (!target)
-		return false;
+	if (!target) {
+		/* a process whose events were lost; in another cgroup, it is none of the capture's anyway */
+		cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
+		return cgroup && !is_of_cgroup(scope, cgroup);
+	}
 	process->uid = target->uid;
 	memcpy(process->comm, target->comm, sizeof(process->comm));
 	if (!rule_names(scope->rule, target->comm))
@@ -26,8 +36,8 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
 	if (!cgroup && (scope->rule->cgroup || scope->cgroup))
 		return false;
-	process->cgroup = cgroup ? strdup(cgroup) : NULL;
 	process->included = is_covered(scope, target, cgroup);
+	process->cgroup = cgroup && process->included ? strdup(cgroup) : NULL;
 	return true;
 }
 
@@ -56,10 +66,11 @@ static bool is_own(const struct capture_scope *scope, const struct usage_process
 	return target && is_covered(scope, target, cgroups_path(scope->cgroups, process->cgroup_id));
 }
 
-uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct usage *before,
+uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct capture_usage *usage,
 			      const struct usage *now)
 {
-	uint64_t sum = 0;
+	const struct usage *before = &usage->before;
+	uint64_t sum = usage->rest_targets.task.cpu_ns;
 
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct usage_process *process = &now->processes[i];

@@ -26,8 +26,8 @@ bool capture_scope_describe_usage(void *user, const struct usage_process *proces
 /* Whether the process of this sample is a target still. */
 bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample);
 
-/* How long the capture's processes were on a CPU since the walk `before`. */
-uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct usage *before,
+/* How long the capture's processes were on a CPU since usage->before. Not after capture_usage_end(). */
+uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct capture_usage *usage,
 			      const struct usage *now);
 
 #endif

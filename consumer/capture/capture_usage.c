@@ -104,6 +104,39 @@ static void put_cgroup(const struct capture_usage *usage, struct usage_row *row,
 	row->cgroup = strdup(cgroup);
 }
 
+/* Adds it to the row of the rest. */
+static void add_to_rest(struct capture_usage *usage, const struct usage_process *process,
+			const struct usage_sums *sums, capture_usage_describe describe, void *user)
+{
+	const char *cgroup = NULL;
+	bool is_own = is_of_span(usage, process) && describe(user, process, &cgroup);
+
+	usage_sums_add(is_own ? &usage->rest_targets : &usage->rest_others, sums);
+}
+
+void capture_usage_settle(struct capture_usage *usage, const struct usage *now,
+			  capture_usage_describe describe, void *user)
+{
+	for (uint32_t i = 0; i < now->count; i++) {
+		const struct usage_process *process = &now->processes[i];
+		struct usage_sums sums;
+
+		if (!process->goes || !is_of_span(usage, process))
+			continue;
+		sums = usage_since(&usage->before, process);
+		add_to_rest(usage, process, &sums, describe, user);
+	}
+}
+
+/* The draining thread has no use for the state before any more, and the capture may wait for the disk. */
+static void forget_before(struct capture_usage *usage)
+{
+	uint64_t walked_ns = usage->before.walked_ns;
+
+	usage_free(&usage->before);
+	usage->before.walked_ns = walked_ns;
+}
+
 int capture_usage_end(struct capture_usage *usage, const struct usage *now, capture_usage_describe describe,
 		      void *user)
 {
@@ -130,10 +163,7 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now, capt
 		const char *cgroup = NULL;
 
 		if (!chosen[i]) {
-			bool is_own = is_of_span(usage, &now->processes[i]) &&
-				      describe(user, &now->processes[i], &cgroup);
-
-			usage_sums_add(is_own ? &usage->rest_targets : &usage->rest_others, &sums[i]);
+			add_to_rest(usage, &now->processes[i], &sums[i], describe, user);
 			continue;
 		}
 		row->process = now->processes[i];
@@ -147,5 +177,6 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now, capt
 	usage_sums_add(&rest.process.sums, &usage->rest_others);
 	usage->rows[usage->count++] = rest;
 	usage->to_ns = now->walked_ns;
+	forget_before(usage);
 	return 0;
 }

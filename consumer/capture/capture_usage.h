@@ -22,7 +22,7 @@ struct usage_row {
 };
 
 struct capture_usage {
-	struct usage before; /* the last walk before the capture */
+	struct usage before; /* the last walk before the capture; capture_usage_end() leaves only its time */
 	uint64_t to_ns;      /* the last walk in the capture; 0: no walk, and no rows */
 	struct usage_row *rows;
 	uint32_t count;
@@ -42,6 +42,12 @@ void capture_usage_free(struct capture_usage *usage);
  */
 typedef bool (*capture_usage_describe)(void *user, const struct usage_process *process,
 				       const char **ret_cgroup);
+
+/*
+ * Adds the usage of the processes that are about to be removed (usage_choose()) to the rest: they get no rows.
+ */
+void capture_usage_settle(struct capture_usage *usage, const struct usage *now,
+			  capture_usage_describe describe, void *user);
 
 /* Makes the rows from the usage up to the last walk. 0 or -ENOMEM: then there are no rows. */
 int capture_usage_end(struct capture_usage *usage, const struct usage *now, capture_usage_describe describe,

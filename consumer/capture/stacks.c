@@ -89,3 +89,10 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 	*ret_stack = stacks->count++;
 	return 0;
 }
+
+void stacks_settle(struct stacks *stacks)
+{
+	hash_index_free(&stacks->index);
+	array_fit(stacks->stacks, stacks->count, stacks->room);
+	array_fit(stacks->frames, stacks->frames_count, stacks->frames_room);
+}

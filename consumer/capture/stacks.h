@@ -40,4 +40,7 @@ void stacks_free(struct stacks *stacks);
  */
 int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack);
 
+/* Gives back the memory that only adding needs: an equal stack would not be found any more. */
+void stacks_settle(struct stacks *stacks);
+
 #endif

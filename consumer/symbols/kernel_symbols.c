@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbols/kernel_symbols.h"
 
-#include <errno.h>
+#include "common/array.h"
+#include "common/cleanup.h"
+
+#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 
-int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd)
-{
-	struct stat at;
-	void *text;
+#define LINE_BYTES 640U  /* KSYM_NAME_LEN is 512 */
+#define MARK_BYTES 1024U /* between two marks: a text of 4 MiB has marks of 64 KiB */
+#define PART_BYTES 8192U /* searched at once; an address with many names has some hundred bytes of them */
 
-	if (fstat(fd, &at))
-		return -errno;
-	*ret_symbols = (struct kernel_symbols){ 0 };
-	if (!at.st_size)
-		return 0;
-	/* the loader replaces the file by rename, so it never shrinks under the mapping */
-	text = mmap(NULL, (size_t)at.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (text == MAP_FAILED)
-		return -errno;
-	*ret_symbols = (struct kernel_symbols){ text, (size_t)at.st_size };
-	return 0;
-}
-
-void kernel_symbols_close(struct kernel_symbols *symbols)
-{
-	if (symbols->text)
-		munmap((void *)symbols->text, symbols->bytes);
-	*symbols = (struct kernel_symbols){ 0 };
-}
+/* The first line that begins in a stretch of MARK_BYTES. */
+struct kernel_symbols_mark {
+	size_t at;
+	int64_t offset; /* of the symbol */
+};
 
 /* Returns the start of the line that contains `at`. */
 static size_t line_begin(const struct kernel_symbols *symbols, size_t at)
@@ -48,7 +34,7 @@ static size_t line_begin(const struct kernel_symbols *symbols, size_t at)
 static size_t parse_line(const struct kernel_symbols *symbols, size_t at, struct kernel_symbol *ret_symbol)
 {
 	const char *line = symbols->text + at, *end = memchr(line, '\n', symbols->bytes - at);
-	char copy[640]; /* KSYM_NAME_LEN is 512 */
+	char copy[LINE_BYTES];
 	size_t bytes = end ? (size_t)(end - line) : symbols->bytes - at, kept;
 	long long offset;
 	int name = 0;
@@ -76,7 +62,7 @@ static bool is_alias(const char *name)
 	return !strncmp(name, "__pfx_", 6) || !strncmp(name, "__pi_", 5);
 }
 
-bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
+static bool find_in_text(const struct kernel_symbols *symbols, int64_t offset,
 			 struct kernel_symbol *ret_symbol)
 {
 	size_t low = 0, high = symbols->bytes, at;
@@ -107,4 +93,117 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
 		found = true;
 	}
 	return found;
+}
+
+/* ---- the file ---- */
+
+static size_t read_part(int fd, size_t from, size_t to, char part[PART_BYTES])
+{
+	ssize_t got = pread(fd, part, to - from < PART_BYTES ? to - from : PART_BYTES, (off_t)from);
+
+	return got < 0 ? 0 : (size_t)got;
+}
+
+/* Marks the first line that begins in the stretch behind `at`, unless it is invalid. Returns 0 or -ENOMEM. */
+static int add_mark(struct kernel_symbols *symbols, size_t at, uint32_t *room)
+{
+	size_t from = at ? at - 1 : 0; /* a newline there means that a line begins at `at` */
+	char part[PART_BYTES];
+	struct kernel_symbols text = { .text = part };
+	struct kernel_symbol symbol;
+	size_t begins = 0;
+
+	text.bytes = read_part(symbols->fd, from, from + MARK_BYTES + LINE_BYTES, part);
+	if (at) {
+		const char *newline = memchr(part, '\n', text.bytes < MARK_BYTES ? text.bytes : MARK_BYTES);
+
+		if (!newline)
+			return 0;
+		begins = (size_t)(newline - part) + 1;
+	}
+	if (begins >= text.bytes)
+		return 0;
+	parse_line(&text, begins, &symbol);
+	if (!symbol.name[0])
+		return 0;
+	if (array_make_room(symbols->marks, symbols->marks_count, *room, 1U))
+		return -ENOMEM;
+	symbols->marks[symbols->marks_count++] = (struct kernel_symbols_mark){ from + begins, symbol.offset };
+	return 0;
+}
+
+int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd)
+{
+	struct kernel_symbols symbols = { 0 };
+	uint32_t room = 0;
+	struct stat at;
+	int result = 0;
+
+	*ret_symbols = symbols;
+	if (fstat(fd, &at))
+		return -errno;
+	/* the loader replaces the file by rename, so its content stays the same */
+	symbols.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (symbols.fd < 0)
+		return -errno;
+	symbols.bytes = (size_t)at.st_size;
+	for (size_t from = 0; from < symbols.bytes && !result; from += MARK_BYTES)
+		result = add_mark(&symbols, from, &room);
+	if (!result && symbols.marks) {
+		*ret_symbols = symbols;
+		return 0;
+	}
+	close(symbols.fd);
+	free(symbols.marks);
+	return result;
+}
+
+void kernel_symbols_close(struct kernel_symbols *symbols)
+{
+	if (symbols->marks)
+		close(symbols->fd);
+	free(symbols->marks);
+	*symbols = (struct kernel_symbols){ 0 };
+}
+
+/* The number of marks whose symbols begin at the offset or before it. */
+static uint32_t marks_until(const struct kernel_symbols *symbols, int64_t offset)
+{
+	uint32_t low = 0, high = symbols->marks_count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (symbols->marks[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
+			 struct kernel_symbol *ret_symbol)
+{
+	const struct kernel_symbols_mark *marks = symbols->marks;
+	char part[PART_BYTES];
+	struct kernel_symbols text = { .text = part };
+	uint32_t behind, first;
+	size_t end;
+
+	if (!marks)
+		return find_in_text(symbols, offset, ret_symbol);
+	first = behind = marks_until(symbols, offset);
+	if (!behind)
+		return false;
+	end = behind < symbols->marks_count ? marks[behind].at : symbols->bytes;
+	first--;
+	/* the names of one address may begin before the mark */
+	while (first && marks[first].offset == marks[behind - 1].offset &&
+	       end - marks[first - 1].at <= PART_BYTES)
+		first--;
+	if (end - marks[first].at > PART_BYTES)
+		return false; /* no lines of a snapshot */
+	text.bytes = read_part(symbols->fd, marks[first].at, end, part);
+	return find_in_text(&text, offset, ret_symbol);
 }

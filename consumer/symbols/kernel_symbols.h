@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel_symbols.h names kernel frames. It maps the loader's snapshot (loader/symbol_snapshot.h) as text and
- * searches it in place.
+ * kernel_symbols.h names kernel frames. The loader's snapshot (loader/symbol_snapshot.h) is a text of 4 MiB; of it
+ * only marks are in memory, and the part between two of them is read at each search.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_KERNEL_SYMBOLS_H
 #define BOURDON_CONSUMER_SYMBOLS_KERNEL_SYMBOLS_H
@@ -11,8 +11,11 @@
 #include <stdint.h>
 
 struct kernel_symbols {
-	const char *text; /* NULL: no symbols */
+	const char *text; /* NULL: no symbols, or those of `fd` */
 	size_t bytes;
+	int fd;
+	struct kernel_symbols_mark *marks; /* NULL: there is no `fd` */
+	uint32_t marks_count;
 };
 
 struct kernel_symbol {
@@ -21,7 +24,7 @@ struct kernel_symbol {
 	char module[64]; /* "" for the kernel itself */
 };
 
-/* Maps the file; an empty file has no symbols. Returns 0 or -errno. */
+/* Keeps a duplicate of `fd`. An empty file has no symbols. Returns 0 or -errno. */
 int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd);
 void kernel_symbols_close(struct kernel_symbols *symbols);
 

@@ -2,6 +2,7 @@
 #include "consumer/target/usage.h"
 
 #include "common/array.h"
+#include "common/cleanup.h"
 
 #include <string.h>
 
@@ -92,13 +93,22 @@ void usage_walk_thread(struct usage *usage, const struct thread_record *record)
 		add(&process->sums.task, &record->usage);
 }
 
-static void forget_unmet(struct usage *usage)
+static bool is_ended(const struct usage *usage, const struct usage_process *process)
+{
+	return process->walk != usage->walk;
+}
+
+void usage_sweep(struct usage *usage)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < usage->count; i++)
-		if (usage->processes[i].walk == usage->walk)
-			usage->processes[kept++] = usage->processes[i];
+	usage->ended = 0;
+	for (uint32_t i = 0; i < usage->count; i++) {
+		if (usage->processes[i].goes)
+			continue;
+		usage->ended += is_ended(usage, &usage->processes[i]);
+		usage->processes[kept++] = usage->processes[i];
+	}
 	if (kept == usage->count)
 		return;
 	usage->count = kept;
@@ -113,32 +123,78 @@ static void forget_unmet(struct usage *usage)
 	}
 }
 
-void usage_walk_end(struct usage *usage, uint64_t now_ns, bool forget)
+void usage_walk_end(struct usage *usage, uint64_t now_ns, uint32_t since)
 {
 	usage->walked_ns = now_ns;
-	if (forget)
-		forget_unmet(usage);
+	for (uint32_t i = 0; i < usage->count; i++) {
+		struct usage_process *process = &usage->processes[i];
+
+		process->goes = is_ended(usage, process) && process->walk <= since;
+	}
+	usage_sweep(usage);
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+bool usage_choose(struct usage *usage, uint32_t most)
+{
+	_cleanup_free_ uint64_t *times = NULL;
+	uint64_t least_ns = UINT64_MAX; /* that stays */
+	uint32_t count = 0, stay = most / 2;
+
+	if (usage->ended <= most)
+		return false;
+	times = calloc(usage->ended, sizeof(*times));
+	for (uint32_t i = 0; times && i < usage->count; i++)
+		if (is_ended(usage, &usage->processes[i]))
+			times[count++] = usage->processes[i].sums.task.cpu_ns;
+	if (times) {
+		qsort(times, count, sizeof(*times), compare_falling);
+		least_ns = times[stay ? stay - 1 : 0];
+	} else {
+		stay = 0;
+	}
+	/* the latest first: of those with equal times, the earliest go */
+	for (uint32_t i = usage->count; i-- > 0;) {
+		struct usage_process *process = &usage->processes[i];
+
+		if (!is_ended(usage, process))
+			continue;
+		process->goes = !stay || process->sums.task.cpu_ns < least_ns;
+		stay -= !process->goes;
+	}
+	return true;
 }
 
 int usage_copy(const struct usage *usage, struct usage *ret_copy)
 {
+	int result = 0;
+
 	usage_init(ret_copy);
 	ret_copy->walk = usage->walk;
 	ret_copy->walked_ns = usage->walked_ns;
 	if (!usage->count)
 		return 0;
-	if (array_make_room(ret_copy->processes, 0U, ret_copy->room, usage->count))
+	ret_copy->processes = reallocarray(NULL, usage->count, sizeof(*usage->processes));
+	if (!ret_copy->processes)
 		return -ENOMEM;
-	memcpy(ret_copy->processes, usage->processes, usage->count * sizeof(*usage->processes));
-	for (uint32_t i = 0; i < usage->count; i++) {
+	ret_copy->room = usage->count;
+	for (uint32_t i = 0; i < usage->count && !result; i++) {
 		const struct usage_process *process = &usage->processes[i];
-		int result = process_index_add(&ret_copy->index, process->tgid, process->started_ns, i);
 
-		if (result < 0)
-			return result;
-		ret_copy->count++;
+		if (usage->walk - process->walk > 1) /* the last walk may have failed */
+			continue;
+		result = process_index_add(&ret_copy->index, process->tgid, process->started_ns,
+					   ret_copy->count);
+		if (!result)
+			ret_copy->processes[ret_copy->count++] = *process;
 	}
-	return 0;
+	return result;
 }
 
 /* A thread that ends takes its delays with it, so a sum may have shrunk: then the growth is 0. */

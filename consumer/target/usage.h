@@ -29,11 +29,13 @@ struct usage_process {
 	struct usage_sums sums;
 	uint32_t walk;
 	bool counts_io_delay;
+	bool goes; /* usage_choose() */
 };
 
 struct usage {
 	struct usage_process *processes;
 	uint32_t count, room;
+	uint32_t ended; /* of `count`: the last walk did not meet them */
 	struct process_index index;
 	uint32_t walk;
 	uint64_t walked_ns; /* end of the last walk, CLOCK_MONOTONIC */
@@ -43,16 +45,24 @@ void usage_init(struct usage *usage);
 void usage_free(struct usage *usage);
 
 /*
- * One walk: begin, each record, end. Processes that the walk did not meet keep their sums; with `forget`,
- * they are removed. Without memory a process is left out.
+ * One walk: begin, each record, end. Processes that the walk did not meet keep their sums, if a walk after the one
+ * with the number `since` met them; UINT32_MAX: none does. Without memory a process is left out.
  */
 void usage_walk_begin(struct usage *usage);
 void usage_walk_process(struct usage *usage, const struct task_record *record);
 void usage_walk_thread(struct usage *usage, const struct thread_record *record);
-void usage_walk_end(struct usage *usage, uint64_t now_ns, bool forget);
+void usage_walk_end(struct usage *usage, uint64_t now_ns, uint32_t since);
 
 /*
- * Copies the state, to be compared with a later one. Returns 0 or -ENOMEM; call usage_free() in either case.
+ * Where more than `most` processes have ended, sets `goes` of those with the least CPU time, so that half of `most`
+ * stay; usage_sweep() removes them. Returns whether any goes. Without memory all of them go.
+ */
+bool usage_choose(struct usage *usage, uint32_t most);
+void usage_sweep(struct usage *usage);
+
+/*
+ * Copies the state, to be compared with a later one, without processes that ended before the last two walks.
+ * Returns 0 or -ENOMEM; call usage_free() in either case.
  */
 int usage_copy(const struct usage *usage, struct usage *ret_copy);
 

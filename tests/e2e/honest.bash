@@ -162,11 +162,17 @@ honest_stack() {
 
 # honest_check_capture ID CPU_NS PID: checks one capture. Sets HONEST_HZ, and adds its samples to HONEST_COUNTED.
 honest_check_capture() {
-	local failed=0 hz cause counted expected whole daemons
+	local failed=0 hz cause counted expected whole daemons stalled
 	IFS='|' read -r hz cause daemons < <(sql "SELECT hz, cause, received_samples || ' of ' || expected_samples FROM capture WHERE capture_id = $1")
 	[[ -n $cause && $cause != undetermined ]] || { echo "honest: capture $1: cause: '$cause'"; failed=1; }
 	counted=$(sql "SELECT ifnull(sum(samples), 0) FROM sample JOIN process USING(process_id)
 		WHERE capture_id = $1 AND tgid = $3 AND kind = 'on-cpu'")
+	# a total cannot grow by more than the time that passes; that of another cgroup is larger by hours
+	stalled=$(sql "SELECT group_concat(scope || ' ' || resource || ' ' || grown, ', ') FROM (
+		SELECT scope, resource, max(some_us) - min(some_us) AS grown, ended_at - triggered_at AS span
+		FROM pressure JOIN capture USING(capture_id) WHERE capture_id = $1 GROUP BY scope, resource)
+		WHERE grown > 2 * span / 1000")
+	[[ -z $stalled ]] || { echo "honest: capture $1: stalled for longer than it took: $stalled us"; failed=1; }
 	expected=$(honest_near "$counted" "$2" "$hz" "$HONEST_SECONDS") || {
 		echo "honest: capture $1: $counted samples, $expected expected of $(($2 / 1000000)) ms at $hz Hz"
 		failed=1

@@ -41,7 +41,7 @@ static struct plain plain_search(const char *text, long long offset)
 
 static void check(const char *text, size_t bytes, long long offset)
 {
-	const struct kernel_symbols symbols = { text, bytes };
+	const struct kernel_symbols symbols = { .text = text, .bytes = bytes };
 	struct kernel_symbol symbol;
 	bool found = kernel_symbols_find(&symbols, offset, &symbol);
 	struct plain plain = { 0 };

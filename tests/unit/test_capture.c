@@ -8,7 +8,9 @@
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECOND 1000000000UL
 #define ARMED (100 * SECOND)
@@ -278,7 +280,7 @@ START_TEST(only_the_rules_processes_count)
 		put(&recorder, i % CPUS, i % 4 + 1, TRIGGERED - SECOND + i);
 	begin_and_drain(&recorder);
 	capture = recorder.capture;
-	ck_assert_uint_eq(capture->processes_count, 3);
+	ck_assert_uint_eq(capture->processes_count, 2);
 	ck_assert_uint_eq(samples_of(capture), 6);
 	ck_assert_uint_eq(capture->losses[LOSS_UNKNOWN_PROCESS], 3);
 	ck_assert_uint_eq(all_losses(capture), 3);
@@ -296,6 +298,27 @@ START_TEST(only_the_rules_processes_count)
 	}
 	for (uint32_t i = 0; i < capture->rows_count; i++)
 		ck_assert_uint_ne(capture->processes[capture->rows[i].process].tgid, 3);
+	recorder_free(&recorder);
+}
+END_TEST
+
+/* Of the sixteen thousand processes that a capture may hold, those of others take none. */
+START_TEST(others_take_no_room)
+{
+	struct recorder recorder;
+
+	recorder_make(&recorder, 40000);
+	for (uint32_t i = 0; i < 70000; i++) {
+		struct sample sample = sample_make(3, TRIGGERED - SECOND + i, 1, 1, 0x1000);
+
+		sample.cgroup_id = 100 + i / 4;
+		fake_ring_write(&recorder.rings[i % CPUS], &sample);
+	}
+	put(&recorder, 0, 1, TRIGGERED);
+	begin_and_drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->processes_count, 1);
+	ck_assert_uint_eq(samples_of(recorder.capture), 1);
+	ck_assert_uint_eq(all_losses(recorder.capture), 0);
 	recorder_free(&recorder);
 }
 END_TEST
@@ -530,6 +553,10 @@ START_TEST(lost_slots_reach_the_ledger)
 	ck_assert_uint_eq(samples_of(recorder.capture), 8 + 7);
 	ck_assert_uint_eq(recorder.capture->losses[LOSS_TORN], 1);
 	ck_assert_uint_eq(recorder.capture->losses[LOSS_OVERWRITTEN], 3 + 2); /* a sample is one loss */
+	/* it keeps no room for more */
+	ck_assert_uint_eq(recorder.capture->rows_room, recorder.capture->rows_count);
+	ck_assert_uint_eq(recorder.capture->stacks.frames_room, recorder.capture->stacks.frames_count);
+	ck_assert_ptr_null(recorder.capture->rows_index.slots);
 	recorder_free(&recorder);
 }
 END_TEST
@@ -726,6 +753,27 @@ START_TEST(an_open_interval_counts_until_now)
 }
 END_TEST
 
+/* When the store thread frees a capture that has ended, the draining thread may have opened other files. */
+START_TEST(a_capture_closes_its_pressure_files_once)
+{
+	struct pressure pressure;
+	int fds[PRESSURE_RESOURCES];
+
+	pressure_open(&pressure, "/", NULL);
+	ck_assert_int_ge(pressure.fds[PRESSURE_SYSTEM][PSI_CPU], 0);
+	pressure_close(&pressure);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		ck_assert_int_ge(fds[i], 0);
+	}
+	pressure_free(&pressure);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		ck_assert_int_ge(fcntl(fds[i], F_GETFD), 0);
+		close(fds[i]);
+	}
+}
+END_TEST
+
 Suite *capture_suite(void)
 {
 	Suite *suite = suite_create("capture");
@@ -739,6 +787,7 @@ Suite *capture_suite(void)
 	tcase_add_loop_test(taking, a_sample_lies_in_its_second, 0, ARRAY_SIZE(second_cases));
 	tcase_add_test(taking, a_capture_ends_when_its_time_is_over);
 	tcase_add_test(taking, only_the_rules_processes_count);
+	tcase_add_test(taking, others_take_no_room);
 	tcase_add_test(taking, a_process_is_its_pid_and_its_start);
 	tcase_add_test(taking, a_process_that_changes_its_cgroup_is_another);
 	tcase_add_test(taking, equal_samples_add_up);
@@ -748,6 +797,7 @@ Suite *capture_suite(void)
 	tcase_add_test(taking, lost_slots_reach_the_ledger);
 	tcase_add_test(taking, every_loss_has_a_name);
 	tcase_add_test(taking, free_takes_null);
+	tcase_add_test(taking, a_capture_closes_its_pressure_files_once);
 	tcase_set_timeout(large, 60);
 	tcase_add_test(large, random_samples_add_up);
 	tcase_add_loop_test(large, a_full_capture_counts_samples_as_lost, 0, 2);

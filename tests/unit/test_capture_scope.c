@@ -32,13 +32,14 @@ static void walk(struct usage *usage, uint32_t first, uint32_t count, uint64_t c
 
 		usage_walk_process(usage, &record);
 	}
-	usage_walk_end(usage, 1, false);
+	usage_walk_end(usage, 1, 0);
 }
 
 START_TEST(targets_of_the_rule_count)
 {
 	struct targets targets = { 0 };
-	struct usage usage = { 0 }, before;
+	struct usage usage = { 0 };
+	struct capture_usage taken;
 	struct cgroups *cgroups;
 	struct capture_scope scope = { .targets = &targets, .rule = &rule };
 
@@ -47,11 +48,14 @@ START_TEST(targets_of_the_rule_count)
 	add_target(&targets, 1, "web");
 	add_target(&targets, 2, "other");
 	walk(&usage, 1, 3, 10);
-	ck_assert_int_eq(usage_copy(&usage, &before), 0);
-	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &before, &usage), 0);
+	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 0);
 	walk(&usage, 1, 3, 50);
-	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &before, &usage), 40);
-	usage_free(&before);
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 40);
+	/* what a process that ended had used */
+	taken.rest_targets.task.cpu_ns = 5;
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 45);
+	capture_usage_free(&taken);
 	usage_free(&usage);
 	targets_free(&targets);
 	cgroups_free(cgroups);
@@ -74,6 +78,12 @@ static const struct describe_case describe_cases[] = {
 	{ "the watched cgroup, and its own is unknown", "web", NULL, "/a", false, false, false },
 	{ "another comm", "other", "/a/*", "/a", true, true, false },
 	{ "another comm, whose cgroup does not matter", "other", "/a/*", "/a", false, true, false },
+	{ "an unknown process", NULL, NULL, NULL, true, false, false },
+	{ "an unknown process in the watched cgroup", NULL, NULL, "/a", true, false, false },
+	{ "an unknown process in the rule's cgroup", NULL, "/a/*", NULL, true, false, false },
+	{ "an unknown process in another cgroup than the watched one", NULL, NULL, "/z", true, true, false },
+	{ "an unknown process in another cgroup than the rule's", NULL, "/z/*", "/a", true, true, false },
+	{ "an unknown process in an unknown cgroup", NULL, "/z/*", "/z", false, false, false },
 };
 
 START_TEST(whose_samples_are_covered)
@@ -92,7 +102,8 @@ START_TEST(whose_samples_are_covered)
 	named.cgroup = (char *)one->rule_cgroup;
 	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
 	scope.cgroups = cgroups;
-	add_target(&targets, 1, one->comm);
+	if (one->comm)
+		add_target(&targets, 1, one->comm);
 	if (one->knows_path)
 		cgroups_learn(cgroups, &record, "/a/b");
 	ck_assert_msg(capture_scope_describe(&scope, &sample, &process) == one->described, "%s", one->what);

@@ -20,7 +20,7 @@ static void open_text(struct kernel_symbols *symbols, const char *text, size_t b
 	file_put(path, text, bytes);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	ck_assert_int_eq(kernel_symbols_open(symbols, fd), 0);
-	directory_remove(directory); /* the file stays mapped */
+	directory_remove(directory); /* the file stays open */
 }
 
 struct find_case {
@@ -228,6 +228,35 @@ START_TEST(every_offset_against_a_search)
 }
 END_TEST
 
+/* An address with more names than are searched at once gets one of them, and its neighbours theirs. */
+START_TEST(an_address_with_many_names)
+{
+	struct kernel_symbols symbols;
+	struct kernel_symbol symbol;
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	fputs("0 _text\n", stream);
+	for (int i = 0; i < 1000; i++)
+		fprintf(stream, "100 %sname_%d\n", i == 999 ? "__pi_" : "", i);
+	fputs("200 after\n", stream);
+	fclose(stream);
+	ck_assert_uint_gt(bytes, 12000);
+	open_text(&symbols, text, bytes);
+	ck_assert(kernel_symbols_find(&symbols, 99, &symbol));
+	ck_assert_str_eq(symbol.name, "_text");
+	ck_assert(kernel_symbols_find(&symbols, 100, &symbol));
+	ck_assert_str_eq(symbol.name, "name_998");
+	ck_assert(kernel_symbols_find(&symbols, 199, &symbol));
+	ck_assert_str_eq(symbol.name, "name_998");
+	ck_assert(kernel_symbols_find(&symbols, 200, &symbol));
+	ck_assert_str_eq(symbol.name, "after");
+	kernel_symbols_close(&symbols);
+	free(text);
+}
+END_TEST
+
 /* No byte outside the text is read, whatever it holds: behind it is an unmapped page. */
 START_TEST(random_bytes)
 {
@@ -243,7 +272,8 @@ START_TEST(random_bytes)
 		for (size_t i = 0; i < length; i++)
 			text[i] = dice_below(&dice, 50) ? usual[dice_below(&dice, sizeof(usual) - 1)]
 							: (char)dice_roll(&dice);
-		symbols = (struct kernel_symbols){ text, length }; /* a heap buffer, for the sanitizer */
+		symbols = (struct kernel_symbols){ .text = text,
+						   .bytes = length }; /* a heap buffer, for the sanitizer */
 		for (int i = 0; i < 50; i++) {
 			if (!kernel_symbols_find(&symbols, (int64_t)dice_roll(&dice) >> dice_below(&dice, 60),
 						 &symbol))
@@ -260,7 +290,7 @@ START_TEST(files)
 {
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "empty");
 	_cleanup_close_ int fd = -EBADF;
-	struct kernel_symbols symbols = { "x", 1 };
+	struct kernel_symbols symbols = { .text = "x", .bytes = 1 };
 
 	ck_assert_int_eq(kernel_symbols_open(&symbols, -1), -EBADF);
 	file_put(path, "", 0);
@@ -281,6 +311,7 @@ Suite *kernel_symbols_suite(void)
 	tcase_add_loop_test(symbols, offsets_get_their_symbols, 0, ARRAY_SIZE(find_cases));
 	tcase_add_loop_test(symbols, long_names, 0, 9);
 	tcase_add_loop_test(symbols, every_offset_against_a_search, 0, 10);
+	tcase_add_test(symbols, an_address_with_many_names);
 	tcase_add_test(symbols, random_bytes);
 	tcase_add_test(symbols, files);
 	suite_add_tcase(suite, symbols);

@@ -126,7 +126,7 @@ static void scene_make(struct scene *scene, const struct sample *samples, uint32
 	ssize_t bytes;
 
 	*scene = (struct scene){ .mappings = mappings_new(),
-				 .symbols = { kernel_text, sizeof(kernel_text) - 1 },
+				 .symbols = { .text = kernel_text, .bytes = sizeof(kernel_text) - 1 },
 				 .naming = { .debug_root = "/nowhere", .jit_map_directory = "/nowhere" } };
 	strcpy(scene->manifest.kernel_build_id, "00ff");
 	scene->manifest.loaded_at = 4711;
@@ -238,7 +238,7 @@ START_TEST(without_kernel_symbols)
 	struct scene scene;
 
 	scene_make(&scene, &sample, 1);
-	scene.symbols = (struct kernel_symbols){ NULL, 0 };
+	scene.symbols = (struct kernel_symbols){ 0 };
 	resolve(&scene, -1);
 	expect_frame(&scene, 0, 0, "[kernel]+0x1000", -1, MODULE_KERNEL);
 	scene_free(&scene);
