@@ -33,12 +33,12 @@ sanitize:
 
 # What the threads share: captures, reloads, unwind tables, watches. TESTS="PATH..." runs others. Not here:
 # - confinement: the filters of this build allow every call
-# - attack_cgroups, attack_mappings, hostile_host: they measure memory and CPU time, of which the runtime takes several times
-#   as much
+# - attack_cgroups, attack_mappings, attack_watches, hostile_host: they measure memory and CPU time, of which the runtime takes
+#   several times as much
 # - attack_grants, attack_policy, binaries, doctor, errors, forged, load, newuser, policy, sbom, stock, units, upgrade: they
 #   test bourdon-load, bourdon-grant, bourdon, the kernel programs, packages and messages, which have no threads
 # - files, hostile, stalls, symbols, unprivileged, unwind: the threads do as in capture.bats; what a capture contains differs
-# - attack_watches, attacks, resilience: what holds up one thread for long; with PATIENCE=4 they take several times as long
+# - attacks, resilience: what holds up one thread for long; with PATIENCE=4 they take several times as long
 TSAN_TESTS = $(patsubst %,tests/e2e/%.bats,capture reload tables triggers)
 
 ## make tsan       as root: the unit tests, and end-to-end tests of what threads share, under ThreadSanitizer
