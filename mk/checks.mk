@@ -31,12 +31,22 @@ sanitize:
 	$(Q)rm -f $(FINDINGS).*
 	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
 
+# What the threads share: captures, reloads, unwind tables, watches. TESTS="PATH..." runs others. Not here:
+# - confinement: the filters of this build allow every call
+# - attack_cgroups, attack_mappings, attack_watches, hostile_host: they measure memory and CPU time, of which the runtime takes
+#   several times as much
+# - attack_grants, attack_policy, binaries, doctor, errors, forged, load, newuser, policy, sbom, stock, units, upgrade: they
+#   test bourdon-load, bourdon-grant, bourdon, the kernel programs, packages and messages, which have no threads
+# - files, hostile, stalls, symbols, unprivileged, unwind: the threads do as in capture.bats; what a capture contains differs
+# - attacks, resilience: what holds up one thread for long; with PATIENCE=4 they take several times as long
+TSAN_TESTS = $(patsubst %,tests/e2e/%.bats,capture reload tables triggers)
+
 ## make tsan       as root: the unit tests, and end-to-end tests of what threads share, under ThreadSanitizer
 tsan:
 	$(again) all tests
 	$(elsewhere) CC=$(CLANG) OPTIMIZE='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' HARDENING=-fPIE \
 		SECCOMP=tests/tsan/unconfined.c B=$(B)/tsan $(B)/tsan/bourdond $(B)/tsan/unit
-	$(Q)tests/tsan/run.sh $(B)
+	$(Q)tests/tsan/run.sh $(B) $(or $(TESTS),$(TSAN_TESTS))
 
 FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -575,14 +575,16 @@ bool store_thread_has_captures(struct store_thread *thread)
 	return has_captures;
 }
 
-/* Call it with the lock. */
+/* Call it with the lock, on the draining thread. */
 static bool has_room(const struct store_thread *thread, uint32_t rule_id)
 {
+	unsigned int most = thread->in_force->rules.count > 1 ? STORE_CAPTURES_OF_A_RULE_MAX
+							      : STORE_CAPTURES_MAX;
 	unsigned int of_rule = 0;
 
 	for (unsigned int i = 0; i < thread->captures; i++)
 		of_rule += thread->capture_rules[i] == rule_id;
-	return thread->captures < STORE_CAPTURES_MAX && of_rule < STORE_CAPTURES_OF_A_RULE_MAX;
+	return thread->captures < STORE_CAPTURES_MAX && of_rule < most;
 }
 
 bool store_thread_has_room(struct store_thread *thread, uint32_t rule_id)

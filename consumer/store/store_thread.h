@@ -44,7 +44,10 @@ int store_thread_start(struct store_thread *thread);
  */
 #define STORE_CAPTURES_MAX 8
 
-/* Of one rule: the pressure of its many cgroups must not keep another rule from capturing. */
+/*
+ * Of one rule, if there are others: the pressure of its many cgroups must not keep another rule from capturing. A
+ * capture keeps its place until it has its names, which takes long on a busy host.
+ */
 #define STORE_CAPTURES_OF_A_RULE_MAX (STORE_CAPTURES_MAX / 2)
 
 /* Whether a capture of this rule may begin: ask before the work of beginning it. */

@@ -216,6 +216,10 @@ assert_verdict() {
 		CHILDREN+=($!)
 	done
 	await_sql 40 "SELECT count(DISTINCT cgroup) FROM capture WHERE state = 'complete'" 5
+	# none had to wait until another one had its names
+	children_end
+	daemon_stop TERM
+	[ "$(grep -c 'no capture could begin' "$WORK/daemon.log")" -eq 0 ]
 }
 
 @test "exec, fork, rename and exit change the set of targets at once" {

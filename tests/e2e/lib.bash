@@ -48,11 +48,11 @@ write_settings() {
 }
 
 # bourdon_teardown: removes everything that bourdon_setup, load and the functions below made, also after a
-# failure.
+# failure. The workloads first: the log ends with the last symbolizer, which at nice 19 gets no CPU time beside them.
 bourdon_teardown() {
 	[[ -z $DAEMON ]] || kill -CONT "$DAEMON" 2> /dev/null || true # a failed test may have left it stopped
-	daemon_stop TERM
 	children_end
+	daemon_stop TERM
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
 	! mountpoint -q "$WORK/bpf" || umount "$WORK/bpf"
 	cgroup_remove

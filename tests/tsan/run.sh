@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make tsan: run.sh BUILD runs the unit tests of BUILD/tsan, then end-to-end tests with its bourdond and the other programs
-# of BUILD, all under ThreadSanitizer where they have threads. TESTS="PATH..." names other end-to-end tests. It fails if a
-# test fails, or if there is a data race: it prints each, with the lines of its addresses. The logs stay in BUILD/tsan/log.
+# make tsan: run.sh BUILD PATH... runs the unit tests of BUILD/tsan, then these end-to-end tests with its bourdond and the
+# other programs of BUILD, all under ThreadSanitizer where they have threads. It fails if a test fails, or if there is a data
+# race: it prints each, with the lines of its addresses. The logs stay in BUILD/tsan/log.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 build=$(cd "$1" && pwd)
 own=$build/tsan
 log=$own/log
+shift
 
-# What the threads share. A sanitizer's runtime locks no memory, so that a test that demands it fails: it is left out.
-: "${TESTS:=tests/e2e/capture.bats tests/e2e/reload.bats}"
+# A sanitizer's runtime locks no memory, so that a test that demands it fails: it is left out.
 WITHOUT='locked in memory|fires a kernel trigger; the capture has history'
 
 # A process that becomes another user keeps the randomised addresses that the runtime cannot handle: switched off before.
@@ -45,10 +45,8 @@ status=0
 CK_TIMEOUT_MULTIPLIER=10 TSAN_OPTIONS="suppressions=$PWD/tests/tsan/suppressions" unrandomised "$own/unit" > "$log/unit.log" 2>&1 || status=1
 tail -n 1 "$log/unit.log"
 
-# shellcheck disable=SC2086 # several paths are several words
-titles=$(sed -n 's/^@test "\(.*\)" {$/\1/p' $TESTS | grep -vE "$WITHOUT" | sed 's/[][().*+?^$|{}\\]/\\&/g' | paste -sd '|')
-# shellcheck disable=SC2086 # several paths are several words
-BOURDON_BUILD=$own KEEP_LOGS=$log PATIENCE=${PATIENCE:-4} unrandomised bats --tap --timing --filter "^($titles)$" $TESTS || status=1
+titles=$(sed -n 's/^@test "\(.*\)" {$/\1/p' "$@" | grep -vE "$WITHOUT" | sed 's/[][().*+?^$|{}\\]/\\&/g' | paste -sd '|')
+BOURDON_BUILD=$own KEEP_LOGS=$log PATIENCE=${PATIENCE:-4} unrandomised bats --tap --timing --filter "^($titles)$" "$@" || status=1
 
 for file in "$log"/*.log; do
 	! grep -q 'WARNING: ThreadSanitizer' "$file" || { locate "$file"; status=1; }
