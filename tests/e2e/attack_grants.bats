@@ -33,8 +33,8 @@ teardown() {
 	bourdon_teardown
 }
 
-# attack [COMMAND...]: starts the attackers, by that command. Nobody but their user may read their files, which are deleted besides. They attack with
-# their files, with all CPU time that they get, and with a hundred files on each stack.
+# attack [COMMAND...]: starts the attackers, by that command. Nobody but their user may read their files, which are
+# deleted besides. They attack with their files, with all CPU time that they get, and with a hundred files on each stack.
 attack() {
 	local i directory
 	for ((i = 0; i < PROCESSES; i++)); do
@@ -150,7 +150,10 @@ flood() {
 		"$BUILD/tools/ask_grant" --flood "$FLOOD" "$GRANT_SOCKET" "$1")
 	TOOK=$((SECONDS - began + 1))
 	echo "$1: $answers in less than $TOOK s"
-	[[ $answers =~ ^files\ ([0-9]+)\ later\ ([0-9]+)\ refused\ ([0-9]+)\ nothing\ 0$ ]]
+	[[ $answers =~ ^files\ ([0-9]+)\ later\ ([0-9]+)\ refused\ ([0-9]+)\ nothing\ 0$ ]] || {
+		grep -Ev ': Communication attempt|refused process|granted process' "$WORK/grant.log" | tail -n 20
+		return 1
+	}
 	FILES_GOT=${BASH_REMATCH[1]} LATER=${BASH_REMATCH[2]} REFUSED=${BASH_REMATCH[3]}
 }
 
