@@ -20,7 +20,7 @@ enum own_counter {
 	OWN_GRANTS_REFUSED,    /* requests that bourdon-grant refused, or that the kernel did not arm */
 	OWN_FILES_GRANTED,     /* mapped files and perf maps that bourdon-grant passed */
 	OWN_FILES_REFUSED,     /* or did not pass */
-	OWN_FILES_DEFERRED,    /* files that had to wait, because too many needed bourdon-grant */
+	OWN_FILES_DEFERRED,    /* files that had to wait: too many need bourdon-grant, or it hangs */
 	OWN_CGROUPS_UNWATCHED, /* cgroups that a rule did not watch, for lack of room */
 	OWN_WITHOUT_TARGET,    /* triggers of watches whose targets had all ended */
 	OWN_RELOADS,

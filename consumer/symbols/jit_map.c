@@ -54,12 +54,13 @@ static int open_here(const char *directory, const struct capture_process *proces
 int jit_map_open(const char *directory, struct mapped_files *files, const struct capture_process *process,
 		 uint64_t deadline_ns, struct stat *ret_at)
 {
+	const struct grant_target target = { process->tgid, process->uid, process->started_ns };
 	int here = open_here(directory, process, ret_at), result;
 	_cleanup_close_ int granted = -EBADF;
 
 	if (here >= 0)
 		return here;
-	granted = mapped_files_ask_perf_map(files, process->tgid, process->started_ns, deadline_ns);
+	granted = mapped_files_ask_perf_map(files, &target, deadline_ns);
 	if (granted < 0)
 		return granted == -ENOENT ? here : granted; /* bourdon-grant is not available */
 	result = check(granted, process, ret_at);

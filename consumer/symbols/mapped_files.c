@@ -13,6 +13,8 @@
 #include <sys/sysmacros.h>
 
 #define CALL_PATIENCE_NS (3 * CLOCK_SECOND_NS)
+/* A request that took so long hangs, even if the deadline ends it. Others take milliseconds. */
+#define HUNG_NS CLOCK_SECOND_NS
 #define PAUSE_NS (30 * CLOCK_SECOND_NS) /* before a helper that is absent or failed is asked again */
 /* The first process asked about may have ended; try that many. */
 #define USERS_ASKED_MAX 3
@@ -32,15 +34,29 @@ static bool is_pausing(const struct mapped_files *files)
 	return files->busy_pause_ns && clock_monotonic_ns() < files->pause_until_ns;
 }
 
-static bool take(struct mapped_files *files, uint32_t tgid, uint64_t started_ns)
+static bool take(struct mapped_files *files, const struct grant_target *target)
 {
-	if (grant_shares_take(&files->shares, tgid, started_ns, clock_monotonic_ns()))
+	if (grant_shares_take(&files->shares, target, clock_monotonic_ns()))
 		return true;
 	if (grant_shares_put_off(&files->shares) == DEFERRED_LOGGED && log_allowed(&files->deferred_limit, 1))
 		log_info(
 			"process %u has more files that only bourdon-grant can open than it is asked for at once: %u a second, until then without names and unwind tables",
-			tgid, GRANT_SHARE.per_second);
+			target->tgid, GRANT_SHARE.per_second);
 	return false;
+}
+
+/*
+ * Most likely the request hangs on its target, which may hold its mmap lock or have its files on a file system that
+ * does not answer. So only this target pauses, and perhaps its user. A host without CPU time looks the same, but
+ * not for long.
+ */
+static void note_hung(struct mapped_files *files, const struct grant_target *target)
+{
+	grant_shares_note_hung(&files->shares, clock_monotonic_ns());
+	if (log_allowed(&files->hung_limit, 1))
+		log_warning(
+			"bourdon-grant did not answer for a file of process %u of uid %u: it is asked again in 1 to 32 s, until then without names and unwind tables",
+			target->tgid, target->uid);
 }
 
 /* Anything but a refusal of this one file pauses further requests. */
@@ -59,22 +75,30 @@ static void note_failure(struct mapped_files *files, int error)
 }
 
 /*
- * Returns the descriptor or -errno: -EACCES if only this file is refused; -ETIMEDOUT if perhaps only this
- * file hangs (the process may hang); -EAGAIN if the deadline is too near; -EBUSY if bourdon-grant was asked too
- * often.
+ * Returns the descriptor or -errno: -EACCES if only this file is refused; -EAGAIN if the deadline is too near;
+ * -EBUSY if the target or bourdon-grant has to be left alone for a while. The target is the one that was last
+ * taken.
  */
-static int ask(struct mapped_files *files, const struct grant_request *request, uint64_t deadline_ns)
+static int ask(struct mapped_files *files, const struct grant_request *request,
+	       const struct grant_target *target, uint64_t deadline_ns)
 {
-	uint64_t now_ns = clock_monotonic_ns(), patience_ns = now_ns + CALL_PATIENCE_NS;
-	bool hurried = deadline_ns < patience_ns;
+	uint64_t began_ns = clock_monotonic_ns(), patience_ns = began_ns + CALL_PATIENCE_NS;
 	int fd;
 
-	if (now_ns >= deadline_ns)
+	if (began_ns >= deadline_ns)
 		return -EAGAIN;
 	files->asked = true;
-	fd = file_grant_ask(files->grant_socket, request, hurried ? deadline_ns : patience_ns);
-	if (fd == -EAGAIN || (hurried && fd == -ETIMEDOUT))
-		return -EAGAIN;
+	fd = file_grant_ask(files->grant_socket, request,
+			    deadline_ns < patience_ns ? deadline_ns : patience_ns);
+	if (fd == -ETIMEDOUT) {
+		if (clock_monotonic_ns() < began_ns + HUNG_NS)
+			return -EAGAIN;
+		own_count(files->own_counters, OWN_FILES_REFUSED);
+		note_hung(files, target);
+		return -EBUSY;
+	}
+	if (fd == -EAGAIN) /* the backlog is full: others' requests hang */
+		fd = -EBUSY;
 	if (fd == -EBUSY) {
 		note_failure(files, fd);
 		return fd;
@@ -117,6 +141,7 @@ static int open_by_path(const struct mapped_file *file, struct stat *ret_at)
 	return result < 0 ? result : TAKE_FD(fd);
 }
 
+/* Returns -EBUSY if the request has to wait. */
 static int open_by_grant(struct mapped_files *files, const struct mapping_user *process,
 			 const struct mapped_file *file, uint64_t deadline_ns, struct stat *ret_at)
 {
@@ -124,7 +149,8 @@ static int open_by_grant(struct mapped_files *files, const struct mapping_user *
 					       .tgid = process->tgid,
 					       .started_ns = process->started_ns,
 					       .begins = process->begins };
-	_cleanup_close_ int fd = ask(files, &request, deadline_ns);
+	const struct grant_target target = { process->tgid, process->uid, process->started_ns };
+	_cleanup_close_ int fd = take(files, &target) ? ask(files, &request, &target, deadline_ns) : -EBUSY;
 	/* the mapping may have been replaced meanwhile */
 	int result = fd < 0 ? fd : check_mapped(fd, file, false, ret_at);
 
@@ -132,8 +158,8 @@ static int open_by_grant(struct mapped_files *files, const struct mapping_user *
 }
 
 /*
- * After a refusal, asks for a file again only when a younger process maps it. A process whose requests are put
- * off does not keep an older one from the file.
+ * After a refusal, asks for a file again only when a younger process maps it. A process whose requests have to
+ * wait does not keep an older one from the file.
  */
 static int open_by_grants(struct mapped_files *files, const struct mappings *mappings,
 			  struct mapped_file *file, uint64_t deadline_ns, struct stat *ret_at)
@@ -147,12 +173,12 @@ static int open_by_grants(struct mapped_files *files, const struct mappings *map
 			mappings_find_user(mappings, file, process.started_ns, &process) &&
 			process.started_ns > file->refused_ns;
 	     i++) {
-		if (!take(files, process.tgid, process.started_ns)) {
+		fd = open_by_grant(files, &process, file, deadline_ns, ret_at);
+		if (fd == -EBUSY) {
 			is_put_off = true;
 			continue;
 		}
-		fd = open_by_grant(files, &process, file, deadline_ns, ret_at);
-		if (fd != -EACCES && fd != -ESTALE && fd != -ETIMEDOUT)
+		if (fd != -EACCES && fd != -ESTALE)
 			return fd;
 		if (process.started_ns > refused_ns)
 			refused_ns = process.started_ns;
@@ -184,14 +210,14 @@ bool mapped_files_must_wait(const struct mapped_files *files)
 
 /* ---- perf maps ---- */
 
-int mapped_files_ask_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns,
+int mapped_files_ask_perf_map(struct mapped_files *files, const struct grant_target *target,
 			      uint64_t deadline_ns)
 {
 	const struct grant_request request = { .kind = GRANT_PERF_MAP,
-					       .tgid = tgid,
-					       .started_ns = started_ns };
+					       .tgid = target->tgid,
+					       .started_ns = target->started_ns };
 
 	if (!may_ask(files))
 		return is_pausing(files) ? -EBUSY : -ENOENT;
-	return take(files, tgid, started_ns) ? ask(files, &request, deadline_ns) : -EBUSY;
+	return take(files, target) ? ask(files, &request, target, deadline_ns) : -EBUSY;
 }

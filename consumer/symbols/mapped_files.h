@@ -24,7 +24,7 @@ struct mapped_files {
 	bool absent;
 	bool asked; /* whether the last mapped_files_open() sent a request */
 	struct grant_shares shares;
-	struct log_limit deferred_limit;
+	struct log_limit deferred_limit, hung_limit;
 };
 
 /*
@@ -40,7 +40,7 @@ int mapped_files_open(struct mapped_files *files, const struct mappings *mapping
  * Asks bourdon-grant for the perf map of a process. The caller checks owner and trustworthiness. Deadline and
  * result as for mapped_files_open().
  */
-int mapped_files_ask_perf_map(struct mapped_files *files, uint32_t tgid, uint64_t started_ns,
+int mapped_files_ask_perf_map(struct mapped_files *files, const struct grant_target *target,
 			      uint64_t deadline_ns);
 
 /* Whether every request would have to wait now. */

@@ -309,13 +309,49 @@ static struct mapping *find_known(const struct mapped_process *process, const st
 
 /* ---- users of a file ---- */
 
-/* Remembers the process if it is among the youngest that map the file. */
-static void note_user(const struct mappings *mappings, struct mapped_file *file,
-		      const struct mapping_record *record)
+/* How many of the file's users have the uid. */
+static uint32_t count_of_uid(const struct mapped_file *file, uint32_t uid)
 {
-	const struct file_user user = { { record->tgid, record->started_ns, record->begins },
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < FILE_USERS; i++)
+		count += file->youngest[i].slice && file->youngest[i].process.uid == uid;
+	return count;
+}
+
+/*
+ * The place for one more user: a free one, or that of the oldest user of the uid that has most of them. A uid
+ * that has fewer needs no younger process for it, so no uid can drive all processes of another one out. Returns
+ * NULL if there is no place.
+ */
+static struct file_user *find_place(struct mapped_file *file, const struct mapping_user *added)
+{
+	uint32_t count_added = count_of_uid(file, added->uid) + 1, count_found = 0;
+	struct file_user *found = NULL;
+
+	for (uint32_t i = 0; i < FILE_USERS; i++) {
+		struct file_user *user = &file->youngest[i];
+		uint32_t count = user->process.uid == added->uid ? count_added
+								 : count_of_uid(file, user->process.uid);
+
+		if (!user->slice)
+			return user;
+		if (count > count_found ||
+		    (count == count_found && user->process.started_ns < found->process.started_ns)) {
+			found = user;
+			count_found = count;
+		}
+	}
+	return count_found > count_added || found->process.started_ns < added->started_ns ? found : NULL;
+}
+
+/* Remembers the process if it is among the youngest that map the file, or the only one of its uid. */
+static void note_user(const struct mappings *mappings, struct mapped_file *file,
+		      const struct mapping_record *record, uint32_t uid)
+{
+	const struct file_user user = { { record->tgid, uid, record->started_ns, record->begins },
 					mappings->slice + 1 };
-	struct file_user *oldest = file->youngest;
+	struct file_user *place;
 
 	for (uint32_t i = 0; i < FILE_USERS; i++) {
 		struct file_user *known = &file->youngest[i];
@@ -334,13 +370,10 @@ static void note_user(const struct mappings *mappings, struct mapped_file *file,
 			if (!process || !mappings_has(mappings, process))
 				known->slice = 0;
 		}
-		if (!known->slice)
-			known->process.started_ns = 0;
-		if (known->process.started_ns < oldest->process.started_ns)
-			oldest = known;
 	}
-	if (!oldest->slice || oldest->process.started_ns < user.process.started_ns)
-		*oldest = user;
+	place = find_place(file, &user.process);
+	if (place)
+		*place = user;
 }
 
 /* ---- records ---- */
@@ -366,7 +399,7 @@ static void begin_list(struct mappings *mappings, struct mapped_process *process
 		return;
 	end_list(mappings);
 	scan->listing = true;
-	scan->process = (struct mapping_user){ process->tgid, process->started_ns, 0 };
+	scan->process = (struct mapping_user){ .tgid = process->tgid, .started_ns = process->started_ns };
 	process->is_cut = false;
 }
 
@@ -420,7 +453,8 @@ static void add_process_record(struct mappings *mappings, const struct mapped_re
 			return;
 		}
 		mappings->has_busy = true;
-		mappings->busy = (struct mapping_user){ process->tgid, process->started_ns, 0 };
+		mappings->busy =
+			(struct mapping_user){ .tgid = process->tgid, .started_ns = process->started_ns };
 	} else {
 		process->is_cut |= (record->flags & MAPPED_CUT) != 0;
 		end_list(mappings);
@@ -472,7 +506,7 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 		return;
 	}
 	if (mapping.file)
-		note_user(mappings, mapping.file, record);
+		note_user(mappings, mapping.file, record, process->uid);
 }
 
 /* Returns the bytes of the record, 0 if it is not whole, or -EBADMSG. */

@@ -15,7 +15,7 @@
 
 /* A process that maps a file. */
 struct mapping_user {
-	uint32_t tgid;
+	uint32_t tgid, uid;
 	uint64_t started_ns;
 	uint64_t begins; /* address of the file's mapping */
 };
@@ -31,7 +31,7 @@ struct mapped_file {
 	struct file_user {
 		struct mapping_user process;
 		uint32_t slice; /* the last one that showed it; 0: no process */
-	} youngest[FILE_USERS]; /* processes that map it, in no order */
+	} youngest[FILE_USERS]; /* processes that map it, of different uids if there are any; in no order */
 	char *path;             /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
 	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
 	uint64_t refused_ns;

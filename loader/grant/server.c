@@ -157,6 +157,22 @@ static int refuse(int socket, const struct ucred *peer, const char *refusal, con
 	return EXIT_FAILED;
 }
 
+/*
+ * A user has at most RLIMIT_NOFILE descriptors in flight (ETOOMANYREFS, unix(7)): those of other answers that the
+ * consumer has not received yet.
+ */
+static int send_file(int socket, int fd)
+{
+	const struct timespec pause = clock_timespec(CLOCK_SECOND_NS / 100);
+	uint64_t deadline_ns = clock_monotonic_ns() + GRANT_LATER_NS;
+	int result;
+
+	while ((result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd)) == -ETOOMANYREFS &&
+	       clock_monotonic_ns() < deadline_ns)
+		ppoll(NULL, 0, &pause, NULL);
+	return result;
+}
+
 int grant_serve(int socket, const struct grant_settings *settings)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -179,11 +195,11 @@ int grant_serve(int socket, const struct grant_settings *settings)
 		asked[grant_request_format(&request, asked) - 1] = '\0';
 	if (refusal)
 		return refuse(socket, &peer, refusal, asked);
-	result = pass_fd_send(socket, GRANT_OK, strlen(GRANT_OK), fd);
+	result = send_file(socket, fd);
 	/* after the answer: the peer need not wait for the lock of the counters */
 	grant_counters_add(GRANT_COUNTER_GRANTED);
 	if (result < 0)
-		log_warning("process %d went away before its answer: %s (%s)", peer.pid, strerror(-result),
+		log_warning("process %d did not receive its answer: %s (%s)", peer.pid, strerror(-result),
 			    asked);
 	else if (request.kind == GRANT_PRESSURE) /* targets choose how many files are granted: only counted */
 		log_info("granted process %d of uid %u (%s)", peer.pid, peer.uid, asked);

@@ -33,8 +33,8 @@ teardown() {
 	bourdon_teardown
 }
 
-# attack: starts the attackers. Nobody but their user may read their files, which are deleted besides. They attack with
-# their files, and neither with CPU time nor with deep stacks.
+# attack [COMMAND...]: starts the attackers, by that command. Nobody but their user may read their files, which are
+# deleted besides. They attack with their files, with all CPU time that they get, and with a hundred files on each stack.
 attack() {
 	local i directory
 	for ((i = 0; i < PROCESSES; i++)); do
@@ -42,7 +42,7 @@ attack() {
 		install -d -o "$ATTACKER" "$directory"
 		cp "$BUILD/workloads/modules" "$WORK/attack/u$BASHPID-$i"
 		CGROUP=$ATTACK start_command setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups \
-			nice -n 10 "$WORK/attack/u$BASHPID-$i" --count "$FILES" --depth 8 --mode 0400 "$directory"
+			"$@" "$WORK/attack/u$BASHPID-$i" --count "$FILES" --mode 0400 "$directory"
 		rm -r "$directory"
 	done
 }
@@ -99,6 +99,50 @@ cp_private() {
 	grep -qE "process [0-9]+ .* files? that only bourdon-grant can open" "$WORK/daemon.log"
 }
 
+# grant_start_held: as grant_start, but bourdon-grant answers no request for a file of the attackers' processes.
+grant_start_held() {
+	systemd-socket-activate --accept -l "$GRANT_SOCKET" "$BUILD/tools/hold_grant" "$ATTACKER" -- \
+		"$BUILD/bourdon-grant" --user "$TEST_USER" --pin-dir "$PIN_DIR" --counters "$WORK/grants" 2> "$WORK/grant.log" &
+	CHILDREN+=($!)
+	until listens "$GRANT_SOCKET"; do sleep 0.05; done
+	chown "$TEST_USER" "$GRANT_SOCKET"
+}
+
+held() {
+	grep -c 'holds a request' "$WORK/grant.log" || true
+}
+
+@test "targets for whose files bourdon-grant never answers: an honest one gets its names and tables" {
+	local i before began
+	load
+	grant_start_held
+	daemon_start
+	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 5s' 'history = 1s'
+	FILES=100 attack nice -n 10 # their attack is that each request for their files hangs
+	# their first capture waits for names
+	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE rule = 'attackers' AND state = 'complete'" 1
+	(($(held) > 0))
+	cp() { cp_private "$@"; }
+	honest_start
+	unset -f cp
+	rm "$WORK/$HONEST"
+	honest_watch_begin
+	before=$(held) began=$SECONDS
+	for ((i = 0; i < BURNS; i++)); do
+		honest_burn
+	done
+	echo "$(held) requests are held, $before of them before the honest target began"
+	# it hangs in vain ever more rarely: after 1, 2, 4, ..., 32 and 32 s for one target, and likewise for their user
+	(($(held) - before <= 6 + (SECONDS - began) / 8))
+	honest_watch_end
+	echo 1 > "$CGROUP2/$ATTACK/cgroup.kill"
+	honest_check
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	grep -qE "bourdon-grant did not answer for a file of process [0-9]+ of uid $ATTACKER" "$WORK/daemon.log"
+	[[ $(< "$WORK/daemon.log") != *'gives no files'* ]]
+}
+
 # flood REQUEST: a compromised daemon sends the request many times at once. Sets FILES_GOT, LATER, REFUSED and TOOK.
 flood() {
 	local answers began=$SECONDS
@@ -106,7 +150,10 @@ flood() {
 		"$BUILD/tools/ask_grant" --flood "$FLOOD" "$GRANT_SOCKET" "$1")
 	TOOK=$((SECONDS - began + 1))
 	echo "$1: $answers in less than $TOOK s"
-	[[ $answers =~ ^files\ ([0-9]+)\ later\ ([0-9]+)\ refused\ ([0-9]+)\ nothing\ 0$ ]]
+	[[ $answers =~ ^files\ ([0-9]+)\ later\ ([0-9]+)\ refused\ ([0-9]+)\ nothing\ 0$ ]] || {
+		grep -Ev ': Communication attempt|refused process|granted process' "$WORK/grant.log" | tail -n 20
+		return 1
+	}
 	FILES_GOT=${BASH_REMATCH[1]} LATER=${BASH_REMATCH[2]} REFUSED=${BASH_REMATCH[3]}
 }
 

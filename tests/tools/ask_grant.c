@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -97,12 +98,30 @@ static void count_answer(int connection, struct answers *answers)
 		answers->nothing++;
 }
 
+/*
+ * Receives each answer as soon as it is there: bourdon-grant cannot send a descriptor while its user has more than
+ * RLIMIT_NOFILE of them in flight (ETOOMANYREFS, unix(7)).
+ */
+static void count_answers(struct pollfd *connections, unsigned int count, struct answers *answers)
+{
+	unsigned int left = count;
+
+	while (left && poll(connections, count, -1) > 0)
+		for (unsigned int i = 0; i < count; i++) {
+			if (!connections[i].revents)
+				continue;
+			count_answer(connections[i].fd, answers);
+			connections[i].fd = -connections[i].fd; /* poll(2) passes over it */
+			left--;
+		}
+}
+
 static int flood(const char *path, const char *request, unsigned int count)
 {
 	struct rlimit descriptors;
 	struct answers answers = { 0 };
 	_cleanup_free_ char *line = NULL;
-	_cleanup_free_ int *connections = calloc(count, sizeof(*connections));
+	_cleanup_free_ struct pollfd *connections = calloc(count, sizeof(*connections));
 	int length = asprintf(&line, "%s\n", request);
 
 	if (!connections || length < 0 || getrlimit(RLIMIT_NOFILE, &descriptors))
@@ -110,11 +129,10 @@ static int flood(const char *path, const char *request, unsigned int count)
 	descriptors.rlim_cur = descriptors.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &descriptors);
 	for (unsigned int i = 0; i < count; i++) {
-		connections[i] = connect_to(path);
-		send(connections[i], line, (size_t)length, MSG_NOSIGNAL); /* it may be closed already */
+		connections[i] = (struct pollfd){ .fd = connect_to(path), .events = POLLIN };
+		send(connections[i].fd, line, (size_t)length, MSG_NOSIGNAL); /* it may be closed already */
 	}
-	for (unsigned int i = 0; i < count; i++)
-		count_answer(connections[i], &answers);
+	count_answers(connections, count, &answers);
 	printf("files %u later %u refused %u nothing %u\n", answers.files, answers.later, answers.refused,
 	       answers.nothing);
 	return EXIT_DONE;

@@ -51,6 +51,9 @@ static void close_fixture(struct fixture *fixture)
 	free(fixture->other);
 }
 
+/* The targets of the perf maps. */
+static const struct grant_target seven = { 7, 0, 1007 }, jit = { 4711, 0, 1007 };
+
 /* A process maps the file under the name `path`. */
 static struct mapped_file *map(struct fixture *fixture, uint32_t tgid, uint64_t started_ns, const char *path)
 {
@@ -315,8 +318,9 @@ END_TEST
 static void use_up(struct fixture *fixture, uint32_t tgid, uint64_t started_ns)
 {
 	struct grant_shares *shares = &fixture->files.shares;
+	const struct grant_target target = { tgid, 0, started_ns };
 
-	ck_assert(grant_shares_take(shares, tgid, started_ns, clock_monotonic_ns()));
+	ck_assert(grant_shares_take(shares, &target, clock_monotonic_ns()));
 	shares->all[shares->last].full_ns += 3600 * CLOCK_SECOND_NS;
 }
 
@@ -348,6 +352,47 @@ START_TEST(a_target_that_asks_too_often)
 }
 END_TEST
 
+/* Only the process pauses over which bourdon-grant hangs, and then it is asked for again. */
+START_TEST(a_grant_that_hangs_over_a_target)
+{
+	struct fake_answer held = { ELF(9, 1009), NULL, NULL }, granted = { ELF(8, 1008), "ok\n", NULL },
+			   later = { ELF(9, 1009), "ok\n", NULL };
+	_cleanup_free_ char *log = NULL;
+	struct mapped_file *file, *other;
+	struct fixture fixture;
+	struct stat at;
+	int saved;
+
+	open_fixture(&fixture);
+	file = map(&fixture, 9, 1009, "/nowhere/file");
+	other = map(&fixture, 8, 1008, "/nowhere/other");
+	fake_grant_answer(&fixture.grant, &held, 1);
+	saved = log_divert();
+	ck_assert_int_eq(mapped_files_open(&fixture.files, fixture.mappings, file,
+					   clock_monotonic_ns() + 3 * CLOCK_SECOND_NS / 2, &at),
+			 -EBUSY);
+	fake_grant_finish(&fixture.grant);
+	/* the other process is served at once, and this one waits */
+	granted.path = later.path = fixture.path;
+	fake_grant_answer(&fixture.grant, &granted, 1);
+	expect_opened(&fixture, other);
+	fake_grant_finish(&fixture.grant);
+	fixture.files.shares.all[0].pause.until_ns += 3600 * CLOCK_SECOND_NS;
+	ck_assert_int_eq(open_file(&fixture, file), -EBUSY);
+	ck_assert(!fake_grant_is_asked(&fixture.grant));
+	log = log_diverted(saved);
+	ck_assert_ptr_nonnull(strstr(log, "did not answer for a file of process 9 of uid 0"));
+	ck_assert_ptr_eq(strchr(log, '\n'), strrchr(log, '\n'));
+	fixture.files.shares.all[0].pause.until_ns = 0;
+	fake_grant_answer(&fixture.grant, &later, 1);
+	expect_opened(&fixture, file);
+	fake_grant_finish(&fixture.grant);
+	expect_counted(&fixture, 2, 1);
+	ck_assert_uint_eq(own_counted(&fixture.counters, OWN_FILES_DEFERRED), 1);
+	close_fixture(&fixture);
+}
+END_TEST
+
 START_TEST(a_grant_that_is_asked_too_often)
 {
 	struct fake_answer later = { ELF(7, 1007), GRANT_REFUSED GRANT_LATER "\n", NULL };
@@ -370,7 +415,7 @@ START_TEST(a_grant_that_is_asked_too_often)
 		ck_assert_uint_le(fixture.files.pause_until_ns,
 				  clock_monotonic_ns() + pause_s * CLOCK_SECOND_NS);
 		ck_assert_int_eq(open_file(&fixture, file), -EBUSY);
-		ck_assert_int_eq(mapped_files_ask_perf_map(&fixture.files, 7, 1007, UINT64_MAX), -EBUSY);
+		ck_assert_int_eq(mapped_files_ask_perf_map(&fixture.files, &seven, UINT64_MAX), -EBUSY);
 		ck_assert(mapped_files_must_wait(&fixture.files));
 		fixture.files.pause_until_ns = 0;
 	}
@@ -414,8 +459,8 @@ END_TEST
 
 static void expect_perf_map(struct fixture *fixture, int result)
 {
-	int fd = mapped_files_ask_perf_map(&fixture->files, 4711, 1007,
-					   clock_monotonic_ns() + 10 * CLOCK_SECOND_NS);
+	int fd =
+		mapped_files_ask_perf_map(&fixture->files, &jit, clock_monotonic_ns() + 10 * CLOCK_SECOND_NS);
 
 	ck_assert_int_eq(fd < 0 ? fd : 0, result);
 	cleanup_close(&fd);
@@ -455,6 +500,7 @@ Suite *mapped_files_suite(void)
 	tcase_add_test(tests, no_server);
 	tcase_add_test(tests, no_time_is_left);
 	tcase_add_test(tests, a_target_that_asks_too_often);
+	tcase_add_test(tests, a_grant_that_hangs_over_a_target);
 	tcase_add_test(tests, a_grant_that_is_asked_too_often);
 	tcase_add_test(tests, the_log_names_who_asks_too_often);
 	tcase_add_test(tests, perf_maps);

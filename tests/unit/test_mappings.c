@@ -443,6 +443,47 @@ START_TEST(users_of_a_file_come_youngest_first)
 }
 END_TEST
 
+/* A process of the user that maps the file. */
+static void put_user_of(struct stream *stream, uint32_t uid, uint32_t tgid, uint64_t started_ns)
+{
+	struct mapped_record record = { .header = { RECORD_MAPPED, sizeof(record) },
+					.tgid = tgid,
+					.started_ns = started_ns,
+					.uid = uid,
+					.mappings = 1,
+					.flags = MAPPED_LISTED };
+
+	HOLDS(stream->used + sizeof(record) <= sizeof(stream->bytes));
+	memcpy(stream->bytes + stream->used, &record, sizeof(record));
+	stream->used += sizeof(record);
+	put_user(stream, tgid, started_ns, 8192, 5);
+}
+
+/* Ten younger processes of another uid, in front or behind, leave an old process of uid 33 among the users. */
+START_TEST(no_uid_hides_the_users_of_another)
+{
+	struct mappings *mappings = mappings_new();
+	struct stream stream = { .used = 0 };
+	struct mapping_user user = { .started_ns = UINT64_MAX };
+	const struct mapped_file *file;
+
+	for (uint32_t i = 0; i < 10; i++) {
+		put_user_of(&stream, 65533, 20 + i, 200 + i);
+		if (i == (uint32_t)_i)
+			put_user_of(&stream, 33, 10, 100);
+	}
+	ck_assert_int_eq(scan(mappings, &stream), 0);
+	file = mappings_find(mappings, 10, 100, 8192)->file;
+	ck_assert(mappings_find_user(mappings, file, user.started_ns, &user));
+	ck_assert(user.tgid == 29 && user.uid == 65533);
+	ck_assert(mappings_find_user(mappings, file, user.started_ns, &user));
+	ck_assert(user.tgid == 28 && user.uid == 65533);
+	ck_assert(mappings_find_user(mappings, file, user.started_ns, &user));
+	ck_assert(user.tgid == 10 && user.uid == 33);
+	mappings_free(mappings);
+}
+END_TEST
+
 START_TEST(an_abandoned_scan_hides_no_process)
 {
 	struct mappings *mappings = mappings_new();
@@ -847,6 +888,7 @@ Suite *mappings_suite(void)
 	tcase_add_test(mappings, a_path_that_is_missing_this_time);
 	tcase_add_test(mappings, a_file_is_shared);
 	tcase_add_test(mappings, users_of_a_file_come_youngest_first);
+	tcase_add_loop_test(mappings, no_uid_hides_the_users_of_another, 0, 10);
 	tcase_add_test(mappings, an_abandoned_scan_hides_no_process);
 	tcase_add_test(mappings, a_process_is_forgotten_after_some_scans);
 	tcase_add_test(mappings, more_mappings_than_are_kept);

@@ -321,6 +321,7 @@ static struct mapped_file *map(struct mappings *mappings, const struct stat *at)
 /* Process 7 runs in a file that its path does not lead to, and its next request may be sent so much later. */
 static void make_waiting(struct waiting *waiting, uint64_t later_ns)
 {
+	const struct grant_target target = { 7, 0, 1007 };
 	struct grant_share *share;
 	struct stat at;
 
@@ -331,7 +332,7 @@ static void make_waiting(struct waiting *waiting, uint64_t later_ns)
 	ck_assert_int_eq(stat(waiting->path, &at), 0);
 	waiting->files = (struct mapped_files){ .grant_socket = waiting->grant.path,
 						.own_counters = &waiting->counters };
-	ck_assert(grant_shares_take(&waiting->files.shares, 7, 1007, clock_monotonic_ns()));
+	ck_assert(grant_shares_take(&waiting->files.shares, &target, clock_monotonic_ns()));
 	share = &waiting->files.shares.all[waiting->files.shares.last];
 	share->full_ns = rate_full_most_ns(GRANT_SHARE, clock_monotonic_ns()) + later_ns;
 	waiting->mappings = mappings_new();
