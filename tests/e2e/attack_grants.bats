@@ -118,7 +118,7 @@ held() {
 	grant_start_held
 	daemon_start
 	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 5s' 'history = 1s'
-	FILES=100 attack nice -n 10 # their attack is that each request for their files hangs
+	FILES=100 attack # each request for their files hangs
 	# their first capture waits for names
 	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE rule = 'attackers' AND state = 'complete'" 1
 	(($(held) > 0))

@@ -169,9 +169,9 @@ honest_check_capture() {
 		WHERE capture_id = $1 AND tgid = $3 AND kind = 'on-cpu'")
 	# a total cannot grow by more than the time that passes; that of another cgroup is larger by hours
 	stalled=$(sql "SELECT group_concat(scope || ' ' || resource || ' ' || grown, ', ') FROM (
-		SELECT scope, resource, max(some_us) - min(some_us) AS grown, ended_at - triggered_at AS span
-		FROM pressure JOIN capture USING(capture_id) WHERE capture_id = $1 GROUP BY scope, resource)
-		WHERE grown > 2 * span / 1000")
+		SELECT pressure.scope, pressure.resource, max(some_us) - min(some_us) AS grown, ended_at - triggered_at AS span
+		FROM pressure JOIN capture USING(capture_id) WHERE capture_id = $1 GROUP BY pressure.scope, pressure.resource)
+		WHERE grown > 2 * span / 1000") || stalled='no answer'
 	[[ -z $stalled ]] || { echo "honest: capture $1: stalled for longer than it took: $stalled us"; failed=1; }
 	expected=$(honest_near "$counted" "$2" "$hz" "$HONEST_SECONDS") || {
 		echo "honest: capture $1: $counted samples, $expected expected of $(($2 / 1000000)) ms at $hz Hz"
