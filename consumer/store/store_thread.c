@@ -28,6 +28,7 @@
  */
 #define REST 9U
 #define REST_MANY 19U
+#define HELD_NS (3 * CLOCK_SECOND_NS)   /* a process that holds its mmap lock for so long is logged */
 #define LOGGED_NS (CLOCK_SECOND_NS / 4) /* a scan that takes as much CPU time is logged */
 /* scans for which mappings of a process that ended are kept */
 #define SCANS_REMEMBERED 64
@@ -47,6 +48,12 @@ struct job {
 /* A begin and a commit for each capture, one reload, and the new size limit of the reload before. */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
 
+/* The process whose mmap lock a scan found held, and since when; 0: none. */
+struct holder {
+	uint32_t tgid;
+	uint64_t started_ns, since_ns;
+};
+
 struct store_thread {
 	struct store *store;
 	const struct kernel_objects *kernel;
@@ -61,6 +68,7 @@ struct store_thread {
 	struct kernel_symbols symbols;
 	struct mapping_reader *reader;
 	struct log_limit iterator_errors, scans_stuck, scans_long;
+	struct holder holders[MAPPINGS_OF_MANY + 1]; /* by the kind of processes that were scanned */
 	uint32_t
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
 	uint64_t many_due_ns; /* next scan of processes with many mappings */
@@ -142,13 +150,23 @@ static void note_stuck(struct store_thread *thread)
 	store_thread_want_mappings(thread);
 }
 
-static void note_busy(struct store_thread *thread, const struct mapped_process *process)
+/* A process that maps memory holds its lock for moments. So it is named only if scan after scan meets the lock held. */
+static void note_busy(struct store_thread *thread, uint32_t of, const struct mapped_process *process)
 {
+	struct holder *holder = &thread->holders[of];
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (!process) {
+		*holder = (struct holder){ 0 };
+		return;
+	}
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
-	if (log_allowed(&thread->scans_stuck, 1))
+	store_thread_want_mappings(thread);
+	if (holder->tgid != process->tgid || holder->started_ns != process->started_ns)
+		*holder = (struct holder){ process->tgid, process->started_ns, now_ns };
+	else if (now_ns - holder->since_ns >= HELD_NS && log_allowed(&thread->scans_stuck, 1))
 		log_warning("process %u (%s) of uid %u holds its mmap lock; its user frames may get no names",
 			    process->tgid, process->comm, process->uid);
-	store_thread_want_mappings(thread);
 }
 
 /* Names the process that makes scans long, or whose mappings are not all used. */
@@ -173,7 +191,6 @@ static void note_many(struct store_thread *thread, const struct mappings_many *m
 static int scan_part(struct store_thread *thread, uint32_t of, uint64_t deadline_ns)
 {
 	struct mapping_request request = { .of = of };
-	const struct mapped_process *busy;
 	int result;
 
 	request.scan = thread->scans_from + mappings_begin_scan(thread->mappings, of);
@@ -191,9 +208,7 @@ static int scan_part(struct store_thread *thread, uint32_t of, uint64_t deadline
 		own_count(thread->own_counters, OWN_WALKS_PAUSED);
 	else if (result < 0 && result != -ETIMEDOUT && result != -EBUSY)
 		mappings_abandon_scan(thread->mappings);
-	busy = mappings_busy(thread->mappings);
-	if (busy)
-		note_busy(thread, busy);
+	note_busy(thread, of, mappings_busy(thread->mappings));
 	return result;
 }
 

@@ -33,7 +33,7 @@ teardown() {
 	bourdon_teardown
 }
 
-# attack [COMMAND...]: starts the attackers, by that command. Nobody but their user may read their files, which are
+# attack: starts the attackers. Nobody but their user may read their files, which are
 # deleted besides. They attack with their files, with all CPU time that they get, and with a hundred files on each stack.
 attack() {
 	local i directory
@@ -42,7 +42,7 @@ attack() {
 		install -d -o "$ATTACKER" "$directory"
 		cp "$BUILD/workloads/modules" "$WORK/attack/u$BASHPID-$i"
 		CGROUP=$ATTACK start_command setpriv --reuid "$ATTACKER" --regid "$ATTACKER" --clear-groups \
-			"$@" "$WORK/attack/u$BASHPID-$i" --count "$FILES" --mode 0400 "$directory"
+			"$WORK/attack/u$BASHPID-$i" --count "$FILES" --mode 0400 "$directory"
 		rm -r "$directory"
 	done
 }
