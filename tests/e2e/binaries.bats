@@ -92,6 +92,7 @@ has_cet() {
 	for file in bourdon bourdond bourdon-load bourdon-grant; do
 		nm --dynamic "$BUILD/$file" | grep -q ' U __snprintf_chk@' || { echo "$file: no checked call"; false; }
 		nm --dynamic "$BUILD/$file" | grep -q ' U __stack_chk_fail@' || { echo "$file: no canary"; false; }
-		! grep -qF "$TREE/" "$BUILD/$file" || { echo "$file: contains $TREE"; false; }
+		# a tree in /bourdon has a path that is part of others
+		! grep -qE "$TREE/(build|common|consumer|loader|policy|report)/" "$BUILD/$file" || { echo "$file: contains $TREE"; false; }
 	done
 }

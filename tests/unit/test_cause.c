@@ -71,6 +71,11 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_OWN_THREADS,
 	  .because =
 		  "the targets ran 10.00 s and waited 10.00 s, mostly for each other: all other processes ran 0.10 s, within 6.00 s" },
+	/* two threads on one CPU: the stall and the CPU time are not measured within exactly the same time */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 6000000,
+	  .rows = { TARGET(.task.cpu_ns = 5900 * MILLISECOND, .stalled_cpu_ns = 5900 * MILLISECOND) },
+	  .verdict = CAUSE_OWN_THREADS },
 	/* nobody ran, and no number says why */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 4000000,
