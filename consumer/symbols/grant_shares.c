@@ -28,27 +28,35 @@ static void begin_pause(struct grant_pause *pause, uint64_t now_ns)
 	pause->until_ns = now_ns + pause->length_ns;
 }
 
-/* ---- users and shares ---- */
+/* ---- turns ---- */
 
-static bool user_waits(const struct grant_user *user, uint64_t now_ns)
+static bool waits(const struct grant_turn *turn, uint64_t now_ns)
 {
-	return user->turn && now_ns - user->asked_ns < WAIT_NS;
+	return turn->number && now_ns - turn->asked_ns < WAIT_NS;
 }
 
-static bool waits(const struct grant_share *share, uint64_t now_ns)
+static bool comes_before(const struct grant_turn *other, const struct grant_turn *own, uint64_t now_ns)
 {
-	return share->turn && now_ns - share->asked_ns < WAIT_NS;
+	return waits(other, now_ns) && (!own->number || other->number < own->number);
+}
+
+/* ---- users and shares ---- */
+
+static bool is_same_target(const struct grant_target *one, const struct grant_target *other)
+{
+	return one->tgid == other->tgid && one->started_ns == other->started_ns;
 }
 
 /* To forget it changes nothing. */
 static bool is_idle(const struct grant_share *share, uint64_t now_ns)
 {
-	return !waits(share, now_ns) && share->full_ns <= now_ns && !is_remembered(&share->pause, now_ns);
+	return !waits(&share->turn, now_ns) && share->full_ns <= now_ns &&
+	       !is_remembered(&share->pause, now_ns);
 }
 
 static bool user_is_idle(const struct grant_user *user, uint64_t now_ns)
 {
-	return !user->shares && !user_waits(user, now_ns) && !is_remembered(&user->pause, now_ns);
+	return !user->shares && !waits(&user->turn, now_ns) && !is_remembered(&user->pause, now_ns);
 }
 
 /* Returns a position, which is GRANT_SHARES_MAX if there is no room. */
@@ -96,7 +104,7 @@ static struct grant_share *find_or_add(struct grant_shares *shares, const struct
 		uint32_t at = (shares->last + i) % shares->count;
 		const struct grant_share *share = &shares->all[at];
 
-		if (share->target.tgid == target->tgid && share->target.started_ns == target->started_ns) {
+		if (is_same_target(&share->target, target)) {
 			shares->last = at;
 			return &shares->all[at];
 		}
@@ -131,33 +139,34 @@ static uint32_t ahead_of(const struct grant_shares *shares, const struct grant_s
 	for (uint32_t i = 0; i < shares->users_count && ahead < AHEAD_MAX; i++) {
 		const struct grant_user *user = &shares->users[i];
 
-		ahead += user != own && user_waits(user, now_ns) && (!own->turn || user->turn < own->turn);
+		ahead += user != own && comes_before(&user->turn, &own->turn, now_ns);
 	}
 	for (uint32_t i = 0; i < shares->count && ahead < AHEAD_MAX; i++) {
 		const struct grant_share *other = &shares->all[i];
 
-		ahead += other != share && other->user == share->user && waits(other, now_ns) &&
-			 (!share->turn || other->turn < share->turn);
+		ahead += other != share && other->user == share->user &&
+			 comes_before(&other->turn, &share->turn, now_ns);
 	}
 	return ahead;
+}
+
+static void wait_for_turn(struct grant_shares *shares, struct grant_turn *turn, uint64_t now_ns)
+{
+	turn->asked_ns = now_ns;
+	if (!turn->number)
+		turn->number = ++shares->turns;
 }
 
 /* A target that has used up its own share is in nobody's way. */
 static void put_off(struct grant_shares *shares, struct grant_share *share, bool has_share, uint64_t now_ns)
 {
-	struct grant_user *user = &shares->users[share->user];
-
 	share->put_off++;
-	share->asked_ns = now_ns;
 	if (!has_share) {
-		share->turn = 0;
+		share->turn.number = 0;
 		return;
 	}
-	user->asked_ns = now_ns;
-	if (!share->turn)
-		share->turn = ++shares->turns;
-	if (!user->turn)
-		user->turn = ++shares->turns;
+	wait_for_turn(shares, &share->turn, now_ns);
+	wait_for_turn(shares, &shares->users[share->user].turn, now_ns);
 }
 
 bool grant_shares_take(struct grant_shares *shares, const struct grant_target *target, uint64_t now_ns)
@@ -172,16 +181,16 @@ bool grant_shares_take(struct grant_shares *shares, const struct grant_target *t
 	user = &shares->users[share->user];
 	if (now_ns < share->pause.until_ns || now_ns < user->pause.until_ns)
 		return false;
-	if (!waits(share, now_ns))
-		share->turn = 0;
-	if (!user_waits(user, now_ns))
-		user->turn = 0;
+	if (!waits(&share->turn, now_ns))
+		share->turn.number = 0;
+	if (!waits(&user->turn, now_ns))
+		user->turn.number = 0;
 	has_share = rate_left(GRANT_SHARE, share->full_ns, now_ns);
 	if (!has_share || !left || left <= ahead_of(shares, share, now_ns)) {
 		put_off(shares, share, has_share, now_ns);
 		return false;
 	}
-	share->turn = user->turn = 0;
+	share->turn.number = user->turn.number = 0;
 	rate_take(GRANT_SHARE, &share->full_ns, now_ns);
 	rate_take(GRANT_ASKED, &shares->full_ns, now_ns);
 	return true;
@@ -191,10 +200,8 @@ void grant_shares_note_hung(struct grant_shares *shares, uint64_t now_ns)
 {
 	struct grant_share *share = &shares->all[shares->last];
 	struct grant_user *user = &shares->users[share->user];
-
-	bool another =
-		user->hung_ns && now_ns - user->hung_ns < REMEMBERED_NS &&
-		(user->hung.tgid != share->target.tgid || user->hung.started_ns != share->target.started_ns);
+	bool another = user->hung_ns && now_ns - user->hung_ns < REMEMBERED_NS &&
+		       !is_same_target(&user->hung, &share->target);
 
 	begin_pause(&share->pause, now_ns);
 	if (another || is_remembered(&user->pause, now_ns))

@@ -35,20 +35,25 @@ struct grant_pause {
 	uint64_t length_ns, until_ns;
 };
 
+/* A place in an order. */
+struct grant_turn {
+	uint64_t number;   /* the lowest comes first; 0: it does not wait */
+	uint64_t asked_ns; /* the last request that was put off */
+};
+
 struct grant_share {
 	struct grant_target target;
-	uint32_t put_off;  /* requests */
-	uint32_t user;     /* position in users[] */
-	uint64_t full_ns;  /* of GRANT_SHARE */
-	uint64_t turn;     /* place among its user's targets; 0: it does not wait */
-	uint64_t asked_ns; /* its last request that was put off */
+	uint32_t put_off;       /* requests */
+	uint32_t user;          /* position in users[] */
+	uint64_t full_ns;       /* of GRANT_SHARE */
+	struct grant_turn turn; /* among its user's targets */
 	struct grant_pause pause;
 };
 
 struct grant_user {
 	uint32_t uid;
-	uint32_t shares;         /* of its targets; 0: the place is free */
-	uint64_t turn, asked_ns; /* as of a share: place among the users */
+	uint32_t shares;        /* of its targets; 0: the place is free */
+	struct grant_turn turn; /* among the users */
 	struct grant_pause pause;
 	struct grant_target hung; /* the last one for which bourdon-grant hung */
 	uint64_t hung_ns;
