@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #define LINE_BYTES 640U  /* KSYM_NAME_LEN is 512 */
@@ -97,44 +98,36 @@ static bool find_in_text(const struct kernel_symbols *symbols, int64_t offset,
 
 /* ---- the file ---- */
 
-static size_t read_part(int fd, size_t from, size_t to, char part[PART_BYTES])
-{
-	ssize_t got = pread(fd, part, to - from < PART_BYTES ? to - from : PART_BYTES, (off_t)from);
-
-	return got < 0 ? 0 : (size_t)got;
-}
-
 /* Marks the first line that begins in the stretch behind `at`, unless it is invalid. Returns 0 or -ENOMEM. */
-static int add_mark(struct kernel_symbols *symbols, size_t at, uint32_t *room)
+static int add_mark(struct kernel_symbols *symbols, const struct kernel_symbols *text, size_t at,
+		    uint32_t *room)
 {
-	size_t from = at ? at - 1 : 0; /* a newline there means that a line begins at `at` */
-	char part[PART_BYTES];
-	struct kernel_symbols text = { .text = part };
 	struct kernel_symbol symbol;
-	size_t begins = 0;
 
-	text.bytes = read_part(symbols->fd, from, from + MARK_BYTES + LINE_BYTES, part);
 	if (at) {
-		const char *newline = memchr(part, '\n', text.bytes < MARK_BYTES ? text.bytes : MARK_BYTES);
+		/* a newline right before `at` means that a line begins there */
+		size_t left = text->bytes - at + 1;
+		const char *newline =
+			memchr(text->text + at - 1, '\n', left < MARK_BYTES ? left : MARK_BYTES);
 
 		if (!newline)
 			return 0;
-		begins = (size_t)(newline - part) + 1;
+		at = (size_t)(newline - text->text) + 1;
 	}
-	if (begins >= text.bytes)
+	if (at >= text->bytes)
 		return 0;
-	parse_line(&text, begins, &symbol);
+	parse_line(text, at, &symbol);
 	if (!symbol.name[0])
 		return 0;
 	if (array_make_room(symbols->marks, symbols->marks_count, *room, 1U))
 		return -ENOMEM;
-	symbols->marks[symbols->marks_count++] = (struct kernel_symbols_mark){ from + begins, symbol.offset };
+	symbols->marks[symbols->marks_count++] = (struct kernel_symbols_mark){ at, symbol.offset };
 	return 0;
 }
 
 int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd)
 {
-	struct kernel_symbols symbols = { 0 };
+	struct kernel_symbols symbols = { 0 }, text = { 0 };
 	uint32_t room = 0;
 	struct stat at;
 	int result = 0;
@@ -142,13 +135,20 @@ int kernel_symbols_open(struct kernel_symbols *ret_symbols, int fd)
 	*ret_symbols = symbols;
 	if (fstat(fd, &at))
 		return -errno;
-	/* the loader replaces the file by rename, so its content stays the same */
+	if (!at.st_size)
+		return 0;
+	symbols.bytes = text.bytes = (size_t)at.st_size;
 	symbols.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (symbols.fd < 0)
 		return -errno;
-	symbols.bytes = (size_t)at.st_size;
-	for (size_t from = 0; from < symbols.bytes && !result; from += MARK_BYTES)
-		result = add_mark(&symbols, from, &room);
+	/* the loader replaces the file by rename, so its content stays the same; mapped for this one pass */
+	text.text = mmap(NULL, text.bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (text.text == MAP_FAILED)
+		result = -errno;
+	for (size_t from = 0; from < text.bytes && !result; from += MARK_BYTES)
+		result = add_mark(&symbols, &text, from, &room);
+	if (text.text != MAP_FAILED)
+		munmap((void *)text.text, text.bytes);
 	if (!result && symbols.marks) {
 		*ret_symbols = symbols;
 		return 0;
@@ -190,6 +190,7 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
 	struct kernel_symbols text = { .text = part };
 	uint32_t behind, first;
 	size_t end;
+	ssize_t got;
 
 	if (!marks)
 		return find_in_text(symbols, offset, ret_symbol);
@@ -204,6 +205,7 @@ bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,
 		first--;
 	if (end - marks[first].at > PART_BYTES)
 		return false; /* no lines of a snapshot */
-	text.bytes = read_part(symbols->fd, marks[first].at, end, part);
+	got = pread(symbols->fd, part, end - marks[first].at, (off_t)marks[first].at);
+	text.bytes = got < 0 ? 0 : (size_t)got;
 	return find_in_text(&text, offset, ret_symbol);
 }
