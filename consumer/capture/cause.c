@@ -202,22 +202,22 @@ static uint64_t machine_cpu_ns(const struct facts *facts)
 static struct cause cpu_shared(const struct facts *facts)
 {
 	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
-		 queued_ns = facts->own.stalled_cpu_ns, machine_ns = machine_cpu_ns(facts),
-		 most_ns = facts->stalled_ns / 10 * 9;
+		 seen_ns = own_ns + others_ns, machine_ns = machine_cpu_ns(facts),
+		 ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns, queued_ns = facts->own.stalled_cpu_ns;
 
 	/*
 	 * No thread ran while they waited: a quota that is not visible from here. But the spans differ a little,
 	 * and a hypervisor may take time from whoever runs, so a CPU that always runs may show less than the stall.
 	 */
-	if (!queued_ns || (most_ns > own_ns + others_ns && most_ns > machine_ns))
+	if (!queued_ns || ran_ns < facts->stalled_ns / 10 * 9)
 		return not_this;
-	if (facts->stalled_ns > own_ns + others_ns && machine_ns > own_ns + others_ns &&
+	if (facts->stalled_ns > seen_ns && machine_ns > seen_ns &&
 	    (machine_ns - own_ns >= queued_ns / 2 || machine_ns - own_ns >= own_ns / 2))
 		return verdict(
 			CAUSE_COMPETING,
 			"processes that began and ended between two walks ran %.2f s, all other processes %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
-			seconds(machine_ns - own_ns - others_ns), seconds(machine_ns - own_ns),
-			seconds(own_ns), seconds(queued_ns), seconds(facts->usage_ns));
+			seconds(machine_ns - seen_ns), seconds(machine_ns - own_ns), seconds(own_ns),
+			seconds(queued_ns), seconds(facts->usage_ns));
 	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
 		return verdict(
 			CAUSE_COMPETING,
