@@ -213,8 +213,6 @@ static int write_process(struct writing *writing, uint32_t position)
 	const struct capture_process *process = &writing->capture->processes[position];
 	int result = 0;
 
-	if (!process->included)
-		return 0;
 	if (process->cgroup)
 		result = sql_run(writing->sql, writing->statements->add_cgroup, NULL, "it",
 				 (int64_t)process->cgroup_id, process->cgroup);

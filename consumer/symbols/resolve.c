@@ -180,8 +180,7 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	if (!result)
 		result = name_rest(&resolved);
 	for (uint32_t i = 0; i < capture->processes_count; i++)
-		resolved.cut += capture->processes[i].included &&
-				mappings_is_cut(mappings, capture->processes[i].tgid,
+		resolved.cut += mappings_is_cut(mappings, capture->processes[i].tgid,
 						capture->processes[i].started_ns);
 	if (result < 0)
 		resolved_free(&resolved);
