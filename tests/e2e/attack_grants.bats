@@ -33,8 +33,8 @@ teardown() {
 	bourdon_teardown
 }
 
-# attack: starts the attackers. Nobody but their user may read their files, which are
-# deleted besides. They attack with their files, with all CPU time that they get, and with a hundred files on each stack.
+# attack: starts the attackers. Nobody but their user may read their files, which are deleted besides. They attack with
+# their files, with all CPU time that they get, and with a hundred files on each stack.
 attack() {
 	local i directory
 	for ((i = 0; i < PROCESSES; i++)); do
@@ -99,15 +99,6 @@ cp_private() {
 	grep -qE "process [0-9]+ .* files? that only bourdon-grant can open" "$WORK/daemon.log"
 }
 
-# grant_start_held: as grant_start, but bourdon-grant answers no request for a file of the attackers' processes.
-grant_start_held() {
-	systemd-socket-activate --accept -l "$GRANT_SOCKET" "$BUILD/tools/hold_grant" "$ATTACKER" -- \
-		"$BUILD/bourdon-grant" --user "$TEST_USER" --pin-dir "$PIN_DIR" --counters "$WORK/grants" 2> "$WORK/grant.log" &
-	CHILDREN+=($!)
-	until listens "$GRANT_SOCKET"; do sleep 0.05; done
-	chown "$TEST_USER" "$GRANT_SOCKET"
-}
-
 held() {
 	grep -c 'holds a request' "$WORK/grant.log" || true
 }
@@ -115,7 +106,8 @@ held() {
 @test "targets for whose files bourdon-grant never answers: an honest one gets its names and tables" {
 	local i before began
 	load
-	grant_start_held
+	# it answers no request for a file of the attackers' processes
+	GRANT_BY="$BUILD/tools/hold_grant $ATTACKER --" grant_start
 	daemon_start
 	rule attackers "comm = u$BASHPID*" "cgroup = /$ATTACK" 'cpu.some = 1%' 'capture = 2s' 'cooldown = 5s' 'history = 1s'
 	FILES=100 attack # each request for their files hangs

@@ -120,10 +120,11 @@ listens() {
 	grep -q "^[^ ]* [^ ]* [^ ]* 00010000 .* $1\$" /proc/net/unix
 }
 
-# grant_start [OPTION...]: starts bourdon-grant for each connection, as its socket unit does; log:
-# $WORK/grant.log.
+# grant_start [OPTION...]: starts bourdon-grant for each connection, as its socket unit does, by the command GRANT_BY
+# if that is set; log: $WORK/grant.log.
 grant_start() {
-	systemd-socket-activate --accept -l "$GRANT_SOCKET" "$BUILD/bourdon-grant" --user "$TEST_USER" \
+	# shellcheck disable=SC2086 # words
+	systemd-socket-activate --accept -l "$GRANT_SOCKET" ${GRANT_BY-} "$BUILD/bourdon-grant" --user "$TEST_USER" \
 		--pin-dir "$PIN_DIR" --counters "$WORK/grants" "$@" 2> "$WORK/grant.log" &
 	CHILDREN+=($!)
 	until listens "$GRANT_SOCKET"; do sleep 0.05; done
