@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * naming names one capture whose stacks lead into many modules, as a hostile program can have them, and prints
- * how long that took. An earlier capture found all names, so that
- * no symbolizer is needed. `make bench PART=naming` runs it in valgrind, which counts the instructions of measured().
+ * naming names one capture whose stacks lead into many modules, as a hostile program can have them, and prints how
+ * long that took. An earlier capture found all names, so that no symbolizer is needed. `make bench PART=naming` runs
+ * it in valgrind, which counts the instructions of measured().
  */
 #include "consumer/symbols/naming.h"
 #include "common/cleanup.h"

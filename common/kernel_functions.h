@@ -6,8 +6,8 @@
  * libbpf can do that, too (__ksym __weak). But when a kernel lacks the function, libbpf looks for it in the BTF of all
  * modules (load_module_btfs() in libbpf.c), and to list these takes CAP_SYS_ADMIN.
  */
-#ifndef BOURDON_COMMON_KERNEL_FUNCTIONS_H
-#define BOURDON_COMMON_KERNEL_FUNCTIONS_H
+#ifndef BOURDON_KERNEL_FUNCTIONS_H
+#define BOURDON_KERNEL_FUNCTIONS_H
 
 /* Since Linux 6.7 (4ac454682158). No helper has such a number. */
 #define KERNEL_FUNCTION_TASK_VMA_NEW 0x626f0001
