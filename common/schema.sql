@@ -4,6 +4,12 @@
 -- docs/SCHEMA.md explains each column. Columns named *_at are wall clock in Unix ns; `second` is relative to
 -- the trigger.
 
+-- One row: which database this is, and on which machine it was made.
+CREATE TABLE database(
+	id TEXT NOT NULL,               -- random, 32 hexadecimal digits
+	machine TEXT                    -- a hash of the machine id, which does not tell it; NULL: none
+) STRICT;
+
 CREATE TABLE run(
 	run_id INTEGER PRIMARY KEY,
 	started_at INTEGER NOT NULL,
@@ -14,7 +20,11 @@ CREATE TABLE run(
 	hostname TEXT NOT NULL,
 	cpus INTEGER NOT NULL,
 	hz INTEGER NOT NULL,
-	policy TEXT                     -- root's limits in the words of policy.conf; NULL: none
+	policy TEXT,                    -- root's limits in the words of policy.conf; NULL: none
+	object_sha256 TEXT,             -- of the kernel programs that were loaded; NULL: not known
+	attachments TEXT,               -- what they were attached to, a JSON array
+	ring_bytes INTEGER,             -- of samples on CPU, of one CPU; as much again for intervals off CPU
+	unwind_bytes INTEGER            -- of the unwind tables of all targets
 ) STRICT;
 
 -- A rule as it was in force; a changed rule is a new row. Ids are never reused.
@@ -29,7 +39,8 @@ CREATE TABLE rule(
 	pattern_id INTEGER NOT NULL,    -- id of the comm pattern in the kernel programs
 	history_ns INTEGER NOT NULL,
 	capture_ns INTEGER NOT NULL,
-	cooldown_ns INTEGER NOT NULL
+	cooldown_ns INTEGER NOT NULL,
+	triggers TEXT                   -- the thresholds in force, a JSON array of "cpu.some = 10%"; NULL: not known
 ) STRICT;
 
 CREATE TABLE capture(
@@ -106,36 +117,58 @@ CREATE TABLE frame(
 ) STRICT;
 CREATE UNIQUE INDEX frame_identity ON frame(module_id, offset, inlined);
 
-CREATE TABLE stack(
-	stack_id INTEGER PRIMARY KEY,
-	depth INTEGER NOT NULL,
+-- Stacks are a tree: a node is a piece of a path from the outermost frame to a leaf, below the piece that its
+-- parent is. What several stacks have in common is stored once. A node with a class is (also) the leaf of a stack.
+CREATE TABLE stack_node(
+	node_id INTEGER PRIMARY KEY,
+	parent_id INTEGER REFERENCES stack_node, -- NULL: it begins with the outermost frame
+	frames TEXT NOT NULL,           -- frame ids, a JSON array, outermost first; empty: the parent's path, of another class
+	class INTEGER REFERENCES stack_class, -- NULL: no stack ends here
+	depth INTEGER,                  -- of the stack that ends here
+	hash BLOB                       -- of the stack that ends here
+) STRICT;
+CREATE INDEX stack_node_child ON stack_node(parent_id, CAST(substr(frames, 2) AS INTEGER)); -- the first frame, or 0
+CREATE INDEX stack_node_hash ON stack_node(substr(hash, 1, 5)) WHERE hash IS NOT NULL;
+
+CREATE TABLE stack_class(
+	class INTEGER PRIMARY KEY,
 	truncated INTEGER NOT NULL,     -- 1: the outermost frames are missing
 	unwinder TEXT NOT NULL,         -- of the user frames: frame-pointer|eh-frame|mixed|none
 	-- why unwinding the user frames ended: root (complete)|depth|memory|unmapped|no-rule|expression|register|
 	-- policy; NULL: no user frames
-	ended TEXT,
-	fingerprint BLOB NOT NULL UNIQUE -- stores equal stacks once
+	ended TEXT
 ) STRICT;
+CREATE UNIQUE INDEX stack_class_identity ON stack_class(truncated, unwinder, ifnull(ended, ''));
 
-CREATE TABLE stack_frame(
-	stack_id INTEGER NOT NULL REFERENCES stack,
-	position INTEGER NOT NULL,      -- 0 is the leaf; kernel frames come before user frames
-	frame_id INTEGER NOT NULL REFERENCES frame,
-	PRIMARY KEY(stack_id, position)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE sample(
-	capture_id INTEGER NOT NULL REFERENCES capture,
+-- A thread under one name. A thread that changes its name has another row.
+CREATE TABLE thread(
+	thread_id INTEGER PRIMARY KEY,
 	process_id INTEGER NOT NULL REFERENCES process,
 	tid INTEGER NOT NULL,
-	thread TEXT NOT NULL,
-	stack_id INTEGER NOT NULL REFERENCES stack,
+	thread TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX thread_identity ON thread(process_id, tid, thread);
+
+CREATE TABLE sample_class(
+	class INTEGER PRIMARY KEY,
 	kind TEXT NOT NULL CHECK(kind IN ('on-cpu', 'off-cpu')),
 	stall TEXT NOT NULL,            -- none|cpu|memory|io|memory+io|memory+cpu
+	UNIQUE(kind, stall)
+) STRICT;
+
+-- The samples of one thread with one stack in one second.
+CREATE TABLE sample_row(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	stack_id INTEGER NOT NULL REFERENCES stack_node,
+	thread_id INTEGER NOT NULL REFERENCES thread,
+	class INTEGER NOT NULL REFERENCES sample_class,
 	second INTEGER NOT NULL,        -- relative to the trigger; negative: before it
 	samples INTEGER NOT NULL,       -- off-cpu: intervals that ended in that second
 	weight_ns INTEGER NOT NULL,     -- on-cpu: samples times the sampling period; off-cpu: exact time
-	PRIMARY KEY(capture_id, stack_id, process_id, tid, kind, stall, second)
+	-- Of each sample, a JSON array of [ms, cpu], or of intervals off CPU [begin ms, end ms, cpu]; ms are relative to the
+	-- row's second. NULL: not known, or no interval ended.
+	times TEXT,
+	PRIMARY KEY(capture_id, stack_id, thread_id, class, second)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE thread_state(
@@ -145,7 +178,7 @@ CREATE TABLE thread_state(
 	thread TEXT NOT NULL,
 	state TEXT NOT NULL,
 	syscall TEXT,
-	stack_id INTEGER REFERENCES stack,
+	stack_id INTEGER REFERENCES stack_node,
 	samples INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX thread_state_by_capture ON thread_state(capture_id);
@@ -225,6 +258,42 @@ CREATE TABLE counter(
 	value INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX counter_by_name ON counter(run_id, name, at);
+
+CREATE VIEW sample AS
+SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples, r.weight_ns, r.times
+FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class);
+
+-- Each sample on CPU, and each interval off CPU that was stored. Times are wall clock, to the millisecond.
+CREATE VIEW sample_time AS
+SELECT capture_id, process_id, tid, thread, stack_id, kind, stall, from_at + 1000000 * first AS at,
+	iif(kind = 'off-cpu', from_at + 1000000 * second, NULL) AS until_at, iif(kind = 'off-cpu', third, second) AS cpu
+FROM (
+	SELECT s.capture_id, s.process_id, s.tid, s.thread, s.stack_id, s.kind, s.stall,
+		c.triggered_at + 1000000000 * s.second AS from_at,
+		(SELECT value FROM json_each(j.value) WHERE key = 0) AS first,
+		(SELECT value FROM json_each(j.value) WHERE key = 1) AS second,
+		(SELECT value FROM json_each(j.value) WHERE key = 2) AS third
+	FROM sample s JOIN capture c USING(capture_id), json_each(s.times) j
+);
+
+CREATE VIEW stack AS
+SELECT n.node_id AS stack_id, n.depth, c.truncated, c.unwinder, c.ended, n.hash, n.hash AS fingerprint
+FROM stack_node n JOIN stack_class c USING(class);
+
+-- SQLite pushes no condition into a recursive query, but evaluates one within the argument of json_each() for
+-- the stack at hand.
+CREATE VIEW stack_frame AS
+SELECT s.node_id AS stack_id, s.depth - 1 - j.key AS position, j.value AS frame_id
+FROM stack_node s, json_each((
+	WITH RECURSIVE up(parent_id, frames, level) AS (
+		SELECT s.parent_id, s.frames, 0
+		UNION ALL
+		SELECT n.parent_id, n.frames, level + 1 FROM up JOIN stack_node n ON n.node_id = up.parent_id
+	)
+	SELECT '[' || group_concat(nullif(substr(frames, 2, length(frames) - 2), ''), ',') || ']'
+	FROM (SELECT frames FROM up ORDER BY level DESC)
+)) j
+WHERE s.class IS NOT NULL;
 
 CREATE VIEW capture_summary AS
 SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_us, c.observed_us,

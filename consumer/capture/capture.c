@@ -6,10 +6,11 @@
 
 #include <string.h>
 
-/* Limits on one capture: about 16 MiB. */
+/* Limits on one capture: about 19 MiB. */
 #define PROCESSES_MAX 16384U
 #define STACKS_MAX 16384U
 #define ROWS_MAX 131072U
+#define EVENTS_MAX 262144U /* beyond, samples count without their time */
 
 const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_OVERWRITTEN] = { "overwritten-slots", "sample" },
@@ -57,6 +58,7 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 
 	if (!capture)
 		return NULL;
+	capture->cpus = rings->cpus;
 	capture->readers_count = rings->offcpu_slots ? 2 * rings->cpus : rings->cpus;
 	capture->readers = calloc(capture->readers_count, sizeof(*capture->readers));
 	if (!capture->readers) {
@@ -88,6 +90,7 @@ void capture_free(struct capture *capture)
 	hash_index_free(&capture->cgroups_index);
 	stacks_free(&capture->stacks);
 	free(capture->rows);
+	free(capture->events);
 	hash_index_free(&capture->rows_index);
 	free(capture->readers);
 	pressure_free(&capture->pressure);
@@ -102,6 +105,7 @@ struct draining {
 	capture_describe describe;
 	void *user;
 	const struct sample *sample;
+	uint16_t cpu; /* of the ring that is read, or CAPTURE_NO_CPU */
 };
 
 static bool is_process(const void *user, uint32_t position)
@@ -213,7 +217,7 @@ static bool is_row(const void *user, uint32_t position)
 	       there->second == row->second && there->kind == row->kind && there->stall == row->stall;
 }
 
-static int add_row(struct capture *capture, const struct capture_row *row)
+static int add_row(struct capture *capture, const struct capture_row *row, uint32_t *ret_row)
 {
 	struct wanted_row wanted = { capture, row };
 	uint32_t hash = hash_bytes((uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
@@ -225,6 +229,7 @@ static int add_row(struct capture *capture, const struct capture_row *row)
 	if (found != HASH_INDEX_NONE) {
 		capture->rows[found].samples += row->samples;
 		capture->rows[found].weight_ns += row->weight_ns;
+		*ret_row = found;
 		return 0;
 	}
 	if (capture->rows_count == ROWS_MAX)
@@ -232,9 +237,11 @@ static int add_row(struct capture *capture, const struct capture_row *row)
 	result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
 	if (!result)
 		result = hash_index_add(&capture->rows_index, hash, capture->rows_count);
-	if (!result)
-		capture->rows[capture->rows_count++] = *row;
-	return result;
+	if (result < 0)
+		return result;
+	*ret_row = capture->rows_count;
+	capture->rows[capture->rows_count++] = *row;
+	return 0;
 }
 
 static int32_t second_of(const struct capture *capture, uint64_t time_ns)
@@ -242,6 +249,31 @@ static int32_t second_of(const struct capture *capture, uint64_t time_ns)
 	int64_t relative_ns = (int64_t)(time_ns - capture->trigger.triggered_ns), second_ns = 1000000000;
 
 	return (int32_t)((relative_ns >= 0 ? relative_ns : relative_ns - second_ns + 1) / second_ns);
+}
+
+/* Floors, also before the trigger. */
+static int64_t milliseconds_of(const struct capture *capture, uint64_t time_ns)
+{
+	int64_t relative_ns = (int64_t)(time_ns - capture->trigger.triggered_ns);
+
+	return (relative_ns - (relative_ns < 0 ? 999999 : 0)) / 1000000;
+}
+
+static int add_event(const struct draining *draining, uint32_t row, uint64_t begin_ns, uint64_t at_ns)
+{
+	struct capture *capture = draining->capture;
+	int64_t second_ms = capture->rows[row].second * 1000LL;
+
+	if (capture->events_count == EVENTS_MAX)
+		return 0;
+	if (array_make_room(capture->events, capture->events_count, capture->events_room, 1U))
+		return -ENOMEM;
+	capture->events[capture->events_count++] =
+		(struct capture_event){ .row = row,
+					.begin_ms = (int32_t)(milliseconds_of(capture, begin_ns) - second_ms),
+					.at_ms = (int16_t)(milliseconds_of(capture, at_ns) - second_ms),
+					.cpu = draining->cpu };
+	return 0;
 }
 
 static uint64_t planned_end_ns(const struct capture *capture)
@@ -253,10 +285,12 @@ static uint64_t planned_end_ns(const struct capture *capture)
  * Adds one part of an interval (blocked, or queued for a CPU) to the seconds that it covers. `weight_ns` may
  * exceed the part's length: the excess is that of shorter intervals before it, and counts at its end.
  */
-static int add_part(struct capture *capture, struct capture_row *row, uint64_t from_ns, uint64_t to_ns,
-		    uint64_t weight_ns)
+static int add_part(const struct draining *draining, struct capture_row *row, uint64_t from_ns,
+		    uint64_t to_ns, uint64_t weight_ns)
 {
-	uint64_t end_ns = planned_end_ns(capture), carried_ns;
+	struct capture *capture = draining->capture;
+	uint64_t end_ns = planned_end_ns(capture), began_ns = from_ns, carried_ns;
+	uint32_t position;
 	int result = 0;
 
 	if (!weight_ns || to_ns < from_ns)
@@ -275,24 +309,26 @@ static int add_part(struct capture *capture, struct capture_row *row, uint64_t f
 		if (next_ns >= to_ns) {
 			row->weight_ns = to_ns - from_ns + carried_ns;
 			row->samples = 1;
-			return add_row(capture, row);
+			result = add_row(capture, row, &position);
+			return result < 0 ? result : add_event(draining, position, began_ns, to_ns);
 		}
 		row->weight_ns = next_ns - from_ns;
 		row->samples = 0;
-		result = add_row(capture, row);
+		result = add_row(capture, row, &position);
 	}
 	return result;
 }
 
-static int add_interval(struct capture *capture, struct capture_row *row, const struct sample *sample)
+static int add_interval(const struct draining *draining, struct capture_row *row)
 {
+	const struct sample *sample = draining->sample;
 	int result;
 
 	row->stall = sample->stall & (STALL_MEMORY | STALL_IO);
-	result = add_part(capture, row, sample->left_ns, sample->woken_ns, sample->weight_ns);
+	result = add_part(draining, row, sample->left_ns, sample->woken_ns, sample->weight_ns);
 	row->stall = (uint8_t)(STALL_CPU | (sample->stall & STALL_MEMORY));
 	if (!result)
-		result = add_part(capture, row, sample->woken_ns, sample->time_ns, sample->queued_ns);
+		result = add_part(draining, row, sample->woken_ns, sample->time_ns, sample->queued_ns);
 	return result;
 }
 
@@ -307,12 +343,16 @@ static int add_sample(const struct draining *draining, uint32_t process)
 				   .second = second_of(capture, sample->time_ns),
 				   .samples = 1,
 				   .weight_ns = sample->weight_ns };
+	uint32_t position;
 	int result = stacks_intern(&capture->stacks, process, sample, &row.stack);
 
 	if (result < 0)
 		return result;
 	memcpy(row.thread, sample->comm, sizeof(row.thread));
-	return sample->kind == SAMPLE_OFF_CPU ? add_interval(capture, &row, sample) : add_row(capture, &row);
+	if (sample->kind == SAMPLE_OFF_CPU)
+		return add_interval(draining, &row);
+	result = add_row(capture, &row, &position);
+	return result < 0 ? result : add_event(draining, position, sample->time_ns, sample->time_ns);
 }
 
 /* An interval off CPU is recorded when it ends: it counts if it overlaps the capture and ended after its begin. */
@@ -367,7 +407,9 @@ static void on_sample(void *user, const struct sample *sample)
 void capture_add_open(struct capture *capture, const struct sample *sample, uint64_t now_ns,
 		      capture_describe describe, void *user)
 {
-	struct draining draining = { .capture = capture, .describe = describe, .user = user };
+	struct draining draining = {
+		.capture = capture, .describe = describe, .user = user, .cpu = CAPTURE_NO_CPU
+	};
 	struct sample ended = *sample;
 
 	ended.time_ns = now_ns;
@@ -385,8 +427,10 @@ void capture_drain(struct capture *capture, capture_describe describe, void *use
 {
 	struct draining draining = { .capture = capture, .describe = describe, .user = user };
 
-	for (uint32_t i = 0; i < capture->readers_count; i++)
+	for (uint32_t i = 0; i < capture->readers_count; i++) {
+		draining.cpu = (uint16_t)(i % capture->cpus);
 		ring_read(&capture->readers[i], on_sample, &draining);
+	}
 }
 
 void capture_expect_from(struct capture *capture, uint64_t walked_ns, uint64_t cpu_ns)
@@ -450,6 +494,7 @@ static void settle(struct capture *capture)
 	stacks_settle(&capture->stacks);
 	array_fit(capture->processes, capture->processes_count, capture->processes_room);
 	array_fit(capture->rows, capture->rows_count, capture->rows_room);
+	array_fit(capture->events, capture->events_count, capture->events_room);
 }
 
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)

@@ -83,6 +83,19 @@ struct capture_row {
 	uint64_t weight_ns;
 };
 
+/*
+ * When a sample of a row was, on which CPU; or when an interval off CPU began and ended. Milliseconds from the begin of
+ * the row's second.
+ */
+struct capture_event {
+	uint32_t row;
+	int32_t begin_ms; /* of an interval */
+	int16_t at_ms;    /* of a sample, or the end of an interval */
+	uint16_t cpu;     /* CAPTURE_NO_CPU: not known */
+};
+
+#define CAPTURE_NO_CPU UINT16_MAX
+
 /* What fired, as it was at that moment. */
 struct capture_trigger {
 	uint32_t rule_id;
@@ -115,7 +128,7 @@ struct capture {
 	uint64_t ended_ns;           /* 0 while it is recorded */
 	bool interrupted;            /* the daemon ended before the capture did */
 	struct ring_reader *readers; /* of the on-CPU rings, then of the off-CPU rings */
-	uint32_t readers_count;
+	uint32_t readers_count, cpus;
 	struct capture_process *processes;
 	uint32_t processes_count, processes_room;
 	struct hash_index processes_index;
@@ -125,6 +138,8 @@ struct capture {
 	struct capture_row *rows;
 	uint32_t rows_count, rows_room;
 	struct hash_index rows_index;
+	struct capture_event *events;
+	uint32_t events_count, events_room;
 	struct pressure pressure;
 	struct capture_usage usage;
 	struct kernel_stats kernel_stats;

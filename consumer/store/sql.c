@@ -12,7 +12,7 @@
 
 #define BUSY_RETRY_NS 50000000L
 
-static int failed(struct sql *sql)
+int sql_failed(struct sql *sql)
 {
 	int code = sqlite3_extended_errcode(sql->db);
 
@@ -39,7 +39,7 @@ static int failed(struct sql *sql)
 
 int sql_execute(struct sql *sql, const char *statements)
 {
-	return sqlite3_exec(sql->db, statements, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(sql);
+	return sqlite3_exec(sql->db, statements, NULL, NULL, NULL) == SQLITE_OK ? 0 : sql_failed(sql);
 }
 
 int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *statement)
@@ -47,7 +47,7 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
 	if (sqlite3_prepare_v3(sql->db, statement, -1, SQLITE_PREPARE_PERSISTENT, ret_statement, NULL) ==
 	    SQLITE_OK)
 		return 0;
-	return failed(sql);
+	return sql_failed(sql);
 }
 
 /* Runs a statement that returns at most one row. */
@@ -60,7 +60,7 @@ static int step(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_num
 	/* a statement with RETURNING takes effect only when it is stepped to its end */
 	if (code == SQLITE_ROW)
 		code = sqlite3_step(statement);
-	return code == SQLITE_DONE ? 0 : failed(sql);
+	return code == SQLITE_DONE ? 0 : sql_failed(sql);
 }
 
 int sql_bind_text(sqlite3_stmt *statement, int column, const char *text)
@@ -150,7 +150,7 @@ int sql_open(struct sql *sql, const char *path)
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW |
 				    SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
-		return failed(sql);
+		return sql_failed(sql);
 	sqlite3_extended_result_codes(sql->db, 1);
 	sql_wait_for_locks(sql, true);
 	return 0;

@@ -41,6 +41,9 @@ int sql_prepare(struct sql *sql, sqlite3_stmt **ret_statement, const char *state
 int sql_run(struct sql *sql, sqlite3_stmt *statement, sqlite3_int64 *ret_number, const char *types, ...);
 int sql_run_once(struct sql *sql, sqlite3_int64 *ret_number, const char *text);
 
+/* After a call of SQLite that failed: notes its message in sql->error. Returns -errno. */
+int sql_failed(struct sql *sql);
+
 /* Binds one text, escaped in the same way; it must live until it is bound again. Returns 0 or -ENOMEM. */
 int sql_bind_text(sqlite3_stmt *statement, int column, const char *text);
 

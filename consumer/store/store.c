@@ -70,8 +70,8 @@ static bool log_is_too_large(struct store *store)
  */
 static int evict_oldest(struct store *store)
 {
-	static const char *const owned[] = { "sample",    "thread_state", "usage", "pressure",
-					     "statistic", "histogram",    "loss",  "capture" };
+	static const char *const owned[] = { "sample_row", "thread_state", "usage", "pressure",
+					     "statistic",  "histogram",    "loss",  "capture" };
 	sqlite3_int64 oldest = 0;
 	int result = sql_run_once(&store->sql, &oldest,
 				  "SELECT ifnull((SELECT capture_id FROM capture WHERE state <> 'recording'"
@@ -93,16 +93,21 @@ static int evict_oldest(struct store *store)
 	if (!result)
 		result = sql_execute(
 			&store->sql,
-			"DELETE FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM sample UNION ALL "
-			"SELECT stack_id FROM thread_state WHERE stack_id IS NOT NULL);"
-			"DELETE FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM stack);"
+			/* from the leaves upwards: a node stays while a stack ends there or leads through it */
+			"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE class IS NOT NULL AND "
+			"node_id NOT IN (SELECT stack_id FROM sample_row UNION ALL SELECT stack_id FROM "
+			"thread_state WHERE stack_id IS NOT NULL);"
+			"WITH RECURSIVE used(node_id) AS (SELECT node_id FROM stack_node WHERE class IS NOT NULL "
+			"UNION SELECT n.parent_id FROM used JOIN stack_node n USING(node_id) WHERE n.parent_id IS "
+			"NOT NULL) DELETE FROM stack_node WHERE node_id NOT IN (SELECT node_id FROM used);"
 			/*
 			 * keep all functions of one address, or none: a later lookup expects the complete set
 			 */
 			"DELETE FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM "
-			"stack_frame JOIN frame USING(frame_id));"
+			"stack_node, json_each(stack_node.frames) j JOIN frame ON frame_id = j.value);"
+			"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row);"
 			"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
-			"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM sample UNION "
+			"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION "
 			"ALL "
 			"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE "
 			"process_id IS NOT NULL);"

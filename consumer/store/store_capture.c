@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "consumer/capture/cause.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <nettle/sha2.h>
 #include <string.h>
@@ -27,21 +28,25 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "function_offset = ifnull(function_offset, excluded.function_offset), "
 		  "line = iif(file IS NULL, excluded.line, line), file = ifnull(file, excluded.file) "
 		  "RETURNING frame_id" },
-		{ &ret_statements->add_stack,
-		  "INSERT INTO stack(depth, truncated, unwinder, ended, fingerprint) "
-		  "VALUES(?, ?, ?, ?, ?) RETURNING stack_id" },
-		{ &ret_statements->find_stack, "SELECT stack_id FROM stack WHERE fingerprint = ?" },
-		{ &ret_statements->add_stack_frame,
-		  "INSERT INTO stack_frame(stack_id, position, frame_id) VALUES(?, ?, ?)" },
+		{ &ret_statements->add_stack_class,
+		  "INSERT INTO stack_class(truncated, unwinder, ended) VALUES(?, ?, ?) "
+		  "ON CONFLICT DO UPDATE SET ended = excluded.ended RETURNING class" },
+		{ &ret_statements->add_thread,
+		  "INSERT INTO thread(process_id, tid, thread) VALUES(?, ?, ?) "
+		  "ON CONFLICT DO UPDATE SET tid = excluded.tid RETURNING thread_id" },
+		{ &ret_statements->add_sample_class,
+		  "INSERT INTO sample_class(kind, stall) VALUES(?, ?) "
+		  "ON CONFLICT DO UPDATE SET stall = excluded.stall RETURNING class" },
 		{ &ret_statements->add_process,
 		  "INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, "
 		  "cgroup) VALUES(?, ?, ?, ?, ?, ?, ?) "
 		  "ON CONFLICT DO UPDATE SET uid = excluded.uid RETURNING process_id" },
 		{ &ret_statements->add_sample,
-		  "INSERT INTO sample(capture_id, process_id, tid, thread, stack_id, kind, stall, second, "
-		  "samples, "
-		  "weight_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-		  "samples = samples + excluded.samples, weight_ns = weight_ns + excluded.weight_ns" },
+		  "INSERT INTO sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, times) "
+		  "VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+		  "samples = samples + excluded.samples, weight_ns = weight_ns + excluded.weight_ns, "
+		  "times = CASE WHEN times IS NULL THEN excluded.times WHEN excluded.times IS NULL THEN times "
+		  "ELSE substr(times, 1, length(times) - 1) || ',' || substr(excluded.times, 2) END" },
 		{ &ret_statements->add_loss,
 		  "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
 		{ &ret_statements->add_cgroup,
@@ -67,7 +72,7 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 
 	for (size_t i = 0; i < ARRAY_SIZE(statements) && !result; i++)
 		result = sql_prepare(sql, statements[i].statement, statements[i].sql);
-	return result;
+	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->stacks);
 }
 
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
@@ -95,6 +100,10 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 	return result;
 }
 
+#define STACK_UNWINDERS 4
+#define STACK_ENDS 16
+#define SAMPLE_STALLS 8
+
 /* One capture that is being written, with the row ids that it was given so far. */
 struct writing {
 	struct sql *sql;
@@ -104,9 +113,28 @@ struct writing {
 	const struct resolved *resolved;
 	const struct mappings *mappings;
 	sqlite3_int64 capture_id;
-	sqlite3_int64 *modules, *frames, *stacks, *processes;
-	sqlite3_int64 *rows; /* frames of the current stack, leaf first */
-	uint32_t rows_count, rows_room;
+	sqlite3_int64 *modules, *frames, *processes;
+	struct stack_path *stacks;
+	int64_t *path_frames; /* of all stacks */
+	uint32_t path_frames_count, path_frames_room;
+	uint8_t (*frame_hashes)[STACK_HASH_BYTES];
+	sqlite3_int64 stack_classes[2][STACK_UNWINDERS]
+				   [STACK_ENDS];        /* by truncated, unwinder, end; 0: not yet known */
+	sqlite3_int64 sample_classes[2][SAMPLE_STALLS]; /* by on CPU, stall */
+	sqlite3_int64 *threads;
+	uint32_t *thread_rows; /* a row of each thread */
+	uint32_t threads_count;
+	struct hash_index threads_index;
+	uint32_t row; /* at hand */
+	char *times;  /* a JSON array */
+	size_t times_room;
+};
+
+/* A row in the order of the table. */
+struct sample_key {
+	int64_t stack, thread, class;
+	int32_t second;
+	uint32_t row;
 };
 
 static int write_frames(struct writing *writing)
@@ -159,53 +187,126 @@ static const char *ended_name(const struct stack *stack)
 	return stack->ended < ARRAY_SIZE(names) ? names[stack->ended] : NULL;
 }
 
-/* Adds the functions at one address, the innermost first: stacks are stored leaf first. */
-static int add_rows(struct writing *writing, uint32_t place)
+/* Half of a SHA-256: a hostile process cannot make a stack that collides with another one. */
+static void end_hash(struct sha256_ctx *context, uint8_t hash[STACK_HASH_BYTES])
+{
+	uint8_t digest[SHA256_DIGEST_SIZE];
+
+	sha256_digest(context, sizeof(digest), digest);
+	memcpy(hash, digest, STACK_HASH_BYTES);
+}
+
+static void hash_text(struct sha256_ctx *context, const char *text)
+{
+	sha256_update(context, strlen(text) + 1, (const uint8_t *)text);
+}
+
+static void hash_number(struct sha256_ctx *context, int64_t number)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, number);
+	hash_text(context, text);
+}
+
+/*
+ * The hash of a frame (docs/SCHEMA.md) has only what is the same on every host: a build id in place of a path, and
+ * no offset where it depends on the load or the process.
+ */
+static void hash_frame(const struct writing *writing, uint32_t position)
+{
+	const struct resolved_frame *frame = &writing->resolved->frames[position];
+	const struct resolved_module *module = &writing->resolved->modules[frame->module];
+	bool has_build_id = *module->build_id, is_portable = module->kind == MODULE_KERNEL ||
+							     module->kind == MODULE_FILE ||
+							     module->kind == MODULE_VDSO;
+	struct sha256_ctx context;
+
+	sha256_init(&context);
+	hash_text(&context, module_kind_names[module->kind]);
+	hash_text(&context, has_build_id ? module->build_id : module->path);
+	hash_text(&context, has_build_id || !is_portable ? "" : module->version);
+	if (is_portable)
+		hash_number(&context, frame->offset);
+	hash_text(&context, frame->function);
+	hash_number(&context, frame->inlined);
+	end_hash(&context, writing->frame_hashes[position]);
+}
+
+static void hash_path(void *user, uint32_t path, uint8_t hash[STACK_HASH_BYTES])
+{
+	struct writing *writing = user;
+	const struct resolved_frame *frames = writing->resolved->frames;
+	const struct stack *stack = &writing->capture->stacks.stacks[path];
+	struct sha256_ctx context;
+
+	sha256_init(&context);
+	for (uint32_t i = writing->resolved->depths[path]; i-- > 0;) {
+		uint32_t at = writing->resolved->of_stack_frame[stack->first + i];
+
+		do
+			sha256_update(&context, STACK_HASH_BYTES, writing->frame_hashes[at]);
+		while ((at = frames[at].inner));
+	}
+	end_hash(&context, hash);
+}
+
+/* Adds the frames of a stack, the outermost first. */
+static int add_path(struct writing *writing, uint32_t position)
 {
 	const struct resolved_frame *frames = writing->resolved->frames;
-	uint32_t count = 1, at = place;
+	const struct stack *stack = &writing->capture->stacks.stacks[position];
+	uint32_t count = 0;
 
-	while ((at = frames[at].inner))
-		count++;
-	if (array_make_room(writing->rows, writing->rows_count, writing->rows_room, count))
-		return -ENOMEM;
-	writing->rows_count += count;
-	at = place;
-	for (uint32_t i = 1; i <= count; i++, at = frames[at].inner)
-		writing->rows[writing->rows_count - i] = writing->frames[at];
+	for (uint32_t i = writing->resolved->depths[position]; i-- > 0;) {
+		uint32_t at = writing->resolved->of_stack_frame[stack->first + i];
+
+		do {
+			if (array_make_room(writing->path_frames, writing->path_frames_count,
+					    writing->path_frames_room, 1U))
+				return -ENOMEM;
+			writing->path_frames[writing->path_frames_count++] = writing->frames[at];
+			count++;
+		} while ((at = frames[at].inner));
+	}
+	writing->stacks[position].count = count;
 	return 0;
 }
 
-static int write_stack(struct writing *writing, uint32_t position)
+static int class_of_stack(struct writing *writing, uint32_t position)
 {
 	const struct stack *stack = &writing->capture->stacks.stacks[position];
-	uint32_t addresses = writing->resolved->depths[position];
-	bool truncated = stack->truncated || addresses < (uint32_t)stack->kernel_depth + stack->user_depth;
-	uint8_t digest[SHA256_DIGEST_SIZE], kind[3] = { stack->unwinder, truncated, stack->ended };
-	struct sha256_ctx context;
+	bool truncated = stack->truncated || writing->resolved->depths[position] <
+						     (uint32_t)stack->kernel_depth + stack->user_depth;
+	sqlite3_int64 *class = &writing->stack_classes[truncated][stack->unwinder % STACK_UNWINDERS]
+						      [stack->ended % STACK_ENDS];
 	int result = 0;
 
-	writing->rows_count = 0;
-	for (uint32_t i = 0; i < addresses && !result; i++)
-		result = add_rows(writing, writing->resolved->of_stack_frame[stack->first + i]);
+	if (!*class)
+		result = sql_run(writing->sql, writing->statements->add_stack_class, class, "itt",
+				 (int64_t)truncated, unwinder_name(stack), ended_name(stack));
+	writing->stacks[position].class = *class;
+	return result;
+}
+
+static int write_stacks(struct writing *writing)
+{
+	uint32_t count = writing->capture->stacks.count, first = 0;
+	int result = 0;
+
+	for (uint32_t i = 0; i < writing->resolved->frames_count; i++)
+		hash_frame(writing, i);
+	for (uint32_t i = 0; i < count && !result; i++) {
+		result = class_of_stack(writing, i);
+		if (!result)
+			result = add_path(writing, i);
+	}
 	if (result < 0)
 		return result;
-	/* half of a SHA-256: a hostile process cannot make a stack that collides with another one */
-	sha256_init(&context);
-	sha256_update(&context, sizeof(kind), kind);
-	sha256_update(&context, writing->rows_count * sizeof(*writing->rows), (const uint8_t *)writing->rows);
-	sha256_digest(&context, sizeof(digest), digest);
-	result = sql_run(writing->sql, writing->statements->find_stack, &writing->stacks[position], "b",
-			 digest, sizeof(digest) / 2);
-	if (result < 0 || writing->stacks[position])
-		return result; /* another capture has stored this stack with all its frames */
-	result = sql_run(writing->sql, writing->statements->add_stack, &writing->stacks[position], "iittb",
-			 (int64_t)writing->rows_count, (int64_t)truncated, unwinder_name(stack),
-			 ended_name(stack), digest, sizeof(digest) / 2);
-	for (uint32_t i = 0; i < writing->rows_count && !result; i++)
-		result = sql_run(writing->sql, writing->statements->add_stack_frame, NULL, "iii",
-				 (int64_t)writing->stacks[position], (int64_t)i, (int64_t)writing->rows[i]);
-	return result;
+	for (uint32_t i = 0; i < count; first += writing->stacks[i++].count)
+		writing->stacks[i].frames = writing->path_frames + first;
+	return stack_tree_add(writing->sql, &writing->statements->stacks, writing->stacks, count, hash_path,
+			      writing);
 }
 
 static int write_process(struct writing *writing, uint32_t position)
@@ -233,20 +334,174 @@ static const char *stall_name(uint8_t stall)
 	return names[stall & (STALL_MEMORY | STALL_IO | STALL_CPU)];
 }
 
+/* ---- samples ---- */
+
+/* Rows in the order of their primary key: the tree of the table grows at its end alone, without gaps. */
+static int compare_rows(const void *a, const void *b, void *user)
+{
+	const struct sample_key *left = a, *right = b;
+
+	(void)user;
+	if (left->stack != right->stack)
+		return left->stack < right->stack ? -1 : 1;
+	if (left->thread != right->thread)
+		return left->thread < right->thread ? -1 : 1;
+	if (left->class != right->class)
+		return left->class < right->class ? -1 : 1;
+	return left->second < right->second ? -1 : left->second > right->second;
+}
+
+static bool is_thread(const void *user, uint32_t position)
+{
+	const struct writing *writing = user;
+	const struct capture_row *rows = writing->capture->rows,
+				 *there = &rows[writing->thread_rows[position]],
+				 *wanted = &rows[writing->row];
+
+	return there->process == wanted->process && there->tid == wanted->tid &&
+	       !strncmp(there->thread, wanted->thread, sizeof(there->thread));
+}
+
+/* Stores the id of the row's thread. */
+static int find_thread(struct writing *writing, int64_t *ret_thread)
+{
+	const struct capture_row *row = &writing->capture->rows[writing->row];
+	uint32_t hash = hash_number_and_bytes((uint64_t)row->process << 32 | row->tid, row->thread,
+					      strnlen(row->thread, sizeof(row->thread))),
+		 found = hash_index_find(&writing->threads_index, hash, is_thread, writing);
+	int result;
+
+	if (found != HASH_INDEX_NONE) {
+		*ret_thread = writing->threads[found];
+		return 0;
+	}
+	found = writing->threads_count;
+	writing->threads[found] = 0;
+	writing->thread_rows[found] = writing->row;
+	result = sql_run(writing->sql, writing->statements->add_thread, &writing->threads[found], "iit",
+			 (int64_t)writing->processes[row->process], (int64_t)row->tid, row->thread);
+	if (!result)
+		result = hash_index_add(&writing->threads_index, hash, found);
+	if (result < 0)
+		return result;
+	writing->threads_count++;
+	*ret_thread = writing->threads[found];
+	return 0;
+}
+
+static int class_of_sample(struct writing *writing, const struct capture_row *row, int64_t *ret_class)
+{
+	sqlite3_int64 *class =
+		&writing->sample_classes[row->kind == SAMPLE_ON_CPU][row->stall % SAMPLE_STALLS];
+	int result = 0;
+
+	if (!*class)
+		result = sql_run(writing->sql, writing->statements->add_sample_class, class, "tt",
+				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu", stall_name(row->stall));
+	*ret_class = *class;
+	return result;
+}
+
+/* Those of row i are by_row[first_of[i]] up to by_row[first_of[i + 1] - 1], in the order in which they came. */
+static void sort_events(const struct capture *capture, uint32_t *first_of, uint32_t *by_row)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < capture->events_count; i++)
+		first_of[capture->events[i].row]++;
+	for (uint32_t i = 0; i <= capture->rows_count; i++)
+		first_of[i] = sum += first_of[i];
+	for (uint32_t i = capture->events_count; i-- > 0;)
+		by_row[--first_of[capture->events[i].row]] = i;
+}
+
+#define EVENT_TEXT_BYTES sizeof("[-2147483648,-32768,65535],")
+
+/* Stores the JSON array of a row's events, or NULL without any. */
+static int format_times(struct writing *writing, const uint32_t *events, uint32_t count, bool on_cpu,
+			const char **ret_text)
+{
+	size_t bytes = count * EVENT_TEXT_BYTES + sizeof("[]"), at = 0;
+
+	*ret_text = NULL;
+	if (!count)
+		return 0;
+	if (bytes > writing->times_room) {
+		char *grown = realloc(writing->times, bytes);
+
+		if (!grown)
+			return -ENOMEM;
+		writing->times = grown;
+		writing->times_room = bytes;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		const struct capture_event *event = &writing->capture->events[events[i]];
+		char *text = writing->times + at;
+
+		at += (size_t)sprintf(text, "%c[", i ? ',' : '[');
+		if (!on_cpu)
+			at += (size_t)sprintf(writing->times + at, "%d,", event->begin_ms);
+		at += (size_t)sprintf(writing->times + at, "%d,", event->at_ms);
+		at += event->cpu == CAPTURE_NO_CPU ? (size_t)sprintf(writing->times + at, "null]")
+						   : (size_t)sprintf(writing->times + at, "%u]", event->cpu);
+	}
+	strcpy(writing->times + at, "]");
+	*ret_text = writing->times;
+	return 0;
+}
+
+static int write_row(struct writing *writing, const struct sample_key *key, const uint32_t *first_of,
+		     const uint32_t *by_row)
+{
+	const struct capture_row *row = &writing->capture->rows[key->row];
+	const char *times;
+	int result = format_times(writing, by_row + first_of[key->row],
+				  first_of[key->row + 1] - first_of[key->row], row->kind == SAMPLE_ON_CPU,
+				  &times);
+
+	if (result < 0)
+		return result;
+	return sql_run(writing->sql, writing->statements->add_sample, NULL, "iiiiiiit",
+		       (int64_t)writing->capture_id, key->stack, key->thread, key->class,
+		       (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns, times);
+}
+
 static int write_rows(struct writing *writing)
+{
+	const struct capture *capture = writing->capture;
+	_cleanup_free_ struct sample_key *keys = calloc(capture->rows_count + 1UL, sizeof(*keys));
+	_cleanup_free_ uint32_t *first_of = calloc(capture->rows_count + 1UL, sizeof(*first_of));
+	_cleanup_free_ uint32_t *by_row = calloc(capture->events_count + 1UL, sizeof(*by_row));
+	int result = 0;
+
+	writing->threads = calloc(capture->rows_count + 1UL, sizeof(*writing->threads));
+	writing->thread_rows = calloc(capture->rows_count + 1UL, sizeof(*writing->thread_rows));
+	if (!keys || !first_of || !by_row || !writing->threads || !writing->thread_rows)
+		return -ENOMEM;
+	sort_events(capture, first_of, by_row);
+	for (uint32_t i = 0; i < capture->rows_count && !result; i++) {
+		const struct capture_row *row = &capture->rows[i];
+
+		writing->row = i;
+		keys[i] = (struct sample_key){ .row = i,
+					       .second = row->second,
+					       .stack = writing->stacks[row->stack].stack_id };
+		result = find_thread(writing, &keys[i].thread);
+		if (!result)
+			result = class_of_sample(writing, row, &keys[i].class);
+	}
+	if (!result)
+		qsort_r(keys, capture->rows_count, sizeof(*keys), compare_rows, NULL);
+	for (uint32_t i = 0; i < capture->rows_count && !result; i++)
+		result = write_row(writing, &keys[i], first_of, by_row);
+	return result;
+}
+
+static int write_losses(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
 	int result = 0;
 
-	for (uint32_t i = 0; i < capture->rows_count && !result; i++) {
-		const struct capture_row *row = &capture->rows[i];
-
-		result = sql_run(writing->sql, writing->statements->add_sample, NULL, "iiitittiii",
-				 (int64_t)writing->capture_id, (int64_t)writing->processes[row->process],
-				 (int64_t)row->tid, row->thread, (int64_t)writing->stacks[row->stack],
-				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu", stall_name(row->stall),
-				 (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns);
-	}
 	for (size_t i = 0; i < LOSS_REASONS && !result; i++)
 		result = sql_run(writing->sql, writing->statements->add_loss, NULL, "itit",
 				 (int64_t)writing->capture_id, loss_reasons[i].name,
@@ -361,12 +616,14 @@ static int write_capture(struct writing *writing)
 	writing->capture_id = capture_id;
 	if (!result)
 		result = write_frames(writing);
-	for (uint32_t i = 0; i < capture->stacks.count && !result; i++)
-		result = write_stack(writing, i);
+	if (!result)
+		result = write_stacks(writing);
 	for (uint32_t i = 0; i < capture->processes_count && !result; i++)
 		result = write_process(writing, i);
 	if (!result)
 		result = write_rows(writing);
+	if (!result)
+		result = write_losses(writing);
 	if (!result)
 		result = write_pressure(writing);
 	if (!result)
@@ -414,8 +671,7 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 			const struct capture *capture, const struct resolved *resolved,
 			const struct mappings *mappings)
 {
-	size_t ids = (size_t)resolved->modules_count + resolved->frames_count + capture->stacks.count +
-		     capture->processes_count;
+	size_t ids = (size_t)resolved->modules_count + resolved->frames_count + capture->processes_count;
 	_cleanup_free_ sqlite3_int64 *rows = calloc(ids + 1, sizeof(*rows));
 	struct writing writing = { .sql = sql,
 				   .statements = statements,
@@ -424,14 +680,21 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 				   .resolved = resolved,
 				   .mappings = mappings,
 				   .modules = rows };
-	int result;
+	int result = -ENOMEM;
 
-	if (!rows)
-		return -ENOMEM;
-	writing.frames = writing.modules + resolved->modules_count;
-	writing.stacks = writing.frames + resolved->frames_count;
-	writing.processes = writing.stacks + capture->stacks.count;
-	result = write_capture(&writing);
-	free(writing.rows);
+	writing.stacks = calloc(capture->stacks.count + 1UL, sizeof(*writing.stacks));
+	writing.frame_hashes = calloc(resolved->frames_count + 1UL, sizeof(*writing.frame_hashes));
+	if (rows && writing.stacks && writing.frame_hashes) {
+		writing.frames = writing.modules + resolved->modules_count;
+		writing.processes = writing.frames + resolved->frames_count;
+		result = write_capture(&writing);
+	}
+	free(writing.stacks);
+	free(writing.frame_hashes);
+	free(writing.path_frames);
+	free(writing.threads);
+	free(writing.thread_rows);
+	free(writing.times);
+	hash_index_free(&writing.threads_index);
 	return result;
 }

@@ -7,13 +7,15 @@
 
 #include "consumer/capture/capture.h"
 #include "consumer/store/sql.h"
+#include "consumer/store/stack_tree.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/resolved.h"
 
 struct capture_statements {
-	sqlite3_stmt *add_module, *add_frame, *find_stack, *add_stack, *add_stack_frame, *add_process,
+	sqlite3_stmt *add_module, *add_frame, *add_stack_class, *add_process, *add_thread, *add_sample_class,
 		*add_sample, *add_loss, *add_cgroup, *add_pressure, *add_statistic, *add_usage,
 		*finish_capture;
+	struct stack_tree stacks;
 };
 
 /* Returns 0 or -errno, as all functions of sql.h do. */
