@@ -27,7 +27,8 @@
 
 /* Capture 2 is newer than 1; 3 and 4 are newer, but not complete. */
 static const char rows_sql[] =
-	"INSERT INTO run VALUES(1, 1, NULL, '0.1.0', 1, '6.18', 'host', 8, 47, NULL);"
+	"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz)"
+	" VALUES(1, 1, '0.1.0', 1, '6.18', 'host', 8, 47);"
 	"INSERT INTO process VALUES(1, 1, 4242, 1, 'cpu_hog', '/usr/bin/cpu_hog', 1000, '/system.slice/web'),"
 	" (2, 1, 4243, 1, 'a;b 5' || char(27) || '[31m', '/x', NULL, NULL),"
 	" (3, 1, 4244, 1, CAST(x'ff220a7a' AS TEXT), '/x', 0, '/' || printf('%.254c', 'q') || char(10));"
@@ -41,12 +42,11 @@ static const char rows_sql[] =
 	" (5, 2, 3, printf('%.255c', 'F'), 0, NULL, NULL, 0), (6, 2, 4, CAST(x'c3' AS TEXT), 0, NULL, NULL, "
 	"0),"
 	" (7, 2, 5, 'operator new(unsigned long)', 0, NULL, NULL, 0), (8, 2, 6, 'main', 0, NULL, NULL, 0);"
-	"INSERT INTO stack VALUES(1, 2, 0, 'eh-frame', 'root', x'01'), (2, 3, 0, 'eh-frame', 'root', x'02'),"
-	" (3, 20, 1, 'eh-frame', 'expression', x'03'), (4, 0, 0, 'none', NULL, x'04');"
-	"INSERT INTO stack_frame VALUES(1, 0, 2), (1, 1, 3), (2, 0, 1), (2, 1, 2), (2, 2, 3), (3, 0, 4), (3, "
-	"1, 5),"
-	" (3, 2, 6), (3, 3, 7), (3, 4, 3), (3, 5, 3), (3, 6, 8), (3, 7, 3), (3, 8, 3), (3, 9, 3), (3, 10, 3),"
-	" (3, 11, 3), (3, 12, 3), (3, 13, 4);"
+	"INSERT INTO stack_class VALUES(1, 0, 'eh-frame', 'root'), (2, 1, 'eh-frame', 'expression'), (3, 0, 'none', NULL);"
+	"INSERT INTO stack_node VALUES(1, NULL, '[3,2]', 1, 2, x'01'), (2, 1, '[1]', 1, 3, x'02'),"
+	" (3, NULL, '[4,3,3,3,3,3,3,8,3,3,7,6,5,4]', 2, 14, x'03'), (4, NULL, '[]', 3, 0, x'04');"
+	"INSERT INTO sample_class VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu'), (3, 'off-cpu', 'io'), (4, 'on-cpu', 'memory');"
+	"INSERT INTO thread VALUES(1, 1, 1, 't'), (2, 2, 1, 't'), (3, 3, 1, 't');"
 	"INSERT INTO capture VALUES"
 	" (1, 1, NULL, 'old', 'io', 'full', 1000, 1000000, 'sampled', NULL, 1790000000000000000,"
 	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL, NULL, NULL, "
@@ -61,13 +61,10 @@ static const char rows_sql[] =
 	"  1790000190000000000, NULL, 9800000000, 'recording', 160000, 47, NULL, NULL, NULL, NULL, NULL),"
 	" (4, 1, NULL, 'web', 'cpu', 'some', 0, 2000000, 'manual', NULL, 1790000300000000000,"
 	"  1790000290000000000, NULL, 9800000000, 'interrupted', 0, 47, NULL, NULL, NULL, NULL, NULL);"
-	"INSERT INTO sample VALUES(2, 1, 1, 't', 1, 'on-cpu', 'none', -10, 500, 10600000000),"
-	" (2, 1, 1, 't', 1, 'on-cpu', 'none', -3, 47, 1000000000),"
-	" (2, 1, 1, 't', 2, 'on-cpu', 'none', 0, 20, 425000000),"
-	" (2, 2, 1, 't', 3, 'on-cpu', 'none', 4, 10, 212000000),"
-	" (2, 3, 1, 't', 4, 'on-cpu', 'none', 4, 1, 21000000),"
-	" (2, 3, 1, 't', 2, 'off-cpu', 'cpu', 1, 3, 900000000),"
-	" (2, 3, 1, 't', 1, 'off-cpu', 'io', 1, 3, 1900000000);"
+	"INSERT INTO sample_row VALUES(2, 1, 1, 1, -10, 500, 10600000000, NULL),"
+	" (2, 1, 1, 1, -3, 47, 1000000000, NULL), (2, 2, 1, 1, 0, 20, 425000000, NULL),"
+	" (2, 3, 2, 1, 4, 10, 212000000, NULL), (2, 4, 3, 1, 4, 1, 21000000, NULL),"
+	" (2, 2, 3, 2, 1, 3, 900000000, NULL), (2, 1, 3, 3, 1, 3, 1900000000, NULL);"
 	"INSERT INTO loss VALUES(1, 'torn-slots', 0, 'sample'), (1, 'events-lost', 0, 'event'),"
 	" (2, 'overwritten-slots', 20, 'sample'), (2, 'torn-slots', 0, 'sample'), (2, 'stack-truncated', 2, "
 	"'stack');";
@@ -519,9 +516,8 @@ START_TEST(a_long_capture_has_a_short_chart)
 	struct ran ran;
 
 	unlink(database);
-	write_captures(database,
-		       "WITH s(n) AS (VALUES(-100) UNION ALL SELECT n + 1 FROM s WHERE n < 199) "
-		       "INSERT INTO sample SELECT 1, 1, 1, 't', 1, 'on-cpu', 'none', n, 1, 1 FROM s;");
+	write_captures(database, "WITH s(n) AS (VALUES(-100) UNION ALL SELECT n + 1 FROM s WHERE n < 199) "
+				 "INSERT INTO sample_row SELECT 1, 1, 1, 1, n, 1, 1, NULL FROM s;");
 	ran = run("why 1");
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		assert_has(ran.out, parts[i]);
@@ -563,10 +559,8 @@ START_TEST(top_groups_what_has_no_name)
 		"INSERT INTO module(module_id, path, version, kind) VALUES(4, '/lib/libz.so.1', '', 'file');"
 		"INSERT INTO frame VALUES(20, 4, 16, 'libz+0x10', NULL, NULL, NULL, 0),"
 		" (21, 4, 32, 'libz+0x20', NULL, NULL, NULL, 0), (22, 4, 48, 'deflate', 0, NULL, NULL, 0);"
-		"INSERT INTO stack VALUES(20, 2, 0, 'none', NULL, x'20'), (21, 2, 0, 'none', NULL, x'21');"
-		"INSERT INTO stack_frame VALUES(20, 0, 20), (20, 1, 22), (21, 0, 21), (21, 1, 22);"
-		"INSERT INTO sample VALUES(1, 1, 1, 't', 20, 'on-cpu', 'none', 0, 60, 6),"
-		" (1, 1, 1, 't', 21, 'on-cpu', 'none', 0, 40, 4);");
+		"INSERT INTO stack_node VALUES(20, NULL, '[22,20]', 3, 2, x'20'), (21, NULL, '[22,21]', 3, 2, x'21');"
+		"INSERT INTO sample_row VALUES(1, 20, 1, 1, 0, 60, 6, NULL), (1, 21, 1, 1, 0, 40, 4, NULL);");
 	top = run_on(path, "top 1");
 	why = run_on(path, "why 1");
 	ck_assert_int_eq(top.status, EXIT_DONE);
@@ -664,10 +658,12 @@ START_TEST(equal_lines_are_merged)
 	struct ran ran;
 
 	unlink(database);
-	write_captures(database, "INSERT INTO process VALUES(4, 1, 1, 1, 'cpu;hog', NULL, 0, NULL), (5, 1, "
-				 "2, 1, 'cpu:hog', NULL, 0, NULL);"
-				 "INSERT INTO sample VALUES(1, 4, 1, 't', 1, 'on-cpu', 'none', 0, 2, 1),"
-				 " (1, 5, 1, 't', 1, 'on-cpu', 'memory', 1, 3, 1);");
+	write_captures(
+		database,
+		"INSERT INTO process VALUES(4, 1, 1, 1, 'cpu;hog', NULL, 0, NULL), (5, 1, "
+		"2, 1, 'cpu:hog', NULL, 0, NULL);"
+		"INSERT INTO thread VALUES(4, 4, 1, 't'), (5, 5, 1, 't');"
+		"INSERT INTO sample_row VALUES(1, 1, 4, 1, 0, 2, 1, NULL), (1, 1, 5, 4, 1, 3, 1, NULL);");
 	ran = run("folded 1");
 	ck_assert_str_eq(ran.out, "cpu:hog;main;burn_cpu 5\n");
 	ran_free(&ran);
