@@ -289,6 +289,7 @@ FROM stack_node s, json_each((
 		SELECT s.parent_id, s.frames, 0
 		UNION ALL
 		SELECT n.parent_id, n.frames, level + 1 FROM up JOIN stack_node n ON n.node_id = up.parent_id
+			WHERE level < 10000 -- a damaged tree may have a circle
 	)
 	SELECT '[' || group_concat(nullif(substr(frames, 2, length(frames) - 2), ''), ',') || ']'
 	FROM (SELECT frames FROM up ORDER BY level DESC)
