@@ -22,7 +22,8 @@ int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 					   "AND CAST(substr(frames, 2) AS INTEGER) = 0 AND class = ?" },
 		{ &ret_tree->class_of, "SELECT ifnull(class, -1) FROM stack_node WHERE node_id = ?" },
 		{ &ret_tree->add_node,
-		  "INSERT INTO stack_node(parent_id, frames) VALUES(nullif(?, 0), ?) RETURNING node_id" },
+		  "INSERT INTO stack_node(parent_id, frames, class, depth, hash) "
+		  "VALUES(nullif(?, 0), ?, nullif(?, 0), nullif(?, -1), ?) RETURNING node_id" },
 		{ &ret_tree->set_upper,
 		  "UPDATE stack_node SET parent_id = ?2, frames = ?3 WHERE node_id = ?1" },
 		{ &ret_tree->set_end,
@@ -41,11 +42,13 @@ int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 struct piece {
 	uint32_t path, from, to;
 	uint32_t parent; /* position of another piece, or NO_PIECE */
+	uint32_t ends;   /* the first path that ends here, or NO_PATH */
 	int64_t node_id;
 	bool is_new; /* the node was added for this piece: it has no children but those of other pieces */
 };
 
 #define NO_PIECE UINT32_MAX
+#define NO_PATH UINT32_MAX
 
 struct adding {
 	struct sql *sql;
@@ -108,6 +111,7 @@ static int cut_path(struct adding *adding, uint32_t path, uint32_t common, uint3
 		uint32_t position;
 
 		upper.to = common;
+		upper.ends = NO_PATH;
 		result = add_piece(adding, upper, &position);
 		if (result < 0)
 			return result;
@@ -116,10 +120,16 @@ static int cut_path(struct adding *adding, uint32_t path, uint32_t common, uint3
 		*at = position;
 	}
 	if (here->count > common)
-		result = add_piece(
-			adding,
-			(struct piece){ .path = path, .from = common, .to = here->count, .parent = *at }, at);
+		result = add_piece(adding,
+				   (struct piece){ .path = path,
+						   .from = common,
+						   .to = here->count,
+						   .parent = *at,
+						   .ends = path },
+				   at);
 	adding->end_of[path] = *at;
+	if (!result && *at != NO_PIECE && adding->pieces[*at].ends == NO_PATH)
+		adding->pieces[*at].ends = path;
 	return result;
 }
 
@@ -186,15 +196,21 @@ static int parse_frames(const char *text, int64_t **ret_frames)
 	return count;
 }
 
+/* `path` is the one that ends there, or NO_PATH. */
 static int add_node(struct adding *adding, int64_t parent_id, const int64_t *frames, uint32_t count,
-		    int64_t *ret_node)
+		    uint32_t path, int64_t *ret_node)
 {
+	const struct stack_path *ends = path == NO_PATH ? NULL : &adding->paths[path];
+	uint8_t hash[STACK_HASH_BYTES];
 	sqlite3_int64 node_id = 0;
 	int result = format_frames(adding, frames, count);
 
+	if (ends)
+		adding->hash(adding->user, path, hash);
 	if (!result)
-		result =
-			sql_run(adding->sql, adding->tree->add_node, &node_id, "it", parent_id, adding->text);
+		result = sql_run(adding->sql, adding->tree->add_node, &node_id, "itiib", parent_id,
+				 adding->text, ends ? ends->class : (int64_t)0,
+				 ends ? (int64_t)ends->count : (int64_t)-1, ends ? hash : NULL, sizeof(hash));
 	*ret_node = node_id;
 	return result;
 }
@@ -225,7 +241,7 @@ static int find_child(struct adding *adding, int64_t parent_id, int64_t first, i
 static int divide_node(struct adding *adding, int64_t parent_id, int64_t node_id, const int64_t *frames,
 		       uint32_t count, uint32_t common, int64_t *ret_upper)
 {
-	int result = add_node(adding, parent_id, frames, common, ret_upper);
+	int result = add_node(adding, parent_id, frames, common, NO_PATH, ret_upper);
 
 	if (!result)
 		result = format_frames(adding, frames + common, count - common);
@@ -260,6 +276,7 @@ static int place_piece(struct adding *adding, struct piece *piece)
 	const struct piece *parent = piece->parent == NO_PIECE ? NULL : &adding->pieces[piece->parent];
 	const int64_t *frames = adding->paths[piece->path].frames;
 	uint32_t at = piece->from;
+	int result;
 
 	piece->node_id = parent ? parent->node_id : 0;
 	piece->is_new = parent && parent->is_new;
@@ -273,7 +290,10 @@ static int place_piece(struct adding *adding, struct piece *piece)
 	}
 	if (at == piece->to)
 		return 0;
-	return add_node(adding, piece->node_id, frames + at, piece->to - at, &piece->node_id);
+	result = add_node(adding, piece->node_id, frames + at, piece->to - at, piece->ends, &piece->node_id);
+	if (!result && piece->ends != NO_PATH)
+		adding->paths[piece->ends].stack_id = piece->node_id;
+	return result;
 }
 
 static int compare_pieces(const void *a, const void *b, void *user)
@@ -311,33 +331,38 @@ static int end_at(struct adding *adding, uint32_t path, int64_t node_id)
 		       (int64_t)here->count, hash, sizeof(hash));
 }
 
-/* Another class of stack may end at the node. Then an empty node below it stands for this one. */
+/* A stack of another class ends at the node: an empty node below it stands for this one. */
+static int end_at_variant(struct adding *adding, uint32_t path, int64_t node_id)
+{
+	struct stack_path *here = &adding->paths[path];
+	sqlite3_int64 found = 0;
+	int result = sql_run(adding->sql, adding->tree->find_variant, &found, "ii", node_id, here->class);
+
+	here->stack_id = found;
+	return result < 0 || found ? result : add_node(adding, node_id, NULL, 0, path, &here->stack_id);
+}
+
 static int end_path(struct adding *adding, uint32_t path)
 {
-	const struct piece *piece = adding->end_of[path] == NO_PIECE ? NULL
-								     : &adding->pieces[adding->end_of[path]];
 	struct stack_path *here = &adding->paths[path];
-	int64_t node_id = piece ? piece->node_id : 0;
-	sqlite3_int64 found = 0;
-	int result = 0;
+	const struct piece *piece;
+	sqlite3_int64 class = 0;
+	int result;
 
-	if (piece)
-		result = sql_run(adding->sql, adding->tree->class_of, &found, "i", node_id);
+	if (here->stack_id)
+		return 0; /* its node is new */
+	if (adding->end_of[path] == NO_PIECE)
+		return end_at_variant(adding, path, 0);
+	piece = &adding->pieces[adding->end_of[path]];
+	result = sql_run(adding->sql, adding->tree->class_of, &class, "i", piece->node_id);
 	if (result < 0)
 		return result;
-	if (piece && found == here->class) {
-		here->stack_id = node_id;
-		return 0;
-	}
-	if (piece && found < 0)
-		return end_at(adding, path, node_id);
-	found = 0;
-	result = sql_run(adding->sql, adding->tree->find_variant, &found, "ii", node_id, here->class);
-	here->stack_id = found;
-	if (result < 0 || found)
-		return result;
-	result = add_node(adding, node_id, NULL, 0, &node_id);
-	return result < 0 ? result : end_at(adding, path, node_id);
+	if (class < 0)
+		return end_at(adding, path, piece->node_id);
+	if (class != here->class)
+		return end_at_variant(adding, path, piece->node_id);
+	here->stack_id = piece->node_id;
+	return 0;
 }
 
 int stack_tree_add(struct sql *sql, const struct stack_tree *tree, struct stack_path *paths, uint32_t count,
@@ -350,6 +375,8 @@ int stack_tree_add(struct sql *sql, const struct stack_tree *tree, struct stack_
 
 	adding.order = calloc(count + 1UL, sizeof(*adding.order));
 	adding.end_of = calloc(count + 1UL, sizeof(*adding.end_of));
+	for (uint32_t i = 0; i < count; i++)
+		paths[i].stack_id = 0;
 	result = adding.order && adding.end_of ? cut_paths(&adding) : -ENOMEM;
 	if (!result)
 		result = place_pieces(&adding);
