@@ -22,9 +22,8 @@ CREATE TABLE run(
 	hz INTEGER NOT NULL,
 	policy TEXT,                    -- root's limits in the words of policy.conf; NULL: none
 	object_sha256 TEXT,             -- of the kernel programs that were loaded; NULL: not known
-	attachments TEXT,               -- what they were attached to, a JSON array
-	ring_bytes INTEGER,             -- of samples on CPU, of one CPU; as much again for intervals off CPU
-	unwind_bytes INTEGER            -- of the unwind tables of all targets
+	attachments TEXT,               -- the names of their links, a JSON array
+	ring_bytes INTEGER              -- of samples on CPU, of one CPU; as much again for intervals off CPU
 ) STRICT;
 
 -- A rule as it was in force; a changed rule is a new row. Ids are never reused.
@@ -40,7 +39,7 @@ CREATE TABLE rule(
 	history_ns INTEGER NOT NULL,
 	capture_ns INTEGER NOT NULL,
 	cooldown_ns INTEGER NOT NULL,
-	triggers TEXT                   -- the thresholds in force, a JSON array of "cpu.some = 10%"; NULL: not known
+	triggers TEXT                   -- the thresholds, a JSON array of {resource, kind, stall_us, window_us}; NULL: not known
 ) STRICT;
 
 CREATE TABLE capture(

@@ -11,6 +11,7 @@
 #include "consumer/store/store_frames.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/file.h>
@@ -331,15 +332,46 @@ int store_next_ids(struct store *store, struct rule_ids *ret_ids)
 	return result;
 }
 
+/* Returns the thresholds as a JSON array, which the caller frees; NULL without memory. */
+static char *triggers_text(const struct rule *rule)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+	bool complete;
+
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; i < rule->triggers_count; i++) {
+		const struct trigger *trigger = &rule->triggers[i];
+
+		fprintf(stream,
+			"%s{\"resource\":\"%s\",\"kind\":\"%s\",\"stall_us\":%" PRIu64
+			",\"window_us\":%" PRIu64 "}",
+			i ? "," : "[", psi_resource_names[trigger->resource], psi_kind_names[trigger->kind],
+			trigger->stall_us, trigger->window_us);
+	}
+	fputs(rule->triggers_count ? "]" : "[]", stream);
+	complete = !ferror(stream);
+	if (!fclose(stream) && complete)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static int add_rule(struct store *store, sqlite3_stmt *statement, const struct rule *rule)
 {
+	_cleanup_free_ char *triggers = triggers_text(rule);
 	char comm[ABI_COMM_BYTES + 1];
 
+	if (!triggers)
+		return -ENOMEM;
 	snprintf(comm, sizeof(comm), "%s%s", rule->comm.text, rule->comm.prefix ? "*" : "");
-	return sql_run(&store->sql, statement, NULL, "iitttttiiii", (int64_t)rule->id, (int64_t)store->run_id,
-		       rule->name, rule->source, comm, rule->cgroup,
+	return sql_run(&store->sql, statement, NULL, "iitttttiiiit", (int64_t)rule->id,
+		       (int64_t)store->run_id, rule->name, rule->source, comm, rule->cgroup,
 		       rule->watch == WATCH_SYSTEM ? "system" : "cgroup", (int64_t)rule->pattern_id,
-		       (int64_t)rule->history_ns, (int64_t)rule->capture_ns, (int64_t)rule->cooldown_ns);
+		       (int64_t)rule->history_ns, (int64_t)rule->capture_ns, (int64_t)rule->cooldown_ns,
+		       triggers);
 }
 
 static int add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
@@ -348,7 +380,7 @@ static int add_rules(struct store *store, const struct rule_set *rules, uint32_t
 	int result = sql_prepare(
 		&store->sql, &statement,
 		"INSERT INTO rule(rule_id, run_id, rule, source, comm, cgroup, watch, pattern_id, "
-		"history_ns, capture_ns, cooldown_ns) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+		"history_ns, capture_ns, cooldown_ns, triggers) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
 	for (size_t i = 0; i < rules->count && !result; i++)
 		if (rules->rules[i].id >= first_id)
@@ -357,21 +389,44 @@ static int add_rules(struct store *store, const struct rule_set *rules, uint32_t
 	return result;
 }
 
+/* Returns the names of the links as a JSON array, which the caller frees; NULL without memory. */
+static char *attachments_text(const struct manifest *manifest)
+{
+	/* a name of at least one byte and a blank become at most a name, two quotes and a comma */
+	char *text = malloc(2 * strlen(manifest->attached) + 4), *to = text;
+
+	if (!text)
+		return NULL;
+	*to++ = '[';
+	for (const char *at = manifest->attached; *at;) {
+		size_t bytes = strcspn(at, " ");
+
+		if (bytes)
+			to += sprintf(to, "%s\"%.*s\"", to[-1] == '[' ? "" : ",", (int)bytes, at);
+		at += bytes + (at[bytes] == ' ');
+	}
+	strcpy(to, "]");
+	return text;
+}
+
 static int add_run(struct store *store, const struct manifest *manifest, const struct policy *policy)
 {
+	_cleanup_free_ char *attachments = attachments_text(manifest);
 	char host[256] = "", allowed[POLICY_TEXT_BYTES];
 	sqlite3_stmt *statement;
-	int result =
-		sql_prepare(&store->sql, &statement,
-			    "INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz, policy) "
-			    "VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING run_id");
+	int result = sql_prepare(
+		&store->sql, &statement,
+		"INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz, policy, object_sha256, "
+		"attachments, ring_bytes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?) RETURNING run_id");
 
 	gethostname(host, sizeof(host) - 1);
 	policy_describe(policy, allowed);
 	if (!result)
-		result = sql_run(&store->sql, statement, &store->run_id, "itittiit", clock_wall_ns(),
+		result = sql_run(&store->sql, statement, &store->run_id, "itittiittti", clock_wall_ns(),
 				 BOURDON_VERSION, (int64_t)manifest->abi, manifest->kernel, host,
-				 (int64_t)manifest->cpus, (int64_t)manifest->hz, *allowed ? allowed : NULL);
+				 (int64_t)manifest->cpus, (int64_t)manifest->hz, *allowed ? allowed : NULL,
+				 manifest->object_sha256, attachments,
+				 (int64_t)manifest->slots_per_cpu * manifest->slot_bytes);
 	sqlite3_finalize(statement);
 	return result;
 }
