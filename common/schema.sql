@@ -4,12 +4,14 @@
 -- docs/SCHEMA.md explains each column. Columns named *_at are wall clock in Unix ns; `second` is relative to
 -- the trigger.
 
--- One row: which database this is, and on which machine it was made.
+-- Where the runs were recorded. One row; more after `bourdon db merge`, or when the file moved to another machine.
 CREATE TABLE database(
-	id TEXT NOT NULL,               -- random, 32 hexadecimal digits
+	database_id INTEGER PRIMARY KEY,
+	id TEXT NOT NULL UNIQUE,        -- random, 32 hexadecimal digits
 	machine TEXT                    -- a hash of the machine id, which does not tell it; NULL: none
 ) STRICT;
 
+-- recorded_as: of a merged row, its id in the database where it was recorded; NULL: the same.
 CREATE TABLE run(
 	run_id INTEGER PRIMARY KEY,
 	started_at INTEGER NOT NULL,
@@ -23,7 +25,9 @@ CREATE TABLE run(
 	policy TEXT,                    -- root's limits in the words of policy.conf; NULL: none
 	object_sha256 TEXT,             -- of the kernel programs that were loaded; NULL: not known
 	attachments TEXT,               -- the names of their links, a JSON array
-	ring_bytes INTEGER              -- of samples on CPU, of one CPU; as much again for intervals off CPU
+	ring_bytes INTEGER,             -- of samples on CPU, of one CPU; as much again for intervals off CPU
+	database_id INTEGER NOT NULL REFERENCES database,
+	recorded_as INTEGER
 ) STRICT;
 
 -- A rule as it was in force; a changed rule is a new row. Ids are never reused.
@@ -39,7 +43,8 @@ CREATE TABLE rule(
 	history_ns INTEGER NOT NULL,
 	capture_ns INTEGER NOT NULL,
 	cooldown_ns INTEGER NOT NULL,
-	triggers TEXT                   -- the thresholds, a JSON array of {resource, kind, stall_us, window_us}; NULL: not known
+	triggers TEXT,                  -- the thresholds, a JSON array of {resource, kind, stall_us, window_us}; NULL: not known
+	recorded_as INTEGER
 ) STRICT;
 
 CREATE TABLE capture(
@@ -69,14 +74,16 @@ CREATE TABLE capture(
 	-- Why the resource was short, in a few words (docs/SCHEMA.md), or 'undetermined' if the numbers do
 	-- not show it; and the numbers that prove it.
 	cause TEXT,
-	because TEXT
+	because TEXT,
+	recorded_as INTEGER
 ) STRICT;
 CREATE INDEX capture_by_time ON capture(triggered_at);
 
 CREATE TABLE cgroup(
-	cgroup_id INTEGER PRIMARY KEY,  -- the kernel's 64-bit id
-	path TEXT NOT NULL
-) STRICT;
+	cgroup_id INTEGER NOT NULL,     -- the kernel's 64-bit id, which another boot or host may give to another path
+	path TEXT NOT NULL,
+	PRIMARY KEY(cgroup_id, path)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE process(
 	process_id INTEGER PRIMARY KEY,

@@ -10,6 +10,7 @@
 #include "consumer/process/privilege.h"
 #include "consumer/rules/configuration.h"
 #include "consumer/rules/settings.h"
+#include "consumer/store/machine.h"
 #include "consumer/store/store_thread.h"
 #include "consumer/symbolizer/spawner.h"
 
@@ -70,9 +71,11 @@ static int open_pins(const struct settings *where, struct kernel_objects *ret_ke
 static int run(const struct settings *where, struct configuration *configuration, struct notify *notify)
 {
 	struct own_counters own_counters = { 0 };
+	char machine[MACHINE_TEXT_BYTES];
 	struct store_thread_settings store_settings = {
 		.where = where,
 		.database_bytes_max = configuration->settings.database_bytes_max,
+		.machine = machine_hash(MACHINE_ID_FILE, machine),
 		.own_counters = &own_counters,
 	};
 	struct confinement confinement = { 0 };

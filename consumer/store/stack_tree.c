@@ -20,7 +20,7 @@ int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 		  "AND CAST(substr(frames, 2) AS INTEGER) = ?2" },
 		{ &ret_tree->find_variant, "SELECT node_id FROM stack_node WHERE parent_id IS nullif(?, 0) "
 					   "AND CAST(substr(frames, 2) AS INTEGER) = 0 AND class = ?" },
-		{ &ret_tree->class_of, "SELECT ifnull(class, -1) FROM stack_node WHERE node_id = ?" },
+		{ &ret_tree->end_at, "SELECT class, hash FROM stack_node WHERE node_id = ?" },
 		{ &ret_tree->add_node,
 		  "INSERT INTO stack_node(parent_id, frames, class, depth, hash) "
 		  "VALUES(nullif(?, 0), ?, nullif(?, 0), nullif(?, -1), ?) RETURNING node_id" },
@@ -57,8 +57,8 @@ struct adding {
 	uint32_t count;
 	stack_tree_hash hash;
 	void *user;
-	uint32_t *order;  /* of the paths */
-	uint32_t *end_of; /* for each path, the piece at whose end it ends; NO_PIECE for an empty one */
+	uint32_t *order;    /* of the paths */
+	uint32_t *piece_of; /* for each path, the piece at whose end it ends; NO_PIECE for an empty one */
 	struct piece *pieces;
 	uint32_t pieces_count, pieces_room;
 	char *text; /* a JSON array */
@@ -127,7 +127,7 @@ static int cut_path(struct adding *adding, uint32_t path, uint32_t common, uint3
 						   .parent = *at,
 						   .ends = path },
 				   at);
-	adding->end_of[path] = *at;
+	adding->piece_of[path] = *at;
 	if (!result && *at != NO_PIECE && adding->pieces[*at].ends == NO_PATH)
 		adding->pieces[*at].ends = path;
 	return result;
@@ -320,13 +320,36 @@ static int place_pieces(struct adding *adding)
 	return result;
 }
 
-static int end_at(struct adding *adding, uint32_t path, int64_t node_id)
+/* Stores class 0 if no stack ends at the node. */
+static int read_end(struct adding *adding, int64_t node_id, int64_t *ret_class,
+		    uint8_t hash[STACK_HASH_BYTES])
+{
+	sqlite3_stmt *statement = adding->tree->end_at;
+	int result = 0;
+
+	sqlite3_bind_int64(statement, 1, node_id);
+	if (sqlite3_step(statement) == SQLITE_ROW) {
+		*ret_class = sqlite3_column_int64(statement, 0);
+		memset(hash, 0, STACK_HASH_BYTES);
+		if (sqlite3_column_bytes(statement, 1) == STACK_HASH_BYTES)
+			memcpy(hash, sqlite3_column_blob(statement, 1), STACK_HASH_BYTES);
+	} else {
+		result = sql_failed(adding->sql);
+	}
+	sqlite3_reset(statement);
+	return result;
+}
+
+/* The path ends at this node, which had this hash. A function that got its name since then may change the hash. */
+static int end_at(struct adding *adding, uint32_t path, int64_t node_id, const uint8_t *before)
 {
 	struct stack_path *here = &adding->paths[path];
 	uint8_t hash[STACK_HASH_BYTES];
 
 	here->stack_id = node_id;
 	adding->hash(adding->user, path, hash);
+	if (before && !memcmp(before, hash, sizeof(hash)))
+		return 0;
 	return sql_run(adding->sql, adding->tree->set_end, NULL, "iiib", node_id, here->class,
 		       (int64_t)here->count, hash, sizeof(hash));
 }
@@ -335,34 +358,37 @@ static int end_at(struct adding *adding, uint32_t path, int64_t node_id)
 static int end_at_variant(struct adding *adding, uint32_t path, int64_t node_id)
 {
 	struct stack_path *here = &adding->paths[path];
+	uint8_t hash[STACK_HASH_BYTES];
 	sqlite3_int64 found = 0;
+	int64_t class;
 	int result = sql_run(adding->sql, adding->tree->find_variant, &found, "ii", node_id, here->class);
 
-	here->stack_id = found;
-	return result < 0 || found ? result : add_node(adding, node_id, NULL, 0, path, &here->stack_id);
+	if (result < 0)
+		return result;
+	if (!found)
+		return add_node(adding, node_id, NULL, 0, path, &here->stack_id);
+	result = read_end(adding, found, &class, hash);
+	return result < 0 ? result : end_at(adding, path, found, hash);
 }
 
 static int end_path(struct adding *adding, uint32_t path)
 {
 	struct stack_path *here = &adding->paths[path];
-	const struct piece *piece;
-	sqlite3_int64 class = 0;
+	uint8_t hash[STACK_HASH_BYTES];
+	int64_t class, node_id;
 	int result;
 
 	if (here->stack_id)
 		return 0; /* its node is new */
-	if (adding->end_of[path] == NO_PIECE)
+	if (adding->piece_of[path] == NO_PIECE)
 		return end_at_variant(adding, path, 0);
-	piece = &adding->pieces[adding->end_of[path]];
-	result = sql_run(adding->sql, adding->tree->class_of, &class, "i", piece->node_id);
+	node_id = adding->pieces[adding->piece_of[path]].node_id;
+	result = read_end(adding, node_id, &class, hash);
 	if (result < 0)
 		return result;
-	if (class < 0)
-		return end_at(adding, path, piece->node_id);
-	if (class != here->class)
-		return end_at_variant(adding, path, piece->node_id);
-	here->stack_id = piece->node_id;
-	return 0;
+	if (class && class != here->class)
+		return end_at_variant(adding, path, node_id);
+	return end_at(adding, path, node_id, class ? hash : NULL);
 }
 
 int stack_tree_add(struct sql *sql, const struct stack_tree *tree, struct stack_path *paths, uint32_t count,
@@ -374,16 +400,16 @@ int stack_tree_add(struct sql *sql, const struct stack_tree *tree, struct stack_
 	int result;
 
 	adding.order = calloc(count + 1UL, sizeof(*adding.order));
-	adding.end_of = calloc(count + 1UL, sizeof(*adding.end_of));
+	adding.piece_of = calloc(count + 1UL, sizeof(*adding.piece_of));
 	for (uint32_t i = 0; i < count; i++)
 		paths[i].stack_id = 0;
-	result = adding.order && adding.end_of ? cut_paths(&adding) : -ENOMEM;
+	result = adding.order && adding.piece_of ? cut_paths(&adding) : -ENOMEM;
 	if (!result)
 		result = place_pieces(&adding);
 	for (uint32_t i = 0; i < count && !result; i++)
 		result = end_path(&adding, adding.order[i]);
 	free(adding.order);
-	free(adding.end_of);
+	free(adding.piece_of);
 	free(adding.pieces);
 	free(adding.text);
 	return result;

@@ -13,7 +13,7 @@
 #define STACK_HASH_BYTES 16
 
 struct stack_tree {
-	sqlite3_stmt *find_child, *find_variant, *class_of, *add_node, *set_upper, *set_end;
+	sqlite3_stmt *find_child, *find_variant, *end_at, *add_node, *set_upper, *set_end;
 };
 
 struct stack_path {
@@ -23,14 +23,14 @@ struct stack_path {
 	int64_t stack_id; /* set by stack_tree_add() */
 };
 
-/* Called for a stack that is not in the database: stores its portable hash. */
+/* Stores the portable hash of a stack. */
 typedef void (*stack_tree_hash)(void *user, uint32_t path, uint8_t hash[STACK_HASH_BYTES]);
 
 /* Returns 0 or -errno, as all functions of sql.h do. */
 int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree);
 
 /*
- * Finds or adds each stack. Stacks of equal frames and class become one. The caller begins and ends the
+ * Finds or adds each stack, with its hash. Stacks of equal frames and class become one. The caller begins and ends the
  * transaction.
  */
 int stack_tree_add(struct sql *sql, const struct stack_tree *tree, struct stack_path *paths, uint32_t count,

@@ -32,6 +32,7 @@ struct store {
 	struct capture_statements statements;
 	sqlite3_stmt *find_frames;
 	sqlite3_int64 run_id;
+	const char *machine;
 	uint64_t database_bytes_max, log_bytes_max;
 	char log_path[PATH_MAX];
 	int lock_fd;
@@ -269,7 +270,7 @@ static int lock_directory(struct store *store, const char *directory)
 	return 0;
 }
 
-int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max,
+int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max, const char *machine,
 	       const atomic_uint_fast64_t *give_up_ns)
 {
 	struct store *store = calloc(1, sizeof(*store));
@@ -281,6 +282,7 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 		return -ENOMEM;
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
+	store->machine = machine;
 	set_limits(store, bytes_max);
 	/* SQLITE_OPEN_NOFOLLOW accepts no symbolic link in any part of the path */
 	real = realpath(directory, NULL);
@@ -409,24 +411,52 @@ static char *attachments_text(const struct manifest *manifest)
 	return text;
 }
 
+/* Finds or adds the row of this database. One that another machine began gets another row: it may be a copy. */
+static int find_database(struct store *store, sqlite3_int64 *ret_database_id)
+{
+	sqlite3_stmt *find = NULL, *add = NULL;
+	int result = sql_prepare(
+		&store->sql, &find,
+		"SELECT database_id FROM database WHERE machine IS ? ORDER BY database_id LIMIT 1");
+
+	if (!result)
+		result =
+			sql_prepare(&store->sql, &add,
+				    "INSERT INTO database(id, machine) VALUES(lower(hex(randomblob(16))), ?) "
+				    "RETURNING database_id");
+	*ret_database_id = 0;
+	if (!result)
+		result = sql_run(&store->sql, find, ret_database_id, "t", store->machine);
+	if (!result && !*ret_database_id)
+		result = sql_run(&store->sql, add, ret_database_id, "t", store->machine);
+	sqlite3_finalize(find);
+	sqlite3_finalize(add);
+	return result;
+}
+
 static int add_run(struct store *store, const struct manifest *manifest, const struct policy *policy)
 {
 	_cleanup_free_ char *attachments = attachments_text(manifest);
 	char host[256] = "", allowed[POLICY_TEXT_BYTES];
+	sqlite3_int64 database_id;
 	sqlite3_stmt *statement;
 	int result = sql_prepare(
 		&store->sql, &statement,
 		"INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz, policy, object_sha256, "
-		"attachments, ring_bytes) VALUES(?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?) RETURNING run_id");
+		"attachments, ring_bytes, database_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?) "
+		"RETURNING run_id");
 
 	gethostname(host, sizeof(host) - 1);
 	policy_describe(policy, allowed);
 	if (!result)
-		result = sql_run(&store->sql, statement, &store->run_id, "itittiittti", clock_wall_ns(),
+		result = find_database(store, &database_id);
+	if (!result)
+		result = sql_run(&store->sql, statement, &store->run_id, "itittiitttii", clock_wall_ns(),
 				 BOURDON_VERSION, (int64_t)manifest->abi, manifest->kernel, host,
 				 (int64_t)manifest->cpus, (int64_t)manifest->hz, *allowed ? allowed : NULL,
 				 manifest->object_sha256, attachments,
-				 (int64_t)manifest->slots_per_cpu * manifest->slot_bytes);
+				 (int64_t)manifest->slots_per_cpu * manifest->slot_bytes,
+				 (int64_t)database_id);
 	sqlite3_finalize(statement);
 	return result;
 }

@@ -20,9 +20,10 @@ struct store;
 /*
  * Opens DIRECTORY/bourdon.db or creates it, marks captures that a crash left in `recording` as interrupted,
  * and shrinks it to `bytes_max` (database and log together). Waits for a locked database until *give_up_ns
- * (CLOCK_MONOTONIC; 0: for ever), which another thread may set. Logs a failure. Returns 0 or -errno.
+ * (CLOCK_MONOTONIC; 0: for ever), which another thread may set. `machine` is that of machine.h, or NULL, and outlives
+ * the store. Logs a failure. Returns 0 or -errno.
  */
-int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max,
+int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max, const char *machine,
 	       const atomic_uint_fast64_t *give_up_ns);
 void store_close(struct store *store);
 

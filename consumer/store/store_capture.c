@@ -49,8 +49,7 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "ELSE substr(times, 1, length(times) - 1) || ',' || substr(excluded.times, 2) END" },
 		{ &ret_statements->add_loss,
 		  "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
-		{ &ret_statements->add_cgroup,
-		  "INSERT OR REPLACE INTO cgroup(cgroup_id, path) VALUES(?, ?)" },
+		{ &ret_statements->add_cgroup, "INSERT OR IGNORE INTO cgroup(cgroup_id, path) VALUES(?, ?)" },
 		{ &ret_statements->add_pressure,
 		  "INSERT INTO pressure(capture_id, at, scope, resource, some_us, full_us) "
 		  "VALUES(?, ?, ?, ?, ?, nullif(?, -1))" },
@@ -210,6 +209,15 @@ static void hash_number(struct sha256_ctx *context, int64_t number)
 }
 
 /*
+ * The build id and the offset tell which functions are there, whether they have names yet or not. Of a file that may
+ * lie about its build id, and of code at changing addresses, the functions' names count, too.
+ */
+static bool offset_is_enough(const struct resolved_module *module)
+{
+	return *module->build_id && !*module->version && module->kind != MODULE_KERNEL_MODULE;
+}
+
+/*
  * The hash of a frame (docs/SCHEMA.md) has only what is the same on every host: a build id in place of a path, and
  * no offset where it depends on the load or the process.
  */
@@ -228,14 +236,17 @@ static void hash_frame(const struct writing *writing, uint32_t position)
 	hash_text(&context, has_build_id || !is_portable ? "" : module->version);
 	if (is_portable)
 		hash_number(&context, frame->offset);
-	hash_text(&context, frame->function);
-	hash_number(&context, frame->inlined);
+	if (!offset_is_enough(module)) {
+		hash_text(&context, frame->function_offset < 0 ? "" : frame->function);
+		hash_number(&context, frame->inlined);
+	}
 	end_hash(&context, writing->frame_hashes[position]);
 }
 
 static void hash_path(void *user, uint32_t path, uint8_t hash[STACK_HASH_BYTES])
 {
 	struct writing *writing = user;
+	const struct resolved_module *modules = writing->resolved->modules;
 	const struct resolved_frame *frames = writing->resolved->frames;
 	const struct stack *stack = &writing->capture->stacks.stacks[path];
 	struct sha256_ctx context;
@@ -244,9 +255,10 @@ static void hash_path(void *user, uint32_t path, uint8_t hash[STACK_HASH_BYTES])
 	for (uint32_t i = writing->resolved->depths[path]; i-- > 0;) {
 		uint32_t at = writing->resolved->of_stack_frame[stack->first + i];
 
-		do
-			sha256_update(&context, STACK_HASH_BYTES, writing->frame_hashes[at]);
-		while ((at = frames[at].inner));
+		do {
+			if (!frames[at].inlined || !offset_is_enough(&modules[frames[at].module]))
+				sha256_update(&context, STACK_HASH_BYTES, writing->frame_hashes[at]);
+		} while ((at = frames[at].inner));
 	}
 	end_hash(&context, hash);
 }

@@ -524,7 +524,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 		log_error("cannot prepare the store thread: %s", strerror(-result));
 	else
 		result = store_open(&thread->store, settings->where->state_dir, settings->database_bytes_max,
-				    &thread->give_up_ns);
+				    settings->machine, &thread->give_up_ns);
 	if (result < 0) {
 		store_thread_stop(thread, 0);
 		return result;

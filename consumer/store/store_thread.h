@@ -20,7 +20,8 @@ struct store_thread;
 struct store_thread_settings {
 	const struct settings *where; /* directories and, at each reload, the configuration */
 	uint64_t database_bytes_max;
-	const struct kernel_objects *kernel; /* these three outlive the thread */
+	const char *machine;                 /* of machine.h; NULL: none */
+	const struct kernel_objects *kernel; /* these outlive the thread, as does `machine` */
 	struct own_counters *own_counters;
 	int spawner_socket;
 };

@@ -15,6 +15,7 @@
 
 #define SECOND 1000000000UL
 #define MIB (1UL << 20)
+#define TEST_MACHINE "0123456789abcdef0123456789abcdef"
 
 /* When the trigger of every capture fires: CLOCK_MONOTONIC, and the wall clock of the same moment. */
 #define TRIGGERED (1000 * SECOND)
