@@ -7,10 +7,9 @@
 #define BOURDON_CONSUMER_STORE_STACK_TREE_H
 
 #include "consumer/store/sql.h"
+#include "consumer/store/stack_hash.h"
 
 #include <stdint.h>
-
-#define STACK_HASH_BYTES 16
 
 struct stack_tree {
 	sqlite3_stmt *find_child, *find_variant, *end_at, *add_node, *set_upper, *set_end;

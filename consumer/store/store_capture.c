@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <nettle/sha2.h>
 #include <string.h>
 
 int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements)
@@ -117,6 +116,7 @@ struct writing {
 	int64_t *path_frames; /* of all stacks */
 	uint32_t path_frames_count, path_frames_room;
 	uint8_t (*frame_hashes)[STACK_HASH_BYTES];
+	bool *frame_counts; /* in the hash of a stack */
 	sqlite3_int64 stack_classes[2][STACK_UNWINDERS]
 				   [STACK_ENDS];        /* by truncated, unwinder, end; 0: not yet known */
 	sqlite3_int64 sample_classes[2][SAMPLE_STALLS]; /* by on CPU, stall */
@@ -186,81 +186,41 @@ static const char *ended_name(const struct stack *stack)
 	return stack->ended < ARRAY_SIZE(names) ? names[stack->ended] : NULL;
 }
 
-/* Half of a SHA-256: a hostile process cannot make a stack that collides with another one. */
-static void end_hash(struct sha256_ctx *context, uint8_t hash[STACK_HASH_BYTES])
-{
-	uint8_t digest[SHA256_DIGEST_SIZE];
-
-	sha256_digest(context, sizeof(digest), digest);
-	memcpy(hash, digest, STACK_HASH_BYTES);
-}
-
-static void hash_text(struct sha256_ctx *context, const char *text)
-{
-	sha256_update(context, strlen(text) + 1, (const uint8_t *)text);
-}
-
-static void hash_number(struct sha256_ctx *context, int64_t number)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, number);
-	hash_text(context, text);
-}
-
-/*
- * The build id and the offset tell which functions are there, whether they have names yet or not. Of a file that may
- * lie about its build id, and of code at changing addresses, the functions' names count, too.
- */
-static bool offset_is_enough(const struct resolved_module *module)
-{
-	return *module->build_id && !*module->version && module->kind != MODULE_KERNEL_MODULE;
-}
-
-/*
- * The hash of a frame (docs/SCHEMA.md) has only what is the same on every host: a build id in place of a path, and
- * no offset where it depends on the load or the process.
- */
-static void hash_frame(const struct writing *writing, uint32_t position)
+static void hash_frame(struct writing *writing, uint32_t position)
 {
 	const struct resolved_frame *frame = &writing->resolved->frames[position];
 	const struct resolved_module *module = &writing->resolved->modules[frame->module];
-	bool has_build_id = *module->build_id, is_portable = module->kind == MODULE_KERNEL ||
-							     module->kind == MODULE_FILE ||
-							     module->kind == MODULE_VDSO;
-	struct sha256_ctx context;
+	const struct hashed_frame hashed = {
+		.kind = module_kind_names[module->kind],
+		.path = module->path,
+		.version = module->version,
+		.build_id = module->build_id,
+		.function = frame->inlined || frame->function_offset >= 0 ? frame->function : NULL,
+		.offset = frame->offset,
+		.inlined = frame->inlined,
+	};
 
-	sha256_init(&context);
-	hash_text(&context, module_kind_names[module->kind]);
-	hash_text(&context, has_build_id ? module->build_id : module->path);
-	hash_text(&context, has_build_id || !is_portable ? "" : module->version);
-	if (is_portable)
-		hash_number(&context, frame->offset);
-	if (!offset_is_enough(module)) {
-		hash_text(&context, frame->function_offset < 0 ? "" : frame->function);
-		hash_number(&context, frame->inlined);
-	}
-	end_hash(&context, writing->frame_hashes[position]);
+	if (module->kind != MODULE_NONE)
+		writing->frame_counts[position] = stack_hash_frame(&hashed, writing->frame_hashes[position]);
 }
 
 static void hash_path(void *user, uint32_t path, uint8_t hash[STACK_HASH_BYTES])
 {
-	struct writing *writing = user;
-	const struct resolved_module *modules = writing->resolved->modules;
+	const struct writing *writing = user;
 	const struct resolved_frame *frames = writing->resolved->frames;
 	const struct stack *stack = &writing->capture->stacks.stacks[path];
-	struct sha256_ctx context;
+	struct stack_hash sum;
 
-	sha256_init(&context);
+	stack_hash_begin(&sum);
 	for (uint32_t i = writing->resolved->depths[path]; i-- > 0;) {
 		uint32_t at = writing->resolved->of_stack_frame[stack->first + i];
 
 		do {
-			if (!frames[at].inlined || !offset_is_enough(&modules[frames[at].module]))
-				sha256_update(&context, STACK_HASH_BYTES, writing->frame_hashes[at]);
+			if (writing->frame_counts[at])
+				stack_hash_add(&sum, writing->frame_hashes[at]);
 		} while ((at = frames[at].inner));
 	}
-	end_hash(&context, hash);
+	stack_hash_end(&sum, hash);
 }
 
 /* Adds the frames of a stack, the outermost first. */
@@ -696,13 +656,15 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 
 	writing.stacks = calloc(capture->stacks.count + 1UL, sizeof(*writing.stacks));
 	writing.frame_hashes = calloc(resolved->frames_count + 1UL, sizeof(*writing.frame_hashes));
-	if (rows && writing.stacks && writing.frame_hashes) {
+	writing.frame_counts = calloc(resolved->frames_count + 1UL, sizeof(*writing.frame_counts));
+	if (rows && writing.stacks && writing.frame_hashes && writing.frame_counts) {
 		writing.frames = writing.modules + resolved->modules_count;
 		writing.processes = writing.frames + resolved->frames_count;
 		result = write_capture(&writing);
 	}
 	free(writing.stacks);
 	free(writing.frame_hashes);
+	free(writing.frame_counts);
 	free(writing.path_frames);
 	free(writing.threads);
 	free(writing.thread_rows);
