@@ -16,6 +16,7 @@
 
 /* clang-format off */
 static Suite *(*const suites[])(void) = {
+	older_schema_suite,
 	options_suite,
 	units_suite,
 	usage_suite,

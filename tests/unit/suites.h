@@ -40,6 +40,7 @@ Suite *mappings_suite(void);
 Suite *elf_module_suite(void);
 Suite *naming_suite(void);
 Suite *notify_suite(void);
+Suite *older_schema_suite(void);
 Suite *options_suite(void);
 Suite *owner_suite(void);
 Suite *pass_fd_suite(void);

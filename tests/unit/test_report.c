@@ -385,7 +385,7 @@ START_TEST(foreign_files_are_refused)
 	unlink(database);
 	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 9;"
 				 "CREATE TABLE capture(capture_id);");
-	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 9");
+	assert_refused(database, "list", EXIT_FAILED, "install a newer bourdon");
 
 	unlink(database);
 	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 7;"
