@@ -79,7 +79,9 @@ state() {
 		install -o "$TEST_USER" -g "$TEST_GROUP" -m 0640 "$database" "$DB"
 		daemon_start
 		await_sql 30 'PRAGMA user_version' "$(sed -n 's/^#define SCHEMA_VERSION //p' "$TREE/common/schema.h")"
+		await_sql 30 'SELECT count(*) FROM run' 3 # its own is the third
 		daemon_stop TERM
+		[ "$DAEMON_STATUS" -eq 0 ]
 		mkdir -m 0755 "$WORK/converted"
 		sqlite3 "$DB" "VACUUM INTO '$WORK/converted/${database##*/}'"
 		# not why: of stacks with equal weight it shows that with the least id, and ids change; nor status: the last run is another
