@@ -7,7 +7,7 @@
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects honest
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
-	$(B)/workloads/hostile_stripped $(UNWIND:%=$(B)/workloads/unwind_%) \
+	$(B)/workloads/hostile_stripped $(B)/workloads/chain_longer $(UNWIND:%=$(B)/workloads/unwind_%) \
 	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
@@ -28,6 +28,11 @@ $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 $(B)/workloads/hostile: WORKLOAD_FLAGS += -Wl,--build-id=0x1b5d303b78073c7363726970743e27220affc29b
 $(B)/workloads/hostile_stripped: $(B)/workloads/hostile
 	$(call say,STRIP,$@) strip -o $@ $<
+
+# Two builds of one program, which differ by one instruction. Compilers may be configured to leave build ids out.
+$(B)/workloads/chain: WORKLOAD_FLAGS += -Wl,--build-id=sha1
+$(B)/workloads/chain_longer: tests/workloads/chain.c $(BASICS)
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) -Wl,--build-id=sha1 -DONE_MORE $(LDFLAGS) $< $(BASICS) -o $@
 
 # Programs with known stacks, from tests/workloads/unwind/: frames.c in many builds, then other sources. They
 # are built without frame pointers and DWARF, as Debian builds, and without gaps between functions: the byte
