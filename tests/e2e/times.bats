@@ -16,7 +16,7 @@ teardown() {
 
 # record [LOAD-OPTION...]: records one capture, in which $WORK/$OWN, a copy of moments that is alone on CPU 1, burns
 # 200 ms and then sleeps 150 ms. Sets BURNED and SLEPT to when each began and ended (Unix ns). Two copies of cpu_hog on
-# CPU 0 are the pressure. moments precedes other programs of the machine, so that it runs at once.
+# CPU 0 are the pressure. moments is a real-time process, so that it runs at once.
 record() {
 	local hog moments
 	load "$@"
@@ -26,7 +26,7 @@ record() {
 	rule hogs "comm = $hog" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 2s' 'capture = 4s' 'cooldown = 1h'
 	rule moments "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 2s' 'capture = 4s' 'cooldown = 1h'
 	daemon_start
-	ON_CPU=1 start_command nice -n -20 "$WORK/$OWN" --burn 200 --sleep 150
+	ON_CPU=1 start_command chrt -f 1 "$WORK/$OWN" --burn 200 --sleep 150
 	moments=$CHILD
 	exec {SAID}<&"$CHILD_OUTPUT"
 	await_tables "$moments"
