@@ -2,7 +2,7 @@
 #
 # The programs that the tests run: the unit tests, workloads, tools, and builds of other versions.
 
-.PHONY: next logging
+.PHONY: next logging npm
 
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects honest
@@ -101,3 +101,17 @@ next: | $(BINARIES)
 # a build whose filters log calls instead of forbidding them
 logging: | $(BINARIES)
 	$(again) B=$(B)/logging SECCOMP_LOG=1 all
+
+define NPM_DEPENDENCIES
+npm              installs DuckDB, which reads databases in the tests; Debian has no package of it
+endef
+export NPM_DEPENDENCIES
+
+# What tests/npm/package-lock.json pins. Another supplier of npm than Debian will do. Without a network the tests that need
+# it are skipped.
+npm:
+	$(Q)command -v npm > /dev/null || MORE_DEPENDENCIES="$$NPM_DEPENDENCIES" $(MAKE) --no-print-directory deps || :
+	$(again) $(B)/npm/installed
+
+$(B)/npm/installed: $(wildcard tests/npm/*)
+	$(call say,NPM,$(@D)) tests/npm/install.sh $(abspath $(@D))
