@@ -112,6 +112,25 @@ ms_of() {
 	[ "$(answer 'NF == 4 && $1 == 0 && $2 != ""')" -eq 1 ]
 }
 
+@test "Python gives the same answers as the shell" {
+	local number stack
+	stack=$(sql "SELECT min(stack_id) FROM sample WHERE capture_id = $FIRST")
+	for ((number = 1; number <= 20; number++)); do
+		ask "$number" capture="$FIRST" before="$FIRST" after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=200 \
+			tid="$MOMENTS" stack="$stack" rule=own > /dev/null
+		/usr/bin/python3 -I - "$DB" "$BATS_TEST_TMPDIR/answer" "$number" "$(statement "$number")" capture="$FIRST" before="$FIRST" \
+			after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=200 tid="$MOMENTS" stack="$stack" rule=own <<- 'END'
+			import sqlite3, sys
+			database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+			parameters = dict(argument.split("=", 1) for argument in sys.argv[5:])
+			rows = database.execute(sys.argv[4], parameters).fetchall()
+			lines = ["|".join("" if value is None else str(value) for value in row) for row in rows]
+			shell = open(sys.argv[2]).read().splitlines()
+			assert rows and lines == shell, (sys.argv[3], lines, shell)
+		END
+	done
+}
+
 @test "SQLite reads one capture alone where a view is asked for one" {
 	local view plan count=0
 	for view in $(sqlite3 -readonly "$DB" "SELECT name FROM sqlite_schema v WHERE type = 'view' AND EXISTS
