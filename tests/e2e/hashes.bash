@@ -4,12 +4,15 @@
 
 # record_chains PROGRAM: records a capture of two such processes, which share a CPU, and stops the daemon.
 record_chains() {
+	local before=0
+	[[ ! -e $DB ]] || before=$(sql "SELECT count(*) FROM capture WHERE state = 'complete'")
 	rule chain "comm = ${1##*/}" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 1s' 'capture = 3s' 'cooldown = 1h'
 	daemon_start
 	ON_CPU=0 start_command "$1"
 	await_tables "$CHILD"
 	ON_CPU=0 start_command "$1"
 	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" $((before + 1)) # its functions have names
 	daemon_stop TERM
 }
 
@@ -28,4 +31,14 @@ hash_of() {
 hashes() {
 	echo "user $(hash_of on-cpu chain_inner)"
 	echo "kernel $(hash_of off-cpu chain_sleep)"
+}
+
+# assert_hashes FILE: it has both lines of hashes().
+assert_hashes() {
+	if ! grep -qE '^user [0-9A-F]{32} [^ ]*main;chain_outer;chain_inner$' "$1" ||
+		! grep -qE '^kernel [0-9A-F]{32} [^ ]*sleeper_main;chain_sleep;[^ ]*schedule' "$1"; then
+		cat "$1"
+		sql 'SELECT state, cause FROM capture; SELECT kind, samples, stack FROM hot_stack LIMIT 20; SELECT * FROM unwind_quality'
+		return 1
+	fi
 }

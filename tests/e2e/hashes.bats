@@ -32,8 +32,7 @@ stack_id() {
 	local hash
 	record_chains "$WORK/$OWN"
 	hashes | tee "$WORK/here"
-	grep -qE '^user [0-9A-F]{32} [^ ]*main;chain_outer;chain_inner$' "$WORK/here"
-	grep -qE '^kernel [0-9A-F]{32} [^ ]*sleeper_main;chain_sleep;[^ ]*schedule' "$WORK/here"
+	assert_hashes "$WORK/here"
 
 	# the other database has stacks of another program first, and so other ids
 	another_database here

@@ -20,7 +20,6 @@ teardown() {
 	own_workload chain
 	record_chains "$WORK/$OWN"
 	hashes | tee "$WORK/hashes"
-	grep -qE '^user [0-9A-F]{32} [^ ]*main;chain_outer;chain_inner$' "$WORK/hashes"
-	grep -qE '^kernel [0-9A-F]{32} [^ ]*sleeper_main;chain_sleep;[^ ]*schedule' "$WORK/hashes"
+	assert_hashes "$WORK/hashes"
 	sed 's/^/# hash /' "$WORK/hashes" >&3
 }
