@@ -14,6 +14,7 @@
 struct database {
 	sqlite3 *sqlite;
 	const char *path;  /* the caller's */
+	int version;       /* of its schema */
 	bool failed;       /* a query failed and was logged; never cleared, like ferror(3) */
 	bool quiet;        /* failures are kept in `problem` and not logged */
 	char problem[600]; /* the last failure: file, reason, remedy */
@@ -21,12 +22,13 @@ struct database {
 
 /*
  * Opens and checks the file at `path`, which must outlive it. A root process becomes the user who may have
- * written the file, for good. The caller may set ret_database->quiet. Returns 0; or -EIO or -EPROTO, and the
- * reason was logged.
+ * written the file, for good. The caller may set ret_database->quiet. A database of an older schema
+ * (report/older_schema.h) has the names and columns of this one. Returns 0; or -EIO or -EPROTO, and the reason
+ * was logged.
  */
 int database_open(const char *path, struct database *ret_database);
 
-/* Opens it for writing. No transaction has begun. Triggers in the database have no effect. */
+/* Opens it for writing, unless it has an older schema. No transaction has begun. Triggers in it have no effect. */
 int database_open_to_write(const char *path, struct database *ret_database);
 
 /* Accepts a database that was never opened. */

@@ -7,6 +7,8 @@
 #include "common/policy.h"
 #include "common/schema.h"
 #include "common/version.h"
+#include "consumer/store/migrate.h"
+#include "consumer/store/retention.h"
 #include "consumer/store/store_capture.h"
 #include "consumer/store/store_frames.h"
 
@@ -34,8 +36,10 @@ struct store {
 	sqlite3_int64 run_id;
 	const char *machine;
 	uint64_t database_bytes_max, log_bytes_max;
+	uint64_t age_ns_max; /* 0: none */
 	char log_path[PATH_MAX];
 	int lock_fd;
+	bool is_outdated;
 };
 
 const char *store_error(const struct store *store)
@@ -66,61 +70,49 @@ static bool log_is_too_large(struct store *store)
 	return !stat(store->log_path, &at) && (uint64_t)at.st_size > store->log_bytes_max;
 }
 
-/*
- * Removes the oldest capture that has ended, with everything that only it used. Returns -ENOENT if there is
- * none.
- */
+static void log_removed(const char *why, const struct retention_removed *removed)
+{
+	if (removed->captures == 1)
+		log_info("%s: capture %" PRId64 ", the oldest, was removed", why, removed->oldest);
+	else if (removed->captures)
+		log_info("%s: the %u oldest captures, %" PRId64 " to %" PRId64 ", were removed", why,
+			 removed->captures, removed->oldest, removed->newest);
+}
+
+/* Removes the oldest captures that have ended. Returns -ENOENT if there is none. */
 static int evict_oldest(struct store *store)
 {
-	static const char *const owned[] = { "sample_row", "thread_state", "usage", "pressure",
-					     "statistic",  "histogram",    "loss",  "capture" };
-	sqlite3_int64 oldest = 0;
-	int result = sql_run_once(&store->sql, &oldest,
-				  "SELECT ifnull((SELECT capture_id FROM capture WHERE state <> 'recording'"
-				  " ORDER BY triggered_at, capture_id LIMIT 1), 0)");
+	struct retention_removed removed;
+	int result = retention_evict(&store->sql, &removed);
 
 	if (result < 0)
 		return result;
-	if (!oldest)
-		return -ENOENT;
-	result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
-	if (result < 0)
-		return result;
-	for (size_t i = 0; i < ARRAY_SIZE(owned) && !result; i++) {
-		char sql[128];
-
-		snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE capture_id = %lld", owned[i], oldest);
-		result = sql_execute(&store->sql, sql);
-	}
-	if (!result)
-		result = sql_execute(
-			&store->sql,
-			/* from the leaves upwards: a node stays while a stack ends there or leads through it */
-			"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE class IS NOT NULL AND "
-			"node_id NOT IN (SELECT stack_id FROM sample_row UNION ALL SELECT stack_id FROM "
-			"thread_state WHERE stack_id IS NOT NULL);"
-			"WITH RECURSIVE used(node_id) AS (SELECT node_id FROM stack_node WHERE class IS NOT NULL "
-			"UNION SELECT n.parent_id FROM used JOIN stack_node n USING(node_id) WHERE n.parent_id IS "
-			"NOT NULL) DELETE FROM stack_node WHERE node_id NOT IN (SELECT node_id FROM used);"
-			/*
-			 * keep all functions of one address, or none: a later lookup expects the complete set
-			 */
-			"DELETE FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM "
-			"stack_node, json_each(stack_node.frames) j JOIN frame ON frame_id = j.value);"
-			"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row);"
-			"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
-			"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION "
-			"ALL "
-			"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE "
-			"process_id IS NOT NULL);"
-			"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), at + 1) FROM "
-			"capture);");
-	result = sql_finish(&store->sql, result);
-	if (result < 0)
-		return result;
-	log_info("the database is full: capture %lld, the oldest, was removed", oldest);
-	result = sql_execute(&store->sql, "PRAGMA incremental_vacuum");
+	log_removed("the database is full", &removed);
 	trim_log(store);
+	return removed.captures ? 0 : -ENOENT;
+}
+
+int store_expire(struct store *store, uint64_t *ret_next_ns)
+{
+	int64_t now_at = clock_wall_ns(), age_ns = (int64_t)store->age_ns_max, oldest_at = INT64_MAX;
+	struct retention_removed removed = { 0 };
+	int result = 0;
+
+	*ret_next_ns = 0;
+	if (!age_ns || store->is_outdated)
+		return 0;
+	result = retention_oldest(&store->sql, &oldest_at);
+	if (!result && oldest_at < now_at - age_ns) {
+		result = retention_expire(&store->sql, now_at - age_ns, &removed);
+		log_removed("max_age is over", &removed);
+		if (removed.captures)
+			trim_log(store);
+		if (!result)
+			result = retention_oldest(&store->sql, &oldest_at);
+	}
+	if (!result && oldest_at != INT64_MAX)
+		*ret_next_ns = clock_monotonic_ns() +
+			       (oldest_at > now_at - age_ns ? (uint64_t)(oldest_at - (now_at - age_ns)) : 0);
 	return result;
 }
 
@@ -141,10 +133,11 @@ static bool eviction_helps(struct store *store)
 	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
 }
 
-static void set_limits(struct store *store, uint64_t bytes_max)
+static void set_limits(struct store *store, const struct store_limits *limits)
 {
-	store->log_bytes_max = bytes_max / 8 * LOG_EIGHTHS;
-	store->database_bytes_max = bytes_max / 8 * FILE_EIGHTHS;
+	store->log_bytes_max = limits->bytes_max / 8 * LOG_EIGHTHS;
+	store->database_bytes_max = limits->bytes_max / 8 * FILE_EIGHTHS;
+	store->age_ns_max = limits->age_ns_max;
 }
 
 /* Shrinks the database to its limit, which may be smaller than at the last start. */
@@ -169,9 +162,9 @@ static int limit_size(struct store *store)
 	return sql_execute(&store->sql, sql);
 }
 
-int store_limit(struct store *store, uint64_t bytes_max)
+int store_limit(struct store *store, const struct store_limits *limits)
 {
-	set_limits(store, bytes_max);
+	set_limits(store, limits);
 	return limit_size(store);
 }
 
@@ -206,12 +199,28 @@ static int check_identity(struct store *store)
 		snprintf(store->sql.error, sizeof(store->sql.error), "it is another program's database");
 		return -EUCLEAN;
 	}
-	if (!result && version != SCHEMA_VERSION) {
+	if (!result && (version < MIGRATE_OLDEST || version > SCHEMA_VERSION)) {
 		snprintf(store->sql.error, sizeof(store->sql.error),
 			 "its schema has version %lld, but bourdond %s writes version %d", version,
 			 BOURDON_VERSION, SCHEMA_VERSION);
 		return -EUCLEAN;
 	}
+	store->is_outdated = version < SCHEMA_VERSION;
+	return result;
+}
+
+/* What a database of this schema needs before the first capture is written. */
+static int prepare_database(struct store *store)
+{
+	int result = sql_execute(&store->sql,
+				 "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
+
+	if (!result)
+		result = limit_size(store);
+	if (!result)
+		result = store_capture_prepare(&store->sql, &store->statements);
+	if (!result)
+		result = store_frames_prepare(&store->sql, &store->find_frames);
 	return result;
 }
 
@@ -238,15 +247,26 @@ static int open_database(struct store *store, const char *path)
 		result = check_identity(store);
 	if (!result)
 		result = sql_run_once(&store->sql, &mode, "PRAGMA journal_mode = WAL");
+	if (!result && !store->is_outdated)
+		result = prepare_database(store);
+	return result;
+}
+
+bool store_is_outdated(const struct store *store)
+{
+	return store->is_outdated;
+}
+
+int store_migrate(struct store *store, store_pause pause, void *user)
+{
+	int result = migrate_database(&store->sql, pause, user);
+
 	if (!result)
-		result = sql_execute(&store->sql,
-				     "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
-	if (!result)
-		result = limit_size(store);
-	if (!result)
-		result = store_capture_prepare(&store->sql, &store->statements);
-	if (!result)
-		result = store_frames_prepare(&store->sql, &store->find_frames);
+		result = prepare_database(store);
+	if (!result) {
+		store->is_outdated = false;
+		trim_log(store);
+	}
 	return result;
 }
 
@@ -270,8 +290,8 @@ static int lock_directory(struct store *store, const char *directory)
 	return 0;
 }
 
-int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max, const char *machine,
-	       const atomic_uint_fast64_t *give_up_ns)
+int store_open(struct store **ret_store, const char *directory, const struct store_limits *limits,
+	       const char *machine, const atomic_uint_fast64_t *give_up_ns)
 {
 	struct store *store = calloc(1, sizeof(*store));
 	_cleanup_free_ char *real = NULL;
@@ -283,7 +303,7 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
 	store->machine = machine;
-	set_limits(store, bytes_max);
+	set_limits(store, limits);
 	/* SQLITE_OPEN_NOFOLLOW accepts no symbolic link in any part of the path */
 	real = realpath(directory, NULL);
 	result = real ? 0 : -errno;
@@ -411,10 +431,13 @@ static char *attachments_text(const struct manifest *manifest)
 	return text;
 }
 
-/* Finds or adds the row of this database. One that another machine began gets another row: it may be a copy. */
+/*
+ * Finds or adds the row of this database. One that another machine began gets another row: it may be a copy. The
+ * machine of a database that was migrated is not known yet.
+ */
 static int find_database(struct store *store, sqlite3_int64 *ret_database_id)
 {
-	sqlite3_stmt *find = NULL, *add = NULL;
+	sqlite3_stmt *claim = NULL, *find = NULL, *add = NULL;
 	int result = sql_prepare(
 		&store->sql, &find,
 		"SELECT database_id FROM database WHERE machine IS ? ORDER BY database_id LIMIT 1");
@@ -424,11 +447,19 @@ static int find_database(struct store *store, sqlite3_int64 *ret_database_id)
 			sql_prepare(&store->sql, &add,
 				    "INSERT INTO database(id, machine) VALUES(lower(hex(randomblob(16))), ?) "
 				    "RETURNING database_id");
+	if (!result)
+		result = sql_prepare(
+			&store->sql, &claim,
+			"UPDATE database SET machine = ? WHERE machine IS NULL AND (SELECT count(*) FROM "
+			"database) = 1");
 	*ret_database_id = 0;
+	if (!result)
+		result = sql_run(&store->sql, claim, NULL, "t", store->machine);
 	if (!result)
 		result = sql_run(&store->sql, find, ret_database_id, "t", store->machine);
 	if (!result && !*ret_database_id)
 		result = sql_run(&store->sql, add, ret_database_id, "t", store->machine);
+	sqlite3_finalize(claim);
 	sqlite3_finalize(find);
 	sqlite3_finalize(add);
 	return result;
@@ -461,6 +492,16 @@ static int add_run(struct store *store, const struct manifest *manifest, const s
 	return result;
 }
 
+/* An older schema must not be written. */
+static int check_migrated(struct store *store)
+{
+	if (!store->is_outdated)
+		return 0;
+	snprintf(store->sql.error, sizeof(store->sql.error), "it is not yet migrated to schema version %d",
+		 SCHEMA_VERSION);
+	return -EBUSY;
+}
+
 /* Call it after a transaction that found the database full. Returns true if there is room to try again. */
 static bool made_room(struct store *store, int result)
 {
@@ -486,8 +527,10 @@ int store_begin_run(struct store *store, const struct manifest *manifest, const 
 
 int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
 {
-	int result;
+	int result = check_migrated(store);
 
+	if (result < 0)
+		return result;
 	do {
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 		if (result < 0)
@@ -532,7 +575,11 @@ int store_add_counters(struct store *store, const char *const *names, const uint
 int store_begin_capture(struct store *store, const struct capture_trigger *trigger, uint64_t history_ns,
 			int64_t *ret_capture_id)
 {
-	return store_capture_announce(&store->sql, store->run_id, trigger, history_ns, ret_capture_id);
+	int result = check_migrated(store);
+
+	return result < 0 ? result
+			  : store_capture_announce(&store->sql, store->run_id, trigger, history_ns,
+						   ret_capture_id);
 }
 
 int store_give_up_capture(struct store *store, int64_t capture_id)
@@ -552,6 +599,8 @@ static int find_known(void *user, const char *path, const char *build_id, const 
 {
 	struct store *store = user;
 
+	if (store->is_outdated)
+		return -ENOENT;
 	return store_frames_find(store->find_frames, path, build_id, version, offset, add, adder);
 }
 
@@ -563,6 +612,10 @@ struct known_frames store_known_frames(struct store *store)
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings)
 {
+	int migrated = check_migrated(store);
+
+	if (migrated < 0)
+		return migrated;
 	/* no capture is worth all captures before it, in particular one that a hostile process inflated */
 	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 3) {
 		snprintf(

@@ -6,6 +6,7 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "common/plural.h"
+#include "common/schema.h"
 #include "common/thread.h"
 #include "consumer/process/heap.h"
 #include "consumer/store/store.h"
@@ -37,15 +38,23 @@
 #define RETRY_NS 5000000000U /* time between two tries to write a capture */
 #define RETRIES 24           /* tries before a capture is given up */
 
-enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT };
+/*
+ * Removing a capture takes a pass over the database, so that captures which get too old soon after each other go
+ * together. The wall clock, which tells their age, may jump meanwhile.
+ */
+#define EXPIRE_GAP_NS_MIN CLOCK_SECOND_NS
+#define EXPIRE_GAP_NS_MAX (3600 * CLOCK_SECOND_NS)
+#define EXPIRE_GAP_SHARE 128 /* of max_age */
+
+enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT, JOB_EXPIRE };
 
 struct job {
 	enum job_kind kind;
 	struct capture *capture;
-	uint64_t database_bytes_max;
+	struct store_limits limits;
 };
 
-/* A begin and a commit for each capture, one reload, and the new size limit of the reload before. */
+/* A begin and a commit for each capture, one reload, and the new limits of the reload before. JOB_EXPIRE does not wait. */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */
@@ -71,7 +80,8 @@ struct store_thread {
 	struct holder holders[MAPPINGS_OF_MANY + 1]; /* by the kind of processes that were scanned */
 	uint32_t
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
-	uint64_t many_due_ns; /* next scan of processes with many mappings */
+	uint64_t many_due_ns;   /* next scan of processes with many mappings */
+	uint64_t expire_due_ns; /* next look for captures beyond max_age; 0: none */
 	pthread_t thread;
 	bool started;
 
@@ -395,6 +405,29 @@ static void reload(struct store_thread *thread)
 		log_warning("cannot signal the end of a reload (eventfd): %s", strerror(errno));
 }
 
+static void expire(struct store_thread *thread)
+{
+	uint64_t now_ns = clock_monotonic_ns(), next_ns, gap_ns;
+
+	if (store_expire(thread->store, &next_ns)) {
+		log_warning("cannot remove captures that are older than max_age: %s",
+			    store_error(thread->store));
+		next_ns = now_ns;
+	}
+	pthread_mutex_lock(&thread->lock);
+	gap_ns = thread->in_force->settings.database_age_ns_max / EXPIRE_GAP_SHARE;
+	pthread_mutex_unlock(&thread->lock);
+	if (gap_ns < EXPIRE_GAP_NS_MIN)
+		gap_ns = EXPIRE_GAP_NS_MIN;
+	if (gap_ns > EXPIRE_GAP_NS_MAX)
+		gap_ns = EXPIRE_GAP_NS_MAX;
+	if (next_ns && next_ns < now_ns + gap_ns)
+		next_ns = now_ns + gap_ns;
+	if (next_ns > now_ns + EXPIRE_GAP_NS_MAX)
+		next_ns = now_ns + EXPIRE_GAP_NS_MAX;
+	thread->expire_due_ns = next_ns;
+}
+
 /* Call it with the lock. */
 static void forget_capture(struct store_thread *thread, uint32_t rule_id)
 {
@@ -421,20 +454,103 @@ static void do_job(struct store_thread *thread, const struct job *job)
 		pthread_mutex_lock(&thread->lock);
 		forget_capture(thread, rule_id);
 		pthread_mutex_unlock(&thread->lock);
+		if (!thread->expire_due_ns)
+			expire(thread);
 		break;
 	case JOB_RELOAD:
 		reload(thread);
 		break;
 	case JOB_LIMIT:
-		if (store_limit(thread->store, job->database_bytes_max))
+		if (store_limit(thread->store, &job->limits))
 			log_warning("cannot shrink the database to its new max_size: %s",
 				    store_error(thread->store));
+		expire(thread);
+		break;
+	case JOB_EXPIRE:
+		expire(thread);
 		break;
 	}
 }
 
+/* ---- migration ---- */
+
+static bool scan_is_due(struct store_thread *thread)
+{
+	bool due;
+
+	pthread_mutex_lock(&thread->lock);
+	due = thread->scan_due_ns && clock_monotonic_ns() >= thread->scan_due_ns &&
+	      clock_monotonic_ns() >= thread->scan_rest_ns;
+	if (due)
+		thread->scan_due_ns = 0;
+	pthread_mutex_unlock(&thread->lock);
+	return due;
+}
+
+/* Follows new processes, whose mappings are gone when the migration is done. */
+static void scan_meanwhile(void *user)
+{
+	if (scan_is_due(user))
+		scan_mappings(user, true);
+}
+
+/* Takes a reload out of the queue, past the captures that wait. */
+static bool take_reload(struct store_thread *thread)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&thread->lock);
+	for (size_t i = 0; i < thread->jobs_count; i++) {
+		struct job *job = &thread->jobs[(thread->jobs_first + i) % JOBS_MAX];
+
+		if (found)
+			thread->jobs[(thread->jobs_first + i - 1) % JOBS_MAX] = *job;
+		found = found || job->kind == JOB_RELOAD;
+	}
+	thread->jobs_count -= found;
+	pthread_mutex_unlock(&thread->lock);
+	return found;
+}
+
+static int try_to_migrate(struct store_thread *thread)
+{
+	int result = store_migrate(thread->store, scan_meanwhile, thread);
+
+	return result < 0 ? result
+			  : store_begin_run(thread->store, &thread->kernel->manifest, &thread->kernel->policy,
+					    &thread->in_force->rules);
+}
+
+/* Migrates an older database while the draining thread goes on. Gives up only when the daemon ends. */
+static void migrate(struct store_thread *thread)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	char said[256] = "";
+
+	log_info("an older bourdond wrote the database; migrating it to schema version %d, captures wait",
+		 SCHEMA_VERSION);
+	while (try_to_migrate(thread) < 0) {
+		if (atomic_load(&thread->give_up_ns))
+			return;
+		if (strcmp(said, store_error(thread->store)))
+			log_error(
+				"cannot migrate the database: %s; it is unchanged, captures wait, trying again every 5 s",
+				store_error(thread->store));
+		snprintf(said, sizeof(said), "%s", store_error(thread->store));
+		if (take_reload(thread))
+			reload(thread);
+		scan_meanwhile(thread);
+		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
+			return;
+	}
+	log_info("migrated the database in %.1f s",
+		 (double)(clock_monotonic_ns() - began_ns) / CLOCK_SECOND_NS);
+}
+
+/* ---- the thread ---- */
+
 /*
- * Waits for a job, a scan that is due, or the daemon's end. Returns false at the end, when all jobs are done.
+ * Waits for a job, a scan or an expiry that is due, or the daemon's end. Returns false at the end, when all jobs are done.
  */
 static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_scan)
 {
@@ -447,6 +563,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 
 		if (due_ns && due_ns < thread->scan_rest_ns)
 			due_ns = thread->scan_rest_ns;
+		*ret_job = (struct job){ .kind = JOB_EXPIRE };
 		if (thread->jobs_count) {
 			*ret_job = thread->jobs[thread->jobs_first];
 			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
@@ -463,6 +580,11 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			*ret_scan = true;
 			break;
 		}
+		*ret_job_there = thread->expire_due_ns && now_ns >= thread->expire_due_ns;
+		if (*ret_job_there)
+			break;
+		if (thread->expire_due_ns && (!due_ns || thread->expire_due_ns < due_ns))
+			due_ns = thread->expire_due_ns;
 		if (due_ns)
 			thread_condition_wait_until(&thread->changed, &thread->lock, due_ns);
 		else
@@ -478,11 +600,18 @@ static void *run(void *user)
 	struct job job;
 	bool there, scan;
 
+	if (store_is_outdated(thread->store))
+		migrate(thread);
+	expire(thread);
 	while (next_job(thread, &job, &there, &scan)) {
 		if (scan)
 			scan_mappings(thread, true);
 		if (there)
 			do_job(thread, &job);
+	}
+	if (store_is_outdated(thread->store)) {
+		log_warning("the database is not migrated yet; bourdond goes on with it at its next start");
+		return NULL;
 	}
 	write_counters(thread);
 	if (store_end_run(thread->store))
@@ -523,7 +652,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	if (result < 0)
 		log_error("cannot prepare the store thread: %s", strerror(-result));
 	else
-		result = store_open(&thread->store, settings->where->state_dir, settings->database_bytes_max,
+		result = store_open(&thread->store, settings->where->state_dir, &settings->limits,
 				    settings->machine, &thread->give_up_ns);
 	if (result < 0) {
 		store_thread_stop(thread, 0);
@@ -546,7 +675,7 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 
 	if (!result)
 		result = rules_assign_ids(&configuration->rules, NULL, &thread->ids);
-	if (!result)
+	if (!result && !store_is_outdated(thread->store))
 		result = store_begin_run(thread->store, &thread->kernel->manifest, &thread->kernel->policy,
 					 &configuration->rules);
 	if (result < 0)
@@ -677,13 +806,16 @@ struct configuration *store_thread_reload_result(struct store_thread *thread,
 
 void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration)
 {
-	uint64_t before = thread->in_force->settings.database_bytes_max,
-		 now = configuration->settings.database_bytes_max;
+	const struct settings *before = &thread->in_force->settings, *now = &configuration->settings;
+	bool changed = now->database_bytes_max != before->database_bytes_max ||
+		       now->database_age_ns_max != before->database_age_ns_max;
 
 	pthread_mutex_lock(&thread->lock);
 	thread->in_force = configuration;
-	if (now != before)
-		add_job(thread, (struct job){ .kind = JOB_LIMIT, .database_bytes_max = now });
+	if (changed)
+		add_job(thread,
+			(struct job){ .kind = JOB_LIMIT,
+				      .limits = { now->database_bytes_max, now->database_age_ns_max } });
 	pthread_mutex_unlock(&thread->lock);
 }
 

@@ -11,6 +11,7 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/rules/configuration.h"
+#include "consumer/store/store.h"
 #include "consumer/unwind/unwind_tables.h"
 
 #include <stdint.h>
@@ -19,7 +20,7 @@ struct store_thread;
 
 struct store_thread_settings {
 	const struct settings *where; /* directories and, at each reload, the configuration */
-	uint64_t database_bytes_max;
+	struct store_limits limits;
 	const char *machine;                 /* of machine.h; NULL: none */
 	const struct kernel_objects *kernel; /* these outlive the thread, as does `machine` */
 	struct own_counters *own_counters;
@@ -33,7 +34,7 @@ struct store_thread_settings {
  */
 int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings);
 
-/* Numbers the rules and writes the run. Call it before store_thread_start(). Returns 0 or -errno. */
+/* Numbers the rules and writes the run; the thread itself does so once it has migrated an older database. Call it before store_thread_start(). Returns 0 or -errno. */
 int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration);
 
 /* Starts the thread, the last one that this process starts. Returns 0 or -errno. */
