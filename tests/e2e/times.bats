@@ -110,7 +110,7 @@ assert_burst() {
 	rows=$(sql "SELECT s.second, j.value FROM sample s, json_each(s.times) j WHERE kind = 'on-cpu' ORDER BY 1, 2")
 	[ "$(wc -l <<< "$rows")" -gt 20 ]
 	# [ms, cpu], within the row's second
-	[ -z "$(grep -Evx -- '-?[0-9]+\|\[[0-9]{1,3},[01]\]' <<< "$rows")" ]
+	[ "$(grep -cEvx -- '-?[0-9]+\|\[[0-9]{1,3},[01]\]' <<< "$rows")" -eq 0 ]
 	[ "$(sql "SELECT count(*), min(at >= began_at - 1000000), min(at <= ended_at) FROM sample_time JOIN capture USING(capture_id)
 		WHERE sample_time.kind = 'on-cpu'")" = "$(wc -l <<< "$rows")|1|1" ]
 }
