@@ -63,8 +63,8 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
 		{ &ret_statements->finish_capture,
 		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
-		  "expected_samples = ?, received_samples = ?, cause = ?, because = ?, state = ? WHERE "
-		  "capture_id = ?" },
+		  "expected_samples = ?, received_samples = ?, processes = ?, stacks = ?, samples = ?, "
+		  "intervals = ?, cause = ?, because = ?, state = ? WHERE capture_id = ?" },
 	};
 	int result = 0;
 
@@ -127,6 +127,9 @@ struct writing {
 	uint32_t row; /* at hand */
 	char *times;  /* a JSON array */
 	size_t times_room;
+	struct {
+		int64_t processes, stacks, samples, intervals;
+	} counts; /* of the rows, for the capture's own row */
 };
 
 /* A row in the order of the table. */
@@ -438,6 +441,35 @@ static int write_row(struct writing *writing, const struct sample_key *key, cons
 		       (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns, times);
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	sqlite3_int64 left = *(const sqlite3_int64 *)a, right = *(const sqlite3_int64 *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Counts what the sorted keys have. Two processes of the capture may be one row, if their cgroups have the same path. */
+static int count_rows(struct writing *writing, const struct sample_key *keys)
+{
+	const struct capture *capture = writing->capture;
+	_cleanup_free_ sqlite3_int64 *used = calloc(capture->processes_count + 1UL, sizeof(*used));
+
+	if (!used)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < capture->rows_count; i++) {
+		const struct capture_row *row = &capture->rows[keys[i].row];
+
+		writing->counts.stacks += !i || keys[i].stack != keys[i - 1].stack;
+		writing->counts.samples += row->samples;
+		writing->counts.intervals += row->kind == SAMPLE_OFF_CPU ? row->samples : 0;
+		used[row->process] = writing->processes[row->process];
+	}
+	qsort(used, capture->processes_count, sizeof(*used), compare_ids);
+	for (uint32_t i = 0; i < capture->processes_count; i++)
+		writing->counts.processes += used[i] && (!i || used[i] != used[i - 1]);
+	return 0;
+}
+
 static int write_rows(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
@@ -464,6 +496,8 @@ static int write_rows(struct writing *writing)
 	}
 	if (!result)
 		qsort_r(keys, capture->rows_count, sizeof(*keys), compare_rows, NULL);
+	if (!result)
+		result = count_rows(writing, keys);
 	for (uint32_t i = 0; i < capture->rows_count && !result; i++)
 		result = write_row(writing, &keys[i], first_of, by_row);
 	return result;
@@ -603,13 +637,14 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = write_usage(writing);
 	if (!result)
-		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiittti",
+		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiiiiiittti",
 				 trigger->triggered_at - (int64_t)history_ns,
 				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
 				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
 				 (int64_t)capture_expected_samples(capture),
-				 (int64_t)capture->expected.received, why.verdict, why.because,
-				 capture->interrupted ? "interrupted" : "complete",
+				 (int64_t)capture->expected.received, writing->counts.processes,
+				 writing->counts.stacks, writing->counts.samples, writing->counts.intervals,
+				 why.verdict, why.because, capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
 	return result;
 }
