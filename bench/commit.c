@@ -61,11 +61,17 @@ static struct capture *make_busy_capture(struct made_host *host, uint32_t number
 {
 	_cleanup_free_ struct sample *on_cpu = calloc(BUSY_SAMPLES + 1UL, sizeof(*on_cpu));
 	_cleanup_free_ struct sample *off_cpu = calloc(BUSY_SAMPLES + 1UL, sizeof(*off_cpu));
+	struct capture *capture;
 	uint32_t on_count, off_count;
 
 	if (!on_cpu || !off_cpu || made_busy_rings(host, number, on_cpu, &on_count, off_cpu, &off_count))
 		return NULL;
-	return drain(&(struct rings){ on_cpu, BUSY_SAMPLES + 1, 1, 0, off_cpu });
+	capture = drain(&(struct rings){ on_cpu, BUSY_SAMPLES + 1, 1, 0, off_cpu });
+	if (capture && made_busy_context(capture) < 0) {
+		capture_free(capture);
+		return NULL;
+	}
+	return capture;
 }
 
 /* ---- names, as the resolver makes them ---- */

@@ -25,6 +25,9 @@
 #define NEW_FRAMES 5.8  /* of a stack, in the mean */
 #define SITES_OF_FUNCTION 3U
 #define SECONDS 15U
+#define PRESSURE_READINGS 6U
+#define OTHERS 120U /* processes that are no targets */
+#define STATISTICS 40U
 
 struct made_stack {
 	uint32_t first;
@@ -286,6 +289,94 @@ int made_busy_rings(struct made_host *host, uint32_t number, struct sample *on_c
 	*ret_on_cpu = on_count;
 	*ret_off_cpu = off_count;
 	return 0;
+}
+
+/* ---- context ---- */
+
+static int add_pressure(struct capture *capture)
+{
+	struct pressure *pressure = &capture->pressure;
+
+	for (uint32_t i = 0; i < PRESSURE_READINGS * PRESSURE_SCOPES * PRESSURE_RESOURCES; i++) {
+		uint32_t resource = i % PRESSURE_RESOURCES, scope = i / PRESSURE_RESOURCES % PRESSURE_SCOPES,
+			 round = i / PRESSURE_RESOURCES / PRESSURE_SCOPES;
+
+		if (array_make_room(pressure->readings, pressure->count, pressure->room, 1U))
+			return -ENOMEM;
+		pressure->readings[pressure->count++] = (struct pressure_reading){
+			.at_ns = capture->trigger.triggered_ns +
+				 round * (capture->trigger.capture_ns / (PRESSURE_READINGS - 1)),
+			.totals = { { 123456789 + round * 40000 * (1 + resource), 23456789 + round * 9000 },
+				    { true, true } },
+			.scope = (enum pressure_scope)scope,
+			.resource = (enum psi_resource)resource,
+		};
+	}
+	return 0;
+}
+
+static int add_usage(struct capture *capture)
+{
+	struct capture_usage *usage = &capture->usage;
+	struct made_host host = { .random = 1 };
+
+	usage->before.walked_ns = capture->trigger.triggered_ns - capture->trigger.wanted_history_ns;
+	usage->to_ns = capture->trigger.triggered_ns + capture->trigger.capture_ns;
+	usage->rows = calloc(PROCESSES + OTHERS + 1, sizeof(*usage->rows));
+	if (!usage->rows)
+		return -ENOMEM;
+	for (; usage->count < PROCESSES + OTHERS + 1; usage->count++) {
+		struct usage_row *row = &usage->rows[usage->count];
+		struct usage_process *process = &row->process;
+		uint32_t tgid = 4000 + usage->count * 100;
+
+		*row = (struct usage_row){ .role = usage->count < PROCESSES            ? USAGE_TARGET
+						   : usage->count < PROCESSES + OTHERS ? USAGE_OTHER
+										       : USAGE_REST,
+					   .process = { .tgid = tgid,
+							.started_ns = tgid * CLOCK_SECOND_NS } };
+		snprintf(process->comm, sizeof(process->comm),
+			 usage->count < PROCESSES ? "worker" : "other-%u", usage->count);
+		process->sums.task = (struct task_usage){ .cpu_ns = below(&host, 2000000000),
+							  .run_delay_ns = below(&host, 200000000),
+							  .major_faults = below(&host, 100),
+							  .minor_faults = below(&host, 10000),
+							  .read_bytes = below(&host, 100000) * 4096UL,
+							  .write_bytes = below(&host, 100000) * 4096UL,
+							  .voluntary_switches = below(&host, 5000),
+							  .involuntary_switches = below(&host, 500) };
+		process->sums.rss_bytes = below(&host, 100000) * 4096UL;
+		row->cgroup = strdup("/system.slice/web.service");
+		if (!row->cgroup)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_statistics(struct capture *capture)
+{
+	struct kernel_stats *stats = &capture->kernel_stats;
+
+	stats->from_ns = capture->trigger.triggered_ns;
+	stats->to_ns = stats->from_ns + capture->trigger.capture_ns;
+	for (uint32_t i = 0; i < STATISTICS; i++) {
+		struct kernel_stat *stat;
+
+		if (array_make_room(stats->stats, stats->count, stats->room, 1U))
+			return -ENOMEM;
+		stat = &stats->stats[stats->count++];
+		*stat = (struct kernel_stat){ .source = i % 2 ? "vmstat" : "cpu.stat",
+					      .scope = i % 2 ? KERNEL_STAT_SYSTEM : (int)(i / 2 % 2),
+					      .before = 1000000 + i,
+					      .after = 1001000 + i };
+		snprintf(stat->name, sizeof(stat->name), "pgsteal_made_%u", i);
+	}
+	return 0;
+}
+
+int made_busy_context(struct capture *capture)
+{
+	return add_pressure(capture) || add_usage(capture) || add_statistics(capture) ? -ENOMEM : 0;
 }
 
 /* ---- names ---- */

@@ -9,6 +9,7 @@
 
 #include "common/abi.h"
 #include "common/hash_index.h"
+#include "consumer/capture/capture.h"
 #include "consumer/symbols/resolved.h"
 
 #include <stdint.h>
@@ -35,6 +36,12 @@ void made_host_free(struct made_host *host);
  */
 int made_busy_rings(struct made_host *host, uint32_t number, struct sample *on_cpu, uint32_t *ret_on_cpu,
 		    struct sample *off_cpu, uint32_t *ret_off_cpu);
+
+/*
+ * Adds what else bourdond records: pressure each second, the usage of the host's processes, statistics of the kernel.
+ * Returns 0 or -ENOMEM.
+ */
+int made_busy_context(struct capture *capture);
 
 /* The number of a frame, from its address in a sample; and a number that all of the first captures are below. */
 uint32_t made_busy_frame(uint64_t address);
