@@ -19,7 +19,7 @@
 #define FRAMES_MOST (1U << 21)
 #define TEXT_BYTES_MOST (256UL << 20)
 #define STACK_CLASSES_MOST 1024U
-#define DEPTH_MOST 10000U /* frames of a stack; the outer ones beyond are left out */
+#define DEPTH_MOST 10000U /* frames of a stack: a node that is deeper begins a path of its own */
 
 #define TEXT_BLOCK_BYTES 65536UL
 
@@ -446,23 +446,25 @@ static int add_path_frame(struct loading *loading, int64_t frame_id)
 	return result;
 }
 
-/* Reads a JSON array of numbers, up to the first thing that is none. */
+/* Reads a JSON array of numbers, without blanks, as bourdond writes it. */
 static int add_frames_of_text(struct loading *loading, const char *text)
 {
 	int result = 0;
 
 	if (*text != '[')
+		return -EUCLEAN;
+	if (!strcmp(text, "[]"))
 		return 0;
 	do {
 		char *end;
 		int64_t frame_id = strtoll(text + 1, &end, 10);
 
 		if (end == text + 1)
-			break;
+			return -EUCLEAN;
 		result = add_path_frame(loading, frame_id);
 		text = end;
 	} while (!result && *text == ',');
-	return result;
+	return result < 0 ? result : strcmp(text, "]") ? -EUCLEAN : 0;
 }
 
 static int add_node(struct loading *loading, int64_t node_id, int64_t parent_id)
@@ -718,8 +720,13 @@ void profile_fail(struct database *database, int error)
 		return;
 	database->failed = true;
 	if (error == -E2BIG)
-		log_error("cannot report the capture: it is far larger than bourdond writes: '%s' is damaged",
-			  database->path);
+		log_error(
+			"cannot report the capture: '%s' is damaged: the capture is far larger than bourdond writes",
+			database->path);
+	else if (error == -EUCLEAN)
+		log_error(
+			"cannot report the capture: '%s' is damaged: stack_node.frames is no array of numbers",
+			database->path);
 	else
 		log_error("cannot report the capture: %s", strerror(-error));
 }

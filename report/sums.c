@@ -347,22 +347,25 @@ static int add_to_stack(const struct profile *profile, const struct paths *paths
 	return 0;
 }
 
-static int most_first(const struct sum *left, const struct sum *right, bool by_weight)
+static int most_first(const struct sum *left, const struct sum *right, bool by_weight,
+		      const struct profile *profile)
 {
 	int order = by_weight ? compare_numbers(right->weight_ns, left->weight_ns)
 			      : compare_numbers(right->samples, left->samples);
 
-	return order ? order : compare_numbers(left->number, right->number);
+	if (!order)
+		order = compare_numbers(left->number, right->number);
+	return order ? order : strcmp(profile_text(profile, left->comm), profile_text(profile, right->comm));
 }
 
-static int by_samples(const void *a, const void *b)
+static int by_samples(const void *a, const void *b, void *profile)
 {
-	return most_first(a, b, false);
+	return most_first(a, b, false, profile);
 }
 
-static int by_weight(const void *a, const void *b)
+static int by_weight(const void *a, const void *b, void *profile)
 {
-	return most_first(a, b, true);
+	return most_first(a, b, true, profile);
 }
 
 static int add_frame_row(const struct profile *profile, const struct profile_frame *frame, struct rows *rows)
@@ -432,7 +435,8 @@ int sums_of_stacks(const struct profile *profile, const char *resource, uint32_t
 			result = add_to_stack(profile, &paths, &sums, sample);
 	}
 	if (sums.count)
-		qsort(sums.sums, sums.count, sizeof(*sums.sums), resource ? by_weight : by_samples);
+		qsort_r(sums.sums, sums.count, sizeof(*sums.sums), resource ? by_weight : by_samples,
+			(void *)profile);
 	whole = whole_of(sums.sums, sums.count, resource != NULL);
 	for (uint32_t i = 0; i < sums.count && i < limit && !result; i++)
 		result = add_stack_row(
