@@ -111,8 +111,12 @@ struct loading {
 		frames_room, modules_room;
 	struct id_index process_ids, stack_ids, node_ids, frame_ids, module_ids;
 	struct hash_index threads_index;
-	int64_t *parents; /* ids of the nodes' parents; 0: none */
-	uint32_t parents_room;
+	struct node_row {
+		int64_t parent_id; /* 0: none */
+		int64_t class;
+		bool has_class; /* a stack ends at the node */
+	} * node_rows;
+	uint32_t node_rows_room;
 	uint32_t *levels; /* of the nodes; a level's parent is one less */
 	struct stack_class {
 		int64_t class;
@@ -177,15 +181,20 @@ static int64_t number_at(const struct query *query, int column)
 	return sqlite3_column_int64(query->statement, column);
 }
 
+/* `ret_text` may have the text of the row before, which is often the same; else 0. */
 static int intern_at(struct loading *loading, const struct query *query, int column, uint32_t *ret_text)
 {
-	return intern_text(&loading->profile->texts, text_at(query, column), ret_text);
+	const char *text = text_at(query, column);
+
+	if (!strcmp(profile_text(loading->profile, *ret_text), text))
+		return 0;
+	return intern_text(&loading->profile->texts, text, ret_text);
 }
 
 /* Stores NULL for NULL. */
 static int keep_at(struct loading *loading, const struct query *query, int column, const char **ret_text)
 {
-	uint32_t text;
+	uint32_t text = 0;
 	int result;
 
 	*ret_text = NULL;
@@ -273,8 +282,13 @@ static int add_sample(struct loading *loading, const struct query *query)
 					 .samples = number_at(query, 7),
 					 .weight_ns = number_at(query, 8) };
 	struct profile_thread thread = { .tid = number_at(query, 1) };
+	const struct profile_sample *before =
+		profile->samples_count ? &profile->samples[profile->samples_count - 1] : &sample;
 	int result = intern_process(loading, number_at(query, 0), &thread.process);
 
+	thread.name = profile->samples_count ? profile->threads[before->thread].name : 0;
+	sample.kind = before->kind;
+	sample.stall = before->stall;
 	if (!result)
 		result = intern_at(loading, query, 2, &thread.name);
 	if (!result)
@@ -467,17 +481,17 @@ static int add_frames_of_text(struct loading *loading, const char *text)
 	return result < 0 ? result : strcmp(text, "]") ? -EUCLEAN : 0;
 }
 
-static int add_node(struct loading *loading, int64_t node_id, int64_t parent_id)
+static int add_node(struct loading *loading, int64_t node_id, const struct node_row *row)
 {
 	struct profile *profile = loading->profile;
 
 	if (profile->nodes_count == NODES_MOST)
 		return -E2BIG;
 	if (array_make_room(profile->nodes, profile->nodes_count, loading->nodes_room, 1U) ||
-	    array_make_room(loading->parents, profile->nodes_count, loading->parents_room, 1U) ||
+	    array_make_room(loading->node_rows, profile->nodes_count, loading->node_rows_room, 1U) ||
 	    add_id(&loading->node_ids, node_id))
 		return -ENOMEM;
-	loading->parents[profile->nodes_count] = parent_id;
+	loading->node_rows[profile->nodes_count] = *row;
 	profile->nodes[profile->nodes_count++] =
 		(struct profile_node){ .parent = PROFILE_NONE, .first = profile->path_frames_count };
 	return 0;
@@ -514,32 +528,25 @@ static void set_class(const struct loading *loading, struct profile_stack *stack
 		}
 }
 
-/* Reads a node, and those above it that were not read yet. `stack` ends at the node; NULL: none. */
-static int load_node(struct loading *loading, struct query *query, int64_t node_id,
-		     struct profile_stack *stack)
+/* Reads a node, and those above it, up to one that is known. */
+static int load_node(struct loading *loading, struct query *query, int64_t node_id)
 {
+	struct profile *profile = loading->profile;
 	int result = 0;
 
-	while (!result && query_find(query, node_id)) {
-		uint32_t position = find_id(&loading->node_ids, node_id);
+	while (!result && node_id && find_id(&loading->node_ids, node_id) == HASH_INDEX_NONE &&
+	       query_find(query, node_id)) {
+		struct node_row row = { number_at(query, 0), number_at(query, 2), !is_null_at(query, 2) };
 
-		if (stack && !is_null_at(query, 2)) {
-			set_class(loading, stack, number_at(query, 2));
-			stack->node = position == HASH_INDEX_NONE ? loading->profile->nodes_count : position;
-		}
-		if (position != HASH_INDEX_NONE)
-			break;
-		stack = NULL;
-		result = add_node(loading, node_id, number_at(query, 0));
+		result = add_node(loading, node_id, &row);
 		if (!result)
 			result = add_frames_of_text(loading, text_at(query, 1));
 		if (!result) {
-			struct profile_node *node =
-				&loading->profile->nodes[loading->profile->nodes_count - 1];
+			struct profile_node *node = &profile->nodes[profile->nodes_count - 1];
 
-			node->count = loading->profile->path_frames_count - node->first;
-			node_id = loading->parents[loading->profile->nodes_count - 1];
+			node->count = profile->path_frames_count - node->first;
 		}
+		node_id = row.parent_id;
 	}
 	return result;
 }
@@ -553,8 +560,14 @@ static int load_tree(struct loading *loading)
 
 	for (uint32_t i = 0; i < loading->profile->stacks_count && !result; i++) {
 		struct profile_stack *stack = &loading->profile->stacks[i];
+		uint32_t node;
 
-		result = load_node(loading, &query, stack->stack_id, stack);
+		result = load_node(loading, &query, stack->stack_id);
+		node = find_id(&loading->node_ids, stack->stack_id);
+		if (node == HASH_INDEX_NONE || !loading->node_rows[node].has_class)
+			continue;
+		stack->node = node;
+		set_class(loading, stack, loading->node_rows[node].class);
 	}
 	return result;
 }
@@ -580,7 +593,7 @@ static int load_stack_frames(struct loading *loading)
 		}
 		stack->node = profile->nodes_count;
 		if (!result)
-			result = add_node(loading, stack->stack_id, 0);
+			result = add_node(loading, stack->stack_id, &(struct node_row){ 0 });
 		if (!result && query_find(&frames, stack->stack_id))
 			do
 				result = add_path_frame(loading, number_at(&frames, 0));
@@ -672,8 +685,9 @@ static int order_nodes(struct loading *loading)
 	if (!climbed || !depths || !loading->levels)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		if (loading->parents[i])
-			profile->nodes[i].parent = find_id(&loading->node_ids, loading->parents[i]);
+		if (loading->node_rows[i].parent_id)
+			profile->nodes[i].parent =
+				find_id(&loading->node_ids, loading->node_rows[i].parent_id);
 	for (uint32_t i = 0; i < count; i++)
 		find_level(loading, i, climbed, depths);
 	return move_nodes(loading, climbed);
@@ -743,7 +757,7 @@ int profile_load(struct database *database, int64_t capture_id, struct profile *
 	free_ids(&loading.frame_ids);
 	free_ids(&loading.module_ids);
 	hash_index_free(&loading.threads_index);
-	free(loading.parents);
+	free(loading.node_rows);
 	free(loading.levels);
 	free(loading.classes);
 	if (!result && database->failed)
