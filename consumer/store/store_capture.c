@@ -19,14 +19,18 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "INSERT INTO module(path, build_id, version, kind, bias) "
 		  "VALUES(?, nullif(?, ''), ?, ?, nullif(?, -1)) "
 		  "ON CONFLICT DO UPDATE SET bias = ifnull(bias, excluded.bias) RETURNING module_id" },
-		/* a name that was found later applies to all captures */
+		/* negative: this capture has found a name or a line that the frame lacks */
+		{ &ret_statements->find_frame,
+		  "SELECT iif(function_offset IS NULL AND ?4 >= 0 OR file IS NULL AND ?5, -frame_id, frame_id) "
+		  "FROM frame WHERE module_id = ?1 AND offset = ?2 AND inlined = ?3" },
 		{ &ret_statements->add_frame,
 		  "INSERT INTO frame(module_id, offset, inlined, function, function_offset, file, line) "
-		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0)) ON CONFLICT DO UPDATE SET "
-		  "function = iif(function_offset IS NULL, excluded.function, function), "
-		  "function_offset = ifnull(function_offset, excluded.function_offset), "
-		  "line = iif(file IS NULL, excluded.line, line), file = ifnull(file, excluded.file) "
-		  "RETURNING frame_id" },
+		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0))" },
+		/* a name that was found later applies to all captures */
+		{ &ret_statements->complete_frame,
+		  "UPDATE frame SET function = iif(function_offset IS NULL, ?2, function), "
+		  "function_offset = ifnull(function_offset, nullif(?3, -1)), "
+		  "line = iif(file IS NULL, nullif(?5, 0), line), file = ifnull(file, ?4) WHERE frame_id = ?1" },
 		{ &ret_statements->add_stack_class,
 		  "INSERT INTO stack_class(truncated, unwinder, ended) VALUES(?, ?, ?) "
 		  "ON CONFLICT DO UPDATE SET ended = excluded.ended RETURNING class" },
@@ -139,6 +143,31 @@ struct sample_key {
 	uint32_t row;
 };
 
+/* Most frames are known from earlier captures, and are not written again. */
+static int write_frame(struct writing *writing, uint32_t position)
+{
+	const struct resolved_frame *frame = &writing->resolved->frames[position];
+	const struct capture_statements *statements = writing->statements;
+	int64_t module_id = writing->modules[frame->module];
+	sqlite3_int64 frame_id = 0;
+	int result = sql_run(writing->sql, statements->find_frame, &frame_id, "iiiii", module_id,
+			     frame->offset, (int64_t)frame->inlined, frame->function_offset,
+			     (int64_t)(frame->file != NULL));
+
+	if (!result && !frame_id) {
+		result = sql_run(writing->sql, statements->add_frame, NULL, "iiititi", module_id,
+				 frame->offset, (int64_t)frame->inlined, frame->function,
+				 frame->function_offset, frame->file, (int64_t)frame->line);
+		frame_id = sqlite3_last_insert_rowid(writing->sql->db);
+	} else if (!result && frame_id < 0) {
+		frame_id = -frame_id;
+		result = sql_run(writing->sql, statements->complete_frame, NULL, "ititi", (int64_t)frame_id,
+				 frame->function, frame->function_offset, frame->file, (int64_t)frame->line);
+	}
+	writing->frames[position] = frame_id;
+	return result;
+}
+
 static int write_frames(struct writing *writing)
 {
 	const struct resolved *resolved = writing->resolved;
@@ -155,14 +184,8 @@ static int write_frames(struct writing *writing)
 				 /* -1 marks a missing bias, because a real bias is a multiple of a page */
 				 module->has_bias ? module->bias : (int64_t)-1);
 	}
-	for (uint32_t i = 0; i < resolved->frames_count && !result; i++) {
-		const struct resolved_frame *frame = &resolved->frames[i];
-
-		result = sql_run(writing->sql, writing->statements->add_frame, &writing->frames[i], "iiititi",
-				 (int64_t)writing->modules[frame->module], frame->offset,
-				 (int64_t)frame->inlined, frame->function, frame->function_offset,
-				 frame->file, (int64_t)frame->line);
-	}
+	for (uint32_t i = 0; i < resolved->frames_count && !result; i++)
+		result = write_frame(writing, i);
 	return result;
 }
 
