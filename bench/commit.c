@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define DATABASE_BYTES_MAX (16UL << 30) /* large enough that no capture is evicted */
 #define LIBRARIES 12U
@@ -222,7 +223,7 @@ static int begin_run(struct store *store)
 static int commit(struct store *store, const struct settings *settings, struct capture *capture,
 		  const struct resolved *resolved, const struct mappings *mappings)
 {
-	uint64_t before_bytes, began_ns, ended_ns;
+	uint64_t before_bytes, began_ns, began_cpu_ns, ended_ns, ended_cpu_ns;
 	int result = store_begin_capture(store, &capture->trigger, capture_available_history_ns(capture),
 					 &capture->capture_id);
 
@@ -230,12 +231,15 @@ static int commit(struct store *store, const struct settings *settings, struct c
 		return result;
 	before_bytes = database_bytes(settings->directory);
 	began_ns = clock_monotonic_ns();
+	began_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	result = store_commit_capture(store, capture, resolved, mappings);
+	ended_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	ended_ns = clock_monotonic_ns();
 	if (!result)
-		printf("us=%" PRIu64 " bytes=%" PRIu64 " rows=%u stacks=%u frames=%u\n",
-		       (ended_ns - began_ns) / 1000, database_bytes(settings->directory) - before_bytes,
-		       capture->rows_count, capture->stacks.count, resolved->frames_count);
+		printf("us=%" PRIu64 " cpu_us=%" PRIu64 " bytes=%" PRIu64 " rows=%u stacks=%u frames=%u\n",
+		       (ended_ns - began_ns) / 1000, (ended_cpu_ns - began_cpu_ns) / 1000,
+		       database_bytes(settings->directory) - before_bytes, capture->rows_count,
+		       capture->stacks.count, resolved->frames_count);
 	return result;
 }
 

@@ -13,6 +13,7 @@ rows() {
 		"$(value bytes < "$2" | awk '{ print $1 / 1024 }' | median)" "$3" KiB
 	row_at_most "its commit, ${1##*, }" "$(value us < "$2" | awk '{ print $1 / 1000 }' | spread 1 ms)" \
 		"$(value us < "$2" | awk '{ print $1 / 1000 }' | median)" "$4" ms
+	row "of that, CPU time" "$(value cpu_us < "$2" | awk '{ print $1 / 1000 }' | spread 1 ms)"
 }
 
 # measure NAME OPTION...: makes captures with those options; their lines are in $WORK/NAME.first and $WORK/NAME.later.
