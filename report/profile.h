@@ -121,6 +121,9 @@ struct profile_walk profile_walk_of(const struct profile *profile, const struct 
 /* The next frame; NULL at the end. */
 const struct profile_frame *profile_walk_next(struct profile_walk *walk);
 
+/* Finds or adds a text. Returns 0, -ENOMEM, or -E2BIG for more text than a capture has. */
+int profile_intern(struct profile *profile, const char *text, uint32_t *ret_position);
+
 /* Keeps a copy of a text as long as the profile; NULL without memory. */
 const char *profile_keep(struct profile *profile, const char *text);
 
