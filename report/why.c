@@ -21,6 +21,8 @@
 #define FUNCTIONS_SHOWN 10
 #define PROCESSES_SHOWN 10
 #define STACKS_SHOWN 5
+#define PRESSURE_ROWS_MOST                                                                                   \
+	1024U /* three resources of a few scopes; a hostile view may have rows without end */
 #define FRAMES_SHOWN 12
 #define BARS 40
 #define BAR_COLUMNS 60
@@ -424,6 +426,22 @@ static void print_losses(FILE *out, struct query *query)
 
 /* ---- sections that need the profile ---- */
 
+/* Stores the row of view reconciliation on which the query stands, with the targets' stalls. */
+static int pressure_row(struct why *why, const struct query *query, int64_t stalled_ns, struct value *values)
+{
+	for (int i = 0; i < query_columns(query); i++) {
+		values[i] = query_value(query, i);
+		if (!strcmp(query_column_name(query, i), "targets_ns"))
+			values[i] = value_number(stalled_ns);
+		if (values[i].type != VALUE_TEXT)
+			continue;
+		values[i].text = profile_keep(&why->profile, values[i].text);
+		if (!values[i].text)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Rows of view reconciliation, which would add up the targets' stalls for each row again. */
 static int compute_pressure(struct why *why, struct rows *ret_rows)
 {
@@ -444,14 +462,11 @@ static int compute_pressure(struct why *why, struct rows *ret_rows)
 		struct value values[ARRAY_SIZE(names)];
 		int64_t stalled_ns = sums_stalled_ns(&why->profile, query_text(&query, "resource"));
 
-		for (int i = 0; i < (int)ARRAY_SIZE(names) && !result; i++) {
-			values[i] = query_value(&query, i);
-			if (values[i].type == VALUE_TEXT)
-				values[i] = value_text(profile_keep(&why->profile, values[i].text));
-			if (!strcmp(names[i], "targets_ns"))
-				values[i] = value_number(stalled_ns);
-		}
-		if (stalled_ns || query_number(&query, "some_ns") || query_number(&query, "full_ns"))
+		if (!stalled_ns && !query_number(&query, "some_ns") && !query_number(&query, "full_ns"))
+			continue;
+		result = rows.count == PRESSURE_ROWS_MOST ? -E2BIG
+							  : pressure_row(why, &query, stalled_ns, values);
+		if (!result)
 			result = rows_add(&rows, values);
 	}
 	if (!result && why->report->database->failed)
