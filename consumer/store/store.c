@@ -318,12 +318,13 @@ int store_open(struct store **ret_store, const char *directory, const struct sto
 	if (!result)
 		result = open_database(store, path);
 	if (result < 0) {
-		log_error("cannot open the database %s: %s; %s", path, store->sql.error,
-			  result == -EPROTO
-				  ? "install the newer bourdon that wrote it, or move it elsewhere, and bourdond creates a new one"
-			  : result == -EUCLEAN
-				  ? "move it elsewhere, and bourdond creates a new one"
-				  : "check that this user can write it, and that no other bourdond runs");
+		log_error(
+			"cannot open the database %s: %s; %s", path, store->sql.error,
+			result == -EPROTO
+				? "install the newer bourdon that wrote it, or move it elsewhere, and bourdond creates a new one"
+			: result == -EUCLEAN
+				? "move it elsewhere, and bourdond creates a new one"
+				: "check that this user can write it, and that no other bourdond runs");
 		store_close(store);
 		return result;
 	}

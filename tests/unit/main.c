@@ -78,6 +78,7 @@ static Suite *(*const suites[])(void) = {
 	stack_tree_suite,
 	store_limit_suite,
 	owner_suite,
+	profile_suite,
 	report_suite,
 	findings_suite,
 	kernel_version_suite,
