@@ -51,7 +51,9 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 
 # `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
-$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(COMMON))
+# `bourdon db merge` writes stacks as bourdond does.
+TREE := $(patsubst %,consumer/store/%.c,sql stack_hash stack_tree)
+$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(COMMON))
 	$(link)
 
 .PHONY: sbom

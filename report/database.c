@@ -104,7 +104,8 @@ static int check_identity(struct database *database)
 			database->path);
 		return -EPROTO;
 	}
-	if (version != SCHEMA_VERSION) {
+	database->version = (int)version;
+	if (version != SCHEMA_VERSION && !(database->older_too && version > 0 && version < SCHEMA_VERSION)) {
 		report_problem(
 			database,
 			"'%s' has schema version %lld, and bourdon %s reads version %d: use a bourdon that reads version %lld",
@@ -112,6 +113,13 @@ static int check_identity(struct database *database)
 		return -EPROTO;
 	}
 	return 0;
+}
+
+void database_protect(sqlite3 *sqlite)
+{
+	sqlite3_limit(sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 }
 
 static int open_file(struct database *database, int flags, const char *first)
@@ -131,9 +139,7 @@ static int open_file(struct database *database, int flags, const char *first)
 		return -EIO;
 	}
 	sqlite3_busy_timeout(database->sqlite, BUSY_TIMEOUT_MS);
-	sqlite3_limit(database->sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
-	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	database_protect(database->sqlite);
 	error = database_execute(database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
 	if (!error)
 		error = database_execute(database, first);
@@ -142,7 +148,9 @@ static int open_file(struct database *database, int flags, const char *first)
 
 static int open_checked(const char *path, int flags, const char *first, struct database *ret_database)
 {
-	_cleanup_database_ struct database database = { .path = path, .quiet = ret_database->quiet };
+	_cleanup_database_ struct database database = { .path = path,
+							.quiet = ret_database->quiet,
+							.older_too = ret_database->older_too };
 	int error = open_file(&database, flags, first);
 
 	if (error < 0) {

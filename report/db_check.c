@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * db check: is the database as bourdond writes it? First what SQLite can tell, then what the rows mean. It changes
+ * nothing, and says one line for each problem.
+ */
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/log.h"
+#include "common/plural.h"
+#include "common/schema.h"
+#include "report/db_check_stacks.h"
+#include "report/db_value.h"
+#include "report/format.h"
+#include "report/query.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* The lines of problems that are written; others are counted. */
+#define PROBLEMS_MAX 100
+#define PROBLEM_BYTES 400
+
+struct check {
+	struct report *report;
+	struct database *database;
+	int64_t problems, rows;
+	int views;
+	struct stacks_checked stacks;
+};
+
+/* A note_problem. */
+static void __attribute__((format(printf, 2, 3))) note(void *user, const char *format, ...)
+{
+	struct check *check = user;
+	char line[PROBLEM_BYTES], safe[2 * PROBLEM_BYTES];
+	va_list arguments;
+
+	if (check->problems++ >= PROBLEMS_MAX)
+		return;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	fprintf(check->report->out, "%s\n", escape_terminal(line, safe, sizeof(safe)));
+}
+
+/* ---- what SQLite can tell ---- */
+
+static void check_pages(struct check *check)
+{
+	_cleanup_query_ struct query query =
+		query_begin(check->database, "PRAGMA integrity_check(1000)", 0, 0);
+
+	while (query_next(&query)) {
+		const char *line = query_text(&query, "integrity_check");
+
+		if (strcmp(line, "ok") != 0)
+			note(check, "%s", line);
+	}
+}
+
+static void check_references(struct check *check)
+{
+	_cleanup_query_ struct query query = query_begin(check->database, "PRAGMA foreign_key_check", 0, 0);
+
+	while (query_next(&query)) {
+		const char *parent = query_text(&query, "parent");
+		char table[64];
+
+		snprintf(table, sizeof(table), "%s", query_text(&query, "table"));
+		if (query_is_null(&query, "rowid")) /* a table without row ids */
+			note(check, "%s: a row refers to a row of %s that does not exist", table, parent);
+		else
+			note(check, "%s: row %" PRId64 " refers to a row of %s that does not exist", table,
+			     query_number(&query, "rowid"), parent);
+	}
+}
+
+/* ---- tables and views ---- */
+
+/* An empty database of this schema version; NULL, and the reason was logged. */
+static sqlite3 *open_model(void)
+{
+	sqlite3 *model = NULL;
+
+	if (sqlite3_open(":memory:", &model) == SQLITE_OK &&
+	    sqlite3_exec(model, schema_sql, NULL, NULL, NULL) == SQLITE_OK)
+		return model;
+	log_error("cannot make a database in memory: %s", sqlite3_errmsg(model));
+	sqlite3_close(model);
+	return NULL;
+}
+
+/* Returns 0 or 1 rows of a statement with two texts; negative if it fails. */
+static int count_rows(sqlite3 *sqlite, const char *statement, const char *first, const char *second)
+{
+	sqlite3_stmt *prepared = NULL;
+	int count = -1;
+
+	if (sqlite3_prepare_v2(sqlite, statement, -1, &prepared, NULL) == SQLITE_OK) {
+		int step;
+
+		sqlite3_bind_text(prepared, 1, first, -1, SQLITE_STATIC);
+		sqlite3_bind_text(prepared, 2, second, -1, SQLITE_STATIC);
+		step = sqlite3_step(prepared);
+		count = step == SQLITE_ROW ? 1 : step == SQLITE_DONE ? 0 : -1;
+	}
+	sqlite3_finalize(prepared);
+	return count;
+}
+
+/* Each table and view of the model has its columns in the database, and refers to the same tables. */
+static void check_columns(struct check *check, struct database *model)
+{
+	static const char columns[] =
+		"SELECT s.name AS owner, p.name AS name FROM sqlite_schema s, pragma_table_info(s.name) p "
+		"WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite_%'";
+	static const char references[] =
+		"SELECT s.name AS owner, p.\"from\" AS name FROM sqlite_schema s, pragma_foreign_key_list(s.name) p "
+		"WHERE s.type = 'table'";
+	_cleanup_query_ struct query column = query_begin(model, columns, 0, 0),
+				     reference = query_begin(model, references, 0, 0);
+
+	while (query_next(&column))
+		if (count_rows(check->database->sqlite, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2",
+			       query_text(&column, "owner"), query_text(&column, "name")) < 1)
+			note(check, "%s: there is no column %s, or it cannot be queried: %s",
+			     query_text(&column, "owner"), query_text(&column, "name"),
+			     sqlite3_errmsg(check->database->sqlite));
+	while (query_next(&reference))
+		if (count_rows(check->database->sqlite,
+			       "SELECT 1 FROM pragma_foreign_key_list(?1) WHERE \"from\" = ?2",
+			       query_text(&reference, "owner"), query_text(&reference, "name")) < 1)
+			note(check, "%s: column %s refers to no table", query_text(&reference, "owner"),
+			     query_text(&reference, "name"));
+}
+
+/* Asks the view for the newest capture, or a view without captures for one row. */
+static void check_view(struct check *check, const char *view)
+{
+	sqlite3 *sqlite = check->database->sqlite;
+	bool of_captures = count_rows(sqlite, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", view,
+				      "capture_id") == 1;
+	char *statement = sqlite3_mprintf(
+		"SELECT * FROM \"%w\"%s LIMIT 1", view,
+		of_captures
+			? " WHERE capture_id = (SELECT capture_id FROM capture WHERE state = 'complete' ORDER BY "
+			  "triggered_at DESC, capture_id DESC LIMIT 1)"
+			: "");
+
+	check->views++;
+	if (!statement || count_rows(sqlite, statement, NULL, NULL) < 0)
+		note(check, "view %s: %s", view, sqlite3_errmsg(sqlite));
+	sqlite3_free(statement);
+}
+
+static void check_schema(struct check *check)
+{
+	_cleanup_database_ struct database model = { .path = ":memory:" };
+
+	model.sqlite = open_model();
+	if (!model.sqlite) {
+		check->database->failed = true;
+		return;
+	}
+	check_columns(check, &model);
+	{
+		_cleanup_query_ struct query views = query_begin(
+			&model, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid", 0, 0);
+
+		while (query_next(&views))
+			check_view(check, query_text(&views, "name"));
+	}
+}
+
+/* ---- rows ---- */
+
+static void check_samples(struct check *check)
+{
+	_cleanup_query_ struct query query = query_begin(
+		check->database,
+		"SELECT r.capture_id, r.stack_id, r.second, r.samples, r.times, k.kind = 'off-cpu' AS interval, "
+		"n.class IS NULL AS is_bare FROM sample_row r LEFT JOIN stack_node n ON n.node_id = r.stack_id "
+		"LEFT JOIN sample_class k ON k.class = r.class",
+		0, 0);
+
+	while (query_next(&query)) {
+		int64_t capture = query_number(&query, "capture_id"),
+			stack = query_number(&query, "stack_id");
+
+		check->rows++;
+		if (!db_value_times_are_valid(query.statement, 4, query_number(&query, "interval"),
+					      query_number(&query, "samples")))
+			note(check,
+			     "sample_row of capture %" PRId64 ", stack %" PRId64 ", second %" PRId64
+			     ": times is not an array of one element a sample",
+			     capture, stack, query_number(&query, "second"));
+		if (query_number(&query, "is_bare"))
+			note(check, "sample_row of capture %" PRId64 ": no stack ends at stack_node %" PRId64,
+			     capture, stack);
+	}
+}
+
+static void check_thread_states(struct check *check)
+{
+	_cleanup_query_ struct query query = query_begin(
+		check->database,
+		"SELECT t.capture_id, t.stack_id FROM thread_state t LEFT JOIN stack_node n ON n.node_id = t.stack_id "
+		"WHERE t.stack_id IS NOT NULL AND n.class IS NULL",
+		0, 0);
+
+	while (query_next(&query))
+		note(check, "thread_state of capture %" PRId64 ": no stack ends at stack_node %" PRId64,
+		     query_number(&query, "capture_id"), query_number(&query, "stack_id"));
+}
+
+/* ---- the whole ---- */
+
+static void check_all(struct check *check)
+{
+	struct database *database = check->database;
+
+	check_pages(check);
+	/* a damaged index could lead the other checks in circles */
+	if (!database->failed && !check->problems)
+		check_references(check);
+	if (database->failed || check->problems || database->version != SCHEMA_VERSION)
+		return;
+	check_schema(check);
+	/* without its columns, the rows mean nothing */
+	if (!database->failed && !check->problems)
+		db_check_stacks(database, note, check, &check->stacks);
+	if (!database->failed)
+		check_samples(check);
+	if (!database->failed)
+		check_thread_states(check);
+}
+
+static void report_ok(const struct check *check)
+{
+	const struct database *database = check->database;
+	FILE *out = check->report->out;
+	_cleanup_query_ struct query query =
+		query_begin(check->database, "SELECT count(*) AS captures FROM capture", 0, 0);
+
+	fprintf(out, "ok: pages, references between tables");
+	if (database->version != SCHEMA_VERSION)
+		fprintf(out, "; no more is checked of schema version %d, which is older than %d\n",
+			database->version, SCHEMA_VERSION);
+	else if (query_next(&query))
+		fprintf(out,
+			", %d views, %" PRId64 " %s, %" PRId64 " %s in %" PRId64 " %s, %" PRId64
+			" %s of samples\n",
+			check->views, query_number(&query, "captures"),
+			plural((uint64_t)query_number(&query, "captures"), "capture", "captures"),
+			check->stacks.stacks, plural((uint64_t)check->stacks.stacks, "stack", "stacks"),
+			check->stacks.nodes, plural((uint64_t)check->stacks.nodes, "node", "nodes"),
+			check->rows, plural((uint64_t)check->rows, "row", "rows"));
+}
+
+void db_check_run(struct report *report)
+{
+	struct database *database = report->database;
+	struct check check = { .report = report, .database = database };
+	char name[FORMAT_BYTES];
+
+	report->unwell = true;
+	database->older_too = true;
+	if (database_open(database->path, database) < 0)
+		return;
+	check_all(&check);
+	if (check.problems > PROBLEMS_MAX)
+		fprintf(report->out, "and %" PRId64 " more\n", check.problems - PROBLEMS_MAX);
+	if (check.problems) {
+		fprintf(report->out, "%s is damaged: %" PRId64 " %s\n",
+			escape_terminal(database->path, name, sizeof(name)), check.problems,
+			plural((uint64_t)check.problems, "problem", "problems"));
+		return;
+	}
+	if (database->failed)
+		return;
+	report_ok(&check);
+	report->unwell = false;
+}
