@@ -106,7 +106,7 @@ static int read_node(struct stack_transfer *transfer, int64_t node_id, uint32_t 
 		if (result == -EINVAL)
 			result = refuse(transfer, "the frames of a node are not an array of numbers");
 		else if (result == -EFBIG)
-			result = refuse(transfer, "it has too many frames");
+			result = refuse(transfer, "it has too many frames, or its nodes form a circle");
 		*ret_parent = sqlite3_column_int64(node, 0);
 		*ret_class = sqlite3_column_int64(node, 2);
 	} else if (step == SQLITE_DONE) {
