@@ -26,7 +26,7 @@ CREATE TABLE run(
 	object_sha256 TEXT,             -- of the kernel programs that were loaded; NULL: not known
 	attachments TEXT,               -- the names of their links, a JSON array
 	ring_bytes INTEGER,             -- of samples on CPU, of one CPU; as much again for intervals off CPU
-	database_id INTEGER NOT NULL REFERENCES database,
+	database_id INTEGER REFERENCES database,
 	recorded_as INTEGER
 ) STRICT;
 

@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/schema.h"
 #include "common/version.h"
+#include "report/older_schema.h"
 #include "report/owner.h"
 
 #include <stdarg.h>
@@ -86,6 +87,40 @@ static int read_pragma(struct database *database, const char *statement, long lo
 	return result;
 }
 
+/* The version of bourdond that wrote the database last; "" if it does not tell, or is this one. */
+static void read_writer(struct database *database, char *ret_writer, size_t bytes)
+{
+	sqlite3_stmt *statement = NULL;
+	const char *text = NULL;
+
+	*ret_writer = '\0';
+	if (sqlite3_prepare_v2(database->sqlite, "SELECT version FROM run ORDER BY run_id DESC LIMIT 1", -1,
+			       &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		text = (const char *)sqlite3_column_text(statement, 0);
+	if (text && *text && strlen(text) < bytes && strcmp(text, BOURDON_VERSION) != 0 &&
+	    text[strspn(text, "0123456789.+~-abcdefghijklmnopqrstuvwxyz")] == '\0')
+		strcpy(ret_writer, text);
+	sqlite3_finalize(statement);
+}
+
+static void refuse_version(struct database *database)
+{
+	char versions[64], writer[32], remedy[128];
+	bool is_newer = database->version > SCHEMA_VERSION;
+
+	older_schema_list(versions, sizeof(versions));
+	read_writer(database, writer, sizeof(writer));
+	if (*writer)
+		snprintf(remedy, sizeof(remedy), is_newer ? "install bourdon %s or newer" : "use bourdon %s",
+			 writer);
+	else
+		snprintf(remedy, sizeof(remedy), "%s bourdon, that of the bourdond that wrote it",
+			 is_newer ? "install a newer" : "use an older");
+	report_problem(database, "'%s' has schema version %d, and bourdon %s reads %s: %s", database->path,
+		       database->version, BOURDON_VERSION, versions, remedy);
+}
+
 /*
  * Checks that bourdon wrote the database, in a schema version that this build reads. Returns 0; or -EIO or
  * -EPROTO, and the reason was logged.
@@ -105,14 +140,44 @@ static int check_identity(struct database *database)
 		return -EPROTO;
 	}
 	database->version = (int)version;
-	if (version != SCHEMA_VERSION && !(database->older_too && version > 0 && version < SCHEMA_VERSION)) {
-		report_problem(
-			database,
-			"'%s' has schema version %lld, and bourdon %s reads version %d: use a bourdon that reads version %lld",
-			database->path, version, BOURDON_VERSION, SCHEMA_VERSION, version);
+	if (version != SCHEMA_VERSION && !older_schema_views(database->version)) {
+		refuse_version(database);
 		return -EPROTO;
 	}
 	return 0;
+}
+
+/*
+ * The first statement within the transaction decides which commit of the daemon it sees. So the version that was
+ * checked remains the one that is read, even if a daemon migrates the database meanwhile.
+ */
+static int begin_reading(struct database *database)
+{
+	const char *views;
+	int error = database_execute(database, "BEGIN");
+
+	if (!error)
+		error = check_identity(database);
+	views = error ? NULL : older_schema_views(database->version);
+	/* In SQLite's own memory: the text of the views is too short for a temporary file. */
+	if (views)
+		error = database_execute(database, views);
+	return error ? error : database_execute(database, "PRAGMA query_only = ON");
+}
+
+static int begin_writing(struct database *database)
+{
+	int error = database_execute(database, "PRAGMA temp_store = MEMORY");
+
+	if (!error)
+		error = check_identity(database);
+	if (error || database->version == SCHEMA_VERSION)
+		return error;
+	report_problem(
+		database,
+		"'%s' has schema version %d, and bourdon %s writes version %d: start bourdond once, which converts it, or write a copy with 'bourdon db merge NEW %s'",
+		database->path, database->version, BOURDON_VERSION, SCHEMA_VERSION, database->path);
+	return -EPROTO;
 }
 
 void database_protect(sqlite3 *sqlite)
@@ -122,7 +187,7 @@ void database_protect(sqlite3 *sqlite)
 	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 }
 
-static int open_file(struct database *database, int flags, const char *first)
+static int open_file(struct database *database, int flags)
 {
 	_cleanup_free_ char *real = NULL;
 	int error = owner_become_of(database->path, &real);
@@ -140,19 +205,17 @@ static int open_file(struct database *database, int flags, const char *first)
 	}
 	sqlite3_busy_timeout(database->sqlite, BUSY_TIMEOUT_MS);
 	database_protect(database->sqlite);
-	error = database_execute(database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
-	if (!error)
-		error = database_execute(database, first);
-	return error ? error : check_identity(database);
+	return database_execute(database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
 }
 
-static int open_checked(const char *path, int flags, const char *first, struct database *ret_database)
+static int open_checked(const char *path, int flags, int (*begin)(struct database *database),
+			struct database *ret_database)
 {
-	_cleanup_database_ struct database database = { .path = path,
-							.quiet = ret_database->quiet,
-							.older_too = ret_database->older_too };
-	int error = open_file(&database, flags, first);
+	_cleanup_database_ struct database database = { .path = path, .quiet = ret_database->quiet };
+	int error = open_file(&database, flags);
 
+	if (!error)
+		error = begin(&database);
 	if (error < 0) {
 		snprintf(ret_database->problem, sizeof(ret_database->problem), "%s", database.problem);
 		return error;
@@ -164,12 +227,12 @@ static int open_checked(const char *path, int flags, const char *first, struct d
 
 int database_open(const char *path, struct database *ret_database)
 {
-	return open_checked(path, SQLITE_OPEN_READONLY, "PRAGMA query_only = ON; BEGIN", ret_database);
+	return open_checked(path, SQLITE_OPEN_READONLY, begin_reading, ret_database);
 }
 
 int database_open_to_write(const char *path, struct database *ret_database)
 {
-	int error = open_checked(path, SQLITE_OPEN_READWRITE, "PRAGMA temp_store = MEMORY", ret_database);
+	int error = open_checked(path, SQLITE_OPEN_READWRITE, begin_writing, ret_database);
 
 	/* SQLite falls back to reading where it may not write */
 	if (error || !sqlite3_db_readonly(ret_database->sqlite, "main"))

@@ -14,21 +14,21 @@
 struct database {
 	sqlite3 *sqlite;
 	const char *path;  /* the caller's */
-	bool failed;       /* a query failed and was logged; never cleared, like ferror(3) */
-	bool older_too;    /* set by the caller: a database of an older schema version is accepted */
 	int version;       /* of its schema */
+	bool failed;       /* a query failed and was logged; never cleared, like ferror(3) */
 	bool quiet;        /* failures are kept in `problem` and not logged */
 	char problem[600]; /* the last failure: file, reason, remedy */
 };
 
 /*
  * Opens and checks the file at `path`, which must outlive it. A root process becomes the user who may have
- * written the file, for good. The caller may set ret_database->quiet and ->older_too.
- * Returns 0; or -EIO or -EPROTO, and the reason was logged.
+ * written the file, for good. The caller may set ret_database->quiet. A database of an older schema
+ * (report/older_schema.h) has the names and columns of this one. Returns 0; or -EIO or -EPROTO, and the reason
+ * was logged.
  */
 int database_open(const char *path, struct database *ret_database);
 
-/* Opens it for writing. No transaction has begun. Triggers in the database have no effect. */
+/* Opens it for writing, unless it has an older schema. No transaction has begun. Triggers in it have no effect. */
 int database_open_to_write(const char *path, struct database *ret_database);
 
 /* Limits what a hostile database, or one that is attached to this connection, can do to this process. */

@@ -50,7 +50,7 @@ static void __attribute__((format(printf, 2, 3))) note(void *user, const char *f
 static void check_pages(struct check *check)
 {
 	_cleanup_query_ struct query query =
-		query_begin(check->database, "PRAGMA integrity_check(1000)", 0, 0);
+		query_begin(check->database, "PRAGMA main.integrity_check(1000)", 0, 0);
 
 	while (query_next(&query)) {
 		const char *line = query_text(&query, "integrity_check");
@@ -62,7 +62,8 @@ static void check_pages(struct check *check)
 
 static void check_references(struct check *check)
 {
-	_cleanup_query_ struct query query = query_begin(check->database, "PRAGMA foreign_key_check", 0, 0);
+	_cleanup_query_ struct query query =
+		query_begin(check->database, "PRAGMA main.foreign_key_check", 0, 0);
 
 	while (query_next(&query)) {
 		const char *parent = query_text(&query, "parent");
@@ -242,7 +243,7 @@ static void report_ok(const struct check *check)
 	const struct database *database = check->database;
 	FILE *out = check->report->out;
 	_cleanup_query_ struct query query =
-		query_begin(check->database, "SELECT count(*) AS captures FROM capture", 0, 0);
+		query_begin(check->database, "SELECT count(*) AS captures FROM main.capture", 0, 0);
 
 	fprintf(out, "ok: pages, references between tables");
 	if (database->version != SCHEMA_VERSION)
@@ -266,7 +267,6 @@ void db_check_run(struct report *report)
 	char name[FORMAT_BYTES];
 
 	report->unwell = true;
-	database->older_too = true;
 	if (database_open(database->path, database) < 0)
 		return;
 	check_all(&check);

@@ -3,12 +3,12 @@
  * db copy: a consistent copy of a database that the daemon may write to meanwhile, or of single captures. The copy is one
  * file without a log, so it can be moved, and read where nothing can be written.
  */
-#include "common/array.h"
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "common/log.h"
 #include "common/plural.h"
 #include "common/schema.h"
+#include "report/db_older.h"
 #include "report/db_transfer.h"
 #include "report/format.h"
 #include "report/report.h"
@@ -17,39 +17,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Copies all pages that the read transaction sees. Returns 0; or -errno, and the reason was logged. */
-static int copy_pages(struct database *database, struct db_output *output)
-{
-	sqlite3_backup *backup = sqlite3_backup_init(output->sql.db, "main", database->sqlite, "main");
-	int code, result;
-
-	if (!backup)
-		return db_output_failed(output, sql_failed(&output->sql));
-	sqlite3_backup_step(backup, -1);
-	code = sqlite3_backup_finish(backup);
-	if (code == SQLITE_OK)
-		return 0;
-	result = sql_failed(&output->sql);
-	if (sqlite3_errcode(database->sqlite) == code && result != -ENOSPC) {
-		database_fail(database);
-		return -EIO;
-	}
-	return db_output_failed(output, result);
-}
-
-/* The copied header says that there is a log. */
-static int end_log(struct db_output *output)
-{
-	int result =
-		sql_execute(&output->sql, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE");
-
-	return result < 0 ? db_output_failed(output, result) : 0;
-}
-
 static int copy_captures(const struct report *report, struct db_output *output, int64_t *ret_count)
 {
 	int count = report->operands_count - 1, result;
 	_cleanup_free_ int64_t *ids = calloc((size_t)count, sizeof(*ids));
+	_cleanup_db_output_ struct db_output converted = { 0 };
 	struct transferred transferred;
 
 	if (!ids) {
@@ -59,8 +31,11 @@ static int copy_captures(const struct report *report, struct db_output *output, 
 	for (int i = 0; i < count; i++) /* command_parse() has checked them */
 		ids[i] = strtoll(report->operands[1 + i], NULL, 10);
 	result = db_output_make_tables(output);
+	if (!result && report->database->version != SCHEMA_VERSION)
+		result = db_older_convert(&converted, report->database, output->path);
 	if (!result)
-		result = db_transfer(output, report->database->path, ids, count, &transferred);
+		result = db_transfer(output, report->database->path, converted.unfinished, ids, count,
+				     &transferred);
 	if (!result)
 		*ret_count = transferred.added;
 	return result;
@@ -89,15 +64,12 @@ void db_copy_run(struct report *report)
 	int result;
 
 	report->unwell = true;
-	database->older_too = whole; /* its pages are copied as they are */
 	if (database_open(database->path, database) < 0 || db_output_make(&output, report->operands[0]) < 0)
 		return;
 	if (whole)
-		result = copy_pages(database, &output);
+		result = db_output_copy(&output, database);
 	else
 		result = copy_captures(report, &output, &captures);
-	if (!result && whole)
-		result = end_log(&output);
 	if (result < 0 || db_output_finish(&output) < 0)
 		return;
 	report_copy(report, captures);

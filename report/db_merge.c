@@ -9,6 +9,7 @@
 #include "common/plural.h"
 #include "common/schema.h"
 #include "consumer/store/store.h"
+#include "report/db_older.h"
 #include "report/db_transfer.h"
 #include "report/format.h"
 #include "report/owner.h"
@@ -123,6 +124,7 @@ static bool is_output(const struct db_output *output, const char *path)
 /* Returns 0; or -errno, and the reason was logged. */
 static int merge_file(const struct report *report, struct db_output *output, const char *path)
 {
+	_cleanup_db_output_ struct db_output converted = { 0 };
 	struct transferred counts;
 	char name[FORMAT_BYTES];
 	int result;
@@ -136,9 +138,11 @@ static int merge_file(const struct report *report, struct db_output *output, con
 		_cleanup_database_ struct database database = { 0 };
 
 		result = database_open(path, &database);
+		if (!result && database.version != SCHEMA_VERSION)
+			result = db_older_convert(&converted, &database, output->path);
 	}
 	if (!result)
-		result = db_transfer(output, path, NULL, 0, &counts);
+		result = db_transfer(output, path, converted.unfinished, NULL, 0, &counts);
 	if (result < 0)
 		return result;
 	fprintf(report->out, "%s: %" PRId64 " %s added", escape_terminal(path, name, sizeof(name)),

@@ -3,7 +3,6 @@
 
 #include "common/log.h"
 #include "common/schema.h"
-#include "report/database.h"
 #include "report/owner.h"
 
 #include <fcntl.h>
@@ -131,6 +130,27 @@ int db_output_make_tables(struct db_output *output)
 		result = sql_execute(&output->sql, schema_sql);
 	if (!result)
 		result = sql_execute(&output->sql, "COMMIT");
+	return result < 0 ? db_output_failed(output, result) : 0;
+}
+
+int db_output_copy(struct db_output *output, struct database *database)
+{
+	sqlite3_backup *backup = sqlite3_backup_init(output->sql.db, "main", database->sqlite, "main");
+	int code, result;
+
+	if (!backup)
+		return db_output_failed(output, sql_failed(&output->sql));
+	sqlite3_backup_step(backup, -1);
+	code = sqlite3_backup_finish(backup);
+	if (code != SQLITE_OK) {
+		result = sql_failed(&output->sql);
+		if (sqlite3_errcode(database->sqlite) != code || result == -ENOSPC)
+			return db_output_failed(output, result);
+		database_fail(database);
+		return -EIO;
+	}
+	/* the copied header says that there is a log */
+	result = sql_execute(&output->sql, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE");
 	return result < 0 ? db_output_failed(output, result) : 0;
 }
 

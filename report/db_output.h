@@ -8,6 +8,7 @@
 
 #include "common/cleanup.h"
 #include "consumer/store/sql.h"
+#include "report/database.h"
 
 struct db_output {
 	const char *path; /* the caller's */
@@ -25,6 +26,9 @@ int db_output_make(struct db_output *output, const char *path);
 
 /* Gives a new output bourdon's tables. Returns 0; or -errno, and the reason was logged. */
 int db_output_make_tables(struct db_output *output);
+
+/* Copies another database as it is, as its read transaction sees it. Returns 0; or -errno, and the reason was logged. */
+int db_output_copy(struct db_output *output, struct database *database);
 
 /* Opens a database of bourdon's that exists, to add to it. Returns 0; or -errno, and the reason was logged. */
 int db_output_open(struct db_output *output, const char *path);

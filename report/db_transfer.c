@@ -217,12 +217,13 @@ static const struct table databases = {
 
 static const struct table runs = {
 	.name = "run",
-	.select = "SELECT r.run_id, d.id, ifnull(r.recorded_as, r.run_id), r.started_at, r.ended_at, "
-		  "name_form(r.version), r.abi, name_form(r.kernel), name_form(r.hostname), r.cpus, r.hz, "
-		  "name_form(r.policy), name_form(r.object_sha256), name_form(r.attachments), r.ring_bytes "
-		  "FROM given.run r LEFT JOIN database_map d ON d.was = r.database_id "
-		  "WHERE r.run_id IN (SELECT run_id FROM chosen_run) ORDER BY 1",
-	.find = "SELECT run_id FROM main.run WHERE database_id = ?2 AND ifnull(recorded_as, run_id) = ?3 AND "
+	.select =
+		"SELECT r.run_id, iif(r.database_id IS NULL, NULL, ifnull(d.id, 'no such database')), ifnull(r.recorded_as, r.run_id), r.started_at, r.ended_at, "
+		"name_form(r.version), r.abi, name_form(r.kernel), name_form(r.hostname), r.cpus, r.hz, "
+		"name_form(r.policy), name_form(r.object_sha256), name_form(r.attachments), r.ring_bytes "
+		"FROM given.run r LEFT JOIN database_map d ON d.was = r.database_id "
+		"WHERE r.run_id IN (SELECT run_id FROM chosen_run) ORDER BY 1",
+	.find = "SELECT run_id FROM main.run WHERE database_id IS ?2 AND ifnull(recorded_as, run_id) = ?3 AND "
 		"started_at = ?4",
 	.renew =
 		"UPDATE main.run SET ended_at = ?5 WHERE run_id = :id AND ended_at IS NULL AND ?5 IS NOT NULL",
@@ -684,8 +685,8 @@ static int report_failure(const struct transfer *transfer, const struct db_outpu
 	return result;
 }
 
-int db_transfer(struct db_output *output, const char *path, const int64_t *ids, int ids_count,
-		struct transferred *ret_transferred)
+int db_transfer(struct db_output *output, const char *path, const char *instead, const int64_t *ids,
+		int ids_count, struct transferred *ret_transferred)
 {
 	struct transfer transfer = { .sql = &output->sql, .whole = !ids };
 	struct transferred counts = { 0 };
@@ -699,7 +700,7 @@ int db_transfer(struct db_output *output, const char *path, const int64_t *ids, 
 				       name_form, NULL, NULL, NULL) != SQLITE_OK)
 		result = sql_failed(&output->sql);
 	else
-		result = attach(&transfer, path);
+		result = attach(&transfer, instead ? instead : path);
 	if (result < 0)
 		return report_failure(&transfer, output, path, result);
 	result = sql_execute(&output->sql, "BEGIN IMMEDIATE");

@@ -20,11 +20,12 @@ struct transferred {
 
 /*
  * Adds the captures with these ids, or all if `ids` is NULL, of the database at `path` and all that they refer to, in one
- * transaction. The caller has checked the source with database_open(). A capture keeps its id if the output never had
+ * transaction. The caller has checked the source with database_open(). They are read from the file `instead`, the same
+ * database in this schema, unless that is NULL. A capture keeps its id if the output never had
  * that one or a later one. Returns 0; or -errno, the output is unchanged, and the reason was logged: -EUCLEAN or
  * -EINVAL if it is the source's fault.
  */
-int db_transfer(struct db_output *output, const char *path, const int64_t *ids, int ids_count,
-		struct transferred *ret_transferred);
+int db_transfer(struct db_output *output, const char *path, const char *instead, const int64_t *ids,
+		int ids_count, struct transferred *ret_transferred);
 
 #endif

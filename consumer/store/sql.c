@@ -23,6 +23,8 @@ int sql_failed(struct sql *sql)
 		return -EBUSY;
 	case SQLITE_FULL:
 		return -ENOSPC;
+	case SQLITE_INTERRUPT:
+		return -EINTR;
 	case SQLITE_NOMEM:
 		return -ENOMEM;
 	case SQLITE_NOTADB:

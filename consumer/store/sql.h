@@ -19,7 +19,7 @@ struct sql {
 
 /*
  * All functions return 0 or -errno: -EBUSY (locked), -ENOSPC (disk or database full), -EUCLEAN (damaged, or
- * not a database), -EACCES, -ENOMEM, -EIO.
+ * not a database), -EINTR (given up), -EACCES, -ENOMEM, -EIO.
  */
 
 /* Opens or creates a database. The caller has set give_up_ns, and calls sql_close() in any case. */

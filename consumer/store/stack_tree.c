@@ -36,6 +36,16 @@ int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 	return result;
 }
 
+void stack_tree_finalize(struct stack_tree *tree)
+{
+	sqlite3_stmt *const statements[] = { tree->find_child, tree->find_variant, tree->end_at,
+					     tree->add_node,   tree->set_upper,    tree->set_end };
+
+	for (size_t i = 0; i < ARRAY_SIZE(statements); i++)
+		sqlite3_finalize(statements[i]);
+	*tree = (struct stack_tree){ 0 };
+}
+
 /* ---- the tree of the new stacks ---- */
 
 /* A piece of path `path`, from `from` to `to` (exclusive) of its frames. */

@@ -28,6 +28,9 @@ typedef void (*stack_tree_hash)(void *user, uint32_t path, uint8_t hash[STACK_HA
 /* Returns 0 or -errno, as all functions of sql.h do. */
 int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree);
 
+/* Call it before sql_close() only if the statements are in the way. */
+void stack_tree_finalize(struct stack_tree *tree);
+
 /*
  * Finds or adds each stack, with its hash. Stacks of equal frames and class become one. The caller begins and ends the
  * transaction.

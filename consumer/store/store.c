@@ -7,6 +7,7 @@
 #include "common/policy.h"
 #include "common/schema.h"
 #include "common/version.h"
+#include "consumer/store/migrate.h"
 #include "consumer/store/store_capture.h"
 #include "consumer/store/store_frames.h"
 
@@ -36,6 +37,7 @@ struct store {
 	uint64_t database_bytes_max, log_bytes_max;
 	char log_path[PATH_MAX];
 	int lock_fd;
+	bool is_outdated;
 };
 
 const char *store_error(const struct store *store)
@@ -206,12 +208,28 @@ static int check_identity(struct store *store)
 		snprintf(store->sql.error, sizeof(store->sql.error), "it is another program's database");
 		return -EUCLEAN;
 	}
-	if (!result && version != SCHEMA_VERSION) {
+	if (!result && (version < MIGRATE_OLDEST || version > SCHEMA_VERSION)) {
 		snprintf(store->sql.error, sizeof(store->sql.error),
 			 "its schema has version %lld, but bourdond %s writes version %d", version,
 			 BOURDON_VERSION, SCHEMA_VERSION);
 		return -EUCLEAN;
 	}
+	store->is_outdated = version < SCHEMA_VERSION;
+	return result;
+}
+
+/* What a database of this schema needs before the first capture is written. */
+static int prepare_database(struct store *store)
+{
+	int result = sql_execute(&store->sql,
+				 "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
+
+	if (!result)
+		result = limit_size(store);
+	if (!result)
+		result = store_capture_prepare(&store->sql, &store->statements);
+	if (!result)
+		result = store_frames_prepare(&store->sql, &store->find_frames);
 	return result;
 }
 
@@ -238,15 +256,26 @@ static int open_database(struct store *store, const char *path)
 		result = check_identity(store);
 	if (!result)
 		result = sql_run_once(&store->sql, &mode, "PRAGMA journal_mode = WAL");
+	if (!result && !store->is_outdated)
+		result = prepare_database(store);
+	return result;
+}
+
+bool store_is_outdated(const struct store *store)
+{
+	return store->is_outdated;
+}
+
+int store_migrate(struct store *store, store_pause pause, void *user)
+{
+	int result = migrate_database(&store->sql, pause, user);
+
 	if (!result)
-		result = sql_execute(&store->sql,
-				     "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
-	if (!result)
-		result = limit_size(store);
-	if (!result)
-		result = store_capture_prepare(&store->sql, &store->statements);
-	if (!result)
-		result = store_frames_prepare(&store->sql, &store->find_frames);
+		result = prepare_database(store);
+	if (!result) {
+		store->is_outdated = false;
+		trim_log(store);
+	}
 	return result;
 }
 
@@ -411,10 +440,13 @@ static char *attachments_text(const struct manifest *manifest)
 	return text;
 }
 
-/* Finds or adds the row of this database. One that another machine began gets another row: it may be a copy. */
+/*
+ * Finds or adds the row of this database. One that another machine began gets another row: it may be a copy. The
+ * machine of a database that was migrated is not known yet.
+ */
 static int find_database(struct store *store, sqlite3_int64 *ret_database_id)
 {
-	sqlite3_stmt *find = NULL, *add = NULL;
+	sqlite3_stmt *claim = NULL, *find = NULL, *add = NULL;
 	int result = sql_prepare(
 		&store->sql, &find,
 		"SELECT database_id FROM database WHERE machine IS ? ORDER BY database_id LIMIT 1");
@@ -424,11 +456,19 @@ static int find_database(struct store *store, sqlite3_int64 *ret_database_id)
 			sql_prepare(&store->sql, &add,
 				    "INSERT INTO database(id, machine) VALUES(lower(hex(randomblob(16))), ?) "
 				    "RETURNING database_id");
+	if (!result)
+		result = sql_prepare(
+			&store->sql, &claim,
+			"UPDATE database SET machine = ? WHERE machine IS NULL AND (SELECT count(*) FROM "
+			"database) = 1");
 	*ret_database_id = 0;
+	if (!result)
+		result = sql_run(&store->sql, claim, NULL, "t", store->machine);
 	if (!result)
 		result = sql_run(&store->sql, find, ret_database_id, "t", store->machine);
 	if (!result && !*ret_database_id)
 		result = sql_run(&store->sql, add, ret_database_id, "t", store->machine);
+	sqlite3_finalize(claim);
 	sqlite3_finalize(find);
 	sqlite3_finalize(add);
 	return result;
@@ -461,6 +501,16 @@ static int add_run(struct store *store, const struct manifest *manifest, const s
 	return result;
 }
 
+/* An older schema must not be written. */
+static int check_migrated(struct store *store)
+{
+	if (!store->is_outdated)
+		return 0;
+	snprintf(store->sql.error, sizeof(store->sql.error), "it is not yet migrated to schema version %d",
+		 SCHEMA_VERSION);
+	return -EBUSY;
+}
+
 /* Call it after a transaction that found the database full. Returns true if there is room to try again. */
 static bool made_room(struct store *store, int result)
 {
@@ -486,8 +536,10 @@ int store_begin_run(struct store *store, const struct manifest *manifest, const 
 
 int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
 {
-	int result;
+	int result = check_migrated(store);
 
+	if (result < 0)
+		return result;
 	do {
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 		if (result < 0)
@@ -532,7 +584,11 @@ int store_add_counters(struct store *store, const char *const *names, const uint
 int store_begin_capture(struct store *store, const struct capture_trigger *trigger, uint64_t history_ns,
 			int64_t *ret_capture_id)
 {
-	return store_capture_announce(&store->sql, store->run_id, trigger, history_ns, ret_capture_id);
+	int result = check_migrated(store);
+
+	return result < 0 ? result
+			  : store_capture_announce(&store->sql, store->run_id, trigger, history_ns,
+						   ret_capture_id);
 }
 
 int store_give_up_capture(struct store *store, int64_t capture_id)
@@ -552,6 +608,8 @@ static int find_known(void *user, const char *path, const char *build_id, const 
 {
 	struct store *store = user;
 
+	if (store->is_outdated)
+		return -ENOENT;
 	return store_frames_find(store->find_frames, path, build_id, version, offset, add, adder);
 }
 
@@ -563,6 +621,10 @@ struct known_frames store_known_frames(struct store *store)
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings)
 {
+	int migrated = check_migrated(store);
+
+	if (migrated < 0)
+		return migrated;
 	/* no capture is worth all captures before it, in particular one that a hostile process inflated */
 	if (store_capture_bytes(capture, resolved) > store->database_bytes_max / 3) {
 		snprintf(

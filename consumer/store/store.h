@@ -27,6 +27,19 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 	       const atomic_uint_fast64_t *give_up_ns);
 void store_close(struct store *store);
 
+/*
+ * Whether an older bourdond wrote the database. If so, only store_next_ids() and store_migrate() may be called. Marking
+ * and shrinking wait for the migration.
+ */
+bool store_is_outdated(const struct store *store);
+
+/*
+ * Migrates the database (migrate.h); calls `pause` between parts of the work, which must not use the store. A failure
+ * leaves the old database. Returns 0 or -errno.
+ */
+typedef void (*store_pause)(void *user);
+int store_migrate(struct store *store, store_pause pause, void *user);
+
 /* The first ids that were never used in this database. Returns 0 or -errno. */
 int store_next_ids(struct store *store, struct rule_ids *ret_ids);
 

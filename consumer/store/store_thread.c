@@ -6,6 +6,7 @@
 #include "common/counters.h"
 #include "common/log.h"
 #include "common/plural.h"
+#include "common/schema.h"
 #include "common/thread.h"
 #include "consumer/process/heap.h"
 #include "consumer/store/store.h"
@@ -433,6 +434,83 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	}
 }
 
+/* ---- migration ---- */
+
+static bool scan_is_due(struct store_thread *thread)
+{
+	bool due;
+
+	pthread_mutex_lock(&thread->lock);
+	due = thread->scan_due_ns && clock_monotonic_ns() >= thread->scan_due_ns &&
+	      clock_monotonic_ns() >= thread->scan_rest_ns;
+	if (due)
+		thread->scan_due_ns = 0;
+	pthread_mutex_unlock(&thread->lock);
+	return due;
+}
+
+/* Follows new processes, whose mappings are gone when the migration is done. */
+static void scan_meanwhile(void *user)
+{
+	if (scan_is_due(user))
+		scan_mappings(user, true);
+}
+
+/* Takes a reload out of the queue, past the captures that wait. */
+static bool take_reload(struct store_thread *thread)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&thread->lock);
+	for (size_t i = 0; i < thread->jobs_count; i++) {
+		struct job *job = &thread->jobs[(thread->jobs_first + i) % JOBS_MAX];
+
+		if (found)
+			thread->jobs[(thread->jobs_first + i - 1) % JOBS_MAX] = *job;
+		found = found || job->kind == JOB_RELOAD;
+	}
+	thread->jobs_count -= found;
+	pthread_mutex_unlock(&thread->lock);
+	return found;
+}
+
+static int try_to_migrate(struct store_thread *thread)
+{
+	int result = store_migrate(thread->store, scan_meanwhile, thread);
+
+	return result < 0 ? result
+			  : store_begin_run(thread->store, &thread->kernel->manifest, &thread->kernel->policy,
+					    &thread->in_force->rules);
+}
+
+/* Migrates an older database while the draining thread goes on. Gives up only when the daemon ends. */
+static void migrate(struct store_thread *thread)
+{
+	uint64_t began_ns = clock_monotonic_ns();
+	char said[256] = "";
+
+	log_info("an older bourdond wrote the database; migrating it to schema version %d, captures wait",
+		 SCHEMA_VERSION);
+	while (try_to_migrate(thread) < 0) {
+		if (atomic_load(&thread->give_up_ns))
+			return;
+		if (strcmp(said, store_error(thread->store)))
+			log_error(
+				"cannot migrate the database: %s; it is unchanged, captures wait, trying again every 5 s",
+				store_error(thread->store));
+		snprintf(said, sizeof(said), "%s", store_error(thread->store));
+		if (take_reload(thread))
+			reload(thread);
+		scan_meanwhile(thread);
+		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
+			return;
+	}
+	log_info("migrated the database in %.1f s",
+		 (double)(clock_monotonic_ns() - began_ns) / CLOCK_SECOND_NS);
+}
+
+/* ---- the thread ---- */
+
 /*
  * Waits for a job, a scan that is due, or the daemon's end. Returns false at the end, when all jobs are done.
  */
@@ -478,11 +556,17 @@ static void *run(void *user)
 	struct job job;
 	bool there, scan;
 
+	if (store_is_outdated(thread->store))
+		migrate(thread);
 	while (next_job(thread, &job, &there, &scan)) {
 		if (scan)
 			scan_mappings(thread, true);
 		if (there)
 			do_job(thread, &job);
+	}
+	if (store_is_outdated(thread->store)) {
+		log_warning("the database is not migrated yet; bourdond goes on with it at its next start");
+		return NULL;
 	}
 	write_counters(thread);
 	if (store_end_run(thread->store))
@@ -546,7 +630,7 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 
 	if (!result)
 		result = rules_assign_ids(&configuration->rules, NULL, &thread->ids);
-	if (!result)
+	if (!result && !store_is_outdated(thread->store))
 		result = store_begin_run(thread->store, &thread->kernel->manifest, &thread->kernel->policy,
 					 &configuration->rules);
 	if (result < 0)

@@ -33,7 +33,7 @@ struct store_thread_settings {
  */
 int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings);
 
-/* Numbers the rules and writes the run. Call it before store_thread_start(). Returns 0 or -errno. */
+/* Numbers the rules and writes the run; the thread itself does so once it has migrated an older database. Call it before store_thread_start(). Returns 0 or -errno. */
 int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration);
 
 /* Starts the thread, the last one that this process starts. Returns 0 or -errno. */

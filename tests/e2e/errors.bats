@@ -183,7 +183,7 @@ fails_saying() {
 	sqlite3 "$WORK/empty.db" < "$TREE/common/schema.sql"
 	run "$BUILD/bourdon" --db "$WORK/empty.db" list
 	fails_saying 1 "$WORK/empty.db"
-	sqlite3 "$WORK/empty.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 6'
+	sqlite3 "$WORK/empty.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 7'
 	run "$BUILD/bourdon" --db "$WORK/empty.db" why
 	fails_saying 1 'no capture in '
 	[[ $output != *'bourdon list'* ]]

@@ -129,7 +129,7 @@ refuses() {
 	one_line 1 "cannot open the database $DB: its schema has version $version, but bourdond "*" writes version "*"; move it elsewhere, and bourdond creates a new one"
 	[ "$(sha256sum < "$DB")" = "$before" ]
 	run "$to/bourdon" --db "$DB" list
-	one_line 1 "'$DB' has schema version $version, and bourdon "*"use a bourdon that reads version $version"
+	one_line 1 "'$DB' has schema version $version, and bourdon "*" bourdon, that of the bourdond that wrote it"
 	# the version that wrote it continues to use it
 	as "$from" load
 	as "$from" daemon_start

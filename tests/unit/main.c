@@ -16,6 +16,7 @@
 
 /* clang-format off */
 static Suite *(*const suites[])(void) = {
+	older_schema_suite,
 	options_suite,
 	units_suite,
 	usage_suite,
@@ -71,6 +72,7 @@ static Suite *(*const suites[])(void) = {
 	store_suite,
 	store_capture_suite,
 	store_frames_suite,
+	migrate_suite,
 	stack_tree_suite,
 	store_limit_suite,
 	owner_suite,

@@ -47,7 +47,9 @@ static const char rows_sql[] =
 	" (3, NULL, '[4,3,3,3,3,3,3,8,3,3,7,6,5,4]', 2, 14, x'03'), (4, NULL, '[]', 3, 0, x'04');"
 	"INSERT INTO sample_class VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu'), (3, 'off-cpu', 'io'), (4, 'on-cpu', 'memory');"
 	"INSERT INTO thread VALUES(1, 1, 1, 't'), (2, 2, 1, 't'), (3, 3, 1, 't');"
-	"INSERT INTO capture VALUES"
+	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup,"
+	" triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, expected_samples,"
+	" received_samples, cause, because) VALUES"
 	" (1, 1, NULL, 'old', 'io', 'full', 1000, 1000000, 'sampled', NULL, 1790000000000000000,"
 	"  1789999990000000000, 1790000005000000000, 10000000000, 'complete', 2000, 47, NULL, NULL, NULL, "
 	"NULL, NULL),"
@@ -383,7 +385,7 @@ START_TEST(foreign_files_are_refused)
 	unlink(database);
 	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 9;"
 				 "CREATE TABLE capture(capture_id);");
-	assert_refused(database, "list", EXIT_FAILED, "use a bourdon that reads version 9");
+	assert_refused(database, "list", EXIT_FAILED, "install a newer bourdon");
 
 	unlink(database);
 	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 7;"

@@ -19,15 +19,16 @@ struct tree_fixture {
 	struct sql sql;
 	atomic_uint_fast64_t give_up_ns;
 	struct stack_tree tree;
-	unsigned int hashed; /* stacks whose hash was asked for */
+	const struct stack_path *paths; /* being added */
+	uint8_t names;                  /* another value stands for other names, and gives other hashes */
 };
 
 static void note_hash(void *user, uint32_t path, uint8_t hash[STACK_HASH_BYTES])
 {
-	struct tree_fixture *fixture = user;
+	const struct tree_fixture *fixture = user;
 
-	fixture->hashed++;
-	memset(hash, (int)path, STACK_HASH_BYTES);
+	memset(hash, fixture->names, STACK_HASH_BYTES);
+	hash[0] = (uint8_t)fixture->paths[path].count;
 }
 
 static void tree_open(struct tree_fixture *fixture)
@@ -46,6 +47,7 @@ static void tree_open(struct tree_fixture *fixture)
 
 static void add(struct tree_fixture *fixture, struct stack_path *paths, uint32_t count)
 {
+	fixture->paths = paths;
 	ck_assert_int_eq(stack_tree_add(&fixture->sql, &fixture->tree, paths, count, note_hash, fixture), 0);
 }
 
@@ -61,6 +63,7 @@ static int64_t number_of(struct tree_fixture *fixture, const char *text)
 static void expect_paths(struct tree_fixture *fixture, const struct stack_path *paths, uint32_t count)
 {
 	sqlite3_stmt *frames, *stack;
+	const uint8_t *hash;
 
 	ck_assert_int_eq(
 		sql_prepare(
@@ -68,7 +71,7 @@ static void expect_paths(struct tree_fixture *fixture, const struct stack_path *
 			"SELECT position, frame_id FROM stack_frame WHERE stack_id = ? ORDER BY position DESC"),
 		0);
 	ck_assert_int_eq(sql_prepare(&fixture->sql, &stack,
-				     "SELECT depth, truncated, length(hash) FROM stack WHERE stack_id = ?"),
+				     "SELECT depth, truncated, hash FROM stack WHERE stack_id = ?"),
 			 0);
 	for (uint32_t i = 0; i < count; i++) {
 		sqlite3_bind_int64(frames, 1, paths[i].stack_id);
@@ -83,7 +86,10 @@ static void expect_paths(struct tree_fixture *fixture, const struct stack_path *
 		ck_assert_int_eq(sqlite3_step(stack), SQLITE_ROW);
 		ck_assert_int_eq(sqlite3_column_int64(stack, 0), paths[i].count);
 		ck_assert_int_eq(sqlite3_column_int64(stack, 1) + 1, paths[i].class);
-		ck_assert_int_eq(sqlite3_column_int64(stack, 2), STACK_HASH_BYTES);
+		ck_assert_int_eq(sqlite3_column_bytes(stack, 2), STACK_HASH_BYTES);
+		hash = sqlite3_column_blob(stack, 2);
+		ck_assert_uint_eq(hash[0], paths[i].count);
+		ck_assert_uint_eq(hash[1], fixture->names);
 		sqlite3_reset(stack);
 	}
 	sqlite3_finalize(frames);
@@ -156,29 +162,46 @@ START_TEST(stacks_come_out_as_they_went_in)
 				paths[i].stack_id == paths[j].stack_id,
 				paths[i].class == paths[j].class && paths[i].count == paths[j].count &&
 					!memcmp(frames[i], frames[j], paths[i].count * sizeof(frames[0][0])));
-	ck_assert_int_eq(number_of(&fixture, "SELECT count(*) FROM stack"), fixture.hashed);
 	sql_close(&fixture.sql);
 }
 END_TEST
 
-START_TEST(known_stacks_add_nothing)
+START_TEST(known_stacks_write_nothing)
 {
 	static int64_t frames[PATHS_MAX][DEPTH_MAX];
 	static struct stack_path paths[PATHS_MAX], again[PATHS_MAX];
 	struct tree_fixture fixture;
-	int64_t nodes;
+	int changes;
 
 	tree_open(&fixture);
 	make_paths(7, paths, PATHS_MAX, frames);
 	memcpy(again, paths, sizeof(paths));
 	add(&fixture, paths, PATHS_MAX);
-	nodes = number_of(&fixture, "SELECT count(*) FROM stack_node");
-	fixture.hashed = 0;
+	changes = sqlite3_total_changes(fixture.sql.db);
 	add(&fixture, again, PATHS_MAX);
-	ck_assert_int_eq(number_of(&fixture, "SELECT count(*) FROM stack_node"), nodes);
-	ck_assert_uint_eq(fixture.hashed, 0);
+	ck_assert_int_eq(sqlite3_total_changes(fixture.sql.db), changes);
 	for (uint32_t i = 0; i < PATHS_MAX; i++)
 		ck_assert_int_eq(again[i].stack_id, paths[i].stack_id);
+	sql_close(&fixture.sql);
+}
+END_TEST
+
+/* Functions got their names, or others, since the stacks were stored. */
+START_TEST(known_stacks_get_their_new_hashes)
+{
+	static int64_t frames[PATHS_MAX][DEPTH_MAX];
+	static struct stack_path paths[PATHS_MAX];
+	struct tree_fixture fixture;
+	int64_t nodes;
+
+	tree_open(&fixture);
+	make_paths(8, paths, PATHS_MAX, frames);
+	add(&fixture, paths, PATHS_MAX);
+	nodes = number_of(&fixture, "SELECT count(*) FROM stack_node");
+	fixture.names = 1;
+	add(&fixture, paths, PATHS_MAX);
+	ck_assert_int_eq(number_of(&fixture, "SELECT count(*) FROM stack_node"), nodes);
+	expect_paths(&fixture, paths, PATHS_MAX);
 	sql_close(&fixture.sql);
 }
 END_TEST
@@ -216,6 +239,7 @@ START_TEST(a_damaged_array_is_an_error)
 	ck_assert_int_eq(
 		sql_execute(&fixture.sql, "INSERT INTO stack_node(parent_id, frames) VALUES(NULL, '[1x')"),
 		0);
+	fixture.paths = &path;
 	ck_assert_int_eq(stack_tree_add(&fixture.sql, &fixture.tree, &path, 1, note_hash, &fixture),
 			 -EUCLEAN);
 	sql_close(&fixture.sql);
@@ -228,7 +252,8 @@ Suite *stack_tree_suite(void)
 	TCase *tree = tcase_create("tree");
 
 	tcase_add_loop_test(tree, stacks_come_out_as_they_went_in, 0, 12);
-	tcase_add_test(tree, known_stacks_add_nothing);
+	tcase_add_test(tree, known_stacks_write_nothing);
+	tcase_add_test(tree, known_stacks_get_their_new_hashes);
 	tcase_add_test(tree, a_piece_is_divided_where_paths_part);
 	tcase_add_test(tree, a_damaged_array_is_an_error);
 	suite_add_tcase(suite, tree);

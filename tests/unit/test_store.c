@@ -40,7 +40,7 @@ START_TEST(a_new_database_has_the_schema_and_the_modes)
 	sqlite3_close(memory);
 	expect_rows(&fixture, everything, expected);
 	expect_rows(&fixture, "PRAGMA application_id", "1650749294\n");
-	expect_rows(&fixture, "PRAGMA user_version", "6\n");
+	expect_rows(&fixture, "PRAGMA user_version", "7\n");
 	expect_rows(&fixture, "PRAGMA journal_mode", "wal\n");
 	expect_rows(&fixture, "PRAGMA auto_vacuum", "2\n");
 	store_fixture_close(&fixture);
@@ -59,11 +59,13 @@ START_TEST(tables_and_views_have_their_names)
 	expect_rows(&fixture,
 		    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
 		    "BY name",
-		    "capture\ncgroup\ncounter\nframe\nhistogram\nloss\nmodule\npressure\nprocess\nrule\n"
-		    "run\nsample\nstack\nstack_frame\nstatistic\nthread_state\nusage\n");
+		    "capture\ncgroup\ncounter\ndatabase\nframe\nhistogram\nloss\nmodule\npressure\nprocess\n"
+		    "rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
+		    "thread_state\nusage\n");
 	expect_rows(&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
 		    "capture_summary\nculprit\ndata_quality\nfolded\nhot_function\nhot_stack\n"
-		    "latency_percentile\nreconciliation\nstall_stack\nunwind_quality\n");
+		    "latency_percentile\nreconciliation\nsample\nsample_time\nstack\nstack_frame\n"
+		    "stall_stack\nunwind_quality\n");
 	store_fixture_free(&fixture);
 }
 END_TEST

@@ -73,9 +73,10 @@ START_TEST(every_table_has_what_the_capture_had)
 		    "1|0|kernel_100\n1|1|kernel_101\n1|2|user_100\n1|3|user_101\n1|4|user_102\n"
 		    "2|0|user_200\n2|1|user_-9223372036854775808\n");
 	expect_rows(&fixture, "SELECT * FROM sample ORDER BY second, tid, stack_id",
-		    "1|1|12|worker|1|on-cpu|memory+io|-2|1|21276595\n"
-		    "1|1|10|thread|1|on-cpu|none|-1|2|42553190\n1|2|11|thread|2|off-cpu|cpu|0|1|1\n"
-		    "1|2|11|thread|3|on-cpu|none|4|1|1\n");
+		    "1|1|12|worker|1|on-cpu|memory+io|-2|1|21276595|[[500,0]]\n"
+		    "1|1|10|thread|1|on-cpu|none|-1|2|42553190|[[999,0],[999,0]]\n"
+		    "1|2|11|thread|2|off-cpu|cpu|0|1|1|[[0,0,0]]\n"
+		    "1|2|11|thread|3|on-cpu|none|4|1|1|[[999,0]]\n");
 	expect_rows(&fixture, "SELECT reason, events FROM loss WHERE events > 0",
 		    "kernel-stack-missing|1\noverwritten-slots|5\nstack-not-whole|1\nuser-stack-missing|1\n"
 		    "watch-suppressed|2\n");

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store/migrate.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "common/hexadecimal.h"
+#include "common/schema.h"
+#include "consumer/store/migrate_stacks.h"
+
+#include <errno.h>
+#include <nettle/sha2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DATABASE_ID_BYTES 16
+#define OPERATIONS_BETWEEN_LOOKS 10000 /* of SQLite's virtual machine, well below a millisecond */
+#define PAUSE_NS 100000000UL
+
+/* ---- lists of statements ---- */
+
+struct texts {
+	char **texts;
+	uint32_t count, room;
+};
+
+static void texts_free(struct texts *texts)
+{
+	for (uint32_t i = 0; i < texts->count; i++)
+		free(texts->texts[i]);
+	free(texts->texts);
+}
+
+#define _cleanup_texts_ _cleanup_(texts_free)
+
+/* Collects the first column of all rows. The caller frees the texts in any case. */
+static int collect(struct sql *sql, const char *query, struct texts *texts)
+{
+	sqlite3_stmt *statement;
+	int result = sql_prepare(sql, &statement, query), step = SQLITE_DONE;
+
+	while (!result && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+		if (array_make_room(texts->texts, texts->count, texts->room, 1U) || !text ||
+		    !(texts->texts[texts->count] = strdup(text)))
+			result = -ENOMEM;
+		else
+			texts->count++;
+	}
+	if (!result && step != SQLITE_DONE)
+		result = sql_failed(sql);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+static int execute_all(struct sql *sql, const struct texts *texts)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < texts->count && !result; i++)
+		result = sql_execute(sql, texts->texts[i]);
+	return result;
+}
+
+/* Runs the statements that are the rows of a query. */
+static int execute_made(struct sql *sql, const char *query)
+{
+	_cleanup_texts_ struct texts texts = { 0 };
+	int result = collect(sql, query, &texts);
+
+	return result < 0 ? result : execute_all(sql, &texts);
+}
+
+/* ---- the tables ---- */
+
+/* Notes the names of all tables and views of this schema, and of older ones, in the temporary table `ours`. */
+static int note_names(struct sql *sql)
+{
+	_cleanup_texts_ struct texts names = { 0 };
+	struct sql fresh = { .give_up_ns = sql->give_up_ns };
+	sqlite3_stmt *add = NULL;
+	int result = sql_open(&fresh, ":memory:");
+
+	if (!result)
+		result = sql_execute(&fresh, schema_sql);
+	if (!result)
+		result = collect(
+			&fresh,
+			"SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE "
+			"'sqlite\\_%' ESCAPE '\\'",
+			&names);
+	if (result < 0)
+		memcpy(sql->error, fresh.error, sizeof(sql->error));
+	sql_close(&fresh);
+	if (!result)
+		result = sql_execute(
+			sql, "DROP TABLE IF EXISTS temp.ours; CREATE TEMP TABLE ours(name TEXT PRIMARY KEY)");
+	if (!result)
+		result = sql_prepare(sql, &add, "INSERT INTO ours VALUES(?)");
+	for (uint32_t i = 0; i < names.count && !result; i++)
+		result = sql_run(sql, add, NULL, "t", names.texts[i]);
+	sqlite3_finalize(add);
+	return result;
+}
+
+/* Renames all tables to old_NAME and makes those of this schema, empty. */
+static int make_tables(struct sql *sql)
+{
+	int result = execute_made(
+		sql, "SELECT printf('DROP %s \"%w\"', type, name) FROM sqlite_schema "
+		     "WHERE type IN ('view', 'trigger') OR (type = 'index' AND sql IS NOT NULL)");
+
+	if (!result)
+		result = execute_made(
+			sql, "SELECT printf('ALTER TABLE \"%w\" RENAME TO \"old_%w\"', name, name) "
+			     "FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT name FROM ours)");
+	return result < 0 ? result : sql_execute(sql, schema_sql);
+}
+
+/* Copies the rows of each table that there was before, by the names of its columns. Ids stay. */
+static int copy_rows(struct sql *sql)
+{
+	return execute_made(
+		sql,
+		"SELECT printf('INSERT INTO \"%w\"(%s) SELECT %s FROM \"old_%w\"', name, columns, columns, name) FROM ("
+		"SELECT name, (SELECT group_concat(printf('\"%w\"', n.name)) FROM pragma_table_info(t.name) n "
+		"JOIN pragma_table_info('old_' || t.name) o ON o.name = n.name) AS columns "
+		"FROM sqlite_schema t WHERE type = 'table' AND EXISTS "
+		"(SELECT 1 FROM sqlite_schema o WHERE o.type = 'table' AND o.name = 'old_' || t.name)) "
+		"WHERE columns IS NOT NULL");
+}
+
+static int drop_old_tables(struct sql *sql)
+{
+	/* the sequence of ids that were given to captures goes on */
+	int result = sql_execute(
+		sql, "DELETE FROM sqlite_sequence WHERE name IN (SELECT substr(name, 5) FROM "
+		     "sqlite_sequence WHERE name LIKE 'old\\_%' ESCAPE '\\');"
+		     "UPDATE sqlite_sequence SET name = substr(name, 5) WHERE name LIKE 'old\\_%' "
+		     "ESCAPE '\\'");
+
+	if (!result)
+		result = execute_made(
+			sql, "SELECT printf('DROP TABLE \"%w\"', s.name) FROM sqlite_schema s JOIN ours o "
+			     "ON s.name = 'old_' || o.name WHERE s.type = 'table'");
+	return result;
+}
+
+/*
+ * Gives a database from before the table `database` an id. Each copy of the database gets the same one, so that its
+ * captures are the same captures after any copy was migrated: it is made of the first run, which no two have in common.
+ */
+static int name_database(struct sql *sql)
+{
+	_cleanup_texts_ struct texts first = { 0 };
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	char id[HEXADECIMAL_BYTES(DATABASE_ID_BYTES)];
+	struct sha256_ctx context;
+	sqlite3_stmt *add = NULL;
+	int result = collect(sql,
+			     "SELECT printf('%d %s', started_at, hostname) FROM run "
+			     "WHERE NOT EXISTS (SELECT 1 FROM database) ORDER BY run_id LIMIT 1",
+			     &first);
+
+	if (result < 0 || !first.count)
+		return result;
+	sha256_init(&context);
+	sha256_update(&context, strlen(first.texts[0]), (const uint8_t *)first.texts[0]);
+	sha256_digest(&context, sizeof(digest), digest);
+	result = sql_prepare(sql, &add, "INSERT INTO database(database_id, id) VALUES(1, ?)");
+	if (!result)
+		result = sql_run(sql, add, NULL, "t", hexadecimal_write(digest, DATABASE_ID_BYTES, id));
+	sqlite3_finalize(add);
+	return result < 0 ? result : sql_execute(sql, "UPDATE run SET database_id = 1");
+}
+
+/* ---- the whole ---- */
+
+struct looking {
+	struct sql *sql;
+	migrate_pause pause;
+	void *user;
+	uint64_t paused_ns;
+};
+
+/* SQLite calls it now and then. Returns 1 to give the statement up. */
+static int look(void *user)
+{
+	struct looking *looking = user;
+	uint64_t now_ns = clock_monotonic_ns(), give_up_ns = atomic_load(looking->sql->give_up_ns);
+
+	if (give_up_ns && now_ns >= give_up_ns)
+		return 1;
+	if (looking->pause && now_ns - looking->paused_ns >= PAUSE_NS) {
+		looking->pause(looking->user);
+		looking->paused_ns = clock_monotonic_ns();
+	}
+	return 0;
+}
+
+static int migrate_in_transaction(struct sql *sql)
+{
+	_cleanup_texts_ struct texts views = { 0 };
+	char version[64];
+	int result = note_names(sql);
+
+	if (!result)
+		result = collect(
+			sql,
+			"SELECT sql FROM sqlite_schema WHERE type = 'view' AND sql LIKE 'CREATE VIEW %' AND "
+			"name NOT IN (SELECT name FROM ours)",
+			&views);
+	if (!result)
+		result = make_tables(sql);
+	if (!result)
+		result = copy_rows(sql);
+	if (!result)
+		result = name_database(sql);
+	if (!result)
+		result = migrate_stacks(sql);
+	if (!result)
+		result = drop_old_tables(sql);
+	if (!result)
+		result = execute_all(sql, &views);
+	snprintf(version, sizeof(version), "DROP TABLE temp.ours; PRAGMA user_version = %d", SCHEMA_VERSION);
+	return result < 0 ? result : sql_execute(sql, version);
+}
+
+int migrate_database(struct sql *sql, migrate_pause pause, void *user)
+{
+	struct looking looking = {
+		.sql = sql, .pause = pause, .user = user, .paused_ns = clock_monotonic_ns()
+	};
+	sqlite3_int64 version = 0;
+	int result = sql_execute(sql, "BEGIN IMMEDIATE");
+
+	if (result < 0)
+		return result;
+	result = sql_run_once(sql, &version, "PRAGMA user_version");
+	sqlite3_progress_handler(sql->db, OPERATIONS_BETWEEN_LOOKS, look, &looking);
+	if (!result && version >= MIGRATE_OLDEST && version < SCHEMA_VERSION)
+		result = migrate_in_transaction(sql);
+	sqlite3_progress_handler(sql->db, 0, NULL, NULL);
+	result = sql_finish(sql, result);
+	/* the room of the old tables */
+	return result < 0 ? result : sql_execute(sql, "PRAGMA incremental_vacuum");
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * migrate.h owns the step from the schema of an older bourdon to this one's: in place and in one transaction, so that
+ * a crash at any moment leaves the old database or the new one.
+ */
+#ifndef BOURDON_CONSUMER_STORE_MIGRATE_H
+#define BOURDON_CONSUMER_STORE_MIGRATE_H
+
+#include "consumer/store/sql.h"
+
+/* The oldest schema that is migrated. */
+#define MIGRATE_OLDEST 6
+
+/* Called between the parts of the work, some 100 ms each. */
+typedef void (*migrate_pause)(void *user);
+
+/*
+ * Migrates an opened database of version MIGRATE_OLDEST or later. Tables are made by schema.sql, and rows copied by
+ * the names of their columns; a stack that version 6 stored as rows goes into the tree. Views that somebody added stay
+ * if they still have a meaning. Needs free room of about the size of the database, which it gives back afterwards.
+ * Waits for locks as sql->give_up_ns says, and gives up at that time. Returns 0 or -errno; the reason is in sql->error.
+ */
+int migrate_database(struct sql *sql, migrate_pause pause, void *user);
+
+#endif
