@@ -14,12 +14,23 @@
 
 static struct store_fixture fixture;
 
+static void expect_commit_stack(int kernel_depth, int user_depth, uint64_t frames)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(kernel_depth, user_depth, frames);
+
+	expect_commit(&fixture, capture);
+}
+
 static void set_up(void)
 {
 	struct dice dice = dice_new(5);
 
 	store_fixture_start(&fixture);
 	expect_commit_large(&fixture, &dice, 2, 60);
+	/* stacks that share their outer frames; and one whose hash counts no names */
+	expect_commit_stack(0, 4, 10);
+	expect_commit_stack(1, 3, 11);
+	expect_commit_stack(4, 0, 10);
 	store_fixture_close(&fixture);
 }
 
@@ -50,10 +61,10 @@ START_TEST(what_the_store_writes_is_well)
 {
 	char wanted[128];
 
-	snprintf(wanted, sizeof(wanted), "2 captures, %d stacks in ",
+	snprintf(wanted, sizeof(wanted), "5 captures, %d stacks in ",
 		 (int)number(&fixture, "SELECT count(*) FROM stack"));
 	expect_command(wanted, "--db %s db check", fixture.path);
-	expect_command("120 rows of samples", "--db %s db check", fixture.path);
+	expect_command("123 rows of samples", "--db %s db check", fixture.path);
 }
 END_TEST
 
@@ -73,7 +84,8 @@ static const struct {
 	{ "UPDATE sample_row SET stack_id = 424242 WHERE stack_id = (SELECT max(stack_id) FROM sample_row)",
 	  "sample_row: a row refers to a row of stack_node that does not exist" },
 	{ "UPDATE capture SET run_id = 77", "capture: row 1 refers to a row of run that does not exist" },
-	{ "UPDATE capture SET state = 'lost'", "CHECK constraint failed in capture" },
+	{ "UPDATE capture SET state = 'lost'",
+	  "capture: a row is not as it must be: state IN ('recording', 'complete', 'interrupted')" },
 	{ "UPDATE stack_node SET frames = '[1,424242]' WHERE node_id = 1",
 	  "stack_node 1: there is no frame 424242" },
 	{ "UPDATE stack_node SET frames = '{}' WHERE node_id = 1",
@@ -81,14 +93,14 @@ static const struct {
 	{ "UPDATE stack_node SET frames = '[\"1\"]' WHERE node_id = 1",
 	  "stack_node 1: frames is not an array of numbers" },
 	{ "UPDATE stack_node SET depth = 99 WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
-	  ": depth is 99, but the stack has 20 frames" },
-	{ "UPDATE stack_node SET hash = zeroblob(16) WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
+	  ": depth is 99, but the stack has 4 frames" },
+	{ "UPDATE stack_node SET hash = zeroblob(16) WHERE node_id = (SELECT stack_id FROM sample_row WHERE capture_id = 5)",
 	  ": hash is not that of its frames" },
-	{ "UPDATE stack_node SET hash = NULL WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
+	{ "UPDATE stack_node SET hash = NULL WHERE node_id = (SELECT stack_id FROM sample_row WHERE capture_id = 5)",
 	  ": hash is not that of its frames" },
 	/* two nodes above each other */
-	{ "UPDATE stack_node SET parent_id = (SELECT max(stack_id) FROM sample_row) WHERE node_id = (SELECT parent_id FROM "
-	  "stack_node WHERE node_id = (SELECT max(stack_id) FROM sample_row))",
+	{ "UPDATE stack_node SET parent_id = (SELECT stack_id FROM sample_row WHERE capture_id = 4) WHERE node_id = (SELECT "
+	  "parent_id FROM stack_node WHERE node_id = (SELECT stack_id FROM sample_row WHERE capture_id = 4))",
 	  "have no way up to a root" },
 	{ "UPDATE stack_node SET class = NULL WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
 	  ": no stack ends at stack_node " },
@@ -147,8 +159,9 @@ START_TEST(the_lines_are_bounded)
 	for (const char *at = ran.out; *at; at++)
 		lines += *at == '\n';
 	ck_assert_int_eq(lines, 102);
-	ck_assert_msg(strstr(ran.out, "and 320 more\n"), "%.1000s", ran.out + strlen(ran.out) / 2);
-	ck_assert_msg(strstr(ran.out, "is damaged: 420 problems\n"), "%.1000s", ran.out + strlen(ran.out) / 2);
+	ck_assert_msg(strstr(ran.out, "and 323 more\n"), "%.1000s", ran.out + strlen(ran.out) / 2);
+	ck_assert_msg(strstr(ran.out, "is damaged: 423 problems\n"), "%.1000s",
+		      ran.out + strlen(ran.out) / 2);
 }
 END_TEST
 

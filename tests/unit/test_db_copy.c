@@ -6,6 +6,7 @@
 #include "common/schema.h"
 #include "report/db_output.h"
 #include "tests/unit/command_fixture.h"
+#include "tests/unit/kept_databases.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -87,9 +88,28 @@ END_TEST
 
 START_TEST(a_copy_of_an_older_schema_is_as_it_was)
 {
-	run_sql(&fixture, "PRAGMA user_version = 3");
-	expect_command("copied to ", "--db %s db copy %s", fixture.path, out.path);
-	expect_rows(&out, "PRAGMA user_version", "3\n");
+	_cleanup_free_ char *older = path_join(out_directory, "older.db");
+
+	kept_database_put(older, &kept_databases[0]);
+	expect_command("copied to ", "--db %s db copy %s", older, out.path);
+	expect_rows(&out, "SELECT user_version, (SELECT count(*) FROM stack_frame) FROM pragma_user_version",
+		    "6|1883\n");
+	expect_command("ok: pages, references between tables; no more is checked of schema version 6",
+		       "--db %s db check", out.path);
+	expect_files("older.db out.db ");
+}
+END_TEST
+
+START_TEST(single_captures_of_an_older_schema_are_copied)
+{
+	_cleanup_free_ char *older = path_join(out_directory, "older.db");
+
+	kept_database_put(older, &kept_databases[0]);
+	expect_command("copied 2 captures to ", "--db %s db copy %s 2 3", older, out.path);
+	expect_rows(&out, "SELECT capture_id, rule FROM capture", "2|locks\n3|disk\n");
+	expect_sound(&out);
+	expect_command("ok: ", "--db %s db check", out.path);
+	expect_files("older.db out.db ");
 }
 END_TEST
 
@@ -105,7 +125,7 @@ START_TEST(a_copy_does_not_replace)
 	expect_command_fails("name a file that does not exist", "--db %s db copy %s", fixture.path, out.path);
 	expect_command_fails("name another file", "--db %s db copy %s/none/x.db", fixture.path,
 			     out_directory);
-	expect_files("");
+	expect_files("out.db ");
 }
 END_TEST
 
@@ -225,6 +245,8 @@ START_TEST(compact_gives_space_back_and_loses_nothing)
 	bytes = file_bytes(fixture.path);
 	before = rows(&fixture, stacks_of_2);
 	expect_command(" before, ", "--db %s db compact", fixture.path);
+	/* a reader without write access needs the log's file */
+	ck_assert_int_eq(access(fixture.wal, F_OK), 0);
 	after = rows(&fixture, stacks_of_2);
 	ck_assert_str_eq(before, after);
 	ck_assert_msg(file_bytes(fixture.path) < bytes * 4 / 5, "%lu, %lu before", file_bytes(fixture.path),
@@ -233,8 +255,6 @@ START_TEST(compact_gives_space_back_and_loses_nothing)
 	expect_sound(&fixture);
 	expect_command("ok: ", "--db %s db check", fixture.path);
 	expect_rows(&fixture, "PRAGMA auto_vacuum; PRAGMA freelist_count", "2\n0\n");
-	/* a reader without write access needs the log's file */
-	ck_assert_int_eq(access(fixture.wal, F_OK), 0);
 }
 END_TEST
 
@@ -339,6 +359,7 @@ Suite *db_copy_suite(void)
 	tcase_set_timeout(compact, 120);
 	tcase_add_test(copy, a_copy_is_whole_and_one_file);
 	tcase_add_test(copy, a_copy_of_an_older_schema_is_as_it_was);
+	tcase_add_test(copy, single_captures_of_an_older_schema_are_copied);
 	tcase_add_test(copy, a_copy_does_not_replace);
 	tcase_add_test(copy, nobody_else_may_read_a_copy);
 	tcase_add_test(copy, single_captures_are_copied_with_all_they_refer_to);

@@ -5,6 +5,7 @@
  */
 #include "common/schema.h"
 #include "tests/unit/command_fixture.h"
+#include "tests/unit/kept_databases.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -332,7 +333,8 @@ static const struct {
 	  "thread 1: NOT NULL constraint failed" },
 	{ "UPDATE capture SET rule_id = 424242", "capture 1 of capture 1: cannot store TEXT" },
 	{ "UPDATE capture SET run_id = 424242", "capture 1 of capture 1: NOT NULL" },
-	{ "UPDATE run SET database_id = 424242", "run 1: NOT NULL constraint failed: run.database_id" },
+	{ "UPDATE run SET database_id = 424242",
+	  "run 1: cannot store TEXT value in INTEGER column run.database_id" },
 	{ "UPDATE database SET id = 'me'", "database 1: NOT NULL constraint failed: database.id" },
 	{ "DROP TABLE usage", "no such table: given.usage" },
 	{ "DROP TABLE loss; CREATE VIEW loss AS SELECT capture_id, 'x' AS reason, 1 AS events, 'cpu' AS unit FROM capture",
@@ -409,11 +411,52 @@ START_TEST(other_files_are_merged_beside_one_that_cannot)
 }
 END_TEST
 
-START_TEST(another_schema_version_is_refused)
+START_TEST(an_older_schema_is_merged)
+{
+	_cleanup_free_ char *older = path_join(out_directory, "older.db"), *before = NULL;
+	struct store_fixture kept = { .path = older };
+
+	kept_database_put(older, &kept_databases[0]);
+	fill(&hosts[0], 1, 1);
+	expect_command("5 captures added", "db merge %s %s %s", out.path, older, hosts[0].path);
+	expect_rows(&kept, "PRAGMA user_version", "6\n");
+	expect_rows(&out, "SELECT capture_id, rule FROM capture WHERE capture_id < 5",
+		    "1|cpu\n2|locks\n3|disk\n4|memory\n");
+	expect_equal_captures(&hosts[0], 1, &out, 6);
+	expect_sound_output();
+	before = dump(&out);
+	expect_command("0 captures added, 5 known before", "db merge %s %s", out.path, older);
+	expect_unchanged(&out, before);
+}
+END_TEST
+
+/* A migration restores views by the text that the file has for them. */
+START_TEST(an_older_source_runs_no_statements)
+{
+	_cleanup_free_ char *older = path_join(out_directory, "older.db"),
+			    *made = path_join(out_directory, "made.db");
+	struct store_fixture kept = { .path = older };
+	char sql[400];
+
+	kept_database_put(older, &kept_databases[0]);
+	snprintf(
+		sql, sizeof(sql),
+		"CREATE VIEW extra AS SELECT 1; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || '; ATTACH "
+		"''%s'' AS made; CREATE TABLE made.t(a)' WHERE name = 'extra'",
+		made);
+	run_sql(&kept, sql);
+	expect_command("5 captures added", "db merge %s %s", out.path, older);
+	ck_assert_int_eq(access(made, F_OK), -1);
+}
+END_TEST
+
+START_TEST(other_schema_versions_are_refused)
 {
 	fill(&hosts[0], 1, 1);
-	run_sql(&hosts[0], "PRAGMA user_version = 6");
-	expect_command_fails("has schema version 6", "db merge %s %s", out.path, hosts[0].path);
+	run_sql(&hosts[0], "PRAGMA user_version = 5");
+	expect_command_fails("has schema version 5", "db merge %s %s", out.path, hosts[0].path);
+	run_sql(&hosts[0], "PRAGMA user_version = 1000");
+	expect_command_fails("has schema version 1000", "db merge %s %s", out.path, hosts[0].path);
 	ck_assert_int_eq(access(out.path, F_OK), -1);
 }
 END_TEST
@@ -463,7 +506,9 @@ Suite *db_merge_suite(void)
 	tcase_add_test(tests, a_deep_tree_is_refused);
 	tcase_add_test(tests, names_take_their_form);
 	tcase_add_test(tests, other_files_are_merged_beside_one_that_cannot);
-	tcase_add_test(tests, another_schema_version_is_refused);
+	tcase_add_test(tests, an_older_schema_is_merged);
+	tcase_add_test(tests, an_older_source_runs_no_statements);
+	tcase_add_test(tests, other_schema_versions_are_refused);
 	tcase_add_test(tests, a_database_is_not_merged_into_itself);
 	tcase_add_test(tests, the_database_of_a_daemon_is_refused);
 	suite_add_tcase(suite, tests);
