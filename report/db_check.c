@@ -123,12 +123,17 @@ static void check_columns(struct check *check, struct database *model)
 	_cleanup_query_ struct query column = query_begin(model, columns, 0, 0),
 				     reference = query_begin(model, references, 0, 0);
 
-	while (query_next(&column))
-		if (count_rows(check->database->sqlite, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2",
-			       query_text(&column, "owner"), query_text(&column, "name")) < 1)
-			note(check, "%s: there is no column %s, or it cannot be queried: %s",
-			     query_text(&column, "owner"), query_text(&column, "name"),
+	while (query_next(&column)) {
+		const char *owner = query_text(&column, "owner"), *name = query_text(&column, "name");
+		int count = count_rows(check->database->sqlite,
+				       "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", owner, name);
+
+		if (count < 0)
+			note(check, "%s cannot be queried: %s", owner,
 			     sqlite3_errmsg(check->database->sqlite));
+		else if (!count)
+			note(check, "%s: there is no column %s", owner, name);
+	}
 	while (query_next(&reference))
 		if (count_rows(check->database->sqlite,
 			       "SELECT 1 FROM pragma_foreign_key_list(?1) WHERE \"from\" = ?2",
@@ -169,18 +174,17 @@ static void check_conditions(struct check *check, const char *table, const char 
 	}
 }
 
-/* Asks the view for the newest capture, or a view without captures for one row. */
-static void check_view(struct check *check, const char *view)
+/* Asks the view for one capture, or a view without captures for one row. */
+static void check_view(struct check *check, const char *view, int64_t capture_id)
 {
 	sqlite3 *sqlite = check->database->sqlite;
 	bool of_captures = count_rows(sqlite, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", view,
 				      "capture_id") == 1;
-	char *statement = sqlite3_mprintf(
-		"SELECT * FROM \"%w\"%s LIMIT 1", view,
-		of_captures
-			? " WHERE capture_id = (SELECT capture_id FROM capture WHERE state = 'complete' ORDER BY "
-			  "triggered_at DESC, capture_id DESC LIMIT 1)"
-			: "");
+	/* a number, and no subquery, so that SQLite pushes the condition down into the view */
+	char *statement = of_captures
+				  ? sqlite3_mprintf("SELECT * FROM \"%w\" WHERE capture_id = %lld LIMIT 1",
+						    view, (long long)capture_id)
+				  : sqlite3_mprintf("SELECT * FROM \"%w\" LIMIT 1", view);
 
 	check->views++;
 	if (!statement || count_rows(sqlite, statement, NULL, NULL) < 0)
@@ -203,8 +207,15 @@ static void check_views(struct check *check, struct database *model)
 	_cleanup_query_ struct query views =
 		query_begin(model, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid", 0, 0);
 
+	_cleanup_query_ struct query newest = query_begin(
+		check->database,
+		"SELECT capture_id FROM capture WHERE state = 'complete' ORDER BY triggered_at DESC, "
+		"capture_id DESC LIMIT 1",
+		0, 0);
+	int64_t capture_id = query_next(&newest) ? query_number(&newest, "capture_id") : 0;
+
 	while (query_next(&views))
-		check_view(check, query_text(&views, "name"));
+		check_view(check, query_text(&views, "name"), capture_id);
 }
 
 /* ---- rows ---- */

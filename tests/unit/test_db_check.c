@@ -116,7 +116,7 @@ static const struct {
 	{ "UPDATE sample_row SET times = '[]'", "times is not an array" },
 	{ "DROP VIEW culprit", "culprit: there is no column capture_id" },
 	{ "DROP VIEW folded; CREATE VIEW folded AS SELECT capture_id, absent AS process_id FROM capture",
-	  "folded: there is no column capture_id, or it cannot be queried: no such column: absent" },
+	  "folded cannot be queried: no such column: absent" },
 	{ "DROP TABLE histogram", "histogram: there is no column capture_id" },
 	{ "ALTER TABLE loss RENAME COLUMN unit TO kind", "loss: there is no column unit" },
 	{ "CREATE TABLE other AS SELECT * FROM counter; DROP TABLE counter; ALTER TABLE other RENAME TO counter",
