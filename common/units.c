@@ -60,8 +60,13 @@ static int scaled(const char *text, const struct unit *units, size_t count, uint
 int units_duration(const char *text, uint64_t *ret_ns)
 {
 	static const struct unit units[] = {
-		{ "ns", 1 },         { "us", 1000 },         { "ms", 1000000 },
-		{ "s", 1000000000 }, { "min", 60000000000 }, { "h", 3600000000000 },
+		{ "ns", 1 },
+		{ "us", 1000 },
+		{ "ms", 1000000 },
+		{ "s", 1000000000 },
+		{ "min", 60000000000 },
+		{ "h", 3600000000000 },
+		{ "d", 86400000000000 },
 	};
 
 	return scaled(text, units, ARRAY_SIZE(units), ret_ns);

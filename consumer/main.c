@@ -74,7 +74,8 @@ static int run(const struct settings *where, struct configuration *configuration
 	char machine[MACHINE_TEXT_BYTES];
 	struct store_thread_settings store_settings = {
 		.where = where,
-		.database_bytes_max = configuration->settings.database_bytes_max,
+		.limits = { configuration->settings.database_bytes_max,
+			    configuration->settings.database_age_ns_max },
 		.machine = machine_hash(MACHINE_ID_FILE, machine),
 		.own_counters = &own_counters,
 	};

@@ -101,6 +101,7 @@ static bool is_same(const struct configuration *one, const struct configuration 
 {
 	return rules_equal(&one->rules, &other->rules) &&
 	       one->settings.database_bytes_max == other->settings.database_bytes_max &&
+	       one->settings.database_age_ns_max == other->settings.database_age_ns_max &&
 	       one->settings.short_windows_max == other->settings.short_windows_max &&
 	       one->settings.watches_max == other->settings.watches_max &&
 	       one->settings.rule_watches_max == other->settings.rule_watches_max &&

@@ -17,6 +17,8 @@
 #define SHORT_WINDOWS_MOST 4096
 /* LimitNOFILE= of the unit. So many sampled watches take 33 ms a second. */
 #define WATCHES_MOST 16384
+/* A hundred years, less than what 64 bits hold. */
+#define AGE_NS_MOST (36500UL * 86400 * CLOCK_SECOND_NS)
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
 /*
  * The directories that hold programs and libraries in the File System Hierarchy; a missing one does no harm.
@@ -140,6 +142,13 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 				     entry->value);
 		else
 			settings->database_bytes_max = bytes;
+	} else if (in_database && !strcmp(entry->key, "max_age")) {
+		if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > AGE_NS_MOST)
+			config_error(reading->errors, entry->file, entry->line,
+				     "max_age = %s: expected a duration with its unit, from 1s to 36500d",
+				     entry->value);
+		else
+			settings->database_age_ns_max = ns;
 	} else if (in_triggers && !strcmp(entry->key, "short_windows")) {
 		parse_count(reading, entry, "triggers", 0, SHORT_WINDOWS_MOST, &settings->short_windows_max);
 	} else if (in_triggers && !strcmp(entry->key, "watches")) {
@@ -169,6 +178,7 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	int result;
 
 	settings->database_bytes_max = 256UL << 20;
+	settings->database_age_ns_max = 0;
 	settings->short_windows_max = 128;
 	settings->watches_max = 4096;
 	settings->rule_watches_max = 1024;

@@ -17,6 +17,7 @@ struct settings {
 	bool rules_dir_named;     /* --rules-dir was given, so a missing directory is a mistake */
 	const char *grant_socket;
 	uint64_t database_bytes_max;
+	uint64_t database_age_ns_max; /* 0: any */
 	/* directories whose ELF files the daemon may open itself: absolute paths, separated by blanks */
 	char directories[INI_LINE_BYTES + 1];
 	uint64_t naming_ns;         /* time limit for naming one capture's frames */

@@ -8,6 +8,7 @@
 #include "common/schema.h"
 #include "common/version.h"
 #include "consumer/store/migrate.h"
+#include "consumer/store/retention.h"
 #include "consumer/store/store_capture.h"
 #include "consumer/store/store_frames.h"
 
@@ -35,6 +36,7 @@ struct store {
 	sqlite3_int64 run_id;
 	const char *machine;
 	uint64_t database_bytes_max, log_bytes_max;
+	uint64_t age_ns_max; /* 0: none */
 	char log_path[PATH_MAX];
 	int lock_fd;
 	bool is_outdated;
@@ -68,61 +70,49 @@ static bool log_is_too_large(struct store *store)
 	return !stat(store->log_path, &at) && (uint64_t)at.st_size > store->log_bytes_max;
 }
 
-/*
- * Removes the oldest capture that has ended, with everything that only it used. Returns -ENOENT if there is
- * none.
- */
+static void log_removed(const char *why, const struct retention_removed *removed)
+{
+	if (removed->captures == 1)
+		log_info("%s: capture %" PRId64 ", the oldest, was removed", why, removed->oldest);
+	else if (removed->captures)
+		log_info("%s: the %u oldest captures, %" PRId64 " to %" PRId64 ", were removed", why,
+			 removed->captures, removed->oldest, removed->newest);
+}
+
+/* Removes the oldest captures that have ended. Returns -ENOENT if there is none. */
 static int evict_oldest(struct store *store)
 {
-	static const char *const owned[] = { "sample_row", "thread_state", "usage", "pressure",
-					     "statistic",  "histogram",    "loss",  "capture" };
-	sqlite3_int64 oldest = 0;
-	int result = sql_run_once(&store->sql, &oldest,
-				  "SELECT ifnull((SELECT capture_id FROM capture WHERE state <> 'recording'"
-				  " ORDER BY triggered_at, capture_id LIMIT 1), 0)");
+	struct retention_removed removed;
+	int result = retention_evict(&store->sql, &removed);
 
 	if (result < 0)
 		return result;
-	if (!oldest)
-		return -ENOENT;
-	result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
-	if (result < 0)
-		return result;
-	for (size_t i = 0; i < ARRAY_SIZE(owned) && !result; i++) {
-		char sql[128];
-
-		snprintf(sql, sizeof(sql), "DELETE FROM %s WHERE capture_id = %lld", owned[i], oldest);
-		result = sql_execute(&store->sql, sql);
-	}
-	if (!result)
-		result = sql_execute(
-			&store->sql,
-			/* from the leaves upwards: a node stays while a stack ends there or leads through it */
-			"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE class IS NOT NULL AND "
-			"node_id NOT IN (SELECT stack_id FROM sample_row UNION ALL SELECT stack_id FROM "
-			"thread_state WHERE stack_id IS NOT NULL);"
-			"WITH RECURSIVE used(node_id) AS (SELECT node_id FROM stack_node WHERE class IS NOT NULL "
-			"UNION SELECT n.parent_id FROM used JOIN stack_node n USING(node_id) WHERE n.parent_id IS "
-			"NOT NULL) DELETE FROM stack_node WHERE node_id NOT IN (SELECT node_id FROM used);"
-			/*
-			 * keep all functions of one address, or none: a later lookup expects the complete set
-			 */
-			"DELETE FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM "
-			"stack_node, json_each(stack_node.frames) j JOIN frame ON frame_id = j.value);"
-			"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row);"
-			"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
-			"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION "
-			"ALL "
-			"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE "
-			"process_id IS NOT NULL);"
-			"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), at + 1) FROM "
-			"capture);");
-	result = sql_finish(&store->sql, result);
-	if (result < 0)
-		return result;
-	log_info("the database is full: capture %lld, the oldest, was removed", oldest);
-	result = sql_execute(&store->sql, "PRAGMA incremental_vacuum");
+	log_removed("the database is full", &removed);
 	trim_log(store);
+	return removed.captures ? 0 : -ENOENT;
+}
+
+int store_expire(struct store *store, uint64_t *ret_next_ns)
+{
+	int64_t now_at = clock_wall_ns(), age_ns = (int64_t)store->age_ns_max, oldest_at = INT64_MAX;
+	struct retention_removed removed = { 0 };
+	int result = 0;
+
+	*ret_next_ns = 0;
+	if (!age_ns || store->is_outdated)
+		return 0;
+	result = retention_oldest(&store->sql, &oldest_at);
+	if (!result && oldest_at < now_at - age_ns) {
+		result = retention_expire(&store->sql, now_at - age_ns, &removed);
+		log_removed("max_age is over", &removed);
+		if (removed.captures)
+			trim_log(store);
+		if (!result)
+			result = retention_oldest(&store->sql, &oldest_at);
+	}
+	if (!result && oldest_at != INT64_MAX)
+		*ret_next_ns = clock_monotonic_ns() +
+			       (oldest_at > now_at - age_ns ? (uint64_t)(oldest_at - (now_at - age_ns)) : 0);
 	return result;
 }
 
@@ -143,10 +133,11 @@ static bool eviction_helps(struct store *store)
 	return !statvfs(store->log_path, &at) && (uint64_t)at.f_bavail * at.f_frsize > store->log_bytes_max;
 }
 
-static void set_limits(struct store *store, uint64_t bytes_max)
+static void set_limits(struct store *store, const struct store_limits *limits)
 {
-	store->log_bytes_max = bytes_max / 8 * LOG_EIGHTHS;
-	store->database_bytes_max = bytes_max / 8 * FILE_EIGHTHS;
+	store->log_bytes_max = limits->bytes_max / 8 * LOG_EIGHTHS;
+	store->database_bytes_max = limits->bytes_max / 8 * FILE_EIGHTHS;
+	store->age_ns_max = limits->age_ns_max;
 }
 
 /* Shrinks the database to its limit, which may be smaller than at the last start. */
@@ -171,9 +162,9 @@ static int limit_size(struct store *store)
 	return sql_execute(&store->sql, sql);
 }
 
-int store_limit(struct store *store, uint64_t bytes_max)
+int store_limit(struct store *store, const struct store_limits *limits)
 {
-	set_limits(store, bytes_max);
+	set_limits(store, limits);
 	return limit_size(store);
 }
 
@@ -299,8 +290,8 @@ static int lock_directory(struct store *store, const char *directory)
 	return 0;
 }
 
-int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max, const char *machine,
-	       const atomic_uint_fast64_t *give_up_ns)
+int store_open(struct store **ret_store, const char *directory, const struct store_limits *limits,
+	       const char *machine, const atomic_uint_fast64_t *give_up_ns)
 {
 	struct store *store = calloc(1, sizeof(*store));
 	_cleanup_free_ char *real = NULL;
@@ -312,7 +303,7 @@ int store_open(struct store **ret_store, const char *directory, uint64_t bytes_m
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
 	store->machine = machine;
-	set_limits(store, bytes_max);
+	set_limits(store, limits);
 	/* SQLITE_OPEN_NOFOLLOW accepts no symbolic link in any part of the path */
 	real = realpath(directory, NULL);
 	result = real ? 0 : -errno;

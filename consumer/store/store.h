@@ -17,14 +17,19 @@
 
 struct store;
 
+struct store_limits {
+	uint64_t bytes_max;  /* of the database and its log together */
+	uint64_t age_ns_max; /* of a capture; 0: any */
+};
+
 /*
  * Opens DIRECTORY/bourdon.db or creates it, marks captures that a crash left in `recording` as interrupted,
- * and shrinks it to `bytes_max` (database and log together). Waits for a locked database until *give_up_ns
+ * and shrinks it to its size limit. Waits for a locked database until *give_up_ns
  * (CLOCK_MONOTONIC; 0: for ever), which another thread may set. `machine` is that of machine.h, or NULL, and outlives
  * the store. Logs a failure. Returns 0 or -errno.
  */
-int store_open(struct store **ret_store, const char *directory, uint64_t bytes_max, const char *machine,
-	       const atomic_uint_fast64_t *give_up_ns);
+int store_open(struct store **ret_store, const char *directory, const struct store_limits *limits,
+	       const char *machine, const atomic_uint_fast64_t *give_up_ns);
 void store_close(struct store *store);
 
 /*
@@ -51,8 +56,14 @@ int store_end_run(struct store *store);
 /* Adds the rules of a reload: those with this id or a later one. Returns 0 or -errno. */
 int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id);
 
-/* Changes the size limit: removes the oldest captures if need be. Returns 0 or -errno. */
-int store_limit(struct store *store, uint64_t bytes_max);
+/* Changes the limits: removes the oldest captures if the database is too large. Returns 0 or -errno. */
+int store_limit(struct store *store, const struct store_limits *limits);
+
+/*
+ * Removes the captures that are older than the limit. Stores when the next one will be (CLOCK_MONOTONIC; 0: none). A
+ * change of the wall clock changes the ages. Returns 0 or -errno.
+ */
+int store_expire(struct store *store, uint64_t *ret_next_ns);
 
 /* Writes the row of a capture that has just begun. Returns 0 or -errno. */
 int store_begin_capture(struct store *store, const struct capture_trigger *trigger, uint64_t history_ns,

@@ -38,15 +38,23 @@
 #define RETRY_NS 5000000000U /* time between two tries to write a capture */
 #define RETRIES 24           /* tries before a capture is given up */
 
-enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT };
+/*
+ * Removing a capture takes a pass over the database, so that captures which get too old soon after each other go
+ * together. The wall clock, which tells their age, may jump meanwhile.
+ */
+#define EXPIRE_GAP_NS_MIN CLOCK_SECOND_NS
+#define EXPIRE_GAP_NS_MAX (3600 * CLOCK_SECOND_NS)
+#define EXPIRE_GAP_SHARE 128 /* of max_age */
+
+enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT, JOB_EXPIRE };
 
 struct job {
 	enum job_kind kind;
 	struct capture *capture;
-	uint64_t database_bytes_max;
+	struct store_limits limits;
 };
 
-/* A begin and a commit for each capture, one reload, and the new size limit of the reload before. */
+/* A begin and a commit for each capture, one reload, and the new limits of the reload before. JOB_EXPIRE does not wait. */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */
@@ -72,7 +80,8 @@ struct store_thread {
 	struct holder holders[MAPPINGS_OF_MANY + 1]; /* by the kind of processes that were scanned */
 	uint32_t
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
-	uint64_t many_due_ns; /* next scan of processes with many mappings */
+	uint64_t many_due_ns;   /* next scan of processes with many mappings */
+	uint64_t expire_due_ns; /* next look for captures beyond max_age; 0: none */
 	pthread_t thread;
 	bool started;
 
@@ -396,6 +405,29 @@ static void reload(struct store_thread *thread)
 		log_warning("cannot signal the end of a reload (eventfd): %s", strerror(errno));
 }
 
+static void expire(struct store_thread *thread)
+{
+	uint64_t now_ns = clock_monotonic_ns(), next_ns, gap_ns;
+
+	if (store_expire(thread->store, &next_ns)) {
+		log_warning("cannot remove captures that are older than max_age: %s",
+			    store_error(thread->store));
+		next_ns = now_ns;
+	}
+	pthread_mutex_lock(&thread->lock);
+	gap_ns = thread->in_force->settings.database_age_ns_max / EXPIRE_GAP_SHARE;
+	pthread_mutex_unlock(&thread->lock);
+	if (gap_ns < EXPIRE_GAP_NS_MIN)
+		gap_ns = EXPIRE_GAP_NS_MIN;
+	if (gap_ns > EXPIRE_GAP_NS_MAX)
+		gap_ns = EXPIRE_GAP_NS_MAX;
+	if (next_ns && next_ns < now_ns + gap_ns)
+		next_ns = now_ns + gap_ns;
+	if (next_ns > now_ns + EXPIRE_GAP_NS_MAX)
+		next_ns = now_ns + EXPIRE_GAP_NS_MAX;
+	thread->expire_due_ns = next_ns;
+}
+
 /* Call it with the lock. */
 static void forget_capture(struct store_thread *thread, uint32_t rule_id)
 {
@@ -422,14 +454,20 @@ static void do_job(struct store_thread *thread, const struct job *job)
 		pthread_mutex_lock(&thread->lock);
 		forget_capture(thread, rule_id);
 		pthread_mutex_unlock(&thread->lock);
+		if (!thread->expire_due_ns)
+			expire(thread);
 		break;
 	case JOB_RELOAD:
 		reload(thread);
 		break;
 	case JOB_LIMIT:
-		if (store_limit(thread->store, job->database_bytes_max))
+		if (store_limit(thread->store, &job->limits))
 			log_warning("cannot shrink the database to its new max_size: %s",
 				    store_error(thread->store));
+		expire(thread);
+		break;
+	case JOB_EXPIRE:
+		expire(thread);
 		break;
 	}
 }
@@ -512,7 +550,7 @@ static void migrate(struct store_thread *thread)
 /* ---- the thread ---- */
 
 /*
- * Waits for a job, a scan that is due, or the daemon's end. Returns false at the end, when all jobs are done.
+ * Waits for a job, a scan or an expiry that is due, or the daemon's end. Returns false at the end, when all jobs are done.
  */
 static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_scan)
 {
@@ -525,6 +563,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 
 		if (due_ns && due_ns < thread->scan_rest_ns)
 			due_ns = thread->scan_rest_ns;
+		*ret_job = (struct job){ .kind = JOB_EXPIRE };
 		if (thread->jobs_count) {
 			*ret_job = thread->jobs[thread->jobs_first];
 			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
@@ -541,6 +580,11 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			*ret_scan = true;
 			break;
 		}
+		*ret_job_there = thread->expire_due_ns && now_ns >= thread->expire_due_ns;
+		if (*ret_job_there)
+			break;
+		if (thread->expire_due_ns && (!due_ns || thread->expire_due_ns < due_ns))
+			due_ns = thread->expire_due_ns;
 		if (due_ns)
 			thread_condition_wait_until(&thread->changed, &thread->lock, due_ns);
 		else
@@ -558,6 +602,7 @@ static void *run(void *user)
 
 	if (store_is_outdated(thread->store))
 		migrate(thread);
+	expire(thread);
 	while (next_job(thread, &job, &there, &scan)) {
 		if (scan)
 			scan_mappings(thread, true);
@@ -607,7 +652,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	if (result < 0)
 		log_error("cannot prepare the store thread: %s", strerror(-result));
 	else
-		result = store_open(&thread->store, settings->where->state_dir, settings->database_bytes_max,
+		result = store_open(&thread->store, settings->where->state_dir, &settings->limits,
 				    settings->machine, &thread->give_up_ns);
 	if (result < 0) {
 		store_thread_stop(thread, 0);
@@ -761,13 +806,16 @@ struct configuration *store_thread_reload_result(struct store_thread *thread,
 
 void store_thread_confirm(struct store_thread *thread, const struct configuration *configuration)
 {
-	uint64_t before = thread->in_force->settings.database_bytes_max,
-		 now = configuration->settings.database_bytes_max;
+	const struct settings *before = &thread->in_force->settings, *now = &configuration->settings;
+	bool changed = now->database_bytes_max != before->database_bytes_max ||
+		       now->database_age_ns_max != before->database_age_ns_max;
 
 	pthread_mutex_lock(&thread->lock);
 	thread->in_force = configuration;
-	if (now != before)
-		add_job(thread, (struct job){ .kind = JOB_LIMIT, .database_bytes_max = now });
+	if (changed)
+		add_job(thread,
+			(struct job){ .kind = JOB_LIMIT,
+				      .limits = { now->database_bytes_max, now->database_age_ns_max } });
 	pthread_mutex_unlock(&thread->lock);
 }
 

@@ -11,6 +11,7 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/rules/configuration.h"
+#include "consumer/store/store.h"
 #include "consumer/unwind/unwind_tables.h"
 
 #include <stdint.h>
@@ -19,7 +20,7 @@ struct store_thread;
 
 struct store_thread_settings {
 	const struct settings *where; /* directories and, at each reload, the configuration */
-	uint64_t database_bytes_max;
+	struct store_limits limits;
 	const char *machine;                 /* of machine.h; NULL: none */
 	const struct kernel_objects *kernel; /* these outlive the thread, as does `machine` */
 	struct own_counters *own_counters;

@@ -73,6 +73,7 @@ static Suite *(*const suites[])(void) = {
 	store_capture_suite,
 	store_frames_suite,
 	migrate_suite,
+	retention_suite,
 	stack_tree_suite,
 	store_limit_suite,
 	owner_suite,

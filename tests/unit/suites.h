@@ -71,6 +71,7 @@ Suite *status_line_suite(void);
 Suite *store_capture_suite(void);
 Suite *store_frames_suite(void);
 Suite *migrate_suite(void);
+Suite *retention_suite(void);
 Suite *stack_tree_suite(void);
 Suite *store_limit_suite(void);
 Suite *store_suite(void);

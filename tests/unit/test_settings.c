@@ -93,6 +93,12 @@ static const struct size_case size_cases[] = {
 	{ "[database]\nmax_size = 64MB\n", 0, ":2: max_size = 64MB: expected a size" },
 	{ "[database]\nmax_size = \n", 0, ":2: max_size = : expected a size" },
 	{ "[database]\nmax_size = 99999999999999999999GiB\n", 0, ":2: max_size = " },
+	{ "[database]\nmax_age = 30d\n", DEFAULT_BYTES, NULL },
+	{ "[database]\nmax_age = 1s\n", DEFAULT_BYTES, NULL },
+	{ "[database]\nmax_age = 0s\n", 0,
+	  ":2: max_age = 0s: expected a duration with its unit, from 1s to 36500d" },
+	{ "[database]\nmax_age = 36501d\n", 0, ":2: max_age = 36501d: expected a duration" },
+	{ "[database]\nmax_age = 30\n", 0, ":2: max_age = 30: expected a duration" },
 	{ "[database]\nsize = 64MiB\n", 0, ":2: unknown key 'size'" },
 	{ "max_size = 64MiB\n", 0, ":1: unknown key 'max_size'" },
 	{ "[data]\nmax_size = 64MiB\n", 0, ":1: unknown section '[data]'" },
@@ -141,6 +147,17 @@ START_TEST(max_size)
 }
 END_TEST
 
+START_TEST(max_age)
+{
+	static const char text[] = "[database]\nmax_age = 2d\n";
+	struct settings settings = { .database_age_ns_max = 0 };
+	struct config_errors errors = { 0 };
+
+	ck_assert_int_eq(settings_read_text("a", text, strlen(text), &settings, &errors), 0);
+	ck_assert_uint_eq(settings.database_age_ns_max, 2 * 86400 * 1000000000UL);
+}
+END_TEST
+
 START_TEST(without_a_file_the_defaults_hold)
 {
 	struct settings settings = { .config = "/nowhere/bourdon.conf", .database_bytes_max = 7 };
@@ -148,6 +165,7 @@ START_TEST(without_a_file_the_defaults_hold)
 
 	ck_assert_int_eq(settings_read(&settings, &errors), 0);
 	ck_assert_uint_eq(settings.database_bytes_max, DEFAULT_BYTES);
+	ck_assert_uint_eq(settings.database_age_ns_max, 0);
 	ck_assert_uint_eq(settings.short_windows_max, 128);
 	ck_assert_uint_eq(settings.watches_max, 4096);
 	ck_assert_uint_eq(settings.rule_watches_max, 1024);
@@ -184,6 +202,7 @@ Suite *settings_suite(void)
 	tcase_add_test(settings, options_take_effect);
 	tcase_add_test(settings, words_are_refused);
 	tcase_add_loop_test(settings, max_size, 0, ARRAY_SIZE(size_cases));
+	tcase_add_test(settings, max_age);
 	tcase_add_test(settings, without_a_file_the_defaults_hold);
 	tcase_add_test(settings, directories);
 	suite_add_tcase(suite, settings);

@@ -270,7 +270,7 @@ START_TEST(eviction_keeps_all_functions_of_an_address)
 	expect_commit(&fixture, filler);
 	commit_inlined(&fixture, capture, "aa", false);
 	saved = log_divert();
-	ck_assert_int_eq(store_limit(fixture.store, 512 << 10), 0);
+	ck_assert_int_eq(store_limit(fixture.store, &(struct store_limits){ .bytes_max = 512 << 10 }), 0);
 	free(log_diverted(saved));
 	expect_rows(&fixture, "SELECT capture_id FROM capture", "3\n");
 	expect_known(&fixture, "aa", 0x40, KNOWN_INLINED);

@@ -72,7 +72,8 @@ static const struct unit_case durations[] = {
 	{ "1S", -EINVAL, 0 },
 	{ "1m", -EINVAL, 0 },
 	{ "1sec", -EINVAL, 0 },
-	{ "1d", -EINVAL, 0 },
+	{ "1d", 0, 86400000000000 },
+	{ "1w", -EINVAL, 0 },
 	{ "1s2s", -EINVAL, 0 },
 	{ "1\xc2\xb5s", -EINVAL, 0 },
 };

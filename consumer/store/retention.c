@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store/retention.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+
+/* Temporary tables are in memory: they hold the ids of what might go, never of all that there is. */
+static const char begin_sql[] =
+	"CREATE TEMP TABLE evicted(capture_id INTEGER PRIMARY KEY);"
+	"CREATE TEMP TABLE node(node_id INTEGER PRIMARY KEY);"
+	"CREATE TEMP TABLE leaf(node_id INTEGER PRIMARY KEY, parent_id INTEGER, frames TEXT);"
+	"CREATE TEMP TABLE place(module_id INTEGER, offset INTEGER, PRIMARY KEY(module_id, offset)) WITHOUT ROWID;"
+	"CREATE TEMP TABLE part(frame_id INTEGER PRIMARY KEY)";
+static const char end_sql[] =
+	"DROP TABLE temp.evicted; DROP TABLE temp.node; DROP TABLE temp.leaf; DROP TABLE temp.place;"
+	"DROP TABLE temp.part";
+
+static const char delete_rows_sql[] =
+	"INSERT INTO node SELECT stack_id FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted) UNION "
+	"SELECT stack_id FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted) AND stack_id IS NOT NULL;"
+	"DELETE FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM usage WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM pressure WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM statistic WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM histogram WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM loss WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM capture WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	/* there is no index of samples by stack: one pass over them finds the stacks that others have, too */
+	"DELETE FROM node WHERE node_id IN (SELECT n.node_id FROM sample_row s CROSS JOIN node n ON n.node_id = s.stack_id);"
+	"DELETE FROM node WHERE node_id IN (SELECT stack_id FROM thread_state);"
+	"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE node_id IN (SELECT node_id FROM node)";
+
+/* From the leaves upwards: a node stays while a stack ends there or leads through it. */
+static const char find_leaves_sql[] =
+	"INSERT INTO leaf SELECT n.node_id, n.parent_id, n.frames FROM node JOIN stack_node n USING(node_id) "
+	"WHERE n.class IS NULL AND NOT EXISTS (SELECT 1 FROM stack_node c WHERE c.parent_id = n.node_id)";
+static const char delete_leaves_sql[] =
+	"INSERT OR IGNORE INTO part SELECT j.value FROM leaf, json_each(leaf.frames) j;"
+	"DELETE FROM stack_node WHERE node_id IN (SELECT node_id FROM leaf);"
+	"DELETE FROM node;"
+	"INSERT OR IGNORE INTO node SELECT parent_id FROM leaf WHERE parent_id IS NOT NULL;"
+	"DELETE FROM leaf";
+
+/* All functions of one address stay, or none: a later look-up expects the complete set. */
+static const char delete_frames_sql[] =
+	"INSERT OR IGNORE INTO part SELECT other.frame_id FROM part JOIN frame f USING(frame_id) "
+	"JOIN frame other ON other.module_id = f.module_id AND other.offset = f.offset;"
+	"INSERT OR IGNORE INTO place SELECT f.module_id, f.offset FROM stack_node n CROSS JOIN json_each(n.frames) j "
+	"CROSS JOIN part ON part.frame_id = j.value CROSS JOIN frame f ON f.frame_id = part.frame_id;"
+	"DELETE FROM frame WHERE frame_id IN (SELECT frame_id FROM part) AND "
+	"(module_id, offset) NOT IN (SELECT module_id, offset FROM place);"
+	"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame)";
+
+static const char delete_others_sql[] =
+	"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row);"
+	"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION ALL "
+	"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE process_id IS NOT NULL);"
+	"DELETE FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process WHERE cgroup IS NOT NULL UNION "
+	"SELECT cgroup FROM capture WHERE cgroup IS NOT NULL);"
+	"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), counter.at + 1) FROM capture);"
+	/* ids of rules are not given twice: the highest one is of the newest run */
+	"DELETE FROM rule WHERE run_id < (SELECT max(run_id) FROM run) AND "
+	"rule_id NOT IN (SELECT rule_id FROM capture WHERE rule_id IS NOT NULL);"
+	"DELETE FROM run WHERE run_id < (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM capture UNION "
+	"SELECT run_id FROM rule UNION SELECT run_id FROM process UNION SELECT run_id FROM counter)";
+
+static int delete_nodes(struct sql *sql)
+{
+	int result;
+
+	do {
+		result = sql_execute(sql, find_leaves_sql);
+		if (result < 0 || !sqlite3_changes(sql->db))
+			return result;
+		result = sql_execute(sql, delete_leaves_sql);
+	} while (!result);
+	return result;
+}
+
+/* `choose` fills the table `evicted`; its parameter is a number. */
+static int remove_chosen(struct sql *sql, const char *choose, int64_t number,
+			 struct retention_removed *ret_removed)
+{
+	struct retention_removed removed = { 0 };
+	sqlite3_int64 captures = 0, oldest = 0, newest = 0;
+	sqlite3_stmt *statement = NULL;
+	int result = sql_execute(sql, begin_sql);
+
+	if (!result)
+		result = sql_prepare(sql, &statement, choose);
+	if (!result)
+		result = sql_run(sql, statement, NULL, "i", number);
+	sqlite3_finalize(statement);
+	if (!result)
+		result = sql_run_once(sql, &captures, "SELECT count(*) FROM evicted");
+	if (!result && captures) {
+		const char *const steps[] = { delete_frames_sql, delete_others_sql };
+
+		result = sql_run_once(sql, &oldest, "SELECT min(capture_id) FROM evicted");
+		if (!result)
+			result = sql_run_once(sql, &newest, "SELECT max(capture_id) FROM evicted");
+		if (!result)
+			result = sql_execute(sql, delete_rows_sql);
+		if (!result)
+			result = delete_nodes(sql);
+		for (size_t i = 0; i < ARRAY_SIZE(steps) && !result; i++)
+			result = sql_execute(sql, steps[i]);
+		removed = (struct retention_removed){ (uint32_t)captures, oldest, newest };
+	}
+	if (!result)
+		result = sql_execute(sql, end_sql);
+	*ret_removed = removed;
+	return result;
+}
+
+static int remove_in_transaction(struct sql *sql, const char *choose, int64_t number,
+				 struct retention_removed *ret_removed)
+{
+	struct retention_removed removed = { 0 };
+	int result = sql_execute(sql, "BEGIN IMMEDIATE");
+
+	if (!result)
+		result = sql_finish(sql, remove_chosen(sql, choose, number, &removed));
+	*ret_removed = result < 0 ? (struct retention_removed){ 0 } : removed;
+	return !result && removed.captures ? sql_execute(sql, "PRAGMA incremental_vacuum") : result;
+}
+
+int retention_evict(struct sql *sql, struct retention_removed *ret_removed)
+{
+	return remove_in_transaction(
+		sql,
+		"INSERT INTO evicted SELECT capture_id FROM capture WHERE state <> 'recording' "
+		"ORDER BY triggered_at, capture_id LIMIT (SELECT max(1, count(*) / ?) FROM capture)",
+		RETENTION_SHARE, ret_removed);
+}
+
+int retention_expire(struct sql *sql, int64_t before_at, struct retention_removed *ret_removed)
+{
+	return remove_in_transaction(
+		sql,
+		"INSERT INTO evicted SELECT capture_id FROM capture WHERE state <> 'recording' AND triggered_at < ?",
+		before_at, ret_removed);
+}
+
+int retention_oldest(struct sql *sql, int64_t *ret_triggered_at)
+{
+	sqlite3_int64 at = INT64_MAX;
+	int result = sql_run_once(sql, &at,
+				  "SELECT ifnull(min(triggered_at), 0x7fffffffffffffff) FROM capture "
+				  "WHERE state <> 'recording'");
+
+	if (!result)
+		*ret_triggered_at = at;
+	return result;
+}

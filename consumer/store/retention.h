@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * retention.h removes captures, oldest first, and all that nothing refers to afterwards: samples, stacks, frames,
+ * modules, threads, processes, cgroups, rules, runs and counters. Captures that are being recorded stay, as does the
+ * newest run with its rules.
+ */
+#ifndef BOURDON_CONSUMER_STORE_RETENTION_H
+#define BOURDON_CONSUMER_STORE_RETENTION_H
+
+#include "consumer/store/sql.h"
+
+#include <stdint.h>
+
+/* What one call removed. */
+struct retention_removed {
+	uint32_t captures;
+	int64_t oldest, newest; /* ids; 0 without a capture */
+};
+
+/*
+ * Removes the oldest captures in one transaction. Finding what only they used reads the whole database, so that several
+ * captures of many go at once: one in RETENTION_SHARE. Returns 0, also without a capture; or -errno, with nothing
+ * removed.
+ */
+#define RETENTION_SHARE 32
+int retention_evict(struct sql *sql, struct retention_removed *ret_removed);
+
+/* Removes the captures that were triggered before this wall clock time, in Unix ns. Returns as retention_evict(). */
+int retention_expire(struct sql *sql, int64_t before_at, struct retention_removed *ret_removed);
+
+/* Stores when the oldest capture that may be removed was triggered, in Unix ns; INT64_MAX: there is none. */
+int retention_oldest(struct sql *sql, int64_t *ret_triggered_at);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that captures go oldest first, by age and by number, with all that only they referred to, and that the captures
+ * which stay lose nothing.
+ */
+#include "common/clock.h"
+#include "consumer/store/retention.h"
+#include "tests/unit/store_fixture.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+
+#define HOUR (3600 * (int64_t)SECOND)
+
+/* What readers see of the captures that stay. */
+static const char contents[] =
+	"SELECT s.capture_id, p.comm, s.tid, s.thread, s.kind, s.stall, s.second, s.samples, s.weight_ns, s.times, hex(k.hash), "
+	"(SELECT group_concat(m.path || function || offset) FROM (SELECT module_id, function, offset FROM stack_frame f "
+	"JOIN frame USING(frame_id) WHERE f.stack_id = s.stack_id ORDER BY position) JOIN module m USING(module_id)) "
+	"FROM sample s JOIN process p USING(process_id) JOIN stack k USING(stack_id) WHERE s.capture_id > %d ORDER BY 1, 3, 5, 6, 7, 11";
+
+/* Beside expect_sound(): nothing is kept that nothing needs. */
+static void expect_no_orphans(const struct store_fixture *fixture)
+{
+	expect_sound(fixture);
+	expect_rows(
+		fixture,
+		"SELECT (SELECT count(*) FROM stack_node n WHERE class IS NULL AND NOT EXISTS (SELECT 1 FROM stack_node c "
+		"WHERE c.parent_id = n.node_id)), (SELECT count(*) FROM thread WHERE thread_id NOT IN (SELECT thread_id "
+		"FROM sample_row)), (SELECT count(*) FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process)), "
+		"(SELECT count(*) FROM run WHERE run_id <> (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id "
+		"FROM capture))",
+		"0|0|0|0\n");
+}
+
+static char *dump(const struct store_fixture *fixture, int after)
+{
+	char sql[sizeof(contents) + 16];
+
+	snprintf(sql, sizeof(sql), contents, after);
+	return rows(fixture, sql);
+}
+
+static void expire(struct store_fixture *fixture, int64_t age_ns, uint64_t *ret_next_ns)
+{
+	const struct store_limits limits = { .bytes_max = 64 * MIB, .age_ns_max = (uint64_t)age_ns };
+	int saved = log_divert();
+
+	ck_assert_int_eq(store_limit(fixture->store, &limits), 0);
+	ck_assert_int_eq(store_expire(fixture->store, ret_next_ns), 0);
+	free(log_diverted(saved));
+}
+
+/* Commits a capture that was triggered so long ago. */
+static void commit_of_age(struct store_fixture *fixture, struct capture *capture, int64_t age_ns)
+{
+	capture->trigger.triggered_at = clock_wall_ns() - age_ns;
+	expect_commit(fixture, capture);
+}
+
+START_TEST(captures_beyond_max_age_go)
+{
+	struct dice dice = dice_new(85);
+	_cleanup_capture_ struct capture *capture = large_capture(&dice, 50);
+	struct store_fixture fixture;
+	uint64_t next_ns, now_ns;
+
+	store_fixture_start(&fixture);
+	for (int64_t age = 5; age; age--)
+		commit_of_age(&fixture, capture, age * HOUR);
+	expire(&fixture, 0, &next_ns); /* no limit */
+	expect_count(&fixture, "capture", 5);
+	ck_assert_uint_eq(next_ns, 0);
+	expire(&fixture, 5 * HOUR / 2, &next_ns);
+	now_ns = clock_monotonic_ns();
+	expect_rows(&fixture, "SELECT capture_id FROM capture", "4\n5\n");
+	/* capture 4 gets too old in half an hour */
+	ck_assert_uint_gt(next_ns, now_ns + 29 * 60 * SECOND);
+	ck_assert_uint_le(next_ns, now_ns + 30 * 60 * SECOND);
+	expect_no_orphans(&fixture);
+	expire(&fixture, HOUR / 2, &next_ns);
+	ck_assert_uint_eq(next_ns, 0);
+	expect_rows(
+		&fixture,
+		"SELECT (SELECT count(*) FROM capture), (SELECT count(*) FROM sample_row), (SELECT count(*) FROM stack_node), "
+		"(SELECT count(*) FROM frame), (SELECT count(*) FROM module), (SELECT count(*) FROM thread), (SELECT count(*) "
+		"FROM process), (SELECT count(*) FROM cgroup), (SELECT count(*) FROM loss)",
+		"0|0|0|0|0|0|0|0|0\n");
+	expect_commit(&fixture, capture);
+	expect_rows(&fixture, "SELECT capture_id FROM capture", "6\n"); /* ids are not given twice */
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* Stacks, frames, threads and processes are shared between captures in any way. */
+START_TEST(what_other_captures_have_stays)
+{
+	struct dice dice = dice_new(86 + (uint64_t)_i);
+	struct store_fixture fixture;
+	uint64_t next_ns;
+
+	store_fixture_start(&fixture);
+	for (int i = 0; i < 8; i++) {
+		struct dice own = dice_new(200 + dice_below(&dice, 3)); /* some captures are equal */
+		_cleanup_capture_ struct capture *capture = large_capture(&own, 20 + dice_below(&dice, 200));
+
+		commit_of_age(&fixture, capture, (10 - i) * HOUR);
+	}
+	for (int gone = 1; gone < 8; gone += 2) {
+		_cleanup_free_ char *before = dump(&fixture, gone), *after = NULL;
+
+		expire(&fixture, (10 - gone) * HOUR + HOUR / 2, &next_ns);
+		expect_rows(&fixture, "SELECT min(capture_id) FROM capture",
+			    (char[]){ (char)('1' + gone), '\n', '\0' });
+		after = dump(&fixture, gone);
+		ck_assert_str_eq(before, after);
+		expect_no_orphans(&fixture);
+	}
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(old_runs_and_rules_go_with_their_captures)
+{
+	struct dice dice = dice_new(87);
+	_cleanup_capture_ struct capture *capture = large_capture(&dice, 20);
+	struct store_fixture fixture;
+	struct rule_ids ids;
+	uint64_t next_ns;
+
+	store_fixture_start(&fixture);
+	commit_of_age(&fixture, capture, 4 * HOUR);
+	begin_run(&fixture);
+	begin_run(&fixture); /* each has two rules */
+	capture->trigger.rule_id = 5;
+	commit_of_age(&fixture, capture, HOUR);
+	begin_run(&fixture);
+	expire(&fixture, 5 * HOUR, &next_ns);
+	expect_rows(&fixture, "SELECT group_concat(run_id) FROM run", "1,2,3,4\n");
+	expire(&fixture, 2 * HOUR, &next_ns);
+	/* run 3 has a capture of rule 5; run 4 goes on */
+	expect_rows(&fixture, "SELECT group_concat(run_id) FROM run", "3,4\n");
+	expect_rows(&fixture, "SELECT group_concat(rule_id) FROM rule", "5,7,8\n");
+	expire(&fixture, SECOND, &next_ns);
+	expect_rows(&fixture, "SELECT group_concat(run_id) FROM run", "4\n");
+	expect_rows(&fixture, "SELECT group_concat(rule_id) FROM rule", "7,8\n");
+	ck_assert_int_eq(store_next_ids(fixture.store, &ids), 0);
+	ck_assert_uint_eq(ids.rule, 9);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+START_TEST(a_capture_under_way_stays)
+{
+	struct dice dice = dice_new(88);
+	_cleanup_capture_ struct capture *capture = large_capture(&dice, 20);
+	struct store_fixture fixture;
+	uint64_t next_ns;
+
+	store_fixture_start(&fixture);
+	capture->trigger.triggered_at = clock_wall_ns() - 9 * HOUR;
+	ck_assert_int_eq(store_begin_capture(fixture.store, &capture->trigger, 0, &capture->capture_id), 0);
+	expire(&fixture, HOUR, &next_ns);
+	ck_assert_uint_eq(next_ns, 0);
+	expect_rows(&fixture, "SELECT capture_id, state FROM capture", "1|recording\n");
+	expect_commit(&fixture, capture);
+	expire(&fixture, HOUR, &next_ns);
+	expect_count(&fixture, "capture", 0);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* Of many captures, several go at once, because each time takes a pass over all of them. */
+START_TEST(one_in_thirty_two_goes_at_once)
+{
+	static const struct {
+		int captures, gone;
+	} cases[] = { { 1, 1 }, { 31, 1 }, { 63, 1 }, { 64, 2 }, { 100, 3 } };
+	struct dice dice = dice_new(89);
+	_cleanup_capture_ struct capture *capture = large_capture(&dice, 5);
+	struct sql sql = { .give_up_ns = &(atomic_uint_fast64_t){ 0 } };
+	struct retention_removed removed;
+	struct store_fixture fixture;
+
+	store_fixture_start(&fixture);
+	for (int i = 0; i < cases[_i].captures; i++)
+		commit_of_age(&fixture, capture, (1000 - i) * HOUR);
+	ck_assert_int_eq(sql_open(&sql, fixture.path), 0);
+	ck_assert_int_eq(retention_evict(&sql, &removed), 0);
+	ck_assert_uint_eq(removed.captures, (uint32_t)cases[_i].gone);
+	ck_assert_int_eq(removed.oldest, 1);
+	ck_assert_int_eq(removed.newest, cases[_i].gone);
+	expect_count(&fixture, "capture", cases[_i].captures - cases[_i].gone);
+	expect_rows(&fixture, "SELECT ifnull(min(capture_id), 2) FROM capture",
+		    (char[]){ (char)('1' + cases[_i].gone), '\n', '\0' });
+	sql_close(&sql);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+Suite *retention_suite(void)
+{
+	Suite *suite = suite_create("retention");
+	TCase *age = tcase_create("age"), *number = tcase_create("number");
+
+	tcase_set_timeout(age, 60);
+	tcase_add_test(age, captures_beyond_max_age_go);
+	tcase_add_loop_test(age, what_other_captures_have_stays, 0, 4);
+	tcase_add_test(age, old_runs_and_rules_go_with_their_captures);
+	tcase_add_test(age, a_capture_under_way_stays);
+	suite_add_tcase(suite, age);
+	tcase_set_timeout(number, 60);
+	tcase_add_loop_test(number, one_in_thirty_two_goes_at_once, 0, 5);
+	suite_add_tcase(suite, number);
+	return suite;
+}
