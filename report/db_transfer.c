@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/db_transfer.h"
 
-#include "common/escape.h"
-#include "common/escape_name.h"
 #include "common/log.h"
 #include "common/schema.h"
+#include "report/db_rows.h"
 #include "report/db_transfer_stacks.h"
 
 #include <inttypes.h>
@@ -14,195 +13,13 @@
 /* An id that every reader of JSON can hold. The source's ids beyond are not kept. */
 #define KEPT_ID_MAX "9007199254740992"
 
-#define ROW_BYTES 256
-
 struct transfer {
-	struct sql *sql;
-	char row[ROW_BYTES];      /* of the source, at hand: the table and the id; "" without one */
-	int64_t capture_id, into; /* the capture at hand: its id in the source, and in the output */
-	bool whole;               /* all captures are wanted */
-	bool logged;              /* the reason of a failure */
+	struct row_transfer rows;
+	bool logged; /* the reason of a failure */
 	struct stack_transfer stacks;
 };
 
-/*
- * How the rows of a table come from the source. In all statements parameter N is the selected column N, of which the
- * first one names the row in messages. SELECT itself may use :capture, :into and :whole, RENEW may use :id.
- */
-struct table {
-	const char *name;
-	const char *select;
-	const char *find;  /* the id of an equal row in the output; NULL: there can be none */
-	const char *renew; /* adds to such a row what was found out later; may be NULL */
-	const char *add;   /* returns the id of the new row if `map` is not NULL */
-	const char *map;   /* notes the row's ids in the source and in the output; may be NULL */
-	bool (*is_valid)(sqlite3_stmt *row);
-};
-
-/* ---- rows ---- */
-
-static void name_row(struct transfer *transfer, const struct table *table, sqlite3_stmt *row)
-{
-	const unsigned char *key = sqlite3_column_text(row, 0);
-
-	snprintf(transfer->row, sizeof(transfer->row), "%s %.160s", table->name,
-		 key ? (const char *)key : "without an id");
-	if (transfer->capture_id)
-		snprintf(transfer->row + strlen(transfer->row), sizeof(transfer->row) - strlen(transfer->row),
-			 " of capture %" PRId64, transfer->capture_id);
-}
-
-static void bind_row(sqlite3_stmt *statement, sqlite3_stmt *row)
-{
-	int columns = sqlite3_column_count(row), parameters = sqlite3_bind_parameter_count(statement);
-
-	for (int i = 0; i < columns && i < parameters; i++)
-		sqlite3_bind_value(statement, i + 1, sqlite3_column_value(row, i));
-}
-
-/* Ignores a name that the statement does not have. */
-static void bind_named(sqlite3_stmt *statement, const char *name, int64_t value)
-{
-	int parameter = sqlite3_bind_parameter_index(statement, name);
-
-	if (parameter)
-		sqlite3_bind_int64(statement, parameter, value);
-}
-
-/* Runs a statement to its end. *ret_id stays as it is if no row came. */
-static int run(struct sql *sql, sqlite3_stmt *statement, int64_t *ret_id)
-{
-	int step = sqlite3_step(statement), result;
-
-	if (step == SQLITE_ROW) {
-		*ret_id = sqlite3_column_int64(statement, 0);
-		step = sqlite3_step(statement);
-	}
-	result = step == SQLITE_DONE || step == SQLITE_ROW ? 0 : sql_failed(sql);
-	sqlite3_reset(statement);
-	return result;
-}
-
-struct table_statements {
-	sqlite3_stmt *select, *find, *renew, *add, *map;
-};
-
-static int prepare_table(struct sql *sql, const struct table *table, struct table_statements *statements)
-{
-	const struct {
-		sqlite3_stmt **statement;
-		const char *text;
-	} all[] = { { &statements->select, table->select },
-		    { &statements->find, table->find },
-		    { &statements->renew, table->renew },
-		    { &statements->add, table->add },
-		    { &statements->map, table->map } };
-	int result = 0;
-
-	*statements = (struct table_statements){ 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(all) && !result; i++)
-		if (all[i].text)
-			result = sql_prepare(sql, all[i].statement, all[i].text);
-	return result;
-}
-
-static void finalize_table(struct table_statements *statements)
-{
-	sqlite3_finalize(statements->select);
-	sqlite3_finalize(statements->find);
-	sqlite3_finalize(statements->renew);
-	sqlite3_finalize(statements->add);
-	sqlite3_finalize(statements->map);
-}
-
-static int transfer_row(struct transfer *transfer, const struct table *table,
-			const struct table_statements *statements, int64_t *ret_id)
-{
-	sqlite3_stmt *row = statements->select;
-	int64_t id = 0;
-	int result = 0;
-
-	if (table->is_valid && !table->is_valid(row)) {
-		snprintf(transfer->sql->error, sizeof(transfer->sql->error),
-			 "it has a value that bourdond does not write");
-		return -EUCLEAN;
-	}
-	if (statements->find) {
-		bind_row(statements->find, row);
-		result = run(transfer->sql, statements->find, &id);
-	}
-	if (!result && id && statements->renew) {
-		bind_row(statements->renew, row);
-		bind_named(statements->renew, ":id", id);
-		result = run(transfer->sql, statements->renew, &id);
-	}
-	if (!result && !id) {
-		bind_row(statements->add, row);
-		result = run(transfer->sql, statements->add, &id);
-	}
-	if (!result && statements->map) {
-		sqlite3_bind_value(statements->map, 1, sqlite3_column_value(row, 0));
-		sqlite3_bind_int64(statements->map, 2, id);
-		result = run(transfer->sql, statements->map, &id);
-	}
-	*ret_id = id;
-	return result;
-}
-
-/* Transfers the selected rows; stores the id of the last one. */
-static int transfer_rows(struct transfer *transfer, const struct table *table, int64_t *ret_id)
-{
-	struct table_statements statements;
-	int64_t id = 0;
-	int result = prepare_table(transfer->sql, table, &statements), step = SQLITE_DONE;
-
-	snprintf(transfer->row, sizeof(transfer->row), "table %s", table->name);
-	if (!result) {
-		bind_named(statements.select, ":capture", transfer->capture_id);
-		bind_named(statements.select, ":into", transfer->into);
-		bind_named(statements.select, ":whole", transfer->whole);
-	}
-	while (!result && (step = sqlite3_step(statements.select)) == SQLITE_ROW) {
-		result = transfer_row(transfer, table, &statements, &id);
-		if (result < 0)
-			name_row(transfer, table, statements.select);
-	}
-	if (!result && step != SQLITE_DONE)
-		result = sql_failed(transfer->sql);
-	finalize_table(&statements);
-	if (!result)
-		transfer->row[0] = '\0';
-	if (ret_id)
-		*ret_id = id;
-	return result;
-}
-
 /* ---- tables ---- */
-
-/* A name in the form of escape_name(), whatever the source has there. */
-static void name_form(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	const char *text = NULL;
-	char *name, *form = NULL;
-
-	(void)count;
-	if (sqlite3_value_type(values[0]) == SQLITE_TEXT)
-		text = (const char *)sqlite3_value_text(values[0]);
-	if (!text || escape_name_is_plain(text)) {
-		sqlite3_result_value(context, values[0]);
-		return;
-	}
-	name = strdup(text);
-	if (name) {
-		escape_name_undo(name);
-		form = escape_name(name);
-	}
-	free(name);
-	if (form)
-		sqlite3_result_text(context, form, -1, free);
-	else
-		sqlite3_result_error_nomem(context);
-}
 
 static const struct table databases = {
 	.name = "database",
@@ -217,12 +34,12 @@ static const struct table databases = {
 
 static const struct table runs = {
 	.name = "run",
-	.select =
-		"SELECT r.run_id, iif(r.database_id IS NULL, NULL, ifnull(d.id, 'no such database')), ifnull(r.recorded_as, r.run_id), r.started_at, r.ended_at, "
-		"name_form(r.version), r.abi, name_form(r.kernel), name_form(r.hostname), r.cpus, r.hz, "
-		"name_form(r.policy), name_form(r.object_sha256), name_form(r.attachments), r.ring_bytes "
-		"FROM given.run r LEFT JOIN database_map d ON d.was = r.database_id "
-		"WHERE r.run_id IN (SELECT run_id FROM chosen_run) ORDER BY 1",
+	.select = "SELECT r.run_id, iif(r.database_id IS NULL, NULL, ifnull(d.id, 'no such database')), "
+		  "ifnull(r.recorded_as, r.run_id), r.started_at, r.ended_at, "
+		  "name_form(r.version), r.abi, name_form(r.kernel), name_form(r.hostname), r.cpus, r.hz, "
+		  "name_form(r.policy), name_form(r.object_sha256), name_form(r.attachments), r.ring_bytes "
+		  "FROM given.run r LEFT JOIN database_map d ON d.was = r.database_id "
+		  "WHERE r.run_id IN (SELECT run_id FROM chosen_run) ORDER BY 1",
 	.find = "SELECT run_id FROM main.run WHERE database_id IS ?2 AND ifnull(recorded_as, run_id) = ?3 AND "
 		"started_at = ?4",
 	.renew =
@@ -454,7 +271,9 @@ static const char drop_temporary[] =
 /* The runs of single captures have counters within the captures' span; the last ones come in any case. */
 static const char choose_runs_of_captures[] =
 	"INSERT INTO chosen_run SELECT run_id, min(began_at), max(ifnull(ended_at, triggered_at)) FROM given.capture "
-	"WHERE capture_id IN (SELECT capture_id FROM chosen) GROUP BY run_id";
+	"WHERE capture_id IN (SELECT capture_id FROM chosen) GROUP BY run_id;"
+	"INSERT OR IGNORE INTO chosen_run(run_id) SELECT run_id FROM given.rule WHERE rule_id IN (SELECT rule_id FROM "
+	"given.capture WHERE capture_id IN (SELECT capture_id FROM chosen))";
 static const char choose_all_runs[] =
 	"INSERT INTO chosen_run SELECT run_id, -0x7fffffffffffffff, 0x7fffffffffffffff FROM given.run";
 
@@ -486,11 +305,11 @@ static int choose_capture(struct transfer *transfer, const char *path, int64_t i
 {
 	sqlite3_stmt *statement;
 	sqlite3_int64 is_recording = -1;
-	int result = sql_prepare(transfer->sql, &statement,
+	int result = sql_prepare(transfer->rows.sql, &statement,
 				 "SELECT state = 'recording' FROM given.capture WHERE capture_id = ?");
 
 	if (!result)
-		result = sql_run(transfer->sql, statement, &is_recording, "i", id);
+		result = sql_run(transfer->rows.sql, statement, &is_recording, "i", id);
 	sqlite3_finalize(statement);
 	if (result < 0)
 		return result;
@@ -505,9 +324,10 @@ static int choose_capture(struct transfer *transfer, const char *path, int64_t i
 				  id);
 		return -EINVAL;
 	}
-	result = sql_prepare(transfer->sql, &statement, "INSERT OR IGNORE INTO chosen(capture_id) VALUES(?)");
+	result = sql_prepare(transfer->rows.sql, &statement,
+			     "INSERT OR IGNORE INTO chosen(capture_id) VALUES(?)");
 	if (!result)
-		result = sql_run(transfer->sql, statement, NULL, "i", id);
+		result = sql_run(transfer->rows.sql, statement, NULL, "i", id);
 	sqlite3_finalize(statement);
 	return result;
 }
@@ -535,15 +355,15 @@ static int attach(struct transfer *transfer, const char *path)
 	int result;
 
 	if (!uri) {
-		snprintf(transfer->sql->error, sizeof(transfer->sql->error), "%s", strerror(errno));
+		snprintf(transfer->rows.sql->error, sizeof(transfer->rows.sql->error), "%s", strerror(errno));
 		return -errno;
 	}
-	result = sql_prepare(transfer->sql, &statement, "ATTACH ? AS given");
+	result = sql_prepare(transfer->rows.sql, &statement, "ATTACH ? AS given");
 	if (result < 0)
 		return result;
 	if (sqlite3_bind_text(statement, 1, uri, -1, SQLITE_STATIC) != SQLITE_OK ||
 	    sqlite3_step(statement) != SQLITE_DONE)
-		result = sql_failed(transfer->sql);
+		result = sql_failed(transfer->rows.sql);
 	sqlite3_finalize(statement);
 	return result;
 }
@@ -552,10 +372,11 @@ static int attach(struct transfer *transfer, const char *path)
 static int check_version(struct transfer *transfer)
 {
 	sqlite3_int64 version = 0;
-	int result = sql_run_once(transfer->sql, &version, "PRAGMA given.user_version");
+	int result = sql_run_once(transfer->rows.sql, &version, "PRAGMA given.user_version");
 
 	if (!result && version != SCHEMA_VERSION) {
-		snprintf(transfer->sql->error, sizeof(transfer->sql->error), "it was replaced meanwhile");
+		snprintf(transfer->rows.sql->error, sizeof(transfer->rows.sql->error),
+			 "it was replaced meanwhile");
 		return -EINVAL;
 	}
 	return result;
@@ -566,20 +387,20 @@ static int check_version(struct transfer *transfer)
 static int transfer_shared(struct transfer *transfer)
 {
 	static const struct table *const tables[] = { &modules, &frames, &stack_classes, &sample_classes };
-	int result = transfer->whole ? 0 : sql_execute(transfer->sql, choose_frames);
+	int result = transfer->rows.whole ? 0 : sql_execute(transfer->rows.sql, choose_frames);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result; i++)
-		result = transfer_rows(transfer, tables[i], NULL);
+		result = db_rows_transfer(&transfer->rows, tables[i], NULL);
 	return result;
 }
 
 static int transfer_owners(struct transfer *transfer)
 {
 	static const struct table *const tables[] = { &rules, &processes, &threads, &cgroups };
-	int result = sql_execute(transfer->sql, choose_processes);
+	int result = sql_execute(transfer->rows.sql, choose_processes);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result; i++)
-		result = transfer_rows(transfer, tables[i], NULL);
+		result = db_rows_transfer(&transfer->rows, tables[i], NULL);
 	return result;
 }
 
@@ -587,16 +408,16 @@ static int transfer_capture(struct transfer *transfer, int64_t capture_id)
 {
 	int result;
 
-	transfer->capture_id = capture_id;
-	result = transfer_rows(transfer, &captures, &transfer->into);
+	transfer->rows.capture_id = capture_id;
+	result = db_rows_transfer(&transfer->rows, &captures, &transfer->rows.into);
 	if (!result)
 		result = stack_transfer_capture(&transfer->stacks, capture_id);
 	for (size_t i = 0; i < ARRAY_SIZE(of_capture) && !result; i++)
-		result = transfer_rows(transfer, &of_capture[i], NULL);
+		result = db_rows_transfer(&transfer->rows, &of_capture[i], NULL);
 	if (!result)
-		transfer->capture_id = 0;
-	else if (!*transfer->row)
-		snprintf(transfer->row, sizeof(transfer->row), "capture %" PRId64, capture_id);
+		transfer->rows.capture_id = 0;
+	else if (!*transfer->rows.row)
+		snprintf(transfer->rows.row, sizeof(transfer->rows.row), "capture %" PRId64, capture_id);
 	return result;
 }
 
@@ -606,12 +427,12 @@ static int transfer_captures(struct transfer *transfer, int64_t *ret_count)
 	sqlite3_int64 capture_id = INT64_MIN, before;
 	int64_t count = 0;
 	int result =
-		sql_prepare(transfer->sql, &next,
+		sql_prepare(transfer->rows.sql, &next,
 			    "SELECT capture_id FROM chosen WHERE capture_id > ? ORDER BY capture_id LIMIT 1");
 
 	while (!result) {
 		before = capture_id;
-		result = sql_run(transfer->sql, next, &capture_id, "i", (int64_t)before);
+		result = sql_run(transfer->rows.sql, next, &capture_id, "i", (int64_t)before);
 		if (result < 0 || capture_id == before)
 			break;
 		result = transfer_capture(transfer, capture_id);
@@ -625,10 +446,10 @@ static int transfer_captures(struct transfer *transfer, int64_t *ret_count)
 static int count_others(struct transfer *transfer, struct transferred *counts)
 {
 	sqlite3_int64 all = 0, recording = 0;
-	int result = sql_run_once(transfer->sql, &all, "SELECT count(*) FROM given.capture");
+	int result = sql_run_once(transfer->rows.sql, &all, "SELECT count(*) FROM given.capture");
 
 	if (!result)
-		result = sql_run_once(transfer->sql, &recording,
+		result = sql_run_once(transfer->rows.sql, &recording,
 				      "SELECT count(*) FROM given.capture WHERE state = 'recording'");
 	counts->recording = recording;
 	counts->known = all - recording - counts->added;
@@ -642,32 +463,32 @@ static int transfer_all(struct transfer *transfer, const char *path, const int64
 	int result = check_version(transfer);
 
 	if (!result)
-		result = sql_execute(transfer->sql, make_temporary);
+		result = sql_execute(transfer->rows.sql, make_temporary);
 	for (int i = 0; i < ids_count && !result; i++)
 		result = choose_capture(transfer, path, ids[i]);
 	if (!result)
-		result = sql_execute(transfer->sql,
-				     transfer->whole ? choose_all_runs : choose_runs_of_captures);
+		result = sql_execute(transfer->rows.sql,
+				     transfer->rows.whole ? choose_all_runs : choose_runs_of_captures);
 	if (!result)
-		result = transfer_rows(transfer, &databases, NULL);
+		result = db_rows_transfer(&transfer->rows, &databases, NULL);
 	if (!result)
-		result = transfer_rows(transfer, &runs, NULL);
+		result = db_rows_transfer(&transfer->rows, &runs, NULL);
 	if (!result)
-		result = transfer_rows(transfer, &counters, NULL);
-	if (!result && transfer->whole)
-		result = sql_execute(transfer->sql, choose_new_captures);
+		result = db_rows_transfer(&transfer->rows, &counters, NULL);
+	if (!result && transfer->rows.whole)
+		result = sql_execute(transfer->rows.sql, choose_new_captures);
 	if (!result)
 		result = transfer_shared(transfer);
 	if (!result)
 		result = transfer_owners(transfer);
 	if (!result)
-		result = stack_transfer_begin(&transfer->stacks, transfer->sql);
+		result = stack_transfer_begin(&transfer->stacks, transfer->rows.sql);
 	if (!result)
 		result = transfer_captures(transfer, &counts->added);
 	if (!result)
 		result = count_others(transfer, counts);
 	stack_transfer_end(&transfer->stacks);
-	return result ? result : sql_execute(transfer->sql, drop_temporary);
+	return result ? result : sql_execute(transfer->rows.sql, drop_temporary);
 }
 
 /* Logs what failed, unless that was done. Returns the result. */
@@ -680,26 +501,23 @@ static int report_failure(const struct transfer *transfer, const struct db_outpu
 		return db_output_failed(output, result);
 	log_error(
 		"cannot take captures from '%s': %s%s%s; 'bourdon --db FILE db check' tells what is wrong with it",
-		path, transfer->row, *transfer->row ? ": " : "",
-		result == -ENOMEM ? strerror(ENOMEM) : transfer->sql->error);
+		path, transfer->rows.row, *transfer->rows.row ? ": " : "",
+		result == -ENOMEM ? strerror(ENOMEM) : transfer->rows.sql->error);
 	return result;
 }
 
 int db_transfer(struct db_output *output, const char *path, const char *instead, const int64_t *ids,
 		int ids_count, struct transferred *ret_transferred)
 {
-	struct transfer transfer = { .sql = &output->sql, .whole = !ids };
+	struct transfer transfer = { .rows = { .sql = &output->sql, .whole = !ids } };
 	struct transferred counts = { 0 };
 	sqlite3 *db = output->sql.db;
 	int result;
 
 	/* the source's tables are read, never its views */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	if (sqlite3_create_function_v2(db, "name_form", 1,
-				       SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
-				       name_form, NULL, NULL, NULL) != SQLITE_OK)
-		result = sql_failed(&output->sql);
-	else
+	result = db_rows_prepare(&output->sql);
+	if (!result)
 		result = attach(&transfer, instead ? instead : path);
 	if (result < 0)
 		return report_failure(&transfer, output, path, result);

@@ -251,14 +251,11 @@ int stack_transfer_capture(struct stack_transfer *transfer, int64_t capture_id)
 
 void stack_transfer_end(struct stack_transfer *transfer)
 {
-	sqlite3_stmt *const statements[] = { transfer->tree.find_child, transfer->tree.find_variant,
-					     transfer->tree.end_at,     transfer->tree.add_node,
-					     transfer->tree.set_upper,  transfer->tree.set_end,
-					     transfer->hashes.find,     transfer->node,
-					     transfer->frame,           transfer->note };
-
-	for (size_t i = 0; i < ARRAY_SIZE(statements); i++)
-		sqlite3_finalize(statements[i]);
+	stack_tree_finalize(&transfer->tree);
+	sqlite3_finalize(transfer->hashes.find);
+	sqlite3_finalize(transfer->node);
+	sqlite3_finalize(transfer->frame);
+	sqlite3_finalize(transfer->note);
 	frame_hashes_free(&transfer->hashes);
 	forget_frame_ids(&transfer->frame_ids);
 	free(transfer->paths);

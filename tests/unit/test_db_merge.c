@@ -10,7 +10,9 @@
 #include "tests/unit/suites.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define HOSTS 2
 
@@ -308,6 +310,52 @@ START_TEST(a_capture_that_is_recorded_is_left_out)
 }
 END_TEST
 
+START_TEST(a_run_of_an_unknown_database_is_merged_once)
+{
+	_cleanup_free_ char *before = NULL;
+
+	fill(&hosts[0], 1, 1);
+	run_sql(&hosts[0], "UPDATE run SET database_id = NULL; DELETE FROM database");
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	before = dump(&out);
+	expect_command("0 captures added, 1 known", "db merge %s %s", out.path, hosts[0].path);
+	expect_unchanged(&out, before);
+}
+END_TEST
+
+/* A process that is killed leaves the output as it was before the file at hand, or with that file. */
+START_TEST(a_killed_merge_leaves_whole_files)
+{
+	_cleanup_free_ char *before = NULL;
+
+	fill(&hosts[0], 1, 1);
+	fill(&hosts[1], 2, 4);
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	before = dump(&out);
+	for (int i = 0; i < 20; i++) {
+		_cleanup_free_ char *after = NULL;
+		pid_t child = fork();
+
+		if (!child) {
+			_cleanup_command_ran_ struct command_ran ran =
+				command_run_words("db merge %s %s", out.path, hosts[1].path);
+
+			_exit(ran.status);
+		}
+		usleep((useconds_t)i * 2000);
+		kill(child, SIGKILL);
+		ck_assert_int_eq(waitpid(child, NULL, 0), child);
+		after = dump(&out);
+		ck_assert_msg(!strcmp(before, after) || number(&out, "SELECT count(*) FROM capture") == 5,
+			      "round %d", i);
+		expect_sound(&out);
+	}
+	expect_command("known before", "db merge %s %s %s", out.path, hosts[0].path, hosts[1].path);
+	expect_count(&out, "capture", 5);
+	expect_sound_output();
+}
+END_TEST
+
 /* Each makes a source hostile, and the message says where. */
 static const struct {
 	const char *sql, *message;
@@ -503,6 +551,8 @@ Suite *db_merge_suite(void)
 	tcase_add_test(tests, names_that_were_found_later_apply);
 	tcase_add_test(tests, a_capture_that_is_recorded_is_left_out);
 	tcase_add_loop_test(tests, a_hostile_source_adds_nothing, 0, (int)ARRAY_SIZE(hostile));
+	tcase_add_test(tests, a_run_of_an_unknown_database_is_merged_once);
+	tcase_add_test(tests, a_killed_merge_leaves_whole_files);
 	tcase_add_test(tests, a_deep_tree_is_refused);
 	tcase_add_test(tests, names_take_their_form);
 	tcase_add_test(tests, other_files_are_merged_beside_one_that_cannot);
