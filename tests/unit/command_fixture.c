@@ -40,7 +40,8 @@ static struct command_ran run(char *words)
 	return ran;
 }
 
-static struct command_ran run_format(const char *format, va_list arguments)
+static struct command_ran __attribute__((format(printf, 1, 0)))
+run_format(const char *format, va_list arguments)
 {
 	_cleanup_free_ char *words = NULL;
 
