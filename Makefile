@@ -79,7 +79,7 @@ demo: deps
 	$(Q)tests/e2e/demo.sh
 
 test: deps
-	$(again) all tests next logging
+	$(again) all tests next logging $(if $(TESTS),$(if $(findstring readers,$(TESTS)),npm),npm)
 	$(Q)tests/run.sh
 
 clean:

@@ -433,32 +433,35 @@ FROM cumulative GROUP BY capture_id, metric, label;
 -- How complete a capture is: each reason for loss beside the number of samples received. percent is relative
 -- to all samples that occurred (unit sample), samples received (unit stack), all off-CPU intervals (unit
 -- interval), or the CPUs present when the daemon started (unit cpu); for other units it is NULL.
+-- DISTINCT keeps SQLite from counting again for each reason; `WHERE capture_id = ?` is pushed down through it.
 CREATE VIEW data_quality AS
-SELECT l.capture_id, l.reason, l.unit, l.events, s.samples,
+SELECT s.capture_id, l.reason, l.unit, l.events, s.samples,
 	CASE l.unit WHEN 'sample' THEN round(100.0 * l.events / nullif(l.events + s.samples, 0), 2)
 		WHEN 'stack' THEN round(100.0 * l.events / nullif(s.samples, 0), 2)
 		WHEN 'interval' THEN round(100.0 * l.events / nullif(l.events + s.intervals, 0), 2)
 		WHEN 'cpu' THEN round(100.0 * l.events / max(l.events, r.cpus), 2) END AS percent
 FROM loss l JOIN (
-	SELECT c.capture_id, c.run_id, ifnull(sum(s.samples), 0) AS samples,
-		ifnull(sum(s.samples) FILTER (WHERE s.kind = 'off-cpu'), 0) AS intervals
-	FROM capture c LEFT JOIN sample s USING(capture_id) GROUP BY c.capture_id
+	SELECT DISTINCT capture_id, run_id,
+		(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id) AS samples,
+		(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id AND kind = 'off-cpu') AS intervals
+	FROM capture c
 ) s USING(capture_id) JOIN run r USING(run_id)
-ORDER BY l.capture_id DESC, percent DESC, l.events DESC, l.reason;
+ORDER BY s.capture_id DESC, percent DESC, l.events DESC, l.reason;
 
 -- User stacks by unwinder and by the reason for their end; for incomplete stacks, also the module of their
--- outermost frame.
+-- outermost frame. SQLite pushes nothing down through windows of different partitions: each has a level of its own.
 CREATE VIEW unwind_quality AS
 SELECT DISTINCT capture_id, kind, unwinder, ended, module, sum(samples) OVER same AS samples,
-	round(100.0 * sum(samples) OVER same / sum(samples) OVER (PARTITION BY capture_id, kind), 2) AS percent
+	round(100.0 * sum(samples) OVER same / all_samples, 2) AS percent
 FROM (
-	SELECT p.capture_id, p.kind, p.samples, st.unwinder, st.ended,
+	SELECT p.capture_id, p.kind, p.samples, p.all_samples, st.unwinder, st.ended,
 		iif(st.ended = 'root', NULL, m.path) AS module
 	FROM (
-		SELECT capture_id, stack_id, kind, sum(samples) AS samples FROM sample GROUP BY capture_id, stack_id, kind
+		SELECT capture_id, stack_id, kind, sum(samples) AS samples,
+			sum(sum(samples)) OVER (PARTITION BY capture_id, kind) AS all_samples
+		FROM sample JOIN stack USING(stack_id) WHERE ended IS NOT NULL GROUP BY capture_id, stack_id, kind
 	) p JOIN stack st USING(stack_id)
 	JOIN stack_frame sf ON sf.stack_id = p.stack_id AND sf.position = st.depth - 1
 	JOIN frame f USING(frame_id) JOIN module m USING(module_id)
-	WHERE st.ended IS NOT NULL
 ) WINDOW same AS (PARTITION BY capture_id, kind, unwinder, ended, module)
 ORDER BY capture_id DESC, kind DESC, samples DESC;

@@ -30,6 +30,7 @@ xz-utils         packs symbols into an ELF file, and is a target with threads, i
 binutils         takes symbols out of ELF files, and links them, in the tests; tells what was linked, for make sbom
 bats             end-to-end tests
 sqlite3          reads the database, and is a target, in the tests
+python3          reads the database, in the tests; with make bench, a target that is partly compiled without frame pointers
 openssl          a target without frame pointers, whose loops are assembler code, in the tests
 perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
 jq               reads JSON, in the tests; writes it, for make sbom
@@ -49,7 +50,6 @@ define BENCH_DEPENDENCIES
 linux-perf       the profiler whose cost bourdon's is compared with
 libbpf-tools     offcputime, whose cost of a context switch is compared
 libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
-python3          a target that is partly compiled without frame pointers
 postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
 valgrind         counts the instructions of naming a capture

@@ -2,12 +2,12 @@
 #
 # The programs that the tests run: the unit tests, workloads, tools, and builds of other versions.
 
-.PHONY: next logging
+.PHONY: next logging npm
 
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects honest
 WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/workloads/*.c)) \
-	$(B)/workloads/hostile_stripped $(UNWIND:%=$(B)/workloads/unwind_%) \
+	$(B)/workloads/hostile_stripped $(B)/workloads/chain_longer $(UNWIND:%=$(B)/workloads/unwind_%) \
 	$(patsubst tests/workloads/%.cc,$(B)/workloads/%,$(wildcard tests/workloads/*.cc))
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
@@ -28,6 +28,11 @@ $(B)/workloads/%: tests/workloads/%.c $(BASICS)
 $(B)/workloads/hostile: WORKLOAD_FLAGS += -Wl,--build-id=0x1b5d303b78073c7363726970743e27220affc29b
 $(B)/workloads/hostile_stripped: $(B)/workloads/hostile
 	$(call say,STRIP,$@) strip -o $@ $<
+
+# Two builds of one program, which differ by one instruction. Compilers may be configured to leave build ids out.
+$(B)/workloads/chain: WORKLOAD_FLAGS += -Wl,--build-id=sha1
+$(B)/workloads/chain_longer: tests/workloads/chain.c $(BASICS)
+	$(call say,CC,$@) $(CC) $(CPPFLAGS) $(CFLAGS) $(WORKLOAD_FLAGS) -Wl,--build-id=sha1 -DONE_MORE $(LDFLAGS) $< $(BASICS) -o $@
 
 # Programs with known stacks, from tests/workloads/unwind/: frames.c in many builds, then other sources. They
 # are built without frame pointers and DWARF, as Debian builds, and without gaps between functions: the byte
@@ -96,3 +101,17 @@ next: | $(BINARIES)
 # a build whose filters log calls instead of forbidding them
 logging: | $(BINARIES)
 	$(again) B=$(B)/logging SECCOMP_LOG=1 all
+
+define NPM_DEPENDENCIES
+npm              installs DuckDB, which reads databases in the tests; Debian has no package of it
+endef
+export NPM_DEPENDENCIES
+
+# What tests/npm/package-lock.json pins. Another supplier of npm than Debian will do. Without a network the tests that need
+# it are skipped.
+npm:
+	$(Q)command -v npm > /dev/null || MORE_DEPENDENCIES="$$NPM_DEPENDENCIES" $(MAKE) --no-print-directory deps || :
+	$(again) $(B)/npm/installed
+
+$(B)/npm/installed: $(wildcard tests/npm/*)
+	$(call say,NPM,$(@D)) tests/npm/install.sh $(abspath $(@D))

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/db_transfer.h"
 
+#include "common/array.h"
 #include "common/log.h"
 #include "common/schema.h"
 #include "report/db_rows.h"
 #include "report/db_transfer_stacks.h"
+#include "report/extend_stacks.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -248,6 +250,7 @@ static const char make_temporary[] =
 	"CREATE TEMP TABLE chosen(capture_id INTEGER PRIMARY KEY);"
 	"CREATE TEMP TABLE chosen_run(run_id INTEGER PRIMARY KEY, from_at INTEGER, to_at INTEGER);"
 	"CREATE TEMP TABLE chosen_frame(frame_id INTEGER PRIMARY KEY);"
+	"CREATE TEMP TABLE unnamed(frame_id INTEGER PRIMARY KEY);"
 	"CREATE TEMP TABLE chosen_thread(thread_id INTEGER PRIMARY KEY);"
 	"CREATE TEMP TABLE chosen_process(process_id INTEGER PRIMARY KEY);"
 	"CREATE TEMP TABLE database_map(was INTEGER PRIMARY KEY, id INTEGER);"
@@ -262,7 +265,7 @@ static const char make_temporary[] =
 	"CREATE TEMP TABLE stack_map(was INTEGER PRIMARY KEY, id INTEGER)";
 
 static const char drop_temporary[] =
-	"DROP TABLE temp.chosen; DROP TABLE temp.chosen_run; DROP TABLE temp.chosen_frame;"
+	"DROP TABLE temp.chosen; DROP TABLE temp.chosen_run; DROP TABLE temp.chosen_frame; DROP TABLE temp.unnamed;"
 	"DROP TABLE temp.chosen_thread; DROP TABLE temp.chosen_process; DROP TABLE temp.database_map;"
 	"DROP TABLE temp.run_map; DROP TABLE temp.rule_map; DROP TABLE temp.module_map; DROP TABLE temp.frame_map;"
 	"DROP TABLE temp.stack_class_map; DROP TABLE temp.sample_class_map; DROP TABLE temp.process_map;"
@@ -299,6 +302,17 @@ static const char choose_frames[] =
 	"USING(node_id) WHERE n.parent_id IS NOT NULL) SELECT DISTINCT a.frame_id FROM up JOIN given.stack_node n "
 	"USING(node_id), json_each(iif(json_valid(n.frames), n.frames, '[]')) j JOIN given.frame f ON f.frame_id = "
 	"j.value JOIN given.frame a ON a.module_id = f.module_id AND a.offset = f.offset";
+
+/*
+ * Functions that got a name in the output, and those that are inlined there: its stacks with such a function had none of
+ * these, and hashes may count names.
+ */
+static const char find_unnamed[] =
+	"INSERT INTO unnamed SELECT frame_id FROM main.frame WHERE inlined = 0 AND function_offset IS NULL";
+static const char find_named[] =
+	"SELECT u.frame_id, ifnull(i.frame_id, 0) FROM unnamed u JOIN main.frame f USING(frame_id) LEFT JOIN main.frame i "
+	"ON i.module_id = f.module_id AND i.offset = f.offset AND i.inlined > 0 WHERE f.function_offset IS NOT NULL "
+	"ORDER BY u.frame_id, i.inlined";
 
 /* Chooses one capture by its id. */
 static int choose_capture(struct transfer *transfer, const char *path, int64_t id)
@@ -387,11 +401,35 @@ static int check_version(struct transfer *transfer)
 static int transfer_shared(struct transfer *transfer)
 {
 	static const struct table *const tables[] = { &modules, &frames, &stack_classes, &sample_classes };
-	int result = transfer->rows.whole ? 0 : sql_execute(transfer->rows.sql, choose_frames);
+	int result = sql_execute(transfer->rows.sql, transfer->rows.whole ? find_unnamed : choose_frames);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result; i++)
 		result = db_rows_transfer(&transfer->rows, tables[i], NULL);
 	return result;
+}
+
+static int extend_known_stacks(struct transfer *transfer)
+{
+	_cleanup_free_ struct frame_extension *extensions = NULL;
+	uint32_t count = 0, room = 0;
+	struct sql *sql = transfer->rows.sql;
+	sqlite3_stmt *named;
+	uint64_t damaged;
+	int result = sql_prepare(sql, &named, find_named), step = SQLITE_DONE;
+
+	while (!result && (step = sqlite3_step(named)) == SQLITE_ROW) {
+		if (array_make_room(extensions, count, room, 1U))
+			result = -ENOMEM;
+		else
+			extensions[count++] = (struct frame_extension){ sqlite3_column_int64(named, 0),
+									sqlite3_column_int64(named, 1) };
+	}
+	if (!result && step != SQLITE_DONE)
+		result = sql_failed(sql);
+	sqlite3_finalize(named);
+	if (!result && count)
+		result = extend_stacks(sql->db, extensions, count, &damaged);
+	return result == -EIO ? sql_failed(sql) : result;
 }
 
 static int transfer_owners(struct transfer *transfer)
@@ -479,6 +517,8 @@ static int transfer_all(struct transfer *transfer, const char *path, const int64
 		result = sql_execute(transfer->rows.sql, choose_new_captures);
 	if (!result)
 		result = transfer_shared(transfer);
+	if (!result)
+		result = extend_known_stacks(transfer);
 	if (!result)
 		result = transfer_owners(transfer);
 	if (!result)

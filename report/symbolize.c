@@ -17,6 +17,7 @@
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/debug_files.h"
 #include "report/debug_directory.h"
+#include "report/extend_stacks.h"
 #include "report/format.h"
 #include "report/owner.h"
 #include "report/query.h"
@@ -29,6 +30,13 @@
 #include <sys/wait.h>
 
 #define CANDIDATES_MAX 8U
+
+/*
+ * Functions that are noted before they are written, in one transaction. It bounds the memory (some 200 bytes each), and
+ * how long the daemon waits for it: each transaction reads all stacks once.
+ */
+#define NOTED_MAX 65536U
+
 #define ANSWER_NS (60 * CLOCK_SECOND_NS)
 
 struct module_row {
@@ -51,6 +59,9 @@ struct symbolizing {
 	struct place *places;
 	uint32_t places_count, places_room;
 	uint32_t named;
+	sqlite3_stmt *note;
+	uint32_t noted;
+	uint64_t damaged; /* nodes of stacks that could not be read */
 	/* counts for all modules */
 	uint32_t frames, frames_named, modules_absent;
 	struct symbolize_reply reply;
@@ -247,9 +258,11 @@ static int bind_text(sqlite3_stmt *statement, int position, const struct symboli
 }
 
 /* The functions at one address: the function itself, and those that are inlined there. */
-static int note_chain(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *note,
-		      const struct place *place, uint32_t first, uint32_t depth)
+static int note_chain(struct symbolizing *work, const struct module_row *module, const struct place *place,
+		      uint32_t first, uint32_t depth)
 {
+	sqlite3_stmt *note = work->note;
+
 	if (!work->reply.frames[first].name_bytes)
 		return 0;
 	for (uint32_t i = 0; i < depth; i++) {
@@ -274,14 +287,105 @@ static int note_chain(struct symbolizing *work, const struct module_row *module,
 		}
 	}
 	sqlite3_reset(note);
+	work->noted += depth;
 	work->named++;
 	return 0;
 }
 
+/* ---- writing the names ---- */
+
+/* Except to frames that the daemon has named or deleted meanwhile. */
+static const char write_names[] =
+	"DELETE FROM noted WHERE frame_id NOT IN (SELECT n.frame_id FROM noted n JOIN frame f "
+	"USING(frame_id) "
+	"JOIN module m USING(module_id) WHERE f.offset = n.offset AND m.build_id = n.build_id "
+	"AND f.function_offset IS NULL);"
+	"UPDATE frame SET (function, function_offset, file, line) = (SELECT n.function, n.function_offset, "
+	"ifnull(n.file, frame.file), ifnull(n.line, frame.line) FROM noted n "
+	"WHERE n.frame_id = frame.frame_id AND n.inlined = 0) "
+	"WHERE frame_id IN (SELECT frame_id FROM noted WHERE inlined = 0);"
+	"INSERT INTO frame(module_id, offset, function, function_offset, file, line, inlined) "
+	"SELECT f.module_id, f.offset, n.function, n.function_offset, n.file, n.line, n.inlined "
+	"FROM noted n JOIN frame f USING(frame_id) WHERE n.inlined > 0 ON CONFLICT DO NOTHING";
+
+/*
+ * What is inlined in the frames that got a name. A frame without that counts only if its file has a version: then its
+ * name is a part of the hashes of its stacks (consumer/store/stack_hash.h).
+ */
+static const char extensions_sql[] =
+	"SELECT frame_id, inner_id FROM ("
+	"SELECT n.frame_id, n.inlined, i.frame_id AS inner_id FROM noted n JOIN frame f USING(frame_id) "
+	"JOIN frame i ON i.module_id = f.module_id AND i.offset = f.offset AND i.inlined = n.inlined "
+	"WHERE n.inlined > 0 "
+	"UNION ALL SELECT n.frame_id, 0, 0 FROM noted n JOIN frame f USING(frame_id) "
+	"JOIN module m USING(module_id) WHERE n.inlined = 0 AND m.version <> '' AND NOT EXISTS "
+	"(SELECT 1 FROM noted i WHERE i.frame_id = n.frame_id AND i.inlined > 0)"
+	") ORDER BY frame_id, inlined";
+
+static int read_extensions(struct symbolizing *work, struct frame_extension **ret_extensions,
+			   uint32_t *ret_count)
+{
+	_cleanup_query_ struct query query = query_begin(work->report->database, extensions_sql, 0, 0);
+	_cleanup_free_ struct frame_extension *extensions = NULL;
+	uint32_t count = 0, room = 0;
+
+	while (query_next(&query)) {
+		if (array_make_room(extensions, count, room, 1U)) {
+			log_error("out of memory");
+			return -ENOMEM;
+		}
+		extensions[count++] = (struct frame_extension){ query_number(&query, "frame_id"),
+								query_number(&query, "inner_id") };
+	}
+	*ret_extensions = TAKE_PTR(extensions);
+	*ret_count = count;
+	return work->report->database->failed ? -EIO : 0;
+}
+
+static int write_stacks(struct symbolizing *work)
+{
+	_cleanup_free_ struct frame_extension *extensions = NULL;
+	struct database *database = work->report->database;
+	uint64_t damaged = 0;
+	uint32_t count;
+	int result = read_extensions(work, &extensions, &count);
+
+	if (result < 0 || !count)
+		return result;
+	result = extend_stacks(database->sqlite, extensions, count, &damaged);
+	work->damaged += damaged;
+	if (result == -ENOMEM)
+		log_error("out of memory");
+	else if (result < 0)
+		database_fail(database);
+	return result;
+}
+
+/* Writes what was noted, in one transaction: no reader sees a name without the functions inlined there. */
+static int write_noted(struct symbolizing *work)
+{
+	struct database *database = work->report->database;
+	int result;
+
+	if (!work->noted)
+		return 0;
+	result = database_execute(database, "BEGIN IMMEDIATE");
+	if (result < 0)
+		return result;
+	result = database_execute(database, write_names);
+	if (!result)
+		result = write_stacks(work);
+	if (!result)
+		result = database_execute(database, "DELETE FROM noted; COMMIT");
+	if (result < 0)
+		sqlite3_exec(database->sqlite, "ROLLBACK", NULL, NULL, NULL);
+	work->noted = 0;
+	return result;
+}
+
 /* ---- one module ---- */
 
-static int ask_places(struct symbolizing *work, const struct module_row *module, bool by_address,
-		      sqlite3_stmt *note)
+static int ask_places(struct symbolizing *work, const struct module_row *module, bool by_address)
 {
 	uint32_t at = 0;
 
@@ -300,13 +404,15 @@ static int ask_places(struct symbolizing *work, const struct module_row *module,
 			return 0;
 		}
 		for (uint32_t i = 0; i < work->reply.count; i++) {
-			int result = note_chain(work, module, note, &work->places[at + i], frame,
-						work->reply.depths[i]);
+			int result =
+				note_chain(work, module, &work->places[at + i], frame, work->reply.depths[i]);
 
 			if (result < 0)
 				return result;
 			frame += work->reply.depths[i];
 		}
+		if (work->noted >= NOTED_MAX && write_noted(work) < 0)
+			return -EIO;
 		at += work->reply.count;
 	}
 	return 0;
@@ -378,9 +484,13 @@ static void report_all(const struct symbolizing *work)
 		fprintf(work->report->out, " (%u ELF %s read)", work->directory.count,
 			plural(work->directory.count, "file was", "files were"));
 	fputc('\n', work->report->out);
+	if (work->damaged)
+		log_warning("'%s' is damaged: %" PRIu64 " %s of stacks cannot be read, and stay as they are",
+			    work->report->database->path, work->damaged,
+			    plural(work->damaged, "part", "parts"));
 }
 
-static int symbolize_module(struct symbolizing *work, const struct module_row *module, sqlite3_stmt *note)
+static int symbolize_module(struct symbolizing *work, const struct module_row *module)
 {
 	char path[FORMAT_BYTES], id[FORMAT_BYTES];
 	int fds[CANDIDATES_MAX];
@@ -396,7 +506,7 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 	end_symbolizer(work); /* one symbolizer for each module, with its own CPU time limit */
 	chosen = choose_file(work, module, fds, count, &by_address);
 	if (chosen && (!by_address || module->has_bias))
-		result = ask_places(work, module, by_address, note);
+		result = ask_places(work, module, by_address);
 	for (uint32_t i = 0; i < count; i++)
 		close(fds[i]);
 	work->frames += work->places_count;
@@ -411,56 +521,22 @@ static int symbolize_module(struct symbolizing *work, const struct module_row *m
 	return result;
 }
 
-/*
- * Writes the names, except to frames that the daemon has named or deleted meanwhile. Then it adds inlined
- * functions to every stack with such a frame, innermost first.
- */
-static const char write_names[] =
-	"BEGIN IMMEDIATE;"
-	"DELETE FROM noted WHERE frame_id NOT IN (SELECT n.frame_id FROM noted n JOIN frame f "
-	"USING(frame_id) "
-	"JOIN module m USING(module_id) WHERE f.offset = n.offset AND m.build_id = n.build_id "
-	"AND f.function_offset IS NULL);"
-	"UPDATE frame SET (function, function_offset, file, line) = (SELECT n.function, n.function_offset, "
-	"ifnull(n.file, frame.file), ifnull(n.line, frame.line) FROM noted n "
-	"WHERE n.frame_id = frame.frame_id AND n.inlined = 0) "
-	"WHERE frame_id IN (SELECT frame_id FROM noted);"
-	"INSERT INTO frame(module_id, offset, function, function_offset, file, line, inlined) "
-	"SELECT f.module_id, f.offset, n.function, n.function_offset, n.file, n.line, n.inlined "
-	"FROM noted n JOIN frame f USING(frame_id) WHERE n.inlined > 0 ON CONFLICT DO NOTHING;"
-	"CREATE TEMP TABLE extension AS SELECT n.frame_id, n.inlined, i.frame_id AS inner_id "
-	"FROM noted n JOIN frame f USING(frame_id) JOIN frame i ON i.module_id = f.module_id "
-	"AND i.offset = f.offset AND i.inlined = n.inlined WHERE n.inlined > 0;"
-	"CREATE TEMP TABLE affected AS SELECT DISTINCT stack_id FROM stack_frame WHERE frame_id IN "
-	"(SELECT frame_id FROM extension);"
-	"CREATE TEMP TABLE rewritten AS SELECT sf.stack_id, row_number() OVER (PARTITION BY sf.stack_id "
-	"ORDER BY sf.position, e.inlined DESC) - 1 AS position, ifnull(e.inner_id, sf.frame_id) AS frame_id "
-	"FROM stack_frame sf LEFT JOIN (SELECT frame_id, inlined, inner_id FROM extension UNION ALL "
-	"SELECT DISTINCT frame_id, 0, frame_id FROM extension) e ON e.frame_id = sf.frame_id "
-	"WHERE sf.stack_id IN (SELECT stack_id FROM affected);"
-	"DELETE FROM stack_frame WHERE stack_id IN (SELECT stack_id FROM affected);"
-	"INSERT INTO stack_frame(stack_id, position, frame_id) SELECT stack_id, position, frame_id FROM "
-	"rewritten;"
-	"UPDATE stack SET depth = (SELECT count(*) FROM stack_frame sf WHERE sf.stack_id = stack.stack_id) "
-	"WHERE stack_id IN (SELECT stack_id FROM affected);"
-	"COMMIT";
-
 /* Reading the files may take long: no transaction is open meanwhile, so the daemon can write. */
 static int symbolize_all(struct symbolizing *work)
 {
 	struct database *database = work->report->database;
-	sqlite3_stmt *note;
 	int result = database_execute(
 		database, "CREATE TEMP TABLE noted(frame_id INTEGER, function TEXT, function_offset INTEGER, "
-			  "file TEXT, line INTEGER, inlined INTEGER, offset INTEGER, build_id TEXT)");
+			  "file TEXT, line INTEGER, inlined INTEGER, offset INTEGER, build_id TEXT);"
+			  "CREATE INDEX temp.noted_frame ON noted(frame_id, inlined)");
 
 	if (result < 0)
 		return result;
-	note = prepare(database, "INSERT INTO noted VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
-	for (uint32_t i = 0; i < work->modules_count && !result && note; i++)
-		result = symbolize_module(work, &work->modules[i], note);
-	sqlite3_finalize(note);
-	return result || database->failed ? -EIO : database_execute(database, write_names);
+	work->note = prepare(database, "INSERT INTO noted VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+	for (uint32_t i = 0; i < work->modules_count && !result && work->note; i++)
+		result = symbolize_module(work, &work->modules[i]);
+	sqlite3_finalize(work->note);
+	return result || database->failed ? -EIO : write_noted(work);
 }
 
 /* Root reads the files as the database's owner: a file that this user cannot read gets a message. */

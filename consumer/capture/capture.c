@@ -263,6 +263,7 @@ static int add_event(const struct draining *draining, uint32_t row, uint64_t beg
 {
 	struct capture *capture = draining->capture;
 	int64_t second_ms = capture->rows[row].second * 1000LL;
+	int64_t begin_ms = milliseconds_of(capture, begin_ns) - second_ms;
 
 	if (capture->events_count == EVENTS_MAX)
 		return 0;
@@ -270,7 +271,8 @@ static int add_event(const struct draining *draining, uint32_t row, uint64_t beg
 		return -ENOMEM;
 	capture->events[capture->events_count++] =
 		(struct capture_event){ .row = row,
-					.begin_ms = (int32_t)(milliseconds_of(capture, begin_ns) - second_ms),
+					/* 24 days at most */
+					.begin_ms = (int32_t)(begin_ms < INT32_MIN ? INT32_MIN : begin_ms),
 					.at_ms = (int16_t)(milliseconds_of(capture, at_ns) - second_ms),
 					.cpu = draining->cpu };
 	return 0;

@@ -35,6 +35,7 @@ struct store {
 	sqlite3_stmt *find_frames;
 	sqlite3_int64 run_id;
 	const char *machine;
+	char host[256]; /* read at the start: the confined daemon cannot ask for it */
 	uint64_t database_bytes_max, log_bytes_max;
 	uint64_t age_ns_max; /* 0: none */
 	char log_path[PATH_MAX];
@@ -303,6 +304,7 @@ int store_open(struct store **ret_store, const char *directory, const struct sto
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
 	store->machine = machine;
+	gethostname(store->host, sizeof(store->host) - 1);
 	set_limits(store, limits);
 	/* SQLITE_OPEN_NOFOLLOW accepts no symbolic link in any part of the path */
 	real = realpath(directory, NULL);
@@ -468,7 +470,7 @@ static int find_database(struct store *store, sqlite3_int64 *ret_database_id)
 static int add_run(struct store *store, const struct manifest *manifest, const struct policy *policy)
 {
 	_cleanup_free_ char *attachments = attachments_text(manifest);
-	char host[256] = "", allowed[POLICY_TEXT_BYTES];
+	char allowed[POLICY_TEXT_BYTES];
 	sqlite3_int64 database_id;
 	sqlite3_stmt *statement;
 	int result = sql_prepare(
@@ -477,13 +479,12 @@ static int add_run(struct store *store, const struct manifest *manifest, const s
 		"attachments, ring_bytes, database_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, nullif(?, ''), ?, ?, ?) "
 		"RETURNING run_id");
 
-	gethostname(host, sizeof(host) - 1);
 	policy_describe(policy, allowed);
 	if (!result)
 		result = find_database(store, &database_id);
 	if (!result)
 		result = sql_run(&store->sql, statement, &store->run_id, "itittiitttii", clock_wall_ns(),
-				 BOURDON_VERSION, (int64_t)manifest->abi, manifest->kernel, host,
+				 BOURDON_VERSION, (int64_t)manifest->abi, manifest->kernel, store->host,
 				 (int64_t)manifest->cpus, (int64_t)manifest->hz, *allowed ? allowed : NULL,
 				 manifest->object_sha256, attachments,
 				 (int64_t)manifest->slots_per_cpu * manifest->slot_bytes,

@@ -16,12 +16,13 @@ teardown() {
 	bourdon_teardown
 }
 
-# expect_kept DIRECTORY COMMAND...: of each kept database, a copy in DIRECTORY gives the kept texts. COMMAND (setpriv)
-# runs bourdon.
+# expect_kept DIRECTORY COMMAND...: of each kept database, a copy in DIRECTORY gives the kept texts, or those that match
+# KEPT_TEXTS. COMMAND (setpriv) runs bourdon.
 expect_kept() {
-	local database file words count=0
-	for database in "$KEPT"/schema*.db; do
-		for file in "${database%.db}"/*; do
+	local copy file words count=0
+	for copy in "$1"/schema*.db; do
+		# shellcheck disable=SC2086 # patterns
+		for file in $(cd "$KEPT/$(basename "$copy" .db)" && printf "$PWD/%s\n" ${KEPT_TEXTS-*}); do
 			# why-1.json: bourdon --json why 1
 			words=${file##*/}
 			words=${words%.*}
@@ -29,7 +30,7 @@ expect_kept() {
 			[[ $file != *.json ]] || words="--json $words"
 			count=$((count + 1))
 			# shellcheck disable=SC2086 # words
-			"${@:2}" "$BUILD/bourdon" --db "$1/${database##*/}" $words > "$WORK/printed" 2> "$WORK/said" || {
+			"${@:2}" "$BUILD/bourdon" --db "$copy" $words > "$WORK/printed" 2> "$WORK/said" || {
 				cat "$WORK/said"
 				[[ ${file##*/} == status.* ]] # no daemon runs: exit 1
 			}
@@ -37,7 +38,7 @@ expect_kept() {
 			[ ! -s "$WORK/said" ]
 		done
 	done
-	[ "$count" -ge 20 ]
+	[ "$count" -ge 12 ]
 }
 
 # state DIRECTORY: prints the names, times and contents of its files, and the time of the directory
@@ -53,6 +54,40 @@ state() {
 	before=$(state "$WORK/copies")
 	expect_kept "$WORK/copies"
 	[ "$(state "$WORK/copies")" = "$before" ]
+}
+
+@test "doctor reads the captures of an older schema" {
+	local database
+	mkdir -m 0755 "$WORK/copies"
+	for database in "$KEPT"/schema*.db; do
+		install -m 0640 "$database" "$WORK/copies"
+		run "$BUILD/bourdon" --db "$WORK/copies/${database##*/}" --run-dir "$RUN_DIR" doctor
+		echo "$output"
+		[ "$status" -eq 1 ] # no daemon runs, and nothing is loaded
+		[[ $output =~ database\ +ok\  ]]
+		[[ $output =~ last\ capture\ +warning\ capture\ 5\ of\ rule\ interrupted, ]]
+		[[ $output =~ capture\ losses\ +warning\ capture\ [1-4]: ]]
+	done
+}
+
+@test "bourdond converts it: bourdon prints the same captures, functions and stacks" {
+	local database
+	load
+	rule web 'comm = nothing' 'io.full = 100%'
+	for database in "$KEPT"/schema*.db; do
+		rm -f "$DB"*
+		install -o "$TEST_USER" -g "$TEST_GROUP" -m 0640 "$database" "$DB"
+		daemon_start
+		await_sql 30 'PRAGMA user_version' "$(sed -n 's/^#define SCHEMA_VERSION //p' "$TREE/common/schema.h")"
+		await_sql 30 'SELECT count(*) FROM run' 3 # its own is the third
+		daemon_stop TERM
+		[ "$DAEMON_STATUS" -eq 0 ]
+		mkdir -m 0755 "$WORK/converted"
+		sqlite3 "$DB" "VACUUM INTO '$WORK/converted/${database##*/}'"
+		# not why: of stacks with equal weight it shows that with the least id, and ids change; nor status: the last run is another
+		KEPT_TEXTS='list* top* folded*' expect_kept "$WORK/converted"
+		rm -r "$WORK/converted"
+	done
 }
 
 @test "the same from a read-only file system, by a user who may not write" {

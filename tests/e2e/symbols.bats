@@ -208,17 +208,22 @@ capture_stripped() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *" 0 of "*"$WORK/stripped"*": no file has this build ID"* ]]
+	local before hashes
+	hashes=$(sql 'SELECT stack_id, hex(hash) FROM stack')
 	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[[ $output == *"frames of $WORK/stripped ("* ]]
 	assert_inlined
+	# the stacks are the same: their build id and offsets tell the functions, whether they have names yet or not
+	[ "$(sql 'SELECT stack_id, hex(hash) FROM stack')" = "$hashes" ]
+	[ "$(sql "SELECT count(*) FROM (SELECT 1 FROM stack_node WHERE frames <> '[]'
+		GROUP BY parent_id, CAST(substr(frames, 2) AS INTEGER) HAVING count(*) > 1)")" -eq 0 ]
 	[ "$(sql "SELECT min(position), max(position) = depth - 1, count(*) = depth FROM stack_frame
 		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
 	[ "$(sql "SELECT count(*) FROM frame WHERE function LIKE 'stripped+%' AND function_offset IS NOT NULL")" -eq 0 ]
 	[ "$(sql 'PRAGMA integrity_check')" = ok ]
 	# a second run changes nothing
-	local before
 	before=$(sql 'SELECT count(*), sum(depth) FROM stack')
 	run "$BUILD/bourdon" --db "$DB" symbolize --debug-dir "$WORK/debug"
 	[ "$status" -eq 0 ]

@@ -21,6 +21,7 @@ static Suite *(*const suites[])(void) = {
 	units_suite,
 	usage_suite,
 	heap_suite,
+	extend_stacks_suite,
 	files_suite,
 	escape_suite,
 	ini_suite,

@@ -20,6 +20,7 @@ Suite *debug_files_suite(void);
 Suite *demangle_suite(void);
 Suite *elf_symbols_suite(void);
 Suite *escape_suite(void);
+Suite *extend_stacks_suite(void);
 Suite *files_suite(void);
 Suite *findings_suite(void);
 Suite *grant_request_suite(void);

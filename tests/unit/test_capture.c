@@ -247,6 +247,42 @@ START_TEST(a_sample_lies_in_its_second)
 }
 END_TEST
 
+START_TEST(a_sample_has_its_ms_within_its_second)
+{
+	static const struct {
+		int64_t relative_ns;
+		int32_t second;
+		int16_t ms;
+	} cases[] = {
+		{ 0, 0, 0 },
+		{ 999999, 0, 0 },
+		{ 20000000, 0, 20 },
+		{ 999999999, 0, 999 },
+		{ 1000000000, 1, 0 },
+		{ -1, -1, 999 },
+		{ -1000000, -1, 999 },
+		{ -1000001, -1, 998 },
+		{ -1000000000, -1, 0 },
+		{ -1000000001, -2, 999 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct recorder recorder;
+		const struct capture_event *event;
+
+		recorder_make(&recorder, 8);
+		put(&recorder, 0, 1, TRIGGERED + (uint64_t)cases[i].relative_ns);
+		begin_and_drain(&recorder);
+		event = recorder.capture->events;
+		ck_assert_uint_eq(recorder.capture->events_count, 1);
+		ck_assert_int_eq(recorder.capture->rows[event->row].second, cases[i].second);
+		ck_assert_int_eq(event->at_ms, cases[i].ms);
+		ck_assert_uint_eq(event->cpu, 0);
+		recorder_free(&recorder);
+	}
+}
+END_TEST
+
 START_TEST(a_capture_ends_when_its_time_is_over)
 {
 	struct recorder recorder;
@@ -619,7 +655,7 @@ END_TEST
 #define MS 1000000UL
 
 /* One thread of process 1; its off-CPU interval is in a ring of its own. */
-static struct capture *capture_interval(const struct sample *interval)
+static struct capture *capture_interval_at(uint64_t triggered_ns, const struct sample *interval)
 {
 	struct fake_ring ring;
 	struct rings view;
@@ -627,6 +663,7 @@ static struct capture *capture_interval(const struct sample *interval)
 	struct capture_trigger trigger = trigger_make(HISTORY);
 	struct sample *oncpu = calloc(4, sizeof(*oncpu));
 
+	trigger.triggered_ns = triggered_ns;
 	fake_ring_make(&ring, 4);
 	fake_ring_write(&ring, interval);
 	view = (struct rings){ oncpu, 4, 1, ARMED, ring.slots };
@@ -636,6 +673,11 @@ static struct capture *capture_interval(const struct sample *interval)
 	fake_ring_free(&ring);
 	free(oncpu);
 	return recorder.capture;
+}
+
+static struct capture *capture_interval(const struct sample *interval)
+{
+	return capture_interval_at(TRIGGERED, interval);
 }
 
 static struct sample interval_make(uint64_t left_ns, uint64_t woken_ns, uint64_t time_ns, uint8_t stall)
@@ -700,6 +742,38 @@ START_TEST(each_second_has_its_part_of_an_interval)
 	/* one interval, in the second in which it ended */
 	ck_assert_uint_eq(samples_of(capture), 1);
 	ck_assert_uint_eq(find_row(capture, 0, 0)->samples, 1);
+	capture_free(capture);
+}
+END_TEST
+
+START_TEST(an_interval_has_its_begin_and_its_end)
+{
+	struct sample interval =
+		interval_make(TRIGGERED - 1500 * MS, TRIGGERED + 700 * MS, TRIGGERED + 740 * MS, STALL_IO);
+	struct capture *capture = capture_interval(&interval);
+	const struct capture_event *events = capture->events;
+
+	/* of its row alone, in which it ended: waiting, then queued */
+	ck_assert_uint_eq(capture->events_count, 2);
+	ck_assert_ptr_eq(&capture->rows[events[0].row], find_row(capture, STALL_IO, 0));
+	ck_assert_int_eq(events[0].begin_ms, -1500);
+	ck_assert_int_eq(events[0].at_ms, 700);
+	ck_assert_ptr_eq(&capture->rows[events[1].row], find_row(capture, STALL_CPU, 0));
+	ck_assert_int_eq(events[1].begin_ms, 700);
+	ck_assert_int_eq(events[1].at_ms, 740);
+	capture_free(capture);
+}
+END_TEST
+
+START_TEST(an_interval_of_months_begins_before_it_ends)
+{
+	const uint64_t day = 86400 * SECOND, now = 100 * day;
+	struct sample interval = interval_make(now - 60 * day, now + SECOND, now + SECOND, 0);
+	struct capture *capture = capture_interval_at(now, &interval);
+
+	ck_assert_uint_eq(capture->events_count, 1);
+	ck_assert_int_eq(capture->events[0].begin_ms, INT32_MIN);
+	ck_assert_int_eq(capture->events[0].at_ms, 1000);
 	capture_free(capture);
 }
 END_TEST
@@ -785,6 +859,7 @@ Suite *capture_suite(void)
 	tcase_add_test(taking, a_wrapped_ring_shortens_history);
 	tcase_add_test(taking, a_wrapped_ring_with_enough_history_shortens_nothing);
 	tcase_add_loop_test(taking, a_sample_lies_in_its_second, 0, ARRAY_SIZE(second_cases));
+	tcase_add_test(taking, a_sample_has_its_ms_within_its_second);
 	tcase_add_test(taking, a_capture_ends_when_its_time_is_over);
 	tcase_add_test(taking, only_the_rules_processes_count);
 	tcase_add_test(taking, others_take_no_room);
@@ -806,6 +881,8 @@ Suite *capture_suite(void)
 	tcase_add_test(intervals, an_interval_is_blocked_and_queued);
 	tcase_add_test(intervals, a_wait_during_reclaim_stalls_on_memory_too);
 	tcase_add_test(intervals, each_second_has_its_part_of_an_interval);
+	tcase_add_test(intervals, an_interval_has_its_begin_and_its_end);
+	tcase_add_test(intervals, an_interval_of_months_begins_before_it_ends);
 	tcase_add_test(intervals, an_interval_is_cut_at_both_ends_of_the_capture);
 	tcase_add_test(intervals, carried_time_counts_where_its_interval_ended);
 	tcase_add_test(intervals, an_open_interval_counts_until_now);

@@ -293,6 +293,45 @@ START_TEST(names_that_were_found_later_apply)
 }
 END_TEST
 
+/* As 'bourdon symbolize' leaves a source: the function has a name, and one is inlined in it. */
+START_TEST(inlined_functions_that_were_found_later_go_into_known_stacks)
+{
+	static const char stack[] =
+		"SELECT depth, (SELECT group_concat(function) FROM stack_frame JOIN frame USING(frame_id) WHERE stack_id = "
+		"s.stack_id) FROM stack s ORDER BY 1";
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 5),
+					 *other = capture_of_stack(0, 1, 6);
+
+	expect_commit_unnamed(&hosts[0], capture);
+	other->trigger.triggered_at++;
+	expect_commit_unnamed(&hosts[0], other);
+	expect_command("2 captures added", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, stack, "1|app+0x6\n3|app+0x6,app+0x5,kernel_5\n");
+	/* the outer function: both stacks begin with it */
+	run_sql(&hosts[0],
+		"UPDATE frame SET function = 'outer', function_offset = 3 WHERE function = 'app+0x6';"
+		"INSERT INTO frame(module_id, offset, function, function_offset, inlined) SELECT module_id, offset, 'inner', 3, "
+		"1 FROM frame WHERE function = 'outer';"
+		"UPDATE stack_node SET frames = replace(frames, (SELECT frame_id FROM frame WHERE function = 'outer'), (SELECT "
+		"frame_id FROM frame WHERE function = 'outer') || ',' || (SELECT frame_id FROM frame WHERE function = 'inner')); "
+		"UPDATE stack_node SET depth = depth + 1");
+	expect_rows(&hosts[0], stack, "2|outer,inner\n4|outer,inner,app+0x5,kernel_5\n");
+	{
+		_cleanup_capture_ struct capture *newer = capture_of_stack(0, 1, 6);
+
+		newer->trigger.triggered_at += 2;
+		expect_commit(&hosts[0], newer);
+	}
+	expect_command("1 capture added, 2 known before", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, stack, "1|outer\n2|outer,inner\n4|outer,inner,app+0x5,kernel_5\n");
+	expect_rows(&out, "SELECT capture_id, depth FROM sample JOIN stack USING(stack_id) ORDER BY 1",
+		    "1|4\n2|2\n3|1\n");
+	expect_sound_output();
+	expect_command("0 captures added, 3 known before", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, stack, "1|outer\n2|outer,inner\n4|outer,inner,app+0x5,kernel_5\n");
+}
+END_TEST
+
 START_TEST(a_capture_that_is_recorded_is_left_out)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 5);
@@ -547,6 +586,7 @@ Suite *db_merge_suite(void)
 	tcase_add_test(tests, merged_databases_are_merged);
 	tcase_add_test(tests, a_source_that_grew_adds_the_new_captures);
 	tcase_add_test(tests, names_that_were_found_later_apply);
+	tcase_add_test(tests, inlined_functions_that_were_found_later_go_into_known_stacks);
 	tcase_add_test(tests, a_capture_that_is_recorded_is_left_out);
 	tcase_add_loop_test(tests, a_hostile_source_adds_nothing, 0, (int)ARRAY_SIZE(hostile));
 	tcase_add_test(tests, a_run_of_an_unknown_database_is_merged_once);

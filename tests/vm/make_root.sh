@@ -38,6 +38,7 @@ packages() {
 		openssl          a target without frame pointers
 		perl             renames processes, damages programs; and another target
 		procps           finds processes
+		python3          reads databases
 		sqlite3          reads databases
 		stress-ng        makes pressure as a service of somebody else's
 		util-linux       unshare, setpriv, flock, findmnt, losetup, fsfreeze

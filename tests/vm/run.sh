@@ -4,8 +4,9 @@
 # run.sh VERSION...: boots each kernel under QEMU, without KVM, with systemd as PID 1 and pure cgroup2, and
 # runs this tree's tests there; all kernels at once, because the tests mostly wait. make provides
 # build/vm/root.img and build/vm/VERSION/; this script only copies the tree. VERSION trixie is Debian 13: it
-# has a root image of its own, and uses the build of tests/distro/run.sh. The last line is the sum of the
-# counts of all kernels.
+# has a root image of its own, and uses the build of tests/distro/run.sh. A second machine of each kernel, the
+# twin, records the stacks of tests/vm/hashes.bats again, for their hashes to be compared. The last line is the
+# sum of the counts of all kernels and of the comparisons.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -86,12 +87,49 @@ LACKING_TOO=yes
 case ${TESTS-} in *.bats) LACKING_TOO=no ;; esac
 LACKING='psi=0 cgroup_disable=pressure lockdown=confidentiality'
 
-# test_kernel VERSION: runs all tests on a complete machine, then tests/vm/lacking on one that lacks features.
+# Only if the complete machine runs tests/vm/hashes.bats
+case ${TESTS-} in '' | tests/vm | tests/vm/hashes.bats) TWIN_TOO=yes ;; *) TWIN_TOO=no ;; esac
+
+# test_kernel VERSION: runs all tests on a complete machine, then tests/vm/lacking on one that lacks features, then the twin.
 test_kernel() {
 	local started=$SECONDS
 	boot "$1" tests "${TESTS-}" || true
 	[ "$LACKING_TOO" = no ] || boot "$1" lacking tests/vm/lacking "$LACKING" || true
+	[ "$TWIN_TOO" = no ] || boot "$1" twin tests/vm/hashes.bats || true
 	say "Linux $1: $((SECONDS - started)) s"
+}
+
+# hashes VERSION LOG KIND: prints the hash and the functions of that stack (user, kernel), as tests/vm/hashes.bats said them there
+hashes() {
+	sed -n "s/^# hash $3 //p" "$VM/$1/$2.log"
+}
+
+# compare VERSION LOG VERSION LOG KIND: the stack has one hash in both machines.
+compare() {
+	local one other
+	one=$(hashes "$1" "$2" "$5")
+	other=$(hashes "$3" "$4" "$5")
+	if [ -n "$one" ] && [ "$one" = "$other" ]; then
+		say "$5 stack, Linux $1 ($2) and Linux $3 ($4): equal hashes: ${one%% *}"
+		passed=$((passed + 1))
+	else
+		say "$5 stack, Linux $1 ($2) and Linux $3 ($4): the hashes differ:"
+		printf '%s\n' "${one:-none}" "${other:-none}"
+		failed=$((failed + 1))
+	fi
+}
+
+# compare_hashes VERSION...: of each kernel's two machines, of the program and of the kernel; of different kernels on the same
+# Debian, of the program.
+compare_hashes() {
+	local version first=
+	for version; do
+		compare "$version" tests "$version" twin user
+		compare "$version" tests "$version" twin kernel
+		[ "$version" != trixie ] || continue
+		[ -z "$first" ] || compare "$first" tests "$version" tests user
+		first=${first:-$version}
+	done
 }
 
 trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
@@ -121,7 +159,9 @@ wait
 for version in "$@"; do
 	add_counts "$VM/$version/tests"
 	[ "$LACKING_TOO" = no ] || add_counts "$VM/$version/lacking"
+	[ "$TWIN_TOO" = no ] || add_counts "$VM/$version/twin"
 done
+[ "$TWIN_TOO" = no ] || compare_hashes "$@"
 
 counts="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || counts+=", $skipped skipped"

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Records the stacks of tests/workloads/chain.c, and prints their hashes. Shared by tests/e2e/hashes.bats and tests/vm/hashes.bats.
+
+# record_chains PROGRAM: records a capture of two such processes, which share a CPU, and stops the daemon.
+record_chains() {
+	local before=0
+	[[ ! -e $DB ]] || before=$(sql "SELECT count(*) FROM capture WHERE state = 'complete'")
+	rule chain "comm = ${1##*/}" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 1s' 'capture = 3s' 'cooldown = 1h'
+	daemon_start
+	ON_CPU=0 start_command "$1"
+	await_tables "$CHILD"
+	ON_CPU=0 start_command "$1"
+	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" $((before + 1)) # its functions have names
+	daemon_stop TERM
+}
+
+# hash_of KIND FUNCTION: prints the hash and the functions, outermost first, of the whole stack with that function that most
+# samples of this kind have.
+hash_of() {
+	sql "SELECT hex(hash) || ' ' || (SELECT group_concat(function, ';') FROM (
+			SELECT function FROM stack_frame JOIN frame USING(frame_id) WHERE stack_id = st.stack_id ORDER BY position DESC))
+		FROM sample s JOIN stack st USING(stack_id)
+		WHERE s.kind = '$1' AND s.stall = 'none' AND st.truncated = 0 AND st.ended = 'root' AND st.stack_id IN (
+			SELECT stack_id FROM stack_frame JOIN frame USING(frame_id) WHERE function = '$2')
+		GROUP BY st.stack_id ORDER BY sum(s.samples) DESC LIMIT 1"
+}
+
+# hashes: prints two lines: a stack without a kernel part, which loops in one instruction, and one of a sleep.
+hashes() {
+	echo "user $(hash_of on-cpu chain_inner)"
+	echo "kernel $(hash_of off-cpu chain_sleep)"
+}
+
+# assert_hashes FILE: it has both lines of hashes().
+assert_hashes() {
+	if ! grep -qE '^user [0-9A-F]{32} [^ ]*main;chain_outer;chain_inner$' "$1" ||
+		! grep -qE '^kernel [0-9A-F]{32} [^ ]*sleeper_main;chain_sleep;[^ ]*schedule' "$1"; then
+		cat "$1"
+		sql 'SELECT state, cause FROM capture; SELECT kind, samples, stack FROM hot_stack LIMIT 20; SELECT * FROM unwind_quality'
+		return 1
+	fi
+}
