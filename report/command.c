@@ -17,11 +17,18 @@
 #define TAKES_RUN_DIR 8U
 #define OPENS_ITSELF 16U /* the database may be missing, or is opened to be written */
 #define TAKES_DEBUG_DIR 32U
+#define TAKES_OUT 64U
+#define TAKES_IDS 128U
+#define TAKES_FILES 256U
+#define TAKES_NO_DB 512U
+
+/* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
+#define GROUP "db"
 
 #define DEFAULT_PATH "/var/lib/bourdon/bourdon.db"
 
 struct subcommand {
-	const char *name;
+	const char *name; /* one word, or two */
 	const char *help; /* one line */
 	const char *about;
 	const char *example;
@@ -54,14 +61,51 @@ static const struct subcommand subcommands[] = {
 	{ "doctor", "check this machine and the installation",
 	  "Checks the kernel and its settings, what bourdon-load left, the confinement of bourdond, and the\ndatabase. Exit status 1: a check failed.",
 	  "bourdon doctor", TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
+	{ "db check", "check that the database is intact",
+	  "Checks the database, and changes nothing: its pages, its references between tables, each stack and\nits hash, each sample, each view. Exit status 1: it is damaged, or cannot be read.",
+	  "bourdon --db copy.db db check", OPENS_ITSELF, 0, db_check_run },
+	{ "db compact", "give unused space back to the file system",
+	  "Removes what no capture refers to, and gives unused space back to the file system. The daemon may\nrun meanwhile. The file system needs room for two more copies of the database.",
+	  "bourdon db compact", OPENS_ITSELF, 0, db_compact_run },
+	{ "db copy", "copy the database, or single captures, to a new file",
+	  "Writes a consistent copy of the database to OUT, one file, while the daemon runs; with IDs a\ndatabase of these captures alone. OUT must not exist. A copy by cp lacks what is in the log.",
+	  "bourdon db copy /tmp/for-support.db 12 15", TAKES_OUT | TAKES_IDS | OPENS_ITSELF, 0, db_copy_run },
+	{ "db merge", "add the captures of other databases to a database",
+	  "Adds all captures of each FILE to OUT, which is created if it does not exist. What OUT already has\nis not added again. A capture whose ID is in use gets the next free one; capture.recorded_as has\nthe ID that it had where it was recorded.",
+	  "bourdon db merge fleet.db host-a.db host-b.db",
+	  TAKES_OUT | TAKES_FILES | TAKES_NO_DB | OPENS_ITSELF, 0, db_merge_run },
 };
 
-static const struct subcommand *find_subcommand(const char *name)
+/* Finds the subcommand of the first word, or of the first two. `second` may be NULL. */
+static const struct subcommand *find_subcommand(const char *first, const char *second)
 {
+	char name[32];
+
+	if (strcmp(first, GROUP) != 0)
+		second = NULL;
+	snprintf(name, sizeof(name), "%s%s%s", first, second ? " " : "", second ? second : "");
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
 		if (!strcmp(subcommands[i].name, name))
 			return &subcommands[i];
 	return NULL;
+}
+
+static bool is_in_group(const struct subcommand *subcommand)
+{
+	return strchr(subcommand->name, ' ');
+}
+
+static int words_of(const struct subcommand *subcommand)
+{
+	return is_in_group(subcommand) ? 2 : 1;
+}
+
+/* What follows the subcommand's name on the command line. */
+static const char *operands_of(const struct subcommand *subcommand)
+{
+	if (subcommand->takes & TAKES_OUT)
+		return subcommand->takes & TAKES_IDS ? " OUT [ID...]" : " OUT FILE...";
+	return subcommand->takes & TAKES_ID ? " [ID]" : "";
 }
 
 /* The text of 'bourdon --help' before the options, from the table of subcommands. */
@@ -72,26 +116,97 @@ static void describe_all(char *into, size_t into_bytes)
 		"Explains the captures of bourdond. ID is the number of a capture in 'bourdon list'.\n");
 
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands) && used < into_bytes; i++)
-		used += (size_t)snprintf(into + used, into_bytes - used, "\n  %-10s%-5s%s",
-					 subcommands[i].name, subcommands[i].takes & TAKES_ID ? "[ID]" : "",
-					 subcommands[i].help);
+		if (!is_in_group(&subcommands[i]))
+			used += (size_t)snprintf(
+				into + used, into_bytes - used, "\n  %-10s%-5s%s", subcommands[i].name,
+				subcommands[i].takes & TAKES_ID ? "[ID]" : "", subcommands[i].help);
+	if (used < into_bytes)
+		snprintf(into + used, into_bytes - used, "\n  %-15s%s", GROUP " ...",
+			 "check, compact, copy and merge databases: 'bourdon " GROUP " --help'");
+}
+
+/* The same of 'bourdon db --help'. */
+static void describe_group(char *into, size_t into_bytes)
+{
+	size_t used = (size_t)snprintf(into, into_bytes, "Works on databases as a whole.\n");
+
+	for (size_t i = 0; i < ARRAY_SIZE(subcommands) && used < into_bytes; i++)
+		if (is_in_group(&subcommands[i])) {
+			char synopsis[64];
+
+			snprintf(synopsis, sizeof(synopsis), "%s%s", subcommands[i].name,
+				 operands_of(&subcommands[i]));
+			used += (size_t)snprintf(into + used, into_bytes - used, "\n  %-23s%s", synopsis,
+						 subcommands[i].help);
+		}
+}
+
+/* Logs a mistake in the words before the subcommand's name is known. Returns EXIT_USAGE. */
+static int refuse_words(int words, char **word)
+{
+	if (!words)
+		log_error("no subcommand: see 'bourdon --help'");
+	else if (strcmp(word[0], GROUP) != 0)
+		log_error("unknown subcommand '%s': see 'bourdon --help'", word[0]);
+	else if (words == 1)
+		log_error("no subcommand after '" GROUP "': see 'bourdon " GROUP " --help'");
+	else
+		log_error("unknown subcommand '" GROUP " %s': see 'bourdon " GROUP " --help'", word[1]);
+	return EXIT_USAGE;
+}
+
+/* Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
+static int read_id(const char *word, int64_t *ret_id)
+{
+	unsigned long long number;
+
+	if (options_number(word, 0, INT64_MAX, &number) < 0) {
+		log_error("'%s' is not a capture's ID: 'bourdon list' shows them", word);
+		return EXIT_USAGE;
+	}
+	*ret_id = (int64_t)number;
+	return OPTIONS_RUN;
+}
+
+/* Reads what follows the subcommand's name. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
+static int parse_operands(const struct subcommand *subcommand, int count, char **operands,
+			  struct request *request)
+{
+	int least = subcommand->takes & TAKES_FILES ? 2 : subcommand->takes & TAKES_OUT ? 1 : 0;
+	bool has_more = subcommand->takes & (TAKES_IDS | TAKES_FILES);
+	int64_t id;
+
+	request->operands = operands;
+	request->operands_count = count;
+	if (count < least) {
+		log_error("'%s' needs %s: see 'bourdon %s --help'", subcommand->name,
+			  count ? "a FILE" : "a file to write", subcommand->name);
+		return EXIT_USAGE;
+	}
+	if (!has_more && count > (subcommand->takes & TAKES_ID ? 1 : least)) {
+		log_error("unexpected argument '%s' after '%s': see 'bourdon %s --help'", operands[count - 1],
+			  subcommand->name, subcommand->name);
+		return EXIT_USAGE;
+	}
+	if (subcommand->takes & TAKES_ID && count)
+		return read_id(operands[0], &request->capture_id);
+	for (int i = least; i < count && subcommand->takes & TAKES_IDS; i++)
+		if (read_id(operands[i], &id) != OPTIONS_RUN)
+			return EXIT_USAGE;
+	return OPTIONS_RUN;
 }
 
 /* Fills in what depends on the subcommand. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
 		       struct request *request)
 {
-	const struct subcommand *subcommand = words ? find_subcommand(word[0]) : NULL;
+	const struct subcommand *subcommand = words ? find_subcommand(word[0], words > 1 ? word[1] : NULL)
+						    : NULL;
 	const char *refused = NULL;
 	unsigned long long number;
 
-	if (!subcommand) {
-		if (words)
-			log_error("unknown subcommand '%s': see 'bourdon --help'", word[0]);
-		else
-			log_error("no subcommand: see 'bourdon --help'");
-		return EXIT_USAGE;
-	}
+	if (!subcommand)
+		return refuse_words(words, word);
 	if (request->json && !(subcommand->takes & TAKES_JSON))
 		refused = "--json";
 	if (limit && !(subcommand->takes & TAKES_LIMIT))
@@ -100,17 +215,15 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		refused = "--run-dir";
 	if (debug_dir && !(subcommand->takes & TAKES_DEBUG_DIR))
 		refused = "--debug-dir";
+	if (request->path && subcommand->takes & TAKES_NO_DB)
+		refused = "--db";
 	if (refused) {
 		log_error("'%s' takes no %s: see 'bourdon %s --help'", subcommand->name, refused,
 			  subcommand->name);
 		return EXIT_USAGE;
 	}
-	if (words > (subcommand->takes & TAKES_ID ? 2 : 1)) {
-		log_error("unexpected argument '%s' after '%s': see 'bourdon %s --help'", word[words - 1],
-			  subcommand->name, subcommand->name);
-		return EXIT_USAGE;
-	}
 	request->subcommand = subcommand;
+	request->path = request->path ? request->path : DEFAULT_PATH;
 	request->limit = request->json ? -1 : subcommand->limit; /* JSON has all rows */
 	request->capture_id = -1;
 	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
@@ -122,37 +235,42 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		}
 		request->limit = (int64_t)number;
 	}
-	if (words == 2) {
-		if (options_number(word[1], 0, INT64_MAX, &number) < 0) {
-			log_error("'%s' is not a capture's ID: 'bourdon list' shows them", word[1]);
-			return EXIT_USAGE;
-		}
-		request->capture_id = (int64_t)number;
-	}
-	return OPTIONS_RUN;
+	return parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand), request);
 }
 
-/* The subcommand whose help is asked for; NULL: --help was not given, or without a subcommand. */
-static const struct subcommand *help_subject(const struct command_spec *command, int count, char **arguments)
+/* What --help is asked for. */
+struct help_subject {
+	const struct subcommand *subcommand; /* NULL: of none */
+	bool is_group;
+};
+
+/* Neither, if --help was not given, or without a subcommand. */
+static struct help_subject find_help_subject(const struct command_spec *command, int count, char **arguments)
 {
-	const struct subcommand *subject = NULL;
+	struct help_subject subject = { 0 };
+	const char *words[2] = { 0 };
+	size_t words_count = 0;
 	bool asked = false;
 
 	for (int i = 1; i < count; i++) {
 		asked = asked || !strcmp(arguments[i], "--help") || !strcmp(arguments[i], "-h");
-		if (arguments[i][0] != '-' && !subject)
-			subject = find_subcommand(arguments[i]);
+		if (arguments[i][0] != '-' && words_count < ARRAY_SIZE(words))
+			words[words_count++] = arguments[i];
 		for (size_t k = 0; k < command->options_count; k++)
 			if (!strncmp(arguments[i], "--", 2) &&
 			    !strcmp(arguments[i] + 2, command->options[k].name))
 				i += command->options[k].argument != NULL;
 	}
-	return asked ? subject : NULL;
+	if (!asked || !words_count)
+		return subject;
+	subject.subcommand = find_subcommand(words[0], words[1]);
+	subject.is_group = !subject.subcommand && !strcmp(words[0], GROUP);
+	return subject;
 }
 
 int command_parse(int count, char **arguments, struct request *ret_request)
 {
-	const char *path = DEFAULT_PATH, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL;
+	const char *path = NULL, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL;
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
 		{ "json", NULL, "print JSON, for scripts", &json },
@@ -173,22 +291,27 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		.options = options,
 		.options_count = ARRAY_SIZE(options),
 	};
-	const struct subcommand *subject = help_subject(&command, count, arguments);
+	struct help_subject help = find_help_subject(&command, count, arguments);
+	const struct subcommand *subject = help.subcommand;
 	struct request request;
 	int words, status;
 
 	_Static_assert(ARRAY_SIZE(takes) == ARRAY_SIZE(options), "one flag for each option");
 	describe_all(about, sizeof(about));
-	if (subject) {
-		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", subject->name,
-			 subject->takes & TAKES_ID ? " [ID]" : "");
+	if (help.is_group) {
+		describe_group(about, sizeof(about));
+		command.usage = "[OPTION...] " GROUP " SUBCOMMAND";
+		command.example = "bourdon db copy /tmp/copy.db";
+		command.options_count = 1;
+	} else if (subject) {
+		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", subject->name, operands_of(subject));
 		command.usage = usage;
 		command.about = subject->about;
 		command.example = subject->example;
 		command.options = taken;
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-			if (!takes[i] || subject->takes & takes[i])
+			if (takes[i] ? subject->takes & takes[i] : !(subject->takes & TAKES_NO_DB))
 				taken[command.options_count++] = options[i];
 	}
 	status = options_parse(&command, count, arguments, &words);
@@ -245,6 +368,8 @@ int command_run(const struct request *request, FILE *out)
 		.run_dir = request->run_dir,
 		.debug_dir = request->debug_dir,
 		.out = out,
+		.operands = request->operands,
+		.operands_count = request->operands_count,
 		.limit = request->limit,
 		.json = request->json,
 	};

@@ -15,6 +15,8 @@ struct request {
 	const struct subcommand *subcommand;
 	const char *path; /* of the database; static, or part of the arguments */
 	const char *run_dir, *debug_dir;
+	char **operands; /* the words after the subcommand; part of the arguments */
+	int operands_count;
 	int64_t capture_id; /* negative: the newest complete capture */
 	int64_t limit;      /* rows; negative: all */
 	bool json;

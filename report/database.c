@@ -180,6 +180,13 @@ static int begin_writing(struct database *database)
 	return -EPROTO;
 }
 
+void database_protect(sqlite3 *sqlite)
+{
+	sqlite3_limit(sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+}
+
 static int open_file(struct database *database, int flags)
 {
 	_cleanup_free_ char *real = NULL;
@@ -197,9 +204,7 @@ static int open_file(struct database *database, int flags)
 		return -EIO;
 	}
 	sqlite3_busy_timeout(database->sqlite, BUSY_TIMEOUT_MS);
-	sqlite3_limit(database->sqlite, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
-	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-	sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	database_protect(database->sqlite);
 	return database_execute(database, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
 }
 

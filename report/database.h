@@ -31,6 +31,9 @@ int database_open(const char *path, struct database *ret_database);
 /* Opens it for writing, unless it has an older schema. No transaction has begun. Triggers in it have no effect. */
 int database_open_to_write(const char *path, struct database *ret_database);
 
+/* Limits what a hostile database, or one that is attached to this connection, can do to this process. */
+void database_protect(sqlite3 *sqlite);
+
 /* Accepts a database that was never opened. */
 void database_close(struct database *database);
 

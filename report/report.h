@@ -16,11 +16,13 @@ struct report {
 	struct database *database; /* in one read transaction, so that all numbers agree */
 	const char *run_dir;       /* of bourdon-load */
 	const char *debug_dir;     /* where symbolize looks for files */
+	char **operands;           /* what follows the subcommand on the command line */
+	int operands_count;
 	FILE *out;
 	int64_t capture_id; /* of a capture that exists; 0 for a subcommand without one */
 	int64_t limit;      /* rows to show at most; negative: all */
 	bool json;
-	bool unwell; /* set by doctor: a check failed */
+	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
 /* A capture with a loss of at least this percentage is PARTIAL. */
@@ -34,5 +36,9 @@ void folded_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);
 void symbolize_run(struct report *report);
+void db_check_run(struct report *report);
+void db_compact_run(struct report *report);
+void db_copy_run(struct report *report);
+void db_merge_run(struct report *report);
 
 #endif

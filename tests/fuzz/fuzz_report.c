@@ -17,6 +17,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <sys/mman.h>
@@ -74,10 +75,14 @@ static const char rows_sql[] =
 	" (1, 'stack-truncated', 2, 'stack');"
 	"INSERT INTO counter(run_id, at, name, value) VALUES(1, 1790000100000000000, 'samples', 7);";
 
-static const char *const lines[] = { "list",         "list --json", "why",        "why 1", "why 2 --json",
-				     "why 1 --json", "top",         "top --json", "folded" };
+/* DB and OUT stand for the database and for a file that does not exist. */
+#define MERGE "db merge OUT DB"
+static const char *const lines[] = { "list",         "list --json",   "why",        "why 1",  "why 2 --json",
+				     "why 1 --json", "top",           "top --json", "folded", "db check",
+				     "db copy OUT",  "db copy OUT 1", MERGE };
 
-static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16];
+static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16],
+	    out_path[sizeof(directory) + 16];
 static int file = -1;
 static unsigned char *whole; /* the database without damage */
 static size_t whole_bytes;
@@ -100,6 +105,7 @@ static void make_database(void)
 	log_init("bourdon");
 	HOLDS(mkdtemp(directory));
 	snprintf(path, sizeof(path), "%s/bourdon.db", directory);
+	snprintf(out_path, sizeof(out_path), "%s/out.db", directory);
 	atexit(remove_directory);
 	HOLDS(sqlite3_open(path, &sqlite) == SQLITE_OK);
 	if (sqlite3_exec(sqlite, sql, NULL, NULL, &message) != SQLITE_OK)
@@ -143,13 +149,15 @@ static void restore_errors(int saved)
 	close(saved);
 }
 
-static void run(const char *line)
+/* Returns the exit status. */
+static int run(char *database, const char *line)
 {
 	_cleanup_free_ char *words = strdup(line), *text = NULL;
-	char *arguments[WORDS_MOST] = { (char[]){ "bourdon" }, (char[]){ "--db" }, path };
+	char *arguments[WORDS_MOST] = { (char[]){ "bourdon" }, (char[]){ "--db" }, database };
 	_cleanup_close_ int log = memfd_create("log", MFD_CLOEXEC);
 	char logged[4096] = "";
-	int count = 3, status, saved;
+	bool is_check = !strcmp(line, "db check"); /* says what is wrong on standard output */
+	int count = strcmp(line, MERGE) ? 3 : 1, status, saved;
 	struct request request;
 	size_t bytes = 0;
 	ssize_t logged_bytes;
@@ -157,7 +165,7 @@ static void run(const char *line)
 
 	HOLDS(words && out && log >= 0);
 	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
-		arguments[count++] = word;
+		arguments[count++] = !strcmp(word, "DB") ? path : !strcmp(word, "OUT") ? out_path : word;
 	saved = divert_errors(log);
 	status = command_parse(count, arguments, &request);
 	if (status == OPTIONS_RUN)
@@ -166,9 +174,26 @@ static void run(const char *line)
 	HOLDS(!fclose(out));
 	logged_bytes = pread(log, logged, sizeof(logged) - 1, 0);
 	HOLDS(status == EXIT_DONE || status == EXIT_FAILED);
-	HOLDS(logged_bytes >= 0 && (status == EXIT_FAILED) == (logged_bytes > 0));
+	HOLDS(logged_bytes >= 0 && (is_check || (status == EXIT_FAILED) == (logged_bytes > 0)));
 	check_text(text, bytes, strstr(line, "--json"));
 	check_text(logged, (size_t)logged_bytes, false);
+	return status;
+}
+
+/* What a merge has taken from a damaged database is intact. Nothing unfinished is left. */
+static void check_output(const char *line, int status)
+{
+	bool is_merge = !strcmp(line, MERGE);
+	char unfinished[sizeof(out_path) + 16];
+	glob_t found;
+
+	snprintf(unfinished, sizeof(unfinished), "%s.*", out_path);
+	if (!access(out_path, F_OK)) {
+		HOLDS(!status);
+		HOLDS(!is_merge || !run(out_path, "db check"));
+		HOLDS(!unlink(out_path));
+	}
+	HOLDS(glob(unfinished, 0, NULL, &found) == GLOB_NOMATCH);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -196,7 +221,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		damages[count] = (struct damage){ (off_t)at, length };
 		HOLDS(pwrite(file, fresh, length, (off_t)at) == (ssize_t)length);
 	}
-	run(lines[line % ARRAY_SIZE(lines)]);
+	line %= ARRAY_SIZE(lines);
+	check_output(lines[line], run(path, lines[line]));
 	while (count--)
 		HOLDS(pwrite(file, whole + damages[count].at, damages[count].bytes, damages[count].at) ==
 		      (ssize_t)damages[count].bytes);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * db copy: a consistent copy of a database that the daemon may write to meanwhile, or of single captures. The copy is one
+ * file without a log, so it can be moved, and read where nothing can be written.
+ */
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/log.h"
+#include "common/plural.h"
+#include "common/schema.h"
+#include "report/db_older.h"
+#include "report/db_transfer.h"
+#include "report/format.h"
+#include "report/report.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int copy_captures(const struct report *report, struct db_output *output, int64_t *ret_count)
+{
+	int count = report->operands_count - 1, result;
+	_cleanup_free_ int64_t *ids = calloc((size_t)count, sizeof(*ids));
+	_cleanup_db_output_ struct db_output converted = { 0 };
+	struct transferred transferred;
+
+	if (!ids) {
+		log_error("out of memory");
+		return -ENOMEM;
+	}
+	for (int i = 0; i < count; i++) /* command_parse() has checked them */
+		ids[i] = strtoll(report->operands[1 + i], NULL, 10);
+	result = db_output_make_tables(output);
+	if (!result && report->database->version != SCHEMA_VERSION)
+		result = db_older_convert(&converted, report->database, output->path);
+	if (!result)
+		result = db_transfer(output, report->database->path, converted.unfinished, ids, count,
+				     &transferred);
+	if (!result)
+		*ret_count = transferred.added;
+	return result;
+}
+
+static void report_copy(const struct report *report, int64_t captures)
+{
+	const char *path = report->operands[0];
+	char bytes[32], name[FORMAT_BYTES];
+	struct stat at;
+
+	fprintf(report->out, "copied ");
+	if (captures)
+		fprintf(report->out, "%" PRId64 " %s ", captures,
+			plural((uint64_t)captures, "capture", "captures"));
+	fprintf(report->out, "to %s: %s\n", escape_terminal(path, name, sizeof(name)),
+		format_size(stat(path, &at) ? 0 : (double)at.st_size, bytes, sizeof(bytes)));
+}
+
+void db_copy_run(struct report *report)
+{
+	struct database *database = report->database;
+	_cleanup_db_output_ struct db_output output = { 0 };
+	bool whole = report->operands_count == 1;
+	int64_t captures = 0;
+	int result;
+
+	report->unwell = true;
+	if (database_open(database->path, database) < 0 || db_output_make(&output, report->operands[0]) < 0)
+		return;
+	if (whole)
+		result = db_output_copy(&output, database);
+	else
+		result = copy_captures(report, &output, &captures);
+	if (result < 0 || db_output_finish(&output) < 0)
+		return;
+	report_copy(report, captures);
+	report->unwell = false;
+}

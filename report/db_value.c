@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/db_value.h"
+
+#include "common/array.h"
+
+#include <string.h>
+
+/* The text of a column, if it is one without a NUL in it. */
+static const char *text_of(sqlite3_stmt *statement, int column)
+{
+	const char *text;
+
+	if (sqlite3_column_type(statement, column) != SQLITE_TEXT)
+		return NULL;
+	text = (const char *)sqlite3_column_text(statement, column);
+	return text && strlen(text) == (size_t)sqlite3_column_bytes(statement, column) ? text : NULL;
+}
+
+/* Reads a number that sprintf() could have written: no plus sign, no leading zeros. */
+static bool read_number(const char **at, int64_t *ret_number)
+{
+	bool negative = **at == '-';
+	const char *first = *at + negative, *digit;
+	int64_t number = 0;
+
+	for (digit = first; *digit >= '0' && *digit <= '9'; digit++)
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_sub_overflow(number, *digit - '0', &number))
+			return false;
+	if (digit == first || (*first == '0' && (digit > first + 1 || negative)))
+		return false;
+	if (!negative && __builtin_sub_overflow(0, number, &number))
+		return false;
+	*at = digit;
+	*ret_number = number;
+	return true;
+}
+
+static bool read_character(const char **at, char character)
+{
+	if (**at != character)
+		return false;
+	++*at;
+	return true;
+}
+
+int db_value_frames(sqlite3_stmt *statement, int column, uint32_t most, struct frame_list *list)
+{
+	const char *at = text_of(statement, column);
+	uint32_t end = list->count + most;
+
+	if (!at || !read_character(&at, '['))
+		return -EINVAL;
+	if (!strcmp(at, "]"))
+		return 0;
+	do {
+		int64_t frame;
+
+		if (!read_number(&at, &frame))
+			return -EINVAL;
+		if (list->count >= end)
+			return -EFBIG;
+		if (array_make_room(list->frames, list->count, list->room, 1U))
+			return -ENOMEM;
+		list->frames[list->count++] = frame;
+	} while (read_character(&at, ','));
+	return strcmp(at, "]") ? -EINVAL : 0;
+}
+
+/* Reads "[12,0]" or "[-4,12,0]"; the last number may be null. */
+static bool read_event(const char **at, bool interval)
+{
+	int64_t number;
+
+	if (!read_character(at, '['))
+		return false;
+	for (int i = 0; i < 1 + interval; i++)
+		if (!read_number(at, &number) || !read_character(at, ','))
+			return false;
+	if (!strncmp(*at, "null", 4))
+		*at += 4;
+	else if (!read_number(at, &number))
+		return false;
+	return read_character(at, ']');
+}
+
+bool db_value_times_are_valid(sqlite3_stmt *statement, int column, bool intervals, int64_t samples)
+{
+	const char *at = text_of(statement, column);
+	int64_t count = 0;
+
+	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+		return true;
+	if (!at || !read_character(&at, '['))
+		return false;
+	do {
+		if (!read_event(&at, intervals))
+			return false;
+		count++;
+	} while (read_character(&at, ','));
+	return !strcmp(at, "]") && count <= samples;
+}

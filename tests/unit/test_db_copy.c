@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that a copy, of the whole or of single captures, has what the database has, in one file that can be read where
+ * nothing can be written; that nothing half done is left; and that 'db compact' gives space back and loses nothing.
+ */
+#include "common/schema.h"
+#include "report/db_output.h"
+#include "tests/unit/command_fixture.h"
+#include "tests/unit/kept_databases.h"
+#include "tests/unit/store_fixture.h"
+#include "tests/unit/suites.h"
+
+#include <glob.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static struct store_fixture fixture;
+static char *out_directory;
+/* Only its path is used. */
+static struct store_fixture out;
+
+static void set_up(void)
+{
+	struct dice dice = dice_new(7);
+
+	out_directory = directory_make();
+	out = (struct store_fixture){ .path = path_join(out_directory, "out.db") };
+	store_fixture_start(&fixture);
+	expect_commit_large(&fixture, &dice, 4, 60);
+}
+
+static void tear_down(void)
+{
+	store_fixture_close(&fixture);
+	store_fixture_discard(&fixture);
+	directory_remove(out_directory);
+	free(out.path);
+	free(out_directory);
+}
+
+/* Asserts which files are in the directory of the copy, each followed by a blank. */
+static void expect_files(const char *wanted)
+{
+	_cleanup_free_ char *pattern = path_join(out_directory, "*");
+	char names[512] = "";
+	glob_t found;
+
+	if (!glob(pattern, 0, NULL, &found))
+		for (size_t i = 0; i < found.gl_pathc; i++) {
+			strcat(names, strrchr(found.gl_pathv[i], '/') + 1);
+			strcat(names, " ");
+		}
+	globfree(&found);
+	ck_assert_str_eq(names, wanted);
+}
+
+/* Asserts that a query gives the same of both. */
+static void expect_same(const char *sql)
+{
+	_cleanup_free_ char *wanted = rows(&fixture, sql);
+
+	ck_assert_msg(*wanted, "nothing to compare: %s", sql);
+	expect_rows(&out, sql, wanted);
+}
+
+static const char stacks_of_2[] =
+	"SELECT s.thread, s.second, s.samples, s.times, hex(k.hash), (SELECT group_concat(function || path) FROM stack_frame "
+	"JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE stack_id = s.stack_id) FROM sample s JOIN stack k "
+	"USING(stack_id) WHERE capture_id = 2 ORDER BY 1, 2, 5, 6";
+
+START_TEST(a_copy_is_whole_and_one_file)
+{
+	expect_command("copied to ", "--db %s db copy %s", fixture.path, out.path);
+	expect_files("out.db ");
+	expect_same("SELECT * FROM stack_node");
+	expect_same("SELECT * FROM sample_row");
+	expect_same("SELECT * FROM capture");
+	expect_same("SELECT * FROM database");
+	expect_same("SELECT type, name, sql FROM sqlite_schema");
+	expect_rows(&out, "PRAGMA journal_mode", "delete\n");
+	expect_command("ok: ", "--db %s db check", out.path);
+	expect_files("out.db ");
+}
+END_TEST
+
+START_TEST(a_copy_of_an_older_schema_is_as_it_was)
+{
+	_cleanup_free_ char *older = path_join(out_directory, "older.db");
+
+	kept_database_put(older, &kept_databases[0]);
+	expect_command("copied to ", "--db %s db copy %s", older, out.path);
+	expect_rows(&out, "SELECT user_version, (SELECT count(*) FROM stack_frame) FROM pragma_user_version",
+		    "6|1883\n");
+	expect_command("ok: pages, references between tables; no more is checked of schema version 6",
+		       "--db %s db check", out.path);
+	expect_files("older.db out.db ");
+}
+END_TEST
+
+START_TEST(single_captures_of_an_older_schema_are_copied)
+{
+	_cleanup_free_ char *older = path_join(out_directory, "older.db");
+
+	kept_database_put(older, &kept_databases[0]);
+	expect_command("copied 2 captures to ", "--db %s db copy %s 2 3", older, out.path);
+	expect_rows(&out, "SELECT capture_id, rule FROM capture", "2|locks\n3|disk\n");
+	expect_sound(&out);
+	expect_command("ok: ", "--db %s db check", out.path);
+	expect_files("older.db out.db ");
+}
+END_TEST
+
+START_TEST(a_copy_does_not_replace)
+{
+	file_put(out.path, "mine", 4);
+	expect_command_fails("name a file that does not exist", "--db %s db copy %s", fixture.path, out.path);
+	expect_command_fails("name a file that does not exist", "--db %s db copy %s 1", fixture.path,
+			     out.path);
+	ck_assert_uint_eq(file_bytes(out.path), 4);
+	ck_assert_int_eq(unlink(out.path), 0);
+	ck_assert_int_eq(symlink("/nowhere", out.path), 0);
+	expect_command_fails("name a file that does not exist", "--db %s db copy %s", fixture.path, out.path);
+	expect_command_fails("name another file", "--db %s db copy %s/none/x.db", fixture.path,
+			     out_directory);
+	expect_files("out.db ");
+}
+END_TEST
+
+START_TEST(nobody_else_may_read_a_copy)
+{
+	struct stat at;
+
+	umask(0);
+	expect_command("copied to ", "--db %s db copy %s", fixture.path, out.path);
+	ck_assert_int_eq(stat(out.path, &at), 0);
+	ck_assert_uint_eq(at.st_mode & 0777, 0600);
+}
+END_TEST
+
+START_TEST(single_captures_are_copied_with_all_they_refer_to)
+{
+	run_sql(&fixture,
+		"INSERT INTO thread_state SELECT 2, process_id, 7, 'idle', 'S', 'read', NULL, 3 FROM process LIMIT 1;"
+		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at) SELECT 2, process_id, 'target', 5, 6 FROM "
+		"process LIMIT 1;"
+		"INSERT INTO counter SELECT 1, began_at - 1, 'early', 1 FROM capture WHERE capture_id = 2;"
+		"INSERT INTO counter SELECT 1, began_at - 1, 'samples', 1 FROM capture WHERE capture_id = 2;"
+		"INSERT INTO counter SELECT 1, triggered_at, 'samples', 2 FROM capture WHERE capture_id = 2;"
+		"INSERT INTO counter SELECT 1, ended_at + 1, 'samples', 3 FROM capture WHERE capture_id = 2");
+	expect_command("copied 2 captures to ", "--db %s db copy %s 4 2", fixture.path, out.path);
+	expect_rows(&out, "SELECT capture_id, recorded_as FROM capture", "2|NULL\n4|NULL\n");
+	expect_same(stacks_of_2);
+	expect_same(
+		"SELECT c.rule, c.triggered_at, r.hostname, r.started_at, u.comm, d.id FROM capture c JOIN run r "
+		"USING(run_id) JOIN rule u USING(rule_id) JOIN database d USING(database_id) WHERE capture_id = 2");
+	expect_same("SELECT * FROM capture_summary WHERE capture_id = 2");
+	expect_same("SELECT * FROM data_quality WHERE capture_id = 4");
+	expect_same("SELECT tid, thread FROM thread_state WHERE capture_id = 2");
+	expect_same("SELECT from_at, comm FROM usage JOIN process USING(process_id) WHERE capture_id = 2");
+	/* those of the span, and the last ones, which 'bourdon status' shows */
+	expect_rows(&out, "SELECT name, value FROM counter", "early|1\nsamples|2\nsamples|3\n");
+	expect_rows(&out, "SELECT count(*) FROM rule", "1\n");
+	expect_sound(&out);
+	expect_command("ok: ", "--db %s db check", out.path);
+	expect_files("out.db ");
+	/* where it came from, nothing is new in it */
+	store_fixture_close(&fixture);
+	expect_command("0 captures added, 2 known before", "db merge %s %s", fixture.path, out.path);
+}
+END_TEST
+
+START_TEST(an_unknown_capture_is_named_and_nothing_written)
+{
+	expect_command_fails("no capture 77 in ", "--db %s db copy %s 1 77", fixture.path, out.path);
+	expect_files("");
+}
+END_TEST
+
+START_TEST(a_capture_that_is_recorded_is_refused)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 5);
+	int64_t id;
+
+	ck_assert_int_eq(store_begin_capture(fixture.store, &capture->trigger, SECOND, &id), 0);
+	expect_command_fails("capture 5 is still recording", "--db %s db copy %s 1 5", fixture.path,
+			     out.path);
+	expect_files("");
+}
+END_TEST
+
+/* A file that may not grow is what a full disk is to SQLite. */
+static void limit_files(rlim_t bytes)
+{
+	const struct rlimit limit = { bytes, RLIM_INFINITY };
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+START_TEST(a_full_disk_leaves_nothing)
+{
+	_cleanup_command_ran_ struct command_ran whole = { 0 }, one = { 0 };
+	int child = fork(), status;
+
+	if (!child) {
+		limit_files(64 << 10);
+		whole = command_run_words("--db %s db copy %s", fixture.path, out.path);
+		one = command_run_words("--db %s db copy %s 1 2 3 4", fixture.path, out.path);
+		_exit(whole.status != 1 || one.status != 1 || !strstr(whole.err, "cannot write '") ||
+		      !strstr(one.err, "cannot write '"));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	expect_files("");
+}
+END_TEST
+
+START_TEST(an_unfinished_copy_says_what_it_is)
+{
+	struct db_output output;
+	char wanted[64];
+
+	ck_assert_int_eq(db_output_make(&output, out.path), 0);
+	snprintf(wanted, sizeof(wanted), "out.db.unfinished-%d ", getpid());
+	expect_files(wanted);
+	db_output_end(&output);
+	expect_files("");
+}
+END_TEST
+
+/* ---- compact ---- */
+
+START_TEST(compact_gives_space_back_and_loses_nothing)
+{
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	uint64_t bytes;
+
+	run_sql(&fixture,
+		"DELETE FROM sample_row WHERE capture_id <> 2; DELETE FROM loss WHERE capture_id <> 2; DELETE FROM "
+		"pressure WHERE capture_id <> 2; DELETE FROM capture WHERE capture_id <> 2");
+	store_fixture_close(&fixture);
+	bytes = file_bytes(fixture.path);
+	before = rows(&fixture, stacks_of_2);
+	expect_command(" before, ", "--db %s db compact", fixture.path);
+	/* a reader without write access needs the log's file */
+	ck_assert_int_eq(access(fixture.wal, F_OK), 0);
+	after = rows(&fixture, stacks_of_2);
+	ck_assert_str_eq(before, after);
+	ck_assert_msg(file_bytes(fixture.path) < bytes * 4 / 5, "%lu, %lu before", file_bytes(fixture.path),
+		      bytes);
+	ck_assert_uint_eq(file_bytes(fixture.wal), 0);
+	expect_sound(&fixture);
+	expect_command("ok: ", "--db %s db check", fixture.path);
+	expect_rows(&fixture, "PRAGMA auto_vacuum; PRAGMA freelist_count", "2\n0\n");
+}
+END_TEST
+
+START_TEST(compact_keeps_what_a_daemon_uses)
+{
+	struct dice dice = dice_new(8);
+
+	run_sql(&fixture,
+		"INSERT INTO run(started_at, version, abi, kernel, hostname, cpus, hz, database_id) VALUES(5, '1', 1, "
+		"'k', 'h', 1, 47, 1); INSERT INTO counter VALUES(2, 5, 'x', 1)");
+	store_fixture_close(&fixture);
+	store_fixture_open(&fixture, 64 * MIB);
+	begin_run(&fixture);
+	expect_command(" before, ", "--db %s db compact", fixture.path);
+	expect_rows(&fixture, "SELECT run_id FROM run", "1\n3\n");
+	expect_rows(&fixture, "SELECT rule_id FROM rule", "1\n3\n4\n");
+	expect_count(&fixture, "counter", 0);
+	expect_commit_large(&fixture, &dice, 1, 60);
+	expect_count(&fixture, "capture", 5);
+	expect_sound(&fixture);
+}
+END_TEST
+
+/* Waits in another process with a transaction, and returns its pid. A byte in *ret_pipe ends it. */
+static pid_t hold(const char *begin, int *ret_pipe)
+{
+	int ready[2], end[2];
+	char byte;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	ck_assert_int_eq(pipe(end), 0);
+	child = fork();
+	if (!child) {
+		sqlite3 *db = reader_open(&fixture);
+
+		free(rows_in(db, begin));
+		_exit(write(ready[1], "", 1) != 1 || read(end[0], &byte, 1) != 1);
+	}
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	*ret_pipe = end[1];
+	return child;
+}
+
+static void release(pid_t child, int pipe_end)
+{
+	ck_assert_int_eq(write(pipe_end, "", 1), 1);
+	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+START_TEST(compact_names_who_holds_it_up)
+{
+	char wanted[64];
+	int pipe_end;
+	pid_t child;
+
+	store_fixture_close(&fixture);
+	child = hold("BEGIN IMMEDIATE; SELECT 1", &pipe_end);
+	snprintf(wanted, sizeof(wanted), "process %d (", child);
+	expect_command_fails(wanted, "--db %s db compact", fixture.path);
+	release(child, pipe_end);
+	run_sql(&fixture, "UPDATE run SET ended_at = 1");
+	child = hold("BEGIN; SELECT count(*) FROM capture", &pipe_end);
+	snprintf(wanted, sizeof(wanted), "process %d (", child);
+	expect_command_fails(wanted, "--db %s db compact", fixture.path);
+	expect_command_fails("reads an older state of it", "--db %s db compact", fixture.path);
+	release(child, pipe_end);
+	expect_command(" before, ", "--db %s db compact", fixture.path);
+	ck_assert_uint_eq(file_bytes(fixture.wal), 0);
+}
+END_TEST
+
+START_TEST(compact_on_a_full_disk_loses_nothing)
+{
+	_cleanup_free_ char *before = rows(&fixture, stacks_of_2);
+	int child, status;
+
+	store_fixture_close(&fixture);
+	child = fork();
+	if (!child) {
+		_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+		limit_files(32 << 10);
+		ran = command_run_words("--db %s db compact", fixture.path);
+		_exit(ran.status != 1 || !strstr(ran.err, "cannot compact '"));
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	expect_rows(&fixture, stacks_of_2, before);
+	expect_command("ok: ", "--db %s db check", fixture.path);
+}
+END_TEST
+
+Suite *db_copy_suite(void)
+{
+	Suite *suite = suite_create("db_copy");
+	TCase *copy = tcase_create("copy"), *compact = tcase_create("compact");
+
+	tcase_add_checked_fixture(copy, set_up, tear_down);
+	tcase_add_checked_fixture(compact, set_up, tear_down);
+	tcase_set_timeout(copy, 60);
+	tcase_set_timeout(compact, 120);
+	tcase_add_test(copy, a_copy_is_whole_and_one_file);
+	tcase_add_test(copy, a_copy_of_an_older_schema_is_as_it_was);
+	tcase_add_test(copy, single_captures_of_an_older_schema_are_copied);
+	tcase_add_test(copy, a_copy_does_not_replace);
+	tcase_add_test(copy, nobody_else_may_read_a_copy);
+	tcase_add_test(copy, single_captures_are_copied_with_all_they_refer_to);
+	tcase_add_test(copy, an_unknown_capture_is_named_and_nothing_written);
+	tcase_add_test(copy, a_capture_that_is_recorded_is_refused);
+	tcase_add_test(copy, a_full_disk_leaves_nothing);
+	tcase_add_test(copy, an_unfinished_copy_says_what_it_is);
+	tcase_add_test(compact, compact_gives_space_back_and_loses_nothing);
+	tcase_add_test(compact, compact_keeps_what_a_daemon_uses);
+	tcase_add_test(compact, compact_names_who_holds_it_up);
+	tcase_add_test(compact, compact_on_a_full_disk_loses_nothing);
+	suite_add_tcase(suite, copy);
+	suite_add_tcase(suite, compact);
+	return suite;
+}

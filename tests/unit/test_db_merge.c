@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that the databases of several hosts become one without a loss: each capture reads as before, what hosts share is
+ * stored once, a second merge changes nothing; and that a hostile source adds nothing and is named.
+ */
+#include "common/schema.h"
+#include "tests/unit/command_fixture.h"
+#include "tests/unit/kept_databases.h"
+#include "tests/unit/store_fixture.h"
+#include "tests/unit/suites.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define HOSTS 2
+
+static struct store_fixture hosts[HOSTS];
+static char *out_directory;
+/* Only its path is used. */
+static struct store_fixture out;
+
+static void set_up(void)
+{
+	out_directory = directory_make();
+	out = (struct store_fixture){ .path = path_join(out_directory, "out.db") };
+	for (int i = 0; i < HOSTS; i++)
+		store_fixture_start(&hosts[i]);
+}
+
+static void tear_down(void)
+{
+	for (int i = 0; i < HOSTS; i++) {
+		store_fixture_close(&hosts[i]);
+		store_fixture_discard(&hosts[i]);
+	}
+	directory_remove(out_directory);
+	free(out.path);
+	free(out_directory);
+}
+
+/* `count` captures of 40 stacks in each host; the same ones if the salts are equal. */
+static void fill(struct store_fixture *host, uint64_t salt, int count)
+{
+	struct dice dice = dice_new(salt);
+
+	expect_commit_large(host, &dice, count, 40);
+}
+
+/* Rows in the tables that bourdond writes only with more than the fixture has. */
+static void fill_other_tables(struct store_fixture *host)
+{
+	run_sql(host,
+		"INSERT INTO thread_state SELECT 1, process_id, 7, 'idle', 'S', 'read', (SELECT max(stack_id) FROM "
+		"sample WHERE capture_id = 1), 3 FROM process LIMIT 1;"
+		"INSERT INTO thread_state SELECT 1, process_id, 8, 'idle', 'S', NULL, NULL, 1 FROM process LIMIT 1;"
+		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns) SELECT 1, process_id, 'target', 5, "
+		"6, 7 FROM process LIMIT 1;"
+		"INSERT INTO usage(capture_id, role, from_at, to_at, rss_bytes) VALUES(1, 'rest', 5, 6, 8);"
+		"INSERT INTO pressure VALUES(1, 9, 'system', 'cpu', 10, NULL), (1, 10, 'targets', 'cpu', 11, 12);"
+		"INSERT INTO statistic VALUES(1, 1, 2, 'system', 'vmstat', NULL, 'pgscan', 3, 4);"
+		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
+}
+
+/* All rows of all tables. */
+static char *dump(const struct store_fixture *of)
+{
+	_cleanup_free_ char *tables =
+		rows(of, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	for (char *table = strtok(tables, "\n"); table; table = strtok(NULL, "\n")) {
+		char sql[128];
+		_cleanup_free_ char *content = NULL;
+
+		snprintf(sql, sizeof(sql), "SELECT * FROM %s", table);
+		content = rows(of, sql);
+		fprintf(stream, "%s\n%s", table, content);
+	}
+	fclose(stream);
+	return text;
+}
+
+/* What a reader sees of a capture, without ids that differ between databases. */
+static char *capture_text(const struct store_fixture *of, int64_t capture_id)
+{
+	static const char *const queries[] = {
+		"SELECT c.rule, c.resource, c.kind, c.stall_us, c.window_us, c.trigger_mode, c.cgroup, c.triggered_at, "
+		"c.began_at, c.ended_at, c.history_ns, c.state, c.observed_us, c.hz, c.offcpu_history_ns, "
+		"c.expected_samples, c.received_samples, c.cause, c.because, r.started_at, r.kernel, r.hostname, r.cpus, "
+		"r.policy, r.attachments, r.ring_bytes, u.rule, u.source, u.comm, u.cgroup, u.triggers, d.id, d.machine "
+		"FROM capture c JOIN run r USING(run_id) JOIN rule u USING(rule_id) JOIN database d USING(database_id) "
+		"WHERE capture_id = (SELECT id FROM wanted)",
+		"SELECT p.tgid, p.comm, p.exe, p.uid, p.cgroup, s.tid, s.thread, s.kind, s.stall, s.second, s.samples, "
+		"s.weight_ns, s.times, hex(k.hash), k.depth, k.unwinder, k.ended, (SELECT group_concat(function || "
+		"'@' || path) FROM stack_frame JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE stack_id = "
+		"s.stack_id) FROM sample s JOIN process p USING(process_id) JOIN stack k USING(stack_id) WHERE "
+		"s.capture_id = (SELECT id FROM wanted) ORDER BY 1, 6, 14, 10, 8",
+		"SELECT p.tgid, t.tid, t.thread, t.state, t.syscall, t.samples, hex(k.hash) FROM thread_state t JOIN "
+		"process p USING(process_id) LEFT JOIN stack k USING(stack_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY t.rowid",
+		"SELECT p.tgid, u.role, u.from_at, u.to_at, u.cpu_ns, u.rss_bytes FROM usage u LEFT JOIN process p "
+		"USING(process_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY u.rowid",
+		"SELECT at, scope, resource, some_us, full_us FROM pressure WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
+		"SELECT from_at, to_at, scope, source, device, name, before, after FROM statistic WHERE capture_id = (SELECT id FROM wanted) "
+		"ORDER BY rowid",
+		"SELECT metric, label, lower_ns, upper_ns, count FROM histogram WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
+		"SELECT reason, events, unit FROM loss WHERE capture_id = (SELECT id FROM wanted) ORDER BY reason",
+	};
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	for (size_t i = 0; i < ARRAY_SIZE(queries); i++) {
+		char sql[1200];
+		_cleanup_free_ char *content = NULL;
+
+		snprintf(sql, sizeof(sql), "WITH wanted(id) AS (SELECT %" PRId64 ") %s", capture_id,
+			 queries[i]);
+		content = rows(of, sql);
+		fprintf(stream, "%s--\n", content);
+	}
+	fclose(stream);
+	return text;
+}
+
+static void expect_equal_captures(const struct store_fixture *one, int64_t one_id,
+				  const struct store_fixture *other, int64_t other_id)
+{
+	_cleanup_free_ char *left = capture_text(one, one_id), *right = capture_text(other, other_id);
+
+	ck_assert_msg(strlen(left) > 200, "no capture %" PRId64, one_id);
+	ck_assert_msg(!strcmp(left, right), "capture %" PRId64 "\n%s\nis not capture %" PRId64 "\n%s", one_id,
+		      left, other_id, right);
+}
+
+static void expect_unchanged(const struct store_fixture *of, const char *before)
+{
+	_cleanup_free_ char *after = dump(of);
+
+	ck_assert_msg(!strcmp(before, after), "it changed:\n%s\nwas\n%s", after, before);
+}
+
+static void expect_sound_output(void)
+{
+	expect_sound(&out);
+	expect_command("ok: ", "--db %s db check", out.path);
+}
+
+static void merge_both(void)
+{
+	expect_command("added", "db merge %s %s %s", out.path, hosts[0].path, hosts[1].path);
+}
+
+START_TEST(captures_read_as_before)
+{
+	fill(&hosts[0], 1, 3);
+	fill(&hosts[1], 2, 2);
+	fill_other_tables(&hosts[0]);
+	merge_both();
+	for (int i = 1; i <= 3; i++)
+		expect_equal_captures(&hosts[0], i, &out, i);
+	for (int i = 1; i <= 2; i++)
+		expect_equal_captures(&hosts[1], i, &out, 3 + i);
+	expect_sound_output();
+}
+END_TEST
+
+START_TEST(ids_in_use_become_the_next)
+{
+	fill(&hosts[0], 1, 2);
+	fill(&hosts[1], 2, 2);
+	merge_both();
+	expect_rows(&out, "SELECT capture_id, recorded_as FROM capture ORDER BY 1",
+		    "1|NULL\n2|NULL\n3|1\n4|2\n");
+	expect_rows(&out, "SELECT run_id, recorded_as, database_id FROM run", "1|NULL|1\n2|1|2\n");
+	expect_rows(&out, "SELECT rule_id, recorded_as, run_id FROM rule", "1|NULL|1\n2|1|2\n");
+}
+END_TEST
+
+START_TEST(ids_are_kept_where_they_are_free)
+{
+	fill(&hosts[0], 1, 3);
+	run_sql(&hosts[0],
+		"DELETE FROM sample_row WHERE capture_id = 2; DELETE FROM loss WHERE capture_id = 2; DELETE "
+		"FROM pressure WHERE capture_id = 2; DELETE FROM capture WHERE capture_id = 2");
+	expect_command("2 captures added", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, "SELECT capture_id, recorded_as FROM capture", "1|NULL\n3|NULL\n");
+}
+END_TEST
+
+START_TEST(what_hosts_share_is_stored_once)
+{
+	static const char *const tables[] = { "module",      "frame",        "stack_node",
+					      "stack_class", "sample_class", "cgroup" };
+
+	fill(&hosts[0], 1, 2);
+	fill(&hosts[1], 1, 2);
+	merge_both();
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		char sql[64];
+
+		snprintf(sql, sizeof(sql), "SELECT count(*) FROM %s", tables[i]);
+		expect_count(&out, tables[i], number(&hosts[0], sql));
+	}
+	expect_count(&out, "capture", 4);
+	expect_sound_output();
+}
+END_TEST
+
+START_TEST(a_second_merge_changes_nothing)
+{
+	_cleanup_free_ char *before = NULL;
+
+	fill(&hosts[0], 1, 2);
+	fill(&hosts[1], 2, 2);
+	fill_other_tables(&hosts[1]);
+	ck_assert_int_eq(
+		store_add_counters(hosts[0].store, (const char *const[]){ "samples" }, (uint64_t[]){ 7 }, 1),
+		0);
+	merge_both();
+	expect_count(&out, "counter", 1);
+	before = dump(&out);
+	expect_command("0 captures added, 2 known before", "db merge %s %s %s", out.path, hosts[1].path,
+		       hosts[0].path);
+	expect_unchanged(&out, before);
+}
+END_TEST
+
+START_TEST(merged_databases_are_merged)
+{
+	_cleanup_free_ char *other = path_join(out_directory, "other.db"), *before = NULL;
+	struct store_fixture whole = { .path = path_join(out_directory, "whole.db") };
+
+	fill(&hosts[0], 1, 2);
+	fill(&hosts[1], 2, 2);
+	expect_command("2 captures added", "db merge %s %s", other, hosts[1].path);
+	merge_both();
+	/* host 1 twice: as itself, and in the merged one */
+	expect_command("2 captures added, 2 known before", "db merge %s %s %s", whole.path, other, out.path);
+	expect_equal_captures(&hosts[1], 1, &whole, 1);
+	expect_equal_captures(&hosts[0], 1, &whole, 3);
+	expect_rows(&whole, "SELECT capture_id, recorded_as FROM capture", "1|NULL\n2|NULL\n3|1\n4|2\n");
+	before = dump(&whole);
+	expect_command("0 captures added, 2 known", "db merge %s %s %s", whole.path, hosts[0].path,
+		       hosts[1].path);
+	expect_unchanged(&whole, before);
+	expect_command("ok: ", "--db %s db check", whole.path);
+	free(whole.path);
+}
+END_TEST
+
+START_TEST(a_source_that_grew_adds_the_new_captures)
+{
+	fill(&hosts[0], 1, 1);
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, "SELECT ended_at IS NULL FROM run", "1\n");
+	{
+		_cleanup_capture_ struct capture *capture = capture_of_stack(3, 4, 9);
+
+		capture->trigger.triggered_at += 100 * (int64_t)SECOND;
+		expect_commit(&hosts[0], capture);
+	}
+	ck_assert_int_eq(store_end_run(hosts[0].store), 0);
+	expect_command("1 capture added, 1 known before", "db merge %s %s", out.path, hosts[0].path);
+	expect_equal_captures(&hosts[0], 2, &out, 2);
+	expect_rows(&out, "SELECT ended_at IS NULL FROM run", "0\n");
+	expect_sound_output();
+}
+END_TEST
+
+START_TEST(names_that_were_found_later_apply)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 5);
+
+	expect_commit_unnamed(&hosts[0], capture);
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	expect_count(&out, "frame WHERE function_offset IS NULL", 2);
+	run_sql(&hosts[0],
+		"UPDATE frame SET function = 'found_' || offset, function_offset = 3, file = 'a.c', line = 4 "
+		"WHERE function_offset IS NULL");
+	expect_command("0 captures added, 1 known", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(
+		&out,
+		"SELECT function, function_offset, file, line FROM frame WHERE function LIKE 'found%' ORDER BY offset",
+		"found_5|3|a.c|4\nfound_6|3|a.c|4\n");
+	/* and one that lost them takes none away */
+	run_sql(&hosts[0], "UPDATE frame SET function = 'app+0x1', function_offset = NULL");
+	expect_command("0 captures added", "db merge %s %s", out.path, hosts[0].path);
+	expect_count(&out, "frame WHERE function_offset IS NULL", 0);
+}
+END_TEST
+
+/* As 'bourdon symbolize' leaves a source: the function has a name, and one is inlined in it. */
+START_TEST(inlined_functions_that_were_found_later_go_into_known_stacks)
+{
+	static const char stack[] =
+		"SELECT depth, (SELECT group_concat(function) FROM stack_frame JOIN frame USING(frame_id) WHERE stack_id = "
+		"s.stack_id) FROM stack s ORDER BY 1";
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 5),
+					 *other = capture_of_stack(0, 1, 6);
+
+	expect_commit_unnamed(&hosts[0], capture);
+	other->trigger.triggered_at++;
+	expect_commit_unnamed(&hosts[0], other);
+	expect_command("2 captures added", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, stack, "1|app+0x6\n3|app+0x6,app+0x5,kernel_5\n");
+	/* the outer function: both stacks begin with it */
+	run_sql(&hosts[0],
+		"UPDATE frame SET function = 'outer', function_offset = 3 WHERE function = 'app+0x6';"
+		"INSERT INTO frame(module_id, offset, function, function_offset, inlined) SELECT module_id, offset, 'inner', 3, "
+		"1 FROM frame WHERE function = 'outer';"
+		"UPDATE stack_node SET frames = replace(frames, (SELECT frame_id FROM frame WHERE function = 'outer'), (SELECT "
+		"frame_id FROM frame WHERE function = 'outer') || ',' || (SELECT frame_id FROM frame WHERE function = 'inner')); "
+		"UPDATE stack_node SET depth = depth + 1");
+	expect_rows(&hosts[0], stack, "2|outer,inner\n4|outer,inner,app+0x5,kernel_5\n");
+	{
+		_cleanup_capture_ struct capture *newer = capture_of_stack(0, 1, 6);
+
+		newer->trigger.triggered_at += 2;
+		expect_commit(&hosts[0], newer);
+	}
+	expect_command("1 capture added, 2 known before", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, stack, "1|outer\n2|outer,inner\n4|outer,inner,app+0x5,kernel_5\n");
+	expect_rows(&out, "SELECT capture_id, depth FROM sample JOIN stack USING(stack_id) ORDER BY 1",
+		    "1|4\n2|2\n3|1\n");
+	expect_sound_output();
+	expect_command("0 captures added, 3 known before", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, stack, "1|outer\n2|outer,inner\n4|outer,inner,app+0x5,kernel_5\n");
+}
+END_TEST
+
+START_TEST(a_capture_that_is_recorded_is_left_out)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 5);
+
+	ck_assert_int_eq(store_begin_capture(hosts[0].store, &capture->trigger, SECOND, &capture->capture_id),
+			 0);
+	expect_command("0 captures added, 1 left out, still recording", "db merge %s %s", out.path,
+		       hosts[0].path);
+	expect_count(&out, "capture", 0);
+	expect_commit(&hosts[0], capture);
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	expect_equal_captures(&hosts[0], 1, &out, 1);
+}
+END_TEST
+
+START_TEST(a_run_of_an_unknown_database_is_merged_once)
+{
+	_cleanup_free_ char *before = NULL;
+
+	fill(&hosts[0], 1, 1);
+	run_sql(&hosts[0], "UPDATE run SET database_id = NULL; DELETE FROM database");
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	before = dump(&out);
+	expect_command("0 captures added, 1 known", "db merge %s %s", out.path, hosts[0].path);
+	expect_unchanged(&out, before);
+}
+END_TEST
+
+/* A process that is killed leaves the output as it was before the file at hand, or with that file. */
+START_TEST(a_killed_merge_leaves_whole_files)
+{
+	_cleanup_free_ char *before = NULL;
+
+	fill(&hosts[0], 1, 1);
+	fill(&hosts[1], 2, 4);
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	before = dump(&out);
+	for (int i = 0; i < 20; i++) {
+		_cleanup_free_ char *after = NULL;
+		pid_t child = fork();
+
+		if (!child) {
+			_cleanup_command_ran_ struct command_ran ran =
+				command_run_words("db merge %s %s", out.path, hosts[1].path);
+
+			_exit(ran.status);
+		}
+		usleep((useconds_t)i * 2000);
+		kill(child, SIGKILL);
+		ck_assert_int_eq(waitpid(child, NULL, 0), child);
+		after = dump(&out);
+		ck_assert_msg(!strcmp(before, after) || number(&out, "SELECT count(*) FROM capture") == 5,
+			      "round %d", i);
+		expect_sound(&out);
+	}
+	expect_command("known before", "db merge %s %s %s", out.path, hosts[0].path, hosts[1].path);
+	expect_count(&out, "capture", 5);
+	expect_sound_output();
+}
+END_TEST
+
+/* Each makes a source hostile, and the message says where. */
+static const struct {
+	const char *sql, *message;
+} hostile[] = {
+	{ "UPDATE stack_node SET parent_id = node_id WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
+	  "or its nodes form a circle" },
+	{ "UPDATE stack_node SET parent_id = 424242 WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
+	  "a node of it does not exist" },
+	{ "UPDATE stack_node SET frames = '[1,424242]' WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
+	  "there is no frame 424242" },
+	{ "UPDATE stack_node SET frames = '[1, 2]' WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
+	  "the frames of a node are not an array of numbers" },
+	{ "UPDATE stack_node SET frames = '[1' || replace(hex(zeroblob(100000)), '00', ',1') || ']' WHERE node_id = (SELECT "
+	  "max(stack_id) FROM sample_row)",
+	  "it has too many frames" },
+	{ "UPDATE stack_node SET class = NULL", "no stack ends at this node" },
+	{ "UPDATE sample_row SET thread_id = 424242 WHERE second = 0", "sample_row" },
+	{ "UPDATE sample_row SET times = '[[1,2],[1,2],[1,2],[1,2]]'",
+	  "a value that bourdond does not write" },
+	{ "UPDATE sample_row SET times = '[[1,2,3]]'", "a value that bourdond does not write" },
+	{ "UPDATE frame SET module_id = 424242 WHERE frame_id = 1", "frame 1: NOT NULL constraint failed" },
+	{ "UPDATE thread SET process_id = 424242 WHERE thread_id = 1",
+	  "thread 1: NOT NULL constraint failed" },
+	{ "UPDATE capture SET rule_id = 424242", "capture 1 of capture 1: cannot store TEXT" },
+	{ "UPDATE capture SET run_id = 424242", "capture 1 of capture 1: NOT NULL" },
+	{ "UPDATE run SET database_id = 424242",
+	  "run 1: cannot store TEXT value in INTEGER column run.database_id" },
+	{ "UPDATE database SET id = 'me'", "database 1: NOT NULL constraint failed: database.id" },
+	{ "DROP TABLE usage", "no such table: given.usage" },
+	{ "DROP TABLE loss; CREATE VIEW loss AS SELECT capture_id, 'x' AS reason, 1 AS events, 'cpu' AS unit FROM capture",
+	  "access to view \"loss\" prohibited" },
+	{ "DROP TABLE pressure; CREATE TABLE pressure(capture_id, at, scope, resource, some_us, full_us);"
+	  "INSERT INTO pressure VALUES(1, 'late', 'system', 'cpu', 1, 1)",
+	  "pressure system of capture 1: cannot store TEXT value in INTEGER column pressure.at" },
+	{ "DROP TABLE process; CREATE TABLE process(process_id INTEGER PRIMARY KEY, run_id, tgid, started_ns, comm, exe, "
+	  "uid, cgroup); INSERT INTO process VALUES(1, 1, 'x', 1, 'a', 'b', 1, 'c')",
+	  "process 1: cannot store TEXT value in INTEGER column process.tgid" },
+};
+
+START_TEST(a_hostile_source_adds_nothing)
+{
+	_cleanup_free_ char *before = NULL;
+	char sql[600];
+
+	fill(&hosts[0], 1, 2);
+	fill(&hosts[1], 2, 2);
+	expect_command("2 captures added", "db merge %s %s", out.path, hosts[1].path);
+	before = dump(&out);
+	snprintf(sql, sizeof(sql), "PRAGMA ignore_check_constraints = ON; %s", hostile[_i].sql);
+	run_sql(&hosts[0], sql);
+	expect_command_fails(hostile[_i].message, "db merge %s %s", out.path, hosts[0].path);
+	expect_command_fails(hosts[0].path, "db merge %s %s", out.path, hosts[0].path);
+	expect_unchanged(&out, before);
+	expect_sound_output();
+}
+END_TEST
+
+START_TEST(a_deep_tree_is_refused)
+{
+	fill(&hosts[0], 1, 1);
+	run_sql(&hosts[0],
+		"WITH RECURSIVE n(i) AS (SELECT 1000000 UNION ALL SELECT i + 1 FROM n WHERE i < 1011000) INSERT INTO "
+		"stack_node SELECT i, nullif(i - 1, 999999), '[1]', 1, i - 999999, x'00' FROM n;"
+		"UPDATE sample_row SET stack_id = 1011000 WHERE stack_id = (SELECT max(stack_id) "
+		"FROM sample_row)");
+	expect_command_fails("stack 1011000: its nodes form a circle, or are too many", "db merge %s %s",
+			     out.path, hosts[0].path);
+	ck_assert_int_eq(access(out.path, F_OK), -1);
+}
+END_TEST
+
+START_TEST(names_take_their_form)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 1, 5);
+
+	expect_commit(&hosts[0], capture);
+	run_sql(&hosts[0], "UPDATE frame SET function = 'a' || char(27) || '[31m' WHERE frame_id = 1;"
+			   "UPDATE process SET comm = CAST(x'ff41' AS TEXT);"
+			   "UPDATE thread SET thread = 'plain\\x1b'");
+	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
+	expect_rows(&out, "SELECT function FROM frame WHERE frame_id = 1", "a\\x1b[31m\n");
+	expect_rows(&out, "SELECT comm FROM process", "\\xffA\n");
+	expect_rows(&out, "SELECT thread FROM thread", "plain\\x1b\n");
+}
+END_TEST
+
+START_TEST(other_files_are_merged_beside_one_that_cannot)
+{
+	_cleanup_free_ char *text = path_join(out_directory, "notes.txt");
+
+	fill(&hosts[0], 1, 1);
+	fill(&hosts[1], 2, 1);
+	run_sql(&hosts[0], "UPDATE stack_node SET class = NULL");
+	file_put(text, "no database", 11);
+	expect_command_fails("2 of 3 files were not merged", "db merge %s %s %s %s", out.path, text,
+			     hosts[0].path, hosts[1].path);
+	expect_equal_captures(&hosts[1], 1, &out, 1);
+	expect_count(&out, "capture", 1);
+	expect_count(&out, "run", 1);
+	expect_sound_output();
+}
+END_TEST
+
+START_TEST(an_older_schema_is_merged)
+{
+	_cleanup_free_ char *older = path_join(out_directory, "older.db"), *before = NULL;
+	struct store_fixture kept = { .path = older };
+
+	kept_database_put(older, &kept_databases[0]);
+	fill(&hosts[0], 1, 1);
+	expect_command("5 captures added", "db merge %s %s %s", out.path, older, hosts[0].path);
+	expect_rows(&kept, "PRAGMA user_version", "6\n");
+	expect_rows(&out, "SELECT capture_id, rule FROM capture WHERE capture_id < 5",
+		    "1|cpu\n2|locks\n3|disk\n4|memory\n");
+	expect_equal_captures(&hosts[0], 1, &out, 6);
+	expect_sound_output();
+	before = dump(&out);
+	expect_command("0 captures added, 5 known before", "db merge %s %s", out.path, older);
+	expect_unchanged(&out, before);
+}
+END_TEST
+
+/* A migration restores views by the text that the file has for them. */
+START_TEST(an_older_source_runs_no_statements)
+{
+	_cleanup_free_ char *older = path_join(out_directory, "older.db"),
+			    *made = path_join(out_directory, "made.db");
+	struct store_fixture kept = { .path = older };
+	char sql[400];
+
+	kept_database_put(older, &kept_databases[0]);
+	snprintf(
+		sql, sizeof(sql),
+		"CREATE VIEW extra AS SELECT 1; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || '; ATTACH "
+		"''%s'' AS made; CREATE TABLE made.t(a)' WHERE name = 'extra'",
+		made);
+	run_sql(&kept, sql);
+	expect_command("5 captures added", "db merge %s %s", out.path, older);
+	ck_assert_int_eq(access(made, F_OK), -1);
+}
+END_TEST
+
+START_TEST(other_schema_versions_are_refused)
+{
+	fill(&hosts[0], 1, 1);
+	run_sql(&hosts[0], "PRAGMA user_version = 5");
+	expect_command_fails("has schema version 5", "db merge %s %s", out.path, hosts[0].path);
+	run_sql(&hosts[0], "PRAGMA user_version = 1000");
+	expect_command_fails("has schema version 1000", "db merge %s %s", out.path, hosts[0].path);
+	ck_assert_int_eq(access(out.path, F_OK), -1);
+}
+END_TEST
+
+START_TEST(a_database_is_not_merged_into_itself)
+{
+	fill(&hosts[0], 1, 1);
+	store_fixture_close(&hosts[0]);
+	expect_command_fails("do not name it twice", "db merge %s %s", hosts[0].path, hosts[0].path);
+}
+END_TEST
+
+START_TEST(the_database_of_a_daemon_is_refused)
+{
+	fill(&hosts[0], 1, 1);
+	fill(&hosts[1], 2, 1);
+	expect_command_fails("a running bourdond writes to", "db merge %s %s", hosts[0].path, hosts[1].path);
+	store_fixture_close(&hosts[0]);
+	expect_command("1 capture added", "db merge %s %s", hosts[0].path, hosts[1].path);
+	expect_count(&hosts[0], "capture", 2);
+	/* the daemon goes on with it */
+	store_fixture_open(&hosts[0], 64 * MIB);
+	begin_run(&hosts[0]);
+	fill(&hosts[0], 3, 1);
+	expect_count(&hosts[0], "capture", 3);
+	expect_sound(&hosts[0]);
+}
+END_TEST
+
+Suite *db_merge_suite(void)
+{
+	Suite *suite = suite_create("db_merge");
+	TCase *tests = tcase_create("merge");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, captures_read_as_before);
+	tcase_add_test(tests, ids_in_use_become_the_next);
+	tcase_add_test(tests, ids_are_kept_where_they_are_free);
+	tcase_add_test(tests, what_hosts_share_is_stored_once);
+	tcase_add_test(tests, a_second_merge_changes_nothing);
+	tcase_add_test(tests, merged_databases_are_merged);
+	tcase_add_test(tests, a_source_that_grew_adds_the_new_captures);
+	tcase_add_test(tests, names_that_were_found_later_apply);
+	tcase_add_test(tests, inlined_functions_that_were_found_later_go_into_known_stacks);
+	tcase_add_test(tests, a_capture_that_is_recorded_is_left_out);
+	tcase_add_loop_test(tests, a_hostile_source_adds_nothing, 0, (int)ARRAY_SIZE(hostile));
+	tcase_add_test(tests, a_run_of_an_unknown_database_is_merged_once);
+	tcase_add_test(tests, a_killed_merge_leaves_whole_files);
+	tcase_add_test(tests, a_deep_tree_is_refused);
+	tcase_add_test(tests, names_take_their_form);
+	tcase_add_test(tests, other_files_are_merged_beside_one_that_cannot);
+	tcase_add_test(tests, an_older_schema_is_merged);
+	tcase_add_test(tests, an_older_source_runs_no_statements);
+	tcase_add_test(tests, other_schema_versions_are_refused);
+	tcase_add_test(tests, a_database_is_not_merged_into_itself);
+	tcase_add_test(tests, the_database_of_a_daemon_is_refused);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
