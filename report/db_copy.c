@@ -22,7 +22,7 @@ static int copy_captures(const struct report *report, struct db_output *output, 
 	int count = report->operands_count - 1, result;
 	_cleanup_free_ int64_t *ids = calloc((size_t)count, sizeof(*ids));
 	_cleanup_db_output_ struct db_output converted = { 0 };
-	struct transferred transferred;
+	struct transferred transferred = { 0 };
 
 	if (!ids) {
 		log_error("out of memory");

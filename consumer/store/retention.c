@@ -122,8 +122,10 @@ static int remove_in_transaction(struct sql *sql, const char *choose, int64_t nu
 
 	if (!result)
 		result = sql_finish(sql, remove_chosen(sql, choose, number, &removed));
-	*ret_removed = result < 0 ? (struct retention_removed){ 0 } : removed;
-	return !result && removed.captures ? sql_execute(sql, "PRAGMA incremental_vacuum") : result;
+	if (result < 0)
+		removed = (struct retention_removed){ 0 };
+	*ret_removed = removed;
+	return removed.captures ? sql_execute(sql, "PRAGMA incremental_vacuum") : result;
 }
 
 int retention_evict(struct sql *sql, struct retention_removed *ret_removed)
