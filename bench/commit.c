@@ -3,6 +3,7 @@
  * commit writes captures into a database through bourdond's store, and prints for each how much the files
  * grew and how long it took. It also makes the database of many captures on which readers are measured.
  */
+#include "bench/made_busy.h"
 #include "bench/made_samples.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -15,6 +16,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define DATABASE_BYTES_MAX (16UL << 30) /* large enough that no capture is evicted */
 #define LIBRARIES 12U
@@ -23,25 +25,16 @@
 struct settings {
 	const char *directory;
 	unsigned long long captures, samples, stacks, depth;
+	bool busy;
 };
 
 /* ---- a capture ---- */
 
-static struct capture *make_capture(const struct settings *settings)
+static struct capture *drain(const struct rings *rings)
 {
-	struct made_shape shape = { (uint32_t)settings->stacks, (uint32_t)settings->depth };
-	uint32_t samples = (uint32_t)settings->samples;
-	/* one more: the oldest slot of a full ring is not read */
-	_cleanup_free_ struct sample *slots = calloc(samples + 1UL, sizeof(*slots));
-	struct rings rings = { slots, samples + 1, 1, 0, NULL };
-	struct capture_trigger trigger;
-	struct capture *capture;
+	struct capture_trigger trigger = made_trigger();
+	struct capture *capture = capture_begin(&trigger, rings);
 
-	if (!slots)
-		return NULL;
-	made_ring(&shape, 0, slots, samples);
-	trigger = made_trigger();
-	capture = capture_begin(&trigger, &rings);
 	if (!capture) {
 		free(trigger.cgroup);
 		return NULL;
@@ -51,24 +44,71 @@ static struct capture *make_capture(const struct settings *settings)
 	return capture;
 }
 
+static struct capture *make_capture(const struct settings *settings)
+{
+	struct made_shape shape = { (uint32_t)settings->stacks, (uint32_t)settings->depth };
+	uint32_t samples = (uint32_t)settings->samples;
+	/* one more: the oldest slot of a full ring is not read */
+	_cleanup_free_ struct sample *slots = calloc(samples + 1UL, sizeof(*slots));
+
+	if (!slots)
+		return NULL;
+	made_ring(&shape, 0, slots, samples);
+	return drain(&(struct rings){ slots, samples + 1, 1, 0, NULL });
+}
+
+/* Returns NULL without memory. */
+static struct capture *make_busy_capture(struct made_host *host, uint32_t number)
+{
+	_cleanup_free_ struct sample *on_cpu = calloc(BUSY_SAMPLES + 1UL, sizeof(*on_cpu));
+	_cleanup_free_ struct sample *off_cpu = calloc(BUSY_SAMPLES + 1UL, sizeof(*off_cpu));
+	struct capture *capture;
+	uint32_t on_count, off_count;
+
+	if (!on_cpu || !off_cpu || made_busy_rings(host, number, on_cpu, &on_count, off_cpu, &off_count))
+		return NULL;
+	capture = drain(&(struct rings){ on_cpu, BUSY_SAMPLES + 1, 1, 0, off_cpu });
+	if (capture && made_busy_context(capture) < 0) {
+		capture_free(capture);
+		return NULL;
+	}
+	return capture;
+}
+
 /* ---- names, as the resolver makes them ---- */
 
-static int name_modules(struct resolved *resolved)
+/* How the frames of captures are named. */
+struct made_names {
+	uint32_t modules;
+	uint32_t frames; /* their numbers are below that */
+	uint32_t (*number)(uint64_t address, bool is_kernel);
+	int (*name_module)(uint32_t module, struct resolved_module *ret_module);
+	int (*name_frame)(uint32_t number, struct resolved_frame *ret_frame);
+};
+
+static int name_module(uint32_t number, struct resolved_module *ret_module)
 {
-	resolved->modules_count = LIBRARIES + 1;
-	resolved->modules = calloc(resolved->modules_count, sizeof(*resolved->modules));
+	struct resolved_module module = { .kind = number ? MODULE_FILE : MODULE_KERNEL };
+
+	snprintf(module.build_id, sizeof(module.build_id), "%040x", number);
+	if (asprintf(&module.path, number ? "/usr/lib/x86_64-linux-gnu/libworker%02u.so.6" : "[kernel]",
+		     number) < 0)
+		return -ENOMEM;
+	*ret_module = module;
+	return 0;
+}
+
+static int name_modules(const struct made_names *names, struct resolved *resolved)
+{
+	int result = 0;
+
+	resolved->modules = calloc(names->modules, sizeof(*resolved->modules));
 	if (!resolved->modules)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < resolved->modules_count; i++) {
-		struct resolved_module *module = &resolved->modules[i];
-
-		module->kind = i ? MODULE_FILE : MODULE_KERNEL;
-		snprintf(module->build_id, sizeof(module->build_id), "%040x", i);
-		if (asprintf(&module->path, i ? "/usr/lib/x86_64-linux-gnu/libworker%02u.so.6" : "[kernel]",
-			     i) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	for (; resolved->modules_count < names->modules && !result; resolved->modules_count++)
+		result = names->name_module(resolved->modules_count,
+					    &resolved->modules[resolved->modules_count]);
+	return result;
 }
 
 /* `number` counts the frames of the kernel first, then those of the user. */
@@ -87,18 +127,29 @@ static int name_frame(uint32_t number, struct resolved_frame *ret_frame)
 	return 0;
 }
 
-static int name_stack(const struct capture *capture, uint32_t position, uint32_t *known,
-		      struct resolved *resolved)
+static uint32_t frame_number(uint64_t address, bool is_kernel)
+{
+	return (uint32_t)(address / MADE_FRAME_BYTES) + (is_kernel ? 0 : MADE_KERNEL_FRAMES);
+}
+
+static uint32_t busy_frame_number(uint64_t address, bool is_kernel)
+{
+	(void)is_kernel;
+	return made_busy_frame(address);
+}
+
+static int name_stack(const struct made_names *names, const struct capture *capture, uint32_t position,
+		      uint32_t *known, struct resolved *resolved)
 {
 	const struct stack *stack = &capture->stacks.stacks[position];
 	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth;
 
 	for (uint32_t i = 0; i < depth; i++) {
-		uint32_t number = (uint32_t)(capture->stacks.frames[stack->first + i] / MADE_FRAME_BYTES) +
-				  (i < stack->kernel_depth ? 0 : MADE_KERNEL_FRAMES);
+		uint32_t number =
+			names->number(capture->stacks.frames[stack->first + i], i < stack->kernel_depth);
 
 		if (!known[number]) {
-			int result = name_frame(number, &resolved->frames[resolved->frames_count]);
+			int result = names->name_frame(number, &resolved->frames[resolved->frames_count]);
 
 			if (result < 0)
 				return result;
@@ -110,19 +161,22 @@ static int name_stack(const struct capture *capture, uint32_t position, uint32_t
 	return 0;
 }
 
-static int name_capture(const struct capture *capture, struct resolved *ret_resolved)
+static int name_capture(const struct made_names *names, const struct capture *capture,
+			struct resolved *ret_resolved)
 {
-	uint32_t known[MADE_KERNEL_FRAMES + MADE_USER_FRAMES] = { 0 }; /* position + 1 */
+	/* of each number, position + 1 */
+	_cleanup_free_ uint32_t *known = calloc(names->frames, sizeof(*known));
 	struct resolved resolved = {
-		.frames = calloc(ARRAY_SIZE(known), sizeof(struct resolved_frame)),
+		.frames = calloc(names->frames, sizeof(struct resolved_frame)),
 		.of_stack_frame = calloc(capture->stacks.frames_count + 1UL, sizeof(uint32_t)),
 		.depths = calloc(capture->stacks.count + 1UL, sizeof(uint16_t)),
 	};
-	int result = resolved.frames && resolved.of_stack_frame && resolved.depths ? name_modules(&resolved)
-										   : -ENOMEM;
+	int result = known && resolved.frames && resolved.of_stack_frame && resolved.depths
+			     ? name_modules(names, &resolved)
+			     : -ENOMEM;
 
 	for (uint32_t i = 0; i < capture->stacks.count && !result; i++)
-		result = name_stack(capture, i, known, &resolved);
+		result = name_stack(names, capture, i, known, &resolved);
 	if (result < 0)
 		resolved_free(&resolved);
 	else
@@ -169,7 +223,7 @@ static int begin_run(struct store *store)
 static int commit(struct store *store, const struct settings *settings, struct capture *capture,
 		  const struct resolved *resolved, const struct mappings *mappings)
 {
-	uint64_t before_bytes, began_ns, ended_ns;
+	uint64_t before_bytes, began_ns, began_cpu_ns, ended_ns, ended_cpu_ns;
 	int result = store_begin_capture(store, &capture->trigger, capture_available_history_ns(capture),
 					 &capture->capture_id);
 
@@ -177,63 +231,87 @@ static int commit(struct store *store, const struct settings *settings, struct c
 		return result;
 	before_bytes = database_bytes(settings->directory);
 	began_ns = clock_monotonic_ns();
+	began_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	result = store_commit_capture(store, capture, resolved, mappings);
+	ended_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	ended_ns = clock_monotonic_ns();
 	if (!result)
-		printf("us=%" PRIu64 " bytes=%" PRIu64 " rows=%u stacks=%u frames=%u\n",
-		       (ended_ns - began_ns) / 1000, database_bytes(settings->directory) - before_bytes,
-		       capture->rows_count, capture->stacks.count, resolved->frames_count);
+		printf("us=%" PRIu64 " cpu_us=%" PRIu64 " bytes=%" PRIu64 " rows=%u stacks=%u frames=%u\n",
+		       (ended_ns - began_ns) / 1000, (ended_cpu_ns - began_cpu_ns) / 1000,
+		       database_bytes(settings->directory) - before_bytes, capture->rows_count,
+		       capture->stacks.count, resolved->frames_count);
 	return result;
 }
 
-/* The same capture over and over: from the second on its stacks are in the database. */
-static int commit_all(struct store *store, const struct settings *settings, struct capture *capture)
+static int name_and_commit(struct store *store, const struct settings *settings,
+			   const struct made_names *names, uint32_t number, struct capture *capture,
+			   const struct mappings *mappings)
 {
-	struct mappings *mappings = mappings_new();
 	struct resolved resolved = { 0 };
-	int result = mappings ? name_capture(capture, &resolved) : -ENOMEM;
+	int result;
 
-	for (unsigned long long i = 0; i < settings->captures && !result; i++) {
+	if (!capture)
+		return -ENOMEM;
+	capture->trigger.triggered_at += (int64_t)(number * 60 * CLOCK_SECOND_NS);
+	result = name_capture(names, capture, &resolved);
+	if (!result)
 		result = commit(store, settings, capture, &resolved, mappings);
-		capture->trigger.triggered_at += (int64_t)(60 * CLOCK_SECOND_NS);
-	}
 	resolved_free(&resolved);
+	capture_free(capture);
+	return result;
+}
+
+/* The same capture over and over: from the second on its stacks are in the database. Or a busy host's. */
+static int commit_all(struct store *store, const struct settings *settings)
+{
+	const struct made_names all_names[] = {
+		{ LIBRARIES + 1, MADE_KERNEL_FRAMES + MADE_USER_FRAMES, frame_number, name_module,
+		  name_frame },
+		{ BUSY_MODULES, made_busy_frames((uint32_t)settings->captures), busy_frame_number,
+		  made_busy_module, made_busy_name },
+	};
+	struct mappings *mappings = mappings_new();
+	struct made_host host = { 0 };
+	int result = mappings ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < settings->captures && !result; i++)
+		result = name_and_commit(
+			store, settings, &all_names[settings->busy], i,
+			settings->busy ? make_busy_capture(&host, i) : make_capture(settings), mappings);
+	made_host_free(&host);
 	mappings_free(mappings);
 	return result;
 }
 
 static int run(const struct settings *settings)
 {
-	struct capture *capture = make_capture(settings);
 	atomic_uint_fast64_t give_up_ns;
 	struct store *store = NULL;
 	int result;
 
-	if (!capture)
-		return -ENOMEM;
 	atomic_init(&give_up_ns, 0);
 	result = store_open(&store, settings->directory,
 			    &(struct store_limits){ .bytes_max = DATABASE_BYTES_MAX }, NULL, &give_up_ns);
 	if (!result)
 		result = begin_run(store);
 	if (!result)
-		result = commit_all(store, settings, capture);
+		result = commit_all(store, settings);
 	if (!result)
 		result = store_end_run(store);
 	store_close(store);
-	capture_free(capture);
 	return result;
 }
 
 /* Returns OPTIONS_RUN or the exit status. */
 static int read_settings(int count, char **arguments, struct settings *ret_settings)
 {
-	const char *captures = "1", *samples = "10000", *stacks = "500", *depth = "30";
+	const char *captures = "1", *samples = "10000", *stacks = "500", *depth = "30", *busy = NULL;
 	const struct option_spec options[] = {
 		{ "captures", "N", "captures to write (1)", &captures },
 		{ "samples", "N", "samples of each, a row each (10000)", &samples },
 		{ "stacks", "N", "distinct stacks of each (500)", &stacks },
 		{ "depth", "N", "frames of a stack (30)", &depth },
+		{ "busy", NULL, "captures of a busy host, with their own numbers", &busy },
 	};
 	const struct command_spec command = { "commit",
 					      "DIRECTORY [OPTION...]",
@@ -254,6 +332,7 @@ static int read_settings(int count, char **arguments, struct settings *ret_setti
 		return EXIT_USAGE;
 	}
 	ret_settings->directory = arguments[1];
+	ret_settings->busy = busy != NULL;
 	return OPTIONS_RUN;
 }
 

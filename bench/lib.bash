@@ -71,6 +71,14 @@ row_at_least() {
 	row "$1" "$2" "at least $4 $5" "$(printf '%.2f' "$(calc "$3 / $4")")" "$(verdict "$4" "$3")"
 }
 
+# instructions FUNCTION COMMAND...: prints how many instructions, in millions, the command spends in that function and in
+# those that it calls.
+instructions() {
+	valgrind --tool=callgrind "--toggle-collect=$1*" --callgrind-out-file=/dev/null "--log-file=$WORK/callgrind" \
+		"${@:2}" > /dev/null
+	awk '$2 == "Collected" { found = $4 / 1000000 } END { if (!found) exit 1; printf "%.0f\n", found }' "$WORK/callgrind"
+}
+
 # quiet_rule NAME COMM: adds a rule that selects targets and never fires.
 quiet_rule() {
 	rule "$1" "comm = $2" 'io.full = 100%' 'watch = system'

@@ -71,6 +71,12 @@ CREATE TABLE capture(
 	-- samples expected from the CPU time that the targets used, and the number received.
 	expected_samples INTEGER,
 	received_samples INTEGER,
+	-- Of its rows of sample, for the views: the distinct processes and stacks, the sum of samples, and of that the
+	-- intervals off CPU. NULL: the views count the rows.
+	process_count INTEGER,
+	stack_count INTEGER,
+	sample_count INTEGER,
+	interval_count INTEGER,
 	-- Why the resource was short, in a few words (docs/SCHEMA.md), or 'undetermined' if the numbers do
 	-- not show it; and the numbers that prove it.
 	cause TEXT,
@@ -307,9 +313,9 @@ SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_u
 	c.trigger_mode, c.cgroup,
 	strftime('%Y-%m-%dT%H:%M:%SZ', c.triggered_at / 1000000000, 'unixepoch') AS triggered,
 	c.triggered_at, c.history_ns, c.ended_at - c.triggered_at AS after_ns,
-	(SELECT count(DISTINCT process_id) FROM sample s WHERE s.capture_id = c.capture_id) AS processes,
-	(SELECT count(DISTINCT stack_id) FROM sample s WHERE s.capture_id = c.capture_id) AS stacks,
-	(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id) AS samples,
+	ifnull(c.process_count, (SELECT count(DISTINCT process_id) FROM sample s WHERE s.capture_id = c.capture_id)) AS processes,
+	ifnull(c.stack_count, (SELECT count(DISTINCT stack_id) FROM sample s WHERE s.capture_id = c.capture_id)) AS stacks,
+	ifnull(c.sample_count, (SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id)) AS samples,
 	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id AND l.unit = 'sample') AS losses,
 	c.expected_samples, c.received_samples, c.cause, c.because
 FROM capture c;
@@ -441,9 +447,10 @@ SELECT s.capture_id, l.reason, l.unit, l.events, s.samples,
 		WHEN 'interval' THEN round(100.0 * l.events / nullif(l.events + s.intervals, 0), 2)
 		WHEN 'cpu' THEN round(100.0 * l.events / max(l.events, r.cpus), 2) END AS percent
 FROM loss l JOIN (
-	SELECT DISTINCT capture_id, run_id,
-		(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id) AS samples,
-		(SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id AND kind = 'off-cpu') AS intervals
+	SELECT c.capture_id, c.run_id,
+		ifnull(c.sample_count, (SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id)) AS samples,
+		ifnull(c.interval_count, (SELECT ifnull(sum(samples), 0) FROM sample s
+			WHERE s.capture_id = c.capture_id AND s.kind = 'off-cpu')) AS intervals
 	FROM capture c
 ) s USING(capture_id) JOIN run r USING(run_id)
 ORDER BY s.capture_id DESC, percent DESC, l.events DESC, l.reason;

@@ -21,7 +21,7 @@ $(B)/skeleton/reference.skel.h: $(B)/bench/reference.bpf.o
 	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name reference_bpf > $@
 
 $(B)/object/bench/reference.o: $(B)/skeleton/reference.skel.h
-BENCH_SHARED := $(call objects,bench/program_stats.c bench/made_samples.c $(CONSUMER) $(COMMON))
+BENCH_SHARED := $(call objects,bench/program_stats.c bench/made_samples.c bench/made_busy.c $(CONSUMER) $(COMMON))
 $(BENCHES): LIBS += -lm
 .SECONDARY: $(BENCHES:$(B)/bench/%=$(B)/object/bench/%.o) $(BENCH_SHARED)
 $(B)/bench/%: $(B)/object/bench/%.o $(BENCH_SHARED)

@@ -1,55 +1,212 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* folded: one line per stack, in the format that flame graph tools read. */
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "report/format.h"
-#include "report/query.h"
+#include "report/profile.h"
 #include "report/report.h"
+#include "report/rows.h"
 
 #include <string.h>
 
-/*
- * The SQL function folded_text(X). It runs inside the query, so that lines that become equal by escaping are
- * added up.
- */
-static void folded_text(sqlite3_context *context, int count, sqlite3_value **values)
-{
-	const char *text = (const char *)sqlite3_value_text(values[0]);
-	size_t bytes;
-	char *folded;
+/* The lines of the largest capture that bourdond writes take less, unless all its stacks are of full depth. */
+#define LINES_BYTES_MOST (256UL << 20)
 
-	(void)count;
-	if (!text)
-		return;               /* X is NULL: the result is NULL */
-	bytes = 4 * strlen(text) + 1; /* \xHH */
-	folded = sqlite3_malloc64(bytes);
-	if (!folded) {
-		sqlite3_result_error_nomem(context);
-		return;
+struct line {
+	size_t text; /* position in `texts` */
+	int64_t samples;
+};
+
+struct lines {
+	const struct profile *profile;
+	const char **functions; /* of each frame, as it is written in a line */
+	const char **comms;     /* of each process */
+	char *texts;            /* each with its terminator */
+	size_t texts_used, texts_room;
+	struct line *lines;
+	uint32_t count, room;
+};
+
+static void lines_free(struct lines *lines)
+{
+	free(lines->functions);
+	free(lines->comms);
+	free(lines->texts);
+	free(lines->lines);
+}
+
+#define _cleanup_lines_ _cleanup_(lines_free)
+
+/* A semicolon within a name would begin another function. Returns a text of the profile; NULL without memory. */
+static const char *fold(struct profile *profile, const char *name, const char *suffix)
+{
+	size_t bytes = 4 * strlen(name) + strlen(suffix) + 1; /* \xHH */
+	_cleanup_free_ char *plain = strdup(name), *folded = malloc(bytes);
+
+	if (!plain || !folded)
+		return NULL;
+	for (char *at = strchr(plain, ';'); at; at = strchr(at, ';'))
+		*at = ':';
+	format_folded(plain, folded, bytes);
+	strcat(folded, suffix);
+	return profile_keep(profile, folded);
+}
+
+static int fold_names(struct lines *lines, struct profile *profile)
+{
+	lines->functions = calloc(profile->frames_count + 1UL, sizeof(*lines->functions));
+	lines->comms = calloc(profile->processes_count + 1UL, sizeof(*lines->comms));
+	if (!lines->functions || !lines->comms)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->frames_count; i++) {
+		const struct profile_frame *frame = &profile->frames[i];
+
+		if (frame->module == PROFILE_NONE)
+			continue; /* in no stack */
+		lines->functions[i] = fold(profile, profile_text(profile, frame->function),
+					   profile->modules[frame->module].is_kernel ? "_[k]" : "");
+		if (!lines->functions[i])
+			return -ENOMEM;
 	}
-	sqlite3_result_text(context, format_folded(text, folded, bytes), -1, sqlite3_free);
+	for (uint32_t i = 0; i < profile->processes_count; i++) {
+		const struct profile_process *process = &profile->processes[i];
+
+		lines->comms[i] = process->is_known ? fold(profile, profile_text(profile, process->comm), "")
+						    : "";
+		if (!lines->comms[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Makes room for `bytes` more, of which at most half stay free. */
+static int make_room(struct lines *lines, size_t bytes)
+{
+	size_t room = lines->texts_room ? lines->texts_room : 65536;
+	char *texts;
+
+	while (room - lines->texts_used < bytes)
+		room *= 2;
+	if (room == lines->texts_room)
+		return 0;
+	if (room > LINES_BYTES_MOST)
+		return -E2BIG;
+	texts = realloc(lines->texts, room);
+	if (!texts)
+		return -ENOMEM;
+	lines->texts = texts;
+	lines->texts_room = room;
+	return 0;
+}
+
+/* Writes the line of a stack from its end, because the leaf, which a walk finds first, is last. */
+static int add_line(struct lines *lines, uint32_t process, const struct profile_stack *stack, int64_t samples)
+{
+	const struct profile *profile = lines->profile;
+	struct profile_walk walk = profile_walk_of(profile, stack);
+	const struct profile_frame *frame;
+	size_t bytes = strlen(lines->comms[process]), length;
+	char *at;
+	int result;
+
+	while ((frame = profile_walk_next(&walk)))
+		bytes += 1 + strlen(lines->functions[frame - profile->frames]);
+	result = make_room(lines, bytes + 1);
+	if (!result)
+		result = array_make_room(lines->lines, lines->count, lines->room, 1U);
+	if (result < 0)
+		return result;
+	lines->lines[lines->count++] = (struct line){ lines->texts_used, samples };
+	at = lines->texts + lines->texts_used + bytes;
+	*at = '\0';
+	lines->texts_used += bytes + 1;
+	walk = profile_walk_of(profile, stack);
+	while ((frame = profile_walk_next(&walk))) {
+		length = strlen(lines->functions[frame - profile->frames]);
+		at -= length;
+		memcpy(at, lines->functions[frame - profile->frames], length);
+		*--at = ';';
+	}
+	length = strlen(lines->comms[process]);
+	memcpy(at - length, lines->comms[process], length);
+	return 0;
+}
+
+/* A process with one of its stacks on CPU. */
+struct pair {
+	uint32_t stack, process;
+	int64_t samples;
+};
+
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct pair *left = a, *right = b;
+
+	if (left->stack != right->stack)
+		return left->stack < right->stack ? -1 : 1;
+	return (left->process > right->process) - (left->process < right->process);
+}
+
+static int add_lines(struct lines *lines)
+{
+	const struct profile *profile = lines->profile;
+	_cleanup_free_ struct pair *pairs = calloc(profile->samples_count + 1UL, sizeof(*pairs));
+	uint32_t count = 0;
+	int result = pairs ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < profile->samples_count && !result; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if (sample->kind == profile->on_cpu && profile_process_of(profile, sample)->is_known)
+			pairs[count++] = (struct pair){ sample->stack,
+							profile->threads[sample->thread].process,
+							sample->samples };
+	}
+	if (!result)
+		qsort(pairs, count, sizeof(*pairs), compare_pairs);
+	for (uint32_t i = 0; i < count && !result;) {
+		const struct pair *pair = &pairs[i];
+		int64_t samples = 0;
+
+		for (; i < count && !compare_pairs(pair, &pairs[i]); i++)
+			samples = add_saturated(samples, pairs[i].samples);
+		result = add_line(lines, pair->process, &profile->stacks[pair->stack], samples);
+	}
+	return result;
+}
+
+static int compare_lines(const void *a, const void *b, void *user)
+{
+	const struct lines *lines = user;
+	const struct line *left = a, *right = b;
+
+	return strcmp(lines->texts + left->text, lines->texts + right->text);
 }
 
 void folded_run(struct report *report)
 {
-	_cleanup_query_ struct query query = { 0 };
+	_cleanup_profile_ struct profile profile = { 0 };
+	_cleanup_lines_ struct lines lines = { .profile = &profile };
+	int result = profile_load(report->database, report->capture_id, &profile);
 
-	if (sqlite3_create_function(report->database->sqlite, "folded_text", 1,
-				    SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, folded_text,
-				    NULL, NULL) != SQLITE_OK) {
-		database_fail(report->database);
+	if (result < 0)
+		return;
+	result = fold_names(&lines, &profile);
+	if (!result)
+		result = add_lines(&lines);
+	if (result < 0) {
+		profile_fail(report->database, result);
 		return;
 	}
-	/*
-	 * The text of a stack without frames is NULL. The view has already replaced semicolons in function
-	 * names.
-	 */
-	query = query_begin(
-		report->database,
-		"SELECT folded_text(replace(comm, ';', ':')) || ifnull(';' || folded_text(stack), '')"
-		" AS line, sum(samples) AS samples "
-		"FROM folded WHERE capture_id = ?1 AND kind = 'on-cpu' GROUP BY line ORDER BY line",
-		report->capture_id, 0);
-	while (query_next(&query))
-		fprintf(report->out, "%s %lld\n", query_text(&query, "line"),
-			(long long)query_number(&query, "samples"));
+	if (lines.count)
+		qsort_r(lines.lines, lines.count, sizeof(*lines.lines), compare_lines, &lines);
+	/* lines that became equal by escaping are added up */
+	for (uint32_t i = 0; i < lines.count;) {
+		const struct line *line = &lines.lines[i];
+		int64_t samples = 0;
+
+		for (; i < lines.count && !compare_lines(line, &lines.lines[i], &lines); i++)
+			samples = add_saturated(samples, lines.lines[i].samples);
+		fprintf(report->out, "%s %lld\n", lines.texts + line->text, (long long)samples);
+	}
 }

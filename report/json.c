@@ -23,43 +23,45 @@ void json_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-static void print_value(FILE *out, sqlite3_stmt *row, int column)
+static void print_value(FILE *out, struct database *database, struct value value)
 {
-	const char *text;
+	struct query rows;
 
-	switch (sqlite3_column_type(row, column)) {
-	case SQLITE_INTEGER:
-		fprintf(out, "%lld", (long long)sqlite3_column_int64(row, column));
+	switch (value.type) {
+	case VALUE_NUMBER:
+		fprintf(out, "%lld", (long long)value.number);
 		break;
-	case SQLITE_FLOAT:
-		if (isfinite(sqlite3_column_double(row, column))) {
-			fprintf(out, "%.15g", sqlite3_column_double(row, column));
-			break;
-		}
-		/* fall through */
-	case SQLITE_NULL:
-		fputs("null", out);
+	case VALUE_REAL:
+		if (isfinite(value.real))
+			fprintf(out, "%.15g", value.real);
+		else
+			fputs("null", out);
+		break;
+	case VALUE_TEXT:
+		json_string(out, value.text);
+		break;
+	case VALUE_ROWS:
+		rows = query_of_rows(database, value.rows);
+		json_rows(out, &rows, NULL);
 		break;
 	default:
-		text = (const char *)sqlite3_column_text(row, column);
-		json_string(out, text ? text : "");
+		fputs("null", out);
 	}
 }
 
 void json_row(FILE *out, struct query *query, const struct json_nested *nested)
 {
-	sqlite3_stmt *row = query->statement;
-
 	fputc('{', out);
-	for (int i = 0; i < sqlite3_column_count(row); i++) {
+	for (int i = 0; i < query_columns(query); i++) {
 		fputs(i ? ", " : "", out);
-		json_string(out, sqlite3_column_name(row, i));
+		json_string(out, query_column_name(query, i));
 		fputs(": ", out);
-		print_value(out, row, i);
+		print_value(out, query->database, query_value(query, i));
 	}
 	if (nested && nested->name) {
-		_cleanup_query_ struct query rows =
-			query_begin(query->database, nested->sql, sqlite3_column_int64(row, 0), -1);
+		struct value first = query_value(query, 0);
+		_cleanup_query_ struct query rows = query_begin(
+			query->database, nested->sql, first.type == VALUE_NUMBER ? first.number : 0, -1);
 
 		fprintf(out, ", \"%s\": ", nested->name);
 		json_rows(out, &rows, NULL);

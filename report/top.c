@@ -5,37 +5,342 @@
 #include "report/report.h"
 #include "report/table.h"
 
+#include <string.h>
+
+/* ---- samples by function ---- */
+
+struct function {
+	uint32_t name; /* text; PROFILE_NONE: all unresolved addresses of the module */
+	uint32_t module;
+	int64_t samples, total_samples, weight_ns;
+	bool is_sampled;  /* on CPU; else it is only in stacks off CPU */
+	uint32_t on_path; /* how often, while stacks are walked: a recursive function counts once */
+};
+
+struct functions {
+	const struct profile *profile;
+	struct function *functions;
+	uint32_t count;
+	uint32_t *of_frame;
+	int64_t all_samples;
+	struct hash_index index;
+};
+
+static void functions_free(struct functions *functions)
+{
+	free(functions->functions);
+	free(functions->of_frame);
+	hash_index_free(&functions->index);
+}
+
+#define _cleanup_functions_ _cleanup_(functions_free)
+
+struct wanted_function {
+	const struct functions *functions;
+	uint32_t name, module;
+};
+
+static bool is_function(const void *user, uint32_t position)
+{
+	const struct wanted_function *wanted = user;
+	const struct function *there = &wanted->functions->functions[position];
+
+	return there->name == wanted->name && there->module == wanted->module;
+}
+
+/* Finds the functions of all frames. With `merge`, all unresolved addresses of a module are one. */
+static int find_functions(struct functions *functions, bool merge)
+{
+	const struct profile *profile = functions->profile;
+
+	for (uint32_t i = 0; i < profile->frames_count; i++) {
+		const struct profile_frame *frame = &profile->frames[i];
+		struct wanted_function wanted = { functions,
+						  merge && !frame->is_resolved ? PROFILE_NONE
+									       : frame->function,
+						  frame->module };
+		uint32_t hash = hash_number_and_bytes((uint64_t)wanted.name << 32 | wanted.module, NULL, 0);
+		uint32_t found = hash_index_find(&functions->index, hash, is_function, &wanted);
+
+		if (found == HASH_INDEX_NONE) {
+			if (hash_index_add(&functions->index, hash, functions->count))
+				return -ENOMEM;
+			found = functions->count++;
+			functions->functions[found] =
+				(struct function){ .name = wanted.name, .module = wanted.module };
+		}
+		functions->of_frame[i] = found;
+	}
+	return 0;
+}
+
+/* The samples on CPU in a stack or, for a node, in all stacks that lead through it. */
+struct sampled {
+	int64_t samples, weight_ns;
+	bool is_sampled;
+};
+
+static void add_sampled(struct sampled *to, const struct sampled *more)
+{
+	to->samples = add_saturated(to->samples, more->samples);
+	to->weight_ns = add_saturated(to->weight_ns, more->weight_ns);
+	to->is_sampled = to->is_sampled || more->is_sampled;
+}
+
+static void count_leaf(struct functions *functions, uint32_t stack, const struct sampled *sampled)
+{
+	const struct profile *profile = functions->profile;
+	struct profile_walk walk = profile_walk_of(profile, &profile->stacks[stack]);
+	const struct profile_frame *leaf = sampled->is_sampled ? profile_walk_next(&walk) : NULL;
+	struct function *function;
+
+	if (!leaf)
+		return;
+	function = &functions->functions[functions->of_frame[leaf - profile->frames]];
+	function->samples = add_saturated(function->samples, sampled->samples);
+	function->weight_ns = add_saturated(function->weight_ns, sampled->weight_ns);
+}
+
+static void enter_node(struct functions *functions, uint32_t node, const struct sampled *sampled)
+{
+	const struct profile_node *here = &functions->profile->nodes[node];
+
+	for (uint32_t i = here->first; i < here->first + here->count; i++) {
+		struct function *function =
+			&functions->functions[functions->of_frame[functions->profile->path_frames[i]]];
+
+		if (function->on_path++ || !sampled->is_sampled)
+			continue;
+		function->is_sampled = true;
+		function->total_samples = add_saturated(function->total_samples, sampled->samples);
+	}
+}
+
+static void leave_node(struct functions *functions, uint32_t node)
+{
+	const struct profile_node *here = &functions->profile->nodes[node];
+
+	for (uint32_t i = here->first; i < here->first + here->count; i++)
+		functions->functions[functions->of_frame[functions->profile->path_frames[i]]].on_path--;
+}
+
 /*
- * The columns of view hot_function for one capture, without its cost: with enough leaf functions, only those
- * that can be among the first ?2 are counted over whole stacks, which is the expensive part.
+ * Goes through the tree from the outermost frames to the leaves and back: each node once. children[n] is the first
+ * child of node n, next[n] its sibling.
  */
-const char top_sql[] =
-	"WITH per_stack AS MATERIALIZED ("
-	" SELECT stack_id, sum(samples) AS samples, sum(weight_ns) AS weight_ns"
-	" FROM sample WHERE capture_id = ?1 AND kind = 'on-cpu' GROUP BY stack_id"
-	"), leaf AS MATERIALIZED ("
-	" SELECT f.function, f.module_id, sum(p.samples) AS samples"
-	" FROM per_stack p JOIN stack_frame sf ON sf.stack_id = p.stack_id AND sf.position = 0"
-	" JOIN frame f USING(frame_id) GROUP BY f.function, f.module_id"
-	/* the samples of leaf number ?2; NULL: there are fewer leaves, or no limit */
-	"), last AS MATERIALIZED ("
-	" SELECT (SELECT samples FROM leaf ORDER BY samples DESC LIMIT ?2 > 0 OFFSET ?2 - 1) AS samples"
-	"), in_stack AS (" /* a recursive function counts once per stack */
-	" SELECT f.function, f.module_id, p.samples, p.weight_ns, min(sf.position) = 0 AS is_leaf"
-	" FROM per_stack p JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)"
-	" WHERE (SELECT samples FROM last) IS NULL OR (f.function, f.module_id) IN"
-	" (SELECT function, module_id FROM leaf WHERE samples >= (SELECT samples FROM last))"
-	" GROUP BY p.stack_id, f.function, f.module_id"
-	"), per_function AS ("
-	" SELECT function, module_id, sum(samples * is_leaf) AS samples, sum(samples) AS total_samples,"
-	" sum(weight_ns * is_leaf) AS weight_ns, (SELECT sum(samples) FROM per_stack) AS all_samples"
-	" FROM in_stack GROUP BY function, module_id"
-	") "
-	"SELECT p.function, m.path AS module, m.kind AS module_kind, p.samples, p.total_samples, p.weight_ns,"
-	" round(100.0 * p.samples / p.all_samples, 1) AS percent,"
-	" round(100.0 * p.total_samples / p.all_samples, 1) AS total_percent "
-	"FROM per_function p JOIN module m USING(module_id) "
-	"ORDER BY p.samples DESC, p.total_samples DESC, p.function, p.module_id LIMIT ?2";
+static void count_totals(struct functions *functions, const struct sampled *of_node, const uint32_t *children,
+			 const uint32_t *next, uint32_t first)
+{
+	const struct profile_node *nodes = functions->profile->nodes;
+	uint32_t node = first;
+
+	while (node != PROFILE_NONE) {
+		enter_node(functions, node, &of_node[node]);
+		if (children[node] != PROFILE_NONE) {
+			node = children[node];
+			continue;
+		}
+		leave_node(functions, node);
+		while (next[node] == PROFILE_NONE && nodes[node].parent != PROFILE_NONE) {
+			node = nodes[node].parent;
+			leave_node(functions, node);
+		}
+		node = next[node];
+	}
+}
+
+static int count_samples(struct functions *functions)
+{
+	const struct profile *profile = functions->profile;
+	uint32_t count = profile->nodes_count, first = PROFILE_NONE;
+	_cleanup_free_ struct sampled *of_stack = calloc(profile->stacks_count + 1UL, sizeof(*of_stack));
+	_cleanup_free_ struct sampled *of_node = calloc(count + 1UL, sizeof(*of_node));
+	_cleanup_free_ uint32_t *children = malloc((count + 1UL) * sizeof(*children));
+	_cleanup_free_ uint32_t *next = malloc((count + 1UL) * sizeof(*next));
+
+	if (!of_stack || !of_node || !children || !next)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < profile->samples_count; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if (sample->kind != profile->on_cpu)
+			continue;
+		add_sampled(&of_stack[sample->stack],
+			    &(struct sampled){ sample->samples, sample->weight_ns, true });
+		functions->all_samples = add_saturated(functions->all_samples, sample->samples);
+	}
+	for (uint32_t i = 0; i < profile->stacks_count; i++) {
+		count_leaf(functions, i, &of_stack[i]);
+		if (profile->stacks[i].node != PROFILE_NONE)
+			add_sampled(&of_node[profile->stacks[i].node], &of_stack[i]);
+	}
+	memset(children, 0xff, (count + 1UL) * sizeof(*children));
+	for (uint32_t i = count; i-- > 0;) {
+		uint32_t parent = profile->nodes[i].parent,
+			 *siblings = parent == PROFILE_NONE ? &first : &children[parent];
+
+		next[i] = *siblings;
+		*siblings = i;
+		if (parent != PROFILE_NONE)
+			add_sampled(&of_node[parent], &of_node[i]);
+	}
+	count_totals(functions, of_node, children, next, first);
+	return 0;
+}
+
+/* Finds and counts the functions; those without samples on CPU are removed. */
+static int functions_of(const struct profile *profile, bool merge, struct functions *ret_functions)
+{
+	struct functions functions = { .profile = profile };
+	uint32_t kept = 0;
+	int result = -ENOMEM;
+
+	functions.functions = calloc(profile->frames_count + 1UL, sizeof(*functions.functions));
+	functions.of_frame = calloc(profile->frames_count + 1UL, sizeof(*functions.of_frame));
+	if (functions.functions && functions.of_frame)
+		result = find_functions(&functions, merge);
+	if (!result)
+		result = count_samples(&functions);
+	if (result < 0) {
+		functions_free(&functions);
+		return result;
+	}
+	for (uint32_t i = 0; i < functions.count; i++)
+		if (functions.functions[i].is_sampled && functions.functions[i].module != PROFILE_NONE)
+			functions.functions[kept++] = functions.functions[i];
+	functions.count = kept;
+	*ret_functions = functions;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static int compare_numbers(int64_t left, int64_t right)
+{
+	return (left > right) - (left < right);
+}
+
+/* Unresolved addresses come first. */
+static int compare_names(const struct function *left, const struct function *right,
+			 const struct profile *profile)
+{
+	int order = left->name == right->name    ? 0
+		    : left->name == PROFILE_NONE ? -1
+		    : right->name == PROFILE_NONE
+			    ? 1
+			    : strcmp(profile_text(profile, left->name), profile_text(profile, right->name));
+
+	return order ? order
+		     : compare_numbers(profile->modules[left->module].module_id,
+				       profile->modules[right->module].module_id);
+}
+
+static int by_samples(const void *a, const void *b, void *profile)
+{
+	const struct function *left = a, *right = b;
+	int order = compare_numbers(right->samples, left->samples);
+
+	if (!order)
+		order = compare_numbers(right->total_samples, left->total_samples);
+	return order ? order : compare_names(left, right, profile);
+}
+
+static int by_total_samples(const void *a, const void *b, void *profile)
+{
+	const struct function *left = a, *right = b;
+	int order = compare_numbers(right->total_samples, left->total_samples);
+
+	if (!order)
+		order = compare_numbers(right->samples, left->samples);
+	return order ? order : compare_names(left, right, profile);
+}
+
+int top_functions(const struct profile *profile, int64_t limit, struct rows *ret_rows)
+{
+	static const char *const names[] = { "function",      "module",    "module_kind", "samples",
+					     "total_samples", "weight_ns", "percent",     "total_percent" };
+	_cleanup_functions_ struct functions functions = { 0 };
+	struct rows rows = rows_of(names);
+	int result = functions_of(profile, false, &functions);
+
+	if (!result)
+		qsort_r(functions.functions, functions.count, sizeof(*functions.functions), by_samples,
+			(void *)profile);
+	for (uint32_t i = 0; i < functions.count && (limit < 0 || i < limit) && !result; i++) {
+		const struct function *function = &functions.functions[i];
+		const struct profile_module *module = &profile->modules[function->module];
+
+		result = rows_add(
+			&rows,
+			(struct value[]){
+				value_text(profile_text(profile, function->name)), value_text(module->path),
+				value_text(module->kind), value_number(function->samples),
+				value_number(function->total_samples), value_number(function->weight_ns),
+				value_percent(function->samples, functions.all_samples),
+				value_percent(function->total_samples, functions.all_samples) });
+	}
+	if (result < 0)
+		rows_free(&rows);
+	else
+		*ret_rows = rows;
+	return result;
+}
+
+/* The name of all unresolved addresses of a module; NULL without memory. */
+static const char *unresolved_name(struct profile *profile, const struct profile_module *module)
+{
+	const char *slash = strrchr(module->path, '/');
+	_cleanup_free_ char *name = NULL;
+
+	if (asprintf(&name, "[unresolved] in %s", slash ? slash + 1 : module->path) < 0) {
+		name = NULL;
+		return NULL;
+	}
+	return profile_keep(profile, name);
+}
+
+static int add_leader(struct profile *profile, const struct functions *functions,
+		      const struct function *function, bool by_total, struct rows *rows)
+{
+	const struct profile_module *module = &profile->modules[function->module];
+	bool is_resolved = function->name != PROFILE_NONE;
+	const char *name = is_resolved ? profile_text(profile, function->name)
+				       : unresolved_name(profile, module);
+
+	if (!name)
+		return -ENOMEM;
+	return rows_add(rows,
+			(struct value[]){ value_number(by_total), value_number(is_resolved),
+					  value_text(module->path), value_text(module->kind),
+					  value_number(function->samples),
+					  value_number(function->total_samples), value_text(name),
+					  value_percent(function->samples, functions->all_samples),
+					  value_percent(function->total_samples, functions->all_samples) });
+}
+
+int top_leaders(struct profile *profile, int64_t limit, struct rows *ret_rows)
+{
+	static const char *const names[] = { "by_total",    "resolved", "module",
+					     "module_kind", "samples",  "total_samples",
+					     "function",    "percent",  "total_percent" };
+	_cleanup_functions_ struct functions functions = { 0 };
+	struct rows rows = rows_of(names);
+	int result = functions_of(profile, true, &functions);
+
+	for (int by_total = 0; by_total < 2 && !result; by_total++) {
+		qsort_r(functions.functions, functions.count, sizeof(*functions.functions),
+			by_total ? by_total_samples : by_samples, profile);
+		for (uint32_t i = 0; i < functions.count && (limit < 0 || i < limit) && !result; i++)
+			if (by_total || functions.functions[i].samples > 0)
+				result = add_leader(profile, &functions, &functions.functions[i], by_total,
+						    &rows);
+	}
+	if (result < 0)
+		rows_free(&rows);
+	else
+		*ret_rows = rows;
+	return result;
+}
 
 /* SAMPLES is what the list is sorted by. */
 #define COLUMNS(samples)                                                                                     \
@@ -47,33 +352,6 @@ const char top_sql[] =
 	}
 
 static const struct column columns[][5] = { COLUMNS("samples"), COLUMNS("total_samples") };
-
-const char top_leaders_sql[] =
-	"WITH per_stack AS MATERIALIZED ("
-	" SELECT stack_id, sum(samples) AS samples"
-	" FROM sample WHERE capture_id = ?1 AND kind = 'on-cpu' GROUP BY stack_id"
-	"), in_stack AS (" /* a recursive function counts once per stack */
-	" SELECT iif(f.function_offset IS NULL, NULL, f.function) AS function, f.module_id, p.samples,"
-	" min(sf.position) = 0 AS is_leaf"
-	" FROM per_stack p JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)"
-	" GROUP BY p.stack_id, 1, f.module_id"
-	"), per_function AS MATERIALIZED ("
-	" SELECT function, module_id, sum(samples * is_leaf) AS samples, sum(samples) AS total_samples"
-	" FROM in_stack GROUP BY function, module_id"
-	"), leader AS ("
-	" SELECT * FROM (SELECT 0 AS by_total, * FROM per_function WHERE samples > 0"
-	" ORDER BY samples DESC, total_samples DESC, function, module_id LIMIT ?2)"
-	" UNION ALL SELECT * FROM (SELECT 1 AS by_total, * FROM per_function"
-	" ORDER BY total_samples DESC, samples DESC, function, module_id LIMIT ?2)"
-	") "
-	"SELECT l.by_total, l.function IS NOT NULL AS resolved, m.path AS module, m.kind AS module_kind, l.samples, l.total_samples,"
-	" ifnull(l.function, '[unresolved] in ' || replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''))"
-	" AS function,"
-	" round(100.0 * l.samples / (SELECT sum(samples) FROM per_stack), 1) AS percent,"
-	" round(100.0 * l.total_samples / (SELECT sum(samples) FROM per_stack), 1) AS total_percent "
-	"FROM leader l JOIN module m USING(module_id) "
-	"ORDER BY l.by_total, iif(l.by_total, l.total_samples, l.samples) DESC,"
-	" iif(l.by_total, l.samples, l.total_samples) DESC, l.function, l.module_id";
 
 void top_print(FILE *out, struct query *query)
 {
@@ -95,16 +373,23 @@ void top_print(FILE *out, struct query *query)
 
 void top_run(struct report *report)
 {
-	_cleanup_query_ struct query query = query_begin(report->database,
-							 report->json ? top_sql : top_leaders_sql,
-							 report->capture_id, report->limit);
+	_cleanup_profile_ struct profile profile = { 0 };
+	_cleanup_rows_ struct rows rows = { 0 };
+	struct query query = query_of_rows(report->database, &rows);
+	int result;
 
-	if (report->json) {
+	if (profile_load(report->database, report->capture_id, &profile) < 0)
+		return;
+	result = report->json ? top_functions(&profile, report->limit, &rows)
+			      : top_leaders(&profile, report->limit, &rows);
+	if (result < 0) {
+		profile_fail(report->database, result);
+	} else if (report->json) {
 		json_rows(report->out, &query, NULL);
 		fputc('\n', report->out);
 	} else if (query_next(&query)) {
 		top_print(report->out, &query);
-	} else if (!report->database->failed) {
+	} else {
 		fprintf(report->out, "capture %lld has no samples on CPU\n", (long long)report->capture_id);
 	}
 }

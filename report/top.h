@@ -5,21 +5,25 @@
 #ifndef BOURDON_REPORT_TOP_H
 #define BOURDON_REPORT_TOP_H
 
+#include "report/profile.h"
 #include "report/query.h"
 
 #include <stdio.h>
 
-/* ?1 is the capture, ?2 the limit. The columns are those of view hot_function. */
-extern const char top_sql[];
+/*
+ * The functions with most samples on CPU: `limit` of them, or all if it is negative. The columns are those of view
+ * hot_function. Returns 0 or -ENOMEM; the caller frees the rows.
+ */
+int top_functions(const struct profile *profile, int64_t limit, struct rows *ret_rows);
 
 /*
- * For text output: the first ?2 functions by samples of their own; then, with by_total = 1, the first ?2 by
- * samples in them and their callees. All unresolved addresses of a module are one function, with resolved =
- * 0.
+ * For text output: the first `limit` functions by samples of their own; then, with by_total = 1, the first `limit` by
+ * samples in them and their callees. All unresolved addresses of a module are one function, with resolved = 0.
+ * Returns 0 or -ENOMEM; the caller frees the rows, and the profile outlives them.
  */
-extern const char top_leaders_sql[];
+int top_leaders(struct profile *profile, int64_t limit, struct rows *ret_rows);
 
-/* Prints the rows of top_leaders_sql; the query stands on the first one. */
+/* Prints the rows of top_leaders(); the query stands on the first one. */
 void top_print(FILE *out, struct query *query);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that caused it. Each section is one query. It is printed as
- * text, or as one member of a JSON object, so that both have the same rows.
+ * why: what one capture says about the pressure that caused it. Each section is one query, or one pass over the
+ * capture's profile. It is printed as text, or as one member of a JSON object, so that both have the same rows.
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
@@ -10,22 +10,34 @@
 #include "report/format.h"
 #include "report/json.h"
 #include "report/loss_text.h"
+#include "report/profile.h"
 #include "report/report.h"
+#include "report/sums.h"
 #include "report/table.h"
 #include "report/top.h"
 
 #include <string.h>
 
 #define FUNCTIONS_SHOWN 10
+#define PROCESSES_SHOWN 10
+#define STACKS_SHOWN 5
+#define PRESSURE_ROWS_MOST                                                                                   \
+	1024U /* three resources of a few scopes; a hostile view may have rows without end */
 #define FRAMES_SHOWN 12
 #define BARS 40
 #define BAR_COLUMNS 60
 
+struct why {
+	struct report *report;
+	struct profile profile;
+};
+
 struct section {
 	const char *name; /* of the member in JSON */
-	const char *sql;  /* ?1 is the capture */
-	bool is_object;   /* a JSON object: one row; else an array */
-	struct json_nested nested;
+	const char *sql;  /* ?1 is the capture; NULL: computed from the profile */
+	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
+	int (*compute)(struct why *why, struct rows *ret_rows);
+	bool is_object;                                /* a JSON object: one row; else an array */
 	void (*print)(FILE *out, struct query *query); /* the query stands on its first row */
 	const char *absent;                            /* the text for a query without rows; NULL: none */
 };
@@ -174,11 +186,6 @@ static void print_processes(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
-static const char frames_sql[] =
-	"SELECT f.function, m.path AS module, m.kind AS module_kind, f.file, f.line, f.inlined "
-	"FROM stack_frame sf JOIN frame f USING(frame_id) JOIN module m USING(module_id) "
-	"WHERE sf.stack_id = ?1 ORDER BY sf.position";
-
 /* "function (module) at file:line"; parts that are unknown are left out. */
 static void print_frame(FILE *out, const struct query *frame)
 {
@@ -198,8 +205,7 @@ static void print_frame(FILE *out, const struct query *frame)
 
 static void print_frames(FILE *out, struct query *stack)
 {
-	_cleanup_query_ struct query frames =
-		query_begin(stack->database, frames_sql, query_number(stack, "stack_id"), 0);
+	struct query frames = query_nested(stack, "frames");
 	int count = 0;
 
 	while (query_next(&frames))
@@ -319,20 +325,15 @@ static void print_stall_stacks(FILE *out, struct query *query)
 	print_stacks(out, query, "interval", "intervals");
 }
 
-/* `query` has the rows of the JSON member; the text has rows of its own for the same capture. */
 static void print_functions(FILE *out, struct query *query)
 {
-	_cleanup_query_ struct query leaders =
-		query_begin(query->database, top_leaders_sql, query->id, FUNCTIONS_SHOWN);
 	char place[FORMAT_BYTES], share[FORMAT_BYTES];
 
-	if (!query_next(&leaders))
-		return;
 	fprintf(out, "hottest function: %s, %s of on-CPU samples\n",
-		query_number(&leaders, "resolved") ? place_of(&leaders, 54, place)
-						   : text_of(&leaders, "function", 54, place),
-		percent_of(&leaders, share));
-	top_print(out, &leaders);
+		query_number(query, "resolved") ? place_of(query, 54, place)
+						: text_of(query, "function", 54, place),
+		percent_of(query, share));
+	top_print(out, query);
 }
 
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
@@ -423,21 +424,97 @@ static void print_losses(FILE *out, struct query *query)
 	}
 }
 
-/*
- * Sums the samples of `filter` by `measure`. Stacks with the same functions at different lines are one row,
- * which shows the frames of one of them.
- */
-#define STACKS_SQL(filter, measure)                                                                          \
-	"WITH per_stack AS (SELECT s.stack_id, p.comm, sum(s.samples) AS samples, sum(s.weight_ns) AS "      \
-	"weight_ns "                                                                                         \
-	"FROM sample s JOIN process p USING(process_id) WHERE s.capture_id = ?1 AND " filter                 \
-	" GROUP BY s.stack_id, p.comm), named AS (SELECT p.*, (SELECT group_concat(function, x'00') FROM"    \
-	" (SELECT f.function FROM stack_frame sf JOIN frame f USING(frame_id)"                               \
-	" WHERE sf.stack_id = p.stack_id ORDER BY sf.position)) AS names FROM per_stack p) "                 \
-	"SELECT min(stack_id) AS stack_id, comm, sum(samples) AS samples, sum(weight_ns) AS weight_ns,"      \
-	" round(100.0 * sum(" measure ") / sum(sum(" measure ")) OVER (), 1) AS percent,"                    \
-	" unwinder, max(truncated) AS truncated FROM named JOIN stack USING(stack_id) "                      \
-	"GROUP BY comm, names ORDER BY sum(" measure ") DESC, stack_id LIMIT 5"
+/* ---- sections that need the profile ---- */
+
+/* Stores the row of view reconciliation on which the query stands, with the targets' stalls. */
+static int pressure_row(struct why *why, const struct query *query, int64_t stalled_ns, struct value *values)
+{
+	for (int i = 0; i < query_columns(query); i++) {
+		values[i] = query_value(query, i);
+		if (!strcmp(query_column_name(query, i), "targets_ns"))
+			values[i] = value_number(stalled_ns);
+		if (values[i].type != VALUE_TEXT)
+			continue;
+		values[i].text = profile_keep(&why->profile, values[i].text);
+		if (!values[i].text)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Rows of view reconciliation, which would add up the targets' stalls for each row again. */
+static int compute_pressure(struct why *why, struct rows *ret_rows)
+{
+	static const char *const names[] = {
+		"capture_id",      "scope",          "resource",         "of_ns",
+		"some_ns",         "full_ns",        "targets_ns",       "formula_ns",
+		"formula_some_ns", "unexplained_ns", "explained_percent"
+	};
+	_cleanup_query_ struct query query = query_begin(
+		why->report->database,
+		"SELECT capture_id, scope, resource, of_ns, some_ns, full_ns, NULL AS targets_ns, formula_ns,"
+		" formula_some_ns, unexplained_ns, explained_percent FROM reconciliation WHERE capture_id = ?1",
+		why->report->capture_id, 0);
+	struct rows rows = rows_of(names);
+	int result = 0;
+
+	while (!result && query_next(&query)) {
+		struct value values[ARRAY_SIZE(names)];
+		int64_t stalled_ns = sums_stalled_ns(&why->profile, query_text(&query, "resource"));
+
+		if (!stalled_ns && !query_number(&query, "some_ns") && !query_number(&query, "full_ns"))
+			continue;
+		result = rows.count == PRESSURE_ROWS_MOST ? -E2BIG
+							  : pressure_row(why, &query, stalled_ns, values);
+		if (!result)
+			result = rows_add(&rows, values);
+	}
+	if (!result && why->report->database->failed)
+		result = -EIO;
+	if (result < 0)
+		rows_free(&rows);
+	else
+		*ret_rows = rows;
+	return result;
+}
+
+static int compute_waiting(struct why *why, struct rows *ret_rows)
+{
+	return sums_of_stalls(&why->profile, ret_rows);
+}
+
+static int compute_processes(struct why *why, struct rows *ret_rows)
+{
+	return sums_of_processes(&why->profile, PROCESSES_SHOWN, ret_rows);
+}
+
+static int compute_stacks(struct why *why, struct rows *ret_rows)
+{
+	return sums_of_stacks(&why->profile, NULL, STACKS_SHOWN, ret_rows);
+}
+
+/* The first rows of view stall_stack, without intervals on other resources. */
+static int compute_stalls(struct why *why, struct rows *ret_rows)
+{
+	_cleanup_query_ struct query query = query_begin(why->report->database,
+							 "SELECT resource FROM capture WHERE capture_id = ?1",
+							 why->report->capture_id, 0);
+
+	if (!query_next(&query))
+		return -EIO;
+	return sums_of_stacks(&why->profile, query_text(&query, "resource"), STACKS_SHOWN, ret_rows);
+}
+
+static int compute_functions(struct why *why, struct rows *ret_rows)
+{
+	return why->report->json ? top_functions(&why->profile, FUNCTIONS_SHOWN, ret_rows)
+				 : top_leaders(&why->profile, FUNCTIONS_SHOWN, ret_rows);
+}
+
+static int compute_seconds(struct why *why, struct rows *ret_rows)
+{
+	return sums_of_seconds(&why->profile, ret_rows);
+}
 
 static const struct section sections[] = {
 	{ .name = "capture",
@@ -446,14 +523,8 @@ static const struct section sections[] = {
 		 "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },
-	{ .name = "pressure",
-	  .sql = "SELECT * FROM reconciliation WHERE capture_id = ?1 AND (some_ns OR full_ns OR targets_ns)",
-	  .print = print_pressure },
-	{ .name = "waiting",
-	  .sql = "SELECT stall, sum(weight_ns) AS weight_ns, sum(samples) AS intervals,"
-		 " round(100.0 * sum(weight_ns) / sum(sum(weight_ns)) OVER (), 1) AS percent "
-		 "FROM sample WHERE capture_id = ?1 AND kind = 'off-cpu' GROUP BY stall ORDER BY 2 DESC",
-	  .print = print_waiting },
+	{ .name = "pressure", .compute = compute_pressure, .print = print_pressure },
+	{ .name = "waiting", .compute = compute_waiting, .print = print_waiting },
 	{ .name = "culprits",
 	  .sql = "SELECT c.tgid, c.comm, c.cgroup, c.taken, c.unit, c.cpu_ns, c.read_bytes, c.write_bytes, "
 		 "c.rss_bytes,"
@@ -461,29 +532,13 @@ static const struct section sections[] = {
 		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
 	  .print = print_culprits },
 	{ .name = "processes",
-	  .sql = "SELECT p.comm, p.tgid, p.uid, p.exe, p.cgroup, sum(s.samples) AS samples,"
-		 " round(100.0 * sum(s.samples) / sum(sum(s.samples)) OVER (), 1) AS percent,"
-		 " sum(s.weight_ns) AS cpu_ns "
-		 "FROM sample s JOIN process p USING(process_id) "
-		 "WHERE s.capture_id = ?1 AND s.kind = 'on-cpu' GROUP BY s.process_id "
-		 "ORDER BY sum(s.samples) DESC, p.tgid LIMIT 10",
+	  .compute = compute_processes,
 	  .print = print_processes,
 	  .absent = "no samples on CPU" },
-	{ .name = "stacks",
-	  .sql = STACKS_SQL("s.kind = 'on-cpu'", "samples"),
-	  .nested = { "frames", frames_sql },
-	  .print = print_hot_stacks },
-	{ .name = "stalls", /* the first rows of view stall_stack, without intervals on other resources */
-	  .sql = STACKS_SQL("s.kind = 'off-cpu' AND instr('+' || s.stall || '+', '+' ||"
-			    " (SELECT resource FROM capture WHERE capture_id = ?1) || '+')",
-			    "weight_ns"),
-	  .nested = { "frames", frames_sql },
-	  .print = print_stall_stacks },
-	{ .name = "functions", .sql = top_sql, .print = print_functions },
-	{ .name = "seconds",
-	  .sql = "SELECT second, sum(samples) AS samples, sum(weight_ns) AS weight_ns FROM sample "
-		 "WHERE capture_id = ?1 AND kind = 'on-cpu' GROUP BY second ORDER BY second",
-	  .print = print_seconds },
+	{ .name = "stacks", .compute = compute_stacks, .print = print_hot_stacks },
+	{ .name = "stalls", .compute = compute_stalls, .print = print_stall_stacks },
+	{ .name = "functions", .compute = compute_functions, .print = print_functions },
+	{ .name = "seconds", .compute = compute_seconds, .print = print_seconds },
 	{ .name = "losses",
 	  .sql = "SELECT reason, events, unit, percent FROM data_quality WHERE capture_id = ?1 "
 		 "ORDER BY percent DESC, events DESC, reason",
@@ -507,21 +562,42 @@ static void print_json(FILE *out, const struct section *section, struct query *q
 {
 	fprintf(out, "%s\"%s\": ", section == sections ? "{" : ",\n", section->name);
 	if (!section->is_object)
-		json_rows(out, query, &section->nested);
+		json_rows(out, query, NULL);
 	else if (query_next(query))
-		json_row(out, query, &section->nested);
+		json_row(out, query, NULL);
 	else
 		fputs("null", out);
 }
 
+static void run_section(struct why *why, const struct section *section)
+{
+	struct report *report = why->report;
+	_cleanup_query_ struct query query = { 0 };
+	_cleanup_rows_ struct rows rows = { 0 };
+	int result = 0;
+
+	if (section->compute) {
+		result = section->compute(why, &rows);
+		query = query_of_rows(report->database, &rows);
+		query.id = report->capture_id;
+	} else {
+		query = query_begin(report->database, section->sql, report->capture_id, 0);
+	}
+	if (result < 0)
+		profile_fail(report->database, result);
+	else
+		(report->json ? print_json : print_text)(report->out, section, &query);
+}
+
 void why_run(struct report *report)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++) {
-		_cleanup_query_ struct query query =
-			query_begin(report->database, sections[i].sql, report->capture_id, FUNCTIONS_SHOWN);
+	struct why why = { .report = report };
 
-		(report->json ? print_json : print_text)(report->out, &sections[i], &query);
-	}
+	if (profile_load(report->database, report->capture_id, &why.profile) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++)
+		run_section(&why, &sections[i]);
 	if (report->json)
 		fputs("}\n", report->out);
+	profile_free(&why.profile);
 }

@@ -216,6 +216,13 @@ int migrate_stacks(struct sql *sql)
 	if (!result)
 		result = sql_execute(
 			sql,
+			"UPDATE capture SET (process_count, stack_count, sample_count, interval_count) = ("
+			"SELECT count(DISTINCT process_id), count(DISTINCT stack_id), ifnull(sum(samples), 0), "
+			"ifnull(sum(samples) FILTER (WHERE kind = 'off-cpu'), 0) FROM sample WHERE "
+			"sample.capture_id = capture.capture_id)");
+	if (!result)
+		result = sql_execute(
+			sql,
 			"UPDATE thread_state SET stack_id = (SELECT node_id FROM moved WHERE moved.stack_id = "
 			"thread_state.stack_id);"
 			"DROP TABLE moved; DROP TABLE old_stack; DROP TABLE old_stack_frame; DROP TABLE old_sample");

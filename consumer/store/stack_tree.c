@@ -21,9 +21,8 @@ int stack_tree_prepare(struct sql *sql, struct stack_tree *ret_tree)
 		{ &ret_tree->find_variant, "SELECT node_id FROM stack_node WHERE parent_id IS nullif(?, 0) "
 					   "AND CAST(substr(frames, 2) AS INTEGER) = 0 AND class = ?" },
 		{ &ret_tree->end_at, "SELECT class, hash FROM stack_node WHERE node_id = ?" },
-		{ &ret_tree->add_node,
-		  "INSERT INTO stack_node(parent_id, frames, class, depth, hash) "
-		  "VALUES(nullif(?, 0), ?, nullif(?, 0), nullif(?, -1), ?) RETURNING node_id" },
+		{ &ret_tree->add_node, "INSERT INTO stack_node(parent_id, frames, class, depth, hash) "
+				       "VALUES(nullif(?, 0), ?, nullif(?, 0), nullif(?, -1), ?)" },
 		{ &ret_tree->set_upper,
 		  "UPDATE stack_node SET parent_id = ?2, frames = ?3 WHERE node_id = ?1" },
 		{ &ret_tree->set_end,
@@ -218,9 +217,11 @@ static int add_node(struct adding *adding, int64_t parent_id, const int64_t *fra
 	if (ends)
 		adding->hash(adding->user, path, hash);
 	if (!result)
-		result = sql_run(adding->sql, adding->tree->add_node, &node_id, "itiib", parent_id,
-				 adding->text, ends ? ends->class : (int64_t)0,
-				 ends ? (int64_t)ends->count : (int64_t)-1, ends ? hash : NULL, sizeof(hash));
+		result = sql_run(adding->sql, adding->tree->add_node, NULL, "itiib", parent_id, adding->text,
+				 ends ? ends->class : (int64_t)0, ends ? (int64_t)ends->count : (int64_t)-1,
+				 ends ? hash : NULL, sizeof(hash));
+	if (!result)
+		node_id = sqlite3_last_insert_rowid(adding->sql->db);
 	*ret_node = node_id;
 	return result;
 }

@@ -204,7 +204,7 @@ static int check_identity(struct store *store)
 		snprintf(store->sql.error, sizeof(store->sql.error),
 			 "its schema has version %lld, but bourdond %s writes version %d", version,
 			 BOURDON_VERSION, SCHEMA_VERSION);
-		return -EUCLEAN;
+		return version > SCHEMA_VERSION ? -EPROTO : -EUCLEAN;
 	}
 	store->is_outdated = version < SCHEMA_VERSION;
 	return result;
@@ -318,10 +318,13 @@ int store_open(struct store **ret_store, const char *directory, const struct sto
 	if (!result)
 		result = open_database(store, path);
 	if (result < 0) {
-		log_error("cannot open the database %s: %s; %s", path, store->sql.error,
-			  result == -EUCLEAN
-				  ? "move it elsewhere, and bourdond creates a new one"
-				  : "check that this user can write it, and that no other bourdond runs");
+		log_error(
+			"cannot open the database %s: %s; %s", path, store->sql.error,
+			result == -EPROTO
+				? "install the newer bourdon that wrote it, or move it elsewhere, and bourdond creates a new one"
+			: result == -EUCLEAN
+				? "move it elsewhere, and bourdond creates a new one"
+				: "check that this user can write it, and that no other bourdond runs");
 		store_close(store);
 		return result;
 	}

@@ -19,14 +19,18 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "INSERT INTO module(path, build_id, version, kind, bias) "
 		  "VALUES(?, nullif(?, ''), ?, ?, nullif(?, -1)) "
 		  "ON CONFLICT DO UPDATE SET bias = ifnull(bias, excluded.bias) RETURNING module_id" },
-		/* a name that was found later applies to all captures */
+		/* negative: this capture has found a name or a line that the frame lacks */
+		{ &ret_statements->find_frame,
+		  "SELECT iif(function_offset IS NULL AND ?4 >= 0 OR file IS NULL AND ?5, -frame_id, frame_id) "
+		  "FROM frame WHERE module_id = ?1 AND offset = ?2 AND inlined = ?3" },
 		{ &ret_statements->add_frame,
 		  "INSERT INTO frame(module_id, offset, inlined, function, function_offset, file, line) "
-		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0)) ON CONFLICT DO UPDATE SET "
-		  "function = iif(function_offset IS NULL, excluded.function, function), "
-		  "function_offset = ifnull(function_offset, excluded.function_offset), "
-		  "line = iif(file IS NULL, excluded.line, line), file = ifnull(file, excluded.file) "
-		  "RETURNING frame_id" },
+		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0))" },
+		/* a name that was found later applies to all captures */
+		{ &ret_statements->complete_frame,
+		  "UPDATE frame SET function = iif(function_offset IS NULL, ?2, function), "
+		  "function_offset = ifnull(function_offset, nullif(?3, -1)), "
+		  "line = iif(file IS NULL, nullif(?5, 0), line), file = ifnull(file, ?4) WHERE frame_id = ?1" },
 		{ &ret_statements->add_stack_class,
 		  "INSERT INTO stack_class(truncated, unwinder, ended) VALUES(?, ?, ?) "
 		  "ON CONFLICT DO UPDATE SET ended = excluded.ended RETURNING class" },
@@ -63,8 +67,8 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
 		{ &ret_statements->finish_capture,
 		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
-		  "expected_samples = ?, received_samples = ?, cause = ?, because = ?, state = ? WHERE "
-		  "capture_id = ?" },
+		  "expected_samples = ?, received_samples = ?, process_count = ?, stack_count = ?, "
+		  "sample_count = ?, interval_count = ?, cause = ?, because = ?, state = ? WHERE capture_id = ?" },
 	};
 	int result = 0;
 
@@ -127,6 +131,9 @@ struct writing {
 	uint32_t row; /* at hand */
 	char *times;  /* a JSON array */
 	size_t times_room;
+	struct {
+		int64_t processes, stacks, samples, intervals;
+	} counts; /* of the rows, for the capture's own row */
 };
 
 /* A row in the order of the table. */
@@ -135,6 +142,31 @@ struct sample_key {
 	int32_t second;
 	uint32_t row;
 };
+
+/* Most frames are known from earlier captures, and are not written again. */
+static int write_frame(struct writing *writing, uint32_t position)
+{
+	const struct resolved_frame *frame = &writing->resolved->frames[position];
+	const struct capture_statements *statements = writing->statements;
+	int64_t module_id = writing->modules[frame->module];
+	sqlite3_int64 frame_id = 0;
+	int result = sql_run(writing->sql, statements->find_frame, &frame_id, "iiiii", module_id,
+			     frame->offset, (int64_t)frame->inlined, frame->function_offset,
+			     (int64_t)(frame->file != NULL));
+
+	if (!result && !frame_id) {
+		result = sql_run(writing->sql, statements->add_frame, NULL, "iiititi", module_id,
+				 frame->offset, (int64_t)frame->inlined, frame->function,
+				 frame->function_offset, frame->file, (int64_t)frame->line);
+		frame_id = sqlite3_last_insert_rowid(writing->sql->db);
+	} else if (!result && frame_id < 0) {
+		frame_id = -frame_id;
+		result = sql_run(writing->sql, statements->complete_frame, NULL, "ititi", (int64_t)frame_id,
+				 frame->function, frame->function_offset, frame->file, (int64_t)frame->line);
+	}
+	writing->frames[position] = frame_id;
+	return result;
+}
 
 static int write_frames(struct writing *writing)
 {
@@ -152,14 +184,8 @@ static int write_frames(struct writing *writing)
 				 /* -1 marks a missing bias, because a real bias is a multiple of a page */
 				 module->has_bias ? module->bias : (int64_t)-1);
 	}
-	for (uint32_t i = 0; i < resolved->frames_count && !result; i++) {
-		const struct resolved_frame *frame = &resolved->frames[i];
-
-		result = sql_run(writing->sql, writing->statements->add_frame, &writing->frames[i], "iiititi",
-				 (int64_t)writing->modules[frame->module], frame->offset,
-				 (int64_t)frame->inlined, frame->function, frame->function_offset,
-				 frame->file, (int64_t)frame->line);
-	}
+	for (uint32_t i = 0; i < resolved->frames_count && !result; i++)
+		result = write_frame(writing, i);
 	return result;
 }
 
@@ -438,6 +464,35 @@ static int write_row(struct writing *writing, const struct sample_key *key, cons
 		       (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns, times);
 }
 
+static int compare_ids(const void *a, const void *b)
+{
+	sqlite3_int64 left = *(const sqlite3_int64 *)a, right = *(const sqlite3_int64 *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* Counts what the sorted keys have. Two processes of the capture may be one row, if their cgroups have the same path. */
+static int count_rows(struct writing *writing, const struct sample_key *keys)
+{
+	const struct capture *capture = writing->capture;
+	_cleanup_free_ sqlite3_int64 *used = calloc(capture->processes_count + 1UL, sizeof(*used));
+
+	if (!used)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < capture->rows_count; i++) {
+		const struct capture_row *row = &capture->rows[keys[i].row];
+
+		writing->counts.stacks += !i || keys[i].stack != keys[i - 1].stack;
+		writing->counts.samples += row->samples;
+		writing->counts.intervals += row->kind == SAMPLE_OFF_CPU ? row->samples : 0;
+		used[row->process] = writing->processes[row->process];
+	}
+	qsort(used, capture->processes_count, sizeof(*used), compare_ids);
+	for (uint32_t i = 0; i < capture->processes_count; i++)
+		writing->counts.processes += used[i] && (!i || used[i] != used[i - 1]);
+	return 0;
+}
+
 static int write_rows(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
@@ -464,6 +519,8 @@ static int write_rows(struct writing *writing)
 	}
 	if (!result)
 		qsort_r(keys, capture->rows_count, sizeof(*keys), compare_rows, NULL);
+	if (!result)
+		result = count_rows(writing, keys);
 	for (uint32_t i = 0; i < capture->rows_count && !result; i++)
 		result = write_row(writing, &keys[i], first_of, by_row);
 	return result;
@@ -603,13 +660,14 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = write_usage(writing);
 	if (!result)
-		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiittti",
+		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiiiiiittti",
 				 trigger->triggered_at - (int64_t)history_ns,
 				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
 				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
 				 (int64_t)capture_expected_samples(capture),
-				 (int64_t)capture->expected.received, why.verdict, why.because,
-				 capture->interrupted ? "interrupted" : "complete",
+				 (int64_t)capture->expected.received, writing->counts.processes,
+				 writing->counts.stacks, writing->counts.samples, writing->counts.intervals,
+				 why.verdict, why.because, capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
 	return result;
 }

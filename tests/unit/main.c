@@ -78,6 +78,7 @@ static Suite *(*const suites[])(void) = {
 	stack_tree_suite,
 	store_limit_suite,
 	owner_suite,
+	profile_suite,
 	report_suite,
 	db_check_suite,
 	db_copy_suite,

@@ -55,6 +55,7 @@ Suite *policy_suite(void);
 Suite *process_events_suite(void);
 Suite *process_index_suite(void);
 Suite *process_text_suite(void);
+Suite *profile_suite(void);
 Suite *psi_suite(void);
 Suite *iterator_stream_suite(void);
 Suite *reload_suite(void);

@@ -511,6 +511,33 @@ START_TEST(why_as_json_says_the_same)
 }
 END_TEST
 
+START_TEST(pressure_agrees_with_the_view)
+{
+	struct ran ran;
+
+	unlink(database);
+	write_captures(database,
+		       "INSERT INTO pressure VALUES(2, 1790000100000000000, 'system', 'cpu', 100, NULL),"
+		       " (2, 1790000104000000000, 'system', 'cpu', 900, NULL),"
+		       " (2, 1790000100000000000, '/system.slice/web', 'io', 100, 50),"
+		       " (2, 1790000104000000000, '/system.slice/web', 'io', 100, 50),"
+		       " (2, 1790000100000000000, 'targets', 'cpu', 0, NULL),"
+		       " (2, 1790000104000000000, 'system', 'memory', 7, 7);");
+	ran = run("why 2 --json");
+	assert_asked("SELECT json_array_length(?1, '$.pressure')", ran.out, "2"); /* memory did not stall */
+	assert_asked(
+		"SELECT count(*) FROM (SELECT scope, resource, of_ns, some_ns, full_ns, targets_ns, formula_ns,"
+		" formula_some_ns, unexplained_ns, explained_percent FROM reconciliation WHERE capture_id = 2"
+		" AND resource <> 'memory' EXCEPT SELECT value ->> 'scope', value ->> 'resource', value ->> 'of_ns',"
+		" value ->> 'some_ns', value ->> 'full_ns', value ->> 'targets_ns', value ->> 'formula_ns',"
+		" value ->> 'formula_some_ns', value ->> 'unexplained_ns', value ->> 'explained_percent'"
+		" FROM json_each(?1, '$.pressure'))",
+		ran.out, "0");
+	assert_asked("SELECT json_extract(?1, '$.pressure[0].targets_ns')", ran.out, "1900000000");
+	ran_free(&ran);
+}
+END_TEST
+
 START_TEST(a_long_capture_has_a_short_chart)
 {
 	static const char *const parts[] = { "samples on CPU per 8 s", "  -104 s         4",
@@ -789,6 +816,7 @@ Suite *report_suite(void)
 	tcase_add_test(commands, why_explains_a_capture);
 	tcase_add_test(commands, why_names_what_is_missing);
 	tcase_add_test(commands, why_as_json_says_the_same);
+	tcase_add_test(commands, pressure_agrees_with_the_view);
 	tcase_add_test(commands, a_long_capture_has_a_short_chart);
 	tcase_add_test(commands, top_agrees_with_the_view);
 	tcase_add_test(commands, top_groups_what_has_no_name);

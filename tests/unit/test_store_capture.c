@@ -52,6 +52,12 @@ START_TEST(every_table_has_what_the_capture_had)
 		    "1|1|1|web|memory|some|50000|1000000|sampled|/system.slice/web.service|"
 		    "1700000000123456789|1699999996123456789|1700000005123456789|4000000000|complete|77777|"
 		    "47\n");
+	expect_rows(&fixture, "SELECT process_count, stack_count, sample_count, interval_count FROM capture",
+		    "2|3|5|1\n");
+	expect_rows(&fixture,
+		    "SELECT count(DISTINCT process_id), count(DISTINCT stack_id), sum(samples), "
+		    "sum(iif(kind = 'off-cpu', samples, 0)) FROM sample",
+		    "2|3|5|1\n");
 	expect_rows(&fixture, "SELECT * FROM process",
 		    "1|1|10|1010|nginx-10|NULL|33|/system.slice/web.service\n"
 		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service\n");

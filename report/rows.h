@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rows.h owns rows that were computed instead of queried. query.h reads them like those of a statement, so that
+ * tables and JSON print both.
+ */
+#ifndef BOURDON_REPORT_ROWS_H
+#define BOURDON_REPORT_ROWS_H
+
+#include "common/cleanup.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum value_type { VALUE_NULL, VALUE_NUMBER, VALUE_REAL, VALUE_TEXT, VALUE_ROWS };
+
+struct value {
+	enum value_type type;
+	union {
+		int64_t number;
+		double real;
+		const char *text;  /* somebody else's, who outlives the rows */
+		struct rows *rows; /* rows_free() frees them, too: an array in JSON */
+	};
+};
+
+struct rows {
+	const char *const *columns;
+	uint32_t columns_count;
+	struct value *values; /* of the first row, then of the next */
+	uint32_t count, room; /* rows */
+};
+
+/* The columns are the caller's, and outlive the rows. */
+#define rows_of(columns) ((struct rows){ (columns), ARRAY_SIZE(columns), NULL, 0, 0 })
+
+void rows_free(struct rows *rows);
+
+#define _cleanup_rows_ _cleanup_(rows_free)
+
+/* Appends a row, of as many values as there are columns. Returns 0; or -ENOMEM, and the values were freed. */
+int rows_add(struct rows *rows, const struct value *values);
+
+static inline struct value value_number(int64_t number)
+{
+	return (struct value){ .type = VALUE_NUMBER, .number = number };
+}
+
+/* NULL is the value NULL. */
+static inline struct value value_text(const char *text)
+{
+	return (struct value){ .type = text ? VALUE_TEXT : VALUE_NULL, .text = text };
+}
+
+static inline struct value value_rows(struct rows *rows)
+{
+	return (struct value){ .type = VALUE_ROWS, .rows = rows };
+}
+
+/* What a column of a statement's row has. A text is valid until the next row. */
+struct value value_of_column(sqlite3_stmt *row, int column);
+
+/* SQL's round(100.0 * part / whole, 1): NULL if `whole` is 0. */
+struct value value_percent(int64_t part, int64_t whole);
+
+/* The sum, or the limit that it exceeds. */
+int64_t add_saturated(int64_t one, int64_t other);
+
+#endif
