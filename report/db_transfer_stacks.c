@@ -74,13 +74,14 @@ static int translate_frame(struct stack_transfer *transfer, int64_t *frame)
 
 /* ---- paths ---- */
 
-static void reverse(int64_t *frames, uint32_t count)
+/* Turns the order of the frames from `first` on. */
+static void reverse(struct frame_list *list, uint32_t first)
 {
-	for (uint32_t i = 0; i < count / 2; i++) {
-		int64_t frame = frames[i];
+	for (uint32_t i = first, j = list->count; i + 1 < j; i++) {
+		int64_t frame = list->frames[i];
 
-		frames[i] = frames[count - 1 - i];
-		frames[count - 1 - i] = frame;
+		list->frames[i] = list->frames[--j];
+		list->frames[j] = frame;
 	}
 }
 
@@ -115,7 +116,7 @@ static int read_node(struct stack_transfer *transfer, int64_t node_id, uint32_t 
 		result = sql_failed(transfer->sql);
 	}
 	sqlite3_reset(node);
-	reverse(frames->frames + first, frames->count - first);
+	reverse(frames, first);
 	return result;
 }
 
@@ -137,7 +138,7 @@ static int read_path(struct stack_transfer *transfer, int64_t stack_id)
 	if (!result && !class)
 		result = refuse(transfer, "no stack ends at this node");
 	if (!result)
-		reverse(transfer->frames.frames + first, transfer->frames.count - first);
+		reverse(&transfer->frames, first);
 	for (uint32_t i = first; i < transfer->frames.count && !result; i++)
 		result = translate_frame(transfer, &transfer->frames.frames[i]);
 	if (!result && (array_make_room(transfer->paths, transfer->paths_count, transfer->paths_room, 1U) ||
@@ -170,11 +171,12 @@ static void hash_path(void *user, uint32_t path, uint8_t hash[STACK_HASH_BYTES])
 /* Adds the stacks at hand to the output. */
 static int write_paths(struct stack_transfer *transfer)
 {
-	const int64_t *frames = transfer->frames.frames;
+	uint32_t first = 0;
 	int result;
 
-	for (uint32_t i = 0; i < transfer->paths_count; frames += transfer->paths[i++].count)
-		transfer->paths[i].frames = frames;
+	for (uint32_t i = 0; i < transfer->paths_count; first += transfer->paths[i++].count)
+		if (transfer->paths[i].count)
+			transfer->paths[i].frames = &transfer->frames.frames[first];
 	result = stack_tree_add(transfer->sql, &transfer->tree, transfer->paths, transfer->paths_count,
 				hash_path, transfer);
 	if (!result)
