@@ -397,7 +397,7 @@ static uint32_t module_of(uint32_t frame)
 		return 0;
 	if (frame >= FRAMES)
 		return BUSY_MODULES - JIT_PROCESSES + frame % JIT_PROCESSES;
-	return 1 + frame * 7 % (BUSY_MODULES - JIT_PROCESSES - 1);
+	return 1 + frame / SITES_OF_FUNCTION * 7 % (BUSY_MODULES - JIT_PROCESSES - 1);
 }
 
 /* Two to five words and a number: 24 characters in the mean. */

@@ -386,7 +386,7 @@ static int end_path(struct adding *adding, uint32_t path)
 {
 	struct stack_path *here = &adding->paths[path];
 	uint8_t hash[STACK_HASH_BYTES];
-	int64_t class, node_id;
+	int64_t class = 0, node_id;
 	int result;
 
 	if (here->stack_id)
