@@ -246,6 +246,24 @@ static void check_samples(struct check *check)
 	}
 }
 
+/* The numbers that a capture has of its samples, from which views answer. */
+static void check_numbers(struct check *check)
+{
+	_cleanup_query_ struct query query = query_begin(
+		check->database,
+		"SELECT c.capture_id FROM capture c WHERE sample_count IS NOT NULL AND (process_count, stack_count, "
+		"sample_count, interval_count) IS NOT (SELECT count(DISTINCT t.process_id), count(DISTINCT r.stack_id), "
+		"ifnull(sum(r.samples), 0), ifnull(sum(r.samples) FILTER (WHERE k.kind = 'off-cpu'), 0) FROM sample_row r "
+		"JOIN thread t USING(thread_id) JOIN sample_class k USING(class) WHERE r.capture_id = c.capture_id)",
+		0, 0);
+
+	while (query_next(&query))
+		note(check,
+		     "capture %" PRId64
+		     ": its numbers of processes, stacks and samples are not those of its rows",
+		     query_number(&query, "capture_id"));
+}
+
 static void check_thread_states(struct check *check)
 {
 	_cleanup_query_ struct query query = query_begin(
@@ -279,6 +297,8 @@ static void check_meaning(struct check *check)
 		check_samples(check);
 	if (!database->failed)
 		check_thread_states(check);
+	if (!database->failed)
+		check_numbers(check);
 	if (!database->failed && !check->problems)
 		check_views(check, &model);
 }

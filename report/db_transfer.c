@@ -243,6 +243,16 @@ static const struct table of_capture[] = {
 	  .add = "INSERT INTO main.loss(capture_id, reason, events, unit) VALUES(?2, ?3, ?4, ?5)" },
 };
 
+/* The numbers of what was added: the source may have none, or others. */
+static const struct table numbers = {
+	.name = "capture",
+	.select = "SELECT :capture, :into",
+	.add = "UPDATE main.capture SET (process_count, stack_count, sample_count, interval_count) = (SELECT "
+	       "count(DISTINCT t.process_id), count(DISTINCT r.stack_id), ifnull(sum(r.samples), 0), ifnull(sum(r.samples) "
+	       "FILTER (WHERE k.kind = 'off-cpu'), 0) FROM main.sample_row r JOIN main.thread t USING(thread_id) JOIN "
+	       "main.sample_class k USING(class) WHERE r.capture_id = ?2) WHERE capture_id = ?2",
+};
+
 /* ---- what is wanted ---- */
 
 /* Tables of ids: on the disk, if they become large. MAP(was, id): of a row in the source and in the output. */
@@ -452,6 +462,8 @@ static int transfer_capture(struct transfer *transfer, int64_t capture_id)
 		result = stack_transfer_capture(&transfer->stacks, capture_id);
 	for (size_t i = 0; i < ARRAY_SIZE(of_capture) && !result; i++)
 		result = db_rows_transfer(&transfer->rows, &of_capture[i], NULL);
+	if (!result)
+		result = db_rows_transfer(&transfer->rows, &numbers, NULL);
 	if (!result)
 		transfer->rows.capture_id = 0;
 	else if (!*transfer->rows.row)

@@ -114,6 +114,8 @@ static const struct {
 	{ "UPDATE sample_row SET times = '[[1,2]] '", "times is not an array" },
 	{ "UPDATE sample_row SET times = '[[1,2]]' || char(0)", "times is not an array" },
 	{ "UPDATE sample_row SET times = '[]'", "times is not an array" },
+	{ "UPDATE capture SET sample_count = sample_count + 1 WHERE capture_id = 2",
+	  "capture 2: its numbers of processes, stacks and samples are not those of its rows" },
 	{ "DROP VIEW culprit", "culprit: there is no column capture_id" },
 	{ "DROP VIEW folded; CREATE VIEW folded AS SELECT capture_id, absent AS process_id FROM capture",
 	  "folded cannot be queried: no such column: absent" },
@@ -132,7 +134,7 @@ END_TEST
 
 START_TEST(times_of_intervals_have_three_numbers)
 {
-	damage("UPDATE sample_class SET kind = 'off-cpu'; UPDATE sample_row SET times = '[[-5,2,null]]'");
+	damage("UPDATE capture SET sample_count = NULL; UPDATE sample_class SET kind = 'off-cpu'; UPDATE sample_row SET times = '[[-5,2,null]]'");
 	expect_command("ok: ", "--db %s db check", fixture.path);
 	damage("UPDATE sample_row SET times = '[[1,2]]'");
 	expect_problem("times is not an array");
@@ -152,7 +154,7 @@ START_TEST(the_lines_are_bounded)
 	_cleanup_command_ran_ struct command_ran ran = { 0 };
 	int lines = 0;
 
-	damage("UPDATE sample_row SET times = 'x'");
+	damage("UPDATE sample_row SET times = 'x'; UPDATE capture SET sample_count = NULL");
 	damage("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) INSERT INTO sample_row SELECT "
 	       "1, (SELECT max(stack_id) FROM sample_row), 1, 1, 1000 + i, 1, 1, 'x' FROM n");
 	ran = command_run_words("--db %s db check", fixture.path);
