@@ -26,6 +26,10 @@ most_memory() {
 	value peak_rss_kib < "$WORK/asked" | awk '{ print $1 / 1024 }' | spread 1 MiB
 }
 
+cpu_time() {
+	value cpu_us < "$WORK/asked" | awk '{ print $1 / 1000 }' | spread 1 ms
+}
+
 database_size() {
 	du -k "$DB" | awk '{ printf "%.0f MiB\n", $1 / 1024 }'
 }
@@ -47,8 +51,9 @@ rm "$STATE_DIR"/bourdon.db*
 for command in why list top folded; do
 	ask "$command"
 	within_100_ms "bourdon $command, 300 captures of a busy host, files cached"
-	row "bourdon $command, instructions; most memory at once" \
-		"$(instructions main "$BUILD/bourdon" --db "$DB" "$command") million; $(most_memory)"
+	row "bourdon $command, CPU time; instructions" \
+		"$(cpu_time); $(instructions main "$BUILD/bourdon" --db "$DB" "$command") million"
+	row "bourdon $command, most memory at once" "$(most_memory)"
 done
 ask list --json
 within_100_ms 'bourdon list --json, all 300'
