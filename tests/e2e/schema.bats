@@ -124,7 +124,8 @@ ms_of() {
 			database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
 			parameters = dict(argument.split("=", 1) for argument in sys.argv[5:])
 			rows = database.execute(sys.argv[4], parameters).fetchall()
-			lines = ["|".join("" if value is None else str(value) for value in row) for row in rows]
+			lines = ["|".join("" if value is None else "0.0" if value == 0.0 and isinstance(value, float) else str(value)
+			    for value in row) for row in rows] # the shell prints -0.0 without its sign
 			shell = open(sys.argv[2]).read().splitlines()
 			assert rows and lines == shell, (sys.argv[3], lines, shell)
 		END
