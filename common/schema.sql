@@ -447,7 +447,7 @@ SELECT s.capture_id, l.reason, l.unit, l.events, s.samples,
 		WHEN 'interval' THEN round(100.0 * l.events / nullif(l.events + s.intervals, 0), 2)
 		WHEN 'cpu' THEN round(100.0 * l.events / max(l.events, r.cpus), 2) END AS percent
 FROM loss l JOIN (
-	SELECT c.capture_id, c.run_id,
+	SELECT DISTINCT c.capture_id, c.run_id,
 		ifnull(c.sample_count, (SELECT ifnull(sum(samples), 0) FROM sample s WHERE s.capture_id = c.capture_id)) AS samples,
 		ifnull(c.interval_count, (SELECT ifnull(sum(samples), 0) FROM sample s
 			WHERE s.capture_id = c.capture_id AND s.kind = 'off-cpu')) AS intervals
