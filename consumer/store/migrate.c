@@ -55,12 +55,13 @@ static int collect(struct sql *sql, const char *query, struct texts *texts)
 	return result;
 }
 
+/* Each text is one statement: whatever follows it, in a damaged or hostile database, does not run. */
 static int execute_all(struct sql *sql, const struct texts *texts)
 {
 	int result = 0;
 
 	for (uint32_t i = 0; i < texts->count && !result; i++)
-		result = sql_execute(sql, texts->texts[i]);
+		result = sql_run_once(sql, NULL, texts->texts[i]);
 	return result;
 }
 

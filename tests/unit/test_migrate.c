@@ -75,11 +75,17 @@ static void expect_contents(const struct store_fixture *fixture, const char *exp
 		      got + (same > 100 ? same - 100 : 0), expected + (same > 100 ? same - 100 : 0));
 }
 
-/* A directory with a kept database in it. Returns its contents, which the caller frees. */
-static char *place(struct store_fixture *fixture, const struct kept_database *kept)
+/* A directory with a kept database in it. */
+static void place(struct store_fixture *fixture, const struct kept_database *kept)
 {
 	store_fixture_make(fixture);
 	kept_database_put(fixture->path, kept);
+}
+
+/* Returns its contents, which the caller frees. */
+static char *place_and_dump(struct store_fixture *fixture, const struct kept_database *kept)
+{
+	place(fixture, kept);
 	return dump(fixture);
 }
 
@@ -103,7 +109,7 @@ START_TEST(an_older_database_is_migrated_whole)
 {
 	const struct kept_database *kept = &kept_databases[_i];
 	struct store_fixture fixture;
-	_cleanup_free_ char *before = place(&fixture, kept);
+	_cleanup_free_ char *before = place_and_dump(&fixture, kept);
 	struct rule_ids ids;
 
 	store_fixture_open(&fixture, 64 * MIB);
@@ -137,8 +143,9 @@ static char *schema_text(const struct store_fixture *fixture)
 START_TEST(the_schema_becomes_that_of_a_new_database)
 {
 	struct store_fixture fixture, fresh;
-	_cleanup_free_ char *before = place(&fixture, &kept_databases[_i]), *there = NULL, *expected = NULL;
+	_cleanup_free_ char *there = NULL, *expected = NULL;
 
+	place(&fixture, &kept_databases[_i]);
 	store_fixture_open(&fixture, 64 * MIB);
 	ck_assert_int_eq(store_migrate(fixture.store, NULL, NULL), 0);
 	store_fixture_make(&fresh);
@@ -154,7 +161,7 @@ END_TEST
 START_TEST(views_that_somebody_added_stay)
 {
 	struct store_fixture fixture;
-	_cleanup_free_ char *before = place(&fixture, &kept_databases[_i]);
+	_cleanup_free_ char *before = place_and_dump(&fixture, &kept_databases[_i]);
 
 	run_sql(&fixture,
 		"CREATE VIEW mine AS SELECT count(*) AS samples FROM sample; CREATE TABLE note(text TEXT);"
@@ -174,8 +181,8 @@ START_TEST(two_copies_get_one_id)
 
 	for (int i = 0; i < 2; i++) {
 		struct store_fixture fixture;
-		_cleanup_free_ char *before = place(&fixture, &kept_databases[_i]);
 
+		place(&fixture, &kept_databases[_i]);
 		store_fixture_open(&fixture, 64 * MIB);
 		ck_assert_int_eq(store_migrate(fixture.store, NULL, NULL), 0);
 		ids[i] = rows(&fixture, "SELECT id FROM database");
@@ -235,7 +242,7 @@ START_TEST(a_crash_leaves_the_old_database_or_the_new_one)
 	int64_t version;
 	size_t length;
 
-	free(place(&fixture, kept));
+	place(&fixture, kept);
 	grow(&fixture);
 	before = dump(&fixture);
 	ck_assert_int_eq(file_read_text(AT_FDCWD, fixture.path, 64 * MIB, &grown, &length), 0);
@@ -269,7 +276,7 @@ END_TEST
 START_TEST(a_lock_that_stays_leaves_the_old_database)
 {
 	struct store_fixture fixture;
-	_cleanup_free_ char *before = place(&fixture, &kept_databases[_i]);
+	_cleanup_free_ char *before = place_and_dump(&fixture, &kept_databases[_i]);
 	sqlite3 *reader;
 
 	store_fixture_open(&fixture, 64 * MIB);
@@ -292,7 +299,7 @@ END_TEST
 START_TEST(a_reader_meanwhile_keeps_what_it_reads)
 {
 	struct store_fixture fixture;
-	_cleanup_free_ char *before = place(&fixture, &kept_databases[_i]);
+	_cleanup_free_ char *before = place_and_dump(&fixture, &kept_databases[_i]);
 	sqlite3 *reader;
 	_cleanup_free_ char *first = NULL, *second = NULL;
 
@@ -316,7 +323,7 @@ START_TEST(an_older_database_is_not_written)
 	_cleanup_capture_ struct capture *capture = large_capture(&dice, 10);
 	struct rule_set rules = { 0 };
 	struct store_fixture fixture;
-	_cleanup_free_ char *before = place(&fixture, &kept_databases[_i]);
+	_cleanup_free_ char *before = place_and_dump(&fixture, &kept_databases[_i]);
 	int64_t capture_id;
 
 	store_fixture_open(&fixture, 64 * MIB);
@@ -335,8 +342,9 @@ END_TEST
 START_TEST(a_stack_that_is_missing_stops_the_migration)
 {
 	struct store_fixture fixture;
-	_cleanup_free_ char *before = place(&fixture, &kept_databases[0]), *damaged = NULL;
+	_cleanup_free_ char *damaged = NULL;
 
+	place(&fixture, &kept_databases[0]);
 	run_sql(&fixture, "DELETE FROM stack WHERE stack_id = (SELECT min(stack_id) FROM sample)");
 	damaged = dump(&fixture);
 	store_fixture_open(&fixture, 64 * MIB);

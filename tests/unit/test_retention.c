@@ -178,11 +178,12 @@ START_TEST(one_in_thirty_two_goes_at_once)
 	} cases[] = { { 1, 1 }, { 31, 1 }, { 63, 1 }, { 64, 2 }, { 100, 3 } };
 	struct dice dice = dice_new(89);
 	_cleanup_capture_ struct capture *capture = large_capture(&dice, 5);
-	struct sql sql = { .give_up_ns = &(atomic_uint_fast64_t){ 0 } };
+	struct sql sql = { .give_up_ns = NULL };
 	struct retention_removed removed;
 	struct store_fixture fixture;
 
 	store_fixture_start(&fixture);
+	sql.give_up_ns = &fixture.give_up_ns;
 	for (int i = 0; i < cases[_i].captures; i++)
 		commit_of_age(&fixture, capture, (1000 - i) * HOUR);
 	ck_assert_int_eq(sql_open(&sql, fixture.path), 0);
