@@ -33,8 +33,8 @@ struct owner {
 static int add_owner(struct owner *owner, const char *path)
 {
 	_cleanup_free_ char *real = realpath(path, NULL);
-	uid_t uid;
-	gid_t gid;
+	uid_t uid = OWNER_NOBODY;
+	gid_t gid = OWNER_NOBODY;
 	int result = real ? owner_find(real, &uid, &gid) : -errno;
 
 	if (result < 0) {

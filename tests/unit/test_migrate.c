@@ -20,16 +20,16 @@
 
 /* What the documented names say, in a form that the ids of stacks and threads do not change. */
 static const char *const contents[] = {
-	"SELECT s.capture_id, s.process_id, s.tid, s.thread, s.kind, s.stall, s.second, s.samples, s.weight_ns, k.depth, "
-	"k.truncated, k.unwinder, k.ended, (SELECT group_concat(position || ':' || frame_id) FROM (SELECT position, "
-	"frame_id FROM stack_frame f WHERE f.stack_id = s.stack_id ORDER BY position)) AS frames "
-	"FROM sample s JOIN stack k USING(stack_id) ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, frames",
+	("SELECT s.capture_id, s.process_id, s.tid, s.thread, s.kind, s.stall, s.second, s.samples, s.weight_ns, k.depth, "
+	 "k.truncated, k.unwinder, k.ended, (SELECT group_concat(position || ':' || frame_id) FROM (SELECT position, "
+	 "frame_id FROM stack_frame f WHERE f.stack_id = s.stack_id ORDER BY position)) AS frames "
+	 "FROM sample s JOIN stack k USING(stack_id) ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, frames"),
 	"SELECT run_id, started_at, ended_at, version, abi, kernel, hostname, cpus, hz, policy FROM run ORDER BY 1",
-	"SELECT rule_id, run_id, rule, source, comm, cgroup, watch, pattern_id, history_ns, capture_ns, cooldown_ns FROM "
-	"rule ORDER BY 1",
-	"SELECT capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
-	"began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, expected_samples, received_samples, "
-	"cause, because FROM capture ORDER BY 1",
+	("SELECT rule_id, run_id, rule, source, comm, cgroup, watch, pattern_id, history_ns, capture_ns, cooldown_ns FROM "
+	 "rule ORDER BY 1"),
+	("SELECT capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
+	 "began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, expected_samples, received_samples, "
+	 "cause, because FROM capture ORDER BY 1"),
 	"SELECT * FROM process ORDER BY 1",
 	"SELECT * FROM module ORDER BY 1",
 	"SELECT * FROM frame ORDER BY 1",
