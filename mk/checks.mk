@@ -16,7 +16,7 @@ compilers:
 # clang's sanitizers share one runtime. _FORTIFY_SOURCE is off: sanitizers cannot check its functions.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FINDINGS = $(abspath $(B))/sanitize/finding
-ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1
+ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1:quarantine_size_mb=16
 sanitize: export ASAN_OPTIONS = $(ASAN)
 # libdw allocates as much memory as a file demands. RLIMIT_AS limits the symbolizer, but AddressSanitizer
 # cannot run under it.

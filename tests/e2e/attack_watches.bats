@@ -50,7 +50,7 @@ descriptors() {
 }
 
 @test "1,200 cgroups with a target each and 1,024 descriptors: other rules capture, reloads and status work" {
-	local count=$((1200 * PERCENT / 100)) limit=$((1024 * PERCENT / 100 + (100 - PERCENT) * 3)) began=$SECONDS watched room seconds
+	local count=$((1200 * PERCENT / 100)) limit=$((1024 * PERCENT / 100 + (100 - PERCENT) * 3)) began=$SECONDS watched most room seconds
 	load
 	grant_start
 	rule flood "comm = $FLOOD" "cgroup = /$ATTACK/*" 'cpu.some = 90%' 'io.some = 90%'
@@ -65,6 +65,7 @@ descriptors() {
 	watched=$(status_json | jq '.rules[] | select(.name == "flood").watches')
 	echo "$watched watches of the attacker's cgroups, room for $room, $(descriptors) of $limit descriptors"
 	((watched <= room / 2))
+	most=$watched
 	(($(descriptors) < limit - 100))
 	# a rule that comes within the attack
 	own_workload cpu_hog
@@ -88,7 +89,8 @@ descriptors() {
 	echo "log: $(wc -l < "$WORK/daemon.log") lines in $seconds s, $(lines_about 'not watched') about cgroups without a watch"
 	(($(lines_about 'not watched') >= 1 && $(lines_about 'not watched') <= seconds))
 	(($(lines_about 'cannot watch') <= seconds))
-	(($(sql "SELECT max(value) FROM counter WHERE name = 'cgroups-unwatched'") >= count - watched / 2))
+	# a watch that gave way to the new rule was one before
+	(($(sql "SELECT max(value) FROM counter WHERE name = 'cgroups-unwatched'") >= count - most / 2))
 }
 
 @test "20,000 cgroups whose targets end at once: the heartbeat and memory keep their limits" {

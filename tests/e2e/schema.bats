@@ -124,8 +124,12 @@ ms_of() {
 			database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
 			parameters = dict(argument.split("=", 1) for argument in sys.argv[5:])
 			rows = database.execute(sys.argv[4], parameters).fetchall()
-			lines = ["|".join("" if value is None else "0.0" if value == 0.0 and isinstance(value, float) else str(value)
-			    for value in row) for row in rows] # the shell prints -0.0 without its sign
+			def text(value): # as the shell prints it: 15 digits, no sign of -0.0
+			    if value is None or not isinstance(value, float):
+			        return "" if value is None else str(value)
+			    digits = f"{value + 0.0:.15g}"
+			    return digits if set(digits) & set(".e") else digits + ".0"
+			lines = ["|".join(map(text, row)) for row in rows]
 			shell = open(sys.argv[2]).read().splitlines()
 			assert rows and lines == shell, (sys.argv[3], lines, shell)
 		END
