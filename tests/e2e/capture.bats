@@ -117,12 +117,13 @@ assert_verdict() {
 		sql 'SELECT * FROM loss WHERE events > 0'
 		false
 	}
-	# intervals are over the budget only if they began earlier, or if other programs often interrupt
-	# cpu_hog; even then, each interval is a switch of cpu_hog
+	# intervals are over the budget only if they began earlier, if a hypervisor held a CPU while it took a stack
+	# (the stack is charged what it took), or if other programs often interrupt cpu_hog; even then, each
+	# interval is a switch of cpu_hog
 	over=$(sql "SELECT events FROM loss WHERE reason = 'offcpu-over-budget'")
 	intervals=$((over + $(sql "SELECT sum(samples) FROM sample WHERE kind = 'off-cpu'")))
 	echo "$intervals intervals off CPU, of which $over over budget, of $switches switches"
-	((over <= 4 * $(nproc) || (busy - (hog_after - hog_before)) * 20 > hog_after - hog_before))
+	((over <= 4 * $(nproc) + intervals / 20 || (busy - (hog_after - hog_before)) * 20 > hog_after - hog_before))
 	((intervals > 0 && intervals <= switches + 4 * $(nproc)))
 	assert_verdict
 	# each name has a module, and the offset lies within the function
