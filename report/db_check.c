@@ -8,8 +8,8 @@
 #include "common/log.h"
 #include "common/plural.h"
 #include "common/schema.h"
+#include "consumer/store/stored_json.h"
 #include "report/db_check_stacks.h"
-#include "report/db_value.h"
 #include "report/format.h"
 #include "report/query.h"
 #include "report/report.h"
@@ -234,8 +234,8 @@ static void check_samples(struct check *check)
 			stack = query_number(&query, "stack_id");
 
 		check->rows++;
-		if (!db_value_times_are_valid(query.statement, 4, query_number(&query, "interval"),
-					      query_number(&query, "samples")))
+		if (!stored_times_are_valid(query.statement, 4, query_number(&query, "interval"),
+					    query_number(&query, "samples")))
 			note(check,
 			     "sample_row of capture %" PRId64 ", stack %" PRId64 ", second %" PRId64
 			     ": times is not an array of one element a sample",

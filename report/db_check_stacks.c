@@ -4,7 +4,7 @@
 #include "common/array.h"
 #include "common/log.h"
 #include "consumer/store/stack_hash.h"
-#include "report/db_value.h"
+#include "consumer/store/stored_json.h"
 #include "report/query.h"
 
 #include <inttypes.h>
@@ -74,7 +74,7 @@ static int add_frames(struct checking *checking, sqlite3_stmt *node, struct leve
 	int result;
 
 	checking->frames.count = 0;
-	result = db_value_frames(node, 1, NODE_FRAMES_MAX, &checking->frames);
+	result = stored_frames_read(node, 1, NODE_FRAMES_MAX, &checking->frames);
 	if (result == -ENOMEM)
 		return result;
 	if (result < 0) {

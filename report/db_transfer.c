@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/log.h"
 #include "common/schema.h"
+#include "consumer/store/stored_json.h"
 #include "report/db_rows.h"
 #include "report/db_transfer_stacks.h"
 #include "report/extend_stacks.h"
@@ -182,7 +183,7 @@ static const struct table captures = {
 
 static bool has_valid_times(sqlite3_stmt *row)
 {
-	return db_value_times_are_valid(row, 8, sqlite3_column_int(row, 9), sqlite3_column_int64(row, 6));
+	return stored_times_are_valid(row, 8, sqlite3_column_int(row, 9), sqlite3_column_int64(row, 6));
 }
 
 /* What belongs to one capture. Rows of samples come in the order of the output's primary key, which is fast. */

@@ -103,8 +103,8 @@ static int read_node(struct stack_transfer *transfer, int64_t node_id, uint32_t 
 	sqlite3_bind_int64(node, 1, node_id);
 	step = sqlite3_step(node);
 	if (step == SQLITE_ROW) {
-		result = db_value_frames(node, 1, most, frames);
-		if (result == -EINVAL)
+		result = stored_frames_read(node, 1, most, frames);
+		if (result == -EUCLEAN)
 			result = refuse(transfer, "the frames of a node are not an array of numbers");
 		else if (result == -EFBIG)
 			result = refuse(transfer, "it has too many frames, or its nodes form a circle");

@@ -8,7 +8,7 @@
 
 #include "common/hash_index.h"
 #include "consumer/store/stack_tree.h"
-#include "report/db_value.h"
+#include "consumer/store/stored_json.h"
 
 /* Frame ids of the source, and what they are in the output. */
 struct frame_ids {

@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "consumer/store/sql.h"
 #include "consumer/store/stack_hash.h"
+#include "consumer/store/stored_json.h"
 #include "consumer/symbolizer/protocol.h"
 
 #include <errno.h>
@@ -44,9 +45,8 @@ struct extending {
 	const struct frame_extension *extensions;
 	uint32_t extensions_count;
 	struct level levels[LEVELS_MAX];
-	int64_t above[LEVELS_MAX];  /* ids of nodes, outwards */
-	int64_t frames[FRAMES_MAX]; /* of the current node */
-	uint32_t frames_count;
+	int64_t above[LEVELS_MAX]; /* ids of nodes, outwards */
+	struct frame_list frames;  /* of the current node */
 	char text[TEXT_BYTES];
 	uint64_t damaged;
 };
@@ -89,30 +89,20 @@ static void extending_free(struct extending *extending)
 	sqlite3_finalize(extending->same_first);
 	sqlite3_finalize(extending->greater_first);
 	sqlite3_finalize(extending->update);
+	free(extending->frames.frames);
 	free(extending);
 }
 
 /* ---- one node ---- */
 
-/* Reads the ids of a JSON array. */
-static int parse(struct extending *extending, sqlite3_stmt *statement, int column)
+/* Reads the frames of the current node. */
+static int read_frames(struct extending *extending, sqlite3_stmt *statement, int column)
 {
-	const char *text = (const char *)sqlite3_column_text(statement, column), *at = text;
+	int result;
 
-	extending->frames_count = 0;
-	if (!text || (size_t)sqlite3_column_bytes(statement, column) != strlen(text) || *at++ != '[')
-		return DAMAGED;
-	while (*at != ']') {
-		char *end;
-
-		if (extending->frames_count == FRAMES_MAX)
-			return DAMAGED;
-		extending->frames[extending->frames_count++] = strtoll(at, &end, 10);
-		if (end == at || (*end != ']' && (*end != ',' || end[1] == ']')))
-			return DAMAGED;
-		at = *end == ',' ? end + 1 : end;
-	}
-	return at[1] == '\0' ? 0 : DAMAGED;
+	extending->frames.count = 0;
+	result = stored_frames_read(statement, column, FRAMES_MAX, &extending->frames);
+	return result == -EUCLEAN || result == -EFBIG ? DAMAGED : result;
 }
 
 /* The first extension of the frame, or NULL. */
@@ -135,8 +125,8 @@ static const struct frame_extension *find_extension(const struct extending *exte
 
 static bool is_concerned(const struct extending *extending)
 {
-	for (uint32_t i = 0; i < extending->frames_count; i++)
-		if (find_extension(extending, extending->frames[i]))
+	for (uint32_t i = 0; i < extending->frames.count; i++)
+		if (find_extension(extending, extending->frames.frames[i]))
 			return true;
 	return false;
 }
@@ -165,8 +155,8 @@ static int add_frames(struct extending *extending, struct level *level)
 	int result = 0;
 
 	strcpy(extending->text, "[");
-	for (uint32_t i = 0; i < extending->frames_count && !result; i++) {
-		int64_t frame_id = extending->frames[i];
+	for (uint32_t i = 0; i < extending->frames.count && !result; i++) {
+		int64_t frame_id = extending->frames.frames[i];
 
 		result = add_frame(extending, level, frame_id, &text_bytes);
 		for (const struct frame_extension *inner = find_extension(extending, frame_id);
@@ -213,7 +203,7 @@ static int visit(struct extending *extending, int64_t node_id, const struct leve
 	sqlite3_bind_int64(extending->find, 1, node_id);
 	step = sqlite3_step(extending->find);
 	if (step == SQLITE_ROW) {
-		result = parse(extending, extending->find, 0);
+		result = read_frames(extending, extending->find, 0);
 		if (!result)
 			result = add_frames(extending, level);
 		end = level->hash;
@@ -290,7 +280,7 @@ static int read_above(struct extending *extending, int64_t node_id, uint32_t pos
 	sqlite3_bind_int64(find, 1, node_id);
 	step = sqlite3_step(find);
 	if (step == SQLITE_ROW) {
-		result = parse(extending, find, 0);
+		result = read_frames(extending, find, 0);
 		if (!result && is_concerned(extending) && position)
 			result = HANDLED;
 		extending->above[position] = node_id;
@@ -344,16 +334,24 @@ static int extend_all(struct extending *extending)
 
 	sqlite3_bind_int64(scan, 1, INT64_MIN);
 	while (!result && step == SQLITE_ROW) {
+		bool concerned = false;
+
 		step = sqlite3_step(scan);
-		if (step == SQLITE_ROW && !parse(extending, scan, 1) && is_concerned(extending)) {
+		if (step == SQLITE_ROW) {
+			result = read_frames(extending, scan, 1);
+			concerned = !result && is_concerned(extending);
+			if (result == DAMAGED)
+				result = 0;
+		} else if (step != SQLITE_DONE) {
+			result = sql_failed(&extending->sql);
+		}
+		if (concerned) {
 			int64_t node_id = sqlite3_column_int64(scan, 0);
 
 			/* no statement reads the table while another one changes it */
 			sqlite3_reset(scan);
 			sqlite3_bind_int64(scan, 1, node_id);
 			result = extend_below(extending, node_id);
-		} else if (step != SQLITE_ROW && step != SQLITE_DONE) {
-			result = sql_failed(&extending->sql);
 		}
 	}
 	sqlite3_reset(scan);

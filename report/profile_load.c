@@ -2,6 +2,7 @@
 /* Reads a profile from a database that may be hostile. */
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "consumer/store/stored_json.h"
 #include "report/profile.h"
 #include "report/query.h"
 
@@ -45,6 +46,7 @@ struct loading {
 		bool truncated;
 	} * classes;
 	uint32_t classes_count, classes_room;
+	struct frame_list node_frames; /* of the node at hand */
 };
 
 struct wanted_id {
@@ -381,25 +383,18 @@ static int add_path_frame(struct loading *loading, int64_t frame_id)
 	return result;
 }
 
-/* Reads a JSON array of numbers, without blanks, as bourdond writes it. */
-static int add_frames_of_text(struct loading *loading, const char *text)
+/* Adds the frames that are in this column. */
+static int add_stored_frames(struct loading *loading, const struct query *query, int column)
 {
-	int result = 0;
+	struct frame_list *list = &loading->node_frames;
+	int result;
 
-	if (*text != '[')
-		return -EUCLEAN;
-	if (!strcmp(text, "[]"))
-		return 0;
-	do {
-		char *end;
-		int64_t frame_id = strtoll(text + 1, &end, 10);
-
-		if (end == text + 1)
-			return -EUCLEAN;
-		result = add_path_frame(loading, frame_id);
-		text = end;
-	} while (!result && *text == ',');
-	return result < 0 ? result : strcmp(text, "]") ? -EUCLEAN : 0;
+	list->count = 0;
+	result = stored_frames_read(query->statement, column,
+				    PATH_FRAMES_MOST - loading->profile->path_frames_count, list);
+	for (uint32_t i = 0; i < list->count && !result; i++)
+		result = add_path_frame(loading, list->frames[i]);
+	return result == -EFBIG ? -E2BIG : result;
 }
 
 static int add_node(struct loading *loading, int64_t node_id, const struct node_row *row)
@@ -461,7 +456,7 @@ static int load_node(struct loading *loading, struct query *query, int64_t node_
 
 		result = add_node(loading, node_id, &row);
 		if (!result)
-			result = add_frames_of_text(loading, text_at(query, 1));
+			result = add_stored_frames(loading, query, 1);
 		if (!result) {
 			struct profile_node *node = &profile->nodes[profile->nodes_count - 1];
 
@@ -657,6 +652,7 @@ int profile_load(struct database *database, int64_t capture_id, struct profile *
 	free(loading.node_rows);
 	free(loading.levels);
 	free(loading.classes);
+	free(loading.node_frames.frames);
 	if (!result && database->failed)
 		result = -EIO;
 	if (result < 0) {

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "consumer/store/stored_json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ struct adding {
 	uint32_t pieces_count, pieces_room;
 	char *text; /* a JSON array */
 	size_t text_room;
+	struct frame_list child; /* the frames of the child that was found last */
 };
 
 static int compare_paths(const void *a, const void *b, void *user)
@@ -183,28 +185,6 @@ static int format_frames(struct adding *adding, const int64_t *frames, uint32_t 
 	return 0;
 }
 
-/* Reads such an array. The caller frees the frames. Returns their number, or -errno. */
-static int parse_frames(const char *text, int64_t **ret_frames)
-{
-	size_t room = strlen(text) / 2 + 1;
-	_cleanup_free_ int64_t *frames = malloc(room * sizeof(*frames));
-	int count = 0;
-
-	if (!frames)
-		return -ENOMEM;
-	for (const char *at = text + 1; *at && *at != ']';) {
-		char *end;
-
-		frames[count] = strtoll(at, &end, 10);
-		if (end == at || (*end != ',' && *end != ']'))
-			return -EUCLEAN;
-		count++;
-		at = *end == ',' ? end + 1 : end;
-	}
-	*ret_frames = TAKE_PTR(frames);
-	return count;
-}
-
 /* `path` is the one that ends there, or NO_PATH. */
 static int add_node(struct adding *adding, int64_t parent_id, const int64_t *frames, uint32_t count,
 		    uint32_t path, int64_t *ret_node)
@@ -226,21 +206,19 @@ static int add_node(struct adding *adding, int64_t parent_id, const int64_t *fra
 	return result;
 }
 
-/* Finds the child of a node that begins with this frame. Returns the number of its frames, 0 without one, or -errno. */
-static int find_child(struct adding *adding, int64_t parent_id, int64_t first, int64_t *ret_node,
-		      int64_t **ret_frames)
+/* Finds the child of a node that begins with this frame, and reads its frames, none without one. */
+static int find_child(struct adding *adding, int64_t parent_id, int64_t first, int64_t *ret_node)
 {
 	sqlite3_stmt *statement = adding->tree->find_child;
 	int result = 0, step;
 
+	adding->child.count = 0;
 	sqlite3_bind_int64(statement, 1, parent_id);
 	sqlite3_bind_int64(statement, 2, first);
 	step = sqlite3_step(statement);
 	if (step == SQLITE_ROW) {
-		const char *text = (const char *)sqlite3_column_text(statement, 1);
-
 		*ret_node = sqlite3_column_int64(statement, 0);
-		result = text ? parse_frames(text, ret_frames) : -ENOMEM;
+		result = stored_frames_read(statement, 1, UINT32_MAX, &adding->child);
 	} else if (step != SQLITE_DONE) {
 		result = sql_failed(adding->sql);
 	}
@@ -248,14 +226,15 @@ static int find_child(struct adding *adding, int64_t parent_id, int64_t first, i
 	return result;
 }
 
-/* Divides a node behind its outer `common` frames: the inner ones keep the id, because stacks end there. */
-static int divide_node(struct adding *adding, int64_t parent_id, int64_t node_id, const int64_t *frames,
-		       uint32_t count, uint32_t common, int64_t *ret_upper)
+/* Divides the found child behind its outer `common` frames: the inner ones keep the id, because stacks end there. */
+static int divide_child(struct adding *adding, int64_t parent_id, int64_t node_id, uint32_t common,
+			int64_t *ret_upper)
 {
-	int result = add_node(adding, parent_id, frames, common, NO_PATH, ret_upper);
+	const struct frame_list *child = &adding->child;
+	int result = add_node(adding, parent_id, child->frames, common, NO_PATH, ret_upper);
 
 	if (!result)
-		result = format_frames(adding, frames + common, count - common);
+		result = format_frames(adding, child->frames + common, child->count - common);
 	if (!result)
 		result = sql_run(adding->sql, adding->tree->set_upper, NULL, "iit", node_id, *ret_upper,
 				 adding->text);
@@ -265,16 +244,15 @@ static int divide_node(struct adding *adding, int64_t parent_id, int64_t node_id
 /* Goes down one node along the frames. Returns how many of them it has, 0 if no child has any, or -errno. */
 static int descend(struct adding *adding, const int64_t *frames, uint32_t count, int64_t *node_id)
 {
-	_cleanup_free_ int64_t *there = NULL;
 	int64_t child = 0;
-	int result = find_child(adding, *node_id, frames[0], &child, &there);
+	int result = find_child(adding, *node_id, frames[0], &child);
 	uint32_t common;
 
-	if (result <= 0)
+	if (result < 0 || !adding->child.count)
 		return result;
-	common = common_frames(frames, count, there, (uint32_t)result);
-	if (common < (uint32_t)result) {
-		result = divide_node(adding, *node_id, child, there, (uint32_t)result, common, &child);
+	common = common_frames(frames, count, adding->child.frames, adding->child.count);
+	if (common < adding->child.count) {
+		result = divide_child(adding, *node_id, child, common, &child);
 		if (result < 0)
 			return result;
 	}
@@ -423,5 +401,6 @@ int stack_tree_add(struct sql *sql, const struct stack_tree *tree, struct stack_
 	free(adding.piece_of);
 	free(adding.pieces);
 	free(adding.text);
+	free(adding.child.frames);
 	return result;
 }

@@ -76,6 +76,7 @@ static Suite *(*const suites[])(void) = {
 	migrate_suite,
 	retention_suite,
 	stack_tree_suite,
+	stored_json_suite,
 	store_limit_suite,
 	owner_suite,
 	profile_suite,

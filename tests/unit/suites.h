@@ -77,6 +77,7 @@ Suite *retention_suite(void);
 Suite *stack_tree_suite(void);
 Suite *store_limit_suite(void);
 Suite *store_suite(void);
+Suite *stored_json_suite(void);
 Suite *symbolizer_suite(void);
 Suite *table_stream_suite(void);
 Suite *targets_suite(void);

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "report/db_value.h"
+#include "consumer/store/stored_json.h"
 
 #include "common/array.h"
 
 #include <string.h>
 
-/* The text of a column, if it is one without a NUL in it. */
-static const char *text_of(sqlite3_stmt *statement, int column)
+/* Stores the text of a column. Returns 0; -EUCLEAN if it is no text, or has a NUL in it; or -ENOMEM. */
+static int text_of(sqlite3_stmt *statement, int column, const char **ret_text)
 {
 	const char *text;
 
 	if (sqlite3_column_type(statement, column) != SQLITE_TEXT)
-		return NULL;
+		return -EUCLEAN;
 	text = (const char *)sqlite3_column_text(statement, column);
-	return text && strlen(text) == (size_t)sqlite3_column_bytes(statement, column) ? text : NULL;
+	if (!text)
+		return -ENOMEM;
+	if (strlen(text) != (size_t)sqlite3_column_bytes(statement, column))
+		return -EUCLEAN;
+	*ret_text = text;
+	return 0;
 }
 
 /* Reads a number that sprintf() could have written: no plus sign, no leading zeros. */
@@ -44,27 +49,30 @@ static bool read_character(const char **at, char character)
 	return true;
 }
 
-int db_value_frames(sqlite3_stmt *statement, int column, uint32_t most, struct frame_list *list)
+int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struct frame_list *list)
 {
-	const char *at = text_of(statement, column);
-	uint32_t end = list->count + most;
+	uint32_t first = list->count;
+	const char *at;
+	int result = text_of(statement, column, &at);
 
-	if (!at || !read_character(&at, '['))
-		return -EINVAL;
+	if (result < 0)
+		return result;
+	if (!read_character(&at, '['))
+		return -EUCLEAN;
 	if (!strcmp(at, "]"))
 		return 0;
 	do {
 		int64_t frame;
 
 		if (!read_number(&at, &frame))
-			return -EINVAL;
-		if (list->count >= end)
+			return -EUCLEAN;
+		if (list->count - first == most)
 			return -EFBIG;
 		if (array_make_room(list->frames, list->count, list->room, 1U))
 			return -ENOMEM;
 		list->frames[list->count++] = frame;
 	} while (read_character(&at, ','));
-	return strcmp(at, "]") ? -EINVAL : 0;
+	return strcmp(at, "]") ? -EUCLEAN : 0;
 }
 
 /* Reads "[12,0]" or "[-4,12,0]"; the last number may be null. */
@@ -84,14 +92,14 @@ static bool read_event(const char **at, bool interval)
 	return read_character(at, ']');
 }
 
-bool db_value_times_are_valid(sqlite3_stmt *statement, int column, bool intervals, int64_t samples)
+bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals, int64_t samples)
 {
-	const char *at = text_of(statement, column);
 	int64_t count = 0;
+	const char *at;
 
 	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
 		return true;
-	if (!at || !read_character(&at, '['))
+	if (text_of(statement, column, &at) < 0 || !read_character(&at, '['))
 		return false;
 	do {
 		if (!read_event(&at, intervals))

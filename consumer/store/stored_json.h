@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * stored_json.h owns reading the JSON that the database holds: frames of stack_node, and times of sample_row. It accepts
+ * what bourdond writes and nothing else: whoever else wrote it may be hostile.
+ */
+#ifndef BOURDON_CONSUMER_STORE_STORED_JSON_H
+#define BOURDON_CONSUMER_STORE_STORED_JSON_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct frame_list {
+	int64_t *frames; /* the caller frees it */
+	uint32_t count, room;
+};
+
+/*
+ * Appends the numbers of an array like "[12,7]" to the list, `most` at most. Returns 0; -EUCLEAN if the column is no such
+ * text; -EFBIG if it has more numbers; or -ENOMEM. After an error the list may have some of the numbers.
+ */
+int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struct frame_list *list);
+
+/*
+ * Whether the column is NULL or an array of at most `samples` elements: of [ms,cpu], or if they are intervals
+ * [begin ms,end ms,cpu]. A cpu may be null.
+ */
+bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals, int64_t samples);
+
+#endif
