@@ -51,8 +51,9 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 
 # `bourdon symbolize` reads debug files as bourdond does: in a process without any other rights.
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
-# `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too.
-TREE := $(patsubst %,consumer/store/%.c,migrate migrate_stacks sql stack_hash stack_tree stored_json)
+# `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
+# compact` removes what is not used as bourdond does.
+TREE := $(patsubst %,consumer/store/%.c,migrate migrate_stacks retention sql stack_hash stack_tree stored_json)
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(COMMON))
 	$(link)
 

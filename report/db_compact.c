@@ -7,6 +7,7 @@
 #include "common/escape.h"
 #include "common/files.h"
 #include "common/log.h"
+#include "consumer/store/retention.h"
 #include "report/format.h"
 #include "report/query.h"
 #include "report/report.h"
@@ -65,10 +66,10 @@ static const char *name_holder(const char *path, char *into, size_t into_bytes)
 /* ---- compaction ---- */
 
 /*
- * From the captures down to what they share. The newest run and its rules stay: the daemon may be in it. The functions of
- * one address stay or go together.
+ * Begins the transaction that removes what no capture refers to; retention_unused_sql does the rest of it. The functions
+ * of one address stay or go together. The counters of the newest run stay: the daemon may be in it.
  */
-static const char remove_unused[] =
+static const char begin_removing[] =
 	"BEGIN IMMEDIATE;"
 	"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE class IS NOT NULL AND node_id NOT IN "
 	"(SELECT stack_id FROM sample_row UNION ALL SELECT stack_id FROM thread_state WHERE stack_id IS NOT NULL);"
@@ -79,18 +80,8 @@ static const char remove_unused[] =
 	"DELETE FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset FROM stack_node, "
 	"json_each(stack_node.frames) j JOIN frame ON frame_id = j.value);"
 	"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
-	"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row);"
-	"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION ALL SELECT process_id FROM "
-	"thread_state UNION ALL SELECT process_id FROM usage WHERE process_id IS NOT NULL);"
-	"DELETE FROM rule WHERE run_id <> (SELECT max(run_id) FROM run) AND rule_id NOT IN (SELECT rule_id FROM capture "
-	"WHERE rule_id IS NOT NULL);"
 	"DELETE FROM counter WHERE run_id <> (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM "
-	"capture);"
-	"DELETE FROM run WHERE run_id <> (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM capture) "
-	"AND run_id NOT IN (SELECT run_id FROM rule) AND run_id NOT IN (SELECT run_id FROM process);"
-	"DELETE FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process WHERE cgroup IS NOT NULL UNION ALL SELECT "
-	"cgroup FROM capture WHERE cgroup IS NOT NULL);"
-	"COMMIT";
+	"capture)";
 
 /* Of the database and its log. */
 static uint64_t bytes_of(const char *path)
@@ -155,7 +146,9 @@ void db_compact_run(struct report *report)
 {
 	struct database *database = report->database;
 	char error[256] = "", holder[96];
-	int keep_log = 1, code;
+	const char *const steps[] = { "PRAGMA temp_store = FILE", begin_removing, retention_unused_sql,
+				      "COMMIT", "VACUUM" };
+	int keep_log = 1, code = SQLITE_OK;
 	uint64_t before;
 
 	report->unwell = true;
@@ -164,11 +157,8 @@ void db_compact_run(struct report *report)
 	/* without its log, a reader without write access could not open the database of a stopped daemon */
 	sqlite3_file_control(database->sqlite, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
 	before = bytes_of(database->path);
-	code = run(database, "PRAGMA temp_store = FILE", error, sizeof(error));
-	if (code == SQLITE_OK)
-		code = run(database, remove_unused, error, sizeof(error));
-	if (code == SQLITE_OK)
-		code = run(database, "VACUUM", error, sizeof(error));
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && code == SQLITE_OK; i++)
+		code = run(database, steps[i], error, sizeof(error));
 	if (code != SQLITE_OK) {
 		report_failure(database, code, error);
 		return;

@@ -52,18 +52,20 @@ static const char delete_frames_sql[] =
 	"(module_id, offset) NOT IN (SELECT module_id, offset FROM place);"
 	"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame)";
 
-static const char delete_others_sql[] =
+static const char delete_counters_sql[] =
+	"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), counter.at + 1) FROM capture)";
+
+const char retention_unused_sql[] =
 	"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row);"
 	"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION ALL "
 	"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE process_id IS NOT NULL);"
-	"DELETE FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process WHERE cgroup IS NOT NULL UNION "
+	"DELETE FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process WHERE cgroup IS NOT NULL UNION ALL "
 	"SELECT cgroup FROM capture WHERE cgroup IS NOT NULL);"
-	"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), counter.at + 1) FROM capture);"
 	/* ids of rules are not given twice: the highest one is of the newest run */
 	"DELETE FROM rule WHERE run_id < (SELECT max(run_id) FROM run) AND "
 	"rule_id NOT IN (SELECT rule_id FROM capture WHERE rule_id IS NOT NULL);"
-	"DELETE FROM run WHERE run_id < (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM capture UNION "
-	"SELECT run_id FROM rule UNION SELECT run_id FROM process UNION SELECT run_id FROM counter)";
+	"DELETE FROM run WHERE run_id < (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM capture "
+	"UNION ALL SELECT run_id FROM rule UNION ALL SELECT run_id FROM process UNION ALL SELECT run_id FROM counter)";
 
 static int delete_nodes(struct sql *sql)
 {
@@ -95,7 +97,7 @@ static int remove_chosen(struct sql *sql, const char *choose, int64_t number,
 	if (!result)
 		result = sql_run_once(sql, &captures, "SELECT count(*) FROM evicted");
 	if (!result && captures) {
-		const char *const steps[] = { delete_frames_sql, delete_others_sql };
+		const char *const steps[] = { delete_frames_sql, delete_counters_sql, retention_unused_sql };
 
 		result = sql_run_once(sql, &oldest, "SELECT min(capture_id) FROM evicted");
 		if (!result)

@@ -28,6 +28,12 @@ int retention_evict(struct sql *sql, struct retention_removed *ret_removed);
 /* Removes the captures that were triggered before this wall clock time, in Unix ns. Returns as retention_evict(). */
 int retention_expire(struct sql *sql, int64_t before_at, struct retention_removed *ret_removed);
 
+/*
+ * The statements that remove threads, processes, cgroups, rules and runs to which nothing refers, in a transaction of the
+ * caller, who has removed samples and counters before. The newest run and its rules stay: the daemon may be in it.
+ */
+extern const char retention_unused_sql[];
+
 /* Stores when the oldest capture that may be removed was triggered, in Unix ns; INT64_MAX: there is none. */
 int retention_oldest(struct sql *sql, int64_t *ret_triggered_at);
 
