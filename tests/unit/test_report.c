@@ -5,13 +5,13 @@
  */
 #include "common/cleanup.h"
 #include "common/log.h"
-#include "common/options.h"
 #include "common/schema.h"
 #include "consumer/capture/capture.h"
 #include "report/command.h"
 #include "report/database.h"
 #include "report/format.h"
 #include "report/loss_text.h"
+#include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
@@ -22,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define WORDS_MAX 16
 
 /* Capture 2 is newer than 1; 3 and 4 are newer, but not complete. */
 static const char rows_sql[] =
@@ -73,21 +71,6 @@ static const char rows_sql[] =
 
 static char *directory, *database;
 
-/* The result of one command. */
-struct ran {
-	int status;
-	char *out;
-	char *err;
-};
-
-static void ran_free(struct ran *ran)
-{
-	free(ran->out);
-	free(ran->err);
-}
-
-#define _cleanup_ran_ _cleanup_(ran_free)
-
 static void write_database(const char *path, const char *sql)
 {
 	sqlite3 *sqlite;
@@ -123,32 +106,10 @@ static void tear_down(void)
 	free(directory);
 }
 
-/* Runs "bourdon --db PATH" and the words of `line`. */
-static struct ran run_on(const char *path, const char *line)
+/* Runs "bourdon --db DATABASE" and the words of `line`. */
+static struct command_ran run(const char *line)
 {
-	_cleanup_free_ char *words = strdup(line);
-	char *arguments[WORDS_MAX] = { (char[]){ "bourdon" }, (char[]){ "--db" }, (char *)path };
-	struct request request;
-	struct ran ran = { 0 };
-	int count = 3, saved;
-	size_t bytes;
-	FILE *out;
-
-	for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
-		arguments[count++] = word;
-	out = open_memstream(&ran.out, &bytes);
-	saved = log_divert();
-	ran.status = command_parse(count, arguments, &request);
-	if (ran.status == OPTIONS_RUN)
-		ran.status = command_run(&request, out);
-	ran.err = log_diverted(saved);
-	fclose(out);
-	return ran;
-}
-
-static struct ran run(const char *line)
-{
-	return run_on(database, line);
+	return command_run_words("--db %s %s", database, line);
 }
 
 static void assert_has(const char *text, const char *part)
@@ -164,7 +125,7 @@ static void assert_has_not(const char *text, const char *part)
 /* Asserts a failure with `status`, no output, and one error line that has `part`. */
 static void assert_refused(const char *path, const char *line, int status, const char *part)
 {
-	_cleanup_ran_ struct ran ran = run_on(path, line);
+	_cleanup_command_ran_ struct command_ran ran = command_run_words("--db %s %s", path, line);
 	const char *newline = strchr(ran.err, '\n');
 
 	ck_assert_msg(ran.status == status, "'%s' gave %d: %s", line, ran.status, ran.err);
@@ -353,7 +314,8 @@ END_TEST
 
 START_TEST(default_is_the_newest_complete_capture)
 {
-	_cleanup_ran_ struct ran newest = run("why"), named = run("why 2"), other = run("--json why 1");
+	_cleanup_command_ran_ struct command_ran newest = run("why"), named = run("why 2"),
+						 other = run("--json why 1");
 
 	ck_assert_int_eq(newest.status, EXIT_DONE);
 	ck_assert_str_eq(newest.err, "");
@@ -403,7 +365,7 @@ END_TEST
 START_TEST(reads_while_the_daemon_writes)
 {
 	sqlite3 *writer;
-	struct ran before, during;
+	struct command_ran before, during;
 
 	ck_assert_int_eq(sqlite3_open(database, &writer), SQLITE_OK);
 	ck_assert_int_eq(sqlite3_exec(writer, "SELECT * FROM run", NULL, NULL, NULL), SQLITE_OK);
@@ -415,8 +377,8 @@ START_TEST(reads_while_the_daemon_writes)
 	sqlite3_close(writer);
 	ck_assert_int_eq(during.status, EXIT_DONE);
 	ck_assert_str_eq(before.out, during.out);
-	ran_free(&before);
-	ran_free(&during);
+	command_ran_free(&before);
+	command_ran_free(&during);
 }
 END_TEST
 
@@ -424,7 +386,8 @@ END_TEST
 
 START_TEST(list_shows_the_newest_first)
 {
-	_cleanup_ran_ struct ran text = run("list"), json = run("list --json"), one = run("list --limit 1");
+	_cleanup_command_ran_ struct command_ran text = run("list"), json = run("list --json"),
+						 one = run("list --limit 1");
 	const char *newest = strstr(text.out, "interrupted"), *oldest = strstr(text.out, " old ");
 
 	ck_assert_int_eq(text.status, EXIT_DONE);
@@ -465,7 +428,7 @@ START_TEST(why_explains_a_capture)
 		"\nPARTIAL: overwritten-slots 3.3 %\n",
 		"             2 stacks (0.3 %): stack-truncated\n                 the stack has more frames than a sample can hold\n",
 	};
-	_cleanup_ran_ struct ran ran = run("why 2");
+	_cleanup_command_ran_ struct command_ran ran = run("why 2");
 	const char *at = ran.out;
 
 	ck_assert_int_eq(ran.status, EXIT_DONE);
@@ -478,7 +441,8 @@ END_TEST
 
 START_TEST(why_names_what_is_missing)
 {
-	_cleanup_ran_ struct ran clean = run("why 1"), recording = run("why 3"), interrupted = run("why 4");
+	_cleanup_command_ran_ struct command_ran clean = run("why 1"), recording = run("why 3"),
+						 interrupted = run("why 4");
 
 	assert_has(clean.out, "losses: none (2 reasons checked)");
 	assert_has(clean.out, "no samples on CPU");
@@ -493,7 +457,7 @@ END_TEST
 
 START_TEST(why_as_json_says_the_same)
 {
-	_cleanup_ran_ struct ran ran = run("why --json");
+	_cleanup_command_ran_ struct command_ran ran = run("why --json");
 
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked("SELECT group_concat(key) FROM json_each(?1)", ran.out,
@@ -513,7 +477,7 @@ END_TEST
 
 START_TEST(pressure_agrees_with_the_view)
 {
-	struct ran ran;
+	struct command_ran ran;
 
 	unlink(database);
 	write_captures(database,
@@ -534,7 +498,7 @@ START_TEST(pressure_agrees_with_the_view)
 		" FROM json_each(?1, '$.pressure'))",
 		ran.out, "0");
 	assert_asked("SELECT json_extract(?1, '$.pressure[0].targets_ns')", ran.out, "1900000000");
-	ran_free(&ran);
+	command_ran_free(&ran);
 }
 END_TEST
 
@@ -542,7 +506,7 @@ START_TEST(a_long_capture_has_a_short_chart)
 {
 	static const char *const parts[] = { "samples on CPU per 8 s", "  -104 s         4",
 					     "     0 s         8", "   192 s         8" };
-	struct ran ran;
+	struct command_ran ran;
 
 	unlink(database);
 	write_captures(database, "WITH s(n) AS (VALUES(-100) UNION ALL SELECT n + 1 FROM s WHERE n < 199) "
@@ -550,13 +514,14 @@ START_TEST(a_long_capture_has_a_short_chart)
 	ran = run("why 1");
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		assert_has(ran.out, parts[i]);
-	ran_free(&ran);
+	command_ran_free(&ran);
 }
 END_TEST
 
 START_TEST(top_agrees_with_the_view)
 {
-	_cleanup_ran_ struct ran json = run("top --json"), one = run("top --limit 1"), none = run("top 1");
+	_cleanup_command_ran_ struct command_ran json = run("top --json"), one = run("top --limit 1"),
+						 none = run("top 1");
 
 	assert_asked(
 		"SELECT json_array_length(?1) = (SELECT count(*) FROM hot_function WHERE capture_id = 2)",
@@ -581,7 +546,7 @@ END_TEST
 START_TEST(top_groups_what_has_no_name)
 {
 	_cleanup_free_ char *path = path_join(directory, "unnamed.db");
-	_cleanup_ran_ struct ran top = { 0 }, why = { 0 };
+	_cleanup_command_ran_ struct command_ran top = { 0 }, why = { 0 };
 
 	write_captures(
 		path,
@@ -590,8 +555,8 @@ START_TEST(top_groups_what_has_no_name)
 		" (21, 4, 32, 'libz+0x20', NULL, NULL, NULL, 0), (22, 4, 48, 'deflate', 0, NULL, NULL, 0);"
 		"INSERT INTO stack_node VALUES(20, NULL, '[22,20]', 3, 2, x'20'), (21, NULL, '[22,21]', 3, 2, x'21');"
 		"INSERT INTO sample_row VALUES(1, 20, 1, 1, 0, 60, 6, NULL), (1, 21, 1, 1, 0, 40, 4, NULL);");
-	top = run_on(path, "top 1");
-	why = run_on(path, "why 1");
+	top = command_run_words("--db %s top 1", path);
+	why = command_run_words("--db %s why 1", path);
 	ck_assert_int_eq(top.status, EXIT_DONE);
 	assert_has(top.out, "functions with most samples in themselves (SELF)\n");
 	assert_has(top.out, "     100  100.0 %  100.0 %  [unresolved] in libz.so.1 ");
@@ -605,7 +570,7 @@ END_TEST
 
 START_TEST(list_agrees_with_why_about_losses)
 {
-	_cleanup_ran_ struct ran text = run("list");
+	_cleanup_command_ran_ struct command_ran text = run("list");
 
 	assert_has(text.out, "PARTIAL 3.3 %"); /* capture 2, as in why_explains_a_capture */
 	assert_has(text.out, "0.0 %");
@@ -615,15 +580,15 @@ END_TEST
 START_TEST(an_empty_database_tells_what_comes)
 {
 	_cleanup_free_ char *path = path_join(directory, "empty.db"), *sql = NULL;
-	_cleanup_ran_ struct ran list = { 0 }, why = { 0 }, status = { 0 };
+	_cleanup_command_ran_ struct command_ran list = { 0 }, why = { 0 }, status = { 0 };
 
 	ck_assert_int_gt(asprintf(&sql, "PRAGMA application_id = %d; PRAGMA user_version = %d; %s",
 				  SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql),
 			 0);
 	write_database(path, sql);
-	list = run_on(path, "list");
-	why = run_on(path, "why");
-	status = run_on(path, "status");
+	list = command_run_words("--db %s list", path);
+	why = command_run_words("--db %s why", path);
+	status = command_run_words("--db %s status", path);
 	ck_assert_int_eq(list.status, EXIT_DONE);
 	assert_has(list.out, "no captures yet: bourdond stores one when a rule fires");
 	ck_assert_int_eq(why.status, EXIT_FAILED);
@@ -638,8 +603,9 @@ END_TEST
 START_TEST(status_without_a_daemon)
 {
 	_cleanup_free_ char *none = path_join(directory, "none.db");
-	_cleanup_ran_ struct ran status = run_on(none, "status"), json = run_on(none, "--json status"),
-				 last = run("status");
+	_cleanup_command_ran_ struct command_ran status = command_run_words("--db %s status", none),
+						 json = command_run_words("--db %s --json status", none),
+						 last = run("status");
 
 	ck_assert_int_eq(status.status, EXIT_FAILED);
 	assert_has(status.out, "start it with '");
@@ -655,7 +621,7 @@ END_TEST
 START_TEST(a_limit_only_cuts)
 {
 	_cleanup_free_ char *wanted = NULL;
-	_cleanup_ran_ struct ran all = run("top --json"), some = { 0 };
+	_cleanup_command_ran_ struct command_ran all = run("top --json"), some = { 0 };
 	char line[32], sql[128];
 
 	snprintf(line, sizeof(line), "top --json --limit %d", _i);
@@ -669,7 +635,7 @@ END_TEST
 
 START_TEST(folded_has_a_line_for_each_stack)
 {
-	_cleanup_ran_ struct ran ran = run("folded");
+	_cleanup_command_ran_ struct command_ran ran = run("folded");
 	const char *line = ran.out;
 
 	ck_assert_int_eq(ran.status, EXIT_DONE);
@@ -684,7 +650,7 @@ END_TEST
 
 START_TEST(equal_lines_are_merged)
 {
-	struct ran ran;
+	struct command_ran ran;
 
 	unlink(database);
 	write_captures(
@@ -695,7 +661,7 @@ START_TEST(equal_lines_are_merged)
 		"INSERT INTO sample_row VALUES(1, 1, 4, 1, 0, 2, 1, NULL), (1, 1, 5, 4, 1, 3, 1, NULL);");
 	ran = run("folded 1");
 	ck_assert_str_eq(ran.out, "cpu:hog;main;burn_cpu 5\n");
-	ran_free(&ran);
+	command_ran_free(&ran);
 }
 END_TEST
 
@@ -705,7 +671,7 @@ START_TEST(no_name_reaches_a_terminal_raw)
 {
 	static const char *const lines[] = { "list",        "why",        "top",       "folded",
 					     "list --json", "why --json", "top --json" };
-	_cleanup_ran_ struct ran ran = run(lines[_i]);
+	_cleanup_command_ran_ struct command_ran ran = run(lines[_i]);
 
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	for (const char *at = ran.out; *at; at++)
@@ -718,7 +684,7 @@ END_TEST
 
 START_TEST(why_fits_the_terminal)
 {
-	_cleanup_ran_ struct ran ran = run("why");
+	_cleanup_command_ran_ struct command_ran ran = run("why");
 
 	for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
 		ck_assert_msg(format_columns(line) <= REPORT_COLUMNS, "too wide: %s", line);
@@ -783,7 +749,7 @@ START_TEST(hostile_tables_do_no_harm)
 	unlink(database);
 	write_captures(database, hostile[_i]);
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
-		_cleanup_ran_ struct ran ran = run(lines[i]);
+		_cleanup_command_ran_ struct command_ran ran = run(lines[i]);
 
 		ck_assert_int_ge(ran.status, EXIT_DONE);
 		ck_assert_int_le(ran.status, EXIT_FAILED);
