@@ -472,15 +472,23 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	}
 }
 
+/* When the next scan is due, 0 if none is wanted. Call it with the lock. */
+static uint64_t next_scan_ns(const struct store_thread *thread)
+{
+	return thread->scan_due_ns && thread->scan_due_ns < thread->scan_rest_ns ? thread->scan_rest_ns
+										 : thread->scan_due_ns;
+}
+
 /* ---- migration ---- */
 
 static bool scan_is_due(struct store_thread *thread)
 {
+	uint64_t due_ns;
 	bool due;
 
 	pthread_mutex_lock(&thread->lock);
-	due = thread->scan_due_ns && clock_monotonic_ns() >= thread->scan_due_ns &&
-	      clock_monotonic_ns() >= thread->scan_rest_ns;
+	due_ns = next_scan_ns(thread);
+	due = due_ns && clock_monotonic_ns() >= due_ns;
 	if (due)
 		thread->scan_due_ns = 0;
 	pthread_mutex_unlock(&thread->lock);
@@ -559,10 +567,8 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 	*ret_scan = *ret_job_there = false;
 	pthread_mutex_lock(&thread->lock);
 	for (;;) {
-		uint64_t due_ns = thread->scan_due_ns, now_ns = clock_monotonic_ns();
+		uint64_t due_ns = next_scan_ns(thread), now_ns = clock_monotonic_ns();
 
-		if (due_ns && due_ns < thread->scan_rest_ns)
-			due_ns = thread->scan_rest_ns;
 		*ret_job = (struct job){ .kind = JOB_EXPIRE };
 		if (thread->jobs_count) {
 			*ret_job = thread->jobs[thread->jobs_first];
