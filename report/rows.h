@@ -66,4 +66,10 @@ struct value value_percent(int64_t part, int64_t whole);
 /* The sum, or the limit that it exceeds. */
 int64_t add_saturated(int64_t one, int64_t other);
 
+/* As strcmp(). */
+static inline int compare_numbers(int64_t left, int64_t right)
+{
+	return (left > right) - (left < right);
+}
+
 #endif

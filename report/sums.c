@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(int64_t left, int64_t right)
-{
-	return (left > right) - (left < right);
-}
-
 /* What rows have in common that are added up. */
 struct sum {
 	uint32_t at;   /* position of a text, a process or a stack */

@@ -215,11 +215,6 @@ static int functions_of(const struct profile *profile, bool merge, struct functi
 
 /* ---- rows ---- */
 
-static int compare_numbers(int64_t left, int64_t right)
-{
-	return (left > right) - (left < right);
-}
-
 /* Unresolved addresses come first. */
 static int compare_names(const struct function *left, const struct function *right,
 			 const struct profile *profile)
