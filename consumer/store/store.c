@@ -105,7 +105,7 @@ int store_expire(struct store *store, uint64_t *ret_next_ns)
 	result = retention_oldest(&store->sql, &oldest_at);
 	if (!result && oldest_at < now_at - age_ns) {
 		result = retention_expire(&store->sql, now_at - age_ns, &removed);
-		log_removed("max_age is over", &removed);
+		log_removed("older than max_age", &removed);
 		if (removed.captures)
 			trim_log(store);
 		if (!result)
