@@ -4,28 +4,6 @@
 #include "common/log.h"
 #include "consumer/store/migrate.h"
 
-/* Views and triggers that somebody added are of no use here, and a migration would run their texts. */
-static int drop_others(struct sql *sql)
-{
-	sqlite3_stmt *next;
-	int result = sql_prepare(sql, &next,
-				 "SELECT printf('DROP %s \"%w\"', type, name) FROM sqlite_schema "
-				 "WHERE type IN ('view', 'trigger') LIMIT 1"),
-	    step = SQLITE_DONE;
-
-	while (!result && (step = sqlite3_step(next)) == SQLITE_ROW) {
-		char *drop = sqlite3_mprintf("%s", sqlite3_column_text(next, 0));
-
-		sqlite3_reset(next);
-		result = drop ? sql_execute(sql, drop) : -ENOMEM;
-		sqlite3_free(drop);
-	}
-	if (!result && step != SQLITE_DONE)
-		result = sql_failed(sql);
-	sqlite3_finalize(next);
-	return result;
-}
-
 static int migrate(struct sql *sql)
 {
 	const atomic_uint_fast64_t never = 0;
@@ -34,9 +12,7 @@ static int migrate(struct sql *sql)
 	/* no statement of a hostile database opens another file */
 	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 0);
 	sql->give_up_ns = &never;
-	result = drop_others(sql);
-	if (!result)
-		result = migrate_database(sql, NULL, NULL);
+	result = migrate_database(sql, NULL, NULL);
 	sql->give_up_ns = NULL;
 	return result;
 }
