@@ -167,8 +167,14 @@ static int begin_reading(struct database *database)
 
 static int begin_writing(struct database *database)
 {
-	int error = database_execute(database, "PRAGMA temp_store = MEMORY");
+	int keep_log = 1, error;
 
+	/*
+	 * Without its log, a reader without write access could not open the database of a stopped daemon. It stays, and
+	 * with a limit it is empty.
+	 */
+	sqlite3_file_control(database->sqlite, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
+	error = database_execute(database, "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 0");
 	if (!error)
 		error = check_identity(database);
 	if (error || database->version == SCHEMA_VERSION)

@@ -28,7 +28,10 @@ struct database {
  */
 int database_open(const char *path, struct database *ret_database);
 
-/* Opens it for writing, unless it has an older schema. No transaction has begun. Triggers in it have no effect. */
+/*
+ * Opens it for writing, unless it has an older schema. No transaction has begun. Triggers in it have no effect. When it is
+ * closed, its log stays, and is empty.
+ */
 int database_open_to_write(const char *path, struct database *ret_database);
 
 /* Limits what a hostile database, or one that is attached to this connection, can do to this process. */

@@ -148,14 +148,12 @@ void db_compact_run(struct report *report)
 	char error[256] = "", holder[96];
 	const char *const steps[] = { "PRAGMA temp_store = FILE", begin_removing, retention_unused_sql,
 				      "COMMIT", "VACUUM" };
-	int keep_log = 1, code = SQLITE_OK;
+	int code = SQLITE_OK;
 	uint64_t before;
 
 	report->unwell = true;
 	if (database_open_to_write(database->path, database) < 0)
 		return;
-	/* without its log, a reader without write access could not open the database of a stopped daemon */
-	sqlite3_file_control(database->sqlite, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
 	before = bytes_of(database->path);
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && code == SQLITE_OK; i++)
 		code = run(database, steps[i], error, sizeof(error));

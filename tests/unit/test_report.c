@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Capture 2 is newer than 1; 3 and 4 are newer, but not complete. */
@@ -379,6 +380,21 @@ START_TEST(reads_while_the_daemon_writes)
 	ck_assert_str_eq(before.out, during.out);
 	command_ran_free(&before);
 	command_ran_free(&during);
+}
+END_TEST
+
+START_TEST(a_writer_leaves_the_log_to_readers)
+{
+	_cleanup_free_ char *log = path_join(directory, "bourdon.db-wal");
+	struct database writer = { 0 };
+	struct stat at;
+
+	ck_assert_int_eq(access(log, F_OK), -1);
+	ck_assert_int_eq(database_open_to_write(database, &writer), 0);
+	ck_assert_int_eq(database_execute(&writer, "DELETE FROM loss"), 0);
+	database_close(&writer);
+	ck_assert_int_eq(stat(log, &at), 0);
+	ck_assert_int_eq(at.st_size, 0);
 }
 END_TEST
 
@@ -778,6 +794,7 @@ Suite *report_suite(void)
 	tcase_add_test(commands, absent_captures_are_named);
 	tcase_add_test(commands, foreign_files_are_refused);
 	tcase_add_test(commands, reads_while_the_daemon_writes);
+	tcase_add_test(commands, a_writer_leaves_the_log_to_readers);
 	tcase_add_test(commands, list_shows_the_newest_first);
 	tcase_add_test(commands, why_explains_a_capture);
 	tcase_add_test(commands, why_names_what_is_missing);
