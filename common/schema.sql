@@ -38,7 +38,8 @@ CREATE TABLE rule(
 	source TEXT NOT NULL,           -- file:line
 	comm TEXT NOT NULL,
 	cgroup TEXT,                    -- glob; NULL: any
-	watch TEXT NOT NULL,            -- cgroup|system
+	unit TEXT,                      -- glob on the names of systemd units; NULL: any
+	watch TEXT NOT NULL,            -- cgroup|slice|system
 	pattern_id INTEGER NOT NULL,    -- id of the comm pattern in the kernel programs
 	history_ns INTEGER NOT NULL,
 	capture_ns INTEGER NOT NULL,

@@ -82,7 +82,8 @@ static void write_rules(const struct status *status, FILE *out)
 		status_line_field(out, "comm", "%s%s", rule->comm.text, rule->comm.prefix ? "*" : "");
 		status_line_field(out, "pattern_id", "%u", rule->pattern_id);
 		status_line_field(out, "cgroup", "%s", rule->cgroup ? rule->cgroup : "");
-		status_line_field(out, "watch", "%s", rule->watch == WATCH_SYSTEM ? "system" : "cgroup");
+		status_line_field(out, "unit", "%s", rule->unit ? rule->unit : "");
+		status_line_field(out, "watch", "%s", rule_watch_names[rule->watch]);
 		write_triggers(rule, out);
 		status_line_field(out, "watches", "%u", watches ? watches[i] : 0);
 		status_line_field(out, "cgroups_unwatched", "%u", watches_unwatched(status->watches, rule));

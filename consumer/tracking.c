@@ -3,24 +3,50 @@
 
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "consumer/rules/cgroup_parts.h"
 
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define WALK_SECONDS 30U
 #define GONE_MAX 8192U /* processes that ended and are kept for history */
 #define ERRORS_A_MINUTE 5U
 #define UNMAPPED_EVERY_MAX_NS (64 * CLOCK_SECOND_NS)
 
-/* A rule that watches cgroups and names the process; NULL: its cgroup does not matter. */
+/* A rule that watches cgroups or slices and names the process; NULL: its cgroup does not matter. */
 static const struct rule *find_watching(const struct tracking *tracking, const char comm[ABI_COMM_BYTES])
 {
 	for (size_t i = 0; i < tracking->rules->count; i++) {
 		const struct rule *rule = &tracking->rules->rules[i];
 
-		if (rule->watch == WATCH_CGROUP && rule_names(rule, comm))
+		if (rule->watch != WATCH_SYSTEM && rule_names(rule, comm))
 			return rule;
 	}
 	return NULL;
+}
+
+/*
+ * Watches the process's cgroup, or the slice around it, of which the kernel programs tell no id. A slice that was
+ * removed has no process to watch.
+ */
+static void watch_for_rule(struct tracking *tracking, const struct rule *rule, uint64_t cgroup_id,
+			   const char *cgroup)
+{
+	size_t length = rule->watch == WATCH_SLICE ? cgroup_slice_length(cgroup) : strlen(cgroup);
+	_cleanup_free_ char *watched = strndup(cgroup, length);
+	char path[PATH_MAX];
+	struct stat at;
+
+	if (cgroup[length]) {
+		snprintf(path, sizeof(path), "%s%.*s", cgroups_mount(tracking->cgroups), (int)length, cgroup);
+		if (stat(path, &at))
+			return;
+		cgroup_id = at.st_ino;
+	}
+	if (!watched || watches_add(tracking->watches, rule, cgroup_id, watched, tracking->walk) < 0)
+		log_warning("out of memory: %.*s is not watched for rule %s", (int)length, cgroup,
+			    rule->name);
 }
 
 /* Returns false if the path of the process's cgroup is not known yet. */
@@ -47,10 +73,8 @@ static bool watch_process(struct tracking *tracking, const struct target_process
 	for (size_t i = 0; i < tracking->rules->count; i++) {
 		const struct rule *rule = &tracking->rules->rules[i];
 
-		if (rule->watch != WATCH_CGROUP || !rule_applies(rule, process->comm, cgroup))
-			continue;
-		if (watches_add(tracking->watches, rule, process->cgroup_id, cgroup, tracking->walk) < 0)
-			log_warning("out of memory: %s is not watched for rule %s", cgroup, rule->name);
+		if (rule->watch != WATCH_SYSTEM && rule_applies(rule, process->comm, cgroup))
+			watch_for_rule(tracking, rule, process->cgroup_id, cgroup);
 	}
 	return true;
 }
@@ -355,6 +379,21 @@ static void look_at_unmapped(struct tracking *tracking, uint64_t now_ns)
 	store_thread_want_mappings(tracking->store);
 }
 
+/* Whether the process is in the cgroup or slice of the watch, and its rule applies to it. */
+static bool is_watched_by(const struct tracking *tracking, const struct target_process *process,
+			  const struct watch *watch)
+{
+	const char *cgroup;
+
+	if (watch->rule->watch == WATCH_CGROUP)
+		return process->cgroup_id == watch->cgroup_id &&
+		       rule_applies(watch->rule, process->comm, watch->cgroup);
+	if (!rule_names(watch->rule, process->comm))
+		return false;
+	cgroup = cgroups_path(tracking->cgroups, process->cgroup_id);
+	return cgroup && cgroup_is_within(cgroup, watch->cgroup) && rule_covers(watch->rule, cgroup);
+}
+
 /* Two windows: the kernel checks an unprivileged trigger every 2 s only, as watches_event() explains. */
 bool tracking_has_target(const struct tracking *tracking, const struct watch *watch, uint64_t now_ns)
 {
@@ -365,9 +404,8 @@ bool tracking_has_target(const struct tracking *tracking, const struct watch *wa
 	for (uint32_t i = 0; i < tracking->targets.count; i++) {
 		const struct target_process *process = &tracking->targets.processes[i];
 
-		if (process->cgroup_id == watch->cgroup_id &&
-		    (!process->gone_ns || now_ns - process->gone_ns < span_ns) &&
-		    rule_applies(watch->rule, process->comm, watch->cgroup))
+		if ((!process->gone_ns || now_ns - process->gone_ns < span_ns) &&
+		    is_watched_by(tracking, process, watch))
 			return true;
 	}
 	return false;

@@ -70,13 +70,13 @@ static const struct table rules = {
 	.select =
 		"SELECT r.rule_id, m.id, ifnull(r.recorded_as, r.rule_id), name_form(r.rule), name_form(r.source), "
 		"name_form(r.comm), name_form(r.cgroup), name_form(r.watch), r.pattern_id, r.history_ns, "
-		"r.capture_ns, r.cooldown_ns, name_form(r.triggers) FROM given.rule r LEFT JOIN run_map m ON m.was = "
+		"r.capture_ns, r.cooldown_ns, name_form(r.triggers), name_form(r.unit) FROM given.rule r LEFT JOIN run_map m ON m.was = "
 		"r.run_id WHERE r.rule_id IN (SELECT rule_id FROM given.capture WHERE capture_id IN (SELECT "
 		"capture_id FROM chosen)) ORDER BY 1",
 	.find = "SELECT rule_id FROM main.rule WHERE run_id = ?2 AND ifnull(recorded_as, rule_id) = ?3",
 	.add = "INSERT INTO main.rule(rule_id, run_id, rule, source, comm, cgroup, watch, pattern_id, history_ns, "
-	       "capture_ns, cooldown_ns, triggers, recorded_as) SELECT n, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-	       "?13, nullif(?3, n) FROM (SELECT ifnull(max(rule_id), 0) + 1 AS n FROM main.rule) RETURNING rule_id",
+	       "capture_ns, cooldown_ns, triggers, unit, recorded_as) SELECT n, ?2, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
+	       "?12, ?13, ?14, nullif(?3, n) FROM (SELECT ifnull(max(rule_id), 0) + 1 AS n FROM main.rule) RETURNING rule_id",
 	.map = "INSERT INTO rule_map(was, id) VALUES(?1, ?2)",
 };
 

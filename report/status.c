@@ -98,14 +98,17 @@ static const char *with_durations(const char *text, char *into, size_t into_byte
 
 static void print_rule(FILE *out, const struct status_line *line)
 {
-	char id[16], name[80], comm[64], kind[16], cgroup[96], triggers[300], watches[16], text[300];
+	char id[16], name[80], comm[64], kind[16], cgroup[96], unit[96], triggers[300], watches[16],
+		text[300];
 
-	fprintf(out, "%5s  %-20s %-16s %-6s %7s  %s%s%s\n", shown(line, "id", id, sizeof(id)),
+	fprintf(out, "%5s  %-20s %-16s %-6s %7s  %s%s%s%s%s\n", shown(line, "id", id, sizeof(id)),
 		shown(line, "name", name, sizeof(name)), shown(line, "comm", comm, sizeof(comm)),
 		shown(line, "watch", kind, sizeof(kind)), shown(line, "watches", watches, sizeof(watches)),
 		with_durations(shown(line, "triggers", triggers, sizeof(triggers)), text, sizeof(text)),
 		*status_line_get(line, "cgroup") ? " in " : "",
-		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup)) : "");
+		*status_line_get(line, "cgroup") ? shown(line, "cgroup", cgroup, sizeof(cgroup)) : "",
+		*status_line_get(line, "unit") ? " of " : "",
+		*status_line_get(line, "unit") ? shown(line, "unit", unit, sizeof(unit)) : "");
 	if (strtoul(status_line_get(line, "cgroups_unwatched"), NULL, 10))
 		fprintf(out, "%7s%s not watched\n", "",
 			counted(line, "cgroups_unwatched", "cgroup", "cgroups", text, sizeof(text)));
@@ -218,7 +221,7 @@ static void print_text(FILE *out, const struct daemon_status *lines)
  */
 static bool is_number(const char *key, const char *value)
 {
-	static const char *const texts[] = { "name", "rule", "comm", "cgroup", "version", "source" };
+	static const char *const texts[] = { "name", "rule", "comm", "cgroup", "unit", "version", "source" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (!strcmp(key, texts[i]))

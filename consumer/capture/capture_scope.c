@@ -34,7 +34,7 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 		return true; /* not covered, whatever its cgroup */
 	cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
-	if (!cgroup && (scope->rule->cgroup || scope->cgroup))
+	if (!cgroup && (rule_has_cgroups(scope->rule) || scope->cgroup))
 		return false;
 	process->included = is_covered(scope, target, cgroup);
 	process->cgroup = cgroup && process->included ? strdup(cgroup) : NULL;

@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 #include "common/units.h"
+#include "consumer/rules/cgroup_parts.h"
 
 #include <fnmatch.h>
 #include <limits.h>
@@ -14,7 +15,13 @@
 #define CAPTURE_MAX_NS (3600 * SECOND_NS)
 #define COOLDOWN_MAX_NS (24 * 3600 * SECOND_NS)
 
-enum key { KEY_COMM, KEY_CGROUP, KEY_WATCH, KEY_HISTORY, KEY_CAPTURE, KEY_COOLDOWN, KEYS };
+enum key { KEY_COMM, KEY_CGROUP, KEY_UNIT, KEY_WATCH, KEY_HISTORY, KEY_CAPTURE, KEY_COOLDOWN, KEYS };
+
+const char *const rule_watch_names[RULE_WATCHES] = {
+	[WATCH_CGROUP] = "cgroup",
+	[WATCH_SLICE] = "slice",
+	[WATCH_SYSTEM] = "system",
+};
 
 struct reading {
 	struct rule_set set;
@@ -67,15 +74,30 @@ static void set_cgroup(struct reading *reading, const struct ini_entry *entry)
 	reading->out_of_memory |= !reading->rule->cgroup;
 }
 
+static void set_unit(struct reading *reading, const struct ini_entry *entry)
+{
+	const char *why;
+
+	if (!unit_pattern_is_valid(entry->value, &why)) {
+		config_error(reading->errors, entry->file, entry->line, "unit = %s: %s", entry->value, why);
+		return;
+	}
+	free(reading->rule->unit);
+	reading->rule->unit = strdup(entry->value);
+	reading->out_of_memory |= !reading->rule->unit;
+}
+
 static void set_watch(struct reading *reading, const struct ini_entry *entry)
 {
-	if (!strcmp(entry->value, "cgroup"))
-		reading->rule->watch = WATCH_CGROUP;
-	else if (!strcmp(entry->value, "system"))
-		reading->rule->watch = WATCH_SYSTEM;
+	unsigned int watch = 0;
+
+	while (watch < RULE_WATCHES && strcmp(entry->value, rule_watch_names[watch]))
+		watch++;
+	if (watch < RULE_WATCHES)
+		reading->rule->watch = (enum rule_watch)watch;
 	else
 		config_error(reading->errors, entry->file, entry->line,
-			     "watch = %s: expected 'cgroup' or 'system'", entry->value);
+			     "watch = %s: expected 'cgroup', 'slice' or 'system'", entry->value);
 }
 
 /* Parses "50ms/1s", or "5%" of the default window. Returns NULL, or what is wrong. */
@@ -160,9 +182,9 @@ static void finish_rule(struct reading *reading)
 
 	if (!rule)
 		return;
-	if (!(reading->keys & 1U << KEY_COMM))
-		config_error(reading->errors, reading->file, reading->line, "rule '%s' has no comm",
-			     rule->name);
+	if (!(reading->keys & (1U << KEY_COMM | 1U << KEY_UNIT)))
+		config_error(reading->errors, reading->file, reading->line,
+			     "rule '%s' has no comm and no unit", rule->name);
 	if (!reading->has_trigger)
 		config_error(reading->errors, reading->file, reading->line,
 			     "rule '%s' has no trigger, such as cpu.some = 10%%", rule->name);
@@ -205,7 +227,8 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 	}
 	reading->set.rules = grown;
 	reading->rule = &grown[reading->set.count++];
-	*reading->rule = (struct rule){ .history_ns = 10 * SECOND_NS,
+	*reading->rule = (struct rule){ .comm = { .prefix = true }, /* every process, if it has a unit */
+					.history_ns = 10 * SECOND_NS,
 					.capture_ns = 5 * SECOND_NS,
 					.cooldown_ns = 60 * SECOND_NS };
 	snprintf(reading->rule->name, sizeof(reading->rule->name), "%s", name);
@@ -217,8 +240,9 @@ static void begin_rule(struct reading *reading, const struct ini_entry *entry)
 }
 
 static const char *const key_names[KEYS] = {
-	[KEY_COMM] = "comm",       [KEY_CGROUP] = "cgroup",   [KEY_WATCH] = "watch",
-	[KEY_HISTORY] = "history", [KEY_CAPTURE] = "capture", [KEY_COOLDOWN] = "cooldown",
+	[KEY_COMM] = "comm",         [KEY_CGROUP] = "cgroup",   [KEY_UNIT] = "unit",
+	[KEY_WATCH] = "watch",       [KEY_HISTORY] = "history", [KEY_CAPTURE] = "capture",
+	[KEY_COOLDOWN] = "cooldown",
 };
 
 static void set_key(struct reading *reading, enum key key, const struct ini_entry *entry)
@@ -234,6 +258,9 @@ static void set_key(struct reading *reading, enum key key, const struct ini_entr
 		break;
 	case KEY_CGROUP:
 		set_cgroup(reading, entry);
+		break;
+	case KEY_UNIT:
+		set_unit(reading, entry);
 		break;
 	case KEY_WATCH:
 		set_watch(reading, entry);
@@ -335,8 +362,10 @@ int rules_read_directory(const char *directory, struct rule_set *ret_set, struct
 
 void rules_free(struct rule_set *set)
 {
-	for (size_t i = 0; i < set->count; i++)
+	for (size_t i = 0; i < set->count; i++) {
 		free(set->rules[i].cgroup);
+		free(set->rules[i].unit);
+	}
 	free(set->rules);
 	comm_trie_free(set->trie);
 	*set = (struct rule_set){ 0 };
@@ -344,10 +373,15 @@ void rules_free(struct rule_set *set)
 
 /* ---- matching ---- */
 
+static bool is_same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
 static bool is_same_rule(const struct rule *a, const struct rule *b)
 {
 	if (strcmp(a->name, b->name) || memcmp(&a->comm, &b->comm, sizeof(a->comm)) ||
-	    !a->cgroup != !b->cgroup || (a->cgroup && strcmp(a->cgroup, b->cgroup)) || a->watch != b->watch ||
+	    !is_same_text(a->cgroup, b->cgroup) || !is_same_text(a->unit, b->unit) || a->watch != b->watch ||
 	    a->history_ns != b->history_ns || a->capture_ns != b->capture_ns ||
 	    a->cooldown_ns != b->cooldown_ns || a->triggers_count != b->triggers_count)
 		return false;
@@ -417,9 +451,15 @@ size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BY
 	return comm_trie_match(set->trie, comm, ret_ids);
 }
 
+bool rule_has_cgroups(const struct rule *rule)
+{
+	return rule->cgroup || rule->unit;
+}
+
 bool rule_covers(const struct rule *rule, const char *cgroup)
 {
-	return !rule->cgroup || !fnmatch(rule->cgroup, cgroup, 0);
+	return (!rule->cgroup || !fnmatch(rule->cgroup, cgroup, 0)) &&
+	       (!rule->unit || cgroup_is_of_unit(cgroup, rule->unit));
 }
 
 bool rule_names(const struct rule *rule, const char comm[ABI_COMM_BYTES])

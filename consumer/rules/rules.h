@@ -22,7 +22,14 @@ struct trigger {
 	uint64_t window_us;
 };
 
-enum rule_watch { WATCH_CGROUP, WATCH_SYSTEM };
+enum rule_watch {
+	WATCH_CGROUP, /* the cgroup of each process */
+	WATCH_SLICE,  /* the slice around it (cgroup_slice_length()) */
+	WATCH_SYSTEM,
+	RULE_WATCHES,
+};
+
+extern const char *const rule_watch_names[RULE_WATCHES];
 
 struct rule {
 	uint32_t id; /* identifies this text of the rule in this database; 0 until assigned */
@@ -31,6 +38,7 @@ struct rule {
 	char source[256]; /* file:line */
 	struct comm_pattern comm;
 	char *cgroup; /* glob on the cgroup path; NULL: any */
+	char *unit;   /* glob on the names of systemd units; NULL: any */
 	enum rule_watch watch;
 	uint64_t history_ns, capture_ns, cooldown_ns;
 	struct trigger triggers[RULE_TRIGGERS_MAX];
@@ -79,7 +87,10 @@ bool rules_equal(const struct rule_set *a, const struct rule_set *b);
 size_t rules_patterns_of(const struct rule_set *set, const char comm[ABI_COMM_BYTES],
 			 uint32_t ret_ids[COMM_TRIE_PATH]);
 
-/* Whether the rule's glob, if it has one, matches a cgroup. */
+/* Whether the rule applies in some cgroups only. */
+bool rule_has_cgroups(const struct rule *rule);
+
+/* Whether the rule applies in a cgroup, by its path and by its unit. */
 bool rule_covers(const struct rule *rule, const char *cgroup);
 
 /* Whether the rule's pattern matches the comm: without a match, no cgroup needs to be looked up. */

@@ -394,11 +394,10 @@ static int add_rule(struct store *store, sqlite3_stmt *statement, const struct r
 	if (!triggers)
 		return -ENOMEM;
 	snprintf(comm, sizeof(comm), "%s%s", rule->comm.text, rule->comm.prefix ? "*" : "");
-	return sql_run(&store->sql, statement, NULL, "iitttttiiiit", (int64_t)rule->id,
-		       (int64_t)store->run_id, rule->name, rule->source, comm, rule->cgroup,
-		       rule->watch == WATCH_SYSTEM ? "system" : "cgroup", (int64_t)rule->pattern_id,
-		       (int64_t)rule->history_ns, (int64_t)rule->capture_ns, (int64_t)rule->cooldown_ns,
-		       triggers);
+	return sql_run(&store->sql, statement, NULL, "iittttttiiiit", (int64_t)rule->id,
+		       (int64_t)store->run_id, rule->name, rule->source, comm, rule->cgroup, rule->unit,
+		       rule_watch_names[rule->watch], (int64_t)rule->pattern_id, (int64_t)rule->history_ns,
+		       (int64_t)rule->capture_ns, (int64_t)rule->cooldown_ns, triggers);
 }
 
 static int add_rules(struct store *store, const struct rule_set *rules, uint32_t first_id)
@@ -406,8 +405,8 @@ static int add_rules(struct store *store, const struct rule_set *rules, uint32_t
 	sqlite3_stmt *statement;
 	int result = sql_prepare(
 		&store->sql, &statement,
-		"INSERT INTO rule(rule_id, run_id, rule, source, comm, cgroup, watch, pattern_id, "
-		"history_ns, capture_ns, cooldown_ns, triggers) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+		"INSERT INTO rule(rule_id, run_id, rule, source, comm, cgroup, unit, watch, pattern_id, "
+		"history_ns, capture_ns, cooldown_ns, triggers) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 
 	for (size_t i = 0; i < rules->count && !result; i++)
 		if (rules->rules[i].id >= first_id)

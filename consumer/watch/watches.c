@@ -560,7 +560,7 @@ static const struct trigger *successor(const struct watch *watch, const struct r
 		const struct rule *rule = &rules->rules[i];
 
 		if (strcmp(rule->name, watch->rule->name) || rule->watch != watch->rule->watch ||
-		    (watch->cgroup && !rule_covers(rule, watch->cgroup)))
+		    (rule->watch == WATCH_CGROUP && !rule_covers(rule, watch->cgroup)))
 			continue;
 		for (size_t t = 0; t < rule->triggers_count; t++)
 			if (!memcmp(&rule->triggers[t], watch->trigger, sizeof(*watch->trigger))) {

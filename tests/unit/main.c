@@ -30,6 +30,7 @@ static Suite *(*const suites[])(void) = {
 	cause_suite,
 	cgroup_suite,
 	hash_suite,
+	cgroup_parts_suite,
 	cgroups_suite,
 	hash_index_suite,
 	process_index_suite,

@@ -140,7 +140,7 @@ void store_fixture_free(struct store_fixture *fixture)
 void begin_run(struct store_fixture *fixture)
 {
 	static const char text[] =
-		"[rule web]\ncomm = nginx*\ncgroup = /system.slice/*\nmemory.some = 50ms/1s\n"
+		"[rule web]\ncomm = nginx*\ncgroup = /system.slice/*\nunit = web*.service\nwatch = slice\nmemory.some = 50ms/1s\n"
 		"[rule all]\ncomm = *\nwatch = system\ncpu.some = 5%\nhistory = 3s\n";
 	const struct manifest manifest = { .abi = 1, .kernel = "6.1.0-test", .cpus = 4, .hz = 47 };
 	struct config_errors errors = { 0 };

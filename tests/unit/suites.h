@@ -9,6 +9,7 @@ Suite *capture_scope_suite(void);
 Suite *capture_suite(void);
 Suite *cause_suite(void);
 Suite *cgroup_suite(void);
+Suite *cgroup_parts_suite(void);
 Suite *cgroups_suite(void);
 Suite *comm_trie_suite(void);
 Suite *confinement_suite(void);

@@ -154,7 +154,7 @@ START_TEST(single_captures_are_copied_with_all_they_refer_to)
 	expect_rows(&out, "SELECT capture_id, recorded_as FROM capture", "2|NULL\n4|NULL\n");
 	expect_same(stacks_of_2);
 	expect_same(
-		"SELECT c.rule, c.triggered_at, r.hostname, r.started_at, u.comm, d.id FROM capture c JOIN run r "
+		"SELECT c.rule, c.triggered_at, r.hostname, r.started_at, u.comm, u.unit, u.watch, d.id FROM capture c JOIN run r "
 		"USING(run_id) JOIN rule u USING(rule_id) JOIN database d USING(database_id) WHERE capture_id = 2");
 	expect_same("SELECT * FROM capture_summary WHERE capture_id = 2");
 	expect_same("SELECT * FROM data_quality WHERE capture_id = 4");

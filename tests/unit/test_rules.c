@@ -88,6 +88,35 @@ START_TEST(defaults)
 }
 END_TEST
 
+START_TEST(a_rule_may_name_a_unit_instead_of_a_comm)
+{
+	static const char of_unit[] = "[rule a]\nunit=shop-*.service\nwatch=slice\ncpu.some=5%\n";
+	char comm[ABI_COMM_BYTES] = "java";
+	struct rule_set set, other;
+
+	read_good(of_unit, &set);
+	ck_assert_int_eq(set.rules[0].watch, WATCH_SLICE);
+	ck_assert(rule_has_cgroups(&set.rules[0]));
+	ck_assert(rule_applies(&set.rules[0], comm, "/shop.slice/shop-cart.service"));
+	ck_assert(rule_applies(&set.rules[0], comm, "/shop.slice/shop-cart.service/inner"));
+	ck_assert(!rule_applies(&set.rules[0], comm, "/shop.slice/stock.service"));
+	ck_assert(!rule_applies(&set.rules[0], comm, ""));
+	read_good("[rule a]\nunit=shop-*.service\nwatch=slice\ncpu.some=5%\ncomm=*\n", &other);
+	ck_assert(rules_equal(&set, &other));
+	rules_free(&other);
+	read_good("[rule a]\nunit=shop-c*.service\nwatch=slice\ncpu.some=5%\n", &other);
+	ck_assert(!rules_equal(&set, &other));
+	rules_free(&other);
+	read_good("[rule a]\nunit=shop-*.service\ncgroup=/shop.slice/*\ncomm=ja*\ncpu.some=5%\n", &other);
+	ck_assert(rule_applies(&other.rules[0], comm, "/shop.slice/shop-cart.service"));
+	ck_assert(!rule_applies(&other.rules[0], comm, "/other.slice/shop-cart.service"));
+	ck_assert(!rule_applies(&other.rules[0], "ruby\0\0\0\0\0\0\0\0\0\0\0",
+				"/shop.slice/shop-cart.service"));
+	rules_free(&other);
+	rules_free(&set);
+}
+END_TEST
+
 START_TEST(every_kind_of_trigger)
 {
 	struct rule_set set;
@@ -222,7 +251,7 @@ struct mistake_case {
 };
 
 static const struct mistake_case mistake_cases[] = {
-	{ "[rule a]\nio.some=1%\n", { "web.conf:1: rule 'a' has no comm" } },
+	{ "[rule a]\nio.some=1%\n", { "web.conf:1: rule 'a' has no comm and no unit" } },
 	{ "\n\n[rule a]\ncomm=x\n" GOOD, { "web.conf:3: rule 'a' has no trigger" } },
 	{ "[rule a]\n", { "web.conf:1: rule 'a' has no comm", "web.conf:1: rule 'a' has no trigger" } },
 	{ "[rule a]\ncomm=1234567890123456\nio.some=1%\n",
@@ -233,7 +262,12 @@ static const struct mistake_case mistake_cases[] = {
 	  { "web.conf:3: cgroup = system.slice: expected a path" } },
 	{ "[rule a]\ncomm=x\ncgroup=\nio.some=1%\n", { "web.conf:3: cgroup = : expected a path" } },
 	{ "[rule a]\ncomm=x\nwatch=all\nio.some=1%\n",
-	  { "web.conf:3: watch = all: expected 'cgroup' or 'system'" } },
+	  { "web.conf:3: watch = all: expected 'cgroup', 'slice' or 'system'" } },
+	{ "[rule a]\nunit=nginx\nio.some=1%\n",
+	  { "web.conf:2: unit = nginx: expected the name of a unit with its type" } },
+	{ "[rule a]\nunit=/a.service\nio.some=1%\n",
+	  { "web.conf:2: unit = /a.service: a unit has a name, not a path" } },
+	{ "[rule a]\nunit=a.service\nunit=b.service\nio.some=1%\n", { "web.conf:3: unit is set twice" } },
 	{ "[rule a]\ncomm=x\nirq.some=1%\nio.some=1%\n",
 	  { "web.conf:3: irq.some = 1%: the kernel counts irq pressure as full only" } },
 	{ "[rule a]\ncomm=x\nio.some=1%\nio.full=1%\nio.some=2%\n", { "web.conf:5: io.some is set twice" } },
@@ -585,6 +619,7 @@ Suite *rules_suite(void)
 
 	tcase_add_test(good, the_example_of_the_documentation);
 	tcase_add_test(good, defaults);
+	tcase_add_test(good, a_rule_may_name_a_unit_instead_of_a_comm);
 	tcase_add_test(good, every_kind_of_trigger);
 	tcase_add_loop_test(good, thresholds, 0, ARRAY_SIZE(threshold_cases));
 	tcase_add_loop_test(good, durations, 0, ARRAY_SIZE(duration_cases));

@@ -89,11 +89,12 @@ START_TEST(each_start_is_a_run_with_new_rule_ids)
 		    "SELECT run_id, version <> '', abi, kernel, hostname <> '', cpus, hz, ended_at >= "
 		    "started_at FROM run",
 		    "1|1|1|6.1.0-test|1|4|47|1\n2|1|1|6.1.0-test|1|4|47|1\n3|1|1|6.1.0-test|1|4|47|1\n");
-	expect_rows(&fixture,
-		    "SELECT rule_id, run_id, rule, source, comm, cgroup, watch, pattern_id, history_ns, "
-		    "capture_ns, cooldown_ns FROM rule WHERE run_id = 2",
-		    "3|2|web|r.conf:1|nginx*|/system.slice/*|cgroup|3|10000000000|5000000000|60000000000\n"
-		    "4|2|all|r.conf:5|*|NULL|system|4|3000000000|5000000000|60000000000\n");
+	expect_rows(
+		&fixture,
+		"SELECT rule_id, run_id, rule, source, comm, cgroup, unit, watch, pattern_id, history_ns, "
+		"capture_ns, cooldown_ns FROM rule WHERE run_id = 2",
+		"3|2|web|r.conf:1|nginx*|/system.slice/*|web*.service|slice|3|10000000000|5000000000|60000000000\n"
+		"4|2|all|r.conf:7|*|NULL|NULL|system|4|3000000000|5000000000|60000000000\n");
 	store_fixture_free(&fixture);
 }
 END_TEST
