@@ -140,7 +140,6 @@ CREATE TABLE stack_node(
 	hash BLOB                       -- of the stack that ends here
 ) STRICT;
 CREATE INDEX stack_node_child ON stack_node(parent_id, CAST(substr(frames, 2) AS INTEGER)); -- the first frame, or 0
-CREATE INDEX stack_node_hash ON stack_node(substr(hash, 1, 5)) WHERE hash IS NOT NULL;
 
 CREATE TABLE stack_class(
 	class INTEGER PRIMARY KEY,
@@ -176,9 +175,9 @@ CREATE TABLE sample_row(
 	class INTEGER NOT NULL REFERENCES sample_class,
 	second INTEGER NOT NULL,        -- relative to the trigger; negative: before it
 	samples INTEGER NOT NULL,       -- off-cpu: intervals that ended in that second
-	weight_ns INTEGER NOT NULL,     -- on-cpu: samples times the sampling period; off-cpu: exact time
-	-- Of each sample, a JSON array of [ms, cpu], or of intervals off CPU [begin ms, end ms, cpu]; ms are relative to the
-	-- row's second. NULL: not known, or no interval ended.
+	weight_ns INTEGER,              -- off-cpu: exact time. NULL: samples times the capture's sampling period
+	-- Of each sample, `ms,cpu`, or of intervals off CPU `begin ms,end ms,cpu`; ms are relative to the row's second.
+	-- `],[` parts them: view sample makes a JSON array of arrays of it. NULL: not known, or no interval ended.
 	times TEXT,
 	PRIMARY KEY(capture_id, stack_id, thread_id, class, second)
 ) STRICT, WITHOUT ROWID;
@@ -272,7 +271,9 @@ CREATE TABLE counter(
 CREATE INDEX counter_by_name ON counter(run_id, name, at);
 
 CREATE VIEW sample AS
-SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples, r.weight_ns, r.times
+SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples,
+	ifnull(r.weight_ns, r.samples * (SELECT 1000000000 / k.hz FROM capture k WHERE k.capture_id = r.capture_id)) AS weight_ns,
+	'[[' || r.times || ']]' AS times
 FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class);
 
 -- Each sample on CPU, and each interval off CPU that was stored. Times are wall clock, to the millisecond.

@@ -189,16 +189,17 @@ static bool has_valid_times(sqlite3_stmt *row)
 static const struct table of_capture[] = {
 	{ .name = "sample_row",
 	  .select =
-		  "SELECT r.stack_id, :into, s.id, t.id, c.id, r.second, r.samples, r.weight_ns, r.times, "
-		  "k.kind = 'off-cpu' FROM given.sample_row r LEFT JOIN stack_map s ON s.was = r.stack_id "
+		  "SELECT r.stack_id, :into, s.id, t.id, c.id, r.second, r.samples, r.weight_ns, "
+		  "'[[' || r.times || ']]', k.kind = 'off-cpu' FROM given.sample_row r LEFT JOIN stack_map s ON s.was = r.stack_id "
 		  "LEFT JOIN thread_map t ON t.was = r.thread_id LEFT JOIN sample_class_map c ON c.was = r.class "
 		  "LEFT JOIN given.sample_class k ON k.class = r.class WHERE r.capture_id = :capture "
 		  "ORDER BY 3, 4, 5, 6",
 	  .add = "INSERT INTO main.sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, "
-		 "times) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO UPDATE SET samples = samples + "
-		 "excluded.samples, weight_ns = weight_ns + excluded.weight_ns, times = CASE WHEN times IS NULL THEN "
-		 "excluded.times WHEN excluded.times IS NULL THEN times ELSE substr(times, 1, length(times) - 1) || "
-		 "',' || substr(excluded.times, 2) END",
+		 "times) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, substr(?9, 3, length(?9) - 4)) ON CONFLICT DO UPDATE SET "
+		 "samples = samples + excluded.samples, weight_ns = iif(weight_ns IS NULL AND excluded.weight_ns IS "
+		 "NULL, NULL, ifnull(weight_ns, samples * (SELECT 1000000000 / hz FROM main.capture WHERE capture_id = "
+		 "?2)) + ifnull(excluded.weight_ns, excluded.samples * (SELECT 1000000000 / hz FROM main.capture WHERE "
+		 "capture_id = ?2))), times = ifnull(times || '],[' || excluded.times, ifnull(times, excluded.times))",
 	  .is_valid = has_valid_times },
 	{ .name = "thread_state",
 	  .select =
