@@ -116,18 +116,21 @@ CREATE TABLE module(
 CREATE UNIQUE INDEX module_identity ON module(path, ifnull(build_id, ''), version, kind);
 
 -- Offsets are, for a kernel frame: from _text; for a module: from an anchor that changes with each load; for
--- a file: in the file. A caller's offset points into its call instruction, not after it.
-CREATE TABLE frame(
+-- a file: in the file. A caller's offset points into its call instruction, not after it. Frames of one function share
+-- its name and its file, which the view `frame` shows.
+CREATE TABLE frame_row(
 	frame_id INTEGER PRIMARY KEY,
 	module_id INTEGER NOT NULL REFERENCES module,
 	offset INTEGER NOT NULL,
-	function TEXT NOT NULL,         -- module+0x1234 if unresolved
+	function TEXT,                  -- module+0x1234 if unresolved; NULL: that of `named_by`
 	function_offset INTEGER,        -- NULL if unresolved
-	file TEXT,
+	file TEXT,                      -- NULL, with a line: that of `named_by`
 	line INTEGER,
-	inlined INTEGER NOT NULL DEFAULT 0
+	inlined INTEGER NOT NULL DEFAULT 0,
+	named_by INTEGER REFERENCES frame_row, -- a frame of the same function that has the name
+	CHECK(function IS NOT NULL OR named_by IS NOT NULL)
 ) STRICT;
-CREATE UNIQUE INDEX frame_identity ON frame(module_id, offset, inlined);
+CREATE UNIQUE INDEX frame_identity ON frame_row(module_id, offset, inlined);
 
 -- Stacks are a tree: a node is a piece of a path from the outermost frame to a leaf, below the piece that its
 -- parent is. What several stacks have in common is stored once. A node with a class is (also) the leaf of a stack.
@@ -269,6 +272,14 @@ CREATE TABLE counter(
 	value INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX counter_by_name ON counter(run_id, name, at);
+
+CREATE VIEW frame AS
+SELECT f.frame_id, f.module_id, f.offset,
+	ifnull(f.function, (SELECT n.function FROM frame_row n WHERE n.frame_id = f.named_by)) AS function,
+	f.function_offset,
+	iif(f.file IS NULL AND f.line IS NOT NULL, (SELECT n.file FROM frame_row n WHERE n.frame_id = f.named_by), f.file) AS file,
+	f.line, f.inlined
+FROM frame_row f;
 
 CREATE VIEW sample AS
 SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples,

@@ -25,11 +25,15 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "SELECT iif(function_offset IS NULL AND ?4 >= 0 OR file IS NULL AND ?5, -frame_id, frame_id) "
 		  "FROM frame WHERE module_id = ?1 AND offset = ?2 AND inlined = ?3" },
 		{ &ret_statements->add_frame,
-		  "INSERT INTO frame(module_id, offset, inlined, function, function_offset, file, line) "
-		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0))" },
+		  /* without the name and the file that frame ?8 has, or the one that names it */
+		  "INSERT INTO frame_row(module_id, offset, inlined, function, function_offset, file, line, named_by) "
+		  "SELECT ?1, ?2, ?3, iif(n.frame_id, NULL, ?4), nullif(?5, -1), iif(n.file = ?6 AND ?7 > 0, NULL, ?6), "
+		  "nullif(?7, 0), n.frame_id FROM (SELECT 1) LEFT JOIN frame_row n ON "
+		  "n.frame_id = (SELECT ifnull(named_by, frame_id) FROM frame_row WHERE frame_id = ?8) AND "
+		  "n.function = ?4 AND n.function_offset IS NOT NULL AND n.named_by IS NULL" },
 		/* a name that was found later applies to all captures */
 		{ &ret_statements->complete_frame,
-		  "UPDATE frame SET function = iif(function_offset IS NULL, ?2, function), "
+		  "UPDATE frame_row SET function = iif(function_offset IS NULL, ?2, function), "
 		  "function_offset = ifnull(function_offset, nullif(?3, -1)), "
 		  "line = iif(file IS NULL, nullif(?5, 0), line), file = ifnull(file, ?4) WHERE frame_id = ?1" },
 		{ &ret_statements->add_stack_class,
@@ -130,9 +134,9 @@ struct writing {
 	sqlite3_int64 *threads;
 	uint32_t *thread_rows; /* a row of each thread */
 	uint32_t threads_count;
-	struct hash_index threads_index;
-	uint32_t row; /* at hand */
-	char *times;  /* of that row */
+	struct hash_index threads_index, names_index; /* the latter of frames */
+	uint32_t row;                                 /* at hand */
+	char *times;                                  /* of that row */
 	size_t times_room;
 	struct {
 		int64_t processes, stacks, samples, intervals;
@@ -146,6 +150,38 @@ struct sample_key {
 	uint32_t row;
 };
 
+struct wanted_name {
+	const struct resolved *resolved;
+	const struct resolved_frame *frame;
+};
+
+static bool has_name(const void *user, uint32_t position)
+{
+	const struct wanted_name *wanted = user;
+	const struct resolved_frame *frame = wanted->frame, *there = &wanted->resolved->frames[position];
+
+	return there->module == frame->module && !strcmp(there->function, frame->function) &&
+	       !there->file == !frame->file && (!frame->file || !strcmp(there->file, frame->file));
+}
+
+/* Stores the id of the first written frame of the same function and file, or 0. */
+static int find_named(struct writing *writing, uint32_t position, int64_t *ret_frame)
+{
+	const struct resolved_frame *frame = &writing->resolved->frames[position];
+	const struct wanted_name wanted = { writing->resolved, frame };
+	uint32_t hash, found;
+
+	*ret_frame = 0;
+	if (frame->function_offset < 0 || (frame->line && !frame->file))
+		return 0;
+	hash = hash_number_and_bytes(frame->module, frame->function, strlen(frame->function));
+	found = hash_index_find(&writing->names_index, hash, has_name, &wanted);
+	if (found == HASH_INDEX_NONE)
+		return hash_index_add(&writing->names_index, hash, position);
+	*ret_frame = writing->frames[found];
+	return 0;
+}
+
 /* Most frames are known from earlier captures, and are not written again. */
 static int write_frame(struct writing *writing, uint32_t position)
 {
@@ -153,14 +189,18 @@ static int write_frame(struct writing *writing, uint32_t position)
 	const struct capture_statements *statements = writing->statements;
 	int64_t module_id = writing->modules[frame->module];
 	sqlite3_int64 frame_id = 0;
-	int result = sql_run(writing->sql, statements->find_frame, &frame_id, "iiiii", module_id,
-			     frame->offset, (int64_t)frame->inlined, frame->function_offset,
-			     (int64_t)(frame->file != NULL));
+	int64_t named = 0;
+	int result = find_named(writing, position, &named);
+
+	if (!result)
+		result = sql_run(writing->sql, statements->find_frame, &frame_id, "iiiii", module_id,
+				 frame->offset, (int64_t)frame->inlined, frame->function_offset,
+				 (int64_t)(frame->file != NULL));
 
 	if (!result && !frame_id) {
-		result = sql_run(writing->sql, statements->add_frame, NULL, "iiititi", module_id,
+		result = sql_run(writing->sql, statements->add_frame, NULL, "iiititii", module_id,
 				 frame->offset, (int64_t)frame->inlined, frame->function,
-				 frame->function_offset, frame->file, (int64_t)frame->line);
+				 frame->function_offset, frame->file, (int64_t)frame->line, named);
 		frame_id = sqlite3_last_insert_rowid(writing->sql->db);
 	} else if (!result && frame_id < 0) {
 		frame_id = -frame_id;
@@ -770,5 +810,6 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 	free(writing.thread_rows);
 	free(writing.times);
 	hash_index_free(&writing.threads_index);
+	hash_index_free(&writing.names_index);
 	return result;
 }

@@ -49,7 +49,7 @@ static const char rows_sql[] =
 	" (1, 1, 4242, 1, 'nginx', '/usr/sbin/nginx', 33, '/web'), (2, 1, 7, 1, 'hog', '/usr/bin/hog', 0, '/');"
 	"INSERT INTO module(module_id, path, build_id, version, kind) VALUES"
 	" (1, '[kernel]', NULL, '', 'kernel'), (2, '/usr/sbin/nginx', 'aa', '', 'file');"
-	"INSERT INTO frame(frame_id, module_id, offset, function, function_offset, file, line) VALUES"
+	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line) VALUES"
 	" (1, 1, 1, 'schedule', 0, NULL, NULL), (2, 2, 1, 'ngx_process', 0, '/src/a.c', 42),"
 	" (3, 2, 2, 'main', 0, NULL, NULL);"
 	"INSERT INTO stack_class VALUES(1, 0, 'eh-frame', 'root'), (2, 1, 'eh-frame', 'expression');"

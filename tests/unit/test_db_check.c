@@ -144,7 +144,7 @@ END_TEST
 START_TEST(a_function_that_was_named_later_is_no_damage)
 {
 	damage("UPDATE module SET kind = 'jit', build_id = NULL WHERE module_id = 2;"
-	       "UPDATE frame SET function = 'later' WHERE module_id = 2");
+	       "UPDATE frame_row SET function = 'later' WHERE module_id = 2");
 	expect_command("ok: ", "--db %s db check", fixture.path);
 }
 END_TEST
