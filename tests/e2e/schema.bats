@@ -302,7 +302,7 @@ ms_of() {
 	[ "$(answer 1)" -eq "$(sql "SELECT 1 + count(DISTINCT capture_id) FROM sample WHERE stack_id = $stack")" ]
 	# one pass over the stacks, and the samples by their primary key
 	run sqlite3 -readonly "$DB" "EXPLAIN QUERY PLAN $(statement 18 | sed "s/:stack/$stack/")"
-	[[ $(grep -c 'SCAN' <<< "$output") -eq 2 && $output == *'s USING PRIMARY KEY (capture_id=? AND stack_id=?)'* ]] ||
+	[[ $(grep -c 'SCAN' <<< "$output") -eq 2 && $output == *'r USING PRIMARY KEY (capture_id=? AND stack_id=?)'* ]] ||
 		{ echo "$output"; false; }
 }
 
