@@ -24,13 +24,15 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		{ &ret_statements->find_frame,
 		  "SELECT iif(function_offset IS NULL AND ?4 >= 0 OR file IS NULL AND ?5, -frame_id, frame_id) "
 		  "FROM frame WHERE module_id = ?1 AND offset = ?2 AND inlined = ?3" },
+		/* the frame that has the name and the file of frame ?1, if these are still so */
+		{ &ret_statements->find_named,
+		  "SELECT n.frame_id FROM frame_row f JOIN frame_row n ON n.frame_id = ifnull(f.named_by, f.frame_id) "
+		  "WHERE f.frame_id = ?1 AND n.named_by IS NULL AND n.function_offset IS NOT NULL AND n.function = ?2 "
+		  "AND n.file IS ?3" },
 		{ &ret_statements->add_frame,
-		  /* without the name and the file that frame ?8 has, or the one that names it */
 		  "INSERT INTO frame_row(module_id, offset, inlined, function, function_offset, file, line, named_by) "
-		  "SELECT ?1, ?2, ?3, iif(n.frame_id, NULL, ?4), nullif(?5, -1), iif(n.file = ?6 AND ?7 > 0, NULL, ?6), "
-		  "nullif(?7, 0), n.frame_id FROM (SELECT 1) LEFT JOIN frame_row n ON "
-		  "n.frame_id = (SELECT ifnull(named_by, frame_id) FROM frame_row WHERE frame_id = ?8) AND "
-		  "n.function = ?4 AND n.function_offset IS NOT NULL AND n.named_by IS NULL" },
+		  "VALUES(?1, ?2, ?3, iif(?8, NULL, ?4), nullif(?5, -1), iif(?8 AND ?7 > 0, NULL, ?6), nullif(?7, 0), "
+		  "nullif(?8, 0))" },
 		/* a name that was found later applies to all captures */
 		{ &ret_statements->complete_frame,
 		  "UPDATE frame_row SET function = iif(function_offset IS NULL, ?2, function), "
@@ -164,22 +166,19 @@ static bool has_name(const void *user, uint32_t position)
 	       !there->file == !frame->file && (!frame->file || !strcmp(there->file, frame->file));
 }
 
-/* Stores the id of the first written frame of the same function and file, or 0. */
-static int find_named(struct writing *writing, uint32_t position, int64_t *ret_frame)
+/* Stores the position of the first written frame of the same function and file, or HASH_INDEX_NONE. */
+static int find_named(struct writing *writing, uint32_t position, uint32_t *ret_position)
 {
 	const struct resolved_frame *frame = &writing->resolved->frames[position];
 	const struct wanted_name wanted = { writing->resolved, frame };
-	uint32_t hash, found;
+	uint32_t hash;
 
-	*ret_frame = 0;
+	*ret_position = HASH_INDEX_NONE;
 	if (frame->function_offset < 0 || (frame->line && !frame->file))
 		return 0;
 	hash = hash_number_and_bytes(frame->module, frame->function, strlen(frame->function));
-	found = hash_index_find(&writing->names_index, hash, has_name, &wanted);
-	if (found == HASH_INDEX_NONE)
-		return hash_index_add(&writing->names_index, hash, position);
-	*ret_frame = writing->frames[found];
-	return 0;
+	*ret_position = hash_index_find(&writing->names_index, hash, has_name, &wanted);
+	return *ret_position == HASH_INDEX_NONE ? hash_index_add(&writing->names_index, hash, position) : 0;
 }
 
 /* Most frames are known from earlier captures, and are not written again. */
@@ -188,19 +187,23 @@ static int write_frame(struct writing *writing, uint32_t position)
 	const struct resolved_frame *frame = &writing->resolved->frames[position];
 	const struct capture_statements *statements = writing->statements;
 	int64_t module_id = writing->modules[frame->module];
-	sqlite3_int64 frame_id = 0;
-	int64_t named = 0;
-	int result = find_named(writing, position, &named);
+	sqlite3_int64 frame_id = 0, named = 0;
+	uint32_t other;
+	int result = find_named(writing, position, &other);
 
 	if (!result)
 		result = sql_run(writing->sql, statements->find_frame, &frame_id, "iiiii", module_id,
 				 frame->offset, (int64_t)frame->inlined, frame->function_offset,
 				 (int64_t)(frame->file != NULL));
-
 	if (!result && !frame_id) {
-		result = sql_run(writing->sql, statements->add_frame, NULL, "iiititii", module_id,
-				 frame->offset, (int64_t)frame->inlined, frame->function,
-				 frame->function_offset, frame->file, (int64_t)frame->line, named);
+		if (other != HASH_INDEX_NONE)
+			result = sql_run(writing->sql, statements->find_named, &named, "itt",
+					 (int64_t)writing->frames[other], frame->function, frame->file);
+		if (!result)
+			result = sql_run(writing->sql, statements->add_frame, NULL, "iiititii", module_id,
+					 frame->offset, (int64_t)frame->inlined, frame->function,
+					 frame->function_offset, frame->file, (int64_t)frame->line,
+					 (int64_t)named);
 		frame_id = sqlite3_last_insert_rowid(writing->sql->db);
 	} else if (!result && frame_id < 0) {
 		frame_id = -frame_id;
