@@ -117,18 +117,21 @@ CREATE TABLE module(
 CREATE UNIQUE INDEX module_identity ON module(path, ifnull(build_id, ''), version, kind);
 
 -- Offsets are, for a kernel frame: from _text; for a module: from an anchor that changes with each load; for
--- a file: in the file. A caller's offset points into its call instruction, not after it.
-CREATE TABLE frame(
+-- a file: in the file. A caller's offset points into its call instruction, not after it. Frames of one function share
+-- its name and its file, which the view `frame` shows.
+CREATE TABLE frame_row(
 	frame_id INTEGER PRIMARY KEY,
 	module_id INTEGER NOT NULL REFERENCES module,
 	offset INTEGER NOT NULL,
-	function TEXT NOT NULL,         -- module+0x1234 if unresolved
+	function TEXT,                  -- module+0x1234 if unresolved; NULL: that of `named_by`
 	function_offset INTEGER,        -- NULL if unresolved
-	file TEXT,
+	file TEXT,                      -- NULL, with a line: that of `named_by`
 	line INTEGER,
-	inlined INTEGER NOT NULL DEFAULT 0
+	inlined INTEGER NOT NULL DEFAULT 0,
+	named_by INTEGER REFERENCES frame_row, -- a frame of the same function that has the name
+	CHECK(function IS NOT NULL OR named_by IS NOT NULL)
 ) STRICT;
-CREATE UNIQUE INDEX frame_identity ON frame(module_id, offset, inlined);
+CREATE UNIQUE INDEX frame_identity ON frame_row(module_id, offset, inlined);
 
 -- Stacks are a tree: a node is a piece of a path from the outermost frame to a leaf, below the piece that its
 -- parent is. What several stacks have in common is stored once. A node with a class is (also) the leaf of a stack.
@@ -141,7 +144,6 @@ CREATE TABLE stack_node(
 	hash BLOB                       -- of the stack that ends here
 ) STRICT;
 CREATE INDEX stack_node_child ON stack_node(parent_id, CAST(substr(frames, 2) AS INTEGER)); -- the first frame, or 0
-CREATE INDEX stack_node_hash ON stack_node(substr(hash, 1, 5)) WHERE hash IS NOT NULL;
 
 CREATE TABLE stack_class(
 	class INTEGER PRIMARY KEY,
@@ -177,9 +179,9 @@ CREATE TABLE sample_row(
 	class INTEGER NOT NULL REFERENCES sample_class,
 	second INTEGER NOT NULL,        -- relative to the trigger; negative: before it
 	samples INTEGER NOT NULL,       -- off-cpu: intervals that ended in that second
-	weight_ns INTEGER NOT NULL,     -- on-cpu: samples times the sampling period; off-cpu: exact time
-	-- Of each sample, a JSON array of [ms, cpu], or of intervals off CPU [begin ms, end ms, cpu]; ms are relative to the
-	-- row's second. NULL: not known, or no interval ended.
+	weight_ns INTEGER,              -- off-cpu: exact time. NULL: samples times the capture's sampling period
+	-- Of each sample, `ms,cpu`, or of intervals off CPU `begin ms,end ms,cpu`; ms are relative to the row's second.
+	-- `],[` parts them: view sample makes a JSON array of arrays of it. NULL: not known, or no interval ended.
 	times TEXT,
 	PRIMARY KEY(capture_id, stack_id, thread_id, class, second)
 ) STRICT, WITHOUT ROWID;
@@ -272,8 +274,18 @@ CREATE TABLE counter(
 ) STRICT;
 CREATE INDEX counter_by_name ON counter(run_id, name, at);
 
+CREATE VIEW frame AS
+SELECT f.frame_id, f.module_id, f.offset,
+	ifnull(f.function, (SELECT n.function FROM frame_row n WHERE n.frame_id = f.named_by)) AS function,
+	f.function_offset,
+	iif(f.file IS NULL AND f.line IS NOT NULL, (SELECT n.file FROM frame_row n WHERE n.frame_id = f.named_by), f.file) AS file,
+	f.line, f.inlined
+FROM frame_row f;
+
 CREATE VIEW sample AS
-SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples, r.weight_ns, r.times
+SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples,
+	ifnull(r.weight_ns, r.samples * (SELECT 1000000000 / k.hz FROM capture k WHERE k.capture_id = r.capture_id)) AS weight_ns,
+	'[[' || r.times || ']]' AS times
 FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class);
 
 -- Each sample on CPU, and each interval off CPU that was stored. Times are wall clock, to the millisecond.

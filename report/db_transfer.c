@@ -85,7 +85,7 @@ static const struct table modules = {
 	.name = "module",
 	.select =
 		"SELECT module_id, name_form(path), name_form(build_id), name_form(version), kind, bias FROM "
-		"given.module WHERE :whole OR module_id IN (SELECT module_id FROM given.frame WHERE frame_id IN "
+		"given.module WHERE :whole OR module_id IN (SELECT module_id FROM given.frame_row WHERE frame_id IN "
 		"(SELECT frame_id FROM chosen_frame)) ORDER BY 1",
 	.find = "SELECT module_id FROM main.module WHERE path = ?2 AND ifnull(build_id, '') = ifnull(?3, '') AND "
 		"version = ?4 AND kind = ?5",
@@ -98,16 +98,19 @@ static const struct table modules = {
 static const struct table frames = {
 	.name = "frame",
 	.select =
-		"SELECT f.frame_id, m.id, f.offset, f.inlined, name_form(f.function), f.function_offset, "
-		"name_form(f.file), f.line FROM given.frame f LEFT JOIN module_map m ON m.was = f.module_id "
-		"WHERE :whole OR f.frame_id IN (SELECT frame_id FROM chosen_frame) ORDER BY 1",
-	.find = "SELECT frame_id FROM main.frame WHERE module_id = ?2 AND offset = ?3 AND inlined = ?4",
+		/* the name and the file as in view `frame`: no view of a source runs */
+	"SELECT f.frame_id, m.id, f.offset, f.inlined, name_form(ifnull(f.function, n.function)), "
+	"f.function_offset, name_form(iif(f.file IS NULL AND f.line IS NOT NULL, n.file, f.file)), f.line FROM "
+	"given.frame_row f LEFT JOIN given.frame_row n ON n.frame_id = f.named_by "
+	"LEFT JOIN module_map m ON m.was = f.module_id "
+	"WHERE :whole OR f.frame_id IN (SELECT frame_id FROM chosen_frame) ORDER BY 1",
+	.find = "SELECT frame_id FROM main.frame_row WHERE module_id = ?2 AND offset = ?3 AND inlined = ?4",
 	.renew =
-		"UPDATE main.frame SET function = iif(function_offset IS NULL AND ?6 IS NOT NULL, ?5, function), "
+		"UPDATE main.frame_row SET function = iif(function_offset IS NULL AND ?6 IS NOT NULL, ?5, function), "
 		"function_offset = ifnull(function_offset, ?6), line = iif(file IS NULL, ?8, line), "
 		"file = ifnull(file, ?7) WHERE frame_id = :id AND (function_offset IS NULL AND ?6 IS NOT NULL OR "
 		"file IS NULL AND ?7 IS NOT NULL)",
-	.add = "INSERT INTO main.frame(module_id, offset, inlined, function, function_offset, file, line) "
+	.add = "INSERT INTO main.frame_row(module_id, offset, inlined, function, function_offset, file, line) "
 	       "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING frame_id",
 	.map = "INSERT INTO frame_map(was, id) VALUES(?1, ?2)",
 };
@@ -190,16 +193,17 @@ static bool has_valid_times(sqlite3_stmt *row)
 static const struct table of_capture[] = {
 	{ .name = "sample_row",
 	  .select =
-		  "SELECT r.stack_id, :into, s.id, t.id, c.id, r.second, r.samples, r.weight_ns, r.times, "
-		  "k.kind = 'off-cpu' FROM given.sample_row r LEFT JOIN stack_map s ON s.was = r.stack_id "
+		  "SELECT r.stack_id, :into, s.id, t.id, c.id, r.second, r.samples, r.weight_ns, "
+		  "'[[' || r.times || ']]', k.kind = 'off-cpu' FROM given.sample_row r LEFT JOIN stack_map s ON s.was = r.stack_id "
 		  "LEFT JOIN thread_map t ON t.was = r.thread_id LEFT JOIN sample_class_map c ON c.was = r.class "
 		  "LEFT JOIN given.sample_class k ON k.class = r.class WHERE r.capture_id = :capture "
 		  "ORDER BY 3, 4, 5, 6",
 	  .add = "INSERT INTO main.sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, "
-		 "times) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO UPDATE SET samples = samples + "
-		 "excluded.samples, weight_ns = weight_ns + excluded.weight_ns, times = CASE WHEN times IS NULL THEN "
-		 "excluded.times WHEN excluded.times IS NULL THEN times ELSE substr(times, 1, length(times) - 1) || "
-		 "',' || substr(excluded.times, 2) END",
+		 "times) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, substr(?9, 3, length(?9) - 4)) ON CONFLICT DO UPDATE SET "
+		 "samples = samples + excluded.samples, weight_ns = iif(weight_ns IS NULL AND excluded.weight_ns IS "
+		 "NULL, NULL, ifnull(weight_ns, samples * (SELECT 1000000000 / hz FROM main.capture WHERE capture_id = "
+		 "?2)) + ifnull(excluded.weight_ns, excluded.samples * (SELECT 1000000000 / hz FROM main.capture WHERE "
+		 "capture_id = ?2))), times = ifnull(times || '],[' || excluded.times, ifnull(times, excluded.times))",
 	  .is_valid = has_valid_times },
 	{ .name = "thread_state",
 	  .select =
@@ -311,17 +315,17 @@ static const char choose_frames[] =
 	"IN (SELECT capture_id FROM chosen) UNION SELECT stack_id FROM given.thread_state WHERE capture_id IN (SELECT "
 	"capture_id FROM chosen) AND stack_id IS NOT NULL UNION SELECT n.parent_id FROM up JOIN given.stack_node n "
 	"USING(node_id) WHERE n.parent_id IS NOT NULL) SELECT DISTINCT a.frame_id FROM up JOIN given.stack_node n "
-	"USING(node_id), json_each(iif(json_valid(n.frames), n.frames, '[]')) j JOIN given.frame f ON f.frame_id = "
-	"j.value JOIN given.frame a ON a.module_id = f.module_id AND a.offset = f.offset";
+	"USING(node_id), json_each(iif(json_valid(n.frames), n.frames, '[]')) j JOIN given.frame_row f ON f.frame_id = "
+	"j.value JOIN given.frame_row a ON a.module_id = f.module_id AND a.offset = f.offset";
 
 /*
  * Functions that got a name in the output, and those that are inlined there: its stacks with such a function had none of
  * these, and hashes may count names.
  */
 static const char find_unnamed[] =
-	"INSERT INTO unnamed SELECT frame_id FROM main.frame WHERE inlined = 0 AND function_offset IS NULL";
+	"INSERT INTO unnamed SELECT frame_id FROM main.frame_row WHERE inlined = 0 AND function_offset IS NULL";
 static const char find_named[] =
-	"SELECT u.frame_id, ifnull(i.frame_id, 0) FROM unnamed u JOIN main.frame f USING(frame_id) LEFT JOIN main.frame i "
+	"SELECT u.frame_id, ifnull(i.frame_id, 0) FROM unnamed u JOIN main.frame_row f USING(frame_id) LEFT JOIN main.frame_row i "
 	"ON i.module_id = f.module_id AND i.offset = f.offset AND i.inlined > 0 WHERE f.function_offset IS NOT NULL "
 	"ORDER BY u.frame_id, i.inlined";
 

@@ -11,7 +11,7 @@
 /*
  * The statements that create these views over a database of that version; NULL if bourdon does not read it. They
  * hide tables of the same names, which remain as main.NAME. Tables that only the current schema has, and that no
- * documented view needs there (stack_node, stack_class, sample_row, sample_class, thread), stay missing.
+ * documented view needs there (stack_node, stack_class, frame_row, sample_row, sample_class, thread), stay missing.
  */
 const char *older_schema_views(int version);
 

@@ -300,11 +300,11 @@ static const char write_names[] =
 	"USING(frame_id) "
 	"JOIN module m USING(module_id) WHERE f.offset = n.offset AND m.build_id = n.build_id "
 	"AND f.function_offset IS NULL);"
-	"UPDATE frame SET (function, function_offset, file, line) = (SELECT n.function, n.function_offset, "
-	"ifnull(n.file, frame.file), ifnull(n.line, frame.line) FROM noted n "
-	"WHERE n.frame_id = frame.frame_id AND n.inlined = 0) "
+	"UPDATE frame_row SET (function, function_offset, file, line) = (SELECT n.function, n.function_offset, "
+	"ifnull(n.file, frame_row.file), ifnull(n.line, frame_row.line) FROM noted n "
+	"WHERE n.frame_id = frame_row.frame_id AND n.inlined = 0) "
 	"WHERE frame_id IN (SELECT frame_id FROM noted WHERE inlined = 0);"
-	"INSERT INTO frame(module_id, offset, function, function_offset, file, line, inlined) "
+	"INSERT INTO frame_row(module_id, offset, function, function_offset, file, line, inlined) "
 	"SELECT f.module_id, f.offset, n.function, n.function_offset, n.file, n.line, n.inlined "
 	"FROM noted n JOIN frame f USING(frame_id) WHERE n.inlined > 0 ON CONFLICT DO NOTHING";
 

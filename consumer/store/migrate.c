@@ -120,6 +120,18 @@ static int make_tables(struct sql *sql)
 	return result < 0 ? result : sql_execute(sql, schema_sql);
 }
 
+/* Frames were the table of the name that a view has now. */
+static int rename_frames(struct sql *sql)
+{
+	sqlite3_int64 present = 0;
+	int result = sql_run_once(
+		sql, &present,
+		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'old_frame'");
+
+	return result < 0 || !present ? result
+				      : sql_execute(sql, "ALTER TABLE old_frame RENAME TO old_frame_row");
+}
+
 /* Copies the rows of each table that there was before, by the names of its columns. Ids stay. */
 static int copy_rows(struct sql *sql)
 {
@@ -215,6 +227,8 @@ static int migrate_in_transaction(struct sql *sql)
 			&views);
 	if (!result)
 		result = make_tables(sql);
+	if (!result)
+		result = rename_frames(sql);
 	if (!result)
 		result = copy_rows(sql);
 	if (!result)

@@ -48,8 +48,11 @@ static const char delete_frames_sql[] =
 	"JOIN frame other ON other.module_id = f.module_id AND other.offset = f.offset;"
 	"INSERT OR IGNORE INTO place SELECT f.module_id, f.offset FROM stack_node n CROSS JOIN json_each(n.frames) j "
 	"CROSS JOIN part ON part.frame_id = j.value CROSS JOIN frame f ON f.frame_id = part.frame_id;"
-	"DELETE FROM frame WHERE frame_id IN (SELECT frame_id FROM part) AND "
-	"(module_id, offset) NOT IN (SELECT module_id, offset FROM place);"
+	"DELETE FROM part WHERE frame_id IN (SELECT f.frame_id FROM frame f JOIN place USING(module_id, offset));"
+	/* a name stays with those that used it */
+	"UPDATE frame_row SET (function, file, named_by) = (SELECT f.function, f.file, NULL FROM frame f WHERE "
+	"f.frame_id = frame_row.frame_id) WHERE named_by IN (SELECT frame_id FROM part);"
+	"DELETE FROM frame_row WHERE frame_id IN (SELECT frame_id FROM part);"
 	"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame)";
 
 static const char delete_counters_sql[] =

@@ -99,8 +99,9 @@ int frame_hashes_prepare(struct sql *sql, struct frame_hashes *ret_hashes)
 	return sql_prepare(
 		sql, &ret_hashes->find,
 		"SELECT m.kind, m.path, m.version, m.build_id, "
-		"CASE WHEN f.inlined OR f.function_offset IS NOT NULL THEN f.function END, f.offset, f.inlined "
-		"FROM frame f JOIN module m USING(module_id) WHERE f.frame_id = ?");
+		"CASE WHEN f.inlined OR f.function_offset IS NOT NULL THEN ifnull(f.function, n.function) END, f.offset, "
+		"f.inlined FROM frame_row f JOIN module m USING(module_id) LEFT JOIN frame_row n ON n.frame_id = "
+		"f.named_by WHERE f.frame_id = ?");
 }
 
 static bool is_frame(const void *user, uint32_t position)

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "consumer/capture/cause.h"
 
 #include <inttypes.h>
@@ -23,12 +24,18 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		{ &ret_statements->find_frame,
 		  "SELECT iif(function_offset IS NULL AND ?4 >= 0 OR file IS NULL AND ?5, -frame_id, frame_id) "
 		  "FROM frame WHERE module_id = ?1 AND offset = ?2 AND inlined = ?3" },
+		/* the frame that has the name and the file of frame ?1, if these are still so */
+		{ &ret_statements->find_named,
+		  "SELECT n.frame_id FROM frame_row f JOIN frame_row n ON n.frame_id = ifnull(f.named_by, f.frame_id) "
+		  "WHERE f.frame_id = ?1 AND n.named_by IS NULL AND n.function_offset IS NOT NULL AND n.function = ?2 "
+		  "AND n.file IS ?3" },
 		{ &ret_statements->add_frame,
-		  "INSERT INTO frame(module_id, offset, inlined, function, function_offset, file, line) "
-		  "VALUES(?, ?, ?, ?, nullif(?, -1), ?, nullif(?, 0))" },
+		  "INSERT INTO frame_row(module_id, offset, inlined, function, function_offset, file, line, named_by) "
+		  "VALUES(?1, ?2, ?3, iif(?8, NULL, ?4), nullif(?5, -1), iif(?8 AND ?7 > 0, NULL, ?6), nullif(?7, 0), "
+		  "nullif(?8, 0))" },
 		/* a name that was found later applies to all captures */
 		{ &ret_statements->complete_frame,
-		  "UPDATE frame SET function = iif(function_offset IS NULL, ?2, function), "
+		  "UPDATE frame_row SET function = iif(function_offset IS NULL, ?2, function), "
 		  "function_offset = ifnull(function_offset, nullif(?3, -1)), "
 		  "line = iif(file IS NULL, nullif(?5, 0), line), file = ifnull(file, ?4) WHERE frame_id = ?1" },
 		{ &ret_statements->add_stack_class,
@@ -46,10 +53,12 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "ON CONFLICT DO UPDATE SET uid = excluded.uid RETURNING process_id" },
 		{ &ret_statements->add_sample,
 		  "INSERT INTO sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, times) "
-		  "VALUES(?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
-		  "samples = samples + excluded.samples, weight_ns = weight_ns + excluded.weight_ns, "
-		  "times = CASE WHEN times IS NULL THEN excluded.times WHEN excluded.times IS NULL THEN times "
-		  "ELSE substr(times, 1, length(times) - 1) || ',' || substr(excluded.times, 2) END" },
+		  "VALUES(?, ?, ?, ?, ?, ?, nullif(?7, ?9), ?8) ON CONFLICT DO UPDATE SET "
+		  "samples = samples + excluded.samples, "
+		  "weight_ns = iif(weight_ns IS NULL AND excluded.weight_ns IS NULL, NULL, "
+		  "ifnull(weight_ns, samples * (SELECT 1000000000 / hz FROM capture WHERE capture_id = ?1)) + "
+		  "ifnull(excluded.weight_ns, ?9)), "
+		  "times = ifnull(times || '],[' || excluded.times, ifnull(times, excluded.times))" },
 		{ &ret_statements->add_loss,
 		  "INSERT INTO loss(capture_id, reason, events, unit) VALUES(?, ?, ?, ?)" },
 		{ &ret_statements->add_cgroup, "INSERT OR IGNORE INTO cgroup(cgroup_id, path) VALUES(?, ?)" },
@@ -127,9 +136,9 @@ struct writing {
 	sqlite3_int64 *threads;
 	uint32_t *thread_rows; /* a row of each thread */
 	uint32_t threads_count;
-	struct hash_index threads_index;
-	uint32_t row; /* at hand */
-	char *times;  /* a JSON array */
+	struct hash_index threads_index, names_index; /* the latter of frames */
+	uint32_t row;                                 /* at hand */
+	char *times;                                  /* of that row */
 	size_t times_room;
 	struct {
 		int64_t processes, stacks, samples, intervals;
@@ -143,21 +152,58 @@ struct sample_key {
 	uint32_t row;
 };
 
+struct wanted_name {
+	const struct resolved *resolved;
+	const struct resolved_frame *frame;
+};
+
+static bool has_name(const void *user, uint32_t position)
+{
+	const struct wanted_name *wanted = user;
+	const struct resolved_frame *frame = wanted->frame, *there = &wanted->resolved->frames[position];
+
+	return there->module == frame->module && !strcmp(there->function, frame->function) &&
+	       !there->file == !frame->file && (!frame->file || !strcmp(there->file, frame->file));
+}
+
+/* Stores the position of the first written frame of the same function and file, or HASH_INDEX_NONE. */
+static int find_named(struct writing *writing, uint32_t position, uint32_t *ret_position)
+{
+	const struct resolved_frame *frame = &writing->resolved->frames[position];
+	const struct wanted_name wanted = { writing->resolved, frame };
+	uint32_t hash;
+
+	*ret_position = HASH_INDEX_NONE;
+	if (frame->function_offset < 0 || (frame->line && !frame->file))
+		return 0;
+	hash = hash_number_and_bytes(frame->module, frame->function, strlen(frame->function));
+	*ret_position = hash_index_find(&writing->names_index, hash, has_name, &wanted);
+	return *ret_position == HASH_INDEX_NONE ? hash_index_add(&writing->names_index, hash, position) : 0;
+}
+
 /* Most frames are known from earlier captures, and are not written again. */
 static int write_frame(struct writing *writing, uint32_t position)
 {
 	const struct resolved_frame *frame = &writing->resolved->frames[position];
 	const struct capture_statements *statements = writing->statements;
 	int64_t module_id = writing->modules[frame->module];
-	sqlite3_int64 frame_id = 0;
-	int result = sql_run(writing->sql, statements->find_frame, &frame_id, "iiiii", module_id,
-			     frame->offset, (int64_t)frame->inlined, frame->function_offset,
-			     (int64_t)(frame->file != NULL));
+	sqlite3_int64 frame_id = 0, named = 0;
+	uint32_t other;
+	int result = find_named(writing, position, &other);
 
+	if (!result)
+		result = sql_run(writing->sql, statements->find_frame, &frame_id, "iiiii", module_id,
+				 frame->offset, (int64_t)frame->inlined, frame->function_offset,
+				 (int64_t)(frame->file != NULL));
 	if (!result && !frame_id) {
-		result = sql_run(writing->sql, statements->add_frame, NULL, "iiititi", module_id,
-				 frame->offset, (int64_t)frame->inlined, frame->function,
-				 frame->function_offset, frame->file, (int64_t)frame->line);
+		if (other != HASH_INDEX_NONE)
+			result = sql_run(writing->sql, statements->find_named, &named, "itt",
+					 (int64_t)writing->frames[other], frame->function, frame->file);
+		if (!result)
+			result = sql_run(writing->sql, statements->add_frame, NULL, "iiititii", module_id,
+					 frame->offset, (int64_t)frame->inlined, frame->function,
+					 frame->function_offset, frame->file, (int64_t)frame->line,
+					 (int64_t)named);
 		frame_id = sqlite3_last_insert_rowid(writing->sql->db);
 	} else if (!result && frame_id < 0) {
 		frame_id = -frame_id;
@@ -168,10 +214,46 @@ static int write_frame(struct writing *writing, uint32_t position)
 	return result;
 }
 
+struct frame_use {
+	uint32_t position, uses;
+};
+
+static int most_used_first(const void *a, const void *b)
+{
+	const struct frame_use *left = a, *right = b;
+
+	if (left->uses != right->uses)
+		return left->uses > right->uses ? -1 : 1;
+	return left->position < right->position ? -1 : left->position > right->position;
+}
+
+/* Those in most stacks come first and get the shortest ids: the text of stack_node.frames repeats them. */
+static struct frame_use *order_frames(const struct writing *writing)
+{
+	const struct resolved *resolved = writing->resolved;
+	struct frame_use *order = calloc(resolved->frames_count + 1UL, sizeof(*order));
+
+	if (!order)
+		return NULL;
+	for (uint32_t i = 0; i < resolved->frames_count; i++)
+		order[i].position = i;
+	for (uint32_t i = 0; i < writing->capture->stacks.count; i++)
+		for (uint32_t j = 0; j < resolved->depths[i]; j++) {
+			uint32_t at = resolved->of_stack_frame[writing->capture->stacks.stacks[i].first + j];
+
+			do
+				order[at].uses++;
+			while ((at = resolved->frames[at].inner));
+		}
+	qsort(order, resolved->frames_count, sizeof(*order), most_used_first);
+	return order;
+}
+
 static int write_frames(struct writing *writing)
 {
 	const struct resolved *resolved = writing->resolved;
-	int result = 0;
+	_cleanup_free_ struct frame_use *order = order_frames(writing);
+	int result = order ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < resolved->modules_count && !result; i++) {
 		const struct resolved_module *module = &resolved->modules[i];
@@ -185,7 +267,7 @@ static int write_frames(struct writing *writing)
 				 module->has_bias ? module->bias : (int64_t)-1);
 	}
 	for (uint32_t i = 0; i < resolved->frames_count && !result; i++)
-		result = write_frame(writing, i);
+		result = write_frame(writing, order[i].position);
 	return result;
 }
 
@@ -413,13 +495,13 @@ static void sort_events(const struct capture *capture, uint32_t *first_of, uint3
 		by_row[--first_of[capture->events[i].row]] = i;
 }
 
-#define EVENT_TEXT_BYTES sizeof("[-2147483648,-32768,65535],")
+#define EVENT_TEXT_BYTES sizeof("-2147483648,-32768,65535],[")
 
-/* Stores the JSON array of a row's events, or NULL without any. */
+/* Stores the text of a row's events, which view sample makes a JSON array of, or NULL without any. */
 static int format_times(struct writing *writing, const uint32_t *events, uint32_t count, bool on_cpu,
 			const char **ret_text)
 {
-	size_t bytes = count * EVENT_TEXT_BYTES + sizeof("[]"), at = 0;
+	size_t bytes = count * EVENT_TEXT_BYTES + 1, at = 0;
 
 	*ret_text = NULL;
 	if (!count)
@@ -434,16 +516,15 @@ static int format_times(struct writing *writing, const uint32_t *events, uint32_
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		const struct capture_event *event = &writing->capture->events[events[i]];
-		char *text = writing->times + at;
 
-		at += (size_t)sprintf(text, "%c[", i ? ',' : '[');
+		if (i)
+			at += (size_t)sprintf(writing->times + at, "],[");
 		if (!on_cpu)
 			at += (size_t)sprintf(writing->times + at, "%d,", event->begin_ms);
 		at += (size_t)sprintf(writing->times + at, "%d,", event->at_ms);
-		at += event->cpu == CAPTURE_NO_CPU ? (size_t)sprintf(writing->times + at, "null]")
-						   : (size_t)sprintf(writing->times + at, "%u]", event->cpu);
+		at += event->cpu == CAPTURE_NO_CPU ? (size_t)sprintf(writing->times + at, "null")
+						   : (size_t)sprintf(writing->times + at, "%u", event->cpu);
 	}
-	strcpy(writing->times + at, "]");
 	*ret_text = writing->times;
 	return 0;
 }
@@ -452,6 +533,10 @@ static int write_row(struct writing *writing, const struct sample_key *key, cons
 		     const uint32_t *by_row)
 {
 	const struct capture_row *row = &writing->capture->rows[key->row];
+	uint32_t hz = writing->capture->trigger.hz;
+	/* a weight that follows from the number of samples is not stored */
+	int64_t usual_ns = row->kind == SAMPLE_ON_CPU && hz ? row->samples * (int64_t)(CLOCK_SECOND_NS / hz)
+							    : -1;
 	const char *times;
 	int result = format_times(writing, by_row + first_of[key->row],
 				  first_of[key->row + 1] - first_of[key->row], row->kind == SAMPLE_ON_CPU,
@@ -459,9 +544,9 @@ static int write_row(struct writing *writing, const struct sample_key *key, cons
 
 	if (result < 0)
 		return result;
-	return sql_run(writing->sql, writing->statements->add_sample, NULL, "iiiiiiit",
+	return sql_run(writing->sql, writing->statements->add_sample, NULL, "iiiiiiiti",
 		       (int64_t)writing->capture_id, key->stack, key->thread, key->class,
-		       (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns, times);
+		       (int64_t)row->second, (int64_t)row->samples, (int64_t)row->weight_ns, times, usual_ns);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -728,5 +813,6 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 	free(writing.thread_rows);
 	free(writing.times);
 	hash_index_free(&writing.threads_index);
+	hash_index_free(&writing.names_index);
 	return result;
 }

@@ -12,9 +12,9 @@
 #include "consumer/symbols/resolved.h"
 
 struct capture_statements {
-	sqlite3_stmt *add_module, *find_frame, *add_frame, *complete_frame, *add_stack_class, *add_process,
-		*add_thread, *add_sample_class, *add_sample, *add_loss, *add_cgroup, *add_pressure,
-		*add_statistic, *add_usage, *finish_capture;
+	sqlite3_stmt *add_module, *find_frame, *find_named, *add_frame, *complete_frame, *add_stack_class,
+		*add_process, *add_thread, *add_sample_class, *add_sample, *add_loss, *add_cgroup,
+		*add_pressure, *add_statistic, *add_usage, *finish_capture;
 	struct stack_tree stacks;
 };
 

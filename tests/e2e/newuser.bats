@@ -171,7 +171,7 @@ reason_is() {
 	sqlite3 "$WORK/new.db" < "$TREE/common/schema.sql"
 	sqlite3 "$WORK/new.db" "PRAGMA application_id = 1650749294; PRAGMA user_version = $version;
 		INSERT INTO module(module_id, path, version, kind) VALUES(1, '/tmp/mill', '', 'file');
-		INSERT INTO frame(module_id, offset, function) VALUES(1, 16, 'mill+0x10'), (1, 32, 'mill+0x20')"
+		INSERT INTO frame_row(module_id, offset, function) VALUES(1, 16, 'mill+0x10'), (1, 32, 'mill+0x20')"
 	run "$BUILD/bourdon" --db "$WORK/new.db" symbolize
 	[ "$status" -eq 0 ]
 	[[ $output == *'nothing to do'*'2 frames of 1 file cannot be named: the database has no build ID of the file'* ]]

@@ -106,14 +106,14 @@ static const struct {
 	  ": no stack ends at stack_node " },
 	{ "INSERT INTO thread_state SELECT 1, 1, 1, 't', 'S', NULL, min(node_id), 1 FROM stack_node WHERE class IS NULL",
 	  "thread_state of capture 1: no stack ends at stack_node " },
-	{ "UPDATE sample_row SET times = '[[1,2],[3,4],[5,6]]'",
+	{ "UPDATE sample_row SET times = '1,2],[3,4],[5,6'",
 	  "times is not an array of one element a sample" },
 	{ "UPDATE sample_row SET times = '[1]'", "times is not an array" },
-	{ "UPDATE sample_row SET times = '[[1.5,2]]'", "times is not an array" },
-	{ "UPDATE sample_row SET times = '[[1,2]'", "times is not an array" },
-	{ "UPDATE sample_row SET times = '[[1,2]] '", "times is not an array" },
-	{ "UPDATE sample_row SET times = '[[1,2]]' || char(0)", "times is not an array" },
-	{ "UPDATE sample_row SET times = '[]'", "times is not an array" },
+	{ "UPDATE sample_row SET times = '1.5,2'", "times is not an array" },
+	{ "UPDATE sample_row SET times = '1,2]'", "times is not an array" },
+	{ "UPDATE sample_row SET times = '1,2 '", "times is not an array" },
+	{ "UPDATE sample_row SET times = '1,2' || char(0)", "times is not an array" },
+	{ "UPDATE sample_row SET times = ''", "times is not an array" },
 	{ "UPDATE capture SET sample_count = sample_count + 1 WHERE capture_id = 2",
 	  "capture 2: its numbers of processes, stacks and samples are not those of its rows" },
 	{ "DROP VIEW culprit", "culprit: there is no column capture_id" },
@@ -134,9 +134,9 @@ END_TEST
 
 START_TEST(times_of_intervals_have_three_numbers)
 {
-	damage("UPDATE capture SET sample_count = NULL; UPDATE sample_class SET kind = 'off-cpu'; UPDATE sample_row SET times = '[[-5,2,null]]'");
+	damage("UPDATE capture SET sample_count = NULL; UPDATE sample_class SET kind = 'off-cpu'; UPDATE sample_row SET times = '-5,2,null'");
 	expect_command("ok: ", "--db %s db check", fixture.path);
-	damage("UPDATE sample_row SET times = '[[1,2]]'");
+	damage("UPDATE sample_row SET times = '1,2'");
 	expect_problem("times is not an array");
 }
 END_TEST
@@ -144,7 +144,7 @@ END_TEST
 START_TEST(a_function_that_was_named_later_is_no_damage)
 {
 	damage("UPDATE module SET kind = 'jit', build_id = NULL WHERE module_id = 2;"
-	       "UPDATE frame SET function = 'later' WHERE module_id = 2");
+	       "UPDATE frame_row SET function = 'later' WHERE module_id = 2");
 	expect_command("ok: ", "--db %s db check", fixture.path);
 }
 END_TEST

@@ -279,7 +279,7 @@ START_TEST(names_that_were_found_later_apply)
 	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);
 	expect_count(&out, "frame WHERE function_offset IS NULL", 2);
 	run_sql(&hosts[0],
-		"UPDATE frame SET function = 'found_' || offset, function_offset = 3, file = 'a.c', line = 4 "
+		"UPDATE frame_row SET function = 'found_' || offset, function_offset = 3, file = 'a.c', line = 4 "
 		"WHERE function_offset IS NULL");
 	expect_command("0 captures added, 1 known", "db merge %s %s", out.path, hosts[0].path);
 	expect_rows(
@@ -287,7 +287,7 @@ START_TEST(names_that_were_found_later_apply)
 		"SELECT function, function_offset, file, line FROM frame WHERE function LIKE 'found%' ORDER BY offset",
 		"found_5|3|a.c|4\nfound_6|3|a.c|4\n");
 	/* and one that lost them takes none away */
-	run_sql(&hosts[0], "UPDATE frame SET function = 'app+0x1', function_offset = NULL");
+	run_sql(&hosts[0], "UPDATE frame_row SET function = 'app+0x1', function_offset = NULL");
 	expect_command("0 captures added", "db merge %s %s", out.path, hosts[0].path);
 	expect_count(&out, "frame WHERE function_offset IS NULL", 0);
 }
@@ -309,8 +309,8 @@ START_TEST(inlined_functions_that_were_found_later_go_into_known_stacks)
 	expect_rows(&out, stack, "1|app+0x6\n3|app+0x6,app+0x5,kernel_5\n");
 	/* the outer function: both stacks begin with it */
 	run_sql(&hosts[0],
-		"UPDATE frame SET function = 'outer', function_offset = 3 WHERE function = 'app+0x6';"
-		"INSERT INTO frame(module_id, offset, function, function_offset, inlined) SELECT module_id, offset, 'inner', 3, "
+		"UPDATE frame_row SET function = 'outer', function_offset = 3 WHERE function = 'app+0x6';"
+		"INSERT INTO frame_row(module_id, offset, function, function_offset, inlined) SELECT module_id, offset, 'inner', 3, "
 		"1 FROM frame WHERE function = 'outer';"
 		"UPDATE stack_node SET frames = replace(frames, (SELECT frame_id FROM frame WHERE function = 'outer'), (SELECT "
 		"frame_id FROM frame WHERE function = 'outer') || ',' || (SELECT frame_id FROM frame WHERE function = 'inner')); "
@@ -410,10 +410,10 @@ static const struct {
 	  "it has too many frames" },
 	{ "UPDATE stack_node SET class = NULL", "no stack ends at this node" },
 	{ "UPDATE sample_row SET thread_id = 424242 WHERE second = 0", "sample_row" },
-	{ "UPDATE sample_row SET times = '[[1,2],[1,2],[1,2],[1,2]]'",
-	  "a value that bourdond does not write" },
-	{ "UPDATE sample_row SET times = '[[1,2,3]]'", "a value that bourdond does not write" },
-	{ "UPDATE frame SET module_id = 424242 WHERE frame_id = 1", "frame 1: NOT NULL constraint failed" },
+	{ "UPDATE sample_row SET times = '1,2],[1,2],[1,2],[1,2'", "a value that bourdond does not write" },
+	{ "UPDATE sample_row SET times = '1,2,3'", "a value that bourdond does not write" },
+	{ "UPDATE frame_row SET module_id = 424242 WHERE frame_id = 1",
+	  "frame 1: NOT NULL constraint failed" },
 	{ "UPDATE thread SET process_id = 424242 WHERE thread_id = 1",
 	  "thread 1: NOT NULL constraint failed" },
 	{ "UPDATE capture SET rule_id = 424242", "capture 1 of capture 1: cannot store TEXT" },
@@ -469,7 +469,7 @@ START_TEST(names_take_their_form)
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 1, 5);
 
 	expect_commit(&hosts[0], capture);
-	run_sql(&hosts[0], "UPDATE frame SET function = 'a' || char(27) || '[31m' WHERE frame_id = 1;"
+	run_sql(&hosts[0], "UPDATE frame_row SET function = 'a' || char(27) || '[31m' WHERE frame_id = 1;"
 			   "UPDATE process SET comm = CAST(x'ff41' AS TEXT);"
 			   "UPDATE thread SET thread = 'plain\\x1b'");
 	expect_command("1 capture added", "db merge %s %s", out.path, hosts[0].path);

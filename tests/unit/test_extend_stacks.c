@@ -25,13 +25,13 @@ static const char modules_sql[] =
 	"INSERT INTO module(module_id, path, build_id, version, kind) VALUES"
 	"(1, '/usr/bin/one', 'aabbccdd', '', 'file'), (2, '/usr/bin/two', 'aabbccdd', 'of 33', 'file');"
 	"INSERT INTO stack_class VALUES(1, 0, 'eh-frame', 'root'), (2, 1, 'mixed', 'depth')";
-static const char unnamed_sql[] = "INSERT INTO frame(frame_id, module_id, offset, function) VALUES"
+static const char unnamed_sql[] = "INSERT INTO frame_row(frame_id, module_id, offset, function) VALUES"
 				  "(1, 1, 16, 'one+0x10'), (2, 1, 32, 'one+0x20'), (3, 2, 16, 'two+0x10'),"
 				  "(4, 2, 32, 'two+0x20'), (9, 1, 48, 'one+0x30')";
 /* Functions 5 and 6 are inlined in 1, 7 in 3; nothing is in 2 and 4. */
 static const char names_sql[] =
-	"UPDATE frame SET function = 'f' || frame_id, function_offset = 0 WHERE frame_id < 5;"
-	"INSERT INTO frame(frame_id, module_id, offset, function, function_offset, inlined) VALUES"
+	"UPDATE frame_row SET function = 'f' || frame_id, function_offset = 0 WHERE frame_id < 5;"
+	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, inlined) VALUES"
 	"(5, 1, 16, 'f5', 0, 1), (6, 1, 16, 'f6', 0, 2), (7, 2, 16, 'f7', 0, 1)";
 static const struct frame_extension extensions[] = { { 1, 5 }, { 1, 6 }, { 3, 7 }, { 4, 0 } };
 

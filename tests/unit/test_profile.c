@@ -108,12 +108,13 @@ static void add_frames(sqlite3 *sqlite, struct dice *dice)
 		int module = 1 + (int)dice_below(dice, 5), function = (int)dice_below(dice, FUNCTIONS);
 
 		if (dice_below(dice, 4))
-			execute(sqlite, "INSERT INTO frame VALUES(%d, %d, %d, 'f%d', 0, %s, %s, 0)", i,
-				module, i, function, i % 2 ? "'/src/f.c'" : "NULL", i % 2 ? "7" : "NULL");
+			execute(sqlite,
+				"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) VALUES(%d, %d, %d, 'f%d', 0, %s, %s, 0)",
+				i, module, i, function, i % 2 ? "'/src/f.c'" : "NULL", i % 2 ? "7" : "NULL");
 		else
 			execute(sqlite,
-				"INSERT INTO frame VALUES(%d, %d, %d, 'm%d+0x%x', NULL, NULL, NULL, 0)", i,
-				module, i, module, i);
+				"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) VALUES(%d, %d, %d, 'm%d+0x%x', NULL, NULL, NULL, 0)",
+				i, module, i, module, i);
 	}
 }
 
@@ -394,7 +395,7 @@ static uint32_t depth_of(const struct profile *profile, uint32_t stack)
 }
 
 #define TWO_FRAMES                                                                                           \
-	"INSERT INTO frame VALUES(1, 1, 1, 'f', 0, NULL, NULL, 0), (2, 1, 2, 'g', 0, NULL, NULL, 0);"
+	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) VALUES(1, 1, 1, 'f', 0, NULL, NULL, 0), (2, 1, 2, 'g', 0, NULL, NULL, 0);"
 #define A_SAMPLE "INSERT INTO sample_row VALUES(1, 1, 1, 1, 0, 1, 1, NULL);"
 
 START_TEST(a_circle_of_nodes_is_cut)
@@ -442,7 +443,7 @@ START_TEST(what_is_missing_is_left_out)
 	struct rows rows;
 
 	make(TWO_FRAMES A_SAMPLE
-	     "INSERT INTO frame VALUES(3, 99, 1, 'no module', 0, NULL, NULL, 0);"
+	     "INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) VALUES(3, 99, 1, 'no module', 0, NULL, NULL, 0);"
 	     "INSERT INTO thread VALUES(9, 99, 1, 'no process');"
 	     "INSERT INTO stack_node VALUES(1, 77, '[3,1,66,2]', 1, 4, NULL);"
 	     "INSERT INTO sample_row VALUES(1, 88, 1, 1, 0, 1, 1, NULL), (1, 1, 9, 1, 0, 1, 1, NULL);");

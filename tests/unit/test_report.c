@@ -35,7 +35,7 @@ static const char rows_sql[] =
 	"'kernel'), (2, '/usr/bin/cpu_hog', 'aa', '', "
 	"'file'),"
 	" (3, '/evil/' || char(27) || ']0;title' || char(7), NULL, '', 'file');"
-	"INSERT INTO frame VALUES(1, 1, 1, 'timer_interrupt', 0, NULL, NULL, 0),"
+	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) VALUES(1, 1, 1, 'timer_interrupt', 0, NULL, NULL, 0),"
 	" (2, 2, 1, 'burn_cpu', 0, '/src/main.c', 42, 0), (3, 2, 2, 'main', 0, NULL, NULL, 0),"
 	" (4, 3, 1, 'evil;<script> \"quoted\"' || char(10) || char(27) || '[2J 7', NULL, NULL, NULL, 0),"
 	" (5, 2, 3, printf('%.255c', 'F'), 0, NULL, NULL, 0), (6, 2, 4, CAST(x'c3' AS TEXT), 0, NULL, NULL, "
@@ -567,7 +567,7 @@ START_TEST(top_groups_what_has_no_name)
 	write_captures(
 		path,
 		"INSERT INTO module(module_id, path, version, kind) VALUES(4, '/lib/libz.so.1', '', 'file');"
-		"INSERT INTO frame VALUES(20, 4, 16, 'libz+0x10', NULL, NULL, NULL, 0),"
+		"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, file, line, inlined) VALUES(20, 4, 16, 'libz+0x10', NULL, NULL, NULL, 0),"
 		" (21, 4, 32, 'libz+0x20', NULL, NULL, NULL, 0), (22, 4, 48, 'deflate', 0, NULL, NULL, 0);"
 		"INSERT INTO stack_node VALUES(20, NULL, '[22,20]', 3, 2, x'20'), (21, NULL, '[22,21]', 3, 2, x'21');"
 		"INSERT INTO sample_row VALUES(1, 20, 1, 1, 0, 60, 6, NULL), (1, 21, 1, 1, 0, 40, 4, NULL);");

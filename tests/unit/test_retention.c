@@ -92,6 +92,48 @@ START_TEST(captures_beyond_max_age_go)
 }
 END_TEST
 
+/* Commits a capture of that age whose frames are all of one function. */
+static void commit_function(struct store_fixture *fixture, struct capture *capture, int64_t age_ns)
+{
+	struct resolved resolved;
+
+	capture->trigger.triggered_at = clock_wall_ns() - age_ns;
+	resolve_by_hand(capture, false, "aa", &resolved);
+	resolved.modules[0].kind = MODULE_NONE;
+	for (uint32_t i = 0; i < resolved.frames_count; i++) {
+		free(resolved.frames[i].function);
+		resolved.frames[i].function = strdup("shared");
+		resolved.frames[i].file = strdup("app.c");
+		resolved.frames[i].line = 10 + i;
+	}
+	expect_commit_resolved(fixture, capture, &resolved);
+	resolved_free(&resolved);
+}
+
+START_TEST(a_shared_name_outlives_the_frame_that_had_it)
+{
+	_cleanup_capture_ struct capture *old = capture_of_stack(0, 3, 0x40),
+					 *new = capture_of_stack(0, 1, 0x41);
+	struct store_fixture fixture;
+	uint64_t next_ns;
+
+	store_fixture_start(&fixture);
+	commit_function(&fixture, old, 2 * HOUR);
+	expect_rows(&fixture, "SELECT count(*), count(function), count(file) FROM frame_row", "3|1|1\n");
+	expect_rows(&fixture, "SELECT offset, function, file, line FROM frame ORDER BY offset",
+		    "64|shared|app.c|10\n65|shared|app.c|11\n66|shared|app.c|12\n");
+	expect_rows(&fixture, "SELECT offset FROM frame_row WHERE function IS NOT NULL", "64\n");
+	commit_function(&fixture, new, 0);
+	expect_rows(&fixture, "SELECT count(*), count(function) FROM frame_row", "3|1\n");
+	expire(&fixture, HOUR, &next_ns);
+	expect_rows(&fixture,
+		    "SELECT offset, function, file, line, (SELECT named_by FROM frame_row) FROM frame",
+		    "65|shared|app.c|11|NULL\n");
+	expect_no_orphans(&fixture);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 /* Stacks, frames, threads and processes are shared between captures in any way. */
 START_TEST(what_other_captures_have_stays)
 {
@@ -206,6 +248,7 @@ Suite *retention_suite(void)
 
 	tcase_set_timeout(age, 60);
 	tcase_add_test(age, captures_beyond_max_age_go);
+	tcase_add_test(age, a_shared_name_outlives_the_frame_that_had_it);
 	tcase_add_loop_test(age, what_other_captures_have_stays, 0, 4);
 	tcase_add_test(age, old_runs_and_rules_go_with_their_captures);
 	tcase_add_test(age, a_capture_under_way_stays);

@@ -59,11 +59,11 @@ START_TEST(tables_and_views_have_their_names)
 	expect_rows(&fixture,
 		    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
 		    "BY name",
-		    "capture\ncgroup\ncounter\ndatabase\nframe\nhistogram\nloss\nmodule\npressure\nprocess\n"
+		    "capture\ncgroup\ncounter\ndatabase\nframe_row\nhistogram\nloss\nmodule\npressure\nprocess\n"
 		    "rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
 		    "thread_state\nusage\n");
 	expect_rows(&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
-		    "capture_summary\nculprit\ndata_quality\nfolded\nhot_function\nhot_stack\n"
+		    "capture_summary\nculprit\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\n"
 		    "latency_percentile\nreconciliation\nsample\nsample_time\nstack\nstack_frame\n"
 		    "stall_stack\nunwind_quality\n");
 	store_fixture_free(&fixture);

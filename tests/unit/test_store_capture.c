@@ -234,6 +234,33 @@ START_TEST(samples_of_a_process_without_a_cgroup_add_up)
 }
 END_TEST
 
+/* A weight that is samples by the period is not stored; the view has it, and a sum of both forms is right. */
+START_TEST(a_usual_weight_is_not_stored)
+{
+	static const char *const expected[] = { "3|63829785|NULL\n", "3|21276695|21276695\n" };
+	struct sample sample = sample_make(12, TRIGGERED, 1, 1, 1);
+	struct sample samples[] = { sample, sample, sample };
+	_cleanup_capture_ struct capture *capture = NULL;
+	struct store_fixture fixture;
+
+	/* two rows of the capture, because of the cgroups, and one of the database */
+	samples[1].cgroup_id = samples[2].cgroup_id = 8;
+	samples[0].weight_ns = 21276595;
+	samples[1].weight_ns = samples[2].weight_ns = _i ? 50 : 21276595;
+	capture = capture_make(samples, ARRAY_SIZE(samples));
+	ck_assert_uint_eq(capture->rows_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		free(capture->processes[i].cgroup);
+		capture->processes[i].cgroup = NULL;
+	}
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(&fixture, "SELECT s.samples, s.weight_ns, r.weight_ns FROM sample s, sample_row r",
+		    expected[_i]);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 START_TEST(the_sums_of_views_are_right)
 {
 	struct sample samples[] = {
@@ -351,6 +378,7 @@ Suite *store_capture_suite(void)
 	tcase_add_test(contents, a_capture_given_up_stays_without_samples);
 	tcase_add_test(contents, a_stack_the_resolver_cut_is_truncated);
 	tcase_add_test(contents, samples_of_a_process_without_a_cgroup_add_up);
+	tcase_add_loop_test(contents, a_usual_weight_is_not_stored, 0, 2);
 	tcase_add_test(contents, the_sums_of_views_are_right);
 	tcase_add_test(contents, a_lost_sample_counts_once);
 	tcase_add_test(contents, the_same_stack_is_stored_once);
