@@ -95,15 +95,15 @@ static const struct table modules = {
 	.map = "INSERT INTO module_map(was, id) VALUES(?1, ?2)",
 };
 
+/* The name and the file are as in view `frame`: no view of a source runs. */
 static const struct table frames = {
 	.name = "frame",
 	.select =
-		/* the name and the file as in view `frame`: no view of a source runs */
-	"SELECT f.frame_id, m.id, f.offset, f.inlined, name_form(ifnull(f.function, n.function)), "
-	"f.function_offset, name_form(iif(f.file IS NULL AND f.line IS NOT NULL, n.file, f.file)), f.line FROM "
-	"given.frame_row f LEFT JOIN given.frame_row n ON n.frame_id = f.named_by "
-	"LEFT JOIN module_map m ON m.was = f.module_id "
-	"WHERE :whole OR f.frame_id IN (SELECT frame_id FROM chosen_frame) ORDER BY 1",
+		"SELECT f.frame_id, m.id, f.offset, f.inlined, name_form(ifnull(f.function, n.function)), "
+		"f.function_offset, name_form(iif(f.file IS NULL AND f.line IS NOT NULL, n.file, f.file)), f.line FROM "
+		"given.frame_row f LEFT JOIN given.frame_row n ON n.frame_id = f.named_by "
+		"LEFT JOIN module_map m ON m.was = f.module_id "
+		"WHERE :whole OR f.frame_id IN (SELECT frame_id FROM chosen_frame) ORDER BY 1",
 	.find = "SELECT frame_id FROM main.frame_row WHERE module_id = ?2 AND offset = ?3 AND inlined = ?4",
 	.renew =
 		"UPDATE main.frame_row SET function = iif(function_offset IS NULL AND ?6 IS NOT NULL, ?5, function), "

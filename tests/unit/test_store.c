@@ -56,12 +56,13 @@ START_TEST(tables_and_views_have_their_names)
 
 	store_fixture_make(&fixture);
 	store_fixture_open(&fixture, 64 * MIB);
-	expect_rows(&fixture,
-		    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
-		    "BY name",
-		    "capture\ncgroup\ncounter\ndatabase\nframe_row\nhistogram\nloss\nmodule\npressure\nprocess\n"
-		    "rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
-		    "thread_state\nusage\n");
+	expect_rows(
+		&fixture,
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
+		"BY name",
+		"capture\ncgroup\ncounter\ndatabase\nframe_row\nhistogram\nloss\nmodule\npressure\nprocess\n"
+		"rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
+		"thread_state\nusage\n");
 	expect_rows(&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
 		    "capture_summary\nculprit\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\n"
 		    "latency_percentile\nreconciliation\nsample\nsample_time\nstack\nstack_frame\n"
