@@ -50,6 +50,7 @@
 #define RED_ZONE_BYTES 256U
 #define DATA_BYTES_MAX 512U
 #define SYSCALL_TRAP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
+#define SYSCALL_INSTRUCTION 0x050fU   /* 0f 05, little-endian */
 
 struct call {
 	long number;
@@ -123,7 +124,7 @@ static void *pointer_to(uint64_t address)
 	return pointer;
 }
 
-/* The address of a `syscall` instruction (0f 05) in the process; 0: none. */
+/* The address of a `syscall` instruction in the process; 0: none. */
 static uint64_t find_instruction(pid_t tid)
 {
 	unsigned char text[65536] = { 0 };
@@ -195,21 +196,41 @@ static void prepare(struct user_regs_struct *registers, const struct call *call,
 	registers->r9 = arguments[5];
 }
 
-/* Continues until the thread enters or leaves a system call, or ends. */
-static int step(pid_t tid, int *ret_status)
+/*
+ * PTRACE_SYSCALL: continues until the thread enters or leaves a system call, or ends. PTRACE_SINGLESTEP: for one
+ * instruction.
+ */
+static int step(pid_t tid, enum __ptrace_request until, int *ret_status)
 {
 	long signal = 0;
 
 	for (;;) {
 		int result;
 
-		if (ptrace(PTRACE_SYSCALL, tid, 0, signal))
+		if (ptrace(until, tid, 0, signal))
 			return -errno;
 		result = await_stop(tid, ret_status);
-		if (result < 0 || !WIFSTOPPED(*ret_status) || WSTOPSIG(*ret_status) == SYSCALL_TRAP)
+		if (result < 0 || !WIFSTOPPED(*ret_status))
 			return result;
 		signal = *ret_status >> 16 ? 0 : WSTOPSIG(*ret_status);
+		if (signal == SYSCALL_TRAP || signal == SIGTRAP)
+			return 0;
 	}
+}
+
+/*
+ * A thread that is killed for the call first leaves it, with the call's number as the result; so it is let run until it is
+ * in user mode again, or where it would enter a system call, to that call: it may wait there. Not further, because its
+ * next call may be the one that ends it.
+ */
+static int leave_call(pid_t tid, const struct user_regs_struct *registers, int *ret_status)
+{
+	unsigned short next = 0;
+	struct iovec here = { &next, sizeof(next) }, there = { pointer_to(registers->rip), sizeof(next) };
+
+	if (process_vm_readv(tid, &here, 1, &there, 1, 0) != sizeof(next))
+		return -errno;
+	return step(tid, next == SYSCALL_INSTRUCTION ? PTRACE_SYSCALL : PTRACE_SINGLESTEP, ret_status);
 }
 
 static int report_end(int status)
@@ -259,15 +280,14 @@ static int run(pid_t tid, const struct call *call, uint64_t instruction)
 		return -errno;
 	begin_anew(&before);
 	for (int stops = 0; stops < 2; stops++) {
-		if (step(tid, &status) < 0)
+		if (step(tid, PTRACE_SYSCALL, &status) < 0)
 			return -errno;
 		if (!WIFSTOPPED(status))
 			return report_end(status);
 	}
 	if (!get_registers(tid, &registers) || !set_registers(tid, &before))
 		return -errno;
-	/* a thread that is killed for the call first leaves it, with the call's number as the result */
-	if (step(tid, &status) < 0)
+	if (leave_call(tid, &before, &status) < 0)
 		return -errno;
 	if (!WIFSTOPPED(status))
 		return report_end(status);
@@ -332,7 +352,7 @@ static pid_t catch_child(pid_t parent)
 			confines = info.entry.nr == SYS_seccomp;
 		else if (info.op == PTRACE_SYSCALL_INFO_EXIT && confines && info.exit.rval >= 0)
 			return child;
-		result = step(child, &status);
+		result = step(child, PTRACE_SYSCALL, &status);
 	}
 	return result;
 }
