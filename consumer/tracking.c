@@ -33,20 +33,19 @@ static const struct rule *find_watching(const struct tracking *tracking, const c
 static void watch_for_rule(struct tracking *tracking, const struct rule *rule, uint64_t cgroup_id,
 			   const char *cgroup)
 {
-	size_t length = rule->watch == WATCH_SLICE ? cgroup_slice_length(cgroup) : strlen(cgroup);
-	_cleanup_free_ char *watched = strndup(cgroup, length);
+	const char *mount = cgroups_mount(tracking->cgroups);
 	char path[PATH_MAX];
 	struct stat at;
 
-	if (cgroup[length]) {
-		snprintf(path, sizeof(path), "%s%.*s", cgroups_mount(tracking->cgroups), (int)length, cgroup);
+	if (rule->watch == WATCH_SLICE) {
+		snprintf(path, sizeof(path), "%s%.*s", mount, (int)cgroup_slice_length(cgroup), cgroup);
 		if (stat(path, &at))
 			return;
 		cgroup_id = at.st_ino;
+		cgroup = path + strlen(mount);
 	}
-	if (!watched || watches_add(tracking->watches, rule, cgroup_id, watched, tracking->walk) < 0)
-		log_warning("out of memory: %.*s is not watched for rule %s", (int)length, cgroup,
-			    rule->name);
+	if (watches_add(tracking->watches, rule, cgroup_id, cgroup, tracking->walk) < 0)
+		log_warning("out of memory: %s is not watched for rule %s", cgroup, rule->name);
 }
 
 /* Returns false if the path of the process's cgroup is not known yet. */
