@@ -66,8 +66,8 @@ static const char *name_holder(const char *path, char *into, size_t into_bytes)
 /* ---- compaction ---- */
 
 /*
- * Begins the transaction that removes what no capture refers to; retention_unused_sql does the rest of it. The functions
- * of one address stay or go together. The counters of the newest run stay: the daemon may be in it.
+ * Begins the transaction that removes what no capture refers to, and chooses the frames; retention's statements do the
+ * rest. The functions of one address stay or go together. The counters of the newest run stay: the daemon may be in it.
  */
 static const char begin_removing[] =
 	"BEGIN IMMEDIATE;"
@@ -77,13 +77,10 @@ static const char begin_removing[] =
 	"n.parent_id FROM used JOIN stack_node n USING(node_id) WHERE n.parent_id IS NOT NULL) "
 	"DELETE FROM stack_node WHERE node_id NOT IN (SELECT node_id FROM used);"
 	"DELETE FROM stack_class WHERE class NOT IN (SELECT class FROM stack_node WHERE class IS NOT NULL);"
-	"CREATE TEMP TABLE unused AS SELECT frame_id FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset "
-	"FROM stack_node, json_each(stack_node.frames) j JOIN frame ON frame_id = j.value);"
-	"UPDATE frame_row SET (function, file, named_by) = (SELECT f.function, f.file, NULL FROM frame f WHERE "
-	"f.frame_id = frame_row.frame_id) WHERE named_by IN (SELECT frame_id FROM unused);"
-	"DELETE FROM frame_row WHERE frame_id IN (SELECT frame_id FROM unused);"
-	"DROP TABLE temp.unused;"
-	"DELETE FROM module WHERE module_id NOT IN (SELECT module_id FROM frame);"
+	"CREATE TEMP TABLE part AS SELECT frame_id FROM frame WHERE (module_id, offset) NOT IN (SELECT module_id, offset "
+	"FROM stack_node, json_each(stack_node.frames) j JOIN frame ON frame_id = j.value)";
+static const char remove_counters[] =
+	"DROP TABLE temp.part;"
 	"DELETE FROM counter WHERE run_id <> (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM "
 	"capture)";
 
@@ -150,8 +147,13 @@ void db_compact_run(struct report *report)
 {
 	struct database *database = report->database;
 	char error[256] = "", holder[96];
-	const char *const steps[] = { "PRAGMA temp_store = FILE", begin_removing, retention_unused_sql,
-				      "COMMIT", "VACUUM" };
+	const char *const steps[] = { "PRAGMA temp_store = FILE",
+				      begin_removing,
+				      retention_frames_sql,
+				      remove_counters,
+				      retention_unused_sql,
+				      "COMMIT",
+				      "VACUUM" };
 	int code = SQLITE_OK;
 	uint64_t before;
 

@@ -43,12 +43,14 @@ static const char delete_leaves_sql[] =
 	"DELETE FROM leaf";
 
 /* All functions of one address stay, or none: a later look-up expects the complete set. */
-static const char delete_frames_sql[] =
+static const char choose_frames_sql[] =
 	"INSERT OR IGNORE INTO part SELECT other.frame_id FROM part JOIN frame f USING(frame_id) "
 	"JOIN frame other ON other.module_id = f.module_id AND other.offset = f.offset;"
 	"INSERT OR IGNORE INTO place SELECT f.module_id, f.offset FROM stack_node n CROSS JOIN json_each(n.frames) j "
 	"CROSS JOIN part ON part.frame_id = j.value CROSS JOIN frame f ON f.frame_id = part.frame_id;"
-	"DELETE FROM part WHERE frame_id IN (SELECT f.frame_id FROM frame f JOIN place USING(module_id, offset));"
+	"DELETE FROM part WHERE frame_id IN (SELECT f.frame_id FROM frame f JOIN place USING(module_id, offset))";
+
+const char retention_frames_sql[] =
 	/* a name stays with those that used it */
 	"UPDATE frame_row SET (function, file, named_by) = (SELECT f.function, f.file, NULL FROM frame f WHERE "
 	"f.frame_id = frame_row.frame_id) WHERE named_by IN (SELECT frame_id FROM part);"
@@ -100,7 +102,8 @@ static int remove_chosen(struct sql *sql, const char *choose, int64_t number,
 	if (!result)
 		result = sql_run_once(sql, &captures, "SELECT count(*) FROM evicted");
 	if (!result && captures) {
-		const char *const steps[] = { delete_frames_sql, delete_counters_sql, retention_unused_sql };
+		const char *const steps[] = { choose_frames_sql, retention_frames_sql, delete_counters_sql,
+					      retention_unused_sql };
 
 		result = sql_run_once(sql, &oldest, "SELECT min(capture_id) FROM evicted");
 		if (!result)

@@ -29,6 +29,12 @@ int retention_evict(struct sql *sql, struct retention_removed *ret_removed);
 int retention_expire(struct sql *sql, int64_t before_at, struct retention_removed *ret_removed);
 
 /*
+ * The statements that remove the frames whose ids are in the temporary table part(frame_id), and modules without frames,
+ * in a transaction of the caller.
+ */
+extern const char retention_frames_sql[];
+
+/*
  * The statements that remove threads, processes, cgroups, rules and runs to which nothing refers, in a transaction of the
  * caller, who has removed samples and counters before. The newest run and its rules stay: the daemon may be in it.
  */
