@@ -22,6 +22,15 @@ hog() {
 	HOG=$CHILD
 }
 
+# services: hogs in all three; sets `cart` and `stock`, the process ids of those in the slice
+services() {
+	hog "shop.slice/cart-$$.service"
+	cart=$HOG
+	hog "shop.slice/stock-$$.service"
+	stock=$HOG
+	hog "other.slice/cart2-$$.service"
+}
+
 @test "services that run the same program are told apart by unit" {
 	local cart stock
 	load
@@ -32,11 +41,7 @@ hog() {
 	[[ $output == *"stock.conf:2: unit = stock-$$.*ervice: expected the name of a unit with its type"* ]]
 	rule stock "unit = stock-[0-9]*.service" "cgroup = /$CGROUP/*" 'cpu.some = 10%' 'history = 1s' 'capture = 2s' 'cooldown = 1h'
 	daemon_start
-	hog "shop.slice/cart-$$.service"
-	cart=$HOG
-	hog "shop.slice/stock-$$.service"
-	stock=$HOG
-	hog "other.slice/cart2-$$.service"
+	services
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 2
 	[ "$(sql "SELECT DISTINCT c.rule, c.cgroup, p.tgid FROM capture c JOIN sample s USING(capture_id)
 		JOIN process p USING(process_id) ORDER BY c.rule")" = \
@@ -54,11 +59,7 @@ stock|*|stock-[0-9]*.service|cgroup" ]
 	load
 	rule shop "comm = $OWN" "cgroup = /$CGROUP/shop.slice/*" 'watch = slice' 'cpu.some = 20%' 'history = 1s' 'capture = 3s' 'cooldown = 1h'
 	daemon_start
-	hog "shop.slice/cart-$$.service"
-	cart=$HOG
-	hog "shop.slice/stock-$$.service"
-	stock=$HOG
-	hog "other.slice/cart2-$$.service"
+	services
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	status_json | jq -e --arg slice "/$CGROUP/shop.slice" '[.watches[].cgroup] == [$slice]'
 	[ "$(sql "SELECT c.cgroup, p.cgroup, p.tgid FROM capture c JOIN sample s USING(capture_id)
