@@ -97,6 +97,12 @@ struct task_delay_info {
 	__u64 blkio_delay;
 };
 
+/* Types that a kernel has with an option: CONFIG_IRQ_TIME_ACCOUNTING, CONFIG_PARAVIRT_TIME_ACCOUNTING. */
+struct rq {
+	__u64 prev_irq_time;
+	__u64 prev_steal_time_rq;
+};
+
 struct super_block {
 	__u32 s_dev;
 };
@@ -177,6 +183,7 @@ struct task_struct {
 	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1;
 	char comm[16];
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct list_head thread_node;
 	struct sched_entity se;

@@ -54,6 +54,15 @@ struct cgroups_known_map {
 	__type(value, __u32);
 };
 
+/* The consumer takes elements out: it can make its own accounts wrong. */
+struct ended_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ENDED_MAX);
+	__type(key, struct ended_key);
+	__type(value, struct ended_sums);
+};
+
 /* Sized by the loader according to --unwind-memory. Mappable, so that each map's data begins on a page. */
 #define UNWIND_MAP(name, element)                                                                            \
 	struct name {                                                                                        \
@@ -104,6 +113,49 @@ struct code_spans_map {
 	__uint(max_entries, TARGETS_DEFAULT);
 	__type(key, __u32);
 	__type(value, struct code_spans);
+};
+
+/*
+ * tgid -> start of a process whose memory the kernel protected when it was made or executed a program. Before
+ * Linux 6.16 its memory is gone when it ends. LRU: who makes many such processes has the oldest ones' names told.
+ */
+struct undumpable_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u64);
+};
+
+/* The last thread of a process, between its end and the moment when it leaves its CPU for ever. */
+struct ending {
+	struct ended_key key;
+	struct task_usage usage;
+	__u64 self_ns; /* part of usage.cpu_ns: the thread's own */
+	__u64 started_ns;
+	__u32 tgid;
+	__u32 was_met; /* the last walk met the process */
+};
+
+struct endings_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct ending);
+};
+
+/* The I/O of threads that ended, of processes that live: signal_struct.ioac has that of children in it. */
+struct thread_bytes {
+	__u64 started_ns; /* of the process */
+	__u64 read_bytes;
+	__u64 write_bytes;
+};
+
+struct thread_bytes_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct thread_bytes);
 };
 
 /* When a path was last told, in ns. LRU: an attacker who fills it causes paths to be told twice. */
@@ -161,6 +213,10 @@ extern struct unwind_pages_map unwind_pages SEC(".maps");
 extern struct unwind_rows_map unwind_rows SEC(".maps");
 extern struct unwind_rules_map unwind_rules SEC(".maps");
 extern struct cgroups_known_map cgroups_known SEC(".maps");
+extern struct ended_map ended SEC(".maps");
+extern struct undumpable_map undumpable SEC(".maps");
+extern struct endings_map endings SEC(".maps");
+extern struct thread_bytes_map thread_bytes SEC(".maps");
 extern struct records_map cgroup_paths SEC(".maps");
 extern struct cgroups_told_map cgroups_told SEC(".maps");
 extern struct cgroup_budgets_map cgroup_budgets SEC(".maps");

@@ -9,6 +9,7 @@
  * that are still away.
  */
 #include "bpf/clocks.h"
+#include "bpf/ended.h"
 #include "bpf/sample.h"
 
 #define TASK_DEAD 0x80U
@@ -464,6 +465,8 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 
 	if (is_retired())
 		return 0;
+	if (from->__state & TASK_DEAD)
+		ended_leave_cpu(from);
 	now_ns = bpf_ktime_get_ns();
 	shared = control_get();
 	state = bpf_map_lookup_elem(&offcpu_cpus, &zero);

@@ -11,6 +11,20 @@ static __always_inline bool is_process(struct task_struct *task)
 	       !(BPF_CORE_READ(task, flags) & PF_KTHREAD);
 }
 
+/* For account_end() (bpf/ended.bpf.c). At exec the memory is new, and so is whether the kernel protects it. */
+static __always_inline void note_undumpable(struct task_struct *leader)
+{
+	__u32 tgid = BPF_CORE_READ(leader, tgid);
+	__u64 started_ns = BPF_CORE_READ(leader, start_boottime);
+
+	if (!policy.deny_undumpable)
+		return;
+	if (policy_denies_process_memory(leader, false))
+		bpf_map_update_elem(&undumpable, &tgid, &started_ns, BPF_ANY);
+	else
+		bpf_map_delete_elem(&undumpable, &tgid);
+}
+
 static __always_inline void decide(struct task_struct *task, const char *comm_of_kernel, int report)
 {
 	struct control *shared = control_get();
@@ -29,6 +43,7 @@ int BPF_PROG(target_exec, struct task_struct *task)
 	if (is_retired())
 		return 0;
 	target_forget_program(task->tgid);
+	note_undumpable(task);
 	/* report even an unchanged match: the mappings are new */
 	decide(task, task->comm, REPORT_MATCHES);
 	return 0;
@@ -37,6 +52,10 @@ int BPF_PROG(target_exec, struct task_struct *task)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 {
+	if (is_retired())
+		return 0;
+	if (is_process(child))
+		note_undumpable(child);
 	decide(child, child->comm, REPORT_CHANGES);
 	return 0;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tasks.bpf.c owns the walk over all processes. Each read of its iterator decides again whether each process
- * is a target, so it finds processes that started before the patterns did and repairs missed events. It
- * yields one record a process and one a thread, with their resource usage, and before it the path of a cgroup
- * that user space does not know. It sends no events: ten thousand new targets at once would overflow that
+ * tasks.bpf.c owns the walk over all processes and kernel threads. Each read of its iterator decides again
+ * whether each process is a target, so it finds processes that started before the patterns did and repairs missed
+ * events. It yields one record a process and one a thread, with their resource usage, and before it the path of a
+ * cgroup that user space does not know. It sends no events: ten thousand new targets at once would overflow that
  * ring.
  */
 #include "bpf/target.h"
+#include "bpf/usage.h"
 
 #define PAGE_BYTES 4096U
 
@@ -14,50 +15,6 @@
 #define MM_FILEPAGES 0
 #define MM_ANONPAGES 1
 #define MM_SHMEMPAGES 3
-
-static __always_inline void read_usage(struct task_struct *task, struct task_usage *usage)
-{
-	usage->cpu_ns = task->se.sum_exec_runtime;
-	if (bpf_core_field_exists(task->sched_info.run_delay))
-		usage->run_delay_ns = BPF_CORE_READ(task, sched_info.run_delay);
-	usage->major_faults = task->maj_flt;
-	usage->minor_faults = task->min_flt;
-	usage->voluntary_switches = task->nvcsw;
-	usage->involuntary_switches = task->nivcsw;
-	if (bpf_core_field_exists(task->ioac.read_bytes)) {
-		usage->read_bytes = BPF_CORE_READ(task, ioac.read_bytes);
-		usage->write_bytes = BPF_CORE_READ(task, ioac.write_bytes);
-	}
-}
-
-/* Returns false if this kernel does not account I/O delay. */
-static __always_inline bool read_io_delay(struct task_struct *task, struct task_usage *usage)
-{
-	struct task_delay_info *delays;
-
-	if (!bpf_core_field_exists(task->delays))
-		return false;
-	delays = BPF_CORE_READ(task, delays);
-	if (!delays)
-		return false;
-	usage->io_delay_ns = BPF_CORE_READ(delays, blkio_delay);
-	return true;
-}
-
-static __always_inline void add_ended_threads(struct task_struct *task, struct task_usage *usage)
-{
-	struct signal_struct *signal = task->signal;
-
-	usage->cpu_ns += BPF_CORE_READ(signal, sum_sched_runtime);
-	usage->major_faults += BPF_CORE_READ(signal, maj_flt);
-	usage->minor_faults += BPF_CORE_READ(signal, min_flt);
-	usage->voluntary_switches += BPF_CORE_READ(signal, nvcsw);
-	usage->involuntary_switches += BPF_CORE_READ(signal, nivcsw);
-	if (bpf_core_field_exists(signal->ioac.read_bytes)) {
-		usage->read_bytes += BPF_CORE_READ(signal, ioac.read_bytes);
-		usage->write_bytes += BPF_CORE_READ(signal, ioac.write_bytes);
-	}
-}
 
 static __always_inline __u64 rss_bytes(struct mm_struct *mm)
 {
@@ -115,12 +72,40 @@ static __always_inline void write_task(struct seq_file *seq, struct task_struct 
 		cgroup_path_end(path, !failed);
 }
 
-static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_struct *task)
+/* What the kernel's own options leave out of a task's CPU time. */
+static __always_inline __u32 apart_flags(void)
+{
+	__u32 flags = 0;
+
+	if (bpf_core_field_exists(struct rq, prev_irq_time))
+		flags |= TASK_IRQ_APART;
+	if (bpf_core_field_exists(struct rq, prev_steal_time_rq))
+		flags |= TASK_STEAL_APART;
+	return flags;
+}
+
+/* The functions that have a record are not inlined: the stack holds one at a time. */
+
+/* A process that policy denies is part of the machine's CPU time, without saying whose time it is. */
+static __noinline int show_denied(struct bpf_iter__task *ctx, struct task_struct *task, bool is_leader)
+{
+	struct task_record record = { .header = { RECORD_TASK, sizeof(record) }, .flags = TASK_DENIED };
+
+	record.usage.cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	if (is_leader)
+		record.usage.cpu_ns += BPF_CORE_READ(task, signal, sum_sched_runtime);
+	write_task(ctx->meta->seq, task, false, &record, sizeof(record));
+	return 0;
+}
+
+static __noinline int show_thread(struct bpf_iter__task *ctx, struct task_struct *task)
 {
 	struct thread_record record = { .header = { RECORD_THREAD, sizeof(record) } };
 
-	if (target_is_denied(task) || policy_denies_undumpable(task->group_leader))
-		return;
+	if (target_is_denied(task) || policy_denies_undumpable(task->group_leader)) {
+		show_denied(ctx, task, false);
+		return 0;
+	}
 	record.tgid = task->tgid;
 	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	read_usage(task, &record.usage);
@@ -129,22 +114,32 @@ static __always_inline void show_thread(struct bpf_iter__task *ctx, struct task_
 	write_task(ctx->meta->seq, task,
 		   BPF_CORE_READ(task, cgroups) != BPF_CORE_READ(task, group_leader, cgroups), &record,
 		   sizeof(record));
+	return 0;
 }
 
-SEC("iter/task")
-int walk_tasks(struct bpf_iter__task *ctx)
+static __noinline int show_kernel_thread(struct bpf_iter__task *ctx, struct task_struct *task)
 {
-	struct task_struct *task = ctx->task;
+	struct task_record record = { .header = { RECORD_TASK, sizeof(record) },
+				      .flags = TASK_KERNEL | apart_flags() };
+
+	record.tgid = task->tgid;
+	record.started_ns = task->start_boottime;
+	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+	read_usage(task, &record.usage);
+	if (read_io_delay(task, &record.usage))
+		record.flags |= TASK_IO_DELAY;
+	write_task(ctx->meta->seq, task, false, &record, sizeof(record));
+	return 0;
+}
+
+static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struct *task)
+{
 	struct control *shared = control_get();
 	struct task_record record = { .header = { RECORD_TASK, sizeof(record) } };
 	bool lives;
 
-	if (is_retired() || !task || !shared || task->flags & PF_KTHREAD)
+	if (!shared)
 		return 0;
-	if (task->pid != task->tgid) {
-		show_thread(ctx, task);
-		return 0;
-	}
 	record.tgid = task->tgid;
 	record.uid = BPF_CORE_READ(task, real_cred, uid.val);
 	record.started_ns = task->start_boottime;
@@ -154,6 +149,7 @@ int walk_tasks(struct bpf_iter__task *ctx)
 	if (policy_denies(task, record.comm)) {
 		if (lives) /* otherwise target_exit() deletes it */
 			target_forget_denied(record.tgid);
+		show_denied(ctx, task, true);
 		return 0;
 	}
 	if (lives)
@@ -167,6 +163,7 @@ int walk_tasks(struct bpf_iter__task *ctx)
 		record.pattern_id = 0;
 	}
 	read_usage(task, &record.usage);
+	record.flags |= apart_flags();
 	if (read_io_delay(task, &record.usage))
 		record.flags |= TASK_IO_DELAY;
 	add_ended_threads(task, &record.usage);
@@ -175,4 +172,16 @@ int walk_tasks(struct bpf_iter__task *ctx)
 		read_stalls(&record);
 	write_task(ctx->meta->seq, task, true, &record, sizeof(record));
 	return 0;
+}
+
+SEC("iter/task")
+int walk_tasks(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (is_retired() || !task)
+		return 0;
+	if (task->flags & PF_KTHREAD)
+		return show_kernel_thread(ctx, task);
+	return task->pid == task->tgid ? show_process(ctx, task) : show_thread(ctx, task);
 }

@@ -16,6 +16,8 @@
  *   7  mappings: a record of each process, which part of them to list, and how far the list has come; paths of
  *      cgroups: a ring, records in the task iterator, the set of known ids, counters; policy on processes whose
  *      memory the kernel protects
+ *   8  processes that ended: sums of those that no walk met, and a record of each other one; kernel threads in
+ *      the task iterator; bytes of I/O without those of waited-for children; the start of the last walk
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -23,7 +25,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 7U
+#define BOURDON_ABI 8U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -37,6 +39,7 @@
 #define RECORD_THREAD 6U
 #define RECORD_MAPPED 7U
 #define RECORD_CGROUP 8U
+#define RECORD_ENDED 9U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -123,7 +126,8 @@ struct control {
 	/* what the iterator `mappings` lists. Any number is safe: it only decides what is left out */
 	__u32 mappings_scan; /* a new number lists every process from its first mapping on */
 	__u32 mappings_of;   /* MAPPINGS_OF_* */
-	__u64 reserved;
+	/* when the last walk over all processes began (CLOCK_BOOTTIME): it met all that had started before */
+	__u64 walk_began_ns;
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
@@ -412,18 +416,24 @@ struct error_event {
 
 /* Resources that a task has used since it started, as the kernel counts them. */
 struct task_usage {
-	__u64 cpu_ns;
+	__u64 cpu_ns; /* task_struct.se.sum_exec_runtime: exact, not by ticks */
 	__u64 run_delay_ns;
 	__u64 io_delay_ns; /* block I/O; valid if TASK_IO_DELAY is set */
 	__u64 major_faults;
 	__u64 minor_faults;
+	/* its own: the kernel adds those of a child to the parent that waits for it (signal_struct.ioac) */
 	__u64 read_bytes;
 	__u64 write_bytes;
 	__u64 voluntary_switches;
 	__u64 involuntary_switches;
 };
 
-#define TASK_IO_DELAY 1U /* the kernel accounts I/O delay: sysctl kernel.task_delayacct=1 */
+#define TASK_IO_DELAY 1U  /* the kernel accounts I/O delay: sysctl kernel.task_delayacct=1 */
+#define TASK_KERNEL 2U    /* a kernel thread */
+#define TASK_DENIED 4U    /* root's policy denies the process: only usage.cpu_ns is told, all else is 0 */
+#define TASK_IRQ_APART 8U /* cpu_ns leaves out time in interrupts: CONFIG_IRQ_TIME_ACCOUNTING */
+#define TASK_STEAL_APART                                                                                     \
+	16U /* cpu_ns leaves out time stolen by the hypervisor: CONFIG_PARAVIRT_TIME_ACCOUNTING */
 
 struct task_record {
 	struct record_header header;
@@ -450,6 +460,45 @@ struct thread_record {
 	__u32 tgid;
 	__u64 started_ns; /* start of the process */
 	struct task_usage usage;
+};
+
+/*
+ * ---- ended: what processes used that no walk has met, summed by what they ran ----
+ *
+ * The consumer takes elements out at each walk. A process that the last walk met tells its final sums in a record
+ * of its own, in `events`, unless that ring is half full.
+ */
+
+#define ENDED_MAX 4096U
+
+#define ENDED_DENIED 1U   /* root's policy denies them: all other members of the key are 0 */
+#define ENDED_OVERFLOW 2U /* there was no room for more keys: as above */
+#define ENDED_KERNEL 4U   /* kernel threads */
+
+struct ended_key {
+	char comm[ABI_COMM_BYTES]; /* the program's name when it ended */
+	char parent[ABI_COMM_BYTES];
+	__u64 cgroup_id;
+	__u32 parent_tgid; /* 0: the parent is itself as short-lived */
+	__u32 flags;       /* ENDED_* */
+};
+
+struct ended_sums {
+	__u64 processes;
+	__u64 cpu_ns;
+	__u64 run_delay_ns;
+	__u64 major_faults;
+	__u64 read_bytes;
+	__u64 write_bytes;
+};
+
+struct ended_record {
+	struct record_header header;
+	__u32 tgid;
+	__u64 started_ns;
+	struct task_usage usage;
+	__u32 flags; /* TASK_DENIED: only usage.cpu_ns is told, all else is 0 */
+	__u32 reserved;
 };
 
 /*
@@ -556,7 +605,8 @@ struct cgroup_record {
 #define COUNTER_CGROUPS_TOLD 17U
 #define COUNTER_CGROUPS_OVER_BUDGET 18U /* times a path was not told: its account had no budget left */
 #define COUNTER_CGROUPS_LOST 19U /* times a path was not told: the ring was full, or it was unreadable */
-#define COUNTERS 20U
+#define COUNTER_ENDED_LOST 20U   /* final sums of processes that were not told: the ring was half full */
+#define COUNTERS 21U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -579,6 +629,7 @@ ABI_SIZE(unwind_chunk, 4096);
 ABI_SIZE(unwind_rule, 24);
 ABI_CHECK(control, clocks_cgroup, 32);
 ABI_CHECK(control, mappings_scan, 48);
+ABI_CHECK(control, walk_began_ns, 56);
 ABI_SIZE(stall_clock, 64);
 ABI_CHECK(control, heartbeat_ns, 8);
 ABI_CHECK(sample, seq, 8);
@@ -599,6 +650,9 @@ ABI_SIZE(task_record, 176);
 ABI_CHECK(task_record, comm, 32);
 ABI_CHECK(task_record, rss_bytes, 120);
 ABI_SIZE(thread_record, 88);
+ABI_SIZE(ended_key, 48);
+ABI_SIZE(ended_sums, 48);
+ABI_SIZE(ended_record, 96);
 ABI_SIZE(mapped_record, 48);
 ABI_CHECK(mapped_record, comm, 32);
 ABI_SIZE(cgroup_record, 32);

@@ -15,6 +15,8 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 	[PIN_OFFCPU_OPEN] = { "offcpu_open", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct open_interval),
 			      0440 },
 	[PIN_TOTALS] = { "totals", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct totals), 0440 },
+	[PIN_ENDED] = { "ended", BPF_MAP_TYPE_HASH, sizeof(struct ended_key), sizeof(struct ended_sums),
+			0660 },
 	[PIN_CLOCKS] = { "clocks", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct stall_clock), 0440 },
 	[PIN_UNWIND_PROCS] = { "unwind_procs", BPF_MAP_TYPE_HASH, sizeof(__u32),
 			       sizeof(struct unwind_process), 0660 },

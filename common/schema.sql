@@ -100,7 +100,9 @@ CREATE TABLE process(
 	comm TEXT NOT NULL,
 	exe TEXT,
 	uid INTEGER,
-	cgroup TEXT
+	cgroup TEXT,
+	unit TEXT,                      -- of systemd, from the cgroup: the innermost service, scope, or slice; NULL: none
+	container TEXT                  -- its id, from the cgroup; NULL: none
 ) STRICT;
 CREATE UNIQUE INDEX process_identity ON process(run_id, tgid, started_ns, comm, ifnull(exe, ''), ifnull(cgroup, ''));
 
@@ -201,7 +203,7 @@ CREATE INDEX thread_state_by_capture ON thread_state(capture_id);
 CREATE TABLE usage(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	process_id INTEGER REFERENCES process, -- NULL: the row that sums the rest
-	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'rest')),
+	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'kernel', 'rest')),
 	from_at INTEGER NOT NULL,
 	to_at INTEGER NOT NULL,
 	cpu_ns INTEGER,
@@ -212,13 +214,46 @@ CREATE TABLE usage(
 	stalled_io_ns INTEGER,
 	major_faults INTEGER,
 	minor_faults INTEGER,
-	read_bytes INTEGER,
+	read_bytes INTEGER,             -- its own: without those of children that it waited for
 	write_bytes INTEGER,
 	voluntary_switches INTEGER,
 	involuntary_switches INTEGER,
 	rss_bytes INTEGER
 ) STRICT;
 CREATE INDEX usage_by_capture ON usage(capture_id);
+
+-- What processes used that began and ended within the span of usage, between two walks over all processes: exact
+-- sums by name, parent and cgroup. Without a comm: processes that found no row, or that root's policy denies.
+CREATE TABLE ended(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'kernel', 'rest')),
+	comm TEXT,                      -- when it ended
+	parent TEXT,                    -- comm of the process that had begun it, or that took its place
+	parent_tgid INTEGER,            -- NULL: the parents were as short-lived
+	cgroup TEXT,
+	unit TEXT,                      -- as process.unit
+	container TEXT,
+	denied INTEGER NOT NULL,        -- 1: root's policy denies them
+	processes INTEGER NOT NULL,
+	cpu_ns INTEGER NOT NULL,
+	run_delay_ns INTEGER NOT NULL,
+	major_faults INTEGER NOT NULL,
+	read_bytes INTEGER NOT NULL,
+	write_bytes INTEGER NOT NULL
+) STRICT;
+CREATE INDEX ended_by_capture ON ended(capture_id);
+
+-- All time of all CPUs in the span of usage, by who took it: the parts add up to CPUs times span.
+CREATE TABLE machine_time(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	-- targets|others|short-lived|kernel threads|denied|irq|softirq|steal|guest|idle|unaccounted
+	part TEXT NOT NULL,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	ns INTEGER NOT NULL,
+	percent REAL NOT NULL,          -- of all
+	PRIMARY KEY(capture_id, part)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pressure(
 	capture_id INTEGER NOT NULL REFERENCES capture,
@@ -433,6 +468,46 @@ SELECT u.capture_id, c.resource, p.tgid, p.comm, p.cgroup,
 	u.cpu_ns, u.read_bytes, u.write_bytes, u.rss_bytes, u.major_faults
 FROM usage u JOIN capture c USING(capture_id) JOIN process p USING(process_id)
 WHERE u.role = 'other' ORDER BY u.capture_id DESC, taken DESC;
+
+-- Who used the resource, by program and unit: living processes, those that ended, and kernel threads by their kind
+-- (kworker/1:2 is a kworker). Targets are among them: a rule for the whole host has no others. percent: of what all
+-- groups used.
+CREATE VIEW culprit_group AS
+SELECT capture_id, resource, role, unit, container, cgroup, program, processes, ended, iif(processes = 1, tgid, NULL) AS tgid,
+	iif(parents = 1, parent, NULL) AS parent, iif(parents = 1, parent_tgid, NULL) AS parent_tgid, taken, taken_unit,
+	cpu_ns, read_bytes, write_bytes, rss_bytes, round(100.0 * taken / nullif(all_taken, 0), 1) AS percent
+FROM (
+	SELECT capture_id, resource, role, unit, container, cgroup, program, taken_unit, all_taken,
+		sum(processes) OVER same AS processes, sum(ended) OVER same AS ended, max(tgid) OVER same AS tgid,
+		min(parent) OVER same AS parent, max(parent_tgid) OVER same AS parent_tgid,
+		iif(min(ifnull(parent, '')) FILTER (WHERE ended) OVER same = max(parent) OVER same
+			AND min(ifnull(parent_tgid, 0)) FILTER (WHERE ended) OVER same
+				= max(ifnull(parent_tgid, 0)) FILTER (WHERE ended) OVER same, 1, 0) AS parents,
+		sum(taken) OVER same AS taken, sum(cpu_ns) OVER same AS cpu_ns, sum(read_bytes) OVER same AS read_bytes,
+		sum(write_bytes) OVER same AS write_bytes, sum(rss_bytes) OVER same AS rss_bytes, row_number() OVER same AS row
+	FROM (
+		SELECT *, sum(taken) OVER (PARTITION BY capture_id) AS all_taken
+		FROM (
+			SELECT u.capture_id, c.resource, u.role, p.unit, p.container, p.cgroup,
+				CASE WHEN u.role <> 'kernel' THEN p.comm
+					WHEN instr(p.comm, '/') THEN substr(p.comm, 1, instr(p.comm, '/') - 1)
+					ELSE rtrim(p.comm, '0123456789') END AS program,
+				1 AS processes, 0 AS ended, p.tgid, NULL AS parent, NULL AS parent_tgid,
+				CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes
+					ELSE u.cpu_ns END AS taken,
+				iif(c.resource IN ('io', 'memory'), 'bytes', 'ns') AS taken_unit, u.cpu_ns, u.read_bytes, u.write_bytes,
+				u.rss_bytes
+			FROM usage u JOIN capture c USING(capture_id) JOIN process p USING(process_id)
+			UNION ALL
+			SELECT e.capture_id, c.resource, e.role, e.unit, e.container, e.cgroup, e.comm, e.processes, e.processes, NULL,
+				e.parent, e.parent_tgid,
+				CASE c.resource WHEN 'io' THEN e.read_bytes + e.write_bytes WHEN 'memory' THEN 0 ELSE e.cpu_ns END,
+				iif(c.resource IN ('io', 'memory'), 'bytes', 'ns'), e.cpu_ns, e.read_bytes, e.write_bytes, 0
+			FROM ended e JOIN capture c USING(capture_id) WHERE e.comm IS NOT NULL
+		)
+	) WINDOW same AS (PARTITION BY capture_id, role, unit, container, cgroup, program)
+) WHERE row = 1
+ORDER BY capture_id DESC, taken DESC;
 
 CREATE VIEW latency_percentile AS
 WITH cumulative AS (

@@ -11,7 +11,7 @@
 #include <libgen.h>
 #include <string.h>
 
-#define PLACES_OWN 10
+#define PLACES_OWN 11
 
 /* The places that the consumer opens after its start, each with its purpose. */
 static size_t list_own(const struct settings *settings, const struct kernel_objects *kernel,
@@ -33,6 +33,7 @@ static size_t list_own(const struct settings *settings, const struct kernel_obje
 		 */
 		{ .path = "/proc/pressure", .uses = LANDLOCK_READ | LANDLOCK_WRITE },
 		{ .path = "/proc/vmstat", .uses = LANDLOCK_READ },
+		{ .path = "/proc/stat", .uses = LANDLOCK_READ },
 		{ .path = "/proc/diskstats", .uses = LANDLOCK_READ },
 		{ .path = cgroup_mount, .uses = LANDLOCK_READ | LANDLOCK_LIST },
 		/* without listing: a perf map's name follows from its process id */

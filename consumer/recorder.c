@@ -163,9 +163,9 @@ static void settle_ended(const struct recorder *recorder)
 		return;
 	for (size_t i = 0; i < recorder->active_count; i++) {
 		struct capture_scope scope = scope_of(recorder, &recorder->active[i]);
+		struct capture_usage_scope of_usage = capture_scope_of_usage(&scope);
 
-		capture_usage_settle(&recorder->active[i].capture->usage, recorder->usage,
-				     capture_scope_describe_usage, &scope);
+		capture_usage_settle(&recorder->active[i].capture->usage, recorder->usage, &of_usage);
 	}
 	usage_sweep(recorder->usage);
 }
@@ -257,12 +257,13 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	struct capture *capture = active->capture;
 	uint64_t now_ns = clock_monotonic_ns();
 	struct capture_scope scope = scope_of(recorder, active);
+	struct capture_usage_scope of_usage = capture_scope_of_usage(&scope);
 
 	read_pressure(recorder, active, now_ns);
 	if (active->has_clocks)
 		stall_clocks_stop(&recorder->clocks);
 	open_intervals_add(&recorder->open, capture, &scope, now_ns);
-	capture_usage_end(&capture->usage, recorder->usage, capture_scope_describe_usage, &scope);
+	capture_usage_end(&capture->usage, recorder->usage, &of_usage);
 	capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
 	pressure_close(&capture->pressure);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);

@@ -177,6 +177,8 @@ static void on_task(void *user, const struct task_record *record)
 					  .walk = tracking->walk };
 
 	usage_walk_process(&tracking->usage, record);
+	if (record->flags & (TASK_DENIED | TASK_KERNEL))
+		return;
 	cgroups_path(tracking->cgroups, record->cgroup_id); /* is in use, so that it is not forgotten */
 	if (!record->pattern_id)
 		return;
@@ -196,6 +198,13 @@ static void on_thread(void *user, const struct thread_record *record)
 	struct tracking *tracking = user;
 
 	usage_walk_thread(&tracking->usage, record);
+}
+
+static void on_ended(void *user, const struct ended_record *record)
+{
+	struct tracking *tracking = user;
+
+	usage_end(&tracking->usage, record);
 }
 
 static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
@@ -290,12 +299,19 @@ static void watch_all(struct tracking *tracking)
 
 int tracking_walk(struct tracking *tracking)
 {
+	uint64_t began_ns = clock_boottime_ns();
 	int result;
 
 	tracking->walk++;
 	watch_system(tracking);
-	usage_walk_begin(&tracking->usage);
+	/* from now on, who has started before tells its own sums when it ends */
+	__atomic_store_n(&tracking->kernel->control->walk_began_ns, began_ns, __ATOMIC_RELAXED);
+	usage_walk_begin(&tracking->usage, began_ns);
 	result = process_events_walk(tracking->events);
+	process_events_consume(tracking->events);
+	ended_collect(&tracking->usage.short_lived, tracking->kernel->map_fds[PIN_ENDED],
+		      tracking->usage.walk);
+	cpu_times_read(&tracking->usage.times);
 	usage_walk_end(&tracking->usage, clock_monotonic_ns(), result < 0 ? 0 : tracking->kept_since);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
@@ -426,7 +442,7 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters)
 {
-	struct process_events_handlers handlers = { on_process, on_error,  on_task,
+	struct process_events_handlers handlers = { on_process, on_error,  on_ended, on_task,
 						    on_thread,  on_cgroup, tracking };
 
 	*tracking =

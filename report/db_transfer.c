@@ -136,12 +136,12 @@ static const struct table processes = {
 	.name = "process",
 	.select =
 		"SELECT p.process_id, m.id, p.tgid, p.started_ns, name_form(p.comm), name_form(p.exe), p.uid, "
-		"name_form(p.cgroup) FROM given.process p LEFT JOIN run_map m ON m.was = p.run_id "
+		"name_form(p.cgroup), name_form(p.unit), name_form(p.container) FROM given.process p LEFT JOIN run_map m ON m.was = p.run_id "
 		"WHERE p.process_id IN (SELECT process_id FROM chosen_process) ORDER BY 1",
 	.find = "SELECT process_id FROM main.process WHERE run_id = ?2 AND tgid = ?3 AND started_ns = ?4 AND "
 		"comm = ?5 AND ifnull(exe, '') = ifnull(?6, '') AND ifnull(cgroup, '') = ifnull(?8, '')",
-	.add = "INSERT INTO main.process(run_id, tgid, started_ns, comm, exe, uid, cgroup) "
-	       "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING process_id",
+	.add = "INSERT INTO main.process(run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container) "
+	       "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING process_id",
 	.map = "INSERT INTO process_map(was, id) VALUES(?1, ?2)",
 };
 
@@ -224,6 +224,20 @@ static const struct table of_capture[] = {
 		 "io_delay_ns, stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, "
 		 "read_bytes, write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES(?2, ?3, ?4, "
 		 "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)" },
+	{ .name = "ended",
+	  .select =
+		  "SELECT comm, :into, role, name_form(comm), name_form(parent), parent_tgid, name_form(cgroup), "
+		  "name_form(unit), name_form(container), denied, processes, cpu_ns, run_delay_ns, major_faults, "
+		  "read_bytes, write_bytes FROM given.ended WHERE capture_id = :capture ORDER BY rowid",
+	  .add = "INSERT INTO main.ended(capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied, "
+		 "processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) VALUES(?2, ?3, ?4, ?5, ?6, "
+		 "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)" },
+	{ .name = "machine_time",
+	  .select =
+		  "SELECT part, :into, name_form(part), from_at, to_at, ns, percent FROM given.machine_time WHERE "
+		  "capture_id = :capture ORDER BY part",
+	  .add = "INSERT INTO main.machine_time(capture_id, part, from_at, to_at, ns, percent) VALUES(?2, ?3, ?4, "
+		 "?5, ?6, ?7)" },
 	{ .name = "pressure",
 	  .select = "SELECT scope, :into, at, name_form(scope), name_form(resource), some_us, full_us FROM "
 		    "given.pressure WHERE capture_id = :capture ORDER BY rowid",

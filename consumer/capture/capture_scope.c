@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-static bool is_covered(const struct capture_scope *scope, const struct target_process *target,
-		       const char *cgroup)
+static bool is_covered(const struct capture_scope *scope, const char comm[ABI_COMM_BYTES], const char *cgroup)
 {
-	return rule_applies(scope->rule, target->comm, cgroup ? cgroup : "") &&
+	return rule_applies(scope->rule, comm, cgroup ? cgroup : "") &&
 	       (!scope->cgroup || (cgroup && cgroup_is_within(cgroup, scope->cgroup)));
 }
 
@@ -36,19 +35,32 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
 	if (!cgroup && (rule_has_cgroups(scope->rule) || scope->cgroup))
 		return false;
-	process->included = is_covered(scope, target, cgroup);
+	process->included = is_covered(scope, target->comm, cgroup);
 	process->cgroup = cgroup && process->included ? strdup(cgroup) : NULL;
 	return true;
 }
 
-bool capture_scope_describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup)
+static bool describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup)
 {
 	const struct capture_scope *scope = user;
 	const struct target_process *target =
 		targets_find(scope->targets, process->tgid, process->started_ns);
 
 	*ret_cgroup = cgroups_path(scope->cgroups, process->cgroup_id);
-	return target && is_covered(scope, target, *ret_cgroup);
+	return target && is_covered(scope, target->comm, *ret_cgroup);
+}
+
+static bool describe_ended(void *user, const struct ended_key *key, const char **ret_cgroup)
+{
+	const struct capture_scope *scope = user;
+
+	*ret_cgroup = cgroups_path(scope->cgroups, key->cgroup_id);
+	return is_covered(scope, key->comm, *ret_cgroup);
+}
+
+struct capture_usage_scope capture_scope_of_usage(struct capture_scope *scope)
+{
+	return (struct capture_usage_scope){ describe_usage, describe_ended, scope };
 }
 
 bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample)
@@ -63,7 +75,7 @@ static bool is_own(const struct capture_scope *scope, const struct usage_process
 	const struct target_process *target =
 		targets_find(scope->targets, process->tgid, process->started_ns);
 
-	return target && is_covered(scope, target, cgroups_path(scope->cgroups, process->cgroup_id));
+	return target && is_covered(scope, target->comm, cgroups_path(scope->cgroups, process->cgroup_id));
 }
 
 uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct capture_usage *usage,

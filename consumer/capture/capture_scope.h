@@ -20,8 +20,8 @@ struct capture_scope {
 /* A capture_describe; `user` is the scope. */
 bool capture_scope_describe(void *user, const struct sample *sample, struct capture_process *process);
 
-/* A capture_usage_describe; `user` is the scope. */
-bool capture_scope_describe_usage(void *user, const struct usage_process *process, const char **ret_cgroup);
+/* The same of processes that have used something, for capture_usage.h. It is valid for as long as `scope`. */
+struct capture_usage_scope capture_scope_of_usage(struct capture_scope *scope);
 
 /* Whether the process of this sample is a target still. */
 bool capture_scope_is_live(const struct capture_scope *scope, const struct sample *sample);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const char *const usage_role_names[USAGE_ROLES] = { "target", "other", "rest" };
+const char *const usage_role_names[USAGE_ROLES] = { "target", "other", "kernel", "rest" };
 
 int capture_usage_begin(struct capture_usage *ret_usage, const struct usage *now)
 {
@@ -19,6 +19,9 @@ void capture_usage_free(struct capture_usage *usage)
 		if (!usage->rows[i].shares_cgroup)
 			free(usage->rows[i].cgroup);
 	free(usage->rows);
+	for (uint32_t i = 0; i < usage->ended_count; i++)
+		free(usage->ended[i].cgroup);
+	free(usage->ended);
 	usage_free(&usage->before);
 	*usage = (struct capture_usage){ 0 };
 }
@@ -106,16 +109,20 @@ static void put_cgroup(const struct capture_usage *usage, struct usage_row *row,
 
 /* Adds it to the row of the rest. */
 static void add_to_rest(struct capture_usage *usage, const struct usage_process *process,
-			const struct usage_sums *sums, capture_usage_describe describe, void *user)
+			const struct usage_sums *sums, const struct capture_usage_scope *scope)
 {
 	const char *cgroup = NULL;
-	bool is_own = is_of_span(usage, process) && describe(user, process, &cgroup);
+	bool is_own = is_of_span(usage, process) && !process->is_kernel &&
+		      scope->describe(scope->user, process, &cgroup);
 
-	usage_sums_add(is_own ? &usage->rest_targets : &usage->rest_others, sums);
+	usage_sums_add(process->is_kernel ? &usage->rest_kernel
+		       : is_own           ? &usage->rest_targets
+					  : &usage->rest_others,
+		       sums);
 }
 
 void capture_usage_settle(struct capture_usage *usage, const struct usage *now,
-			  capture_usage_describe describe, void *user)
+			  const struct capture_usage_scope *scope)
 {
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct usage_process *process = &now->processes[i];
@@ -124,7 +131,7 @@ void capture_usage_settle(struct capture_usage *usage, const struct usage *now,
 		if (!process->goes || !is_of_span(usage, process))
 			continue;
 		sums = usage_since(&usage->before, process);
-		add_to_rest(usage, process, &sums, describe, user);
+		add_to_rest(usage, process, &sums, scope);
 	}
 }
 
@@ -137,8 +144,130 @@ static void forget_before(struct capture_usage *usage)
 	usage->before.walked_ns = walked_ns;
 }
 
-int capture_usage_end(struct capture_usage *usage, const struct usage *now, capture_usage_describe describe,
-		      void *user)
+/* ---- processes that ended ---- */
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct ended_row *left = a, *right = b;
+
+	return memcmp(&left->key, &right->key, sizeof(left->key));
+}
+
+static uint64_t ended_bytes(const struct ended_row *row)
+{
+	return row->sums.read_bytes + row->sums.write_bytes;
+}
+
+static int compare_cpu_falling(const void *a, const void *b)
+{
+	const struct ended_row *left = a, *right = b;
+
+	return left->sums.cpu_ns < right->sums.cpu_ns ? 1 : left->sums.cpu_ns > right->sums.cpu_ns ? -1 : 0;
+}
+
+static int compare_bytes_falling(const void *a, const void *b)
+{
+	uint64_t left = ended_bytes(a), right = ended_bytes(b);
+
+	return left < right ? 1 : left > right ? -1 : 0;
+}
+
+/* Adds the rows from `kept` on to one row, which takes their place. Returns the number of rows. */
+static uint32_t sum_ended(struct ended_row *rows, uint32_t count, uint32_t kept)
+{
+	struct ended_row rest = { .role = USAGE_REST, .key.flags = ENDED_OVERFLOW };
+
+	if (kept >= count)
+		return count;
+	for (uint32_t i = kept; i < count; i++) {
+		ended_sums_add(&rest.sums, &rows[i].sums);
+		free(rows[i].cgroup);
+	}
+	rows[kept] = rest;
+	return kept + 1;
+}
+
+/* Sums what the walks of the span took out, by key. 0 or -ENOMEM: then there are no rows. */
+static int end_short_lived(struct capture_usage *usage, const struct ended *ended,
+			   const struct capture_usage_scope *scope)
+{
+	struct ended_row *rows = calloc(ended->count + 1UL, sizeof(*rows));
+	uint32_t count = 0, kept = 0;
+
+	if (!rows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < ended->count; i++)
+		if (ended->programs[i].walk > usage->before.walk)
+			rows[count++] = (struct ended_row){ .role = USAGE_OTHER,
+							    .key = ended->programs[i].key,
+							    .sums = ended->programs[i].sums };
+	qsort(rows, count, sizeof(*rows), compare_keys);
+	for (uint32_t i = 0; i < count; i++)
+		if (kept && !compare_keys(&rows[kept - 1], &rows[i]))
+			ended_sums_add(&rows[kept - 1].sums, &rows[i].sums);
+		else
+			rows[kept++] = rows[i];
+	/* half of the rows are for those that moved most, the others for those that ran longest */
+	if (kept > ENDED_ROWS_MAX) {
+		qsort(rows, kept, sizeof(*rows), compare_bytes_falling);
+		qsort(rows + ENDED_ROWS_MAX / 2, kept - ENDED_ROWS_MAX / 2, sizeof(*rows),
+		      compare_cpu_falling);
+		kept = sum_ended(rows, kept, ENDED_ROWS_MAX);
+	}
+	for (uint32_t i = 0; i < kept; i++) {
+		const char *cgroup = NULL;
+
+		if (rows[i].key.flags) {
+			rows[i].role = rows[i].key.flags & ENDED_KERNEL ? USAGE_KERNEL : USAGE_REST;
+			continue;
+		}
+		if (scope->describe_ended(scope->user, &rows[i].key, &cgroup))
+			rows[i].role = USAGE_TARGET;
+		rows[i].cgroup = cgroup ? strdup(cgroup) : NULL;
+	}
+	qsort(rows, kept, sizeof(*rows), compare_cpu_falling);
+	usage->ended = rows;
+	usage->ended_count = kept;
+	return 0;
+}
+
+/* ---- the machine ---- */
+
+static uint64_t grown(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+/* Call it when all rows are there. */
+static void account(struct capture_usage *usage, const struct usage *now)
+{
+	const struct usage *before = &usage->before;
+	struct machine_time machine = { .from_ns = before->walked_ns, .to_ns = now->walked_ns };
+	uint64_t *parts = machine.parts_ns;
+
+	for (uint32_t i = 0; i < usage->count; i++) {
+		const struct usage_row *row = &usage->rows[i];
+
+		if (row->role != USAGE_REST)
+			parts[row->role == USAGE_TARGET   ? MACHINE_TARGETS
+			      : row->role == USAGE_KERNEL ? MACHINE_KERNEL
+							  : MACHINE_OTHERS] += row->process.sums.task.cpu_ns;
+	}
+	parts[MACHINE_TARGETS] += usage->rest_targets.task.cpu_ns;
+	parts[MACHINE_OTHERS] += usage->rest_others.task.cpu_ns;
+	parts[MACHINE_KERNEL] += usage->rest_kernel.task.cpu_ns;
+	for (uint32_t i = 0; i < usage->ended_count; i++)
+		parts[usage->ended[i].key.flags & ENDED_DENIED   ? MACHINE_DENIED
+		      : usage->ended[i].key.flags & ENDED_KERNEL ? MACHINE_KERNEL
+								 : MACHINE_SHORT_LIVED] +=
+			usage->ended[i].sums.cpu_ns;
+	parts[MACHINE_DENIED] += grown(usage_denied_ns(now), usage_denied_ns(before));
+	machine_time_close(&machine, &before->times, &now->times, now->flags);
+	usage->machine = machine;
+}
+
+int capture_usage_end(struct capture_usage *usage, const struct usage *now,
+		      const struct capture_usage_scope *scope)
 {
 	_cleanup_free_ struct usage_sums *sums = calloc(now->count + 1UL, sizeof(*sums));
 	_cleanup_free_ uint64_t *values = calloc(now->count + 1UL, sizeof(*values));
@@ -163,20 +292,26 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now, capt
 		const char *cgroup = NULL;
 
 		if (!chosen[i]) {
-			add_to_rest(usage, &now->processes[i], &sums[i], describe, user);
+			add_to_rest(usage, &now->processes[i], &sums[i], scope);
 			continue;
 		}
 		row->process = now->processes[i];
 		row->process.sums = sums[i];
-		row->role = describe(user, &row->process, &cgroup) ? USAGE_TARGET : USAGE_OTHER;
+		row->role = row->process.is_kernel                                 ? USAGE_KERNEL
+			    : scope->describe(scope->user, &row->process, &cgroup) ? USAGE_TARGET
+										   : USAGE_OTHER;
 		put_cgroup(usage, row, cgroup);
 		rest.process.counts_io_delay |= row->process.counts_io_delay;
 		usage->count++;
 	}
 	usage_sums_add(&rest.process.sums, &usage->rest_targets);
 	usage_sums_add(&rest.process.sums, &usage->rest_others);
+	usage_sums_add(&rest.process.sums, &usage->rest_kernel);
 	usage->rows[usage->count++] = rest;
 	usage->to_ns = now->walked_ns;
+	if (end_short_lived(usage, &now->short_lived, scope) < 0)
+		return -ENOMEM;
+	account(usage, now);
 	forget_before(usage);
 	return 0;
 }

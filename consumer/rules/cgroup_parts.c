@@ -77,3 +77,83 @@ size_t cgroup_slice_length(const char *cgroup)
 	}
 	return length;
 }
+
+bool cgroup_unit(const char *cgroup, char *into)
+{
+	const char *slice = NULL, *unit = NULL;
+	size_t slice_bytes = 0, unit_bytes = 0;
+
+	/* systemd's own units: slices one in another, and in the innermost a service or a scope */
+	while (*cgroup == '/' && !unit) {
+		size_t bytes = component(++cgroup);
+		size_t escape = bytes && *cgroup == '_';
+		const char *name = cgroup + escape;
+
+		if (ends_with(name, bytes - escape, ".slice")) {
+			slice = name;
+			slice_bytes = bytes - escape;
+		} else if (ends_with(name, bytes - escape, ".service") ||
+			   ends_with(name, bytes - escape, ".scope")) {
+			unit = name;
+			unit_bytes = bytes - escape;
+		} else {
+			break;
+		}
+		cgroup += bytes;
+	}
+	if (!unit) {
+		unit = slice;
+		unit_bytes = slice_bytes;
+	}
+	if (!unit || unit_bytes > NAME_MAX)
+		return false;
+	memcpy(into, unit, unit_bytes);
+	into[unit_bytes] = '\0';
+	return true;
+}
+
+#define CONTAINER_DIGITS_LEAST 12U
+
+static bool put_container(const char *name, size_t bytes, bool any, char *into)
+{
+	if (!bytes || bytes > NAME_MAX ||
+	    (!any && (bytes < CONTAINER_DIGITS_LEAST || strspn(name, "0123456789abcdef") < bytes)))
+		return false;
+	memcpy(into, name, bytes);
+	into[bytes] = '\0';
+	return true;
+}
+
+/* Whether this component names a container. */
+static bool container_of(const char *name, size_t bytes, char *into)
+{
+	static const struct {
+		const char *begin, *end;
+		bool any; /* any name, not only an id */
+	} forms[] = { { "docker-", ".scope", false },   { "cri-containerd-", ".scope", false },
+		      { "crio-", ".scope", false },     { "libpod-", ".scope", false },
+		      { "machine-", ".scope", true },   { "lxc.payload.", "", true },
+		      { "libpod-payload-", "", false }, { "", "", false } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		size_t begin = strlen(forms[i].begin), end = strlen(forms[i].end);
+
+		if (bytes > begin + end && !memcmp(name, forms[i].begin, begin) &&
+		    !memcmp(name + bytes - end, forms[i].end, end) &&
+		    put_container(name + begin, bytes - begin - end, forms[i].any, into))
+			return true;
+	}
+	return false;
+}
+
+bool cgroup_container(const char *cgroup, char *into)
+{
+	while (*cgroup == '/') {
+		size_t bytes = component(++cgroup);
+
+		if (container_of(cgroup, bytes, into))
+			return true;
+		cgroup += bytes;
+	}
+	return false;
+}

@@ -23,6 +23,21 @@ bool unit_pattern_is_valid(const char *unit, const char **ret_why);
 bool cgroup_is_of_unit(const char *cgroup, const char *unit);
 
 /*
+ * The name of the innermost unit around the cgroup that systemd itself made, without the '_' before it: a service or a
+ * scope, else a slice. A scope of a container's runtime counts; units that a systemd within a container made do not:
+ * anybody could make cgroups with such names in a cgroup that is delegated to him. Copies it to `into`, of NAME_MAX + 1
+ * bytes. Returns false if there is none.
+ */
+bool cgroup_unit(const char *cgroup, char *into);
+
+/*
+ * The id of the container that the cgroup belongs to: at least 12 hexadecimal digits, as Docker, containerd, CRI-O and
+ * Podman put them into a component of the path, alone or as docker-ID.scope, cri-containerd-ID.scope, crio-ID.scope or
+ * libpod-ID.scope; or NAME, in lxc.payload.NAME or machine-NAME.scope (systemd-nspawn). As above.
+ */
+bool cgroup_container(const char *cgroup, char *into);
+
+/*
  * The length of the part of the path that names the innermost slice around the cgroup: a slice of systemd, or the
  * cgroup of a pod where kubelet makes no slices (kubepods/burstable/podUID). Without either, the outermost cgroup
  * of the path. A slice is its own slice; so is the root.

@@ -47,10 +47,6 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		{ &ret_statements->add_sample_class,
 		  "INSERT INTO sample_class(kind, stall) VALUES(?, ?) "
 		  "ON CONFLICT DO UPDATE SET stall = excluded.stall RETURNING class" },
-		{ &ret_statements->add_process,
-		  "INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, "
-		  "cgroup) VALUES(?, ?, ?, ?, ?, ?, ?) "
-		  "ON CONFLICT DO UPDATE SET uid = excluded.uid RETURNING process_id" },
 		{ &ret_statements->add_sample,
 		  "INSERT INTO sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, times) "
 		  "VALUES(?, ?, ?, ?, ?, ?, nullif(?7, ?9), ?8) ON CONFLICT DO UPDATE SET "
@@ -68,12 +64,6 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		{ &ret_statements->add_statistic,
 		  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, "
 		  "after) VALUES(?, ?, ?, ?, ?, nullif(?, ''), ?, nullif(?, -1), nullif(?, -1))" },
-		{ &ret_statements->add_usage,
-		  "INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, "
-		  "io_delay_ns,"
-		  " stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes,"
-		  " write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES("
-		  "?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)" },
 		{ &ret_statements->finish_capture,
 		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
 		  "expected_samples = ?, received_samples = ?, process_count = ?, stack_count = ?, "
@@ -83,6 +73,8 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 
 	for (size_t i = 0; i < ARRAY_SIZE(statements) && !result; i++)
 		result = sql_prepare(sql, statements[i].statement, statements[i].sql);
+	if (!result)
+		result = store_usage_prepare(sql, &ret_statements->usage);
 	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->stacks);
 }
 
@@ -398,11 +390,13 @@ static int write_process(struct writing *writing, uint32_t position)
 		result = sql_run(writing->sql, writing->statements->add_cgroup, NULL, "it",
 				 (int64_t)process->cgroup_id, process->cgroup);
 	if (!result)
-		result = sql_run(writing->sql, writing->statements->add_process,
-				 &writing->processes[position], "iiittit", (int64_t)writing->run_id,
-				 (int64_t)process->tgid, (int64_t)process->started_ns, process->comm,
-				 mappings_exe(writing->mappings, process->tgid, process->started_ns),
-				 (int64_t)process->uid, process->cgroup);
+		result = store_process_write(
+			writing->sql, &writing->statements->usage, writing->run_id,
+			&(struct stored_process){
+				process->tgid, process->started_ns, process->comm,
+				mappings_exe(writing->mappings, process->tgid, process->started_ns),
+				process->uid, process->cgroup },
+			&writing->processes[position]);
 	return result;
 }
 
@@ -673,48 +667,6 @@ static int write_kernel_stats(struct writing *writing)
 	return result;
 }
 
-static int add_usage_process(struct writing *writing, const struct usage_row *row, sqlite3_int64 *ret_process)
-{
-	const struct usage_process *process = &row->process;
-
-	return sql_run(writing->sql, writing->statements->add_process, ret_process, "iiittit",
-		       (int64_t)writing->run_id, (int64_t)process->tgid, (int64_t)process->started_ns,
-		       process->comm, mappings_exe(writing->mappings, process->tgid, process->started_ns),
-		       (int64_t)process->uid, row->cgroup);
-}
-
-static int write_usage(struct writing *writing)
-{
-	const struct capture_trigger *trigger = &writing->capture->trigger;
-	const struct capture_usage *usage = &writing->capture->usage;
-	int64_t monotonic_at = trigger->triggered_at - (int64_t)trigger->triggered_ns;
-	int result = 0;
-
-	for (uint32_t i = 0; i < usage->count && !result; i++) {
-		const struct usage_row *row = &usage->rows[i];
-		const struct usage_sums *sums = &row->process.sums;
-		const struct task_usage *task = &sums->task;
-		sqlite3_int64 process = 0;
-
-		if (row->role != USAGE_REST)
-			result = add_usage_process(writing, row, &process);
-		if (!result)
-			result = sql_run(
-				writing->sql, writing->statements->add_usage, NULL, "iitiiiiiiiiiiiiiii",
-				(int64_t)writing->capture_id, (int64_t)process, usage_role_names[row->role],
-				monotonic_at + (int64_t)usage->before.walked_ns,
-				monotonic_at + (int64_t)usage->to_ns, (int64_t)task->cpu_ns,
-				(int64_t)task->run_delay_ns,
-				row->process.counts_io_delay ? (int64_t)task->io_delay_ns : (int64_t)-1,
-				(int64_t)sums->stalled_cpu_ns, (int64_t)sums->stalled_memory_ns,
-				(int64_t)sums->stalled_io_ns, (int64_t)task->major_faults,
-				(int64_t)task->minor_faults, (int64_t)task->read_bytes,
-				(int64_t)task->write_bytes, (int64_t)task->voluntary_switches,
-				(int64_t)task->involuntary_switches, (int64_t)sums->rss_bytes);
-	}
-	return result;
-}
-
 static int write_capture(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
@@ -743,7 +695,8 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = write_kernel_stats(writing);
 	if (!result)
-		result = write_usage(writing);
+		result = store_usage_write(writing->sql, &writing->statements->usage, writing->run_id,
+					   writing->capture_id, capture, writing->mappings);
 	if (!result)
 		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiiiiiittti",
 				 trigger->triggered_at - (int64_t)history_ns,
@@ -776,7 +729,8 @@ static uint64_t count_stack_frames(const struct capture *capture, const struct r
 /* An estimate on the large side: bytes of a row of each table, with half-empty pages. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
-	return capture->rows_count * 96UL + capture->pressure.count * 64UL + capture->usage.count * 384UL +
+	return capture->rows_count * 96UL + capture->pressure.count * 64UL +
+	       (capture->usage.count + capture->usage.ended_count) * 384UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
 	       count_stack_frames(capture, resolved) * 16UL + resolved->frames_count * 192UL +
 	       resolved->names_bytes + resolved->modules_count * 256UL + capture->processes_count * 256UL;

@@ -8,13 +8,15 @@
 #include "consumer/capture/capture.h"
 #include "consumer/store/sql.h"
 #include "consumer/store/stack_tree.h"
+#include "consumer/store/store_usage.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/resolved.h"
 
 struct capture_statements {
 	sqlite3_stmt *add_module, *find_frame, *find_named, *add_frame, *complete_frame, *add_stack_class,
-		*add_process, *add_thread, *add_sample_class, *add_sample, *add_loss, *add_cgroup,
-		*add_pressure, *add_statistic, *add_usage, *finish_capture;
+		*add_thread, *add_sample_class, *add_sample, *add_loss, *add_cgroup, *add_pressure,
+		*add_statistic, *finish_capture;
+	struct usage_statements usage;
 	struct stack_tree stacks;
 };
 

@@ -78,6 +78,14 @@ bool process_events_dispatch(const struct process_events_handlers *handlers, con
 		handlers->error(handlers->user, &event);
 		return true;
 	}
+	if (header.type == RECORD_ENDED && header.bytes == sizeof(struct ended_record) &&
+	    bytes >= sizeof(struct ended_record)) {
+		struct ended_record ended;
+
+		memcpy(&ended, record, sizeof(ended));
+		handlers->ended(handlers->user, &ended);
+		return true;
+	}
 	return header.type == RECORD_CGROUP && dispatch_cgroup(handlers, record, bytes);
 }
 

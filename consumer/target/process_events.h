@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * process_events.h owns reading the records of the kernel programs: paths of cgroups, events of processes and
- * errors from three ring buffers, and the walk of the task iterator. It checks each record before it calls
+ * process_events.h owns reading the records of the kernel programs: paths of cgroups and last sums of processes,
+ * events of processes, and errors from three ring buffers, and the walk of the task iterator. It checks each record before it calls
  * back.
  */
 #ifndef BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
@@ -17,6 +17,7 @@
 struct process_events_handlers {
 	void (*process)(void *user, const struct process_event *event);
 	void (*error)(void *user, const struct error_event *event);
+	void (*ended)(void *user, const struct ended_record *record);
 	void (*task)(void *user, const struct task_record *record);
 	void (*thread)(void *user, const struct thread_record *record);
 	/* `path` has record->path_bytes bytes, none of them a NUL */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define LAST_SUMS_MAX 16384U
+
 void usage_init(struct usage *usage)
 {
 	*usage = (struct usage){ 0 };
@@ -15,6 +17,8 @@ void usage_free(struct usage *usage)
 {
 	free(usage->processes);
 	process_index_clear(&usage->index);
+	ended_free(&usage->short_lived);
+	free(usage->last_sums);
 	usage_init(usage);
 }
 
@@ -23,14 +27,17 @@ static uint32_t find(const struct usage *usage, uint32_t tgid, uint64_t started_
 	return process_index_find(&usage->index, PROCESS_ARRAY(usage->processes), tgid, started_ns);
 }
 
-void usage_walk_begin(struct usage *usage)
+void usage_walk_begin(struct usage *usage, uint64_t began_ns)
 {
 	usage->walk++;
+	usage->began_ns = began_ns;
+	usage->denied_ns = 0;
 }
 
 /*
  * Finds or adds the process. The first record of each walk, which may be one of its threads, resets its sums.
- * Returns NULL without memory.
+ * Returns NULL without memory, and for a process that has told its last sums: it is there until its parent waits for
+ * it.
  */
 static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t started_ns)
 {
@@ -46,6 +53,10 @@ static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t s
 			(struct usage_process){ .tgid = tgid, .started_ns = started_ns };
 	}
 	process = &usage->processes[position];
+	if (process->is_final) {
+		process->walk = usage->walk;
+		return NULL;
+	}
 	if (process->walk != usage->walk) {
 		process->walk = usage->walk;
 		process->sums = (struct usage_sums){ 0 };
@@ -68,10 +79,19 @@ static void add(struct task_usage *sum, const struct task_usage *more)
 
 void usage_walk_process(struct usage *usage, const struct task_record *record)
 {
-	struct usage_process *process = meet(usage, record->tgid, record->started_ns);
+	struct usage_process *process;
 
+	if (record->flags & TASK_DENIED) {
+		usage->denied_ns += record->usage.cpu_ns;
+		return;
+	}
+	usage->flags = record->flags & (TASK_IRQ_APART | TASK_STEAL_APART);
+	if (record->started_ns >= usage->began_ns)
+		return;
+	process = meet(usage, record->tgid, record->started_ns);
 	if (!process)
 		return;
+	process->is_kernel = record->flags & TASK_KERNEL;
 	process->uid = record->uid;
 	process->cgroup_id = record->cgroup_id;
 	memcpy(process->comm, record->comm, sizeof(process->comm));
@@ -87,15 +107,51 @@ void usage_walk_process(struct usage *usage, const struct task_record *record)
 
 void usage_walk_thread(struct usage *usage, const struct thread_record *record)
 {
-	struct usage_process *process = meet(usage, record->tgid, record->started_ns);
+	struct usage_process *process =
+		record->started_ns < usage->began_ns ? meet(usage, record->tgid, record->started_ns) : NULL;
 
 	if (process)
 		add(&process->sums.task, &record->usage);
 }
 
+void usage_end(struct usage *usage, const struct ended_record *record)
+{
+	if (usage->last_sums_count < LAST_SUMS_MAX &&
+	    !array_make_room(usage->last_sums, usage->last_sums_count, usage->last_sums_room, 1U))
+		usage->last_sums[usage->last_sums_count++] = *record;
+}
+
+/* Without these, the time of a process since the walk before its end would be nobody's. */
+static void apply_last_sums(struct usage *usage)
+{
+	for (uint32_t i = 0; i < usage->last_sums_count; i++) {
+		const struct ended_record *record = &usage->last_sums[i];
+		uint32_t position = find(usage, record->tgid, record->started_ns);
+		struct usage_process *process;
+
+		/* no walk has told its name: policy denies it, or it ended before the first walk came to it */
+		if (position == HASH_INDEX_NONE) {
+			usage->denied_ended_ns += record->usage.cpu_ns;
+			continue;
+		}
+		process = &usage->processes[position];
+		process->sums.task = record->usage;
+		process->is_final = true;
+		process->walk = usage->walk;
+	}
+	free(usage->last_sums);
+	usage->last_sums = NULL;
+	usage->last_sums_count = usage->last_sums_room = 0;
+}
+
+uint64_t usage_denied_ns(const struct usage *usage)
+{
+	return usage->denied_ns + usage->denied_ended_ns;
+}
+
 static bool is_ended(const struct usage *usage, const struct usage_process *process)
 {
-	return process->walk != usage->walk;
+	return process->is_final || process->walk != usage->walk;
 }
 
 void usage_sweep(struct usage *usage)
@@ -126,6 +182,8 @@ void usage_sweep(struct usage *usage)
 void usage_walk_end(struct usage *usage, uint64_t now_ns, uint32_t since)
 {
 	usage->walked_ns = now_ns;
+	apply_last_sums(usage);
+	ended_forget(&usage->short_lived, since);
 	for (uint32_t i = 0; i < usage->count; i++) {
 		struct usage_process *process = &usage->processes[i];
 
@@ -178,6 +236,8 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 	usage_init(ret_copy);
 	ret_copy->walk = usage->walk;
 	ret_copy->walked_ns = usage->walked_ns;
+	ret_copy->denied_ns = usage_denied_ns(usage);
+	ret_copy->times = usage->times;
 	if (!usage->count)
 		return 0;
 	ret_copy->processes = reallocarray(NULL, usage->count, sizeof(*usage->processes));

@@ -8,6 +8,8 @@
 
 #include "common/abi.h"
 #include "common/process_index.h"
+#include "consumer/target/cpu_times.h"
+#include "consumer/target/ended.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +31,9 @@ struct usage_process {
 	struct usage_sums sums;
 	uint32_t walk;
 	bool counts_io_delay;
-	bool goes; /* usage_choose() */
+	bool is_kernel; /* a kernel thread */
+	bool is_final;  /* it has ended, and the sums are its last */
+	bool goes;      /* usage_choose() */
 };
 
 struct usage {
@@ -38,20 +42,36 @@ struct usage {
 	uint32_t ended; /* of `count`: the last walk did not meet them */
 	struct process_index index;
 	uint32_t walk;
+	uint64_t began_ns;  /* begin of the last walk, CLOCK_BOOTTIME */
 	uint64_t walked_ns; /* end of the last walk, CLOCK_MONOTONIC */
+	/* CPU time of processes that root's policy denies: of those that the last walk met, and of those that ended */
+	uint64_t denied_ns, denied_ended_ns;
+	uint32_t flags;         /* TASK_IRQ_APART, TASK_STEAL_APART */
+	struct cpu_times times; /* at the end of the last walk */
+	/* the following are not in copies */
+	struct ended short_lived;
+	struct ended_record *last_sums; /* of processes that ended since the last walk */
+	uint32_t last_sums_count, last_sums_room;
 };
 
 void usage_init(struct usage *usage);
 void usage_free(struct usage *usage);
 
 /*
- * One walk: begin, each record, end. Processes that the walk did not meet keep their sums, if a walk after the one
+ * One walk: begin, each record, end. It leaves out processes that started after its begin: those that have ended by
+ * the next walk are in `ended`, and must not count twice. Processes that the walk did not meet keep their sums, if a walk after the one
  * with the number `since` met them; UINT32_MAX: none does. Without memory a process is left out.
  */
-void usage_walk_begin(struct usage *usage);
+void usage_walk_begin(struct usage *usage, uint64_t began_ns);
 void usage_walk_process(struct usage *usage, const struct task_record *record);
 void usage_walk_thread(struct usage *usage, const struct thread_record *record);
 void usage_walk_end(struct usage *usage, uint64_t now_ns, uint32_t since);
+
+/* A process that a walk had met has ended, with these sums: they count in the walk that ends next. */
+void usage_end(struct usage *usage, const struct ended_record *record);
+
+/* CPU time of processes that root's policy denies, since the first walk; ns. */
+uint64_t usage_denied_ns(const struct usage *usage);
 
 /*
  * Where more than `most` processes have ended, sets `goes` of those with the least CPU time, so that half of `most`

@@ -55,7 +55,7 @@ one_line_saying() {
 	local manifest=$RUN_DIR/manifest
 	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "750 root $TEST_GROUP" ]
 	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
-	grep -qx 'abi = 7' "$manifest"
+	grep -qx 'abi = 8' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"
 	grep -qx 'hz = 97' "$manifest"
 	grep -qx "slots_per_cpu = $((262144 / 1392))" "$manifest"
@@ -180,7 +180,7 @@ one_line_saying() {
 	wait "$second"
 	[ ! -e "${PIN_DIR}_loading" ]
 	grep -Eqx 'hz = (23|29)' "$RUN_DIR/manifest"
-	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 20 ]
+	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 21 ]
 }
 
 @test "leftovers of a killed loader are removed" {

@@ -143,11 +143,11 @@ ms_of() {
 		[ "$view" != latency_percentile ] || continue # of an empty table
 		plan=$(sqlite3 -readonly "$DB" "EXPLAIN QUERY PLAN SELECT * FROM $view WHERE capture_id = 1")
 		# the aliases in the views of the tables that have capture_id: a search finds rows by it, a scan reads all
-		[[ ! $plan =~ SCAN\ (r|l|u|c|sample_row|loss|usage|pressure|statistic|capture)($'\n'|\ USING) ]] ||
+		[[ ! $plan =~ SCAN\ (r|l|u|e|c|sample_row|loss|usage|ended|pressure|statistic|capture)($'\n'|\ USING) ]] ||
 			{ echo "$view: $plan"; false; }
 		count=$((count + 1))
 	done
-	[ "$count" -eq 11 ]
+	[ "$count" -eq 12 ]
 }
 
 @test "1. captures of this week" {
@@ -209,8 +209,9 @@ ms_of() {
 @test "8. who used the resource" {
 	ask 8 capture="$FIRST"
 	# the other program had a third of a CPU for three seconds, if nobody else used it
-	[ "$(answer "\$1 == \"$OTHER\" && \$2 == \"/$CGROUP\" && \$4 == \"ns\" && \$5 > 0.1")" -eq 1 ]
-	[ "$(answer '$1 ~ "^" prefix')" -eq 0 ]
+	[ "$(answer "\$1 == \"$OTHER\" && \$2 == 1 && \$5 == \"/$CGROUP\" && \$6 > 1 && \$7 > 0.1")" -eq 1 ]
+	# so had the target
+	[ "$(answer '$1 == prefix "cpu" && $7 > 0.1')" -eq 1 ]
 }
 
 @test "9. what each thread waited for" {

@@ -32,6 +32,14 @@ static void hear_error(void *user, const struct error_event *event)
 	heard->events++;
 }
 
+static void hear_ended(void *user, const struct ended_record *record)
+{
+	struct heard *heard = user;
+
+	HOLDS(record->header.type == RECORD_ENDED && record->header.bytes == sizeof(*record));
+	heard->events++;
+}
+
 static void hear_task(void *user, const struct task_record *record)
 {
 	struct heard *heard = user;
@@ -100,7 +108,7 @@ static size_t stream_bytes(const struct heard *heard)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct heard heard = { 0 };
-	const struct process_events_handlers handlers = { hear_process, hear_error,  hear_task,
+	const struct process_events_handlers handlers = { hear_process, hear_error,  hear_ended, hear_task,
 							  hear_thread,  hear_cgroup, &heard };
 	struct input input = { data, bytes };
 	size_t cut = bytes ? data[bytes - 1] % bytes : 0, whole;

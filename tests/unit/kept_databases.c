@@ -14,9 +14,11 @@
 	extern const unsigned char kept_database_##version[], kept_database_##version##_end[]
 
 KEEP(6);
+KEEP(7);
 
 const struct kept_database kept_databases[KEPT_DATABASES] = {
 	{ 6, kept_database_6, kept_database_6_end },
+	{ 7, kept_database_7, kept_database_7_end },
 };
 
 void kept_database_put(const char *path, const struct kept_database *kept)

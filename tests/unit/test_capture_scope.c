@@ -24,7 +24,7 @@ static void add_target(struct targets *targets, uint32_t tgid, const char *comm)
 
 static void walk(struct usage *usage, uint32_t first, uint32_t count, uint64_t cpu_ns)
 {
-	usage_walk_begin(usage);
+	usage_walk_begin(usage, UINT64_MAX);
 	for (uint32_t tgid = first; tgid < first + count; tgid++) {
 		struct task_record record = {
 			.tgid = tgid, .started_ns = 100, .cgroup_id = UNKNOWN_CGROUP, .usage.cpu_ns = cpu_ns

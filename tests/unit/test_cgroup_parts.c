@@ -5,6 +5,7 @@
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <limits.h>
 #include <string.h>
 
 struct unit_case {
@@ -48,6 +49,56 @@ START_TEST(the_unit_of_a_cgroup)
 
 	ck_assert_msg(cgroup_is_of_unit(one->cgroup, one->unit) == one->is_of, "%s in %s", one->unit,
 		      one->cgroup);
+}
+END_TEST
+
+struct name_case {
+	const char *cgroup, *unit, *container; /* NULL: none */
+};
+
+static const struct name_case name_cases[] = {
+	{ "/system.slice/nginx.service", "nginx.service", NULL },
+	{ "/system.slice/nginx.service/worker.service", "nginx.service", NULL },
+	{ "/system.slice/_memory.service", "memory.service", NULL },
+	{ "/user.slice/user-1000.slice/session-3.scope", "session-3.scope", NULL },
+	/* what a user's own systemd makes may have any name */
+	{ "/user.slice/user-1000.slice/user@1000.service/app.slice/sshd.service", "user@1000.service", NULL },
+	{ "/a.slice/a-b.slice", "a-b.slice", NULL },
+	{ "/made/by/hand.service", NULL, NULL },
+	{ "/init.scope", "init.scope", NULL },
+	{ "/.service", NULL, NULL },
+	{ "/", NULL, NULL },
+	{ "", NULL, NULL },
+	{ "/system.slice/docker-" CONTAINER ".scope", "docker-" CONTAINER ".scope", CONTAINER },
+	{ "/system.slice/docker-" CONTAINER ".scope/system.slice/a.service", "docker-" CONTAINER ".scope",
+	  CONTAINER },
+	{ "/docker/" CONTAINER, NULL, CONTAINER },
+	{ "/kubepods.slice/kubepods-pod1.slice/cri-containerd-" CONTAINER ".scope",
+	  "cri-containerd-" CONTAINER ".scope", CONTAINER },
+	{ "/kubepods/burstable/pod1/" CONTAINER, NULL, CONTAINER },
+	{ "/machine.slice/libpod-" CONTAINER ".scope", "libpod-" CONTAINER ".scope", CONTAINER },
+	{ "/kubepods.slice/crio-" CONTAINER ".scope", "crio-" CONTAINER ".scope", CONTAINER },
+	{ "/machine.slice/machine-web.scope", "machine-web.scope", "web" },
+	{ "/lxc.payload.web/system.slice", NULL, "web" },
+	{ "/docker/abcdef", NULL, NULL },           /* too short for an id */
+	{ "/docker/0123456789ABCDEF", NULL, NULL }, /* nor are these its digits */
+};
+
+static void expect_name(const char *cgroup, bool (*find)(const char *, char *), const char *expected)
+{
+	char name[NAME_MAX + 1] = "";
+	bool found = find(cgroup, name);
+
+	ck_assert_msg(found == (expected != NULL) && (!found || !strcmp(name, expected)), "%s: %s, not %s",
+		      cgroup, found ? name : "none", expected ? expected : "none");
+}
+
+START_TEST(names_in_a_path)
+{
+	const struct name_case *one = &name_cases[_i];
+
+	expect_name(one->cgroup, cgroup_unit, one->unit);
+	expect_name(one->cgroup, cgroup_container, one->container);
 }
 END_TEST
 
@@ -133,6 +184,7 @@ Suite *cgroup_parts_suite(void)
 	TCase *units = tcase_create("units"), *slices = tcase_create("slices");
 
 	tcase_add_loop_test(units, the_unit_of_a_cgroup, 0, ARRAY_SIZE(unit_cases));
+	tcase_add_loop_test(units, names_in_a_path, 0, ARRAY_SIZE(name_cases));
 	tcase_add_test(units, a_name_longer_than_any_files_is_of_no_unit);
 	tcase_add_loop_test(units, what_a_rule_may_name, 0, ARRAY_SIZE(pattern_cases));
 	tcase_add_loop_test(slices, the_slice_around_a_cgroup, 0, ARRAY_SIZE(slice_cases));

@@ -30,7 +30,7 @@ static const char *const contents[] = {
 	("SELECT capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
 	 "began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, expected_samples, received_samples, "
 	 "cause, because FROM capture ORDER BY 1"),
-	"SELECT * FROM process ORDER BY 1",
+	"SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup FROM process ORDER BY 1",
 	"SELECT * FROM module ORDER BY 1",
 	"SELECT * FROM frame ORDER BY 1",
 	"SELECT * FROM usage ORDER BY capture_id, process_id, role",
@@ -129,7 +129,7 @@ START_TEST(an_older_database_is_migrated_whole)
 	expect_rows(&fixture, "SELECT count(*) FROM stack WHERE length(hash) IS NOT 16", "0\n");
 	/* it is used as any other */
 	begin_run(&fixture);
-	expect_rows(&fixture, "SELECT count(*), max(machine) FROM database", "1|" TEST_MACHINE "\n");
+	expect_rows(&fixture, "SELECT count(*) FROM database WHERE machine = '" TEST_MACHINE "'", "1\n");
 	expect_rows(&fixture, "SELECT count(*) FROM run WHERE database_id IS NULL", "0\n");
 	store_fixture_free(&fixture);
 }
@@ -200,19 +200,30 @@ START_TEST(two_copies_get_one_id)
 END_TEST
 
 /* Many captures of the kept one's samples, so that the migration takes a while. */
-static void grow(const struct store_fixture *fixture)
+static void grow(const struct store_fixture *fixture, int version)
 {
 	run_sql(fixture,
 		"CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) "
 		"SELECT 1000 * i AS by FROM n;"
-		"INSERT INTO stack SELECT stack_id + by, depth, truncated, unwinder, ended, randomblob(16) FROM stack, n;"
-		"INSERT INTO stack_frame SELECT stack_id + by, position, iif(position, frame_id, 1 + (frame_id + by / 1000) "
-		"% (SELECT max(frame_id) FROM frame)) FROM stack_frame, n WHERE stack_id < 1000;"
-		"INSERT INTO capture SELECT capture_id + by, run_id, rule_id, rule, resource, kind, stall_us, window_us, "
-		"trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, "
-		"offcpu_history_ns, expected_samples, received_samples, cause, because FROM capture, n;"
-		"INSERT INTO sample SELECT capture_id + by, process_id, tid, thread, stack_id + by, kind, stall, second, "
-		"samples, weight_ns FROM sample, n WHERE capture_id < 1000");
+		"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, "
+		"cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, "
+		"expected_samples, received_samples, cause, because) SELECT capture_id + by, run_id, rule_id, rule, resource, "
+		"kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, "
+		"observed_us, hz, offcpu_history_ns, expected_samples, received_samples, cause, because FROM capture, n");
+	/* the rows of a capture are those of these tables */
+	if (version == 6)
+		run_sql(fixture,
+			"CREATE TEMP TABLE n AS SELECT DISTINCT capture_id / 1000 * 1000 AS by FROM capture WHERE capture_id > 999;"
+			"INSERT INTO stack SELECT stack_id + by, depth, truncated, unwinder, ended, randomblob(16) FROM stack, n;"
+			"INSERT INTO stack_frame SELECT stack_id + by, position, iif(position, frame_id, 1 + (frame_id + by / "
+			"1000) % (SELECT max(frame_id) FROM frame)) FROM stack_frame, n WHERE stack_id < 1000;"
+			"INSERT INTO sample SELECT capture_id + by, process_id, tid, thread, stack_id + by, kind, stall, "
+			"second, samples, weight_ns FROM sample, n WHERE capture_id < 1000");
+	else
+		run_sql(fixture,
+			"CREATE TEMP TABLE n AS SELECT DISTINCT capture_id / 1000 * 1000 AS by FROM capture WHERE capture_id > 999;"
+			"INSERT INTO sample_row SELECT capture_id + by, stack_id, thread_id, class, second, samples, weight_ns, "
+			"times FROM sample_row, n WHERE capture_id < 1000");
 }
 
 #define KILLS (SANITIZED ? 5 : 50) /* a sanitizer makes each ten times slower */
@@ -249,7 +260,7 @@ START_TEST(a_crash_leaves_the_old_database_or_the_new_one)
 	size_t length;
 
 	place(&fixture, kept);
-	grow(&fixture);
+	grow(&fixture, kept->version);
 	before = dump(&fixture);
 	ck_assert_int_eq(file_read_text(AT_FDCWD, fixture.path, 64 * MIB, &grown, &length), 0);
 	within_us = migrate_and_die(&fixture, 0) * 3 / 2; /* some come too late */

@@ -139,11 +139,11 @@ START_TEST(views_over_a_hostile_file_run_no_code)
 	_cleanup_database_ struct database opened = { 0 };
 
 	put(_i,
-	    "DROP TABLE sample; CREATE VIEW sample AS SELECT 1 AS capture_id, 1 AS process_id, 1 AS tid, '' AS thread,"
-	    " 1 AS stack_id, 'on-cpu' AS kind, 'none' AS stall, 0 AS second, 1 AS samples,"
-	    " load_extension('/nonexistent') AS weight_ns");
+	    "DROP TABLE process; CREATE VIEW process AS SELECT 1 AS process_id, 1 AS run_id, 1 AS tgid, 1 AS started_ns,"
+	    " load_extension('/nonexistent') AS comm, '' AS exe, 1 AS uid, '' AS cgroup");
 	ck_assert_int_eq(database_open(path, &opened), 0);
-	ck_assert_int_eq(sqlite3_exec(opened.sqlite, "SELECT * FROM sample", NULL, NULL, NULL), SQLITE_ERROR);
+	ck_assert_int_eq(sqlite3_exec(opened.sqlite, "SELECT * FROM process", NULL, NULL, NULL),
+			 SQLITE_ERROR);
 	ck_assert_ptr_nonnull(strstr(sqlite3_errmsg(opened.sqlite), "unsafe use of load_extension"));
 }
 END_TEST
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(a_database_that_changes_its_version_meanwhile)
 {
 	_cleanup_database_ struct database opened = { 0 };
-	int64_t samples;
+	int64_t processes;
 	sqlite3 *writer;
 
 	put(_i, "PRAGMA journal_mode = WAL");
@@ -160,9 +160,9 @@ START_TEST(a_database_that_changes_its_version_meanwhile)
 	execute(writer, "SELECT 1 FROM run");
 	ck_assert_int_eq(database_open(path, &opened), 0);
 	execute(writer,
-		"BEGIN; DROP TABLE sample; CREATE TABLE sample(mine); PRAGMA user_version = 7; COMMIT");
-	samples = number_of(opened.sqlite, "SELECT count(*) FROM sample WHERE times IS NULL");
-	ck_assert_int_gt(samples, 100);
+		"BEGIN; DROP TABLE process; CREATE TABLE process(mine); PRAGMA user_version = 8; COMMIT");
+	processes = number_of(opened.sqlite, "SELECT count(*) FROM process WHERE unit IS NULL");
+	ck_assert_int_gt(processes, 3);
 	sqlite3_close(writer);
 }
 END_TEST
@@ -187,20 +187,20 @@ START_TEST(a_version_that_is_not_read)
 	char ending[256];
 
 	snprintf(ending, sizeof(ending),
-		 "9, and bourdon %s reads versions 6 and %d: install bourdon 3.1.4~rc1 or newer",
+		 "9, and bourdon %s reads versions 6, 7 and %d: install bourdon 3.1.4~rc1 or newer",
 		 BOURDON_VERSION, SCHEMA_VERSION);
 	put(_i, "PRAGMA user_version = 9; UPDATE run SET version = '3.1.4~rc1'");
 	expect_refusal(database_open, ending);
 	expect_refusal(database_open_to_write, ending);
 	snprintf(
 		ending, sizeof(ending),
-		"9, and bourdon %s reads versions 6 and %d: install a newer bourdon, that of the bourdond that wrote it",
+		"9, and bourdon %s reads versions 6, 7 and %d: install a newer bourdon, that of the bourdond that wrote it",
 		BOURDON_VERSION, SCHEMA_VERSION);
 	put(_i, "PRAGMA user_version = 9; UPDATE run SET version = 'a; rm'");
 	expect_refusal(database_open, ending);
 	put(_i, "PRAGMA user_version = 9; DROP TABLE run");
 	expect_refusal(database_open, ending);
-	snprintf(ending, sizeof(ending), "5, and bourdon %s reads versions 6 and %d: use bourdon 0.0.1",
+	snprintf(ending, sizeof(ending), "5, and bourdon %s reads versions 6, 7 and %d: use bourdon 0.0.1",
 		 BOURDON_VERSION, SCHEMA_VERSION);
 	put(_i, "PRAGMA user_version = 5; UPDATE run SET version = '0.0.1'");
 	expect_refusal(database_open, ending);

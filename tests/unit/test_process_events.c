@@ -15,9 +15,10 @@ struct heard {
 	struct error_event error;
 	struct task_record tasks[4];
 	struct thread_record threads[4];
+	struct ended_record ended;
 	struct cgroup_record cgroup; /* the last one, and its path */
 	char path[CGROUP_PATH_BYTES + 1];
-	size_t processes_count, errors_count, tasks_count, threads_count, cgroups_count;
+	size_t processes_count, errors_count, ended_count, tasks_count, threads_count, cgroups_count;
 };
 
 static void on_process(void *user, const struct process_event *event)
@@ -52,6 +53,14 @@ static void on_thread(void *user, const struct thread_record *record)
 	heard->threads[heard->threads_count++] = *record;
 }
 
+static void on_ended(void *user, const struct ended_record *record)
+{
+	struct heard *heard = user;
+
+	heard->ended = *record;
+	heard->ended_count++;
+}
+
 static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
 {
 	struct heard *heard = user;
@@ -65,7 +74,8 @@ static void on_cgroup(void *user, const struct cgroup_record *record, const char
 static struct process_events_handlers handlers_make(struct heard *heard)
 {
 	*heard = (struct heard){ .processes_count = 0 };
-	return (struct process_events_handlers){ on_process, on_error, on_task, on_thread, on_cgroup, heard };
+	return (struct process_events_handlers){ on_process, on_error,  on_ended, on_task,
+						 on_thread,  on_cgroup, heard };
 }
 
 static bool dispatch(const struct process_events_handlers *handlers, const void *record, size_t bytes)
@@ -95,14 +105,23 @@ START_TEST(events_are_handed_on)
 				     .error = -ENOMEM,
 				     .time_ns = 4,
 				     .comm = "sh" };
+	struct ended_record ended = { .header = { RECORD_ENDED, sizeof(ended) },
+				      .tgid = 7,
+				      .started_ns = 8,
+				      .usage = { .cpu_ns = 9 } };
 	struct process_events_handlers handlers;
 	struct heard heard;
 
 	handlers = handlers_make(&heard);
 	ck_assert(dispatch(&handlers, &process, sizeof(process)));
 	ck_assert(dispatch(&handlers, &error, sizeof(error)));
+	ck_assert(dispatch(&handlers, &ended, sizeof(ended)));
 	ck_assert_uint_eq(heard.processes_count, 1);
 	ck_assert_uint_eq(heard.errors_count, 1);
+	ck_assert_uint_eq(heard.ended_count, 1);
+	ck_assert_mem_eq(&heard.ended, &ended, sizeof(ended));
+	ended.header.bytes--;
+	ck_assert(!dispatch(&handlers, &ended, sizeof(ended)));
 	ck_assert_mem_eq(&heard.process, &process, sizeof(process));
 	ck_assert_mem_eq(&heard.error, &error, sizeof(error));
 }

@@ -28,7 +28,7 @@
 static const char rows_sql[] =
 	"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz)"
 	" VALUES(1, 1, '0.1.0', 1, '6.18', 'host', 8, 47);"
-	"INSERT INTO process VALUES(1, 1, 4242, 1, 'cpu_hog', '/usr/bin/cpu_hog', 1000, '/system.slice/web'),"
+	"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup) VALUES(1, 1, 4242, 1, 'cpu_hog', '/usr/bin/cpu_hog', 1000, '/system.slice/web'),"
 	" (2, 1, 4243, 1, 'a;b 5' || char(27) || '[31m', '/x', NULL, NULL),"
 	" (3, 1, 4244, 1, CAST(x'ff220a7a' AS TEXT), '/x', 0, '/' || printf('%.254c', 'q') || char(10));"
 	"INSERT INTO module(module_id, path, build_id, version, kind) VALUES(1, '[kernel]', NULL, '', "
@@ -66,6 +66,12 @@ static const char rows_sql[] =
 	" (2, 1, 1, 1, -3, 47, 1000000000, NULL), (2, 2, 1, 1, 0, 20, 425000000, NULL),"
 	" (2, 3, 2, 1, 4, 10, 212000000, NULL), (2, 4, 3, 1, 4, 1, 21000000, NULL),"
 	" (2, 2, 3, 2, 1, 3, 900000000, NULL), (2, 1, 3, 3, 1, 3, 1900000000, NULL);"
+	"INSERT INTO machine_time VALUES(2, 'others', 1, 6000000001, 7200000000, 60.0), (2, 'idle', 1, 6000000001, 4740000000, 39.5),"
+	" (2, 'steal', 1, 6000000001, 0, 0.0);"
+	"INSERT INTO ended VALUES(2, 'other', 'a;b 5' || char(27) || '[31m', 'ba' || char(27) || 'sh', 77, '/' || printf('%.254c', 'q')"
+	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472),"
+	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0),"
+	" (2, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 3, 9000000000, 0, 0, 0, 0);"
 	"INSERT INTO loss VALUES(1, 'torn-slots', 0, 'sample'), (1, 'events-lost', 0, 'event'),"
 	" (2, 'overwritten-slots', 20, 'sample'), (2, 'torn-slots', 0, 'sample'), (2, 'stack-truncated', 2, "
 	"'stack');";
@@ -432,6 +438,10 @@ START_TEST(why_explains_a_capture)
 		"  expected  940 samples on CPU, by the CPU time used; 931 were received\n",
 		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others",
 		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
+		"all CPU time of the machine over 6 s, by who took it\n  others 60.0 %, idle 39.5 %\n",
+		"PROGRAM          COUNT  ENDED  CPU TIME      READ   WRITTEN    MEMORY    SHARE  UNIT OR CGROUP\n",
+		"a;b 5\\x1b[31m    12345  12345       6 s     1 MiB     3 GiB       0 B   75.0 %  /qqqqqqqqqqqqqqqqqq…\n",
+		"true              5120   5120       2 s       0 B       0 B       0 B   25.0 %  cron.service\n",
 		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",
@@ -476,8 +486,9 @@ START_TEST(why_as_json_says_the_same)
 	_cleanup_command_ran_ struct command_ran ran = run("why --json");
 
 	ck_assert_int_eq(ran.status, EXIT_DONE);
-	assert_asked("SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		     "capture,pressure,waiting,culprits,processes,stacks,stalls,functions,seconds,losses");
+	assert_asked(
+		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
+		"capture,pressure,waiting,machine,groups,culprits,processes,stacks,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
@@ -671,7 +682,7 @@ START_TEST(equal_lines_are_merged)
 	unlink(database);
 	write_captures(
 		database,
-		"INSERT INTO process VALUES(4, 1, 1, 1, 'cpu;hog', NULL, 0, NULL), (5, 1, "
+		"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup) VALUES(4, 1, 1, 1, 'cpu;hog', NULL, 0, NULL), (5, 1, "
 		"2, 1, 'cpu:hog', NULL, 0, NULL);"
 		"INSERT INTO thread VALUES(4, 4, 1, 't'), (5, 5, 1, 't');"
 		"INSERT INTO sample_row VALUES(1, 1, 4, 1, 0, 2, 1, NULL), (1, 1, 5, 4, 1, 3, 1, NULL);");

@@ -40,7 +40,7 @@ START_TEST(a_new_database_has_the_schema_and_the_modes)
 	sqlite3_close(memory);
 	expect_rows(&fixture, everything, expected);
 	expect_rows(&fixture, "PRAGMA application_id", "1650749294\n");
-	expect_rows(&fixture, "PRAGMA user_version", "7\n");
+	expect_rows(&fixture, "PRAGMA user_version", "8\n");
 	expect_rows(&fixture, "PRAGMA journal_mode", "wal\n");
 	expect_rows(&fixture, "PRAGMA auto_vacuum", "2\n");
 	store_fixture_close(&fixture);
@@ -56,17 +56,18 @@ START_TEST(tables_and_views_have_their_names)
 
 	store_fixture_make(&fixture);
 	store_fixture_open(&fixture, 64 * MIB);
+	expect_rows(&fixture,
+		    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
+		    "BY name",
+		    "capture\ncgroup\ncounter\ndatabase\nended\nframe_row\nhistogram\nloss\nmachine_time\n"
+		    "module\npressure\nprocess\n"
+		    "rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
+		    "thread_state\nusage\n");
 	expect_rows(
-		&fixture,
-		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
-		"BY name",
-		"capture\ncgroup\ncounter\ndatabase\nframe_row\nhistogram\nloss\nmodule\npressure\nprocess\n"
-		"rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
-		"thread_state\nusage\n");
-	expect_rows(&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
-		    "capture_summary\nculprit\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\n"
-		    "latency_percentile\nreconciliation\nsample\nsample_time\nstack\nstack_frame\n"
-		    "stall_stack\nunwind_quality\n");
+		&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
+		"capture_summary\nculprit\nculprit_group\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\n"
+		"latency_percentile\nreconciliation\nsample\nsample_time\nstack\nstack_frame\n"
+		"stall_stack\nunwind_quality\n");
 	store_fixture_free(&fixture);
 }
 END_TEST

@@ -59,8 +59,8 @@ START_TEST(every_table_has_what_the_capture_had)
 		    "sum(iif(kind = 'off-cpu', samples, 0)) FROM sample",
 		    "2|3|5|1\n");
 	expect_rows(&fixture, "SELECT * FROM process",
-		    "1|1|10|1010|nginx-10|NULL|33|/system.slice/web.service\n"
-		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service\n");
+		    "1|1|10|1010|nginx-10|NULL|33|/system.slice/web.service|web.service|NULL\n"
+		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service|web.service|NULL\n");
 	expect_rows(&fixture, "SELECT * FROM cgroup", "7|/system.slice/web.service\n");
 	expect_rows(&fixture, "SELECT path, build_id, version, kind FROM module",
 		    "[kernel]|00ff||kernel\n/usr/bin/app|NULL||file\n");
@@ -122,7 +122,7 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	stats[0] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "allocstall_normal", 5, 7 };
 	stats[1] = (struct kernel_stat){ "io.stat", 1, "8:0", "rbytes", -1, 9 };
 	stats[2] = (struct kernel_stat){ "vmstat", KERNEL_STAT_SYSTEM, "", "pgfault", 1, -1 };
-	capture->kernel_stats = (struct kernel_stats){ stats, 3, 3, TRIGGERED + 1, TRIGGERED + 2 };
+	capture->kernel_stats = (struct kernel_stats){ stats, 3, 3, TRIGGERED + 1, TRIGGERED + 2, true };
 	capture->expected.cpu_ns = 2 * SECOND;
 	capture->expected.received = 93;
 	store_fixture_start(&fixture);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows that the usage of a process is summed over its threads, that two walks are told apart, and that a
- * capture has a row for each process that stands out by some measure, and one for all others.
+ * capture has a row for each process that stands out by some measure, and one for all others; that processes which end
+ * count once; and that the parts of the machine's time add up.
  */
+#include "common/cleanup.h"
 #include "consumer/capture/capture_usage.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void meet(struct usage *usage, uint32_t tgid, uint64_t cpu_ns, uint64_t rss_bytes)
 {
@@ -45,7 +51,7 @@ START_TEST(threads_add_up_in_any_order)
 
 	usage_init(&usage);
 	for (unsigned int walk = 1; walk <= 2; walk++) {
-		usage_walk_begin(&usage);
+		usage_walk_begin(&usage, UINT64_MAX);
 		meet_thread(&usage, 7, 100 * walk);
 		meet(&usage, 7, 10 * walk, 4096);
 		meet_thread(&usage, 7, walk);
@@ -64,24 +70,24 @@ START_TEST(an_ended_process_is_forgotten_unless_a_capture_needs_it)
 	struct usage usage;
 
 	usage_init(&usage);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	for (uint32_t tgid = 1; tgid <= 500; tgid++)
 		meet(&usage, tgid, tgid, 0);
 	usage_walk_end(&usage, 1, UINT32_MAX);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	for (uint32_t tgid = 2; tgid <= 500; tgid += 2)
 		meet(&usage, tgid, tgid + 1, 0);
 	usage_walk_end(&usage, 2, 0);
 	ck_assert_uint_eq(usage.count, 500);
 	ck_assert_uint_eq(process_of(&usage, 3)->sums.task.cpu_ns, 3);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	for (uint32_t tgid = 2; tgid <= 500; tgid += 2)
 		meet(&usage, tgid, tgid + 2, 0);
 	usage_walk_end(&usage, 3, UINT32_MAX);
 	ck_assert_uint_eq(usage.count, 250);
 	ck_assert_ptr_null(process_of(&usage, 3));
 	/* the index still finds each process: no process has two entries */
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	meet(&usage, 500, 9, 0);
 	ck_assert_uint_eq(usage.count, 250);
 	ck_assert_uint_eq(process_of(&usage, 500)->sums.task.cpu_ns, 9);
@@ -95,7 +101,7 @@ START_TEST(a_capture_keeps_what_ended_after_its_walk)
 
 	usage_init(&usage);
 	for (uint32_t walk = 1; walk <= 4; walk++) {
-		usage_walk_begin(&usage);
+		usage_walk_begin(&usage, UINT64_MAX);
 		meet(&usage, 100, 1, 0);
 		meet(&usage, walk, 1, 0); /* each is met once */
 		usage_walk_end(&usage, walk, 2);
@@ -113,11 +119,11 @@ END_TEST
 /* Processes 1 to 100 of 110 have ended; the higher the number, the more CPU time. */
 static void end_a_hundred(struct usage *usage)
 {
-	usage_walk_begin(usage);
+	usage_walk_begin(usage, UINT64_MAX);
 	for (uint32_t tgid = 1; tgid <= 110; tgid++)
 		meet(usage, tgid, tgid < 60 ? 7 : tgid, 0);
 	usage_walk_end(usage, 2, 0);
-	usage_walk_begin(usage);
+	usage_walk_begin(usage, UINT64_MAX);
 	for (uint32_t tgid = 101; tgid <= 110; tgid++)
 		meet(usage, tgid, tgid, 0);
 	usage_walk_end(usage, 3, 0);
@@ -157,6 +163,15 @@ static bool describe(void *user, const struct usage_process *process, const char
 	return process->tgid == 1;
 }
 
+static bool describe_ended(void *user, const struct ended_key *key, const char **ret_cgroup)
+{
+	(void)user;
+	*ret_cgroup = key->cgroup_id ? "/cgroup" : NULL;
+	return !strcmp(key->comm, "target");
+}
+
+static const struct capture_usage_scope scope = { describe, describe_ended, NULL };
+
 static const struct usage_row *row_of(const struct capture_usage *taken, uint32_t tgid)
 {
 	for (uint32_t i = 0; i < taken->count; i++)
@@ -171,22 +186,22 @@ START_TEST(a_capture_has_the_usage_since_the_walk_before_it)
 	struct usage usage;
 
 	usage_init(&usage);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	meet(&usage, 1, 1000, 4096);
 	meet(&usage, 2, 5000, 0);
 	meet(&usage, 3, 100, 0); /* ended before the capture; kept because a capture may need it */
 	usage_walk_end(&usage, 100, UINT32_MAX);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	meet(&usage, 1, 1100, 4096);
 	meet(&usage, 2, 5500, 0);
 	usage_walk_end(&usage, 200, 0);
 	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	meet(&usage, 1, 1150, 8192);
 	meet(&usage, 2, 5400, 0); /* a sum that shrank is not used */
 	meet(&usage, 9, 77, 0);   /* started during the capture */
 	usage_walk_end(&usage, 300, 0);
-	ck_assert_int_eq(capture_usage_end(&taken, &usage, describe, NULL), 0);
+	ck_assert_int_eq(capture_usage_end(&taken, &usage, &scope), 0);
 	ck_assert_uint_eq(taken.before.walked_ns, 200);
 	ck_assert_uint_eq(taken.to_ns, 300);
 	ck_assert_uint_eq(taken.count, 3);
@@ -212,7 +227,7 @@ START_TEST(what_is_settled_counts_in_the_rest)
 	struct usage usage;
 
 	usage_init(&usage);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	meet(&usage, 1, 3, 0); /* the target had used 3 ns before, and 7 in all */
 	usage_walk_end(&usage, 1, 0);
 	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
@@ -220,11 +235,11 @@ START_TEST(what_is_settled_counts_in_the_rest)
 	ck_assert_int_eq(capture_usage_begin(&later, &usage), 0);
 	ck_assert_uint_eq(later.before.count, 110);
 	ck_assert(usage_choose(&usage, 20));
-	capture_usage_settle(&taken, &usage, describe, NULL);
-	capture_usage_settle(&later, &usage, describe, NULL);
+	capture_usage_settle(&taken, &usage, &scope);
+	capture_usage_settle(&later, &usage, &scope);
 	usage_sweep(&usage);
-	ck_assert_int_eq(capture_usage_end(&taken, &usage, describe, NULL), 0);
-	ck_assert_int_eq(capture_usage_end(&later, &usage, describe, NULL), 0);
+	ck_assert_int_eq(capture_usage_end(&taken, &usage, &scope), 0);
+	ck_assert_int_eq(capture_usage_end(&later, &usage, &scope), 0);
 	ck_assert_uint_eq(taken.rest_targets.task.cpu_ns, 4);
 	ck_assert_uint_eq(taken.count, 20 + 1);
 	for (uint32_t i = 0; i < taken.count; i++)
@@ -250,12 +265,12 @@ START_TEST(the_first_hundred_of_each_measure_and_the_rest)
 
 	usage_init(&usage);
 	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
-	usage_walk_begin(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
 	/* those with the most CPU time have the least memory, and sixty-one are equal at the limit */
 	for (uint32_t tgid = 1; tgid <= 1000; tgid++)
 		meet(&usage, tgid, tgid > 814 && tgid < 875 ? 950 : tgid, 2000 - tgid);
 	usage_walk_end(&usage, 1, 0);
-	ck_assert_int_eq(capture_usage_end(&taken, &usage, describe, NULL), 0);
+	ck_assert_int_eq(capture_usage_end(&taken, &usage, &scope), 0);
 	ck_assert_uint_eq(taken.count, 2 * USAGE_ROWS_A_MEASURE + 1);
 	ck_assert_ptr_nonnull(row_of(&taken, 1000));
 	ck_assert_ptr_nonnull(row_of(&taken, 1));
@@ -275,10 +290,216 @@ START_TEST(the_first_hundred_of_each_measure_and_the_rest)
 }
 END_TEST
 
+/* ---- processes that end ---- */
+
+static void end(struct usage *usage, uint32_t tgid, uint64_t cpu_ns)
+{
+	usage_end(usage, &(struct ended_record){
+				 .tgid = tgid, .started_ns = 10 * tgid, .usage = { .cpu_ns = cpu_ns } });
+}
+
+START_TEST(last_sums_count_in_the_walk_that_follows)
+{
+	struct capture_usage taken;
+	struct usage usage;
+
+	usage_init(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
+	meet(&usage, 1, 1000, 0);
+	meet(&usage, 2, 1000, 0);
+	usage_walk_end(&usage, 100, UINT32_MAX);
+	/* before the capture begins, but after the walk that its span begins with */
+	end(&usage, 1, 1400);
+	end(&usage, 99, 50); /* no walk has told its name */
+	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
+	usage_walk_begin(&usage, UINT64_MAX);
+	meet(&usage, 1, 1300, 0); /* until its parent waits for it, a walk still meets it */
+	meet(&usage, 2, 1500, 0);
+	usage_walk_end(&usage, 200, taken.before.walk);
+	end(&usage, 2, 1700);
+	usage_walk_begin(&usage, UINT64_MAX);
+	meet(&usage, 1, 1300, 0);
+	usage_walk_end(&usage, 300, taken.before.walk);
+	ck_assert_int_eq(capture_usage_end(&taken, &usage, &scope), 0);
+	ck_assert_uint_eq(row_of(&taken, 1)->process.sums.task.cpu_ns, 400);
+	ck_assert_uint_eq(row_of(&taken, 2)->process.sums.task.cpu_ns, 700);
+	ck_assert_uint_eq(usage_denied_ns(&usage), 50);
+	capture_usage_free(&taken);
+	/* nobody needs them any more */
+	usage_walk_begin(&usage, UINT64_MAX);
+	usage_walk_end(&usage, 400, UINT32_MAX);
+	ck_assert_uint_eq(usage.count, 0);
+	usage_free(&usage);
+}
+END_TEST
+
+START_TEST(a_walk_leaves_out_who_started_after_its_begin)
+{
+	struct usage usage;
+
+	usage_init(&usage);
+	usage_walk_begin(&usage, 20);
+	meet(&usage, 1, 1000, 0); /* started at 10 */
+	meet(&usage, 2, 1000, 0); /* at 20: if it ends before the next walk, it is in `ended` */
+	meet_thread(&usage, 2, 1);
+	usage_walk_end(&usage, 100, UINT32_MAX);
+	ck_assert_uint_eq(usage.count, 1);
+	ck_assert_uint_eq(usage.processes[0].tgid, 1);
+	usage_free(&usage);
+}
+END_TEST
+
+static void end_short_lived(struct usage *usage, const char *comm, uint32_t parent_tgid, uint32_t flags,
+			    uint64_t cpu_ns)
+{
+	struct ended_key key = {
+		.parent = "bash", .cgroup_id = 7, .parent_tgid = parent_tgid, .flags = flags
+	};
+	struct ended_sums sums = { .processes = 2, .cpu_ns = cpu_ns, .write_bytes = 1 };
+
+	strcpy(key.comm, comm);
+	ended_add(&usage->short_lived, &key, &sums, usage->walk);
+}
+
+START_TEST(short_lived_processes_are_summed_over_the_walks_of_the_span)
+{
+	struct capture_usage taken;
+	struct usage usage;
+
+	usage_init(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
+	end_short_lived(&usage, "early", 1, 0, 1000);
+	usage_walk_end(&usage, 100, UINT32_MAX);
+	ck_assert_uint_eq(usage.short_lived.count, 0);
+	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
+	for (unsigned int walk = 1; walk <= 3; walk++) {
+		usage_walk_begin(&usage, UINT64_MAX);
+		end_short_lived(&usage, "true", 1, 0, 100);
+		end_short_lived(&usage, "true", 2, 0, 10);
+		end_short_lived(&usage, "target", 2, 0, 5);
+		end_short_lived(&usage, "", 0, ENDED_DENIED, 3);
+		end_short_lived(&usage, "", 0, ENDED_OVERFLOW, 2);
+		end_short_lived(&usage, "kworker/0:1", 0, ENDED_KERNEL, 1);
+		usage_walk_end(&usage, 100 + walk, taken.before.walk);
+	}
+	ck_assert_int_eq(capture_usage_end(&taken, &usage, &scope), 0);
+	ck_assert_uint_eq(taken.ended_count, 6);
+	ck_assert_str_eq(taken.ended[0].key.comm, "true");
+	ck_assert_uint_eq(taken.ended[0].key.parent_tgid, 1);
+	ck_assert_uint_eq(taken.ended[0].sums.cpu_ns, 300);
+	ck_assert_uint_eq(taken.ended[0].sums.processes, 6);
+	ck_assert_int_eq(taken.ended[0].role, USAGE_OTHER);
+	ck_assert_str_eq(taken.ended[0].cgroup, "/cgroup");
+	ck_assert_uint_eq(taken.ended[1].sums.cpu_ns, 30);
+	ck_assert_int_eq(taken.ended[2].role, USAGE_TARGET);
+	ck_assert_uint_eq(taken.ended[3].key.flags, ENDED_DENIED);
+	ck_assert_int_eq(taken.ended[3].role, USAGE_REST);
+	ck_assert_int_eq(taken.ended[4].role, USAGE_REST);
+	ck_assert_int_eq(taken.ended[5].role, USAGE_KERNEL);
+	capture_usage_free(&taken);
+	usage_free(&usage);
+}
+END_TEST
+
+START_TEST(many_short_lived_programs_have_the_largest_rows_and_the_rest)
+{
+	struct capture_usage taken;
+	struct usage usage;
+	uint64_t cpu_ns = 0, processes = 0;
+	char comm[ABI_COMM_BYTES];
+
+	usage_init(&usage);
+	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
+	usage_walk_begin(&usage, UINT64_MAX);
+	for (uint32_t i = 1; i <= 20000; i++) { /* more than are kept, too */
+		snprintf(comm, sizeof(comm), "program%u", i);
+		end_short_lived(&usage, comm, i, 0, i);
+	}
+	usage_walk_end(&usage, 100, 0);
+	ck_assert_uint_le(usage.short_lived.count, 16385);
+	ck_assert_int_eq(capture_usage_end(&taken, &usage, &scope), 0);
+	ck_assert_uint_eq(taken.ended_count, ENDED_ROWS_MAX + 1);
+	for (uint32_t i = 0; i < taken.ended_count; i++) {
+		cpu_ns += taken.ended[i].sums.cpu_ns;
+		processes += taken.ended[i].sums.processes;
+	}
+	ck_assert_uint_eq(cpu_ns, 20000ULL * 20001 / 2);
+	ck_assert_uint_eq(processes, 40000);
+	capture_usage_free(&taken);
+	usage_free(&usage);
+}
+END_TEST
+
+/* ---- the machine's time ---- */
+
+START_TEST(the_text_of_proc_stat)
+{
+	static const char text[] = "cpu  10 20 30 4000 500 6 7 8 9 1\ncpu0 1 1 1 1 1 1 1 1 1 1\n"
+				   "cpu11 1 1 1 1 1 1 1 1 1 1\nintr 5 0\nctxt 9\n";
+	uint64_t tick_ns = 1000000000UL / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct cpu_times times;
+
+	ck_assert_int_eq(cpu_times_parse(text, &times), 0);
+	ck_assert_uint_eq(times.cpus, 2);
+	ck_assert_uint_eq(times.idle_ns, 4500 * tick_ns);
+	ck_assert_uint_eq(times.irq_ns, 6 * tick_ns);
+	ck_assert_uint_eq(times.softirq_ns, 7 * tick_ns);
+	ck_assert_uint_eq(times.steal_ns, 8 * tick_ns);
+	ck_assert_uint_eq(times.guest_ns, 10 * tick_ns);
+	ck_assert_int_eq(cpu_times_parse("cpu 1 2 3\ncpu0 1\n", &times), -EBADMSG);
+	ck_assert_int_eq(cpu_times_parse("cpu  10 20 30 4000 500 6 7 8 9 1\n", &times), -EBADMSG);
+	ck_assert_int_eq(cpu_times_parse("", &times), -EBADMSG);
+}
+END_TEST
+
+struct machine_case {
+	uint32_t flags;
+	uint64_t parts_ns[MACHINE_PARTS]; /* of tasks: as they are given; all: as they come out */
+};
+
+/* Two CPUs for 1,000 ns; tasks ran 1,000, 100 of them in guests. */
+static const struct machine_case machine_cases[] = {
+	{ TASK_IRQ_APART | TASK_STEAL_APART, { 90, 540, 180, 0, 90, 50, 70, 30, 100, 800, 50 } },
+	/* the kernel counts interrupts as time of whoever they interrupted */
+	{ TASK_STEAL_APART, { 78, 468, 156, 0, 78, 50, 70, 30, 100, 800, 170 } },
+	{ 0, { 75, 450, 150, 0, 75, 50, 70, 30, 100, 800, 200 } },
+};
+
+START_TEST(the_parts_add_up)
+{
+	static const struct cpu_times before = { 2, 7, 7, 7, 7, 7 }, after = { 2, 807, 57, 77, 37, 107 };
+	const struct machine_case *one = &machine_cases[_i];
+	struct machine_time machine = { .from_ns = 5000,
+					.to_ns = 6000,
+					.parts_ns = { 100, 600, 200, 0, 100 } };
+	uint64_t sum = 0;
+
+	machine_time_close(&machine, &before, &after, one->flags);
+	for (size_t i = 0; i < MACHINE_PARTS; i++) {
+		ck_assert_msg(machine.parts_ns[i] - one->parts_ns[i] + 2 <= 4,
+			      "%s: %" PRIu64 ", not %" PRIu64, machine_part_names[i], machine.parts_ns[i],
+			      one->parts_ns[i]);
+		sum += machine.parts_ns[i];
+	}
+	ck_assert_uint_eq(machine.total_ns, 2000);
+	ck_assert_uint_eq(sum, 2000);
+}
+END_TEST
+
+START_TEST(without_proc_stat_there_is_no_account)
+{
+	struct machine_time machine = { .from_ns = 5000, .to_ns = 6000, .parts_ns = { 100 } };
+
+	machine_time_close(&machine, &(struct cpu_times){ .cpus = 2 }, &(struct cpu_times){ 0 }, 0);
+	ck_assert_uint_eq(machine.total_ns, 0);
+}
+END_TEST
+
 Suite *usage_suite(void)
 {
 	Suite *suite = suite_create("usage");
-	TCase *walks = tcase_create("walks"), *rows = tcase_create("rows");
+	TCase *walks = tcase_create("walks"), *rows = tcase_create("rows"), *ended = tcase_create("ended"),
+	      *machine = tcase_create("machine");
 
 	tcase_add_test(walks, threads_add_up_in_any_order);
 	tcase_add_test(walks, an_ended_process_is_forgotten_unless_a_capture_needs_it);
@@ -289,5 +510,14 @@ Suite *usage_suite(void)
 	tcase_add_test(rows, what_is_settled_counts_in_the_rest);
 	tcase_add_test(rows, the_first_hundred_of_each_measure_and_the_rest);
 	suite_add_tcase(suite, rows);
+	tcase_add_test(ended, last_sums_count_in_the_walk_that_follows);
+	tcase_add_test(ended, a_walk_leaves_out_who_started_after_its_begin);
+	tcase_add_test(ended, short_lived_processes_are_summed_over_the_walks_of_the_span);
+	tcase_add_test(ended, many_short_lived_programs_have_the_largest_rows_and_the_rest);
+	suite_add_tcase(suite, ended);
+	tcase_add_test(machine, the_text_of_proc_stat);
+	tcase_add_loop_test(machine, the_parts_add_up, 0, ARRAY_SIZE(machine_cases));
+	tcase_add_test(machine, without_proc_stat_there_is_no_account);
+	suite_add_tcase(suite, machine);
 	return suite;
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * usage.h reads what a thread or a process has used, for the walk over all processes and for those that end.
+ */
+#ifndef BOURDON_BPF_USAGE_H
+#define BOURDON_BPF_USAGE_H
+
+#include "bpf/maps.h"
+
+static __always_inline void read_usage(struct task_struct *task, struct task_usage *usage)
+{
+	usage->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		usage->run_delay_ns = BPF_CORE_READ(task, sched_info.run_delay);
+	usage->major_faults = BPF_CORE_READ(task, maj_flt);
+	usage->minor_faults = BPF_CORE_READ(task, min_flt);
+	usage->voluntary_switches = BPF_CORE_READ(task, nvcsw);
+	usage->involuntary_switches = BPF_CORE_READ(task, nivcsw);
+	if (bpf_core_field_exists(task->ioac.read_bytes)) {
+		usage->read_bytes = BPF_CORE_READ(task, ioac.read_bytes);
+		usage->write_bytes = BPF_CORE_READ(task, ioac.write_bytes);
+	}
+}
+
+/* Returns false if this kernel does not account I/O delay. */
+static __always_inline bool read_io_delay(struct task_struct *task, struct task_usage *usage)
+{
+	struct task_delay_info *delays;
+
+	if (!bpf_core_field_exists(task->delays))
+		return false;
+	delays = BPF_CORE_READ(task, delays);
+	if (!delays)
+		return false;
+	usage->io_delay_ns = BPF_CORE_READ(delays, blkio_delay);
+	return true;
+}
+
+/* Adds what the process's threads used that have ended. */
+static __always_inline void add_ended_threads(struct task_struct *leader, struct task_usage *usage)
+{
+	struct signal_struct *signal = BPF_CORE_READ(leader, signal);
+	__u32 tgid = BPF_CORE_READ(leader, tgid);
+	const struct thread_bytes *bytes = bpf_map_lookup_elem(&thread_bytes, &tgid);
+
+	usage->cpu_ns += BPF_CORE_READ(signal, sum_sched_runtime);
+	usage->major_faults += BPF_CORE_READ(signal, maj_flt);
+	usage->minor_faults += BPF_CORE_READ(signal, min_flt);
+	usage->voluntary_switches += BPF_CORE_READ(signal, nvcsw);
+	usage->involuntary_switches += BPF_CORE_READ(signal, nivcsw);
+	if (bytes && bytes->started_ns == BPF_CORE_READ(leader, start_boottime)) {
+		usage->read_bytes += bytes->read_bytes;
+		usage->write_bytes += bytes->write_bytes;
+	}
+}
+
+#endif

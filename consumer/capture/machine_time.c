@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/machine_time.h"
+
+#include "common/abi.h"
+
+#include <stddef.h>
+
+const char *const machine_part_names[MACHINE_PARTS] = {
+	[MACHINE_TARGETS] = "targets",
+	[MACHINE_OTHERS] = "others",
+	[MACHINE_SHORT_LIVED] = "short-lived",
+	[MACHINE_KERNEL] = "kernel threads",
+	[MACHINE_DENIED] = "denied",
+	[MACHINE_IRQ] = "irq",
+	[MACHINE_SOFTIRQ] = "softirq",
+	[MACHINE_STEAL] = "steal",
+	[MACHINE_GUEST] = "guest",
+	[MACHINE_IDLE] = "idle",
+	[MACHINE_UNACCOUNTED] = "unaccounted",
+};
+
+static const enum machine_part of_tasks[] = { MACHINE_TARGETS, MACHINE_OTHERS, MACHINE_SHORT_LIVED,
+					      MACHINE_KERNEL, MACHINE_DENIED };
+#define TASK_PARTS (sizeof(of_tasks) / sizeof(*of_tasks))
+
+static uint64_t grown(uint64_t after, uint64_t before)
+{
+	return after > before ? after - before : 0;
+}
+
+/* Takes `ns`, or all if there is less, from the parts that are tasks'. */
+static void take_from_tasks(struct machine_time *machine, uint64_t ns)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < TASK_PARTS; i++)
+		sum += machine->parts_ns[of_tasks[i]];
+	for (size_t i = 0; sum && i < TASK_PARTS; i++) {
+		uint64_t *part = &machine->parts_ns[of_tasks[i]];
+
+		*part -= ns >= sum ? *part : (uint64_t)((double)*part / (double)sum * (double)ns);
+	}
+}
+
+void machine_time_close(struct machine_time *machine, const struct cpu_times *before,
+			const struct cpu_times *after, uint32_t flags)
+{
+	uint64_t *parts = machine->parts_ns, sum = 0, within = 0;
+
+	if (!before->cpus || !after->cpus || machine->to_ns <= machine->from_ns)
+		return;
+	/* a CPU that was on- or offlined meanwhile counts half */
+	machine->total_ns = (machine->to_ns - machine->from_ns) * (before->cpus + after->cpus) / 2;
+	parts[MACHINE_IRQ] = grown(after->irq_ns, before->irq_ns);
+	parts[MACHINE_SOFTIRQ] = grown(after->softirq_ns, before->softirq_ns);
+	parts[MACHINE_STEAL] = grown(after->steal_ns, before->steal_ns);
+	parts[MACHINE_GUEST] = grown(after->guest_ns, before->guest_ns);
+	parts[MACHINE_IDLE] = grown(after->idle_ns, before->idle_ns);
+	within = parts[MACHINE_GUEST];
+	if (!(flags & TASK_IRQ_APART))
+		within += parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ];
+	if (!(flags & TASK_STEAL_APART))
+		within += parts[MACHINE_STEAL];
+	take_from_tasks(machine, within);
+	for (size_t i = 0; i < MACHINE_UNACCOUNTED; i++)
+		sum += parts[i];
+	parts[MACHINE_UNACCOUNTED] = grown(machine->total_ns, sum);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store/store_usage.h"
+
+#include "common/cleanup.h"
+#include "consumer/rules/cgroup_parts.h"
+
+#include <limits.h>
+
+int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements)
+{
+	int result = sql_prepare(
+		sql, &ret_statements->add_process,
+		"INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container) "
+		"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) "
+		"ON CONFLICT DO UPDATE SET uid = excluded.uid RETURNING process_id");
+
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_usage,
+			"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, io_delay_ns,"
+			" stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes,"
+			" write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES("
+			"?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_ended,
+			"INSERT INTO ended(capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied, "
+			"processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) "
+			"VALUES(?, ?, nullif(?, ''), nullif(?, ''), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+	if (!result)
+		result =
+			sql_prepare(sql, &ret_statements->add_machine_time,
+				    "INSERT INTO machine_time(capture_id, part, from_at, to_at, ns, percent) "
+				    "VALUES(?1, ?2, ?3, ?4, ?5, round(100.0 * ?5 / ?6, 2))");
+	return result;
+}
+
+/* What systemd and runtimes of containers say of a cgroup. */
+struct cgroup_names {
+	char unit_text[NAME_MAX + 1], container_text[NAME_MAX + 1];
+	const char *unit, *container; /* NULL: none */
+};
+
+static void name_cgroup(const char *cgroup, struct cgroup_names *ret_names)
+{
+	ret_names->unit = cgroup && cgroup_unit(cgroup, ret_names->unit_text) ? ret_names->unit_text : NULL;
+	ret_names->container = cgroup && cgroup_container(cgroup, ret_names->container_text)
+				       ? ret_names->container_text
+				       : NULL;
+}
+
+int store_process_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
+			const struct stored_process *process, sqlite3_int64 *ret_process_id)
+{
+	struct cgroup_names names;
+
+	name_cgroup(process->cgroup, &names);
+	return sql_run(sql, statements->add_process, ret_process_id, "iiittittt", run_id,
+		       (int64_t)process->tgid, (int64_t)process->started_ns, process->comm, process->exe,
+		       (int64_t)process->uid, process->cgroup, names.unit, names.container);
+}
+
+/* Wall clock of a moment in CLOCK_MONOTONIC. */
+static int64_t wall_of(const struct capture *capture, uint64_t monotonic_ns)
+{
+	return capture->trigger.triggered_at + (int64_t)(monotonic_ns - capture->trigger.triggered_ns);
+}
+
+static int write_row(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
+		     int64_t capture_id, const struct capture *capture, const struct usage_row *row,
+		     const struct mappings *mappings)
+{
+	const struct usage_process *process = &row->process;
+	const struct usage_sums *sums = &process->sums;
+	const struct task_usage *task = &sums->task;
+	sqlite3_int64 process_id = 0;
+	int result = 0;
+
+	if (row->role != USAGE_REST)
+		result = store_process_write(
+			sql, statements, run_id,
+			&(struct stored_process){ process->tgid, process->started_ns, process->comm,
+						  mappings_exe(mappings, process->tgid, process->started_ns),
+						  process->uid, row->cgroup },
+			&process_id);
+	if (result < 0)
+		return result;
+	return sql_run(
+		sql, statements->add_usage, NULL, "iitiiiiiiiiiiiiiii", capture_id, (int64_t)process_id,
+		usage_role_names[row->role], wall_of(capture, capture->usage.before.walked_ns),
+		wall_of(capture, capture->usage.to_ns), (int64_t)task->cpu_ns, (int64_t)task->run_delay_ns,
+		process->counts_io_delay ? (int64_t)task->io_delay_ns : (int64_t)-1,
+		(int64_t)sums->stalled_cpu_ns, (int64_t)sums->stalled_memory_ns, (int64_t)sums->stalled_io_ns,
+		(int64_t)task->major_faults, (int64_t)task->minor_faults, (int64_t)task->read_bytes,
+		(int64_t)task->write_bytes, (int64_t)task->voluntary_switches,
+		(int64_t)task->involuntary_switches, (int64_t)sums->rss_bytes);
+}
+
+static int write_ended(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+		       const struct ended_row *row)
+{
+	const struct ended_key *key = &row->key;
+	const struct ended_sums *sums = &row->sums;
+	struct cgroup_names names;
+
+	name_cgroup(row->cgroup, &names);
+	return sql_run(sql, statements->add_ended, NULL, "itttitttiiiiiii", capture_id,
+		       usage_role_names[row->role], key->comm, key->parent, (int64_t)key->parent_tgid,
+		       row->cgroup, names.unit, names.container, (int64_t)((key->flags & ENDED_DENIED) != 0),
+		       (int64_t)sums->processes, (int64_t)sums->cpu_ns, (int64_t)sums->run_delay_ns,
+		       (int64_t)sums->major_faults, (int64_t)sums->read_bytes, (int64_t)sums->write_bytes);
+}
+
+static int write_machine_time(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			      const struct capture *capture)
+{
+	const struct machine_time *machine = &capture->usage.machine;
+	int result = 0;
+
+	for (size_t i = 0; machine->total_ns && i < MACHINE_PARTS && !result; i++)
+		result = sql_run(sql, statements->add_machine_time, NULL, "itiiii", capture_id,
+				 machine_part_names[i], wall_of(capture, machine->from_ns),
+				 wall_of(capture, machine->to_ns), (int64_t)machine->parts_ns[i],
+				 (int64_t)machine->total_ns);
+	return result;
+}
+
+int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
+		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings)
+{
+	const struct capture_usage *usage = &capture->usage;
+	int result = 0;
+
+	for (uint32_t i = 0; i < usage->count && !result; i++)
+		result = write_row(sql, statements, run_id, capture_id, capture, &usage->rows[i], mappings);
+	for (uint32_t i = 0; i < usage->ended_count && !result; i++)
+		result = write_ended(sql, statements, capture_id, &usage->ended[i]);
+	return result < 0 ? result : write_machine_time(sql, statements, capture_id, capture);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * store_usage.h owns the rows of processes, and of who used what in the span of a capture: living processes, those
+ * that ended, and the machine's time.
+ */
+#ifndef BOURDON_CONSUMER_STORE_STORE_USAGE_H
+#define BOURDON_CONSUMER_STORE_STORE_USAGE_H
+
+#include "consumer/capture/capture.h"
+#include "consumer/store/sql.h"
+#include "consumer/symbols/mappings.h"
+
+struct usage_statements {
+	sqlite3_stmt *add_process, *add_usage, *add_ended, *add_machine_time;
+};
+
+/* All functions return 0 or -errno, as those of sql.h do. */
+int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements);
+
+struct stored_process {
+	uint32_t tgid;
+	uint64_t started_ns;
+	const char *comm, *exe; /* exe: NULL where it is unknown */
+	uint32_t uid;
+	const char *cgroup; /* or NULL */
+};
+
+int store_process_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
+			const struct stored_process *process, sqlite3_int64 *ret_process_id);
+
+int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
+		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings);
+
+#endif

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# All CPU time of a capture's span is somebody's: targets, others, programs that lived for milliseconds, kernel threads.
+# And so are the bytes.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup machine
+	cgroup_make
+	mkdir "$CGROUP2/$CGROUP/victim" "$CGROUP2/$CGROUP/other"
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# loop COMMAND: runs the command again and again in the cgroup of the others, under bash
+loop() {
+	CGROUP=$CGROUP/other start_command bash -c "echo ready; while :; do $1; done"
+}
+
+# victim: a rule that fires for a process that always runs
+victim() {
+	own_workload cpu_hog
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 1s' 'capture = 6s' 'cooldown = 1h'
+	daemon_start
+}
+
+start_victim() {
+	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$OWN"
+}
+
+# between LEAST MOST NUMBER
+between() {
+	awk -v least="$1" -v most="$2" -v number="$3" 'BEGIN { exit !(number >= least && number <= most) }' ||
+		{ echo "$3 is not between $1 and $2"; return 1; }
+}
+
+# adds_up: the parts are all time of all CPUs, and hardly anything is unexplained
+adds_up() {
+	sql 'SELECT part, ns, percent FROM machine_time' >&2
+	[ "$(sql 'SELECT count(*) FROM machine_time')" -eq 11 ]
+	between 98 102 "$(sql "SELECT 100.0 * sum(ns) / ((max(to_at) - min(from_at)) * $(nproc)) FROM machine_time")"
+	between 0 2 "$(sql "SELECT percent FROM machine_time WHERE part = 'unaccounted'")"
+}
+
+@test "a storm of short-lived programs has its CPU time, its name, its parent and its share" {
+	load
+	victim
+	loop /bin/true
+	local loop=$CHILD
+	ON_CPU=0 loop /bin/true
+	loop /bin/true
+	start_victim
+	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	adds_up
+	# each bash has a row of its own; the kernel counted what is below the cgroup of the others
+	local counted named
+	counted=$(awk '/^usage_usec/ { print $2 }' "$CGROUP2/$CGROUP/other/cpu.stat")
+	named=$(sql "SELECT sum(cpu_ns) / 1000 FROM culprit_group WHERE cgroup = '/$CGROUP/other'")
+	echo "of $counted us, $named us have a name" >&2
+	((named > 0 && named <= counted))
+	[ "$(sql "SELECT parent || ' ' || count(DISTINCT parent_tgid) FROM ended WHERE comm = 'true' AND cgroup = '/$CGROUP/other'")" = 'bash 3' ]
+	[ "$(sql "SELECT count(*) FROM ended WHERE comm = 'true' AND parent_tgid = $loop")" -eq 1 ]
+	(($(sql "SELECT sum(processes) FROM ended WHERE comm = 'true' AND cgroup = '/$CGROUP/other'") > 500))
+	[[ $(sql 'SELECT cause, because FROM capture') == "competing processes|"*" in /$CGROUP/other took "* ]]
+}
+
+@test "bytes of programs that ended are not their parent's, too" {
+	load
+	own_workload cpu_hog
+	rule bytes "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 1s' 'capture = 5s' 'cooldown = 1h'
+	daemon_start
+	CGROUP=$CGROUP/other start_command bash -c "echo ready; while :; do dd if=/dev/zero of=$WORK/data bs=1M count=16 2> /dev/null; done"
+	local loop=$CHILD
+	ON_CPU=0 loop :
+	start_victim
+	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	local programs of_dd of_bash
+	IFS='|' read -r programs of_dd <<< "$(sql "SELECT sum(processes), sum(write_bytes) FROM ended WHERE comm = 'dd' AND cgroup = '/$CGROUP/other'")"
+	of_bash=$(sql "SELECT write_bytes FROM usage JOIN process USING(process_id) WHERE tgid = $loop")
+	echo "$programs dd wrote $of_dd bytes, bash $of_bash" >&2
+	((programs > 3))
+	between 0.99 1.01 "$(awk -v bytes="$of_dd" -v programs="$programs" 'BEGIN { print bytes / programs / 2 ^ 24 }')"
+	((of_bash < 1 << 20))
+	between 98 102 "$(sql "SELECT 100.0 * sum(write_bytes) / $of_dd FROM culprit_group WHERE cgroup = '/$CGROUP/other'")"
+}
+
+@test "a rule for the whole host names the program that the others wait for, and its share" {
+	load
+	own_workload cpu_hog
+	local first=$OWN second
+	cp "$WORK/$OWN" "$WORK/b$OWN"
+	second=b$OWN
+	rule all 'comm = *' "cgroup = /$CGROUP/*" 'cpu.some = 10%' 'watch = system' 'history = 1s' 'capture = 6s' 'cooldown = 1h'
+	daemon_start
+	CGROUP=$CGROUP/other ON_CPU=0 start_command "$WORK/$second"
+	CGROUP=$CGROUP/other ON_CPU=0 start_command "$WORK/$second"
+	CGROUP=$CGROUP/other ON_CPU=0 start_command "$WORK/$second"
+	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$first"
+	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	adds_up
+	[[ $(sql 'SELECT cause, because FROM capture') == "competing processes|$second ×3 in /$CGROUP/other took "*"while the other targets ran "* ]] ||
+		{ sql 'SELECT cause, because FROM capture'; return 1; }
+	# three of four threads on one CPU
+	local of_second
+	of_second=$(sql "SELECT 100.0 * sum(cpu_ns) FILTER (WHERE program = '$second') / sum(cpu_ns) FROM culprit_group WHERE role = 'target'")
+	between 72 78 "$of_second"
+}
+
+@test "kernel threads have their time, and their kind is one group" {
+	load
+	victim
+	CGROUP=$CGROUP/other start_command bash -c "echo ready; while :; do dd if=/dev/zero of=$WORK/data bs=1M count=64 conv=fsync 2> /dev/null; done"
+	start_victim
+	start_victim # they wait for each other
+	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	adds_up
+	sql "SELECT program, processes, cpu_ns FROM culprit_group WHERE role = 'kernel' LIMIT 5" >&2
+	(($(sql "SELECT cpu_ns FROM culprit_group WHERE role = 'kernel' AND program = 'kworker'") > 0))
+	[ "$(sql "SELECT count(*) FROM culprit_group WHERE role = 'kernel' AND program GLOB 'kworker?*'")" -eq 0 ]
+	[ "$(sql "SELECT sum(ns) FROM machine_time WHERE part = 'kernel threads'")" -gt 0 ]
+}
+
+@test "a process that ends within the span has all its CPU time, and one that policy denies has no name" {
+	printf '%s\n' '[policy]' 'deny_comms = secret*' > "$WORK/policy.conf"
+	load --policy "$WORK/policy.conf"
+	victim
+	cp "$BUILD/workloads/cpu_hog" "$WORK/secret"
+	cp "$BUILD/workloads/cpu_hog" "$WORK/brief$$"
+	CGROUP=$CGROUP/other start_command "$WORK/secret"
+	CGROUP=$CGROUP/other start_command "$WORK/brief$$"
+	local brief=$CHILD ran
+	start_victim
+	await_log 30 fired
+	# not at a walk: the walks are a second apart
+	sleep 2.5
+	ran=$(awk '{ print $1 }' "/proc/$brief/schedstat")
+	kill -KILL "$brief"
+	# shellcheck disable=SC2016 # that bash's $0
+	CGROUP=$CGROUP/other start_command bash -c 'echo ready; while :; do "$0" --no-such-option 2> /dev/null; done' "$WORK/secret"
+	await_status 60 '.captures | length == 0'
+	children_end
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	adds_up
+	# from the walk before the capture on, and it began after that
+	between 99 103 "$(sql "SELECT 100.0 * cpu_ns / $ran FROM usage JOIN process USING(process_id) WHERE tgid = $brief")"
+	(($(sql "SELECT ns FROM machine_time WHERE part = 'denied'") > 1000000000))
+	[ "$(sql "SELECT count(*) FROM process WHERE comm GLOB 'secret*'") " = '0 ' ]
+	[ "$(sql "SELECT count(*) FROM ended WHERE comm GLOB 'secret*' OR parent GLOB 'secret*'")" -eq 0 ]
+}
