@@ -37,6 +37,8 @@ struct section {
 	const char *sql;  /* ?1 is the capture; NULL: computed from the profile */
 	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
 	int (*compute)(struct why *why, struct rows *ret_rows);
+	int since;                                     /* schema version of the database; 0: any */
+	int until;                                     /* the same; later ones have it in JSON alone */
 	bool is_object;                                /* a JSON object: one row; else an array */
 	void (*print)(FILE *out, struct query *query); /* the query stands on its first row */
 	const char *absent;                            /* the text for a query without rows; NULL: none */
@@ -319,6 +321,36 @@ static void print_culprits(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
+static void print_groups(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "PROGRAM", "program", -15, cell_text },      { "COUNT", "processes", 5, cell_number },
+		{ "ENDED", "ended", 5, cell_number },          { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
+		{ "READ", "read_bytes", 8, cell_size },        { "WRITTEN", "write_bytes", 8, cell_size },
+		{ "MEMORY", "rss_bytes", 8, cell_size },       { "SHARE", "percent", 7, cell_percent },
+		{ "UNIT OR CGROUP", "place", -20, cell_text },
+	};
+
+	fprintf(out,
+		"who used most of the resource that fired, by program; SHARE is of what all used, and ENDED are\nprocesses that began and ended meanwhile\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+/* "others 41.2 %, short-lived 31.0 %, ...": the largest part first. */
+static void print_machine(FILE *out, struct query *query)
+{
+	char text[2 * FORMAT_BYTES] = "", part[FORMAT_BYTES], share[FORMAT_BYTES], span[FORMAT_BYTES];
+	size_t used = 0;
+
+	fprintf(out, "all CPU time of the machine over %s, by who took it\n  ",
+		duration_of(query, "span_ns", 1, span));
+	do {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
+					 text_of(query, "part", 20, part), percent_of(query, share));
+	} while (query_next(query) && used < sizeof(text));
+	print_wrapped(out, text, 2);
+}
+
 static void print_stall_stacks(FILE *out, struct query *query)
 {
 	fprintf(out, "stacks that waited longest for the resource, innermost function first\n");
@@ -525,7 +557,19 @@ static const struct section sections[] = {
 	  .print = print_capture },
 	{ .name = "pressure", .compute = compute_pressure, .print = print_pressure },
 	{ .name = "waiting", .compute = compute_waiting, .print = print_waiting },
+	{ .name = "machine",
+	  .since = 8,
+	  .sql = "SELECT part, ns, percent, to_at - from_at AS span_ns FROM machine_time WHERE capture_id = ?1 AND "
+		 "percent >= 0.1 ORDER BY ns DESC, part LIMIT 11",
+	  .print = print_machine },
+	{ .name = "groups",
+	  .since = 8,
+	  .sql = "SELECT role, program, processes, ended, tgid, parent, parent_tgid, cpu_ns, read_bytes, write_bytes, "
+		 "rss_bytes, percent, unit, container, cgroup, ifnull(unit, cgroup) AS place FROM culprit_group "
+		 "WHERE capture_id = ?1 AND taken > 0 LIMIT 10",
+	  .print = print_groups },
 	{ .name = "culprits",
+	  .until = 8,
 	  .sql = "SELECT c.tgid, c.comm, c.cgroup, c.taken, c.unit, c.cpu_ns, c.read_bytes, c.write_bytes, "
 		 "c.rss_bytes,"
 		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
@@ -574,8 +618,10 @@ static void run_section(struct why *why, const struct section *section)
 	struct report *report = why->report;
 	_cleanup_query_ struct query query = { 0 };
 	_cleanup_rows_ struct rows rows = { 0 };
-	int result = 0;
+	int result = 0, version = report->database->version;
 
+	if (version < section->since || (section->until && version >= section->until && !report->json))
+		return;
 	if (section->compute) {
 		result = section->compute(why, &rows);
 		query = query_of_rows(report->database, &rows);
