@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/cause.h"
 
+#include "common/cleanup.h"
+#include "consumer/capture/usage_groups.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +18,10 @@
 #define DISK_SLOW_NS (10ULL * MILLISECOND_NS)
 /* Other processes that transfer less per second do not compete for a disk. */
 #define COMPETING_BYTES_A_SECOND (4 * MEBIBYTE)
+/* Targets that waited less than this are not hurt. */
+#define NEGLIGIBLE_PERCENT 5
+/* One program of many is the reason if the others' part of the waiting is at least 1 / VICTIMS_PART. */
+#define VICTIMS_PART 5
 
 /* The facts that the verdicts need. */
 struct facts {
@@ -23,7 +30,11 @@ struct facts {
 	struct usage_sums own, others;
 	/* span of the two sums above: since the last walk before the trigger */
 	uint64_t usage_ns;
-	const struct usage_row *first; /* the other process that used most of the resource; or NULL */
+	struct usage_groups groups;
+	const struct usage_group
+		*first_other; /* the group of others that used most of the resource; or NULL */
+	const struct usage_group *first_target; /* the same of targets */
+	uint32_t target_groups;
 };
 
 static struct cause verdict(const char *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -42,6 +53,12 @@ static struct cause verdict(const char *words, const char *format, ...)
 static double seconds(uint64_t ns)
 {
 	return (double)ns / 1e9;
+}
+
+/* Of what is in `all`, that which is not in `part`. */
+static uint64_t without(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
 }
 
 static double mebibytes(uint64_t bytes)
@@ -82,26 +99,73 @@ static uint64_t stalled_ns(const struct capture *capture)
 	return last_us > first_us ? (last_us - first_us) * 1000 : 0;
 }
 
+static const struct usage_group *larger(const struct usage_group *one, const struct usage_group *other,
+					enum psi_resource resource)
+{
+	uint64_t takes = consumed(&other->sums, resource);
+
+	return takes && (!one || takes > consumed(&one->sums, resource)) ? other : one;
+}
+
+static void gather_groups(struct facts *facts)
+{
+	enum psi_resource resource = facts->capture->trigger.psi.resource;
+
+	if (usage_groups_make(&facts->capture->usage, &facts->groups) < 0)
+		return; /* without memory, nobody is named */
+	for (uint32_t i = 0; i < facts->groups.count; i++) {
+		const struct usage_group *group = &facts->groups.groups[i];
+
+		usage_sums_add(group->role == USAGE_TARGET ? &facts->own : &facts->others, &group->sums);
+		if (group->role == USAGE_TARGET) {
+			facts->target_groups++;
+			facts->first_target = larger(facts->first_target, group, resource);
+		} else {
+			facts->first_other = larger(facts->first_other, group, resource);
+		}
+	}
+}
+
 static struct facts gather(const struct capture *capture)
 {
 	struct facts facts = { .capture = capture, .stalled_ns = stalled_ns(capture) };
-	enum psi_resource resource = capture->trigger.psi.resource;
+	const struct capture_usage *usage = &capture->usage;
 
-	for (uint32_t i = 0; i < capture->usage.count; i++) {
-		const struct usage_row *row = &capture->usage.rows[i];
-
-		if (row->role != USAGE_REST)
-			usage_sums_add(row->role == USAGE_TARGET ? &facts.own : &facts.others,
-				       &row->process.sums);
-		if (row->role == USAGE_OTHER && consumed(&row->process.sums, resource) &&
-		    (!facts.first ||
-		     consumed(&row->process.sums, resource) > consumed(&facts.first->process.sums, resource)))
-			facts.first = row;
-	}
-	usage_sums_add(&facts.own, &capture->usage.rest_targets);
-	usage_sums_add(&facts.others, &capture->usage.rest_others);
-	facts.usage_ns = capture->usage.to_ns - capture->usage.before.walked_ns;
+	gather_groups(&facts);
+	usage_sums_add(&facts.own, &usage->rest_targets);
+	usage_sums_add(&facts.others, &usage->rest_others);
+	usage_sums_add(&facts.others, &usage->rest_kernel);
+	/* nobody's name is known of these */
+	for (uint32_t i = 0; i < usage->ended_count; i++)
+		if (usage->ended[i].role == USAGE_REST) {
+			facts.others.task.cpu_ns += usage->ended[i].sums.cpu_ns;
+			facts.others.task.read_bytes += usage->ended[i].sums.read_bytes;
+			facts.others.task.write_bytes += usage->ended[i].sums.write_bytes;
+		}
+	facts.usage_ns = usage->to_ns - usage->before.walked_ns;
 	return facts;
+}
+
+/* ---- words ---- */
+
+#define GROUP_BYTES 320U
+
+/* "8.50 s of CPU time, 39 % of the machine's" */
+static const char *cpu_text(const struct facts *facts, uint64_t cpu_ns, char *into, size_t into_bytes)
+{
+	uint64_t total_ns = facts->capture->usage.machine.total_ns;
+	size_t used = (size_t)snprintf(into, into_bytes, "%.2f s of CPU time", seconds(cpu_ns));
+
+	if (total_ns)
+		snprintf(into + used, into_bytes - used, ", %.0f %% of the machine's",
+			 100 * (double)cpu_ns / (double)total_ns);
+	return into;
+}
+
+/* Of the time that they would have run. */
+static double waited_percent(uint64_t queued_ns, uint64_t ran_ns)
+{
+	return queued_ns ? 100 * (double)queued_ns / (double)(queued_ns + ran_ns) : 0;
 }
 
 static uint64_t growth_of(const struct kernel_stat *stat)
@@ -194,16 +258,57 @@ static uint64_t machine_cpu_ns(const struct facts *facts)
 	return sum_us * 1000;
 }
 
+/* The share of its window in which the trigger saw a stall, or of the time since then: the larger one. */
+static double stalled_share(const struct facts *facts)
+{
+	const struct capture_trigger *trigger = &facts->capture->trigger;
+	double before = trigger->psi.window_us ? (double)trigger->observed_us / (double)trigger->psi.window_us
+					       : 0;
+	double since = span_ns(facts) ? (double)facts->stalled_ns / (double)span_ns(facts) : 0;
+
+	return before > since ? before : since;
+}
+
+/* Whoever used most is not to blame where nobody is hurt. */
+static struct cause cpu_negligible(const struct facts *facts)
+{
+	uint64_t queued_ns = facts->own.stalled_cpu_ns, own_ns = facts->own.task.cpu_ns;
+
+	if (!queued_ns || waited_percent(queued_ns, own_ns) >= NEGLIGIBLE_PERCENT ||
+	    100 * stalled_share(facts) >= NEGLIGIBLE_PERCENT)
+		return not_this;
+	return verdict(
+		CAUSE_NEGLIGIBLE,
+		"the targets waited %.1f %% of their time for a CPU: %.2f s, and ran %.2f s, within %.2f s",
+		waited_percent(queued_ns, own_ns), seconds(queued_ns), seconds(own_ns),
+		seconds(facts->usage_ns));
+}
+
+static struct cause competing_for_cpu(const struct facts *facts, const struct usage_group *first,
+				      const char *victims, uint64_t ran_ns, uint64_t queued_ns)
+{
+	char group[GROUP_BYTES], used[64];
+
+	return verdict(
+		CAUSE_COMPETING,
+		"%s took %s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of their time), within %.2f s",
+		usage_group_text(first, group, sizeof(group)),
+		cpu_text(facts, first->sums.task.cpu_ns, used, sizeof(used)), victims, seconds(ran_ns),
+		seconds(queued_ns), waited_percent(queued_ns, ran_ns), seconds(facts->usage_ns));
+}
+
 /*
  * A thread that waits for a CPU waits for the thread that runs there: another process's or its own process's.
- * The walks over all processes do not see those that begin and end in between: if the processes that they saw
- * ran for too short a time to explain the stall, the root cgroup tells whether anything ran at all.
+ * Where the processes that are known ran for too short a time to explain the stall, the root cgroup tells whether
+ * anything ran at all.
  */
 static struct cause cpu_shared(const struct facts *facts)
 {
+	const struct usage_group *other = facts->first_other, *first = facts->first_target;
 	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
 		 seen_ns = own_ns + others_ns, machine_ns = machine_cpu_ns(facts),
 		 ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns, queued_ns = facts->own.stalled_cpu_ns;
+	char group[GROUP_BYTES], used[64];
 
 	/*
 	 * No thread ran while they waited: a quota that is not visible from here. But the spans differ a little,
@@ -211,24 +316,66 @@ static struct cause cpu_shared(const struct facts *facts)
 	 */
 	if (!queued_ns || ran_ns < facts->stalled_ns / 10 * 9)
 		return not_this;
+	if (other && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
+		return competing_for_cpu(facts, other, "the targets", own_ns, queued_ns);
 	if (facts->stalled_ns > seen_ns && machine_ns > seen_ns &&
 	    (machine_ns - own_ns >= queued_ns / 2 || machine_ns - own_ns >= own_ns / 2))
 		return verdict(
 			CAUSE_COMPETING,
-			"processes that began and ended between two walks ran %.2f s, all other processes %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
+			"processes whose names are not known ran %.2f s, all other processes %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
 			seconds(machine_ns - seen_ns), seconds(machine_ns - own_ns), seconds(own_ns),
 			seconds(queued_ns), seconds(facts->usage_ns));
-	if (facts->first && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
-		return verdict(
-			CAUSE_COMPETING,
-			"%s[%u] used %.2f s of CPU time, all other processes %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
-			facts->first->process.comm, facts->first->process.tgid,
-			seconds(facts->first->process.sums.task.cpu_ns), seconds(others_ns), seconds(own_ns),
-			seconds(queued_ns), seconds(facts->usage_ns));
+	/* a rule for many programs: one of them may be the others' reason */
+	if (first && facts->target_groups > 1 &&
+	    without(queued_ns, first->sums.stalled_cpu_ns) >= queued_ns / VICTIMS_PART)
+		return competing_for_cpu(facts, first, "the other targets",
+					 without(own_ns, first->sums.task.cpu_ns),
+					 without(queued_ns, first->sums.stalled_cpu_ns));
 	return verdict(
 		CAUSE_OWN_THREADS,
-		"the targets ran %.2f s and waited %.2f s, mostly for each other: all other processes ran %.2f s, within %.2f s",
-		seconds(own_ns), seconds(queued_ns), seconds(others_ns), seconds(facts->usage_ns));
+		"%s took %s, and waited %.2f s (%.0f %% of the targets' time), mostly for each other: all other processes ran %.2f s, within %.2f s",
+		first ? usage_group_text(first, group, sizeof(group)) : "the targets",
+		cpu_text(facts, first ? first->sums.task.cpu_ns : own_ns, used, sizeof(used)),
+		seconds(queued_ns), waited_percent(queued_ns, own_ns), seconds(others_ns),
+		seconds(facts->usage_ns));
+}
+
+/* ---- interrupts ---- */
+
+/* Irq pressure is time in which interrupts kept threads from running. */
+static struct cause irq_time(const struct facts *facts)
+{
+	const struct machine_time *machine = &facts->capture->usage.machine;
+	const uint64_t *parts = machine->parts_ns;
+	double total = (double)machine->total_ns;
+
+	if (!machine->total_ns || !(parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ] + parts[MACHINE_STEAL]))
+		return not_this;
+	if (parts[MACHINE_STEAL] > parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ])
+		return verdict(CAUSE_STEAL,
+			       "the hypervisor took %.2f s, %.1f %% of the machine's time, within %.2f s",
+			       seconds(parts[MACHINE_STEAL]), 100 * (double)parts[MACHINE_STEAL] / total,
+			       seconds(facts->usage_ns));
+	return verdict(
+		CAUSE_INTERRUPTS,
+		"interrupts took %.2f s and soft interrupts %.2f s, %.1f %% of the machine's time, within %.2f s",
+		seconds(parts[MACHINE_IRQ]), seconds(parts[MACHINE_SOFTIRQ]),
+		100 * (double)(parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ]) / total,
+		seconds(facts->usage_ns));
+}
+
+/* Threads that wait for a CPU on which nobody of this machine runs. */
+static struct cause cpu_stolen(const struct facts *facts)
+{
+	const struct machine_time *machine = &facts->capture->usage.machine;
+	uint64_t stolen_ns = machine->parts_ns[MACHINE_STEAL];
+
+	if (!machine->total_ns || stolen_ns < machine->total_ns / 4 || !facts->own.stalled_cpu_ns)
+		return not_this;
+	return verdict(CAUSE_STEAL,
+		       "the hypervisor took %.2f s, %.0f %% of the machine's time, within %.2f s",
+		       seconds(stolen_ns), 100 * (double)stolen_ns / (double)machine->total_ns,
+		       seconds(facts->usage_ns));
 }
 
 /*
@@ -269,16 +416,22 @@ static struct cause memory_shortage(const struct facts *facts)
 		 stalls = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
 		 kswapd = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
 
+	const struct usage_group *first = facts->first_other;
+	char group[GROUP_BYTES];
+
 	if (!direct && !stalls && !kswapd)
 		return not_this;
+	/* a rule for many programs has no others */
+	if (facts->first_target && facts->target_groups > 1 &&
+	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))
+		first = facts->first_target;
 	return verdict(
 		CAUSE_SHORTAGE,
 		"%" PRIu64
-		" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); the largest other process is %s[%u] with %.1f MiB",
+		" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); the largest is %s with %.1f MiB",
 		stalls, mebibytes(direct * PAGE_BYTES), mebibytes(kswapd * PAGE_BYTES),
-		facts->first ? facts->first->process.comm : "nobody",
-		facts->first ? facts->first->process.tgid : 0,
-		mebibytes(facts->first ? facts->first->process.sums.rss_bytes : 0));
+		first ? usage_group_text(first, group, sizeof(group)) : "nobody",
+		mebibytes(first ? first->sums.rss_bytes : 0));
 }
 
 /*
@@ -302,19 +455,53 @@ static struct cause memory_limit_unseen(const struct facts *facts)
 		seconds(facts->own.stalled_memory_ns));
 }
 
+static bool is_much(const struct facts *facts, uint64_t bytes)
+{
+	return (double)bytes >= (double)COMPETING_BYTES_A_SECOND * seconds(facts->usage_ns);
+}
+
+static struct cause competing_for_disk(const struct facts *facts, const struct usage_group *first,
+				       const char *victims, uint64_t victims_bytes)
+{
+	const struct task_usage *task = &first->sums.task;
+	uint64_t all = moved_bytes(&facts->own) + moved_bytes(&facts->others);
+	char group[GROUP_BYTES];
+
+	return verdict(
+		CAUSE_COMPETING,
+		"%s read %.1f MiB and wrote %.1f MiB, %.0f %% of what all processes did, %s %.1f MiB and waited %.2f s for it, within %.2f s",
+		usage_group_text(first, group, sizeof(group)), mebibytes(task->read_bytes),
+		mebibytes(task->write_bytes), 100 * (double)moved_bytes(&first->sums) / (double)all, victims,
+		mebibytes(victims_bytes), seconds(facts->own.stalled_io_ns), seconds(facts->usage_ns));
+}
+
 static struct cause io_shared(const struct facts *facts)
+{
+	const struct usage_group *first = facts->first_target;
+	uint64_t own = moved_bytes(&facts->own), others = moved_bytes(&facts->others);
+
+	if (facts->first_other && others >= 2 * own && is_much(facts, others))
+		return competing_for_disk(facts, facts->first_other, "the targets", own);
+	/* a rule for many programs: one of them may be the others' reason */
+	if (first && facts->target_groups > 1 && is_much(facts, moved_bytes(&first->sums)) &&
+	    without(facts->own.stalled_io_ns, first->sums.stalled_io_ns) >=
+		    facts->own.stalled_io_ns / VICTIMS_PART)
+		return competing_for_disk(facts, first, "the other targets", own - moved_bytes(&first->sums));
+	return not_this;
+}
+
+/* The targets keep the disk busy themselves. */
+static struct cause io_own(const struct facts *facts)
 {
 	uint64_t own = moved_bytes(&facts->own), others = moved_bytes(&facts->others);
 
-	if (!facts->first || others < 2 * own ||
-	    (double)others < (double)COMPETING_BYTES_A_SECOND * seconds(facts->usage_ns))
+	if (own <= others || !is_much(facts, own))
 		return not_this;
 	return verdict(
-		CAUSE_COMPETING,
-		"%s[%u] read and wrote %.1f MiB, all other processes %.1f MiB, the targets %.1f MiB, within %.2f s",
-		facts->first->process.comm, facts->first->process.tgid,
-		mebibytes(moved_bytes(&facts->first->process.sums)), mebibytes(others), mebibytes(own),
-		seconds(facts->usage_ns));
+		CAUSE_OWN_IO,
+		"the targets read %.1f MiB and wrote %.1f MiB themselves, all other processes %.1f MiB, and waited %.2f s for it, within %.2f s",
+		mebibytes(facts->own.task.read_bytes), mebibytes(facts->own.task.write_bytes),
+		mebibytes(others), seconds(facts->own.stalled_io_ns), seconds(facts->usage_ns));
 }
 
 /* Refaults: pages read again after they were evicted. */
@@ -361,28 +548,40 @@ static struct cause io_device(const struct facts *facts)
 		       seconds(each_ns) * 1e3);
 }
 
+/* The verdict where no number explains the stall, with what was not looked at. */
+static struct cause undetermined(const struct facts *facts)
+{
+	bool of_cpu = facts->capture->trigger.psi.resource == PSI_CPU;
+
+	return verdict(
+		CAUSE_UNDETERMINED,
+		"the targets ran %.2f s, waited %.2f s for a CPU, %.2f s for a disk and were %.2f s in reclaim%s",
+		seconds(facts->own.task.cpu_ns), seconds(facts->own.stalled_cpu_ns),
+		seconds(facts->own.stalled_io_ns), seconds(facts->own.stalled_memory_ns),
+		!of_cpu || facts->capture->kernel_stats.counts_quotas
+			? ""
+			: "; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen");
+}
+
 struct cause cause_find(const struct capture *capture)
 {
-	static struct cause (*const of_cpu[])(const struct facts *) = { cpu_throttled, cpu_shared, NULL };
+	static struct cause (*const of_cpu[])(const struct facts *) = { cpu_negligible, cpu_throttled,
+									cpu_stolen, cpu_shared, NULL };
 	static struct cause (*const of_memory[])(const struct facts *) = { memory_limit, memory_shortage,
 									   memory_limit_unseen, NULL };
-	static struct cause (*const of_io[])(const struct facts *) = { io_shared, io_refaults, io_device,
-								       NULL };
-	static struct cause (*const of_irq[])(const struct facts *) = { NULL };
+	static struct cause (*const of_io[])(const struct facts *) = { io_shared, io_refaults, io_own,
+								       io_device, NULL };
+	static struct cause (*const of_irq[])(const struct facts *) = { irq_time, NULL };
 	static struct cause (*const *const of[PSI_RESOURCES])(const struct facts *) = {
 		[PSI_CPU] = of_cpu, [PSI_MEMORY] = of_memory, [PSI_IO] = of_io, [PSI_IRQ] = of_irq
 	};
 	struct facts facts = gather(capture);
+	struct cause cause = { 0 };
 
-	for (size_t i = 0; of[capture->trigger.psi.resource][i]; i++) {
-		struct cause cause = of[capture->trigger.psi.resource][i](&facts);
-
-		if (cause.verdict)
-			return cause;
-	}
-	return verdict(
-		CAUSE_UNDETERMINED,
-		"the targets ran %.2f s, waited %.2f s for a CPU, %.2f s for a disk and were %.2f s in reclaim",
-		seconds(facts.own.task.cpu_ns), seconds(facts.own.stalled_cpu_ns),
-		seconds(facts.own.stalled_io_ns), seconds(facts.own.stalled_memory_ns));
+	for (size_t i = 0; of[capture->trigger.psi.resource][i] && !cause.verdict; i++)
+		cause = of[capture->trigger.psi.resource][i](&facts);
+	if (!cause.verdict)
+		cause = undetermined(&facts);
+	usage_groups_free(&facts.groups);
+	return cause;
 }

@@ -14,11 +14,15 @@
 #define CAUSE_OWN_LIMIT "reclaim at its own limit"
 #define CAUSE_SHORTAGE "global memory shortage"
 #define CAUSE_DEVICE "slow or busy device"
+#define CAUSE_OWN_IO "its own I/O"
+#define CAUSE_INTERRUPTS "interrupts"
+#define CAUSE_STEAL "the hypervisor took it"
+#define CAUSE_NEGLIGIBLE "negligible"
 #define CAUSE_UNDETERMINED "undetermined"
 
 struct cause {
 	const char *verdict;
-	char because[512]; /* names of processes and cgroups in it are not escaped */
+	char because[768]; /* names of processes and cgroups in it are not escaped */
 };
 
 /* Judges a capture that has ended. */

@@ -92,8 +92,10 @@ static void read_flat(struct reading *reading, char *line)
 	char name[32];
 	uint64_t value;
 
-	if (sscanf(line, "%31s %" SCNu64, name, &value) == 2 && matters(reading->source, name))
-		add(reading, "", name, value);
+	if (sscanf(line, "%31s %" SCNu64, name, &value) != 2 || !matters(reading->source, name))
+		return;
+	reading->stats->counts_quotas |= !strcmp(name, "nr_periods");
+	add(reading, "", name, value);
 }
 
 /* "major:minor name=value name=value ..." */

@@ -7,6 +7,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_KERNEL_STATS_H
 #define BOURDON_CONSUMER_CAPTURE_KERNEL_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define KERNEL_STAT_SYSTEM (-1)
@@ -24,6 +25,7 @@ struct kernel_stats {
 	struct kernel_stat *stats;
 	uint32_t count, room;
 	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	bool counts_quotas;      /* some cpu.stat tells of a quota: the CPU controller is that of cgroup v2 */
 };
 
 /*

@@ -13,7 +13,8 @@
 #define MILLISECOND 1000000UL
 #define SECOND (1000 * MILLISECOND)
 #define MIB (1L << 20)
-#define ROWS_MOST 3
+#define ROWS_MOST 5
+#define ENDED_MOST 2
 #define STATS_MOST 8
 
 /* ---- verdicts ---- */
@@ -21,9 +22,11 @@
 struct cause_case {
 	enum psi_resource resource;
 	bool of_system;
-	uint64_t stalled_us;
+	uint64_t stalled_us, observed_us;
 	struct usage_sums rest_targets, rest_others;
 	struct usage_row rows[ROWS_MOST];
+	struct ended_row ended[ENDED_MOST];
+	struct machine_time machine;
 	struct kernel_stat stats[STATS_MOST];
 	const char *verdict, *because;
 };
@@ -63,14 +66,14 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "cpu.stat", 0, "", "throttled_usec", 0, 100000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "hog[2] used 2.00 s of CPU time, all other processes 2.50 s, while the targets ran 2.50 s and waited 2.50 s, within 6.00 s" },
+		  "hog[2] took 2.00 s of CPU time, while the targets ran 2.50 s and waited 2.50 s for a CPU (50 % of their time), within 6.00 s" },
 	{ .resource = PSI_CPU,
 	  .stalled_us = 5000000,
 	  .rows = { TARGET(.task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 10 * SECOND),
 		    OTHER(.task.cpu_ns = 100 * MILLISECOND) },
 	  .verdict = CAUSE_OWN_THREADS,
 	  .because =
-		  "the targets ran 10.00 s and waited 10.00 s, mostly for each other: all other processes ran 0.10 s, within 6.00 s" },
+		  "victim[1] took 10.00 s of CPU time, and waited 10.00 s (50 % of the targets' time), mostly for each other: all other processes ran 0.10 s, within 6.00 s" },
 	/* two threads on one CPU: the stall and the CPU time are not measured within exactly the same time */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 6000000,
@@ -92,7 +95,7 @@ static const struct cause_case cause_cases[] = {
 		     { "cpu.stat", 1, "", "user_usec", 0, 9000000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "processes that began and ended between two walks ran 5.00 s, all other processes 6.00 s, while the targets ran 1.00 s and waited 4.00 s, within 6.00 s" },
+		  "hog[2] took 1.00 s of CPU time, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
 	{ .resource = PSI_CPU,
 	  .of_system = true,
 	  .stalled_us = 4000000,
@@ -115,7 +118,7 @@ static const struct cause_case cause_cases[] = {
 		    REST(.task.cpu_ns = 11 * SECOND, .stalled_cpu_ns = 9 * SECOND) },
 	  .verdict = CAUSE_OWN_THREADS,
 	  .because =
-		  "the targets ran 11.00 s and waited 10.00 s, mostly for each other: all other processes ran 2.00 s, within 6.00 s" },
+		  "victim[1] took 1.00 s of CPU time, and waited 10.00 s (48 % of the targets' time), mostly for each other: all other processes ran 2.00 s, within 6.00 s" },
 	{ .resource = PSI_CPU, .rows = { OTHER(.task.cpu_ns = SECOND) }, .verdict = CAUSE_UNDETERMINED },
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
@@ -145,7 +148,7 @@ static const struct cause_case cause_cases[] = {
 		     { "vmstat", SYSTEM, "", "allocstall_movable", 0, 3 } },
 	  .verdict = CAUSE_SHORTAGE,
 	  .because =
-		  "23 allocations on the host waited for reclaim, which scanned 2.0 MiB (kswapd: 4.0 MiB); the largest other process is hog[2] with 3.0 MiB" },
+		  "23 allocations on the host waited for reclaim, which scanned 2.0 MiB (kswapd: 4.0 MiB); the largest is hog[2] with 3.0 MiB" },
 	/* no memory.events: a limit of cgroup1 */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
@@ -185,7 +188,7 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "hog[2] read and wrote 34.0 MiB, all other processes 35.0 MiB, the targets 10.0 MiB, within 6.00 s" },
+		  "hog[2] read 30.0 MiB and wrote 4.0 MiB, 76 % of what all processes did, the targets 10.0 MiB and waited 0.00 s for it, within 6.00 s" },
 	/* reads again what reclaim removed because of the limit */
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 4 * MIB) },
@@ -217,6 +220,100 @@ static const struct cause_case cause_cases[] = {
 		     { "diskstats", SYSTEM, "vda", "reads", 0, 100 },
 		     { "diskstats", SYSTEM, "vda", "read_ms", 0, 300 } },
 	  .verdict = CAUSE_UNDETERMINED },
+	/* a storm of short-lived programs */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = 500 * MILLISECOND) },
+	  .ended = { { .role = USAGE_OTHER,
+		       .key = { .comm = "true", .parent = "bash", .parent_tgid = 19850 },
+		       .cgroup = (char *)"/system.slice/cron.service",
+		       .sums = { .processes = 5120, .cpu_ns = 6 * SECOND } } },
+	  .machine = { .total_ns = 12 * SECOND },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "true ×5120, begun by bash[19850] in cron.service took 6.00 s of CPU time, 50 % of the machine's, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+	/* four workers are one group, and larger than the largest process */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    { .role = USAGE_OTHER,
+		      .process = { .comm = "backup", .tgid = 9, .sums.task.cpu_ns = 3 * SECOND } },
+		    { .role = USAGE_OTHER,
+		      .cgroup = (char *)"/batch.slice/a.service/x",
+		      .process = { .comm = "stress", .tgid = 5, .sums.task.cpu_ns = 2 * SECOND } },
+		    { .role = USAGE_OTHER,
+		      .cgroup = (char *)"/batch.slice/a.service/y",
+		      .process = { .comm = "stress", .tgid = 6, .sums.task.cpu_ns = 2 * SECOND } } },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "stress ×2 in a.service took 4.00 s of CPU time, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+	/* a rule for the whole host: one of its targets is the reason of the others' waiting */
+	{ .resource = PSI_CPU,
+	  .of_system = true,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 3 * SECOND),
+		    { .role = USAGE_TARGET,
+		      .process = { .comm = "batch",
+				   .tgid = 3,
+				   .sums = { .task.cpu_ns = 8 * SECOND, .stalled_cpu_ns = SECOND } } } },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "batch[3] took 8.00 s of CPU time, while the other targets ran 1.00 s and waited 3.00 s for a CPU (75 % of their time), within 6.00 s" },
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    { .role = USAGE_KERNEL,
+		      .process = { .comm = "kworker/0:1", .tgid = 8, .sums.task.cpu_ns = 3 * SECOND } },
+		    { .role = USAGE_KERNEL,
+		      .process = { .comm = "kworker/u4:2", .tgid = 9, .sums.task.cpu_ns = SECOND } } },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "kernel threads kworker ×2 took 4.00 s of CPU time, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+	/* nobody is blamed where nobody is hurt */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 200000,
+	  .observed_us = 20000,
+	  .rows = { TARGET(.task.cpu_ns = 9 * SECOND, .stalled_cpu_ns = 200 * MILLISECOND),
+		    OTHER(.task.cpu_ns = 9 * SECOND) },
+	  .verdict = CAUSE_NEGLIGIBLE,
+	  .because =
+		  "the targets waited 2.2 % of their time for a CPU: 0.20 s, and ran 9.00 s, within 6.00 s" },
+	/* but they were, before the capture began */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 200000,
+	  .observed_us = 500000,
+	  .rows = { TARGET(.task.cpu_ns = 9 * SECOND, .stalled_cpu_ns = 200 * MILLISECOND),
+		    OTHER(.task.cpu_ns = 9 * SECOND) },
+	  .verdict = CAUSE_COMPETING },
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = SECOND) },
+	  .machine = { .total_ns = 12 * SECOND, .parts_ns[MACHINE_STEAL] = 6 * SECOND },
+	  .verdict = CAUSE_STEAL,
+	  .because = "the hypervisor took 6.00 s, 50 % of the machine's time, within 6.00 s" },
+	{ .resource = PSI_IRQ,
+	  .machine = { .total_ns = 12 * SECOND,
+		       .parts_ns = { [MACHINE_IRQ] = SECOND, [MACHINE_SOFTIRQ] = 2 * SECOND } },
+	  .verdict = CAUSE_INTERRUPTS,
+	  .because =
+		  "interrupts took 1.00 s and soft interrupts 2.00 s, 25.0 % of the machine's time, within 6.00 s" },
+	{ .resource = PSI_IO,
+	  .rows = { TARGET(.task.read_bytes = 2048 * MIB), OTHER(.task.read_bytes = 30 * MIB) },
+	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
+	  .verdict = CAUSE_OWN_IO,
+	  .because =
+		  "the targets read 2048.0 MiB and wrote 0.0 MiB themselves, all other processes 30.0 MiB, and waited 0.00 s for it, within 6.00 s" },
+	/* a storm of dd, whose bytes are no longer in their parent's */
+	{ .resource = PSI_IO,
+	  .rows = { TARGET(.task.write_bytes = 10 * MIB, .stalled_io_ns = SECOND) },
+	  .ended = { { .role = USAGE_OTHER,
+		       .key = { .comm = "dd", .parent = "bash" },
+		       .sums = { .processes = 40, .write_bytes = 990 * MIB } } },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "dd ×40, begun by bash read 0.0 MiB and wrote 990.0 MiB, 99 % of what all processes did, the targets 10.0 MiB and waited 1.00 s for it, within 6.00 s" },
 	{ .resource = PSI_IRQ, .verdict = CAUSE_UNDETERMINED },
 };
 
@@ -227,6 +324,7 @@ START_TEST(verdicts)
 						.cgroup = one->of_system ? NULL : (char *)"/above/it" },
 				   .kernel_stats = { .from_ns = SECOND, .to_ns = 6 * SECOND } };
 	struct usage_row rows[ROWS_MOST];
+	struct ended_row ended[ENDED_MOST];
 	struct kernel_stat stats[STATS_MOST];
 	struct pressure_reading readings[4] = { 0 };
 	struct cause cause;
@@ -234,7 +332,16 @@ START_TEST(verdicts)
 	memcpy(rows, one->rows, sizeof(rows));
 	memcpy(stats, one->stats, sizeof(stats));
 	capture.usage.rows = rows;
-	capture.usage.count = ROWS_MOST;
+	while (capture.usage.count < ROWS_MOST &&
+	       (rows[capture.usage.count].role == USAGE_REST || *rows[capture.usage.count].process.comm))
+		capture.usage.count++;
+	memcpy(ended, one->ended, sizeof(ended));
+	capture.usage.ended = ended;
+	while (capture.usage.ended_count < ENDED_MOST && ended[capture.usage.ended_count].sums.processes)
+		capture.usage.ended_count++;
+	capture.usage.machine = one->machine;
+	capture.trigger.psi.window_us = 1000000;
+	capture.trigger.observed_us = one->observed_us;
 	capture.usage.rest_targets = one->rest_targets;
 	capture.usage.rest_others = one->rest_others;
 	capture.usage.before.walked_ns = SECOND;

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/usage_groups.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "consumer/rules/cgroup_parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void usage_groups_free(struct usage_groups *groups)
+{
+	free(groups->groups);
+	*groups = (struct usage_groups){ 0 };
+}
+
+/* "kworker/1:2-events" and "ksoftirqd/0" without what comes from the slash on, "kswapd0" without its number. */
+static void put_kind(const char *comm, char kind[ABI_COMM_BYTES])
+{
+	size_t bytes = strcspn(comm, "/");
+
+	if (!comm[bytes])
+		while (bytes > 1 && comm[bytes - 1] >= '0' && comm[bytes - 1] <= '9')
+			bytes--;
+	memset(kind, 0, ABI_COMM_BYTES);
+	memcpy(kind, comm, bytes);
+}
+
+static bool is_same(const struct usage_group *one, const struct usage_group *other)
+{
+	if (one->role != other->role || strncmp(one->program, other->program, sizeof(one->program)) ||
+	    strcmp(one->unit, other->unit))
+		return false;
+	return *one->unit || one->cgroup == other->cgroup ||
+	       (one->cgroup && other->cgroup && !strcmp(one->cgroup, other->cgroup));
+}
+
+static int add(struct usage_groups *groups, const struct usage_group *more)
+{
+	struct usage_group *group = NULL;
+
+	for (uint32_t i = 0; i < groups->count && !group; i++)
+		if (is_same(&groups->groups[i], more))
+			group = &groups->groups[i];
+	if (!group) {
+		if (array_make_room(groups->groups, groups->count, groups->room, 1U))
+			return -ENOMEM;
+		groups->groups[groups->count++] = *more;
+		return 0;
+	}
+	/* the parent is named if all that ended have the same */
+	if (more->ended && !group->ended) {
+		memcpy(group->parent, more->parent, sizeof(group->parent));
+		group->parent_tgid = more->parent_tgid;
+	} else if (more->ended) {
+		if (strcmp(group->parent, more->parent))
+			*group->parent = '\0';
+		if (group->parent_tgid != more->parent_tgid)
+			group->parent_tgid = 0;
+	}
+	group->processes += more->processes;
+	group->ended += more->ended;
+	group->tgid = 0;
+	usage_sums_add(&group->sums, &more->sums);
+	return 0;
+}
+
+static struct usage_group begin_group(enum usage_role role, const char *comm, const char *cgroup)
+{
+	struct usage_group group = { .role = role };
+
+	if (role == USAGE_KERNEL) {
+		put_kind(comm, group.program);
+		return group;
+	}
+	memcpy(group.program, comm, sizeof(group.program));
+	group.cgroup = cgroup;
+	if (!cgroup || !cgroup_unit(cgroup, group.unit))
+		*group.unit = '\0';
+	return group;
+}
+
+int usage_groups_make(const struct capture_usage *usage, struct usage_groups *ret_groups)
+{
+	struct usage_groups groups = { 0 };
+	int result = 0;
+
+	for (uint32_t i = 0; i < usage->count && !result; i++) {
+		const struct usage_row *row = &usage->rows[i];
+		struct usage_group group;
+
+		if (row->role == USAGE_REST)
+			continue;
+		group = begin_group(row->role, row->process.comm, row->cgroup);
+		group.processes = 1;
+		group.tgid = row->process.tgid;
+		group.sums = row->process.sums;
+		result = add(&groups, &group);
+	}
+	for (uint32_t i = 0; i < usage->ended_count && !result; i++) {
+		const struct ended_row *row = &usage->ended[i];
+		struct usage_group group;
+
+		if (row->role == USAGE_REST || !*row->key.comm)
+			continue;
+		group = begin_group(row->role, row->key.comm, row->cgroup);
+		group.processes = group.ended = row->sums.processes;
+		memcpy(group.parent, row->key.parent, sizeof(group.parent));
+		group.parent_tgid = row->key.parent_tgid;
+		group.sums.task = (struct task_usage){ .cpu_ns = row->sums.cpu_ns,
+						       .run_delay_ns = row->sums.run_delay_ns,
+						       .major_faults = row->sums.major_faults,
+						       .read_bytes = row->sums.read_bytes,
+						       .write_bytes = row->sums.write_bytes };
+		result = add(&groups, &group);
+	}
+	if (result < 0)
+		usage_groups_free(&groups);
+	*ret_groups = groups;
+	return result;
+}
+
+char *usage_group_text(const struct usage_group *group, char *into, size_t into_bytes)
+{
+	const char *place = *group->unit ? group->unit : group->cgroup;
+	char count[32] = "", parent[64] = "";
+
+	if (group->tgid)
+		snprintf(count, sizeof(count), "[%u]", group->tgid);
+	else if (group->processes > 1)
+		snprintf(count, sizeof(count), " ×%" PRIu64, group->processes);
+	if (*group->parent && group->parent_tgid)
+		snprintf(parent, sizeof(parent), ", begun by %s[%u]", group->parent, group->parent_tgid);
+	else if (*group->parent)
+		snprintf(parent, sizeof(parent), ", begun by %s", group->parent);
+	snprintf(into, into_bytes, "%s%s%s%s%s%s",
+		 group->role != USAGE_KERNEL ? ""
+		 : group->processes > 1      ? "kernel threads "
+					     : "kernel thread ",
+		 group->program, count, parent, place ? " in " : "", place ? place : "");
+	return into;
+}
