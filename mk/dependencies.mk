@@ -47,11 +47,13 @@ endef
 export DEPENDENCIES
 
 define BENCH_DEPENDENCIES
+atop             names who uses the CPUs; compared in a storm of short-lived programs
 linux-perf       the profiler whose cost bourdon's is compared with
 libbpf-tools     offcputime, whose cost of a context switch is compared
 libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
 postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
+sysstat          pidstat, compared as atop
 valgrind         counts the instructions of naming a capture
 endef
 export BENCH_DEPENDENCIES

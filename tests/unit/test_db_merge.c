@@ -58,6 +58,9 @@ static void fill_other_tables(struct store_fixture *host)
 		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns) SELECT 1, process_id, 'target', 5, "
 		"6, 7 FROM process LIMIT 1;"
 		"INSERT INTO usage(capture_id, role, from_at, to_at, rss_bytes) VALUES(1, 'rest', 5, 6, 8);"
+		"INSERT INTO ended VALUES(1, 'other', 'true', 'bash', 9, '/c', 'c.service', 'id', 0, 1, 2, 3, 4, 5, 6), "
+		"(1, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 7, 8, 9, 10, 11, 12);"
+		"INSERT INTO machine_time VALUES(1, 'idle', 1, 2, 3, 75.0), (1, 'others', 1, 2, 1, 25.0);"
 		"INSERT INTO pressure VALUES(1, 9, 'system', 'cpu', 10, NULL), (1, 10, 'targets', 'cpu', 11, 12);"
 		"INSERT INTO statistic VALUES(1, 1, 2, 'system', 'vmstat', NULL, 'pgscan', 3, 4);"
 		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
@@ -94,15 +97,18 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"r.policy, r.attachments, r.ring_bytes, u.rule, u.source, u.comm, u.cgroup, u.triggers, d.id, d.machine "
 		"FROM capture c JOIN run r USING(run_id) JOIN rule u USING(rule_id) JOIN database d USING(database_id) "
 		"WHERE capture_id = (SELECT id FROM wanted)",
-		"SELECT p.tgid, p.comm, p.exe, p.uid, p.cgroup, s.tid, s.thread, s.kind, s.stall, s.second, s.samples, "
+		"SELECT p.tgid, p.comm, p.exe, p.uid, p.cgroup, p.unit, s.tid, s.thread, s.kind, s.stall, s.second, s.samples, "
 		"s.weight_ns, s.times, hex(k.hash), k.depth, k.unwinder, k.ended, (SELECT group_concat(function || "
 		"'@' || path) FROM stack_frame JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE stack_id = "
 		"s.stack_id) FROM sample s JOIN process p USING(process_id) JOIN stack k USING(stack_id) WHERE "
-		"s.capture_id = (SELECT id FROM wanted) ORDER BY 1, 6, 14, 10, 8",
+		"s.capture_id = (SELECT id FROM wanted) ORDER BY 1, 7, 15, 11, 9",
 		"SELECT p.tgid, t.tid, t.thread, t.state, t.syscall, t.samples, hex(k.hash) FROM thread_state t JOIN "
 		"process p USING(process_id) LEFT JOIN stack k USING(stack_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY t.rowid",
 		"SELECT p.tgid, u.role, u.from_at, u.to_at, u.cpu_ns, u.rss_bytes FROM usage u LEFT JOIN process p "
 		"USING(process_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY u.rowid",
+		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, run_delay_ns, "
+		"major_faults, read_bytes, write_bytes FROM ended WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
+		"SELECT part, from_at, to_at, ns, percent FROM machine_time WHERE capture_id = (SELECT id FROM wanted) ORDER BY part",
 		"SELECT at, scope, resource, some_us, full_us FROM pressure WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT from_at, to_at, scope, source, device, name, before, after FROM statistic WHERE capture_id = (SELECT id FROM wanted) "
 		"ORDER BY rowid",

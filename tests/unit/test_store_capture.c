@@ -116,6 +116,22 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	rows[1].process.sums.task.io_delay_ns = 12;
 	capture->usage.rows = rows;
 	capture->usage.count = 2;
+	capture->usage.ended = calloc(2, sizeof(*capture->usage.ended));
+	capture->usage.ended[0] = (struct ended_row){
+		.role = USAGE_OTHER,
+		.key = { .comm = "true", .parent = "bash", .parent_tgid = 78 },
+		.sums = { 5120, 2, 3, 4, 5, 6 },
+		.cgroup = strdup("/system.slice/docker-0123456789ab.scope"),
+	};
+	capture->usage.ended[1] = (struct ended_row){ .role = USAGE_REST,
+						      .key = { .flags = ENDED_DENIED },
+						      .sums = { .processes = 1 } };
+	capture->usage.ended_count = 2;
+	capture->usage.machine =
+		(struct machine_time){ .from_ns = TRIGGERED - 20,
+				       .to_ns = TRIGGERED + 30,
+				       .total_ns = 100,
+				       .parts_ns = { [MACHINE_OTHERS] = 1, [MACHINE_IDLE] = 99 } };
 	capture->usage.before.walked_ns = TRIGGERED - 20;
 	capture->usage.to_ns = TRIGGERED + 30;
 	stats = calloc(3, sizeof(*stats));
@@ -140,6 +156,23 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		    "hog|other|-20|30|1|2|NULL|0|0|11|4|5|6|7|8|9|10|/other|5\n"
 		    "NULL|rest|-20|30|0|0|12|0|0|0|0|0|0|0|0|0|0|NULL|NULL\n");
 	expect_rows(&fixture, "SELECT tgid, taken FROM culprit", "77|10\n");
+	expect_rows(
+		&fixture,
+		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, "
+		"run_delay_ns, major_faults, read_bytes, write_bytes FROM ended ORDER BY rowid",
+		"other|true|bash|78|/system.slice/docker-0123456789ab.scope|docker-0123456789ab.scope|0123456789ab|0|5120"
+		"|2|3|4|5|6\nrest|NULL|NULL|NULL|NULL|NULL|NULL|1|1|0|0|0|0|0\n");
+	expect_rows(
+		&fixture,
+		"SELECT part, from_at - 1700000000123456789, to_at - 1700000000123456789, ns, percent FROM machine_time "
+		"WHERE ns > 0 ORDER BY ns",
+		"others|-20|30|1|1.0\nidle|-20|30|99|99.0\n");
+	expect_count(&fixture, "machine_time", MACHINE_PARTS);
+	/* of memory, the resource that fired, those that ended hold none */
+	expect_rows(
+		&fixture,
+		"SELECT program, processes, ended, tgid, parent, parent_tgid, unit, taken, cpu_ns, percent FROM culprit_group",
+		"hog|1|0|77|NULL|NULL|NULL|10|1|100.0\ntrue|5120|5120|NULL|bash|78|docker-0123456789ab.scope|0|2|0.0\n");
 	expect_rows(&fixture,
 		    "SELECT from_at - 1700000000123456789, to_at - 1700000000123456789, scope, source, "
 		    "device, name, before, after FROM statistic",
