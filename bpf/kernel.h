@@ -180,6 +180,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	__u64 start_boottime;
+	__u64 self_exec_id;
 	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1;
 	char comm[16];

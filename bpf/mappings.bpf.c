@@ -48,6 +48,7 @@ static __always_inline bool write_process(struct seq_file *seq, struct task_stru
 	record.uid = BPF_CORE_READ(task, real_cred, uid.val);
 	record.mappings = BPF_CORE_READ(task, mm, map_count);
 	record.flags = flags;
+	record.program = (__u32)task->self_exec_id;
 	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
 	bpf_seq_write(seq, &record, sizeof(record));
 	return true;

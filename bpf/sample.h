@@ -92,6 +92,7 @@ static __always_inline void fill_identity(struct sample *slot, const struct targ
 	slot->cgroup_id = bpf_get_current_cgroup_id();
 	slot->tgid = task->tgid;
 	slot->tid = task->pid;
+	slot->program = (__u32)task->self_exec_id;
 	bpf_get_current_comm(slot->comm, sizeof(slot->comm));
 }
 

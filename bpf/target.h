@@ -69,11 +69,12 @@ static __always_inline void report_process(__u32 kind, struct task_struct *leade
 	event->started_ns = target->started_ns;
 	event->cgroup_id = 0;
 	event->uid = 0;
-	event->reserved = 0;
+	event->program = 0;
 	__builtin_memset(event->comm, 0, sizeof(event->comm));
 	if (kind == PROCESS_MATCHED) {
 		event->cgroup_id = cgroup_id_of(leader);
 		event->uid = BPF_CORE_READ(leader, real_cred, uid.val);
+		event->program = (__u32)BPF_CORE_READ(leader, self_exec_id);
 		__builtin_memcpy(event->comm, comm, sizeof(event->comm));
 	}
 	bpf_ringbuf_submit(event, 0);

@@ -144,6 +144,7 @@ static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struc
 	record.uid = BPF_CORE_READ(task, real_cred, uid.val);
 	record.started_ns = task->start_boottime;
 	record.cgroup_id = cgroup_id_of(task);
+	record.program = (__u32)task->self_exec_id;
 	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
 	lives = BPF_CORE_READ(task, signal, live.counter) > 0;
 	if (policy_denies(task, record.comm)) {

@@ -17,7 +17,8 @@
  *      cgroups: a ring, records in the task iterator, the set of known ids, counters; policy on processes whose
  *      memory the kernel protects
  *   8  processes that ended: sums of those that no walk met, and a record of each other one; kernel threads in
- *      the task iterator; bytes of I/O without those of waited-for children; the start of the last walk
+ *      the task iterator; bytes of I/O without those of waited-for children; the start of the last walk; which
+ *      of the programs that a process has executed a sample is of
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -237,7 +238,7 @@ struct sample {
 	__s16 kernel_depth; /* number of frames, or a negative errno */
 	__s16 user_depth;
 	char comm[ABI_COMM_BYTES]; /* name of the thread */
-	__u32 reserved2;
+	__u32 program; /* task_struct.self_exec_id: the kernel raises it when the process executes another */
 	__s32 kernel_frames[SAMPLE_KERNEL_FRAMES]; /* KERNEL_FRAME_*, leaf first */
 	/*
 	 * Virtual addresses, leaf first. In a caller it is the return address. In code that a signal
@@ -392,7 +393,7 @@ struct process_event {
 	/* PROCESS_MATCHED only. Otherwise 0: policy may deny the process */
 	__u64 cgroup_id;
 	__u32 uid;
-	__u32 reserved;
+	__u32 program; /* as sample.program */
 	char comm[ABI_COMM_BYTES];
 };
 
@@ -451,8 +452,8 @@ struct task_record {
 	__u64 stalled_io_ns;
 	__u64 unstacked_ns;
 	__u64 unstacked;
-	__u32 flags; /* TASK_* */
-	__u32 reserved;
+	__u32 flags;   /* TASK_* */
+	__u32 program; /* as sample.program */
 };
 
 struct thread_record {
@@ -525,7 +526,7 @@ struct mapped_record {
 	__u32 uid;
 	__u32 mappings; /* of any kind */
 	__u32 flags;    /* MAPPED_* */
-	__u32 reserved;
+	__u32 program;  /* as sample.program */
 	char comm[ABI_COMM_BYTES];
 };
 

@@ -156,6 +156,7 @@ static void on_process(void *user, const struct process_event *event)
 					  .started_ns = event->started_ns,
 					  .cgroup_id = event->cgroup_id,
 					  .uid = event->uid,
+					  .program = event->program,
 					  .walk = tracking->walk };
 
 	memcpy(process.comm, event->comm, sizeof(process.comm));
@@ -174,6 +175,7 @@ static void on_task(void *user, const struct task_record *record)
 					  .started_ns = record->started_ns,
 					  .cgroup_id = record->cgroup_id,
 					  .uid = record->uid,
+					  .program = record->program,
 					  .walk = tracking->walk };
 
 	usage_walk_process(&tracking->usage, record);
@@ -186,7 +188,7 @@ static void on_task(void *user, const struct task_record *record)
 	known = targets_find(&tracking->targets, process.tgid, process.started_ns);
 	/* nothing is new about most processes of a walk */
 	if (known && !known->gone_ns && known->cgroup_id == process.cgroup_id &&
-	    known->pattern_id == process.pattern_id &&
+	    known->pattern_id == process.pattern_id && known->program == process.program &&
 	    !memcmp(known->comm, process.comm, sizeof(process.comm)))
 		targets_put(&tracking->targets, &process);
 	else

@@ -115,7 +115,8 @@ static bool is_process(const void *user, uint32_t position)
 
 	return process->tgid == draining->sample->tgid &&
 	       process->started_ns == draining->sample->started_ns &&
-	       process->cgroup_id == draining->sample->cgroup_id;
+	       process->cgroup_id == draining->sample->cgroup_id &&
+	       process->program == draining->sample->program;
 }
 
 static bool is_of_cgroup(const void *user, uint32_t position)
@@ -146,7 +147,7 @@ static void share_cgroup(const struct draining *draining, struct capture_process
 static bool is_other(const struct capture_other *other, const struct sample *sample)
 {
 	return other->tgid == sample->tgid && other->started_ns == sample->started_ns &&
-	       other->cgroup_id == sample->cgroup_id;
+	       other->cgroup_id == sample->cgroup_id && other->program == sample->program;
 }
 
 static int add_process(struct draining *draining, uint32_t hash, struct capture_process process)
@@ -178,8 +179,10 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 	const struct sample *sample = draining->sample;
 	struct capture_process process = { .tgid = sample->tgid,
 					   .started_ns = sample->started_ns,
-					   .cgroup_id = sample->cgroup_id };
-	uint64_t key[3] = { sample->tgid, sample->started_ns, sample->cgroup_id };
+					   .cgroup_id = sample->cgroup_id,
+					   .program = sample->program };
+	uint64_t key[3] = { (uint64_t)sample->program << 32 | sample->tgid, sample->started_ns,
+			    sample->cgroup_id };
 	uint32_t hash = hash_bytes(key, sizeof(key));
 	uint32_t found = hash_index_find(&capture->processes_index, hash, is_process, draining);
 	struct capture_other *other = &capture->others[hash % CAPTURE_OTHERS];
@@ -195,7 +198,8 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 		return -ESRCH;
 	if (!process.included) {
 		free(process.cgroup);
-		*other = (struct capture_other){ sample->started_ns, sample->cgroup_id, sample->tgid };
+		*other = (struct capture_other){ sample->started_ns, sample->cgroup_id, sample->tgid,
+						 sample->program };
 		return -ENOENT;
 	}
 	result = add_process(draining, hash, process);

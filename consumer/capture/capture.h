@@ -51,13 +51,14 @@ struct loss_reason {
 extern const struct loss_reason loss_reasons[LOSS_REASONS];
 
 /*
- * A process in one cgroup. A process that moves to another cgroup gets a second entry, because the rule may
- * apply in only one of them.
+ * A process in one cgroup, and while it runs one program. A process that moves to another cgroup, or executes
+ * another program, gets a second entry, because the rule may apply to only one of them.
  */
 struct capture_process {
 	uint32_t tgid;
 	uint64_t started_ns;
 	uint64_t cgroup_id;
+	uint32_t program; /* sample.program */
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	char *cgroup;              /* path, or NULL */
@@ -68,7 +69,7 @@ struct capture_process {
 /* A process in one cgroup, to which the rule does not apply. */
 struct capture_other {
 	uint64_t started_ns, cgroup_id;
-	uint32_t tgid;
+	uint32_t tgid, program;
 };
 
 /* At a time; the others are looked up again. */

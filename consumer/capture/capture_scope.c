@@ -20,7 +20,7 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 {
 	const struct capture_scope *scope = user;
 	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
-	const char *cgroup;
+	const char *cgroup, *comm;
 
 	if (!target) {
 		/* a process whose events were lost; in another cgroup, it is none of the capture's anyway */
@@ -28,14 +28,15 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 		return cgroup && !is_of_cgroup(scope, cgroup);
 	}
 	process->uid = target->uid;
-	memcpy(process->comm, target->comm, sizeof(process->comm));
-	if (!rule_names(scope->rule, target->comm))
+	comm = targets_comm_of(target, sample->program);
+	memcpy(process->comm, comm, sizeof(process->comm));
+	if (!rule_names(scope->rule, comm))
 		return true; /* not covered, whatever its cgroup */
 	cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
 	if (!cgroup && (rule_has_cgroups(scope->rule) || scope->cgroup))
 		return false;
-	process->included = is_covered(scope, target->comm, cgroup);
+	process->included = is_covered(scope, comm, cgroup);
 	process->cgroup = cgroup && process->included ? strdup(cgroup) : NULL;
 	return true;
 }

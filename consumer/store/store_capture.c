@@ -392,10 +392,10 @@ static int write_process(struct writing *writing, uint32_t position)
 	if (!result)
 		result = store_process_write(
 			writing->sql, &writing->statements->usage, writing->run_id,
-			&(struct stored_process){
-				process->tgid, process->started_ns, process->comm,
-				mappings_exe(writing->mappings, process->tgid, process->started_ns),
-				process->uid, process->cgroup },
+			&(struct stored_process){ process->tgid, process->started_ns, process->comm,
+						  mappings_exe(writing->mappings, process->tgid,
+							       process->started_ns, process->program),
+						  process->uid, process->cgroup },
 			&writing->processes[position]);
 	return result;
 }

@@ -79,9 +79,10 @@ static int write_row(struct sql *sql, const struct usage_statements *statements,
 	if (row->role != USAGE_REST)
 		result = store_process_write(
 			sql, statements, run_id,
-			&(struct stored_process){ process->tgid, process->started_ns, process->comm,
-						  mappings_exe(mappings, process->tgid, process->started_ns),
-						  process->uid, row->cgroup },
+			&(struct stored_process){
+				process->tgid, process->started_ns, process->comm,
+				mappings_exe(mappings, process->tgid, process->started_ns, process->program),
+				process->uid, row->cgroup },
 			&process_id);
 	if (result < 0)
 		return result;

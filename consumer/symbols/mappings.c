@@ -429,6 +429,7 @@ static void describe(struct mappings *mappings, struct mapped_process *process,
 		count_mappings(mappings, process, before);
 	}
 	process->uid = record->uid;
+	process->program = record->program;
 	process->in_kernel = record->mappings;
 	memcpy(process->comm, record->comm, sizeof(process->comm) - 1);
 	if (process->count != before) {
@@ -723,11 +724,14 @@ uint64_t mappings_dropped(const struct mappings *mappings)
 	return mappings->dropped;
 }
 
-const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns)
+const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
+			 uint32_t program)
 {
 	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
 
-	for (uint32_t i = 0; process && i < process->count; i++)
+	if (!process || process->program != program)
+		return NULL;
+	for (uint32_t i = 0; i < process->count; i++)
 		if (process->mappings[i].flags & MAPPING_IS_EXE && process->mappings[i].file)
 			return process->mappings[i].file->path;
 	return NULL;

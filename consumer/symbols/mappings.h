@@ -50,6 +50,7 @@ struct mapped_process {
 	uint32_t tgid;
 	uint64_t started_ns;
 	uint32_t uid;
+	uint32_t program; /* sample.program of what it ran when it was listed last */
 	char comm[ABI_COMM_BYTES];
 	uint32_t in_kernel; /* mappings of any kind that it has; 0: not known */
 	bool is_cut;        /* it has more executable ones than are listed */
@@ -140,7 +141,8 @@ const struct mapped_process *mappings_busy(const struct mappings *mappings);
 /* Whether only some of the process's executable mappings are known, because it has too many. */
 bool mappings_is_cut(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);
 
-/* Returns the path of the process's executable, or NULL. */
-const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);
+/* Returns the path of the process's executable; NULL if it is not known, or it runs another program now. */
+const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
+			 uint32_t program);
 
 #endif

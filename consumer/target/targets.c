@@ -6,6 +6,7 @@
 #include "consumer/target/fair_share.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define PROCESSES_MAX (1U << 20)
 #define LONG_AGO_NS 1U /* as target_process.gone_ns: earlier than any other */
@@ -32,6 +33,30 @@ void targets_free(struct targets *targets)
 	targets_init(targets);
 }
 
+static void replace(struct target_process *there, const struct target_process *process)
+{
+	struct target_program earlier[TARGET_EARLIER];
+
+	memcpy(earlier, there->earlier, sizeof(earlier));
+	if (there->program != process->program) {
+		memmove(earlier + 1, earlier, sizeof(earlier) - sizeof(*earlier));
+		earlier->program = there->program;
+		memcpy(earlier->comm, there->comm, sizeof(earlier->comm));
+	}
+	*there = *process;
+	memcpy(there->earlier, earlier, sizeof(earlier));
+}
+
+const char *targets_comm_of(const struct target_process *process, uint32_t program)
+{
+	if (process->program == program)
+		return process->comm;
+	for (size_t i = 0; i < TARGET_EARLIER && *process->earlier[i].comm; i++)
+		if (process->earlier[i].program == program)
+			return process->earlier[i].comm;
+	return process->comm;
+}
+
 int targets_put(struct targets *targets, const struct target_process *process)
 {
 	uint32_t found = find(targets, process->tgid, process->started_ns);
@@ -39,7 +64,7 @@ int targets_put(struct targets *targets, const struct target_process *process)
 
 	if (found != HASH_INDEX_NONE) {
 		targets->live += targets->processes[found].gone_ns != 0;
-		targets->processes[found] = *process;
+		replace(&targets->processes[found], process);
 		return 0;
 	}
 	if (targets->count == PROCESSES_MAX)

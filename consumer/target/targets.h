@@ -13,13 +13,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A program that a process executed, under the name that it had last. */
+struct target_program {
+	uint32_t program; /* sample.program */
+	char comm[ABI_COMM_BYTES];
+};
+
+/* Launchers execute twice or thrice within milliseconds. */
+#define TARGET_EARLIER 4U
+
 struct target_process {
 	uint32_t tgid;
 	uint32_t pattern_id;
 	uint64_t started_ns;
 	uint64_t cgroup_id;
 	uint32_t uid;
+	uint32_t program;          /* sample.program of what it runs */
 	char comm[ABI_COMM_BYTES]; /* terminated */
+	/* what it ran before, the last one first; kept by targets_put(). Without a comm: unused */
+	struct target_program earlier[TARGET_EARLIER];
 	/* number of the last walk that saw it; for an announced process, of the last walk before */
 	uint32_t walk;
 	/* the rules that apply to it watch its cgroup; false: its cgroup's path is not known yet */
@@ -50,6 +62,9 @@ void targets_leave_unseen(struct targets *targets, uint32_t walk, uint64_t now_n
 
 /* Returns NULL for an unknown process. Valid until the table changes. */
 const struct target_process *targets_find(const struct targets *targets, uint32_t tgid, uint64_t started_ns);
+
+/* The name of the process while it ran that program; its present name, if that is not known. */
+const char *targets_comm_of(const struct target_process *process, uint32_t program);
 
 /* Removes the processes that stopped being targets before `before_ns`. */
 void targets_forget(struct targets *targets, uint64_t before_ns);

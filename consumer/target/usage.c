@@ -93,6 +93,7 @@ void usage_walk_process(struct usage *usage, const struct task_record *record)
 		return;
 	process->is_kernel = record->flags & TASK_KERNEL;
 	process->uid = record->uid;
+	process->program = record->program;
 	process->cgroup_id = record->cgroup_id;
 	memcpy(process->comm, record->comm, sizeof(process->comm));
 	process->counts_io_delay = record->flags & TASK_IO_DELAY;

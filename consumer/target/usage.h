@@ -25,6 +25,7 @@ struct usage_sums {
 struct usage_process {
 	uint32_t tgid;
 	uint32_t uid;
+	uint32_t program;    /* sample.program */
 	uint64_t started_ns; /* since boot */
 	uint64_t cgroup_id;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */

@@ -401,6 +401,26 @@ END_TEST
 
 /* ---- rows ---- */
 
+START_TEST(a_process_that_executes_another_program_is_another)
+{
+	struct sample sample = sample_make(1, TRIGGERED, 1, 1, 0x1000);
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	for (uint32_t i = 0; i < 4; i++) {
+		sample.program = 3 + i / 2;
+		fake_ring_write(&recorder.rings[0], &sample);
+	}
+	begin_and_drain(&recorder);
+	ck_assert_uint_eq(recorder.capture->processes_count, 2);
+	ck_assert_uint_eq(recorder.capture->processes[0].program, 3);
+	ck_assert_uint_eq(recorder.capture->processes[1].program, 4);
+	ck_assert_uint_eq(recorder.capture->rows_count, 2);
+	ck_assert_uint_eq(recorder.described, 2);
+	recorder_free(&recorder);
+}
+END_TEST
+
 START_TEST(equal_samples_add_up)
 {
 	struct sample sample = sample_make(1, TRIGGERED, 3, 4, 0x1000);
@@ -865,6 +885,7 @@ Suite *capture_suite(void)
 	tcase_add_test(taking, others_take_no_room);
 	tcase_add_test(taking, a_process_is_its_pid_and_its_start);
 	tcase_add_test(taking, a_process_that_changes_its_cgroup_is_another);
+	tcase_add_test(taking, a_process_that_executes_another_program_is_another);
 	tcase_add_test(taking, equal_samples_add_up);
 	tcase_add_loop_test(taking, different_samples_stay_apart, 0, ARRAY_SIZE(differences));
 	tcase_add_loop_test(taking, an_incomplete_stack_is_counted, 0, ARRAY_SIZE(loss_cases));

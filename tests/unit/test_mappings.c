@@ -147,8 +147,8 @@ START_TEST(an_address_belongs_to_its_mapping)
 	ck_assert_uint_eq(mapping->flags, MAPPING_IS_VDSO);
 	ck_assert_ptr_null(mappings_find(mappings, TGID, STARTED + 1, 0x5000));
 	ck_assert_ptr_null(mappings_find(mappings, TGID + 1, STARTED, 0x5000));
-	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/usr/bin/app");
-	ck_assert_ptr_null(mappings_exe(mappings, TGID, STARTED + 1));
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED, 0), "/usr/bin/app");
+	ck_assert_ptr_null(mappings_exe(mappings, TGID, STARTED + 1, 0));
 	mappings_free(mappings);
 	mappings_free(NULL);
 }
@@ -334,16 +334,16 @@ START_TEST(an_exec_changes_the_executable)
 	put(&stream, 0x5000, 0x6000, 1, MAPPING_IS_EXE, "/bin/sh");
 	put(&stream, 0x7000, 0x8000, 1, MAPPING_IS_EXE, "/bin/sh");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
-	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/sh");
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED, 0), "/bin/sh");
 	/* at other addresses: the old mappings stay, because history may still need them */
 	put(&stream, 0x1000, 0x2000, 2, MAPPING_IS_EXE, "/bin/app");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
-	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/app");
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED, 0), "/bin/app");
 	ck_assert_str_eq(path_at(mappings, 0x5000), "/bin/sh");
 	/* behind the old ones in memory, too */
 	put(&stream, 0x9000, 0xa000, 3, MAPPING_IS_EXE, "/bin/third");
 	ck_assert_int_eq(scan(mappings, &stream), 0);
-	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED), "/bin/third");
+	ck_assert_str_eq(mappings_exe(mappings, TGID, STARTED, 0), "/bin/third");
 	mappings_free(mappings);
 }
 END_TEST

@@ -54,6 +54,30 @@ START_TEST(a_new_announcement_replaces_the_values)
 }
 END_TEST
 
+START_TEST(a_process_had_a_name_with_each_program)
+{
+	static const char *const names[] = { "sh", "env", "python3", "app", "worker", "last" };
+	struct target_process process = process_make(1, 100);
+	struct targets targets = { 0 };
+
+	for (uint32_t program = 0; program < ARRAY_SIZE(names); program++) {
+		process.program = 10 + program;
+		strcpy(process.comm, "launcher");
+		ck_assert_int_eq(targets_put(&targets, &process), 0);
+		strcpy(process.comm, names[program]); /* renamed: the name that it had last counts */
+		ck_assert_int_eq(targets_put(&targets, &process), 0);
+		targets_leave(&targets, 1, 100, 5);
+	}
+	process = *targets_find(&targets, 1, 100);
+	for (uint32_t program = 1; program < ARRAY_SIZE(names); program++)
+		ck_assert_str_eq(targets_comm_of(&process, 10 + program), names[program]);
+	/* too long ago, and not announced yet */
+	ck_assert_str_eq(targets_comm_of(&process, 10), "last");
+	ck_assert_str_eq(targets_comm_of(&process, 99), "last");
+	targets_free(&targets);
+}
+END_TEST
+
 /* A process that has exited is known until it is forgotten; a new announcement revives it. */
 START_TEST(an_exit_does_not_forget_the_process)
 {
@@ -240,6 +264,7 @@ Suite *targets_suite(void)
 	tcase_set_timeout(targets, 60);
 	tcase_add_test(targets, a_process_is_its_pid_and_its_start);
 	tcase_add_test(targets, a_new_announcement_replaces_the_values);
+	tcase_add_test(targets, a_process_had_a_name_with_each_program);
 	tcase_add_test(targets, an_exit_does_not_forget_the_process);
 	tcase_add_test(targets, users_share_the_room_for_ended_processes);
 	tcase_add_loop_test(targets, random_lives, 0, 3);
