@@ -491,7 +491,7 @@ FROM (
 			SELECT u.capture_id, c.resource, u.role, p.unit, p.container, p.cgroup,
 				CASE WHEN u.role <> 'kernel' THEN p.comm
 					WHEN instr(p.comm, '/') THEN substr(p.comm, 1, instr(p.comm, '/') - 1)
-					ELSE rtrim(p.comm, '0123456789') END AS program,
+					ELSE rtrim(p.comm, '0123456789.') END AS program,
 				1 AS processes, 0 AS ended, p.tgid, NULL AS parent, NULL AS parent_tgid,
 				CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes
 					ELSE u.cpu_ns END AS taken,

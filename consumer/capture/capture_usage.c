@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/capture_usage.h"
 
+#include "common/array.h"
 #include "common/cleanup.h"
 
 #include <string.h>
@@ -192,7 +193,7 @@ static int end_short_lived(struct capture_usage *usage, const struct ended *ende
 			   const struct capture_usage_scope *scope)
 {
 	struct ended_row *rows = calloc(ended->count + 1UL, sizeof(*rows));
-	uint32_t count = 0, kept = 0;
+	uint32_t count = 0, kept = 0, room = ended->count + 1;
 
 	if (!rows)
 		return -ENOMEM;
@@ -228,6 +229,7 @@ static int end_short_lived(struct capture_usage *usage, const struct ended *ende
 	qsort(rows, kept, sizeof(*rows), compare_cpu_falling);
 	usage->ended = rows;
 	usage->ended_count = kept;
+	array_fit(usage->ended, kept, room); /* the capture may wait for the disk */
 	return 0;
 }
 

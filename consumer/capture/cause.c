@@ -31,9 +31,8 @@ struct facts {
 	/* span of the two sums above: since the last walk before the trigger */
 	uint64_t usage_ns;
 	struct usage_groups groups;
-	const struct usage_group
-		*first_other; /* the group of others that used most of the resource; or NULL */
-	const struct usage_group *first_target; /* the same of targets */
+	/* the groups that used most of the resource, of others and of targets; or NULL */
+	const struct usage_group *first_other, *first_target;
 	uint32_t target_groups;
 };
 
@@ -307,7 +306,8 @@ static struct cause cpu_shared(const struct facts *facts)
 	const struct usage_group *other = facts->first_other, *first = facts->first_target;
 	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
 		 seen_ns = own_ns + others_ns, machine_ns = machine_cpu_ns(facts),
-		 ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns, queued_ns = facts->own.stalled_cpu_ns;
+		 ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns, queued_ns = facts->own.stalled_cpu_ns,
+		 denied_ns = facts->capture->usage.machine.parts_ns[MACHINE_DENIED];
 	char group[GROUP_BYTES], used[64];
 
 	/*
@@ -316,6 +316,13 @@ static struct cause cpu_shared(const struct facts *facts)
 	 */
 	if (!queued_ns || ran_ns < facts->stalled_ns / 10 * 9)
 		return not_this;
+	if (denied_ns > (other ? other->sums.task.cpu_ns : 0) &&
+	    (denied_ns >= queued_ns / 2 || denied_ns >= own_ns / 2))
+		return verdict(
+			CAUSE_COMPETING,
+			"processes that root's policy denies took %s, while the targets ran %.2f s and waited %.2f s for a CPU (%.0f %% of their time), within %.2f s",
+			cpu_text(facts, denied_ns, used, sizeof(used)), seconds(own_ns), seconds(queued_ns),
+			waited_percent(queued_ns, own_ns), seconds(facts->usage_ns));
 	if (other && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
 		return competing_for_cpu(facts, other, "the targets", own_ns, queued_ns);
 	if (facts->stalled_ns > seen_ns && machine_ns > seen_ns &&

@@ -14,13 +14,16 @@ void usage_groups_free(struct usage_groups *groups)
 	*groups = (struct usage_groups){ 0 };
 }
 
-/* "kworker/1:2-events" and "ksoftirqd/0" without what comes from the slash on, "kswapd0" without its number. */
+/*
+ * "kworker/1:2-events" and "ksoftirqd/0" without what comes from the slash on, "kswapd0" and "kdamond.0" without their
+ * numbers.
+ */
 static void put_kind(const char *comm, char kind[ABI_COMM_BYTES])
 {
 	size_t bytes = strcspn(comm, "/");
 
 	if (!comm[bytes])
-		while (bytes > 1 && comm[bytes - 1] >= '0' && comm[bytes - 1] <= '9')
+		while (bytes > 1 && strchr("0123456789.", comm[bytes - 1]))
 			bytes--;
 	memset(kind, 0, ABI_COMM_BYTES);
 	memcpy(kind, comm, bytes);

@@ -26,8 +26,8 @@ struct ended {
 void ended_free(struct ended *ended);
 
 /*
- * Adds a program of the walk `walk`. Where there are as many as are kept, or no memory, it counts with the others that
- * found no room (ENDED_OVERFLOW).
+ * Adds a program of the walk `walk`. Where there are too many, those that ran least are summed, by walk, under the key
+ * ENDED_OVERFLOW alone. Without memory it is left out.
  */
 void ended_add(struct ended *ended, const struct ended_key *key, const struct ended_sums *sums,
 	       uint32_t walk);

@@ -28,30 +28,44 @@ void targets_init(struct targets *targets)
 
 void targets_free(struct targets *targets)
 {
+	for (uint32_t i = 0; i < targets->count; i++)
+		free(targets->processes[i].earlier);
 	free(targets->processes);
 	process_index_clear(&targets->index);
 	targets_init(targets);
 }
 
+/* Few processes execute a program after they became targets: only they take memory for it. */
+static void keep_program(struct target_process *there)
+{
+	struct target_program *earlier = there->earlier;
+
+	if (!earlier)
+		earlier = calloc(TARGET_EARLIER, sizeof(*earlier));
+	if (!earlier)
+		return; /* its samples will have the name of the next program */
+	memmove(earlier + 1, earlier, (TARGET_EARLIER - 1) * sizeof(*earlier));
+	earlier->program = there->program;
+	memcpy(earlier->comm, there->comm, sizeof(earlier->comm));
+	there->earlier = earlier;
+}
+
 static void replace(struct target_process *there, const struct target_process *process)
 {
-	struct target_program earlier[TARGET_EARLIER];
+	struct target_program *earlier;
 
-	memcpy(earlier, there->earlier, sizeof(earlier));
-	if (there->program != process->program) {
-		memmove(earlier + 1, earlier, sizeof(earlier) - sizeof(*earlier));
-		earlier->program = there->program;
-		memcpy(earlier->comm, there->comm, sizeof(earlier->comm));
-	}
+	if (there->program != process->program)
+		keep_program(there);
+	earlier = there->earlier;
 	*there = *process;
-	memcpy(there->earlier, earlier, sizeof(earlier));
+	there->earlier = earlier;
 }
 
 const char *targets_comm_of(const struct target_process *process, uint32_t program)
 {
 	if (process->program == program)
 		return process->comm;
-	for (size_t i = 0; i < TARGET_EARLIER && *process->earlier[i].comm; i++)
+	for (size_t i = 0; process->earlier && i < TARGET_EARLIER && *process->earlier[i].comm; i++)
 		if (process->earlier[i].program == program)
 			return process->earlier[i].comm;
 	return process->comm;
@@ -74,7 +88,8 @@ int targets_put(struct targets *targets, const struct target_process *process)
 	result = process_index_add(&targets->index, process->tgid, process->started_ns, targets->count);
 	if (result < 0)
 		return result;
-	targets->processes[targets->count++] = *process;
+	targets->processes[targets->count] = *process;
+	targets->processes[targets->count++].earlier = NULL;
 	targets->live++;
 	return 0;
 }
@@ -123,6 +138,7 @@ void targets_forget(struct targets *targets, uint64_t before_ns)
 			continue;
 		}
 		process_index_remove(&targets->index, process->tgid, process->started_ns, i);
+		free(process->earlier);
 		last = &targets->processes[--targets->count];
 		if (process == last)
 			return;

@@ -15,8 +15,8 @@
 
 /* A program that a process executed, under the name that it had last. */
 struct target_program {
-	uint32_t program; /* sample.program */
-	char comm[ABI_COMM_BYTES];
+	uint32_t program;          /* sample.program */
+	char comm[ABI_COMM_BYTES]; /* "": unused */
 };
 
 /* Launchers execute twice or thrice within milliseconds. */
@@ -30,8 +30,8 @@ struct target_process {
 	uint32_t uid;
 	uint32_t program;          /* sample.program of what it runs */
 	char comm[ABI_COMM_BYTES]; /* terminated */
-	/* what it ran before, the last one first; kept by targets_put(). Without a comm: unused */
-	struct target_program earlier[TARGET_EARLIER];
+	/* the table's: what it ran before, TARGET_EARLIER of them, the last one first; NULL: nothing else */
+	struct target_program *earlier;
 	/* number of the last walk that saw it; for an announced process, of the last walk before */
 	uint32_t walk;
 	/* the rules that apply to it watch its cgroup; false: its cgroup's path is not known yet */

@@ -270,6 +270,15 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_COMPETING,
 	  .because =
 		  "kernel threads kworker ×2 took 4.00 s of CPU time, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+	/* those whose names are nobody's business */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = 4 * SECOND) },
+	  .machine = { .total_ns = 12 * SECOND, .parts_ns[MACHINE_DENIED] = 5 * SECOND },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "processes that root's policy denies took 5.00 s of CPU time, 42 % of the machine's, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
 	/* nobody is blamed where nobody is hurt */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 200000,
