@@ -41,19 +41,6 @@ static __always_inline void name_parent(struct ended_key *key, struct task_struc
 		key->parent_tgid = BPF_CORE_READ(parent, tgid);
 }
 
-static __always_inline void add_usage(struct task_usage *sum, const struct task_usage *more)
-{
-	sum->cpu_ns += more->cpu_ns;
-	sum->run_delay_ns += more->run_delay_ns;
-	sum->io_delay_ns += more->io_delay_ns;
-	sum->major_faults += more->major_faults;
-	sum->minor_faults += more->minor_faults;
-	sum->read_bytes += more->read_bytes;
-	sum->write_bytes += more->write_bytes;
-	sum->voluntary_switches += more->voluntary_switches;
-	sum->involuntary_switches += more->involuntary_switches;
-}
-
 static __always_inline void end_process(struct task_struct *task, __u64 walk_began_ns)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
@@ -66,7 +53,7 @@ static __always_inline void end_process(struct task_struct *task, __u64 walk_beg
 	ending.self_ns = ending.usage.cpu_ns;
 	if (leader != task) {
 		read_usage(leader, &of_leader);
-		add_usage(&ending.usage, &of_leader);
+		task_usage_add(&ending.usage, &of_leader);
 	}
 	add_ended_threads(leader, &ending.usage);
 	bpf_map_delete_elem(&thread_bytes, &tgid);

@@ -429,6 +429,20 @@ struct task_usage {
 	__u64 involuntary_switches;
 };
 
+static inline __attribute__((always_inline)) void task_usage_add(struct task_usage *sum,
+								 const struct task_usage *more)
+{
+	sum->cpu_ns += more->cpu_ns;
+	sum->run_delay_ns += more->run_delay_ns;
+	sum->io_delay_ns += more->io_delay_ns;
+	sum->major_faults += more->major_faults;
+	sum->minor_faults += more->minor_faults;
+	sum->read_bytes += more->read_bytes;
+	sum->write_bytes += more->write_bytes;
+	sum->voluntary_switches += more->voluntary_switches;
+	sum->involuntary_switches += more->involuntary_switches;
+}
+
 #define TASK_IO_DELAY 1U  /* the kernel accounts I/O delay: sysctl kernel.task_delayacct=1 */
 #define TASK_KERNEL 2U    /* a kernel thread */
 #define TASK_DENIED 4U    /* root's policy denies the process: only usage.cpu_ns is told, all else is 0 */
@@ -466,8 +480,8 @@ struct thread_record {
 /*
  * ---- ended: what processes used that no walk has met, summed by what they ran ----
  *
- * The consumer takes elements out at each walk. A process that the last walk met tells its final sums in a record
- * of its own, in `events`, unless that ring is half full.
+ * The consumer takes elements out at each walk. The final sums of a process that the last walk met are a record
+ * of their own, in `cgroup_paths`, unless that ring is half full.
  */
 
 #define ENDED_MAX 4096U

@@ -283,16 +283,15 @@ static struct cause cpu_negligible(const struct facts *facts)
 		seconds(facts->usage_ns));
 }
 
-static struct cause competing_for_cpu(const struct facts *facts, const struct usage_group *first,
+static struct cause competing_for_cpu(const struct facts *facts, const char *culprit, uint64_t took_ns,
 				      const char *victims, uint64_t ran_ns, uint64_t queued_ns)
 {
-	char group[GROUP_BYTES], used[64];
+	char used[64];
 
 	return verdict(
 		CAUSE_COMPETING,
 		"%s took %s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of their time), within %.2f s",
-		usage_group_text(first, group, sizeof(group)),
-		cpu_text(facts, first->sums.task.cpu_ns, used, sizeof(used)), victims, seconds(ran_ns),
+		culprit, cpu_text(facts, took_ns, used, sizeof(used)), victims, seconds(ran_ns),
 		seconds(queued_ns), waited_percent(queued_ns, ran_ns), seconds(facts->usage_ns));
 }
 
@@ -318,13 +317,11 @@ static struct cause cpu_shared(const struct facts *facts)
 		return not_this;
 	if (denied_ns > (other ? other->sums.task.cpu_ns : 0) &&
 	    (denied_ns >= queued_ns / 2 || denied_ns >= own_ns / 2))
-		return verdict(
-			CAUSE_COMPETING,
-			"processes that root's policy denies took %s, while the targets ran %.2f s and waited %.2f s for a CPU (%.0f %% of their time), within %.2f s",
-			cpu_text(facts, denied_ns, used, sizeof(used)), seconds(own_ns), seconds(queued_ns),
-			waited_percent(queued_ns, own_ns), seconds(facts->usage_ns));
+		return competing_for_cpu(facts, "processes that root's policy denies", denied_ns,
+					 "the targets", own_ns, queued_ns);
 	if (other && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
-		return competing_for_cpu(facts, other, "the targets", own_ns, queued_ns);
+		return competing_for_cpu(facts, usage_group_text(other, group, sizeof(group)),
+					 other->sums.task.cpu_ns, "the targets", own_ns, queued_ns);
 	if (facts->stalled_ns > seen_ns && machine_ns > seen_ns &&
 	    (machine_ns - own_ns >= queued_ns / 2 || machine_ns - own_ns >= own_ns / 2))
 		return verdict(
@@ -335,7 +332,8 @@ static struct cause cpu_shared(const struct facts *facts)
 	/* a rule for many programs: one of them may be the others' reason */
 	if (first && facts->target_groups > 1 &&
 	    without(queued_ns, first->sums.stalled_cpu_ns) >= queued_ns / VICTIMS_PART)
-		return competing_for_cpu(facts, first, "the other targets",
+		return competing_for_cpu(facts, usage_group_text(first, group, sizeof(group)),
+					 first->sums.task.cpu_ns, "the other targets",
 					 without(own_ns, first->sums.task.cpu_ns),
 					 without(queued_ns, first->sums.stalled_cpu_ns));
 	return verdict(
@@ -422,7 +420,6 @@ static struct cause memory_shortage(const struct facts *facts)
 	uint64_t direct = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_direct"),
 		 stalls = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
 		 kswapd = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
-
 	const struct usage_group *first = facts->first_other;
 	char group[GROUP_BYTES];
 

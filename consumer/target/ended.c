@@ -77,10 +77,8 @@ void ended_add(struct ended *ended, const struct ended_key *key, const struct en
 
 	if (ended->count >= PROGRAMS_MAX)
 		sum_small_ones(ended);
-	if (array_make_room(ended->programs, ended->count, ended->room, 1U)) {
-		ended->unread++;
+	if (array_make_room(ended->programs, ended->count, ended->room, 1U))
 		return;
-	}
 	program = &ended->programs[ended->count++];
 	*program = (struct ended_program){ *key, *sums, walk };
 	program->key.comm[ABI_COMM_BYTES - 1] = '\0';
@@ -98,10 +96,8 @@ void ended_collect(struct ended *ended, int map_fd, uint32_t walk)
 		__u32 count = READ_AT_ONCE;
 		int result = bpf_map_lookup_and_delete_batch(map_fd, from, &batch, keys, sums, &count, NULL);
 
-		if (result < 0 && result != -ENOENT) {
-			ended->unread++; /* -ENOSPC: a bucket has more than there is room for */
-			return;
-		}
+		if (result < 0 && result != -ENOENT)
+			return; /* -ENOSPC: a bucket has more than there is room for */
 		for (__u32 j = 0; j < count; j++)
 			ended_add(ended, &keys[j], &sums[j], walk);
 		if (result == -ENOENT)

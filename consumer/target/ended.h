@@ -20,7 +20,6 @@ struct ended_program {
 struct ended {
 	struct ended_program *programs; /* in the order of their walks */
 	uint32_t count, room;
-	uint64_t unread; /* walks whose sums could not be read, or not all of them */
 };
 
 void ended_free(struct ended *ended);

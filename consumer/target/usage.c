@@ -64,19 +64,6 @@ static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t s
 	return process;
 }
 
-static void add(struct task_usage *sum, const struct task_usage *more)
-{
-	sum->cpu_ns += more->cpu_ns;
-	sum->run_delay_ns += more->run_delay_ns;
-	sum->io_delay_ns += more->io_delay_ns;
-	sum->major_faults += more->major_faults;
-	sum->minor_faults += more->minor_faults;
-	sum->read_bytes += more->read_bytes;
-	sum->write_bytes += more->write_bytes;
-	sum->voluntary_switches += more->voluntary_switches;
-	sum->involuntary_switches += more->involuntary_switches;
-}
-
 void usage_walk_process(struct usage *usage, const struct task_record *record)
 {
 	struct usage_process *process;
@@ -97,7 +84,7 @@ void usage_walk_process(struct usage *usage, const struct task_record *record)
 	process->cgroup_id = record->cgroup_id;
 	memcpy(process->comm, record->comm, sizeof(process->comm));
 	process->counts_io_delay = record->flags & TASK_IO_DELAY;
-	add(&process->sums.task, &record->usage);
+	task_usage_add(&process->sums.task, &record->usage);
 	process->sums.rss_bytes = record->rss_bytes;
 	process->sums.stalled_cpu_ns = record->stalled_cpu_ns;
 	process->sums.stalled_memory_ns = record->stalled_memory_ns;
@@ -112,7 +99,7 @@ void usage_walk_thread(struct usage *usage, const struct thread_record *record)
 		record->started_ns < usage->began_ns ? meet(usage, record->tgid, record->started_ns) : NULL;
 
 	if (process)
-		add(&process->sums.task, &record->usage);
+		task_usage_add(&process->sums.task, &record->usage);
 }
 
 void usage_end(struct usage *usage, const struct ended_record *record)
