@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/numbers.h"
 
 #include <string.h>
 
@@ -37,13 +38,6 @@ static uint64_t measure_of(const struct usage_sums *sums, size_t measure)
 
 	memcpy(&value, (const char *)sums + measure * sizeof(value), sizeof(value));
 	return value;
-}
-
-static int compare_falling(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? 1 : left > right ? -1 : 0;
 }
 
 /*
@@ -235,11 +229,6 @@ static int end_short_lived(struct capture_usage *usage, const struct ended *ende
 
 /* ---- the machine ---- */
 
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 /* Call it when all rows are there. */
 static void account(struct capture_usage *usage, const struct usage *now)
 {
@@ -263,7 +252,7 @@ static void account(struct capture_usage *usage, const struct usage *now)
 		      : usage->ended[i].key.flags & ENDED_KERNEL ? MACHINE_KERNEL
 								 : MACHINE_SHORT_LIVED] +=
 			usage->ended[i].sums.cpu_ns;
-	parts[MACHINE_DENIED] += grown(usage_denied_ns(now), usage_denied_ns(before));
+	parts[MACHINE_DENIED] += growth(usage_denied_ns(now), usage_denied_ns(before));
 	machine_time_close(&machine, &before->times, &now->times, now->flags);
 	usage->machine = machine;
 }

@@ -2,6 +2,7 @@
 #include "consumer/capture/machine_time.h"
 
 #include "common/abi.h"
+#include "common/numbers.h"
 
 #include <stddef.h>
 
@@ -22,11 +23,6 @@ const char *const machine_part_names[MACHINE_PARTS] = {
 static const enum machine_part of_tasks[] = { MACHINE_TARGETS, MACHINE_OTHERS, MACHINE_SHORT_LIVED,
 					      MACHINE_KERNEL, MACHINE_DENIED };
 #define TASK_PARTS (sizeof(of_tasks) / sizeof(*of_tasks))
-
-static uint64_t grown(uint64_t after, uint64_t before)
-{
-	return after > before ? after - before : 0;
-}
 
 /* Takes `ns`, or all if there is less, from the parts that are tasks'. */
 static void take_from_tasks(struct machine_time *machine, uint64_t ns)
@@ -51,11 +47,11 @@ void machine_time_close(struct machine_time *machine, const struct cpu_times *be
 		return;
 	/* a CPU that was on- or offlined meanwhile counts half */
 	machine->total_ns = (machine->to_ns - machine->from_ns) * (before->cpus + after->cpus) / 2;
-	parts[MACHINE_IRQ] = grown(after->irq_ns, before->irq_ns);
-	parts[MACHINE_SOFTIRQ] = grown(after->softirq_ns, before->softirq_ns);
-	parts[MACHINE_STEAL] = grown(after->steal_ns, before->steal_ns);
-	parts[MACHINE_GUEST] = grown(after->guest_ns, before->guest_ns);
-	parts[MACHINE_IDLE] = grown(after->idle_ns, before->idle_ns);
+	parts[MACHINE_IRQ] = growth(after->irq_ns, before->irq_ns);
+	parts[MACHINE_SOFTIRQ] = growth(after->softirq_ns, before->softirq_ns);
+	parts[MACHINE_STEAL] = growth(after->steal_ns, before->steal_ns);
+	parts[MACHINE_GUEST] = growth(after->guest_ns, before->guest_ns);
+	parts[MACHINE_IDLE] = growth(after->idle_ns, before->idle_ns);
 	within = parts[MACHINE_GUEST];
 	if (!(flags & TASK_IRQ_APART))
 		within += parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ];
@@ -64,5 +60,5 @@ void machine_time_close(struct machine_time *machine, const struct cpu_times *be
 	take_from_tasks(machine, within);
 	for (size_t i = 0; i < MACHINE_UNACCOUNTED; i++)
 		sum += parts[i];
-	parts[MACHINE_UNACCOUNTED] = grown(machine->total_ns, sum);
+	parts[MACHINE_UNACCOUNTED] = growth(machine->total_ns, sum);
 }

@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/numbers.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -28,13 +29,6 @@ void ended_sums_add(struct ended_sums *to, const struct ended_sums *more)
 	to->major_faults += more->major_faults;
 	to->read_bytes += more->read_bytes;
 	to->write_bytes += more->write_bytes;
-}
-
-static int compare_falling(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? 1 : left > right ? -1 : 0;
 }
 
 /* The CPU time that a program needs to be among the first half; UINT64_MAX without memory: none is. */

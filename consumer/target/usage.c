@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/numbers.h"
 
 #include <string.h>
 
@@ -180,13 +181,6 @@ void usage_walk_end(struct usage *usage, uint64_t now_ns, uint32_t since)
 	usage_sweep(usage);
 }
 
-static int compare_falling(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? 1 : left > right ? -1 : 0;
-}
-
 bool usage_choose(struct usage *usage, uint32_t most)
 {
 	_cleanup_free_ uint64_t *times = NULL;
@@ -246,11 +240,6 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 }
 
 /* A thread that ends takes its delays with it, so a sum may have shrunk: then the growth is 0. */
-static uint64_t grown(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 struct usage_sums usage_since(const struct usage *before, const struct usage_process *process)
 {
 	uint32_t position = find(before, process->tgid, process->started_ns);
@@ -260,22 +249,22 @@ struct usage_sums usage_since(const struct usage *before, const struct usage_pro
 		return *to;
 	from = &before->processes[position].sums;
 	return (struct usage_sums){
-		.task = { .cpu_ns = grown(to->task.cpu_ns, from->task.cpu_ns),
-			  .run_delay_ns = grown(to->task.run_delay_ns, from->task.run_delay_ns),
-			  .io_delay_ns = grown(to->task.io_delay_ns, from->task.io_delay_ns),
-			  .major_faults = grown(to->task.major_faults, from->task.major_faults),
-			  .minor_faults = grown(to->task.minor_faults, from->task.minor_faults),
-			  .read_bytes = grown(to->task.read_bytes, from->task.read_bytes),
-			  .write_bytes = grown(to->task.write_bytes, from->task.write_bytes),
+		.task = { .cpu_ns = growth(to->task.cpu_ns, from->task.cpu_ns),
+			  .run_delay_ns = growth(to->task.run_delay_ns, from->task.run_delay_ns),
+			  .io_delay_ns = growth(to->task.io_delay_ns, from->task.io_delay_ns),
+			  .major_faults = growth(to->task.major_faults, from->task.major_faults),
+			  .minor_faults = growth(to->task.minor_faults, from->task.minor_faults),
+			  .read_bytes = growth(to->task.read_bytes, from->task.read_bytes),
+			  .write_bytes = growth(to->task.write_bytes, from->task.write_bytes),
 			  .voluntary_switches =
-				  grown(to->task.voluntary_switches, from->task.voluntary_switches),
+				  growth(to->task.voluntary_switches, from->task.voluntary_switches),
 			  .involuntary_switches =
-				  grown(to->task.involuntary_switches, from->task.involuntary_switches) },
+				  growth(to->task.involuntary_switches, from->task.involuntary_switches) },
 		.rss_bytes = to->rss_bytes,
-		.stalled_cpu_ns = grown(to->stalled_cpu_ns, from->stalled_cpu_ns),
-		.stalled_memory_ns = grown(to->stalled_memory_ns, from->stalled_memory_ns),
-		.stalled_io_ns = grown(to->stalled_io_ns, from->stalled_io_ns),
-		.unstacked_ns = grown(to->unstacked_ns, from->unstacked_ns),
-		.unstacked = grown(to->unstacked, from->unstacked),
+		.stalled_cpu_ns = growth(to->stalled_cpu_ns, from->stalled_cpu_ns),
+		.stalled_memory_ns = growth(to->stalled_memory_ns, from->stalled_memory_ns),
+		.stalled_io_ns = growth(to->stalled_io_ns, from->stalled_io_ns),
+		.unstacked_ns = growth(to->unstacked_ns, from->unstacked_ns),
+		.unstacked = growth(to->unstacked, from->unstacked),
 	};
 }
