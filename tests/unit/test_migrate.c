@@ -15,7 +15,9 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* What the documented names say, in a form that the ids of stacks and threads do not change. */
@@ -228,24 +230,30 @@ static void grow(const struct store_fixture *fixture, int version)
 
 #define KILLS (SANITIZED ? 5 : 50) /* a sanitizer makes each ten times slower */
 
-/* Migrates in a child process, which is killed after so many microseconds. Returns how long it lived. */
+/*
+ * Migrates in a child process, which is killed when it has run for so many microseconds, 0: never. Its own CPU time,
+ * so that the load of the machine does not move the kills to after the end. Returns for how long it ran.
+ */
 static uint64_t migrate_and_die(struct store_fixture *fixture, uint64_t after_us)
 {
-	struct timespec began, ended;
+	const struct itimerspec after = { .it_value = { .tv_sec = (time_t)(after_us / 1000000),
+							.tv_nsec = (long)(after_us % 1000000 * 1000) } };
+	struct sigevent with_kill = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL };
+	struct rusage usage;
+	timer_t timer;
 	pid_t child;
 
-	clock_gettime(CLOCK_MONOTONIC, &began);
 	child = fork();
 	ck_assert_int_ge(child, 0);
-	if (!child)
+	if (!child) {
+		if (after_us && (timer_create(CLOCK_PROCESS_CPUTIME_ID, &with_kill, &timer) ||
+				 timer_settime(timer, 0, &after, NULL)))
+			_exit(EXIT_FAILURE);
 		_exit(open_quietly(fixture, 64 * MIB) || store_migrate(fixture->store, NULL, NULL));
-	if (after_us) {
-		usleep((useconds_t)after_us);
-		kill(child, SIGKILL);
 	}
-	ck_assert_int_eq(waitpid(child, NULL, 0), child);
-	clock_gettime(CLOCK_MONOTONIC, &ended);
-	return (uint64_t)((ended.tv_sec - began.tv_sec) * 1000000 + (ended.tv_nsec - began.tv_nsec) / 1000);
+	ck_assert_int_eq(wait4(child, NULL, 0, &usage), child);
+	return (uint64_t)((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
+			  usage.ru_stime.tv_usec);
 }
 
 START_TEST(a_crash_leaves_the_old_database_or_the_new_one)
@@ -270,7 +278,9 @@ START_TEST(a_crash_leaves_the_old_database_or_the_new_one)
 			unlink(fixture.wal);
 			file_put(fixture.path, grown, length);
 		}
-		migrate_and_die(&fixture, 1 + dice_below(&dice, (uint32_t)within_us));
+		/* somewhere in the i-th part of the time: even a few kills are spread over all of it */
+		migrate_and_die(&fixture,
+				1 + (i * within_us + dice_below(&dice, (uint32_t)within_us)) / KILLS);
 		version = version_of(&fixture);
 		ck_assert(version == kept->version || version == SCHEMA_VERSION);
 		old += version == kept->version;
