@@ -128,6 +128,7 @@ static void follow_process(struct unwind_tables *tables, struct unwind_pass *pas
 }
 
 struct place_in_order {
+	bool is_bystander;
 	uint32_t mappings, position;
 };
 
@@ -135,6 +136,8 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct place_in_order *one = a, *other = b;
 
+	if (one->is_bystander != other->is_bystander)
+		return one->is_bystander - other->is_bystander;
 	if (one->mappings != other->mappings)
 		return one->mappings < other->mappings ? -1 : 1;
 	return one->position < other->position ? -1 : one->position > other->position;
@@ -156,7 +159,7 @@ static void follow_in_time(struct unwind_tables *tables, struct unwind_pass *pas
 	share->used[SHARE_NS] += clock_monotonic_ns() - began_ns;
 }
 
-/* Processes with few mappings first: those with many have to make do with what is left. */
+/* Targets first, and of them those with few mappings: the others have to make do with what is left. */
 static void follow_processes(struct unwind_tables *tables, struct unwind_pass *pass)
 {
 	struct user_shares shares = { .count = 0 };
@@ -171,7 +174,7 @@ static void follow_processes(struct unwind_tables *tables, struct unwind_pass *p
 			pass->more = true;
 			break;
 		}
-		order[count++] = (struct place_in_order){ mapped->count, i };
+		order[count++] = (struct place_in_order){ mapped->is_bystander, mapped->count, i };
 	}
 	if (count)
 		qsort(order, count, sizeof(*order), compare_places);

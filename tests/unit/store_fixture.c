@@ -177,7 +177,7 @@ bool describe(void *user, const struct sample *sample, struct capture_process *p
 	process->uid = 33;
 	snprintf(process->comm, sizeof(process->comm), "nginx-%u", sample->tgid);
 	process->cgroup = strdup("/system.slice/web.service");
-	process->included = sample->tgid != 666;
+	process->role = sample->tgid != 666 ? USAGE_TARGET : USAGE_OTHER;
 	return true;
 }
 

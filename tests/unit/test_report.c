@@ -44,7 +44,7 @@ static const char rows_sql[] =
 	"INSERT INTO stack_class VALUES(1, 0, 'eh-frame', 'root'), (2, 1, 'eh-frame', 'expression'), (3, 0, 'none', NULL);"
 	"INSERT INTO stack_node VALUES(1, NULL, '[3,2]', 1, 2, x'01'), (2, 1, '[1]', 1, 3, x'02'),"
 	" (3, NULL, '[4,3,3,3,3,3,3,8,3,3,7,6,5,4]', 2, 14, x'03'), (4, NULL, '[]', 3, 0, x'04');"
-	"INSERT INTO sample_class VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu'), (3, 'off-cpu', 'io'), (4, 'on-cpu', 'memory');"
+	"INSERT INTO sample_class(class, kind, stall) VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu'), (3, 'off-cpu', 'io'), (4, 'on-cpu', 'memory');"
 	"INSERT INTO thread VALUES(1, 1, 1, 't'), (2, 2, 1, 't'), (3, 3, 1, 't');"
 	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup,"
 	" triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, expected_samples,"
