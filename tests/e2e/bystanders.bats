@@ -113,5 +113,5 @@ others() {
 	(($(others 'sum(samples)') > 20))
 	CHILD=$denied
 	[ "$(others 'count(*)')" -eq 0 ]
-	! is_listed "$denied"
+	run ! is_listed "$denied"
 }

@@ -111,7 +111,7 @@ void expect_sound(const struct store_fixture *fixture)
 		    "FROM stack)),(SELECT count(*) FROM frame WHERE (module_id, offset) NOT IN (SELECT "
 		    "module_id, offset FROM stack_frame JOIN frame USING(frame_id))),(SELECT count(*) FROM "
 		    "module WHERE module_id NOT IN (SELECT module_id FROM frame)),(SELECT count(*) FROM "
-		    "process WHERE process_id NOT IN (SELECT process_id FROM sample UNION SELECT "
+		    "process WHERE process_id NOT IN (SELECT process_id FROM thread UNION SELECT "
 		    "process_id FROM usage)),(SELECT count(*) FROM sample WHERE capture_id NOT IN (SELECT "
 		    "capture_id FROM capture)),(SELECT count(*) FROM loss WHERE capture_id NOT IN (SELECT "
 		    "capture_id FROM capture)),(SELECT count(*) FROM stack s WHERE depth <> (SELECT "
