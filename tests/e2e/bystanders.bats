@@ -113,5 +113,5 @@ others() {
 	(($(others 'sum(samples)') > 20))
 	CHILD=$denied
 	[ "$(others 'count(*)')" -eq 0 ]
-	run ! is_listed "$denied"
+	if is_listed "$denied"; then return 1; fi
 }

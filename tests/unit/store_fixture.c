@@ -107,7 +107,7 @@ void expect_sound(const struct store_fixture *fixture)
 	expect_rows(fixture, "PRAGMA foreign_key_check", "");
 	expect_rows(fixture,
 		    "SELECT (SELECT count(*) FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM "
-		    "sample)),(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id "
+		    "sample_row)),(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id "
 		    "FROM stack)),(SELECT count(*) FROM frame WHERE (module_id, offset) NOT IN (SELECT "
 		    "module_id, offset FROM stack_frame JOIN frame USING(frame_id))),(SELECT count(*) FROM "
 		    "module WHERE module_id NOT IN (SELECT module_id FROM frame)),(SELECT count(*) FROM "
