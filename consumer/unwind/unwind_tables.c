@@ -24,6 +24,7 @@ struct process {
 	uint64_t started_ns;
 	struct unwind_layout *layout; /* NULL: no room for it */
 	unsigned int pass;
+	bool is_bystander;
 };
 
 struct unwind_tables {
@@ -110,6 +111,7 @@ static void follow_process(struct unwind_tables *tables, struct unwind_pass *pas
 		return;
 	}
 	process->pass = pass->number;
+	process->is_bystander = mapped->is_bystander;
 	process->layout =
 		unwind_layouts_acquire(tables->layouts, layout, lay_out(tables, pass, mapped, layout), left);
 	if (process->layout) {
@@ -246,6 +248,15 @@ static void begin_anew(struct unwind_tables *tables, uint64_t now_ns)
 	tables->begun_ns = now_ns;
 }
 
+static uint32_t count_targets(const struct unwind_tables *tables)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < tables->processes_count; i++)
+		count += !tables->processes[i].is_bystander;
+	return count;
+}
+
 static void show(const struct unwind_tables *tables, const struct unwind_pass *pass)
 {
 	struct unwind_gauges *gauges = tables->gauges;
@@ -256,7 +267,7 @@ static void show(const struct unwind_tables *tables, const struct unwind_pass *p
 	atomic_store(&gauges->modules_no_room, counts.no_room);
 	atomic_store(&gauges->rows, counts.rows);
 	atomic_store(&gauges->bytes, unwind_space_bytes(&tables->space));
-	atomic_store(&gauges->processes, tables->processes_count);
+	atomic_store(&gauges->processes, count_targets(tables));
 	atomic_store(&gauges->processes_no_room, pass->no_room_processes);
 	atomic_store(&gauges->processes_cut, mappings_many(pass->mappings).cut);
 	atomic_store(&gauges->pending, pass->more);

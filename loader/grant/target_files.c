@@ -27,9 +27,9 @@ static const char *check_sampled(const char *pin_dir, const struct grant_request
 		result = grant_pins_look_up(pin_dir, PIN_BYSTANDERS, &request->tgid, &bystander);
 	if (result == -ESRCH ||
 	    (!result && (bystander.started_ns != request->started_ns || bystander.samples < BYSTANDER_OFTEN)))
-		return "not sampled";
+		return "not a target";
 	if (result == -ENOENT)
-		return "not sampled: nothing is loaded";
+		return "not a target: nothing is loaded";
 	return result < 0 ? strerror(-result) : NULL;
 }
 
@@ -43,7 +43,7 @@ static const char *check_undumpable(const char *pin_dir, const struct grant_requ
 
 	if (result < 0)
 		return strerror(-result);
-	return check_sampled(pin_dir, request) ? "root's policy denies this process, or it is not sampled now"
+	return check_sampled(pin_dir, request) ? "root's policy denies this process, or no rule names it now"
 					       : NULL;
 }
 

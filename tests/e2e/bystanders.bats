@@ -112,6 +112,7 @@ others() {
 	CHILD=$allowed
 	(($(others 'sum(samples)') > 20))
 	CHILD=$denied
-	[ "$(others 'count(*)')" -eq 0 ]
+	# before setpriv had done its work, it was a process of root
+	[ "$(others "count(*) FILTER (WHERE comm NOT IN ('bash', 'taskset', 'setpriv'))")" -eq 0 ]
 	if is_listed "$denied"; then return 1; fi
 }
