@@ -229,15 +229,12 @@ static int add_sample(struct loading *loading, const struct query *query)
 	return result;
 }
 
-static int load_samples(struct loading *loading, int64_t capture_id, enum profile_of of)
+static int load_samples(struct loading *loading, int64_t capture_id)
 {
 	_cleanup_query_ struct query query = query_begin(
 		loading->database,
-		of == PROFILE_OF_TARGETS
-			? "SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns FROM sample "
-			  "WHERE capture_id = ?1"
-			: "SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns FROM "
-			  "other_sample WHERE capture_id = ?1",
+		"SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns "
+		"FROM sample WHERE capture_id = ?1",
 		capture_id, 0);
 	int result = 0;
 
@@ -618,7 +615,7 @@ static bool has_tree(struct database *database)
 					     NULL, NULL) == SQLITE_OK;
 }
 
-static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
+static int load(struct loading *loading, int64_t capture_id)
 {
 	struct profile *profile = loading->profile;
 	int result = profile_intern(profile, "on-cpu", &profile->on_cpu);
@@ -626,7 +623,7 @@ static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
 	if (!result)
 		result = profile_intern(profile, "off-cpu", &profile->off_cpu);
 	if (!result)
-		result = load_samples(loading, capture_id, of);
+		result = load_samples(loading, capture_id);
 	if (!result)
 		result = load_processes(loading);
 	if (!result)
@@ -640,12 +637,11 @@ static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
 	return result;
 }
 
-int profile_load(struct database *database, int64_t capture_id, enum profile_of of,
-		 struct profile *ret_profile)
+int profile_load(struct database *database, int64_t capture_id, struct profile *ret_profile)
 {
 	struct profile profile = { 0 };
 	struct loading loading = { .database = database, .profile = &profile };
-	int result = load(&loading, capture_id, of);
+	int result = load(&loading, capture_id);
 
 	free_ids(&loading.process_ids);
 	free_ids(&loading.stack_ids);
