@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/numbers.h"
 
 #include <string.h>
 
@@ -451,7 +452,7 @@ void capture_expect_until(struct capture *capture, uint64_t walked_ns, uint64_t 
 
 	expected->to_ns = walked_ns;
 	/* it is less where a process is none of the capture's any more */
-	expected->cpu_ns = cpu_ns > expected->cpu_ns_before ? cpu_ns - expected->cpu_ns_before : 0;
+	expected->cpu_ns = growth(cpu_ns, expected->cpu_ns_before);
 }
 
 void capture_note_loss(struct capture *capture, enum loss loss, uint64_t events)

@@ -157,7 +157,7 @@ static int compare_cpu_falling(const void *a, const void *b)
 {
 	const struct ended_row *left = a, *right = b;
 
-	return left->sums.cpu_ns < right->sums.cpu_ns ? 1 : left->sums.cpu_ns > right->sums.cpu_ns ? -1 : 0;
+	return compare_falling(&left->sums.cpu_ns, &right->sums.cpu_ns);
 }
 
 static int compare_bytes_falling(const void *a, const void *b)

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -240,6 +241,7 @@ static uint64_t migrate_and_die(struct store_fixture *fixture, uint64_t after_us
 							.tv_nsec = (long)(after_us % 1000000 * 1000) } };
 	struct sigevent with_kill = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL };
 	struct rusage usage;
+	struct timeval ran;
 	timer_t timer;
 	pid_t child;
 
@@ -252,8 +254,8 @@ static uint64_t migrate_and_die(struct store_fixture *fixture, uint64_t after_us
 		_exit(open_quietly(fixture, 64 * MIB) || store_migrate(fixture->store, NULL, NULL));
 	}
 	ck_assert_int_eq(wait4(child, NULL, 0, &usage), child);
-	return (uint64_t)((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 + usage.ru_utime.tv_usec +
-			  usage.ru_stime.tv_usec);
+	timeradd(&usage.ru_utime, &usage.ru_stime, &ran);
+	return (uint64_t)(ran.tv_sec * 1000000 + ran.tv_usec);
 }
 
 START_TEST(a_crash_leaves_the_old_database_or_the_new_one)
