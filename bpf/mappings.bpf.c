@@ -40,10 +40,13 @@ static __always_inline bool has_room(const struct seq_file *seq, __u64 bytes)
 static __always_inline bool write_process(struct seq_file *seq, struct task_struct *task, __u32 flags)
 {
 	struct mapped_record record = { .header = { RECORD_MAPPED, sizeof(record) } };
+	__u32 tgid = task->tgid;
 
 	if (!has_room(seq, sizeof(record)))
 		return false;
-	record.tgid = task->tgid;
+	if (!bpf_map_lookup_elem(&targets, &tgid))
+		flags |= MAPPED_BYSTANDER;
+	record.tgid = tgid;
 	record.started_ns = task->start_boottime;
 	record.uid = BPF_CORE_READ(task, real_cred, uid.val);
 	record.mappings = BPF_CORE_READ(task, mm, map_count);
@@ -121,14 +124,33 @@ static __always_inline void widen_spans(struct code_spans *spans, const struct m
 		span->ends = record->ends;
 }
 
-/* Returns what is known of a target that policy allows, or NULL. */
+/* The same of a process that is no target and is sampled often. */
+static __always_inline struct code_spans *spans_of_bystander(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+	struct bystander *bystander = bpf_map_lookup_elem(&bystanders, &tgid);
+	char comm[ABI_COMM_BYTES] = {};
+
+	if (!bystander || bystander->samples < BYSTANDER_OFTEN ||
+	    bystander->started_ns != task->start_boottime)
+		return NULL;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), task->comm);
+	if (policy_denies(task, comm))
+		return NULL;
+	bystander->spans.started_ns = bystander->started_ns;
+	return &bystander->spans;
+}
+
+/* Returns what is known of a process that is listed and that policy allows, or NULL. */
 static __always_inline struct code_spans *spans_of(struct task_struct *task)
 {
 	__u32 tgid = task->tgid;
 	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct code_spans *spans;
 
-	if (!target || target->started_ns != task->start_boottime || target_is_denied(task))
+	if (!target || target->started_ns != task->start_boottime)
+		return spans_of_bystander(task);
+	if (target_is_denied(task))
 		return NULL;
 	spans = bpf_map_lookup_elem(&code_spans, &tgid);
 	return spans && spans->started_ns == target->started_ns ? spans
@@ -292,7 +314,7 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 		return 0;
 	asked_for = is_asked_for(shared, mm);
 	tgid = task->tgid;
-	spans = bpf_map_lookup_elem(&code_spans, &tgid);
+	spans = code_spans_of(tgid);
 	if (spans && spans->started_ns == task->start_boottime &&
 	    (asked_for ? spans->done && spans->scan == shared->mappings_scan
 		       : spans->shown == shared->mappings_scan + 1))

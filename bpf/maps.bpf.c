@@ -24,6 +24,7 @@ struct records_map errors SEC(".maps");
 struct counters_map counters SEC(".maps");
 struct totals_map totals SEC(".maps");
 struct code_spans_map code_spans SEC(".maps");
+struct bystanders_map bystanders SEC(".maps");
 
 /* Set by the loader: programs go quiet when the consumer's heartbeat is older than this. */
 const volatile __u64 quiet_after_ns = 30000000000ULL;
@@ -37,6 +38,8 @@ const volatile struct policy policy SEC(".rodata.policy") = {
 	.max_rate = POLICY_RATE_DEFAULT,
 	.unwinding = POLICY_UNWIND_DWARF,
 	.kernel_stacks = 1,
+	.bystanders = 1,
+	.kernel_threads = 1,
 };
 
 __u64 targets_made = 0;

@@ -115,6 +115,13 @@ struct code_spans_map {
 	__type(value, struct code_spans);
 };
 
+struct bystanders_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, BYSTANDERS_MAX);
+	__type(key, __u32);
+	__type(value, struct bystander);
+};
+
 /*
  * tgid -> start of a process whose memory the kernel protected when it was made or executed a program. Before
  * Linux 6.16 its memory is gone when it ends. LRU: who makes many such processes has the oldest ones' names told.
@@ -227,6 +234,7 @@ extern struct records_map errors SEC(".maps");
 extern struct counters_map counters SEC(".maps");
 extern struct totals_map totals SEC(".maps");
 extern struct code_spans_map code_spans SEC(".maps");
+extern struct bystanders_map bystanders SEC(".maps");
 
 /*
  * 1: another load or an unload has taken the place of this one. Its programs may still run, because an open
@@ -258,6 +266,18 @@ static __always_inline struct control *control_get(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&control, &zero);
+}
+
+/* The spans of a target or of a bystander, or NULL. */
+static __always_inline struct code_spans *code_spans_of(__u32 tgid)
+{
+	struct code_spans *spans = bpf_map_lookup_elem(&code_spans, &tgid);
+	struct bystander *bystander;
+
+	if (spans)
+		return spans;
+	bystander = bpf_map_lookup_elem(&bystanders, &tgid);
+	return bystander ? &bystander->spans : NULL;
 }
 
 #endif

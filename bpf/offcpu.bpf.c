@@ -220,7 +220,7 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 	}
 	open_close(open);
 	sample = &open->sample;
-	fill_identity(sample, target, task);
+	fill_identity(sample, task, target->started_ns, target->pattern_id, SAMPLE_OF_TARGET);
 	sample->cpu = bpf_get_smp_processor_id();
 	sample->left_ns = thread->left_ns;
 	sample->woken_ns = thread->woken_ns;
@@ -228,7 +228,7 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 	sample->kind = SAMPLE_OFF_CPU;
 	sample->stall = thread->stall;
 	record_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
-	record_user_stack(ctx, sample, &state->scratch, target, thread->left_ns);
+	record_user_stack(ctx, sample, &state->scratch, target->started_ns, thread->left_ns);
 	count(COUNTER_OFFCPU_STACKS);
 	publish(&open->seq_again, thread->left_ns);
 	publish(&open->sample.seq, thread->left_ns);

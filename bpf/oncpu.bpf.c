@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * oncpu.bpf.c owns the on-CPU samples: each tick of the perf clock writes the stacks of the running target to
- * this CPU's ring. The oldest slot is overwritten; no process is woken.
+ * oncpu.bpf.c owns the on-CPU samples: each tick of the perf clock writes the stacks of the thread that runs to
+ * this CPU's ring, whoever it is, if root's policy allows. The oldest slot is overwritten; no process is woken.
  */
 #include "bpf/sample.h"
 
@@ -23,10 +23,51 @@ struct {
 /* Set by the loader. */
 const volatile __u64 oncpu_period_ns = 1;
 
+/* Not inlined: the zeroed struct takes a third of a BPF program's 512-byte stack. */
+static __noinline int make_bystander(__u32 tgid, __u64 started_ns)
+{
+	struct bystander fresh = { .started_ns = started_ns, .samples = 1 };
+
+	return (int)bpf_map_update_elem(&bystanders, &tgid, &fresh, BPF_ANY);
+}
+
+/*
+ * Counts a sample of a process that is no target. When there are enough, user space is told as if an address had
+ * been in no known mapping: it lists the mappings again, at its own pace.
+ */
+static __always_inline void note_bystander(struct control *shared, __u32 tgid, __u64 started_ns)
+{
+	struct bystander *known = bpf_map_lookup_elem(&bystanders, &tgid);
+
+	if (!known || known->started_ns != started_ns)
+		make_bystander(tgid, started_ns);
+	else if (known->samples < BYSTANDER_OFTEN &&
+		 __sync_fetch_and_add(&known->samples, 1) + 1 == BYSTANDER_OFTEN)
+		__sync_fetch_and_add(&shared->unmapped, 1);
+}
+
+/* Returns SAMPLE_OF_*, or a negative number for a task that may not be sampled. */
+static __always_inline int whose_sample(struct task_struct *task, const struct target *target)
+{
+	char comm[ABI_COMM_BYTES] = {};
+
+	if (target)
+		return target_is_denied(task) ? -1 : (int)SAMPLE_OF_TARGET;
+	if (task->flags & PF_KTHREAD)
+		return policy.kernel_threads && task->pid ? (int)SAMPLE_OF_KERNEL
+							  : -1; /* 0: the CPU is idle */
+	if (!policy.bystanders)
+		return -1;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), task->group_leader->comm);
+	return policy_denies(task->group_leader, comm) || policy_denies_thread(task)
+		       ? -1
+		       : (int)SAMPLE_OF_BYSTANDER;
+}
+
 SEC("perf_event")
 int oncpu_tick(struct bpf_perf_event_data *ctx)
 {
-	__u64 id = bpf_get_current_pid_tgid(), now_ns;
+	__u64 id = bpf_get_current_pid_tgid(), now_ns, started_ns;
 	__u32 tgid = id >> 32, zero = 0, cpu, index;
 	struct target *target;
 	struct task_struct *task;
@@ -34,23 +75,26 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	struct scratch *scratch;
 	struct sample *slot;
 	long bytes;
+	int of;
 
 	if (is_retired())
 		return 0;
 	target = bpf_map_lookup_elem(&targets, &tgid);
-	if (!target)
+	if (!target && !(policy.bystanders || policy.kernel_threads))
 		return 0;
 	shared = control_get();
 	scratch = bpf_map_lookup_elem(&oncpu_scratch, &zero);
 	if (!shared || !scratch)
 		return 0;
+	task = bpf_get_current_task_btf();
 	now_ns = bpf_ktime_get_ns();
 	if (is_quiet(shared, now_ns)) {
-		count(COUNTER_SAMPLES_QUIET);
+		if (target)
+			count(COUNTER_SAMPLES_QUIET);
 		return 0;
 	}
-	task = bpf_get_current_task_btf();
-	if (target_is_denied(task))
+	of = whose_sample(task, target);
+	if (of < 0)
 		return 0;
 	cpu = bpf_get_smp_processor_id();
 	if (cpu >= ring_cpus)
@@ -60,8 +104,12 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	if (!slot)
 		return 0;
 
+	/* read by a helper: the verifier allows no instruction that reads from two kinds of pointers */
+	started_ns = target ? target->started_ns : BPF_CORE_READ(task, group_leader, start_boottime);
+	if (of == SAMPLE_OF_BYSTANDER)
+		note_bystander(shared, tgid, started_ns);
 	publish(&slot->seq, 0);
-	fill_identity(slot, target, task);
+	fill_identity(slot, task, started_ns, target ? target->pattern_id : 0, (__u8)of);
 	slot->cpu = cpu;
 	slot->time_ns = now_ns;
 	slot->weight_ns = oncpu_period_ns;
@@ -75,8 +123,11 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 		if (bytes > 0)
 			put_kernel_stack(slot, &scratch->stack, bytes, 0);
 	}
-	record_user_stack(ctx, slot, &scratch->stack, target, now_ns);
+	if (of == SAMPLE_OF_KERNEL)
+		slot->user_depth = slot->user_ended = slot->unwinder = 0;
+	else
+		record_user_stack(ctx, slot, &scratch->stack, started_ns, now_ns);
 	publish(&slot->seq, ++scratch->written);
-	count(COUNTER_SAMPLES_ONCPU);
+	count(of == SAMPLE_OF_TARGET ? COUNTER_SAMPLES_ONCPU : COUNTER_SAMPLES_OTHERS);
 	return 0;
 }

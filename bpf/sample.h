@@ -70,9 +70,9 @@ static __always_inline void put_kernel_stack(struct sample *slot, const struct s
 
 /* Records the user stack of the current task. */
 static __always_inline void record_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,
-					      const struct target *target, __u64 now_ns)
+					      __u64 started_ns, __u64 now_ns)
 {
-	long depth = user_stack_record(ctx, &scratch->unwind_state, slot, target->started_ns);
+	long depth = user_stack_record(ctx, &scratch->unwind_state, slot, started_ns);
 
 	slot->user_depth = (__s16)depth;
 	if (depth < 0)
@@ -81,14 +81,18 @@ static __always_inline void record_user_stack(void *ctx, struct sample *slot, st
 		count(COUNTER_STACKS_TRUNCATED);
 }
 
-/* Fills the fields that all kinds of samples share; `task` must be the current task. */
-static __always_inline void fill_identity(struct sample *slot, const struct target *target,
-					  struct task_struct *task)
+/*
+ * Fills the fields that all kinds of samples share; `task` must be the current task. `started_ns` is the start of
+ * its process, `of` one of SAMPLE_OF_*.
+ */
+static __always_inline void fill_identity(struct sample *slot, struct task_struct *task, __u64 started_ns,
+					  __u32 pattern_id, __u8 of)
 {
 	slot->header.type = RECORD_SAMPLE;
 	slot->header.bytes = sizeof(*slot);
-	slot->started_ns = target->started_ns;
-	slot->pattern_id = target->pattern_id;
+	slot->started_ns = started_ns;
+	slot->pattern_id = pattern_id;
+	slot->of = of;
 	slot->cgroup_id = bpf_get_current_cgroup_id();
 	slot->tgid = task->tgid;
 	slot->tid = task->pid;

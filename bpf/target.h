@@ -99,6 +99,7 @@ static __always_inline void target_forget_program(__u32 tgid)
 {
 	bpf_map_delete_elem(&unwind_procs, &tgid);
 	bpf_map_delete_elem(&code_spans, &tgid);
+	bpf_map_delete_elem(&bystanders, &tgid);
 }
 
 /* Removes the process from the targets. Returns 0, or a negative errno if it was none. */

@@ -113,7 +113,7 @@ static __always_inline long user_stack_unwind(struct unwind_state *state, struct
 		return 1;
 	}
 	tables = policy.unwinding == POLICY_UNWIND_DWARF ? bpf_map_lookup_elem(&unwind_procs, &tgid) : NULL;
-	context.spans = tables ? bpf_map_lookup_elem(&code_spans, &tgid) : NULL;
+	context.spans = tables ? code_spans_of(tgid) : NULL;
 	if (tables && tables->started_ns == started_ns && context.spans &&
 	    context.spans->started_ns == started_ns) {
 		unwind_by_tables(&context, tables);

@@ -18,7 +18,8 @@
  *      memory the kernel protects
  *   8  processes that ended: sums of those that no walk met, and a record of each other one; kernel threads in
  *      the task iterator; bytes of I/O without those of waited-for children; the start of the last walk; which
- *      of the programs that a process has executed a sample is of
+ *      of the programs that a process has executed a sample is of; samples on CPU of bystanders and of kernel
+ *      threads, and policy on both
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -78,6 +79,8 @@ struct policy {
 	__u32 denied_count;
 	__u32 comms_count;
 	__u32 deny_undumpable; /* 1: a process whose memory the kernel protects is denied (bpf/policy.h) */
+	__u32 bystanders;      /* 0: of processes, only targets are sampled */
+	__u32 kernel_threads;  /* 0: none is sampled */
 	__u32 reserved;
 	struct policy_uids allowed[POLICY_UIDS_MAX];
 	struct policy_uids denied[POLICY_UIDS_MAX];
@@ -107,6 +110,11 @@ struct target {
 };
 
 #define TARGETS_DEFAULT 16384U
+
+/* A target, or one of the others, whose samples are on CPU alone. */
+#define SAMPLE_OF_TARGET 0U
+#define SAMPLE_OF_BYSTANDER 1U /* another process; its pattern id is 0 */
+#define SAMPLE_OF_KERNEL 2U    /* a kernel thread: it has a kernel stack alone */
 
 /*
  * ---- control: one element; written by the consumer except the last cache line, read by every program ----
@@ -234,7 +242,8 @@ struct sample {
 	__u8 stall;         /* STALL_* bits; for an interval, of its blocked part */
 	__u8 unwinder;      /* UNWINDER_* bits used for the user frames */
 	__u8 user_ended;    /* UNWIND_ENDED_* */
-	__u8 reserved[4];
+	__u8 of;            /* SAMPLE_OF_* */
+	__u8 reserved[3];
 	__s16 kernel_depth; /* number of frames, or a negative errno */
 	__s16 user_depth;
 	char comm[ABI_COMM_BYTES]; /* name of the thread */
@@ -304,6 +313,23 @@ struct code_spans {
 	__u32 done;   /* 1: the list of this scan has ended */
 	__u32 reserved;
 };
+
+/*
+ * ---- bystanders: tgid -> a process that is no target and was sampled of late ----
+ *
+ * One that was sampled BYSTANDER_OFTEN times is listed by the mapping iterator, as targets are, so that it gets
+ * names and unwind tables.
+ */
+struct bystander {
+	__u64 started_ns; /* start of the process, CLOCK_BOOTTIME */
+	__u32 samples;    /* up to BYSTANDER_OFTEN */
+	__u32 reserved;
+	struct code_spans
+		spans; /* as those of a target; spans.started_ns is 0 until the iterator has listed it */
+};
+
+#define BYSTANDER_OFTEN 8U
+#define BYSTANDERS_MAX 1024U /* those that run most: the least recently sampled one makes room */
 
 struct unwind_process {
 	__u64 started_ns;
@@ -529,9 +555,10 @@ struct ended_record {
 /* mapped_record.flags */
 #define MAPPED_LISTED 1U /* some of its mappings follow */
 /* the following are in a second record, behind the mappings */
-#define MAPPED_MORE 2U /* the list is not complete: the next pass of the same scan goes on */
-#define MAPPED_BUSY 4U /* as MAPPED_MORE: the process changes its mappings at the moment */
-#define MAPPED_CUT 8U  /* it has more executable mappings than are listed */
+#define MAPPED_MORE 2U       /* the list is not complete: the next pass of the same scan goes on */
+#define MAPPED_BUSY 4U       /* as MAPPED_MORE: the process changes its mappings at the moment */
+#define MAPPED_BYSTANDER 16U /* of every record of a process that is no target */
+#define MAPPED_CUT 8U        /* it has more executable mappings than are listed */
 
 struct mapped_record {
 	struct record_header header;
@@ -619,23 +646,25 @@ struct cgroup_record {
 #define COUNTER_POLICY_DENIED 16U    /* processes that stopped being targets because of policy */
 #define COUNTER_CGROUPS_TOLD 17U
 #define COUNTER_CGROUPS_OVER_BUDGET 18U /* times a path was not told: its account had no budget left */
-#define COUNTER_CGROUPS_LOST 19U /* times a path was not told: the ring was full, or it was unreadable */
-#define COUNTER_ENDED_LOST 20U   /* final sums of processes that were not told: the ring was half full */
-#define COUNTERS 21U
+#define COUNTER_CGROUPS_LOST 19U   /* times a path was not told: the ring was full, or it was unreadable */
+#define COUNTER_ENDED_LOST 20U     /* final sums of processes that were not told: the ring was half full */
+#define COUNTER_SAMPLES_OTHERS 21U /* on CPU, of bystanders and kernel threads */
+#define COUNTERS 22U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
 #define ABI_SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "struct " #type " changed size")
 
 ABI_SIZE(record_header, 4);
-ABI_SIZE(policy, 1312);
-ABI_CHECK(policy, allowed, 32);
+ABI_SIZE(policy, 1320);
+ABI_CHECK(policy, allowed, 40);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);
 ABI_SIZE(control, 128);
 ABI_CHECK(control, unmapped, 64);
 ABI_SIZE(code_spans, 176);
+ABI_SIZE(bystander, 192);
 ABI_SIZE(unwind_process, 16);
 ABI_SIZE(unwind_mapping, 32);
 ABI_SIZE(unwind_page, 8);

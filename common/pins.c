@@ -10,6 +10,8 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 	[PIN_PATTERNS_B] = { "patterns_b", BPF_MAP_TYPE_LPM_TRIE, sizeof(struct pattern_key), sizeof(__u32),
 			     0660 },
 	[PIN_TARGETS] = { "targets", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct target), 0440 },
+	[PIN_BYSTANDERS] = { "bystanders", BPF_MAP_TYPE_LRU_HASH, sizeof(__u32), sizeof(struct bystander),
+			     0440 },
 	[PIN_ONCPU] = { "oncpu", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct sample), 0660 },
 	[PIN_OFFCPU] = { "offcpu", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct sample), 0660 },
 	[PIN_OFFCPU_OPEN] = { "offcpu_open", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct open_interval),

@@ -17,6 +17,8 @@ const struct policy policy_default = {
 	.max_rate = POLICY_RATE_DEFAULT,
 	.unwinding = POLICY_UNWIND_DWARF,
 	.kernel_stacks = 1,
+	.bystanders = 1,
+	.kernel_threads = 1,
 };
 
 static const char *const unwinding_words[] = {
@@ -37,6 +39,8 @@ struct reading {
 #define SAID_UNWINDING 2U
 #define SAID_MAX_RATE 4U
 #define SAID_DENY_UNDUMPABLE 8U
+#define SAID_BYSTANDERS 16U
+#define SAID_KERNEL_THREADS 32U
 
 /* ---- parsing ---- */
 
@@ -185,6 +189,10 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		parse_yes_or_no(reading, SAID_KERNEL_STACKS, &reading->policy.kernel_stacks);
 	} else if (!strcmp(entry->key, "deny_undumpable")) {
 		parse_yes_or_no(reading, SAID_DENY_UNDUMPABLE, &reading->policy.deny_undumpable);
+	} else if (!strcmp(entry->key, "bystanders")) {
+		parse_yes_or_no(reading, SAID_BYSTANDERS, &reading->policy.bystanders);
+	} else if (!strcmp(entry->key, "kernel_threads")) {
+		parse_yes_or_no(reading, SAID_KERNEL_THREADS, &reading->policy.kernel_threads);
 	} else if (!strcmp(entry->key, "unwinding")) {
 		parse_unwinding(reading);
 	} else if (!strcmp(entry->key, "max_rate")) {
@@ -266,6 +274,10 @@ void policy_describe(const struct policy *policy, char text[POLICY_TEXT_BYTES])
 		add_key(text, "deny_undumpable");
 		add(text, "%s", policy->deny_undumpable ? "yes" : "no");
 	}
+	if (!policy->bystanders)
+		add(text, "%sbystanders = no", *text ? "; " : "");
+	if (!policy->kernel_threads)
+		add(text, "%skernel_threads = no", *text ? "; " : "");
 	if (!policy->kernel_stacks)
 		add(text, "%skernel_stacks = no", *text ? "; " : "");
 	if (policy->unwinding != POLICY_UNWIND_DWARF) {

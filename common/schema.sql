@@ -170,7 +170,8 @@ CREATE TABLE sample_class(
 	class INTEGER PRIMARY KEY,
 	kind TEXT NOT NULL CHECK(kind IN ('on-cpu', 'off-cpu')),
 	stall TEXT NOT NULL,            -- none|cpu|memory|io|memory+io|memory+cpu
-	UNIQUE(kind, stall)
+	role TEXT NOT NULL DEFAULT 'target' CHECK(role IN ('target', 'other', 'kernel')), -- others are on CPU alone
+	UNIQUE(kind, stall, role)
 ) STRICT;
 
 -- The samples of one thread with one stack in one second.
@@ -317,11 +318,19 @@ SELECT f.frame_id, f.module_id, f.offset,
 	f.line, f.inlined
 FROM frame_row f;
 
+-- Of targets.
 CREATE VIEW sample AS
 SELECT r.capture_id, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples,
 	ifnull(r.weight_ns, r.samples * (SELECT 1000000000 / k.hz FROM capture k WHERE k.capture_id = r.capture_id)) AS weight_ns,
 	'[[' || r.times || ']]' AS times
-FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class);
+FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class) WHERE c.role = 'target';
+
+-- The same of those that the rule does not apply to, and of kernel threads: on CPU alone.
+CREATE VIEW other_sample AS
+SELECT r.capture_id, c.role, t.process_id, t.tid, t.thread, r.stack_id, c.kind, c.stall, r.second, r.samples,
+	ifnull(r.weight_ns, r.samples * (SELECT 1000000000 / k.hz FROM capture k WHERE k.capture_id = r.capture_id)) AS weight_ns,
+	'[[' || r.times || ']]' AS times
+FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class) WHERE c.role <> 'target';
 
 -- Each sample on CPU, and each interval off CPU that was stored. Times are wall clock, to the millisecond.
 CREATE VIEW sample_time AS
@@ -425,6 +434,28 @@ FROM folded f JOIN capture c USING(capture_id)
 WHERE instr('+' || f.stall || '+', '+' || c.resource || '+')
 WINDOW same AS (PARTITION BY f.capture_id, f.comm, f.kind, f.stall, f.stack)
 ORDER BY f.capture_id DESC, stalled_ns DESC;
+
+-- What others than the targets were doing on CPU: their stacks, as in hot_stack. percent: of all samples on CPU,
+-- those of targets among them.
+CREATE VIEW culprit_stack AS
+SELECT DISTINCT s.capture_id, s.role, p.unit, p.container, p.cgroup, p.comm, s.stack, sum(s.samples) OVER same AS samples,
+	sum(s.weight_ns) OVER same AS weight_ns, round(100.0 * sum(s.samples) OVER same / s.all_samples, 1) AS percent
+FROM (
+	SELECT o.capture_id, o.role, o.process_id, o.samples, o.weight_ns, o.all_samples,
+		(SELECT group_concat(replace(function, ';', ':'), ';') FROM (
+			SELECT f.function || CASE WHEN m.kind IN ('kernel', 'module') THEN '_[k]' ELSE '' END AS function
+			FROM stack_frame sf JOIN frame f USING(frame_id) JOIN module m USING(module_id)
+			WHERE sf.stack_id = o.stack_id ORDER BY sf.position DESC)) AS stack
+	FROM (
+		SELECT r.capture_id, c.role, t.process_id, r.stack_id, sum(r.samples) AS samples,
+			sum(ifnull(r.weight_ns, r.samples * 1000000000 / k.hz)) AS weight_ns,
+			sum(sum(r.samples)) OVER (PARTITION BY r.capture_id) AS all_samples
+		FROM sample_row r JOIN thread t USING(thread_id) JOIN sample_class c USING(class) JOIN capture k USING(capture_id)
+		WHERE c.kind = 'on-cpu' GROUP BY r.capture_id, c.role, t.process_id, r.stack_id
+	) o WHERE o.role <> 'target'
+) s JOIN process p USING(process_id)
+WINDOW same AS (PARTITION BY s.capture_id, s.role, p.unit, p.container, p.cgroup, p.comm, s.stack)
+ORDER BY s.capture_id DESC, samples DESC;
 
 -- From the trigger on: the growth of PSI's totals, for the system and for the cgroup that fired, beside the
 -- summed stall time of the targets' threads. The two differ in kind: PSI counts a CPU with several stalled

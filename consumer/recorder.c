@@ -133,7 +133,7 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
 static struct capture_scope scope_of(const struct recorder *recorder, const struct active *active)
 {
 	return (struct capture_scope){ &recorder->tracking->targets, recorder->cgroups, active->rule,
-				       active->cgroup };
+				       active->cgroup, recorder->usage };
 }
 
 static void drain(const struct recorder *recorder, const struct active *active)

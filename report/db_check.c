@@ -254,7 +254,8 @@ static void check_numbers(struct check *check)
 		"SELECT c.capture_id FROM capture c WHERE sample_count IS NOT NULL AND (process_count, stack_count, "
 		"sample_count, interval_count) IS NOT (SELECT count(DISTINCT t.process_id), count(DISTINCT r.stack_id), "
 		"ifnull(sum(r.samples), 0), ifnull(sum(r.samples) FILTER (WHERE k.kind = 'off-cpu'), 0) FROM sample_row r "
-		"JOIN thread t USING(thread_id) JOIN sample_class k USING(class) WHERE r.capture_id = c.capture_id)",
+		"JOIN thread t USING(thread_id) JOIN sample_class k USING(class) WHERE r.capture_id = c.capture_id AND "
+		"k.role = 'target')",
 		0, 0);
 
 	while (query_next(&query))

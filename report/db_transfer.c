@@ -126,9 +126,9 @@ static const struct table stack_classes = {
 
 static const struct table sample_classes = {
 	.name = "sample_class",
-	.select = "SELECT class, kind, name_form(stall) FROM given.sample_class ORDER BY 1",
-	.find = "SELECT class FROM main.sample_class WHERE kind = ?2 AND stall = ?3",
-	.add = "INSERT INTO main.sample_class(kind, stall) VALUES(?2, ?3) RETURNING class",
+	.select = "SELECT class, kind, name_form(stall), role FROM given.sample_class ORDER BY 1",
+	.find = "SELECT class FROM main.sample_class WHERE kind = ?2 AND stall = ?3 AND role = ?4",
+	.add = "INSERT INTO main.sample_class(kind, stall, role) VALUES(?2, ?3, ?4) RETURNING class",
 	.map = "INSERT INTO sample_class_map(was, id) VALUES(?1, ?2)",
 };
 
@@ -269,7 +269,7 @@ static const struct table numbers = {
 	.add = "UPDATE main.capture SET (process_count, stack_count, sample_count, interval_count) = (SELECT "
 	       "count(DISTINCT t.process_id), count(DISTINCT r.stack_id), ifnull(sum(r.samples), 0), ifnull(sum(r.samples) "
 	       "FILTER (WHERE k.kind = 'off-cpu'), 0) FROM main.sample_row r JOIN main.thread t USING(thread_id) JOIN "
-	       "main.sample_class k USING(class) WHERE r.capture_id = ?2) WHERE capture_id = ?2",
+	       "main.sample_class k USING(class) WHERE r.capture_id = ?2 AND k.role = 'target') WHERE capture_id = ?2",
 };
 
 /* ---- what is wanted ---- */

@@ -187,7 +187,7 @@ void folded_run(struct report *report)
 {
 	_cleanup_profile_ struct profile profile = { 0 };
 	_cleanup_lines_ struct lines lines = { .profile = &profile };
-	int result = profile_load(report->database, report->capture_id, &profile);
+	int result = profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &profile);
 
 	if (result < 0)
 		return;

@@ -19,6 +19,8 @@ const char *loss_text(const char *reason)
 		{ "stack-not-whole",
 		  "outermost frames are missing; a new program has no tables for 1 to 2 s" },
 		{ "capture-full", "beyond the limit of stacks, rows and processes of one capture" },
+		{ "others-full",
+		  "samples of others than targets, beyond the limit of one capture for those" },
 		{ "targets-full", "not sampled, because the map of target processes was full" },
 		{ "events-lost",
 		  "process events lost: their ring was full; the next process walk finds the processes" },

@@ -91,8 +91,12 @@ struct profile {
 	uint32_t on_cpu, off_cpu; /* the texts of these kinds */
 };
 
+/* Whose samples: those of view sample, or of view other_sample, which schemas before 8 do not have. */
+enum profile_of { PROFILE_OF_TARGETS, PROFILE_OF_OTHERS };
+
 /* Returns 0; or -errno, the reason was logged, and database->failed is set. */
-int profile_load(struct database *database, int64_t capture_id, struct profile *ret_profile);
+int profile_load(struct database *database, int64_t capture_id, enum profile_of of,
+		 struct profile *ret_profile);
 
 /* Accepts a zeroed profile. */
 void profile_free(struct profile *profile);

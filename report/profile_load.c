@@ -229,12 +229,15 @@ static int add_sample(struct loading *loading, const struct query *query)
 	return result;
 }
 
-static int load_samples(struct loading *loading, int64_t capture_id)
+static int load_samples(struct loading *loading, int64_t capture_id, enum profile_of of)
 {
 	_cleanup_query_ struct query query = query_begin(
 		loading->database,
-		"SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns "
-		"FROM sample WHERE capture_id = ?1",
+		of == PROFILE_OF_TARGETS
+			? "SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns FROM sample "
+			  "WHERE capture_id = ?1"
+			: "SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns FROM "
+			  "other_sample WHERE capture_id = ?1",
 		capture_id, 0);
 	int result = 0;
 
@@ -615,7 +618,7 @@ static bool has_tree(struct database *database)
 					     NULL, NULL) == SQLITE_OK;
 }
 
-static int load(struct loading *loading, int64_t capture_id)
+static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
 {
 	struct profile *profile = loading->profile;
 	int result = profile_intern(profile, "on-cpu", &profile->on_cpu);
@@ -623,7 +626,7 @@ static int load(struct loading *loading, int64_t capture_id)
 	if (!result)
 		result = profile_intern(profile, "off-cpu", &profile->off_cpu);
 	if (!result)
-		result = load_samples(loading, capture_id);
+		result = load_samples(loading, capture_id, of);
 	if (!result)
 		result = load_processes(loading);
 	if (!result)
@@ -637,11 +640,12 @@ static int load(struct loading *loading, int64_t capture_id)
 	return result;
 }
 
-int profile_load(struct database *database, int64_t capture_id, struct profile *ret_profile)
+int profile_load(struct database *database, int64_t capture_id, enum profile_of of,
+		 struct profile *ret_profile)
 {
 	struct profile profile = { 0 };
 	struct loading loading = { .database = database, .profile = &profile };
-	int result = load(&loading, capture_id);
+	int result = load(&loading, capture_id, of);
 
 	free_ids(&loading.process_ids);
 	free_ids(&loading.stack_ids);

@@ -373,7 +373,7 @@ void top_run(struct report *report)
 	struct query query = query_of_rows(report->database, &rows);
 	int result;
 
-	if (profile_load(report->database, report->capture_id, &profile) < 0)
+	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &profile) < 0)
 		return;
 	result = report->json ? top_functions(&profile, report->limit, &rows)
 			      : top_leaders(&profile, report->limit, &rows);

@@ -351,6 +351,13 @@ static void print_machine(FILE *out, struct query *query)
 	print_wrapped(out, text, 2);
 }
 
+static void print_others(FILE *out, struct query *query)
+{
+	fprintf(out,
+		"what others than the targets were doing on CPU, innermost function first; of their samples\n");
+	print_stacks(out, query, "sample", "samples");
+}
+
 static void print_stall_stacks(FILE *out, struct query *query)
 {
 	fprintf(out, "stacks that waited longest for the resource, innermost function first\n");
@@ -525,6 +532,18 @@ static int compute_stacks(struct why *why, struct rows *ret_rows)
 	return sums_of_stacks(&why->profile, NULL, STACKS_SHOWN, ret_rows);
 }
 
+static int compute_others(struct why *why, struct rows *ret_rows)
+{
+	struct profile others;
+	int result = profile_load(why->report->database, why->report->capture_id, PROFILE_OF_OTHERS, &others);
+
+	if (result < 0)
+		return -EIO;
+	result = sums_of_stacks(&others, NULL, STACKS_SHOWN, ret_rows);
+	profile_free(&others);
+	return result;
+}
+
 /* The first rows of view stall_stack, without intervals on other resources. */
 static int compute_stalls(struct why *why, struct rows *ret_rows)
 {
@@ -580,6 +599,7 @@ static const struct section sections[] = {
 	  .print = print_processes,
 	  .absent = "no samples on CPU" },
 	{ .name = "stacks", .compute = compute_stacks, .print = print_hot_stacks },
+	{ .name = "others", .since = 8, .compute = compute_others, .print = print_others },
 	{ .name = "stalls", .compute = compute_stalls, .print = print_stall_stacks },
 	{ .name = "functions", .compute = compute_functions, .print = print_functions },
 	{ .name = "seconds", .compute = compute_seconds, .print = print_seconds },
@@ -639,7 +659,7 @@ void why_run(struct report *report)
 {
 	struct why why = { .report = report };
 
-	if (profile_load(report->database, report->capture_id, &why.profile) < 0)
+	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &why.profile) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++)
 		run_section(&why, &sections[i]);

@@ -11,6 +11,11 @@
 #define PROCESSES_MAX 16384U
 #define STACKS_MAX 16384U
 #define ROWS_MAX 131072U
+/* Of these, what others than targets may have: about 0.8 MiB. */
+#define OTHERS_PROCESSES_MAX 512U
+#define OTHERS_STACKS_MAX 2048U
+#define OTHERS_FRAMES_MAX 32768U
+#define OTHERS_ROWS_MAX 8192U
 #define EVENTS_MAX 262144U /* beyond, samples count without their time */
 
 const struct loss_reason loss_reasons[LOSS_REASONS] = {
@@ -22,6 +27,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_TRUNCATED] = { "stack-truncated", "stack" },
 	[LOSS_NOT_WHOLE] = { "stack-not-whole", "stack" },
 	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
+	[LOSS_OTHERS_FULL] = { "others-full", "event" },
 	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
 	[LOSS_EVENTS] = { "events-lost", "event" },
 	[LOSS_STALE_EVENTS] = { "stale-events", "event" },
@@ -170,9 +176,25 @@ static int add_process(struct draining *draining, uint32_t hash, struct capture_
 	return 0;
 }
 
+/* The capture's row for a process to which the rule does not apply, if there is room for such ones. */
+static int add_other(struct draining *draining, uint32_t hash, struct capture_process process)
+{
+	struct capture *capture = draining->capture;
+	int result = capture->of_others.processes == OTHERS_PROCESSES_MAX ? -ENOSPC : 0;
+
+	if (result < 0) {
+		free(process.cgroup);
+		return result;
+	}
+	result = add_process(draining, hash, process);
+	capture->of_others.processes += !result;
+	return result;
+}
+
 /*
- * Returns -ESRCH for an unknown process, and -ENOENT for one to which the rule does not apply. Those take no
- * room: a user who has many must not use up what a capture of others may hold.
+ * Returns -ESRCH for an unknown process, and -ENOENT for an interval off CPU of a process to which the rule does
+ * not apply. Such a process has limits of its own: a user who has many must not use up what a capture of others
+ * may hold.
  */
 static int find_process(struct draining *draining, uint32_t *ret_process)
 {
@@ -191,21 +213,27 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 
 	if (found != HASH_INDEX_NONE) {
 		*ret_process = found;
-		return 0;
+		return sample->kind == SAMPLE_ON_CPU || capture->processes[found].role == USAGE_TARGET
+			       ? 0
+			       : -ENOENT;
 	}
-	if (is_other(other, sample))
+	if (sample->kind != SAMPLE_ON_CPU && is_other(other, sample))
 		return -ENOENT;
 	if (!draining->describe(draining->user, sample, &process))
 		return -ESRCH;
-	if (!process.included) {
+	*ret_process = capture->processes_count;
+	if (process.role != USAGE_TARGET && sample->kind == SAMPLE_ON_CPU) {
+		result = add_other(draining, hash, process);
+		capture->losses[LOSS_OTHERS_FULL] += result < 0;
+		return result < 0 ? -ENOENT : 0;
+	}
+	if (process.role != USAGE_TARGET) {
 		free(process.cgroup);
 		*other = (struct capture_other){ sample->started_ns, sample->cgroup_id, sample->tgid,
 						 sample->program };
 		return -ENOENT;
 	}
-	result = add_process(draining, hash, process);
-	*ret_process = capture->processes_count - 1;
-	return result;
+	return add_process(draining, hash, process);
 }
 
 struct wanted_row {
@@ -222,7 +250,8 @@ static bool is_row(const void *user, uint32_t position)
 	       there->second == row->second && there->kind == row->kind && there->stall == row->stall;
 }
 
-static int add_row(struct capture *capture, const struct capture_row *row, uint32_t *ret_row)
+/* A new row is added only if there are fewer than `most`. */
+static int add_row(struct capture *capture, const struct capture_row *row, uint32_t most, uint32_t *ret_row)
 {
 	struct wanted_row wanted = { capture, row };
 	uint32_t hash = hash_bytes((uint32_t[]){ row->process, row->stack, row->tid, (uint32_t)row->second,
@@ -237,7 +266,7 @@ static int add_row(struct capture *capture, const struct capture_row *row, uint3
 		*ret_row = found;
 		return 0;
 	}
-	if (capture->rows_count == ROWS_MAX)
+	if (capture->rows_count >= most)
 		return -ENOSPC;
 	result = array_make_room(capture->rows, capture->rows_count, capture->rows_room, 1U);
 	if (!result)
@@ -316,12 +345,12 @@ static int add_part(const struct draining *draining, struct capture_row *row, ui
 		if (next_ns >= to_ns) {
 			row->weight_ns = to_ns - from_ns + carried_ns;
 			row->samples = 1;
-			result = add_row(capture, row, &position);
+			result = add_row(capture, row, ROWS_MAX, &position);
 			return result < 0 ? result : add_event(draining, position, began_ns, to_ns);
 		}
 		row->weight_ns = next_ns - from_ns;
 		row->samples = 0;
-		result = add_row(capture, row, &position);
+		result = add_row(capture, row, ROWS_MAX, &position);
 	}
 	return result;
 }
@@ -339,6 +368,29 @@ static int add_interval(const struct draining *draining, struct capture_row *row
 	return result;
 }
 
+/* As add_sample(), within the limits of others than targets: what they have already may grow. */
+static int add_sample_of_other(const struct draining *draining, struct capture_row *row)
+{
+	struct capture *capture = draining->capture;
+	uint32_t stacks = capture->stacks.count, frames = capture->stacks.frames_count,
+		 rows = capture->rows_count, position;
+	int result;
+
+	if (capture->of_others.stacks >= OTHERS_STACKS_MAX || capture->of_others.frames >= OTHERS_FRAMES_MAX)
+		capture->stacks.most = stacks;
+	result = stacks_intern(&capture->stacks, row->process, draining->sample, &row->stack);
+	capture->stacks.most = STACKS_MAX;
+	capture->of_others.stacks += capture->stacks.count - stacks;
+	capture->of_others.frames += capture->stacks.frames_count - frames;
+	if (!result)
+		result = add_row(capture, row, capture->of_others.rows < OTHERS_ROWS_MAX ? ROWS_MAX : rows,
+				 &position);
+	capture->of_others.rows += capture->rows_count - rows;
+	return result < 0
+		       ? result
+		       : add_event(draining, position, draining->sample->time_ns, draining->sample->time_ns);
+}
+
 static int add_sample(const struct draining *draining, uint32_t process)
 {
 	struct capture *capture = draining->capture;
@@ -351,14 +403,17 @@ static int add_sample(const struct draining *draining, uint32_t process)
 				   .samples = 1,
 				   .weight_ns = sample->weight_ns };
 	uint32_t position;
-	int result = stacks_intern(&capture->stacks, process, sample, &row.stack);
+	int result;
 
+	memcpy(row.thread, sample->comm, sizeof(row.thread));
+	if (capture->processes[process].role != USAGE_TARGET)
+		return add_sample_of_other(draining, &row);
+	result = stacks_intern(&capture->stacks, process, sample, &row.stack);
 	if (result < 0)
 		return result;
-	memcpy(row.thread, sample->comm, sizeof(row.thread));
 	if (sample->kind == SAMPLE_OFF_CPU)
 		return add_interval(draining, &row);
-	result = add_row(capture, &row, &position);
+	result = add_row(capture, &row, ROWS_MAX, &position);
 	return result < 0 ? result : add_event(draining, position, sample->time_ns, sample->time_ns);
 }
 
@@ -396,6 +451,13 @@ static void on_sample(void *user, const struct sample *sample)
 		return;
 	if (!result)
 		result = add_sample(draining, process);
+	if (!result && capture->processes[process].role != USAGE_TARGET)
+		return;
+	if (result < 0 && process < capture->processes_count &&
+	    capture->processes[process].role != USAGE_TARGET) {
+		capture->losses[LOSS_OTHERS_FULL]++;
+		return;
+	}
 	if (result < 0) {
 		capture->losses[LOSS_CAPTURE_FULL]++;
 		return;

@@ -27,6 +27,7 @@ enum loss {
 	LOSS_TRUNCATED,         /* samples with more frames than a slot holds */
 	LOSS_NOT_WHOLE,         /* samples whose user stack does not reach the thread's first function */
 	LOSS_CAPTURE_FULL,      /* samples beyond the limits of a capture */
+	LOSS_OTHERS_FULL,       /* samples of others than targets, beyond the limits for those */
 	LOSS_TARGETS_FULL,      /* processes that did not fit the targets map, meanwhile */
 	LOSS_EVENTS,            /* process events lost, meanwhile */
 	LOSS_STALE_EVENTS,      /* process events of patterns no longer in force, meanwhile */
@@ -63,10 +64,11 @@ struct capture_process {
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
 	char *cgroup;              /* path, or NULL */
 	bool shares_cgroup;        /* the string belongs to an earlier process of this cgroup */
-	bool included;             /* the rule applies to it: every process of a capture */
+	/* USAGE_TARGET: the rule applies to it. Else USAGE_OTHER or USAGE_KERNEL: it has samples on CPU alone */
+	enum usage_role role;
 };
 
-/* A process in one cgroup, to which the rule does not apply. */
+/* A process in one cgroup, to which the rule does not apply, and of which there was no sample on CPU yet. */
 struct capture_other {
 	uint64_t started_ns, cgroup_id;
 	uint32_t tgid, program;
@@ -96,6 +98,7 @@ struct capture_event {
 };
 
 #define CAPTURE_NO_CPU UINT16_MAX
+#define CAPTURE_NO_UID UINT32_MAX
 
 /* What fired, as it was at that moment. */
 struct capture_trigger {
@@ -136,6 +139,10 @@ struct capture {
 	struct capture_other others[CAPTURE_OTHERS]; /* those seen last, each in the place of its hash */
 	struct hash_index cgroups_index;             /* the first process of each cgroup */
 	struct stacks stacks;
+	/* of these, what others than targets have: they have limits of their own */
+	struct {
+		uint32_t processes, stacks, frames, rows;
+	} of_others;
 	struct capture_row *rows;
 	uint32_t rows_count, rows_room;
 	struct hash_index rows_index;
@@ -150,8 +157,8 @@ struct capture {
 };
 
 /*
- * Called for a process at its first sample, and perhaps again if the rule does not apply to it: stores uid, comm,
- * cgroup and included (the other members are set), or returns false where the process is unknown.
+ * Called for a process at its first sample, and perhaps again if the rule does not apply to it: stores uid
+ * (CAPTURE_NO_UID: not known), comm, cgroup and role (the other members are set), or returns false where the process is unknown.
  */
 typedef bool (*capture_describe)(void *user, const struct sample *sample, struct capture_process *process);
 

@@ -16,28 +16,46 @@ static bool is_of_cgroup(const struct capture_scope *scope, const char *cgroup)
 	       (!scope->cgroup || cgroup_is_within(cgroup, scope->cgroup));
 }
 
+/* Without a walk that met the program, a process is named by the thread that was sampled. */
+static bool describe_other(const struct capture_scope *scope, const struct sample *sample,
+			   struct capture_process *process)
+{
+	const struct usage_process *known =
+		scope->usage ? usage_find(scope->usage, sample->tgid, sample->started_ns) : NULL;
+	bool is_same = known && known->program == sample->program;
+	const char *cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
+
+	process->role = sample->of == SAMPLE_OF_KERNEL ? USAGE_KERNEL : USAGE_OTHER;
+	process->uid = known ? known->uid : CAPTURE_NO_UID;
+	memcpy(process->comm, is_same ? known->comm : sample->comm, sizeof(process->comm));
+	process->cgroup = cgroup ? strdup(cgroup) : NULL;
+	return true;
+}
+
 bool capture_scope_describe(void *user, const struct sample *sample, struct capture_process *process)
 {
 	const struct capture_scope *scope = user;
 	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
 	const char *cgroup, *comm;
 
+	if (!target && sample->of != SAMPLE_OF_TARGET)
+		return describe_other(scope, sample, process);
+	process->role = USAGE_OTHER;
 	if (!target) {
 		/* a process whose events were lost; in another cgroup, it is none of the capture's anyway */
 		cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
-		return cgroup && !is_of_cgroup(scope, cgroup);
+		return cgroup && !is_of_cgroup(scope, cgroup) && describe_other(scope, sample, process);
 	}
 	process->uid = target->uid;
 	comm = targets_comm_of(target, sample->program);
 	memcpy(process->comm, comm, sizeof(process->comm));
-	if (!rule_names(scope->rule, comm))
-		return true; /* not covered, whatever its cgroup */
 	cgroup = cgroups_path(scope->cgroups, sample->cgroup_id);
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
-	if (!cgroup && (rule_has_cgroups(scope->rule) || scope->cgroup))
+	if (!cgroup && rule_names(scope->rule, comm) && (rule_has_cgroups(scope->rule) || scope->cgroup))
 		return false;
-	process->included = is_covered(scope, comm, cgroup);
-	process->cgroup = cgroup && process->included ? strdup(cgroup) : NULL;
+	if (is_covered(scope, comm, cgroup))
+		process->role = USAGE_TARGET;
+	process->cgroup = cgroup ? strdup(cgroup) : NULL;
 	return true;
 }
 

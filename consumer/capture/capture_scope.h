@@ -14,7 +14,8 @@ struct capture_scope {
 	const struct targets *targets;
 	struct cgroups *cgroups;
 	const struct rule *rule;
-	const char *cgroup; /* NULL: the whole system */
+	const char *cgroup;        /* NULL: the whole system */
+	const struct usage *usage; /* names of processes that are no targets; NULL: none */
 };
 
 /* A capture_describe; `user` is the scope. */

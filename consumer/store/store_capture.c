@@ -45,7 +45,7 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "INSERT INTO thread(process_id, tid, thread) VALUES(?, ?, ?) "
 		  "ON CONFLICT DO UPDATE SET tid = excluded.tid RETURNING thread_id" },
 		{ &ret_statements->add_sample_class,
-		  "INSERT INTO sample_class(kind, stall) VALUES(?, ?) "
+		  "INSERT INTO sample_class(kind, stall, role) VALUES(?, ?, ?) "
 		  "ON CONFLICT DO UPDATE SET stall = excluded.stall RETURNING class" },
 		{ &ret_statements->add_sample,
 		  "INSERT INTO sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, times) "
@@ -123,8 +123,8 @@ struct writing {
 	uint8_t (*frame_hashes)[STACK_HASH_BYTES];
 	bool *frame_counts; /* in the hash of a stack */
 	sqlite3_int64 stack_classes[2][STACK_UNWINDERS]
-				   [STACK_ENDS];        /* by truncated, unwinder, end; 0: not yet known */
-	sqlite3_int64 sample_classes[2][SAMPLE_STALLS]; /* by on CPU, stall */
+				   [STACK_ENDS]; /* by truncated, unwinder, end; 0: not yet known */
+	sqlite3_int64 sample_classes[2][SAMPLE_STALLS][USAGE_REST]; /* by on CPU, stall, role */
 	sqlite3_int64 *threads;
 	uint32_t *thread_rows; /* a row of each thread */
 	uint32_t threads_count;
@@ -465,13 +465,15 @@ static int find_thread(struct writing *writing, int64_t *ret_thread)
 
 static int class_of_sample(struct writing *writing, const struct capture_row *row, int64_t *ret_class)
 {
+	enum usage_role role = writing->capture->processes[row->process].role;
 	sqlite3_int64 *class =
-		&writing->sample_classes[row->kind == SAMPLE_ON_CPU][row->stall % SAMPLE_STALLS];
+		&writing->sample_classes[row->kind == SAMPLE_ON_CPU][row->stall % SAMPLE_STALLS][role];
 	int result = 0;
 
 	if (!*class)
-		result = sql_run(writing->sql, writing->statements->add_sample_class, class, "tt",
-				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu", stall_name(row->stall));
+		result = sql_run(writing->sql, writing->statements->add_sample_class, class, "ttt",
+				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu", stall_name(row->stall),
+				 usage_role_names[role]);
 	*ret_class = *class;
 	return result;
 }
@@ -550,18 +552,22 @@ static int compare_ids(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Counts what the sorted keys have. Two processes of the capture may be one row, if their cgroups have the same path. */
+/* Counts what the sorted keys have of targets. Two processes of the capture may be one row, if their cgroups have the same path. */
 static int count_rows(struct writing *writing, const struct sample_key *keys)
 {
 	const struct capture *capture = writing->capture;
 	_cleanup_free_ sqlite3_int64 *used = calloc(capture->processes_count + 1UL, sizeof(*used));
+	sqlite3_int64 last_stack = 0;
 
 	if (!used)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < capture->rows_count; i++) {
 		const struct capture_row *row = &capture->rows[keys[i].row];
 
-		writing->counts.stacks += !i || keys[i].stack != keys[i - 1].stack;
+		if (capture->processes[row->process].role != USAGE_TARGET)
+			continue;
+		writing->counts.stacks += keys[i].stack != last_stack;
+		last_stack = keys[i].stack;
 		writing->counts.samples += row->samples;
 		writing->counts.intervals += row->kind == SAMPLE_OFF_CPU ? row->samples : 0;
 		used[row->process] = writing->processes[row->process];

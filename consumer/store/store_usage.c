@@ -11,8 +11,8 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 	int result = sql_prepare(
 		sql, &ret_statements->add_process,
 		"INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container) "
-		"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) "
-		"ON CONFLICT DO UPDATE SET uid = excluded.uid RETURNING process_id");
+		"VALUES(?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?) "
+		"ON CONFLICT DO UPDATE SET uid = ifnull(excluded.uid, uid) RETURNING process_id");
 
 	if (!result)
 		result = sql_prepare(
@@ -57,7 +57,8 @@ int store_process_write(struct sql *sql, const struct usage_statements *statemen
 	name_cgroup(process->cgroup, &names);
 	return sql_run(sql, statements->add_process, ret_process_id, "iiittittt", run_id,
 		       (int64_t)process->tgid, (int64_t)process->started_ns, process->comm, process->exe,
-		       (int64_t)process->uid, process->cgroup, names.unit, names.container);
+		       process->uid == CAPTURE_NO_UID ? (int64_t)-1 : (int64_t)process->uid, process->cgroup,
+		       names.unit, names.container);
 }
 
 /* Wall clock of a moment in CLOCK_MONOTONIC. */

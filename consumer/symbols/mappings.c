@@ -445,6 +445,7 @@ static void add_process_record(struct mappings *mappings, const struct mapped_re
 	if (!process)
 		return;
 	describe(mappings, process, record);
+	process->is_bystander = record->flags & MAPPED_BYSTANDER;
 	if (record->flags & MAPPED_LISTED) {
 		begin_list(mappings, process);
 	} else if (record->flags & (MAPPED_MORE | MAPPED_BUSY)) {

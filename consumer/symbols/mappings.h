@@ -53,6 +53,7 @@ struct mapped_process {
 	uint32_t program; /* sample.program of what it ran when it was listed last */
 	char comm[ABI_COMM_BYTES];
 	uint32_t in_kernel; /* mappings of any kind that it has; 0: not known */
+	bool is_bystander;  /* it is no target */
 	bool is_cut;        /* it has more executable ones than are listed */
 	uint32_t slice;     /* last slice that showed the process */
 	unsigned int seen;  /* last scan that showed it: mappings_forget() */

@@ -268,3 +268,10 @@ struct usage_sums usage_since(const struct usage *before, const struct usage_pro
 		.unstacked = growth(to->unstacked, from->unstacked),
 	};
 }
+
+const struct usage_process *usage_find(const struct usage *usage, uint32_t tgid, uint64_t started_ns)
+{
+	uint32_t found = process_index_find(&usage->index, PROCESS_ARRAY(usage->processes), tgid, started_ns);
+
+	return found == HASH_INDEX_NONE ? NULL : &usage->processes[found];
+}

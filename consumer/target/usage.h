@@ -93,4 +93,7 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy);
  */
 struct usage_sums usage_since(const struct usage *before, const struct usage_process *process);
 
+/* A process that the last walk met, or that ended since the one before; NULL: none. Valid until the next walk. */
+const struct usage_process *usage_find(const struct usage *usage, uint32_t tgid, uint64_t started_ns);
+
 #endif

@@ -24,6 +24,7 @@ struct process {
 	uint64_t started_ns;
 	struct unwind_layout *layout; /* NULL: no room for it */
 	unsigned int pass;
+	bool is_bystander;
 };
 
 struct unwind_tables {
@@ -110,6 +111,7 @@ static void follow_process(struct unwind_tables *tables, struct unwind_pass *pas
 		return;
 	}
 	process->pass = pass->number;
+	process->is_bystander = mapped->is_bystander;
 	process->layout =
 		unwind_layouts_acquire(tables->layouts, layout, lay_out(tables, pass, mapped, layout), left);
 	if (process->layout) {
@@ -128,6 +130,7 @@ static void follow_process(struct unwind_tables *tables, struct unwind_pass *pas
 }
 
 struct place_in_order {
+	bool is_bystander;
 	uint32_t mappings, position;
 };
 
@@ -135,6 +138,8 @@ static int compare_places(const void *a, const void *b)
 {
 	const struct place_in_order *one = a, *other = b;
 
+	if (one->is_bystander != other->is_bystander)
+		return one->is_bystander - other->is_bystander;
 	if (one->mappings != other->mappings)
 		return one->mappings < other->mappings ? -1 : 1;
 	return one->position < other->position ? -1 : one->position > other->position;
@@ -156,7 +161,7 @@ static void follow_in_time(struct unwind_tables *tables, struct unwind_pass *pas
 	share->used[SHARE_NS] += clock_monotonic_ns() - began_ns;
 }
 
-/* Processes with few mappings first: those with many have to make do with what is left. */
+/* Targets first, and of them those with few mappings: the others have to make do with what is left. */
 static void follow_processes(struct unwind_tables *tables, struct unwind_pass *pass)
 {
 	struct user_shares shares = { .count = 0 };
@@ -171,7 +176,7 @@ static void follow_processes(struct unwind_tables *tables, struct unwind_pass *p
 			pass->more = true;
 			break;
 		}
-		order[count++] = (struct place_in_order){ mapped->count, i };
+		order[count++] = (struct place_in_order){ mapped->is_bystander, mapped->count, i };
 	}
 	if (count)
 		qsort(order, count, sizeof(*order), compare_places);
@@ -243,6 +248,15 @@ static void begin_anew(struct unwind_tables *tables, uint64_t now_ns)
 	tables->begun_ns = now_ns;
 }
 
+static uint32_t count_targets(const struct unwind_tables *tables)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < tables->processes_count; i++)
+		count += !tables->processes[i].is_bystander;
+	return count;
+}
+
 static void show(const struct unwind_tables *tables, const struct unwind_pass *pass)
 {
 	struct unwind_gauges *gauges = tables->gauges;
@@ -253,7 +267,7 @@ static void show(const struct unwind_tables *tables, const struct unwind_pass *p
 	atomic_store(&gauges->modules_no_room, counts.no_room);
 	atomic_store(&gauges->rows, counts.rows);
 	atomic_store(&gauges->bytes, unwind_space_bytes(&tables->space));
-	atomic_store(&gauges->processes, tables->processes_count);
+	atomic_store(&gauges->processes, count_targets(tables));
 	atomic_store(&gauges->processes_no_room, pass->no_room_processes);
 	atomic_store(&gauges->processes_cut, mappings_many(pass->mappings).cut);
 	atomic_store(&gauges->pending, pass->more);

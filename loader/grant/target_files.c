@@ -14,12 +14,19 @@
 
 /* ---- may this process's file be handed out? ---- */
 
-static const char *check_target(const char *pin_dir, const struct grant_request *request)
+/* The programs sample it: it is a target, or a bystander that was sampled often. */
+static const char *check_sampled(const char *pin_dir, const struct grant_request *request)
 {
 	struct target target;
+	struct bystander bystander;
 	int result = grant_pins_look_up(pin_dir, PIN_TARGETS, &request->tgid, &target);
 
-	if (result == -ESRCH || (!result && target.started_ns != request->started_ns))
+	if (!result && target.started_ns == request->started_ns)
+		return NULL;
+	if (!result || result == -ESRCH)
+		result = grant_pins_look_up(pin_dir, PIN_BYSTANDERS, &request->tgid, &bystander);
+	if (result == -ESRCH ||
+	    (!result && (bystander.started_ns != request->started_ns || bystander.samples < BYSTANDER_OFTEN)))
 		return "not a target";
 	if (result == -ENOENT)
 		return "not a target: nothing is loaded";
@@ -36,12 +43,12 @@ static const char *check_undumpable(const char *pin_dir, const struct grant_requ
 
 	if (result < 0)
 		return strerror(-result);
-	return check_target(pin_dir, request) ? "root's policy denies this process, or no rule names it now"
-					      : NULL;
+	return check_sampled(pin_dir, request) ? "root's policy denies this process, or no rule names it now"
+					       : NULL;
 }
 
 /*
- * A target was not denied when it became one, and the programs drop a denied target only when it next runs.
+ * A process was not denied when it was sampled, and the programs drop a denied one only when it next runs.
  * Policy is checked again here, because the process may have changed its uid or comm since.
  */
 static const char *check_denial(const char *pin_dir, const struct grant_request *request,
@@ -73,7 +80,7 @@ static const char *open_target(const char *pin_dir, const struct grant_request *
 	const char *refusal = process_access_open(request->tgid, request->started_ns, ret_process);
 
 	if (!refusal)
-		refusal = check_target(pin_dir, request);
+		refusal = check_sampled(pin_dir, request);
 	return refusal ? refusal : check_denial(pin_dir, request, ret_process);
 }
 

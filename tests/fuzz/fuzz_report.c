@@ -55,7 +55,7 @@ static const char rows_sql[] =
 	"INSERT INTO stack_class VALUES(1, 0, 'eh-frame', 'root'), (2, 1, 'eh-frame', 'expression');"
 	"INSERT INTO stack_node VALUES(1, NULL, '[3,2]', 1, 2, x'01'), (2, 1, '[1]', 2, 3, x'02');"
 	"INSERT INTO thread VALUES(1, 1, 1, 't');"
-	"INSERT INTO sample_class VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu');"
+	"INSERT INTO sample_class(class, kind, stall) VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu');"
 	"INSERT INTO sample_row(capture_id, stack_id, thread_id, class, second, samples, weight_ns, times) VALUES"
 	" (1, 1, 1, 1, -10, 2, 10600000000, '0,1],[999,0'), (1, 2, 1, 1, 4, 47, 1000000000, NULL),"
 	" (1, 2, 1, 2, 1, 1, 900000000, '-3,897,1');"

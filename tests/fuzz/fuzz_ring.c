@@ -94,7 +94,7 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 {
 	(void)user;
 	check_sample(sample);
-	process->included = sample->tgid != 1;
+	process->role = sample->tgid != 1 ? USAGE_TARGET : USAGE_OTHER;
 	return sample->tgid != 2;
 }
 
@@ -107,7 +107,7 @@ static void check_capture(const struct capture *capture)
 		const struct capture_row *row = &capture->rows[i];
 
 		HOLDS(row->process < capture->processes_count && row->stack < stacks->count);
-		HOLDS(capture->processes[row->process].included);
+		HOLDS(row->kind == SAMPLE_ON_CPU || capture->processes[row->process].role == USAGE_TARGET);
 		HOLDS(row->samples || row->kind == SAMPLE_OFF_CPU);
 		HOLDS(row->second >= -(int32_t)(TRIGGERED_NS / 1000000000) && row->second < 10);
 		samples += row->samples;

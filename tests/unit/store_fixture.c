@@ -107,11 +107,11 @@ void expect_sound(const struct store_fixture *fixture)
 	expect_rows(fixture, "PRAGMA foreign_key_check", "");
 	expect_rows(fixture,
 		    "SELECT (SELECT count(*) FROM stack WHERE stack_id NOT IN (SELECT stack_id FROM "
-		    "sample)),(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id "
+		    "sample_row)),(SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id "
 		    "FROM stack)),(SELECT count(*) FROM frame WHERE (module_id, offset) NOT IN (SELECT "
 		    "module_id, offset FROM stack_frame JOIN frame USING(frame_id))),(SELECT count(*) FROM "
 		    "module WHERE module_id NOT IN (SELECT module_id FROM frame)),(SELECT count(*) FROM "
-		    "process WHERE process_id NOT IN (SELECT process_id FROM sample UNION SELECT "
+		    "process WHERE process_id NOT IN (SELECT process_id FROM thread UNION SELECT "
 		    "process_id FROM usage)),(SELECT count(*) FROM sample WHERE capture_id NOT IN (SELECT "
 		    "capture_id FROM capture)),(SELECT count(*) FROM loss WHERE capture_id NOT IN (SELECT "
 		    "capture_id FROM capture)),(SELECT count(*) FROM stack s WHERE depth <> (SELECT "
@@ -177,7 +177,7 @@ bool describe(void *user, const struct sample *sample, struct capture_process *p
 	process->uid = 33;
 	snprintf(process->comm, sizeof(process->comm), "nginx-%u", sample->tgid);
 	process->cgroup = strdup("/system.slice/web.service");
-	process->included = sample->tgid != 666;
+	process->role = sample->tgid != 666 ? USAGE_TARGET : USAGE_OTHER;
 	return true;
 }
 

@@ -79,7 +79,7 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 	process->uid = 1000 + sample->tgid;
 	strcpy(process->comm, "leader");
 	process->cgroup = strdup("/system.slice/web");
-	process->included = sample->tgid != 3;
+	process->role = sample->tgid != 3 ? USAGE_TARGET : USAGE_OTHER;
 	return true;
 }
 
@@ -306,7 +306,8 @@ END_TEST
 
 /* ---- processes ---- */
 
-START_TEST(only_the_rules_processes_count)
+/* The rule applies to processes 1 and 2; 3 is another one, and 4 is not known. */
+START_TEST(others_are_kept_apart_from_the_rules_processes)
 {
 	struct recorder recorder;
 	const struct capture *capture;
@@ -316,8 +317,8 @@ START_TEST(only_the_rules_processes_count)
 		put(&recorder, i % CPUS, i % 4 + 1, TRIGGERED - SECOND + i);
 	begin_and_drain(&recorder);
 	capture = recorder.capture;
-	ck_assert_uint_eq(capture->processes_count, 2);
-	ck_assert_uint_eq(samples_of(capture), 6);
+	ck_assert_uint_eq(capture->processes_count, 3);
+	ck_assert_uint_eq(samples_of(capture), 9);
 	ck_assert_uint_eq(capture->losses[LOSS_UNKNOWN_PROCESS], 3);
 	ck_assert_uint_eq(all_losses(capture), 3);
 	ck_assert_uint_eq(recorder.described, 3 + 3); /* describe() is called once for each known process */
@@ -331,15 +332,15 @@ START_TEST(only_the_rules_processes_count)
 		/* one copy for all processes of the cgroup */
 		ck_assert_ptr_eq(process->cgroup, capture->processes[0].cgroup);
 		ck_assert_int_eq(process->shares_cgroup, i > 0);
+		ck_assert_int_eq(process->role, process->tgid == 3 ? USAGE_OTHER : USAGE_TARGET);
 	}
-	for (uint32_t i = 0; i < capture->rows_count; i++)
-		ck_assert_uint_ne(capture->processes[capture->rows[i].process].tgid, 3);
+	ck_assert_uint_eq(capture->of_others.processes, 1);
 	recorder_free(&recorder);
 }
 END_TEST
 
-/* Of the sixteen thousand processes that a capture may hold, those of others take none. */
-START_TEST(others_take_no_room)
+/* Whoever is not the rule's may have many processes: they use up room of their own alone. */
+START_TEST(others_have_limits_of_their_own)
 {
 	struct recorder recorder;
 
@@ -352,9 +353,11 @@ START_TEST(others_take_no_room)
 	}
 	put(&recorder, 0, 1, TRIGGERED);
 	begin_and_drain(&recorder);
-	ck_assert_uint_eq(recorder.capture->processes_count, 1);
-	ck_assert_uint_eq(samples_of(recorder.capture), 1);
-	ck_assert_uint_eq(all_losses(recorder.capture), 0);
+	ck_assert_uint_eq(recorder.capture->processes_count, 512 + 1);
+	ck_assert_uint_eq(recorder.capture->of_others.processes, 512);
+	ck_assert_uint_eq(samples_of(recorder.capture), 512 * 4 + 1);
+	ck_assert_uint_eq(recorder.capture->losses[LOSS_OTHERS_FULL], 70000 - 512 * 4);
+	ck_assert_uint_eq(all_losses(recorder.capture), 70000 - 512 * 4);
 	recorder_free(&recorder);
 }
 END_TEST
@@ -881,8 +884,8 @@ Suite *capture_suite(void)
 	tcase_add_loop_test(taking, a_sample_lies_in_its_second, 0, ARRAY_SIZE(second_cases));
 	tcase_add_test(taking, a_sample_has_its_ms_within_its_second);
 	tcase_add_test(taking, a_capture_ends_when_its_time_is_over);
-	tcase_add_test(taking, only_the_rules_processes_count);
-	tcase_add_test(taking, others_take_no_room);
+	tcase_add_test(taking, others_are_kept_apart_from_the_rules_processes);
+	tcase_add_test(taking, others_have_limits_of_their_own);
 	tcase_add_test(taking, a_process_is_its_pid_and_its_start);
 	tcase_add_test(taking, a_process_that_changes_its_cgroup_is_another);
 	tcase_add_test(taking, a_process_that_executes_another_program_is_another);

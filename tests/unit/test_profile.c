@@ -43,7 +43,7 @@ static const char facts_sql[] =
 	" (3, 1, 9, 1, 'data base', '/usr/bin/db', 0, '/db', NULL, NULL);"
 	"INSERT INTO thread VALUES(1, 1, 11, 'web'), (2, 1, 12, 'worker'), (3, 1, 12, 'renamed'), (4, 2, 21, 'web'),"
 	" (5, 3, 31, 'db');"
-	"INSERT INTO sample_class VALUES(1, 'on-cpu', 'none'), (2, 'on-cpu', 'memory'), (3, 'off-cpu', 'none'),"
+	"INSERT INTO sample_class(class, kind, stall) VALUES(1, 'on-cpu', 'none'), (2, 'on-cpu', 'memory'), (3, 'off-cpu', 'none'),"
 	" (4, 'off-cpu', 'io'), (5, 'off-cpu', 'memory+io'), (6, 'off-cpu', 'cpu');";
 
 static char *directory, *path;
@@ -280,7 +280,7 @@ static void assert_profile(int64_t capture_id)
 	_cleanup_profile_ struct profile profile = { 0 };
 	struct rows rows;
 
-	ck_assert_int_eq(profile_load(&database, capture_id, &profile), 0);
+	ck_assert_int_eq(profile_load(&database, capture_id, PROFILE_OF_TARGETS, &profile), 0);
 	ck_assert_int_eq(top_functions(&profile, -1, &rows), 0);
 	assert_rows(
 		&rows,
@@ -407,7 +407,7 @@ START_TEST(a_circle_of_nodes_is_cut)
 	     "INSERT INTO stack_node VALUES(1, 3, '[1]', 1, 2, NULL), (2, 1, '[2]', NULL, NULL, NULL),"
 	     " (3, 2, '[2]', NULL, NULL, NULL), (4, 4, '[2]', 1, 1, NULL);"
 	     "INSERT INTO sample_row VALUES(1, 4, 1, 1, 0, 1, 1, NULL);");
-	ck_assert_int_eq(profile_load(&database, 1, &profile), 0);
+	ck_assert_int_eq(profile_load(&database, 1, PROFILE_OF_TARGETS, &profile), 0);
 	ck_assert_uint_eq(profile.nodes_count, 4);
 	for (uint32_t i = 0; i < profile.nodes_count; i++)
 		ck_assert(profile.nodes[i].parent == PROFILE_NONE || profile.nodes[i].parent < i);
@@ -428,7 +428,7 @@ START_TEST(outer_frames_of_an_absurdly_deep_stack_are_left_out)
 	     "INSERT INTO stack_node VALUES(1, 2, '[1]', 1, 15000, NULL);"
 	     "WITH n(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM n WHERE i < 15000) INSERT INTO stack_node "
 	     "SELECT i, i + 1, '[2]', NULL, NULL, NULL FROM n;");
-	ck_assert_int_eq(profile_load(&database, 1, &profile), 0);
+	ck_assert_int_eq(profile_load(&database, 1, PROFILE_OF_TARGETS, &profile), 0);
 	ck_assert_uint_eq(profile.nodes_count, 15000);
 	ck_assert_uint_eq(depth_of(&profile, 0), 5000);
 	ck_assert_int_eq(top_functions(&profile, -1, &rows), 0);
@@ -447,7 +447,7 @@ START_TEST(what_is_missing_is_left_out)
 	     "INSERT INTO thread VALUES(9, 99, 1, 'no process');"
 	     "INSERT INTO stack_node VALUES(1, 77, '[3,1,66,2]', 1, 4, NULL);"
 	     "INSERT INTO sample_row VALUES(1, 88, 1, 1, 0, 1, 1, NULL), (1, 1, 9, 1, 0, 1, 1, NULL);");
-	ck_assert_int_eq(profile_load(&database, 1, &profile), 0);
+	ck_assert_int_eq(profile_load(&database, 1, PROFILE_OF_TARGETS, &profile), 0);
 	ck_assert_uint_eq(profile.samples_count, 3);
 	ck_assert_uint_eq(depth_of(&profile, 0), 2);
 	ck_assert_int_eq(sums_of_stacks(&profile, NULL, 9, &rows), 0);
@@ -489,7 +489,7 @@ START_TEST(damage_is_refused)
 		finish(sqlite);
 	}
 	saved = log_divert();
-	ck_assert_int_lt(profile_load(&database, 1, &profile), 0);
+	ck_assert_int_lt(profile_load(&database, 1, PROFILE_OF_TARGETS, &profile), 0);
 	text = log_diverted(saved);
 	ck_assert(database.failed);
 	ck_assert_msg(strstr(text, cases[_i].part), "'%s' is not in: %s", cases[_i].part, text);

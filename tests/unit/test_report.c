@@ -44,7 +44,7 @@ static const char rows_sql[] =
 	"INSERT INTO stack_class VALUES(1, 0, 'eh-frame', 'root'), (2, 1, 'eh-frame', 'expression'), (3, 0, 'none', NULL);"
 	"INSERT INTO stack_node VALUES(1, NULL, '[3,2]', 1, 2, x'01'), (2, 1, '[1]', 1, 3, x'02'),"
 	" (3, NULL, '[4,3,3,3,3,3,3,8,3,3,7,6,5,4]', 2, 14, x'03'), (4, NULL, '[]', 3, 0, x'04');"
-	"INSERT INTO sample_class VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu'), (3, 'off-cpu', 'io'), (4, 'on-cpu', 'memory');"
+	"INSERT INTO sample_class(class, kind, stall) VALUES(1, 'on-cpu', 'none'), (2, 'off-cpu', 'cpu'), (3, 'off-cpu', 'io'), (4, 'on-cpu', 'memory');"
 	"INSERT INTO thread VALUES(1, 1, 1, 't'), (2, 2, 1, 't'), (3, 3, 1, 't');"
 	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup,"
 	" triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, expected_samples,"
@@ -488,7 +488,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,pressure,waiting,machine,groups,culprits,processes,stacks,stalls,functions,seconds,losses");
+		"capture,pressure,waiting,machine,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

@@ -114,7 +114,7 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 {
 	(void)user;
 	(void)sample;
-	process->included = true;
+	process->role = USAGE_TARGET;
 	return true;
 }
 

@@ -60,7 +60,10 @@ START_TEST(every_table_has_what_the_capture_had)
 		    "2|3|5|1\n");
 	expect_rows(&fixture, "SELECT * FROM process",
 		    "1|1|10|1010|nginx-10|NULL|33|/system.slice/web.service|web.service|NULL\n"
-		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service|web.service|NULL\n");
+		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service|web.service|NULL\n"
+		    "3|1|666|1666|nginx-666|NULL|33|/system.slice/web.service|web.service|NULL\n");
+	expect_rows(&fixture, "SELECT role, process_id, tid, kind, second, samples FROM other_sample",
+		    "other|3|666|on-cpu|0|1\n");
 	expect_rows(&fixture, "SELECT * FROM cgroup", "7|/system.slice/web.service\n");
 	expect_rows(&fixture, "SELECT path, build_id, version, kind FROM module",
 		    "[kernel]|00ff||kernel\n/usr/bin/app|NULL||file\n");
@@ -72,17 +75,18 @@ START_TEST(every_table_has_what_the_capture_had)
 		    "101|kernel_101|4|NULL|NULL|0\n101|user_101|4|NULL|NULL|0\n102|user_102|4|NULL|NULL|0\n");
 	expect_rows(&fixture,
 		    "SELECT stack_id, depth, truncated, unwinder, ended, length(fingerprint) FROM stack",
-		    "1|5|0|frame-pointer|root|16\n2|2|1|mixed|no-rule|16\n3|0|0|none|NULL|16\n");
+		    "1|5|0|frame-pointer|root|16\n2|2|1|mixed|no-rule|16\n"
+		    "3|2|0|frame-pointer|root|16\n4|0|0|none|NULL|16\n");
 	expect_rows(&fixture,
 		    "SELECT stack_id, position, function FROM stack_frame JOIN frame USING(frame_id) ORDER "
 		    "BY stack_id, position",
 		    "1|0|kernel_100\n1|1|kernel_101\n1|2|user_100\n1|3|user_101\n1|4|user_102\n"
-		    "2|0|user_200\n2|1|user_-9223372036854775808\n");
+		    "2|0|user_200\n2|1|user_-9223372036854775808\n3|0|kernel_300\n3|1|user_300\n");
 	expect_rows(&fixture, "SELECT * FROM sample ORDER BY second, tid, stack_id",
 		    "1|1|12|worker|1|on-cpu|memory+io|-2|1|21276595|[[500,0]]\n"
 		    "1|1|10|thread|1|on-cpu|none|-1|2|42553190|[[999,0],[999,0]]\n"
 		    "1|2|11|thread|2|off-cpu|cpu|0|1|1|[[0,0,0]]\n"
-		    "1|2|11|thread|3|on-cpu|none|4|1|1|[[999,0]]\n");
+		    "1|2|11|thread|4|on-cpu|none|4|1|1|[[999,0]]\n");
 	expect_rows(&fixture, "SELECT reason, events FROM loss WHERE events > 0",
 		    "kernel-stack-missing|1\noverwritten-slots|5\nstack-not-whole|1\nuser-stack-missing|1\n"
 		    "watch-suppressed|2\n");
