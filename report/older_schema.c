@@ -10,25 +10,28 @@
  * All names are those of the file (main.NAME), not of these views. The file's own views read its own tables.
  * Columns are listed: a hostile file's tables have any.
  */
-/* What versions 6 and 7 lack. */
-#define VIEWS_SINCE_8                                                                                                         \
-	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, NULL AS unit,"      \
-	" NULL AS container FROM main.process;"                                                                               \
-	"CREATE TEMP VIEW ended AS SELECT NULL AS capture_id, NULL AS role, NULL AS comm, NULL AS parent, NULL AS"            \
-	" parent_tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS denied, NULL AS processes, NULL AS"           \
-	" cpu_ns, NULL AS run_delay_ns, NULL AS major_faults, NULL AS read_bytes, NULL AS write_bytes WHERE 0;"               \
-	"CREATE TEMP VIEW machine_time AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL"      \
-	" AS ns, NULL AS percent WHERE 0;"                                                                                    \
+/* What versions before 9 lack. */
+#define VIEWS_SINCE_9                                                                                                         \
 	"CREATE TEMP VIEW other_sample AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tid, NULL AS"  \
 	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"    \
 	" AS times WHERE 0;"                                                                                                  \
 	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS" \
-	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"                  \
-	"CREATE TEMP VIEW culprit_group AS SELECT u.capture_id, c.resource, u.role, NULL AS unit, NULL AS container,"         \
-	" p.cgroup, p.comm AS program, 1 AS processes, 0 AS ended, p.tgid, NULL AS parent, NULL AS parent_tgid,"              \
-	" CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes ELSE u.cpu_ns END"       \
-	" AS taken, iif(c.resource IN ('io', 'memory'), 'bytes', 'ns') AS taken_unit, u.cpu_ns, u.read_bytes,"                \
-	" u.write_bytes, u.rss_bytes, NULL AS percent FROM main.usage u JOIN main.capture c USING(capture_id)"                \
+	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"
+
+/* What versions 6 and 7 lack besides. */
+#define VIEWS_SINCE_8                                                                                                    \
+	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, NULL AS unit," \
+	" NULL AS container FROM main.process;"                                                                          \
+	"CREATE TEMP VIEW ended AS SELECT NULL AS capture_id, NULL AS role, NULL AS comm, NULL AS parent, NULL AS"       \
+	" parent_tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS denied, NULL AS processes, NULL AS"      \
+	" cpu_ns, NULL AS run_delay_ns, NULL AS major_faults, NULL AS read_bytes, NULL AS write_bytes WHERE 0;"          \
+	"CREATE TEMP VIEW machine_time AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL" \
+	" AS ns, NULL AS percent WHERE 0;"                                                                               \
+	"CREATE TEMP VIEW culprit_group AS SELECT u.capture_id, c.resource, u.role, NULL AS unit, NULL AS container,"    \
+	" p.cgroup, p.comm AS program, 1 AS processes, 0 AS ended, p.tgid, NULL AS parent, NULL AS parent_tgid,"         \
+	" CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes ELSE u.cpu_ns END"  \
+	" AS taken, iif(c.resource IN ('io', 'memory'), 'bytes', 'ns') AS taken_unit, u.cpu_ns, u.read_bytes,"           \
+	" u.write_bytes, u.rss_bytes, NULL AS percent FROM main.usage u JOIN main.capture c USING(capture_id)"           \
 	" JOIN main.process p USING(process_id);"
 
 #define VIEWS_OF_6                                                                                                      \
@@ -55,8 +58,9 @@ static const struct older_schema {
 	int version;
 	const char *views;
 } older_schemas[] = {
-	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 },
-	{ 7, VIEWS_SINCE_8 },
+	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 VIEWS_SINCE_9 },
+	{ 7, VIEWS_SINCE_8 VIEWS_SINCE_9 },
+	{ 8, VIEWS_SINCE_9 },
 };
 
 const char *older_schema_views(int version)

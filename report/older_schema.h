@@ -15,7 +15,7 @@
  */
 const char *older_schema_views(int version);
 
-/* Stores the versions that bourdon reads: "versions 6 and 7". */
+/* Stores the versions that bourdon reads, as "versions 6, 7 and 8". */
 void older_schema_list(char *into, size_t into_bytes);
 
 #endif

@@ -373,7 +373,7 @@ static int add_sample_of_other(const struct draining *draining, struct capture_r
 {
 	struct capture *capture = draining->capture;
 	uint32_t stacks = capture->stacks.count, frames = capture->stacks.frames_count,
-		 rows = capture->rows_count, position;
+		 rows = capture->rows_count, position = 0;
 	int result;
 
 	if (capture->of_others.stacks >= OTHERS_STACKS_MAX || capture->of_others.frames >= OTHERS_FRAMES_MAX)

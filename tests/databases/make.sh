@@ -117,11 +117,10 @@ record() {
 keep() {
 	sqlite3 "$DB" "
 		UPDATE run SET kernel = '6.12.0-example';
-		UPDATE capture SET because = 'other[1]' || substr(because, instr(because, ' used ')) WHERE instr(because, ' used ')
-			AND NOT EXISTS (SELECT 1 FROM process WHERE cgroup LIKE '/$CGROUP%' AND instr(because, tgid || '] used'));
 		UPDATE frame_row SET file = 'tests/workloads/inlines.cc' WHERE file LIKE '%/inlines.cc';
-		DELETE FROM usage WHERE role = 'other' AND process_id NOT IN (
+		DELETE FROM usage WHERE role <> 'rest' AND process_id NOT IN (
 			SELECT process_id FROM process WHERE cgroup LIKE '/$CGROUP%');
+		DELETE FROM ended WHERE cgroup NOT LIKE '/$CGROUP%';
 		DELETE FROM process WHERE cgroup IS NULL OR cgroup NOT LIKE '/$CGROUP%';
 		DELETE FROM cgroup WHERE path NOT LIKE '/$CGROUP%';
 		PRAGMA foreign_key_check;

@@ -15,10 +15,12 @@
 
 KEEP(6);
 KEEP(7);
+KEEP(8);
 
 const struct kept_database kept_databases[KEPT_DATABASES] = {
 	{ 6, kept_database_6, kept_database_6_end },
 	{ 7, kept_database_7, kept_database_7_end },
+	{ 8, kept_database_8, kept_database_8_end },
 };
 
 void kept_database_put(const char *path, const struct kept_database *kept)
