@@ -34,7 +34,12 @@ static int group_frames(const struct resolved *resolved, struct naming_plan *pla
 
 /* ---- the order of the modules ---- */
 
-/* Stores the position of the first process whose stacks lead into each module. */
+static bool is_target(const struct capture *capture, uint32_t process)
+{
+	return capture->processes[process].role == USAGE_TARGET;
+}
+
+/* Stores the position of the first process whose stacks lead into each module, of a target if there is one. */
 static void find_owners(const struct capture *capture, const struct resolved *resolved, uint32_t *owners)
 {
 	memset(owners, 0xff, resolved->modules_count * sizeof(*owners));
@@ -45,7 +50,8 @@ static void find_owners(const struct capture *capture, const struct resolved *re
 			uint32_t frame = resolved->of_stack_frame[stack->first + j];
 			uint32_t *owner = &owners[resolved->frames[frame].module];
 
-			if (*owner == UINT32_MAX)
+			if (*owner == UINT32_MAX ||
+			    (is_target(capture, stack->process) && !is_target(capture, *owner)))
 				*owner = stack->process;
 		}
 	}
@@ -110,24 +116,45 @@ static int take_turns(struct naming_plan *plan, const uint32_t *owners, uint32_t
 	return 0;
 }
 
+/* Moves the modules of targets to the front, and changes nothing else in the order. */
+static int targets_first(const struct capture *capture, struct naming_plan *plan, const uint32_t *owners)
+{
+	uint32_t count = plan->modules_count, kept = 0;
+	_cleanup_free_ uint32_t *sorted = numbers(count);
+
+	if (!sorted)
+		return -ENOMEM;
+	for (int targets = 1; targets >= 0; targets--)
+		for (uint32_t i = 0; i < count; i++)
+			if (is_target(capture, owners[plan->modules[i]]) == targets)
+				sorted[kept++] = plan->modules[i];
+	memcpy(plan->modules, sorted, count * sizeof(*sorted));
+	return 0;
+}
+
 static int order_modules(const struct capture *capture, const struct resolved *resolved,
 			 struct naming_plan *plan)
 {
 	_cleanup_free_ uint32_t *owners = numbers(resolved->modules_count),
-				*users = numbers(capture->processes_count);
+				*users = numbers(capture->processes_count),
+				*owner_users = numbers(resolved->modules_count);
 	int result;
 
-	if (!owners || !users)
+	if (!owners || !users || !owner_users)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < plan->modules_count; i++)
 		plan->modules[i] = i;
+	if (!capture->processes_count)
+		return 0;
 	find_owners(capture, resolved, owners);
 	result = find_users(capture, users);
 	if (!result)
 		result = take_turns(plan, owners, capture->processes_count);
 	for (uint32_t i = 0; i < plan->modules_count; i++)
-		owners[i] = users[owners[i]];
-	return result < 0 ? result : take_turns(plan, owners, capture->processes_count);
+		owner_users[i] = users[owners[i]];
+	if (!result)
+		result = take_turns(plan, owner_users, capture->processes_count);
+	return result < 0 ? result : targets_first(capture, plan, owners);
 }
 
 int naming_plan_make(const struct capture *capture, const struct resolved *resolved,

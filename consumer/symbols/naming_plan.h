@@ -10,7 +10,10 @@
 #include "consumer/symbols/resolved.h"
 
 struct naming_plan {
-	/* all modules: the users take turns, and the processes of a user take turns when it is theirs */
+	/*
+	 * All modules, those of targets first: the users take turns, and the processes of a user take turns when it is
+	 * theirs.
+	 */
 	uint32_t *modules;
 	uint32_t modules_count;
 	uint32_t *frames; /* of module m: frames[first[m]] to frames[first[m + 1] - 1], in their order */

@@ -248,6 +248,31 @@ START_TEST(users_and_their_processes_take_turns)
 }
 END_TEST
 
+START_TEST(modules_of_targets_come_first)
+{
+	static const char *const paths[] = { "/a0", "/a1", "/b0", "/b1" };
+	static const uint32_t of_process[] = { 0, 0, 1, 1 };
+	static const char *const expected[] = { "/a1", "/b0", "/b1", "/a0" };
+	struct naming_plan plan;
+	struct scene scene;
+
+	scene_make(&scene, 2, ARRAY_SIZE(paths) + 1);
+	scene.capture.processes[0].role = USAGE_OTHER;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		add_stack(&scene, of_process[i], paths[i]);
+	/* one more stack of the target, in a module that the other has, too */
+	scene.capture.stacks.stacks[4] = (struct stack){ .process = 1, .first = 4, .user_depth = 1 };
+	scene.resolved.of_stack_frame[4] = scene.resolved.of_stack_frame[1];
+	scene.resolved.depths[4] = 1;
+	scene.capture.stacks.count++;
+	ck_assert_int_eq(naming_plan_make(&scene.capture, &scene.resolved, &plan), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		ck_assert_str_eq(scene.resolved.modules[plan.modules[i]].path, expected[i]);
+	naming_plan_free(&plan);
+	scene_free(&scene);
+}
+END_TEST
+
 START_TEST(a_module_has_its_frames)
 {
 	struct dice dice = dice_new(31);
@@ -408,6 +433,7 @@ Suite *naming_suite(void)
 	tcase_add_test(deadline, each_module_is_looked_up_once);
 	suite_add_tcase(suite, deadline);
 	tcase_add_test(order, users_and_their_processes_take_turns);
+	tcase_add_test(order, modules_of_targets_come_first);
 	tcase_add_test(order, a_module_has_its_frames);
 	tcase_add_test(order, a_plan_of_nothing);
 	suite_add_tcase(suite, order);
