@@ -183,6 +183,7 @@ struct task_struct {
 	__u64 self_exec_id;
 	unsigned int in_iowait : 1;
 	unsigned int in_memstall : 1;
+	unsigned int in_execve : 1;
 	char comm[16];
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;

@@ -60,10 +60,15 @@ int BPF_PROG(target_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* The tracepoint fires before the kernel stores the new name in the task. */
+/*
+ * The tracepoint fires before the kernel stores the new name in the task. execve(2) renames the task while its number
+ * (self_exec_id) is still that of the program before: target_exec() decides about the new one.
+ */
 SEC("tp_btf/task_rename")
 int BPF_PROG(target_rename, struct task_struct *task, const char *comm)
 {
+	if (bpf_core_field_exists(task->in_execve) && BPF_CORE_READ_BITFIELD(task, in_execve))
+		return 0;
 	decide(task, comm, REPORT_CHANGES);
 	return 0;
 }

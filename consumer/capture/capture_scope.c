@@ -38,7 +38,8 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 	const struct target_process *target = targets_find(scope->targets, sample->tgid, sample->started_ns);
 	const char *cgroup, *comm;
 
-	if (!target && sample->of != SAMPLE_OF_TARGET)
+	/* what a process ran before it executed the program that made it a target is not the rule's */
+	if (sample->of != SAMPLE_OF_TARGET && !(target && targets_has_run(target, sample->program)))
 		return describe_other(scope, sample, process);
 	process->role = USAGE_OTHER;
 	if (!target) {

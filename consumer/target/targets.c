@@ -61,14 +61,27 @@ static void replace(struct target_process *there, const struct target_process *p
 	there->earlier = earlier;
 }
 
-const char *targets_comm_of(const struct target_process *process, uint32_t program)
+/* NULL: not known. */
+static const char *find_comm(const struct target_process *process, uint32_t program)
 {
 	if (process->program == program)
 		return process->comm;
 	for (size_t i = 0; process->earlier && i < TARGET_EARLIER && *process->earlier[i].comm; i++)
 		if (process->earlier[i].program == program)
 			return process->earlier[i].comm;
-	return process->comm;
+	return NULL;
+}
+
+const char *targets_comm_of(const struct target_process *process, uint32_t program)
+{
+	const char *comm = find_comm(process, program);
+
+	return comm ? comm : process->comm;
+}
+
+bool targets_has_run(const struct target_process *process, uint32_t program)
+{
+	return find_comm(process, program) != NULL;
 }
 
 int targets_put(struct targets *targets, const struct target_process *process)

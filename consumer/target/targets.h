@@ -66,6 +66,9 @@ const struct target_process *targets_find(const struct targets *targets, uint32_
 /* The name of the process while it ran that program; its present name, if that is not known. */
 const char *targets_comm_of(const struct target_process *process, uint32_t program);
 
+/* Whether it was a target while it ran that program, as far as is known. */
+bool targets_has_run(const struct target_process *process, uint32_t program);
+
 /* Removes the processes that stopped being targets before `before_ns`. */
 void targets_forget(struct targets *targets, uint64_t before_ns);
 

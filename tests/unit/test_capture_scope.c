@@ -118,6 +118,34 @@ START_TEST(whose_samples_are_covered)
 }
 END_TEST
 
+/* A launcher that executed a target's program was none of the rule's; a process that a new rule matches was. */
+START_TEST(samples_from_before_a_process_was_a_target)
+{
+	struct sample sample = {
+		.tgid = 1, .started_ns = 100, .of = SAMPLE_OF_BYSTANDER, .comm = "launcher"
+	};
+	struct capture_process launcher = { 0 }, program = { 0 };
+	struct targets targets = { 0 };
+	struct cgroups *cgroups;
+	struct capture_scope scope = { .targets = &targets, .rule = &rule };
+
+	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	scope.cgroups = cgroups;
+	add_target(&targets, 1, "web");
+	targets.processes[0].program = 7;
+	sample.program = 6;
+	ck_assert(capture_scope_describe(&scope, &sample, &launcher));
+	ck_assert_int_eq(launcher.role, USAGE_OTHER);
+	ck_assert_str_eq(launcher.comm, "launcher");
+	sample.program = 7;
+	ck_assert(capture_scope_describe(&scope, &sample, &program));
+	ck_assert_int_eq(program.role, USAGE_TARGET);
+	ck_assert_str_eq(program.comm, "web");
+	targets_free(&targets);
+	cgroups_free(cgroups);
+}
+END_TEST
+
 Suite *capture_scope_suite(void)
 {
 	Suite *suite = suite_create("capture_scope");
@@ -125,6 +153,7 @@ Suite *capture_scope_suite(void)
 
 	tcase_add_test(tests, targets_of_the_rule_count);
 	tcase_add_loop_test(tests, whose_samples_are_covered, 0, ARRAY_SIZE(describe_cases));
+	tcase_add_test(tests, samples_from_before_a_process_was_a_target);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
