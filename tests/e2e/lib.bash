@@ -76,6 +76,13 @@ load() {
 	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" "$@"
 }
 
+# load_targets_alone OPTION...: under a policy by which nobody else is sampled: other programs of the machine need no names
+# and no unwind tables
+load_targets_alone() {
+	printf '%s\n' '[policy]' 'bystanders = no' 'kernel_threads = no' > "$WORK/targets-alone.conf"
+	load --policy "$WORK/targets-alone.conf" "$@"
+}
+
 # rule NAME LINE...: writes the rule to a file of its own, by a rename, so that the daemon never reads half a
 # file.
 rule() {

@@ -37,7 +37,7 @@ burn() {
 # capture_of COMM [SETTING...]: loads, and starts the daemon with a rule for the CPU pressure of the test's
 # cgroup.
 capture_of() {
-	load
+	load_targets_alone
 	rule names "comm = $1" "cgroup = /$CGROUP" 'cpu.some = 600ms/2s' 'history = 5s' \
 		'capture = 2s' "${@:2}"
 	daemon_start

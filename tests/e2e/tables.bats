@@ -19,7 +19,7 @@ teardown() {
 # These tests count processes, so no program of another run has such a name.
 begin() {
 	PREFIX=tab$BASHPID-
-	load "$@"
+	load_targets_alone "$@"
 	rule own "comm = $PREFIX*" "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	daemon_start
 }
