@@ -54,7 +54,7 @@ refused() {
 
 @test "another user is refused by pins, sockets, database and processes" {
 	local pin file
-	load
+	load_targets_alone
 	grant_start
 	rule idle 'comm = bdtest-1' 'cpu.some = 90%' # no process of the machine, so that the daemon asks for no grant
 	daemon_start
