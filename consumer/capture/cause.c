@@ -2,7 +2,7 @@
 #include "consumer/capture/cause.h"
 
 #include "common/cleanup.h"
-#include "consumer/capture/usage_groups.h"
+#include "consumer/capture/onset.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -33,7 +33,10 @@ struct facts {
 	struct usage_groups groups;
 	/* the groups that used most of the resource, of others and of targets; or NULL */
 	const struct usage_group *first_other, *first_target;
+	const struct usage_group *first_victim; /* the group of targets that waited longest for it, or NULL */
 	uint32_t target_groups;
+	cause_hottest hottest;
+	void *user;
 };
 
 static struct cause verdict(const char *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -98,6 +101,22 @@ static uint64_t stalled_ns(const struct capture *capture)
 	return last_us > first_us ? (last_us - first_us) * 1000 : 0;
 }
 
+/* Time that threads waited for the resource. */
+static uint64_t waited(const struct usage_sums *sums, enum psi_resource resource)
+{
+	return resource == PSI_IO       ? sums->stalled_io_ns
+	       : resource == PSI_MEMORY ? sums->stalled_memory_ns
+					: sums->stalled_cpu_ns;
+}
+
+static const struct usage_group *longer(const struct usage_group *one, const struct usage_group *other,
+					enum psi_resource resource)
+{
+	uint64_t waits = waited(&other->sums, resource);
+
+	return waits && (!one || waits > waited(&one->sums, resource)) ? other : one;
+}
+
 static const struct usage_group *larger(const struct usage_group *one, const struct usage_group *other,
 					enum psi_resource resource)
 {
@@ -119,15 +138,18 @@ static void gather_groups(struct facts *facts)
 		if (group->role == USAGE_TARGET) {
 			facts->target_groups++;
 			facts->first_target = larger(facts->first_target, group, resource);
+			facts->first_victim = longer(facts->first_victim, group, resource);
 		} else {
 			facts->first_other = larger(facts->first_other, group, resource);
 		}
 	}
 }
 
-static struct facts gather(const struct capture *capture)
+static struct facts gather(const struct capture *capture, cause_hottest hottest, void *user)
 {
-	struct facts facts = { .capture = capture, .stalled_ns = stalled_ns(capture) };
+	struct facts facts = {
+		.capture = capture, .stalled_ns = stalled_ns(capture), .hottest = hottest, .user = user
+	};
 	const struct capture_usage *usage = &capture->usage;
 
 	gather_groups(&facts);
@@ -148,6 +170,51 @@ static struct facts gather(const struct capture *capture)
 /* ---- words ---- */
 
 #define GROUP_BYTES 320U
+#define HOTTEST_BYTES (CAUSE_FUNCTION_BYTES + 64U) /* of the sentence's part */
+
+/* ", mostly in burn_cpu (83 % of its samples)", or "" */
+static const char *hottest_text(const struct facts *facts, const struct usage_group *group, char *into,
+				size_t into_bytes)
+{
+	char function[HOTTEST_BYTES - sizeof(", mostly in ")];
+
+	*into = '\0';
+	if (group && facts->hottest && facts->hottest(facts->user, group, function, sizeof(function)))
+		snprintf(into, into_bytes, ", mostly in %s", function);
+	return into;
+}
+
+/* "nginx ×4 in nginx.service", or with several programs "the targets, most of all nginx ×4 in nginx.service," */
+static const char *victims_text(const struct facts *facts, char *into, size_t into_bytes)
+{
+	char group[GROUP_BYTES];
+
+	if (!facts->first_victim)
+		return "the targets";
+	usage_group_text(facts->first_victim, group, sizeof(group));
+	snprintf(into, into_bytes, facts->target_groups > 1 ? "the targets, most of all %s," : "%s", group);
+	return into;
+}
+
+static const char *whose_time(const struct facts *facts)
+{
+	return facts->first_victim && facts->first_victim->processes == 1 && facts->target_groups == 1
+		       ? "its"
+		       : "their";
+}
+
+/* Adds since when the resource is short. */
+static void add_onset(struct cause *cause, const struct capture *capture)
+{
+	struct onset onset = onset_find(capture);
+	size_t used = strlen(cause->because);
+
+	if (onset.before_s)
+		snprintf(cause->because + used, sizeof(cause->because) - used,
+			 onset.at_least ? "; it was so in all %" PRIu32 " s of history"
+					: "; it has been so since %" PRIu32 " s before the trigger",
+			 onset.before_s);
+}
 
 /* "8.50 s of CPU time, 39 % of the machine's" */
 static const char *cpu_text(const struct facts *facts, uint64_t cpu_ns, char *into, size_t into_bytes)
@@ -269,30 +336,41 @@ static double stalled_share(const struct facts *facts)
 }
 
 /* Whoever used most is not to blame where nobody is hurt. */
-static struct cause cpu_negligible(const struct facts *facts)
+static struct cause negligible(const struct facts *facts)
 {
-	uint64_t queued_ns = facts->own.stalled_cpu_ns, own_ns = facts->own.task.cpu_ns;
+	static const char *const resources[PSI_RESOURCES] = {
+		[PSI_CPU] = "a CPU", [PSI_MEMORY] = "memory", [PSI_IO] = "a disk"
+	};
+	enum psi_resource resource = facts->capture->trigger.psi.resource;
+	uint64_t waited_ns = waited(&facts->own, resource), ran_ns = facts->own.task.cpu_ns;
+	char victims[GROUP_BYTES + 64];
 
-	if (!queued_ns || waited_percent(queued_ns, own_ns) >= NEGLIGIBLE_PERCENT ||
+	if (!waited_ns || waited_percent(waited_ns, ran_ns) >= NEGLIGIBLE_PERCENT ||
 	    100 * stalled_share(facts) >= NEGLIGIBLE_PERCENT)
 		return not_this;
-	return verdict(
-		CAUSE_NEGLIGIBLE,
-		"the targets waited %.1f %% of their time for a CPU: %.2f s, and ran %.2f s, within %.2f s",
-		waited_percent(queued_ns, own_ns), seconds(queued_ns), seconds(own_ns),
-		seconds(facts->usage_ns));
+	return verdict(CAUSE_NEGLIGIBLE,
+		       "%s waited %.1f %% of %s time for %s: %.2f s, and ran %.2f s, within %.2f s",
+		       victims_text(facts, victims, sizeof(victims)), waited_percent(waited_ns, ran_ns),
+		       whose_time(facts), resources[resource], seconds(waited_ns), seconds(ran_ns),
+		       seconds(facts->usage_ns));
 }
 
-static struct cause competing_for_cpu(const struct facts *facts, const char *culprit, uint64_t took_ns,
-				      const char *victims, uint64_t ran_ns, uint64_t queued_ns)
+/* `culprit` NULL: processes that root's policy denies. */
+static struct cause competing_for_cpu(const struct facts *facts, const struct usage_group *culprit,
+				      uint64_t took_ns, const char *victims, uint64_t ran_ns,
+				      uint64_t queued_ns)
 {
-	char used[64];
+	char group[GROUP_BYTES], used[64], hottest[HOTTEST_BYTES];
 
 	return verdict(
 		CAUSE_COMPETING,
-		"%s took %s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of their time), within %.2f s",
-		culprit, cpu_text(facts, took_ns, used, sizeof(used)), victims, seconds(ran_ns),
-		seconds(queued_ns), waited_percent(queued_ns, ran_ns), seconds(facts->usage_ns));
+		"%s took %s%s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of %s time), within %.2f s",
+		culprit ? usage_group_text(culprit, group, sizeof(group))
+			: "processes that root's policy denies",
+		cpu_text(facts, took_ns, used, sizeof(used)),
+		hottest_text(facts, culprit, hottest, sizeof(hottest)), victims, seconds(ran_ns),
+		seconds(queued_ns), waited_percent(queued_ns, ran_ns), whose_time(facts),
+		seconds(facts->usage_ns));
 }
 
 /*
@@ -307,7 +385,8 @@ static struct cause cpu_shared(const struct facts *facts)
 		 seen_ns = own_ns + others_ns, machine_ns = machine_cpu_ns(facts),
 		 ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns, queued_ns = facts->own.stalled_cpu_ns,
 		 denied_ns = facts->capture->usage.machine.parts_ns[MACHINE_DENIED];
-	char group[GROUP_BYTES], used[64];
+	char group[GROUP_BYTES], used[64], hottest[HOTTEST_BYTES], victims[GROUP_BYTES + 64];
+	const char *whom = victims_text(facts, victims, sizeof(victims));
 
 	/*
 	 * No thread ran while they waited: a quota that is not visible from here. But the spans differ a little,
@@ -317,32 +396,29 @@ static struct cause cpu_shared(const struct facts *facts)
 		return not_this;
 	if (denied_ns > (other ? other->sums.task.cpu_ns : 0) &&
 	    (denied_ns >= queued_ns / 2 || denied_ns >= own_ns / 2))
-		return competing_for_cpu(facts, "processes that root's policy denies", denied_ns,
-					 "the targets", own_ns, queued_ns);
+		return competing_for_cpu(facts, NULL, denied_ns, whom, own_ns, queued_ns);
 	if (other && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
-		return competing_for_cpu(facts, usage_group_text(other, group, sizeof(group)),
-					 other->sums.task.cpu_ns, "the targets", own_ns, queued_ns);
+		return competing_for_cpu(facts, other, other->sums.task.cpu_ns, whom, own_ns, queued_ns);
 	if (facts->stalled_ns > seen_ns && machine_ns > seen_ns &&
 	    (machine_ns - own_ns >= queued_ns / 2 || machine_ns - own_ns >= own_ns / 2))
 		return verdict(
 			CAUSE_COMPETING,
-			"processes whose names are not known ran %.2f s, all other processes %.2f s, while the targets ran %.2f s and waited %.2f s, within %.2f s",
-			seconds(machine_ns - seen_ns), seconds(machine_ns - own_ns), seconds(own_ns),
+			"processes whose names are not known ran %.2f s, all other processes %.2f s, while %s ran %.2f s and waited %.2f s, within %.2f s",
+			seconds(machine_ns - seen_ns), seconds(machine_ns - own_ns), whom, seconds(own_ns),
 			seconds(queued_ns), seconds(facts->usage_ns));
 	/* a rule for many programs: one of them may be the others' reason */
 	if (first && facts->target_groups > 1 &&
 	    without(queued_ns, first->sums.stalled_cpu_ns) >= queued_ns / VICTIMS_PART)
-		return competing_for_cpu(facts, usage_group_text(first, group, sizeof(group)),
-					 first->sums.task.cpu_ns, "the other targets",
+		return competing_for_cpu(facts, first, first->sums.task.cpu_ns, "the other targets",
 					 without(own_ns, first->sums.task.cpu_ns),
 					 without(queued_ns, first->sums.stalled_cpu_ns));
 	return verdict(
 		CAUSE_OWN_THREADS,
-		"%s took %s, and waited %.2f s (%.0f %% of the targets' time), mostly for each other: all other processes ran %.2f s, within %.2f s",
+		"%s took %s%s, and waited %.2f s (%.0f %% of the targets' time), mostly for each other: all other processes ran %.2f s, within %.2f s",
 		first ? usage_group_text(first, group, sizeof(group)) : "the targets",
 		cpu_text(facts, first ? first->sums.task.cpu_ns : own_ns, used, sizeof(used)),
-		seconds(queued_ns), waited_percent(queued_ns, own_ns), seconds(others_ns),
-		seconds(facts->usage_ns));
+		hottest_text(facts, first, hottest, sizeof(hottest)), seconds(queued_ns),
+		waited_percent(queued_ns, own_ns), seconds(others_ns), seconds(facts->usage_ns));
 }
 
 /* ---- interrupts ---- */
@@ -469,23 +545,26 @@ static struct cause competing_for_disk(const struct facts *facts, const struct u
 {
 	const struct task_usage *task = &first->sums.task;
 	uint64_t all = moved_bytes(&facts->own) + moved_bytes(&facts->others);
-	char group[GROUP_BYTES];
+	char group[GROUP_BYTES], hottest[HOTTEST_BYTES];
 
 	return verdict(
 		CAUSE_COMPETING,
-		"%s read %.1f MiB and wrote %.1f MiB, %.0f %% of what all processes did, %s %.1f MiB and waited %.2f s for it, within %.2f s",
+		"%s read %.1f MiB and wrote %.1f MiB, %.0f %% of what all processes did%s; %s moved %.1f MiB and waited %.2f s for it, within %.2f s",
 		usage_group_text(first, group, sizeof(group)), mebibytes(task->read_bytes),
-		mebibytes(task->write_bytes), 100 * (double)moved_bytes(&first->sums) / (double)all, victims,
-		mebibytes(victims_bytes), seconds(facts->own.stalled_io_ns), seconds(facts->usage_ns));
+		mebibytes(task->write_bytes), 100 * (double)moved_bytes(&first->sums) / (double)all,
+		hottest_text(facts, first, hottest, sizeof(hottest)), victims, mebibytes(victims_bytes),
+		seconds(facts->own.stalled_io_ns), seconds(facts->usage_ns));
 }
 
 static struct cause io_shared(const struct facts *facts)
 {
 	const struct usage_group *first = facts->first_target;
 	uint64_t own = moved_bytes(&facts->own), others = moved_bytes(&facts->others);
+	char victims[GROUP_BYTES + 64];
 
 	if (facts->first_other && others >= 2 * own && is_much(facts, others))
-		return competing_for_disk(facts, facts->first_other, "the targets", own);
+		return competing_for_disk(facts, facts->first_other,
+					  victims_text(facts, victims, sizeof(victims)), own);
 	/* a rule for many programs: one of them may be the others' reason */
 	if (first && facts->target_groups > 1 && is_much(facts, moved_bytes(&first->sums)) &&
 	    without(facts->own.stalled_io_ns, first->sums.stalled_io_ns) >=
@@ -498,14 +577,16 @@ static struct cause io_shared(const struct facts *facts)
 static struct cause io_own(const struct facts *facts)
 {
 	uint64_t own = moved_bytes(&facts->own), others = moved_bytes(&facts->others);
+	char victims[GROUP_BYTES + 64];
 
 	if (own <= others || !is_much(facts, own))
 		return not_this;
 	return verdict(
 		CAUSE_OWN_IO,
-		"the targets read %.1f MiB and wrote %.1f MiB themselves, all other processes %.1f MiB, and waited %.2f s for it, within %.2f s",
-		mebibytes(facts->own.task.read_bytes), mebibytes(facts->own.task.write_bytes),
-		mebibytes(others), seconds(facts->own.stalled_io_ns), seconds(facts->usage_ns));
+		"%s read %.1f MiB and wrote %.1f MiB, all other processes %.1f MiB, and waited %.2f s for it, within %.2f s",
+		victims_text(facts, victims, sizeof(victims)), mebibytes(facts->own.task.read_bytes),
+		mebibytes(facts->own.task.write_bytes), mebibytes(others), seconds(facts->own.stalled_io_ns),
+		seconds(facts->usage_ns));
 }
 
 /* Refaults: pages read again after they were evicted. */
@@ -552,40 +633,71 @@ static struct cause io_device(const struct facts *facts)
 		       seconds(each_ns) * 1e3);
 }
 
+static bool has_stat(const struct facts *facts, const char *source)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+
+	for (uint32_t i = 0; i < stats->count; i++)
+		if (!strcmp(stats->stats[i].source, source))
+			return true;
+	return false;
+}
+
+/* What a verdict would need and this machine does not tell; "": nothing is missing. */
+static const char *not_examined(const struct facts *facts)
+{
+	switch (facts->capture->trigger.psi.resource) {
+	case PSI_CPU:
+		return facts->capture->kernel_stats.counts_quotas
+			       ? ""
+			       : "; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen";
+	case PSI_MEMORY:
+		return has_stat(facts, "memory.current")
+			       ? ""
+			       : "; the memory controller is not that of cgroup v2: a limit of cgroup v1 would not be seen";
+	case PSI_IO:
+		return has_stat(facts, "diskstats")
+			       ? "; limits of the I/O controller (io.max) are not examined"
+			       : "; no block device is known";
+	default:
+		return facts->capture->usage.machine.total_ns ? "" : "; the time of interrupts is not known";
+	}
+}
+
 /* The verdict where no number explains the stall, with what was not looked at. */
 static struct cause undetermined(const struct facts *facts)
 {
-	bool of_cpu = facts->capture->trigger.psi.resource == PSI_CPU;
+	char victims[GROUP_BYTES + 64];
 
 	return verdict(
 		CAUSE_UNDETERMINED,
-		"the targets ran %.2f s, waited %.2f s for a CPU, %.2f s for a disk and were %.2f s in reclaim%s",
-		seconds(facts->own.task.cpu_ns), seconds(facts->own.stalled_cpu_ns),
-		seconds(facts->own.stalled_io_ns), seconds(facts->own.stalled_memory_ns),
-		!of_cpu || facts->capture->kernel_stats.counts_quotas
-			? ""
-			: "; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen");
+		"%s ran %.2f s, waited %.2f s for a CPU, %.2f s for a disk and spent %.2f s in reclaim, within %.2f s%s",
+		victims_text(facts, victims, sizeof(victims)), seconds(facts->own.task.cpu_ns),
+		seconds(facts->own.stalled_cpu_ns), seconds(facts->own.stalled_io_ns),
+		seconds(facts->own.stalled_memory_ns), seconds(facts->usage_ns), not_examined(facts));
 }
 
-struct cause cause_find(const struct capture *capture)
+struct cause cause_find(const struct capture *capture, cause_hottest hottest, void *user)
 {
-	static struct cause (*const of_cpu[])(const struct facts *) = { cpu_negligible, cpu_throttled,
-									cpu_stolen, cpu_shared, NULL };
-	static struct cause (*const of_memory[])(const struct facts *) = { memory_limit, memory_shortage,
+	static struct cause (*const of_cpu[])(const struct facts *) = { negligible, cpu_throttled, cpu_stolen,
+									cpu_shared, NULL };
+	static struct cause (*const of_memory[])(const struct facts *) = { negligible, memory_limit,
+									   memory_shortage,
 									   memory_limit_unseen, NULL };
-	static struct cause (*const of_io[])(const struct facts *) = { io_shared, io_refaults, io_own,
-								       io_device, NULL };
+	static struct cause (*const of_io[])(const struct facts *) = { negligible, io_shared, io_refaults,
+								       io_own,     io_device, NULL };
 	static struct cause (*const of_irq[])(const struct facts *) = { irq_time, NULL };
 	static struct cause (*const *const of[PSI_RESOURCES])(const struct facts *) = {
 		[PSI_CPU] = of_cpu, [PSI_MEMORY] = of_memory, [PSI_IO] = of_io, [PSI_IRQ] = of_irq
 	};
-	struct facts facts = gather(capture);
+	struct facts facts = gather(capture, hottest, user);
 	struct cause cause = { 0 };
 
 	for (size_t i = 0; of[capture->trigger.psi.resource][i] && !cause.verdict; i++)
 		cause = of[capture->trigger.psi.resource][i](&facts);
 	if (!cause.verdict)
 		cause = undetermined(&facts);
+	add_onset(&cause, capture);
 	usage_groups_free(&facts.groups);
 	return cause;
 }

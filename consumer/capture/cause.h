@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_CAPTURE_CAUSE_H
 
 #include "consumer/capture/capture.h"
+#include "consumer/capture/usage_groups.h"
 
 #define CAUSE_THROTTLED "throttled by its own quota"
 #define CAUSE_COMPETING "competing processes"
@@ -25,7 +26,16 @@ struct cause {
 	char because[768]; /* names of processes and cgroups in it are not escaped */
 };
 
-/* Judges a capture that has ended. */
-struct cause cause_find(const struct capture *capture);
+/* Bytes of a function's name in `because`. */
+#define CAUSE_FUNCTION_BYTES 64
+
+/*
+ * Writes the function in which the group's samples on CPU ended most often, with its share, or returns false where that
+ * is not known.
+ */
+typedef bool (*cause_hottest)(void *user, const struct usage_group *group, char *into, size_t into_bytes);
+
+/* Judges a capture that has ended. NULL for `hottest`: no function is named. */
+struct cause cause_find(const struct capture *capture, cause_hottest hottest, void *user);
 
 #endif

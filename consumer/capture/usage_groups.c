@@ -83,6 +83,14 @@ static struct usage_group begin_group(enum usage_role role, const char *comm, co
 	return group;
 }
 
+bool usage_group_has(const struct usage_group *group, enum usage_role role, const char *comm,
+		     const char *cgroup)
+{
+	struct usage_group of = begin_group(role, comm, cgroup);
+
+	return is_same(group, &of);
+}
+
 int usage_groups_make(const struct capture_usage *usage, struct usage_groups *ret_groups)
 {
 	struct usage_groups groups = { 0 };

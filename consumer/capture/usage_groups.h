@@ -34,6 +34,10 @@ struct usage_groups {
 int usage_groups_make(const struct capture_usage *usage, struct usage_groups *ret_groups);
 void usage_groups_free(struct usage_groups *groups);
 
+/* Whether a process of that role, name and cgroup (NULL: unknown) belongs to the group. */
+bool usage_group_has(const struct usage_group *group, enum usage_role role, const char *comm,
+		     const char *cgroup);
+
 /*
  * Writes "stress ×4 in batch.service", "true ×512, begun by bash[1850] in cron.service", "kernel threads kworker". Names
  * are as they are, not escaped. Returns `into`.

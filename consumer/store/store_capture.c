@@ -4,7 +4,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "consumer/capture/cause.h"
+#include "consumer/store/hottest.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -678,7 +678,8 @@ static int write_capture(struct writing *writing)
 	const struct capture *capture = writing->capture;
 	const struct capture_trigger *trigger = &capture->trigger;
 	uint64_t history_ns = capture_available_history_ns(capture);
-	struct cause why = cause_find(capture);
+	struct hottest_source names = { capture, writing->resolved };
+	struct cause why = cause_find(capture, hottest_find, &names);
 	int64_t capture_id = capture->capture_id;
 	int result = 0;
 

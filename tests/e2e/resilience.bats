@@ -389,7 +389,7 @@ processes_of_daemon() {
 }
 
 @test "rings overflow while the daemon is stopped: samples and counted losses add up" {
-	load --hz 997 --ring-size 16KiB
+	load_targets_alone --hz 997 --ring-size 16KiB
 	# the rule watches the whole system, whose pressure cpu_hog makes: no target runs before the capture
 	# has begun
 	own_workload lock_hog
@@ -418,7 +418,7 @@ processes_of_daemon() {
 }
 
 @test "a ring that overflows: samples and overwritten slots are at least the expected samples" {
-	load --hz 997 --ring-size 16KiB
+	load_targets_alone --hz 997 --ring-size 16KiB
 	own_workload cpu_hog # the ring has no samples of others
 	rule cpu "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 3s' 'cooldown = 1h'
 	daemon_start

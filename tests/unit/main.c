@@ -16,7 +16,9 @@
 
 /* clang-format off */
 static Suite *(*const suites[])(void) = {
+	hottest_suite,
 	older_schema_suite,
+	onset_suite,
 	options_suite,
 	units_suite,
 	usage_suite,

@@ -28,8 +28,15 @@ struct cause_case {
 	struct ended_row ended[ENDED_MOST];
 	struct machine_time machine;
 	struct kernel_stat stats[STATS_MOST];
+	const char *hottest; /* the function of every program */
 	const char *verdict, *because;
 };
+
+static bool hottest(void *user, const struct usage_group *group, char *into, size_t into_bytes)
+{
+	snprintf(into, into_bytes, "%s of %s", (const char *)user, group->program);
+	return true;
+}
 
 #define TARGET(...)                                                                                          \
 	{                                                                                                    \
@@ -66,7 +73,7 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "cpu.stat", 0, "", "throttled_usec", 0, 100000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "hog[2] took 2.00 s of CPU time, while the targets ran 2.50 s and waited 2.50 s for a CPU (50 % of their time), within 6.00 s" },
+		  "hog[2] took 2.00 s of CPU time, while victim[1] ran 2.50 s and waited 2.50 s for a CPU (50 % of its time), within 6.00 s" },
 	{ .resource = PSI_CPU,
 	  .stalled_us = 5000000,
 	  .rows = { TARGET(.task.cpu_ns = 10 * SECOND, .stalled_cpu_ns = 10 * SECOND),
@@ -95,7 +102,7 @@ static const struct cause_case cause_cases[] = {
 		     { "cpu.stat", 1, "", "user_usec", 0, 9000000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "hog[2] took 1.00 s of CPU time, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+		  "hog[2] took 1.00 s of CPU time, while victim[1] ran 1.00 s and waited 4.00 s for a CPU (80 % of its time), within 6.00 s" },
 	{ .resource = PSI_CPU,
 	  .of_system = true,
 	  .stalled_us = 4000000,
@@ -179,7 +186,7 @@ static const struct cause_case cause_cases[] = {
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .verdict = CAUSE_UNDETERMINED,
 	  .because =
-		  "the targets ran 0.00 s, waited 0.00 s for a CPU, 0.00 s for a disk and were 1.50 s in reclaim" },
+		  "victim[1] ran 0.00 s, waited 0.00 s for a CPU, 0.00 s for a disk and spent 1.50 s in reclaim, within 6.00 s; the memory controller is not that of cgroup v2: a limit of cgroup v1 would not be seen" },
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 10 * MIB),
 		    OTHER(.task.read_bytes = 30 * MIB, .task.write_bytes = 4 * MIB),
@@ -188,7 +195,7 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "hog[2] read 30.0 MiB and wrote 4.0 MiB, 76 % of what all processes did, the targets 10.0 MiB and waited 0.00 s for it, within 6.00 s" },
+		  "hog[2] read 30.0 MiB and wrote 4.0 MiB, 76 % of what all processes did; the targets moved 10.0 MiB and waited 0.00 s for it, within 6.00 s" },
 	/* reads again what reclaim removed because of the limit */
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 4 * MIB) },
@@ -230,9 +237,10 @@ static const struct cause_case cause_cases[] = {
 		       .cgroup = (char *)"/system.slice/cron.service",
 		       .sums = { .processes = 5120, .cpu_ns = 6 * SECOND } } },
 	  .machine = { .total_ns = 12 * SECOND },
+	  .hottest = "main",
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "true ×5120, begun by bash[19850] in cron.service took 6.00 s of CPU time, 50 % of the machine's, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+		  "true ×5120, begun by bash[19850] in cron.service took 6.00 s of CPU time, 50 % of the machine's, mostly in main of true, while victim[1] ran 1.00 s and waited 4.00 s for a CPU (80 % of its time), within 6.00 s" },
 	/* four workers are one group, and larger than the largest process */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 4000000,
@@ -247,7 +255,7 @@ static const struct cause_case cause_cases[] = {
 		      .process = { .comm = "stress", .tgid = 6, .sums.task.cpu_ns = 2 * SECOND } } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "stress ×2 in a.service took 4.00 s of CPU time, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+		  "stress ×2 in a.service took 4.00 s of CPU time, while victim[1] ran 1.00 s and waited 4.00 s for a CPU (80 % of its time), within 6.00 s" },
 	/* a rule for the whole host: one of its targets is the reason of the others' waiting */
 	{ .resource = PSI_CPU,
 	  .of_system = true,
@@ -269,7 +277,7 @@ static const struct cause_case cause_cases[] = {
 		      .process = { .comm = "kworker/u4:2", .tgid = 9, .sums.task.cpu_ns = SECOND } } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "kernel threads kworker ×2 took 4.00 s of CPU time, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+		  "kernel threads kworker ×2 took 4.00 s of CPU time, while victim[1] ran 1.00 s and waited 4.00 s for a CPU (80 % of its time), within 6.00 s" },
 	/* those whose names are nobody's business */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 4000000,
@@ -278,7 +286,7 @@ static const struct cause_case cause_cases[] = {
 	  .machine = { .total_ns = 12 * SECOND, .parts_ns[MACHINE_DENIED] = 5 * SECOND },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "processes that root's policy denies took 5.00 s of CPU time, 42 % of the machine's, while the targets ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s" },
+		  "processes that root's policy denies took 5.00 s of CPU time, 42 % of the machine's, while victim[1] ran 1.00 s and waited 4.00 s for a CPU (80 % of its time), within 6.00 s" },
 	/* nobody is blamed where nobody is hurt */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 200000,
@@ -286,8 +294,7 @@ static const struct cause_case cause_cases[] = {
 	  .rows = { TARGET(.task.cpu_ns = 9 * SECOND, .stalled_cpu_ns = 200 * MILLISECOND),
 		    OTHER(.task.cpu_ns = 9 * SECOND) },
 	  .verdict = CAUSE_NEGLIGIBLE,
-	  .because =
-		  "the targets waited 2.2 % of their time for a CPU: 0.20 s, and ran 9.00 s, within 6.00 s" },
+	  .because = "victim[1] waited 2.2 % of its time for a CPU: 0.20 s, and ran 9.00 s, within 6.00 s" },
 	/* but they were, before the capture began */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 200000,
@@ -302,6 +309,13 @@ static const struct cause_case cause_cases[] = {
 	  .machine = { .total_ns = 12 * SECOND, .parts_ns[MACHINE_STEAL] = 6 * SECOND },
 	  .verdict = CAUSE_STEAL,
 	  .because = "the hypervisor took 6.00 s, 50 % of the machine's time, within 6.00 s" },
+	{ .resource = PSI_IO,
+	  .stalled_us = 20000,
+	  .observed_us = 20000,
+	  .rows = { TARGET(.task.cpu_ns = 9 * SECOND, .stalled_io_ns = 100 * MILLISECOND),
+		    OTHER(.task.read_bytes = 300 * MIB) },
+	  .verdict = CAUSE_NEGLIGIBLE,
+	  .because = "victim[1] waited 1.1 % of its time for a disk: 0.10 s, and ran 9.00 s, within 6.00 s" },
 	{ .resource = PSI_IRQ,
 	  .machine = { .total_ns = 12 * SECOND,
 		       .parts_ns = { [MACHINE_IRQ] = SECOND, [MACHINE_SOFTIRQ] = 2 * SECOND } },
@@ -313,7 +327,7 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_OWN_IO,
 	  .because =
-		  "the targets read 2048.0 MiB and wrote 0.0 MiB themselves, all other processes 30.0 MiB, and waited 0.00 s for it, within 6.00 s" },
+		  "the targets read 2048.0 MiB and wrote 0.0 MiB, all other processes 30.0 MiB, and waited 0.00 s for it, within 6.00 s" },
 	/* a storm of dd, whose bytes are no longer in their parent's */
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.write_bytes = 10 * MIB, .stalled_io_ns = SECOND) },
@@ -322,7 +336,7 @@ static const struct cause_case cause_cases[] = {
 		       .sums = { .processes = 40, .write_bytes = 990 * MIB } } },
 	  .verdict = CAUSE_COMPETING,
 	  .because =
-		  "dd ×40, begun by bash read 0.0 MiB and wrote 990.0 MiB, 99 % of what all processes did, the targets 10.0 MiB and waited 1.00 s for it, within 6.00 s" },
+		  "dd ×40, begun by bash read 0.0 MiB and wrote 990.0 MiB, 99 % of what all processes did; victim[1] moved 10.0 MiB and waited 1.00 s for it, within 6.00 s" },
 	{ .resource = PSI_IRQ, .verdict = CAUSE_UNDETERMINED },
 };
 
@@ -365,7 +379,7 @@ START_TEST(verdicts)
 	}
 	capture.pressure.readings = readings;
 	capture.pressure.count = ARRAY_SIZE(readings);
-	cause = cause_find(&capture);
+	cause = cause_find(&capture, one->hottest ? hottest : NULL, (void *)one->hottest);
 	ck_assert_str_eq(cause.verdict, one->verdict);
 	if (one->because)
 		ck_assert_str_eq(cause.because, one->because);
