@@ -244,6 +244,18 @@ CREATE TABLE ended(
 ) STRICT;
 CREATE INDEX ended_by_capture ON ended(capture_id);
 
+-- The bytes that were read and written in the span of usage, by whom, beside what the disks counted. `unaccounted` is
+-- disks without all others; it is negative where pages were not written to a disk yet.
+CREATE TABLE machine_bytes(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	part TEXT NOT NULL,             -- targets|others|short-lived|kernel threads|disks|unaccounted
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	read_bytes INTEGER NOT NULL,
+	write_bytes INTEGER NOT NULL,
+	PRIMARY KEY(capture_id, part)
+) STRICT, WITHOUT ROWID;
+
 -- All time of all CPUs in the span of usage, by who took it: the parts add up to CPUs times span.
 CREATE TABLE machine_time(
 	capture_id INTEGER NOT NULL REFERENCES capture,

@@ -314,6 +314,7 @@ int tracking_walk(struct tracking *tracking)
 	ended_collect(&tracking->usage.short_lived, tracking->kernel->map_fds[PIN_ENDED],
 		      tracking->usage.walk);
 	cpu_times_read(&tracking->usage.times);
+	tracking->usage.disks = disk_bytes_read();
 	usage_walk_end(&tracking->usage, clock_monotonic_ns(), result < 0 ? 0 : tracking->kept_since);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))

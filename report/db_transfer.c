@@ -238,6 +238,11 @@ static const struct table of_capture[] = {
 		  "capture_id = :capture ORDER BY part",
 	  .add = "INSERT INTO main.machine_time(capture_id, part, from_at, to_at, ns, percent) VALUES(?2, ?3, ?4, "
 		 "?5, ?6, ?7)" },
+	{ .name = "machine_bytes",
+	  .select = "SELECT part, :into, name_form(part), from_at, to_at, read_bytes, write_bytes FROM "
+		    "given.machine_bytes WHERE capture_id = :capture ORDER BY part",
+	  .add = "INSERT INTO main.machine_bytes(capture_id, part, from_at, to_at, read_bytes, write_bytes) "
+		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7)" },
 	{ .name = "pressure",
 	  .select = "SELECT scope, :into, at, name_form(scope), name_form(resource), some_us, full_us FROM "
 		    "given.pressure WHERE capture_id = :capture ORDER BY rowid",

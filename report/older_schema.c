@@ -11,11 +11,12 @@
  * Columns are listed: a hostile file's tables have any.
  */
 /* What versions before 9 lack. */
-#define VIEWS_SINCE_9                                                                                                         \
-	"CREATE TEMP VIEW other_sample AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tid, NULL AS"  \
-	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"    \
-	" AS times WHERE 0;"                                                                                                  \
-	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS" \
+#define VIEWS_SINCE_9                                                                                                                                                 \
+	"CREATE TEMP VIEW machine_bytes AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL AS read_bytes, NULL AS write_bytes WHERE 0;" \
+	"CREATE TEMP VIEW other_sample AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tid, NULL AS"                                          \
+	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"                                            \
+	" AS times WHERE 0;"                                                                                                                                          \
+	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"                                         \
 	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"
 
 /* What versions 6 and 7 lack besides. */

@@ -351,6 +351,33 @@ static void print_machine(FILE *out, struct query *query)
 	print_wrapped(out, text, 2);
 }
 
+/* "-1.5 GiB": pages that were not written to a disk yet. */
+static char *bytes_of(const struct query *query, const char *name, char *into)
+{
+	double bytes = query_real(query, name);
+	bool is_negative = bytes < 0;
+
+	into[0] = '-';
+	format_size(is_negative ? -bytes : bytes, into + is_negative, FORMAT_BYTES - 1);
+	return into;
+}
+
+static void print_bytes(FILE *out, struct query *query)
+{
+	char text[2 * FORMAT_BYTES] = "", part[FORMAT_BYTES], read[FORMAT_BYTES], written[FORMAT_BYTES];
+	size_t used = 0;
+
+	fprintf(out, "bytes read and written over %s, by whom, and by the disks\n  ",
+		duration_of(query, "span_ns", 1, read));
+	do {
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s and %s", used ? ", " : "",
+					 text_of(query, "part", 20, part),
+					 bytes_of(query, "read_bytes", read),
+					 bytes_of(query, "write_bytes", written));
+	} while (query_next(query) && used < sizeof(text));
+	print_wrapped(out, text, 2);
+}
+
 static void print_others(FILE *out, struct query *query)
 {
 	fprintf(out,
@@ -581,6 +608,12 @@ static const struct section sections[] = {
 	  .sql = "SELECT part, ns, percent, to_at - from_at AS span_ns FROM machine_time WHERE capture_id = ?1 AND "
 		 "percent >= 0.1 ORDER BY ns DESC, part LIMIT 11",
 	  .print = print_machine },
+	{ .name = "bytes",
+	  .since = 9,
+	  .sql = "SELECT part, read_bytes, write_bytes, to_at - from_at AS span_ns FROM machine_bytes WHERE "
+		 "capture_id = ?1 AND (read_bytes <> 0 OR write_bytes <> 0) "
+		 "ORDER BY part = 'unaccounted', part = 'disks', read_bytes + write_bytes DESC, part LIMIT 6",
+	  .print = print_bytes },
 	{ .name = "groups",
 	  .since = 8,
 	  .sql = "SELECT role, program, processes, ended, tgid, parent, parent_tgid, cpu_ns, read_bytes, write_bytes, "

@@ -257,6 +257,36 @@ static void account(struct capture_usage *usage, const struct usage *now)
 	usage->machine = machine;
 }
 
+static void add_bytes(struct machine_bytes *bytes, enum byte_part part, const struct task_usage *task)
+{
+	bytes->read[part] += (int64_t)task->read_bytes;
+	bytes->written[part] += (int64_t)task->write_bytes;
+}
+
+/* Call it when all rows are there. */
+static void account_bytes(struct capture_usage *usage, const struct usage *now)
+{
+	static const enum byte_part part_of[USAGE_ROLES] = {
+		[USAGE_TARGET] = BYTES_TARGETS, [USAGE_OTHER] = BYTES_OTHERS, [USAGE_KERNEL] = BYTES_KERNEL
+	};
+	struct machine_bytes *bytes = &usage->bytes;
+
+	for (uint32_t i = 0; i < usage->count; i++)
+		if (usage->rows[i].role != USAGE_REST)
+			add_bytes(bytes, part_of[usage->rows[i].role], &usage->rows[i].process.sums.task);
+	add_bytes(bytes, BYTES_TARGETS, &usage->rest_targets.task);
+	add_bytes(bytes, BYTES_OTHERS, &usage->rest_others.task);
+	add_bytes(bytes, BYTES_KERNEL, &usage->rest_kernel.task);
+	for (uint32_t i = 0; i < usage->ended_count; i++) {
+		const struct ended_row *row = &usage->ended[i];
+		const struct task_usage task = { .read_bytes = row->sums.read_bytes,
+						 .write_bytes = row->sums.write_bytes };
+
+		add_bytes(bytes, row->key.flags & ENDED_KERNEL ? BYTES_KERNEL : BYTES_SHORT_LIVED, &task);
+	}
+	machine_bytes_close(bytes, &usage->before.disks, &now->disks);
+}
+
 int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 		      const struct capture_usage_scope *scope)
 {
@@ -303,6 +333,7 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 	if (end_short_lived(usage, &now->short_lived, scope) < 0)
 		return -ENOMEM;
 	account(usage, now);
+	account_bytes(usage, now);
 	forget_before(usage);
 	return 0;
 }

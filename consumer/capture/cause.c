@@ -211,8 +211,8 @@ static void add_onset(struct cause *cause, const struct capture *capture)
 
 	if (onset.before_s)
 		snprintf(cause->because + used, sizeof(cause->because) - used,
-			 onset.at_least ? "; it was so in all %" PRIu32 " s of history"
-					: "; it has been so since %" PRIu32 " s before the trigger",
+			 onset.at_least ? "; the stall is older than the %" PRIu32 " s of history"
+					: "; the stall began %" PRIu32 " s before the trigger",
 			 onset.before_s);
 }
 

@@ -32,6 +32,11 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql_prepare(sql, &ret_statements->add_machine_time,
 				    "INSERT INTO machine_time(capture_id, part, from_at, to_at, ns, percent) "
 				    "VALUES(?1, ?2, ?3, ?4, ?5, round(100.0 * ?5 / ?6, 2))");
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_machine_bytes,
+			"INSERT INTO machine_bytes(capture_id, part, from_at, to_at, read_bytes, write_bytes) "
+			"VALUES(?, ?, ?, ?, ?, ?)");
 	return result;
 }
 
@@ -127,6 +132,20 @@ static int write_machine_time(struct sql *sql, const struct usage_statements *st
 	return result;
 }
 
+static int write_machine_bytes(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			       const struct capture *capture)
+{
+	const struct capture_usage *usage = &capture->usage;
+	int result = 0;
+
+	for (size_t i = 0; usage->bytes.known && i < BYTES_PARTS && !result; i++)
+		result = sql_run(sql, statements->add_machine_bytes, NULL, "itiiii", capture_id,
+				 byte_part_names[i], wall_of(capture, usage->before.walked_ns),
+				 wall_of(capture, usage->to_ns), usage->bytes.read[i],
+				 usage->bytes.written[i]);
+	return result;
+}
+
 int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
 		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings)
 {
@@ -137,5 +156,7 @@ int store_usage_write(struct sql *sql, const struct usage_statements *statements
 		result = write_row(sql, statements, run_id, capture_id, capture, &usage->rows[i], mappings);
 	for (uint32_t i = 0; i < usage->ended_count && !result; i++)
 		result = write_ended(sql, statements, capture_id, &usage->ended[i]);
-	return result < 0 ? result : write_machine_time(sql, statements, capture_id, capture);
+	if (!result)
+		result = write_machine_time(sql, statements, capture_id, capture);
+	return result < 0 ? result : write_machine_bytes(sql, statements, capture_id, capture);
 }

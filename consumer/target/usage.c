@@ -220,6 +220,7 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 	ret_copy->walked_ns = usage->walked_ns;
 	ret_copy->denied_ns = usage_denied_ns(usage);
 	ret_copy->times = usage->times;
+	ret_copy->disks = usage->disks;
 	if (!usage->count)
 		return 0;
 	ret_copy->processes = reallocarray(NULL, usage->count, sizeof(*usage->processes));

@@ -68,6 +68,8 @@ static const char rows_sql[] =
 	" (2, 2, 3, 2, 1, 3, 900000000, NULL), (2, 1, 3, 3, 1, 3, 1900000000, NULL);"
 	"INSERT INTO machine_time VALUES(2, 'others', 1, 6000000001, 7200000000, 60.0), (2, 'idle', 1, 6000000001, 4740000000, 39.5),"
 	" (2, 'steal', 1, 6000000001, 0, 0.0);"
+	"INSERT INTO machine_bytes VALUES(2, 'others', 1, 6000000001, 2147483648, 5242880), (2, 'targets', 1, 6000000001, 0, 0),"
+	" (2, 'disks', 1, 6000000001, 2147483648, 0), (2, 'unaccounted', 1, 6000000001, 0, -5242880);"
 	"INSERT INTO ended VALUES(2, 'other', 'a;b 5' || char(27) || '[31m', 'ba' || char(27) || 'sh', 77, '/' || printf('%.254c', 'q')"
 	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472),"
 	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0),"
@@ -488,7 +490,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,pressure,waiting,machine,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
+		"capture,pressure,waiting,machine,bytes,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

@@ -136,6 +136,9 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 				       .to_ns = TRIGGERED + 30,
 				       .total_ns = 100,
 				       .parts_ns = { [MACHINE_OTHERS] = 1, [MACHINE_IDLE] = 99 } };
+	capture->usage.bytes = (struct machine_bytes){ .known = true,
+						       .read = { [BYTES_DISKS] = 5, [BYTES_UNACCOUNTED] = 5 },
+						       .written = { 7, [BYTES_UNACCOUNTED] = -7 } };
 	capture->usage.before.walked_ns = TRIGGERED - 20;
 	capture->usage.to_ns = TRIGGERED + 30;
 	stats = calloc(3, sizeof(*stats));
@@ -172,6 +175,12 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		"WHERE ns > 0 ORDER BY ns",
 		"others|-20|30|1|1.0\nidle|-20|30|99|99.0\n");
 	expect_count(&fixture, "machine_time", MACHINE_PARTS);
+	expect_rows(
+		&fixture,
+		"SELECT part, from_at - 1700000000123456789, to_at - 1700000000123456789, read_bytes, write_bytes "
+		"FROM machine_bytes WHERE read_bytes <> 0 OR write_bytes <> 0 ORDER BY part",
+		"disks|-20|30|5|0\ntargets|-20|30|0|7\nunaccounted|-20|30|5|-7\n");
+	expect_count(&fixture, "machine_bytes", BYTES_PARTS);
 	/* of memory, the resource that fired, those that ended hold none */
 	expect_rows(
 		&fixture,

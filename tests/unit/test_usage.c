@@ -497,11 +497,56 @@ START_TEST(without_proc_stat_there_is_no_account)
 }
 END_TEST
 
+/* ---- bytes ---- */
+
+static const char diskstats[] = "   7       0 loop0 141 1 1000 5 247 174 1000 191 0 156 342 0 0 0 0 140 146\n"
+				"   8       0 sda 10 0 20 1 10 0 40 1 0 2 2\n"
+				"   8       1 sda1 10 0 16 1 10 0 32 1 0 2 2\n"
+				" 259       0 nvme0n1 10 0 4 1 10 0 0 1 0 2 2 0 0 0 0 0 0\n"
+				" 259       1 nvme0n1p1 10 0 4 1 10 0 0 1 0 2 2 0 0 0 0 0 0\n"
+				" 253       0 dm-0 10 0 20 1 10 0 40 1 0 2 2\n"
+				"   9       0 md127 10 0 20 1 10 0 40 1 0 2 2\n"
+				" 252       0 zram0 10 0 20 1 10 0 40 1 0 2 2\n"
+				" 254       0 vda 10 0 1 1 10 0 2 1 0 2 2 ";
+
+START_TEST(each_byte_of_the_disks_counts_once)
+{
+	struct disk_bytes disks = disk_bytes_parse(diskstats);
+
+	ck_assert(disks.known);
+	ck_assert_uint_eq(disks.read, 512 * (20 + 4 + 1));
+	ck_assert_uint_eq(disks.written, 512 * (40 + 2));
+	disks = disk_bytes_parse("");
+	ck_assert_uint_eq(disks.read + disks.written, 0);
+	disks = disk_bytes_parse("\n\n 8 0 sda\nsda1 x\n 8 0 sdb 1 2 x 4\n");
+	ck_assert_uint_eq(disks.read + disks.written, 0);
+}
+END_TEST
+
+START_TEST(what_the_disks_counted_is_compared)
+{
+	static const struct disk_bytes before = { true, 100, 100 }, after = { true, 200, 150 };
+	struct machine_bytes bytes = { .read = { 10, 20, 30, 5 }, .written = { 40, 0, 30, 0 } };
+
+	machine_bytes_close(&bytes, &before, &after);
+	ck_assert(bytes.known);
+	ck_assert_int_eq(bytes.read[BYTES_DISKS], 100);
+	ck_assert_int_eq(bytes.read[BYTES_UNACCOUNTED], 35);
+	ck_assert_int_eq(bytes.written[BYTES_DISKS], 50);
+	ck_assert_int_eq(bytes.written[BYTES_UNACCOUNTED], -20);
+	/* a disk was taken away, and a file that could not be read */
+	machine_bytes_close(&bytes, &after, &before);
+	ck_assert_int_eq(bytes.read[BYTES_DISKS], 0);
+	machine_bytes_close(&bytes, &before, &(struct disk_bytes){ 0 });
+	ck_assert(!bytes.known);
+}
+END_TEST
+
 Suite *usage_suite(void)
 {
 	Suite *suite = suite_create("usage");
 	TCase *walks = tcase_create("walks"), *rows = tcase_create("rows"), *ended = tcase_create("ended"),
-	      *machine = tcase_create("machine");
+	      *machine = tcase_create("machine"), *bytes = tcase_create("bytes");
 
 	tcase_add_test(walks, threads_add_up_in_any_order);
 	tcase_add_test(walks, an_ended_process_is_forgotten_unless_a_capture_needs_it);
@@ -521,5 +566,8 @@ Suite *usage_suite(void)
 	tcase_add_loop_test(machine, the_parts_add_up, 0, ARRAY_SIZE(machine_cases));
 	tcase_add_test(machine, without_proc_stat_there_is_no_account);
 	suite_add_tcase(suite, machine);
+	tcase_add_test(bytes, each_byte_of_the_disks_counts_once);
+	tcase_add_test(bytes, what_the_disks_counted_is_compared);
+	suite_add_tcase(suite, bytes);
 	return suite;
 }
