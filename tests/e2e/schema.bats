@@ -147,7 +147,7 @@ ms_of() {
 			{ echo "$view: $plan"; false; }
 		count=$((count + 1))
 	done
-	[ "$count" -eq 12 ]
+	[ "$count" -eq 14 ]
 }
 
 @test "1. captures of this week" {
@@ -323,6 +323,6 @@ ms_of() {
 		"$(sql 'SELECT page_count * page_size / 1024 FROM pragma_page_count, pragma_page_size')" ]
 	[ "$(answer 'NR == 1 && $1 == "table or index" && $3 > 0')" -eq 1 ]
 	[ "$(answer '$2 == "sample_row" && $3 > 0')" -eq 1 ]
-	[ "$(answer "\$1 == \"capture\" && \$2 == $FIRST && \$4 == $(sql "SELECT count(*) FROM sample WHERE capture_id = $FIRST")")" -eq 1 ]
+	[ "$(answer "\$1 == \"capture\" && \$2 == $FIRST && \$4 == $(sql "SELECT count(*) FROM sample_row WHERE capture_id = $FIRST")")" -eq 1 ]
 	[ "$(answer '$1 == "capture"')" -eq "$((CAPTURES > 10 ? 10 : CAPTURES))" ]
 }
