@@ -273,6 +273,21 @@ static const struct kernel_stat *most_grown(const struct facts *facts, const cha
 	return most;
 }
 
+/* A limit of the cgroup at `scope`; 0: none, or not known. */
+static uint64_t limit_of(const struct facts *facts, int scope, const char *source, const char *name)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+
+	for (uint32_t i = 0; i < stats->count; i++) {
+		const struct kernel_stat *stat = &stats->stats[i];
+		int64_t value = stat->after >= 0 ? stat->after : stat->before;
+
+		if (stat->scope == scope && !strcmp(stat->source, source) && !strcmp(stat->name, name))
+			return value > 0 ? (uint64_t)value : 0;
+	}
+	return 0;
+}
+
 static uint64_t span_ns(const struct facts *facts)
 {
 	return facts->capture->kernel_stats.to_ns - facts->capture->kernel_stats.from_ns;
@@ -289,7 +304,8 @@ static const struct cause not_this = { 0 };
 static struct cause cpu_throttled(const struct facts *facts)
 {
 	const struct kernel_stat *throttled = most_grown(facts, "cpu.stat", "throttled_usec");
-	uint64_t throttled_ns, periods, of_periods;
+	uint64_t throttled_ns, periods, of_periods, quota_us, period_us;
+	char quota[64] = "";
 
 	if (!throttled || !facts->stalled_ns)
 		return not_this;
@@ -298,10 +314,15 @@ static struct cause cpu_throttled(const struct facts *facts)
 	of_periods = grown(facts, throttled->scope, "cpu.stat", "nr_periods");
 	if (throttled_ns < facts->stalled_ns / 2 || periods < of_periods / 4)
 		return not_this;
+	quota_us = limit_of(facts, throttled->scope, "cpu.max", "quota_usec");
+	period_us = limit_of(facts, throttled->scope, "cpu.max", "period_usec");
+	if (quota_us && period_us)
+		snprintf(quota, sizeof(quota), ", by its cpu.max of %.2f CPUs",
+			 (double)quota_us / (double)period_us);
 	return verdict(CAUSE_THROTTLED,
 		       "%.*s was throttled for %.2f s, summed over its CPUs, in %" PRIu64 " of %" PRIu64
-		       " periods, within %.2f s",
-		       SCOPE(facts, throttled), seconds(throttled_ns), periods, of_periods,
+		       " periods%s, within %.2f s",
+		       SCOPE(facts, throttled), seconds(throttled_ns), periods, of_periods, quota,
 		       seconds(span_ns(facts)));
 }
 
@@ -478,17 +499,23 @@ static const struct kernel_stat *limit_met(const struct facts *facts, const char
 static struct cause memory_limit(const struct facts *facts)
 {
 	const struct kernel_stat *limit = limit_met(facts, "max");
-	uint64_t refaults;
+	uint64_t refaults, bytes;
+	char file[32], of[64] = "";
 
 	if (!limit)
 		limit = limit_met(facts, "high");
 	if (!limit || growth_of(limit) < grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"))
 		return not_this;
 	refaults = grown(facts, limit->scope, "memory.stat", "workingset_refault_");
+	snprintf(file, sizeof(file), "memory.%.16s", limit->name);
+	bytes = limit_of(facts, limit->scope, file, "bytes");
+	if (bytes)
+		snprintf(of, sizeof(of), " of %.1f MiB", mebibytes(bytes));
 	return verdict(CAUSE_OWN_LIMIT,
-		       "%.*s reached its memory.%s %" PRIu64
-		       " times, and read %.1f MiB again that had been evicted",
-		       SCOPE(facts, limit), limit->name, growth_of(limit), mebibytes(refaults * PAGE_BYTES));
+		       "%.*s reached its %s%s %" PRIu64
+		       " times, and read %.1f MiB again that had been evicted, within %.2f s",
+		       SCOPE(facts, limit), file, of, growth_of(limit), mebibytes(refaults * PAGE_BYTES),
+		       seconds(span_ns(facts)));
 }
 
 static struct cause memory_shortage(const struct facts *facts)

@@ -15,7 +15,7 @@
 #define MIB (1L << 20)
 #define ROWS_MOST 5
 #define ENDED_MOST 2
-#define STATS_MOST 8
+#define STATS_MOST 9
 
 /* ---- verdicts ---- */
 
@@ -60,10 +60,13 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "cpu.stat", 1, "", "throttled_usec", 1000, 4001000 },
 		     { "cpu.stat", 0, "", "throttled_usec", 5, 6 },
 		     { "cpu.stat", 1, "", "nr_throttled", 10, 60 },
-		     { "cpu.stat", 1, "", "nr_periods", 10, 61 } },
+		     { "cpu.stat", 1, "", "nr_periods", 10, 61 },
+		     { "cpu.max", 0, "", "quota_usec", 900000, 900000 },
+		     { "cpu.max", 1, "", "quota_usec", 50000, 150000 },
+		     { "cpu.max", 1, "", "period_usec", 100000, 100000 } },
 	  .verdict = CAUSE_THROTTLED,
 	  .because =
-		  "/above was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, within 5.00 s" },
+		  "/above was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, by its cpu.max of 1.50 CPUs, within 5.00 s" },
 	/* too little throttling to be the cause */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 2500000,
@@ -132,6 +135,7 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "memory.events", 0, "", "high", 7, 7 },
 		     { "memory.events", 0, "", "max", 7, 49 },
 		     { "memory.events.local", 0, "", "max", 7, 49 },
+		     { "memory.max", 0, "", "bytes", 50 * MIB, 50 * MIB },
 		     { "memory.events", 1, "", "max", 7, 9999 },
 		     { "memory.stat", 0, "", "workingset_refault_anon", 0, 256 },
 		     { "memory.stat", 0, "", "workingset_refault_file", 0, 256 },
@@ -139,13 +143,13 @@ static const struct cause_case cause_cases[] = {
 		     { "vmstat", SYSTEM, "", "pgscan_direct", 0, 1 } },
 	  .verdict = CAUSE_OWN_LIMIT,
 	  .because =
-		  "/above/it reached its memory.max 42 times, and read 2.0 MiB again that had been evicted" },
+		  "/above/it reached its memory.max of 50.0 MiB 42 times, and read 2.0 MiB again that had been evicted, within 5.00 s" },
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
 	  .stats = { { "memory.events", 1, "", "high", -1, 3 }, { "memory.events", 0, "", "high", 1, 3 } },
 	  .verdict = CAUSE_OWN_LIMIT,
 	  .because =
-		  "/above/it reached its memory.high 2 times, and read 0.0 MiB again that had been evicted" },
+		  "/above/it reached its memory.high 2 times, and read 0.0 MiB again that had been evicted, within 5.00 s" },
 	{ .resource = PSI_MEMORY,
 	  .of_system = true,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND), OTHER(.rss_bytes = 3 * MIB) },
@@ -174,7 +178,8 @@ static const struct cause_case cause_cases[] = {
 		     { "memory.events.local", 1, "", "max", 0, 3 },
 		     { "memory.stat", 1, "", "workingset_refault_file", 0, 256 } },
 	  .verdict = CAUSE_OWN_LIMIT,
-	  .because = "/above reached its memory.max 3 times, and read 1.0 MiB again that had been evicted" },
+	  .because =
+		  "/above reached its memory.max 3 times, and read 1.0 MiB again that had been evicted, within 5.00 s" },
 	/* a limit that was hit a few times, while the whole system waits */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = SECOND) },
@@ -204,7 +209,7 @@ static const struct cause_case cause_cases[] = {
 		     { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
 	  .verdict = CAUSE_OWN_LIMIT,
 	  .because =
-		  "/above/it reached its memory.max 9 times, and read 3.0 MiB again that had been evicted" },
+		  "/above/it reached its memory.max 9 times, and read 3.0 MiB again that had been evicted, within 5.00 s" },
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.write_bytes = 10 * MIB), OTHER(.task.write_bytes = MIB) },
 	  .stats = { { "diskstats", SYSTEM, "sda", "busy_ms", 0, 100 },
