@@ -632,7 +632,7 @@ static const struct section sections[] = {
 	  .print = print_processes,
 	  .absent = "no samples on CPU" },
 	{ .name = "stacks", .compute = compute_stacks, .print = print_hot_stacks },
-	{ .name = "others", .since = 8, .compute = compute_others, .print = print_others },
+	{ .name = "others", .since = 9, .compute = compute_others, .print = print_others },
 	{ .name = "stalls", .compute = compute_stalls, .print = print_stall_stacks },
 	{ .name = "functions", .compute = compute_functions, .print = print_functions },
 	{ .name = "seconds", .compute = compute_seconds, .print = print_seconds },
