@@ -352,12 +352,26 @@ static void read_history(struct recorder *recorder, const struct active *active)
 			   clock_monotonic_ns());
 }
 
+static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_worse)
+{
+	char before[96] = "";
+
+	if (is_worse)
+		snprintf(before, sizeof(before), ", worse than the %llu ms that its last capture saw",
+			 (unsigned long long)watch->peak_us / 1000);
+	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)%s", watch->rule->name,
+		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
+		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
+		 watch->cgroup ? watch->cgroup : "system", before);
+}
+
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
 		   uint64_t observed_us, uint64_t now_ns)
 {
+	bool is_quiet = watch_is_quiet(watch, now_ns);
 	int result;
 
-	if (watch_is_quiet(watch, now_ns)) {
+	if (is_quiet && !watch_is_worse(watch, observed_us, now_ns)) {
 		suppress(recorder, watch);
 		return;
 	}
@@ -377,11 +391,8 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 					: strerror(-result));
 		return;
 	}
-	watch_cool_down(watch, now_ns);
-	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)", watch->rule->name,
-		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
-		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
-		 watch->cgroup ? watch->cgroup : "system");
+	log_fired(watch, observed_us, is_quiet);
+	watch_cool_down(watch, observed_us, now_ns);
 	read_history(recorder, &recorder->active[recorder->active_count - 1]);
 }
 

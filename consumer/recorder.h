@@ -76,7 +76,7 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
 
 /*
  * Call it when a watch fired: begins a capture, walks, and reads the history. Counts the trigger as
- * suppressed during the watch's cooldown, when too many captures, or too many of its rule, are under way or
+ * suppressed during the watch's cooldown unless the pressure is worse (watch_is_worse()), when too many captures, or too many of its rule, are under way or
  * wait for the database, and without memory. A watch whose targets have all ended begins neither a capture nor
  * a cooldown. Logs a capture that begins, and one that could not.
  */
