@@ -8,6 +8,7 @@
 
 #include "common/counters.h"
 #include "common/log.h"
+#include "consumer/capture/incident.h"
 #include "consumer/capture/open_intervals.h"
 #include "consumer/capture/stall_clocks.h"
 #include "consumer/process/event_source.h"
@@ -45,6 +46,7 @@ struct recorder {
 	struct stall_clocks clocks;
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
+	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;
 };
 

@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "consumer/capture/cause.h"
+#include "consumer/store/incidents.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -83,21 +84,30 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 {
 	sqlite3_stmt *statement;
 	sqlite3_int64 capture_id = 0;
+	int64_t incident_id = 0;
 	int result = sql_prepare(
 		sql, &statement,
 		"INSERT INTO capture(run_id, rule_id, rule, resource, kind, stall_us, window_us, "
-		"trigger_mode, cgroup, triggered_at, began_at, history_ns, state, observed_us, hz) "
-		"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'recording', ?, ?) RETURNING capture_id");
+		"trigger_mode, cgroup, triggered_at, began_at, history_ns, state, observed_us, hz, incident_id, "
+		"onset_at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'recording', ?, ?, ?15, nullif(?16, 0)) "
+		"RETURNING capture_id");
 
 	if (!result)
-		result = sql_run(sql, statement, &capture_id, "iitttiittiiiii", run_id,
-				 (int64_t)trigger->rule_id, trigger->rule,
-				 psi_resource_names[trigger->psi.resource], psi_kind_names[trigger->psi.kind],
-				 (int64_t)trigger->psi.stall_us, (int64_t)trigger->psi.window_us,
-				 trigger_mode_names[trigger->mode], trigger->cgroup, trigger->triggered_at,
-				 trigger->triggered_at - (int64_t)history_ns, (int64_t)history_ns,
-				 (int64_t)trigger->observed_us, (int64_t)trigger->hz);
+		result = incidents_find(sql, run_id, trigger, &incident_id);
+	if (!result)
+		result = sql_run(
+			sql, statement, &capture_id, "iitttiittiiiiiii", run_id, (int64_t)trigger->rule_id,
+			trigger->rule, psi_resource_names[trigger->psi.resource],
+			psi_kind_names[trigger->psi.kind], (int64_t)trigger->psi.stall_us,
+			(int64_t)trigger->psi.window_us, trigger_mode_names[trigger->mode], trigger->cgroup,
+			trigger->triggered_at, trigger->triggered_at - (int64_t)history_ns,
+			(int64_t)history_ns, (int64_t)trigger->observed_us, (int64_t)trigger->hz, incident_id,
+			trigger->onset_ns
+				? trigger->triggered_at - (int64_t)(trigger->triggered_ns - trigger->onset_ns)
+				: (int64_t)0);
 	sqlite3_finalize(statement);
+	if (!result)
+		result = incidents_settle(sql, capture_id);
 	if (!result)
 		*ret_capture_id = capture_id;
 	return result;
@@ -713,6 +723,8 @@ static int write_capture(struct writing *writing)
 				 writing->counts.stacks, writing->counts.samples, writing->counts.intervals,
 				 why.verdict, why.because, capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
+	if (!result)
+		result = incidents_settle(writing->sql, writing->capture_id);
 	return result;
 }
 

@@ -17,6 +17,8 @@
 /* clang-format off */
 static Suite *(*const suites[])(void) = {
 	older_schema_suite,
+	incident_suite,
+	incidents_suite,
 	options_suite,
 	units_suite,
 	usage_suite,
