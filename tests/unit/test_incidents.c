@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Shows that the rows of incidents are those of their captures, whatever begins, ends, fails, is removed, migrated, copied
- * or merged; and which cause an incident has.
+ * or merged; which cause an incident has; and what 'bourdon list' and 'bourdon why' say of it.
  */
 #include "consumer/store/incidents.h"
 #include "consumer/store/retention.h"
+#include "report/format.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
@@ -348,10 +349,178 @@ START_TEST(incidents_of_two_hosts_stay_apart)
 }
 END_TEST
 
+/* ---- what bourdon says ---- */
+
+static const char told_sql[] =
+	"INSERT INTO incident(incident_id, run_id, number, captures, began_at, resource) VALUES(7, 1, 1, 0, 0, ''), "
+	"(8, 1, 2, 0, 0, '');"
+	"INSERT INTO capture(capture_id, run_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
+	"began_at, ended_at, history_ns, state, observed_us, hz, incident_id, onset_at, cause, because) VALUES"
+	"(11, 1, 'we' || char(27) || 'b', 'cpu', 'some', 200000, 2000000, 'sampled', '/web', 1700000012000000000, 1, "
+	"1700000017000000000, 10000000000, 'complete', 1500000, 47, 7, 1700000010000000000, 'competing processes', "
+	"'batch in /batch took 8.50 s of CPU time, 39 % of the machine''s, while the targets ran 1.00 s and waited 4.00 s'),"
+	"(12, 1, 'db', 'io', 'full', 200000, 2000000, 'sampled', '/db', 1700000015000000000, 1, 1700000020000000000, 10000000000, "
+	"'complete', 400000, 47, 7, 1700000013100000000, 'its own I/O', 'the targets read 70 MiB'),"
+	"(13, 1, 'all', 'cpu', 'some', 200000, 2000000, 'kernel', NULL, 1700000019000000000, 1, 1700000024000000000, 10000000000, "
+	"'complete', 900000, 47, 7, 1700000018000000000, 'its own threads', 'they waited for each other'),"
+	"(14, 1, 'db', 'io', 'full', 200000, 2000000, 'sampled', '/db', 1700000300000000000, 1, 1700000305000000000, 10000000000, "
+	"'complete', 400000, 47, 8, 1700000299000000000, 'its own I/O', 'the targets read 70 MiB');"
+	"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) VALUES(1, 1, 100, 1, 'nginx', '/web', "
+	"'web.service'), (2, 1, 101, 1, 'batch', '/batch', NULL), (3, 1, 102, 1, 'postgres', '/db', NULL), "
+	"(4, 1, 103, 1, 'batch', '/batch', NULL);"
+	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, stalled_cpu_ns, stalled_memory_ns, "
+	"stalled_io_ns, read_bytes, write_bytes, rss_bytes) VALUES"
+	"(11, 1, 'target', 1, 2, 1000000000, 4000000000, 0, 0, 0, 0, 1048576),"
+	"(11, 2, 'other', 1, 2, 5000000000, 0, 0, 0, 0, 0, 1048576), (11, 4, 'other', 1, 2, 3500000000, 0, 0, 0, 0, 0, 1048576),"
+	"(12, 3, 'target', 1, 2, 1000000, 0, 0, 2500000000, 73400320, 0, 1048576),"
+	/* its span overlaps that of the first: the same programs, and less of them */
+	"(13, 1, 'target', 1, 2, 500000000, 1000000000, 0, 0, 0, 0, 1048576),"
+	"(13, 2, 'target', 1, 2, 3000000000, 2000000000, 0, 0, 0, 0, 1048576)";
+
+static void tell(void)
+{
+	run_sql(&fixture, told_sql);
+	with_sql(settle_all);
+}
+
+static void expect_text(const char *command, const char *wanted)
+{
+	_cleanup_command_ran_ struct command_ran ran = command_run_words("--db %s %s", fixture.path, command);
+
+	ck_assert_msg(!ran.status, "%s", ran.err);
+	ck_assert_msg(strstr(ran.out, wanted), "%s gave\n%s-- not\n%s", command, ran.out, wanted);
+	for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
+		ck_assert_msg(strstr(command, "json") || format_columns(line) <= REPORT_COLUMNS,
+			      "too wide: %s", line);
+}
+
+START_TEST(an_incident_is_explained_as_a_whole)
+{
+	static const char wanted[] =
+		"incident 7 (complete), 3 captures over 14 s, 2023-11-14T22:13:30Z\n"
+		"  first     cpu, capture 11, rule we\\x1bb, on cgroup /web\n"
+		"  cause     competing processes: batch in /batch took 8.50 s of CPU time, 39 % of the machine's,\n"
+		"            while the targets ran 1.00 s and waited 4.00 s (of capture 11)\n"
+		"\n"
+		"its captures, in the order in which their stalls began\n"
+		"   BEGAN  RESOURCE  KIND  STALLED     ID  RULE          CAUSE                     WHERE\n"
+		"   +0 ns  cpu       some   75.0 %     11  we\\x1bb       competing processes       /web\n"
+		"  +3.1 s  io        full   20.0 %     12  db            its own I/O               /db\n"
+		"    +8 s  cpu       some   45.0 %     13  all           its own threads           system\n"
+		"\n"
+		"targets that stalled, by program; of each program, the capture in which it stalled longest\n"
+		"RESOURCE  PROGRAM           STALLED     ID  UNIT OR CGROUP\n"
+		"cpu       nginx                 4 s     11  web.service\n"
+		"io        postgres            2.5 s     12  /db\n"
+		"cpu       batch                 2 s     13  /batch\n"
+		"\n"
+		"who used most of each resource, by program; of each program, the capture in which it used most\n"
+		"RESOURCE  PROGRAM          COUNT  CPU TIME      READ   WRITTEN    SHARE     ID  UNIT OR CGROUP\n"
+		"cpu       batch                2     8.5 s       0 B       0 B   89.5 %     11  /batch\n"
+		"cpu       nginx                1       1 s       0 B       0 B   10.5 %     11  web.service\n"
+		"io        postgres             1      1 ms    70 MiB       0 B  100.0 %     12  /db\n";
+
+	tell();
+	expect_text("why --incident 7", wanted);
+	/* the newest */
+	expect_text("why --incident", "incident 8 (complete), 1 capture over 6 s, ");
+	expect_command_fails("no incident 9 in '", "--db %s why --incident 9", fixture.path);
+	expect_text("why --incident 7 --json", "\"explained_by\": 11");
+	expect_text("why --incident 7 --json", "\"captures\": [\n{");
+}
+END_TEST
+
+START_TEST(a_capture_tells_its_incident)
+{
+	static const char wanted[] =
+		"\nincident 7: 3 captures over 14 s\n"
+		"  order     cpu came first, at 2023-11-14T22:13:30Z (rule we\\x1bb), then io after 3.1 s (rule db)\n"
+		"  cause     competing processes: batch in /batch took 8.50 s of CPU time, 39 % of the machine's,\n"
+		"            while the targets ran 1.00 s and waited 4.00 s (of capture 11)\n"
+		"  as whole  bourdon why --incident 7\n\n";
+	_cleanup_command_ran_ struct command_ran alone = { 0 };
+
+	tell();
+	expect_text("why 13", wanted);
+	expect_text("why 11", wanted);
+	alone = command_run_words("--db %s why 14", fixture.path);
+	ck_assert_int_eq(alone.status, 0);
+	ck_assert_ptr_null(strstr(alone.out, "incident"));
+	expect_command("\"incident\": null", "--db %s why 14 --json", fixture.path);
+	expect_command("\"cause\": \"competing processes\"", "--db %s why 12 --json", fixture.path);
+}
+END_TEST
+
+/* Captures of another host, in between by time, do not part those of an incident. */
+START_TEST(list_keeps_an_incident_together)
+{
+	_cleanup_command_ran_ struct command_ran ran = { 0 };
+	static const char *const order[] = { "    14         8  ", "\n    13         7  ",
+					     "\n    12         7  ", "\n    11         7  ",
+					     "\n    15         -  " };
+	const char *at;
+
+	tell();
+	run_sql(&fixture,
+		"INSERT INTO capture(capture_id, run_id, rule, resource, kind, stall_us, window_us, trigger_mode, triggered_at, "
+		"began_at, history_ns, state, observed_us, hz) VALUES(15, 1, 'old', 'cpu', 'some', 1, 2000000, 'sampled', "
+		"1700000016000000000, 1, 0, 'complete', 1, 47)");
+	ran = command_run_words("--db %s list", fixture.path);
+	at = ran.out;
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		ck_assert_msg(strstr(at, order[i]), "'%s' is not in:\n%s", order[i], at);
+		at = strstr(at, order[i]);
+	}
+	expect_command("[\n{\"capture_id\": 14,", "--db %s list --json --limit 2", fixture.path);
+}
+END_TEST
+
+static const char *const hostile[] = {
+	"UPDATE capture SET onset_at = -9223372036854775807, triggered_at = 9223372036854775807, observed_us = "
+	"9223372036854775807, window_us = -1",
+	"UPDATE incident SET began_at = -9223372036854775807 - 1, ended_at = 9223372036854775807, captures = "
+	"-9223372036854775807 - 1, explained_by = 9223372036854775807",
+	"UPDATE usage SET stalled_cpu_ns = 9223372036854775807, stalled_io_ns = -9223372036854775807, cpu_ns = 9223372036854775807",
+	"UPDATE incident SET resource = char(27) || '[2J', cause = printf('%.9999c', 'c'), because = printf('%.9999c', 'b')",
+	"UPDATE process SET comm = char(27) || ']0;t' || char(7), cgroup = printf('%.9999c', 'g'), unit = NULL",
+	"UPDATE capture SET incident_id = 7; INSERT INTO capture(run_id, rule, resource, kind, stall_us, window_us, trigger_mode, "
+	"triggered_at, began_at, history_ns, state, observed_us, hz, incident_id) SELECT 1, 'web', 'r' || value, 'k', 1, 2, 'sampled', "
+	"1, 1, 0, 'complete', 1, 47, 7 FROM json_each('[' || rtrim(replace(hex(zeroblob(2000)), '00', '1,'), ',') || ']')",
+	"DROP VIEW incident_capture; CREATE VIEW incident_capture AS SELECT 7 AS incident_id, 'x' AS capture_id, x'00' AS resource, "
+	"9e999 AS after_ns",
+	"DROP VIEW incident_summary; CREATE VIEW incident_summary AS SELECT 7 AS incident_id",
+	"DELETE FROM capture; DELETE FROM usage",
+};
+
+START_TEST(a_hostile_incident_does_no_harm)
+{
+	static const char *const lines[] = {
+		"list",          "why 11", "why 11 --json", "why --incident 7", "why --incident 7 --json",
+		"why --incident"
+	};
+
+	tell();
+	store_fixture_close(&fixture);
+	run_sql(&fixture, hostile[_i]);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_command_ran_ struct command_ran ran =
+			command_run_words("--db %s %s", fixture.path, lines[i]);
+
+		ck_assert_msg(ran.status == 0 || ran.status == 1, "%s gave %d", lines[i], ran.status);
+		ck_assert_msg((ran.status == 1) == (*ran.err != '\0'), "%s: %s", lines[i], ran.err);
+		for (const char *at = ran.out; *at; at++)
+			ck_assert_msg(*at == '\n' || (unsigned char)*at >= 0x20, "byte %d in:\n%.2000s", *at,
+				      ran.out);
+	}
+	store_fixture_discard(&fixture);
+}
+END_TEST
+
 Suite *incidents_suite(void)
 {
 	Suite *suite = suite_create("incidents");
-	TCase *verdict = tcase_create("verdict"), *life = tcase_create("life");
+	TCase *verdict = tcase_create("verdict"), *life = tcase_create("life"), *told = tcase_create("told"),
+	      *damaged = tcase_create("damaged");
 
 	tcase_add_checked_fixture(verdict, set_up, tear_down);
 	tcase_add_loop_test(verdict, an_incident_has_one_verdict, 0, (int)ARRAY_SIZE(verdict_cases));
@@ -369,5 +538,13 @@ Suite *incidents_suite(void)
 	tcase_add_test(life, a_copied_capture_takes_its_incident_along);
 	tcase_add_test(life, incidents_of_two_hosts_stay_apart);
 	suite_add_tcase(suite, life);
+	tcase_add_checked_fixture(told, set_up, tear_down);
+	tcase_add_test(told, an_incident_is_explained_as_a_whole);
+	tcase_add_test(told, a_capture_tells_its_incident);
+	tcase_add_test(told, list_keeps_an_incident_together);
+	suite_add_tcase(suite, told);
+	tcase_add_checked_fixture(damaged, set_up, NULL);
+	tcase_add_loop_test(damaged, a_hostile_incident_does_no_harm, 0, (int)ARRAY_SIZE(hostile));
+	suite_add_tcase(suite, damaged);
 	return suite;
 }
