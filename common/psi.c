@@ -123,3 +123,30 @@ uint64_t psi_window_growth_most(const struct psi_window *window, unsigned int wi
 {
 	return growth(window, windows, at_ns, total_us, true);
 }
+
+#define CALM_SHARE 4 /* of the threshold's rate */
+
+uint64_t psi_window_onset(const struct psi_window *window, uint64_t stall_us)
+{
+	uint64_t newest_ns = window->readings[window->newest].at_ns, onset_ns = newest_ns;
+	unsigned int later = window->newest;
+	bool has_gap = false;
+
+	for (unsigned int i = 1; i < window->count; i++) {
+		unsigned int earlier = (window->newest + PSI_READINGS - i) % PSI_READINGS;
+		uint64_t later_ns = window->readings[later].at_ns;
+		uint64_t span_ns = later_ns - window->readings[earlier].at_ns;
+		uint64_t grown_us = window->readings[later].total_us - window->readings[earlier].total_us;
+		bool calm = CALM_SHARE * (double)grown_us * (double)window->window_ns <
+			    (double)stall_us * (double)span_ns;
+
+		/* within the window that fired, a pause does not end the stall */
+		if (has_gap && newest_ns - later_ns >= window->window_ns)
+			break;
+		if (!calm)
+			onset_ns = later_ns - (grown_us * 1000 < span_ns ? grown_us * 1000 : span_ns);
+		has_gap |= calm;
+		later = earlier;
+	}
+	return onset_ns;
+}

@@ -68,4 +68,12 @@ uint64_t psi_window_growth(const struct psi_window *window, unsigned int windows
 uint64_t psi_window_growth_most(const struct psi_window *window, unsigned int windows, uint64_t at_ns,
 				uint64_t total_us);
 
+/*
+ * When the stall began that has crossed a threshold of `stall_us` at the newest reading (CLOCK_MONOTONIC). The stall
+ * reaches back over all readings between which the total grew at a quarter of the threshold's rate or more, and over
+ * pauses within the last window. Between the first two of them it is assumed to be without a break, up to the later one: so the result
+ * is late by at most their distance.
+ */
+uint64_t psi_window_onset(const struct psi_window *window, uint64_t stall_us);
+
 #endif

@@ -48,6 +48,22 @@ CREATE TABLE rule(
 	recorded_as INTEGER
 ) STRICT;
 
+-- Captures that belong together: their spans overlap, or one follows within the cooldown of another. All columns but
+-- the first three follow from its captures.
+CREATE TABLE incident(
+	incident_id INTEGER PRIMARY KEY AUTOINCREMENT,
+	run_id INTEGER NOT NULL REFERENCES run,
+	number INTEGER NOT NULL,        -- within its run
+	captures INTEGER NOT NULL,
+	began_at INTEGER NOT NULL,      -- when its first stall began
+	ended_at INTEGER,               -- NULL while one of its captures is recorded
+	resource TEXT NOT NULL,         -- which came first
+	explained_by INTEGER REFERENCES capture, -- the capture whose cause this is; NULL: none has a cause yet
+	cause TEXT,
+	because TEXT
+) STRICT;
+CREATE UNIQUE INDEX incident_identity ON incident(run_id, number);
+
 CREATE TABLE capture(
 	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- AUTOINCREMENT: never reused, reports refer to it
 	run_id INTEGER NOT NULL REFERENCES run,
@@ -82,9 +98,12 @@ CREATE TABLE capture(
 	-- not show it; and the numbers that prove it.
 	cause TEXT,
 	because TEXT,
+	incident_id INTEGER REFERENCES incident,
+	onset_at INTEGER,               -- when the stall began, as far as PSI's readings tell; NULL: not known
 	recorded_as INTEGER
 ) STRICT;
 CREATE INDEX capture_by_time ON capture(triggered_at);
+CREATE INDEX capture_by_incident ON capture(incident_id);
 
 CREATE TABLE cgroup(
 	cgroup_id INTEGER NOT NULL,     -- the kernel's 64-bit id, which another boot or host may give to another path
@@ -388,6 +407,31 @@ SELECT c.capture_id, c.state, c.rule, c.resource, c.kind, c.stall_us, c.window_u
 	(SELECT ifnull(sum(events), 0) FROM loss l WHERE l.capture_id = c.capture_id AND l.unit = 'sample') AS losses,
 	c.expected_samples, c.received_samples, c.cause, c.because
 FROM capture c;
+
+-- The captures of an incident, in the order in which their stalls began. stalled_percent: of the window that fired, or
+-- of the time since then, whichever is more.
+CREATE VIEW incident_capture AS
+SELECT i.incident_id, c.capture_id, c.state, c.rule, c.resource, c.kind, c.cgroup,
+	ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS onset_at, c.triggered_at, c.ended_at,
+	ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) - i.began_at AS after_ns,
+	round(100.0 * max(ifnull(1.0 * c.observed_us / nullif(c.window_us, 0), 0), ifnull((
+		SELECT 1000.0 * (max(iif(c.kind = 'full', p.full_us, p.some_us)) - min(iif(c.kind = 'full', p.full_us, p.some_us)))
+			/ nullif(max(p.at) - min(p.at), 0)
+		FROM pressure p
+		WHERE p.capture_id = c.capture_id AND p.resource = c.resource AND p.scope = ifnull(c.cgroup, 'system')
+	), 0)), 1) AS stalled_percent,
+	c.cause, c.because, c.capture_id IS i.explained_by AS explains
+FROM incident i JOIN capture c USING(incident_id)
+ORDER BY i.incident_id DESC, onset_at, c.capture_id;
+
+CREATE VIEW incident_summary AS
+SELECT i.incident_id, i.run_id, iif(i.ended_at IS NULL, 'recording', 'complete') AS state,
+	strftime('%Y-%m-%dT%H:%M:%SZ', i.began_at / 1000000000, 'unixepoch') AS began, i.began_at, i.ended_at,
+	i.ended_at - i.began_at AS duration_ns, i.captures, i.resource, f.capture_id AS first_id, f.rule AS first_rule,
+	f.cgroup AS first_cgroup, i.explained_by, i.cause, i.because
+FROM incident i JOIN capture f ON f.capture_id = (
+	SELECT c.capture_id FROM capture c WHERE c.incident_id = i.incident_id
+	ORDER BY ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us), c.capture_id LIMIT 1);
 
 -- samples: the function was the leaf. total_samples: it was anywhere on the stack, counted once. SQLite
 -- pushes `WHERE capture_id = ?` down through PARTITION BY and DISTINCT at every level, but through GROUP BY

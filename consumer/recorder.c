@@ -279,6 +279,20 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 		set_pace(recorder);
 }
 
+/* The incident to which a capture belongs that has just begun. */
+static struct incident join_incident(const struct recorder *recorder, const struct active *active)
+{
+	const struct capture_trigger *trigger = &active->capture->trigger;
+	const struct incident_span span = {
+		.from_ns = trigger->triggered_ns - capture_available_history_ns(active->capture),
+		.triggered_ns = trigger->triggered_ns,
+		.capture_ns = trigger->capture_ns,
+		.cooldown_ns = active->rule->cooldown_ns,
+	};
+
+	return incident_join(&recorder->incident, &span);
+}
+
 static int begin_capture(struct recorder *recorder, const struct configuration *configuration,
 			 const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
 {
@@ -289,9 +303,12 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 					   .observed_us = observed_us,
 					   .triggered_ns = now_ns,
 					   .triggered_at = clock_wall_ns(),
+					   .onset_ns =
+						   psi_window_onset(&watch->window, watch->trigger->stall_us),
 					   .wanted_history_ns = watch->rule->history_ns,
 					   .capture_ns = watch->rule->capture_ns,
 					   .hz = recorder->kernel->manifest.hz };
+	struct incident incident;
 
 	if (recorder->active_count == STORE_CAPTURES_MAX ||
 	    !store_thread_has_room(recorder->store, watch->rule->id))
@@ -317,6 +334,8 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
 	capture_note_loss(active->capture, LOSS_WATCH_SUPPRESSED, watch->suppressed);
 	note_unwatched(recorder, active);
+	incident = join_incident(recorder, active);
+	active->capture->trigger.incident = incident.number;
 	if (!store_thread_begin(recorder->store, active->capture)) {
 		if (active->has_clocks)
 			stall_clocks_stop(&recorder->clocks);
@@ -324,6 +343,7 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 		free(active->cgroup);
 		return -EBUSY;
 	}
+	recorder->incident = incident;
 	if (!recorder->active_count++)
 		set_pace(recorder);
 	own_count(recorder->own_counters, OWN_CAPTURES);
@@ -352,12 +372,26 @@ static void read_history(struct recorder *recorder, const struct active *active)
 			   clock_monotonic_ns());
 }
 
+static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_worse)
+{
+	char before[96] = "";
+
+	if (is_worse)
+		snprintf(before, sizeof(before), ", worse than the %llu ms that its last capture saw",
+			 (unsigned long long)watch->peak_us / 1000);
+	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)%s", watch->rule->name,
+		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
+		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
+		 watch->cgroup ? watch->cgroup : "system", before);
+}
+
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
 		   uint64_t observed_us, uint64_t now_ns)
 {
+	bool is_quiet = watch_is_quiet(watch, now_ns);
 	int result;
 
-	if (watch_is_quiet(watch, now_ns)) {
+	if (is_quiet && !watch_is_worse(watch, observed_us, now_ns)) {
 		suppress(recorder, watch);
 		return;
 	}
@@ -377,11 +411,8 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 					: strerror(-result));
 		return;
 	}
-	watch_cool_down(watch, now_ns);
-	log_info("rule %s fired: %s %s stalled %llu ms in %llu ms (%s)", watch->rule->name,
-		 psi_resource_names[watch->trigger->resource], psi_kind_names[watch->trigger->kind],
-		 (unsigned long long)observed_us / 1000, (unsigned long long)watch->trigger->window_us / 1000,
-		 watch->cgroup ? watch->cgroup : "system");
+	log_fired(watch, observed_us, is_quiet);
+	watch_cool_down(watch, observed_us, now_ns);
 	read_history(recorder, &recorder->active[recorder->active_count - 1]);
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/counters.h"
 #include "common/log.h"
+#include "consumer/capture/incident.h"
 #include "consumer/capture/open_intervals.h"
 #include "consumer/capture/stall_clocks.h"
 #include "consumer/process/event_source.h"
@@ -45,6 +46,7 @@ struct recorder {
 	struct stall_clocks clocks;
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
+	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;
 };
 
@@ -76,7 +78,7 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
 
 /*
  * Call it when a watch fired: begins a capture, walks, and reads the history. Counts the trigger as
- * suppressed during the watch's cooldown, when too many captures, or too many of its rule, are under way or
+ * suppressed during the watch's cooldown unless the pressure is worse (watch_is_worse()), when too many captures, or too many of its rule, are under way or
  * wait for the database, and without memory. A watch whose targets have all ended begins neither a capture nor
  * a cooldown. Logs a capture that begins, and one that could not.
  */

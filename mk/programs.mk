@@ -53,7 +53,7 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 # `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
 # compact` removes what is not used as bourdond does.
-TREE := $(patsubst %,consumer/store/%.c,migrate migrate_stacks retention sql stack_hash stack_tree stored_json)
+TREE := $(patsubst %,consumer/store/%.c,incidents migrate migrate_stacks retention sql stack_hash stack_tree stored_json)
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(COMMON))
 	$(link)
 

@@ -21,6 +21,7 @@
 #define TAKES_IDS 128U
 #define TAKES_FILES 256U
 #define TAKES_NO_DB 512U
+#define TAKES_INCIDENT 1024U
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -42,8 +43,8 @@ static const struct subcommand subcommands[] = {
 	  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.",
 	  "bourdon list --limit 5", TAKES_JSON | TAKES_LIMIT, 50, list_run },
 	{ "why", "explain a capture: cause, pressure, processes, stacks, functions, losses",
-	  "Explains capture ID: cause, pressure, waiting time, other processes that used the resource, target\nprocesses, stacks, functions, samples per second, losses. Without ID: the newest complete capture.",
-	  "bourdon why 12", TAKES_ID | TAKES_JSON, 0, why_run },
+	  "Explains capture ID: cause, pressure, waiting time, other processes that used the resource, target\nprocesses, stacks, functions, samples per second, losses. Without ID: the newest complete capture. With\n--incident, ID is an incident's: what came first, its captures, who stalled, who used most.",
+	  "bourdon why 12", TAKES_ID | TAKES_JSON | TAKES_INCIDENT, 0, why_run },
 	{ "top", "list the functions that used most CPU time",
 	  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\nfunction itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.",
 	  "bourdon top --limit 10", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
@@ -215,6 +216,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		refused = "--run-dir";
 	if (debug_dir && !(subcommand->takes & TAKES_DEBUG_DIR))
 		refused = "--debug-dir";
+	if (request->of_incident && !(subcommand->takes & TAKES_INCIDENT))
+		refused = "--incident";
 	if (request->path && subcommand->takes & TAKES_NO_DB)
 		refused = "--db";
 	if (refused) {
@@ -270,17 +273,20 @@ static struct help_subject find_help_subject(const struct command_spec *command,
 
 int command_parse(int count, char **arguments, struct request *ret_request)
 {
-	const char *path = NULL, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL;
+	const char *path = NULL, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL,
+		   *incident = NULL;
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
 		{ "json", NULL, "print JSON, for scripts", &json },
+		{ "incident", NULL, "why: explain a whole incident", &incident },
 		{ "limit", "N", "print at most N rows (list: 50, top: 30; JSON: all)", &limit },
 		{ "run-dir", "DIR",
 		  "doctor: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")", &run_dir },
 		{ "debug-dir", "DIR",
 		  "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir },
 	};
-	static const unsigned int takes[] = { 0, TAKES_JSON, TAKES_LIMIT, TAKES_RUN_DIR, TAKES_DEBUG_DIR };
+	static const unsigned int takes[] = { 0,           TAKES_JSON,    TAKES_INCIDENT,
+					      TAKES_LIMIT, TAKES_RUN_DIR, TAKES_DEBUG_DIR };
 	struct option_spec taken[ARRAY_SIZE(options)];
 	char about[1024], usage[64];
 	struct command_spec command = {
@@ -317,7 +323,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	status = options_parse(&command, count, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
-	request = (struct request){ .path = path, .json = json != NULL };
+	request = (struct request){ .path = path, .json = json != NULL, .of_incident = incident != NULL };
 	status = parse_words(words, arguments + 1, limit, run_dir, debug_dir, &request);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
@@ -360,6 +366,40 @@ static int choose_capture(struct database *database, int64_t wanted, int64_t *re
 	return -ENOENT;
 }
 
+/* The same of an incident. */
+static int choose_incident(struct database *database, int64_t wanted, int64_t *ret_incident_id)
+{
+	_cleanup_query_ struct query query =
+		query_begin(database,
+			    wanted < 0 ? "SELECT incident_id FROM capture WHERE incident_id IS NOT NULL "
+					 "ORDER BY triggered_at DESC, capture_id DESC LIMIT 1"
+				       : "SELECT incident_id FROM incident_summary WHERE incident_id = ?1",
+			    wanted, 0);
+
+	if (query_next(&query)) {
+		*ret_incident_id = query_number(&query, "incident_id");
+		return 0;
+	}
+	if (database->failed)
+		return -EIO;
+	if (wanted < 0)
+		log_error(
+			"no incident in '%s': 'bourdon list' shows the captures; those of an older bourdond have none",
+			database->path);
+	else
+		log_error("no incident %lld in '%s': 'bourdon list' shows the incident of each capture",
+			  (long long)wanted, database->path);
+	return -ENOENT;
+}
+
+/* Finds what the ID on the command line means. Returns 0; or -errno, and the reason was logged. */
+static int choose(const struct request *request, struct report *report)
+{
+	return request->of_incident
+		       ? choose_incident(report->database, request->capture_id, &report->incident_id)
+		       : choose_capture(report->database, request->capture_id, &report->capture_id);
+}
+
 int command_run(const struct request *request, FILE *out)
 {
 	_cleanup_database_ struct database database = { .path = request->path };
@@ -376,8 +416,7 @@ int command_run(const struct request *request, FILE *out)
 
 	if (!(request->subcommand->takes & OPENS_ITSELF) && database_open(request->path, &database) < 0)
 		return EXIT_FAILED;
-	if (request->subcommand->takes & TAKES_ID &&
-	    choose_capture(&database, request->capture_id, &report.capture_id) < 0)
+	if (request->subcommand->takes & TAKES_ID && choose(request, &report) < 0)
 		return EXIT_FAILED;
 	request->subcommand->run(&report);
 	if (fflush(out) || ferror(out)) {

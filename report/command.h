@@ -18,6 +18,7 @@ struct request {
 	char **operands; /* the words after the subcommand; part of the arguments */
 	int operands_count;
 	int64_t capture_id; /* negative: the newest complete capture */
+	bool of_incident;   /* that ID is of an incident */
 	int64_t limit;      /* rows; negative: all */
 	bool json;
 };

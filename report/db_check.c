@@ -265,6 +265,23 @@ static void check_numbers(struct check *check)
 		     query_number(&query, "capture_id"));
 }
 
+/* The rows of incidents follow from those of their captures. Without a capture, there is no incident. */
+static void check_incidents(struct check *check)
+{
+	_cleanup_query_ struct query query = query_begin(
+		check->database,
+		"SELECT i.incident_id, count(c.capture_id) AS found FROM incident i LEFT JOIN capture c USING(incident_id) "
+		"GROUP BY i.incident_id HAVING found = 0 OR found <> i.captures OR sum(c.run_id <> i.run_id) OR "
+		"i.ended_at IS NOT iif(sum(c.state = 'recording'), NULL, max(ifnull(c.ended_at, c.triggered_at))) OR "
+		"(i.cause, i.because) IS NOT (SELECT e.cause, e.because FROM capture e WHERE e.capture_id = "
+		"i.explained_by AND e.incident_id = i.incident_id)",
+		0, 0);
+
+	while (query_next(&query))
+		note(check, "incident %" PRId64 ": its row does not agree with its %" PRId64 " captures",
+		     query_number(&query, "incident_id"), query_number(&query, "found"));
+}
+
 static void check_thread_states(struct check *check)
 {
 	_cleanup_query_ struct query query = query_begin(
@@ -300,6 +317,8 @@ static void check_meaning(struct check *check)
 		check_thread_states(check);
 	if (!database->failed)
 		check_numbers(check);
+	if (!database->failed)
+		check_incidents(check);
 	if (!database->failed && !check->problems)
 		check_views(check, &model);
 }

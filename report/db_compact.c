@@ -7,6 +7,7 @@
 #include "common/escape.h"
 #include "common/files.h"
 #include "common/log.h"
+#include "consumer/store/incidents.h"
 #include "consumer/store/retention.h"
 #include "report/format.h"
 #include "report/query.h"
@@ -150,6 +151,7 @@ void db_compact_run(struct report *report)
 	const char *const steps[] = { "PRAGMA temp_store = FILE",
 				      begin_removing,
 				      retention_frames_sql,
+				      incidents_shrink_sql,
 				      remove_counters,
 				      retention_unused_sql,
 				      "COMMIT",

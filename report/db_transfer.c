@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/log.h"
 #include "common/schema.h"
+#include "consumer/store/incidents.h"
 #include "consumer/store/stored_json.h"
 #include "report/db_rows.h"
 #include "report/db_transfer_stacks.h"
@@ -164,6 +165,22 @@ static const struct table cgroups = {
 	.add = "INSERT INTO main.cgroup(cgroup_id, path) VALUES(?2, ?3) ON CONFLICT DO NOTHING",
 };
 
+/* What else the row has follows from the captures that the output has in the end. */
+static const struct table incidents = {
+	.name = "incident",
+	.select =
+		"SELECT i.incident_id, m.id, i.number, i.began_at, name_form(i.resource) FROM given.incident i LEFT JOIN "
+		"run_map m ON m.was = i.run_id WHERE i.incident_id IN (SELECT incident_id FROM given.capture WHERE "
+		"capture_id IN (SELECT capture_id FROM chosen)) ORDER BY 1",
+	.find = "SELECT incident_id FROM main.incident WHERE run_id = ?2 AND number = ?3",
+	.add = "INSERT INTO main.incident(incident_id, run_id, number, captures, began_at, resource) SELECT n, ?2, ?3, 0, "
+	       "?4, ?5 FROM (SELECT iif(?1 > last AND ?1 <= " KEPT_ID_MAX
+	       ", ?1, last + 1) AS n FROM (SELECT max(ifnull("
+	       "(SELECT seq FROM main.sqlite_sequence WHERE name = 'incident'), 0), ifnull((SELECT max(incident_id) FROM "
+	       "main.incident), 0)) AS last)) RETURNING incident_id",
+	.map = "INSERT INTO incident_map(was, id) VALUES(?1, ?2)",
+};
+
 /* An id that refers to nothing becomes a text, which the table refuses, with the row's id in the message. */
 static const struct table captures = {
 	.name = "capture",
@@ -172,12 +189,15 @@ static const struct table captures = {
 		"ifnull(u.id, 'no such rule')), name_form(c.rule), name_form(c.resource), name_form(c.kind), "
 		"c.stall_us, c.window_us, c.trigger_mode, name_form(c.cgroup), c.triggered_at, c.began_at, "
 		"c.ended_at, c.history_ns, c.state, c.observed_us, c.hz, c.offcpu_history_ns, c.expected_samples, "
-		"c.received_samples, name_form(c.cause), name_form(c.because) FROM given.capture c LEFT JOIN run_map m "
-		"ON m.was = c.run_id LEFT JOIN rule_map u ON u.was = c.rule_id WHERE c.capture_id = :capture",
+		"c.received_samples, name_form(c.cause), name_form(c.because), iif(c.incident_id IS NULL, NULL, "
+		"ifnull(i.id, 'no such incident')), c.onset_at FROM given.capture c LEFT JOIN run_map m "
+		"ON m.was = c.run_id LEFT JOIN rule_map u ON u.was = c.rule_id LEFT JOIN incident_map i ON i.was = "
+		"c.incident_id WHERE c.capture_id = :capture",
 	.add = "INSERT INTO main.capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, "
 	       "trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, "
-	       "offcpu_history_ns, expected_samples, received_samples, cause, because, recorded_as) SELECT n, ?3, ?4, "
-	       "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, nullif(?2, n) "
+	       "offcpu_history_ns, expected_samples, received_samples, cause, because, incident_id, onset_at, recorded_as) "
+	       "SELECT n, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, "
+	       "?23, ?24, ?25, nullif(?2, n) "
 	       "FROM (SELECT iif(?1 > last AND ?1 <= " KEPT_ID_MAX
 	       ", ?1, last + 1) AS n FROM (SELECT max(ifnull("
 	       "(SELECT seq FROM main.sqlite_sequence WHERE name = 'capture'), 0), ifnull((SELECT max(capture_id) FROM "
@@ -290,6 +310,7 @@ static const char make_temporary[] =
 	"CREATE TEMP TABLE database_map(was INTEGER PRIMARY KEY, id INTEGER);"
 	"CREATE TEMP TABLE run_map(was INTEGER PRIMARY KEY, id INTEGER);"
 	"CREATE TEMP TABLE rule_map(was INTEGER PRIMARY KEY, id INTEGER);"
+	"CREATE TEMP TABLE incident_map(was INTEGER PRIMARY KEY, id INTEGER);"
 	"CREATE TEMP TABLE module_map(was INTEGER PRIMARY KEY, id INTEGER);"
 	"CREATE TEMP TABLE frame_map(was INTEGER PRIMARY KEY, id INTEGER);"
 	"CREATE TEMP TABLE stack_class_map(was INTEGER PRIMARY KEY, id INTEGER);"
@@ -302,7 +323,7 @@ static const char drop_temporary[] =
 	"DROP TABLE temp.chosen; DROP TABLE temp.chosen_run; DROP TABLE temp.chosen_frame; DROP TABLE temp.unnamed;"
 	"DROP TABLE temp.chosen_thread; DROP TABLE temp.chosen_process; DROP TABLE temp.database_map;"
 	"DROP TABLE temp.run_map; DROP TABLE temp.rule_map; DROP TABLE temp.module_map; DROP TABLE temp.frame_map;"
-	"DROP TABLE temp.stack_class_map; DROP TABLE temp.sample_class_map; DROP TABLE temp.process_map;"
+	"DROP TABLE temp.incident_map; DROP TABLE temp.stack_class_map; DROP TABLE temp.sample_class_map; DROP TABLE temp.process_map;"
 	"DROP TABLE temp.thread_map; DROP TABLE temp.stack_map";
 
 /* The runs of single captures have counters within the captures' span; the last ones come in any case. */
@@ -468,7 +489,7 @@ static int extend_known_stacks(struct transfer *transfer)
 
 static int transfer_owners(struct transfer *transfer)
 {
-	static const struct table *const tables[] = { &rules, &processes, &threads, &cgroups };
+	static const struct table *const tables[] = { &rules, &incidents, &processes, &threads, &cgroups };
 	int result = sql_execute(transfer->rows.sql, choose_processes);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && !result; i++)
@@ -561,6 +582,9 @@ static int transfer_all(struct transfer *transfer, const char *path, const int64
 		result = stack_transfer_begin(&transfer->stacks, transfer->rows.sql);
 	if (!result)
 		result = transfer_captures(transfer, &counts->added);
+	if (!result)
+		result = incidents_settle_where(transfer->rows.sql,
+						"incident_id IN (SELECT id FROM incident_map)");
 	if (!result)
 		result = count_others(transfer, counts);
 	stack_transfer_end(&transfer->stacks);

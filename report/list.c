@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* list: the captures, newest first. */
+/* list: the captures, newest first; those of an incident stand together. */
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "report/table.h"
+
+#include <string.h>
 
 /* Writes "cpu some 1.24s/2s", in the form of a rule's threshold. */
 static void cell_pressure(const struct query *query, const char *name, char *into, size_t into_bytes)
@@ -55,31 +57,53 @@ static void cell_where(const struct query *query, const char *name, char *into, 
 	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
 }
 
-static const struct column columns[] = {
-	{ "ID", "capture_id", 6, cell_number },
-	{ "TRIGGERED", "triggered", -20, cell_text },
-	{ "STATE", "state", -11, cell_text },
-	{ "RULE", "rule", -16, cell_text },
-	{ "PRESSURE", "observed_us", -24, cell_pressure },
-	{ "THRESHOLD", "stall_us", 9, cell_threshold },
-	{ "MODE", "trigger_mode", -8, cell_text },
-	{ "SAMPLES", "samples", 8, cell_number },
-	{ "LOST", "capture_id", 14, cell_lost },
-	{ "WHERE", "cgroup", -60, cell_where },
-};
+/* A database of an older schema has no incidents, and its list is as it was. */
+#define SINCE_SCHEMA 9
+
+static const char sql[] =
+	"SELECT s.*, c.incident_id FROM (SELECT capture_id, incident_id, triggered_at, "
+	"max(triggered_at) OVER (PARTITION BY ifnull(incident_id, -capture_id)) AS newest_at FROM capture "
+	"ORDER BY newest_at DESC, incident_id DESC, triggered_at DESC, capture_id DESC LIMIT ?2) c "
+	"CROSS JOIN capture_summary s USING(capture_id) "
+	"ORDER BY c.newest_at DESC, c.incident_id DESC, c.triggered_at DESC, c.capture_id DESC";
+static const char older_sql[] =
+	"SELECT * FROM capture_summary ORDER BY triggered_at DESC, capture_id DESC LIMIT ?2";
+
+static void print_text(struct report *report, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "ID", "capture_id", 6, cell_number },
+		{ "INCIDENT", "incident_id", 8, cell_number },
+		{ "TRIGGERED", "triggered", -20, cell_text },
+		{ "STATE", "state", -11, cell_text },
+		{ "RULE", "rule", -16, cell_text },
+		{ "PRESSURE", "observed_us", -24, cell_pressure },
+		{ "THRESHOLD", "stall_us", 9, cell_threshold },
+		{ "MODE", "trigger_mode", -8, cell_text },
+		{ "SAMPLES", "samples", 8, cell_number },
+		{ "LOST", "capture_id", 14, cell_lost },
+		{ "WHERE", "cgroup", -60, cell_where },
+	};
+	struct column shown[ARRAY_SIZE(columns)];
+	size_t count = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		if (report->database->version >= SINCE_SCHEMA || strcmp(columns[i].name, "incident_id") != 0)
+			shown[count++] = columns[i];
+	table_print(report->out, query, shown, count);
+}
 
 void list_run(struct report *report)
 {
-	_cleanup_query_ struct query query = query_begin(
-		report->database,
-		"SELECT * FROM capture_summary ORDER BY triggered_at DESC, capture_id DESC LIMIT ?2", 0,
-		report->limit);
+	_cleanup_query_ struct query query =
+		query_begin(report->database, report->database->version < SINCE_SCHEMA ? older_sql : sql, 0,
+			    report->limit);
 
 	if (report->json) {
 		json_rows(report->out, &query, NULL);
 		fputc('\n', report->out);
 	} else if (query_next(&query)) {
-		table_print(report->out, &query, columns, ARRAY_SIZE(columns));
+		print_text(report, &query);
 	} else if (!report->database->failed) {
 		fputs("no captures yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules\n",
 		      report->out);

@@ -19,6 +19,25 @@
 	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"                                         \
 	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"
 
+/* What versions before 9 lack of incidents. */
+#define VIEWS_OF_INCIDENTS                                                                                                \
+	"CREATE TEMP VIEW incident AS SELECT NULL AS incident_id, NULL AS run_id, NULL AS number, NULL AS captures,"      \
+	" NULL AS began_at, NULL AS ended_at, NULL AS resource, NULL AS explained_by, NULL AS cause, NULL AS because"     \
+	" WHERE 0;"                                                                                                       \
+	"CREATE TEMP VIEW incident_capture AS SELECT NULL AS incident_id, NULL AS capture_id, NULL AS state, NULL AS"     \
+	" rule, NULL AS resource, NULL AS kind, NULL AS cgroup, NULL AS onset_at, NULL AS triggered_at, NULL AS"          \
+	" ended_at, NULL AS after_ns, NULL AS stalled_percent, NULL AS cause, NULL AS because, NULL AS explains WHERE 0;" \
+	"CREATE TEMP VIEW incident_summary AS SELECT NULL AS incident_id, NULL AS run_id, NULL AS state, NULL AS began,"  \
+	" NULL AS began_at, NULL AS ended_at, NULL AS duration_ns, NULL AS captures, NULL AS resource, NULL AS first_id," \
+	" NULL AS first_rule, NULL AS first_cgroup, NULL AS explained_by, NULL AS cause, NULL AS because WHERE 0;"
+
+/* The same of versions 7 and 8, which have all other columns. */
+#define CAPTURE_OF_7                                                                                            \
+	"CREATE TEMP VIEW capture AS SELECT capture_id, run_id, rule_id, rule, resource, kind, stall_us,"       \
+	" window_us, trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us,"   \
+	" hz, offcpu_history_ns, expected_samples, received_samples, process_count, stack_count, sample_count," \
+	" interval_count, cause, because, NULL AS incident_id, NULL AS onset_at, recorded_as FROM main.capture;"
+
 /* What versions 6 and 7 lack besides. */
 #define VIEWS_SINCE_8                                                                                                    \
 	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, NULL AS unit," \
@@ -45,7 +64,8 @@
 	"CREATE TEMP VIEW capture AS SELECT capture_id, run_id, rule_id, rule, resource, kind, stall_us,"               \
 	" window_us, trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us,"           \
 	" hz, offcpu_history_ns, expected_samples, received_samples, NULL AS process_count,"                            \
-	" NULL AS stack_count, NULL AS sample_count, NULL AS interval_count, cause, because, NULL AS recorded_as"       \
+	" NULL AS stack_count, NULL AS sample_count, NULL AS interval_count, cause, because, NULL AS incident_id,"      \
+	" NULL AS onset_at, NULL AS recorded_as"                                                                        \
 	" FROM main.capture;"                                                                                           \
 	"CREATE TEMP VIEW stack AS SELECT stack_id, depth, truncated, unwinder, ended, NULL AS hash,"                   \
 	" fingerprint FROM main.stack;"                                                                                 \
@@ -59,9 +79,9 @@ static const struct older_schema {
 	int version;
 	const char *views;
 } older_schemas[] = {
-	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 VIEWS_SINCE_9 },
-	{ 7, VIEWS_SINCE_8 VIEWS_SINCE_9 },
-	{ 8, VIEWS_SINCE_9 },
+	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS },
+	{ 7, VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
+	{ 8, VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
 };
 
 const char *older_schema_views(int version)

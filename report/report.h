@@ -19,8 +19,9 @@ struct report {
 	char **operands;           /* what follows the subcommand on the command line */
 	int operands_count;
 	FILE *out;
-	int64_t capture_id; /* of a capture that exists; 0 for a subcommand without one */
-	int64_t limit;      /* rows to show at most; negative: all */
+	int64_t capture_id;  /* of a capture that exists; 0 for a subcommand without one */
+	int64_t incident_id; /* `why --incident`: of an incident that exists; else 0 */
+	int64_t limit;       /* rows to show at most; negative: all */
 	bool json;
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };

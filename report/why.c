@@ -8,6 +8,7 @@
 #include "common/plural.h"
 #include "common/policy.h"
 #include "report/format.h"
+#include "report/incident.h"
 #include "report/json.h"
 #include "report/loss_text.h"
 #include "report/profile.h"
@@ -15,6 +16,7 @@
 #include "report/sums.h"
 #include "report/table.h"
 #include "report/top.h"
+#include "report/wrap.h"
 
 #include <string.h>
 
@@ -102,24 +104,6 @@ static void print_remark(FILE *out, const char *state)
 	for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
 		if (!strcmp(remarks[i].state, state))
 			fprintf(out, "%s\n", remarks[i].remark);
-}
-
-/* Wraps words at REPORT_COLUMNS bytes, each line at `indent`, where the first line already is. */
-static void print_wrapped(FILE *out, char *text, int indent)
-{
-	int column = indent;
-	char *rest;
-
-	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
-		int length = (int)strlen(word);
-
-		if (column > indent && column + 1 + length > REPORT_COLUMNS) {
-			fprintf(out, "\n%*s", indent, "");
-			column = indent;
-		}
-		column += fprintf(out, "%s%s", column > indent ? " " : "", word);
-	}
-	fputc('\n', out);
 }
 
 static void print_cause(FILE *out, const struct query *query)
@@ -601,6 +585,11 @@ static const struct section sections[] = {
 		 "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },
+	{ .name = "incident",
+	  .since = 9,
+	  .sql = incident_remark_sql,
+	  .is_object = true,
+	  .print = incident_print_remark },
 	{ .name = "pressure", .compute = compute_pressure, .print = print_pressure },
 	{ .name = "waiting", .compute = compute_waiting, .print = print_waiting },
 	{ .name = "machine",
@@ -692,6 +681,10 @@ void why_run(struct report *report)
 {
 	struct why why = { .report = report };
 
+	if (report->incident_id) {
+		incident_run(report);
+		return;
+	}
 	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &why.profile) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++)

@@ -110,6 +110,8 @@ struct capture_trigger {
 	uint64_t observed_us;
 	uint64_t triggered_ns; /* CLOCK_MONOTONIC */
 	int64_t triggered_at;  /* Unix ns */
+	uint64_t onset_ns;     /* when the stall began (psi_window_onset()), CLOCK_MONOTONIC; 0: not known */
+	uint32_t incident;     /* its number within the run (incident.h) */
 	uint64_t wanted_history_ns, capture_ns;
 	uint32_t hz;
 };

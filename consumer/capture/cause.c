@@ -2,7 +2,6 @@
 #include "consumer/capture/cause.h"
 
 #include "common/cleanup.h"
-#include "consumer/capture/onset.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -204,9 +203,8 @@ static const char *whose_time(const struct facts *facts)
 }
 
 /* Adds since when the resource is short. */
-static void add_onset(struct cause *cause, const struct capture *capture)
+static void add_onset(struct cause *cause, struct onset onset)
 {
-	struct onset onset = onset_find(capture);
 	size_t used = strlen(cause->because);
 
 	if (onset.before_s)
@@ -724,7 +722,8 @@ struct cause cause_find(const struct capture *capture, cause_hottest hottest, vo
 		cause = of[capture->trigger.psi.resource][i](&facts);
 	if (!cause.verdict)
 		cause = undetermined(&facts);
-	add_onset(&cause, capture);
+	cause.onset = onset_find(capture);
+	add_onset(&cause, cause.onset);
 	usage_groups_free(&facts.groups);
 	return cause;
 }

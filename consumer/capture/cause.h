@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_CAPTURE_CAUSE_H
 
 #include "consumer/capture/capture.h"
+#include "consumer/capture/onset.h"
 #include "consumer/capture/usage_groups.h"
 
 #define CAUSE_THROTTLED "throttled by its own quota"
@@ -23,6 +24,7 @@
 
 struct cause {
 	const char *verdict;
+	struct onset onset;
 	char because[768]; /* names of processes and cgroups in it are not escaped */
 };
 

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/hexadecimal.h"
 #include "common/schema.h"
+#include "consumer/store/incidents.h"
 #include "consumer/store/migrate_stacks.h"
 
 #include <errno.h>
@@ -235,6 +236,8 @@ static int migrate_in_transaction(struct sql *sql)
 		result = name_database(sql);
 	if (!result)
 		result = migrate_stacks(sql);
+	if (!result)
+		result = incidents_form(sql);
 	if (!result)
 		result = drop_old_tables(sql);
 	if (!result)

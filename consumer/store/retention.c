@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "consumer/store/incidents.h"
 
 /* Temporary tables are in memory: they hold the ids of what might go, never of all that there is. */
 static const char begin_sql[] =
@@ -113,6 +114,8 @@ static int remove_chosen(struct sql *sql, const char *choose, int64_t number,
 			result = sql_run_once(sql, &newest, "SELECT max(capture_id) FROM evicted");
 		if (!result)
 			result = sql_execute(sql, delete_rows_sql);
+		if (!result)
+			result = sql_execute(sql, incidents_shrink_sql);
 		if (!result)
 			result = delete_nodes(sql);
 		for (size_t i = 0; i < ARRAY_SIZE(steps) && !result; i++)

@@ -7,6 +7,7 @@
 #include "common/policy.h"
 #include "common/schema.h"
 #include "common/version.h"
+#include "consumer/store/incidents.h"
 #include "consumer/store/migrate.h"
 #include "consumer/store/retention.h"
 #include "consumer/store/store_capture.h"
@@ -216,6 +217,8 @@ static int prepare_database(struct store *store)
 	int result = sql_execute(&store->sql,
 				 "UPDATE capture SET state = 'interrupted' WHERE state = 'recording'");
 
+	if (!result)
+		result = incidents_settle_where(&store->sql, "ended_at IS NULL");
 	if (!result)
 		result = limit_size(store);
 	if (!result)
@@ -578,23 +581,34 @@ int store_add_counters(struct store *store, const char *const *names, const uint
 int store_begin_capture(struct store *store, const struct capture_trigger *trigger, uint64_t history_ns,
 			int64_t *ret_capture_id)
 {
+	int64_t capture_id = 0;
 	int result = check_migrated(store);
 
-	return result < 0 ? result
-			  : store_capture_announce(&store->sql, store->run_id, trigger, history_ns,
-						   ret_capture_id);
+	if (!result)
+		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+	if (!result)
+		result = sql_finish(&store->sql, store_capture_announce(&store->sql, store->run_id, trigger,
+									history_ns, &capture_id));
+	if (!result)
+		*ret_capture_id = capture_id;
+	return result;
 }
 
 int store_give_up_capture(struct store *store, int64_t capture_id)
 {
 	sqlite3_stmt *statement;
-	int result = sql_prepare(&store->sql, &statement,
-				 "UPDATE capture SET state = 'interrupted' WHERE capture_id = ?");
+	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 
+	if (result < 0)
+		return result;
+	result = sql_prepare(&store->sql, &statement,
+			     "UPDATE capture SET state = 'interrupted' WHERE capture_id = ?");
 	if (!result)
 		result = sql_run(&store->sql, statement, NULL, "i", capture_id);
 	sqlite3_finalize(statement);
-	return result;
+	if (!result)
+		result = incidents_settle(&store->sql, capture_id);
+	return sql_finish(&store->sql, result);
 }
 
 static int find_known(void *user, const char *path, const char *build_id, const char *version, int64_t offset,

@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "consumer/store/hottest.h"
+#include "consumer/store/incidents.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -65,7 +66,10 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, "
 		  "after) VALUES(?, ?, ?, ?, ?, nullif(?, ''), ?, nullif(?, -1), nullif(?, -1))" },
 		{ &ret_statements->finish_capture,
-		  "UPDATE capture SET began_at = ?, ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
+		  /* the targets' waiting may show an earlier begin than PSI's readings did; INT64_MAX: it shows none */
+		  "UPDATE capture SET began_at = ?1, "
+		  "onset_at = nullif(min(ifnull(onset_at, ?2), ?2), 9223372036854775807), "
+		  "ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
 		  "expected_samples = ?, received_samples = ?, process_count = ?, stack_count = ?, "
 		  "sample_count = ?, interval_count = ?, cause = ?, because = ?, state = ? WHERE capture_id = ?" },
 	};
@@ -83,26 +87,36 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 {
 	sqlite3_stmt *statement;
 	sqlite3_int64 capture_id = 0;
+	int64_t incident_id = 0;
 	int result = sql_prepare(
 		sql, &statement,
 		"INSERT INTO capture(run_id, rule_id, rule, resource, kind, stall_us, window_us, "
-		"trigger_mode, cgroup, triggered_at, began_at, history_ns, state, observed_us, hz) "
-		"VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'recording', ?, ?) RETURNING capture_id");
+		"trigger_mode, cgroup, triggered_at, began_at, history_ns, state, observed_us, hz, incident_id, "
+		"onset_at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'recording', ?, ?, ?15, nullif(?16, 0)) "
+		"RETURNING capture_id");
 
 	if (!result)
-		result = sql_run(sql, statement, &capture_id, "iitttiittiiiii", run_id,
-				 (int64_t)trigger->rule_id, trigger->rule,
-				 psi_resource_names[trigger->psi.resource], psi_kind_names[trigger->psi.kind],
-				 (int64_t)trigger->psi.stall_us, (int64_t)trigger->psi.window_us,
-				 trigger_mode_names[trigger->mode], trigger->cgroup, trigger->triggered_at,
-				 trigger->triggered_at - (int64_t)history_ns, (int64_t)history_ns,
-				 (int64_t)trigger->observed_us, (int64_t)trigger->hz);
+		result = incidents_find(sql, run_id, trigger, &incident_id);
+	if (!result)
+		result = sql_run(
+			sql, statement, &capture_id, "iitttiittiiiiiii", run_id, (int64_t)trigger->rule_id,
+			trigger->rule, psi_resource_names[trigger->psi.resource],
+			psi_kind_names[trigger->psi.kind], (int64_t)trigger->psi.stall_us,
+			(int64_t)trigger->psi.window_us, trigger_mode_names[trigger->mode], trigger->cgroup,
+			trigger->triggered_at, trigger->triggered_at - (int64_t)history_ns,
+			(int64_t)history_ns, (int64_t)trigger->observed_us, (int64_t)trigger->hz, incident_id,
+			trigger->onset_ns
+				? trigger->triggered_at - (int64_t)(trigger->triggered_ns - trigger->onset_ns)
+				: (int64_t)0);
 	sqlite3_finalize(statement);
+	if (!result)
+		result = incidents_settle(sql, capture_id);
 	if (!result)
 		*ret_capture_id = capture_id;
 	return result;
 }
 
+#define SECOND_NS ((int64_t)CLOCK_SECOND_NS)
 #define STACK_UNWINDERS 4
 #define STACK_ENDS 16
 #define SAMPLE_STALLS 8
@@ -705,8 +719,10 @@ static int write_capture(struct writing *writing)
 		result = store_usage_write(writing->sql, &writing->statements->usage, writing->run_id,
 					   writing->capture_id, capture, writing->mappings);
 	if (!result)
-		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiiiiiittti",
+		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiiiiiiittti",
 				 trigger->triggered_at - (int64_t)history_ns,
+				 why.onset.before_s ? trigger->triggered_at - why.onset.before_s * SECOND_NS
+						    : INT64_MAX,
 				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
 				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
 				 (int64_t)capture_expected_samples(capture),
@@ -714,6 +730,8 @@ static int write_capture(struct writing *writing)
 				 writing->counts.stacks, writing->counts.samples, writing->counts.intervals,
 				 why.verdict, why.because, capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
+	if (!result)
+		result = incidents_settle(writing->sql, writing->capture_id);
 	return result;
 }
 

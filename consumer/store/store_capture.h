@@ -23,7 +23,7 @@ struct capture_statements {
 /* Returns 0 or -errno, as all functions of sql.h do. */
 int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statements);
 
-/* Writes the row of a capture that has just begun. */
+/* Writes the row of a capture that has just begun, and its incident's. The caller begins and ends the transaction. */
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id);
 

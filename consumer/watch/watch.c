@@ -7,6 +7,9 @@
 #include <fcntl.h>
 #include <sys/epoll.h>
 
+/* A shorter part of a window than 1 / SEEN_PART does not tell how strong a stall was. */
+#define SEEN_PART 4
+
 bool watch_is_privileged(const struct watch *watch)
 {
 	return watch->trigger->window_us % PSI_WINDOW_UNPRIVILEGED_US != 0;
@@ -77,16 +80,51 @@ bool watch_is_quiet(const struct watch *watch, uint64_t now_ns)
 	return now_ns < watch->quiet_until_ns;
 }
 
+bool watch_is_captured(const struct watch *watch, uint64_t now_ns)
+{
+	return now_ns < watch->covered_until_ns;
+}
+
+bool watch_is_worse(const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+{
+	return !watch_is_captured(watch, now_ns) && watch->extensions < WATCH_EXTENSIONS_MAX &&
+	       observed_us >= WATCH_WORSE_TIMES * watch->peak_us;
+}
+
+void watch_note_stall(struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+{
+	uint64_t window_ns = watch->window.window_ns, since_us, seen_ns;
+
+	if (watch_is_captured(watch, now_ns)) {
+		watch->peak_us = observed_us > watch->peak_us ? observed_us : watch->peak_us;
+		return;
+	}
+	/*
+	 * The capture saw the first part of this window. The rest was stalled for as long as it lasts, at most: what exceeds
+	 * that lies in the first part. As soon as the window is full of one even stall, this tells how strong that was within the
+	 * capture, which may have ended before.
+	 */
+	since_us = (now_ns - watch->covered_until_ns) / 1000;
+	seen_ns = window_ns - since_us * 1000;
+	if (since_us * 1000 > window_ns || seen_ns < window_ns / SEEN_PART || observed_us <= since_us)
+		return;
+	observed_us = (uint64_t)((double)(observed_us - since_us) * (double)window_ns / (double)seen_ns);
+	watch->peak_us = observed_us > watch->peak_us ? observed_us : watch->peak_us;
+}
+
 void watch_suppress(struct watch *watch)
 {
 	watch->suppressed++;
 	watch->suppressed_all++;
 }
 
-void watch_cool_down(struct watch *watch, uint64_t now_ns)
+void watch_cool_down(struct watch *watch, uint64_t observed_us, uint64_t now_ns)
 {
+	watch->extensions = watch_is_quiet(watch, now_ns) ? watch->extensions + 1 : 0;
 	watch->suppressed = 0;
-	watch->quiet_until_ns = now_ns + watch->rule->capture_ns + watch->rule->cooldown_ns;
+	watch->peak_us = observed_us;
+	watch->covered_until_ns = now_ns + watch->rule->capture_ns;
+	watch->quiet_until_ns = watch->covered_until_ns + watch->rule->cooldown_ns;
 }
 
 int watch_read(const struct watch *watch, uint64_t *ret_total_us)

@@ -37,7 +37,10 @@ struct watch {
 	struct psi_window window;
 	uint32_t walk;           /* number of the last walk that found a target for it */
 	uint64_t quiet_until_ns; /* end of the cooldown, CLOCK_MONOTONIC */
-	uint64_t fired_ns;       /* sampled: when it last fired */
+	/* of its last capture: when that ends, and the largest stall in a window that it sees */
+	uint64_t covered_until_ns, peak_us;
+	uint32_t extensions; /* captures that began within a cooldown, since the last that did not */
+	uint64_t fired_ns;   /* sampled: when it last fired */
 	uint64_t fired, suppressed_all;
 	uint64_t suppressed; /* triggers without a capture since its last capture */
 };
@@ -61,14 +64,34 @@ int watch_upgrade(struct watch *watch, int fd, int epoll, struct closer *closer)
 /* Removes the descriptor from the epoll set and gives it to the closer. */
 void watch_close(struct watch *watch, int epoll, struct closer *closer);
 
-/* Whether the watch is in its cooldown: a crossed threshold then begins no capture. */
+/*
+ * A cooldown does not hide worse pressure: a stall so many times as long as the longest that the last capture saw begins a
+ * capture within the cooldown, which then starts anew. That happens so often at most before a cooldown has passed without
+ * a capture, because whoever makes the pressure could go on doubling it.
+ */
+#define WATCH_WORSE_TIMES 2U
+#define WATCH_EXTENSIONS_MAX 3U
+
+/* Whether the watch is in its cooldown: a crossed threshold then begins no capture, unless the stall is worse. */
 bool watch_is_quiet(const struct watch *watch, uint64_t now_ns);
+
+/* Whether its last capture is under way. */
+bool watch_is_captured(const struct watch *watch, uint64_t now_ns);
+
+/* Whether this stall, in the window that ends now, begins a capture within the cooldown. */
+bool watch_is_worse(const struct watch *watch, uint64_t observed_us, uint64_t now_ns);
+
+/* Notes the stall in the window that ends now, or the part of it that the last capture has seen. Call it before watch_is_worse(). */
+void watch_note_stall(struct watch *watch, uint64_t observed_us, uint64_t now_ns);
 
 /* Counts a trigger that began no capture. */
 void watch_suppress(struct watch *watch);
 
-/* Starts the cooldown at `now_ns`: the time of the capture and then the rule's cooldown. */
-void watch_cool_down(struct watch *watch, uint64_t now_ns);
+/*
+ * Starts the cooldown at `now_ns`, when a capture has begun: the time of the capture and then the rule's cooldown.
+ * `observed_us` is the stall that fired.
+ */
+void watch_cool_down(struct watch *watch, uint64_t observed_us, uint64_t now_ns);
 
 /* Reads the stall total. Returns 0, or -errno: the cgroup is gone, or PSI was switched off for it. */
 int watch_read(const struct watch *watch, uint64_t *ret_total_us);

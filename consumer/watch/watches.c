@@ -15,7 +15,7 @@
 
 /*
  * A watch with a kernel trigger needs its total now and then only: to compute `observed_us`, and to recognise
- * a spurious event.
+ * a spurious event. While its capture is under way, it is read as often as the others, to know what that sees.
  */
 #define KERNEL_READ_SECONDS 4
 
@@ -679,11 +679,13 @@ void watches_tick(struct watches *watches, uint64_t now_ns, watch_fired fired, v
 		uint64_t total_us, grown_us;
 
 		if (watch->fd < 0 || watch->gone ||
-		    (watch->mode == TRIGGER_KERNEL && (i + watches->ticks) % KERNEL_READ_SECONDS) ||
+		    (watch->mode == TRIGGER_KERNEL && (i + watches->ticks) % KERNEL_READ_SECONDS &&
+		     !watch_is_captured(watch, now_ns)) ||
 		    !read_total(watches, watch, &total_us))
 			continue;
 		grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
 		psi_window_add(&watch->window, now_ns, total_us);
+		watch_note_stall(watch, grown_us, now_ns);
 		if (watch->mode == TRIGGER_KERNEL || grown_us < watch->trigger->stall_us ||
 		    !may_fire(watch, now_ns))
 			continue;
@@ -715,6 +717,7 @@ void watches_event(struct watches *watches, struct watch *watch, uint32_t events
 	}
 	grown_us = psi_window_growth(&watch->window, 1, now_ns, total_us);
 	psi_window_add(&watch->window, now_ns, total_us);
+	watch_note_stall(watch, grown_us, now_ns);
 	watch->fired++;
 	fired(user, watch, grown_us > watch->trigger->stall_us ? grown_us : watch->trigger->stall_us);
 }

@@ -85,7 +85,11 @@ state() {
 		mkdir -m 0755 "$WORK/converted"
 		sqlite3 "$DB" "VACUUM INTO '$WORK/converted/${database##*/}'"
 		# not why: of stacks with equal weight it shows that with the least id, and ids change; nor status: the last run is another
-		KEPT_TEXTS='list* top* folded*' expect_kept "$WORK/converted"
+		KEPT_TEXTS='top* folded*' expect_kept "$WORK/converted"
+		# the list shows besides which captures are of one incident
+		diff <(jq -S . "$KEPT/$(basename "$database" .db)/list.json") \
+			<("$BUILD/bourdon" --db "$WORK/converted/${database##*/}" list --json | jq -S 'map(del(.incident_id))')
+		"$BUILD/bourdon" --db "$WORK/converted/${database##*/}" list --json | jq -e 'all(.incident_id != null)'
 		rm -r "$WORK/converted"
 	done
 }

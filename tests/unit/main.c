@@ -18,6 +18,8 @@
 static Suite *(*const suites[])(void) = {
 	hottest_suite,
 	older_schema_suite,
+	incident_suite,
+	incidents_suite,
 	onset_suite,
 	options_suite,
 	units_suite,

@@ -14,6 +14,8 @@ Suite *cgroups_suite(void);
 Suite *comm_trie_suite(void);
 Suite *confinement_suite(void);
 Suite *cpus_suite(void);
+Suite *incident_suite(void);
+Suite *incidents_suite(void);
 Suite *db_check_suite(void);
 Suite *db_copy_suite(void);
 Suite *db_merge_suite(void);

@@ -255,6 +255,47 @@ START_TEST(a_window_that_begins_before_time_0)
 }
 END_TEST
 
+struct onset_case {
+	uint64_t stall_us, window_us;
+	uint64_t grown_us[5]; /* within each second, from 100 s on */
+	uint64_t onset_ms;    /* since 100 s */
+};
+
+static const struct onset_case onset_cases[] = {
+	/* calm, then 300 ms of the last second */
+	{ 100000, 2000000, { 0, 0, 0, 0, 300000 }, 4700 },
+	/* half of one second, then all of the next two */
+	{ 100000, 2000000, { 0, 0, 500000, 1000000, 1000000 }, 2500 },
+	/* it went on since the first reading */
+	{ 100000, 2000000, { 1000000, 1000000, 1000000, 1000000, 1000000 }, 0 },
+	/* less than a quarter of 100 ms in 2 s is calm: 12.5 ms in a second */
+	{ 100000, 2000000, { 12499, 12499, 12499, 12499, 150000 }, 4850 },
+	{ 100000, 2000000, { 0, 0, 12500, 12500, 150000 }, 2988 },
+	/* a pause within the window that fired does not part two stalls, one before it does */
+	{ 100000, 2000000, { 0, 0, 0, 100000, 0 }, 3900 },
+	{ 100000, 2000000, { 0, 0, 100000, 0, 100000 }, 4900 },
+	{ 100000, 3000000, { 0, 0, 100000, 0, 100000 }, 2900 },
+	/* PSI's totals may grow by more than the time that has passed */
+	{ 100000, 2000000, { 0, 0, 0, 0, 1000500 }, 4000 },
+};
+
+START_TEST(onset)
+{
+	const struct onset_case *one = &onset_cases[_i];
+	uint64_t total_us = 7000000, got_ms;
+	struct psi_window window;
+
+	psi_window_begin(&window, one->window_us);
+	psi_window_add(&window, 100 * SECOND, total_us);
+	for (unsigned int i = 0; i < ARRAY_SIZE(one->grown_us); i++) {
+		total_us += one->grown_us[i];
+		psi_window_add(&window, (101 + i) * SECOND, total_us);
+	}
+	got_ms = (psi_window_onset(&window, one->stall_us) - 100 * SECOND + 500000) / 1000000;
+	ck_assert_uint_eq(got_ms, one->onset_ms);
+}
+END_TEST
+
 /* The growth is at most the total, and a longer window has no less of it. */
 START_TEST(random_readings)
 {
@@ -296,6 +337,7 @@ Suite *psi_suite(void)
 	tcase_add_test(files, real_files);
 	tcase_add_loop_test(files, a_trigger_is_written_with_its_nul, 0, ARRAY_SIZE(arm_cases));
 	tcase_add_loop_test(windows, growth, 0, ARRAY_SIZE(growth_cases));
+	tcase_add_loop_test(windows, onset, 0, (int)ARRAY_SIZE(onset_cases));
 	tcase_add_test(windows, sixteen_readings_are_kept);
 	tcase_add_test(windows, a_total_that_falls_starts_the_history_anew);
 	tcase_add_test(windows, a_window_that_begins_before_time_0);

@@ -424,7 +424,7 @@ START_TEST(list_shows_the_newest_first)
 	assert_asked("SELECT group_concat(key) FROM json_each(?1, '$[0]')", json.out,
 		     "capture_id,state,rule,resource,kind,stall_us,window_us,observed_us,trigger_mode,cgroup,"
 		     "triggered,triggered_at,history_ns,after_ns,processes,stacks,samples,losses,"
-		     "expected_samples,received_samples,cause,because");
+		     "expected_samples,received_samples,cause,because,incident_id");
 	assert_asked("SELECT json_extract(?1, '$[2].rule') = 'we' || char(27) || 'b'", json.out, "1");
 }
 END_TEST
@@ -490,7 +490,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,pressure,waiting,machine,bytes,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
+		"capture,incident,pressure,waiting,machine,bytes,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

@@ -2,7 +2,8 @@
 /*
  * Shows, on files that look like those of a cgroup, which watches a reload keeps, that a removed watch no
  * longer uses its rule, which is freed before it, and how many cgroups are watched: the limits, the part of
- * each rule, the half for users, and that cgroups without room are counted and watched later.
+ * each rule, the half for users, that cgroups without room are counted and watched later; and which stall begins a
+ * capture within a cooldown.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -17,6 +18,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+
+#define SECOND 1000000000UL
 
 static const char pressure[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
 			       "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
@@ -167,7 +170,7 @@ START_TEST(watches_of_vanished_cgroups_are_removed)
 	watch_suppress(fixture.watches.watches[0]);
 	watch_suppress(fixture.watches.watches[0]);
 	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed, 2);
-	watch_cool_down(fixture.watches.watches[0], now_ns);
+	watch_cool_down(fixture.watches.watches[0], 77777, now_ns);
 	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed, 0);
 	ck_assert_uint_eq(fixture.watches.watches[0]->suppressed_all, 2);
 	ck_assert(watch_is_quiet(fixture.watches.watches[0], cool_ns - 1));
@@ -324,7 +327,7 @@ START_TEST(refused_cgroups_are_watched_when_room_comes)
 	fixture.watches.space.has_news = false;
 	watches_retry(&fixture.watches, path_of, &last);
 	ck_assert_uint_eq(last, 0); /* no work without news */
-	watch_cool_down(fixture.watches.watches[0], now_ns);
+	watch_cool_down(fixture.watches.watches[0], 77777, now_ns);
 	add_cgroups(&fixture, rules.rules, 3, 7, 2);
 	watches_prune(&fixture.watches, 2,
 		      now_ns); /* the cooldown of a cgroup without targets does not hold its room */
@@ -506,10 +509,103 @@ START_TEST(the_closer_closes_all_before_it_stops)
 }
 END_TEST
 
+/* ---- the cooldown of a watch ---- */
+
+static const struct rule cooled = { .capture_ns = 10 * SECOND, .cooldown_ns = 60 * SECOND };
+
+START_TEST(a_stall_twice_as_long_breaks_the_cooldown_once_the_capture_is_over)
+{
+	struct watch watch = { .rule = &cooled };
+
+	watch_cool_down(&watch, 100000, 1000 * SECOND);
+	ck_assert(watch_is_quiet(&watch, 1069 * SECOND) && !watch_is_quiet(&watch, 1070 * SECOND));
+	/* while it is under way, the capture sees the worse stall itself */
+	ck_assert(!watch_is_worse(&watch, 2000000, 1009 * SECOND));
+	ck_assert(!watch_is_worse(&watch, 199999, 1010 * SECOND));
+	ck_assert(watch_is_worse(&watch, 200000, 1010 * SECOND));
+}
+END_TEST
+
+START_TEST(what_the_capture_has_seen_is_the_measure)
+{
+	struct watch watch = { .rule = &cooled };
+
+	watch_cool_down(&watch, 100000, 1000 * SECOND);
+	watch_note_stall(&watch, 600000, 1004 * SECOND);
+	watch_note_stall(&watch, 50000, 1006 * SECOND);
+	ck_assert(!watch_is_worse(&watch, 1199999, 1020 * SECOND));
+	ck_assert(watch_is_worse(&watch, 1200000, 1020 * SECOND));
+	/* what came after it and began no capture is no measure: pressure that grows slowly is not hidden either */
+	watch_note_stall(&watch, 1100000, 1030 * SECOND);
+	ck_assert(watch_is_worse(&watch, 1200000, 1040 * SECOND));
+}
+END_TEST
+
+/* Stall of 100 % from a moment before the trigger on: a window fills after a capture of one second has ended. */
+START_TEST(a_window_that_fills_is_no_worse_pressure)
+{
+	static const struct rule brief = { .capture_ns = SECOND, .cooldown_ns = 60 * SECOND };
+
+	for (uint64_t window_s = 2; window_s <= 4; window_s++)
+		for (uint64_t before_us = 20000; before_us < 1000000; before_us += 70000) {
+			struct watch watch = { .rule = &brief, .window.window_ns = window_s * SECOND };
+
+			watch_cool_down(&watch, before_us, 1000 * SECOND);
+			for (uint64_t ms = 1; ms <= 20000; ms += 333) {
+				uint64_t stalled_us = before_us + ms * 1000,
+					 now_ns = 1000 * SECOND + ms * 1000000;
+
+				if (stalled_us > window_s * 1000000)
+					stalled_us = window_s * 1000000;
+				watch_note_stall(&watch, stalled_us, now_ns);
+				HOLDS(!watch_is_worse(&watch, stalled_us, now_ns));
+			}
+		}
+}
+END_TEST
+
+/* A weak stall, then calm, then one of 100 % from the very end of the capture on. */
+START_TEST(pressure_that_comes_as_the_capture_ends_is_not_taken_for_seen)
+{
+	struct watch watch = { .rule = &cooled, .window.window_ns = 2 * SECOND };
+
+	watch_cool_down(&watch, 100000, 1000 * SECOND);
+	watch_note_stall(&watch, 0, 1009 * SECOND);
+	watch_note_stall(&watch, 500000, 1010 * SECOND + SECOND / 2);
+	ck_assert_uint_eq(watch.peak_us, 100000);
+	ck_assert(watch_is_worse(&watch, 500000, 1010 * SECOND + SECOND / 2));
+	watch_note_stall(&watch, 2000000, 1012 * SECOND);
+	ck_assert(watch_is_worse(&watch, 2000000, 1012 * SECOND));
+}
+END_TEST
+
+START_TEST(a_cooldown_breaks_so_often_and_no_more)
+{
+	struct watch watch = { .rule = &cooled };
+	uint64_t now_ns = 1000 * SECOND, observed_us = 1000;
+
+	watch_cool_down(&watch, observed_us, now_ns);
+	for (uint32_t i = 0; i < WATCH_EXTENSIONS_MAX; i++) {
+		now_ns += 20 * SECOND;
+		observed_us *= WATCH_WORSE_TIMES;
+		ck_assert(watch_is_worse(&watch, observed_us, now_ns));
+		watch_cool_down(&watch, observed_us, now_ns);
+	}
+	ck_assert(watch_is_quiet(&watch, now_ns + 69 * SECOND));
+	ck_assert(!watch_is_worse(&watch, 1000 * observed_us, now_ns + 20 * SECOND));
+	/* a cooldown that has passed counts anew */
+	now_ns += 70 * SECOND;
+	ck_assert(!watch_is_quiet(&watch, now_ns));
+	watch_cool_down(&watch, 1000, now_ns);
+	ck_assert(watch_is_worse(&watch, 2000, now_ns + 20 * SECOND));
+}
+END_TEST
+
 Suite *watches_suite(void)
 {
 	Suite *suite = suite_create("watches");
-	TCase *tests = tcase_create("watches"), *room = tcase_create("room");
+	TCase *tests = tcase_create("watches"), *room = tcase_create("room"),
+	      *cooldown = tcase_create("cooldown");
 
 	tcase_add_test(tests, a_reload_within_a_batch);
 	tcase_add_test(tests, watches_of_vanished_cgroups_are_removed);
@@ -525,5 +621,11 @@ Suite *watches_suite(void)
 	tcase_add_test(room, the_closer_closes_all_before_it_stops);
 	suite_add_tcase(suite, tests);
 	suite_add_tcase(suite, room);
+	tcase_add_test(cooldown, a_stall_twice_as_long_breaks_the_cooldown_once_the_capture_is_over);
+	tcase_add_test(cooldown, what_the_capture_has_seen_is_the_measure);
+	tcase_add_test(cooldown, a_window_that_fills_is_no_worse_pressure);
+	tcase_add_test(cooldown, pressure_that_comes_as_the_capture_ends_is_not_taken_for_seen);
+	tcase_add_test(cooldown, a_cooldown_breaks_so_often_and_no_more);
+	suite_add_tcase(suite, cooldown);
 	return suite;
 }

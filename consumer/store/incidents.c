@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/store/incidents.h"
+
+#include "consumer/capture/capture.h"
+#include "consumer/capture/cause.h"
+#include "consumer/capture/incident.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+
+/* When the stall of a capture began. One of an older version tells at least how long the stall had lasted. */
+#define ONSET "ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us)"
+
+/* Of captures `f`, the one whose stall began first. */
+#define FIRST "ORDER BY ifnull(f.onset_at, f.triggered_at - 1000 * f.observed_us), f.capture_id LIMIT 1"
+
+#define OF_INCIDENT " FROM capture c WHERE c.incident_id = incident.incident_id"
+
+/* The share of time that was stalled: in the window that fired or since then, as in view incident_capture. */
+#define SHARE                                                                                                    \
+	"max(ifnull(1.0 * c.observed_us / nullif(c.window_us, 0), 0), ifnull((SELECT 1000.0 * "                  \
+	"(max(iif(c.kind = 'full', p.full_us, p.some_us)) - min(iif(c.kind = 'full', p.full_us, p.some_us))) / " \
+	"nullif(max(p.at) - min(p.at), 0) FROM pressure p WHERE p.capture_id = c.capture_id AND p.resource = "   \
+	"c.resource AND p.scope = ifnull(c.cgroup, 'system')), 0))"
+
+/* A verdict that names a cause comes before one that does not. */
+#define RANK "CASE c.cause WHEN '" CAUSE_NEGLIGIBLE "' THEN 2 WHEN '" CAUSE_UNDETERMINED "' THEN 1 ELSE 0 END"
+
+/*
+ * The one verdict is that of a capture of the resource that came first, of several the one that was stalled most. If none
+ * of these names a cause, it is that of the capture of another resource that was stalled most and names one.
+ */
+#define SETTLE                                                                                               \
+	"UPDATE incident SET "                                                                               \
+	"(captures, began_at, ended_at) = (SELECT count(*), min(" ONSET "), "                                \
+	"iif(sum(c.state = 'recording'), NULL, max(ifnull(c.ended_at, c.triggered_at)))" OF_INCIDENT "), "   \
+	"resource = (SELECT f.resource FROM capture f WHERE f.incident_id = incident.incident_id " FIRST     \
+	"), "                                                                                                \
+	"(explained_by, cause, because) = (SELECT c.capture_id, c.cause, c.because" OF_INCIDENT              \
+	" AND c.cause IS NOT NULL ORDER BY " RANK ", c.resource <> "                                         \
+	"(SELECT f.resource FROM capture f WHERE f.incident_id = c.incident_id " FIRST "), " SHARE           \
+	" DESC, " ONSET ", c.capture_id LIMIT 1) WHERE "
+
+int incidents_find(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
+		   int64_t *ret_incident_id)
+{
+	sqlite3_stmt *find = NULL, *add = NULL;
+	sqlite3_int64 incident_id = 0;
+	int result =
+		sql_prepare(sql, &find, "SELECT incident_id FROM incident WHERE run_id = ? AND number = ?");
+
+	if (!result)
+		result = sql_prepare(
+			sql, &add,
+			"INSERT INTO incident(run_id, number, captures, began_at, resource) VALUES(?, ?, 0, ?, ?) "
+			"RETURNING incident_id");
+	if (!result)
+		result = sql_run(sql, find, &incident_id, "ii", run_id, (int64_t)trigger->incident);
+	if (!result && !incident_id)
+		result = sql_run(sql, add, &incident_id, "iiit", run_id, (int64_t)trigger->incident,
+				 trigger->triggered_at, psi_resource_names[trigger->psi.resource]);
+	sqlite3_finalize(find);
+	sqlite3_finalize(add);
+	if (!result)
+		*ret_incident_id = incident_id;
+	return result;
+}
+
+int incidents_settle_where(struct sql *sql, const char *condition)
+{
+	char *text = NULL;
+	int result = asprintf(&text, SETTLE "%s", condition) < 0 ? -ENOMEM : 0;
+
+	if (result < 0)
+		return result;
+	result = sql_execute(sql, text);
+	free(text);
+	return result;
+}
+
+int incidents_settle(struct sql *sql, int64_t capture_id)
+{
+	char condition[128];
+
+	snprintf(condition, sizeof(condition),
+		 "incident_id = (SELECT incident_id FROM capture WHERE capture_id = %" PRId64 ")",
+		 capture_id);
+	return incidents_settle_where(sql, condition);
+}
+
+const char incidents_shrink_sql[] =
+	"DELETE FROM incident WHERE NOT EXISTS (SELECT 1 FROM capture c WHERE c.incident_id = incident.incident_id);" SETTLE
+	"captures <> (SELECT count(*)" OF_INCIDENT ")";
+
+/* An incident's number is the id of its first capture. */
+static const char form_sql[] =
+	"CREATE TEMP TABLE member(capture_id INTEGER PRIMARY KEY, first_id INTEGER NOT NULL);"
+	"INSERT INTO member WITH span AS ("
+	"SELECT c.capture_id, c.run_id, c.triggered_at, c.triggered_at - c.history_ns AS from_at, "
+	"ifnull(c.ended_at, c.triggered_at) AS to_at, "
+	"c.triggered_at + ifnull(r.capture_ns + r.cooldown_ns, 0) AS quiet_until "
+	"FROM capture c LEFT JOIN rule r USING(rule_id) WHERE c.incident_id IS NULL"
+	"), so_far AS ("
+	"SELECT *, max(to_at) OVER before AS covered_until, max(quiet_until) OVER before AS all_quiet_until FROM span "
+	"WINDOW before AS (PARTITION BY run_id ORDER BY triggered_at, capture_id ROWS BETWEEN UNBOUNDED PRECEDING AND "
+	"1 PRECEDING)"
+	"), grouped AS ("
+	"SELECT *, sum(covered_until IS NULL OR (from_at > covered_until AND triggered_at >= all_quiet_until)) "
+	"OVER (PARTITION BY run_id ORDER BY triggered_at, capture_id) AS island FROM so_far"
+	"), parted AS ("
+	"SELECT *, (row_number() OVER (PARTITION BY run_id, island ORDER BY triggered_at, capture_id) - 1) "
+	"/ " TEXT(
+		INCIDENT_CAPTURES_MAX) " AS part FROM grouped"
+				       ") SELECT capture_id, first_value(capture_id) OVER (PARTITION BY run_id, island, part ORDER BY triggered_at, "
+				       "capture_id) FROM parted;"
+				       "INSERT INTO incident(run_id, number, captures, began_at, resource) "
+				       "SELECT run_id, capture_id, 0, triggered_at, resource FROM capture WHERE capture_id IN (SELECT first_id FROM member) "
+				       "ORDER BY triggered_at, capture_id;"
+				       "UPDATE capture SET incident_id = (SELECT i.incident_id FROM member m JOIN incident i ON i.number = m.first_id "
+				       "WHERE m.capture_id = capture.capture_id AND i.run_id = capture.run_id) WHERE incident_id IS NULL;"
+				       "DROP TABLE temp.member";
+
+int incidents_form(struct sql *sql)
+{
+	int result = sql_execute(sql, form_sql);
+
+	return result < 0 ? result : incidents_settle_where(sql, "captures = 0");
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * why --incident: what all captures of an incident say together. Their spans overlap, so nothing is added up over them:
+ * of each program, the capture counts in which it has most. A target of one rule is another process to the others.
+ */
+#include "report/incident.h"
+
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/plural.h"
+#include "report/format.h"
+#include "report/json.h"
+#include "report/profile.h"
+#include "report/table.h"
+#include "report/wrap.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *text_of(const struct query *query, const char *name, size_t columns, char *into)
+{
+	return format_cut(escape_terminal(query_text(query, name), into, FORMAT_BYTES), columns,
+			  FORMAT_BYTES);
+}
+
+static char *duration_of(const struct query *query, const char *name, char *into)
+{
+	return format_duration(query_real(query, name), " ", into, FORMAT_BYTES);
+}
+
+/* "3 captures over 14 s" */
+static char *size_of(const struct query *query, char *into)
+{
+	int64_t captures = query_number(query, "captures");
+	char span[FORMAT_BYTES];
+
+	snprintf(into, FORMAT_BYTES, "%" PRId64 " %s %s%s", captures,
+		 plural((uint64_t)captures, "capture", "captures"),
+		 query_is_null(query, "duration_ns") ? "so far" : "over ",
+		 query_is_null(query, "duration_ns") ? "" : duration_of(query, "duration_ns", span));
+	return into;
+}
+
+static void print_cause(FILE *out, const struct query *query)
+{
+	char cause[FORMAT_BYTES], because[FORMAT_BYTES], all[2 * FORMAT_BYTES + 64];
+
+	fputs("  cause     ", out);
+	if (query_is_null(query, "cause"))
+		snprintf(all, sizeof(all), "not known yet: none of its captures is complete");
+	else
+		snprintf(all, sizeof(all), "%s: %s (of capture %" PRId64 ")",
+			 text_of(query, "cause", 60, cause), text_of(query, "because", FORMAT_BYTES, because),
+			 query_number(query, "explained_by"));
+	print_wrapped(out, all, 12);
+}
+
+/* ---- the remark on a capture ---- */
+
+const char incident_remark_sql[] =
+	"SELECT s.incident_id, s.captures, s.duration_ns, s.began, s.explained_by, s.cause, s.because, c.resource, c.rule, "
+	"c.after_ns FROM (SELECT incident_id, capture_id, resource, rule, after_ns, row_number() OVER (PARTITION BY "
+	"resource ORDER BY after_ns, capture_id) AS of_resource FROM incident_capture WHERE incident_id = "
+	"(SELECT incident_id FROM capture WHERE capture_id = ?1)) c JOIN incident_summary s USING(incident_id) "
+	"WHERE c.of_resource = 1 AND s.captures > 1 ORDER BY c.after_ns, c.capture_id LIMIT 4";
+
+void incident_print_remark(FILE *out, struct query *query)
+{
+	char sentence[4 * FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
+	int64_t incident_id = query_number(query, "incident_id");
+	size_t used = (size_t)snprintf(sentence, sizeof(sentence), "%s came first, at %s (rule %s)",
+				       text_of(query, "resource", 8, a), text_of(query, "began", 20, b),
+				       text_of(query, "rule", 36, c));
+
+	fprintf(out, "incident %" PRId64 ": %s\n", incident_id, size_of(query, a));
+	while (query_next(query) && used < sizeof(sentence))
+		used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
+					 ", then %s after %s (rule %s)", text_of(query, "resource", 8, a),
+					 duration_of(query, "after_ns", b), text_of(query, "rule", 36, c));
+	fputs("  order     ", out);
+	print_wrapped(out, sentence, 12);
+	query_rewind(query);
+	if (query_next(query))
+		print_cause(out, query);
+	fprintf(out, "  as whole  bourdon why --incident %" PRId64 "\n", incident_id);
+}
+
+/* ---- the report on an incident ---- */
+
+static const char summary_sql[] = "SELECT * FROM incident_summary WHERE incident_id = ?1";
+static const char captures_sql[] =
+	"SELECT capture_id, state, rule, resource, kind, cgroup, onset_at, triggered_at, ended_at, after_ns, "
+	"stalled_percent, cause, because, explains FROM incident_capture WHERE incident_id = ?1 "
+	"ORDER BY after_ns, capture_id LIMIT 100";
+
+/* A sum that exceeds its limit is the limit: total() does not fail, as sum() does. */
+static const char victims_sql[] =
+	"SELECT resource, program, stalled_ns, capture_id, unit, cgroup, ifnull(unit, cgroup) AS place FROM ("
+	"SELECT *, row_number() OVER (PARTITION BY resource, program, unit, cgroup ORDER BY stalled_ns DESC, capture_id) "
+	"AS of_program FROM ("
+	"SELECT c.resource, c.capture_id, p.comm AS program, p.unit, p.cgroup, CAST(total(CASE c.resource "
+	"WHEN 'io' THEN u.stalled_io_ns WHEN 'memory' THEN u.stalled_memory_ns ELSE u.stalled_cpu_ns END) AS INTEGER) "
+	"AS stalled_ns FROM capture c JOIN usage u USING(capture_id) JOIN process p USING(process_id) "
+	"WHERE c.incident_id = ?1 AND u.role = 'target' GROUP BY c.capture_id, p.comm, p.unit, p.cgroup"
+	")) WHERE of_program = 1 AND stalled_ns > 0 ORDER BY stalled_ns DESC, resource, program LIMIT 10";
+
+/*
+ * The view's rows of each capture by itself: SQLite pushes one capture's id down into it, but no list of ids. The daemon
+ * makes no incident of more than 32 captures (consumer/capture/incident.h).
+ */
+#define CAPTURES_MOST 32
+static const char culprits_of_capture_sql[] =
+	"SELECT * FROM (SELECT capture_id, resource, role, program, processes, ended, cpu_ns, read_bytes, write_bytes, "
+	"rss_bytes, percent, unit, container, cgroup, taken FROM culprit_group WHERE capture_id = %" PRId64
+	" AND taken > 0 ORDER BY taken DESC LIMIT 10)";
+static const char culprits_sql[] =
+	"SELECT resource, role, program, processes, ended, cpu_ns, read_bytes, write_bytes, rss_bytes, percent, unit, "
+	"container, cgroup, ifnull(unit, cgroup) AS place, capture_id FROM ("
+	"SELECT *, row_number() OVER (PARTITION BY resource ORDER BY taken DESC, program) AS of_resource FROM ("
+	"SELECT *, row_number() OVER (PARTITION BY resource, role = 'kernel', program, unit, container, cgroup ORDER BY taken DESC, "
+	"capture_id) AS of_program FROM (%s)) WHERE of_program = 1) WHERE of_resource <= 5 "
+	"ORDER BY resource <> (SELECT resource FROM incident WHERE incident_id = ?1), resource, taken DESC, program";
+
+/* The caller frees. NULL without memory, and for an incident without captures. */
+static char *make_culprits_sql(struct report *report)
+{
+	_cleanup_query_ struct query captures = query_begin(
+		report->database,
+		"SELECT capture_id FROM capture WHERE incident_id = ?1 ORDER BY capture_id LIMIT ?2",
+		report->incident_id, CAPTURES_MOST);
+	_cleanup_free_ char *each = NULL;
+	char *all = NULL;
+
+	while (query_next(&captures)) {
+		_cleanup_free_ char *before = TAKE_PTR(each), *one = NULL;
+
+		if (asprintf(&one, culprits_of_capture_sql, query_number(&captures, "capture_id")) < 0) {
+			one = NULL;
+			return NULL;
+		}
+		if (asprintf(&each, "%s%s%s", before ? before : "", before ? " UNION ALL " : "", one) < 0) {
+			each = NULL;
+			return NULL;
+		}
+	}
+	return each && asprintf(&all, culprits_sql, each) >= 0 ? all : NULL;
+}
+
+static void cell_after(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	char text[FORMAT_BYTES];
+
+	snprintf(into, into_bytes, "+%s", format_duration(query_real(query, name), " ", text, sizeof(text)));
+}
+
+static void cell_scope(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
+}
+
+static void print_summary(FILE *out, struct query *query)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], first[4 * FORMAT_BYTES];
+
+	fprintf(out, "incident %" PRId64 " (%s), %s, %s\n", query_number(query, "incident_id"),
+		text_of(query, "state", 16, a), size_of(query, b), text_of(query, "began", 20, c));
+	snprintf(first, sizeof(first), "%s, capture %" PRId64 ", rule %s, on %s%s",
+		 text_of(query, "resource", 8, a), query_number(query, "first_id"),
+		 text_of(query, "first_rule", 36, b),
+		 query_is_null(query, "first_cgroup") ? "the whole system" : "cgroup ",
+		 text_of(query, "first_cgroup", REPORT_COLUMNS - 12, c));
+	fputs("  first     ", out);
+	print_wrapped(out, first, 12);
+	print_cause(out, query);
+}
+
+static void print_captures(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "BEGAN", "after_ns", 8, cell_after }, { "RESOURCE", "resource", -8, cell_text },
+		{ "KIND", "kind", -4, cell_text },      { "STALLED", "stalled_percent", 7, cell_percent },
+		{ "ID", "capture_id", 5, cell_number }, { "RULE", "rule", -12, cell_text },
+		{ "CAUSE", "cause", -24, cell_text },   { "WHERE", "cgroup", -18, cell_scope },
+	};
+
+	fprintf(out, "its captures, in the order in which their stalls began\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static void print_victims(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "RESOURCE", "resource", -8, cell_text },        { "PROGRAM", "program", -15, cell_text },
+		{ "STALLED", "stalled_ns", 8, cell_duration_ns }, { "ID", "capture_id", 5, cell_number },
+		{ "UNIT OR CGROUP", "place", -56, cell_text },
+	};
+
+	fprintf(out,
+		"targets that stalled, by program; of each program, the capture in which it stalled longest\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static void print_culprits(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "RESOURCE", "resource", -8, cell_text },     { "PROGRAM", "program", -15, cell_text },
+		{ "COUNT", "processes", 5, cell_number },      { "CPU TIME", "cpu_ns", 8, cell_duration_ns },
+		{ "READ", "read_bytes", 8, cell_size },        { "WRITTEN", "write_bytes", 8, cell_size },
+		{ "SHARE", "percent", 7, cell_percent },       { "ID", "capture_id", 5, cell_number },
+		{ "UNIT OR CGROUP", "place", -20, cell_text },
+	};
+
+	fprintf(out,
+		"who used most of each resource, by program; of each program, the capture in which it used most\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+struct section {
+	const char *name;
+	const char *sql; /* NULL: that of make_culprits_sql() */
+	bool is_object;
+	void (*print)(FILE *out, struct query *query);
+};
+
+static const struct section sections[] = {
+	{ "incident", summary_sql, true, print_summary },
+	{ "captures", captures_sql, false, print_captures },
+	{ "victims", victims_sql, false, print_victims },
+	{ "culprits", NULL, false, print_culprits },
+};
+
+static void print_section(struct report *report, const struct section *section, const char *sql)
+{
+	_cleanup_query_ struct query query = query_begin(report->database, sql, report->incident_id, 0);
+	bool is_first = section == sections;
+
+	if (report->json)
+		fprintf(report->out, "%s\"%s\": ", is_first ? "{" : ",\n", section->name);
+	if (report->json && !section->is_object) {
+		json_rows(report->out, &query, NULL);
+	} else if (query_next(&query)) {
+		if (report->json) {
+			json_row(report->out, &query, NULL);
+		} else {
+			fputs(is_first ? "" : "\n", report->out);
+			section->print(report->out, &query);
+		}
+	} else if (report->json) {
+		fputs("null", report->out);
+	}
+}
+
+void incident_run(struct report *report)
+{
+	_cleanup_free_ char *culprits = make_culprits_sql(report);
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++) {
+		const char *sql = sections[i].sql ? sections[i].sql : culprits;
+
+		if (sql)
+			print_section(report, &sections[i], sql);
+		else
+			profile_fail(report->database, -ENOMEM);
+	}
+	if (report->json)
+		fputs("}\n", report->out);
+}
