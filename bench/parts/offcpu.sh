@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 PAIRS=1000000000         # more than any round can finish
 STACKS_HZ_CAPTURING=4000 # the budgets of consumer/recorder.c; slots: half a ring, four times a second
-SLOTS_HZ_CAPTURING=$((2 * (1 << 20) / 1392))
+SLOTS_HZ_CAPTURING=$((2 * (1 << 20) / 1448))
 
 # pair_start: starts the two threads; sets PAIR to their pid.
 pair_start() {
