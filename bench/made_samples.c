@@ -108,6 +108,6 @@ bool made_describe(void *user, const struct sample *sample, struct capture_proce
 	process->uid = 33;
 	snprintf(process->comm, sizeof(process->comm), "worker");
 	process->cgroup = strdup("/system.slice/web.service");
-	process->included = true;
+	process->role = USAGE_TARGET;
 	return process->cgroup != NULL;
 }
