@@ -23,6 +23,8 @@
 #define PROGRAM_PREFIX "prog_"
 #define SAMPLER PROGRAM_PREFIX "oncpu_tick"
 #define SWITCHER PROGRAM_PREFIX "offcpu_switch"
+#define WAKER PROGRAM_PREFIX "offcpu_waking"
+#define WOKEN PROGRAM_PREFIX "offcpu_wakeup"
 
 struct pins {
 	const char *directory;
@@ -33,7 +35,7 @@ struct pins {
 };
 
 struct reading {
-	struct program_stats sampler, switcher, all;
+	struct program_stats sampler, switcher, waker, woken, all;
 	uint64_t samples, offcpu_stacks, offcpu_slots;
 };
 
@@ -100,6 +102,10 @@ static int add_program(const struct pins *pins, const char *name, struct reading
 		result = program_stats_add(program, &reading->sampler);
 	if (!result && !strcmp(name, SWITCHER))
 		result = program_stats_add(program, &reading->switcher);
+	if (!result && !strcmp(name, WAKER))
+		result = program_stats_add(program, &reading->waker);
+	if (!result && !strcmp(name, WOKEN))
+		result = program_stats_add(program, &reading->woken);
 	return result;
 }
 
@@ -171,11 +177,14 @@ static int measure(const struct pins *pins, unsigned long long seconds)
 	if (result < 0)
 		return result;
 	printf("runs=%" PRIu64 " run_ns=%" PRIu64 " samples=%" PRIu64 " all_ns=%" PRIu64 " switches=%" PRIu64
-	       " switches_ns=%" PRIu64 " offcpu_stacks=%" PRIu64 " offcpu_slots=%" PRIu64
+	       " switches_ns=%" PRIu64 " wakings=%" PRIu64 " wakings_ns=%" PRIu64 " wakeups=%" PRIu64
+	       " wakeups_ns=%" PRIu64 " offcpu_stacks=%" PRIu64 " offcpu_slots=%" PRIu64
 	       " user_frames=%.1f wall_ns=%" PRIu64 "\n",
 	       after.sampler.runs - before.sampler.runs, after.sampler.run_ns - before.sampler.run_ns,
 	       after.samples - before.samples, after.all.run_ns - before.all.run_ns,
 	       after.switcher.runs - before.switcher.runs, after.switcher.run_ns - before.switcher.run_ns,
+	       after.waker.runs - before.waker.runs, after.waker.run_ns - before.waker.run_ns,
+	       after.woken.runs - before.woken.runs, after.woken.run_ns - before.woken.run_ns,
 	       after.offcpu_stacks - before.offcpu_stacks, after.offcpu_slots - before.offcpu_slots,
 	       mean_user_frames(pins, began_ns), ended_ns - began_ns);
 	return 0;

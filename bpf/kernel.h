@@ -219,6 +219,7 @@ struct pt_regs___kernel {
 	unsigned long dx;
 	unsigned long si;
 	unsigned long di;
+	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;

@@ -10,8 +10,12 @@
 __u64 kernel_text = 0;
 __u64 kernel_text_last = 0;
 __u64 kernel_modules = 0;
-__u64 kernel_schedule = 0, kernel_schedule_end = 0;
+__u64 kernel_schedule[2] = { 0 };
+__u64 kernel_waking[2] = { 0 };
+__u64 kernel_interrupts[2] = { 0 };
+__u64 kernel_softirqs[2] = { 0 };
 
+static bool has_handle_softirqs;
 bool ksyms_emit = false; /* set by the loader between its two reads */
 
 /* The kernel writes the type of a global symbol in upper case. */
@@ -20,10 +24,23 @@ static __always_inline bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
+#define IS_NAME(name, wanted) (!bpf_strncmp(name, sizeof(wanted), wanted))
+
+/* The part begins with this symbol, or ends with the next one. */
+static __always_inline void learn_part(__u64 part[2], __u64 address, bool begins)
+{
+	if (begins) {
+		part[0] = address;
+		part[1] = 0;
+	} else if (part[0] && !part[1] && address > part[0]) {
+		part[1] = address;
+	}
+}
+
 /* The iterator yields the kernel's own symbols in order of address. */
 static __always_inline void learn(const struct kallsym_iter *symbol)
 {
-	char name[16] = {};
+	char name[32] = {};
 
 	if (symbol->module_name[0]) {
 		if (!kernel_modules || symbol->value < kernel_modules)
@@ -31,12 +48,22 @@ static __always_inline void learn(const struct kallsym_iter *symbol)
 		return;
 	}
 	bpf_probe_read_kernel_str(name, sizeof(name), symbol->name);
-	if (!bpf_strncmp(name, sizeof("_text"), "_text"))
+	if (IS_NAME(name, "_text"))
 		kernel_text = symbol->value;
-	if (!bpf_strncmp(name, sizeof("__schedule"), "__schedule"))
-		kernel_schedule = symbol->value;
-	else if (kernel_schedule && !kernel_schedule_end && symbol->value > kernel_schedule)
-		kernel_schedule_end = symbol->value;
+	learn_part(kernel_schedule, symbol->value, IS_NAME(name, "__schedule"));
+	learn_part(kernel_waking, symbol->value, IS_NAME(name, "try_to_wake_up"));
+	/* where there is handle_softirqs(), __do_softirq() only calls it */
+	if (IS_NAME(name, "handle_softirqs"))
+		has_handle_softirqs = true;
+	learn_part(kernel_softirqs, symbol->value,
+		   IS_NAME(name, "handle_softirqs") ||
+			   (!has_handle_softirqs && IS_NAME(name, "__do_softirq")));
+	/* x86 enters there for exceptions, too, and for these first */
+	if (IS_NAME(name, "asm_common_interrupt") ||
+	    (!kernel_interrupts[0] && IS_NAME(name, "__irqentry_text_start")))
+		kernel_interrupts[0] = symbol->value;
+	if (IS_NAME(name, "__irqentry_text_end"))
+		kernel_interrupts[1] = symbol->value;
 	if (symbol->value > kernel_text_last)
 		kernel_text_last = symbol->value;
 }

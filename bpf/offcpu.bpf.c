@@ -6,11 +6,12 @@
  *
  * A stack can only be recorded when the thread leaves, but only its return shows whether the interval
  * deserves a slot. Until then the stack is kept in `offcpu_open`, where the consumer also finds the threads
- * that are still away.
+ * that are still away. So is the stack of the target that woke it, in `offcpu_wakers`.
  */
 #include "bpf/clocks.h"
 #include "bpf/ended.h"
 #include "bpf/sample.h"
+#include "bpf/waker.h"
 
 #define TASK_DEAD 0x80U
 #define PF_EXITING 0x4U
@@ -36,6 +37,15 @@ struct {
 	__type(value, struct open_interval);
 } offcpu_open SEC(".maps");
 
+/* tid -> the thread that woke it last, with its stack: never shared with user space */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, OFFCPU_OPEN_DEFAULT);
+	__type(key, __u32);
+	__type(value, struct sample);
+} offcpu_wakers SEC(".maps");
+
 /* State of a thread between two context switches. */
 struct thread {
 	__u64 began_ns;                  /* start time of the thread: with the tid, its identity */
@@ -48,9 +58,11 @@ struct thread {
 	__u32 reclaim_depth;
 	__u32 state;
 	__u8 stall;
-	__u8 has_stack; /* offcpu_open holds the stack of this interval */
-	__u8 reserved[6];
+	__u8 has_stack;       /* offcpu_open holds the stack of this interval */
+	__u8 has_waker_stack; /* offcpu_wakers holds the stack of `waker` */
+	__u8 reserved[5];
 	struct counted counted;
+	struct waker waker; /* who ended this interval */
 };
 
 struct clocks_map clocks SEC(".maps");
@@ -62,6 +74,21 @@ struct {
 	__type(key, __u32);
 	__type(value, struct thread);
 } offcpu_threads SEC(".maps");
+
+/*
+ * By the lower bits of its tid, how many threads offcpu_threads has: nearly all threads that are woken are no
+ * targets, and this tells so in a tenth of the time of a look-up.
+ */
+#define TRACKED_SLOTS 16384U
+static __u32 tracked[TRACKED_SLOTS];
+
+static __always_inline bool is_tracked(__u32 tid)
+{
+	return *(volatile __u32 *)&tracked[tid % TRACKED_SLOTS];
+}
+
+/* Set by the loader: drawn by chance, and never told. */
+const volatile __u64 lock_secret[2] = { 0 };
 
 /*
  * Token bucket that holds at most one second's budget: next_ns is when the next token is due if none is saved
@@ -138,8 +165,13 @@ static __always_inline __u64 start_of(struct task_struct *task)
 static __noinline struct thread *thread_make(__u32 tid, __u64 began_ns)
 {
 	struct thread fresh = { .began_ns = began_ns };
+	long failed = bpf_map_update_elem(&offcpu_threads, &tid, &fresh, BPF_NOEXIST);
 
-	if (bpf_map_update_elem(&offcpu_threads, &tid, &fresh, BPF_ANY)) {
+	if (!failed)
+		__sync_fetch_and_add(&tracked[tid % TRACKED_SLOTS], 1);
+	else if (failed == -EEXIST)
+		failed = bpf_map_update_elem(&offcpu_threads, &tid, &fresh, BPF_ANY);
+	if (failed) {
 		count(COUNTER_OFFCPU_UNTRACKED);
 		return NULL;
 	}
@@ -174,24 +206,29 @@ static __always_inline void add(__u64 *sum, __u64 ns)
 }
 
 /*
- * Drops the frames below __schedule(): they belong to this program and its callers. A stack that fills the
- * scratch keeps them, so that it counts as truncated.
+ * Stores the stack in the scratch, without the frames below the function `last`: they belong to this program and its
+ * callers. A stack that fills the scratch keeps them, so that it counts as truncated.
  */
-static __always_inline void record_kernel_stack(void *ctx, struct sample *sample,
-						struct stack_scratch *scratch, __u64 now_ns)
+static __always_inline void put_frames_above(struct sample *sample, const struct stack_scratch *scratch,
+					     long bytes, const __u64 last[2])
 {
-	long bytes = get_kernel_stack(ctx, sample, scratch, now_ns);
 	__u32 skipped = 0;
 
-	if (bytes <= 0)
-		return;
 	for (__u32 i = 0; i < PROGRAM_FRAMES_MAX; i++)
-		if (i * sizeof(__u64) < (__u64)bytes && scratch->frames[i] >= kernel_schedule &&
-		    scratch->frames[i] < kernel_schedule_end)
+		if (i * sizeof(__u64) < (__u64)bytes && is_in_part(last, scratch->frames[i]))
 			skipped = i;
 	if (bytes == sizeof(scratch->frames))
 		skipped = 0;
 	put_kernel_stack(sample, scratch, bytes, skipped);
+}
+
+static __always_inline void record_kernel_stack(void *ctx, struct sample *sample,
+						struct stack_scratch *scratch, __u64 now_ns)
+{
+	long bytes = get_kernel_stack(ctx, sample, scratch, now_ns);
+
+	if (bytes > 0)
+		put_frames_above(sample, scratch, bytes, kernel_schedule);
 }
 
 static __always_inline void open_close(struct open_interval *open)
@@ -227,6 +264,7 @@ static __always_inline bool open_write(void *ctx, struct cpu_state *state, const
 	sample->thread_state = thread->state;
 	sample->kind = SAMPLE_OFF_CPU;
 	sample->stall = thread->stall;
+	sample->lock = thread->state ? lock_awaited(task, target->started_ns) : 0;
 	record_kernel_stack(ctx, sample, &state->scratch, thread->left_ns);
 	record_user_stack(ctx, sample, &state->scratch, target->started_ns, thread->left_ns);
 	count(COUNTER_OFFCPU_STACKS);
@@ -320,7 +358,8 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 		thread->stall |= STALL_IO;
 	thread->woken_ns = thread->state ? 0 : now_ns;
 	thread->left_ns = now_ns;
-	thread->has_stack = 0;
+	thread->has_stack = thread->has_waker_stack = 0;
+	thread->waker.kind = WAKER_UNKNOWN;
 	if (clocks_join(&thread->counted, shared))
 		clocks_count(&thread->counted, thread->counted.epoch, bpf_get_smp_processor_id(),
 			     clock_counts_off(thread), now_ns);
@@ -338,6 +377,55 @@ static __always_inline __u64 level_wanted(__u64 away_ns)
 	return away_ns >= SECOND_NS / 10 ? 0 : away_ns >= SECOND_NS / 100 ? SECOND_NS / 4 : SECOND_NS / 2;
 }
 
+/* The slot of this CPU's ring that is written next. */
+static __always_inline struct sample *next_slot(const struct cpu_state *state)
+{
+	__u32 cpu = bpf_get_smp_processor_id(), index;
+
+	if (cpu >= ring_cpus)
+		return NULL;
+	index = cpu * slots_per_cpu + (__u32)(state->written % slots_per_cpu);
+	return bpf_map_lookup_elem(&offcpu, &index);
+}
+
+/* Copies all that follows the times, and of the stacks what is used. */
+static __always_inline void copy_to_slot(struct sample *slot, const struct sample *from)
+{
+	__u64 kernel_bytes, user_bytes;
+
+	slot->header = from->header;
+	slot->cpu = from->cpu;
+	bpf_probe_read_kernel(&slot->started_ns,
+			      offsetof(struct sample, kernel_frames) - offsetof(struct sample, started_ns),
+			      &from->started_ns);
+	kernel_bytes = from->kernel_depth > 0 ? (__u64)from->kernel_depth * sizeof(from->kernel_frames[0])
+					      : 0;
+	if (kernel_bytes > sizeof(slot->kernel_frames))
+		kernel_bytes = sizeof(slot->kernel_frames);
+	bpf_probe_read_kernel(slot->kernel_frames, (__u32)kernel_bytes, from->kernel_frames);
+	user_bytes = from->user_depth > 0 ? (__u64)from->user_depth * sizeof(from->user_frames[0]) : 0;
+	if (user_bytes > sizeof(slot->user_frames))
+		user_bytes = sizeof(slot->user_frames);
+	bpf_probe_read_kernel(slot->user_frames, (__u32)user_bytes, from->user_frames);
+}
+
+/* Writes the stack of the thread that ended the interval behind the interval. The caller has paid for it. */
+static __always_inline void write_waker_slot(struct cpu_state *state, const struct thread *thread,
+					     const struct sample *waker, __u64 now_ns)
+{
+	struct sample *slot = next_slot(state);
+
+	if (!slot)
+		return;
+	publish(&slot->seq, 0);
+	slot->time_ns = now_ns;
+	slot->weight_ns = slot->queued_ns = 0;
+	slot->left_ns = thread->left_ns;
+	slot->woken_ns = thread->woken_ns;
+	copy_to_slot(slot, waker);
+	publish(&slot->seq, ++state->written);
+}
+
 /*
  * Writes the interval to this CPU's ring. Returns false if the budget is spent, the stack is gone, or root's
  * policy meanwhile denies the process.
@@ -348,42 +436,36 @@ static __always_inline bool write_slot(struct cpu_state *state, const struct con
 {
 	__u32 tid = task->pid;
 	struct open_interval *interval = bpf_map_lookup_elem(&offcpu_open, &tid);
-	__u32 cpu = bpf_get_smp_processor_id(), index;
-	__u64 kernel_bytes, user_bytes;
-	struct sample *open, *slot;
+	struct sample *slot, *waker;
 
-	if (!interval || cpu >= ring_cpus || target_is_denied(task))
+	if (!interval || target_is_denied(task))
 		return false;
-	open = &interval->sample;
 	if (!bucket_spend(&state->slots, now_ns, shared->offcpu_slots_hz,
 			  level_wanted(now_ns - thread->left_ns)))
 		return false;
-	index = cpu * slots_per_cpu + (__u32)(state->written % slots_per_cpu);
-	slot = bpf_map_lookup_elem(&offcpu, &index);
+	slot = next_slot(state);
 	if (!slot)
 		return false;
+	waker = thread->has_waker_stack ? bpf_map_lookup_elem(&offcpu_wakers, &tid) : NULL;
+	/* what others wait for is worth more than a second stack of this interval */
+	if (waker && !bucket_spend(&state->slots, now_ns, shared->offcpu_slots_hz, SECOND_NS / 2))
+		waker = NULL;
 	publish(&slot->seq, 0);
-	slot->header = open->header;
-	slot->cpu = open->cpu;
 	slot->time_ns = now_ns;
 	slot->weight_ns = weight_ns;
 	slot->queued_ns = queued_ns;
 	slot->left_ns = thread->left_ns;
 	slot->woken_ns = thread->woken_ns;
-	bpf_probe_read_kernel(&slot->started_ns,
-			      offsetof(struct sample, kernel_frames) - offsetof(struct sample, started_ns),
-			      &open->started_ns);
-	kernel_bytes = open->kernel_depth > 0 ? (__u64)open->kernel_depth * sizeof(open->kernel_frames[0])
-					      : 0;
-	if (kernel_bytes > sizeof(slot->kernel_frames))
-		kernel_bytes = sizeof(slot->kernel_frames);
-	bpf_probe_read_kernel(slot->kernel_frames, (__u32)kernel_bytes, open->kernel_frames);
-	user_bytes = open->user_depth > 0 ? (__u64)open->user_depth * sizeof(open->user_frames[0]) : 0;
-	if (user_bytes > sizeof(slot->user_frames))
-		user_bytes = sizeof(slot->user_frames);
-	bpf_probe_read_kernel(slot->user_frames, (__u32)user_bytes, open->user_frames);
+	copy_to_slot(slot, &interval->sample);
+	if (thread->waker.kind == WAKER_THREAD)
+		slot->waker = thread->waker;
+	else
+		slot->waker.kind = thread->waker.kind;
+	slot->has_waker_stack = waker != NULL;
 	publish(&slot->seq, ++state->written);
 	count(COUNTER_SAMPLES_OFFCPU);
+	if (waker)
+		write_waker_slot(state, thread, waker, now_ns);
 	return true;
 }
 
@@ -494,6 +576,91 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 	return 0;
 }
 
+/*
+ * Records the stack of the current thread, which wakes the thread `tid`. The scratch has its kernel stack, of `bytes`
+ * bytes.
+ */
+static __always_inline bool record_waker(void *ctx, struct cpu_state *state, const struct target *target,
+					 struct task_struct *task, __u32 tid, long bytes, __u64 now_ns)
+{
+	struct sample *sample = bpf_map_lookup_elem(&offcpu_wakers, &tid);
+
+	if (!sample) {
+		if (bpf_map_update_elem(&offcpu_wakers, &tid, &state->empty.sample, BPF_NOEXIST))
+			return false;
+		sample = bpf_map_lookup_elem(&offcpu_wakers, &tid);
+		if (!sample)
+			return false;
+	}
+	fill_identity(sample, task, target->started_ns, target->pattern_id, SAMPLE_OF_TARGET);
+	sample->cpu = bpf_get_smp_processor_id();
+	sample->kind = SAMPLE_WAKER;
+	sample->kernel_depth = 0;
+	if (kernel_text && policy.kernel_stacks)
+		put_frames_above(sample, &state->scratch, bytes, kernel_waking);
+	record_user_stack(ctx, sample, &state->scratch, target->started_ns, now_ns);
+	count(COUNTER_OFFCPU_STACKS);
+	return true;
+}
+
+/* Notes who wakes the thread `tid`; and where, if it is a target and half of the budget of stacks is left. */
+static __always_inline void note_waker(void *ctx, struct cpu_state *state, const struct control *shared,
+				       struct thread *thread, __u32 tid, __u64 now_ns)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	__u32 tgid = task->tgid, hz = *(volatile const __u32 *)&shared->offcpu_stacks_hz;
+	struct target *target;
+	__u64 began_ns;
+	long bytes;
+	int of;
+
+	bytes = bpf_get_stack(ctx, state->scratch.frames, sizeof(state->scratch.frames), 0);
+	if (bytes <= 0 || !kernel_interrupts[1] || !kernel_softirqs[1])
+		return;
+	if (!task->pid || is_in_interrupt(&state->scratch, (__u32)bytes)) {
+		thread->waker.kind = WAKER_INTERRUPT;
+		return;
+	}
+	target = bpf_map_lookup_elem(&targets, &tgid);
+	of = whose_sample(task, target);
+	if (of < 0) {
+		thread->waker.kind = WAKER_DENIED;
+		return;
+	}
+	waker_identify(task, (__u8)of, &thread->waker);
+	if (!target || !bucket_spend(&state->stacks, now_ns, hz, SECOND_NS / 2))
+		return;
+	began_ns = bpf_ktime_get_ns();
+	thread->has_waker_stack = record_waker(ctx, state, target, task, tid, bytes, now_ns);
+	bucket_charge(&state->stacks, hz, bpf_ktime_get_ns() - began_ns);
+}
+
+/*
+ * Of a thread that was blocked for WAKER_MIN_NS or longer and may get a slot. This fires before the woken thread gets a
+ * run queue, while the current thread is the one that wakes it.
+ */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(offcpu_waking, struct task_struct *task)
+{
+	__u32 tid = task->pid, zero = 0;
+	struct cpu_state *state;
+	struct control *shared;
+	struct thread *thread;
+	__u64 now_ns;
+
+	if (is_retired() || !is_tracked(tid))
+		return 0;
+	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
+	if (!thread || !thread->left_ns || thread->woken_ns || !thread->has_stack)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	shared = control_get();
+	state = bpf_map_lookup_elem(&offcpu_cpus, &zero);
+	if (now_ns - thread->left_ns >= WAKER_MIN_NS && shared && state && !is_quiet(shared, now_ns))
+		note_waker(ctx, state, shared, thread, tid, now_ns);
+	return 0;
+}
+
 /* A thread woken before it left the CPU has left_ns 0 and is skipped. */
 SEC("tp_btf/sched_wakeup")
 int BPF_PROG(offcpu_wakeup, struct task_struct *task)
@@ -502,7 +669,7 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	struct open_interval *open;
 	struct thread *thread;
 
-	if (is_retired() || task->flags & PF_KTHREAD)
+	if (is_retired() || !is_tracked(tid))
 		return 0;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (!thread || !thread->left_ns || thread->woken_ns)
@@ -545,8 +712,10 @@ static __always_inline void forget(__u32 tid)
 
 	if (shared)
 		clocks_leave(thread, shared, bpf_ktime_get_ns());
-	bpf_map_delete_elem(&offcpu_threads, &tid);
+	if (!bpf_map_delete_elem(&offcpu_threads, &tid))
+		__sync_fetch_and_sub(&tracked[tid % TRACKED_SLOTS], 1);
 	bpf_map_delete_elem(&offcpu_open, &tid);
+	bpf_map_delete_elem(&offcpu_wakers, &tid);
 }
 
 /* Runs while quiet, too, and for threads that are no longer targets: nothing else deletes their entries. */

@@ -46,24 +46,6 @@ static __always_inline void note_bystander(struct control *shared, __u32 tgid, _
 		__sync_fetch_and_add(&shared->unmapped, 1);
 }
 
-/* Returns SAMPLE_OF_*, or a negative number for a task that may not be sampled. */
-static __always_inline int whose_sample(struct task_struct *task, const struct target *target)
-{
-	char comm[ABI_COMM_BYTES] = {};
-
-	if (target)
-		return target_is_denied(task) ? -1 : (int)SAMPLE_OF_TARGET;
-	if (task->flags & PF_KTHREAD)
-		return policy.kernel_threads && task->pid ? (int)SAMPLE_OF_KERNEL
-							  : -1; /* 0: the CPU is idle */
-	if (!policy.bystanders)
-		return -1;
-	bpf_probe_read_kernel_str(comm, sizeof(comm), task->group_leader->comm);
-	return policy_denies(task->group_leader, comm) || policy_denies_thread(task)
-		       ? -1
-		       : (int)SAMPLE_OF_BYSTANDER;
-}
-
 SEC("perf_event")
 int oncpu_tick(struct bpf_perf_event_data *ctx)
 {

@@ -14,9 +14,16 @@ extern __u64 kernel_text;      /* address of _text; 0: unknown, no kernel frames
 extern __u64 kernel_text_last; /* last symbol of the kernel's own code */
 extern __u64 kernel_modules;   /* lowest symbol of any module, 0 without modules */
 
-/* Bounds of __schedule(), where a thread leaves the CPU; 0 if unknown. */
-extern __u64 kernel_schedule;
-extern __u64 kernel_schedule_end;
+/* Parts of the kernel's code: where each begins and ends; 0 if unknown. */
+extern __u64 kernel_schedule[2];   /* __schedule(), where a thread leaves the CPU */
+extern __u64 kernel_waking[2];     /* try_to_wake_up() */
+extern __u64 kernel_interrupts[2]; /* where the CPU enters the kernel for an interrupt */
+extern __u64 kernel_softirqs[2];   /* the function that runs the softirqs */
+
+static __always_inline bool is_in_part(const __u64 part[2], __u64 address)
+{
+	return address >= part[0] && address < part[1];
+}
 
 /* Offsets from _text have 30 bits: the kernel's image is at most 1 GiB (arch/x86, KERNEL_IMAGE_SIZE). */
 #define TEXT_BYTES_MAX (1ULL << 30)

@@ -100,4 +100,22 @@ static __always_inline void fill_identity(struct sample *slot, struct task_struc
 	bpf_get_current_comm(slot->comm, sizeof(slot->comm));
 }
 
+/* Returns SAMPLE_OF_*, or a negative number for a task that may not be sampled. */
+static __always_inline int whose_sample(struct task_struct *task, const struct target *target)
+{
+	char comm[ABI_COMM_BYTES] = {};
+
+	if (target)
+		return target_is_denied(task) ? -1 : (int)SAMPLE_OF_TARGET;
+	if (task->flags & PF_KTHREAD)
+		return policy.kernel_threads && task->pid ? (int)SAMPLE_OF_KERNEL
+							  : -1; /* 0: the CPU is idle */
+	if (!policy.bystanders)
+		return -1;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), task->group_leader->comm);
+	return policy_denies(task->group_leader, comm) || policy_denies_thread(task)
+		       ? -1
+		       : (int)SAMPLE_OF_BYSTANDER;
+}
+
 #endif

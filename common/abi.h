@@ -20,6 +20,7 @@
  *      the task iterator; bytes of I/O without those of waited-for children; the start of the last walk; which
  *      of the programs that a process has executed a sample is of; samples on CPU of bystanders and of kernel
  *      threads, and policy on both
+ *   9  who woke a thread, and where, and a key of the futex that it waited for
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -188,6 +189,7 @@ struct stall_clock {
 
 #define SAMPLE_ON_CPU 1U
 #define SAMPLE_OFF_CPU 2U
+#define SAMPLE_WAKER 3U /* the stack of the thread that ended the interval in the slot before */
 
 /* PSI's stall classes. Bits, because a refault stalls on memory and I/O at once. */
 #define STALL_MEMORY 1U
@@ -216,6 +218,28 @@ struct stall_clock {
 #define KERNEL_FRAME_MODULES_SPAN 0x20000000LL
 #define KERNEL_FRAME_UNKNOWN (-0x7fffffff - 1) /* in neither range */
 
+/* waker.kind */
+#define WAKER_UNKNOWN 0U   /* blocked for less than WAKER_MIN_NS, or no wake-up was seen */
+#define WAKER_THREAD 1U    /* only then the other members are set */
+#define WAKER_INTERRUPT 2U /* a timer, a device, or the network, whatever thread it interrupted */
+#define WAKER_DENIED 3U    /* root's policy denies its process */
+
+#define WAKER_MIN_NS 1000000U
+
+/* The thread that woke another one. */
+struct waker {
+	__u64 started_ns; /* start of its process, CLOCK_BOOTTIME */
+	__u64 cgroup_id;
+	__u32 tgid;
+	__u32 tid;
+	__u32 program; /* as sample.program */
+	__u8 kind;     /* WAKER_* */
+	__u8 of;       /* SAMPLE_OF_* */
+	__u8 releases; /* 1: it gave a futex free */
+	__u8 reserved;
+	char comm[ABI_COMM_BYTES]; /* name of the thread */
+};
+
 struct sample {
 	struct record_header header;
 	__u32 cpu;
@@ -243,11 +267,15 @@ struct sample {
 	__u8 unwinder;      /* UNWINDER_* bits used for the user frames */
 	__u8 user_ended;    /* UNWIND_ENDED_* */
 	__u8 of;            /* SAMPLE_OF_* */
-	__u8 reserved[3];
+	__u8 has_waker_stack; /* of an interval, 1: the next slot is a SAMPLE_WAKER with its left_ns and woken_ns */
+	__u8 reserved[2];
 	__s16 kernel_depth; /* number of frames, or a negative errno */
 	__s16 user_depth;
 	char comm[ABI_COMM_BYTES]; /* name of the thread */
 	__u32 program; /* task_struct.self_exec_id: the kernel raises it when the process executes another */
+	/* off-CPU intervals only */
+	__u64 lock; /* an opaque key of the futex that it waited for; 0: none */
+	struct waker waker;
 	__s32 kernel_frames[SAMPLE_KERNEL_FRAMES]; /* KERNEL_FRAME_*, leaf first */
 	/*
 	 * Virtual addresses, leaf first. In a caller it is the return address. In code that a signal
@@ -681,10 +709,12 @@ ABI_CHECK(sample, tgid, 72);
 ABI_CHECK(sample, kind, 88);
 ABI_CHECK(sample, kernel_depth, 96);
 ABI_CHECK(sample, comm, 100);
-ABI_CHECK(sample, kernel_frames, 120);
-ABI_CHECK(sample, user_frames, 376);
-ABI_SIZE(sample, 1392);
-ABI_SIZE(open_interval, 1400);
+ABI_SIZE(waker, 48);
+ABI_CHECK(sample, waker, 128);
+ABI_CHECK(sample, kernel_frames, 176);
+ABI_CHECK(sample, user_frames, 432);
+ABI_SIZE(sample, 1448);
+ABI_SIZE(open_interval, 1456);
 ABI_SIZE(totals, 232);
 ABI_SIZE(process_event, 56);
 ABI_CHECK(process_event, comm, 40);

@@ -208,6 +208,22 @@ CREATE TABLE sample_row(
 	PRIMARY KEY(capture_id, stack_id, thread_id, class, second)
 ) STRICT, WITHOUT ROWID;
 
+-- How long threads of targets were blocked, 1 ms or longer at a time, and who ended it: sums of intervals off CPU.
+CREATE TABLE wake_row(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	thread_id INTEGER NOT NULL REFERENCES thread, -- who waited
+	stack_id INTEGER NOT NULL REFERENCES stack_node, -- where
+	stall TEXT NOT NULL,            -- none|memory|io|memory+io
+	lock TEXT,                      -- an opaque key of the futex, 16 hexadecimal digits; NULL: it waited for none
+	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'kernel', 'interrupt', 'denied', 'none')), -- of who ended it
+	waker_thread_id INTEGER REFERENCES thread,
+	waker_stack_id INTEGER REFERENCES stack_node, -- of targets: where they did
+	releases INTEGER NOT NULL,      -- 1: by giving a futex free
+	intervals INTEGER NOT NULL,
+	waited_ns INTEGER NOT NULL      -- within the capture
+) STRICT;
+CREATE INDEX wake_row_by_capture ON wake_row(capture_id, lock);
+
 CREATE TABLE thread_state(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	process_id INTEGER NOT NULL REFERENCES process,
@@ -512,6 +528,34 @@ FROM (
 ) s JOIN process p USING(process_id)
 WINDOW same AS (PARTITION BY s.capture_id, s.role, p.unit, p.container, p.cgroup, p.comm, s.stack)
 ORDER BY s.capture_id DESC, samples DESC;
+
+-- Who ended the waits of the targets' threads. percent: of the capture's waits.
+CREATE VIEW waker AS
+SELECT w.capture_id, t.process_id, t.tid, t.thread, w.stack_id, w.stall, w.lock, w.role AS waker_role,
+	k.process_id AS waker_process_id, p.tgid AS waker_tgid, k.tid AS waker_tid, k.thread AS waker_comm,
+	w.waker_stack_id, w.releases, w.intervals, w.waited_ns,
+	round(100.0 * w.waited_ns / nullif(w.all_ns, 0), 1) AS percent
+FROM (SELECT *, sum(waited_ns) OVER (PARTITION BY capture_id) AS all_ns FROM wake_row) w
+	JOIN thread t ON t.thread_id = w.thread_id LEFT JOIN thread k ON k.thread_id = w.waker_thread_id
+	LEFT JOIN process p ON p.process_id = k.process_id
+ORDER BY w.capture_id DESC, w.waited_ns DESC;
+
+-- Of each lock that threads waited for, a row for each thread that gave it free to one of them, and one without a holder
+-- for waits that did not end so. held_ns: the waiting that it ended. held_percent: of all waiting for the lock.
+CREATE VIEW lock_holder AS
+SELECT h.capture_id, h.lock, h.waited_ns,
+	(SELECT count(DISTINCT w.thread_id) FROM wake_row w WHERE w.capture_id = h.capture_id AND w.lock = h.lock) AS waiters,
+	k.process_id AS holder_process_id, p.tgid AS holder_tgid, k.tid AS holder_tid, k.thread AS holder_comm,
+	(SELECT w.waker_stack_id FROM wake_row w WHERE w.capture_id = h.capture_id AND w.lock = h.lock
+		AND w.waker_thread_id = h.holder AND w.releases AND w.waker_stack_id IS NOT NULL
+		GROUP BY w.waker_stack_id ORDER BY sum(w.waited_ns) DESC LIMIT 1) AS holder_stack_id,
+	h.intervals, h.held_ns, round(100.0 * h.held_ns / nullif(h.waited_ns, 0), 1) AS held_percent
+FROM (
+	SELECT capture_id, lock, iif(releases, waker_thread_id, NULL) AS holder, sum(intervals) AS intervals,
+		sum(waited_ns) AS held_ns, sum(sum(waited_ns)) OVER (PARTITION BY capture_id, lock) AS waited_ns
+	FROM wake_row WHERE lock IS NOT NULL GROUP BY capture_id, lock, holder
+) h LEFT JOIN thread k ON k.thread_id = h.holder LEFT JOIN process p ON p.process_id = k.process_id
+ORDER BY h.capture_id DESC, h.waited_ns DESC, h.lock, h.held_ns DESC;
 
 -- From the trigger on: the growth of PSI's totals, for the system and for the cgroup that fired, beside the
 -- summed stall time of the targets' threads. The two differ in kind: PSI counts a CPU with several stalled

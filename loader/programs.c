@@ -12,6 +12,7 @@
 #include <bpf/btf.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 
 #define SECOND_NS 1000000000U
@@ -137,6 +138,10 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 	programs->bpf->rodata->oncpu_period_ns = SECOND_NS / settings->hz;
 	programs->bpf->rodata->quiet_after_ns = settings->quiet_after_ns;
 	programs->bpf->rodata_policy->policy = settings->policy;
+	/* so few bytes come at once (getrandom(2)) */
+	if (getrandom((void *)programs->bpf->rodata->lock_secret, sizeof(programs->bpf->rodata->lock_secret),
+		      0) < 0)
+		return -errno;
 	result = size_maps(programs, settings->targets, settings->unwind_bytes);
 	if (!result)
 		result = choose_mappings(programs);

@@ -295,6 +295,19 @@ static void check_thread_states(struct check *check)
 		     query_number(&query, "capture_id"), query_number(&query, "stack_id"));
 }
 
+static void check_wakes(struct check *check)
+{
+	_cleanup_query_ struct query query = query_begin(
+		check->database,
+		"SELECT w.capture_id, n.node_id FROM wake_row w JOIN stack_node n ON n.node_id IN (w.stack_id, "
+		"w.waker_stack_id) WHERE n.class IS NULL",
+		0, 0);
+
+	while (query_next(&query))
+		note(check, "wake_row of capture %" PRId64 ": no stack ends at stack_node %" PRId64,
+		     query_number(&query, "capture_id"), query_number(&query, "node_id"));
+}
+
 /* ---- the whole ---- */
 
 /* Each step relies on those before it: without an intact tree, for example, a view may take very long. */
@@ -315,6 +328,8 @@ static void check_meaning(struct check *check)
 		check_samples(check);
 	if (!database->failed)
 		check_thread_states(check);
+	if (!database->failed)
+		check_wakes(check);
 	if (!database->failed)
 		check_numbers(check);
 	if (!database->failed)

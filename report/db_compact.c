@@ -73,7 +73,8 @@ static const char *name_holder(const char *path, char *into, size_t into_bytes)
 static const char begin_removing[] =
 	"BEGIN IMMEDIATE;"
 	"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE class IS NOT NULL AND node_id NOT IN "
-	"(SELECT stack_id FROM sample_row UNION ALL SELECT stack_id FROM thread_state WHERE stack_id IS NOT NULL);"
+	"(SELECT stack_id FROM sample_row UNION ALL SELECT stack_id FROM thread_state WHERE stack_id IS NOT NULL UNION ALL "
+	"SELECT stack_id FROM wake_row UNION ALL SELECT waker_stack_id FROM wake_row WHERE waker_stack_id IS NOT NULL);"
 	"WITH RECURSIVE used(node_id) AS (SELECT node_id FROM stack_node WHERE class IS NOT NULL UNION SELECT "
 	"n.parent_id FROM used JOIN stack_node n USING(node_id) WHERE n.parent_id IS NOT NULL) "
 	"DELETE FROM stack_node WHERE node_id NOT IN (SELECT node_id FROM used);"

@@ -233,6 +233,16 @@ static const struct table of_capture[] = {
 		  "WHERE t.capture_id = :capture ORDER BY t.rowid",
 	  .add = "INSERT INTO main.thread_state(capture_id, process_id, tid, thread, state, syscall, stack_id, "
 		 "samples) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" },
+	{ .name = "wake_row",
+	  .select =
+		  "SELECT w.rowid, :into, t.id, s.id, name_form(w.stall), name_form(w.lock), w.role, "
+		  "iif(w.waker_thread_id IS NULL, NULL, ifnull(k.id, 'no such thread')), "
+		  "iif(w.waker_stack_id IS NULL, NULL, ifnull(u.id, 'no such stack')), w.releases, w.intervals, "
+		  "w.waited_ns FROM given.wake_row w LEFT JOIN thread_map t ON t.was = w.thread_id LEFT JOIN stack_map s ON "
+		  "s.was = w.stack_id LEFT JOIN thread_map k ON k.was = w.waker_thread_id LEFT JOIN stack_map u ON u.was = "
+		  "w.waker_stack_id WHERE w.capture_id = :capture ORDER BY w.rowid",
+	  .add = "INSERT INTO main.wake_row(capture_id, thread_id, stack_id, stall, lock, role, waker_thread_id, "
+		 "waker_stack_id, releases, intervals, waited_ns) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)" },
 	{ .name = "usage",
 	  .select =
 		  "SELECT u.process_id, :into, iif(u.process_id IS NULL, NULL, ifnull(p.id, 'no such process')), "
@@ -342,8 +352,10 @@ static const char choose_new_captures[] =
 	"o.triggered_at = c.triggered_at AND ifnull(o.recorded_as, o.capture_id) = ifnull(c.recorded_as, c.capture_id))";
 
 static const char choose_processes[] =
-	"INSERT INTO chosen_thread SELECT DISTINCT thread_id FROM given.sample_row WHERE capture_id IN "
-	"(SELECT capture_id FROM chosen);"
+	"INSERT INTO chosen_thread SELECT thread_id FROM given.sample_row WHERE capture_id IN (SELECT capture_id FROM chosen) "
+	"UNION SELECT thread_id FROM given.wake_row WHERE capture_id IN (SELECT capture_id FROM chosen) "
+	"UNION SELECT waker_thread_id FROM given.wake_row WHERE capture_id IN (SELECT capture_id FROM chosen) AND "
+	"waker_thread_id IS NOT NULL;"
 	"INSERT INTO chosen_process SELECT process_id FROM given.thread WHERE thread_id IN (SELECT thread_id FROM "
 	"chosen_thread) UNION SELECT process_id FROM given.thread_state WHERE capture_id IN (SELECT capture_id FROM "
 	"chosen) UNION SELECT process_id FROM given.usage WHERE capture_id IN (SELECT capture_id FROM chosen) AND "
@@ -353,7 +365,9 @@ static const char choose_processes[] =
 static const char choose_frames[] =
 	"INSERT INTO chosen_frame WITH RECURSIVE up(node_id) AS (SELECT stack_id FROM given.sample_row WHERE capture_id "
 	"IN (SELECT capture_id FROM chosen) UNION SELECT stack_id FROM given.thread_state WHERE capture_id IN (SELECT "
-	"capture_id FROM chosen) AND stack_id IS NOT NULL UNION SELECT n.parent_id FROM up JOIN given.stack_node n "
+	"capture_id FROM chosen) AND stack_id IS NOT NULL UNION SELECT stack_id FROM given.wake_row WHERE capture_id IN "
+	"(SELECT capture_id FROM chosen) UNION SELECT waker_stack_id FROM given.wake_row WHERE capture_id IN (SELECT "
+	"capture_id FROM chosen) AND waker_stack_id IS NOT NULL UNION SELECT n.parent_id FROM up JOIN given.stack_node n "
 	"USING(node_id) WHERE n.parent_id IS NOT NULL) SELECT DISTINCT a.frame_id FROM up JOIN given.stack_node n "
 	"USING(node_id), json_each(iif(json_valid(n.frames), n.frames, '[]')) j JOIN given.frame_row f ON f.frame_id = "
 	"j.value JOIN given.frame_row a ON a.module_id = f.module_id AND a.offset = f.offset";

@@ -21,6 +21,8 @@ const char *loss_text(const char *reason)
 		{ "capture-full", "beyond the limit of stacks, rows and processes of one capture" },
 		{ "others-full",
 		  "samples of others than targets, beyond the limit of one capture for those" },
+		{ "wakers-lost",
+		  "intervals off CPU of which the thread that ended them, or its stack, found no room" },
 		{ "targets-full", "not sampled, because the map of target processes was full" },
 		{ "events-lost",
 		  "process events lost: their ring was full; the next process walk finds the processes" },

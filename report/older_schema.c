@@ -11,13 +11,20 @@
  * Columns are listed: a hostile file's tables have any.
  */
 /* What versions before 9 lack. */
-#define VIEWS_SINCE_9                                                                                                                                                 \
-	"CREATE TEMP VIEW machine_bytes AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL AS read_bytes, NULL AS write_bytes WHERE 0;" \
-	"CREATE TEMP VIEW other_sample AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tid, NULL AS"                                          \
-	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"                                            \
-	" AS times WHERE 0;"                                                                                                                                          \
-	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"                                         \
-	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"
+#define VIEWS_SINCE_9                                                                                                              \
+	"CREATE TEMP VIEW machine_bytes AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL"          \
+	" AS read_bytes, NULL AS write_bytes WHERE 0;"                                                                             \
+	"CREATE TEMP VIEW other_sample AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tid, NULL AS"       \
+	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"         \
+	" AS times WHERE 0;"                                                                                                       \
+	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"      \
+	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"                       \
+	"CREATE TEMP VIEW waker AS SELECT NULL AS capture_id, NULL AS process_id, NULL AS tid, NULL AS thread, NULL AS stack_id,"  \
+	" NULL AS stall, NULL AS lock, NULL AS waker_role, NULL AS waker_process_id, NULL AS waker_tgid, NULL AS waker_tid, NULL"  \
+	" AS waker_comm, NULL AS waker_stack_id, NULL AS releases, NULL AS intervals, NULL AS waited_ns, NULL AS percent WHERE 0;" \
+	"CREATE TEMP VIEW lock_holder AS SELECT NULL AS capture_id, NULL AS lock, NULL AS waited_ns, NULL AS waiters, NULL AS"     \
+	" holder_process_id, NULL AS holder_tgid, NULL AS holder_tid, NULL AS holder_comm, NULL AS holder_stack_id, NULL AS"       \
+	" intervals, NULL AS held_ns, NULL AS held_percent WHERE 0;"
 
 /* What versions before 9 lack of incidents. */
 #define VIEWS_OF_INCIDENTS                                                                                                \

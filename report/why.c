@@ -375,6 +375,40 @@ static void print_stall_stacks(FILE *out, struct query *query)
 	print_stacks(out, query, "interval", "intervals");
 }
 
+static void print_wakers(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "WOKEN BY", "comm", -15, cell_text },
+		{ "WHO", "role", -9, cell_text },
+		{ "TGID", "tgid", 7, cell_number },
+		{ "TID", "tid", 7, cell_number },
+		{ "WAITED", "waited_ns", 8, cell_duration_ns },
+		{ "SHARE", "percent", 7, cell_percent },
+		{ "INTERVALS", "intervals", 9, cell_number },
+	};
+
+	fprintf(out,
+		"who ended the waits of the targets' threads, of 1 ms or longer, by the time that they had waited\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static void print_locks(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "LOCK", "lock", -16, cell_text },
+		{ "WAITED", "waited_ns", 8, cell_duration_ns },
+		{ "WAITERS", "waiters", 7, cell_number },
+		{ "HELD BY", "comm", -15, cell_text },
+		{ "TID", "tid", 7, cell_number },
+		{ "SHARE", "percent", 7, cell_percent },
+		{ "GIVEN FREE IN", "place", -28, cell_text },
+	};
+
+	fprintf(out,
+		"locks that the targets' threads waited for, and who gave them free; SHARE is of the lock's waits\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
 static void print_functions(FILE *out, struct query *query)
 {
 	char place[FORMAT_BYTES], share[FORMAT_BYTES];
@@ -623,6 +657,20 @@ static const struct section sections[] = {
 	{ .name = "stacks", .compute = compute_stacks, .print = print_hot_stacks },
 	{ .name = "others", .since = 9, .compute = compute_others, .print = print_others },
 	{ .name = "stalls", .compute = compute_stalls, .print = print_stall_stacks },
+	{ .name = "wakers",
+	  .since = 9,
+	  .sql = "SELECT waker_comm AS comm, waker_role AS role, waker_tgid AS tgid, waker_tid AS tid, sum(waited_ns) AS "
+		 "waited_ns, sum(percent) AS percent, sum(intervals) AS intervals FROM waker WHERE capture_id = ?1 "
+		 "GROUP BY waker_comm, waker_role, waker_tgid, waker_tid ORDER BY sum(waited_ns) DESC, waker_tid LIMIT 10",
+	  .print = print_wakers },
+	{ .name = "locks",
+	  .since = 9,
+	  .sql = "SELECT h.lock, h.waited_ns, h.waiters, h.holder_comm AS comm, h.holder_tgid AS tgid, h.holder_tid AS tid, "
+		 "h.held_ns, h.held_percent AS percent, h.intervals, h.holder_stack_id AS stack_id, (SELECT "
+		 "group_concat(function, ' < ') FROM (SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) JOIN "
+		 "module m USING(module_id) WHERE s.stack_id = h.holder_stack_id AND m.kind NOT IN ('kernel', 'module') "
+		 "ORDER BY s.position)) AS place FROM (SELECT * FROM lock_holder WHERE capture_id = ?1 LIMIT 10) h",
+	  .print = print_locks },
 	{ .name = "functions", .compute = compute_functions, .print = print_functions },
 	{ .name = "seconds", .compute = compute_seconds, .print = print_seconds },
 	{ .name = "losses",

@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 PAIRS=1000000000         # more than any round can finish
 STACKS_HZ_CAPTURING=4000 # the budgets of consumer/recorder.c; slots: half a ring, four times a second
-SLOTS_HZ_CAPTURING=$((2 * (1 << 20) / 1392))
+SLOTS_HZ_CAPTURING=$((2 * (1 << 20) / 1448))
 
 # pair_start: starts the two threads; sets PAIR to their pid.
 pair_start() {
@@ -23,12 +23,13 @@ switched() {
 	awk '$1 == "ctxt" { print $2 }' /proc/stat
 }
 
-# our_cost NAME: measures bourdon's program: ns a run into NAME.ns, stacks and slots a second into NAME.stacks
-# and NAME.slots.
+# our_cost NAME: measures bourdon's program: ns a run into NAME.ns, those of both programs at a wake-up into NAME.wake,
+# stacks and slots a second into NAME.stacks and NAME.slots.
 our_cost() {
 	local line
 	line=$(bpf_cost "$ROUND_SECONDS")
 	calc "$(value switches_ns <<< "$line") / $(value switches <<< "$line")" >> "$WORK/$1.ns"
+	calc "($(value wakings_ns <<< "$line") + $(value wakeups_ns <<< "$line")) / $(value wakeups <<< "$line")" >> "$WORK/$1.wake"
 	calc "$(value offcpu_stacks <<< "$line") / $(value wall_ns <<< "$line") * 1e9" >> "$WORK/$1.stacks"
 	calc "$(value offcpu_slots <<< "$line") / $(value wall_ns <<< "$line") * 1e9" >> "$WORK/$1.slots"
 }
@@ -99,6 +100,9 @@ compared() {
 compared 'a switch between threads that are no targets (reference: offcputime -p of another)' others offcputime-others ns ns
 compared 'a switch between targets (reference: offcputime -p of them)' targets offcputime-targets ns ns
 compared 'a switch between targets, while a capture is taken (reference: the same)' capturing offcputime-targets ns ns
+for kind in others targets capturing; do
+	row "a wake-up, both programs of it together, $kind" "$(spread 0 ns < "$WORK/$kind.wake")"
+done
 for kind in others targets capturing offcputime-others offcputime-targets; do
 	compared "switches a second of a pair on one CPU, $kind (reference: with nothing)" "$kind" none /s rate
 done

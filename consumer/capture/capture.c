@@ -5,9 +5,10 @@
 #include "common/cleanup.h"
 #include "common/numbers.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Limits on one capture: about 19 MiB. */
+/* Limits on one capture: with those of wakes.c about 20 MiB. */
 #define PROCESSES_MAX 16384U
 #define STACKS_MAX 16384U
 #define ROWS_MAX 131072U
@@ -28,6 +29,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_NOT_WHOLE] = { "stack-not-whole", "stack" },
 	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
 	[LOSS_OTHERS_FULL] = { "others-full", "event" },
+	[LOSS_WAKERS] = { "wakers-lost", "interval" },
 	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
 	[LOSS_EVENTS] = { "events-lost", "event" },
 	[LOSS_STALE_EVENTS] = { "stale-events", "event" },
@@ -42,6 +44,14 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_SYMBOLIZER] = { "symbolizer-failed", "event" },
 	[LOSS_MAPPINGS_CUT] = { "mappings-cut", "process" },
 };
+
+const char *capture_stall_name(uint8_t stall)
+{
+	static const char *const names[] = { "none", "memory",     "io",     "memory+io",
+					     "cpu",  "memory+cpu", "io+cpu", "memory+io+cpu" };
+
+	return names[stall & (STALL_MEMORY | STALL_IO | STALL_CPU)];
+}
 
 /* Opens the readers at `wanted_ns` or later. Returns the time from which the rings hold every sample. */
 static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rings,
@@ -99,6 +109,7 @@ void capture_free(struct capture *capture)
 	free(capture->rows);
 	free(capture->events);
 	hash_index_free(&capture->rows_index);
+	wakes_free(&capture->wakes);
 	free(capture->readers);
 	pressure_free(&capture->pressure);
 	capture_usage_free(&capture->usage);
@@ -368,6 +379,135 @@ static int add_interval(const struct draining *draining, struct capture_row *row
 	return result;
 }
 
+/* ---- who ended an interval ---- */
+
+/* Stores the position of the waker's process, which need not have samples, and the waker's role. */
+static int find_waker(const struct draining *draining, struct wake *wake)
+{
+	static const uint8_t roles[] = { [USAGE_TARGET] = WAKE_BY_TARGET,
+					 [USAGE_OTHER] = WAKE_BY_OTHER,
+					 [USAGE_KERNEL] = WAKE_BY_KERNEL };
+	const struct waker *waker = &draining->sample->waker;
+	struct sample sample = { .header = draining->sample->header,
+				 .seq = draining->sample->seq,
+				 .kind = SAMPLE_ON_CPU,
+				 .started_ns = waker->started_ns,
+				 .cgroup_id = waker->cgroup_id,
+				 .tgid = waker->tgid,
+				 .tid = waker->tid,
+				 .program = waker->program,
+				 .of = waker->of };
+	struct draining of_waker = *draining;
+	int result;
+
+	memcpy(sample.comm, waker->comm, sizeof(sample.comm));
+	of_waker.sample = &sample;
+	result = find_process(&of_waker, &wake->waker_process);
+	if (result < 0) {
+		wake->waker_process = WAKE_UNKNOWN;
+		wake->role = waker->of == SAMPLE_OF_TARGET   ? WAKE_BY_TARGET
+			     : waker->of == SAMPLE_OF_KERNEL ? WAKE_BY_KERNEL
+							     : WAKE_BY_OTHER;
+		return result;
+	}
+	wake->role = roles[draining->capture->processes[wake->waker_process].role];
+	wake->waker_tid = waker->tid;
+	wake->releases = waker->releases;
+	/* a part of the key: without what is behind the NUL */
+	snprintf(wake->waker, sizeof(wake->waker), "%s", waker->comm);
+	return 0;
+}
+
+static void keep_wake(struct capture *capture, const struct wake *wake)
+{
+	if (wakes_add(&capture->wakes, wake) < 0)
+		capture->losses[LOSS_WAKERS]++;
+}
+
+/* What waits for a stack that has not come. */
+static void keep_pending(struct capture *capture, uint32_t ring)
+{
+	struct wake_pending *pending = capture->wakes.pending ? &capture->wakes.pending[ring] : NULL;
+
+	if (!pending || !pending->is_pending)
+		return;
+	pending->is_pending = false;
+	keep_wake(capture, &pending->wake);
+}
+
+/* Returns false if the stack of the waker cannot be waited for. */
+static bool await_waker_stack(const struct draining *draining, const struct wake *wake)
+{
+	struct capture *capture = draining->capture;
+	const struct sample *sample = draining->sample;
+
+	if (!sample->has_waker_stack || draining->cpu == CAPTURE_NO_CPU || wake->role != WAKE_BY_TARGET ||
+	    wake->waker_process == WAKE_UNKNOWN)
+		return false;
+	if (!capture->wakes.pending)
+		capture->wakes.pending = calloc(capture->cpus, sizeof(*capture->wakes.pending));
+	if (!capture->wakes.pending)
+		return false;
+	capture->wakes.pending[draining->cpu] =
+		(struct wake_pending){ *wake, sample->left_ns, sample->woken_ns, true };
+	return true;
+}
+
+/* Adds the blocked part of the interval that lies within the capture to the row of its waker. */
+static void add_wake(const struct draining *draining, const struct capture_row *row)
+{
+	struct capture *capture = draining->capture;
+	const struct sample *sample = draining->sample;
+	uint64_t end_ns = planned_end_ns(capture), from_ns = sample->left_ns, to_ns = sample->woken_ns;
+	struct wake wake = { .process = row->process,
+			     .stack = row->stack,
+			     .tid = row->tid,
+			     .lock = sample->lock,
+			     .stall = sample->stall & (STALL_MEMORY | STALL_IO),
+			     .role = WAKE_BY_NONE,
+			     .waker_process = WAKE_UNKNOWN,
+			     .waker_stack = WAKE_UNKNOWN,
+			     .intervals = 1 };
+
+	if (to_ns < from_ns || to_ns - from_ns < WAKER_MIN_NS)
+		return;
+	if (from_ns < capture->offcpu_from_ns)
+		from_ns = capture->offcpu_from_ns;
+	if (to_ns > end_ns)
+		to_ns = end_ns;
+	if (to_ns <= from_ns)
+		return;
+	wake.waited_ns = to_ns - from_ns;
+	snprintf(wake.thread, sizeof(wake.thread), "%s", row->thread);
+	if (sample->waker.kind == WAKER_INTERRUPT)
+		wake.role = WAKE_BY_INTERRUPT;
+	else if (sample->waker.kind == WAKER_DENIED)
+		wake.role = WAKE_BY_DENIED;
+	else if (sample->waker.kind == WAKER_THREAD && find_waker(draining, &wake) < 0)
+		capture->losses[LOSS_WAKERS]++;
+	if (!await_waker_stack(draining, &wake))
+		keep_wake(capture, &wake);
+}
+
+/* The slot behind an interval: the stack of its waker, if the capture took that interval. */
+static void add_waker_stack(const struct draining *draining)
+{
+	struct capture *capture = draining->capture;
+	const struct sample *sample = draining->sample;
+	struct wake_pending *pending = capture->wakes.pending ? &capture->wakes.pending[draining->cpu] : NULL;
+	struct wake *wake = pending ? &pending->wake : NULL;
+
+	if (!pending || !pending->is_pending || pending->left_ns != sample->left_ns ||
+	    pending->woken_ns != sample->woken_ns || wake->waker_tid != sample->tid ||
+	    capture->processes[wake->waker_process].tgid != sample->tgid)
+		return;
+	if (stacks_intern(&capture->stacks, wake->waker_process, sample, &wake->waker_stack) < 0) {
+		wake->waker_stack = WAKE_UNKNOWN;
+		capture->losses[LOSS_WAKERS]++;
+	}
+	keep_pending(capture, draining->cpu);
+}
+
 /* As add_sample(), within the limits of others than targets: what they have already may grow. */
 static int add_sample_of_other(const struct draining *draining, struct capture_row *row)
 {
@@ -411,8 +551,12 @@ static int add_sample(const struct draining *draining, uint32_t process)
 	result = stacks_intern(&capture->stacks, process, sample, &row.stack);
 	if (result < 0)
 		return result;
-	if (sample->kind == SAMPLE_OFF_CPU)
-		return add_interval(draining, &row);
+	if (sample->kind == SAMPLE_OFF_CPU) {
+		result = add_interval(draining, &row);
+		if (!result)
+			add_wake(draining, &row);
+		return result;
+	}
 	result = add_row(capture, &row, ROWS_MAX, &position);
 	return result < 0 ? result : add_event(draining, position, sample->time_ns, sample->time_ns);
 }
@@ -439,9 +583,16 @@ static void on_sample(void *user, const struct sample *sample)
 	uint32_t process;
 	int result;
 
+	draining->sample = sample;
+	if (sample->kind == SAMPLE_WAKER) {
+		if (draining->cpu != CAPTURE_NO_CPU)
+			add_waker_stack(draining);
+		return;
+	}
+	if (sample->kind == SAMPLE_OFF_CPU && draining->cpu != CAPTURE_NO_CPU)
+		keep_pending(capture, draining->cpu);
 	if (!is_within(capture, sample))
 		return;
-	draining->sample = sample;
 	result = find_process(draining, &process);
 	if (result == -ESRCH) {
 		capture->losses[LOSS_UNKNOWN_PROCESS]++;
@@ -486,7 +637,7 @@ void capture_add_open(struct capture *capture, const struct sample *sample, uint
 		ended.woken_ns = now_ns;
 	if (!ring_sample_is_sane(&ended) || ended.left_ns > ended.woken_ns || ended.woken_ns > now_ns)
 		return;
-	ended.comm[ABI_COMM_BYTES - 1] = '\0';
+	ended.comm[ABI_COMM_BYTES - 1] = ended.waker.comm[ABI_COMM_BYTES - 1] = '\0';
 	ended.weight_ns = ended.woken_ns - ended.left_ns;
 	ended.queued_ns = now_ns - ended.woken_ns;
 	on_sample(&draining, &ended);
@@ -561,6 +712,7 @@ static void settle(struct capture *capture)
 	hash_index_free(&capture->cgroups_index);
 	hash_index_free(&capture->rows_index);
 	stacks_settle(&capture->stacks);
+	wakes_settle(&capture->wakes);
 	array_fit(capture->processes, capture->processes_count, capture->processes_room);
 	array_fit(capture->rows, capture->rows_count, capture->rows_room);
 	array_fit(capture->events, capture->events_count, capture->events_room);
@@ -574,6 +726,8 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 		capture->losses[LOSS_OVERWRITTEN] += capture->readers[i].lost - capture->readers[i].torn;
 		capture->losses[LOSS_TORN] += capture->readers[i].torn;
 	}
+	for (uint32_t i = 0; i < capture->cpus; i++)
+		keep_pending(capture, i);
 	capture->losses[LOSS_MISSING] = missing_samples(capture);
 	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;
 	capture->interrupted = interrupted;

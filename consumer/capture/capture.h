@@ -12,6 +12,7 @@
 #include "consumer/capture/pressure.h"
 #include "consumer/capture/ring.h"
 #include "consumer/capture/stacks.h"
+#include "consumer/capture/wakes.h"
 #include "consumer/rules/rules.h"
 #include "consumer/rules/trigger_mode.h"
 
@@ -28,6 +29,7 @@ enum loss {
 	LOSS_NOT_WHOLE,         /* samples whose user stack does not reach the thread's first function */
 	LOSS_CAPTURE_FULL,      /* samples beyond the limits of a capture */
 	LOSS_OTHERS_FULL,       /* samples of others than targets, beyond the limits for those */
+	LOSS_WAKERS,            /* intervals off CPU without their waker, or its stack: no room for it */
 	LOSS_TARGETS_FULL,      /* processes that did not fit the targets map, meanwhile */
 	LOSS_EVENTS,            /* process events lost, meanwhile */
 	LOSS_STALE_EVENTS,      /* process events of patterns no longer in force, meanwhile */
@@ -50,6 +52,9 @@ struct loss_reason {
 };
 
 extern const struct loss_reason loss_reasons[LOSS_REASONS];
+
+/* The word for STALL_* bits. */
+const char *capture_stall_name(uint8_t stall);
 
 /*
  * A process in one cgroup, and while it runs one program. A process that moves to another cgroup, or executes
@@ -150,6 +155,7 @@ struct capture {
 	struct hash_index rows_index;
 	struct capture_event *events;
 	uint32_t events_count, events_room;
+	struct wakes wakes;
 	struct pressure pressure;
 	struct capture_usage usage;
 	struct kernel_stats kernel_stats;

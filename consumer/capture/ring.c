@@ -94,7 +94,7 @@ void ring_read(struct ring_reader *reader, void (*visit)(void *user, const struc
 				continue;
 		}
 		if (possible && copy_slot(slot, seq, &copy)) {
-			copy.comm[ABI_COMM_BYTES - 1] = '\0';
+			copy.comm[ABI_COMM_BYTES - 1] = copy.waker.comm[ABI_COMM_BYTES - 1] = '\0';
 			visit(user, &copy);
 		} else {
 			reader->torn++;

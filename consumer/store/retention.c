@@ -18,7 +18,10 @@ static const char end_sql[] =
 
 static const char delete_rows_sql[] =
 	"INSERT INTO node SELECT stack_id FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted) UNION "
-	"SELECT stack_id FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted) AND stack_id IS NOT NULL;"
+	"SELECT stack_id FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted) AND stack_id IS NOT NULL UNION "
+	"SELECT stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) UNION "
+	"SELECT waker_stack_id FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted) AND waker_stack_id NOTNULL;"
+	"DELETE FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM usage WHERE capture_id IN (SELECT capture_id FROM evicted);"
@@ -33,6 +36,7 @@ static const char delete_rows_sql[] =
 	/* there is no index of samples by stack: one pass over them finds the stacks that others have, too */
 	"DELETE FROM node WHERE node_id IN (SELECT n.node_id FROM sample_row s CROSS JOIN node n ON n.node_id = s.stack_id);"
 	"DELETE FROM node WHERE node_id IN (SELECT stack_id FROM thread_state);"
+	"DELETE FROM node WHERE node_id IN (SELECT stack_id FROM wake_row UNION SELECT waker_stack_id FROM wake_row);"
 	"UPDATE stack_node SET class = NULL, depth = NULL, hash = NULL WHERE node_id IN (SELECT node_id FROM node)";
 
 /* From the leaves upwards: a node stays while a stack ends there or leads through it. */
@@ -65,7 +69,8 @@ static const char delete_counters_sql[] =
 	"DELETE FROM counter WHERE at < (SELECT ifnull(min(triggered_at), counter.at + 1) FROM capture)";
 
 const char retention_unused_sql[] =
-	"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row);"
+	"DELETE FROM thread WHERE thread_id NOT IN (SELECT thread_id FROM sample_row UNION ALL SELECT thread_id FROM wake_row "
+	"UNION ALL SELECT waker_thread_id FROM wake_row WHERE waker_thread_id IS NOT NULL);"
 	"DELETE FROM process WHERE process_id NOT IN (SELECT process_id FROM thread UNION ALL "
 	"SELECT process_id FROM thread_state UNION ALL SELECT process_id FROM usage WHERE process_id IS NOT NULL);"
 	"DELETE FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process WHERE cgroup IS NOT NULL UNION ALL "

@@ -79,6 +79,8 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		result = sql_prepare(sql, statements[i].statement, statements[i].sql);
 	if (!result)
 		result = store_usage_prepare(sql, &ret_statements->usage);
+	if (!result)
+		result = store_wakes_prepare(sql, &ret_statements->wakes);
 	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->stacks);
 }
 
@@ -414,14 +416,6 @@ static int write_process(struct writing *writing, uint32_t position)
 	return result;
 }
 
-static const char *stall_name(uint8_t stall)
-{
-	static const char *const names[] = { "none", "memory",     "io",     "memory+io",
-					     "cpu",  "memory+cpu", "io+cpu", "memory+io+cpu" };
-
-	return names[stall & (STALL_MEMORY | STALL_IO | STALL_CPU)];
-}
-
 /* ---- samples ---- */
 
 /* Rows in the order of their primary key: the tree of the table grows at its end alone, without gaps. */
@@ -486,8 +480,8 @@ static int class_of_sample(struct writing *writing, const struct capture_row *ro
 
 	if (!*class)
 		result = sql_run(writing->sql, writing->statements->add_sample_class, class, "ttt",
-				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu", stall_name(row->stall),
-				 usage_role_names[role]);
+				 row->kind == SAMPLE_ON_CPU ? "on-cpu" : "off-cpu",
+				 capture_stall_name(row->stall), usage_role_names[role]);
 	*ret_class = *class;
 	return result;
 }
@@ -710,6 +704,10 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = write_rows(writing);
 	if (!result)
+		result = store_wakes_write(
+			writing->sql, &writing->statements->wakes, &capture->wakes,
+			&(struct wakes_ids){ writing->capture_id, writing->processes, writing->stacks });
+	if (!result)
 		result = write_losses(writing);
 	if (!result)
 		result = write_pressure(writing);
@@ -754,7 +752,7 @@ static uint64_t count_stack_frames(const struct capture *capture, const struct r
 /* An estimate on the large side: bytes of a row of each table, with half-empty pages. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
-	return capture->rows_count * 96UL + capture->pressure.count * 64UL +
+	return capture->rows_count * 96UL + capture->wakes.count * 192UL + capture->pressure.count * 64UL +
 	       (capture->usage.count + capture->usage.ended_count) * 384UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
 	       count_stack_frames(capture, resolved) * 16UL + resolved->frames_count * 192UL +

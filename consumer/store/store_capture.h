@@ -9,6 +9,7 @@
 #include "consumer/store/sql.h"
 #include "consumer/store/stack_tree.h"
 #include "consumer/store/store_usage.h"
+#include "consumer/store/store_wakes.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/resolved.h"
 
@@ -18,6 +19,7 @@ struct capture_statements {
 		*add_statistic, *finish_capture;
 	struct usage_statements usage;
 	struct stack_tree stacks;
+	struct wakes_statements wakes;
 };
 
 /* Returns 0 or -errno, as all functions of sql.h do. */

@@ -58,7 +58,7 @@ one_line_saying() {
 	grep -qx 'abi = 9' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"
 	grep -qx 'hz = 97' "$manifest"
-	grep -qx "slots_per_cpu = $((262144 / 1392))" "$manifest"
+	grep -qx "slots_per_cpu = $((262144 / 1448))" "$manifest"
 	grep -qx "pin_dir = $PIN_DIR" "$manifest"
 	grep -qx "object_sha256 = $(sha256sum < "$BUILD/bourdon.bpf.o" | cut -d ' ' -f 1)" "$manifest"
 	grep -q '^attached = .*link_oncpu_0' "$manifest"

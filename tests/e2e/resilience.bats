@@ -384,7 +384,8 @@ processes_of_daemon() {
 	[ "$bytes" -le $((4 << 20)) ] || { echo "$bytes bytes"; false; }
 	daemon_stop TERM
 	[ "$(sql 'SELECT min(capture_id) > 2 FROM capture')" = 1 ]
-	[ "$(sql 'SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM sample_row)')" -eq 0 ]
+	[ "$(sql 'SELECT count(*) FROM stack_frame WHERE stack_id NOT IN (SELECT stack_id FROM sample_row UNION
+		SELECT waker_stack_id FROM wake_row WHERE waker_stack_id IS NOT NULL)')" -eq 0 ]
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 }
 

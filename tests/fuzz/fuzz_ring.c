@@ -114,6 +114,20 @@ static void check_capture(const struct capture *capture)
 	}
 	/* two rings, and an off-CPU interval may be both blocked and queued */
 	HOLDS(samples + capture->losses[LOSS_UNKNOWN_PROCESS] <= 2UL * 2 * 2 * SLOTS);
+	for (uint32_t i = 0; i < capture->wakes.count; i++) {
+		const struct wake *wake = &capture->wakes.rows[i];
+
+		HOLDS(wake->process < capture->processes_count && wake->stack < stacks->count);
+		HOLDS(capture->processes[wake->process].role == USAGE_TARGET && wake->role < WAKE_ROLES);
+		HOLDS(wake->waker_process < capture->processes_count ||
+		      (wake->waker_process == WAKE_UNKNOWN && !wake->waker_tid));
+		HOLDS(wake->waker_stack == WAKE_UNKNOWN ||
+		      (wake->waker_stack < stacks->count &&
+		       stacks->stacks[wake->waker_stack].process == wake->waker_process));
+		HOLDS(wake->waited_ns > 0 && wake->waited_ns <= wake->intervals * 20000000000UL);
+		HOLDS(memchr(wake->thread, 0, sizeof(wake->thread)) &&
+		      memchr(wake->waker, 0, sizeof(wake->waker)));
+	}
 	for (uint32_t i = 0; i < stacks->count; i++)
 		HOLDS(stacks->stacks[i].first + stacks->stacks[i].kernel_depth +
 			      stacks->stacks[i].user_depth <=

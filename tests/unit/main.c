@@ -101,6 +101,7 @@ static Suite *(*const suites[])(void) = {
 	process_text_suite,
 	mapping_reader_suite,
 	watches_suite,
+	wakes_suite,
 	status_line_suite,
 	hexadecimal_suite,
 	log_suite,

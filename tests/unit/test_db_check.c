@@ -106,6 +106,12 @@ static const struct {
 	  ": no stack ends at stack_node " },
 	{ "INSERT INTO thread_state SELECT 1, 1, 1, 't', 'S', NULL, min(node_id), 1 FROM stack_node WHERE class IS NULL",
 	  "thread_state of capture 1: no stack ends at stack_node " },
+	{ "INSERT INTO wake_row SELECT 1, 1, min(node_id), 'none', NULL, 'none', NULL, NULL, 0, 1, 1 FROM stack_node WHERE "
+	  "class IS NULL",
+	  "wake_row of capture 1: no stack ends at stack_node " },
+	{ "INSERT INTO wake_row SELECT 1, 1, (SELECT min(stack_id) FROM sample_row), 'none', NULL, 'target', 1, min(node_id), "
+	  "0, 1, 1 FROM stack_node WHERE class IS NULL",
+	  "wake_row of capture 1: no stack ends at stack_node " },
 	{ "UPDATE sample_row SET times = '1,2],[3,4],[5,6'",
 	  "times is not an array of one element a sample" },
 	{ "UPDATE sample_row SET times = '[1]'", "times is not an array" },

@@ -146,6 +146,11 @@ START_TEST(single_captures_are_copied_with_all_they_refer_to)
 		"INSERT INTO thread_state SELECT 2, process_id, 7, 'idle', 'S', 'read', NULL, 3 FROM process LIMIT 1;"
 		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at) SELECT 2, process_id, 'target', 5, 6 FROM "
 		"process LIMIT 1;"
+		/* the waker's thread is in no sample, and its stack in one of another capture */
+		"INSERT INTO thread(process_id, tid, thread) SELECT process_id, 9, 'waker' FROM process LIMIT 1;"
+		"INSERT INTO wake_row SELECT 2, thread_id, stack_id, 'io', '00000000000000ab', 'target', (SELECT thread_id FROM "
+		"thread WHERE tid = 9), (SELECT max(stack_id) FROM sample_row WHERE capture_id NOT IN (2, 4)), 1, 5, 6 FROM sample_row "
+		"WHERE capture_id = 2 LIMIT 1;"
 		"INSERT INTO counter SELECT 1, began_at - 1, 'early', 1 FROM capture WHERE capture_id = 2;"
 		"INSERT INTO counter SELECT 1, began_at - 1, 'samples', 1 FROM capture WHERE capture_id = 2;"
 		"INSERT INTO counter SELECT 1, triggered_at, 'samples', 2 FROM capture WHERE capture_id = 2;"
@@ -159,6 +164,11 @@ START_TEST(single_captures_are_copied_with_all_they_refer_to)
 	expect_same("SELECT * FROM capture_summary WHERE capture_id = 2");
 	expect_same("SELECT * FROM data_quality WHERE capture_id = 4");
 	expect_same("SELECT tid, thread FROM thread_state WHERE capture_id = 2");
+	expect_same(
+		"SELECT w.tid, w.stall, lock, waker_role, waker_tid, waker_comm, w.waited_ns, hex(k.hash), hex(o.hash) FROM "
+		"waker w JOIN stack k USING(stack_id) JOIN stack o ON o.stack_id = waker_stack_id WHERE capture_id = 2");
+	expect_rows(&out, "SELECT waker_comm, held_ns FROM lock_holder JOIN waker USING(capture_id, lock)",
+		    "waker|6\n");
 	expect_same("SELECT from_at, comm FROM usage JOIN process USING(process_id) WHERE capture_id = 2");
 	/* those of the span, and the last ones, which 'bourdon status' shows */
 	expect_rows(&out, "SELECT name, value FROM counter", "early|1\nsamples|2\nsamples|3\n");

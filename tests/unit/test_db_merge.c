@@ -55,6 +55,13 @@ static void fill_other_tables(struct store_fixture *host)
 		"INSERT INTO thread_state SELECT 1, process_id, 7, 'idle', 'S', 'read', (SELECT max(stack_id) FROM "
 		"sample WHERE capture_id = 1), 3 FROM process LIMIT 1;"
 		"INSERT INTO thread_state SELECT 1, process_id, 8, 'idle', 'S', NULL, NULL, 1 FROM process LIMIT 1;"
+		"INSERT INTO thread(process_id, tid, thread) SELECT process_id, 9, 'waker' FROM process LIMIT 1;"
+		/* the waker's thread, and its stack, are in no sample of the capture */
+		"INSERT INTO wake_row SELECT 1, t.thread_id, t.stack_id, 'io', '00000000000000ab', 'target', "
+		"(SELECT thread_id FROM thread WHERE tid = 9), (SELECT max(stack_id) FROM sample_row), 1, 5, 6 FROM sample_row t "
+		"WHERE capture_id = 1 LIMIT 1;"
+		"INSERT INTO wake_row SELECT 1, t.thread_id, t.stack_id, 'none', NULL, 'interrupt', NULL, NULL, 0, 7, 8 FROM "
+		"sample_row t WHERE capture_id = 1 LIMIT 1;"
 		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns) SELECT 1, process_id, 'target', 5, "
 		"6, 7 FROM process LIMIT 1;"
 		"INSERT INTO usage(capture_id, role, from_at, to_at, rss_bytes) VALUES(1, 'rest', 5, 6, 8);"
@@ -105,6 +112,10 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"s.capture_id = (SELECT id FROM wanted) ORDER BY 1, 7, 15, 11, 9",
 		"SELECT p.tgid, t.tid, t.thread, t.state, t.syscall, t.samples, hex(k.hash) FROM thread_state t JOIN "
 		"process p USING(process_id) LEFT JOIN stack k USING(stack_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY t.rowid",
+		"SELECT p.tgid, w.tid, w.thread, hex(k.hash), w.stall, w.lock, w.waker_role, w.waker_tgid, w.waker_tid, "
+		"w.waker_comm, hex(o.hash), w.releases, w.intervals, w.waited_ns FROM waker w JOIN process p USING(process_id) "
+		"JOIN stack k ON k.stack_id = w.stack_id LEFT JOIN stack o ON o.stack_id = w.waker_stack_id WHERE "
+		"w.capture_id = (SELECT id FROM wanted) ORDER BY w.waited_ns",
 		"SELECT p.tgid, u.role, u.from_at, u.to_at, u.cpu_ns, u.rss_bytes FROM usage u LEFT JOIN process p "
 		"USING(process_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY u.rowid",
 		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, run_delay_ns, "

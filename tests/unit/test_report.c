@@ -66,6 +66,8 @@ static const char rows_sql[] =
 	" (2, 1, 1, 1, -3, 47, 1000000000, NULL), (2, 2, 1, 1, 0, 20, 425000000, NULL),"
 	" (2, 3, 2, 1, 4, 10, 212000000, NULL), (2, 4, 3, 1, 4, 1, 21000000, NULL),"
 	" (2, 2, 3, 2, 1, 3, 900000000, NULL), (2, 1, 3, 3, 1, 3, 1900000000, NULL);"
+	"INSERT INTO wake_row VALUES(2, 1, 1, 'none', '00000000000000ff', 'target', 2, 1, 1, 9, 3000000000),"
+	" (2, 1, 1, 'io', NULL, 'interrupt', NULL, NULL, 0, 4, 900000000), (2, 1, 1, 'none', '00000000000000ff', 'none', NULL, NULL, 0, 1, 100000000);"
 	"INSERT INTO machine_time VALUES(2, 'others', 1, 6000000001, 7200000000, 60.0), (2, 'idle', 1, 6000000001, 4740000000, 39.5),"
 	" (2, 'steal', 1, 6000000001, 0, 0.0);"
 	"INSERT INTO machine_bytes VALUES(2, 'others', 1, 6000000001, 2147483648, 5242880), (2, 'targets', 1, 6000000001, 0, 0),"
@@ -449,6 +451,11 @@ START_TEST(why_explains_a_capture)
 		"      [k] timer_interrupt\n",
 		"      … 2 more\n      … the outermost frames are missing\n",
 		"  100.0 %, 900 ms in 3 intervals, \\xff\"\\x0az\n",
+		"t                target        4243        1       3 s   75.0 %          9\n"
+		"-                interrupt        -        -    900 ms   22.5 %          4\n"
+		"-                none             -        -    100 ms    2.5 %          1\n",
+		"00000000000000ff     3.1 s        1  t                      1   96.8 %  burn_cpu < main\n"
+		"00000000000000ff     3.1 s        1  -                      -    3.2 %  -\n",
 		"hottest function: burn_cpu (cpu_hog), 94.6 % of on-CPU samples\n",
 		"   -10 s       500  █",
 		"    -9 s         0\n",
@@ -490,7 +497,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,incident,pressure,waiting,machine,bytes,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
+		"capture,incident,pressure,waiting,machine,bytes,groups,culprits,processes,stacks,others,stalls,wakers,locks,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
@@ -500,6 +507,10 @@ START_TEST(why_as_json_says_the_same)
 	assert_asked(
 		"SELECT json_extract(?1, '$.processes[2].comm') = char(65533) || '\"' || char(10) || 'z'",
 		ran.out, "1");
+	assert_asked("SELECT json_extract(?1, '$.wakers[0].tgid', '$.wakers[1].role')", ran.out,
+		     "[4243,\"interrupt\"]");
+	assert_asked("SELECT json_extract(?1, '$.locks[0].place', '$.locks[0].held_ns')", ran.out,
+		     "[\"burn_cpu < main\",3000000000]");
 	assert_asked("SELECT json_extract(?1, '$.losses[0].percent')", ran.out, "3.31");
 }
 END_TEST

@@ -27,7 +27,8 @@ static void expect_no_orphans(const struct store_fixture *fixture)
 		fixture,
 		"SELECT (SELECT count(*) FROM stack_node n WHERE class IS NULL AND NOT EXISTS (SELECT 1 FROM stack_node c "
 		"WHERE c.parent_id = n.node_id)), (SELECT count(*) FROM thread WHERE thread_id NOT IN (SELECT thread_id "
-		"FROM sample_row)), (SELECT count(*) FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process)), "
+		"FROM sample_row UNION ALL SELECT thread_id FROM wake_row UNION ALL SELECT waker_thread_id FROM wake_row WHERE "
+		"waker_thread_id IS NOT NULL)), (SELECT count(*) FROM cgroup WHERE path NOT IN (SELECT cgroup FROM process)), "
 		"(SELECT count(*) FROM run WHERE run_id <> (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id "
 		"FROM capture))",
 		"0|0|0|0\n");
@@ -69,6 +70,10 @@ START_TEST(captures_beyond_max_age_go)
 	capture->usage.ended[capture->usage.ended_count++] = (struct ended_row){ .sums = { .processes = 1 } };
 	capture->usage.machine = (struct machine_time){ .to_ns = 1, .total_ns = 1 };
 	capture->usage.bytes.known = true;
+	capture->wakes.rows = calloc(1, sizeof(*capture->wakes.rows));
+	capture->wakes.rows[capture->wakes.count++] = (struct wake){
+		.tid = 1, .thread = "waits", .waker_tid = 2, .waker = "wakes", .waker_stack = 1
+	};
 	store_fixture_start(&fixture);
 	for (int64_t age = 5; age; age--)
 		commit_of_age(&fixture, capture, age * HOUR);
@@ -81,6 +86,8 @@ START_TEST(captures_beyond_max_age_go)
 	expect_rows(&fixture, "SELECT capture_id FROM ended", "4\n5\n");
 	expect_rows(&fixture, "SELECT DISTINCT capture_id FROM machine_time", "4\n5\n");
 	expect_rows(&fixture, "SELECT DISTINCT capture_id FROM machine_bytes", "4\n5\n");
+	expect_rows(&fixture, "SELECT capture_id, thread, waker_comm FROM waker",
+		    "5|waits|wakes\n4|waits|wakes\n");
 	/* capture 4 gets too old in half an hour */
 	ck_assert_uint_gt(next_ns, now_ns + 29 * 60 * SECOND);
 	ck_assert_uint_le(next_ns, now_ns + 30 * 60 * SECOND);
@@ -91,8 +98,8 @@ START_TEST(captures_beyond_max_age_go)
 		&fixture,
 		"SELECT (SELECT count(*) FROM capture), (SELECT count(*) FROM sample_row), (SELECT count(*) FROM stack_node), "
 		"(SELECT count(*) FROM frame), (SELECT count(*) FROM module), (SELECT count(*) FROM thread), (SELECT count(*) "
-		"FROM process), (SELECT count(*) FROM cgroup), (SELECT count(*) FROM loss)",
-		"0|0|0|0|0|0|0|0|0\n");
+		"FROM process), (SELECT count(*) FROM cgroup), (SELECT count(*) FROM loss), (SELECT count(*) FROM wake_row)",
+		"0|0|0|0|0|0|0|0|0|0\n");
 	expect_commit(&fixture, capture);
 	expect_rows(&fixture, "SELECT capture_id FROM capture", "6\n"); /* ids are not given twice */
 	store_fixture_free(&fixture);
