@@ -14,6 +14,7 @@ __u64 kernel_schedule[2] = { 0 };
 __u64 kernel_waking[2] = { 0 };
 __u64 kernel_interrupts[2] = { 0 };
 __u64 kernel_softirqs[2] = { 0 };
+__u64 kernel_backlog[2] = { 0 };
 
 static bool has_handle_softirqs;
 bool ksyms_emit = false; /* set by the loader between its two reads */
@@ -52,6 +53,7 @@ static __always_inline void learn(const struct kallsym_iter *symbol)
 		kernel_text = symbol->value;
 	learn_part(kernel_schedule, symbol->value, IS_NAME(name, "__schedule"));
 	learn_part(kernel_waking, symbol->value, IS_NAME(name, "try_to_wake_up"));
+	learn_part(kernel_backlog, symbol->value, IS_NAME(name, "process_backlog"));
 	/* where there is handle_softirqs(), __do_softirq() only calls it */
 	if (IS_NAME(name, "handle_softirqs"))
 		has_handle_softirqs = true;

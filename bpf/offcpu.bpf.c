@@ -617,7 +617,7 @@ static __always_inline void note_waker(void *ctx, struct cpu_state *state, const
 	bytes = bpf_get_stack(ctx, state->scratch.frames, sizeof(state->scratch.frames), 0);
 	if (bytes <= 0 || !kernel_interrupts[1] || !kernel_softirqs[1])
 		return;
-	if (!task->pid || is_in_interrupt(&state->scratch, (__u32)bytes)) {
+	if (!task->pid || is_in_interrupt(&state->scratch, (__u32)bytes, !(task->flags & PF_KTHREAD))) {
 		thread->waker.kind = WAKER_INTERRUPT;
 		return;
 	}

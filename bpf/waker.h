@@ -40,24 +40,32 @@
 extern const volatile __u64 lock_secret[2];
 
 /*
- * True if the CPU serves an interrupt: then the current thread is only the one that it interrupted. preempt_count has
- * the answer, too, but on x86 it is a variable of each CPU, whose address a kernel may not tell (CONFIG_KALLSYMS_ALL).
- * So it comes from the kernel stack, as the kernel's own filter_irq_stacks() has it.
+ * Returns 1 if the CPU serves an interrupt: then the current thread is only the one that it interrupted. preempt_count
+ * has the answer, too, but on x86 it is a variable of each CPU, whose address a kernel may not tell
+ * (CONFIG_KALLSYMS_ALL). So it comes from the kernel stack, as the kernel's own filter_irq_stacks() has it.
+ *
+ * A thread that sends to its own host runs the receiver's side itself, in a soft interrupt, before it goes on: that is
+ * no interrupt of it. `may_send` is 0 for kernel threads: ksoftirqd does so for others.
  *
  * A global function, which the verifier looks at once: what it learns of `bytes` here would multiply its work.
  */
-__noinline int is_in_interrupt(const struct stack_scratch *scratch, __u32 bytes)
+__noinline int is_in_interrupt(const struct stack_scratch *scratch, __u32 bytes, __u32 may_send)
 {
+	__u32 in_softirq = 0, sends = 0;
+
 	if (!scratch)
 		return 0;
 	for (__u32 i = 0; i < SAMPLE_KERNEL_FRAMES; i++) {
 		if (i * sizeof(__u64) >= bytes)
 			break;
-		if (is_in_part(kernel_interrupts, scratch->frames[i]) ||
-		    is_in_part(kernel_softirqs, scratch->frames[i]))
+		if (is_in_part(kernel_interrupts, scratch->frames[i]))
 			return 1;
+		if (is_in_part(kernel_softirqs, scratch->frames[i]))
+			in_softirq = 1;
+		if (is_in_part(kernel_backlog, scratch->frames[i]))
+			sends = may_send;
 	}
-	return 0;
+	return in_softirq && !sends;
 }
 
 static __always_inline __u64 rotate(__u64 word, __u32 bits)

@@ -108,6 +108,32 @@ start_pair() {
 	grep -q "waker: *p$OWN" "$WORK/wakeuptime"
 }
 
+@test "a thread that sends to its own host is the waker of the receiver" {
+	load
+	own_workload relay
+	cp "$BUILD/workloads/relay" "$WORK/p$OWN"
+	watch "$OWN"
+	# the program has the connection as its standard input
+	start_command python3 -c 'import os, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print("ready", listener.getsockname()[1], flush=True)
+os.dup2(listener.accept()[0].fileno(), 0)
+os.execv(sys.argv[1], sys.argv[1:])' "$WORK/$OWN" --read
+	local output=$CHILD_OUTPUT
+	"$WORK/p$OWN" --pulse 5 --seconds 6 > "/dev/tcp/127.0.0.1/${CHILD_LINE#ready }" &
+	PULSE=$!
+	IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$output" CHILD_LINE
+	[ "$CHILD_LINE" = ready ]
+	make_pressure
+	captured
+	measured "$output"
+	sql 'SELECT * FROM waker' >&2
+	local seen
+	seen=$(sql "SELECT sum(waited_ns) FROM waker WHERE waker_role = 'other' AND waker_tid = $PULSE AND waker_comm = 'p$OWN'")
+	echo "$seen ns of $MEASURED ns" >&2
+	((seen * 100 >= MEASURED * 80))
+}
+
 @test "a thread that a timer wakes was woken by an interrupt" {
 	load
 	own_workload relay
