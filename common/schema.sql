@@ -121,7 +121,9 @@ CREATE TABLE process(
 	uid INTEGER,
 	cgroup TEXT,
 	unit TEXT,                      -- of systemd, from the cgroup: the innermost service, scope, or slice; NULL: none
-	container TEXT                  -- its id, from the cgroup; NULL: none
+	container TEXT,                 -- its id, from the cgroup; NULL: none
+	runtime TEXT,                   -- python|jvm|node|go|php|ruby|perl|native; NULL: not known
+	runtime_evidence TEXT           -- what says so
 ) STRICT;
 CREATE UNIQUE INDEX process_identity ON process(run_id, tgid, started_ns, comm, ifnull(exe, ''), ifnull(cgroup, ''));
 

@@ -35,6 +35,9 @@ openssl          a target without frame pointers, whose loops are assembler code
 perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
 jq               reads JSON, in the tests; writes it, for make sbom
 systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
+atop             names who uses the CPUs, beside bourdon in the tests and in make bench
+sysstat          pidstat, as atop
+libbpf-tools     execsnoop, as atop; offcputime, whose cost of a context switch make bench compares
 procps           finds the daemon's children, in the tests
 e2fsprogs        file systems that hang, and the virtual machines', in the tests
 libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize, make tsan
@@ -47,13 +50,10 @@ endef
 export DEPENDENCIES
 
 define BENCH_DEPENDENCIES
-atop             names who uses the CPUs; compared in a storm of short-lived programs
 linux-perf       the profiler whose cost bourdon's is compared with
-libbpf-tools     offcputime, whose cost of a context switch is compared
 libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
 postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
-sysstat          pidstat, compared as atop
 valgrind         counts the instructions of naming a capture
 endef
 export BENCH_DEPENDENCIES

@@ -137,12 +137,13 @@ static const struct table processes = {
 	.name = "process",
 	.select =
 		"SELECT p.process_id, m.id, p.tgid, p.started_ns, name_form(p.comm), name_form(p.exe), p.uid, "
-		"name_form(p.cgroup), name_form(p.unit), name_form(p.container) FROM given.process p LEFT JOIN run_map m ON m.was = p.run_id "
+		"name_form(p.cgroup), name_form(p.unit), name_form(p.container), name_form(p.runtime), "
+		"name_form(p.runtime_evidence) FROM given.process p LEFT JOIN run_map m ON m.was = p.run_id "
 		"WHERE p.process_id IN (SELECT process_id FROM chosen_process) ORDER BY 1",
 	.find = "SELECT process_id FROM main.process WHERE run_id = ?2 AND tgid = ?3 AND started_ns = ?4 AND "
 		"comm = ?5 AND ifnull(exe, '') = ifnull(?6, '') AND ifnull(cgroup, '') = ifnull(?8, '')",
-	.add = "INSERT INTO main.process(run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container) "
-	       "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING process_id",
+	.add = "INSERT INTO main.process(run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container, runtime, "
+	       "runtime_evidence) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) RETURNING process_id",
 	.map = "INSERT INTO process_map(was, id) VALUES(?1, ?2)",
 };
 

@@ -45,10 +45,15 @@
 	" hz, offcpu_history_ns, expected_samples, received_samples, process_count, stack_count, sample_count," \
 	" interval_count, cause, because, NULL AS incident_id, NULL AS onset_at, recorded_as FROM main.capture;"
 
+/* Versions 6 and 7 lack more of it. */
+#define PROCESS_OF_8                                                                                                        \
+	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container," \
+	" NULL AS runtime, NULL AS runtime_evidence FROM main.process;"
+
 /* What versions 6 and 7 lack besides. */
 #define VIEWS_SINCE_8                                                                                                    \
 	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, NULL AS unit," \
-	" NULL AS container FROM main.process;"                                                                          \
+	" NULL AS container, NULL AS runtime, NULL AS runtime_evidence FROM main.process;"                               \
 	"CREATE TEMP VIEW ended AS SELECT NULL AS capture_id, NULL AS role, NULL AS comm, NULL AS parent, NULL AS"       \
 	" parent_tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS denied, NULL AS processes, NULL AS"      \
 	" cpu_ns, NULL AS run_delay_ns, NULL AS major_faults, NULL AS read_bytes, NULL AS write_bytes WHERE 0;"          \
@@ -88,7 +93,7 @@ static const struct older_schema {
 } older_schemas[] = {
 	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS },
 	{ 7, VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
-	{ 8, VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
+	{ 8, PROCESS_OF_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
 };
 
 const char *older_schema_views(int version)

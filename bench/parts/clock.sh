@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Measures what the 47 Hz clock costs without anything to sample: on idle CPUs, and on CPUs that run processes
-# that are no targets.
+# Measures what the 47 Hz clock costs without a target: on idle CPUs, and on CPUs that run a process that is none, beside
+# the same process as a target.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
@@ -44,24 +44,35 @@ measure_idle() {
 		"$(value runs < "$WORK/runs" | awk -v all="$((CPUS * ROUND_SECONDS))" '{ print $1 / all }' | spread 1 '/s')"
 }
 
-# An idle tick does not run the program at all (exclude_idle); a tick in a process that is no target returns
-# early.
-measure_others() {
-	local round
-	start cpu_hog --threads "$CPUS" --spread
-	arm no_such_process
-	for ((round = 1; round <= ROUNDS; round++)); do
-		doing "no target, round $round of $ROUNDS"
-		bpf_cost "$ROUND_SECONDS" >> "$WORK/early"
-	done
+# tick COMM: prints what a tick costs while every CPU is busy with cpu_hog, and the rule is for that comm. Its processes
+# have unwind tables, as in all but the first moments.
+tick() {
+	arm "$1"
+	[[ $1 == cpu_hog ]] || await 30 is_listed "$CHILD"
+	await_tables "$CHILD"
+	bpf_cost "$ROUND_SECONDS"
 	disarm
+}
+
+# An idle tick does not run the program at all (exclude_idle). One in a process that is no target writes a sample, too.
+measure_ticks() {
+	local round
+	start cpu_hog --threads "$CPUS" --spread --depth 27
+	for ((round = 1; round <= ROUNDS; round++)); do
+		doing "ticks, round $round of $ROUNDS"
+		tick no_such_process >> "$WORK/bystander"
+		tick cpu_hog >> "$WORK/target"
+	done
 	stop "$CHILD"
-	paste <(value run_ns < "$WORK/early") <(value runs < "$WORK/early") | awk '{ print $1 / $2 }' > "$WORK/ns"
-	row 'a tick that meets no target' "$(spread 0 ns < "$WORK/ns")"
-	row "the same, $HZ times a second, of a CPU" "$(awk -v hz="$HZ" '{ print $1 * hz / 1e7 }' "$WORK/ns" | spread 5 %)"
+	ns_a_sample < "$WORK/bystander" > "$WORK/bystander.ns"
+	ns_a_sample < "$WORK/target" > "$WORK/target.ns"
+	row "a tick on a bystander, $(value user_frames < "$WORK/bystander" | median) user frames (reference: on a target, $(value user_frames < "$WORK/target" | median))" \
+		"$(spread 0 ns < "$WORK/bystander.ns")" "$(spread 0 ns < "$WORK/target.ns")" \
+		"$(printf '%.2f' "$(paste "$WORK/bystander.ns" "$WORK/target.ns" | awk '{ print $1 / $2 }' | median)")"
+	row "the same, $HZ times a second, of a CPU" "$(awk -v hz="$HZ" '{ print $1 * hz / 1e7 }' "$WORK/bystander.ns" | spread 5 %)"
 }
 
 bench_setup clock
 cgroup_make
 measure_idle
-measure_others
+measure_ticks

@@ -411,7 +411,9 @@ static int write_process(struct writing *writing, uint32_t position)
 			&(struct stored_process){ process->tgid, process->started_ns, process->comm,
 						  mappings_exe(writing->mappings, process->tgid,
 							       process->started_ns, process->program),
-						  process->uid, process->cgroup },
+						  process->uid, process->cgroup,
+						  mappings_of(writing->mappings, process->tgid,
+							      process->started_ns, process->program) },
 			&writing->processes[position]);
 	return result;
 }

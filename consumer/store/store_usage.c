@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 #include "consumer/rules/cgroup_parts.h"
+#include "consumer/symbols/process_runtime.h"
 
 #include <limits.h>
 
@@ -10,9 +11,11 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 {
 	int result = sql_prepare(
 		sql, &ret_statements->add_process,
-		"INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container) "
-		"VALUES(?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?) "
-		"ON CONFLICT DO UPDATE SET uid = ifnull(excluded.uid, uid) RETURNING process_id");
+		"INSERT INTO process(run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container, runtime, "
+		"runtime_evidence) VALUES(?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?10, iif(?10 IS NULL, NULL, ?11)) "
+		"ON CONFLICT DO UPDATE SET uid = ifnull(excluded.uid, uid), "
+		"runtime_evidence = iif(excluded.runtime IS NULL, runtime_evidence, excluded.runtime_evidence), "
+		"runtime = ifnull(excluded.runtime, runtime) RETURNING process_id");
 
 	if (!result)
 		result = sql_prepare(
@@ -57,13 +60,15 @@ static void name_cgroup(const char *cgroup, struct cgroup_names *ret_names)
 int store_process_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
 			const struct stored_process *process, sqlite3_int64 *ret_process_id)
 {
+	struct process_runtime runtime;
 	struct cgroup_names names;
 
 	name_cgroup(process->cgroup, &names);
-	return sql_run(sql, statements->add_process, ret_process_id, "iiittittt", run_id,
+	process_runtime_find(process->mapped, &runtime);
+	return sql_run(sql, statements->add_process, ret_process_id, "iiittittttt", run_id,
 		       (int64_t)process->tgid, (int64_t)process->started_ns, process->comm, process->exe,
 		       process->uid == CAPTURE_NO_UID ? (int64_t)-1 : (int64_t)process->uid, process->cgroup,
-		       names.unit, names.container);
+		       names.unit, names.container, runtime.name, runtime.evidence);
 }
 
 /* Wall clock of a moment in CLOCK_MONOTONIC. */
@@ -88,7 +93,8 @@ static int write_row(struct sql *sql, const struct usage_statements *statements,
 			&(struct stored_process){
 				process->tgid, process->started_ns, process->comm,
 				mappings_exe(mappings, process->tgid, process->started_ns, process->program),
-				process->uid, row->cgroup },
+				process->uid, row->cgroup,
+				mappings_of(mappings, process->tgid, process->started_ns, process->program) },
 			&process_id);
 	if (result < 0)
 		return result;

@@ -22,7 +22,8 @@ struct stored_process {
 	uint64_t started_ns;
 	const char *comm, *exe; /* exe: NULL where it is unknown */
 	uint32_t uid;
-	const char *cgroup; /* or NULL */
+	const char *cgroup;                  /* or NULL */
+	const struct mapped_process *mapped; /* or NULL */
 };
 
 int store_process_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,

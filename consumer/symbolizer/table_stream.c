@@ -4,6 +4,7 @@
 #include "common/cleanup.h"
 #include "common/pass_fd.h"
 #include "consumer/symbolizer/protocol.h"
+#include "consumer/symbolizer/runtime_sign.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,7 +47,8 @@ int table_send(int socket, int elf_fd)
 {
 	static struct table_message message; /* static, because it is too large for the stack */
 	struct unwind_table table = { 0 };
-	struct table_head head = { .result = unwind_table_compile(elf_fd, &table) };
+	struct table_head head = { .result = unwind_table_compile(elf_fd, &table),
+				   .runtime = runtime_sign_find(elf_fd) };
 	int result;
 
 	head.rules = table.rules_count;
@@ -77,6 +79,8 @@ static uint32_t count_of(const struct table_head *head, uint32_t part)
 
 static bool head_is_valid(const struct table_head *head)
 {
+	if (!runtime_sign_is_valid(head->runtime))
+		return false;
 	if (head->result)
 		return head->result == -ENOTSUP || head->result == -ENODATA || head->result == -EFBIG ||
 		       head->result == -EBADMSG || head->result == -ENOMEM;
@@ -138,6 +142,8 @@ static int deliver(const struct table_receiver *receiver, uint32_t from, struct 
 	case TABLE_PAGES:
 		return receiver->pages(receiver->user, from, message->pages, message->count);
 	default:
+		if (receiver->runtime)
+			receiver->runtime(receiver->user, message->head.runtime);
 		return message->head.result ? message->head.result
 					    : receiver->head(receiver->user, &message->head);
 	}

@@ -22,8 +22,8 @@
 struct table_head {
 	int32_t result; /* of unwind_table_compile(); negative: no table follows */
 	uint32_t rules, chunks, pages;
-	uint32_t rows; /* informational */
-	uint32_t reserved;
+	uint32_t rows;    /* informational */
+	uint32_t runtime; /* the file's sign (runtime_sign.h), with or without a table */
 	uint64_t first_page;
 };
 
@@ -50,12 +50,14 @@ struct table_receiver {
 	int (*rules)(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count);
 	int (*chunks)(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count);
 	int (*pages)(void *user, uint32_t from, struct unwind_page *pages, uint32_t count);
+	/* NULL, or called before the others, and where there is no table */
+	void (*runtime)(void *user, uint32_t sign);
 	void *user;
 };
 
 /*
- * CONSUMER: requests the table of a file and receives it until `deadline_ns` (CLOCK_MONOTONIC). Returns 0;
- * the error of unwind_table_compile(), without calling the head callback; the error of a callback; or -EPIPE,
+ * CONSUMER: requests the table of a file, and its sign of a runtime, and receives them until `deadline_ns` (CLOCK_MONOTONIC). Returns 0;
+ * the error of unwind_table_compile(), after calling the runtime callback alone; the error of a callback; or -EPIPE,
  * -ETIMEDOUT, -EBADMSG. *ret_usable is false if the symbolizer cannot be used further: after the last three,
  * and after a callback's error.
  */

@@ -725,12 +725,20 @@ uint64_t mappings_dropped(const struct mappings *mappings)
 	return mappings->dropped;
 }
 
-const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
-			 uint32_t program)
+const struct mapped_process *mappings_of(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
+					 uint32_t program)
 {
 	const struct mapped_process *process = find_process(mappings, tgid, started_ns);
 
-	if (!process || process->program != program)
+	return process && process->program == program ? process : NULL;
+}
+
+const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
+			 uint32_t program)
+{
+	const struct mapped_process *process = mappings_of(mappings, tgid, started_ns, program);
+
+	if (!process)
 		return NULL;
 	for (uint32_t i = 0; i < process->count; i++)
 		if (process->mappings[i].flags & MAPPING_IS_EXE && process->mappings[i].file)

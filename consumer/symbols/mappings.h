@@ -35,7 +35,8 @@ struct mapped_file {
 	char *path;             /* as the kernel writes it, possibly ending in " (deleted)"; "" if unknown */
 	/* mapped_files.c: bourdon-grant refuses the file for processes started until then */
 	uint64_t refused_ns;
-	bool is_put_off; /* mapped_files.c: the request for it has to wait, which was counted */
+	bool is_put_off;  /* mapped_files.c: the request for it has to wait, which was counted */
+	uint32_t runtime; /* its sign of a runtime (runtime_sign.h), once its unwind table was asked for */
 };
 
 struct mapping {
@@ -141,6 +142,10 @@ const struct mapped_process *mappings_busy(const struct mappings *mappings);
 
 /* Whether only some of the process's executable mappings are known, because it has too many. */
 bool mappings_is_cut(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns);
+
+/* Returns the process with its mappings; NULL if it is not known, or it runs another program now. */
+const struct mapped_process *mappings_of(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
+					 uint32_t program);
 
 /* Returns the path of the process's executable; NULL if it is not known, or it runs another program now. */
 const char *mappings_exe(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/hash_index.h"
 #include "common/log.h"
+#include "consumer/symbolizer/runtime_sign.h"
 #include "consumer/symbolizer/spawner.h"
 #include "consumer/unwind/vdso.h"
 
@@ -42,6 +43,7 @@ struct unwind_module {
 	/* its request to bourdon-grant was put off: how long, and until when. 0: it was not */
 	uint64_t put_off_ns, put_off_until_ns;
 	struct unwind_place place;
+	uint32_t runtime; /* its sign (runtime_sign.h) */
 };
 
 struct unwind_modules {
@@ -94,9 +96,10 @@ static int open_file(const struct unwind_modules *modules, const struct unwind_p
 }
 
 static int compile(struct unwind_modules *modules, struct unwind_pass *pass, int fd,
-		   struct unwind_place *ret_place)
+		   struct unwind_module *module)
 {
 	uint64_t patience_ns = clock_monotonic_ns() + FILE_NS;
+	uint32_t runtime;
 	bool usable;
 	int result;
 
@@ -106,7 +109,10 @@ static int compile(struct unwind_modules *modules, struct unwind_pass *pass, int
 		pass->symbolizer = spawner_request(pass->spawner_socket, SYMBOLIZER_SOON, pass->deadline_ns);
 	if (pass->symbolizer < 0)
 		return -EAGAIN;
-	result = unwind_space_receive(modules->space, pass->symbolizer, fd, patience_ns, ret_place, &usable);
+	result = unwind_space_receive(modules->space, pass->symbolizer, fd, patience_ns, &module->place,
+				      &runtime, &usable);
+	if (runtime != RUNTIME_NOT_READ)
+		module->runtime = runtime;
 	if (!usable) {
 		close(TAKE_FD(pass->symbolizer));
 		pass->deaths += result == -EPIPE || result == -EBADMSG;
@@ -187,15 +193,17 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 										  : 0;
 	if (module->is_suspect || (fd >= 0 && is_same(module, &at) && is_done(module, pass)))
 		return;
-	if (fd >= 0 && !is_same(module, &at))
+	if (fd >= 0 && !is_same(module, &at)) {
 		module->timeouts = 0;
+		module->runtime = RUNTIME_NOT_READ;
+	}
 	retire_table(modules, pass, module);
 	module->retry_ns = 0;
 	module->no_room = false;
 	if (fd >= 0) {
 		module->changed = at.st_ctim;
 		module->bytes = at.st_size;
-		result = compile(modules, pass, fd, &module->place);
+		result = compile(modules, pass, fd, module);
 	}
 	if (result == -ENOSPC) {
 		/* for the next pass: kernel programs may still read the freed elements */
@@ -289,6 +297,8 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 		}
 	}
 	module->pass = pass->number;
+	if (mapping->file)
+		mapping->file->runtime = module->runtime;
 	return module->state == MODULE_READY ? &module->place : NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "consumer/symbolizer/runtime_sign.h"
 #include "consumer/symbolizer/table_stream.h"
 
 struct unwind_retired {
@@ -15,8 +16,16 @@ struct unwind_retired {
 struct reception {
 	struct unwind_space *space;
 	struct unwind_place *place;
+	uint32_t runtime;
 	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* maps the table's rule numbers to those in the map */
 };
+
+static void receive_runtime(void *user, uint32_t sign)
+{
+	struct reception *reception = user;
+
+	reception->runtime = sign;
+}
 
 static int receive_head(void *user, const struct table_head *head)
 {
@@ -102,20 +111,23 @@ static int receive_pages(void *user, uint32_t from, struct unwind_page *pages, u
 }
 
 int unwind_space_receive(struct unwind_space *space, int socket, int elf_fd, uint64_t deadline_ns,
-			 struct unwind_place *ret_place, bool *ret_usable)
+			 struct unwind_place *ret_place, uint32_t *ret_runtime, bool *ret_usable)
 {
 	_cleanup_free_ struct reception *reception = malloc(sizeof(*reception));
-	const struct table_receiver receiver = { receive_head, receive_rules, receive_chunks, receive_pages,
-						 reception };
+	const struct table_receiver receiver = { receive_head,  receive_rules,   receive_chunks,
+						 receive_pages, receive_runtime, reception };
 	struct unwind_place place = { 0 };
 	int result;
 
 	*ret_usable = true;
+	*ret_runtime = RUNTIME_NOT_READ;
 	if (!reception)
 		return -ENOMEM;
 	reception->space = space;
 	reception->place = &place;
+	reception->runtime = RUNTIME_NOT_READ;
 	result = table_receive(socket, elf_fd, deadline_ns, &receiver, ret_usable);
+	*ret_runtime = reception->runtime;
 	if (result < 0)
 		unwind_space_release(space, &place);
 	else

@@ -46,10 +46,11 @@ void unwind_space_free(struct unwind_space *space);
 /*
  * Asks the symbolizer behind `socket` for the table of the file, and writes it into the maps. Ends at
  * `deadline_ns` (CLOCK_MONOTONIC). Returns 0, and the caller ends with unwind_space_release() of *ret_place;
- * -ENOSPC without room; or an error of table_receive(). *ret_usable: the symbolizer can serve another file.
+ * -ENOSPC without room; or an error of table_receive(). *ret_runtime is set in any case: the file's sign
+ * (runtime_sign.h). *ret_usable: the symbolizer can serve another file.
  */
 int unwind_space_receive(struct unwind_space *space, int socket, int elf_fd, uint64_t deadline_ns,
-			 struct unwind_place *ret_place, bool *ret_usable);
+			 struct unwind_place *ret_place, uint32_t *ret_runtime, bool *ret_usable);
 
 /*
  * Releases the room. It is used again once no kernel program can be reading it (unit_map.h). Accepts an empty

@@ -30,12 +30,6 @@ start_victim() {
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 }
 
-# is_listed TGID: whether the process was sampled often enough for its mappings to be asked for
-is_listed() {
-	bpftool map lookup pinned "$PIN_DIR/bystanders" \
-		key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 2> /dev/null | jq -e '.value.samples >= 8' > /dev/null 2>&1
-}
-
 # others COLUMNS: of the samples of the process that was started last
 others() {
 	sql "SELECT $1 FROM other_sample JOIN process USING(process_id) WHERE tgid = $CHILD"

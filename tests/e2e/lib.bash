@@ -191,6 +191,12 @@ have_tables() {
 	done
 }
 
+# is_listed TGID: whether the bystander was sampled often enough for its mappings to be asked for
+is_listed() {
+	bpftool map lookup pinned "$PIN_DIR/bystanders" \
+		key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 2> /dev/null | jq -e '.value.samples >= 8' > /dev/null 2>&1
+}
+
 # await_tables [PID...]: waits until these processes have their unwind tables, or without PID all targets. Name the
 # processes if a rule is for every comm: its targets come and go, and bourdon status is one of them.
 await_tables() {

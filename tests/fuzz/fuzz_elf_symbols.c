@@ -4,6 +4,7 @@
  * file and the alternate file of itself. Each reply is one that the consumer accepts.
  */
 #include "common/cleanup.h"
+#include "consumer/symbolizer/runtime_sign.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -41,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		names.offsets[i] = offset;
 	}
 	HOLDS(answer && fd >= 0 && write(fd, input.next, input.left) == (ssize_t)input.left);
+	HOLDS(runtime_sign_is_valid(runtime_sign_find(fd)));
 	ask(&symbolizer, &module, dup(fd), answer);
 	ask(&symbolizer, &names, -1, answer);
 	ask(&symbolizer, &debug_file, dup(fd), answer);

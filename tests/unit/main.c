@@ -98,6 +98,7 @@ static Suite *(*const suites[])(void) = {
 	grant_client_suite,
 	grant_queue_suite,
 	mapped_files_suite,
+	process_runtime_suite,
 	process_text_suite,
 	mapping_reader_suite,
 	watches_suite,

@@ -59,6 +59,7 @@ Suite *pieces_suite(void);
 Suite *policy_suite(void);
 Suite *process_events_suite(void);
 Suite *process_index_suite(void);
+Suite *process_runtime_suite(void);
 Suite *process_text_suite(void);
 Suite *profile_suite(void);
 Suite *psi_suite(void);

@@ -447,7 +447,8 @@ static const struct {
 	  "INSERT INTO pressure VALUES(1, 'late', 'system', 'cpu', 1, 1)",
 	  "pressure system of capture 1: cannot store TEXT value in INTEGER column pressure.at" },
 	{ "DROP TABLE process; CREATE TABLE process(process_id INTEGER PRIMARY KEY, run_id, tgid, started_ns, comm, exe, "
-	  "uid, cgroup, unit, container); INSERT INTO process VALUES(1, 1, 'x', 1, 'a', 'b', 1, 'c', NULL, NULL)",
+	  "uid, cgroup, unit, container, runtime, runtime_evidence); "
+	  "INSERT INTO process VALUES(1, 1, 'x', 1, 'a', 'b', 1, 'c', NULL, NULL, NULL, NULL)",
 	  "process 1: cannot store TEXT value in INTEGER column process.tgid" },
 };
 

@@ -3,6 +3,7 @@
  * Shows that the rows of a committed capture are what the capture holds: samples, stacks, processes, pressure,
  * usage and losses, and that the views add them up.
  */
+#include "consumer/symbolizer/runtime_sign.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -59,9 +60,9 @@ START_TEST(every_table_has_what_the_capture_had)
 		    "sum(iif(kind = 'off-cpu', samples, 0)) FROM sample",
 		    "2|3|5|1\n");
 	expect_rows(&fixture, "SELECT * FROM process",
-		    "1|1|10|1010|nginx-10|NULL|33|/system.slice/web.service|web.service|NULL\n"
-		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service|web.service|NULL\n"
-		    "3|1|666|1666|nginx-666|NULL|33|/system.slice/web.service|web.service|NULL\n");
+		    "1|1|10|1010|nginx-10|NULL|33|/system.slice/web.service|web.service|NULL|NULL|NULL\n"
+		    "2|1|11|1011|nginx-11|NULL|33|/system.slice/web.service|web.service|NULL|NULL|NULL\n"
+		    "3|1|666|1666|nginx-666|NULL|33|/system.slice/web.service|web.service|NULL|NULL|NULL\n");
 	expect_rows(&fixture, "SELECT role, process_id, tid, kind, second, samples FROM other_sample",
 		    "other|3|666|on-cpu|0|1\n");
 	expect_rows(&fixture, "SELECT * FROM cgroup", "7|/system.slice/web.service\n");
@@ -255,6 +256,53 @@ START_TEST(a_stack_the_resolver_cut_is_truncated)
 }
 END_TEST
 
+/* Adds an executable mapping of the process 12, of its executable. Returns its file. */
+static struct mapped_file *map_executable(struct mappings *mappings, const char *path)
+{
+	char bytes[sizeof(struct mapping_record) + 64];
+	const struct mapping_record record = { .header = { RECORD_MAPPING, sizeof(record) },
+					       .tgid = 12,
+					       .started_ns = 1012,
+					       .begins = 0x1000,
+					       .ends = 0x2000,
+					       .inode = 5,
+					       .flags = MAPPING_IS_EXE,
+					       .path_bytes = (uint32_t)strlen(path) };
+	const struct mapping *mapping;
+
+	HOLDS(record.path_bytes <= 64);
+	memcpy(bytes, &record, sizeof(record));
+	memcpy(bytes + sizeof(record), path, record.path_bytes);
+	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
+	ck_assert_int_eq(mappings_add_records(mappings, bytes, sizeof(record) + record.path_bytes),
+			 (long)(sizeof(record) + record.path_bytes));
+	ck_assert(!mappings_end_pass(mappings));
+	mapping = mappings_find(mappings, 12, 1012, 0x1000);
+	ck_assert_ptr_nonnull(mapping);
+	return mapping->file;
+}
+
+START_TEST(the_runtime_is_what_was_read_last)
+{
+	struct sample sample = sample_make(12, TRIGGERED, 1, 1, 1);
+	_cleanup_capture_ struct capture *by_name = capture_make(&sample, 1),
+					 *by_content = capture_make(&sample, 1);
+	struct store_fixture fixture;
+	struct mapped_file *file;
+
+	store_fixture_start(&fixture);
+	file = map_executable(fixture.mappings, "/usr/bin/perl");
+	expect_commit(&fixture, by_name);
+	expect_rows(&fixture, "SELECT exe, runtime, runtime_evidence FROM process",
+		    "/usr/bin/perl|perl|executes perl, which was not read\n");
+	file->runtime = RUNTIME_NO_SIGN;
+	expect_commit(&fixture, by_content);
+	expect_rows(&fixture, "SELECT exe, runtime, runtime_evidence FROM process",
+		    "/usr/bin/perl|native|no sign of a runtime in 1 file that it maps\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 /* A process moves between two cgroups that are gone when they are looked up: it is one row. */
 START_TEST(samples_of_a_process_without_a_cgroup_add_up)
 {
@@ -424,6 +472,7 @@ Suite *store_capture_suite(void)
 	tcase_add_test(contents, a_capture_given_up_stays_without_samples);
 	tcase_add_test(contents, a_stack_the_resolver_cut_is_truncated);
 	tcase_add_test(contents, samples_of_a_process_without_a_cgroup_add_up);
+	tcase_add_test(contents, the_runtime_is_what_was_read_last);
 	tcase_add_loop_test(contents, a_usual_weight_is_not_stored, 0, 2);
 	tcase_add_test(contents, the_sums_of_views_are_right);
 	tcase_add_test(contents, a_lost_sample_counts_once);

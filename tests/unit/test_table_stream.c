@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
+#include "consumer/symbolizer/runtime_sign.h"
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbolizer/table_stream.h"
 #include "tests/unit/fake_unwind.h"
@@ -27,7 +28,15 @@ struct received {
 	struct unwind_page *pages;
 	uint32_t rules_count, chunks_count, pages_count;
 	uint32_t fails_at; /* TABLE_*, or 0 */
+	uint32_t runtime;
 };
+
+static void keep_runtime(void *user, uint32_t sign)
+{
+	struct received *received = user;
+
+	received->runtime = sign;
+}
 
 static int keep_head(void *user, const struct table_head *head)
 {
@@ -79,7 +88,8 @@ static void received_free(struct received *received)
 
 static int receive(int socket, int elf, struct received *received, bool *ret_usable)
 {
-	const struct table_receiver taker = { keep_head, keep_rules, keep_chunks, keep_pages, received };
+	const struct table_receiver taker = { keep_head,  keep_rules,   keep_chunks,
+					      keep_pages, keep_runtime, received };
 
 	return table_receive(socket, elf, clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS, &taker,
 			     ret_usable);
@@ -99,6 +109,7 @@ START_TEST(a_table_arrives_as_it_was_compiled)
 
 		ck_assert_int_eq(receive(socket, elf, &received, &usable), 0);
 		ck_assert(usable);
+		ck_assert_uint_eq(received.runtime, RUNTIME_NO_SIGN);
 		ck_assert_uint_eq(received.head.rows, table.rows);
 		ck_assert_uint_eq(received.head.first_page, table.first_page);
 		ck_assert_uint_eq(received.rules_count, table.rules_count);
@@ -119,13 +130,13 @@ START_TEST(files_without_a_table)
 {
 	_cleanup_close_ int text = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
 	_cleanup_close_ int elf = open(OWN_PATH, O_RDONLY | O_CLOEXEC);
-	struct received none = { .fails_at = 0 }, whole = { .fails_at = 0 };
+	struct received none = { .runtime = RUNTIME_NO_SIGN }, whole = { .fails_at = 0 };
 	bool usable = false;
 	int socket;
 	pid_t child = fake_symbolizer_start(&socket);
 
 	ck_assert_int_eq(receive(socket, text, &none, &usable), -ENOTSUP);
-	ck_assert(usable && !none.rules);
+	ck_assert(usable && !none.rules && none.runtime == RUNTIME_NOT_READ);
 	ck_assert_int_eq(receive(socket, elf, &whole, &usable), 0);
 	received_free(&whole);
 	fake_symbolizer_end(child, socket);
@@ -204,6 +215,9 @@ struct message_case {
 static const struct message_case message_cases[] = {
 	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 1), 0, true },
 	{ TABLE_HEAD, 0, HEAD(.result = -ENODATA), 0, true },
+	{ TABLE_HEAD, 0, HEAD(.result = -ENODATA, .runtime = RUNTIME_SIGNS_FIRST), 0, true },
+	{ TABLE_HEAD, 0, HEAD(.result = -ENODATA, .runtime = RUNTIME_SIGNS_FIRST + RUNTIME_MARKS), 0, false },
+	{ TABLE_HEAD, 0, HEAD(.rules = 1, .pages = 1, .runtime = UINT32_MAX), 0, false },
 	{ TABLE_HEAD, 0, HEAD(.result = 1, .rules = 1, .pages = 1), 0, false },
 	{ TABLE_HEAD, 0, HEAD(.result = -100000), 0, false },
 	{ TABLE_HEAD, 0, HEAD(.result = -ETIMEDOUT), 0, false },

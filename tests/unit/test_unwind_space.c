@@ -45,9 +45,11 @@ static void close_fixture(struct fixture *fixture)
 
 static int receive(struct fixture *fixture, struct unwind_place *ret_place, bool *ret_usable)
 {
+	uint32_t runtime;
+
 	return unwind_space_receive(&fixture->space, fixture->symbolizer, fixture->elf,
 				    clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS, ret_place,
-				    ret_usable);
+				    &runtime, ret_usable);
 }
 
 /* All room, once the rest of what was given back is over. */

@@ -1,0 +1,298 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Known answers: who took the resource, by name, place, share and function. The share is that of the kernel's own
+# counters for the test's cgroups and processes, over the same span (truth.bash).
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/truth.bash"
+
+setup() {
+	bourdon_setup culprits
+	cgroup_make
+	mkdir "$CGROUP2/$CGROUP/victim" "$CGROUP2/$CGROUP/other"
+	own_workload cpu_hog
+	TRUTH=
+	V1_CGROUP=
+}
+
+teardown() {
+	[[ -z $TRUTH ]] || truth_end
+	children_end
+	[[ -z $V1_CGROUP ]] || await 10 rmdir "$V1_CGROUP"
+	bourdon_teardown
+}
+
+# named NAME: a copy of cpu_hog, whose comm is NAME
+named() {
+	cp "$BUILD/workloads/cpu_hog" "$WORK/$1"
+}
+
+# in_cgroup NAME COMMAND...: start_command in that cgroup below ours, in a session of its own: the kernel gives the
+# processes of each session the same part of a CPU
+in_cgroup() {
+	CGROUP=$CGROUP/$1 start_command setsid "${@:2}"
+}
+
+# victim_rule LINE...: a rule for $OWN in the cgroup of the victim
+victim_rule() {
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/${VICTIM-victim}" 'history = 1s' 'cooldown = 1h' "$@"
+	daemon_start
+}
+
+# captured: waits for the capture and sets FROM and TO, the span of its usage
+captured() {
+	await_log 30 fired
+	await_status 60 '.captures | length == 0'
+	truth_stop
+	children_end
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	read -r FROM TO <<< "$(span_of 1)"
+	sql 'SELECT cause, because FROM capture' >&2
+}
+
+# because PATTERN: the capture's reason, without commas, matches; NUMBER is what its brackets have found
+because() {
+	local said
+	said=$(sql 'SELECT because FROM capture')
+	said=${said//,/}
+	[[ $said =~ $1 ]] || { echo "'$said' does not match '$1'" >&2; return 1; }
+	NUMBER=${BASH_REMATCH[1]-}
+}
+
+# share_is TRUTH WHERE: that is the share of the machine's time that the database has of these groups
+share_is() {
+	local of_database
+	of_database=$(machine_share "$(sql "SELECT sum(cpu_ns) FROM culprit_group WHERE $2")" "$FROM" "$TO")
+	echo "share: $1 % by the kernel, $of_database % in the database" >&2
+	near 3 "$of_database" "$1"
+}
+
+# blamed TRUTH PATTERN: the cause is this group, with this share. Where another program of the machine took more
+# meanwhile, that one is to blame, and the test is skipped.
+blamed() {
+	local more
+	more=$(sql "SELECT program FROM culprit_group WHERE cgroup IS NULL OR cgroup NOT LIKE '/$CGROUP/%' GROUP BY program, cgroup
+		HAVING sum(cpu_ns) > $1 / 100.0 * $(nproc) * ($TO - $FROM) LIMIT 1")
+	[[ -z $more ]] || skip "meanwhile $more took more than the test's own"
+	[ "$(sql 'SELECT cause FROM capture')" = 'competing processes' ]
+	because '([0-9]+) % of the machine'
+	near 3 "$NUMBER" "$1"
+	because "$2"
+}
+
+@test "a fork storm beside a victim: the program, how many, who began them, where, and their share" {
+	local storm forks of_cgroup of_program
+	load
+	cp /bin/true "$WORK/t$OWN"
+	# shellcheck disable=SC2016
+	ON_CPU=0 in_cgroup other bash -c 'echo ready; for ((i = 1; ; i++)); do "$0"; echo $i > "$1"; done' "$WORK/t$OWN" "$WORK/count"
+	storm=$CHILD
+	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
+	truth_start "storm=$CGROUP2/$CGROUP/other/cpu.stat,usage_usec" "forks=$WORK/count" "parent=/proc/$storm/schedstat"
+	victim_rule 'cpu.some = 10%' 'capture = 5s'
+	captured
+	forks=$(truth_of forks "$FROM" "$TO")
+	of_cgroup=$(truth_of storm "$FROM" "$TO")
+	of_program=$(machine_share $((of_cgroup - $(truth_of parent "$FROM" "$TO"))) "$FROM" "$TO")
+	near $((forks / 50 + 2)) "$(sql "SELECT sum(processes) FROM culprit_group WHERE program = 't$OWN'")" "$forks"
+	[ "$(sql "SELECT DISTINCT parent, parent_tgid FROM culprit_group WHERE program = 't$OWN'")" = "bash|$storm" ]
+	share_is "$of_program" "program = 't$OWN'"
+	share_is "$(machine_share "$of_cgroup" "$FROM" "$TO")" "cgroup = '/$CGROUP/other'"
+	blamed "$of_program" "t$OWN ×([0-9]+) begun by bash\[$storm\] in /$CGROUP/other"
+	near $((forks / 50 + 2)) "$NUMBER" "$forks"
+}
+
+@test "four workers of one program are one group, with what all of them took" {
+	local i share
+	load
+	named "w$OWN"
+	for i in {1..4}; do ON_CPU=0 in_cgroup other "$WORK/w$OWN"; done
+	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
+	truth_start "workers=$CGROUP2/$CGROUP/other/cpu.stat,usage_usec"
+	victim_rule 'cpu.some = 10%' 'capture = 4s'
+	captured
+	share=$(machine_share "$(truth_of workers "$FROM" "$TO")" "$FROM" "$TO")
+	[ "$(sql "SELECT processes FROM culprit_group WHERE program = 'w$OWN'")" -eq 4 ]
+	share_is "$share" "program = 'w$OWN'"
+	blamed "$share" "w$OWN ×4 in /$CGROUP/other"
+}
+
+@test "a rule for every program of the host names the noisy one" {
+	local cpu i share
+	load
+	named "n$OWN"
+	for cpu in 0 1; do
+		for i in {1..4}; do ON_CPU=$cpu in_cgroup other "$WORK/n$OWN"; done
+		for i in 1 2; do ON_CPU=$cpu in_cgroup victim "$WORK/$OWN"; done
+	done
+	truth_start "noisy=$CGROUP2/$CGROUP/other/cpu.stat,usage_usec"
+	rule all 'comm = *' 'watch = system' 'cpu.some = 10%' 'history = 1s' 'capture = 4s' 'cooldown = 1h'
+	daemon_start
+	captured
+	share=$(machine_share "$(truth_of noisy "$FROM" "$TO")" "$FROM" "$TO")
+	share_is "$share" "program = 'n$OWN'"
+	blamed "$share" "n$OWN ×8 in /$CGROUP/other"
+}
+
+# calm CAPTURE: whether the victim waited less than 4 % of its time within that capture, by its own schedstat
+calm() {
+	local from to ran waited
+	read -r from to <<< "$(span_of "$1")"
+	ran=$(truth_of ran "$from" "$to")
+	waited=$(truth_of waited "$from" "$to")
+	echo "capture $1: ran $ran ns, waited $waited ns, $(sql "SELECT cause, because FROM capture WHERE capture_id = $1")" >&2
+	((waited * 25 < waited + ran))
+}
+
+@test "a calm capture blames nobody" {
+	local capture found=
+	load
+	named "c$OWN"
+	ON_CPU=0 in_cgroup other "$WORK/c$OWN"
+	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
+	# its session goes before all others
+	echo -20 > "/proc/$CHILD/autogroup"
+	truth_start "ran=/proc/$CHILD/schedstat,1" "waited=/proc/$CHILD/schedstat,2"
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 0.2%' 'history = 0s' 'capture = 2s' 'cooldown = 0s'
+	daemon_start
+	# beside other programs of the machine, not each capture is a calm one
+	await_sql 60 "SELECT count(*) >= 3 FROM capture WHERE state = 'complete'" 1
+	truth_stop
+	children_end
+	await_status 60 '.captures | length == 0'
+	for capture in $(sql "SELECT capture_id FROM capture WHERE state = 'complete' AND triggered_at > (SELECT min(triggered_at) FROM capture) LIMIT 2"); do
+		calm "$capture" || continue
+		found=yes
+		[ "$(sql "SELECT cause FROM capture WHERE capture_id = $capture")" = negligible ]
+		[[ $(sql "SELECT because FROM capture WHERE capture_id = $capture") != *"$OWN"* ]]
+	done
+	[ -n "$found" ]
+}
+
+@test "a neighbour that executes twice has the name of what it runs, and none of the old ones afterwards" {
+	local neighbour before_ns after_ns first=f$OWN second=s$OWN third=h$OWN
+	load --hz 97
+	cp "$(command -v bash)" "$WORK/$first"
+	cp "$(command -v bash)" "$WORK/$second"
+	named "$third"
+	victim_rule 'cpu.some = 10%' 'capture = 8s'
+	echo "exec $WORK/$third" > "$WORK/second.sh"
+	printf '%s\n' 'echo ready' "until [[ -e $WORK/go ]]; do :; done" "exec $WORK/$second $WORK/second.sh" > "$WORK/first.sh"
+	ON_CPU=0 in_cgroup other "$WORK/$first" "$WORK/first.sh"
+	neighbour=$CHILD
+	local output=$CHILD_OUTPUT
+	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
+	await_log 30 fired
+	local from
+	from=$(counter 0)
+	has_taken() {
+		(($(counter 0) >= from + $1))
+	}
+	await 30 has_taken 100
+	before_ns=${EPOCHREALTIME/[.,]/}000
+	touch "$WORK/go"
+	read -r -t 60 -u "$output" # "ready": the third program's
+	after_ns=${EPOCHREALTIME/[.,]/}000
+	await_status 60 '.captures | length == 0'
+	children_end
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	# each sample of the neighbour on CPU: the program's name, and when
+	sql "SELECT p.comm, c.triggered_at + 1000000000 * o.second + 1000000 * json_extract(t.value, '\$[0]')
+		FROM other_sample o JOIN process p USING(process_id) JOIN capture c USING(capture_id), json_each(o.times) t
+		WHERE p.tgid = $neighbour" > "$WORK/samples"
+	awk -F '|' '{ count[$1]++ } END { for (comm in count) print comm, count[comm] }' "$WORK/samples" >&2
+	[ "$(awk -F '|' -v comm="$first" -v to="$before_ns" '$1 == comm && $2 <= to' "$WORK/samples" | wc -l)" -ge 10 ]
+	[ "$(awk -F '|' -v comm="$third" -v from="$after_ns" '$1 == comm && $2 >= from' "$WORK/samples" | wc -l)" -ge 10 ]
+	# times are whole milliseconds
+	[ "$(awk -F '|' -v comm="$third" -v from="$after_ns" '$1 != comm && $2 > from' "$WORK/samples" | wc -l)" -eq 0 ]
+	[ "$(awk -F '|' -v comm="$first" -v to="$before_ns" '$1 != comm && $2 + 1000000 < to' "$WORK/samples" | wc -l)" -eq 0 ]
+}
+
+@test "a service that keeps the disk busy itself: its own I/O, and how much" {
+	local pid wrote
+	load
+	cp "$BUILD/workloads/io_hog" "$WORK/$OWN"
+	# as nginx's workers, with directio
+	in_cgroup victim "$WORK/$OWN" --threads 2 --file "$BUILD/io_hog.data"
+	pid=$CHILD
+	truth_start "wrote=/proc/$pid/io,write_bytes:"
+	victim_rule 'io.some = 2%' 'capture = 4s'
+	captured
+	[ "$(sql 'SELECT cause FROM capture')" = 'its own I/O' ]
+	because 'wrote ([0-9.]+) MiB'
+	wrote=$(($(truth_of wrote "$FROM" "$TO") >> 20))
+	near $((wrote * 3 / 100 + 1)) "$NUMBER" "$wrote"
+	[ "$(sql "SELECT tgid FROM culprit_group WHERE role = 'target'")" -eq "$pid" ]
+}
+
+@test "a neighbour in another slice has its unit's name, and the function that it was in" {
+	local neighbour share
+	# what lies below another cgroup than a slice is no unit of systemd
+	cgroup_remove
+	CGROUP+=.slice VICTIM=shop.slice/victim-$$.service
+	cgroup_make
+	mkdir -p "$CGROUP2/$CGROUP/$VICTIM" "$CGROUP2/$CGROUP/batch.slice/backup-$$.service"
+	load --hz 97
+	named "b$OWN"
+	truth_start "neighbour=$CGROUP2/$CGROUP/batch.slice/backup-$$.service/cpu.stat,usage_usec"
+	victim_rule 'cpu.some = 10%' 'capture = 4s'
+	ON_CPU=0 in_cgroup "batch.slice/backup-$$.service" "$WORK/b$OWN"
+	neighbour=$CHILD
+	await 30 is_listed "$neighbour"
+	await_tables "$neighbour"
+	ON_CPU=0 in_cgroup "$VICTIM" "$WORK/$OWN"
+	captured
+	share=$(machine_share "$(truth_of neighbour "$FROM" "$TO")" "$FROM" "$TO")
+	share_is "$share" "unit = 'backup-$$.service'"
+	[ "$(sql "SELECT unit, comm FROM culprit_stack WHERE role = 'other' ORDER BY samples DESC LIMIT 1")" = "backup-$$.service|b$OWN" ]
+	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE stack GLOB '*;main;*burn_cpu') >= 95 * sum(samples) FROM culprit_stack
+		WHERE unit = 'backup-$$.service'")" = 1 ]
+	"$BUILD/bourdon" --db "$DB" why > "$WORK/why"
+	sed -n '/^what others than the targets were doing/,/^$/p' "$WORK/why" | grep -q 'burn_cpu'
+	blamed "$share" "b$OWN\[$neighbour\] in backup-$$\.service"
+}
+
+@test "written-back pages: kernel threads have the CPU time that the kernel counts, and their stacks" {
+	local labels=() pid compared=0 tgid cpu_ns of_kernel
+	load --hz 997
+	# shellcheck disable=SC2016
+	in_cgroup other bash -c 'echo ready; while :; do dd if=/dev/zero of="$0" bs=1M count=128 2> /dev/null; sync "$0"; done' "$WORK/data"
+	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
+	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
+	for pid in $(ps -o pid= --ppid 2); do labels+=("$pid=/proc/$pid/schedstat"); done
+	truth_start "${labels[@]}"
+	victim_rule 'cpu.some = 10%' 'capture = 5s'
+	captured
+	while IFS='|' read -r tgid cpu_ns; do
+		of_kernel=$(truth_of "$tgid" "$FROM" "$TO") || continue # it began or ended meanwhile
+		echo "kernel thread $tgid: $cpu_ns ns, $of_kernel by the kernel" >&2
+		near $((of_kernel / 10 + 5000000)) "$cpu_ns" "$of_kernel"
+		((++compared))
+	done < <(sql "SELECT tgid, cpu_ns FROM usage JOIN process USING(process_id) WHERE role = 'kernel' AND comm GLOB 'kworker*'
+		ORDER BY cpu_ns DESC LIMIT 3")
+	((compared > 0))
+	sql "SELECT comm, stack, samples FROM culprit_stack WHERE role = 'kernel' AND comm GLOB 'kworker*' LIMIT 3" >&2
+	[ "$(sql "SELECT sum(samples) > 0 FROM culprit_stack WHERE role = 'kernel' AND comm GLOB 'kworker*'
+		AND stack GLOB '*kthread_?k?;worker_thread_*;process_one_work_*'")" = 1 ]
+	[ "$(sql "SELECT ns > 0 FROM machine_time WHERE part = 'kernel threads'")" = 1 ]
+}
+
+@test "a CPU quota of cgroup v1: the capture says that it was not examined" {
+	local v1
+	v1=$(findmnt -n -o TARGET -t cgroup -O cpu | head -n 1)
+	[[ -n $v1 ]] || skip 'there is no CPU controller of cgroup v1'
+	V1_CGROUP=$v1/$CGROUP
+	mkdir "$V1_CGROUP"
+	echo 100000 > "$V1_CGROUP/cpu.cfs_period_us"
+	echo 20000 > "$V1_CGROUP/cpu.cfs_quota_us"
+	load
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 0s' 'capture = 2s' 'cooldown = 0s'
+	daemon_start
+	in_cgroup victim "$WORK/$OWN"
+	echo "$CHILD" > "$V1_CGROUP/cgroup.procs"
+	# other programs that use the CPUs meanwhile look like the reason
+	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE cause = 'undetermined'" 1 || { sql 'SELECT cause, because FROM capture' >&2; false; }
+	(($(awk '$1 == "nr_throttled" { print $2 }' "$V1_CGROUP/cpu.stat,usage_usec") > 20))
+	[[ $(sql "SELECT because FROM capture WHERE cause = 'undetermined' LIMIT 1") == *'a quota of cgroup v1 would not be seen'* ]]
+}
