@@ -1,0 +1,40 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Culprits on a host with systemd and cgroup v2 alone: services in slices.
+
+source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
+
+setup() {
+	bourdon_setup culprits
+	VICTIM=bdvictim-$BASHPID.service
+	HOG=bdhog-$BASHPID.service
+}
+
+teardown() {
+	systemctl stop --quiet "$VICTIM" "$HOG" 2> /dev/null || true
+	bourdon_teardown
+}
+
+# start_service UNIT COMMAND...: on CPU 0
+start_service() {
+	systemd-run --quiet --collect --unit="$1" "${SERVICE[@]}" --property=CPUAffinity=0 "${@:2}"
+}
+
+@test "a neighbour in another slice is named by its unit and its hottest function, and the victim by its own" {
+	load
+	# without a comm: whatever the service runs
+	rule victim "unit = $VICTIM" 'cpu.some = 20%' 'history = 1s' 'capture = 4s' 'cooldown = 1h'
+	daemon_start
+	SERVICE=(--slice=batch.slice) start_service "$HOG" "$BUILD/workloads/cpu_hog"
+	start_service "$VICTIM" "$BUILD/workloads/cpu_hog"
+	await_sql 120 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	sql 'SELECT cause, because FROM capture'
+	[ "$(sql 'SELECT cause FROM capture')" = 'competing processes' ]
+	[ "$(sql "SELECT because GLOB 'cpu_hog[[]*] in $HOG took *, mostly in burn_cpu (*, while cpu_hog[[]*] in $VICTIM ran *' FROM capture")" = 1 ]
+	[ "$(sql "SELECT role, cgroup FROM culprit_group WHERE unit = '$HOG'")" = "other|/batch.slice/$HOG" ]
+	[ "$(sql "SELECT DISTINCT unit FROM sample JOIN process USING(process_id)")" = "$VICTIM" ]
+	# the two share one CPU of all
+	[ "$(sql "SELECT abs(cpu_ns - (SELECT cpu_ns FROM culprit_group WHERE unit = '$VICTIM')) < 0.2 * cpu_ns FROM culprit_group
+		WHERE unit = '$HOG'")" = 1 ]
+}
