@@ -103,6 +103,10 @@ struct rq {
 	__u64 prev_steal_time_rq;
 };
 
+struct irqaction {
+	const char *name;
+};
+
 struct super_block {
 	__u32 s_dev;
 };

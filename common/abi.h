@@ -20,6 +20,7 @@
  *      the task iterator; bytes of I/O without those of waited-for children; the start of the last walk; which
  *      of the programs that a process has executed a sample is of; samples on CPU of bystanders and of kernel
  *      threads, and policy on both
+ *   9  time in interrupts, and the names of their handlers; time in reclaim of every process; kills
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -543,6 +544,32 @@ struct ended_record {
 };
 
 /*
+ * ---- interrupts: per-CPU sums by kind and number; irq_names: number -> the name of its handler ----
+ */
+
+#define INTERRUPTS_MAX 512U
+
+#define INTERRUPT_SOFT 1U  /* number: the kernel's vector, from HI_SOFTIRQ (0) to RCU_SOFTIRQ (9) */
+#define INTERRUPT_HARD 2U  /* number: as in /proc/interrupts */
+#define INTERRUPT_TIMER 3U /* an x86 CPU's own timer; number 0 */
+
+struct interrupt_key {
+	__u32 kind; /* INTERRUPT_* */
+	__u32 number;
+};
+
+struct interrupt_sums {
+	__u64 count;
+	__u64 ns; /* of a soft interrupt: without the hard ones within it */
+};
+
+#define IRQ_NAME_BYTES 32U
+
+struct irq_name {
+	char name[IRQ_NAME_BYTES]; /* with a NUL */
+};
+
+/*
  * ---- mappings: of each target one RECORD_MAPPED, then a RECORD_MAPPING for each executable mapping ----
  *
  * A process has at most UNWIND_MAPPINGS_MAX mappings in the list: more would find no room in the unwind tables.
@@ -646,10 +673,11 @@ struct cgroup_record {
 #define COUNTER_POLICY_DENIED 16U    /* processes that stopped being targets because of policy */
 #define COUNTER_CGROUPS_TOLD 17U
 #define COUNTER_CGROUPS_OVER_BUDGET 18U /* times a path was not told: its account had no budget left */
-#define COUNTER_CGROUPS_LOST 19U   /* times a path was not told: the ring was full, or it was unreadable */
-#define COUNTER_ENDED_LOST 20U     /* final sums of processes that were not told: the ring was half full */
-#define COUNTER_SAMPLES_OTHERS 21U /* on CPU, of bystanders and kernel threads */
-#define COUNTERS 22U
+#define COUNTER_CGROUPS_LOST 19U    /* times a path was not told: the ring was full, or it was unreadable */
+#define COUNTER_ENDED_LOST 20U      /* final sums of processes that were not told: the ring was half full */
+#define COUNTER_SAMPLES_OTHERS 21U  /* on CPU, of bystanders and kernel threads */
+#define COUNTER_INTERRUPTS_LOST 22U /* interrupts that were not summed: there are more than INTERRUPTS_MAX */
+#define COUNTERS 23U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -694,6 +722,9 @@ ABI_SIZE(task_record, 176);
 ABI_CHECK(task_record, comm, 32);
 ABI_CHECK(task_record, rss_bytes, 120);
 ABI_SIZE(thread_record, 88);
+ABI_SIZE(interrupt_key, 8);
+ABI_SIZE(interrupt_sums, 16);
+ABI_SIZE(irq_name, 32);
 ABI_SIZE(ended_key, 48);
 ABI_SIZE(ended_sums, 48);
 ABI_SIZE(ended_record, 96);

@@ -256,6 +256,21 @@ CREATE TABLE machine_time(
 	PRIMARY KEY(capture_id, part)
 ) STRICT, WITHOUT ROWID;
 
+-- What interrupts took of the machine's time in the span of usage: each soft-interrupt vector, the busiest hard
+-- interrupts, and without number and name the sum of the other hard ones.
+CREATE TABLE interrupt(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	kind TEXT NOT NULL CHECK(kind IN ('softirq', 'irq')),
+	number INTEGER,                 -- of the vector, or as in /proc/interrupts; NULL: a CPU's own timer, or the rest
+	name TEXT,                      -- NULL: not known, or the rest
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	ns INTEGER NOT NULL,            -- a hard interrupt within a soft one counts as itself alone
+	percent REAL                    -- of all CPUs' time; NULL: not known
+) STRICT;
+CREATE INDEX interrupt_by_capture ON interrupt(capture_id);
+
 CREATE TABLE pressure(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	at INTEGER NOT NULL,

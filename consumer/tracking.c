@@ -314,6 +314,8 @@ int tracking_walk(struct tracking *tracking)
 	ended_collect(&tracking->usage.short_lived, tracking->kernel->map_fds[PIN_ENDED],
 		      tracking->usage.walk);
 	cpu_times_read(&tracking->usage.times);
+	interrupts_read(&tracking->usage.interrupts, tracking->kernel->map_fds[PIN_INTERRUPTS],
+			tracking->kernel->map_fds[PIN_IRQ_NAMES]);
 	usage_walk_end(&tracking->usage, clock_monotonic_ns(), result < 0 ? 0 : tracking->kept_since);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))

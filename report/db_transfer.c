@@ -238,6 +238,12 @@ static const struct table of_capture[] = {
 		  "capture_id = :capture ORDER BY part",
 	  .add = "INSERT INTO main.machine_time(capture_id, part, from_at, to_at, ns, percent) VALUES(?2, ?3, ?4, "
 		 "?5, ?6, ?7)" },
+	{ .name = "interrupt",
+	  .select =
+		  "SELECT name, :into, kind, number, name_form(name), from_at, to_at, count, ns, percent FROM "
+		  "given.interrupt WHERE capture_id = :capture ORDER BY rowid",
+	  .add = "INSERT INTO main.interrupt(capture_id, kind, number, name, from_at, to_at, count, ns, percent) "
+		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
 	{ .name = "pressure",
 	  .select = "SELECT scope, :into, at, name_form(scope), name_form(resource), some_us, full_us FROM "
 		    "given.pressure WHERE capture_id = :capture ORDER BY rowid",

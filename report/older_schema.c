@@ -16,7 +16,9 @@
 	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"    \
 	" AS times WHERE 0;"                                                                                                  \
 	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS" \
-	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"
+	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"                  \
+	"CREATE TEMP VIEW interrupt AS SELECT NULL AS capture_id, NULL AS kind, NULL AS number, NULL AS name, NULL AS"        \
+	" from_at, NULL AS to_at, NULL AS count, NULL AS ns, NULL AS percent WHERE 0;"
 
 /* What versions 6 and 7 lack besides. */
 #define VIEWS_SINCE_8                                                                                                    \

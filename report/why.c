@@ -351,6 +351,20 @@ static void print_machine(FILE *out, struct query *query)
 	print_wrapped(out, text, 2);
 }
 
+static void print_interrupts(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "INTERRUPT", "label", -24, cell_text }, { "KIND", "kind", -7, cell_text },
+		{ "NUMBER", "number", 6, cell_number },   { "COUNT", "count", 9, cell_number },
+		{ "TIME", "ns", 8, cell_duration_ns },    { "SHARE", "percent", 7, cell_percent },
+	};
+	char span[FORMAT_BYTES];
+
+	fprintf(out, "time in interrupts over %s; SHARE is of the machine's CPU time\n",
+		duration_of(query, "span_ns", 1, span));
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
 static void print_others(FILE *out, struct query *query)
 {
 	fprintf(out,
@@ -581,6 +595,15 @@ static const struct section sections[] = {
 	  .sql = "SELECT part, ns, percent, to_at - from_at AS span_ns FROM machine_time WHERE capture_id = ?1 AND "
 		 "percent >= 0.1 ORDER BY ns DESC, part LIMIT 11",
 	  .print = print_machine },
+	{ .name = "interrupts",
+	  .since = 9,
+	  .sql = "SELECT kind, number, name, ifnull(name, iif(number IS NULL, 'all others', '-')) AS label, count, ns, "
+		 "percent, to_at - from_at AS span_ns FROM interrupt WHERE capture_id = ?1 AND percent >= 0.1 AND "
+		 "('irq' = (SELECT resource FROM capture WHERE capture_id = ?1) "
+		 "OR 5 <= (SELECT sum(percent) FROM interrupt WHERE capture_id = ?1) "
+		 "OR 5 <= (SELECT sum(percent) FROM machine_time WHERE capture_id = ?1 AND part IN ('irq', 'softirq', 'steal'))) "
+		 "ORDER BY ns DESC, count DESC LIMIT 10",
+	  .print = print_interrupts },
 	{ .name = "groups",
 	  .since = 8,
 	  .sql = "SELECT role, program, processes, ended, tgid, parent, parent_tgid, cpu_ns, read_bytes, write_bytes, "

@@ -24,6 +24,7 @@ void capture_usage_free(struct capture_usage *usage)
 	for (uint32_t i = 0; i < usage->ended_count; i++)
 		free(usage->ended[i].cgroup);
 	free(usage->ended);
+	interrupt_time_free(&usage->interrupts);
 	usage_free(&usage->before);
 	*usage = (struct capture_usage){ 0 };
 }
@@ -303,6 +304,8 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 	if (end_short_lived(usage, &now->short_lived, scope) < 0)
 		return -ENOMEM;
 	account(usage, now);
+	if (interrupt_time_make(&usage->before.interrupts, &now->interrupts, &usage->interrupts) < 0)
+		return -ENOMEM;
 	forget_before(usage);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_USAGE_H
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_USAGE_H
 
+#include "consumer/capture/interrupt_time.h"
 #include "consumer/capture/machine_time.h"
 #include "consumer/target/usage.h"
 
@@ -43,6 +44,7 @@ struct capture_usage {
 	struct ended_row *ended;                                  /* the largest first */
 	uint32_t ended_count;
 	struct machine_time machine;
+	struct interrupt_time interrupts;
 };
 
 /* Adds every measure of `more` to `to`. */

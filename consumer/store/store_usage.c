@@ -32,6 +32,11 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql_prepare(sql, &ret_statements->add_machine_time,
 				    "INSERT INTO machine_time(capture_id, part, from_at, to_at, ns, percent) "
 				    "VALUES(?1, ?2, ?3, ?4, ?5, round(100.0 * ?5 / ?6, 2))");
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_interrupt,
+			"INSERT INTO interrupt(capture_id, kind, number, name, from_at, to_at, count, ns, percent) "
+			"VALUES(?1, ?2, nullif(?3, -1), ?4, ?5, ?6, ?7, ?8, round(100.0 * ?8 / nullif(?9, 0), 2))");
 	return result;
 }
 
@@ -127,6 +132,32 @@ static int write_machine_time(struct sql *sql, const struct usage_statements *st
 	return result;
 }
 
+static int write_interrupt(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			   const struct capture *capture, const struct interrupt *row, bool is_rest)
+{
+	const struct machine_time *machine = &capture->usage.machine;
+	bool has_number = !is_rest && row->key.kind != INTERRUPT_TIMER;
+
+	return sql_run(sql, statements->add_interrupt, NULL, "ititiiiii", capture_id, interrupt_kind(row),
+		       has_number ? (int64_t)row->key.number : (int64_t)-1,
+		       is_rest ? NULL : interrupt_name(row), wall_of(capture, machine->from_ns),
+		       wall_of(capture, machine->to_ns), (int64_t)row->sums.count, (int64_t)row->sums.ns,
+		       (int64_t)machine->total_ns);
+}
+
+static int write_interrupts(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			    const struct capture *capture)
+{
+	const struct interrupt_time *interrupts = &capture->usage.interrupts;
+	int result = 0;
+
+	for (uint32_t i = 0; i < interrupts->count && !result; i++)
+		result = write_interrupt(sql, statements, capture_id, capture, &interrupts->rows[i], false);
+	if (!result && interrupts->rest.sums.count)
+		result = write_interrupt(sql, statements, capture_id, capture, &interrupts->rest, true);
+	return result;
+}
+
 int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
 		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings)
 {
@@ -137,5 +168,7 @@ int store_usage_write(struct sql *sql, const struct usage_statements *statements
 		result = write_row(sql, statements, run_id, capture_id, capture, &usage->rows[i], mappings);
 	for (uint32_t i = 0; i < usage->ended_count && !result; i++)
 		result = write_ended(sql, statements, capture_id, &usage->ended[i]);
-	return result < 0 ? result : write_machine_time(sql, statements, capture_id, capture);
+	if (!result)
+		result = write_machine_time(sql, statements, capture_id, capture);
+	return result < 0 ? result : write_interrupts(sql, statements, capture_id, capture);
 }

@@ -19,6 +19,7 @@ void usage_free(struct usage *usage)
 	free(usage->processes);
 	process_index_clear(&usage->index);
 	ended_free(&usage->short_lived);
+	interrupts_free(&usage->interrupts);
 	free(usage->last_sums);
 	usage_init(usage);
 }
@@ -220,8 +221,9 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 	ret_copy->walked_ns = usage->walked_ns;
 	ret_copy->denied_ns = usage_denied_ns(usage);
 	ret_copy->times = usage->times;
-	if (!usage->count)
-		return 0;
+	result = interrupts_copy(&usage->interrupts, &ret_copy->interrupts);
+	if (result < 0 || !usage->count)
+		return result;
 	ret_copy->processes = reallocarray(NULL, usage->count, sizeof(*usage->processes));
 	if (!ret_copy->processes)
 		return -ENOMEM;

@@ -10,6 +10,7 @@
 #include "common/process_index.h"
 #include "consumer/target/cpu_times.h"
 #include "consumer/target/ended.h"
+#include "consumer/target/interrupts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,8 +48,9 @@ struct usage {
 	uint64_t walked_ns; /* end of the last walk, CLOCK_MONOTONIC */
 	/* CPU time of processes that root's policy denies: of those that the last walk met, and of those that ended */
 	uint64_t denied_ns, denied_ended_ns;
-	uint32_t flags;         /* TASK_IRQ_APART, TASK_STEAL_APART */
-	struct cpu_times times; /* at the end of the last walk */
+	uint32_t flags;               /* TASK_IRQ_APART, TASK_STEAL_APART */
+	struct cpu_times times;       /* at the end of the last walk */
+	struct interrupts interrupts; /* the same */
 	/* the following are not in copies */
 	struct ended short_lived;
 	struct ended_record *last_sums; /* of processes that ended since the last walk */

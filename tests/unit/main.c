@@ -20,6 +20,7 @@ static Suite *(*const suites[])(void) = {
 	options_suite,
 	units_suite,
 	usage_suite,
+	interrupts_suite,
 	heap_suite,
 	extend_stacks_suite,
 	files_suite,

@@ -58,6 +58,7 @@ Suite *process_index_suite(void);
 Suite *process_text_suite(void);
 Suite *profile_suite(void);
 Suite *psi_suite(void);
+Suite *interrupts_suite(void);
 Suite *iterator_stream_suite(void);
 Suite *reload_suite(void);
 Suite *report_suite(void);

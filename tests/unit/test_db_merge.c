@@ -61,6 +61,7 @@ static void fill_other_tables(struct store_fixture *host)
 		"INSERT INTO ended VALUES(1, 'other', 'true', 'bash', 9, '/c', 'c.service', 'id', 0, 1, 2, 3, 4, 5, 6), "
 		"(1, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 7, 8, 9, 10, 11, 12);"
 		"INSERT INTO machine_time VALUES(1, 'idle', 1, 2, 3, 75.0), (1, 'others', 1, 2, 1, 25.0);"
+		"INSERT INTO interrupt VALUES(1, 'softirq', 3, 'NET_RX', 1, 2, 3, 4, 5.5), (1, 'irq', NULL, NULL, 1, 2, 6, 7, NULL);"
 		"INSERT INTO pressure VALUES(1, 9, 'system', 'cpu', 10, NULL), (1, 10, 'targets', 'cpu', 11, 12);"
 		"INSERT INTO statistic VALUES(1, 1, 2, 'system', 'vmstat', NULL, 'pgscan', 3, 4);"
 		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
@@ -109,6 +110,8 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, run_delay_ns, "
 		"major_faults, read_bytes, write_bytes FROM ended WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT part, from_at, to_at, ns, percent FROM machine_time WHERE capture_id = (SELECT id FROM wanted) ORDER BY part",
+		"SELECT kind, number, name, from_at, to_at, count, ns, percent FROM interrupt WHERE capture_id = (SELECT id FROM wanted) "
+		"ORDER BY rowid",
 		"SELECT at, scope, resource, some_us, full_us FROM pressure WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT from_at, to_at, scope, source, device, name, before, after FROM statistic WHERE capture_id = (SELECT id FROM wanted) "
 		"ORDER BY rowid",

@@ -68,6 +68,9 @@ static const char rows_sql[] =
 	" (2, 2, 3, 2, 1, 3, 900000000, NULL), (2, 1, 3, 3, 1, 3, 1900000000, NULL);"
 	"INSERT INTO machine_time VALUES(2, 'others', 1, 6000000001, 7200000000, 60.0), (2, 'idle', 1, 6000000001, 4740000000, 39.5),"
 	" (2, 'steal', 1, 6000000001, 0, 0.0);"
+	"INSERT INTO interrupt VALUES(2, 'softirq', 3, 'NET_RX', 1, 6000000001, 1234567, 720000000, 6.0),"
+	" (2, 'irq', 36, 'vir' || char(27) || 'tio1-req.0', 1, 6000000001, 99, 24000000, 0.2),"
+	" (2, 'irq', 37, 'idle', 1, 6000000001, 1, 1000, 0.0), (2, 'irq', NULL, NULL, 1, 6000000001, 4, 12000000, 0.1);"
 	"INSERT INTO ended VALUES(2, 'other', 'a;b 5' || char(27) || '[31m', 'ba' || char(27) || 'sh', 77, '/' || printf('%.254c', 'q')"
 	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472),"
 	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0),"
@@ -439,6 +442,11 @@ START_TEST(why_explains_a_capture)
 		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others",
 		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
 		"all CPU time of the machine over 6 s, by who took it\n  others 60.0 %, idle 39.5 %\n",
+		"time in interrupts over 6 s; SHARE is of the machine's CPU time\n"
+		"INTERRUPT                 KIND     NUMBER      COUNT      TIME    SHARE\n"
+		"NET_RX                    softirq       3    1234567    720 ms    6.0 %\n"
+		"vir\\x1btio1-req.0         irq          36         99     24 ms    0.2 %\n"
+		"all others                irq           -          4     12 ms    0.1 %\n",
 		"PROGRAM          COUNT  ENDED  CPU TIME      READ   WRITTEN    MEMORY    SHARE  UNIT OR CGROUP\n",
 		"a;b 5\\x1b[31m    12345  12345       6 s     1 MiB     3 GiB       0 B   75.0 %  /qqqqqqqqqqqqqqqqqq…\n",
 		"true              5120   5120       2 s       0 B       0 B       0 B   25.0 %  cron.service\n",
@@ -488,7 +496,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,pressure,waiting,machine,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
+		"capture,pressure,waiting,machine,interrupts,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

@@ -56,13 +56,14 @@ START_TEST(tables_and_views_have_their_names)
 
 	store_fixture_make(&fixture);
 	store_fixture_open(&fixture, 64 * MIB);
-	expect_rows(&fixture,
-		    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
-		    "BY name",
-		    "capture\ncgroup\ncounter\ndatabase\nended\nframe_row\nhistogram\nloss\nmachine_time\n"
-		    "module\npressure\nprocess\n"
-		    "rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
-		    "thread_state\nusage\n");
+	expect_rows(
+		&fixture,
+		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
+		"BY name",
+		"capture\ncgroup\ncounter\ndatabase\nended\nframe_row\nhistogram\ninterrupt\nloss\nmachine_time\n"
+		"module\npressure\nprocess\n"
+		"rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
+		"thread_state\nusage\n");
 	expect_rows(
 		&fixture, "SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY name",
 		"capture_summary\nculprit\nculprit_group\nculprit_stack\ndata_quality\nfolded\nframe\nhot_function\nhot_stack\n"

@@ -136,6 +136,12 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 				       .to_ns = TRIGGERED + 30,
 				       .total_ns = 100,
 				       .parts_ns = { [MACHINE_OTHERS] = 1, [MACHINE_IDLE] = 99 } };
+	capture->usage.interrupts.rows = calloc(2, sizeof(*capture->usage.interrupts.rows));
+	capture->usage.interrupts.rows[0] =
+		(struct interrupt){ { INTERRUPT_HARD, 36 }, { 7, 25 }, "virtio1-req.0" };
+	capture->usage.interrupts.rows[1] = (struct interrupt){ { INTERRUPT_TIMER, 0 }, { 5, 10 }, "" };
+	capture->usage.interrupts.count = 2;
+	capture->usage.interrupts.rest = (struct interrupt){ { INTERRUPT_HARD, 0 }, { 3, 1 }, "" };
 	capture->usage.before.walked_ns = TRIGGERED - 20;
 	capture->usage.to_ns = TRIGGERED + 30;
 	stats = calloc(3, sizeof(*stats));
@@ -172,6 +178,11 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		"WHERE ns > 0 ORDER BY ns",
 		"others|-20|30|1|1.0\nidle|-20|30|99|99.0\n");
 	expect_count(&fixture, "machine_time", MACHINE_PARTS);
+	expect_rows(
+		&fixture,
+		"SELECT kind, number, name, from_at - 1700000000123456789, to_at - 1700000000123456789, count, ns, percent "
+		"FROM interrupt ORDER BY rowid",
+		"irq|36|virtio1-req.0|-20|30|7|25|25.0\nirq|NULL|local timer|-20|30|5|10|10.0\nirq|NULL|NULL|-20|30|3|1|1.0\n");
 	/* of memory, the resource that fired, those that ended hold none */
 	expect_rows(
 		&fixture,
