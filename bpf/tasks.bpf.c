@@ -128,6 +128,7 @@ static __noinline int show_kernel_thread(struct bpf_iter__task *ctx, struct task
 	read_usage(task, &record.usage);
 	if (read_io_delay(task, &record.usage))
 		record.flags |= TASK_IO_DELAY;
+	add_reclaims(task, &record.usage);
 	write_task(ctx->meta->seq, task, false, &record, sizeof(record));
 	return 0;
 }
@@ -168,6 +169,7 @@ static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struc
 	if (read_io_delay(task, &record.usage))
 		record.flags |= TASK_IO_DELAY;
 	add_ended_threads(task, &record.usage);
+	add_reclaims(task, &record.usage);
 	record.rss_bytes = rss_bytes(task->mm);
 	if (record.pattern_id)
 		read_stalls(&record);

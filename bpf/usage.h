@@ -36,6 +36,18 @@ static __always_inline bool read_io_delay(struct task_struct *task, struct task_
 	return true;
 }
 
+/* Adds the time that the process was in direct reclaim. */
+static __always_inline void add_reclaims(struct task_struct *leader, struct task_usage *usage)
+{
+	__u32 tgid = BPF_CORE_READ(leader, tgid);
+	const struct reclaims *sums = bpf_map_lookup_elem(&reclaims, &tgid);
+
+	if (!sums || sums->started_ns != BPF_CORE_READ(leader, start_boottime))
+		return;
+	usage->reclaim_ns += sums->ns;
+	usage->reclaims += sums->times;
+}
+
 /* Adds what the process's threads used that have ended. */
 static __always_inline void add_ended_threads(struct task_struct *leader, struct task_usage *usage)
 {

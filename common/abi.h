@@ -454,6 +454,9 @@ struct task_usage {
 	__u64 write_bytes;
 	__u64 voluntary_switches;
 	__u64 involuntary_switches;
+	/* of a process: time in direct reclaim, on CPU and off; of a thread 0 */
+	__u64 reclaim_ns;
+	__u64 reclaims;
 };
 
 static inline __attribute__((always_inline)) void task_usage_add(struct task_usage *sum,
@@ -468,6 +471,8 @@ static inline __attribute__((always_inline)) void task_usage_add(struct task_usa
 	sum->write_bytes += more->write_bytes;
 	sum->voluntary_switches += more->voluntary_switches;
 	sum->involuntary_switches += more->involuntary_switches;
+	sum->reclaim_ns += more->reclaim_ns;
+	sum->reclaims += more->reclaims;
 }
 
 #define TASK_IO_DELAY 1U  /* the kernel accounts I/O delay: sysctl kernel.task_delayacct=1 */
@@ -532,6 +537,8 @@ struct ended_sums {
 	__u64 major_faults;
 	__u64 read_bytes;
 	__u64 write_bytes;
+	__u64 reclaim_ns;
+	__u64 reclaims;
 };
 
 struct ended_record {
@@ -718,16 +725,16 @@ ABI_SIZE(process_event, 56);
 ABI_CHECK(process_event, comm, 40);
 ABI_SIZE(error_event, 40);
 ABI_CHECK(error_event, comm, 24);
-ABI_SIZE(task_record, 176);
+ABI_SIZE(task_record, 192);
 ABI_CHECK(task_record, comm, 32);
-ABI_CHECK(task_record, rss_bytes, 120);
-ABI_SIZE(thread_record, 88);
+ABI_CHECK(task_record, rss_bytes, 136);
+ABI_SIZE(thread_record, 104);
 ABI_SIZE(interrupt_key, 8);
 ABI_SIZE(interrupt_sums, 16);
 ABI_SIZE(irq_name, 32);
 ABI_SIZE(ended_key, 48);
-ABI_SIZE(ended_sums, 48);
-ABI_SIZE(ended_record, 96);
+ABI_SIZE(ended_sums, 64);
+ABI_SIZE(ended_record, 112);
 ABI_SIZE(mapped_record, 48);
 ABI_CHECK(mapped_record, comm, 32);
 ABI_SIZE(cgroup_record, 32);

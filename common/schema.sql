@@ -219,7 +219,10 @@ CREATE TABLE usage(
 	write_bytes INTEGER,
 	voluntary_switches INTEGER,
 	involuntary_switches INTEGER,
-	rss_bytes INTEGER
+	rss_bytes INTEGER,
+	rss_before_bytes INTEGER,       -- at the begin; 0: it began meanwhile
+	reclaims INTEGER,               -- how often its threads looked for free memory themselves,
+	reclaim_ns INTEGER              -- and how long, on CPU and off
 ) STRICT;
 CREATE INDEX usage_by_capture ON usage(capture_id);
 
@@ -240,7 +243,9 @@ CREATE TABLE ended(
 	run_delay_ns INTEGER NOT NULL,
 	major_faults INTEGER NOT NULL,
 	read_bytes INTEGER NOT NULL,
-	write_bytes INTEGER NOT NULL
+	write_bytes INTEGER NOT NULL,
+	reclaims INTEGER,
+	reclaim_ns INTEGER
 ) STRICT;
 CREATE INDEX ended_by_capture ON ended(capture_id);
 
@@ -554,6 +559,30 @@ FROM (
 	) WINDOW same AS (PARTITION BY capture_id, role, unit, container, cgroup, program)
 ) WHERE row = 1
 ORDER BY capture_id DESC, taken DESC;
+
+-- Who grew and who was in direct reclaim, by program and unit, targets and those that ended among them. Of kswapd, the
+-- CPU time tells what it reclaimed in the background.
+CREATE VIEW memory_group AS
+SELECT capture_id, role, unit, container, cgroup, program, processes, iif(processes = 1, tgid, NULL) AS tgid,
+	rss_before_bytes, rss_bytes, rss_bytes - rss_before_bytes AS grown_bytes, reclaims, reclaim_ns, cpu_ns
+FROM (
+	SELECT capture_id, role, unit, container, cgroup, program, sum(processes) OVER same AS processes,
+		max(tgid) OVER same AS tgid, sum(rss_before_bytes) OVER same AS rss_before_bytes,
+		sum(rss_bytes) OVER same AS rss_bytes, sum(reclaims) OVER same AS reclaims,
+		sum(reclaim_ns) OVER same AS reclaim_ns, sum(cpu_ns) OVER same AS cpu_ns, row_number() OVER same AS row
+	FROM (
+		SELECT u.capture_id, u.role, p.unit, p.container, p.cgroup,
+			CASE WHEN u.role <> 'kernel' THEN p.comm
+				WHEN instr(p.comm, '/') THEN substr(p.comm, 1, instr(p.comm, '/') - 1)
+				ELSE rtrim(p.comm, '0123456789.') END AS program,
+			1 AS processes, p.tgid, u.rss_before_bytes, u.rss_bytes, u.reclaims, u.reclaim_ns, u.cpu_ns
+		FROM usage u JOIN process p USING(process_id)
+		UNION ALL
+		SELECT capture_id, role, unit, container, cgroup, comm, processes, NULL, 0, 0, reclaims, reclaim_ns, cpu_ns
+		FROM ended WHERE comm IS NOT NULL
+	) WINDOW same AS (PARTITION BY capture_id, role, unit, container, cgroup, program)
+) WHERE row = 1
+ORDER BY capture_id DESC, grown_bytes DESC;
 
 CREATE VIEW latency_percentile AS
 WITH cumulative AS (

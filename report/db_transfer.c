@@ -218,20 +218,21 @@ static const struct table of_capture[] = {
 		  "SELECT u.process_id, :into, iif(u.process_id IS NULL, NULL, ifnull(p.id, 'no such process')), "
 		  "u.role, u.from_at, u.to_at, u.cpu_ns, u.run_delay_ns, u.io_delay_ns, u.stalled_cpu_ns, "
 		  "u.stalled_memory_ns, u.stalled_io_ns, u.major_faults, u.minor_faults, u.read_bytes, "
-		  "u.write_bytes, u.voluntary_switches, u.involuntary_switches, u.rss_bytes FROM given.usage u "
+		  "u.write_bytes, u.voluntary_switches, u.involuntary_switches, u.rss_bytes, u.rss_before_bytes, "
+		  "u.reclaims, u.reclaim_ns FROM given.usage u "
 		  "LEFT JOIN process_map p ON p.was = u.process_id WHERE u.capture_id = :capture ORDER BY u.rowid",
 	  .add = "INSERT INTO main.usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, "
 		 "io_delay_ns, stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, "
-		 "read_bytes, write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES(?2, ?3, ?4, "
-		 "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)" },
+		 "read_bytes, write_bytes, voluntary_switches, involuntary_switches, rss_bytes, rss_before_bytes, reclaims, reclaim_ns) "
+		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)" },
 	{ .name = "ended",
 	  .select =
 		  "SELECT comm, :into, role, name_form(comm), name_form(parent), parent_tgid, name_form(cgroup), "
 		  "name_form(unit), name_form(container), denied, processes, cpu_ns, run_delay_ns, major_faults, "
-		  "read_bytes, write_bytes FROM given.ended WHERE capture_id = :capture ORDER BY rowid",
+		  "read_bytes, write_bytes, reclaims, reclaim_ns FROM given.ended WHERE capture_id = :capture ORDER BY rowid",
 	  .add = "INSERT INTO main.ended(capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied, "
-		 "processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) VALUES(?2, ?3, ?4, ?5, ?6, "
-		 "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)" },
+		 "processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes, reclaims, reclaim_ns) "
+		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" },
 	{ .name = "machine_time",
 	  .select =
 		  "SELECT part, :into, name_form(part), from_at, to_at, ns, percent FROM given.machine_time WHERE "

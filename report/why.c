@@ -365,6 +365,34 @@ static void print_interrupts(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
+static void print_growth(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "PROGRAM", "program", -15, cell_text },       { "COUNT", "processes", 5, cell_number },
+		{ "BEFORE", "rss_before_bytes", 8, cell_size }, { "AFTER", "rss_bytes", 8, cell_size },
+		{ "GROWTH", "grown_bytes", 8, cell_size },      { "UNIT OR CGROUP", "place", -36, cell_text },
+	};
+	char span[FORMAT_BYTES];
+
+	fprintf(out,
+		"who grew by 1 MiB or more over %s, by program: memory of processes, shared pages in each\n",
+		duration_of(query, "span_ns", 1, span));
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static void print_reclaim(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "PROGRAM", "program", -15, cell_text },      { "COUNT", "processes", 5, cell_number },
+		{ "RECLAIMS", "reclaims", 8, cell_number },    { "TIME", "reclaim_ns", 8, cell_duration_ns },
+		{ "CPU TIME", "cpu_ns", 8, cell_duration_ns }, { "UNIT OR CGROUP", "place", -36, cell_text },
+	};
+
+	fprintf(out,
+		"who reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
 static void print_others(FILE *out, struct query *query)
 {
 	fprintf(out,
@@ -581,6 +609,11 @@ static int compute_seconds(struct why *why, struct rows *ret_rows)
 	return sums_of_seconds(&why->profile, ret_rows);
 }
 
+/* The resource that fired was memory, or somebody was in direct reclaim for a hundredth of the span. */
+#define MEMORY_WAS_SHORT                                                                                     \
+	"('memory' = (SELECT resource FROM capture WHERE capture_id = ?1) OR EXISTS (SELECT 1 FROM usage "   \
+	"WHERE capture_id = ?1 AND reclaim_ns * 100 >= to_at - from_at)) "
+
 static const struct section sections[] = {
 	{ .name = "capture",
 	  .sql = "SELECT s.*, c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
@@ -617,6 +650,20 @@ static const struct section sections[] = {
 		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
 		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
 	  .print = print_culprits },
+	{ .name = "growth",
+	  .since = 9,
+	  .sql = "SELECT role, program, processes, tgid, rss_before_bytes, rss_bytes, grown_bytes, unit, container, cgroup, "
+		 "ifnull(unit, cgroup) AS place, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
+		 "FROM memory_group WHERE capture_id = ?1 AND grown_bytes >= 1048576 AND " MEMORY_WAS_SHORT
+		 "ORDER BY grown_bytes DESC LIMIT 5",
+	  .print = print_growth },
+	{ .name = "reclaim",
+	  .since = 9,
+	  .sql = "SELECT role, program, processes, tgid, reclaims, reclaim_ns, cpu_ns, unit, container, cgroup, "
+		 "ifnull(unit, cgroup) AS place FROM memory_group WHERE capture_id = ?1 AND (reclaim_ns > 0 OR "
+		 "role = 'kernel' AND program = 'kswapd' AND cpu_ns > 0) AND " MEMORY_WAS_SHORT
+		 "ORDER BY reclaim_ns DESC, cpu_ns DESC LIMIT 5",
+	  .print = print_reclaim },
 	{ .name = "processes",
 	  .compute = compute_processes,
 	  .print = print_processes,

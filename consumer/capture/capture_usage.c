@@ -31,7 +31,7 @@ void capture_usage_free(struct capture_usage *usage)
 
 /* The measures by which processes are ranked. */
 #define MEASURES (sizeof(struct usage_sums) / sizeof(uint64_t))
-_Static_assert(sizeof(struct usage_sums) == 15 * sizeof(uint64_t), "every member of usage_sums is a measure");
+_Static_assert(sizeof(struct usage_sums) == 19 * sizeof(uint64_t), "every member of usage_sums is a measure");
 
 static uint64_t measure_of(const struct usage_sums *sums, size_t measure)
 {

@@ -22,6 +22,8 @@
 #define NEGLIGIBLE_PERCENT 5
 /* Interrupts that the sentence names, if each took a quarter of the time of all. */
 #define BUSIEST_NAMED 2U
+/* Whoever grew by less did not cause a shortage of memory. */
+#define GROWTH_BYTES (16 * MEBIBYTE)
 /* One program of many is the reason if the others' part of the waiting is at least 1 / VICTIMS_PART. */
 #define VICTIMS_PART 5
 
@@ -35,6 +37,7 @@ struct facts {
 	struct usage_groups groups;
 	/* the groups that used most of the resource, of others and of targets; or NULL */
 	const struct usage_group *first_other, *first_target;
+	const struct usage_group *first_grown; /* whose memory grew most, of all; or NULL */
 	uint32_t target_groups;
 };
 
@@ -118,6 +121,8 @@ static void gather_groups(struct facts *facts)
 		const struct usage_group *group = &facts->groups.groups[i];
 
 		usage_sums_add(group->role == USAGE_TARGET ? &facts->own : &facts->others, &group->sums);
+		if (!facts->first_grown || group->sums.grown_bytes > facts->first_grown->sums.grown_bytes)
+			facts->first_grown = group;
 		if (group->role == USAGE_TARGET) {
 			facts->target_groups++;
 			facts->first_target = larger(facts->first_target, group, resource);
@@ -493,11 +498,19 @@ static struct cause memory_shortage(const struct facts *facts)
 	uint64_t direct = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_direct"),
 		 stalls = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
 		 kswapd = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
-	const struct usage_group *first = facts->first_other;
+	const struct usage_group *first = facts->first_other, *grown = facts->first_grown;
 	char group[GROUP_BYTES];
 
 	if (!direct && !stalls && !kswapd)
 		return not_this;
+	if (grown && grown->sums.grown_bytes >= GROWTH_BYTES)
+		return verdict(
+			CAUSE_SHORTAGE,
+			"%" PRIu64
+			" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); %s grew most, by %.1f MiB to %.1f MiB",
+			stalls, mebibytes(direct * PAGE_BYTES), mebibytes(kswapd * PAGE_BYTES),
+			usage_group_text(grown, group, sizeof(group)), mebibytes(grown->sums.grown_bytes),
+			mebibytes(grown->sums.rss_bytes));
 	/* a rule for many programs has no others */
 	if (facts->first_target && facts->target_groups > 1 &&
 	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))

@@ -19,14 +19,15 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql, &ret_statements->add_usage,
 			"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, io_delay_ns,"
 			" stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes,"
-			" write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES("
-			"?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+			" write_bytes, voluntary_switches, involuntary_switches, rss_bytes, rss_before_bytes, reclaims,"
+			" reclaim_ns) VALUES("
+			"?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	if (!result)
 		result = sql_prepare(
 			sql, &ret_statements->add_ended,
 			"INSERT INTO ended(capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied, "
-			"processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) "
-			"VALUES(?, ?, nullif(?, ''), nullif(?, ''), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+			"processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes, reclaims, reclaim_ns) "
+			"VALUES(?, ?, nullif(?, ''), nullif(?, ''), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	if (!result)
 		result =
 			sql_prepare(sql, &ret_statements->add_machine_time,
@@ -93,14 +94,15 @@ static int write_row(struct sql *sql, const struct usage_statements *statements,
 	if (result < 0)
 		return result;
 	return sql_run(
-		sql, statements->add_usage, NULL, "iitiiiiiiiiiiiiiii", capture_id, (int64_t)process_id,
+		sql, statements->add_usage, NULL, "iitiiiiiiiiiiiiiiiiii", capture_id, (int64_t)process_id,
 		usage_role_names[row->role], wall_of(capture, capture->usage.before.walked_ns),
 		wall_of(capture, capture->usage.to_ns), (int64_t)task->cpu_ns, (int64_t)task->run_delay_ns,
 		process->counts_io_delay ? (int64_t)task->io_delay_ns : (int64_t)-1,
 		(int64_t)sums->stalled_cpu_ns, (int64_t)sums->stalled_memory_ns, (int64_t)sums->stalled_io_ns,
 		(int64_t)task->major_faults, (int64_t)task->minor_faults, (int64_t)task->read_bytes,
 		(int64_t)task->write_bytes, (int64_t)task->voluntary_switches,
-		(int64_t)task->involuntary_switches, (int64_t)sums->rss_bytes);
+		(int64_t)task->involuntary_switches, (int64_t)sums->rss_bytes,
+		(int64_t)sums->rss_before_bytes, (int64_t)task->reclaims, (int64_t)task->reclaim_ns);
 }
 
 static int write_ended(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
@@ -111,11 +113,12 @@ static int write_ended(struct sql *sql, const struct usage_statements *statement
 	struct cgroup_names names;
 
 	name_cgroup(row->cgroup, &names);
-	return sql_run(sql, statements->add_ended, NULL, "itttitttiiiiiii", capture_id,
+	return sql_run(sql, statements->add_ended, NULL, "itttitttiiiiiiiii", capture_id,
 		       usage_role_names[row->role], key->comm, key->parent, (int64_t)key->parent_tgid,
 		       row->cgroup, names.unit, names.container, (int64_t)((key->flags & ENDED_DENIED) != 0),
 		       (int64_t)sums->processes, (int64_t)sums->cpu_ns, (int64_t)sums->run_delay_ns,
-		       (int64_t)sums->major_faults, (int64_t)sums->read_bytes, (int64_t)sums->write_bytes);
+		       (int64_t)sums->major_faults, (int64_t)sums->read_bytes, (int64_t)sums->write_bytes,
+		       (int64_t)sums->reclaims, (int64_t)sums->reclaim_ns);
 }
 
 static int write_machine_time(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,

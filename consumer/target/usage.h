@@ -19,6 +19,8 @@
 struct usage_sums {
 	struct task_usage task;
 	uint64_t rss_bytes;
+	/* of usage_since(): rss_bytes at its begin, and by how much it grew; otherwise 0 */
+	uint64_t rss_before_bytes, grown_bytes;
 	uint64_t stalled_cpu_ns, stalled_memory_ns, stalled_io_ns;
 	uint64_t unstacked_ns, unstacked; /* intervals off CPU beyond the budget of stacks */
 };

@@ -373,6 +373,25 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_COMPETING,
 	  .because =
 		  "dd ×40, begun by bash read 0.0 MiB and wrote 990.0 MiB, 99 % of what all processes did, the targets 10.0 MiB and waited 1.00 s for it, within 6.00 s" },
+	/* who grew, and not who is large */
+	{ .resource = PSI_MEMORY,
+	  .of_system = true,
+	  .rows = { TARGET(.rss_bytes = 900 * MIB, .grown_bytes = 2 * MIB),
+		    OTHER(.rss_bytes = 400 * MIB, .rss_before_bytes = 100 * MIB, .grown_bytes = 300 * MIB) },
+	  .stats = { { "vmstat", SYSTEM, "", "allocstall_normal", 5, 9 },
+		     { "vmstat", SYSTEM, "", "pgscan_direct", 0, 256 } },
+	  .verdict = CAUSE_SHORTAGE,
+	  .because =
+		  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); hog[2] grew most, by 300.0 MiB to 400.0 MiB" },
+	/* the targets themselves */
+	{ .resource = PSI_MEMORY,
+	  .of_system = true,
+	  .rows = { TARGET(.rss_bytes = 900 * MIB, .grown_bytes = 500 * MIB),
+		    OTHER(.rss_bytes = 400 * MIB, .grown_bytes = 300 * MIB) },
+	  .stats = { { "vmstat", SYSTEM, "", "pgscan_kswapd", 0, 256 } },
+	  .verdict = CAUSE_SHORTAGE,
+	  .because =
+		  "0 allocations on the host waited for reclaim, which scanned 0.0 MiB (kswapd: 1.0 MiB); victim[1] grew most, by 500.0 MiB to 900.0 MiB" },
 	{ .resource = PSI_IRQ, .verdict = CAUSE_UNDETERMINED },
 };
 

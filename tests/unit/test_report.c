@@ -72,9 +72,12 @@ static const char rows_sql[] =
 	" (2, 'irq', 36, 'vir' || char(27) || 'tio1-req.0', 1, 6000000001, 99, 24000000, 0.2),"
 	" (2, 'irq', 37, 'idle', 1, 6000000001, 1, 1000, 0.0), (2, 'irq', NULL, NULL, 1, 6000000001, 4, 12000000, 0.1);"
 	"INSERT INTO ended VALUES(2, 'other', 'a;b 5' || char(27) || '[31m', 'ba' || char(27) || 'sh', 77, '/' || printf('%.254c', 'q')"
-	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472),"
-	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0),"
-	" (2, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 3, 9000000000, 0, 0, 0, 0);"
+	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472, NULL, NULL),"
+	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0, 9, 8000000),"
+	" (2, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 3, 9000000000, 0, 0, 0, 0, 0, 0);"
+	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, rss_before_bytes, rss_bytes, reclaims, reclaim_ns)"
+	" VALUES(2, 1, 'target', 1, 6000000001, 1073741824, 3221225472, 7, 900000000),"
+	" (2, 3, 'target', 1, 6000000001, 2147483648, 1073741824, 0, 0);"
 	"INSERT INTO loss VALUES(1, 'torn-slots', 0, 'sample'), (1, 'events-lost', 0, 'event'),"
 	" (2, 'overwritten-slots', 20, 'sample'), (2, 'torn-slots', 0, 'sample'), (2, 'stack-truncated', 2, "
 	"'stack');";
@@ -450,6 +453,13 @@ START_TEST(why_explains_a_capture)
 		"PROGRAM          COUNT  ENDED  CPU TIME      READ   WRITTEN    MEMORY    SHARE  UNIT OR CGROUP\n",
 		"a;b 5\\x1b[31m    12345  12345       6 s     1 MiB     3 GiB       0 B   75.0 %  /qqqqqqqqqqqqqqqqqq…\n",
 		"true              5120   5120       2 s       0 B       0 B       0 B   25.0 %  cron.service\n",
+		"who grew by 1 MiB or more over 6 s, by program: memory of processes, shared pages in each\n"
+		"PROGRAM          COUNT    BEFORE     AFTER    GROWTH  UNIT OR CGROUP\n"
+		"cpu_hog              1     1 GiB     3 GiB     2 GiB  /system.slice/web\n"
+		"\nwho reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background\n"
+		"PROGRAM          COUNT  RECLAIMS      TIME  CPU TIME  UNIT OR CGROUP\n"
+		"cpu_hog              1         7    900 ms      0 ns  /system.slice/web\n"
+		"true              5120         9      8 ms       2 s  cron.service\n",
 		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",
@@ -496,7 +506,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,pressure,waiting,machine,interrupts,groups,culprits,processes,stacks,others,stalls,functions,seconds,losses");
+		"capture,pressure,waiting,machine,interrupts,groups,culprits,growth,reclaim,processes,stacks,others,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
