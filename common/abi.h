@@ -43,6 +43,7 @@
 #define RECORD_MAPPED 7U
 #define RECORD_CGROUP 8U
 #define RECORD_ENDED 9U
+#define RECORD_KILL 10U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -576,6 +577,38 @@ struct irq_name {
 	char name[IRQ_NAME_BYTES]; /* with a NUL */
 };
 
+/* ---- in `cgroup_paths`: a process is killed, because memory ran out or by another process ---- */
+
+#define KILL_OOM 0U    /* by the kernel */
+#define KILL_SIGNAL 1U /* SIGKILL of another process */
+#define KILL_KINDS 2U
+
+/* kill_record.flags */
+#define KILL_DENIED 1U    /* root's policy denies the victim: tgid, cgroup_id, rss_bytes and comm are 0 */
+#define KILL_BY_DENIED 2U /* the same of the killer: by_tgid, by_cgroup_id and by_comm are 0 */
+#define KILL_LIMIT_V1 4U  /* the limit is that of a cgroup of version 1: it has no path here, but a name */
+
+#define KILL_LIMIT_NAME_BYTES 64U
+
+struct kill_record {
+	struct record_header header;
+	__u32 how;     /* KILL_OOM or KILL_SIGNAL */
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 cgroup_id;
+	__u64 rss_bytes;
+	__u64 by_cgroup_id;
+	__u64 limit_bytes; /* KILL_OOM: of the cgroup that was full; 0: the host was */
+	__u32 tgid;
+	__u32 by_tgid; /* KILL_OOM: whoever asked for memory */
+	__u32 account; /* uid that the record counts for: of the victim for KILL_OOM, else of the killer */
+	__u32 limit_level; /* of that cgroup below the root; it is above the victim, or the victim's */
+	__u32 flags;       /* KILL_* */
+	__u32 reserved;
+	char comm[ABI_COMM_BYTES];
+	char by_comm[ABI_COMM_BYTES];
+	char limit_name[KILL_LIMIT_NAME_BYTES]; /* KILL_LIMIT_V1; with a NUL */
+};
+
 /*
  * ---- mappings: of each target one RECORD_MAPPED, then a RECORD_MAPPING for each executable mapping ----
  *
@@ -684,7 +717,9 @@ struct cgroup_record {
 #define COUNTER_ENDED_LOST 20U      /* final sums of processes that were not told: the ring was half full */
 #define COUNTER_SAMPLES_OTHERS 21U  /* on CPU, of bystanders and kernel threads */
 #define COUNTER_INTERRUPTS_LOST 22U /* interrupts that were not summed: there are more than INTERRUPTS_MAX */
-#define COUNTERS 23U
+#define COUNTER_KILLS_LOST                                                                                   \
+	23U /* kills that were not told: too many of one uid, or the ring was a quarter full */
+#define COUNTERS 24U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -732,6 +767,8 @@ ABI_SIZE(thread_record, 104);
 ABI_SIZE(interrupt_key, 8);
 ABI_SIZE(interrupt_sums, 16);
 ABI_SIZE(irq_name, 32);
+ABI_SIZE(kill_record, 168);
+ABI_CHECK(kill_record, comm, 72);
 ABI_SIZE(ended_key, 48);
 ABI_SIZE(ended_sums, 64);
 ABI_SIZE(ended_record, 112);

@@ -276,6 +276,28 @@ CREATE TABLE interrupt(
 ) STRICT;
 CREATE INDEX interrupt_by_capture ON interrupt(capture_id);
 
+-- Who was killed in the span of usage, until the capture's end: because memory ran out, or by another process.
+CREATE TABLE killed(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	at INTEGER NOT NULL,
+	how TEXT NOT NULL CHECK(how IN ('oom', 'signal')), -- by the kernel's OOM killer; by SIGKILL of another process
+	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'rest')), -- rest: others of that kind, without names
+	comm TEXT,                      -- of the victim; NULL: rest, or root's policy denies it
+	tgid INTEGER,
+	cgroup TEXT,
+	unit TEXT,                      -- as process.unit
+	container TEXT,
+	rss_bytes INTEGER,              -- that it held
+	by_comm TEXT,                   -- of the killer; oom: of whoever asked for memory. NULL as above
+	by_tgid INTEGER,
+	by_cgroup TEXT,
+	by_unit TEXT,
+	limit_cgroup TEXT,              -- oom: the cgroup that was full; without a slash, its name in cgroup v1
+	limit_bytes INTEGER,            -- its limit; oom: NULL if the host's memory ran out
+	processes INTEGER NOT NULL      -- that the row stands for
+) STRICT;
+CREATE INDEX killed_by_capture ON killed(capture_id);
+
 CREATE TABLE pressure(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	at INTEGER NOT NULL,

@@ -209,6 +209,13 @@ static void on_ended(void *user, const struct ended_record *record)
 	usage_end(&tracking->usage, record);
 }
 
+static void on_killed(void *user, const struct kill_record *record)
+{
+	struct tracking *tracking = user;
+
+	kills_add(&tracking->usage.kills, record);
+}
+
 static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
 {
 	struct tracking *tracking = user;
@@ -447,7 +454,7 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 		  struct watches *watches, struct own_counters *own_counters)
 {
 	struct process_events_handlers handlers = { on_process, on_error,  on_ended, on_task,
-						    on_thread,  on_cgroup, tracking };
+						    on_thread,  on_cgroup, on_killed, tracking };
 
 	*tracking =
 		(struct tracking){ .kernel = kernel,

@@ -245,6 +245,15 @@ static const struct table of_capture[] = {
 		  "given.interrupt WHERE capture_id = :capture ORDER BY rowid",
 	  .add = "INSERT INTO main.interrupt(capture_id, kind, number, name, from_at, to_at, count, ns, percent) "
 		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
+	{ .name = "killed",
+	  .select =
+		  "SELECT comm, :into, at, how, role, name_form(comm), tgid, name_form(cgroup), name_form(unit), "
+		  "name_form(container), rss_bytes, name_form(by_comm), by_tgid, name_form(by_cgroup), "
+		  "name_form(by_unit), name_form(limit_cgroup), limit_bytes, processes FROM given.killed WHERE "
+		  "capture_id = :capture ORDER BY rowid",
+	  .add = "INSERT INTO main.killed(capture_id, at, how, role, comm, tgid, cgroup, unit, container, rss_bytes, "
+		 "by_comm, by_tgid, by_cgroup, by_unit, limit_cgroup, limit_bytes, processes) VALUES(?2, ?3, ?4, ?5, "
+		 "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" },
 	{ .name = "pressure",
 	  .select = "SELECT scope, :into, at, name_form(scope), name_form(resource), some_us, full_us FROM "
 		    "given.pressure WHERE capture_id = :capture ORDER BY rowid",

@@ -365,6 +365,63 @@ static void print_interrupts(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
+/* "mysqld[77] in mysql.service"; `into` has 2 * FORMAT_BYTES bytes. */
+static char *who(const struct query *query, const char *comm, const char *tgid, const char *place, char *into)
+{
+	char name[FORMAT_BYTES], where[FORMAT_BYTES];
+
+	if (query_is_null(query, comm))
+		return strcpy(into, "a process that root's policy denies");
+	snprintf(into, 2 * FORMAT_BYTES, "%s[%lld]%s%s", text_of(query, comm, 32, name),
+		 (long long)query_number(query, tgid), query_is_null(query, place) ? "" : " in ",
+		 query_is_null(query, place) ? "" : text_of(query, place, 60, where));
+	return into;
+}
+
+/* "the kernel, because /a had used up its 64 MiB; perl[7] asked for memory" */
+static char *by_whom(const struct query *query, char *into)
+{
+	char name[2 * FORMAT_BYTES], limit[FORMAT_BYTES], size[FORMAT_BYTES];
+
+	who(query, "by_comm", "by_tgid", "by_place", name);
+	if (strcmp(query_text(query, "how"), "oom"))
+		return strcpy(into, name);
+	if (query_is_null(query, "limit_bytes"))
+		snprintf(into, 4 * FORMAT_BYTES,
+			 "the kernel, because the host's memory was used up; %s asked for memory", name);
+	else
+		snprintf(into, 4 * FORMAT_BYTES,
+			 "the kernel, because %s had used up its %s; %s asked for memory",
+			 query_is_null(query, "limit_cgroup") ? "its cgroup"
+							      : text_of(query, "limit_cgroup", 60, limit),
+			 format_size((double)query_number(query, "limit_bytes"), size, sizeof(size)), name);
+	return into;
+}
+
+/* A sentence for each: a table has no room for the names. */
+static void print_killed(FILE *out, struct query *query)
+{
+	char victim[2 * FORMAT_BYTES], killer[4 * FORMAT_BYTES], size[FORMAT_BYTES], text[8 * FORMAT_BYTES];
+
+	fputs("killed meanwhile; 0 s is the trigger\n", out);
+	do {
+		fprintf(out, "%8.2f s  ", query_real(query, "after_ns") / 1e9);
+		if (!strcmp(query_text(query, "role"), "rest")) {
+			fprintf(out, "%lld more, the last of them at this time\n",
+				(long long)query_number(query, "processes"));
+			continue;
+		}
+		who(query, "comm", "tgid", "place", victim);
+		snprintf(text, sizeof(text), "%s%s%s, by %s", victim,
+			 query_is_null(query, "rss_bytes") ? "" : ", ",
+			 query_is_null(query, "rss_bytes")
+				 ? ""
+				 : format_size((double)query_number(query, "rss_bytes"), size, sizeof(size)),
+			 by_whom(query, killer));
+		print_wrapped(out, text, 12);
+	} while (query_next(query));
+}
+
 static void print_growth(FILE *out, struct query *query)
 {
 	static const struct column columns[] = {
@@ -650,6 +707,13 @@ static const struct section sections[] = {
 		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
 		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
 	  .print = print_culprits },
+	{ .name = "killed",
+	  .since = 9,
+	  .sql = "SELECT k.at, k.at - c.triggered_at AS after_ns, k.how, k.role, k.comm, k.tgid, k.cgroup, k.unit, k.container, "
+		 "k.rss_bytes, k.by_comm, k.by_tgid, k.by_cgroup, k.by_unit, k.limit_cgroup, k.limit_bytes, k.processes, "
+		 "ifnull(k.unit, k.cgroup) AS place, ifnull(k.by_unit, k.by_cgroup) AS by_place "
+		 "FROM killed k JOIN capture c USING(capture_id) WHERE k.capture_id = ?1 ORDER BY k.how, k.role = 'rest', k.at LIMIT 20",
+	  .print = print_killed },
 	{ .name = "growth",
 	  .since = 9,
 	  .sql = "SELECT role, program, processes, tgid, rss_before_bytes, rss_bytes, grown_bytes, unit, container, cgroup, "

@@ -25,6 +25,7 @@ void capture_usage_free(struct capture_usage *usage)
 		free(usage->ended[i].cgroup);
 	free(usage->ended);
 	interrupt_time_free(&usage->interrupts);
+	kill_rows_free(&usage->kills);
 	usage_free(&usage->before);
 	*usage = (struct capture_usage){ 0 };
 }
@@ -258,6 +259,16 @@ static void account(struct capture_usage *usage, const struct usage *now)
 	usage->machine = machine;
 }
 
+static bool describe_killed(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id,
+			    const char **ret_cgroup)
+{
+	const struct capture_usage_scope *scope = user;
+	struct ended_key key = { .cgroup_id = cgroup_id };
+
+	memcpy(key.comm, comm, sizeof(key.comm));
+	return scope->describe_ended(scope->user, &key, ret_cgroup);
+}
+
 int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 		      const struct capture_usage_scope *scope)
 {
@@ -305,6 +316,9 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 		return -ENOMEM;
 	account(usage, now);
 	if (interrupt_time_make(&usage->before.interrupts, &now->interrupts, &usage->interrupts) < 0)
+		return -ENOMEM;
+	if (kill_rows_make(&now->kills, usage->before.walked_ns, UINT64_MAX, describe_killed, (void *)scope,
+			   &usage->kills) < 0)
 		return -ENOMEM;
 	forget_before(usage);
 	return 0;

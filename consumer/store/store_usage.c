@@ -38,6 +38,13 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql, &ret_statements->add_interrupt,
 			"INSERT INTO interrupt(capture_id, kind, number, name, from_at, to_at, count, ns, percent) "
 			"VALUES(?1, ?2, nullif(?3, -1), ?4, ?5, ?6, ?7, ?8, round(100.0 * ?8 / nullif(?9, 0), 2))");
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_killed,
+			"INSERT INTO killed(capture_id, at, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, "
+			"by_tgid, by_cgroup, by_unit, limit_cgroup, limit_bytes, processes) VALUES(?1, ?2, ?3, ?4, "
+			"nullif(?5, ''), nullif(?6, 0), ?7, ?8, ?9, iif(?6, ?10, NULL), nullif(?11, ''), nullif(?12, 0), ?13, "
+			"?14, ?15, nullif(?16, 0), ?17)");
 	return result;
 }
 
@@ -161,6 +168,25 @@ static int write_interrupts(struct sql *sql, const struct usage_statements *stat
 	return result;
 }
 
+static int write_killed(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			const struct capture *capture, const struct kill_row *row)
+{
+	const struct kill_record *record = &row->record;
+	struct cgroup_names names, by_names;
+
+	name_cgroup(row->cgroup, &names);
+	name_cgroup(row->by_cgroup, &by_names);
+	return sql_run(sql, statements->add_killed, NULL, "iitttitttititttii", capture_id,
+		       wall_of(capture, record->time_ns), record->how == KILL_OOM ? "oom" : "signal",
+		       row->is_rest     ? "rest"
+		       : row->is_target ? "target"
+					: "other",
+		       record->comm, (int64_t)record->tgid, row->cgroup, names.unit, names.container,
+		       (int64_t)record->rss_bytes, record->by_comm, (int64_t)record->by_tgid, row->by_cgroup,
+		       by_names.unit, row->limit_cgroup, (int64_t)record->limit_bytes,
+		       (int64_t)row->processes);
+}
+
 int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
 		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings)
 {
@@ -173,5 +199,7 @@ int store_usage_write(struct sql *sql, const struct usage_statements *statements
 		result = write_ended(sql, statements, capture_id, &usage->ended[i]);
 	if (!result)
 		result = write_machine_time(sql, statements, capture_id, capture);
+	for (uint32_t i = 0; i < usage->kills.count && !result; i++)
+		result = write_killed(sql, statements, capture_id, capture, &usage->kills.rows[i]);
 	return result < 0 ? result : write_interrupts(sql, statements, capture_id, capture);
 }

@@ -20,6 +20,7 @@ void usage_free(struct usage *usage)
 	process_index_clear(&usage->index);
 	ended_free(&usage->short_lived);
 	interrupts_free(&usage->interrupts);
+	kills_free(&usage->kills);
 	free(usage->last_sums);
 	usage_init(usage);
 }

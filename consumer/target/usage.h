@@ -11,6 +11,7 @@
 #include "consumer/target/cpu_times.h"
 #include "consumer/target/ended.h"
 #include "consumer/target/interrupts.h"
+#include "consumer/target/kills.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,6 +56,7 @@ struct usage {
 	struct interrupts interrupts; /* the same */
 	/* the following are not in copies */
 	struct ended short_lived;
+	struct kills kills;
 	struct ended_record *last_sums; /* of processes that ended since the last walk */
 	uint32_t last_sums_count, last_sums_room;
 };

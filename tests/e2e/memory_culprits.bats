@@ -16,7 +16,7 @@ teardown() {
 	[[ -z ${ROOMY-} ]] || rmdir "$ROOMY" 2> /dev/null || true
 }
 
-# victim: a rule that fires for a process that always runs, beside another on its CPU
+# victim [OPTION...]: loads; a rule that fires for a process that always runs, beside another on its CPU
 victim() {
 	own_workload cpu_hog
 	rule victim "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 5s' 'cooldown = 1h'
@@ -36,7 +36,7 @@ stored() {
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 }
 
-# grower MIB: holds that much memory from the first SIGUSR1 on
+# grower MIB [ARGUMENT...]: holds that much memory from the first SIGUSR1 on
 grower() {
 	# shellcheck disable=SC2016 # perl's variables
 	MEMORY_CGROUP='' start_command perl -e '
@@ -95,4 +95,96 @@ between() {
 	[ "$(sql "SELECT program FROM memory_group ORDER BY reclaim_ns DESC LIMIT 1")" = mem_hog ]
 	run "$BUILD/bourdon" --db "$DB" why 1
 	[[ $output == *'who reclaimed memory'*$'\nmem_hog '* ]]
+}
+
+# eats: takes memory without end from the first SIGUSR1 on
+eats() {
+	# shellcheck disable=SC2016 # perl's variables
+	start_command perl -e '
+		$SIG{USR1} = sub { push @held, "x" x (1 << 20) while 1 };
+		$| = 1; print "ready\n"; sleep 1 while 1'
+}
+
+# killed COLUMNS [CONDITION]: of kills in the test's cgroup, the others are of other programs on this machine
+killed() {
+	sql "SELECT $1 FROM killed WHERE cgroup = '/$CGROUP' AND ${2-1}"
+}
+
+@test "an OOM kill is the kernel's, with the victim, its memory and the limit that was met" {
+	cgroup_make 64M
+	victim
+	eats
+	local eater=$CHILD limit
+	start_victim
+	await_log 30 fired
+	kill -USR1 "$eater"
+	wait "$eater" || [ $? -eq 137 ]
+	stored
+	killed 'how, role, comm, tgid, rss_bytes, by_comm, by_tgid, limit_cgroup, limit_bytes' >&2
+	# of version 1, a cgroup has a name here, and no path
+	limit=/$CGROUP
+	[[ -z $MEMORY_CGROUP ]] || limit=$CGROUP
+	[ "$(killed 'count(*)')" -eq 1 ]
+	[ "$(killed 'how, role, comm, tgid, by_comm, by_tgid, limit_cgroup, limit_bytes, processes')" = \
+		"oom|other|perl|$eater|perl|$eater|$limit|$((64 << 20))|1" ]
+	between 50 80 "$(killed 'rss_bytes / 1048576.0')"
+	[ "$(sql "SELECT at BETWEEN triggered_at AND ended_at FROM killed JOIN capture USING(capture_id) WHERE tgid = $eater")" -eq 1 ]
+	run "$BUILD/bourdon" --db "$DB" why 1
+	[[ $(tr -s ' \n' ' ' <<< "$output") == *"perl[$eater] in /$CGROUP, 6"*" MiB, by the kernel, because $limit had used up its 64 MiB; perl[$eater] in /$CGROUP asked for memory"* ]] ||
+		{ echo "$output"; false; }
+}
+
+@test "SIGKILL of another process is told with its name; of itself, it is not, and no other signal is" {
+	cgroup_make
+	victim
+	grower 1
+	local killed=$CHILD killer
+	grower 1
+	local ended=$CHILD
+	# shellcheck disable=SC2016 # perl's variables
+	start_command perl -e '$SIG{USR1} = sub { kill "KILL", $$ }; $| = 1; print "ready\n"; sleep 1 while 1'
+	local itself=$CHILD
+	cp "$(command -v perl)" "$WORK/assassin"
+	# shellcheck disable=SC2016 # perl's variables
+	start_command "$WORK/assassin" -e '
+		($kills, $ends) = @ARGV; $SIG{USR1} = sub { kill "TERM", $ends; kill "KILL", $kills; };
+		$| = 1; print "ready\n"; sleep 1 while 1' "$killed" "$ended"
+	killer=$CHILD
+	start_victim
+	await_log 30 fired
+	kill -USR1 "$killer" "$itself"
+	wait "$killed" || [ $? -eq 137 ]
+	wait "$itself" || [ $? -eq 137 ]
+	wait "$ended" || [ $? -eq 143 ]
+	stored
+	[ "$(killed 'how, role, comm, tgid, by_comm, by_tgid, by_cgroup, limit_cgroup, limit_bytes')" = \
+		"signal|other|perl|$killed|assassin|$killer|/$CGROUP||" ] || { killed '*'; false; }
+	run "$BUILD/bourdon" --db "$DB" why 1
+	[[ $(tr -s ' \n' ' ' <<< "$output") == *"perl[$killed] in /$CGROUP, "*", by assassin[$killer] in /$CGROUP "* ]] ||
+		{ echo "$output"; false; }
+}
+
+@test "kills of and by processes that root's policy denies have no names" {
+	printf '%s\n' '[policy]' 'deny_comms = secret*' > "$WORK/policy.conf"
+	cgroup_make
+	victim --policy "$WORK/policy.conf"
+	cp "$(command -v perl)" "$WORK/secret"
+	start_command "$WORK/secret" -e '$| = 1; print "ready\n"; sleep 1 while 1'
+	local killed=$CHILD seen
+	grower 1
+	seen=$CHILD
+	# shellcheck disable=SC2016 # perl's variables
+	start_command "$WORK/secret" -e '$SIG{USR1} = sub { kill "KILL", @ARGV }; $| = 1; print "ready\n"; sleep 1 while 1' \
+		"$killed" "$seen"
+	local killer=$CHILD
+	start_victim
+	await_log 30 fired
+	kill -USR1 "$killer"
+	wait "$killed" || [ $? -eq 137 ]
+	wait "$seen" || [ $? -eq 137 ]
+	stored
+	sql 'SELECT * FROM killed' >&2
+	[ "$(killed 'comm, tgid, by_comm, by_tgid, by_cgroup')" = "perl|$seen|||" ]
+	[ "$(sql "SELECT how, rss_bytes, cgroup FROM killed WHERE comm IS NULL AND by_comm IS NULL")" = 'signal||' ]
+	[ "$(sql "SELECT count(*) FROM killed WHERE comm GLOB 'secret*' OR by_comm GLOB 'secret*' OR tgid = $killed")" -eq 0 ]
 }

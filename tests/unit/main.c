@@ -21,6 +21,7 @@ static Suite *(*const suites[])(void) = {
 	units_suite,
 	usage_suite,
 	interrupts_suite,
+	kills_suite,
 	heap_suite,
 	extend_stacks_suite,
 	files_suite,

@@ -62,6 +62,8 @@ static void fill_other_tables(struct store_fixture *host)
 		"(1, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 7, 8, 9, 10, 11, 12, NULL, NULL);"
 		"INSERT INTO machine_time VALUES(1, 'idle', 1, 2, 3, 75.0), (1, 'others', 1, 2, 1, 25.0);"
 		"INSERT INTO interrupt VALUES(1, 'softirq', 3, 'NET_RX', 1, 2, 3, 4, 5.5), (1, 'irq', NULL, NULL, 1, 2, 6, 7, NULL);"
+		"INSERT INTO killed VALUES(1, 1, 'oom', 'other', 'a', 2, '/c', 'c.service', 'id', 3, 'b', 4, '/d', 'd.service', '/e', 5, 1), "
+		"(1, 6, 'signal', 'rest', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7);"
 		"INSERT INTO pressure VALUES(1, 9, 'system', 'cpu', 10, NULL), (1, 10, 'targets', 'cpu', 11, 12);"
 		"INSERT INTO statistic VALUES(1, 1, 2, 'system', 'vmstat', NULL, 'pgscan', 3, 4);"
 		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
@@ -112,6 +114,8 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"SELECT part, from_at, to_at, ns, percent FROM machine_time WHERE capture_id = (SELECT id FROM wanted) ORDER BY part",
 		"SELECT kind, number, name, from_at, to_at, count, ns, percent FROM interrupt WHERE capture_id = (SELECT id FROM wanted) "
 		"ORDER BY rowid",
+		"SELECT at, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, by_tgid, by_cgroup, by_unit, limit_cgroup, "
+		"limit_bytes, processes FROM killed WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT at, scope, resource, some_us, full_us FROM pressure WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT from_at, to_at, scope, source, device, name, before, after FROM statistic WHERE capture_id = (SELECT id FROM wanted) "
 		"ORDER BY rowid",

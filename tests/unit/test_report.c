@@ -75,6 +75,11 @@ static const char rows_sql[] =
 	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472, NULL, NULL),"
 	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0, 9, 8000000),"
 	" (2, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 3, 9000000000, 0, 0, 0, 0, 0, 0);"
+	"INSERT INTO killed VALUES(2, 1790000099500000000, 'oom', 'other', 'my' || char(27) || 'sqld', 77, '/system.slice/mysql.service', "
+	"'mysql.service', NULL, 1073741824, 'bash', 78, '/user', NULL, '/system.slice', 2147483648, 1),"
+	" (2, 1790000102000000000, 'oom', 'target', 'web', 79, NULL, NULL, NULL, 1048576, 'web', 79, NULL, NULL, NULL, NULL, 1),"
+	" (2, 1790000101000000000, 'signal', 'other', NULL, NULL, NULL, NULL, NULL, NULL, 'systemd-oomd', 5, '/o', 'systemd-oomd.service', NULL, NULL, 1),"
+	" (2, 1790000103000000000, 'signal', 'rest', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 12);"
 	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, rss_before_bytes, rss_bytes, reclaims, reclaim_ns)"
 	" VALUES(2, 1, 'target', 1, 6000000001, 1073741824, 3221225472, 7, 900000000),"
 	" (2, 3, 'target', 1, 6000000001, 2147483648, 1073741824, 0, 0);"
@@ -453,6 +458,13 @@ START_TEST(why_explains_a_capture)
 		"PROGRAM          COUNT  ENDED  CPU TIME      READ   WRITTEN    MEMORY    SHARE  UNIT OR CGROUP\n",
 		"a;b 5\\x1b[31m    12345  12345       6 s     1 MiB     3 GiB       0 B   75.0 %  /qqqqqqqqqqqqqqqqqq…\n",
 		"true              5120   5120       2 s       0 B       0 B       0 B   25.0 %  cron.service\n",
+		"killed meanwhile; 0 s is the trigger\n"
+		"   -0.50 s  my\\x1bsqld[77] in mysql.service, 1 GiB, by the kernel, because /system.slice had used up\n"
+		"            its 2 GiB; bash[78] in /user asked for memory\n"
+		"    2.00 s  web[79], 1 MiB, by the kernel, because the host's memory was used up; web[79] asked for\n"
+		"            memory\n"
+		"    1.00 s  a process that root's policy denies, by systemd-oomd[5] in systemd-oomd.service\n"
+		"    3.00 s  12 more, the last of them at this time\n",
 		"who grew by 1 MiB or more over 6 s, by program: memory of processes, shared pages in each\n"
 		"PROGRAM          COUNT    BEFORE     AFTER    GROWTH  UNIT OR CGROUP\n"
 		"cpu_hog              1     1 GiB     3 GiB     2 GiB  /system.slice/web\n"
@@ -506,7 +518,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,pressure,waiting,machine,interrupts,groups,culprits,growth,reclaim,processes,stacks,others,stalls,functions,seconds,losses");
+		"capture,pressure,waiting,machine,interrupts,groups,culprits,killed,growth,reclaim,processes,stacks,others,stalls,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

@@ -143,6 +143,29 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	capture->usage.interrupts.rows[1] = (struct interrupt){ { INTERRUPT_TIMER, 0 }, { 5, 10 }, "" };
 	capture->usage.interrupts.count = 2;
 	capture->usage.interrupts.rest = (struct interrupt){ { INTERRUPT_HARD, 0 }, { 3, 1 }, "" };
+	capture->usage.kills.rows = calloc(3, sizeof(*capture->usage.kills.rows));
+	capture->usage.kills.rows[0] =
+		(struct kill_row){ .record = { .how = KILL_OOM,
+					       .time_ns = TRIGGERED + 5,
+					       .tgid = 77,
+					       .comm = "hog",
+					       .rss_bytes = 4096,
+					       .by_tgid = 78,
+					       .by_comm = "bash",
+					       .limit_bytes = 8192 },
+				   .is_target = true,
+				   .processes = 1,
+				   .cgroup = strdup("/system.slice/docker-0123456789ab.scope/in"),
+				   .by_cgroup = strdup("/system.slice/cron.service"),
+				   .limit_cgroup = strdup("/system.slice/docker-0123456789ab.scope") };
+	capture->usage.kills.rows[1] = (struct kill_row){ .record = { .how = KILL_SIGNAL,
+								      .time_ns = TRIGGERED + 6,
+								      .flags = KILL_DENIED | KILL_BY_DENIED },
+							  .processes = 1 };
+	capture->usage.kills.rows[2] = (struct kill_row){
+		.record = { .how = KILL_SIGNAL, .time_ns = TRIGGERED + 7 }, .is_rest = true, .processes = 5
+	};
+	capture->usage.kills.count = 3;
 	capture->usage.before.walked_ns = TRIGGERED - 20;
 	capture->usage.to_ns = TRIGGERED + 30;
 	stats = calloc(3, sizeof(*stats));
@@ -180,6 +203,14 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		"WHERE ns > 0 ORDER BY ns",
 		"others|-20|30|1|1.0\nidle|-20|30|99|99.0\n");
 	expect_count(&fixture, "machine_time", MACHINE_PARTS);
+	expect_rows(
+		&fixture,
+		"SELECT at - 1700000000123456789, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, by_tgid, "
+		"by_cgroup, by_unit, limit_cgroup, limit_bytes, processes FROM killed ORDER BY rowid",
+		"5|oom|target|hog|77|/system.slice/docker-0123456789ab.scope/in|docker-0123456789ab.scope|0123456789ab|4096|bash"
+		"|78|/system.slice/cron.service|cron.service|/system.slice/docker-0123456789ab.scope|8192|1\n"
+		"6|signal|other|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|1\n"
+		"7|signal|rest|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|5\n");
 	expect_rows(
 		&fixture,
 		"SELECT kind, number, name, from_at - 1700000000123456789, to_at - 1700000000123456789, count, ns, percent "
