@@ -120,6 +120,12 @@ static void on_ended(void *user, const struct ended_record *record)
 	(void)record;
 }
 
+static void on_killed(void *user, const struct kill_record *record)
+{
+	(void)user;
+	(void)record;
+}
+
 static void on_task(void *user, const struct task_record *record)
 {
 	(void)user;
@@ -209,8 +215,8 @@ static int part_cpus(struct observer *observer)
 
 static int open_events(struct observer *observer)
 {
-	struct process_events_handlers handlers = { on_process, on_error,  on_ended, on_task,
-						    on_thread,  on_cgroup, observer };
+	struct process_events_handlers handlers = { on_process, on_error,  on_ended,  on_task,
+						    on_thread,  on_cgroup, on_killed, observer };
 	struct epoll_event readable = { .events = EPOLLIN };
 	int result = process_events_open(&observer->events, &observer->kernel, &handlers);
 

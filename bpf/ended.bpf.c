@@ -56,6 +56,7 @@ static __always_inline void end_process(struct task_struct *task, __u64 walk_beg
 		task_usage_add(&ending.usage, &of_leader);
 	}
 	add_ended_threads(leader, &ending.usage);
+	add_reclaims(leader, &ending.usage);
 	bpf_map_delete_elem(&thread_bytes, &tgid);
 	ending.tgid = tgid;
 	ending.started_ns = BPF_CORE_READ(leader, start_boottime);

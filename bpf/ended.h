@@ -39,6 +39,8 @@ static __noinline int add_short_lived(const struct ended_key *key, const struct 
 	__sync_fetch_and_add(&sums->major_faults, usage->major_faults);
 	__sync_fetch_and_add(&sums->read_bytes, usage->read_bytes);
 	__sync_fetch_and_add(&sums->write_bytes, usage->write_bytes);
+	__sync_fetch_and_add(&sums->reclaim_ns, usage->reclaim_ns);
+	__sync_fetch_and_add(&sums->reclaims, usage->reclaims);
 	return 0;
 }
 

@@ -45,12 +45,44 @@ struct kernfs_node {
 
 struct cgroup {
 	struct kernfs_node *kn;
+	void *root;
 	int level;
 	struct cgroup *ancestors[1]; /* since Linux 6.1, from the root to the cgroup itself */
 };
 
+enum cgroup_subsys_id {
+	memory_cgrp_id,
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
 struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* by cgroup_subsys_id */
 	struct cgroup *dfl_cgrp;
+};
+
+struct counter_of_pages {
+	long counter;
+};
+
+struct page_counter {
+	struct counter_of_pages usage;
+	unsigned long max;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+	struct page_counter memory;
+};
+
+struct kernel_siginfo;
+
+/* total_vm: since Linux 6.9 */
+struct trace_event_raw_mark_victim {
+	unsigned long total_vm;
 };
 
 struct cred {
@@ -101,6 +133,10 @@ struct task_delay_info {
 struct rq {
 	__u64 prev_irq_time;
 	__u64 prev_steal_time_rq;
+};
+
+struct irqaction {
+	const char *name;
 };
 
 struct super_block {

@@ -14,6 +14,7 @@ struct ended_map ended SEC(".maps");
 struct undumpable_map undumpable SEC(".maps");
 struct endings_map endings SEC(".maps");
 struct thread_bytes_map thread_bytes SEC(".maps");
+struct reclaims_map reclaims SEC(".maps");
 struct records_map cgroup_paths SEC(".maps");
 struct cgroups_told_map cgroups_told SEC(".maps");
 struct cgroup_budgets_map cgroup_budgets SEC(".maps");

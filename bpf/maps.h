@@ -165,6 +165,20 @@ struct thread_bytes_map {
 	__type(value, struct thread_bytes);
 };
 
+/* How long a process has been in direct reclaim. LRU, as `reclaiming` is: one that is forgotten begins at 0. */
+struct reclaims {
+	__u64 started_ns; /* of the process */
+	__u64 ns;         /* of all its threads, on CPU and off */
+	__u64 times;
+};
+
+struct reclaims_map {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, struct reclaims);
+};
+
 /* When a path was last told, in ns. LRU: an attacker who fills it causes paths to be told twice. */
 struct cgroups_told_map {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -224,6 +238,7 @@ extern struct ended_map ended SEC(".maps");
 extern struct undumpable_map undumpable SEC(".maps");
 extern struct endings_map endings SEC(".maps");
 extern struct thread_bytes_map thread_bytes SEC(".maps");
+extern struct reclaims_map reclaims SEC(".maps");
 extern struct records_map cgroup_paths SEC(".maps");
 extern struct cgroups_told_map cgroups_told SEC(".maps");
 extern struct cgroup_budgets_map cgroup_budgets SEC(".maps");

@@ -9,32 +9,6 @@
 #include "bpf/target.h"
 #include "bpf/usage.h"
 
-#define PAGE_BYTES 4096U
-
-/* from the enum in linux/mm_types_task.h */
-#define MM_FILEPAGES 0
-#define MM_ANONPAGES 1
-#define MM_SHMEMPAGES 3
-
-static __always_inline __u64 rss_bytes(struct mm_struct *mm)
-{
-	struct mm_struct___before_6_2 *before = (void *)mm;
-	__s64 pages;
-
-	if (!mm)
-		return 0;
-	if (bpf_core_field_exists(before->rss_stat.count))
-		pages = BPF_CORE_READ(before, rss_stat.count[MM_FILEPAGES].counter) +
-			BPF_CORE_READ(before, rss_stat.count[MM_ANONPAGES].counter) +
-			BPF_CORE_READ(before, rss_stat.count[MM_SHMEMPAGES].counter);
-	else
-		pages = BPF_CORE_READ(mm, rss_stat[MM_FILEPAGES].count) +
-			BPF_CORE_READ(mm, rss_stat[MM_ANONPAGES].count) +
-			BPF_CORE_READ(mm, rss_stat[MM_SHMEMPAGES].count);
-	/* since 6.2 the counters are approximate and may be negative */
-	return pages > 0 ? (__u64)pages * PAGE_BYTES : 0;
-}
-
 static __always_inline void read_stalls(struct task_record *record)
 {
 	struct totals *sums = bpf_map_lookup_elem(&totals, &record->tgid);
@@ -128,6 +102,7 @@ static __noinline int show_kernel_thread(struct bpf_iter__task *ctx, struct task
 	read_usage(task, &record.usage);
 	if (read_io_delay(task, &record.usage))
 		record.flags |= TASK_IO_DELAY;
+	add_reclaims(task, &record.usage);
 	write_task(ctx->meta->seq, task, false, &record, sizeof(record));
 	return 0;
 }
@@ -168,6 +143,7 @@ static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struc
 	if (read_io_delay(task, &record.usage))
 		record.flags |= TASK_IO_DELAY;
 	add_ended_threads(task, &record.usage);
+	add_reclaims(task, &record.usage);
 	record.rss_bytes = rss_bytes(task->mm);
 	if (record.pattern_id)
 		read_stalls(&record);

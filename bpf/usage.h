@@ -7,6 +7,32 @@
 
 #include "bpf/maps.h"
 
+#define PAGE_BYTES 4096U
+
+/* from the enum in linux/mm_types_task.h */
+#define MM_FILEPAGES 0
+#define MM_ANONPAGES 1
+#define MM_SHMEMPAGES 3
+
+static __always_inline __u64 rss_bytes(struct mm_struct *mm)
+{
+	struct mm_struct___before_6_2 *before = (void *)mm;
+	__s64 pages;
+
+	if (!mm)
+		return 0;
+	if (bpf_core_field_exists(before->rss_stat.count))
+		pages = BPF_CORE_READ(before, rss_stat.count[MM_FILEPAGES].counter) +
+			BPF_CORE_READ(before, rss_stat.count[MM_ANONPAGES].counter) +
+			BPF_CORE_READ(before, rss_stat.count[MM_SHMEMPAGES].counter);
+	else
+		pages = BPF_CORE_READ(mm, rss_stat[MM_FILEPAGES].count) +
+			BPF_CORE_READ(mm, rss_stat[MM_ANONPAGES].count) +
+			BPF_CORE_READ(mm, rss_stat[MM_SHMEMPAGES].count);
+	/* since 6.2 the counters are approximate and may be negative */
+	return pages > 0 ? (__u64)pages * PAGE_BYTES : 0;
+}
+
 static __always_inline void read_usage(struct task_struct *task, struct task_usage *usage)
 {
 	usage->cpu_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
@@ -34,6 +60,18 @@ static __always_inline bool read_io_delay(struct task_struct *task, struct task_
 		return false;
 	usage->io_delay_ns = BPF_CORE_READ(delays, blkio_delay);
 	return true;
+}
+
+/* Adds the time that the process was in direct reclaim. */
+static __always_inline void add_reclaims(struct task_struct *leader, struct task_usage *usage)
+{
+	__u32 tgid = BPF_CORE_READ(leader, tgid);
+	const struct reclaims *sums = bpf_map_lookup_elem(&reclaims, &tgid);
+
+	if (!sums || sums->started_ns != BPF_CORE_READ(leader, start_boottime))
+		return;
+	usage->reclaim_ns += sums->ns;
+	usage->reclaims += sums->times;
 }
 
 /* Adds what the process's threads used that have ended. */

@@ -20,7 +20,8 @@
  *      the task iterator; bytes of I/O without those of waited-for children; the start of the last walk; which
  *      of the programs that a process has executed a sample is of; samples on CPU of bystanders and of kernel
  *      threads, and policy on both
- *   9  who woke a thread, and where, and a key of the futex that it waited for
+ *   9  who woke a thread, and where, and a key of the futex that it waited for; time in interrupts, and the names of their
+ *      handlers; time in reclaim of every process; kills
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -43,6 +44,7 @@
 #define RECORD_MAPPED 7U
 #define RECORD_CGROUP 8U
 #define RECORD_ENDED 9U
+#define RECORD_KILL 10U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -481,6 +483,9 @@ struct task_usage {
 	__u64 write_bytes;
 	__u64 voluntary_switches;
 	__u64 involuntary_switches;
+	/* of a process: time in direct reclaim, on CPU and off; of a thread 0 */
+	__u64 reclaim_ns;
+	__u64 reclaims;
 };
 
 static inline __attribute__((always_inline)) void task_usage_add(struct task_usage *sum,
@@ -495,6 +500,8 @@ static inline __attribute__((always_inline)) void task_usage_add(struct task_usa
 	sum->write_bytes += more->write_bytes;
 	sum->voluntary_switches += more->voluntary_switches;
 	sum->involuntary_switches += more->involuntary_switches;
+	sum->reclaim_ns += more->reclaim_ns;
+	sum->reclaims += more->reclaims;
 }
 
 #define TASK_IO_DELAY 1U  /* the kernel accounts I/O delay: sysctl kernel.task_delayacct=1 */
@@ -559,6 +566,8 @@ struct ended_sums {
 	__u64 major_faults;
 	__u64 read_bytes;
 	__u64 write_bytes;
+	__u64 reclaim_ns;
+	__u64 reclaims;
 };
 
 struct ended_record {
@@ -568,6 +577,64 @@ struct ended_record {
 	struct task_usage usage;
 	__u32 flags; /* TASK_DENIED: only usage.cpu_ns is told, all else is 0 */
 	__u32 reserved;
+};
+
+/*
+ * ---- interrupts: per-CPU sums by kind and number; irq_names: number -> the name of its handler ----
+ */
+
+#define INTERRUPTS_MAX 512U
+
+#define INTERRUPT_SOFT 1U  /* number: the kernel's vector, from HI_SOFTIRQ (0) to RCU_SOFTIRQ (9) */
+#define INTERRUPT_HARD 2U  /* number: as in /proc/interrupts */
+#define INTERRUPT_TIMER 3U /* an x86 CPU's own timer; number 0 */
+
+struct interrupt_key {
+	__u32 kind; /* INTERRUPT_* */
+	__u32 number;
+};
+
+struct interrupt_sums {
+	__u64 count;
+	__u64 ns; /* of a soft interrupt: without the hard ones within it */
+};
+
+#define IRQ_NAME_BYTES 32U
+
+struct irq_name {
+	char name[IRQ_NAME_BYTES]; /* with a NUL */
+};
+
+/* ---- in `cgroup_paths`: a process is killed, because memory ran out or by another process ---- */
+
+#define KILL_OOM 0U    /* by the kernel */
+#define KILL_SIGNAL 1U /* SIGKILL of another process */
+#define KILL_KINDS 2U
+
+/* kill_record.flags */
+#define KILL_DENIED 1U    /* root's policy denies the victim: tgid, cgroup_id, rss_bytes and comm are 0 */
+#define KILL_BY_DENIED 2U /* the same of the killer: by_tgid, by_cgroup_id and by_comm are 0 */
+#define KILL_LIMIT_V1 4U  /* the limit is that of a cgroup of version 1: it has no path here, but a name */
+
+#define KILL_LIMIT_NAME_BYTES 64U
+
+struct kill_record {
+	struct record_header header;
+	__u32 how;     /* KILL_OOM or KILL_SIGNAL */
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 cgroup_id;
+	__u64 rss_bytes;
+	__u64 by_cgroup_id;
+	__u64 limit_bytes; /* KILL_OOM: of the cgroup that was full; 0: the host was */
+	__u32 tgid;
+	__u32 by_tgid; /* KILL_OOM: whoever asked for memory */
+	__u32 account; /* uid that the record counts for: of the victim for KILL_OOM, else of the killer */
+	__u32 limit_level; /* of that cgroup below the root; it is above the victim, or the victim's */
+	__u32 flags;       /* KILL_* */
+	__u32 reserved;
+	char comm[ABI_COMM_BYTES];
+	char by_comm[ABI_COMM_BYTES];
+	char limit_name[KILL_LIMIT_NAME_BYTES]; /* KILL_LIMIT_V1; with a NUL */
 };
 
 /*
@@ -674,10 +741,13 @@ struct cgroup_record {
 #define COUNTER_POLICY_DENIED 16U    /* processes that stopped being targets because of policy */
 #define COUNTER_CGROUPS_TOLD 17U
 #define COUNTER_CGROUPS_OVER_BUDGET 18U /* times a path was not told: its account had no budget left */
-#define COUNTER_CGROUPS_LOST 19U   /* times a path was not told: the ring was full, or it was unreadable */
-#define COUNTER_ENDED_LOST 20U     /* final sums of processes that were not told: the ring was half full */
-#define COUNTER_SAMPLES_OTHERS 21U /* on CPU, of bystanders and kernel threads */
-#define COUNTERS 22U
+#define COUNTER_CGROUPS_LOST 19U    /* times a path was not told: the ring was full, or it was unreadable */
+#define COUNTER_ENDED_LOST 20U      /* final sums of processes that were not told: the ring was half full */
+#define COUNTER_SAMPLES_OTHERS 21U  /* on CPU, of bystanders and kernel threads */
+#define COUNTER_INTERRUPTS_LOST 22U /* interrupts that were not summed: there are more than INTERRUPTS_MAX */
+#define COUNTER_KILLS_LOST                                                                                   \
+	23U /* kills that were not told: too many of one uid, or the ring was a quarter full */
+#define COUNTERS 24U
 
 #define ABI_CHECK(type, member, at)                                                                          \
 	_Static_assert(__builtin_offsetof(struct type, member) == (at), #type "." #member " moved")
@@ -720,13 +790,18 @@ ABI_SIZE(process_event, 56);
 ABI_CHECK(process_event, comm, 40);
 ABI_SIZE(error_event, 40);
 ABI_CHECK(error_event, comm, 24);
-ABI_SIZE(task_record, 176);
+ABI_SIZE(task_record, 192);
 ABI_CHECK(task_record, comm, 32);
-ABI_CHECK(task_record, rss_bytes, 120);
-ABI_SIZE(thread_record, 88);
+ABI_CHECK(task_record, rss_bytes, 136);
+ABI_SIZE(thread_record, 104);
+ABI_SIZE(interrupt_key, 8);
+ABI_SIZE(interrupt_sums, 16);
+ABI_SIZE(irq_name, 32);
+ABI_SIZE(kill_record, 168);
+ABI_CHECK(kill_record, comm, 72);
 ABI_SIZE(ended_key, 48);
-ABI_SIZE(ended_sums, 48);
-ABI_SIZE(ended_record, 96);
+ABI_SIZE(ended_sums, 64);
+ABI_SIZE(ended_record, 112);
 ABI_SIZE(mapped_record, 48);
 ABI_CHECK(mapped_record, comm, 32);
 ABI_SIZE(cgroup_record, 32);

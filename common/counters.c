@@ -29,6 +29,8 @@ const char *const counter_names[COUNTERS] = {
 	[COUNTER_CGROUPS_LOST] = "cgroup-paths-lost",
 	[COUNTER_ENDED_LOST] = "ended-lost",
 	[COUNTER_SAMPLES_OTHERS] = "others-samples",
+	[COUNTER_INTERRUPTS_LOST] = "interrupts-lost",
+	[COUNTER_KILLS_LOST] = "kills-lost",
 };
 
 int counters_read(int map_fd, uint64_t ret_values[COUNTERS])

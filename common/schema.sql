@@ -256,7 +256,10 @@ CREATE TABLE usage(
 	write_bytes INTEGER,
 	voluntary_switches INTEGER,
 	involuntary_switches INTEGER,
-	rss_bytes INTEGER
+	rss_bytes INTEGER,
+	rss_before_bytes INTEGER,       -- at the begin; 0: it began meanwhile
+	reclaims INTEGER,               -- how often its threads looked for free memory themselves,
+	reclaim_ns INTEGER              -- and how long, on CPU and off
 ) STRICT;
 CREATE INDEX usage_by_capture ON usage(capture_id);
 
@@ -277,7 +280,9 @@ CREATE TABLE ended(
 	run_delay_ns INTEGER NOT NULL,
 	major_faults INTEGER NOT NULL,
 	read_bytes INTEGER NOT NULL,
-	write_bytes INTEGER NOT NULL
+	write_bytes INTEGER NOT NULL,
+	reclaims INTEGER,
+	reclaim_ns INTEGER
 ) STRICT;
 CREATE INDEX ended_by_capture ON ended(capture_id);
 
@@ -304,6 +309,43 @@ CREATE TABLE machine_time(
 	percent REAL NOT NULL,          -- of all
 	PRIMARY KEY(capture_id, part)
 ) STRICT, WITHOUT ROWID;
+
+-- What interrupts took of the machine's time in the span of usage: each soft-interrupt vector, the busiest hard
+-- interrupts, and without number and name the sum of the other hard ones.
+CREATE TABLE interrupt(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	kind TEXT NOT NULL CHECK(kind IN ('softirq', 'irq')),
+	number INTEGER,                 -- of the vector, or as in /proc/interrupts; NULL: a CPU's own timer, or the rest
+	name TEXT,                      -- NULL: not known, or the rest
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	count INTEGER NOT NULL,
+	ns INTEGER NOT NULL,            -- a hard interrupt within a soft one counts as itself alone
+	percent REAL                    -- of all CPUs' time; NULL: not known
+) STRICT;
+CREATE INDEX interrupt_by_capture ON interrupt(capture_id);
+
+-- Who was killed in the span of usage, until the capture's end: because memory ran out, or by another process.
+CREATE TABLE killed(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	at INTEGER NOT NULL,
+	how TEXT NOT NULL CHECK(how IN ('oom', 'signal')), -- by the kernel's OOM killer; by SIGKILL of another process
+	role TEXT NOT NULL CHECK(role IN ('target', 'other', 'rest')), -- rest: others of that kind, without names
+	comm TEXT,                      -- of the victim; NULL: rest, or root's policy denies it
+	tgid INTEGER,
+	cgroup TEXT,
+	unit TEXT,                      -- as process.unit
+	container TEXT,
+	rss_bytes INTEGER,              -- that it held
+	by_comm TEXT,                   -- of the killer; oom: of whoever asked for memory. NULL as above
+	by_tgid INTEGER,
+	by_cgroup TEXT,
+	by_unit TEXT,
+	limit_cgroup TEXT,              -- oom: the cgroup that was full; without a slash, its name in cgroup v1
+	limit_bytes INTEGER,            -- its limit; oom: NULL if the host's memory ran out
+	processes INTEGER NOT NULL      -- that the row stands for
+) STRICT;
+CREATE INDEX killed_by_capture ON killed(capture_id);
 
 CREATE TABLE pressure(
 	capture_id INTEGER NOT NULL REFERENCES capture,
@@ -641,6 +683,30 @@ FROM (
 	) WINDOW same AS (PARTITION BY capture_id, role, unit, container, cgroup, program)
 ) WHERE row = 1
 ORDER BY capture_id DESC, taken DESC;
+
+-- Who grew and who was in direct reclaim, by program and unit, targets and those that ended among them. Of kswapd, the
+-- CPU time tells what it reclaimed in the background.
+CREATE VIEW memory_group AS
+SELECT capture_id, role, unit, container, cgroup, program, processes, iif(processes = 1, tgid, NULL) AS tgid,
+	rss_before_bytes, rss_bytes, rss_bytes - rss_before_bytes AS grown_bytes, reclaims, reclaim_ns, cpu_ns
+FROM (
+	SELECT capture_id, role, unit, container, cgroup, program, sum(processes) OVER same AS processes,
+		max(tgid) OVER same AS tgid, sum(rss_before_bytes) OVER same AS rss_before_bytes,
+		sum(rss_bytes) OVER same AS rss_bytes, sum(reclaims) OVER same AS reclaims,
+		sum(reclaim_ns) OVER same AS reclaim_ns, sum(cpu_ns) OVER same AS cpu_ns, row_number() OVER same AS row
+	FROM (
+		SELECT u.capture_id, u.role, p.unit, p.container, p.cgroup,
+			CASE WHEN u.role <> 'kernel' THEN p.comm
+				WHEN instr(p.comm, '/') THEN substr(p.comm, 1, instr(p.comm, '/') - 1)
+				ELSE rtrim(p.comm, '0123456789.') END AS program,
+			1 AS processes, p.tgid, u.rss_before_bytes, u.rss_bytes, u.reclaims, u.reclaim_ns, u.cpu_ns
+		FROM usage u JOIN process p USING(process_id)
+		UNION ALL
+		SELECT capture_id, role, unit, container, cgroup, comm, processes, NULL, 0, 0, reclaims, reclaim_ns, cpu_ns
+		FROM ended WHERE comm IS NOT NULL
+	) WINDOW same AS (PARTITION BY capture_id, role, unit, container, cgroup, program)
+) WHERE row = 1
+ORDER BY capture_id DESC, grown_bytes DESC;
 
 CREATE VIEW latency_percentile AS
 WITH cumulative AS (

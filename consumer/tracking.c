@@ -209,6 +209,13 @@ static void on_ended(void *user, const struct ended_record *record)
 	usage_end(&tracking->usage, record);
 }
 
+static void on_killed(void *user, const struct kill_record *record)
+{
+	struct tracking *tracking = user;
+
+	kills_add(&tracking->usage.kills, record);
+}
+
 static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
 {
 	struct tracking *tracking = user;
@@ -315,6 +322,8 @@ int tracking_walk(struct tracking *tracking)
 		      tracking->usage.walk);
 	cpu_times_read(&tracking->usage.times);
 	tracking->usage.disks = disk_bytes_read();
+	interrupts_read(&tracking->usage.interrupts, tracking->kernel->map_fds[PIN_INTERRUPTS],
+			tracking->kernel->map_fds[PIN_IRQ_NAMES]);
 	usage_walk_end(&tracking->usage, clock_monotonic_ns(), result < 0 ? 0 : tracking->kept_since);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
@@ -446,7 +455,7 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 		  struct watches *watches, struct own_counters *own_counters)
 {
 	struct process_events_handlers handlers = { on_process, on_error,  on_ended, on_task,
-						    on_thread,  on_cgroup, tracking };
+						    on_thread,  on_cgroup, on_killed, tracking };
 
 	*tracking =
 		(struct tracking){ .kernel = kernel,

@@ -104,17 +104,36 @@ static int link_kernel_functions(struct bpf_program *program, const struct btf *
 }
 
 /* Linux 6.7 can walk the mappings of one process (bpf/mappings.bpf.c); before, another program has to do. */
-static int choose_mappings(struct programs *programs)
+static int choose_mappings(struct programs *programs, const struct btf *kernel)
 {
-	struct btf *kernel = btf__load_vmlinux_btf();
-	int result = kernel ? link_kernel_functions(programs->bpf->progs.walk_mappings, kernel) : -errno;
+	int result = link_kernel_functions(programs->bpf->progs.walk_mappings, kernel);
 
-	btf__free(kernel);
 	programs->walks_mappings = !result;
 	bpf_program__set_autoload(programs->walks_mappings ? programs->bpf->progs.walk_mappings_each
 							   : programs->bpf->progs.walk_mappings,
 				  false);
 	return result == -ENOENT ? 0 : result;
+}
+
+/* Only x86 has the tracepoints of a CPU's own timer. */
+static void choose_timer(const struct programs *programs, const struct btf *kernel)
+{
+	bool has_timer = btf__find_by_name_kind(kernel, "btf_trace_local_timer_entry", BTF_KIND_TYPEDEF) > 0;
+
+	bpf_program__set_autoload(programs->bpf->progs.timer_enter, has_timer);
+	bpf_program__set_autoload(programs->bpf->progs.timer_leave, has_timer);
+}
+
+/* Leaves out the programs that this kernel has no use for. */
+static int choose_programs(struct programs *programs)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+	int result = kernel ? choose_mappings(programs, kernel) : -errno;
+
+	if (kernel)
+		choose_timer(programs, kernel);
+	btf__free(kernel);
+	return result;
 }
 
 struct bpf_program *programs_mappings(const struct programs *programs)
@@ -144,7 +163,7 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 		return -errno;
 	result = size_maps(programs, settings->targets, settings->unwind_bytes);
 	if (!result)
-		result = choose_mappings(programs);
+		result = choose_programs(programs);
 	if (!result)
 		result = bourdon_bpf__load(programs->bpf);
 	return result ? result : stamp_abi(programs);
@@ -183,7 +202,8 @@ static int attach_tracepoints(const struct programs *programs, programs_link_add
 		int result;
 
 		if (bpf_program__type(program) != BPF_PROG_TYPE_TRACING ||
-		    bpf_program__expected_attach_type(program) == BPF_TRACE_ITER)
+		    bpf_program__expected_attach_type(program) == BPF_TRACE_ITER ||
+		    !bpf_program__autoload(program))
 			continue;
 		link = bpf_program__attach(program);
 		if (!link) {

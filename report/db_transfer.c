@@ -249,20 +249,21 @@ static const struct table of_capture[] = {
 		  "SELECT u.process_id, :into, iif(u.process_id IS NULL, NULL, ifnull(p.id, 'no such process')), "
 		  "u.role, u.from_at, u.to_at, u.cpu_ns, u.run_delay_ns, u.io_delay_ns, u.stalled_cpu_ns, "
 		  "u.stalled_memory_ns, u.stalled_io_ns, u.major_faults, u.minor_faults, u.read_bytes, "
-		  "u.write_bytes, u.voluntary_switches, u.involuntary_switches, u.rss_bytes FROM given.usage u "
+		  "u.write_bytes, u.voluntary_switches, u.involuntary_switches, u.rss_bytes, u.rss_before_bytes, "
+		  "u.reclaims, u.reclaim_ns FROM given.usage u "
 		  "LEFT JOIN process_map p ON p.was = u.process_id WHERE u.capture_id = :capture ORDER BY u.rowid",
 	  .add = "INSERT INTO main.usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, "
 		 "io_delay_ns, stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, "
-		 "read_bytes, write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES(?2, ?3, ?4, "
-		 "?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)" },
+		 "read_bytes, write_bytes, voluntary_switches, involuntary_switches, rss_bytes, rss_before_bytes, reclaims, reclaim_ns) "
+		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)" },
 	{ .name = "ended",
 	  .select =
 		  "SELECT comm, :into, role, name_form(comm), name_form(parent), parent_tgid, name_form(cgroup), "
 		  "name_form(unit), name_form(container), denied, processes, cpu_ns, run_delay_ns, major_faults, "
-		  "read_bytes, write_bytes FROM given.ended WHERE capture_id = :capture ORDER BY rowid",
+		  "read_bytes, write_bytes, reclaims, reclaim_ns FROM given.ended WHERE capture_id = :capture ORDER BY rowid",
 	  .add = "INSERT INTO main.ended(capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied, "
-		 "processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) VALUES(?2, ?3, ?4, ?5, ?6, "
-		 "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)" },
+		 "processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes, reclaims, reclaim_ns) "
+		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" },
 	{ .name = "machine_time",
 	  .select =
 		  "SELECT part, :into, name_form(part), from_at, to_at, ns, percent FROM given.machine_time WHERE "
@@ -274,6 +275,21 @@ static const struct table of_capture[] = {
 		    "given.machine_bytes WHERE capture_id = :capture ORDER BY part",
 	  .add = "INSERT INTO main.machine_bytes(capture_id, part, from_at, to_at, read_bytes, write_bytes) "
 		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7)" },
+	{ .name = "interrupt",
+	  .select =
+		  "SELECT name, :into, kind, number, name_form(name), from_at, to_at, count, ns, percent FROM "
+		  "given.interrupt WHERE capture_id = :capture ORDER BY rowid",
+	  .add = "INSERT INTO main.interrupt(capture_id, kind, number, name, from_at, to_at, count, ns, percent) "
+		 "VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)" },
+	{ .name = "killed",
+	  .select =
+		  "SELECT comm, :into, at, how, role, name_form(comm), tgid, name_form(cgroup), name_form(unit), "
+		  "name_form(container), rss_bytes, name_form(by_comm), by_tgid, name_form(by_cgroup), "
+		  "name_form(by_unit), name_form(limit_cgroup), limit_bytes, processes FROM given.killed WHERE "
+		  "capture_id = :capture ORDER BY rowid",
+	  .add = "INSERT INTO main.killed(capture_id, at, how, role, comm, tgid, cgroup, unit, container, rss_bytes, "
+		 "by_comm, by_tgid, by_cgroup, by_unit, limit_cgroup, limit_bytes, processes) VALUES(?2, ?3, ?4, ?5, "
+		 "?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" },
 	{ .name = "pressure",
 	  .select = "SELECT scope, :into, at, name_form(scope), name_form(resource), some_us, full_us FROM "
 		    "given.pressure WHERE capture_id = :capture ORDER BY rowid",

@@ -24,7 +24,19 @@
 	" AS waker_comm, NULL AS waker_stack_id, NULL AS releases, NULL AS intervals, NULL AS waited_ns, NULL AS percent WHERE 0;" \
 	"CREATE TEMP VIEW lock_holder AS SELECT NULL AS capture_id, NULL AS lock, NULL AS waited_ns, NULL AS waiters, NULL AS"     \
 	" holder_process_id, NULL AS holder_tgid, NULL AS holder_tid, NULL AS holder_comm, NULL AS holder_stack_id, NULL AS"       \
-	" intervals, NULL AS held_ns, NULL AS held_percent WHERE 0;"
+	" intervals, NULL AS held_ns, NULL AS held_percent WHERE 0;"                                                               \
+	"CREATE TEMP VIEW interrupt AS SELECT NULL AS capture_id, NULL AS kind, NULL AS number, NULL AS name, NULL AS"             \
+	" from_at, NULL AS to_at, NULL AS count, NULL AS ns, NULL AS percent WHERE 0;"                                             \
+	"CREATE TEMP VIEW usage AS SELECT capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, io_delay_ns,"        \
+	" stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes, write_bytes,"                  \
+	" voluntary_switches, involuntary_switches, rss_bytes, NULL AS rss_before_bytes, NULL AS reclaims, NULL AS reclaim_ns"     \
+	" FROM main.usage;"                                                                                                        \
+	"CREATE TEMP VIEW killed AS SELECT NULL AS capture_id, NULL AS at, NULL AS how, NULL AS role, NULL AS comm, NULL AS"       \
+	" tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS rss_bytes, NULL AS by_comm, NULL AS by_tgid, NULL AS"     \
+	" by_cgroup, NULL AS by_unit, NULL AS limit_cgroup, NULL AS limit_bytes, NULL AS processes WHERE 0;"                       \
+	"CREATE TEMP VIEW memory_group AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"       \
+	" cgroup, NULL AS program, NULL AS processes, NULL AS tgid, NULL AS rss_before_bytes, NULL AS rss_bytes, NULL AS"          \
+	" grown_bytes, NULL AS reclaims, NULL AS reclaim_ns, NULL AS cpu_ns WHERE 0;"
 
 /* What versions before 9 lack of incidents. */
 #define VIEWS_OF_INCIDENTS                                                                                                \
@@ -50,20 +62,26 @@
 	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, unit, container," \
 	" NULL AS runtime, NULL AS runtime_evidence FROM main.process;"
 
+/* What version 8 has, and in another form. */
+#define ENDED_OF_8                                                                                                       \
+	"CREATE TEMP VIEW ended AS SELECT capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied," \
+	" processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes, NULL AS reclaims, NULL AS reclaim_ns"  \
+	" FROM main.ended;"
+
 /* What versions 6 and 7 lack besides. */
-#define VIEWS_SINCE_8                                                                                                    \
-	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, NULL AS unit," \
-	" NULL AS container, NULL AS runtime, NULL AS runtime_evidence FROM main.process;"                               \
-	"CREATE TEMP VIEW ended AS SELECT NULL AS capture_id, NULL AS role, NULL AS comm, NULL AS parent, NULL AS"       \
-	" parent_tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS denied, NULL AS processes, NULL AS"      \
-	" cpu_ns, NULL AS run_delay_ns, NULL AS major_faults, NULL AS read_bytes, NULL AS write_bytes WHERE 0;"          \
-	"CREATE TEMP VIEW machine_time AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL" \
-	" AS ns, NULL AS percent WHERE 0;"                                                                               \
-	"CREATE TEMP VIEW culprit_group AS SELECT u.capture_id, c.resource, u.role, NULL AS unit, NULL AS container,"    \
-	" p.cgroup, p.comm AS program, 1 AS processes, 0 AS ended, p.tgid, NULL AS parent, NULL AS parent_tgid,"         \
-	" CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes ELSE u.cpu_ns END"  \
-	" AS taken, iif(c.resource IN ('io', 'memory'), 'bytes', 'ns') AS taken_unit, u.cpu_ns, u.read_bytes,"           \
-	" u.write_bytes, u.rss_bytes, NULL AS percent FROM main.usage u JOIN main.capture c USING(capture_id)"           \
+#define VIEWS_SINCE_8                                                                                                                                 \
+	"CREATE TEMP VIEW process AS SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup, NULL AS unit,"                              \
+	" NULL AS container, NULL AS runtime, NULL AS runtime_evidence FROM main.process;"                                                            \
+	"CREATE TEMP VIEW ended AS SELECT NULL AS capture_id, NULL AS role, NULL AS comm, NULL AS parent, NULL AS"                                    \
+	" parent_tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS denied, NULL AS processes, NULL AS"                                   \
+	" cpu_ns, NULL AS run_delay_ns, NULL AS major_faults, NULL AS read_bytes, NULL AS write_bytes, NULL AS reclaims, NULL AS reclaim_ns WHERE 0;" \
+	"CREATE TEMP VIEW machine_time AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL"                              \
+	" AS ns, NULL AS percent WHERE 0;"                                                                                                            \
+	"CREATE TEMP VIEW culprit_group AS SELECT u.capture_id, c.resource, u.role, NULL AS unit, NULL AS container,"                                 \
+	" p.cgroup, p.comm AS program, 1 AS processes, 0 AS ended, p.tgid, NULL AS parent, NULL AS parent_tgid,"                                      \
+	" CASE c.resource WHEN 'io' THEN u.read_bytes + u.write_bytes WHEN 'memory' THEN u.rss_bytes ELSE u.cpu_ns END"                               \
+	" AS taken, iif(c.resource IN ('io', 'memory'), 'bytes', 'ns') AS taken_unit, u.cpu_ns, u.read_bytes,"                                        \
+	" u.write_bytes, u.rss_bytes, NULL AS percent FROM main.usage u JOIN main.capture c USING(capture_id)"                                        \
 	" JOIN main.process p USING(process_id);"
 
 #define VIEWS_OF_6                                                                                                      \
@@ -93,7 +111,7 @@ static const struct older_schema {
 } older_schemas[] = {
 	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS },
 	{ 7, VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
-	{ 8, PROCESS_OF_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
+	{ 8, PROCESS_OF_8 ENDED_OF_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
 };
 
 const char *older_schema_views(int version)

@@ -362,6 +362,105 @@ static void print_bytes(FILE *out, struct query *query)
 	print_wrapped(out, text, 2);
 }
 
+static void print_interrupts(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "INTERRUPT", "label", -24, cell_text }, { "KIND", "kind", -7, cell_text },
+		{ "NUMBER", "number", 6, cell_number },   { "COUNT", "count", 9, cell_number },
+		{ "TIME", "ns", 8, cell_duration_ns },    { "SHARE", "percent", 7, cell_percent },
+	};
+	char span[FORMAT_BYTES];
+
+	fprintf(out, "time in interrupts over %s; SHARE is of the machine's CPU time\n",
+		duration_of(query, "span_ns", 1, span));
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+/* "mysqld[77] in mysql.service"; `into` has 2 * FORMAT_BYTES bytes. */
+static char *who(const struct query *query, const char *comm, const char *tgid, const char *place, char *into)
+{
+	char name[FORMAT_BYTES], where[FORMAT_BYTES];
+
+	if (query_is_null(query, comm))
+		return strcpy(into, "a process that root's policy denies");
+	snprintf(into, 2 * FORMAT_BYTES, "%s[%lld]%s%s", text_of(query, comm, 32, name),
+		 (long long)query_number(query, tgid), query_is_null(query, place) ? "" : " in ",
+		 query_is_null(query, place) ? "" : text_of(query, place, 60, where));
+	return into;
+}
+
+/* "the kernel, because /a had used up its 64 MiB; perl[7] asked for memory" */
+static char *by_whom(const struct query *query, char *into)
+{
+	char name[2 * FORMAT_BYTES], limit[FORMAT_BYTES], size[FORMAT_BYTES];
+
+	who(query, "by_comm", "by_tgid", "by_place", name);
+	if (strcmp(query_text(query, "how"), "oom"))
+		return strcpy(into, name);
+	if (query_is_null(query, "limit_bytes"))
+		snprintf(into, 4 * FORMAT_BYTES,
+			 "the kernel, because the host's memory was used up; %s asked for memory", name);
+	else
+		snprintf(into, 4 * FORMAT_BYTES,
+			 "the kernel, because %s had used up its %s; %s asked for memory",
+			 query_is_null(query, "limit_cgroup") ? "its cgroup"
+							      : text_of(query, "limit_cgroup", 60, limit),
+			 format_size((double)query_number(query, "limit_bytes"), size, sizeof(size)), name);
+	return into;
+}
+
+/* A sentence for each: a table has no room for the names. */
+static void print_killed(FILE *out, struct query *query)
+{
+	char victim[2 * FORMAT_BYTES], killer[4 * FORMAT_BYTES], size[FORMAT_BYTES], text[8 * FORMAT_BYTES];
+
+	fputs("killed meanwhile; 0 s is the trigger\n", out);
+	do {
+		fprintf(out, "%8.2f s  ", query_real(query, "after_ns") / 1e9);
+		if (!strcmp(query_text(query, "role"), "rest")) {
+			fprintf(out, "%lld more, the last of them at this time\n",
+				(long long)query_number(query, "processes"));
+			continue;
+		}
+		who(query, "comm", "tgid", "place", victim);
+		snprintf(text, sizeof(text), "%s%s%s, by %s", victim,
+			 query_is_null(query, "rss_bytes") ? "" : ", ",
+			 query_is_null(query, "rss_bytes")
+				 ? ""
+				 : format_size((double)query_number(query, "rss_bytes"), size, sizeof(size)),
+			 by_whom(query, killer));
+		print_wrapped(out, text, 12);
+	} while (query_next(query));
+}
+
+static void print_growth(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "PROGRAM", "program", -15, cell_text },       { "COUNT", "processes", 5, cell_number },
+		{ "BEFORE", "rss_before_bytes", 8, cell_size }, { "AFTER", "rss_bytes", 8, cell_size },
+		{ "GROWTH", "grown_bytes", 8, cell_size },      { "UNIT OR CGROUP", "place", -36, cell_text },
+	};
+	char span[FORMAT_BYTES];
+
+	fprintf(out,
+		"who grew by 1 MiB or more over %s, by program: memory of processes, shared pages in each\n",
+		duration_of(query, "span_ns", 1, span));
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
+static void print_reclaim(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "PROGRAM", "program", -15, cell_text },      { "COUNT", "processes", 5, cell_number },
+		{ "RECLAIMS", "reclaims", 8, cell_number },    { "TIME", "reclaim_ns", 8, cell_duration_ns },
+		{ "CPU TIME", "cpu_ns", 8, cell_duration_ns }, { "UNIT OR CGROUP", "place", -36, cell_text },
+	};
+
+	fprintf(out,
+		"who reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background\n");
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
 static void print_others(FILE *out, struct query *query)
 {
 	fprintf(out,
@@ -612,6 +711,11 @@ static int compute_seconds(struct why *why, struct rows *ret_rows)
 	return sums_of_seconds(&why->profile, ret_rows);
 }
 
+/* The resource that fired was memory, or somebody was in direct reclaim for a hundredth of the span. */
+#define MEMORY_WAS_SHORT                                                                                     \
+	"('memory' = (SELECT resource FROM capture WHERE capture_id = ?1) OR EXISTS (SELECT 1 FROM usage "   \
+	"WHERE capture_id = ?1 AND reclaim_ns * 100 >= to_at - from_at)) "
+
 static const struct section sections[] = {
 	{ .name = "capture",
 	  .sql = "SELECT s.*, c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
@@ -637,6 +741,15 @@ static const struct section sections[] = {
 		 "capture_id = ?1 AND (read_bytes <> 0 OR write_bytes <> 0) "
 		 "ORDER BY part = 'unaccounted', part = 'disks', read_bytes + write_bytes DESC, part LIMIT 6",
 	  .print = print_bytes },
+	{ .name = "interrupts",
+	  .since = 9,
+	  .sql = "SELECT kind, number, name, ifnull(name, iif(number IS NULL, 'all others', '-')) AS label, count, ns, "
+		 "percent, to_at - from_at AS span_ns FROM interrupt WHERE capture_id = ?1 AND percent >= 0.1 AND "
+		 "('irq' = (SELECT resource FROM capture WHERE capture_id = ?1) "
+		 "OR 5 <= (SELECT sum(percent) FROM interrupt WHERE capture_id = ?1) "
+		 "OR 5 <= (SELECT sum(percent) FROM machine_time WHERE capture_id = ?1 AND part IN ('irq', 'softirq', 'steal'))) "
+		 "ORDER BY ns DESC, count DESC LIMIT 10",
+	  .print = print_interrupts },
 	{ .name = "groups",
 	  .since = 8,
 	  .sql = "SELECT role, program, processes, ended, tgid, parent, parent_tgid, cpu_ns, read_bytes, write_bytes, "
@@ -650,6 +763,27 @@ static const struct section sections[] = {
 		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
 		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
 	  .print = print_culprits },
+	{ .name = "killed",
+	  .since = 9,
+	  .sql = "SELECT k.at, k.at - c.triggered_at AS after_ns, k.how, k.role, k.comm, k.tgid, k.cgroup, k.unit, k.container, "
+		 "k.rss_bytes, k.by_comm, k.by_tgid, k.by_cgroup, k.by_unit, k.limit_cgroup, k.limit_bytes, k.processes, "
+		 "ifnull(k.unit, k.cgroup) AS place, ifnull(k.by_unit, k.by_cgroup) AS by_place "
+		 "FROM killed k JOIN capture c USING(capture_id) WHERE k.capture_id = ?1 ORDER BY k.how, k.role = 'rest', k.at LIMIT 20",
+	  .print = print_killed },
+	{ .name = "growth",
+	  .since = 9,
+	  .sql = "SELECT role, program, processes, tgid, rss_before_bytes, rss_bytes, grown_bytes, unit, container, cgroup, "
+		 "ifnull(unit, cgroup) AS place, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
+		 "FROM memory_group WHERE capture_id = ?1 AND grown_bytes >= 1048576 AND " MEMORY_WAS_SHORT
+		 "ORDER BY grown_bytes DESC LIMIT 5",
+	  .print = print_growth },
+	{ .name = "reclaim",
+	  .since = 9,
+	  .sql = "SELECT role, program, processes, tgid, reclaims, reclaim_ns, cpu_ns, unit, container, cgroup, "
+		 "ifnull(unit, cgroup) AS place FROM memory_group WHERE capture_id = ?1 AND (reclaim_ns > 0 OR "
+		 "role = 'kernel' AND program = 'kswapd' AND cpu_ns > 0) AND " MEMORY_WAS_SHORT
+		 "ORDER BY reclaim_ns DESC, cpu_ns DESC LIMIT 5",
+	  .print = print_reclaim },
 	{ .name = "processes",
 	  .compute = compute_processes,
 	  .print = print_processes,

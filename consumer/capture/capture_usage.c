@@ -24,13 +24,15 @@ void capture_usage_free(struct capture_usage *usage)
 	for (uint32_t i = 0; i < usage->ended_count; i++)
 		free(usage->ended[i].cgroup);
 	free(usage->ended);
+	interrupt_time_free(&usage->interrupts);
+	kill_rows_free(&usage->kills);
 	usage_free(&usage->before);
 	*usage = (struct capture_usage){ 0 };
 }
 
 /* The measures by which processes are ranked. */
 #define MEASURES (sizeof(struct usage_sums) / sizeof(uint64_t))
-_Static_assert(sizeof(struct usage_sums) == 15 * sizeof(uint64_t), "every member of usage_sums is a measure");
+_Static_assert(sizeof(struct usage_sums) == 19 * sizeof(uint64_t), "every member of usage_sums is a measure");
 
 static uint64_t measure_of(const struct usage_sums *sums, size_t measure)
 {
@@ -287,6 +289,16 @@ static void account_bytes(struct capture_usage *usage, const struct usage *now)
 	machine_bytes_close(bytes, &usage->before.disks, &now->disks);
 }
 
+static bool describe_killed(void *user, const char comm[ABI_COMM_BYTES], uint64_t cgroup_id,
+			    const char **ret_cgroup)
+{
+	const struct capture_usage_scope *scope = user;
+	struct ended_key key = { .cgroup_id = cgroup_id };
+
+	memcpy(key.comm, comm, sizeof(key.comm));
+	return scope->describe_ended(scope->user, &key, ret_cgroup);
+}
+
 int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 		      const struct capture_usage_scope *scope)
 {
@@ -334,6 +346,11 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 		return -ENOMEM;
 	account(usage, now);
 	account_bytes(usage, now);
+	if (interrupt_time_make(&usage->before.interrupts, &now->interrupts, &usage->interrupts) < 0)
+		return -ENOMEM;
+	if (kill_rows_make(&now->kills, usage->before.walked_ns, UINT64_MAX, describe_killed, (void *)scope,
+			   &usage->kills) < 0)
+		return -ENOMEM;
 	forget_before(usage);
 	return 0;
 }

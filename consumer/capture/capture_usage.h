@@ -6,6 +6,8 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_USAGE_H
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_USAGE_H
 
+#include "consumer/capture/interrupt_time.h"
+#include "consumer/capture/kill_rows.h"
 #include "consumer/capture/machine_bytes.h"
 #include "consumer/capture/machine_time.h"
 #include "consumer/target/usage.h"
@@ -45,6 +47,8 @@ struct capture_usage {
 	uint32_t ended_count;
 	struct machine_time machine;
 	struct machine_bytes bytes;
+	struct interrupt_time interrupts;
+	struct kill_rows kills;
 };
 
 /* Adds every measure of `more` to `to`. */
@@ -72,7 +76,7 @@ void capture_usage_free(struct capture_usage *usage);
 void capture_usage_settle(struct capture_usage *usage, const struct usage *now,
 			  const struct capture_usage_scope *scope);
 
-/* Makes the rows from the usage up to the last walk. 0 or -ENOMEM: then there are no rows. */
+/* Makes the rows from the usage up to the last walk, and of kills up to now. 0 or -ENOMEM: then there are no rows. */
 int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 		      const struct capture_usage_scope *scope);
 

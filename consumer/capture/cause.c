@@ -19,6 +19,10 @@
 #define COMPETING_BYTES_A_SECOND (4 * MEBIBYTE)
 /* Targets that waited less than this are not hurt. */
 #define NEGLIGIBLE_PERCENT 5
+/* Interrupts that the sentence names, if each took a quarter of the time of all. */
+#define BUSIEST_NAMED 2U
+/* Whoever grew by less did not cause a shortage of memory. */
+#define GROWTH_BYTES (16 * MEBIBYTE)
 /* One program of many is the reason if the others' part of the waiting is at least 1 / VICTIMS_PART. */
 #define VICTIMS_PART 5
 
@@ -33,6 +37,7 @@ struct facts {
 	/* the groups that used most of the resource, of others and of targets; or NULL */
 	const struct usage_group *first_other, *first_target;
 	const struct usage_group *first_victim; /* the group of targets that waited longest for it, or NULL */
+	const struct usage_group *first_grown;  /* whose memory grew most, of all; or NULL */
 	uint32_t target_groups;
 	cause_hottest hottest;
 	void *user;
@@ -134,6 +139,8 @@ static void gather_groups(struct facts *facts)
 		const struct usage_group *group = &facts->groups.groups[i];
 
 		usage_sums_add(group->role == USAGE_TARGET ? &facts->own : &facts->others, &group->sums);
+		if (!facts->first_grown || group->sums.grown_bytes > facts->first_grown->sums.grown_bytes)
+			facts->first_grown = group;
 		if (group->role == USAGE_TARGET) {
 			facts->target_groups++;
 			facts->first_target = larger(facts->first_target, group, resource);
@@ -442,26 +449,97 @@ static struct cause cpu_shared(const struct facts *facts)
 
 /* ---- interrupts ---- */
 
+static double of_machine(const struct facts *facts, uint64_t ns)
+{
+	return 100 * (double)ns / (double)facts->capture->usage.machine.total_ns;
+}
+
+/* As the programs measured it; without that, as the kernel did, perhaps in ticks. */
+static uint64_t soft_ns(const struct facts *facts)
+{
+	const struct capture_usage *usage = &facts->capture->usage;
+
+	return usage->interrupts.count ? usage->interrupts.soft_ns : usage->machine.parts_ns[MACHINE_SOFTIRQ];
+}
+
+static uint64_t hard_ns(const struct facts *facts)
+{
+	const struct capture_usage *usage = &facts->capture->usage;
+
+	return usage->interrupts.count ? usage->interrupts.hard_ns : usage->machine.parts_ns[MACHINE_IRQ];
+}
+
+static uint64_t interrupts_ns(const struct facts *facts)
+{
+	return soft_ns(facts) + hard_ns(facts);
+}
+
+/* ": NET_RX 1.00 s (28.0 %), virtio0-input.0 0.20 s (5.6 %)": the busiest, and the next if it took a quarter or more */
+static const char *busiest_text(const struct facts *facts, char *into, size_t into_bytes)
+{
+	const struct interrupt_time *interrupts = &facts->capture->usage.interrupts;
+	size_t used = 0;
+
+	*into = '\0';
+	for (uint32_t i = 0; i < interrupts->count && i < BUSIEST_NAMED && used < into_bytes; i++) {
+		const struct interrupt *row = &interrupts->rows[i];
+		const char *name = interrupt_name(row);
+
+		if (row->sums.ns < interrupts_ns(facts) / 4)
+			break;
+		used += (size_t)snprintf(into + used, into_bytes - used, "%s ", used ? "," : ":");
+		if (used < into_bytes && name)
+			used += (size_t)snprintf(into + used, into_bytes - used, "%s", name);
+		else if (used < into_bytes)
+			used += (size_t)snprintf(into + used, into_bytes - used, "interrupt %u",
+						 row->key.number);
+		if (used < into_bytes)
+			used += (size_t)snprintf(into + used, into_bytes - used, " %.2f s (%.1f %%)",
+						 seconds(row->sums.ns), of_machine(facts, row->sums.ns));
+	}
+	return into;
+}
+
+static struct cause interrupts_took(const struct facts *facts)
+{
+	char busiest[256];
+
+	return verdict(
+		CAUSE_INTERRUPTS,
+		"interrupts took %.2f s and soft interrupts %.2f s, %.1f %% of the machine's time%s, within %.2f s",
+		seconds(hard_ns(facts)), seconds(soft_ns(facts)), of_machine(facts, interrupts_ns(facts)),
+		busiest_text(facts, busiest, sizeof(busiest)), seconds(facts->usage_ns));
+}
+
 /* Irq pressure is time in which interrupts kept threads from running. */
 static struct cause irq_time(const struct facts *facts)
 {
 	const struct machine_time *machine = &facts->capture->usage.machine;
 	const uint64_t *parts = machine->parts_ns;
-	double total = (double)machine->total_ns;
 
-	if (!machine->total_ns || !(parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ] + parts[MACHINE_STEAL]))
+	if (!machine->total_ns || !(interrupts_ns(facts) + parts[MACHINE_STEAL]))
 		return not_this;
-	if (parts[MACHINE_STEAL] > parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ])
+	if (parts[MACHINE_STEAL] > interrupts_ns(facts))
 		return verdict(CAUSE_STEAL,
 			       "the hypervisor took %.2f s, %.1f %% of the machine's time, within %.2f s",
-			       seconds(parts[MACHINE_STEAL]), 100 * (double)parts[MACHINE_STEAL] / total,
+			       seconds(parts[MACHINE_STEAL]), of_machine(facts, parts[MACHINE_STEAL]),
 			       seconds(facts->usage_ns));
-	return verdict(
-		CAUSE_INTERRUPTS,
-		"interrupts took %.2f s and soft interrupts %.2f s, %.1f %% of the machine's time, within %.2f s",
-		seconds(parts[MACHINE_IRQ]), seconds(parts[MACHINE_SOFTIRQ]),
-		100 * (double)(parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ]) / total,
-		seconds(facts->usage_ns));
+	return interrupts_took(facts);
+}
+
+/* Threads that wait for a CPU that is in interrupts, and for nobody who takes more. */
+static struct cause cpu_interrupted(const struct facts *facts)
+{
+	const struct machine_time *machine = &facts->capture->usage.machine;
+	const struct usage_group *other = facts->first_other;
+	/* it does nothing else */
+	bool is_softirqd = other && other->role == USAGE_KERNEL && !strcmp(other->program, "ksoftirqd");
+
+	if (!machine->total_ns || interrupts_ns(facts) < machine->total_ns / 4 ||
+	    !facts->own.stalled_cpu_ns ||
+	    (other && !is_softirqd && other->sums.task.cpu_ns > interrupts_ns(facts)))
+		return not_this;
+	return interrupts_took(facts);
 }
 
 /* Threads that wait for a CPU on which nobody of this machine runs. */
@@ -521,11 +599,19 @@ static struct cause memory_shortage(const struct facts *facts)
 	uint64_t direct = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_direct"),
 		 stalls = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
 		 kswapd = grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
-	const struct usage_group *first = facts->first_other;
+	const struct usage_group *first = facts->first_other, *grown = facts->first_grown;
 	char group[GROUP_BYTES];
 
 	if (!direct && !stalls && !kswapd)
 		return not_this;
+	if (grown && grown->sums.grown_bytes >= GROWTH_BYTES)
+		return verdict(
+			CAUSE_SHORTAGE,
+			"%" PRIu64
+			" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); %s grew most, by %.1f MiB to %.1f MiB",
+			stalls, mebibytes(direct * PAGE_BYTES), mebibytes(kswapd * PAGE_BYTES),
+			usage_group_text(grown, group, sizeof(group)), mebibytes(grown->sums.grown_bytes),
+			mebibytes(grown->sums.rss_bytes));
 	/* a rule for many programs has no others */
 	if (facts->first_target && facts->target_groups > 1 &&
 	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))
@@ -704,7 +790,8 @@ static struct cause undetermined(const struct facts *facts)
 
 struct cause cause_find(const struct capture *capture, cause_hottest hottest, void *user)
 {
-	static struct cause (*const of_cpu[])(const struct facts *) = { negligible, cpu_throttled, cpu_stolen,
+	static struct cause (*const of_cpu[])(const struct facts *) = { negligible, cpu_throttled,
+									cpu_stolen, cpu_interrupted,
 									cpu_shared, NULL };
 	static struct cause (*const of_memory[])(const struct facts *) = { negligible, memory_limit,
 									   memory_shortage,

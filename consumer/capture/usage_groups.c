@@ -122,7 +122,9 @@ int usage_groups_make(const struct capture_usage *usage, struct usage_groups *re
 						       .run_delay_ns = row->sums.run_delay_ns,
 						       .major_faults = row->sums.major_faults,
 						       .read_bytes = row->sums.read_bytes,
-						       .write_bytes = row->sums.write_bytes };
+						       .write_bytes = row->sums.write_bytes,
+						       .reclaim_ns = row->sums.reclaim_ns,
+						       .reclaims = row->sums.reclaims };
 		result = add(&groups, &group);
 	}
 	if (result < 0)

@@ -22,7 +22,7 @@ struct usage_group {
 	uint32_t tgid;            /* if there is one process, and it did not end; else 0 */
 	char parent[ABI_COMM_BYTES]; /* of those that ended, if they have one; else "" */
 	uint32_t parent_tgid;        /* or 0 */
-	struct usage_sums sums;      /* of those that ended: CPU time, run delay, major faults and bytes */
+	struct usage_sums sums; /* of those that ended: CPU time, run delay, major faults, bytes, reclaim */
 };
 
 struct usage_groups {

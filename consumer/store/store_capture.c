@@ -755,7 +755,7 @@ static uint64_t count_stack_frames(const struct capture *capture, const struct r
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
 	return capture->rows_count * 96UL + capture->wakes.count * 192UL + capture->pressure.count * 64UL +
-	       (capture->usage.count + capture->usage.ended_count) * 384UL +
+	       (capture->usage.count + capture->usage.ended_count + capture->usage.kills.count) * 384UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
 	       count_stack_frames(capture, resolved) * 16UL + resolved->frames_count * 192UL +
 	       resolved->names_bytes + resolved->modules_count * 256UL + capture->processes_count * 256UL;

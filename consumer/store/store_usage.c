@@ -22,14 +22,15 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql, &ret_statements->add_usage,
 			"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, io_delay_ns,"
 			" stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes,"
-			" write_bytes, voluntary_switches, involuntary_switches, rss_bytes) VALUES("
-			"?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+			" write_bytes, voluntary_switches, involuntary_switches, rss_bytes, rss_before_bytes, reclaims,"
+			" reclaim_ns) VALUES("
+			"?, nullif(?, 0), ?, ?, ?, ?, ?, nullif(?, -1), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	if (!result)
 		result = sql_prepare(
 			sql, &ret_statements->add_ended,
 			"INSERT INTO ended(capture_id, role, comm, parent, parent_tgid, cgroup, unit, container, denied, "
-			"processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes) "
-			"VALUES(?, ?, nullif(?, ''), nullif(?, ''), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+			"processes, cpu_ns, run_delay_ns, major_faults, read_bytes, write_bytes, reclaims, reclaim_ns) "
+			"VALUES(?, ?, nullif(?, ''), nullif(?, ''), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
 	if (!result)
 		result =
 			sql_prepare(sql, &ret_statements->add_machine_time,
@@ -40,6 +41,18 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql, &ret_statements->add_machine_bytes,
 			"INSERT INTO machine_bytes(capture_id, part, from_at, to_at, read_bytes, write_bytes) "
 			"VALUES(?, ?, ?, ?, ?, ?)");
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_interrupt,
+			"INSERT INTO interrupt(capture_id, kind, number, name, from_at, to_at, count, ns, percent) "
+			"VALUES(?1, ?2, nullif(?3, -1), ?4, ?5, ?6, ?7, ?8, round(100.0 * ?8 / nullif(?9, 0), 2))");
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_killed,
+			"INSERT INTO killed(capture_id, at, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, "
+			"by_tgid, by_cgroup, by_unit, limit_cgroup, limit_bytes, processes) VALUES(?1, ?2, ?3, ?4, "
+			"nullif(?5, ''), nullif(?6, 0), ?7, ?8, ?9, iif(?6, ?10, NULL), nullif(?11, ''), nullif(?12, 0), ?13, "
+			"?14, ?15, nullif(?16, 0), ?17)");
 	return result;
 }
 
@@ -99,14 +112,15 @@ static int write_row(struct sql *sql, const struct usage_statements *statements,
 	if (result < 0)
 		return result;
 	return sql_run(
-		sql, statements->add_usage, NULL, "iitiiiiiiiiiiiiiii", capture_id, (int64_t)process_id,
+		sql, statements->add_usage, NULL, "iitiiiiiiiiiiiiiiiiii", capture_id, (int64_t)process_id,
 		usage_role_names[row->role], wall_of(capture, capture->usage.before.walked_ns),
 		wall_of(capture, capture->usage.to_ns), (int64_t)task->cpu_ns, (int64_t)task->run_delay_ns,
 		process->counts_io_delay ? (int64_t)task->io_delay_ns : (int64_t)-1,
 		(int64_t)sums->stalled_cpu_ns, (int64_t)sums->stalled_memory_ns, (int64_t)sums->stalled_io_ns,
 		(int64_t)task->major_faults, (int64_t)task->minor_faults, (int64_t)task->read_bytes,
 		(int64_t)task->write_bytes, (int64_t)task->voluntary_switches,
-		(int64_t)task->involuntary_switches, (int64_t)sums->rss_bytes);
+		(int64_t)task->involuntary_switches, (int64_t)sums->rss_bytes,
+		(int64_t)sums->rss_before_bytes, (int64_t)task->reclaims, (int64_t)task->reclaim_ns);
 }
 
 static int write_ended(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
@@ -117,11 +131,12 @@ static int write_ended(struct sql *sql, const struct usage_statements *statement
 	struct cgroup_names names;
 
 	name_cgroup(row->cgroup, &names);
-	return sql_run(sql, statements->add_ended, NULL, "itttitttiiiiiii", capture_id,
+	return sql_run(sql, statements->add_ended, NULL, "itttitttiiiiiiiii", capture_id,
 		       usage_role_names[row->role], key->comm, key->parent, (int64_t)key->parent_tgid,
 		       row->cgroup, names.unit, names.container, (int64_t)((key->flags & ENDED_DENIED) != 0),
 		       (int64_t)sums->processes, (int64_t)sums->cpu_ns, (int64_t)sums->run_delay_ns,
-		       (int64_t)sums->major_faults, (int64_t)sums->read_bytes, (int64_t)sums->write_bytes);
+		       (int64_t)sums->major_faults, (int64_t)sums->read_bytes, (int64_t)sums->write_bytes,
+		       (int64_t)sums->reclaims, (int64_t)sums->reclaim_ns);
 }
 
 static int write_machine_time(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
@@ -152,6 +167,51 @@ static int write_machine_bytes(struct sql *sql, const struct usage_statements *s
 	return result;
 }
 
+static int write_interrupt(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			   const struct capture *capture, const struct interrupt *row, bool is_rest)
+{
+	const struct machine_time *machine = &capture->usage.machine;
+	bool has_number = !is_rest && row->key.kind != INTERRUPT_TIMER;
+
+	return sql_run(sql, statements->add_interrupt, NULL, "ititiiiii", capture_id, interrupt_kind(row),
+		       has_number ? (int64_t)row->key.number : (int64_t)-1,
+		       is_rest ? NULL : interrupt_name(row), wall_of(capture, machine->from_ns),
+		       wall_of(capture, machine->to_ns), (int64_t)row->sums.count, (int64_t)row->sums.ns,
+		       (int64_t)machine->total_ns);
+}
+
+static int write_interrupts(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			    const struct capture *capture)
+{
+	const struct interrupt_time *interrupts = &capture->usage.interrupts;
+	int result = 0;
+
+	for (uint32_t i = 0; i < interrupts->count && !result; i++)
+		result = write_interrupt(sql, statements, capture_id, capture, &interrupts->rows[i], false);
+	if (!result && interrupts->rest.sums.count)
+		result = write_interrupt(sql, statements, capture_id, capture, &interrupts->rest, true);
+	return result;
+}
+
+static int write_killed(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			const struct capture *capture, const struct kill_row *row)
+{
+	const struct kill_record *record = &row->record;
+	struct cgroup_names names, by_names;
+
+	name_cgroup(row->cgroup, &names);
+	name_cgroup(row->by_cgroup, &by_names);
+	return sql_run(sql, statements->add_killed, NULL, "iitttitttititttii", capture_id,
+		       wall_of(capture, record->time_ns), record->how == KILL_OOM ? "oom" : "signal",
+		       row->is_rest     ? "rest"
+		       : row->is_target ? "target"
+					: "other",
+		       record->comm, (int64_t)record->tgid, row->cgroup, names.unit, names.container,
+		       (int64_t)record->rss_bytes, record->by_comm, (int64_t)record->by_tgid, row->by_cgroup,
+		       by_names.unit, row->limit_cgroup, (int64_t)record->limit_bytes,
+		       (int64_t)row->processes);
+}
+
 int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
 		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings)
 {
@@ -164,5 +224,9 @@ int store_usage_write(struct sql *sql, const struct usage_statements *statements
 		result = write_ended(sql, statements, capture_id, &usage->ended[i]);
 	if (!result)
 		result = write_machine_time(sql, statements, capture_id, capture);
-	return result < 0 ? result : write_machine_bytes(sql, statements, capture_id, capture);
+	if (!result)
+		result = write_machine_bytes(sql, statements, capture_id, capture);
+	for (uint32_t i = 0; i < usage->kills.count && !result; i++)
+		result = write_killed(sql, statements, capture_id, capture, &usage->kills.rows[i]);
+	return result < 0 ? result : write_interrupts(sql, statements, capture_id, capture);
 }

@@ -29,6 +29,8 @@ void ended_sums_add(struct ended_sums *to, const struct ended_sums *more)
 	to->major_faults += more->major_faults;
 	to->read_bytes += more->read_bytes;
 	to->write_bytes += more->write_bytes;
+	to->reclaim_ns += more->reclaim_ns;
+	to->reclaims += more->reclaims;
 }
 
 /* The CPU time that a program needs to be among the first half; UINT64_MAX without memory: none is. */

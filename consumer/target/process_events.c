@@ -86,6 +86,17 @@ bool process_events_dispatch(const struct process_events_handlers *handlers, con
 		handlers->ended(handlers->user, &ended);
 		return true;
 	}
+	if (header.type == RECORD_KILL && header.bytes == sizeof(struct kill_record) &&
+	    bytes >= sizeof(struct kill_record)) {
+		struct kill_record killed;
+
+		memcpy(&killed, record, sizeof(killed));
+		killed.comm[ABI_COMM_BYTES - 1] = '\0';
+		killed.by_comm[ABI_COMM_BYTES - 1] = '\0';
+		killed.limit_name[KILL_LIMIT_NAME_BYTES - 1] = '\0';
+		handlers->killed(handlers->user, &killed);
+		return true;
+	}
 	return header.type == RECORD_CGROUP && dispatch_cgroup(handlers, record, bytes);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * process_events.h owns reading the records of the kernel programs: paths of cgroups and last sums of processes,
- * events of processes, and errors from three ring buffers, and the walk of the task iterator. It checks each record before it calls
+ * process_events.h owns reading the records of the kernel programs: paths of cgroups, last sums of processes and
+ * kills, events of processes, and errors from three ring buffers, and the walk of the task iterator. It checks each record before it calls
  * back.
  */
 #ifndef BOURDON_CONSUMER_TARGET_PROCESS_EVENTS_H
@@ -22,6 +22,7 @@ struct process_events_handlers {
 	void (*thread)(void *user, const struct thread_record *record);
 	/* `path` has record->path_bytes bytes, none of them a NUL */
 	void (*cgroup)(void *user, const struct cgroup_record *record, const char *path);
+	void (*killed)(void *user, const struct kill_record *record);
 	void *user;
 };
 

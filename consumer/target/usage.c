@@ -19,6 +19,8 @@ void usage_free(struct usage *usage)
 	free(usage->processes);
 	process_index_clear(&usage->index);
 	ended_free(&usage->short_lived);
+	interrupts_free(&usage->interrupts);
+	kills_free(&usage->kills);
 	free(usage->last_sums);
 	usage_init(usage);
 }
@@ -221,8 +223,9 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 	ret_copy->denied_ns = usage_denied_ns(usage);
 	ret_copy->times = usage->times;
 	ret_copy->disks = usage->disks;
-	if (!usage->count)
-		return 0;
+	result = interrupts_copy(&usage->interrupts, &ret_copy->interrupts);
+	if (result < 0 || !usage->count)
+		return result;
 	ret_copy->processes = reallocarray(NULL, usage->count, sizeof(*usage->processes));
 	if (!ret_copy->processes)
 		return -ENOMEM;
@@ -244,11 +247,10 @@ int usage_copy(const struct usage *usage, struct usage *ret_copy)
 struct usage_sums usage_since(const struct usage *before, const struct usage_process *process)
 {
 	uint32_t position = find(before, process->tgid, process->started_ns);
-	const struct usage_sums *from, *to = &process->sums;
+	const struct usage_sums nothing = { 0 }, *to = &process->sums,
+				*from = position == HASH_INDEX_NONE ? &nothing
+								    : &before->processes[position].sums;
 
-	if (position == HASH_INDEX_NONE)
-		return *to;
-	from = &before->processes[position].sums;
 	return (struct usage_sums){
 		.task = { .cpu_ns = growth(to->task.cpu_ns, from->task.cpu_ns),
 			  .run_delay_ns = growth(to->task.run_delay_ns, from->task.run_delay_ns),
@@ -260,8 +262,12 @@ struct usage_sums usage_since(const struct usage *before, const struct usage_pro
 			  .voluntary_switches =
 				  growth(to->task.voluntary_switches, from->task.voluntary_switches),
 			  .involuntary_switches =
-				  growth(to->task.involuntary_switches, from->task.involuntary_switches) },
+				  growth(to->task.involuntary_switches, from->task.involuntary_switches),
+			  .reclaim_ns = growth(to->task.reclaim_ns, from->task.reclaim_ns),
+			  .reclaims = growth(to->task.reclaims, from->task.reclaims) },
 		.rss_bytes = to->rss_bytes,
+		.rss_before_bytes = from->rss_bytes,
+		.grown_bytes = growth(to->rss_bytes, from->rss_bytes),
 		.stalled_cpu_ns = growth(to->stalled_cpu_ns, from->stalled_cpu_ns),
 		.stalled_memory_ns = growth(to->stalled_memory_ns, from->stalled_memory_ns),
 		.stalled_io_ns = growth(to->stalled_io_ns, from->stalled_io_ns),

@@ -11,6 +11,8 @@
 #include "consumer/target/cpu_times.h"
 #include "consumer/target/disk_bytes.h"
 #include "consumer/target/ended.h"
+#include "consumer/target/interrupts.h"
+#include "consumer/target/kills.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +21,8 @@
 struct usage_sums {
 	struct task_usage task;
 	uint64_t rss_bytes;
+	/* of usage_since(): rss_bytes at its begin, and by how much it grew; otherwise 0 */
+	uint64_t rss_before_bytes, grown_bytes;
 	uint64_t stalled_cpu_ns, stalled_memory_ns, stalled_io_ns;
 	uint64_t unstacked_ns, unstacked; /* intervals off CPU beyond the budget of stacks */
 };
@@ -48,11 +52,13 @@ struct usage {
 	uint64_t walked_ns; /* end of the last walk, CLOCK_MONOTONIC */
 	/* CPU time of processes that root's policy denies: of those that the last walk met, and of those that ended */
 	uint64_t denied_ns, denied_ended_ns;
-	uint32_t flags;          /* TASK_IRQ_APART, TASK_STEAL_APART */
-	struct cpu_times times;  /* at the end of the last walk */
-	struct disk_bytes disks; /* at the end of the last walk */
+	uint32_t flags;               /* TASK_IRQ_APART, TASK_STEAL_APART */
+	struct cpu_times times;       /* at the end of the last walk */
+	struct disk_bytes disks;      /* the same */
+	struct interrupts interrupts; /* the same */
 	/* the following are not in copies */
 	struct ended short_lived;
+	struct kills kills;
 	struct ended_record *last_sums; /* of processes that ended since the last walk */
 	uint32_t last_sums_count, last_sums_room;
 };

@@ -40,6 +40,17 @@ static void hear_ended(void *user, const struct ended_record *record)
 	heard->events++;
 }
 
+static void hear_killed(void *user, const struct kill_record *record)
+{
+	struct heard *heard = user;
+
+	HOLDS(record->header.type == RECORD_KILL && record->header.bytes == sizeof(*record));
+	HOLDS(memchr(record->comm, '\0', sizeof(record->comm)));
+	HOLDS(memchr(record->by_comm, '\0', sizeof(record->by_comm)));
+	HOLDS(memchr(record->limit_name, '\0', sizeof(record->limit_name)));
+	heard->events++;
+}
+
 static void hear_task(void *user, const struct task_record *record)
 {
 	struct heard *heard = user;
@@ -108,8 +119,8 @@ static size_t stream_bytes(const struct heard *heard)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct heard heard = { 0 };
-	const struct process_events_handlers handlers = { hear_process, hear_error,  hear_ended, hear_task,
-							  hear_thread,  hear_cgroup, &heard };
+	const struct process_events_handlers handlers = { hear_process, hear_error,  hear_ended,  hear_task,
+							  hear_thread,  hear_cgroup, hear_killed, &heard };
 	struct input input = { data, bytes };
 	size_t cut = bytes ? data[bytes - 1] % bytes : 0, whole;
 	long taken, first, rest;

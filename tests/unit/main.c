@@ -24,6 +24,8 @@ static Suite *(*const suites[])(void) = {
 	options_suite,
 	units_suite,
 	usage_suite,
+	interrupts_suite,
+	kills_suite,
 	heap_suite,
 	extend_stacks_suite,
 	files_suite,

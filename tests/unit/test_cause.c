@@ -15,6 +15,7 @@
 #define MIB (1L << 20)
 #define ROWS_MOST 5
 #define ENDED_MOST 2
+#define INTERRUPTS_MOST 3
 #define STATS_MOST 9
 
 /* ---- verdicts ---- */
@@ -27,6 +28,7 @@ struct cause_case {
 	struct usage_row rows[ROWS_MOST];
 	struct ended_row ended[ENDED_MOST];
 	struct machine_time machine;
+	struct interrupt interrupts[INTERRUPTS_MOST];
 	struct kernel_stat stats[STATS_MOST];
 	const char *hottest; /* the function of every program */
 	const char *verdict, *because;
@@ -327,6 +329,54 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_INTERRUPTS,
 	  .because =
 		  "interrupts took 1.00 s and soft interrupts 2.00 s, 25.0 % of the machine's time, within 6.00 s" },
+	/* measured, where the kernel counted ticks */
+	{ .resource = PSI_IRQ,
+	  .machine = { .total_ns = 12 * SECOND, .parts_ns[MACHINE_SOFTIRQ] = SECOND },
+	  .interrupts = { { .key = { INTERRUPT_SOFT, 3 }, .sums.ns = 1200 * MILLISECOND },
+			  { .key = { INTERRUPT_HARD, 36 }, .sums.ns = 600 * MILLISECOND, .name = "eth0-rx" },
+			  { .key = { INTERRUPT_SOFT, 1 }, .sums.ns = 300 * MILLISECOND } },
+	  .verdict = CAUSE_INTERRUPTS,
+	  .because =
+		  "interrupts took 0.60 s and soft interrupts 1.50 s, 17.5 % of the machine's time: NET_RX 1.20 s (10.0 %), eth0-rx 0.60 s (5.0 %), within 6.00 s" },
+	/* a handler without a name */
+	{ .resource = PSI_IRQ,
+	  .machine = { .total_ns = 12 * SECOND },
+	  .interrupts = { { .key = { INTERRUPT_HARD, 36 }, .sums.ns = 600 * MILLISECOND } },
+	  .verdict = CAUSE_INTERRUPTS,
+	  .because =
+		  "interrupts took 0.60 s and soft interrupts 0.00 s, 5.0 % of the machine's time: interrupt 36 0.60 s (5.0 %), within 6.00 s" },
+	{ .resource = PSI_IRQ,
+	  .machine = { .total_ns = 12 * SECOND, .parts_ns[MACHINE_STEAL] = SECOND },
+	  .interrupts = { { .key = { INTERRUPT_SOFT, 3 }, .sums.ns = 999 * MILLISECOND } },
+	  .verdict = CAUSE_STEAL,
+	  .because = "the hypervisor took 1.00 s, 8.3 % of the machine's time, within 6.00 s" },
+	/* threads wait for a CPU that is in interrupts, part of them in ksoftirqd */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    { .role = USAGE_KERNEL,
+		      .process = { .comm = "ksoftirqd/0", .tgid = 8, .sums.task.cpu_ns = 5 * SECOND } } },
+	  .machine = { .total_ns = 12 * SECOND },
+	  .interrupts = { { .key = { INTERRUPT_SOFT, 3 }, .sums.ns = 4 * SECOND } },
+	  .verdict = CAUSE_INTERRUPTS,
+	  .because =
+		  "interrupts took 0.00 s and soft interrupts 4.00 s, 33.3 % of the machine's time: NET_RX 4.00 s (33.3 %), within 6.00 s" },
+	/* but a process took more */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = 5 * SECOND) },
+	  .machine = { .total_ns = 12 * SECOND },
+	  .interrupts = { { .key = { INTERRUPT_SOFT, 3 }, .sums.ns = 4 * SECOND } },
+	  .verdict = CAUSE_COMPETING },
+	/* or it was less than a quarter of the machine's time */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = 3 * SECOND) },
+	  .machine = { .total_ns = 13 * SECOND },
+	  .interrupts = { { .key = { INTERRUPT_SOFT, 3 }, .sums.ns = 3200 * MILLISECOND } },
+	  .verdict = CAUSE_COMPETING },
 	{ .resource = PSI_IO,
 	  .rows = { TARGET(.task.read_bytes = 2048 * MIB), OTHER(.task.read_bytes = 30 * MIB) },
 	  .stats = { { "diskstats", SYSTEM, "vda", "busy_ms", 0, 5000 } },
@@ -342,6 +392,25 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_COMPETING,
 	  .because =
 		  "dd ×40, begun by bash read 0.0 MiB and wrote 990.0 MiB, 99 % of what all processes did; victim[1] moved 10.0 MiB and waited 1.00 s for it, within 6.00 s" },
+	/* who grew, and not who is large */
+	{ .resource = PSI_MEMORY,
+	  .of_system = true,
+	  .rows = { TARGET(.rss_bytes = 900 * MIB, .grown_bytes = 2 * MIB),
+		    OTHER(.rss_bytes = 400 * MIB, .rss_before_bytes = 100 * MIB, .grown_bytes = 300 * MIB) },
+	  .stats = { { "vmstat", SYSTEM, "", "allocstall_normal", 5, 9 },
+		     { "vmstat", SYSTEM, "", "pgscan_direct", 0, 256 } },
+	  .verdict = CAUSE_SHORTAGE,
+	  .because =
+		  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); hog[2] grew most, by 300.0 MiB to 400.0 MiB" },
+	/* the targets themselves */
+	{ .resource = PSI_MEMORY,
+	  .of_system = true,
+	  .rows = { TARGET(.rss_bytes = 900 * MIB, .grown_bytes = 500 * MIB),
+		    OTHER(.rss_bytes = 400 * MIB, .grown_bytes = 300 * MIB) },
+	  .stats = { { "vmstat", SYSTEM, "", "pgscan_kswapd", 0, 256 } },
+	  .verdict = CAUSE_SHORTAGE,
+	  .because =
+		  "0 allocations on the host waited for reclaim, which scanned 0.0 MiB (kswapd: 1.0 MiB); victim[1] grew most, by 500.0 MiB to 900.0 MiB" },
 	{ .resource = PSI_IRQ, .verdict = CAUSE_UNDETERMINED },
 };
 
@@ -353,6 +422,7 @@ START_TEST(verdicts)
 				   .kernel_stats = { .from_ns = SECOND, .to_ns = 6 * SECOND } };
 	struct usage_row rows[ROWS_MOST];
 	struct ended_row ended[ENDED_MOST];
+	struct interrupt interrupts[INTERRUPTS_MOST];
 	struct kernel_stat stats[STATS_MOST];
 	struct pressure_reading readings[4] = { 0 };
 	struct cause cause;
@@ -368,6 +438,15 @@ START_TEST(verdicts)
 	while (capture.usage.ended_count < ENDED_MOST && ended[capture.usage.ended_count].sums.processes)
 		capture.usage.ended_count++;
 	capture.usage.machine = one->machine;
+	memcpy(interrupts, one->interrupts, sizeof(interrupts));
+	capture.usage.interrupts.rows = interrupts;
+	while (capture.usage.interrupts.count < INTERRUPTS_MOST &&
+	       interrupts[capture.usage.interrupts.count].key.kind) {
+		const struct interrupt *row = &interrupts[capture.usage.interrupts.count++];
+
+		*(row->key.kind == INTERRUPT_SOFT ? &capture.usage.interrupts.soft_ns
+						  : &capture.usage.interrupts.hard_ns) += row->sums.ns;
+	}
 	capture.trigger.psi.window_us = 1000000;
 	capture.trigger.observed_us = one->observed_us;
 	capture.usage.rest_targets = one->rest_targets;

@@ -64,11 +64,14 @@ static void fill_other_tables(struct store_fixture *host)
 		"sample_row t WHERE capture_id = 1 LIMIT 1;"
 		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns) SELECT 1, process_id, 'target', 5, "
 		"6, 7 FROM process LIMIT 1;"
-		"INSERT INTO usage(capture_id, role, from_at, to_at, rss_bytes) VALUES(1, 'rest', 5, 6, 8);"
-		"INSERT INTO ended VALUES(1, 'other', 'true', 'bash', 9, '/c', 'c.service', 'id', 0, 1, 2, 3, 4, 5, 6), "
-		"(1, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 7, 8, 9, 10, 11, 12);"
+		"INSERT INTO usage(capture_id, role, from_at, to_at, rss_bytes, rss_before_bytes, reclaims, reclaim_ns) VALUES(1, 'rest', 5, 6, 8, 9, 10, 11);"
+		"INSERT INTO ended VALUES(1, 'other', 'true', 'bash', 9, '/c', 'c.service', 'id', 0, 1, 2, 3, 4, 5, 6, 13, 14), "
+		"(1, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 7, 8, 9, 10, 11, 12, NULL, NULL);"
 		"INSERT INTO machine_time VALUES(1, 'idle', 1, 2, 3, 75.0), (1, 'others', 1, 2, 1, 25.0);"
 		"INSERT INTO machine_bytes VALUES(1, 'others', 1, 2, 3, 4), (1, 'unaccounted', 1, 2, -3, 0);"
+		"INSERT INTO interrupt VALUES(1, 'softirq', 3, 'NET_RX', 1, 2, 3, 4, 5.5), (1, 'irq', NULL, NULL, 1, 2, 6, 7, NULL);"
+		"INSERT INTO killed VALUES(1, 1, 'oom', 'other', 'a', 2, '/c', 'c.service', 'id', 3, 'b', 4, '/d', 'd.service', '/e', 5, 1), "
+		"(1, 6, 'signal', 'rest', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7);"
 		"INSERT INTO pressure VALUES(1, 9, 'system', 'cpu', 10, NULL), (1, 10, 'targets', 'cpu', 11, 12);"
 		"INSERT INTO statistic VALUES(1, 1, 2, 'system', 'vmstat', NULL, 'pgscan', 3, 4);"
 		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
@@ -116,12 +119,16 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"w.waker_comm, hex(o.hash), w.releases, w.intervals, w.waited_ns FROM waker w JOIN process p USING(process_id) "
 		"JOIN stack k ON k.stack_id = w.stack_id LEFT JOIN stack o ON o.stack_id = w.waker_stack_id WHERE "
 		"w.capture_id = (SELECT id FROM wanted) ORDER BY w.waited_ns",
-		"SELECT p.tgid, u.role, u.from_at, u.to_at, u.cpu_ns, u.rss_bytes FROM usage u LEFT JOIN process p "
+		"SELECT p.tgid, u.role, u.from_at, u.to_at, u.cpu_ns, u.rss_bytes, u.rss_before_bytes, u.reclaims, u.reclaim_ns FROM usage u LEFT JOIN process p "
 		"USING(process_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY u.rowid",
 		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, run_delay_ns, "
-		"major_faults, read_bytes, write_bytes FROM ended WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
+		"major_faults, read_bytes, write_bytes, reclaims, reclaim_ns FROM ended WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT part, from_at, to_at, ns, percent FROM machine_time WHERE capture_id = (SELECT id FROM wanted) ORDER BY part",
 		"SELECT part, from_at, to_at, read_bytes, write_bytes FROM machine_bytes WHERE capture_id = (SELECT id FROM wanted) ORDER BY part",
+		"SELECT kind, number, name, from_at, to_at, count, ns, percent FROM interrupt WHERE capture_id = (SELECT id FROM wanted) "
+		"ORDER BY rowid",
+		"SELECT at, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, by_tgid, by_cgroup, by_unit, limit_cgroup, "
+		"limit_bytes, processes FROM killed WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT at, scope, resource, some_us, full_us FROM pressure WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT from_at, to_at, scope, source, device, name, before, after FROM statistic WHERE capture_id = (SELECT id FROM wanted) "
 		"ORDER BY rowid",

@@ -16,9 +16,11 @@ struct heard {
 	struct task_record tasks[4];
 	struct thread_record threads[4];
 	struct ended_record ended;
+	struct kill_record killed;
 	struct cgroup_record cgroup; /* the last one, and its path */
 	char path[CGROUP_PATH_BYTES + 1];
-	size_t processes_count, errors_count, ended_count, tasks_count, threads_count, cgroups_count;
+	size_t processes_count, errors_count, ended_count, killed_count, tasks_count, threads_count,
+		cgroups_count;
 };
 
 static void on_process(void *user, const struct process_event *event)
@@ -61,6 +63,14 @@ static void on_ended(void *user, const struct ended_record *record)
 	heard->ended_count++;
 }
 
+static void on_killed(void *user, const struct kill_record *record)
+{
+	struct heard *heard = user;
+
+	heard->killed = *record;
+	heard->killed_count++;
+}
+
 static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)
 {
 	struct heard *heard = user;
@@ -74,8 +84,8 @@ static void on_cgroup(void *user, const struct cgroup_record *record, const char
 static struct process_events_handlers handlers_make(struct heard *heard)
 {
 	*heard = (struct heard){ .processes_count = 0 };
-	return (struct process_events_handlers){ on_process, on_error,  on_ended, on_task,
-						 on_thread,  on_cgroup, heard };
+	return (struct process_events_handlers){ on_process, on_error,  on_ended,  on_task,
+						 on_thread,  on_cgroup, on_killed, heard };
 }
 
 static bool dispatch(const struct process_events_handlers *handlers, const void *record, size_t bytes)
@@ -109,6 +119,11 @@ START_TEST(events_are_handed_on)
 				      .tgid = 7,
 				      .started_ns = 8,
 				      .usage = { .cpu_ns = 9 } };
+	struct kill_record killed = { .header = { RECORD_KILL, sizeof(killed) },
+				      .how = KILL_OOM,
+				      .tgid = 7,
+				      .comm = "sixteen bytes...",
+				      .by_comm = "sixteen bytes..." };
 	struct process_events_handlers handlers;
 	struct heard heard;
 
@@ -122,6 +137,16 @@ START_TEST(events_are_handed_on)
 	ck_assert_mem_eq(&heard.ended, &ended, sizeof(ended));
 	ended.header.bytes--;
 	ck_assert(!dispatch(&handlers, &ended, sizeof(ended)));
+	memset(killed.limit_name, 'x', sizeof(killed.limit_name));
+	ck_assert(dispatch(&handlers, &killed, sizeof(killed)));
+	ck_assert_uint_eq(heard.killed.tgid, 7);
+	ck_assert_str_eq(heard.killed.comm, "sixteen bytes..");
+	ck_assert_str_eq(heard.killed.by_comm, "sixteen bytes..");
+	ck_assert_uint_eq(strlen(heard.killed.limit_name), KILL_LIMIT_NAME_BYTES - 1);
+	ck_assert(!dispatch(&handlers, &killed, sizeof(killed) - 1));
+	killed.header.bytes--;
+	ck_assert(!dispatch(&handlers, &killed, sizeof(killed)));
+	ck_assert_uint_eq(heard.killed_count, 1);
 	ck_assert_mem_eq(&heard.process, &process, sizeof(process));
 	ck_assert_mem_eq(&heard.error, &error, sizeof(error));
 }

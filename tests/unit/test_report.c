@@ -72,10 +72,21 @@ static const char rows_sql[] =
 	" (2, 'steal', 1, 6000000001, 0, 0.0);"
 	"INSERT INTO machine_bytes VALUES(2, 'others', 1, 6000000001, 2147483648, 5242880), (2, 'targets', 1, 6000000001, 0, 0),"
 	" (2, 'disks', 1, 6000000001, 2147483648, 0), (2, 'unaccounted', 1, 6000000001, 0, -5242880);"
+	"INSERT INTO interrupt VALUES(2, 'softirq', 3, 'NET_RX', 1, 6000000001, 1234567, 720000000, 6.0),"
+	" (2, 'irq', 36, 'vir' || char(27) || 'tio1-req.0', 1, 6000000001, 99, 24000000, 0.2),"
+	" (2, 'irq', 37, 'idle', 1, 6000000001, 1, 1000, 0.0), (2, 'irq', NULL, NULL, 1, 6000000001, 4, 12000000, 0.1);"
 	"INSERT INTO ended VALUES(2, 'other', 'a;b 5' || char(27) || '[31m', 'ba' || char(27) || 'sh', 77, '/' || printf('%.254c', 'q')"
-	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472),"
-	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0),"
-	" (2, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 3, 9000000000, 0, 0, 0, 0);"
+	" || char(10), NULL, NULL, 0, 12345, 6000000000, 0, 0, 1048576, 3221225472, NULL, NULL),"
+	" (2, 'other', 'true', 'bash', NULL, '/system.slice/cron.service', 'cron.service', NULL, 0, 5120, 2000000000, 0, 0, 0, 0, 9, 8000000),"
+	" (2, 'rest', NULL, NULL, NULL, NULL, NULL, NULL, 1, 3, 9000000000, 0, 0, 0, 0, 0, 0);"
+	"INSERT INTO killed VALUES(2, 1790000099500000000, 'oom', 'other', 'my' || char(27) || 'sqld', 77, '/system.slice/mysql.service', "
+	"'mysql.service', NULL, 1073741824, 'bash', 78, '/user', NULL, '/system.slice', 2147483648, 1),"
+	" (2, 1790000102000000000, 'oom', 'target', 'web', 79, NULL, NULL, NULL, 1048576, 'web', 79, NULL, NULL, NULL, NULL, 1),"
+	" (2, 1790000101000000000, 'signal', 'other', NULL, NULL, NULL, NULL, NULL, NULL, 'systemd-oomd', 5, '/o', 'systemd-oomd.service', NULL, NULL, 1),"
+	" (2, 1790000103000000000, 'signal', 'rest', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 12);"
+	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, rss_before_bytes, rss_bytes, reclaims, reclaim_ns)"
+	" VALUES(2, 1, 'target', 1, 6000000001, 1073741824, 3221225472, 7, 900000000),"
+	" (2, 3, 'target', 1, 6000000001, 2147483648, 1073741824, 0, 0);"
 	"INSERT INTO loss VALUES(1, 'torn-slots', 0, 'sample'), (1, 'events-lost', 0, 'event'),"
 	" (2, 'overwritten-slots', 20, 'sample'), (2, 'torn-slots', 0, 'sample'), (2, 'stack-truncated', 2, "
 	"'stack');";
@@ -443,9 +454,28 @@ START_TEST(why_explains_a_capture)
 		"  cause     competing processes: h\\x1bog[7] took 2.00 s of CPU, all others",
 		" while the targets\n            ran 1.00 s and waited 2.00 s for nothing at all\n",
 		"all CPU time of the machine over 6 s, by who took it\n  others 60.0 %, idle 39.5 %\n",
+		"time in interrupts over 6 s; SHARE is of the machine's CPU time\n"
+		"INTERRUPT                 KIND     NUMBER      COUNT      TIME    SHARE\n"
+		"NET_RX                    softirq       3    1234567    720 ms    6.0 %\n"
+		"vir\\x1btio1-req.0         irq          36         99     24 ms    0.2 %\n"
+		"all others                irq           -          4     12 ms    0.1 %\n",
 		"PROGRAM          COUNT  ENDED  CPU TIME      READ   WRITTEN    MEMORY    SHARE  UNIT OR CGROUP\n",
 		"a;b 5\\x1b[31m    12345  12345       6 s     1 MiB     3 GiB       0 B   75.0 %  /qqqqqqqqqqqqqqqqqq…\n",
 		"true              5120   5120       2 s       0 B       0 B       0 B   25.0 %  cron.service\n",
+		"killed meanwhile; 0 s is the trigger\n"
+		"   -0.50 s  my\\x1bsqld[77] in mysql.service, 1 GiB, by the kernel, because /system.slice had used up\n"
+		"            its 2 GiB; bash[78] in /user asked for memory\n"
+		"    2.00 s  web[79], 1 MiB, by the kernel, because the host's memory was used up; web[79] asked for\n"
+		"            memory\n"
+		"    1.00 s  a process that root's policy denies, by systemd-oomd[5] in systemd-oomd.service\n"
+		"    3.00 s  12 more, the last of them at this time\n",
+		"who grew by 1 MiB or more over 6 s, by program: memory of processes, shared pages in each\n"
+		"PROGRAM          COUNT    BEFORE     AFTER    GROWTH  UNIT OR CGROUP\n"
+		"cpu_hog              1     1 GiB     3 GiB     2 GiB  /system.slice/web\n"
+		"\nwho reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background\n"
+		"PROGRAM          COUNT  RECLAIMS      TIME  CPU TIME  UNIT OR CGROUP\n"
+		"cpu_hog              1         7    900 ms      0 ns  /system.slice/web\n"
+		"true              5120         9      8 ms       2 s  cron.service\n",
 		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",
@@ -497,7 +527,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,incident,pressure,waiting,machine,bytes,groups,culprits,processes,stacks,others,stalls,wakers,locks,functions,seconds,losses");
+		"capture,incident,pressure,waiting,machine,bytes,interrupts,groups,culprits,killed,growth,reclaim,processes,stacks,others,stalls,wakers,locks,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");

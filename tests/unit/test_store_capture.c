@@ -114,8 +114,9 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	rows[0] = (struct usage_row){ .role = USAGE_OTHER,
 				      .process = { .tgid = 77, .uid = 5, .started_ns = 9, .comm = "hog" },
 				      .cgroup = strdup("/other") };
-	rows[0].process.sums.task = (struct task_usage){ 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	rows[0].process.sums.task = (struct task_usage){ 1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 22 };
 	rows[0].process.sums.rss_bytes = 10;
+	rows[0].process.sums.rss_before_bytes = 3;
 	rows[0].process.sums.stalled_io_ns = 11;
 	rows[1] = (struct usage_row){ .role = USAGE_REST, .process = { .counts_io_delay = true } };
 	rows[1].process.sums.task.io_delay_ns = 12;
@@ -125,7 +126,7 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	capture->usage.ended[0] = (struct ended_row){
 		.role = USAGE_OTHER,
 		.key = { .comm = "true", .parent = "bash", .parent_tgid = 78 },
-		.sums = { 5120, 2, 3, 4, 5, 6 },
+		.sums = { 5120, 2, 3, 4, 5, 6, 31, 32 },
 		.cgroup = strdup("/system.slice/docker-0123456789ab.scope"),
 	};
 	capture->usage.ended[1] = (struct ended_row){ .role = USAGE_REST,
@@ -140,6 +141,35 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	capture->usage.bytes = (struct machine_bytes){ .known = true,
 						       .read = { [BYTES_DISKS] = 5, [BYTES_UNACCOUNTED] = 5 },
 						       .written = { 7, [BYTES_UNACCOUNTED] = -7 } };
+	capture->usage.interrupts.rows = calloc(2, sizeof(*capture->usage.interrupts.rows));
+	capture->usage.interrupts.rows[0] =
+		(struct interrupt){ { INTERRUPT_HARD, 36 }, { 7, 25 }, "virtio1-req.0" };
+	capture->usage.interrupts.rows[1] = (struct interrupt){ { INTERRUPT_TIMER, 0 }, { 5, 10 }, "" };
+	capture->usage.interrupts.count = 2;
+	capture->usage.interrupts.rest = (struct interrupt){ { INTERRUPT_HARD, 0 }, { 3, 1 }, "" };
+	capture->usage.kills.rows = calloc(3, sizeof(*capture->usage.kills.rows));
+	capture->usage.kills.rows[0] =
+		(struct kill_row){ .record = { .how = KILL_OOM,
+					       .time_ns = TRIGGERED + 5,
+					       .tgid = 77,
+					       .comm = "hog",
+					       .rss_bytes = 4096,
+					       .by_tgid = 78,
+					       .by_comm = "bash",
+					       .limit_bytes = 8192 },
+				   .is_target = true,
+				   .processes = 1,
+				   .cgroup = strdup("/system.slice/docker-0123456789ab.scope/in"),
+				   .by_cgroup = strdup("/system.slice/cron.service"),
+				   .limit_cgroup = strdup("/system.slice/docker-0123456789ab.scope") };
+	capture->usage.kills.rows[1] = (struct kill_row){ .record = { .how = KILL_SIGNAL,
+								      .time_ns = TRIGGERED + 6,
+								      .flags = KILL_DENIED | KILL_BY_DENIED },
+							  .processes = 1 };
+	capture->usage.kills.rows[2] = (struct kill_row){
+		.record = { .how = KILL_SIGNAL, .time_ns = TRIGGERED + 7 }, .is_rest = true, .processes = 5
+	};
+	capture->usage.kills.count = 3;
 	capture->usage.before.walked_ns = TRIGGERED - 20;
 	capture->usage.to_ns = TRIGGERED + 30;
 	stats = calloc(3, sizeof(*stats));
@@ -155,21 +185,22 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		&fixture,
 		"SELECT at - 1700000000123456789, scope, resource, some_us, full_us FROM pressure ORDER BY at",
 		"0|system|memory|100|50\n1000|/system.slice/web.service|cpu|700|NULL\n");
-	expect_rows(&fixture,
-		    "SELECT comm, u.role, from_at - 1700000000123456789, to_at - 1700000000123456789, "
-		    "cpu_ns, run_delay_ns, io_delay_ns, stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, "
-		    "major_faults, minor_faults, read_bytes, write_bytes, voluntary_switches, "
-		    "involuntary_switches, rss_bytes, cgroup, uid FROM usage u LEFT JOIN process "
-		    "USING(process_id) ORDER BY u.rowid",
-		    "hog|other|-20|30|1|2|NULL|0|0|11|4|5|6|7|8|9|10|/other|5\n"
-		    "NULL|rest|-20|30|0|0|12|0|0|0|0|0|0|0|0|0|0|NULL|NULL\n");
+	expect_rows(
+		&fixture,
+		"SELECT comm, u.role, from_at - 1700000000123456789, to_at - 1700000000123456789, "
+		"cpu_ns, run_delay_ns, io_delay_ns, stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, "
+		"major_faults, minor_faults, read_bytes, write_bytes, voluntary_switches, "
+		"involuntary_switches, rss_bytes, rss_before_bytes, reclaims, reclaim_ns, cgroup, uid FROM usage u LEFT JOIN process "
+		"USING(process_id) ORDER BY u.rowid",
+		"hog|other|-20|30|1|2|NULL|0|0|11|4|5|6|7|8|9|10|3|22|21|/other|5\n"
+		"NULL|rest|-20|30|0|0|12|0|0|0|0|0|0|0|0|0|0|0|0|0|NULL|NULL\n");
 	expect_rows(&fixture, "SELECT tgid, taken FROM culprit", "77|10\n");
 	expect_rows(
 		&fixture,
 		"SELECT role, comm, parent, parent_tgid, cgroup, unit, container, denied, processes, cpu_ns, "
-		"run_delay_ns, major_faults, read_bytes, write_bytes FROM ended ORDER BY rowid",
+		"run_delay_ns, major_faults, read_bytes, write_bytes, reclaims, reclaim_ns FROM ended ORDER BY rowid",
 		"other|true|bash|78|/system.slice/docker-0123456789ab.scope|docker-0123456789ab.scope|0123456789ab|0|5120"
-		"|2|3|4|5|6\nrest|NULL|NULL|NULL|NULL|NULL|NULL|1|1|0|0|0|0|0\n");
+		"|2|3|4|5|6|32|31\nrest|NULL|NULL|NULL|NULL|NULL|NULL|1|1|0|0|0|0|0|0|0\n");
 	expect_rows(
 		&fixture,
 		"SELECT part, from_at - 1700000000123456789, to_at - 1700000000123456789, ns, percent FROM machine_time "
@@ -182,6 +213,24 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		"FROM machine_bytes WHERE read_bytes <> 0 OR write_bytes <> 0 ORDER BY part",
 		"disks|-20|30|5|0\ntargets|-20|30|0|7\nunaccounted|-20|30|5|-7\n");
 	expect_count(&fixture, "machine_bytes", BYTES_PARTS);
+	expect_rows(
+		&fixture,
+		"SELECT at - 1700000000123456789, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, by_tgid, "
+		"by_cgroup, by_unit, limit_cgroup, limit_bytes, processes FROM killed ORDER BY rowid",
+		"5|oom|target|hog|77|/system.slice/docker-0123456789ab.scope/in|docker-0123456789ab.scope|0123456789ab|4096|bash"
+		"|78|/system.slice/cron.service|cron.service|/system.slice/docker-0123456789ab.scope|8192|1\n"
+		"6|signal|other|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|1\n"
+		"7|signal|rest|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|5\n");
+	expect_rows(
+		&fixture,
+		"SELECT kind, number, name, from_at - 1700000000123456789, to_at - 1700000000123456789, count, ns, percent "
+		"FROM interrupt ORDER BY rowid",
+		"irq|36|virtio1-req.0|-20|30|7|25|25.0\nirq|NULL|local timer|-20|30|5|10|10.0\nirq|NULL|NULL|-20|30|3|1|1.0\n");
+	expect_rows(
+		&fixture,
+		"SELECT role, program, processes, tgid, rss_before_bytes, rss_bytes, grown_bytes, reclaims, reclaim_ns, cpu_ns "
+		"FROM memory_group",
+		"other|hog|1|77|3|10|7|22|21|1\nother|true|5120|NULL|0|0|0|32|31|2\n");
 	/* of memory, the resource that fired, those that ended hold none */
 	expect_rows(
 		&fixture,

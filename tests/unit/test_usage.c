@@ -37,6 +37,36 @@ static void meet_thread(struct usage *usage, uint32_t tgid, uint64_t cpu_ns)
 	usage_walk_thread(usage, &record);
 }
 
+static const struct usage_process *process_of(const struct usage *usage, uint32_t tgid);
+
+/* Memory is compared with that of the walk before the capture; a process that began meanwhile had none. */
+START_TEST(memory_that_grew_is_told_from_memory_that_is_held)
+{
+	struct usage usage, before;
+	struct usage_sums sums;
+
+	usage_init(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
+	meet(&usage, 7, 1, 100);
+	meet(&usage, 8, 1, 100);
+	usage_walk_end(&usage, 1, UINT32_MAX);
+	ck_assert_int_eq(usage_copy(&usage, &before), 0);
+	usage_walk_begin(&usage, UINT64_MAX);
+	meet(&usage, 7, 1, 130);
+	meet(&usage, 8, 1, 60);
+	meet(&usage, 9, 1, 20);
+	usage_walk_end(&usage, 2, UINT32_MAX);
+	sums = usage_since(&before, process_of(&usage, 7));
+	ck_assert(sums.rss_before_bytes == 100 && sums.rss_bytes == 130 && sums.grown_bytes == 30);
+	sums = usage_since(&before, process_of(&usage, 8));
+	ck_assert(sums.rss_before_bytes == 100 && sums.rss_bytes == 60 && sums.grown_bytes == 0);
+	sums = usage_since(&before, process_of(&usage, 9));
+	ck_assert(sums.rss_before_bytes == 0 && sums.rss_bytes == 20 && sums.grown_bytes == 20);
+	usage_free(&usage);
+	usage_free(&before);
+}
+END_TEST
+
 static const struct usage_process *process_of(const struct usage *usage, uint32_t tgid)
 {
 	for (uint32_t i = 0; i < usage->count; i++)
@@ -548,6 +578,7 @@ Suite *usage_suite(void)
 	TCase *walks = tcase_create("walks"), *rows = tcase_create("rows"), *ended = tcase_create("ended"),
 	      *machine = tcase_create("machine"), *bytes = tcase_create("bytes");
 
+	tcase_add_test(walks, memory_that_grew_is_told_from_memory_that_is_held);
 	tcase_add_test(walks, threads_add_up_in_any_order);
 	tcase_add_test(walks, an_ended_process_is_forgotten_unless_a_capture_needs_it);
 	tcase_add_test(walks, a_capture_keeps_what_ended_after_its_walk);

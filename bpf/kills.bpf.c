@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kills.bpf.c tells who is killed: by the kernel, because memory ran out, and at which limit; or by another process
+ * with SIGKILL, as systemd-oomd does.
+ *
+ * The OOM killer sends SIGKILL and then marks its victim, in one go on one CPU (__oom_kill_process() in the kernel's
+ * mm/oom_kill.c). The mark alone does not tell: a process that ends already gets it, too. The kernel sends SIGKILL for
+ * other reasons as well, such as RLIMIT_CPU: without a mark, these are not told.
+ */
+#include "bpf/target.h"
+#include "bpf/usage.h"
+
+#define SIGKILL 9
+#define SENT_BY_KERNEL 1UL /* SEND_SIG_PRIV, in place of a pointer */
+#define DELIVERED 0        /* TRACE_SIGNAL_DELIVERED */
+
+/* A limit is met if a charge of this size would exceed it: MEMCG_CHARGE_BATCH in the kernel's mm/memcontrol.c. */
+#define CHARGE_PAGES 64UL
+#define LIMIT_LEVELS 32
+#define NO_LIMIT_PAGES (1UL << 50) /* PAGE_COUNTER_MAX is more */
+
+/* Each uid may have so many kills of a kind told in a second. */
+#define KILLS_A_SECOND 16ULL
+#define KILL_BUDGET_NS 1000000000ULL
+
+/* By kind and uid: of the victim for the OOM killer, else of the killer. Value: when the budget is full again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u64);
+	__type(value, __u64);
+} kill_budgets SEC(".maps");
+
+struct kill_scratch {
+	struct kill_record record;
+	__u32 tid; /* of the thread that SIGKILL was sent to; 0: none is waiting for its mark */
+	__u32 reserved;
+};
+
+/* By KILL_*. Signals are sent with interrupts off, so one kind does not interrupt itself. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KILL_KINDS);
+	__type(key, __u32);
+	__type(value, struct kill_scratch);
+} kill_scratch SEC(".maps");
+
+/* The nearest cgroup around the task whose memory is used up. NULL: none, so that the whole host's is. */
+static __noinline struct mem_cgroup *full_cgroup(struct task_struct *task)
+{
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct cgroup_subsys_state *state = NULL;
+	void *states = (void *)set + bpf_core_field_offset(struct css_set, subsys);
+
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		return NULL;
+	bpf_probe_read_kernel(&state, sizeof(state),
+			      states + sizeof(state) *
+					       bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id));
+	for (int i = 0; i < LIMIT_LEVELS && state; i++) {
+		struct mem_cgroup *group = (void *)state - bpf_core_field_offset(struct mem_cgroup, css);
+		unsigned long most = BPF_CORE_READ(group, memory.max);
+
+		if (most < NO_LIMIT_PAGES &&
+		    (unsigned long)BPF_CORE_READ(group, memory.usage.counter) + CHARGE_PAGES > most)
+			return group;
+		state = BPF_CORE_READ(state, parent);
+	}
+	return NULL;
+}
+
+static __always_inline void put_limit(struct kill_record *record, struct task_struct *task)
+{
+	struct mem_cgroup *group = full_cgroup(task);
+	struct cgroup *cgroup;
+
+	if (!group)
+		return;
+	cgroup = BPF_CORE_READ(group, css.cgroup);
+	record->limit_bytes = BPF_CORE_READ(group, memory.max) * PAGE_BYTES;
+	record->limit_level = (__u32)BPF_CORE_READ(cgroup, level);
+	if (BPF_CORE_READ(cgroup, root) != BPF_CORE_READ(task, cgroups, dfl_cgrp, root)) {
+		record->flags |= KILL_LIMIT_V1;
+		bpf_probe_read_kernel_str(record->limit_name, sizeof(record->limit_name),
+					  BPF_CORE_READ(cgroup, kn, name));
+	}
+}
+
+static __always_inline void put_victim(struct kill_record *record, struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	bpf_probe_read_kernel_str(record->comm, sizeof(record->comm), leader->comm);
+	if (policy_denies(leader, record->comm)) {
+		__builtin_memset(record->comm, 0, sizeof(record->comm));
+		record->flags |= KILL_DENIED;
+		return;
+	}
+	record->tgid = BPF_CORE_READ(leader, tgid);
+	record->cgroup_id = cgroup_id_of(leader);
+	record->rss_bytes = rss_bytes(mm_of_process(leader));
+	cgroup_path_tell(leader);
+}
+
+static __always_inline void put_killer(struct kill_record *record, struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+
+	bpf_probe_read_kernel_str(record->by_comm, sizeof(record->by_comm), leader->comm);
+	if (!(BPF_CORE_READ(task, flags) & PF_KTHREAD) && policy_denies(leader, record->by_comm)) {
+		__builtin_memset(record->by_comm, 0, sizeof(record->by_comm));
+		record->flags |= KILL_BY_DENIED;
+		return;
+	}
+	record->by_tgid = BPF_CORE_READ(leader, tgid);
+	record->by_cgroup_id = cgroup_id_of(leader);
+	cgroup_path_tell(leader);
+}
+
+/* Two CPUs at once may spend the same budget: the limit need not be exact. */
+static __always_inline bool spend_budget(__u32 how, __u32 uid, __u64 now_ns)
+{
+	__u64 account = (__u64)how << 32 | uid, next_ns;
+	__u64 *known = bpf_map_lookup_elem(&kill_budgets, &account);
+
+	next_ns = known && *known > now_ns ? *known : now_ns;
+	if (next_ns - now_ns > KILL_BUDGET_NS - KILL_BUDGET_NS / KILLS_A_SECOND)
+		return false;
+	next_ns += KILL_BUDGET_NS / KILLS_A_SECOND;
+	bpf_map_update_elem(&kill_budgets, &account, &next_ns, BPF_ANY);
+	return true;
+}
+
+/* Without waking the consumer. Three quarters of the ring are left to paths and to processes that end. */
+static __always_inline void tell(const struct kill_record *record)
+{
+	if (bpf_ringbuf_query(&cgroup_paths, BPF_RB_AVAIL_DATA) >=
+		    bpf_ringbuf_query(&cgroup_paths, BPF_RB_RING_SIZE) / 4 ||
+	    bpf_ringbuf_output(&cgroup_paths, (void *)record, sizeof(*record), BPF_RB_NO_WAKEUP))
+		count(COUNTER_KILLS_LOST);
+}
+
+static __noinline int note_kill(struct task_struct *victim, __u32 how)
+{
+	struct task_struct *killer = bpf_get_current_task_btf();
+	struct kill_scratch *scratch = bpf_map_lookup_elem(&kill_scratch, &how);
+	struct task_struct *account = how == KILL_OOM ? victim : killer;
+	struct kill_record *record;
+	__u64 now_ns = bpf_ktime_get_ns();
+
+	if (!scratch)
+		return 0;
+	record = &scratch->record;
+	__builtin_memset(record, 0, sizeof(*record));
+	record->header.type = RECORD_KILL;
+	record->header.bytes = sizeof(*record);
+	record->how = how;
+	record->time_ns = now_ns;
+	record->account = BPF_CORE_READ(account, real_cred, uid.val);
+	if (!spend_budget(how, record->account, now_ns)) {
+		count(COUNTER_KILLS_LOST);
+		return 0;
+	}
+	put_victim(record, victim);
+	put_killer(record, killer);
+	if (how == KILL_OOM) {
+		put_limit(record, victim);
+		scratch->tid = BPF_CORE_READ(victim, pid);
+	} else {
+		tell(record);
+	}
+	return 0;
+}
+
+SEC("tp_btf/signal_generate")
+int BPF_PROG(kill_sent, int signal, struct kernel_siginfo *info, struct task_struct *task, int group,
+	     int result)
+{
+	struct control *shared;
+	bool by_kernel;
+
+	if (signal != SIGKILL || result != DELIVERED || is_retired())
+		return 0;
+	shared = control_get();
+	by_kernel = (unsigned long)info == SENT_BY_KERNEL;
+	if (!shared || is_quiet(shared, bpf_ktime_get_ns()) ||
+	    BPF_CORE_READ(task, signal, live.counter) == 0 ||
+	    (!by_kernel && (__u32)BPF_CORE_READ(task, tgid) == (__u32)(bpf_get_current_pid_tgid() >> 32)))
+		return 0;
+	note_kill(task, by_kernel ? KILL_OOM : KILL_SIGNAL);
+	return 0;
+}
+
+/* Before Linux 6.9 (72ba14deb40a) the argument was a process id, of the same thread. */
+SEC("tp_btf/mark_victim")
+int BPF_PROG(kill_marked, struct task_struct *victim)
+{
+	struct trace_event_raw_mark_victim *event = NULL;
+	struct kill_scratch *scratch;
+	__u32 how = KILL_OOM, tid;
+
+	if (is_retired())
+		return 0;
+	if (bpf_core_field_exists(event->total_vm))
+		tid = victim->pid;
+	else
+		tid = (__u32)ctx[0];
+	scratch = bpf_map_lookup_elem(&kill_scratch, &how);
+	if (!scratch || !scratch->tid || scratch->tid != tid)
+		return 0;
+	scratch->tid = 0;
+	tell(&scratch->record);
+	return 0;
+}

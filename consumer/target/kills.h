@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kills.h keeps the last processes that the kernel killed because memory ran out, or that another process killed. Where
+ * there is no room, the uid that has most of them loses its oldest: one user cannot drive out what concerns others.
+ */
+#ifndef BOURDON_CONSUMER_TARGET_KILLS_H
+#define BOURDON_CONSUMER_TARGET_KILLS_H
+
+#include "common/abi.h"
+
+#include <stdint.h>
+
+#define KILLS_MAX 512U
+
+/* Begins as zeros. */
+struct kills {
+	struct kill_record *each; /* the oldest first */
+	uint32_t count, room;
+};
+
+void kills_free(struct kills *kills);
+
+/* Without memory it is left out. */
+void kills_add(struct kills *kills, const struct kill_record *record);
+
+#endif
