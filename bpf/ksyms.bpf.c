@@ -25,7 +25,18 @@ static __always_inline bool is_code(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-#define IS_NAME(name, wanted) (!bpf_strncmp(name, sizeof(wanted), wanted))
+/* The beginning of a symbol's name, zeroed behind its NUL: two are compared without a call for each of 200,000 symbols. */
+union symbol_name {
+	char text[32];
+	__u64 words[4];
+};
+
+#define IS_NAME(name, wanted)                                                                                \
+	({                                                                                                   \
+		const union symbol_name wanted_ = { wanted };                                                \
+		(name).words[0] == wanted_.words[0] && (name).words[1] == wanted_.words[1] &&                \
+			(name).words[2] == wanted_.words[2] && (name).words[3] == wanted_.words[3];          \
+	})
 
 /* The part begins with this symbol, or ends with the next one. */
 static __always_inline void learn_part(__u64 part[2], __u64 address, bool begins)
@@ -41,14 +52,14 @@ static __always_inline void learn_part(__u64 part[2], __u64 address, bool begins
 /* The iterator yields the kernel's own symbols in order of address. */
 static __always_inline void learn(const struct kallsym_iter *symbol)
 {
-	char name[32] = {};
+	union symbol_name name = { 0 };
 
 	if (symbol->module_name[0]) {
 		if (!kernel_modules || symbol->value < kernel_modules)
 			kernel_modules = symbol->value;
 		return;
 	}
-	bpf_probe_read_kernel_str(name, sizeof(name), symbol->name);
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text), symbol->name);
 	if (IS_NAME(name, "_text"))
 		kernel_text = symbol->value;
 	learn_part(kernel_schedule, symbol->value, IS_NAME(name, "__schedule"));
