@@ -86,8 +86,8 @@ of_atop() {
 	ours_ms=$(sql "SELECT sum(cpu_ns) / 1000000 FROM culprit_group WHERE program = 't$OWN'")
 	seen=$(grep -c "^t$OWN " "$WORK/execsnoop")
 	counted=$(sql "SELECT sum(processes) FROM culprit_group WHERE program = 't$OWN'")
-	echo "CPU time: bourdon $ours_ms ms, pidstat $pidstat_ms ms, atop $atop_ms ms; the kernel, with the shell, $kernel_ms ms" >&2
-	echo "programs: $STORM executed, bourdon $counted, execsnoop $seen" >&2
+	echo "# CPU time: bourdon $ours_ms ms, pidstat $pidstat_ms ms, atop $atop_ms ms; the kernel, with the shell, $kernel_ms ms" >&3
+	echo "# programs: $STORM executed, bourdon $counted, execsnoop $seen" >&3
 	awk -v ours="$ours_ms" -v one="$pidstat_ms" -v other="$atop_ms" 'BEGIN { exit !(ours >= one && ours >= other) }'
 	near $((STORM / 50)) "$counted" "$seen"
 	near $((STORM / 50)) "$counted" "$STORM"

@@ -34,6 +34,18 @@ in_cgroup() {
 	CGROUP=$CGROUP/$1 start_command setsid "${@:2}"
 }
 
+# eager NAME COMMAND...: the same for one that gets most of what it asks for, whatever else runs on the machine
+eager() {
+	in_cgroup "$1" nice -n -8 "${@:2}"
+	prefer "$CHILD" -8
+}
+
+# prefer PID NICE: the session of the process goes before the others by so much, as well as the process does
+prefer() {
+	renice -n "$2" -p "$1" > /dev/null
+	[[ ! -e /proc/$1/autogroup ]] || echo "$2" > "/proc/$1/autogroup"
+}
+
 # victim_rule LINE...: a rule for $OWN in the cgroup of the victim
 victim_rule() {
 	rule victim "comm = $OWN" "cgroup = /$CGROUP/${VICTIM-victim}" 'history = 1s' 'cooldown = 1h' "$@"
@@ -85,8 +97,9 @@ blamed() {
 	local storm forks of_cgroup of_program
 	load
 	cp /bin/true "$WORK/t$OWN"
+	# the number of programs so far, overwritten in place: a file that is truncated is empty for a moment
 	# shellcheck disable=SC2016
-	ON_CPU=0 in_cgroup other bash -c 'echo ready; for ((i = 1; ; i++)); do "$0"; echo $i > "$1"; done' "$WORK/t$OWN" "$WORK/count"
+	ON_CPU=0 eager other bash -c 'echo ready; for ((i = 1; ; i++)); do "$0"; printf "%010u\n" $i 1<> "$1"; done' "$WORK/t$OWN" "$WORK/count"
 	storm=$CHILD
 	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
 	truth_start "storm=$CGROUP2/$CGROUP/other/cpu.stat,usage_usec" "forks=$WORK/count" "parent=/proc/$storm/schedstat"
@@ -151,8 +164,7 @@ calm() {
 	named "c$OWN"
 	ON_CPU=0 in_cgroup other "$WORK/c$OWN"
 	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
-	# its session goes before all others
-	echo -20 > "/proc/$CHILD/autogroup"
+	prefer "$CHILD" -20
 	truth_start "ran=/proc/$CHILD/schedstat,1" "waited=/proc/$CHILD/schedstat,2"
 	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 0.2%' 'history = 0s' 'capture = 2s' 'cooldown = 0s'
 	daemon_start
@@ -237,7 +249,7 @@ calm() {
 	named "b$OWN"
 	truth_start "neighbour=$CGROUP2/$CGROUP/batch.slice/backup-$$.service/cpu.stat,usage_usec"
 	victim_rule 'cpu.some = 10%' 'capture = 4s'
-	ON_CPU=0 in_cgroup "batch.slice/backup-$$.service" "$WORK/b$OWN"
+	eager "batch.slice/backup-$$.service" "$WORK/b$OWN" --threads 2
 	neighbour=$CHILD
 	await 30 is_listed "$neighbour"
 	await_tables "$neighbour"
@@ -245,7 +257,7 @@ calm() {
 	captured
 	share=$(machine_share "$(truth_of neighbour "$FROM" "$TO")" "$FROM" "$TO")
 	share_is "$share" "unit = 'backup-$$.service'"
-	[ "$(sql "SELECT unit, comm FROM culprit_stack WHERE role = 'other' ORDER BY samples DESC LIMIT 1")" = "backup-$$.service|b$OWN" ]
+	[ "$(sql "SELECT unit, comm FROM culprit_stack WHERE cgroup LIKE '/$CGROUP/%' ORDER BY samples DESC LIMIT 1")" = "backup-$$.service|b$OWN" ]
 	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE stack GLOB '*;main;*burn_cpu') >= 95 * sum(samples) FROM culprit_stack
 		WHERE unit = 'backup-$$.service'")" = 1 ]
 	"$BUILD/bourdon" --db "$DB" why > "$WORK/why"
@@ -292,7 +304,10 @@ calm() {
 	in_cgroup victim "$WORK/$OWN"
 	echo "$CHILD" > "$V1_CGROUP/cgroup.procs"
 	# other programs that use the CPUs meanwhile look like the reason
-	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE cause = 'undetermined'" 1 || { sql 'SELECT cause, because FROM capture' >&2; false; }
-	(($(awk '$1 == "nr_throttled" { print $2 }' "$V1_CGROUP/cpu.stat,usage_usec") > 20))
+	await_sql 60 "SELECT sum(cause = 'undetermined') > 0 OR count(*) >= 5 FROM capture WHERE state = 'complete'" 1
+	(($(awk '$1 == "nr_throttled" { print $2 }' "$V1_CGROUP/cpu.stat") > 20))
+	sql 'SELECT cause, because FROM capture' >&2
+	[ "$(sql "SELECT min(percent) < 20 FROM (SELECT sum(percent) AS percent FROM machine_time
+		WHERE part IN ('others', 'short-lived') GROUP BY capture_id)")" = 1 ] || skip 'others used the CPUs during each capture'
 	[[ $(sql "SELECT because FROM capture WHERE cause = 'undetermined' LIMIT 1") == *'a quota of cgroup v1 would not be seen'* ]]
 }

@@ -80,8 +80,8 @@ judge() {
 
 @test "40 random mixtures of three hogs are ranked as the kernel's counters rank them, in 95 % of them" {
 	local seed=${BOURDON_MIXTURES_SEED:-$((SRANDOM % 32768))} i captures capture right=0 pairs off
-	echo "BOURDON_MIXTURES_SEED=$seed repeats it" >&2
 	RANDOM=$seed
+	echo "BOURDON_MIXTURES_SEED=$seed repeats it" >&2
 	load
 	ON_CPU=0 CGROUP=$CGROUP/victim start_command "$WORK/$OWN"
 	truth_start "a=$CGROUP2/$CGROUP/a/cpu.stat,usage_usec" "b=$CGROUP2/$CGROUP/b/cpu.stat,usage_usec" \
@@ -110,7 +110,7 @@ judge() {
 	done
 	pairs=$(awk '{ sum += $(NF - 4) } END { print sum }' "$WORK/verdicts")
 	off=$(awk '{ sum += $(NF - 2) } END { print sum }' "$WORK/verdicts")
-	echo "$right of $captures captures rank the three right, by $pairs pairs; $off of $((3 * captures)) shares are off by more than $POINTS points" >&2
+	echo "# $right of $captures captures rank the three right, by $pairs pairs; $off of $((3 * captures)) shares are off by more than $POINTS points; BOURDON_MIXTURES_SEED=$seed repeats it" >&3
 	((captures >= MIXTURES))
 	((pairs >= 2 * captures)) # else the mixtures are too much alike
 	((right * 100 >= captures * 95))
