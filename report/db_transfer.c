@@ -192,8 +192,9 @@ static const struct table captures = {
 		"c.ended_at, c.history_ns, c.state, c.observed_us, c.hz, c.offcpu_history_ns, c.expected_samples, "
 		"c.received_samples, name_form(c.cause), name_form(c.because), iif(c.incident_id IS NULL, NULL, "
 		"ifnull(i.id, 'no such incident')), c.onset_at FROM given.capture c LEFT JOIN run_map m "
-		"ON m.was = c.run_id LEFT JOIN rule_map u ON u.was = c.rule_id LEFT JOIN incident_map i ON i.was = "
-		"c.incident_id WHERE c.capture_id = :capture",
+		"ON m.was = c.run_id LEFT JOIN rule_map u ON u.was = c.rule_id LEFT JOIN given.incident g ON "
+		"g.incident_id = c.incident_id AND g.run_id = c.run_id LEFT JOIN incident_map i ON i.was = g.incident_id "
+		"WHERE c.capture_id = :capture",
 	.add = "INSERT INTO main.capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, "
 	       "trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, "
 	       "offcpu_history_ns, expected_samples, received_samples, cause, because, incident_id, onset_at, recorded_as) "

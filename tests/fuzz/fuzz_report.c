@@ -73,13 +73,17 @@ static const char rows_sql[] =
 	" (1, 'run-delay', 'nginx', 1024, 2048, 7);"
 	"INSERT INTO loss(capture_id, reason, events, unit) VALUES(1, 'overwritten-slots', 20, 'sample'),"
 	" (1, 'stack-truncated', 2, 'stack');"
-	"INSERT INTO counter(run_id, at, name, value) VALUES(1, 1790000100000000000, 'samples', 7);";
+	"INSERT INTO counter(run_id, at, name, value) VALUES(1, 1790000100000000000, 'samples', 7);"
+	"INSERT INTO incident VALUES(1, 1, 1, 2, 1790000099000000000, NULL, 'cpu', 1, 'competing processes', 'it took 2.00 s');"
+	"UPDATE capture SET incident_id = 1, onset_at = triggered_at - 1000000000;";
 
 /* DB and OUT stand for the database and for a file that does not exist. */
 #define MERGE "db merge OUT DB"
-static const char *const lines[] = { "list",         "list --json",   "why",        "why 1",  "why 2 --json",
-				     "why 1 --json", "top",           "top --json", "folded", "db check",
-				     "db copy OUT",  "db copy OUT 1", MERGE };
+static const char *const lines[] = { "list",     "list --json",    "why",
+				     "why 1",    "why 2 --json",   "why 1 --json",
+				     "top",      "top --json",     "folded",
+				     "db check", "db copy OUT",    "db copy OUT 1",
+				     MERGE,      "why --incident", "why --incident 1 --json" };
 
 static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16],
 	    out_path[sizeof(directory) + 16];

@@ -349,6 +349,23 @@ START_TEST(incidents_of_two_hosts_stay_apart)
 }
 END_TEST
 
+/* A source that is no database of bourdond: a capture in the incident of another run, or in none that exists. */
+START_TEST(an_incident_of_another_run_is_refused)
+{
+	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "out.db");
+
+	commit_of(1, -3, 0);
+	begin_run(&fixture);
+	run_sql(&fixture, _i ? "UPDATE incident SET run_id = 2" : "UPDATE capture SET incident_id = 77");
+	store_fixture_close(&fixture);
+	expect_command_fails("capture 1: ", "db merge %s %s", path, fixture.path);
+	ck_assert_int_eq(access(path, F_OK), -1);
+	run_sql(&fixture, "UPDATE capture SET incident_id = 1");
+	store_fixture_open(&fixture, 64 * MIB);
+	directory_remove(directory);
+}
+END_TEST
+
 /* ---- what bourdon says ---- */
 
 static const char told_sql[] =
@@ -537,6 +554,7 @@ Suite *incidents_suite(void)
 	tcase_add_test(life, older_captures_without_end_are_cut);
 	tcase_add_test(life, a_copied_capture_takes_its_incident_along);
 	tcase_add_test(life, incidents_of_two_hosts_stay_apart);
+	tcase_add_loop_test(life, an_incident_of_another_run_is_refused, 0, 2);
 	suite_add_tcase(suite, life);
 	tcase_add_checked_fixture(told, set_up, tear_down);
 	tcase_add_test(told, an_incident_is_explained_as_a_whole);
