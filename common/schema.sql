@@ -347,6 +347,27 @@ CREATE TABLE killed(
 ) STRICT;
 CREATE INDEX killed_by_capture ON killed(capture_id);
 
+-- Memory of the cgroups whose processes held or read most, from the trigger to the end, as the memory controller of cgroup
+-- v2 counts it. The cgroup / is the whole host. Without that controller there are no rows. NULL: not known.
+CREATE TABLE cgroup_memory(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	cgroup TEXT NOT NULL,
+	unit TEXT,                      -- as process.unit
+	container TEXT,
+	from_at INTEGER NOT NULL,
+	to_at INTEGER NOT NULL,
+	current_before_bytes INTEGER,   -- all that is charged; before: NULL where it was not among them at the begin
+	current_bytes INTEGER,
+	anon_before_bytes INTEGER,
+	anon_bytes INTEGER,
+	file_before_bytes INTEGER,      -- page cache
+	file_bytes INTEGER,
+	refaulted_bytes INTEGER,        -- meanwhile: used again after it had been evicted
+	scanned_bytes INTEGER,          -- looked at by reclaim
+	reclaimed_bytes INTEGER,        -- given up
+	PRIMARY KEY(capture_id, cgroup)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE pressure(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	at INTEGER NOT NULL,

@@ -250,6 +250,11 @@ static void note_unwatched(const struct recorder *recorder, const struct active 
 			   watches_unwatched(recorder->tracking->watches, active->rule));
 }
 
+static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
+{
+	return cgroups_path(user, cgroup_id);
+}
+
 /* Closes the ledger and hands the capture to the store thread. */
 static void end_capture(struct recorder *recorder, size_t position, bool interrupted)
 {
@@ -267,6 +272,8 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
 	pressure_close(&capture->pressure);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
+	cgroup_memory_end(&capture->cgroup_memory, cgroups_mount(recorder->cgroups), recorder->usage,
+			  path_of_cgroup, recorder->cgroups, now_ns);
 	note_kernel_losses(recorder, active);
 	note_unwatched(recorder, active);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,
@@ -370,6 +377,8 @@ static void read_history(struct recorder *recorder, const struct active *active)
 	/* after the drain: on a large host these reads take time, and samples in the rings are overwritten */
 	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
 			   clock_monotonic_ns());
+	cgroup_memory_begin(&active->capture->cgroup_memory, cgroups_mount(recorder->cgroups),
+			    recorder->usage, path_of_cgroup, recorder->cgroups, clock_monotonic_ns());
 }
 
 static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_worse)

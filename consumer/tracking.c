@@ -454,7 +454,7 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
 		  struct watches *watches, struct own_counters *own_counters)
 {
-	struct process_events_handlers handlers = { on_process, on_error,  on_ended, on_task,
+	struct process_events_handlers handlers = { on_process, on_error,  on_ended,  on_task,
 						    on_thread,  on_cgroup, on_killed, tracking };
 
 	*tracking =

@@ -37,7 +37,10 @@ void cell_duration_ns(const struct query *query, const char *name, char *into, s
 
 void cell_size(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
-	format_size(query_real(query, name), into, into_bytes);
+	if (query_is_null(query, name))
+		snprintf(into, into_bytes, "-");
+	else
+		format_size(query_real(query, name), into, into_bytes);
 }
 
 /* Text is cut to its column. A number that is too wide is written whole and shifts the line. */

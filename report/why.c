@@ -44,6 +44,7 @@ struct section {
 	bool is_object;                                /* a JSON object: one row; else an array */
 	void (*print)(FILE *out, struct query *query); /* the query stands on its first row */
 	const char *absent;                            /* the text for a query without rows; NULL: none */
+	const char *absent_of;                         /* for captures of this resource alone; NULL: all */
 };
 
 /* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES bytes. */
@@ -461,6 +462,25 @@ static void print_reclaim(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
+static void print_cgroups(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "PROCESSES'", "anon_bytes", 10, cell_size },
+		{ "BEFORE", "anon_before_bytes", 8, cell_size },
+		{ "PAGE CACHE", "file_bytes", 10, cell_size },
+		{ "BEFORE", "file_before_bytes", 8, cell_size },
+		{ "REFAULTED", "refaulted_bytes", 9, cell_size },
+		{ "RECLAIMED", "reclaimed_bytes", 9, cell_size },
+		{ "UNIT OR CGROUP", "place", -32, cell_text },
+	};
+	char span[FORMAT_BYTES];
+
+	fprintf(out,
+		"memory of cgroups over %s, / is the host; REFAULTED was read again after it had been evicted\n",
+		duration_of(query, "span_ns", 1, span));
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
 static void print_others(FILE *out, struct query *query)
 {
 	fprintf(out,
@@ -784,6 +804,17 @@ static const struct section sections[] = {
 		 "role = 'kernel' AND program = 'kswapd' AND cpu_ns > 0) AND " MEMORY_WAS_SHORT
 		 "ORDER BY reclaim_ns DESC, cpu_ns DESC LIMIT 5",
 	  .print = print_reclaim },
+	{ .name = "cgroups",
+	  .since = 9,
+	  .sql = "SELECT cgroup, unit, container, current_before_bytes, current_bytes, anon_before_bytes, anon_bytes, "
+		 "file_before_bytes, file_bytes, refaulted_bytes, scanned_bytes, reclaimed_bytes, ifnull(unit, cgroup) AS place, "
+		 "to_at - from_at AS span_ns FROM cgroup_memory WHERE capture_id = ?1 AND " MEMORY_WAS_SHORT
+		 "ORDER BY cgroup = '/' DESC, max(abs(ifnull(anon_bytes - anon_before_bytes, 0)), "
+		 "abs(ifnull(file_bytes - file_before_bytes, 0)), ifnull(refaulted_bytes, 0), ifnull(reclaimed_bytes, 0)) DESC, "
+		 "current_bytes DESC LIMIT 8",
+	  .print = print_cgroups,
+	  .absent = "memory of cgroups: not examined, because cgroup2 does not have the memory controller",
+	  .absent_of = "memory" },
 	{ .name = "processes",
 	  .compute = compute_processes,
 	  .print = print_processes,
@@ -814,6 +845,17 @@ static const struct section sections[] = {
 	  .absent = "losses: unknown, because this capture has no loss ledger" },
 };
 
+static bool says_absent(const struct section *section, const struct query *query)
+{
+	_cleanup_query_ struct query fired = { 0 };
+
+	if (!section->absent || query->database->failed || !section->absent_of)
+		return section->absent && !query->database->failed;
+	fired = query_begin(query->database, "SELECT resource FROM capture WHERE capture_id = ?1", query->id,
+			    0);
+	return query_next(&fired) && !strcmp(query_text(&fired, "resource"), section->absent_of);
+}
+
 static void print_text(FILE *out, const struct section *section, struct query *query)
 {
 	const char *separator = section == sections ? "" : "\n";
@@ -821,7 +863,7 @@ static void print_text(FILE *out, const struct section *section, struct query *q
 	if (query_next(query)) {
 		fputs(separator, out);
 		section->print(out, query);
-	} else if (section->absent && !query->database->failed) {
+	} else if (says_absent(section, query)) {
 		fprintf(out, "%s%s\n", separator, section->absent);
 	}
 }

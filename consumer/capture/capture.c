@@ -114,6 +114,7 @@ void capture_free(struct capture *capture)
 	pressure_free(&capture->pressure);
 	capture_usage_free(&capture->usage);
 	kernel_stats_free(&capture->kernel_stats);
+	cgroup_memory_free(&capture->cgroup_memory);
 	free(capture->trigger.cgroup);
 	free(capture);
 }

@@ -8,6 +8,7 @@
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_H
 
 #include "consumer/capture/capture_usage.h"
+#include "consumer/capture/cgroup_memory.h"
 #include "consumer/capture/kernel_stats.h"
 #include "consumer/capture/pressure.h"
 #include "consumer/capture/ring.h"
@@ -159,6 +160,7 @@ struct capture {
 	struct pressure pressure;
 	struct capture_usage usage;
 	struct kernel_stats kernel_stats;
+	struct cgroup_memory cgroup_memory;
 	struct expectation expected;
 	uint64_t losses[LOSS_REASONS];
 	int64_t capture_id; /* set by the store thread: the row in the database, or 0 */

@@ -30,6 +30,7 @@ static const char delete_rows_sql[] =
 	"DELETE FROM machine_bytes WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM interrupt WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM killed WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM cgroup_memory WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM pressure WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM statistic WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM histogram WHERE capture_id IN (SELECT capture_id FROM evicted);"

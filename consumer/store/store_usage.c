@@ -53,6 +53,14 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			"by_tgid, by_cgroup, by_unit, limit_cgroup, limit_bytes, processes) VALUES(?1, ?2, ?3, ?4, "
 			"nullif(?5, ''), nullif(?6, 0), ?7, ?8, ?9, iif(?6, ?10, NULL), nullif(?11, ''), nullif(?12, 0), ?13, "
 			"?14, ?15, nullif(?16, 0), ?17)");
+	if (!result)
+		result = sql_prepare(
+			sql, &ret_statements->add_cgroup_memory,
+			"INSERT INTO cgroup_memory(capture_id, cgroup, unit, container, from_at, to_at, current_before_bytes, "
+			"current_bytes, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, refaulted_bytes, "
+			"scanned_bytes, reclaimed_bytes) VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, -1), nullif(?8, -1), "
+			"nullif(?9, -1), nullif(?10, -1), nullif(?11, -1), nullif(?12, -1), nullif(?13, -1), nullif(?14, -1), "
+			"nullif(?15, -1))");
 	return result;
 }
 
@@ -212,6 +220,27 @@ static int write_killed(struct sql *sql, const struct usage_statements *statemen
 		       (int64_t)row->processes);
 }
 
+/* -1: not known. */
+static int64_t grown(int64_t before, int64_t after)
+{
+	return before < 0 || after < 0 ? -1 : after > before ? after - before : 0;
+}
+
+static int write_cgroup_memory(struct sql *sql, const struct usage_statements *statements, int64_t capture_id,
+			       const struct capture *capture, const struct cgroup_memory_row *row)
+{
+	const struct cgroup_memory_counts *before = &row->before, *after = &row->after;
+	struct cgroup_names names;
+
+	name_cgroup(row->cgroup, &names);
+	return sql_run(sql, statements->add_cgroup_memory, NULL, "itttiiiiiiiiiii", capture_id, row->cgroup,
+		       names.unit, names.container, wall_of(capture, capture->cgroup_memory.from_ns),
+		       wall_of(capture, capture->cgroup_memory.to_ns), before->current, after->current,
+		       before->anon, after->anon, before->file, after->file,
+		       grown(before->refaulted, after->refaulted), grown(before->scanned, after->scanned),
+		       grown(before->reclaimed, after->reclaimed));
+}
+
 int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,
 		      int64_t capture_id, const struct capture *capture, const struct mappings *mappings)
 {
@@ -228,5 +257,8 @@ int store_usage_write(struct sql *sql, const struct usage_statements *statements
 		result = write_machine_bytes(sql, statements, capture_id, capture);
 	for (uint32_t i = 0; i < usage->kills.count && !result; i++)
 		result = write_killed(sql, statements, capture_id, capture, &usage->kills.rows[i]);
+	for (uint32_t i = 0; i < capture->cgroup_memory.count && !result; i++)
+		result = write_cgroup_memory(sql, statements, capture_id, capture,
+					     &capture->cgroup_memory.rows[i]);
 	return result < 0 ? result : write_interrupts(sql, statements, capture_id, capture);
 }

@@ -12,7 +12,7 @@
 
 struct usage_statements {
 	sqlite3_stmt *add_process, *add_usage, *add_ended, *add_machine_time, *add_machine_bytes,
-		*add_interrupt, *add_killed;
+		*add_interrupt, *add_killed, *add_cgroup_memory;
 };
 
 /* All functions return 0 or -errno, as those of sql.h do. */

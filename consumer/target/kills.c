@@ -2,8 +2,8 @@
 #include "consumer/target/kills.h"
 
 #include "common/array.h"
+#include "common/numbers.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 void kills_free(struct kills *kills)
@@ -12,27 +12,31 @@ void kills_free(struct kills *kills)
 	*kills = (struct kills){ 0 };
 }
 
-static bool is_of_same(const struct kill_record *one, const struct kill_record *other)
+static uint64_t account_of(const struct kill_record *record)
 {
-	return one->how == other->how && one->account == other->account;
+	return (uint64_t)record->how << 32 | record->account;
 }
 
-/* The oldest of the account that has most. */
+/* The oldest of the account that has most. Sorted, because a user with many uids sees to it that this is called often. */
 static uint32_t find_one_too_many(const struct kills *kills)
 {
-	uint32_t most = 0, found = 0;
+	uint64_t accounts[KILLS_MAX], largest = 0;
+	uint32_t most = 0, same = 0;
 
+	for (uint32_t i = 0; i < kills->count; i++)
+		accounts[i] = account_of(&kills->each[i]);
+	qsort(accounts, kills->count, sizeof(*accounts), compare_falling);
 	for (uint32_t i = 0; i < kills->count; i++) {
-		uint32_t same = 0;
-
-		for (uint32_t j = i; j < kills->count; j++)
-			same += is_of_same(&kills->each[i], &kills->each[j]);
+		same = i && accounts[i] == accounts[i - 1] ? same + 1 : 1;
 		if (same > most) {
 			most = same;
-			found = i;
+			largest = accounts[i];
 		}
 	}
-	return found;
+	for (uint32_t i = 0; i < kills->count; i++)
+		if (account_of(&kills->each[i]) == largest)
+			return i;
+	return 0;
 }
 
 static void forget(struct kills *kills, uint32_t position)

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define KILLS_MAX 512U
+#define KILLS_MAX 256U
 
 /* Begins as zeros. */
 struct kills {

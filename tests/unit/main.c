@@ -26,6 +26,7 @@ static Suite *(*const suites[])(void) = {
 	usage_suite,
 	interrupts_suite,
 	kills_suite,
+	cgroup_memory_suite,
 	heap_suite,
 	extend_stacks_suite,
 	files_suite,

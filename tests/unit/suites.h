@@ -95,6 +95,7 @@ Suite *unwind_modules_suite(void);
 Suite *unwind_space_suite(void);
 Suite *unwind_table_suite(void);
 Suite *usage_suite(void);
+Suite *cgroup_memory_suite(void);
 Suite *kills_suite(void);
 Suite *mapping_reader_suite(void);
 Suite *wakes_suite(void);

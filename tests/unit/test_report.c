@@ -84,6 +84,8 @@ static const char rows_sql[] =
 	" (2, 1790000102000000000, 'oom', 'target', 'web', 79, NULL, NULL, NULL, 1048576, 'web', 79, NULL, NULL, NULL, NULL, 1),"
 	" (2, 1790000101000000000, 'signal', 'other', NULL, NULL, NULL, NULL, NULL, NULL, 'systemd-oomd', 5, '/o', 'systemd-oomd.service', NULL, NULL, 1),"
 	" (2, 1790000103000000000, 'signal', 'rest', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 12);"
+	"INSERT INTO cgroup_memory VALUES(2, '/', NULL, NULL, 1, 6000000001, NULL, NULL, 1073741824, 3221225472, 1048576, 1024, 4096, 8192, 4096),"
+	" (2, '/' || char(27) || 'x', NULL, NULL, 1, 6000000001, NULL, 4096, NULL, 4096, NULL, 0, NULL, NULL, NULL);"
 	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, rss_before_bytes, rss_bytes, reclaims, reclaim_ns)"
 	" VALUES(2, 1, 'target', 1, 6000000001, 1073741824, 3221225472, 7, 900000000),"
 	" (2, 3, 'target', 1, 6000000001, 2147483648, 1073741824, 0, 0);"
@@ -476,6 +478,10 @@ START_TEST(why_explains_a_capture)
 		"PROGRAM          COUNT  RECLAIMS      TIME  CPU TIME  UNIT OR CGROUP\n"
 		"cpu_hog              1         7    900 ms      0 ns  /system.slice/web\n"
 		"true              5120         9      8 ms       2 s  cron.service\n",
+		"memory of cgroups over 6 s, / is the host; REFAULTED was read again after it had been evicted\n"
+		"PROCESSES'    BEFORE  PAGE CACHE    BEFORE  REFAULTED  RECLAIMED  UNIT OR CGROUP\n"
+		"     3 GiB     1 GiB       1 KiB     1 MiB      4 KiB      4 KiB  /\n"
+		"     4 KiB         -         0 B         -          -          -  /\\x1bx\n",
 		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",
@@ -520,6 +526,24 @@ START_TEST(why_names_what_is_missing)
 }
 END_TEST
 
+/* Only where memory was short does it matter that its cgroups were not examined. */
+START_TEST(why_says_that_cgroup_v1_was_not_examined)
+{
+	static const char said[] =
+		"memory of cgroups: not examined, because cgroup2 does not have the memory controller\n";
+	struct command_ran cpu, memory;
+
+	unlink(database);
+	write_captures(database, "UPDATE capture SET resource = 'memory' WHERE capture_id = 4;");
+	cpu = run("why 1");
+	memory = run("why 4");
+	assert_has_not(cpu.out, said);
+	assert_has(memory.out, said);
+	command_ran_free(&cpu);
+	command_ran_free(&memory);
+}
+END_TEST
+
 START_TEST(why_as_json_says_the_same)
 {
 	_cleanup_command_ran_ struct command_ran ran = run("why --json");
@@ -527,7 +551,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,incident,pressure,waiting,machine,bytes,interrupts,groups,culprits,killed,growth,reclaim,processes,stacks,others,stalls,wakers,locks,functions,seconds,losses");
+		"capture,incident,pressure,waiting,machine,bytes,interrupts,groups,culprits,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,wakers,locks,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
@@ -852,6 +876,7 @@ Suite *report_suite(void)
 	tcase_add_test(commands, list_shows_the_newest_first);
 	tcase_add_test(commands, why_explains_a_capture);
 	tcase_add_test(commands, why_names_what_is_missing);
+	tcase_add_test(commands, why_says_that_cgroup_v1_was_not_examined);
 	tcase_add_test(commands, why_as_json_says_the_same);
 	tcase_add_test(commands, pressure_agrees_with_the_view);
 	tcase_add_test(commands, a_long_capture_has_a_short_chart);

@@ -69,6 +69,9 @@ START_TEST(captures_beyond_max_age_go)
 	capture->usage.ended = calloc(1, sizeof(*capture->usage.ended));
 	capture->usage.ended[capture->usage.ended_count++] = (struct ended_row){ .sums = { .processes = 1 } };
 	capture->usage.interrupts.rest.sums.count = 1;
+	capture->cgroup_memory.rows = calloc(1, sizeof(*capture->cgroup_memory.rows));
+	capture->cgroup_memory.rows[capture->cgroup_memory.count++] =
+		(struct cgroup_memory_row){ .cgroup = strdup("/") };
 	capture->usage.kills.rows = calloc(1, sizeof(*capture->usage.kills.rows));
 	capture->usage.kills.rows[capture->usage.kills.count++] = (struct kill_row){ .processes = 1 };
 	capture->usage.machine = (struct machine_time){ .to_ns = 1, .total_ns = 1 };
@@ -93,6 +96,7 @@ START_TEST(captures_beyond_max_age_go)
 		    "5|waits|wakes\n4|waits|wakes\n");
 	expect_rows(&fixture, "SELECT capture_id FROM interrupt", "4\n5\n");
 	expect_rows(&fixture, "SELECT capture_id FROM killed", "4\n5\n");
+	expect_rows(&fixture, "SELECT capture_id FROM cgroup_memory", "4\n5\n");
 	/* capture 4 gets too old in half an hour */
 	ck_assert_uint_gt(next_ns, now_ns + 29 * 60 * SECOND);
 	ck_assert_uint_le(next_ns, now_ns + 30 * 60 * SECOND);

@@ -60,7 +60,7 @@ START_TEST(tables_and_views_have_their_names)
 		&fixture,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' ORDER "
 		"BY name",
-		"capture\ncgroup\ncounter\ndatabase\nended\nframe_row\nhistogram\nincident\ninterrupt\nkilled\nloss\nmachine_bytes\nmachine_time\n"
+		"capture\ncgroup\ncgroup_memory\ncounter\ndatabase\nended\nframe_row\nhistogram\nincident\ninterrupt\nkilled\nloss\nmachine_bytes\nmachine_time\n"
 		"module\npressure\nprocess\n"
 		"rule\nrun\nsample_class\nsample_row\nstack_class\nstack_node\nstatistic\nthread\n"
 		"thread_state\nusage\nwake_row\n");

@@ -170,6 +170,18 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		.record = { .how = KILL_SIGNAL, .time_ns = TRIGGERED + 7 }, .is_rest = true, .processes = 5
 	};
 	capture->usage.kills.count = 3;
+	capture->cgroup_memory =
+		(struct cgroup_memory){ .rows = calloc(2, sizeof(*capture->cgroup_memory.rows)),
+					.count = 2,
+					.from_ns = TRIGGERED + 1,
+					.to_ns = TRIGGERED + 4 };
+	capture->cgroup_memory.rows[0] = (struct cgroup_memory_row){ .cgroup = strdup("/"),
+								     .before = { -1, 1, 2, 9, 8, 7 },
+								     .after = { -1, 3, 4, 9, 10, 12 } };
+	capture->cgroup_memory.rows[1] =
+		(struct cgroup_memory_row){ .cgroup = strdup("/system.slice/cron.service"),
+					    .before = { -1, -1, -1, -1, -1, -1 },
+					    .after = { 1, 2, 3, 4, 5, 6 } };
 	capture->usage.before.walked_ns = TRIGGERED - 20;
 	capture->usage.to_ns = TRIGGERED + 30;
 	stats = calloc(3, sizeof(*stats));
@@ -213,6 +225,13 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		"FROM machine_bytes WHERE read_bytes <> 0 OR write_bytes <> 0 ORDER BY part",
 		"disks|-20|30|5|0\ntargets|-20|30|0|7\nunaccounted|-20|30|5|-7\n");
 	expect_count(&fixture, "machine_bytes", BYTES_PARTS);
+	expect_rows(
+		&fixture,
+		"SELECT cgroup, unit, from_at - 1700000000123456789, to_at - 1700000000123456789, current_before_bytes, "
+		"current_bytes, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, refaulted_bytes, scanned_bytes, "
+		"reclaimed_bytes FROM cgroup_memory ORDER BY cgroup",
+		"/|NULL|1|4|NULL|NULL|1|3|2|4|0|2|5\n"
+		"/system.slice/cron.service|cron.service|1|4|NULL|1|NULL|2|NULL|3|NULL|NULL|NULL\n");
 	expect_rows(
 		&fixture,
 		"SELECT at - 1700000000123456789, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, by_tgid, "

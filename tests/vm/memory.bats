@@ -1,0 +1,102 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Memory on a machine whose memory controller is that of cgroup v2: which cgroup's limit was met, and what each held,
+# evicted and read again.
+
+source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
+
+setup() {
+	bourdon_setup memory
+	cgroup_make
+	[ -e "$CGROUP2/$CGROUP/memory.max" ]
+	echo +memory > "$CGROUP2/$CGROUP/cgroup.subtree_control"
+	mkdir "$CGROUP2/$CGROUP/victim" "$CGROUP2/$CGROUP/full" "$CGROUP2/$CGROUP/thrashes"
+	own_workload cpu_hog
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 1s' 'capture = 8s' 'cooldown = 1h'
+	load
+	daemon_start
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+start_victim() {
+	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$OWN"
+	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$OWN"
+}
+
+stored() {
+	await_status 60 '.captures | length == 0'
+	children_end
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+}
+
+@test "an OOM kill has the path of the cgroup whose memory.max was met, which is above the victim's" {
+	echo +memory > "$CGROUP2/$CGROUP/full/cgroup.subtree_control"
+	mkdir "$CGROUP2/$CGROUP/full/inner"
+	echo 48M > "$CGROUP2/$CGROUP/full/memory.max"
+	# shellcheck disable=SC2016 # perl's variables
+	CGROUP=$CGROUP/full/inner start_command perl -e '
+		$SIG{USR1} = sub { push @held, "x" x (1 << 20) while 1 }; $| = 1; print "ready\n"; sleep 1 while 1'
+	local eater=$CHILD
+	start_victim
+	await_log 30 fired
+	kill -USR1 "$eater"
+	wait "$eater" || [ $? -eq 137 ]
+	stored
+	sql 'SELECT * FROM killed' >&2
+	[ "$(sql "SELECT how, comm, tgid, cgroup, by_tgid, limit_cgroup, limit_bytes FROM killed WHERE how = 'oom'")" = \
+		"oom|perl|$eater|/$CGROUP/full/inner|$eater|/$CGROUP/full|$((48 << 20))" ]
+	# the kernel's own count of kills by that limit
+	[ "$(awk '$1 == "oom_kill" { print $2 }' "$CGROUP2/$CGROUP/full/memory.events")" -eq 1 ]
+}
+
+@test "each cgroup has its memory, its page cache and what it read again, as its memory.stat counts" {
+	echo 48M > "$CGROUP2/$CGROUP/thrashes/memory.max"
+	CGROUP=$CGROUP/thrashes start mem_hog --size 96MiB
+	# shellcheck disable=SC2016 # perl's variables
+	CGROUP=$CGROUP/full start_command perl -e '
+		$SIG{USR1} = sub { $held = "x" x (64 << 20); print "grown\n" }; $| = 1; print "ready\n"; sleep 1 while 1'
+	local grower=$CHILD output=$CHILD_OUTPUT refaults
+	refaults=$(awk '/^workingset_refault_/ { sum += $2 } END { print sum }' "$CGROUP2/$CGROUP/thrashes/memory.stat")
+	start_victim
+	await_log 30 fired
+	kill -USR1 "$grower"
+	IFS= read -r -t $((60 * PATIENCE)) -u "$output" CHILD_LINE
+	[ "$CHILD_LINE" = grown ]
+	await_status 60 '.captures | length == 0'
+	refaults=$(($(awk '/^workingset_refault_/ { sum += $2 } END { print sum }' "$CGROUP2/$CGROUP/thrashes/memory.stat") - refaults))
+	children_end
+	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
+	sql 'SELECT * FROM cgroup_memory' >&2
+	echo "the kernel counts $refaults refaults" >&2
+	((refaults > 0))
+	# the capture's span is within that of the two readings
+	[ "$(sql "SELECT refaulted_bytes > 0 AND refaulted_bytes <= 4096 * $refaults FROM cgroup_memory WHERE cgroup = '/$CGROUP/thrashes'")" -eq 1 ]
+	[ "$(sql "SELECT reclaimed_bytes > 0 AND scanned_bytes >= reclaimed_bytes AND file_bytes <= 48 << 20 FROM cgroup_memory WHERE cgroup = '/$CGROUP/thrashes'")" -eq 1 ]
+	[ "$(sql "SELECT anon_bytes - anon_before_bytes BETWEEN 63 << 20 AND 70 << 20 FROM cgroup_memory WHERE cgroup = '/$CGROUP/full'")" -eq 1 ]
+	# the whole host, and a limit on how many
+	[ "$(sql "SELECT anon_bytes >= (SELECT sum(anon_bytes) FROM cgroup_memory WHERE cgroup GLOB '/$CGROUP/*') FROM cgroup_memory WHERE cgroup = '/'")" -eq 1 ]
+	(($(sql 'SELECT count(*) FROM cgroup_memory') <= 65))
+	run "$BUILD/bourdon" --db "$DB" why 1
+	[[ $output == *$'\nmemory of cgroups over '*" /$CGROUP/thrashes"* ]] || { echo "$output"; false; }
+}
+
+@test "soft interrupts of this kernel are counted as it counts them" {
+	local vector kernel programs
+	of_kernel() { awk '$1 == "TIMER:" || $1 == "SCHED:" || $1 == "RCU:" { for (i = 2; i <= NF; i++) sum += $i } END { print sum }' /proc/softirqs; }
+	of_programs() {
+		bpftool --json map dump pinned "$PIN_DIR/interrupts" |
+			jq '[.[].formatted | select(.key.kind == 1 and (.key.number | IN(1, 7, 9))).values[].value.count] | add // 0'
+	}
+	kernel=$(of_kernel)
+	programs=$(of_programs)
+	start_victim
+	recorded
+	kernel=$(($(of_kernel) - kernel))
+	programs=$(($(of_programs) - programs))
+	echo "the kernel counts $kernel, the programs $programs" >&2
+	((kernel > 100 && programs * 100 >= kernel * 95 && programs * 100 <= kernel * 105))
+}
