@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/cause_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whoever grew by less did not cause a shortage of memory. */
+#define GROWTH_BYTES (16 * FACTS_MEBIBYTE)
+
+/*
+ * memory.events of the cgroup that fired includes its descendants. An ancestor's counts would include events
+ * of unrelated cgroups, so only its own limit counts.
+ */
+static const struct kernel_stat *limit_met(const struct facts *facts, const char *name)
+{
+	const struct kernel_stat *limit = facts_most_grown(facts, "memory.events.local", name);
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+
+	for (uint32_t i = 0; i < stats->count && !limit; i++)
+		if (!stats->stats[i].scope && !strcmp(stats->stats[i].source, "memory.events") &&
+		    !strcmp(stats->stats[i].name, name) && facts_growth(&stats->stats[i]))
+			limit = &stats->stats[i];
+	return limit;
+}
+
+struct cause cause_memory_limit(const struct facts *facts)
+{
+	const struct kernel_stat *limit = limit_met(facts, "max");
+	uint64_t refaults, bytes;
+	char file[32], of[64] = "";
+
+	if (!limit)
+		limit = limit_met(facts, "high");
+	if (!limit || facts_growth(limit) < facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"))
+		return facts_no_verdict;
+	refaults = facts_grown(facts, limit->scope, "memory.stat", "workingset_refault_");
+	snprintf(file, sizeof(file), "memory.%.16s", limit->name);
+	bytes = facts_limit(facts, limit->scope, file, "bytes");
+	if (bytes)
+		snprintf(of, sizeof(of), " of %.1f MiB", facts_mebibytes(bytes));
+	return facts_verdict(CAUSE_OWN_LIMIT,
+			     "%.*s reached its %s%s %" PRIu64
+			     " times, and read %.1f MiB again that had been evicted, within %.2f s",
+			     FACTS_SCOPE(facts, limit), file, of, facts_growth(limit),
+			     facts_mebibytes(refaults * FACTS_PAGE_BYTES),
+			     facts_seconds(facts_span_ns(facts)));
+}
+
+struct cause cause_memory_shortage(const struct facts *facts)
+{
+	uint64_t direct = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_direct"),
+		 stalls = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
+		 kswapd = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
+	const struct usage_group *first = facts->first_other, *grown = facts->first_grown;
+	char group[FACTS_GROUP_BYTES];
+
+	if (!direct && !stalls && !kswapd)
+		return facts_no_verdict;
+	if (grown && grown->sums.grown_bytes >= GROWTH_BYTES)
+		return facts_verdict(
+			CAUSE_SHORTAGE,
+			"%" PRIu64
+			" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); %s grew most, by %.1f MiB to %.1f MiB",
+			stalls, facts_mebibytes(direct * FACTS_PAGE_BYTES),
+			facts_mebibytes(kswapd * FACTS_PAGE_BYTES),
+			usage_group_text(grown, group, sizeof(group)),
+			facts_mebibytes(grown->sums.grown_bytes), facts_mebibytes(grown->sums.rss_bytes));
+	/* a rule for many programs has no others */
+	if (facts->first_target && facts->target_groups > 1 &&
+	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))
+		first = facts->first_target;
+	return facts_verdict(
+		CAUSE_SHORTAGE,
+		"%" PRIu64
+		" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); the largest is %s with %.1f MiB",
+		stalls, facts_mebibytes(direct * FACTS_PAGE_BYTES),
+		facts_mebibytes(kswapd * FACTS_PAGE_BYTES),
+		first ? usage_group_text(first, group, sizeof(group)) : "nobody",
+		facts_mebibytes(first ? first->sums.rss_bytes : 0));
+}
+
+/*
+ * The kernel reclaims either for the system or for a cgroup's limit: without reclaim for the system it was
+ * the limit.
+ */
+struct cause cause_memory_limit_unseen(const struct facts *facts)
+{
+	const struct kernel_stats *stats = &facts->capture->kernel_stats;
+	uint64_t faults = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgfault"),
+		 compactions = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "compact_stall");
+
+	if (!faults || compactions || !facts->own.stalled_memory_ns)
+		return facts_no_verdict;
+	for (uint32_t i = 0; i < stats->count; i++)
+		if (!strcmp(stats->stats[i].source, "memory.current"))
+			return facts_no_verdict; /* the limits are in cgroup2, and none was reached */
+	return facts_verdict(
+		CAUSE_OWN_LIMIT,
+		"the targets were in reclaim for %.2f s without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",
+		facts_seconds(facts->own.stalled_memory_ns));
+}
