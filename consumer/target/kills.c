@@ -20,7 +20,7 @@ static uint64_t account_of(const struct kill_record *record)
 /* The oldest of the account that has most. Sorted, because a user with many uids sees to it that this is called often. */
 static uint32_t find_one_too_many(const struct kills *kills)
 {
-	uint64_t accounts[KILLS_MAX], largest = 0;
+	uint64_t accounts[KILLS_MAX] = { 0 }, largest = 0;
 	uint32_t most = 0, same = 0;
 
 	for (uint32_t i = 0; i < kills->count; i++)

@@ -177,7 +177,7 @@ calm() {
 		calm "$capture" || continue
 		found=yes
 		[ "$(sql "SELECT cause FROM capture WHERE capture_id = $capture")" = negligible ]
-		[[ $(sql "SELECT because FROM capture WHERE capture_id = $capture") != *"$OWN"* ]]
+		[[ $(sql "SELECT because FROM capture WHERE capture_id = $capture") != *"c$OWN"* ]]
 	done
 	[ -n "$found" ]
 }
@@ -258,7 +258,7 @@ calm() {
 	share=$(machine_share "$(truth_of neighbour "$FROM" "$TO")" "$FROM" "$TO")
 	share_is "$share" "unit = 'backup-$$.service'"
 	[ "$(sql "SELECT unit, comm FROM culprit_stack WHERE cgroup LIKE '/$CGROUP/%' ORDER BY samples DESC LIMIT 1")" = "backup-$$.service|b$OWN" ]
-	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE stack GLOB '*;main;*burn_cpu') >= 95 * sum(samples) FROM culprit_stack
+	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE stack GLOB '*;burn_cpu') >= 95 * sum(samples) FROM culprit_stack
 		WHERE unit = 'backup-$$.service'")" = 1 ]
 	"$BUILD/bourdon" --db "$DB" why > "$WORK/why"
 	sed -n '/^what others than the targets were doing/,/^$/p' "$WORK/why" | grep -q 'burn_cpu'
