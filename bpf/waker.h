@@ -10,7 +10,6 @@
 
 /* include/uapi/linux/futex.h, and the system calls of x86-64 */
 #define FUTEX_OPERATION 0x7fU
-#define FUTEX_PRIVATE 0x80U
 #define FUTEX_WAIT 0U
 #define FUTEX_WAKE 1U
 #define FUTEX_REQUEUE 3U
