@@ -648,7 +648,7 @@ int BPF_PROG(offcpu_waking, struct task_struct *task)
 	struct thread *thread;
 	__u64 now_ns;
 
-	if (is_retired() || !is_tracked(tid))
+	if (!is_tracked(tid) || is_retired())
 		return 0;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (!thread || !thread->left_ns || thread->woken_ns || !thread->has_stack)
@@ -669,7 +669,7 @@ int BPF_PROG(offcpu_wakeup, struct task_struct *task)
 	struct open_interval *open;
 	struct thread *thread;
 
-	if (is_retired() || !is_tracked(tid))
+	if (!is_tracked(tid) || is_retired())
 		return 0;
 	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (!thread || !thread->left_ns || thread->woken_ns)
