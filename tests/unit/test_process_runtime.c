@@ -151,10 +151,7 @@ END_TEST
 
 START_TEST(no_elf_file_is_not_read)
 {
-	static const char texts[][8] = { "",
-					 "\x7f"
-					 "ELF",
-					 "#!/bin" };
+	static const char texts[][8] = { "", "\177ELF", "#!/bin" };
 	_cleanup_close_ int fd = memfd_create("text", MFD_CLOEXEC);
 
 	ck_assert_int_eq(write(fd, texts[_i], strlen(texts[_i])), (ssize_t)strlen(texts[_i]));

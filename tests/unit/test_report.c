@@ -487,11 +487,8 @@ START_TEST(why_explains_a_capture)
 		"      [k] timer_interrupt\n",
 		"      … 2 more\n      … the outermost frames are missing\n",
 		"  100.0 %, 900 ms in 3 intervals, \\xff\"\\x0az\n",
-		"t                target        4243        1       3 s   75.0 %          9\n"
-		"-                interrupt        -        -    900 ms   22.5 %          4\n"
-		"-                none             -        -    100 ms    2.5 %          1\n",
-		"00000000000000ff     3.1 s        1  t                      1   96.8 %  burn_cpu < main\n"
-		"00000000000000ff     3.1 s        1  -                      -    3.2 %  -\n",
+		"t                target        4243        1       3 s   75.0 %          9\n-                interrupt        -        -    900 ms   22.5 %          4\n-                none             -        -    100 ms    2.5 %          1\n",
+		"00000000000000ff     3.1 s        1  t                      1   96.8 %  burn_cpu < main\n00000000000000ff     3.1 s        1  -                      -    3.2 %  -\n",
 		"hottest function: burn_cpu (cpu_hog), 94.6 % of on-CPU samples\n",
 		"   -10 s       500  █",
 		"    -9 s         0\n",
