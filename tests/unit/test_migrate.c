@@ -36,7 +36,9 @@ static const char *const contents[] = {
 	"SELECT process_id, run_id, tgid, started_ns, comm, exe, uid, cgroup FROM process ORDER BY 1",
 	"SELECT * FROM module ORDER BY 1",
 	"SELECT * FROM frame ORDER BY 1",
-	"SELECT * FROM usage ORDER BY capture_id, process_id, role",
+	("SELECT capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, io_delay_ns, stalled_cpu_ns, "
+	 "stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes, write_bytes, voluntary_switches, "
+	 "involuntary_switches, rss_bytes FROM usage ORDER BY capture_id, process_id, role"),
 	"SELECT * FROM pressure ORDER BY capture_id, at, scope, resource",
 	"SELECT * FROM statistic ORDER BY capture_id, scope, source, device, name",
 	"SELECT * FROM loss ORDER BY capture_id, reason",
