@@ -212,8 +212,9 @@ static void on_ended(void *user, const struct ended_record *record)
 static void on_killed(void *user, const struct kill_record *record)
 {
 	struct tracking *tracking = user;
+	struct kill_record left_out;
 
-	kills_add(&tracking->usage.kills, record);
+	kills_add(&tracking->usage.kills, record, KILLS_MAX, &left_out);
 }
 
 static void on_cgroup(void *user, const struct cgroup_record *record, const char *path)

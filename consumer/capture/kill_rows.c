@@ -61,49 +61,45 @@ static void describe_row(struct kill_row *row, kill_describe describe, void *use
 	put_limit(row);
 }
 
-static void add_to_rest(struct kill_row *rest, const struct kill_record *record)
+static void add_to_rest(struct kill_row rest[KILL_KINDS], const struct kill_record *record)
 {
-	rest->is_rest = true;
-	rest->record.how = record->how;
-	rest->record.time_ns = record->time_ns > rest->record.time_ns ? record->time_ns
-								      : rest->record.time_ns;
-	rest->processes++;
+	struct kill_row *row = &rest[record->how];
+
+	row->is_rest = true;
+	row->record.how = record->how;
+	row->record.time_ns = record->time_ns > row->record.time_ns ? record->time_ns : row->record.time_ns;
+	row->processes++;
 }
 
 int kill_rows_make(const struct kills *kills, uint64_t from_ns, uint64_t to_ns, kill_describe describe,
 		   void *user, struct kill_rows *ret_rows)
 {
-	struct kill_row *rows, rest[KILL_KINDS] = { 0 };
-	uint32_t of_kind[KILL_KINDS] = { 0 }, count = 0;
+	struct kill_rows rows = { 0 };
+	struct kill_row rest[KILL_KINDS] = { 0 };
+	struct kill_record left_out = { 0 };
+	struct kills chosen = { 0 };
 
-	*ret_rows = (struct kill_rows){ 0 };
-	if (!kills->count)
-		return 0;
-	rows = calloc((size_t)kills->count + KILL_KINDS, sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	/* from the latest on, and then turned round */
-	for (uint32_t i = kills->count; i-- > 0;) {
+	*ret_rows = rows;
+	for (uint32_t i = 0; i < kills->count; i++) {
 		const struct kill_record *record = &kills->each[i];
 
-		if (record->time_ns < from_ns || record->time_ns > to_ns || record->how >= KILL_KINDS)
-			continue;
-		if (of_kind[record->how]++ >= KILL_ROWS_MAX) {
-			add_to_rest(&rest[record->how], record);
-			continue;
-		}
-		rows[count] = (struct kill_row){ .record = *record, .processes = 1 };
-		describe_row(&rows[count++], describe, user);
+		if (record->time_ns >= from_ns && record->time_ns <= to_ns && record->how < KILL_KINDS &&
+		    kills_add(&chosen, record, KILL_ROWS_MAX, &left_out))
+			add_to_rest(rest, &left_out);
 	}
-	for (uint32_t i = 0; i < count / 2; i++) {
-		struct kill_row row = rows[i];
+	rows.rows = calloc((size_t)chosen.count + KILL_KINDS, sizeof(*rows.rows));
+	for (uint32_t i = 0; rows.rows && i < chosen.count; i++) {
+		struct kill_row *row = &rows.rows[rows.count++];
 
-		rows[i] = rows[count - 1 - i];
-		rows[count - 1 - i] = row;
+		*row = (struct kill_row){ .record = chosen.each[i], .processes = 1 };
+		describe_row(row, describe, user);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(rest); i++)
+	for (size_t i = 0; rows.rows && i < ARRAY_SIZE(rest); i++)
 		if (rest[i].processes)
-			rows[count++] = rest[i];
-	*ret_rows = (struct kill_rows){ rows, count };
+			rows.rows[rows.count++] = rest[i];
+	kills_free(&chosen);
+	if (!rows.rows)
+		return -ENOMEM;
+	*ret_rows = rows;
 	return 0;
 }

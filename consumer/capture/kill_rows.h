@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Kills with a row of their own, for each KILL_*: the latest. The rest is a row of its kind. */
+/* Kills with a row of their own, chosen as kills.h chooses what it keeps. The rest is a row of each KILL_*. */
 #define KILL_ROWS_MAX 100U
 
 struct kill_row {

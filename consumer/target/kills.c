@@ -46,11 +46,21 @@ static void forget(struct kills *kills, uint32_t position)
 		(kills->count - position) * sizeof(*kills->each));
 }
 
-void kills_add(struct kills *kills, const struct kill_record *record)
+bool kills_add(struct kills *kills, const struct kill_record *record, uint32_t most,
+	       struct kill_record *ret_left_out)
 {
-	if (kills->count >= KILLS_MAX)
-		forget(kills, find_one_too_many(kills));
-	if (array_make_room(kills->each, kills->count, kills->room, 1U))
-		return;
+	bool is_full = kills->count >= most;
+
+	if (is_full) {
+		uint32_t position = find_one_too_many(kills);
+
+		*ret_left_out = kills->each[position];
+		forget(kills, position);
+	}
+	if (array_make_room(kills->each, kills->count, kills->room, 1U)) {
+		*ret_left_out = *record;
+		return true;
+	}
 	kills->each[kills->count++] = *record;
+	return is_full;
 }

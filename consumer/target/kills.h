@@ -8,6 +8,7 @@
 
 #include "common/abi.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define KILLS_MAX 256U
@@ -20,7 +21,11 @@ struct kills {
 
 void kills_free(struct kills *kills);
 
-/* Without memory it is left out. */
-void kills_add(struct kills *kills, const struct kill_record *record);
+/*
+ * Adds a record. Where there are `most` already (KILLS_MAX at most), or without memory, one is left out: stores it in
+ * ret_left_out and returns true.
+ */
+bool kills_add(struct kills *kills, const struct kill_record *record, uint32_t most,
+	       struct kill_record *ret_left_out);
 
 #endif

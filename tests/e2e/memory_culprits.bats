@@ -188,3 +188,25 @@ killed() {
 	[ "$(sql "SELECT how, rss_bytes, cgroup FROM killed WHERE comm IS NULL AND by_comm IS NULL")" = 'signal||' ]
 	[ "$(sql "SELECT count(*) FROM killed WHERE comm GLOB 'secret*' OR by_comm GLOB 'secret*' OR tgid = $killed")" -eq 0 ]
 }
+
+@test "a user who kills processes without end does not hide who else was killed" {
+	cgroup_make
+	victim
+	# shellcheck disable=SC2016 # perl's variables
+	start_command setpriv --reuid 65533 --regid 65533 --clear-groups perl -e '
+		$| = 1; print "ready\n";
+		while (1) { my $pid = fork; sleep 100 unless $pid; kill "KILL", $pid; waitpid $pid, 0 }'
+	local attacker=$CHILD honest span
+	grower 1
+	honest=$CHILD
+	start_victim
+	await_log 30 fired
+	kill -KILL "$honest"
+	wait "$honest" || [ $? -eq 137 ]
+	stored
+	[ "$(killed 'count(*)' "tgid = $honest AND how = 'signal'")" -eq 1 ]
+	# 16 a second, and what a full budget holds
+	span=$(sql 'SELECT max(to_at - from_at) / 1000000000 + 1 FROM usage')
+	between 17 $((16 * (span + 2))) "$(sql "SELECT count(*) FROM killed WHERE by_tgid = $attacker")"
+	(($(sql "SELECT max(value) FROM counter WHERE name = 'kills-lost'") > 0))
+}

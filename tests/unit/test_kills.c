@@ -12,14 +12,27 @@
 
 static void put(struct kills *kills, uint32_t how, uint32_t account, uint64_t time_ns, uint32_t tgid)
 {
-	kills_add(kills, &(struct kill_record){ .how = how,
-						.time_ns = time_ns,
-						.account = account,
-						.tgid = tgid,
-						.cgroup_id = 7,
-						.by_cgroup_id = 8,
-						.comm = "victim",
-						.by_comm = "killer" });
+	const struct kill_record record = { .how = how,
+					    .time_ns = time_ns,
+					    .account = account,
+					    .tgid = tgid,
+					    .cgroup_id = 7,
+					    .by_cgroup_id = 8,
+					    .comm = "victim",
+					    .by_comm = "killer" };
+	struct kill_record left_out = { 0 };
+	bool is_full = kills->count == KILLS_MAX;
+
+	ck_assert(kills_add(kills, &record, KILLS_MAX, &left_out) == is_full);
+	/* always one of the user with most */
+	ck_assert(!is_full || (left_out.account == 1000 && left_out.how == KILL_SIGNAL));
+}
+
+static void put_record(struct kills *kills, const struct kill_record *record)
+{
+	struct kill_record left_out;
+
+	ck_assert(!kills_add(kills, record, KILLS_MAX, &left_out));
 }
 
 static uint32_t count_of(const struct kills *kills, uint32_t how, uint32_t account)
@@ -91,10 +104,10 @@ START_TEST(denied_processes_are_not_described)
 	struct kills kills = { 0 };
 	struct kill_rows rows;
 
-	kills_add(&kills, &(struct kill_record){ .flags = KILL_DENIED | KILL_BY_DENIED,
-						 .cgroup_id = 7,
-						 .by_cgroup_id = 8,
-						 .comm = "victim" });
+	put_record(&kills, &(struct kill_record){ .flags = KILL_DENIED | KILL_BY_DENIED,
+						  .cgroup_id = 7,
+						  .by_cgroup_id = 8,
+						  .comm = "victim" });
 	make(&kills, 0, UINT64_MAX, "/a", &rows);
 	ck_assert(!rows.rows[0].is_target && !rows.rows[0].cgroup && !rows.rows[0].by_cgroup);
 	kill_rows_free(&rows);
@@ -128,12 +141,12 @@ START_TEST(a_limit_has_a_path_or_a_name)
 	struct kills kills = { 0 };
 	struct kill_rows rows;
 
-	kills_add(&kills, &(struct kill_record){ .how = KILL_OOM,
-						 .cgroup_id = 7,
-						 .limit_bytes = one->limit_bytes,
-						 .limit_level = one->level,
-						 .flags = one->flags,
-						 .limit_name = "of-v1" });
+	put_record(&kills, &(struct kill_record){ .how = KILL_OOM,
+						  .cgroup_id = 7,
+						  .limit_bytes = one->limit_bytes,
+						  .limit_level = one->level,
+						  .flags = one->flags,
+						  .limit_name = "of-v1" });
 	make(&kills, 0, UINT64_MAX, one->cgroup, &rows);
 	ck_assert_pstr_eq(rows.rows[0].limit_cgroup, one->limit_cgroup);
 	kill_rows_free(&rows);
@@ -141,23 +154,25 @@ START_TEST(a_limit_has_a_path_or_a_name)
 }
 END_TEST
 
-START_TEST(beyond_the_limit_the_earliest_are_one_row)
+START_TEST(beyond_the_limit_the_earliest_of_the_user_with_most_are_one_row)
 {
 	struct kills kills = { 0 };
 	struct kill_rows rows;
 
-	for (uint32_t i = 1; i <= KILL_ROWS_MAX + 3; i++)
-		put(&kills, KILL_SIGNAL, 0, i, i);
-	put(&kills, KILL_OOM, 0, 1000, 1000);
+	put(&kills, KILL_SIGNAL, 1, 1, 1000);
+	put(&kills, KILL_OOM, 0, 2, 2000);
+	for (uint32_t i = 1; i <= KILL_ROWS_MAX + 1; i++)
+		put(&kills, KILL_SIGNAL, 0, 2 + i, i);
 	make(&kills, 0, UINT64_MAX, "/a", &rows);
-	ck_assert_uint_eq(rows.count, KILL_ROWS_MAX + 2);
-	ck_assert_uint_eq(rows.rows[0].record.tgid, 4);
-	ck_assert_uint_eq(rows.rows[KILL_ROWS_MAX].record.how, KILL_OOM);
-	ck_assert(!rows.rows[KILL_ROWS_MAX].is_rest);
-	ck_assert(rows.rows[KILL_ROWS_MAX + 1].is_rest);
-	ck_assert_uint_eq(rows.rows[KILL_ROWS_MAX + 1].processes, 3);
-	ck_assert_uint_eq(rows.rows[KILL_ROWS_MAX + 1].record.time_ns, 3);
-	ck_assert_uint_eq(rows.rows[KILL_ROWS_MAX + 1].record.how, KILL_SIGNAL);
+	ck_assert_uint_eq(rows.count, KILL_ROWS_MAX + 1);
+	ck_assert_uint_eq(rows.rows[0].record.tgid, 1000);
+	ck_assert_uint_eq(rows.rows[1].record.tgid, 2000);
+	ck_assert_uint_eq(rows.rows[2].record.tgid, 4);
+	ck_assert(!rows.rows[KILL_ROWS_MAX - 1].is_rest);
+	ck_assert(rows.rows[KILL_ROWS_MAX].is_rest);
+	ck_assert_uint_eq(rows.rows[KILL_ROWS_MAX].processes, 3);
+	ck_assert_uint_eq(rows.rows[KILL_ROWS_MAX].record.time_ns, 5);
+	ck_assert_uint_eq(rows.rows[KILL_ROWS_MAX].record.how, KILL_SIGNAL);
 	kill_rows_free(&rows);
 	kills_free(&kills);
 }
@@ -172,7 +187,7 @@ Suite *kills_suite(void)
 	tcase_add_test(tests, a_capture_has_the_kills_of_its_span);
 	tcase_add_test(tests, denied_processes_are_not_described);
 	tcase_add_loop_test(tests, a_limit_has_a_path_or_a_name, 0, ARRAY_SIZE(limit_cases));
-	tcase_add_test(tests, beyond_the_limit_the_earliest_are_one_row);
+	tcase_add_test(tests, beyond_the_limit_the_earliest_of_the_user_with_most_are_one_row);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
