@@ -34,11 +34,10 @@ python3          reads the database, in the tests; with make bench, a target tha
 openssl          a target without frame pointers, whose loops are assembler code, in the tests
 perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
 jq               reads JSON, in the tests; writes it, for make sbom
-libbpf-tools     wakeuptime, compared in the tests; with make bench offcputime, whose cost of a context switch is compared
 systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
 atop             names who uses the CPUs, beside bourdon in the tests and in make bench
 sysstat          pidstat, as atop
-libbpf-tools     execsnoop, as atop; offcputime, whose cost of a context switch make bench compares
+libbpf-tools     execsnoop and wakeuptime, compared in the tests; with make bench offcputime, whose cost of a context switch is compared
 procps           finds the daemon's children, in the tests
 e2fsprogs        file systems that hang, and the virtual machines', in the tests
 libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize, make tsan
