@@ -69,9 +69,9 @@ fails_saying() {
 	fails_saying 1 "the pin $PIN_DIR/targets is a map of type 1 with 4-byte keys and 8-byte values"
 	load
 	# shellcheck disable=SC2046
-	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 9 $(printf '0 %.0s' {1..127})
+	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 99 $(printf '0 %.0s' {1..127})
 	run daemon
-	fails_saying 1 'have ABI 9, but this bourdond has ABI'
+	fails_saying 1 'have ABI 99, but this bourdond has ABI'
 }
 
 @test "a second daemon for the same pins or the same database is refused" {
