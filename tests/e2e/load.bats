@@ -174,13 +174,16 @@ one_line_saying() {
 }
 
 @test "two loads at once do not mix" {
-	load --hz 23 & local first=$!
-	load --hz 29 & local second=$!
+	local first second programs
+	load
+	programs=$(find "$PIN_DIR" -name 'prog_*' | wc -l)
+	load --hz 23 & first=$!
+	load --hz 29 & second=$!
 	wait "$first"
 	wait "$second"
 	[ ! -e "${PIN_DIR}_loading" ]
 	grep -Eqx 'hz = (23|29)' "$RUN_DIR/manifest"
-	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq 21 ]
+	[ "$(find "$PIN_DIR" -name 'prog_*' | wc -l)" -eq "$programs" ]
 }
 
 @test "leftovers of a killed loader are removed" {

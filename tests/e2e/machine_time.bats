@@ -77,7 +77,8 @@ adds_up() {
 	CGROUP=$CGROUP/other start_command bash -c "echo ready; while :; do dd if=/dev/zero of=$WORK/data bs=1M count=16 2> /dev/null; done"
 	local loop=$CHILD
 	cp "$(command -v dd)" "$WORK/direct"
-	ON_CPU=0 loop "$WORK/direct if=/dev/zero of=$WORK/more bs=1M count=16 oflag=direct 2> /dev/null"
+	loop "$WORK/direct if=/dev/zero of=$WORK/more bs=1M count=16 oflag=direct 2> /dev/null"
+	ON_CPU=0 loop :
 	start_victim
 	recorded
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
