@@ -38,7 +38,7 @@ expect_kept() {
 			[ ! -s "$WORK/said" ]
 		done
 	done
-	[ "$count" -ge 12 ]
+	[ "$count" -ge 11 ]
 }
 
 # state DIRECTORY: prints the names, times and contents of its files, and the time of the directory
