@@ -58,7 +58,10 @@ static __always_inline __u32 apart_flags(void)
 	return flags;
 }
 
-/* The functions that have a record are not inlined: the stack holds one at a time. */
+/*
+ * The functions that have a record are not inlined, and none calls another one: the stack holds one record at a time.
+ * show_thread() and show_process() return whether policy denies the task, and then have written nothing.
+ */
 
 /* A process that policy denies is part of the machine's CPU time, without saying whose time it is. */
 static __noinline int show_denied(struct bpf_iter__task *ctx, struct task_struct *task, bool is_leader)
@@ -76,10 +79,8 @@ static __noinline int show_thread(struct bpf_iter__task *ctx, struct task_struct
 {
 	struct thread_record record = { .header = { RECORD_THREAD, sizeof(record) } };
 
-	if (target_is_denied(task) || policy_denies_undumpable(task->group_leader)) {
-		show_denied(ctx, task, false);
-		return 0;
-	}
+	if (target_is_denied(task) || policy_denies_undumpable(task->group_leader))
+		return 1;
 	record.tgid = task->tgid;
 	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
 	read_usage(task, &record.usage);
@@ -125,8 +126,7 @@ static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struc
 	if (policy_denies(task, record.comm)) {
 		if (lives) /* otherwise target_exit() deletes it */
 			target_forget_denied(record.tgid);
-		show_denied(ctx, task, true);
-		return 0;
+		return 1;
 	}
 	if (lives)
 		record.pattern_id = target_decide(shared, task, record.comm, REPORT_NOTHING);
@@ -155,10 +155,14 @@ SEC("iter/task")
 int walk_tasks(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	bool is_leader;
 
 	if (is_retired() || !task)
 		return 0;
 	if (task->flags & PF_KTHREAD)
 		return show_kernel_thread(ctx, task);
-	return task->pid == task->tgid ? show_process(ctx, task) : show_thread(ctx, task);
+	is_leader = task->pid == task->tgid;
+	if (is_leader ? show_process(ctx, task) : show_thread(ctx, task))
+		show_denied(ctx, task, is_leader);
+	return 0;
 }

@@ -58,7 +58,7 @@ await_rules() {
 	kill -HUP "$DAEMON"
 	await_log 10 'the configuration has not changed'
 	rule long 'comm = bdtest-3' 'cpu.some = 90%' 'history = 60s'
-	await_log 10 'long.conf:1: rule long wants 60 s of history, but the ring of a CPU that runs only targets holds 16 s'
+	await_log 10 'long.conf:1: rule long wants 60 s of history, but the ring of a CPU that runs only targets holds 15 s'
 }
 
 @test "a mistake: the configuration stays, log and status name it, and mending it is enough" {

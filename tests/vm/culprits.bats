@@ -26,7 +26,9 @@ start_service() {
 	# without a comm: whatever the service runs
 	rule victim "unit = $VICTIM" 'cpu.some = 20%' 'history = 1s' 'capture = 4s' 'cooldown = 1h'
 	daemon_start
-	SERVICE=(--slice=batch.slice) start_service "$HOG" "$BUILD/workloads/cpu_hog"
+	SERVICE=(--slice=batch.slice)
+	start_service "$HOG" "$BUILD/workloads/cpu_hog"
+	SERVICE=()
 	start_service "$VICTIM" "$BUILD/workloads/cpu_hog"
 	await_sql 120 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	sql 'SELECT cause, because FROM capture'
