@@ -273,7 +273,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	pressure_close(&capture->pressure);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
 	cgroup_memory_end(&capture->cgroup_memory, cgroups_mount(recorder->cgroups), recorder->usage,
-			  path_of_cgroup, recorder->cgroups, now_ns);
+			  path_of_cgroup, recorder->cgroups, clock_monotonic_ns());
 	note_kernel_losses(recorder, active);
 	note_unwatched(recorder, active);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,

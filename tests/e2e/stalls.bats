@@ -131,7 +131,7 @@ explained() {
 	explained io $((PATIENCE == 1 ? $(tolerance 10 15) : 50))
 	# unless, by the daemon's own count, other processes moved twice as much, and at least 4 MiB a second
 	((PATIENCE > 1 || $(sql "SELECT ifnull(sum(iif(role = 'target', -2, 1) * (read_bytes + write_bytes)), 0) > 0 FROM usage"))) ||
-		assert_cause 'its own I/O' 'the targets read '
+		assert_cause 'its own I/O' 'io_hog['
 }
 
 @test "memory stalls: as long as PSI says, with stacks in reclaim" {

@@ -13,7 +13,7 @@ setup() {
 	echo +memory > "$CGROUP2/$CGROUP/cgroup.subtree_control"
 	mkdir "$CGROUP2/$CGROUP/victim" "$CGROUP2/$CGROUP/full" "$CGROUP2/$CGROUP/thrashes"
 	own_workload cpu_hog
-	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 1s' 'capture = 8s' 'cooldown = 1h'
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 1s' 'capture = 15s' 'cooldown = 1h'
 	load
 	daemon_start
 }
