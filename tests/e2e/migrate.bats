@@ -39,7 +39,7 @@ place() {
 
 # said PATTERN: the daemon has logged such a line.
 said() {
-	await_log 1 "$1" 2> /dev/null || grep -qE "$1" "$WORK/daemon.log"
+	grep -qE "$1" "$WORK/daemon.log" || await_log 1 "$1" 2> /dev/null
 }
 
 version() {
