@@ -101,7 +101,7 @@ check() {
 	start cpu_hog --threads 1
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	sql 'SELECT cause, because FROM capture'
-	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, summed over its CPUs, in % of % periods, by its cpu.max of 0.20 CPUs, within % s' FROM capture")" = \
+	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, summed over its CPUs, in % of % periods, by its cpu.max of 0.20 CPUs, within % s%' FROM capture")" = \
 		'throttled by its own quota|1' ]
 	[ "$(sql "SELECT after FROM statistic WHERE scope = '/$CGROUP' AND source = 'cpu.max' AND name = 'quota_usec'")" -eq 20000 ]
 }
