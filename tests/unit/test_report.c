@@ -478,10 +478,10 @@ START_TEST(why_explains_a_capture)
 		"PROGRAM          COUNT  RECLAIMS      TIME  CPU TIME  UNIT OR CGROUP\n"
 		"cpu_hog              1         7    900 ms      0 ns  /system.slice/web\n"
 		"true              5120         9      8 ms       2 s  cron.service\n",
-		"memory of cgroups over 6 s, / is the host; REFAULTED was read again after it had been evicted\n"
-		"PROCESSES'    BEFORE  PAGE CACHE    BEFORE  REFAULTED  RECLAIMED  UNIT OR CGROUP\n"
-		"     3 GiB     1 GiB       1 KiB     1 MiB      4 KiB      4 KiB  /\n"
-		"     4 KiB         -         0 B         -          -          -  /\\x1bx\n",
+		("memory of cgroups over 6 s, / is the host; REFAULTED was read again after it had been evicted\n"
+		 "PROCESSES'    BEFORE  PAGE CACHE    BEFORE  REFAULTED  RECLAIMED  UNIT OR CGROUP\n"
+		 "     3 GiB     1 GiB       1 KiB     1 MiB      4 KiB      4 KiB  /\n"
+		 "     4 KiB         -         0 B         -          -          -  /\\x1bx\n"),
 		"  94.6 %, 11.6 s in 547 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n",
 		"      main (cpu_hog)\n",
 		"      [k] timer_interrupt\n",
