@@ -124,7 +124,8 @@ static int read_state(const struct pins *pins, struct reading *ret_reading)
 		result = counters_read(pins->counters_fd, counters);
 	if (result < 0)
 		return result;
-	reading.samples = counters[COUNTER_SAMPLES_ONCPU];
+	/* of targets and of all others: the same program writes both */
+	reading.samples = counters[COUNTER_SAMPLES_ONCPU] + counters[COUNTER_SAMPLES_OTHERS];
 	reading.offcpu_stacks = counters[COUNTER_OFFCPU_STACKS];
 	reading.offcpu_slots = counters[COUNTER_SAMPLES_OFFCPU];
 	*ret_reading = reading;
