@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/cause.h"
 
-#include "common/cleanup.h"
 #include "consumer/capture/cause_cpu.h"
 #include "consumer/capture/cause_io.h"
 #include "consumer/capture/cause_memory.h"
@@ -44,7 +43,7 @@ static struct cause negligible(const struct facts *facts)
 	};
 	enum psi_resource resource = facts->capture->trigger.psi.resource;
 	uint64_t waited_ns = facts_waited(&facts->own, resource), ran_ns = facts->own.task.cpu_ns;
-	char victims[FACTS_GROUP_BYTES + 64];
+	char victims[FACTS_VICTIMS_BYTES];
 
 	if (!waited_ns || facts_waited_percent(waited_ns, ran_ns) >= NEGLIGIBLE_PERCENT ||
 	    100 * stalled_share(facts) >= NEGLIGIBLE_PERCENT)
@@ -81,7 +80,7 @@ static const char *not_examined(const struct facts *facts)
 /* The verdict where no number explains the stall, with what was not looked at. */
 static struct cause undetermined(const struct facts *facts)
 {
-	char victims[FACTS_GROUP_BYTES + 64];
+	char victims[FACTS_VICTIMS_BYTES];
 
 	return facts_verdict(
 		CAUSE_UNDETERMINED,

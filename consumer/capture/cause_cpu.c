@@ -94,8 +94,7 @@ struct cause cause_cpu_shared(const struct facts *facts)
 		 seen_ns = own_ns + others_ns, machine_ns = machine_cpu_ns(facts),
 		 ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns, queued_ns = facts->own.stalled_cpu_ns,
 		 denied_ns = facts->capture->usage.machine.parts_ns[MACHINE_DENIED];
-	char group[FACTS_GROUP_BYTES], used[64], hottest[FACTS_HOTTEST_BYTES],
-		victims[FACTS_GROUP_BYTES + 64];
+	char group[FACTS_GROUP_BYTES], used[64], hottest[FACTS_HOTTEST_BYTES], victims[FACTS_VICTIMS_BYTES];
 	const char *whom = facts_victims_text(facts, victims, sizeof(victims));
 
 	/*

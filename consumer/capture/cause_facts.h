@@ -99,6 +99,7 @@ uint64_t facts_span_ns(const struct facts *facts);
 /* ---- words ---- */
 
 #define FACTS_GROUP_BYTES 320U
+#define FACTS_VICTIMS_BYTES (FACTS_GROUP_BYTES + 64U)
 #define FACTS_HOTTEST_BYTES (CAUSE_FUNCTION_BYTES + 64U) /* of the sentence's part */
 
 /* ", mostly in burn_cpu (83 % of its samples)", or "" */

@@ -39,7 +39,7 @@ struct cause cause_io_shared(const struct facts *facts)
 {
 	const struct usage_group *first = facts->first_target;
 	uint64_t own = facts_moved_bytes(&facts->own), others = facts_moved_bytes(&facts->others);
-	char victims[FACTS_GROUP_BYTES + 64];
+	char victims[FACTS_VICTIMS_BYTES];
 
 	if (facts->first_other && others >= 2 * own && is_much(facts, others))
 		return competing_for_disk(facts, facts->first_other,
@@ -57,7 +57,7 @@ struct cause cause_io_shared(const struct facts *facts)
 struct cause cause_io_own(const struct facts *facts)
 {
 	uint64_t own = facts_moved_bytes(&facts->own), others = facts_moved_bytes(&facts->others);
-	char victims[FACTS_GROUP_BYTES + 64];
+	char victims[FACTS_VICTIMS_BYTES];
 
 	if (own <= others || !is_much(facts, own))
 		return facts_no_verdict;
