@@ -99,7 +99,7 @@ CREATE TABLE capture(
 	cause TEXT,
 	because TEXT,
 	incident_id INTEGER REFERENCES incident,
-	onset_at INTEGER,               -- when the stall began, as far as PSI's readings tell; NULL: not known
+	onset_at INTEGER,               -- when the stall began, by PSI's readings or the targets' waiting; NULL: not known
 	recorded_as INTEGER
 ) STRICT;
 CREATE INDEX capture_by_time ON capture(triggered_at);
