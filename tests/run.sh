@@ -22,7 +22,8 @@ directory=$(mktemp -d /tmp/bourdon-run.XXXXXX)
 run=${directory##*.}
 chmod 0711 "$directory"
 results=$(mktemp)
-trap 'rm -rf --one-file-system "$results" "$directory"' EXIT
+failures=$(mktemp)
+trap 'rm -rf --one-file-system "$results" "$failures" "$directory"' EXIT
 
 # left_behind: what the tests have made and not removed, one line each.
 left_behind() {
@@ -44,6 +45,7 @@ run_unit() {
 	if [[ $(tail -n 1 "$results") =~ ^unit:\ ([0-9]+)\ checks,\ ([0-9]+)\ failed$ ]]; then
 		passed=$((passed + BASH_REMATCH[1] - BASH_REMATCH[2]))
 		failed=$((failed + BASH_REMATCH[2]))
+		grep -E ':[0-9]+:[FE]:' "$results" >> "$failures"
 	else
 		echo 'the unit tests did not run to their end'
 		failed=$((failed + 1))
@@ -56,6 +58,8 @@ run_end_to_end() {
 	skipped=$((skipped + $(grep -c '^ok .* # skip' "$results")))
 	passed=$((passed + $(grep '^ok ' "$results" | grep -vc ' # skip')))
 	failed=$((failed + $(grep -c '^not ok ' "$results")))
+	# with what a test that failed has said
+	awk '/^(not )?ok / { told = /^not / } told' "$results" >> "$failures"
 	if [ "$(grep -cE '^(not )?ok ' "$results")" -ne "$(sed -n 's/^1\.\.//p' "$results")" ]; then
 		echo 'the end-to-end tests did not run to their end'
 		failed=$((failed + 1))
@@ -82,6 +86,9 @@ else
 	printf 'the tests left something behind:\n%s\n' "$left"
 	failed=$((failed + 1))
 fi
+
+# again, because a log may be cut to its end
+[ ! -s "$failures" ] || { echo 'failed:' && cat "$failures"; }
 
 counts="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || counts+=", $skipped skipped"

@@ -148,6 +148,8 @@ add_counts() {
 	passed=$((passed + $(count passed "$1")))
 	failed=$((failed + $(count failed "$1")))
 	skipped=$((skipped + $(count skipped "$1" | grep . || echo 0)))
+	# what failed, and all that it said, again: the log of several machines is long
+	sed -n '/^failed:$/,$p' "$1.log" | sed "s|^|${1#"$VM"/}  |"
 }
 
 for version in "$@"; do
