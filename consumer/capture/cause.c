@@ -12,6 +12,24 @@
 /* Targets that waited less than this are not hurt. */
 #define NEGLIGIBLE_PERCENT 5
 
+#define QUOTA_NOT_EXAMINED                                                                                   \
+	"; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen"
+
+/*
+ * Adds what may be the reason besides those who ran: with a quota, threads wait while CPUs are idle, and a wait for a CPU
+ * looks the same.
+ */
+static void add_unexamined(struct cause *cause, const struct capture *capture)
+{
+	const struct machine_time *machine = &capture->usage.machine;
+	size_t used = strlen(cause->because);
+
+	if ((!strcmp(cause->verdict, CAUSE_COMPETING) || !strcmp(cause->verdict, CAUSE_OWN_THREADS)) &&
+	    capture->trigger.psi.resource == PSI_CPU && !capture->kernel_stats.counts_quotas &&
+	    machine->parts_ns[MACHINE_IDLE] > machine->total_ns / 10)
+		snprintf(cause->because + used, sizeof(cause->because) - used, "%s", QUOTA_NOT_EXAMINED);
+}
+
 /* Adds since when the resource is short. */
 static void add_onset(struct cause *cause, struct onset onset)
 {
@@ -61,9 +79,7 @@ static const char *not_examined(const struct facts *facts)
 {
 	switch (facts->capture->trigger.psi.resource) {
 	case PSI_CPU:
-		return facts->capture->kernel_stats.counts_quotas
-			       ? ""
-			       : "; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen";
+		return facts->capture->kernel_stats.counts_quotas ? "" : QUOTA_NOT_EXAMINED;
 	case PSI_MEMORY:
 		return facts_has_stat(facts, "memory.current")
 			       ? ""
@@ -114,6 +130,7 @@ struct cause cause_find(const struct capture *capture, cause_hottest hottest, vo
 		cause = of[capture->trigger.psi.resource][i](&facts);
 	if (!cause.verdict)
 		cause = undetermined(&facts);
+	add_unexamined(&cause, capture);
 	cause.onset = onset_find(capture);
 	add_onset(&cause, cause.onset);
 	facts_free(&facts);

@@ -64,19 +64,32 @@ static uint64_t machine_cpu_ns(const struct facts *facts)
 	return sum_us * 1000;
 }
 
+/* ", 50 % of it on the targets' CPUs", or "" where that is all of it */
+static const char *there_text(const struct facts *facts, const struct usage_group *culprit, char *into,
+			      size_t into_bytes)
+{
+	double percent = culprit ? 100 * contention_share(&facts->contention, culprit) : 100;
+
+	*into = '\0';
+	if (percent < 95)
+		snprintf(into, into_bytes, ", %.0f %% of it on the targets' CPUs", percent);
+	return into;
+}
+
 /* `culprit` NULL: processes that root's policy denies. */
 static struct cause competing_for_cpu(const struct facts *facts, const struct usage_group *culprit,
 				      uint64_t took_ns, const char *victims, uint64_t ran_ns,
 				      uint64_t queued_ns)
 {
-	char group[FACTS_GROUP_BYTES], used[64], hottest[FACTS_HOTTEST_BYTES];
+	char group[FACTS_GROUP_BYTES], used[64], hottest[FACTS_HOTTEST_BYTES], there[64];
 
 	return facts_verdict(
 		CAUSE_COMPETING,
-		"%s took %s%s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of %s time), within %.2f s",
+		"%s took %s%s%s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of %s time), within %.2f s",
 		culprit ? usage_group_text(culprit, group, sizeof(group))
 			: "processes that root's policy denies",
 		cpu_text(facts, took_ns, used, sizeof(used)),
+		there_text(facts, culprit, there, sizeof(there)),
 		facts_hottest_text(facts, culprit, hottest, sizeof(hottest)), victims, facts_seconds(ran_ns),
 		facts_seconds(queued_ns), facts_waited_percent(queued_ns, ran_ns), facts_whose_time(facts),
 		facts_seconds(facts->usage_ns));
@@ -91,8 +104,9 @@ struct cause cause_cpu_shared(const struct facts *facts)
 {
 	const struct usage_group *other = facts->first_other, *first = facts->first_target;
 	uint64_t own_ns = facts->own.task.cpu_ns, others_ns = facts->others.task.cpu_ns,
-		 seen_ns = own_ns + others_ns, machine_ns = machine_cpu_ns(facts),
-		 ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns, queued_ns = facts->own.stalled_cpu_ns,
+		 competing_ns = facts->competing_ns, seen_ns = own_ns + others_ns,
+		 machine_ns = machine_cpu_ns(facts), ran_ns = machine_ns > seen_ns ? machine_ns : seen_ns,
+		 queued_ns = facts->own.stalled_cpu_ns,
 		 denied_ns = facts->capture->usage.machine.parts_ns[MACHINE_DENIED];
 	char group[FACTS_GROUP_BYTES], used[64], hottest[FACTS_HOTTEST_BYTES], victims[FACTS_VICTIMS_BYTES];
 	const char *whom = facts_victims_text(facts, victims, sizeof(victims));
@@ -106,7 +120,7 @@ struct cause cause_cpu_shared(const struct facts *facts)
 	if (denied_ns > (other ? other->sums.task.cpu_ns : 0) &&
 	    (denied_ns >= queued_ns / 2 || denied_ns >= own_ns / 2))
 		return competing_for_cpu(facts, NULL, denied_ns, whom, own_ns, queued_ns);
-	if (other && (others_ns >= queued_ns / 2 || others_ns >= own_ns / 2))
+	if (other && (competing_ns >= queued_ns / 2 || competing_ns >= own_ns / 2))
 		return competing_for_cpu(facts, other, other->sums.task.cpu_ns, whom, own_ns, queued_ns);
 	if (facts->stalled_ns > seen_ns && machine_ns > seen_ns &&
 	    (machine_ns - own_ns >= queued_ns / 2 || machine_ns - own_ns >= own_ns / 2))

@@ -25,6 +25,11 @@ uint64_t facts_moved_bytes(const struct usage_sums *sums)
 	return sums->task.read_bytes + sums->task.write_bytes;
 }
 
+uint64_t facts_competing_ns(const struct facts *facts, const struct usage_group *group)
+{
+	return (uint64_t)(contention_share(&facts->contention, group) * (double)group->sums.task.cpu_ns);
+}
+
 uint64_t facts_consumed(const struct usage_sums *sums, enum psi_resource resource)
 {
 	return resource == PSI_IO       ? facts_moved_bytes(sums)
@@ -79,6 +84,20 @@ static const struct usage_group *larger(const struct usage_group *one, const str
 	return takes && (!one || takes > facts_consumed(&one->sums, resource)) ? other : one;
 }
 
+/* Whoever took most from the targets, of others. */
+static void gather_other(struct facts *facts, const struct usage_group *group)
+{
+	bool is_of_cpu = facts->capture->trigger.psi.resource == PSI_CPU;
+	uint64_t competing_ns = facts_competing_ns(facts, group);
+
+	facts->competing_ns += competing_ns;
+	if (!is_of_cpu)
+		facts->first_other = larger(facts->first_other, group, facts->capture->trigger.psi.resource);
+	else if (competing_ns &&
+		 (!facts->first_other || competing_ns > facts_competing_ns(facts, facts->first_other)))
+		facts->first_other = group;
+}
+
 static void gather_groups(struct facts *facts)
 {
 	enum psi_resource resource = facts->capture->trigger.psi.resource;
@@ -96,7 +115,7 @@ static void gather_groups(struct facts *facts)
 			facts->first_target = larger(facts->first_target, group, resource);
 			facts->first_victim = longer(facts->first_victim, group, resource);
 		} else {
-			facts->first_other = larger(facts->first_other, group, resource);
+			gather_other(facts, group);
 		}
 	}
 }
@@ -108,6 +127,7 @@ struct facts facts_gather(const struct capture *capture, cause_hottest hottest, 
 	};
 	const struct capture_usage *usage = &capture->usage;
 
+	facts.contention = contention_find(capture);
 	gather_groups(&facts);
 	usage_sums_add(&facts.own, &usage->rest_targets);
 	usage_sums_add(&facts.others, &usage->rest_others);
@@ -118,13 +138,16 @@ struct facts facts_gather(const struct capture *capture, cause_hottest hottest, 
 			facts.others.task.cpu_ns += usage->ended[i].sums.cpu_ns;
 			facts.others.task.read_bytes += usage->ended[i].sums.read_bytes;
 			facts.others.task.write_bytes += usage->ended[i].sums.write_bytes;
+			facts.competing_ns += usage->ended[i].sums.cpu_ns;
 		}
+	facts.competing_ns += usage->rest_others.task.cpu_ns + usage->rest_kernel.task.cpu_ns;
 	facts.usage_ns = usage->to_ns - usage->before.walked_ns;
 	return facts;
 }
 
 void facts_free(struct facts *facts)
 {
+	contention_free(&facts->contention);
 	usage_groups_free(&facts->groups);
 }
 

@@ -7,6 +7,7 @@
 #define BOURDON_CONSUMER_CAPTURE_CAUSE_FACTS_H
 
 #include "consumer/capture/capture.h"
+#include "consumer/capture/contention.h"
 #include "consumer/capture/onset.h"
 #include "consumer/capture/usage_groups.h"
 
@@ -50,7 +51,10 @@ struct facts {
 	/* span of the two sums above: since the last walk before the trigger */
 	uint64_t usage_ns;
 	struct usage_groups groups;
-	/* the groups that used most of the resource, of others and of targets; or NULL */
+	struct contention contention;
+	/* CPU time of others on the CPUs that the targets used or waited for */
+	uint64_t competing_ns;
+	/* the groups that used most of the resource (of a CPU, competing), of others and of targets; or NULL */
 	const struct usage_group *first_other, *first_target;
 	const struct usage_group *first_victim; /* the group of targets that waited longest for it, or NULL */
 	const struct usage_group *first_grown;  /* whose memory grew most, of all; or NULL */
@@ -71,6 +75,8 @@ struct cause facts_verdict(const char *words, const char *format, ...) __attribu
 
 /* Bytes read and written. */
 uint64_t facts_moved_bytes(const struct usage_sums *sums);
+/* CPU time of a group on the CPUs that the targets used or waited for, in ns. */
+uint64_t facts_competing_ns(const struct facts *facts, const struct usage_group *group);
 /* How much of the resource was used: CPU time in ns, bytes moved, or bytes of memory. */
 uint64_t facts_consumed(const struct usage_sums *sums, enum psi_resource resource);
 /* Time that threads waited for the resource. */

@@ -411,8 +411,78 @@ static const struct cause_case cause_cases[] = {
 	  .verdict = CAUSE_SHORTAGE,
 	  .because =
 		  "0 allocations on the host waited for reclaim, which scanned 0.0 MiB (kswapd: 1.0 MiB); victim[1] grew most, by 500.0 MiB to 900.0 MiB" },
+	/* CPUs were idle: a quota that is not visible from here may be the reason, too */
+	{ .resource = PSI_CPU,
+	  .stalled_us = 4000000,
+	  .rows = { TARGET(.task.cpu_ns = SECOND, .stalled_cpu_ns = 4 * SECOND),
+		    OTHER(.task.cpu_ns = 4 * SECOND) },
+	  .machine = { .total_ns = 12 * SECOND, .parts_ns[MACHINE_IDLE] = 7 * SECOND },
+	  .verdict = CAUSE_COMPETING,
+	  .because =
+		  "hog[2] took 4.00 s of CPU time, 33 % of the machine's, while victim[1] ran 1.00 s and waited 4.00 s for a CPU (80 % of its time), within 6.00 s; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen" },
 	{ .resource = PSI_IRQ, .verdict = CAUSE_UNDETERMINED },
 };
+
+START_TEST(whoever_ran_on_other_cpus_took_nothing)
+{
+	struct usage_row rows[] = {
+		TARGET(.task.cpu_ns = 3 * SECOND, .stalled_cpu_ns = 3 * SECOND),
+		OTHER(.task.cpu_ns = 6 * SECOND),
+		{ .role = USAGE_OTHER,
+		  .process = { .comm = "neighbour", .tgid = 3, .sums = { .task.cpu_ns = 4 * SECOND } } }
+	};
+	struct capture_process processes[] = { { .role = USAGE_TARGET, .comm = "victim" },
+					       { .role = USAGE_OTHER, .comm = "hog" },
+					       { .role = USAGE_OTHER, .comm = "neighbour" } };
+	/* on CPU, off CPU because it waited for a CPU, and off CPU because it slept */
+	struct capture_row samples[] = { { .process = 0, .kind = SAMPLE_ON_CPU },
+					 { .process = 0, .kind = SAMPLE_OFF_CPU, .stall = STALL_CPU },
+					 { .process = 0, .kind = SAMPLE_OFF_CPU },
+					 { .process = 1, .kind = SAMPLE_ON_CPU },
+					 { .process = 2, .kind = SAMPLE_ON_CPU } };
+	struct capture_event events[80];
+	struct pressure_reading readings[2] = {
+		{ .scope = PRESSURE_CGROUP }, { .scope = PRESSURE_CGROUP, .totals.us[PSI_SOME] = 3000000 }
+	};
+	struct capture capture = { .trigger = { .psi = { .resource = PSI_CPU, .window_us = 1000000 },
+						.cgroup = (char *)"/it" },
+				   .processes = processes,
+				   .processes_count = ARRAY_SIZE(processes),
+				   .rows = samples,
+				   .rows_count = ARRAY_SIZE(samples),
+				   .events = events,
+				   .usage = { .rows = rows,
+					      .count = ARRAY_SIZE(rows),
+					      .before.walked_ns = SECOND,
+					      .to_ns = 7 * SECOND },
+				   .pressure = { .readings = readings, .count = ARRAY_SIZE(readings) },
+				   .kernel_stats.counts_quotas = true };
+	struct cause cause;
+
+	/* the victim ran on CPU 3 and waited for CPU 1; it slept on CPU 2, where the hog runs; the neighbour, half on CPU 3 */
+	for (uint32_t i = 0; i < 10; i++) {
+		events[capture.events_count++] = (struct capture_event){ .row = 0, .cpu = 3 };
+		events[capture.events_count++] = (struct capture_event){ .row = 1, .cpu = 1 };
+		events[capture.events_count++] = (struct capture_event){ .row = 2, .cpu = 2 };
+		events[capture.events_count++] = (struct capture_event){ .row = 3, .cpu = 2 };
+		events[capture.events_count++] = (struct capture_event){ .row = 3, .cpu = CAPTURE_NO_CPU };
+		events[capture.events_count++] = (struct capture_event){ .row = 4, .cpu = i % 2 ? 3 : 0 };
+	}
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_str_eq(
+		cause.because,
+		"neighbour[3] took 4.00 s of CPU time, 50 % of it on the targets' CPUs, while victim[1] ran 3.00 s and waited 3.00 s for a CPU (50 % of its time), within 6.00 s");
+	/* without the neighbour, nobody took anything */
+	capture.usage.count = 2;
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_str_eq(cause.verdict, CAUSE_OWN_THREADS);
+	/* with few samples of the victim it is not known where it ran: whoever took most */
+	samples[1].stall = 0;
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_msg(!strncmp(cause.because, "hog[2] took 6.00 s of CPU time, while", 37), "%s",
+		      cause.because);
+}
+END_TEST
 
 START_TEST(verdicts)
 {
@@ -604,6 +674,7 @@ Suite *cause_suite(void)
 	Suite *suite = suite_create("cause");
 	TCase *tcase = tcase_create("cause");
 
+	tcase_add_test(tcase, whoever_ran_on_other_cpus_took_nothing);
 	tcase_add_loop_test(tcase, verdicts, 0, ARRAY_SIZE(cause_cases));
 	tcase_add_test(tcase, files_of_a_cgroup_and_those_above);
 	tcase_add_test(tcase, scopes);
