@@ -347,7 +347,7 @@ CREATE TABLE killed(
 ) STRICT;
 CREATE INDEX killed_by_capture ON killed(capture_id);
 
--- Memory of the cgroups whose processes held or read most, from the trigger to the end, as the memory controller of cgroup
+-- Memory of the cgroups whose processes held, read or wrote most, from the trigger to the end, as the memory controller of cgroup
 -- v2 counts it. The cgroup / is the whole host. Without that controller there are no rows. NULL: not known.
 CREATE TABLE cgroup_memory(
 	capture_id INTEGER NOT NULL REFERENCES capture,
@@ -365,6 +365,8 @@ CREATE TABLE cgroup_memory(
 	refaulted_bytes INTEGER,        -- meanwhile: used again after it had been evicted
 	scanned_bytes INTEGER,          -- looked at by reclaim
 	reclaimed_bytes INTEGER,        -- given up
+	device_read_bytes INTEGER,      -- meanwhile: by block devices for it (io.stat); NULL without the I/O controller
+	device_written_bytes INTEGER,   -- pages that it dirtied, whoever writes them back
 	PRIMARY KEY(capture_id, cgroup)
 ) STRICT, WITHOUT ROWID;
 

@@ -295,12 +295,12 @@ static const struct table of_capture[] = {
 	  .select =
 		  "SELECT cgroup, :into, name_form(cgroup), name_form(unit), name_form(container), from_at, to_at, "
 		  "current_before_bytes, current_bytes, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, "
-		  "refaulted_bytes, scanned_bytes, reclaimed_bytes FROM given.cgroup_memory WHERE capture_id = :capture "
-		  "ORDER BY cgroup",
+		  "refaulted_bytes, scanned_bytes, reclaimed_bytes, device_read_bytes, device_written_bytes FROM "
+		  "given.cgroup_memory WHERE capture_id = :capture ORDER BY cgroup",
 	  .add = "INSERT INTO main.cgroup_memory(capture_id, cgroup, unit, container, from_at, to_at, "
 		 "current_before_bytes, current_bytes, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, "
-		 "refaulted_bytes, scanned_bytes, reclaimed_bytes) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, "
-		 "?12, ?13, ?14, ?15, ?16)" },
+		 "refaulted_bytes, scanned_bytes, reclaimed_bytes, device_read_bytes, device_written_bytes) VALUES(?2, ?3, "
+		 "?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)" },
 	{ .name = "pressure",
 	  .select = "SELECT scope, :into, at, name_form(scope), name_form(resource), some_us, full_us FROM "
 		    "given.pressure WHERE capture_id = :capture ORDER BY rowid",

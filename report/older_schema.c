@@ -34,7 +34,7 @@
 	"CREATE TEMP VIEW cgroup_memory AS SELECT NULL AS capture_id, NULL AS cgroup, NULL AS unit, NULL AS container, NULL"       \
 	" AS from_at, NULL AS to_at, NULL AS current_before_bytes, NULL AS current_bytes, NULL AS anon_before_bytes, NULL AS"      \
 	" anon_bytes, NULL AS file_before_bytes, NULL AS file_bytes, NULL AS refaulted_bytes, NULL AS scanned_bytes, NULL AS"      \
-	" reclaimed_bytes WHERE 0;"                                                                                                \
+	" reclaimed_bytes, NULL AS device_read_bytes, NULL AS device_written_bytes WHERE 0;"                                       \
 	"CREATE TEMP VIEW killed AS SELECT NULL AS capture_id, NULL AS at, NULL AS how, NULL AS role, NULL AS comm, NULL AS"       \
 	" tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS rss_bytes, NULL AS by_comm, NULL AS by_tgid, NULL AS"     \
 	" by_cgroup, NULL AS by_unit, NULL AS limit_cgroup, NULL AS limit_bytes, NULL AS processes WHERE 0;"                       \

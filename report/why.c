@@ -481,6 +481,21 @@ static void print_cgroups(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
+static void print_cgroup_bytes(FILE *out, struct query *query)
+{
+	static const struct column columns[] = {
+		{ "READ", "device_read_bytes", 10, cell_size },
+		{ "WRITTEN", "device_written_bytes", 10, cell_size },
+		{ "UNIT OR CGROUP", "place", -32, cell_text },
+	};
+	char span[FORMAT_BYTES];
+
+	fprintf(out,
+		"what block devices did for cgroups over %s, with those below them; WRITTEN: pages that they dirtied\n",
+		duration_of(query, "span_ns", 1, span));
+	table_print(out, query, columns, ARRAY_SIZE(columns));
+}
+
 static void print_others(FILE *out, struct query *query)
 {
 	fprintf(out,
@@ -761,6 +776,14 @@ static const struct section sections[] = {
 		 "capture_id = ?1 AND (read_bytes <> 0 OR write_bytes <> 0) "
 		 "ORDER BY part = 'unaccounted', part = 'disks', read_bytes + write_bytes DESC, part LIMIT 6",
 	  .print = print_bytes },
+	{ .name = "cgroup_bytes",
+	  .since = 9,
+	  .sql = "SELECT cgroup, unit, container, device_read_bytes, device_written_bytes, ifnull(unit, cgroup) AS place, "
+		 "to_at - from_at AS span_ns FROM cgroup_memory WHERE capture_id = ?1 AND cgroup <> '/' AND "
+		 "'io' = (SELECT resource FROM capture WHERE capture_id = ?1) AND "
+		 "device_read_bytes + device_written_bytes >= 1048576 "
+		 "ORDER BY device_read_bytes + device_written_bytes DESC, cgroup LIMIT 8",
+	  .print = print_cgroup_bytes },
 	{ .name = "interrupts",
 	  .since = 9,
 	  .sql = "SELECT kind, number, name, ifnull(name, iif(number IS NULL, 'all others', '-')) AS label, count, ns, "

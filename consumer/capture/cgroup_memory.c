@@ -14,15 +14,23 @@
 #define FILE_BYTES_MAX (64U << 10)
 #define PAGE_BYTES 4096
 /* Reading one takes some 50 us; longer where the kernel has many descendants to add up, and on an emulated CPU. */
-#define READING_MAX_NS (CLOCK_SECOND_NS / 5)
-#define LEVELS_MAX 8U /* to look upwards for one with the controller */
+#define READING_MAX_CPU_NS (CLOCK_SECOND_NS / 5)
+#define READING_MAX_NS CLOCK_SECOND_NS /* where others take the CPU meanwhile */
+#define LEVELS_MAX 8U                  /* to look upwards for one with the controller */
+
+/* When to stop reading. */
+struct limit {
+	uint64_t until_ns, until_cpu_ns; /* CLOCK_MONOTONIC; of this thread */
+};
 
 /* What the processes of one cgroup use. */
 struct share {
 	uint64_t cgroup_id;
-	uint64_t of[3]; /* memory, major faults, bytes read */
+	uint64_t of[4]; /* memory, major faults, bytes read, bytes written */
 };
 #define SHARES_BY ARRAY_SIZE(((struct share *)0)->of)
+
+static const struct cgroup_memory_counts unknown = { -1, -1, -1, -1, -1, -1, -1, -1 };
 
 void cgroup_memory_free(struct cgroup_memory *memory)
 {
@@ -30,6 +38,18 @@ void cgroup_memory_free(struct cgroup_memory *memory)
 		free(memory->rows[i].cgroup);
 	free(memory->rows);
 	*memory = (struct cgroup_memory){ 0 };
+}
+
+static struct limit limit_from(uint64_t now_ns)
+{
+	return (struct limit){ now_ns + READING_MAX_NS,
+			       clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + READING_MAX_CPU_NS };
+}
+
+static bool may_read(const struct limit *limit)
+{
+	return clock_monotonic_ns() < limit->until_ns &&
+	       clock_read_ns(CLOCK_THREAD_CPUTIME_ID) < limit->until_cpu_ns;
 }
 
 /* ---- files ---- */
@@ -68,11 +88,25 @@ static void read_line(struct cgroup_memory_counts *counts, const char *line)
 			add(kept[i].sum, value, kept[i].unit);
 }
 
+/* "8:0 rbytes=1 wbytes=2 rios=3 …": a line for each device. */
+static void read_devices(struct cgroup_memory_counts *counts, char *stat)
+{
+	char *rest, *word;
+	uint64_t bytes;
+
+	counts->device_read = counts->device_written = 0;
+	for (word = strtok_r(stat, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+		if (sscanf(word, "rbytes=%" SCNu64, &bytes) == 1)
+			add(&counts->device_read, bytes, 1);
+		else if (sscanf(word, "wbytes=%" SCNu64, &bytes) == 1)
+			add(&counts->device_written, bytes, 1);
+}
+
 /* Returns whether the cgroup has the memory controller. */
 static bool read_counts(const char *mount, const char *cgroup, struct cgroup_memory_counts *ret_counts)
 {
-	struct cgroup_memory_counts counts = { -1, -1, -1, -1, -1, -1 };
-	_cleanup_free_ char *stat = NULL, *current = NULL;
+	struct cgroup_memory_counts counts = unknown;
+	_cleanup_free_ char *stat = NULL, *current = NULL, *io = NULL;
 	char path[PATH_MAX], *rest;
 	uint64_t value;
 	size_t bytes;
@@ -86,6 +120,9 @@ static bool read_counts(const char *mount, const char *cgroup, struct cgroup_mem
 	if (file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &current, &bytes) == 0 &&
 	    sscanf(current, "%" SCNu64, &value) == 1)
 		counts.current = bytes_of(value, 1);
+	snprintf(path, sizeof(path), "%s%s/io.stat", mount, cgroup);
+	if (file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &io, &bytes) == 0)
+		read_devices(&counts, io);
 	*ret_counts = counts;
 	return true;
 }
@@ -120,7 +157,8 @@ static struct share *sum_shares(const struct usage *usage, uint32_t *ret_count)
 			shares[count++] =
 				(struct share){ process->cgroup_id,
 						{ process->sums.rss_bytes, process->sums.task.major_faults,
-						  process->sums.task.read_bytes } };
+						  process->sums.task.read_bytes,
+						  process->sums.task.write_bytes } };
 	}
 	if (shares)
 		qsort(shares, count, sizeof(*shares), compare_cgroups);
@@ -148,7 +186,7 @@ static bool add_row(struct cgroup_memory *memory, const char *cgroup,
 {
 	struct cgroup_memory_row row = { .cgroup = strdup(cgroup), .after = *counts, .was_read = true };
 
-	row.before = (struct cgroup_memory_counts){ -1, -1, -1, -1, -1, -1 };
+	row.before = unknown;
 	if (memory->count == CGROUP_MEMORY_MAX || !row.cgroup) {
 		free(row.cgroup);
 		return false;
@@ -177,19 +215,23 @@ static void add_nearest(struct cgroup_memory *memory, const char *mount, const c
 	}
 }
 
-/* A third of the room for the first of each measure. */
+/* A quarter of the room for the first of each measure; then whoever has room. */
 static void add_largest(struct cgroup_memory *memory, const char *mount, const struct usage *usage,
-			cgroup_memory_path path, void *user, uint64_t until_ns)
+			cgroup_memory_path path, void *user, const struct limit *limit)
 {
 	uint32_t count = 0;
 	_cleanup_free_ struct share *shares = sum_shares(usage, &count);
 
-	for (size_t by = 0; shares && by < SHARES_BY; by++) {
-		uint32_t most = (CGROUP_MEMORY_MAX - 1) * (uint32_t)(by + 1) / (uint32_t)SHARES_BY + 1;
+	for (size_t turn = 0; shares && turn <= SHARES_BY; turn++) {
+		size_t by = turn % SHARES_BY;
+		uint32_t most =
+			turn < SHARES_BY
+				? (CGROUP_MEMORY_MAX - 1) * (uint32_t)(turn + 1) / (uint32_t)SHARES_BY + 1
+				: CGROUP_MEMORY_MAX;
 
 		qsort_r(shares, count, sizeof(*shares), compare_shares, &by);
 		for (uint32_t i = 0; i < count && i < CGROUP_MEMORY_MAX && memory->count < most &&
-				     shares[i].of[by] && clock_monotonic_ns() < until_ns;
+				     shares[i].of[by] && may_read(limit);
 		     i++) {
 			const char *cgroup = path(user, shares[i].cgroup_id);
 
@@ -202,6 +244,7 @@ static void add_largest(struct cgroup_memory *memory, const char *mount, const s
 void cgroup_memory_begin(struct cgroup_memory *memory, const char *mount, const struct usage *usage,
 			 cgroup_memory_path path, void *user, uint64_t now_ns)
 {
+	struct limit limit = limit_from(now_ns);
 	struct cgroup_memory_counts counts;
 
 	*memory = (struct cgroup_memory){ .from_ns = now_ns };
@@ -210,7 +253,7 @@ void cgroup_memory_begin(struct cgroup_memory *memory, const char *mount, const 
 	memory->rows = calloc(CGROUP_MEMORY_MAX, sizeof(*memory->rows));
 	if (!memory->rows || !add_row(memory, "/", &counts))
 		return;
-	add_largest(memory, mount, usage, path, user, now_ns + READING_MAX_NS);
+	add_largest(memory, mount, usage, path, user, &limit);
 	for (uint32_t i = 0; i < memory->count; i++) {
 		memory->rows[i].before = memory->rows[i].after;
 		memory->rows[i].was_read = false;
@@ -233,15 +276,15 @@ static void sweep(struct cgroup_memory *memory)
 void cgroup_memory_end(struct cgroup_memory *memory, const char *mount, const struct usage *usage,
 		       cgroup_memory_path path, void *user, uint64_t now_ns)
 {
-	uint64_t until_ns = now_ns + READING_MAX_NS;
+	struct limit limit = limit_from(now_ns);
 
 	memory->to_ns = now_ns;
-	for (uint32_t i = 0; i < memory->count && clock_monotonic_ns() < until_ns; i++) {
+	for (uint32_t i = 0; i < memory->count && may_read(&limit); i++) {
 		struct cgroup_memory_row *row = &memory->rows[i];
 
 		row->was_read = read_counts(mount, row->cgroup[1] ? row->cgroup : "", &row->after);
 	}
 	sweep(memory);
 	if (memory->count)
-		add_largest(memory, mount, usage, path, user, until_ns);
+		add_largest(memory, mount, usage, path, user, &limit);
 }

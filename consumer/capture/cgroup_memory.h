@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * cgroup_memory.h owns what the memory controller of cgroup v2 says of a capture's span: memory, page cache, refaults and
- * reclaim of the cgroups whose processes hold or read most, and of the whole host. Where the controller is that of version
+ * reclaim of the cgroups whose processes hold, read or write most, and of the whole host; and what its I/O controller says of
+ * these, because only it tells who dirtied the pages that kernel threads write. Where the memory controller is that of version
  * 1, nothing is read.
  *
  * A user may have made any number of cgroups. So only those of processes are read, that many, and for that long.
@@ -21,6 +22,8 @@ struct cgroup_memory_counts {
 	int64_t current; /* memory.current; the root has none */
 	int64_t anon, file;
 	int64_t refaulted, scanned, reclaimed; /* running sums */
+	/* running sums of io.stat over all block devices; kernel documentation, cgroup-v2.rst, "Writeback" */
+	int64_t device_read, device_written;
 };
 
 struct cgroup_memory_row {

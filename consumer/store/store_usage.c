@@ -58,9 +58,9 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql, &ret_statements->add_cgroup_memory,
 			"INSERT INTO cgroup_memory(capture_id, cgroup, unit, container, from_at, to_at, current_before_bytes, "
 			"current_bytes, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, refaulted_bytes, "
-			"scanned_bytes, reclaimed_bytes) VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, -1), nullif(?8, -1), "
+			"scanned_bytes, reclaimed_bytes, device_read_bytes, device_written_bytes) VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, -1), nullif(?8, -1), "
 			"nullif(?9, -1), nullif(?10, -1), nullif(?11, -1), nullif(?12, -1), nullif(?13, -1), nullif(?14, -1), "
-			"nullif(?15, -1))");
+			"nullif(?15, -1), nullif(?16, -1), nullif(?17, -1))");
 	return result;
 }
 
@@ -233,12 +233,14 @@ static int write_cgroup_memory(struct sql *sql, const struct usage_statements *s
 	struct cgroup_names names;
 
 	name_cgroup(row->cgroup, &names);
-	return sql_run(sql, statements->add_cgroup_memory, NULL, "itttiiiiiiiiiii", capture_id, row->cgroup,
+	return sql_run(sql, statements->add_cgroup_memory, NULL, "itttiiiiiiiiiiiii", capture_id, row->cgroup,
 		       names.unit, names.container, wall_of(capture, capture->cgroup_memory.from_ns),
 		       wall_of(capture, capture->cgroup_memory.to_ns), before->current, after->current,
 		       before->anon, after->anon, before->file, after->file,
 		       grown(before->refaulted, after->refaulted), grown(before->scanned, after->scanned),
-		       grown(before->reclaimed, after->reclaimed));
+		       grown(before->reclaimed, after->reclaimed),
+		       grown(before->device_read, after->device_read),
+		       grown(before->device_written, after->device_written));
 }
 
 int store_usage_write(struct sql *sql, const struct usage_statements *statements, int64_t run_id,

@@ -85,6 +85,7 @@ START_TEST(cgroups_of_processes_are_read_twice)
 	put("", 1000, 2000, 5, -1);
 	put("1/", 10, 20, 30, 40);
 	put("a/", 100, 200, 300, 400);
+	file_put_below(mount, "1/io.stat", "8:0 rbytes=4096 wbytes=0 rios=1 wios=0\n");
 	put("lonely/", 1, 1, 1, 1);                    /* without processes */
 	file_put_below(mount, "a/b/cgroup.procs", ""); /* without the controller */
 	usage_init(&usage);
@@ -97,6 +98,8 @@ START_TEST(cgroups_of_processes_are_read_twice)
 	usage_walk_end(&usage, 1, UINT32_MAX);
 	cgroup_memory_begin(&memory, mount, &usage, path_of, &asked, clock_monotonic_ns());
 	ck_assert_uint_eq(memory.count, 3);
+	file_put_below(mount, "1/io.stat",
+		       "8:0 rbytes=4296 wbytes=4096 rios=3 wios=1\n8:16 rbytes=5 wbytes=7 rios=1\n254:0 \n");
 	put("", 1001, 2000, 6, -1);
 	put("1/", 11, 19, 33, 45);
 	put("9/", 7, 8, 9, 10);
@@ -114,7 +117,12 @@ START_TEST(cgroups_of_processes_are_read_twice)
 	ck_assert(row->before.refaulted == 31 * 4096 && row->after.refaulted == 34 * 4096);
 	ck_assert(row->before.scanned == 60 * 4096 && row->after.scanned == 66 * 4096);
 	ck_assert(row->before.reclaimed == 30 * 4096 && row->after.reclaimed == 33 * 4096);
+	/* of all devices */
+	ck_assert(row->before.device_read == 4096 && row->after.device_read == 4301);
+	ck_assert(row->before.device_written == 0 && row->after.device_written == 4103);
 	ck_assert_ptr_nonnull(row_of(&memory, "/a"));
+	/* without the I/O controller */
+	ck_assert(row_of(&memory, "/a")->after.device_written == -1);
 	ck_assert_ptr_null(row_of(&memory, "/a/b"));
 	ck_assert_ptr_null(row_of(&memory, "/lonely"));
 	row = row_of(&memory, "/9");
@@ -165,7 +173,7 @@ START_TEST(the_number_of_cgroups_has_a_limit)
 	usage_walk_end(&usage, 1, UINT32_MAX);
 	cgroup_memory_begin(&memory, mount, &usage, path_of, &asked, clock_monotonic_ns());
 	cgroup_memory_end(&memory, mount, &usage, path_of, &asked, clock_monotonic_ns());
-	ck_assert_uint_le(asked, 2 * 3 * CGROUP_MEMORY_MAX);
+	ck_assert_uint_le(asked, 2 * 5 * CGROUP_MEMORY_MAX);
 	ck_assert_ptr_nonnull(row_of(&memory, "/1"));
 	cgroup_memory_free(&memory);
 	usage_free(&usage);

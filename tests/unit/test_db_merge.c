@@ -72,8 +72,8 @@ static void fill_other_tables(struct store_fixture *host)
 		"INSERT INTO interrupt VALUES(1, 'softirq', 3, 'NET_RX', 1, 2, 3, 4, 5.5), (1, 'irq', NULL, NULL, 1, 2, 6, 7, NULL);"
 		"INSERT INTO killed VALUES(1, 1, 'oom', 'other', 'a', 2, '/c', 'c.service', 'id', 3, 'b', 4, '/d', 'd.service', '/e', 5, 1), "
 		"(1, 6, 'signal', 'rest', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 7);"
-		"INSERT INTO cgroup_memory VALUES(1, '/c', 'c.service', 'id', 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), "
-		"(1, '/', NULL, NULL, 1, 2, NULL, NULL, NULL, 3, NULL, 4, NULL, NULL, NULL);"
+		"INSERT INTO cgroup_memory VALUES(1, '/c', 'c.service', 'id', 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13), "
+		"(1, '/', NULL, NULL, 1, 2, NULL, NULL, NULL, 3, NULL, 4, NULL, NULL, NULL, NULL, NULL);"
 		"INSERT INTO pressure VALUES(1, 9, 'system', 'cpu', 10, NULL), (1, 10, 'targets', 'cpu', 11, 12);"
 		"INSERT INTO statistic VALUES(1, 1, 2, 'system', 'vmstat', NULL, 'pgscan', 3, 4);"
 		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
@@ -132,8 +132,8 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"SELECT at, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, by_tgid, by_cgroup, by_unit, limit_cgroup, "
 		"limit_bytes, processes FROM killed WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT cgroup, unit, container, from_at, to_at, current_before_bytes, current_bytes, anon_before_bytes, anon_bytes, "
-		"file_before_bytes, file_bytes, refaulted_bytes, scanned_bytes, reclaimed_bytes FROM cgroup_memory WHERE capture_id = "
-		"(SELECT id FROM wanted) ORDER BY cgroup",
+		"file_before_bytes, file_bytes, refaulted_bytes, scanned_bytes, reclaimed_bytes, device_read_bytes, device_written_bytes FROM cgroup_memory WHERE "
+		"capture_id = (SELECT id FROM wanted) ORDER BY cgroup",
 		"SELECT at, scope, resource, some_us, full_us FROM pressure WHERE capture_id = (SELECT id FROM wanted) ORDER BY rowid",
 		"SELECT from_at, to_at, scope, source, device, name, before, after FROM statistic WHERE capture_id = (SELECT id FROM wanted) "
 		"ORDER BY rowid",

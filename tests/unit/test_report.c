@@ -84,8 +84,8 @@ static const char rows_sql[] =
 	" (2, 1790000102000000000, 'oom', 'target', 'web', 79, NULL, NULL, NULL, 1048576, 'web', 79, NULL, NULL, NULL, NULL, 1),"
 	" (2, 1790000101000000000, 'signal', 'other', NULL, NULL, NULL, NULL, NULL, NULL, 'systemd-oomd', 5, '/o', 'systemd-oomd.service', NULL, NULL, 1),"
 	" (2, 1790000103000000000, 'signal', 'rest', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 12);"
-	"INSERT INTO cgroup_memory VALUES(2, '/', NULL, NULL, 1, 6000000001, NULL, NULL, 1073741824, 3221225472, 1048576, 1024, 4096, 8192, 4096),"
-	" (2, '/' || char(27) || 'x', NULL, NULL, 1, 6000000001, NULL, 4096, NULL, 4096, NULL, 0, NULL, NULL, NULL);"
+	"INSERT INTO cgroup_memory VALUES(2, '/', NULL, NULL, 1, 6000000001, NULL, NULL, 1073741824, 3221225472, 1048576, 1024, 4096, 8192, 4096, 5, 6),"
+	" (2, '/' || char(27) || 'x', NULL, NULL, 1, 6000000001, NULL, 4096, NULL, 4096, NULL, 0, NULL, NULL, NULL, NULL, NULL);"
 	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, rss_before_bytes, rss_bytes, reclaims, reclaim_ns)"
 	" VALUES(2, 1, 'target', 1, 6000000001, 1073741824, 3221225472, 7, 900000000),"
 	" (2, 3, 'target', 1, 6000000001, 2147483648, 1073741824, 0, 0);"
@@ -523,6 +523,32 @@ START_TEST(why_names_what_is_missing)
 }
 END_TEST
 
+/* Who dirtied what kernel threads wrote: only where a disk was short. */
+START_TEST(why_says_what_devices_did_for_cgroups)
+{
+	static const char said[] =
+		"what block devices did for cgroups over 6 s, with those below them; WRITTEN: pages that they dirtied\n"
+		"      READ     WRITTEN  UNIT OR CGROUP\n"
+		"       0 B       2 GiB  /\\x1bx\n"
+		"     1 MiB         0 B  cron.service\n\n";
+	static const char bytes_sql[] =
+		"UPDATE cgroup_memory SET device_read_bytes = 0, device_written_bytes = 2147483648;"
+		"INSERT INTO cgroup_memory(capture_id, cgroup, unit, from_at, to_at, device_read_bytes, device_written_bytes) "
+		"VALUES(2, '/c', 'cron.service', 1, 6000000001, 1048576, 0), (2, '/d', NULL, 1, 6000000001, 1048575, 0);";
+	struct command_ran cpu, io;
+
+	unlink(database);
+	write_captures(database, bytes_sql);
+	cpu = run("why 2");
+	assert_has_not(cpu.out, "block devices did");
+	write_database(database, "UPDATE capture SET resource = 'io' WHERE capture_id = 2;");
+	io = run("why 2");
+	assert_has(io.out, said);
+	command_ran_free(&cpu);
+	command_ran_free(&io);
+}
+END_TEST
+
 /* Only where memory was short does it matter that its cgroups were not examined. */
 START_TEST(why_says_that_cgroup_v1_was_not_examined)
 {
@@ -548,7 +574,7 @@ START_TEST(why_as_json_says_the_same)
 	ck_assert_int_eq(ran.status, EXIT_DONE);
 	assert_asked(
 		"SELECT group_concat(key) FROM json_each(?1)", ran.out,
-		"capture,incident,pressure,waiting,machine,bytes,interrupts,groups,culprits,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,wakers,locks,functions,seconds,losses");
+		"capture,incident,pressure,waiting,machine,bytes,cgroup_bytes,interrupts,groups,culprits,killed,growth,reclaim,cgroups,processes,stacks,others,stalls,wakers,locks,functions,seconds,losses");
 	assert_asked("SELECT json_extract(?1, '$.functions[0].function')", ran.out, "burn_cpu");
 	assert_asked("SELECT json_extract(?1, '$.stacks[0].frames[1].function')", ran.out, "main");
 	assert_asked("SELECT json_array_length(?1, '$.stacks[2].frames')", ran.out, "14");
@@ -873,6 +899,7 @@ Suite *report_suite(void)
 	tcase_add_test(commands, list_shows_the_newest_first);
 	tcase_add_test(commands, why_explains_a_capture);
 	tcase_add_test(commands, why_names_what_is_missing);
+	tcase_add_test(commands, why_says_what_devices_did_for_cgroups);
 	tcase_add_test(commands, why_says_that_cgroup_v1_was_not_examined);
 	tcase_add_test(commands, why_as_json_says_the_same);
 	tcase_add_test(commands, pressure_agrees_with_the_view);

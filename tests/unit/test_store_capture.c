@@ -175,13 +175,14 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 					.count = 2,
 					.from_ns = TRIGGERED + 1,
 					.to_ns = TRIGGERED + 4 };
-	capture->cgroup_memory.rows[0] = (struct cgroup_memory_row){ .cgroup = strdup("/"),
-								     .before = { -1, 1, 2, 9, 8, 7 },
-								     .after = { -1, 3, 4, 9, 10, 12 } };
+	capture->cgroup_memory.rows[0] =
+		(struct cgroup_memory_row){ .cgroup = strdup("/"),
+					    .before = { -1, 1, 2, 9, 8, 7, 20, 30 },
+					    .after = { -1, 3, 4, 9, 10, 12, 25, 36 } };
 	capture->cgroup_memory.rows[1] =
 		(struct cgroup_memory_row){ .cgroup = strdup("/system.slice/cron.service"),
-					    .before = { -1, -1, -1, -1, -1, -1 },
-					    .after = { 1, 2, 3, 4, 5, 6 } };
+					    .before = { -1, -1, -1, -1, -1, -1, -1, -1 },
+					    .after = { 1, 2, 3, 4, 5, 6, -1, -1 } };
 	capture->usage.before.walked_ns = TRIGGERED - 20;
 	capture->usage.to_ns = TRIGGERED + 30;
 	stats = calloc(3, sizeof(*stats));
@@ -229,9 +230,9 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		&fixture,
 		"SELECT cgroup, unit, from_at - 1700000000123456789, to_at - 1700000000123456789, current_before_bytes, "
 		"current_bytes, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, refaulted_bytes, scanned_bytes, "
-		"reclaimed_bytes FROM cgroup_memory ORDER BY cgroup",
-		"/|NULL|1|4|NULL|NULL|1|3|2|4|0|2|5\n"
-		"/system.slice/cron.service|cron.service|1|4|NULL|1|NULL|2|NULL|3|NULL|NULL|NULL\n");
+		"reclaimed_bytes, device_read_bytes, device_written_bytes FROM cgroup_memory ORDER BY cgroup",
+		"/|NULL|1|4|NULL|NULL|1|3|2|4|0|2|5|5|6\n"
+		"/system.slice/cron.service|cron.service|1|4|NULL|1|NULL|2|NULL|3|NULL|NULL|NULL|NULL|NULL\n");
 	expect_rows(
 		&fixture,
 		"SELECT at - 1700000000123456789, how, role, comm, tgid, cgroup, unit, container, rss_bytes, by_comm, by_tgid, "
