@@ -164,7 +164,10 @@ honest_stack() {
 honest_check_capture() {
 	local failed=0 hz cause counted expected whole daemons stalled
 	IFS='|' read -r hz cause daemons < <(sql "SELECT hz, cause, received_samples || ' of ' || expected_samples FROM capture WHERE capture_id = $1")
-	[[ -n $cause && $cause != undetermined ]] || { echo "honest: capture $1: cause: '$cause'"; failed=1; }
+	[[ -n $cause && $cause != undetermined ]] || {
+		echo "honest: capture $1: cause: '$cause': $(sql "SELECT because FROM capture WHERE capture_id = $1")"
+		failed=1
+	}
 	counted=$(sql "SELECT ifnull(sum(samples), 0) FROM sample JOIN process USING(process_id)
 		WHERE capture_id = $1 AND tgid = $3 AND kind = 'on-cpu'")
 	# a total cannot grow by more than the time that passes; that of another cgroup is larger by hours

@@ -25,7 +25,7 @@ burn() {
 }
 
 @test "each sample has the name of the program that the process ran then" {
-	load
+	load --hz 97
 	rule exec 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 8s' 'cooldown = 1h'
 	daemon_start
 	burn "$SECOND" "$WORK/$THIRD" > "$WORK/second.sh"
@@ -35,13 +35,13 @@ burn() {
 	ON_CPU=0 start cpu_hog # they wait for each other
 	await_log 30 fired
 	local from
-	from=$(counter 0)
-	has_taken() {
-		(($(counter 0) >= from + $1))
+	from=$(cpu_ms "$child")
+	has_run() {
+		(($(cpu_ms "$child") >= from + $1))
 	}
-	await 30 has_taken 80
+	await 60 has_run 300 # 29 samples
 	touch "$WORK/$FIRST.go"
-	await 30 has_taken 160
+	await 60 has_run 600
 	touch "$WORK/$SECOND.go"
 	await_status 60 '.captures | length == 0'
 	children_end
