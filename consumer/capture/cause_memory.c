@@ -8,6 +8,8 @@
 /* Whoever grew by less did not cause a shortage of memory. */
 #define GROWTH_BYTES (16 * FACTS_MEBIBYTE)
 
+#define RECLAIM_BYTES 256
+
 /*
  * memory.events of the cgroup that fired includes its descendants. An ancestor's counts would include events
  * of unrelated cgroups, so only its own limit counts.
@@ -47,37 +49,55 @@ struct cause cause_memory_limit(const struct facts *facts)
 			     facts_seconds(facts_span_ns(facts)));
 }
 
-struct cause cause_memory_shortage(const struct facts *facts)
+/* What reclaim for the whole host did. kswapd may keep all others from waiting for it: then they wait for what it evicted. */
+static const char *reclaim_text(const struct facts *facts, char *into, size_t into_bytes)
 {
 	uint64_t direct = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_direct"),
 		 stalls = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "allocstall_"),
-		 kswapd = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd");
-	const struct usage_group *first = facts->first_other, *grown = facts->first_grown;
-	char group[FACTS_GROUP_BYTES];
+		 kswapd = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "pgscan_kswapd"),
+		 refaults = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "workingset_refault_");
+	size_t used;
 
 	if (!direct && !stalls && !kswapd)
+		return NULL;
+	if (direct || stalls)
+		used = (size_t)snprintf(
+			into, into_bytes,
+			"%" PRIu64
+			" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB)",
+			stalls, facts_mebibytes(direct * FACTS_PAGE_BYTES),
+			facts_mebibytes(kswapd * FACTS_PAGE_BYTES));
+	else
+		used = (size_t)snprintf(
+			into, into_bytes,
+			"kswapd scanned %.1f MiB on the host, and no allocation waited for reclaim",
+			facts_mebibytes(kswapd * FACTS_PAGE_BYTES));
+	if (refaults)
+		snprintf(into + used, into_bytes - used, "; %.1f MiB were read again that had been evicted",
+			 facts_mebibytes(refaults * FACTS_PAGE_BYTES));
+	return into;
+}
+
+struct cause cause_memory_shortage(const struct facts *facts)
+{
+	const struct usage_group *first = facts->first_other, *grown = facts->first_grown;
+	char group[FACTS_GROUP_BYTES], room[RECLAIM_BYTES];
+	const char *reclaim = reclaim_text(facts, room, sizeof(room));
+
+	if (!reclaim)
 		return facts_no_verdict;
 	if (grown && grown->sums.grown_bytes >= GROWTH_BYTES)
-		return facts_verdict(
-			CAUSE_SHORTAGE,
-			"%" PRIu64
-			" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); %s grew most, by %.1f MiB to %.1f MiB",
-			stalls, facts_mebibytes(direct * FACTS_PAGE_BYTES),
-			facts_mebibytes(kswapd * FACTS_PAGE_BYTES),
-			usage_group_text(grown, group, sizeof(group)),
-			facts_mebibytes(grown->sums.grown_bytes), facts_mebibytes(grown->sums.rss_bytes));
+		return facts_verdict(CAUSE_SHORTAGE, "%s; %s grew most, by %.1f MiB to %.1f MiB", reclaim,
+				     usage_group_text(grown, group, sizeof(group)),
+				     facts_mebibytes(grown->sums.grown_bytes),
+				     facts_mebibytes(grown->sums.rss_bytes));
 	/* a rule for many programs has no others */
 	if (facts->first_target && facts->target_groups > 1 &&
 	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))
 		first = facts->first_target;
-	return facts_verdict(
-		CAUSE_SHORTAGE,
-		"%" PRIu64
-		" allocations on the host waited for reclaim, which scanned %.1f MiB (kswapd: %.1f MiB); the largest is %s with %.1f MiB",
-		stalls, facts_mebibytes(direct * FACTS_PAGE_BYTES),
-		facts_mebibytes(kswapd * FACTS_PAGE_BYTES),
-		first ? usage_group_text(first, group, sizeof(group)) : "nobody",
-		facts_mebibytes(first ? first->sums.rss_bytes : 0));
+	return facts_verdict(CAUSE_SHORTAGE, "%s; the largest is %s with %.1f MiB", reclaim,
+			     first ? usage_group_text(first, group, sizeof(group)) : "nobody",
+			     facts_mebibytes(first ? first->sums.rss_bytes : 0));
 }
 
 /*

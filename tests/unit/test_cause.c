@@ -398,10 +398,11 @@ static const struct cause_case cause_cases[] = {
 	  .rows = { TARGET(.rss_bytes = 900 * MIB, .grown_bytes = 2 * MIB),
 		    OTHER(.rss_bytes = 400 * MIB, .rss_before_bytes = 100 * MIB, .grown_bytes = 300 * MIB) },
 	  .stats = { { "vmstat", SYSTEM, "", "allocstall_normal", 5, 9 },
-		     { "vmstat", SYSTEM, "", "pgscan_direct", 0, 256 } },
+		     { "vmstat", SYSTEM, "", "pgscan_direct", 0, 256 },
+		     { "vmstat", SYSTEM, "", "workingset_refault_file", 0, 512 } },
 	  .verdict = CAUSE_SHORTAGE,
 	  .because =
-		  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); hog[2] grew most, by 300.0 MiB to 400.0 MiB" },
+		  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); 2.0 MiB were read again that had been evicted; hog[2] grew most, by 300.0 MiB to 400.0 MiB" },
 	/* the targets themselves */
 	{ .resource = PSI_MEMORY,
 	  .of_system = true,
@@ -410,7 +411,7 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "vmstat", SYSTEM, "", "pgscan_kswapd", 0, 256 } },
 	  .verdict = CAUSE_SHORTAGE,
 	  .because =
-		  "0 allocations on the host waited for reclaim, which scanned 0.0 MiB (kswapd: 1.0 MiB); victim[1] grew most, by 500.0 MiB to 900.0 MiB" },
+		  "kswapd scanned 1.0 MiB on the host, and no allocation waited for reclaim; victim[1] grew most, by 500.0 MiB to 900.0 MiB" },
 	/* CPUs were idle: a quota that is not visible from here may be the reason, too */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 4000000,
