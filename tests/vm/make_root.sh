@@ -17,6 +17,7 @@ packages() {
 	sed "s/ .*//; ${RENAMED[$release]}" <<- 'END' | paste -s -d ,
 		systemd-sysv     is PID 1
 		dbus             systemctl, and what systemd logs without it
+		systemd-oomd     kills units whose memory pressure lasts
 		udev             tells systemd that a disk is there
 		kmod             loads the kernel modules that the tests need
 		libbpf1          bourdon-load, bourdond

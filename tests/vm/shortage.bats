@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A machine that is short of memory as a whole, and whoever acts then: kswapd, which reclaims; kworkers, which write back;
+# systemd-oomd, which kills.
+
+source "$BATS_TEST_DIRNAME/../e2e/lib.bash"
+
+OOMD_SETTINGS=/run/systemd/oomd.conf.d/bourdon.conf
+
+setup() {
+	bourdon_setup shortage
+	cgroup_make
+	[ -e "$CGROUP2/$CGROUP/memory.max" ]
+	echo +memory > "$CGROUP2/$CGROUP/cgroup.subtree_control"
+	mkdir "$CGROUP2/$CGROUP/victim" "$CGROUP2/$CGROUP/other"
+	FILE=/var/tmp/bourdon-file-$BASHPID # /tmp may be in memory
+	KSWAPD=$(pgrep -x kswapd0)
+	UNIT=bdthrashes-$BASHPID.service
+	# CPU 0 is the victim's: this shell, the daemon and what else they start keep off it
+	taskset -p -c 1 "$BASHPID" > /dev/null
+}
+
+teardown() {
+	taskset -p -c 0,1 "$KSWAPD" > /dev/null
+	echo 10 > /proc/sys/vm/dirty_background_ratio # the kernel's own
+	systemctl stop --quiet "$UNIT" 2> /dev/null || true
+	systemctl reset-failed --quiet "$UNIT" 2> /dev/null || true
+	bourdon_teardown
+	rm -f "$FILE"
+	if [ -e "$OOMD_SETTINGS" ]; then
+		rm "$OOMD_SETTINGS"
+		systemctl restart systemd-oomd
+	fi
+}
+
+# victim SECONDS: a rule that fires for a process that always runs on CPU 0
+victim() {
+	own_workload cpu_hog
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 5%' 'history = 1s' "capture = $1s" 'cooldown = 1h'
+	load
+	daemon_start
+}
+
+start_victim() {
+	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$OWN"
+}
+
+# stored: waits until the first capture is
+stored() {
+	await_status 60 '.captures | length == 0'
+	children_end
+	await_sql 60 "SELECT state FROM capture WHERE capture_id = 1" complete
+	sql 'SELECT rule, cause, because FROM capture' >&2
+}
+
+# of_file FILE NAME: the number after that name
+of_file() {
+	awk -v name="$2" '$1 == name || $1 == name ":" { print $2 }' "$1"
+}
+
+# pages_scanned: by the kernel, to find free memory for the whole host
+pages_scanned() {
+	awk '$1 == "pgscan_kswapd" || $1 == "pgscan_direct" { sum += $2 } END { print sum }' /proc/vmstat
+}
+
+@test "pages that another program dirtied are written by kworkers, which have their time and their stack" {
+	victim 4
+	echo $((4 << 20)) > /proc/sys/vm/dirty_background_bytes
+	# shellcheck disable=SC2016 # perl's variables
+	CGROUP=$CGROUP/other start_command perl -e '
+		open $file, ">", $ARGV[0] or die; $| = 1; print "ready\n"; $block = "x" x (1 << 20);
+		while (1) { sysseek $file, 0, 0; syswrite $file, $block for 1 .. 64 }' "$FILE"
+	start_victim
+	start_victim # they wait for each other
+	await_log 60 fired
+	stored
+	sql "SELECT program, processes, cpu_ns FROM culprit_group WHERE role = 'kernel' LIMIT 5" >&2
+	sql "SELECT comm, samples, stack FROM culprit_stack WHERE role = 'kernel' LIMIT 5" >&2
+	[ "$(sql "SELECT cpu_ns > 0 FROM culprit_group WHERE role = 'kernel' AND program = 'kworker'")" = 1 ]
+	[ "$(sql "SELECT sum(samples) > 0 FROM culprit_stack WHERE role = 'kernel' AND comm GLOB 'kworker/*' AND stack GLOB '*;wb_workfn_[[]k];*'")" = 1 ]
+	[ "$(sql "SELECT ns > 0 FROM machine_time WHERE part = 'kernel threads'")" = 1 ]
+}
+
+@test "memory of the whole machine that runs out is a global shortage, with who grew" {
+	local scanned eater output rss
+	own_workload mem_hog
+	rule whole "comm = $OWN" 'memory.some = 10%' 'watch = system' 'history = 1s' 'capture = 4s' 'cooldown = 1h'
+	load
+	daemon_start
+	CGROUP=$CGROUP/victim start_command "$WORK/$OWN" --size 192MiB --file "$FILE"
+	scanned=$(pages_scanned)
+	# takes all but what the victim needs, then more until the rule fires, and more; it is the first to be killed, if anyone
+	# shellcheck disable=SC2016 # perl's variables
+	CGROUP=$CGROUP/other start_command perl -e '
+		open $score, ">", "/proc/self/oom_score_adj" or die; syswrite $score, "1000"; $| = 1;
+		$SIG{USR1} = sub { $fired = 1 };
+		sub grow { my $more = ""; vec($more, ($_[0] << 20) - 1, 8) = 1; push @held, $more }
+		grow($ARGV[0]); print "ready\n";
+		until ($fired) { grow(2); select undef, undef, undef, 0.25 }
+		grow(32); print "grown\n"; sleep 1 while 1' $(($(of_file /proc/meminfo MemAvailable) / 1024 - 192))
+	eater=$CHILD output=$CHILD_OUTPUT
+	await_log 60 fired
+	kill -USR1 "$eater"
+	IFS= read -r -t $((60 * PATIENCE)) -u "$output" CHILD_LINE
+	[ "$CHILD_LINE" = grown ]
+	rss=$(of_file "/proc/$eater/status" VmRSS)
+	await_status 60 '.captures | length == 0'
+	scanned=$(($(pages_scanned) - scanned))
+	stored
+	sql 'SELECT role, program, rss_before_bytes, rss_bytes, grown_bytes, reclaim_ns, cpu_ns FROM memory_group WHERE capture_id = 1 LIMIT 5' >&2
+	sql 'SELECT cgroup, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, refaulted_bytes FROM cgroup_memory WHERE capture_id = 1' >&2
+	sql "SELECT name, before, after FROM statistic WHERE source = 'vmstat' AND capture_id = 1" >&2
+	echo "the kernel scanned $scanned pages; perl has $rss KiB" >&2
+	[ "$(sql "SELECT cause, because GLOB '* on the host* waited for reclaim*; perl[[]$eater] in /$CGROUP/other grew most, by * MiB to * MiB*' FROM capture WHERE capture_id = 1")" = \
+		'global memory shortage|1' ]
+	# nothing of it is swapped out, and it does not grow again
+	[ "$(sql "SELECT rss_bytes BETWEEN $((rss - 1024)) * 1024 AND $((rss + 1024)) * 1024 AND rss_bytes - rss_before_bytes >= 32 << 20
+		FROM usage JOIN process USING(process_id) WHERE capture_id = 1 AND tgid = $eater")" = 1 ]
+	# the capture's span is within that of the two readings
+	[ "$(sql "SELECT sum(after - before) BETWEEN 1 AND $scanned FROM statistic WHERE capture_id = 1 AND source = 'vmstat' AND name IN ('pgscan_kswapd', 'pgscan_direct')")" = 1 ]
+	[ "$(sql "SELECT cpu_ns > 0 FROM memory_group WHERE capture_id = 1 AND role = 'kernel' AND program = 'kswapd'")" = 1 ]
+	[ "$(sql "SELECT anon_bytes - anon_before_bytes >= 16 << 20 FROM cgroup_memory WHERE capture_id = 1 AND cgroup = '/'")" = 1 ]
+	[ "$(sql "SELECT refaulted_bytes > 0 FROM cgroup_memory WHERE capture_id = 1 AND cgroup = '/$CGROUP/victim'")" = 1 ]
+	[ "$(sql 'SELECT count(*) FROM killed')" = 0 ]
+	run "$BUILD/bourdon" --db "$DB" why 1
+	[[ $output == *$'\nwho grew by '*$'\nperl '*$'\nwho reclaimed memory: '*$'\nkswapd '* ]] || { echo "$output"; false; }
+}
+
+# was_killed UNIT: systemd knows that systemd-oomd killed it
+was_killed() {
+	[ "$(systemctl show -P Result "$1")" = oom-kill ]
+}
+
+@test "systemd-oomd that kills a service is named, with its unit" {
+	local pid
+	mkdir -p "${OOMD_SETTINGS%/*}"
+	printf '%s\n' '[OOM]' 'DefaultMemoryPressureDurationSec=1s' > "$OOMD_SETTINGS"
+	systemctl restart systemd-oomd
+	rule service "unit = $UNIT" 'memory.some = 10%' 'history = 1s' 'capture = 20s' 'cooldown = 1h'
+	load
+	daemon_start
+	systemd-run --quiet --unit="$UNIT" --property=MemoryMax=48M --property=ManagedOOMMemoryPressure=kill \
+		--property=ManagedOOMMemoryPressureLimit=5% "$BUILD/workloads/mem_hog" --size 96MiB --file "$FILE"
+	pid=$(systemctl show -P MainPID "$UNIT")
+	await_log 60 fired
+	await 60 was_killed "$UNIT"
+	stored
+	sql 'SELECT (k.at - triggered_at) / 1e9, k.* FROM killed k JOIN capture USING(capture_id)' >&2
+	[ "$(sql 'SELECT how, role, comm, tgid, unit, by_comm, by_tgid, by_unit, limit_cgroup, processes FROM killed')" = \
+		"signal|target|mem_hog|$pid|$UNIT|systemd-oomd|$(systemctl show -P MainPID systemd-oomd)|systemd-oomd.service||1" ]
+	run "$BUILD/bourdon" --db "$DB" why 1
+	[[ $(tr -s ' \n' ' ' <<< "$output") == *"mem_hog[$pid] in $UNIT, "*", by systemd-oomd["*"] in systemd-oomd.service "* ]] ||
+		{ echo "$output"; false; }
+}
