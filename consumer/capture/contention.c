@@ -27,6 +27,15 @@ static bool is_of_target(const struct capture *capture, const struct capture_eve
 	       (row->kind == SAMPLE_ON_CPU || row->stall & STALL_CPU);
 }
 
+static void count_samples(struct contention *contention)
+{
+	const struct capture *capture = contention->capture;
+
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		if (capture->rows[i].kind == SAMPLE_ON_CPU)
+			contention->of_processes[capture->rows[i].process].all += capture->rows[i].samples;
+}
+
 struct contention contention_find(const struct capture *capture)
 {
 	struct contention contention = { .capture = capture };
@@ -41,6 +50,8 @@ struct contention contention_find(const struct capture *capture)
 	if (events < TARGETS_LEAST)
 		return contention;
 	contention.of_processes = calloc(capture->processes_count, sizeof(*contention.of_processes));
+	if (contention.of_processes)
+		count_samples(&contention);
 	for (uint32_t i = 0; contention.of_processes && i < capture->events_count; i++) {
 		const struct capture_event *event = &capture->events[i];
 		const struct capture_row *row = &capture->rows[event->row];
@@ -48,10 +59,30 @@ struct contention contention_find(const struct capture *capture)
 
 		if (row->kind != SAMPLE_ON_CPU || event->cpu == CAPTURE_NO_CPU)
 			continue;
-		samples->all++;
+		samples->placed++;
 		samples->there += are_theirs[event->cpu];
 	}
 	return contention;
+}
+
+/* Root's policy may not allow samples of all; and a capture that is full lacks some. */
+static bool has_samples_of(const struct contention *contention, enum usage_role role)
+{
+	const struct capture *capture = contention->capture;
+
+	for (uint32_t i = 0; i < capture->processes_count && !capture->losses[LOSS_CAPTURE_FULL]; i++)
+		if (capture->processes[i].role == role && contention->of_processes[i].all)
+			return true;
+	return false;
+}
+
+/* Few samples do not say where the group ran, but that it ran for less than so many ticks while the capture was recorded. */
+static double share_of_few(const struct contention *contention, const struct usage_group *group)
+{
+	uint32_t hz = contention->capture->trigger.hz;
+	double most_ns = hz ? GROUP_LEAST * 1e9 / hz : 0, took_ns = (double)group->sums.task.cpu_ns;
+
+	return hz && took_ns > most_ns && has_samples_of(contention, group->role) ? most_ns / took_ns : 1;
 }
 
 double contention_share(const struct contention *contention, const struct usage_group *group)
@@ -64,7 +95,12 @@ double contention_share(const struct contention *contention, const struct usage_
 		if (!usage_group_has(group, process->role, process->comm, process->cgroup))
 			continue;
 		sums.all += contention->of_processes[i].all;
+		sums.placed += contention->of_processes[i].placed;
 		sums.there += contention->of_processes[i].there;
 	}
-	return sums.all < GROUP_LEAST ? 1 : (double)sums.there / (double)sums.all;
+	if (!contention->of_processes)
+		return 1;
+	if (sums.all < GROUP_LEAST)
+		return share_of_few(contention, group);
+	return sums.placed < GROUP_LEAST ? 1 : (double)sums.there / (double)sums.placed;
 }

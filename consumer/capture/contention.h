@@ -10,7 +10,8 @@
 #include "consumer/capture/usage_groups.h"
 
 struct contention_samples {
-	uint32_t all, there; /* on a CPU that is known; on the targets' CPUs */
+	uint64_t all;           /* on CPU */
+	uint32_t placed, there; /* of these, on a CPU that is known; on the targets' CPUs */
 };
 
 /* Begins as zeros: nothing is known. */
@@ -23,7 +24,10 @@ struct contention {
 struct contention contention_find(const struct capture *capture);
 void contention_free(struct contention *contention);
 
-/* Of the CPU time of a group, the part on the targets' CPUs: 0 to 1; 1 where that is not known. */
+/*
+ * Of the CPU time of a group, the part on the targets' CPUs: 0 to 1; 1 where that is not known. The span of CPU times may begin
+ * long before the capture: of what a group used then, it has no samples.
+ */
 double contention_share(const struct contention *contention, const struct usage_group *group);
 
 #endif

@@ -439,8 +439,8 @@ START_TEST(whoever_ran_on_other_cpus_took_nothing)
 	struct capture_row samples[] = { { .process = 0, .kind = SAMPLE_ON_CPU },
 					 { .process = 0, .kind = SAMPLE_OFF_CPU, .stall = STALL_CPU },
 					 { .process = 0, .kind = SAMPLE_OFF_CPU },
-					 { .process = 1, .kind = SAMPLE_ON_CPU },
-					 { .process = 2, .kind = SAMPLE_ON_CPU } };
+					 { .process = 1, .kind = SAMPLE_ON_CPU, .samples = 20 },
+					 { .process = 2, .kind = SAMPLE_ON_CPU, .samples = 10 } };
 	struct capture_event events[80];
 	struct pressure_reading readings[2] = {
 		{ .scope = PRESSURE_CGROUP }, { .scope = PRESSURE_CGROUP, .totals.us[PSI_SOME] = 3000000 }
@@ -473,6 +473,24 @@ START_TEST(whoever_ran_on_other_cpus_took_nothing)
 	ck_assert_str_eq(
 		cause.because,
 		"neighbour[3] took 4.00 s of CPU time, 50 % of it on the targets' CPUs, while victim[1] ran 3.00 s and waited 3.00 s for a CPU (50 % of its time), within 6.00 s");
+	/* it has so few samples that it ran before the capture was recorded, for all but 0.2 s */
+	capture.trigger.hz = 50;
+	samples[4].samples = 1;
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_str_eq(cause.verdict, CAUSE_OWN_THREADS);
+	/* unless the capture was full: then they may be missing */
+	capture.losses[LOSS_CAPTURE_FULL] = 1;
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_msg(!strncmp(cause.because, "neighbour[3] took 4.00 s of CPU time, while", 43), "%s",
+		      cause.because);
+	capture.losses[LOSS_CAPTURE_FULL] = 0;
+	/* and where no other process has any: root's policy may not allow them */
+	processes[1].role = USAGE_KERNEL;
+	samples[4].samples = 0;
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_msg(!strncmp(cause.because, "hog[2] took 6.00 s of CPU time, while", 37), "%s",
+		      cause.because);
+	processes[1].role = USAGE_OTHER;
 	/* without the neighbour, nobody took anything */
 	capture.usage.count = 2;
 	cause = cause_find(&capture, NULL, NULL);
