@@ -70,7 +70,9 @@ static bool has_samples_of(const struct contention *contention, enum usage_role 
 {
 	const struct capture *capture = contention->capture;
 
-	for (uint32_t i = 0; i < capture->processes_count && !capture->losses[LOSS_CAPTURE_FULL]; i++)
+	if (capture->losses[LOSS_CAPTURE_FULL] || capture->losses[LOSS_OTHERS_FULL])
+		return false;
+	for (uint32_t i = 0; i < capture->processes_count; i++)
 		if (capture->processes[i].role == role && contention->of_processes[i].all)
 			return true;
 	return false;

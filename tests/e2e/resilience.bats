@@ -368,7 +368,7 @@ processes_of_daemon() {
 
 # bats test_tags=slow
 @test "the database stays below max_size by removing the oldest captures" {
-	load --hz 997 --ring-size 4MiB
+	load_targets_alone --hz 997 --ring-size 4MiB
 	NAMING=1 write_settings '[database]' 'max_size = 4MiB' # many captures, whose names do not matter
 	# of our cgroup alone: with the stacks of other programs a capture may be larger than a third of max_size, and is lost
 	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 5s' 'capture = 1s' 'cooldown = 0s'

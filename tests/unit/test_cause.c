@@ -479,11 +479,11 @@ START_TEST(whoever_ran_on_other_cpus_took_nothing)
 	cause = cause_find(&capture, NULL, NULL);
 	ck_assert_str_eq(cause.verdict, CAUSE_OWN_THREADS);
 	/* unless the capture was full: then they may be missing */
-	capture.losses[LOSS_CAPTURE_FULL] = 1;
+	capture.losses[LOSS_OTHERS_FULL] = 1;
 	cause = cause_find(&capture, NULL, NULL);
 	ck_assert_msg(!strncmp(cause.because, "neighbour[3] took 4.00 s of CPU time, while", 43), "%s",
 		      cause.because);
-	capture.losses[LOSS_CAPTURE_FULL] = 0;
+	capture.losses[LOSS_OTHERS_FULL] = 0;
 	/* and where no other process has any: root's policy may not allow them */
 	processes[1].role = USAGE_KERNEL;
 	samples[4].samples = 0;
