@@ -299,17 +299,29 @@ static bool may_say(struct watch_line *line, uint64_t now_ns)
 	return true;
 }
 
+static const char *why_it_fails(const struct watches *watches, const struct watch *watch, int error)
+{
+	if (error == -EOPNOTSUPP)
+		return "PSI is off; boot with psi=1";
+	/* without that option, kernel/sched/psi.c and kernel/cgroup/cgroup.c make no such file */
+	if (error == -ENOENT && watch->trigger->resource == PSI_IRQ &&
+	    (!watch->cgroup || cgroup_exists(watches, watch->cgroup)))
+		return "this kernel does not count irq pressure: it is built without CONFIG_IRQ_TIME_ACCOUNTING";
+	return strerror(-error);
+}
+
 static void say_what_fails(struct watches *watches, struct watch *watch, int error)
 {
+	const char *why = why_it_fails(watches, watch, error);
 	struct watch_line *line = &watches->failed_line;
 
-	note_refusal(watch, "%s", error == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-error));
+	note_refusal(watch, "%s", why);
 	if (!may_say(line, clock_monotonic_ns()))
 		return;
 	log_warning("rule %s cannot watch %s.%s of %s: %s; %u more such failures since the last such line",
 		    watch->rule->name, psi_resource_names[watch->trigger->resource],
-		    psi_kind_names[watch->trigger->kind], watch->cgroup ? watch->cgroup : "the system",
-		    error == -EOPNOTSUPP ? "PSI is off; boot with psi=1" : strerror(-error), line->held);
+		    psi_kind_names[watch->trigger->kind], watch->cgroup ? watch->cgroup : "the system", why,
+		    line->held);
 	line->held = 0;
 }
 

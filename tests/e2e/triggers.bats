@@ -162,6 +162,19 @@ has_pressure_files() {
 	[ "$(find "/proc/$DAEMON/fd" -lname '*.pressure' | wc -l)" -eq "$1" ]
 }
 
+@test "irq pressure on a kernel that does not count it: the log and the status name the option that is missing" {
+	[ ! -e /proc/pressure/irq ] || skip 'this kernel counts irq pressure'
+	load
+	own_workload cpu_hog
+	rule whole "comm = $OWN" 'irq.full = 5%' 'watch = system'
+	rule group "comm = $OWN" "cgroup = /$CGROUP" 'irq.full = 5%'
+	daemon_start
+	start_command "$WORK/$OWN"
+	await_status 20 '[.watches[] | select(.state == "broken")] | length == 2'
+	status_json | jq -e '.watches | all(.reason | endswith("built without CONFIG_IRQ_TIME_ACCOUNTING"))'
+	grep -q 'rule whole cannot watch irq.full of the system: .*: it is built without CONFIG_IRQ_TIME_ACCOUNTING; ' "$WORK/daemon.log"
+}
+
 @test "a removed cgroup: its watches end, and the daemon does not spin" {
 	grant_start
 	load
