@@ -81,7 +81,7 @@ static const char *not_examined(const struct facts *facts)
 	case PSI_CPU:
 		return facts->capture->kernel_stats.counts_quotas ? "" : QUOTA_NOT_EXAMINED;
 	case PSI_MEMORY:
-		return facts_has_stat(facts, "memory.current")
+		return facts_has_stat(facts, "memory.current") || facts->capture->cgroup_memory.count
 			       ? ""
 			       : "; the memory controller is not that of cgroup v2: a limit of cgroup v1 would not be seen";
 	case PSI_IO:
@@ -113,9 +113,10 @@ struct cause cause_find(const struct capture *capture, cause_hottest hottest, vo
 		negligible, cause_cpu_throttled, cause_cpu_stolen, cause_cpu_interrupted, cause_cpu_shared,
 		NULL
 	};
-	static struct cause (*const of_memory[])(const struct facts *) = { negligible, cause_memory_limit,
-									   cause_memory_shortage,
-									   cause_memory_limit_unseen, NULL };
+	static struct cause (*const of_memory[])(const struct facts *) = {
+		negligible,           cause_memory_limit,        cause_memory_shortage,
+		cause_memory_evicted, cause_memory_limit_unseen, NULL
+	};
 	static struct cause (*const of_io[])(const struct facts *) = { negligible,        cause_io_shared,
 								       cause_io_refaults, cause_io_own,
 								       cause_io_device,   NULL };

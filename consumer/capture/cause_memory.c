@@ -100,6 +100,50 @@ struct cause cause_memory_shortage(const struct facts *facts)
 			     facts_mebibytes(first ? first->sums.rss_bytes : 0));
 }
 
+/* Scanned for the cgroup since the trigger, in bytes; for "/", for any limit or none. -1: not known. */
+static int64_t scanned_bytes(const struct cgroup_memory_row *row)
+{
+	return row->before.scanned < 0 || row->after.scanned < 0 ? -1
+								 : row->after.scanned - row->before.scanned;
+}
+
+/* Reclaim may be over when the rule fires: the pages that it evicted are then read again. */
+struct cause cause_memory_evicted(const struct facts *facts)
+{
+	const struct cgroup_memory *memory = &facts->capture->cgroup_memory;
+	uint64_t refaults = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "workingset_refault_");
+	const struct usage_group *grown = facts->first_grown;
+	char group[FACTS_GROUP_BYTES];
+
+	if (!refaults || !grown || grown->sums.grown_bytes < GROWTH_BYTES || !memory->count ||
+	    strcmp(memory->rows[0].cgroup, "/") != 0 || scanned_bytes(&memory->rows[0]))
+		return facts_no_verdict;
+	return facts_verdict(
+		CAUSE_SHORTAGE,
+		"%.1f MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it; %s grew most, by %.1f MiB to %.1f MiB",
+		facts_mebibytes(refaults * FACTS_PAGE_BYTES), usage_group_text(grown, group, sizeof(group)),
+		facts_mebibytes(grown->sums.grown_bytes), facts_mebibytes(grown->sums.rss_bytes));
+}
+
+/* A rule for the whole system has no memory.events: the cgroup that was scanned most. */
+static struct cause limit_of_scanned(const struct facts *facts)
+{
+	const struct cgroup_memory *memory = &facts->capture->cgroup_memory;
+	const struct cgroup_memory_row *most = NULL;
+
+	for (uint32_t i = 0; i < memory->count; i++)
+		if (strcmp(memory->rows[i].cgroup, "/") != 0 && scanned_bytes(&memory->rows[i]) > 0 &&
+		    (!most || scanned_bytes(&memory->rows[i]) > scanned_bytes(most)))
+			most = &memory->rows[i];
+	if (!most)
+		return facts_no_verdict;
+	return facts_verdict(
+		CAUSE_OWN_LIMIT,
+		"the targets were in reclaim for %.2f s without any reclaim for the whole host; of cgroups %s was scanned most, %.1f MiB: it or one above it reached its memory limit",
+		facts_seconds(facts->own.stalled_memory_ns), most->cgroup,
+		facts_mebibytes((uint64_t)scanned_bytes(most)));
+}
+
 /*
  * The kernel reclaims either for the system or for a cgroup's limit: without reclaim for the system it was
  * the limit.
@@ -115,6 +159,8 @@ struct cause cause_memory_limit_unseen(const struct facts *facts)
 	for (uint32_t i = 0; i < stats->count; i++)
 		if (!strcmp(stats->stats[i].source, "memory.current"))
 			return facts_no_verdict; /* the limits are in cgroup2, and none was reached */
+	if (facts->capture->cgroup_memory.count)
+		return limit_of_scanned(facts);
 	return facts_verdict(
 		CAUSE_OWN_LIMIT,
 		"the targets were in reclaim for %.2f s without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",

@@ -9,6 +9,7 @@
 
 struct cause cause_memory_limit(const struct facts *facts);
 struct cause cause_memory_shortage(const struct facts *facts);
+struct cause cause_memory_evicted(const struct facts *facts);
 struct cause cause_memory_limit_unseen(const struct facts *facts);
 
 #endif

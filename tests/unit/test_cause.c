@@ -503,6 +503,50 @@ START_TEST(whoever_ran_on_other_cpus_took_nothing)
 }
 END_TEST
 
+/* A rule for the whole system, on a host whose memory controller is that of cgroup v2. */
+START_TEST(reclaim_that_is_over_and_reclaim_of_a_limit)
+{
+	struct usage_row usage[] = { TARGET(.stalled_memory_ns = SECOND),
+				     OTHER(.rss_bytes = 400 * MIB, .rss_before_bytes = 100 * MIB,
+					   .grown_bytes = 300 * MIB) };
+	struct cgroup_memory_row rows[] = {
+		{ .cgroup = (char *)"/", .before.scanned = 5 * MIB, .after.scanned = 5 * MIB },
+		{ .cgroup = (char *)"/calm", .before.scanned = 2 * MIB, .after.scanned = 3 * MIB },
+		{ .cgroup = (char *)"/new", .before.scanned = -1, .after.scanned = 90 * MIB },
+		{ .cgroup = (char *)"/full", .before.scanned = 3 * MIB, .after.scanned = 8 * MIB },
+	};
+	struct kernel_stat stats[] = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 },
+				       { "vmstat", SYSTEM, "", "workingset_refault_file", 256, 768 } };
+	struct capture capture = { .trigger.psi = { .resource = PSI_MEMORY, .window_us = 1000000 },
+				   .usage = { .rows = usage,
+					      .count = ARRAY_SIZE(usage),
+					      .before.walked_ns = SECOND,
+					      .to_ns = 7 * SECOND },
+				   .cgroup_memory = { .rows = rows, .count = 1 },
+				   .kernel_stats = { .stats = stats, .count = ARRAY_SIZE(stats) } };
+	struct cause cause = cause_find(&capture, NULL, NULL);
+
+	ck_assert_str_eq(cause.verdict, CAUSE_SHORTAGE);
+	ck_assert_str_eq(
+		cause.because,
+		"2.0 MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it; hog[2] grew most, by 300.0 MiB to 400.0 MiB");
+	/* nobody grew, nothing was scanned: no number says why, and all was examined */
+	usage[1].process.sums.grown_bytes = 0;
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_str_eq(cause.verdict, CAUSE_UNDETERMINED);
+	ck_assert_msg(!strstr(cause.because, "cgroup v1"), "%s", cause.because);
+	/* a cgroup reclaims by itself: whoever grew is not the reason */
+	usage[1].process.sums.grown_bytes = 300 * MIB;
+	rows[0].after.scanned = 10 * MIB;
+	capture.cgroup_memory.count = ARRAY_SIZE(rows);
+	cause = cause_find(&capture, NULL, NULL);
+	ck_assert_str_eq(cause.verdict, CAUSE_OWN_LIMIT);
+	ck_assert_str_eq(
+		cause.because,
+		"the targets were in reclaim for 1.00 s without any reclaim for the whole host; of cgroups /full was scanned most, 5.0 MiB: it or one above it reached its memory limit");
+}
+END_TEST
+
 START_TEST(verdicts)
 {
 	const struct cause_case *one = &cause_cases[_i];
@@ -694,6 +738,7 @@ Suite *cause_suite(void)
 	TCase *tcase = tcase_create("cause");
 
 	tcase_add_test(tcase, whoever_ran_on_other_cpus_took_nothing);
+	tcase_add_test(tcase, reclaim_that_is_over_and_reclaim_of_a_limit);
 	tcase_add_loop_test(tcase, verdicts, 0, ARRAY_SIZE(cause_cases));
 	tcase_add_test(tcase, files_of_a_cgroup_and_those_above);
 	tcase_add_test(tcase, scopes);
