@@ -73,8 +73,10 @@ static const char *reclaim_text(const struct facts *facts, char *into, size_t in
 			"kswapd scanned %.1f MiB on the host, and no allocation waited for reclaim",
 			facts_mebibytes(kswapd * FACTS_PAGE_BYTES));
 	if (refaults)
-		snprintf(into + used, into_bytes - used, "; %.1f MiB were read again that had been evicted",
-			 facts_mebibytes(refaults * FACTS_PAGE_BYTES));
+		used += (size_t)snprintf(into + used, into_bytes - used,
+					 "; %.1f MiB were read again that had been evicted",
+					 facts_mebibytes(refaults * FACTS_PAGE_BYTES));
+	snprintf(into + used, into_bytes - used, ", within %.2f s", facts_seconds(facts_span_ns(facts)));
 	return into;
 }
 
@@ -87,10 +89,11 @@ struct cause cause_memory_shortage(const struct facts *facts)
 	if (!reclaim)
 		return facts_no_verdict;
 	if (grown && grown->sums.grown_bytes >= GROWTH_BYTES)
-		return facts_verdict(CAUSE_SHORTAGE, "%s; %s grew most, by %.1f MiB to %.1f MiB", reclaim,
+		return facts_verdict(CAUSE_SHORTAGE,
+				     "%s; %s grew most, by %.1f MiB to %.1f MiB, within %.2f s", reclaim,
 				     usage_group_text(grown, group, sizeof(group)),
 				     facts_mebibytes(grown->sums.grown_bytes),
-				     facts_mebibytes(grown->sums.rss_bytes));
+				     facts_mebibytes(grown->sums.rss_bytes), facts_seconds(facts->usage_ns));
 	/* a rule for many programs has no others */
 	if (facts->first_target && facts->target_groups > 1 &&
 	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))
@@ -120,9 +123,10 @@ struct cause cause_memory_evicted(const struct facts *facts)
 		return facts_no_verdict;
 	return facts_verdict(
 		CAUSE_SHORTAGE,
-		"%.1f MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it; %s grew most, by %.1f MiB to %.1f MiB",
-		facts_mebibytes(refaults * FACTS_PAGE_BYTES), usage_group_text(grown, group, sizeof(group)),
-		facts_mebibytes(grown->sums.grown_bytes), facts_mebibytes(grown->sums.rss_bytes));
+		"%.1f MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it, within %.2f s; %s grew most, by %.1f MiB to %.1f MiB, within %.2f s",
+		facts_mebibytes(refaults * FACTS_PAGE_BYTES), facts_seconds(facts_span_ns(facts)),
+		usage_group_text(grown, group, sizeof(group)), facts_mebibytes(grown->sums.grown_bytes),
+		facts_mebibytes(grown->sums.rss_bytes), facts_seconds(facts->usage_ns));
 }
 
 /* A rule for the whole system has no memory.events: the cgroup that was scanned most. */
@@ -139,8 +143,8 @@ static struct cause limit_of_scanned(const struct facts *facts)
 		return facts_no_verdict;
 	return facts_verdict(
 		CAUSE_OWN_LIMIT,
-		"the targets were in reclaim for %.2f s without any reclaim for the whole host; of cgroups %s was scanned most, %.1f MiB: it or one above it reached its memory limit",
-		facts_seconds(facts->own.stalled_memory_ns), most->cgroup,
+		"the targets were in reclaim for %.2f s within %.2f s, without any reclaim for the whole host; of cgroups %s was scanned most, %.1f MiB: it or one above it reached its memory limit",
+		facts_seconds(facts->own.stalled_memory_ns), facts_seconds(facts->usage_ns), most->cgroup,
 		facts_mebibytes((uint64_t)scanned_bytes(most)));
 }
 
@@ -163,6 +167,6 @@ struct cause cause_memory_limit_unseen(const struct facts *facts)
 		return limit_of_scanned(facts);
 	return facts_verdict(
 		CAUSE_OWN_LIMIT,
-		"the targets were in reclaim for %.2f s without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",
-		facts_seconds(facts->own.stalled_memory_ns));
+		"the targets were in reclaim for %.2f s within %.2f s, without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",
+		facts_seconds(facts->own.stalled_memory_ns), facts_seconds(facts->usage_ns));
 }

@@ -161,14 +161,14 @@ static const struct cause_case cause_cases[] = {
 		     { "vmstat", SYSTEM, "", "allocstall_movable", 0, 3 } },
 	  .verdict = CAUSE_SHORTAGE,
 	  .because =
-		  "23 allocations on the host waited for reclaim, which scanned 2.0 MiB (kswapd: 4.0 MiB); the largest is hog[2] with 3.0 MiB" },
+		  "23 allocations on the host waited for reclaim, which scanned 2.0 MiB (kswapd: 4.0 MiB), within 5.00 s; the largest is hog[2] with 3.0 MiB" },
 	/* no memory.events: a limit of cgroup1 */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
 	  .stats = { { "vmstat", SYSTEM, "", "pgfault", 0, 20 } },
 	  .verdict = CAUSE_OWN_LIMIT,
 	  .because =
-		  "the targets were in reclaim for 1.50 s without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which" },
+		  "the targets were in reclaim for 1.50 s within 6.00 s, without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which" },
 	/* cgroup2 reports the limits, and none of them was hit */
 	{ .resource = PSI_MEMORY,
 	  .rows = { TARGET(.stalled_memory_ns = 1500 * MILLISECOND) },
@@ -402,7 +402,7 @@ static const struct cause_case cause_cases[] = {
 		     { "vmstat", SYSTEM, "", "workingset_refault_file", 0, 512 } },
 	  .verdict = CAUSE_SHORTAGE,
 	  .because =
-		  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); 2.0 MiB were read again that had been evicted; hog[2] grew most, by 300.0 MiB to 400.0 MiB" },
+		  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); 2.0 MiB were read again that had been evicted, within 5.00 s; hog[2] grew most, by 300.0 MiB to 400.0 MiB, within 6.00 s" },
 	/* the targets themselves */
 	{ .resource = PSI_MEMORY,
 	  .of_system = true,
@@ -411,7 +411,7 @@ static const struct cause_case cause_cases[] = {
 	  .stats = { { "vmstat", SYSTEM, "", "pgscan_kswapd", 0, 256 } },
 	  .verdict = CAUSE_SHORTAGE,
 	  .because =
-		  "kswapd scanned 1.0 MiB on the host, and no allocation waited for reclaim; victim[1] grew most, by 500.0 MiB to 900.0 MiB" },
+		  "kswapd scanned 1.0 MiB on the host, and no allocation waited for reclaim, within 5.00 s; victim[1] grew most, by 500.0 MiB to 900.0 MiB, within 6.00 s" },
 	/* CPUs were idle: a quota that is not visible from here may be the reason, too */
 	{ .resource = PSI_CPU,
 	  .stalled_us = 4000000,
@@ -523,13 +523,16 @@ START_TEST(reclaim_that_is_over_and_reclaim_of_a_limit)
 					      .before.walked_ns = SECOND,
 					      .to_ns = 7 * SECOND },
 				   .cgroup_memory = { .rows = rows, .count = 1 },
-				   .kernel_stats = { .stats = stats, .count = ARRAY_SIZE(stats) } };
+				   .kernel_stats = { .stats = stats,
+						     .count = ARRAY_SIZE(stats),
+						     .from_ns = SECOND,
+						     .to_ns = 6 * SECOND } };
 	struct cause cause = cause_find(&capture, NULL, NULL);
 
 	ck_assert_str_eq(cause.verdict, CAUSE_SHORTAGE);
 	ck_assert_str_eq(
 		cause.because,
-		"2.0 MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it; hog[2] grew most, by 300.0 MiB to 400.0 MiB");
+		"2.0 MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it, within 5.00 s; hog[2] grew most, by 300.0 MiB to 400.0 MiB, within 6.00 s");
 	/* nobody grew, nothing was scanned: no number says why, and all was examined */
 	usage[1].process.sums.grown_bytes = 0;
 	cause = cause_find(&capture, NULL, NULL);
@@ -543,7 +546,7 @@ START_TEST(reclaim_that_is_over_and_reclaim_of_a_limit)
 	ck_assert_str_eq(cause.verdict, CAUSE_OWN_LIMIT);
 	ck_assert_str_eq(
 		cause.because,
-		"the targets were in reclaim for 1.00 s without any reclaim for the whole host; of cgroups /full was scanned most, 5.0 MiB: it or one above it reached its memory limit");
+		"the targets were in reclaim for 1.00 s within 6.00 s, without any reclaim for the whole host; of cgroups /full was scanned most, 5.0 MiB: it or one above it reached its memory limit");
 }
 END_TEST
 
