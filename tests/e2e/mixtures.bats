@@ -86,7 +86,7 @@ judge() {
 	ON_CPU=0 CGROUP=$CGROUP/victim start_command "$WORK/$OWN"
 	truth_start "a=$CGROUP2/$CGROUP/a/cpu.stat,usage_usec" "b=$CGROUP2/$CGROUP/b/cpu.stat,usage_usec" \
 		"c=$CGROUP2/$CGROUP/c/cpu.stat,usage_usec"
-	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 0s' 'capture = 1s' 'cooldown = 2s'
+	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 10%' 'history = 0s' 'capture = 1s' 'cooldown = 1s'
 	daemon_start
 	for ((i = 1; i <= MIXTURES; i++)); do
 		mix
