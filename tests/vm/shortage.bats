@@ -94,7 +94,7 @@ pages_scanned() {
 	echo "the kernel counts $ran ns of kswapd0" >&2
 	# the capture's span is within that of the two readings
 	[ "$(sql "SELECT cpu_ns BETWEEN 1 AND $ran FROM usage JOIN process USING(process_id) WHERE role = 'kernel' AND comm = 'kswapd0' AND tgid = $KSWAPD")" = 1 ]
-	[ "$(sql "SELECT program FROM culprit_group WHERE role = 'kernel' ORDER BY cpu_ns DESC LIMIT 1")" = kswapd ]
+	[ "$(sql "SELECT count(*) FROM culprit_group WHERE role = 'kernel' AND program = 'kswapd' AND processes = 1")" = 1 ]
 	[ "$(sql "SELECT ns >= (SELECT cpu_ns FROM culprit_group WHERE program = 'kswapd') FROM machine_time WHERE part = 'kernel threads'")" = 1 ]
 	# between two of its samples' functions there may be others; a stack may begin in an interrupt
 	[ "$(sql "SELECT sum(samples) FILTER (WHERE stack GLOB '*;kswapd_[[]k];balance_pgdat_[[]k];*') * 2 > sum(samples)
