@@ -25,11 +25,6 @@ uint64_t facts_moved_bytes(const struct usage_sums *sums)
 	return sums->task.read_bytes + sums->task.write_bytes;
 }
 
-uint64_t facts_competing_ns(const struct facts *facts, const struct usage_group *group)
-{
-	return (uint64_t)(contention_share(&facts->contention, group) * (double)group->sums.task.cpu_ns);
-}
-
 uint64_t facts_consumed(const struct usage_sums *sums, enum psi_resource resource)
 {
 	return resource == PSI_IO       ? facts_moved_bytes(sums)
@@ -84,23 +79,20 @@ static const struct usage_group *larger(const struct usage_group *one, const str
 	return takes && (!one || takes > facts_consumed(&one->sums, resource)) ? other : one;
 }
 
-/* Whoever took most from the targets, of others. */
-static void gather_other(struct facts *facts, const struct usage_group *group)
+/* What a group of others took of the resource. Of CPU time, only that on the targets' CPUs. */
+static uint64_t taken(const struct facts *facts, const struct usage_group *group)
 {
-	bool is_of_cpu = facts->capture->trigger.psi.resource == PSI_CPU;
-	uint64_t competing_ns = facts_competing_ns(facts, group);
+	enum psi_resource resource = facts->capture->trigger.psi.resource;
 
-	facts->competing_ns += competing_ns;
-	if (!is_of_cpu)
-		facts->first_other = larger(facts->first_other, group, facts->capture->trigger.psi.resource);
-	else if (competing_ns &&
-		 (!facts->first_other || competing_ns > facts_competing_ns(facts, facts->first_other)))
-		facts->first_other = group;
+	return resource == PSI_CPU ? (uint64_t)(contention_share(&facts->contention, group) *
+						(double)group->sums.task.cpu_ns)
+				   : facts_consumed(&group->sums, resource);
 }
 
 static void gather_groups(struct facts *facts)
 {
 	enum psi_resource resource = facts->capture->trigger.psi.resource;
+	uint64_t most = 0;
 
 	if (usage_groups_make(&facts->capture->usage, &facts->groups) < 0)
 		return; /* without memory, nobody is named */
@@ -115,7 +107,14 @@ static void gather_groups(struct facts *facts)
 			facts->first_target = larger(facts->first_target, group, resource);
 			facts->first_victim = longer(facts->first_victim, group, resource);
 		} else {
-			gather_other(facts, group);
+			uint64_t takes = taken(facts, group);
+
+			if (resource == PSI_CPU)
+				facts->competing_ns += takes;
+			if (takes > most) {
+				most = takes;
+				facts->first_other = group;
+			}
 		}
 	}
 }
@@ -127,7 +126,8 @@ struct facts facts_gather(const struct capture *capture, cause_hottest hottest, 
 	};
 	const struct capture_usage *usage = &capture->usage;
 
-	facts.contention = contention_find(capture);
+	if (capture->trigger.psi.resource == PSI_CPU)
+		facts.contention = contention_find(capture);
 	gather_groups(&facts);
 	usage_sums_add(&facts.own, &usage->rest_targets);
 	usage_sums_add(&facts.others, &usage->rest_others);

@@ -51,10 +51,13 @@ struct facts {
 	/* span of the two sums above: since the last walk before the trigger */
 	uint64_t usage_ns;
 	struct usage_groups groups;
-	struct contention contention;
-	/* CPU time of others on the CPUs that the targets used or waited for */
+	struct contention contention; /* for pressure on the CPU; else nothing is known */
+	/* CPU time of others on the CPUs that the targets used or waited for; for pressure on the CPU alone */
 	uint64_t competing_ns;
-	/* the groups that used most of the resource (of a CPU, competing), of others and of targets; or NULL */
+	/*
+	 * The groups that used most of the resource, of others and of targets; or NULL. Of others' CPU time, that on the
+	 * targets' CPUs counts.
+	 */
 	const struct usage_group *first_other, *first_target;
 	const struct usage_group *first_victim; /* the group of targets that waited longest for it, or NULL */
 	const struct usage_group *first_grown;  /* whose memory grew most, of all; or NULL */
@@ -75,8 +78,6 @@ struct cause facts_verdict(const char *words, const char *format, ...) __attribu
 
 /* Bytes read and written. */
 uint64_t facts_moved_bytes(const struct usage_sums *sums);
-/* CPU time of a group on the CPUs that the targets used or waited for, in ns. */
-uint64_t facts_competing_ns(const struct facts *facts, const struct usage_group *group);
 /* How much of the resource was used: CPU time in ns, bytes moved, or bytes of memory. */
 uint64_t facts_consumed(const struct usage_sums *sums, enum psi_resource resource);
 /* Time that threads waited for the resource. */
