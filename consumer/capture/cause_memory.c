@@ -8,7 +8,12 @@
 /* Whoever grew by less did not cause a shortage of memory. */
 #define GROWTH_BYTES (16 * FACTS_MEBIBYTE)
 
+/* Bytes of parts of a sentence. */
 #define RECLAIM_BYTES 256
+#define GROWN_BYTES (FACTS_GROUP_BYTES + 96)
+
+#define IN_RECLAIM                                                                                           \
+	"the targets were in reclaim for %.2f s within %.2f s, without any reclaim for the whole host"
 
 /*
  * memory.events of the cgroup that fired includes its descendants. An ancestor's counts would include events
@@ -80,20 +85,31 @@ static const char *reclaim_text(const struct facts *facts, char *into, size_t in
 	return into;
 }
 
+/* Who grew most, and how much; NULL: nobody by enough. */
+static const char *grown_text(const struct facts *facts, char *into, size_t into_bytes)
+{
+	const struct usage_group *grown = facts->first_grown;
+	char group[FACTS_GROUP_BYTES];
+
+	if (!grown || grown->sums.grown_bytes < GROWTH_BYTES)
+		return NULL;
+	snprintf(into, into_bytes, "%s grew most, by %.1f MiB to %.1f MiB, within %.2f s",
+		 usage_group_text(grown, group, sizeof(group)), facts_mebibytes(grown->sums.grown_bytes),
+		 facts_mebibytes(grown->sums.rss_bytes), facts_seconds(facts->usage_ns));
+	return into;
+}
+
 struct cause cause_memory_shortage(const struct facts *facts)
 {
-	const struct usage_group *first = facts->first_other, *grown = facts->first_grown;
-	char group[FACTS_GROUP_BYTES], room[RECLAIM_BYTES];
-	const char *reclaim = reclaim_text(facts, room, sizeof(room));
+	const struct usage_group *first = facts->first_other;
+	char group[FACTS_GROUP_BYTES], of_reclaim[RECLAIM_BYTES], of_grown[GROWN_BYTES];
+	const char *reclaim = reclaim_text(facts, of_reclaim, sizeof(of_reclaim)),
+		   *grown = grown_text(facts, of_grown, sizeof(of_grown));
 
 	if (!reclaim)
 		return facts_no_verdict;
-	if (grown && grown->sums.grown_bytes >= GROWTH_BYTES)
-		return facts_verdict(CAUSE_SHORTAGE,
-				     "%s; %s grew most, by %.1f MiB to %.1f MiB, within %.2f s", reclaim,
-				     usage_group_text(grown, group, sizeof(group)),
-				     facts_mebibytes(grown->sums.grown_bytes),
-				     facts_mebibytes(grown->sums.rss_bytes), facts_seconds(facts->usage_ns));
+	if (grown)
+		return facts_verdict(CAUSE_SHORTAGE, "%s; %s", reclaim, grown);
 	/* a rule for many programs has no others */
 	if (facts->first_target && facts->target_groups > 1 &&
 	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))
@@ -115,18 +131,16 @@ struct cause cause_memory_evicted(const struct facts *facts)
 {
 	const struct cgroup_memory *memory = &facts->capture->cgroup_memory;
 	uint64_t refaults = facts_grown(facts, KERNEL_STAT_SYSTEM, "vmstat", "workingset_refault_");
-	const struct usage_group *grown = facts->first_grown;
-	char group[FACTS_GROUP_BYTES];
+	char of_grown[GROWN_BYTES];
+	const char *grown = grown_text(facts, of_grown, sizeof(of_grown));
 
-	if (!refaults || !grown || grown->sums.grown_bytes < GROWTH_BYTES || !memory->count ||
-	    strcmp(memory->rows[0].cgroup, "/") != 0 || scanned_bytes(&memory->rows[0]))
+	if (!refaults || !grown || !memory->count || strcmp(memory->rows[0].cgroup, "/") != 0 ||
+	    scanned_bytes(&memory->rows[0]))
 		return facts_no_verdict;
 	return facts_verdict(
 		CAUSE_SHORTAGE,
-		"%.1f MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it, within %.2f s; %s grew most, by %.1f MiB to %.1f MiB, within %.2f s",
-		facts_mebibytes(refaults * FACTS_PAGE_BYTES), facts_seconds(facts_span_ns(facts)),
-		usage_group_text(grown, group, sizeof(group)), facts_mebibytes(grown->sums.grown_bytes),
-		facts_mebibytes(grown->sums.rss_bytes), facts_seconds(facts->usage_ns));
+		"%.1f MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it, within %.2f s; %s",
+		facts_mebibytes(refaults * FACTS_PAGE_BYTES), facts_seconds(facts_span_ns(facts)), grown);
 }
 
 /* A rule for the whole system has no memory.events: the cgroup that was scanned most. */
@@ -143,7 +157,8 @@ static struct cause limit_of_scanned(const struct facts *facts)
 		return facts_no_verdict;
 	return facts_verdict(
 		CAUSE_OWN_LIMIT,
-		"the targets were in reclaim for %.2f s within %.2f s, without any reclaim for the whole host; of cgroups %s was scanned most, %.1f MiB: it or one above it reached its memory limit",
+		IN_RECLAIM
+		"; of cgroups %s was scanned most, %.1f MiB: it or one above it reached its memory limit",
 		facts_seconds(facts->own.stalled_memory_ns), facts_seconds(facts->usage_ns), most->cgroup,
 		facts_mebibytes((uint64_t)scanned_bytes(most)));
 }
@@ -165,8 +180,7 @@ struct cause cause_memory_limit_unseen(const struct facts *facts)
 			return facts_no_verdict; /* the limits are in cgroup2, and none was reached */
 	if (facts->capture->cgroup_memory.count)
 		return limit_of_scanned(facts);
-	return facts_verdict(
-		CAUSE_OWN_LIMIT,
-		"the targets were in reclaim for %.2f s within %.2f s, without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",
-		facts_seconds(facts->own.stalled_memory_ns), facts_seconds(facts->usage_ns));
+	return facts_verdict(CAUSE_OWN_LIMIT,
+			     IN_RECLAIM ": a cgroup reached its memory limit, but no memory.events say which",
+			     facts_seconds(facts->own.stalled_memory_ns), facts_seconds(facts->usage_ns));
 }
