@@ -102,26 +102,33 @@ static void read_devices(struct cgroup_memory_counts *counts, char *stat)
 			add(&counts->device_written, bytes, 1);
 }
 
+/* Reads a file of a cgroup. Returns NULL where there is none; otherwise the caller frees it. */
+static char *read_text(const char *mount, const char *cgroup, const char *file)
+{
+	char path[PATH_MAX], *text;
+	size_t bytes;
+
+	snprintf(path, sizeof(path), "%s%s/%s", mount, cgroup, file);
+	return file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &text, &bytes) < 0 ? NULL : text;
+}
+
 /* Returns whether the cgroup has the memory controller. */
 static bool read_counts(const char *mount, const char *cgroup, struct cgroup_memory_counts *ret_counts)
 {
 	struct cgroup_memory_counts counts = unknown;
-	_cleanup_free_ char *stat = NULL, *current = NULL, *io = NULL;
-	char path[PATH_MAX], *rest;
+	_cleanup_free_ char *stat = read_text(mount, cgroup, "memory.stat"), *current = NULL, *io = NULL;
 	uint64_t value;
-	size_t bytes;
+	char *rest;
 
-	snprintf(path, sizeof(path), "%s%s/memory.stat", mount, cgroup);
-	if (file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &stat, &bytes) < 0)
+	if (!stat)
 		return false;
 	for (char *line = strtok_r(stat, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		read_line(&counts, line);
-	snprintf(path, sizeof(path), "%s%s/memory.current", mount, cgroup);
-	if (file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &current, &bytes) == 0 &&
-	    sscanf(current, "%" SCNu64, &value) == 1)
+	current = read_text(mount, cgroup, "memory.current");
+	if (current && sscanf(current, "%" SCNu64, &value) == 1)
 		counts.current = bytes_of(value, 1);
-	snprintf(path, sizeof(path), "%s%s/io.stat", mount, cgroup);
-	if (file_read_text(AT_FDCWD, path, FILE_BYTES_MAX, &io, &bytes) == 0)
+	io = read_text(mount, cgroup, "io.stat");
+	if (io)
 		read_devices(&counts, io);
 	*ret_counts = counts;
 	return true;
@@ -215,7 +222,7 @@ static void add_nearest(struct cgroup_memory *memory, const char *mount, const c
 	}
 }
 
-/* A quarter of the room for the first of each measure; then whoever has room. */
+/* A quarter of the room for the first of each measure. The room that is left then is for the first by memory again. */
 static void add_largest(struct cgroup_memory *memory, const char *mount, const struct usage *usage,
 			cgroup_memory_path path, void *user, const struct limit *limit)
 {

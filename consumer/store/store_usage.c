@@ -58,8 +58,8 @@ int store_usage_prepare(struct sql *sql, struct usage_statements *ret_statements
 			sql, &ret_statements->add_cgroup_memory,
 			"INSERT INTO cgroup_memory(capture_id, cgroup, unit, container, from_at, to_at, current_before_bytes, "
 			"current_bytes, anon_before_bytes, anon_bytes, file_before_bytes, file_bytes, refaulted_bytes, "
-			"scanned_bytes, reclaimed_bytes, device_read_bytes, device_written_bytes) VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, -1), nullif(?8, -1), "
-			"nullif(?9, -1), nullif(?10, -1), nullif(?11, -1), nullif(?12, -1), nullif(?13, -1), nullif(?14, -1), "
+			"scanned_bytes, reclaimed_bytes, device_read_bytes, device_written_bytes) VALUES(?1, ?2, ?3, ?4, ?5, "
+			"?6, nullif(?7, -1), nullif(?8, -1), nullif(?9, -1), nullif(?10, -1), nullif(?11, -1), nullif(?12, -1), nullif(?13, -1), nullif(?14, -1), "
 			"nullif(?15, -1), nullif(?16, -1), nullif(?17, -1))");
 	return result;
 }
