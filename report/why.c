@@ -288,6 +288,16 @@ static void print_waiting(FILE *out, struct query *query)
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
+/* A table under "WHAT over SPAN", and what else its head says. */
+static void print_over_span(FILE *out, struct query *query, const char *what, const char *more,
+			    const struct column *columns, size_t columns_count)
+{
+	char span[FORMAT_BYTES];
+
+	fprintf(out, "%s over %s%s\n", what, duration_of(query, "span_ns", 1, span), more);
+	table_print(out, query, columns, columns_count);
+}
+
 static void print_culprits(FILE *out, struct query *query)
 {
 	static const struct column columns[] = {
@@ -299,11 +309,9 @@ static void print_culprits(FILE *out, struct query *query)
 		{ "MEMORY", "rss_bytes", 8, cell_size },
 		{ "CGROUP", "cgroup", -36, cell_text },
 	};
-	char span[FORMAT_BYTES];
 
-	fprintf(out, "other processes that used most of the resource that fired, over %s\n",
-		duration_of(query, "span_ns", 1, span));
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_over_span(out, query, "other processes that used most of the resource that fired", "", columns,
+			ARRAY_SIZE(columns));
 }
 
 static void print_groups(FILE *out, struct query *query)
@@ -370,11 +378,9 @@ static void print_interrupts(FILE *out, struct query *query)
 		{ "NUMBER", "number", 6, cell_number },   { "COUNT", "count", 9, cell_number },
 		{ "TIME", "ns", 8, cell_duration_ns },    { "SHARE", "percent", 7, cell_percent },
 	};
-	char span[FORMAT_BYTES];
 
-	fprintf(out, "time in interrupts over %s; SHARE is of the machine's CPU time\n",
-		duration_of(query, "span_ns", 1, span));
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_over_span(out, query, "time in interrupts", "; SHARE is of the machine's CPU time", columns,
+			ARRAY_SIZE(columns));
 }
 
 /* "mysqld[77] in mysql.service"; `into` has 2 * FORMAT_BYTES bytes. */
@@ -441,12 +447,10 @@ static void print_growth(FILE *out, struct query *query)
 		{ "BEFORE", "rss_before_bytes", 8, cell_size }, { "AFTER", "rss_bytes", 8, cell_size },
 		{ "GROWTH", "grown_bytes", 8, cell_size },      { "UNIT OR CGROUP", "place", -36, cell_text },
 	};
-	char span[FORMAT_BYTES];
 
-	fprintf(out,
-		"who grew by 1 MiB or more over %s, by program: memory of processes, shared pages in each\n",
-		duration_of(query, "span_ns", 1, span));
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_over_span(out, query, "who grew by 1 MiB or more",
+			", by program: memory of processes, shared pages in each", columns,
+			ARRAY_SIZE(columns));
 }
 
 static void print_reclaim(FILE *out, struct query *query)
@@ -473,12 +477,10 @@ static void print_cgroups(FILE *out, struct query *query)
 		{ "RECLAIMED", "reclaimed_bytes", 9, cell_size },
 		{ "UNIT OR CGROUP", "place", -32, cell_text },
 	};
-	char span[FORMAT_BYTES];
 
-	fprintf(out,
-		"memory of cgroups over %s, / is the host; REFAULTED was read again after it had been evicted\n",
-		duration_of(query, "span_ns", 1, span));
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_over_span(out, query, "memory of cgroups",
+			", / is the host; REFAULTED was read again after it had been evicted", columns,
+			ARRAY_SIZE(columns));
 }
 
 static void print_cgroup_bytes(FILE *out, struct query *query)
@@ -488,12 +490,10 @@ static void print_cgroup_bytes(FILE *out, struct query *query)
 		{ "WRITTEN", "device_written_bytes", 10, cell_size },
 		{ "UNIT OR CGROUP", "place", -32, cell_text },
 	};
-	char span[FORMAT_BYTES];
 
-	fprintf(out,
-		"what block devices did for cgroups over %s, with those below them; WRITTEN: pages that they dirtied\n",
-		duration_of(query, "span_ns", 1, span));
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_over_span(out, query, "what block devices did for cgroups",
+			", with those below them; WRITTEN: pages that they dirtied", columns,
+			ARRAY_SIZE(columns));
 }
 
 static void print_others(FILE *out, struct query *query)
