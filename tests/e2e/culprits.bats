@@ -199,12 +199,7 @@ calm() {
 	local output=$CHILD_OUTPUT
 	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
 	await_log 30 fired
-	local from
-	from=$(cpu_ms "$neighbour")
-	has_run() {
-		(($(cpu_ms "$neighbour") >= from + $1))
-	}
-	await 60 has_run 300 # 29 samples
+	await_cpu "$neighbour" 300 # 29 samples
 	before_ns=${EPOCHREALTIME/[.,]/}000
 	touch "$WORK/go"
 	read -r -t 60 -u "$output" # "ready": the third program's

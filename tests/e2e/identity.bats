@@ -34,14 +34,9 @@ burn() {
 	local child=$CHILD
 	ON_CPU=0 start cpu_hog # they wait for each other
 	await_log 30 fired
-	local from
-	from=$(cpu_ms "$child")
-	has_run() {
-		(($(cpu_ms "$child") >= from + $1))
-	}
-	await 60 has_run 300 # 29 samples
+	await_cpu "$child" 300 # 29 samples
 	touch "$WORK/$FIRST.go"
-	await 60 has_run 600
+	await_cpu "$child" 300
 	touch "$WORK/$SECOND.go"
 	await_status 60 '.captures | length == 0'
 	children_end

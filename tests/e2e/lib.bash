@@ -351,6 +351,21 @@ cpu_ms() {
 	awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($12 + $13) * 1000 / hz) }' "/proc/$1/stat"
 }
 
+# ran_ns PID: prints the CPU time, in ns, that its main thread has received so far.
+ran_ns() {
+	awk '{ print $1 }' "/proc/$1/schedstat"
+}
+
+# has_run_until PID MS: whether it has received so much CPU time in all.
+has_run_until() {
+	(($(cpu_ms "$1") >= $2))
+}
+
+# await_cpu PID MS: waits until the process has received so much more CPU time.
+await_cpu() {
+	await 60 has_run_until "$1" $(($(cpu_ms "$1") + $2))
+}
+
 # busy_ms: prints the CPU time, in ms, that all processes of the machine have received so far.
 busy_ms() {
 	awk -v hz="$(getconf CLK_TCK)" '/^cpu / { print int(($2 + $3 + $4 + $7 + $8) * 1000 / hz) }' /proc/stat

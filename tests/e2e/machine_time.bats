@@ -152,11 +152,11 @@ adds_up() {
 	local brief=$CHILD ran
 	start_victim
 	await_log 30 fired
-	denied=$(awk '{ print $1 }' "/proc/$secret/schedstat")
+	denied=$(ran_ns "$secret")
 	# not at a walk: the walks are a second apart
 	sleep 2.5
-	denied=$(($(awk '{ print $1 }' "/proc/$secret/schedstat") - denied))
-	ran=$(awk '{ print $1 }' "/proc/$brief/schedstat")
+	denied=$(($(ran_ns "$secret") - denied))
+	ran=$(ran_ns "$brief")
 	kill -KILL "$brief"
 	# shellcheck disable=SC2016 # that bash's $0
 	CGROUP=$CGROUP/other start_command bash -c 'echo ready; while :; do "$0" --no-such-option 2> /dev/null; done' "$WORK/secret"

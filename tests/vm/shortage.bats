@@ -54,11 +54,6 @@ stored() {
 	sql 'SELECT rule, cause, because FROM capture' >&2
 }
 
-# ran_ns PID: its CPU time
-ran_ns() {
-	cut -d ' ' -f 1 "/proc/$1/schedstat"
-}
-
 # of_file FILE NAME: the number after that name
 of_file() {
 	awk -v name="$2" '$1 == name || $1 == name ":" { print $2 }' "$1"
