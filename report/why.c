@@ -310,7 +310,7 @@ static void print_culprits(FILE *out, struct query *query)
 		{ "CGROUP", "cgroup", -36, cell_text },
 	};
 
-	print_over_span(out, query, "other processes that used most of the resource that fired", "", columns,
+	print_over_span(out, query, "other processes that used most of the resource that fired,", "", columns,
 			ARRAY_SIZE(columns));
 }
 
