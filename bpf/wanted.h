@@ -89,7 +89,8 @@ static __noinline bool wanted_names(struct task_struct *leader, const char *comm
 	return search.found;
 }
 
-static __always_inline bool is_wanted(const struct control *shared, struct task_struct *leader, const char *comm)
+static __always_inline bool is_wanted(const struct control *shared, struct task_struct *leader,
+				      const char *comm)
 {
 	__u32 in = *(volatile const __u32 *)&shared->wanted;
 

@@ -127,8 +127,8 @@ struct target {
 #define WANTED_COMM 3U    /* what[] has the first `bytes` bytes of the comm, and zeros */
 
 struct wanted_key {
-	__u32 kind;    /* WANTED_* */
-	__u32 bytes;   /* WANTED_COMM: ABI_COMM_BYTES for a whole comm, with its NUL; less for a prefix; else 0 */
+	__u32 kind; /* WANTED_* */
+	__u32 bytes; /* WANTED_COMM: ABI_COMM_BYTES for a whole comm, with its NUL; less for a prefix; else 0 */
 	__u64 what[2]; /* a comm as it is in memory */
 };
 
