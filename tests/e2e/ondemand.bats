@@ -62,6 +62,27 @@ no_targets() {
 	[ "$(bpftool -j map dump pinned "$PIN_DIR/wanted")" = '[]' ]
 }
 
+# words NUMBER...: the bytes of 64-bit words, as bpftool takes them
+words() {
+	local word i
+	for word; do
+		for ((i = 0; i < 64; i += 8)); do printf '%d ' $((word >> i & 255)); done
+	done
+}
+
+# forge_want PID: writes to the kernel's map, as a compromised daemon could, that the process is wanted for an hour
+forge_want() {
+	local now_ns
+	now_ns=$(awk '{ printf "%d", $1 * 1000000000 }' /proc/uptime)
+	# shellcheck disable=SC2046 # WANTED_PROCESS and no bytes of a comm, in one word
+	bpftool map update pinned "$PIN_DIR/wanted" key $(words 1 "$1" 0) value $(words $((now_ns + 3000 * 1000000000)) 0)
+}
+
+# is_target PID
+is_target() {
+	bpftool map lookup pinned "$PIN_DIR/targets" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 > /dev/null 2>&1
+}
+
 # within SHARE OTHER: whether they differ by 3 points at most
 within() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b <= 3 && b - a <= 3) }'
@@ -302,6 +323,35 @@ within() {
 	[ "$(sql "SELECT count(*) FROM process WHERE tgid = $CHILD")" -gt 0 ]
 	has_run 100 "$by_comm"
 	has_run 100 "$by_uid"
+}
+
+@test "a compromised daemon cannot make a target of whom root's policy denies, by the map of what is wanted" {
+	printf '%s\n' '[policy]' 'deny_uids = 54399' 'deny_comms = od-denied' > "$WORK/policy.conf"
+	chmod 0755 "$WORK"
+	load --policy "$WORK/policy.conf"
+	daemon_start
+	cp "$BUILD/workloads/three_hot" "$WORK/od-denied"
+	cp "$BUILD/workloads/three_hot" "$WORK/three_hot"
+	start_command "$WORK/od-denied"
+	local by_comm=$CHILD
+	start_command setpriv --reuid 54399 --regid 54399 --clear-groups "$WORK/three_hot"
+	local by_uid=$CHILD
+	start three_hot
+	local allowed=$CHILD
+	start three_hot
+	ask_behind --pid "$CHILD" --for 1h # from now on there are keys of processes
+	forge_want "$by_comm"
+	forge_want "$by_uid"
+	! is_target "$allowed"
+	forge_want "$allowed"
+	await 30 is_target "$allowed" # the walk of each second has met all of them
+	is_target "$CHILD"
+	! is_target "$by_comm"
+	! is_target "$by_uid"
+	kill -INT "$ASKED"
+	answered
+	[ "$(sql 'SELECT DISTINCT tgid FROM sample JOIN process USING(process_id)')" = "$CHILD" ]
+	[ "$(sql "SELECT count(*) FROM process WHERE tgid IN ($by_comm, $by_uid)")" = 0 ]
 }
 
 @test "what cannot be captured is refused with one line" {
