@@ -72,10 +72,10 @@ words() {
 
 # forge_want PID: writes to the kernel's map, as a compromised daemon could, that the process is wanted for an hour
 forge_want() {
-	local now_ns
-	now_ns=$(awk '{ printf "%d", $1 * 1000000000 }' /proc/uptime)
+	local uptime
+	uptime=$(cut -d . -f 1 /proc/uptime)
 	# shellcheck disable=SC2046 # WANTED_PROCESS and no bytes of a comm, in one word
-	bpftool map update pinned "$PIN_DIR/wanted" key $(words 1 "$1" 0) value $(words $((now_ns + 3000 * 1000000000)) 0)
+	bpftool map update pinned "$PIN_DIR/wanted" key $(words 1 "$1" 0) value $(words $(((uptime + 3000) * 1000000000)) 0)
 }
 
 # is_target PID
