@@ -45,7 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct status_line line;
 
 	/* the daemon reads one line */
-	if (!strchr(text, '\n') && !status_line_parse(text, &line) && !capture_request_read(&line, &request)) {
+	if (!strchr(text, '\n') && !status_line_parse(text, &line) &&
+	    !capture_request_read(&line, &request)) {
 		check(&request);
 		first = write_text(&request);
 		again = strdup(first); /* parsing takes it apart */
