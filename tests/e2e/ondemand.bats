@@ -83,6 +83,10 @@ is_target() {
 	bpftool map lookup pinned "$PIN_DIR/targets" key $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) 0 > /dev/null 2>&1
 }
 
+is_no_target() {
+	! is_target "$1"
+}
+
 # within SHARE OTHER: whether they differ by 3 points at most
 within() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b <= 3 && b - a <= 3) }'
@@ -344,12 +348,12 @@ within() {
 	ask_behind --pid "$CHILD" --for 1h # from now on there are keys of processes
 	forge_want "$by_comm"
 	forge_want "$by_uid"
-	! is_target "$allowed"
+	is_no_target "$allowed"
 	forge_want "$allowed"
 	await 30 is_target "$allowed" # the walk of each second has met all of them
 	is_target "$CHILD"
-	! is_target "$by_comm"
-	! is_target "$by_uid"
+	is_no_target "$by_comm"
+	is_no_target "$by_uid"
 	kill -INT "$ASKED"
 	answered
 	[ "$(sql 'SELECT DISTINCT tgid FROM sample JOIN process USING(process_id)')" = "$CHILD" ]
