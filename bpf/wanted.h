@@ -2,7 +2,7 @@
 /*
  * wanted.h decides whether a capture on demand wants a process: by its id, by its name, or by its cgroup or one above
  * that. Ask only where root's policy allows the process. The consumer writes the map and control.wanted, and the
- * programs trust neither: each entry holds until its time, of at most an hour.
+ * programs trust neither: each entry holds until its time, which lies an hour ahead at most, and a minute.
  */
 #ifndef BOURDON_BPF_WANTED_H
 #define BOURDON_BPF_WANTED_H

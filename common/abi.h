@@ -138,7 +138,8 @@ struct wanted_until {
 };
 
 #define WANTED_MAX 256U
-#define WANTED_NS_MAX 3600000000000ULL /* a longer time counts as none */
+/* A longer time counts as none: of the longest capture, an hour, and of what comes after it. */
+#define WANTED_NS_MAX 3660000000000ULL
 
 /* Bits of control.wanted; bit n below them: there is a comm of n bytes. */
 #define WANTED_IN_PROCESSES (1U << 31)

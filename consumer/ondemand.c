@@ -16,6 +16,7 @@
 
 /* What is wanted ends by itself so long after the capture's time: its last drain and walk come a moment after that. */
 #define WANTED_LONGER_NS (2 * CLOCK_SECOND_NS)
+_Static_assert(CAPTURE_FOR_NS_MAX + WANTED_LONGER_NS <= WANTED_NS_MAX, "the programs ignore a longer time");
 
 #define PATH_ROOM (CGROUP_PATH_BYTES + 256U)
 

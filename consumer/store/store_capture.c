@@ -708,13 +708,14 @@ static int write_capture(struct writing *writing)
 	const struct capture_trigger *trigger = &capture->trigger;
 	uint64_t history_ns = capture_available_history_ns(capture);
 	struct hottest_source names = { capture, writing->resolved };
-	/* where nothing fired, nothing is to be explained */
-	struct cause why = trigger->asking ? (struct cause){ 0 } : cause_find(capture, hottest_find, &names);
-	const char *because = why.verdict ? why.because : NULL;
+	struct cause why = { 0 };
 	bool takes_on_cpu = capture_takes(capture, SAMPLE_ON_CPU);
 	int64_t capture_id = capture->capture_id;
 	int result = 0;
 
+	/* where nothing fired, nothing is to be explained */
+	if (!trigger->asking)
+		why = cause_find(capture, hottest_find, &names);
 	if (!capture_id)
 		result = store_capture_announce(writing->sql, writing->run_id, trigger, history_ns,
 						&capture_id);
