@@ -751,7 +751,7 @@ static int write_capture(struct writing *writing)
 				 takes_on_cpu ? (int64_t)capture_expected_samples(capture) : (int64_t)-1,
 				 takes_on_cpu ? (int64_t)capture->expected.received : (int64_t)-1,
 				 writing->counts.processes, writing->counts.stacks, writing->counts.samples,
-				 writing->counts.intervals, why.verdict, because,
+				 writing->counts.intervals, why.verdict, why.verdict ? why.because : NULL,
 				 capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
 	if (!result && !trigger->asking)
