@@ -11,6 +11,7 @@ struct unwind_rows_map unwind_rows SEC(".maps");
 struct unwind_rules_map unwind_rules SEC(".maps");
 struct cgroups_known_map cgroups_known SEC(".maps");
 struct ended_map ended SEC(".maps");
+struct wanted_map wanted SEC(".maps");
 struct undumpable_map undumpable SEC(".maps");
 struct endings_map endings SEC(".maps");
 struct thread_bytes_map thread_bytes SEC(".maps");

@@ -63,6 +63,15 @@ struct ended_map {
 	__type(value, struct ended_sums);
 };
 
+/* Whom captures on demand want: read after root's policy alone, which the consumer cannot widen by it. */
+struct wanted_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, WANTED_MAX);
+	__type(key, struct wanted_key);
+	__type(value, struct wanted_until);
+};
+
 /* Sized by the loader according to --unwind-memory. Mappable, so that each map's data begins on a page. */
 #define UNWIND_MAP(name, element)                                                                            \
 	struct name {                                                                                        \
@@ -235,6 +244,7 @@ extern struct unwind_rows_map unwind_rows SEC(".maps");
 extern struct unwind_rules_map unwind_rules SEC(".maps");
 extern struct cgroups_known_map cgroups_known SEC(".maps");
 extern struct ended_map ended SEC(".maps");
+extern struct wanted_map wanted SEC(".maps");
 extern struct undumpable_map undumpable SEC(".maps");
 extern struct endings_map endings SEC(".maps");
 extern struct thread_bytes_map thread_bytes SEC(".maps");

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * target.h decides whether a process is a target: it matches the group leader's comm against the live pattern
- * trie, if root's policy allows the process. Process events and the task iterator both use it, and only it
- * writes the targets map.
+ * trie, or asks whether a capture on demand wants it, if root's policy allows the process. Process events and the task
+ * iterator both use it, and only it writes the targets map.
  */
 #ifndef BOURDON_BPF_TARGET_H
 #define BOURDON_BPF_TARGET_H
 
 #include "bpf/cgroup_path.h"
 #include "bpf/policy.h"
+#include "bpf/wanted.h"
 
 extern const volatile __u64 quiet_after_ns;
 
@@ -130,6 +131,18 @@ static __always_inline bool target_is_denied(struct task_struct *task)
 	return policy_denies_thread(task);
 }
 
+/* What captures on demand want is asked last: neither is it more than root's policy allows, nor does a rule lose by it. */
+static __always_inline __u32 decided_pattern(const struct control *shared, struct task_struct *leader,
+					     const char *comm)
+{
+	__u32 pattern_id;
+
+	if (policy_denies(leader, comm))
+		return 0;
+	pattern_id = pattern_of(shared, comm);
+	return !pattern_id && is_wanted(shared, leader, comm) ? PATTERN_WANTED : pattern_id;
+}
+
 #define REPORT_NOTHING 0
 #define REPORT_CHANGES 1
 #define REPORT_MATCHES 2 /* also a match that has not changed */
@@ -145,7 +158,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 	struct target *known = bpf_map_lookup_elem(&targets, &tgid);
 	struct target decided = {
 		.started_ns = BPF_CORE_READ(leader, start_boottime),
-		.pattern_id = policy_denies(leader, comm) ? 0 : pattern_of(shared, comm),
+		.pattern_id = decided_pattern(shared, leader, comm),
 	};
 	bool is_known = known && known->started_ns == decided.started_ns;
 	bool same = is_known && known->pattern_id == decided.pattern_id;

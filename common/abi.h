@@ -21,7 +21,7 @@
  *      of the programs that a process has executed a sample is of; samples on CPU of bystanders and of kernel
  *      threads, and policy on both
  *   9  who woke a thread, and where, and a key of the futex that it waited for; time in interrupts, and the names of their
- *      handlers; time in reclaim of every process; kills
+ *      handlers; time in reclaim of every process; kills; what captures on demand want
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -114,6 +114,38 @@ struct target {
 
 #define TARGETS_DEFAULT 16384U
 
+/*
+ * ---- wanted: what captures on demand are of -> until when; programs read it after root's policy ----
+ *
+ * A process that matches no pattern, and is wanted, is a target with the pattern id PATTERN_WANTED.
+ */
+
+#define PATTERN_WANTED 0xffffffffU
+
+#define WANTED_PROCESS 1U /* what[0] is a tgid */
+#define WANTED_CGROUP 2U  /* what[0] is the id of a cgroup: it, and the cgroups below it */
+#define WANTED_COMM 3U    /* what[] has the first `bytes` bytes of the comm, and zeros */
+
+struct wanted_key {
+	__u32 kind; /* WANTED_* */
+	__u32 bytes; /* WANTED_COMM: ABI_COMM_BYTES for a whole comm, with its NUL; less for a prefix; else 0 */
+	__u64 what[2]; /* a comm as it is in memory */
+};
+
+struct wanted_until {
+	__u64 until_ns;   /* CLOCK_MONOTONIC; it ends by itself */
+	__u64 started_ns; /* WANTED_PROCESS: start of the process, CLOCK_BOOTTIME; else 0 */
+};
+
+#define WANTED_MAX 256U
+/* A longer time counts as none: of the longest capture, an hour, and of what comes after it. */
+#define WANTED_NS_MAX 3660000000000ULL
+
+/* Bits of control.wanted; bit n below them: there is a comm of n bytes. */
+#define WANTED_IN_PROCESSES (1U << 31)
+#define WANTED_IN_CGROUPS (1U << 30)
+#define WANTED_IN_COMMS ((2U << ABI_COMM_BYTES) - 1)
+
 /* A target, or one of the others, whose samples are on CPU alone. */
 #define SAMPLE_OF_TARGET 0U
 #define SAMPLE_OF_BYSTANDER 1U /* another process; its pattern id is 0 */
@@ -140,6 +172,10 @@ struct control {
 	__u32 mappings_of;   /* MAPPINGS_OF_* */
 	/* when the last walk over all processes began (CLOCK_BOOTTIME): it met all that had started before */
 	__u64 walk_began_ns;
+	/* which kinds of keys `wanted` has: WANTED_IN_*. Any number is safe: it only spares look-ups */
+	__u32 wanted;
+	__u32 reserved1;
+	__u64 reserved3[7];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
 	__u64 reserved2[7];
@@ -759,8 +795,12 @@ ABI_CHECK(policy, allowed, 40);
 ABI_SIZE(pattern_key, 20);
 ABI_SIZE(target, 24);
 ABI_CHECK(target, pattern_id, 16);
-ABI_SIZE(control, 128);
-ABI_CHECK(control, unmapped, 64);
+ABI_SIZE(control, 192);
+ABI_CHECK(control, wanted, 64);
+ABI_CHECK(control, unmapped, 128);
+ABI_SIZE(wanted_key, 24);
+ABI_CHECK(wanted_key, what, 8);
+ABI_SIZE(wanted_until, 16);
 ABI_SIZE(code_spans, 176);
 ABI_SIZE(bystander, 192);
 ABI_SIZE(unwind_process, 16);

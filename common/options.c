@@ -42,7 +42,21 @@ static bool says(const char *word, const char *longer, const char *shorter)
 	return !strcmp(word, longer) || !strcmp(word, shorter);
 }
 
-int options_parse(const struct command_spec *command, int count, char **arguments, int *ret_words)
+/* Returns false, and logs it, if it was given too often. */
+static bool add_to_list(struct option_list *list, const struct option_spec *option, const char *value)
+{
+	if (!list || strcmp(list->name, option->name) != 0)
+		return true;
+	if (list->count == list->room) {
+		log_error("option --%s may be given %zu times at most", option->name, list->room);
+		return false;
+	}
+	list->values[list->count++] = value;
+	return true;
+}
+
+int options_parse_list(const struct command_spec *command, int count, char **arguments, int *ret_words,
+		       struct option_list *list)
 {
 	int words = 0;
 	bool ended = false;
@@ -92,9 +106,16 @@ int options_parse(const struct command_spec *command, int count, char **argument
 			return EXIT_USAGE;
 		}
 		*option->value = value;
+		if (!add_to_list(list, option, value))
+			return EXIT_USAGE;
 	}
 	*ret_words = words;
 	return OPTIONS_RUN;
+}
+
+int options_parse(const struct command_spec *command, int count, char **arguments, int *ret_words)
+{
+	return options_parse_list(command, count, arguments, ret_words, NULL);
 }
 
 int options_number(const char *text, unsigned long long least, unsigned long long most,

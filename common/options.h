@@ -34,6 +34,17 @@ struct command_spec {
  */
 int options_parse(const struct command_spec *command, int count, char **arguments, int *ret_words);
 
+/* An option that may be given several times: each argument is stored in turn, beside the last one in its `value`. */
+struct option_list {
+	const char *name; /* in the table of the command */
+	const char **values;
+	size_t room, count;
+};
+
+/* As options_parse(). More arguments than there is room for are an error. */
+int options_parse_list(const struct command_spec *command, int count, char **arguments, int *ret_words,
+		       struct option_list *list);
+
 /* Parses a whole decimal number between the limits. Returns 0, -EINVAL or -ERANGE. */
 int options_number(const char *text, unsigned long long least, unsigned long long most,
 		   unsigned long long *ret_number);

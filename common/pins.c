@@ -33,6 +33,8 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 			      0660 },
 	[PIN_UNWIND_RULES] = { "unwind_rules", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct unwind_rule),
 			       0660 },
+	[PIN_WANTED] = { "wanted", BPF_MAP_TYPE_HASH, sizeof(struct wanted_key), sizeof(struct wanted_until),
+			 0660 },
 	[PIN_CONTROL] = { "control", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct control), 0660 },
 	[PIN_CGROUPS_KNOWN] = { "cgroups_known", BPF_MAP_TYPE_HASH, sizeof(__u64), sizeof(__u32), 0660 },
 	[PIN_CGROUP_PATHS] = { "cgroup_paths", BPF_MAP_TYPE_RINGBUF, 0, 0, 0660 },

@@ -67,12 +67,13 @@ CREATE UNIQUE INDEX incident_identity ON incident(run_id, number);
 CREATE TABLE capture(
 	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- AUTOINCREMENT: never reused, reports refer to it
 	run_id INTEGER NOT NULL REFERENCES run,
+	-- What fired. NULL, up to window_us: nothing did, somebody asked for the capture (trigger_mode manual).
 	rule_id INTEGER REFERENCES rule,
-	rule TEXT NOT NULL,
-	resource TEXT NOT NULL,         -- cpu|memory|io|irq
-	kind TEXT NOT NULL,             -- some|full
-	stall_us INTEGER NOT NULL,      -- the threshold: this much stall
-	window_us INTEGER NOT NULL,     -- within this window
+	rule TEXT,
+	resource TEXT,                  -- cpu|memory|io|irq
+	kind TEXT,                      -- some|full
+	stall_us INTEGER,               -- the threshold: this much stall
+	window_us INTEGER,              -- within this window
 	trigger_mode TEXT NOT NULL CHECK(trigger_mode IN ('kernel', 'sampled', 'manual', 'baseline')),
 	cgroup TEXT,                    -- NULL: whole system
 	triggered_at INTEGER NOT NULL,
@@ -80,7 +81,7 @@ CREATE TABLE capture(
 	ended_at INTEGER,
 	history_ns INTEGER NOT NULL,    -- history actually available
 	state TEXT NOT NULL CHECK(state IN ('recording', 'complete', 'interrupted')),
-	observed_us INTEGER NOT NULL,   -- stall in the window when the trigger fired
+	observed_us INTEGER,            -- stall in the window when the trigger fired
 	hz INTEGER NOT NULL,
 	-- as history_ns, for off-CPU intervals, which have their own ring; NULL: none
 	offcpu_history_ns INTEGER,
@@ -100,6 +101,11 @@ CREATE TABLE capture(
 	because TEXT,
 	incident_id INTEGER REFERENCES incident,
 	onset_at INTEGER,               -- when the stall began, by PSI's readings or the targets' waiting; NULL: not known
+	-- Of trigger_mode manual, otherwise NULL:
+	asked_by_uid INTEGER,           -- who asked, as the kernel told it,
+	asked_by TEXT,                  -- and the name of that user then; NULL: not known
+	asked_for TEXT,                 -- the options of 'bourdon capture'
+	note TEXT,                      -- what the user noted; NULL: nothing
 	recorded_as INTEGER
 ) STRICT;
 CREATE INDEX capture_by_time ON capture(triggered_at);

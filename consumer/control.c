@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/control.h"
 
+#include "common/capture_request.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/status_line.h"
-#include "consumer/process/event_source.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -17,22 +16,44 @@
 
 #define CLIENT_PATIENCE_NS (2 * CLOCK_SECOND_NS)
 #define BACKLOG 16
+#define LINES_BYTES_MAX 4096U /* of lines that a client has yet to read: some forty */
+
+enum client_state {
+	CLIENT_ASKS,  /* its line is not complete */
+	CLIENT_WAITS, /* of a capture: until it is dismissed */
+	CLIENT_LEAVES /* when it has read what is left for it */
+};
+
+struct client {
+	struct event_source source; /* first: dispatch finds the client by it */
+	int fd;                     /* negative: a free place */
+	uint64_t number;
+	enum client_state state;
+	bool has_left; /* it sends no more */
+	char *line;    /* CLIENT_ASKS: what it has sent so far */
+	size_t line_bytes;
+	char *text; /* what it has yet to read, from `sent` on */
+	size_t bytes, sent;
+	uint64_t deadline_ns; /* 0: none */
+};
 
 struct control_socket {
-	struct event_source source, client_source;
-	int epoll, listener, client;
+	struct event_source source;
+	int epoll, listener;
 	int reserve; /* a descriptor for the next client, when watches have taken all others; or negative */
 	bool listening; /* the listener is in the epoll set */
-	void (*describe)(void *user, FILE *out);
-	void *user;
-	char *text; /* the answer to the client */
-	size_t bytes, sent;
-	uint64_t deadline_ns;
+	struct control_handlers handlers;
+	struct own_counters *own_counters;
+	gid_t group;
+	uint64_t clients_so_far;
+	struct client clients[CONTROL_CLIENTS];
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
+/* ---- the listener ---- */
+
 /*
- * The listener leaves the epoll set while a client is connected and after a failed accept: otherwise it would
+ * The listener leaves the epoll set while all places are taken and after a failed accept: otherwise it would
  * be reported as readable again and again. The next tick retries what fails here.
  */
 static void listen_again(struct control_socket *control)
@@ -74,7 +95,7 @@ static int listen_at(const char *path)
 }
 
 int control_open(struct control_socket **ret_control, const char *directory, int epoll,
-		 void (*describe)(void *user, FILE *out), void *user)
+		 const struct control_handlers *handlers, struct own_counters *own_counters)
 {
 	struct control_socket *control = calloc(1, sizeof(*control));
 	int result = 0;
@@ -82,13 +103,14 @@ int control_open(struct control_socket **ret_control, const char *directory, int
 	if (!control)
 		return -ENOMEM;
 	*control = (struct control_socket){ .source = { SOURCE_CONTROL },
-					    .client_source = { SOURCE_CLIENT },
 					    .epoll = epoll,
 					    .listener = -EBADF,
-					    .client = -EBADF,
 					    .reserve = -EBADF,
-					    .describe = describe,
-					    .user = user };
+					    .handlers = *handlers,
+					    .own_counters = own_counters,
+					    .group = getegid() };
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		control->clients[i] = (struct client){ .source = { SOURCE_CLIENT }, .fd = -EBADF };
 	if ((size_t)snprintf(control->path, sizeof(control->path), "%s/" CONTROL_SOCKET_FILE, directory) >=
 	    sizeof(control->path))
 		result = -ENAMETOOLONG;
@@ -110,19 +132,142 @@ int control_open(struct control_socket **ret_control, const char *directory, int
 	return 0;
 }
 
-static void end_client(struct control_socket *control)
+/* ---- a client ---- */
+
+static struct client *find(struct control_socket *control, uint64_t number)
 {
-	cleanup_close(&control->client);
-	control->client = -EBADF;
-	free(TAKE_PTR(control->text));
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (control->clients[i].fd >= 0 && control->clients[i].number == number)
+			return &control->clients[i];
+	return NULL;
+}
+
+static struct client *find_place(struct control_socket *control)
+{
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++)
+		if (control->clients[i].fd < 0)
+			return &control->clients[i];
+	return NULL;
+}
+
+/* Frees its place, for the next client. */
+static void end_client(struct control_socket *control, struct client *client)
+{
+	cleanup_close(&client->fd);
+	free(client->line);
+	free(client->text);
+	*client = (struct client){ .source = { SOURCE_CLIENT }, .fd = -EBADF };
 	keep_reserve(control);
+}
+
+/* Whoever waits for a capture is told to leave once. */
+static void note_left(struct control_socket *control, struct client *client)
+{
+	if (client->has_left)
+		return;
+	client->has_left = true;
+	if (client->state == CLIENT_WAITS)
+		control->handlers.leave(control->handlers.user, client->number);
+}
+
+static void drop(struct control_socket *control, struct client *client)
+{
+	note_left(control, client);
+	end_client(control, client);
+	listen_again(control);
+}
+
+/* Waits for what the client may do next. */
+static void await(struct control_socket *control, struct client *client)
+{
+	struct epoll_event event = { .data.ptr = &client->source };
+
+	if (client->state != CLIENT_LEAVES && !client->has_left)
+		event.events |= EPOLLIN;
+	if (client->sent < client->bytes)
+		event.events |= EPOLLOUT;
+	if (epoll_ctl(control->epoll, EPOLL_CTL_MOD, client->fd, &event))
+		drop(control, client);
+}
+
+/* Returns false if the client is gone. */
+static bool send_text(struct control_socket *control, struct client *client)
+{
+	while (client->sent < client->bytes) {
+		ssize_t sent = send(client->fd, client->text + client->sent, client->bytes - client->sent,
+				    MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0 && (errno == EAGAIN || errno == EINTR))
+			return true;
+		if (sent <= 0) {
+			drop(control, client);
+			return false;
+		}
+		client->sent += (size_t)sent;
+	}
+	if (client->state == CLIENT_LEAVES) {
+		drop(control, client);
+		return false;
+	}
+	return true;
+}
+
+/* Adds to what the client has yet to read. Returns false without room for it. */
+static bool add_text(struct client *client, const char *text, size_t most)
+{
+	size_t left = client->bytes - client->sent, bytes = strlen(text);
+	char *all;
+
+	if (left + bytes > most)
+		return false;
+	all = malloc(left + bytes + 1);
+	if (!all)
+		return false;
+	if (left)
+		memcpy(all, client->text + client->sent, left);
+	memcpy(all + left, text, bytes + 1);
+	free(client->text);
+	client->text = all;
+	client->bytes = left + bytes;
+	client->sent = 0;
+	return true;
+}
+
+void control_say(struct control_socket *control, uint64_t number, const char *line)
+{
+	struct client *client = find(control, number);
+
+	if (!client)
+		return;
+	if (!add_text(client, line, LINES_BYTES_MAX))
+		own_count(control->own_counters, OWN_LINES_UNREAD);
+	if (send_text(control, client))
+		await(control, client);
+}
+
+void control_dismiss(struct control_socket *control, uint64_t number, const char *line, uint64_t now_ns)
+{
+	struct client *client = find(control, number);
+
+	if (!client)
+		return;
+	client->state = CLIENT_LEAVES;
+	client->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
+	if (!add_text(client, line, 2UL * LINES_BYTES_MAX))
+		own_count(control->own_counters, OWN_LINES_UNREAD);
+	if (send_text(control, client))
+		await(control, client);
 }
 
 void control_close(struct control_socket *control)
 {
 	if (!control)
 		return;
-	end_client(control);
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		cleanup_close(&control->clients[i].fd);
+		free(control->clients[i].line);
+		free(control->clients[i].text);
+	}
 	cleanup_close(&control->reserve);
 	if (control->listener >= 0) {
 		close(control->listener);
@@ -133,63 +278,162 @@ void control_close(struct control_socket *control)
 
 void control_accept(struct control_socket *control, uint64_t now_ns)
 {
-	struct epoll_event event = { .events = EPOLLOUT, .data.ptr = &control->client_source };
-	FILE *out;
+	struct client *client = find_place(control);
+	struct epoll_event event = { .events = EPOLLIN };
+	int fd;
 
-	if (control->client >= 0)
-		return; /* an earlier event of the same batch accepted a client; the next one waits */
+	if (!client) {
+		listen_no_more(control);
+		return;
+	}
 	cleanup_close(&control->reserve);
 	control->reserve = -EBADF;
-	control->client = accept4(control->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (control->client < 0) {
+	fd = accept4(control->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0) {
 		/* perhaps out of descriptors: clients wait in the backlog until the next tick */
 		keep_reserve(control);
 		listen_no_more(control);
 		return;
 	}
-	out = open_memstream(&control->text, &control->bytes);
+	client->fd = fd;
+	client->number = ++control->clients_so_far;
+	client->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
+	event.data.ptr = &client->source;
+	if (epoll_ctl(control->epoll, EPOLL_CTL_ADD, fd, &event))
+		end_client(control, client);
+	else if (!find_place(control))
+		listen_no_more(control);
+}
+
+/* ---- its line ---- */
+
+static void refuse(struct control_socket *control, struct client *client, const char *why, uint64_t now_ns)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
 	if (out) {
-		control->describe(control->user, out);
+		status_line_begin(out, "refused");
+		status_line_field(out, "why", "%s", why);
+		status_line_end(out);
 		fclose(out);
 	}
-	control->sent = 0;
-	control->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
-	if (!control->text || epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->client, &event)) {
-		end_client(control);
+	own_count(control->own_counters, OWN_ASKED_REFUSED);
+	control_dismiss(control, client->number, text ? text : "", now_ns);
+	free(text);
+}
+
+static void answer_status(struct control_socket *control, struct client *client, uint64_t now_ns)
+{
+	FILE *out = open_memstream(&client->text, &client->bytes);
+
+	client->state = CLIENT_LEAVES;
+	client->deadline_ns = now_ns + CLIENT_PATIENCE_NS;
+	if (out) {
+		control->handlers.describe(control->handlers.user, out);
+		fclose(out);
+	}
+	if (!client->text)
+		drop(control, client);
+	else
+		await(control, client);
+}
+
+static void obey(struct control_socket *control, struct client *client, uint64_t now_ns)
+{
+	_cleanup_free_ char *text = TAKE_PTR(client->line);
+	struct status_line line;
+	struct peer peer;
+
+	if (status_line_parse(text, &line) < 0) {
+		refuse(control, client, "the request is damaged", now_ns);
+	} else if (!strcmp(line.kind, "status")) {
+		answer_status(control, client, now_ns);
+	} else if (strcmp(line.kind, "capture") != 0) {
+		refuse(control, client, "this bourdond does not know such a request", now_ns);
+	} else if (peer_of(client->fd, control->group, &peer) < 0) {
+		refuse(control, client, "who asks cannot be told", now_ns);
+	} else {
+		client->state = CLIENT_WAITS;
+		client->deadline_ns = 0;
+		control->handlers.ask(control->handlers.user, client->number, &peer, &line);
+	}
+}
+
+/* Reads more of its line. Returns false if it is gone or was answered. */
+static void read_line(struct control_socket *control, struct client *client, uint64_t now_ns)
+{
+	char *end;
+	ssize_t got;
+
+	if (!client->line)
+		client->line = malloc(CAPTURE_REQUEST_BYTES_MAX + 1);
+	if (!client->line) {
+		drop(control, client);
 		return;
 	}
-	listen_no_more(control);
+	got = read(client->fd, client->line + client->line_bytes,
+		   CAPTURE_REQUEST_BYTES_MAX - client->line_bytes);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		drop(control, client);
+		return;
+	}
+	client->line_bytes += (size_t)got;
+	end = memchr(client->line, '\n', client->line_bytes);
+	if (end && memchr(client->line, '\0', (size_t)(end - client->line))) {
+		refuse(control, client, "the request is damaged", now_ns);
+	} else if (end) {
+		*end = '\0';
+		obey(control, client, now_ns);
+	} else if (client->line_bytes == CAPTURE_REQUEST_BYTES_MAX) {
+		refuse(control, client, "the request is too long", now_ns);
+	}
 }
 
-/* Lets the next client connect. */
-static void dismiss(struct control_socket *control)
+/* A client of a capture has nothing more to say: its end alone is of interest. */
+static void read_end(struct control_socket *control, struct client *client)
 {
-	end_client(control);
-	listen_again(control);
+	char rest[256];
+	ssize_t got = read(client->fd, rest, sizeof(rest));
+
+	if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	note_left(control, client);
+	if (client->fd >= 0)
+		await(control, client);
 }
 
-void control_send(struct control_socket *control)
+void control_event(struct control_socket *control, struct event_source *source, uint32_t events,
+		   uint64_t now_ns)
 {
-	ssize_t sent;
+	struct client *client = (struct client *)source;
 
-	if (control->client < 0)
-		return;
-	sent = send(control->client, control->text + control->sent, control->bytes - control->sent,
-		    MSG_NOSIGNAL | MSG_DONTWAIT);
-	if (sent < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
-	if (sent > 0)
-		control->sent += (size_t)sent;
-	if (sent <= 0 || control->sent == control->bytes)
-		dismiss(control);
+	if (client->fd < 0)
+		return; /* an earlier event of the same batch ended it */
+	if (events & EPOLLIN && client->state == CLIENT_ASKS) {
+		read_line(control, client, now_ns);
+	} else if (events & EPOLLIN && client->state == CLIENT_WAITS && !client->has_left) {
+		read_end(control, client);
+	} else if (events & EPOLLOUT) {
+		if (send_text(control, client))
+			await(control, client);
+	} else if (events & (EPOLLHUP | EPOLLERR)) {
+		drop(control, client);
+	}
 }
 
 void control_tick(struct control_socket *control, uint64_t now_ns)
 {
-	if (control->client < 0) {
-		keep_reserve(control);
-		listen_again(control);
-	} else if (now_ns >= control->deadline_ns) {
-		dismiss(control);
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		struct client *client = &control->clients[i];
+
+		if (client->fd >= 0 && client->deadline_ns && now_ns >= client->deadline_ns)
+			drop(control, client);
 	}
+	keep_reserve(control);
+	if (find_place(control))
+		listen_again(control);
 }

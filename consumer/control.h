@@ -1,35 +1,57 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * control.h owns the control socket. A client that connects gets the daemon's status; then the connection
- * ends. The socket reads nothing: there are no commands. It serves one client at a time; a slow client delays
- * only the clients behind it.
+ * control.h owns the control socket and its clients. A client sends one line (status_line.h): "status" is answered with
+ * the daemon's status, after which the connection ends; "capture" with the lines of a capture on demand, for as long as that
+ * takes. A client that is slow delays nobody: its lines wait in a buffer of fixed size.
  */
 #ifndef BOURDON_CONSUMER_CONTROL_H
 #define BOURDON_CONSUMER_CONTROL_H
+
+#include "common/status_line.h"
+#include "consumer/peer.h"
+#include "consumer/process/event_source.h"
+#include "consumer/process/own_counters.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
 struct control_socket;
 
-/*
- * Listens at DIRECTORY/bourdond.sock, mode 0660. `describe` writes the status. Logs a failure. Returns 0 or
- * -errno.
- */
+/* At once; further ones wait until one of them leaves. */
+#define CONTROL_CLIENTS 16U
+
+/* The numbers of clients begin with 1 and are not used again. */
+struct control_handlers {
+	void (*describe)(void *user, FILE *out); /* writes the status */
+	/* The client asks for a capture. It stays connected until control_dismiss(). */
+	void (*ask)(void *user, uint64_t client, const struct peer *peer, const struct status_line *line);
+	/* It sends no more, or has gone: its capture may end. What is said to it may still reach it. */
+	void (*leave)(void *user, uint64_t client);
+	void *user;
+};
+
+/* Listens at DIRECTORY/bourdond.sock, mode 0660. Logs a failure. Returns 0 or -errno. */
 int control_open(struct control_socket **ret_control, const char *directory, int epoll,
-		 void (*describe)(void *user, FILE *out), void *user);
+		 const struct control_handlers *handlers, struct own_counters *own_counters);
 void control_close(struct control_socket *control);
 
-/*
- * Call them when epoll reports a client that connects (SOURCE_CONTROL), or that the client's socket has room
- * (SOURCE_CLIENT).
- */
+/* Call them when epoll reports a client that connects (SOURCE_CONTROL), or events of a client (SOURCE_CLIENT). */
 void control_accept(struct control_socket *control, uint64_t now_ns);
-void control_send(struct control_socket *control);
+void control_event(struct control_socket *control, struct event_source *source, uint32_t events,
+		   uint64_t now_ns);
 
 /*
- * Call it once a second: drops a client that has not read its answer in time, and accepts again after a
- * failure.
+ * Sends a whole line to the client, if that is still there. A client that does not read loses lines, and each is counted
+ * (OWN_LINES_UNREAD).
+ */
+void control_say(struct control_socket *control, uint64_t client, const char *line);
+
+/* The same of its last line: the connection ends when the client has read it, or has not done so in time. */
+void control_dismiss(struct control_socket *control, uint64_t client, const char *line, uint64_t now_ns);
+
+/*
+ * Call it once a second: drops clients that have not sent their line or read their answer in time, and accepts again
+ * after a failure.
  */
 void control_tick(struct control_socket *control, uint64_t now_ns);
 

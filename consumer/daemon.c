@@ -9,6 +9,7 @@
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/descriptors.h"
+#include "consumer/ondemand.h"
 #include "consumer/process/event_loop.h"
 #include "consumer/recorder.h"
 #include "consumer/reload.h"
@@ -40,9 +41,10 @@ struct daemon {
 	struct watches watches;
 	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
+	struct ondemand ondemand;
 	uint64_t started_ns;
 	struct event_loop loop;
-	struct event_source spawner_source, processes_source, config_source, reload_source;
+	struct event_source spawner_source, processes_source, config_source, reload_source, stored_source;
 	uint64_t spawner_gone_ns; /* when the spawner died; 0: it lives */
 	uint64_t captured_ns;     /* when a capture was last under way since then */
 	bool ended;
@@ -287,6 +289,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		break;
 	case SOURCE_PACE:
 		recorder_pace(&daemon->recorder, now_ns);
+		ondemand_pace(&daemon->ondemand, now_ns);
 		break;
 	case SOURCE_SIGNALS:
 		on_signal(daemon);
@@ -317,7 +320,10 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		control_accept(daemon->control, now_ns);
 		break;
 	case SOURCE_CLIENT:
-		control_send(daemon->control);
+		control_event(daemon->control, source, event->events, now_ns);
+		break;
+	case SOURCE_STORED:
+		ondemand_results(&daemon->ondemand, now_ns);
 		break;
 	}
 }
@@ -330,6 +336,7 @@ static int arm(struct daemon *daemon)
 	daemon->started_ns = clock_monotonic_ns();
 	recorder_start(&daemon->recorder, daemon->store, daemon->started_ns);
 	tracking_start(&daemon->tracking, daemon->store);
+	ondemand_start(&daemon->ondemand, daemon->control, daemon->store);
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
 	result = publish(daemon, configuration);
 	if (result < 0)
@@ -345,7 +352,8 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	struct epoll_event events[16];
 
 	daemon->store = store;
-	if (event_loop_add(&daemon->loop, store_thread_reload_fd(store), EPOLLIN, &daemon->reload_source))
+	if (event_loop_add(&daemon->loop, store_thread_reload_fd(store), EPOLLIN, &daemon->reload_source) ||
+	    event_loop_add(&daemon->loop, store_thread_results_fd(store), EPOLLIN, &daemon->stored_source))
 		return EXIT_FAILED;
 	if (arm(daemon) < 0)
 		daemon->status = EXIT_FAILED;
@@ -365,6 +373,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	notify_stopping(daemon->notify);
 	/* the next daemon must not inherit this one's heartbeat */
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
+	ondemand_interrupt(&daemon->ondemand, clock_monotonic_ns());
 	recorder_interrupt(&daemon->recorder);
 	return daemon->status;
 }
@@ -408,15 +417,30 @@ static void describe(void *user, FILE *out)
 	status_write(&status, out);
 }
 
+static void ask(void *user, uint64_t client, const struct peer *peer, const struct status_line *line)
+{
+	struct daemon *daemon = user;
+
+	ondemand_ask(&daemon->ondemand, client, peer, line);
+}
+
+static void leave(void *user, uint64_t client)
+{
+	struct daemon *daemon = user;
+
+	ondemand_leave(&daemon->ondemand, client);
+}
+
 int daemon_start_services(struct daemon *daemon)
 {
+	const struct control_handlers handlers = { describe, ask, leave, daemon };
 	int result = closer_start(&daemon->closer);
 
 	if (result < 0)
 		return result;
 	watches_start(&daemon->watches, daemon->closer);
-	result = control_open(&daemon->control, daemon->where->state_dir, daemon->loop.epoll, describe,
-			      daemon);
+	result = control_open(&daemon->control, daemon->where->state_dir, daemon->loop.epoll, &handlers,
+			      daemon->own_counters);
 	if (!result)
 		daemon->watch_descriptors = descriptors_for_watches();
 	return result;
@@ -429,6 +453,13 @@ static int open_recorder(struct daemon *daemon)
 						    .cgroups = daemon->cgroups,
 						    .own_counters = daemon->own_counters };
 
+	const struct ondemand_settings asked = { .kernel = daemon->kernel,
+						 .tracking = &daemon->tracking,
+						 .recorder = &daemon->recorder,
+						 .cgroups = daemon->cgroups,
+						 .own_counters = daemon->own_counters };
+
+	ondemand_open(&daemon->ondemand, &asked);
 	return recorder_open(&daemon->recorder, &settings, daemon->loop.epoll);
 }
 
@@ -454,7 +485,8 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 				   .spawner_source = { SOURCE_SPAWNER },
 				   .processes_source = { SOURCE_PROCESSES },
 				   .config_source = { SOURCE_CONFIG },
-				   .reload_source = { SOURCE_RELOAD } };
+				   .reload_source = { SOURCE_RELOAD },
+				   .stored_source = { SOURCE_STORED } };
 	reload_init(&daemon->reload, &actions, configuration, settings->own_counters);
 	result = event_loop_open(&daemon->loop, settings->where->pin_dir);
 	if (!result)
@@ -492,6 +524,7 @@ void daemon_close(struct daemon *daemon)
 	closer_stop(daemon->closer);
 	tracking_close(&daemon->tracking);
 	recorder_close(&daemon->recorder);
+	ondemand_close(&daemon->ondemand);
 	coverage_free(daemon->coverage);
 	cgroups_free(daemon->cgroups);
 	event_loop_close(&daemon->loop);

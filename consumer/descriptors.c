@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "consumer/capture/pressure.h"
+#include "consumer/control.h"
 #include "consumer/store/store_thread.h"
 #include "consumer/watch/grant_queue.h"
 #include "consumer/watch/watches.h"
@@ -19,8 +20,9 @@ enum {
 	CAPTURES = STORE_CAPTURES_MAX * PRESSURE_TARGETS * PRESSURE_RESOURCES,
 	/* the answer of bourdon-grant comes while its connection and the sampled file are still open */
 	GRANTS = 2 * GRANT_QUEUE_CALLS_MAX,
-	/* the draining thread, one at a time: task iterator, kernel statistics, cgroups, a client of status */
+	/* the draining thread, one at a time: task iterator, kernel statistics, cgroups */
 	DRAINING_THREAD = 8,
+	CLIENTS = CONTROL_CLIENTS,
 	/*
 	 * the store thread: the socket of a symbolizer, a mapped file, its debug file and the alternate one, a
 	 * perf map, a connection to bourdon-grant and its answer, bourdon.conf, rules.d and a file there; of
@@ -28,7 +30,7 @@ enum {
 	 */
 	STORE_THREAD = 24,
 	MAPPING_READER = 2,
-	DESCRIPTOR_RESERVE = CAPTURES + GRANTS + DRAINING_THREAD + STORE_THREAD + MAPPING_READER +
+	DESCRIPTOR_RESERVE = CAPTURES + GRANTS + DRAINING_THREAD + CLIENTS + STORE_THREAD + MAPPING_READER +
 			     (int)WATCHES_CLOSING_MAX,
 };
 

@@ -132,8 +132,12 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
 
 static struct capture_scope scope_of(const struct recorder *recorder, const struct active *active)
 {
-	return (struct capture_scope){ &recorder->tracking->targets, recorder->cgroups, active->rule,
-				       active->cgroup, recorder->usage };
+	return (struct capture_scope){ &recorder->tracking->targets,
+				       recorder->cgroups,
+				       active->rule,
+				       active->cgroup,
+				       recorder->usage,
+				       active->capture->trigger.asking };
 }
 
 static void drain(const struct recorder *recorder, const struct active *active)
@@ -246,6 +250,8 @@ static void note_kernel_losses(const struct recorder *recorder, const struct act
 /* The rule may have been replaced meanwhile; then the number at the beginning counts. */
 static void note_unwatched(const struct recorder *recorder, const struct active *active)
 {
+	if (active->capture->trigger.asking)
+		return;
 	capture_note_worst(active->capture, LOSS_CGROUPS_UNWATCHED,
 			   watches_unwatched(recorder->tracking->watches, active->rule));
 }
@@ -269,7 +275,8 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 		stall_clocks_stop(&recorder->clocks);
 	open_intervals_add(&recorder->open, capture, &scope, now_ns);
 	capture_usage_end(&capture->usage, recorder->usage, &of_usage);
-	capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
+	if (capture_takes(capture, SAMPLE_OFF_CPU))
+		capture_note_loss(capture, LOSS_OFFCPU_UNSTACKED, unstacked_of(&capture->usage));
 	pressure_close(&capture->pressure);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
 	cgroup_memory_end(&capture->cgroup_memory, cgroups_mount(recorder->cgroups), recorder->usage,
@@ -300,8 +307,47 @@ static struct incident join_incident(const struct recorder *recorder, const stru
 	return incident_join(&recorder->incident, &span);
 }
 
-static int begin_capture(struct recorder *recorder, const struct configuration *configuration,
-			 const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
+/*
+ * Begins a capture of `cgroup`, or of the whole system (NULL), in the free place that `active` is, with the members that
+ * concern its rule set. Takes ownership of trigger->asking.
+ */
+static int begin_capture(struct recorder *recorder, struct active *active, struct capture_trigger *trigger,
+			 const char *cgroup)
+{
+	active->stale_at_begin = own_counted(recorder->own_counters, OWN_STALE_EVENTS);
+	trigger->cgroup = cgroup ? strdup(cgroup) : NULL;
+	active->cgroup = cgroup ? strdup(cgroup) : NULL;
+	if (!cgroup || (trigger->cgroup && active->cgroup))
+		active->capture = capture_begin(trigger, &recorder->rings);
+	if (!active->capture) {
+		free(trigger->cgroup);
+		free(active->cgroup);
+		asking_free(trigger->asking);
+		return -ENOMEM;
+	}
+	capture_usage_begin(&active->capture->usage, recorder->usage);
+	pressure_open(&active->capture->pressure, cgroups_mount(recorder->cgroups), cgroup);
+	return 0;
+}
+
+/* Announces it to the store thread, which may have no room any more: then it is as if it had not begun. */
+static int announce_capture(struct recorder *recorder, struct active *active)
+{
+	if (!store_thread_begin(recorder->store, active->capture)) {
+		if (active->has_clocks)
+			stall_clocks_stop(&recorder->clocks);
+		capture_free(active->capture);
+		free(active->cgroup);
+		return -EBUSY;
+	}
+	if (!recorder->active_count++)
+		set_pace(recorder);
+	own_count(recorder->own_counters, OWN_CAPTURES);
+	return 0;
+}
+
+static int begin_fired(struct recorder *recorder, const struct configuration *configuration,
+		       const struct watch *watch, uint64_t observed_us, uint64_t now_ns)
 {
 	struct active *active = &recorder->active[recorder->active_count];
 	struct capture_trigger trigger = { .rule_id = watch->rule->id,
@@ -316,25 +362,16 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 					   .capture_ns = watch->rule->capture_ns,
 					   .hz = recorder->kernel->manifest.hz };
 	struct incident incident;
+	int result;
 
 	if (recorder->active_count == STORE_CAPTURES_MAX ||
 	    !store_thread_has_room(recorder->store, watch->rule->id))
 		return -EBUSY;
-	*active = (struct active){ .configuration = configuration,
-				   .rule = watch->rule,
-				   .stale_at_begin = own_counted(recorder->own_counters, OWN_STALE_EVENTS) };
+	*active = (struct active){ .configuration = configuration, .rule = watch->rule };
 	memcpy(trigger.rule, watch->rule->name, sizeof(trigger.rule));
-	trigger.cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
-	active->cgroup = watch->cgroup ? strdup(watch->cgroup) : NULL;
-	if (!watch->cgroup || (trigger.cgroup && active->cgroup))
-		active->capture = capture_begin(&trigger, &recorder->rings);
-	if (!active->capture) {
-		free(trigger.cgroup);
-		free(active->cgroup);
-		return -ENOMEM;
-	}
-	capture_usage_begin(&active->capture->usage, recorder->usage);
-	pressure_open(&active->capture->pressure, cgroups_mount(recorder->cgroups), watch->cgroup);
+	result = begin_capture(recorder, active, &trigger, watch->cgroup);
+	if (result < 0)
+		return result;
 	active->has_clocks = stall_clocks_start(&recorder->clocks, watch->cgroup ? watch->cgroup_id : 0,
 						watch->cgroup ? level_of(watch->cgroup) : 0, now_ns);
 	read_pressure(recorder, active, now_ns);
@@ -343,18 +380,36 @@ static int begin_capture(struct recorder *recorder, const struct configuration *
 	note_unwatched(recorder, active);
 	incident = join_incident(recorder, active);
 	active->capture->trigger.incident = incident.number;
-	if (!store_thread_begin(recorder->store, active->capture)) {
-		if (active->has_clocks)
-			stall_clocks_stop(&recorder->clocks);
-		capture_free(active->capture);
-		free(active->cgroup);
+	result = announce_capture(recorder, active);
+	if (!result)
+		recorder->incident = incident;
+	return result;
+}
+
+/* Without stall clocks, of which there is one set: a rule that fires meanwhile needs them. */
+static int begin_asked(struct recorder *recorder, struct asking *asking, const char *cgroup, uint64_t now_ns)
+{
+	struct active *active = &recorder->active[recorder->active_count];
+	struct capture_trigger trigger = { .asking = asking,
+					   .mode = TRIGGER_MANUAL,
+					   .triggered_ns = now_ns,
+					   .triggered_at = clock_wall_ns(),
+					   .wanted_history_ns = asking->before_ns,
+					   .capture_ns = asking->for_ns,
+					   .hz = recorder->kernel->manifest.hz };
+	int result;
+
+	if (recorder->active_count == STORE_CAPTURES_MAX || !store_thread_has_room(recorder->store, 0)) {
+		asking_free(asking);
 		return -EBUSY;
 	}
-	recorder->incident = incident;
-	if (!recorder->active_count++)
-		set_pace(recorder);
-	own_count(recorder->own_counters, OWN_CAPTURES);
-	return 0;
+	*active = (struct active){ .rule = &asking->rule };
+	result = begin_capture(recorder, active, &trigger, cgroup);
+	if (result < 0)
+		return result;
+	read_pressure(recorder, active, now_ns);
+	counters_read(recorder->kernel->map_fds[PIN_COUNTERS], active->counters_at_begin);
+	return announce_capture(recorder, active);
 }
 
 static void suppress(const struct recorder *recorder, struct watch *watch)
@@ -409,7 +464,7 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 		own_count(recorder->own_counters, OWN_WITHOUT_TARGET);
 		return;
 	}
-	result = begin_capture(recorder, configuration, watch, observed_us, now_ns);
+	result = begin_fired(recorder, configuration, watch, observed_us, now_ns);
 	if (result < 0) {
 		suppress(recorder, watch);
 		if (log_allowed(&recorder->suppressed_limit, 1))
@@ -423,6 +478,26 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
 	log_fired(watch, observed_us, is_quiet);
 	watch_cool_down(watch, observed_us, now_ns);
 	read_history(recorder, &recorder->active[recorder->active_count - 1]);
+}
+
+int recorder_ask(struct recorder *recorder, struct asking *asking, const char *cgroup, uint64_t now_ns)
+{
+	int result = begin_asked(recorder, asking, cgroup, now_ns);
+
+	if (!result)
+		read_history(recorder, &recorder->active[recorder->active_count - 1]);
+	return result;
+}
+
+struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial)
+{
+	for (size_t i = 0; i < recorder->active_count; i++) {
+		const struct asking *asking = recorder->active[i].capture->trigger.asking;
+
+		if (asking && asking->serial == serial)
+			return recorder->active[i].capture;
+	}
+	return NULL;
 }
 
 /* A walk is due when a capture has begun or is over, and once a second while one is under way. */

@@ -22,9 +22,9 @@
 /* A capture that is under way, with what the draining thread needs to know about it. */
 struct active {
 	struct capture *capture;
-	const struct configuration *configuration; /* the configuration that holds `rule` */
-	const struct rule *rule;
-	char *cgroup; /* the watch's cgroup; NULL: the whole system */
+	const struct configuration *configuration; /* the configuration that holds `rule`; NULL: none does */
+	const struct rule *rule;                   /* of a capture on demand, capture->trigger.asking->rule */
+	char *cgroup; /* the watch's cgroup, or what was asked for; NULL: the whole system */
 	uint64_t counters_at_begin[COUNTERS];
 	uint64_t stale_at_begin;
 	bool has_clocks; /* the stall clocks run for this capture */
@@ -84,6 +84,15 @@ void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
  */
 void recorder_fire(struct recorder *recorder, const struct configuration *configuration, struct watch *watch,
 		   uint64_t observed_us, uint64_t now_ns);
+
+/*
+ * Begins a capture on demand of `cgroup`, or of the whole system (NULL), walks, and reads the history. Takes ownership of
+ * `asking`, also when it fails. Returns 0, -EBUSY when too many captures are under way or wait for the database, or -ENOMEM.
+ */
+int recorder_ask(struct recorder *recorder, struct asking *asking, const char *cgroup, uint64_t now_ns);
+
+/* The capture on demand with that serial number, while it is under way; else NULL. */
+struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial);
 
 /*
  * Call it for SOURCE_PACE, four times a second while a capture is under way: walks where a walk is due, reads

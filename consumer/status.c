@@ -152,9 +152,14 @@ static void write_captures(const struct status *status, FILE *out)
 {
 	for (size_t i = 0; i < status->recorder->active_count; i++) {
 		const struct active *active = &status->recorder->active[i];
+		char by[CAPTURE_WHOSE_BYTES];
 
 		status_line_begin(out, "capture");
 		status_line_field(out, "rule", "%s", active->rule->name);
+		status_line_field(out, "asked_by", "%s",
+				  active->capture->trigger.asking
+					  ? capture_whose(&active->capture->trigger, by, sizeof(by))
+					  : "");
 		status_line_field(out, "cgroup", "%s", active->cgroup ? active->cgroup : "");
 		status_line_field(out, "stacks", "%u", active->capture->stacks.count);
 		status_line_end(out);

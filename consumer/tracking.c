@@ -132,6 +132,9 @@ static bool is_stale(const struct tracking *tracking, uint32_t pattern_id, const
 {
 	uint32_t ids[COMM_TRIE_PATH];
 
+	/* of a capture on demand, which alone knows whether it covers the process */
+	if (pattern_id == PATTERN_WANTED)
+		return false;
 	return !rules_patterns_of(tracking->rules, comm, ids) || ids[0] != pattern_id;
 }
 

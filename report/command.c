@@ -6,6 +6,7 @@
 #include "common/options.h"
 #include "common/pins.h"
 #include "consumer/symbols/debug_files.h"
+#include "report/capture_options.h"
 #include "report/query.h"
 #include "report/report.h"
 
@@ -22,6 +23,8 @@
 #define TAKES_FILES 256U
 #define TAKES_NO_DB 512U
 #define TAKES_INCIDENT 1024U
+#define TAKES_REQUEST 2048U /* the options of capture */
+#define TAKES_OFF_CPU 4096U
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -50,8 +53,12 @@ static const struct subcommand subcommands[] = {
 	  "bourdon top --limit 10", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
 	{ "folded", "print one line per stack, for flame graph tools",
 	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
-	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID, 0,
-	  folded_run },
+	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID | TAKES_OFF_CPU,
+	  0, folded_run },
+	{ "capture", "capture some processes now, for as long as --for says",
+	  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\nand --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\nand keeps the result. Members of bourdond's group may ask.",
+	  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
+	  TAKES_REQUEST | TAKES_OFF_CPU | OPENS_ITSELF, 0, capture_run },
 	{ "symbolize", "name frames that have no name, from programs and debug files",
 	  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
 	  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
@@ -197,9 +204,31 @@ static int parse_operands(const struct subcommand *subcommand, int count, char *
 	return OPTIONS_RUN;
 }
 
+/* An option of capture that was given, or NULL. */
+static const char *first_of_capture(const struct capture_words *ask)
+{
+	const struct {
+		const char *value, *option;
+	} options[] = { { ask->pids_count ? ask->pids[0] : NULL, "--pid" },
+			{ ask->comm, "--comm" },
+			{ ask->unit, "--unit" },
+			{ ask->cgroup, "--cgroup" },
+			{ ask->all, "--all" },
+			{ ask->duration, "--for" },
+			{ ask->before, "--before" },
+			{ ask->on_cpu, "--on-cpu" },
+			{ ask->note, "--note" },
+			{ ask->format, "--format" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (options[i].value)
+			return options[i].option;
+	return NULL;
+}
+
 /* Fills in what depends on the subcommand. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
-		       struct request *request)
+		       const struct capture_words *ask, struct request *request)
 {
 	const struct subcommand *subcommand = words ? find_subcommand(word[0], words > 1 ? word[1] : NULL)
 						    : NULL;
@@ -220,6 +249,10 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		refused = "--incident";
 	if (request->path && subcommand->takes & TAKES_NO_DB)
 		refused = "--db";
+	if (ask->off_cpu && !(subcommand->takes & TAKES_OFF_CPU))
+		refused = "--off-cpu";
+	if (first_of_capture(ask) && !(subcommand->takes & TAKES_REQUEST))
+		refused = first_of_capture(ask);
 	if (refused) {
 		log_error("'%s' takes no %s: see 'bourdon %s --help'", subcommand->name, refused,
 			  subcommand->name);
@@ -238,6 +271,10 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		}
 		request->limit = (int64_t)number;
 	}
+	request->off_cpu = ask->off_cpu != NULL;
+	request->format = ask->format;
+	if (subcommand->takes & TAKES_REQUEST && capture_options_read(ask, &request->ask) != OPTIONS_RUN)
+		return EXIT_USAGE;
 	return parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand), request);
 }
 
@@ -245,6 +282,7 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 struct help_subject {
 	const struct subcommand *subcommand; /* NULL: of none */
 	bool is_group;
+	bool is_general; /* of the program as a whole */
 };
 
 /* Neither, if --help was not given, or without a subcommand. */
@@ -264,6 +302,7 @@ static struct help_subject find_help_subject(const struct command_spec *command,
 			    !strcmp(arguments[i] + 2, command->options[k].name))
 				i += command->options[k].argument != NULL;
 	}
+	subject.is_general = asked && !words_count;
 	if (!asked || !words_count)
 		return subject;
 	subject.subcommand = find_subcommand(words[0], words[1]);
@@ -274,7 +313,9 @@ static struct help_subject find_help_subject(const struct command_spec *command,
 int command_parse(int count, char **arguments, struct request *ret_request)
 {
 	const char *path = NULL, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL,
-		   *incident = NULL;
+		   *incident = NULL, *pid = NULL;
+	struct capture_words ask = { 0 };
+	struct option_list pids = { "pid", ask.pids, ARRAY_SIZE(ask.pids), 0 };
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
 		{ "json", NULL, "print JSON, for scripts", &json },
@@ -284,11 +325,38 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		  "doctor: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")", &run_dir },
 		{ "debug-dir", "DIR",
 		  "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir },
+		{ "off-cpu", NULL, "waiting alone; folded: in microseconds", &ask.off_cpu },
+		{ "pid", "N", "this process; may be given 16 times", &pid },
+		{ "comm", "PATTERN", "processes of this name; web-* is every name that begins so",
+		  &ask.comm },
+		{ "unit", "UNIT", "processes of this unit of systemd, such as nginx.service", &ask.unit },
+		{ "cgroup", "PATH", "processes of this cgroup and those below it", &ask.cgroup },
+		{ "all", NULL, "every process", &ask.all },
+		{ "for", "TIME", "how long to record: 1s to 1h", &ask.duration },
+		{ "before", "TIME", "and what the rings hold of this time before (default 0s)", &ask.before },
+		{ "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", &ask.on_cpu },
+		{ "note", "TEXT", "keep this text with the capture", &ask.note },
+		{ "format", "FORMAT", "print the result: folded, why, json or top", &ask.format },
 	};
-	static const unsigned int takes[] = { 0,           TAKES_JSON,    TAKES_INCIDENT,
-					      TAKES_LIMIT, TAKES_RUN_DIR, TAKES_DEBUG_DIR };
+	static const unsigned int takes[] = { 0,
+					      TAKES_JSON,
+					      TAKES_INCIDENT,
+					      TAKES_LIMIT,
+					      TAKES_RUN_DIR,
+					      TAKES_DEBUG_DIR,
+					      TAKES_OFF_CPU,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST,
+					      TAKES_REQUEST };
 	struct option_spec taken[ARRAY_SIZE(options)];
-	char about[1024], usage[64];
+	char about[2048], usage[64];
 	struct command_spec command = {
 		.program = "bourdon",
 		.usage = "[OPTION...] SUBCOMMAND [ID]",
@@ -309,6 +377,13 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.usage = "[OPTION...] " GROUP " SUBCOMMAND";
 		command.example = "bourdon db copy /tmp/copy.db";
 		command.options_count = 1;
+	} else if (help.is_general) {
+		/* those of capture would not fit the screen */
+		command.options = taken;
+		command.options_count = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+			if (takes[i] != TAKES_REQUEST)
+				taken[command.options_count++] = options[i];
 	} else if (subject) {
 		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", subject->name, operands_of(subject));
 		command.usage = usage;
@@ -320,11 +395,12 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 			if (takes[i] ? subject->takes & takes[i] : !(subject->takes & TAKES_NO_DB))
 				taken[command.options_count++] = options[i];
 	}
-	status = options_parse(&command, count, arguments, &words);
+	status = options_parse_list(&command, count, arguments, &words, &pids);
 	if (status != OPTIONS_RUN)
 		return status;
 	request = (struct request){ .path = path, .json = json != NULL, .of_incident = incident != NULL };
-	status = parse_words(words, arguments + 1, limit, run_dir, debug_dir, &request);
+	ask.pids_count = pids.count;
+	status = parse_words(words, arguments + 1, limit, run_dir, debug_dir, &ask, &request);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
 	return status;
@@ -412,6 +488,9 @@ int command_run(const struct request *request, FILE *out)
 		.operands_count = request->operands_count,
 		.limit = request->limit,
 		.json = request->json,
+		.off_cpu = request->off_cpu,
+		.ask = &request->ask,
+		.format = request->format,
 	};
 
 	if (!(request->subcommand->takes & OPENS_ITSELF) && database_open(request->path, &database) < 0)

@@ -5,6 +5,8 @@
 #ifndef BOURDON_REPORT_COMMAND_H
 #define BOURDON_REPORT_COMMAND_H
 
+#include "common/capture_request.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +23,9 @@ struct request {
 	bool of_incident;   /* that ID is of an incident */
 	int64_t limit;      /* rows; negative: all */
 	bool json;
+	bool off_cpu;               /* folded: intervals off CPU */
+	struct capture_request ask; /* of capture */
+	const char *format;         /* of capture, or NULL */
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

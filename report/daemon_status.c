@@ -43,8 +43,7 @@ static int read_answer(int fd, char **ret_text)
 	return 0;
 }
 
-/* Reads the daemon's answer, which the caller frees. -ENOENT and -ECONNREFUSED: no daemon is running. */
-static int ask_daemon(const char *database, char **ret_text)
+int daemon_connect(const char *database)
 {
 	const struct timeval patience = { .tv_sec = ANSWER_SECONDS };
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -60,6 +59,19 @@ static int ask_daemon(const char *database, char **ret_text)
 	/* the timeout of connect(2), which returns EAGAIN when the listen queue stays full */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* Reads the daemon's answer, which the caller frees. -ENOENT and -ECONNREFUSED: no daemon is running. */
+static int ask_daemon(const char *database, char **ret_text)
+{
+	static const char request[] = "status\n";
+	_cleanup_close_ int fd = daemon_connect(database);
+
+	if (fd < 0)
+		return fd;
+	if (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
 		return -errno;
 	return read_answer(fd, ret_text);
 }

@@ -23,6 +23,11 @@ struct daemon_status {
 int daemon_status_ask(const char *database, struct daemon_status *ret_status);
 void daemon_status_free(struct daemon_status *status);
 
+/*
+ * Connects to the daemon of the database at `database`. Returns the socket, or -errno as daemon_status_ask() does.
+ */
+int daemon_connect(const char *database);
+
 /* The first line of this kind, or NULL. */
 const struct status_line *daemon_status_find(const struct daemon_status *status, const char *kind);
 

@@ -135,7 +135,7 @@ static int add_line(struct lines *lines, uint32_t process, const struct profile_
 /* A process with one of its stacks on CPU. */
 struct pair {
 	uint32_t stack, process;
-	int64_t samples;
+	int64_t samples; /* or ns */
 };
 
 static int compare_pairs(const void *a, const void *b)
@@ -147,9 +147,11 @@ static int compare_pairs(const void *a, const void *b)
 	return (left->process > right->process) - (left->process < right->process);
 }
 
-static int add_lines(struct lines *lines)
+/* Samples on CPU; or the microseconds of intervals off CPU, as offcputime (bcc) counts them. */
+static int add_lines(struct lines *lines, bool off_cpu)
 {
 	const struct profile *profile = lines->profile;
+	uint32_t kind = off_cpu ? profile->off_cpu : profile->on_cpu;
 	_cleanup_free_ struct pair *pairs = calloc(profile->samples_count + 1UL, sizeof(*pairs));
 	uint32_t count = 0;
 	int result = pairs ? 0 : -ENOMEM;
@@ -157,10 +159,10 @@ static int add_lines(struct lines *lines)
 	for (uint32_t i = 0; i < profile->samples_count && !result; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 
-		if (sample->kind == profile->on_cpu && profile_process_of(profile, sample)->is_known)
+		if (sample->kind == kind && profile_process_of(profile, sample)->is_known)
 			pairs[count++] = (struct pair){ sample->stack,
 							profile->threads[sample->thread].process,
-							sample->samples };
+							off_cpu ? sample->weight_ns : sample->samples };
 	}
 	if (!result)
 		qsort(pairs, count, sizeof(*pairs), compare_pairs);
@@ -170,7 +172,8 @@ static int add_lines(struct lines *lines)
 
 		for (; i < count && !compare_pairs(pair, &pairs[i]); i++)
 			samples = add_saturated(samples, pairs[i].samples);
-		result = add_line(lines, pair->process, &profile->stacks[pair->stack], samples);
+		result = add_line(lines, pair->process, &profile->stacks[pair->stack],
+				  off_cpu ? samples / 1000 : samples);
 	}
 	return result;
 }
@@ -193,7 +196,7 @@ void folded_run(struct report *report)
 		return;
 	result = fold_names(&lines, &profile);
 	if (!result)
-		result = add_lines(&lines);
+		result = add_lines(&lines, report->off_cpu);
 	if (result < 0) {
 		profile_fail(report->database, result);
 		return;

@@ -14,6 +14,10 @@ static void cell_pressure(const struct query *query, const char *name, char *int
 {
 	char resource[16], kind[16], observed[32], window[32];
 
+	if (query_is_null(query, "resource")) {
+		snprintf(into, into_bytes, "on demand");
+		return;
+	}
 	snprintf(into, into_bytes, "%s %s %s/%s",
 		 escape_terminal(query_text(query, "resource"), resource, sizeof(resource)),
 		 escape_terminal(query_text(query, "kind"), kind, sizeof(kind)),
@@ -52,6 +56,12 @@ static void cell_lost(const struct query *query, const char *name, char *into, s
 		 format_percent(percent, share, sizeof(share)));
 }
 
+/* A capture on demand has no rule. */
+static void cell_rule(const struct query *query, const char *name, char *into, size_t into_bytes)
+{
+	escape_terminal(query_is_null(query, name) ? "-" : query_text(query, name), into, into_bytes);
+}
+
 static void cell_where(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
 	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
@@ -76,7 +86,7 @@ static void print_text(struct report *report, struct query *query)
 		{ "INCIDENT", "incident_id", 8, cell_number },
 		{ "TRIGGERED", "triggered", -20, cell_text },
 		{ "STATE", "state", -11, cell_text },
-		{ "RULE", "rule", -16, cell_text },
+		{ "RULE", "rule", -16, cell_rule },
 		{ "PRESSURE", "observed_us", -24, cell_pressure },
 		{ "THRESHOLD", "stall_us", 9, cell_threshold },
 		{ "MODE", "trigger_mode", -8, cell_text },

@@ -59,7 +59,8 @@
 	"CREATE TEMP VIEW capture AS SELECT capture_id, run_id, rule_id, rule, resource, kind, stall_us,"       \
 	" window_us, trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us,"   \
 	" hz, offcpu_history_ns, expected_samples, received_samples, process_count, stack_count, sample_count," \
-	" interval_count, cause, because, NULL AS incident_id, NULL AS onset_at, recorded_as FROM main.capture;"
+	" interval_count, cause, because, NULL AS incident_id, NULL AS onset_at, NULL AS asked_by_uid, NULL AS" \
+	" asked_by, NULL AS asked_for, NULL AS note, recorded_as FROM main.capture;"
 
 /* Versions 6 and 7 lack more of it. */
 #define PROCESS_OF_8                                                                                                        \
@@ -99,8 +100,8 @@
 	" window_us, trigger_mode, cgroup, triggered_at, began_at, ended_at, history_ns, state, observed_us,"           \
 	" hz, offcpu_history_ns, expected_samples, received_samples, NULL AS process_count,"                            \
 	" NULL AS stack_count, NULL AS sample_count, NULL AS interval_count, cause, because, NULL AS incident_id,"      \
-	" NULL AS onset_at, NULL AS recorded_as"                                                                        \
-	" FROM main.capture;"                                                                                           \
+	" NULL AS onset_at, NULL AS asked_by_uid, NULL AS asked_by, NULL AS asked_for, NULL AS note,"                   \
+	" NULL AS recorded_as FROM main.capture;"                                                                       \
 	"CREATE TEMP VIEW stack AS SELECT stack_id, depth, truncated, unwinder, ended, NULL AS hash,"                   \
 	" fingerprint FROM main.stack;"                                                                                 \
 	"CREATE TEMP VIEW sample AS SELECT capture_id, process_id, tid, thread, stack_id, kind, stall,"                 \

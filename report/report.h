@@ -6,6 +6,7 @@
 #ifndef BOURDON_REPORT_H
 #define BOURDON_REPORT_H
 
+#include "common/capture_request.h"
 #include "report/database.h"
 
 #include <stdbool.h>
@@ -23,6 +24,9 @@ struct report {
 	int64_t incident_id; /* `why --incident`: of an incident that exists; else 0 */
 	int64_t limit;       /* rows to show at most; negative: all */
 	bool json;
+	bool off_cpu;                      /* folded: intervals off CPU */
+	const struct capture_request *ask; /* of capture */
+	const char *format;                /* of capture: in which its result is printed, or NULL */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
@@ -34,6 +38,7 @@ void list_run(struct report *report);
 void why_run(struct report *report);
 void top_run(struct report *report);
 void folded_run(struct report *report);
+void capture_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);
 void symbolize_run(struct report *report);

@@ -136,9 +136,11 @@ static void print_watch(FILE *out, const struct status_line *line)
 
 static void print_capture(FILE *out, const struct status_line *line)
 {
-	char rule[80], stacks[48];
+	char rule[120], stacks[48];
+	bool asked = *status_line_get(line, "asked_by");
 
-	fprintf(out, "  rule %s, %s so far\n", shown(line, "rule", rule, sizeof(rule)),
+	fprintf(out, "  %s %s, %s so far\n", asked ? "asked for by" : "rule",
+		shown(line, asked ? "asked_by" : "rule", rule, sizeof(rule)),
 		counted(line, "stacks", "stack", "stacks", stacks, sizeof(stacks)));
 }
 

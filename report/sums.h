@@ -20,7 +20,7 @@ int sums_of_seconds(const struct profile *profile, struct rows *ret_rows);
 
 /*
  * At most `limit` stacks with most samples on CPU or, if `resource` is not NULL, with most time off CPU in which their
- * threads stalled on it. Stacks with the same functions at different lines are one row, which has the frames of one of
+ * threads stalled on it, or waited for whatever if it is "". Stacks with the same functions at different lines are one row, which has the frames of one of
  * them.
  */
 int sums_of_stacks(const struct profile *profile, const char *resource, uint32_t limit,

@@ -119,14 +119,10 @@ static void print_cause(FILE *out, const struct query *query)
 	print_wrapped(out, all, 12);
 }
 
-static void print_capture(FILE *out, struct query *query)
+/* What fired, and the begin of the line about the capture's span. */
+static void print_fired(FILE *out, const struct query *query)
 {
-	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
-
-	fprintf(out, "capture %lld (%s), rule %s, %s\n", (long long)query_number(query, "capture_id"),
-		text_of(query, "state", 16, a), text_of(query, "rule", 36, b),
-		text_of(query, "triggered", 20, c));
-	print_remark(out, query_text(query, "state"));
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	fprintf(out, "  pressure  %s %s: ", text_of(query, "resource", 8, a), text_of(query, "kind", 8, b));
 	fprintf(out, "stalled %s in a window of %s", duration_of(query, "observed_us", 1e3, a),
@@ -138,6 +134,21 @@ static void print_capture(FILE *out, struct query *query)
 		text_of(query, "cgroup", 68, b));
 
 	fprintf(out, "  captured  %s before the trigger, ", duration_of(query, "history_ns", 1, a));
+}
+
+static void print_capture(FILE *out, struct query *query)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
+	bool fired = !query_is_null(query, "rule");
+
+	fprintf(out, "capture %lld (%s), %s%s, %s\n", (long long)query_number(query, "capture_id"),
+		text_of(query, "state", 16, a), fired ? "rule " : "on demand", text_of(query, "rule", 36, b),
+		text_of(query, "triggered", 20, c));
+	print_remark(out, query_text(query, "state"));
+	if (fired)
+		print_fired(out, query);
+	else
+		fprintf(out, "  captured  %s before the request, ", duration_of(query, "history_ns", 1, a));
 	if (query_is_null(query, "after_ns"))
 		fprintf(out, "no end yet");
 	else
@@ -158,6 +169,32 @@ static void print_capture(FILE *out, struct query *query)
 		fputs("  policy    ", out);
 		print_wrapped(out, escape_terminal(query_text(query, "policy"), policy, sizeof(policy)), 12);
 	}
+}
+
+/* Of a capture on demand: who asked, and for what. */
+static void print_asked(FILE *out, struct query *query)
+{
+	char text[2 * FORMAT_BYTES], name[FORMAT_BYTES];
+	bool is_named = !query_is_null(query, "asked_by");
+
+	fprintf(out, "asked for by %s%suid %lld%s\n", is_named ? text_of(query, "asked_by", 40, name) : "",
+		is_named ? " (" : "", (long long)query_number(query, "asked_by_uid"), is_named ? ")" : "");
+	fputs("  options   ", out);
+	print_wrapped(out, escape_terminal(query_text(query, "asked_for"), text, sizeof(text)), 12);
+	if (query_is_null(query, "note"))
+		return;
+	fputs("  note      ", out);
+	print_wrapped(out, escape_terminal(query_text(query, "note"), text, sizeof(text)), 12);
+}
+
+/* Whether a rule fired: then its resource is what the sections are about. */
+static bool has_fired(const struct query *query)
+{
+	_cleanup_query_ struct query capture = query_begin(
+		query->database, "SELECT 1 FROM capture WHERE capture_id = ?1 AND resource IS NOT NULL",
+		query->id, 0);
+
+	return query_next(&capture);
 }
 
 static void print_processes(FILE *out, struct query *query)
@@ -325,7 +362,8 @@ static void print_groups(FILE *out, struct query *query)
 	};
 
 	fprintf(out,
-		"who used most of the resource that fired, by program; SHARE is of what all used, and ENDED are\nprocesses that began and ended meanwhile\n");
+		"who used most %s, by program; SHARE is of what all used, and ENDED are\nprocesses that began and ended meanwhile\n",
+		has_fired(query) ? "of the resource that fired" : "CPU time");
 	table_print(out, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -505,7 +543,8 @@ static void print_others(FILE *out, struct query *query)
 
 static void print_stall_stacks(FILE *out, struct query *query)
 {
-	fprintf(out, "stacks that waited longest for the resource, innermost function first\n");
+	fprintf(out, "stacks that waited longest%s, innermost function first\n",
+		has_fired(query) ? " for the resource" : "");
 	print_stacks(out, query, "interval", "intervals");
 }
 
@@ -758,6 +797,12 @@ static const struct section sections[] = {
 		 "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },
+	{ .name = "asked",
+	  .since = 9,
+	  .sql = "SELECT asked_by_uid, asked_by, asked_for, note FROM capture WHERE capture_id = ?1 AND "
+		 "asked_by_uid IS NOT NULL",
+	  .is_object = true,
+	  .print = print_asked },
 	{ .name = "incident",
 	  .since = 9,
 	  .sql = incident_remark_sql,

@@ -83,6 +83,7 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 		return NULL;
 	}
 	capture->trigger = *trigger;
+	capture->planned_end_ns = trigger->triggered_ns + trigger->capture_ns;
 	capture->pressure = PRESSURE_EMPTY;
 	stacks_init(&capture->stacks, STACKS_MAX);
 	if (trigger->wanted_history_ns > trigger->triggered_ns || wanted_ns < rings->armed_ns)
@@ -116,6 +117,7 @@ void capture_free(struct capture *capture)
 	kernel_stats_free(&capture->kernel_stats);
 	cgroup_memory_free(&capture->cgroup_memory);
 	free(capture->trigger.cgroup);
+	asking_free(capture->trigger.asking);
 	free(capture);
 }
 
@@ -324,11 +326,6 @@ static int add_event(const struct draining *draining, uint32_t row, uint64_t beg
 	return 0;
 }
 
-static uint64_t planned_end_ns(const struct capture *capture)
-{
-	return capture->trigger.triggered_ns + capture->trigger.capture_ns;
-}
-
 /*
  * Adds one part of an interval (blocked, or queued for a CPU) to the seconds that it covers. `weight_ns` may
  * exceed the part's length: the excess is that of shorter intervals before it, and counts at its end.
@@ -337,7 +334,7 @@ static int add_part(const struct draining *draining, struct capture_row *row, ui
 		    uint64_t to_ns, uint64_t weight_ns)
 {
 	struct capture *capture = draining->capture;
-	uint64_t end_ns = planned_end_ns(capture), began_ns = from_ns, carried_ns;
+	uint64_t end_ns = capture->planned_end_ns, began_ns = from_ns, carried_ns;
 	uint32_t position;
 	int result = 0;
 
@@ -459,7 +456,7 @@ static void add_wake(const struct draining *draining, const struct capture_row *
 {
 	struct capture *capture = draining->capture;
 	const struct sample *sample = draining->sample;
-	uint64_t end_ns = planned_end_ns(capture), from_ns = sample->left_ns, to_ns = sample->woken_ns;
+	uint64_t end_ns = capture->planned_end_ns, from_ns = sample->left_ns, to_ns = sample->woken_ns;
 	struct wake wake = { .process = row->process,
 			     .stack = row->stack,
 			     .tid = row->tid,
@@ -566,9 +563,9 @@ static int add_sample(const struct draining *draining, uint32_t process)
 static bool is_within(const struct capture *capture, const struct sample *sample)
 {
 	return sample->kind == SAMPLE_OFF_CPU ? sample->time_ns >= capture->offcpu_from_ns &&
-							sample->left_ns < planned_end_ns(capture)
+							sample->left_ns < capture->planned_end_ns
 					      : sample->time_ns >= capture->covered_from_ns &&
-							sample->time_ns < planned_end_ns(capture);
+							sample->time_ns < capture->planned_end_ns;
 }
 
 static bool is_expected(const struct expectation *expected, const struct sample *sample)
@@ -592,7 +589,7 @@ static void on_sample(void *user, const struct sample *sample)
 	}
 	if (sample->kind == SAMPLE_OFF_CPU && draining->cpu != CAPTURE_NO_CPU)
 		keep_pending(capture, draining->cpu);
-	if (!is_within(capture, sample))
+	if (!capture_takes(capture, sample->kind) || !is_within(capture, sample))
 		return;
 	result = find_process(draining, &process);
 	if (result == -ESRCH) {
@@ -614,6 +611,7 @@ static void on_sample(void *user, const struct sample *sample)
 		capture->losses[LOSS_CAPTURE_FULL]++;
 		return;
 	}
+	capture->taken++;
 	capture->expected.received += is_expected(&capture->expected, sample);
 	capture->losses[LOSS_KERNEL_STACK] += sample->kernel_depth < 0;
 	capture->losses[LOSS_USER_STACK] += sample->user_depth < 0;
@@ -680,9 +678,35 @@ void capture_note_worst(struct capture *capture, enum loss loss, uint64_t events
 		capture->losses[loss] = events;
 }
 
+bool capture_takes(const struct capture *capture, uint32_t kind)
+{
+	const struct asking *asking = capture->trigger.asking;
+
+	return !asking || asking->kinds & (kind == SAMPLE_ON_CPU ? CAPTURE_ON_CPU : CAPTURE_OFF_CPU);
+}
+
+void capture_shorten(struct capture *capture, uint64_t now_ns)
+{
+	if (now_ns < capture->planned_end_ns)
+		capture->planned_end_ns = now_ns;
+}
+
+const char *capture_whose(const struct capture_trigger *trigger, char *into, size_t into_bytes)
+{
+	const struct asking *asking = trigger->asking;
+
+	if (!asking)
+		snprintf(into, into_bytes, "rule %s", trigger->rule);
+	else if (asking->user[0])
+		snprintf(into, into_bytes, "%s (uid %u)", asking->user, asking->uid);
+	else
+		snprintf(into, into_bytes, "uid %u", asking->uid);
+	return into;
+}
+
 bool capture_is_over(const struct capture *capture, uint64_t now_ns)
 {
-	return now_ns >= planned_end_ns(capture);
+	return now_ns >= capture->planned_end_ns;
 }
 
 uint64_t capture_expected_samples(const struct capture *capture)
@@ -698,7 +722,8 @@ static uint64_t missing_samples(const struct capture *capture)
 {
 	static const enum loss explained[] = { LOSS_OVERWRITTEN, LOSS_TORN, LOSS_NOT_TAKEN, LOSS_CAPTURE_FULL,
 					       LOSS_UNKNOWN_PROCESS };
-	uint64_t expected = capture_expected_samples(capture), seen = capture->expected.received, missing;
+	uint64_t expected = capture_takes(capture, SAMPLE_ON_CPU) ? capture_expected_samples(capture) : 0,
+		 seen = capture->expected.received, missing;
 
 	for (size_t i = 0; i < ARRAY_SIZE(explained); i++)
 		seen += capture->losses[explained[i]];
@@ -721,7 +746,7 @@ static void settle(struct capture *capture)
 
 void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 {
-	uint64_t planned_ns = planned_end_ns(capture);
+	uint64_t planned_ns = capture->planned_end_ns;
 
 	for (uint32_t i = 0; i < capture->readers_count; i++) {
 		capture->losses[LOSS_OVERWRITTEN] += capture->readers[i].lost - capture->readers[i].torn;

@@ -7,6 +7,7 @@
 #ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_H
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_H
 
+#include "consumer/capture/asking.h"
 #include "consumer/capture/capture_usage.h"
 #include "consumer/capture/cgroup_memory.h"
 #include "consumer/capture/kernel_stats.h"
@@ -106,8 +107,10 @@ struct capture_event {
 #define CAPTURE_NO_CPU UINT16_MAX
 #define CAPTURE_NO_UID UINT32_MAX
 
-/* What fired, as it was at that moment. */
+/* What fired, as it was at that moment; or who asked. */
 struct capture_trigger {
+	/* NULL: a rule fired. Else nothing did: rule_id is 0, and rule, psi and observed_us mean nothing. Owned */
+	struct asking *asking;
 	uint32_t rule_id;
 	char rule[64];
 	struct trigger psi;
@@ -137,7 +140,9 @@ struct capture {
 	struct capture_trigger trigger;
 	uint64_t covered_from_ns;    /* start of the samples on CPU */
 	uint64_t offcpu_from_ns;     /* start of the intervals off CPU */
+	uint64_t planned_end_ns;     /* capture_shorten() brings it forward */
 	uint64_t ended_ns;           /* 0 while it is recorded */
+	uint64_t taken;              /* samples of targets so far */
 	bool interrupted;            /* the daemon ended before the capture did */
 	struct ring_reader *readers; /* of the on-CPU rings, then of the off-CPU rings */
 	uint32_t readers_count, cpus;
@@ -180,13 +185,24 @@ struct rings {
 };
 
 /*
- * Starts a capture. Takes ownership of trigger->cgroup. NULL without memory; then the caller still owns it.
+ * Starts a capture. Takes ownership of trigger->cgroup and trigger->asking. NULL without memory; then the caller still
+ * owns them.
  */
 struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings);
 void capture_free(struct capture *capture);
 
 /* Adds the new samples of the rings that belong to the capture. */
 void capture_drain(struct capture *capture, capture_describe describe, void *user);
+
+/* Whether it is of samples of this kind (SAMPLE_*): all are, unless somebody asked for one kind. */
+bool capture_takes(const struct capture *capture, uint32_t kind);
+
+/* Ends the capture's time at `now_ns`, or leaves it if that is later. */
+void capture_shorten(struct capture *capture, uint64_t now_ns);
+
+/* Whose capture it is, for the log: "rule web", or "alice (uid 1000)". */
+const char *capture_whose(const struct capture_trigger *trigger, char *into, size_t into_bytes);
+#define CAPTURE_WHOSE_BYTES 96
 
 /* Whether the capture's time is over at `now_ns`. */
 bool capture_is_over(const struct capture *capture, uint64_t now_ns);

@@ -9,6 +9,14 @@ static bool is_covered(const struct capture_scope *scope, const char comm[ABI_CO
 	       (!scope->cgroup || (cgroup && cgroup_is_within(cgroup, scope->cgroup)));
 }
 
+/* The same, of a process whose id is known. */
+static bool is_process_covered(const struct capture_scope *scope, uint32_t tgid, uint64_t started_ns,
+			       const char comm[ABI_COMM_BYTES], const char *cgroup)
+{
+	return (!scope->asking || asking_names(scope->asking, tgid, started_ns)) &&
+	       is_covered(scope, comm, cgroup);
+}
+
 /* Whether the capture is of processes in this cgroup, perhaps among others. */
 static bool is_of_cgroup(const struct capture_scope *scope, const char *cgroup)
 {
@@ -29,6 +37,10 @@ static bool describe_other(const struct capture_scope *scope, const struct sampl
 	process->uid = known ? known->uid : CAPTURE_NO_UID;
 	memcpy(process->comm, is_same ? known->comm : sample->comm, sizeof(process->comm));
 	process->cgroup = cgroup ? strdup(cgroup) : NULL;
+	/* somebody asked for it, and it became a target by that, or has ended before: the rings have what it did on CPU */
+	if (scope->asking && process->role == USAGE_OTHER &&
+	    is_process_covered(scope, sample->tgid, sample->started_ns, process->comm, cgroup))
+		process->role = USAGE_TARGET;
 	return true;
 }
 
@@ -54,7 +66,7 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 	/* a cgroup that is not known yet may be known at the next sample: a counted loss is better than a guess */
 	if (!cgroup && rule_names(scope->rule, comm) && (rule_has_cgroups(scope->rule) || scope->cgroup))
 		return false;
-	if (is_covered(scope, comm, cgroup))
+	if (is_process_covered(scope, sample->tgid, sample->started_ns, comm, cgroup))
 		process->role = USAGE_TARGET;
 	process->cgroup = cgroup ? strdup(cgroup) : NULL;
 	return true;
@@ -67,7 +79,8 @@ static bool describe_usage(void *user, const struct usage_process *process, cons
 		targets_find(scope->targets, process->tgid, process->started_ns);
 
 	*ret_cgroup = cgroups_path(scope->cgroups, process->cgroup_id);
-	return target && is_covered(scope, target->comm, *ret_cgroup);
+	return target &&
+	       is_process_covered(scope, target->tgid, target->started_ns, target->comm, *ret_cgroup);
 }
 
 static bool describe_ended(void *user, const struct ended_key *key, const char **ret_cgroup)
@@ -75,7 +88,9 @@ static bool describe_ended(void *user, const struct ended_key *key, const char *
 	const struct capture_scope *scope = user;
 
 	*ret_cgroup = cgroups_path(scope->cgroups, key->cgroup_id);
-	return is_covered(scope, key->comm, *ret_cgroup);
+	/* its id is not known: it is none of those that were asked for by theirs, which lived */
+	return !(scope->asking && scope->asking->processes_count) &&
+	       is_covered(scope, key->comm, *ret_cgroup);
 }
 
 struct capture_usage_scope capture_scope_of_usage(struct capture_scope *scope)
@@ -95,7 +110,8 @@ static bool is_own(const struct capture_scope *scope, const struct usage_process
 	const struct target_process *target =
 		targets_find(scope->targets, process->tgid, process->started_ns);
 
-	return target && is_covered(scope, target->comm, cgroups_path(scope->cgroups, process->cgroup_id));
+	return target && is_process_covered(scope, target->tgid, target->started_ns, target->comm,
+					    cgroups_path(scope->cgroups, process->cgroup_id));
 }
 
 uint64_t capture_scope_cpu_ns(const struct capture_scope *scope, const struct capture_usage *usage,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * capture_scope.h owns which processes a capture is about: the targets that its rule applies to, in the cgroup
- * that it watches.
+ * that it watches; or the processes that somebody asked for.
  */
 #ifndef BOURDON_CONSUMER_CAPTURE_CAPTURE_SCOPE_H
 #define BOURDON_CONSUMER_CAPTURE_CAPTURE_SCOPE_H
@@ -16,6 +16,8 @@ struct capture_scope {
 	const struct rule *rule;
 	const char *cgroup;        /* NULL: the whole system */
 	const struct usage *usage; /* names of processes that are no targets; NULL: none */
+	/* of a capture on demand, which has the rule; NULL: a rule's */
+	const struct asking *asking;
 };
 
 /* A capture_describe; `user` is the scope. */

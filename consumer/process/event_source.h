@@ -19,6 +19,7 @@ enum event_source_kind {
 	SOURCE_RELOAD, /* the store thread has read the configuration */
 	SOURCE_CONTROL,
 	SOURCE_CLIENT, /* a client of the control socket */
+	SOURCE_STORED, /* captures on demand were written */
 };
 
 struct event_source {

@@ -8,6 +8,7 @@
 enum trigger_mode {
 	TRIGGER_KERNEL,  /* the kernel watches the pressure file */
 	TRIGGER_SAMPLED, /* bourdond reads it once a second */
+	TRIGGER_MANUAL,  /* somebody asked for the capture: there is no trigger */
 	TRIGGER_MODES
 };
 extern const char *const trigger_mode_names[TRIGGER_MODES];

@@ -104,7 +104,7 @@ static const char form_sql[] =
 	"SELECT c.capture_id, c.run_id, c.triggered_at, c.triggered_at - c.history_ns AS from_at, "
 	"ifnull(c.ended_at, c.triggered_at) AS to_at, "
 	"c.triggered_at + ifnull(r.capture_ns + r.cooldown_ns, 0) AS quiet_until "
-	"FROM capture c LEFT JOIN rule r USING(rule_id) WHERE c.incident_id IS NULL"
+	"FROM capture c LEFT JOIN rule r USING(rule_id) WHERE c.incident_id IS NULL AND c.resource IS NOT NULL"
 	"), so_far AS ("
 	"SELECT *, max(to_at) OVER before AS covered_until, max(quiet_until) OVER before AS all_quiet_until FROM span "
 	"WINDOW before AS (PARTITION BY run_id ORDER BY triggered_at, capture_id ROWS BETWEEN UNBOUNDED PRECEDING AND "

@@ -627,7 +627,7 @@ struct known_frames store_known_frames(struct store *store)
 }
 
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
-			 const struct mappings *mappings)
+			 const struct mappings *mappings, int64_t *ret_capture_id)
 {
 	int migrated = check_migrated(store);
 
@@ -642,6 +642,7 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 		return -EFBIG;
 	}
 	for (;;) {
+		int64_t capture_id = 0;
 		int result;
 
 		if (log_is_too_large(store)) {
@@ -652,11 +653,12 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 		}
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 		if (!result)
-			result = sql_finish(&store->sql,
-					    store_capture_write(&store->sql, &store->statements,
-								store->run_id, capture, resolved, mappings));
+			result = sql_finish(&store->sql, store_capture_write(&store->sql, &store->statements,
+									     store->run_id, capture, resolved,
+									     mappings, &capture_id));
 		if (!result) {
 			trim_log(store);
+			*ret_capture_id = capture_id;
 			return 0;
 		}
 		if (!made_room(store, result))

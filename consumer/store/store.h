@@ -75,10 +75,10 @@ struct known_frames store_known_frames(struct store *store);
 /*
  * Writes a capture that has ended, in one transaction, and removes the oldest captures if there is no room.
  * Returns 0; -EFBIG if the capture alone would take more than a third of the database; -ENOSPC if there is no
- * room even so; or -errno. A failure leaves this capture unwritten.
+ * room even so; or -errno. A failure leaves this capture unwritten. Stores the id of its row.
  */
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
-			 const struct mappings *mappings);
+			 const struct mappings *mappings, int64_t *ret_capture_id);
 
 /* Marks a capture whose samples are lost as interrupted; its row stays. Returns 0 or -errno. */
 int store_give_up_capture(struct store *store, int64_t capture_id);

@@ -70,7 +70,7 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		  "UPDATE capture SET began_at = ?1, "
 		  "onset_at = nullif(min(ifnull(onset_at, ?2), ?2), 9223372036854775807), "
 		  "ended_at = ?, history_ns = ?, offcpu_history_ns = ?, "
-		  "expected_samples = ?, received_samples = ?, process_count = ?, stack_count = ?, "
+		  "expected_samples = nullif(?, -1), received_samples = nullif(?, -1), process_count = ?, stack_count = ?, "
 		  "sample_count = ?, interval_count = ?, cause = ?, because = ?, state = ? WHERE capture_id = ?" },
 	};
 	int result = 0;
@@ -84,9 +84,22 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->stacks);
 }
 
+/* NULL where nothing fired. */
+static const char *fired_text(const struct capture_trigger *trigger, const char *text)
+{
+	return trigger->asking ? NULL : text;
+}
+
+/* The same; the statement makes NULL of -1. */
+static int64_t fired_us(const struct capture_trigger *trigger, uint64_t us)
+{
+	return trigger->asking ? -1 : (int64_t)us;
+}
+
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
 			   uint64_t history_ns, int64_t *ret_capture_id)
 {
+	const struct asking *asking = trigger->asking;
 	sqlite3_stmt *statement;
 	sqlite3_int64 capture_id = 0;
 	int64_t incident_id = 0;
@@ -94,24 +107,30 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 		sql, &statement,
 		"INSERT INTO capture(run_id, rule_id, rule, resource, kind, stall_us, window_us, "
 		"trigger_mode, cgroup, triggered_at, began_at, history_ns, state, observed_us, hz, incident_id, "
-		"onset_at) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'recording', ?, ?, ?15, nullif(?16, 0)) "
-		"RETURNING capture_id");
+		"onset_at, asked_by_uid, asked_by, asked_for, note) VALUES(?, nullif(?, 0), ?, ?, ?, nullif(?, -1), "
+		"nullif(?, -1), ?, ?, ?, ?, ?, 'recording', nullif(?, -1), ?, nullif(?15, 0), nullif(?16, 0), "
+		"nullif(?17, -1), ?18, ?19, ?20) RETURNING capture_id");
 
-	if (!result)
+	if (!result && !asking)
 		result = incidents_find(sql, run_id, trigger, &incident_id);
 	if (!result)
 		result = sql_run(
-			sql, statement, &capture_id, "iitttiittiiiiiii", run_id, (int64_t)trigger->rule_id,
-			trigger->rule, psi_resource_names[trigger->psi.resource],
-			psi_kind_names[trigger->psi.kind], (int64_t)trigger->psi.stall_us,
-			(int64_t)trigger->psi.window_us, trigger_mode_names[trigger->mode], trigger->cgroup,
-			trigger->triggered_at, trigger->triggered_at - (int64_t)history_ns,
-			(int64_t)history_ns, (int64_t)trigger->observed_us, (int64_t)trigger->hz, incident_id,
+			sql, statement, &capture_id, "iitttiittiiiiiiiittt", run_id,
+			(int64_t)trigger->rule_id, fired_text(trigger, trigger->rule),
+			fired_text(trigger, psi_resource_names[trigger->psi.resource]),
+			fired_text(trigger, psi_kind_names[trigger->psi.kind]),
+			fired_us(trigger, trigger->psi.stall_us), fired_us(trigger, trigger->psi.window_us),
+			trigger_mode_names[trigger->mode], trigger->cgroup, trigger->triggered_at,
+			trigger->triggered_at - (int64_t)history_ns, (int64_t)history_ns,
+			fired_us(trigger, trigger->observed_us), (int64_t)trigger->hz, incident_id,
 			trigger->onset_ns
 				? trigger->triggered_at - (int64_t)(trigger->triggered_ns - trigger->onset_ns)
-				: (int64_t)0);
+				: (int64_t)0,
+			asking ? (int64_t)asking->uid : (int64_t)-1,
+			asking && asking->user[0] ? asking->user : NULL, asking ? asking->text : NULL,
+			asking ? asking->note : NULL);
 	sqlite3_finalize(statement);
-	if (!result)
+	if (!result && !asking)
 		result = incidents_settle(sql, capture_id);
 	if (!result)
 		*ret_capture_id = capture_id;
@@ -689,10 +708,14 @@ static int write_capture(struct writing *writing)
 	const struct capture_trigger *trigger = &capture->trigger;
 	uint64_t history_ns = capture_available_history_ns(capture);
 	struct hottest_source names = { capture, writing->resolved };
-	struct cause why = cause_find(capture, hottest_find, &names);
+	struct cause why = { 0 };
+	bool takes_on_cpu = capture_takes(capture, SAMPLE_ON_CPU);
 	int64_t capture_id = capture->capture_id;
 	int result = 0;
 
+	/* where nothing fired, nothing is to be explained */
+	if (!trigger->asking)
+		why = cause_find(capture, hottest_find, &names);
 	if (!capture_id)
 		result = store_capture_announce(writing->sql, writing->run_id, trigger, history_ns,
 						&capture_id);
@@ -725,12 +748,13 @@ static int write_capture(struct writing *writing)
 						    : INT64_MAX,
 				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
 				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
-				 (int64_t)capture_expected_samples(capture),
-				 (int64_t)capture->expected.received, writing->counts.processes,
-				 writing->counts.stacks, writing->counts.samples, writing->counts.intervals,
-				 why.verdict, why.because, capture->interrupted ? "interrupted" : "complete",
+				 takes_on_cpu ? (int64_t)capture_expected_samples(capture) : (int64_t)-1,
+				 takes_on_cpu ? (int64_t)capture->expected.received : (int64_t)-1,
+				 writing->counts.processes, writing->counts.stacks, writing->counts.samples,
+				 writing->counts.intervals, why.verdict, why.verdict ? why.because : NULL,
+				 capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
-	if (!result)
+	if (!result && !trigger->asking)
 		result = incidents_settle(writing->sql, writing->capture_id);
 	return result;
 }
@@ -763,7 +787,7 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
-			const struct mappings *mappings)
+			const struct mappings *mappings, int64_t *ret_capture_id)
 {
 	size_t ids = (size_t)resolved->modules_count + resolved->frames_count + capture->processes_count;
 	_cleanup_free_ sqlite3_int64 *rows = calloc(ids + 1, sizeof(*rows));
@@ -784,6 +808,8 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 		writing.processes = writing.frames + resolved->frames_count;
 		result = write_capture(&writing);
 	}
+	if (!result)
+		*ret_capture_id = writing.capture_id;
 	free(writing.stacks);
 	free(writing.frame_hashes);
 	free(writing.frame_counts);

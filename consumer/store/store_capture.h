@@ -35,6 +35,6 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 /* Writes everything of a capture that has ended. The caller begins and ends the transaction. */
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
-			const struct mappings *mappings);
+			const struct mappings *mappings, int64_t *ret_capture_id);
 
 #endif

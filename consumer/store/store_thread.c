@@ -105,6 +105,10 @@ struct store_thread {
 	struct configuration *reloaded; /* the result of a reload, or NULL with reload_errors */
 	struct config_errors reload_errors;
 	int reload_fd; /* eventfd */
+	/* of captures on demand; those under way and those whose result was not taken yet */
+	struct store_result results[2 * STORE_CAPTURES_MAX];
+	size_t results_count;
+	int results_fd; /* eventfd */
 
 	atomic_uint_fast64_t give_up_ns;
 };
@@ -280,6 +284,8 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
 {
+	char of[CAPTURE_WHOSE_BYTES];
+
 	/*
 	 * scan first, while the capture's processes are alive: they may end during the capture, or while the
 	 * disk blocks
@@ -287,8 +293,8 @@ static void begin_capture(struct store_thread *thread, struct capture *capture)
 	scan_mappings(thread, true);
 	if (store_begin_capture(thread->store, &capture->trigger, capture_available_history_ns(capture),
 				&capture->capture_id))
-		log_warning("cannot write the row of a capture of rule %s that has begun: %s",
-			    capture->trigger.rule, store_error(thread->store));
+		log_warning("cannot write the row of a capture of %s that has begun: %s",
+			    capture_whose(&capture->trigger, of, sizeof(of)), store_error(thread->store));
 }
 
 /* Returns true if the daemon ends. */
@@ -307,7 +313,10 @@ static bool pause_until(struct store_thread *thread, uint64_t until_ns)
 
 static void give_up(struct store_thread *thread, const struct capture *capture)
 {
-	log_error("the capture of rule %s is lost: %s", capture->trigger.rule, store_error(thread->store));
+	char of[CAPTURE_WHOSE_BYTES];
+
+	log_error("the capture of %s is lost: %s", capture_whose(&capture->trigger, of, sizeof(of)),
+		  store_error(thread->store));
 	if (capture->capture_id && store_give_up_capture(thread->store, capture->capture_id))
 		log_warning(
 			"cannot mark the lost capture as interrupted: %s; 'bourdon list' shows it as recording until bourdond is restarted",
@@ -336,36 +345,68 @@ static uint64_t naming_patience(struct store_thread *thread)
 	return patience_ns;
 }
 
-static void commit_capture(struct store_thread *thread, struct capture *capture)
+/* Tells the draining thread; the one who asked waits for it. */
+static void note_stored(struct store_thread *thread, const struct capture *capture, int64_t capture_id)
 {
+	const struct asking *asking = capture->trigger.asking;
+	uint64_t one = 1;
+	bool room;
+
+	if (!asking)
+		return;
+	pthread_mutex_lock(&thread->lock);
+	room = thread->results_count < ARRAY_SIZE(thread->results);
+	if (room)
+		thread->results[thread->results_count++] = (struct store_result){ asking->serial, capture_id,
+										  capture->taken,
+										  capture->interrupted };
+	pthread_mutex_unlock(&thread->lock);
+	if (!room || write(thread->results_fd, &one, sizeof(one)) < 0)
+		log_warning("cannot tell the client of capture %lld that it is complete",
+			    (long long)capture_id);
+}
+
+static int write_capture(struct store_thread *thread, struct capture *capture)
+{
+	char of[CAPTURE_WHOSE_BYTES];
 	struct resolved resolved;
 	int result, tries = 0;
+
+	capture_whose(&capture->trigger, of, sizeof(of));
 
 	scan_mappings(thread, false); /* without tables: the capture that waits to be written goes first */
 	result = resolve_capture(capture, thread->mappings, &thread->symbols, &thread->kernel->manifest,
 				 &thread->naming, deadline_after(thread, naming_patience(thread)), &resolved);
 	if (result < 0) {
-		log_error("the capture of rule %s is lost: %s", capture->trigger.rule, strerror(-result));
+		log_error("the capture of %s is lost: %s", of, strerror(-result));
 		store_give_up_capture(thread->store, capture->capture_id);
-		return;
+		return result;
 	}
-	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings)) < 0 &&
+	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings,
+					      &capture->capture_id)) < 0 &&
 	       result != -EFBIG && tries < RETRIES) {
 		if (!tries++)
-			log_warning(
-				"cannot write the capture of rule %s: %s; trying again every 5 s, for 2 min",
-				capture->trigger.rule, store_error(thread->store));
+			log_warning("cannot write the capture of %s: %s; trying again every 5 s, for 2 min",
+				    of, store_error(thread->store));
 		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
 			tries = RETRIES; /* the daemon ends: one last try */
 	}
 	if (result < 0)
 		give_up(thread, capture);
 	else
-		log_info("captured %u %s of rule %s", capture->stacks.count,
-			 plural(capture->stacks.count, "stack", "stacks"), capture->trigger.rule);
+		log_info("captured %u %s of %s", capture->stacks.count,
+			 plural(capture->stacks.count, "stack", "stacks"), of);
 	resolved_free(&resolved);
 	if (!result)
 		write_counters(thread);
+	return result;
+}
+
+static void commit_capture(struct store_thread *thread, struct capture *capture)
+{
+	int result = write_capture(thread, capture);
+
+	note_stored(thread, capture, result < 0 ? 0 : capture->capture_id);
 }
 
 /*
@@ -639,6 +680,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->where = settings->where;
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	thread->results_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
 					       .own_counters = settings->own_counters };
 	/* no long wait before the thread runs: the signals that end the daemon are blocked */
@@ -647,7 +689,7 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->mappings = mappings_new();
 	pthread_mutex_init(&thread->lock, NULL);
 	thread_condition_init(&thread->changed);
-	result = thread->mappings && thread->reload_fd >= 0 ? 0 : -ENOMEM;
+	result = thread->mappings && thread->reload_fd >= 0 && thread->results_fd >= 0 ? 0 : -ENOMEM;
 	if (!result)
 		result = unwind_tables_open(&thread->tables, settings->kernel, settings->spawner_socket,
 					    &thread->gauges);
@@ -728,8 +770,9 @@ bool store_thread_has_captures(struct store_thread *thread)
 /* Call it with the lock, on the draining thread. */
 static bool has_room(const struct store_thread *thread, uint32_t rule_id)
 {
-	unsigned int most = thread->in_force->rules.count > 1 ? STORE_CAPTURES_OF_A_RULE_MAX
-							      : STORE_CAPTURES_MAX;
+	unsigned int most = !rule_id                            ? STORE_CAPTURES_ASKED_MAX
+			    : thread->in_force->rules.count > 1 ? STORE_CAPTURES_OF_A_RULE_MAX
+								: STORE_CAPTURES_MAX;
 	unsigned int of_rule = 0;
 
 	for (unsigned int i = 0; i < thread->captures; i++)
@@ -789,6 +832,31 @@ int store_thread_reload_fd(const struct store_thread *thread)
 	return thread->reload_fd;
 }
 
+int store_thread_results_fd(const struct store_thread *thread)
+{
+	return thread->results_fd;
+}
+
+bool store_thread_result(struct store_thread *thread, struct store_result *ret_result)
+{
+	uint64_t times;
+	bool any;
+
+	/* reset first: a result that comes meanwhile makes it readable again */
+	if (read(thread->results_fd, &times, sizeof(times)) < 0 && errno != EAGAIN)
+		return false;
+	pthread_mutex_lock(&thread->lock);
+	any = thread->results_count > 0;
+	if (any) {
+		*ret_result = thread->results[0];
+		thread->results_count--;
+		memmove(thread->results, thread->results + 1,
+			thread->results_count * sizeof(thread->results[0]));
+	}
+	pthread_mutex_unlock(&thread->lock);
+	return any;
+}
+
 const struct unwind_gauges *store_thread_unwind(const struct store_thread *thread)
 {
 	return &thread->gauges;
@@ -840,6 +908,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	configuration_free(thread->reloaded);
 	config_errors_free(&thread->reload_errors);
 	cleanup_close(&thread->reload_fd);
+	cleanup_close(&thread->results_fd);
 	store_close(thread->store);
 	unwind_tables_close(thread->tables);
 	mapping_reader_free(thread->reader);

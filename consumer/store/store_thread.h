@@ -52,7 +52,10 @@ int store_thread_start(struct store_thread *thread);
  */
 #define STORE_CAPTURES_OF_A_RULE_MAX (STORE_CAPTURES_MAX / 2)
 
-/* Whether a capture of this rule may begin: ask before the work of beginning it. */
+/* On demand: they must not keep rules from capturing either. */
+#define STORE_CAPTURES_ASKED_MAX STORE_CAPTURES_OF_A_RULE_MAX
+
+/* Whether a capture of this rule, 0 for one on demand, may begin: ask before the work of beginning it. */
 bool store_thread_has_room(struct store_thread *thread, uint32_t rule_id);
 
 /*
@@ -67,6 +70,21 @@ bool store_thread_has_captures(struct store_thread *thread);
 
 /* Hands over a capture that has ended: the thread owns, writes and frees it. */
 void store_thread_commit(struct store_thread *thread, struct capture *capture);
+
+/* What has become of a capture on demand. */
+struct store_result {
+	uint64_t serial;    /* asking->serial */
+	int64_t capture_id; /* 0: it was lost, and the log says why */
+	uint64_t samples;   /* of targets */
+	bool interrupted;
+};
+
+/*
+ * The descriptor is readable when captures on demand were written or given up; then take the results, each once, until there
+ * is none.
+ */
+int store_thread_results_fd(const struct store_thread *thread);
+bool store_thread_result(struct store_thread *thread, struct store_result *ret_result);
 
 /* Asks for a scan of the mappings within a second or two: there are new targets. */
 void store_thread_want_mappings(struct store_thread *thread);

@@ -294,7 +294,7 @@ int commit(struct store_fixture *fixture, const struct capture *capture, bool un
 	int result;
 
 	resolve_by_hand(capture, unnamed, "", &resolved);
-	result = store_commit_capture(fixture->store, capture, &resolved, fixture->mappings);
+	result = store_commit_capture(fixture->store, capture, &resolved, fixture->mappings, &(int64_t){ 0 });
 	resolved_free(&resolved);
 	return result;
 }
@@ -317,7 +317,8 @@ void expect_commit_unnamed(struct store_fixture *fixture, const struct capture *
 void expect_commit_resolved(struct store_fixture *fixture, const struct capture *capture,
 			    const struct resolved *resolved)
 {
-	expect_stored(fixture, store_commit_capture(fixture->store, capture, resolved, fixture->mappings));
+	expect_stored(fixture, store_commit_capture(fixture->store, capture, resolved, fixture->mappings,
+						    &(int64_t){ 0 }));
 }
 
 struct capture *large_capture(struct dice *dice, uint32_t stacks)

@@ -5,6 +5,11 @@
 
 #include <check.h>
 
+Suite *ask_limit_suite(void);
+Suite *capture_request_suite(void);
+Suite *control_suite(void);
+Suite *user_names_suite(void);
+Suite *wanted_suite(void);
 Suite *capture_scope_suite(void);
 Suite *capture_suite(void);
 Suite *cause_suite(void);

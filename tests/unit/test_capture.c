@@ -851,6 +851,73 @@ START_TEST(an_open_interval_counts_until_now)
 END_TEST
 
 /* When the store thread frees a capture that has ended, the draining thread may have opened other files. */
+/* Of a capture on demand: its kind of samples alone. */
+START_TEST(samples_of_one_kind_are_taken)
+{
+	struct sample interval =
+		interval_make(TRIGGERED + 100 * MS, TRIGGERED + 300 * MS, TRIGGERED + 350 * MS, STALL_IO);
+	const struct {
+		uint32_t kinds, on_cpu, off_cpu; /* rows */
+	} cases[] = { { CAPTURE_ON_CPU, 1, 0 },
+		      { CAPTURE_OFF_CPU, 0, 2 },
+		      { CAPTURE_ON_CPU | CAPTURE_OFF_CPU, 1, 2 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct capture_trigger trigger = trigger_make(HISTORY);
+		struct recorder recorder = { .described = 0 };
+		struct fake_ring oncpu, offcpu;
+		struct sample sample = sample_make(1, TRIGGERED, 1, 2, 0x1000);
+		struct rings view;
+		uint32_t found[2] = { 0 };
+
+		trigger.asking = calloc(1, sizeof(*trigger.asking));
+		trigger.asking->kinds = cases[i].kinds;
+		fake_ring_make(&oncpu, 4);
+		fake_ring_make(&offcpu, 4);
+		fake_ring_write(&oncpu, &sample);
+		fake_ring_write(&offcpu, &interval);
+		view = (struct rings){ oncpu.slots, 4, 1, ARMED, offcpu.slots };
+		recorder.capture = capture_begin(&trigger, &view);
+		drain(&recorder);
+		for (uint32_t row = 0; row < recorder.capture->rows_count; row++)
+			found[recorder.capture->rows[row].kind == SAMPLE_OFF_CPU]++;
+		ck_assert_uint_eq(found[0], cases[i].on_cpu);
+		ck_assert_uint_eq(found[1], cases[i].off_cpu);
+		ck_assert_uint_eq(recorder.capture->taken, found[0] + (found[1] > 0));
+		/* without samples on CPU, none is missing */
+		capture_expect_from(recorder.capture, TRIGGERED, 0);
+		capture_expect_until(recorder.capture, TRIGGERED + 4 * SECOND, 4 * SECOND);
+		capture_end(recorder.capture, TRIGGERED + DURATION, false);
+		ck_assert((recorder.capture->losses[LOSS_MISSING] > 0) == (cases[i].on_cpu > 0));
+		capture_free(recorder.capture);
+		fake_ring_free(&oncpu);
+		fake_ring_free(&offcpu);
+	}
+}
+END_TEST
+
+/* Whoever asked for it has had enough. */
+START_TEST(a_capture_is_shortened)
+{
+	struct recorder recorder;
+
+	recorder_make(&recorder, 8);
+	begin(&recorder, HISTORY);
+	put(&recorder, 0, 1, TRIGGERED + SECOND);
+	put(&recorder, 0, 1, TRIGGERED + 2 * SECOND);
+	ck_assert(!capture_is_over(recorder.capture, TRIGGERED + DURATION - 1));
+	capture_shorten(recorder.capture, TRIGGERED + 2 * SECOND);
+	capture_shorten(recorder.capture, TRIGGERED + 3 * SECOND); /* not longer again */
+	ck_assert(!capture_is_over(recorder.capture, TRIGGERED + 2 * SECOND - 1));
+	ck_assert(capture_is_over(recorder.capture, TRIGGERED + 2 * SECOND));
+	drain(&recorder);
+	capture_end(recorder.capture, TRIGGERED + 2 * SECOND + 250 * MS, false);
+	ck_assert_uint_eq(samples_of(recorder.capture), 1);
+	ck_assert_uint_eq(recorder.capture->ended_ns, TRIGGERED + 2 * SECOND);
+	recorder_free(&recorder);
+}
+END_TEST
+
 START_TEST(a_capture_closes_its_pressure_files_once)
 {
 	struct pressure pressure;
@@ -897,6 +964,8 @@ Suite *capture_suite(void)
 	tcase_add_test(taking, every_loss_has_a_name);
 	tcase_add_test(taking, free_takes_null);
 	tcase_add_test(taking, a_capture_closes_its_pressure_files_once);
+	tcase_add_test(taking, samples_of_one_kind_are_taken);
+	tcase_add_test(taking, a_capture_is_shortened);
 	tcase_set_timeout(large, 60);
 	tcase_add_test(large, random_samples_add_up);
 	tcase_add_loop_test(large, a_full_capture_counts_samples_as_lost, 0, 2);

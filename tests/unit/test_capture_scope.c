@@ -146,6 +146,79 @@ START_TEST(samples_from_before_a_process_was_a_target)
 }
 END_TEST
 
+/* ---- on demand ---- */
+
+static bool covers(struct capture_scope *scope, uint32_t tgid, uint8_t of, const char *thread)
+{
+	struct sample sample = { .tgid = tgid, .started_ns = 100, .of = of, .cgroup_id = 7 };
+	struct capture_process process = { 0 };
+
+	strcpy(sample.comm, thread);
+	ck_assert(capture_scope_describe(scope, &sample, &process));
+	free(process.cgroup);
+	return process.role == USAGE_TARGET;
+}
+
+/* Of those who were no targets, too: what they did on CPU before the request is in the rings. */
+START_TEST(whoever_was_asked_for_is_covered)
+{
+	struct asking asking = { .rule = { .comm = { .prefix = true } } };
+	struct targets targets = { 0 };
+	struct usage usage = { 0 };
+	struct capture_usage taken;
+	struct cgroups *cgroups;
+	struct capture_scope scope = { .targets = &targets, .rule = &asking.rule, .asking = &asking };
+	const struct cgroup_record record = { .cgroup_id = 7, .account = 7, .path_bytes = 4 };
+
+	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	cgroups_learn(cgroups, &record, "/a/b");
+	scope.cgroups = cgroups;
+	add_target(&targets, 1, "web");
+	add_target(&targets, 2, "other");
+	/* everyone but kernel threads */
+	ck_assert(covers(&scope, 1, SAMPLE_OF_TARGET, "web") &&
+		  covers(&scope, 3, SAMPLE_OF_BYSTANDER, "short"));
+	ck_assert(!covers(&scope, 4, SAMPLE_OF_KERNEL, "kworker/0:1"));
+	/* one process by its id, and not one that had the id before */
+	asking.processes_count = 1;
+	asking.processes[0] = (struct asking_process){ 1, 100 };
+	ck_assert(covers(&scope, 1, SAMPLE_OF_TARGET, "web") &&
+		  covers(&scope, 1, SAMPLE_OF_BYSTANDER, "web"));
+	ck_assert(!covers(&scope, 2, SAMPLE_OF_TARGET, "other") &&
+		  !covers(&scope, 3, SAMPLE_OF_BYSTANDER, "short"));
+	asking.processes[0].started_ns = 99;
+	ck_assert(!covers(&scope, 1, SAMPLE_OF_TARGET, "web") &&
+		  !covers(&scope, 1, SAMPLE_OF_BYSTANDER, "web"));
+	/* by name, and by cgroup */
+	asking.processes_count = 0;
+	asking.rule.comm = (struct comm_pattern){ "web", false };
+	ck_assert(covers(&scope, 1, SAMPLE_OF_TARGET, "web") &&
+		  covers(&scope, 3, SAMPLE_OF_BYSTANDER, "web"));
+	ck_assert(!covers(&scope, 2, SAMPLE_OF_TARGET, "other") &&
+		  !covers(&scope, 3, SAMPLE_OF_BYSTANDER, "web2"));
+	scope.cgroup = "/a";
+	ck_assert(covers(&scope, 3, SAMPLE_OF_BYSTANDER, "web"));
+	scope.cgroup = "/b";
+	ck_assert(!covers(&scope, 3, SAMPLE_OF_BYSTANDER, "web") &&
+		  !covers(&scope, 1, SAMPLE_OF_TARGET, "web"));
+	/* their CPU time, too */
+	scope.cgroup = NULL;
+	asking.rule.comm = (struct comm_pattern){ .prefix = true };
+	asking.processes_count = 1;
+	asking.processes[0].started_ns = 100;
+	walk(&usage, 1, 3, 10);
+	ck_assert_int_eq(capture_usage_begin(&taken, &usage), 0);
+	walk(&usage, 1, 3, 50);
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 40);
+	asking.processes_count = 0;
+	ck_assert_uint_eq(capture_scope_cpu_ns(&scope, &taken, &usage), 80);
+	capture_usage_free(&taken);
+	usage_free(&usage);
+	targets_free(&targets);
+	cgroups_free(cgroups);
+}
+END_TEST
+
 Suite *capture_scope_suite(void)
 {
 	Suite *suite = suite_create("capture_scope");
@@ -154,6 +227,7 @@ Suite *capture_scope_suite(void)
 	tcase_add_test(tests, targets_of_the_rule_count);
 	tcase_add_loop_test(tests, whose_samples_are_covered, 0, ARRAY_SIZE(describe_cases));
 	tcase_add_test(tests, samples_from_before_a_process_was_a_target);
+	tcase_add_test(tests, whoever_was_asked_for_is_covered);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

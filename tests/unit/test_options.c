@@ -190,6 +190,31 @@ START_TEST(numbers)
 }
 END_TEST
 
+START_TEST(an_option_that_may_be_given_several_times)
+{
+	const char *hz = NULL, *values[2];
+	const struct option_spec options[] = { { "hz", "N", "samples a second (47)", &hz } };
+	const struct command_spec command = { "tool", "", "Does it.", NULL, options, ARRAY_SIZE(options) };
+	struct option_list list = { "hz", values, ARRAY_SIZE(values), 0 };
+	char *words[] = { (char *)"tool", (char *)"--hz", (char *)"1", (char *)"--hz=2", (char *)"--hz=3" };
+	int count = -1, saved;
+	char *said;
+
+	ck_assert_int_eq(options_parse_list(&command, 4, words, &count, &list), OPTIONS_RUN);
+	ck_assert_int_eq(count, 0);
+	ck_assert_uint_eq(list.count, 2);
+	ck_assert_str_eq(values[0], "1");
+	ck_assert_str_eq(values[1], "2");
+	ck_assert_str_eq(hz, "2");
+	list.count = 0;
+	saved = log_divert();
+	ck_assert_int_eq(options_parse_list(&command, 5, words, &count, &list), EXIT_USAGE);
+	said = log_diverted(saved);
+	ck_assert_ptr_nonnull(strstr(said, "option --hz may be given 2 times at most"));
+	free(said);
+}
+END_TEST
+
 Suite *options_suite(void)
 {
 	Suite *suite = suite_create("options");
@@ -197,6 +222,7 @@ Suite *options_suite(void)
 
 	tcase_add_loop_test(options, command_lines, 0, ARRAY_SIZE(parse_cases));
 	tcase_add_test(options, help_and_version);
+	tcase_add_test(options, an_option_that_may_be_given_several_times);
 	tcase_add_loop_test(options, numbers, 0, ARRAY_SIZE(number_cases));
 	suite_add_tcase(suite, options);
 	return suite;

@@ -529,6 +529,66 @@ START_TEST(failed_symbolizers_are_a_loss)
 }
 END_TEST
 
+static struct asking *asking_make(uint32_t kinds)
+{
+	struct capture_request request = {
+		.everyone = true, .kinds = kinds, .for_ns = 5 * SECOND, .note = "who\tknows"
+	};
+	struct asking *asking = asking_new(&request);
+
+	asking->uid = 1000;
+	strcpy(asking->user, "alice");
+	return asking;
+}
+
+/* Nothing fired: no rule, no resource, no cause, no incident; and each view has the capture without them. */
+START_TEST(a_capture_on_demand_has_who_asked)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 0x40);
+	struct store_fixture fixture;
+
+	capture->trigger.asking = asking_make(CAPTURE_ON_CPU | CAPTURE_OFF_CPU);
+	capture->trigger.mode = TRIGGER_MANUAL;
+	capture->trigger.rule_id = 0;
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(
+		&fixture,
+		"SELECT rule_id, rule, resource, kind, stall_us, window_us, observed_us, trigger_mode, cause, because, "
+		"incident_id, onset_at, asked_by_uid, asked_by, asked_for, note, state FROM capture",
+		"NULL|NULL|NULL|NULL|NULL|NULL|NULL|manual|NULL|NULL|NULL|NULL|1000|alice|--all --for 5s|who\\x09knows|complete\n");
+	expect_rows(&fixture, "SELECT count(*) FROM incident", "0\n");
+	expect_rows(&fixture, "SELECT rule, resource, samples, cause FROM capture_summary",
+		    "NULL|NULL|1|NULL\n");
+	expect_rows(&fixture, "SELECT count(*) FROM stall_stack", "0\n");
+	expect_rows(&fixture, "SELECT count(*) > 0 FROM hot_function", "1\n");
+	expect_rows(&fixture, "SELECT count(*), max(taken_unit) FROM culprit_group", "0|NULL\n");
+	expect_rows(&fixture, "SELECT count(*) > 0 FROM data_quality", "1\n");
+	expect_rows(&fixture, "SELECT expected_samples IS NOT NULL FROM capture", "1\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* Of waiting alone, no samples on CPU are expected. */
+START_TEST(a_capture_of_waiting_alone_expects_no_samples)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 0x40);
+	struct store_fixture fixture;
+
+	capture->trigger.asking = asking_make(CAPTURE_OFF_CPU);
+	capture->trigger.asking->user[0] = '\0';
+	capture->trigger.mode = TRIGGER_MANUAL;
+	capture->trigger.rule_id = 0;
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(
+		&fixture,
+		"SELECT expected_samples, received_samples, asked_by_uid, asked_by, asked_for FROM capture",
+		"NULL|NULL|1000|NULL|--all --for 5s --off-cpu\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 Suite *store_capture_suite(void)
 {
 	Suite *suite = suite_create("store_capture");
@@ -547,6 +607,8 @@ Suite *store_capture_suite(void)
 	tcase_add_test(contents, a_lost_sample_counts_once);
 	tcase_add_test(contents, the_same_stack_is_stored_once);
 	tcase_add_test(contents, failed_symbolizers_are_a_loss);
+	tcase_add_test(contents, a_capture_on_demand_has_who_asked);
+	tcase_add_test(contents, a_capture_of_waiting_alone_expects_no_samples);
 	suite_add_tcase(suite, contents);
 	return suite;
 }

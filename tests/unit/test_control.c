@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows, with clients in this process, that the control socket answers each whole line, refuses every other, tells once that
+ * a client has left, and is stopped by none: idle ones, those that do not read, and more than there are places for.
+ */
+#include "common/capture_request.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
+#include "consumer/control.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define SECOND CLOCK_SECOND_NS
+
+struct server {
+	struct control_socket *control;
+	struct own_counters counters;
+	char *directory;
+	int epoll;
+	uint64_t now_ns;
+	const char *status;
+	/* what the handlers were told */
+	uint64_t asked, left; /* clients */
+	unsigned int asks, leaves;
+	uid_t uid;
+	bool is_member;
+	char unit[64];
+};
+
+static void describe(void *user, FILE *out)
+{
+	const struct server *server = user;
+
+	fputs(server->status, out);
+}
+
+static void on_ask(void *user, uint64_t client, const struct peer *peer, const struct status_line *line)
+{
+	struct server *server = user;
+
+	server->asks++;
+	server->asked = client;
+	server->uid = peer->uid;
+	server->is_member = peer->is_member;
+	snprintf(server->unit, sizeof(server->unit), "%s", status_line_get(line, "unit"));
+}
+
+static void on_leave(void *user, uint64_t client)
+{
+	struct server *server = user;
+
+	server->leaves++;
+	server->left = client;
+}
+
+static void server_start(struct server *server)
+{
+	const struct control_handlers handlers = { describe, on_ask, on_leave, server };
+
+	*server = (struct server){ .epoll = epoll_create1(EPOLL_CLOEXEC),
+				   .now_ns = 1000 * SECOND,
+				   .status = "daemon\tpid=1\n" };
+	server->directory = directory_make();
+	ck_assert_int_eq(control_open(&server->control, server->directory, server->epoll, &handlers,
+				      &server->counters),
+			 0);
+}
+
+static void server_stop(struct server *server)
+{
+	control_close(server->control);
+	close(server->epoll);
+	free(server->directory);
+}
+
+/* Handles all events until there are none. */
+static void serve(struct server *server)
+{
+	struct epoll_event events[4];
+	int count;
+
+	for (int round = 0; round < 10000; round++) {
+		count = epoll_wait(server->epoll, events, ARRAY_SIZE(events), 0);
+		ck_assert_int_ge(count, 0);
+		for (int i = 0; i < count; i++) {
+			struct event_source *source = events[i].data.ptr;
+
+			if (source->kind == SOURCE_CONTROL)
+				control_accept(server->control, server->now_ns);
+			else
+				control_event(server->control, source, events[i].events, server->now_ns);
+		}
+		if (!count)
+			return;
+	}
+	ck_abort_msg("the socket has events without end");
+}
+
+static int client_connect(const struct server *server)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s/" CONTROL_SOCKET_FILE, server->directory);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void put(int fd, const char *text, size_t bytes)
+{
+	ck_assert_int_eq(send(fd, text, bytes, MSG_NOSIGNAL), (ssize_t)bytes);
+}
+
+static void say(int fd, const char *text)
+{
+	put(fd, text, strlen(text));
+}
+
+/* What there is to read, up to the end of the connection if it has ended. The caller frees. */
+static char *hear(struct server *server, int fd, bool *ret_ended)
+{
+	char *text = calloc(1, 1 << 21);
+	size_t used = 0;
+	ssize_t got = 0;
+
+	*ret_ended = false;
+	for (;;) {
+		serve(server);
+		got = recv(fd, text + used, (1 << 21) - 1 - used, MSG_DONTWAIT);
+		if (got <= 0)
+			break;
+		used += (size_t)got;
+	}
+	*ret_ended = !got || errno == ECONNRESET;
+	return text;
+}
+
+static void expect(struct server *server, int fd, const char *text, bool ended)
+{
+	bool has_ended;
+	_cleanup_free_ char *heard = hear(server, fd, &has_ended);
+
+	ck_assert_str_eq(heard, text);
+	ck_assert(has_ended == ended);
+}
+
+START_TEST(status_is_answered)
+{
+	struct server server;
+	_cleanup_close_ int fd = -EBADF, slow = -EBADF;
+
+	server_start(&server);
+	fd = client_connect(&server);
+	expect(&server, fd, "", false); /* it has not asked */
+	say(fd, "status\n");
+	expect(&server, fd, server.status, true);
+	/* a line may come in pieces, and another client between them */
+	slow = client_connect(&server);
+	say(slow, "sta");
+	expect(&server, slow, "", false);
+	close(fd);
+	fd = client_connect(&server);
+	say(fd, "status\n");
+	expect(&server, fd, server.status, true);
+	say(slow, "tus\n");
+	expect(&server, slow, server.status, true);
+	server_stop(&server);
+}
+END_TEST
+
+START_TEST(a_status_is_longer_than_the_socket_holds)
+{
+	struct server server;
+	_cleanup_close_ int fd = -EBADF;
+	char *long_status = malloc(1 << 20);
+
+	server_start(&server);
+	memset(long_status, 'x', (1 << 20) - 1);
+	long_status[(1 << 20) - 1] = '\0';
+	server.status = long_status;
+	fd = client_connect(&server);
+	say(fd, "status\n");
+	expect(&server, fd, long_status, true);
+	free(long_status);
+	server_stop(&server);
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	size_t bytes; /* 0: up to the NUL */
+	const char *answer;
+} hostile[] = {
+	{ "\n", 0, "refused\twhy=this bourdond does not know such a request\n" },
+	{ "STATUS\n", 0, "refused\twhy=this bourdond does not know such a request\n" },
+	{ "status \n", 0, "refused\twhy=this bourdond does not know such a request\n" },
+	{ "capture\tx\n", 0, "refused\twhy=the request is damaged\n" },
+	{ "capture\t\n", 0, "refused\twhy=the request is damaged\n" },
+	{ "capture\tall=1\0\n", sizeof("capture\tall=1\0\n") - 1, "refused\twhy=the request is damaged\n" },
+	{ "\0\n", 2, "refused\twhy=the request is damaged\n" },
+	{ "\xff\xfe\n", 0, "refused\twhy=this bourdond does not know such a request\n" },
+};
+
+START_TEST(other_lines_are_refused)
+{
+	struct server server;
+	_cleanup_close_ int fd = -EBADF;
+	size_t bytes = hostile[_i].bytes ? hostile[_i].bytes : strlen(hostile[_i].text);
+
+	server_start(&server);
+	fd = client_connect(&server);
+	put(fd, hostile[_i].text, bytes);
+	expect(&server, fd, hostile[_i].answer, true);
+	ck_assert_uint_eq(own_counted(&server.counters, OWN_ASKED_REFUSED), 1);
+	ck_assert_uint_eq(server.asks + server.leaves, 0);
+	server_stop(&server);
+}
+END_TEST
+
+START_TEST(a_line_without_end_is_refused)
+{
+	static char text[2 * CAPTURE_REQUEST_BYTES_MAX];
+	struct server server;
+	_cleanup_close_ int fd = -EBADF;
+
+	server_start(&server);
+	memset(text, 'a', sizeof(text));
+	fd = client_connect(&server);
+	put(fd, text, sizeof(text));
+	expect(&server, fd, "refused\twhy=the request is too long\n", true);
+	server_stop(&server);
+}
+END_TEST
+
+START_TEST(a_capture_is_talked_about_to_its_end)
+{
+	struct server server;
+	_cleanup_close_ int fd = -EBADF;
+
+	server_start(&server);
+	fd = client_connect(&server);
+	say(fd, "capture\tunit=web.service\n");
+	expect(&server, fd, "", false);
+	ck_assert_uint_eq(server.asks, 1);
+	ck_assert_uint_eq(server.uid, getuid());
+	ck_assert(server.is_member);
+	ck_assert_str_eq(server.unit, "web.service");
+	control_say(server.control, server.asked, "begun\n");
+	control_say(server.control, server.asked, "progress\n");
+	expect(&server, fd, "begun\nprogress\n", false);
+	/* the time for a line does not run while a capture does */
+	server.now_ns += 3600 * SECOND;
+	control_tick(server.control, server.now_ns);
+	say(fd, "whatever it says now is of no interest\n");
+	expect(&server, fd, "", false);
+	ck_assert_uint_eq(server.leaves, 0);
+	/* it ends its capture, and hears the result */
+	shutdown(fd, SHUT_WR);
+	expect(&server, fd, "", false);
+	ck_assert_uint_eq(server.leaves, 1);
+	ck_assert_uint_eq(server.left, server.asked);
+	control_say(server.control, server.asked, "recorded\n");
+	control_dismiss(server.control, server.asked, "stored\n", server.now_ns);
+	expect(&server, fd, "recorded\nstored\n", true);
+	ck_assert_uint_eq(server.leaves, 1);
+	/* nobody is there any more */
+	control_say(server.control, server.asked, "late\n");
+	control_dismiss(server.control, server.asked, "late\n", server.now_ns);
+	server_stop(&server);
+}
+END_TEST
+
+START_TEST(a_client_that_vanishes_has_left)
+{
+	struct server server;
+	size_t open;
+	int fd;
+
+	server_start(&server);
+	open = descriptors_open();
+	for (unsigned int i = 1; i <= 3 * CONTROL_CLIENTS; i++) {
+		fd = client_connect(&server);
+		say(fd, "capture\n");
+		serve(&server);
+		ck_assert_uint_eq(server.asks, i);
+		if (i % 2) /* with something unread, the kernel tells another error */
+			control_say(server.control, server.asked, "begun\n");
+		close(fd);
+		serve(&server);
+		ck_assert_uint_eq(server.leaves, i);
+		ck_assert_uint_eq(server.left, server.asked);
+		control_dismiss(server.control, server.asked, "stored\n", server.now_ns);
+	}
+	serve(&server);
+	ck_assert_uint_eq(descriptors_open(), open);
+	server_stop(&server);
+}
+END_TEST
+
+/* A client that does not read costs a buffer of fixed size, and its place for two seconds after its capture. */
+START_TEST(a_client_that_does_not_read)
+{
+	struct server server;
+	char line[1024], *heard;
+	_cleanup_close_ int fd = -EBADF;
+	size_t open;
+	bool ended;
+
+	server_start(&server);
+	open = descriptors_open();
+	memset(line, 'p', sizeof(line));
+	line[sizeof(line) - 2] = '\n';
+	line[sizeof(line) - 1] = '\0';
+	fd = client_connect(&server);
+	say(fd, "capture\n");
+	serve(&server);
+	for (int i = 0; i < 2000; i++) {
+		control_say(server.control, server.asked, line);
+		serve(&server);
+	}
+	ck_assert_uint_gt(own_counted(&server.counters, OWN_LINES_UNREAD), 0);
+	control_dismiss(server.control, server.asked, "stored\n", server.now_ns);
+	serve(&server);
+	control_tick(server.control, server.now_ns + SECOND);
+	ck_assert_uint_eq(descriptors_open(), open + 2);
+	control_tick(server.control, server.now_ns + 2 * SECOND);
+	ck_assert_uint_eq(descriptors_open(), open + 1);
+	/* what it reads at last is whole lines */
+	heard = hear(&server, fd, &ended);
+	ck_assert(ended);
+	ck_assert_uint_gt(strlen(heard), 0);
+	free(heard);
+	server_stop(&server);
+}
+END_TEST
+
+START_TEST(a_client_that_reads_late_has_its_result)
+{
+	struct server server;
+	char line[1024], *heard;
+	_cleanup_close_ int fd = -EBADF;
+	bool ended;
+
+	server_start(&server);
+	memset(line, 'p', sizeof(line));
+	line[sizeof(line) - 2] = '\n';
+	line[sizeof(line) - 1] = '\0';
+	fd = client_connect(&server);
+	say(fd, "capture\n");
+	serve(&server);
+	for (int i = 0; i < 2000; i++)
+		control_say(server.control, server.asked, line);
+	control_dismiss(server.control, server.asked, "stored\n", server.now_ns);
+	heard = hear(&server, fd, &ended);
+	ck_assert(ended);
+	ck_assert_str_eq(heard + strlen(heard) - strlen("\nstored\n"), "\nstored\n");
+	for (const char *at = heard; *at; at = strchr(at, '\n') + 1)
+		ck_assert(!strncmp(at, "stored\n", 7) || !strncmp(at, line, sizeof(line) - 1));
+	free(heard);
+	server_stop(&server);
+}
+END_TEST
+
+START_TEST(idle_clients_lose_their_places)
+{
+	struct server server;
+	int idle[CONTROL_CLIENTS];
+	_cleanup_close_ int fd = -EBADF;
+
+	server_start(&server);
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		idle[i] = client_connect(&server);
+		if (i % 2)
+			say(idle[i], "stat");
+		serve(&server);
+	}
+	fd = client_connect(&server);
+	say(fd, "status\n");
+	expect(&server, fd, "", false); /* there is no place for it */
+	server.now_ns += 2 * SECOND - 1;
+	control_tick(server.control, server.now_ns);
+	expect(&server, fd, "", false);
+	server.now_ns += 1;
+	control_tick(server.control, server.now_ns);
+	expect(&server, fd, server.status, true);
+	for (size_t i = 0; i < CONTROL_CLIENTS; i++) {
+		expect(&server, idle[i], "", true);
+		close(idle[i]);
+	}
+	server_stop(&server);
+}
+END_TEST
+
+/* As many as wait in the kernel's queue besides those that have places. */
+START_TEST(more_clients_than_places)
+{
+	struct server server;
+	int fds[CONTROL_CLIENTS + 16];
+
+	server_start(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = client_connect(&server);
+		say(fds[i], "status\n");
+		if (i < CONTROL_CLIENTS)
+			serve(&server);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		expect(&server, fds[i], server.status, true);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close(fds[i]);
+	server_stop(&server);
+}
+END_TEST
+
+START_TEST(who_may_ask)
+{
+	int pair[2];
+	struct peer peer, other = { .uid = getuid() + 1 },
+			  member = { .uid = getuid() + 1, .is_member = true }, root = { .uid = 0 },
+			  own = { .uid = geteuid() };
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	ck_assert_int_eq(peer_of(pair[0], getegid(), &peer), 0);
+	ck_assert_uint_eq(peer.uid, getuid());
+	ck_assert(peer.is_member);
+	ck_assert_int_eq(peer_of(pair[0], 4242424, &peer), 0);
+	ck_assert(!peer.is_member);
+	ck_assert(peer_may_ask(&member) && peer_may_ask(&root) && peer_may_ask(&own));
+	ck_assert(!peer_may_ask(&other));
+	close(pair[0]);
+	ck_assert_int_eq(peer_of(pair[0], getegid(), &peer), -EBADF);
+	close(pair[1]);
+}
+END_TEST
+
+Suite *control_suite(void)
+{
+	Suite *suite = suite_create("control");
+	TCase *control = tcase_create("control");
+
+	tcase_add_test(control, status_is_answered);
+	tcase_add_test(control, a_status_is_longer_than_the_socket_holds);
+	tcase_add_loop_test(control, other_lines_are_refused, 0, ARRAY_SIZE(hostile));
+	tcase_add_test(control, a_line_without_end_is_refused);
+	tcase_add_test(control, a_capture_is_talked_about_to_its_end);
+	tcase_add_test(control, a_client_that_vanishes_has_left);
+	tcase_add_test(control, a_client_that_does_not_read);
+	tcase_add_test(control, a_client_that_reads_late_has_its_result);
+	tcase_add_test(control, idle_clients_lose_their_places);
+	tcase_add_test(control, more_clients_than_places);
+	tcase_add_test(control, who_may_ask);
+	suite_add_tcase(suite, control);
+	return suite;
+}
