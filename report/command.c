@@ -22,6 +22,7 @@
 #define TAKES_FILES 256U
 #define TAKES_NO_DB 512U
 #define TAKES_INCIDENT 1024U
+#define TAKES_THREADS 8192U /* the options of threads */
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -52,6 +53,11 @@ static const struct subcommand subcommands[] = {
 	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
 	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID, 0,
 	  folded_run },
+	{ "threads", "show what all threads do now: a live screen, or --once",
+	  "Shows what all threads of the machine do, in groups: AVERAGE is how many threads were in a group at a\nlook. A screen, with ? for help; or with --once, --json or --csv a table of one second. Members of the\ngroup bourdon-read may ask. Without a word on the state: threads that run, are queued, or are in D.",
+	  "bourdon threads --once --match 'state=D unit=*.service' --columns function,unit",
+	  TAKES_JSON | TAKES_LIMIT | TAKES_RUN_DIR | TAKES_THREADS | TAKES_NO_DB | OPENS_ITSELF, 30,
+	  threads_run },
 	{ "symbolize", "name frames that have no name, from programs and debug files",
 	  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
 	  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
@@ -197,6 +203,17 @@ static int parse_operands(const struct subcommand *subcommand, int count, char *
 	return OPTIONS_RUN;
 }
 
+/* An option of threads that was given, or NULL. */
+static const char *first_of_threads(const struct threads_words *words)
+{
+	return words->once      ? "--once"
+	       : words->csv     ? "--csv"
+	       : words->hz      ? "--hz"
+	       : words->match   ? "--match"
+	       : words->columns ? "--columns"
+				: NULL;
+}
+
 /* Fills in what depends on the subcommand. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
 		       struct request *request)
@@ -220,6 +237,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		refused = "--incident";
 	if (request->path && subcommand->takes & TAKES_NO_DB)
 		refused = "--db";
+	if (first_of_threads(&request->threads) && !(subcommand->takes & TAKES_THREADS))
+		refused = first_of_threads(&request->threads);
 	if (refused) {
 		log_error("'%s' takes no %s: see 'bourdon %s --help'", subcommand->name, refused,
 			  subcommand->name);
@@ -227,7 +246,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 	}
 	request->subcommand = subcommand;
 	request->path = request->path ? request->path : DEFAULT_PATH;
-	request->limit = request->json ? -1 : subcommand->limit; /* JSON has all rows */
+	request->limit =
+		request->json || request->threads.csv ? -1 : subcommand->limit; /* for scripts: all rows */
 	request->capture_id = -1;
 	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
 	request->debug_dir = debug_dir ? debug_dir : DEBUG_ROOT;
@@ -238,6 +258,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		}
 		request->limit = (int64_t)number;
 	}
+	if (subcommand->takes & TAKES_THREADS && threads_words_check(&request->threads) != OPTIONS_RUN)
+		return EXIT_USAGE;
 	return parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand), request);
 }
 
@@ -245,6 +267,7 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 struct help_subject {
 	const struct subcommand *subcommand; /* NULL: of none */
 	bool is_group;
+	bool is_general; /* of the program as a whole */
 };
 
 /* Neither, if --help was not given, or without a subcommand. */
@@ -264,6 +287,7 @@ static struct help_subject find_help_subject(const struct command_spec *command,
 			    !strcmp(arguments[i] + 2, command->options[k].name))
 				i += command->options[k].argument != NULL;
 	}
+	subject.is_general = asked && !words_count;
 	if (!asked || !words_count)
 		return subject;
 	subject.subcommand = find_subcommand(words[0], words[1]);
@@ -275,6 +299,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 {
 	const char *path = NULL, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL,
 		   *incident = NULL;
+	struct threads_words threads = { 0 };
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
 		{ "json", NULL, "print JSON, for scripts", &json },
@@ -284,11 +309,29 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		  "doctor: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")", &run_dir },
 		{ "debug-dir", "DIR",
 		  "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir },
+		{ "once", NULL, "print the table of one second, and end", &threads.once },
+		{ "csv", NULL, "print CSV, second by second; --json does so, too", &threads.csv },
+		{ "hz", "N", "looks a second, 1 to 100 (10)", &threads.hz },
+		{ "match", "WORDS",
+		  "only threads that match: COLUMN=GLOB, COLUMN!=GLOB, or GLOB of any column",
+		  &threads.match },
+		{ "columns", "LIST",
+		  "group by these of state,syscall,comm,process,unit,cgroup,function,uid,fd,futex,tgid,tid",
+		  &threads.columns },
 	};
-	static const unsigned int takes[] = { 0,           TAKES_JSON,    TAKES_INCIDENT,
-					      TAKES_LIMIT, TAKES_RUN_DIR, TAKES_DEBUG_DIR };
+	static const unsigned int takes[] = { 0,
+					      TAKES_JSON,
+					      TAKES_INCIDENT,
+					      TAKES_LIMIT,
+					      TAKES_RUN_DIR,
+					      TAKES_DEBUG_DIR,
+					      TAKES_THREADS,
+					      TAKES_THREADS,
+					      TAKES_THREADS,
+					      TAKES_THREADS,
+					      TAKES_THREADS };
 	struct option_spec taken[ARRAY_SIZE(options)];
-	char about[1024], usage[64];
+	char about[2048], usage[64];
 	struct command_spec command = {
 		.program = "bourdon",
 		.usage = "[OPTION...] SUBCOMMAND [ID]",
@@ -309,6 +352,13 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.usage = "[OPTION...] " GROUP " SUBCOMMAND";
 		command.example = "bourdon db copy /tmp/copy.db";
 		command.options_count = 1;
+	} else if (help.is_general) {
+		/* those of threads would not fit the screen */
+		command.options = taken;
+		command.options_count = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+			if (takes[i] != TAKES_THREADS)
+				taken[command.options_count++] = options[i];
 	} else if (subject) {
 		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", subject->name, operands_of(subject));
 		command.usage = usage;
@@ -323,7 +373,9 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	status = options_parse(&command, count, arguments, &words);
 	if (status != OPTIONS_RUN)
 		return status;
-	request = (struct request){ .path = path, .json = json != NULL, .of_incident = incident != NULL };
+	request = (struct request){
+		.path = path, .json = json != NULL, .of_incident = incident != NULL, .threads = threads
+	};
 	status = parse_words(words, arguments + 1, limit, run_dir, debug_dir, &request);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
@@ -412,6 +464,7 @@ int command_run(const struct request *request, FILE *out)
 		.operands_count = request->operands_count,
 		.limit = request->limit,
 		.json = request->json,
+		.threads = &request->threads,
 	};
 
 	if (!(request->subcommand->takes & OPENS_ITSELF) && database_open(request->path, &database) < 0)

@@ -5,6 +5,8 @@
 #ifndef BOURDON_REPORT_COMMAND_H
 #define BOURDON_REPORT_COMMAND_H
 
+#include "report/threads.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +23,7 @@ struct request {
 	bool of_incident;   /* that ID is of an incident */
 	int64_t limit;      /* rows; negative: all */
 	bool json;
+	struct threads_words threads;
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

@@ -7,6 +7,7 @@
 #define BOURDON_REPORT_H
 
 #include "report/database.h"
+#include "report/threads.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@ struct report {
 	int64_t incident_id; /* `why --incident`: of an incident that exists; else 0 */
 	int64_t limit;       /* rows to show at most; negative: all */
 	bool json;
+	const struct threads_words *threads; /* of threads: its options */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
@@ -37,6 +39,7 @@ void folded_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);
 void symbolize_run(struct report *report);
+void threads_run(struct report *report);
 void db_check_run(struct report *report);
 void db_compact_run(struct report *report);
 void db_copy_run(struct report *report);
