@@ -296,34 +296,34 @@ static int draw_thread(const struct threads_screen *screen, int y)
 {
 	const char *tid = screen->levels[LEVEL_THREAD].view.exact[THREAD_TID];
 	const struct thread_line *line = find_line(screen, tid);
-	char text[FORMAT_BYTES * 2], a[32], b[32], c[32], safe[FORMAT_BYTES], more[FORMAT_BYTES];
+	char text[FORMAT_BYTES], for_ns[32], run_ns[32], io_ns[32];
+	const char *const *values;
 
 	if (!line) {
 		snprintf(text, sizeof(text), "thread %s has ended, or is not shown any more", tid ? tid : "");
-		put_plain(screen, y, 1, COLS - 1, text);
+		put(screen, y, 1, COLS - 1, text);
 		return y + 2;
 	}
-	snprintf(text, sizeof(text), "thread %s  %s", tid,
-		 escape_terminal(line->values[THREAD_COMM], safe, sizeof(safe)));
-	put_plain(screen, y++, 1, COLS - 1, text);
-	snprintf(text, sizeof(text), "process %s  %s  uid %s", line->values[THREAD_TGID],
-		 escape_terminal(line->values[THREAD_PROCESS], safe, sizeof(safe)), line->values[THREAD_UID]);
-	put_plain(screen, y++, 1, COLS - 1, text);
-	snprintf(text, sizeof(text), "state %s for %s, CPU %s", line->values[THREAD_STATE],
-		 duration(line->values[THREAD_STATE_NS], a, sizeof(a)), line->values[THREAD_CPU]);
-	put_plain(screen, y++, 1, COLS - 1, text);
-	snprintf(text, sizeof(text), "system call %s  fd %s  futex %s", line->values[THREAD_SYSCALL],
-		 line->values[THREAD_FD], line->values[THREAD_FUTEX]);
-	put_plain(screen, y++, 1, COLS - 1, text);
-	snprintf(text, sizeof(text), "kernel function %s", line->values[THREAD_FUNCTION]);
-	put_plain(screen, y++, 1, COLS - 1, text);
+	values = line->values;
+	snprintf(text, sizeof(text), "thread %s  %s", tid, values[THREAD_COMM]);
+	put(screen, y++, 1, COLS - 1, text);
+	snprintf(text, sizeof(text), "process %s  %s  uid %s", values[THREAD_TGID], values[THREAD_PROCESS],
+		 values[THREAD_UID]);
+	put(screen, y++, 1, COLS - 1, text);
+	snprintf(text, sizeof(text), "state %s for %s, CPU %s", values[THREAD_STATE],
+		 duration(values[THREAD_STATE_NS], for_ns, sizeof(for_ns)), values[THREAD_CPU]);
+	put(screen, y++, 1, COLS - 1, text);
+	snprintf(text, sizeof(text), "system call %s  fd %s  futex %s", values[THREAD_SYSCALL],
+		 values[THREAD_FD], values[THREAD_FUTEX]);
+	put(screen, y++, 1, COLS - 1, text);
+	snprintf(text, sizeof(text), "kernel function %s", values[THREAD_FUNCTION]);
+	put(screen, y++, 1, COLS - 1, text);
 	snprintf(text, sizeof(text), "waited since its start: %s for a CPU, %s for block I/O",
-		 duration(line->values[THREAD_RUN_DELAY_NS], b, sizeof(b)),
-		 duration(line->values[THREAD_IO_DELAY_NS], c, sizeof(c)));
-	put_plain(screen, y++, 1, COLS - 1, text);
-	snprintf(text, sizeof(text), "cgroup %s",
-		 escape_terminal(line->values[THREAD_CGROUP], more, sizeof(more)));
-	put_plain(screen, y++, 1, COLS - 1, text);
+		 duration(values[THREAD_RUN_DELAY_NS], run_ns, sizeof(run_ns)),
+		 duration(values[THREAD_IO_DELAY_NS], io_ns, sizeof(io_ns)));
+	put(screen, y++, 1, COLS - 1, text);
+	snprintf(text, sizeof(text), "cgroup %s", values[THREAD_CGROUP]);
+	put(screen, y++, 1, COLS - 1, text);
 	return y + 1;
 }
 
