@@ -165,9 +165,11 @@ void threads_run(struct report *report)
 		result = threads_screen_run(&source, history, &view, hz);
 	else if (!result)
 		result = print_seconds(report, &source, history, &view, hz);
-	if (result == -ENOMEM)
+	if (result < 0 && source.failed)
+		threads_source_explain(&source, result);
+	else if (result == -ENOMEM)
 		log_error("out of memory");
-	else if (result < 0 && !source.failed && source.held >= 0)
+	else if (result < 0 && result != -ENOTTY && source.held >= 0)
 		log_error("cannot show the threads: %s", strerror(-result));
 	if (history)
 		thread_history_free(history);

@@ -112,7 +112,7 @@ static int read_newest(struct threads_source *source, char **ret_text, size_t *r
 	free(TAKE_PTR(*ret_text));
 	held = hold(source->path);
 	if (held < 0)
-		return held;
+		return -ENODATA; /* there is none, or it is where only root could look */
 	close(source->held);
 	source->held = held;
 	return read_held(source, ret_text, ret_bytes);
@@ -143,14 +143,19 @@ int threads_source_look(struct threads_source *source, struct thread_lines *ret_
 	if (!result)
 		leave_out_self(ret_lines);
 	source->failed = result < 0;
-	if (result == -ENODATA)
-		log_error("%s has no lines: nothing is loaded any more; load with 'bourdon-load'",
-			  source->path);
-	else if (result == -EPROTO)
-		log_error("%s has other columns: it was loaded by another version", source->path);
-	else if (result < 0)
-		log_error("cannot read %s: %s; %s", source->path, strerror(-result), remedy(-result));
 	return result;
+}
+
+void threads_source_explain(const struct threads_source *source, int error)
+{
+	if (error == -ENODATA)
+		log_error(
+			"%s has no lines: what was loaded is not any more; start again, or load with 'bourdon-load'",
+			source->path);
+	else if (error == -EPROTO)
+		log_error("%s has other columns: it was loaded by another version", source->path);
+	else
+		log_error("cannot read %s: %s; %s", source->path, strerror(-error), remedy(-error));
 }
 
 void threads_source_close(struct threads_source *source)

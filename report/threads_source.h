@@ -12,7 +12,7 @@
 struct threads_source {
 	char *path;  /* of the pin */
 	int held;    /* the pin itself (O_PATH), from which it can be opened again where its path cannot be */
-	bool failed; /* the last look failed, and why was logged */
+	bool failed; /* the last look failed */
 };
 
 /*
@@ -21,8 +21,11 @@ struct threads_source {
  */
 int threads_source_open(const char *run_dir, struct threads_source *ret_source);
 
-/* Looks at all threads but those of this process, once. After another load it finds the new pin. 0; or -errno, and the reason was logged. */
+/* Looks at all threads but those of this process, once. After another load it finds the new pin. 0 or -errno. */
 int threads_source_look(struct threads_source *source, struct thread_lines *ret_lines);
+
+/* Logs why a look failed: not while ncurses has the terminal. */
+void threads_source_explain(const struct threads_source *source, int error);
 
 void threads_source_close(struct threads_source *source);
 
