@@ -11,7 +11,6 @@ __u64 kernel_text = 0;
 __u64 kernel_text_last = 0;
 __u64 kernel_modules = 0;
 __u64 kernel_schedule[2] = { 0 };
-__u64 kernel_sched_text[2] = { 0 };
 __u64 kernel_waking[2] = { 0 };
 __u64 kernel_interrupts[2] = { 0 };
 __u64 kernel_softirqs[2] = { 0 };
@@ -64,10 +63,6 @@ static __always_inline void learn(const struct kallsym_iter *symbol)
 	if (IS_NAME(name, "_text"))
 		kernel_text = symbol->value;
 	learn_part(kernel_schedule, symbol->value, IS_NAME(name, "__schedule"));
-	if (IS_NAME(name, "__sched_text_start"))
-		kernel_sched_text[0] = symbol->value;
-	if (IS_NAME(name, "__sched_text_end"))
-		kernel_sched_text[1] = symbol->value;
 	learn_part(kernel_waking, symbol->value, IS_NAME(name, "try_to_wake_up"));
 	learn_part(kernel_backlog, symbol->value, IS_NAME(name, "process_backlog"));
 	/* where there is handle_softirqs(), __do_softirq() only calls it */

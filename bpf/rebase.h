@@ -15,9 +15,7 @@ extern __u64 kernel_text_last; /* last symbol of the kernel's own code */
 extern __u64 kernel_modules;   /* lowest symbol of any module, 0 without modules */
 
 /* Parts of the kernel's code: where each begins and ends; 0 if unknown. */
-extern __u64 kernel_schedule[2]; /* __schedule(), where a thread leaves the CPU */
-extern __u64
-	kernel_sched_text[2]; /* all functions by which a thread waits; the kernel leaves them out of wchan */
+extern __u64 kernel_schedule[2];   /* __schedule(), where a thread leaves the CPU */
 extern __u64 kernel_waking[2];     /* try_to_wake_up() */
 extern __u64 kernel_interrupts[2]; /* where the CPU enters the kernel for an interrupt */
 extern __u64 kernel_softirqs[2];   /* the function that runs the softirqs */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * threads.bpf.c owns the text iterator `threads`: a header, and a line for each thread that root's policy shows, of
- * fields between tabs (docs/THREADS.md). It needs no daemon. Each reader has a cursor of its own, and a reader that stops
- * holds nothing but its descriptor.
+ * fields between tabs (docs/THREADS.md); and `stacks`, with the kernel stack of each. They need no daemon. Each reader has
+ * a cursor of its own, and a reader that stops holds nothing but its descriptor.
  *
  * Names of threads and cgroups are chosen by others, so every byte that could end a field, be taken for a quote, or act
  * on a terminal is written as a backslash and three octal digits, as in /proc/mounts.
@@ -17,8 +17,7 @@
 #define HEADER                                                                                               \
 	"tid\ttgid\tcomm\tuid\tstate\tsyscall\tfd\tfutex\tfunction\tcpu\tstate_ns\trun_delay_ns\tio_delay_ns\tcgroup\n"
 
-/* Of a kernel stack; those by which a thread waits are some five. */
-#define FRAMES 16U
+#define STACK_FRAMES 24U /* that the iterator `stacks` shows */
 
 /* With a byte of four, a path and the rest of its line fit into the kernel's buffer of 32 KiB many times. */
 #define CHUNK_BYTES 32U
@@ -342,42 +341,45 @@ static __noinline int put_call(struct seq_file *seq, struct task_struct *task)
 
 /* ---- kernel function ---- */
 
-/* The first function of the kernel stack that is not one by which every thread waits; 0 if it is not known. */
+/*
+ * The first function of the kernel stack, 0 if it is not known. Of another task the kernel leaves out those by which every
+ * thread waits (stack_trace_save_tsk() in kernel/stacktrace.c), as it does for /proc/PID/wchan.
+ */
 static __noinline __u64 find_function(struct task_struct *task)
 {
-	__u64 frames[FRAMES];
-	long bytes = bpf_get_task_stack(task, frames, sizeof(frames), 0);
+	__u64 function;
 
-	for (__u32 i = 0; i < FRAMES; i++) {
-		if ((long)(i * sizeof(frames[0])) >= bytes)
-			break;
-		if (!is_in_part(kernel_sched_text, frames[i]))
-			return rebase(frames[i]) == KERNEL_FRAME_UNKNOWN ? 0 : frames[i];
-	}
-	return 0;
+	if (bpf_get_task_stack(task, &function, sizeof(function), 0) != sizeof(function))
+		return 0;
+	return rebase(function) == KERNEL_FRAME_UNKNOWN ? 0 : function;
 }
 
 /*
  * The kernel writes the name of a module's function as "name [module]", and the address of one that it does not know.
  * Here it is "name[module]", and no address.
  */
-static __noinline int put_function(struct seq_file *seq, struct task_struct *task)
+static __noinline int put_name(struct seq_file *seq, __u64 function)
 {
-	__u64 function = kernel_text && policy.kernel_stacks ? find_function(task) : 0;
 	bool has_module = false;
 	char name[128] = {};
 
 	if (function)
 		BPF_SNPRINTF(name, sizeof(name), "%ps", (void *)function);
 	if (!name[0] || (name[0] == '0' && name[1] == 'x'))
-		return PUT(seq, "\t-");
+		return PUT(seq, "-");
 	for (__u32 i = 1; i < sizeof(name); i++) {
 		if (name[i] == ' ')
 			has_module = true;
 		if (has_module)
 			name[i] = i + 1 < sizeof(name) ? name[i + 1] : '\0';
 	}
-	return BPF_SEQ_PRINTF(seq, "\t%s", name);
+	return BPF_SEQ_PRINTF(seq, "%s", name);
+}
+
+static __always_inline int put_function(struct seq_file *seq, struct task_struct *task)
+{
+	PUT(seq, "\t");
+	return put_name(seq, kernel_text && policy.kernel_stacks ? find_function(task) : 0);
 }
 
 /* ---- */
@@ -432,6 +434,64 @@ int walk_threads(struct bpf_iter__task *ctx)
 		put_function(seq, task);
 	put_times(seq, task, state);
 	put_cgroup(seq, task);
+	PUT(seq, "\n");
+	return 0;
+}
+
+/* ---- stacks ---- */
+
+struct stack_frames {
+	struct seq_file *seq;
+	__u64 count;
+	__u64 frames[STACK_FRAMES];
+};
+
+static long put_frame(__u32 index, void *user)
+{
+	struct stack_frames *stack = user;
+	__u64 function;
+
+	if (index >= stack->count || index >= STACK_FRAMES)
+		return 1;
+	function = stack->frames[index];
+	if (index)
+		PUT(stack->seq, ";");
+	put_name(stack->seq, rebase(function) == KERNEL_FRAME_UNKNOWN ? 0 : function);
+	return 0;
+}
+
+/* Innermost function first. */
+static __noinline int put_stack(struct seq_file *seq, struct task_struct *task)
+{
+	struct stack_frames stack = { .seq = seq };
+	long bytes = bpf_get_task_stack(task, stack.frames, sizeof(stack.frames), 0);
+
+	if (bytes <= 0)
+		return PUT(seq, "-");
+	stack.count = (__u64)bytes / sizeof(stack.frames[0]);
+	bpf_loop(STACK_FRAMES, put_frame, &stack, 0);
+	return 0;
+}
+
+SEC("iter/task")
+int walk_stacks(struct bpf_iter__task *ctx)
+{
+	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *task = ctx->task;
+	enum state state;
+
+	if (is_retired() || !task)
+		return 0;
+	if (!ctx->meta->seq_num)
+		PUT(seq, "tid\tstack\n");
+	if (is_hidden(task))
+		return 0;
+	state = state_of(task);
+	BPF_SEQ_PRINTF(seq, "%d\t", task->pid);
+	if (kernel_text && policy.kernel_stacks && state != RUNNING && state != ZOMBIE && state != DEAD)
+		put_stack(seq, task);
+	else
+		PUT(seq, "-");
 	PUT(seq, "\n");
 	return 0;
 }

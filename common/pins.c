@@ -45,4 +45,5 @@ const char *const pin_iterators[PIN_ITERATORS] = {
 	[PIN_TASKS] = "tasks",
 	[PIN_MAPPINGS] = "mappings",
 	[PIN_THREADS] = "threads",
+	[PIN_STACKS] = "stacks",
 };

@@ -43,7 +43,7 @@ static void load_close(struct load *load)
 	free(load->prepared);
 	free(load->symbols);
 	if (load->settings->has_readers)
-		readers_pin_abandon(load->settings->run_dir);
+		readers_pins_abandon(load->settings->run_dir);
 	programs_close(&load->programs);
 }
 
@@ -141,16 +141,16 @@ static int attach(struct load *load)
 	return result;
 }
 
-static int pin_for_readers(const struct load *load, const struct bpf_link *link)
+static int pin_for_readers(const struct load *load, enum pin_iterator iterator, const struct bpf_link *link)
 {
 	const struct load_settings *settings = load->settings;
 	int result;
 
-	if (!settings->has_readers)
+	if (!settings->has_readers || iterator < PIN_THREADS)
 		return 0;
-	result = readers_pin_prepare(settings->run_dir, bpf_link__fd(link), settings->readers);
+	result = readers_pin_prepare(settings->run_dir, iterator, bpf_link__fd(link), settings->readers);
 	if (result < 0)
-		log_error("cannot pin %s in %s/" READERS_DIRECTORY ": %s", pin_iterators[PIN_THREADS],
+		log_error("cannot pin %s in %s/" READERS_DIRECTORY ": %s", pin_iterators[iterator],
 			  settings->run_dir, strerror(-result));
 	return result;
 }
@@ -161,6 +161,7 @@ static int pin_iterators_all(struct load *load)
 		[PIN_TASKS] = load->programs.bpf->progs.walk_tasks,
 		[PIN_MAPPINGS] = programs_mappings(&load->programs),
 		[PIN_THREADS] = load->programs.bpf->progs.walk_threads,
+		[PIN_STACKS] = load->programs.bpf->progs.walk_stacks,
 	};
 
 	for (size_t i = 0; i < PIN_ITERATORS; i++) {
@@ -171,7 +172,7 @@ static int pin_iterators_all(struct load *load)
 			log_error("cannot make the iterator %s: %s", pin_iterators[i], strerror(errno));
 			return -errno;
 		}
-		result = i == PIN_THREADS ? pin_for_readers(load, link) : 0;
+		result = pin_for_readers(load, (enum pin_iterator)i, link);
 		if (result < 0) {
 			bpf_link__destroy(link);
 			return result;
@@ -308,17 +309,17 @@ static void fill_manifest(struct load *load)
 
 static int swap_for_readers(const struct load_settings *settings)
 {
-	int result = settings->has_readers ? readers_pin_swap(settings->run_dir) : 0;
+	int result = settings->has_readers ? readers_pins_swap(settings->run_dir) : 0;
 
 	if (result < 0)
-		log_error("cannot put %s in place in %s/" READERS_DIRECTORY ": %s",
-			  pin_iterators[PIN_THREADS], settings->run_dir, strerror(-result));
+		log_error("cannot put the readers' pins in place in %s/" READERS_DIRECTORY ": %s",
+			  settings->run_dir, strerror(-result));
 	return result;
 }
 
 /*
- * Everything that can fail comes before the swap. Then four renames follow, and what was swapped is swapped back if one of
- * them fails.
+ * Everything that can fail comes before the swap. Then some renames follow, and what was swapped is swapped back if one
+ * of them fails.
  */
 static int put_in_place(struct load *load)
 {
@@ -338,7 +339,7 @@ static int put_in_place(struct load *load)
 		if (!result) {
 			result = run_files_commit(&files);
 			if (result < 0 && settings->has_readers)
-				readers_pin_swap(settings->run_dir);
+				readers_pins_swap(settings->run_dir);
 		}
 		/* the first load: nothing was there before, so nothing stays */
 		if (result < 0 && pin_directory_swap(load->prepared, settings->pin_dir)) {

@@ -3,7 +3,6 @@
 
 #include "common/cleanup.h"
 #include "common/files.h"
-#include "common/pins.h"
 
 #include <bpf/bpf.h>
 #include <fcntl.h>
@@ -12,19 +11,18 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
-static char *path_of(const char *run_dir, const char *suffix)
+static char *path_of(const char *run_dir, enum pin_iterator iterator, const char *suffix)
 {
 	char *path;
+	int bytes =
+		asprintf(&path, "%s/" READERS_DIRECTORY "/%s%s", run_dir, pin_iterators[iterator], suffix);
 
-	return asprintf(&path, "%s/" READERS_DIRECTORY "/%s%s", run_dir, pin_iterators[PIN_THREADS], suffix) <
-			       0
-		       ? NULL
-		       : path;
+	return bytes < 0 ? NULL : path;
 }
 
-char *readers_pin_path(const char *run_dir)
+char *readers_pin_path(const char *run_dir, enum pin_iterator iterator)
 {
-	return path_of(run_dir, "");
+	return path_of(run_dir, iterator, "");
 }
 
 bool readers_pin_is_possible(const char *run_dir)
@@ -43,33 +41,38 @@ bool readers_pin_is_possible(const char *run_dir)
 	       file_is_roots_alone(&at);
 }
 
-static int remove_pin(const char *run_dir, const char *suffix)
+static int remove_pins(const char *run_dir, const char *suffix)
 {
-	_cleanup_free_ char *path = path_of(run_dir, suffix);
+	for (enum pin_iterator i = PIN_THREADS; i < PIN_ITERATORS; i++) {
+		_cleanup_free_ char *path = path_of(run_dir, i, suffix);
+
+		if (!path)
+			return -ENOMEM;
+		if (unlink(path) && errno != ENOENT)
+			return -errno;
+	}
+	return 0;
+}
+
+int readers_pin_prepare(const char *run_dir, enum pin_iterator iterator, int link_fd, gid_t gid)
+{
+	_cleanup_free_ char *path = path_of(run_dir, iterator, PIN_LOADING);
+	int result;
 
 	if (!path)
 		return -ENOMEM;
-	return unlink(path) && errno != ENOENT ? -errno : 0;
-}
-
-int readers_pin_prepare(const char *run_dir, int link_fd, gid_t gid)
-{
-	_cleanup_free_ char *path = path_of(run_dir, PIN_LOADING);
-	int result = remove_pin(run_dir, PIN_LOADING);
-
-	if (result < 0 || !path)
-		return result ? result : -ENOMEM;
+	if (unlink(path) && errno != ENOENT) /* of a load that was killed */
+		return -errno;
 	result = bpf_obj_pin(link_fd, path);
 	if (!result && (chown(path, 0, gid) || chmod(path, PIN_ITERATOR_MODE)))
 		result = -errno;
-	if (result < 0)
-		unlink(path);
 	return result;
 }
 
-int readers_pin_swap(const char *run_dir)
+static int swap(const char *run_dir, enum pin_iterator iterator)
 {
-	_cleanup_free_ char *prepared = path_of(run_dir, PIN_LOADING), *path = path_of(run_dir, "");
+	_cleanup_free_ char *prepared = path_of(run_dir, iterator, PIN_LOADING);
+	_cleanup_free_ char *path = path_of(run_dir, iterator, "");
 
 	if (!prepared || !path)
 		return -ENOMEM;
@@ -83,17 +86,31 @@ int readers_pin_swap(const char *run_dir)
 	return renameat2(AT_FDCWD, path, AT_FDCWD, prepared, RENAME_NOREPLACE) ? -errno : 0;
 }
 
-int readers_pin_abandon(const char *run_dir)
+int readers_pins_swap(const char *run_dir)
 {
-	return remove_pin(run_dir, PIN_LOADING);
+	for (enum pin_iterator i = PIN_THREADS; i < PIN_ITERATORS; i++) {
+		int result = swap(run_dir, i);
+
+		if (!result)
+			continue;
+		while (i-- > PIN_THREADS)
+			swap(run_dir, i);
+		return result;
+	}
+	return 0;
 }
 
-int readers_pin_remove(const char *run_dir)
+int readers_pins_abandon(const char *run_dir)
+{
+	return remove_pins(run_dir, PIN_LOADING);
+}
+
+int readers_pins_remove(const char *run_dir)
 {
 	int result;
 
 	if (!readers_pin_is_possible(run_dir))
 		return 0;
-	result = remove_pin(run_dir, "");
-	return result ? result : remove_pin(run_dir, PIN_LOADING);
+	result = remove_pins(run_dir, "");
+	return result ? result : remove_pins(run_dir, PIN_LOADING);
 }

@@ -22,14 +22,21 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+static bool is_in(const char *path, const char *directory)
+{
+	size_t bytes = strlen(directory);
+
+	return !strncmp(path, directory, bytes) && path[bytes] == '/' && !strchr(path + bytes + 1, '/');
+}
+
 /* An open iterator keeps its program in the kernel after the pin is gone. */
-static void report_holder(int pid, const char *pin_dir, const char *readers_pin)
+static void report_holder(int pid, const char *pin_dir, const char *readers_dir)
 {
 	char directory[64], target[PATH_MAX], comm[64] = "?", safe[256];
 	_cleanup_free_ char *text = NULL;
 	_cleanup_dir_ DIR *fds = NULL;
 	struct dirent *entry;
-	size_t bytes, prefix = strlen(pin_dir);
+	size_t bytes;
 
 	snprintf(directory, sizeof(directory), "/proc/%d/fd", pid);
 	fds = opendir(directory);
@@ -39,8 +46,7 @@ static void report_holder(int pid, const char *pin_dir, const char *readers_pin)
 		if (length <= 0)
 			continue;
 		target[length] = '\0';
-		if ((strncmp(target, pin_dir, prefix) || target[prefix] != '/') &&
-		    strcmp(target, readers_pin) != 0)
+		if (!is_in(target, pin_dir) && !is_in(target, readers_dir))
 			continue;
 		snprintf(directory, sizeof(directory), "/proc/%d/comm", pid);
 		if (!file_read_text(AT_FDCWD, directory, 4096, &text, &bytes))
@@ -54,14 +60,18 @@ static void report_holder(int pid, const char *pin_dir, const char *readers_pin)
 
 static void report_holders(const char *pin_dir, const char *run_dir)
 {
-	_cleanup_free_ char *readers_pin = readers_pin_path(run_dir);
+	_cleanup_free_ char *readers_dir = NULL;
 	_cleanup_dir_ DIR *processes = opendir("/proc");
 	unsigned long long pid;
 	struct dirent *entry;
 
-	while (readers_pin && processes && (entry = readdir(processes)))
+	if (asprintf(&readers_dir, "%s/" READERS_DIRECTORY, run_dir) < 0) {
+		readers_dir = NULL;
+		return;
+	}
+	while (processes && (entry = readdir(processes)))
 		if (!options_number(entry->d_name, 1, INT_MAX, &pid))
-			report_holder((int)pid, pin_dir, readers_pin);
+			report_holder((int)pid, pin_dir, readers_dir);
 }
 
 /* Unmounts the bpffs that preflight mounted, unless somebody else uses it meanwhile. */
@@ -119,10 +129,10 @@ int unload_run(const char *pin_dir, const char *run_dir)
 					   : strerror(-result));
 		return EXIT_FAILED;
 	}
-	result = readers_pin_remove(run_dir);
+	result = readers_pins_remove(run_dir);
 	if (result < 0) {
-		log_error("cannot remove %s from %s/" READERS_DIRECTORY ": %s", pin_iterators[PIN_THREADS],
-			  run_dir, strerror(-result));
+		log_error("cannot remove the readers' pins from %s/" READERS_DIRECTORY ": %s", run_dir,
+			  strerror(-result));
 		return EXIT_FAILED;
 	}
 	result = run_files_remove(run_dir);
@@ -139,7 +149,7 @@ int unload_run(const char *pin_dir, const char *run_dir)
 
 static void print_readers(const char *run_dir)
 {
-	_cleanup_free_ char *path = readers_pin_path(run_dir);
+	_cleanup_free_ char *path = readers_pin_path(run_dir, PIN_THREADS);
 	struct stat at;
 
 	if (path && readers_pin_is_possible(run_dir) && !stat(path, &at))

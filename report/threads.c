@@ -145,7 +145,7 @@ static int print_seconds(struct report *report, struct threads_source *source, s
 
 void threads_run(struct report *report)
 {
-	_cleanup_threads_source_ struct threads_source source = { .held = -EBADF };
+	_cleanup_threads_source_ struct threads_source source = THREADS_SOURCE_NONE;
 	_cleanup_free_ struct thread_history *history = calloc(1, sizeof(*history));
 	const struct threads_words *words = report->threads;
 	bool is_screen = !words->once && !words->csv && !report->json;

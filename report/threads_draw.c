@@ -291,6 +291,32 @@ static const char *duration(const char *ns, char *into, size_t into_bytes)
 	return into;
 }
 
+#define TABLE_LINES 5 /* that the table below a stack has at least, with its header and the line of keys */
+
+/* Draws the kernel stack, as far as there is room above the table. Returns the line below. */
+static int draw_stack(const struct threads_screen *screen, int y)
+{
+	const char *at = screen->stack;
+	char function[FORMAT_BYTES];
+
+	if (!at || !strcmp(at, THREAD_NONE)) {
+		put_plain(screen, y, 1, COLS - 1, "no kernel stack");
+		return y + 1;
+	}
+	for (int shown = 0; *at; shown++) {
+		size_t bytes = strcspn(at, ";");
+
+		if (y >= LINES - TABLE_LINES) {
+			put_plain(screen, y, 5, COLS - 5, "...");
+			return y + 1;
+		}
+		snprintf(function, sizeof(function), "%s %.*s", shown ? "from" : "in  ", (int)bytes, at);
+		put(screen, y++, 1, COLS - 1, function);
+		at += bytes + (at[bytes] == ';');
+	}
+	return y;
+}
+
 /* Returns the line below. */
 static int draw_thread(const struct threads_screen *screen, int y)
 {
@@ -316,15 +342,13 @@ static int draw_thread(const struct threads_screen *screen, int y)
 	snprintf(text, sizeof(text), "system call %s  fd %s  futex %s", values[THREAD_SYSCALL],
 		 values[THREAD_FD], values[THREAD_FUTEX]);
 	put(screen, y++, 1, COLS - 1, text);
-	snprintf(text, sizeof(text), "kernel function %s", values[THREAD_FUNCTION]);
-	put(screen, y++, 1, COLS - 1, text);
 	snprintf(text, sizeof(text), "waited since its start: %s for a CPU, %s for block I/O",
 		 duration(values[THREAD_RUN_DELAY_NS], run_ns, sizeof(run_ns)),
 		 duration(values[THREAD_IO_DELAY_NS], io_ns, sizeof(io_ns)));
 	put(screen, y++, 1, COLS - 1, text);
 	snprintf(text, sizeof(text), "cgroup %s", values[THREAD_CGROUP]);
 	put(screen, y++, 1, COLS - 1, text);
-	return y + 1;
+	return draw_stack(screen, y + 1) + 1;
 }
 
 /* ---- around it ---- */

@@ -7,6 +7,7 @@
 #define BOURDON_REPORT_THREADS_DRAW_H
 
 #include "report/thread_history.h"
+#include "report/threads_source.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,10 +34,12 @@ struct threads_level {
 
 struct threads_screen {
 	const struct thread_history *history;
+	const struct threads_source *source;
 	struct threads_level levels[LEVELS];
 	uint32_t level;
 	struct thread_groups groups; /* of this level */
 	struct thread_lines look;    /* the last one */
+	char *stack;                 /* of the one thread that is shown; NULL: not known */
 	unsigned int hz;
 	uint32_t back; /* seconds between the newest and the shown one */
 	bool is_frozen;

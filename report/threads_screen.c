@@ -28,6 +28,17 @@ static void screen_free(struct threads_screen *screen)
 		forget_exact(&screen->levels[i].view);
 	thread_groups_free(&screen->groups);
 	thread_lines_free(&screen->look);
+	free(screen->stack);
+}
+
+/* Reads the stack of the one thread that is shown. */
+static void read_stack(struct threads_screen *screen)
+{
+	const char *tid = screen->levels[LEVEL_THREAD].view.exact[THREAD_TID];
+
+	free(TAKE_PTR(screen->stack));
+	if (screen->level == LEVEL_THREAD && tid)
+		screen->stack = threads_source_stack(screen->source, tid);
 }
 
 static struct threads_level *level_of(struct threads_screen *screen)
@@ -86,6 +97,7 @@ static int go_into(struct threads_screen *screen)
 	screen->level++;
 	forget_exact(&level_of(screen)->view);
 	*level_of(screen) = into;
+	read_stack(screen);
 	return group_again(screen);
 }
 
@@ -359,7 +371,11 @@ static int look(struct threads_screen *screen, struct threads_source *source, st
 		screen->look = lines;
 		lines = (struct thread_lines){ 0 };
 	}
-	return history->looks >= screen->hz ? end_second(screen, history) : 0;
+	if (history->looks < screen->hz)
+		return 0;
+	if (!screen->is_frozen)
+		read_stack(screen);
+	return end_second(screen, history);
 }
 
 /* Takes all keys that were pressed. Returns 0 to go on, 1 to end, or -errno. */
@@ -399,7 +415,9 @@ static int run(struct threads_screen *screen, struct threads_source *source, str
 int threads_screen_run(struct threads_source *source, struct thread_history *history,
 		       const struct thread_view *view, unsigned int hz)
 {
-	_cleanup_(screen_free) struct threads_screen screen = { .history = history, .hz = hz };
+	_cleanup_(screen_free) struct threads_screen screen = { .history = history,
+								.source = source,
+								.hz = hz };
 	_cleanup_close_ int ticks = threads_ticks_begin(hz);
 	int result;
 

@@ -32,6 +32,19 @@ static int hold(const char *path)
 	return held < 0 ? -errno : held;
 }
 
+/* Holds the pin `stacks` beside that of `threads`. Returns the descriptor or -errno. */
+static int hold_stacks(const char *path)
+{
+	_cleanup_free_ char *stacks = NULL;
+	const char *slash = strrchr(path, '/');
+
+	if (asprintf(&stacks, "%.*s/%s", (int)(slash - path), path, pin_iterators[PIN_STACKS]) < 0) {
+		stacks = NULL;
+		return -ENOMEM;
+	}
+	return hold(stacks);
+}
+
 /* The path of the pin beside all others; the caller frees it. NULL if the manifest cannot be read. */
 static char *path_of_pins(const char *run_dir)
 {
@@ -63,7 +76,7 @@ static int drop_privileges(const struct threads_source *source)
 
 int threads_source_open(const char *run_dir, struct threads_source *ret_source)
 {
-	_cleanup_threads_source_ struct threads_source source = { .held = -EBADF };
+	_cleanup_threads_source_ struct threads_source source = THREADS_SOURCE_NONE;
 	_cleanup_free_ char *other = path_of_pins(run_dir);
 	int result;
 
@@ -84,20 +97,21 @@ int threads_source_open(const char *run_dir, struct threads_source *ret_source)
 			  remedy(-source.held));
 		return source.held;
 	}
+	source.stacks = hold_stacks(source.path);
 	result = drop_privileges(&source);
 	if (result < 0)
 		return result;
 	*ret_source = source;
-	source = (struct threads_source){ .held = -EBADF };
+	source = (struct threads_source)THREADS_SOURCE_NONE;
 	return 0;
 }
 
-static int read_held(const struct threads_source *source, char **ret_text, size_t *ret_bytes)
+static int read_held(int held, char **ret_text, size_t *ret_bytes)
 {
 	_cleanup_close_ int fd = -EBADF;
 	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", source->held);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", held);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? -errno : file_read_all(fd, TEXT_BYTES_MAX, ret_text, ret_bytes);
 }
@@ -105,7 +119,7 @@ static int read_held(const struct threads_source *source, char **ret_text, size_
 /* An iterator without any line belongs to a load that another one has replaced. */
 static int read_newest(struct threads_source *source, char **ret_text, size_t *ret_bytes)
 {
-	int result = read_held(source, ret_text, ret_bytes), held;
+	int result = read_held(source->held, ret_text, ret_bytes), held;
 
 	if (result < 0 || *ret_bytes)
 		return result;
@@ -115,7 +129,10 @@ static int read_newest(struct threads_source *source, char **ret_text, size_t *r
 		return -ENODATA; /* there is none, or it is where only root could look */
 	close(source->held);
 	source->held = held;
-	return read_held(source, ret_text, ret_bytes);
+	if (source->stacks >= 0)
+		close(source->stacks);
+	source->stacks = hold_stacks(source->path);
+	return read_held(source->held, ret_text, ret_bytes);
 }
 
 /* This process looks, so at each look it runs: that says nothing about the machine. */
@@ -158,10 +175,27 @@ void threads_source_explain(const struct threads_source *source, int error)
 		log_error("cannot read %s: %s; %s", source->path, strerror(-error), remedy(-error));
 }
 
+char *threads_source_stack(const struct threads_source *source, const char *tid)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes, tid_bytes = strlen(tid);
+	char *at;
+
+	if (source->stacks < 0 || read_held(source->stacks, &text, &bytes))
+		return NULL;
+	at = text;
+	for (char *line; (line = strsep(&at, "\n"));)
+		if (!strncmp(line, tid, tid_bytes) && line[tid_bytes] == '\t')
+			return strdup(line + tid_bytes + 1);
+	return NULL;
+}
+
 void threads_source_close(struct threads_source *source)
 {
 	free(source->path);
 	if (source->held >= 0)
 		close(source->held);
-	*source = (struct threads_source){ .held = -EBADF };
+	if (source->stacks >= 0)
+		close(source->stacks);
+	*source = (struct threads_source)THREADS_SOURCE_NONE;
 }

@@ -7,13 +7,20 @@
 
 #include "report/threads_text.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 struct threads_source {
 	char *path;  /* of the pin */
 	int held;    /* the pin itself (O_PATH), from which it can be opened again where its path cannot be */
+	int stacks;  /* the same of the pin `stacks` beside it; negative: there is none */
 	bool failed; /* the last look failed */
 };
+
+#define THREADS_SOURCE_NONE                                                                                  \
+	{                                                                                                    \
+		.held = -EBADF, .stacks = -EBADF                                                             \
+	}
 
 /*
  * Finds the pin for readers below the run directory, or else, for those who may, the one that the manifest names. Root then
@@ -26,6 +33,12 @@ int threads_source_look(struct threads_source *source, struct thread_lines *ret_
 
 /* Logs why a look failed: not while ncurses has the terminal. */
 void threads_source_explain(const struct threads_source *source, int error);
+
+/*
+ * The kernel stack of a thread: functions, innermost first, with ';' between; "-" if it has none now, or root's policy shows
+ * none. The caller frees it. NULL if it is not known, or the thread has ended.
+ */
+char *threads_source_stack(const struct threads_source *source, const char *tid);
 
 void threads_source_close(struct threads_source *source);
 

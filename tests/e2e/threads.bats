@@ -136,6 +136,24 @@ field() {
 		'BEGIN { print ns / 1e9, least, most; exit !(ns / 1e9 >= least && ns / 1e9 <= most) }'
 }
 
+@test "stacks: of each thread the functions that /proc/PID/stack has" {
+	local name tid stack
+	load
+	start states
+	[ "$(head -n 1 "$PIN_DIR/stacks")" = $'tid\tstack' ]
+	[ "$(awk -F '\t' '{ print NF }' "$PIN_DIR/stacks" | sort -u)" = 2 ]
+	for name in in-read in-poll in-sleep in-futex in-vfork; do
+		tid=$(in_workload $name < "$THREADS" | field 1)
+		stack=$(awk -F '\t' -v tid="$tid" '$1 == tid { print $2 }' "$PIN_DIR/stacks")
+		[ "$stack" = "$(sed -E 's/^\[<0>\] //; s/\+0x.*//' "/proc/$tid/stack" | paste -s -d ';')" ] || { echo "$stack"; cat "/proc/$tid/stack"; false; }
+		[[ $stack == *\;* ]]
+	done
+	load_under 'kernel_stacks = no'
+	[ "$(awk -F '\t' 'NR > 1 { print $2 }' "$PIN_DIR/stacks" | sort -u)" = - ]
+	load_under 'deny_uids = 0'
+	[ "$(awk -F '\t' -v tid="$CHILD" '$1 == tid' "$PIN_DIR/stacks" | wc -l)" -eq 0 ]
+}
+
 @test "no absolute kernel address, whatever kptr_restrict says" {
 	local setting before
 	before=$(cat /proc/sys/kernel/kptr_restrict)
@@ -143,6 +161,7 @@ field() {
 		with_sysctl kernel.kptr_restrict "$setting" load
 		! grep -iE '(0x)?f{6,}[0-9a-f]{6,}' "$THREADS"
 		! grep -E '	0x[0-9a-f]' "$THREADS"
+		! grep -iE '0x[0-9a-f]|f{6,}[0-9a-f]{6,}' "$PIN_DIR/stacks"
 		awk -F '\t' '$9 ~ /^[a-zA-Z_]/ { named++ } END { exit !(named > 10) }' "$THREADS"
 	done
 	[ "$(cat /proc/sys/kernel/kptr_restrict)" = "$before" ]
@@ -170,6 +189,8 @@ field() {
 	[ "$status" -ne 0 ]
 	run as_reader cat "$RUN_DIR/manifest"
 	[ "$status" -ne 0 ]
+	[ "$(stat -c '%a %u %g' "$RUN_DIR/bpf/stacks")" = "440 0 $READERS" ]
+	[ "$(as_reader cat "$RUN_DIR/bpf/stacks" | wc -l)" -gt 20 ]
 	run as_reader cat "$PIN_DIR/threads"
 	[ "$status" -ne 0 ]
 	# bpf(BPF_OBJ_GET): a link opens for reading and writing only
@@ -205,7 +226,7 @@ field() {
 	mv "$WORK/manifest" "$RUN_DIR/manifest"
 	load --readers "$READERS"
 	[ "$(stat -c %i "$THREADS")" != "$before" ]
-	[ "$(pins_for_readers)" = threads ]
+	[ "$(pins_for_readers | sort | paste -s -d ' ')" = 'stacks threads' ]
 	# what was opened before delivers nothing
 	[ "$(wc -c <&"$old")" -eq 0 ]
 	exec {old}<&-

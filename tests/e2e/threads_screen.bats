@@ -217,6 +217,8 @@ time_shown() {
 	shows '^ state S for [0-9.]+ m?s, CPU [0-9]'
 	shows '^ system call read  fd [0-9]+'
 	shows "^ cgroup /$CGROUP"
+	shows '^ (in  |from) [a-z_]*pipe_read$'
+	shows '^ from (do_syscall_64|el0_svc|entry_SYSCALL_64_after_hwframe)'
 	keys q
 	shows '^threads of'
 	keys Escape
