@@ -17,10 +17,13 @@
 #define HEADER                                                                                               \
 	"tid\ttgid\tcomm\tuid\tstate\tsyscall\tfd\tfutex\tfunction\tcpu\tstate_ns\trun_delay_ns\tio_delay_ns\tcgroup\n"
 
-#define STACK_FRAMES 24U /* that the iterator `stacks` shows */
+#define STACK_FRAMES 16U /* that the iterator `stacks` shows */
+#define NAME_BYTES 96U   /* of a function and its module, which may be cut */
 
-/* With a byte of four, a path and the rest of its line fit into the kernel's buffer of 32 KiB many times. */
-#define CHUNK_BYTES 32U
+/* Names are written piece by piece. The pieces are short, because the functions around them share a stack of 512 bytes. */
+#define CHUNK_BYTES 8U
+#define PIECES_MAX 32U /* of a name of NAME_MAX bytes */
+/* A line has to fit into the kernel's buffer of 32 KiB, whatever cgroups are called; each byte may become four. */
 #define CGROUP_SHOWN_BYTES 1024U
 
 static const char calls[][24] = { CALL_NAMES };
@@ -157,7 +160,7 @@ static __noinline bool is_hidden(struct task_struct *task)
 
 /* ---- text of others ---- */
 
-/* How a byte is written. Of a zero byte nothing is. A table, because the verifier would follow each branch 32 times. */
+/* How a byte is written. Of a zero byte nothing is. A table, because the verifier would follow each branch for each byte. */
 struct escape {
 	char text[4];
 	__u32 bytes;
@@ -194,7 +197,9 @@ static long put_piece(__u32 index, void *user)
 	struct name *name = user;
 	char piece[CHUNK_BYTES + 1] = {}, into[CHUNK_BYTES * 4 + 4] = {};
 	__u32 at = 0;
-	long bytes = bpf_probe_read_kernel_str(piece, sizeof(piece), name->text + index * CHUNK_BYTES);
+	/* the mask is for the verifier: the text may be on the stack */
+	long bytes = bpf_probe_read_kernel_str(piece, sizeof(piece),
+					       name->text + (index & (PIECES_MAX - 1)) * CHUNK_BYTES);
 
 	if (bytes <= 1)
 		return 1;
@@ -354,26 +359,16 @@ static __noinline __u64 find_function(struct task_struct *task)
 	return rebase(function) == KERNEL_FRAME_UNKNOWN ? 0 : function;
 }
 
-/*
- * The kernel writes the name of a module's function as "name [module]", and the address of one that it does not know.
- * Here it is "name[module]", and no address.
- */
+/* The kernel writes the name of a module's function as "name [module]", and the address of one that it does not know. */
 static __noinline int put_name(struct seq_file *seq, __u64 function)
 {
-	bool has_module = false;
-	char name[128] = {};
+	char name[NAME_BYTES] = {};
 
 	if (function)
 		BPF_SNPRINTF(name, sizeof(name), "%ps", (void *)function);
 	if (!name[0] || (name[0] == '0' && name[1] == 'x'))
 		return PUT(seq, "-");
-	for (__u32 i = 1; i < sizeof(name); i++) {
-		if (name[i] == ' ')
-			has_module = true;
-		if (has_module)
-			name[i] = i + 1 < sizeof(name) ? name[i + 1] : '\0';
-	}
-	return BPF_SEQ_PRINTF(seq, "%s", name);
+	return put_escaped(seq, name, NAME_BYTES / CHUNK_BYTES);
 }
 
 static __always_inline int put_function(struct seq_file *seq, struct task_struct *task)
@@ -388,7 +383,7 @@ static __always_inline int put_function(struct seq_file *seq, struct task_struct
 static __noinline int put_identity(struct seq_file *seq, struct task_struct *task, enum state state)
 {
 	BPF_SEQ_PRINTF(seq, "%d\t%d\t", task->pid, task->tgid);
-	put_escaped(seq, task->comm, 1);
+	put_escaped(seq, task->comm, ABI_COMM_BYTES / CHUNK_BYTES);
 	BPF_SEQ_PRINTF(seq, "\t%u\t%s", BPF_CORE_READ(task, real_cred, uid.val),
 		       state_names[(__u32)state % (sizeof(state_names) / sizeof(state_names[0]))]);
 	return 0;

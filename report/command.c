@@ -222,6 +222,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 						    : NULL;
 	const char *refused = NULL;
 	unsigned long long number;
+	struct thread_view view;
+	unsigned int hz;
 
 	if (!subcommand)
 		return refuse_words(words, word);
@@ -258,7 +260,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		}
 		request->limit = (int64_t)number;
 	}
-	if (subcommand->takes & TAKES_THREADS && threads_words_check(&request->threads) != OPTIONS_RUN)
+	if (subcommand->takes & TAKES_THREADS &&
+	    threads_options_read(&request->threads, &view, &hz) != OPTIONS_RUN)
 		return EXIT_USAGE;
 	return parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand), request);
 }

@@ -5,7 +5,7 @@
 #ifndef BOURDON_REPORT_COMMAND_H
 #define BOURDON_REPORT_COMMAND_H
 
-#include "report/threads.h"
+#include "report/threads_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #define BOURDON_REPORT_H
 
 #include "report/database.h"
-#include "report/threads.h"
+#include "report/threads_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>

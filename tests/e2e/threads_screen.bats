@@ -330,6 +330,6 @@ time_shown() {
 	start states
 	screen 80 24
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
-	shows 'has no lines: what was loaded is not any more'
+	shows 'start again, or load with'
 	await 20 eval '[ "$(in_tmux list-panes -F "#{pane_dead} #{pane_dead_status}")" = "1 1" ]'
 }
