@@ -33,6 +33,7 @@ bats             end-to-end tests
 sqlite3          reads the database, and is a target, in the tests
 python3          reads the database, in the tests; with make bench, a target that is partly compiled without frame pointers
 openssl          a target without frame pointers, whose loops are assembler code, in the tests
+bsdextrautils    column, which reads the threads, in the tests
 tmux             a terminal that the tests drive, for the screen of bourdon threads
 perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
 jq               reads JSON, in the tests; writes it, for make sbom

@@ -82,6 +82,7 @@ group() {
 	local cgroup=$CGROUP2/$CGROUP/$'evil\e[31m.service'
 	mkdir "$cgroup"
 	load
+	# shellcheck disable=SC2016
 	start_command perl -e '$| = 1; syscall(157, 15, my $name = "\e[7m\"x\",\0"); print "ready\n"; sleep 3600' # PR_SET_NAME
 	echo "$CHILD" > "$cgroup/cgroup.procs"
 	for form in '' --csv; do
@@ -122,7 +123,9 @@ group() {
 	lines_before=$(wc -l < "$WORK/csv")
 	await 20 eval "[ \"\$(wc -l < '$WORK/csv')\" -gt $((lines_before + 1)) ]"
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
-	! wait "$pid"
+	local ended=0
+	wait "$pid" || ended=$?
+	[ "$ended" -eq 1 ]
 	run threads --once
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]
@@ -189,6 +192,25 @@ fits() {
 	await 20 has_size "$1" "$2" || { cat "$WORK/seen"; return 1; }
 }
 
+# has_lines COUNT PATTERN
+has_lines() {
+	[ "$(seen | grep -cE -- "$2")" -eq "$1" ]
+}
+
+first_row_has() {
+	[[ $(seen | sed -n 4p) == *"$1"* ]]
+}
+
+# has_ended STATUS
+has_ended() {
+	[ "$(in_tmux list-panes -F '#{pane_dead} #{pane_dead_status}')" = "1 $1" ]
+}
+
+# is_later TIME: whether the screen shows a second at least five after it
+is_later() {
+	(($(date -d "$(time_shown)" +%s) >= $(date -d "$1" +%s) + 5))
+}
+
 # time_shown: that of the title
 time_shown() {
 	seen | sed -n '1s/ .*//p'
@@ -200,7 +222,7 @@ time_shown() {
 	screen 80 24
 	fits 80 24
 	shows '^>? +1\.00 +[0-9]+% .* D +vfork +in-vfork +kernel_clone'
-	! seen | grep -q in-read # sleeps
+	[ "$(seen | grep -c in-read)" -eq 0 ] # sleeps
 	seen | head -n 1 | grep -qE '^[0-9:]{8}  live  1[0-9] threads: [0-9.]+ running, [0-9.]+ queued, 1\.0 in D$'
 	keys a
 	shows ' S +read +in-read +[a-z_]*pipe_read'
@@ -226,7 +248,7 @@ time_shown() {
 	# a filter, and a wrong one, which changes nothing
 	keys f C-u 'comm=in-futex* state=*' Enter
 	shows 'filter: comm=in-futex'
-	await 20 eval '[ "$(seen | grep -c in-futex)" -eq 3 ]'
+	await 20 has_lines 3 in-futex
 	keys f C-u 'colour=red' Enter
 	shows "no column of the name before '=' in 'colour=red'"
 	[ "$(seen | grep -c 'in-futex')" -eq 3 ]
@@ -235,24 +257,25 @@ time_shown() {
 	keys x
 	shows '^groups'
 	keys q
-	await 20 eval '[ "$(in_tmux list-panes -F "#{pane_dead} #{pane_dead_status}")" = "1 0" ]'
+	await 20 has_ended 0
 }
 
 @test "the screen: sort, window, units, freeze, and time" {
-	local frozen
+	local began frozen
 	load
 	start states
 	screen 100 24
+	began=$(time_shown)
 	keys f C-u "tgid=$CHILD state=*" Enter
 	shows 'filter'
 	keys s
 	shows '^AVERAGE.*STATE\+'
 	keys s s
 	shows 'COMM\+'
-	await 20 eval '[[ "$(seen | sed -n 4p)" == *in-epoll* ]]'
+	await 20 first_row_has in-epoll
 	keys r
 	shows 'COMM-'
-	await 20 eval '[[ "$(seen | sed -n 4p)" == *states* ]]'
+	await 20 first_row_has states
 	keys w
 	shows 'average of 5 s'
 	keys u
@@ -260,6 +283,7 @@ time_shown() {
 	keys u
 	shows ' COMM'
 	# frozen: the title stands still, and goes back and forth
+	await 20 is_later "$began"
 	keys Space
 	shows 'FROZEN, [0-9]+ s ago'
 	frozen=$(time_shown)
@@ -282,19 +306,18 @@ time_shown() {
 	fits 40 12
 	shows 'D +vfo'
 	in_tmux resize-window -x 200 -y 60
-	await 20 eval '[ "$(seen | wc -l)" -eq 60 ] && seen | grep -q "LAST 60 SECONDS"'
+	shows 'LAST 60 SECONDS'
 	fits 200 60
 	shows ' D +vfork +in-vfork +kernel_clone'
 	in_tmux resize-window -x 80 -y 24
-	await 20 eval 'seen | grep -q "LAST 10 s"'
+	shows 'LAST 10 s'
 	fits 80 24
 	keys Enter Enter
 	shows '^ thread [0-9]+'
 	in_tmux resize-window -x 40 -y 12
-	await 20 eval '[ "$(seen | wc -l)" -eq 12 ]'
 	fits 40 12
 	in_tmux resize-window -x 10 -y 3
-	await 20 eval '[ "$(seen | wc -l)" -eq 3 ]'
+	await 20 has_lines 3 ''
 	in_tmux resize-window -x 80 -y 24
 	fits 80 24
 }
@@ -304,7 +327,7 @@ time_shown() {
 	start states
 	screen 80 24 NO_COLOR=1
 	shows '^> '
-	! in_tmux capture-pane -p -e | grep -qE $'\e\\[(3[0-7]|[0-9;]*38;)'
+	[ "$(in_tmux capture-pane -p -e | grep -cE $'\e\\[(3[0-7]|[0-9;]*38;)')" -eq 0 ]
 	keys q
 	in_tmux kill-server
 	screen 80 24
@@ -314,10 +337,11 @@ time_shown() {
 	in_tmux kill-server
 	screen 80 24 LC_ALL=C
 	shows '^>.*#'
-	! seen | LC_ALL=C grep -q '[^ -~]'
+	[ "$(seen | LC_ALL=C grep -c '[^ -~]')" -eq 0 ]
 	shows '@'
 	# and nothing of a hostile name reaches the terminal
 	keys q
+	# shellcheck disable=SC2016
 	start_command perl -e '$| = 1; syscall(157, 15, my $name = "\e]0;pwned\a\0"); print "ready\n"; 1 while 1'
 	in_tmux kill-server
 	screen 80 24
@@ -331,5 +355,5 @@ time_shown() {
 	screen 80 24
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
 	shows 'start again, or load with'
-	await 20 eval '[ "$(in_tmux list-panes -F "#{pane_dead} #{pane_dead_status}")" = "1 1" ]'
+	await 20 has_ended 1
 }
