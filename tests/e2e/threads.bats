@@ -391,9 +391,9 @@ contiguous() {
 }
 
 @test "two readers at 10 and 1 Hz disturb neither each other nor sampling, and one that stops disturbs nobody" {
-	local began used samples hog
+	local began used samples hog quiet
 	own_workload cpu_hog
-	load
+	load --quiet-after 5s
 	rule own "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 1%'
 	daemon_start
 	ON_CPU=1 start_command "$WORK/$OWN"
@@ -418,6 +418,10 @@ contiguous() {
 	# 47 samples a second of the time that the target ran, to 3 % and four standard deviations of what is by chance; and
 	# no number of a ring is missing
 	awk -v n="$samples" -v e="$expected" 'BEGIN { d = n - e; exit !(e > 0 && d * d <= (e * 0.03 + 4 * sqrt(e)) ^ 2) }'
+	# what the ring holds stands still when the daemon has ended and its heartbeat is old
+	quiet=$(counter 1)
+	daemon_stop TERM
+	await 20 eval "[ \"\$(counter 1)\" -gt $quiet ]"
 	contiguous oncpu
 	# the reader that stopped goes on where it was
 	cat <&"$stopped" > "$WORK/lines"
