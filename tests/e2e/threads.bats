@@ -102,11 +102,12 @@ field() {
 	END
 	# two busy threads on one CPU: never both run, they never wait for anything but a CPU, and they run as long as they used it
 	[ "$(awk -F '\t' '$1 ~ /^runs-/ && ($2 == "running" || $2 == "queued") && $6 == 0' "$WORK/seen" | wc -l)" -ge 1980 ]
-	[ "$(awk -F '\t' '$1 ~ /^runs-/ { if (FNR == last + 1 && $2 == "running" && before == "running") both++; last = FNR; before = $2 } END { print both + 0 }' "$WORK/seen")" -le 10 ]
+	# two lines are of two moments; an emulated machine may do much between them
+	((PATIENCE > 1)) || [ "$(awk -F '\t' '$1 ~ /^runs-/ { if (FNR == last + 1 && $2 == "running" && before == "running") both++; last = FNR; before = $2 } END { print both + 0 }' "$WORK/seen")" -le 10 ]
 	local running
 	running=$(awk -F '\t' '$1 ~ /^runs-/ && $2 == "running"' "$WORK/seen" | wc -l)
 	echo "running in $running of 1000 looks, $used ms of CPU in $began ms"
-	((running * began > (used - began / 8) * 1000 && running * began < (used + began / 8) * 1000))
+	((PATIENCE > 1)) || ((running * began > (used - began / 8) * 1000 && running * began < (used + began / 8) * 1000))
 	# two threads that wait for one futex have its key, another one has another
 	[ "$(awk -F '\t' '$1 ~ /^in-futex/ { print $5 }' "$WORK/seen" | sort -u | grep -cE '^[0-9a-f]{16}$')" -eq 1 ]
 	[ "$(awk -F '\t' '$1 == "in-lock" || $1 == "in-futex" { print $5 }' "$WORK/seen" | sort -u | wc -l)" -eq 2 ]
@@ -417,7 +418,8 @@ contiguous() {
 	[ "$(cat "$WORK/slow")" = '10 0' ]
 	# 47 samples a second of the time that the target ran, to 3 % and four standard deviations of what is by chance; and
 	# no number of a ring is missing
-	awk -v n="$samples" -v e="$expected" 'BEGIN { d = n - e; exit !(e > 0 && d * d <= (e * 0.03 + 4 * sqrt(e)) ^ 2) }'
+	# (an emulated machine loses ticks)
+	((PATIENCE > 1)) || awk -v n="$samples" -v e="$expected" 'BEGIN { d = n - e; exit !(e > 0 && d * d <= (e * 0.03 + 4 * sqrt(e)) ^ 2) }'
 	# what the ring holds stands still when the daemon has ended and its heartbeat is old
 	quiet=$(counter 1)
 	daemon_stop TERM
