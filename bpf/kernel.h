@@ -18,6 +18,18 @@
 #include "common/kernel_functions.h"
 
 #define PF_KTHREAD 0x00200000U
+/* include/linux/sched.h: task_struct.__state and .exit_state */
+#define TASK_INTERRUPTIBLE 0x0001U
+#define TASK_UNINTERRUPTIBLE 0x0002U
+#define TASK_STOPPED_OF_KERNEL 0x0004U
+#define TASK_TRACED_OF_KERNEL 0x0008U
+#define EXIT_DEAD 0x0010U
+#define EXIT_ZOMBIE 0x0020U
+#define TASK_PARKED 0x0040U
+#define TASK_NOLOAD 0x0400U
+#define TASK_RTLOCK_WAIT 0x1000U
+#define TASK_FROZEN 0x8000U
+#define MAX_RT_PRIO 100
 #define VM_EXEC 0x00000004UL
 #define MMF_DUMPABLE_MASK 3UL /* linux/mm_types.h; before Linux 6.18 linux/sched/coredump.h */
 #define SUID_DUMP_USER 1UL
@@ -117,12 +129,17 @@ struct signal_struct {
 	struct task_io_accounting ioac;
 };
 
+/* Times are of the scheduler's clock, which is not CLOCK_MONOTONIC. */
 struct sched_info {
 	unsigned long long run_delay;
+	unsigned long long last_arrival; /* when it last came to a CPU */
+	unsigned long long last_queued;  /* since when it waits for a CPU; 0: it does not */
 };
 
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	__u64 prev_sum_exec_runtime; /* when it last came to a CPU; of the fair class alone */
+	unsigned char sched_delayed; /* since Linux 6.12: it sleeps, and is still in its queue */
 };
 
 struct task_delay_info {
@@ -212,7 +229,11 @@ struct thread_info {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
+	int exit_state;
 	unsigned int flags;
+	int on_cpu;
+	int on_rq;
+	int prio;
 	int pid;
 	int tgid;
 	__u64 start_boottime;
@@ -268,6 +289,7 @@ struct seq_file {
 
 struct bpf_iter_meta {
 	struct seq_file *seq;
+	__u64 seq_num; /* of the object; 0: the first one */
 };
 
 struct bpf_iter__task {

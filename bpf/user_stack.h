@@ -8,6 +8,7 @@
 #define BOURDON_BPF_USER_STACK_H
 
 #include "bpf/policy.h"
+#include "bpf/system_call.h"
 #include "bpf/unwind.h"
 #include "bpf/unwind_state.h"
 
@@ -34,8 +35,6 @@ static __always_inline long user_stack_get(void *ctx, struct unwind_state *state
 }
 
 #if defined(__TARGET_ARCH_x86)
-
-#define CS_OF_64_BIT 0x33 /* __USER_CS */
 
 /*
  * Moves one frame up: the saved frame pointer is at rbp, the return address above it. A return address with

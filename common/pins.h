@@ -12,6 +12,10 @@
 
 #define PIN_DIRECTORY_DEFAULT "/sys/fs/bpf/bourdon"
 #define RUN_DIRECTORY_DEFAULT "/run/bourdon"
+/* Below the run directory: a BPF file system with second pins of `threads` and `stacks`, for readers who can open no other one */
+#define READERS_DIRECTORY "bpf"
+#define READERS_GROUP "bourdon-read"
+#define PIN_LOADING "_loading" /* at the end of a name: not yet in place; bpffs refuses dots */
 
 /* Files that the loader writes to the run directory. */
 #define MANIFEST_FILE "manifest"
@@ -63,10 +67,12 @@ extern const struct pin_map_spec pin_maps[PIN_MAPS];
 enum pin_iterator {
 	PIN_TASKS,
 	PIN_MAPPINGS,
+	PIN_THREADS, /* from here on: text, and pinned for readers, too */
+	PIN_STACKS,
 	PIN_ITERATORS,
 };
 
-/* read(2) yields binary records; mode 0440. */
+/* read(2) yields binary records, or text; mode 0440. */
 extern const char *const pin_iterators[PIN_ITERATORS];
 
 /* The loader writes 1 to it when another load takes its place: bpf/maps.h. One __u32, for root alone. */

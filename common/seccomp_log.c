@@ -37,6 +37,8 @@
 #define PROCESSES_MOST 64 /* with a further policy, at one time */
 #define POLICIES_MOST 2
 
+static const char *const call_names[] = { CALL_NAMES };
+
 /* Inherited by fork(): the supervisor of a process is that of its children. */
 static bool supervised;
 

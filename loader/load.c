@@ -13,6 +13,7 @@
 #include "common/start_command.h"
 #include "common/version.h"
 #include "loader/pin_directory.h"
+#include "loader/readers_pin.h"
 #include "loader/run_files.h"
 #include "loader/symbol_snapshot.h"
 
@@ -41,6 +42,8 @@ static void load_close(struct load *load)
 		pin_directory_remove(load->prepared);
 	free(load->prepared);
 	free(load->symbols);
+	if (load->settings->has_readers)
+		readers_pins_abandon(load->settings->run_dir);
 	programs_close(&load->programs);
 }
 
@@ -138,11 +141,27 @@ static int attach(struct load *load)
 	return result;
 }
 
+static int pin_for_readers(const struct load *load, enum pin_iterator iterator, const struct bpf_link *link)
+{
+	const struct load_settings *settings = load->settings;
+	int result;
+
+	if (!settings->has_readers || iterator < PIN_THREADS)
+		return 0;
+	result = readers_pin_prepare(settings->run_dir, iterator, bpf_link__fd(link), settings->readers);
+	if (result < 0)
+		log_error("cannot pin %s in %s/" READERS_DIRECTORY ": %s", pin_iterators[iterator],
+			  settings->run_dir, strerror(-result));
+	return result;
+}
+
 static int pin_iterators_all(struct load *load)
 {
 	struct bpf_program *programs[PIN_ITERATORS] = {
 		[PIN_TASKS] = load->programs.bpf->progs.walk_tasks,
 		[PIN_MAPPINGS] = programs_mappings(&load->programs),
+		[PIN_THREADS] = load->programs.bpf->progs.walk_threads,
+		[PIN_STACKS] = load->programs.bpf->progs.walk_stacks,
 	};
 
 	for (size_t i = 0; i < PIN_ITERATORS; i++) {
@@ -152,6 +171,11 @@ static int pin_iterators_all(struct load *load)
 		if (!link) {
 			log_error("cannot make the iterator %s: %s", pin_iterators[i], strerror(errno));
 			return -errno;
+		}
+		result = pin_for_readers(load, (enum pin_iterator)i, link);
+		if (result < 0) {
+			bpf_link__destroy(link);
+			return result;
 		}
 		result = pin_attached(load, pin_iterators[i], PIN_ITERATOR_MODE, load->settings->gid, link);
 		if (result < 0)
@@ -283,9 +307,19 @@ static void fill_manifest(struct load *load)
 	hash_object(manifest->object_sha256);
 }
 
+static int swap_for_readers(const struct load_settings *settings)
+{
+	int result = settings->has_readers ? readers_pins_swap(settings->run_dir) : 0;
+
+	if (result < 0)
+		log_error("cannot put the readers' pins in place in %s/" READERS_DIRECTORY ": %s",
+			  settings->run_dir, strerror(-result));
+	return result;
+}
+
 /*
- * Everything that can fail comes before the swap. Then three renames follow, and the swap is undone if the
- * files cannot be renamed.
+ * Everything that can fail comes before the swap. Then some renames follow, and what was swapped is swapped back if one
+ * of them fails.
  */
 static int put_in_place(struct load *load)
 {
@@ -301,7 +335,12 @@ static int put_in_place(struct load *load)
 	if (result < 0) {
 		log_error("cannot put the pins in place at %s: %s", settings->pin_dir, strerror(-result));
 	} else {
-		result = run_files_commit(&files);
+		result = swap_for_readers(settings);
+		if (!result) {
+			result = run_files_commit(&files);
+			if (result < 0 && settings->has_readers)
+				readers_pins_swap(settings->run_dir);
+		}
 		/* the first load: nothing was there before, so nothing stays */
 		if (result < 0 && pin_directory_swap(load->prepared, settings->pin_dir)) {
 			pin_directory_remove(settings->pin_dir);

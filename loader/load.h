@@ -14,7 +14,9 @@
 struct load_settings {
 	const char *pin_dir;
 	const char *run_dir;
-	gid_t gid; /* group that may open the pins */
+	gid_t gid;        /* group that may open the pins */
+	bool has_readers; /* pin `threads` for the group `readers`, too */
+	gid_t readers;
 	struct programs_settings programs;
 	bool mounted_bpffs; /* this load mounted bpffs, so --unload may unmount it */
 };

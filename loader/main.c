@@ -10,6 +10,7 @@
 #include "loader/load.h"
 #include "loader/policy_file.h"
 #include "loader/preflight.h"
+#include "loader/readers_pin.h"
 #include "loader/unload.h"
 #include "policy/bourdon-load.h"
 
@@ -27,7 +28,7 @@
 
 struct arguments {
 	const char *check, *json, *unload, *status;
-	const char *policy, *pin_dir, *run_dir, *group, *hz, *ring_size, *targets, *unwind_memory,
+	const char *policy, *pin_dir, *run_dir, *group, *readers, *hz, *ring_size, *targets, *unwind_memory,
 		*quiet_after;
 };
 
@@ -122,6 +123,14 @@ static int read_policy_and_accounts(const struct arguments *arguments, struct lo
 		log_error("--group %s: no such group; make it, or name another", arguments->group);
 		return EXIT_FAILED;
 	}
+	if (!arguments->check && readers_pin_is_possible(arguments->run_dir)) {
+		settings->has_readers = !account_group(arguments->readers, &settings->readers);
+		if (!settings->has_readers) {
+			log_error("--readers %s: no such group; make it, or name another",
+				  arguments->readers);
+			return EXIT_FAILED;
+		}
+	}
 	return read_policy(arguments, &settings->programs);
 }
 
@@ -162,6 +171,7 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 	struct arguments arguments = { .pin_dir = PIN_DIRECTORY_DEFAULT,
 				       .run_dir = RUN_DIRECTORY_DEFAULT,
 				       .group = "bourdon",
+				       .readers = READERS_GROUP,
 				       .ring_size = "1MiB",
 				       .targets = "16384",
 				       .unwind_memory = "8MiB",
@@ -176,6 +186,9 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 		{ "run-dir", "DIR", "manifest and kernel symbols (" RUN_DIRECTORY_DEFAULT ")",
 		  &arguments.run_dir },
 		{ "group", "GROUP", "group that may open the pins (bourdon)", &arguments.group },
+		{ "readers", "GROUP",
+		  "group that may read the threads in RUN_DIR/" READERS_DIRECTORY " (" READERS_GROUP ")",
+		  &arguments.readers },
 		{ "policy", "F", "root's policy (" POLICY_DEFAULT ", which may be missing)",
 		  &arguments.policy },
 		{ "hz", "N", "on-CPU samples per second and CPU (47)", &arguments.hz },

@@ -48,7 +48,7 @@ int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path)
 	_cleanup_free_ char *path = NULL;
 	int result;
 
-	if (asprintf(&path, "%s_loading", pin_dir) < 0)
+	if (asprintf(&path, "%s" PIN_LOADING, pin_dir) < 0)
 		return -ENOMEM;
 	result = pin_directory_remove(path);
 	if (result < 0)

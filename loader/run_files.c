@@ -30,11 +30,14 @@ bool run_files_manifest(const char *directory, struct manifest *ret_manifest)
 	return path && !manifest_read(path, ret_manifest, &errors);
 }
 
+/* Readers of RUN_DIR/bpf/threads pass through; they can neither list the directory nor open the files in it. */
+#define RUN_DIRECTORY_MODE 0751
+
 static int make_directory(const struct run_files *files)
 {
 	_cleanup_close_ int fd = -EBADF;
 	struct stat at;
-	bool ours = !mkdir(files->directory, 0750);
+	bool ours = !mkdir(files->directory, RUN_DIRECTORY_MODE);
 
 	if (!ours && errno != EEXIST)
 		return -errno;
@@ -45,7 +48,7 @@ static int make_directory(const struct run_files *files)
 		return -EPERM;
 	if (!ours && !faccessat(fd, MANIFEST_FILE, F_OK, 0))
 		ours = true;
-	if (ours && (fchown(fd, 0, files->gid) || fchmod(fd, 0750)))
+	if (ours && (fchown(fd, 0, files->gid) || fchmod(fd, RUN_DIRECTORY_MODE)))
 		return -errno;
 	return 0;
 }

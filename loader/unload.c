@@ -12,6 +12,7 @@
 #include "common/pins.h"
 #include "common/policy.h"
 #include "loader/pin_directory.h"
+#include "loader/readers_pin.h"
 #include "loader/run_files.h"
 
 #include <bpf/bpf.h>
@@ -21,14 +22,21 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
+static bool is_in(const char *path, const char *directory)
+{
+	size_t bytes = strlen(directory);
+
+	return !strncmp(path, directory, bytes) && path[bytes] == '/' && !strchr(path + bytes + 1, '/');
+}
+
 /* An open iterator keeps its program in the kernel after the pin is gone. */
-static void report_holder(int pid, const char *pin_dir)
+static void report_holder(int pid, const char *pin_dir, const char *readers_dir)
 {
 	char directory[64], target[PATH_MAX], comm[64] = "?", safe[256];
 	_cleanup_free_ char *text = NULL;
 	_cleanup_dir_ DIR *fds = NULL;
 	struct dirent *entry;
-	size_t bytes, prefix = strlen(pin_dir);
+	size_t bytes;
 
 	snprintf(directory, sizeof(directory), "/proc/%d/fd", pid);
 	fds = opendir(directory);
@@ -38,7 +46,7 @@ static void report_holder(int pid, const char *pin_dir)
 		if (length <= 0)
 			continue;
 		target[length] = '\0';
-		if (strncmp(target, pin_dir, prefix) || target[prefix] != '/')
+		if (!is_in(target, pin_dir) && !is_in(target, readers_dir))
 			continue;
 		snprintf(directory, sizeof(directory), "/proc/%d/comm", pid);
 		if (!file_read_text(AT_FDCWD, directory, 4096, &text, &bytes))
@@ -50,15 +58,20 @@ static void report_holder(int pid, const char *pin_dir)
 	}
 }
 
-static void report_holders(const char *pin_dir)
+static void report_holders(const char *pin_dir, const char *run_dir)
 {
+	_cleanup_free_ char *readers_dir = NULL;
 	_cleanup_dir_ DIR *processes = opendir("/proc");
 	unsigned long long pid;
 	struct dirent *entry;
 
+	if (asprintf(&readers_dir, "%s/" READERS_DIRECTORY, run_dir) < 0) {
+		readers_dir = NULL;
+		return;
+	}
 	while (processes && (entry = readdir(processes)))
 		if (!options_number(entry->d_name, 1, INT_MAX, &pid))
-			report_holder((int)pid, pin_dir);
+			report_holder((int)pid, pin_dir, readers_dir);
 }
 
 /* Unmounts the bpffs that preflight mounted, unless somebody else uses it meanwhile. */
@@ -104,8 +117,8 @@ int unload_run(const char *pin_dir, const char *run_dir)
 		log_error("cannot lock the directory of %s: %s", pin_dir, strerror(-lock));
 		return EXIT_FAILED;
 	}
-	report_holders(pin_dir);
-	if (asprintf(&loading, "%s_loading", pin_dir) < 0)
+	report_holders(pin_dir, run_dir);
+	if (asprintf(&loading, "%s" PIN_LOADING, pin_dir) < 0)
 		return EXIT_FAILED;
 	result = pin_directory_remove(pin_dir);
 	if (!result)
@@ -114,6 +127,12 @@ int unload_run(const char *pin_dir, const char *run_dir)
 		log_error("cannot remove the pins in %s: %s", pin_dir,
 			  result == -EXDEV ? "it is not a directory on a BPF file system"
 					   : strerror(-result));
+		return EXIT_FAILED;
+	}
+	result = readers_pins_remove(run_dir);
+	if (result < 0) {
+		log_error("cannot remove the readers' pins from %s/" READERS_DIRECTORY ": %s", run_dir,
+			  strerror(-result));
 		return EXIT_FAILED;
 	}
 	result = run_files_remove(run_dir);
@@ -126,6 +145,15 @@ int unload_run(const char *pin_dir, const char *run_dir)
 	if (manifest.mounted_bpffs && !strcmp(manifest.pin_dir, pin_dir))
 		unmount_bpffs(pin_dir);
 	return EXIT_DONE;
+}
+
+static void print_readers(const char *run_dir)
+{
+	_cleanup_free_ char *path = readers_pin_path(run_dir, PIN_THREADS);
+	struct stat at;
+
+	if (path && readers_pin_is_possible(run_dir) && !stat(path, &at))
+		printf("readers       %s, group %u\n", path, at.st_gid);
 }
 
 static unsigned int count_pins(const char *pin_dir)
@@ -201,6 +229,7 @@ int load_status_run(const char *pin_dir, const char *run_dir)
 	       manifest.sampled_cpus, manifest.slots_per_cpu, manifest.slot_bytes);
 	printf("targets       at most %u\n", manifest.targets);
 	printf("attached      %s\n", manifest.attached);
+	print_readers(run_dir);
 	print_policy(pin_dir);
 	print_heartbeat(pin_dir);
 	return EXIT_DONE;

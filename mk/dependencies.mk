@@ -23,6 +23,7 @@ libcap-ng-dev    gives capabilities up
 libseccomp-dev   compiles the system-call policies (at build time)
 libsqlite3-dev   the database
 libinih-dev      reads INI files
+libncurses-dev   the live screen of bourdon threads
 nettle-dev       SHA-256, of the loaded object and of stacks
 check            unit tests
 dwz              makes debug files that share an alternate one, in the tests
@@ -32,6 +33,8 @@ bats             end-to-end tests
 sqlite3          reads the database, and is a target, in the tests
 python3          reads the database, in the tests; with make bench, a target that is partly compiled without frame pointers
 openssl          a target without frame pointers, whose loops are assembler code, in the tests
+bsdextrautils    column, which reads the threads, in the tests
+tmux             a terminal that the tests drive, for the screen of bourdon threads
 perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
 jq               reads JSON, in the tests; writes it, for make sbom
 systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo

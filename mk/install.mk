@@ -6,7 +6,7 @@
 
 PREFIX = /usr/local
 DESTDIR =
-# PRIVATE_BPFFS=yes: the pins are on a BPF file system of their own, /run/bourdon/bpf
+# PRIVATE_BPFFS=yes: all pins are on a BPF file system of their own, /run/bourdon/bpf
 PRIVATE_BPFFS =
 
 BINDIR = $(PREFIX)/bin
@@ -17,7 +17,7 @@ UNITDIR = $(PREFIX)/lib/systemd/system
 CONFDIR = /etc/bourdon
 
 UNITS = bourdon-load.service bourdond.service bourdon-grant.socket bourdon-grant@.service
-PRIVATE_MOUNT = run-bourdon-bpf.mount
+MOUNT = run-bourdon-bpf.mount
 PRIVATE_UNITS = bourdon-load.service bourdond.service bourdon-grant@.service
 private_drop_in = $(UNITDIR)/$(1).d/private-bpffs.conf
 
@@ -30,13 +30,13 @@ INSTALLED = \
 	systemd/sysusers.conf:$(PREFIX)/lib/sysusers.d/bourdon.conf:644 \
 	systemd/tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/bourdon.conf:644 \
 	$(foreach unit,$(UNITS),$(wildcard systemd/$(unit) systemd/$(unit).in):$(UNITDIR)/$(unit):644) \
+	systemd/$(MOUNT).in:$(UNITDIR)/$(MOUNT):644 \
 	$(foreach file,$(DOCUMENTS),$(file):$(DOCDIR)/$(file):644) \
 	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(notdir $(file)):644)
 # in the same folders as here, so that links between them work
 DOCUMENTS = README.md SECURITY.md LICENSE $(wildcard docs/*.md) policy/policy.conf
 EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf)
 PRIVATE_INSTALLED = \
-	systemd/private-bpffs/$(PRIVATE_MOUNT).in:$(UNITDIR)/$(PRIVATE_MOUNT):644 \
 	$(foreach unit,$(PRIVATE_UNITS),systemd/private-bpffs/$(unit).in:$(call private_drop_in,$(unit)):644)
 # installed by earlier versions: it lowered kernel.perf_event_paranoid for all users
 OBSOLETE = none:$(PREFIX)/lib/sysctl.d/10-bourdon.conf
@@ -73,7 +73,7 @@ LOADED = /sys/fs/bpf/bourdon /run/bourdon/bpf/bourdon
 uninstall:
 	$(call on_this_system,systemctl disable --quiet --now bourdond.service bourdon-grant.socket bourdon-load.service || true)
 	$(call on_this_system,! ls -d $(LOADED) 2> /dev/null | grep -q . || { echo 'make uninstall: still loaded; see journalctl -u bourdon-load' >&2; exit 1; })
-	$(call on_this_system,systemctl --quiet stop $(PRIVATE_MOUNT) 2> /dev/null || true)
+	$(call on_this_system,systemctl --quiet stop $(MOUNT) 2> /dev/null || true)
 	$(call on_this_system,rm -rf /run/bourdon-grant /run/bourdon-grant.sock; rmdir --ignore-fail-on-non-empty /run/bourdon/pins /run/bourdon/bpf /run/bourdon 2> /dev/null || true)
 	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED) $(OBSOLETE))
 	$(Q)rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(LIBEXECDIR) $(addprefix $(DOCDIR)/,docs examples policy) $(DOCDIR) \

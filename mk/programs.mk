@@ -54,7 +54,10 @@ SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege
 # `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
 # compact` removes what is not used as bourdond does.
 TREE := $(patsubst %,consumer/store/%.c,incidents migrate migrate_stacks retention sql stack_hash stack_tree stored_json)
-$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(COMMON))
+# `bourdon threads` finds units in cgroups as bourdond does.
+UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
+$(B)/bourdon $(B)/unit: private LIBS += -lncursesw -ltinfo
+$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(UNITS_OF_CGROUPS) $(COMMON))
 	$(link)
 
 .PHONY: sbom

@@ -556,18 +556,45 @@ static int print_header(const struct policy *policy, const struct sock_filter *c
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 
-/* For seccomp_log.c, which names the calls that a policy lacks. */
+/* Calls that Linux has had since libseccomp 2.5 (Debian 12), of one number on all architectures. */
+static const char *const newer_calls[] = {
+	[450] = "set_mempolicy_home_node",
+	[451] = "cachestat",
+	[452] = "fchmodat2",
+	[453] = "map_shadow_stack",
+	[454] = "futex_wake",
+	[455] = "futex_wait",
+	[456] = "futex_requeue",
+	[457] = "statmount",
+	[458] = "listmount",
+	[459] = "lsm_get_self_attr",
+	[460] = "lsm_set_self_attr",
+	[461] = "lsm_list_modules",
+	[462] = "mseal",
+	[463] = "setxattrat",
+	[464] = "getxattrat",
+	[465] = "listxattrat",
+	[466] = "removexattrat",
+	[467] = "open_tree_attr",
+	[468] = "file_getattr",
+	[469] = "file_setattr",
+};
+
+/* For seccomp_log.c, which names the calls that a policy lacks, and for the kernel program of `threads`. */
 static int print_call_names(void)
 {
-	fputs("/* Made by compile_seccomp. */\nstatic const char *const call_names[] = {\n", stdout);
-	for (int number = 0; number <= CALLS_MOST; number++) {
-		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+	fputs("/* Made by compile_seccomp: the initialisers of an array of names, by number. */\n#define CALL_NAMES",
+	      stdout);
+	for (size_t number = 0; number <= CALLS_MOST; number++) {
+		_cleanup_free_ char *known = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, (int)number);
+		const char *name = known                              ? known
+				   : number < ARRAY_SIZE(newer_calls) ? newer_calls[number]
+								      : NULL;
 
 		if (name)
-			printf("\t[%d] = \"%s\",\n", number, name);
-		free(name);
+			printf(" \\\n\t[%zu] = \"%s\",", number, name);
 	}
-	fputs("};\n", stdout);
+	fputs("\n", stdout);
 	return fflush(stdout) || ferror(stdout) ? -EIO : 0;
 }
 

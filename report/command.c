@@ -25,6 +25,7 @@
 #define TAKES_INCIDENT 1024U
 #define TAKES_REQUEST 2048U /* the options of capture */
 #define TAKES_OFF_CPU 4096U
+#define TAKES_THREADS 8192U /* the options of threads */
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -59,6 +60,11 @@ static const struct subcommand subcommands[] = {
 	  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\nand --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\nand keeps the result. Members of bourdond's group may ask.",
 	  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
 	  TAKES_REQUEST | TAKES_OFF_CPU | OPENS_ITSELF, 0, capture_run },
+	{ "threads", "show what all threads do now: a live screen, or --once",
+	  "Shows what all threads of the machine do, in groups: AVERAGE is how many threads were in a group at a\nlook. A screen, with ? for help; or with --once, --json or --csv a table of one second. Members of the\ngroup bourdon-read may ask. Without a word on the state: threads that run, are queued, or are in D.",
+	  "bourdon threads --once --match 'state=D unit=*.service' --columns function,unit",
+	  TAKES_JSON | TAKES_LIMIT | TAKES_RUN_DIR | TAKES_THREADS | TAKES_NO_DB | OPENS_ITSELF, 30,
+	  threads_run },
 	{ "symbolize", "name frames that have no name, from programs and debug files",
 	  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
 	  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
@@ -226,6 +232,17 @@ static const char *first_of_capture(const struct capture_words *ask)
 	return NULL;
 }
 
+/* An option of threads that was given, or NULL. */
+static const char *first_of_threads(const struct threads_words *words)
+{
+	return words->once      ? "--once"
+	       : words->csv     ? "--csv"
+	       : words->hz      ? "--hz"
+	       : words->match   ? "--match"
+	       : words->columns ? "--columns"
+				: NULL;
+}
+
 /* Fills in what depends on the subcommand. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
 		       const struct capture_words *ask, struct request *request)
@@ -234,6 +251,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 						    : NULL;
 	const char *refused = NULL;
 	unsigned long long number;
+	struct thread_view view;
+	unsigned int hz;
 
 	if (!subcommand)
 		return refuse_words(words, word);
@@ -253,6 +272,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		refused = "--off-cpu";
 	if (first_of_capture(ask) && !(subcommand->takes & TAKES_REQUEST))
 		refused = first_of_capture(ask);
+	if (first_of_threads(&request->threads) && !(subcommand->takes & TAKES_THREADS))
+		refused = first_of_threads(&request->threads);
 	if (refused) {
 		log_error("'%s' takes no %s: see 'bourdon %s --help'", subcommand->name, refused,
 			  subcommand->name);
@@ -260,7 +281,8 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 	}
 	request->subcommand = subcommand;
 	request->path = request->path ? request->path : DEFAULT_PATH;
-	request->limit = request->json ? -1 : subcommand->limit; /* JSON has all rows */
+	request->limit =
+		request->json || request->threads.csv ? -1 : subcommand->limit; /* for scripts: all rows */
 	request->capture_id = -1;
 	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
 	request->debug_dir = debug_dir ? debug_dir : DEBUG_ROOT;
@@ -274,6 +296,9 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 	request->off_cpu = ask->off_cpu != NULL;
 	request->format = ask->format;
 	if (subcommand->takes & TAKES_REQUEST && capture_options_read(ask, &request->ask) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	if (subcommand->takes & TAKES_THREADS &&
+	    threads_options_read(&request->threads, &view, &hz) != OPTIONS_RUN)
 		return EXIT_USAGE;
 	return parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand), request);
 }
@@ -316,13 +341,15 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		   *incident = NULL, *pid = NULL;
 	struct capture_words ask = { 0 };
 	struct option_list pids = { "pid", ask.pids, ARRAY_SIZE(ask.pids), 0 };
+	struct threads_words threads = { 0 };
 	const struct option_spec options[] = {
 		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
 		{ "json", NULL, "print JSON, for scripts", &json },
 		{ "incident", NULL, "why: explain a whole incident", &incident },
 		{ "limit", "N", "print at most N rows (list: 50, top: 30; JSON: all)", &limit },
 		{ "run-dir", "DIR",
-		  "doctor: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")", &run_dir },
+		  "doctor, threads: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")",
+		  &run_dir },
 		{ "debug-dir", "DIR",
 		  "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir },
 		{ "off-cpu", NULL, "waiting alone; folded: in microseconds", &ask.off_cpu },
@@ -337,6 +364,15 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		{ "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", &ask.on_cpu },
 		{ "note", "TEXT", "keep this text with the capture", &ask.note },
 		{ "format", "FORMAT", "print the result: folded, why, json or top", &ask.format },
+		{ "once", NULL, "print the table of one second, and end", &threads.once },
+		{ "csv", NULL, "print CSV, second by second; --json does so, too", &threads.csv },
+		{ "hz", "N", "looks a second, 1 to 100 (10)", &threads.hz },
+		{ "match", "WORDS",
+		  "only threads that match: COLUMN=GLOB, COLUMN!=GLOB, or GLOB of any column",
+		  &threads.match },
+		{ "columns", "LIST",
+		  "group by these of state,syscall,comm,process,unit,cgroup,function,uid,fd,futex,tgid,tid",
+		  &threads.columns },
 	};
 	static const unsigned int takes[] = { 0,
 					      TAKES_JSON,
@@ -354,7 +390,12 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 					      TAKES_REQUEST,
 					      TAKES_REQUEST,
 					      TAKES_REQUEST,
-					      TAKES_REQUEST };
+					      TAKES_REQUEST,
+					      TAKES_THREADS,
+					      TAKES_THREADS,
+					      TAKES_THREADS,
+					      TAKES_THREADS,
+					      TAKES_THREADS };
 	struct option_spec taken[ARRAY_SIZE(options)];
 	char about[2048], usage[64];
 	struct command_spec command = {
@@ -378,11 +419,11 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.example = "bourdon db copy /tmp/copy.db";
 		command.options_count = 1;
 	} else if (help.is_general) {
-		/* those of capture would not fit the screen */
+		/* those of capture and threads would not fit the screen */
 		command.options = taken;
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-			if (takes[i] != TAKES_REQUEST)
+			if (takes[i] != TAKES_REQUEST && takes[i] != TAKES_THREADS)
 				taken[command.options_count++] = options[i];
 	} else if (subject) {
 		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", subject->name, operands_of(subject));
@@ -398,7 +439,9 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	status = options_parse_list(&command, count, arguments, &words, &pids);
 	if (status != OPTIONS_RUN)
 		return status;
-	request = (struct request){ .path = path, .json = json != NULL, .of_incident = incident != NULL };
+	request = (struct request){
+		.path = path, .json = json != NULL, .of_incident = incident != NULL, .threads = threads
+	};
 	ask.pids_count = pids.count;
 	status = parse_words(words, arguments + 1, limit, run_dir, debug_dir, &ask, &request);
 	if (status == OPTIONS_RUN)
@@ -491,6 +534,7 @@ int command_run(const struct request *request, FILE *out)
 		.off_cpu = request->off_cpu,
 		.ask = &request->ask,
 		.format = request->format,
+		.threads = &request->threads,
 	};
 
 	if (!(request->subcommand->takes & OPENS_ITSELF) && database_open(request->path, &database) < 0)

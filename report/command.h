@@ -6,6 +6,7 @@
 #define BOURDON_REPORT_COMMAND_H
 
 #include "common/capture_request.h"
+#include "report/threads_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@ struct request {
 	bool off_cpu;               /* folded: intervals off CPU */
 	struct capture_request ask; /* of capture */
 	const char *format;         /* of capture, or NULL */
+	struct threads_words threads;
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

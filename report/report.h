@@ -8,6 +8,7 @@
 
 #include "common/capture_request.h"
 #include "report/database.h"
+#include "report/threads_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,6 +28,7 @@ struct report {
 	bool off_cpu;                      /* folded: intervals off CPU */
 	const struct capture_request *ask; /* of capture */
 	const char *format;                /* of capture: in which its result is printed, or NULL */
+	const struct threads_words *threads; /* of threads: its options */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
@@ -42,6 +44,7 @@ void capture_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);
 void symbolize_run(struct report *report);
+void threads_run(struct report *report);
 void db_check_run(struct report *report);
 void db_compact_run(struct report *report);
 void db_copy_run(struct report *report);

@@ -84,7 +84,7 @@ seen() {
 	load --policy "$POLICY" --hz 97
 	touch "$WORK/go"
 	hoard_look
-	for what in tasks threads mappings events ends oncpu offcpu open; do
+	for what in tasks threads mappings lines events ends oncpu offcpu open; do
 		[ "$(seen "$CHILD" $what)" -eq 0 ] || { echo "$what of $CHILD"; false; }
 		[ "$(seen "$late" $what)" -eq 0 ] || { echo "$what of $late"; false; }
 	done
@@ -99,7 +99,7 @@ seen() {
 	hoard_start 3 "$CHILD"
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
 	hoard_look
-	for what in tasks threads mappings events ends oncpu offcpu open; do
+	for what in tasks threads mappings lines events ends oncpu offcpu open; do
 		[ "$(seen "$CHILD" $what)" -eq 0 ] || { echo "$what"; false; }
 	done
 	[ "$(tail -n 1 <<< "$output")" = 'iterator_bytes=0 oncpu=0 offcpu=0' ]

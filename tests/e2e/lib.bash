@@ -55,6 +55,7 @@ bourdon_teardown() {
 	daemon_stop TERM
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" || true
 	! mountpoint -q "$WORK/bpf" || umount "$WORK/bpf"
+	! mountpoint -q "$RUN_DIR/bpf" || umount "$RUN_DIR/bpf"
 	cgroup_remove
 	# a build with SECCOMP_LOG=1 names unlisted calls in these logs, which are removed with $WORK
 	grep -hs 'is not in policy/' "$WORK"/*.log >&2 || true

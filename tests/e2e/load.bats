@@ -35,7 +35,7 @@ one_line_saying() {
 	[ "$(stat -c '%a %U %G' "$PIN_DIR")" = "750 root $TEST_GROUP" ]
 	local expected name
 	expected="660 patterns_a patterns_b oncpu offcpu control events errors cgroups_known cgroup_paths wanted unwind_procs unwind_maps unwind_pages unwind_rows unwind_rules
-440 targets totals offcpu_open clocks counters interrupts irq_names tasks mappings"
+440 targets totals offcpu_open clocks counters interrupts irq_names tasks mappings threads stacks"
 	while read -r mode names; do
 		for name in $names; do
 			[ "$(stat -c '%a %U %G' "$PIN_DIR/$name")" = "$mode root $TEST_GROUP" ] || { echo "$name"; false; }
@@ -53,7 +53,7 @@ one_line_saying() {
 @test "the manifest and --status describe the load" {
 	load --hz 97 --ring-size 256KiB
 	local manifest=$RUN_DIR/manifest
-	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "750 root $TEST_GROUP" ]
+	[ "$(stat -c '%a %U %G' "$RUN_DIR")" = "751 root $TEST_GROUP" ]
 	[ "$(stat -c '%a %U %G' "$manifest")" = "640 root $TEST_GROUP" ]
 	grep -qx 'abi = 9' "$manifest"
 	grep -qx "kernel = $(uname -r)" "$manifest"

@@ -59,12 +59,12 @@ seen() {
 }
 
 nothing_seen_of() {
-	grep -q "^tgid=$1 tid=[0-9]* tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 totals=0 .* said=0$" <<< "$output"
+	grep -q "^tgid=$1 tid=[0-9]* tasks=0 mappings=0 lines=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 totals=0 .* said=0$" <<< "$output"
 }
 
 all_seen_of() {
 	local what
-	for what in tasks mappings oncpu offcpu targets totals; do
+	for what in tasks mappings lines oncpu offcpu targets totals; do
 		[ "$(seen "$1" $what)" -gt 0 ] || { echo "$what of $1: none"; return 1; }
 	done
 }
@@ -314,7 +314,7 @@ start_undumpable() {
 	see 3 "$hog" "$CHILD"
 	nothing_seen_of "$hog"
 	# its totals from before the change stay until it ends
-	grep -q "^tgid=$CHILD tid=0 tasks=0 mappings=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 .* said=0$" <<< "$output"
+	grep -q "^tgid=$CHILD tid=0 tasks=0 mappings=0 lines=0 events=0 oncpu=0 offcpu=0 open=0 targets=0 .* said=0$" <<< "$output"
 }
 
 @test "kernel_stacks = no, unwinding = none: no kernel frames, one user frame" {

@@ -64,7 +64,7 @@ explained() {
 }
 
 @test "systemd-analyze verify prints nothing" {
-	verify "$ROOT" "${UNITS[@]}"
+	verify "$ROOT" "${UNITS[@]}" run-bourdon-bpf.mount
 	verify "$PRIVATE_ROOT" "${UNITS[@]}" run-bourdon-bpf.mount
 }
 
@@ -163,7 +163,8 @@ explained() {
 		{ cat "$root/etc/passwd"; false; }
 	run systemd-tmpfiles --root="$root" --create bourdon.conf
 	[ "$status" -eq 0 ]
-	[ "$(stat -c %a "$root/run/bourdon" "$root/var/lib/bourdon" | paste -s -d ' ')" = '750 750' ]
+	[ "$(stat -c %a "$root/run/bourdon" "$root/var/lib/bourdon" | paste -s -d ' ')" = '751 750' ]
+	[ "$(sed -n 's/^\(bourdon-read\):.*/\1/p' "$root/etc/group")" = bourdon-read ]
 	[ -z "$(find "$root" -path '*sysctl.d/*')" ]
 	[ "$(grep -v '^#' "$root/usr/share/doc/bourdon/examples/perf-event-paranoid.conf")" = 'kernel.perf_event_paranoid = 2' ]
 }
@@ -198,7 +199,7 @@ explained() {
 	install_into "$root"
 	[ "$(sed -n 2p "$root/etc/bourdon/bourdon.conf")" = 'max_size = 64MiB' ]
 	# the files of PRIVATE_BPFFS are gone
-	[ -z "$(find "$root/usr/lib/systemd" -name '*private*' -o -name '*.mount')" ]
+	[ -z "$(find "$root/usr/lib/systemd" -name '*private*')" ]
 	make -s -C "$TREE" uninstall PREFIX=/usr DESTDIR="$root"
 	[ "$(find "$root" -type f -printf '%P\n' | sort | paste -s -d ' ')" = \
 		'etc/bourdon/bourdon.conf etc/bourdon/policy.conf etc/bourdon/rules.d/mine.conf' ] ||

@@ -28,7 +28,7 @@ consumer/symbols     common consumer/process consumer/rules consumer/target cons
 consumer/unwind      common consumer/process consumer/rules consumer/symbolizer consumer/symbols
 consumer/store       common consumer/process consumer/rules consumer/target consumer/capture consumer/symbols consumer/unwind
 consumer             common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/symbols consumer/unwind consumer/store
-report               common consumer/symbolizer consumer/symbols consumer/store
+report               common consumer/symbolizer consumer/symbols consumer/store consumer/rules/cgroup_parts.h
 '
 # `loader` does not name loader/grant: no code of the helper is linked into bourdon-load.
 

@@ -33,7 +33,8 @@
 /* One process, and how often it was seen in each place. */
 struct seen {
 	uint32_t tgid, tid; /* 0: any of its threads */
-	unsigned long long tasks, threads, mappings, events, ends, said, oncpu, offcpu, open, targets, totals;
+	unsigned long long tasks, threads, mappings, lines, events, ends, said, oncpu, offcpu, open, targets,
+		totals;
 	unsigned int kernel_frames, user_frames; /* of the deepest stack */
 	uint8_t unwinders;
 };
@@ -241,6 +242,26 @@ static void walk(struct attack *attack, enum pin_iterator which)
 	}
 }
 
+/* The lines of the text iterator begin with the thread and its process. */
+static void read_lines(struct attack *attack)
+{
+	_cleanup_close_ int fd = open_iterator(attack, PIN_THREADS);
+	_cleanup_file_ FILE *text = fd < 0 ? NULL : fdopen(fd, "r");
+	char line[32768];
+	uint32_t tid, tgid;
+
+	if (!text)
+		return;
+	(void)TAKE_FD(fd);
+	while (fgets(line, sizeof(line), text)) {
+		attack->iterator_bytes += strlen(line);
+		if (sscanf(line, "%" SCNu32 "\t%" SCNu32, &tid, &tgid) != 2)
+			continue;
+		for (struct seen *seen = NULL; (seen = seen_find(attack, tgid, tid, seen));)
+			seen->lines++;
+	}
+}
+
 static void look_at_maps(struct attack *attack)
 {
 	for (unsigned int i = 0; i < attack->count; i++) {
@@ -353,6 +374,7 @@ static void run(struct attack *attack, unsigned long long seconds)
 		__atomic_store_n(&attack->control->heartbeat_ns, clock_monotonic_ns(), __ATOMIC_RELEASE);
 		if (attack->walks) {
 			walk(attack, PIN_TASKS);
+			read_lines(attack);
 			walk(attack, PIN_MAPPINGS);
 		}
 		ring_buffer__poll(attack->events, 20);
@@ -366,12 +388,13 @@ static void show(const struct attack *attack)
 	for (unsigned int i = 0; i < attack->count; i++) {
 		const struct seen *seen = &attack->seen[i];
 
-		printf("tgid=%u tid=%u tasks=%llu mappings=%llu events=%llu oncpu=%llu offcpu=%llu "
+		printf("tgid=%u tid=%u tasks=%llu mappings=%llu lines=%llu events=%llu oncpu=%llu offcpu=%llu "
 		       "open=%llu targets=%llu totals=%llu kernel_frames=%u user_frames=%u unwinders=%u "
 		       "ends=%llu threads=%llu said=%llu\n",
-		       seen->tgid, seen->tid, seen->tasks, seen->mappings, seen->events, seen->oncpu,
-		       seen->offcpu, seen->open, seen->targets, seen->totals, seen->kernel_frames,
-		       seen->user_frames, seen->unwinders, seen->ends, seen->threads, seen->said);
+		       seen->tgid, seen->tid, seen->tasks, seen->mappings, seen->lines, seen->events,
+		       seen->oncpu, seen->offcpu, seen->open, seen->targets, seen->totals,
+		       seen->kernel_frames, seen->user_frames, seen->unwinders, seen->ends, seen->threads,
+		       seen->said);
 	}
 	printf("iterator_bytes=%llu oncpu=%llu offcpu=%llu\n", attack->iterator_bytes, attack->oncpu.samples,
 	       attack->offcpu.samples);

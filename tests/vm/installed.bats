@@ -373,10 +373,19 @@ programs() {
 	systemctl stop bourdon-load
 	[ ! -e /run/bourdon/bpf/bourdon ]
 	expect_quiet_journal
+	# the readers' pin is beside them
+	systemctl start bourdond
+	[ "$(stat -c '%a %U %G' /run/bourdon/bpf/threads)" = '440 root bourdon-read' ]
+	systemctl stop bourdon-load
+	[ ! -e /run/bourdon/bpf/threads ]
 	# back to the shared BPF file system
 	make -s -C "$TREE" install
 	systemctl start bourdond
 	[ -e /sys/fs/bpf/bourdon/oncpu ]
+	[ "$(stat -c '%a %U %G' /run/bourdon/bpf/threads)" = '440 root bourdon-read' ]
+	setpriv --reuid nobody --regid bourdon-read --clear-groups cat /run/bourdon/bpf/threads | grep -q '	bourdond	'
+	run setpriv --reuid nobody --regid nogroup --clear-groups cat /run/bourdon/bpf/threads
+	[[ $output == *'Permission denied'* ]]
 }
 
 @test "uninstalled: what an administrator wrote stays, and nothing else" {

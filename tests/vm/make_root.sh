@@ -25,6 +25,7 @@ packages() {
 		libdw1           bourdond
 		libelf1          bourdond, libbpf
 		libinih1         bourdond
+		libncursesw6     bourdon
 		libnettle8       bourdon-load, bourdond
 		libseccomp2      compile_seccomp, which the unit tests run
 		libsqlite3-0     bourdond, bourdon
@@ -32,6 +33,7 @@ packages() {
 		libsubunit0      the unit tests
 		bats             runs the end-to-end tests, which need the following
 		bpftool          looks into maps
+		bsdextrautils    column reads the threads
 		e2fsprogs        makes file systems
 		jq               reads JSON
 		libllvm14        a large file to make an unwind table of
@@ -41,6 +43,7 @@ packages() {
 		procps           finds processes
 		python3          reads databases
 		sqlite3          reads databases
+		tmux             plays a terminal
 		stress-ng        makes pressure as a service of somebody else's
 		util-linux       unshare, setpriv, flock, findmnt, losetup, fsfreeze
 		xz-utils         a target with threads

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * system_call.h reads the system call in which a thread is off CPU, and which futex it waits for. The registers that a
+ * thread saved when it entered the kernel are at the top of its kernel stack; they are out of date while it runs in user
+ * mode.
+ */
+#ifndef BOURDON_BPF_SYSTEM_CALL_H
+#define BOURDON_BPF_SYSTEM_CALL_H
+
+#include "bpf/kernel.h"
+
+#define CS_OF_64_BIT 0x33 /* __USER_CS */
+
+/* include/uapi/linux/futex.h, and the system calls of x86-64 */
+#define FUTEX_OPERATION 0x7fU
+#define FUTEX_WAIT 0U
+#define FUTEX_WAKE 1U
+#define FUTEX_REQUEUE 3U
+#define FUTEX_CMP_REQUEUE 4U
+#define FUTEX_WAKE_OP 5U
+#define FUTEX_LOCK_PI 6U
+#define FUTEX_UNLOCK_PI 7U
+#define FUTEX_WAIT_BITSET 9U
+#define FUTEX_WAKE_BITSET 10U
+#define FUTEX_WAIT_REQUEUE_PI 11U
+#define FUTEX_CMP_REQUEUE_PI 12U
+#define FUTEX_LOCK_PI2 13U
+#define CALL_EXIT 60U
+#define CALL_FUTEX 202U
+#define CALL_EXIT_GROUP 231U
+#define CALL_FUTEX_WAKE 454U /* since Linux 6.7 */
+#define CALL_FUTEX_WAIT 455U
+
+#define BIT_OF(number) (1U << (number))
+#define FUTEX_WAITS                                                                                          \
+	(BIT_OF(FUTEX_WAIT) | BIT_OF(FUTEX_LOCK_PI) | BIT_OF(FUTEX_WAIT_BITSET) |                            \
+	 BIT_OF(FUTEX_WAIT_REQUEUE_PI) | BIT_OF(FUTEX_LOCK_PI2))
+#define FUTEX_RELEASES                                                                                       \
+	(BIT_OF(FUTEX_WAKE) | BIT_OF(FUTEX_REQUEUE) | BIT_OF(FUTEX_CMP_REQUEUE) | BIT_OF(FUTEX_WAKE_OP) |    \
+	 BIT_OF(FUTEX_UNLOCK_PI) | BIT_OF(FUTEX_WAKE_BITSET) | BIT_OF(FUTEX_CMP_REQUEUE_PI))
+
+extern const volatile __u64 lock_secret[2];
+
+static __always_inline __u64 rotate(__u64 word, __u32 bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+static __always_inline void sip_round(__u64 v[4])
+{
+	v[0] += v[1];
+	v[1] = rotate(v[1], 13) ^ v[0];
+	v[0] = rotate(v[0], 32);
+	v[2] += v[3];
+	v[3] = rotate(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = rotate(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = rotate(v[1], 17) ^ v[2];
+	v[2] = rotate(v[2], 32);
+}
+
+/* SipHash-1-3 of three words, as in common/hash.c. Without the secret, a key tells nothing of what it is made of. */
+static __noinline __u64 lock_hash(__u64 first, __u64 second, __u64 third)
+{
+	__u64 v[4] = { lock_secret[0] ^ 0x736f6d6570736575ULL, lock_secret[1] ^ 0x646f72616e646f6dULL,
+		       lock_secret[0] ^ 0x6c7967656e657261ULL, lock_secret[1] ^ 0x7465646279746573ULL };
+
+	v[3] ^= first;
+	sip_round(v);
+	v[0] ^= first;
+	v[3] ^= second;
+	sip_round(v);
+	v[0] ^= second;
+	v[3] ^= third;
+	sip_round(v);
+	v[0] ^= third;
+	v[3] ^= 24ULL << 56;
+	sip_round(v);
+	v[0] ^= 24ULL << 56;
+	v[2] ^= 0xff;
+	for (int i = 0; i < 3; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* The system call in which a thread is; number -1: none, or one of a 32-bit program, whose calls have other numbers. */
+struct system_call {
+	__s64 number;
+	__u64 first; /* its first argument */
+};
+
+#if defined(__TARGET_ARCH_x86)
+
+/* The number of the system call in which the task is, or -1. Of a 32-bit program, whose calls have other numbers: -1. */
+static __always_inline __s64 system_call_of(const struct pt_regs___kernel *registers)
+{
+	return (__u16)registers->cs == CS_OF_64_BIT ? (__s64)registers->orig_ax : -1;
+}
+
+/*
+ * Of a thread that is off CPU and not a kernel thread. A thread that the kernel runs for a process (io_uring) has a copy of
+ * its maker's registers, without a stack pointer.
+ */
+static __always_inline struct system_call system_call_read(struct task_struct *task)
+{
+	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
+
+	if (!registers->sp)
+		return (struct system_call){ .number = -1 };
+	return (struct system_call){ system_call_of(registers), registers->di };
+}
+
+/*
+ * An opaque key of the futex that the thread waits for, or is about to, 0 if it is none. It is the
+ * same for all threads of a process, and as long as the programs are loaded.
+ */
+static __always_inline __u64 lock_awaited(struct task_struct *task, __u64 started_ns)
+{
+	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
+	__s64 call = system_call_of(registers);
+
+	if (call == CALL_FUTEX) {
+		__u32 operation = (__u32)registers->si & FUTEX_OPERATION;
+
+		if (operation > FUTEX_LOCK_PI2 || !(FUTEX_WAITS & BIT_OF(operation)))
+			return 0;
+	} else if (call != CALL_FUTEX_WAIT) {
+		return 0;
+	}
+	return lock_hash((__u32)task->tgid, started_ns, registers->di);
+}
+
+/* True if the current thread gives a futex free: in futex(2), or at its end, which wakes those that join it. */
+static __always_inline bool releases_lock(struct task_struct *task)
+{
+	const struct pt_regs___kernel *registers = (const struct pt_regs___kernel *)bpf_task_pt_regs(task);
+	__s64 call = system_call_of(registers);
+
+	if (call == CALL_FUTEX) {
+		__u32 operation = (__u32)registers->si & FUTEX_OPERATION;
+
+		return operation <= FUTEX_LOCK_PI2 && FUTEX_RELEASES & BIT_OF(operation);
+	}
+	return call == CALL_FUTEX_WAKE || call == CALL_EXIT || call == CALL_EXIT_GROUP;
+}
+
+#else
+
+static __always_inline struct system_call system_call_read(struct task_struct *task)
+{
+	return (struct system_call){ .number = -1 };
+}
+
+static __always_inline __u64 lock_awaited(struct task_struct *task, __u64 started_ns)
+{
+	return 0;
+}
+
+static __always_inline bool releases_lock(struct task_struct *task)
+{
+	return false;
+}
+
+#endif
+
+#endif

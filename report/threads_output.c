@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/threads_output.h"
+
+#include "common/escape.h"
+#include "common/plural.h"
+#include "report/format.h"
+#include "report/json.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <time.h>
+
+#define BAR_COLUMNS 10U
+
+int threads_column_width(uint32_t column)
+{
+	static const int widths[THREAD_GROUPING] = {
+		[THREAD_STATE] = 7, [THREAD_SYSCALL] = 15, [THREAD_COMM] = 15, [THREAD_PROCESS] = 15,
+		[THREAD_UNIT] = 24, [THREAD_UID] = 6,      [THREAD_FD] = 5,    [THREAD_FUTEX] = 16,
+		[THREAD_TGID] = 8,  [THREAD_TID] = 8,
+	};
+
+	return widths[column];
+}
+
+static uint32_t rows_of_limit(const struct thread_groups *groups, int64_t limit)
+{
+	return limit < 0 || limit > groups->count ? groups->count : (uint32_t)limit;
+}
+
+static bool is_number(const char *text)
+{
+	return isdigit((unsigned char)*text) && !text[strspn(text, "0123456789")] && strlen(text) < 16 &&
+	       (*text != '0' || !text[1]);
+}
+
+/* ---- text ---- */
+
+static void print_cell(FILE *out, const char *text, int width, bool is_last)
+{
+	char cell[FORMAT_BYTES];
+	size_t columns;
+
+	escape_terminal(text, cell, sizeof(cell));
+	if (width && !is_last)
+		format_cut(cell, (size_t)width, sizeof(cell));
+	columns = format_columns(cell);
+	fprintf(out, "%s%*s", cell, is_last || columns >= (size_t)width ? 0 : width - (int)columns, "");
+	fputs(is_last ? "\n" : "  ", out);
+}
+
+/* Of a column whose width is not fixed: that of its longest value. */
+static int width_of(const struct thread_groups *groups, const struct thread_view *view, uint32_t place,
+		    uint32_t rows)
+{
+	int width = threads_column_width(view->columns[place]);
+	size_t longest = strlen(thread_column_names[view->columns[place]]);
+	char cell[FORMAT_BYTES];
+
+	for (uint32_t i = 0; i < rows && !width; i++) {
+		size_t columns =
+			format_columns(escape_terminal(groups->groups[i].values[place], cell, sizeof(cell)));
+
+		longest = columns > longest ? columns : longest;
+	}
+	return width ? width : (int)longest;
+}
+
+static void print_upper(FILE *out, const char *name, int width, bool is_last)
+{
+	char title[32];
+	size_t i = 0;
+
+	for (; name[i] && i + 1 < sizeof(title); i++)
+		title[i] = (char)toupper((unsigned char)name[i]);
+	title[i] = '\0';
+	print_cell(out, title, width, is_last);
+}
+
+void threads_print_text(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			int64_t limit)
+{
+	uint32_t rows = rows_of_limit(groups, limit);
+	int widths[THREAD_GROUPING];
+	char bar[FORMAT_BYTES];
+
+	fprintf(out, "%.1f threads on average over %u %s: %.1f running, %.1f queued, %.1f in D\n",
+		groups->all, groups->looks, plural(groups->looks, "look", "looks"), groups->running,
+		groups->queued, groups->disk);
+	if (!groups->count) {
+		fputs(view->all_states || view->filter.has_state
+			      ? "no thread matches\n"
+			      : "none of them runs, is queued, or is in D; --match 'state=*' shows the others\n",
+		      out);
+		return;
+	}
+	for (uint32_t i = 0; i < view->columns_count; i++)
+		widths[i] = width_of(groups, view, i, rows);
+	fprintf(out, "\n%8s  %6s  %-*s  ", "AVERAGE", "SHARE", (int)BAR_COLUMNS, "");
+	for (uint32_t i = 0; i < view->columns_count; i++)
+		print_upper(out, thread_column_names[view->columns[i]], widths[i],
+			    i + 1 == view->columns_count);
+	for (uint32_t row = 0; row < rows; row++) {
+		const struct thread_group *group = &groups->groups[row];
+		size_t columns;
+
+		format_bar((int64_t)(group->share * 1000), 1000, BAR_COLUMNS, bar, sizeof(bar));
+		columns = format_columns(bar);
+		fprintf(out, "%8.2f  %4.0f %%  %s%*s  ", group->average, group->share * 100, bar,
+			(int)(BAR_COLUMNS - columns), "");
+		for (uint32_t i = 0; i < view->columns_count; i++)
+			print_cell(out, group->values[i], widths[i], i + 1 == view->columns_count);
+	}
+	if (rows < groups->count)
+		fprintf(out, "and %u more; --limit shows them\n", groups->count - rows);
+}
+
+/* ---- JSON ---- */
+
+static void print_time(FILE *out, int64_t at_ns)
+{
+	time_t seconds = (time_t)(at_ns / 1000000000);
+	struct tm when;
+	char text[32];
+
+	gmtime_r(&seconds, &when);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
+	fputs(text, out);
+}
+
+void threads_print_json(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			int64_t limit, int64_t at_ns)
+{
+	uint32_t rows = rows_of_limit(groups, limit);
+
+	fputs("{\"at\": \"", out);
+	print_time(out, at_ns);
+	fprintf(out,
+		"\", \"looks\": %u, \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, \"groups\": [",
+		groups->looks, groups->all, groups->running, groups->queued, groups->disk);
+	for (uint32_t row = 0; row < rows; row++) {
+		const struct thread_group *group = &groups->groups[row];
+
+		fputs(row ? ", {" : "{", out);
+		for (uint32_t i = 0; i < view->columns_count; i++) {
+			const char *value = group->values[i];
+
+			fprintf(out, "\"%s\": ", thread_column_names[view->columns[i]]);
+			if (!strcmp(value, THREAD_NONE) && view->columns[i] != THREAD_COMM)
+				fputs("null", out);
+			else if (view->columns[i] >= THREAD_UID && view->columns[i] != THREAD_FUTEX &&
+				 is_number(value))
+				fputs(value, out);
+			else
+				json_string(out, value);
+			fputs(", ", out);
+		}
+		fprintf(out, "\"average\": %.3f, \"share\": %.4f}", group->average, group->share);
+	}
+	fputs("]}\n", out);
+}
+
+/* ---- CSV ---- */
+
+void threads_print_csv_header(FILE *out, const struct thread_view *view)
+{
+	fputs("at,average,share", out);
+	for (uint32_t i = 0; i < view->columns_count; i++)
+		fprintf(out, ",%s", thread_column_names[view->columns[i]]);
+	fputs("\r\n", out);
+}
+
+/* As on a terminal, so that no name of a thread is a control sequence where somebody looks at the file. */
+static void print_quoted(FILE *out, const char *text)
+{
+	char safe[FORMAT_BYTES * 4];
+
+	escape_terminal(text, safe, sizeof(safe));
+	fputc('"', out);
+	for (const char *at = safe; *at; at++) {
+		if (*at == '"')
+			fputc('"', out);
+		fputc(*at, out);
+	}
+	fputc('"', out);
+}
+
+void threads_print_csv(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+		       int64_t limit, int64_t at_ns)
+{
+	uint32_t rows = rows_of_limit(groups, limit);
+
+	for (uint32_t row = 0; row < rows; row++) {
+		const struct thread_group *group = &groups->groups[row];
+
+		print_time(out, at_ns);
+		fprintf(out, ",%.3f,%.4f", group->average, group->share);
+		for (uint32_t i = 0; i < view->columns_count; i++) {
+			fputc(',', out);
+			if (strcmp(group->values[i], THREAD_NONE) != 0 || view->columns[i] == THREAD_COMM)
+				print_quoted(out, group->values[i]);
+		}
+		fputs("\r\n", out);
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* threads_output.h prints groups of threads once, as text, JSON or CSV. */
+#ifndef BOURDON_REPORT_THREADS_OUTPUT_H
+#define BOURDON_REPORT_THREADS_OUTPUT_H
+
+#include "report/thread_history.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* `limit` rows at most; negative: all. `at_ns`: wall clock of the first look. */
+void threads_print_text(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			int64_t limit);
+void threads_print_json(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			int64_t limit, int64_t at_ns);
+
+/* RFC 4180, with a column for the time. */
+void threads_print_csv_header(FILE *out, const struct thread_view *view);
+void threads_print_csv(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+		       int64_t limit, int64_t at_ns);
+
+/* How wide a column is on a terminal, in characters; names of functions and cgroups have what is left (0). */
+int threads_column_width(uint32_t column);
+
+#endif

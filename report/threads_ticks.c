@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report/threads_ticks.h"
+
+#include "common/cleanup.h"
+#include "common/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/timerfd.h>
+
+int threads_ticks_begin(unsigned int hz)
+{
+	const struct timespec period = clock_timespec(CLOCK_SECOND_NS / hz);
+	const struct itimerspec times = { .it_interval = period, .it_value = period };
+	_cleanup_close_ int ticks = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (ticks < 0 || timerfd_settime(ticks, 0, &times, NULL))
+		return -errno;
+	return TAKE_FD(ticks);
+}
+
+int threads_ticks_take(int ticks)
+{
+	uint64_t passed;
+
+	if (read(ticks, &passed, sizeof(passed)) < 0)
+		return errno == EAGAIN ? 0 : -errno;
+	return passed > INT_MAX ? INT_MAX : (int)passed;
+}
+
+int threads_ticks_wait(int ticks)
+{
+	struct pollfd polled = { .fd = ticks, .events = POLLIN };
+	int taken = 0;
+
+	while (!taken) {
+		if (poll(&polled, 1, -1) < 0 && errno != EINTR)
+			return -errno;
+		taken = threads_ticks_take(ticks);
+	}
+	return taken < 0 ? taken : 0;
+}
