@@ -42,7 +42,7 @@ measure_round() {
 		'cooldown = 1h'
 	daemon_start
 	storm
-	CGROUP=$CGROUP/victim start cpu_hog
+	CGROUP=$CGROUP/victim start cpu_hog --threads "$CPUS"
 	await_log 30 fired
 	before=$(cpu_us "$CGROUP/storm")
 	from_ns=$(date +%s%N)
@@ -73,8 +73,9 @@ for ((round = 1; round <= ROUNDS; round++)); do
 	doing "round $round of $ROUNDS"
 	measure_round
 done
+what="a storm of short-lived programs: its part of the machine's CPU time, with a name"
 for other in pidstat atop; do
-	row "a storm of short-lived programs: its part of the machine's CPU time, with a name, beside $other" \
+	row "$what, beside $other" \
 		"$(spread 1 % < "$WORK/bourdon.percent")" "$(spread 1 % < "$WORK/$other.percent")" \
 		"$(printf '%.2f' "$(calc "$(median < "$WORK/bourdon.percent") / $(median < "$WORK/$other.percent")")")"
 done
