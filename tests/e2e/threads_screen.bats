@@ -159,7 +159,10 @@ in_tmux() {
 
 # screen WIDTH HEIGHT [VARIABLE=VALUE...]: begins it, of the workload `states` alone
 screen() {
-	in_tmux new-session -d -x "$1" -y "$2" env LC_ALL=C.UTF-8 "${@:3}" "$BUILD/bourdon" threads --run-dir "$RUN_DIR" --match "tgid=$CHILD"
+	# tmux does not always say with which status it ended
+	# shellcheck disable=SC2016 # the shell in the terminal expands it
+	in_tmux new-session -d -x "$1" -y "$2" env LC_ALL=C.UTF-8 "${@:3}" sh -c '"$@"; echo $? > "$0"' "$WORK/status" \
+		"$BUILD/bourdon" threads --run-dir "$RUN_DIR" --match "tgid=$CHILD"
 	in_tmux set-option -w remain-on-exit on
 	shows '^>'
 }
@@ -203,7 +206,7 @@ first_row_has() {
 
 # has_ended STATUS
 has_ended() {
-	[ "$(in_tmux list-panes -F '#{pane_dead} #{pane_dead_status}')" = "1 $1" ]
+	[ "$(cat "$WORK/status" 2> /dev/null)" = "$1" ]
 }
 
 # is_later TIME: whether the screen shows a second at least five after it
