@@ -57,6 +57,7 @@ fails_saying() {
 }
 
 @test "pins of another ABI are refused" {
+	local bytes
 	load
 	rule web 'comm = nginx' 'cpu.some = 5%'
 	sed -i 's/^abi = .*/abi = 999/' "$RUN_DIR/manifest"
@@ -68,8 +69,9 @@ fails_saying() {
 	run daemon
 	fails_saying 1 "the pin $PIN_DIR/targets is a map of type 1 with 4-byte keys and 8-byte values"
 	load
-	# shellcheck disable=SC2046
-	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 99 $(printf '0 %.0s' {1..127})
+	bytes=$(bpftool -j map show pinned "$PIN_DIR/control" | jq .bytes_value)
+	# shellcheck disable=SC2046 # a word for each byte
+	bpftool map update pinned "$PIN_DIR/control" key 0 0 0 0 value 99 $(printf '0 %.0s' $(seq $((bytes - 1))))
 	run daemon
 	fails_saying 1 'have ABI 99, but this bourdond has ABI'
 }
