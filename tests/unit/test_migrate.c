@@ -238,7 +238,7 @@ static void grow(const struct store_fixture *fixture, int version)
 			"times FROM sample_row, n WHERE capture_id < 1000");
 }
 
-#define KILLS (SANITIZED ? 5 : 50) /* a sanitizer makes each ten times slower */
+#define KILLS (SANITIZED ? 5 : 24) /* a sanitizer makes each ten times slower */
 
 /*
  * Migrates in a child process, which is killed when it has run for so many microseconds, 0: never. Its own CPU time,
