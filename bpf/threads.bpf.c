@@ -272,7 +272,8 @@ static __noinline int put_cgroup(struct seq_file *seq, struct task_struct *task)
 
 enum state { RUNNING, QUEUED, SLEEPING, DISK, STOPPED, TRACED, DEAD, ZOMBIE, PARKED, IDLE };
 
-static const char state_names[][8] = { "running", "queued", "S", "D", "T", "t", "X", "Z", "P", "I" };
+/* Of a power of two, so that the mask that the verifier wants is all that is needed. */
+static const char state_names[16][8] = { "running", "queued", "S", "D", "T", "t", "X", "Z", "P", "I" };
 
 /* As ps(1) has it (fs/proc/array.c), but a thread that runs is told from one that waits for a CPU. */
 static __always_inline enum state state_of(struct task_struct *task)
@@ -385,7 +386,7 @@ static __noinline int put_identity(struct seq_file *seq, struct task_struct *tas
 	BPF_SEQ_PRINTF(seq, "%d\t%d\t", task->pid, task->tgid);
 	put_escaped(seq, task->comm, ABI_COMM_BYTES / CHUNK_BYTES);
 	BPF_SEQ_PRINTF(seq, "\t%u\t%s", BPF_CORE_READ(task, real_cred, uid.val),
-		       state_names[(__u32)state % (sizeof(state_names) / sizeof(state_names[0]))]);
+		       state_names[state & 15]);
 	return 0;
 }
 

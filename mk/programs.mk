@@ -56,7 +56,7 @@ SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege
 TREE := $(patsubst %,consumer/store/%.c,incidents migrate migrate_stacks retention sql stack_hash stack_tree stored_json)
 # `bourdon threads` finds units in cgroups as bourdond does.
 UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
-$(B)/bourdon $(B)/unit: private LIBS += -lncursesw -ltinfo
+$(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo
 $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(UNITS_OF_CGROUPS) $(COMMON))
 	$(link)
 

@@ -23,7 +23,8 @@ threads() {
 	"$BUILD/bourdon" threads --run-dir "$RUN_DIR" "$@"
 }
 
-# group JQ: one value of the only group in the output
+# group JQ: one value of the only group in the output. A sum of numbers is printed without zeros; jq 1.7 prints numbers as
+# they were read.
 group() {
 	jq -r ".groups | if length == 1 then .[0] else error(\"\\(length) groups\") end | $1" <<< "$output"
 }
@@ -48,13 +49,13 @@ group() {
 	END
 	# three threads wait for two futexes
 	run threads --once --json --hz 5 --match "tgid=$CHILD state=S syscall=futex" --columns syscall
-	[ "$(group '.average')" = 3 ]
+	[ "$(group '.average + 0')" = 3 ]
 	[ "$(jq .looks <<< "$output")" -eq 5 ]
 	run threads --once --json --match "tgid=$CHILD syscall=futex state=*" --columns futex
-	[ "$(jq -c '[.groups[].average]' <<< "$output")" = '[2,1]' ]
+	[ "$(jq -c '[.groups[].average + 0]' <<< "$output")" = '[2,1]' ]
 	# without a word on the state: who runs or waits for a CPU, or is in D
 	run threads --once --json --match "tgid=$CHILD" --columns process
-	[ "$(group '"\(.process) \(.average)"')" = 'states 3' ]
+	[ "$(group '"\(.process) \(.average + 0)"')" = 'states 3' ]
 	# all of it adds up
 	run threads --once --json --match 'state=*'
 	[ "$(jq '[.groups[].average] | add as $sum | ($sum - 0.1 < $all and $all < $sum + 0.1)' --argjson all "$(jq .threads <<< "$output")" <<< "$output")" = true ]
@@ -71,7 +72,7 @@ group() {
 	run threads --once --csv --match "tgid=$CHILD comm=in-vfork" --columns state,syscall,fd,uid
 	[ "$(tr -d '\r' <<< "${lines[0]}")" = 'at,average,share,state,syscall,fd,uid' ]
 	[[ ${lines[1]} =~ ^20[0-9-]+T[0-9:]+Z,1\.000,1\.0000,\"D\",\"vfork\",,\"0\" ]]
-	[ "$(threads --json --match "tgid=$CHILD comm=in-vfork" | head -n 3 | jq -c '.groups[0].average' | paste -s -d ' ')" = '1 1 1' ]
+	[ "$(threads --json --match "tgid=$CHILD comm=in-vfork" | head -n 3 | jq -c '.groups[0].average + 0' | paste -s -d ' ')" = '1 1 1' ]
 	[ "$(threads --csv --match "tgid=$CHILD comm=in-vfork" | head -n 4 | grep -c '"in-vfork"')" -eq 3 ]
 	run threads --once --match "tgid=$CHILD state=X"
 	[ "$status" -eq 0 ]
@@ -165,6 +166,12 @@ screen() {
 		"$BUILD/bourdon" threads --run-dir "$RUN_DIR" --match "tgid=$CHILD"
 	in_tmux set-option -w remain-on-exit on
 	shows '^>'
+}
+
+# end_screen: the next one has another server, because this one may take requests while it ends
+end_screen() {
+	in_tmux kill-server
+	TMUX_SOCKET+=x
 }
 
 keys() {
@@ -332,12 +339,12 @@ time_shown() {
 	shows '^> '
 	[ "$(in_tmux capture-pane -p -e | grep -cE $'\e\\[(3[0-7]|[0-9;]*38;)')" -eq 0 ]
 	keys q
-	in_tmux kill-server
+	end_screen
 	screen 80 24
 	in_tmux capture-pane -p -e | grep -qE $'\e\\[[0-9;]*3[0-7]'
 	seen | grep -q █
 	keys q
-	in_tmux kill-server
+	end_screen
 	screen 80 24 LC_ALL=C
 	shows '^>.*#'
 	[ "$(seen | LC_ALL=C grep -c '[^ -~]')" -eq 0 ]
@@ -346,7 +353,7 @@ time_shown() {
 	keys q
 	# shellcheck disable=SC2016
 	start_command perl -e '$| = 1; syscall(157, 15, my $name = "\e]0;pwned\a\0"); print "ready\n"; 1 while 1'
-	in_tmux kill-server
+	end_screen
 	screen 80 24
 	shows '\\x1b\]0;pwn'
 	[ "$(in_tmux display-message -p '#{pane_title}')" != pwned ]
