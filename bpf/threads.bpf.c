@@ -385,8 +385,7 @@ static __noinline int put_identity(struct seq_file *seq, struct task_struct *tas
 {
 	BPF_SEQ_PRINTF(seq, "%d\t%d\t", task->pid, task->tgid);
 	put_escaped(seq, task->comm, ABI_COMM_BYTES / CHUNK_BYTES);
-	BPF_SEQ_PRINTF(seq, "\t%u\t%s", BPF_CORE_READ(task, real_cred, uid.val),
-		       state_names[state & 15]);
+	BPF_SEQ_PRINTF(seq, "\t%u\t%s", BPF_CORE_READ(task, real_cred, uid.val), state_names[state & 15]);
 	return 0;
 }
 
