@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #define FILL_BYTES (1UL << 20)
+#define DIRTY_BYTES (16 * FILL_BYTES)
 #define SIZE_LEAST FILL_BYTES
 #define SIZE_MOST (1UL << 40)
 
@@ -69,12 +70,13 @@ __attribute__((noinline, used)) static unsigned long long burn_memory(const vola
 }
 
 /*
- * Allocates real blocks on the disk: pages of a hole are zeros, and no thread would wait for them. Returns 0
- * or -errno.
+ * Allocates real blocks on the disk: pages of a hole are zeros, and no thread would wait for them. They are written out
+ * meanwhile: the kernel may kill who fills a small limit with dirty pages. Returns 0 or -errno.
  */
 static int fill(int fd, uint64_t size_bytes)
 {
 	_cleanup_free_ unsigned char *block = malloc(FILL_BYTES);
+	uint64_t clean = 0;
 
 	if (!block)
 		return -ENOMEM;
@@ -86,6 +88,8 @@ static int fill(int fd, uint64_t size_bytes)
 		if (written < 0 && errno != EINTR)
 			return -errno;
 		done += written > 0 ? (uint64_t)written : 0;
+		if (done - clean >= DIRTY_BYTES && !fdatasync(fd))
+			clean = done;
 	}
 	return fsync(fd) && errno != EINTR ? -errno : 0;
 }
