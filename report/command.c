@@ -210,82 +210,39 @@ static int parse_operands(const struct subcommand *subcommand, int count, char *
 	return OPTIONS_RUN;
 }
 
-/* An option of capture that was given, or NULL. */
-static const char *first_of_capture(const struct capture_words *ask)
-{
-	const struct {
-		const char *value, *option;
-	} options[] = { { ask->pids_count ? ask->pids[0] : NULL, "--pid" },
-			{ ask->comm, "--comm" },
-			{ ask->unit, "--unit" },
-			{ ask->cgroup, "--cgroup" },
-			{ ask->all, "--all" },
-			{ ask->duration, "--for" },
-			{ ask->before, "--before" },
-			{ ask->on_cpu, "--on-cpu" },
-			{ ask->note, "--note" },
-			{ ask->format, "--format" } };
+/* An option, and which subcommands take it: those that have this flag; 0: all that read the database. */
+struct command_option {
+	unsigned int takes;
+	struct option_spec spec;
+};
 
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		if (options[i].value)
-			return options[i].option;
-	return NULL;
+static bool takes_option(const struct subcommand *subcommand, const struct command_option *option)
+{
+	return option->takes ? subcommand->takes & option->takes : !(subcommand->takes & TAKES_NO_DB);
 }
 
-/* An option of threads that was given, or NULL. */
-static const char *first_of_threads(const struct threads_words *words)
+/* Returns OPTIONS_RUN; or EXIT_USAGE, if an option was given that the subcommand does not take, and that was logged. */
+static int refuse_options(const struct subcommand *subcommand, const struct command_option *options,
+			  size_t options_count)
 {
-	return words->once      ? "--once"
-	       : words->csv     ? "--csv"
-	       : words->hz      ? "--hz"
-	       : words->match   ? "--match"
-	       : words->columns ? "--columns"
-				: NULL;
-}
-
-/* Fills in what depends on the subcommand. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
-static int parse_words(int words, char **word, const char *limit, const char *run_dir, const char *debug_dir,
-		       const struct capture_words *ask, struct request *request)
-{
-	const struct subcommand *subcommand = words ? find_subcommand(word[0], words > 1 ? word[1] : NULL)
-						    : NULL;
-	const char *refused = NULL;
-	unsigned long long number;
-	struct thread_view view;
-	unsigned int hz;
-
-	if (!subcommand)
-		return refuse_words(words, word);
-	if (request->json && !(subcommand->takes & TAKES_JSON))
-		refused = "--json";
-	if (limit && !(subcommand->takes & TAKES_LIMIT))
-		refused = "--limit";
-	if (run_dir && !(subcommand->takes & TAKES_RUN_DIR))
-		refused = "--run-dir";
-	if (debug_dir && !(subcommand->takes & TAKES_DEBUG_DIR))
-		refused = "--debug-dir";
-	if (request->of_incident && !(subcommand->takes & TAKES_INCIDENT))
-		refused = "--incident";
-	if (request->path && subcommand->takes & TAKES_NO_DB)
-		refused = "--db";
-	if (ask->off_cpu && !(subcommand->takes & TAKES_OFF_CPU))
-		refused = "--off-cpu";
-	if (first_of_capture(ask) && !(subcommand->takes & TAKES_REQUEST))
-		refused = first_of_capture(ask);
-	if (first_of_threads(&request->threads) && !(subcommand->takes & TAKES_THREADS))
-		refused = first_of_threads(&request->threads);
-	if (refused) {
-		log_error("'%s' takes no %s: see 'bourdon %s --help'", subcommand->name, refused,
-			  subcommand->name);
+	for (size_t i = 0; i < options_count; i++) {
+		if (!*options[i].spec.value || takes_option(subcommand, &options[i]))
+			continue;
+		log_error("'%s' takes no --%s: see 'bourdon %s --help'", subcommand->name,
+			  options[i].spec.name, subcommand->name);
 		return EXIT_USAGE;
 	}
-	request->subcommand = subcommand;
-	request->path = request->path ? request->path : DEFAULT_PATH;
-	request->limit =
-		request->json || request->threads.csv ? -1 : subcommand->limit; /* for scripts: all rows */
-	request->capture_id = -1;
-	request->run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT;
-	request->debug_dir = debug_dir ? debug_dir : DEBUG_ROOT;
+	return OPTIONS_RUN;
+}
+
+/* Reads what options say that the subcommand takes. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
+static int read_values(const char *limit, const struct capture_words *ask,
+		       const struct threads_words *threads, struct request *request)
+{
+	const struct subcommand *subcommand = request->subcommand;
+	unsigned long long number;
+
+	request->limit = request->json || threads->csv ? -1 : subcommand->limit; /* for scripts: all rows */
 	if (limit) {
 		if (options_number(limit, 1, INT64_MAX, &number) < 0) {
 			log_error("--limit '%s' is not a number of rows: give 1 or more", limit);
@@ -293,14 +250,11 @@ static int parse_words(int words, char **word, const char *limit, const char *ru
 		}
 		request->limit = (int64_t)number;
 	}
-	request->off_cpu = ask->off_cpu != NULL;
-	request->format = ask->format;
 	if (subcommand->takes & TAKES_REQUEST && capture_options_read(ask, &request->ask) != OPTIONS_RUN)
 		return EXIT_USAGE;
-	if (subcommand->takes & TAKES_THREADS &&
-	    threads_options_read(&request->threads, &view, &hz) != OPTIONS_RUN)
-		return EXIT_USAGE;
-	return parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand), request);
+	if (subcommand->takes & TAKES_THREADS)
+		return threads_options_read(threads, &request->threads);
+	return OPTIONS_RUN;
 }
 
 /* What --help is asked for. */
@@ -342,76 +296,71 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	struct capture_words ask = { 0 };
 	struct option_list pids = { "pid", ask.pids, ARRAY_SIZE(ask.pids), 0 };
 	struct threads_words threads = { 0 };
-	const struct option_spec options[] = {
-		{ "db", "FILE", "the database (default " DEFAULT_PATH ")", &path },
-		{ "json", NULL, "print JSON, for scripts", &json },
-		{ "incident", NULL, "why: explain a whole incident", &incident },
-		{ "limit", "N", "print at most N rows (list: 50, top: 30; JSON: all)", &limit },
-		{ "run-dir", "DIR",
-		  "doctor, threads: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")",
-		  &run_dir },
-		{ "debug-dir", "DIR",
-		  "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir },
-		{ "off-cpu", NULL, "waiting alone; folded: in microseconds", &ask.off_cpu },
-		{ "pid", "N", "this process; may be given 16 times", &pid },
-		{ "comm", "PATTERN", "processes of this name; web-* is every name that begins so",
-		  &ask.comm },
-		{ "unit", "UNIT", "processes of this unit of systemd, such as nginx.service", &ask.unit },
-		{ "cgroup", "PATH", "processes of this cgroup and those below it", &ask.cgroup },
-		{ "all", NULL, "every process", &ask.all },
-		{ "for", "TIME", "how long to record: 1s to 1h", &ask.duration },
-		{ "before", "TIME", "and what the rings hold of this time before (default 0s)", &ask.before },
-		{ "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", &ask.on_cpu },
-		{ "note", "TEXT", "keep this text with the capture", &ask.note },
-		{ "format", "FORMAT", "print the result: folded, why, json or top", &ask.format },
-		{ "once", NULL, "print the table of one second, and end", &threads.once },
-		{ "csv", NULL, "print CSV, second by second; --json does so, too", &threads.csv },
-		{ "hz", "N", "looks a second, 1 to 100 (10)", &threads.hz },
-		{ "match", "WORDS",
-		  "only threads that match: COLUMN=GLOB, COLUMN!=GLOB, or GLOB of any column",
-		  &threads.match },
-		{ "columns", "LIST",
-		  "group by these of state,syscall,comm,process,unit,cgroup,function,uid,fd,futex,tgid,tid",
-		  &threads.columns },
+	const struct command_option options[] = {
+		{ 0, { "db", "FILE", "the database (default " DEFAULT_PATH ")", &path } },
+		{ TAKES_JSON, { "json", NULL, "print JSON, for scripts", &json } },
+		{ TAKES_INCIDENT, { "incident", NULL, "why: explain a whole incident", &incident } },
+		{ TAKES_LIMIT,
+		  { "limit", "N", "print at most N rows (list: 50, top: 30; JSON: all)", &limit } },
+		{ TAKES_RUN_DIR,
+		  { "run-dir", "DIR",
+		    "doctor, threads: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")",
+		    &run_dir } },
+		{ TAKES_DEBUG_DIR,
+		  { "debug-dir", "DIR",
+		    "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir } },
+		{ TAKES_OFF_CPU,
+		  { "off-cpu", NULL, "waiting alone; folded: in microseconds", &ask.off_cpu } },
+		{ TAKES_REQUEST, { "pid", "N", "this process; may be given 16 times", &pid } },
+		{ TAKES_REQUEST,
+		  { "comm", "PATTERN", "processes of this name; web-* is every name that begins so",
+		    &ask.comm } },
+		{ TAKES_REQUEST,
+		  { "unit", "UNIT", "processes of this unit of systemd, such as nginx.service", &ask.unit } },
+		{ TAKES_REQUEST,
+		  { "cgroup", "PATH", "processes of this cgroup and those below it", &ask.cgroup } },
+		{ TAKES_REQUEST, { "all", NULL, "every process", &ask.all } },
+		{ TAKES_REQUEST, { "for", "TIME", "how long to record: 1s to 1h", &ask.duration } },
+		{ TAKES_REQUEST,
+		  { "before", "TIME", "and what the rings hold of this time before (default 0s)",
+		    &ask.before } },
+		{ TAKES_REQUEST,
+		  { "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", &ask.on_cpu } },
+		{ TAKES_REQUEST, { "note", "TEXT", "keep this text with the capture", &ask.note } },
+		{ TAKES_REQUEST,
+		  { "format", "FORMAT", "print the result: folded, why, json or top", &ask.format } },
+		{ TAKES_THREADS, { "once", NULL, "print the table of one second, and end", &threads.once } },
+		{ TAKES_THREADS,
+		  { "csv", NULL, "print CSV, second by second; --json does so, too", &threads.csv } },
+		{ TAKES_THREADS, { "hz", "N", "looks a second, 1 to 100 (10)", &threads.hz } },
+		{ TAKES_THREADS,
+		  { "match", "WORDS",
+		    "only threads that match: COLUMN=GLOB, COLUMN!=GLOB, or GLOB of any column",
+		    &threads.match } },
+		{ TAKES_THREADS,
+		  { "columns", "LIST",
+		    "group by these of state,syscall,comm,process,unit,cgroup,function,uid,fd,futex,tgid,tid",
+		    &threads.columns } },
 	};
-	static const unsigned int takes[] = { 0,
-					      TAKES_JSON,
-					      TAKES_INCIDENT,
-					      TAKES_LIMIT,
-					      TAKES_RUN_DIR,
-					      TAKES_DEBUG_DIR,
-					      TAKES_OFF_CPU,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_REQUEST,
-					      TAKES_THREADS,
-					      TAKES_THREADS,
-					      TAKES_THREADS,
-					      TAKES_THREADS,
-					      TAKES_THREADS };
-	struct option_spec taken[ARRAY_SIZE(options)];
+	struct option_spec chosen[ARRAY_SIZE(options)];
 	char about[2048], usage[64];
 	struct command_spec command = {
 		.program = "bourdon",
 		.usage = "[OPTION...] SUBCOMMAND [ID]",
 		.about = about,
 		.example = "bourdon why        ('bourdon SUBCOMMAND --help' explains a subcommand)",
-		.options = options,
+		.options = chosen,
 		.options_count = ARRAY_SIZE(options),
 	};
-	struct help_subject help = find_help_subject(&command, count, arguments);
-	const struct subcommand *subject = help.subcommand;
+	struct help_subject help;
+	const struct subcommand *subcommand;
 	struct request request;
+	char **word = arguments + 1;
 	int words, status;
 
-	_Static_assert(ARRAY_SIZE(takes) == ARRAY_SIZE(options), "one flag for each option");
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		chosen[i] = options[i].spec;
+	help = find_help_subject(&command, count, arguments);
 	describe_all(about, sizeof(about));
 	if (help.is_group) {
 		describe_group(about, sizeof(about));
@@ -420,30 +369,44 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.options_count = 1;
 	} else if (help.is_general) {
 		/* those of capture and threads would not fit the screen */
-		command.options = taken;
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-			if (takes[i] != TAKES_REQUEST && takes[i] != TAKES_THREADS)
-				taken[command.options_count++] = options[i];
-	} else if (subject) {
-		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", subject->name, operands_of(subject));
+			if (options[i].takes != TAKES_REQUEST && options[i].takes != TAKES_THREADS)
+				chosen[command.options_count++] = options[i].spec;
+	} else if (help.subcommand) {
+		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", help.subcommand->name,
+			 operands_of(help.subcommand));
 		command.usage = usage;
-		command.about = subject->about;
-		command.example = subject->example;
-		command.options = taken;
+		command.about = help.subcommand->about;
+		command.example = help.subcommand->example;
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-			if (takes[i] ? subject->takes & takes[i] : !(subject->takes & TAKES_NO_DB))
-				taken[command.options_count++] = options[i];
+			if (takes_option(help.subcommand, &options[i]))
+				chosen[command.options_count++] = options[i].spec;
 	}
 	status = options_parse_list(&command, count, arguments, &words, &pids);
 	if (status != OPTIONS_RUN)
 		return status;
-	request = (struct request){
-		.path = path, .json = json != NULL, .of_incident = incident != NULL, .threads = threads
-	};
 	ask.pids_count = pids.count;
-	status = parse_words(words, arguments + 1, limit, run_dir, debug_dir, &ask, &request);
+	subcommand = words ? find_subcommand(word[0], words > 1 ? word[1] : NULL) : NULL;
+	if (!subcommand)
+		return refuse_words(words, word);
+	status = refuse_options(subcommand, options, ARRAY_SIZE(options));
+	if (status != OPTIONS_RUN)
+		return status;
+	request = (struct request){ .subcommand = subcommand,
+				    .path = path ? path : DEFAULT_PATH,
+				    .run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT,
+				    .debug_dir = debug_dir ? debug_dir : DEBUG_ROOT,
+				    .capture_id = -1,
+				    .of_incident = incident != NULL,
+				    .json = json != NULL,
+				    .off_cpu = ask.off_cpu != NULL,
+				    .format = ask.format };
+	status = read_values(limit, &ask, &threads, &request);
+	if (status == OPTIONS_RUN)
+		status = parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand),
+					&request);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
 	return status;

@@ -24,10 +24,10 @@ struct request {
 	bool of_incident;   /* that ID is of an incident */
 	int64_t limit;      /* rows; negative: all */
 	bool json;
-	bool off_cpu;               /* folded: intervals off CPU */
-	struct capture_request ask; /* of capture */
-	const char *format;         /* of capture, or NULL */
-	struct threads_words threads;
+	bool off_cpu;                   /* folded: intervals off CPU */
+	struct capture_request ask;     /* of capture */
+	const char *format;             /* of capture, or NULL */
+	struct threads_options threads; /* of threads */
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

@@ -25,10 +25,10 @@ struct report {
 	int64_t incident_id; /* `why --incident`: of an incident that exists; else 0 */
 	int64_t limit;       /* rows to show at most; negative: all */
 	bool json;
-	bool off_cpu;                        /* folded: intervals off CPU */
-	const struct capture_request *ask;   /* of capture */
-	const char *format;                  /* of capture: in which its result is printed, or NULL */
-	const struct threads_words *threads; /* of threads: its options */
+	bool off_cpu;                          /* folded: intervals off CPU */
+	const struct capture_request *ask;     /* of capture */
+	const char *format;                    /* of capture: in which its result is printed, or NULL */
+	const struct threads_options *threads; /* of threads */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 

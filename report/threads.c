@@ -6,7 +6,6 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/options.h"
 #include "report/report.h"
 #include "report/threads_options.h"
 #include "report/threads_output.h"
@@ -18,9 +17,9 @@
 #include <unistd.h>
 
 /* Shows the last second that has ended. */
-static int print_second(struct report *report, const struct thread_history *history,
-			const struct thread_view *view)
+static int print_second(struct report *report, const struct thread_history *history)
 {
+	const struct thread_view *view = &report->threads->view;
 	_cleanup_thread_groups_ struct thread_groups groups = { 0 };
 	uint32_t last = history->seconds_count - 1;
 	int64_t at_ns = history->seconds[last].at_ns;
@@ -55,20 +54,20 @@ static int watch_second(struct threads_source *source, struct thread_history *hi
 	return result ? result : thread_history_end_second(history);
 }
 
-static int print_seconds(struct report *report, struct threads_source *source, struct thread_history *history,
-			 const struct thread_view *view, unsigned int hz)
+static int print_seconds(struct report *report, struct threads_source *source, struct thread_history *history)
 {
-	_cleanup_close_ int ticks = threads_ticks_begin(hz);
+	const struct threads_options *options = report->threads;
+	_cleanup_close_ int ticks = threads_ticks_begin(options->hz);
 	int result = ticks < 0 ? ticks : 0;
 	bool again = true;
 
-	if (report->threads->csv)
-		threads_print_csv_header(report->out, view);
+	if (options->csv)
+		threads_print_csv_header(report->out, &options->view);
 	while (!result && again) {
-		result = watch_second(source, history, hz, ticks);
+		result = watch_second(source, history, options->hz, ticks);
 		if (!result)
-			result = print_second(report, history, view);
-		again = !report->threads->once;
+			result = print_second(report, history);
+		again = !options->once;
 	}
 	return result;
 }
@@ -77,24 +76,20 @@ void threads_run(struct report *report)
 {
 	_cleanup_threads_source_ struct threads_source source = THREADS_SOURCE_NONE;
 	_cleanup_free_ struct thread_history *history = calloc(1, sizeof(*history));
-	const struct threads_words *words = report->threads;
-	bool is_screen = !words->once && !words->csv && !report->json;
-	struct thread_view view;
-	unsigned int hz;
+	const struct threads_options *options = report->threads;
+	bool is_screen = !options->once && !options->csv && !report->json;
 	int result;
 
 	report->unwell = true;
-	if (threads_options_read(words, &view, &hz) != OPTIONS_RUN)
-		return;
 	if (is_screen && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))) {
 		log_error("the screen needs a terminal: give --once, --json or --csv");
 		return;
 	}
 	result = history ? threads_source_open(report->run_dir, &source) : -ENOMEM;
 	if (!result && is_screen)
-		result = threads_screen_run(&source, history, &view, hz);
+		result = threads_screen_run(&source, history, &options->view, options->hz);
 	else if (!result)
-		result = print_seconds(report, &source, history, &view, hz);
+		result = print_seconds(report, &source, history);
 	if (result < 0 && source.failed)
 		threads_source_explain(&source, result);
 	else if (result == -ENOMEM)

@@ -44,8 +44,7 @@ static int read_columns(const char *text, struct thread_view *view)
 	}
 }
 
-int threads_options_read(const struct threads_words *words, struct thread_view *ret_view,
-			 unsigned int *ret_hz)
+int threads_options_read(const struct threads_words *words, struct threads_options *ret_options)
 {
 	struct thread_view view = { .window = 1 };
 	unsigned long long hz = HZ_DEFAULT;
@@ -68,7 +67,8 @@ int threads_options_read(const struct threads_words *words, struct thread_view *
 			  FILTER_BYTES - 1);
 	if (result < 0)
 		return EXIT_USAGE;
-	*ret_view = view;
-	*ret_hz = (unsigned int)hz;
+	*ret_options = (struct threads_options){
+		.view = view, .hz = (unsigned int)hz, .once = words->once != NULL, .csv = words->csv != NULL
+	};
 	return OPTIONS_RUN;
 }

@@ -5,13 +5,20 @@
 
 #include "report/thread_history.h"
 
+#include <stdbool.h>
+
 /* What was given, or NULL. */
 struct threads_words {
 	const char *once, *csv, *hz, *match, *columns;
 };
 
-/* Reads the words: what to show, and how many looks a second. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
-int threads_options_read(const struct threads_words *words, struct thread_view *ret_view,
-			 unsigned int *ret_hz);
+struct threads_options {
+	struct thread_view view;
+	unsigned int hz; /* looks a second */
+	bool once, csv;
+};
+
+/* Returns OPTIONS_RUN and fills *ret_options; or EXIT_USAGE, and the mistake was logged. */
+int threads_options_read(const struct threads_words *words, struct threads_options *ret_options);
 
 #endif
