@@ -7,6 +7,7 @@
 #include "common/log.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -259,6 +260,26 @@ void control_dismiss(struct control_socket *control, uint64_t number, const char
 		await(control, client);
 }
 
+void control_refuse(struct control_socket *control, uint64_t number, uint32_t pid, const char *why,
+		    uint64_t now_ns)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (out) {
+		status_line_begin(out, "refused");
+		if (pid)
+			status_line_field(out, "pid", "%" PRIu32, pid);
+		status_line_field(out, "why", "%s", why);
+		status_line_end(out);
+		fclose(out);
+	}
+	own_count(control->own_counters, OWN_ASKED_REFUSED);
+	control_dismiss(control, number, text ? text : "", now_ns);
+	free(text);
+}
+
 void control_close(struct control_socket *control)
 {
 	if (!control)
@@ -307,21 +328,10 @@ void control_accept(struct control_socket *control, uint64_t now_ns)
 
 /* ---- its line ---- */
 
-static void refuse(struct control_socket *control, struct client *client, const char *why, uint64_t now_ns)
+static void refuse(struct control_socket *control, const struct client *client, const char *why,
+		   uint64_t now_ns)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-
-	if (out) {
-		status_line_begin(out, "refused");
-		status_line_field(out, "why", "%s", why);
-		status_line_end(out);
-		fclose(out);
-	}
-	own_count(control->own_counters, OWN_ASKED_REFUSED);
-	control_dismiss(control, client->number, text ? text : "", now_ns);
-	free(text);
+	control_refuse(control, client->number, 0, why, now_ns);
 }
 
 static void answer_status(struct control_socket *control, struct client *client, uint64_t now_ns)

@@ -50,6 +50,13 @@ void control_say(struct control_socket *control, uint64_t client, const char *li
 void control_dismiss(struct control_socket *control, uint64_t client, const char *line, uint64_t now_ns);
 
 /*
+ * Dismisses the client with the line that its request is refused, and counts it (OWN_ASKED_REFUSED). `pid`: the process
+ * because of which it is; 0: another reason.
+ */
+void control_refuse(struct control_socket *control, uint64_t client, uint32_t pid, const char *why,
+		    uint64_t now_ns);
+
+/*
  * Call it once a second: drops clients that have not sent their line or read their answer in time, and accepts again
  * after a failure.
  */

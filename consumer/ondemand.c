@@ -174,19 +174,9 @@ static const char *answer_end(struct answer *answer)
 	return answer->text ? answer->text : "";
 }
 
-/* `pid`: the process because of which it is refused; 0: another reason. */
-static void refuse(struct ondemand *ondemand, uint64_t client, uint32_t pid, const char *why)
+static void refuse(const struct ondemand *ondemand, uint64_t client, const char *why)
 {
-	struct answer answer;
-
-	answer_begin(&answer, "refused");
-	if (pid)
-		answer_number(&answer, "pid", pid);
-	if (answer.out)
-		status_line_field(answer.out, "why", "%s", why);
-	own_count(ondemand->own_counters, OWN_ASKED_REFUSED);
-	control_dismiss(ondemand->control, client, answer_end(&answer), clock_monotonic_ns());
-	free(answer.text);
+	control_refuse(ondemand->control, client, 0, why, clock_monotonic_ns());
 }
 
 static void say_progress(struct ondemand *ondemand, struct asked *asked, const struct capture *capture,
@@ -338,7 +328,7 @@ static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t clien
 	int result;
 
 	if (pid) {
-		refuse(ondemand, client, pid, why);
+		control_refuse(ondemand->control, client, pid, why, now_ns);
 		asking_free(asking);
 		return;
 	}
@@ -360,7 +350,7 @@ static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t clien
 	if (result < 0) {
 		forget(asked);
 		publish(ondemand);
-		refuse(ondemand, client, 0,
+		refuse(ondemand, client,
 		       result == -EBUSY ? "too many captures are under way or wait to be written"
 					: strerror(-result));
 		return;
@@ -378,7 +368,7 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 	const char *why;
 
 	if (!peer_may_ask(peer)) {
-		refuse(ondemand, client, 0, "only root and members of bourdond's group may ask for captures");
+		refuse(ondemand, client, "only root and members of bourdond's group may ask for captures");
 		return;
 	}
 	why = capture_request_read(line, &request);
@@ -389,12 +379,12 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 	if (!why && !ask_allowed(&ondemand->limit, peer->uid, clock_monotonic_ns()))
 		why = "captures were asked for too often; try again in a few seconds";
 	if (why) {
-		refuse(ondemand, client, 0, why);
+		refuse(ondemand, client, why);
 		return;
 	}
 	asking = asking_new(&request);
 	if (!asking) {
-		refuse(ondemand, client, 0, strerror(ENOMEM));
+		refuse(ondemand, client, strerror(ENOMEM));
 		return;
 	}
 	asking->uid = peer->uid;
