@@ -272,7 +272,7 @@ static __noinline int put_cgroup(struct seq_file *seq, struct task_struct *task)
 
 enum state { RUNNING, QUEUED, SLEEPING, DISK, STOPPED, TRACED, DEAD, ZOMBIE, PARKED, IDLE };
 
-/* Of a power of two, so that the mask that the verifier wants is all that is needed. */
+/* 16 of them: the verifier accepts an index that is masked, but not one that is a remainder. */
 static const char state_names[16][8] = { "running", "queued", "S", "D", "T", "t", "X", "Z", "P", "I" };
 
 /* As ps(1) has it (fs/proc/array.c), but a thread that runs is told from one that waits for a CPU. */
@@ -302,6 +302,12 @@ static __always_inline enum state state_of(struct task_struct *task)
 	if (state & TASK_INTERRUPTIBLE)
 		return SLEEPING;
 	return QUEUED; /* it is being woken */
+}
+
+/* Its kernel stack stays as it is, and so do the registers that it saved. */
+static __always_inline bool is_off_cpu(enum state state)
+{
+	return state != RUNNING && state != ZOMBIE && state != DEAD;
 }
 
 /* For how long the thread has been so, in ns. */
@@ -419,14 +425,14 @@ int walk_threads(struct bpf_iter__task *ctx)
 		return 0;
 	state = state_of(task);
 	put_identity(seq, task, state);
-	if (state == RUNNING || state == ZOMBIE || state == DEAD || task->flags & PF_KTHREAD)
-		PUT(seq, "\t-\t-\t-");
-	else
+	if (is_off_cpu(state) && !(task->flags & PF_KTHREAD))
 		put_call(seq, task);
-	if (state == RUNNING || state == ZOMBIE || state == DEAD)
-		PUT(seq, "\t-");
 	else
+		PUT(seq, "\t-\t-\t-");
+	if (is_off_cpu(state))
 		put_function(seq, task);
+	else
+		PUT(seq, "\t-");
 	put_times(seq, task, state);
 	put_cgroup(seq, task);
 	PUT(seq, "\n");
@@ -473,7 +479,6 @@ int walk_stacks(struct bpf_iter__task *ctx)
 {
 	struct seq_file *seq = ctx->meta->seq;
 	struct task_struct *task = ctx->task;
-	enum state state;
 
 	if (is_retired() || !task)
 		return 0;
@@ -481,9 +486,8 @@ int walk_stacks(struct bpf_iter__task *ctx)
 		PUT(seq, "tid\tstack\n");
 	if (is_hidden(task))
 		return 0;
-	state = state_of(task);
 	BPF_SEQ_PRINTF(seq, "%d\t", task->pid);
-	if (kernel_text && policy.kernel_stacks && state != RUNNING && state != ZOMBIE && state != DEAD)
+	if (kernel_text && policy.kernel_stacks && is_off_cpu(state_of(task)))
 		put_stack(seq, task);
 	else
 		PUT(seq, "-");
