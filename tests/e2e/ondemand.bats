@@ -87,6 +87,20 @@ is_no_target() {
 	! is_target "$1"
 }
 
+# start_denied: loads a policy that denies by comm and by uid, and starts a process of each: DENIED_COMM, DENIED_UID
+start_denied() {
+	printf '%s\n' '[policy]' 'deny_uids = 54399' 'deny_comms = od-denied' > "$WORK/policy.conf"
+	chmod 0755 "$WORK" # its directory must not be writable by others
+	load --policy "$WORK/policy.conf"
+	daemon_start
+	cp "$BUILD/workloads/three_hot" "$WORK/od-denied"
+	cp "$BUILD/workloads/three_hot" "$WORK/three_hot"
+	start_command "$WORK/od-denied"
+	DENIED_COMM=$CHILD
+	start_command setpriv --reuid 54399 --regid 54399 --clear-groups "$WORK/three_hot"
+	DENIED_UID=$CHILD
+}
+
 # within SHARE OTHER: whether they differ by 3 points at most
 within() {
 	awk -v a="$1" -v b="$2" 'BEGIN { exit !(a - b <= 3 && b - a <= 3) }'
@@ -302,21 +316,12 @@ within() {
 }
 
 @test "root's policy decides: what it denies cannot be asked for, and appears nowhere" {
-	printf '%s\n' '[policy]' 'deny_uids = 54399' "deny_comms = od-denied" > "$WORK/policy.conf"
-	chmod 0755 "$WORK" # its directory must not be writable by others
-	load --policy "$WORK/policy.conf"
-	daemon_start
-	cp "$BUILD/workloads/three_hot" "$WORK/od-denied"
-	cp "$BUILD/workloads/three_hot" "$WORK/three_hot"
-	start_command "$WORK/od-denied"
-	local by_comm=$CHILD
-	start_command setpriv --reuid 54399 --regid 54399 --clear-groups "$WORK/three_hot"
-	local by_uid=$CHILD
+	start_denied
 	start three_hot
-	run ask --pid "$by_comm" --for 1s
-	refused_saying 1 "cannot capture process $by_comm: it does not exist, or root's policy denies it"
-	run ask --pid "$CHILD" --pid "$by_uid" --for 1s
-	refused_saying 1 "cannot capture process $by_uid: "
+	run ask --pid "$DENIED_COMM" --for 1s
+	refused_saying 1 "cannot capture process $DENIED_COMM: it does not exist, or root's policy denies it"
+	run ask --pid "$CHILD" --pid "$DENIED_UID" --for 1s
+	refused_saying 1 "cannot capture process $DENIED_UID: "
 	run ask --comm od-denied --for 1s
 	refused_saying 1 "root's policy denies processes of that name"
 	ask_behind --all --for 1h --before 5s
@@ -325,39 +330,30 @@ within() {
 	answered
 	ask --comm 'od-*' --for 1s --before 5s
 	ask --cgroup "/$CGROUP" --for 1s --before 5s
-	[ "$(sql "SELECT count(*) FROM process WHERE tgid IN ($by_comm, $by_uid)")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM process WHERE tgid IN ($DENIED_COMM, $DENIED_UID)")" = 0 ]
 	[ "$(sql "SELECT count(*) FROM process WHERE tgid = $CHILD")" -gt 0 ]
-	has_run 100 "$by_comm"
-	has_run 100 "$by_uid"
+	has_run 100 "$DENIED_COMM"
+	has_run 100 "$DENIED_UID"
 }
 
 @test "a compromised daemon cannot make a target of whom root's policy denies, by the map of what is wanted" {
-	printf '%s\n' '[policy]' 'deny_uids = 54399' 'deny_comms = od-denied' > "$WORK/policy.conf"
-	chmod 0755 "$WORK"
-	load --policy "$WORK/policy.conf"
-	daemon_start
-	cp "$BUILD/workloads/three_hot" "$WORK/od-denied"
-	cp "$BUILD/workloads/three_hot" "$WORK/three_hot"
-	start_command "$WORK/od-denied"
-	local by_comm=$CHILD
-	start_command setpriv --reuid 54399 --regid 54399 --clear-groups "$WORK/three_hot"
-	local by_uid=$CHILD
+	start_denied
 	start three_hot
 	local allowed=$CHILD
 	start three_hot
 	ask_behind --pid "$CHILD" --for 1h # from now on there are keys of processes
-	forge_want "$by_comm"
-	forge_want "$by_uid"
+	forge_want "$DENIED_COMM"
+	forge_want "$DENIED_UID"
 	is_no_target "$allowed"
 	forge_want "$allowed"
 	await 30 is_target "$allowed" # the walk of each second has met all of them
 	is_target "$CHILD"
-	is_no_target "$by_comm"
-	is_no_target "$by_uid"
+	is_no_target "$DENIED_COMM"
+	is_no_target "$DENIED_UID"
 	kill -INT "$ASKED"
 	answered
 	[ "$(sql 'SELECT DISTINCT tgid FROM sample JOIN process USING(process_id)')" = "$CHILD" ]
-	[ "$(sql "SELECT count(*) FROM process WHERE tgid IN ($by_comm, $by_uid)")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM process WHERE tgid IN ($DENIED_COMM, $DENIED_UID)")" = 0 ]
 }
 
 @test "what cannot be captured is refused with one line" {
