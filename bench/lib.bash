@@ -98,6 +98,16 @@ disarm() {
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
 }
 
+# many_watches: settings for one rule with more watches than it has by default
+many_watches() {
+	write_settings '[triggers]' 'watches_per_rule = 4096'
+}
+
+# await_watching TARGETS WATCHES: a rule opens what its work of a second allows, and the rest in the next ones
+await_watching() {
+	await_status 30 ".daemon[0].targets == $1 and .daemon[0].watches == $2"
+}
+
 # bpf_cost SECONDS: prints what the pinned programs cost in that time, as "name=number ...".
 bpf_cost() {
 	"$BUILD/bench/bpf_cost" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --seconds "$1"

@@ -12,8 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 watch() {
 	load
 	daemon_start
-	# a rule opens what its work of a second allows, and the rest in the next ones
-	await_status 30 ".daemon[0].targets == $2 and .daemon[0].watches == $3"
+	await_watching "$2" "$3"
 	[[ -z ${4-} ]] || await_grants "$4"
 	sleep 3 # the start's own work is over
 	doing "$1: $IDLE_SECONDS s"
@@ -48,7 +47,7 @@ watch kernel 1000 100 100
 GRANT_SOCKET=$WORK/nobody.sock
 
 spawn 1000 1
-write_settings '[triggers]' 'watches_per_rule = 4096'
+many_watches
 rule sampled 'comm = sleepers' 'cpu.some = 90%' 'memory.some = 90%' 'io.some = 90%'
 watch sampled 1000 3000
 

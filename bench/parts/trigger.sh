@@ -39,13 +39,12 @@ percentiles() {
 scale() {
 	local began
 	load --targets 16384
-	write_settings '[triggers]' 'watches_per_rule = 4096'
+	many_watches
 	rule many 'comm = sleepers' 'cpu.some = 90%' 'memory.some = 90%' 'io.some = 90%'
 	began=${EPOCHREALTIME/./}
 	daemon_start
 	echo "ready_ms=$(since "$began")" > "$WORK/scale-$1"
-	# a rule opens what its work of a second allows, and the rest in the next ones
-	await_status 30 ".daemon[0].targets == $SCALE_PROCESSES and .daemon[0].watches == $SCALE_WATCHES"
+	await_watching "$SCALE_PROCESSES" "$SCALE_WATCHES"
 	if [[ $1 == kernel ]]; then
 		await_grants "$SCALE_WATCHES"
 		echo "armed_ms=$(calc "(${GRANTED_AT/./} - $began) / 1e3")" >> "$WORK/scale-$1"
