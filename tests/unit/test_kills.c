@@ -83,6 +83,7 @@ START_TEST(a_capture_has_the_kills_of_its_span)
 
 	make(&kills, 0, UINT64_MAX, "/a", &rows);
 	ck_assert_uint_eq(rows.count, 0);
+	kill_rows_free(&rows);
 	for (uint32_t time = 1; time <= 5; time++)
 		put(&kills, time % 2, 0, 10 * time, time);
 	kills.each[2].how = KILL_KINDS; /* a hostile record */
