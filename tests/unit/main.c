@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Runs all unit tests. Each test is a process of its own (with CK_FORK=no all are one, for a debugger). Their
- * files are in one directory, which is removed at the end. The seed is printed when a test failed.
+ * Runs all unit tests. Each test is a process of its own (with CK_FORK=no all are one, for a debugger), and as many suites run
+ * at once as there are CPUs. Their files are in one directory, which is removed at the end. The seed is printed when a test
+ * failed.
  */
 #include "common/cleanup.h"
 #include "tests/unit/helpers.h"
@@ -10,9 +11,13 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* clang-format off */
 static Suite *(*const suites[])(void) = {
@@ -143,29 +148,91 @@ static void choose_seed(void)
 	setenv(SEED_VARIABLE, text, 0);
 }
 
+/* What the workers share. */
+struct tally {
+	atomic_uint next; /* the suite that nobody has taken yet */
+	atomic_int run, failed;
+};
+
+static void run(SRunner *runner, struct tally *tally)
+{
+	srunner_run_all(runner, CK_NORMAL);
+	atomic_fetch_add(&tally->run, srunner_ntests_run(runner));
+	atomic_fetch_add(&tally->failed, srunner_ntests_failed(runner));
+	srunner_free(runner);
+	fflush(stdout);
+}
+
+static void run_in_one_process(struct tally *tally)
+{
+	SRunner *runner = srunner_create(NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+		srunner_add_suite(runner, suites[i]());
+	run(runner, tally);
+}
+
+/* Takes one suite after the other until there is none. */
+static void work(struct tally *tally)
+{
+	for (;;) {
+		unsigned int taken = atomic_fetch_add(&tally->next, 1);
+
+		if (taken >= ARRAY_SIZE(suites))
+			return;
+		run(srunner_create(suites[taken]()), tally);
+	}
+}
+
+/* A worker that ends otherwise than it should is a failed test. */
+static void run_in_workers(struct tally *tally, long workers)
+{
+	int status;
+
+	for (long i = 0; i < workers; i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			work(tally);
+			exit(EXIT_SUCCESS);
+		}
+		if (child < 0)
+			atomic_fetch_add(&tally->failed, 1);
+	}
+	while (wait(&status) > 0)
+		if (status)
+			atomic_fetch_add(&tally->failed, 1);
+}
+
+static bool is_one_process_wanted(void)
+{
+	const char *fork_mode = getenv("CK_FORK");
+
+	return (fork_mode && !strcmp(fork_mode, "no")) || getenv("CK_RUN_SUITE") || getenv("CK_RUN_CASE");
+}
+
 int main(int count, char **arguments)
 {
 	const char *parent = getenv("TMPDIR");
 	char directory[PATH_MAX];
-	SRunner *runner = srunner_create(NULL);
-	int run, failed;
+	struct tally *tally =
+		mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	snprintf(directory, sizeof(directory), "%s/bourdon-unit.XXXXXX", parent ? parent : "/tmp");
-	if (count > 1 || !mkdtemp(directory) || chmod(directory, 0711) || setenv("TMPDIR", directory, 1))
+	if (count > 1 || tally == MAP_FAILED || !mkdtemp(directory) || chmod(directory, 0711) ||
+	    setenv("TMPDIR", directory, 1))
 		return EXIT_FAILURE;
 	find_beside(arguments[0], "compile_seccomp", "COMPILE_SECCOMP");
 	find_beside(arguments[0], "symbols", SYMBOLS_VARIABLE);
 	choose_seed();
-	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
-		srunner_add_suite(runner, suites[i]());
-	srunner_run_all(runner, CK_NORMAL);
-	run = srunner_ntests_run(runner);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
+	if (is_one_process_wanted())
+		run_in_one_process(tally);
+	else
+		run_in_workers(tally, sysconf(_SC_NPROCESSORS_ONLN));
 	directory_remove(directory);
-	if (failed)
+	if (tally->failed)
 		printf("the seed was %s: " SEED_VARIABLE "=%s repeats it\n", getenv(SEED_VARIABLE),
 		       getenv(SEED_VARIABLE));
-	printf("unit: %d checks, %d failed\n", run, failed);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	printf("unit: %d checks, %d failed\n", tally->run, tally->failed);
+	return tally->failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
