@@ -7,7 +7,7 @@
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/truth.bash"
 
-STORM=1000 # programs: few enough that they end while the others look
+STORM=500 # programs: few enough that they end while the others look
 
 setup() {
 	bourdon_setup beside
