@@ -78,13 +78,12 @@ functions_of() {
 		JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE rule = '$1' AND path = '$2'"
 }
 
-# capture_of RULE COMM [OPTION...]: captures the processes of that name, and stops them while names are looked up, which
-# yields to them.
+# capture_of RULE COMM [OPTION...]: captures the processes of that name. They are frozen while names are looked up: naming
+# yields to processes that run.
 capture_of() {
 	pressure "$1" "$2"
 	daemon_start "${@:3}"
-	await_log 30 "rule $1 fired"
-	EVERY=0.5 await_status 60 '.captures | length == 0'
+	recording_ends "rule $1 fired"
 	echo 1 > "$CGROUP2/$CGROUP/cgroup.freeze"
 	await_sql 40 "SELECT count(*) FROM capture WHERE rule = '$1' AND state = 'complete'" 1
 	daemon_stop TERM

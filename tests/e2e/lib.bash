@@ -165,8 +165,8 @@ status_json() {
 	"$BUILD/bourdon" --db "$DB" status --json
 }
 
-# await_status SECONDS JQ-EXPRESSION: waits until the expression is true of the status. To ask takes some 40 ms of CPU time:
-# EVERY=SECONDS asks more rarely than each tenth of a second, where that counts.
+# await_status SECONDS JQ-EXPRESSION: waits until the expression is true of the status. Asks each tenth of a second, or each
+# EVERY seconds.
 await_status() {
 	local DEADLINE status=
 	deadline "$1"
@@ -289,9 +289,10 @@ own_workload() {
 # start_command COMMAND ARGUMENT...: the same for any command, which must become a workload.
 start_command() {
 	exec {CHILD_OUTPUT}< <(
+		# before it enters the cgroup, in which rules would see taskset, too
+		[[ -z ${ON_CPU-} ]] || taskset -p -c "$ON_CPU" "$BASHPID" > /dev/null
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
 		[[ -z ${MEMORY_CGROUP-} ]] || echo "$BASHPID" > "$MEMORY_CGROUP/cgroup.procs"
-		[[ -z ${ON_CPU-} ]] || taskset -p -c "$ON_CPU" "$BASHPID" > /dev/null
 		exec "$@"
 	)
 	CHILD=$!
@@ -316,11 +317,17 @@ stop() {
 	wait "$1" || true
 }
 
+# recording_ends PATTERN: waits until a line of the log has the pattern, "fired", and no capture is recorded any more. Each
+# question takes some 40 ms of CPU time from what is recorded, so it asks rarely.
+recording_ends() {
+	await_log 30 "$1"
+	EVERY=0.5 await_status 60 '.captures | length == 0'
+}
+
 # recorded: waits until a rule has fired and its capture has ended, and ends the workloads, because naming
 # yields to them.
 recorded() {
-	await_log 30 'fired'
-	EVERY=0.5 await_status 60 '.captures | length == 0'
+	recording_ends fired
 	children_end
 }
 

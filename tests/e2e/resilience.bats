@@ -136,7 +136,7 @@ is_locked() {
 	await 10 is_locked "$CHILD"
 	# the workload is a new process, so the scan of all mappings meets it
 	start cpu_hog --threads $((2 * $(nproc)))
-	hog=$CHILD
+	local hog=$CHILD
 	await_log 60 'captured [0-9]+ stacks'
 	[ "$(sql 'SELECT state FROM capture LIMIT 1')" = complete ]
 	# from Linux 6.7 on the scan does not wait for the lock, and newer kernels do not even need it
@@ -153,7 +153,7 @@ is_locked() {
 	fsfreeze -u "$FROZEN"
 	await_sql 60 "SELECT count(DISTINCT capture_id) > 0 FROM sample JOIN stack_frame USING(stack_id) JOIN frame USING(frame_id)
 		WHERE function = 'burn_cpu'" 1
-	# SIGTERM while another scan hangs; names of a capture under way would yield to busy threads
+	# SIGTERM while another scan hangs. The hog ends first: a capture's names, which the daemon waits for, yield to it
 	stop "$hog"
 	start_command "$WORK/$OWN" "$WORK/mounted/file"
 	fsfreeze -f "$FROZEN"
