@@ -24,24 +24,38 @@ static const enum machine_part of_tasks[] = { MACHINE_TARGETS, MACHINE_OTHERS, M
 					      MACHINE_KERNEL, MACHINE_DENIED };
 #define TASK_PARTS (sizeof(of_tasks) / sizeof(*of_tasks))
 
-/* Takes `ns`, or all if there is less, from the parts that are tasks'. */
+/* Takes `ns`, or all if there is less, from the parts that are tasks', in proportion. */
 static void take_from_tasks(struct machine_time *machine, uint64_t ns)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < TASK_PARTS; i++)
 		sum += machine->parts_ns[of_tasks[i]];
-	for (size_t i = 0; sum && i < TASK_PARTS; i++) {
+	ns = ns < sum ? ns : sum;
+	for (size_t i = 0; i < TASK_PARTS && sum; i++) {
 		uint64_t *part = &machine->parts_ns[of_tasks[i]];
+		uint64_t taken = *part == sum ? ns : (uint64_t)((double)*part / (double)sum * (double)ns);
 
-		*part -= ns >= sum ? *part : (uint64_t)((double)*part / (double)sum * (double)ns);
+		taken = taken < *part ? taken : *part;
+		sum -= *part;
+		*part -= taken;
+		ns -= taken;
 	}
+}
+
+static uint64_t accounted_ns(const struct machine_time *machine)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < MACHINE_UNACCOUNTED; i++)
+		sum += machine->parts_ns[i];
+	return sum;
 }
 
 void machine_time_close(struct machine_time *machine, const struct cpu_times *before,
 			const struct cpu_times *after, uint32_t flags)
 {
-	uint64_t *parts = machine->parts_ns, sum = 0, within = 0;
+	uint64_t *parts = machine->parts_ns, within = 0, excess;
 
 	if (!before->cpus || !after->cpus || machine->to_ns <= machine->from_ns)
 		return;
@@ -52,13 +66,13 @@ void machine_time_close(struct machine_time *machine, const struct cpu_times *be
 	parts[MACHINE_STEAL] = growth(after->steal_ns, before->steal_ns);
 	parts[MACHINE_GUEST] = growth(after->guest_ns, before->guest_ns);
 	parts[MACHINE_IDLE] = growth(after->idle_ns, before->idle_ns);
-	within = parts[MACHINE_GUEST];
+	take_from_tasks(machine, parts[MACHINE_GUEST]);
 	if (!(flags & TASK_IRQ_APART))
 		within += parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ];
 	if (!(flags & TASK_STEAL_APART))
 		within += parts[MACHINE_STEAL];
-	take_from_tasks(machine, within);
-	for (size_t i = 0; i < MACHINE_UNACCOUNTED; i++)
-		sum += parts[i];
-	parts[MACHINE_UNACCOUNTED] = growth(machine->total_ns, sum);
+	/* what interrupted an idle CPU is in no task's time: then there is room for it beside the tasks */
+	excess = growth(accounted_ns(machine), machine->total_ns);
+	take_from_tasks(machine, within < excess ? within : excess);
+	parts[MACHINE_UNACCOUNTED] = growth(machine->total_ns, accounted_ns(machine));
 }

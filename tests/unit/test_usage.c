@@ -486,21 +486,26 @@ END_TEST
 
 struct machine_case {
 	uint32_t flags;
+	uint64_t idle_ns;
 	uint64_t parts_ns[MACHINE_PARTS]; /* of tasks: as they are given; all: as they come out */
 };
 
 /* Two CPUs for 1,000 ns; tasks ran 1,000, 100 of them in guests. */
 static const struct machine_case machine_cases[] = {
-	{ TASK_IRQ_APART | TASK_STEAL_APART, { 90, 540, 180, 0, 90, 50, 70, 30, 100, 800, 50 } },
-	/* the kernel counts interrupts as time of whoever they interrupted */
-	{ TASK_STEAL_APART, { 78, 468, 156, 0, 78, 50, 70, 30, 100, 800, 170 } },
-	{ 0, { 75, 450, 150, 0, 75, 50, 70, 30, 100, 800, 200 } },
+	{ TASK_IRQ_APART | TASK_STEAL_APART, 800, { 90, 540, 180, 0, 90, 50, 70, 30, 100, 800, 50 } },
+	/* the kernel counts interrupts as time of whoever they interrupted: here, of nobody */
+	{ TASK_STEAL_APART, 800, { 90, 540, 180, 0, 90, 50, 70, 30, 100, 800, 50 } },
+	/* here, 72 of their 120 ns */
+	{ TASK_STEAL_APART, 922, { 83, 497, 166, 0, 83, 50, 70, 30, 100, 922, 0 } },
+	/* here, 100 of the 150 ns of interrupts and of what the hypervisor took */
+	{ 0, 950, { 80, 480, 160, 0, 80, 50, 70, 30, 100, 950, 0 } },
 };
 
 START_TEST(the_parts_add_up)
 {
-	static const struct cpu_times before = { 2, 7, 7, 7, 7, 7 }, after = { 2, 807, 57, 77, 37, 107 };
 	const struct machine_case *one = &machine_cases[_i];
+	const struct cpu_times before = { 2, 7, 7, 7, 7, 7 },
+			       after = { 2, 7 + one->idle_ns, 57, 77, 37, 107 };
 	struct machine_time machine = { .from_ns = 5000,
 					.to_ns = 6000,
 					.parts_ns = { 100, 600, 200, 0, 100 } };
