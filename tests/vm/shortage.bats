@@ -46,12 +46,12 @@ start_victim() {
 	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$OWN"
 }
 
-# stored: waits until the first capture is
+# stored: waits until the first capture is. While it is, worse pressure may begin another one within the cooldown.
 stored() {
 	await_status 60 '.captures | length == 0'
 	children_end
 	await_sql 60 "SELECT state FROM capture WHERE capture_id = 1" complete
-	sql 'SELECT rule, cause, because FROM capture' >&2
+	sql 'SELECT rule, cause, because FROM capture WHERE capture_id = 1' >&2
 }
 
 # of_file FILE NAME: the number after that name
@@ -83,19 +83,19 @@ pages_scanned() {
 	await_log 60 fired
 	stored
 	ran=$(($(ran_ns "$KSWAPD") - before))
-	sql 'SELECT part, ns, percent FROM machine_time WHERE ns > 0' >&2
-	sql 'SELECT role, cgroup, program, cpu_ns, percent FROM culprit_group LIMIT 8' >&2
-	sql "SELECT comm, samples, percent, stack FROM culprit_stack WHERE role = 'kernel' LIMIT 5" >&2
+	sql 'SELECT part, ns, percent FROM machine_time WHERE capture_id = 1 AND ns > 0' >&2
+	sql 'SELECT role, cgroup, program, cpu_ns, percent FROM culprit_group WHERE capture_id = 1 LIMIT 8' >&2
+	sql "SELECT comm, samples, percent, stack FROM culprit_stack WHERE capture_id = 1 AND role = 'kernel' LIMIT 5" >&2
 	echo "the kernel counts $ran ns of kswapd0" >&2
 	# the capture's span is within that of the two readings
-	[ "$(sql "SELECT cpu_ns BETWEEN 1 AND $ran FROM usage JOIN process USING(process_id) WHERE role = 'kernel' AND comm = 'kswapd0' AND tgid = $KSWAPD")" = 1 ]
-	[ "$(sql "SELECT count(*) FROM culprit_group WHERE role = 'kernel' AND program = 'kswapd' AND processes = 1")" = 1 ]
-	[ "$(sql "SELECT ns >= (SELECT cpu_ns FROM culprit_group WHERE program = 'kswapd') FROM machine_time WHERE part = 'kernel threads'")" = 1 ]
+	[ "$(sql "SELECT cpu_ns BETWEEN 1 AND $ran FROM usage JOIN process USING(process_id) WHERE capture_id = 1 AND role = 'kernel' AND comm = 'kswapd0' AND tgid = $KSWAPD")" = 1 ]
+	[ "$(sql "SELECT count(*) FROM culprit_group WHERE capture_id = 1 AND role = 'kernel' AND program = 'kswapd' AND processes = 1")" = 1 ]
+	[ "$(sql "SELECT ns >= (SELECT cpu_ns FROM culprit_group WHERE capture_id = 1 AND program = 'kswapd') FROM machine_time WHERE capture_id = 1 AND part = 'kernel threads'")" = 1 ]
 	# between two of its samples' functions there may be others; a stack may begin in an interrupt
 	[ "$(sql "SELECT sum(samples) FILTER (WHERE stack GLOB '*;kswapd_[[]k];balance_pgdat_[[]k];*') * 2 > sum(samples)
-		FROM culprit_stack WHERE role = 'kernel' AND comm = 'kswapd0'")" = 1 ]
+		FROM culprit_stack WHERE capture_id = 1 AND role = 'kernel' AND comm = 'kswapd0'")" = 1 ]
 	# it took less than the program that reads, which is on another CPU
-	[ "$(sql "SELECT cause, because GLOB 'kernel thread kswapd[[]${KSWAPD}] took *, while ${OWN}[[]*' FROM capture")" = 'competing processes|1' ]
+	[ "$(sql "SELECT cause, because GLOB 'kernel thread kswapd[[]${KSWAPD}] took *, while ${OWN}[[]*' FROM capture WHERE capture_id = 1")" = 'competing processes|1' ]
 }
 
 @test "pages that another program dirtied are written by kworkers, which have their time and their stack" {
@@ -109,17 +109,17 @@ pages_scanned() {
 	start_victim # they wait for each other
 	await_log 60 fired
 	stored
-	sql "SELECT program, processes, cpu_ns FROM culprit_group WHERE role = 'kernel' LIMIT 5" >&2
-	sql "SELECT comm, samples, stack FROM culprit_stack WHERE role = 'kernel' LIMIT 5" >&2
-	[ "$(sql "SELECT cpu_ns > 0 FROM culprit_group WHERE role = 'kernel' AND program = 'kworker'")" = 1 ]
-	[ "$(sql "SELECT sum(samples) > 0 FROM culprit_stack WHERE role = 'kernel' AND comm GLOB 'kworker/*' AND stack GLOB '*;wb_workfn_[[]k];*'")" = 1 ]
-	[ "$(sql "SELECT ns > 0 FROM machine_time WHERE part = 'kernel threads'")" = 1 ]
+	sql "SELECT program, processes, cpu_ns FROM culprit_group WHERE capture_id = 1 AND role = 'kernel' LIMIT 5" >&2
+	sql "SELECT comm, samples, stack FROM culprit_stack WHERE capture_id = 1 AND role = 'kernel' LIMIT 5" >&2
+	[ "$(sql "SELECT cpu_ns > 0 FROM culprit_group WHERE capture_id = 1 AND role = 'kernel' AND program = 'kworker'")" = 1 ]
+	[ "$(sql "SELECT sum(samples) > 0 FROM culprit_stack WHERE capture_id = 1 AND role = 'kernel' AND comm GLOB 'kworker/*' AND stack GLOB '*;wb_workfn_[[]k];*'")" = 1 ]
+	[ "$(sql "SELECT ns > 0 FROM machine_time WHERE capture_id = 1 AND part = 'kernel threads'")" = 1 ]
 }
 
 @test "memory of the whole machine that runs out is a global shortage, with who grew" {
 	local scanned eater before after
 	own_workload mem_hog
-	rule whole "comm = $OWN" 'memory.some = 10%' 'watch = system' 'history = 1s' 'capture = 10s' 'cooldown = 1h'
+	rule whole "comm = $OWN" 'memory.some = 10%' 'watch = system' 'history = 1s' 'capture = 20s' 'cooldown = 1h'
 	load
 	daemon_start
 	CGROUP=$CGROUP/victim start_command "$WORK/$OWN" --size 192MiB --file "$FILE"
@@ -180,8 +180,8 @@ was_killed() {
 	await_log 60 fired
 	await 60 was_killed "$UNIT"
 	stored
-	sql 'SELECT (k.at - triggered_at) / 1e9, k.* FROM killed k JOIN capture USING(capture_id)' >&2
-	[ "$(sql 'SELECT how, role, comm, tgid, unit, by_comm, by_tgid, by_unit, limit_cgroup, processes FROM killed')" = \
+	sql 'SELECT (k.at - triggered_at) / 1e9, k.* FROM killed k JOIN capture USING(capture_id) WHERE capture_id = 1' >&2
+	[ "$(sql 'SELECT how, role, comm, tgid, unit, by_comm, by_tgid, by_unit, limit_cgroup, processes FROM killed WHERE capture_id = 1')" = \
 		"signal|target|mem_hog|$pid|$UNIT|systemd-oomd|$(systemctl show -P MainPID systemd-oomd)|systemd-oomd.service||1" ]
 	run "$BUILD/bourdon" --db "$DB" why 1
 	[[ $(tr -s ' \n' ' ' <<< "$output") == *"mem_hog[$pid] in $UNIT, "*", by systemd-oomd["*"] in systemd-oomd.service "* ]] ||
