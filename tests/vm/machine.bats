@@ -99,11 +99,11 @@ check() {
 	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 1s' 'capture = 4s' 'cooldown = 1h'
 	daemon_start
 	start cpu_hog --threads 1
-	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
-	sql 'SELECT cause, because FROM capture'
-	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, summed over its CPUs, in % of % periods, by its cpu.max of 0.20 CPUs, within % s%' FROM capture")" = \
+	await_sql 60 "SELECT state FROM capture WHERE capture_id = 1" complete
+	sql 'SELECT cause, because FROM capture WHERE capture_id = 1'
+	[ "$(sql "SELECT cause, because LIKE '/$CGROUP was throttled for % s, summed over its CPUs, in % of % periods, by its cpu.max of 0.20 CPUs, within % s%' FROM capture WHERE capture_id = 1")" = \
 		'throttled by its own quota|1' ]
-	[ "$(sql "SELECT after FROM statistic WHERE scope = '/$CGROUP' AND source = 'cpu.max' AND name = 'quota_usec'")" -eq 20000 ]
+	[ "$(sql "SELECT after FROM statistic WHERE capture_id = 1 AND scope = '/$CGROUP' AND source = 'cpu.max' AND name = 'quota_usec'")" -eq 20000 ]
 }
 
 @test "--check: settings that cost something are warnings, each with its remedy" {
