@@ -99,6 +99,7 @@ start_denied() {
 	DENIED_COMM=$CHILD
 	start_command setpriv --reuid 54399 --regid 54399 --clear-groups "$WORK/three_hot"
 	DENIED_UID=$CHILD
+	DENIED_NS=${EPOCHREALTIME/[.,]/}000 # before, they were the shell and setpriv of root, which are not denied
 }
 
 # within SHARE OTHER: whether they differ by 3 points at most
@@ -315,6 +316,15 @@ within() {
 	grep -q burn_half "$WORK/asked.out"
 }
 
+# seen_since_ns TGIDS: samples of these processes on CPU since those that are denied are what they are
+seen_since_ns() {
+	sql "SELECT count(*) FROM (SELECT process_id, capture_id, kind, second, times FROM sample
+			UNION ALL SELECT process_id, capture_id, 'on-cpu', second, times FROM other_sample) s
+		JOIN process p USING(process_id) JOIN capture c USING(capture_id), json_each(s.times) t
+		WHERE s.kind = 'on-cpu' AND p.tgid IN ($1)
+			AND c.triggered_at + 1000000000 * s.second + 1000000 * json_extract(t.value, '\$[0]') > $DENIED_NS"
+}
+
 @test "root's policy decides: what it denies cannot be asked for, and appears nowhere" {
 	start_denied
 	start three_hot
@@ -330,8 +340,10 @@ within() {
 	answered
 	ask --comm 'od-*' --for 1s --before 5s
 	ask --cgroup "/$CGROUP" --for 1s --before 5s
-	[ "$(sql "SELECT count(*) FROM process WHERE tgid IN ($DENIED_COMM, $DENIED_UID)")" = 0 ]
-	[ "$(sql "SELECT count(*) FROM process WHERE tgid = $CHILD")" -gt 0 ]
+	[ "$(sql "SELECT count(*) FROM process WHERE comm = 'od-denied' OR uid = 54399")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM usage JOIN process USING(process_id) WHERE tgid IN ($DENIED_COMM, $DENIED_UID) AND comm NOT IN ('bash', 'setpriv')")" = 0 ]
+	[ "$(seen_since_ns "$DENIED_COMM, $DENIED_UID")" = 0 ]
+	[ "$(seen_since_ns "$CHILD")" -gt 0 ]
 	has_run 100 "$DENIED_COMM"
 	has_run 100 "$DENIED_UID"
 }
