@@ -195,7 +195,7 @@ calm() {
 	echo "exec $WORK/$third" > "$WORK/second.sh"
 	printf '%s\n' 'echo ready' "until [[ -e $WORK/go ]]; do :; done" "exec $WORK/$second $WORK/second.sh" > "$WORK/first.sh"
 	ON_CPU=0 in_cgroup other "$WORK/$first" "$WORK/first.sh"
-	began_ns=${EPOCHREALTIME/[.,]/}000 # the programs that start it ran before
+	began_ns=${EPOCHREALTIME/[.,]/}000
 	neighbour=$CHILD
 	local output=$CHILD_OUTPUT
 	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
@@ -215,9 +215,9 @@ calm() {
 	awk -F '|' '{ count[$1]++ } END { for (comm in count) print comm, count[comm] }' "$WORK/samples" >&2
 	[ "$(awk -F '|' -v comm="$first" -v to="$before_ns" '$1 == comm && $2 <= to' "$WORK/samples" | wc -l)" -ge 10 ]
 	[ "$(awk -F '|' -v comm="$third" -v from="$after_ns" '$1 == comm && $2 >= from' "$WORK/samples" | wc -l)" -ge 10 ]
-	# times are whole milliseconds
+	# times are whole milliseconds; before it began, it was the shell, and setsid, which execute it
 	[ "$(awk -F '|' -v comm="$third" -v from="$after_ns" '$1 != comm && $2 > from' "$WORK/samples" | wc -l)" -eq 0 ]
-	[ "$(awk -F '|' -v comm="$first" -v from="$began_ns" -v to="$before_ns" '$1 != comm && $2 > from && $2 + 1000000 < to' "$WORK/samples" | wc -l)" -eq 0 ]
+	[ "$(awk -F '|' -v comm="$first" -v from="$began_ns" -v to="$before_ns" '$1 != comm && ($2 > from || $1 !~ /^(bash|setsid)$/) && $2 + 1000000 < to' "$WORK/samples" | wc -l)" -eq 0 ]
 }
 
 @test "a service that keeps the disk busy itself: its own I/O, and how much" {
@@ -302,10 +302,11 @@ calm() {
 	daemon_start
 	in_cgroup victim "$WORK/$OWN"
 	echo "$CHILD" > "$V1_CGROUP/cgroup.procs"
-	# other programs that use the CPUs meanwhile look like the reason, as one that asks again and again would
+	# Other programs that use the CPUs meanwhile look like the reason. So does a test that asks the database ten times a
+	# second: this one waits for the log, and asks once a capture.
 	for ((captures = 0; captures < 5; captures++)); do
 		await_log 60 'captured [0-9]+ stacks?'
-		[ "$(sql "SELECT count(*) > 0 FROM capture WHERE cause = 'undetermined' AND state = 'complete'")" = 0 ] || break
+		[ "$(sql "SELECT count(*) FROM capture WHERE cause = 'undetermined'")" -eq 0 ] || break
 	done
 	(($(awk '$1 == "nr_throttled" { print $2 }' "$V1_CGROUP/cpu.stat") > 20))
 	sql 'SELECT cause, because FROM capture' >&2

@@ -386,7 +386,8 @@ start_undumpable() {
 @test "status, database and why show the policy" {
 	policy 'deny_uids = 1005' 'kernel_stacks = no' 'unwinding = none'
 	load --policy "$POLICY"
-	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 2s' 'capture = 2s' 'cooldown = 1h'
+	# without history: when the hog started, the dynamic linker ran, where one frame is two functions, one inlined
+	rule hog 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 0s' 'capture = 2s' 'cooldown = 1h'
 	daemon_start
 	[ "$(status_json | jq -r '.daemon[0].policy')" = 'deny_uids = 1005; deny_undumpable = yes; kernel_stacks = no; unwinding = none' ]
 	[ "$(status_json | jq -r '.unwind[0].bytes_max')" -eq 0 ]
@@ -397,9 +398,7 @@ start_undumpable() {
 	[ "$(sql 'SELECT DISTINCT uid FROM sample JOIN process USING(process_id)')" = 1004 ]
 	[ "$(sql 'SELECT count(*) FROM usage JOIN process USING(process_id) WHERE uid = 1005')" -eq 0 ]
 	sql 'SELECT unwinder, ended, depth, kind, sum(samples) FROM sample JOIN stack USING(stack_id) GROUP BY 1, 2, 3, 4'
-	[ "$(sql 'SELECT DISTINCT unwinder, ended FROM sample JOIN stack USING(stack_id)')" = 'none|policy' ]
-	# one frame; what is inlined there, as in the dynamic linker, counts in the depth
-	[ "$(sql 'SELECT DISTINCT (SELECT count(*) FROM stack_frame f JOIN frame USING(frame_id) WHERE f.stack_id = s.stack_id AND inlined = 0) FROM sample s')" = 1 ]
+	[ "$(sql 'SELECT DISTINCT unwinder, ended, depth FROM sample JOIN stack USING(stack_id)')" = 'none|policy|1' ]
 	[ "$(sql "SELECT sum(events) FROM loss WHERE reason IN ('stack-not-whole', 'stack-truncated', 'kernel-stack', 'user-stack')")" -eq 0 ]
 	run "$BUILD/bourdon" --db "$DB" why
 	[[ $output == *'policy    deny_uids = 1005; deny_undumpable = yes; kernel_stacks = no; unwinding = none'* ]]
