@@ -34,6 +34,7 @@ static void take_from_tasks(struct machine_time *machine, uint64_t ns)
 	ns = ns < sum ? ns : sum;
 	for (size_t i = 0; i < TASK_PARTS && sum; i++) {
 		uint64_t *part = &machine->parts_ns[of_tasks[i]];
+		/* the last part takes what rounding has left */
 		uint64_t taken = *part == sum ? ns : (uint64_t)((double)*part / (double)sum * (double)ns);
 
 		taken = taken < *part ? taken : *part;
@@ -71,7 +72,7 @@ void machine_time_close(struct machine_time *machine, const struct cpu_times *be
 		within += parts[MACHINE_IRQ] + parts[MACHINE_SOFTIRQ];
 	if (!(flags & TASK_STEAL_APART))
 		within += parts[MACHINE_STEAL];
-	/* what interrupted an idle CPU is in no task's time: then there is room for it beside the tasks */
+	/* the rest interrupted idle CPUs, and is in no task's time */
 	excess = growth(accounted_ns(machine), machine->total_ns);
 	take_from_tasks(machine, within < excess ? within : excess);
 	parts[MACHINE_UNACCOUNTED] = growth(machine->total_ns, accounted_ns(machine));

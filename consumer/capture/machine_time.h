@@ -35,8 +35,9 @@ struct machine_time {
 
 /*
  * Computes the total and the other parts. `flags` says what the CPU times of processes leave out (TASK_IRQ_APART,
- * TASK_STEAL_APART). Of what they do not leave out, so much is taken from all of them, in proportion, as the parts
- * exceed the total by: the rest interrupted CPUs that were idle.
+ * TASK_STEAL_APART). What they do not leave out is counted twice if it interrupted a process, and once if it
+ * interrupted an idle CPU. So only as much of it as the parts exceed the total by is taken from the processes' parts,
+ * in proportion.
  */
 void machine_time_close(struct machine_time *machine, const struct cpu_times *before,
 			const struct cpu_times *after, uint32_t flags);

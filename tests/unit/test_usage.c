@@ -493,11 +493,11 @@ struct machine_case {
 /* Two CPUs for 1,000 ns; tasks ran 1,000, 100 of them in guests. */
 static const struct machine_case machine_cases[] = {
 	{ TASK_IRQ_APART | TASK_STEAL_APART, 800, { 90, 540, 180, 0, 90, 50, 70, 30, 100, 800, 50 } },
-	/* the kernel counts interrupts as time of whoever they interrupted: here, of nobody */
+	/* the kernel counts interrupts as time of whoever they interrupted: all of them interrupted idle CPUs */
 	{ TASK_STEAL_APART, 800, { 90, 540, 180, 0, 90, 50, 70, 30, 100, 800, 50 } },
-	/* here, 72 of their 120 ns */
+	/* 72 of their 120 ns interrupted tasks */
 	{ TASK_STEAL_APART, 922, { 83, 497, 166, 0, 83, 50, 70, 30, 100, 922, 0 } },
-	/* here, 100 of the 150 ns of interrupts and of what the hypervisor took */
+	/* of 150 ns of interrupts and of what the hypervisor took, 100 interrupted tasks */
 	{ 0, 950, { 80, 480, 160, 0, 80, 50, 70, 30, 100, 950, 0 } },
 };
 

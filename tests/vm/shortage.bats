@@ -46,7 +46,8 @@ start_victim() {
 	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$OWN"
 }
 
-# stored: waits until the first capture is. While it is, worse pressure may begin another one within the cooldown.
+# stored: waits until the first capture is in the database. Until the workload ends, worse pressure may begin another one, also
+# within the cooldown: statements say capture_id = 1.
 stored() {
 	await_status 60 '.captures | length == 0'
 	children_end
