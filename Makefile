@@ -47,8 +47,9 @@ Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-8s %s\n' '$(1)' '$(2)';)
 objects = $(patsubst %.c,$(B)/object/%.o,$(1))
 # A target that installs packages runs a second make: the first one read its variables before they were there.
-# The plus sign lets it share the first one's jobs (make -j).
-again = +$(Q)$(MAKE) --no-print-directory
+# The plus sign lets it share the first one's jobs (make -j); without any, it has one for each CPU.
+CPUS = $(shell nproc)
+again = +$(Q)$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
 
 BINARIES = $(B)/bourdon-load $(B)/bourdon-grant $(B)/bourdond $(B)/bourdon
 

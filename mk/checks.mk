@@ -4,13 +4,10 @@
 
 .PHONY: compilers sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint format
 
-CPUS = $(shell nproc)
-elsewhere = $(again) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CPUS))
-
 ## make compilers  build with gcc and with clang, with -Werror
 compilers:
-	$(elsewhere) WERROR=-Werror CC=gcc B=$(B)/gcc all tests benches
-	$(elsewhere) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
+	$(again) WERROR=-Werror CC=gcc B=$(B)/gcc all tests benches
+	$(again) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
 	@echo 'compilers: no warnings'
 
 # clang's sanitizers share one runtime. _FORTIFY_SOURCE is off: sanitizers cannot check its functions.
@@ -27,7 +24,7 @@ sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
 ## make sanitize   the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # Each finding is written to a file, because the tests do not check the exit status of every child.
 sanitize:
-	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
+	$(again) CC=$(CLANG) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
 	$(Q)rm -f $(FINDINGS).*
 	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
 
@@ -44,7 +41,7 @@ TSAN_TESTS = $(patsubst %,tests/e2e/%.bats,capture reload tables triggers)
 ## make tsan       as root: the unit tests, and end-to-end tests of what threads share, under ThreadSanitizer
 tsan:
 	$(again) all tests
-	$(elsewhere) CC=$(CLANG) OPTIMIZE='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' HARDENING=-fPIE \
+	$(again) CC=$(CLANG) OPTIMIZE='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' HARDENING=-fPIE \
 		SECCOMP=tests/tsan/unconfined.c B=$(B)/tsan $(B)/tsan/bourdond $(B)/tsan/unit
 	$(Q)tests/tsan/run.sh $(B) $(or $(TESTS),$(TSAN_TESTS))
 
@@ -53,7 +50,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 ## make fuzz       every parser on hostile input, FUZZ_SECONDS=20 each
 fuzz:
-	$(elsewhere) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
+	$(again) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
 	$(Q)CC=gcc CLANG=$(CLANG) tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
 
 ## make fuzz-corpora  keep what `make fuzz` has found, minimised, in tests/fuzz/corpus
@@ -76,7 +73,7 @@ $(B)/make_seeds: $(call objects,tests/fuzz/make_seeds.c) $(BASICS)
 
 ## make coverage   which lines the unit tests reach
 coverage:
-	$(elsewhere) CC=gcc OPTIMIZE='-O0 -g --coverage -fprofile-update=atomic' HARDENING=-fPIE B=$(B)/coverage \
+	$(again) CC=gcc OPTIMIZE='-O0 -g --coverage -fprofile-update=atomic' HARDENING=-fPIE B=$(B)/coverage \
 		$(B)/coverage/unit
 	$(Q)tests/coverage.sh $(B)/coverage
 

@@ -54,6 +54,7 @@ memory_kib() {
 	awk '$1 == "VmRSS:" { print $2 }' "/proc/$DAEMON/status"
 }
 
+# bats test_tags=long
 @test "a storm of cgroups, of paths of 3.8 KB and beyond PATH_MAX: an honest target is captured, and memory comes back" {
 	local i before
 	load

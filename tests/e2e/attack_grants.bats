@@ -69,6 +69,7 @@ cp_private() {
 	[ -d "$2" ] || chmod 0700 "$2"
 }
 
+# bats test_tags=long
 @test "targets with thousands of files that only bourdon-grant can open: an honest one gets its names and tables" {
 	local began i
 	load
@@ -106,6 +107,7 @@ held() {
 	grep -c 'holds a request' "$WORK/grant.log" || true
 }
 
+# bats test_tags=long
 @test "targets for whose files bourdon-grant never answers: an honest one gets its names and tables" {
 	local i before began
 	load

@@ -78,6 +78,7 @@ judge() {
 	}' <<< "$line"
 }
 
+# bats test_tags=long
 @test "40 random mixtures of three hogs are ranked as the kernel's counters rank them, in 95 % of them" {
 	local seed=${BOURDON_MIXTURES_SEED:-$((SRANDOM % 32768))} i captures capture right=0 pairs off
 	RANDOM=$seed

@@ -67,6 +67,7 @@ assert_alive() {
 	done
 }
 
+# bats test_tags=long
 @test "a database locked for 40 s: heartbeat and draining go on, and no sample is lost" {
 	load
 	hog_rule 'capture = 10s'
@@ -368,7 +369,7 @@ processes_of_daemon() {
 	[ "$DAEMON_STATUS" -eq 0 ]
 }
 
-# bats test_tags=slow
+# bats test_tags=slow,long
 @test "the database stays below max_size by removing the oldest captures" {
 	load_targets_alone --hz 997 --ring-size 4MiB
 	NAMING=1 write_settings '[database]' 'max_size = 8MiB' # many captures, whose names do not matter

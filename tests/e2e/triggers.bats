@@ -200,6 +200,7 @@ has_pressure_files() {
 	await 5 has_pressure_files 2
 }
 
+# bats test_tags=long
 @test "the watch of a cgroup ends some time after its last target" {
 	load
 	rule idle 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 90%'
