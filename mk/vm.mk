@@ -16,7 +16,7 @@ in_release = tests/distro/run.sh $(1) $(B)/distro/$(1)/root
 test-vm:
 	$(Q)MORE_DEPENDENCIES="$$VM_DEPENDENCIES" $(MAKE) --no-print-directory deps
 	$(again) all tests next logging $(VM_IMAGES)
-	$(foreach release,$(VM_RELEASES),$(Q)$(call in_release,$(release)) make -j$(shell nproc) all tests next logging)
+	$(foreach release,$(VM_RELEASES),$(Q)$(call in_release,$(release)) make -j$(CPUS) all tests next logging)
 	$(Q)tests/vm/run.sh $(KERNEL)
 
 $(B)/vm/root.img: tests/vm/make_root.sh

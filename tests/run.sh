@@ -3,8 +3,8 @@
 #
 # make test: unit tests, then the end-to-end tests on the running kernel. Ends with one line of counts.
 # run.sh PATH...: those end-to-end tests, too. TESTS="PATH..." run.sh: those alone; several paths are separated by blanks.
-# CK_EXCLUDE_TAGS=TAG: without the tests that have this tag, of both kinds. The tags: slow, for an emulated CPU; long,
-# forty seconds or more on any.
+# CK_EXCLUDE_TAGS=TAG: without the tests that have this tag, of both kinds. `slow`: too slow for an emulated CPU. `long`: left
+# out by .ci/run, because it takes forty seconds or more.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
