@@ -7,12 +7,9 @@
  * Names of threads and cgroups are chosen by others, so every byte that could end a field, be taken for a quote, or act
  * on a terminal is written as a backslash and three octal digits, as in /proc/mounts.
  */
-#include "bpf/rebase.h"
-#include "bpf/system_call.h"
-#include "bpf/target.h"
+#include "bpf/thread_look.h"
 
 #include "policy/call_names.h"
-#include <asm/unistd.h>
 
 #define HEADER                                                                                               \
 	"tid\ttgid\tcomm\tuid\tstate\tsyscall\tfd\tfutex\tfunction\tcpu\tstate_ns\trun_delay_ns\tio_delay_ns\tcgroup\n"
@@ -27,89 +24,6 @@
 #define CGROUP_SHOWN_BYTES 1024U
 
 static const char calls[][24] = { CALL_NAMES };
-
-/* System calls whose first argument is a descriptor. */
-static const __u8 takes_fd[] = {
-#define FD(name) [__NR_##name] = 1
-	FD(read),
-	FD(write),
-	FD(close),
-	FD(fstat),
-	FD(lseek),
-	FD(ioctl),
-	FD(pread64),
-	FD(pwrite64),
-	FD(readv),
-	FD(writev),
-	FD(dup),
-	FD(dup3),
-	FD(sendfile),
-	FD(connect),
-	FD(accept),
-	FD(accept4),
-	FD(sendto),
-	FD(recvfrom),
-	FD(sendmsg),
-	FD(recvmsg),
-	FD(sendmmsg),
-	FD(recvmmsg),
-	FD(shutdown),
-	FD(bind),
-	FD(listen),
-	FD(getsockname),
-	FD(getpeername),
-	FD(setsockopt),
-	FD(getsockopt),
-	FD(fcntl),
-	FD(flock),
-	FD(fsync),
-	FD(fdatasync),
-	FD(syncfs),
-	FD(sync_file_range),
-	FD(ftruncate),
-	FD(fallocate),
-	FD(fadvise64),
-	FD(readahead),
-	FD(getdents64),
-	FD(fchdir),
-	FD(fchmod),
-	FD(fchown),
-	FD(fstatfs),
-	FD(fsetxattr),
-	FD(fgetxattr),
-	FD(flistxattr),
-	FD(fremovexattr),
-	FD(epoll_ctl),
-	FD(epoll_pwait),
-	FD(epoll_pwait2),
-	FD(inotify_add_watch),
-	FD(inotify_rm_watch),
-	FD(timerfd_settime),
-	FD(timerfd_gettime),
-	FD(signalfd4),
-	FD(splice),
-	FD(tee),
-	FD(vmsplice),
-	FD(copy_file_range),
-	FD(preadv),
-	FD(pwritev),
-	FD(preadv2),
-	FD(pwritev2),
-	FD(mq_timedsend),
-	FD(mq_timedreceive),
-	FD(mq_notify),
-	FD(io_uring_enter),
-	FD(io_uring_register),
-	FD(pidfd_send_signal),
-	FD(pidfd_getfd),
-#ifdef __NR_epoll_wait
-	FD(epoll_wait),
-	FD(getdents),
-	FD(dup2),
-	FD(signalfd),
-#endif
-#undef FD
-};
 
 /* How far the scheduler's clock was behind CLOCK_MONOTONIC, and when that was seen. Readers share it without a lock. */
 static __s64 clock_lag_ns;
@@ -133,29 +47,6 @@ static __noinline __u64 scheduler_now(void)
 		clock_lag_at_ns = now_ns;
 	}
 	return now_ns - (__u64)lag_ns;
-}
-
-/* ---- who is shown ---- */
-
-static __always_inline bool is_target(struct task_struct *task)
-{
-	__u32 tgid = task->tgid;
-	const struct target *target = bpf_map_lookup_elem(&targets, &tgid);
-
-	return target && target->started_ns == BPF_CORE_READ(task, group_leader, start_boottime);
-}
-
-/* What root does not let be sampled does not appear here, either. */
-static __noinline bool is_hidden(struct task_struct *task)
-{
-	struct task_struct *leader = task->group_leader;
-	char comm[ABI_COMM_BYTES] = {};
-
-	if (task->flags & PF_KTHREAD)
-		return !policy.kernel_threads;
-	bpf_probe_read_kernel_str(comm, sizeof(comm), leader->comm);
-	return policy_denies(leader, comm) || policy_denies_thread(task) ||
-	       (!policy.bystanders && !is_target(task));
 }
 
 /* ---- text of others ---- */
@@ -270,54 +161,17 @@ static __noinline int put_cgroup(struct seq_file *seq, struct task_struct *task)
 
 /* ---- state ---- */
 
-enum state { RUNNING, QUEUED, SLEEPING, DISK, STOPPED, TRACED, DEAD, ZOMBIE, PARKED, IDLE };
-
 /* 16 of them: the verifier accepts an index that is masked, but not one that is a remainder. */
-static const char state_names[16][8] = { "running", "queued", "S", "D", "T", "t", "X", "Z", "P", "I" };
-
-/* As ps(1) has it (fs/proc/array.c), but a thread that runs is told from one that waits for a CPU. */
-static __always_inline enum state state_of(struct task_struct *task)
-{
-	__u32 state = task->__state, exit_state = (__u32)task->exit_state;
-	bool delayed = bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
-
-	if (exit_state & EXIT_ZOMBIE)
-		return ZOMBIE;
-	if (exit_state & EXIT_DEAD)
-		return DEAD;
-	if (bpf_core_field_exists(task->on_cpu) ? task->on_cpu : task == (void *)bpf_get_current_task_btf())
-		return RUNNING;
-	if (task->on_rq && !delayed) /* also one that was about to sleep when another took its CPU */
-		return QUEUED;
-	if (state & TASK_PARKED)
-		return PARKED;
-	if (state & TASK_TRACED_OF_KERNEL)
-		return TRACED;
-	if (state & TASK_STOPPED_OF_KERNEL)
-		return STOPPED;
-	if ((state & TASK_UNINTERRUPTIBLE) && (state & TASK_NOLOAD))
-		return IDLE;
-	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT | TASK_FROZEN))
-		return DISK;
-	if (state & TASK_INTERRUPTIBLE)
-		return SLEEPING;
-	return QUEUED; /* it is being woken */
-}
-
-/* Its kernel stack stays as it is, and so do the registers that it saved. */
-static __always_inline bool is_off_cpu(enum state state)
-{
-	return state != RUNNING && state != ZOMBIE && state != DEAD;
-}
+static const char state_names[16][8] = { THREAD_STATE_NAMES };
 
 /* For how long the thread has been so, in ns. */
-static __noinline __u64 state_time(struct task_struct *task, enum state state)
+static __noinline __u64 state_time(struct task_struct *task, __u32 state)
 {
 	__u64 now_ns = scheduler_now(), since_ns = task->sched_info.last_arrival, left_ns;
 
-	if (state == QUEUED && task->sched_info.last_queued) {
+	if (state == THREAD_QUEUED && task->sched_info.last_queued) {
 		since_ns = task->sched_info.last_queued;
-	} else if (state != RUNNING && task->prio >= MAX_RT_PRIO) {
+	} else if (state != THREAD_RUNNING && task->prio >= MAX_RT_PRIO) {
 		left_ns = since_ns + (task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime);
 		if (left_ns <= now_ns) /* otherwise another class than the fair one runs it */
 			since_ns = left_ns;
@@ -353,19 +207,6 @@ static __noinline int put_call(struct seq_file *seq, struct task_struct *task)
 
 /* ---- kernel function ---- */
 
-/*
- * The first function of the kernel stack, 0 if it is not known. Of another task the kernel leaves out those by which every
- * thread waits (stack_trace_save_tsk() in kernel/stacktrace.c), as it does for /proc/PID/wchan.
- */
-static __noinline __u64 find_function(struct task_struct *task)
-{
-	__u64 function;
-
-	if (bpf_get_task_stack(task, &function, sizeof(function), 0) != sizeof(function))
-		return 0;
-	return rebase(function) == KERNEL_FRAME_UNKNOWN ? 0 : function;
-}
-
 /* The kernel writes the name of a module's function as "name [module]", and the address of one that it does not know. */
 static __noinline int put_name(struct seq_file *seq, __u64 function)
 {
@@ -387,7 +228,7 @@ static __always_inline int put_function(struct seq_file *seq, struct task_struct
 /* ---- */
 
 /* Two functions, because the stack holds the arguments of one at a time. */
-static __noinline int put_identity(struct seq_file *seq, struct task_struct *task, enum state state)
+static __noinline int put_identity(struct seq_file *seq, struct task_struct *task, __u32 state)
 {
 	BPF_SEQ_PRINTF(seq, "%d\t%d\t", task->pid, task->tgid);
 	put_escaped(seq, task->comm, ABI_COMM_BYTES / CHUNK_BYTES);
@@ -395,7 +236,7 @@ static __noinline int put_identity(struct seq_file *seq, struct task_struct *tas
 	return 0;
 }
 
-static __noinline int put_times(struct seq_file *seq, struct task_struct *task, enum state state)
+static __noinline int put_times(struct seq_file *seq, struct task_struct *task, __u32 state)
 {
 	struct task_delay_info *delays = NULL;
 
@@ -415,7 +256,7 @@ int walk_threads(struct bpf_iter__task *ctx)
 {
 	struct seq_file *seq = ctx->meta->seq;
 	struct task_struct *task = ctx->task;
-	enum state state;
+	__u32 state;
 
 	if (is_retired() || !task)
 		return 0;

@@ -103,6 +103,22 @@ struct pattern_key {
 
 #define PATTERNS_MAX 4096U
 
+/* ---- states of threads ---- */
+
+/* As ps(1) has them, but a thread that runs is told from one that waits for a CPU. */
+#define THREAD_RUNNING 0U
+#define THREAD_QUEUED 1U
+#define THREAD_SLEEPING 2U
+#define THREAD_DISK 3U
+#define THREAD_STOPPED 4U
+#define THREAD_TRACED 5U
+#define THREAD_DEAD 6U
+#define THREAD_ZOMBIE 7U
+#define THREAD_PARKED 8U
+#define THREAD_IDLE 9U
+#define THREAD_STATES 10U
+#define THREAD_STATE_NAMES "running", "queued", "S", "D", "T", "t", "X", "Z", "P", "I"
+
 /* ---- targets: tgid -> a sampled process ---- */
 
 struct target {

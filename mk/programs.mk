@@ -26,7 +26,7 @@ $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c): | $(POLICIES)
 $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
 $(B)/object/common/schema.o: common/schema.sql
-$(B)/object/common/seccomp_log.o: $(B)/policy/call_names.h
+$(call objects,common/call_name.c common/seccomp_log.c): $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@
 # The linker drops functions that the program does not call, and writes down what it takes: mk/sbom.sh reads that.

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * thread_look.h looks at a thread that may be in any state: whether root's policy lets it be shown, in which state it is,
+ * and where in the kernel it is off CPU. bpf/system_call.h reads its system call.
+ */
+#ifndef BOURDON_BPF_THREAD_LOOK_H
+#define BOURDON_BPF_THREAD_LOOK_H
+
+#include "bpf/rebase.h"
+#include "bpf/system_call.h"
+#include "bpf/target.h"
+
+#include <asm/unistd.h>
+
+/* System calls whose first argument is a descriptor. */
+static const __u8 takes_fd[] = {
+#define FD(name) [__NR_##name] = 1
+	FD(read),
+	FD(write),
+	FD(close),
+	FD(fstat),
+	FD(lseek),
+	FD(ioctl),
+	FD(pread64),
+	FD(pwrite64),
+	FD(readv),
+	FD(writev),
+	FD(dup),
+	FD(dup3),
+	FD(sendfile),
+	FD(connect),
+	FD(accept),
+	FD(accept4),
+	FD(sendto),
+	FD(recvfrom),
+	FD(sendmsg),
+	FD(recvmsg),
+	FD(sendmmsg),
+	FD(recvmmsg),
+	FD(shutdown),
+	FD(bind),
+	FD(listen),
+	FD(getsockname),
+	FD(getpeername),
+	FD(setsockopt),
+	FD(getsockopt),
+	FD(fcntl),
+	FD(flock),
+	FD(fsync),
+	FD(fdatasync),
+	FD(syncfs),
+	FD(sync_file_range),
+	FD(ftruncate),
+	FD(fallocate),
+	FD(fadvise64),
+	FD(readahead),
+	FD(getdents64),
+	FD(fchdir),
+	FD(fchmod),
+	FD(fchown),
+	FD(fstatfs),
+	FD(fsetxattr),
+	FD(fgetxattr),
+	FD(flistxattr),
+	FD(fremovexattr),
+	FD(epoll_ctl),
+	FD(epoll_pwait),
+	FD(epoll_pwait2),
+	FD(inotify_add_watch),
+	FD(inotify_rm_watch),
+	FD(timerfd_settime),
+	FD(timerfd_gettime),
+	FD(signalfd4),
+	FD(splice),
+	FD(tee),
+	FD(vmsplice),
+	FD(copy_file_range),
+	FD(preadv),
+	FD(pwritev),
+	FD(preadv2),
+	FD(pwritev2),
+	FD(mq_timedsend),
+	FD(mq_timedreceive),
+	FD(mq_notify),
+	FD(io_uring_enter),
+	FD(io_uring_register),
+	FD(pidfd_send_signal),
+	FD(pidfd_getfd),
+#ifdef __NR_epoll_wait
+	FD(epoll_wait),
+	FD(getdents),
+	FD(dup2),
+	FD(signalfd),
+#endif
+#undef FD
+};
+
+static __always_inline bool is_target(struct task_struct *task)
+{
+	__u32 tgid = task->tgid;
+	const struct target *target = bpf_map_lookup_elem(&targets, &tgid);
+
+	return target && target->started_ns == BPF_CORE_READ(task, group_leader, start_boottime);
+}
+
+/* What root does not let be sampled does not appear here, either. */
+static __noinline bool is_hidden(struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader;
+	char comm[ABI_COMM_BYTES] = {};
+
+	if (task->flags & PF_KTHREAD)
+		return !policy.kernel_threads;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), leader->comm);
+	return policy_denies(leader, comm) || policy_denies_thread(task) ||
+	       (!policy.bystanders && !is_target(task));
+}
+
+/* As ps(1) has it (fs/proc/array.c), but a thread that runs is told from one that waits for a CPU. */
+static __always_inline __u32 state_of(struct task_struct *task)
+{
+	__u32 state = task->__state, exit_state = (__u32)task->exit_state;
+	bool delayed = bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
+
+	if (exit_state & EXIT_ZOMBIE)
+		return THREAD_ZOMBIE;
+	if (exit_state & EXIT_DEAD)
+		return THREAD_DEAD;
+	if (bpf_core_field_exists(task->on_cpu) ? task->on_cpu : task == (void *)bpf_get_current_task_btf())
+		return THREAD_RUNNING;
+	if (task->on_rq && !delayed) /* also one that was about to sleep when another took its CPU */
+		return THREAD_QUEUED;
+	if (state & TASK_PARKED)
+		return THREAD_PARKED;
+	if (state & TASK_TRACED_OF_KERNEL)
+		return THREAD_TRACED;
+	if (state & TASK_STOPPED_OF_KERNEL)
+		return THREAD_STOPPED;
+	if ((state & TASK_UNINTERRUPTIBLE) && (state & TASK_NOLOAD))
+		return THREAD_IDLE;
+	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT | TASK_FROZEN))
+		return THREAD_DISK;
+	if (state & TASK_INTERRUPTIBLE)
+		return THREAD_SLEEPING;
+	return THREAD_QUEUED; /* it is being woken */
+}
+
+/* Its kernel stack stays as it is, and so do the registers that it saved. */
+static __always_inline bool is_off_cpu(__u32 state)
+{
+	return state != THREAD_RUNNING && state != THREAD_ZOMBIE && state != THREAD_DEAD;
+}
+
+/*
+ * The first function of the kernel stack, 0 if it is not known. Of another task the kernel leaves out those by which every
+ * thread waits (stack_trace_save_tsk() in kernel/stacktrace.c), as it does for /proc/PID/wchan.
+ */
+static __noinline __u64 find_function(struct task_struct *task)
+{
+	__u64 function;
+
+	if (bpf_get_task_stack(task, &function, sizeof(function), 0) != sizeof(function))
+		return 0;
+	return rebase(function) == KERNEL_FRAME_UNKNOWN ? 0 : function;
+}
+
+#endif
