@@ -155,7 +155,7 @@ static __always_inline bool is_off_cpu(__u32 state)
  * The first function of the kernel stack, 0 if it is not known. Of another task the kernel leaves out those by which every
  * thread waits (stack_trace_save_tsk() in kernel/stacktrace.c), as it does for /proc/PID/wchan.
  */
-static __noinline __u64 find_function(struct task_struct *task)
+static __noinline __attribute__((unused)) __u64 find_function(struct task_struct *task)
 {
 	__u64 function;
 

@@ -21,7 +21,7 @@
  *      of the programs that a process has executed a sample is of; samples on CPU of bystanders and of kernel
  *      threads, and policy on both
  *   9  who woke a thread, and where, and a key of the futex that it waited for; time in interrupts, and the names of their
- *      handlers; time in reclaim of every process; kills; what captures on demand want
+ *      handlers; time in reclaim of every process; kills; what captures on demand want; looks at the states of threads
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -45,6 +45,7 @@
 #define RECORD_CGROUP 8U
 #define RECORD_ENDED 9U
 #define RECORD_KILL 10U
+#define RECORD_LOOK 11U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -190,7 +191,8 @@ struct control {
 	__u64 walk_began_ns;
 	/* which kinds of keys `wanted` has: WANTED_IN_*. Any number is safe: it only spares look-ups */
 	__u32 wanted;
-	__u32 reserved1;
+	/* a new number: the iterator `states` tells the stack of each thread again */
+	__u32 looks_series;
 	__u64 reserved3[7];
 	/* written by programs, in a cache line of its own */
 	__u64 unmapped; /* number of user stacks that led to an address outside the process's tables */
@@ -690,6 +692,35 @@ struct kill_record {
 };
 
 /*
+ * ---- states: a look at each thread of a target, and at each other one in D or queued; followed by its frames ----
+ */
+
+#define LOOK_FRAMES 32U
+
+/* off CPU since the last look of this series (control.looks_series): its call, fd, lock and frames are those of then */
+#define LOOK_SAME 1U
+
+struct look_record {
+	struct record_header header; /* `bytes` excludes the frames */
+	__u32 tid;
+	__u32 tgid;
+	__u32 program;    /* as sample.program */
+	__u64 started_ns; /* start of the process, CLOCK_BOOTTIME */
+	__u64 cgroup_id;
+	__u64 lock;                /* as sample.lock */
+	__s32 call;                /* number of its system call; -1: none, or not known */
+	__s32 fd;                  /* the call's first argument, if that is a descriptor; else -1 */
+	char comm[ABI_COMM_BYTES]; /* name of the thread */
+	__u8 state;                /* THREAD_* */
+	__u8 of;                   /* SAMPLE_OF_* */
+	__u8 flags;                /* LOOK_* */
+	__u8 reserved1;
+	/* kernel frames that follow, as __s32 KERNEL_FRAME_*, innermost first; LOOK_FRAMES: there may be more */
+	__u16 depth;
+	__u16 reserved2;
+};
+
+/*
  * ---- mappings: of each target one RECORD_MAPPED, then a RECORD_MAPPING for each executable mapping ----
  *
  * A process has at most UNWIND_MAPPINGS_MAX mappings in the list: more would find no room in the unwind tables.
@@ -855,6 +886,9 @@ ABI_SIZE(interrupt_sums, 16);
 ABI_SIZE(irq_name, 32);
 ABI_SIZE(kill_record, 168);
 ABI_CHECK(kill_record, comm, 72);
+ABI_SIZE(look_record, 72);
+ABI_CHECK(look_record, comm, 48);
+ABI_CHECK(look_record, depth, 68);
 ABI_SIZE(ended_key, 48);
 ABI_SIZE(ended_sums, 64);
 ABI_SIZE(ended_record, 112);

@@ -67,6 +67,7 @@ extern const struct pin_map_spec pin_maps[PIN_MAPS];
 enum pin_iterator {
 	PIN_TASKS,
 	PIN_MAPPINGS,
+	PIN_STATES,
 	PIN_THREADS, /* from here on: text, and pinned for readers, too */
 	PIN_STACKS,
 	PIN_ITERATORS,
