@@ -110,10 +110,10 @@ static void follow_watches(struct daemon *daemon, const struct configuration *co
 			 limits.descriptors);
 }
 
-static void follow_rules(struct daemon *daemon, const struct rule_set *rules)
+static void follow_rules(struct daemon *daemon, const struct configuration *configuration)
 {
-	tracking_follow(&daemon->tracking, rules);
-	recorder_follow(&daemon->recorder, rules);
+	tracking_follow(&daemon->tracking, &configuration->rules);
+	recorder_follow(&daemon->recorder, configuration);
 }
 
 /*
@@ -133,7 +133,7 @@ static int follow(void *user, const struct configuration *configuration)
 		log_warning("[files] directories = '%s' takes effect after a restart of bourdond",
 			    configuration->settings.directories);
 	store_thread_confirm(daemon->store, configuration);
-	follow_rules(daemon, &configuration->rules);
+	follow_rules(daemon, configuration);
 	return 0;
 }
 
@@ -291,6 +291,9 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		recorder_pace(&daemon->recorder, now_ns);
 		ondemand_pace(&daemon->ondemand, now_ns);
 		break;
+	case SOURCE_LOOK:
+		recorder_look(&daemon->recorder);
+		break;
 	case SOURCE_SIGNALS:
 		on_signal(daemon);
 		break;
@@ -342,7 +345,7 @@ static int arm(struct daemon *daemon)
 	if (result < 0)
 		return result;
 	follow_watches(daemon, configuration);
-	follow_rules(daemon, &configuration->rules);
+	follow_rules(daemon, configuration);
 	say_state(daemon, "ready");
 	return 0;
 }

@@ -38,6 +38,7 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 {
 	const struct kernel_objects *kernel = settings->kernel;
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &recorder->pace_source };
+	int result;
 
 	*recorder = (struct recorder){ .kernel = kernel,
 				       .tracking = settings->tracking,
@@ -55,7 +56,8 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 	recorder->pace = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event))
 		return -errno;
-	return open_intervals_init(&recorder->open, kernel);
+	result = open_intervals_init(&recorder->open, kernel);
+	return result < 0 ? result : looker_open(&recorder->looker, kernel, epoll);
 }
 
 void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)
@@ -75,6 +77,7 @@ void recorder_close(struct recorder *recorder)
 		return;
 	cleanup_close(&recorder->pace);
 	open_intervals_free(&recorder->open);
+	looker_close(&recorder->looker);
 }
 
 static void set_budgets(const struct recorder *recorder)
@@ -92,13 +95,14 @@ static void set_budgets(const struct recorder *recorder)
 			 capturing ? STACKS_HZ_CAPTURING : STACKS_HZ_CALM, __ATOMIC_RELAXED);
 }
 
-static void set_pace(const struct recorder *recorder)
+static void set_pace(struct recorder *recorder)
 {
 	struct itimerspec pace = { 0 };
 
 	if (recorder->active_count)
 		pace.it_interval.tv_nsec = pace.it_value.tv_nsec = PACE_NS;
 	timerfd_settime(recorder->pace, 0, &pace, NULL);
+	looker_want(&recorder->looker, recorder->active_count > 0);
 	set_budgets(recorder);
 }
 
@@ -120,13 +124,16 @@ static void warn_of_history(const struct recorder *recorder, const struct rule_s
 	}
 }
 
-void recorder_follow(struct recorder *recorder, const struct rule_set *rules)
+void recorder_follow(struct recorder *recorder, const struct configuration *configuration)
 {
+	const struct rule_set *rules = &configuration->rules;
+
 	recorder->longest_history_ns = 0;
 	for (size_t i = 0; i < rules->count; i++)
 		if (rules->rules[i].history_ns > recorder->longest_history_ns)
 			recorder->longest_history_ns = rules->rules[i].history_ns;
 	set_budgets(recorder);
+	looker_set_rate(&recorder->looker, configuration->settings.capture_hz);
 	warn_of_history(recorder, rules);
 }
 
@@ -534,6 +541,21 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 			read_pressure(recorder, &recorder->active[i], now_ns);
 	}
 	keep_gone(recorder);
+}
+
+void recorder_look(struct recorder *recorder)
+{
+	uint64_t at_ns = clock_monotonic_ns();
+
+	if (!looker_take(&recorder->looker))
+		return;
+	for (size_t i = 0; i < recorder->active_count; i++) {
+		struct capture_scope scope = scope_of(recorder, &recorder->active[i]);
+
+		capture_add_looks(recorder->active[i].capture, &recorder->looker.looks, at_ns,
+				  capture_scope_describe, &scope);
+	}
+	looker_rest(&recorder->looker);
 }
 
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus)

@@ -11,6 +11,7 @@
 #include "consumer/capture/incident.h"
 #include "consumer/capture/open_intervals.h"
 #include "consumer/capture/stall_clocks.h"
+#include "consumer/looker.h"
 #include "consumer/process/event_source.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
@@ -42,6 +43,7 @@ struct recorder {
 	int pace;                    /* a timer, armed while a capture is under way */
 	uint64_t longest_history_ns; /* of all rules in force */
 	struct open_intervals open;
+	struct looker looker;
 	/* serve one capture at a time; captures that overlap it have no stall clocks */
 	struct stall_clocks clocks;
 	struct active active[STORE_CAPTURES_MAX];
@@ -71,10 +73,10 @@ void recorder_start(struct recorder *recorder, struct store_thread *store, uint6
 void recorder_note_gap(struct recorder *recorder, uint64_t now_ns);
 
 /*
- * Sets the budget of slots so that the rings hold the longest history of these rules. Logs a rule that wants
- * more history than a ring holds.
+ * Sets the budget of slots so that the rings hold the longest history of these rules, and how often captures look at
+ * threads. Logs a rule that wants more history than a ring holds.
  */
-void recorder_follow(struct recorder *recorder, const struct rule_set *rules);
+void recorder_follow(struct recorder *recorder, const struct configuration *configuration);
 
 /*
  * Call it when a watch fired: begins a capture, walks, and reads the history. Counts the trigger as
@@ -99,6 +101,9 @@ struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial)
  * the rings and PSI for all captures, and ends those that are complete.
  */
 void recorder_pace(struct recorder *recorder, uint64_t now_ns);
+
+/* Call it for SOURCE_LOOK: looks at all threads for the captures that are under way. */
+void recorder_look(struct recorder *recorder);
 
 /* The number of online CPUs that are not sampled: each ledger keeps the largest. */
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus);

@@ -17,7 +17,8 @@
 #define OTHERS_STACKS_MAX 2048U
 #define OTHERS_FRAMES_MAX 32768U
 #define OTHERS_ROWS_MAX 8192U
-#define EVENTS_MAX 262144U /* beyond, samples count without their time */
+#define LOOK_STACKS_MAX 4096U /* of all, what looks may add: samples need the others */
+#define EVENTS_MAX 262144U    /* beyond, samples count without their time */
 
 const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_OVERWRITTEN] = { "overwritten-slots", "sample" },
@@ -30,6 +31,7 @@ const struct loss_reason loss_reasons[LOSS_REASONS] = {
 	[LOSS_CAPTURE_FULL] = { "capture-full", "sample" },
 	[LOSS_OTHERS_FULL] = { "others-full", "event" },
 	[LOSS_WAKERS] = { "wakers-lost", "interval" },
+	[LOSS_LOOKS] = { "looks-lost", "thread" },
 	[LOSS_TARGETS_FULL] = { "targets-full", "process" },
 	[LOSS_EVENTS] = { "events-lost", "event" },
 	[LOSS_STALE_EVENTS] = { "stale-events", "event" },
@@ -111,6 +113,7 @@ void capture_free(struct capture *capture)
 	free(capture->events);
 	hash_index_free(&capture->rows_index);
 	wakes_free(&capture->wakes);
+	thread_states_free(&capture->thread_states);
 	free(capture->readers);
 	pressure_free(&capture->pressure);
 	capture_usage_free(&capture->usage);
@@ -559,6 +562,94 @@ static int add_sample(const struct draining *draining, uint32_t process)
 	return result < 0 ? result : add_event(draining, position, sample->time_ns, sample->time_ns);
 }
 
+/* ---- looks ---- */
+
+/* Finds the stack of a look within the limits of looks, and within those of others if it is of one. */
+static int find_look_stack(struct capture *capture, const struct thread_state *state, const int32_t *frames,
+			   uint32_t depth, uint32_t *ret_stack)
+{
+	uint32_t stacks = capture->stacks.count, frames_before = capture->stacks.frames_count;
+	bool is_full = capture->look_stacks >= LOOK_STACKS_MAX;
+	int result;
+
+	if (!depth) {
+		*ret_stack = THREAD_STATE_NO_STACK;
+		return 0;
+	}
+	if (!state->of_target)
+		is_full |= capture->of_others.stacks >= OTHERS_STACKS_MAX ||
+			   capture->of_others.frames >= OTHERS_FRAMES_MAX;
+	if (is_full)
+		capture->stacks.most = stacks;
+	result = stacks_intern_look(&capture->stacks, state->process, frames, depth, ret_stack);
+	capture->stacks.most = STACKS_MAX;
+	capture->look_stacks += capture->stacks.count - stacks;
+	if (!state->of_target) {
+		capture->of_others.stacks += capture->stacks.count - stacks;
+		capture->of_others.frames += capture->stacks.frames_count - frames_before;
+	}
+	return result;
+}
+
+static bool is_waiting(const struct look_record *record)
+{
+	return record->state == THREAD_DISK || record->state == THREAD_QUEUED;
+}
+
+/* Returns 0, also for a thread that the capture is not about, or a negative errno if it finds no room. */
+static int add_look(struct draining *draining, const struct look_record *record, const int32_t *frames)
+{
+	struct capture *capture = draining->capture;
+	struct thread_state state = { .tid = record->tid,
+				      .call = record->call,
+				      .fd = record->fd,
+				      .lock = record->lock,
+				      .state = record->state };
+	/* of others, the threads that wait for a resource are added, as those are that were sampled on CPU */
+	struct sample sample = { .kind = is_waiting(record) ? SAMPLE_ON_CPU : SAMPLE_OFF_CPU,
+				 .started_ns = record->started_ns,
+				 .cgroup_id = record->cgroup_id,
+				 .tgid = record->tgid,
+				 .tid = record->tid,
+				 .program = record->program,
+				 .of = record->of };
+	int result;
+
+	draining->sample = &sample;
+	memcpy(sample.comm, record->comm, sizeof(sample.comm));
+	result = find_process(draining, &state.process);
+	if (result < 0)
+		return result == -ENOENT ? 0 : result;
+	state.of_target = capture->processes[state.process].role == USAGE_TARGET;
+	if (state.of_target)
+		thread_states_count(&capture->thread_states);
+	snprintf(state.thread, sizeof(state.thread), "%s", record->comm);
+	result = find_look_stack(capture, &state, frames, record->depth, &state.stack);
+	return result < 0 ? result : thread_states_add(&capture->thread_states, &state);
+}
+
+void capture_add_looks(struct capture *capture, const struct looks *looks, uint64_t at_ns,
+		       capture_describe describe, void *user)
+{
+	struct draining draining = {
+		.capture = capture, .describe = describe, .user = user, .cpu = CAPTURE_NO_CPU
+	};
+
+	if (at_ns < capture->trigger.triggered_ns || at_ns >= capture->planned_end_ns)
+		return;
+	capture->losses[LOSS_LOOKS] += looks->lost;
+	if (thread_states_begin_look(&capture->thread_states, second_of(capture, at_ns)) < 0) {
+		capture->losses[LOSS_LOOKS] += looks->last.count;
+		return;
+	}
+	for (uint32_t i = 0; i < looks->last.count; i++) {
+		const struct look *look = &looks->last.looks[i];
+
+		if (add_look(&draining, &look->record, looks->last.frames + look->first) < 0)
+			capture->losses[LOSS_LOOKS]++;
+	}
+}
+
 /* An interval off CPU is recorded when it ends: it counts if it overlaps the capture and ended after its begin. */
 static bool is_within(const struct capture *capture, const struct sample *sample)
 {
@@ -739,6 +830,7 @@ static void settle(struct capture *capture)
 	hash_index_free(&capture->rows_index);
 	stacks_settle(&capture->stacks);
 	wakes_settle(&capture->wakes);
+	thread_states_settle(&capture->thread_states);
 	array_fit(capture->processes, capture->processes_count, capture->processes_room);
 	array_fit(capture->rows, capture->rows_count, capture->rows_room);
 	array_fit(capture->events, capture->events_count, capture->events_room);

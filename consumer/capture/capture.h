@@ -14,9 +14,11 @@
 #include "consumer/capture/pressure.h"
 #include "consumer/capture/ring.h"
 #include "consumer/capture/stacks.h"
+#include "consumer/capture/thread_states.h"
 #include "consumer/capture/wakes.h"
 #include "consumer/rules/rules.h"
 #include "consumer/rules/trigger_mode.h"
+#include "consumer/target/looks.h"
 
 /*
  * The reasons of the loss ledger. Counts marked "meanwhile" are those of the whole host during the capture.
@@ -32,6 +34,7 @@ enum loss {
 	LOSS_CAPTURE_FULL,      /* samples beyond the limits of a capture */
 	LOSS_OTHERS_FULL,       /* samples of others than targets, beyond the limits for those */
 	LOSS_WAKERS,            /* intervals off CPU without their waker, or its stack: no room for it */
+	LOSS_LOOKS,             /* threads at which a look saw more than the capture has room for */
 	LOSS_TARGETS_FULL,      /* processes that did not fit the targets map, meanwhile */
 	LOSS_EVENTS,            /* process events lost, meanwhile */
 	LOSS_STALE_EVENTS,      /* process events of patterns no longer in force, meanwhile */
@@ -162,6 +165,8 @@ struct capture {
 	struct capture_event *events;
 	uint32_t events_count, events_room;
 	struct wakes wakes;
+	struct thread_states thread_states;
+	uint32_t look_stacks; /* how many stacks looks have added */
 	struct pressure pressure;
 	struct capture_usage usage;
 	struct kernel_stats kernel_stats;
@@ -193,6 +198,10 @@ void capture_free(struct capture *capture);
 
 /* Adds the new samples of the rings that belong to the capture. */
 void capture_drain(struct capture *capture, capture_describe describe, void *user);
+
+/* Adds a look at all threads, of `at_ns` (CLOCK_MONOTONIC), if that is between the trigger and the end. */
+void capture_add_looks(struct capture *capture, const struct looks *looks, uint64_t at_ns,
+		       capture_describe describe, void *user);
 
 /* Whether it is of samples of this kind (SAMPLE_*): all are, unless somebody asked for one kind. */
 bool capture_takes(const struct capture *capture, uint32_t kind);

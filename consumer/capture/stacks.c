@@ -39,9 +39,40 @@ static bool is_wanted(const void *user, uint32_t position)
 
 	return there->process == stack->process && there->kernel_depth == stack->kernel_depth &&
 	       there->user_depth == stack->user_depth && there->unwinder == stack->unwinder &&
-	       there->ended == stack->ended &&
+	       there->ended == stack->ended && there->truncated == stack->truncated &&
 	       !memcmp(wanted->stacks->frames + there->first, wanted->frames,
 		       depth * sizeof(*wanted->frames));
+}
+
+/* Finds or adds the stack, whose frames are kernel frames and then user frames. Its place and hash follow. */
+static int intern(struct stacks *stacks, struct stack *stack, const uint64_t *frames, uint32_t *ret_stack)
+{
+	const struct wanted wanted = { stacks, stack, frames };
+	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth, found;
+	int result;
+
+	stack->hash = hash_number_and_bytes((uint64_t)stack->process << 32 | stack->kernel_depth, frames,
+					    depth * sizeof(frames[0]));
+	found = hash_index_find(&stacks->index, stack->hash, is_wanted, &wanted);
+	if (found != HASH_INDEX_NONE) {
+		*ret_stack = found;
+		return 0;
+	}
+	if (stacks->count == stacks->most || stacks->frames_count + depth > FRAMES_KEPT_MAX)
+		return -ENOSPC;
+	result = array_make_room(stacks->stacks, stacks->count, stacks->room, 1U);
+	if (!result)
+		result = array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room, depth);
+	if (!result)
+		result = hash_index_add(&stacks->index, stack->hash, stacks->count);
+	if (result < 0)
+		return result;
+	stack->first = stacks->frames_count;
+	memcpy(stacks->frames + stack->first, frames, depth * sizeof(frames[0]));
+	stacks->frames_count += depth;
+	stacks->stacks[stacks->count] = *stack;
+	*ret_stack = stacks->count++;
+	return 0;
 }
 
 int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack)
@@ -52,9 +83,7 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 		.kernel_depth = (uint16_t)(sample->kernel_depth > 0 ? sample->kernel_depth : 0),
 		.user_depth = (uint16_t)(sample->user_depth > 0 ? sample->user_depth : 0),
 	};
-	struct wanted wanted = { stacks, &stack, frames };
-	uint32_t depth = 0, found;
-	int result;
+	uint32_t depth = 0;
 
 	for (size_t i = 0; i < stack.kernel_depth; i++)
 		frames[depth++] = (uint64_t)(int64_t)sample->kernel_frames[i];
@@ -66,28 +95,18 @@ int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *
 	}
 	stack.truncated = sample->kernel_depth == (int)SAMPLE_KERNEL_FRAMES ||
 			  (stack.user_depth && stack.ended != UNWIND_ENDED_ROOT);
-	stack.hash = hash_number_and_bytes((uint64_t)process << 32 | stack.kernel_depth, frames,
-					   depth * sizeof(frames[0]));
-	found = hash_index_find(&stacks->index, stack.hash, is_wanted, &wanted);
-	if (found != HASH_INDEX_NONE) {
-		*ret_stack = found;
-		return 0;
-	}
-	if (stacks->count == stacks->most || stacks->frames_count + depth > FRAMES_KEPT_MAX)
-		return -ENOSPC;
-	result = array_make_room(stacks->stacks, stacks->count, stacks->room, 1U);
-	if (!result)
-		result = array_make_room(stacks->frames, stacks->frames_count, stacks->frames_room, depth);
-	if (!result)
-		result = hash_index_add(&stacks->index, stack.hash, stacks->count);
-	if (result < 0)
-		return result;
-	stack.first = stacks->frames_count;
-	memcpy(stacks->frames + stack.first, frames, depth * sizeof(frames[0]));
-	stacks->frames_count += depth;
-	stacks->stacks[stacks->count] = stack;
-	*ret_stack = stacks->count++;
-	return 0;
+	return intern(stacks, &stack, frames, ret_stack);
+}
+
+int stacks_intern_look(struct stacks *stacks, uint32_t process, const int32_t *frames, uint32_t depth,
+		       uint32_t *ret_stack)
+{
+	uint64_t wide[LOOK_FRAMES];
+	struct stack stack = { .process = process, .truncated = depth == LOOK_FRAMES };
+
+	for (; stack.kernel_depth < depth && stack.kernel_depth < LOOK_FRAMES; stack.kernel_depth++)
+		wide[stack.kernel_depth] = (uint64_t)(int64_t)frames[stack.kernel_depth];
+	return intern(stacks, &stack, wide, ret_stack);
 }
 
 void stacks_settle(struct stacks *stacks)

@@ -40,6 +40,10 @@ void stacks_free(struct stacks *stacks);
  */
 int stacks_intern(struct stacks *stacks, uint32_t process, const struct sample *sample, uint32_t *ret_stack);
 
+/* The same of a look's kernel frames, innermost first. */
+int stacks_intern_look(struct stacks *stacks, uint32_t process, const int32_t *frames, uint32_t depth,
+		       uint32_t *ret_stack);
+
 /* Gives back the memory that only adding needs: an equal stack would not be found any more. */
 void stacks_settle(struct stacks *stacks);
 

@@ -9,6 +9,7 @@
 enum event_source_kind {
 	SOURCE_TIMER,
 	SOURCE_PACE, /* the captures' timer */
+	SOURCE_LOOK, /* the timer of looks at threads */
 	SOURCE_SIGNALS,
 	SOURCE_PINS,
 	SOURCE_SPAWNER,

@@ -17,6 +17,7 @@
 #define SHORT_WINDOWS_MOST 4096
 /* LimitNOFILE= of the unit. So many sampled watches take 33 ms a second. */
 #define WATCHES_MOST 16384
+#define CAPTURE_HZ_MOST 100
 /* A hundred years, less than what 64 bits hold. */
 #define AGE_NS_MOST (36500UL * 86400 * CLOCK_SECOND_NS)
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
@@ -83,7 +84,8 @@ struct reading {
 
 static bool is_section(const char *name)
 {
-	return !strcmp(name, "database") || !strcmp(name, "triggers") || !strcmp(name, "files");
+	return !strcmp(name, "activity") || !strcmp(name, "database") || !strcmp(name, "triggers") ||
+	       !strcmp(name, "files");
 }
 
 /* An empty list is valid: bourdon-grant then opens every file. */
@@ -133,7 +135,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		if (!is_section(entry->section))
 			config_error(
 				reading->errors, entry->file, entry->line,
-				"unknown section '[%s]': expected '[database]', '[files]' or '[triggers]'",
+				"unknown section '[%s]': expected '[activity]', '[database]', '[files]' or '[triggers]'",
 				entry->section);
 	} else if (in_database && !strcmp(entry->key, "max_size")) {
 		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
@@ -155,6 +157,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->watches_max);
 	} else if (in_triggers && !strcmp(entry->key, "watches_per_rule")) {
 		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->rule_watches_max);
+	} else if (!strcmp(entry->section, "activity") && !strcmp(entry->key, "capture_hz")) {
+		parse_count(reading, entry, "looks a second", 0, CAPTURE_HZ_MOST, &settings->capture_hz);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
@@ -183,6 +187,7 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	settings->watches_max = 4096;
 	settings->rule_watches_max = 1024;
 	settings->naming_ns = 20 * CLOCK_SECOND_NS;
+	settings->capture_hz = 10;
 	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;

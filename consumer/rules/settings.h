@@ -24,6 +24,7 @@ struct settings {
 	uint32_t short_windows_max; /* limit on kernel triggers whose window is not a multiple of 2 s */
 	uint32_t watches_max;       /* limit on the watches of all rules */
 	uint32_t rule_watches_max;  /* limit on the watches of one rule with watch = cgroup */
+	uint32_t capture_hz;        /* how often captures look at the states of threads; 0: never */
 };
 
 /* The smallest size limit of a database: room for the schema, the log and one capture. */

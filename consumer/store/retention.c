@@ -24,6 +24,7 @@ static const char delete_rows_sql[] =
 	"DELETE FROM wake_row WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM sample_row WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM thread_state WHERE capture_id IN (SELECT capture_id FROM evicted);"
+	"DELETE FROM thread_look WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM usage WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM ended WHERE capture_id IN (SELECT capture_id FROM evicted);"
 	"DELETE FROM machine_time WHERE capture_id IN (SELECT capture_id FROM evicted);"

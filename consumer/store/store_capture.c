@@ -81,6 +81,8 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 		result = store_usage_prepare(sql, &ret_statements->usage);
 	if (!result)
 		result = store_wakes_prepare(sql, &ret_statements->wakes);
+	if (!result)
+		result = store_thread_states_prepare(sql, &ret_statements->thread_states);
 	return result < 0 ? result : stack_tree_prepare(sql, &ret_statements->stacks);
 }
 
@@ -702,6 +704,18 @@ static int write_kernel_stats(struct writing *writing)
 	return result;
 }
 
+/* What is about threads, but no samples. */
+static int write_threads(struct writing *writing)
+{
+	const struct capture *capture = writing->capture;
+	const struct wakes_ids ids = { writing->capture_id, writing->processes, writing->stacks };
+	int result = store_wakes_write(writing->sql, &writing->statements->wakes, &capture->wakes, &ids);
+
+	return result < 0 ? result
+			  : store_thread_states_write(writing->sql, &writing->statements->thread_states,
+						      capture, &ids);
+}
+
 static int write_capture(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
@@ -729,9 +743,7 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = write_rows(writing);
 	if (!result)
-		result = store_wakes_write(
-			writing->sql, &writing->statements->wakes, &capture->wakes,
-			&(struct wakes_ids){ writing->capture_id, writing->processes, writing->stacks });
+		result = write_threads(writing);
 	if (!result)
 		result = write_losses(writing);
 	if (!result)
@@ -778,7 +790,9 @@ static uint64_t count_stack_frames(const struct capture *capture, const struct r
 /* An estimate on the large side: bytes of a row of each table, with half-empty pages. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved)
 {
-	return capture->rows_count * 96UL + capture->wakes.count * 192UL + capture->pressure.count * 64UL +
+	return capture->rows_count * 96UL + capture->wakes.count * 192UL +
+	       capture->thread_states.count * 128UL + capture->thread_states.seconds_count * 32UL +
+	       capture->pressure.count * 64UL +
 	       (capture->usage.count + capture->usage.ended_count + capture->usage.kills.count) * 384UL +
 	       capture->kernel_stats.count * 128UL + capture->stacks.count * 64UL +
 	       count_stack_frames(capture, resolved) * 16UL + resolved->frames_count * 192UL +

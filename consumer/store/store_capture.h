@@ -8,6 +8,7 @@
 #include "consumer/capture/capture.h"
 #include "consumer/store/sql.h"
 #include "consumer/store/stack_tree.h"
+#include "consumer/store/store_thread_states.h"
 #include "consumer/store/store_usage.h"
 #include "consumer/store/store_wakes.h"
 #include "consumer/symbols/mappings.h"
@@ -20,6 +21,7 @@ struct capture_statements {
 	struct usage_statements usage;
 	struct stack_tree stacks;
 	struct wakes_statements wakes;
+	struct thread_states_statements thread_states;
 };
 
 /* Returns 0 or -errno, as all functions of sql.h do. */

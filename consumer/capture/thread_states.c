@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/capture/thread_states.h"
+
+#include "common/array.h"
+
+#include <string.h>
+
+#define ROWS_MAX 20000U /* 1.5 MiB */
+#define OTHERS_ROWS_MAX 4000U
+
+void thread_states_free(struct thread_states *states)
+{
+	free(states->rows);
+	free(states->seconds);
+	hash_index_free(&states->index);
+	hash_index_free(&states->whole);
+	*states = (struct thread_states){ 0 };
+}
+
+static uint32_t hash_of(const struct thread_state *state)
+{
+	const uint64_t key[] = { (uint64_t)state->process << 32 | state->stack,
+				 (uint64_t)state->tid << 32 | (uint32_t)state->call,
+				 (uint64_t)state->state << 32 | (uint32_t)state->fd, state->lock };
+
+	return hash_bytes(key, sizeof(key));
+}
+
+struct wanted {
+	const struct thread_states *states;
+	const struct thread_state *state;
+};
+
+static bool is_wanted(const void *user, uint32_t position)
+{
+	const struct wanted *wanted = user;
+	const struct thread_state *there = &wanted->states->rows[position], *state = wanted->state;
+
+	return there->process == state->process && there->stack == state->stack && there->tid == state->tid &&
+	       there->call == state->call && there->fd == state->fd && there->lock == state->lock &&
+	       there->state == state->state && !memcmp(there->thread, state->thread, sizeof(state->thread));
+}
+
+static uint32_t find(const struct thread_states *states, const struct hash_index *index, uint32_t hash,
+		     const struct thread_state *state)
+{
+	const struct wanted wanted = { states, state };
+
+	return hash_index_find(index, hash, is_wanted, &wanted);
+}
+
+/*
+ * A row that was so in all looks of the second goes to the row of the seconds before, if that was, too. Without memory, it
+ * stays a row of its own.
+ */
+static void end_second(struct thread_states *states)
+{
+	const struct look_second *second = &states->seconds[states->seconds_count - 1];
+	uint32_t count = states->count;
+	struct hash_index whole = { 0 };
+
+	states->count = states->settled;
+	for (uint32_t i = states->settled; i < count; i++) {
+		const struct thread_state row = states->rows[i];
+		uint32_t hash = hash_of(&row), at = HASH_INDEX_NONE;
+		bool is_whole = row.samples == second->looks;
+
+		if (is_whole)
+			at = find(states, &states->whole, hash, &row);
+		if (at == HASH_INDEX_NONE) {
+			at = states->count++;
+			states->rows[at] = row;
+		} else {
+			states->rows[at].seconds++;
+			states->rows[at].samples += row.samples;
+			states->of_others -= !row.of_target;
+		}
+		if (is_whole)
+			hash_index_add(&whole, hash, at);
+	}
+	states->settled = states->count;
+	hash_index_free(&states->index);
+	hash_index_free(&states->whole);
+	states->whole = whole;
+}
+
+int thread_states_begin_look(struct thread_states *states, int32_t second)
+{
+	struct look_second *last = states->seconds_count ? &states->seconds[states->seconds_count - 1] : NULL;
+
+	if (last && second <= last->second) {
+		last->looks++;
+		return 0;
+	}
+	if (array_make_room(states->seconds, states->seconds_count, states->seconds_room, 1U))
+		return -ENOMEM;
+	if (last) {
+		bool follows = states->seconds[states->seconds_count - 1].second + 1 == second;
+
+		end_second(states);
+		if (!follows)
+			hash_index_free(&states->whole);
+	}
+	states->seconds[states->seconds_count++] = (struct look_second){ .second = second, .looks = 1 };
+	return 0;
+}
+
+void thread_states_count(struct thread_states *states)
+{
+	states->seconds[states->seconds_count - 1].threads++;
+}
+
+int thread_states_add(struct thread_states *states, const struct thread_state *state)
+{
+	uint32_t hash = hash_of(state), found = find(states, &states->index, hash, state);
+	int result;
+
+	if (found != HASH_INDEX_NONE) {
+		states->rows[found].samples++;
+		return 0;
+	}
+	if (states->count == ROWS_MAX || (!state->of_target && states->of_others == OTHERS_ROWS_MAX))
+		return -ENOSPC;
+	result = array_make_room(states->rows, states->count, states->room, 1U);
+	if (!result)
+		result = hash_index_add(&states->index, hash, states->count);
+	if (result < 0)
+		return result;
+	states->rows[states->count] = *state;
+	states->rows[states->count].second = states->seconds[states->seconds_count - 1].second;
+	states->rows[states->count].seconds = states->rows[states->count].samples = 1;
+	states->count++;
+	states->of_others += !state->of_target;
+	return 0;
+}
+
+void thread_states_settle(struct thread_states *states)
+{
+	if (states->seconds_count)
+		end_second(states);
+	hash_index_free(&states->index);
+	hash_index_free(&states->whole);
+	array_fit(states->rows, states->count, states->room);
+	array_fit(states->seconds, states->seconds_count, states->seconds_room);
+}
