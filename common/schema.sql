@@ -232,17 +232,33 @@ CREATE TABLE wake_row(
 ) STRICT;
 CREATE INDEX wake_row_by_capture ON wake_row(capture_id, lock);
 
+-- In which state threads were when the capture looked, in which system call, and where: each thread of a target, and of
+-- others those in D or queued. Equal looks at one thread in one second are one row.
 CREATE TABLE thread_state(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	process_id INTEGER NOT NULL REFERENCES process,
 	tid INTEGER NOT NULL,
 	thread TEXT NOT NULL,
-	state TEXT NOT NULL,
-	syscall TEXT,
-	stack_id INTEGER REFERENCES stack_node,
-	samples INTEGER NOT NULL
+	role TEXT NOT NULL DEFAULT 'target' CHECK(role IN ('target', 'other', 'kernel')),
+	state TEXT NOT NULL,            -- running|queued|S|D|T|t|X|Z|P|I
+	syscall TEXT,                   -- its name; NULL: in none, or not known
+	fd INTEGER,                     -- the call's first argument, if that is a descriptor
+	lock TEXT,                      -- of the futex that it waited for, as in wake_row; NULL: none
+	stack_id INTEGER REFERENCES stack_node, -- kernel functions; NULL: it ran, or policy forbids them
+	second INTEGER NOT NULL DEFAULT 0, -- the first one, relative to the trigger
+	seconds INTEGER NOT NULL DEFAULT 1, -- more than 1: it was so in each look of all of them
+	samples INTEGER NOT NULL        -- looks
 ) STRICT;
 CREATE INDEX thread_state_by_capture ON thread_state(capture_id);
+
+-- The looks of each second, from the trigger on. threads / looks: how many threads the targets had, on average.
+CREATE TABLE thread_look(
+	capture_id INTEGER NOT NULL REFERENCES capture,
+	second INTEGER NOT NULL,
+	looks INTEGER NOT NULL,
+	threads INTEGER NOT NULL,       -- of targets, that these looks met
+	PRIMARY KEY(capture_id, second)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE usage(
 	capture_id INTEGER NOT NULL REFERENCES capture,
@@ -629,6 +645,26 @@ FROM (
 	FROM wake_row WHERE lock IS NOT NULL GROUP BY capture_id, lock, holder
 ) h LEFT JOIN thread k ON k.thread_id = h.holder LEFT JOIN process p ON p.process_id = k.process_id
 ORDER BY h.capture_id DESC, h.waited_ns DESC, h.lock, h.held_ns DESC;
+
+-- Where threads were: function is the innermost one of the kernel stack that is not of the scheduler, below the innermost
+-- one behind it that is of a file system, a block device, a network, swap, reclaim, or a kernel module. threads: such
+-- threads at a look of the capture, on average.
+CREATE VIEW thread_states AS
+SELECT t.capture_id, t.role, t.process_id, p.tgid, p.comm, t.tid, t.thread, t.state, t.syscall, t.fd, t.lock, t.stack_id,
+	(SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) WHERE s.stack_id = t.stack_id AND s.position = 0)
+		AS function,
+	(SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) JOIN module m USING(module_id)
+		WHERE s.stack_id = t.stack_id AND s.position > 0 AND (m.kind = 'module'
+			OR substr(ltrim(f.function, '_'), 1, instr(ltrim(f.function, '_'), '_')) IN ('ext4_', 'jbd2_', 'xfs_',
+				'btrfs_', 'f2fs_', 'nfs_', 'nfs4_', 'nfsd_', 'cifs_', 'ceph_', 'fuse_', 'ovl_', 'erofs_',
+				'squashfs_', 'isofs_', 'fat_', 'vfat_', 'shmem_', 'hugetlbfs_', 'kernfs_', 'proc_', 'blkdev_',
+				'dm_', 'md_', 'nvme_', 'scsi_', 'pipe_', 'unix_', 'tcp_', 'udp_', 'netlink_', 'packet_', 'swap_',
+				'shrink_'))
+		ORDER BY s.position LIMIT 1) AS below,
+	t.second, t.seconds, t.samples,
+	round(1.0 * t.samples / (SELECT sum(l.looks) FROM thread_look l WHERE l.capture_id = t.capture_id), 3) AS threads
+FROM thread_state t JOIN process p USING(process_id)
+ORDER BY t.capture_id DESC, t.samples DESC;
 
 -- From the trigger on: the growth of PSI's totals, for the system and for the cgroup that fired, beside the
 -- summed stall time of the targets' threads. The two differ in kind: PSI counts a CPU with several stalled

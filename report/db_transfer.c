@@ -231,12 +231,17 @@ static const struct table of_capture[] = {
 	  .is_valid = has_valid_times },
 	{ .name = "thread_state",
 	  .select =
-		  "SELECT t.tid, :into, p.id, t.tid, name_form(t.thread), name_form(t.state), name_form(t.syscall), "
-		  "iif(t.stack_id IS NULL, NULL, ifnull(s.id, 'no such stack')), t.samples FROM given.thread_state "
-		  "t LEFT JOIN process_map p ON p.was = t.process_id LEFT JOIN stack_map s ON s.was = t.stack_id "
-		  "WHERE t.capture_id = :capture ORDER BY t.rowid",
-	  .add = "INSERT INTO main.thread_state(capture_id, process_id, tid, thread, state, syscall, stack_id, "
-		 "samples) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)" },
+		  "SELECT t.tid, :into, p.id, t.tid, name_form(t.thread), t.role, name_form(t.state), name_form(t.syscall), "
+		  "t.fd, name_form(t.lock), iif(t.stack_id IS NULL, NULL, ifnull(s.id, 'no such stack')), t.second, t.seconds, "
+		  "t.samples FROM given.thread_state t LEFT JOIN process_map p ON p.was = t.process_id LEFT JOIN stack_map s ON "
+		  "s.was = t.stack_id WHERE t.capture_id = :capture ORDER BY t.rowid",
+	  .add = "INSERT INTO main.thread_state(capture_id, process_id, tid, thread, role, state, syscall, fd, lock, stack_id, "
+		 "second, seconds, samples) VALUES(?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)" },
+	{ .name = "thread_look",
+	  .select =
+		  "SELECT second, :into, second, looks, threads FROM given.thread_look WHERE capture_id = :capture "
+		  "ORDER BY second",
+	  .add = "INSERT INTO main.thread_look(capture_id, second, looks, threads) VALUES(?2, ?3, ?4, ?5)" },
 	{ .name = "wake_row",
 	  .select =
 		  "SELECT w.rowid, :into, t.id, s.id, name_form(w.stall), name_form(w.lock), w.role, "

@@ -23,6 +23,8 @@ const char *loss_text(const char *reason)
 		  "samples of others than targets, beyond the limit of one capture for those" },
 		{ "wakers-lost",
 		  "intervals off CPU of which the thread that ended them, or its stack, found no room" },
+		{ "looks-lost",
+		  "threads that a look saw, beyond the limit of one capture or of a process not known" },
 		{ "targets-full", "not sampled, because the map of target processes was full" },
 		{ "events-lost",
 		  "process events lost: their ring was full; the next process walk finds the processes" },

@@ -147,7 +147,7 @@ ms_of() {
 			{ echo "$view: $plan"; false; }
 		count=$((count + 1))
 	done
-	[ "$count" -eq 18 ]
+	[ "$count" -eq 19 ]
 }
 
 @test "1. captures of this week" {

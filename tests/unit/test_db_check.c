@@ -104,7 +104,8 @@ static const struct {
 	  "have no way up to a root" },
 	{ "UPDATE stack_node SET class = NULL WHERE node_id = (SELECT max(stack_id) FROM sample_row)",
 	  ": no stack ends at stack_node " },
-	{ "INSERT INTO thread_state SELECT 1, 1, 1, 't', 'S', NULL, min(node_id), 1 FROM stack_node WHERE class IS NULL",
+	{ "INSERT INTO thread_state(capture_id, process_id, tid, thread, state, syscall, stack_id, samples) "
+	  "SELECT 1, 1, 1, 't', 'S', NULL, min(node_id), 1 FROM stack_node WHERE class IS NULL",
 	  "thread_state of capture 1: no stack ends at stack_node " },
 	{ "INSERT INTO wake_row SELECT 1, 1, min(node_id), 'none', NULL, 'none', NULL, NULL, 0, 1, 1 FROM stack_node WHERE "
 	  "class IS NULL",

@@ -143,7 +143,8 @@ END_TEST
 START_TEST(single_captures_are_copied_with_all_they_refer_to)
 {
 	run_sql(&fixture,
-		"INSERT INTO thread_state SELECT 2, process_id, 7, 'idle', 'S', 'read', NULL, 3 FROM process LIMIT 1;"
+		"INSERT INTO thread_state(capture_id, process_id, tid, thread, state, syscall, stack_id, "
+		"samples) SELECT 2, process_id, 7, 'idle', 'S', 'read', NULL, 3 FROM process LIMIT 1;"
 		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at) SELECT 2, process_id, 'target', 5, 6 FROM "
 		"process LIMIT 1;"
 		/* the waker's thread is in no sample, and its stack in one of another capture */

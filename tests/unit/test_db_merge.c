@@ -52,9 +52,11 @@ static void fill(struct store_fixture *host, uint64_t salt, int count)
 static void fill_other_tables(struct store_fixture *host)
 {
 	run_sql(host,
-		"INSERT INTO thread_state SELECT 1, process_id, 7, 'idle', 'S', 'read', (SELECT max(stack_id) FROM "
-		"sample WHERE capture_id = 1), 3 FROM process LIMIT 1;"
-		"INSERT INTO thread_state SELECT 1, process_id, 8, 'idle', 'S', NULL, NULL, 1 FROM process LIMIT 1;"
+		"INSERT INTO thread_state SELECT 1, process_id, 7, 'idle', 'other', 'D', 'read', 5, '00000000000000ab', (SELECT "
+		"max(stack_id) FROM sample WHERE capture_id = 1), -1, 2, 3 FROM process LIMIT 1;"
+		"INSERT INTO thread_state SELECT 1, process_id, 8, 'idle', 'target', 'S', NULL, NULL, NULL, NULL, 0, 1, 1 FROM "
+		"process LIMIT 1;"
+		"INSERT INTO thread_look VALUES(1, 0, 10, 40), (1, 1, 9, 36);"
 		"INSERT INTO thread(process_id, tid, thread) SELECT process_id, 9, 'waker' FROM process LIMIT 1;"
 		/* the waker's thread, and its stack, are in no sample of the capture */
 		"INSERT INTO wake_row SELECT 1, t.thread_id, t.stack_id, 'io', '00000000000000ab', 'target', "
@@ -115,8 +117,9 @@ static char *capture_text(const struct store_fixture *of, int64_t capture_id)
 		"'@' || path) FROM stack_frame JOIN frame USING(frame_id) JOIN module USING(module_id) WHERE stack_id = "
 		"s.stack_id) FROM sample s JOIN process p USING(process_id) JOIN stack k USING(stack_id) WHERE "
 		"s.capture_id = (SELECT id FROM wanted) ORDER BY 1, 7, 15, 11, 9",
-		"SELECT p.tgid, t.tid, t.thread, t.state, t.syscall, t.samples, hex(k.hash) FROM thread_state t JOIN "
+		"SELECT p.tgid, t.tid, t.thread, t.role, t.state, t.syscall, t.fd, t.lock, t.second, t.seconds, t.samples, hex(k.hash) FROM thread_state t JOIN "
 		"process p USING(process_id) LEFT JOIN stack k USING(stack_id) WHERE capture_id = (SELECT id FROM wanted) ORDER BY t.rowid",
+		"SELECT second, looks, threads FROM thread_look WHERE capture_id = (SELECT id FROM wanted) ORDER BY second",
 		"SELECT p.tgid, w.tid, w.thread, hex(k.hash), w.stall, w.lock, w.waker_role, w.waker_tgid, w.waker_tid, "
 		"w.waker_comm, hex(o.hash), w.releases, w.intervals, w.waited_ns FROM waker w JOIN process p USING(process_id) "
 		"JOIN stack k ON k.stack_id = w.stack_id LEFT JOIN stack o ON o.stack_id = w.waker_stack_id WHERE "

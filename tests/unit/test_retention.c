@@ -76,6 +76,11 @@ START_TEST(captures_beyond_max_age_go)
 	capture->usage.kills.rows[capture->usage.kills.count++] = (struct kill_row){ .processes = 1 };
 	capture->usage.machine = (struct machine_time){ .to_ns = 1, .total_ns = 1 };
 	capture->usage.bytes.known = true;
+	ck_assert_int_eq(thread_states_begin_look(&capture->thread_states, 0), 0);
+	ck_assert_int_eq(thread_states_add(&capture->thread_states,
+					   &(struct thread_state){
+						   .tid = 3, .thread = "sleeps", .call = -1, .fd = -1 }),
+			 0);
 	capture->wakes.rows = calloc(1, sizeof(*capture->wakes.rows));
 	capture->wakes.rows[capture->wakes.count++] = (struct wake){
 		.tid = 1, .thread = "waits", .waker_tid = 2, .waker = "wakes", .waker_stack = 1
@@ -95,6 +100,8 @@ START_TEST(captures_beyond_max_age_go)
 	expect_rows(&fixture, "SELECT capture_id, thread, waker_comm FROM waker",
 		    "5|waits|wakes\n4|waits|wakes\n");
 	expect_rows(&fixture, "SELECT capture_id FROM interrupt", "4\n5\n");
+	expect_rows(&fixture, "SELECT capture_id, thread FROM thread_state", "4|sleeps\n5|sleeps\n");
+	expect_rows(&fixture, "SELECT capture_id, looks FROM thread_look", "4|1\n5|1\n");
 	expect_rows(&fixture, "SELECT capture_id FROM killed", "4\n5\n");
 	expect_rows(&fixture, "SELECT capture_id FROM cgroup_memory", "4\n5\n");
 	/* capture 4 gets too old in half an hour */
