@@ -646,22 +646,27 @@ FROM (
 ) h LEFT JOIN thread k ON k.thread_id = h.holder LEFT JOIN process p ON p.process_id = k.process_id
 ORDER BY h.capture_id DESC, h.waited_ns DESC, h.lock, h.held_ns DESC;
 
--- Where threads were: function is the innermost one of the kernel stack that is not of the scheduler, below the innermost
--- one behind it that is of a file system, a block device, a network, swap, reclaim, or a kernel module. threads: such
--- threads at a look of the capture, on average.
-CREATE VIEW thread_states AS
-SELECT t.capture_id, t.role, t.process_id, p.tgid, p.comm, t.tid, t.thread, t.state, t.syscall, t.fd, t.lock, t.stack_id,
-	(SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) WHERE s.stack_id = t.stack_id AND s.position = 0)
+-- Of each stack: its innermost function, and the innermost one behind it that is of a file system, a block device, a
+-- network, swap, reclaim, or a kernel module.
+CREATE VIEW stack_place AS
+SELECT n.node_id AS stack_id,
+	(SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) WHERE s.stack_id = n.node_id AND s.position = 0)
 		AS function,
 	(SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) JOIN module m USING(module_id)
-		WHERE s.stack_id = t.stack_id AND s.position > 0 AND (m.kind = 'module'
-			OR substr(ltrim(f.function, '_'), 1, instr(ltrim(f.function, '_'), '_')) IN ('ext4_', 'jbd2_', 'xfs_',
-				'btrfs_', 'f2fs_', 'nfs_', 'nfs4_', 'nfsd_', 'cifs_', 'ceph_', 'fuse_', 'ovl_', 'erofs_',
-				'squashfs_', 'isofs_', 'fat_', 'vfat_', 'shmem_', 'hugetlbfs_', 'kernfs_', 'proc_', 'blkdev_',
-				'dm_', 'md_', 'nvme_', 'scsi_', 'pipe_', 'unix_', 'tcp_', 'udp_', 'netlink_', 'packet_', 'swap_',
-				'shrink_'))
-		ORDER BY s.position LIMIT 1) AS below,
-	t.second, t.seconds, t.samples,
+		WHERE s.stack_id = n.node_id AND s.position > 0 AND (m.kind = 'module'
+			OR m.kind = 'kernel' AND substr(ltrim(f.function, '_'), 1, instr(ltrim(f.function, '_'), '_')) IN ('ext4_',
+				'jbd2_', 'xfs_', 'btrfs_', 'f2fs_', 'nfs_', 'nfs4_', 'nfsd_', 'cifs_', 'ceph_', 'fuse_', 'ovl_',
+				'erofs_', 'squashfs_', 'isofs_', 'fat_', 'vfat_', 'shmem_', 'hugetlbfs_', 'kernfs_', 'proc_',
+				'blkdev_', 'dm_', 'md_', 'nvme_', 'scsi_', 'pipe_', 'unix_', 'tcp_', 'udp_', 'netlink_', 'packet_',
+				'swap_', 'shrink_'))
+		ORDER BY s.position LIMIT 1) AS below
+FROM stack_node n WHERE n.class IS NOT NULL;
+
+-- threads: such threads at a look of the capture, on average.
+CREATE VIEW thread_states AS
+SELECT t.capture_id, t.role, t.process_id, p.tgid, p.comm, t.tid, t.thread, t.state, t.syscall, t.fd, t.lock, t.stack_id,
+	(SELECT k.function FROM stack_place k WHERE k.stack_id = t.stack_id) AS function,
+	(SELECT k.below FROM stack_place k WHERE k.stack_id = t.stack_id) AS below, t.second, t.seconds, t.samples,
 	round(1.0 * t.samples / (SELECT sum(l.looks) FROM thread_look l WHERE l.capture_id = t.capture_id), 3) AS threads
 FROM thread_state t JOIN process p USING(process_id)
 ORDER BY t.capture_id DESC, t.samples DESC;

@@ -28,6 +28,7 @@
 	"CREATE TEMP VIEW thread_state AS SELECT capture_id, process_id, tid, thread, 'target' AS role, state, syscall, NULL AS fd," \
 	" NULL AS lock, stack_id, 0 AS second, 1 AS seconds, samples FROM main.thread_state;"                                        \
 	"CREATE TEMP VIEW thread_look AS SELECT NULL AS capture_id, NULL AS second, NULL AS looks, NULL AS threads WHERE 0;"         \
+	"CREATE TEMP VIEW stack_place AS SELECT NULL AS stack_id, NULL AS function, NULL AS below WHERE 0;"                          \
 	"CREATE TEMP VIEW thread_states AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tgid, NULL AS comm," \
 	" NULL AS tid, NULL AS thread, NULL AS state, NULL AS syscall, NULL AS fd, NULL AS lock, NULL AS stack_id, NULL AS"          \
 	" function, NULL AS below, NULL AS second, NULL AS seconds, NULL AS samples, NULL AS threads WHERE 0;"                       \

@@ -13,6 +13,7 @@
 #include "report/loss_text.h"
 #include "report/profile.h"
 #include "report/report.h"
+#include "report/states.h"
 #include "report/sums.h"
 #include "report/table.h"
 #include "report/top.h"
@@ -774,6 +775,11 @@ static int compute_stalls(struct why *why, struct rows *ret_rows)
 	return sums_of_stacks(&why->profile, query_text(&query, "resource"), STACKS_SHOWN, ret_rows);
 }
 
+static int compute_states(struct why *why, struct rows *ret_rows)
+{
+	return states_of(&why->profile, why->report->database, why->report->capture_id, ret_rows);
+}
+
 static int compute_functions(struct why *why, struct rows *ret_rows)
 {
 	return why->report->json ? top_functions(&why->profile, FUNCTIONS_SHOWN, ret_rows)
@@ -890,6 +896,7 @@ static const struct section sections[] = {
 	{ .name = "stacks", .compute = compute_stacks, .print = print_hot_stacks },
 	{ .name = "others", .since = 9, .compute = compute_others, .print = print_others },
 	{ .name = "stalls", .compute = compute_stalls, .print = print_stall_stacks },
+	{ .name = "states", .since = 9, .compute = compute_states, .print = states_print },
 	{ .name = "wakers",
 	  .since = 9,
 	  .sql = "SELECT waker_comm AS comm, waker_role AS role, waker_tgid AS tgid, waker_tid AS tid, sum(waited_ns) AS "
