@@ -98,8 +98,8 @@ static __noinline int write_look(struct seq_file *seq, struct task_struct *task,
 	__u32 depth;
 	long failed;
 
-	record.started_ns = BPF_CORE_READ(task, group_leader, start_boottime);
-	record.cgroup_id = cgroup_id_of(task);
+	record.started_ns = task->group_leader->start_boottime;
+	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
 	if (!is_off_cpu(state))
 		return (int)bpf_seq_write(seq, &record, sizeof(record));

@@ -71,7 +71,8 @@ static void end_second(struct thread_states *states)
 			at = states->count++;
 			states->rows[at] = row;
 		} else {
-			states->rows[at].seconds++;
+			/* seconds without a look do not tell otherwise */
+			states->rows[at].seconds = (uint32_t)(second->second - states->rows[at].second) + 1;
 			states->rows[at].samples += row.samples;
 			states->of_others -= !row.of_target;
 		}
@@ -94,13 +95,8 @@ int thread_states_begin_look(struct thread_states *states, int32_t second)
 	}
 	if (array_make_room(states->seconds, states->seconds_count, states->seconds_room, 1U))
 		return -ENOMEM;
-	if (last) {
-		bool follows = states->seconds[states->seconds_count - 1].second + 1 == second;
-
+	if (last)
 		end_second(states);
-		if (!follows)
-			hash_index_free(&states->whole);
-	}
 	states->seconds[states->seconds_count++] = (struct look_second){ .second = second, .looks = 1 };
 	return 0;
 }
