@@ -830,7 +830,6 @@ static void settle(struct capture *capture)
 	hash_index_free(&capture->rows_index);
 	stacks_settle(&capture->stacks);
 	wakes_settle(&capture->wakes);
-	thread_states_settle(&capture->thread_states);
 	array_fit(capture->processes, capture->processes_count, capture->processes_room);
 	array_fit(capture->rows, capture->rows_count, capture->rows_room);
 	array_fit(capture->events, capture->events_count, capture->events_room);
@@ -846,6 +845,8 @@ void capture_end(struct capture *capture, uint64_t now_ns, bool interrupted)
 	}
 	for (uint32_t i = 0; i < capture->cpus; i++)
 		keep_pending(capture, i);
+	thread_states_settle(&capture->thread_states);
+	capture->losses[LOSS_LOOKS] += capture->thread_states.lost;
 	capture->losses[LOSS_MISSING] = missing_samples(capture);
 	capture->ended_ns = now_ns < planned_ns ? now_ns : planned_ns;
 	capture->interrupted = interrupted;

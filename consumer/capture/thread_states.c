@@ -50,9 +50,30 @@ static uint32_t find(const struct thread_states *states, const struct hash_index
 }
 
 /*
- * A row that was so in all looks of the second goes to the row of the seconds before, if that was, too. Without memory, it
- * stays a row of its own.
+ * Joins a row that was so in all looks of the second to the row of the seconds before, if that was, too; else keeps it.
+ * Returns the place of the row, or HASH_INDEX_NONE if there is no room for it.
  */
+static uint32_t settle_row(struct thread_states *states, const struct thread_state *row, uint32_t hash,
+			   bool is_whole, int32_t second)
+{
+	uint32_t at = is_whole ? find(states, &states->whole, hash, row) : HASH_INDEX_NONE;
+
+	if (at != HASH_INDEX_NONE) {
+		/* seconds without a look do not tell otherwise */
+		states->rows[at].seconds = (uint32_t)(second - states->rows[at].second) + 1;
+		states->rows[at].samples += row->samples;
+	} else if (states->count < ROWS_MAX) {
+		at = states->count++;
+		states->rows[at] = *row;
+		return at;
+	} else {
+		states->lost += row->samples;
+	}
+	states->of_others -= !row->of_target;
+	return at;
+}
+
+/* Without memory for the index, equal seconds stay rows of their own. */
 static void end_second(struct thread_states *states)
 {
 	const struct look_second *second = &states->seconds[states->seconds_count - 1];
@@ -62,24 +83,15 @@ static void end_second(struct thread_states *states)
 	states->count = states->settled;
 	for (uint32_t i = states->settled; i < count; i++) {
 		const struct thread_state row = states->rows[i];
-		uint32_t hash = hash_of(&row), at = HASH_INDEX_NONE;
+		uint32_t hash = hash_of(&row), at;
 		bool is_whole = row.samples == second->looks;
 
-		if (is_whole)
-			at = find(states, &states->whole, hash, &row);
-		if (at == HASH_INDEX_NONE) {
-			at = states->count++;
-			states->rows[at] = row;
-		} else {
-			/* seconds without a look do not tell otherwise */
-			states->rows[at].seconds = (uint32_t)(second->second - states->rows[at].second) + 1;
-			states->rows[at].samples += row.samples;
-			states->of_others -= !row.of_target;
-		}
-		if (is_whole)
+		at = settle_row(states, &row, hash, is_whole, second->second);
+		if (is_whole && at != HASH_INDEX_NONE)
 			hash_index_add(&whole, hash, at);
 	}
 	states->settled = states->count;
+	states->continuing = 0;
 	hash_index_free(&states->index);
 	hash_index_free(&states->whole);
 	states->whole = whole;
@@ -109,13 +121,16 @@ void thread_states_count(struct thread_states *states)
 int thread_states_add(struct thread_states *states, const struct thread_state *state)
 {
 	uint32_t hash = hash_of(state), found = find(states, &states->index, hash, state);
+	bool continues;
 	int result;
 
 	if (found != HASH_INDEX_NONE) {
 		states->rows[found].samples++;
 		return 0;
 	}
-	if (states->count == ROWS_MAX || (!state->of_target && states->of_others == OTHERS_ROWS_MAX))
+	continues = find(states, &states->whole, hash, state) != HASH_INDEX_NONE;
+	if (!continues && (states->count - states->continuing >= ROWS_MAX ||
+			   (!state->of_target && states->of_others >= OTHERS_ROWS_MAX)))
 		return -ENOSPC;
 	result = array_make_room(states->rows, states->count, states->room, 1U);
 	if (!result)
@@ -126,6 +141,7 @@ int thread_states_add(struct thread_states *states, const struct thread_state *s
 	states->rows[states->count].second = states->seconds[states->seconds_count - 1].second;
 	states->rows[states->count].seconds = states->rows[states->count].samples = 1;
 	states->count++;
+	states->continuing += continues;
 	states->of_others += !state->of_target;
 	return 0;
 }

@@ -39,6 +39,9 @@ struct thread_states {
 	uint32_t count, room;
 	uint32_t settled;   /* of these, rows of seconds that are over */
 	uint32_t of_others; /* of these, rows of others than targets */
+	uint32_t
+		continuing; /* of these, rows of the second at hand that are as whole ones before it: they may join those */
+	uint64_t lost; /* looks that found no room after all, at the end of a second */
 	struct look_second *seconds;
 	uint32_t seconds_count, seconds_room;
 	struct hash_index index; /* of the rows of the second at hand */

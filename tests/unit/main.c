@@ -119,6 +119,8 @@ static Suite *(*const suites[])(void) = {
 	process_text_suite,
 	mapping_reader_suite,
 	watches_suite,
+	looks_suite,
+	thread_states_suite,
 	wakes_suite,
 	status_line_suite,
 	hexadecimal_suite,

@@ -897,6 +897,103 @@ START_TEST(samples_of_one_kind_are_taken)
 END_TEST
 
 /* Whoever asked for it has had enough. */
+/* ---- looks ---- */
+
+static void keep_look(struct looks *looks, uint32_t tgid, uint8_t state)
+{
+	static const int32_t frames[] = { 5, KERNEL_FRAME_UNKNOWN };
+	const struct {
+		struct look_record record;
+		int32_t frames[2];
+	} look = { { .header = { RECORD_LOOK, sizeof(look.record) },
+		     .tid = tgid * 10,
+		     .tgid = tgid,
+		     .started_ns = 1000 + tgid,
+		     .cgroup_id = 1,
+		     .call = 0,
+		     .fd = 4,
+		     .comm = "thread",
+		     .state = state,
+		     .depth = 2 },
+		   { frames[0], frames[1] } };
+
+	ck_assert_int_eq(looks_add(looks, (const char *)&look, sizeof(look)), sizeof(look));
+}
+
+START_TEST(a_look_has_all_threads_of_targets_and_those_of_others_that_wait)
+{
+	struct recorder recorder;
+	struct capture *capture;
+	struct looks looks = { .lost = 0 };
+
+	recorder_make(&recorder, 32);
+	begin(&recorder, HISTORY);
+	capture = recorder.capture;
+	keep_look(&looks, 1, THREAD_SLEEPING);
+	keep_look(&looks, 2, THREAD_DISK);
+	keep_look(&looks, 3, THREAD_SLEEPING); /* of another */
+	keep_look(&looks, 3, THREAD_DISK);
+	keep_look(&looks, 4, THREAD_SLEEPING); /* not known */
+	looks.lost = 2;
+	capture_add_looks(capture, &looks, TRIGGERED - 1, describe, &recorder);
+	capture_add_looks(capture, &looks, TRIGGERED + DURATION, describe, &recorder);
+	ck_assert_uint_eq(capture->thread_states.seconds_count, 0);
+	capture_add_looks(capture, &looks, TRIGGERED, describe, &recorder);
+	capture_add_looks(capture, &looks, TRIGGERED + SECOND, describe, &recorder);
+	capture_end(capture, TRIGGERED + DURATION, false);
+	ck_assert_uint_eq(capture->losses[LOSS_LOOKS], 2 * (2 + 1));
+	ck_assert_uint_eq(all_losses(capture), 2 * (2 + 1));
+	ck_assert_uint_eq(capture->thread_states.count, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct thread_state *row = &capture->thread_states.rows[i];
+		const struct stack *stack = &capture->stacks.stacks[row->stack];
+
+		ck_assert_uint_eq(row->tid, 10 * (i + 1));
+		ck_assert_uint_eq(row->samples, 2);
+		ck_assert_uint_eq(row->seconds, 2);
+		ck_assert_int_eq(row->of_target, i < 2);
+		ck_assert_uint_eq(stack->kernel_depth, 2);
+		ck_assert_uint_eq(stack->process, row->process);
+		ck_assert(!stack->truncated);
+		ck_assert_int_eq((int64_t)capture->stacks.frames[stack->first + 1], KERNEL_FRAME_UNKNOWN);
+	}
+	ck_assert_uint_eq(capture->thread_states.seconds_count, 2);
+	ck_assert_uint_eq(capture->thread_states.seconds[1].threads, 2);
+	/* the processes are those that samples have */
+	ck_assert_uint_eq(capture->processes_count, 3);
+	ck_assert_uint_eq(capture->of_others.processes, 1);
+	ck_assert_uint_eq(capture->of_others.stacks, 1);
+	looks_free(&looks);
+	recorder_free(&recorder);
+}
+END_TEST
+
+START_TEST(looks_leave_stacks_for_samples)
+{
+	struct recorder recorder;
+	struct capture *capture;
+
+	recorder_make(&recorder, 32);
+	begin(&recorder, HISTORY);
+	capture = recorder.capture;
+	for (int32_t i = 0; i < 4096 + 10; i++) {
+		struct looks looks = { .lost = 0 };
+
+		keep_look(&looks, 1, THREAD_DISK);
+		looks.last.frames[0] = i;
+		capture_add_looks(capture, &looks, TRIGGERED, describe, &recorder);
+		looks_free(&looks);
+	}
+	ck_assert_uint_eq(capture->stacks.count, 4096);
+	ck_assert_uint_eq(capture->losses[LOSS_LOOKS], 10);
+	put(&recorder, 0, 1, TRIGGERED + 1);
+	drain(&recorder);
+	ck_assert_uint_eq(capture->stacks.count, 4097);
+	ck_assert_uint_eq(capture->losses[LOSS_CAPTURE_FULL], 0);
+	recorder_free(&recorder);
+}
+END_TEST
+
 START_TEST(a_capture_is_shortened)
 {
 	struct recorder recorder;
@@ -965,6 +1062,8 @@ Suite *capture_suite(void)
 	tcase_add_test(taking, free_takes_null);
 	tcase_add_test(taking, a_capture_closes_its_pressure_files_once);
 	tcase_add_test(taking, samples_of_one_kind_are_taken);
+	tcase_add_test(taking, a_look_has_all_threads_of_targets_and_those_of_others_that_wait);
+	tcase_add_test(taking, looks_leave_stacks_for_samples);
 	tcase_add_test(taking, a_capture_is_shortened);
 	tcase_set_timeout(large, 60);
 	tcase_add_test(large, random_samples_add_up);

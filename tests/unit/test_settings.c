@@ -104,6 +104,11 @@ static const struct size_case size_cases[] = {
 	{ "[data]\nmax_size = 64MiB\n", 0, ":1: unknown section '[data]'" },
 	{ "[triggers]\nshort_windows = 0\n", DEFAULT_BYTES, NULL },
 	{ "[triggers]\nshort_windows = 4097\n", 0, ":2: short_windows = 4097: expected a number" },
+	{ "[activity]\ncapture_hz = 0\n", DEFAULT_BYTES, NULL },
+	{ "[activity]\ncapture_hz = 100\n", DEFAULT_BYTES, NULL },
+	{ "[activity]\ncapture_hz = 101\n", 0,
+	  ":2: capture_hz = 101: expected a number of looks a second from 0 to 100" },
+	{ "[activity]\nhz = 1\n", 0, ":2: unknown key 'hz'" },
 	{ "[triggers]\nwatches = 1\nwatches_per_rule = 16384\n", DEFAULT_BYTES, NULL },
 	{ "[triggers]\nwatches = 0\n", 0, ":2: watches = 0: expected a number of watches from 1 to 16384" },
 	{ "[triggers]\nwatches_per_rule = 16385\n", 0, ":2: watches_per_rule = 16385: expected a number" },
@@ -170,6 +175,7 @@ START_TEST(without_a_file_the_defaults_hold)
 	ck_assert_uint_eq(settings.watches_max, 4096);
 	ck_assert_uint_eq(settings.rule_watches_max, 1024);
 	ck_assert_uint_eq(settings.naming_ns, 20000000000);
+	ck_assert_uint_eq(settings.capture_hz, 10);
 	ck_assert_str_eq(settings.directories, "/usr /lib /lib64 /bin /sbin /opt");
 	ck_assert_uint_eq(errors.count, 0);
 }
