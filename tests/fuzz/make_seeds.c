@@ -95,6 +95,29 @@ static void put_tasks(struct seed *seed)
 	}
 }
 
+/* Two looks of the same length: in the second, the threads are where they were. */
+static void put_looks(struct seed *seed)
+{
+	static const __s32 frames[] = { 1, 2, KERNEL_FRAME_UNKNOWN };
+
+	for (uint32_t look = 0; look < 2; look++)
+		for (uint32_t tid = 1; tid <= 3; tid++) {
+			const struct look_record record = { .header = { RECORD_LOOK, sizeof(record) },
+							    .tid = tid,
+							    .tgid = 1,
+							    .call = look ? -1 : 202,
+							    .fd = -1,
+							    .comm = "nginx",
+							    .state = THREAD_SLEEPING,
+							    .flags = look ? LOOK_SAME : 0,
+							    .depth = look || tid == 3 ? 0
+										      : ARRAY_SIZE(frames) };
+
+			put(seed, &record, sizeof(record));
+			put(seed, frames, record.depth * sizeof(frames[0]));
+		}
+}
+
 static void put_mappings(struct seed *seed)
 {
 	static const char *const paths[] = { "/usr/sbin/nginx", "/lib/libc.so.6", "", "/lib/x (deleted)" };
@@ -269,6 +292,7 @@ static const struct {
 	{ "ring", put_ring },
 	{ "events", put_events },
 	{ "events", put_tasks },
+	{ "looks", put_looks },
 	{ "mappings", put_mappings },
 	{ "elf_symbols", put_elf },
 	{ "symbolizer_reply", put_reply },

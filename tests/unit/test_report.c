@@ -567,6 +567,47 @@ START_TEST(why_says_that_cgroup_v1_was_not_examined)
 }
 END_TEST
 
+/* Five seconds of ten looks: 64 threads of targets, and one hostile process. */
+static const char looks_sql[] =
+	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, inlined) VALUES(20, 1, 20, 'io_schedule', 0, 0),"
+	" (21, 1, 21, '__ext4_read', 0, 0), (22, 1, 22, 'vfs_read', 0, 0), (23, 1, 23, 'ext4_outer', 0, 0);"
+	"INSERT INTO stack_node VALUES(20, NULL, '[23,21,22,20]', 3, 4, x'20');"
+	"INSERT INTO thread_look VALUES(2, 0, 10, 640), (2, 1, 10, 640), (2, 2, 10, 640), (2, 3, 10, 640), (2, 4, 10, 640);"
+	/* 41 threads, but in the third second 20, each in 5 of the looks */
+	"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 41) INSERT INTO thread_state SELECT 2, 1, i, 't', "
+	"'target', 'D', 'read', 3, NULL, 20, 0, 2, 20 FROM n UNION ALL SELECT 2, 1, i, 't', 'target', 'D', 'read', 3, NULL, 20, 2, 1, 5 "
+	"FROM n WHERE i <= 20 UNION ALL SELECT 2, 1, i, 't', 'target', 'D', 'read', 3, NULL, 20, 3, 2, 20 FROM n;"
+	"INSERT INTO thread_state VALUES(2, 1, 50, 't', 'target', 'S', 'poll', NULL, NULL, 20, 0, 5, 50),"
+	" (2, 1, 51, 't', 'target', 'running', NULL, NULL, NULL, NULL, 0, 1, 4),"
+	" (2, 1, 52, 't', 'target', 'queued', NULL, NULL, NULL, 20, 0, 5, 50),"
+	" (2, 2, 60, 't', 'other', 'D', 'fsync', 3, NULL, 20, 0, 5, 50), (2, 2, 61, 't', 'other', 'D', NULL, NULL, NULL, NULL, 4, 1, 10),"
+	" (2, 2, 62, 't', 'other', 'queued', NULL, NULL, NULL, NULL, 9223372036854775807, 9223372036854775807, 9223372036854775807);";
+
+START_TEST(why_says_in_which_state_threads_were)
+{
+	_cleanup_command_ran_ struct command_ran text = { 0 }, json = { 0 };
+
+	unlink(database);
+	write_captures(database, looks_sql);
+	text = run("why 2");
+	json = run("why 2 --json");
+	ck_assert_int_eq(text.status, EXIT_DONE);
+	assert_has(text.out,
+		   "threads that ran or waited, on average of 50 looks since the trigger\n"
+		   "  35 of 64 threads of targets were in D in io_schedule below __ext4_read (read)\n"
+		   "      by second: 41 41 10 41 41\n"
+		   "  1 of 64 threads of targets were queued for a CPU\n"
+		   "      by second: 1 1 1 1 1\n"
+		   "  0.1 of 64 threads of targets were running\n"
+		   "      by second: 0.4 0 0 0 0\n");
+	assert_has(text.out, "were in D\n      by second: 1 1 1 1 2\n");
+	assert_asked(
+		"SELECT json_extract(?1, '$.states[0].function', '$.states[0].below', '$.states[0].threads', "
+		"'$.states[0].of_threads', '$.states[0].seconds[2].threads', '$.states[3].program')",
+		json.out, "[\"io_schedule\",\"__ext4_read\",34.8,64,10,\"a;b 5\\u001b[31m\"]");
+}
+END_TEST
+
 START_TEST(why_as_json_says_the_same)
 {
 	_cleanup_command_ran_ struct command_ran ran = run("why --json");
@@ -901,6 +942,7 @@ Suite *report_suite(void)
 	tcase_add_test(commands, why_names_what_is_missing);
 	tcase_add_test(commands, why_says_what_devices_did_for_cgroups);
 	tcase_add_test(commands, why_says_that_cgroup_v1_was_not_examined);
+	tcase_add_test(commands, why_says_in_which_state_threads_were);
 	tcase_add_test(commands, why_as_json_says_the_same);
 	tcase_add_test(commands, pressure_agrees_with_the_view);
 	tcase_add_test(commands, a_long_capture_has_a_short_chart);

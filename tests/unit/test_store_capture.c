@@ -570,6 +570,47 @@ START_TEST(a_capture_on_demand_has_who_asked)
 END_TEST
 
 /* Of waiting alone, no samples on CPU are expected. */
+START_TEST(looks_have_their_rows)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 0x40);
+	const struct thread_state waits = { .tid = 10,
+					    .thread = "waits",
+					    .state = THREAD_DISK,
+					    .call = 0,
+					    .fd = 5,
+					    .lock = 0xab,
+					    .of_target = true },
+				  runs = { .tid = 11,
+					   .thread = "runs",
+					   .stack = THREAD_STATE_NO_STACK,
+					   .call = -1,
+					   .fd = -1,
+					   .of_target = true };
+	struct store_fixture fixture;
+
+	for (int32_t look = 0; look < 5; look++) {
+		ck_assert_int_eq(thread_states_begin_look(&capture->thread_states, look / 2), 0);
+		thread_states_count(&capture->thread_states);
+		ck_assert_int_eq(thread_states_add(&capture->thread_states, look == 2 ? &runs : &waits), 0);
+	}
+	thread_states_settle(&capture->thread_states);
+	capture->losses[LOSS_LOOKS] = 3;
+	store_fixture_start(&fixture);
+	expect_commit(&fixture, capture);
+	expect_rows(
+		&fixture,
+		"SELECT tid, thread, role, state, syscall, fd, lock, stack_id IS NULL, second, seconds, samples, function IS "
+		"NULL, below, threads FROM thread_states ORDER BY second, tid",
+		"10|waits|target|D|read|5|00000000000000ab|0|0|1|2|0|NULL|0.4\n"
+		"10|waits|target|D|read|5|00000000000000ab|0|1|1|1|0|NULL|0.2\n"
+		"11|runs|target|running|NULL|NULL|NULL|1|1|1|1|1|NULL|0.2\n"
+		"10|waits|target|D|read|5|00000000000000ab|0|2|1|1|0|NULL|0.2\n");
+	expect_rows(&fixture, "SELECT second, looks, threads FROM thread_look", "0|2|2\n1|2|2\n2|1|1\n");
+	expect_rows(&fixture, "SELECT events, unit FROM loss WHERE reason = 'looks-lost'", "3|thread\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 START_TEST(a_capture_of_waiting_alone_expects_no_samples)
 {
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 0x40);
@@ -608,6 +649,7 @@ Suite *store_capture_suite(void)
 	tcase_add_test(contents, the_same_stack_is_stored_once);
 	tcase_add_test(contents, failed_symbolizers_are_a_loss);
 	tcase_add_test(contents, a_capture_on_demand_has_who_asked);
+	tcase_add_test(contents, looks_have_their_rows);
 	tcase_add_test(contents, a_capture_of_waiting_alone_expects_no_samples);
 	suite_add_tcase(suite, contents);
 	return suite;
