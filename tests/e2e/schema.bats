@@ -105,11 +105,13 @@ ms_of() {
 @test "the other statements of the document have answers" {
 	awk '/^## Twenty questions/ { exit } within && /^```$/ { within = 0; print "" } within; /^```sql$/ { within = 1 }' \
 		"$DOCUMENT" | awk -v RS= '{ print }' > "$BATS_TEST_TMPDIR/statements"
-	[ "$(grep -c '^SELECT' "$BATS_TEST_TMPDIR/statements")" -eq 2 ]
+	[ "$(grep -c '^SELECT' "$BATS_TEST_TMPDIR/statements")" -eq 3 ]
+	plant "UPDATE thread_state SET state = 'D' WHERE state = 'S' AND role = 'target'"
 	sqlite3 -readonly -bail "$DB" < "$BATS_TEST_TMPDIR/statements" | tee "$BATS_TEST_TMPDIR/answer"
-	# five samples with their times; a stack, from its leaf on
+	# five samples with their times; a stack, from its leaf on; threads in D, in each second
 	[ "$(answer '$3 ~ /^\[[0-9,-]+\]$/')" -eq 5 ]
 	[ "$(answer 'NF == 4 && $1 == 0 && $2 != ""')" -eq 1 ]
+	[ "$(answer 'NF == 5 && $1 ~ /futex/ && $3 == "futex" && $5 >= 1')" -ge 1 ]
 }
 
 @test "Python gives the same answers as the shell" {
