@@ -646,8 +646,8 @@ FROM (
 ) h LEFT JOIN thread k ON k.thread_id = h.holder LEFT JOIN process p ON p.process_id = k.process_id
 ORDER BY h.capture_id DESC, h.waited_ns DESC, h.lock, h.held_ns DESC;
 
--- Of each stack: its innermost function, and the innermost one behind it that is of a file system, a block device, a
--- network, swap, reclaim, or a kernel module.
+-- Of each stack: its innermost function, and the innermost one behind it that is of a file system, a pipe, a network, swap,
+-- reclaim, or a kernel module.
 CREATE VIEW stack_place AS
 SELECT n.node_id AS stack_id,
 	(SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) WHERE s.stack_id = n.node_id AND s.position = 0)
@@ -657,7 +657,7 @@ SELECT n.node_id AS stack_id,
 			OR m.kind = 'kernel' AND substr(ltrim(f.function, '_'), 1, instr(ltrim(f.function, '_'), '_')) IN ('ext4_',
 				'jbd2_', 'xfs_', 'btrfs_', 'f2fs_', 'nfs_', 'nfs4_', 'nfsd_', 'cifs_', 'ceph_', 'fuse_', 'ovl_',
 				'erofs_', 'squashfs_', 'isofs_', 'fat_', 'vfat_', 'shmem_', 'hugetlbfs_', 'kernfs_', 'proc_',
-				'blkdev_', 'dm_', 'md_', 'nvme_', 'scsi_', 'pipe_', 'unix_', 'tcp_', 'udp_', 'netlink_', 'packet_',
+				'pipe_', 'unix_', 'tcp_', 'udp_', 'netlink_', 'packet_',
 				'swap_', 'shrink_'))
 		ORDER BY s.position LIMIT 1) AS below
 FROM stack_node n WHERE n.class IS NOT NULL;

@@ -106,6 +106,7 @@ static bool is_same(const struct configuration *one, const struct configuration 
 	       one->settings.watches_max == other->settings.watches_max &&
 	       one->settings.rule_watches_max == other->settings.rule_watches_max &&
 	       one->settings.naming_ns == other->settings.naming_ns &&
+	       one->settings.capture_hz == other->settings.capture_hz &&
 	       !strcmp(one->settings.directories, other->settings.directories);
 }
 

