@@ -262,6 +262,34 @@ static void read_lines(struct attack *attack)
 	}
 }
 
+/* The looks of captures count as lines. */
+static void read_looks(struct attack *attack)
+{
+	_cleanup_close_ int fd = open_iterator(attack, PIN_STATES);
+	char buffer[65536];
+	size_t held = 0;
+	ssize_t got;
+
+	while (fd >= 0 && (got = read(fd, buffer + held, sizeof(buffer) - held)) > 0) {
+		const struct look_record *look;
+		size_t at = 0, bytes;
+
+		held += (size_t)got;
+		attack->iterator_bytes += (size_t)got;
+		for (; held - at >= sizeof(*look); at += bytes) {
+			look = (const void *)(buffer + at);
+			bytes = sizeof(*look) + look->depth * sizeof(__s32);
+			if (bytes > held - at)
+				break;
+			for (struct seen *seen = NULL;
+			     (seen = seen_find(attack, look->tgid, look->tid, seen));)
+				seen->lines++;
+		}
+		held -= at;
+		memmove(buffer, buffer + at, held);
+	}
+}
+
 static void look_at_maps(struct attack *attack)
 {
 	for (unsigned int i = 0; i < attack->count; i++) {
@@ -375,6 +403,7 @@ static void run(struct attack *attack, unsigned long long seconds)
 		if (attack->walks) {
 			walk(attack, PIN_TASKS);
 			read_lines(attack);
+			read_looks(attack);
 			walk(attack, PIN_MAPPINGS);
 		}
 		ring_buffer__poll(attack->events, 20);
