@@ -597,7 +597,7 @@ static bool is_waiting(const struct look_record *record)
 }
 
 /* Returns 0, also for a thread that the capture is not about, or a negative errno if it finds no room. */
-static int add_look(struct draining *draining, const struct look_record *record, const int32_t *frames)
+static int add_look(const struct draining *draining, const struct look_record *record, const int32_t *frames)
 {
 	struct capture *capture = draining->capture;
 	struct thread_state state = { .tid = record->tid,
@@ -613,11 +613,12 @@ static int add_look(struct draining *draining, const struct look_record *record,
 				 .tid = record->tid,
 				 .program = record->program,
 				 .of = record->of };
+	struct draining of_look = *draining;
 	int result;
 
-	draining->sample = &sample;
+	of_look.sample = &sample;
 	memcpy(sample.comm, record->comm, sizeof(sample.comm));
-	result = find_process(draining, &state.process);
+	result = find_process(&of_look, &state.process);
 	if (result < 0)
 		return result == -ENOENT ? 0 : result;
 	state.of_target = capture->processes[state.process].role == USAGE_TARGET;
