@@ -9,9 +9,10 @@
 
 #include <errno.h>
 
-/* Returns false for a damaged stream. */
-static bool take(struct looks *looks, const uint8_t *data, size_t bytes, size_t cut)
+/* Returns false for a damaged stream. Its last byte says where it is cut. */
+static bool take(struct looks *looks, const uint8_t *data, size_t bytes)
 {
+	size_t cut = bytes ? data[bytes - 1] % bytes : 0;
 	char *records = malloc(bytes + 1);
 	long first, rest;
 
@@ -54,14 +55,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct looks looks = { .lost = 0 };
 	struct thread_states states = { .count = 0 };
-	size_t half = bytes / 2, cut = bytes ? data[bytes - 1] : 0;
+	size_t half = bytes / 2;
 	uint64_t added = 0, rows = 0;
 
 	for (int32_t look = 0; look < 4; look++) {
-		const uint8_t *from = look & 1 ? data + half : data;
-		size_t length = look & 1 ? bytes - half : half;
+		bool is_second = look & 1;
 
-		if (!take(&looks, from, length, length ? cut % length : 0))
+		if (!take(&looks, is_second ? data + half : data, is_second ? bytes - half : half))
 			looks_free(&looks);
 		added += add(&states, &looks, look / 2);
 	}
