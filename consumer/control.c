@@ -4,6 +4,7 @@
 #include "common/capture_request.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/live_line.h"
 #include "common/log.h"
 
 #include <fcntl.h>
@@ -21,7 +22,7 @@
 
 enum client_state {
 	CLIENT_ASKS,  /* its line is not complete */
-	CLIENT_WAITS, /* of a capture: until it is dismissed */
+	CLIENT_WAITS, /* for what it asked for: until it is dismissed */
 	CLIENT_LEAVES /* when it has read what is left for it */
 };
 
@@ -161,7 +162,7 @@ static void end_client(struct control_socket *control, struct client *client)
 	keep_reserve(control);
 }
 
-/* Whoever waits for a capture is told to leave once. */
+/* That somebody leaves who waits is told once. */
 static void note_left(struct control_socket *control, struct client *client)
 {
 	if (client->has_left)
@@ -234,16 +235,33 @@ static bool add_text(struct client *client, const char *text, size_t most)
 	return true;
 }
 
-void control_say(struct control_socket *control, uint64_t number, const char *line)
+static void say(struct control_socket *control, uint64_t number, const char *text, size_t most)
 {
 	struct client *client = find(control, number);
 
 	if (!client)
 		return;
-	if (!add_text(client, line, LINES_BYTES_MAX))
+	if (!add_text(client, text, most))
 		own_count(control->own_counters, OWN_LINES_UNREAD);
 	if (send_text(control, client))
 		await(control, client);
+}
+
+void control_say(struct control_socket *control, uint64_t number, const char *line)
+{
+	say(control, number, line, LINES_BYTES_MAX);
+}
+
+bool control_is_behind(struct control_socket *control, uint64_t number)
+{
+	const struct client *client = find(control, number);
+
+	return client && client->sent < client->bytes;
+}
+
+void control_say_much(struct control_socket *control, uint64_t number, const char *lines)
+{
+	say(control, number, lines, SIZE_MAX);
 }
 
 void control_dismiss(struct control_socket *control, uint64_t number, const char *line, uint64_t now_ns)
@@ -360,7 +378,7 @@ static void obey(struct control_socket *control, struct client *client, uint64_t
 		refuse(control, client, "the request is damaged", now_ns);
 	} else if (!strcmp(line.kind, "status")) {
 		answer_status(control, client, now_ns);
-	} else if (strcmp(line.kind, "capture") != 0) {
+	} else if (strcmp(line.kind, "capture") != 0 && strcmp(line.kind, LIVE_REQUEST) != 0) {
 		refuse(control, client, "this bourdond does not know such a request", now_ns);
 	} else if (peer_of(client->fd, control->group, &peer) < 0) {
 		refuse(control, client, "who asks cannot be told", now_ns);
@@ -403,7 +421,7 @@ static void read_line(struct control_socket *control, struct client *client, uin
 	}
 }
 
-/* A client of a capture has nothing more to say: its end alone is of interest. */
+/* A client that waits has nothing more to say: its end alone is of interest. */
 static void read_end(struct control_socket *control, struct client *client)
 {
 	char rest[256];

@@ -2,7 +2,7 @@
 /*
  * control.h owns the control socket and its clients. A client sends one line (status_line.h): "status" is answered with
  * the daemon's status, after which the connection ends; "capture" with the lines of a capture on demand, for as long as that
- * takes. A client that is slow delays nobody: its lines wait in a buffer of fixed size.
+ * takes; "live" with those of each second. A client that is slow delays nobody: its lines wait in a buffer of fixed size.
  */
 #ifndef BOURDON_CONSUMER_CONTROL_H
 #define BOURDON_CONSUMER_CONTROL_H
@@ -23,9 +23,9 @@ struct control_socket;
 /* The numbers of clients begin with 1 and are not used again. */
 struct control_handlers {
 	void (*describe)(void *user, FILE *out); /* writes the status */
-	/* The client asks for a capture. It stays connected until control_dismiss(). */
+	/* The client asks for what the line's kind says: "capture" or "live". It stays connected until control_dismiss(). */
 	void (*ask)(void *user, uint64_t client, const struct peer *peer, const struct status_line *line);
-	/* It sends no more, or has gone: its capture may end. What is said to it may still reach it. */
+	/* It sends no more, or has gone: what it asked for may end. What is said to it may still reach it. */
 	void (*leave)(void *user, uint64_t client);
 	void *user;
 };
@@ -48,6 +48,12 @@ void control_say(struct control_socket *control, uint64_t client, const char *li
 
 /* The same of its last line: the connection ends when the client has read it, or has not done so in time. */
 void control_dismiss(struct control_socket *control, uint64_t client, const char *line, uint64_t now_ns);
+
+/* Whether the client has yet to read some of what was said to it. */
+bool control_is_behind(struct control_socket *control, uint64_t client);
+
+/* Says many lines to a client that is not behind. */
+void control_say_much(struct control_socket *control, uint64_t client, const char *lines);
 
 /*
  * Dismisses the client with the line that its request is refused, and counts it (OWN_ASKED_REFUSED). `pid`: the process

@@ -4,11 +4,13 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/counters.h"
+#include "common/live_line.h"
 #include "common/log.h"
 #include "common/plural.h"
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/descriptors.h"
+#include "consumer/live.h"
 #include "consumer/ondemand.h"
 #include "consumer/process/event_loop.h"
 #include "consumer/recorder.h"
@@ -42,6 +44,7 @@ struct daemon {
 	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
 	struct ondemand ondemand;
+	struct live live;
 	uint64_t started_ns;
 	struct event_loop loop;
 	struct event_source spawner_source, processes_source, config_source, reload_source, stored_source;
@@ -251,6 +254,7 @@ static void tick(struct daemon *daemon)
 	reload_when_due(&daemon->reload, now_ns);
 	control_tick(daemon->control, now_ns);
 	tracking_tick(&daemon->tracking, now_ns);
+	live_tick(&daemon->live, now_ns);
 	watches_retry(&daemon->watches, path_of_cgroup, daemon->cgroups);
 	end_without_spawner(daemon, now_ns);
 }
@@ -327,6 +331,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 		break;
 	case SOURCE_STORED:
 		ondemand_results(&daemon->ondemand, now_ns);
+		live_say(&daemon->live, now_ns);
 		break;
 	}
 }
@@ -340,6 +345,7 @@ static int arm(struct daemon *daemon)
 	recorder_start(&daemon->recorder, daemon->store, daemon->started_ns);
 	tracking_start(&daemon->tracking, daemon->store);
 	ondemand_start(&daemon->ondemand, daemon->control, daemon->store);
+	live_start(&daemon->live, daemon->control, daemon->store);
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, daemon->started_ns, __ATOMIC_RELEASE);
 	result = publish(daemon, configuration);
 	if (result < 0)
@@ -377,6 +383,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	/* the next daemon must not inherit this one's heartbeat */
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
 	ondemand_interrupt(&daemon->ondemand, clock_monotonic_ns());
+	live_interrupt(&daemon->live, clock_monotonic_ns());
 	recorder_interrupt(&daemon->recorder);
 	return daemon->status;
 }
@@ -424,7 +431,10 @@ static void ask(void *user, uint64_t client, const struct peer *peer, const stru
 {
 	struct daemon *daemon = user;
 
-	ondemand_ask(&daemon->ondemand, client, peer, line);
+	if (!strcmp(line->kind, LIVE_REQUEST))
+		live_ask(&daemon->live, client, peer, clock_monotonic_ns());
+	else
+		ondemand_ask(&daemon->ondemand, client, peer, line);
 }
 
 static void leave(void *user, uint64_t client)
@@ -432,6 +442,7 @@ static void leave(void *user, uint64_t client)
 	struct daemon *daemon = user;
 
 	ondemand_leave(&daemon->ondemand, client);
+	live_leave(&daemon->live, client, clock_monotonic_ns());
 }
 
 int daemon_start_services(struct daemon *daemon)
@@ -463,6 +474,7 @@ static int open_recorder(struct daemon *daemon)
 						 .own_counters = daemon->own_counters };
 
 	ondemand_open(&daemon->ondemand, &asked);
+	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
 	return recorder_open(&daemon->recorder, &settings, daemon->loop.epoll);
 }
 
@@ -526,6 +538,7 @@ void daemon_close(struct daemon *daemon)
 	watches_close(&daemon->watches);
 	closer_stop(daemon->closer);
 	tracking_close(&daemon->tracking);
+	live_close(&daemon->live);
 	recorder_close(&daemon->recorder);
 	ondemand_close(&daemon->ondemand);
 	coverage_free(daemon->coverage);

@@ -26,6 +26,7 @@
 #define TAKES_REQUEST 2048U /* the options of capture */
 #define TAKES_OFF_CPU 4096U
 #define TAKES_THREADS 8192U /* the options of threads */
+#define TAKES_LIVE 16384U   /* --live, and with it the same options */
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -50,8 +51,9 @@ static const struct subcommand subcommands[] = {
 	  "Explains capture ID: cause, pressure, waiting time, other processes that used the resource, target\nprocesses, stacks, functions, samples per second, losses. Without ID: the newest complete capture. With\n--incident, ID is an incident's: what came first, its captures, who stalled, who used most.",
 	  "bourdon why 12", TAKES_ID | TAKES_JSON | TAKES_INCIDENT, 0, why_run },
 	{ "top", "list the functions that used most CPU time",
-	  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\nfunction itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.",
-	  "bourdon top --limit 10", TAKES_ID | TAKES_JSON | TAKES_LIMIT, 30, top_run },
+	  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\nfunction itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.\nWith --live: what is on the CPUs now, without a capture. CPUS is how many CPUs a group used. A screen,\nwith ? for help; or with --once, --json or --csv a table of one second.",
+	  "bourdon top --live --match 'unit=nginx.service' --columns function,module",
+	  TAKES_ID | TAKES_JSON | TAKES_LIMIT | TAKES_LIVE, 30, top_run },
 	{ "folded", "print one line per stack, for flame graph tools",
 	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
 	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID | TAKES_OFF_CPU,
@@ -252,9 +254,26 @@ static int read_values(const char *limit, const struct capture_words *ask,
 	}
 	if (subcommand->takes & TAKES_REQUEST && capture_options_read(ask, &request->ask) != OPTIONS_RUN)
 		return EXIT_USAGE;
-	if (subcommand->takes & TAKES_THREADS)
-		return threads_options_read(threads, &request->threads);
+	if (subcommand->takes & (TAKES_THREADS | TAKES_LIVE))
+		return threads_options_read(threads, request->json, &request->threads);
 	return OPTIONS_RUN;
+}
+
+/* `top` alone is of a capture, and `top --live` of none. Returns OPTIONS_RUN or EXIT_USAGE. */
+static int check_live(const struct request *request, const struct threads_words *threads)
+{
+	bool has_more = threads->once || threads->csv || threads->match || threads->columns;
+
+	if (!(request->subcommand->takes & TAKES_LIVE))
+		return OPTIONS_RUN;
+	if (!threads->live && has_more)
+		log_error(
+			"'top' takes --once, --csv, --match and --columns with --live alone: see 'bourdon top --help'");
+	else if (threads->live && request->operands_count)
+		log_error("'top --live' takes no ID: it is of no capture");
+	else
+		return OPTIONS_RUN;
+	return EXIT_USAGE;
 }
 
 /* What --help is asked for. */
@@ -329,17 +348,19 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		{ TAKES_REQUEST, { "note", "TEXT", "keep this text with the capture", &ask.note } },
 		{ TAKES_REQUEST,
 		  { "format", "FORMAT", "print the result: folded, why, json or top", &ask.format } },
-		{ TAKES_THREADS, { "once", NULL, "print the table of one second, and end", &threads.once } },
-		{ TAKES_THREADS,
+		{ TAKES_LIVE, { "live", NULL, "what is on the CPUs now, without a capture", &threads.live } },
+		{ TAKES_THREADS | TAKES_LIVE,
+		  { "once", NULL, "print the table of one second, and end", &threads.once } },
+		{ TAKES_THREADS | TAKES_LIVE,
 		  { "csv", NULL, "print CSV, second by second; --json does so, too", &threads.csv } },
 		{ TAKES_THREADS, { "hz", "N", "looks a second, 1 to 100 (10)", &threads.hz } },
-		{ TAKES_THREADS,
+		{ TAKES_THREADS | TAKES_LIVE,
 		  { "match", "WORDS",
 		    "only threads that match: COLUMN=GLOB, COLUMN!=GLOB, or GLOB of any column",
 		    &threads.match } },
-		{ TAKES_THREADS,
+		{ TAKES_THREADS | TAKES_LIVE,
 		  { "columns", "LIST",
-		    "group by these of state,syscall,comm,process,unit,cgroup,function,uid,fd,futex,tgid,tid",
+		    "group by these: comm,process,unit,cgroup,function,uid,tgid,tid; threads: and state,syscall,fd,futex; live: and module",
 		    &threads.columns } },
 	};
 	struct option_spec chosen[ARRAY_SIZE(options)];
@@ -368,10 +389,10 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.example = "bourdon db copy /tmp/copy.db";
 		command.options_count = 1;
 	} else if (help.is_general) {
-		/* those of capture and threads would not fit the screen */
+		/* those of capture, threads and live would not fit the screen */
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-			if (options[i].takes != TAKES_REQUEST && options[i].takes != TAKES_THREADS)
+			if (!(options[i].takes & (TAKES_REQUEST | TAKES_THREADS | TAKES_LIVE)))
 				chosen[command.options_count++] = options[i].spec;
 	} else if (help.subcommand) {
 		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", help.subcommand->name,
@@ -407,6 +428,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	if (status == OPTIONS_RUN)
 		status = parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand),
 					&request);
+	if (status == OPTIONS_RUN)
+		status = check_live(&request, &threads);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
 	return status;
@@ -485,6 +508,7 @@ static int choose(const struct request *request, struct report *report)
 int command_run(const struct request *request, FILE *out)
 {
 	_cleanup_database_ struct database database = { .path = request->path };
+	bool is_live = request->threads.view.is_live; /* of no capture */
 	struct report report = {
 		.database = &database,
 		.run_dir = request->run_dir,
@@ -500,11 +524,12 @@ int command_run(const struct request *request, FILE *out)
 		.threads = &request->threads,
 	};
 
-	if (!(request->subcommand->takes & OPENS_ITSELF) && database_open(request->path, &database) < 0)
+	if (!is_live && !(request->subcommand->takes & OPENS_ITSELF) &&
+	    database_open(request->path, &database) < 0)
 		return EXIT_FAILED;
-	if (request->subcommand->takes & TAKES_ID && choose(request, &report) < 0)
+	if (!is_live && request->subcommand->takes & TAKES_ID && choose(request, &report) < 0)
 		return EXIT_FAILED;
-	request->subcommand->run(&report);
+	(is_live ? threads_run : request->subcommand->run)(&report);
 	if (fflush(out) || ferror(out)) {
 		log_error("cannot write the report: %s", strerror(errno));
 		return EXIT_FAILED;

@@ -27,7 +27,7 @@ struct request {
 	bool off_cpu;                   /* folded: intervals off CPU */
 	struct capture_request ask;     /* of capture */
 	const char *format;             /* of capture, or NULL */
-	struct threads_options threads; /* of threads */
+	struct threads_options threads; /* of threads, and of top --live */
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

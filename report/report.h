@@ -28,7 +28,7 @@ struct report {
 	bool off_cpu;                          /* folded: intervals off CPU */
 	const struct capture_request *ask;     /* of capture */
 	const char *format;                    /* of capture: in which its result is printed, or NULL */
-	const struct threads_options *threads; /* of threads */
+	const struct threads_options *threads; /* of threads, and of top --live */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 

@@ -152,7 +152,7 @@ static int forget_unused(struct thread_history *history)
 
 /* ---- looks ---- */
 
-int thread_history_add(struct thread_history *history, const struct thread_lines *lines, int64_t at_ns)
+int thread_history_add(struct thread_history *history, const struct thread_lines *lines)
 {
 	int result = 0;
 
@@ -169,13 +169,13 @@ int thread_history_add(struct thread_history *history, const struct thread_lines
 		if (!result)
 			result = keep_kind(history, &kind, &position);
 		if (!result)
-			history->counts[position]++;
+			history->counts[position] += lines->lines[i].times;
 	}
 	if (result < 0)
 		return result;
 	if (!history->looks)
-		history->at_ns = at_ns;
-	history->looks++;
+		history->at_ns = lines->at_ns;
+	history->looks += lines->looks;
 	history->malformed += lines->malformed;
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * thread_history.h keeps what many looks at all threads had in common, second by second, and adds it up into groups. The
- * average of a group is the number of threads that were in it at a look: "average active threads". Memory is bounded: the
- * oldest seconds go.
+ * average of a group is the number of threads that were in it at a look: "average active threads". A sample is a look at one CPU,
+ * so the average of samples is the number of CPUs that a group used. Memory is bounded: the oldest seconds go.
  */
 #ifndef BOURDON_REPORT_THREAD_HISTORY_H
 #define BOURDON_REPORT_THREAD_HISTORY_H
@@ -25,12 +25,12 @@ struct thread_kind {
 
 struct history_entry {
 	uint32_t kind;
-	uint32_t count; /* looks at which a thread was of this kind */
+	uint32_t count; /* looks at which a thread was of this kind, or samples of such a thread */
 };
 
 struct history_second {
-	int64_t at_ns; /* wall clock, of its first look */
-	uint32_t looks;
+	int64_t at_ns;  /* wall clock, of its first look */
+	uint32_t looks; /* or ticks of the clock that samples */
 	struct history_entry *entries;
 	uint32_t count;
 };
@@ -52,8 +52,8 @@ struct thread_history {
 	uint64_t malformed;     /* lines that could not be read */
 };
 
-/* Adds one look to the present second. 0 or -ENOMEM. */
-int thread_history_add(struct thread_history *history, const struct thread_lines *lines, int64_t at_ns);
+/* Adds a look, or a second's samples, to the present second. 0 or -ENOMEM. */
+int thread_history_add(struct thread_history *history, const struct thread_lines *lines);
 
 /* Ends the present second, if it has looks. 0 or -ENOMEM. */
 int thread_history_end_second(struct thread_history *history);
@@ -69,6 +69,7 @@ struct thread_view {
 	uint32_t columns_count;
 	struct thread_filter filter;
 	char *exact[THREAD_GROUPING]; /* only threads with these values; NULL: any. The view's owner's */
+	bool is_live;                 /* it is of samples on CPU: numbers are CPUs, and nobody has a state */
 	bool all_states;  /* otherwise, without a word on the state in the filter: running, queued, D */
 	uint32_t window;  /* seconds over which averages go; at least 1 */
 	uint32_t sort;    /* a position in `columns`; columns_count: by the average */

@@ -3,10 +3,12 @@
 
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/live_line.h"
 #include "common/plural.h"
 #include "report/format.h"
 #include "report/threads_output.h"
 
+#include <inttypes.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <ncurses.h>
@@ -178,7 +180,7 @@ static void draw_header(const struct threads_screen *screen, const struct thread
 
 	attron(A_REVERSE);
 	mvhline(y, 0, ' ', COLS);
-	put_plain(screen, y, 0, AVERAGE_COLUMNS, "AVERAGE");
+	put_plain(screen, y, 0, AVERAGE_COLUMNS, view->is_live ? "   CPUS" : "AVERAGE");
 	put_plain(screen, y, AVERAGE_COLUMNS + 1, SHARE_COLUMNS + 1 + layout->bar,
 		  layout->bar ? "SHARE" : "SHAR");
 	for (uint32_t i = 0; i < view->columns_count; i++) {
@@ -267,18 +269,21 @@ static void draw_table(struct threads_screen *screen, int y)
 			   &screen->groups.groups[i], i == level->selected);
 	if (!screen->groups.count)
 		put_plain(screen, y + 2, 2, COLS - 2,
-			  level->view.all_states || level->view.filter.has_state
+			  !screen->history->seconds_count ? "the first second is not over yet"
+			  : level->view.is_live           ? "nothing on a CPU matches"
+			  : level->view.all_states || level->view.filter.has_state
 				  ? "no thread matches"
 				  : "no thread runs, is queued, or is in D; press a to see all states");
 }
 
 /* ---- one thread ---- */
 
-static const struct thread_line *find_line(const struct threads_screen *screen, const char *tid)
+/* The first line of a thread from that one on. */
+static const struct thread_line *find_line(const struct thread_lines *look, uint32_t first, const char *tid)
 {
-	for (uint32_t i = 0; i < screen->look.count && tid; i++)
-		if (!strcmp(screen->look.lines[i].values[THREAD_TID], tid))
-			return &screen->look.lines[i];
+	for (uint32_t i = first; look && tid && i < look->count; i++)
+		if (!strcmp(look->lines[i].values[THREAD_TID], tid))
+			return &look->lines[i];
 	return NULL;
 }
 
@@ -293,49 +298,60 @@ static const char *duration(const char *ns, char *into, size_t into_bytes)
 
 #define TABLE_LINES 5 /* that the table below a stack has at least, with its header and the line of keys */
 
-/* Draws the kernel stack, as far as there is room above the table. Returns the line below. */
-static int draw_stack(const struct threads_screen *screen, int y)
+/* Draws a stack, as far as there is room above the table. Returns the line below. */
+static int draw_stack(const struct threads_screen *screen, int y, const char *stack)
 {
-	const char *at = screen->stack;
 	char function[FORMAT_BYTES];
 
-	if (!at || !strcmp(at, THREAD_NONE)) {
-		put_plain(screen, y, 1, COLS - 1, "no kernel stack");
-		return y + 1;
-	}
-	for (int shown = 0; *at; shown++) {
-		size_t bytes = strcspn(at, ";");
+	for (bool is_first = true; *stack; is_first = false) {
+		size_t bytes = strcspn(stack, ";");
 
 		if (y >= LINES - TABLE_LINES) {
 			put_plain(screen, y, 5, COLS - 5, "...");
 			return y + 1;
 		}
-		snprintf(function, sizeof(function), "%s %.*s", shown ? "from" : "in  ", (int)bytes, at);
+		snprintf(function, sizeof(function), "%s %.*s", is_first ? "in  " : "from", (int)bytes,
+			 stack);
 		put(screen, y++, 1, COLS - 1, function);
-		at += bytes + (at[bytes] == ';');
+		stack += bytes + (stack[bytes] == ';');
 	}
 	return y;
 }
 
-/* Returns the line below. */
-static int draw_thread(const struct threads_screen *screen, int y)
+static int draw_kernel_stack(const struct threads_screen *screen, int y)
 {
-	const char *tid = screen->levels[LEVEL_THREAD].view.exact[THREAD_TID];
-	const struct thread_line *line = find_line(screen, tid);
-	char text[FORMAT_BYTES], for_ns[32], run_ns[32], io_ns[32];
-	const char *const *values;
+	if (screen->stack && strcmp(screen->stack, THREAD_NONE) != 0)
+		return draw_stack(screen, y, screen->stack);
+	put_plain(screen, y, 1, COLS - 1, "no kernel stack");
+	return y + 1;
+}
 
-	if (!line) {
-		snprintf(text, sizeof(text), "thread %s has ended, or is not shown any more", tid ? tid : "");
-		put(screen, y, 1, COLS - 1, text);
-		return y + 2;
+/* The stacks of a thread's samples in the second that is shown: bourdond sends the most frequent first. */
+static int draw_samples(const struct threads_screen *screen, int y, const struct thread_lines *look,
+			const char *tid)
+{
+	const struct thread_line *line = find_line(look, 0, tid);
+	uint64_t all = 0;
+	char text[64];
+
+	for (const struct thread_line *at = line; at;
+	     at = find_line(look, (uint32_t)(at - look->lines) + 1, tid))
+		all += at->times;
+	for (; line && y < LINES - TABLE_LINES; y++) {
+		snprintf(text, sizeof(text), "%u of %" PRIu64 " %s", line->times, all,
+			 plural(all, "sample", "samples"));
+		put_plain(screen, y, 1, COLS - 1, text);
+		y = draw_stack(screen, y + 1, strcmp(line->stack, THREAD_NONE) != 0 ? line->stack : "");
+		line = find_line(look, (uint32_t)(line - look->lines) + 1, tid);
 	}
-	values = line->values;
-	snprintf(text, sizeof(text), "thread %s  %s", tid, values[THREAD_COMM]);
-	put(screen, y++, 1, COLS - 1, text);
-	snprintf(text, sizeof(text), "process %s  %s  uid %s", values[THREAD_TGID], values[THREAD_PROCESS],
-		 values[THREAD_UID]);
-	put(screen, y++, 1, COLS - 1, text);
+	return y;
+}
+
+/* What a thread is that is looked at. Returns the line below. */
+static int draw_waiting(const struct threads_screen *screen, int y, const char *const *values)
+{
+	char text[FORMAT_BYTES], for_ns[32], run_ns[32], io_ns[32];
+
 	snprintf(text, sizeof(text), "state %s for %s, CPU %s", values[THREAD_STATE],
 		 duration(values[THREAD_STATE_NS], for_ns, sizeof(for_ns)), values[THREAD_CPU]);
 	put(screen, y++, 1, COLS - 1, text);
@@ -346,9 +362,40 @@ static int draw_thread(const struct threads_screen *screen, int y)
 		 duration(values[THREAD_RUN_DELAY_NS], run_ns, sizeof(run_ns)),
 		 duration(values[THREAD_IO_DELAY_NS], io_ns, sizeof(io_ns)));
 	put(screen, y++, 1, COLS - 1, text);
+	return y;
+}
+
+/* Returns the line below. */
+static int draw_thread(const struct threads_screen *screen, int y)
+{
+	const char *tid = screen->levels[LEVEL_THREAD].view.exact[THREAD_TID];
+	const struct thread_lines *look = threads_shown_look(screen);
+	const struct thread_line *line = find_line(look, 0, tid);
+	bool is_live = threads_is_live(screen);
+	char text[FORMAT_BYTES];
+	const char *const *values;
+
+	if (!line) {
+		snprintf(text, sizeof(text),
+			 is_live ? "thread %s was not on a CPU in this second"
+				 : "thread %s has ended, or is not shown any more",
+			 tid ? tid : "");
+		put(screen, y, 1, COLS - 1, text);
+		return y + 2;
+	}
+	values = line->values;
+	snprintf(text, sizeof(text), "thread %s  %s", tid, values[THREAD_COMM]);
+	put(screen, y++, 1, COLS - 1, text);
+	snprintf(text, sizeof(text), "process %s  %s  uid %s", values[THREAD_TGID], values[THREAD_PROCESS],
+		 values[THREAD_UID]);
+	put(screen, y++, 1, COLS - 1, text);
+	if (!is_live)
+		y = draw_waiting(screen, y, values);
 	snprintf(text, sizeof(text), "cgroup %s", values[THREAD_CGROUP]);
 	put(screen, y++, 1, COLS - 1, text);
-	return draw_stack(screen, y + 1) + 1;
+	if (is_live)
+		return draw_samples(screen, y + 1, look, tid);
+	return draw_kernel_stack(screen, y + 1) + 1;
 }
 
 /* ---- around it ---- */
@@ -356,7 +403,7 @@ static int draw_thread(const struct threads_screen *screen, int y)
 static void draw_title(const struct threads_screen *screen)
 {
 	const struct thread_history *history = screen->history;
-	char text[FORMAT_BYTES], when[16] = "--:--:--", place[48] = "live";
+	char text[FORMAT_BYTES * 2], what[FORMAT_BYTES], when[16] = "--:--:--", place[48] = "live";
 	struct tm local;
 	time_t seconds;
 
@@ -368,9 +415,14 @@ static void draw_title(const struct threads_screen *screen)
 	if (screen->is_frozen || screen->back)
 		snprintf(place, sizeof(place), "%s, %u s ago", screen->is_frozen ? "FROZEN" : "PAST",
 			 screen->back);
-	snprintf(text, sizeof(text), "%s  %s  %.0f %s: %.1f running, %.1f queued, %.1f in D", when, place,
-		 screen->groups.all, plural((uint64_t)(screen->groups.all + 0.5), "thread", "threads"),
-		 screen->groups.running, screen->groups.queued, screen->groups.disk);
+	if (threads_is_live(screen))
+		threads_describe_samples(&screen->groups, threads_shown_look(screen), what, sizeof(what));
+	else
+		snprintf(what, sizeof(what), "%.0f %s: %.1f running, %.1f queued, %.1f in D",
+			 screen->groups.all,
+			 plural((uint64_t)(screen->groups.all + 0.5), "thread", "threads"),
+			 screen->groups.running, screen->groups.queued, screen->groups.disk);
+	snprintf(text, sizeof(text), "%s  %s  %s", when, place, what);
 	attron(A_BOLD);
 	put_plain(screen, 0, 0, COLS, text);
 	attroff(A_BOLD);
@@ -396,8 +448,9 @@ static void draw_place(const struct threads_screen *screen)
 	}
 	if (used < sizeof(text))
 		snprintf(text + used, sizeof(text) - used, "  %s  average of %u s%s%s",
-			 level->view.all_states || level->view.filter.has_state ? "all states"
-										: "running, queued, D",
+			 level->view.is_live                                      ? "on CPU"
+			 : level->view.all_states || level->view.filter.has_state ? "all states"
+										  : "running, queued, D",
 			 level->view.window, *level->view.filter.text ? "  filter: " : "",
 			 escape_terminal(level->view.filter.text, safe, sizeof(safe)));
 	put_plain(screen, 1, 0, COLS, text);
@@ -420,14 +473,17 @@ static void draw_foot(const struct threads_screen *screen)
 		return;
 	}
 	put_plain(screen, LINES - 1, 0, COLS - 1,
-		  screen->level == LEVEL_THREAD
-			  ? "? help  q back  Space freeze  Left/Right time"
+		  screen->level == LEVEL_THREAD ? "? help  q back  Space freeze  Left/Right time"
+		  : threads_is_live(screen)
+			  ? "? help  q quit  Enter into  s sort  f filter  / search  Space freeze"
 			  : "? help  q quit  Enter into  s sort  f filter  / search  a all  Space freeze");
 }
 
 static void draw_help(const struct threads_screen *screen)
 {
-	static const char *const lines[] = {
+	static const char *const of_threads[] = {
+		"bourdon threads: what all threads of this machine do",
+		"",
 		"Enter      from a group to its threads, from a thread to what it does",
 		"q, Esc     back; from the groups: end",
 		"Up, Down   select; PgUp, PgDn, Home, End, too",
@@ -445,13 +501,35 @@ static void draw_help(const struct threads_screen *screen)
 		"",
 		"AVERAGE is how many threads were in the group at a look. SHARE is of",
 		"all that the table shows. Kernel functions leave the scheduler out.",
+		NULL,
 	};
+	static const char *const of_samples[] = {
+		"bourdon top --live: what is on the CPUs of this machine",
+		"",
+		"Enter      from a group to its threads, from a thread to its stacks",
+		"q, Esc     back; from the groups: end",
+		"Up, Down   select; PgUp, PgDn, Home, End, too",
+		"s, r       sort by the next column; reverse the order",
+		"f          filter: COLUMN=GLOB, COLUMN!=GLOB or GLOB, several with blanks",
+		"           columns: function module comm process unit cgroup uid tgid tid",
+		"/, n       search in the rows; the next one",
+		"u          groups by unit instead of comm, and back",
+		"w          average over 1, 5, 15 or 60 seconds",
+		"Space      freeze and go on; seconds are kept meanwhile",
+		"Left/Right one second back or forward; [ and ] ten",
+		"           0: back to now",
+		"",
+		"CPUS is how many CPUs the group used. SHARE is of all that the table",
+		"shows. In stacks, " LIVE_KERNEL " is behind functions of the kernel.",
+		NULL,
+	};
+	const char *const *lines = threads_is_live(screen) ? of_samples : of_threads;
 
 	attron(A_BOLD);
-	put_plain(screen, 0, 0, COLS, "bourdon threads: what all threads of this machine do");
+	put_plain(screen, 0, 0, COLS, lines[0]);
 	attroff(A_BOLD);
-	for (size_t i = 0; i < ARRAY_SIZE(lines) && (int)i + 2 < LINES - 1; i++)
-		put_plain(screen, (int)i + 2, 0, COLS, lines[i]);
+	for (int i = 1; lines[i] && i < LINES - 1; i++)
+		put_plain(screen, i, 0, COLS, lines[i]);
 	put_plain(screen, LINES - 1, 0, COLS - 1, "any key: back");
 }
 

@@ -12,63 +12,120 @@
 #define HZ_MAX 100U
 
 static const uint32_t columns_default[] = { THREAD_STATE, THREAD_SYSCALL, THREAD_COMM, THREAD_FUNCTION };
+static const uint32_t columns_live[] = { THREAD_FUNCTION, THREAD_COMM };
+
+/* What samples on CPU do not tell, and what only they tell. */
+static const uint32_t not_live[] = { THREAD_STATE, THREAD_SYSCALL, THREAD_FD, THREAD_FUTEX };
+static const uint32_t only_live[] = { THREAD_MODULE };
+
+static bool has_column(bool is_live, uint32_t column)
+{
+	const uint32_t *lacks = is_live ? not_live : only_live;
+	size_t count = is_live ? ARRAY_SIZE(not_live) : ARRAY_SIZE(only_live);
+
+	for (size_t i = 0; i < count; i++)
+		if (lacks[i] == column)
+			return false;
+	return true;
+}
+
+static const char *columns_there_are(bool is_live)
+{
+	return is_live ? "comm, process, unit, cgroup, function, module, uid, tgid and tid"
+		       : "state, syscall, comm, process, unit, cgroup, function, uid, fd, futex, tgid and tid";
+}
+
+/* Returns OPTIONS_RUN or EXIT_USAGE. */
+static int add_column(const char *text, const char *name, size_t bytes, struct thread_view *view)
+{
+	int column = thread_column_find(name, bytes);
+
+	if (column >= 0 && !has_column(view->is_live, (uint32_t)column)) {
+		log_error("--columns %s: '%s' is not known of %s; there are %s", text,
+			  thread_column_names[column],
+			  view->is_live ? "samples on CPU" : "threads as such, but by 'bourdon top --live'",
+			  columns_there_are(view->is_live));
+		return EXIT_USAGE;
+	}
+	if (column < 0) {
+		log_error("--columns %s: no column '%.*s'; there are %s", text, (int)bytes, name,
+			  columns_there_are(view->is_live));
+		return EXIT_USAGE;
+	}
+	for (uint32_t i = 0; i < view->columns_count; i++)
+		if (view->columns[i] == (uint32_t)column) {
+			log_error("--columns %s: '%s' is there twice", text, thread_column_names[column]);
+			return EXIT_USAGE;
+		}
+	view->columns[view->columns_count++] = (uint32_t)column;
+	return OPTIONS_RUN;
+}
 
 static int read_columns(const char *text, struct thread_view *view)
 {
+	const uint32_t *usual = view->is_live ? columns_live : columns_default;
+
 	view->columns_count = 0;
 	if (!text) {
-		memcpy(view->columns, columns_default, sizeof(columns_default));
-		view->columns_count = ARRAY_SIZE(columns_default);
+		view->columns_count = view->is_live ? ARRAY_SIZE(columns_live) : ARRAY_SIZE(columns_default);
+		memcpy(view->columns, usual, view->columns_count * sizeof(*usual));
 		return OPTIONS_RUN;
 	}
 	for (const char *at = text;; at++) {
 		size_t bytes = strcspn(at, ",");
-		int column = thread_column_find(at, bytes);
+		int status = add_column(text, at, bytes, view);
 
-		for (uint32_t i = 0; i < view->columns_count && column >= 0; i++)
-			if (view->columns[i] == (uint32_t)column) {
-				log_error("--columns %s: '%s' is there twice", text,
-					  thread_column_names[column]);
-				return EXIT_USAGE;
-			}
-		if (column < 0) {
-			log_error(
-				"--columns %s: no column '%.*s'; there are state, syscall, comm, process, unit, cgroup, function, uid, fd, futex, tgid and tid",
-				text, (int)bytes, at);
-			return EXIT_USAGE;
-		}
-		view->columns[view->columns_count++] = (uint32_t)column;
+		if (status != OPTIONS_RUN)
+			return status;
 		at += bytes;
 		if (!*at)
 			return OPTIONS_RUN;
 	}
 }
 
-int threads_options_read(const struct threads_words *words, struct threads_options *ret_options)
+static int read_match(const char *text, struct thread_view *view)
 {
-	struct thread_view view = { .window = 1 };
-	unsigned long long hz = HZ_DEFAULT;
 	const char *word;
-	int result, status;
+	int result = thread_filter_read(&view->filter, text, &word);
+
+	if (result == -ENOENT)
+		log_error("--match '%s': no column of the name before '='", word);
+	else if (result < 0)
+		log_error("--match: give at most %u words and %u characters", FILTER_WORDS_MAX,
+			  FILTER_BYTES - 1);
+	for (uint32_t i = 0; i < view->filter.count && !result; i++) {
+		uint32_t column = view->filter.parts[i].column;
+
+		if (column >= THREAD_GROUPING || has_column(view->is_live, column))
+			continue;
+		log_error("--match '%s': '%s' is not known here; there are %s", text,
+			  thread_column_names[column], columns_there_are(view->is_live));
+		return EXIT_USAGE;
+	}
+	return result < 0 ? EXIT_USAGE : OPTIONS_RUN;
+}
+
+int threads_options_read(const struct threads_words *words, bool json, struct threads_options *ret_options)
+{
+	/* nobody has a state in samples: all of them are shown */
+	struct thread_view view = { .window = 1, .is_live = words->live, .all_states = words->live };
+	unsigned long long hz = HZ_DEFAULT;
+	int status;
 
 	if (words->hz && options_number(words->hz, 1, HZ_MAX, &hz) < 0) {
 		log_error("--hz '%s' is not a number of looks a second: give 1 to %u", words->hz, HZ_MAX);
 		return EXIT_USAGE;
 	}
 	status = read_columns(words->columns, &view);
+	if (status == OPTIONS_RUN && words->match)
+		status = read_match(words->match, &view);
 	if (status != OPTIONS_RUN)
 		return status;
 	view.sort = view.columns_count;
-	result = words->match ? thread_filter_read(&view.filter, words->match, &word) : 0;
-	if (result == -ENOENT)
-		log_error("--match '%s': no column of the name before '='", word);
-	else if (result < 0)
-		log_error("--match: give at most %u words and %u characters", FILTER_WORDS_MAX,
-			  FILTER_BYTES - 1);
-	if (result < 0)
-		return EXIT_USAGE;
-	*ret_options = (struct threads_options){
-		.view = view, .hz = (unsigned int)hz, .once = words->once != NULL, .csv = words->csv != NULL
-	};
+	*ret_options = (struct threads_options){ .view = view,
+						 .hz = (unsigned int)hz,
+						 .once = words->once,
+						 .csv = words->csv,
+						 .is_screen = !words->once && !words->csv && !json };
 	return OPTIONS_RUN;
 }

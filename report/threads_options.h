@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* threads_options.h owns the options of `bourdon threads`. */
+/* threads_options.h owns the options of `bourdon threads` and `bourdon top --live`. */
 #ifndef BOURDON_REPORT_THREADS_OPTIONS_H
 #define BOURDON_REPORT_THREADS_OPTIONS_H
 
@@ -9,16 +9,17 @@
 
 /* What was given, or NULL. */
 struct threads_words {
-	const char *once, *csv, *hz, *match, *columns;
+	const char *live, *once, *csv, *hz, *match, *columns;
 };
 
 struct threads_options {
 	struct thread_view view;
 	unsigned int hz; /* looks a second */
 	bool once, csv;
+	bool is_screen; /* none of once, CSV and JSON */
 };
 
 /* Returns OPTIONS_RUN and fills *ret_options; or EXIT_USAGE, and the mistake was logged. */
-int threads_options_read(const struct threads_words *words, struct threads_options *ret_options);
+int threads_options_read(const struct threads_words *words, bool json, struct threads_options *ret_options);
 
 #endif

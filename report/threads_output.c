@@ -7,6 +7,7 @@
 #include "report/json.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,9 +16,9 @@
 int threads_column_width(uint32_t column)
 {
 	static const int widths[THREAD_GROUPING] = {
-		[THREAD_STATE] = 7, [THREAD_SYSCALL] = 15, [THREAD_COMM] = 15, [THREAD_PROCESS] = 15,
-		[THREAD_UNIT] = 24, [THREAD_UID] = 6,      [THREAD_FD] = 5,    [THREAD_FUTEX] = 16,
-		[THREAD_TGID] = 8,  [THREAD_TID] = 8,
+		[THREAD_STATE] = 7,  [THREAD_SYSCALL] = 15, [THREAD_COMM] = 15, [THREAD_PROCESS] = 15,
+		[THREAD_UNIT] = 24,  [THREAD_MODULE] = 20,  [THREAD_UID] = 6,   [THREAD_FD] = 5,
+		[THREAD_FUTEX] = 16, [THREAD_TGID] = 8,     [THREAD_TID] = 8,
 	};
 
 	return widths[column];
@@ -77,18 +78,49 @@ static void print_upper(FILE *out, const char *name, int width, bool is_last)
 	print_cell(out, title, width, is_last);
 }
 
+void threads_describe_samples(const struct thread_groups *groups, const struct thread_lines *look, char *into,
+			      size_t into_bytes)
+{
+	char of[32] = "", left_out[64] = "", missed[64] = "";
+
+	if (look)
+		snprintf(of, sizeof(of), " of %u", look->cpus);
+	if (look && look->left_out)
+		snprintf(left_out, sizeof(left_out), ", %" PRIu64 " %s left out", look->left_out,
+			 plural(look->left_out, "sample", "samples"));
+	if (look && look->missed)
+		snprintf(missed, sizeof(missed), ", %u %s missed", look->missed,
+			 plural(look->missed, "second", "seconds"));
+	snprintf(into, into_bytes, "%.2f%s CPUs in use%s%s", groups->all, of, left_out, missed);
+}
+
+static void print_summary(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
+			  const struct thread_lines *look)
+{
+	char text[FORMAT_BYTES];
+
+	if (view->is_live) {
+		threads_describe_samples(groups, look, text, sizeof(text));
+		fprintf(out, "%s, over %u %s of the clock\n", text, groups->looks,
+			plural(groups->looks, "tick", "ticks"));
+		return;
+	}
+	fprintf(out, "%.1f threads on average over %u %s: %.1f running, %.1f queued, %.1f in D\n",
+		groups->all, groups->looks, plural(groups->looks, "look", "looks"), groups->running,
+		groups->queued, groups->disk);
+}
+
 void threads_print_text(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
-			int64_t limit)
+			int64_t limit, const struct thread_lines *look)
 {
 	uint32_t rows = rows_of_limit(groups, limit);
 	int widths[THREAD_GROUPING];
 	char bar[FORMAT_BYTES];
 
-	fprintf(out, "%.1f threads on average over %u %s: %.1f running, %.1f queued, %.1f in D\n",
-		groups->all, groups->looks, plural(groups->looks, "look", "looks"), groups->running,
-		groups->queued, groups->disk);
+	print_summary(out, view, groups, look);
 	if (!groups->count) {
-		fputs(view->all_states || view->filter.has_state
+		fputs(view->is_live ? "nothing on a CPU matches\n"
+		      : view->all_states || view->filter.has_state
 			      ? "no thread matches\n"
 			      : "none of them runs, is queued, or is in D; --match 'state=*' shows the others\n",
 		      out);
@@ -96,7 +128,7 @@ void threads_print_text(FILE *out, const struct thread_view *view, const struct 
 	}
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		widths[i] = width_of(groups, view, i, rows);
-	fprintf(out, "\n%8s  %6s  %-*s  ", "AVERAGE", "SHARE", (int)BAR_COLUMNS, "");
+	fprintf(out, "\n%8s  %6s  %-*s  ", view->is_live ? "CPUS" : "AVERAGE", "SHARE", (int)BAR_COLUMNS, "");
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		print_upper(out, thread_column_names[view->columns[i]], widths[i],
 			    i + 1 == view->columns_count);
@@ -129,15 +161,21 @@ static void print_time(FILE *out, int64_t at_ns)
 }
 
 void threads_print_json(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
-			int64_t limit, int64_t at_ns)
+			int64_t limit, const struct thread_lines *look, int64_t at_ns)
 {
 	uint32_t rows = rows_of_limit(groups, limit);
 
 	fputs("{\"at\": \"", out);
 	print_time(out, at_ns);
-	fprintf(out,
-		"\", \"looks\": %u, \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, \"groups\": [",
-		groups->looks, groups->all, groups->running, groups->queued, groups->disk);
+	if (view->is_live)
+		fprintf(out,
+			"\", \"ticks\": %u, \"cpus\": %.3f, \"cpus_sampled\": %u, \"left_out\": %" PRIu64
+			", \"missed\": %u, \"groups\": [",
+			groups->looks, groups->all, look->cpus, look->left_out, look->missed);
+	else
+		fprintf(out,
+			"\", \"looks\": %u, \"threads\": %.3f, \"running\": %.3f, \"queued\": %.3f, \"in_d\": %.3f, \"groups\": [",
+			groups->looks, groups->all, groups->running, groups->queued, groups->disk);
 	for (uint32_t row = 0; row < rows; row++) {
 		const struct thread_group *group = &groups->groups[row];
 
@@ -155,7 +193,8 @@ void threads_print_json(FILE *out, const struct thread_view *view, const struct 
 				json_string(out, value);
 			fputs(", ", out);
 		}
-		fprintf(out, "\"average\": %.3f, \"share\": %.4f}", group->average, group->share);
+		fprintf(out, "\"%s\": %.3f, \"share\": %.4f}", view->is_live ? "cpus" : "average",
+			group->average, group->share);
 	}
 	fputs("]}\n", out);
 }
@@ -164,7 +203,7 @@ void threads_print_json(FILE *out, const struct thread_view *view, const struct 
 
 void threads_print_csv_header(FILE *out, const struct thread_view *view)
 {
-	fputs("at,average,share", out);
+	fprintf(out, "at,%s,share", view->is_live ? "cpus" : "average");
 	for (uint32_t i = 0; i < view->columns_count; i++)
 		fprintf(out, ",%s", thread_column_names[view->columns[i]]);
 	fputs("\r\n", out);

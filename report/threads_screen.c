@@ -2,10 +2,8 @@
 #include "report/threads_screen.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 #include "common/log.h"
 #include "report/threads_draw.h"
-#include "report/threads_ticks.h"
 
 #include <errno.h>
 #include <ncurses.h>
@@ -27,18 +25,18 @@ static void screen_free(struct threads_screen *screen)
 	for (uint32_t i = 0; i < LEVELS; i++)
 		forget_exact(&screen->levels[i].view);
 	thread_groups_free(&screen->groups);
-	thread_lines_free(&screen->look);
+	past_looks_free(&screen->past);
 	free(screen->stack);
 }
 
-/* Reads the stack of the one thread that is shown. */
+/* Reads the stack of the one thread that is shown; samples have theirs. */
 static void read_stack(struct threads_screen *screen)
 {
 	const char *tid = screen->levels[LEVEL_THREAD].view.exact[THREAD_TID];
 
 	free(TAKE_PTR(screen->stack));
-	if (screen->level == LEVEL_THREAD && tid)
-		screen->stack = threads_source_stack(screen->source, tid);
+	if (screen->level == LEVEL_THREAD && tid && screen->source->stack)
+		screen->stack = screen->source->stack(screen->source->user, tid);
 }
 
 static struct threads_level *level_of(struct threads_screen *screen)
@@ -58,28 +56,46 @@ static int group_again(struct threads_screen *screen)
 
 /* ---- into and out of ---- */
 
+static void set_columns(struct thread_view *view, const uint32_t *columns, uint32_t count)
+{
+	memcpy(view->columns, columns, count * sizeof(*columns));
+	view->columns_count = count;
+}
+
+/* The columns of a level below the groups. */
+static void choose_columns(struct thread_view *view, uint32_t level)
+{
+	static const uint32_t threads[] = { THREAD_TID, THREAD_COMM, THREAD_STATE, THREAD_SYSCALL,
+					    THREAD_FUNCTION };
+	static const uint32_t thread[] = { THREAD_STATE, THREAD_SYSCALL, THREAD_FD, THREAD_FUNCTION };
+	static const uint32_t live_threads[] = { THREAD_TID, THREAD_COMM, THREAD_PROCESS, THREAD_FUNCTION };
+	static const uint32_t live_thread[] = { THREAD_FUNCTION, THREAD_MODULE };
+
+	if (level == LEVEL_THREADS && view->is_live)
+		set_columns(view, live_threads, ARRAY_SIZE(live_threads));
+	else if (level == LEVEL_THREADS)
+		set_columns(view, threads, ARRAY_SIZE(threads));
+	else if (view->is_live)
+		set_columns(view, live_thread, ARRAY_SIZE(live_thread));
+	else
+		set_columns(view, thread, ARRAY_SIZE(thread));
+}
+
 /* Goes into the selected row: the level below shows only what has its values. */
 static int go_into(struct threads_screen *screen)
 {
-	static const uint32_t of_threads[] = { THREAD_TID, THREAD_COMM, THREAD_STATE, THREAD_SYSCALL,
-					       THREAD_FUNCTION };
-	static const uint32_t of_thread[] = { THREAD_STATE, THREAD_SYSCALL, THREAD_FD, THREAD_FUNCTION };
 	const struct threads_level *from = level_of(screen);
 	const struct thread_group *group;
-	struct threads_level into = { .view = { .all_states = true } };
+	struct threads_level into = { .view = { .all_states = true, .is_live = threads_is_live(screen) } };
 
 	if (screen->level + 1 >= LEVELS || from->selected >= screen->groups.count)
 		return 0;
 	group = &screen->groups.groups[from->selected];
-	if (screen->level == LEVEL_GROUPS) {
+	if (screen->level == LEVEL_GROUPS)
 		into.view = from->view;
-		memcpy(into.view.columns, of_threads, sizeof(of_threads));
-		into.view.columns_count = ARRAY_SIZE(of_threads);
-	} else {
+	else
 		into.view.window = SPARK_SECONDS;
-		memcpy(into.view.columns, of_thread, sizeof(of_thread));
-		into.view.columns_count = ARRAY_SIZE(of_thread);
-	}
+	choose_columns(&into.view, screen->level + 1);
 	into.view.sort = into.view.columns_count;
 	into.view.is_reversed = false;
 	memset(into.view.exact, 0, sizeof(into.view.exact));
@@ -269,7 +285,7 @@ static void change_view(struct threads_screen *screen, int key)
 		view->is_reversed = !view->is_reversed;
 		break;
 	case 'a':
-		view->all_states = !view->all_states;
+		view->all_states = !view->all_states || view->is_live;
 		break;
 	case 'u':
 		swap_unit(screen);
@@ -357,25 +373,40 @@ static int end_second(struct threads_screen *screen, struct thread_history *hist
 	return group_again(screen);
 }
 
-static int look(struct threads_screen *screen, struct threads_source *source, struct thread_history *history)
+/* Takes the look over. 0 or -errno. */
+static int add_look(struct threads_screen *screen, struct thread_history *history, struct thread_lines *look)
 {
-	_cleanup_thread_lines_ struct thread_lines lines = { 0 };
-	int result = threads_source_look(source, &lines);
+	bool ends_second = look->ends_second;
+	int result = thread_history_add(history, look);
 
-	if (!result)
-		result = thread_history_add(history, &lines, clock_wall_ns());
-	if (result < 0)
+	/* what a thread did is frozen, too; samples are of the second that is shown */
+	if (!result && (!screen->is_frozen || threads_is_live(screen)))
+		past_looks_keep(&screen->past, look, threads_is_live(screen) ? HISTORY_SECONDS : 1);
+	if (result < 0 || !ends_second)
 		return result;
-	if (!screen->is_frozen) {
-		thread_lines_free(&screen->look);
-		screen->look = lines;
-		lines = (struct thread_lines){ 0 };
-	}
-	if (history->looks < screen->hz)
-		return 0;
 	if (!screen->is_frozen)
 		read_stack(screen);
 	return end_second(screen, history);
+}
+
+/* Takes all looks that are there. 0; or -ECANCELED, and *ret_failure is why there is none. */
+static int take_looks(struct threads_screen *screen, struct thread_history *history, int *ret_failure)
+{
+	int result = 0;
+
+	while (!result) {
+		_cleanup_thread_lines_ struct thread_lines look = { 0 };
+		int taken = screen->source->take(screen->source->user, &look);
+
+		if (!taken)
+			return 0;
+		if (taken < 0) {
+			*ret_failure = taken;
+			return -ECANCELED;
+		}
+		result = add_look(screen, history, &look);
+	}
+	return result;
 }
 
 /* Takes all keys that were pressed. Returns 0 to go on, 1 to end, or -errno. */
@@ -388,12 +419,11 @@ static int take_keys(struct threads_screen *screen)
 	return result;
 }
 
-static int run(struct threads_screen *screen, struct threads_source *source, struct thread_history *history,
-	       int ticks)
+static int run(struct threads_screen *screen, struct thread_history *history, int *ret_failure)
 {
 	struct pollfd polled[] = { { .fd = STDIN_FILENO, .events = POLLIN },
-				   { .fd = ticks, .events = POLLIN } };
-	int result = look(screen, source, history);
+				   { .fd = screen->source->fd, .events = POLLIN } };
+	int result = 0;
 
 	while (!result) {
 		threads_draw(screen);
@@ -403,32 +433,26 @@ static int run(struct threads_screen *screen, struct threads_source *source, str
 		if (polled[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 			return 0;
 		result = take_keys(screen);
-		if (result)
-			break;
-		result = threads_ticks_take(ticks);
-		if (result > 0)
-			result = look(screen, source, history);
+		if (!result)
+			result = take_looks(screen, history, ret_failure);
 	}
 	return result;
 }
 
-int threads_screen_run(struct threads_source *source, struct thread_history *history,
-		       const struct thread_view *view, unsigned int hz)
+int threads_screen_run(const struct look_source *source, struct thread_history *history,
+		       const struct thread_view *view)
 {
-	_cleanup_(screen_free) struct threads_screen screen = { .history = history,
-								.source = source,
-								.hz = hz };
-	_cleanup_close_ int ticks = threads_ticks_begin(hz);
-	int result;
+	_cleanup_(screen_free) struct threads_screen screen = { .history = history, .source = source };
+	int result, failure = 0;
 
-	if (ticks < 0)
-		return ticks;
 	screen.levels[LEVEL_GROUPS].view = *view;
 	if (!threads_draw_begin(&screen)) {
 		log_error("this terminal is not known: set TERM, or give --once, --json or --csv");
-		return -ENOTTY;
+		return -ECANCELED;
 	}
-	result = run(&screen, source, history, ticks);
+	result = run(&screen, history, &failure);
 	threads_draw_end();
+	if (failure)
+		source->explain(source->user, failure);
 	return result < 0 ? result : 0;
 }

@@ -2,11 +2,13 @@
 #include "report/threads_source.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/files.h"
 #include "common/log.h"
 #include "common/manifest.h"
 #include "common/pins.h"
 #include "report/owner.h"
+#include "report/threads_ticks.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -149,7 +151,7 @@ static void leave_out_self(struct thread_lines *lines)
 	lines->count = kept;
 }
 
-int threads_source_look(struct threads_source *source, struct thread_lines *ret_lines)
+static int look(struct threads_source *source, struct thread_lines *ret_lines)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -159,12 +161,29 @@ int threads_source_look(struct threads_source *source, struct thread_lines *ret_
 		result = threads_text_read(text, bytes, ret_lines);
 	if (!result)
 		leave_out_self(ret_lines);
-	source->failed = result < 0;
 	return result;
 }
 
-void threads_source_explain(const struct threads_source *source, int error)
+static int take(void *user, struct thread_lines *ret_lines)
 {
+	struct threads_source *source = user;
+	int result = threads_ticks_take(source->ticks);
+
+	if (result <= 0)
+		return result;
+	result = look(source, ret_lines);
+	if (result < 0)
+		return result;
+	ret_lines->at_ns = clock_wall_ns();
+	source->looks = source->looks + 1 == source->hz ? 0 : source->looks + 1;
+	ret_lines->ends_second = !source->looks;
+	return 1;
+}
+
+static void explain(void *user, int error)
+{
+	const struct threads_source *source = user;
+
 	if (error == -ENODATA)
 		log_error(
 			"%s has no lines: what was loaded is not any more; start again, or load with 'bourdon-load'",
@@ -175,8 +194,9 @@ void threads_source_explain(const struct threads_source *source, int error)
 		log_error("cannot read %s: %s; %s", source->path, strerror(-error), remedy(-error));
 }
 
-char *threads_source_stack(const struct threads_source *source, const char *tid)
+static char *find_stack(void *user, const char *tid)
 {
+	const struct threads_source *source = user;
 	_cleanup_free_ char *text = NULL;
 	size_t bytes, tid_bytes = strlen(tid);
 	char *at;
@@ -190,6 +210,16 @@ char *threads_source_stack(const struct threads_source *source, const char *tid)
 	return NULL;
 }
 
+int threads_source_begin(struct threads_source *source, unsigned int hz, struct look_source *ret_looks)
+{
+	source->hz = hz;
+	source->ticks = threads_ticks_begin(hz);
+	if (source->ticks < 0)
+		return source->ticks;
+	*ret_looks = (struct look_source){ source->ticks, take, find_stack, explain, source };
+	return 0;
+}
+
 void threads_source_close(struct threads_source *source)
 {
 	free(source->path);
@@ -197,5 +227,7 @@ void threads_source_close(struct threads_source *source)
 		close(source->held);
 	if (source->stacks >= 0)
 		close(source->stacks);
+	if (source->ticks >= 0)
+		close(source->ticks);
 	*source = (struct threads_source)THREADS_SOURCE_NONE;
 }

@@ -5,21 +5,22 @@
 #ifndef BOURDON_REPORT_THREADS_SOURCE_H
 #define BOURDON_REPORT_THREADS_SOURCE_H
 
-#include "report/threads_text.h"
+#include "report/look_source.h"
 
 #include <errno.h>
 #include <stdbool.h>
 
 struct threads_source {
-	char *path;  /* of the pin */
-	int held;    /* the pin itself (O_PATH), from which it can be opened again where its path cannot be */
-	int stacks;  /* the same of the pin `stacks` beside it; negative: there is none */
-	bool failed; /* the last look failed */
+	char *path; /* of the pin */
+	int held;   /* the pin itself (O_PATH), from which it can be opened again where its path cannot be */
+	int stacks; /* the same of the pin `stacks` beside it; negative: there is none */
+	int ticks;  /* the clock of looks; negative: there is none yet */
+	unsigned int hz, looks; /* in a second: all, and those that were */
 };
 
 #define THREADS_SOURCE_NONE                                                                                  \
 	{                                                                                                    \
-		.held = -EBADF, .stacks = -EBADF                                                             \
+		.held = -EBADF, .stacks = -EBADF, .ticks = -EBADF                                            \
 	}
 
 /*
@@ -28,17 +29,11 @@ struct threads_source {
  */
 int threads_source_open(const char *run_dir, struct threads_source *ret_source);
 
-/* Looks at all threads but those of this process, once. After another load it finds the new pin. 0 or -errno. */
-int threads_source_look(struct threads_source *source, struct thread_lines *ret_lines);
-
-/* Logs why a look failed: not while ncurses has the terminal. */
-void threads_source_explain(const struct threads_source *source, int error);
-
 /*
- * The kernel stack of a thread: functions, innermost first, with ';' between; "-" if it has none now, or root's policy shows
- * none. The caller frees it. NULL if it is not known, or the thread has ended.
+ * Looks at all threads but those of this process, `hz` times a second from now on, and after another load at the new pin.
+ * 0 or -errno; `source` outlives what it returns.
  */
-char *threads_source_stack(const struct threads_source *source, const char *tid);
+int threads_source_begin(struct threads_source *source, unsigned int hz, struct look_source *ret_looks);
 
 void threads_source_close(struct threads_source *source);
 

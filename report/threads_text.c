@@ -17,6 +17,7 @@ const char *const thread_column_names[THREAD_COLUMNS] = {
 	[THREAD_UNIT] = "unit",
 	[THREAD_CGROUP] = "cgroup",
 	[THREAD_FUNCTION] = "function",
+	[THREAD_MODULE] = "module",
 	[THREAD_UID] = "uid",
 	[THREAD_FD] = "fd",
 	[THREAD_FUTEX] = "futex",
@@ -30,7 +31,7 @@ const char *const thread_column_names[THREAD_COLUMNS] = {
 
 static bool is_in_text(enum thread_column column)
 {
-	return column != THREAD_PROCESS && column != THREAD_UNIT;
+	return column != THREAD_PROCESS && column != THREAD_UNIT && column != THREAD_MODULE;
 }
 
 static bool is_octal(const char *digits)
@@ -102,6 +103,8 @@ static bool read_line(char *text, uint32_t fields_count, const uint32_t places[T
 	}
 	for (uint32_t column = 0; column < THREAD_COLUMNS; column++)
 		line->values[column] = is_in_text(column) ? fields[places[column]] : THREAD_NONE;
+	line->stack = NULL;
+	line->times = 1;
 	return true;
 }
 
@@ -144,7 +147,7 @@ static int name_processes(struct thread_lines *lines)
 
 int threads_text_read(char *text, size_t bytes, struct thread_lines *ret_lines)
 {
-	_cleanup_thread_lines_ struct thread_lines lines = { .text = text };
+	_cleanup_thread_lines_ struct thread_lines lines = { .text = text, .text_bytes = bytes, .looks = 1 };
 	uint32_t places[THREAD_COLUMNS] = { 0 }, fields_count;
 	char *at = text;
 	int result;

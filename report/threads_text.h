@@ -7,6 +7,7 @@
 #ifndef BOURDON_REPORT_THREADS_TEXT_H
 #define BOURDON_REPORT_THREADS_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ enum thread_column {
 	THREAD_UNIT,    /* not in the text: of the cgroup */
 	THREAD_CGROUP,
 	THREAD_FUNCTION,
+	THREAD_MODULE, /* not in the text: of samples alone, the name of the file that the function is in */
 	THREAD_UID,
 	THREAD_FD,
 	THREAD_FUTEX,
@@ -40,19 +42,30 @@ extern const char *const thread_column_names[THREAD_COLUMNS];
 
 struct thread_line {
 	const char *values[THREAD_COLUMNS]; /* never NULL; any bytes but NUL. They point into the text */
+	const char *stack; /* of samples, innermost function first; NULL: of another source */
+	uint32_t times;    /* samples; 1 for a thread that was looked at */
 };
 
-/* One look at all threads. */
+/* One look at all threads, or the samples of one second. */
 struct thread_lines {
 	char *text;
+	size_t text_bytes;
 	struct thread_line *lines;
 	uint32_t count, room;
 	uint32_t malformed; /* lines that were left out */
+	int64_t at_ns;      /* Unix time */
+	uint32_t looks;     /* 1; or how often the clock of each CPU ticked in the second */
+	bool ends_second;
+	/* of samples */
+	uint32_t cpus;     /* that were sampled */
+	uint32_t missed;   /* seconds before this one that nobody read in time */
+	uint64_t left_out; /* samples that are in no line */
 };
 
 /*
  * Reads a text of `bytes` bytes, which a NUL follows, and takes it over, also if it fails. -ENODATA: it is empty, as that of
- * an iterator whose programs another load has replaced. -EPROTO: it has no header, or lacks a column. 0 or -ENOMEM.
+ * an iterator whose programs another load has replaced. -EPROTO: it has no header, or lacks a column. 0 or -ENOMEM. The caller
+ * sets at_ns and ends_second.
  */
 int threads_text_read(char *text, size_t bytes, struct thread_lines *ret_lines);
 

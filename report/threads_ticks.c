@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <sys/timerfd.h>
 
 int threads_ticks_begin(unsigned int hz)
@@ -27,17 +26,4 @@ int threads_ticks_take(int ticks)
 	if (read(ticks, &passed, sizeof(passed)) < 0)
 		return errno == EAGAIN ? 0 : -errno;
 	return passed > INT_MAX ? INT_MAX : (int)passed;
-}
-
-int threads_ticks_wait(int ticks)
-{
-	struct pollfd polled = { .fd = ticks, .events = POLLIN };
-	int taken = 0;
-
-	while (!taken) {
-		if (poll(&polled, 1, -1) < 0 && errno != EINTR)
-			return -errno;
-		taken = threads_ticks_take(ticks);
-	}
-	return taken < 0 ? taken : 0;
 }

@@ -9,7 +9,4 @@ int threads_ticks_begin(unsigned int hz);
 /* Takes the ticks that have passed. Returns their number, 0 if there was none, or -errno. */
 int threads_ticks_take(int ticks);
 
-/* Waits for the next tick. 0 or -errno. */
-int threads_ticks_wait(int ticks);
-
 #endif

@@ -70,16 +70,16 @@ static uint64_t begin_rings(struct ring_reader *readers, const struct rings *rin
 	return from_ns;
 }
 
-struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings)
+/* A capture whose readers are yet to be opened. */
+static struct capture *make_capture(const struct capture_trigger *trigger, uint32_t cpus, uint32_t readers)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
-	uint64_t wanted_ns = trigger->triggered_ns - trigger->wanted_history_ns;
 
 	if (!capture)
 		return NULL;
-	capture->cpus = rings->cpus;
-	capture->readers_count = rings->offcpu_slots ? 2 * rings->cpus : rings->cpus;
-	capture->readers = calloc(capture->readers_count, sizeof(*capture->readers));
+	capture->cpus = cpus;
+	capture->readers_count = readers;
+	capture->readers = calloc(readers, sizeof(*capture->readers));
 	if (!capture->readers) {
 		free(capture);
 		return NULL;
@@ -88,6 +88,17 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 	capture->planned_end_ns = trigger->triggered_ns + trigger->capture_ns;
 	capture->pressure = PRESSURE_EMPTY;
 	stacks_init(&capture->stacks, STACKS_MAX);
+	return capture;
+}
+
+struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings)
+{
+	struct capture *capture =
+		make_capture(trigger, rings->cpus, rings->offcpu_slots ? 2 * rings->cpus : rings->cpus);
+	uint64_t wanted_ns = trigger->triggered_ns - trigger->wanted_history_ns;
+
+	if (!capture)
+		return NULL;
 	if (trigger->wanted_history_ns > trigger->triggered_ns || wanted_ns < rings->armed_ns)
 		wanted_ns = rings->armed_ns;
 	capture->covered_from_ns = begin_rings(capture->readers, rings, rings->slots, wanted_ns);
@@ -95,6 +106,21 @@ struct capture *capture_begin(const struct capture_trigger *trigger, const struc
 	if (rings->offcpu_slots)
 		capture->offcpu_from_ns =
 			begin_rings(capture->readers + rings->cpus, rings, rings->offcpu_slots, wanted_ns);
+	return capture;
+}
+
+struct capture *capture_follow(const struct capture_trigger *trigger, const struct capture *before)
+{
+	struct capture *capture = make_capture(trigger, before->cpus, before->readers_count);
+
+	if (!capture)
+		return NULL;
+	capture->covered_from_ns = before->covered_from_ns;
+	capture->offcpu_from_ns = before->offcpu_from_ns;
+	for (uint32_t i = 0; i < before->readers_count; i++) {
+		capture->readers[i] = before->readers[i];
+		capture->readers[i].lost = capture->readers[i].torn = 0;
+	}
 	return capture;
 }
 

@@ -194,6 +194,12 @@ struct rings {
  * owns them.
  */
 struct capture *capture_begin(const struct capture_trigger *trigger, const struct rings *rings);
+
+/*
+ * Starts a capture of what `before`, which has ended, has not read of the same rings, whenever that was. Otherwise as
+ * capture_begin().
+ */
+struct capture *capture_follow(const struct capture_trigger *trigger, const struct capture *before);
 void capture_free(struct capture *capture);
 
 /* Adds the new samples of the rings that belong to the capture. */

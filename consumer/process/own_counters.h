@@ -25,7 +25,7 @@ enum own_counter {
 	OWN_WITHOUT_TARGET,    /* triggers of watches whose targets had all ended */
 	OWN_ASKED,             /* captures on demand that began */
 	OWN_ASKED_REFUSED,     /* requests to the control socket that were refused */
-	OWN_LINES_UNREAD,      /* lines that its clients did not read, and lost */
+	OWN_LINES_UNREAD,      /* lines, or seconds of lines, that its clients did not read, and lost */
 	OWN_RELOADS,
 	OWN_RELOADS_REFUSED,     /* reloads refused because of a mistake */
 	OWN_SYMBOLIZERS,         /* symbolizers started to name frames */

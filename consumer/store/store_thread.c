@@ -9,6 +9,7 @@
 #include "common/schema.h"
 #include "common/thread.h"
 #include "consumer/process/heap.h"
+#include "consumer/store/live_text.h"
 #include "consumer/store/store.h"
 #include "consumer/symbols/debug_files.h"
 #include "consumer/symbols/jit_map.h"
@@ -34,6 +35,13 @@
 /* scans for which mappings of a process that ended are kept */
 #define SCANS_REMEMBERED 64
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* time reserved for the database at the daemon's end */
+/*
+ * Longest time for the names of a live second, for as long as a capture that is handed over may wait for it. Naming gets more
+ * of a busy CPU after 2 s. Between two times seconds get the names that are remembered, so that they stay seconds.
+ */
+#define LIVE_NAMING_NS (4 * CLOCK_SECOND_NS)
+#define LIVE_REST 20U /* as many times as long as naming took */
+#define LIVE_REST_NS_MAX (10 * CLOCK_SECOND_NS)
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
 #define RETRY_NS 5000000000U /* time between two tries to write a capture */
 #define RETRIES 24           /* tries before a capture is given up */
@@ -46,7 +54,7 @@
 #define EXPIRE_GAP_NS_MAX (3600 * CLOCK_SECOND_NS)
 #define EXPIRE_GAP_SHARE 128 /* of max_age */
 
-enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT, JOB_EXPIRE };
+enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT, JOB_EXPIRE, JOB_LIVE };
 
 struct job {
 	enum job_kind kind;
@@ -54,7 +62,7 @@ struct job {
 	struct store_limits limits;
 };
 
-/* A begin and a commit for each capture, one reload, and the new limits of the reload before. JOB_EXPIRE does not wait. */
+/* A begin and a commit for each capture, one reload, and the new limits of the reload before. JOB_EXPIRE and JOB_LIVE do not wait. */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */
@@ -68,7 +76,8 @@ struct store_thread {
 	const struct kernel_objects *kernel;
 	const struct settings *where;
 	struct own_counters *own_counters;
-	struct naming naming;
+	struct naming naming, live_naming;
+	uint64_t live_rest_ns; /* until then, live seconds get no new names */
 	struct mappings *mappings;
 	struct mapped_files files;
 	struct unwind_tables *tables;
@@ -108,7 +117,10 @@ struct store_thread {
 	/* of captures on demand; those under way and those whose result was not taken yet */
 	struct store_result results[2 * STORE_CAPTURES_MAX];
 	size_t results_count;
-	int results_fd; /* eventfd */
+	int results_fd;       /* eventfd */
+	struct capture *live; /* a live second that waits for its names */
+	bool is_live;         /* from then until its text was taken */
+	char *live_text;
 
 	atomic_uint_fast64_t give_up_ns;
 };
@@ -366,6 +378,45 @@ static void note_stored(struct store_thread *thread, const struct capture *captu
 			    (long long)capture_id);
 }
 
+/* Returns the text, which the caller frees; NULL without memory. */
+static char *make_live_text(struct store_thread *thread, const struct capture *capture)
+{
+	uint64_t began_ns = clock_monotonic_ns(), rest_ns;
+	bool asks = began_ns >= thread->live_rest_ns;
+	struct resolved resolved;
+	char *text;
+
+	if (asks)
+		scan_mappings(thread, false); /* nothing may have wanted a scan of others than targets */
+	if (resolve_capture(capture, thread->mappings, &thread->symbols, &thread->kernel->manifest,
+			    &thread->live_naming, asks ? deadline_after(thread, LIVE_NAMING_NS) : 0,
+			    &resolved) < 0)
+		return NULL;
+	if (asks) {
+		rest_ns = LIVE_REST * (clock_monotonic_ns() - began_ns);
+		thread->live_rest_ns =
+			clock_monotonic_ns() + (rest_ns < LIVE_REST_NS_MAX ? rest_ns : LIVE_REST_NS_MAX);
+	}
+	text = live_text(capture, &resolved);
+	resolved_free(&resolved);
+	return text;
+}
+
+static void name_live(struct store_thread *thread, struct capture *capture)
+{
+	char *text = make_live_text(thread, capture);
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&thread->lock);
+	thread->live_text = text;
+	thread->is_live = text != NULL;
+	pthread_mutex_unlock(&thread->lock);
+	if (!text)
+		log_warning("a second of 'bourdon top --live' is lost: out of memory");
+	else if (write(thread->results_fd, &one, sizeof(one)) < 0)
+		log_warning("cannot signal a second of 'bourdon top --live' (eventfd): %s", strerror(errno));
+}
+
 static int write_capture(struct store_thread *thread, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
@@ -510,6 +561,10 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	case JOB_EXPIRE:
 		expire(thread);
 		break;
+	case JOB_LIVE:
+		name_live(thread, job->capture);
+		capture_free(job->capture);
+		break;
 	}
 }
 
@@ -630,6 +685,11 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 		*ret_job_there = thread->expire_due_ns && now_ns >= thread->expire_due_ns;
 		if (*ret_job_there)
 			break;
+		if (thread->live) {
+			*ret_job = (struct job){ .kind = JOB_LIVE, .capture = TAKE_PTR(thread->live) };
+			*ret_job_there = true;
+			break;
+		}
 		if (thread->expire_due_ns && (!due_ns || thread->expire_due_ns < due_ns))
 			due_ns = thread->expire_due_ns;
 		if (due_ns)
@@ -713,6 +773,8 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 					  .counters = settings->own_counters,
 					  .debug_root = DEBUG_ROOT,
 					  .jit_map_directory = JIT_MAP_DIRECTORY };
+	thread->live_naming = thread->naming;
+	thread->live_naming.cache = name_cache_new();
 	*ret_thread = thread;
 	return result;
 }
@@ -811,6 +873,37 @@ void store_thread_commit(struct store_thread *thread, struct capture *capture)
 	pthread_mutex_unlock(&thread->lock);
 }
 
+void store_thread_name_live(struct store_thread *thread, struct capture *capture)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->live = capture;
+	thread->is_live = true;
+	pthread_cond_signal(&thread->changed);
+	pthread_mutex_unlock(&thread->lock);
+}
+
+bool store_thread_is_live(struct store_thread *thread)
+{
+	bool is_live;
+
+	pthread_mutex_lock(&thread->lock);
+	is_live = thread->is_live;
+	pthread_mutex_unlock(&thread->lock);
+	return is_live;
+}
+
+char *store_thread_live_text(struct store_thread *thread)
+{
+	char *text;
+
+	pthread_mutex_lock(&thread->lock);
+	text = TAKE_PTR(thread->live_text);
+	if (text)
+		thread->is_live = false;
+	pthread_mutex_unlock(&thread->lock);
+	return text;
+}
+
 void store_thread_want_mappings(struct store_thread *thread)
 {
 	/*
@@ -905,6 +998,8 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 		pthread_mutex_unlock(&thread->lock);
 		pthread_join(thread->thread, NULL);
 	}
+	capture_free(thread->live);
+	free(thread->live_text);
 	configuration_free(thread->reloaded);
 	config_errors_free(&thread->reload_errors);
 	cleanup_close(&thread->reload_fd);
@@ -914,6 +1009,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	mapping_reader_free(thread->reader);
 	mappings_free(thread->mappings);
 	known_files_free(thread->naming.files);
+	name_cache_free(thread->live_naming.cache);
 	kernel_symbols_close(&thread->symbols);
 	pthread_mutex_destroy(&thread->lock);
 	pthread_cond_destroy(&thread->changed);

@@ -80,11 +80,21 @@ struct store_result {
 };
 
 /*
- * The descriptor is readable when captures on demand were written or given up; then take the results, each once, until there
+ * The descriptor is readable when captures on demand were written or given up, or live lines are there; then take the results, each once, until there
  * is none.
  */
 int store_thread_results_fd(const struct store_thread *thread);
 bool store_thread_result(struct store_thread *thread, struct store_result *ret_result);
+
+/*
+ * Hands over a capture that is of one second and is written nowhere: when nothing else is to be done, the thread names its
+ * frames and makes the lines of `live` of it. Takes ownership. One at a time: not while store_thread_is_live().
+ */
+void store_thread_name_live(struct store_thread *thread, struct capture *capture);
+bool store_thread_is_live(struct store_thread *thread);
+
+/* Its lines, once, after store_thread_results_fd() was readable. The caller frees them; NULL: they are not there (yet). */
+char *store_thread_live_text(struct store_thread *thread);
 
 /* Asks for a scan of the mappings within a second or two: there are new targets. */
 void store_thread_want_mappings(struct store_thread *thread);

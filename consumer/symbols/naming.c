@@ -439,7 +439,7 @@ static int name_module(struct run *run, uint32_t position)
 /* JIT code whose perf map has to wait stays as it is until then. */
 static int name_one(struct run *run, uint32_t position)
 {
-	const struct resolved_module *module = &run->resolved->modules[position];
+	struct resolved_module *module = &run->resolved->modules[position];
 	int result;
 
 	run->is_put_off = false;
@@ -447,6 +447,7 @@ static int name_one(struct run *run, uint32_t position)
 		return 0;
 	if (is_late(run)) {
 		run->late++;
+		module->was_late = true;
 	} else {
 		do
 			result = name_module(run, position);
@@ -528,9 +529,13 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 			   .symbolizers =
 				   supervisor_begin(naming->spawner_socket, naming->counters, deadline_ns),
 			   .reply = reply };
-	int result = reply ? name_modules(&run) : -ENOMEM;
+	int result;
 
-	log_limits(&run);
+	/* somebody looks at a live second: it is not for idle CPUs alone */
+	run.symbolizers.late = naming->cache != NULL;
+	result = reply ? name_modules(&run) : -ENOMEM;
+	if (!naming->cache)
+		log_limits(&run);
 	resolved->failures = run.symbolizers.failures;
 	supervisor_end(&run.symbolizers);
 	naming_plan_free(&run.plan);

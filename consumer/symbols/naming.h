@@ -11,6 +11,7 @@
 #include "consumer/symbols/known_files.h"
 #include "consumer/symbols/mapped_files.h"
 #include "consumer/symbols/mappings.h"
+#include "consumer/symbols/name_cache.h"
 #include "consumer/symbols/resolved.h"
 
 /* A function at an offset. The strings need no NUL. */
@@ -39,10 +40,11 @@ struct known_frames {
 
 struct naming {
 	int spawner_socket;
-	struct known_frames known;                  /* `find` may be NULL */
-	struct mapped_files *mapped_files;          /* opens mapped files */
-	struct known_files *files;                  /* may be NULL */
-	struct own_counters *counters;              /* may be NULL */
+	struct known_frames known;         /* `find` may be NULL */
+	struct mapped_files *mapped_files; /* opens mapped files */
+	struct known_files *files;         /* may be NULL */
+	struct name_cache *cache;          /* of live seconds, which log no limits; NULL: a capture */
+	struct own_counters *counters;     /* may be NULL */
 	const char *debug_root, *jit_map_directory; /* DEBUG_ROOT, JIT_MAP_DIRECTORY */
 };
 

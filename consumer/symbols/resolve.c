@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -158,6 +159,25 @@ static int name_rest(struct resolved *resolved)
 	return 0;
 }
 
+/* Live seconds have names of earlier ones; naming looks for the rest, if there is time for that. */
+static int name_frames(const struct capture *capture, const struct mappings *mappings,
+		       const struct naming *naming, uint64_t deadline_ns, struct resolved *resolved)
+{
+	_cleanup_(name_questions_free) struct name_questions questions = { 0 };
+	uint64_t now_ns = clock_monotonic_ns();
+	int result = 0;
+
+	if (naming->cache)
+		result = name_cache_recall(naming->cache, capture, resolved, now_ns, &questions);
+	if (!result)
+		result = naming_run(naming, capture, mappings, deadline_ns, resolved);
+	if (!result)
+		result = name_rest(resolved);
+	if (!result && naming->cache)
+		name_cache_keep(naming->cache, capture, resolved, now_ns, &questions);
+	return result;
+}
+
 int resolve_capture(const struct capture *capture, const struct mappings *mappings,
 		    const struct kernel_symbols *symbols, const struct manifest *manifest,
 		    const struct naming *naming, uint64_t deadline_ns, struct resolved *ret_resolved)
@@ -176,9 +196,7 @@ int resolve_capture(const struct capture *capture, const struct mappings *mappin
 	for (uint32_t i = 0; i < resolved.modules_count && !result; i++)
 		identify_kernel(&resolved.modules[i], manifest);
 	if (!result)
-		result = naming_run(naming, capture, mappings, deadline_ns, &resolved);
-	if (!result)
-		result = name_rest(&resolved);
+		result = name_frames(capture, mappings, naming, deadline_ns, &resolved);
 	for (uint32_t i = 0; i < capture->processes_count; i++)
 		resolved.cut += mappings_is_cut(mappings, capture->processes[i].tgid,
 						capture->processes[i].started_ns);

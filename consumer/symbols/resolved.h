@@ -11,6 +11,8 @@
 #include "consumer/symbolizer/protocol.h"
 #include "consumer/symbols/mapped_files.h"
 
+#include <stdbool.h>
+
 enum module_kind {
 	MODULE_KERNEL,
 	MODULE_KERNEL_MODULE,
@@ -37,6 +39,7 @@ struct resolved_module {
 	 * because the file may lie.
 	 */
 	char version[64];
+	bool was_late; /* there was no time to name its frames */
 };
 
 /*

@@ -19,7 +19,7 @@ static void group(const struct thread_lines *lines)
 	struct thread_groups groups;
 	double threads = 0;
 
-	HOLDS(history && !thread_history_add(history, lines, 1) && !thread_history_end_second(history));
+	HOLDS(history && !thread_history_add(history, lines) && !thread_history_end_second(history));
 	HOLDS(history->seconds_count == 1 && !thread_history_group(history, &view, 0, &groups));
 	for (uint32_t i = 0; i < groups.count; i++)
 		threads += groups.groups[i].average;

@@ -19,18 +19,21 @@ struct made {
 static void look(struct thread_history *history, const struct made *threads, uint32_t count, int64_t at_ns)
 {
 	struct thread_line *made = calloc(count + 1UL, sizeof(*made));
-	const struct thread_lines lines = { .lines = made, .count = count, .malformed = 1 };
+	const struct thread_lines lines = {
+		.lines = made, .count = count, .malformed = 1, .at_ns = at_ns, .looks = 1
+	};
 
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t column = 0; column < THREAD_COLUMNS; column++)
 			made[i].values[column] = THREAD_NONE;
+		made[i].times = 1;
 		made[i].values[THREAD_TID] = threads[i].tid;
 		made[i].values[THREAD_STATE] = threads[i].state;
 		made[i].values[THREAD_SYSCALL] = threads[i].syscall;
 		made[i].values[THREAD_COMM] = threads[i].comm;
 		made[i].values[THREAD_CGROUP] = threads[i].cgroup;
 	}
-	ck_assert_int_eq(thread_history_add(history, &lines, at_ns), 0);
+	ck_assert_int_eq(thread_history_add(history, &lines), 0);
 	free(made);
 }
 

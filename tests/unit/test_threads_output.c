@@ -30,23 +30,30 @@ static const struct thread_groups groups = {
 enum form { TEXT, JSON, CSV };
 
 /* The caller frees it. */
-static char *print(enum form form, const struct thread_groups *of, int64_t limit)
+static char *print_view(const struct thread_view *shown, enum form form, const struct thread_groups *of,
+			int64_t limit)
 {
+	const struct thread_lines look = { .cpus = 4, .left_out = 12, .missed = 1 };
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
 
 	ck_assert_ptr_nonnull(out);
 	if (form == TEXT)
-		threads_print_text(out, &view, of, limit);
+		threads_print_text(out, shown, of, limit, &look);
 	if (form == JSON)
-		threads_print_json(out, &view, of, limit, 1000000000);
+		threads_print_json(out, shown, of, limit, &look, 1000000000);
 	if (form == CSV) {
-		threads_print_csv_header(out, &view);
-		threads_print_csv(out, &view, of, limit, 1000000000);
+		threads_print_csv_header(out, shown);
+		threads_print_csv(out, shown, of, limit, 1000000000);
 	}
 	fclose(out);
 	return text;
+}
+
+static char *print(enum form form, const struct thread_groups *of, int64_t limit)
+{
+	return print_view(&view, form, of, limit);
 }
 
 START_TEST(as_text)
@@ -91,6 +98,40 @@ START_TEST(as_csv)
 }
 END_TEST
 
+/* Numbers are CPUs, and what is missing is said. */
+START_TEST(samples)
+{
+	static const struct thread_view live = { .columns = { THREAD_FUNCTION, THREAD_MODULE },
+						 .columns_count = 2,
+						 .window = 1,
+						 .is_live = true };
+	static struct thread_group of_functions[] = {
+		{ .values = { "f;\033", "libc.so.6" }, .average = 1.5, .share = 1 }
+	};
+	static const struct thread_groups busy = {
+		.groups = of_functions, .count = 1, .average = 1.5, .all = 1.5, .looks = 99
+	};
+	_cleanup_free_ char *text = print_view(&live, TEXT, &busy, -1),
+			    *json = print_view(&live, JSON, &busy, -1),
+			    *csv = print_view(&live, CSV, &busy, -1),
+			    *none = print_view(&live, TEXT, &empty, -1);
+
+	ck_assert_str_eq(
+		text,
+		"1.50 of 4 CPUs in use, 12 samples left out, 1 second missed, over 99 ticks of the clock\n"
+		"\n"
+		"    CPUS   SHARE              FUNCTION  MODULE\n"
+		"    1.50   100 %  ██████████  f;\\x1b    libc.so.6\n");
+	ck_assert_str_eq(
+		json,
+		"{\"at\": \"1970-01-01T00:00:01Z\", \"ticks\": 99, \"cpus\": 1.500, \"cpus_sampled\": 4, \"left_out\": 12, \"missed\": 1, \"groups\": ["
+		"{\"function\": \"f;\\u001b\", \"module\": \"libc.so.6\", \"cpus\": 1.500, \"share\": 1.0000}]}\n");
+	ck_assert_str_eq(csv, "at,cpus,share,function,module\r\n"
+			      "1970-01-01T00:00:01Z,1.500,1.0000,\"f;\\x1b\",\"libc.so.6\"\r\n");
+	ck_assert_ptr_nonnull(strstr(none, "nothing on a CPU matches"));
+}
+END_TEST
+
 Suite *threads_output_suite(void)
 {
 	Suite *suite = suite_create("threads_output");
@@ -99,6 +140,7 @@ Suite *threads_output_suite(void)
 	tcase_add_test(forms, as_text);
 	tcase_add_test(forms, as_json);
 	tcase_add_test(forms, as_csv);
+	tcase_add_test(forms, samples);
 	suite_add_tcase(suite, forms);
 	return suite;
 }
