@@ -165,23 +165,39 @@ void live_say(struct live *live, uint64_t now_ns)
 			say_second(live, &live->clients[i], text, now_ns);
 }
 
+static void log_watcher(const struct live *live, const struct peer *peer)
+{
+	struct asking asking = { .uid = peer->uid };
+	const struct capture_trigger trigger = { .asking = &asking };
+	char by[CAPTURE_WHOSE_BYTES];
+
+	snprintf(asking.user, sizeof(asking.user), "%s", user_names_find(live->names, peer->uid));
+	log_info("%s watches what is on CPU", capture_whose(&trigger, by, sizeof(by)));
+}
+
+/* Returns NULL, or why the client may not watch. */
+static const char *find_refusal(struct live *live, const struct live_client *place, const struct peer *peer,
+				uint64_t now_ns)
+{
+	if (!peer_may_ask(peer))
+		return "only root and members of bourdond's group may watch";
+	if (!place)
+		return "as many clients as may do so at once are watching; try again later";
+	return ask_allowed(&live->limit, peer->uid, now_ns)
+		       ? NULL
+		       : "this was asked for too often; try again in a few seconds";
+}
+
 void live_ask(struct live *live, uint64_t client, const struct peer *peer, uint64_t now_ns)
 {
 	struct live_client *place = find(live, 0);
-	const char *user = user_names_find(live->names, peer->uid);
-	const char *why = NULL;
+	const char *why = find_refusal(live, place, peer, now_ns);
 
-	if (!peer_may_ask(peer))
-		why = "only root and members of bourdond's group may watch";
-	else if (!place)
-		why = "as many clients as may do so at once are watching; try again later";
-	else if (!ask_allowed(&live->limit, peer->uid, now_ns))
-		why = "this was asked for too often; try again in a few seconds";
-	if (why) {
+	if (why || !place) {
 		control_refuse(live->control, client, 0, why, now_ns);
 		return;
 	}
-	log_info("%s%suid %u watches what is on CPU", user, *user ? ", " : "", peer->uid);
+	log_watcher(live, peer);
 	*place = (struct live_client){ .number = client };
 	if (live->second)
 		return;

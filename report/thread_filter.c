@@ -14,6 +14,32 @@ int thread_column_find(const char *name, size_t bytes)
 	return -ENOENT;
 }
 
+bool thread_column_is_known(uint32_t column, bool is_live)
+{
+	switch (column) {
+	case THREAD_STATE:
+	case THREAD_SYSCALL:
+	case THREAD_FD:
+	case THREAD_FUTEX:
+		return !is_live;
+	case THREAD_MODULE:
+		return is_live;
+	default:
+		return true;
+	}
+}
+
+uint32_t thread_filter_unknown(const struct thread_filter *filter, bool is_live)
+{
+	for (uint32_t i = 0; i < filter->count; i++) {
+		uint32_t column = filter->parts[i].column;
+
+		if (column < THREAD_GROUPING && !thread_column_is_known(column, is_live))
+			return column;
+	}
+	return THREAD_GROUPING;
+}
+
 /* Reads one word, which is terminated and begins at `at` of the filter's words. */
 static int read_word(const char *word, uint32_t at, struct filter_word *ret_word)
 {

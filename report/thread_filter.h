@@ -34,6 +34,12 @@ int thread_filter_read(struct thread_filter *filter, const char *text, const cha
 /* `values` are those of the columns before THREAD_GROUPING. */
 bool thread_filter_matches(const struct thread_filter *filter, const char *const *values);
 
+/* Whether such lines have that column: samples on CPU (`is_live`), or threads as such. */
+bool thread_column_is_known(uint32_t column, bool is_live);
+
+/* The first column that words are about and such lines do not have; THREAD_GROUPING: none. */
+uint32_t thread_filter_unknown(const struct thread_filter *filter, bool is_live);
+
 /* The column of that name before THREAD_GROUPING, or -ENOENT. */
 int thread_column_find(const char *name, size_t bytes);
 

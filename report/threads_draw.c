@@ -3,7 +3,6 @@
 
 #include "common/cleanup.h"
 #include "common/escape.h"
-#include "common/live_line.h"
 #include "common/plural.h"
 #include "report/format.h"
 #include "report/threads_output.h"
@@ -520,7 +519,7 @@ static void draw_help(const struct threads_screen *screen)
 		"           0: back to now",
 		"",
 		"CPUS is how many CPUs the group used. SHARE is of all that the table",
-		"shows. In stacks, " LIVE_KERNEL " is behind functions of the kernel.",
+		"shows. In stacks, _[k] is behind functions of the kernel.",
 		NULL,
 	};
 	const char *const *lines = threads_is_live(screen) ? of_samples : of_threads;
@@ -528,7 +527,7 @@ static void draw_help(const struct threads_screen *screen)
 	attron(A_BOLD);
 	put_plain(screen, 0, 0, COLS, lines[0]);
 	attroff(A_BOLD);
-	for (int i = 1; lines[i] && i < LINES - 1; i++)
+	for (int i = 1; i < LINES - 1 && lines[i]; i++)
 		put_plain(screen, i, 0, COLS, lines[i]);
 	put_plain(screen, LINES - 1, 0, COLS - 1, "any key: back");
 }

@@ -14,21 +14,6 @@
 static const uint32_t columns_default[] = { THREAD_STATE, THREAD_SYSCALL, THREAD_COMM, THREAD_FUNCTION };
 static const uint32_t columns_live[] = { THREAD_FUNCTION, THREAD_COMM };
 
-/* What samples on CPU do not tell, and what only they tell. */
-static const uint32_t not_live[] = { THREAD_STATE, THREAD_SYSCALL, THREAD_FD, THREAD_FUTEX };
-static const uint32_t only_live[] = { THREAD_MODULE };
-
-static bool has_column(bool is_live, uint32_t column)
-{
-	const uint32_t *lacks = is_live ? not_live : only_live;
-	size_t count = is_live ? ARRAY_SIZE(not_live) : ARRAY_SIZE(only_live);
-
-	for (size_t i = 0; i < count; i++)
-		if (lacks[i] == column)
-			return false;
-	return true;
-}
-
 static const char *columns_there_are(bool is_live)
 {
 	return is_live ? "comm, process, unit, cgroup, function, module, uid, tgid and tid"
@@ -40,7 +25,7 @@ static int add_column(const char *text, const char *name, size_t bytes, struct t
 {
 	int column = thread_column_find(name, bytes);
 
-	if (column >= 0 && !has_column(view->is_live, (uint32_t)column)) {
+	if (column >= 0 && !thread_column_is_known((uint32_t)column, view->is_live)) {
 		log_error("--columns %s: '%s' is not known of %s; there are %s", text,
 			  thread_column_names[column],
 			  view->is_live ? "samples on CPU" : "threads as such, but by 'bourdon top --live'",
@@ -87,22 +72,18 @@ static int read_match(const char *text, struct thread_view *view)
 {
 	const char *word;
 	int result = thread_filter_read(&view->filter, text, &word);
+	uint32_t column;
 
 	if (result == -ENOENT)
 		log_error("--match '%s': no column of the name before '='", word);
 	else if (result < 0)
 		log_error("--match: give at most %u words and %u characters", FILTER_WORDS_MAX,
 			  FILTER_BYTES - 1);
-	for (uint32_t i = 0; i < view->filter.count && !result; i++) {
-		uint32_t column = view->filter.parts[i].column;
-
-		if (column >= THREAD_GROUPING || has_column(view->is_live, column))
-			continue;
+	column = result < 0 ? THREAD_GROUPING : thread_filter_unknown(&view->filter, view->is_live);
+	if (column < THREAD_GROUPING)
 		log_error("--match '%s': '%s' is not known here; there are %s", text,
 			  thread_column_names[column], columns_there_are(view->is_live));
-		return EXIT_USAGE;
-	}
-	return result < 0 ? EXIT_USAGE : OPTIONS_RUN;
+	return result < 0 || column < THREAD_GROUPING ? EXIT_USAGE : OPTIONS_RUN;
 }
 
 int threads_options_read(const struct threads_words *words, bool json, struct threads_options *ret_options)

@@ -192,21 +192,34 @@ static void search_next(struct threads_screen *screen, uint32_t first)
 	snprintf(screen->message, sizeof(screen->message), "not found");
 }
 
+/* A mistake leaves the filter as it was. */
+static void set_filter(struct threads_screen *screen)
+{
+	struct thread_view *view = &level_of(screen)->view;
+	struct thread_filter filter;
+	const char *word;
+	int result = thread_filter_read(&filter, screen->prompt, &word);
+	uint32_t unknown = result < 0 ? THREAD_GROUPING : thread_filter_unknown(&filter, view->is_live);
+
+	if (result == -ENOENT)
+		snprintf(screen->message, sizeof(screen->message),
+			 "filter: no column of the name before '=' in '%.40s'", word);
+	else if (result < 0)
+		snprintf(screen->message, sizeof(screen->message), "filter: too long");
+	else if (unknown < THREAD_GROUPING)
+		snprintf(screen->message, sizeof(screen->message), "filter: '%s' is not known here",
+			 thread_column_names[unknown]);
+	else
+		view->filter = filter;
+}
+
 static void end_prompt(struct threads_screen *screen)
 {
-	const char *word;
-	int result = 0;
-
 	if (screen->mode == MODE_SEARCH) {
 		snprintf(screen->search, sizeof(screen->search), "%s", screen->prompt);
 		search_next(screen, 0);
 	} else {
-		result = thread_filter_read(&level_of(screen)->view.filter, screen->prompt, &word);
-		if (result == -ENOENT)
-			snprintf(screen->message, sizeof(screen->message),
-				 "filter: no column of the name before '=' in '%.40s'", word);
-		else if (result < 0)
-			snprintf(screen->message, sizeof(screen->message), "filter: too long");
+		set_filter(screen);
 	}
 	screen->mode = MODE_TABLE;
 }

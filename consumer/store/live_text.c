@@ -32,11 +32,20 @@ static void groups_free(struct live_groups *groups)
 
 /* ---- groups ---- */
 
+/* So long that two texts of a thread never have the same. */
 static uint64_t hash_text(const char *text)
 {
-	static const struct hash_key key = { { 0 } };
+	size_t bytes = strlen(text);
 
-	return hash_with_key(&key, text, strlen(text));
+	return (uint64_t)hash_number_and_bytes(1, text, bytes) << 32 | hash_bytes(text, bytes);
+}
+
+/* Addresses in memory of no file tell nobody anything, and one program may have samples at thousands of them. */
+static const char *function_of(const struct resolved *resolved, const struct resolved_frame *frame)
+{
+	const struct resolved_module *module = &resolved->modules[frame->module];
+
+	return module->kind == MODULE_ANONYMOUS ? module->path : frame->function;
 }
 
 /* Of all functions at one address. */
@@ -46,7 +55,7 @@ static uint64_t hash_frame(const struct resolved *resolved, uint32_t position)
 	uint64_t hash = frame->module;
 
 	for (;; frame = &resolved->frames[frame->inner]) {
-		hash = hash * 31 + hash_text(frame->function);
+		hash = hash * 31 + hash_text(function_of(resolved, frame));
 		if (!frame->inner)
 			return hash;
 	}
@@ -54,7 +63,7 @@ static uint64_t hash_frame(const struct resolved *resolved, uint32_t position)
 
 /*
  * Only stacks of one thread are told apart by it: a thread that makes its own stacks look alike misleads about nobody else.
- * 0 without memory.
+ * NULL without memory; the caller frees.
  */
 static uint64_t *hash_stacks(const struct capture *capture, const struct resolved *resolved)
 {
@@ -178,7 +187,7 @@ static const char *add_frame(struct live_stack *stack, const struct resolved *re
 	uint32_t count = 0;
 
 	for (;; frame = &resolved->frames[frame->inner]) {
-		functions[count++] = frame->function;
+		functions[count++] = function_of(resolved, frame);
 		if (!frame->inner || count == INLINED_MAX)
 			break;
 	}

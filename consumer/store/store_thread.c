@@ -686,7 +686,8 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 		if (*ret_job_there)
 			break;
 		if (thread->live) {
-			*ret_job = (struct job){ .kind = JOB_LIVE, .capture = TAKE_PTR(thread->live) };
+			*ret_job = (struct job){ .kind = JOB_LIVE, .capture = thread->live };
+			thread->live = NULL;
 			*ret_job_there = true;
 			break;
 		}

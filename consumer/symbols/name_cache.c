@@ -81,12 +81,16 @@ static bool find_place(const struct capture *capture, const struct resolved_modu
 					     module->file->inode, offset, 1 };
 		return true;
 	}
-	if (module->kind != MODULE_JIT)
+	/* naming leaves no module of code without a single name */
+	if (module->kind != MODULE_JIT && module->kind != MODULE_NONE)
 		return false;
 	process = &capture->processes[module->process];
 	*ret_place = (struct place){ process->tgid, process->started_ns, offset, 0 };
 	return true;
 }
+
+/* Stands for all of the file, or of the process's memory. */
+#define EVERYWHERE INT64_MIN
 
 struct wanted {
 	const struct name_cache *cache;
@@ -149,6 +153,21 @@ static int recall(struct resolved *resolved, uint32_t position, const struct rem
 	return put_names(resolved, position, names);
 }
 
+/* A module that took too long takes its turn from others each time: all of it has to wait. */
+static void put_off_modules(const struct name_cache *cache, const struct capture *capture,
+			    struct resolved *resolved, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < resolved->modules_count; i++) {
+		const struct remembered *names;
+		struct place place;
+
+		if (!find_place(capture, &resolved->modules[i], EVERYWHERE, &place))
+			continue;
+		names = find(cache, &place);
+		resolved->modules[i].was_late = names && now_ns < names->until_ns;
+	}
+}
+
 int name_cache_recall(struct name_cache *cache, const struct capture *capture, struct resolved *resolved,
 		      uint64_t now_ns, struct name_questions *ret_questions)
 {
@@ -158,6 +177,8 @@ int name_cache_recall(struct name_cache *cache, const struct capture *capture, s
 	questions.modules = calloc(questions.count + 1UL, sizeof(*questions.modules));
 	if (!questions.modules)
 		return -ENOMEM;
+	if (cache)
+		put_off_modules(cache, capture, resolved, now_ns);
 	for (uint32_t i = 0; i < questions.count && !result; i++) {
 		const struct resolved_frame *frame = &resolved->frames[i];
 		const struct remembered *names = NULL;
@@ -227,15 +248,32 @@ static uint64_t duration_of(const struct remembered *names)
 	return !names->is_named ? UNNAMED_NS : names->place.is_file ? FILE_NS : JIT_NS;
 }
 
+static void keep_lost_modules(struct name_cache *cache, const struct capture *capture,
+			      const struct resolved *resolved, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < resolved->modules_count; i++) {
+		const struct resolved_module *module = &resolved->modules[i];
+		struct remembered *names;
+		struct place place;
+
+		if (!module->was_lost || !find_place(capture, module, EVERYWHERE, &place))
+			continue;
+		names = find(cache, &place);
+		if (!names)
+			names = add(cache, &place);
+		if (names)
+			names->until_ns = now_ns + UNNAMED_NS;
+	}
+}
+
 void name_cache_keep(struct name_cache *cache, const struct capture *capture, const struct resolved *resolved,
 		     uint64_t now_ns, const struct name_questions *questions)
 {
 	for (uint32_t i = 0; i < questions->count && cache; i++) {
 		const struct resolved_frame *frame = &resolved->frames[i];
+		const struct resolved_module *module;
 		struct remembered *names;
 		struct place place;
-
-		const struct resolved_module *module;
 
 		if (questions->modules[i] == NAME_CACHE_KNOWN)
 			continue;
@@ -246,10 +284,12 @@ void name_cache_keep(struct name_cache *cache, const struct capture *capture, co
 		if (!names)
 			names = add(cache, &place);
 		if (!names)
-			return;
+			break;
 		/* what is not named has its module and offset for a function */
 		names->is_named = frame->function_offset >= 0;
 		names->until_ns =
 			set_functions(cache, names, resolved, frame) < 0 ? 0 : now_ns + duration_of(names);
 	}
+	if (cache)
+		keep_lost_modules(cache, capture, resolved, now_ns);
 }

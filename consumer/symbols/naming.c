@@ -445,7 +445,7 @@ static int name_one(struct run *run, uint32_t position)
 	run->is_put_off = false;
 	if (module->kind != MODULE_FILE && module->kind != MODULE_JIT)
 		return 0;
-	if (is_late(run)) {
+	if (module->was_late || is_late(run)) {
 		run->late++;
 		module->was_late = true;
 	} else {
@@ -455,6 +455,7 @@ static int name_one(struct run *run, uint32_t position)
 		       supervisor_lose(&run->symbolizers, module->path, result));
 		if (result == -ENOMEM)
 			return result;
+		module->was_lost = result < 0;
 	}
 	return module->kind == MODULE_JIT && !run->is_put_off && leave_anonymous(run, position) ? -ENOMEM : 0;
 }

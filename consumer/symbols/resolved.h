@@ -39,7 +39,8 @@ struct resolved_module {
 	 * because the file may lie.
 	 */
 	char version[64];
-	bool was_late; /* there was no time to name its frames */
+	bool was_late; /* there was, or is, no time to name its frames */
+	bool was_lost; /* a symbolizer died of it, or had no answer in time */
 };
 
 /*

@@ -47,6 +47,8 @@ static Suite *(*const suites[])(void) = {
 	thread_history_suite,
 	threads_output_suite,
 	threads_text_suite,
+	live_text_suite,
+	name_cache_suite,
 	cgroups_suite,
 	hash_index_suite,
 	process_index_suite,

@@ -14,6 +14,8 @@ Suite *thread_filter_suite(void);
 Suite *thread_history_suite(void);
 Suite *threads_output_suite(void);
 Suite *threads_text_suite(void);
+Suite *live_text_suite(void);
+Suite *name_cache_suite(void);
 Suite *capture_scope_suite(void);
 Suite *capture_suite(void);
 Suite *cause_suite(void);

@@ -439,6 +439,37 @@ START_TEST(who_may_ask)
 }
 END_TEST
 
+/* It misses what is more than the socket holds, and goes on once it reads; nothing piles up. */
+START_TEST(a_client_that_watches)
+{
+	struct server server;
+	_cleanup_close_ int fd = -EBADF;
+	_cleanup_free_ char *lines = calloc(1, 1 << 20), *heard = NULL;
+	bool has_ended;
+
+	memset(lines, 'y', (1 << 20) - 1);
+	server_start(&server);
+	fd = client_connect(&server);
+	say(fd, "live\n");
+	serve(&server);
+	ck_assert_uint_eq(server.asks, 1);
+	ck_assert(!control_is_behind(server.control, server.asked));
+	control_say_much(server.control, server.asked, lines);
+	ck_assert(control_is_behind(server.control, server.asked));
+	server.now_ns += 100 * SECOND;
+	control_tick(server.control, server.now_ns);
+	serve(&server);
+	heard = hear(&server, fd, &has_ended);
+	ck_assert_str_eq(heard, lines);
+	ck_assert(!has_ended);
+	ck_assert(!control_is_behind(server.control, server.asked));
+	ck_assert(!control_is_behind(server.control, 4711)); /* nobody */
+	control_dismiss(server.control, server.asked, "", server.now_ns);
+	expect(&server, fd, "", true);
+	server_stop(&server);
+}
+END_TEST
+
 Suite *control_suite(void)
 {
 	Suite *suite = suite_create("control");
@@ -451,6 +482,7 @@ Suite *control_suite(void)
 	tcase_add_test(control, a_capture_is_talked_about_to_its_end);
 	tcase_add_test(control, a_client_that_vanishes_has_left);
 	tcase_add_test(control, a_client_that_does_not_read);
+	tcase_add_test(control, a_client_that_watches);
 	tcase_add_test(control, a_client_that_reads_late_has_its_result);
 	tcase_add_test(control, idle_clients_lose_their_places);
 	tcase_add_test(control, more_clients_than_places);

@@ -16,6 +16,7 @@ static const char *const thread[THREAD_GROUPING] = {
 	[THREAD_UNIT] = "web.service",
 	[THREAD_CGROUP] = "/system.slice/web.service",
 	[THREAD_FUNCTION] = "folio_wait_bit_common",
+	[THREAD_MODULE] = THREAD_NONE,
 	[THREAD_UID] = "33",
 	[THREAD_FD] = "7",
 	[THREAD_FUTEX] = THREAD_NONE,
