@@ -62,7 +62,10 @@ struct job {
 	struct store_limits limits;
 };
 
-/* A begin and a commit for each capture, one reload, and the new limits of the reload before. JOB_EXPIRE and JOB_LIVE do not wait. */
+/*
+ * A begin and a commit for each capture, one reload, and the new limits of the reload before. JOB_EXPIRE and JOB_LIVE are not
+ * among those that wait.
+ */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */

@@ -80,8 +80,8 @@ struct store_result {
 };
 
 /*
- * The descriptor is readable when captures on demand were written or given up, or live lines are there; then take the results, each once, until there
- * is none.
+ * The descriptor is readable when captures on demand were written or given up, or the lines of a live second are there; then
+ * take the results, each once, until there is none.
  */
 int store_thread_results_fd(const struct store_thread *thread);
 bool store_thread_result(struct store_thread *thread, struct store_result *ret_result);
