@@ -100,7 +100,7 @@ static __noinline int write_look(struct seq_file *seq, struct task_struct *task,
 
 	record.started_ns = task->group_leader->start_boottime;
 	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	bpf_probe_read_kernel_str(record.comm, sizeof(record.comm), task->comm);
+	read_comm(task, record.comm);
 	if (!is_off_cpu(state))
 		return (int)bpf_seq_write(seq, &record, sizeof(record));
 	if (is_where_it_was(task)) {

@@ -103,6 +103,22 @@ static __always_inline bool is_target(struct task_struct *task)
 	return target && target->started_ns == BPF_CORE_READ(task, group_leader, start_boottime);
 }
 
+/* As policy_denies_undumpable(), but read without helpers where the first thread lives: the kernel knows what `leader` is. */
+static __always_inline bool is_undumpable(struct task_struct *leader)
+{
+	struct mm_struct *mm = leader->mm;
+	struct mm_struct___since_6_18 *since_6_18 = (void *)mm;
+	unsigned long flags;
+
+	if (!policy.deny_undumpable)
+		return false;
+	if (!mm)
+		return policy_denies_process_memory(leader, true);
+	flags = bpf_core_field_exists(since_6_18->flags.__mm_flags) ? since_6_18->flags.__mm_flags[0]
+								    : mm->flags;
+	return (flags & MMF_DUMPABLE_MASK) != SUID_DUMP_USER;
+}
+
 /* What root does not let be sampled does not appear here, either. */
 static __noinline bool is_hidden(struct task_struct *task)
 {
@@ -111,9 +127,20 @@ static __noinline bool is_hidden(struct task_struct *task)
 
 	if (task->flags & PF_KTHREAD)
 		return !policy.kernel_threads;
-	bpf_probe_read_kernel_str(comm, sizeof(comm), leader->comm);
-	return policy_denies(leader, comm) || policy_denies_thread(task) ||
+	if (policy.comms_count)
+		bpf_probe_read_kernel_str(comm, sizeof(comm), leader->comm);
+	return policy_denies_identity(leader, comm) || is_undumpable(leader) || policy_denies_thread(task) ||
 	       (!policy.bystanders && !is_target(task));
+}
+
+/* A name that the kernel pads with zeros (strscpy_pad() in __set_task_comm()), read without a helper. */
+static __always_inline void read_comm(struct task_struct *task, char comm[ABI_COMM_BYTES])
+{
+	const __u64 *from = (const void *)task->comm;
+	__u64 *to = (void *)comm;
+
+	to[0] = from[0];
+	to[1] = from[1];
 }
 
 /* As ps(1) has it (fs/proc/array.c), but a thread that runs is told from one that waits for a CPU. */
