@@ -129,7 +129,7 @@ wchan_of() {
 	load
 	daemon_start
 	start lock_hog --threads 4 --hold 20 --seconds 3600
-	capture --pid "$CHILD" --for 5s
+	capture --pid "$CHILD" --for $((5 * PATIENCE))s
 	sql "SELECT thread, lock, sum(samples) FROM thread_state WHERE role = 'target' GROUP BY 1, 2" >&2
 	[ "$(sql "SELECT count(*) > 0 FROM thread_state WHERE role = 'target' AND syscall = 'futex' AND lock IN
 		(SELECT lock FROM wake_row)")" = 1 ]
@@ -150,12 +150,12 @@ wchan_of() {
 	start_command "$WORK/st-other"
 	other=$CHILD
 	run_states
-	capture --pid "$STATES" --for 2s
+	capture --pid "$STATES" --for $((2 * PATIENCE))s
 	sql 'SELECT * FROM thread_states' >&2
 	[ "$(sql "SELECT count(*) FROM thread_states WHERE tgid = $STATES AND role = 'target'")" -gt 0 ]
 	[ "$(sql "SELECT group_concat(DISTINCT state) FROM thread_states WHERE tgid = $other AND thread = 'in-vfork'")" = D ]
 	[ "$(sql "SELECT count(*) FROM thread_states WHERE role <> 'target' AND state NOT IN ('D', 'queued')")" -eq 0 ]
-	capture --all --for 2s
+	capture --all --for $((2 * PATIENCE))s
 	[ "$(sql "SELECT count(*) FROM thread_states WHERE tgid = $other AND state = 'S' AND role = 'target'")" -gt 0 ]
 	[ "$(sql "SELECT count(*) FROM process WHERE tgid IN ($denied, $denied_uid) OR comm = 'st-denied'")" -eq 0 ]
 	[ "$(sql "SELECT count(*) FROM thread_states WHERE comm = 'st-denied' OR process_id NOT IN (SELECT process_id FROM process)")" -eq 0 ]
@@ -168,7 +168,7 @@ wchan_of() {
 	load --policy "$WORK/policy.conf"
 	daemon_start
 	run_states
-	capture --pid "$STATES" --for 1s
+	capture --pid "$STATES" --for ${PATIENCE}s
 	[ "$(sql "SELECT count(*) > 0 AND count(stack_id) = 0 FROM thread_state WHERE role = 'target' AND thread = 'in-read'")" = 1 ]
 }
 
@@ -187,7 +187,7 @@ wchan_of() {
 	await_cpu "$STATES" 300
 	capture_end "$ASKED"
 	capture_end "$first"
-	capture --pid "$STATES" --for 1s
+	capture --pid "$STATES" --for ${PATIENCE}s
 	sql "SELECT capture_id, function, second, seconds, samples FROM thread_states WHERE role = 'target' AND thread = 'in-read'" >&2
 	[ "$(sql 'SELECT count(*) FROM capture')" -eq 3 ]
 	[ "$(sql "SELECT count(DISTINCT capture_id) FROM thread_states WHERE role = 'target' AND thread = 'in-read' AND function = '$function'")" -eq 3 ]
@@ -204,7 +204,7 @@ looks_of() {
 	write_settings '[activity]' 'capture_hz = 0'
 	daemon_start
 	run_states
-	capture --pid "$STATES" --for 2s
+	capture --pid "$STATES" --for $((2 * PATIENCE))s
 	[ "$(looks_of 1)" -eq 0 ]
 	[ "$(sql 'SELECT count(*) FROM thread_state')" -eq 0 ]
 	[[ $("$BUILD/bourdon" --db "$DB" why) != *'on average of'* ]]
@@ -220,7 +220,7 @@ looks_of() {
 	[ "$(looks_of 3)" -le $((20 * PATIENCE + 1)) ]
 	write_settings '[activity]' 'capture_hz = 40'
 	await_log 10 'reloaded: 0 rules'
-	capture --pid "$STATES" --for 5s
+	capture --pid "$STATES" --for $((5 * PATIENCE))s
 	sql 'SELECT * FROM thread_look' >&2
 	[ "$(sql 'SELECT max(looks) <= 41 FROM thread_look')" = 1 ]
 	# on a machine that is slow, or has many threads, a look takes more than its share
