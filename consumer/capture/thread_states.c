@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define ROWS_MAX 20000U /* 1.5 MiB */
-#define OTHERS_ROWS_MAX 4000U
+#define ROWS_MAX 8192U /* 600 KiB */
+#define OTHERS_ROWS_MAX 2048U
 
 void thread_states_free(struct thread_states *states)
 {

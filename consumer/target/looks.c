@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define THREADS_MAX 16384U /* with short stacks 4 MiB, of two looks */
+#define THREADS_MAX 8192U /* with short stacks 2 MiB, of two looks */
+#define CALM_MAX 6144U    /* of those that neither run nor wait: the rest is for the others */
 
 static void free_set(struct look_set *set)
 {
@@ -66,9 +67,15 @@ static const int32_t *complete(const struct look_set *before, struct look_record
 	return before->frames + look->first;
 }
 
+static bool is_calm(const struct look_record *record)
+{
+	return record->state != THREAD_RUNNING && record->state != THREAD_QUEUED &&
+	       record->state != THREAD_DISK;
+}
+
 static int keep(struct look_set *set, const struct look_record *record, const int32_t *frames)
 {
-	int result = set->count == THREADS_MAX ? -ENOSPC : 0;
+	int result = set->count >= (is_calm(record) ? CALM_MAX : THREADS_MAX) ? -ENOSPC : 0;
 
 	if (!result)
 		result = array_make_room(set->looks, set->count, set->room, 1U);
@@ -90,10 +97,12 @@ static void add(struct looks *looks, struct look_record *record, const int32_t *
 	record->comm[ABI_COMM_BYTES - 1] = '\0';
 	if (record->flags & LOOK_SAME) {
 		frames = complete(&looks->before, record);
-		looks->has_missing |= !frames;
+		looks->has_missing |= !frames && !looks->before.is_full;
 	}
-	if (!frames || keep(&looks->last, record, frames) < 0)
+	if (!frames || keep(&looks->last, record, frames) < 0) {
+		looks->last.is_full |= frames != NULL || looks->before.is_full;
 		looks->lost++;
+	}
 }
 
 static bool is_sane(const struct look_record *record)
@@ -132,6 +141,7 @@ void looks_begin(struct looks *looks)
 
 	hash_index_free(&spare.index);
 	spare.count = spare.frames_count = 0;
+	spare.is_full = false;
 	looks->before = looks->last;
 	looks->last = spare;
 	looks->lost = 0;

@@ -25,6 +25,7 @@ struct look_set {
 	uint32_t count, room;
 	int32_t *frames;
 	uint32_t frames_count, frames_room;
+	bool is_full; /* some thread found no room */
 	struct hash_index index;
 };
 

@@ -219,18 +219,38 @@ START_TEST(a_name_without_an_end_is_cut)
 }
 END_TEST
 
+/* Looks at `calm` threads that sleep, and `waiting` ones in D, all of which are where they were before if flags say so. */
+static void look_at_many(struct looks *looks, uint32_t calm, uint32_t waiting, uint8_t flags)
+{
+	looks_begin(looks);
+	for (uint32_t tid = 1; tid <= calm + waiting; tid++) {
+		struct look_record record = record_of(tid, 0);
+
+		record.flags = flags;
+		record.state = tid <= calm ? THREAD_SLEEPING : THREAD_DISK;
+		HOLDS(looks_add(looks, (const char *)&record, sizeof(record)) == sizeof(record));
+	}
+}
+
 START_TEST(threads_beyond_the_limit_are_counted)
 {
 	struct looks looks = { 0 };
 
-	looks_begin(&looks);
-	for (uint32_t tid = 1; tid <= 16384 + 3; tid++) {
-		const struct look_record record = record_of(tid, 0);
-
-		HOLDS(looks_add(&looks, (const char *)&record, sizeof(record)) == sizeof(record));
-	}
-	ck_assert_uint_eq(looks.last.count, 16384);
-	ck_assert_uint_eq(looks.lost, 3);
+	look_at_many(&looks, 6144 + 3, 2048 + 2, 0);
+	ck_assert_uint_eq(looks.last.count, 8192);
+	ck_assert_uint_eq(looks.lost, 5);
+	/* those without room do not make the kernel tell all stacks again */
+	look_at_many(&looks, 6144 + 3, 2048 + 2, LOOK_SAME);
+	look_at_many(&looks, 6144 + 3, 2048 + 2, LOOK_SAME);
+	ck_assert_uint_eq(looks.last.count, 8192);
+	ck_assert_uint_eq(looks.lost, 5);
+	ck_assert(!looks.has_missing);
+	/* until there is room for them */
+	look_at_many(&looks, 1, 0, LOOK_SAME);
+	ck_assert(!looks.has_missing);
+	look_at_many(&looks, 2, 0, LOOK_SAME);
+	ck_assert_uint_eq(looks.lost, 1);
+	ck_assert(looks.has_missing);
 	looks_begin(&looks);
 	ck_assert_uint_eq(looks.last.count, 0);
 	ck_assert_uint_eq(looks.lost, 0);

@@ -221,8 +221,8 @@ START_TEST(rows_are_limited)
 	for (; thread_states_add(&states, &state) == 0; state.tid++)
 		all++;
 	all += others;
-	ck_assert_uint_eq(others, 4000);
-	ck_assert_uint_eq(all, 20000);
+	ck_assert_uint_eq(others, 2048);
+	ck_assert_uint_eq(all, 8192);
 	ck_assert_int_eq(thread_states_add(&states, &state), -ENOSPC);
 	/* those that are there go on; what changes finds no room */
 	for (int32_t second = 1; second < 3; second++) {
@@ -238,10 +238,10 @@ START_TEST(rows_are_limited)
 	look(&states, 2);
 	ck_assert_uint_eq(states.lost, 0);
 	thread_states_settle(&states);
-	ck_assert_uint_eq(states.count, 20000);
-	ck_assert_uint_eq(states.of_others, 4000);
-	expect_row(&states, 19999, 0, 2, 2, sleeping.state);
-	ck_assert_uint_eq(states.lost, 20000);
+	ck_assert_uint_eq(states.count, 8192);
+	ck_assert_uint_eq(states.of_others, 2048);
+	expect_row(&states, 8191, 0, 2, 2, sleeping.state);
+	ck_assert_uint_eq(states.lost, 8192);
 	thread_states_free(&states);
 }
 END_TEST
