@@ -672,7 +672,7 @@ void capture_add_looks(struct capture *capture, const struct looks *looks, uint6
 	for (uint32_t i = 0; i < looks->last.count; i++) {
 		const struct look *look = &looks->last.looks[i];
 
-		if (add_look(&draining, &look->record, looks->last.frames + look->first) < 0)
+		if (add_look(&draining, &look->record, looks->last.frames.all + look->first) < 0)
 			capture->losses[LOSS_LOOKS]++;
 	}
 }

@@ -10,18 +10,22 @@
 #define THREADS_MAX 8192U /* with short stacks 2 MiB, of two looks */
 #define CALM_MAX 6144U    /* of those that neither run nor wait: the rest is for the others */
 
-static void free_set(struct look_set *set)
-{
-	free(set->looks);
-	free(set->frames);
-	hash_index_free(&set->index);
-	*set = (struct look_set){ 0 };
-}
+struct look_place {
+	uint32_t tid, tgid;
+	uint64_t started_ns, lock;
+	int32_t call, fd;
+	uint32_t first; /* as in struct look */
+	uint16_t depth;
+};
 
 void looks_free(struct looks *looks)
 {
-	free_set(&looks->last);
-	free_set(&looks->before);
+	free(looks->last.looks);
+	free(looks->last.frames.all);
+	hash_index_free(&looks->last.index);
+	free(looks->before.places);
+	free(looks->before.frames.all);
+	hash_index_free(&looks->before.index);
 	*looks = (struct looks){ 0 };
 }
 
@@ -32,14 +36,15 @@ void looks_forget(struct looks *looks, struct control *control)
 }
 
 struct wanted {
-	const struct look_set *set;
+	const struct look_places *before;
 	const struct look_record *record;
 };
 
 static bool is_wanted(const void *user, uint32_t position)
 {
 	const struct wanted *wanted = user;
-	const struct look_record *there = &wanted->set->looks[position].record, *record = wanted->record;
+	const struct look_place *there = &wanted->before->places[position];
+	const struct look_record *record = wanted->record;
 
 	return there->tid == record->tid && there->tgid == record->tgid &&
 	       there->started_ns == record->started_ns;
@@ -50,21 +55,22 @@ static uint32_t hash_of(const struct look_record *record)
 	return hash_bytes(&record->tid, sizeof(record->tid));
 }
 
-/* Completes the record of a thread that is where it was. Returns its frames, or NULL if it is not among those before. */
-static const int32_t *complete(const struct look_set *before, struct look_record *record)
+/* Completes the record of a thread that is where it was. Returns false if it is not among those before. */
+static bool complete(const struct look_places *before, struct look_record *record, const int32_t **ret_frames)
 {
 	const struct wanted wanted = { before, record };
 	uint32_t found = hash_index_find(&before->index, hash_of(record), is_wanted, &wanted);
-	const struct look *look;
+	const struct look_place *place;
 
 	if (found == HASH_INDEX_NONE)
-		return NULL;
-	look = &before->looks[found];
-	record->call = look->record.call;
-	record->fd = look->record.fd;
-	record->lock = look->record.lock;
-	record->depth = look->record.depth;
-	return before->frames + look->first;
+		return false;
+	place = &before->places[found];
+	record->call = place->call;
+	record->fd = place->fd;
+	record->lock = place->lock;
+	record->depth = place->depth;
+	*ret_frames = before->frames.all + place->first;
+	return true;
 }
 
 static bool is_calm(const struct look_record *record)
@@ -73,34 +79,49 @@ static bool is_calm(const struct look_record *record)
 	       record->state != THREAD_DISK;
 }
 
+/* Finds the frames at the end of those that are there, or adds them. */
+static int find_frames(struct look_frames *kept, const int32_t *frames, uint32_t depth, uint32_t *ret_first)
+{
+	size_t bytes = depth * sizeof(*frames);
+	int result;
+
+	*ret_first = kept->count - depth;
+	if (depth && depth <= kept->count && !memcmp(kept->all + *ret_first, frames, bytes))
+		return 0;
+	result = array_make_room(kept->all, kept->count, kept->room, depth);
+	if (result < 0)
+		return result;
+	*ret_first = kept->count;
+	memcpy(kept->all + kept->count, frames, bytes);
+	kept->count += depth;
+	return 0;
+}
+
 static int keep(struct look_set *set, const struct look_record *record, const int32_t *frames)
 {
 	int result = set->count >= (is_calm(record) ? CALM_MAX : THREADS_MAX) ? -ENOSPC : 0;
+	struct look look = { .record = *record };
 
 	if (!result)
 		result = array_make_room(set->looks, set->count, set->room, 1U);
 	if (!result)
-		result = array_make_room(set->frames, set->frames_count, set->frames_room, record->depth);
+		result = find_frames(&set->frames, frames, record->depth, &look.first);
 	if (!result)
 		result = hash_index_add(&set->index, hash_of(record), set->count);
-	if (result < 0)
-		return result;
-	set->looks[set->count++] = (struct look){ *record, set->frames_count };
-	if (record->depth)
-		memcpy(set->frames + set->frames_count, frames, record->depth * sizeof(*frames));
-	set->frames_count += record->depth;
-	return 0;
+	if (!result)
+		set->looks[set->count++] = look;
+	return result;
 }
 
 static void add(struct looks *looks, struct look_record *record, const int32_t *frames)
 {
+	bool is_whole;
+
 	record->comm[ABI_COMM_BYTES - 1] = '\0';
-	if (record->flags & LOOK_SAME) {
-		frames = complete(&looks->before, record);
-		looks->has_missing |= !frames && !looks->before.is_full;
-	}
-	if (!frames || keep(&looks->last, record, frames) < 0) {
-		looks->last.is_full |= frames != NULL || looks->before.is_full;
+	is_whole = !(record->flags & LOOK_SAME) || complete(&looks->before, record, &frames);
+	looks->has_missing |= !is_whole && !looks->before.was_full;
+	if (!is_whole || keep(&looks->last, record, frames) < 0) {
+		looks->last.is_full |= is_whole || looks->before.was_full;
 		looks->lost++;
 	}
 }
@@ -135,15 +156,46 @@ long looks_add(void *user, const char *records, size_t bytes)
 	return (long)consumed;
 }
 
+/* Makes the last look the one before. */
+static int remember(struct look_places *before, struct look_set *last)
+{
+	struct look_frames spare = before->frames; /* its memory is used again */
+	int result = array_make_room(before->places, 0, before->room, last->count);
+
+	if (result < 0)
+		return result;
+	for (uint32_t i = 0; i < last->count; i++) {
+		const struct look_record *record = &last->looks[i].record;
+
+		before->places[i] = (struct look_place){ .tid = record->tid,
+							 .tgid = record->tgid,
+							 .started_ns = record->started_ns,
+							 .lock = record->lock,
+							 .call = record->call,
+							 .fd = record->fd,
+							 .first = last->looks[i].first,
+							 .depth = record->depth };
+	}
+	hash_index_free(&before->index);
+	before->index = last->index;
+	before->frames = last->frames;
+	before->was_full = last->is_full;
+	last->frames = spare;
+	last->index = (struct hash_index){ 0 };
+	return 0;
+}
+
 void looks_begin(struct looks *looks)
 {
-	struct look_set spare = looks->before; /* its memory is used again */
+	struct look_set *last = &looks->last;
 
-	hash_index_free(&spare.index);
-	spare.count = spare.frames_count = 0;
-	spare.is_full = false;
-	looks->before = looks->last;
-	looks->last = spare;
+	if (remember(&looks->before, last) < 0) {
+		hash_index_free(&last->index);
+		hash_index_free(&looks->before.index);
+		looks->has_missing = true;
+	}
+	last->count = last->frames.count = 0;
+	last->is_full = false;
 	looks->lost = 0;
 }
 

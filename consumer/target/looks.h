@@ -19,18 +19,33 @@ struct look {
 	uint32_t first;            /* position in look_set.frames of its first frame */
 };
 
+/* Frames of threads, one after the other. Equal stacks of threads that follow each other are there once. */
+struct look_frames {
+	int32_t *all;
+	uint32_t count, room;
+};
+
 /* All threads of one look. */
 struct look_set {
 	struct look *looks;
 	uint32_t count, room;
-	int32_t *frames;
-	uint32_t frames_count, frames_room;
+	struct look_frames frames;
 	bool is_full; /* some thread found no room */
 	struct hash_index index;
 };
 
+/* Of a look, what the next one needs: where each thread was. */
+struct look_places {
+	struct look_place *places; /* positions in `index` are positions here */
+	uint32_t room;
+	struct look_frames frames;
+	bool was_full;
+	struct hash_index index;
+};
+
 struct looks {
-	struct look_set last, before;
+	struct look_set last;
+	struct look_places before;
 	uint64_t lost; /* threads of the last look that found no room */
 	bool has_missing; /* a thread's stack was told in a look that is not here: the next look asks for all stacks */
 };

@@ -44,7 +44,7 @@ static uint64_t add(struct thread_states *states, const struct looks *looks, int
 
 		HOLDS(memchr(record->comm, '\0', sizeof(record->comm)));
 		HOLDS(record->state < THREAD_STATES && record->depth <= LOOK_FRAMES);
-		HOLDS(looks->last.looks[i].first + record->depth <= looks->last.frames_count);
+		HOLDS(looks->last.looks[i].first + record->depth <= looks->last.frames.count);
 		snprintf(state.thread, sizeof(state.thread), "%s", record->comm);
 		added += !thread_states_add(states, &state);
 	}

@@ -980,7 +980,7 @@ START_TEST(looks_leave_stacks_for_samples)
 		struct looks looks = { .lost = 0 };
 
 		keep_look(&looks, 1, THREAD_DISK);
-		looks.last.frames[0] = i;
+		looks.last.frames.all[0] = i;
 		capture_add_looks(capture, &looks, TRIGGERED, describe, &recorder);
 		looks_free(&looks);
 	}

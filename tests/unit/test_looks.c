@@ -95,7 +95,8 @@ START_TEST(a_thread_that_stays_is_completed)
 		ck_assert_int_eq(look->record.fd, 3);
 		ck_assert_uint_eq(look->record.lock, tid + 100);
 		ck_assert_uint_eq(look->record.state, i ? THREAD_QUEUED : THREAD_DISK);
-		ck_assert_int_eq(memcmp(looks.last.frames + look->first, frames, tid * sizeof(*frames)), 0);
+		ck_assert_int_eq(memcmp(looks.last.frames.all + look->first, frames, tid * sizeof(*frames)),
+				 0);
 	}
 	looks_free(&looks);
 }
@@ -148,7 +149,7 @@ START_TEST(a_stream_may_be_cut_anywhere)
 		rest = looks_add(&looks, stream.bytes + first, stream.length - (size_t)first);
 		HOLDS((size_t)(first + rest) == stream.length);
 		HOLDS(looks.last.count == 5 && !looks.lost);
-		HOLDS(!memcmp(looks.last.frames + looks.last.looks[4].first, frames, sizeof(frames)));
+		HOLDS(!memcmp(looks.last.frames.all + looks.last.looks[4].first, frames, sizeof(frames)));
 		looks_free(&looks);
 	}
 	free(stream.bytes);
@@ -219,6 +220,33 @@ START_TEST(a_name_without_an_end_is_cut)
 }
 END_TEST
 
+START_TEST(threads_that_wait_at_one_place_share_its_frames)
+{
+	static const int32_t one[] = { 11, 12, 13 }, other[] = { 21, 12, 13 };
+	struct looks looks = { 0 };
+	struct stream stream = { 0 };
+	struct look_record record;
+
+	for (uint32_t tid = 1; tid <= 4; tid++) {
+		record = record_of(tid, 3);
+		put(&stream, &record, tid == 3 ? other : one);
+	}
+	take(&looks, &stream);
+	ck_assert_uint_eq(looks.last.frames.count, 9);
+	for (uint32_t tid = 1; tid <= 4; tid++) {
+		record = same(tid);
+		put(&stream, &record, NULL);
+	}
+	take(&looks, &stream);
+	ck_assert_uint_eq(looks.last.frames.count, 9);
+	for (uint32_t i = 0; i < 4; i++)
+		ck_assert_int_eq(memcmp(looks.last.frames.all + looks.last.looks[i].first,
+					i == 2 ? other : one, sizeof(one)),
+				 0);
+	looks_free(&looks);
+}
+END_TEST
+
 /* Looks at `calm` threads that sleep, and `waiting` ones in D, all of which are where they were before if flags say so. */
 static void look_at_many(struct looks *looks, uint32_t calm, uint32_t waiting, uint8_t flags)
 {
@@ -264,6 +292,7 @@ Suite *looks_suite(void)
 	TCase *tests = tcase_create("looks");
 
 	tcase_add_test(tests, a_thread_that_stays_is_completed);
+	tcase_add_test(tests, threads_that_wait_at_one_place_share_its_frames);
 	tcase_add_test(tests, what_is_missing_is_asked_for_again);
 	tcase_add_test(tests, a_stream_may_be_cut_anywhere);
 	tcase_add_loop_test(tests, a_damaged_record_ends_the_look, 0, ARRAY_SIZE(spoilers));
