@@ -5,6 +5,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/shared_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -346,7 +347,7 @@ static int add_usage(struct capture *capture)
 							  .voluntary_switches = below(&host, 5000),
 							  .involuntary_switches = below(&host, 500) };
 		process->sums.rss_bytes = below(&host, 100000) * 4096UL;
-		row->cgroup = strdup("/system.slice/web.service");
+		row->cgroup = shared_text_new("/system.slice/web.service");
 		if (!row->cgroup)
 			return -ENOMEM;
 	}

@@ -7,6 +7,7 @@
 #include "common/live_line.h"
 #include "common/log.h"
 #include "common/plural.h"
+#include "common/shared_text.h"
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/descriptors.h"
@@ -253,6 +254,7 @@ static void tick(struct daemon *daemon)
 	watches_tick(&daemon->watches, now_ns, on_fired, daemon);
 	reload_when_due(&daemon->reload, now_ns);
 	control_tick(daemon->control, now_ns);
+	shared_text_sweep();
 	tracking_tick(&daemon->tracking, now_ns);
 	live_tick(&daemon->live, now_ns);
 	watches_retry(&daemon->watches, path_of_cgroup, daemon->cgroups);

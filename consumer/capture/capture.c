@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/numbers.h"
+#include "common/shared_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,11 +130,9 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	for (uint32_t i = 0; i < capture->processes_count; i++)
-		if (!capture->processes[i].shares_cgroup)
-			free(capture->processes[i].cgroup);
+		shared_text_free(capture->processes[i].cgroup);
 	free(capture->processes);
 	hash_index_free(&capture->processes_index);
-	hash_index_free(&capture->cgroups_index);
 	stacks_free(&capture->stacks);
 	free(capture->rows);
 	free(capture->events);
@@ -169,31 +168,6 @@ static bool is_process(const void *user, uint32_t position)
 	       process->program == draining->sample->program;
 }
 
-static bool is_of_cgroup(const void *user, uint32_t position)
-{
-	const struct draining *draining = user;
-
-	return draining->capture->processes[position].cgroup_id == draining->sample->cgroup_id;
-}
-
-/* A cgroup with many processes may have a long path: they share one copy. Without memory, each has its own. */
-static void share_cgroup(const struct draining *draining, struct capture_process *process)
-{
-	struct capture *capture = draining->capture;
-	uint32_t hash = hash_bytes(&process->cgroup_id, sizeof(process->cgroup_id)), found;
-
-	if (!process->cgroup)
-		return;
-	found = hash_index_find(&capture->cgroups_index, hash, is_of_cgroup, draining);
-	if (found == HASH_INDEX_NONE) {
-		hash_index_add(&capture->cgroups_index, hash, capture->processes_count);
-		return;
-	}
-	free(process->cgroup);
-	process->cgroup = capture->processes[found].cgroup;
-	process->shares_cgroup = true;
-}
-
 static bool is_other(const struct capture_other *other, const struct sample *sample)
 {
 	return other->tgid == sample->tgid && other->started_ns == sample->started_ns &&
@@ -211,10 +185,9 @@ static int add_process(struct draining *draining, uint32_t hash, struct capture_
 	if (!result)
 		result = hash_index_add(&capture->processes_index, hash, capture->processes_count);
 	if (result < 0) {
-		free(process.cgroup);
+		shared_text_free(process.cgroup);
 		return result;
 	}
-	share_cgroup(draining, &process);
 	capture->processes[capture->processes_count++] = process;
 	return 0;
 }
@@ -226,7 +199,7 @@ static int add_other(struct draining *draining, uint32_t hash, struct capture_pr
 	int result = capture->of_others.processes == OTHERS_PROCESSES_MAX ? -ENOSPC : 0;
 
 	if (result < 0) {
-		free(process.cgroup);
+		shared_text_free(process.cgroup);
 		return result;
 	}
 	result = add_process(draining, hash, process);
@@ -271,7 +244,7 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 		return result < 0 ? -ENOENT : 0;
 	}
 	if (process.role != USAGE_TARGET) {
-		free(process.cgroup);
+		shared_text_free(process.cgroup);
 		*other = (struct capture_other){ sample->started_ns, sample->cgroup_id, sample->tgid,
 						 sample->program };
 		return -ENOENT;
@@ -853,7 +826,6 @@ static uint64_t missing_samples(const struct capture *capture)
 static void settle(struct capture *capture)
 {
 	hash_index_free(&capture->processes_index);
-	hash_index_free(&capture->cgroups_index);
 	hash_index_free(&capture->rows_index);
 	stacks_settle(&capture->stacks);
 	wakes_settle(&capture->wakes);

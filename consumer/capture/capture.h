@@ -72,8 +72,7 @@ struct capture_process {
 	uint32_t program; /* sample.program */
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
-	char *cgroup;              /* path, or NULL */
-	bool shares_cgroup;        /* the string belongs to an earlier process of this cgroup */
+	char *cgroup;              /* path, of shared_text.h, or NULL */
 	/* USAGE_TARGET: the rule applies to it. Else USAGE_OTHER or USAGE_KERNEL: it has samples on CPU alone */
 	enum usage_role role;
 };
@@ -153,7 +152,6 @@ struct capture {
 	uint32_t processes_count, processes_room;
 	struct hash_index processes_index;
 	struct capture_other others[CAPTURE_OTHERS]; /* those seen last, each in the place of its hash */
-	struct hash_index cgroups_index;             /* the first process of each cgroup */
 	struct stacks stacks;
 	/* of these, what others than targets have: they have limits of their own */
 	struct {

@@ -4,6 +4,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/numbers.h"
+#include "common/shared_text.h"
 
 #include <string.h>
 
@@ -18,11 +19,10 @@ int capture_usage_begin(struct capture_usage *ret_usage, const struct usage *now
 void capture_usage_free(struct capture_usage *usage)
 {
 	for (uint32_t i = 0; i < usage->count; i++)
-		if (!usage->rows[i].shares_cgroup)
-			free(usage->rows[i].cgroup);
+		shared_text_free(usage->rows[i].cgroup);
 	free(usage->rows);
 	for (uint32_t i = 0; i < usage->ended_count; i++)
-		free(usage->ended[i].cgroup);
+		shared_text_free(usage->ended[i].cgroup);
 	free(usage->ended);
 	interrupt_time_free(&usage->interrupts);
 	kill_rows_free(&usage->kills);
@@ -85,23 +85,6 @@ void usage_sums_add(struct usage_sums *to, const struct usage_sums *more)
 static bool is_of_span(const struct capture_usage *usage, const struct usage_process *process)
 {
 	return process->walk > usage->before.walk;
-}
-
-/* Rows of one cgroup, which may have a long path, share one copy. There are at most some 1,500 rows. */
-static void put_cgroup(const struct capture_usage *usage, struct usage_row *row, const char *cgroup)
-{
-	if (!cgroup)
-		return;
-	for (uint32_t i = 0; i < usage->count; i++) {
-		const struct usage_row *before = &usage->rows[i];
-
-		if (before->process.cgroup_id != row->process.cgroup_id || !before->cgroup)
-			continue;
-		row->cgroup = before->cgroup;
-		row->shares_cgroup = true;
-		return;
-	}
-	row->cgroup = strdup(cgroup);
 }
 
 /* Adds it to the row of the rest. */
@@ -178,7 +161,7 @@ static uint32_t sum_ended(struct ended_row *rows, uint32_t count, uint32_t kept)
 		return count;
 	for (uint32_t i = kept; i < count; i++) {
 		ended_sums_add(&rest.sums, &rows[i].sums);
-		free(rows[i].cgroup);
+		shared_text_free(rows[i].cgroup);
 	}
 	rows[kept] = rest;
 	return kept + 1;
@@ -220,7 +203,7 @@ static int end_short_lived(struct capture_usage *usage, const struct ended *ende
 		}
 		if (scope->describe_ended(scope->user, &rows[i].key, &cgroup))
 			rows[i].role = USAGE_TARGET;
-		rows[i].cgroup = cgroup ? strdup(cgroup) : NULL;
+		rows[i].cgroup = shared_text_new(cgroup);
 	}
 	qsort(rows, kept, sizeof(*rows), compare_cpu_falling);
 	usage->ended = rows;
@@ -333,7 +316,7 @@ int capture_usage_end(struct capture_usage *usage, const struct usage *now,
 		row->role = row->process.is_kernel                                 ? USAGE_KERNEL
 			    : scope->describe(scope->user, &row->process, &cgroup) ? USAGE_TARGET
 										   : USAGE_OTHER;
-		put_cgroup(usage, row, cgroup);
+		row->cgroup = shared_text_new(cgroup);
 		rest.process.counts_io_delay |= row->process.counts_io_delay;
 		usage->count++;
 	}

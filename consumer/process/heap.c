@@ -5,9 +5,16 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <unistd.h>
+
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED 24
+#endif
 
 /*
  * Address space, not memory: the most that the arrays of two captures take (consumer/capture/capture.c), one
@@ -19,6 +26,7 @@
 #define MAPPED_BYTES (32 << 20)
 /* free() keeps this much; only heap_settle() returns memory to the kernel. */
 #define TRIMMED_BYTES (128 << 20)
+#define LARGE_BYTES (32UL << 10) /* smaller blocks are used again soon */
 
 static void make_reserve(void)
 {
@@ -40,6 +48,24 @@ void heap_start(void)
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
 	mallopt(M_TRIM_THRESHOLD, TRIMMED_BYTES);
 	make_reserve();
+}
+
+int heap_drop(void *from, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)from;
+	uintptr_t first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
+
+	if (first >= end)
+		return 0;
+	return madvise((char *)from + (first - begin), end - first, MADV_DONTNEED_LOCKED) ? -errno : 0;
+}
+
+void heap_drop_block(void *block)
+{
+	size_t bytes = malloc_usable_size(block);
+
+	if (bytes >= LARGE_BYTES)
+		heap_drop(block, bytes);
 }
 
 void heap_settle(void)

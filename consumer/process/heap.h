@@ -10,11 +10,25 @@
 #ifndef BOURDON_CONSUMER_PROCESS_HEAP_H
 #define BOURDON_CONSUMER_PROCESS_HEAP_H
 
+#include <stddef.h>
+
 /*
  * Sets up one heap for all threads, with a reserve and without huge pages. Call it after memory is locked and
  * before any thread starts.
  */
 void heap_start(void);
+
+/*
+ * Returns the pages that are wholly within these bytes to the kernel, also locked ones (MADV_DONTNEED_LOCKED, Linux 5.18);
+ * they read as zeros then. Returns 0 or -errno. May block.
+ */
+int heap_drop(void *from, size_t bytes);
+
+/*
+ * Drops the pages of a large block that is about to be freed. malloc_trim(3) leaves locked memory as it is, except
+ * at the heap's end. May block: not for the draining thread.
+ */
+void heap_drop_block(void *block);
 
 /*
  * Returns a capture's memory to the kernel and restores the reserve. May block: not for the draining thread.

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/hash_index.h"
 #include "common/log.h"
+#include "consumer/process/heap.h"
 #include "consumer/target/fair_share.h"
 
 #include <bpf/bpf.h>
@@ -92,22 +93,15 @@ static void unconfirm(const struct cgroups *cgroups, uint64_t id)
 		bpf_map_delete_elem(cgroups->known_fd, &id);
 }
 
-/* The memory is locked; MADV_DONTNEED refuses that (madvise(2), Linux 5.18). */
-#ifndef MADV_DONTNEED_LOCKED
-#define MADV_DONTNEED_LOCKED 24
-#endif
-
 static void give_back(struct cgroups *cgroups)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t from = (cgroups->text_bytes + page - 1) / page * page;
+	size_t entries_bytes = cgroups->gauges.count * sizeof(struct entry);
 
-	if (cgroups->text_touched < from + GIVEN_BACK_BYTES)
+	if (cgroups->text_touched < cgroups->text_bytes + GIVEN_BACK_BYTES)
 		return;
-	if (!madvise(cgroups->text + from, TEXT_BYTES - from, MADV_DONTNEED_LOCKED))
-		cgroups->text_touched = (uint32_t)from;
-	from = (cgroups->gauges.count * sizeof(struct entry) + page - 1) / page * page;
-	madvise((char *)cgroups->entries + from, ENTRIES_BYTES - from, MADV_DONTNEED_LOCKED);
+	if (!heap_drop(cgroups->text + cgroups->text_bytes, TEXT_BYTES - cgroups->text_bytes))
+		cgroups->text_touched = cgroups->text_bytes;
+	heap_drop((char *)cgroups->entries + entries_bytes, ENTRIES_BYTES - entries_bytes);
 }
 
 /* Removes the entries that go, and closes the gaps. An entry for which there is no memory goes, too. */

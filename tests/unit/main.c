@@ -51,6 +51,7 @@ static Suite *(*const suites[])(void) = {
 	name_cache_suite,
 	cgroups_suite,
 	hash_index_suite,
+	shared_text_suite,
 	process_index_suite,
 	comm_trie_suite,
 	pass_fd_suite,

@@ -43,6 +43,7 @@ Suite *grant_client_suite(void);
 Suite *grant_queue_suite(void);
 Suite *hash_suite(void);
 Suite *hash_index_suite(void);
+Suite *shared_text_suite(void);
 Suite *heap_suite(void);
 Suite *hexadecimal_suite(void);
 Suite *hottest_suite(void);

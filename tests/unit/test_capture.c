@@ -4,6 +4,7 @@
  * samples add up to rows, which processes count, and that every loss reaches the ledger.
  */
 #include "common/cleanup.h"
+#include "common/shared_text.h"
 #include "consumer/capture/capture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -67,6 +68,8 @@ static void begin(struct recorder *recorder, uint64_t history_ns)
 	ck_assert_ptr_nonnull(recorder->capture);
 }
 
+#define OTHER_CGROUP 8U
+
 /* The rule includes processes 1 and 2; 3 is known and not included; 4 is unknown. */
 static bool describe(void *user, const struct sample *sample, struct capture_process *process)
 {
@@ -78,7 +81,8 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 		return false;
 	process->uid = 1000 + sample->tgid;
 	strcpy(process->comm, "leader");
-	process->cgroup = strdup("/system.slice/web");
+	process->cgroup = shared_text_new(sample->cgroup_id == OTHER_CGROUP ? "/system.slice/other"
+									    : "/system.slice/web");
 	process->role = sample->tgid != 3 ? USAGE_TARGET : USAGE_OTHER;
 	return true;
 }
@@ -329,9 +333,8 @@ START_TEST(others_are_kept_apart_from_the_rules_processes)
 		ck_assert_uint_eq(process->started_ns, 1000 + process->tgid);
 		ck_assert_str_eq(process->comm, "leader");
 		ck_assert_str_eq(process->cgroup, "/system.slice/web");
-		/* one copy for all processes of the cgroup */
+		/* it is in memory once */
 		ck_assert_ptr_eq(process->cgroup, capture->processes[0].cgroup);
-		ck_assert_int_eq(process->shares_cgroup, i > 0);
 		ck_assert_int_eq(process->role, process->tgid == 3 ? USAGE_OTHER : USAGE_TARGET);
 	}
 	ck_assert_uint_eq(capture->of_others.processes, 1);
@@ -394,8 +397,9 @@ START_TEST(a_process_that_changes_its_cgroup_is_another)
 	begin_and_drain(&recorder);
 	ck_assert_uint_eq(recorder.capture->processes_count, 2);
 	ck_assert_uint_eq(recorder.capture->processes[0].cgroup_id, 7);
-	ck_assert_uint_eq(recorder.capture->processes[1].cgroup_id, 8);
-	ck_assert_ptr_ne(recorder.capture->processes[0].cgroup, recorder.capture->processes[1].cgroup);
+	ck_assert_uint_eq(recorder.capture->processes[1].cgroup_id, OTHER_CGROUP);
+	ck_assert_str_eq(recorder.capture->processes[0].cgroup, "/system.slice/web");
+	ck_assert_str_eq(recorder.capture->processes[1].cgroup, "/system.slice/other");
 	ck_assert_uint_eq(recorder.capture->rows_count, 2);
 	ck_assert_uint_eq(recorder.described, 2);
 	recorder_free(&recorder);

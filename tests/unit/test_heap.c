@@ -3,10 +3,13 @@
  * Shows that a capture gets its memory from the reserve, without a system call, and returns it when it ends.
  */
 #include "consumer/process/heap.h"
+#include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
 #include <malloc.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -44,12 +47,48 @@ START_TEST(a_capture_uses_the_reserve)
 }
 END_TEST
 
+/* Of whole pages within a block, how many the process has. */
+static size_t resident(const char *block, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const char *first = block + (page - (uintptr_t)block % page) % page;
+	unsigned char pages[256];
+	size_t count = (size_t)(block + bytes - first) / page, sum = 0;
+
+	HOLDS(count <= sizeof(pages));
+	HOLDS(!mincore((void *)(uintptr_t)first, count * page, pages));
+	for (size_t i = 0; i < count; i++)
+		sum += pages[i] & 1;
+	return sum;
+}
+
+START_TEST(a_large_block_that_is_locked_goes_back)
+{
+	size_t bytes = 1 << 20;
+	char *block;
+
+	heap_start();
+	block = malloc(bytes);
+	ck_assert_ptr_nonnull(block);
+	memset(block, 1, bytes);
+	/* RLIMIT_MEMLOCK allows as much nearly everywhere: 8 MiB since Linux 5.16 */
+	ck_assert_int_eq(mlock(block, bytes), 0);
+	ck_assert_uint_ge(resident(block, bytes), 255);
+	heap_drop_block(block);
+	ck_assert_uint_eq(resident(block, bytes), 0);
+	ck_assert_int_eq(munlock(block, bytes), 0);
+	free(block);
+	heap_drop_block(NULL);
+}
+END_TEST
+
 Suite *heap_suite(void)
 {
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");
 
 	tcase_add_test(tcase, a_capture_uses_the_reserve);
+	tcase_add_test(tcase, a_large_block_that_is_locked_goes_back);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

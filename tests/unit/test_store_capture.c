@@ -3,6 +3,7 @@
  * Shows that the rows of a committed capture are what the capture holds: samples, stacks, processes, pressure,
  * usage and losses, and that the views add them up.
  */
+#include "common/shared_text.h"
 #include "consumer/symbolizer/runtime_sign.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
@@ -113,7 +114,7 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 	capture->pressure.count = ARRAY_SIZE(readings);
 	rows[0] = (struct usage_row){ .role = USAGE_OTHER,
 				      .process = { .tgid = 77, .uid = 5, .started_ns = 9, .comm = "hog" },
-				      .cgroup = strdup("/other") };
+				      .cgroup = shared_text_new("/other") };
 	rows[0].process.sums.task = (struct task_usage){ 1, 2, 3, 4, 5, 6, 7, 8, 9, 21, 22 };
 	rows[0].process.sums.rss_bytes = 10;
 	rows[0].process.sums.rss_before_bytes = 3;
@@ -127,7 +128,7 @@ START_TEST(pressure_and_usage_have_wall_clock_times)
 		.role = USAGE_OTHER,
 		.key = { .comm = "true", .parent = "bash", .parent_tgid = 78 },
 		.sums = { 5120, 2, 3, 4, 5, 6, 31, 32 },
-		.cgroup = strdup("/system.slice/docker-0123456789ab.scope"),
+		.cgroup = shared_text_new("/system.slice/docker-0123456789ab.scope"),
 	};
 	capture->usage.ended[1] = (struct ended_row){ .role = USAGE_REST,
 						      .key = { .flags = ENDED_DENIED },
@@ -385,7 +386,7 @@ START_TEST(samples_of_a_process_without_a_cgroup_add_up)
 	capture = capture_make(samples, ARRAY_SIZE(samples));
 	ck_assert_uint_eq(capture->processes_count, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		free(capture->processes[i].cgroup);
+		shared_text_free(capture->processes[i].cgroup);
 		capture->processes[i].cgroup = NULL;
 	}
 	store_fixture_start(&fixture);
@@ -413,7 +414,7 @@ START_TEST(a_usual_weight_is_not_stored)
 	capture = capture_make(samples, ARRAY_SIZE(samples));
 	ck_assert_uint_eq(capture->rows_count, 2);
 	for (uint32_t i = 0; i < 2; i++) {
-		free(capture->processes[i].cgroup);
+		shared_text_free(capture->processes[i].cgroup);
 		capture->processes[i].cgroup = NULL;
 	}
 	store_fixture_start(&fixture);

@@ -3,6 +3,7 @@
  * Shows how the store names frames: later names serve earlier stacks, an address may have several inlined
  * functions, builds of one file are kept apart, and names that a hostile process chose are escaped.
  */
+#include "common/shared_text.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -236,7 +237,7 @@ START_TEST(hostile_names_are_escaped_and_found_again)
 	resolved.frames[0].function = hostile();
 	resolved.frames[0].file = hostile();
 	snprintf(capture->processes[0].comm, sizeof(capture->processes[0].comm), "%s", path);
-	free(capture->processes[0].cgroup);
+	shared_text_free(capture->processes[0].cgroup);
 	capture->processes[0].cgroup = hostile();
 	/* the second commit looks up what the first one wrote */
 	for (int i = 0; i < 2; i++)
