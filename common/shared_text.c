@@ -21,6 +21,11 @@ static struct {
 	struct hash_index index;
 } pool;
 
+static uint32_t hash_of(const char *text)
+{
+	return hash_bytes(text, strlen(text));
+}
+
 static bool is_wanted(const void *user, uint32_t position)
 {
 	return !strcmp(pool.texts[position]->text, user);
@@ -46,7 +51,7 @@ void shared_text_sweep(void)
 	pool.count = pool.swept_count = kept;
 }
 
-static struct shared *add(const char *text, uint32_t hash)
+static struct shared *add(const char *text)
 {
 	size_t bytes = strlen(text) + 1;
 	struct shared *shared;
@@ -58,9 +63,10 @@ static struct shared *add(const char *text, uint32_t hash)
 	shared = malloc(sizeof(*shared) + bytes);
 	if (!shared)
 		return NULL;
-	*shared = (struct shared){ .hash = hash };
+	shared->owners = 0;
+	shared->hash = hash_of(text);
 	memcpy(shared->text, text, bytes);
-	hash_index_add(&pool.index, hash, pool.count);
+	hash_index_add(&pool.index, shared->hash, pool.count);
 	pool.texts[pool.count++] = shared;
 	return shared;
 }
@@ -68,13 +74,12 @@ static struct shared *add(const char *text, uint32_t hash)
 char *shared_text_new(const char *text)
 {
 	struct shared *shared;
-	uint32_t hash, found;
+	uint32_t found;
 
 	if (!text)
 		return NULL;
-	hash = hash_bytes(text, strlen(text));
-	found = hash_index_find(&pool.index, hash, is_wanted, text);
-	shared = found == HASH_INDEX_NONE ? add(text, hash) : pool.texts[found];
+	found = hash_index_find(&pool.index, hash_of(text), is_wanted, text);
+	shared = found == HASH_INDEX_NONE ? add(text) : pool.texts[found];
 	if (!shared)
 		return NULL;
 	__atomic_add_fetch(&shared->owners, 1, __ATOMIC_RELAXED);
