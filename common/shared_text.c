@@ -71,7 +71,7 @@ static struct shared *add(const char *text)
 	return shared;
 }
 
-char *shared_text_new(const char *text)
+const char *shared_text_new(const char *text)
 {
 	struct shared *shared;
 	uint32_t found;
@@ -86,12 +86,12 @@ char *shared_text_new(const char *text)
 	return shared->text;
 }
 
-void shared_text_free(char *text)
+void shared_text_free(const char *text)
 {
 	struct shared *shared;
 
 	if (!text)
 		return;
-	shared = (struct shared *)(text - offsetof(struct shared, text));
+	shared = (struct shared *)((uintptr_t)text - offsetof(struct shared, text));
 	__atomic_sub_fetch(&shared->owners, 1, __ATOMIC_RELEASE);
 }

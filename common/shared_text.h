@@ -7,11 +7,11 @@
 #ifndef BOURDON_SHARED_TEXT_H
 #define BOURDON_SHARED_TEXT_H
 
-/* Returns a text that equals this one, for one more owner, who must not change it. NULL if there is no memory, or for NULL. */
-char *shared_text_new(const char *text);
+/* Returns a text that equals this one, for one more owner. NULL if there is no memory, or for NULL. */
+const char *shared_text_new(const char *text);
 
 /* Ends an ownership. Accepts NULL. */
-void shared_text_free(char *text);
+void shared_text_free(const char *text);
 
 /* Frees the texts without an owner. Only for the thread that makes texts; it happens by itself when there are many. */
 void shared_text_sweep(void);

@@ -184,10 +184,9 @@ static int add_process(struct draining *draining, uint32_t hash, struct capture_
 					 capture->processes_room, 1U);
 	if (!result)
 		result = hash_index_add(&capture->processes_index, hash, capture->processes_count);
-	if (result < 0) {
-		shared_text_free(process.cgroup);
+	if (result < 0)
 		return result;
-	}
+	process.cgroup = shared_text_new(process.cgroup);
 	capture->processes[capture->processes_count++] = process;
 	return 0;
 }
@@ -198,10 +197,8 @@ static int add_other(struct draining *draining, uint32_t hash, struct capture_pr
 	struct capture *capture = draining->capture;
 	int result = capture->of_others.processes == OTHERS_PROCESSES_MAX ? -ENOSPC : 0;
 
-	if (result < 0) {
-		shared_text_free(process.cgroup);
+	if (result < 0)
 		return result;
-	}
 	result = add_process(draining, hash, process);
 	capture->of_others.processes += !result;
 	return result;
@@ -244,7 +241,6 @@ static int find_process(struct draining *draining, uint32_t *ret_process)
 		return result < 0 ? -ENOENT : 0;
 	}
 	if (process.role != USAGE_TARGET) {
-		shared_text_free(process.cgroup);
 		*other = (struct capture_other){ sample->started_ns, sample->cgroup_id, sample->tgid,
 						 sample->program };
 		return -ENOENT;

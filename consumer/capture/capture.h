@@ -72,7 +72,7 @@ struct capture_process {
 	uint32_t program; /* sample.program */
 	uint32_t uid;
 	char comm[ABI_COMM_BYTES]; /* of the group leader */
-	char *cgroup;              /* path, of shared_text.h, or NULL */
+	const char *cgroup;        /* path, of shared_text.h, or NULL */
 	/* USAGE_TARGET: the rule applies to it. Else USAGE_OTHER or USAGE_KERNEL: it has samples on CPU alone */
 	enum usage_role role;
 };
@@ -176,7 +176,8 @@ struct capture {
 
 /*
  * Called for a process at its first sample, and perhaps again if the rule does not apply to it: stores uid
- * (CAPTURE_NO_UID: not known), comm, cgroup and role (the other members are set), or returns false where the process is unknown.
+ * (CAPTURE_NO_UID: not known), comm, cgroup, which is copied, and role (the other members are set), or returns false where
+ * the process is unknown.
  */
 typedef bool (*capture_describe)(void *user, const struct sample *sample, struct capture_process *process);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/capture_scope.h"
 
-#include "common/shared_text.h"
-
 #include <string.h>
 
 static bool is_covered(const struct capture_scope *scope, const char comm[ABI_COMM_BYTES], const char *cgroup)
@@ -38,7 +36,7 @@ static bool describe_other(const struct capture_scope *scope, const struct sampl
 	process->role = sample->of == SAMPLE_OF_KERNEL ? USAGE_KERNEL : USAGE_OTHER;
 	process->uid = known ? known->uid : CAPTURE_NO_UID;
 	memcpy(process->comm, is_same ? known->comm : sample->comm, sizeof(process->comm));
-	process->cgroup = shared_text_new(cgroup);
+	process->cgroup = cgroup;
 	/* somebody asked for it, and it became a target by that, or has ended before: the rings have what it did on CPU */
 	if (scope->asking && process->role == USAGE_OTHER &&
 	    is_process_covered(scope, sample->tgid, sample->started_ns, process->comm, cgroup))
@@ -70,7 +68,7 @@ bool capture_scope_describe(void *user, const struct sample *sample, struct capt
 		return false;
 	if (is_process_covered(scope, sample->tgid, sample->started_ns, comm, cgroup))
 		process->role = USAGE_TARGET;
-	process->cgroup = shared_text_new(cgroup);
+	process->cgroup = cgroup;
 	return true;
 }
 

@@ -21,7 +21,7 @@ extern const char *const usage_role_names[USAGE_ROLES];
 struct usage_row {
 	enum usage_role role;
 	struct usage_process process; /* its sums are the usage within the span; USAGE_REST has only sums */
-	char *cgroup;                 /* path, of shared_text.h, or NULL where it is unknown */
+	const char *cgroup;           /* path, of shared_text.h, or NULL where it is unknown */
 };
 
 /* Processes that began and ended within the span, between two walks, with one name, parent and cgroup. */
@@ -30,7 +30,7 @@ struct ended_row {
 	struct ended_key
 		key; /* without a name: those that have no row of their own, or that root's policy denies */
 	struct ended_sums sums;
-	char *cgroup; /* path, of shared_text.h, or NULL where it is unknown */
+	const char *cgroup; /* path, of shared_text.h, or NULL where it is unknown */
 };
 
 /* With a row of their own; the others are summed in one row with ENDED_OVERFLOW. */

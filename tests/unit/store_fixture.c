@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/store_fixture.h"
-#include "common/shared_text.h"
 
 #include "common/policy.h"
 
@@ -179,7 +178,7 @@ bool describe(void *user, const struct sample *sample, struct capture_process *p
 	(void)user;
 	process->uid = 33;
 	snprintf(process->comm, sizeof(process->comm), "nginx-%u", sample->tgid);
-	process->cgroup = shared_text_new("/system.slice/web.service");
+	process->cgroup = "/system.slice/web.service";
 	process->role = sample->tgid != 666 ? USAGE_TARGET : USAGE_OTHER;
 	return true;
 }

@@ -4,7 +4,6 @@
  * samples add up to rows, which processes count, and that every loss reaches the ledger.
  */
 #include "common/cleanup.h"
-#include "common/shared_text.h"
 #include "consumer/capture/capture.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -81,8 +80,7 @@ static bool describe(void *user, const struct sample *sample, struct capture_pro
 		return false;
 	process->uid = 1000 + sample->tgid;
 	strcpy(process->comm, "leader");
-	process->cgroup = shared_text_new(sample->cgroup_id == OTHER_CGROUP ? "/system.slice/other"
-									    : "/system.slice/web");
+	process->cgroup = sample->cgroup_id == OTHER_CGROUP ? "/system.slice/other" : "/system.slice/web";
 	process->role = sample->tgid != 3 ? USAGE_TARGET : USAGE_OTHER;
 	return true;
 }

@@ -4,7 +4,6 @@
  * known.
  */
 #include "common/cleanup.h"
-#include "common/shared_text.h"
 #include "consumer/capture/capture_scope.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -113,7 +112,6 @@ START_TEST(whose_samples_are_covered)
 		ck_assert_str_eq(process.cgroup, "/a/b");
 	else
 		ck_assert(!process.cgroup || !one->included);
-	shared_text_free(process.cgroup);
 	targets_free(&targets);
 	cgroups_free(cgroups);
 }
@@ -156,7 +154,6 @@ static bool covers(struct capture_scope *scope, uint32_t tgid, uint8_t of, const
 
 	strcpy(sample.comm, thread);
 	ck_assert(capture_scope_describe(scope, &sample, &process));
-	shared_text_free(process.cgroup);
 	return process.role == USAGE_TARGET;
 }
 
