@@ -37,9 +37,10 @@ static bool is_wanted(const void *user, uint32_t position)
 	const struct stack *there = &wanted->stacks->stacks[position], *stack = wanted->stack;
 	size_t depth = (size_t)stack->kernel_depth + stack->user_depth;
 
-	return there->process == stack->process && there->kernel_depth == stack->kernel_depth &&
-	       there->user_depth == stack->user_depth && there->unwinder == stack->unwinder &&
-	       there->ended == stack->ended && there->truncated == stack->truncated &&
+	return (there->process == stack->process || !stack->user_depth) &&
+	       there->kernel_depth == stack->kernel_depth && there->user_depth == stack->user_depth &&
+	       there->unwinder == stack->unwinder && there->ended == stack->ended &&
+	       there->truncated == stack->truncated &&
 	       !memcmp(wanted->stacks->frames + there->first, wanted->frames,
 		       depth * sizeof(*wanted->frames));
 }
@@ -49,10 +50,11 @@ static int intern(struct stacks *stacks, struct stack *stack, const uint64_t *fr
 {
 	const struct wanted wanted = { stacks, stack, frames };
 	uint32_t depth = (uint32_t)stack->kernel_depth + stack->user_depth, found;
+	uint64_t process = stack->user_depth ? stack->process : 0;
 	int result;
 
-	stack->hash = hash_number_and_bytes((uint64_t)stack->process << 32 | stack->kernel_depth, frames,
-					    depth * sizeof(frames[0]));
+	stack->hash =
+		hash_number_and_bytes(process << 32 | stack->kernel_depth, frames, depth * sizeof(frames[0]));
 	found = hash_index_find(&stacks->index, stack->hash, is_wanted, &wanted);
 	if (found != HASH_INDEX_NONE) {
 		*ret_stack = found;

@@ -12,8 +12,9 @@
 #include <stdint.h>
 
 struct stack {
-	uint32_t process; /* user addresses have a meaning only within one process */
-	uint32_t first;   /* position in `frames`: kernel frames, then user frames, leaf first */
+	/* user addresses have a meaning only within one process; kernel frames alone: the first that had them */
+	uint32_t process;
+	uint32_t first; /* position in `frames`: kernel frames, then user frames, leaf first */
 	uint16_t kernel_depth, user_depth;
 	uint8_t unwinder; /* UNWINDER_* bits, 0 without user frames */
 	uint8_t ended;    /* UNWIND_ENDED_*: why the user frames end; 0 without user frames */
