@@ -12,7 +12,7 @@
 /* initial room of a process: most have no more mappings, and there are many processes */
 #define MAPPINGS_FIRST 8U
 #define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* of one process */
-/* of all processes: 7 MiB. 2,000 processes with 60 executable mappings each have as many */
+/* of all processes: 5 MiB. 2,000 processes with 60 executable mappings each have as many */
 #define MAPPINGS_TOTAL_MAX 131072U
 #define FILES_MAX 32768U
 /* of all files together: limits a process that maps a file under 60,000 names */
@@ -473,16 +473,18 @@ static void forget_exe(const struct mappings *mappings, struct mapped_process *p
 	process->exe_slice = from;
 	for (uint32_t i = 0; i < process->count; i++)
 		if (process->mappings[i].slice < from)
-			process->mappings[i].flags &= ~MAPPING_IS_EXE;
+			process->mappings[i].flags &= (uint8_t)~MAPPING_IS_EXE;
 }
 
 static void add_record(struct mappings *mappings, const struct mapping_record *record, const char *path)
 {
 	struct mapped_process *process = see_process(mappings, record->tgid, record->started_ns);
-	struct mapping mapping = {
-		record->begins,  record->ends, record->file_offset, record->flags, mappings->slice,
-		mappings->slice, NULL
-	};
+	struct mapping mapping = { .begins = record->begins,
+				   .ends = record->ends & MAPPING_ENDS_MAX,
+				   .flags = (uint8_t)record->flags,
+				   .file_offset = record->file_offset,
+				   .since = mappings->slice,
+				   .slice = mappings->slice };
 	struct mapping *known;
 
 	if (!process)
@@ -529,7 +531,8 @@ static long add_next(struct mappings *mappings, const char *records, size_t byte
 	if (bytes < sizeof(record))
 		return 0;
 	memcpy(&record, records, sizeof(record));
-	if (record.path_bytes >= MAPPING_PATH_BYTES || record.begins >= record.ends)
+	if (record.path_bytes >= MAPPING_PATH_BYTES || record.begins >= record.ends ||
+	    record.ends > MAPPING_ENDS_MAX)
 		return -EBADMSG;
 	if (bytes - sizeof(record) < record.path_bytes)
 		return 0;

@@ -39,9 +39,13 @@ struct mapped_file {
 	uint32_t runtime; /* its sign of a runtime (runtime_sign.h), once its unwind table was asked for */
 };
 
+/* Of these there are many: 40 bytes. No process has addresses of more than 56 bits. */
+#define MAPPING_ENDS_MAX ((1UL << 56) - 1)
+
 struct mapping {
-	uint64_t begins, ends, file_offset;
-	uint32_t flags;           /* MAPPING_* */
+	uint64_t begins;
+	uint64_t ends : 56, flags : 8; /* MAPPING_* */
+	uint64_t file_offset;
 	uint32_t since, slice;    /* the first and the last slice of a scan that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
 };

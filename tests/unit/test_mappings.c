@@ -226,9 +226,15 @@ static void backward_mapping(struct mapping_record *record)
 	record->ends = record->begins - 1;
 }
 
-static void (*const mistakes[])(struct mapping_record *) = { wrong_type,    unknown_type,    too_short,
-							     too_long,      long_path,       huge_path,
-							     empty_mapping, backward_mapping };
+static void mapping_of_the_kernel(struct mapping_record *record)
+{
+	record->ends = 0xffffffff80001000;
+}
+
+static void (*const mistakes[])(struct mapping_record *) = {
+	wrong_type,       unknown_type,         too_short, too_long, long_path, huge_path, empty_mapping,
+	backward_mapping, mapping_of_the_kernel
+};
 
 START_TEST(an_invalid_record)
 {

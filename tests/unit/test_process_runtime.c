@@ -48,7 +48,7 @@ static void expect(const struct example *example)
 				   : !strcmp(mark, "-") ? RUNTIME_NO_SIGN
 							: sign(mark, example->files[i].flags);
 		mappings[i].file = &files[i];
-		mappings[i].flags = i ? 0 : MAPPING_IS_EXE;
+		mappings[i].flags = (uint8_t)(i ? 0 : MAPPING_IS_EXE);
 		process.count++;
 	}
 	process_runtime_find(&process, &runtime);
