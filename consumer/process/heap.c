@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/process/heap.h"
 
+#include "common/cleanup.h"
 #include "common/log.h"
 
 #include <errno.h>
@@ -26,7 +27,9 @@
 #define MAPPED_BYTES (32 << 20)
 /* free() keeps this much; only heap_settle() returns memory to the kernel. */
 #define TRIMMED_BYTES (128 << 20)
-#define LARGE_BYTES (32UL << 10) /* smaller blocks are used again soon */
+/* What is free between blocks in use goes back in pieces of these sizes; less is used again soon. */
+static const size_t hole_bytes[] = { 1 << 20, 256 << 10, 64 << 10 };
+#define HOLES_MAX 128U
 
 static void make_reserve(void)
 {
@@ -60,16 +63,31 @@ int heap_drop(void *from, size_t bytes)
 	return madvise((char *)from + (first - begin), end - first, MADV_DONTNEED_LOCKED) ? -errno : 0;
 }
 
-void heap_drop_block(void *block)
+/* malloc_trim() leaves locked memory as it is, except at the heap's end. */
+static void drop_holes(void)
 {
-	size_t bytes = malloc_usable_size(block);
+	void *holes[HOLES_MAX];
+	/* larger than any hole: what malloc() takes from behind it is no hole. volatile: as above */
+	char *volatile end = malloc(RESERVE_BYTES);
+	size_t count = 0;
 
-	if (bytes >= LARGE_BYTES)
-		heap_drop(block, bytes);
+	for (size_t i = 0; end && i < ARRAY_SIZE(hole_bytes); i++) {
+		char *hole = malloc(hole_bytes[i]);
+
+		for (; hole && hole < end && count < HOLES_MAX; hole = malloc(hole_bytes[i])) {
+			heap_drop(hole, hole_bytes[i]);
+			holes[count++] = hole;
+		}
+		free(hole);
+	}
+	while (count)
+		free(holes[--count]);
+	free(end);
 }
 
 void heap_settle(void)
 {
 	malloc_trim(0);
 	make_reserve();
+	drop_holes();
 }

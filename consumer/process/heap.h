@@ -25,13 +25,8 @@ void heap_start(void);
 int heap_drop(void *from, size_t bytes);
 
 /*
- * Drops the pages of a large block that is about to be freed. malloc_trim(3) leaves locked memory as it is, except
- * at the heap's end. May block: not for the draining thread.
- */
-void heap_drop_block(void *block);
-
-/*
- * Returns a capture's memory to the kernel and restores the reserve. May block: not for the draining thread.
+ * Returns to the kernel what captures have freed, locked or not, and restores the reserve. May block: not for the draining
+ * thread.
  */
 void heap_settle(void);
 

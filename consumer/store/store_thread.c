@@ -533,21 +533,6 @@ static void forget_capture(struct store_thread *thread, uint32_t rule_id)
 	thread->capture_rules[i] = thread->capture_rules[--thread->captures];
 }
 
-/* Before it is freed. A busy capture has megabytes, which would stay in the heap, between what is still in use. */
-static void drop_capture(struct capture *capture)
-{
-	heap_drop_block(capture->processes);
-	heap_drop_block(capture->stacks.stacks);
-	heap_drop_block(capture->stacks.frames);
-	heap_drop_block(capture->stacks.index.slots);
-	heap_drop_block(capture->rows);
-	heap_drop_block(capture->rows_index.slots);
-	heap_drop_block(capture->events);
-	heap_drop_block(capture->thread_states.rows);
-	heap_drop_block(capture->usage.rows);
-	heap_drop_block(capture->usage.ended);
-}
-
 static void do_job(struct store_thread *thread, const struct job *job)
 {
 	uint32_t rule_id;
@@ -559,7 +544,6 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	case JOB_COMMIT:
 		rule_id = job->capture->trigger.rule_id;
 		commit_capture(thread, job->capture);
-		drop_capture(job->capture);
 		capture_free(job->capture);
 		heap_settle();
 		pthread_mutex_lock(&thread->lock);
