@@ -168,7 +168,7 @@ wchan_of() {
 	load --policy "$WORK/policy.conf"
 	daemon_start
 	run_states
-	capture --pid "$STATES" --for ${PATIENCE}s
+	capture --pid "$STATES" --for "${PATIENCE}s"
 	[ "$(sql "SELECT count(*) > 0 AND count(stack_id) = 0 FROM thread_state WHERE role = 'target' AND thread = 'in-read'")" = 1 ]
 }
 
@@ -187,7 +187,7 @@ wchan_of() {
 	await_cpu "$STATES" 300
 	capture_end "$ASKED"
 	capture_end "$first"
-	capture --pid "$STATES" --for ${PATIENCE}s
+	capture --pid "$STATES" --for "${PATIENCE}s"
 	sql "SELECT capture_id, function, second, seconds, samples FROM thread_states WHERE role = 'target' AND thread = 'in-read'" >&2
 	[ "$(sql 'SELECT count(*) FROM capture')" -eq 3 ]
 	[ "$(sql "SELECT count(DISTINCT capture_id) FROM thread_states WHERE role = 'target' AND thread = 'in-read' AND function = '$function'")" -eq 3 ]
