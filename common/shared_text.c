@@ -92,6 +92,6 @@ void shared_text_free(const char *text)
 
 	if (!text)
 		return;
-	shared = (struct shared *)((uintptr_t)text - offsetof(struct shared, text));
+	shared = (struct shared *)(void *)((char *)text - offsetof(struct shared, text));
 	__atomic_sub_fetch(&shared->owners, 1, __ATOMIC_RELEASE);
 }
