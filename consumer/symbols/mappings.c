@@ -228,7 +228,7 @@ static uint32_t lower_bound(const struct mapped_process *process, uint64_t addre
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 
-		if (process->mappings[middle].ends <= address)
+		if (mapping_ends(&process->mappings[middle]) <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -242,7 +242,7 @@ static bool insert_mapping(struct mappings *mappings, struct mapped_process *pro
 {
 	uint32_t first = lower_bound(process, mapping->begins), last = first, before = process->count;
 
-	while (last < process->count && process->mappings[last].begins < mapping->ends)
+	while (last < process->count && process->mappings[last].begins < mapping_ends(mapping))
 		drop_file(process->mappings[last++].file);
 	if (first == last) {
 		if (!may_have_mapping(mappings, process) ||
@@ -300,7 +300,7 @@ static struct mapping *find_known(const struct mapped_process *process, const st
 	if (found == process->count)
 		return NULL;
 	mapping = &process->mappings[found];
-	if (mapping->begins != record->begins || mapping->ends != record->ends || !mapping->file ||
+	if (mapping->begins != record->begins || mapping_ends(mapping) != record->ends || !mapping->file ||
 	    mapping->file->inode != record->inode || mapping->file->device_major != record->device_major ||
 	    mapping->file->device_minor != record->device_minor)
 		return NULL;
@@ -480,7 +480,7 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 {
 	struct mapped_process *process = see_process(mappings, record->tgid, record->started_ns);
 	struct mapping mapping = { .begins = record->begins,
-				   .ends = record->ends & MAPPING_ENDS_MAX,
+				   .bytes = (record->ends - record->begins) & MAPPING_BYTES_MAX,
 				   .flags = (uint8_t)record->flags,
 				   .file_offset = record->file_offset,
 				   .since = mappings->slice,
@@ -532,7 +532,7 @@ static long add_next(struct mappings *mappings, const char *records, size_t byte
 		return 0;
 	memcpy(&record, records, sizeof(record));
 	if (record.path_bytes >= MAPPING_PATH_BYTES || record.begins >= record.ends ||
-	    record.ends > MAPPING_ENDS_MAX)
+	    record.ends - record.begins > MAPPING_BYTES_MAX)
 		return -EBADMSG;
 	if (bytes - sizeof(record) < record.path_bytes)
 		return 0;

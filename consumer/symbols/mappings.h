@@ -39,16 +39,22 @@ struct mapped_file {
 	uint32_t runtime; /* its sign of a runtime (runtime_sign.h), once its unwind table was asked for */
 };
 
-/* Of these there are many: 40 bytes. No process has addresses of more than 56 bits. */
-#define MAPPING_ENDS_MAX ((1UL << 56) - 1)
+#define MAPPING_BYTES_MAX ((1UL << 56) - 1)
 
+/* Of these there are many: 40 bytes. */
 struct mapping {
 	uint64_t begins;
-	uint64_t ends : 56, flags : 8; /* MAPPING_* */
+	uint64_t bytes : 56, flags : 8; /* MAPPING_* */
 	uint64_t file_offset;
 	uint32_t since, slice;    /* the first and the last slice of a scan that showed it */
 	struct mapped_file *file; /* NULL: anonymous, or the vDSO */
 };
+
+/* The first address behind the mapping. */
+static inline uint64_t mapping_ends(const struct mapping *mapping)
+{
+	return mapping->begins + mapping->bytes;
+}
 
 /* A process with all mappings it was seen to have. */
 struct mapped_process {

@@ -79,7 +79,7 @@ static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 		if ((mapping->file || mapping->flags & MAPPING_IS_VDSO) &&
 		    !(mapping->flags & MAPPING_NO_PATH))
 			place = unwind_modules_need(tables->modules, pass, mapping);
-		*to = (struct unwind_mapping){ .begins = mapping->begins, .ends = mapping->ends };
+		*to = (struct unwind_mapping){ .begins = mapping->begins, .ends = mapping_ends(mapping) };
 		if (place) {
 			to->table_at = mapping->begins - mapping->file_offset +
 				       place->first_page * UNWIND_PAGE_BYTES;

@@ -137,7 +137,7 @@ START_TEST(an_address_belongs_to_its_mapping)
 	ck_assert_ptr_null(path_at(mappings, UINT64_MAX));
 	mapping = mappings_find(mappings, TGID, STARTED, 0x5abc);
 	ck_assert_uint_eq(mapping->begins, 0x5000);
-	ck_assert_uint_eq(mapping->ends, 0x6000);
+	ck_assert_uint_eq(mapping_ends(mapping), 0x6000);
 	ck_assert_uint_eq(mapping->file_offset, 0x2800);
 	ck_assert_uint_eq(mapping->file->inode, 1);
 	ck_assert_uint_eq(mapping->file->device_major, 8);
@@ -226,15 +226,14 @@ static void backward_mapping(struct mapping_record *record)
 	record->ends = record->begins - 1;
 }
 
-static void mapping_of_the_kernel(struct mapping_record *record)
+static void huge_mapping(struct mapping_record *record)
 {
-	record->ends = 0xffffffff80001000;
+	record->ends = record->begins + (1UL << 56);
 }
 
-static void (*const mistakes[])(struct mapping_record *) = {
-	wrong_type,       unknown_type,         too_short, too_long, long_path, huge_path, empty_mapping,
-	backward_mapping, mapping_of_the_kernel
-};
+static void (*const mistakes[])(struct mapping_record *) = { wrong_type,    unknown_type,     too_short,
+							     too_long,      long_path,        huge_path,
+							     empty_mapping, backward_mapping, huge_mapping };
 
 START_TEST(an_invalid_record)
 {
