@@ -21,7 +21,8 @@
  *      of the programs that a process has executed a sample is of; samples on CPU of bystanders and of kernel
  *      threads, and policy on both
  *   9  who woke a thread, and where, and a key of the futex that it waited for; time in interrupts, and the names of their
- *      handlers; time in reclaim of every process; kills; what captures on demand want; looks at the states of threads
+ *      handlers; time in reclaim of every process; kills; what captures on demand want
+ *  10  looks at the states of threads
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -29,7 +30,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 9U
+#define BOURDON_ABI 10U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */

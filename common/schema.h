@@ -5,7 +5,7 @@
 
 #define SCHEMA_APPLICATION_ID 0x62646f6e /* "bdon" */
 #ifndef SCHEMA_VERSION                   /* tests/e2e/upgrade.bats builds with another number */
-#define SCHEMA_VERSION 9
+#define SCHEMA_VERSION 10
 #endif
 
 /* Beside the database. The one daemon that writes to the database holds a lock (flock(2)) on this file. */

@@ -10,43 +10,46 @@
  * All names are those of the file (main.NAME), not of these views. The file's own views read its own tables.
  * Columns are listed: a hostile file's tables have any.
  */
-/* What versions before 9 lack. */
-#define VIEWS_SINCE_9                                                                                                                \
-	"CREATE TEMP VIEW machine_bytes AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL"            \
-	" AS read_bytes, NULL AS write_bytes WHERE 0;"                                                                               \
-	"CREATE TEMP VIEW other_sample AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tid, NULL AS"         \
-	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"           \
-	" AS times WHERE 0;"                                                                                                         \
-	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"        \
-	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"                         \
-	"CREATE TEMP VIEW waker AS SELECT NULL AS capture_id, NULL AS process_id, NULL AS tid, NULL AS thread, NULL AS stack_id,"    \
-	" NULL AS stall, NULL AS lock, NULL AS waker_role, NULL AS waker_process_id, NULL AS waker_tgid, NULL AS waker_tid, NULL"    \
-	" AS waker_comm, NULL AS waker_stack_id, NULL AS releases, NULL AS intervals, NULL AS waited_ns, NULL AS percent WHERE 0;"   \
-	"CREATE TEMP VIEW lock_holder AS SELECT NULL AS capture_id, NULL AS lock, NULL AS waited_ns, NULL AS waiters, NULL AS"       \
-	" holder_process_id, NULL AS holder_tgid, NULL AS holder_tid, NULL AS holder_comm, NULL AS holder_stack_id, NULL AS"         \
-	" intervals, NULL AS held_ns, NULL AS held_percent WHERE 0;"                                                                 \
+/* What versions before 10 lack. */
+#define VIEWS_SINCE_10                                                                                                               \
 	"CREATE TEMP VIEW thread_state AS SELECT capture_id, process_id, tid, thread, 'target' AS role, state, syscall, NULL AS fd," \
 	" NULL AS lock, stack_id, 0 AS second, 1 AS seconds, samples FROM main.thread_state;"                                        \
 	"CREATE TEMP VIEW thread_look AS SELECT NULL AS capture_id, NULL AS second, NULL AS looks, NULL AS threads WHERE 0;"         \
 	"CREATE TEMP VIEW stack_place AS SELECT NULL AS stack_id, NULL AS function, NULL AS below WHERE 0;"                          \
 	"CREATE TEMP VIEW thread_states AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tgid, NULL AS comm," \
 	" NULL AS tid, NULL AS thread, NULL AS state, NULL AS syscall, NULL AS fd, NULL AS lock, NULL AS stack_id, NULL AS"          \
-	" function, NULL AS below, NULL AS second, NULL AS seconds, NULL AS samples, NULL AS threads WHERE 0;"                       \
-	"CREATE TEMP VIEW interrupt AS SELECT NULL AS capture_id, NULL AS kind, NULL AS number, NULL AS name, NULL AS"               \
-	" from_at, NULL AS to_at, NULL AS count, NULL AS ns, NULL AS percent WHERE 0;"                                               \
-	"CREATE TEMP VIEW usage AS SELECT capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, io_delay_ns,"          \
-	" stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes, write_bytes,"                    \
-	" voluntary_switches, involuntary_switches, rss_bytes, NULL AS rss_before_bytes, NULL AS reclaims, NULL AS reclaim_ns"       \
-	" FROM main.usage;"                                                                                                          \
-	"CREATE TEMP VIEW cgroup_memory AS SELECT NULL AS capture_id, NULL AS cgroup, NULL AS unit, NULL AS container, NULL"         \
-	" AS from_at, NULL AS to_at, NULL AS current_before_bytes, NULL AS current_bytes, NULL AS anon_before_bytes, NULL AS"        \
-	" anon_bytes, NULL AS file_before_bytes, NULL AS file_bytes, NULL AS refaulted_bytes, NULL AS scanned_bytes, NULL AS"        \
-	" reclaimed_bytes, NULL AS device_read_bytes, NULL AS device_written_bytes WHERE 0;"                                         \
-	"CREATE TEMP VIEW killed AS SELECT NULL AS capture_id, NULL AS at, NULL AS how, NULL AS role, NULL AS comm, NULL AS"         \
-	" tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS rss_bytes, NULL AS by_comm, NULL AS by_tgid, NULL AS"       \
-	" by_cgroup, NULL AS by_unit, NULL AS limit_cgroup, NULL AS limit_bytes, NULL AS processes WHERE 0;"                         \
-	"CREATE TEMP VIEW memory_group AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"         \
-	" cgroup, NULL AS program, NULL AS processes, NULL AS tgid, NULL AS rss_before_bytes, NULL AS rss_bytes, NULL AS"            \
+	" function, NULL AS below, NULL AS second, NULL AS seconds, NULL AS samples, NULL AS threads WHERE 0;"
+
+/* What versions before 9 lack besides. */
+#define VIEWS_SINCE_9                                                                                                              \
+	"CREATE TEMP VIEW machine_bytes AS SELECT NULL AS capture_id, NULL AS part, NULL AS from_at, NULL AS to_at, NULL"          \
+	" AS read_bytes, NULL AS write_bytes WHERE 0;"                                                                             \
+	"CREATE TEMP VIEW other_sample AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tid, NULL AS"       \
+	" thread, NULL AS stack_id, NULL AS kind, NULL AS stall, NULL AS second, NULL AS samples, NULL AS weight_ns, NULL"         \
+	" AS times WHERE 0;"                                                                                                       \
+	"CREATE TEMP VIEW culprit_stack AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"      \
+	" cgroup, NULL AS comm, NULL AS stack, NULL AS samples, NULL AS weight_ns, NULL AS percent WHERE 0;"                       \
+	"CREATE TEMP VIEW waker AS SELECT NULL AS capture_id, NULL AS process_id, NULL AS tid, NULL AS thread, NULL AS stack_id,"  \
+	" NULL AS stall, NULL AS lock, NULL AS waker_role, NULL AS waker_process_id, NULL AS waker_tgid, NULL AS waker_tid, NULL"  \
+	" AS waker_comm, NULL AS waker_stack_id, NULL AS releases, NULL AS intervals, NULL AS waited_ns, NULL AS percent WHERE 0;" \
+	"CREATE TEMP VIEW lock_holder AS SELECT NULL AS capture_id, NULL AS lock, NULL AS waited_ns, NULL AS waiters, NULL AS"     \
+	" holder_process_id, NULL AS holder_tgid, NULL AS holder_tid, NULL AS holder_comm, NULL AS holder_stack_id, NULL AS"       \
+	" intervals, NULL AS held_ns, NULL AS held_percent WHERE 0;"                                                               \
+	"CREATE TEMP VIEW interrupt AS SELECT NULL AS capture_id, NULL AS kind, NULL AS number, NULL AS name, NULL AS"             \
+	" from_at, NULL AS to_at, NULL AS count, NULL AS ns, NULL AS percent WHERE 0;"                                             \
+	"CREATE TEMP VIEW usage AS SELECT capture_id, process_id, role, from_at, to_at, cpu_ns, run_delay_ns, io_delay_ns,"        \
+	" stalled_cpu_ns, stalled_memory_ns, stalled_io_ns, major_faults, minor_faults, read_bytes, write_bytes,"                  \
+	" voluntary_switches, involuntary_switches, rss_bytes, NULL AS rss_before_bytes, NULL AS reclaims, NULL AS reclaim_ns"     \
+	" FROM main.usage;"                                                                                                        \
+	"CREATE TEMP VIEW cgroup_memory AS SELECT NULL AS capture_id, NULL AS cgroup, NULL AS unit, NULL AS container, NULL"       \
+	" AS from_at, NULL AS to_at, NULL AS current_before_bytes, NULL AS current_bytes, NULL AS anon_before_bytes, NULL AS"      \
+	" anon_bytes, NULL AS file_before_bytes, NULL AS file_bytes, NULL AS refaulted_bytes, NULL AS scanned_bytes, NULL AS"      \
+	" reclaimed_bytes, NULL AS device_read_bytes, NULL AS device_written_bytes WHERE 0;"                                       \
+	"CREATE TEMP VIEW killed AS SELECT NULL AS capture_id, NULL AS at, NULL AS how, NULL AS role, NULL AS comm, NULL AS"       \
+	" tgid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS rss_bytes, NULL AS by_comm, NULL AS by_tgid, NULL AS"     \
+	" by_cgroup, NULL AS by_unit, NULL AS limit_cgroup, NULL AS limit_bytes, NULL AS processes WHERE 0;"                       \
+	"CREATE TEMP VIEW memory_group AS SELECT NULL AS capture_id, NULL AS role, NULL AS unit, NULL AS container, NULL AS"       \
+	" cgroup, NULL AS program, NULL AS processes, NULL AS tgid, NULL AS rss_before_bytes, NULL AS rss_bytes, NULL AS"          \
 	" grown_bytes, NULL AS reclaims, NULL AS reclaim_ns, NULL AS cpu_ns WHERE 0;"
 
 /* What versions before 9 lack of incidents. */
@@ -121,9 +124,10 @@ static const struct older_schema {
 	int version;
 	const char *views;
 } older_schemas[] = {
-	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS },
-	{ 7, VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
-	{ 8, PROCESS_OF_8 ENDED_OF_8 VIEWS_SINCE_9 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
+	{ 6, VIEWS_OF_6 VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_SINCE_10 VIEWS_OF_INCIDENTS },
+	{ 7, VIEWS_SINCE_8 VIEWS_SINCE_9 VIEWS_SINCE_10 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
+	{ 8, PROCESS_OF_8 ENDED_OF_8 VIEWS_SINCE_9 VIEWS_SINCE_10 VIEWS_OF_INCIDENTS CAPTURE_OF_7 },
+	{ 9, VIEWS_SINCE_10 },
 };
 
 const char *older_schema_views(int version)

@@ -896,7 +896,7 @@ static const struct section sections[] = {
 	{ .name = "stacks", .compute = compute_stacks, .print = print_hot_stacks },
 	{ .name = "others", .since = 9, .compute = compute_others, .print = print_others },
 	{ .name = "stalls", .compute = compute_stalls, .print = print_stall_stacks },
-	{ .name = "states", .since = 9, .compute = compute_states, .print = states_print },
+	{ .name = "states", .since = 10, .compute = compute_states, .print = states_print },
 	{ .name = "wakers",
 	  .since = 9,
 	  .sql = "SELECT waker_comm AS comm, waker_role AS role, waker_tgid AS tgid, waker_tid AS tid, sum(waited_ns) AS "

@@ -16,11 +16,13 @@
 KEEP(6);
 KEEP(7);
 KEEP(8);
+KEEP(9);
 
 const struct kept_database kept_databases[KEPT_DATABASES] = {
 	{ 6, kept_database_6, kept_database_6_end },
 	{ 7, kept_database_7, kept_database_7_end },
 	{ 8, kept_database_8, kept_database_8_end },
+	{ 9, kept_database_9, kept_database_9_end },
 };
 
 void kept_database_put(const char *path, const struct kept_database *kept)

@@ -10,7 +10,7 @@ struct kept_database {
 	const unsigned char *bytes, *end;
 };
 
-#define KEPT_DATABASES 3
+#define KEPT_DATABASES 4
 extern const struct kept_database kept_databases[KEPT_DATABASES];
 
 /* Writes the file. */

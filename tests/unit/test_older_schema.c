@@ -160,7 +160,7 @@ START_TEST(a_database_that_changes_its_version_meanwhile)
 	execute(writer, "SELECT 1 FROM run");
 	ck_assert_int_eq(database_open(path, &opened), 0);
 	execute(writer,
-		"BEGIN; DROP TABLE process; CREATE TABLE process(mine); PRAGMA user_version = 9; COMMIT");
+		"BEGIN; DROP TABLE process; CREATE TABLE process(mine); PRAGMA user_version = 10; COMMIT");
 	processes = number_of(opened.sqlite, "SELECT count(*) FROM process WHERE unit IS NULL");
 	ck_assert_int_gt(processes, 3);
 	sqlite3_close(writer);
@@ -187,21 +187,22 @@ START_TEST(a_version_that_is_not_read)
 	char ending[256];
 
 	snprintf(ending, sizeof(ending),
-		 "10, and bourdon %s reads versions 6, 7, 8 and %d: install bourdon 3.1.4~rc1 or newer",
+		 "11, and bourdon %s reads versions 6, 7, 8, 9 and %d: install bourdon 3.1.4~rc1 or newer",
 		 BOURDON_VERSION, SCHEMA_VERSION);
-	put(_i, "PRAGMA user_version = 10; UPDATE run SET version = '3.1.4~rc1'");
+	put(_i, "PRAGMA user_version = 11; UPDATE run SET version = '3.1.4~rc1'");
 	expect_refusal(database_open, ending);
 	expect_refusal(database_open_to_write, ending);
 	snprintf(
 		ending, sizeof(ending),
-		"10, and bourdon %s reads versions 6, 7, 8 and %d: install a newer bourdon, that of the bourdond that wrote it",
+		"11, and bourdon %s reads versions 6, 7, 8, 9 and %d: install a newer bourdon, that of the bourdond that wrote it",
 		BOURDON_VERSION, SCHEMA_VERSION);
-	put(_i, "PRAGMA user_version = 10; UPDATE run SET version = 'a; rm'");
+	put(_i, "PRAGMA user_version = 11; UPDATE run SET version = 'a; rm'");
 	expect_refusal(database_open, ending);
-	put(_i, "PRAGMA user_version = 10; DROP TABLE run");
+	put(_i, "PRAGMA user_version = 11; DROP TABLE run");
 	expect_refusal(database_open, ending);
-	snprintf(ending, sizeof(ending), "5, and bourdon %s reads versions 6, 7, 8 and %d: use bourdon 0.0.1",
-		 BOURDON_VERSION, SCHEMA_VERSION);
+	snprintf(ending, sizeof(ending),
+		 "5, and bourdon %s reads versions 6, 7, 8, 9 and %d: use bourdon 0.0.1", BOURDON_VERSION,
+		 SCHEMA_VERSION);
 	put(_i, "PRAGMA user_version = 5; UPDATE run SET version = '0.0.1'");
 	expect_refusal(database_open, ending);
 }
