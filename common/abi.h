@@ -22,7 +22,7 @@
  *      threads, and policy on both
  *   9  who woke a thread, and where, and a key of the futex that it waited for; time in interrupts, and the names of their
  *      handlers; time in reclaim of every process; kills; what captures on demand want
- *  10  looks at the states of threads
+ *  10  looks at the states of threads, and at the activity of all
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -47,6 +47,7 @@
 #define RECORD_ENDED 9U
 #define RECORD_KILL 10U
 #define RECORD_LOOK 11U
+#define RECORD_ACTIVITY 12U
 
 struct record_header {
 	__u16 type;  /* RECORD_* */
@@ -120,6 +121,38 @@ struct pattern_key {
 #define THREAD_IDLE 9U
 #define THREAD_STATES 10U
 #define THREAD_STATE_NAMES "running", "queued", "S", "D", "T", "t", "X", "Z", "P", "I"
+
+/* ---- activity: threads that one look found alike ---- */
+
+#define ACTIVITY_KERNEL 1U /* a kernel thread */
+
+struct activity_key {
+	char comm[ABI_COMM_BYTES]; /* of the process */
+	__u64 cgroup_id;
+	__u32 uid;
+	__s32 call; /* system call; -1: none, or not known */
+	__s32 function; /* where it is off CPU, as a frame of a kernel stack; KERNEL_FRAME_UNKNOWN: none, or not known */
+	__u16 state; /* THREAD_* */
+	__u16 flags; /* ACTIVITY_* */
+};
+
+struct activity_slot {
+	struct activity_key key;
+	__u64 look; /* the last one that counted threads here */
+	__u32 threads;
+	__u32 reserved;
+};
+
+#define ACTIVITY_SLOTS 8192U /* a power of two */
+#define ACTIVITY_STATES 16U  /* a power of two, THREAD_STATES or more */
+
+/* The iterator's last record: a look that is whole. Before it may be records of cgroups. */
+struct activity_look {
+	struct record_header header;
+	__u32 threads; /* that root's policy shows */
+	__u64 number;
+	__u32 others[ACTIVITY_STATES]; /* threads that found no slot, by state */
+};
 
 /* ---- targets: tgid -> a sampled process ---- */
 
@@ -885,6 +918,11 @@ ABI_SIZE(thread_record, 104);
 ABI_SIZE(interrupt_key, 8);
 ABI_SIZE(interrupt_sums, 16);
 ABI_SIZE(irq_name, 32);
+ABI_SIZE(activity_key, 40);
+ABI_SIZE(activity_slot, 56);
+ABI_CHECK(activity_slot, look, 40);
+ABI_SIZE(activity_look, 80);
+ABI_CHECK(activity_look, number, 8);
 ABI_SIZE(kill_record, 168);
 ABI_CHECK(kill_record, comm, 72);
 ABI_SIZE(look_record, 72);

@@ -23,6 +23,8 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 			     sizeof(struct interrupt_sums), 0440 },
 	[PIN_IRQ_NAMES] = { "irq_names", BPF_MAP_TYPE_HASH, sizeof(__u32), sizeof(struct irq_name), 0440 },
 	[PIN_CLOCKS] = { "clocks", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct stall_clock), 0440 },
+	[PIN_ACTIVITY] = { "activity", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct activity_slot),
+			   0660 },
 	[PIN_UNWIND_PROCS] = { "unwind_procs", BPF_MAP_TYPE_HASH, sizeof(__u32),
 			       sizeof(struct unwind_process), 0660 },
 	[PIN_UNWIND_MAPS] = { "unwind_maps", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct unwind_mapping),
@@ -44,6 +46,6 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 };
 
 const char *const pin_iterators[PIN_ITERATORS] = {
-	[PIN_TASKS] = "tasks",     [PIN_MAPPINGS] = "mappings", [PIN_STATES] = "states",
-	[PIN_THREADS] = "threads", [PIN_STACKS] = "stacks",
+	[PIN_TASKS] = "tasks", [PIN_MAPPINGS] = "mappings", [PIN_STATES] = "states",
+	[PIN_LOOKS] = "looks", [PIN_THREADS] = "threads",   [PIN_STACKS] = "stacks",
 };

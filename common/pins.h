@@ -35,6 +35,7 @@ enum pin_map {
 	PIN_INTERRUPTS,
 	PIN_IRQ_NAMES,
 	PIN_CLOCKS,
+	PIN_ACTIVITY,
 	PIN_UNWIND_PROCS,
 	PIN_UNWIND_MAPS,
 	PIN_UNWIND_PAGES,
@@ -68,6 +69,7 @@ enum pin_iterator {
 	PIN_TASKS,
 	PIN_MAPPINGS,
 	PIN_STATES,
+	PIN_LOOKS,
 	PIN_THREADS, /* from here on: text, and pinned for readers, too */
 	PIN_STACKS,
 	PIN_ITERATORS,

@@ -161,6 +161,7 @@ static int pin_iterators_all(struct load *load)
 		[PIN_TASKS] = load->programs.bpf->progs.walk_tasks,
 		[PIN_MAPPINGS] = programs_mappings(&load->programs),
 		[PIN_STATES] = load->programs.bpf->progs.walk_states,
+		[PIN_LOOKS] = load->programs.bpf->progs.walk_activity,
 		[PIN_THREADS] = load->programs.bpf->progs.walk_threads,
 		[PIN_STACKS] = load->programs.bpf->progs.walk_stacks,
 	};
