@@ -37,8 +37,11 @@ struct {
 	__type(value, struct activity_slot);
 } activity SEC(".maps");
 
-/* The look under way. There is one reader; two at once would only count wrongly. */
-static struct activity_look look;
+/*
+ * The look under way. There is one reader; two at once would only count wrongly. The first look is number 2, so that slots
+ * which were never used, of look 0, are free.
+ */
+static struct activity_look look = { .number = 1 };
 
 static __always_inline bool is_same_key(const struct activity_key *one, const struct activity_key *other)
 {
