@@ -260,6 +260,46 @@ CREATE TABLE thread_look(
 	PRIMARY KEY(capture_id, second)
 ) STRICT, WITHOUT ROWID;
 
+-- What all threads of the machine did, minute by minute, where [activity] has an interval. Threads that a look finds alike
+-- are one key; a key is one row, however often it is met.
+CREATE TABLE activity_key(
+	key_id INTEGER PRIMARY KEY AUTOINCREMENT,
+	state TEXT NOT NULL,            -- as thread_state.state
+	comm TEXT,                      -- of the process; NULL: all threads in this state that found no row of their own
+	kernel INTEGER NOT NULL,        -- 1: a kernel thread
+	syscall TEXT,                   -- its name; NULL: in none, or not known
+	function TEXT,                  -- of the kernel, where the thread is off CPU; NULL: it runs, or not known
+	uid INTEGER,
+	cgroup TEXT,                    -- NULL: not known
+	unit TEXT,                      -- as process.unit
+	container TEXT
+) STRICT;
+CREATE INDEX activity_key_by_comm ON activity_key(comm, state);
+
+-- The looks of one minute.
+CREATE TABLE activity_minute(
+	minute_id INTEGER PRIMARY KEY AUTOINCREMENT,
+	run_id INTEGER NOT NULL REFERENCES run,
+	at INTEGER NOT NULL,            -- of the first look
+	interval_ns INTEGER NOT NULL,   -- from one look to the next
+	steps INTEGER NOT NULL,         -- looks that were due
+	looks INTEGER NOT NULL,         -- that were taken
+	missed TEXT,                    -- the others: a JSON array of [first step, how many]; NULL: none
+	threads INTEGER NOT NULL,       -- the sum over all looks
+	bytes INTEGER NOT NULL          -- that its rows and its new keys take, about
+) STRICT;
+CREATE INDEX activity_minute_by_time ON activity_minute(at);
+
+CREATE TABLE activity(
+	minute_id INTEGER NOT NULL REFERENCES activity_minute,
+	key_id INTEGER NOT NULL REFERENCES activity_key,
+	threads INTEGER NOT NULL,       -- the sum over all looks: divided by the minute's looks, how many there were on average
+	least INTEGER NOT NULL,         -- at one look
+	most INTEGER NOT NULL,
+	times TEXT,                     -- a JSON array of [first step, threads], where the number changes; NULL: left out
+	PRIMARY KEY(minute_id, key_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE usage(
 	capture_id INTEGER NOT NULL REFERENCES capture,
 	process_id INTEGER REFERENCES process, -- NULL: the row that sums the rest
