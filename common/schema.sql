@@ -268,22 +268,23 @@ CREATE TABLE activity_key(
 	comm TEXT,                      -- of the process; NULL: all threads in this state that found no row of their own
 	kernel INTEGER NOT NULL,        -- 1: a kernel thread
 	syscall TEXT,                   -- its name; NULL: in none, or not known
-	function TEXT,                  -- of the kernel, where the thread is off CPU; NULL: it runs, or not known
+	function TEXT,                  -- of the kernel, where the thread is off CPU, as in bourdon threads; NULL: it runs, or not known
 	uid INTEGER,
 	cgroup TEXT,                    -- NULL: not known
 	unit TEXT,                      -- as process.unit
-	container TEXT
+	container TEXT,
+	hash INTEGER NOT NULL           -- of all this, by which a key is found
 ) STRICT;
-CREATE INDEX activity_key_by_comm ON activity_key(comm, state);
+CREATE INDEX activity_key_by_hash ON activity_key(hash);
 
 -- The looks of one minute.
 CREATE TABLE activity_minute(
 	minute_id INTEGER PRIMARY KEY AUTOINCREMENT,
 	run_id INTEGER NOT NULL REFERENCES run,
-	at INTEGER NOT NULL,            -- of the first look
+	at INTEGER NOT NULL,            -- of the first step; step n is n intervals later
 	interval_ns INTEGER NOT NULL,   -- from one look to the next
 	steps INTEGER NOT NULL,         -- looks that were due
-	looks INTEGER NOT NULL,         -- that were taken
+	looks INTEGER NOT NULL,         -- that were taken, at least one
 	missed TEXT,                    -- the others: a JSON array of [first step, how many]; NULL: none
 	threads INTEGER NOT NULL,       -- the sum over all looks
 	bytes INTEGER NOT NULL          -- that its rows and its new keys take, about
@@ -296,7 +297,7 @@ CREATE TABLE activity(
 	threads INTEGER NOT NULL,       -- the sum over all looks: divided by the minute's looks, how many there were on average
 	least INTEGER NOT NULL,         -- at one look
 	most INTEGER NOT NULL,
-	times TEXT,                     -- a JSON array of [first step, threads], where the number changes; NULL: left out
+	times TEXT,                     -- a JSON array of [first step, threads], where the number changes from 0 or another; NULL: left out
 	PRIMARY KEY(minute_id, key_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -710,6 +711,20 @@ SELECT t.capture_id, t.role, t.process_id, p.tgid, p.comm, t.tid, t.thread, t.st
 	round(1.0 * t.samples / (SELECT sum(l.looks) FROM thread_look l WHERE l.capture_id = t.capture_id), 3) AS threads
 FROM thread_state t JOIN process p USING(process_id)
 ORDER BY t.capture_id DESC, t.samples DESC;
+
+-- average: such threads at a look of the minute.
+CREATE VIEW activity_minutes AS
+SELECT a.minute_id, m.at, k.state, k.comm, k.kernel, k.syscall, k.function, k.uid, k.unit, k.container, k.cgroup,
+	round(1.0 * a.threads / m.looks, 3) AS average, a.threads, a.least, a.most, a.times, m.looks, m.steps, m.interval_ns
+FROM activity_minute m JOIN activity a USING(minute_id) JOIN activity_key k USING(key_id);
+
+-- A row for each element of times: from `at` until `until_at` there were so many threads.
+CREATE VIEW activity_steps AS
+SELECT a.minute_id, m.at + (j.value ->> 0) * m.interval_ns AS at,
+	m.at + ifnull(a.times ->> ('$[' || (j.key + 1) || '][0]'), m.steps) * m.interval_ns AS until_at, j.value ->> 0 AS step,
+	ifnull(a.times ->> ('$[' || (j.key + 1) || '][0]'), m.steps) AS until_step, j.value ->> 1 AS threads, k.state, k.comm,
+	k.kernel, k.syscall, k.function, k.uid, k.unit, k.container, k.cgroup
+FROM activity_minute m JOIN activity a USING(minute_id) JOIN activity_key k USING(key_id), json_each(a.times) j;
 
 -- From the trigger on: the growth of PSI's totals, for the system and for the cgroup that fired, beside the
 -- summed stall time of the targets' threads. The two differ in kind: PSI counts a CPU with several stalled

@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/plural.h"
 #include "common/shared_text.h"
+#include "consumer/activity_looker.h"
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/descriptors.h"
@@ -44,6 +45,7 @@ struct daemon {
 	struct watches watches;
 	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
+	struct activity_looker activity;
 	struct ondemand ondemand;
 	struct live live;
 	uint64_t started_ns;
@@ -118,6 +120,7 @@ static void follow_rules(struct daemon *daemon, const struct configuration *conf
 {
 	tracking_follow(&daemon->tracking, &configuration->rules);
 	recorder_follow(&daemon->recorder, configuration);
+	activity_looker_set_interval(&daemon->activity, configuration->settings.activity_ns);
 }
 
 /*
@@ -300,6 +303,9 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 	case SOURCE_LOOK:
 		recorder_look(&daemon->recorder);
 		break;
+	case SOURCE_ACTIVITY:
+		activity_looker_look(&daemon->activity);
+		break;
 	case SOURCE_SIGNALS:
 		on_signal(daemon);
 		break;
@@ -345,6 +351,7 @@ static int arm(struct daemon *daemon)
 
 	daemon->started_ns = clock_monotonic_ns();
 	recorder_start(&daemon->recorder, daemon->store, daemon->started_ns);
+	activity_looker_start(&daemon->activity, daemon->store);
 	tracking_start(&daemon->tracking, daemon->store);
 	ondemand_start(&daemon->ondemand, daemon->control, daemon->store);
 	live_start(&daemon->live, daemon->control, daemon->store);
@@ -387,6 +394,7 @@ int daemon_run(struct daemon *daemon, struct store_thread *store)
 	ondemand_interrupt(&daemon->ondemand, clock_monotonic_ns());
 	live_interrupt(&daemon->live, clock_monotonic_ns());
 	recorder_interrupt(&daemon->recorder);
+	activity_looker_interrupt(&daemon->activity);
 	return daemon->status;
 }
 
@@ -518,6 +526,9 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	if (!result)
 		result = open_recorder(daemon);
 	if (!result)
+		result = activity_looker_open(&daemon->activity, kernel, daemon->cgroups,
+					      settings->own_counters, daemon->loop.epoll);
+	if (!result)
 		result = watches_open(&daemon->watches, daemon->loop.epoll, cgroups_mount(daemon->cgroups),
 				      settings->where->grant_socket, &limits);
 	if (result < 0)
@@ -542,6 +553,7 @@ void daemon_close(struct daemon *daemon)
 	tracking_close(&daemon->tracking);
 	live_close(&daemon->live);
 	recorder_close(&daemon->recorder);
+	activity_looker_close(&daemon->activity);
 	ondemand_close(&daemon->ondemand);
 	coverage_free(daemon->coverage);
 	cgroups_free(daemon->cgroups);

@@ -75,7 +75,8 @@ static int run(const struct settings *where, struct configuration *configuration
 	struct store_thread_settings store_settings = {
 		.where = where,
 		.limits = { configuration->settings.database_bytes_max,
-			    configuration->settings.database_age_ns_max },
+			    configuration->settings.database_age_ns_max,
+			    configuration->settings.activity_age_ns_max },
 		.machine = machine_hash(MACHINE_ID_FILE, machine),
 		.own_counters = &own_counters,
 	};

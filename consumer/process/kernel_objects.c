@@ -14,6 +14,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#define ACTIVITY_BYTES (ACTIVITY_SLOTS * sizeof(struct activity_slot))
+
 static int open_map(struct kernel_objects *kernel, enum pin_map which, const char *pin_dir)
 {
 	const struct pin_map_spec *spec = &pin_maps[which];
@@ -74,6 +76,10 @@ static int map_shared(struct kernel_objects *kernel)
 	if (at == MAP_FAILED)
 		return -errno;
 	kernel->offcpu_slots = at;
+	at = mmap(NULL, ACTIVITY_BYTES, PROT_READ, MAP_SHARED, kernel->map_fds[PIN_ACTIVITY], 0);
+	if (at == MAP_FAILED)
+		return -errno;
+	kernel->activity = at;
 	return 0;
 }
 
@@ -205,7 +211,7 @@ int kernel_objects_map(struct kernel_objects *kernel)
 	int result = map_shared(kernel);
 
 	if (result < 0)
-		log_error("cannot map the rings: %s", strerror(-result));
+		log_error("cannot map the rings and counts: %s", strerror(-result));
 	return result;
 }
 
@@ -217,6 +223,8 @@ void kernel_objects_close(struct kernel_objects *kernel)
 		munmap((void *)kernel->slots, kernel->slots_bytes);
 	if (kernel->offcpu_slots)
 		munmap((void *)kernel->offcpu_slots, kernel->slots_bytes);
+	if (kernel->activity)
+		munmap((void *)kernel->activity, ACTIVITY_BYTES);
 	for (size_t i = 0; i < PIN_MAPS; i++)
 		cleanup_close(&kernel->map_fds[i]);
 	cleanup_close(&kernel->symbols_fd);

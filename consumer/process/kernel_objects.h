@@ -19,11 +19,12 @@ struct kernel_objects {
 	int directory_fd;
 	int lock_fd; /* holds the lock on the directory: one consumer at a time */
 	int map_fds[PIN_MAPS];
-	struct control *control;           /* mapped, shared with the programs */
-	const struct sample *slots;        /* mapped; slot i of CPU c is slots[c * slots_per_cpu + i] */
-	const struct sample *offcpu_slots; /* mapped; the same layout, of intervals off CPU */
-	size_t slots_bytes;                /* of each of the two mappings */
-	int symbols_fd;                    /* the kernel symbol snapshot */
+	struct control *control;              /* mapped, shared with the programs */
+	const struct sample *slots;           /* mapped; slot i of CPU c is slots[c * slots_per_cpu + i] */
+	const struct sample *offcpu_slots;    /* mapped; the same layout, of intervals off CPU */
+	size_t slots_bytes;                   /* of each of the two mappings */
+	const struct activity_slot *activity; /* mapped; ACTIVITY_SLOTS of them */
+	int symbols_fd;                       /* the kernel symbol snapshot */
 	struct manifest manifest;
 	struct policy policy; /* root's policy, as the kernel programs enforce it */
 };
@@ -35,7 +36,7 @@ struct kernel_objects {
 int kernel_objects_open(struct kernel_objects *ret_kernel, const char *pin_dir, const char *run_dir);
 
 /*
- * Maps `control` and the rings. Logs what failed. 0 or -errno; the caller calls kernel_objects_close() in
+ * Maps `control`, the rings and `activity`. Logs what failed. 0 or -errno; the caller calls kernel_objects_close() in
  * either case.
  */
 int kernel_objects_map(struct kernel_objects *kernel);

@@ -25,4 +25,7 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_MAPPINGS_DROPPED] = "mappings-dropped",
 	[OWN_WALKS_STUCK] = "mapping-walks-stuck",
 	[OWN_WALKS_PAUSED] = "mapping-walks-paused",
+	[OWN_ACTIVITY_LOOKS] = "activity-looks",
+	[OWN_ACTIVITY_MISSED] = "activity-looks-missed",
+	[OWN_ACTIVITY_LOST] = "activity-minutes-lost",
 };

@@ -33,6 +33,9 @@ enum own_counter {
 	OWN_MAPPINGS_DROPPED,    /* mappings and processes beyond the limit: no names, no unwind tables */
 	OWN_WALKS_STUCK,         /* mapping scans held up by a process that holds its mmap lock */
 	OWN_WALKS_PAUSED,        /* mapping scans that ended with their time and went on later */
+	OWN_ACTIVITY_LOOKS,      /* looks at the activity of all threads */
+	OWN_ACTIVITY_MISSED, /* looks that were due, and not taken: too much CPU time, too late, or failed */
+	OWN_ACTIVITY_LOST,   /* minutes of activity that were not written to the database */
 	OWN_COUNTERS,
 };
 
@@ -45,6 +48,11 @@ struct own_counters {
 static inline void own_count(struct own_counters *counters, enum own_counter counter)
 {
 	atomic_fetch_add_explicit(&counters->values[counter], 1, memory_order_relaxed);
+}
+
+static inline void own_count_many(struct own_counters *counters, enum own_counter counter, uint64_t number)
+{
+	atomic_fetch_add_explicit(&counters->values[counter], number, memory_order_relaxed);
 }
 
 static inline uint64_t own_counted(struct own_counters *counters, enum own_counter counter)

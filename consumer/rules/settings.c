@@ -18,6 +18,8 @@
 /* LimitNOFILE= of the unit. So many sampled watches take 33 ms a second. */
 #define WATCHES_MOST 16384
 #define CAPTURE_HZ_MOST 100
+#define ACTIVITY_NS_MOST (3600 * CLOCK_SECOND_NS)
+#define ACTIVITY_AGE_NS_LEAST (60 * CLOCK_SECOND_NS)
 /* A hundred years, less than what 64 bits hold. */
 #define AGE_NS_MOST (36500UL * 86400 * CLOCK_SECOND_NS)
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
@@ -123,11 +125,37 @@ static void parse_count(struct reading *reading, const struct ini_entry *entry, 
 		*ret_count = (uint32_t)number;
 }
 
+static void parse_interval(struct reading *reading, const struct ini_entry *entry)
+{
+	uint64_t ns = 0;
+
+	if (strcmp(entry->value, "off") != 0 &&
+	    (units_duration(entry->value, &ns) || ns < ACTIVITY_NS_MIN || ns > ACTIVITY_NS_MOST))
+		config_error(reading->errors, entry->file, entry->line,
+			     "interval = %s: expected 'off', or a duration with its unit, from 100ms to 1h",
+			     entry->value);
+	else
+		reading->settings->activity_ns = ns;
+}
+
+static void parse_keep(struct reading *reading, const struct ini_entry *entry)
+{
+	uint64_t ns;
+
+	if (units_duration(entry->value, &ns) || ns < ACTIVITY_AGE_NS_LEAST || ns > AGE_NS_MOST)
+		config_error(reading->errors, entry->file, entry->line,
+			     "keep = %s: expected a duration with its unit, from 1min to 36500d",
+			     entry->value);
+	else
+		reading->settings->activity_age_ns_max = ns;
+}
+
 static void visit_entry(void *user, const struct ini_entry *entry)
 {
 	struct reading *reading = user;
 	struct settings *settings = reading->settings;
-	bool in_database = !strcmp(entry->section, "database"),
+	bool in_activity = !strcmp(entry->section, "activity"),
+	     in_database = !strcmp(entry->section, "database"),
 	     in_triggers = !strcmp(entry->section, "triggers");
 	uint64_t bytes, ns;
 
@@ -157,8 +185,12 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->watches_max);
 	} else if (in_triggers && !strcmp(entry->key, "watches_per_rule")) {
 		parse_count(reading, entry, "watches", 1, WATCHES_MOST, &settings->rule_watches_max);
-	} else if (!strcmp(entry->section, "activity") && !strcmp(entry->key, "capture_hz")) {
+	} else if (in_activity && !strcmp(entry->key, "capture_hz")) {
 		parse_count(reading, entry, "looks a second", 0, CAPTURE_HZ_MOST, &settings->capture_hz);
+	} else if (in_activity && !strcmp(entry->key, "interval")) {
+		parse_interval(reading, entry);
+	} else if (in_activity && !strcmp(entry->key, "keep")) {
+		parse_keep(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
@@ -188,6 +220,8 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	settings->rule_watches_max = 1024;
 	settings->naming_ns = 20 * CLOCK_SECOND_NS;
 	settings->capture_hz = 10;
+	settings->activity_ns = 0;
+	settings->activity_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;
 	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;

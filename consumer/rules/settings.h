@@ -25,12 +25,17 @@ struct settings {
 	uint32_t watches_max;       /* limit on the watches of all rules */
 	uint32_t rule_watches_max;  /* limit on the watches of one rule with watch = cgroup */
 	uint32_t capture_hz;        /* how often captures look at the states of threads; 0: never */
+	uint64_t activity_ns;       /* from one look at the activity of all threads to the next; 0: none */
+	uint64_t activity_age_ns_max;
 };
 
 /* The smallest size limit of a database: room for the schema, the log and one capture. */
 #define DATABASE_BYTES_MIN (4UL << 20)
 
 #define DIRECTORIES_MAX 64
+
+/* The shortest interval of looks at the activity of all threads. */
+#define ACTIVITY_NS_MIN 100000000UL
 
 /* Parses the command line. Returns OPTIONS_RUN (common/options.h) or an exit status. */
 int settings_parse(struct settings *ret_settings, int count, char **words);

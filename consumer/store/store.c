@@ -4,12 +4,15 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "common/policy.h"
 #include "common/schema.h"
 #include "common/version.h"
+#include "consumer/store/activity_retention.h"
 #include "consumer/store/incidents.h"
 #include "consumer/store/migrate.h"
 #include "consumer/store/retention.h"
+#include "consumer/store/store_activity.h"
 #include "consumer/store/store_capture.h"
 #include "consumer/store/store_frames.h"
 
@@ -30,15 +33,20 @@
 #define FILE_EIGHTHS 5
 #define LOG_EIGHTHS 1
 
+/* Of the size limit: while activity takes more, it goes before captures. */
+#define ACTIVITY_SHARE 4
+
 struct store {
 	struct sql sql;
 	struct capture_statements statements;
+	struct activity_statements activity;
 	sqlite3_stmt *find_frames;
 	sqlite3_int64 run_id;
 	const char *machine;
 	char host[256]; /* read at the start: the confined daemon cannot ask for it */
 	uint64_t database_bytes_max, log_bytes_max;
-	uint64_t age_ns_max; /* 0: none */
+	uint64_t activity_bytes_max;
+	uint64_t age_ns_max, activity_age_ns_max; /* 0: none */
 	char log_path[PATH_MAX];
 	int lock_fd;
 	bool is_outdated;
@@ -81,8 +89,15 @@ static void log_removed(const char *why, const struct retention_removed *removed
 			 removed->captures, removed->oldest, removed->newest);
 }
 
+static void log_removed_minutes(const char *why, uint32_t minutes)
+{
+	if (minutes)
+		log_info("%s: the %u oldest %s of activity %s removed", why, minutes,
+			 plural(minutes, "minute", "minutes"), plural(minutes, "was", "were"));
+}
+
 /* Removes the oldest captures that have ended. Returns -ENOENT if there is none. */
-static int evict_oldest(struct store *store)
+static int evict_captures(struct store *store)
 {
 	struct retention_removed removed;
 	int result = retention_evict(&store->sql, &removed);
@@ -90,31 +105,100 @@ static int evict_oldest(struct store *store)
 	if (result < 0)
 		return result;
 	log_removed("the database is full", &removed);
-	trim_log(store);
 	return removed.captures ? 0 : -ENOENT;
+}
+
+/* Removes the oldest minutes of activity. Returns -ENOENT if there is none. */
+static int evict_activity(struct store *store)
+{
+	uint32_t minutes;
+	int result = activity_retention_evict(&store->sql, &minutes);
+
+	if (result < 0)
+		return result;
+	log_removed_minutes("the database is full", minutes);
+	store_activity_forget(&store->activity);
+	return minutes ? 0 : -ENOENT;
+}
+
+/* Removes what is oldest. Returns -ENOENT if there is nothing. */
+static int evict_oldest(struct store *store)
+{
+	uint64_t activity_bytes;
+	int result = activity_retention_bytes(&store->sql, &activity_bytes);
+
+	if (!result && activity_bytes > store->activity_bytes_max) {
+		result = evict_activity(store);
+	} else if (!result) {
+		result = evict_captures(store);
+		if (result == -ENOENT)
+			result = evict_activity(store);
+	}
+	if (!result)
+		trim_log(store);
+	return result;
+}
+
+/* Stores when the oldest of the remaining captures was triggered; INT64_MAX: there is none. */
+static int expire_captures(struct store *store, int64_t before_at, int64_t *ret_oldest_at)
+{
+	struct retention_removed removed = { 0 };
+	int result = retention_oldest(&store->sql, ret_oldest_at);
+
+	if (result < 0 || *ret_oldest_at >= before_at)
+		return result;
+	result = retention_expire(&store->sql, before_at, &removed);
+	log_removed("older than max_age", &removed);
+	if (removed.captures)
+		trim_log(store);
+	return result < 0 ? result : retention_oldest(&store->sql, ret_oldest_at);
+}
+
+/* The same of minutes of activity. */
+static int expire_activity(struct store *store, int64_t before_at, int64_t *ret_oldest_at)
+{
+	uint32_t minutes = 0;
+	int result = activity_retention_oldest(&store->sql, ret_oldest_at);
+
+	if (result < 0 || *ret_oldest_at >= before_at)
+		return result;
+	result = activity_retention_expire(&store->sql, before_at, &minutes);
+	store_activity_forget(&store->activity);
+	if (minutes)
+		trim_log(store);
+	return result < 0 ? result : activity_retention_oldest(&store->sql, ret_oldest_at);
+}
+
+/* When what is from `oldest_at` will be older than the limit (CLOCK_MONOTONIC). */
+static uint64_t due_ns(int64_t oldest_at, int64_t before_at)
+{
+	return clock_monotonic_ns() + (oldest_at > before_at ? (uint64_t)(oldest_at - before_at) : 0);
 }
 
 int store_expire(struct store *store, uint64_t *ret_next_ns)
 {
-	int64_t now_at = clock_wall_ns(), age_ns = (int64_t)store->age_ns_max, oldest_at = INT64_MAX;
-	struct retention_removed removed = { 0 };
+	int64_t now_at = clock_wall_ns(), oldest_at = INT64_MAX, activity_at = INT64_MAX,
+		before_at = now_at - (int64_t)store->age_ns_max,
+		activity_before_at = now_at - (int64_t)store->activity_age_ns_max;
+	uint64_t next_ns = 0, activity_next_ns;
 	int result = 0;
 
 	*ret_next_ns = 0;
-	if (!age_ns || store->is_outdated)
+	if (store->is_outdated)
 		return 0;
-	result = retention_oldest(&store->sql, &oldest_at);
-	if (!result && oldest_at < now_at - age_ns) {
-		result = retention_expire(&store->sql, now_at - age_ns, &removed);
-		log_removed("older than max_age", &removed);
-		if (removed.captures)
-			trim_log(store);
-		if (!result)
-			result = retention_oldest(&store->sql, &oldest_at);
+	if (store->age_ns_max)
+		result = expire_captures(store, before_at, &oldest_at);
+	if (!result && store->activity_age_ns_max)
+		result = expire_activity(store, activity_before_at, &activity_at);
+	if (oldest_at != INT64_MAX)
+		next_ns = due_ns(oldest_at, before_at);
+	if (activity_at != INT64_MAX) {
+		activity_next_ns = due_ns(activity_at, activity_before_at);
+		if (!next_ns || activity_next_ns < next_ns)
+			next_ns = activity_next_ns;
 	}
-	if (!result && oldest_at != INT64_MAX)
-		*ret_next_ns = clock_monotonic_ns() +
-			       (oldest_at > now_at - age_ns ? (uint64_t)(oldest_at - (now_at - age_ns)) : 0);
+	if (!result)
+		*ret_next_ns = next_ns;
 	return result;
 }
 
@@ -139,7 +223,9 @@ static void set_limits(struct store *store, const struct store_limits *limits)
 {
 	store->log_bytes_max = limits->bytes_max / 8 * LOG_EIGHTHS;
 	store->database_bytes_max = limits->bytes_max / 8 * FILE_EIGHTHS;
+	store->activity_bytes_max = limits->bytes_max / ACTIVITY_SHARE;
 	store->age_ns_max = limits->age_ns_max;
+	store->activity_age_ns_max = limits->activity_age_ns_max;
 }
 
 /* Shrinks the database to its limit, which may be smaller than at the last start. */
@@ -223,6 +309,8 @@ static int prepare_database(struct store *store)
 		result = limit_size(store);
 	if (!result)
 		result = store_capture_prepare(&store->sql, &store->statements);
+	if (!result)
+		result = store_activity_prepare(&store->sql, &store->activity);
 	if (!result)
 		result = store_frames_prepare(&store->sql, &store->find_frames);
 	return result;
@@ -339,6 +427,7 @@ void store_close(struct store *store)
 {
 	if (!store)
 		return;
+	store_activity_forget(&store->activity);
 	sql_close(&store->sql);
 	cleanup_close(&store->lock_fd);
 	free(store);
@@ -626,6 +715,16 @@ struct known_frames store_known_frames(struct store *store)
 	return (struct known_frames){ .find = find_known, .user = store };
 }
 
+static int check_log(struct store *store)
+{
+	if (!log_is_too_large(store))
+		return 0;
+	snprintf(
+		store->sql.error, sizeof(store->sql.error),
+		"a reader keeps an old transaction open, so the write-ahead log cannot be emptied; end that reader");
+	return -EBUSY;
+}
+
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings, int64_t *ret_capture_id)
 {
@@ -643,14 +742,10 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 	}
 	for (;;) {
 		int64_t capture_id = 0;
-		int result;
+		int result = check_log(store);
 
-		if (log_is_too_large(store)) {
-			snprintf(
-				store->sql.error, sizeof(store->sql.error),
-				"a reader keeps an old transaction open, so the write-ahead log cannot be emptied; end that reader");
-			return -EBUSY;
-		}
+		if (result < 0)
+			return result;
 		result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 		if (!result)
 			result = sql_finish(&store->sql, store_capture_write(&store->sql, &store->statements,
@@ -664,4 +759,45 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 		if (!made_room(store, result))
 			return result;
 	}
+}
+
+/* ---- activity ---- */
+
+static int write_activity(struct store *store, struct activity_rows *rows)
+{
+	uint64_t bytes;
+	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+
+	if (result < 0)
+		return result;
+	result = sql_finish(&store->sql,
+			    store_activity_write(&store->sql, &store->activity, store->run_id, rows, &bytes));
+	if (result < 0)
+		store_activity_forget(&store->activity);
+	else
+		store_activity_save(&store->activity, bytes);
+	return result;
+}
+
+int store_add_activity(struct store *store, struct activity_minute *minute,
+		       const struct kernel_symbols *symbols)
+{
+	struct activity_rows rows = { 0 };
+	int result = check_migrated(store);
+
+	if (!result)
+		result = check_log(store);
+	if (result < 0)
+		return result;
+	result = activity_rows_make(&rows, minute, symbols);
+	if (result < 0)
+		snprintf(store->sql.error, sizeof(store->sql.error), "%s", strerror(-result));
+	while (!result) {
+		result = write_activity(store, &rows);
+		if (!result || !made_room(store, result))
+			break;
+		result = 0;
+	}
+	activity_rows_free(&rows);
+	return result;
 }

@@ -8,8 +8,10 @@
 
 #include "common/manifest.h"
 #include "consumer/capture/capture.h"
+#include "consumer/symbols/kernel_symbols.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/naming.h"
+#include "consumer/target/activity_minute.h"
 
 #include <stdatomic.h>
 
@@ -18,8 +20,9 @@
 struct store;
 
 struct store_limits {
-	uint64_t bytes_max;  /* of the database and its log together */
-	uint64_t age_ns_max; /* of a capture; 0: any */
+	uint64_t bytes_max;           /* of the database and its log together */
+	uint64_t age_ns_max;          /* of a capture; 0: any */
+	uint64_t activity_age_ns_max; /* of a minute of activity; 0: any */
 };
 
 /*
@@ -60,7 +63,8 @@ int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t 
 int store_limit(struct store *store, const struct store_limits *limits);
 
 /*
- * Removes the captures that are older than the limit. Stores when the next one will be (CLOCK_MONOTONIC; 0: none). A
+ * Removes the captures and the minutes of activity that are older than their limits. Stores when the next one will be
+ * (CLOCK_MONOTONIC; 0: none). A
  * change of the wall clock changes the ages. Returns 0 or -errno.
  */
 int store_expire(struct store *store, uint64_t *ret_next_ns);
@@ -79,6 +83,13 @@ struct known_frames store_known_frames(struct store *store);
  */
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings, int64_t *ret_capture_id);
+
+/*
+ * Writes a minute of activity, in one transaction, and removes what is oldest if there is no room. Returns 0 or -errno; a
+ * failure leaves the minute unwritten.
+ */
+int store_add_activity(struct store *store, struct activity_minute *minute,
+		       const struct kernel_symbols *symbols);
 
 /* Marks a capture whose samples are lost as interrupted; its row stays. Returns 0 or -errno. */
 int store_give_up_capture(struct store *store, int64_t capture_id);

@@ -52,21 +52,22 @@
  */
 #define EXPIRE_GAP_NS_MIN CLOCK_SECOND_NS
 #define EXPIRE_GAP_NS_MAX (3600 * CLOCK_SECOND_NS)
-#define EXPIRE_GAP_SHARE 128 /* of max_age */
+#define EXPIRE_GAP_SHARE 128 /* of max_age, or of the age of activity */
 
-enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_RELOAD, JOB_LIMIT, JOB_EXPIRE, JOB_LIVE };
+enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_ACTIVITY, JOB_RELOAD, JOB_LIMIT, JOB_EXPIRE, JOB_LIVE };
 
 struct job {
 	enum job_kind kind;
 	struct capture *capture;
+	struct activity_minute *minute;
 	struct store_limits limits;
 };
 
 /*
- * A begin and a commit for each capture, one reload, and the new limits of the reload before. JOB_EXPIRE and JOB_LIVE are not
- * among those that wait.
+ * A begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before. JOB_EXPIRE
+ * and JOB_LIVE do not wait.
  */
-#define JOBS_MAX (2 * STORE_CAPTURES_MAX + 2)
+#define JOBS_MAX (2 * STORE_CAPTURES_MAX + STORE_MINUTES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */
 struct holder {
@@ -88,7 +89,7 @@ struct store_thread {
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
 	struct mapping_reader *reader;
-	struct log_limit iterator_errors, scans_stuck, scans_long;
+	struct log_limit iterator_errors, scans_stuck, scans_long, minutes_lost;
 	struct holder holders[MAPPINGS_OF_MANY + 1]; /* by the kind of processes that were scanned */
 	uint32_t
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
@@ -104,6 +105,7 @@ struct store_thread {
 	size_t jobs_first, jobs_count;
 	unsigned int captures;                      /* begun, and neither written nor given up */
 	uint32_t capture_rules[STORE_CAPTURES_MAX]; /* their rules' ids */
+	unsigned int minutes;                       /* of activity, handed over and not written yet */
 	bool stopping;
 	uint64_t scan_due_ns;  /* 0: no scan is wanted */
 	uint64_t scan_rest_ns; /* until then, only captures scan */
@@ -463,6 +465,16 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	note_stored(thread, capture, result < 0 ? 0 : capture->capture_id);
 }
 
+static void write_activity(struct store_thread *thread, struct activity_minute *minute)
+{
+	if (!store_add_activity(thread->store, minute, &thread->symbols))
+		return;
+	own_count(thread->own_counters, OWN_ACTIVITY_LOST);
+	if (log_allowed(&thread->minutes_lost, 1))
+		log_warning("cannot write a minute of activity to the database: %s",
+			    store_error(thread->store));
+}
+
 /*
  * Gives ids and rows to all new rules; if that fails, the configuration is refused. Reads `in_force` without
  * the lock: it does not change during a reload.
@@ -502,16 +514,21 @@ static void reload(struct store_thread *thread)
 
 static void expire(struct store_thread *thread)
 {
-	uint64_t now_ns = clock_monotonic_ns(), next_ns, gap_ns;
+	uint64_t now_ns = clock_monotonic_ns(), next_ns, gap_ns, activity_age_ns;
 
 	if (store_expire(thread->store, &next_ns)) {
-		log_warning("cannot remove captures that are older than max_age: %s",
-			    store_error(thread->store));
+		log_warning(
+			"cannot remove captures that are older than max_age, or activity that is older than keep: %s",
+			store_error(thread->store));
 		next_ns = now_ns;
 	}
 	pthread_mutex_lock(&thread->lock);
-	gap_ns = thread->in_force->settings.database_age_ns_max / EXPIRE_GAP_SHARE;
+	gap_ns = thread->in_force->settings.database_age_ns_max;
+	activity_age_ns = thread->in_force->settings.activity_age_ns_max;
 	pthread_mutex_unlock(&thread->lock);
+	if (!gap_ns || activity_age_ns < gap_ns)
+		gap_ns = activity_age_ns;
+	gap_ns /= EXPIRE_GAP_SHARE;
 	if (gap_ns < EXPIRE_GAP_NS_MIN)
 		gap_ns = EXPIRE_GAP_NS_MIN;
 	if (gap_ns > EXPIRE_GAP_NS_MAX)
@@ -548,6 +565,15 @@ static void do_job(struct store_thread *thread, const struct job *job)
 		heap_settle();
 		pthread_mutex_lock(&thread->lock);
 		forget_capture(thread, rule_id);
+		pthread_mutex_unlock(&thread->lock);
+		if (!thread->expire_due_ns)
+			expire(thread);
+		break;
+	case JOB_ACTIVITY:
+		write_activity(thread, job->minute);
+		activity_minute_free(job->minute);
+		pthread_mutex_lock(&thread->lock);
+		thread->minutes--;
 		pthread_mutex_unlock(&thread->lock);
 		if (!thread->expire_due_ns)
 			expire(thread);
@@ -877,6 +903,22 @@ void store_thread_commit(struct store_thread *thread, struct capture *capture)
 	pthread_mutex_unlock(&thread->lock);
 }
 
+bool store_thread_add_activity(struct store_thread *thread, struct activity_minute *minute)
+{
+	bool room;
+
+	pthread_mutex_lock(&thread->lock);
+	room = thread->minutes < STORE_MINUTES_MAX;
+	if (room) {
+		thread->minutes++;
+		add_job(thread, (struct job){ .kind = JOB_ACTIVITY, .minute = minute });
+	}
+	pthread_mutex_unlock(&thread->lock);
+	if (!room)
+		activity_minute_free(minute);
+	return room;
+}
+
 void store_thread_name_live(struct store_thread *thread, struct capture *capture)
 {
 	pthread_mutex_lock(&thread->lock);
@@ -979,14 +1021,15 @@ void store_thread_confirm(struct store_thread *thread, const struct configuratio
 {
 	const struct settings *before = &thread->in_force->settings, *now = &configuration->settings;
 	bool changed = now->database_bytes_max != before->database_bytes_max ||
-		       now->database_age_ns_max != before->database_age_ns_max;
+		       now->database_age_ns_max != before->database_age_ns_max ||
+		       now->activity_age_ns_max != before->activity_age_ns_max;
 
 	pthread_mutex_lock(&thread->lock);
 	thread->in_force = configuration;
 	if (changed)
-		add_job(thread,
-			(struct job){ .kind = JOB_LIMIT,
-				      .limits = { now->database_bytes_max, now->database_age_ns_max } });
+		add_job(thread, (struct job){ .kind = JOB_LIMIT,
+					      .limits = { now->database_bytes_max, now->database_age_ns_max,
+							  now->activity_age_ns_max } });
 	pthread_mutex_unlock(&thread->lock);
 }
 

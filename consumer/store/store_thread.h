@@ -71,6 +71,13 @@ bool store_thread_has_captures(struct store_thread *thread);
 /* Hands over a capture that has ended: the thread owns, writes and frees it. */
 void store_thread_commit(struct store_thread *thread, struct capture *capture);
 
+/*
+ * Hands over a minute of activity that has ended: the thread owns, writes and frees it. If too many wait already, frees it and
+ * returns false.
+ */
+#define STORE_MINUTES_MAX 4
+bool store_thread_add_activity(struct store_thread *thread, struct activity_minute *minute);
+
 /* What has become of a capture on demand. */
 struct store_result {
 	uint64_t serial;    /* asking->serial */

@@ -181,6 +181,16 @@ uint64_t process_events_unknown(const struct process_events *events)
 	return events->unknown;
 }
 
+long process_events_dispatch_cgroup(const struct process_events_handlers *handlers, const char *records,
+				    size_t bytes)
+{
+	size_t whole = cgroup_record_bytes(records, bytes);
+
+	if (whole > bytes)
+		return 0;
+	return dispatch_cgroup(handlers, records, bytes) ? (long)whole : -EBADMSG;
+}
+
 long process_events_dispatch_tasks(const struct process_events_handlers *handlers, const char *records,
 				   size_t bytes)
 {
@@ -193,13 +203,14 @@ long process_events_dispatch_tasks(const struct process_events_handlers *handler
 
 		memcpy(&header, records + consumed, sizeof(header));
 		if (header.type == RECORD_CGROUP) {
-			size_t whole = cgroup_record_bytes(records + consumed, bytes - consumed);
+			long whole = process_events_dispatch_cgroup(handlers, records + consumed,
+								    bytes - consumed);
 
-			if (whole > bytes - consumed)
+			if (whole < 0)
+				return whole;
+			if (!whole)
 				break;
-			if (!dispatch_cgroup(handlers, records + consumed, bytes - consumed))
-				return -EBADMSG;
-			consumed += whole;
+			consumed += (size_t)whole;
 			continue;
 		}
 		if (!(header.type == RECORD_TASK && header.bytes == sizeof(task)) &&

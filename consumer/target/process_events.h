@@ -51,11 +51,14 @@ int process_events_walk(struct process_events *events);
 uint64_t process_events_unknown(const struct process_events *events);
 
 /*
- * Consume one record of a ring buffer, or whole task and thread records from a buffer (returns their bytes,
- * or -EBADMSG). For the functions above, and for tests.
+ * Consume one record of a ring buffer; the record of a cgroup at the begin of a buffer (returns its bytes, 0 if it is not
+ * whole yet, or -EBADMSG); or whole task and thread records (returns their bytes, or -EBADMSG). For the functions above, other
+ * iterators, and tests.
  */
 bool process_events_dispatch(const struct process_events_handlers *handlers, const void *record,
 			     size_t bytes);
+long process_events_dispatch_cgroup(const struct process_events_handlers *handlers, const char *records,
+				    size_t bytes);
 long process_events_dispatch_tasks(const struct process_events_handlers *handlers, const char *records,
 				   size_t bytes);
 

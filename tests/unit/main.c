@@ -123,6 +123,8 @@ static Suite *(*const suites[])(void) = {
 	mapping_reader_suite,
 	watches_suite,
 	looks_suite,
+	activity_suite,
+	store_activity_suite,
 	thread_states_suite,
 	wakes_suite,
 	status_line_suite,

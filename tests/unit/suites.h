@@ -111,6 +111,8 @@ Suite *cgroup_memory_suite(void);
 Suite *kills_suite(void);
 Suite *mapping_reader_suite(void);
 Suite *looks_suite(void);
+Suite *activity_suite(void);
+Suite *store_activity_suite(void);
 Suite *thread_states_suite(void);
 Suite *wakes_suite(void);
 Suite *watches_suite(void);

@@ -108,6 +108,16 @@ static const struct size_case size_cases[] = {
 	{ "[activity]\ncapture_hz = 100\n", DEFAULT_BYTES, NULL },
 	{ "[activity]\ncapture_hz = 101\n", 0,
 	  ":2: capture_hz = 101: expected a number of looks a second from 0 to 100" },
+	{ "[activity]\ninterval = 100ms\nkeep = 1min\n", DEFAULT_BYTES, NULL },
+	{ "[activity]\ninterval = 1h\nkeep = 36500d\n", DEFAULT_BYTES, NULL },
+	{ "[activity]\ninterval = 99ms\n", 0,
+	  ":2: interval = 99ms: expected 'off', or a duration with its unit, from 100ms to 1h" },
+	{ "[activity]\ninterval = 3601s\n", 0, ":2: interval = 3601s: expected 'off'" },
+	{ "[activity]\ninterval = 1\n", 0, ":2: interval = 1: expected 'off'" },
+	{ "[activity]\ninterval = 0s\n", 0, ":2: interval = 0s: expected 'off'" },
+	{ "[activity]\nkeep = 59s\n", 0,
+	  ":2: keep = 59s: expected a duration with its unit, from 1min to 36500d" },
+	{ "[activity]\nkeep = off\n", 0, ":2: keep = off: expected a duration" },
 	{ "[activity]\nhz = 1\n", 0, ":2: unknown key 'hz'" },
 	{ "[triggers]\nwatches = 1\nwatches_per_rule = 16384\n", DEFAULT_BYTES, NULL },
 	{ "[triggers]\nwatches = 0\n", 0, ":2: watches = 0: expected a number of watches from 1 to 16384" },
@@ -163,6 +173,21 @@ START_TEST(max_age)
 }
 END_TEST
 
+START_TEST(activity)
+{
+	static const char on[] = "[activity]\ninterval = 1s\nkeep = 2d\n",
+			  off[] = "[activity]\ninterval = off\n";
+	struct settings settings = { 0 };
+	struct config_errors errors = { 0 };
+
+	ck_assert_int_eq(settings_read_text("a", on, strlen(on), &settings, &errors), 0);
+	ck_assert_uint_eq(settings.activity_ns, 1000000000UL);
+	ck_assert_uint_eq(settings.activity_age_ns_max, 2 * 86400 * 1000000000UL);
+	ck_assert_int_eq(settings_read_text("a", off, strlen(off), &settings, &errors), 0);
+	ck_assert_uint_eq(settings.activity_ns, 0);
+}
+END_TEST
+
 START_TEST(without_a_file_the_defaults_hold)
 {
 	struct settings settings = { .config = "/nowhere/bourdon.conf", .database_bytes_max = 7 };
@@ -176,6 +201,8 @@ START_TEST(without_a_file_the_defaults_hold)
 	ck_assert_uint_eq(settings.rule_watches_max, 1024);
 	ck_assert_uint_eq(settings.naming_ns, 20000000000);
 	ck_assert_uint_eq(settings.capture_hz, 10);
+	ck_assert_uint_eq(settings.activity_ns, 0);
+	ck_assert_uint_eq(settings.activity_age_ns_max, 7 * 86400 * 1000000000UL);
 	ck_assert_str_eq(settings.directories, "/usr /lib /lib64 /bin /sbin /opt");
 	ck_assert_uint_eq(errors.count, 0);
 }
@@ -209,6 +236,7 @@ Suite *settings_suite(void)
 	tcase_add_test(settings, words_are_refused);
 	tcase_add_loop_test(settings, max_size, 0, ARRAY_SIZE(size_cases));
 	tcase_add_test(settings, max_age);
+	tcase_add_test(settings, activity);
 	tcase_add_test(settings, without_a_file_the_defaults_hold);
 	tcase_add_test(settings, directories);
 	suite_add_tcase(suite, settings);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * activity_looker.h owns when the activity of all threads is looked at: at the configured interval, for as long as looks take
+ * no more than a hundredth of a CPU. It collects the looks minute by minute of the wall clock, for the store thread to write.
+ */
+#ifndef BOURDON_CONSUMER_ACTIVITY_LOOKER_H
+#define BOURDON_CONSUMER_ACTIVITY_LOOKER_H
+
+#include "common/log.h"
+#include "consumer/process/event_source.h"
+#include "consumer/process/own_counters.h"
+#include "consumer/store/store_thread.h"
+#include "consumer/target/activity_minute.h"
+
+struct activity_looker {
+	const struct kernel_objects *kernel;
+	struct cgroups *cgroups;
+	struct own_counters *own_counters;
+	struct store_thread *store;
+	struct event_source source;
+	int timer;
+	uint64_t interval_ns; /* 0: off */
+	uint64_t due_ns;      /* of the next step, CLOCK_MONOTONIC */
+	struct activity_counts counts;
+	struct activity_minute *minute; /* NULL: the next step begins one */
+	uint32_t step, steps_max;       /* of the minute: the next one, and how many it may have */
+	int64_t owed_ns;                /* CPU time beyond the share; negative: what may be used */
+	uint64_t owed_at_ns;            /* CLOCK_MONOTONIC at which that was so */
+	bool has_warned;                /* of skipped looks, since the interval was set */
+	struct log_limit failed_limit, lost_limit;
+};
+
+/* Adds its timer to `epoll`, as SOURCE_ACTIVITY. Returns 0 or -errno; call activity_looker_close() in either case. */
+int activity_looker_open(struct activity_looker *looker, const struct kernel_objects *kernel,
+			 struct cgroups *cgroups, struct own_counters *own_counters, int epoll);
+
+/* Accepts a zeroed structure that was never opened. */
+void activity_looker_close(struct activity_looker *looker);
+
+void activity_looker_start(struct activity_looker *looker, struct store_thread *store);
+
+/* From one look to the next; 0: none. Another interval ends the minute. */
+void activity_looker_set_interval(struct activity_looker *looker, uint64_t interval_ns);
+
+/* Call it for SOURCE_ACTIVITY. */
+void activity_looker_look(struct activity_looker *looker);
+
+/* Hands what there is of the minute to the store thread. */
+void activity_looker_interrupt(struct activity_looker *looker);
+
+#endif
