@@ -308,6 +308,36 @@ static void check_wakes(struct check *check)
 		     query_number(&query, "capture_id"), query_number(&query, "node_id"));
 }
 
+/* The sums of minutes follow from their rows. */
+static void check_activity(struct check *check)
+{
+	_cleanup_query_ struct query sums = query_begin(
+		check->database,
+		"SELECT minute_id FROM activity_minute m WHERE NOT looks BETWEEN 1 AND steps OR threads <> (SELECT "
+		"ifnull(sum(a.threads), 0) FROM activity a WHERE a.minute_id = m.minute_id)",
+		0, 0);
+	_cleanup_query_ struct query missed =
+		query_begin(check->database, "SELECT minute_id, missed, steps FROM activity_minute", 0, 0);
+	_cleanup_query_ struct query times = query_begin(
+		check->database,
+		"SELECT minute_id, key_id, times, steps FROM activity JOIN activity_minute USING(minute_id)",
+		0, 0);
+
+	while (query_next(&sums))
+		note(check, "activity_minute %" PRId64 ": its row does not agree with those of activity",
+		     query_number(&sums, "minute_id"));
+	while (query_next(&missed))
+		if (!stored_steps_are_valid(missed.statement, 1, query_number(&missed, "steps")))
+			note(check, "activity_minute %" PRId64 ": missed is not an array of steps",
+			     query_number(&missed, "minute_id"));
+	while (query_next(&times))
+		if (!stored_steps_are_valid(times.statement, 2, query_number(&times, "steps")))
+			note(check,
+			     "activity of minute %" PRId64 ", key %" PRId64
+			     ": times is not an array of steps",
+			     query_number(&times, "minute_id"), query_number(&times, "key_id"));
+}
+
 /* ---- the whole ---- */
 
 /* Each step relies on those before it: without an intact tree, for example, a view may take very long. */
@@ -330,6 +360,8 @@ static void check_meaning(struct check *check)
 		check_thread_states(check);
 	if (!database->failed)
 		check_wakes(check);
+	if (!database->failed)
+		check_activity(check);
 	if (!database->failed)
 		check_numbers(check);
 	if (!database->failed)

@@ -84,7 +84,7 @@ static const char begin_removing[] =
 static const char remove_counters[] =
 	"DROP TABLE temp.part;"
 	"DELETE FROM counter WHERE run_id <> (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM "
-	"capture)";
+	"capture UNION SELECT run_id FROM activity_minute)";
 
 /* Of the database and its log. */
 static uint64_t bytes_of(const char *path)

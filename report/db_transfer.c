@@ -7,6 +7,7 @@
 #include "consumer/store/incidents.h"
 #include "consumer/store/stored_json.h"
 #include "report/db_rows.h"
+#include "report/db_transfer_activity.h"
 #include "report/db_transfer_stacks.h"
 #include "report/extend_stacks.h"
 
@@ -631,6 +632,8 @@ static int transfer_all(struct transfer *transfer, const char *path, const int64
 		result = stack_transfer_begin(&transfer->stacks, transfer->rows.sql);
 	if (!result)
 		result = transfer_captures(transfer, &counts->added);
+	if (!result && transfer->rows.whole)
+		result = activity_transfer(&transfer->rows);
 	if (!result)
 		result = incidents_settle_where(transfer->rows.sql,
 						"incident_id IN (SELECT id FROM incident_map)");

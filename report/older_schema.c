@@ -18,7 +18,21 @@
 	"CREATE TEMP VIEW stack_place AS SELECT NULL AS stack_id, NULL AS function, NULL AS below WHERE 0;"                          \
 	"CREATE TEMP VIEW thread_states AS SELECT NULL AS capture_id, NULL AS role, NULL AS process_id, NULL AS tgid, NULL AS comm," \
 	" NULL AS tid, NULL AS thread, NULL AS state, NULL AS syscall, NULL AS fd, NULL AS lock, NULL AS stack_id, NULL AS"          \
-	" function, NULL AS below, NULL AS second, NULL AS seconds, NULL AS samples, NULL AS threads WHERE 0;"
+	" function, NULL AS below, NULL AS second, NULL AS seconds, NULL AS samples, NULL AS threads WHERE 0;"                       \
+	"CREATE TEMP VIEW activity_key AS SELECT NULL AS key_id, NULL AS state, NULL AS comm, NULL AS kernel, NULL"                  \
+	" AS syscall, NULL AS function, NULL AS uid, NULL AS cgroup, NULL AS unit, NULL AS container, NULL AS hash"                  \
+	" WHERE 0;"                                                                                                                  \
+	"CREATE TEMP VIEW activity_minute AS SELECT NULL AS minute_id, NULL AS run_id, NULL AS at, NULL AS"                          \
+	" interval_ns, NULL AS steps, NULL AS looks, NULL AS missed, NULL AS threads, NULL AS bytes WHERE 0;"                        \
+	"CREATE TEMP VIEW activity AS SELECT NULL AS minute_id, NULL AS key_id, NULL AS threads, NULL AS least,"                     \
+	" NULL AS most, NULL AS times WHERE 0;"                                                                                      \
+	"CREATE TEMP VIEW activity_minutes AS SELECT NULL AS minute_id, NULL AS at, NULL AS state, NULL AS comm,"                    \
+	" NULL AS kernel, NULL AS syscall, NULL AS function, NULL AS uid, NULL AS unit, NULL AS container, NULL AS"                  \
+	" cgroup, NULL AS average, NULL AS threads, NULL AS least, NULL AS most, NULL AS times, NULL AS looks, NULL"                 \
+	" AS steps, NULL AS interval_ns WHERE 0;"                                                                                    \
+	"CREATE TEMP VIEW activity_steps AS SELECT NULL AS minute_id, NULL AS at, NULL AS until_at, NULL AS step,"                   \
+	" NULL AS until_step, NULL AS threads, NULL AS state, NULL AS comm, NULL AS kernel, NULL AS syscall, NULL"                   \
+	" AS function, NULL AS uid, NULL AS unit, NULL AS container, NULL AS cgroup WHERE 0;"
 
 /* What versions before 9 lack besides. */
 #define VIEWS_SINCE_9                                                                                                              \

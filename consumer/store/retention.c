@@ -83,7 +83,8 @@ const char retention_unused_sql[] =
 	"DELETE FROM rule WHERE run_id < (SELECT max(run_id) FROM run) AND "
 	"rule_id NOT IN (SELECT rule_id FROM capture WHERE rule_id IS NOT NULL);"
 	"DELETE FROM run WHERE run_id < (SELECT max(run_id) FROM run) AND run_id NOT IN (SELECT run_id FROM capture "
-	"UNION ALL SELECT run_id FROM rule UNION ALL SELECT run_id FROM process UNION ALL SELECT run_id FROM counter)";
+	"UNION ALL SELECT run_id FROM rule UNION ALL SELECT run_id FROM process UNION ALL SELECT run_id FROM counter UNION ALL "
+	"SELECT run_id FROM activity_minute)";
 
 static int delete_nodes(struct sql *sql)
 {

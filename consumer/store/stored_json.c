@@ -108,3 +108,23 @@ bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals,
 	} while (read_character(&at, ','));
 	return !strcmp(at, "]") && count <= samples;
 }
+
+bool stored_steps_are_valid(sqlite3_stmt *statement, int column, int64_t steps)
+{
+	int64_t before = -1, step, number;
+	const char *at;
+
+	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+		return true;
+	if (text_of(statement, column, &at) < 0 || !read_character(&at, '['))
+		return false;
+	do {
+		if (!read_character(&at, '[') || !read_number(&at, &step) || !read_character(&at, ',') ||
+		    !read_number(&at, &number) || !read_character(&at, ']'))
+			return false;
+		if (step <= before || step >= steps || number < 0)
+			return false;
+		before = step;
+	} while (read_character(&at, ','));
+	return !strcmp(at, "]");
+}

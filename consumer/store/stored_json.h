@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stored_json.h owns reading the JSON that the database holds: frames of stack_node, and times of sample_row. It accepts
+ * stored_json.h owns reading the JSON that the database holds: frames of stack_node, times of sample_row, and the steps of activity. It accepts
  * what bourdond writes and nothing else: whoever else wrote it may be hostile.
  */
 #ifndef BOURDON_CONSUMER_STORE_STORED_JSON_H
@@ -26,5 +26,11 @@ int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struc
  * [begin ms,end ms,cpu]. A cpu may be null.
  */
 bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals, int64_t samples);
+
+/*
+ * Whether the column is NULL or an array of elements [step,number], each behind the one before, and below `steps`. Neither is
+ * negative.
+ */
+bool stored_steps_are_valid(sqlite3_stmt *statement, int column, int64_t steps);
 
 #endif

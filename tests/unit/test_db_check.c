@@ -78,6 +78,11 @@ START_TEST(an_empty_database_is_well)
 }
 END_TEST
 
+#define ACTIVITY                                                                                             \
+	"INSERT INTO activity_key(key_id, state, kernel, hash) VALUES(1, 'D', 0, 7);"                        \
+	"INSERT INTO activity_minute VALUES(1, 1, 60, 10, 3, 2, '[[1,1]]', 7, 100);"                         \
+	"INSERT INTO activity VALUES(1, 1, 7, 2, 5, '[[0,5],[2,2]]');"
+
 static const struct {
 	const char *sql, *problem;
 } damages[] = {
@@ -123,6 +128,15 @@ static const struct {
 	{ "UPDATE sample_row SET times = ''", "times is not an array" },
 	{ "UPDATE capture SET sample_count = sample_count + 1 WHERE capture_id = 2",
 	  "capture 2: its numbers of processes, stacks and samples are not those of its rows" },
+	{ ACTIVITY "UPDATE activity_minute SET threads = 8",
+	  "activity_minute 1: its row does not agree with those of activity" },
+	{ ACTIVITY "UPDATE activity_minute SET looks = 4", "activity_minute 1: its row does not agree" },
+	{ ACTIVITY "UPDATE activity_minute SET missed = '[[3,1]]'",
+	  "activity_minute 1: missed is not an array of steps" },
+	{ ACTIVITY "UPDATE activity SET times = '[[0,5] ]'",
+	  "activity of minute 1, key 1: times is not an array of steps" },
+	{ ACTIVITY "DELETE FROM activity_key",
+	  "activity: a row refers to a row of activity_key that does not exist" },
 	{ "UPDATE incident SET captures = captures + 1", "its row does not agree with its " },
 	{ "UPDATE incident SET because = 'somebody else'", "its row does not agree with its " },
 	{ "UPDATE incident SET ended_at = NULL", "its row does not agree with its " },
@@ -142,6 +156,13 @@ START_TEST(damage_is_found)
 {
 	damage(damages[_i].sql);
 	expect_problem(damages[_i].problem);
+}
+END_TEST
+
+START_TEST(activity_is_well)
+{
+	run_sql(&fixture, ACTIVITY);
+	expect_command("ok: ", "--db %s db check", fixture.path);
 }
 END_TEST
 
@@ -239,6 +260,7 @@ Suite *db_check_suite(void)
 	tcase_add_test(tests, what_the_store_writes_is_well);
 	tcase_add_test(tests, an_empty_database_is_well);
 	tcase_add_loop_test(tests, damage_is_found, 0, (int)ARRAY_SIZE(damages));
+	tcase_add_test(tests, activity_is_well);
 	tcase_add_test(tests, times_of_intervals_have_three_numbers);
 	tcase_add_test(tests, a_function_that_was_named_later_is_no_damage);
 	tcase_add_test(tests, the_lines_are_bounded);

@@ -81,6 +81,34 @@ static void fill_other_tables(struct store_fixture *host)
 		"INSERT INTO histogram VALUES(1, 'runqueue', 'all', 0, 10, 4), (1, 'runqueue', 'all', 10, 20, 6)");
 }
 
+/* A minute at this time, which differs from others in nothing else. */
+static void fill_activity(struct store_fixture *host, int at)
+{
+	char sql[600];
+
+	snprintf(
+		sql, sizeof(sql),
+		"INSERT OR IGNORE INTO activity_key VALUES(1, 'D', 'web', 0, 'read', 'f', 33, '/c', 'c.service', 'id', -77), "
+		"(2, 'I', NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 78);"
+		"INSERT INTO activity_minute(run_id, at, interval_ns, steps, looks, missed, threads, bytes) VALUES(1, %d, 10, 3, "
+		"2, '[[1,1]]', 9, 100);"
+		"INSERT INTO activity SELECT max(minute_id), 1, 7, 2, 5, '[[0,5],[2,2]]' FROM activity_minute;"
+		"INSERT INTO activity SELECT max(minute_id), 2, 2, 1, 1, NULL FROM activity_minute",
+		at);
+	run_sql(host, sql);
+}
+
+static const char activity_sql[] =
+	"SELECT r.database_id, m.at, m.interval_ns, m.steps, m.looks, m.missed, m.threads, m.bytes, k.state, k.comm, k.kernel, "
+	"k.syscall, k.function, k.uid, k.cgroup, k.unit, k.container, k.hash, a.threads, a.least, a.most, a.times FROM "
+	"activity_minute m JOIN run r USING(run_id) JOIN activity a USING(minute_id) JOIN activity_key k USING(key_id) "
+	"ORDER BY 1, 2, 9";
+#define ACTIVITY_ROWS(database, at)                                                                          \
+	database                                                                                             \
+		"|" at                                                                                       \
+		"|10|3|2|[[1,1]]|9|100|D|web|0|read|f|33|/c|c.service|id|-77|7|2|5|[[0,5],[2,2]]\n" database \
+		"|" at "|10|3|2|[[1,1]]|9|100|I|NULL|0|NULL|NULL|NULL|NULL|NULL|NULL|78|2|1|1|NULL\n"
+
 /* All rows of all tables. */
 static char *dump(const struct store_fixture *of)
 {
@@ -199,6 +227,48 @@ START_TEST(captures_read_as_before)
 	for (int i = 1; i <= 2; i++)
 		expect_equal_captures(&hosts[1], i, &out, 3 + i);
 	expect_sound_output();
+}
+END_TEST
+
+START_TEST(activity_reads_as_before_and_hosts_share_its_keys)
+{
+	_cleanup_free_ char *before = NULL;
+
+	fill_activity(&hosts[0], 60);
+	fill_activity(&hosts[0], 120);
+	fill_activity(&hosts[1], 60);
+	merge_both();
+	expect_rows(&out, activity_sql,
+		    ACTIVITY_ROWS("1", "60") ACTIVITY_ROWS("1", "120") ACTIVITY_ROWS("2", "60"));
+	expect_count(&out, "activity_key", 2);
+	before = dump(&out);
+	merge_both();
+	expect_unchanged(&out, before);
+	/* what has come since */
+	fill_activity(&hosts[1], 120);
+	merge_both();
+	expect_rows(&out, activity_sql,
+		    ACTIVITY_ROWS("1", "60") ACTIVITY_ROWS("1", "120") ACTIVITY_ROWS("2", "60")
+			    ACTIVITY_ROWS("2", "120"));
+	expect_sound_output();
+}
+END_TEST
+
+START_TEST(hostile_activity_adds_nothing)
+{
+	static const char *const changes[] = {
+		"UPDATE activity SET times = '[[0,5],[0,2]]'",
+		"UPDATE activity SET times = '[[3,5]]'",
+		"UPDATE activity SET times = '[]'",
+		"UPDATE activity_minute SET missed = '[[1,-1]]'",
+		"UPDATE activity_minute SET missed = '[1]'",
+	};
+
+	fill_activity(&hosts[0], 60);
+	run_sql(&hosts[0], changes[_i]);
+	expect_command_fails("it has a value that bourdond does not write", "db merge %s %s", out.path,
+			     hosts[0].path);
+	ck_assert(access(out.path, F_OK));
 }
 END_TEST
 
@@ -617,6 +687,8 @@ Suite *db_merge_suite(void)
 	tcase_add_test(tests, ids_in_use_become_the_next);
 	tcase_add_test(tests, ids_are_kept_where_they_are_free);
 	tcase_add_test(tests, what_hosts_share_is_stored_once);
+	tcase_add_test(tests, activity_reads_as_before_and_hosts_share_its_keys);
+	tcase_add_loop_test(tests, hostile_activity_adds_nothing, 0, 5);
 	tcase_add_test(tests, a_second_merge_changes_nothing);
 	tcase_add_test(tests, merged_databases_are_merged);
 	tcase_add_test(tests, a_source_that_grew_adds_the_new_captures);

@@ -163,6 +163,44 @@ START_TEST(what_is_no_array_of_times_is_refused)
 }
 END_TEST
 
+START_TEST(steps_come_one_behind_the_other)
+{
+	static const struct {
+		const char *value;
+		bool is_valid;
+	} cases[] = {
+		{ "NULL", true },
+		{ "'[[0,1]]'", true },
+		{ "'[[0,1],[3,0]]'", true },
+		{ "'[[3,9223372036854775807]]'", true },
+		{ "'[[4,1]]'", false },
+		{ "'[[1,1],[1,2]]'", false },
+		{ "'[[2,1],[1,2]]'", false },
+		{ "'[[-1,1]]'", false },
+		{ "'[[0,-1]]'", false },
+		{ "'[]'", false },
+		{ "'[[0,1]'", false },
+		{ "'[[0,1]]x'", false },
+		{ "'[[0,1],]'", false },
+		{ "'[[0]]'", false },
+		{ "'[[0,1,2]]'", false },
+		{ "'[[0,null]]'", false },
+		{ "'[[0, 1]]'", false },
+		{ "'[[00,1]]'", false },
+		{ "'[[0,1]]' || char(0)", false },
+		{ "7", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		sqlite3_stmt *statement = value_of(cases[i].value);
+
+		ck_assert_msg(stored_steps_are_valid(statement, 0, 4) == cases[i].is_valid, "%s",
+			      cases[i].value);
+		sqlite3_finalize(statement);
+	}
+}
+END_TEST
+
 Suite *stored_json_suite(void)
 {
 	Suite *suite = suite_create("stored_json");
@@ -174,6 +212,7 @@ Suite *stored_json_suite(void)
 	tcase_add_loop_test(tests, what_is_no_array_of_numbers_is_refused, 0, ARRAY_SIZE(no_frames));
 	tcase_add_test(tests, times_have_two_numbers_or_three);
 	tcase_add_loop_test(tests, what_is_no_array_of_times_is_refused, 0, ARRAY_SIZE(no_times));
+	tcase_add_test(tests, steps_come_one_behind_the_other);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	parsed = options_parse(&command, argc, argv, &words);
 	if (parsed != OPTIONS_RUN)
 		return parsed;
-	if (words + 2 != argc || options_number(argv[words + 1], 1, 100000, &processes)) {
+	if (words != 2 || options_number(argv[2], 1, 100000, &processes) < 0) {
 		log_error("expected PREFIX and N: see 'comms --help'");
 		return EXIT_USAGE;
 	}
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		return EXIT_FAILED;
 	}
 	for (unsigned long long i = 1; i <= processes; i++) {
-		if (!start_sleeper(argv[words], i, ready[1])) {
+		if (!start_sleeper(argv[1], i, ready[1])) {
 			log_error("cannot start process %llu: %s", i, strerror(errno));
 			return EXIT_FAILED;
 		}
