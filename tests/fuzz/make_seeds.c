@@ -118,6 +118,28 @@ static void put_looks(struct seed *seed)
 		}
 }
 
+/* Slots of three looks, of which the last bytes are the stream of one. */
+static void put_activity(struct seed *seed)
+{
+	const struct activity_look look = { .header = { RECORD_ACTIVITY, sizeof(look) },
+					    .threads = 3,
+					    .number = 2 };
+
+	for (uint32_t i = 0; i < 48; i++) {
+		const struct activity_slot slot = { .key = { .comm = "nginx",
+							     .cgroup_id = i % 2,
+							     .uid = 33,
+							     .call = i % 3 ? 232 : -1,
+							     .function = i % 3 ? 4100 : KERNEL_FRAME_UNKNOWN,
+							     .state = (__u16)(i % THREAD_STATES) },
+						    .threads = 1 + i % 5,
+						    .reserved = 1 };
+
+		put(seed, &slot, sizeof(slot));
+	}
+	put(seed, &look, sizeof(look));
+}
+
 static void put_mappings(struct seed *seed)
 {
 	static const char *const paths[] = { "/usr/sbin/nginx", "/lib/libc.so.6", "", "/lib/x (deleted)" };
@@ -293,6 +315,7 @@ static const struct {
 	{ "events", put_events },
 	{ "events", put_tasks },
 	{ "looks", put_looks },
+	{ "activity", put_activity },
 	{ "mappings", put_mappings },
 	{ "elf_symbols", put_elf },
 	{ "symbolizer_reply", put_reply },
