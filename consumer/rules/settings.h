@@ -20,13 +20,13 @@ struct settings {
 	uint64_t database_age_ns_max; /* 0: any */
 	/* directories whose ELF files the daemon may open itself: absolute paths, separated by blanks */
 	char directories[INI_LINE_BYTES + 1];
-	uint64_t naming_ns;         /* time limit for naming one capture's frames */
-	uint32_t short_windows_max; /* limit on kernel triggers whose window is not a multiple of 2 s */
-	uint32_t watches_max;       /* limit on the watches of all rules */
-	uint32_t rule_watches_max;  /* limit on the watches of one rule with watch = cgroup */
-	uint32_t capture_hz;        /* how often captures look at the states of threads; 0: never */
-	uint64_t activity_ns;       /* from one look at the activity of all threads to the next; 0: none */
-	uint64_t activity_age_ns_max;
+	uint64_t naming_ns;           /* time limit for naming one capture's frames */
+	uint32_t short_windows_max;   /* limit on kernel triggers whose window is not a multiple of 2 s */
+	uint32_t watches_max;         /* limit on the watches of all rules */
+	uint32_t rule_watches_max;    /* limit on the watches of one rule with watch = cgroup */
+	uint32_t capture_hz;          /* how often captures look at the states of threads; 0: never */
+	uint64_t activity_ns;         /* from one look at the activity of all threads to the next; 0: none */
+	uint64_t activity_age_ns_max; /* of a minute of it in the database */
 };
 
 /* The smallest size limit of a database: room for the schema, the log and one capture. */

@@ -715,6 +715,7 @@ struct known_frames store_known_frames(struct store *store)
 	return (struct known_frames){ .find = find_known, .user = store };
 }
 
+/* A log that a reader keeps must not grow without end. */
 static int check_log(struct store *store)
 {
 	if (!log_is_too_large(store))
@@ -765,7 +766,7 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 
 static int write_activity(struct store *store, struct activity_rows *rows)
 {
-	uint64_t bytes;
+	uint64_t bytes = 0;
 	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 
 	if (result < 0)
@@ -790,13 +791,12 @@ int store_add_activity(struct store *store, struct activity_minute *minute,
 	if (result < 0)
 		return result;
 	result = activity_rows_make(&rows, minute, symbols);
-	if (result < 0)
+	if (result < 0) {
 		snprintf(store->sql.error, sizeof(store->sql.error), "%s", strerror(-result));
-	while (!result) {
-		result = write_activity(store, &rows);
-		if (!result || !made_room(store, result))
-			break;
-		result = 0;
+	} else {
+		do
+			result = write_activity(store, &rows);
+		while (made_room(store, result));
 	}
 	activity_rows_free(&rows);
 	return result;

@@ -160,7 +160,7 @@ END_TEST
 
 static void make_rows(struct activity_rows *rows, struct activity_minute *minute)
 {
-	static const char text[] = "0 _text\n4096 waits\n8192 moves [disk]\n";
+	static const char text[] = "0 _text\n4096 waits\n8192 moves disk\n";
 	const struct kernel_symbols symbols = { .text = text, .bytes = sizeof(text) - 1 };
 
 	ck_assert_int_eq(activity_rows_make(rows, minute, &symbols), 0);

@@ -150,7 +150,7 @@ START_TEST(names_are_escaped)
 	count(&row, "\x1b[31m\xff", THREAD_RUNNING, 1);
 	activity_minute_add(minute, 0, &counts, cgroups);
 	ck_assert_int_eq(add_minute(minute, 1), 0);
-	expect_rows(&fixture, "SELECT comm FROM activity_key", "\x1b[31m\\xff\n");
+	expect_rows(&fixture, "SELECT comm FROM activity_key", "\\x1b[31m\\xff\n");
 }
 END_TEST
 
