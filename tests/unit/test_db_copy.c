@@ -183,6 +183,33 @@ START_TEST(single_captures_are_copied_with_all_they_refer_to)
 }
 END_TEST
 
+START_TEST(activity_is_copied_with_the_whole_alone)
+{
+	run_sql(&fixture, "INSERT INTO activity_key(key_id, state, kernel, hash) VALUES(5, 'D', 0, 7);"
+			  "INSERT INTO activity_minute VALUES(3, 1, 60, 10, 3, 2, '[[1,1]]', 7, 100);"
+			  "INSERT INTO activity VALUES(3, 5, 7, 2, 5, '[[0,5],[2,2]]')");
+	expect_command("copied 1 capture to ", "--db %s db copy %s 2", fixture.path, out.path);
+	expect_rows(
+		&out,
+		"SELECT (SELECT count(*) FROM activity) + (SELECT count(*) FROM activity_minute) + (SELECT count(*) FROM "
+		"activity_key)",
+		"0\n");
+	ck_assert(!unlink(out.path));
+	expect_command("copied to ", "--db %s db copy %s", fixture.path, out.path);
+	expect_same("SELECT * FROM activity");
+	expect_same("SELECT * FROM activity_minute");
+	expect_same("SELECT * FROM activity_key");
+	/* it keeps the run to which it belongs */
+	run_sql(&fixture,
+		"WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 4) INSERT INTO run SELECT i, "
+		"started_at + i, ended_at, version, abi, kernel, hostname, cpus, hz, policy, object_sha256, attachments, "
+		"ring_bytes, database_id, recorded_as FROM n, run; UPDATE activity_minute SET run_id = 2");
+	expect_command("now", "--db %s db compact", fixture.path);
+	expect_rows(&fixture, "SELECT run_id FROM run", "1\n2\n4\n");
+	expect_command("ok: ", "--db %s db check", fixture.path);
+}
+END_TEST
+
 START_TEST(an_unknown_capture_is_named_and_nothing_written)
 {
 	expect_command_fails("no capture 77 in ", "--db %s db copy %s 1 77", fixture.path, out.path);
@@ -374,6 +401,7 @@ Suite *db_copy_suite(void)
 	tcase_add_test(copy, a_copy_does_not_replace);
 	tcase_add_test(copy, nobody_else_may_read_a_copy);
 	tcase_add_test(copy, single_captures_are_copied_with_all_they_refer_to);
+	tcase_add_test(copy, activity_is_copied_with_the_whole_alone);
 	tcase_add_test(copy, an_unknown_capture_is_named_and_nothing_written);
 	tcase_add_test(copy, a_capture_that_is_recorded_is_refused);
 	tcase_add_test(copy, a_full_disk_leaves_nothing);
