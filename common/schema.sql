@@ -712,11 +712,11 @@ SELECT t.capture_id, t.role, t.process_id, p.tgid, p.comm, t.tid, t.thread, t.st
 FROM thread_state t JOIN process p USING(process_id)
 ORDER BY t.capture_id DESC, t.samples DESC;
 
--- average: such threads at a look of the minute.
+-- average: such threads at a look of the minute. Minutes come first, of which `at` chooses few; SQLite does not know that.
 CREATE VIEW activity_minutes AS
 SELECT a.minute_id, m.at, k.state, k.comm, k.kernel, k.syscall, k.function, k.uid, k.unit, k.container, k.cgroup,
 	round(1.0 * a.threads / m.looks, 3) AS average, a.threads, a.least, a.most, a.times, m.looks, m.steps, m.interval_ns
-FROM activity_minute m JOIN activity a USING(minute_id) JOIN activity_key k USING(key_id);
+FROM activity_minute m CROSS JOIN activity a USING(minute_id) CROSS JOIN activity_key k USING(key_id);
 
 -- A row for each element of times: from `at` until `until_at` there were so many threads.
 CREATE VIEW activity_steps AS
@@ -724,7 +724,7 @@ SELECT a.minute_id, m.at + (j.value ->> 0) * m.interval_ns AS at,
 	m.at + ifnull(a.times ->> ('$[' || (j.key + 1) || '][0]'), m.steps) * m.interval_ns AS until_at, j.value ->> 0 AS step,
 	ifnull(a.times ->> ('$[' || (j.key + 1) || '][0]'), m.steps) AS until_step, j.value ->> 1 AS threads, k.state, k.comm,
 	k.kernel, k.syscall, k.function, k.uid, k.unit, k.container, k.cgroup
-FROM activity_minute m JOIN activity a USING(minute_id) JOIN activity_key k USING(key_id), json_each(a.times) j;
+FROM activity_minute m CROSS JOIN activity a USING(minute_id) CROSS JOIN activity_key k USING(key_id), json_each(a.times) j;
 
 -- From the trigger on: the growth of PSI's totals, for the system and for the cgroup that fired, beside the
 -- summed stall time of the targets' threads. The two differ in kind: PSI counts a CPU with several stalled
