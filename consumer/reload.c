@@ -107,6 +107,8 @@ static bool is_same(const struct configuration *one, const struct configuration 
 	       one->settings.rule_watches_max == other->settings.rule_watches_max &&
 	       one->settings.naming_ns == other->settings.naming_ns &&
 	       one->settings.capture_hz == other->settings.capture_hz &&
+	       one->settings.activity_ns == other->settings.activity_ns &&
+	       one->settings.activity_age_ns_max == other->settings.activity_age_ns_max &&
 	       !strcmp(one->settings.directories, other->settings.directories);
 }
 

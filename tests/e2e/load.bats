@@ -34,8 +34,8 @@ one_line_saying() {
 	load
 	[ "$(stat -c '%a %U %G' "$PIN_DIR")" = "750 root $TEST_GROUP" ]
 	local expected name
-	expected="660 patterns_a patterns_b oncpu offcpu control events errors cgroups_known cgroup_paths wanted unwind_procs unwind_maps unwind_pages unwind_rows unwind_rules
-440 targets totals offcpu_open clocks counters interrupts irq_names tasks mappings states threads stacks"
+	expected="660 patterns_a patterns_b oncpu offcpu control events errors cgroups_known cgroup_paths wanted unwind_procs unwind_maps unwind_pages unwind_rows unwind_rules activity
+440 targets totals offcpu_open clocks counters interrupts irq_names tasks mappings states looks threads stacks"
 	while read -r mode names; do
 		for name in $names; do
 			[ "$(stat -c '%a %U %G' "$PIN_DIR/$name")" = "$mode root $TEST_GROUP" ] || { echo "$name"; false; }
