@@ -720,11 +720,14 @@ FROM activity_minute m CROSS JOIN activity a USING(minute_id) CROSS JOIN activit
 
 -- A row for each element of times: from `at` until `until_at` there were so many threads.
 CREATE VIEW activity_steps AS
-SELECT a.minute_id, m.at + (j.value ->> 0) * m.interval_ns AS at,
-	m.at + ifnull(a.times ->> ('$[' || (j.key + 1) || '][0]'), m.steps) * m.interval_ns AS until_at, j.value ->> 0 AS step,
-	ifnull(a.times ->> ('$[' || (j.key + 1) || '][0]'), m.steps) AS until_step, j.value ->> 1 AS threads, k.state, k.comm,
-	k.kernel, k.syscall, k.function, k.uid, k.unit, k.container, k.cgroup
-FROM activity_minute m CROSS JOIN activity a USING(minute_id) CROSS JOIN activity_key k USING(key_id), json_each(a.times) j;
+SELECT t.minute_id, t.first_at + t.step * t.interval_ns AS at, t.first_at + t.until_step * t.interval_ns AS until_at, t.step,
+	t.until_step, t.threads, k.state, k.comm, k.kernel, k.syscall, k.function, k.uid, k.unit, k.container, k.cgroup
+FROM (SELECT a.minute_id, a.key_id, m.at AS first_at, m.interval_ns,
+		(SELECT value FROM json_each(j.value) WHERE key = 0) AS step,
+		ifnull((SELECT value FROM json_each(a.times, '$[' || (j.key + 1) || '][0]')), m.steps) AS until_step,
+		(SELECT value FROM json_each(j.value) WHERE key = 1) AS threads
+	FROM activity_minute m CROSS JOIN activity a USING(minute_id), json_each(a.times) j) t
+JOIN activity_key k USING(key_id);
 
 -- From the trigger on: the growth of PSI's totals, for the system and for the cgroup that fired, beside the
 -- summed stall time of the targets' threads. The two differ in kind: PSI counts a CPU with several stalled
