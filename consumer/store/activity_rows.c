@@ -165,10 +165,14 @@ static uint32_t *find_paths(const struct activity_minute *minute)
 
 	for (uint32_t i = 0; first && i < minute->cgroups_count; i++) {
 		const struct wanted_path wanted = { minute, minute->cgroups[i].path };
-		uint32_t hash = wanted.path ? hash_bytes(wanted.path, strlen(wanted.path)) : 0;
+		uint32_t hash;
 
-		first[i] = wanted.path ? hash_index_find(&index, hash, has_path, &wanted) : UINT32_MAX;
-		if (!wanted.path || first[i] != HASH_INDEX_NONE)
+		first[i] = UINT32_MAX;
+		if (!wanted.path)
+			continue;
+		hash = hash_bytes(wanted.path, strlen(wanted.path));
+		first[i] = hash_index_find(&index, hash, has_path, &wanted);
+		if (first[i] != HASH_INDEX_NONE)
 			continue;
 		first[i] = i;
 		if (hash_index_add(&index, hash, i) < 0) {
