@@ -3,6 +3,7 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "consumer/store/stored_json.h"
+#include "report/id_index.h"
 #include "report/profile.h"
 #include "report/query.h"
 
@@ -18,13 +19,6 @@
 #define FRAMES_MOST (1U << 21)
 #define STACK_CLASSES_MOST 1024U
 #define DEPTH_MOST 10000U /* frames of a stack: a node that is deeper begins a path of its own */
-
-/* Positions by the ids of rows. */
-struct id_index {
-	int64_t *ids;
-	uint32_t count, room;
-	struct hash_index index;
-};
 
 struct loading {
 	struct database *database;
@@ -48,44 +42,6 @@ struct loading {
 	uint32_t classes_count, classes_room;
 	struct frame_list node_frames; /* of the node at hand */
 };
-
-struct wanted_id {
-	const struct id_index *index;
-	int64_t id;
-};
-
-static bool is_id(const void *user, uint32_t position)
-{
-	const struct wanted_id *wanted = user;
-
-	return wanted->index->ids[position] == wanted->id;
-}
-
-static uint32_t hash_id(int64_t id)
-{
-	return hash_number_and_bytes((uint64_t)id, NULL, 0);
-}
-
-static uint32_t find_id(const struct id_index *index, int64_t id)
-{
-	return hash_index_find(&index->index, hash_id(id), is_id, &(struct wanted_id){ index, id });
-}
-
-/* Adds an id, at the position that is the number of ids so far. */
-static int add_id(struct id_index *index, int64_t id)
-{
-	if (array_make_room(index->ids, index->count, index->room, 1U) ||
-	    hash_index_add(&index->index, hash_id(id), index->count))
-		return -ENOMEM;
-	index->ids[index->count++] = id;
-	return 0;
-}
-
-static void free_ids(struct id_index *index)
-{
-	free(index->ids);
-	hash_index_free(&index->index);
-}
 
 static const char *text_at(const struct query *query, int column)
 {
@@ -147,12 +103,12 @@ static bool is_thread(const void *user, uint32_t position)
 static int intern_process(struct loading *loading, int64_t process_id, uint32_t *ret_process)
 {
 	struct profile *profile = loading->profile;
-	uint32_t found = find_id(&loading->process_ids, process_id);
+	uint32_t found = id_index_find(&loading->process_ids, process_id);
 
 	if (found == HASH_INDEX_NONE) {
 		if (array_make_room(profile->processes, profile->processes_count, loading->processes_room,
 				    1U) ||
-		    add_id(&loading->process_ids, process_id))
+		    id_index_add(&loading->process_ids, process_id))
 			return -ENOMEM;
 		profile->processes[profile->processes_count] =
 			(struct profile_process){ .process_id = process_id };
@@ -184,11 +140,11 @@ static int intern_thread(struct loading *loading, const struct profile_thread *t
 static int intern_stack(struct loading *loading, int64_t stack_id, uint32_t *ret_stack)
 {
 	struct profile *profile = loading->profile;
-	uint32_t found = find_id(&loading->stack_ids, stack_id);
+	uint32_t found = id_index_find(&loading->stack_ids, stack_id);
 
 	if (found == HASH_INDEX_NONE) {
 		if (array_make_room(profile->stacks, profile->stacks_count, loading->stacks_room, 1U) ||
-		    add_id(&loading->stack_ids, stack_id))
+		    id_index_add(&loading->stack_ids, stack_id))
 			return -ENOMEM;
 		profile->stacks[profile->stacks_count] =
 			(struct profile_stack){ .stack_id = stack_id, .node = PROFILE_NONE };
@@ -279,7 +235,7 @@ static int find_module(struct loading *loading, struct query *query, int64_t mod
 {
 	struct profile *profile = loading->profile;
 	struct profile_module module = { .module_id = module_id };
-	uint32_t found = find_id(&loading->module_ids, module_id);
+	uint32_t found = id_index_find(&loading->module_ids, module_id);
 	int result;
 
 	*ret_module = found;
@@ -293,7 +249,7 @@ static int find_module(struct loading *loading, struct query *query, int64_t mod
 	if (!result)
 		result = array_make_room(profile->modules, profile->modules_count, loading->modules_room, 1U);
 	if (!result)
-		result = add_id(&loading->module_ids, module_id);
+		result = id_index_add(&loading->module_ids, module_id);
 	if (result < 0)
 		return result;
 	module.is_kernel = !strcmp(module.kind, "kernel") || !strcmp(module.kind, "module");
@@ -369,12 +325,12 @@ static void drop_unknown_frames(struct profile *profile)
 static int add_path_frame(struct loading *loading, int64_t frame_id)
 {
 	struct profile *profile = loading->profile;
-	uint32_t found = find_id(&loading->frame_ids, frame_id);
+	uint32_t found = id_index_find(&loading->frame_ids, frame_id);
 	int result = 0;
 
 	if (found == HASH_INDEX_NONE) {
 		found = loading->frame_ids.count;
-		result = add_id(&loading->frame_ids, frame_id);
+		result = id_index_add(&loading->frame_ids, frame_id);
 	}
 	if (!result && profile->path_frames_count == PATH_FRAMES_MOST)
 		return -E2BIG;
@@ -408,7 +364,7 @@ static int add_node(struct loading *loading, int64_t node_id, const struct node_
 		return -E2BIG;
 	if (array_make_room(profile->nodes, profile->nodes_count, loading->nodes_room, 1U) ||
 	    array_make_room(loading->node_rows, profile->nodes_count, loading->node_rows_room, 1U) ||
-	    add_id(&loading->node_ids, node_id))
+	    id_index_add(&loading->node_ids, node_id))
 		return -ENOMEM;
 	loading->node_rows[profile->nodes_count] = *row;
 	profile->nodes[profile->nodes_count++] =
@@ -453,7 +409,7 @@ static int load_node(struct loading *loading, struct query *query, int64_t node_
 	struct profile *profile = loading->profile;
 	int result = 0;
 
-	while (!result && node_id && find_id(&loading->node_ids, node_id) == HASH_INDEX_NONE &&
+	while (!result && node_id && id_index_find(&loading->node_ids, node_id) == HASH_INDEX_NONE &&
 	       query_find(query, node_id)) {
 		struct node_row row = { number_at(query, 0), number_at(query, 2), !is_null_at(query, 2) };
 
@@ -482,7 +438,7 @@ static int load_tree(struct loading *loading)
 		uint32_t node;
 
 		result = load_node(loading, &query, stack->stack_id);
-		node = find_id(&loading->node_ids, stack->stack_id);
+		node = id_index_find(&loading->node_ids, stack->stack_id);
 		if (node == HASH_INDEX_NONE || !loading->node_rows[node].has_class)
 			continue;
 		stack->node = node;
@@ -606,7 +562,7 @@ static int order_nodes(struct loading *loading)
 	for (uint32_t i = 0; i < count; i++)
 		if (loading->node_rows[i].parent_id)
 			profile->nodes[i].parent =
-				find_id(&loading->node_ids, loading->node_rows[i].parent_id);
+				id_index_find(&loading->node_ids, loading->node_rows[i].parent_id);
 	for (uint32_t i = 0; i < count; i++)
 		find_level(loading, i, climbed, depths);
 	return move_nodes(loading, climbed);
@@ -647,11 +603,11 @@ int profile_load(struct database *database, int64_t capture_id, enum profile_of 
 	struct loading loading = { .database = database, .profile = &profile };
 	int result = load(&loading, capture_id, of);
 
-	free_ids(&loading.process_ids);
-	free_ids(&loading.stack_ids);
-	free_ids(&loading.node_ids);
-	free_ids(&loading.frame_ids);
-	free_ids(&loading.module_ids);
+	id_index_free(&loading.process_ids);
+	id_index_free(&loading.stack_ids);
+	id_index_free(&loading.node_ids);
+	id_index_free(&loading.frame_ids);
+	id_index_free(&loading.module_ids);
 	hash_index_free(&loading.threads_index);
 	free(loading.node_rows);
 	free(loading.levels);

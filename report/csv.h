@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* csv.h owns writing text as a field of CSV (RFC 4180). */
+#ifndef BOURDON_REPORT_CSV_H
+#define BOURDON_REPORT_CSV_H
+
+#include <stdio.h>
+
+/* Escaped as on a terminal, so that no name of a thread is a control sequence where somebody looks at the file. */
+void csv_text(FILE *out, const char *text);
+
+#endif
