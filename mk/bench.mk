@@ -4,7 +4,7 @@
 
 .PHONY: bench
 
-BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks exec_load exec_latency crossing unwind_table)
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks looks exec_load exec_latency crossing unwind_table)
 
 ## make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md
 bench:
@@ -16,11 +16,13 @@ $(B)/bench/%.bpf.o: bench/%.bpf.c
 	@mkdir -p $(@D)
 	$(call say,BPF,$<) $(CLANG) $(BPF_FLAGS) -MMD -MP -c $< -o $@
 
-$(B)/skeleton/reference.skel.h: $(B)/bench/reference.bpf.o
+BENCH_SKELETONS := $(patsubst bench/%.bpf.c,$(B)/skeleton/%.skel.h,$(wildcard bench/*.bpf.c))
+$(BENCH_SKELETONS): $(B)/skeleton/%.skel.h: $(B)/bench/%.bpf.o
 	@mkdir -p $(@D)
-	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name reference_bpf > $@
+	$(call say,SKEL,$@) $(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
 $(B)/object/bench/reference.o: $(B)/skeleton/reference.skel.h
+$(B)/object/bench/looks.o: $(B)/skeleton/empty_walk.skel.h
 BENCH_SHARED := $(call objects,bench/program_stats.c bench/made_samples.c bench/made_busy.c $(CONSUMER) $(COMMON))
 $(BENCHES): LIBS += -lm
 .SECONDARY: $(BENCHES:$(B)/bench/%=$(B)/object/bench/%.o) $(BENCH_SHARED)

@@ -104,7 +104,7 @@ reproducible:
 
 ## make lint       includes, documents, hash tables, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
 lint: WERROR = -Werror
-lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(B)/skeleton/reference.skel.h $(POLICIES) $(ARCHITECTURE_POLICIES) $(B)/policy/call_names.h
+lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) $(B)/policy/call_names.h
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
 	$(Q)tests/lint/links.sh
