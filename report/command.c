@@ -2,6 +2,7 @@
 #include "report/command.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
 #include "common/pins.h"
@@ -25,8 +26,9 @@
 #define TAKES_INCIDENT 1024U
 #define TAKES_REQUEST 2048U /* the options of capture */
 #define TAKES_OFF_CPU 4096U
-#define TAKES_THREADS 8192U /* the options of threads */
-#define TAKES_LIVE 16384U   /* --live, and with it the same options */
+#define TAKES_THREADS 8192U   /* the options of threads */
+#define TAKES_LIVE 16384U     /* --live, and with it the same options */
+#define TAKES_ACTIVITY 32768U /* the options of activity */
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -67,6 +69,10 @@ static const struct subcommand subcommands[] = {
 	  "bourdon threads --once --match 'state=D unit=*.service' --columns function,unit",
 	  TAKES_JSON | TAKES_LIMIT | TAKES_RUN_DIR | TAKES_THREADS | TAKES_NO_DB | OPENS_ITSELF, 30,
 	  threads_run },
+	{ "activity", "show what all threads did over hours and days, in groups",
+	  "Shows what all threads of the machine did, as bourdond saw it at its looks, in groups: AVERAGE is how\nmany threads were in a group at a look, MOST the most at one look. bourdond looks if bourdon.conf has an\ninterval below [activity]. Without --all or a word on the state: threads that ran, were queued, or in D.",
+	  "bourdon activity --since 8h --match 'unit=*.service' --group-by state,syscall,unit",
+	  TAKES_JSON | TAKES_LIMIT | TAKES_ACTIVITY, 30, activity_run },
 	{ "symbolize", "name frames that have no name, from programs and debug files",
 	  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
 	  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
@@ -239,7 +245,8 @@ static int refuse_options(const struct subcommand *subcommand, const struct comm
 
 /* Reads what options say that the subcommand takes. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int read_values(const char *limit, const struct capture_words *ask,
-		       const struct threads_words *threads, struct request *request)
+		       const struct threads_words *threads, const struct activity_words *activity,
+		       struct request *request)
 {
 	const struct subcommand *subcommand = request->subcommand;
 	unsigned long long number;
@@ -256,6 +263,8 @@ static int read_values(const char *limit, const struct capture_words *ask,
 		return EXIT_USAGE;
 	if (subcommand->takes & (TAKES_THREADS | TAKES_LIVE))
 		return threads_options_read(threads, request->json, &request->threads);
+	if (subcommand->takes & TAKES_ACTIVITY)
+		return activity_options_read(activity, clock_wall_ns(), &request->activity);
 	return OPTIONS_RUN;
 }
 
@@ -315,12 +324,14 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	struct capture_words ask = { 0 };
 	struct option_list pids = { "pid", ask.pids, ARRAY_SIZE(ask.pids), 0 };
 	struct threads_words threads = { 0 };
+	struct activity_words activity = { 0 };
 	const struct command_option options[] = {
 		{ 0, { "db", "FILE", "the database (default " DEFAULT_PATH ")", &path } },
 		{ TAKES_JSON, { "json", NULL, "print JSON, for scripts", &json } },
 		{ TAKES_INCIDENT, { "incident", NULL, "why: explain a whole incident", &incident } },
 		{ TAKES_LIMIT,
-		  { "limit", "N", "print at most N rows (list: 50, top: 30; JSON: all)", &limit } },
+		  { "limit", "N", "print at most N rows (list: 50, others: 30; JSON and CSV: all)",
+		    &limit } },
 		{ TAKES_RUN_DIR,
 		  { "run-dir", "DIR",
 		    "doctor, threads: where bourdon-load's manifest is (default " RUN_DIRECTORY_DEFAULT ")",
@@ -338,7 +349,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		  { "unit", "UNIT", "processes of this unit of systemd, such as nginx.service", &ask.unit } },
 		{ TAKES_REQUEST,
 		  { "cgroup", "PATH", "processes of this cgroup and those below it", &ask.cgroup } },
-		{ TAKES_REQUEST, { "all", NULL, "every process", &ask.all } },
+		{ TAKES_REQUEST | TAKES_ACTIVITY,
+		  { "all", NULL, "every process; activity: threads in every state", &ask.all } },
 		{ TAKES_REQUEST, { "for", "TIME", "how long to record: 1s to 1h", &ask.duration } },
 		{ TAKES_REQUEST,
 		  { "before", "TIME", "and what the rings hold of this time before (default 0s)",
@@ -351,16 +363,26 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		{ TAKES_LIVE, { "live", NULL, "what is on the CPUs now, without a capture", &threads.live } },
 		{ TAKES_THREADS | TAKES_LIVE,
 		  { "once", NULL, "print the table of one second, and end", &threads.once } },
-		{ TAKES_THREADS | TAKES_LIVE,
-		  { "csv", NULL, "print CSV, second by second; --json does so, too", &threads.csv } },
+		{ TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY,
+		  { "csv", NULL, "print CSV; of threads and live second by second, as JSON", &threads.csv } },
 		{ TAKES_THREADS, { "hz", "N", "looks a second, 1 to 100 (10)", &threads.hz } },
-		{ TAKES_THREADS | TAKES_LIVE,
+		{ TAKES_ACTIVITY,
+		  { "since", "TIME",
+		    "the first look: so long before --until, or a time such as 2026-11-25T14:03:00Z (1h)",
+		    &activity.since } },
+		{ TAKES_ACTIVITY,
+		  { "until", "TIME", "the end: so long ago, or a time (now)", &activity.until } },
+		{ TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY,
 		  { "match", "WORDS",
 		    "only threads that match: COLUMN=GLOB, COLUMN!=GLOB, or GLOB of any column",
 		    &threads.match } },
-		{ TAKES_THREADS | TAKES_LIVE,
+		{ TAKES_ACTIVITY,
+		  { "group-by", "LIST",
+		    "any of state,syscall,comm,unit,cgroup,container,function,kernel,uid; --columns is the same",
+		    &activity.group_by } },
+		{ TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY,
 		  { "columns", "LIST",
-		    "group by these: comm,process,unit,cgroup,function,uid,tgid,tid; threads: and state,syscall,fd,futex; live: and module",
+		    "group by these: comm,process,unit,cgroup,function,uid,tgid,tid; threads: and state,syscall,fd,futex; live: and module; activity: as --group-by",
 		    &threads.columns } },
 	};
 	struct option_spec chosen[ARRAY_SIZE(options)];
@@ -392,7 +414,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		/* those of capture, threads and live would not fit the screen */
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-			if (!(options[i].takes & (TAKES_REQUEST | TAKES_THREADS | TAKES_LIVE)))
+			if (!(options[i].takes &
+			      (TAKES_REQUEST | TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY)))
 				chosen[command.options_count++] = options[i].spec;
 	} else if (help.subcommand) {
 		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", help.subcommand->name,
@@ -424,7 +447,11 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 				    .json = json != NULL,
 				    .off_cpu = ask.off_cpu != NULL,
 				    .format = ask.format };
-	status = read_values(limit, &ask, &threads, &request);
+	activity.columns = threads.columns;
+	activity.match = threads.match;
+	activity.all = ask.all;
+	activity.csv = threads.csv;
+	status = read_values(limit, &ask, &threads, &activity, &request);
 	if (status == OPTIONS_RUN)
 		status = parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand),
 					&request);
@@ -522,6 +549,7 @@ int command_run(const struct request *request, FILE *out)
 		.ask = &request->ask,
 		.format = request->format,
 		.threads = &request->threads,
+		.activity = &request->activity,
 	};
 
 	if (!is_live && !(request->subcommand->takes & OPENS_ITSELF) &&

@@ -6,6 +6,7 @@
 #define BOURDON_REPORT_COMMAND_H
 
 #include "common/capture_request.h"
+#include "report/activity_options.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
@@ -24,10 +25,11 @@ struct request {
 	bool of_incident;   /* that ID is of an incident */
 	int64_t limit;      /* rows; negative: all */
 	bool json;
-	bool off_cpu;                   /* folded: intervals off CPU */
-	struct capture_request ask;     /* of capture */
-	const char *format;             /* of capture, or NULL */
-	struct threads_options threads; /* of threads, and of top --live */
+	bool off_cpu;                     /* folded: intervals off CPU */
+	struct capture_request ask;       /* of capture */
+	const char *format;               /* of capture, or NULL */
+	struct threads_options threads;   /* of threads, and of top --live */
+	struct activity_options activity; /* of activity */
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

@@ -84,6 +84,17 @@ char *format_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t
 	return into;
 }
 
+const char *format_spark(double value, double most, bool is_utf8)
+{
+	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const marks[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
+	int level = value > 0 && most > 0 ? (int)(fmin(value / most, 1) * 8 + 0.5) : 0;
+
+	if (!level && value > 0)
+		level = 1;
+	return (is_utf8 ? blocks : marks)[level];
+}
+
 /* Continuation bytes of a UTF-8 character take no column. */
 static bool begins_character(char byte)
 {

@@ -6,6 +6,7 @@
 #ifndef BOURDON_REPORT_FORMAT_H
 #define BOURDON_REPORT_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,9 @@ char *format_percent(double percent, char *into, size_t into_bytes);
  * zero.
  */
 char *format_bar(int64_t value, int64_t peak, size_t columns, char *into, size_t into_bytes);
+
+/* The character of a sparkline: as high as the value beside `most`; a blank for 0 alone. Without UTF-8 as dark. */
+const char *format_spark(double value, double most, bool is_utf8);
 
 /* The number of characters in a well-formed UTF-8 text, each one column wide. */
 size_t format_columns(const char *text);

@@ -7,6 +7,7 @@
 #define BOURDON_REPORT_H
 
 #include "common/capture_request.h"
+#include "report/activity_options.h"
 #include "report/database.h"
 #include "report/threads_options.h"
 
@@ -25,10 +26,11 @@ struct report {
 	int64_t incident_id; /* `why --incident`: of an incident that exists; else 0 */
 	int64_t limit;       /* rows to show at most; negative: all */
 	bool json;
-	bool off_cpu;                          /* folded: intervals off CPU */
-	const struct capture_request *ask;     /* of capture */
-	const char *format;                    /* of capture: in which its result is printed, or NULL */
-	const struct threads_options *threads; /* of threads, and of top --live */
+	bool off_cpu;                            /* folded: intervals off CPU */
+	const struct capture_request *ask;       /* of capture */
+	const char *format;                      /* of capture: in which its result is printed, or NULL */
+	const struct threads_options *threads;   /* of threads, and of top --live */
+	const struct activity_options *activity; /* of activity */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
@@ -45,6 +47,7 @@ void doctor_run(struct report *report);
 void status_run(struct report *report);
 void symbolize_run(struct report *report);
 void threads_run(struct report *report);
+void activity_run(struct report *report);
 void db_check_run(struct report *report);
 void db_compact_run(struct report *report);
 void db_copy_run(struct report *report);

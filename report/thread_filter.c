@@ -14,27 +14,35 @@ int thread_column_find(const char *name, size_t bytes)
 	return -ENOENT;
 }
 
-bool thread_column_is_known(uint32_t column, bool is_live)
+bool thread_column_is_known(uint32_t column, enum thread_origin origin)
 {
 	switch (column) {
 	case THREAD_STATE:
 	case THREAD_SYSCALL:
+		return origin != THREADS_SAMPLED;
 	case THREAD_FD:
 	case THREAD_FUTEX:
-		return !is_live;
+		return origin == THREADS_NOW;
+	case THREAD_PROCESS:
+	case THREAD_TGID:
+	case THREAD_TID:
+		return origin != THREADS_STORED;
+	case THREAD_CONTAINER:
+	case THREAD_KERNEL:
+		return origin == THREADS_STORED;
 	case THREAD_MODULE:
-		return is_live;
+		return origin == THREADS_SAMPLED;
 	default:
 		return true;
 	}
 }
 
-uint32_t thread_filter_unknown(const struct thread_filter *filter, bool is_live)
+uint32_t thread_filter_unknown(const struct thread_filter *filter, enum thread_origin origin)
 {
 	for (uint32_t i = 0; i < filter->count; i++) {
 		uint32_t column = filter->parts[i].column;
 
-		if (column < THREAD_GROUPING && !thread_column_is_known(column, is_live))
+		if (column < THREAD_GROUPING && !thread_column_is_known(column, origin))
 			return column;
 	}
 	return THREAD_GROUPING;

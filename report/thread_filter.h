@@ -34,11 +34,18 @@ int thread_filter_read(struct thread_filter *filter, const char *text, const cha
 /* `values` are those of the columns before THREAD_GROUPING. */
 bool thread_filter_matches(const struct thread_filter *filter, const char *const *values);
 
-/* Whether such lines have that column: samples on CPU (`is_live`), or threads as such. */
-bool thread_column_is_known(uint32_t column, bool is_live);
+/* Where lines of threads come from. */
+enum thread_origin {
+	THREADS_NOW,     /* the iterator `threads` */
+	THREADS_SAMPLED, /* samples on CPU */
+	THREADS_STORED,  /* the activity in the database */
+};
 
-/* The first column that words are about and such lines do not have; THREAD_GROUPING: none. */
-uint32_t thread_filter_unknown(const struct thread_filter *filter, bool is_live);
+/* Whether lines from there have that column. */
+bool thread_column_is_known(uint32_t column, enum thread_origin origin);
+
+/* The first column that words are about and lines from there do not have; THREAD_GROUPING: none. */
+uint32_t thread_filter_unknown(const struct thread_filter *filter, enum thread_origin origin);
 
 /* The column of that name before THREAD_GROUPING, or -ENOENT. */
 int thread_column_find(const char *name, size_t bytes);

@@ -19,9 +19,6 @@
 #define AVERAGE_COLUMNS 7
 #define SHARE_COLUMNS 4
 #define BAR_COLUMNS 5
-#define COLUMNS_LEAST 4
-#define WIDE_COLUMNS 28 /* of a column without a width of its own: functions, cgroups, */
-#define WIDE_MORE 6     /* and where there is no room it is by so many wider than the others */
 
 enum { COLOUR_RUNNING = 1, COLOUR_QUEUED, COLOUR_DISK, COLOUR_BAR };
 
@@ -100,21 +97,14 @@ static void put_bar(const struct threads_screen *screen, int y, int x, int width
 /* The last `width` seconds; a full character is one thread, or the most that there were. */
 static void put_spark(const struct threads_screen *screen, int y, int x, int width, const float *spark)
 {
-	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
-	static const char *const marks[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
 	float most = 1;
 
 	for (int i = 0; i < width; i++)
 		if (spark[(int)SPARK_SECONDS - width + i] > most)
 			most = spark[(int)SPARK_SECONDS - width + i];
-	for (int i = 0; i < width; i++) {
-		float value = spark[(int)SPARK_SECONDS - width + i];
-		int level = (int)(value / most * 8 + 0.5F);
-
-		if (!level && value > 0)
-			level = 1;
-		put_plain(screen, y, x + i, 1, (screen->is_utf8 ? blocks : marks)[level]);
-	}
+	for (int i = 0; i < width; i++)
+		put_plain(screen, y, x + i, 1,
+			  format_spark(spark[(int)SPARK_SECONDS - width + i], most, screen->is_utf8));
 }
 
 /* ---- the table ---- */
@@ -125,49 +115,13 @@ struct layout {
 	int text;       /* where the view's columns begin */
 };
 
-/* How soon a column is made narrower. A number or a state that is cut tells nothing, so these come last. */
-static int excess(const struct thread_view *view, const struct layout *layout, uint32_t i)
-{
-	switch (view->columns[i]) {
-	case THREAD_STATE:
-	case THREAD_UID:
-	case THREAD_FD:
-	case THREAD_TGID:
-	case THREAD_TID:
-		return layout->widths[i] - COLS;
-	default:
-		return layout->widths[i] - (threads_column_width(view->columns[i]) ? 0 : WIDE_MORE);
-	}
-}
-
 static struct layout lay_out(const struct thread_view *view)
 {
 	struct layout layout = { .bar = COLS >= 60 ? BAR_COLUMNS : 0 };
-	int room, wanted = 0;
-	uint32_t widest;
 
 	layout.spark = COLS >= 160 ? (int)SPARK_SECONDS : COLS >= 100 ? 24 : COLS >= 72 ? 10 : 0;
 	layout.text = AVERAGE_COLUMNS + 1 + SHARE_COLUMNS + 1 + (layout.bar ? layout.bar + 1 : 0);
-	room = COLS - layout.text - (layout.spark ? layout.spark + 1 : 0);
-	for (uint32_t i = 0; i < view->columns_count; i++) {
-		layout.widths[i] = threads_column_width(view->columns[i]);
-		if (!layout.widths[i])
-			layout.widths[i] = WIDE_COLUMNS;
-		wanted += layout.widths[i] + 1;
-	}
-	while (wanted > room) {
-		widest = 0;
-		for (uint32_t i = 1; i < view->columns_count; i++)
-			if (excess(view, &layout, i) > excess(view, &layout, widest))
-				widest = i;
-		if (layout.widths[widest] <= COLUMNS_LEAST)
-			break; /* the last ones are cut off */
-		layout.widths[widest]--;
-		wanted--;
-	}
-	/* what is left goes to the last column */
-	if (wanted < room && view->columns_count)
-		layout.widths[view->columns_count - 1] += room - wanted;
+	threads_fit_columns(view, COLS - layout.text - (layout.spark ? layout.spark + 1 : 0), layout.widths);
 	return layout;
 }
 

@@ -19,6 +19,18 @@ struct threads_options {
 	bool is_screen; /* none of once, CSV and JSON */
 };
 
+/* A list of columns, and the option that it was given by. */
+struct columns_word {
+	const char *option, *text; /* no text: those that are usual */
+};
+
+/*
+ * Reads by what to group, and which threads are meant (NULL: all), into the view. Returns OPTIONS_RUN; or EXIT_USAGE, and the
+ * mistake was logged.
+ */
+int threads_view_read(const struct columns_word *columns, const char *match, enum thread_origin origin,
+		      struct thread_view *view);
+
 /* Returns OPTIONS_RUN and fills *ret_options; or EXIT_USAGE, and the mistake was logged. */
 int threads_options_read(const struct threads_words *words, bool json, struct threads_options *ret_options);
 

@@ -3,25 +3,71 @@
 
 #include "common/escape.h"
 #include "common/plural.h"
+#include "report/csv.h"
 #include "report/format.h"
 #include "report/json.h"
+#include "report/time_text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #define BAR_COLUMNS 10U
+#define COLUMNS_LEAST 4
+#define WIDE_COLUMNS 28 /* of a column without a width of its own: functions, cgroups, */
+#define WIDE_MORE 6     /* and where there is no room it is by so many wider than the others */
 
 int threads_column_width(uint32_t column)
 {
 	static const int widths[THREAD_GROUPING] = {
 		[THREAD_STATE] = 7,  [THREAD_SYSCALL] = 15, [THREAD_COMM] = 15, [THREAD_PROCESS] = 15,
 		[THREAD_UNIT] = 24,  [THREAD_MODULE] = 20,  [THREAD_UID] = 6,   [THREAD_FD] = 5,
-		[THREAD_FUTEX] = 16, [THREAD_TGID] = 8,     [THREAD_TID] = 8,
+		[THREAD_FUTEX] = 16, [THREAD_TGID] = 8,     [THREAD_TID] = 8,   [THREAD_CONTAINER] = 12,
+		[THREAD_KERNEL] = 6,
 	};
 
 	return widths[column];
+}
+
+/* How soon a column is made narrower. A number or a state that is cut tells nothing, so these come last. */
+static int excess(uint32_t column, int width)
+{
+	switch (column) {
+	case THREAD_STATE:
+	case THREAD_KERNEL:
+	case THREAD_UID:
+	case THREAD_FD:
+	case THREAD_TGID:
+	case THREAD_TID:
+		return width - FORMAT_BYTES;
+	default:
+		return width - (threads_column_width(column) ? 0 : WIDE_MORE);
+	}
+}
+
+void threads_fit_columns(const struct thread_view *view, int room, int widths[THREAD_GROUPING])
+{
+	int wanted = 0;
+
+	for (uint32_t i = 0; i < view->columns_count; i++) {
+		widths[i] = threads_column_width(view->columns[i]);
+		if (!widths[i])
+			widths[i] = WIDE_COLUMNS;
+		wanted += widths[i] + 1;
+	}
+	for (; wanted > room; wanted--) {
+		uint32_t widest = 0;
+
+		for (uint32_t i = 1; i < view->columns_count; i++)
+			if (excess(view->columns[i], widths[i]) >
+			    excess(view->columns[widest], widths[widest]))
+				widest = i;
+		if (widths[widest] <= COLUMNS_LEAST)
+			break; /* the last ones are cut off */
+		widths[widest]--;
+	}
+	if (wanted < room && view->columns_count)
+		widths[view->columns_count - 1] += room - wanted;
 }
 
 static uint32_t rows_of_limit(const struct thread_groups *groups, int64_t limit)
@@ -149,24 +195,24 @@ void threads_print_text(FILE *out, const struct thread_view *view, const struct 
 
 /* ---- JSON ---- */
 
-static void print_time(FILE *out, int64_t at_ns)
+void threads_print_json_value(FILE *out, uint32_t column, const char *value)
 {
-	time_t seconds = (time_t)(at_ns / 1000000000);
-	struct tm when;
-	char text[32];
-
-	gmtime_r(&seconds, &when);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &when);
-	fputs(text, out);
+	if (!value || (!strcmp(value, THREAD_NONE) && column != THREAD_COMM))
+		fputs("null", out);
+	else if (column >= THREAD_UID && column != THREAD_FUTEX && is_number(value))
+		fputs(value, out);
+	else
+		json_string(out, value);
 }
 
 void threads_print_json(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
 			int64_t limit, const struct thread_lines *look, int64_t at_ns)
 {
 	uint32_t rows = rows_of_limit(groups, limit);
+	char at[TIME_TEXT_BYTES];
 
 	fputs("{\"at\": \"", out);
-	print_time(out, at_ns);
+	fputs(time_text_write(at_ns, at), out);
 	if (view->is_live)
 		fprintf(out,
 			"\", \"ticks\": %u, \"cpus\": %.3f, \"cpus_sampled\": %u, \"left_out\": %" PRIu64
@@ -181,16 +227,8 @@ void threads_print_json(FILE *out, const struct thread_view *view, const struct 
 
 		fputs(row ? ", {" : "{", out);
 		for (uint32_t i = 0; i < view->columns_count; i++) {
-			const char *value = group->values[i];
-
 			fprintf(out, "\"%s\": ", thread_column_names[view->columns[i]]);
-			if (!strcmp(value, THREAD_NONE) && view->columns[i] != THREAD_COMM)
-				fputs("null", out);
-			else if (view->columns[i] >= THREAD_UID && view->columns[i] != THREAD_FUTEX &&
-				 is_number(value))
-				fputs(value, out);
-			else
-				json_string(out, value);
+			threads_print_json_value(out, view->columns[i], group->values[i]);
 			fputs(", ", out);
 		}
 		fprintf(out, "\"%s\": %.3f, \"share\": %.4f}", view->is_live ? "cpus" : "average",
@@ -209,35 +247,21 @@ void threads_print_csv_header(FILE *out, const struct thread_view *view)
 	fputs("\r\n", out);
 }
 
-/* As on a terminal, so that no name of a thread is a control sequence where somebody looks at the file. */
-static void print_quoted(FILE *out, const char *text)
-{
-	char safe[FORMAT_BYTES * 4];
-
-	escape_terminal(text, safe, sizeof(safe));
-	fputc('"', out);
-	for (const char *at = safe; *at; at++) {
-		if (*at == '"')
-			fputc('"', out);
-		fputc(*at, out);
-	}
-	fputc('"', out);
-}
-
 void threads_print_csv(FILE *out, const struct thread_view *view, const struct thread_groups *groups,
 		       int64_t limit, int64_t at_ns)
 {
 	uint32_t rows = rows_of_limit(groups, limit);
+	char at[TIME_TEXT_BYTES];
 
 	for (uint32_t row = 0; row < rows; row++) {
 		const struct thread_group *group = &groups->groups[row];
 
-		print_time(out, at_ns);
+		fputs(time_text_write(at_ns, at), out);
 		fprintf(out, ",%.3f,%.4f", group->average, group->share);
 		for (uint32_t i = 0; i < view->columns_count; i++) {
 			fputc(',', out);
 			if (strcmp(group->values[i], THREAD_NONE) != 0 || view->columns[i] == THREAD_COMM)
-				print_quoted(out, group->values[i]);
+				csv_text(out, group->values[i]);
 		}
 		fputs("\r\n", out);
 	}

@@ -26,7 +26,16 @@ void threads_print_csv(FILE *out, const struct thread_view *view, const struct t
 void threads_describe_samples(const struct thread_groups *groups, const struct thread_lines *look, char *into,
 			      size_t into_bytes);
 
+/*
+ * Writes a value of that column as JSON: a number, a text, or null where there is none. A thread may have the name "-": NULL
+ * alone is none there.
+ */
+void threads_print_json_value(FILE *out, uint32_t column, const char *value);
+
 /* How wide a column is on a terminal, in characters; names of functions and cgroups have what is left (0). */
 int threads_column_width(uint32_t column);
+
+/* Makes the view's columns as wide as `room` characters allow, with a blank behind each: what is left has the last one. */
+void threads_fit_columns(const struct thread_view *view, int room, int widths[THREAD_GROUPING]);
 
 #endif

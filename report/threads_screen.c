@@ -199,7 +199,9 @@ static void set_filter(struct threads_screen *screen)
 	struct thread_filter filter;
 	const char *word;
 	int result = thread_filter_read(&filter, screen->prompt, &word);
-	uint32_t unknown = result < 0 ? THREAD_GROUPING : thread_filter_unknown(&filter, view->is_live);
+	uint32_t unknown =
+		result < 0 ? THREAD_GROUPING
+			   : thread_filter_unknown(&filter, view->is_live ? THREADS_SAMPLED : THREADS_NOW);
 
 	if (result == -ENOENT)
 		snprintf(screen->message, sizeof(screen->message),

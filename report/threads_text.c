@@ -16,8 +16,10 @@ const char *const thread_column_names[THREAD_COLUMNS] = {
 	[THREAD_PROCESS] = "process",
 	[THREAD_UNIT] = "unit",
 	[THREAD_CGROUP] = "cgroup",
+	[THREAD_CONTAINER] = "container",
 	[THREAD_FUNCTION] = "function",
 	[THREAD_MODULE] = "module",
+	[THREAD_KERNEL] = "kernel",
 	[THREAD_UID] = "uid",
 	[THREAD_FD] = "fd",
 	[THREAD_FUTEX] = "futex",
@@ -31,7 +33,8 @@ const char *const thread_column_names[THREAD_COLUMNS] = {
 
 static bool is_in_text(enum thread_column column)
 {
-	return column != THREAD_PROCESS && column != THREAD_UNIT && column != THREAD_MODULE;
+	return column != THREAD_PROCESS && column != THREAD_UNIT && column != THREAD_CONTAINER &&
+	       column != THREAD_MODULE && column != THREAD_KERNEL;
 }
 
 static bool is_octal(const char *digits)

@@ -19,8 +19,10 @@ enum thread_column {
 	THREAD_PROCESS, /* not in the text: the name of the first thread */
 	THREAD_UNIT,    /* not in the text: of the cgroup */
 	THREAD_CGROUP,
+	THREAD_CONTAINER, /* not in the text: of the database alone */
 	THREAD_FUNCTION,
 	THREAD_MODULE, /* not in the text: of samples alone, the name of the file that the function is in */
+	THREAD_KERNEL, /* not in the text: of the database alone, whether it is a kernel thread */
 	THREAD_UID,
 	THREAD_FD,
 	THREAD_FUTEX,

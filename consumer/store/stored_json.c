@@ -109,22 +109,49 @@ bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals,
 	return !strcmp(at, "]") && count <= samples;
 }
 
+/* Reads "[7,2]". The step, which is stored, comes behind the one that was, and below `steps`. */
+static bool read_step(const char **at, int64_t steps, int64_t *step, int64_t *ret_number)
+{
+	int64_t before = *step;
+
+	return read_character(at, '[') && read_number(at, step) && read_character(at, ',') &&
+	       read_number(at, ret_number) && read_character(at, ']') && *step > before && *step < steps &&
+	       *ret_number >= 0;
+}
+
 bool stored_steps_are_valid(sqlite3_stmt *statement, int column, int64_t steps)
 {
-	int64_t before = -1, step, number;
+	int64_t step = -1, number;
 	const char *at;
 
 	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
 		return true;
 	if (text_of(statement, column, &at) < 0 || !read_character(&at, '['))
 		return false;
-	do {
-		if (!read_character(&at, '[') || !read_number(&at, &step) || !read_character(&at, ',') ||
-		    !read_number(&at, &number) || !read_character(&at, ']'))
+	do
+		if (!read_step(&at, steps, &step, &number))
 			return false;
-		if (step <= before || step >= steps || number < 0)
-			return false;
-		before = step;
-	} while (read_character(&at, ','));
+	while (read_character(&at, ','));
 	return !strcmp(at, "]");
+}
+
+int stored_steps_read(sqlite3_stmt *statement, int column, uint32_t steps, struct step_list *list)
+{
+	int64_t step = -1, number;
+	const char *at;
+	int result = text_of(statement, column, &at);
+
+	list->count = 0;
+	if (result < 0)
+		return result;
+	if (!read_character(&at, '['))
+		return -EUCLEAN;
+	do {
+		if (!read_step(&at, steps, &step, &number) || number > UINT32_MAX)
+			return -EUCLEAN;
+		if (array_make_room(list->steps, list->count, list->room, 1U))
+			return -ENOMEM;
+		list->steps[list->count++] = (struct stored_step){ (uint32_t)step, (uint32_t)number };
+	} while (read_character(&at, ','));
+	return strcmp(at, "]") ? -EUCLEAN : 0;
 }

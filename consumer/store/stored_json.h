@@ -33,4 +33,17 @@ bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals,
  */
 bool stored_steps_are_valid(sqlite3_stmt *statement, int column, int64_t steps);
 
+struct step_list {
+	struct stored_step {
+		uint32_t step, number;
+	} * steps; /* the caller frees it */
+	uint32_t count, room;
+};
+
+/*
+ * Reads such an array into the list, whose elements before are gone. Returns 0; -EUCLEAN if it is no such array, or has a number
+ * that does not fit; or -ENOMEM. After an error the list may have some of the elements.
+ */
+int stored_steps_read(sqlite3_stmt *statement, int column, uint32_t steps, struct step_list *list);
+
 #endif

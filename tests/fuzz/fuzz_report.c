@@ -75,15 +75,33 @@ static const char rows_sql[] =
 	" (1, 'stack-truncated', 2, 'stack');"
 	"INSERT INTO counter(run_id, at, name, value) VALUES(1, 1790000100000000000, 'samples', 7);"
 	"INSERT INTO incident VALUES(1, 1, 1, 2, 1790000099000000000, NULL, 'cpu', 1, 'competing processes', 'it took 2.00 s');"
+	"INSERT INTO activity_key(key_id, state, comm, kernel, syscall, function, uid, cgroup, unit, container, hash) VALUES(1, 'D', 'nginx', 0, 'read', 'schedule', 33, '/web', NULL, NULL, 0), (2, 'S', NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, 0);"
+	"INSERT INTO activity_minute VALUES(1, 1, 1790000090000000000, 1000000000, 60, 58, '[[3,2]]', 170, 99),"
+	" (2, 1, 1790000200000000000, 1000000000, 9, 9, NULL, 9, 99);"
+	"INSERT INTO activity VALUES(1, 1, 112, 1, 2, '[[0,1],[6,2]]'), (1, 2, 58, 1, 1, NULL), (2, 1, 9, 0, 3, '[[4,3],[7,0]]');"
 	"UPDATE capture SET incident_id = 1, onset_at = triggered_at - 1000000000;";
 
 /* DB and OUT stand for the database and for a file that does not exist. */
 #define MERGE "db merge OUT DB"
-static const char *const lines[] = { "list",     "list --json",    "why",
-				     "why 1",    "why 2 --json",   "why 1 --json",
-				     "top",      "top --json",     "folded",
-				     "db check", "db copy OUT",    "db copy OUT 1",
-				     MERGE,      "why --incident", "why --incident 1 --json" };
+static const char *const lines[] = {
+	"list",
+	"list --json",
+	"why",
+	"why 1",
+	"why 2 --json",
+	"why 1 --json",
+	"top",
+	"top --json",
+	"folded",
+	"db check",
+	"db copy OUT",
+	"db copy OUT 1",
+	MERGE,
+	"why --incident",
+	"why --incident 1 --json",
+	"activity --since 9000d",
+	"activity --since 9000d --all --json",
+};
 
 static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16],
 	    out_path[sizeof(directory) + 16];

@@ -43,6 +43,8 @@ static Suite *(*const suites[])(void) = {
 	cgroup_suite,
 	hash_suite,
 	cgroup_parts_suite,
+	activity_report_suite,
+	time_text_suite,
 	thread_filter_suite,
 	thread_history_suite,
 	threads_output_suite,

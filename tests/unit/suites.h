@@ -10,6 +10,8 @@ Suite *capture_request_suite(void);
 Suite *control_suite(void);
 Suite *user_names_suite(void);
 Suite *wanted_suite(void);
+Suite *activity_report_suite(void);
+Suite *time_text_suite(void);
 Suite *thread_filter_suite(void);
 Suite *thread_history_suite(void);
 Suite *threads_output_suite(void);

@@ -230,6 +230,21 @@ START_TEST(bar_fits_and_shows_the_least)
 }
 END_TEST
 
+START_TEST(sparklines_are_as_high_as_the_value)
+{
+	ck_assert_str_eq(format_spark(0, 10, true), " ");
+	ck_assert_str_eq(format_spark(0.001, 10, true), "▁");
+	ck_assert_str_eq(format_spark(5, 10, true), "▄");
+	ck_assert_str_eq(format_spark(10, 10, true), "█");
+	ck_assert_str_eq(format_spark(20, 10, true), "█");
+	ck_assert_str_eq(format_spark(-1, 10, true), " ");
+	ck_assert_str_eq(format_spark(1, 0, true), "▁");
+	ck_assert_str_eq(format_spark(0, 10, false), " ");
+	ck_assert_str_eq(format_spark(5, 10, false), "=");
+	ck_assert_str_eq(format_spark(10, 10, false), "@");
+}
+END_TEST
+
 START_TEST(cut_counts_characters_and_marks_itself)
 {
 	char whole[] = "äöüß", cut[16] = "äöüßé", text[FORMAT_BYTES];
@@ -924,6 +939,7 @@ Suite *report_suite(void)
 	tcase_add_loop_test(format, duration_has_three_digits_and_a_unit, 0, 15);
 	tcase_add_test(format, percent_never_rounds_something_to_nothing);
 	tcase_add_test(format, bar_fits_and_shows_the_least);
+	tcase_add_test(format, sparklines_are_as_high_as_the_value);
 	tcase_add_test(format, cut_counts_characters_and_marks_itself);
 	tcase_add_test(format, folded_text_cannot_be_a_count_or_a_line);
 	suite_add_tcase(suite, format);

@@ -129,6 +129,68 @@ START_TEST(what_is_no_array_of_numbers_is_refused)
 }
 END_TEST
 
+static int read_steps(const char *expression, uint32_t steps, struct step_list *list)
+{
+	sqlite3_stmt *statement = value_of(expression);
+	int result = stored_steps_read(statement, 0, steps, list);
+
+	sqlite3_finalize(statement);
+	return result;
+}
+
+START_TEST(steps_ascend)
+{
+	struct step_list list = { 0 };
+
+	ck_assert_int_eq(read_steps("'[[0,3],[7,4294967295],[59,0]]'", 60, &list), 0);
+	ck_assert_uint_eq(list.count, 3);
+	ck_assert_uint_eq(list.steps[1].step, 7);
+	ck_assert_uint_eq(list.steps[1].number, UINT32_MAX);
+	ck_assert_uint_eq(list.steps[2].step, 59);
+	ck_assert_uint_eq(list.steps[2].number, 0);
+	/* those of before are gone */
+	ck_assert_int_eq(read_steps("'[[5,1]]'", 6, &list), 0);
+	ck_assert_uint_eq(list.count, 1);
+	ck_assert_uint_eq(list.steps[0].step, 5);
+	free(list.steps);
+}
+END_TEST
+
+static const char *const no_steps[] = {
+	"NULL",
+	"0",
+	"''",
+	"'[]'",
+	"'[[]]'",
+	"'[[0]]'",
+	"'[[0,1,2]]'",
+	"'[[0,1]'",
+	"'[[0,1],]'",
+	"'[[0,1]] '",
+	"'[[0, 1]]'",
+	"'[[60,1]]'",
+	"'[[7,1],[7,2]]'",
+	"'[[7,1],[6,2]]'",
+	"'[[-1,1]]'",
+	"'[[0,-1]]'",
+	"'[[0,4294967296]]'",
+	"'[[4294967296,1]]'",
+	"'[[0,null]]'",
+	"'[[0,1.5]]'",
+	"'[[0,1]]' || char(0)",
+	"x'5b5b302c315d5d'",
+};
+
+START_TEST(what_is_no_array_of_steps_is_refused)
+{
+	struct step_list list = { 0 };
+	int result = read_steps(no_steps[_i], 60, &list);
+
+	ck_assert_msg(result == -EUCLEAN, "%s gave %d", no_steps[_i], result);
+	free(list.steps);
+}
+END_TEST
+
 START_TEST(times_have_two_numbers_or_three)
 {
 	ck_assert(times_are_valid("NULL", false, 0));
@@ -210,6 +272,8 @@ Suite *stored_json_suite(void)
 	tcase_add_test(tests, frames_are_appended_in_their_order);
 	tcase_add_test(tests, frames_beyond_the_limit_are_refused);
 	tcase_add_loop_test(tests, what_is_no_array_of_numbers_is_refused, 0, ARRAY_SIZE(no_frames));
+	tcase_add_test(tests, steps_ascend);
+	tcase_add_loop_test(tests, what_is_no_array_of_steps_is_refused, 0, ARRAY_SIZE(no_steps));
 	tcase_add_test(tests, times_have_two_numbers_or_three);
 	tcase_add_loop_test(tests, what_is_no_array_of_times_is_refused, 0, ARRAY_SIZE(no_times));
 	tcase_add_test(tests, steps_come_one_behind_the_other);

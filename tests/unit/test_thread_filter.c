@@ -15,8 +15,10 @@ static const char *const thread[THREAD_GROUPING] = {
 	[THREAD_PROCESS] = "main",
 	[THREAD_UNIT] = "web.service",
 	[THREAD_CGROUP] = "/system.slice/web.service",
+	[THREAD_CONTAINER] = "0123456789ab",
 	[THREAD_FUNCTION] = "folio_wait_bit_common",
 	[THREAD_MODULE] = THREAD_NONE,
+	[THREAD_KERNEL] = "no",
 	[THREAD_UID] = "33",
 	[THREAD_FD] = "7",
 	[THREAD_FUTEX] = THREAD_NONE,
@@ -41,6 +43,7 @@ static const struct {
 	{ "*wait*", true, false },
 	{ "fd=7 futex=-", true, false },
 	{ "cgroup=/system.slice/*", true, false },
+	{ "container=0123* kernel=no", true, false },
 	{ "unit=web.service uid=33 tgid=4711 tid=4712 process=main", true, false },
 };
 
