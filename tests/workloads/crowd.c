@@ -85,7 +85,7 @@ static int start_process(unsigned long long number, unsigned long long threads, 
 	pid_t parent = getpid(), child = fork();
 	pthread_attr_t attributes;
 	pthread_t started;
-	char name[16];
+	char name[32]; /* the kernel keeps 15 characters */
 	int error;
 
 	if (child)
