@@ -411,7 +411,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.example = "bourdon db copy /tmp/copy.db";
 		command.options_count = 1;
 	} else if (help.is_general) {
-		/* those of capture, threads and live would not fit the screen */
+		/* those of capture, threads, live and activity would not fit the screen */
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 			if (!(options[i].takes &
