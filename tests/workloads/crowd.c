@@ -22,7 +22,11 @@
 #include <unistd.h>
 
 #define STACK_BYTES (64UL << 10)
-#define WAKES_EVERY 10UL /* threads */
+#define WAKES_EVERY 10L /* threads */
+#define THREADS_MOST 10000
+
+/* A thread is told its number by the address of an element. */
+static char numbers[THREADS_MOST];
 
 static int pipe_fds[2];
 static uint32_t lock;
@@ -56,7 +60,7 @@ static void sleep_for(long ns)
 
 static void *wait_forever(void *number)
 {
-	uintptr_t thread = (uintptr_t)number;
+	long thread = (const char *)number - numbers;
 
 	for (;;) {
 		if (thread % WAKES_EVERY == 0)
@@ -96,14 +100,14 @@ static int start_process(unsigned long long number, unsigned long long threads, 
 	error = pthread_attr_init(&attributes);
 	if (!error)
 		error = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-	for (uintptr_t i = 1; i < threads && !error; i++)
-		error = pthread_create(&started, &attributes, wait_forever, (void *)i);
+	for (unsigned long long i = 1; i < threads && !error; i++)
+		error = pthread_create(&started, &attributes, wait_forever, &numbers[i]);
 	/* the parent may have died before that call of prctl() */
 	if (error || getppid() != parent || write(ready_fd, "", 1) != 1)
 		_exit(EXIT_FAILED);
 	if (runs)
 		run_forever();
-	wait_forever((void *)1);
+	wait_forever(&numbers[1]);
 	_exit(EXIT_DONE);
 }
 
@@ -144,7 +148,7 @@ int main(int argc, char **argv)
 	if (parsed != OPTIONS_RUN)
 		return parsed;
 	if (words != 2 || options_number(argv[1], 1, 1000, &processes) < 0 ||
-	    options_number(argv[2], 1, 10000, &threads) < 0 ||
+	    options_number(argv[2], 1, THREADS_MOST, &threads) < 0 ||
 	    options_number(running_text, 0, processes, &running) < 0) {
 		log_error("takes 1 to 1000 processes and 1 to 10000 threads: see --help");
 		return EXIT_USAGE;
