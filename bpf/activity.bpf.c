@@ -176,7 +176,7 @@ static __always_inline int look_at(struct seq_file *seq, struct task_struct *tas
 	} else {
 		place->is_known = 0;
 	}
-	bpf_probe_read_kernel_str(key.comm, sizeof(key.comm), task->group_leader->comm);
+	read_comm(task->group_leader, key.comm);
 	key.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	key.uid = task->real_cred->uid.val;
 	key.flags = task->flags & PF_KTHREAD ? ACTIVITY_KERNEL : 0;
