@@ -21,7 +21,7 @@ struct activity_sums {
 	uint32_t threads_room;
 	int64_t ended_ns; /* where the last minute ended; 0: there is none */
 	/* the minute at hand */
-	struct activity_minute minute;
+	struct stored_minute minute;
 	uint32_t first, end;                     /* its steps in the span */
 	uint32_t taken[ACTIVITY_STEPS_MOST + 1]; /* looks before each step */
 	struct change *changes;
@@ -143,7 +143,7 @@ int activity_groups_find(struct activity_groups *groups, const struct thread_vie
 /* ---- minutes ---- */
 
 /* The first step of the minute at or after that time, if it has one; else the number of its steps. */
-static uint32_t step_at(const struct activity_minute *minute, int64_t at_ns)
+static uint32_t step_at(const struct stored_minute *minute, int64_t at_ns)
 {
 	int64_t steps;
 
@@ -183,7 +183,7 @@ static uint32_t looks_between(const struct activity_sums *sums, uint32_t first, 
 
 static uint32_t cell_of(const struct activity_groups *groups, uint32_t step)
 {
-	const struct activity_minute *minute = &groups->sums->minute;
+	const struct stored_minute *minute = &groups->sums->minute;
 
 	return (uint32_t)((minute->at_ns + step * minute->interval_ns - groups->span.from_ns) /
 			  groups->cell_ns);
@@ -222,7 +222,7 @@ static void note_interval(struct activity_groups *groups, int64_t interval_ns)
 		groups->interval_most_ns = interval_ns;
 }
 
-bool activity_groups_begin_minute(struct activity_groups *groups, const struct activity_minute *minute)
+bool activity_groups_begin_minute(struct activity_groups *groups, const struct stored_minute *minute)
 {
 	struct activity_sums *sums = groups->sums;
 	int64_t ends_ns = minute->at_ns + minute->steps * minute->interval_ns;
@@ -296,7 +296,7 @@ static uint32_t end_of(const struct activity_sums *sums, const struct step_list 
 }
 
 /* Times that do not add up to the row's sum are no times of this row. */
-static bool has_times(const struct activity_sums *sums, const struct activity_row *row)
+static bool has_times(const struct activity_sums *sums, const struct stored_activity *row)
 {
 	int64_t threads = 0;
 
@@ -308,7 +308,7 @@ static bool has_times(const struct activity_sums *sums, const struct activity_ro
 	return threads == row->threads;
 }
 
-static int add_timed(struct activity_groups *groups, const struct activity_row *row, double *ret_threads)
+static int add_timed(struct activity_groups *groups, const struct stored_activity *row, double *ret_threads)
 {
 	struct change change = { .group = row->kind.group, .begins_row = true };
 	struct activity_sums *sums = groups->sums;
@@ -332,7 +332,7 @@ static int add_timed(struct activity_groups *groups, const struct activity_row *
 }
 
 /* Of a row whose times are not known, each look of the minute has the average, and at most `most` threads. */
-static int add_untimed(struct activity_groups *groups, const struct activity_row *row, double *ret_threads)
+static int add_untimed(struct activity_groups *groups, const struct stored_activity *row, double *ret_threads)
 {
 	const struct change change = {
 		.group = row->kind.group, .by = row->most, .begins_row = true, .is_bound = true
@@ -345,7 +345,7 @@ static int add_untimed(struct activity_groups *groups, const struct activity_row
 	return change.group == ACTIVITY_NO_GROUP ? 0 : add_change(sums, &change);
 }
 
-int activity_groups_add(struct activity_groups *groups, const struct activity_row *row)
+int activity_groups_add(struct activity_groups *groups, const struct stored_activity *row)
 {
 	double threads = (double)row->threads;
 	int result = 0;

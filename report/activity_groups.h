@@ -29,7 +29,7 @@ struct activity_span {
 	int64_t from_ns, until_ns; /* `until` is not in it */
 };
 
-struct activity_minute {
+struct stored_minute {
 	int64_t at_ns, interval_ns;     /* of the first step, and to the next one */
 	uint32_t steps;                 /* at most ACTIVITY_STEPS_MOST */
 	const struct step_list *missed; /* first step, how many; NULL: none */
@@ -44,7 +44,7 @@ struct activity_kind {
 };
 
 /* What they did in a minute. */
-struct activity_row {
+struct stored_activity {
 	struct activity_kind kind;
 	int64_t threads;               /* the sum over all looks */
 	uint32_t most;                 /* at one look */
@@ -90,13 +90,13 @@ int activity_groups_find(struct activity_groups *groups, const struct thread_vie
 			 const char *const *values, uint32_t *ret_group);
 
 /* Begins a minute, the next by time. Returns false if the steps that were missed are not among its steps. */
-bool activity_groups_begin_minute(struct activity_groups *groups, const struct activity_minute *minute);
+bool activity_groups_begin_minute(struct activity_groups *groups, const struct stored_minute *minute);
 
 /* Whether the sum of a row is enough for kinds that are not shown: the whole minute belongs to the span. */
 bool activity_groups_minute_is_whole(const struct activity_groups *groups);
 
 /* Adds a row of the minute. 0 or -ENOMEM. */
-int activity_groups_add(struct activity_groups *groups, const struct activity_row *row);
+int activity_groups_add(struct activity_groups *groups, const struct stored_activity *row);
 
 void activity_groups_end_minute(struct activity_groups *groups);
 

@@ -135,7 +135,7 @@ static int make_constant(struct step_list *times, uint32_t threads)
 }
 
 /* Reads when there were how many. Returns 0, or 1 if that is not known, or -ENOMEM. */
-static int read_times(struct loading *loading, const struct activity_row *row, int64_t least)
+static int read_times(struct loading *loading, const struct stored_activity *row, int64_t least)
 {
 	const struct query *query = &loading->rows;
 	struct step_list *times = &loading->times;
@@ -155,7 +155,7 @@ static int add_row(struct loading *loading)
 	const struct query *query = &loading->rows;
 	int64_t threads = number_at(query, ROW_THREADS), least = number_at(query, ROW_LEAST),
 		most = number_at(query, ROW_MOST);
-	struct activity_row row = { .threads = threads, .most = (uint32_t)most };
+	struct stored_activity row = { .threads = threads, .most = (uint32_t)most };
 	int result;
 
 	if (least < 0 || least > most || most > UINT32_MAX || threads < 0 || threads > most * loading->looks)
@@ -177,7 +177,7 @@ static int add_row(struct loading *loading)
 /* ---- minutes ---- */
 
 /* Reads the minute that the query stands on. Returns false if its numbers cannot be true. */
-static bool read_minute(const struct query *query, struct activity_minute *ret_minute)
+static bool read_minute(const struct query *query, struct stored_minute *ret_minute)
 {
 	int64_t at_ns = number_at(query, MINUTE_AT), interval_ns = number_at(query, MINUTE_INTERVAL),
 		steps = number_at(query, MINUTE_STEPS), looks = number_at(query, MINUTE_LOOKS);
@@ -186,19 +186,19 @@ static bool read_minute(const struct query *query, struct activity_minute *ret_m
 	    interval_ns > MINUTE_NS_MOST || steps < 1 || steps > ACTIVITY_STEPS_MOST || looks < 0 ||
 	    looks > steps || steps * interval_ns > MINUTE_NS_MOST)
 		return false;
-	*ret_minute = (struct activity_minute){ .at_ns = at_ns,
-						.interval_ns = interval_ns,
-						.steps = (uint32_t)steps };
+	*ret_minute = (struct stored_minute){ .at_ns = at_ns,
+					      .interval_ns = interval_ns,
+					      .steps = (uint32_t)steps };
 	return true;
 }
 
-static int64_t end_of(const struct activity_minute *minute)
+static int64_t end_of(const struct stored_minute *minute)
 {
 	return minute->at_ns + minute->steps * minute->interval_ns;
 }
 
 /* Reads which looks of the minute are missing. Returns 0; 1 if it says so of others than it lacks; or -ENOMEM. */
-static int read_missed(struct loading *loading, const struct query *query, struct activity_minute *minute)
+static int read_missed(struct loading *loading, const struct query *query, struct stored_minute *minute)
 {
 	uint32_t missed = 0;
 	int result = 0;
@@ -220,7 +220,7 @@ static int read_missed(struct loading *loading, const struct query *query, struc
 static int add_minute(struct loading *loading, const struct query *query)
 {
 	struct activity_groups *groups = loading->groups;
-	struct activity_minute minute;
+	struct stored_minute minute;
 	int result;
 
 	if (!read_minute(query, &minute)) {
@@ -255,7 +255,7 @@ static int find_reach(struct query *minutes, const struct activity_span *span,
 	int64_t interval_ns = 0;
 
 	while (query_next(minutes)) {
-		struct activity_minute minute;
+		struct stored_minute minute;
 
 		if (!read_minute(minutes, &minute) || end_of(&minute) <= span->from_ns)
 			continue;

@@ -5,7 +5,6 @@
 #include "common/escape.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +87,7 @@ const char *format_spark(double value, double most, bool is_utf8)
 {
 	static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	static const char *const marks[] = { " ", ".", ":", "-", "=", "+", "*", "#", "@" };
-	int level = value > 0 && most > 0 ? (int)(fmin(value / most, 1) * 8 + 0.5) : 0;
+	int level = value > 0 && most > 0 ? (int)((value < most ? value / most : 1) * 8 + 0.5) : 0;
 
 	if (!level && value > 0)
 		level = 1;
