@@ -2,7 +2,7 @@
 /*
  * activity.bpf.c owns the iterator `looks`: one read of it is a look at all threads of the machine. It counts in the map
  * `activity` how many threads are alike, and writes one record at the end. No thread has a record of its own, so that
- * a look costs some hundred ns a thread.
+ * a look costs some hundred ns a thread. The thread that looks is left out: it always runs then.
  *
  * Most threads wait where the last look found them. Where a thread waits is asked again only after it was switched: a
  * thread that is off CPU leaves its place by running, and the kernel counts when it leaves the CPU again. All else may be
@@ -55,13 +55,9 @@ static __always_inline bool is_same_key(const struct activity_key *one, const st
 static __always_inline __u32 hash_of(const struct activity_key *key)
 {
 	const __u64 *words = (const void *)key;
-	__u64 hash = lock_secret[0];
 
-	for (__u32 i = 0; i < sizeof(*key) / sizeof(*words); i++) {
-		hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
-	}
-	return (__u32)hash;
+	_Static_assert(sizeof(*key) == 5 * sizeof(*words), "all of the key is hashed");
+	return (__u32)lock_hash(lock_hash(words[0], words[1], words[2]), words[3], words[4]);
 }
 
 /* Adds a thread to a slot that has its key. Returns false if the slot has another one. */
@@ -162,7 +158,7 @@ static __always_inline int look_at(struct seq_file *seq, struct task_struct *tas
 	struct activity_place nowhere = { 0 }, *place;
 	struct activity_key key = { .call = -1, .function = KERNEL_FRAME_UNKNOWN };
 
-	if (is_hidden(task))
+	if (task == bpf_get_current_task_btf() || is_hidden(task))
 		return 0;
 	place = bpf_task_storage_get(&activity_places, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!place)
