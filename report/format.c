@@ -5,6 +5,7 @@
 #include "common/escape.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>

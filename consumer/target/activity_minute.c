@@ -3,6 +3,7 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "common/shared_text.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ void activity_minute_free(struct activity_minute *minute)
 	if (!minute)
 		return;
 	for (uint32_t i = 0; i < minute->cgroups_count; i++)
-		free(minute->cgroups[i].path);
+		shared_text_free(minute->cgroups[i].path);
 	free(minute->cgroups);
 	hash_index_free(&minute->cgroups_index);
 	free(minute->rows);
@@ -53,7 +54,7 @@ static void copy_path(struct activity_minute *minute, struct activity_cgroup *cg
 
 	if (!path || minute->paths_bytes + bytes > ACTIVITY_PATHS_BYTES_MAX)
 		return;
-	cgroup->path = strdup(path);
+	cgroup->path = shared_text_new(path);
 	minute->paths_bytes += cgroup->path ? bytes : 0;
 }
 
