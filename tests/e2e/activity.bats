@@ -63,9 +63,10 @@ wchan_of() {
 	looks=$(sql 'SELECT sum(looks) FROM activity_minute')
 	[ "$looks" -ge 50 ]
 	while read -r name state call number; do
-		function=$(wchan_of "$CHILD" "$name")
+		function= # of pause, the kernel has two names
+		[[ $name != in-* ]] || function=$(wchan_of "$CHILD" "$name")
 		[ "$(sql "SELECT 100 * sum(threads) >= 99 * $number * $looks FROM activity_minutes WHERE comm = '$OWN' AND
-			cgroup = '/$CGROUP' AND state = '$state' AND syscall = '$call' AND function = '$function' AND kernel = 0
+			cgroup = '/$CGROUP' AND state = '$state' AND syscall = '$call' AND '$function' IN (function, '') AND kernel = 0
 			AND uid = 0")" = 1 ] || { echo "$name $state $call $function"; false; }
 	done <<- END
 		in-read S read 1
