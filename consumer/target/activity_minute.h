@@ -34,7 +34,7 @@ struct activity_change {
 
 struct activity_cgroup {
 	uint64_t id;
-	char *path; /* of shared_text.h; NULL: not known */
+	const char *path; /* of shared_text.h; NULL: not known */
 };
 
 struct activity_minute {

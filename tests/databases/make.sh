@@ -15,7 +15,7 @@
 # frames without a name (a program without symbols); incomplete stacks; intervals off CPU; and counters.
 #
 # It does not tell which machine recorded it: the host name is "example", the kernel's release is replaced, and
-# processes other than the script's own are deleted, or called other.
+# processes other than the script's own are deleted, or called other and a number.
 set -euo pipefail
 
 [[ -n ${1-} && -x $1/bourdond ]] || {
@@ -122,9 +122,11 @@ keep() {
 			SELECT process_id FROM process WHERE cgroup LIKE '/$CGROUP%');
 		DELETE FROM ended WHERE cgroup NOT LIKE '/$CGROUP%';
 		CREATE TEMP TABLE others AS SELECT process_id FROM process WHERE cgroup IS NULL OR cgroup NOT LIKE '/$CGROUP%';
-		DELETE FROM process WHERE process_id IN others AND process_id NOT IN (SELECT process_id FROM thread);
-		UPDATE process SET comm = 'other', exe = NULL, cgroup = NULL WHERE process_id IN others;
-		UPDATE thread SET thread = 'other' WHERE process_id IN others;
+		DELETE FROM process WHERE process_id IN others AND process_id NOT IN (
+			SELECT process_id FROM thread UNION SELECT process_id FROM thread_state);
+		UPDATE process SET comm = 'other' || process_id, exe = NULL, cgroup = NULL WHERE process_id IN others;
+		UPDATE thread SET thread = 'other' || thread_id WHERE process_id IN others;
+		UPDATE thread_state SET thread = 'other' || tid WHERE process_id IN others;
 		DELETE FROM cgroup WHERE path NOT LIKE '/$CGROUP%';
 		DELETE FROM cgroup_memory WHERE cgroup NOT LIKE '/$CGROUP%';
 		DELETE FROM killed WHERE cgroup NOT LIKE '/$CGROUP%';
