@@ -37,7 +37,7 @@ static const struct mapping *find(const struct mappings *mappings, const struct 
 {
 	const struct mapping *mapping = mappings_find(mappings, record->tgid, record->started_ns, address);
 
-	HOLDS(!mapping || (mapping->begins <= address && address < mapping->ends));
+	HOLDS(!mapping || (mapping->begins <= address && address < mapping_ends(mapping)));
 	return mapping;
 }
 
@@ -46,7 +46,7 @@ static void expect_same(const struct mapping *one, const struct mapping *other)
 	HOLDS(!one == !other);
 	if (!one)
 		return;
-	HOLDS(one->begins == other->begins && one->ends == other->ends);
+	HOLDS(one->begins == other->begins && one->bytes == other->bytes);
 	HOLDS(one->file_offset == other->file_offset && one->flags == other->flags);
 	HOLDS(!one->file == !other->file);
 	HOLDS(!one->file || !strcmp(one->file->path, other->file->path));
@@ -58,7 +58,7 @@ static void expect_last(const struct mappings *mappings, const struct mapping_re
 {
 	const struct mapping *mapping = find(mappings, record, record->begins);
 
-	HOLDS(mapping && mapping->begins == record->begins && mapping->ends == record->ends);
+	HOLDS(mapping && mapping->begins == record->begins && mapping_ends(mapping) == record->ends);
 	if (record->path_bytes && !(record->flags & MAPPING_NO_PATH)) {
 		HOLDS(mapping->file && strlen(mapping->file->path) == record->path_bytes);
 		HOLDS(!memcmp(mapping->file->path, path, record->path_bytes));
