@@ -19,7 +19,7 @@ struct activity_count {
 };
 
 struct activity_counts {
-	struct activity_count *rows;
+	struct activity_count *rows; /* each key once: the kernel program has it in one slot */
 	uint32_t count, room;
 	struct activity_look look; /* the iterator's last record */
 };

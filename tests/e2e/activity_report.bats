@@ -24,7 +24,7 @@ teardown() {
 # missed, and minutes 50 to 59 are not there.
 make_database() {
 	sqlite3 "$DB" < "$TREE/common/schema.sql"
-	sqlite3 "$DB" "PRAGMA application_id = 1650749294; PRAGMA user_version = 9;
+	sqlite3 "$DB" "PRAGMA application_id = 1650749294; PRAGMA user_version = 10;
 		INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(1, 1, '0.1.0', 9, '6.18', 'host', 8, 47);
 		INSERT INTO activity_key(key_id, state, comm, kernel, syscall, function, uid, cgroup, unit, container, hash) VALUES
 			(1, 'running', 'worker', 0, NULL, NULL, 33, '/system.slice/web.service', 'web.service', NULL, 0),

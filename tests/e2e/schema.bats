@@ -105,13 +105,19 @@ ms_of() {
 @test "the other statements of the document have answers" {
 	awk '/^## Twenty questions/ { exit } within && /^```$/ { within = 0; print "" } within; /^```sql$/ { within = 1 }' \
 		"$DOCUMENT" | awk -v RS= '{ print }' > "$BATS_TEST_TMPDIR/statements"
-	[ "$(grep -c '^SELECT' "$BATS_TEST_TMPDIR/statements")" -eq 3 ]
-	plant "UPDATE thread_state SET state = 'D' WHERE state = 'S' AND role = 'target'"
+	[ "$(grep -c '^SELECT' "$BATS_TEST_TMPDIR/statements")" -eq 4 ]
+	plant "UPDATE thread_state SET state = 'D' WHERE state = 'S' AND role = 'target';
+		INSERT INTO activity_key(key_id, state, comm, kernel, syscall, function, uid, cgroup, unit, container, hash)
+			VALUES(1, 'D', '${PREFIX}sync', 0, 'fsync', 'jbd2_log_wait_commit', 0, '/own', NULL, NULL, 0);
+		INSERT INTO activity_minute(minute_id, run_id, at, interval_ns, steps, looks, missed, threads, bytes)
+			SELECT 1, min(run_id), (unixepoch() - 120) * 1000000000, 1000000000, 60, 60, NULL, 90, 0 FROM run;
+		INSERT INTO activity(minute_id, key_id, threads, least, most, times) VALUES(1, 1, 90, 1, 2, NULL)"
 	sqlite3 -readonly -bail "$DB" < "$BATS_TEST_TMPDIR/statements" | tee "$BATS_TEST_TMPDIR/answer"
-	# five samples with their times; a stack, from its leaf on; threads in D, in each second
+	# five samples with their times; a stack, from its leaf on; threads in D, in each second; and in the last hour
 	[ "$(answer '$3 ~ /^\[[0-9,-]+\]$/')" -eq 5 ]
 	[ "$(answer 'NF == 4 && $1 == 0 && $2 != ""')" -eq 1 ]
 	[ "$(answer 'NF == 5 && $1 ~ /futex/ && $3 == "futex" && $5 >= 1')" -ge 1 ]
+	[ "$(answer 'NF == 7 && $1 == "D" && $2 == "fsync" && $4 == prefix "sync" && $6 == 1.5 && $7 == 2')" -eq 1 ]
 }
 
 @test "Python gives the same answers as the shell" {

@@ -43,6 +43,7 @@ static uint64_t add_look(struct activity_minute *minute, uint32_t step, const ui
 	for (uint32_t i = 0; i < SLOTS_A_LOOK; i++) {
 		slots[i].look = slots[i].reserved & 1 ? look.number : 1;
 		slots[i].threads &= 0xffff;
+		slots[i].key.uid = i; /* the kernel has each key of a look in one slot */
 		threads += slots[i].look == look.number ? slots[i].threads : 0;
 	}
 	look.others[step % THREAD_STATES] = step;
