@@ -121,12 +121,13 @@ ms_of() {
 }
 
 @test "Python gives the same answers as the shell" {
-	local number stack
+	local number stack capture
 	stack=$(sql "SELECT min(stack_id) FROM sample WHERE capture_id = $FIRST")
 	for ((number = 1; number <= 20; number++)); do
-		ask "$number" capture="$FIRST" before="$FIRST" after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=200 \
+		capture=$((number == 3 ? 2 : FIRST)) # before the first trigger the programs may not have run for 200 ms
+		ask "$number" capture="$capture" before="$FIRST" after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=200 \
 			tid="$MOMENTS" stack="$stack" rule=own > /dev/null
-		/usr/bin/python3 -I - "$DB" "$BATS_TEST_TMPDIR/answer" "$number" "$(statement "$number")" capture="$FIRST" before="$FIRST" \
+		/usr/bin/python3 -I - "$DB" "$BATS_TEST_TMPDIR/answer" "$number" "$(statement "$number")" capture="$capture" before="$FIRST" \
 			after="$LOCKED" "comm=${PREFIX}mom" function=burn_cpu from_ms=0 to_ms=200 tid="$MOMENTS" stack="$stack" rule=own <<- 'END'
 			import sqlite3, sys
 			database = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
