@@ -238,7 +238,7 @@ START_TEST(hostile_names_are_escaped_and_found_again)
 	resolved.frames[0].file = hostile();
 	snprintf(capture->processes[0].comm, sizeof(capture->processes[0].comm), "%s", path);
 	shared_text_free(capture->processes[0].cgroup);
-	capture->processes[0].cgroup = hostile();
+	capture->processes[0].cgroup = shared_text_new(path);
 	/* the second commit looks up what the first one wrote */
 	for (int i = 0; i < 2; i++)
 		expect_commit_resolved(&fixture, capture, &resolved);
