@@ -38,7 +38,25 @@ void usage_walk_begin(struct usage *usage, uint64_t began_ns)
 }
 
 /*
- * Finds or adds the process. The first record of each walk, which may be one of its threads, resets its sums.
+ * What only the kernel programs know of a process. They forget it when its last thread ends, but a walk meets the process
+ * until its parent has waited for it. So these sums never shrink.
+ */
+static struct usage_sums stalls_of(const struct usage_sums *sums)
+{
+	return (struct usage_sums){ .stalled_cpu_ns = sums->stalled_cpu_ns,
+				    .stalled_memory_ns = sums->stalled_memory_ns,
+				    .stalled_io_ns = sums->stalled_io_ns,
+				    .unstacked_ns = sums->unstacked_ns,
+				    .unstacked = sums->unstacked };
+}
+
+static void raise_to(uint64_t *sum, uint64_t told)
+{
+	*sum = told > *sum ? told : *sum;
+}
+
+/*
+ * Finds or adds the process. The first record of each walk, which may be one of its threads, resets its other sums.
  * Returns NULL without memory, and for a process that has told its last sums: it is there until its parent waits for
  * it.
  */
@@ -62,7 +80,7 @@ static struct usage_process *meet(struct usage *usage, uint32_t tgid, uint64_t s
 	}
 	if (process->walk != usage->walk) {
 		process->walk = usage->walk;
-		process->sums = (struct usage_sums){ 0 };
+		process->sums = stalls_of(&process->sums);
 	}
 	return process;
 }
@@ -89,11 +107,11 @@ void usage_walk_process(struct usage *usage, const struct task_record *record)
 	process->counts_io_delay = record->flags & TASK_IO_DELAY;
 	task_usage_add(&process->sums.task, &record->usage);
 	process->sums.rss_bytes = record->rss_bytes;
-	process->sums.stalled_cpu_ns = record->stalled_cpu_ns;
-	process->sums.stalled_memory_ns = record->stalled_memory_ns;
-	process->sums.stalled_io_ns = record->stalled_io_ns;
-	process->sums.unstacked_ns = record->unstacked_ns;
-	process->sums.unstacked = record->unstacked;
+	raise_to(&process->sums.stalled_cpu_ns, record->stalled_cpu_ns);
+	raise_to(&process->sums.stalled_memory_ns, record->stalled_memory_ns);
+	raise_to(&process->sums.stalled_io_ns, record->stalled_io_ns);
+	raise_to(&process->sums.unstacked_ns, record->unstacked_ns);
+	raise_to(&process->sums.unstacked, record->unstacked);
 }
 
 void usage_walk_thread(struct usage *usage, const struct thread_record *record)

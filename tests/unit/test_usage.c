@@ -363,6 +363,49 @@ START_TEST(last_sums_count_in_the_walk_that_follows)
 }
 END_TEST
 
+/* Its last sums may be lost. The kernel programs know nothing of it any more, but a walk still meets it. */
+START_TEST(the_waits_of_a_process_that_ended_stay)
+{
+	struct task_record record = { .tgid = 1,
+				      .started_ns = 10,
+				      .usage = { .cpu_ns = 1000 },
+				      .stalled_cpu_ns = 100,
+				      .stalled_memory_ns = 10,
+				      .stalled_io_ns = 20,
+				      .unstacked_ns = 30,
+				      .unstacked = 3 };
+	struct usage_sums since;
+	struct usage before, usage;
+
+	usage_init(&usage);
+	usage_walk_begin(&usage, UINT64_MAX);
+	usage_walk_process(&usage, &record);
+	usage_walk_end(&usage, 100, UINT32_MAX);
+	ck_assert_int_eq(usage_copy(&usage, &before), 0);
+	usage_walk_begin(&usage, UINT64_MAX);
+	record.usage.cpu_ns = 1500;
+	record.stalled_cpu_ns = 400;
+	record.stalled_io_ns = 25;
+	usage_walk_process(&usage, &record);
+	usage_walk_end(&usage, 200, UINT32_MAX);
+	usage_walk_begin(&usage, UINT64_MAX);
+	usage_walk_thread(&usage,
+			  &(struct thread_record){ .tgid = 1, .started_ns = 10, .usage = { .cpu_ns = 7 } });
+	usage_walk_process(&usage,
+			   &(struct task_record){ .tgid = 1, .started_ns = 10, .usage = { .cpu_ns = 1600 } });
+	usage_walk_end(&usage, 300, UINT32_MAX);
+	since = usage_since(&before, process_of(&usage, 1));
+	ck_assert_uint_eq(since.task.cpu_ns, 607);
+	ck_assert_uint_eq(since.stalled_cpu_ns, 300);
+	ck_assert_uint_eq(since.stalled_memory_ns, 0);
+	ck_assert_uint_eq(since.stalled_io_ns, 5);
+	ck_assert_uint_eq(since.unstacked_ns, 0);
+	ck_assert_uint_eq(process_of(&usage, 1)->sums.unstacked, 3);
+	usage_free(&before);
+	usage_free(&usage);
+}
+END_TEST
+
 START_TEST(a_walk_leaves_out_who_started_after_its_begin)
 {
 	struct usage usage;
@@ -594,6 +637,7 @@ Suite *usage_suite(void)
 	tcase_add_test(rows, the_first_hundred_of_each_measure_and_the_rest);
 	suite_add_tcase(suite, rows);
 	tcase_add_test(ended, last_sums_count_in_the_walk_that_follows);
+	tcase_add_test(ended, the_waits_of_a_process_that_ended_stay);
 	tcase_add_test(ended, a_walk_leaves_out_who_started_after_its_begin);
 	tcase_add_test(ended, short_lived_processes_are_summed_over_the_walks_of_the_span);
 	tcase_add_test(ended, many_short_lived_programs_have_the_largest_rows_and_the_rest);
