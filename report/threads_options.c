@@ -14,17 +14,27 @@
 static const uint32_t columns_usual[] = { THREAD_STATE, THREAD_SYSCALL, THREAD_COMM, THREAD_FUNCTION };
 static const uint32_t columns_of_samples[] = { THREAD_FUNCTION, THREAD_COMM };
 
-/* By where lines come from: what they are of, and which columns they have. */
+/* By where lines come from: the command, and which columns they have. */
 static const struct {
-	const char *lines, *columns;
+	const char *command, *columns;
 } origins[] = {
-	[THREADS_NOW] = { "threads as such",
+	[THREADS_NOW] = { "threads",
 			  "state, syscall, comm, process, unit, cgroup, function, uid, fd, futex, tgid and tid" },
-	[THREADS_SAMPLED] = { "samples on CPU",
+	[THREADS_SAMPLED] = { "top --live",
 			      "comm, process, unit, cgroup, function, module, uid, tgid and tid" },
 	[THREADS_STORED] = { "activity",
 			     "state, syscall, comm, unit, cgroup, container, function, kernel and uid" },
 };
+
+/* The first command whose lines have the column. */
+static const char *command_with(uint32_t column)
+{
+	uint32_t origin = 0;
+
+	while (origin + 1 < ARRAY_SIZE(origins) && !thread_column_is_known(column, origin))
+		origin++;
+	return origins[origin].command;
+}
 
 /* Returns OPTIONS_RUN or EXIT_USAGE. */
 static int add_column(const struct columns_word *word, enum thread_origin origin, const char *name,
@@ -33,8 +43,9 @@ static int add_column(const struct columns_word *word, enum thread_origin origin
 	int column = thread_column_find(name, bytes);
 
 	if (column >= 0 && !thread_column_is_known((uint32_t)column, origin)) {
-		log_error("%s %s: '%s' is not known of %s; there are %s", word->option, word->text,
-			  thread_column_names[column], origins[origin].lines, origins[origin].columns);
+		log_error("%s %s: 'bourdon %s' has no column '%s', but 'bourdon %s' has; there are %s",
+			  word->option, word->text, origins[origin].command, thread_column_names[column],
+			  command_with((uint32_t)column), origins[origin].columns);
 		return EXIT_USAGE;
 	}
 	if (column < 0) {

@@ -353,7 +353,8 @@ static const struct {
 } wrong[] = {
 	{ "--since yesterday", "--since 'yesterday' is no time" },
 	{ "--until 2026-02-30T00:00:00Z", "--until '2026-02-30T00:00:00Z' is no time" },
-	{ "--since 1h --until 400d --group-by tid", "'tid' is not known of activity; there are state" },
+	{ "--since 1h --until 400d --group-by tid",
+	  "'bourdon activity' has no column 'tid', but 'bourdon threads' has; there are state" },
 	{ "--group-by colour", "no column 'colour'" },
 	{ "--group-by comm,comm", "'comm' is there twice" },
 	{ "--group-by comm --columns state", "mean the same" },
