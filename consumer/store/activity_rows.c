@@ -354,11 +354,6 @@ static int by_interest(const void *a, const void *b)
 	return is_idle(left) == is_idle(right) ? compare_threads(left, right) : is_idle(left) ? -1 : 1;
 }
 
-static int by_threads(const void *a, const void *b)
-{
-	return compare_threads(a, b);
-}
-
 static uint64_t bytes_of(const struct activity_stored *row)
 {
 	return row->is_folded ? 0 : ROW_BYTES + length(row->times) + row->key_bytes;
@@ -395,7 +390,6 @@ uint64_t activity_rows_bound(struct activity_rows *rows, uint64_t bytes_max)
 	}
 	if (bytes <= bytes_max)
 		return bytes;
-	qsort(rows->rows, rows->count, sizeof(*rows->rows), by_threads);
 	/* each state may have its rest then */
 	for (uint32_t i = 0; i < rows->count && bytes + THREAD_STATES * ROW_BYTES > bytes_max; i++) {
 		bytes -= bytes_of(&rows->rows[i]);

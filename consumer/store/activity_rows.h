@@ -60,8 +60,8 @@ bool activity_rows_rest(const struct activity_rows *rows, uint32_t state, struct
 uint32_t activity_rows_key_bytes(const struct activity_words *words);
 
 /*
- * Leaves out times, those of sleeping and idle threads and of few threads first, and then puts the rows of the fewest threads
- * into the rest of their state, until all takes `bytes_max`, about. Returns how much it takes. Each row has its key_bytes.
+ * Leaves out times, those of sleeping and idle threads and of few threads first, and then puts rows, in the same order, into the
+ * rest of their state, until all takes `bytes_max`, about. Returns how much it takes. Each row has its key_bytes.
  */
 uint64_t activity_rows_bound(struct activity_rows *rows, uint64_t bytes_max);
 

@@ -378,6 +378,39 @@ START_TEST(ten_thousand_keys_stay_within_the_bound)
 }
 END_TEST
 
+/* However many they are: a user who sleeps in deep cgroups takes the room of nobody who runs. */
+START_TEST(rows_of_the_idle_go_before_those_of_fewer_threads_that_ran)
+{
+	struct activity_minute *minute = activity_minute_new(AT, SECOND_NS);
+	struct activity_counts counts = { 0 };
+	struct activity_rows rows;
+	char comm[ABI_COMM_BYTES];
+
+	ck_assert_ptr_nonnull(minute);
+	begin_look();
+	for (uint32_t i = 0; i < 24; i++) {
+		struct activity_key key;
+
+		snprintf(comm, sizeof(comm), "%u", i);
+		key = key_of(comm, i < 4 ? THREAD_SLEEPING : THREAD_RUNNING);
+		count(i, &key, i < 4 ? 10 : 1);
+	}
+	ck_assert_int_eq(activity_counts_copy(&counts, &look, slots), 0);
+	activity_minute_add(minute, 0, &counts, cgroups);
+	activity_minute_end(minute, 1, cgroups);
+	make_rows(&rows, minute);
+	for (uint32_t i = 0; i < rows.count; i++)
+		rows.rows[i].key_bytes = rows.rows[i].state == THREAD_SLEEPING ? 7700 : 100;
+	ck_assert_uint_le(activity_rows_bound(&rows, 5000), 5000);
+	ck_assert_uint_eq(sum_of(&rows), 60);
+	for (uint32_t i = 0; i < rows.count; i++)
+		ck_assert_int_eq(rows.rows[i].is_folded, rows.rows[i].state == THREAD_SLEEPING);
+	activity_rows_free(&rows);
+	activity_counts_free(&counts);
+	activity_minute_free(minute);
+}
+END_TEST
+
 START_TEST(times_of_the_idle_and_of_the_smallest_go_first)
 {
 	struct activity_minute *minute = activity_minute_new(AT, SECOND_NS);
@@ -491,6 +524,7 @@ Suite *activity_suite(void)
 	tcase_add_loop_test(activity, times_say_when_the_number_changes, 0, 10);
 	tcase_add_test(activity, keys_with_the_same_words_are_one_row);
 	tcase_add_test(activity, ten_thousand_keys_stay_within_the_bound);
+	tcase_add_test(activity, rows_of_the_idle_go_before_those_of_fewer_threads_that_ran);
 	tcase_add_test(activity, times_of_the_idle_and_of_the_smallest_go_first);
 	tcase_add_test(activity, what_finds_no_room_counts_as_rest);
 	tcase_add_test(activity, rows_whose_changes_find_no_room_count_as_rest);
