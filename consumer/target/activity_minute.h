@@ -13,7 +13,7 @@
 
 #define ACTIVITY_STEPS_MAX 600U
 #define ACTIVITY_ROWS_MAX 16384U
-#define ACTIVITY_CHANGES_MAX (1U << 20) /* 12 MiB */
+#define ACTIVITY_CHANGES_MAX (1U << 18) /* 3 MiB; a stored minute has far fewer */
 #define ACTIVITY_PATHS_BYTES_MAX (1U << 20)
 
 struct activity_row {
