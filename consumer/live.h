@@ -2,7 +2,7 @@
 /*
  * live.h owns the clients that watch what is on CPU now. While there is one, it reads the rings once a second and has the store
  * thread make lines of that (live_line.h), which all of them share; nothing is written. While the store thread is busy, the
- * present second goes on: then it is longer, and nothing is lost.
+ * present second goes on: then it is longer. What finds no room in it counts as left out.
  */
 #ifndef BOURDON_CONSUMER_LIVE_H
 #define BOURDON_CONSUMER_LIVE_H

@@ -83,7 +83,7 @@ static void print_coverage(FILE *out, const struct activity_groups *groups, cons
 			plural(groups->overlaps, "minute overlaps another", "minutes overlap others"));
 	if (groups->damaged)
 		fprintf(out, "  %" PRIu64 " %s damaged and left out\n", groups->damaged,
-			plural(groups->damaged, "row is", "rows are"));
+			plural(groups->damaged, "row or minute is", "rows or minutes are"));
 }
 
 static void print_states(FILE *out, const struct activity_groups *groups)
