@@ -282,30 +282,30 @@ static void check_incidents(struct check *check)
 		     query_number(&query, "incident_id"), query_number(&query, "found"));
 }
 
-static void check_thread_states(struct check *check)
+/* The statement selects capture_id and node_id, of rows of this table whose stack no stack_node ends. */
+static void check_stacks_of(struct check *check, const char *table, const char *statement)
 {
-	_cleanup_query_ struct query query = query_begin(
-		check->database,
-		"SELECT t.capture_id, t.stack_id FROM thread_state t LEFT JOIN stack_node n ON n.node_id = t.stack_id "
-		"WHERE t.stack_id IS NOT NULL AND n.class IS NULL",
-		0, 0);
+	_cleanup_query_ struct query query = query_begin(check->database, statement, 0, 0);
 
 	while (query_next(&query))
-		note(check, "thread_state of capture %" PRId64 ": no stack ends at stack_node %" PRId64,
-		     query_number(&query, "capture_id"), query_number(&query, "stack_id"));
+		note(check, "%s of capture %" PRId64 ": no stack ends at stack_node %" PRId64, table,
+		     query_number(&query, "capture_id"), query_number(&query, "node_id"));
+}
+
+static void check_thread_states(struct check *check)
+{
+	check_stacks_of(
+		check, "thread_state",
+		"SELECT t.capture_id, t.stack_id AS node_id FROM thread_state t LEFT JOIN stack_node n ON n.node_id = "
+		"t.stack_id WHERE t.stack_id IS NOT NULL AND n.class IS NULL");
 }
 
 static void check_wakes(struct check *check)
 {
-	_cleanup_query_ struct query query = query_begin(
-		check->database,
+	check_stacks_of(
+		check, "wake_row",
 		"SELECT w.capture_id, n.node_id FROM wake_row w JOIN stack_node n ON n.node_id IN (w.stack_id, "
-		"w.waker_stack_id) WHERE n.class IS NULL",
-		0, 0);
-
-	while (query_next(&query))
-		note(check, "wake_row of capture %" PRId64 ": no stack ends at stack_node %" PRId64,
-		     query_number(&query, "capture_id"), query_number(&query, "node_id"));
+		"w.waker_stack_id) WHERE n.class IS NULL");
 }
 
 /* The sums of minutes follow from their rows. */
