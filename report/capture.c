@@ -8,7 +8,6 @@
 #include "common/escape_name.h"
 #include "common/log.h"
 #include "common/plural.h"
-#include "common/start_command.h"
 #include "report/daemon_status.h"
 #include "report/format.h"
 #include "report/owner.h"
@@ -277,18 +276,6 @@ static int catch_signals(void)
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static void explain_connection(const char *database, int error)
-{
-	char path[1024];
-
-	escape_terminal(database, path, sizeof(path));
-	if (error == -ENOENT || error == -ECONNREFUSED)
-		log_error("no bourdond is running for '%s': start it with '%s'", path, start_command());
-	else
-		log_error("cannot ask the bourdond of '%s' for a capture: %s", path,
-			  daemon_status_explain(error));
-}
-
 /* Whoever has asked is who connected. From then on root is not needed, and the answers are of a process that is not root. */
 static bool ask(struct report *report)
 {
@@ -304,7 +291,7 @@ static bool ask(struct report *report)
 	if (result >= 0)
 		result = send_request(fd, report->ask);
 	if (result < 0) {
-		explain_connection(report->database->path, result);
+		daemon_explain_connection(report->database->path, result, "for a capture");
 		return false;
 	}
 	talk.fd = fd;

@@ -4,7 +4,10 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
+#include "common/escape.h"
+#include "common/log.h"
 #include "common/pass_fd.h"
+#include "common/start_command.h"
 
 #include <libgen.h>
 #include <string.h>
@@ -137,4 +140,15 @@ const char *daemon_status_explain(int error)
 	default:
 		return strerror(-error);
 	}
+}
+
+void daemon_explain_connection(const char *database, int error, const char *what)
+{
+	char path[1024];
+
+	escape_terminal(database, path, sizeof(path));
+	if (error == -ENOENT || error == -ECONNREFUSED)
+		log_error("no bourdond is running for '%s': start it with '%s'", path, start_command());
+	else
+		log_error("cannot ask the bourdond of '%s' %s: %s", path, what, daemon_status_explain(error));
 }

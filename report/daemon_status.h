@@ -34,4 +34,7 @@ const struct status_line *daemon_status_find(const struct daemon_status *status,
 /* The message for an error of daemon_status_ask(). */
 const char *daemon_status_explain(int error);
 
+/* Logs why daemon_connect(), or sending the request, failed. `what` is what was asked for, as in "for a capture". */
+void daemon_explain_connection(const char *database, int error, const char *what);
+
 #endif

@@ -7,7 +7,6 @@
 #include "common/escape_name.h"
 #include "common/live_line.h"
 #include "common/log.h"
-#include "common/start_command.h"
 #include "report/daemon_status.h"
 #include "report/live_text.h"
 #include "report/owner.h"
@@ -18,18 +17,6 @@
 #define PIECE_BYTES (64UL << 10)
 /* More than a second has: its last lines may exceed LIVE_BYTES_MAX, and it may be preceded by another one. */
 #define TEXT_BYTES_MAX (4UL * LIVE_BYTES_MAX)
-
-static void explain_connection(const char *database, int error)
-{
-	char path[1024];
-
-	escape_terminal(database, path, sizeof(path));
-	if (error == -ENOENT || error == -ECONNREFUSED)
-		log_error("no bourdond is running for '%s': start it with '%s'", path, start_command());
-	else
-		log_error("cannot ask the bourdond of '%s' what is on CPU: %s", path,
-			  daemon_status_explain(error));
-}
 
 int live_source_open(const char *database, struct live_source *ret_source)
 {
@@ -44,7 +31,7 @@ int live_source_open(const char *database, struct live_source *ret_source)
 	if (!result && send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
 		result = -errno;
 	if (result < 0) {
-		explain_connection(database, result);
+		daemon_explain_connection(database, result, "what is on CPU");
 		return result;
 	}
 	*ret_source = (struct live_source){ .database = database, .fd = TAKE_FD(fd) };
