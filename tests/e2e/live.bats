@@ -7,6 +7,9 @@
 bats_require_minimum_version 1.5.0
 
 source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/screen.bash"
+
+SCREEN_SECONDS=60
 
 MEMBER=(setpriv --reuid 54321 --regid 54321 --groups "$TEST_GROUP" --bounding-set=-all --inh-caps=-all)
 STRANGER=(setpriv --reuid 54322 --regid 54322 --clear-groups --bounding-set=-all --inh-caps=-all)
@@ -247,10 +250,6 @@ has_missed() {
 
 # ---- the screen ----
 
-in_tmux() {
-	tmux -S "$TMUX_SOCKET" -f /dev/null "$@"
-}
-
 # screen WIDTH HEIGHT: begins it, of the workload alone
 screen() {
 	# shellcheck disable=SC2016 # the shell in the terminal expands it
@@ -259,36 +258,13 @@ screen() {
 	in_tmux set-option -w remain-on-exit on
 }
 
-keys() {
-	in_tmux send-keys "$@"
-}
-
-seen() {
-	in_tmux capture-pane -p
-}
-
-has_line() {
-	seen | grep -qE -- "$1"
-}
-
-# shows PATTERN: waits until a line of the screen matches
-shows() {
-	await 60 has_line "$1" || { echo "no '$1' on:"; seen; return 1; }
-}
-
-fits() {
-	seen > "$WORK/seen"
-	[ "$(LC_ALL=C.UTF-8 wc -L < "$WORK/seen")" -le "$1" ] && [ "$(wc -l < "$WORK/seen")" -eq "$2" ] &&
-		[[ $(tail -n 1 "$WORK/seen") == '? help'* ]]
-}
-
 @test "the screen: groups, their threads, the stacks of one thread; freeze and time" {
 	load
 	daemon_start
 	start three_hot
 	screen 80 24
 	shows '^[> ] +[0-9.]+ +[0-9]+% .* burn_half +three_hot'
-	await 60 fits 80 24
+	fits 80 24
 	shows '^ +CPUS'
 	seen | head -n 1 | grep -qE '^[0-9:]{8}  live  [0-9.]+ of [0-9]+ CPUs in use'
 	shows '^groups  on CPU  average of 1 s  filter: tgid='
@@ -322,11 +298,11 @@ fits() {
 	shows 'CPUS is how many CPUs the group used'
 	keys x
 	in_tmux resize-window -x 40 -y 12
-	await 60 fits 40 12
+	fits 40 12
 	in_tmux resize-window -x 200 -y 60
 	shows 'LAST 60 SECONDS'
 	in_tmux resize-window -x 80 -y 24
-	await 60 fits 80 24
+	fits 80 24
 	daemon_stop TERM
 	await 60 eval "[ \"\$(cat '$WORK/status' 2> /dev/null)\" = 1 ]"
 	grep -qE 'bourdond is ending|connection to bourdond has ended' "$WORK/status.err"

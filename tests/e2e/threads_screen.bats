@@ -5,6 +5,9 @@
 # readers' group; and the screen, in a terminal that tmux plays, does what its keys say in any size.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/screen.bash"
+
+SCREEN_SECONDS=20
 
 READERS=54399 # a group that owns nothing else
 
@@ -154,10 +157,6 @@ group() {
 
 # ---- the screen ----
 
-in_tmux() {
-	tmux -S "$TMUX_SOCKET" -f /dev/null "$@"
-}
-
 # screen WIDTH HEIGHT [VARIABLE=VALUE...]: begins it, of the workload `states` alone
 screen() {
 	# tmux does not always say with which status it ended
@@ -172,34 +171,6 @@ screen() {
 end_screen() {
 	in_tmux kill-server
 	TMUX_SOCKET+=x
-}
-
-keys() {
-	in_tmux send-keys "$@"
-}
-
-seen() {
-	in_tmux capture-pane -p
-}
-
-has_line() {
-	seen | grep -qE -- "$1"
-}
-
-# shows PATTERN: waits until a line of the screen matches
-shows() {
-	await 20 has_line "$1" || { echo "no '$1' on:"; seen; return 1; }
-}
-
-has_size() {
-	seen > "$WORK/seen"
-	[ "$(LC_ALL=C.UTF-8 wc -L < "$WORK/seen")" -le "$1" ] && [ "$(wc -l < "$WORK/seen")" -eq "$2" ] &&
-		[[ $(tail -n 1 "$WORK/seen") == '? help'* ]]
-}
-
-# fits WIDTH HEIGHT: nothing is wider or higher than the screen, and its last line is that of the keys
-fits() {
-	await 20 has_size "$1" "$2" || { cat "$WORK/seen"; return 1; }
 }
 
 # has_lines COUNT PATTERN

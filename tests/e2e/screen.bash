@@ -1,0 +1,37 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A screen of bourdon's in a terminal that tmux plays. A test sets TMUX_SOCKET, the socket of its own tmux server, and
+# SCREEN_SECONDS, within which the screen shows what it is to show.
+
+in_tmux() {
+	tmux -S "$TMUX_SOCKET" -f /dev/null "$@"
+}
+
+keys() {
+	in_tmux send-keys "$@"
+}
+
+seen() {
+	in_tmux capture-pane -p
+}
+
+has_line() {
+	seen | grep -qE -- "$1"
+}
+
+# shows PATTERN: waits until a line of the screen matches
+shows() {
+	await "$SCREEN_SECONDS" has_line "$1" || { echo "no '$1' on:"; seen; return 1; }
+}
+
+has_size() {
+	seen > "$WORK/seen"
+	[ "$(LC_ALL=C.UTF-8 wc -L < "$WORK/seen")" -le "$1" ] && [ "$(wc -l < "$WORK/seen")" -eq "$2" ] &&
+		[[ $(tail -n 1 "$WORK/seen") == '? help'* ]]
+}
+
+# fits WIDTH HEIGHT: nothing is wider or higher than the screen, and its last line is that of the keys
+fits() {
+	await "$SCREEN_SECONDS" has_size "$1" "$2" || { cat "$WORK/seen"; return 1; }
+}
