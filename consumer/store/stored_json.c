@@ -76,24 +76,28 @@ int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struc
 }
 
 /* Reads "[12,0]" or "[-4,12,0]"; the last number may be null. */
-static bool read_event(const char **at, bool interval)
+static bool read_event(const char **at, bool interval, struct stored_time *ret_time)
 {
 	int64_t number;
 
-	if (!read_character(at, '['))
+	*ret_time = (struct stored_time){ .cpu = -1 };
+	if (!read_character(at, '[') || !read_number(at, &ret_time->begin_ms) || !read_character(at, ','))
 		return false;
-	for (int i = 0; i < 1 + interval; i++)
-		if (!read_number(at, &number) || !read_character(at, ','))
-			return false;
+	ret_time->end_ms = ret_time->begin_ms;
+	if (interval && (!read_number(at, &ret_time->end_ms) || !read_character(at, ',')))
+		return false;
 	if (!strncmp(*at, "null", 4))
 		*at += 4;
 	else if (!read_number(at, &number))
 		return false;
+	else
+		ret_time->cpu = number;
 	return read_character(at, ']');
 }
 
 bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals, int64_t samples)
 {
+	struct stored_time time;
 	int64_t count = 0;
 	const char *at;
 
@@ -102,11 +106,39 @@ bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals,
 	if (text_of(statement, column, &at) < 0 || !read_character(&at, '['))
 		return false;
 	do {
-		if (!read_event(&at, intervals))
+		if (!read_event(&at, intervals, &time))
 			return false;
 		count++;
 	} while (read_character(&at, ','));
 	return !strcmp(at, "]") && count <= samples;
+}
+
+int stored_times_read(sqlite3_stmt *statement, int column, bool intervals, uint32_t most,
+		      struct time_list *list)
+{
+	uint32_t first = list->count;
+	const char *at;
+	int result;
+
+	if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+		return 0;
+	result = text_of(statement, column, &at);
+	if (result < 0)
+		return result;
+	if (!read_character(&at, '['))
+		return -EUCLEAN;
+	do {
+		struct stored_time time;
+
+		if (!read_event(&at, intervals, &time))
+			return -EUCLEAN;
+		if (list->count - first == most)
+			return -EFBIG;
+		if (array_make_room(list->times, list->count, list->room, 1U))
+			return -ENOMEM;
+		list->times[list->count++] = time;
+	} while (read_character(&at, ','));
+	return strcmp(at, "]") ? -EUCLEAN : 0;
 }
 
 /* Reads "[7,2]". The step, which is stored, comes behind the one that was, and below `steps`. */

@@ -27,6 +27,24 @@ int stored_frames_read(sqlite3_stmt *statement, int column, uint32_t most, struc
  */
 bool stored_times_are_valid(sqlite3_stmt *statement, int column, bool intervals, int64_t samples);
 
+/* When a sample or an interval off CPU was; ms from the begin of its row's second. */
+struct stored_time {
+	int64_t begin_ms, end_ms; /* of a sample: equal */
+	int64_t cpu;              /* negative: not known */
+};
+
+struct time_list {
+	struct stored_time *times; /* the caller frees it */
+	uint32_t count, room;
+};
+
+/*
+ * Appends what such an array has to the list, `most` at most; nothing if the column is NULL. Returns 0; -EUCLEAN if it is no such
+ * array; -EFBIG if it has more elements; or -ENOMEM. After an error the list may have some of the elements.
+ */
+int stored_times_read(sqlite3_stmt *statement, int column, bool intervals, uint32_t most,
+		      struct time_list *list);
+
 /*
  * Whether the column is NULL or an array of elements [step,number], each behind the one before, and below `steps`. Neither is
  * negative.
