@@ -18,8 +18,8 @@ static void print_help(const struct command_spec *command)
 		const struct option_spec *option = &command->options[i];
 		char left[48];
 
-		snprintf(left, sizeof(left), "--%s%s%s", option->name, option->argument ? " " : "",
-			 option->argument ? option->argument : "");
+		snprintf(left, sizeof(left), "%s%s%s%s", option_dashes(option->name), option->name,
+			 option->argument ? " " : "", option->argument ? option->argument : "");
 		printf("  %-24s %s\n", left, option->help);
 	}
 	printf("  %-24s %s\n  %-24s %s\n", "--help", "print this help", "--version", "print the version");
@@ -91,7 +91,8 @@ int options_parse_list(const struct command_spec *command, int count, char **arg
 		}
 		if (!option->argument) {
 			if (value) {
-				log_error("option --%s takes no argument", option->name);
+				log_error("option %s%s takes no argument", option_dashes(option->name),
+					  option->name);
 				return EXIT_USAGE;
 			}
 			*option->value = "yes";
@@ -102,7 +103,8 @@ int options_parse_list(const struct command_spec *command, int count, char **arg
 		else if (i + 1 < count)
 			value = arguments[++i];
 		if (!value || !*value) {
-			log_error("option --%s needs %s", option->name, option->argument);
+			log_error("option %s%s needs %s", option_dashes(option->name), option->name,
+				  option->argument);
 			return EXIT_USAGE;
 		}
 		*option->value = value;

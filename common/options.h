@@ -26,6 +26,12 @@ struct command_spec {
 
 #define OPTIONS_RUN (-1)
 
+/* What stands before the name on a command line. */
+static inline const char *option_dashes(const char *name)
+{
+	return name[1] ? "--" : "-";
+}
+
 /*
  * Parses `arguments` (argv). Options may stand anywhere; "--" ends them. Words that are not options are
  * moved, in order, to the front of `arguments` after argv[0], and counted in *ret_words. Returns OPTIONS_RUN
