@@ -8,4 +8,7 @@
 /* Escaped as on a terminal, so that no name of a thread is a control sequence where somebody looks at the file. */
 void csv_text(FILE *out, const char *text);
 
+/* The same without the quotes around it, for a field that is written in parts. */
+void csv_part(FILE *out, const char *text);
+
 #endif

@@ -12,6 +12,9 @@
 /* Writes any text as a JSON string, with its quotes. */
 void json_string(FILE *out, const char *text);
 
+/* The same without the quotes around it, for a string that is written in parts. */
+void json_part(FILE *out, const char *text);
+
 /*
  * An additional member of each object: the rows of `sql`, whose ?1 is the first column of the object's row.
  */
