@@ -101,7 +101,7 @@ void profile_fail(struct database *database, int error)
 			database->path);
 	else if (error == -EUCLEAN)
 		log_error(
-			"cannot report the capture: '%s' is damaged: stack_node.frames is no array of numbers",
+			"cannot report the capture: '%s' is damaged: a column is no array of numbers ('bourdon db check' tells which)",
 			database->path);
 	else
 		log_error("cannot report the capture: %s", strerror(-error));
@@ -117,6 +117,7 @@ void profile_free(struct profile *profile)
 	free(profile->path_frames);
 	free(profile->frames);
 	free(profile->modules);
+	free(profile->times.times);
 	free_texts(&profile->texts);
 	*profile = (struct profile){ 0 };
 }

@@ -10,6 +10,7 @@
 #define BOURDON_REPORT_PROFILE_H
 
 #include "common/hash_index.h"
+#include "consumer/store/stored_json.h"
 #include "report/database.h"
 
 #include <stdbool.h>
@@ -30,7 +31,9 @@ struct profile_texts {
 struct profile_sample {
 	uint32_t stack, thread;
 	uint32_t kind, stall; /* texts */
+	uint32_t role;        /* text; of PROFILE_OF_ALL */
 	int64_t second, samples, weight_ns;
+	uint32_t first_time, times_count; /* of the profile's times, of PROFILE_OF_ALL: at most `samples` */
 };
 
 struct profile_thread {
@@ -43,8 +46,8 @@ struct profile_process {
 	int64_t process_id, tgid, uid;
 	bool is_known; /* false: there is no such process; only process_id is set */
 	bool has_uid;
-	uint32_t comm;            /* text */
-	const char *exe, *cgroup; /* NULL: unknown */
+	uint32_t comm;                   /* text */
+	const char *exe, *cgroup, *unit; /* NULL: unknown */
 };
 
 struct profile_stack {
@@ -66,6 +69,8 @@ struct profile_frame {
 	uint32_t module;
 	const char *file; /* NULL: unknown */
 	int64_t line, inlined;
+	int64_t offset;          /* as frame.offset */
+	int64_t function_offset; /* if it is resolved */
 	bool has_line;
 	bool is_resolved; /* the function's name is one, not an address */
 };
@@ -73,7 +78,8 @@ struct profile_frame {
 struct profile_module {
 	int64_t module_id;
 	const char *path, *kind;
-	bool is_kernel; /* the kernel itself or one of its modules */
+	const char *build_id; /* NULL: none */
+	bool is_kernel;       /* the kernel itself or one of its modules */
 };
 
 struct profile {
@@ -85,14 +91,19 @@ struct profile {
 	uint32_t *path_frames; /* of all nodes */
 	struct profile_frame *frames;
 	struct profile_module *modules;
+	struct time_list times; /* of each sample in turn */
 	uint32_t samples_count, threads_count, processes_count, stacks_count, nodes_count, path_frames_count,
 		frames_count, modules_count;
 	struct profile_texts texts;
 	uint32_t on_cpu, off_cpu; /* the texts of these kinds */
+	uint32_t target;          /* the text of this role */
 };
 
-/* Whose samples: those of view sample, or of view other_sample, which schemas before 8 do not have. */
-enum profile_of { PROFILE_OF_TARGETS, PROFILE_OF_OTHERS };
+/*
+ * Whose samples: those of view sample, or of view other_sample, which schemas before 8 do not have; or of both, with
+ * their roles and times.
+ */
+enum profile_of { PROFILE_OF_TARGETS, PROFILE_OF_OTHERS, PROFILE_OF_ALL };
 
 /* Returns 0; or -errno, the reason was logged, and database->failed is set. */
 int profile_load(struct database *database, int64_t capture_id, enum profile_of of,

@@ -2,7 +2,6 @@
 /* Reads a profile from a database that may be hostile. */
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "consumer/store/stored_json.h"
 #include "report/id_index.h"
 #include "report/profile.h"
 #include "report/query.h"
@@ -14,6 +13,7 @@
  * inlined in them), in a tree of twice as many nodes.
  */
 #define SAMPLES_MOST (1U << 20)
+#define TIMES_MOST (1U << 22) /* bourdond writes 262,144 */
 #define NODES_MOST (1U << 18)
 #define PATH_FRAMES_MOST (1U << 23)
 #define FRAMES_MOST (1U << 21)
@@ -41,6 +41,7 @@ struct loading {
 	} * classes;
 	uint32_t classes_count, classes_room;
 	struct frame_list node_frames; /* of the node at hand */
+	bool has_times;                /* the query of samples has a role and times */
 };
 
 static const char *text_at(const struct query *query, int column)
@@ -154,6 +155,21 @@ static int intern_stack(struct loading *loading, int64_t stack_id, uint32_t *ret
 	return 0;
 }
 
+/* A row has no more times than samples. */
+static int add_times(struct loading *loading, const struct query *query, struct profile_sample *sample)
+{
+	struct profile *profile = loading->profile;
+	uint32_t left = TIMES_MOST - profile->times.count;
+	int64_t most = sample->samples < 0 ? 0 : sample->samples;
+	int result;
+
+	sample->first_time = profile->times.count;
+	result = stored_times_read(query->statement, 10, sample->kind == profile->off_cpu,
+				   most < left ? (uint32_t)most : left, &profile->times);
+	sample->times_count = profile->times.count - sample->first_time;
+	return result == -EFBIG ? -E2BIG : result;
+}
+
 static int add_sample(struct loading *loading, const struct query *query)
 {
 	struct profile *profile = loading->profile;
@@ -168,6 +184,7 @@ static int add_sample(struct loading *loading, const struct query *query)
 	thread.name = profile->samples_count ? profile->threads[before->thread].name : 0;
 	sample.kind = before->kind;
 	sample.stall = before->stall;
+	sample.role = before->role;
 	if (!result)
 		result = intern_at(loading, query, 2, &thread.name);
 	if (!result)
@@ -178,6 +195,10 @@ static int add_sample(struct loading *loading, const struct query *query)
 		result = intern_at(loading, query, 4, &sample.kind);
 	if (!result)
 		result = intern_at(loading, query, 5, &sample.stall);
+	if (!result && loading->has_times)
+		result = intern_at(loading, query, 9, &sample.role);
+	if (!result && loading->has_times)
+		result = add_times(loading, query, &sample);
 	if (!result)
 		result = array_make_room(profile->samples, profile->samples_count, loading->samples_room, 1U);
 	if (!result)
@@ -185,18 +206,22 @@ static int add_sample(struct loading *loading, const struct query *query)
 	return result;
 }
 
+#define SAMPLE_COLUMNS "process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns"
+
+static const char *const samples_sql[] = {
+	[PROFILE_OF_TARGETS] = "SELECT " SAMPLE_COLUMNS " FROM sample WHERE capture_id = ?1",
+	[PROFILE_OF_OTHERS] = "SELECT " SAMPLE_COLUMNS " FROM other_sample WHERE capture_id = ?1",
+	[PROFILE_OF_ALL] = "SELECT " SAMPLE_COLUMNS ", 'target', times FROM sample WHERE capture_id = ?1 "
+			   "UNION ALL SELECT " SAMPLE_COLUMNS
+			   ", role, times FROM other_sample WHERE capture_id = ?1",
+};
+
 static int load_samples(struct loading *loading, int64_t capture_id, enum profile_of of)
 {
-	_cleanup_query_ struct query query = query_begin(
-		loading->database,
-		of == PROFILE_OF_TARGETS
-			? "SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns FROM sample "
-			  "WHERE capture_id = ?1"
-			: "SELECT process_id, tid, thread, stack_id, kind, stall, second, samples, weight_ns FROM "
-			  "other_sample WHERE capture_id = ?1",
-		capture_id, 0);
+	_cleanup_query_ struct query query = query_begin(loading->database, samples_sql[of], capture_id, 0);
 	int result = 0;
 
+	loading->has_times = of == PROFILE_OF_ALL;
 	while (!result && query_next(&query))
 		result = loading->profile->samples_count == SAMPLES_MOST ? -E2BIG
 									 : add_sample(loading, &query);
@@ -205,9 +230,9 @@ static int load_samples(struct loading *loading, int64_t capture_id, enum profil
 
 static int load_processes(struct loading *loading)
 {
-	_cleanup_query_ struct query query =
-		query_begin(loading->database,
-			    "SELECT tgid, uid, comm, exe, cgroup FROM process WHERE process_id = ?1", 0, 0);
+	_cleanup_query_ struct query query = query_begin(
+		loading->database,
+		"SELECT tgid, uid, comm, exe, cgroup, unit FROM process WHERE process_id = ?1", 0, 0);
 	int result = 0;
 
 	for (uint32_t i = 0; i < loading->profile->processes_count && !result; i++) {
@@ -224,6 +249,8 @@ static int load_processes(struct loading *loading)
 			result = keep_at(loading, &query, 3, &process->exe);
 		if (!result)
 			result = keep_at(loading, &query, 4, &process->cgroup);
+		if (!result)
+			result = keep_at(loading, &query, 5, &process->unit);
 	}
 	return result;
 }
@@ -244,6 +271,8 @@ static int find_module(struct loading *loading, struct query *query, int64_t mod
 	result = keep_at(loading, query, 0, &module.path);
 	if (!result)
 		result = keep_at(loading, query, 1, &module.kind);
+	if (!result)
+		result = keep_at(loading, query, 2, &module.build_id);
 	if (!result && (!module.path || !module.kind))
 		return 0;
 	if (!result)
@@ -272,6 +301,8 @@ static int read_frame(struct loading *loading, const struct query *query, struct
 	frame->line = number_at(query, 4);
 	frame->has_line = !is_null_at(query, 4);
 	frame->inlined = number_at(query, 5);
+	frame->function_offset = number_at(query, 2);
+	frame->offset = number_at(query, 6);
 	return result;
 }
 
@@ -280,10 +311,10 @@ static int load_frames(struct loading *loading)
 {
 	_cleanup_query_ struct query query = query_begin(
 		loading->database,
-		"SELECT module_id, function, function_offset, file, line, inlined FROM frame WHERE frame_id = ?1",
+		"SELECT module_id, function, function_offset, file, line, inlined, offset FROM frame WHERE frame_id = ?1",
 		0, 0);
-	_cleanup_query_ struct query modules =
-		query_begin(loading->database, "SELECT path, kind FROM module WHERE module_id = ?1", 0, 0);
+	_cleanup_query_ struct query modules = query_begin(
+		loading->database, "SELECT path, kind, build_id FROM module WHERE module_id = ?1", 0, 0);
 	struct profile *profile = loading->profile;
 	int result = 0;
 
@@ -581,6 +612,8 @@ static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
 
 	if (!result)
 		result = profile_intern(profile, "off-cpu", &profile->off_cpu);
+	if (!result)
+		result = profile_intern(profile, "target", &profile->target);
 	if (!result)
 		result = load_samples(loading, capture_id, of);
 	if (!result)
