@@ -62,7 +62,7 @@ fuzzers: $(FUZZERS) $(B)/make_seeds
 
 # An archive: each fuzzer links only the modules it uses, so its coverage counts only those
 # q: members of one name, from several folders, are all kept
-$(B)/product.a: $(call objects,$(CONSUMER) $(REPORT) loader/grant/process_text.c $(COMMON))
+$(B)/product.a: $(call objects,$(CONSUMER) $(REPORT) loader/grant/process_text.c $(COMMON)) $(PROTO)
 	$(call say,AR,$@) rm -f $@ && ar qcsD $@ $^
 
 $(FUZZERS): $(B)/fuzz_%: $(B)/object/tests/fuzz/fuzz_%.o $(B)/product.a
@@ -104,7 +104,7 @@ reproducible:
 
 ## make lint       includes, documents, hash tables, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
 lint: WERROR = -Werror
-lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) $(B)/policy/call_names.h
+lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) $(B)/policy/call_names.h $(PPROF).h
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
 	$(Q)tests/lint/links.sh

@@ -17,19 +17,23 @@ libbpf-dev       loads them, and reads their maps
 libelf-dev       symbols of ELF files, in the symbolizer
 libdw-dev        DWARF, and links from ELF files to their debug files, in the symbolizer
 liblzma-dev      unpacks the symbols that some ELF files carry packed (.gnu_debugdata), in the symbolizer
-zlib1g-dev       the CRC by which a file names its debug file (.gnu_debuglink), in the symbolizer
+zlib1g-dev       the CRC by which a file names its debug file (.gnu_debuglink), in the symbolizer; compresses what bourdon export writes for pprof
 libiberty-dev    demangles names of C++ and Rust functions, in the symbolizer
 libcap-ng-dev    gives capabilities up
 libseccomp-dev   compiles the system-call policies (at build time)
 libsqlite3-dev   the database
 libinih-dev      reads INI files
 libncurses-dev   the live screen of bourdon threads
+libprotobuf-c-dev protocol buffers, which bourdon export writes for pprof
+protobuf-c-compiler makes the code that writes them
 nettle-dev       SHA-256, of the loaded object and of stacks
 check            unit tests
 dwz              makes debug files that share an alternate one, in the tests
 xz-utils         packs symbols into an ELF file, and is a target with threads, in the tests
 binutils         takes symbols out of ELF files, and links them, in the tests; tells what was linked, for make sbom
 bats             end-to-end tests
+golang-go        go tool pprof, which reads what bourdon export writes, in the tests
+libdevel-nytprof-perl flamegraph.pl, the same
 sqlite3          reads the database, and is a target, in the tests
 python3          reads the database, in the tests; with make bench, a target that is partly compiled without frame pointers
 openssl          a target without frame pointers, whose loops are assembler code, in the tests

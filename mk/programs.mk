@@ -22,6 +22,17 @@ $(B)/object/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
 
+# What 'bourdon export' writes in pprof's format
+PPROF := $(B)/proto/pprof.pb-c
+$(PPROF).c $(PPROF).h &: report/pprof.proto
+	@mkdir -p $(@D)
+	$(call say,PROTO,$<) protoc-c --c_out=$(@D) --proto_path=report $(<F)
+$(B)/object/proto/pprof.pb-c.o: $(PPROF).c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) -I$(<D) $(CFLAGS) -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
+$(call objects,report/export_pprof.c): | $(PPROF).h
+PROTO := $(B)/object/proto/pprof.pb-c.o
+
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c): | $(POLICIES)
 $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
@@ -57,8 +68,8 @@ SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege
 TREE := $(patsubst %,consumer/store/%.c,incidents migrate migrate_stacks retention sql stack_hash stack_tree stored_json)
 # `bourdon threads` finds units in cgroups as bourdond does.
 UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
-$(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo
-$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(UNITS_OF_CGROUPS) $(COMMON))
+$(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo -lprotobuf-c
+$(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(UNITS_OF_CGROUPS) $(COMMON)) $(PROTO)
 	$(link)
 
 .PHONY: sbom

@@ -13,7 +13,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
 $(call objects,$(UNIT)): | $(POLICIES) $(ARCHITECTURE_POLICIES)
 $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
-$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) | $(B)/compile_seccomp $(B)/symbols/made
+$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) $(PROTO) | $(B)/compile_seccomp $(B)/symbols/made
 	$(link)
 
 # Profiles must show the workloads' functions under their own names, and need frame pointers.

@@ -29,6 +29,7 @@
 #define TAKES_THREADS 8192U   /* the options of threads */
 #define TAKES_LIVE 16384U     /* --live, and with it the same options */
 #define TAKES_ACTIVITY 32768U /* the options of activity */
+#define TAKES_EXPORT 65536U   /* the options of export */
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -60,6 +61,9 @@ static const struct subcommand subcommands[] = {
 	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
 	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID | TAKES_OFF_CPU,
 	  0, folded_run },
+	{ "export", "write a capture in a format that another program reads",
+	  "Writes capture ID in a format of another program: firefox (profiler.firefox.com), pprof, perf-script,\nspeedscope, chrome (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\nwhat it cannot hold. --kind, --stall and --role choose samples. Without ID: the newest complete capture.",
+	  "bourdon export 12 --format firefox -o 12.json", TAKES_ID | TAKES_EXPORT, 0, export_run },
 	{ "capture", "capture some processes now, for as long as --for says",
 	  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\nand --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\nand keeps the result. Members of bourdond's group may ask.",
 	  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
@@ -236,8 +240,8 @@ static int refuse_options(const struct subcommand *subcommand, const struct comm
 	for (size_t i = 0; i < options_count; i++) {
 		if (!*options[i].spec.value || takes_option(subcommand, &options[i]))
 			continue;
-		log_error("'%s' takes no --%s: see 'bourdon %s --help'", subcommand->name,
-			  options[i].spec.name, subcommand->name);
+		log_error("'%s' takes no %s%s: see 'bourdon %s --help'", subcommand->name,
+			  option_dashes(options[i].spec.name), options[i].spec.name, subcommand->name);
 		return EXIT_USAGE;
 	}
 	return OPTIONS_RUN;
@@ -246,7 +250,7 @@ static int refuse_options(const struct subcommand *subcommand, const struct comm
 /* Reads what options say that the subcommand takes. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int read_values(const char *limit, const struct capture_words *ask,
 		       const struct threads_words *threads, const struct activity_words *activity,
-		       struct request *request)
+		       const struct export_words *export, struct request *request)
 {
 	const struct subcommand *subcommand = request->subcommand;
 	unsigned long long number;
@@ -259,6 +263,8 @@ static int read_values(const char *limit, const struct capture_words *ask,
 		}
 		request->limit = (int64_t)number;
 	}
+	if (subcommand->takes & TAKES_EXPORT)
+		return export_options_read(export, &request->export);
 	if (subcommand->takes & TAKES_REQUEST && capture_options_read(ask, &request->ask) != OPTIONS_RUN)
 		return EXIT_USAGE;
 	if (subcommand->takes & (TAKES_THREADS | TAKES_LIVE))
@@ -325,6 +331,7 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	struct option_list pids = { "pid", ask.pids, ARRAY_SIZE(ask.pids), 0 };
 	struct threads_words threads = { 0 };
 	struct activity_words activity = { 0 };
+	struct export_words export = { 0 };
 	const struct command_option options[] = {
 		{ 0, { "db", "FILE", "the database (default " DEFAULT_PATH ")", &path } },
 		{ TAKES_JSON, { "json", NULL, "print JSON, for scripts", &json } },
@@ -358,8 +365,20 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		{ TAKES_REQUEST,
 		  { "on-cpu", NULL, "samples on CPU alone (default: on CPU and waiting)", &ask.on_cpu } },
 		{ TAKES_REQUEST, { "note", "TEXT", "keep this text with the capture", &ask.note } },
-		{ TAKES_REQUEST,
-		  { "format", "FORMAT", "print the result: folded, why, json or top", &ask.format } },
+		{ TAKES_REQUEST | TAKES_EXPORT,
+		  { "format", "FORMAT",
+		    "capture: print the result: folded, why, json or top; export: the format to write",
+		    &ask.format } },
+		{ TAKES_EXPORT,
+		  { "o", "FILE", "write to this file (default: standard output)", &export.out } },
+		{ TAKES_EXPORT,
+		  { "kind", "KIND", "only oncpu or only offcpu (folded and perf-script: oncpu; others: both)",
+		    &export.kind } },
+		{ TAKES_EXPORT,
+		  { "stall", "STALL", "only samples of this stall: cpu, memory, io, or none",
+		    &export.stall } },
+		{ TAKES_EXPORT,
+		  { "role", "ROLE", "only samples of this role: target, other or kernel", &export.role } },
 		{ TAKES_LIVE, { "live", NULL, "what is on the CPUs now, without a capture", &threads.live } },
 		{ TAKES_THREADS | TAKES_LIVE,
 		  { "once", NULL, "print the table of one second, and end", &threads.once } },
@@ -411,11 +430,11 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.example = "bourdon db copy /tmp/copy.db";
 		command.options_count = 1;
 	} else if (help.is_general) {
-		/* those of capture, threads, live and activity would not fit the screen */
+		/* those of capture, export, threads, live and activity would not fit the screen */
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
 			if (!(options[i].takes &
-			      (TAKES_REQUEST | TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY)))
+			      (TAKES_REQUEST | TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY | TAKES_EXPORT)))
 				chosen[command.options_count++] = options[i].spec;
 	} else if (help.subcommand) {
 		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", help.subcommand->name,
@@ -451,7 +470,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	activity.match = threads.match;
 	activity.all = ask.all;
 	activity.csv = threads.csv;
-	status = read_values(limit, &ask, &threads, &activity, &request);
+	export.format = ask.format;
+	status = read_values(limit, &ask, &threads, &activity, &export, &request);
 	if (status == OPTIONS_RUN)
 		status = parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand),
 					&request);
@@ -550,6 +570,7 @@ int command_run(const struct request *request, FILE *out)
 		.format = request->format,
 		.threads = &request->threads,
 		.activity = &request->activity,
+		.export = &request->export,
 	};
 
 	if (!is_live && !(request->subcommand->takes & OPENS_ITSELF) &&

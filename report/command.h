@@ -7,6 +7,7 @@
 
 #include "common/capture_request.h"
 #include "report/activity_options.h"
+#include "report/export_options.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
@@ -30,6 +31,7 @@ struct request {
 	const char *format;               /* of capture, or NULL */
 	struct threads_options threads;   /* of threads, and of top --live */
 	struct activity_options activity; /* of activity */
+	struct export_options export;     /* of export */
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* folded: one line per stack, in the format that flame graph tools read. */
+#include "report/folded.h"
 #include "common/array.h"
 #include "common/cleanup.h"
+#include "report/export.h"
 #include "report/format.h"
-#include "report/profile.h"
 #include "report/report.h"
 #include "report/rows.h"
 
@@ -19,18 +20,23 @@ struct line {
 
 struct lines {
 	const struct profile *profile;
-	const char **functions; /* of each frame, as it is written in a line */
-	const char **comms;     /* of each process */
-	char *texts;            /* each with its terminator */
+	struct folded_names names;
+	char *texts; /* each with its terminator */
 	size_t texts_used, texts_room;
 	struct line *lines;
 	uint32_t count, room;
 };
 
+void folded_names_free(struct folded_names *names)
+{
+	free(names->functions);
+	free(names->comms);
+	*names = (struct folded_names){ 0 };
+}
+
 static void lines_free(struct lines *lines)
 {
-	free(lines->functions);
-	free(lines->comms);
+	folded_names_free(&lines->names);
 	free(lines->texts);
 	free(lines->lines);
 }
@@ -52,31 +58,43 @@ static const char *fold(struct profile *profile, const char *name, const char *s
 	return profile_keep(profile, folded);
 }
 
-static int fold_names(struct lines *lines, struct profile *profile)
+static int fold_names(struct profile *profile, struct folded_names *names)
 {
-	lines->functions = calloc(profile->frames_count + 1UL, sizeof(*lines->functions));
-	lines->comms = calloc(profile->processes_count + 1UL, sizeof(*lines->comms));
-	if (!lines->functions || !lines->comms)
+	names->functions = calloc(profile->frames_count + 1UL, sizeof(*names->functions));
+	names->comms = calloc(profile->processes_count + 1UL, sizeof(*names->comms));
+	if (!names->functions || !names->comms)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < profile->frames_count; i++) {
 		const struct profile_frame *frame = &profile->frames[i];
 
 		if (frame->module == PROFILE_NONE)
 			continue; /* in no stack */
-		lines->functions[i] = fold(profile, profile_text(profile, frame->function),
+		names->functions[i] = fold(profile, profile_text(profile, frame->function),
 					   profile->modules[frame->module].is_kernel ? "_[k]" : "");
-		if (!lines->functions[i])
+		if (!names->functions[i])
 			return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < profile->processes_count; i++) {
 		const struct profile_process *process = &profile->processes[i];
 
-		lines->comms[i] = process->is_known ? fold(profile, profile_text(profile, process->comm), "")
+		names->comms[i] = process->is_known ? fold(profile, profile_text(profile, process->comm), "")
 						    : "";
-		if (!lines->comms[i])
+		if (!names->comms[i])
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+int folded_names_make(struct profile *profile, struct folded_names *ret_names)
+{
+	struct folded_names names = { 0 };
+	int result = fold_names(profile, &names);
+
+	if (result < 0)
+		folded_names_free(&names);
+	else
+		*ret_names = names;
+	return result;
 }
 
 /* Makes room for `bytes` more, of which at most half stay free. */
@@ -105,12 +123,12 @@ static int add_line(struct lines *lines, uint32_t process, const struct profile_
 	const struct profile *profile = lines->profile;
 	struct profile_walk walk = profile_walk_of(profile, stack);
 	const struct profile_frame *frame;
-	size_t bytes = strlen(lines->comms[process]), length;
+	size_t bytes = strlen(lines->names.comms[process]), length;
 	char *at;
 	int result;
 
 	while ((frame = profile_walk_next(&walk)))
-		bytes += 1 + strlen(lines->functions[frame - profile->frames]);
+		bytes += 1 + strlen(lines->names.functions[frame - profile->frames]);
 	result = make_room(lines, bytes + 1);
 	if (!result)
 		result = array_make_room(lines->lines, lines->count, lines->room, 1U);
@@ -122,13 +140,13 @@ static int add_line(struct lines *lines, uint32_t process, const struct profile_
 	lines->texts_used += bytes + 1;
 	walk = profile_walk_of(profile, stack);
 	while ((frame = profile_walk_next(&walk))) {
-		length = strlen(lines->functions[frame - profile->frames]);
+		length = strlen(lines->names.functions[frame - profile->frames]);
 		at -= length;
-		memcpy(at, lines->functions[frame - profile->frames], length);
+		memcpy(at, lines->names.functions[frame - profile->frames], length);
 		*--at = ';';
 	}
-	length = strlen(lines->comms[process]);
-	memcpy(at - length, lines->comms[process], length);
+	length = strlen(lines->names.comms[process]);
+	memcpy(at - length, lines->names.comms[process], length);
 	return 0;
 }
 
@@ -186,21 +204,15 @@ static int compare_lines(const void *a, const void *b, void *user)
 	return strcmp(lines->texts + left->text, lines->texts + right->text);
 }
 
-void folded_run(struct report *report)
+int folded_write(struct profile *profile, bool off_cpu, FILE *out)
 {
-	_cleanup_profile_ struct profile profile = { 0 };
-	_cleanup_lines_ struct lines lines = { .profile = &profile };
-	int result = profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &profile);
+	_cleanup_lines_ struct lines lines = { .profile = profile };
+	int result = folded_names_make(profile, &lines.names);
 
-	if (result < 0)
-		return;
-	result = fold_names(&lines, &profile);
 	if (!result)
-		result = add_lines(&lines, report->off_cpu);
-	if (result < 0) {
-		profile_fail(report->database, result);
-		return;
-	}
+		result = add_lines(&lines, off_cpu);
+	if (result < 0)
+		return result;
 	if (lines.count)
 		qsort_r(lines.lines, lines.count, sizeof(*lines.lines), compare_lines, &lines);
 	/* lines that became equal by escaping are added up */
@@ -210,6 +222,24 @@ void folded_run(struct report *report)
 
 		for (; i < lines.count && !compare_lines(line, &lines.lines[i], &lines); i++)
 			samples = add_saturated(samples, lines.lines[i].samples);
-		fprintf(report->out, "%s %lld\n", lines.texts + line->text, (long long)samples);
+		fprintf(out, "%s %lld\n", lines.texts + line->text, (long long)samples);
 	}
+	return 0;
+}
+
+void folded_run(struct report *report)
+{
+	_cleanup_profile_ struct profile profile = { 0 };
+	int result;
+
+	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &profile) < 0)
+		return;
+	result = folded_write(&profile, report->off_cpu, report->out);
+	if (result < 0)
+		profile_fail(report->database, result);
+}
+
+int export_folded(struct export *export)
+{
+	return folded_write(export->profile, export->options->off_cpu, export->out);
 }

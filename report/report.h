@@ -9,6 +9,7 @@
 #include "common/capture_request.h"
 #include "report/activity_options.h"
 #include "report/database.h"
+#include "report/export_options.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
@@ -31,6 +32,7 @@ struct report {
 	const char *format;                      /* of capture: in which its result is printed, or NULL */
 	const struct threads_options *threads;   /* of threads, and of top --live */
 	const struct activity_options *activity; /* of activity */
+	const struct export_options *export;     /* of export */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
@@ -42,6 +44,7 @@ void list_run(struct report *report);
 void why_run(struct report *report);
 void top_run(struct report *report);
 void folded_run(struct report *report);
+void export_run(struct report *report);
 void capture_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);

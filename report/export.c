@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* export: writes a capture in a format that another program reads. */
+#include "report/export.h"
+
+#include "common/array.h"
+#include "common/cleanup.h"
+#include "common/escape.h"
+#include "common/hash_index.h"
+#include "report/output_file.h"
+#include "report/query.h"
+#include "report/report.h"
+#include "report/time_text.h"
+
+#include <string.h>
+
+#define MS 1000000LL
+
+static const struct export_format formats[] = {
+	{ "firefox", export_firefox, false },
+	{ "pprof", export_pprof, false },
+	{ "perf-script", export_perf_script, true },
+	{ "speedscope", export_speedscope, false },
+	{ "chrome", export_chrome, false },
+	{ "folded", export_folded, true },
+	{ "csv", export_csv, false },
+	{ "json", export_json, false },
+};
+
+const struct export_format *export_format_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return NULL;
+}
+
+char *export_format_list(char *into, unsigned int into_bytes)
+{
+	size_t used = 0;
+
+	*into = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(formats) && used < into_bytes; i++)
+		used += (size_t)snprintf(into + used, into_bytes - used, "%s%s", i ? ", " : "",
+					 formats[i].name);
+	return into;
+}
+
+/* ---- names ---- */
+
+/*
+ * What bourdond has written is in the form that a terminal may see, and stays. Other text gets it here, once for all formats;
+ * each escapes what its own syntax needs besides. Returns NULL without memory.
+ */
+static const char *make_plain(struct profile *profile, const char *text)
+{
+	size_t bytes = 4 * strlen(text) + 1; /* \xHH */
+	_cleanup_free_ char *plain = malloc(bytes);
+
+	if (!plain)
+		return NULL;
+	escape_terminal(text, plain, bytes);
+	return strcmp(plain, text) ? profile_keep(profile, plain) : text;
+}
+
+/* Returns 0 or -ENOMEM. */
+static int make_names_plain(struct profile *profile)
+{
+	uint32_t texts = profile->texts.count; /* more are added meanwhile, which are plain */
+	bool whole = true;
+
+	for (uint32_t i = 0; i < texts && whole; i++) {
+		const char *plain = make_plain(profile, profile->texts.texts[i]);
+
+		whole = plain != NULL;
+		if (whole)
+			profile->texts.texts[i] = plain;
+	}
+#define MAKE_PLAIN(text) (whole = whole && (!(text) || ((text) = make_plain(profile, (text)))))
+	for (uint32_t i = 0; i < profile->processes_count; i++) {
+		struct profile_process *process = &profile->processes[i];
+
+		MAKE_PLAIN(process->exe);
+		MAKE_PLAIN(process->cgroup);
+		MAKE_PLAIN(process->unit);
+	}
+	for (uint32_t i = 0; i < profile->modules_count; i++) {
+		struct profile_module *module = &profile->modules[i];
+
+		MAKE_PLAIN(module->path);
+		MAKE_PLAIN(module->kind);
+		MAKE_PLAIN(module->build_id);
+	}
+	for (uint32_t i = 0; i < profile->frames_count; i++)
+		MAKE_PLAIN(profile->frames[i].file);
+#undef MAKE_PLAIN
+	return whole ? 0 : -ENOMEM;
+}
+
+const char *export_keep_safe(struct profile *profile, const char *text, const char *unsafe)
+{
+	_cleanup_free_ char *safe = malloc(4 * strlen(text) + 1);
+	char *to = safe;
+
+	if (!safe)
+		return NULL;
+	for (; *text; text++)
+		if (strchr(unsafe, *text))
+			to += sprintf(to, "\\x%02x", (unsigned char)*text);
+		else
+			*to++ = *text;
+	*to = '\0';
+	return profile_keep(profile, safe);
+}
+
+const char *export_comm(const struct profile *profile, uint32_t process)
+{
+	const struct profile_process *there = &profile->processes[process];
+
+	return there->is_known ? profile_text(profile, there->comm) : "?";
+}
+
+const char *export_wait_name(const char *stall)
+{
+	static const struct {
+		const char *stall, *name;
+	} names[] = {
+		{ "none", "waiting" },
+		{ "cpu", "queued for a CPU" },
+		{ "memory", "memory stall" },
+		{ "io", "io stall" },
+		{ "memory+io", "memory and io stall" },
+		{ "memory+cpu", "memory stall, queued for a CPU" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i].stall, stall))
+			return names[i].name;
+	return stall;
+}
+
+void export_times(const struct export *export, const struct profile_sample *sample)
+{
+	const struct profile *profile = export->profile;
+	FILE *out = export->out;
+
+	for (uint32_t i = 0; i < sample->times_count; i++) {
+		const struct stored_time *time = &profile->times.times[sample->first_time + i];
+
+		fprintf(out, "%s[%lld", i ? "," : "[", (long long)time->begin_ms);
+		if (sample->kind == profile->off_cpu)
+			fprintf(out, ",%lld", (long long)time->end_ms);
+		if (time->cpu < 0)
+			fputs(",null]", out);
+		else
+			fprintf(out, ",%lld]", (long long)time->cpu);
+	}
+	if (sample->times_count)
+		fputc(']', out);
+}
+
+/* ---- functions ---- */
+
+struct wanted_function {
+	const struct export_functions *functions;
+	struct export_function function;
+};
+
+static bool is_function(const void *user, uint32_t position)
+{
+	const struct wanted_function *wanted = user;
+	const struct export_function *there = &wanted->functions->functions[position];
+
+	return there->name == wanted->function.name && there->module == wanted->function.module;
+}
+
+static int find_function(const struct profile_frame *frame, struct export_functions *functions,
+			 struct hash_index *index, uint32_t *ret_function)
+{
+	struct wanted_function wanted = { functions, { frame->function, frame->module, frame->file } };
+	uint32_t hash = hash_number_and_bytes((uint64_t)frame->function << 32 | frame->module, NULL, 0);
+	uint32_t found = hash_index_find(index, hash, is_function, &wanted);
+
+	if (found == HASH_INDEX_NONE) {
+		if (array_make_room(functions->functions, functions->count, functions->room, 1U) ||
+		    hash_index_add(index, hash, functions->count))
+			return -ENOMEM;
+		found = functions->count++;
+		functions->functions[found] = wanted.function;
+	}
+	if (!functions->functions[found].file)
+		functions->functions[found].file = frame->file;
+	*ret_function = found;
+	return 0;
+}
+
+int export_functions_find(const struct profile *profile, struct export_functions *ret_functions)
+{
+	struct export_functions functions = { .of_frame = calloc(profile->frames_count + 1UL,
+								 sizeof(*functions.of_frame)) };
+	struct hash_index index = { 0 };
+	int result = functions.of_frame ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < profile->frames_count && !result; i++) {
+		functions.of_frame[i] = PROFILE_NONE;
+		if (profile->frames[i].module != PROFILE_NONE)
+			result = find_function(&profile->frames[i], &functions, &index,
+					       &functions.of_frame[i]);
+	}
+	hash_index_free(&index);
+	if (result < 0)
+		export_functions_free(&functions);
+	else
+		*ret_functions = functions;
+	return result;
+}
+
+void export_functions_free(struct export_functions *functions)
+{
+	free(functions->functions);
+	free(functions->of_frame);
+	*functions = (struct export_functions){ 0 };
+}
+
+/* ---- the capture ---- */
+
+/* Whether `part` is one of the words of a class such as "memory+io", or the class itself. */
+static bool has_stall(const char *class, const char *part)
+{
+	size_t bytes = strlen(part);
+
+	for (const char *at = class; at; at = strchr(at, '+')) {
+		at += *at == '+';
+		if (!strncmp(at, part, bytes) && (!at[bytes] || at[bytes] == '+'))
+			return true;
+	}
+	return false;
+}
+
+/* Leaves the samples that were asked for. */
+static void filter_samples(struct profile *profile, const struct export_options *options)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < profile->samples_count; i++) {
+		const struct profile_sample *sample = &profile->samples[i];
+
+		if ((options->on_cpu && sample->kind == profile->on_cpu) ||
+		    (options->off_cpu && sample->kind == profile->off_cpu)) {
+			if (options->stall &&
+			    !has_stall(profile_text(profile, sample->stall), options->stall))
+				continue;
+			if (options->role && strcmp(profile_text(profile, sample->role), options->role) != 0)
+				continue;
+			profile->samples[kept++] = *sample;
+		}
+	}
+	profile->samples_count = kept;
+}
+
+/* A text of the row, in the profile's keeping; NULL without memory. */
+static const char *keep_column(struct profile *profile, const struct query *query, const char *column)
+{
+	const char *plain = make_plain(profile, query_text(query, column));
+
+	return plain ? profile_keep(profile, plain) : NULL;
+}
+
+/* Whole ms from the trigger, downwards. */
+static int64_t ms_between(int64_t from, int64_t to)
+{
+	int64_t ns;
+
+	if (__builtin_sub_overflow(to, from, &ns))
+		return 0; /* a damaged row */
+	return ns / MS - (ns % MS < 0);
+}
+
+static int make_title(struct profile *profile, struct export_capture *capture)
+{
+	_cleanup_free_ char *title = NULL;
+	char when[TIME_TEXT_BYTES];
+
+	time_text_write(capture->triggered_at, when);
+	if (asprintf(&title, "capture %lld: %s%s%s %s, %s, %s", (long long)capture->capture_id,
+		     *capture->rule ? "rule " : "asked for", capture->rule, *capture->rule ? "," : "",
+		     *capture->resource ? capture->resource : "by hand", when, capture->hostname) < 0)
+		return -ENOMEM;
+	capture->title = profile_keep(profile, title);
+	return capture->title ? 0 : -ENOMEM;
+}
+
+static int read_capture(struct export *export, int64_t capture_id)
+{
+	_cleanup_query_ struct query query = query_begin(
+		export->database,
+		"SELECT c.*, r.hostname, r.kernel, r.version, r.cpus FROM capture c LEFT JOIN run r USING(run_id) "
+		"WHERE c.capture_id = ?1",
+		capture_id, 0);
+	struct export_capture *capture = &export->capture;
+	struct profile *profile = export->profile;
+
+	if (!query_next(&query))
+		return -EIO; /* choose_capture() has seen it */
+	*capture = (struct export_capture){
+		.capture_id = capture_id,
+		.triggered_at = query_number(&query, "triggered_at"),
+		.began_at = query_number(&query, "began_at"),
+		.ended_at = query_number(&query, "ended_at"),
+		.hz = query_number(&query, "hz"),
+		.cpus = query_number(&query, "cpus"),
+		.state = keep_column(profile, &query, "state"),
+		.rule = keep_column(profile, &query, "rule"),
+		.resource = keep_column(profile, &query, "resource"),
+		.kind = keep_column(profile, &query, "kind"),
+		.cgroup = keep_column(profile, &query, "cgroup"),
+		.cause = keep_column(profile, &query, "cause"),
+		.because = keep_column(profile, &query, "because"),
+		.note = keep_column(profile, &query, "note"),
+		.hostname = keep_column(profile, &query, "hostname"),
+		.kernel = keep_column(profile, &query, "kernel"),
+		.version = keep_column(profile, &query, "version"),
+	};
+	if (query_is_null(&query, "ended_at")) /* it is still recorded */
+		capture->ended_at = capture->triggered_at;
+	capture->period_ns = capture->hz > 0 ? 1000000000 / capture->hz : 0;
+	capture->from_ms = ms_between(capture->triggered_at, capture->began_at);
+	capture->to_ms = ms_between(capture->triggered_at, capture->ended_at);
+	if (!capture->state || !capture->rule || !capture->resource || !capture->kind || !capture->cgroup ||
+	    !capture->cause || !capture->because || !capture->note || !capture->hostname ||
+	    !capture->kernel || !capture->version)
+		return -ENOMEM;
+	return make_title(profile, capture);
+}
+
+static int write_export(struct export *export, int64_t capture_id)
+{
+	int result = make_names_plain(export->profile);
+
+	if (!result)
+		result = read_capture(export, capture_id);
+	if (result < 0)
+		return result;
+	filter_samples(export->profile, export->options);
+	return export->options->format->write(export);
+}
+
+void export_run(struct report *report)
+{
+	_cleanup_output_file_ struct output_file output = { 0 };
+	_cleanup_profile_ struct profile profile = { 0 };
+	struct export export = { .database = report->database,
+				 .options = report->export,
+				 .profile = &profile,
+				 .out = report->out };
+	int result;
+
+	if (profile_load(report->database, report->capture_id, PROFILE_OF_ALL, &profile) < 0)
+		return;
+	if (report->export->out) {
+		if (output_file_make(&output, report->export->out) < 0) {
+			report->unwell = true;
+			return;
+		}
+		export.out = output.file;
+	}
+	result = write_export(&export, report->capture_id);
+	if (result < 0)
+		profile_fail(report->database, result);
+	else if (output.file && !report->database->failed && output_file_finish(&output) < 0)
+		report->unwell = true;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* folded.h owns stacks as one line each: the outermost function first, a semicolon between two functions. */
+#ifndef BOURDON_REPORT_FOLDED_H
+#define BOURDON_REPORT_FOLDED_H
+
+#include "report/profile.h"
+
+#include <stdio.h>
+
+/* Names as they stand in a line: without a semicolon, kernel functions marked. They are texts of the profile. */
+struct folded_names {
+	const char **functions; /* of each frame; NULL: in no stack */
+	const char **comms;     /* of each process; "" if it is not known */
+};
+
+/* Returns 0 or -ENOMEM. */
+int folded_names_make(struct profile *profile, struct folded_names *ret_names);
+void folded_names_free(struct folded_names *names);
+
+#define _cleanup_folded_names_ _cleanup_(folded_names_free)
+
+/* Writes a line for each comm and stack: its samples on CPU, or its microseconds off CPU. Returns 0 or -errno. */
+int folded_write(struct profile *profile, bool off_cpu, FILE *out);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * output_file.h owns the file that -o names. While it is written it stands beside its place as "FILE.unfinished-PID", and it
+ * gets its own name, in place of a file that is there, when it is whole. What is no regular file, such as a pipe, is
+ * written as it is.
+ */
+#ifndef BOURDON_REPORT_OUTPUT_FILE_H
+#define BOURDON_REPORT_OUTPUT_FILE_H
+
+#include "common/cleanup.h"
+
+#include <stdio.h>
+
+struct output_file {
+	FILE *file;       /* the caller writes to it */
+	const char *path; /* the caller's */
+	char *unfinished; /* NULL: it is written as it is */
+};
+
+/*
+ * Makes the file, which nobody else may read, with the rights that this process has. Returns 0; or -errno, and the reason was
+ * logged.
+ */
+int output_file_make(struct output_file *output, const char *path);
+
+/* Gives it its name. Returns 0; or -errno, and the reason was logged. */
+int output_file_finish(struct output_file *output);
+
+/* Closes it, and removes one that is unfinished. Accepts one that was never made. */
+void output_file_end(struct output_file *output);
+
+#define _cleanup_output_file_ _cleanup_(output_file_end)
+
+#endif
