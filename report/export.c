@@ -281,9 +281,10 @@ static int make_title(struct profile *profile, struct export_capture *capture)
 	char when[TIME_TEXT_BYTES];
 
 	time_text_write(capture->triggered_at, when);
-	if (asprintf(&title, "capture %lld: %s%s%s %s, %s, %s", (long long)capture->capture_id,
-		     *capture->rule ? "rule " : "asked for", capture->rule, *capture->rule ? "," : "",
-		     *capture->resource ? capture->resource : "by hand", when, capture->hostname) < 0)
+	if (asprintf(&title, "capture %lld: %s%s%s%s%s%s, %s, %s", (long long)capture->capture_id,
+		     *capture->rule ? "rule " : "asked for by hand", capture->rule,
+		     *capture->resource ? ", " : "", capture->resource, *capture->kind ? " " : "",
+		     capture->kind, when, capture->hostname) < 0)
 		return -ENOMEM;
 	capture->title = profile_keep(profile, title);
 	return capture->title ? 0 : -ENOMEM;

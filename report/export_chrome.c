@@ -99,7 +99,7 @@ static const char *leaf_of(const struct chrome *chrome, const struct profile_sam
 
 /*
  * A slice ends before the next one of its thread begins, because slices of a thread must not overlap. That of a sample is as long as
- * the CPU time for which it stands.
+ * the CPU time for which it stands, in whole ms, as all times are.
  */
 static int add_slice(struct chrome *chrome, const struct lane *lane, const struct lane_event *event,
 		     const struct lane_event *next)
@@ -113,7 +113,7 @@ static int add_slice(struct chrome *chrome, const struct lane *lane, const struc
 	int64_t next_ms = !next                               ? INT64_MAX / 2000
 			  : next->begin_ms < capture->from_ms ? capture->from_ms
 							      : next->begin_ms;
-	int64_t us = is_off ? 1000 * (event->end_ms - begin_ms) : capture->period_ns / 1000;
+	int64_t us = 1000 * (is_off ? event->end_ms - begin_ms : capture->period_ns / 1000000);
 	FILE *out = begin_event(chrome, "X", profile->processes[lane->process].tgid, lane->tid);
 	int result;
 

@@ -443,7 +443,7 @@ static int write_threads(struct firefox *firefox)
 {
 	const struct profile *profile = firefox->export->profile;
 	uint32_t process = PROFILE_NONE;
-	struct lane_ids ids;
+	struct lane_ids ids = { 0 };
 	int result = 0;
 
 	for (uint32_t i = 0; i < firefox->lanes.count && !result; i++) {

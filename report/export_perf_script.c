@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define NS_PER_MS 1000000LL
+#define NS_PER_MS INT64_C(1000000)
 
 struct perf_script {
 	struct export *export;

@@ -101,7 +101,7 @@ struct profile {
 
 /*
  * Whose samples: those of view sample, or of view other_sample, which schemas before 8 do not have; or of both, with
- * their roles and times.
+ * their roles and times, and with the stacks of wakers and of threads' states.
  */
 enum profile_of { PROFILE_OF_TARGETS, PROFILE_OF_OTHERS, PROFILE_OF_ALL };
 

@@ -228,6 +228,26 @@ static int load_samples(struct loading *loading, int64_t capture_id, enum profil
 	return result;
 }
 
+/* Those where threads waited, were when somebody ended a wait, or were looked at. */
+static int load_more_stacks(struct loading *loading, int64_t capture_id)
+{
+	_cleanup_query_ struct query query =
+		query_begin(loading->database,
+			    "SELECT stack_id FROM waker WHERE capture_id = ?1 UNION "
+			    "SELECT waker_stack_id FROM waker WHERE capture_id = ?1 UNION "
+			    "SELECT stack_id FROM thread_state WHERE capture_id = ?1",
+			    capture_id, 0);
+	uint32_t stack;
+	int result = 0;
+
+	while (!result && query_next(&query))
+		if (!is_null_at(&query, 0))
+			result = loading->profile->stacks_count == SAMPLES_MOST
+					 ? -E2BIG
+					 : intern_stack(loading, number_at(&query, 0), &stack);
+	return result;
+}
+
 static int load_processes(struct loading *loading)
 {
 	_cleanup_query_ struct query query = query_begin(
@@ -616,6 +636,8 @@ static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
 		result = profile_intern(profile, "target", &profile->target);
 	if (!result)
 		result = load_samples(loading, capture_id, of);
+	if (!result && of == PROFILE_OF_ALL)
+		result = load_more_stacks(loading, capture_id);
 	if (!result)
 		result = load_processes(loading);
 	if (!result)
