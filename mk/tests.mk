@@ -12,6 +12,7 @@ WORKLOADS := $(patsubst tests/workloads/%.c,$(B)/workloads/%,$(wildcard tests/wo
 TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 
 $(call objects,$(UNIT)): | $(POLICIES) $(ARCHITECTURE_POLICIES)
+$(call objects,tests/unit/test_export_pprof.c): | $(PPROF).h
 $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
 $(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) $(PROTO) | $(B)/compile_seccomp $(B)/symbols/made
 	$(link)
@@ -103,7 +104,7 @@ logging: | $(BINARIES)
 	$(again) B=$(B)/logging SECCOMP_LOG=1 all
 
 define NPM_DEPENDENCIES
-npm              installs DuckDB, which reads databases in the tests; Debian has no package of it
+npm              installs what reads databases and exports in the tests, such as DuckDB; Debian has no packages of it
 endef
 export NPM_DEPENDENCIES
 

@@ -7,29 +7,8 @@
 
 bats_require_minimum_version 1.5.0
 source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/hostile_names.bash"
 
-# The shell compares bytes, not characters.
-export LC_ALL=C
-
-LONG=$(printf 'x%.0s' {1..249})$'\xe2\x82\xac\xe2\x82\xac' # 255 bytes
-NAMES=(
-	$'\e]0;owned\a'                   # sets the title of a terminal
-	$'\e[2J\e[31m'                    # clears a terminal
-	$'\x9b31m\x85\x90'                # the same without ESC, as bytes
-	$'\xc2\x9b31m\xc2\x85'            # and as characters
-	$'\'"`$(id)`"\''                  # quotes
-	$'a\\x1b\\n\\'                    # looks escaped, and ends with a backslash
-	'<script>alert(1)</script>&amp;'  # HTML
-	$'a\nb\r\tc\n 7'                  # lines
-	'a;b;main 42'                     # separators of a folded line
-	$'\xff\xc0\x80\x80a\xed\xa0\x80z' # invalid UTF-8: impossible byte, overlong, lone continuation, surrogate
-	$'\xe2\x80\xaegpj.exe\xe2\x80\x8b' # reverses the text direction; is invisible
-	'=1+1'                            # a formula
-	'-rf'                             # an option
-	'%s%n%1x'                         # a format
-	"');DROP TABLE sample;--"         # SQL
-	"$LONG"
-)
 COUNT=${#NAMES[@]}
 RULE=$'<b>\'"`;%s=\xc2\x9b\xff 7'
 BUILD_ID=$'\e]0;x\a<script>\'"\n\xff\xc2\x9b' # set by mk/tests.mk
@@ -39,16 +18,6 @@ MISTAKES=$'[rule x]\ncomm = y\ncpu.some = \xff\xe2\x80\xae%n\nnonsense \x9b31m =
 # undo: reverses the escapes, as docs/SCHEMA.md describes
 undo() {
 	perl -pe 's/\\x([01][0-9a-f]|7f|5c|[89a-f][0-9a-f])/chr hex $1/ge'
-}
-
-# assert_text FILE: it is valid UTF-8 without control characters and invisible characters
-assert_text() {
-	perl -MEncode -0777 -ne '
-		s/\r\n/\n/g if $ENV{PTY};
-		my $text = eval { decode("UTF-8", $_, Encode::FB_CROAK) };
-		die "$ARGV: no UTF-8\n" if !defined $text;
-		die sprintf("%s: U+%04X at %d: %s\n", $ARGV, ord $1, pos $text, substr($_, 0, 400))
-			if $text =~ /([^\P{Cc}\n]|[\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}-\x{200f}\x{feff}])/g;' "$1"
 }
 
 # assert_name SQL BYTES: the result is plain text, and gives BYTES when its escapes are reversed.
@@ -107,6 +76,9 @@ show_all() {
 	for command in list why top doctor; do
 		"$BUILD/bourdon" --db "$DB" --json "$command" > "$WORK/json/$command" || true
 	done
+	for command in firefox pprof perf-script speedscope chrome folded csv json; do
+		"$BUILD/bourdon" --db "$DB" export --format "$command" > "$WORK/export/$command"
+	done
 }
 
 # write_rule TRIGGER: the rule with the hostile name, in a file with a hostile name
@@ -161,7 +133,7 @@ take_capture() {
 setup_file() {
 	bourdon_setup hostile
 	export WORK DB CGROUP RULES_DIR
-	install -d -m 0755 "$WORK"/{bin,debug,out,pty,json}
+	install -d -m 0755 "$WORK"/{bin,debug,out,pty,json,export}
 	cgroup_make
 	take_capture
 }
@@ -330,6 +302,29 @@ assert_functions() {
 	# no semicolon of a name separates functions
 	[ "$(awk -F';' '{ if (NF > most) most = NF } END { print most }' "$folded")" -le \
 		"$(sql 'SELECT max(depth) + 1 FROM stack JOIN sample USING(stack_id)')" ]
+}
+
+@test "every format of export is plain text, and has all samples" {
+	local format samples
+	samples=$(sql "SELECT sum(samples) FROM (SELECT samples FROM sample WHERE kind = 'on-cpu' UNION ALL SELECT samples FROM other_sample)")
+	for format in perf-script folded csv firefox speedscope chrome json; do
+		# a frame of perf-script begins with a tab, a line of CSV ends with CR and LF
+		sed 's/^\t\( *[0-9a-f]\)/\1/; s/\r$//' "$WORK/export/$format" > "$WORK/text"
+		assert_text "$WORK/text"
+	done
+	for format in firefox speedscope chrome json; do
+		jq -e . "$WORK/export/$format" > "$WORK/parsed"
+	done
+	[ "$(jq '[.threads[].samples.data | length] | add' "$WORK/export/firefox")" -eq "$samples" ]
+	[ "$(jq '[.traceEvents[] | select(.cat == "on-cpu") | .args.samples // 1] | add' "$WORK/export/chrome")" -eq "$samples" ]
+	[ "$(jq '[.samples[] | select(.kind == "on-cpu").samples] | add' "$WORK/export/json")" -eq "$samples" ]
+	[ "$(grep -ac ' cpu-clock:$' "$WORK/export/perf-script")" -eq "$samples" ]
+	[ "$(awk '{ sum += $NF } END { print sum }' "$WORK/export/folded")" -eq "$samples" ]
+	[ "$(sqlite3 :memory: ".import --csv $WORK/export/csv row" "SELECT sum(samples) FROM row WHERE kind = 'on-cpu'")" -eq "$samples" ]
+	go tool pprof -symbolize=none -top -sample_index=samples "$WORK/export/pprof" > "$WORK/top"
+	grep -q "^Showing nodes accounting for .* of $samples total" "$WORK/top"
+	gzip -dc < "$WORK/export/pprof" | strings -n 1 | tr -d '\t' > "$WORK/text"
+	assert_text "$WORK/text"
 }
 
 @test "the log is plain text, on standard error and in the journal" {

@@ -101,6 +101,14 @@ static const char *const lines[] = {
 	"why --incident 1 --json",
 	"activity --since 9000d",
 	"activity --since 9000d --all --json",
+	"export 1 --format firefox",
+	"export 1 --format chrome",
+	"export 1 --format speedscope",
+	"export 1 --format json",
+	"export 1 --format folded --kind offcpu",
+	"export 1 --format pprof -o OUT",
+	"export 1 --format perf-script -o OUT",
+	"export 1 --format csv -o OUT",
 };
 
 static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16],
@@ -197,7 +205,7 @@ static int run(char *database, const char *line)
 	logged_bytes = pread(log, logged, sizeof(logged) - 1, 0);
 	HOLDS(status == EXIT_DONE || status == EXIT_FAILED);
 	HOLDS(logged_bytes >= 0 && (is_check || (status == EXIT_FAILED) == (logged_bytes > 0)));
-	check_text(text, bytes, strstr(line, "--json"));
+	check_text(text, bytes, strstr(line, "--json") || strstr(line, "--format"));
 	check_text(logged, (size_t)logged_bytes, false);
 	return status;
 }

@@ -263,6 +263,37 @@ START_TEST(steps_come_one_behind_the_other)
 }
 END_TEST
 
+static int read_times(const char *expression, bool intervals, uint32_t most, struct time_list *list)
+{
+	sqlite3_stmt *statement = value_of(expression);
+	int result = stored_times_read(statement, 0, intervals, most, list);
+
+	sqlite3_finalize(statement);
+	return result;
+}
+
+START_TEST(times_are_appended_in_their_order)
+{
+	struct time_list list = { 0 };
+
+	ck_assert_int_eq(read_times("'[[13,0],[34,null]]'", false, 2, &list), 0);
+	ck_assert_int_eq(read_times("'[[-40,110,1]]'", true, 1, &list), 0);
+	ck_assert_int_eq(read_times("NULL", true, 0, &list), 0);
+	ck_assert_uint_eq(list.count, 3);
+	ck_assert(list.times[0].begin_ms == 13 && list.times[0].end_ms == 13 && list.times[0].cpu == 0);
+	ck_assert(list.times[1].begin_ms == 34 && list.times[1].cpu < 0);
+	ck_assert(list.times[2].begin_ms == -40 && list.times[2].end_ms == 110 && list.times[2].cpu == 1);
+	ck_assert_int_eq(read_times("'[[1,0],[2,0]]'", false, 1, &list), -EFBIG);
+	ck_assert_int_eq(read_times("'[[1,0],[2]]'", false, 9, &list), -EUCLEAN);
+	ck_assert_int_eq(read_times("'[[1,0]]'", true, 9, &list), -EUCLEAN);
+	ck_assert_int_eq(read_times("'[[1,2,0]]'", false, 9, &list), -EUCLEAN);
+	ck_assert_int_eq(read_times("'[[1,0]] '", false, 9, &list), -EUCLEAN);
+	ck_assert_int_eq(read_times("'[]'", false, 9, &list), -EUCLEAN);
+	ck_assert_int_eq(read_times("7", false, 9, &list), -EUCLEAN);
+	free(list.times);
+}
+END_TEST
+
 Suite *stored_json_suite(void)
 {
 	Suite *suite = suite_create("stored_json");
@@ -277,6 +308,7 @@ Suite *stored_json_suite(void)
 	tcase_add_test(tests, times_have_two_numbers_or_three);
 	tcase_add_loop_test(tests, what_is_no_array_of_times_is_refused, 0, ARRAY_SIZE(no_times));
 	tcase_add_test(tests, steps_come_one_behind_the_other);
+	tcase_add_test(tests, times_are_appended_in_their_order);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

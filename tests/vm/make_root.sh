@@ -27,6 +27,7 @@ packages() {
 		libinih1         bourdond
 		libncursesw6     bourdon
 		libnettle8       bourdon-load, bourdond
+		libprotobuf-c1   bourdon
 		libseccomp2      compile_seccomp, which the unit tests run
 		libsqlite3-0     bourdond, bourdon
 		libstdc++6       programs in C++ whose stacks are known
