@@ -37,7 +37,7 @@ HARDENING := -fPIE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fno-strict-aliasing -f
 OPTIMIZE = -O2 -g
 # The same sources make the same bytes in every directory: make reproducible
 ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
-CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -isystem $(B)/skeleton
+CPPFLAGS += -D_GNU_SOURCE -I. -I$(B) -isystem $(B)/skeleton -isystem $(B)/proto
 CFLAGS += -std=gnu11 $(OPTIMIZE) $(WARNINGS) $(HARDENING) $(ANYWHERE) -pthread
 LDFLAGS += -pie -Wl,-z,relro,-z,now -Wl,--as-needed -pthread
 LIBS = -lbpf -lelf -ldw -llzma -lz -liberty -lcap-ng -lsqlite3 -linih -lnettle

@@ -119,6 +119,14 @@ const char *export_comm(const struct profile *profile, uint32_t process)
 	return there->is_known ? profile_text(profile, there->comm) : "?";
 }
 
+const char *export_leaf(const struct profile *profile, const struct profile_sample *sample)
+{
+	struct profile_walk walk = profile_walk_of(profile, &profile->stacks[sample->stack]);
+	const struct profile_frame *leaf = profile_walk_next(&walk);
+
+	return leaf ? profile_text(profile, leaf->function) : "no stack";
+}
+
 const char *export_wait_name(const char *stall)
 {
 	static const struct {

@@ -47,6 +47,9 @@ int export_speedscope(struct export *export);
 /* The name of a process, "?" if it is not known. */
 const char *export_comm(const struct profile *profile, uint32_t process);
 
+/* The function at the leaf of a sample's stack; "no stack" without one. */
+const char *export_leaf(const struct profile *profile, const struct profile_sample *sample);
+
 /*
  * The text with \xHH, as in the database, for each of the `unsafe` characters: they would lead a reader astray. Returns a text
  * of the profile; NULL without memory.

@@ -3,7 +3,6 @@
  * chrome: JSON of trace events, which ui.perfetto.dev and chrome://tracing open. A thread's row shows its samples and its
  * intervals off CPU; counters show pressure, and how many threads were in which state.
  */
-#include "common/array.h"
 #include "common/cleanup.h"
 #include "report/export.h"
 #include "report/export_lanes.h"
@@ -21,8 +20,6 @@ struct chrome {
 	struct export *export;
 	struct folded_names names;
 	struct lanes lanes;
-	const char **path; /* of the stack at hand, leaf first */
-	uint32_t path_room;
 	const char *separator;
 };
 
@@ -30,7 +27,6 @@ static void chrome_free(struct chrome *chrome)
 {
 	folded_names_free(&chrome->names);
 	lanes_free(&chrome->lanes);
-	free(chrome->path);
 }
 
 #define _cleanup_chrome_ _cleanup_(chrome_free)
@@ -65,38 +61,6 @@ static void add_name(struct chrome *chrome, const char *kind, int64_t pid, int64
 
 /* ---- samples and intervals ---- */
 
-static int write_stack(struct chrome *chrome, const struct profile_sample *sample)
-{
-	const struct profile *profile = chrome->export->profile;
-	struct profile_walk walk = profile_walk_of(profile, &profile->stacks[sample->stack]);
-	const struct profile_frame *frame;
-	FILE *out = chrome->export->out;
-	uint32_t depth = 0;
-
-	while ((frame = profile_walk_next(&walk))) {
-		if (array_make_room(chrome->path, depth, chrome->path_room, 1U))
-			return -ENOMEM;
-		chrome->path[depth++] = chrome->names.functions[frame - profile->frames];
-	}
-	fputs(",\"stack\":\"", out);
-	while (depth--) {
-		json_part(out, chrome->path[depth]);
-		if (depth)
-			fputc(';', out);
-	}
-	fputc('"', out);
-	return 0;
-}
-
-static const char *leaf_of(const struct chrome *chrome, const struct profile_sample *sample)
-{
-	const struct profile *profile = chrome->export->profile;
-	struct profile_walk walk = profile_walk_of(profile, &profile->stacks[sample->stack]);
-	const struct profile_frame *leaf = profile_walk_next(&walk);
-
-	return leaf ? profile_text(profile, leaf->function) : "no stack";
-}
-
 /*
  * A slice ends before the next one of its thread begins, because slices of a thread must not overlap. That of a sample is as long as
  * the CPU time for which it stands, in whole ms, as all times are.
@@ -125,7 +89,7 @@ static int add_slice(struct chrome *chrome, const struct lane *lane, const struc
 		json_part(out, export_wait_name(stall));
 		fputs(": ", out);
 	}
-	json_part(out, leaf_of(chrome, sample));
+	json_part(out, export_leaf(profile, sample));
 	fputs("\",\"args\":{\"stall\":", out);
 	json_string(out, stall);
 	if (event->count > 1)
@@ -134,8 +98,9 @@ static int add_slice(struct chrome *chrome, const struct lane *lane, const struc
 		fprintf(out, ",\"cpu\":%d", event->cpu);
 	if (begin_ms != event->begin_ms)
 		fprintf(out, ",\"began_before_ms\":%" PRId64, begin_ms - event->begin_ms);
-	result = write_stack(chrome, sample);
-	fputs("}}", out);
+	fputs(",\"stack\":\"", out);
+	result = folded_names_write(&chrome->names, profile, &profile->stacks[sample->stack], json_part, out);
+	fputs("\"}}", out);
 	return result;
 }
 

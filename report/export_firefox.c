@@ -351,14 +351,6 @@ static void write_marker_stack(const struct firefox *firefox, const struct lane_
 		marker_columns, stack, ms);
 }
 
-static const char *leaf_of(const struct profile *profile, const struct profile_sample *sample)
-{
-	struct profile_walk walk = profile_walk_of(profile, &profile->stacks[sample->stack]);
-	const struct profile_frame *leaf = profile_walk_next(&walk);
-
-	return leaf ? profile_text(profile, leaf->function) : "";
-}
-
 static int write_wait(struct firefox *firefox, const struct lane_ids *ids, const struct lane_event *event,
 		      const char *separator)
 {
@@ -379,7 +371,7 @@ static int write_wait(struct firefox *firefox, const struct lane_ids *ids, const
 			strcmp(stall, "none") ? CATEGORY_STALL : CATEGORY_WAIT);
 		json_string(out, stall);
 		fputs(",\"function\":", out);
-		json_string(out, leaf_of(profile, sample));
+		json_string(out, export_leaf(profile, sample));
 		if (event->cpu >= 0)
 			fprintf(out, ",\"cpu\":%d", event->cpu);
 		if (before_ms > 0)

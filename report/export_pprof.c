@@ -6,11 +6,11 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/hash_index.h"
-#include "proto/pprof.pb-c.h"
 #include "report/export.h"
 #include "report/gzip_stream.h"
 #include "report/rows.h"
 
+#include <pprof.pb-c.h>
 #include <string.h>
 
 /* The values of each sample. */

@@ -31,6 +31,7 @@ void folded_names_free(struct folded_names *names)
 {
 	free(names->functions);
 	free(names->comms);
+	free(names->path);
 	*names = (struct folded_names){ 0 };
 }
 
@@ -95,6 +96,27 @@ int folded_names_make(struct profile *profile, struct folded_names *ret_names)
 	else
 		*ret_names = names;
 	return result;
+}
+
+int folded_names_write(struct folded_names *names, const struct profile *profile,
+		       const struct profile_stack *stack, void (*write_part)(FILE *out, const char *text),
+		       FILE *out)
+{
+	struct profile_walk walk = profile_walk_of(profile, stack);
+	const struct profile_frame *frame;
+	uint32_t depth = 0;
+
+	while ((frame = profile_walk_next(&walk))) {
+		if (array_make_room(names->path, depth, names->path_room, 1U))
+			return -ENOMEM;
+		names->path[depth++] = names->functions[frame - profile->frames];
+	}
+	while (depth--) {
+		write_part(out, names->path[depth]);
+		if (depth)
+			fputc(';', out);
+	}
+	return 0;
 }
 
 /* Makes room for `bytes` more, of which at most half stay free. */

@@ -11,6 +11,8 @@
 struct folded_names {
 	const char **functions; /* of each frame; NULL: in no stack */
 	const char **comms;     /* of each process; "" if it is not known */
+	const char **path;      /* of the stack that is written, leaf first */
+	uint32_t path_room;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -18,6 +20,13 @@ int folded_names_make(struct profile *profile, struct folded_names *ret_names);
 void folded_names_free(struct folded_names *names);
 
 #define _cleanup_folded_names_ _cleanup_(folded_names_free)
+
+/*
+ * Writes the functions of a stack, a semicolon between two, each by `write_part`, which escapes it. Returns 0 or -ENOMEM.
+ */
+int folded_names_write(struct folded_names *names, const struct profile *profile,
+		       const struct profile_stack *stack, void (*write_part)(FILE *out, const char *text),
+		       FILE *out);
 
 /* Writes a line for each comm and stack: its samples on CPU, or its microseconds off CPU. Returns 0 or -errno. */
 int folded_write(struct profile *profile, bool off_cpu, FILE *out);

@@ -73,7 +73,7 @@ firefox_profiler() {
 # load_profile FILE: opens it in the Firefox Profiler's command, and prints "samples|markers" of all threads
 load_profile() {
 	local thread
-	SESSION=export
+	SESSION='export'
 	firefox_profiler load "$1" > "$WORK/loaded" || { cat "$WORK/loaded"; return 1; }
 	firefox_profiler profile info --all --json > "$WORK/info.json"
 	for thread in $(jq -r '.processes[].threads[].threadHandle' "$WORK/info.json"); do
@@ -409,7 +409,7 @@ hostile_database() {
 	[[ $output == *'No space left on device; make room'* ]]
 	[ "$before" = $'before\n1.json' ]
 	# and standard output that is full
-	run --separate-stderr bash -c '"$1" --db "$2" export 1 --format firefox > /dev/full' - "$BUILD/bourdon" "$DB"
+	run export_to /dev/full firefox 1
 	[ "$status" -eq 1 ]
-	[[ $stderr == *'cannot write the report: No space left on device'* ]]
+	[[ $output == *'cannot write the report: No space left on device'* ]]
 }

@@ -2,7 +2,6 @@
 /* Tests of pprof's format, unpacked by zlib and protobuf-c: sums, labels, inlined functions, addresses, names. */
 #include "common/cleanup.h"
 #include "common/escape.h"
-#include "proto/pprof.pb-c.h"
 #include "report/gzip_stream.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/export_fixture.h"
@@ -10,6 +9,7 @@
 #include "tests/unit/suites.h"
 
 #include <check.h>
+#include <pprof.pb-c.h>
 #include <string.h>
 
 #define UNPACKED_MOST (1UL << 20)
