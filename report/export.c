@@ -273,14 +273,14 @@ static const char *keep_column(struct profile *profile, const struct query *quer
 	return plain ? profile_keep(profile, plain) : NULL;
 }
 
-/* Whole ms from the trigger, downwards. */
-static int64_t ms_between(int64_t from, int64_t to)
+int64_t export_ms(const struct export_capture *capture, int64_t at)
 {
-	int64_t ns;
+	int64_t ns, ms;
 
-	if (__builtin_sub_overflow(to, from, &ns))
-		return 0; /* a damaged row */
-	return ns / MS - (ns % MS < 0);
+	if (__builtin_sub_overflow(at, capture->triggered_at, &ns))
+		return 0;
+	ms = ns / MS - (ns % MS < 0);
+	return ms < -EXPORT_MS_MOST ? -EXPORT_MS_MOST : ms > EXPORT_MS_MOST ? EXPORT_MS_MOST : ms;
 }
 
 static int make_title(struct profile *profile, struct export_capture *capture)
@@ -332,8 +332,8 @@ static int read_capture(struct export *export, int64_t capture_id)
 	if (query_is_null(&query, "ended_at")) /* it is still recorded */
 		capture->ended_at = capture->triggered_at;
 	capture->period_ns = capture->hz > 0 ? 1000000000 / capture->hz : 0;
-	capture->from_ms = ms_between(capture->triggered_at, capture->began_at);
-	capture->to_ms = ms_between(capture->triggered_at, capture->ended_at);
+	capture->from_ms = export_ms(capture, capture->began_at);
+	capture->to_ms = export_ms(capture, capture->ended_at);
 	if (!capture->state || !capture->rule || !capture->resource || !capture->kind || !capture->cgroup ||
 	    !capture->cause || !capture->because || !capture->note || !capture->hostname ||
 	    !capture->kernel || !capture->version)

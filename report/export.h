@@ -44,6 +44,13 @@ int export_speedscope(struct export *export);
 
 /* ---- what several formats need ---- */
 
+/*
+ * The whole ms from the trigger to that moment, downwards. Of a damaged row it is 0, or at most three years: as ns, sums and
+ * differences of such times fit.
+ */
+#define EXPORT_MS_MOST 100000000000LL
+int64_t export_ms(const struct export_capture *capture, int64_t at);
+
 /* The name of a process, "?" if it is not known. */
 const char *export_comm(const struct profile *profile, uint32_t process);
 

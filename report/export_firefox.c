@@ -459,12 +459,7 @@ static int write_threads(struct firefox *firefox)
 
 static int64_t capture_ms(const struct firefox *firefox, int64_t at)
 {
-	const struct export_capture *capture = &firefox->export->capture;
-	int64_t ns;
-
-	if (__builtin_sub_overflow(at, capture->triggered_at, &ns))
-		return 0;
-	return ms_of(firefox, ns / 1000000 - (ns % 1000000 < 0));
+	return ms_of(firefox, export_ms(&firefox->export->capture, at));
 }
 
 static void write_text(FILE *out, const char *key, const char *text)

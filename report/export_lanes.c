@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/export_lanes.h"
 
+#include "report/export.h"
 #include "report/rows.h"
 
 #include <string.h>
@@ -149,7 +150,8 @@ static void add_events(const struct profile *profile, struct lanes *lanes, uint3
 			end_ms = from_ms + bounded(time->end_ms);
 
 		*event++ = (struct lane_event){ begin_ms, end_ms < begin_ms ? begin_ms : end_ms, position, 1,
-						time->cpu > INT32_MAX ? -1 : (int32_t)time->cpu };
+						time->cpu < 0 || time->cpu > INT32_MAX ? -1
+										       : (int32_t)time->cpu };
 	}
 	for (uint32_t i = 0; i < spread; i++) {
 		int64_t at_ms = from_ms + 1000 * (int64_t)i / spread;

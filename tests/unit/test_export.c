@@ -341,6 +341,7 @@ static const char *const absurdities[] = {
 	"UPDATE sample_row SET second = -9223372036854775807 - 1 WHERE class <> 1",
 	"UPDATE sample_row SET times = '-9223372036854775808,9223372036854775807,9223372036854775807' WHERE class BETWEEN 4 AND 7 AND samples > 0",
 	"UPDATE sample_row SET times = '9223372036854775807,-9223372036854775808,5' WHERE class BETWEEN 4 AND 7 AND samples > 0",
+	"UPDATE sample_row SET times = '1,2,-9223372036854775808' WHERE class BETWEEN 4 AND 7 AND samples > 0",
 	"UPDATE sample_row SET weight_ns = 4611686018427387904 WHERE class = 4",
 	"UPDATE sample_row SET samples = -5, times = NULL, weight_ns = -9",
 	"UPDATE capture SET triggered_at = 9223372036854775807, began_at = -9223372036854775807, ended_at = NULL, hz = 0",
