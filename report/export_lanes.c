@@ -7,10 +7,9 @@
 #include <string.h>
 
 #define EVENTS_MOST (1U << 22)
-#define SAMPLES_MOST (1LL << 26) /* that the events stand for: readers repeat each */
-#define SPREAD_MOST 16           /* moments of a second at which samples without a time stand */
-#define SECONDS_MOST                                                                                         \
-	100000000LL /* three years from the trigger: a second beyond is damaged, and its ms would overflow */
+#define SAMPLES_MOST (1LL << 26)             /* that the events stand for: readers repeat each */
+#define SPREAD_MOST 16                       /* moments of a second at which samples without a time stand */
+#define SECONDS_MOST (EXPORT_MS_MOST / 1000) /* from the trigger; more is damaged */
 
 /* ---- the lanes ---- */
 
@@ -120,9 +119,7 @@ static int64_t second_ms(const struct profile_sample *sample)
 /* Limits ms that a damaged row may have. */
 static int64_t bounded(int64_t ms)
 {
-	return ms < -1000 * SECONDS_MOST  ? -1000 * SECONDS_MOST
-	       : ms > 1000 * SECONDS_MOST ? 1000 * SECONDS_MOST
-					  : ms;
+	return ms < -EXPORT_MS_MOST ? -EXPORT_MS_MOST : ms > EXPORT_MS_MOST ? EXPORT_MS_MOST : ms;
 }
 
 /* How long each interval of the row lasts on average; 0 on CPU. */

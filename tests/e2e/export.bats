@@ -34,6 +34,14 @@ needs_npm() {
 	[ -e "$BUILD/npm/installed" ] || skip "$(cat "$BUILD/npm/missing" 2> /dev/null || echo 'npm: its packages are not installed: make npm')"
 }
 
+# needs_command COMMAND...: the virtual machines of the tests have not all that make deps installs
+needs_command() {
+	local command
+	for command; do
+		command -v "$command" > /dev/null || [ -e "$command" ] || skip "$command is not installed: make deps"
+	done
+}
+
 teardown() {
 	[ -z "${SESSION-}" ] || firefox_profiler stop > /dev/null
 }
@@ -133,6 +141,7 @@ close_profile() {
 }
 
 @test "pprof: go tool pprof and pprof-format have SQL's totals" {
+	needs_command go
 	needs_npm
 	local capture role stall top
 	for capture in 1 2 3 4 5; do
@@ -162,6 +171,7 @@ close_profile() {
 }
 
 @test "pprof: build ids, inlined functions and labels" {
+	needs_command go
 	needs_npm
 	export_to "$WORK/profile.pb.gz" pprof 1
 	NODE_PATH=$BUILD/npm/node_modules node "$TREE/tests/npm/pprof.cjs" "$WORK/profile.pb.gz" > "$WORK/pprof.json"
@@ -238,6 +248,7 @@ close_profile() {
 }
 
 @test "folded: flamegraph.pl draws it, and it is what 'bourdon folded' prints" {
+	needs_command "$FLAMEGRAPH"
 	local capture
 	for capture in 1 2 3 4 5; do
 		export_to "$WORK/folded" folded "$capture" --role target
@@ -255,6 +266,7 @@ close_profile() {
 }
 
 @test "--kind, --stall and --role choose the same samples in all formats" {
+	needs_command go
 	local capture kind stall role where expected
 	for capture in 1 3 4; do
 		for kind in on off; do
@@ -330,6 +342,7 @@ hostile_database() {
 }
 
 @test "hostile names: each format is plain text that its readers read, with all samples" {
+	needs_command go "$FLAMEGRAPH" strings
 	local capture format
 	hostile_database
 	for capture in 1 2 3 4; do

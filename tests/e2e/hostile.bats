@@ -321,10 +321,10 @@ assert_functions() {
 	[ "$(grep -ac ' cpu-clock:$' "$WORK/export/perf-script")" -eq "$samples" ]
 	[ "$(awk '{ sum += $NF } END { print sum }' "$WORK/export/folded")" -eq "$samples" ]
 	[ "$(sqlite3 :memory: ".import --csv $WORK/export/csv row" "SELECT sum(samples) FROM row WHERE kind = 'on-cpu'")" -eq "$samples" ]
-	go tool pprof -symbolize=none -top -sample_index=samples "$WORK/export/pprof" > "$WORK/top"
-	grep -q "^Showing nodes accounting for .* of $samples total" "$WORK/top"
-	gzip -dc < "$WORK/export/pprof" | strings -n 1 | tr -d '\t' > "$WORK/text"
-	assert_text "$WORK/text"
+	# pprof itself reads hostile names in export.bats
+	gzip -dc < "$WORK/export/pprof" > "$WORK/profile"
+	grep -aFq '\x1b]0;owned\x07' "$WORK/profile"
+	run ! grep -aFq $'\e]0;owned' "$WORK/profile"
 }
 
 @test "the log is plain text, on standard error and in the journal" {
