@@ -37,6 +37,7 @@ $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c): | $(POLICIES)
 $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
 $(B)/object/common/schema.o: common/schema.sql
+$(B)/object/report/page_parts.o: $(wildcard report/page/*)
 $(B)/object/tests/unit/kept_databases.o: $(wildcard tests/databases/*.db)
 $(call objects,common/call_name.c common/seccomp_log.c): $(B)/policy/call_names.h
 

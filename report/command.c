@@ -29,7 +29,11 @@
 #define TAKES_THREADS 8192U   /* the options of threads */
 #define TAKES_LIVE 16384U     /* --live, and with it the same options */
 #define TAKES_ACTIVITY 32768U /* the options of activity */
-#define TAKES_EXPORT 65536U   /* the options of export */
+#define TAKES_EXPORT 65536U   /* the format of export */
+#define TAKES_OUTPUT 131072U  /* -o */
+#define TAKES_AGAINST 262144U
+#define TAKES_FLAME 524288U    /* the options of flame */
+#define TAKES_SAMPLES 1048576U /* --kind, --stall, --role */
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -46,61 +50,72 @@ struct subcommand {
 	void (*run)(struct report *report);
 };
 
-static const struct subcommand subcommands[] = {
-	{ "list", "list the captures, newest first",
-	  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.",
-	  "bourdon list --limit 5", TAKES_JSON | TAKES_LIMIT, 50, list_run },
-	{ "why", "explain a capture: cause, pressure, processes, stacks, functions, losses",
-	  "Explains capture ID: cause, pressure, waiting time, other processes that used the resource, target\nprocesses, stacks, functions, samples per second, losses. Without ID: the newest complete capture. With\n--incident, ID is an incident's: what came first, its captures, who stalled, who used most.",
-	  "bourdon why 12", TAKES_ID | TAKES_JSON | TAKES_INCIDENT, 0, why_run },
-	{ "top", "list the functions that used most CPU time",
-	  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\nfunction itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.\nWith --live: what is on the CPUs now, without a capture. CPUS is how many CPUs a group used. A screen,\nwith ? for help; or with --once, --json or --csv a table of one second.",
-	  "bourdon top --live --match 'unit=nginx.service' --columns function,module",
-	  TAKES_ID | TAKES_JSON | TAKES_LIMIT | TAKES_LIVE, 30, top_run },
-	{ "folded", "print one line per stack, for flame graph tools",
-	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
-	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID | TAKES_OFF_CPU,
-	  0, folded_run },
-	{ "export", "write a capture in a format that another program reads",
-	  "Writes capture ID in a format of another program: firefox (profiler.firefox.com), pprof, perf-script,\nspeedscope, chrome (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\nwhat it cannot hold. --kind, --stall and --role choose samples. Without ID: the newest complete capture.",
-	  "bourdon export 12 --format firefox -o 12.json", TAKES_ID | TAKES_EXPORT, 0, export_run },
-	{ "capture", "capture some processes now, for as long as --for says",
-	  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\nand --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\nand keeps the result. Members of bourdond's group may ask.",
-	  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
-	  TAKES_REQUEST | TAKES_OFF_CPU | OPENS_ITSELF, 0, capture_run },
-	{ "threads", "show what all threads do now: a live screen, or --once",
-	  "Shows what all threads of the machine do, in groups: AVERAGE is how many threads were in a group at a\nlook. A screen, with ? for help; or with --once, --json or --csv a table of one second. Members of the\ngroup bourdon-read may ask. Without a word on the state: threads that run, are queued, or are in D.",
-	  "bourdon threads --once --match 'state=D unit=*.service' --columns function,unit",
-	  TAKES_JSON | TAKES_LIMIT | TAKES_RUN_DIR | TAKES_THREADS | TAKES_NO_DB | OPENS_ITSELF, 30,
-	  threads_run },
-	{ "activity", "show what all threads did over hours and days, in groups",
-	  "Shows what all threads of the machine did, as bourdond saw it at its looks, in groups: AVERAGE is how\nmany threads were in a group at a look, MOST the most at one look. bourdond looks if bourdon.conf has an\ninterval below [activity]. Without --all or a word on the state: threads that ran, were queued, or in D.",
-	  "bourdon activity --since 8h --match 'unit=*.service' --group-by state,syscall,unit",
-	  TAKES_JSON | TAKES_LIMIT | TAKES_ACTIVITY, 30, activity_run },
-	{ "symbolize", "name frames that have no name, from programs and debug files",
-	  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
-	  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
-	  symbolize_run },
-	{ "status", "show what bourdond is doing, and its problems",
-	  "Shows what the running bourdond reports: problems and remedies, rules, watches, captures under way,\nunwind tables, counters. Without a running bourdond: its last run. Exit status 1: it is not running.",
-	  "bourdon status --json", TAKES_JSON | OPENS_ITSELF, 0, status_run },
-	{ "doctor", "check this machine and the installation",
-	  "Checks the kernel and its settings, what bourdon-load left, the confinement of bourdond, and the\ndatabase. Exit status 1: a check failed.",
-	  "bourdon doctor", TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
-	{ "db check", "check that the database is intact",
-	  "Checks the database, and changes nothing: its pages, its references between tables, each stack and\nits hash, each sample, each view. Exit status 1: it is damaged, or cannot be read.",
-	  "bourdon --db copy.db db check", OPENS_ITSELF, 0, db_check_run },
-	{ "db compact", "give unused space back to the file system",
-	  "Removes what no capture refers to, and gives unused space back to the file system. The daemon may\nrun meanwhile. The file system needs room for two more copies of the database.",
-	  "bourdon db compact", OPENS_ITSELF, 0, db_compact_run },
-	{ "db copy", "copy the database, or single captures, to a new file",
-	  "Writes a consistent copy of the database to OUT, one file, while the daemon runs; with IDs a\ndatabase of these captures alone. OUT must not exist. A copy by cp lacks what is in the log.",
-	  "bourdon db copy /tmp/for-support.db 12 15", TAKES_OUT | TAKES_IDS | OPENS_ITSELF, 0, db_copy_run },
-	{ "db merge", "add the captures of other databases to a database",
-	  "Adds all captures of each FILE to OUT, which is created if it does not exist. What OUT already has\nis not added again. A capture whose ID is in use gets the next free one; capture.recorded_as has\nthe ID that it had where it was recorded.",
-	  "bourdon db merge fleet.db host-a.db host-b.db",
-	  TAKES_OUT | TAKES_FILES | TAKES_NO_DB | OPENS_ITSELF, 0, db_merge_run },
-};
+static const struct subcommand
+	subcommands[] = {
+		{ "list", "list the captures, newest first",
+		  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.",
+		  "bourdon list --limit 5", TAKES_JSON | TAKES_LIMIT, 50, list_run },
+		{ "why", "explain a capture: cause, pressure, processes, stacks, functions, losses",
+		  "Explains capture ID: cause, pressure, waiting time, other processes that used the resource, target\nprocesses, stacks, functions, samples per second, losses. Without ID: the newest complete capture. With\n--incident, ID is an incident's: what came first, its captures, who stalled, who used most.",
+		  "bourdon why 12", TAKES_ID | TAKES_JSON | TAKES_INCIDENT, 0, why_run },
+		{ "top", "list the functions that used most CPU time",
+		  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\nfunction itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.\nWith --live: what is on the CPUs now, without a capture. CPUS is how many CPUs a group used. A screen,\nwith ? for help; or with --once, --json or --csv a table of one second.",
+		  "bourdon top --live --match 'unit=nginx.service' --columns function,module",
+		  TAKES_ID | TAKES_JSON | TAKES_LIMIT | TAKES_LIVE, 30, top_run },
+		{ "folded", "print one line per stack, for flame graph tools",
+		  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
+		  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg",
+		  TAKES_ID | TAKES_OFF_CPU, 0, folded_run },
+		{ "export", "write a capture in a format that another program reads",
+		  "Writes capture ID in a format of another program: firefox (profiler.firefox.com), pprof, perf-script,\nspeedscope, chrome (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\nwhat it cannot hold. --kind, --stall and --role choose samples. Without ID: the newest complete capture.",
+		  "bourdon export 12 --format firefox -o 12.json",
+		  TAKES_ID | TAKES_EXPORT | TAKES_OUTPUT | TAKES_SAMPLES, 0, export_run },
+		{ "flame", "draw the stacks as a flame graph, one SVG file",
+		  "Draws the stacks of capture ID as a flame graph: one SVG file without script, for a ticket. Each frame\nhas a title: function, file, share. Without options: what the targets did on CPU.\nWithout ID: the newest complete capture.",
+		  "bourdon flame 12 --kind offcpu --stall io -o waiting.svg",
+		  TAKES_ID | TAKES_OUTPUT | TAKES_FLAME | TAKES_SAMPLES, 0, flame_run },
+		{ "report", "write a page to look at a capture in a browser, one HTML file",
+		  "Writes a page about capture ID: one HTML file that loads nothing, to open in a browser or to attach to\na ticket. It has what why says, pressure and samples over time, flame graphs, and tables. Select a span\nof time, and all of it is about that span. Without ID: the newest complete capture.",
+		  "bourdon report 12 --against 7 -o capture-12.html", TAKES_ID | TAKES_OUTPUT | TAKES_AGAINST,
+		  0, page_run },
+		{ "capture", "capture some processes now, for as long as --for says",
+		  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\nand --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\nand keeps the result. Members of bourdond's group may ask.",
+		  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
+		  TAKES_REQUEST | TAKES_OFF_CPU | OPENS_ITSELF, 0, capture_run },
+		{ "threads", "show what all threads do now: a live screen, or --once",
+		  "Shows what all threads of the machine do, in groups: AVERAGE is how many threads were in a group at a\nlook. A screen, with ? for help; or with --once, --json or --csv a table of one second. Members of the\ngroup bourdon-read may ask. Without a word on the state: threads that run, are queued, or are in D.",
+		  "bourdon threads --once --match 'state=D unit=*.service' --columns function,unit",
+		  TAKES_JSON | TAKES_LIMIT | TAKES_RUN_DIR | TAKES_THREADS | TAKES_NO_DB | OPENS_ITSELF, 30,
+		  threads_run },
+		{ "activity", "show what all threads did over hours and days, in groups",
+		  "Shows what all threads of the machine did, as bourdond saw it at its looks, in groups: AVERAGE is how\nmany threads were in a group at a look, MOST the most at one look. bourdond looks if bourdon.conf has an\ninterval below [activity]. Without --all or a word on the state: threads that ran, were queued, or in D.",
+		  "bourdon activity --since 8h --match 'unit=*.service' --group-by state,syscall,unit",
+		  TAKES_JSON | TAKES_LIMIT | TAKES_ACTIVITY, 30, activity_run },
+		{ "symbolize", "name frames that have no name, from programs and debug files",
+		  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
+		  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
+		  symbolize_run },
+		{ "status", "show what bourdond is doing, and its problems",
+		  "Shows what the running bourdond reports: problems and remedies, rules, watches, captures under way,\nunwind tables, counters. Without a running bourdond: its last run. Exit status 1: it is not running.",
+		  "bourdon status --json", TAKES_JSON | OPENS_ITSELF, 0, status_run },
+		{ "doctor", "check this machine and the installation",
+		  "Checks the kernel and its settings, what bourdon-load left, the confinement of bourdond, and the\ndatabase. Exit status 1: a check failed.",
+		  "bourdon doctor", TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
+		{ "db check", "check that the database is intact",
+		  "Checks the database, and changes nothing: its pages, its references between tables, each stack and\nits hash, each sample, each view. Exit status 1: it is damaged, or cannot be read.", "bourdon --db copy.db db check",
+		  OPENS_ITSELF, 0, db_check_run },
+		{ "db compact", "give unused space back to the file system",
+		  "Removes what no capture refers to, and gives unused space back to the file system. The daemon may\nrun meanwhile. The file system needs room for two more copies of the database.",
+		  "bourdon db compact", OPENS_ITSELF, 0, db_compact_run },
+		{ "db copy", "copy the database, or single captures, to a new file",
+		  "Writes a consistent copy of the database to OUT, one file, while the daemon runs; with IDs a\ndatabase of these captures alone. OUT must not exist. A copy by cp lacks what is in the log.",
+		  "bourdon db copy /tmp/for-support.db 12 15", TAKES_OUT | TAKES_IDS | OPENS_ITSELF, 0,
+		  db_copy_run },
+		{ "db merge", "add the captures of other databases to a database",
+		  "Adds all captures of each FILE to OUT, which is created if it does not exist. What OUT already has\nis not added again. A capture whose ID is in use gets the next free one; capture.recorded_as has\nthe ID that it had where it was recorded.",
+		  "bourdon db merge fleet.db host-a.db host-b.db",
+		  TAKES_OUT | TAKES_FILES | TAKES_NO_DB | OPENS_ITSELF, 0, db_merge_run },
+	};
 
 /* Finds the subcommand of the first word, or of the first two. `second` may be NULL. */
 static const struct subcommand *find_subcommand(const char *first, const char *second)
@@ -250,7 +265,8 @@ static int refuse_options(const struct subcommand *subcommand, const struct comm
 /* Reads what options say that the subcommand takes. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 static int read_values(const char *limit, const struct capture_words *ask,
 		       const struct threads_words *threads, const struct activity_words *activity,
-		       const struct export_words *export, struct request *request)
+		       const struct export_words *export, const struct flame_words *flame,
+		       struct request *request)
 {
 	const struct subcommand *subcommand = request->subcommand;
 	unsigned long long number;
@@ -271,6 +287,8 @@ static int read_values(const char *limit, const struct capture_words *ask,
 		return threads_options_read(threads, request->json, &request->threads);
 	if (subcommand->takes & TAKES_ACTIVITY)
 		return activity_options_read(activity, clock_wall_ns(), &request->activity);
+	if (subcommand->takes & TAKES_FLAME)
+		return flame_options_read(flame, &request->flame);
 	return OPTIONS_RUN;
 }
 
@@ -332,6 +350,9 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	struct threads_words threads = { 0 };
 	struct activity_words activity = { 0 };
 	struct export_words export = { 0 };
+	struct flame_words flame = { 0 };
+	struct sample_words samples = { 0 };
+	const char *output = NULL, *against = NULL;
 	const struct command_option options[] = {
 		{ 0, { "db", "FILE", "the database (default " DEFAULT_PATH ")", &path } },
 		{ TAKES_JSON, { "json", NULL, "print JSON, for scripts", &json } },
@@ -348,6 +369,11 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		    "symbolize: where programs and debug files are (default " DEBUG_ROOT ")", &debug_dir } },
 		{ TAKES_OFF_CPU,
 		  { "off-cpu", NULL, "waiting alone; folded: in microseconds", &ask.off_cpu } },
+		{ TAKES_OUTPUT,
+		  { "o", "FILE", "write this file (default: standard output, if it is no terminal)",
+		    &output } },
+		{ TAKES_AGAINST, { "against", "ID", "compare with this capture", &against } },
+		{ TAKES_FLAME, { "icicle", NULL, "the outermost functions at the top", &flame.icicle } },
 		{ TAKES_REQUEST, { "pid", "N", "this process; may be given 16 times", &pid } },
 		{ TAKES_REQUEST,
 		  { "comm", "PATTERN", "processes of this name; web-* is every name that begins so",
@@ -369,16 +395,16 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		  { "format", "FORMAT",
 		    "capture: print the result: folded, why, json or top; export: the format to write",
 		    &ask.format } },
-		{ TAKES_EXPORT,
-		  { "o", "FILE", "write to this file (default: standard output)", &export.out } },
-		{ TAKES_EXPORT,
-		  { "kind", "KIND", "only oncpu or only offcpu (folded and perf-script: oncpu; others: both)",
-		    &export.kind } },
-		{ TAKES_EXPORT,
-		  { "stall", "STALL", "only samples of this stall: cpu, memory, io, or none",
-		    &export.stall } },
-		{ TAKES_EXPORT,
-		  { "role", "ROLE", "only samples of this role: target, other or kernel", &export.role } },
+		{ TAKES_SAMPLES,
+		  { "kind", "KIND",
+		    "oncpu or offcpu alone (flame, folded, perf-script: oncpu; other formats: both)",
+		    &samples.kind } },
+		{ TAKES_SAMPLES,
+		  { "stall", "STALL", "waiting for this alone: cpu, memory, io, or none of them",
+		    &samples.stall } },
+		{ TAKES_SAMPLES,
+		  { "role", "ROLE", "of target, other or kernel alone (flame: target, or all; export: all)",
+		    &samples.role } },
 		{ TAKES_LIVE, { "live", NULL, "what is on the CPUs now, without a capture", &threads.live } },
 		{ TAKES_THREADS | TAKES_LIVE,
 		  { "once", NULL, "print the table of one second, and end", &threads.once } },
@@ -430,11 +456,10 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		command.example = "bourdon db copy /tmp/copy.db";
 		command.options_count = 1;
 	} else if (help.is_general) {
-		/* those of capture, export, threads, live and activity would not fit the screen */
+		/* those of single subcommands would not fit the screen */
 		command.options_count = 0;
 		for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-			if (!(options[i].takes &
-			      (TAKES_REQUEST | TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY | TAKES_EXPORT)))
+			if (!(options[i].takes & ~(TAKES_JSON | TAKES_LIMIT)))
 				chosen[command.options_count++] = options[i].spec;
 	} else if (help.subcommand) {
 		snprintf(usage, sizeof(usage), "%s [OPTION...]%s", help.subcommand->name,
@@ -462,16 +487,21 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 				    .run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT,
 				    .debug_dir = debug_dir ? debug_dir : DEBUG_ROOT,
 				    .capture_id = -1,
+				    .against_id = -1,
 				    .of_incident = incident != NULL,
 				    .json = json != NULL,
 				    .off_cpu = ask.off_cpu != NULL,
-				    .format = ask.format };
+				    .format = ask.format,
+				    .output = output };
 	activity.columns = threads.columns;
 	activity.match = threads.match;
 	activity.all = ask.all;
 	activity.csv = threads.csv;
 	export.format = ask.format;
-	status = read_values(limit, &ask, &threads, &activity, &export, &request);
+	export.samples = flame.samples = samples;
+	status = read_values(limit, &ask, &threads, &activity, &export, &flame, &request);
+	if (status == OPTIONS_RUN && against)
+		status = read_id(against, &request.against_id);
 	if (status == OPTIONS_RUN)
 		status = parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand),
 					&request);
@@ -547,6 +577,9 @@ static int choose_incident(struct database *database, int64_t wanted, int64_t *r
 /* Finds what the ID on the command line means. Returns 0; or -errno, and the reason was logged. */
 static int choose(const struct request *request, struct report *report)
 {
+	if (request->against_id >= 0 &&
+	    choose_capture(report->database, request->against_id, &report->against_id) < 0)
+		return -ENOENT;
 	return request->of_incident
 		       ? choose_incident(report->database, request->capture_id, &report->incident_id)
 		       : choose_capture(report->database, request->capture_id, &report->capture_id);
@@ -571,6 +604,8 @@ int command_run(const struct request *request, FILE *out)
 		.threads = &request->threads,
 		.activity = &request->activity,
 		.export = &request->export,
+		.output = request->output,
+		.flame = &request->flame,
 	};
 
 	if (!is_live && !(request->subcommand->takes & OPENS_ITSELF) &&

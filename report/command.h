@@ -8,6 +8,7 @@
 #include "common/capture_request.h"
 #include "report/activity_options.h"
 #include "report/export_options.h"
+#include "report/flame_options.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
@@ -32,6 +33,9 @@ struct request {
 	struct threads_options threads;   /* of threads, and of top --live */
 	struct activity_options activity; /* of activity */
 	struct export_options export;     /* of export */
+	const char *output;               /* -o, or NULL */
+	int64_t against_id;               /* of report: compare with this capture; negative: none */
+	struct flame_options flame;       /* of flame */
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

@@ -231,36 +231,16 @@ void export_functions_free(struct export_functions *functions)
 
 /* ---- the capture ---- */
 
-/* Whether `part` is one of the words of a class such as "memory+io", or the class itself. */
-static bool has_stall(const char *class, const char *part)
-{
-	size_t bytes = strlen(part);
-
-	for (const char *at = class; at; at = strchr(at, '+')) {
-		at += *at == '+';
-		if (!strncmp(at, part, bytes) && (!at[bytes] || at[bytes] == '+'))
-			return true;
-	}
-	return false;
-}
-
 /* Leaves the samples that were asked for. */
 static void filter_samples(struct profile *profile, const struct export_options *options)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < profile->samples_count; i++) {
-		const struct profile_sample *sample = &profile->samples[i];
+		const struct profile_sample sample = profile->samples[i];
 
-		if ((options->on_cpu && sample->kind == profile->on_cpu) ||
-		    (options->off_cpu && sample->kind == profile->off_cpu)) {
-			if (options->stall &&
-			    !has_stall(profile_text(profile, sample->stall), options->stall))
-				continue;
-			if (options->role && strcmp(profile_text(profile, sample->role), options->role) != 0)
-				continue;
-			profile->samples[kept++] = *sample;
-		}
+		if (sample_is_wanted(profile, &sample, &options->samples))
+			profile->samples[kept++] = sample;
 	}
 	profile->samples_count = kept;
 }
@@ -365,8 +345,8 @@ void export_run(struct report *report)
 
 	if (profile_load(report->database, report->capture_id, PROFILE_OF_ALL, &profile) < 0)
 		return;
-	if (report->export->out) {
-		if (output_file_make(&output, report->export->out) < 0) {
+	if (report->output) {
+		if (output_file_make(&output, report->output) < 0) {
 			report->unwell = true;
 			return;
 		}

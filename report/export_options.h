@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* export_options.h owns what 'bourdon export' is asked for: the format, the file, and which samples. */
+/* export_options.h owns what 'bourdon export' is asked for: the format, and which samples. */
 #ifndef BOURDON_REPORT_EXPORT_OPTIONS_H
 #define BOURDON_REPORT_EXPORT_OPTIONS_H
+
+#include "report/sample_options.h"
 
 #include <stdbool.h>
 
@@ -9,7 +11,8 @@ struct export;
 
 /* As on the command line; NULL: not given. */
 struct export_words {
-	const char *format, *out, *kind, *stall, *role;
+	const char *format;
+	struct sample_words samples;
 };
 
 struct export_format {
@@ -20,10 +23,7 @@ struct export_format {
 
 struct export_options {
 	const struct export_format *format;
-	const char *out; /* the file; NULL: standard output */
-	bool on_cpu, off_cpu;
-	const char *stall; /* a resource, or one of PSI's classes; NULL: any */
-	const char *role;  /* NULL: any */
+	struct sample_options samples;
 };
 
 /* The format of that name, or NULL. */

@@ -11,31 +11,6 @@
 
 #include <string.h>
 
-/* Whether it is among the words of "memory+io". */
-static bool has_stall(const char *stalls, const char *stall)
-{
-	size_t bytes = strlen(stall);
-
-	for (const char *at = stalls; at; at = strchr(at, '+')) {
-		at += *at == '+';
-		if (!strncmp(at, stall, bytes) && (!at[bytes] || at[bytes] == '+'))
-			return true;
-	}
-	return false;
-}
-
-static bool is_wanted(const struct profile *profile, const struct profile_sample *sample,
-		      const struct flame_options *options)
-{
-	bool is_target = sample->role == profile->target;
-
-	if (options->role != FLAME_ALL && is_target != (options->role == FLAME_TARGETS))
-		return false;
-	if (sample->kind != (options->off_cpu ? profile->off_cpu : profile->on_cpu))
-		return false;
-	return !options->stall || has_stall(profile_text(profile, sample->stall), options->stall);
-}
-
 struct graph {
 	struct profile profile;
 	uint32_t *leaves; /* of each sample */
@@ -54,7 +29,7 @@ static void graph_free(struct graph *graph)
 #define _cleanup_graph_ _cleanup_(graph_free)
 
 /* Negative weights, which only a hostile database has, count as none: sums would not be those of their parts. */
-static int add_up(struct graph *graph, const struct flame_options *options)
+static int add_up(struct graph *graph, const struct sample_options *options)
 {
 	int64_t *totals = graph->totals = calloc(graph->tree.nodes_count + 1UL, sizeof(*totals));
 
@@ -65,7 +40,7 @@ static int add_up(struct graph *graph, const struct flame_options *options)
 		int64_t weight = options->off_cpu ? sample->weight_ns : sample->samples;
 		int64_t *total = &totals[graph->leaves[i]];
 
-		if (weight > 0 && is_wanted(&graph->profile, sample, options))
+		if (weight > 0 && sample_is_wanted(&graph->profile, sample, options))
 			*total = add_saturated(*total, weight);
 	}
 	for (uint32_t i = graph->tree.nodes_count; i-- > 1;) {
@@ -84,29 +59,32 @@ static int load_graph(struct report *report, const struct flame_options *options
 	if (!result)
 		result = flame_tree_add(&graph->tree, &graph->profile, &graph->leaves);
 	if (!result)
-		result = add_up(graph, options);
+		result = add_up(graph, &options->samples);
 	if (result < 0)
 		profile_fail(report->database, result);
 	return result;
 }
 
-static const char *kind_text(const struct flame_options *options)
+static const char *kind_text(const struct sample_options *options)
 {
 	if (!options->off_cpu)
 		return "on CPU";
 	if (!options->stall)
 		return "waiting";
-	return !strcmp(options->stall, "cpu")      ? "waiting for a CPU"
-	       : !strcmp(options->stall, "memory") ? "waiting for memory"
-	       : !strcmp(options->stall, "io")     ? "waiting for I/O"
-						   : "waiting, for no resource";
+	return !strcmp(options->stall, "cpu")         ? "waiting for a CPU"
+	       : !strcmp(options->stall, "memory")    ? "waiting for memory"
+	       : !strcmp(options->stall, "io")        ? "waiting for I/O"
+	       : !strcmp(options->stall, "none")      ? "waiting, for no resource"
+	       : !strcmp(options->stall, "memory+io") ? "waiting for memory and I/O"
+						      : "waiting for memory and a CPU";
 }
 
-static const char *role_text(enum flame_role role)
+static const char *role_text(const char *role)
 {
-	return role == FLAME_TARGETS  ? "targets"
-	       : role == FLAME_OTHERS ? "others than the targets"
-				      : "all processes";
+	return !role                     ? "all processes"
+	       : !strcmp(role, "target") ? "targets"
+	       : !strcmp(role, "other")  ? "others than the targets"
+					 : "kernel threads";
 }
 
 /* What a graph says of itself in its first two lines; the caller frees them. Returns 0 or -ENOMEM. */
@@ -121,12 +99,13 @@ static int describe(struct report *report, const struct graph *graph, const stru
 	char amount[64];
 
 	query_next(&query);
-	if (options->off_cpu)
+	if (options->samples.off_cpu)
 		format_duration((double)graph->totals[0], " ", amount, sizeof(amount));
 	else
 		snprintf(amount, sizeof(amount), "%lld %s", (long long)graph->totals[0],
 			 graph->totals[0] == 1 ? "sample" : "samples");
-	if (asprintf(ret_title, "%s: %s, %s", role_text(options->role), kind_text(options), amount) < 0) {
+	if (asprintf(ret_title, "%s: %s, %s", role_text(options->samples.role), kind_text(&options->samples),
+		     amount) < 0) {
 		*ret_title = NULL;
 		return -ENOMEM;
 	}
@@ -154,7 +133,7 @@ static int draw(struct report *report, const struct graph *graph, const struct f
 		return -ENOMEM;
 	result = flame_svg_write(out, &(struct flame_picture){ .tree = &graph->tree,
 							       .totals = graph->totals,
-							       .is_time = options->off_cpu,
+							       .is_time = options->samples.off_cpu,
 							       .icicle = options->icicle,
 							       .title = title,
 							       .subtitle = subtitle });
@@ -176,8 +155,8 @@ void flame_run(struct report *report)
 		return;
 	if (!graph.totals[0]) {
 		log_error("capture %lld has no samples of %s %s: 'bourdon why %lld' says what it has",
-			  (long long)report->capture_id, role_text(options->role), kind_text(options),
-			  (long long)report->capture_id);
+			  (long long)report->capture_id, role_text(options->samples.role),
+			  kind_text(&options->samples), (long long)report->capture_id);
 		return;
 	}
 	result = draw(report, &graph, options);

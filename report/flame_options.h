@@ -3,20 +3,19 @@
 #ifndef BOURDON_REPORT_FLAME_OPTIONS_H
 #define BOURDON_REPORT_FLAME_OPTIONS_H
 
+#include "report/sample_options.h"
+
 #include <stdbool.h>
 
 /* What was given, or NULL. */
 struct flame_words {
-	const char *role, *kind, *stall, *icicle;
+	struct sample_words samples;
+	const char *icicle;
 };
 
-enum flame_role { FLAME_TARGETS, FLAME_OTHERS, FLAME_ALL };
-
 struct flame_options {
-	enum flame_role role;
-	bool off_cpu;
-	const char *stall; /* off CPU: what the threads waited for; NULL: anything */
-	bool icicle;       /* the outermost functions are at the top */
+	struct sample_options samples; /* of one kind */
+	bool icicle;                   /* the outermost functions are at the top */
 };
 
 /* Returns OPTIONS_RUN and fills *ret_options; or EXIT_USAGE, and the mistake was logged. */

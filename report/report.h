@@ -10,6 +10,7 @@
 #include "report/activity_options.h"
 #include "report/database.h"
 #include "report/export_options.h"
+#include "report/flame_options.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
@@ -33,6 +34,9 @@ struct report {
 	const struct threads_options *threads;   /* of threads, and of top --live */
 	const struct activity_options *activity; /* of activity */
 	const struct export_options *export;     /* of export */
+	const char *output;                      /* -o: the file to write, or NULL */
+	int64_t against_id;                      /* of report: another capture that exists, or 0 */
+	const struct flame_options *flame;       /* of flame */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
@@ -45,6 +49,8 @@ void why_run(struct report *report);
 void top_run(struct report *report);
 void folded_run(struct report *report);
 void export_run(struct report *report);
+void flame_run(struct report *report);
+void page_run(struct report *report);
 void capture_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);

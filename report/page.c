@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * report: a page about one capture, one HTML file that loads nothing. Its policy allows the one script and the one style
+ * that are in it, by their hashes, and nothing else; what the database says is data, which no browser runs.
+ */
+#include "common/cleanup.h"
+#include "report/output.h"
+#include "report/page_data.h"
+#include "report/page_parts.h"
+#include "report/profile.h"
+#include "report/query.h"
+#include "report/report.h"
+#include "report/xml.h"
+
+#include <nettle/base64.h>
+#include <nettle/sha2.h>
+#include <string.h>
+
+/* Writes 'sha256-…', by which a content security policy allows a script or style of this text. */
+static void write_hash(FILE *out, const char *text)
+{
+	char encoded[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE) + 1] = "";
+	uint8_t digest[SHA256_DIGEST_SIZE];
+	struct sha256_ctx context;
+
+	sha256_init(&context);
+	sha256_update(&context, strlen(text), (const uint8_t *)text);
+	sha256_digest(&context, sizeof(digest), digest);
+	base64_encode_raw(encoded, sizeof(digest), digest);
+	fprintf(out, "'sha256-%s'", encoded);
+}
+
+static void write_policy(FILE *out)
+{
+	fputs("default-src 'none'; script-src ", out);
+	write_hash(out, page_js);
+	fputs("; style-src ", out);
+	write_hash(out, page_css);
+	fputs("; base-uri 'none'; form-action 'none'", out);
+}
+
+/* In JSON a `<` is within a string; without it the text ends no script, and begins no comment of HTML. */
+static void write_data(FILE *out, const char *json)
+{
+	for (const char *at = json, *next; *at; at = next) {
+		size_t bytes = strcspn(at, "<");
+
+		fwrite(at, 1, bytes, out);
+		next = at + bytes;
+		if (*next) {
+			fputs("\\u003c", out);
+			next++;
+		}
+	}
+}
+
+static void write_title(struct report *report, FILE *out)
+{
+	_cleanup_query_ struct query query = query_begin(
+		report->database,
+		"SELECT c.rule, c.resource, r.hostname FROM capture c JOIN run r USING(run_id) WHERE "
+		"c.capture_id = ?1",
+		report->capture_id, 0);
+
+	query_next(&query);
+	fprintf(out, "Capture %lld", (long long)report->capture_id);
+	if (!query_is_null(&query, "resource")) {
+		fputs(": ", out);
+		xml_text_cut(out, query_text(&query, "resource"), 16);
+		fputs(" pressure", out);
+	}
+	fputs(" on ", out);
+	xml_text_cut(out, query_text(&query, "hostname"), 64);
+	fputs(" · bourdon", out);
+}
+
+/* Writes the page from page.html: each @MARK@ is replaced by what it names. */
+static void write_page(struct report *report, FILE *out, const char *data)
+{
+	for (const char *at = page_html; *at;) {
+		size_t bytes = strcspn(at, "@");
+
+		fwrite(at, 1, bytes, out);
+		at += bytes;
+		if (!strncmp(at, "@POLICY@", 8)) {
+			write_policy(out);
+			at += 8;
+		} else if (!strncmp(at, "@TITLE@", 7)) {
+			write_title(report, out);
+			at += 7;
+		} else if (!strncmp(at, "@STYLE@", 7)) {
+			fputs(page_css, out);
+			at += 7;
+		} else if (!strncmp(at, "@SCRIPT@", 8)) {
+			fputs(page_js, out);
+			at += 8;
+		} else if (!strncmp(at, "@DATA@", 6)) {
+			write_data(out, data);
+			at += 6;
+		} else if (*at) {
+			fputc(*at++, out);
+		}
+	}
+}
+
+/* Returns 0, or -errno; a reason that the database is damaged was logged. */
+static int make_data(struct report *report, char **ret_data)
+{
+	_cleanup_free_ char *data = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&data, &bytes);
+	int result = out ? page_data_write(report, out) : -ENOMEM;
+
+	if (out && fclose(out) && !result)
+		result = -ENOMEM;
+	if (!result)
+		*ret_data = TAKE_PTR(data);
+	return result;
+}
+
+void page_run(struct report *report)
+{
+	_cleanup_free_ char *data = NULL, *page = NULL;
+	size_t bytes;
+	FILE *out;
+	int result;
+
+	report->unwell = true;
+	if (!output_has_place(report))
+		return;
+	result = make_data(report, &data);
+	if (!result) {
+		out = open_memstream(&page, &bytes);
+		if (out)
+			write_page(report, out, data);
+		if (!out || fclose(out))
+			result = -ENOMEM;
+	}
+	if (result < 0)
+		profile_fail(report->database, result);
+	else
+		report->unwell = output_write(report, page, bytes) < 0;
+}
