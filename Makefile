@@ -80,7 +80,7 @@ demo: deps
 	$(Q)tests/e2e/demo.sh
 
 test: deps
-	$(again) all tests next logging $(if $(TESTS),$(if $(findstring readers,$(TESTS))$(findstring export,$(TESTS)),npm),npm)
+	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm)
 	$(Q)tests/run.sh
 
 clean:

@@ -4,6 +4,7 @@
  * that are in it, by their hashes, and nothing else; what the database says is data, which no browser runs.
  */
 #include "common/cleanup.h"
+#include "common/escape.h"
 #include "report/output.h"
 #include "report/page_data.h"
 #include "report/page_parts.h"
@@ -39,17 +40,51 @@ static void write_policy(FILE *out)
 	fputs("; base-uri 'none'; form-action 'none'", out);
 }
 
-/* In JSON a `<` is within a string; without it the text ends no script, and begins no comment of HTML. */
+/* Writes a byte as names have it in the reports: "\xHH", whose backslash JSON doubles. */
+static void write_escaped(FILE *out, unsigned int byte)
+{
+	fprintf(out, "\\\\x%02x", byte);
+}
+
+/* The control character that an escape of JSON stands for; 0: none. */
+static unsigned int control_of(const char *escape, unsigned int *ret_length)
+{
+	static const char letters[] = "bfnrt", codes[] = "\b\f\n\r\t";
+	const char *letter = escape[1] ? strchr(letters, escape[1]) : NULL;
+	unsigned int code = 0;
+
+	*ret_length = escape[1] == 'u' ? 6 : 2;
+	if (letter)
+		return (unsigned char)codes[letter - letters];
+	if (escape[1] == 'u' && sscanf(escape + 2, "%4x", &code) == 1 && (code < 0x20 || code == 0x7f))
+		return code;
+	return 0;
+}
+
+/*
+ * Writes JSON as data of a page. A `<` is within a string; without it the text ends no script, and begins no comment of HTML.
+ * Characters that hide or turn text are as in the reports; bourdond stores none, but somebody else may have made the file.
+ */
 static void write_data(FILE *out, const char *json)
 {
-	for (const char *at = json, *next; *at; at = next) {
-		size_t bytes = strcspn(at, "<");
+	unsigned int length, code;
 
-		fwrite(at, 1, bytes, out);
-		next = at + bytes;
-		if (*next) {
+	for (const char *at = json; *at; at += length) {
+		length = *at == '\\' ? 0 : escape_utf8(at, &code);
+		if (*at == '<') {
 			fputs("\\u003c", out);
-			next++;
+		} else if (*at == '\\') {
+			code = control_of(at, &length);
+			if (code)
+				write_escaped(out, code);
+			else
+				fwrite(at, 1, length, out);
+		} else if (length > 1 && escape_is_deceptive(code)) {
+			for (unsigned int i = 0; i < length; i++)
+				write_escaped(out, (unsigned char)at[i]);
+		} else {
+			length = length ? length : 1;
+			fwrite(at, 1, length, out);
 		}
 	}
 }

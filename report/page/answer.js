@@ -65,7 +65,7 @@ function drawAnswer(selection, data) {
 	$('eyebrow').textContent = resource ? `${resource} was short${capture.cgroup ? ` in ${capture.cgroup}` : ' on the whole system'}` : 'Recorded on demand';
 	$('headline').textContent = capture.cause ? capture.cause.charAt(0).toUpperCase() + capture.cause.slice(1)
 		: resource ? `${resource} pressure, cause not determined` : capture.note ?? 'What these processes did';
-	$('because').textContent = capture.because ? `${capture.because.charAt(0).toUpperCase()}${capture.because.slice(1)}.` : '';
+	$('because').textContent = capture.because ? `${capture.because}.` : '';
 	replace($('facts'),
 		resource ? fact('Stalled', duration(capture.observed_us * 1000), `within ${duration(capture.window_us * 1000)}, ${percent(capture.observed_us, capture.window_us)}; threshold ${duration(capture.stall_us * 1000)}`) : null,
 		victimFact(selection, sums, capture.resource),

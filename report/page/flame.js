@@ -184,6 +184,8 @@ class Flame extends Picture {
 		context.fillStyle = fill.name ?? fill;
 		context.fillRect(x, y, wide, height);
 		context.globalAlpha = this.matches && !isMatch ? 0.3 : 1;
+		if (frame && !this.view.compared && this.colourBy === 'kind' && frame.kind !== 'program')
+			this.drawShade(context, frame, x, y, wide, height);
 		if (frame && !this.view.compared)
 			this.drawKind(context, frame.kind, x, y, wide, height);
 		if (this.view.compared && wide > 6 && node)
@@ -197,10 +199,23 @@ class Flame extends Picture {
 		if (width > 24) {
 			const inset = frame?.kind === 'kernel' && !this.view.compared ? 8 : 5;
 
-			context.fillStyle = isOuter || this.view.compared ? this.colour('text') : palette.text;
+			context.fillStyle = !node || isOuter || this.view.compared ? this.colour('text') : palette.text;
 			context.fillText(this.fit(this.label(node), width - inset - 3), x + inset, y + height / 2 + 0.5);
 		}
 		context.globalAlpha = 1;
+	}
+
+	// Neighbours of one kind get one of three shades by their function.
+	drawShade(context, frame, x, y, width, height) {
+		const alpha = context.globalAlpha;
+
+		frame.shade ??= hash(frame.name) % 3;
+		if (!frame.shade)
+			return;
+		context.globalAlpha = alpha * 0.13 * frame.shade;
+		context.fillStyle = '#fff';
+		context.fillRect(x, y, width, height);
+		context.globalAlpha = alpha;
 	}
 
 	label(node) {
@@ -291,7 +306,7 @@ class Flame extends Picture {
 	describeChange(node) {
 		const { ours, theirs, compared } = this.view;
 
-		return `${compared.names[0]} ${this.selection.rate(ours.totals[node])}, ${compared.names[1]} ${this.selection.rate(theirs.totals[node])}`;
+		return `${compared.places[0]} ${this.selection.rate(ours.totals[node])}, ${compared.places[1]} ${this.selection.rate(theirs.totals[node])}`;
 	}
 
 	say(node) {

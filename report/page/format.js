@@ -94,7 +94,7 @@ function table(columns, rows, caption) {
 	const head = element('tr', null, ...columns.map((column) =>
 		element('th', { scope: 'col', className: column.number ? 'number' : '' }, column.head)));
 
-	return element('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': caption },
+	return element('div', { className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': `Table: ${caption}` },
 		element('table', null, element('caption', null, caption), element('thead', null, head), body));
 }
 
@@ -106,9 +106,9 @@ function nothing(text) {
 	return element('p', { className: 'note' }, text);
 }
 
-// A share as a bar behind its text.
-function bar(part, whole, text) {
-	const made = element('span', { className: 'bar' }, text ?? percent(part, whole));
+// A share as a number, with a bar beside it.
+function bar(part, whole) {
+	const made = element('span', { className: 'bar' }, percent(part, whole));
 
 	made.style.setProperty('--share', `${whole > 0 ? Math.min(100, 100 * part / whole) : 0}%`);
 	return made;

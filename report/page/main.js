@@ -39,7 +39,7 @@ function drawLegend(selection, view) {
 
 	$('flame').setAttribute('aria-label', `Flame graph of ${$('role').selectedOptions[0].text}, ${$('doing').selectedOptions[0]?.text ?? ''}`);
 	if (view.compared)
-		replace($('legend'), item('f-more', `▲ more ${view.compared.names[0]}`), item('f-less', `▼ more ${view.compared.names[1]}`), item('f-same', '= the same'));
+		replace($('legend'), item('f-more', `▲ more ${view.compared.places[0]}`), item('f-less', `▼ more ${view.compared.places[1]}`), item('f-same', '= the same'));
 	else if ($('colour').value === 'kind')
 		replace($('legend'), ...Object.keys(KIND_TEXTS).filter((kind) => kinds.has(kind)).map((kind) => item(`f-${kind}`, KIND_TEXTS[kind])));
 	else
@@ -50,8 +50,8 @@ function drawLegend(selection, view) {
 	const [ours, theirs] = view.seconds;
 
 	$('compare-note').textContent = !theirs || !ours
-		? `Nothing to compare: ${theirs ? view.compared.names[0] : view.compared.names[1]} the selected span has no time that was recorded.`
-		: `Rates: ${view.compared.names[0]} over ${duration(ours * SECOND)}, ${view.compared.names[1]} over ${duration(theirs * SECOND)}. A frame is as wide as both together; the strip at its foot parts it.${
+		? `Nothing to compare: ${view.compared.places[theirs ? 0 : 1]} the selected span has no time that was recorded.`
+		: `Rates: ${view.compared.places[0]} over ${duration(ours * SECOND)}, ${view.compared.places[1]} over ${duration(theirs * SECOND)}. A frame is as wide as both together; the strip at its foot parts it.${
 			selection.compare === 'before' && selection.isTime ? ' Before the trigger, only waits of 20 ms or longer have stacks.' : ''}`;
 }
 

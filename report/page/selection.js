@@ -80,12 +80,13 @@ class Selection {
 			const before = this.within({ from: this.span.from, to: Math.min(this.span.to, 0) });
 			const after = { from: Math.max(this.span.from, 0), to: Math.max(this.span.to, 0) };
 
-			return { ours: after, theirs: before, other: this.samples, names: ['after the trigger', 'before it'] };
+			return { ours: after, theirs: before, other: this.samples, names: ['after the trigger', 'before it'], places: ['after the trigger', 'before it'] };
 		}
 		if (this.compare === 'against' && this.against)
 			return {
 				ours: this.within(this.span), theirs: this.against.whole, other: this.against.samples,
 				names: ['this capture', `capture ${this.against.capture.capture_id}`],
+				places: ['in this capture', `in capture ${this.against.capture.capture_id}`],
 			};
 		return null;
 	}

@@ -199,7 +199,7 @@ function drawSums(selection, view) {
 		sum('targets on CPU', counted(sums.onCpu, 'sample', 'samples'), sums.onCpu),
 		sum('others on CPU', counted(sums.others, 'sample', 'samples'), sums.others),
 		sum('targets waited', duration(sums.waited), sums.waited, 'time off CPU, all threads added up'),
-		resource ? sum(`stalled on ${resource}`, duration(sums.stalled), sums.stalled, 'of it, by PSI’s classes, and on CPU in reclaim') : null,
+		resource ? sum(`stalled on ${resource === 'io' ? 'I/O' : resource === 'cpu' ? 'CPU' : resource}`, duration(sums.stalled), sums.stalled, 'of it, by PSI’s classes, and on CPU in reclaim') : null,
 		sum('intervals ended', count(sums.intervals), sums.intervals));
 }
 

@@ -157,8 +157,8 @@ class Timeline extends Picture {
 		const lane = narrow ? 30 : LANE;
 		const context = this.begin(heat + this.lanes.length * lane + AXIS);
 
-		this.left = narrow ? 34 : 168;
-		this.inner = this.width - this.left - (narrow ? 6 : 58);
+		this.left = narrow ? 42 : 168;
+		this.inner = this.width - this.left - (narrow ? 6 : 84);
 		context.font = '11px system-ui, sans-serif';
 		this.letter = undefined;
 		this.drawPressure(context, narrow);
@@ -276,7 +276,8 @@ class Timeline extends Picture {
 
 	// What the darkest step has.
 	most(lane) {
-		return lane.unit === 'threads' ? `≤ ${lane.most < 9.95 ? lane.most.toFixed(1) : Math.round(lane.most)}` : `≤ ${Math.ceil(lane.most)}`;
+		return lane.unit === 'threads' ? `≤ ${lane.most < 9.95 ? lane.most.toFixed(1) : Math.round(lane.most)} threads`
+			: `≤ ${counted(Math.ceil(lane.most), 'sample', 'samples')}`;
 	}
 
 	drawAxis(context, y, narrow) {

@@ -1,0 +1,309 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The page of `bourdon report` in a browser: Debian's chromium, which playwright-core drives (tests/npm/page.cjs), opens it from
+# a file. It asks the network for nothing, its policy is in force, its numbers are SQL's, keys reach all of it, and names stay
+# names. No daemon runs: the captures are those of tests/databases, and made ones.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup page
+	COPY=$WORK/copy.db
+	cp "$TREE/tests/databases/schema9.db" "$COPY"
+	[ -e "$BUILD/npm/installed" ] || skip "$(cat "$BUILD/npm/missing" 2> /dev/null || echo 'npm: playwright-core is not installed: make npm')"
+	command -v chromium > /dev/null || skip 'chromium is not installed'
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# copy_sql STATEMENT: from the copy
+copy_sql() {
+	sqlite3 "$COPY" "$1"
+}
+
+# report WORD...: writes $WORK/page.html, from the copy
+report() {
+	"$BUILD/bourdon" --db "$COPY" report "$@" -o "$WORK/page.html"
+}
+
+# browse WHAT [ARGUMENT...]: what tests/npm/page.cjs prints of the page, in $output; and nothing that is unwanted
+browse() {
+	run env NODE_PATH="$BUILD/npm/node_modules" node "$TREE/tests/npm/page.cjs" "$1" "$WORK/page.html" "${@:2}"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output != *unwanted* ]]
+}
+
+# sums CAPTURE FROM_MS TO_MS: the same line as page.cjs prints, by SQL alone. On CPU a sample counts if it lies in the span. Waiting
+# is spread over the intervals within each row's second, and over the whole second where there are none.
+sums() {
+	copy_sql "
+	WITH span(first, last) AS (VALUES($2, $3)),
+	sampled AS (
+		SELECT 'target' AS role, kind, stall, stack_id, process_id, tid, thread, second, samples, weight_ns, times FROM sample WHERE capture_id = $1
+		UNION ALL
+		SELECT role, kind, stall, stack_id, process_id, tid, thread, second, samples, weight_ns, times FROM other_sample WHERE capture_id = $1
+	),
+	event AS (
+		SELECT s.*, 1000 * second + (j.value ->> 0) AS at, 1000 * second + (j.value ->> 1) AS until FROM sampled s, json_each(s.times) j
+	),
+	piece AS ( -- of an interval, in one second
+		SELECT r.stack_id, r.tid, r.process_id, r.thread, r.stall, r.second, r.weight_ns,
+			max(e.at, 1000 * r.second) AS first, min(max(e.until, e.at + 1), 1000 * r.second + 1000) AS last
+		FROM sampled r JOIN event e ON e.kind = 'off-cpu' AND (e.stack_id, e.process_id, e.tid, e.thread, e.stall) = (r.stack_id, r.process_id, r.tid, r.thread, r.stall)
+			AND e.at < 1000 * r.second + 1000 AND max(e.until, e.at + 1) > 1000 * r.second
+		WHERE r.kind = 'off-cpu'
+	),
+	waited AS (
+		SELECT stall, weight_ns * 1.0 * max(0, min(p.last, s.last) - max(p.first, s.first))
+			/ sum(p.last - p.first) OVER (PARTITION BY stack_id, process_id, tid, thread, stall, second) AS ns
+		FROM piece p, span s
+		UNION ALL
+		SELECT stall, weight_ns * max(0, min(1000 * second + 1000, s.last) - max(1000 * second, s.first)) / 1000.0
+		FROM sampled r, span s WHERE kind = 'off-cpu' AND NOT EXISTS (
+			SELECT 1 FROM piece p WHERE (p.stack_id, p.process_id, p.tid, p.thread, p.stall, p.second)
+				= (r.stack_id, r.process_id, r.tid, r.thread, r.stall, r.second))
+	)
+	SELECT printf('span=%d|targets on CPU=%d|others on CPU=%d|targets waited=%.0f|stalled on %s=%.0f|intervals ended=%d',
+		(last - first) * 1000000,
+		(SELECT count(*) FROM event WHERE kind = 'on-cpu' AND role = 'target' AND at >= first AND at < last),
+		(SELECT count(*) FROM event WHERE kind = 'on-cpu' AND role <> 'target' AND at >= first AND at < last),
+		(SELECT ifnull(sum(ns), 0) FROM waited),
+		replace(replace(resource, 'io', 'I/O'), 'cpu', 'CPU'),
+		(SELECT ifnull(sum(ns), 0) FROM waited WHERE instr('+' || stall || '+', '+' || resource || '+'))
+			+ (SELECT count(*) * (1000000000 / hz) FROM event WHERE kind = 'on-cpu' AND role = 'target' AND at >= first AND at < last
+				AND instr('+' || stall || '+', '+' || resource || '+')),
+		(SELECT count(*) FROM event WHERE kind = 'off-cpu' AND until >= first AND until < last))
+	FROM span, capture WHERE capture_id = $1"
+}
+
+@test "the page asks for nothing, and its policy allows nothing but its own script and style" {
+	local capture
+	for capture in 1 2 3 4 5; do
+		report "$capture"
+		browse policy
+		[[ $output == *'violations before 0, ran false'* ]]
+		[[ $output == *'then script-src-elem style-src-attr'* ]]
+	done
+}
+
+@test "every choice of every control draws without an error" {
+	report 4 --against 1
+	browse controls
+	[[ $output == *done ]]
+}
+
+@test "sums of the whole capture, and of spans, are SQL's" {
+	local capture span expected
+	for capture in 1 3 4; do
+		report "$capture"
+		for span in '-1000 1000' '0 1000' '-1000 0' '-480 360' '200 220' '960 1000'; do
+			# shellcheck disable=SC2086 # two numbers
+			set -- $span
+			expected=$(sums "$capture" "$1" "$2")
+			browse span "$(jq -n "$1 / 1000")" "$(jq -n "$2 / 1000")"
+			[[ $output == *"$expected" ]] || { echo "not $expected"; return 1; }
+		done
+	done
+	# whole seconds have what the rows say, however it is spread
+	[[ $(sums 1 0 1000) == *"targets waited=$(copy_sql "SELECT sum(weight_ns) FROM sample WHERE capture_id = 1 AND kind = 'off-cpu' AND second = 0")|"* ]]
+}
+
+@test "dragging over the timeline selects a span of steps of 20 ms, and all numbers and pictures are about it" {
+	local from to
+	report 1
+	browse drag 0.25 0.6
+	IFS='|' read -r from to <<< "${lines[0]}"
+	[ "$from" = -0.50 ]
+	[ "$to" = 0.20 ]
+	[ "${lines[1]}" = "$(sums 1 -500 200)" ]
+	browse changes
+	[ "$(grep -c changed <<< "$output")" -eq 11 ]
+	[[ $output != *same* ]]
+}
+
+@test "functions have the shares of view hot_function" {
+	report 1
+	browse functions
+	copy_sql "SELECT function, printf('%.1f', percent), printf('%.1f', total_percent), samples FROM hot_function WHERE capture_id = 1 LIMIT 12" > "$WORK/expected"
+	[ "$(wc -l < "$WORK/expected")" -eq 12 ]
+	while IFS='|' read -r function self total samples; do
+		grep -qE "^$(sed 's/[][\\.*^$+?(){}|/]/\\&/g' <<< "$function") .*\|$self %\|$total %\|$samples$" <<< "$output" || { echo "not $function $self $total $samples"; return 1; }
+	done < "$WORK/expected"
+}
+
+@test "a search says the share of what it finds, each sample once" {
+	local share
+	report 1
+	share=$(copy_sql "SELECT printf('%.1f', 100.0 * sum(samples) FILTER (WHERE EXISTS (SELECT 1 FROM stack_frame f JOIN frame USING(frame_id)
+		WHERE f.stack_id = s.stack_id AND function LIKE '%hostile%')) / sum(samples)) FROM sample s WHERE capture_id = 1 AND kind = 'on-cpu'")
+	browse search hostile HOSTILE '/^hostile_(leaf|15)$/' no-such-function '/(/'
+	[[ ${lines[0]} == "$share % in "* ]]
+	[ "${lines[1]}" = "${lines[0]}" ]
+	[[ ${lines[2]} == "$share % in "* ]]
+	[ "${lines[3]}" = '0.0 % in 0 frames' ]
+	[ "${lines[4]}" = 'no regular expression' ]
+}
+
+@test "keys alone select a span, walk through the frames, zoom and search" {
+	report 1
+	browse keys
+	[[ $output == *'focus timeline'* ]]
+	[[ $output == *'after: 0.00 1.00'* ]]
+	[[ $output == *'shorter: 0.00 0.98'* ]]
+	[[ $output == *'moved: -0.02 0.96'* ]]
+	[[ $output == *'all: -1.00 1.00'* ]]
+	[[ $output == *'focus flame'* ]]
+	[[ $output =~ inwards:\ .*,\ program ]]
+	[[ $output == *$'zoom true\nzoom false\nfocus search'* ]]
+	[[ $output =~ match:\ [^$'\n']*spin ]]
+}
+
+@test "a click zooms into the frame that is told, and a button resets it" {
+	report 1
+	browse zoom
+	[[ ${lines[0]} == *' samples, '*' user'* || ${lines[0]} == *' samples, '*' kernel'* ]]
+	[ "${lines[1]}" = 'zoom true' ]
+	[ "${lines[2]}" = 'zoom false' ]
+}
+
+@test "after the trigger is compared with before it, and a capture with another one" {
+	local function before after
+	report 1 --against 2
+	browse compare before
+	[[ ${lines[0]} == 'Rates: after the trigger over 1 s, before it over 1 s.'* ]]
+	[[ ${lines[1]} == 'Function|Kind|after the trigger|before it|Change|'* ]]
+	IFS='|' read -r function _ after before _ <<< "${lines[2]}"
+	# it spans one second on either side, so rates are samples
+	function=${function%% *}
+	[ "${after%/s} ${before%/s}" = "$(copy_sql "SELECT printf('%s %s', after, before) FROM (
+		SELECT iif(after < 9.95, printf('%.1f', after), printf('%.0f', after)) AS after, iif(before < 9.95, printf('%.1f', before), printf('%.0f', before)) AS before
+		FROM (SELECT 1.0 * ifnull(sum(samples) FILTER (WHERE second >= 0), 0) AS after, 1.0 * ifnull(sum(samples) FILTER (WHERE second < 0), 0) AS before
+			FROM sample s JOIN stack_frame sf USING(stack_id) JOIN frame f USING(frame_id)
+			WHERE capture_id = 1 AND kind = 'on-cpu' AND position = 0 AND substr(function, 1, length('$function')) = '$function'))")" ]
+	browse compare against
+	[[ ${lines[0]} == 'Rates: in this capture over 2 s, in capture 2 over 2 s.'* ]]
+	[[ $output == *'lock_hog|'*'|0.0/s|'*'|−'* ]]
+}
+
+@test "axe-core finds nothing: light and dark, wide and at 400 px, where nothing is too wide" {
+	local capture
+	for capture in 2 4; do
+		report "$capture" --against 1
+		browse axe
+		[ "$(grep -c ': 0 found, many rules passed, fits$' <<< "$output")" -eq 4 ]
+	done
+}
+
+# make_hostile: every name in the copy is one of those of tests/e2e/hostile.bats
+make_hostile() {
+	local names column
+	names="'<script>alert(1)</script>&amp;', '</script><img src=x onerror=alert(1)>', char(27) || ']0;owned' || char(7), '''\"\`\$(id)\`\"''', 'a' || char(10) || 'b;c 7', char(8238) || 'gpj.exe', CAST(x'ffc08080' AS TEXT), '\u003cscript\u003e', '<!--<script>', '\${alert(1)}', '__proto__', 'constructor'"
+	for column in frame_row.function frame_row.file module.path process.comm process.cgroup process.unit process.exe thread.thread capture.rule \
+		capture.cause capture.because capture.cgroup rule.rule rule.source run.hostname run.kernel statistic.name statistic.scope machine_time.part \
+		pressure.scope loss.reason; do
+		copy_sql "UPDATE OR IGNORE ${column%.*} SET ${column#*.} = (SELECT value || iif('$column' IN ('module.path', 'process.comm', 'thread.thread'), ${column%.*}.rowid, '')
+			FROM json_each(json_array($names)) ORDER BY (key + ${column%.*}.rowid) % 12 LIMIT 1) WHERE ${column#*.} IS NOT NULL" 2> /dev/null ||
+			copy_sql "UPDATE OR IGNORE ${column%.*} SET ${column#*.} = (SELECT value FROM json_each(json_array($names)) ORDER BY random() LIMIT 1) WHERE ${column#*.} IS NOT NULL"
+	done
+}
+
+@test "hostile names are text: no element, no script, no dialog" {
+	local own capture
+	report 1 --against 2
+	browse elements
+	own=${lines[0]}
+	make_hostile
+	[ "$(copy_sql "SELECT count(*) > 5 FROM frame WHERE function LIKE '%<script>%'")" -eq 1 ]
+	for capture in 1 2 3 4; do
+		report "$capture" --against 1
+		browse elements
+		# the same kinds of elements, or fewer
+		[ -z "$(comm -13 <(tr ' ' '\n' <<< "$own") <(tr ' ' '\n' <<< "${lines[0]}"))" ]
+		[ "${lines[1]}" -eq 1 ]
+		[ "${lines[2]}" = true ]
+		browse controls
+		[[ $output == *done ]]
+		browse search '<script>' '__proto__'
+		[[ ${lines[0]} == *frame* ]]
+	done
+}
+
+# make_large: a capture 6 of 10,000 rows: 2,500 stacks of 24 frames, 40 threads, 12 s
+make_large() {
+	copy_sql "
+	BEGIN;
+	INSERT INTO capture(capture_id, run_id, rule, resource, kind, stall_us, window_us, trigger_mode, triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns)
+		SELECT 6, run_id, 'large', 'cpu', 'some', 100000, 1000000, 'kernel', 1790000000000000000, 1789999996000000000, 1790000008000000000, 4000000000, 'complete', 500000, 47, 4000000000 FROM run LIMIT 1;
+	INSERT INTO module(module_id, path, version, kind) VALUES(900000, '/usr/bin/large', 'large', 'file');
+	WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 5999)
+	INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset) SELECT 900000 + i, 900000, i, 'large::function_' || i, 0 FROM n;
+	WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 2499), d(k) AS (VALUES(0) UNION ALL SELECT k + 1 FROM d WHERE k < 23)
+	INSERT INTO stack_node(node_id, frames, class, depth, hash)
+		SELECT 900000 + i, (SELECT '[' || group_concat(900000 + 250 * k + (i * (k + 3)) % (1 + 10 * k), ',') || ']' FROM d), 1, 24, randomblob(16) FROM n;
+	WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 39)
+	INSERT INTO thread SELECT 900000 + i, (SELECT min(process_id) FROM process), 5000 + i, 'large-' || i FROM n;
+	WITH RECURSIVE n(i) AS (VALUES(0) UNION ALL SELECT i + 1 FROM n WHERE i < 9999)
+	INSERT INTO sample_row SELECT 6, 900000 + i / 4, 900000 + i % 40,
+			(SELECT class FROM sample_class WHERE (kind, stall, role) = (iif(i % 3, 'on-cpu', 'off-cpu'), iif(i % 3, 'none', 'cpu'), 'target')),
+			i % 12 - 4, 4, iif(i % 3, NULL, 80000000),
+			iif(i % 3, printf('%d,0],[%d,1],[%d,2],[%d,3', i % 900, i % 900 + 21, i % 900 + 42, i % 900 + 63),
+				printf('%d,%d,0],[%d,%d,1],[%d,%d,0],[%d,%d,1', i % 800, i % 800 + 20, i % 800 + 40, i % 800 + 60, i % 800 + 80, i % 800 + 100, i % 800 + 120, i % 800 + 140))
+		FROM n;
+	COMMIT"
+}
+
+@test "a capture of 10,000 rows opens within a second, and reacts within 50 ms" {
+	local what time
+	make_large
+	[ "$(copy_sql 'SELECT count(*) FROM sample_row WHERE capture_id = 6')" -eq 10000 ]
+	report 6
+	browse whole
+	[ "$output" = "$(sums 6 -4000 8000)" ]
+	browse times
+	while read -r what time; do
+		case $what in
+			opened) [ "$time" -lt $((1000 * PATIENCE)) ] ;;
+			*) [ "${time%.*}" -lt $((50 * PATIENCE)) ] ;;
+		esac
+	done <<< "$output"
+	[ "${#lines[@]}" -eq 4 ]
+}
+
+@test "a database of an older schema has a page; without times its samples stand evenly in their seconds" {
+	cp "$TREE/tests/databases/schema6.db" "$COPY"
+	report 1
+	browse whole
+	[[ $output == *"targets on CPU=$(copy_sql "SELECT sum(samples) FROM sample WHERE capture_id = 1 AND kind = 'on-cpu'")|"* ]]
+	[[ $output == *"targets waited=$(copy_sql "SELECT sum(weight_ns) FROM sample WHERE capture_id = 1 AND kind = 'off-cpu'")|"* ]]
+	browse controls
+}
+
+@test "a flame graph opens in the browser as well, and asks for nothing" {
+	"$BUILD/bourdon" --db "$COPY" flame 1 > "$WORK/page.html"
+	run env NODE_PATH="$BUILD/npm/node_modules" node - "$WORK/page.html" <<- 'END'
+		const { chromium } = require('playwright-core');
+		const { renameSync } = require('fs');
+
+		(async () => {
+			const file = process.argv[2].replace('.html', '.svg');
+			renameSync(process.argv[2], file);
+			const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+			const page = await browser.newPage();
+			page.on('request', (request) => console.log(request.url().split('/').pop()));
+			await page.goto(`file://${file}`);
+			console.log(await page.evaluate(() => document.documentElement.localName));
+			console.log(await page.evaluate(() => document.querySelectorAll('g.f > title').length));
+			await browser.close();
+		})();
+	END
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[0]}" = page.svg ]
+	[ "${lines[1]}" = svg ]
+	[ "${lines[2]}" -gt 40 ]
+	[ "${#lines[@]}" -eq 3 ]
+}
