@@ -4,8 +4,15 @@
 // tables beside it have the same numbers, and keys walk through the frames, which are then told as text.
 
 const ROW = 19;
-const NARROWEST = 0.5; // px: narrower frames are not drawn
+const NARROWEST = 1.5; // px: narrower neighbours are drawn as one, without what is within them
 const DEPTH_DRAWN = 400;
+
+// A colour like #rrggbb with a share of white.
+function lighter(colour, white) {
+	const part = (at) => Math.round(parseInt(colour.slice(at, at + 2), 16) * (1 - white) + 255 * white).toString(16).padStart(2, '0');
+
+	return `#${part(1)}${part(3)}${part(5)}`;
+}
 
 class Flame extends Picture {
 	constructor(selection) {
@@ -85,7 +92,7 @@ class Flame extends Picture {
 		this.drawnDirection = this.direction;
 	}
 
-	// Finds the place of each frame that is wide enough: those outside of the zoomed one, then those within.
+	// Finds the place of each frame: those outside of the zoomed one, then those within.
 	lay() {
 		const { tree, totals } = this;
 		const outer = [];
@@ -110,23 +117,31 @@ class Flame extends Picture {
 			this.place(node, x, width, false);
 			if (tree.depths[node] >= DEPTH_DRAWN + tree.depths[this.zoom])
 				continue;
-			for (let i = tree.firstChild[node]; i < tree.firstChild[node + 1]; i++) {
+			for (let i = tree.firstChild[node], joined = null; i < tree.firstChild[node + 1]; i++) {
 				const child = tree.children[i];
 				const wide = width * totals[child] / totals[node];
 
-				if (wide >= NARROWEST)
+				if (wide >= NARROWEST) {
 					open.push([child, at, wide]);
+					joined = null;
+				} else if (wide > 0 && joined) {
+					joined.width += wide;
+					joined.nodes++;
+				} else if (wide > 0) {
+					joined = this.place(child, at, wide, false);
+				}
 				at += wide;
 			}
 		}
 	}
 
 	place(node, x, width, isOuter) {
-		const frame = { node, x, width, depth: this.tree.depths[node], isOuter };
+		const frame = { node, x, width, depth: this.tree.depths[node], isOuter, nodes: 1 };
 
 		this.deepest = Math.max(this.deepest, frame.depth);
 		this.drawn.push(frame);
 		this.places.set(node, frame);
+		return frame;
 	}
 
 	y(depth) {
@@ -139,6 +154,9 @@ class Flame extends Picture {
 		for (const kind of [...this.tree.kinds, 'root', 'text', 'dim', 'edge', 'match', 'mark-kernel', 'mark-jit', 'mark-inlined',
 			'more', 'less', 'same'])
 			palette[kind] = this.colour(`f-${kind}`);
+		// neighbours of one kind get one of three shades by their function
+		for (const kind of this.tree.kinds)
+			palette[kind] = [0, 0.13, 0.26].map((white) => lighter(palette[kind], white));
 		palette.hues = Array.from({ length: 8 }, (_, i) => this.colour(`hue-${i}`));
 		return palette;
 	}
@@ -150,7 +168,7 @@ class Flame extends Picture {
 		if (this.view.compared)
 			return this.fillChange(node);
 		if (this.colourBy === 'kind' || frame.kind === 'program' || frame.kind === 'missing')
-			return palette[frame.kind];
+			return palette[frame.kind][frame.kind === 'program' ? 0 : frame.shade ??= hash(frame.name) % 3];
 		return palette.hues[hash(this.colourBy === 'module' ? frame.module : frame.name) % palette.hues.length];
 	}
 
@@ -171,22 +189,20 @@ class Flame extends Picture {
 		return ours + theirs ? (ours - theirs) / (ours + theirs) : 0;
 	}
 
-	drawFrame(context, { node, x, width, depth, isOuter }) {
+	drawFrame(context, { node, x, width, depth, isOuter, nodes }) {
 		const { palette } = this;
 		const y = this.y(depth);
 		const height = ROW - 1;
 		const wide = Math.max(width - (width > 3 ? 0.8 : 0), 0.5);
 		const frame = node ? this.tree.frameOf(node) : null;
-		const isMatch = frame && this.matches?.[frame.code];
+		const isMatch = frame && nodes === 1 && this.matches?.[frame.code];
 		const fill = node ? this.fill(node) : palette.root;
 
-		context.globalAlpha = (this.matches && !isMatch ? 0.3 : 1) * (isOuter ? 0.55 : 1) * (fill.alpha ?? 1);
+		context.globalAlpha = (this.matches && !isMatch ? 0.3 : 1) * (nodes > 1 ? 0.5 : 1) * (isOuter ? 0.55 : 1) * (fill.alpha ?? 1);
 		context.fillStyle = fill.name ?? fill;
 		context.fillRect(x, y, wide, height);
 		context.globalAlpha = this.matches && !isMatch ? 0.3 : 1;
-		if (frame && !this.view.compared && this.colourBy === 'kind' && frame.kind !== 'program')
-			this.drawShade(context, frame, x, y, wide, height);
-		if (frame && !this.view.compared)
+		if (frame && nodes === 1 && !this.view.compared)
 			this.drawKind(context, frame.kind, x, y, wide, height);
 		if (this.view.compared && wide > 6 && node)
 			this.drawSides(context, node, x, y, wide, height);
@@ -196,26 +212,13 @@ class Flame extends Picture {
 			context.lineWidth = 2;
 			context.strokeRect(x + 1, y + 1, Math.max(wide - 2, 0.5), height - 2);
 		}
-		if (width > 24) {
+		if (width > 24 && nodes === 1) {
 			const inset = frame?.kind === 'kernel' && !this.view.compared ? 8 : 5;
 
 			context.fillStyle = !node || isOuter || this.view.compared ? this.colour('text') : palette.text;
 			context.fillText(this.fit(this.label(node), width - inset - 3), x + inset, y + height / 2 + 0.5);
 		}
 		context.globalAlpha = 1;
-	}
-
-	// Neighbours of one kind get one of three shades by their function.
-	drawShade(context, frame, x, y, width, height) {
-		const alpha = context.globalAlpha;
-
-		frame.shade ??= hash(frame.name) % 3;
-		if (!frame.shade)
-			return;
-		context.globalAlpha = alpha * 0.13 * frame.shade;
-		context.fillStyle = '#fff';
-		context.fillRect(x, y, width, height);
-		context.globalAlpha = alpha;
 	}
 
 	label(node) {
@@ -367,13 +370,16 @@ class Flame extends Picture {
 		};
 
 		this.canvas.addEventListener('pointermove', (event) => {
-			const node = frameAt(event)?.node ?? 0;
+			const frame = frameAt(event);
+			const node = frame?.node ?? 0;
 
 			if (node === this.hover)
 				return;
 			this.hover = node;
 			this.canvas.title = node ? this.describe(node) : '';
 			this.say(node || this.focus);
+			if (frame?.nodes > 1)
+				$('frame-text').textContent = `${count(frame.nodes)} frames, each too narrow to be drawn: a click zooms in`;
 			this.draw();
 		});
 		this.canvas.addEventListener('pointerleave', () => {
@@ -384,8 +390,9 @@ class Flame extends Picture {
 		this.canvas.addEventListener('click', (event) => {
 			const frame = frameAt(event);
 
+			// frames that are drawn as one are seen in their caller
 			if (frame)
-				this.zoomTo(frame.node);
+				this.zoomTo(frame.nodes > 1 ? this.tree.parents[frame.node] : frame.node);
 		});
 		this.canvas.addEventListener('keydown', (event) => this.press(event));
 		this.canvas.addEventListener('focus', () => {

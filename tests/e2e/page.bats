@@ -10,7 +10,12 @@ source "$BATS_TEST_DIRNAME/lib.bash"
 setup() {
 	bourdon_setup page
 	COPY=$WORK/copy.db
-	cp "$TREE/tests/databases/schema9.db" "$COPY"
+	cp "$TREE/tests/databases/schema9.db" "$WORK/kept.db"
+	# of the newest schema; and looks at threads by second, which that version did not have
+	"$BUILD/bourdon" db merge "$COPY" "$WORK/kept.db"
+	copy_sql "INSERT OR REPLACE INTO thread_look VALUES(1, 0, 10, 40);
+		INSERT INTO thread_state(capture_id, process_id, tid, thread, state, second, seconds, samples)
+			SELECT 1, process_id, tid, thread, 'queued', 0, 1, 7 FROM thread LIMIT 3"
 	[ -e "$BUILD/npm/installed" ] || skip "$(cat "$BUILD/npm/missing" 2> /dev/null || echo 'npm: playwright-core is not installed: make npm')"
 	command -v chromium > /dev/null || skip 'chromium is not installed'
 }
@@ -76,8 +81,8 @@ sums() {
 		(SELECT ifnull(sum(ns), 0) FROM waited WHERE instr('+' || stall || '+', '+' || resource || '+'))
 			+ (SELECT count(*) * (1000000000 / hz) FROM event WHERE kind = 'on-cpu' AND role = 'target' AND at >= first AND at < last
 				AND instr('+' || stall || '+', '+' || resource || '+')),
-		(SELECT count(*) FROM event WHERE kind = 'off-cpu' AND until >= first AND until < last))
-	FROM span, capture WHERE capture_id = $1"
+		(SELECT count(*) FROM event WHERE kind = 'off-cpu' AND min(until, end_ms - 1) >= first AND min(until, end_ms - 1) < last))
+	FROM span, (SELECT *, (ended_at - triggered_at) / 1000000 AS end_ms FROM capture) WHERE capture_id = $1"
 }
 
 @test "the page asks for nothing, and its policy allows nothing but its own script and style" {
@@ -186,7 +191,7 @@ sums() {
 			WHERE capture_id = 1 AND kind = 'on-cpu' AND position = 0 AND substr(function, 1, length('$function')) = '$function'))")" ]
 	browse compare against
 	[[ ${lines[0]} == 'Rates: in this capture over 2 s, in capture 2 over 2 s.'* ]]
-	[[ $output == *'lock_hog|'*'|0.0/s|'*'|−'* ]]
+	grep -qE '^\[vdso\].*\|0\.0/s\|([0-9.]+/s)\|−\1\|' <<< "$output" # of lock_hog, in capture 2 alone
 }
 
 @test "axe-core finds nothing: light and dark, wide and at 400 px, where nothing is too wide" {
@@ -198,17 +203,24 @@ sums() {
 	done
 }
 
-# make_hostile: every name in the copy is one of those of tests/e2e/hostile.bats
+# make_hostile: every name in the copy is one of these, most of which are those of tests/e2e/hostile.bats
 make_hostile() {
-	local names column
-	names="'<script>alert(1)</script>&amp;', '</script><img src=x onerror=alert(1)>', char(27) || ']0;owned' || char(7), '''\"\`\$(id)\`\"''', 'a' || char(10) || 'b;c 7', char(8238) || 'gpj.exe', CAST(x'ffc08080' AS TEXT), '\u003cscript\u003e', '<!--<script>', '\${alert(1)}', '__proto__', 'constructor'"
+	local column table row
+	copy_sql "CREATE TABLE names(id INTEGER PRIMARY KEY, name TEXT);
+		INSERT INTO names VALUES(0, '<script>alert(1)</script>&amp;'), (1, '</script><img src=x onerror=alert(1)>'), (2, char(27) || ']0;owned' || char(7)),
+			(3, '''\"\`\$(id)\`\"'''), (4, 'a' || char(10) || 'b;c 7'), (5, char(8238) || 'gpj.exe'), (6, CAST(x'ffc08080' AS TEXT)),
+			(7, '\u003cscript\u003e'), (8, '<!--<script>'), (9, '\${alert(1)}'), (10, '__proto__'), (11, 'constructor')"
 	for column in frame_row.function frame_row.file module.path process.comm process.cgroup process.unit process.exe thread.thread capture.rule \
 		capture.cause capture.because capture.cgroup rule.rule rule.source run.hostname run.kernel statistic.name statistic.scope machine_time.part \
 		pressure.scope loss.reason; do
-		copy_sql "UPDATE OR IGNORE ${column%.*} SET ${column#*.} = (SELECT value || iif('$column' IN ('module.path', 'process.comm', 'thread.thread'), ${column%.*}.rowid, '')
-			FROM json_each(json_array($names)) ORDER BY (key + ${column%.*}.rowid) % 12 LIMIT 1) WHERE ${column#*.} IS NOT NULL" 2> /dev/null ||
-			copy_sql "UPDATE OR IGNORE ${column%.*} SET ${column#*.} = (SELECT value FROM json_each(json_array($names)) ORDER BY random() LIMIT 1) WHERE ${column#*.} IS NOT NULL"
+		table=${column%.*}
+		case $table in
+			machine_time | loss) row=capture_id ;; # they have no row ids
+			*) row=$table.rowid ;;
+		esac
+		copy_sql "UPDATE OR IGNORE $table SET ${column#*.} = (SELECT name FROM names WHERE id = $row % 12) WHERE ${column#*.} IS NOT NULL"
 	done
+	copy_sql 'DROP TABLE names'
 }
 
 @test "hostile names are text: no element, no script, no dialog" {
@@ -217,7 +229,8 @@ make_hostile() {
 	browse elements
 	own=${lines[0]}
 	make_hostile
-	[ "$(copy_sql "SELECT count(*) > 5 FROM frame WHERE function LIKE '%<script>%'")" -eq 1 ]
+	[ "$(copy_sql "SELECT count(*) FROM (SELECT DISTINCT function FROM frame WHERE function LIKE '%script>%')")" -ge 2 ]
+	[ "$(copy_sql 'SELECT count(DISTINCT function) FROM frame')" -le 12 ]
 	for capture in 1 2 3 4; do
 		report "$capture" --against 1
 		browse elements
