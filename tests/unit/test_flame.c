@@ -221,7 +221,8 @@ END_TEST
 
 START_TEST(a_picture_loads_and_runs_nothing)
 {
-	static const char *const active[] = { "<script", "href", "url(http", "@import", "<image", "<foreignObject" };
+	static const char *const active[] = { "<script", "href",   "url(http",
+					      "@import", "<image", "<foreignObject" };
 	_cleanup_free_ char *svg = svg_of("2");
 
 	for (size_t i = 0; i < ARRAY_SIZE(active); i++)
