@@ -129,7 +129,10 @@ class Flame extends Picture {
 					joined.nodes++;
 				} else if (wide > 0) {
 					joined = this.place(child, at, wide, false);
+					joined.isMatch = false;
 				}
+				if (joined)
+					joined.isMatch ||= this.hasMatch?.[child] === 1; // or something within it
 				at += wide;
 			}
 		}
@@ -189,13 +192,13 @@ class Flame extends Picture {
 		return ours + theirs ? (ours - theirs) / (ours + theirs) : 0;
 	}
 
-	drawFrame(context, { node, x, width, depth, isOuter, nodes }) {
+	drawFrame(context, { node, x, width, depth, isOuter, nodes, isMatch: hasMatch }) {
 		const { palette } = this;
 		const y = this.y(depth);
 		const height = ROW - 1;
 		const wide = Math.max(width - (width > 3 ? 0.8 : 0), 0.5);
 		const frame = node ? this.tree.frameOf(node) : null;
-		const isMatch = frame && nodes === 1 && this.matches?.[frame.code];
+		const isMatch = frame && (hasMatch ?? this.matches?.[frame.code]);
 		const fill = node ? this.fill(node) : palette.root;
 
 		context.globalAlpha = (this.matches && !isMatch ? 0.3 : 1) * (nodes > 1 ? 0.5 : 1) * (isOuter ? 0.55 : 1) * (fill.alpha ?? 1);
@@ -334,6 +337,13 @@ class Flame extends Picture {
 			matches = (frame) => pattern.test(frame.name) || pattern.test(frame.module);
 		}
 		this.matches = text ? this.tree.functions.map((frame) => matches(frame)) : null;
+		this.hasMatch = text ? new Uint8Array(this.tree.count) : null;
+		for (let i = this.tree.count - 1; i > 0 && text; i--) {
+			if (this.matches[this.tree.frameOf(i).code])
+				this.hasMatch[i] = 1;
+			if (this.hasMatch[i])
+				this.hasMatch[this.tree.parents[i]] = 1;
+		}
 		return this.matched();
 	}
 
