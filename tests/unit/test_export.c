@@ -49,7 +49,7 @@ static const struct {
 	{ "export --format csv --kind waiting", "--kind 'waiting' is unknown: expected oncpu or offcpu" },
 	{ "export --format csv --stall disk", "--stall 'disk' is unknown" },
 	{ "export --format csv --role victim",
-	  "--role 'victim' is unknown: expected target, other or kernel" },
+	  "--role 'victim' is unknown: expected target, other, kernel or all" },
 	{ "export --format csv -o", "option -o needs FILE" },
 	{ "export --format csv 1 2", "unexpected argument '2'" },
 	{ "why -o x", "'why' takes no -o" },

@@ -181,7 +181,7 @@ static const struct {
 	const char *words, *title;
 } graphs[] = {
 	{ "1", "targets: on CPU, 14 samples" },
-	{ "1 --role others", "others than the targets: on CPU, 9 samples" },
+	{ "1 --role other", "others than the targets: on CPU, 9 samples" },
 	{ "1 --role all --icicle", "all processes: on CPU, 23 samples" },
 	{ "1 --kind offcpu", "targets: waiting, 1.43 s" },
 	{ "1 --kind offcpu --stall io", "targets: waiting for I/O, 930 ms" },
@@ -253,11 +253,11 @@ START_TEST(mistakes_are_refused)
 	static const struct {
 		const char *words, *says;
 	} mistakes[] = {
-		{ "--role nobody", "--role 'nobody' is unknown: expected targets, others or all" },
+		{ "--role nobody", "--role 'nobody' is unknown: expected target, other, kernel or all" },
 		{ "--kind both", "--kind 'both' is unknown: expected oncpu or offcpu" },
-		{ "--stall irq", "--stall 'irq' is unknown: expected none, cpu, memory or io" },
+		{ "--stall irq", "--stall 'irq' is unknown: expected cpu, memory, io, memory+io, memory+cpu or none" },
 		{ "--kind oncpu --stall io", "--stall is of waiting" },
-		{ "--role others --kind offcpu", "others than targets are recorded on CPU alone" },
+		{ "--role other --kind offcpu", "others than targets are recorded on CPU alone" },
 		{ "--json", "'flame' takes no --json" },
 	};
 	_cleanup_command_ran_ struct command_ran ran =
