@@ -315,6 +315,7 @@ static void print_result(struct report *report)
 		top_run(report);
 	} else {
 		report->json = !strcmp(report->format, "json");
+		report->full = true; /* whoever asks for a capture wants to see it */
 		why_run(report);
 	}
 }

@@ -32,13 +32,12 @@
 #define TAKES_EXPORT 65536U   /* the format of export */
 #define TAKES_OUTPUT 131072U  /* -o */
 #define TAKES_AGAINST 262144U
-#define TAKES_FLAME 524288U    /* the options of flame */
-#define TAKES_SAMPLES 1048576U /* --kind, --stall, --role */
+#define TAKES_FLAME 524288U     /* the options of flame */
+#define TAKES_SAMPLES 1048576U  /* --kind, --stall, --role */
+#define TAKES_SECTIONS 2097152U /* --full and --section */
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
-
-#define DEFAULT_PATH "/var/lib/bourdon/bourdon.db"
 
 struct subcommand {
 	const char *name; /* one word, or two */
@@ -50,72 +49,99 @@ struct subcommand {
 	void (*run)(struct report *report);
 };
 
-static const struct subcommand
-	subcommands[] = {
-		{ "list", "list the captures, newest first",
-		  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.",
-		  "bourdon list --limit 5", TAKES_JSON | TAKES_LIMIT, 50, list_run },
-		{ "why", "explain a capture: cause, pressure, processes, stacks, functions, losses",
-		  "Explains capture ID: cause, pressure, waiting time, other processes that used the resource, target\nprocesses, stacks, functions, samples per second, losses. Without ID: the newest complete capture. With\n--incident, ID is an incident's: what came first, its captures, who stalled, who used most.",
-		  "bourdon why 12", TAKES_ID | TAKES_JSON | TAKES_INCIDENT, 0, why_run },
-		{ "top", "list the functions that used most CPU time",
-		  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\nfunction itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.\nWith --live: what is on the CPUs now, without a capture. CPUS is how many CPUs a group used. A screen,\nwith ? for help; or with --once, --json or --csv a table of one second.",
-		  "bourdon top --live --match 'unit=nginx.service' --columns function,module",
-		  TAKES_ID | TAKES_JSON | TAKES_LIMIT | TAKES_LIVE, 30, top_run },
-		{ "folded", "print one line per stack, for flame graph tools",
-		  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\nDebian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\ncapture.",
-		  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg",
-		  TAKES_ID | TAKES_OFF_CPU, 0, folded_run },
-		{ "export", "write a capture in a format that another program reads",
-		  "Writes capture ID in a format of another program: firefox (profiler.firefox.com), pprof, perf-script,\nspeedscope, chrome (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\nwhat it cannot hold. --kind, --stall and --role choose samples. Without ID: the newest complete capture.",
-		  "bourdon export 12 --format firefox -o 12.json",
-		  TAKES_ID | TAKES_EXPORT | TAKES_OUTPUT | TAKES_SAMPLES, 0, export_run },
-		{ "flame", "draw the stacks as a flame graph, one SVG file",
-		  "Draws the stacks of capture ID as a flame graph: one SVG file without script, for a ticket. Each frame\nhas a title: function, file, share. Without options: what the targets did on CPU.\nWithout ID: the newest complete capture.",
-		  "bourdon flame 12 --kind offcpu --stall io -o waiting.svg",
-		  TAKES_ID | TAKES_OUTPUT | TAKES_FLAME | TAKES_SAMPLES, 0, flame_run },
-		{ "report", "write a page to look at a capture in a browser, one HTML file",
-		  "Writes a page about capture ID: one HTML file that loads nothing, to open in a browser or to attach to\na ticket. It has what why says, pressure and samples over time, flame graphs, and tables. Select a span\nof time, and all of it is about that span. Without ID: the newest complete capture.",
-		  "bourdon report 12 --against 7 -o capture-12.html", TAKES_ID | TAKES_OUTPUT | TAKES_AGAINST,
-		  0, page_run },
-		{ "capture", "capture some processes now, for as long as --for says",
-		  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\nand --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\nand keeps the result. Members of bourdond's group may ask.",
-		  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
-		  TAKES_REQUEST | TAKES_OFF_CPU | OPENS_ITSELF, 0, capture_run },
-		{ "threads", "show what all threads do now: a live screen, or --once",
-		  "Shows what all threads of the machine do, in groups: AVERAGE is how many threads were in a group at a\nlook. A screen, with ? for help; or with --once, --json or --csv a table of one second. Members of the\ngroup bourdon-read may ask. Without a word on the state: threads that run, are queued, or are in D.",
-		  "bourdon threads --once --match 'state=D unit=*.service' --columns function,unit",
-		  TAKES_JSON | TAKES_LIMIT | TAKES_RUN_DIR | TAKES_THREADS | TAKES_NO_DB | OPENS_ITSELF, 30,
-		  threads_run },
-		{ "activity", "show what all threads did over hours and days, in groups",
-		  "Shows what all threads of the machine did, as bourdond saw it at its looks, in groups: AVERAGE is how\nmany threads were in a group at a look, MOST the most at one look. bourdond looks if bourdon.conf has an\ninterval below [activity]. Without --all or a word on the state: threads that ran, were queued, or in D.",
-		  "bourdon activity --since 8h --match 'unit=*.service' --group-by state,syscall,unit",
-		  TAKES_JSON | TAKES_LIMIT | TAKES_ACTIVITY, 30, activity_run },
-		{ "symbolize", "name frames that have no name, from programs and debug files",
-		  "Writes names into the database for frames that have none, from programs and debug files with the\nsame build IDs. A confined child process reads these files.",
-		  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
-		  symbolize_run },
-		{ "status", "show what bourdond is doing, and its problems",
-		  "Shows what the running bourdond reports: problems and remedies, rules, watches, captures under way,\nunwind tables, counters. Without a running bourdond: its last run. Exit status 1: it is not running.",
-		  "bourdon status --json", TAKES_JSON | OPENS_ITSELF, 0, status_run },
-		{ "doctor", "check this machine and the installation",
-		  "Checks the kernel and its settings, what bourdon-load left, the confinement of bourdond, and the\ndatabase. Exit status 1: a check failed.",
-		  "bourdon doctor", TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
-		{ "db check", "check that the database is intact",
-		  "Checks the database, and changes nothing: its pages, its references between tables, each stack and\nits hash, each sample, each view. Exit status 1: it is damaged, or cannot be read.", "bourdon --db copy.db db check",
-		  OPENS_ITSELF, 0, db_check_run },
-		{ "db compact", "give unused space back to the file system",
-		  "Removes what no capture refers to, and gives unused space back to the file system. The daemon may\nrun meanwhile. The file system needs room for two more copies of the database.",
-		  "bourdon db compact", OPENS_ITSELF, 0, db_compact_run },
-		{ "db copy", "copy the database, or single captures, to a new file",
-		  "Writes a consistent copy of the database to OUT, one file, while the daemon runs; with IDs a\ndatabase of these captures alone. OUT must not exist. A copy by cp lacks what is in the log.",
-		  "bourdon db copy /tmp/for-support.db 12 15", TAKES_OUT | TAKES_IDS | OPENS_ITSELF, 0,
-		  db_copy_run },
-		{ "db merge", "add the captures of other databases to a database",
-		  "Adds all captures of each FILE to OUT, which is created if it does not exist. What OUT already has\nis not added again. A capture whose ID is in use gets the next free one; capture.recorded_as has\nthe ID that it had where it was recorded.",
-		  "bourdon db merge fleet.db host-a.db host-b.db",
-		  TAKES_OUT | TAKES_FILES | TAKES_NO_DB | OPENS_ITSELF, 0, db_merge_run },
-	};
+static const struct subcommand subcommands[] = {
+	{ "list", "list the captures, newest first",
+	  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.",
+	  "bourdon list --limit 5", TAKES_JSON | TAKES_LIMIT, 50, list_run },
+	{ "why", "answer: what was short, for whom, by whom, where, and what to do about it",
+	  "Answers about capture ID in ten lines: what was short, who suffered, who caused it, where in the code,\n"
+	  "since when, whether it goes on, how certain that is, and the command that changes it or tells more. Then:\n"
+	  "is it usual, what changed, running beside waiting by second. --full and --section show the evidence.\n"
+	  "Without ID: the newest complete capture. With --incident, ID is an incident's.",
+	  "bourdon why 12 --section stacks,groups", TAKES_ID | TAKES_JSON | TAKES_INCIDENT | TAKES_SECTIONS,
+	  0, why_run },
+	{ "top", "list the functions that used most CPU time",
+	  "Lists the functions of capture ID with most samples on CPU: SELF is the share of samples in the\n"
+	  "function itself, TOTAL the share in it and its callees. Without ID: the newest complete capture.\n"
+	  "With --live: what is on the CPUs now, without a capture. CPUS is how many CPUs a group used. A screen,\n"
+	  "with ? for help; or with --once, --json or --csv a table of one second.",
+	  "bourdon top --live --match 'unit=nginx.service' --columns function,module",
+	  TAKES_ID | TAKES_JSON | TAKES_LIMIT | TAKES_LIVE, 30, top_run },
+	{ "folded", "print one line per stack, for flame graph tools",
+	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\n"
+	  "Debian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\n"
+	  "capture.",
+	  "bourdon folded | /usr/share/perl5/Devel/NYTProf/flamegraph.pl > why.svg", TAKES_ID | TAKES_OFF_CPU,
+	  0, folded_run },
+	{ "export", "write a capture in a format that another program reads",
+	  "Writes capture ID in a format of another program: firefox (profiler.firefox.com), pprof, perf-script,\n"
+	  "speedscope, chrome (ui.perfetto.dev), folded, csv or json. docs/EXPORTS.md says how to open each, and\n"
+	  "what it cannot hold. --kind, --stall and --role choose samples. Without ID: the newest complete capture.",
+	  "bourdon export 12 --format firefox -o 12.json",
+	  TAKES_ID | TAKES_EXPORT | TAKES_OUTPUT | TAKES_SAMPLES, 0, export_run },
+	{ "flame", "draw the stacks as a flame graph, one SVG file",
+	  "Draws the stacks of capture ID as a flame graph: one SVG file without script, for a ticket. Each frame\n"
+	  "has a title: function, file, share. Without options: what the targets did on CPU.\n"
+	  "Without ID: the newest complete capture.",
+	  "bourdon flame 12 --kind offcpu --stall io -o waiting.svg",
+	  TAKES_ID | TAKES_OUTPUT | TAKES_FLAME | TAKES_SAMPLES, 0, flame_run },
+	{ "report", "write a page to look at a capture in a browser, one HTML file",
+	  "Writes a page about capture ID: one HTML file that loads nothing, to open in a browser or to attach to\n"
+	  "a ticket. It has what why says, pressure and samples over time, flame graphs, and tables. Select a span\n"
+	  "of time, and all of it is about that span. Without ID: the newest complete capture.",
+	  "bourdon report 12 --against 7 -o capture-12.html", TAKES_ID | TAKES_OUTPUT | TAKES_AGAINST, 0,
+	  page_run },
+	{ "capture", "capture some processes now, for as long as --for says",
+	  "Records processes now, without waiting for pressure, and stores a capture. Name them by --pid, by --comm\n"
+	  "and --unit or --cgroup, or by --all. Root's policy decides who may be recorded. Ctrl-C ends it early\n"
+	  "and keeps the result. Members of bourdond's group may ask.",
+	  "bourdon capture --pid 4711 --for 30s --format folded | flamegraph.pl > now.svg",
+	  TAKES_REQUEST | TAKES_OFF_CPU | OPENS_ITSELF, 0, capture_run },
+	{ "threads", "show what all threads do now: a live screen, or --once",
+	  "Shows what all threads of the machine do, in groups: AVERAGE is how many threads were in a group at a\n"
+	  "look. A screen, with ? for help; or with --once, --json or --csv a table of one second. Members of the\n"
+	  "group bourdon-read may ask. Without a word on the state: threads that run, are queued, or are in D.",
+	  "bourdon threads --once --match 'state=D unit=*.service' --columns function,unit",
+	  TAKES_JSON | TAKES_LIMIT | TAKES_RUN_DIR | TAKES_THREADS | TAKES_NO_DB | OPENS_ITSELF, 30,
+	  threads_run },
+	{ "activity", "show what all threads did over hours and days, in groups",
+	  "Shows what all threads of the machine did, as bourdond saw it at its looks, in groups: AVERAGE is how\n"
+	  "many threads were in a group at a look, MOST the most at one look. bourdond looks if bourdon.conf has an\n"
+	  "interval below [activity]. Without --all or a word on the state: threads that ran, were queued, or in D.",
+	  "bourdon activity --since 8h --match 'unit=*.service' --group-by state,syscall,unit",
+	  TAKES_JSON | TAKES_LIMIT | TAKES_ACTIVITY, 30, activity_run },
+	{ "symbolize", "name frames that have no name, from programs and debug files",
+	  "Writes names into the database for frames that have none, from programs and debug files with the\n"
+	  "same build IDs. A confined child process reads these files.",
+	  "bourdon --db copy.db symbolize --debug-dir /srv/debug", TAKES_DEBUG_DIR | OPENS_ITSELF, 0,
+	  symbolize_run },
+	{ "status", "show what bourdond is doing, and its problems",
+	  "Shows what the running bourdond reports: problems and remedies, rules, watches, captures under way,\n"
+	  "unwind tables, counters. Without a running bourdond: its last run. Exit status 1: it is not running.",
+	  "bourdon status --json", TAKES_JSON | OPENS_ITSELF, 0, status_run },
+	{ "doctor", "check this machine and the installation",
+	  "Checks the kernel and its settings, what bourdon-load left, the confinement of bourdond, and the\n"
+	  "database. Exit status 1: a check failed.",
+	  "bourdon doctor", TAKES_JSON | TAKES_RUN_DIR | OPENS_ITSELF, 0, doctor_run },
+	{ "db check", "check that the database is intact",
+	  "Checks the database, and changes nothing: its pages, its references between tables, each stack and\n"
+	  "its hash, each sample, each view. Exit status 1: it is damaged, or cannot be read.",
+	  "bourdon --db copy.db db check", OPENS_ITSELF, 0, db_check_run },
+	{ "db compact", "give unused space back to the file system",
+	  "Removes what no capture refers to, and gives unused space back to the file system. The daemon may\n"
+	  "run meanwhile. The file system needs room for two more copies of the database.",
+	  "bourdon db compact", OPENS_ITSELF, 0, db_compact_run },
+	{ "db copy", "copy the database, or single captures, to a new file",
+	  "Writes a consistent copy of the database to OUT, one file, while the daemon runs; with IDs a\n"
+	  "database of these captures alone. OUT must not exist. A copy by cp lacks what is in the log.",
+	  "bourdon db copy /tmp/for-support.db 12 15", TAKES_OUT | TAKES_IDS | OPENS_ITSELF, 0, db_copy_run },
+	{ "db merge", "add the captures of other databases to a database",
+	  "Adds all captures of each FILE to OUT, which is created if it does not exist. What OUT already has\n"
+	  "is not added again. A capture whose ID is in use gets the next free one; capture.recorded_as has\n"
+	  "the ID that it had where it was recorded.",
+	  "bourdon db merge fleet.db host-a.db host-b.db",
+	  TAKES_OUT | TAKES_FILES | TAKES_NO_DB | OPENS_ITSELF, 0, db_merge_run },
+};
 
 /* Finds the subcommand of the first word, or of the first two. `second` may be NULL. */
 static const struct subcommand *find_subcommand(const char *first, const char *second)
@@ -309,6 +335,22 @@ static int check_live(const struct request *request, const struct threads_words 
 	return EXIT_USAGE;
 }
 
+/* Returns OPTIONS_RUN; EXIT_DONE, after the names of the sections; or EXIT_USAGE, and the mistake was logged. */
+static int check_sections(const struct request *request)
+{
+	if (request->sections && !strcmp(request->sections, "help")) {
+		why_list_sections(stdout);
+		return EXIT_DONE;
+	}
+	if (request->of_incident && (request->full || request->sections))
+		log_error("'why --incident' takes neither --full nor --section: it has all that there is");
+	else if (request->full && request->sections)
+		log_error("--full shows every section, and --section some: give one of them");
+	else if (!request->sections || why_has_sections(request->sections))
+		return OPTIONS_RUN;
+	return EXIT_USAGE;
+}
+
 /* What --help is asked for. */
 struct help_subject {
 	const struct subcommand *subcommand; /* NULL: of none */
@@ -344,7 +386,7 @@ static struct help_subject find_help_subject(const struct command_spec *command,
 int command_parse(int count, char **arguments, struct request *ret_request)
 {
 	const char *path = NULL, *json = NULL, *limit = NULL, *run_dir = NULL, *debug_dir = NULL,
-		   *incident = NULL, *pid = NULL;
+		   *incident = NULL, *pid = NULL, *full = NULL, *sections = NULL, *no_color = NULL;
 	struct capture_words ask = { 0 };
 	struct option_list pids = { "pid", ask.pids, ARRAY_SIZE(ask.pids), 0 };
 	struct threads_words threads = { 0 };
@@ -354,9 +396,13 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	struct sample_words samples = { 0 };
 	const char *output = NULL, *against = NULL;
 	const struct command_option options[] = {
-		{ 0, { "db", "FILE", "the database (default " DEFAULT_PATH ")", &path } },
+		{ 0, { "db", "FILE", "the database (default " DATABASE_DEFAULT ")", &path } },
 		{ TAKES_JSON, { "json", NULL, "print JSON, for scripts", &json } },
 		{ TAKES_INCIDENT, { "incident", NULL, "why: explain a whole incident", &incident } },
+		{ TAKES_SECTIONS, { "full", NULL, "why: everything", &full } },
+		{ TAKES_SECTIONS,
+		  { "section", "LIST", "why: these parts alone; 'help' lists them", &sections } },
+		{ TAKES_SECTIONS, { "no-color", NULL, "why: no colour; nor with NO_COLOR set", &no_color } },
 		{ TAKES_LIMIT,
 		  { "limit", "N", "print at most N rows (list: 50, others: 30; JSON and CSV: all)",
 		    &limit } },
@@ -483,13 +529,16 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	if (status != OPTIONS_RUN)
 		return status;
 	request = (struct request){ .subcommand = subcommand,
-				    .path = path ? path : DEFAULT_PATH,
+				    .path = path ? path : DATABASE_DEFAULT,
 				    .run_dir = run_dir ? run_dir : RUN_DIRECTORY_DEFAULT,
 				    .debug_dir = debug_dir ? debug_dir : DEBUG_ROOT,
 				    .capture_id = -1,
 				    .against_id = -1,
 				    .of_incident = incident != NULL,
 				    .json = json != NULL,
+				    .full = full != NULL,
+				    .sections = sections,
+				    .no_color = no_color != NULL,
 				    .off_cpu = ask.off_cpu != NULL,
 				    .format = ask.format,
 				    .output = output };
@@ -507,6 +556,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 					&request);
 	if (status == OPTIONS_RUN)
 		status = check_live(&request, &threads);
+	if (status == OPTIONS_RUN)
+		status = check_sections(&request);
 	if (status == OPTIONS_RUN)
 		*ret_request = request;
 	return status;
@@ -594,6 +645,9 @@ int command_run(const struct request *request, FILE *out)
 		.run_dir = request->run_dir,
 		.debug_dir = request->debug_dir,
 		.out = out,
+		.layout = layout_of(out, request->no_color),
+		.full = request->full,
+		.sections = request->sections,
 		.operands = request->operands,
 		.operands_count = request->operands_count,
 		.limit = request->limit,

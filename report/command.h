@@ -27,6 +27,9 @@ struct request {
 	bool of_incident;   /* that ID is of an incident */
 	int64_t limit;      /* rows; negative: all */
 	bool json;
+	bool full;            /* why: every section */
+	const char *sections; /* why: these alone, or NULL */
+	bool no_color;
 	bool off_cpu;                     /* folded: intervals off CPU */
 	struct capture_request ask;       /* of capture */
 	const char *format;               /* of capture, or NULL */

@@ -11,6 +11,9 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+/* Where bourdond writes it unless it is told otherwise. */
+#define DATABASE_DEFAULT "/var/lib/bourdon/bourdon.db"
+
 struct database {
 	sqlite3 *sqlite;
 	const char *path;  /* the caller's */

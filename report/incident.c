@@ -42,18 +42,18 @@ static char *size_of(const struct query *query, char *into)
 	return into;
 }
 
-static void print_cause(FILE *out, const struct query *query)
+static void print_cause(const struct layout *layout, const struct query *query)
 {
 	char cause[FORMAT_BYTES], because[FORMAT_BYTES], all[2 * FORMAT_BYTES + 64];
 
-	fputs("  cause     ", out);
+	fputs("  cause     ", layout->out);
 	if (query_is_null(query, "cause"))
 		snprintf(all, sizeof(all), "not known yet: none of its captures is complete");
 	else
 		snprintf(all, sizeof(all), "%s: %s (of capture %" PRId64 ")",
 			 text_of(query, "cause", 60, cause), text_of(query, "because", FORMAT_BYTES, because),
 			 query_number(query, "explained_by"));
-	print_wrapped(out, all, 12);
+	print_wrapped_on(layout, all, 12);
 }
 
 /* ---- the remark on a capture ---- */
@@ -65,7 +65,7 @@ const char incident_remark_sql[] =
 	"(SELECT incident_id FROM capture WHERE capture_id = ?1)) c JOIN incident_summary s USING(incident_id) "
 	"WHERE c.of_resource = 1 AND s.captures > 1 ORDER BY c.after_ns, c.capture_id LIMIT 4";
 
-void incident_print_remark(FILE *out, struct query *query)
+void incident_print_remark(const struct layout *layout, struct query *query)
 {
 	char sentence[4 * FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 	int64_t incident_id = query_number(query, "incident_id");
@@ -73,17 +73,17 @@ void incident_print_remark(FILE *out, struct query *query)
 				       text_of(query, "resource", 8, a), text_of(query, "began", 20, b),
 				       text_of(query, "rule", 36, c));
 
-	fprintf(out, "incident %" PRId64 ": %s\n", incident_id, size_of(query, a));
+	fprintf(layout->out, "incident %" PRId64 ": %s\n", incident_id, size_of(query, a));
 	while (query_next(query) && used < sizeof(sentence))
 		used += (size_t)snprintf(sentence + used, sizeof(sentence) - used,
 					 ", then %s after %s (rule %s)", text_of(query, "resource", 8, a),
 					 duration_of(query, "after_ns", b), text_of(query, "rule", 36, c));
-	fputs("  order     ", out);
-	print_wrapped(out, sentence, 12);
+	fputs("  order     ", layout->out);
+	print_wrapped_on(layout, sentence, 12);
 	query_rewind(query);
 	if (query_next(query))
-		print_cause(out, query);
-	fprintf(out, "  as whole  bourdon why --incident %" PRId64 "\n", incident_id);
+		print_cause(layout, query);
+	fprintf(layout->out, "  as whole  bourdon why --incident %" PRId64 "\n", incident_id);
 }
 
 /* ---- the report on an incident ---- */
@@ -159,23 +159,23 @@ static void cell_scope(const struct query *query, const char *name, char *into, 
 	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
 }
 
-static void print_summary(FILE *out, struct query *query)
+static void print_summary(const struct layout *layout, struct query *query)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], first[4 * FORMAT_BYTES];
 
-	fprintf(out, "incident %" PRId64 " (%s), %s, %s\n", query_number(query, "incident_id"),
+	fprintf(layout->out, "incident %" PRId64 " (%s), %s, %s\n", query_number(query, "incident_id"),
 		text_of(query, "state", 16, a), size_of(query, b), text_of(query, "began", 20, c));
 	snprintf(first, sizeof(first), "%s, capture %" PRId64 ", rule %s, on %s%s",
 		 text_of(query, "resource", 8, a), query_number(query, "first_id"),
 		 text_of(query, "first_rule", 36, b),
 		 query_is_null(query, "first_cgroup") ? "the whole system" : "cgroup ",
-		 text_of(query, "first_cgroup", REPORT_COLUMNS - 12, c));
-	fputs("  first     ", out);
-	print_wrapped(out, first, 12);
-	print_cause(out, query);
+		 text_of(query, "first_cgroup", (size_t)layout->columns - 12, c));
+	fputs("  first     ", layout->out);
+	print_wrapped_on(layout, first, 12);
+	print_cause(layout, query);
 }
 
-static void print_captures(FILE *out, struct query *query)
+static void print_captures(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "BEGAN", "after_ns", 8, cell_after }, { "RESOURCE", "resource", -8, cell_text },
@@ -184,11 +184,11 @@ static void print_captures(FILE *out, struct query *query)
 		{ "CAUSE", "cause", -24, cell_text },   { "WHERE", "cgroup", -18, cell_scope },
 	};
 
-	fprintf(out, "its captures, in the order in which their stalls began\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	fprintf(layout->out, "its captures, in the order in which their stalls began\n");
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
-static void print_victims(FILE *out, struct query *query)
+static void print_victims(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "RESOURCE", "resource", -8, cell_text },        { "PROGRAM", "program", -15, cell_text },
@@ -196,12 +196,12 @@ static void print_victims(FILE *out, struct query *query)
 		{ "UNIT OR CGROUP", "place", -56, cell_text },
 	};
 
-	fprintf(out,
+	fprintf(layout->out,
 		"targets that stalled, by program; of each program, the capture in which it stalled longest\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
-static void print_culprits(FILE *out, struct query *query)
+static void print_culprits(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "RESOURCE", "resource", -8, cell_text },     { "PROGRAM", "program", -15, cell_text },
@@ -211,16 +211,16 @@ static void print_culprits(FILE *out, struct query *query)
 		{ "UNIT OR CGROUP", "place", -20, cell_text },
 	};
 
-	fprintf(out,
+	fprintf(layout->out,
 		"who used most of each resource, by program; of each program, the capture in which it used most\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
 struct section {
 	const char *name;
 	const char *sql; /* NULL: that of make_culprits_sql() */
 	bool is_object;
-	void (*print)(FILE *out, struct query *query);
+	void (*print)(const struct layout *layout, struct query *query);
 };
 
 static const struct section sections[] = {
@@ -244,7 +244,7 @@ static void print_section(struct report *report, const struct section *section, 
 			json_row(report->out, &query, NULL);
 		} else {
 			fputs(is_first ? "" : "\n", report->out);
-			section->print(report->out, &query);
+			section->print(&report->layout, &query);
 		}
 	} else if (report->json) {
 		fputs("null", report->out);

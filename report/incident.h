@@ -6,8 +6,6 @@
 #include "report/query.h"
 #include "report/report.h"
 
-#include <stdio.h>
-
 /*
  * A row for each resource of the incident of capture ?1, in the order in which they came. None if the capture is its only
  * one.
@@ -15,7 +13,7 @@
 extern const char incident_remark_sql[];
 
 /* Prints these rows as one sentence, with the cause. */
-void incident_print_remark(FILE *out, struct query *query);
+void incident_print_remark(const struct layout *layout, struct query *query);
 
 /* Explains report->incident_id as a whole, as text or JSON. */
 void incident_run(struct report *report);

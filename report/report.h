@@ -11,6 +11,7 @@
 #include "report/database.h"
 #include "report/export_options.h"
 #include "report/flame_options.h"
+#include "report/layout.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
@@ -24,6 +25,9 @@ struct report {
 	char **operands;           /* what follows the subcommand on the command line */
 	int operands_count;
 	FILE *out;
+	struct layout layout;          /* of `out`: of what fits the width that is there */
+	bool full;                 /* why: every section */
+	const char *sections;      /* why: these alone, by their names; or NULL */
 	int64_t capture_id;  /* of a capture that exists; 0 for a subcommand without one */
 	int64_t incident_id; /* `why --incident`: of an incident that exists; else 0 */
 	int64_t limit;       /* rows to show at most; negative: all */
@@ -61,5 +65,13 @@ void db_check_run(struct report *report);
 void db_compact_run(struct report *report);
 void db_copy_run(struct report *report);
 void db_merge_run(struct report *report);
+
+/*
+ * Checks a list of sections for `why`. Returns true; or false, and a name that is none was logged with all that there are.
+ */
+bool why_has_sections(const char *names);
+
+/* Writes the names of the sections of `why`, a line each, with what they show. */
+void why_list_sections(FILE *out);
 
 #endif

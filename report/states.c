@@ -290,11 +290,11 @@ static void print_by_second(FILE *out, const struct query *query)
 	fputc('\n', out);
 }
 
-void states_print(FILE *out, struct query *query)
+void states_print(const struct layout *layout, struct query *query)
 {
 	char state[4 * FORMAT_BYTES], line[8 * FORMAT_BYTES], program[FORMAT_BYTES], threads[32], all[32];
 
-	fprintf(out, "threads that ran or waited, on average of %lld looks since the trigger\n",
+	fprintf(layout->out, "threads that ran or waited, on average of %lld looks since the trigger\n",
 		(long long)query_number(query, "looks"));
 	do {
 		bool is_target = query_is_null(query, "program");
@@ -307,8 +307,8 @@ void states_print(FILE *out, struct query *query)
 		else
 			snprintf(line, sizeof(line), "others: %s of %s were %s", threads,
 				 text_of(query, "program", program), state);
-		fputs("  ", out);
-		print_wrapped(out, line, 2);
-		print_by_second(out, query);
+		fputs("  ", layout->out);
+		print_wrapped_on(layout, line, 2);
+		print_by_second(layout->out, query);
 	} while (query_next(query));
 }

@@ -6,10 +6,9 @@
 #ifndef BOURDON_REPORT_STATES_H
 #define BOURDON_REPORT_STATES_H
 
+#include "report/layout.h"
 #include "report/profile.h"
 #include "report/query.h"
-
-#include <stdio.h>
 
 /*
  * The largest groups of the capture, those of targets first; none for a capture without looks. Texts are kept by the
@@ -18,6 +17,6 @@
 int states_of(struct profile *profile, struct database *database, int64_t capture_id, struct rows *ret_rows);
 
 /* Prints these rows; the query stands on the first one. */
-void states_print(FILE *out, struct query *query);
+void states_print(const struct layout *layout, struct query *query);
 
 #endif

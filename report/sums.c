@@ -95,8 +95,7 @@ int sums_of_stalls(const struct profile *profile, struct rows *ret_rows)
 	return finish_rows(result, &rows, ret_rows);
 }
 
-/* Whether a stall, such as memory+io, is one on this resource. */
-static bool stalls_on(const char *stall, const char *resource)
+bool sums_stalls_on(const char *stall, const char *resource)
 {
 	size_t bytes = strlen(resource);
 
@@ -113,7 +112,7 @@ int64_t sums_stalled_ns(const struct profile *profile, const char *resource)
 	for (uint32_t i = 0; i < profile->samples_count; i++) {
 		const struct profile_sample *sample = &profile->samples[i];
 
-		if (sample->second >= 0 && stalls_on(profile_text(profile, sample->stall), resource))
+		if (sample->second >= 0 && sums_stalls_on(profile_text(profile, sample->stall), resource))
 			stalled_ns = add_saturated(stalled_ns, sample->weight_ns);
 	}
 	return stalled_ns;
@@ -426,7 +425,7 @@ int sums_of_stacks(const struct profile *profile, const char *resource, uint32_t
 
 		if (sample->kind == kind && profile->stacks[sample->stack].is_known &&
 		    profile_process_of(profile, sample)->is_known &&
-		    (!resource || !*resource || stalls_on(profile_text(profile, sample->stall), resource)))
+		    (!resource || !*resource || sums_stalls_on(profile_text(profile, sample->stall), resource)))
 			result = add_to_stack(profile, &paths, &sums, sample);
 	}
 	if (sums.count)

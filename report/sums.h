@@ -29,4 +29,7 @@ int sums_of_stacks(const struct profile *profile, const char *resource, uint32_t
 /* The time from the trigger on that threads stalled on the resource, all threads added up. */
 int64_t sums_stalled_ns(const struct profile *profile, const char *resource);
 
+/* Whether a stall, such as memory+io, is one on this resource. */
+bool sums_stalls_on(const char *stall, const char *resource);
+
 #endif

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/table.h"
 
+#include "common/cleanup.h"
 #include "common/escape.h"
 #include "report/format.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 void cell_text(const struct query *query, const char *name, char *into, size_t into_bytes)
 {
@@ -60,7 +64,50 @@ static void print_cell(FILE *out, const struct column *column, bool is_last, cha
 	fputs(is_last ? "\n" : "  ", out);
 }
 
-bool table_print_group(FILE *out, struct query *query, const struct column *columns, size_t columns_count,
+/* Not narrower than its title, nor than what tells two names apart. */
+#define WIDTH_LEAST 8
+#define TABLE_COLUMNS_MOST 16U
+
+static int least_width(const struct column *column)
+{
+	int title = (int)format_columns(column->title);
+
+	return title > WIDTH_LEAST ? title : WIDTH_LEAST;
+}
+
+/* The column of text that can become narrower by most, or NULL. */
+static struct column *widest_text(struct column *columns, size_t columns_count)
+{
+	struct column *widest = NULL;
+
+	for (size_t i = 0; i < columns_count; i++)
+		if (columns[i].width < 0 && -columns[i].width > least_width(&columns[i]) &&
+		    (!widest || columns[i].width < widest->width))
+			widest = &columns[i];
+	return widest;
+}
+
+/* Changes the widths so that the rows fit. Where text cannot become narrower, the lines are longer than the page. */
+static void fit(struct column *columns, size_t columns_count, int layout_columns)
+{
+	int wanted = 2 * (int)(columns_count - 1);
+	struct column *widest;
+
+	for (size_t i = 0; i < columns_count; i++)
+		wanted += abs(columns[i].width);
+	for (; wanted > layout_columns && (widest = widest_text(columns, columns_count)); wanted--)
+		widest->width++;
+	if (layout_columns <= REPORT_COLUMNS)
+		return;
+	for (size_t i = columns_count; i-- > 0;)
+		if (columns[i].width < 0) {
+			columns[i].width -= layout_columns - REPORT_COLUMNS;
+			return;
+		}
+}
+
+/* Prints the rows; see table_print_group(). */
+static bool print_rows(FILE *out, struct query *query, const struct column *columns, size_t columns_count,
 		       const char *group)
 {
 	int64_t first = group ? query_number(query, group) : 0;
@@ -81,7 +128,24 @@ bool table_print_group(FILE *out, struct query *query, const struct column *colu
 	return more;
 }
 
+bool table_print_group(const struct layout *layout, struct query *query, const struct column *columns,
+		       size_t columns_count, const char *group)
+{
+	struct column fitted[TABLE_COLUMNS_MOST];
+
+	columns_count = columns_count < ARRAY_SIZE(fitted) ? columns_count : ARRAY_SIZE(fitted);
+	memcpy(fitted, columns, columns_count * sizeof(*columns));
+	fit(fitted, columns_count, layout->columns);
+	return print_rows(layout->out, query, fitted, columns_count, group);
+}
+
+void table_print_on(const struct layout *layout, struct query *query, const struct column *columns,
+		    size_t columns_count)
+{
+	table_print_group(layout, query, columns, columns_count, NULL);
+}
+
 void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count)
 {
-	table_print_group(out, query, columns, columns_count, NULL);
+	print_rows(out, query, columns, columns_count, NULL);
 }

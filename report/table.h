@@ -6,6 +6,7 @@
 #ifndef BOURDON_REPORT_TABLE_H
 #define BOURDON_REPORT_TABLE_H
 
+#include "report/layout.h"
 #include "report/query.h"
 
 #include <stdbool.h>
@@ -24,14 +25,21 @@ struct column {
 
 cell_fn cell_text, cell_basename, cell_number, cell_percent, cell_duration_ns, cell_size;
 
-/* Prints the current row and all rows after it. */
+/* Prints the current row and all rows after it, with the columns as wide as the array says. */
 void table_print(FILE *out, struct query *query, const struct column *columns, size_t columns_count);
 
 /*
- * Prints the current row and the rows after it that have the same number in column `group`. Returns true if
- * the query then stands on the next row, false at the end.
+ * The same, fitted to the page: on one of REPORT_COLUMNS as the array says. On a narrower one columns of text are narrower, the
+ * widest first; on a wider one the last column of text is wider.
  */
-bool table_print_group(FILE *out, struct query *query, const struct column *columns, size_t columns_count,
-		       const char *group);
+void table_print_on(const struct layout *layout, struct query *query, const struct column *columns,
+		    size_t columns_count);
+
+/*
+ * The same of the current row and the rows after it that have the same number in column `group`. Returns true if the query then
+ * stands on the next row, false at the end.
+ */
+bool table_print_group(const struct layout *layout, struct query *query, const struct column *columns,
+		       size_t columns_count, const char *group);
 
 #endif

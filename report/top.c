@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "report/top.h"
 
+#include "report/format.h"
 #include "report/json.h"
 #include "report/report.h"
 #include "report/table.h"
@@ -348,7 +349,7 @@ int top_leaders(struct profile *profile, int64_t limit, struct rows *ret_rows)
 
 static const struct column columns[][5] = { COLUMNS("samples"), COLUMNS("total_samples") };
 
-void top_print(FILE *out, struct query *query)
+void top_print(const struct layout *layout, struct query *query)
 {
 	static const char *const titles[] = {
 		"functions with most samples in themselves (SELF)",
@@ -360,8 +361,8 @@ void top_print(FILE *out, struct query *query)
 	for (; more; separator = "\n") {
 		bool by_total = query_number(query, "by_total") != 0;
 
-		fprintf(out, "%s%s\n", separator, titles[by_total]);
-		more = table_print_group(out, query, columns[by_total], ARRAY_SIZE(columns[by_total]),
+		fprintf(layout->out, "%s%s\n", separator, titles[by_total]);
+		more = table_print_group(layout, query, columns[by_total], ARRAY_SIZE(columns[by_total]),
 					 "by_total");
 	}
 }
@@ -383,7 +384,7 @@ void top_run(struct report *report)
 		json_rows(report->out, &query, NULL);
 		fputc('\n', report->out);
 	} else if (query_next(&query)) {
-		top_print(report->out, &query);
+		top_print(&(struct layout){ .out = report->out, .columns = REPORT_COLUMNS }, &query);
 	} else {
 		fprintf(report->out, "capture %lld has no samples on CPU\n", (long long)report->capture_id);
 	}

@@ -5,6 +5,7 @@
 #ifndef BOURDON_REPORT_TOP_H
 #define BOURDON_REPORT_TOP_H
 
+#include "report/layout.h"
 #include "report/profile.h"
 #include "report/query.h"
 
@@ -24,6 +25,6 @@ int top_functions(const struct profile *profile, int64_t limit, struct rows *ret
 int top_leaders(struct profile *profile, int64_t limit, struct rows *ret_rows);
 
 /* Prints the rows of top_leaders(); the query stands on the first one. */
-void top_print(FILE *out, struct query *query);
+void top_print(const struct layout *layout, struct query *query);
 
 #endif

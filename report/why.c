@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * why: what one capture says about the pressure that caused it. Each section is one query, or one pass over the
- * capture's profile. It is printed as text, or as one member of a JSON object, so that both have the same rows.
+ * why: what one capture says about the pressure that caused it. First the answer (report/answer.h); then sections, on request.
+ * Each is one query, or one pass over the capture's profile. It is printed as text, or as one member of a JSON object, so that
+ * both have the same rows.
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
 #include "common/plural.h"
+#include "common/log.h"
 #include "common/policy.h"
+#include "report/answer.h"
+#include "report/changes.h"
 #include "report/format.h"
 #include "report/incident.h"
 #include "report/json.h"
@@ -16,9 +20,12 @@
 #include "report/states.h"
 #include "report/sums.h"
 #include "report/table.h"
+#include "report/timeline.h"
 #include "report/top.h"
+#include "report/usual.h"
 #include "report/wrap.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #define FUNCTIONS_SHOWN 10
@@ -33,17 +40,23 @@
 struct why {
 	struct report *report;
 	struct profile profile;
+	struct answer answer;
+	bool is_answered;  /* answer is set */
+	bool has_printed;  /* a section, behind which the next one stands */
 };
 
 struct section {
-	const char *name; /* of the member in JSON */
+	const char *name; /* of the member in JSON, and for --section */
+	const char *shows; /* in a few words */
+	bool is_brief;     /* one of those without --full */
+	bool joins;        /* no empty line is before it */
 	const char *sql;  /* ?1 is the capture; NULL: computed from the profile */
 	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
 	int (*compute)(struct why *why, struct rows *ret_rows);
 	int since;                                     /* schema version of the database; 0: any */
 	int until;                                     /* the same; later ones have it in JSON alone */
 	bool is_object;                                /* a JSON object: one row; else an array */
-	void (*print)(FILE *out, struct query *query); /* the query stands on its first row */
+	void (*print)(const struct layout *layout, struct query *query); /* the query stands on its first row */
 	const char *absent;                            /* the text for a query without rows; NULL: none */
 	const char *absent_of;                         /* for captures of this resource alone; NULL: all */
 };
@@ -92,7 +105,20 @@ static char *place_of(const struct query *query, size_t columns, char *into)
 	return format_cut(into, columns, FORMAT_BYTES);
 }
 
-static void print_remark(FILE *out, const char *state)
+/* What stands above a section, made for REPORT_COLUMNS. */
+static void __attribute__((format(printf, 2, 3)))
+print_head(const struct layout *layout, const char *format, ...)
+{
+	char text[FORMAT_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	print_lines_on(layout, text);
+}
+
+static void print_remark(const struct layout *layout, const char *state)
 {
 	static const struct {
 		const char *state;
@@ -105,10 +131,10 @@ static void print_remark(FILE *out, const char *state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
 		if (!strcmp(remarks[i].state, state))
-			fprintf(out, "%s\n", remarks[i].remark);
+			fprintf(layout->out, "%s\n", remarks[i].remark);
 }
 
-static void print_cause(FILE *out, const struct query *query)
+static void print_cause(const struct layout *layout, const struct query *query)
 {
 	char cause[FORMAT_BYTES], because[FORMAT_BYTES], all[2 * FORMAT_BYTES];
 
@@ -116,76 +142,76 @@ static void print_cause(FILE *out, const struct query *query)
 		return;
 	snprintf(all, sizeof(all), "%s: %s", text_of(query, "cause", 60, cause),
 		 text_of(query, "because", FORMAT_BYTES, because));
-	fputs("  cause     ", out);
-	print_wrapped(out, all, 12);
+	fputs("  cause     ", layout->out);
+	print_wrapped_on(layout, all, 12);
 }
 
 /* What fired, and the begin of the line about the capture's span. */
-static void print_fired(FILE *out, const struct query *query)
+static void print_fired(const struct layout *layout, const struct query *query)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	fprintf(out, "  pressure  %s %s: ", text_of(query, "resource", 8, a), text_of(query, "kind", 8, b));
-	fprintf(out, "stalled %s in a window of %s", duration_of(query, "observed_us", 1e3, a),
+	fprintf(layout->out, "  pressure  %s %s: ", text_of(query, "resource", 8, a), text_of(query, "kind", 8, b));
+	fprintf(layout->out, "stalled %s in a window of %s", duration_of(query, "observed_us", 1e3, a),
 		duration_of(query, "window_us", 1e3, b));
 	if (query_number(query, "stall_us"))
-		fprintf(out, ", threshold %s", duration_of(query, "stall_us", 1e3, a));
-	fprintf(out, "\n  trigger   %s, on %s%s\n", text_of(query, "trigger_mode", 10, a),
+		fprintf(layout->out, ", threshold %s", duration_of(query, "stall_us", 1e3, a));
+	fprintf(layout->out, "\n  trigger   %s, on %s%s\n", text_of(query, "trigger_mode", 10, a),
 		query_is_null(query, "cgroup") ? "the whole system" : "cgroup ",
 		text_of(query, "cgroup", 68, b));
 
-	fprintf(out, "  captured  %s before the trigger, ", duration_of(query, "history_ns", 1, a));
+	fprintf(layout->out, "  captured  %s before the trigger, ", duration_of(query, "history_ns", 1, a));
 }
 
-static void print_capture(FILE *out, struct query *query)
+static void print_capture(const struct layout *layout, struct query *query)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 	bool fired = !query_is_null(query, "rule");
 
-	fprintf(out, "capture %lld (%s), %s%s, %s\n", (long long)query_number(query, "capture_id"),
+	fprintf(layout->out, "capture %lld (%s), %s%s, %s\n", (long long)query_number(query, "capture_id"),
 		text_of(query, "state", 16, a), fired ? "rule " : "on demand", text_of(query, "rule", 36, b),
 		text_of(query, "triggered", 20, c));
-	print_remark(out, query_text(query, "state"));
+	print_remark(layout, query_text(query, "state"));
 	if (fired)
-		print_fired(out, query);
+		print_fired(layout, query);
 	else
-		fprintf(out, "  captured  %s before the request, ", duration_of(query, "history_ns", 1, a));
+		fprintf(layout->out, "  captured  %s before the request, ", duration_of(query, "history_ns", 1, a));
 	if (query_is_null(query, "after_ns"))
-		fprintf(out, "no end yet");
+		fprintf(layout->out, "no end yet");
 	else
-		fprintf(out, "%s after it", duration_of(query, "after_ns", 1, a));
-	fprintf(out, ", at %lld Hz\n  samples   %lld of %s, in %s, on and off CPU\n",
+		fprintf(layout->out, "%s after it", duration_of(query, "after_ns", 1, a));
+	fprintf(layout->out, ", at %lld Hz\n  samples   %lld of %s, in %s, on and off CPU\n",
 		(long long)query_number(query, "hz"), (long long)query_number(query, "samples"),
 		counted(query, "processes", "process", "processes", a),
 		counted(query, "stacks", "stack", "stacks", b));
 	if (!query_is_null(query, "expected_samples"))
-		fprintf(out, "  expected  %s on CPU, by the CPU time used; %lld %s received\n",
+		fprintf(layout->out, "  expected  %s on CPU, by the CPU time used; %lld %s received\n",
 			counted(query, "expected_samples", "sample", "samples", a),
 			(long long)query_number(query, "received_samples"),
 			plural((uint64_t)query_number(query, "received_samples"), "was", "were"));
-	print_cause(out, query);
+	print_cause(layout, query);
 	if (!query_is_null(query, "policy")) {
 		char policy[2 * POLICY_TEXT_BYTES];
 
-		fputs("  policy    ", out);
-		print_wrapped(out, escape_terminal(query_text(query, "policy"), policy, sizeof(policy)), 12);
+		fputs("  policy    ", layout->out);
+		print_wrapped_on(layout, escape_terminal(query_text(query, "policy"), policy, sizeof(policy)), 12);
 	}
 }
 
 /* Of a capture on demand: who asked, and for what. */
-static void print_asked(FILE *out, struct query *query)
+static void print_asked(const struct layout *layout, struct query *query)
 {
 	char text[2 * FORMAT_BYTES], name[FORMAT_BYTES];
 	bool is_named = !query_is_null(query, "asked_by");
 
-	fprintf(out, "asked for by %s%suid %lld%s\n", is_named ? text_of(query, "asked_by", 40, name) : "",
+	fprintf(layout->out, "asked for by %s%suid %lld%s\n", is_named ? text_of(query, "asked_by", 40, name) : "",
 		is_named ? " (" : "", (long long)query_number(query, "asked_by_uid"), is_named ? ")" : "");
-	fputs("  options   ", out);
-	print_wrapped(out, escape_terminal(query_text(query, "asked_for"), text, sizeof(text)), 12);
+	fputs("  options   ", layout->out);
+	print_wrapped_on(layout, escape_terminal(query_text(query, "asked_for"), text, sizeof(text)), 12);
 	if (query_is_null(query, "note"))
 		return;
-	fputs("  note      ", out);
-	print_wrapped(out, escape_terminal(query_text(query, "note"), text, sizeof(text)), 12);
+	fputs("  note      ", layout->out);
+	print_wrapped_on(layout, escape_terminal(query_text(query, "note"), text, sizeof(text)), 12);
 }
 
 /* Whether a rule fired: then its resource is what the sections are about. */
@@ -198,7 +224,7 @@ static bool has_fired(const struct query *query)
 	return query_next(&capture);
 }
 
-static void print_processes(FILE *out, struct query *query)
+static void print_processes(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "COMM", "comm", -15, cell_text },      { "TGID", "tgid", 7, cell_number },
@@ -207,57 +233,57 @@ static void print_processes(FILE *out, struct query *query)
 		{ "CGROUP", "cgroup", -37, cell_text },
 	};
 
-	fprintf(out, "target processes by samples on CPU\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	fprintf(layout->out, "target processes by samples on CPU\n");
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
 /* "function (module) at file:line"; parts that are unknown are left out. */
-static void print_frame(FILE *out, const struct query *frame)
+static void print_frame(const struct layout *layout, const struct query *frame)
 {
 	char place[FORMAT_BYTES];
 	bool has_line = !query_is_null(frame, "line");
 
-	fprintf(out, "      %s", place_of(frame, has_line ? 60 : REPORT_COLUMNS - 6, place));
+	fprintf(layout->out, "      %s", place_of(frame, has_line ? 60 : (size_t)layout->columns - 6, place));
 	if (has_line) {
 		char file[FORMAT_BYTES];
 
 		format_basename(query_text(frame, "file"), file, sizeof(file));
-		fprintf(out, " at %s:%lld", format_cut(file, 22, sizeof(file)),
+		fprintf(layout->out, " at %s:%lld", format_cut(file, 22, sizeof(file)),
 			(long long)query_number(frame, "line"));
 	}
-	fputc('\n', out);
+	fputc('\n', layout->out);
 }
 
-static void print_frames(FILE *out, struct query *stack)
+static void print_frames(const struct layout *layout, struct query *stack)
 {
 	struct query frames = query_nested(stack, "frames");
 	int count = 0;
 
 	while (query_next(&frames))
 		if (count++ < FRAMES_SHOWN)
-			print_frame(out, &frames);
+			print_frame(layout, &frames);
 	if (count > FRAMES_SHOWN)
-		fprintf(out, "      … %d more\n", count - FRAMES_SHOWN);
+		fprintf(layout->out, "      … %d more\n", count - FRAMES_SHOWN);
 	if (query_number(stack, "truncated"))
-		fprintf(out, "      … the outermost frames are missing\n");
+		fprintf(layout->out, "      … the outermost frames are missing\n");
 }
 
-static void print_stacks(FILE *out, struct query *query, const char *one, const char *many)
+static void print_stacks(const struct layout *layout, struct query *query, const char *one, const char *many)
 {
 	char share[FORMAT_BYTES], duration[FORMAT_BYTES], comm[FORMAT_BYTES], samples[FORMAT_BYTES];
 
 	do {
-		fprintf(out, "  %s, %s in %s, %s\n", percent_of(query, share),
+		fprintf(layout->out, "  %s, %s in %s, %s\n", percent_of(query, share),
 			duration_of(query, "weight_ns", 1, duration),
 			counted(query, "samples", one, many, samples), text_of(query, "comm", 48, comm));
-		print_frames(out, query);
+		print_frames(layout, query);
 	} while (query_next(query));
 }
 
-static void print_hot_stacks(FILE *out, struct query *query)
+static void print_hot_stacks(const struct layout *layout, struct query *query)
 {
-	fprintf(out, "hottest stacks on CPU, innermost function first\n");
-	print_stacks(out, query, "sample", "samples");
+	fprintf(layout->out, "hottest stacks on CPU, innermost function first\n");
+	print_stacks(layout, query, "sample", "samples");
 }
 
 /* Why a row has no share: the reason's index, as a bit; 0: it has one. */
@@ -272,7 +298,7 @@ static unsigned int unexplained(const struct query *query, const char *fired_sco
 	return query_number(query, "formula_some_ns") ? 4 : 8;
 }
 
-static void print_unexplained(FILE *out, struct query *query)
+static void print_unexplained(const struct layout *layout, struct query *query)
 {
 	static const char *const reasons[] = {
 		"the targets' stalls are compared only with the scope that fired",
@@ -292,10 +318,10 @@ static void print_unexplained(FILE *out, struct query *query)
 		found |= unexplained(query, query_text(&fired, "scope"));
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (found & 1U << i)
-			fprintf(out, "  '-' in EXPLAINED: %s\n", reasons[i]);
+			fprintf(layout->out, "  '-' in EXPLAINED: %s\n", reasons[i]);
 }
 
-static void print_pressure(FILE *out, struct query *query)
+static void print_pressure(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "RESOURCE", "resource", -8, cell_text },
@@ -307,13 +333,13 @@ static void print_pressure(FILE *out, struct query *query)
 		{ "SCOPE", "scope", -40, cell_text },
 	};
 
-	fprintf(out,
-		"since the trigger: stall time by PSI, by the targets' threads (TARGETS, all threads added up),\nand the share of PSI SOME that the targets' stalls explain\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
-	print_unexplained(out, query);
+	print_head(layout,
+		   "since the trigger: stall time by PSI, by the targets' threads (TARGETS, all threads added up),\nand the share of PSI SOME that the targets' stalls explain");
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
+	print_unexplained(layout, query);
 }
 
-static void print_waiting(FILE *out, struct query *query)
+static void print_waiting(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "WAITING FOR", "stall", -14, cell_text },
@@ -322,21 +348,21 @@ static void print_waiting(FILE *out, struct query *query)
 		{ "INTERVALS", "intervals", 9, cell_number },
 	};
 
-	fprintf(out, "time off CPU of the targets' threads, added up, by the resource they waited for\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_head(layout, "time off CPU of the targets' threads, added up, by the resource they waited for");
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
 /* A table under "WHAT over SPAN", and what else its head says. */
-static void print_over_span(FILE *out, struct query *query, const char *what, const char *more,
+static void print_over_span(const struct layout *layout, struct query *query, const char *what, const char *more,
 			    const struct column *columns, size_t columns_count)
 {
 	char span[FORMAT_BYTES];
 
-	fprintf(out, "%s over %s%s\n", what, duration_of(query, "span_ns", 1, span), more);
-	table_print(out, query, columns, columns_count);
+	print_head(layout, "%s over %s%s", what, duration_of(query, "span_ns", 1, span), more);
+	table_print_on(layout, query, columns, columns_count);
 }
 
-static void print_culprits(FILE *out, struct query *query)
+static void print_culprits(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "COMM", "comm", -15, cell_text },
@@ -348,11 +374,11 @@ static void print_culprits(FILE *out, struct query *query)
 		{ "CGROUP", "cgroup", -36, cell_text },
 	};
 
-	print_over_span(out, query, "other processes that used most of the resource that fired,", "", columns,
+	print_over_span(layout, query, "other processes that used most of the resource that fired,", "", columns,
 			ARRAY_SIZE(columns));
 }
 
-static void print_groups(FILE *out, struct query *query)
+static void print_groups(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "PROGRAM", "program", -15, cell_text },      { "COUNT", "processes", 5, cell_number },
@@ -362,25 +388,26 @@ static void print_groups(FILE *out, struct query *query)
 		{ "UNIT OR CGROUP", "place", -20, cell_text },
 	};
 
-	fprintf(out,
-		"who used most %s, by program; SHARE is of what all used, and ENDED are\nprocesses that began and ended meanwhile\n",
+	print_head(
+		layout,
+		"who used most %s, by program; SHARE is of what all used, and ENDED are\nprocesses that began and ended meanwhile",
 		has_fired(query) ? "of the resource that fired" : "CPU time");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
 /* "others 41.2 %, short-lived 31.0 %, ...": the largest part first. */
-static void print_machine(FILE *out, struct query *query)
+static void print_machine(const struct layout *layout, struct query *query)
 {
 	char text[2 * FORMAT_BYTES] = "", part[FORMAT_BYTES], share[FORMAT_BYTES], span[FORMAT_BYTES];
 	size_t used = 0;
 
-	fprintf(out, "all CPU time of the machine over %s, by who took it\n  ",
+	fprintf(layout->out, "all CPU time of the machine over %s, by who took it\n  ",
 		duration_of(query, "span_ns", 1, span));
 	do {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", used ? ", " : "",
 					 text_of(query, "part", 20, part), percent_of(query, share));
 	} while (query_next(query) && used < sizeof(text));
-	print_wrapped(out, text, 2);
+	print_wrapped_on(layout, text, 2);
 }
 
 /* "-1.5 GiB": pages that were not written to a disk yet. */
@@ -394,12 +421,12 @@ static char *bytes_of(const struct query *query, const char *name, char *into)
 	return into;
 }
 
-static void print_bytes(FILE *out, struct query *query)
+static void print_bytes(const struct layout *layout, struct query *query)
 {
 	char text[2 * FORMAT_BYTES] = "", part[FORMAT_BYTES], read[FORMAT_BYTES], written[FORMAT_BYTES];
 	size_t used = 0;
 
-	fprintf(out, "bytes read and written over %s, by whom, and by the disks\n  ",
+	fprintf(layout->out, "bytes read and written over %s, by whom, and by the disks\n  ",
 		duration_of(query, "span_ns", 1, read));
 	do {
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s and %s", used ? ", " : "",
@@ -407,10 +434,10 @@ static void print_bytes(FILE *out, struct query *query)
 					 bytes_of(query, "read_bytes", read),
 					 bytes_of(query, "write_bytes", written));
 	} while (query_next(query) && used < sizeof(text));
-	print_wrapped(out, text, 2);
+	print_wrapped_on(layout, text, 2);
 }
 
-static void print_interrupts(FILE *out, struct query *query)
+static void print_interrupts(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "INTERRUPT", "label", -24, cell_text }, { "KIND", "kind", -7, cell_text },
@@ -418,7 +445,7 @@ static void print_interrupts(FILE *out, struct query *query)
 		{ "TIME", "ns", 8, cell_duration_ns },    { "SHARE", "percent", 7, cell_percent },
 	};
 
-	print_over_span(out, query, "time in interrupts", "; SHARE is of the machine's CPU time", columns,
+	print_over_span(layout, query, "time in interrupts", "; SHARE is of the machine's CPU time", columns,
 			ARRAY_SIZE(columns));
 }
 
@@ -456,15 +483,15 @@ static char *by_whom(const struct query *query, char *into)
 }
 
 /* A sentence for each: a table has no room for the names. */
-static void print_killed(FILE *out, struct query *query)
+static void print_killed(const struct layout *layout, struct query *query)
 {
 	char victim[2 * FORMAT_BYTES], killer[4 * FORMAT_BYTES], size[FORMAT_BYTES], text[8 * FORMAT_BYTES];
 
-	fputs("killed meanwhile; 0 s is the trigger\n", out);
+	fputs("killed meanwhile; 0 s is the trigger\n", layout->out);
 	do {
-		fprintf(out, "%8.2f s  ", query_real(query, "after_ns") / 1e9);
+		fprintf(layout->out, "%8.2f s  ", query_real(query, "after_ns") / 1e9);
 		if (!strcmp(query_text(query, "role"), "rest")) {
-			fprintf(out, "%lld more, the last of them at this time\n",
+			fprintf(layout->out, "%lld more, the last of them at this time\n",
 				(long long)query_number(query, "processes"));
 			continue;
 		}
@@ -475,11 +502,11 @@ static void print_killed(FILE *out, struct query *query)
 				 ? ""
 				 : format_size((double)query_number(query, "rss_bytes"), size, sizeof(size)),
 			 by_whom(query, killer));
-		print_wrapped(out, text, 12);
+		print_wrapped_on(layout, text, 12);
 	} while (query_next(query));
 }
 
-static void print_growth(FILE *out, struct query *query)
+static void print_growth(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "PROGRAM", "program", -15, cell_text },       { "COUNT", "processes", 5, cell_number },
@@ -487,12 +514,12 @@ static void print_growth(FILE *out, struct query *query)
 		{ "GROWTH", "grown_bytes", 8, cell_size },      { "UNIT OR CGROUP", "place", -36, cell_text },
 	};
 
-	print_over_span(out, query, "who grew by 1 MiB or more",
+	print_over_span(layout, query, "who grew by 1 MiB or more",
 			", by program: memory of processes, shared pages in each", columns,
 			ARRAY_SIZE(columns));
 }
 
-static void print_reclaim(FILE *out, struct query *query)
+static void print_reclaim(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "PROGRAM", "program", -15, cell_text },      { "COUNT", "processes", 5, cell_number },
@@ -500,12 +527,12 @@ static void print_reclaim(FILE *out, struct query *query)
 		{ "CPU TIME", "cpu_ns", 8, cell_duration_ns }, { "UNIT OR CGROUP", "place", -36, cell_text },
 	};
 
-	fprintf(out,
-		"who reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_head(layout,
+		   "who reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background");
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
-static void print_cgroups(FILE *out, struct query *query)
+static void print_cgroups(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "PROCESSES'", "anon_bytes", 10, cell_size },
@@ -517,12 +544,12 @@ static void print_cgroups(FILE *out, struct query *query)
 		{ "UNIT OR CGROUP", "place", -32, cell_text },
 	};
 
-	print_over_span(out, query, "memory of cgroups",
+	print_over_span(layout, query, "memory of cgroups",
 			", / is the host; REFAULTED was read again after it had been evicted", columns,
 			ARRAY_SIZE(columns));
 }
 
-static void print_cgroup_bytes(FILE *out, struct query *query)
+static void print_cgroup_bytes(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "READ", "device_read_bytes", 10, cell_size },
@@ -530,26 +557,26 @@ static void print_cgroup_bytes(FILE *out, struct query *query)
 		{ "UNIT OR CGROUP", "place", -32, cell_text },
 	};
 
-	print_over_span(out, query, "what block devices did for cgroups",
+	print_over_span(layout, query, "what block devices did for cgroups",
 			", with those below them; WRITTEN: pages that they dirtied", columns,
 			ARRAY_SIZE(columns));
 }
 
-static void print_others(FILE *out, struct query *query)
+static void print_others(const struct layout *layout, struct query *query)
 {
-	fprintf(out,
-		"what others than the targets were doing on CPU, innermost function first; of their samples\n");
-	print_stacks(out, query, "sample", "samples");
+	print_head(layout,
+		   "what others than the targets were doing on CPU, innermost function first; of their samples");
+	print_stacks(layout, query, "sample", "samples");
 }
 
-static void print_stall_stacks(FILE *out, struct query *query)
+static void print_stall_stacks(const struct layout *layout, struct query *query)
 {
-	fprintf(out, "stacks that waited longest%s, innermost function first\n",
+	fprintf(layout->out, "stacks that waited longest%s, innermost function first\n",
 		has_fired(query) ? " for the resource" : "");
-	print_stacks(out, query, "interval", "intervals");
+	print_stacks(layout, query, "interval", "intervals");
 }
 
-static void print_wakers(FILE *out, struct query *query)
+static void print_wakers(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "WOKEN BY", "comm", -15, cell_text },
@@ -561,12 +588,12 @@ static void print_wakers(FILE *out, struct query *query)
 		{ "INTERVALS", "intervals", 9, cell_number },
 	};
 
-	fprintf(out,
-		"who ended the waits of the targets' threads, of 1 ms or longer, by the time that they had waited\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_head(layout,
+		   "who ended the waits of the targets' threads, of 1 ms or longer, by the time that they had waited");
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
-static void print_locks(FILE *out, struct query *query)
+static void print_locks(const struct layout *layout, struct query *query)
 {
 	static const struct column columns[] = {
 		{ "LOCK", "lock", -16, cell_text },
@@ -578,20 +605,20 @@ static void print_locks(FILE *out, struct query *query)
 		{ "GIVEN FREE IN", "place", -28, cell_text },
 	};
 
-	fprintf(out,
-		"locks that the targets' threads waited for, and who gave them free; SHARE is of the lock's waits\n");
-	table_print(out, query, columns, ARRAY_SIZE(columns));
+	print_head(layout,
+		   "locks that the targets' threads waited for, and who gave them free; SHARE is of the lock's waits");
+	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
-static void print_functions(FILE *out, struct query *query)
+static void print_functions(const struct layout *layout, struct query *query)
 {
 	char place[FORMAT_BYTES], share[FORMAT_BYTES];
 
-	fprintf(out, "hottest function: %s, %s of on-CPU samples\n",
+	fprintf(layout->out, "hottest function: %s, %s of on-CPU samples\n",
 		query_number(query, "resolved") ? place_of(query, 54, place)
 						: text_of(query, "function", 54, place),
 		percent_of(query, share));
-	top_print(out, query);
+	top_print(layout, query);
 }
 
 static int64_t clamp(int64_t value, int64_t least, int64_t most)
@@ -609,7 +636,7 @@ static int64_t second_of(const struct query *query)
  * One bar per second; or one bar per several seconds, so that there are at most BARS. A bar begins at the
  * trigger.
  */
-static void print_seconds(FILE *out, struct query *query)
+static void print_seconds(const struct layout *layout, struct query *query)
 {
 	int64_t first = second_of(query), last = first, step, peak = 0, bars[BARS + 1] = { 0 };
 	char bar[FORMAT_BYTES];
@@ -631,17 +658,17 @@ static void print_seconds(FILE *out, struct query *query)
 			peak = bars[i];
 	}
 
-	fprintf(out, "samples on CPU per %lld s; 0 s is the trigger\n", (long long)step);
+	fprintf(layout->out, "samples on CPU per %lld s; 0 s is the trigger\n", (long long)step);
 	for (int64_t i = 0; i <= (last - first) / step; i++) {
 		long long second = first + i * step;
 
-		fprintf(out, "%6lld s  %8lld%s%s\n", second, (long long)bars[i], bars[i] ? "  " : "",
+		fprintf(layout->out, "%6lld s  %8lld%s%s\n", second, (long long)bars[i], bars[i] ? "  " : "",
 			format_bar(bars[i], peak, BAR_COLUMNS, bar, sizeof(bar)));
 	}
 }
 
 /* The rows begin with the largest percentage. Reasons that are no share of the samples come last. */
-static void print_losses(FILE *out, struct query *query)
+static void print_losses(const struct layout *layout, struct query *query)
 {
 	char text[FORMAT_BYTES], share[FORMAT_BYTES];
 	const char *separator = "PARTIAL: ";
@@ -652,19 +679,19 @@ static void print_losses(FILE *out, struct query *query)
 		lost += query_number(query, "events") > 0;
 	} while (query_next(query));
 	if (!lost) {
-		fprintf(out, "losses: none (%d %s checked)\n", reasons,
+		fprintf(layout->out, "losses: none (%d %s checked)\n", reasons,
 			plural((uint64_t)reasons, "reason", "reasons"));
 		return;
 	}
-	fprintf(out, "losses: found for %d of the %d %s checked\n", lost, reasons,
+	fprintf(layout->out, "losses: found for %d of the %d %s checked\n", lost, reasons,
 		plural((uint64_t)reasons, "reason", "reasons"));
 
 	query_rewind(query);
 	for (; query_next(query) && query_real(query, "percent") >= PARTIAL_PERCENT; separator = ", ")
-		fprintf(out, "%s%s %s", separator, text_of(query, "reason", 32, text),
+		fprintf(layout->out, "%s%s %s", separator, text_of(query, "reason", 32, text),
 			percent_of(query, share));
 	if (*separator == ',')
-		fputc('\n', out);
+		fputc('\n', layout->out);
 
 	query_rewind(query);
 	while (query_next(query)) {
@@ -672,13 +699,13 @@ static void print_losses(FILE *out, struct query *query)
 
 		if (events <= 0)
 			continue;
-		fprintf(out, "  %12lld %s%s", events, text_of(query, "unit", 10, text),
+		fprintf(layout->out, "  %12lld %s%s", events, text_of(query, "unit", 10, text),
 			events == 1 ? "" : "s");
 		if (!query_is_null(query, "percent"))
-			fprintf(out, " (%s)", percent_of(query, share));
-		fprintf(out, ": %s\n", text_of(query, "reason", 60, text));
+			fprintf(layout->out, " (%s)", percent_of(query, share));
+		fprintf(layout->out, ": %s\n", text_of(query, "reason", 60, text));
 		if (loss_text(query_text(query, "reason")))
-			fprintf(out, "%17s%s\n", "", loss_text(query_text(query, "reason")));
+			fprintf(layout->out, "%17s%s\n", "", loss_text(query_text(query, "reason")));
 	}
 }
 
@@ -791,43 +818,112 @@ static int compute_seconds(struct why *why, struct rows *ret_rows)
 	return sums_of_seconds(&why->profile, ret_rows);
 }
 
+/* ---- the answer and what belongs to it ---- */
+
+/* Finds the answer when it is first wanted. Returns 0, -ENOMEM or -EIO. */
+static int find_answer(struct why *why)
+{
+	int result = why->is_answered ? 0 : answer_find(why->report, &why->profile, &why->answer);
+
+	why->is_answered = true;
+	return result;
+}
+
+static int compute_answer(struct why *why, struct rows *ret_rows)
+{
+	int result = find_answer(why);
+
+	return result ? result : answer_rows(&why->answer, ret_rows);
+}
+
+static int compute_usual(struct why *why, struct rows *ret_rows)
+{
+	int result = find_answer(why);
+
+	return result ? result : usual_rows(&why->answer, ret_rows);
+}
+
+static int compute_changes(struct why *why, struct rows *ret_rows)
+{
+	int result = find_answer(why);
+
+	return result ? result : changes_rows(&why->answer, ret_rows);
+}
+
+static int compute_timeline(struct why *why, struct rows *ret_rows)
+{
+	int result = find_answer(why);
+
+	return result ? result : timeline_rows(&why->profile, why->answer.resource, ret_rows);
+}
+
 /* The resource that fired was memory, or somebody was in direct reclaim for a hundredth of the span. */
 #define MEMORY_WAS_SHORT                                                                                     \
 	"('memory' = (SELECT resource FROM capture WHERE capture_id = ?1) OR EXISTS (SELECT 1 FROM usage "   \
 	"WHERE capture_id = ?1 AND reclaim_ns * 100 >= to_at - from_at)) "
 
 static const struct section sections[] = {
+	{ .name = "answer",
+	  .shows = "what was short, for whom, by whom, where, and what to do",
+	  .is_brief = true,
+	  .is_object = true,
+	  .compute = compute_answer },
+	{ .name = "usual",
+	  .shows = "how often that happened in the week before, and the baseline",
+	  .is_brief = true,
+	  .is_object = true,
+	  .compute = compute_usual,
+	  .print = usual_print },
+	{ .name = "changes",
+	  .shows = "builds, restarts and limits that are others than before",
+	  .is_brief = true,
+	  .joins = true,
+	  .compute = compute_changes,
+	  .print = changes_print },
+	{ .name = "timeline",
+	  .shows = "running beside waiting, by second",
+	  .is_brief = true,
+	  .compute = compute_timeline,
+	  .print = timeline_print },
 	{ .name = "capture",
+	  .shows = "what fired, when, and the verdict in full",
 	  .sql = "SELECT s.*, c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "
 		 "JOIN run r USING(run_id) "
 		 "WHERE c.capture_id = ?1",
 	  .is_object = true,
 	  .print = print_capture },
 	{ .name = "asked",
+	  .shows = "who asked for the capture",
 	  .since = 9,
 	  .sql = "SELECT asked_by_uid, asked_by, asked_for, note FROM capture WHERE capture_id = ?1 AND "
 		 "asked_by_uid IS NOT NULL",
 	  .is_object = true,
 	  .print = print_asked },
 	{ .name = "incident",
+	  .shows = "the incident of the capture",
 	  .since = 9,
 	  .sql = incident_remark_sql,
 	  .is_object = true,
 	  .print = incident_print_remark },
-	{ .name = "pressure", .compute = compute_pressure, .print = print_pressure },
-	{ .name = "waiting", .compute = compute_waiting, .print = print_waiting },
+	{ .name = "pressure",
+	  .shows = "PSI's totals beside the targets' stalls", .compute = compute_pressure, .print = print_pressure },
+	{ .name = "waiting",
+	  .shows = "what the targets waited for", .compute = compute_waiting, .print = print_waiting },
 	{ .name = "machine",
+	  .shows = "who took the machine's CPU time",
 	  .since = 8,
 	  .sql = "SELECT part, ns, percent, to_at - from_at AS span_ns FROM machine_time WHERE capture_id = ?1 AND "
 		 "percent >= 0.1 ORDER BY ns DESC, part LIMIT 11",
 	  .print = print_machine },
 	{ .name = "bytes",
+	  .shows = "who read and wrote",
 	  .since = 9,
 	  .sql = "SELECT part, read_bytes, write_bytes, to_at - from_at AS span_ns FROM machine_bytes WHERE "
 		 "capture_id = ?1 AND (read_bytes <> 0 OR write_bytes <> 0) "
 		 "ORDER BY part = 'unaccounted', part = 'disks', read_bytes + write_bytes DESC, part LIMIT 6",
 	  .print = print_bytes },
 	{ .name = "cgroup_bytes",
+	  .shows = "what disks did for cgroups",
 	  .since = 9,
 	  .sql = "SELECT cgroup, unit, container, device_read_bytes, device_written_bytes, ifnull(unit, cgroup) AS place, "
 		 "to_at - from_at AS span_ns FROM cgroup_memory WHERE capture_id = ?1 AND cgroup <> '/' AND "
@@ -836,6 +932,7 @@ static const struct section sections[] = {
 		 "ORDER BY device_read_bytes + device_written_bytes DESC, cgroup LIMIT 8",
 	  .print = print_cgroup_bytes },
 	{ .name = "interrupts",
+	  .shows = "what interrupts took",
 	  .since = 9,
 	  .sql = "SELECT kind, number, name, ifnull(name, iif(number IS NULL, 'all others', '-')) AS label, count, ns, "
 		 "percent, to_at - from_at AS span_ns FROM interrupt WHERE capture_id = ?1 AND percent >= 0.1 AND "
@@ -845,12 +942,14 @@ static const struct section sections[] = {
 		 "ORDER BY ns DESC, count DESC LIMIT 10",
 	  .print = print_interrupts },
 	{ .name = "groups",
+	  .shows = "who used most of the resource",
 	  .since = 8,
 	  .sql = "SELECT role, program, processes, ended, tgid, parent, parent_tgid, cpu_ns, read_bytes, write_bytes, "
 		 "rss_bytes, percent, unit, container, cgroup, ifnull(unit, cgroup) AS place FROM culprit_group "
 		 "WHERE capture_id = ?1 AND taken > 0 LIMIT 10",
 	  .print = print_groups },
 	{ .name = "culprits",
+	  .shows = "other processes that used most",
 	  .until = 8,
 	  .sql = "SELECT c.tgid, c.comm, c.cgroup, c.taken, c.unit, c.cpu_ns, c.read_bytes, c.write_bytes, "
 		 "c.rss_bytes,"
@@ -858,6 +957,7 @@ static const struct section sections[] = {
 		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
 	  .print = print_culprits },
 	{ .name = "killed",
+	  .shows = "who was killed",
 	  .since = 9,
 	  .sql = "SELECT k.at, k.at - c.triggered_at AS after_ns, k.how, k.role, k.comm, k.tgid, k.cgroup, k.unit, k.container, "
 		 "k.rss_bytes, k.by_comm, k.by_tgid, k.by_cgroup, k.by_unit, k.limit_cgroup, k.limit_bytes, k.processes, "
@@ -865,6 +965,7 @@ static const struct section sections[] = {
 		 "FROM killed k JOIN capture c USING(capture_id) WHERE k.capture_id = ?1 ORDER BY k.how, k.role = 'rest', k.at LIMIT 20",
 	  .print = print_killed },
 	{ .name = "growth",
+	  .shows = "whose memory grew",
 	  .since = 9,
 	  .sql = "SELECT role, program, processes, tgid, rss_before_bytes, rss_bytes, grown_bytes, unit, container, cgroup, "
 		 "ifnull(unit, cgroup) AS place, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
@@ -872,6 +973,7 @@ static const struct section sections[] = {
 		 "ORDER BY grown_bytes DESC LIMIT 5",
 	  .print = print_growth },
 	{ .name = "reclaim",
+	  .shows = "who reclaimed memory",
 	  .since = 9,
 	  .sql = "SELECT role, program, processes, tgid, reclaims, reclaim_ns, cpu_ns, unit, container, cgroup, "
 		 "ifnull(unit, cgroup) AS place FROM memory_group WHERE capture_id = ?1 AND (reclaim_ns > 0 OR "
@@ -879,6 +981,7 @@ static const struct section sections[] = {
 		 "ORDER BY reclaim_ns DESC, cpu_ns DESC LIMIT 5",
 	  .print = print_reclaim },
 	{ .name = "cgroups",
+	  .shows = "memory of cgroups",
 	  .since = 9,
 	  .sql = "SELECT cgroup, unit, container, current_before_bytes, current_bytes, anon_before_bytes, anon_bytes, "
 		 "file_before_bytes, file_bytes, refaulted_bytes, scanned_bytes, reclaimed_bytes, ifnull(unit, cgroup) AS place, "
@@ -890,20 +993,27 @@ static const struct section sections[] = {
 	  .absent = "memory of cgroups: not examined, because cgroup2 does not have the memory controller",
 	  .absent_of = "memory" },
 	{ .name = "processes",
+	  .shows = "the targets by samples on CPU",
 	  .compute = compute_processes,
 	  .print = print_processes,
 	  .absent = "no samples on CPU" },
-	{ .name = "stacks", .compute = compute_stacks, .print = print_hot_stacks },
-	{ .name = "others", .since = 9, .compute = compute_others, .print = print_others },
-	{ .name = "stalls", .compute = compute_stalls, .print = print_stall_stacks },
-	{ .name = "states", .since = 10, .compute = compute_states, .print = states_print },
+	{ .name = "stacks",
+	  .shows = "hottest stacks of the targets", .compute = compute_stacks, .print = print_hot_stacks },
+	{ .name = "others",
+	  .shows = "hottest stacks of all others", .since = 9, .compute = compute_others, .print = print_others },
+	{ .name = "stalls",
+	  .shows = "stacks that waited longest", .compute = compute_stalls, .print = print_stall_stacks },
+	{ .name = "states",
+	  .shows = "in which state threads were", .since = 10, .compute = compute_states, .print = states_print },
 	{ .name = "wakers",
+	  .shows = "who ended waits",
 	  .since = 9,
 	  .sql = "SELECT waker_comm AS comm, waker_role AS role, waker_tgid AS tgid, waker_tid AS tid, sum(waited_ns) AS "
 		 "waited_ns, sum(percent) AS percent, sum(intervals) AS intervals FROM waker WHERE capture_id = ?1 "
 		 "GROUP BY waker_comm, waker_role, waker_tgid, waker_tid ORDER BY sum(waited_ns) DESC, waker_tid LIMIT 10",
 	  .print = print_wakers },
 	{ .name = "locks",
+	  .shows = "locks that were waited for",
 	  .since = 9,
 	  .sql = "SELECT h.lock, h.waited_ns, h.waiters, h.holder_comm AS comm, h.holder_tgid AS tgid, h.holder_tid AS tid, "
 		 "h.held_ns, h.held_percent AS percent, h.intervals, h.holder_stack_id AS stack_id, (SELECT "
@@ -911,9 +1021,12 @@ static const struct section sections[] = {
 		 "module m USING(module_id) WHERE s.stack_id = h.holder_stack_id AND m.kind NOT IN ('kernel', 'module') "
 		 "ORDER BY s.position)) AS place FROM (SELECT * FROM lock_holder WHERE capture_id = ?1 LIMIT 10) h",
 	  .print = print_locks },
-	{ .name = "functions", .compute = compute_functions, .print = print_functions },
-	{ .name = "seconds", .compute = compute_seconds, .print = print_seconds },
+	{ .name = "functions",
+	  .shows = "hottest functions", .compute = compute_functions, .print = print_functions },
+	{ .name = "seconds",
+	  .shows = "samples on CPU by second", .compute = compute_seconds, .print = print_seconds },
 	{ .name = "losses",
+	  .shows = "what was lost",
 	  .sql = "SELECT reason, events, unit, percent FROM data_quality WHERE capture_id = ?1 "
 		 "ORDER BY percent DESC, events DESC, reason",
 	  .print = print_losses,
@@ -931,27 +1044,37 @@ static bool says_absent(const struct section *section, const struct query *query
 	return query_next(&fired) && !strcmp(query_text(&fired, "resource"), section->absent_of);
 }
 
-static void print_text(FILE *out, const struct section *section, struct query *query)
+static void print_text(struct why *why, const struct section *section, struct query *query)
 {
-	const char *separator = section == sections ? "" : "\n";
+	const struct layout *layout = &why->report->layout;
+	const char *separator = why->has_printed && !section->joins ? "\n" : "";
 
 	if (query_next(query)) {
-		fputs(separator, out);
-		section->print(out, query);
+		fputs(separator, layout->out);
+		if (section->print)
+			section->print(layout, query);
+		else
+			answer_print(layout, &why->answer);
 	} else if (says_absent(section, query)) {
-		fprintf(out, "%s%s\n", separator, section->absent);
+		fprintf(layout->out, "%s%s\n", separator, section->absent);
+	} else {
+		return;
 	}
+	why->has_printed = true;
 }
 
-static void print_json(FILE *out, const struct section *section, struct query *query)
+static void print_json(struct why *why, const struct section *section, struct query *query)
 {
-	fprintf(out, "%s\"%s\": ", section == sections ? "{" : ",\n", section->name);
+	FILE *out = why->report->out;
+
+	fprintf(out, "%s\"%s\": ", why->has_printed ? ",\n" : "{", section->name);
 	if (!section->is_object)
 		json_rows(out, query, NULL);
 	else if (query_next(query))
 		json_row(out, query, NULL);
 	else
 		fputs("null", out);
+	why->has_printed = true;
 }
 
 static void run_section(struct why *why, const struct section *section)
@@ -973,7 +1096,66 @@ static void run_section(struct why *why, const struct section *section)
 	if (result < 0)
 		profile_fail(report->database, result);
 	else
-		(report->json ? print_json : print_text)(report->out, section, &query);
+		(report->json ? print_json : print_text)(why, section, &query);
+}
+
+/* ---- which sections ---- */
+
+/* The name at `names`, which ends with a comma or the text; *ret_next: the one behind it, or NULL. */
+static size_t next_name(const char *names, const char **ret_next)
+{
+	size_t length = strcspn(names, ",");
+
+	*ret_next = names[length] ? names + length + 1 : NULL;
+	return length;
+}
+
+static bool is_name(const struct section *section, const char *name, size_t length)
+{
+	return strlen(section->name) == length && !strncmp(section->name, name, length);
+}
+
+static bool is_wanted(const struct report *report, const struct section *section)
+{
+	if (!report->sections)
+		return report->full || report->json || section->is_brief;
+	for (const char *name = report->sections, *next; name; name = next)
+		if (is_name(section, name, next_name(name, &next)))
+			return true;
+	return false;
+}
+
+/* Logs all names in one line. */
+static void refuse_name(const char *name, size_t length)
+{
+	char all[512] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(sections) && used < sizeof(all); i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", sections[i].name);
+	log_error("'%.*s' is no section of 'why': the sections are %s", (int)length, name, all);
+}
+
+bool why_has_sections(const char *names)
+{
+	for (const char *name = names, *next; name; name = next) {
+		size_t length = next_name(name, &next);
+		bool found = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+			found = found || is_name(&sections[i], name, length);
+		if (!found) {
+			refuse_name(name, length);
+			return false;
+		}
+	}
+	return true;
+}
+
+void why_list_sections(FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+		fprintf(out, "%-13s %s\n", sections[i].name, sections[i].shows);
 }
 
 void why_run(struct report *report)
@@ -987,8 +1169,13 @@ void why_run(struct report *report)
 	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &why.profile) < 0)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(sections) && !report->database->failed; i++)
-		run_section(&why, &sections[i]);
+		if (is_wanted(report, &sections[i]))
+			run_section(&why, &sections[i]);
 	if (report->json)
 		fputs("}\n", report->out);
+	else if (!report->sections && !report->full && !report->database->failed)
+		fputs("\n--full shows everything, --section NAME a part of it: '--section help' lists them\n",
+		      report->out);
+	answer_free(&why.answer);
 	profile_free(&why.profile);
 }

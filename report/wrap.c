@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-void print_wrapped(FILE *out, char *text, int indent)
+void print_wrapped_on(const struct layout *layout, char *text, int indent)
 {
 	int column = indent;
 	char *rest;
@@ -13,11 +13,27 @@ void print_wrapped(FILE *out, char *text, int indent)
 	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
 		int length = (int)strlen(word);
 
-		if (column > indent && column + 1 + length > REPORT_COLUMNS) {
-			fprintf(out, "\n%*s", indent, "");
+		if (column > indent && column + 1 + length > layout->columns) {
+			fprintf(layout->out, "\n%*s", indent, "");
 			column = indent;
 		}
-		column += fprintf(out, "%s%s", column > indent ? " " : "", word);
+		column += fprintf(layout->out, "%s%s", column > indent ? " " : "", word);
 	}
-	fputc('\n', out);
+	fputc('\n', layout->out);
+}
+
+void print_wrapped(FILE *out, char *text, int indent)
+{
+	print_wrapped_on(&(struct layout){ .out = out, .columns = REPORT_COLUMNS }, text, indent);
+}
+
+void print_lines_on(const struct layout *layout, char *text)
+{
+	if (layout->columns >= REPORT_COLUMNS) {
+		fprintf(layout->out, "%s\n", text);
+		return;
+	}
+	for (char *at = text; (at = strchr(at, '\n')); at++)
+		*at = ' ';
+	print_wrapped_on(layout, text, 0);
 }

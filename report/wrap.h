@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* wrap.h owns the printing of a sentence that may be longer than a line of REPORT_COLUMNS. */
+/* wrap.h owns the printing of a sentence that may be longer than a line. */
 #ifndef BOURDON_REPORT_WRAP_H
 #define BOURDON_REPORT_WRAP_H
+
+#include "report/layout.h"
 
 #include <stdio.h>
 
 /* Wraps words at REPORT_COLUMNS bytes, each line at `indent`, where the first line already is. Changes the text. */
 void print_wrapped(FILE *out, char *text, int indent);
+
+/* The same at the columns of the page. */
+void print_wrapped_on(const struct layout *layout, char *text, int indent);
+
+/* Prints lines that are made for REPORT_COLUMNS; wraps them on a page that is narrower. Changes the text. */
+void print_lines_on(const struct layout *layout, char *text);
 
 #endif
