@@ -39,6 +39,7 @@ $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
 $(B)/object/common/schema.o: common/schema.sql
 $(B)/object/report/page_parts.o: $(wildcard report/page/*)
 $(B)/object/tests/unit/kept_databases.o: $(wildcard tests/databases/*.db)
+$(B)/object/tests/unit/test_why.o: $(wildcard tests/unit/why_*.txt)
 $(call objects,common/call_name.c common/seccomp_log.c): $(B)/policy/call_names.h
 
 link = $(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(LIBS) -o $@

@@ -20,18 +20,18 @@
 #define NAME_BYTES 512
 
 /* As consumer/capture/cause_facts.h has them: tests/unit/test_why.c compares. */
-const char *const verdict_words[VERDICT_OTHER + 1] = {
-	[VERDICT_THROTTLED] = "throttled by its own quota",
-	[VERDICT_COMPETING] = "competing processes",
-	[VERDICT_OWN_THREADS] = "its own threads",
-	[VERDICT_OWN_LIMIT] = "reclaim at its own limit",
-	[VERDICT_SHORTAGE] = "global memory shortage",
-	[VERDICT_DEVICE] = "slow or busy device",
-	[VERDICT_OWN_IO] = "its own I/O",
-	[VERDICT_INTERRUPTS] = "interrupts",
-	[VERDICT_STEAL] = "the hypervisor took it",
-	[VERDICT_NEGLIGIBLE] = "negligible",
-	[VERDICT_UNDETERMINED] = "undetermined",
+const char *const verdict_words[CAUSE_IS_OTHER + 1] = {
+	[CAUSE_IS_THROTTLED] = "throttled by its own quota",
+	[CAUSE_IS_COMPETING] = "competing processes",
+	[CAUSE_IS_OWN_THREADS] = "its own threads",
+	[CAUSE_IS_OWN_LIMIT] = "reclaim at its own limit",
+	[CAUSE_IS_SHORTAGE] = "global memory shortage",
+	[CAUSE_IS_DEVICE] = "slow or busy device",
+	[CAUSE_IS_OWN_IO] = "its own I/O",
+	[CAUSE_IS_INTERRUPTS] = "interrupts",
+	[CAUSE_IS_STEAL] = "the hypervisor took it",
+	[CAUSE_IS_NEGLIGIBLE] = "negligible",
+	[CAUSE_IS_UNDETERMINED] = "undetermined",
 };
 
 static const char *keep_formatted(struct answer *answer, const char *format, va_list arguments)
@@ -120,14 +120,14 @@ static const char capture_sql[] =
 	"ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us) AS began_stall_at "
 	"FROM capture c JOIN run r USING(run_id) LEFT JOIN rule ru USING(rule_id) WHERE c.capture_id = ?1";
 
-static enum verdict verdict_of(const char *cause)
+static enum cause_word verdict_of(const char *cause)
 {
 	if (!cause)
-		return VERDICT_NONE;
-	for (int i = VERDICT_NONE + 1; i < VERDICT_OTHER; i++)
+		return CAUSE_IS_NONE;
+	for (int i = CAUSE_IS_NONE + 1; i < CAUSE_IS_OTHER; i++)
 		if (!strcmp(verdict_words[i], cause))
-			return (enum verdict)i;
-	return VERDICT_OTHER;
+			return (enum cause_word)i;
+	return CAUSE_IS_OTHER;
 }
 
 /* Keeps the texts of the row. Returns 0 or -ENOMEM. */
@@ -184,13 +184,13 @@ static const struct party *find_culprit(const struct answer *answer)
 	const struct party *named = NULL;
 
 	switch (answer->verdict) {
-	case VERDICT_COMPETING:
-	case VERDICT_OWN_THREADS:
+	case CAUSE_IS_COMPETING:
+	case CAUSE_IS_OWN_THREADS:
 		return parties_named(&answer->parties, because);
-	case VERDICT_OWN_IO:
+	case CAUSE_IS_OWN_IO:
 		named = parties_named(&answer->parties, because);
 		return named ? named : answer->victim;
-	case VERDICT_SHORTAGE:
+	case CAUSE_IS_SHORTAGE:
 		return parties_grown(&answer->parties, because);
 	default:
 		return NULL;
@@ -200,9 +200,9 @@ static const struct party *find_culprit(const struct answer *answer)
 /* Where the verdict is a wait of the targets, the code is where they waited. */
 static const char *waited_resource(const struct answer *answer)
 {
-	bool is_own = answer->verdict == VERDICT_OWN_LIMIT || answer->verdict == VERDICT_OWN_IO ||
-		      answer->verdict == VERDICT_DEVICE || answer->verdict == VERDICT_UNDETERMINED ||
-		      answer->verdict == VERDICT_NEGLIGIBLE;
+	bool is_own = answer->verdict == CAUSE_IS_OWN_LIMIT || answer->verdict == CAUSE_IS_OWN_IO ||
+		      answer->verdict == CAUSE_IS_DEVICE || answer->verdict == CAUSE_IS_UNDETERMINED ||
+		      answer->verdict == CAUSE_IS_NEGLIGIBLE;
 
 	return is_own && answer->resource && strcmp(answer->resource, "cpu") != 0 ? answer->resource : NULL;
 }
@@ -213,8 +213,8 @@ static int find_place(struct answer *answer)
 	bool is_other = of && strcmp(of->role, "target") != 0;
 	int result = 0;
 
-	if (answer->verdict == VERDICT_INTERRUPTS || answer->verdict == VERDICT_STEAL ||
-	    (answer->verdict == VERDICT_COMPETING && !of))
+	if (answer->verdict == CAUSE_IS_INTERRUPTS || answer->verdict == CAUSE_IS_STEAL ||
+	    (answer->verdict == CAUSE_IS_COMPETING && !of))
 		return 0; /* it is nobody's code, or that of somebody who is not known */
 	if (!of)
 		of = answer->victim;
@@ -271,7 +271,7 @@ static const char *say_shortage(struct answer *answer)
 	} words[] = { { "cpu", "CPU time" },
 		      { "memory", "memory" },
 		      { "io", "disk I/O" },
-		      { "irq", "CPU time, to interrupts," } };
+		      { "irq", "CPU time" } };
 	char window[32], allowed[32] = "";
 	const char *what = answer->resource;
 
@@ -297,23 +297,25 @@ static const char *say_suffered(struct answer *answer)
 {
 	static const struct {
 		const char *resource, *words;
-	} words[] = { { "cpu", "for a CPU" }, { "memory", "for memory" }, { "io", "for a disk" } };
+	} words[] = { { "cpu", "for a CPU" }, { "memory", "for memory" }, { "io", "for a disk" },
+		      { "irq", "for a CPU" } };
 	const struct party *victim = answer->victim;
 	char name[NAME_BYTES], waited[32], ran[32];
 	const char *what = "for it";
 
-	if (!victim && answer->verdict == VERDICT_INTERRUPTS)
+	if (!victim && answer->verdict == CAUSE_IS_INTERRUPTS)
 		return "whatever ran on the CPUs that served the interrupts";
-	if (!victim || (!victim->waited_ns && answer->verdict == VERDICT_STEAL))
-		return answer->verdict == VERDICT_STEAL ? "everything on this machine"
+	if (!victim || (!victim->waited_ns && answer->verdict == CAUSE_IS_STEAL))
+		return answer->verdict == CAUSE_IS_STEAL ? "everything on this machine"
 							 : "not known: bourdond did not measure who waited";
 	for (size_t i = 0; answer->resource && i < ARRAY_SIZE(words); i++)
 		if (!strcmp(words[i].resource, answer->resource))
 			what = words[i].words;
 	name_of(victim, name, sizeof(name));
-	if (!answer->resource)
-		return answer_say_name(answer, place_text(victim), "%s: ran %s", name,
-				       duration((double)victim->cpu_ns, ran));
+	if (!answer->resource || !victim->waited_ns)
+		return answer_say_name(answer, place_text(victim), "%s: ran %s%s", name,
+				       duration((double)victim->cpu_ns, ran),
+				       answer->resource ? ", and no waiting was counted" : "");
 	return answer_say_name(answer, place_text(victim), "%s: waited %s %s, ran %s", name,
 			  duration((double)victim->waited_ns, waited), what,
 			  duration((double)victim->cpu_ns, ran));
@@ -379,34 +381,36 @@ static const char *say_caused(struct answer *answer)
 	const struct blame *blame = &answer->blame;
 
 	switch (answer->verdict) {
-	case VERDICT_THROTTLED:
+	case CAUSE_IS_THROTTLED:
 		return say_quota(answer);
-	case VERDICT_COMPETING:
+	case CAUSE_IS_COMPETING:
 		return answer->culprit ? say_took(answer, "") : blame_unnamed(answer->because);
-	case VERDICT_SHORTAGE:
+	case CAUSE_IS_SHORTAGE:
 		return answer->culprit ? say_took(answer, "") :
 					 "not known: who grew is not among what was recorded";
-	case VERDICT_OWN_THREADS:
-	case VERDICT_OWN_IO:
+	case CAUSE_IS_OWN_THREADS:
+	case CAUSE_IS_OWN_IO:
 		return answer->culprit ? say_took(answer, "itself: ") : "the targets themselves";
-	case VERDICT_OWN_LIMIT:
+	case CAUSE_IS_OWN_LIMIT:
 		return say_limit(answer);
-	case VERDICT_DEVICE:
+	case CAUSE_IS_DEVICE:
 		return blame->name ? answer_say(answer, "the disk %s: busy %.0f %% of the time, %.1f ms a request",
 						blame->name, blame->percent, blame->each_ms)
 				   : "a disk";
-	case VERDICT_INTERRUPTS:
+	case CAUSE_IS_INTERRUPTS:
 		return blame->name ? answer_say(answer, "the %s %s: %.1f %% of the machine's time",
 						!strcmp(blame->source, "softirq") ? "soft interrupt" : "interrupt",
 						blame->name, blame->percent)
 				   : "interrupts";
-	case VERDICT_STEAL:
+	case CAUSE_IS_STEAL:
 		return answer_say(answer, "the hypervisor: it gave %.1f %% of the machine's time to others",
 				  blame->percent);
-	case VERDICT_NEGLIGIBLE:
+	case CAUSE_IS_NEGLIGIBLE:
 		return "nobody: the targets hardly waited";
-	case VERDICT_UNDETERMINED:
+	case CAUSE_IS_UNDETERMINED:
 		return "not known: no number that was recorded explains the stall";
+	case CAUSE_IS_OTHER:
+		return "not known: this bourdon is older than that cause";
 	default:
 		return answer->rule ? "not known: no verdict was stored" : "nobody: no shortage was looked for";
 	}
@@ -416,9 +420,9 @@ static const char *say_code(struct answer *answer)
 {
 	if (answer->place.stacks_count)
 		return answer->place.text;
-	if (answer->verdict == VERDICT_INTERRUPTS)
+	if (answer->verdict == CAUSE_IS_INTERRUPTS)
 		return "of the kernel's handlers, which are not sampled";
-	if (answer->verdict == VERDICT_STEAL)
+	if (answer->verdict == CAUSE_IS_STEAL)
 		return "of none: other machines ran";
 	return "not known: no sample is of it";
 }
@@ -483,7 +487,7 @@ void answer_free(struct answer *answer)
 void answer_print(const struct layout *layout, const struct answer *answer)
 {
 	char line[4 * LAYOUT_COLUMNS_MOST + 16];
-	bool is_alarm = answer->verdict != VERDICT_NEGLIGIBLE && answer->verdict != VERDICT_NONE;
+	bool is_alarm = answer->verdict != CAUSE_IS_NEGLIGIBLE && answer->verdict != CAUSE_IS_NONE;
 
 	layout_put(layout, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG,
 		 format_cut(escape_terminal(answer->headline, line, sizeof(line)), (size_t)layout->columns,

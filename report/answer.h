@@ -13,24 +13,24 @@
 #include "report/rows.h"
 
 /* What bourdond says in capture.cause. */
-enum verdict {
-	VERDICT_NONE, /* nothing fired, or the capture is not complete */
-	VERDICT_THROTTLED,
-	VERDICT_COMPETING,
-	VERDICT_OWN_THREADS,
-	VERDICT_OWN_LIMIT,
-	VERDICT_SHORTAGE,
-	VERDICT_DEVICE,
-	VERDICT_OWN_IO,
-	VERDICT_INTERRUPTS,
-	VERDICT_STEAL,
-	VERDICT_NEGLIGIBLE,
-	VERDICT_UNDETERMINED,
-	VERDICT_OTHER, /* a word that this version does not know */
+enum cause_word {
+	CAUSE_IS_NONE, /* nothing fired, or the capture is not complete */
+	CAUSE_IS_THROTTLED,
+	CAUSE_IS_COMPETING,
+	CAUSE_IS_OWN_THREADS,
+	CAUSE_IS_OWN_LIMIT,
+	CAUSE_IS_SHORTAGE,
+	CAUSE_IS_DEVICE,
+	CAUSE_IS_OWN_IO,
+	CAUSE_IS_INTERRUPTS,
+	CAUSE_IS_STEAL,
+	CAUSE_IS_NEGLIGIBLE,
+	CAUSE_IS_UNDETERMINED,
+	CAUSE_IS_OTHER, /* a word that this version does not know */
 };
 
 /* Each text of verdicts, in their order; NULL where there is none. */
-extern const char *const verdict_words[VERDICT_OTHER + 1];
+extern const char *const verdict_words[CAUSE_IS_OTHER + 1];
 
 /* What the verdict blames where that is no process: the numbers behind it. NULL and 0: not known. */
 struct blame {
@@ -61,7 +61,7 @@ struct answer {
 	const char *asked_by, *asked_for;
 	int64_t triggered_at, ended_at, onset_at, observed_us, stall_us, window_us, incident_id, cpus, span_ns;
 	bool has_ended, is_older; /* is_older: the stall is older than the history */
-	enum verdict verdict;
+	enum cause_word verdict;
 	/* of all that took part */
 	struct parties parties;
 	const struct party *victim, *culprit; /* NULL: none, or not one of them */

@@ -58,16 +58,16 @@ static const char steal_sql[] =
 static const char *sql_of(const struct answer *answer)
 {
 	switch (answer->verdict) {
-	case VERDICT_THROTTLED:
+	case CAUSE_IS_THROTTLED:
 		return quota_sql;
-	case VERDICT_OWN_LIMIT:
+	case CAUSE_IS_OWN_LIMIT:
 		return strstr(answer->because, WAS_SCANNED) ? scanned_sql : limit_sql;
-	case VERDICT_DEVICE:
-	case VERDICT_OWN_IO:
+	case CAUSE_IS_DEVICE:
+	case CAUSE_IS_OWN_IO:
 		return disk_sql;
-	case VERDICT_INTERRUPTS:
+	case CAUSE_IS_INTERRUPTS:
 		return interrupt_sql;
-	case VERDICT_STEAL:
+	case CAUSE_IS_STEAL:
 		return steal_sql;
 	default:
 		return NULL;

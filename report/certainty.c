@@ -165,30 +165,32 @@ static struct grounds grounds_of_shortage(struct answer *answer)
 static struct grounds grounds_of(struct answer *answer)
 {
 	switch (answer->verdict) {
-	case VERDICT_THROTTLED:
-		return (struct grounds){ LEVEL_HIGH, "the kernel counted when it stopped the cgroup" };
-	case VERDICT_OWN_LIMIT:
+	case CAUSE_IS_THROTTLED:
+		return (struct grounds){ LEVEL_HIGH, "the kernel counted how long it was stopped" };
+	case CAUSE_IS_OWN_LIMIT:
 		return answer->blame.scope && answer->blame.name
-			       ? (struct grounds){ LEVEL_HIGH, "the kernel counted how often the limit was met" }
+			       ? (struct grounds){ LEVEL_HIGH, "the kernel counted how often it was met" }
 			       : (struct grounds){ LEVEL_MEDIUM, "concluded: no reclaim was for the host" };
-	case VERDICT_STEAL:
+	case CAUSE_IS_STEAL:
 		return (struct grounds){ LEVEL_HIGH, "the kernel counted the time that was stolen" };
-	case VERDICT_INTERRUPTS:
+	case CAUSE_IS_INTERRUPTS:
 		return (struct grounds){ LEVEL_HIGH, "each handler was measured" };
-	case VERDICT_COMPETING:
+	case CAUSE_IS_COMPETING:
 		return grounds_of_shared(answer, !strcmp(answer->resource, "io") ? "moved" : "ran");
-	case VERDICT_OWN_THREADS:
+	case CAUSE_IS_OWN_THREADS:
 		return (struct grounds){ LEVEL_HIGH, "others ran too little to be the reason" };
-	case VERDICT_OWN_IO:
+	case CAUSE_IS_OWN_IO:
 		return (struct grounds){ LEVEL_HIGH, "all others moved fewer bytes" };
-	case VERDICT_SHORTAGE:
+	case CAUSE_IS_SHORTAGE:
 		return grounds_of_shortage(answer);
-	case VERDICT_DEVICE:
-		return (struct grounds){ LEVEL_MEDIUM, "the disk's own counters do not say for whom" };
-	case VERDICT_NEGLIGIBLE:
+	case CAUSE_IS_DEVICE:
+		return (struct grounds){ LEVEL_MEDIUM, "the disk's counters do not say for whom" };
+	case CAUSE_IS_NEGLIGIBLE:
 		return (struct grounds){ LEVEL_HIGH, "the targets' waiting is measured" };
-	case VERDICT_UNDETERMINED:
+	case CAUSE_IS_UNDETERMINED:
 		return (struct grounds){ LEVEL_NONE, "no rule for causes applies to these numbers" };
+	case CAUSE_IS_OTHER:
+		return (struct grounds){ LEVEL_NONE, "this bourdon is older than that cause" };
 	default:
 		return (struct grounds){ LEVEL_NONE, "bourdond stored no verdict" };
 	}
@@ -225,7 +227,7 @@ static const char *say_losses(struct answer *answer, enum level *level)
 /* The daemon's own words on what it did not look at, for the verdicts in which it changes something. */
 static bool has_unseen_quota(const struct answer *answer)
 {
-	return (answer->verdict == VERDICT_COMPETING || answer->verdict == VERDICT_OWN_THREADS) &&
+	return (answer->verdict == CAUSE_IS_COMPETING || answer->verdict == CAUSE_IS_OWN_THREADS) &&
 	       strstr(answer->because, "would not be seen");
 }
 
@@ -236,7 +238,7 @@ static int find_certain(struct answer *answer)
 	const char *losses;
 
 	if (grounds.level == LEVEL_HIGH && answer->because && has_unseen_quota(answer))
-		grounds = (struct grounds){ LEVEL_MEDIUM, "CPUs were idle: a quota of cgroup v1 may be it" };
+		grounds = (struct grounds){ LEVEL_MEDIUM, "CPUs were idle: it may be a quota of cgroup v1" };
 	if (grounds.level == LEVEL_HIGH && strcmp(answer->state, "complete") != 0)
 		grounds.level = LEVEL_MEDIUM;
 	losses = say_losses(answer, &grounds.level);

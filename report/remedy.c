@@ -188,9 +188,8 @@ static struct remedy raise_quota(struct answer *answer)
 	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, wanted / 100, wanted % 100);
 	return (struct remedy){
 		.text = say_name(answer, place_name(&place),
-				 "raise the quota of " ANSWER_NAME " from %.2f to %.2f CPUs, as it wanted%s",
-				 (double)quota / 100, (double)wanted / 100,
-				 place.is_kubernetes ? " (for good: the pod's limits)" : ""),
+				 "raise the quota of " ANSWER_NAME " from %.2f to %.2f CPUs%s", (double)quota / 100,
+				 (double)wanted / 100, place.is_kubernetes ? " (lasting: in the pod)" : ""),
 		.command = set_command(answer, &place, "CPUQuota", "cpu.max", value, docker),
 		.changes = true,
 	};
@@ -230,7 +229,7 @@ static struct remedy lower_weight(struct answer *answer)
 			       "machine,groups,others");
 	if (!strcmp(culprit->role, "kernel"))
 		return look_at(answer,
-			       say(answer, "find out what the kernel thread %s works for: its stacks tell",
+			       say(answer, "find out what the kernel thread %s works for: see its stacks",
 				   culprit->program),
 			       "others,groups,interrupts");
 	if (!culprit->cgroup)
@@ -247,13 +246,13 @@ static struct remedy lower_weight(struct answer *answer)
 	/* docker counts from 1024 */
 	snprintf(docker, sizeof(docker), "--cpu-shares=%d", 1024 * LOW_WEIGHT / DEFAULT_WEIGHT);
 	return (struct remedy){
-		.text = say_name(answer, place_name(&place), "give " ANSWER_NAME "%s%s%s the %s weight %d, not %d%s",
+		.text = say_name(answer, place_name(&place), "give " ANSWER_NAME "%s%s%s %s weight %d%s",
 				 is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
-				 is_itself ? "" : " is,", of, LOW_WEIGHT, DEFAULT_WEIGHT,
-				 is_io		     ? " (needs bfq or io.cost)" :
-				 place.is_kubernetes ? " (for good: the pod's requests)" :
-				 place.unit || place.is_docker ? "" :
-								 " (cgroup v2)"),
+				 is_itself ? "" : " is,", of, LOW_WEIGHT,
+				 is_io		     ? " (bfq, io.cost)" :
+				 place.is_kubernetes ? " (lasting: in the pod)" :
+				 place.unit || place.is_docker ? ", not 100" :
+								 " (where cgroup v2 is)"),
 		.command = set_command(answer, &place, is_io ? "IOWeight" : "CPUWeight",
 				       is_io ? "io.weight" : "cpu.weight", value, is_io ? NULL : docker),
 		.changes = true,
@@ -286,7 +285,7 @@ static struct remedy raise_memory(struct answer *answer)
 			return look_at(answer, "raise its memory limit: find which cgroup above it has one",
 				       "capture,killed,cgroups,growth");
 		return (struct remedy){
-			.text = say_name(answer, known, "raise the limit of " ANSWER_NAME ", or of a slice above: see which it is"),
+			.text = say_name(answer, known, "raise the limit of " ANSWER_NAME ", or of a slice above: see which"),
 			.command = say(answer, "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice %s", unit),
 		};
 	}
@@ -301,7 +300,7 @@ static struct remedy raise_memory(struct answer *answer)
 		.text = say_name(answer, place_name(&place), "raise memory.%s of " ANSWER_NAME " from %s to %s%s", blame->name,
 				 format_size((double)blame->limit, from, sizeof(from)),
 				 format_size((double)more, to, sizeof(to)),
-				 place.is_kubernetes ? " (for good: the pod's limits)" : ", or use less"),
+				 place.is_kubernetes ? " (lasting: in the pod)" : ""),
 		.command = set_command(answer, &place, is_max ? "MemoryMax" : "MemoryHigh",
 				       is_max ? "memory.max" : "memory.high", value, is_max ? docker : NULL),
 		.changes = true,
@@ -337,8 +336,8 @@ static struct remedy limit_growth(struct answer *answer)
 	bytes = round_up(bytes < culprit->rss_bytes / 2 ? culprit->rss_bytes / 2 : bytes);
 	snprintf(value, sizeof(value), "%" PRId64 "%s", place.unit ? bytes / MIB : bytes, place.unit ? "M" : "");
 	return (struct remedy){
-		.text = say_name(answer, place_name(&place), "limit the memory of " ANSWER_NAME " to %s, about what %s had before",
-				 format_size((double)bytes, high, sizeof(high)), culprit->program),
+		.text = say_name(answer, place_name(&place), "limit the memory of " ANSWER_NAME " to %s, about as before",
+				 format_size((double)bytes, high, sizeof(high))),
 		.command = set_command(answer, &place, "MemoryHigh", "memory.high", value, NULL),
 		.changes = true,
 	};
@@ -357,7 +356,7 @@ static struct remedy spread_interrupts(struct answer *answer)
 		};
 	return look_at(answer,
 		       blame->name && !strncmp(blame->name, "NET_", 4)
-			       ? "spread the network's queues over more CPUs (RPS, ethtool -L), or send less"
+			       ? "spread the network's queues over more CPUs (RPS, ethtool -L)"
 			       : "spread the device's queues over more CPUs, or give it less to do",
 		       "interrupts,machine,others");
 }
@@ -386,31 +385,31 @@ static struct remedy raise_threshold(struct answer *answer)
 static struct remedy find(struct answer *answer)
 {
 	switch (answer->verdict) {
-	case VERDICT_THROTTLED:
+	case CAUSE_IS_THROTTLED:
 		return raise_quota(answer);
-	case VERDICT_COMPETING:
+	case CAUSE_IS_COMPETING:
 		return lower_weight(answer);
-	case VERDICT_OWN_THREADS:
+	case CAUSE_IS_OWN_THREADS:
 		return look_at(answer, "run fewer threads, make this code cheaper, or give it more CPUs",
 			       "stacks,functions,states,locks");
-	case VERDICT_OWN_LIMIT:
+	case CAUSE_IS_OWN_LIMIT:
 		return raise_memory(answer);
-	case VERDICT_SHORTAGE:
+	case CAUSE_IS_SHORTAGE:
 		return limit_growth(answer);
-	case VERDICT_DEVICE:
+	case CAUSE_IS_DEVICE:
 		return look_at(answer, "give the disk less to do, or take a faster one: see who used it",
 			       "bytes,groups,cgroup_bytes,stalls");
-	case VERDICT_OWN_IO:
+	case CAUSE_IS_OWN_IO:
 		return look_at(answer, "read and write less, have more in the page cache, or a faster disk",
 			       "stalls,bytes,cgroup_bytes,states");
-	case VERDICT_INTERRUPTS:
+	case CAUSE_IS_INTERRUPTS:
 		return spread_interrupts(answer);
-	case VERDICT_STEAL:
-		return look_at(answer, "ask whoever runs the host: move this machine, or give it CPUs of its own",
+	case CAUSE_IS_STEAL:
+		return look_at(answer, "ask whoever runs the host: move this machine, or give it CPUs",
 			       "machine,pressure,seconds");
-	case VERDICT_NEGLIGIBLE:
+	case CAUSE_IS_NEGLIGIBLE:
 		return raise_threshold(answer);
-	case VERDICT_NONE:
+	case CAUSE_IS_NONE:
 		if (!answer->rule)
 			return look_at(answer, "none is needed: see what was recorded", "stacks,functions,stalls,others");
 		return look_at(answer, "not known yet: see what was recorded", "capture,waiting,stacks,stalls");

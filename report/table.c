@@ -64,16 +64,9 @@ static void print_cell(FILE *out, const struct column *column, bool is_last, cha
 	fputs(is_last ? "\n" : "  ", out);
 }
 
-/* Not narrower than its title, nor than what tells two names apart. */
-#define WIDTH_LEAST 8
+/* What tells two names apart, mostly. */
+#define WIDTH_LEAST 7
 #define TABLE_COLUMNS_MOST 16U
-
-static int least_width(const struct column *column)
-{
-	int title = (int)format_columns(column->title);
-
-	return title > WIDTH_LEAST ? title : WIDTH_LEAST;
-}
 
 /* The column of text that can become narrower by most, or NULL. */
 static struct column *widest_text(struct column *columns, size_t columns_count)
@@ -81,7 +74,7 @@ static struct column *widest_text(struct column *columns, size_t columns_count)
 	struct column *widest = NULL;
 
 	for (size_t i = 0; i < columns_count; i++)
-		if (columns[i].width < 0 && -columns[i].width > least_width(&columns[i]) &&
+		if (columns[i].width < 0 && -columns[i].width > WIDTH_LEAST &&
 		    (!widest || columns[i].width < widest->width))
 			widest = &columns[i];
 	return widest;

@@ -13,9 +13,10 @@
 #define DAY_NS 86400000000000LL
 #define WEEK_NS (7 * DAY_NS)
 
-/* Captures that are counted, and those of them whose stacks are looked at: their samples are read for that. */
+/* Captures that are counted, and those of them whose stacks are looked at: their samples are read for that, so few are. */
 #define COUNTED_MOST 2000
-#define LOOKED_MOST 12
+#define LOOKED_MOST 8
+#define STACKS_LOOKED_MOST 65536
 #define HOTTEST 3
 
 /*
@@ -31,10 +32,10 @@ static const char count_sql[] =
 	"SELECT count(*) AS captures, total(same) AS same_cause FROM (SELECT o.cause IS t.cause AS same " SAME_RULE
 	"ORDER BY o.triggered_at DESC LIMIT 2000)";
 
-static const char same_cause_sql[] = "SELECT o.capture_id " SAME_RULE "AND o.state = 'complete' AND o.cause IS t.cause "
-				     "ORDER BY o.triggered_at DESC LIMIT 12";
+static const char same_cause_sql[] = "SELECT o.capture_id, o.stack_count " SAME_RULE
+				     "AND o.state = 'complete' AND o.cause IS t.cause ORDER BY o.triggered_at DESC LIMIT 8";
 
-static_assert(COUNTED_MOST == 2000 && LOOKED_MOST == 12, "the statements have these numbers");
+static_assert(COUNTED_MOST == 2000 && LOOKED_MOST == 8, "the statements have these numbers");
 
 /* How far back the database reaches. The index of times has it. */
 static const char reach_sql[] = "SELECT (SELECT triggered_at FROM capture WHERE capture_id = ?1) - min(triggered_at) AS ns FROM capture";
@@ -126,9 +127,10 @@ static struct same_code find_same_code(struct answer *answer)
 	struct database *database = answer->report->database;
 	struct same_code found = { 0 };
 	struct hashes hashes = { 0 };
+	int64_t stacks = 0;
 
-	/* before version 8, samples have no role */
-	if (database->version < 8 || !answer->place.stacks_count)
+	/* before version 9, samples have no role */
+	if (database->version < 9 || !answer->place.stacks_count)
 		return found;
 	hashes = hashes_of(answer);
 	if (!hashes.count)
@@ -137,8 +139,10 @@ static struct same_code find_same_code(struct answer *answer)
 		query_begin(database, same_cause_sql, answer->report->capture_id, WEEK_NS);
 	_cleanup_query_ struct query hottest = query_begin(database, hottest_sql(answer), 0, 0);
 
-	for (; query_next(&captures); found.looked++)
+	for (; stacks < STACKS_LOOKED_MOST && query_next(&captures); found.looked++) {
 		found.same += is_there(&hottest, query_number(&captures, "capture_id"), &hashes);
+		stacks = add_saturated(stacks, query_number(&captures, "stack_count"));
+	}
 	return found;
 }
 

@@ -115,7 +115,7 @@ print_head(const struct layout *layout, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	print_lines_on(layout, text);
+	print_lines_on(layout, text, 0);
 }
 
 static void print_remark(const struct layout *layout, const char *state)
@@ -298,6 +298,15 @@ static unsigned int unexplained(const struct query *query, const char *fired_sco
 	return query_number(query, "formula_some_ns") ? 4 : 8;
 }
 
+static void print_reason(const struct layout *layout, const char *reason)
+{
+	char text[FORMAT_BYTES];
+
+	snprintf(text, sizeof(text), "'-' in EXPLAINED: %s", reason);
+	fputs("  ", layout->out);
+	print_lines_on(layout, text, 2);
+}
+
 static void print_unexplained(const struct layout *layout, struct query *query)
 {
 	static const char *const reasons[] = {
@@ -318,7 +327,7 @@ static void print_unexplained(const struct layout *layout, struct query *query)
 		found |= unexplained(query, query_text(&fired, "scope"));
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (found & 1U << i)
-			fprintf(layout->out, "  '-' in EXPLAINED: %s\n", reasons[i]);
+			print_reason(layout, reasons[i]);
 }
 
 static void print_pressure(const struct layout *layout, struct query *query)

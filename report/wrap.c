@@ -27,7 +27,7 @@ void print_wrapped(FILE *out, char *text, int indent)
 	print_wrapped_on(&(struct layout){ .out = out, .columns = REPORT_COLUMNS }, text, indent);
 }
 
-void print_lines_on(const struct layout *layout, char *text)
+void print_lines_on(const struct layout *layout, char *text, int indent)
 {
 	if (layout->columns >= REPORT_COLUMNS) {
 		fprintf(layout->out, "%s\n", text);
@@ -35,5 +35,5 @@ void print_lines_on(const struct layout *layout, char *text)
 	}
 	for (char *at = text; (at = strchr(at, '\n')); at++)
 		*at = ' ';
-	print_wrapped_on(layout, text, 0);
+	print_wrapped_on(layout, text, indent);
 }

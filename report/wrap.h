@@ -13,7 +13,7 @@ void print_wrapped(FILE *out, char *text, int indent);
 /* The same at the columns of the page. */
 void print_wrapped_on(const struct layout *layout, char *text, int indent);
 
-/* Prints lines that are made for REPORT_COLUMNS; wraps them on a page that is narrower. Changes the text. */
-void print_lines_on(const struct layout *layout, char *text);
+/* Prints lines that are made for REPORT_COLUMNS; wraps them as above on a page that is narrower. Changes the text. */
+void print_lines_on(const struct layout *layout, char *text, int indent);
 
 #endif

@@ -142,7 +142,8 @@ keep() {
 
 # print VERSION: stores what bourdon prints
 print() {
-	local id
+	local id details
+	details=$("$BUILD/bourdon" why --section help | awk 'NR > 4 { print $1 }' | paste -sd,) # all but the answer
 	rm -rf "$OUT/schema$1"
 	mkdir "$OUT/schema$1"
 	cd "$OUT"
@@ -151,7 +152,7 @@ print() {
 	}
 	bourdon list > "schema$1/list.txt"
 	for id in {1..5}; do
-		bourdon why "$id" > "schema$1/why-$id.txt"
+		COLUMNS=100 bourdon why "$id" --section "$details" > "schema$1/why-$id.txt"
 		bourdon top "$id" > "schema$1/top-$id.txt"
 		bourdon folded "$id" > "schema$1/folded-$id.txt"
 		bourdon --json why "$id" > "schema$1/why-$id.json"

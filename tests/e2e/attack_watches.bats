@@ -152,7 +152,7 @@ descriptors() {
 	await_log 5 '2 cgroups are not watched .*watches_per_rule = 3'
 	# a capture that began before the last cgroup was made has fewer
 	await_sql 60 "SELECT events, unit FROM loss WHERE reason = 'cgroups-unwatched' ORDER BY capture_id DESC LIMIT 1" '2|event'
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	[[ $output == *'2 events: cgroups-unwatched'* ]]
 	run "$BUILD/bourdon" --db "$DB" doctor --run-dir "$RUN_DIR"
 	[[ $output == *'3 of at most '*'2 cgroups with targets are not watched'* ]]

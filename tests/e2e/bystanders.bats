@@ -61,7 +61,7 @@ others() {
 	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE stack GLOB '*main;*burn_cpu*') >= 95 * sum(samples) FROM culprit_stack
 		WHERE role = 'other' AND comm = 'b$OWN'")" = 1 ]
 	[ "$("$BUILD/bourdon" --db "$DB" why --json | jq -r --arg comm "b$OWN" '[.others[] | select(.comm == $comm)][0].frames[0].function')" = burn_cpu ]
-	"$BUILD/bourdon" --db "$DB" why | grep -q '^what others than the targets were doing'
+	"$BUILD/bourdon" --db "$DB" why --full | grep -q '^what others than the targets were doing'
 	# what covers targets does not have them
 	[ "$(sql "SELECT group_concat(DISTINCT comm) FROM sample JOIN process USING(process_id)")" = "$OWN" ]
 	[ "$(sql "SELECT group_concat(DISTINCT comm) FROM hot_stack")" = "$OWN" ]

@@ -144,7 +144,7 @@ assert_verdict() {
 	start cpu_hog --threads $((2 * $(nproc)))
 	recorded
 	await_log 30 'captured [0-9]+ stacks'
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	[ "$status" -eq 0 ]
 	[[ $output == *'rule cpu'* && $output == *'threshold 600 ms'* && $output == *'stalled'* ]]
 	[[ $output == *'hottest function: burn_cpu'* ]]
@@ -272,11 +272,11 @@ assert_verdict() {
 		setpriv --reuid 1 --regid 1 --groups "$(getent group "$TEST_GROUP" | cut -d : -f 3)" "$@"
 	}
 	[ "$(reader sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -ge 1 ]
-	reader "$BUILD/bourdon" --db "$DB" why | grep -q burn_cpu
+	reader "$BUILD/bourdon" --db "$DB" why --full | grep -q burn_cpu
 	daemon_stop TERM
 	[ "$DAEMON_STATUS" -eq 0 ]
 	[ "$(reader sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -ge 1 ]
-	reader "$BUILD/bourdon" --db "$DB" why | grep -q burn_cpu
+	reader "$BUILD/bourdon" --db "$DB" why --full | grep -q burn_cpu
 	run setpriv --reuid 1 --regid 1 --clear-groups "$BUILD/bourdon" --db "$DB" list
 	[ "$status" -eq 1 ]
 }

@@ -259,7 +259,7 @@ calm() {
 	[ "$(sql "SELECT unit, comm FROM culprit_stack WHERE cgroup LIKE '/$CGROUP/%' ORDER BY samples DESC LIMIT 1")" = "backup-$$.service|b$OWN" ]
 	[ "$(sql "SELECT 100 * sum(samples) FILTER (WHERE stack GLOB '*;burn_cpu') >= 95 * sum(samples) FROM culprit_stack
 		WHERE unit = 'backup-$$.service'")" = 1 ]
-	"$BUILD/bourdon" --db "$DB" why > "$WORK/why"
+	"$BUILD/bourdon" --db "$DB" why --full > "$WORK/why"
 	sed -n '/^what others than the targets were doing/,/^$/p' "$WORK/why" | grep -q 'burn_cpu'
 	blamed "$share" "b$OWN\[$neighbour\] in backup-$$\.service"
 }

@@ -133,7 +133,7 @@ stacks() {
 	[ "$(stacks "$OUT" 1)" = "$(stacks "$WORK/one/bourdon.db" 1)" ]
 	[ "$(stacks "$OUT" 2)" = "$(stacks "$WORK/other/bourdon.db" 1)" ]
 	"$BUILD/bourdon" --db "$OUT" db check
-	"$BUILD/bourdon" --db "$OUT" why 2 | grep -q "^capture 2 (complete), rule $OWN"
+	"$BUILD/bourdon" --db "$OUT" why 2 --full | grep -q "^capture 2 (complete), rule $OWN"
 	[ "$(sql 'SELECT count(*) FROM database' "$OUT")" -eq 2 ]
 	# the workload's stacks are those of one program: both captures have the busiest one
 	[ "$(sql "SELECT count(DISTINCT capture_id) FROM sample WHERE stack_id = (SELECT stack_id FROM sample WHERE kind = 'on-cpu'

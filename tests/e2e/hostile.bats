@@ -70,9 +70,12 @@ show() {
 
 show_all() {
 	local command
-	for command in list why top folded doctor; do
+	for command in list top folded doctor; do
 		show "$command" "$BUILD/bourdon" --db "$DB" "$command"
 	done
+	# in colour on a terminal alone
+	show why "$BUILD/bourdon" --db "$DB" why --full --no-color
+	show brief "$BUILD/bourdon" --db "$DB" why --no-color
 	for command in list why top doctor; do
 		"$BUILD/bourdon" --db "$DB" --json "$command" > "$WORK/json/$command" || true
 	done
@@ -270,7 +273,7 @@ assert_functions() {
 		PTY=1 assert_text "$file"
 	done
 	# the same text as in the file
-	for file in list why top folded; do
+	for file in list why brief top folded; do
 		tr -d '\r' < "$WORK/pty/$file" | cmp - "$WORK/out/$file"
 	done
 }

@@ -82,7 +82,7 @@ complete() {
 	# onset and trigger of each: within the window that fired, or before
 	[ "$(sql "SELECT count(*) FROM capture WHERE onset_at < triggered_at AND onset_at >= triggered_at - 17e9")" -eq 3 ]
 	# each capture says to which incident it belongs, and the incident names the noise
-	shown=$("$BUILD/bourdon" --db "$DB" why)
+	shown=$("$BUILD/bourdon" --db "$DB" why --full)
 	[[ $shown == *$'\nincident 1: 3 captures over '* ]] || { echo "$shown"; false; }
 	[[ $shown == *'  order     cpu came first, at '*', then io after '* ]] || { echo "$shown"; false; }
 	shown=$("$BUILD/bourdon" --db "$DB" why --incident --json)
@@ -136,5 +136,5 @@ complete() {
 	children_end
 	complete 2
 	[ "$(sql "SELECT group_concat(captures) FROM incident")" = 1,1 ]
-	[[ $("$BUILD/bourdon" --db "$DB" why) != *$'\nincident '* ]]
+	[[ $("$BUILD/bourdon" --db "$DB" why --full) != *$'\nincident '* ]]
 }

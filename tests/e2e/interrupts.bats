@@ -83,7 +83,7 @@ captured() {
 	# of two decimals
 	between -0.0051 0.0051 "$(sql "SELECT percent - 100.0 * i.ns / m.total FROM interrupt i, (SELECT max(to_at - from_at) * $(getconf _NPROCESSORS_ONLN) AS total FROM machine_time) m WHERE name = 'NET_RX'")"
 	# why shows them from 5 % of the machine's time on
-	run "$BUILD/bourdon" --db "$DB" why 1
+	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $output == *$'\nNET_RX '* ]] || [ "$(sql 'SELECT sum(percent) < 5 FROM interrupt')" -eq 1 ]
 }
 

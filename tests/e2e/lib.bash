@@ -17,6 +17,9 @@ TEST_GROUP=nogroup
 # that long. A test that asserts a duration measures it itself.
 LEAST_DEADLINE=60
 
+# The texts of bourdon are as wide as the terminal, and 80 columns elsewhere: the same wherever tests run.
+export COLUMNS=100
+
 # bourdon_setup NAME: names and makes the directories. If bpffs is not mounted, the loader mounts it.
 # tests/run.sh finds leftovers of a test by BOURDON_RUN.
 bourdon_setup() {

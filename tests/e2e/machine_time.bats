@@ -98,7 +98,7 @@ adds_up() {
 		FROM ended WHERE comm = 'direct'")" = 1 ]
 	[ "$(sql "SELECT b.write_bytes = (SELECT sum(write_bytes) FROM ended WHERE role <> 'kernel') FROM machine_bytes b WHERE part = 'short-lived'")" = 1 ]
 	[ "$(sql "SELECT sum(write_bytes * iif(part = 'disks', 1, -1)) = 0 AND sum(read_bytes * iif(part = 'disks', 1, -1)) = 0 FROM machine_bytes")" = 1 ]
-	"$BUILD/bourdon" --db "$DB" why | grep -A1 '^bytes read and written' >&2
+	"$BUILD/bourdon" --db "$DB" why --full | grep -A1 '^bytes read and written' >&2
 }
 
 @test "a rule for the whole host names the program that the others wait for, and its share" {

@@ -93,7 +93,7 @@ between() {
 	echo "$((reclaim_ns / 1000)) us in reclaim, PSI $stalled_us us" >&2
 	((reclaim_ns > 10000000))
 	[ "$(sql "SELECT program FROM memory_group ORDER BY reclaim_ns DESC LIMIT 1")" = mem_hog ]
-	run "$BUILD/bourdon" --db "$DB" why 1
+	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $output == *'who reclaimed memory'*$'\nmem_hog '* ]]
 }
 
@@ -129,7 +129,7 @@ killed() {
 		"oom|other|perl|$eater|perl|$eater|$limit|$((64 << 20))|1" ]
 	between 50 80 "$(killed 'rss_bytes / 1048576.0')"
 	[ "$(sql "SELECT at BETWEEN triggered_at AND ended_at FROM killed JOIN capture USING(capture_id) WHERE tgid = $eater")" -eq 1 ]
-	run "$BUILD/bourdon" --db "$DB" why 1
+	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $(tr -s ' \n' ' ' <<< "$output") == *"perl[$eater] in /$CGROUP, 6"*" MiB, by the kernel, because $limit had used up its 64 MiB; perl[$eater] in /$CGROUP asked for memory"* ]] ||
 		{ echo "$output"; false; }
 }
@@ -159,7 +159,7 @@ killed() {
 	stored
 	[ "$(killed 'how, role, comm, tgid, by_comm, by_tgid, by_cgroup, limit_cgroup, limit_bytes')" = \
 		"signal|other|perl|$killed|assassin|$killer|/$CGROUP||" ] || { killed '*'; false; }
-	run "$BUILD/bourdon" --db "$DB" why 1
+	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $(tr -s ' \n' ' ' <<< "$output") == *"perl[$killed] in /$CGROUP, "*", by assassin[$killer] in /$CGROUP "* ]] ||
 		{ echo "$output"; false; }
 }

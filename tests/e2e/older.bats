@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Databases of older schemas (tests/databases): bourdon prints from them what the bourdon of their version printed, and
-# writes nothing.
+# writes nothing. `why` prints an answer before that, and the rest with --full; its JSON has more members.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -14,6 +14,25 @@ setup() {
 teardown() {
 	! mountpoint -q "$WORK/disk" || umount "$WORK/disk"
 	bourdon_teardown
+}
+
+# The members of `why --json` that the kept texts have no counterpart of.
+NEW='del(.answer, .usual, .changes, .timeline)'
+
+# is_kept FILE: whether "$WORK/printed" is that kept text
+is_kept() {
+	case ${1##*/} in
+	why-*.json)
+		diff <(jq -S . "$1") <(jq -S "$NEW" "$WORK/printed")
+		;;
+	why-*)
+		# the answer is ten lines, of which the last one is a command; the kept text is the end of the whole
+		sed -n 10p "$WORK/printed" | grep -Eq '^  (do|look at) ' && tail -n "$(wc -l < "$1")" "$WORK/printed" | diff "$1" -
+		;;
+	*)
+		diff "$1" "$WORK/printed"
+		;;
+	esac
 }
 
 # expect_kept DIRECTORY COMMAND...: of each kept database, a copy in DIRECTORY gives the kept texts, or those that match
@@ -28,13 +47,14 @@ expect_kept() {
 			words=${words%.*}
 			words=${words//-/ }
 			[[ $file != *.json ]] || words="--json $words"
+			[[ $words != why* ]] || words="$words --full"
 			count=$((count + 1))
 			# shellcheck disable=SC2086 # words
 			"${@:2}" "$BUILD/bourdon" --db "$copy" $words > "$WORK/printed" 2> "$WORK/said" || {
 				cat "$WORK/said"
 				[[ ${file##*/} == status.* ]] # no daemon runs: exit 1
 			}
-			diff "$file" "$WORK/printed" || { echo "$file"; return 1; }
+			is_kept "$file" || { echo "$file"; return 1; }
 			[ ! -s "$WORK/said" ]
 		done
 	done

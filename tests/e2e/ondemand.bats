@@ -159,10 +159,11 @@ within() {
 	start three_hot
 	"$BUILD/bourdon" --db "$DB" capture --pid "$CHILD" --for 1s --note $'a note\x1b[2J' > "$WORK/out"
 	[[ $(< "$WORK/out") == "capture 1 is complete: 'bourdon why 1' explains it" ]]
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[[ ${lines[0]} == 'capture 1 (complete), on demand, '* ]]
+	[[ ${lines[0]} == 'asked for: capture 1 on '* ]]
+	[[ $output == *$'\ncapture 1 (complete), on demand, '* ]]
 	[[ $output == *$'\nasked for by root (uid 0)\n  options   --pid '"$CHILD"$' --for 1s\n  note      a note\\x1b[2J\n'* ]]
 	[[ $output != *pressure* || $output != *threshold* ]]
 	[[ $output == *'who used most CPU time, by program'* ]]

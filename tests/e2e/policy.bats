@@ -400,6 +400,6 @@ start_undumpable() {
 	sql 'SELECT unwinder, ended, depth, kind, sum(samples) FROM sample JOIN stack USING(stack_id) GROUP BY 1, 2, 3, 4'
 	[ "$(sql 'SELECT DISTINCT unwinder, ended, depth FROM sample JOIN stack USING(stack_id)')" = 'none|policy|1' ]
 	[ "$(sql "SELECT sum(events) FROM loss WHERE reason IN ('stack-not-whole', 'stack-truncated', 'kernel-stack', 'user-stack')")" -eq 0 ]
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	[[ $output == *'policy    deny_uids = 1005; deny_undumpable = yes; kernel_stacks = no; unwinding = none'* ]]
 }

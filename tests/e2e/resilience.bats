@@ -419,7 +419,7 @@ processes_of_daemon() {
 	gone=$(($(counter 0) + $(counter 12) - on - off))
 	((lost >= gone && lost <= gone + $(counter 12)))
 	[ "$(counter 12)" -gt "$off" ]
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	[[ $output == *PARTIAL*overwritten-slots* ]]
 }
 
@@ -438,6 +438,6 @@ processes_of_daemon() {
 		sql 'SELECT reason, events FROM loss WHERE events > 0'
 		false
 	}
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	[[ $output == *PARTIAL*overwritten-slots* ]]
 }

@@ -68,7 +68,7 @@ assert_cause() {
 	local said
 	said=$(sql 'SELECT cause, because FROM capture')
 	[[ $said == "$1|$2"* ]] || { echo "$said"; return 1; }
-	"$BUILD/bourdon" --db "$DB" why | tr -s ' \n' ' ' | grep -qF "cause $1: $2"
+	"$BUILD/bourdon" --db "$DB" why --full | tr -s ' \n' ' ' | grep -qF "cause $1: $2"
 }
 
 @test "two hogs on one CPU: the time that the victim waited is that of PSI, and the other is the culprit" {

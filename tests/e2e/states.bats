@@ -99,7 +99,7 @@ wchan_of() {
 	daemon_start
 	run_states
 	capture --pid "$STATES" --for $((2 * PATIENCE))s
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	echo "$output" >&2
 	[ "$status" -eq 0 ]
 	[[ $output == *"1 of 11 threads of targets were in D in $(wchan_of in-vfork) (vfork)"* ]]
@@ -122,7 +122,7 @@ wchan_of() {
 	sql "SELECT state, syscall, function, below, sum(samples) FROM thread_states WHERE role = 'target' GROUP BY 1, 2, 3, 4" >&2
 	[ "$(sql "SELECT sum(samples) FILTER (WHERE below GLOB '*${system%2/ext3}*') * 2 > sum(samples) FROM thread_states
 		WHERE role = 'target' AND state = 'D'")" = 1 ]
-	[[ $("$BUILD/bourdon" --db "$DB" why) == *" threads of targets were in D in "*" below "* ]]
+	[[ $("$BUILD/bourdon" --db "$DB" why --full) == *" threads of targets were in D in "*" below "* ]]
 }
 
 @test "the lock of a thread that waits is that of its wake-ups" {
@@ -207,7 +207,7 @@ looks_of() {
 	capture --pid "$STATES" --for $((2 * PATIENCE))s
 	[ "$(looks_of 1)" -eq 0 ]
 	[ "$(sql 'SELECT count(*) FROM thread_state')" -eq 0 ]
-	[[ $("$BUILD/bourdon" --db "$DB" why) != *'on average of'* ]]
+	[[ $("$BUILD/bourdon" --db "$DB" why --full) != *'on average of'* ]]
 	# a capture that is under way begins to look, and stops
 	capture_behind --pid "$STATES"
 	write_settings '[activity]' 'capture_hz = 4'

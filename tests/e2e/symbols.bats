@@ -77,7 +77,7 @@ assert_inlined() {
 		JOIN stack USING(stack_id) GROUP BY stack_id" | sort -u)" = '0|1|1' ]
 	[ "$(sql "SELECT events, unit FROM loss WHERE reason = 'symbolizer-failed'")" = '0|event' ]
 	[ "$(sql "SELECT total_percent > 90 FROM hot_function WHERE function = 'hog::outer(unsigned int)'")" = 1 ]
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	[ "$status" -eq 0 ]
 	[[ $output == *'hottest function: hog::Counter::spin'* ]]
 }

@@ -77,7 +77,7 @@ start_pair() {
 		JOIN frame USING(frame_id)" | tr '\n' ' ')" = 'try_to_wake_up ' ]
 	# and so says the report
 	[ "$("$BUILD/bourdon" --db "$DB" why --json | jq -r '.locks[0] | "\(.lock) \(.tgid) \(.place)"' | grep -c "^$lock $pid hold_lock < worker_main")" = 1 ]
-	"$BUILD/bourdon" --db "$DB" why | grep -q "^$lock .* lock_hog "
+	"$BUILD/bourdon" --db "$DB" why --full | grep -q "^$lock .* lock_hog "
 	"$BUILD/bourdon" --db "$DB" db check
 }
 

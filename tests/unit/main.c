@@ -23,6 +23,7 @@
 static Suite *(*const suites[])(void) = {
 	hottest_suite,
 	older_schema_suite,
+	why_suite,
 	incident_suite,
 	incidents_suite,
 	onset_suite,
@@ -239,6 +240,7 @@ int main(int count, char **arguments)
 	find_beside(arguments[0], "compile_seccomp", "COMPILE_SECCOMP");
 	find_beside(arguments[0], "symbols", SYMBOLS_VARIABLE);
 	choose_seed();
+	setenv("COLUMNS", "100", 1); /* whatever the terminal of make is: texts are compared */
 	if (is_one_process_wanted())
 		run_in_one_process(tally);
 	else

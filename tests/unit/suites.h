@@ -6,6 +6,7 @@
 #include <check.h>
 
 Suite *ask_limit_suite(void);
+Suite *why_suite(void);
 Suite *capture_request_suite(void);
 Suite *control_suite(void);
 Suite *user_names_suite(void);

@@ -191,7 +191,7 @@ expect_captured() {
 	expect_captured short 500000
 	expect_captured long 2000000
 	systemctl stop hog
-	run bourdon why
+	run bourdon why --full
 	[ "$status" -eq 0 ]
 	[[ $output == *'trigger   kernel, on cgroup /system.slice/hog.service'* ]]
 	[[ $output == *'stress-ng'* ]]

@@ -33,7 +33,7 @@ check() {
 	await_log 20 'rule hog fired'
 	await_sql 30 "SELECT count(*) > 0 FROM capture WHERE state = 'complete'" 1
 	[ "$(sql "SELECT events FROM loss WHERE reason = 'cpus-unsampled'")" -eq 1 ]
-	run "$BUILD/bourdon" --db "$DB" why
+	run "$BUILD/bourdon" --db "$DB" why --full
 	[[ $output == *PARTIAL:*cpus-unsampled* ]]
 	run "$BUILD/bourdon" --db "$DB" --run-dir "$RUN_DIR" doctor
 	[[ $output == *'CPU 1 came online after bourdon-load ran'* ]]

@@ -86,7 +86,7 @@ capture_ends() {
 	# the whole host, and a limit on how many
 	[ "$(sql "SELECT anon_bytes >= (SELECT sum(anon_bytes) FROM cgroup_memory WHERE cgroup GLOB '/$CGROUP/*') FROM cgroup_memory WHERE cgroup = '/'")" -eq 1 ]
 	(($(sql 'SELECT count(*) FROM cgroup_memory') <= 65))
-	run "$BUILD/bourdon" --db "$DB" why 1
+	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $output == *$'\nmemory of cgroups over '* ]] || { echo "$output"; false; }
 	"$BUILD/bourdon" --db "$DB" why 1 --json | jq -e --arg cgroup "/$CGROUP/thrashes" '.cgroups | any(.cgroup == $cgroup and .refaulted_bytes > 0)'
 }

@@ -158,7 +158,7 @@ pages_scanned() {
 	[ "$(sql "SELECT anon_bytes - anon_before_bytes >= 2 << 20 FROM cgroup_memory WHERE capture_id = 1 AND cgroup = '/'")" = 1 ]
 	[ "$(sql "SELECT refaulted_bytes > 0 FROM cgroup_memory WHERE capture_id = 1 AND cgroup = '/$CGROUP/victim'")" = 1 ]
 	[ "$(sql "SELECT count(*) FROM killed WHERE how = 'oom'")" = 0 ]
-	run "$BUILD/bourdon" --db "$DB" why 1
+	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $output == *$'\nwho grew by '*$'\nperl '*$'\nwho reclaimed memory: '*$'\nkswapd '* ]] || { echo "$output"; false; }
 }
 
@@ -184,7 +184,7 @@ was_killed() {
 	sql 'SELECT (k.at - triggered_at) / 1e9, k.* FROM killed k JOIN capture USING(capture_id) WHERE capture_id = 1' >&2
 	[ "$(sql 'SELECT how, role, comm, tgid, unit, by_comm, by_tgid, by_unit, limit_cgroup, processes FROM killed WHERE capture_id = 1')" = \
 		"signal|target|mem_hog|$pid|$UNIT|systemd-oomd|$(systemctl show -P MainPID systemd-oomd)|systemd-oomd.service||1" ]
-	run "$BUILD/bourdon" --db "$DB" why 1
+	run "$BUILD/bourdon" --db "$DB" why --full 1
 	[[ $(tr -s ' \n' ' ' <<< "$output") == *"mem_hog[$pid] in $UNIT, "*", by systemd-oomd["*"] in systemd-oomd.service "* ]] ||
 		{ echo "$output"; false; }
 }

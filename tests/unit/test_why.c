@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows that the first ten lines of `bourdon why` name victim, culprit and remedy for each cause, how its text looks on a
+ * page of 80 and of 160 columns, and that no name that somebody else chose makes a command do something else.
+ */
+#include "common/cleanup.h"
+#include "common/escape_name.h"
+#include "common/log.h"
+#include "consumer/capture/cause_facts.h"
+#include "report/answer.h"
+#include "report/format.h"
+#include "report/layout.h"
+#include "report/shell_quote.h"
+#include "tests/unit/command_fixture.h"
+#include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
+#include "tests/unit/why_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *directory, *before;
+
+static void set_up(void)
+{
+	directory = directory_make();
+	before = getcwd(NULL, 0);
+	/* a path that is the same in each run is in the texts */
+	ck_assert_int_eq(chdir(directory), 0);
+	unsetenv("NO_COLOR");
+}
+
+static void tear_down(void)
+{
+	setenv("COLUMNS", "100", true); /* as main() has it for all suites */
+	ck_assert_int_eq(chdir(before), 0);
+	directory_remove(directory);
+	free(directory);
+	free(before);
+}
+
+static void put(const struct why_case *one)
+{
+	unlink("bourdon.db");
+	why_case_put("bourdon.db", one);
+}
+
+static const struct why_case *find_case(const char *name)
+{
+	for (size_t i = 0; i < why_cases_count; i++)
+		if (!strcmp(why_cases[i].name, name))
+			return &why_cases[i];
+	ck_abort_msg("no case %s", name);
+}
+
+static struct command_ran why(const char *columns, const char *words)
+{
+	struct command_ran ran;
+
+	setenv("COLUMNS", columns, true);
+	ran = command_run_words("--db bourdon.db why 7 %s", words);
+	ck_assert_msg(!ran.status && !*ran.err, "%d: %s", ran.status, ran.err);
+	return ran;
+}
+
+/* The text behind this label; the caller frees. */
+static char *fact(const char *text, const char *label)
+{
+	char *begin;
+	const char *at;
+
+	ck_assert_int_gt(asprintf(&begin, "\n  %-10s", label), 0);
+	at = strstr(text, begin);
+	at = at ? at + strlen(begin) : NULL;
+	free(begin);
+	return at ? strndup(at, strcspn(at, "\n")) : NULL;
+}
+
+static void expect_fact(const char *text, const char *label, const char *part)
+{
+	_cleanup_free_ char *found = fact(text, label);
+
+	ck_assert_msg(found && strstr(found, part), "'%s' is not in %s:\n%s", part, label, text);
+}
+
+/* ---- the acceptance: who knows nothing reads ten lines ---- */
+
+START_TEST(ten_lines_name_victim_culprit_and_remedy)
+{
+	const struct why_case *one = &why_cases[_i];
+	static const char *const labels[] = { "short", "victim", "culprit", "code", "since", "still", "certain", "remedy" };
+	_cleanup_command_ran_ struct command_ran ran = { 0 };
+	_cleanup_free_ char *command = NULL, *look = NULL;
+	const char *end;
+	int lines = 0;
+
+	put(one);
+	ran = why("160", "--section answer");
+	for (end = ran.out; *end; end++)
+		lines += *end == '\n';
+	ck_assert_msg(lines == 10, "%d lines:\n%s", lines, ran.out);
+	ck_assert_msg(!strncmp(ran.out, one->cause ? one->cause : "", one->cause ? strlen(one->cause) : 0), "%s", ran.out);
+	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+		expect_fact(ran.out, labels[i], "");
+	expect_fact(ran.out, "victim", one->victim);
+	expect_fact(ran.out, "culprit", one->culprit);
+	expect_fact(ran.out, "remedy", one->remedy);
+	command = fact(ran.out, "do");
+	look = fact(ran.out, "look at");
+	ck_assert_msg((command != NULL) != (look != NULL), "%s", ran.out);
+	ck_assert_str_eq(command ? command : look, one->command);
+}
+END_TEST
+
+/* On 80 columns, too: what is cut is no name of these, no number and no remedy. */
+START_TEST(eighty_columns_are_enough)
+{
+	const struct why_case *one = &why_cases[_i];
+	_cleanup_command_ran_ struct command_ran ran = { 0 };
+	_cleanup_free_ char *victim = NULL, *culprit = NULL, *remedy = NULL;
+
+	put(one);
+	ran = why("80", "--section answer");
+	victim = fact(ran.out, "victim");
+	culprit = fact(ran.out, "culprit");
+	remedy = fact(ran.out, "remedy");
+	ck_assert_msg(!strstr(victim, "…") || strstr(victim, "…") < victim + 40, "%s", ran.out);
+	ck_assert_msg(!strstr(culprit, "…") || strstr(culprit, "…") < culprit + 40, "%s", ran.out);
+	ck_assert_msg(!strstr(remedy, "…") || strstr(remedy, "…") < remedy + 30, "%s", ran.out);
+	for (char *rest, *line = strtok_r(ran.out, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strncmp(line, "  do ", 5) != 0 && strncmp(line, "  look at", 9) != 0)
+			ck_assert_msg(format_columns(line) <= 80, "%zu columns: %s", format_columns(line), line);
+}
+END_TEST
+
+/* ---- golden texts ---- */
+
+#define GOLDEN(columns)                                                                                      \
+	__asm__(".pushsection .rodata\n"                                                                     \
+		".global why_golden_" #columns "\n"                                                          \
+		"why_golden_" #columns ":\n"                                                                 \
+		".incbin \"tests/unit/why_" #columns ".txt\"\n"                                              \
+		".byte 0\n"                                                                                  \
+		".popsection\n");                                                                            \
+	extern const char why_golden_##columns[]
+
+GOLDEN(80);
+GOLDEN(160);
+
+/* BOURDON_WRITE_GOLDEN names a directory to write the texts to instead. */
+static void expect_golden(const char *columns, const char *golden)
+{
+	const char *directory_of_new = getenv("BOURDON_WRITE_GOLDEN");
+	_cleanup_free_ char *all = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&all, &bytes);
+
+	for (size_t i = 0; i < why_cases_count; i++) {
+		_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+		put(&why_cases[i]);
+		ran = why(columns, "");
+		fprintf(out, "==== %s ====\n%s\n", why_cases[i].name, ran.out);
+	}
+	fclose(out);
+	if (directory_of_new) {
+		_cleanup_free_ char *path = NULL;
+
+		ck_assert_int_gt(asprintf(&path, "%s/why_%s.txt", directory_of_new, columns), 0);
+		file_put(path, all, bytes);
+		return;
+	}
+	/* the first line that differs says more than both texts */
+	for (const char *here = all, *there = golden; *here || *there;) {
+		size_t length = strcspn(here, "\n");
+
+		ck_assert_msg(length == strcspn(there, "\n") && !strncmp(here, there, length),
+			      "why_%s.txt has\n%.*s\nand bourdon prints\n%.*s", columns,
+			      (int)strcspn(there, "\n"), there, (int)length, here);
+		here += length + (here[length] == '\n');
+		there += length + (there[length] == '\n');
+	}
+}
+
+START_TEST(golden_text_at_80_columns)
+{
+	expect_golden("80", why_golden_80);
+}
+END_TEST
+
+START_TEST(golden_text_at_160_columns)
+{
+	expect_golden("160", why_golden_160);
+}
+END_TEST
+
+/* ---- commands ---- */
+
+START_TEST(the_verdicts_are_those_of_the_daemon)
+{
+	static const char *const words[] = { CAUSE_THROTTLED, CAUSE_COMPETING,  CAUSE_OWN_THREADS, CAUSE_OWN_LIMIT,
+					     CAUSE_SHORTAGE,  CAUSE_DEVICE,     CAUSE_OWN_IO,      CAUSE_INTERRUPTS,
+					     CAUSE_STEAL,     CAUSE_NEGLIGIBLE, CAUSE_UNDETERMINED };
+
+	ck_assert_uint_eq(ARRAY_SIZE(words), CAUSE_IS_OTHER - CAUSE_IS_THROTTLED);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		ck_assert_str_eq(verdict_words[CAUSE_IS_THROTTLED + i], words[i]);
+}
+END_TEST
+
+/* bash reads the word as the bytes of the name, and does nothing else. */
+START_TEST(a_quoted_name_is_one_word_of_its_bytes)
+{
+	static const char *const names[] = {
+		"plain.service", "", "a b", "$(touch ran)", "`touch ran`", "'; touch ran; '", "\"; touch ran; \"",
+		"a\nb", "\ttab", "\033]0;title\a", "\xff\xfe", "é", "\\x41", "\\", "'", "''", "$'x'", "!!", "~", "~root",
+		"*", "a*?[b]{c,d}", "-n", "--help", "#x", "a#b", "a=b", "&", "|", ">x", "\xe2\x80\xae" "evil", "%s%n",
+		"system-getty\\x2dx.slice", "\001" "5", "a\r\nb", "'\n'", "\x7f", "/a/../b", "${IFS}x",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *form = escape_name(names[i]), *word = shell_quote(form), *command = NULL;
+		const char *expected = names[i];
+		char got[256] = "";
+		size_t bytes;
+		FILE *out;
+
+		/* what a terminal shows is ASCII without controls */
+		for (const char *at = word; *at; at++)
+			ck_assert_msg(*at >= ' ' && *at <= '~', "%s", word);
+		ck_assert_int_gt(asprintf(&command, "bash -c 'eval \"printf %%s $W\"'"), 0);
+		setenv("W", word, true);
+		out = popen(command, "re");
+		ck_assert_ptr_nonnull(out);
+		bytes = fread(got, 1, sizeof(got) - 1, out);
+		got[bytes] = '\0';
+		ck_assert_int_eq(pclose(out), 0);
+		ck_assert_msg(!strncmp(got, "./", names[i][0] == '-' ? 2 : 0), "%s", got);
+		ck_assert_msg(!strcmp(got + (names[i][0] == '-' ? 2 : 0), expected), "%s: '%s'", word, got);
+		ck_assert_int_ne(access("ran", F_OK), 0);
+	}
+}
+END_TEST
+
+START_TEST(only_what_systemd_takes_literally_is_a_unit)
+{
+	static const char *const units[] = { "nginx.service", "user@1000.service", "system-getty.slice", "a\\x2db.scope",
+					     "docker-0123.scope" };
+	static const char *const others[] = { "",		"nginx",	  ".service",	  "-x.service", "a b.service",
+					      "a;b.service",	"*.service",	  "a.service\n",  "é.service",	"$(x).service",
+					      "a/b.service",	"x.socket",	  "\\x1b[2J",	  "a'.scope",	"-.slice" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		ck_assert_msg(shell_is_unit(units[i]), "%s", units[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		ck_assert_msg(!shell_is_unit(others[i]), "%s", others[i]);
+}
+END_TEST
+
+/* ---- usual, changes ---- */
+
+/* Captures by the same rule before: 5 with the same cause, 3 of them with the same stack among the hottest, and one with another. */
+static const char earlier_sql[] =
+	"CREATE TEMP TABLE n(id); INSERT INTO n VALUES(1), (2), (3), (4), (5), (6);"
+	"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, triggered_at, "
+	"began_at, ended_at, history_ns, state, observed_us, hz, cause, because, stack_count) SELECT n.id, 1, 1, 'web', 'cpu', 'some', 100000, "
+	"2000000, 'kernel', c.cgroup, c.triggered_at - (8 - n.id) * 3600000000000, 1, c.triggered_at - (8 - n.id) * 3600000000000 + 4000000000, "
+	"2000000000, 'complete', 1, 47, iif(n.id = 6, 'negligible', c.cause), c.because, 4 FROM capture c, n WHERE c.capture_id = 7;"
+	"INSERT INTO sample_row SELECT n.id, iif(n.id < 4, 5, 2), 3, 5, 0, 50, NULL, NULL FROM n;"
+	"UPDATE capture SET triggered_at = triggered_at - 8 * 86400000000000 WHERE capture_id = 1;";
+
+static const char baseline_sql[] =
+	"UPDATE capture SET trigger_mode = 'baseline', resource = NULL, kind = NULL, cause = NULL, because = NULL WHERE capture_id = 6;"
+	"INSERT INTO sample_row VALUES(6, 1, 1, 1, 0, 3, 63000000, NULL), (6, 4, 1, 1, 1, 9, 190000000, NULL), (6, 1, 1, 2, 1, 1, 60000000, NULL);";
+
+START_TEST(usual_counts_the_week_before)
+{
+	_cleanup_command_ran_ struct command_ran first = { 0 }, later = { 0 }, json = { 0 };
+
+	put(find_case("competing for a CPU, from another slice"));
+	first = why("160", "--section usual,changes");
+	ck_assert_str_eq(first.out, "  usual     not known: the database has no earlier capture of this rule\n");
+	why_sql("bourdon.db", earlier_sql);
+	later = why("160", "--section usual");
+	/* the one of eight days ago does not count; of the four, two have the backup's stack */
+	ck_assert_str_eq(later.out,
+			 "  usual     yes: 4 of 5 of this rule in the 7 days before had this cause\n"
+			 "  same code of the last 4 of those, 2 have this stack among the hottest 3\n");
+	json = why("160", "--section usual --json");
+	ck_assert_ptr_nonnull(strstr(json.out, "\"captures\": 5, \"same_cause\": 4, \"stacks_looked_at\": 4, \"same_stack\": 2"));
+	why_sql("bourdon.db", "UPDATE capture SET cause = 'its own threads' WHERE capture_id < 7");
+	command_ran_free(&later);
+	later = why("160", "--section usual");
+	ck_assert_str_eq(later.out, "  usual     no: 5 of this rule in the 7 days before, none with this cause\n");
+	/* another host's captures, of a merged database */
+	why_sql("bourdon.db", "INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(2, 1, '', 1, '', 'web2', 4, 47);"
+			      "UPDATE capture SET run_id = 2 WHERE capture_id < 7");
+	command_ran_free(&later);
+	later = why("160", "--section usual");
+	ck_assert_str_eq(later.out, "  usual     no: the first of this rule in the 7 days before\n");
+}
+END_TEST
+
+START_TEST(a_baseline_is_compared)
+{
+	_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+	put(find_case("its own threads"));
+	why_sql("bourdon.db", earlier_sql);
+	why_sql("bourdon.db", baseline_sql);
+	ran = why("160", "--section usual,changes");
+	expect_fact(ran.out, "baseline",
+		    "the targets ran 0.15 CPUs, 0.04 in capture 6; waited 0.82 s a second, 0.01; parse_header 100 %, 25 %");
+	expect_fact(ran.out, "changed", "since capture 6 of this rule, the last baseline, 2026-11-24T22:50:33Z:");
+	/* not one of another rule, nor one that came later */
+	why_sql("bourdon.db", "UPDATE capture SET rule = 'other' WHERE capture_id = 6");
+	command_ran_free(&ran);
+	ran = why("160", "--section usual");
+	ck_assert_ptr_null(strstr(ran.out, "baseline"));
+}
+END_TEST
+
+START_TEST(changes_since_the_capture_before)
+{
+	_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+	put(find_case("reclaim at its own limit"));
+	why_sql("bourdon.db", earlier_sql);
+	/* the same processes with another limit, then without usage */
+	why_sql("bourdon.db",
+		"INSERT INTO usage(capture_id, process_id, role, from_at, to_at) VALUES(6, 1, 'target', 1, 2);"
+		"INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
+		"(6, 1, 5, '/system.slice/nginx.service', 'memory.current', 'bytes', 1, 1), (6, 1, 5, '/system.slice/nginx.service', 'memory.max', 'bytes', 134217728, 134217728),"
+		"(7, 1, 5, '/system.slice/nginx.service', 'memory.current', 'bytes', 1, 1), (7, 1, 5, '/system.slice/nginx.service', 'memory.high', 'bytes', 4096, 4096),"
+		"(6, 1, 5, '/not/here', 'memory.max', 'bytes', 4096, 4096)");
+	ran = why("160", "--section changes");
+	ck_assert_str_eq(ran.out, "  changed   since capture 6 of this rule, 2026-11-24T22:50:33Z:\n"
+				  "            memory.high of /system.slice/nginx.service: 4 KiB, was none\n"
+				  "            memory.max of /system.slice/nginx.service: 64 MiB, was 128 MiB\n");
+	/* a restart, another build, another kernel, and other thresholds */
+	why_sql("bourdon.db",
+		"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) VALUES(20, 1, 77, 7, 'nginx', '/system.slice/nginx.service', 'nginx.service');"
+		"UPDATE usage SET process_id = 20 WHERE capture_id = 6; DELETE FROM statistic;"
+		"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(2, 1, '0.1.0', 1, '6.1', 'web1', 4, 47);"
+		"INSERT INTO rule(rule_id, run_id, rule, source, comm, watch, pattern_id, history_ns, capture_ns, cooldown_ns, triggers) VALUES(2, 2, 'web', '', 'nginx', '', 1, 1, 1, 1, '[1]');"
+		"UPDATE capture SET run_id = 2, rule_id = 2 WHERE capture_id = 6;"
+		"INSERT INTO module(module_id, path, build_id, version, kind) VALUES(9, '/usr/sbin/nginx', 'cccccccccccccccccccc', '', 'file');"
+		"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, inlined) VALUES(90, 9, 1, 'main', 0, 0);"
+		"INSERT INTO stack_node VALUES(90, NULL, '[90]', 1, 1, x'09'); INSERT INTO sample_row VALUES(6, 90, 1, 1, 0, 3, NULL, NULL)");
+	command_ran_free(&ran);
+	ran = why("160", "--section changes");
+	ck_assert_str_eq(ran.out, "  changed   since capture 6 of this rule, 2026-11-24T22:50:33Z:\n"
+				  "            /usr/sbin/nginx: build aaaaaaaaaaaa, was cccccccccccc\n"
+				  "            restart of nginx in nginx.service: now 101 102, was 77\n"
+				  "            kernel: 6.12, was 6.1\n"
+				  "            thresholds of rule web\n");
+}
+END_TEST
+
+/* ---- whether it goes on ---- */
+
+START_TEST(still_is_what_the_database_tells)
+{
+	static const struct {
+		const char *sql, *still;
+	} cases[] = {
+		{ "SELECT 1", "not known since 00:50:37Z; stalled 80 % of the second before that" },
+		{ "UPDATE pressure SET some_us = 5", "no: over by 00:50:37Z, when the capture ended; none since" },
+		{ "DELETE FROM pressure", "not known: the database has nothing later than 00:50:37Z" },
+		{ "INSERT INTO incident VALUES(1, 1, 1, 2, 1, NULL, 'cpu', NULL, NULL, NULL); UPDATE capture SET incident_id = 1;"
+		  "INSERT INTO capture(capture_id, run_id, rule, resource, kind, trigger_mode, triggered_at, began_at, history_ns, state, hz, incident_id) "
+		  "VALUES(8, 1, 'db', 'io', 'some', 'kernel', 1795567900000000000, 1, 1, 'complete', 47, 1)",
+		  "it went on as io, 2026-11-25T00:51:40Z, capture 8 of its incident" },
+		{ "INSERT INTO capture(capture_id, run_id, rule, resource, kind, trigger_mode, triggered_at, began_at, history_ns, state, hz, incident_id) "
+		  "VALUES(9, 1, 'web', 'cpu', 'some', 'kernel', 1795568000000000000, 1, 1, 'complete', 47, 1)",
+		  "it came back 2 times, last at 2026-11-25T00:53:20Z (capture 9)" },
+		{ "UPDATE capture SET state = 'recording' WHERE capture_id = 8",
+		  "yes, unless bourdond died since: capture 8 of its incident is being recorded" },
+	};
+
+	put(find_case("its own threads"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+		why_sql("bourdon.db", cases[i].sql);
+		ran = why("160", "--section answer");
+		expect_fact(ran.out, "still", cases[i].still);
+	}
+}
+END_TEST
+
+START_TEST(certain_says_what_speaks_against_it)
+{
+	static const struct {
+		const char *sql, *certain;
+	} cases[] = {
+		{ "SELECT 1", "high: of all others it ran 90 %; nothing was lost" },
+		{ "UPDATE loss SET events = 1 WHERE reason = 'stack-not-whole'", "high: of all others it ran 90 %; PARTIAL: stack-not-whole 1 %" },
+		{ "UPDATE loss SET events = 40 WHERE reason = 'stack-not-whole'", "high: of all others it ran 90 %; PARTIAL: stack-not-whole 47 %" },
+		/* samples that are missing may be anybody's */
+		{ "UPDATE loss SET events = 90 WHERE reason = 'overwritten-slots'", "medium: of all others it ran 90 %; PARTIAL: overwritten-slots 51 %" },
+		{ "UPDATE capture SET state = 'interrupted'; DELETE FROM loss", "medium: of all others it ran 90 %; losses unknown" },
+		{ "UPDATE usage SET cpu_ns = 9000000000 WHERE process_id = 4; UPDATE capture SET state = 'complete'", "medium: of all others it ran only 47 %; losses unknown" },
+	};
+
+	put(find_case("competing for a CPU, from another slice"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+		why_sql("bourdon.db", cases[i].sql);
+		ran = why("160", "--section answer");
+		expect_fact(ran.out, "certain", cases[i].certain);
+	}
+}
+END_TEST
+
+/* ---- options, page ---- */
+
+START_TEST(sections_are_chosen_by_name)
+{
+	_cleanup_command_ran_ struct command_ran brief = { 0 }, full = { 0 }, two = { 0 }, json = { 0 };
+
+	put(find_case("its own threads"));
+	brief = why("80", "");
+	full = why("100", "--full");
+	two = why("100", "--section losses,capture");
+	json = why("100", "--section losses,capture --json");
+	ck_assert_ptr_null(strstr(brief.out, "\nlosses: "));
+	ck_assert_ptr_nonnull(strstr(brief.out, "--section help"));
+	ck_assert_ptr_nonnull(strstr(full.out, "\nlosses: none (2 reasons checked)\n"));
+	ck_assert_ptr_nonnull(strstr(full.out, "\n\ncapture 7 (complete), rule web, 2026-11-25T00:50:33Z\n"));
+	ck_assert_msg(!strncmp(two.out, "capture 7 (complete)", 20) && strstr(two.out, "\n\nlosses: none"), "%s", two.out);
+	ck_assert_msg(!strncmp(json.out, "{\"capture\": {", 13) && strstr(json.out, "\n\"losses\": [") &&
+			      !strstr(json.out, "\"answer\""), "%s", json.out);
+}
+END_TEST
+
+START_TEST(mistakes_about_sections)
+{
+	static const struct {
+		const char *words, *problem;
+	} cases[] = {
+		{ "--section nothing", "'nothing' is no section of 'why': the sections are answer, usual, changes, timeline, capture, " },
+		{ "--section answer,,losses", "'' is no section of 'why'" },
+		{ "--section answer --full", "--full shows every section, and --section some" },
+		{ "--incident --full", "'why --incident' takes neither --full nor --section" },
+	};
+
+	put(find_case("its own threads"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_command_ran_ struct command_ran ran = command_run_words("--db bourdon.db why %s", cases[i].words);
+
+		ck_assert_int_eq(ran.status, EXIT_USAGE);
+		ck_assert_msg(strstr(ran.err, cases[i].problem), "%s", ran.err);
+	}
+	expect_command_fails("", "--db bourdon.db why 99 --full");
+}
+END_TEST
+
+/* Each detail fits the layout, whatever it is. */
+START_TEST(everything_fits_eighty_columns)
+{
+	_cleanup_command_ran_ struct command_ran ran = { 0 };
+	char *rest;
+
+	put(find_case("hostile names"));
+	ran = why("80", "--full");
+	for (char *line = strtok_r(ran.out, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strncmp(line, "  do ", 5) != 0)
+			ck_assert_msg(format_columns(line) <= 80, "%zu columns: %s", format_columns(line), line);
+}
+END_TEST
+
+START_TEST(columns_and_colour)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	struct layout layout;
+
+	setenv("COLUMNS", "123", true);
+	ck_assert_int_eq(layout_of(out, false).columns, 123);
+	setenv("COLUMNS", "3", true);
+	ck_assert_int_eq(layout_of(out, false).columns, LAYOUT_COLUMNS_LEAST);
+	setenv("COLUMNS", "100000", true);
+	ck_assert_int_eq(layout_of(out, false).columns, LAYOUT_COLUMNS_MOST);
+	setenv("COLUMNS", "wide", true);
+	ck_assert_int_eq(layout_of(out, false).columns, LAYOUT_COLUMNS);
+	unsetenv("COLUMNS");
+	layout = layout_of(out, false);
+	ck_assert_int_eq(layout.columns, LAYOUT_COLUMNS);
+	ck_assert(!page.colour); /* no terminal */
+	layout_put(&layout, LAYOUT_ALARM, "a");
+	layout.colour = true;
+	layout_put(&layout, LAYOUT_ALARM, "b");
+	layout_fact(&layout, "label", LAYOUT_PLAIN, "\033[31mred");
+	fclose(out);
+	ck_assert_str_eq(text, "a\033[1;31mb\033[0m  \033[36mlabel     \033[0m\\x1b[31mred\n");
+	free(text);
+}
+END_TEST
+
+Suite *why_suite(void)
+{
+	Suite *suite = suite_create("why");
+	TCase *tcase = tcase_create("why");
+
+	tcase_set_timeout(tcase, 60); /* a database for each cause */
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_loop_test(tcase, ten_lines_name_victim_culprit_and_remedy, 0, (int)why_cases_count);
+	tcase_add_loop_test(tcase, eighty_columns_are_enough, 0, (int)why_cases_count);
+	tcase_add_test(tcase, golden_text_at_80_columns);
+	tcase_add_test(tcase, golden_text_at_160_columns);
+	tcase_add_test(tcase, the_verdicts_are_those_of_the_daemon);
+	tcase_add_test(tcase, a_quoted_name_is_one_word_of_its_bytes);
+	tcase_add_test(tcase, only_what_systemd_takes_literally_is_a_unit);
+	tcase_add_test(tcase, usual_counts_the_week_before);
+	tcase_add_test(tcase, a_baseline_is_compared);
+	tcase_add_test(tcase, changes_since_the_capture_before);
+	tcase_add_test(tcase, still_is_what_the_database_tells);
+	tcase_add_test(tcase, certain_says_what_speaks_against_it);
+	tcase_add_test(tcase, sections_are_chosen_by_name);
+	tcase_add_test(tcase, mistakes_about_sections);
+	tcase_add_test(tcase, everything_fits_eighty_columns);
+	tcase_add_test(tcase, columns_and_colour);
+	suite_add_tcase(suite, tcase);
+	return suite;
+}
