@@ -80,7 +80,8 @@ static void cut_name(const char *name, size_t columns, char *into, size_t into_b
 
 const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
 {
-	size_t room = answer->report->json ? SIZE_MAX : (size_t)answer->report->layout.columns - LAYOUT_LABEL_COLUMNS;
+	size_t room = answer->report->json ? SIZE_MAX
+					   : (size_t)answer->report->layout.columns - LAYOUT_LABEL_COLUMNS;
 	size_t name_bytes = strlen(name) + sizeof("…"), rest;
 	_cleanup_free_ char *cut = malloc(name_bytes);
 	const char *text, *at;
@@ -135,11 +136,11 @@ static int keep_texts(struct answer *answer, const struct query *query)
 {
 	const struct {
 		const char *column, **text;
-	} texts[] = { { "rule", &answer->rule },         { "source", &answer->source },
-		      { "resource", &answer->resource }, { "kind", &answer->kind },
-		      { "cgroup", &answer->cgroup },     { "state", &answer->state },
-		      { "cause", &answer->cause },       { "because", &answer->because },
-		      { "hostname", &answer->hostname }, { "asked_by", &answer->asked_by },
+	} texts[] = { { "rule", &answer->rule },          { "source", &answer->source },
+		      { "resource", &answer->resource },  { "kind", &answer->kind },
+		      { "cgroup", &answer->cgroup },      { "state", &answer->state },
+		      { "cause", &answer->cause },        { "because", &answer->because },
+		      { "hostname", &answer->hostname },  { "asked_by", &answer->asked_by },
 		      { "asked_for", &answer->asked_for } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -255,11 +256,12 @@ static const char *say_headline(struct answer *answer)
 	bool is_complete = !strcmp(answer->state, "complete");
 
 	return answer_say(answer, "%s: capture %" PRId64 "%s%s%s on %s, %s%s%s",
-			  answer->cause	 ? answer->cause
+			  answer->cause  ? answer->cause
 			  : answer->rule ? "no verdict"
 					 : "asked for",
-			  answer->report->capture_id, is_complete ? "" : " (", is_complete ? "" : answer->state,
-			  is_complete ? "" : ")", answer->hostname ? answer->hostname : "-",
+			  answer->report->capture_id, is_complete ? "" : " (",
+			  is_complete ? "" : answer->state, is_complete ? "" : ")",
+			  answer->hostname ? answer->hostname : "-",
 			  time_text_write(answer->triggered_at, when), answer->rule ? ", rule " : "",
 			  answer->rule ? answer->rule : "");
 }
@@ -268,10 +270,9 @@ static const char *say_shortage(struct answer *answer)
 {
 	static const struct {
 		const char *resource, *words;
-	} words[] = { { "cpu", "CPU time" },
-		      { "memory", "memory" },
-		      { "io", "disk I/O" },
-		      { "irq", "CPU time" } };
+	} words[] = {
+		{ "cpu", "CPU time" }, { "memory", "memory" }, { "io", "disk I/O" }, { "irq", "CPU time" }
+	};
 	char window[32], allowed[32] = "";
 	const char *what = answer->resource;
 
@@ -297,7 +298,9 @@ static const char *say_suffered(struct answer *answer)
 {
 	static const struct {
 		const char *resource, *words;
-	} words[] = { { "cpu", "for a CPU" }, { "memory", "for memory" }, { "io", "for a disk" },
+	} words[] = { { "cpu", "for a CPU" },
+		      { "memory", "for memory" },
+		      { "io", "for a disk" },
 		      { "irq", "for a CPU" } };
 	const struct party *victim = answer->victim;
 	char name[NAME_BYTES], waited[32], ran[32];
@@ -317,8 +320,8 @@ static const char *say_suffered(struct answer *answer)
 				       duration((double)victim->cpu_ns, ran),
 				       answer->resource ? ", and no waiting was counted" : "");
 	return answer_say_name(answer, place_text(victim), "%s: waited %s %s, ran %s", name,
-			  duration((double)victim->waited_ns, waited), what,
-			  duration((double)victim->cpu_ns, ran));
+			       duration((double)victim->waited_ns, waited), what,
+			       duration((double)victim->cpu_ns, ran));
 }
 
 /* What a program took of the resource that fired. */
@@ -331,16 +334,19 @@ static const char *say_took(struct answer *answer, const char *before)
 	name_of(culprit, name, sizeof(name));
 	if (!strcmp(answer->resource, "io"))
 		return answer_say_name(answer, place, "%s%s: read %s, wrote %s", before, name,
-				       size((double)culprit->read_bytes, a), size((double)culprit->write_bytes, b));
+				       size((double)culprit->read_bytes, a),
+				       size((double)culprit->write_bytes, b));
 	if (!strcmp(answer->resource, "memory") && culprit->grown_bytes > 0)
 		return answer_say_name(answer, place, "%s%s: grew by %s to %s", before, name,
-				       size((double)culprit->grown_bytes, a), size((double)culprit->rss_bytes, b));
+				       size((double)culprit->grown_bytes, a),
+				       size((double)culprit->rss_bytes, b));
 	if (!strcmp(answer->resource, "memory"))
 		return answer_say_name(answer, place, "%s%s: the largest, %s, and did not grow", before, name,
 				       size((double)culprit->rss_bytes, a));
-	return answer_say_name(answer, place, "%s%s: %s of CPU time, %.0f %% of all", before, name,
-			       duration((double)culprit->cpu_ns, a),
-			       share((double)culprit->cpu_ns, (double)answer->cpus * (double)answer->span_ns));
+	return answer_say_name(
+		answer, place, "%s%s: %s of CPU time, %.0f %% of all", before, name,
+		duration((double)culprit->cpu_ns, a),
+		share((double)culprit->cpu_ns, (double)answer->cpus * (double)answer->span_ns));
 }
 
 static const char *say_limit(struct answer *answer)
@@ -352,12 +358,13 @@ static const char *say_limit(struct answer *answer)
 	if (!of)
 		return "a memory limit, of its cgroup or one above: cgroup v1 tells no more";
 	if (!blame->name)
-		return answer_say_name(answer, of, "the memory limit of " ANSWER_NAME ", or of a cgroup above it");
+		return answer_say_name(answer, of,
+				       "the memory limit of " ANSWER_NAME ", or of a cgroup above it");
 	if (!blame->limit)
-		return answer_say_name(answer, of, "memory.%s of " ANSWER_NAME ", met %" PRId64 " times", blame->name,
-				       blame->times);
-	return answer_say_name(answer, of, "memory.%s of " ANSWER_NAME ", %s, met %" PRId64 " times", blame->name,
-			       size((double)blame->limit, limit), blame->times);
+		return answer_say_name(answer, of, "memory.%s of " ANSWER_NAME ", met %" PRId64 " times",
+				       blame->name, blame->times);
+	return answer_say_name(answer, of, "memory.%s of " ANSWER_NAME ", %s, met %" PRId64 " times",
+			       blame->name, size((double)blame->limit, limit), blame->times);
 }
 
 static const char *say_quota(struct answer *answer)
@@ -369,11 +376,13 @@ static const char *say_quota(struct answer *answer)
 		return "a CPU quota, of its cgroup or of one above it";
 	if (!blame->limit || !blame->period_us)
 		return answer_say_name(answer, of,
-				       "the quota of " ANSWER_NAME ": stopped in %" PRId64 " of %" PRId64 " periods",
+				       "the quota of " ANSWER_NAME ": stopped in %" PRId64 " of %" PRId64
+				       " periods",
 				       blame->times, blame->of_times);
-	return answer_say_name(answer, of,
-			       "the quota of " ANSWER_NAME ", %.2f CPUs: stopped in %" PRId64 " of %" PRId64 " periods",
-			       (double)blame->limit / (double)blame->period_us, blame->times, blame->of_times);
+	return answer_say_name(
+		answer, of,
+		"the quota of " ANSWER_NAME ", %.2f CPUs: stopped in %" PRId64 " of %" PRId64 " periods",
+		(double)blame->limit / (double)blame->period_us, blame->times, blame->of_times);
 }
 
 static const char *say_caused(struct answer *answer)
@@ -386,20 +395,22 @@ static const char *say_caused(struct answer *answer)
 	case CAUSE_IS_COMPETING:
 		return answer->culprit ? say_took(answer, "") : blame_unnamed(answer->because);
 	case CAUSE_IS_SHORTAGE:
-		return answer->culprit ? say_took(answer, "") :
-					 "not known: who grew is not among what was recorded";
+		return answer->culprit ? say_took(answer, "")
+				       : "not known: who grew is not among what was recorded";
 	case CAUSE_IS_OWN_THREADS:
 	case CAUSE_IS_OWN_IO:
 		return answer->culprit ? say_took(answer, "itself: ") : "the targets themselves";
 	case CAUSE_IS_OWN_LIMIT:
 		return say_limit(answer);
 	case CAUSE_IS_DEVICE:
-		return blame->name ? answer_say(answer, "the disk %s: busy %.0f %% of the time, %.1f ms a request",
+		return blame->name ? answer_say(answer,
+						"the disk %s: busy %.0f %% of the time, %.1f ms a request",
 						blame->name, blame->percent, blame->each_ms)
 				   : "a disk";
 	case CAUSE_IS_INTERRUPTS:
 		return blame->name ? answer_say(answer, "the %s %s: %.1f %% of the machine's time",
-						!strcmp(blame->source, "softirq") ? "soft interrupt" : "interrupt",
+						!strcmp(blame->source, "softirq") ? "soft interrupt"
+										  : "interrupt",
 						blame->name, blame->percent)
 				   : "interrupts";
 	case CAUSE_IS_STEAL:
@@ -412,7 +423,8 @@ static const char *say_caused(struct answer *answer)
 	case CAUSE_IS_OTHER:
 		return "not known: this bourdon is older than that cause";
 	default:
-		return answer->rule ? "not known: no verdict was stored" : "nobody: no shortage was looked for";
+		return answer->rule ? "not known: no verdict was stored"
+				    : "nobody: no shortage was looked for";
 	}
 }
 
@@ -432,11 +444,13 @@ static const char *say_since(struct answer *answer)
 	char when[TIME_TEXT_BYTES], before[TIME_TEXT_BYTES];
 
 	if (!answer->resource)
-		return answer_say(answer, "%s, when it was asked for", time_text_write(answer->triggered_at, when));
-	return answer_say(answer, "%s%s, %s%s before the trigger", time_text_write(answer->onset_at, when),
-			  answer->is_older ? " or earlier" : "",
-			  time_text_write_duration(answer->triggered_at - answer->onset_at, before),
-			  answer->is_older ? " or more" : "");
+		return answer_say(answer, "%s, when it was asked for",
+				  time_text_write(answer->triggered_at, when));
+	return answer_say(
+		answer, "%s%s, %s%s before the trigger", time_text_write(answer->onset_at, when),
+		answer->is_older ? " or earlier" : "",
+		time_text_write_duration(subtract_saturated(answer->triggered_at, answer->onset_at), before),
+		answer->is_older ? " or more" : "");
 }
 
 static bool say_all(struct answer *answer)
@@ -501,41 +515,73 @@ void answer_print(const struct layout *layout, const struct answer *answer)
 	layout_fact(layout, "still", LAYOUT_PLAIN, answer->still);
 	layout_fact(layout, "certain", LAYOUT_PLAIN, answer->certain);
 	layout_fact(layout, "remedy", LAYOUT_STRONG, answer->remedy.text);
-	layout_fact_whole(layout, answer->remedy.changes ? "do" : "look at", LAYOUT_COMMAND, answer->remedy.command);
+	layout_fact_whole(layout, answer->remedy.changes ? "do" : "look at", LAYOUT_COMMAND,
+			answer->remedy.command);
 }
 
 int answer_rows(const struct answer *answer, struct rows *ret_rows)
 {
 	static const char *const names[] = {
-		"capture_id",      "hostname",        "cause",          "headline",      "short",
-		"victim",          "victim_program",  "victim_unit",    "victim_cgroup", "victim_waited_ns",
-		"culprit",         "culprit_role",    "culprit_program", "culprit_unit", "culprit_cgroup",
-		"limit_cgroup",    "code",            "function",       "stack_id",      "since",
-		"onset_at",        "still",           "certain",        "certainty",     "remedy",
-		"command",         "command_changes",
+		"capture_id",
+		"hostname",
+		"cause",
+		"headline",
+		"short",
+		"victim",
+		"victim_program",
+		"victim_unit",
+		"victim_cgroup",
+		"victim_waited_ns",
+		"culprit",
+		"culprit_role",
+		"culprit_program",
+		"culprit_unit",
+		"culprit_cgroup",
+		"limit_cgroup",
+		"code",
+		"function",
+		"stack_id",
+		"since",
+		"onset_at",
+		"still",
+		"certain",
+		"certainty",
+		"remedy",
+		"command",
+		"command_changes",
 	};
 	const struct party *victim = answer->victim, *culprit = answer->culprit;
 	const struct code_place *place = &answer->place;
 	struct rows rows = rows_of(names);
-	int result = rows_add(
-		&rows,
-		(struct value[]){
-			value_number(answer->report->capture_id), value_text(answer->hostname),
-			value_text(answer->cause), value_text(answer->headline), value_text(answer->shortage),
-			value_text(answer->suffered), value_text(victim ? victim->program : NULL),
-			value_text(victim ? victim->unit : NULL),
-			value_text(victim ? victim->cgroup : NULL),
-			victim ? value_number(victim->waited_ns) : value_text(NULL), value_text(answer->caused),
-			value_text(culprit ? culprit->role : NULL),
-			value_text(culprit ? culprit->program : NULL),
-			value_text(culprit ? culprit->unit : NULL),
-			value_text(culprit ? culprit->cgroup : NULL), value_text(answer->blame.scope),
-			value_text(answer->code), value_text(place->stacks_count ? place->function : NULL),
-			place->stacks_count ? value_number(place->stack_ids[0]) : value_text(NULL),
-			value_text(answer->since), value_number(answer->onset_at), value_text(answer->still),
-			value_text(answer->certain), value_text(answer->certainty),
-			value_text(answer->remedy.text), value_text(answer->remedy.command),
-			value_number(answer->remedy.changes) });
+	int result =
+		rows_add(&rows, (struct value[]){ value_number(answer->report->capture_id),
+						  value_text(answer->hostname),
+						  value_text(answer->cause),
+						  value_text(answer->headline),
+						  value_text(answer->shortage),
+						  value_text(answer->suffered),
+						  value_text(victim ? victim->program : NULL),
+						  value_text(victim ? victim->unit : NULL),
+						  value_text(victim ? victim->cgroup : NULL),
+						  victim ? value_number(victim->waited_ns) : value_text(NULL),
+						  value_text(answer->caused),
+						  value_text(culprit ? culprit->role : NULL),
+						  value_text(culprit ? culprit->program : NULL),
+						  value_text(culprit ? culprit->unit : NULL),
+						  value_text(culprit ? culprit->cgroup : NULL),
+						  value_text(answer->blame.scope),
+						  value_text(answer->code),
+						  value_text(place->stacks_count ? place->function : NULL),
+						  place->stacks_count ? value_number(place->stack_ids[0])
+								      : value_text(NULL),
+						  value_text(answer->since),
+						  value_number(answer->onset_at),
+						  value_text(answer->still),
+						  value_text(answer->certain),
+						  value_text(answer->certainty),
+						  value_text(answer->remedy.text),
+						  value_text(answer->remedy.command),
+						  value_number(answer->remedy.changes) });
 
 	if (!result)
 		*ret_rows = rows;

@@ -59,7 +59,8 @@ struct answer {
 	/* of the capture */
 	const char *rule, *source, *resource, *kind, *cgroup, *state, *cause, *because, *hostname;
 	const char *asked_by, *asked_for;
-	int64_t triggered_at, ended_at, onset_at, observed_us, stall_us, window_us, incident_id, cpus, span_ns;
+	int64_t triggered_at, ended_at, onset_at, observed_us, stall_us, window_us, incident_id, cpus,
+		span_ns;
 	bool has_ended, is_older; /* is_older: the stall is older than the history */
 	enum cause_word verdict;
 	/* of all that took part */

@@ -119,7 +119,8 @@ const char *blame_unnamed(const char *because)
 	static const struct {
 		const char *begin, *words;
 	} unnamed[] = {
-		{ "processes that root's policy denies", "processes that root's policy denies: they have no names here" },
+		{ "processes that root's policy denies",
+		  "processes that root's policy denies: they have no names here" },
 		{ "processes whose names are not known", "processes that ended before they had a name here" },
 	};
 

@@ -46,8 +46,9 @@ static const char *say_recording(struct answer *answer, bool *ret_found)
 	id = query_number(&query, "capture_id");
 	if (id == answer->report->capture_id)
 		return answer_say(answer, "yes, unless bourdond died since: this capture is being recorded");
-	return answer_say(answer, "yes, unless bourdond died since: capture %" PRId64 " of its incident is being recorded",
-			  id);
+	return answer_say(
+		answer,
+		"yes, unless bourdond died since: capture %" PRId64 " of its incident is being recorded", id);
 }
 
 static const char *say_again(struct answer *answer, bool *ret_found)
@@ -125,7 +126,7 @@ static double culprit_share(const struct answer *answer)
 
 	for (uint32_t i = 0; i < answer->parties.count; i++) {
 		const struct party *party = &answer->parties.list[i];
-		double took = is_io	  ? (double)party->read_bytes + (double)party->write_bytes
+		double took = is_io       ? (double)party->read_bytes + (double)party->write_bytes
 			      : is_memory ? (double)party->grown_bytes
 					  : (double)party->cpu_ns;
 
@@ -144,9 +145,11 @@ static struct grounds grounds_of_shared(struct answer *answer, const char *what)
 	if (!answer->culprit)
 		return (struct grounds){ LEVEL_MEDIUM, "it is measured, but not who they were" };
 	percent = culprit_share(answer);
-	return (struct grounds){ percent >= 50 ? LEVEL_HIGH : LEVEL_MEDIUM,
-				 percent >= 50 ? answer_say(answer, "of all others it %s %.0f %%", what, percent)
-						: answer_say(answer, "of all others it %s only %.0f %%", what, percent) };
+	return (struct grounds){
+		percent >= 50 ? LEVEL_HIGH : LEVEL_MEDIUM,
+		percent >= 50 ? answer_say(answer, "of all others it %s %.0f %%", what, percent)
+			      : answer_say(answer, "of all others it %s only %.0f %%", what, percent)
+	};
 }
 
 static struct grounds grounds_of_shortage(struct answer *answer)
@@ -197,8 +200,9 @@ static struct grounds grounds_of(struct answer *answer)
 }
 
 /* The loss that cost most, by the share that it cost; and whether it is one of samples: stacks and intervals judge nobody. */
-static const char worst_sql[] = "SELECT reason, percent, unit IN ('sample', 'cpu') AS weakens FROM data_quality "
-				"WHERE capture_id = ?1 AND percent >= ?2 ORDER BY percent DESC, events DESC, reason LIMIT 1";
+static const char worst_sql[] =
+	"SELECT reason, percent, unit IN ('sample', 'cpu') AS weakens FROM data_quality "
+	"WHERE capture_id = ?1 AND percent >= ?2 ORDER BY percent DESC, events DESC, reason LIMIT 1";
 
 /* From this share on, what was lost may have changed the verdict. */
 #define WEAKENS_PERCENT 10.0
@@ -206,11 +210,12 @@ static const char worst_sql[] = "SELECT reason, percent, unit IN ('sample', 'cpu
 /* Says what was lost, and lowers the level where it was much. Returns a text; NULL: no memory. */
 static const char *say_losses(struct answer *answer, enum level *level)
 {
-	_cleanup_query_ struct query worst = query_begin(answer->report->database, worst_sql,
-							 answer->report->capture_id, (int64_t)PARTIAL_PERCENT);
-	_cleanup_query_ struct query any =
-		query_begin(answer->report->database, "SELECT total(events) AS events, count(*) AS reasons FROM loss WHERE capture_id = ?1",
-			    answer->report->capture_id, 0);
+	_cleanup_query_ struct query worst = query_begin(
+		answer->report->database, worst_sql, answer->report->capture_id, (int64_t)PARTIAL_PERCENT);
+	_cleanup_query_ struct query any = query_begin(
+		answer->report->database,
+		"SELECT total(events) AS events, count(*) AS reasons FROM loss WHERE capture_id = ?1",
+		answer->report->capture_id, 0);
 
 	if (query_next(&worst)) {
 		if (query_number(&worst, "weakens") && query_real(&worst, "percent") >= WEAKENS_PERCENT &&

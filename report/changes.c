@@ -56,8 +56,8 @@ static int add_rows(struct gathering *gathering, const char *what, const char *s
 	int result = 0;
 
 	for (int i = 0; i < CHANGES_MOST && !result && query_next(&query); i++)
-		result = add_change(gathering, what, query_text(&query, "name"), text_or_null(&query, "before"),
-				    text_or_null(&query, "after"));
+		result = add_change(gathering, what, query_text(&query, "name"),
+				    text_or_null(&query, "before"), text_or_null(&query, "after"));
 	return result || !database->failed ? result : -EIO;
 }
 
@@ -114,49 +114,55 @@ static int add_builds(struct gathering *gathering)
 /* ---- restarts ---- */
 
 /* Targets; of a capture without usage those that have samples. */
-#define TARGETS_OF(PARAMETER)                                                                                 \
+#define TARGETS_OF(PARAMETER)                                                                                        \
 	"SELECT p.comm, ifnull(p.unit, p.cgroup) AS place, p.tgid, p.started_ns FROM (SELECT process_id FROM usage " \
-	"WHERE capture_id = " PARAMETER " AND role = 'target' AND process_id IS NOT NULL UNION SELECT process_id FROM sample "    \
-	"WHERE capture_id = " PARAMETER " AND NOT EXISTS (SELECT 1 FROM usage WHERE capture_id = " PARAMETER                     \
+	"WHERE capture_id = " PARAMETER                                                                              \
+	" AND role = 'target' AND process_id IS NOT NULL UNION SELECT process_id FROM sample "                       \
+	"WHERE capture_id = " PARAMETER " AND NOT EXISTS (SELECT 1 FROM usage WHERE capture_id = " PARAMETER         \
 	" AND role = 'target')) JOIN process p USING(process_id)"
 
 /* Programs that were there, and of which no process is the same. */
-static const char restarts_sql[] =
-	"WITH here AS MATERIALIZED (" TARGETS_OF("?1") "), there AS MATERIALIZED (" TARGETS_OF("?2") ") "
-	"SELECT h.comm || ifnull(' in ' || h.place, '') AS name, "
-	"(SELECT group_concat(tgid, ' ') FROM (SELECT tgid FROM there t WHERE t.comm = h.comm AND t.place IS h.place ORDER BY tgid LIMIT 4)) AS before, "
-	"(SELECT group_concat(tgid, ' ') FROM (SELECT tgid FROM here o WHERE o.comm = h.comm AND o.place IS h.place ORDER BY tgid LIMIT 4)) AS after "
-	"FROM here h GROUP BY h.comm, h.place "
-	"HAVING EXISTS (SELECT 1 FROM there t WHERE t.comm = h.comm AND t.place IS h.place) "
-	"AND NOT EXISTS (SELECT 1 FROM there t JOIN here s ON s.tgid = t.tgid AND s.started_ns = t.started_ns "
-	"WHERE t.comm = h.comm AND t.place IS h.place) ORDER BY count(*) DESC, name LIMIT 8";
+static const char restarts_sql[] = "WITH here AS MATERIALIZED (" TARGETS_OF("?1") "), there AS MATERIALIZED (" TARGETS_OF(
+	"?2") ") "
+	      "SELECT h.comm || ifnull(' in ' || h.place, '') AS name, "
+	      "(SELECT group_concat(tgid, ' ') FROM (SELECT tgid FROM there t WHERE t.comm = h.comm AND t.place IS h.place ORDER BY tgid LIMIT 4)) AS before, "
+	      "(SELECT group_concat(tgid, ' ') FROM (SELECT tgid FROM here o WHERE o.comm = h.comm AND o.place IS h.place ORDER BY tgid LIMIT 4)) AS after "
+	      "FROM here h GROUP BY h.comm, h.place "
+	      "HAVING EXISTS (SELECT 1 FROM there t WHERE t.comm = h.comm AND t.place IS h.place) "
+	      "AND NOT EXISTS (SELECT 1 FROM there t JOIN here s ON s.tgid = t.tgid AND s.started_ns = t.started_ns "
+	      "WHERE t.comm = h.comm AND t.place IS h.place) ORDER BY count(*) DESC, name LIMIT 8";
 
 /* ---- limits, and the rest ---- */
 
 /* Of the same cgroups, if both captures looked at them. A limit that is not there is none. */
-#define LIMITS_OF(PARAMETER)                                                                                  \
+#define LIMITS_OF(PARAMETER)                                                                                      \
 	"SELECT scope, source, name, ifnull(before, after) AS value FROM statistic WHERE capture_id = " PARAMETER \
 	" AND (source = 'cpu.max' AND name = 'quota_usec' OR source IN ('memory.max', 'memory.high') AND name = 'bytes')"
-#define SCOPES_OF(PARAMETER)                                                                                  \
-	"SELECT DISTINCT scope FROM statistic WHERE capture_id = " PARAMETER " AND source IN ('cpu.max', 'memory.current', 'cpu.stat')"
+#define SCOPES_OF(PARAMETER)                                                                                 \
+	"SELECT DISTINCT scope FROM statistic WHERE capture_id = " PARAMETER                                 \
+	" AND source IN ('cpu.max', 'memory.current', 'cpu.stat')"
 
-static const char limits_sql[] =
-	"WITH here AS MATERIALIZED (" LIMITS_OF("?1") "), there AS MATERIALIZED (" LIMITS_OF("?2") "), "
-	"both AS MATERIALIZED (" SCOPES_OF("?1") " INTERSECT " SCOPES_OF("?2") "), "
-	"all_of AS MATERIALIZED (SELECT scope, source FROM here UNION SELECT scope, source FROM there) "
-	"SELECT a.source || ' of ' || a.scope AS name, "
-	"(SELECT t.value FROM there t WHERE t.scope = a.scope AND t.source = a.source) AS before, "
-	"(SELECT h.value FROM here h WHERE h.scope = a.scope AND h.source = a.source) AS after "
-	"FROM all_of a WHERE a.scope IN both AND (SELECT t.value FROM there t WHERE t.scope = a.scope AND t.source = a.source) "
-	"IS NOT (SELECT h.value FROM here h WHERE h.scope = a.scope AND h.source = a.source) ORDER BY a.scope, a.source LIMIT 8";
+static const char limits_sql[] = "WITH here AS MATERIALIZED (" LIMITS_OF("?1") "), there AS MATERIALIZED (" LIMITS_OF(
+	"?2") "), "
+	      "both AS MATERIALIZED (" SCOPES_OF("?1") " INTERSECT " SCOPES_OF(
+		      "?2") "), "
+			    "all_of AS MATERIALIZED (SELECT scope, source FROM here UNION SELECT scope, source FROM there) "
+			    "SELECT a.source || ' of ' || a.scope AS name, "
+			    "(SELECT t.value FROM there t WHERE t.scope = a.scope AND t.source = a.source) AS before, "
+			    "(SELECT h.value FROM here h WHERE h.scope = a.scope AND h.source = a.source) AS after "
+			    "FROM all_of a WHERE a.scope IN both AND (SELECT t.value FROM there t WHERE t.scope = a.scope AND t.source = a.source) "
+			    "IS NOT (SELECT h.value FROM here h WHERE h.scope = a.scope AND h.source = a.source) ORDER BY a.scope, a.source LIMIT 8";
 
-#define RUN_CHANGE(NAME, COLUMN)                                                                              \
-	"SELECT '" NAME "' AS name, b." COLUMN " AS before, a." COLUMN " AS after FROM capture c JOIN run a ON a.run_id = c.run_id " \
-	"JOIN capture d ON d.capture_id = ?2 JOIN run b ON b.run_id = d.run_id WHERE c.capture_id = ?1 "          \
+#define RUN_CHANGE(NAME, COLUMN)                                                                             \
+	"SELECT '" NAME "' AS name, b." COLUMN " AS before, a." COLUMN                                       \
+	" AS after FROM capture c JOIN run a ON a.run_id = c.run_id "                                        \
+	"JOIN capture d ON d.capture_id = ?2 JOIN run b ON b.run_id = d.run_id WHERE c.capture_id = ?1 "     \
 	"AND a." COLUMN " IS NOT b." COLUMN
 
-static const char host_sql[] = RUN_CHANGE("kernel", "kernel") " UNION ALL " RUN_CHANGE("bourdon", "version") " UNION ALL "
-	RUN_CHANGE("number of CPUs", "cpus") " UNION ALL " RUN_CHANGE("policy.conf", "policy");
+static const char host_sql[] = RUN_CHANGE("kernel", "kernel") " UNION ALL " RUN_CHANGE(
+	"bourdon", "version") " UNION ALL " RUN_CHANGE("number of CPUs",
+						       "cpus") " UNION ALL " RUN_CHANGE("policy.conf",
+											"policy");
 
 static const char rule_sql[] =
 	"SELECT 'thresholds of rule ' || c.rule AS name, NULL AS before, NULL AS after FROM capture c JOIN rule a ON a.rule_id = c.rule_id "
@@ -208,7 +214,7 @@ static int find_since(struct gathering *gathering)
 int changes_rows(struct answer *answer, struct rows *ret_rows)
 {
 	static const char *const names[] = { "since_id", "since_at", "since_baseline", "what",
-					     "name",	 "before",   "after" };
+					     "name",     "before",   "after" };
 	struct gathering gathering = { .answer = answer, .rows = rows_of(names) };
 	int result = 0;
 
@@ -249,7 +255,8 @@ static void print_change(const struct layout *layout, const char *label, const s
 	char text[1024], from[64], to[64];
 
 	if (!*what)
-		snprintf(text, sizeof(text), "nothing that was recorded: builds, restarts, limits, kernel, rule");
+		snprintf(text, sizeof(text),
+			 "nothing that was recorded: builds, restarts, limits, kernel, rule");
 	else if (!strcmp(what, "build"))
 		snprintf(text, sizeof(text), "%s: build %.*s, was %.*s", name, BUILD_COLUMNS, after,
 			 BUILD_COLUMNS, before);
@@ -271,7 +278,8 @@ void changes_print(const struct layout *layout, struct query *query)
 {
 	char text[128], when[TIME_TEXT_BYTES];
 
-	snprintf(text, sizeof(text), "since capture %" PRId64 " of this rule%s, %s:", query_number(query, "since_id"),
+	snprintf(text, sizeof(text),
+		 "since capture %" PRId64 " of this rule%s, %s:", query_number(query, "since_id"),
 		 query_number(query, "since_baseline") ? ", the last baseline" : "",
 		 time_text_write(query_number(query, "since_at"), when));
 	layout_fact(layout, "changed", LAYOUT_PLAIN, text);

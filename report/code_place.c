@@ -29,8 +29,8 @@ static void weighing_free(struct weighing *weighing)
 /* Functions in which every thread leaves its CPU: where it waits is behind them, as in /proc/PID/wchan. */
 static bool is_scheduler(const struct profile *profile, const struct profile_frame *frame)
 {
-	static const char *const begins[] = { "__schedule", "schedule", "io_schedule", "preempt_schedule",
-					      "__cond_resched", "_cond_resched" };
+	static const char *const begins[] = { "__schedule",       "schedule",       "io_schedule",
+					      "preempt_schedule", "__cond_resched", "_cond_resched" };
 	const char *function = profile_text(profile, frame->function);
 
 	if (!profile->modules[frame->module].is_kernel)
@@ -42,7 +42,8 @@ static bool is_scheduler(const struct profile *profile, const struct profile_fra
 }
 
 /* Goes to the innermost function, which is returned, and leaves the walk behind it; NULL: the stack has no frames. */
-static const struct profile_frame *begin_walk(const struct profile *profile, uint32_t stack, struct profile_walk *ret_walk)
+static const struct profile_frame *begin_walk(const struct profile *profile, uint32_t stack,
+					      struct profile_walk *ret_walk)
 {
 	struct profile_walk walk = profile_walk_of(profile, &profile->stacks[stack]), first;
 	const struct profile_frame *frame, *leaf;
@@ -190,10 +191,9 @@ static void describe_stack(const struct profile *profile, uint32_t stack, const 
 int code_place_find(const struct profile *profile, const struct party *party, const char *resource,
 		    struct code_place *ret_place)
 {
-	_cleanup_weighing_ struct weighing weighing = {
-		profile, calloc(profile->stacks_count + 1UL, sizeof(int64_t)),
-		calloc(profile->texts.count + 1UL, sizeof(int64_t))
-	};
+	_cleanup_weighing_ struct weighing weighing = { profile,
+							calloc(profile->stacks_count + 1UL, sizeof(int64_t)),
+							calloc(profile->texts.count + 1UL, sizeof(int64_t)) };
 	struct code_place place = { .is_waiting = resource != NULL };
 	char share[128], time[32];
 	int64_t weight, all;
@@ -208,7 +208,8 @@ int code_place_find(const struct profile *profile, const struct party *party, co
 		keep_stacks(&weighing, stack, &place);
 		*(resource ? &place.weight_ns : &place.samples) = weight;
 		if (resource)
-			snprintf(share, sizeof(share), "%.0f %% of %s of waiting", 100 * (double)weight / (double)all,
+			snprintf(share, sizeof(share), "%.0f %% of %s of waiting",
+				 100 * (double)weight / (double)all,
 				 format_duration((double)all, " ", time, sizeof(time)));
 		else
 			snprintf(share, sizeof(share), "%.0f %% of %" PRId64 " samples",

@@ -49,12 +49,12 @@ struct layout layout_of(FILE *out, bool no_color)
 
 void layout_put(const struct layout *layout, enum layout_style style, const char *text)
 {
-	/* those of the 8 colours that are read on light and on dark */
-	static const char *const sequences[] = { [LAYOUT_PLAIN] = "",
-						 [LAYOUT_LABEL] = "\033[36m",
-						 [LAYOUT_STRONG] = "\033[1m",
-						 [LAYOUT_ALARM] = "\033[1;31m",
-						 [LAYOUT_COMMAND] = "\033[1;32m" };
+	/* those of the 8 colours that are read on light and on dark; blue beside yellow is told apart by who sees no red */
+	static const char *const sequences[] = {
+		[LAYOUT_PLAIN] = "",           [LAYOUT_LABEL] = "\033[36m",     [LAYOUT_STRONG] = "\033[1m",
+		[LAYOUT_ALARM] = "\033[1;31m", [LAYOUT_COMMAND] = "\033[1;36m", [LAYOUT_RUNNING] = "\033[34m",
+		[LAYOUT_WAITING] = "\033[33m"
+	};
 	bool is_styled = layout->colour && style != LAYOUT_PLAIN;
 
 	fprintf(layout->out, "%s%s%s", is_styled ? sequences[style] : "", text, is_styled ? "\033[0m" : "");

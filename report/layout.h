@@ -22,7 +22,7 @@ struct layout {
 	bool colour;
 };
 
-enum layout_style { LAYOUT_PLAIN, LAYOUT_LABEL, LAYOUT_STRONG, LAYOUT_ALARM, LAYOUT_COMMAND };
+enum layout_style { LAYOUT_PLAIN, LAYOUT_LABEL, LAYOUT_STRONG, LAYOUT_ALARM, LAYOUT_COMMAND, LAYOUT_RUNNING, LAYOUT_WAITING };
 
 /*
  * The page of `out`. Its columns are those of the variable COLUMNS, else of the terminal, else LAYOUT_COLUMNS. Colour is for

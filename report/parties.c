@@ -111,7 +111,9 @@ char *party_text(const struct party *party, char *into, size_t into_bytes)
 	else if (party->processes > 1)
 		snprintf(count, sizeof(count), " ×%" PRId64, party->processes);
 	snprintf(into, into_bytes, "%s%s%s%s%s",
-		 strcmp(party->role, "kernel") ? "" : plural((uint64_t)party->processes, "kernel thread ", "kernel threads "),
+		 strcmp(party->role, "kernel")
+			 ? ""
+			 : plural((uint64_t)party->processes, "kernel thread ", "kernel threads "),
 		 party->program, count, place ? " in " : "", place ? place : "");
 	return into;
 }
@@ -128,7 +130,8 @@ static const char *behind(const char *text, const char *begin)
 /* How much of the sentence is this party's name; 0: it is another one's. */
 static size_t score(const struct party *party, const char *text)
 {
-	static const char *const next[] = { " ×", " in ", ", begun by ", " took ", " read ", " grew ", " with " };
+	static const char *const next[] = { " ×",     " in ",   ", begun by ", " took ",
+					    " read ", " grew ", " with " };
 	const char *place = party_place(party), *rest = text, *at;
 	char number[32];
 	bool ends = false;
@@ -187,7 +190,8 @@ const struct party *parties_grown(const struct parties *parties, const char *bec
 	return found;
 }
 
-bool party_has(const struct party *party, const struct profile *profile, const struct profile_process *process)
+bool party_has(const struct party *party, const struct profile *profile,
+	       const struct profile_process *process)
 {
 	const char *comm, *cgroup = process->cgroup;
 	bool is_kernel = !strcmp(party->role, "kernel");

@@ -23,6 +23,9 @@
 #define DOCKER_PARENT "/docker/" /* with its driver cgroupfs; with systemd its containers are scopes */
 #define MIB ((int64_t)1 << 20)
 
+/* Percent of a CPU: a kernel has 8,192 CPUs at most. */
+#define QUOTA_MOST 819200
+
 /* systemd keeps the change until the next boot; without --runtime for good. */
 #define SET_PROPERTY "systemctl set-property --runtime "
 
@@ -71,7 +74,7 @@ static bool is_of_systemd(const char *cgroup, size_t length)
 
 /* A cgroup whose share or limit is to be changed, by its path. */
 struct place {
-	char *path; /* the caller frees */
+	char *path;       /* the caller frees */
 	const char *unit; /* within path; NULL: systemd does not know it */
 	bool is_kubernetes, is_docker;
 };
@@ -138,8 +141,8 @@ static const char *look(struct answer *answer, const char *names)
 	const char *path = answer->report->database->path;
 	_cleanup_free_ char *word = strcmp(path, DATABASE_DEFAULT) ? shell_quote(path) : NULL;
 
-	return say(answer, "bourdon %s%s%swhy %" PRId64 " --section %s", word ? "--db " : "", word ? word : "",
-		   word ? " " : "", answer->report->capture_id, names);
+	return say(answer, "bourdon %s%s%swhy %" PRId64 " --section %s", word ? "--db " : "",
+		   word ? word : "", word ? " " : "", answer->report->capture_id, names);
 }
 
 static struct remedy look_at(struct answer *answer, const char *text, const char *sections)
@@ -159,19 +162,22 @@ static int64_t wanted_percent(const struct answer *answer)
 			wanted += (double)answer->parties.list[i].cpu_ns +
 				  (double)answer->parties.list[i].waited_ns;
 	wanted = answer->span_ns > 0 ? 100 * wanted / (double)answer->span_ns : 0;
-	return (int64_t)(wanted < most ? wanted : most);
+	wanted = wanted < most ? wanted : most;
+	return wanted < QUOTA_MOST ? (int64_t)wanted : QUOTA_MOST;
 }
 
 static struct remedy raise_quota(struct answer *answer)
 {
 	const struct blame *blame = &answer->blame;
-	int64_t quota = blame->period_us > 0 ? 100 * blame->limit / blame->period_us : 0;
+	bool is_sane = blame->period_us > 0 && blame->period_us <= INT32_MAX && blame->limit > 0 &&
+		       blame->limit <= INT32_MAX * (int64_t)1000;
+	int64_t quota = is_sane ? 100 * blame->limit / blame->period_us : 0;
 	int64_t wanted = wanted_percent(answer);
 	_cleanup_place_ struct place place = { 0 };
 	char value[64], docker[64];
 	bool is_unit;
 
-	if (!blame->scope || quota <= 0 || quota > INT32_MAX)
+	if (!blame->scope || quota <= 0 || quota > QUOTA_MOST)
 		return look_at(answer, "raise the CPU quota of its cgroup, or of the one above that has it",
 			       "capture,machine,groups");
 	if (place_of(blame->scope, strlen(blame->scope), &place) < 0)
@@ -188,8 +194,9 @@ static struct remedy raise_quota(struct answer *answer)
 	snprintf(docker, sizeof(docker), "--cpus=%" PRId64 ".%02" PRId64, wanted / 100, wanted % 100);
 	return (struct remedy){
 		.text = say_name(answer, place_name(&place),
-				 "raise the quota of " ANSWER_NAME " from %.2f to %.2f CPUs%s", (double)quota / 100,
-				 (double)wanted / 100, place.is_kubernetes ? " (lasting: in the pod)" : ""),
+				 "raise the quota of " ANSWER_NAME " from %.2f to %.2f CPUs%s",
+				 (double)quota / 100, (double)wanted / 100,
+				 place.is_kubernetes ? " (lasting: in the pod)" : ""),
 		.command = set_command(answer, &place, "CPUQuota", "cpu.max", value, docker),
 		.changes = true,
 	};
@@ -207,10 +214,10 @@ static struct remedy renice(struct answer *answer)
 			.command = say(answer, "renice -n 10 -p %" PRId64, culprit->tgid),
 			.changes = true,
 		};
-	return look_at(answer,
-		       say(answer, "start %s in a unit of its own (systemd-run -p CPUWeight=20)",
-			   culprit->program),
-		       "groups,others");
+	return look_at(
+		answer,
+		say(answer, "start %s in a unit of its own (systemd-run -p CPUWeight=20)", culprit->program),
+		"groups,others");
 }
 
 /* Gives the culprit's part of the tree less than the victim's. */
@@ -236,12 +243,14 @@ static struct remedy lower_weight(struct answer *answer)
 		return look_at(answer, "find the cgroup of the culprit: it is not known", "groups,others");
 	length = sibling_length(culprit->cgroup, victim && victim->cgroup ? victim->cgroup : "");
 	if (!length || !strcmp(culprit->cgroup, "/"))
-		return is_io ? look_at(answer, "start the culprit in a unit of its own (systemd-run -p IOWeight=20)",
-				       "groups,bytes,cgroup_bytes") :
-			       renice(answer);
+		return is_io ? look_at(answer,
+				       "start the culprit in a unit of its own (systemd-run -p IOWeight=20)",
+				       "groups,bytes,cgroup_bytes")
+			     : renice(answer);
 	if (place_of(culprit->cgroup, length, &place) < 0)
 		return (struct remedy){ 0 };
-	is_itself = !culprit->cgroup[length] || (place.unit && culprit->unit && !strcmp(place.unit, culprit->unit));
+	is_itself = !culprit->cgroup[length] ||
+		    (place.unit && culprit->unit && !strcmp(place.unit, culprit->unit));
 	snprintf(value, sizeof(value), "%d", LOW_WEIGHT);
 	/* docker counts from 1024 */
 	snprintf(docker, sizeof(docker), "--cpu-shares=%d", 1024 * LOW_WEIGHT / DEFAULT_WEIGHT);
@@ -249,10 +258,10 @@ static struct remedy lower_weight(struct answer *answer)
 		.text = say_name(answer, place_name(&place), "give " ANSWER_NAME "%s%s%s %s weight %d%s",
 				 is_itself ? "" : ", where ", is_itself ? "" : culprit->program,
 				 is_itself ? "" : " is,", of, LOW_WEIGHT,
-				 is_io		     ? " (bfq, io.cost)" :
-				 place.is_kubernetes ? " (lasting: in the pod)" :
-				 place.unit || place.is_docker ? ", not 100" :
-								 " (where cgroup v2 is)"),
+				 is_io                           ? " (bfq, io.cost)"
+				 : place.is_kubernetes           ? " (lasting: in the pod)"
+				 : place.unit || place.is_docker ? ", not 100"
+								 : " (where cgroup v2 is)"),
 		.command = set_command(answer, &place, is_io ? "IOWeight" : "CPUWeight",
 				       is_io ? "io.weight" : "cpu.weight", value, is_io ? NULL : docker),
 		.changes = true,
@@ -285,8 +294,11 @@ static struct remedy raise_memory(struct answer *answer)
 			return look_at(answer, "raise its memory limit: find which cgroup above it has one",
 				       "capture,killed,cgroups,growth");
 		return (struct remedy){
-			.text = say_name(answer, known, "raise the limit of " ANSWER_NAME ", or of a slice above: see which"),
-			.command = say(answer, "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice %s", unit),
+			.text = say_name(answer, known,
+					 "raise the limit of " ANSWER_NAME
+					 ", or of a slice above: see which"),
+			.command = say(answer,
+				       "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice %s", unit),
 		};
 	}
 	if (place_of(blame->scope, strlen(blame->scope), &place) < 0)
@@ -294,10 +306,12 @@ static struct remedy raise_memory(struct answer *answer)
 	/* what was read again did not fit: so much more, from a quarter to as much again */
 	more = blame->bytes < blame->limit / 4 ? blame->limit / 4 : blame->bytes;
 	more = round_up(blame->limit + (more > blame->limit ? blame->limit : more));
-	snprintf(value, sizeof(value), "%" PRId64 "%s", place.unit ? more / MIB : more, place.unit ? "M" : "");
+	snprintf(value, sizeof(value), "%" PRId64 "%s", place.unit ? more / MIB : more,
+		 place.unit ? "M" : "");
 	snprintf(docker, sizeof(docker), "--memory=%" PRId64 "m", more / MIB);
 	return (struct remedy){
-		.text = say_name(answer, place_name(&place), "raise memory.%s of " ANSWER_NAME " from %s to %s%s", blame->name,
+		.text = say_name(answer, place_name(&place),
+				 "raise memory.%s of " ANSWER_NAME " from %s to %s%s", blame->name,
 				 format_size((double)blame->limit, from, sizeof(from)),
 				 format_size((double)more, to, sizeof(to)),
 				 place.is_kubernetes ? " (lasting: in the pod)" : ""),
@@ -332,11 +346,13 @@ static struct remedy limit_growth(struct answer *answer)
 			return (struct remedy){ 0 };
 		place.unit = place.path;
 	}
-	bytes = culprit->rss_bytes - culprit->grown_bytes;
+	bytes = subtract_saturated(culprit->rss_bytes, culprit->grown_bytes);
 	bytes = round_up(bytes < culprit->rss_bytes / 2 ? culprit->rss_bytes / 2 : bytes);
-	snprintf(value, sizeof(value), "%" PRId64 "%s", place.unit ? bytes / MIB : bytes, place.unit ? "M" : "");
+	snprintf(value, sizeof(value), "%" PRId64 "%s", place.unit ? bytes / MIB : bytes,
+		 place.unit ? "M" : "");
 	return (struct remedy){
-		.text = say_name(answer, place_name(&place), "limit the memory of " ANSWER_NAME " to %s, about as before",
+		.text = say_name(answer, place_name(&place),
+				 "limit the memory of " ANSWER_NAME " to %s, about as before",
 				 format_size((double)bytes, high, sizeof(high))),
 		.command = set_command(answer, &place, "MemoryHigh", "memory.high", value, NULL),
 		.changes = true,
@@ -350,9 +366,11 @@ static struct remedy spread_interrupts(struct answer *answer)
 
 	if (is_hard)
 		return (struct remedy){
-			.text = say(answer, "spread interrupt %" PRId64 " (%s) over more CPUs: see who serves it",
+			.text = say(answer,
+				    "spread interrupt %" PRId64 " (%s) over more CPUs: see who serves it",
 				    blame->number, blame->name),
-			.command = say(answer, "cat /proc/irq/%" PRId64 "/effective_affinity_list", blame->number),
+			.command = say(answer, "cat /proc/irq/%" PRId64 "/effective_affinity_list",
+				       blame->number),
 		};
 	return look_at(answer,
 		       blame->name && !strncmp(blame->name, "NET_", 4)
@@ -368,7 +386,8 @@ static struct remedy raise_threshold(struct answer *answer)
 	char allowed[32];
 
 	if (!colon)
-		return look_at(answer, "nothing; or raise the threshold of the rule", "pressure,waiting,capture");
+		return look_at(answer, "nothing; or raise the threshold of the rule",
+			       "pressure,waiting,capture");
 	path = strndup(answer->source, (size_t)(colon - answer->source));
 	word = path ? shell_quote(path) : NULL;
 	if (!word)
@@ -411,10 +430,13 @@ static struct remedy find(struct answer *answer)
 		return raise_threshold(answer);
 	case CAUSE_IS_NONE:
 		if (!answer->rule)
-			return look_at(answer, "none is needed: see what was recorded", "stacks,functions,stalls,others");
-		return look_at(answer, "not known yet: see what was recorded", "capture,waiting,stacks,stalls");
+			return look_at(answer, "none is needed: see what was recorded",
+				       "stacks,functions,stalls,others");
+		return look_at(answer, "not known yet: see what was recorded",
+			       "capture,waiting,stacks,stalls");
 	default:
-		return look_at(answer, "not known: see what waited, and where", "waiting,pressure,stalls,states,groups");
+		return look_at(answer, "not known: see what waited, and where",
+			       "waiting,pressure,stalls,states,groups");
 	}
 }
 

@@ -25,12 +25,12 @@ struct report {
 	char **operands;           /* what follows the subcommand on the command line */
 	int operands_count;
 	FILE *out;
-	struct layout layout;          /* of `out`: of what fits the width that is there */
-	bool full;                 /* why: every section */
-	const char *sections;      /* why: these alone, by their names; or NULL */
-	int64_t capture_id;  /* of a capture that exists; 0 for a subcommand without one */
-	int64_t incident_id; /* `why --incident`: of an incident that exists; else 0 */
-	int64_t limit;       /* rows to show at most; negative: all */
+	struct layout layout;     /* of `out`: of what fits the width that is there */
+	bool full;            /* why: every section */
+	const char *sections; /* why: these alone, by their names; or NULL */
+	int64_t capture_id;   /* of a capture that exists; 0 for a subcommand without one */
+	int64_t incident_id;  /* `why --incident`: of an incident that exists; else 0 */
+	int64_t limit;        /* rows to show at most; negative: all */
 	bool json;
 	bool off_cpu;                            /* folded: intervals off CPU */
 	const struct capture_request *ask;       /* of capture */

@@ -79,3 +79,12 @@ int64_t add_saturated(int64_t one, int64_t other)
 		return one < 0 ? INT64_MIN : INT64_MAX;
 	return sum;
 }
+
+int64_t subtract_saturated(int64_t from, int64_t what)
+{
+	int64_t rest;
+
+	if (__builtin_sub_overflow(from, what, &rest))
+		return what < 0 ? INT64_MAX : INT64_MIN;
+	return rest;
+}

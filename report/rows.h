@@ -66,6 +66,9 @@ struct value value_percent(int64_t part, int64_t whole);
 /* The sum, or the limit that it exceeds. */
 int64_t add_saturated(int64_t one, int64_t other);
 
+/* The first less the second, or the limit that it exceeds. */
+int64_t subtract_saturated(int64_t from, int64_t what);
+
 /* As strcmp(). */
 static inline int compare_numbers(int64_t left, int64_t right)
 {

@@ -425,7 +425,8 @@ int sums_of_stacks(const struct profile *profile, const char *resource, uint32_t
 
 		if (sample->kind == kind && profile->stacks[sample->stack].is_known &&
 		    profile_process_of(profile, sample)->is_known &&
-		    (!resource || !*resource || sums_stalls_on(profile_text(profile, sample->stall), resource)))
+		    (!resource || !*resource ||
+		     sums_stalls_on(profile_text(profile, sample->stall), resource)))
 			result = add_to_stack(profile, &paths, &sums, sample);
 	}
 	if (sums.count)

@@ -35,8 +35,9 @@ int timeline_rows(const struct profile *profile, const char *resource, struct ro
 		const struct profile_sample *sample = &profile->samples[i];
 		bool is_running = sample->kind == profile->on_cpu;
 
-		if (!is_running && (sample->kind != profile->off_cpu ||
-				    (resource && !sums_stalls_on(profile_text(profile, sample->stall), resource))))
+		if (!is_running &&
+		    (sample->kind != profile->off_cpu ||
+		     (resource && !sums_stalls_on(profile_text(profile, sample->stall), resource))))
 			continue;
 		seconds[count++] = (struct second){ .second = sample->second,
 						    .running_ns = is_running ? sample->weight_ns : 0,
@@ -50,8 +51,9 @@ int timeline_rows(const struct profile *profile, const char *resource, struct ro
 			sum.running_ns = add_saturated(sum.running_ns, seconds[i].running_ns);
 			sum.waiting_ns = add_saturated(sum.waiting_ns, seconds[i].waiting_ns);
 		}
-		result = rows_add(&rows, (struct value[]){ value_number(sum.second), value_number(sum.running_ns),
-							   value_number(sum.waiting_ns), value_text(resource) });
+		result = rows_add(&rows,
+				  (struct value[]){ value_number(sum.second), value_number(sum.running_ns),
+						    value_number(sum.waiting_ns), value_text(resource) });
 	}
 	if (result < 0)
 		rows_free(&rows);
@@ -108,7 +110,8 @@ static void print_cell(const struct layout *layout, int64_t ns, int64_t peak, in
 		strcpy(number, "-");
 	format_bar(ns, peak, (size_t)columns, bar, sizeof(bar));
 	wide = format_columns(number);
-	fprintf(layout->out, "  %*s%s%s", wide < 8 ? (int)(8 - wide) : 0, "", number, *bar || !is_last ? "  " : "");
+	fprintf(layout->out, "  %*s%s%s", wide < 8 ? (int)(8 - wide) : 0, "", number,
+		*bar || !is_last ? "  " : "");
 	layout_put(layout, style, bar);
 	if (!is_last)
 		fprintf(layout->out, "%*s", columns - (int)format_columns(bar), "");
@@ -137,12 +140,14 @@ void timeline_print(const struct layout *layout, struct query *query)
 		peak = lines.waiting_ns[i] > peak ? lines.waiting_ns[i] : peak;
 	}
 	snprintf(head, sizeof(head), "%lld s", (long long)lines.step);
-	fprintf(layout->out, "the targets' threads, added up, in each %s; 0 s is the trigger\n", lines.step > 1 ? head : "second");
-	fprintf(layout->out, "%8s    %-*s    %s%s%s\n", "", columns + 10, "RUNNING", "WAITING", *what ? " " : "", what);
+	fprintf(layout->out, "the targets' threads, added up, in each %s; 0 s is the trigger\n",
+		lines.step > 1 ? head : "second");
+	fprintf(layout->out, "%8s    %-*s    %s%s%s\n", "", columns + 10, "RUNNING", "WAITING",
+		*what ? " " : "", what);
 	for (int64_t i = 0; i < lines.count; i++) {
 		fprintf(layout->out, "%6lld s", (long long)(lines.first + i * lines.step));
-		print_cell(layout, lines.running_ns[i], peak, columns, LAYOUT_COMMAND, false);
-		print_cell(layout, lines.waiting_ns[i], peak, columns, LAYOUT_ALARM, true);
+		print_cell(layout, lines.running_ns[i], peak, columns, LAYOUT_RUNNING, false);
+		print_cell(layout, lines.waiting_ns[i], peak, columns, LAYOUT_WAITING, true);
 		fputc('\n', layout->out);
 	}
 }

@@ -23,8 +23,8 @@
  * The week before, by the index of times: those of the same rule, on the same resource of the same host, the newest first.
  * The next row's are the same ones.
  */
-#define SAME_RULE                                                                                             \
-	"FROM capture t JOIN run tr ON tr.run_id = t.run_id JOIN capture o ON o.triggered_at >= t.triggered_at - ?2 " \
+#define SAME_RULE                                                                                                                \
+	"FROM capture t JOIN run tr ON tr.run_id = t.run_id JOIN capture o ON o.triggered_at >= t.triggered_at - ?2 "            \
 	"AND o.triggered_at < t.triggered_at AND o.rule = t.rule AND o.resource = t.resource JOIN run r ON r.run_id = o.run_id " \
 	"AND r.hostname = tr.hostname WHERE t.capture_id = ?1 "
 
@@ -32,13 +32,15 @@ static const char count_sql[] =
 	"SELECT count(*) AS captures, total(same) AS same_cause FROM (SELECT o.cause IS t.cause AS same " SAME_RULE
 	"ORDER BY o.triggered_at DESC LIMIT 2000)";
 
-static const char same_cause_sql[] = "SELECT o.capture_id, o.stack_count " SAME_RULE
-				     "AND o.state = 'complete' AND o.cause IS t.cause ORDER BY o.triggered_at DESC LIMIT 8";
+static const char same_cause_sql[] =
+	"SELECT o.capture_id, o.stack_count " SAME_RULE
+	"AND o.state = 'complete' AND o.cause IS t.cause ORDER BY o.triggered_at DESC LIMIT 8";
 
 static_assert(COUNTED_MOST == 2000 && LOOKED_MOST == 8, "the statements have these numbers");
 
 /* How far back the database reaches. The index of times has it. */
-static const char reach_sql[] = "SELECT (SELECT triggered_at FROM capture WHERE capture_id = ?1) - min(triggered_at) AS ns FROM capture";
+static const char reach_sql[] =
+	"SELECT (SELECT triggered_at FROM capture WHERE capture_id = ?1) - min(triggered_at) AS ns FROM capture";
 
 static const char baseline_sql[] =
 	"SELECT o.capture_id FROM capture t JOIN run tr ON tr.run_id = t.run_id JOIN capture o ON o.triggered_at >= t.triggered_at - ?2 "
@@ -48,8 +50,10 @@ static const char baseline_sql[] =
 
 /* The stacks with most samples of targets, of others, or with most waiting of targets. A stack's rows are together. */
 #define HOTTEST_OF(WHAT, CLASSES)                                                                            \
-	"SELECT n.hash FROM (SELECT stack_id, sum(" WHAT ") AS most FROM sample_row WHERE capture_id = ?1 AND class IN " \
-	"(SELECT class FROM sample_class WHERE " CLASSES ") GROUP BY stack_id ORDER BY most DESC, stack_id LIMIT 3) h "  \
+	"SELECT n.hash FROM (SELECT stack_id, sum(" WHAT                                                     \
+	") AS most FROM sample_row WHERE capture_id = ?1 AND class IN "                                      \
+	"(SELECT class FROM sample_class WHERE " CLASSES                                                     \
+	") GROUP BY stack_id ORDER BY most DESC, stack_id LIMIT 3) h "                                       \
 	"JOIN stack_node n ON n.node_id = h.stack_id"
 
 static_assert(HOTTEST == 3, "the statements have this number");
@@ -57,11 +61,13 @@ static_assert(HOTTEST == 3, "the statements have this number");
 static const char *hottest_sql(const struct answer *answer)
 {
 	if (answer->place.is_waiting)
-		return !strcmp(answer->resource, "io") ?
-			       HOTTEST_OF("ifnull(weight_ns, 0)",
-					  "kind = 'off-cpu' AND role = 'target' AND '+' || stall || '+' LIKE '%+io+%'") :
-			       HOTTEST_OF("ifnull(weight_ns, 0)",
-					  "kind = 'off-cpu' AND role = 'target' AND '+' || stall || '+' LIKE '%+memory+%'");
+		return !strcmp(answer->resource, "io")
+			       ? HOTTEST_OF(
+					 "ifnull(weight_ns, 0)",
+					 "kind = 'off-cpu' AND role = 'target' AND '+' || stall || '+' LIKE '%+io+%'")
+			       : HOTTEST_OF(
+					 "ifnull(weight_ns, 0)",
+					 "kind = 'off-cpu' AND role = 'target' AND '+' || stall || '+' LIKE '%+memory+%'");
 	if (answer->place_of && strcmp(answer->place_of->role, "target") != 0)
 		return HOTTEST_OF("samples", "kind = 'on-cpu' AND role <> 'target'");
 	return HOTTEST_OF("samples", "kind = 'on-cpu' AND role = 'target'");
@@ -101,7 +107,8 @@ static struct hashes hashes_of(struct answer *answer)
 	struct hashes hashes = { 0 };
 
 	for (uint32_t i = 0; i < answer->place.stacks_count; i++)
-		if (query_find(&query, answer->place.stack_ids[i]) && read_hash(&query, hashes.of[hashes.count]))
+		if (query_find(&query, answer->place.stack_ids[i]) &&
+		    read_hash(&query, hashes.of[hashes.count]))
 			hashes.count++;
 	return hashes;
 }
@@ -153,7 +160,8 @@ struct pace {
 	double ran, waited, function_percent;
 };
 
-static struct pace pace_of(const struct profile *profile, const char *resource, const char *function, double span_ns)
+static struct pace pace_of(const struct profile *profile, const char *resource, const char *function,
+			   double span_ns)
 {
 	struct pace pace = { 0 };
 	double samples = 0, within = 0;
@@ -208,7 +216,8 @@ static int compare(struct answer *answer, struct comparison *ret_comparison)
 	/* a kernel function is told by its mark, which the profile does not have */
 	if (!strncmp(function, "[k] ", 4))
 		function += 4;
-	comparison.then = pace_of(&profile, answer->resource, function, span_of(database, comparison.baseline));
+	comparison.then =
+		pace_of(&profile, answer->resource, function, span_of(database, comparison.baseline));
 	comparison.now = pace_of(answer->profile, answer->resource, function,
 				 span_of(database, answer->report->capture_id));
 	*ret_comparison = comparison;
@@ -224,10 +233,11 @@ static struct value real_or_null(bool is_known, double real)
 
 int usual_rows(struct answer *answer, struct rows *ret_rows)
 {
-	static const char *const names[] = { "reach_ns",    "captures",	       "same_cause",	    "stacks_looked_at",
-					     "same_stack",  "cause",	       "resource",	    "baseline_id",
-					     "ran",	    "ran_baseline",    "waited",	    "waited_baseline",
-					     "function",    "percent",	       "percent_baseline" };
+	static const char *const names[] = { "reach_ns",         "captures",    "same_cause",
+					     "stacks_looked_at", "same_stack",  "cause",
+					     "resource",         "baseline_id", "ran",
+					     "ran_baseline",     "waited",      "waited_baseline",
+					     "function",         "percent",     "percent_baseline" };
 	struct database *database = answer->report->database;
 	struct rows rows = rows_of(names);
 	struct comparison comparison;
@@ -250,8 +260,8 @@ int usual_rows(struct answer *answer, struct rows *ret_rows)
 	has_baseline = comparison.baseline != 0;
 	has_function = has_baseline && *answer->place.function && !answer->place.is_waiting &&
 		       !(answer->place_of && strcmp(answer->place_of->role, "target"));
-	result = rows_add(&rows, (struct value[]){
-					 value_number(query_number(&reach, "ns")),
+	result = rows_add(
+		&rows, (struct value[]){ value_number(query_number(&reach, "ns")),
 					 value_number(query_number(&count, "captures")),
 					 value_number(query_number(&count, "same_cause")),
 					 value_number(code.looked), value_number(code.same),
@@ -292,13 +302,15 @@ static void print_baseline(const struct layout *layout, const struct query *quer
 	size_t used;
 
 	used = (size_t)snprintf(text, sizeof(text),
-				"the targets ran %.2f CPUs, %.2f in capture %" PRId64 "; waited %.2f s a second, %.2f",
+				"the targets ran %.2f CPUs, %.2f in capture %" PRId64
+				"; waited %.2f s a second, %.2f",
 				query_real(query, "ran"), query_real(query, "ran_baseline"),
 				query_number(query, "baseline_id"), query_real(query, "waited"),
 				query_real(query, "waited_baseline"));
 	if (!query_is_null(query, "function") && used < sizeof(text))
-		snprintf(text + used, sizeof(text) - used, "; %s %.0f %%, %.0f %%", query_text(query, "function"),
-			 query_real(query, "percent"), query_real(query, "percent_baseline"));
+		snprintf(text + used, sizeof(text) - used, "; %s %.0f %%, %.0f %%",
+			 query_text(query, "function"), query_real(query, "percent"),
+			 query_real(query, "percent_baseline"));
 	layout_fact(layout, "baseline", LAYOUT_PLAIN, text);
 }
 
@@ -315,13 +327,16 @@ void usual_print(const struct layout *layout, struct query *query)
 	else if (!captures)
 		snprintf(text, sizeof(text), "no: the first of this rule in %s", reach);
 	else if (!same)
-		snprintf(text, sizeof(text), "no: %" PRId64 " of this rule in %s, none with this cause", captures, reach);
-	else
-		snprintf(text, sizeof(text), "yes: %" PRId64 " of %" PRId64 " of this rule in %s had this cause", same,
+		snprintf(text, sizeof(text), "no: %" PRId64 " of this rule in %s, none with this cause",
 			 captures, reach);
+	else
+		snprintf(text, sizeof(text),
+			 "yes: %" PRId64 " of %" PRId64 " of this rule in %s had this cause", same, captures,
+			 reach);
 	layout_fact(layout, "usual", LAYOUT_PLAIN, text);
 	if (looked) {
-		snprintf(text, sizeof(text), "of the last %" PRId64 " of those, %" PRId64 " %s this stack among the hottest %d",
+		snprintf(text, sizeof(text),
+			 "of the last %" PRId64 " of those, %" PRId64 " %s this stack among the hottest %d",
 			 looked, stacks, plural((uint64_t)stacks, "has", "have"), HOTTEST);
 		layout_fact(layout, "same code", LAYOUT_PLAIN, text);
 	}

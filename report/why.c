@@ -6,8 +6,8 @@
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
-#include "common/plural.h"
 #include "common/log.h"
+#include "common/plural.h"
 #include "common/policy.h"
 #include "report/answer.h"
 #include "report/changes.h"
@@ -41,24 +41,24 @@ struct why {
 	struct report *report;
 	struct profile profile;
 	struct answer answer;
-	bool is_answered;  /* answer is set */
-	bool has_printed;  /* a section, behind which the next one stands */
+	bool is_answered; /* answer is set */
+	bool has_printed; /* a section, behind which the next one stands */
 };
 
 struct section {
-	const char *name; /* of the member in JSON, and for --section */
+	const char *name;  /* of the member in JSON, and for --section */
 	const char *shows; /* in a few words */
 	bool is_brief;     /* one of those without --full */
 	bool joins;        /* no empty line is before it */
-	const char *sql;  /* ?1 is the capture; NULL: computed from the profile */
+	const char *sql;   /* ?1 is the capture; NULL: computed from the profile */
 	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
 	int (*compute)(struct why *why, struct rows *ret_rows);
-	int since;                                     /* schema version of the database; 0: any */
-	int until;                                     /* the same; later ones have it in JSON alone */
-	bool is_object;                                /* a JSON object: one row; else an array */
+	int since;      /* schema version of the database; 0: any */
+	int until;      /* the same; later ones have it in JSON alone */
+	bool is_object; /* a JSON object: one row; else an array */
 	void (*print)(const struct layout *layout, struct query *query); /* the query stands on its first row */
-	const char *absent;                            /* the text for a query without rows; NULL: none */
-	const char *absent_of;                         /* for captures of this resource alone; NULL: all */
+	const char *absent;    /* the text for a query without rows; NULL: none */
+	const char *absent_of; /* for captures of this resource alone; NULL: all */
 };
 
 /* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES bytes. */
@@ -106,8 +106,7 @@ static char *place_of(const struct query *query, size_t columns, char *into)
 }
 
 /* What stands above a section, made for REPORT_COLUMNS. */
-static void __attribute__((format(printf, 2, 3)))
-print_head(const struct layout *layout, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) print_head(const struct layout *layout, const char *format, ...)
 {
 	char text[FORMAT_BYTES];
 	va_list arguments;
@@ -151,7 +150,8 @@ static void print_fired(const struct layout *layout, const struct query *query)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	fprintf(layout->out, "  pressure  %s %s: ", text_of(query, "resource", 8, a), text_of(query, "kind", 8, b));
+	fprintf(layout->out, "  pressure  %s %s: ", text_of(query, "resource", 8, a),
+		text_of(query, "kind", 8, b));
 	fprintf(layout->out, "stalled %s in a window of %s", duration_of(query, "observed_us", 1e3, a),
 		duration_of(query, "window_us", 1e3, b));
 	if (query_number(query, "stall_us"))
@@ -175,7 +175,8 @@ static void print_capture(const struct layout *layout, struct query *query)
 	if (fired)
 		print_fired(layout, query);
 	else
-		fprintf(layout->out, "  captured  %s before the request, ", duration_of(query, "history_ns", 1, a));
+		fprintf(layout->out, "  captured  %s before the request, ",
+			duration_of(query, "history_ns", 1, a));
 	if (query_is_null(query, "after_ns"))
 		fprintf(layout->out, "no end yet");
 	else
@@ -194,7 +195,8 @@ static void print_capture(const struct layout *layout, struct query *query)
 		char policy[2 * POLICY_TEXT_BYTES];
 
 		fputs("  policy    ", layout->out);
-		print_wrapped_on(layout, escape_terminal(query_text(query, "policy"), policy, sizeof(policy)), 12);
+		print_wrapped_on(layout, escape_terminal(query_text(query, "policy"), policy, sizeof(policy)),
+				 12);
 	}
 }
 
@@ -204,8 +206,9 @@ static void print_asked(const struct layout *layout, struct query *query)
 	char text[2 * FORMAT_BYTES], name[FORMAT_BYTES];
 	bool is_named = !query_is_null(query, "asked_by");
 
-	fprintf(layout->out, "asked for by %s%suid %lld%s\n", is_named ? text_of(query, "asked_by", 40, name) : "",
-		is_named ? " (" : "", (long long)query_number(query, "asked_by_uid"), is_named ? ")" : "");
+	fprintf(layout->out, "asked for by %s%suid %lld%s\n",
+		is_named ? text_of(query, "asked_by", 40, name) : "", is_named ? " (" : "",
+		(long long)query_number(query, "asked_by_uid"), is_named ? ")" : "");
 	fputs("  options   ", layout->out);
 	print_wrapped_on(layout, escape_terminal(query_text(query, "asked_for"), text, sizeof(text)), 12);
 	if (query_is_null(query, "note"))
@@ -342,8 +345,9 @@ static void print_pressure(const struct layout *layout, struct query *query)
 		{ "SCOPE", "scope", -40, cell_text },
 	};
 
-	print_head(layout,
-		   "since the trigger: stall time by PSI, by the targets' threads (TARGETS, all threads added up),\nand the share of PSI SOME that the targets' stalls explain");
+	print_head(
+		layout,
+		"since the trigger: stall time by PSI, by the targets' threads (TARGETS, all threads added up),\nand the share of PSI SOME that the targets' stalls explain");
 	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 	print_unexplained(layout, query);
 }
@@ -383,8 +387,8 @@ static void print_culprits(const struct layout *layout, struct query *query)
 		{ "CGROUP", "cgroup", -36, cell_text },
 	};
 
-	print_over_span(layout, query, "other processes that used most of the resource that fired,", "", columns,
-			ARRAY_SIZE(columns));
+	print_over_span(layout, query, "other processes that used most of the resource that fired,", "",
+			columns, ARRAY_SIZE(columns));
 }
 
 static void print_groups(const struct layout *layout, struct query *query)
@@ -536,8 +540,9 @@ static void print_reclaim(const struct layout *layout, struct query *query)
 		{ "CPU TIME", "cpu_ns", 8, cell_duration_ns }, { "UNIT OR CGROUP", "place", -36, cell_text },
 	};
 
-	print_head(layout,
-		   "who reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background");
+	print_head(
+		layout,
+		"who reclaimed memory: TIME in direct reclaim, on CPU and off; of kswapd, CPU TIME in the background");
 	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -573,8 +578,9 @@ static void print_cgroup_bytes(const struct layout *layout, struct query *query)
 
 static void print_others(const struct layout *layout, struct query *query)
 {
-	print_head(layout,
-		   "what others than the targets were doing on CPU, innermost function first; of their samples");
+	print_head(
+		layout,
+		"what others than the targets were doing on CPU, innermost function first; of their samples");
 	print_stacks(layout, query, "sample", "samples");
 }
 
@@ -597,8 +603,9 @@ static void print_wakers(const struct layout *layout, struct query *query)
 		{ "INTERVALS", "intervals", 9, cell_number },
 	};
 
-	print_head(layout,
-		   "who ended the waits of the targets' threads, of 1 ms or longer, by the time that they had waited");
+	print_head(
+		layout,
+		"who ended the waits of the targets' threads, of 1 ms or longer, by the time that they had waited");
 	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -614,8 +621,9 @@ static void print_locks(const struct layout *layout, struct query *query)
 		{ "GIVEN FREE IN", "place", -28, cell_text },
 	};
 
-	print_head(layout,
-		   "locks that the targets' threads waited for, and who gave them free; SHARE is of the lock's waits");
+	print_head(
+		layout,
+		"locks that the targets' threads waited for, and who gave them free; SHARE is of the lock's waits");
 	table_print_on(layout, query, columns, ARRAY_SIZE(columns));
 }
 
@@ -915,9 +923,13 @@ static const struct section sections[] = {
 	  .is_object = true,
 	  .print = incident_print_remark },
 	{ .name = "pressure",
-	  .shows = "PSI's totals beside the targets' stalls", .compute = compute_pressure, .print = print_pressure },
+	  .shows = "PSI's totals beside the targets' stalls",
+	  .compute = compute_pressure,
+	  .print = print_pressure },
 	{ .name = "waiting",
-	  .shows = "what the targets waited for", .compute = compute_waiting, .print = print_waiting },
+	  .shows = "what the targets waited for",
+	  .compute = compute_waiting,
+	  .print = print_waiting },
 	{ .name = "machine",
 	  .shows = "who took the machine's CPU time",
 	  .since = 8,
@@ -1007,13 +1019,23 @@ static const struct section sections[] = {
 	  .print = print_processes,
 	  .absent = "no samples on CPU" },
 	{ .name = "stacks",
-	  .shows = "hottest stacks of the targets", .compute = compute_stacks, .print = print_hot_stacks },
+	  .shows = "hottest stacks of the targets",
+	  .compute = compute_stacks,
+	  .print = print_hot_stacks },
 	{ .name = "others",
-	  .shows = "hottest stacks of all others", .since = 9, .compute = compute_others, .print = print_others },
+	  .shows = "hottest stacks of all others",
+	  .since = 9,
+	  .compute = compute_others,
+	  .print = print_others },
 	{ .name = "stalls",
-	  .shows = "stacks that waited longest", .compute = compute_stalls, .print = print_stall_stacks },
+	  .shows = "stacks that waited longest",
+	  .compute = compute_stalls,
+	  .print = print_stall_stacks },
 	{ .name = "states",
-	  .shows = "in which state threads were", .since = 10, .compute = compute_states, .print = states_print },
+	  .shows = "in which state threads were",
+	  .since = 10,
+	  .compute = compute_states,
+	  .print = states_print },
 	{ .name = "wakers",
 	  .shows = "who ended waits",
 	  .since = 9,
@@ -1031,9 +1053,13 @@ static const struct section sections[] = {
 		 "ORDER BY s.position)) AS place FROM (SELECT * FROM lock_holder WHERE capture_id = ?1 LIMIT 10) h",
 	  .print = print_locks },
 	{ .name = "functions",
-	  .shows = "hottest functions", .compute = compute_functions, .print = print_functions },
+	  .shows = "hottest functions",
+	  .compute = compute_functions,
+	  .print = print_functions },
 	{ .name = "seconds",
-	  .shows = "samples on CPU by second", .compute = compute_seconds, .print = print_seconds },
+	  .shows = "samples on CPU by second",
+	  .compute = compute_seconds,
+	  .print = print_seconds },
 	{ .name = "losses",
 	  .shows = "what was lost",
 	  .sql = "SELECT reason, events, unit, percent FROM data_quality WHERE capture_id = ?1 "
@@ -1141,7 +1167,8 @@ static void refuse_name(const char *name, size_t length)
 	size_t used = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sections) && used < sizeof(all); i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "", sections[i].name);
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i ? ", " : "",
+					 sections[i].name);
 	log_error("'%.*s' is no section of 'why': the sections are %s", (int)length, name, all);
 }
 

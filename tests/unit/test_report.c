@@ -842,8 +842,8 @@ END_TEST
 
 START_TEST(no_name_reaches_a_terminal_raw)
 {
-	static const char *const lines[] = { "list",       "why",        "why --full", "top", "folded", "list --json",
-					     "why --json", "top --json" };
+	static const char *const lines[] = { "list",   "why",         "why --full", "top",
+					     "folded", "list --json", "why --json", "top --json" };
 	_cleanup_command_ran_ struct command_ran ran = run(lines[_i]);
 
 	ck_assert_int_eq(ran.status, EXIT_DONE);
@@ -919,7 +919,8 @@ START_TEST(hostile_tables_do_no_harm)
 		"UPDATE stack_node SET frames = '[[1],2' WHERE node_id = 1; UPDATE sample_row SET times = 'x';",
 		"DELETE FROM stack_node; DELETE FROM module; DELETE FROM process;",
 	};
-	static const char *const lines[] = { "list", "why 2", "why 2 --full", "why 2 --json", "top 2", "folded 2" };
+	static const char *const lines[] = { "list",         "why 2", "why 2 --full",
+					     "why 2 --json", "top 2", "folded 2" };
 
 	unlink(database);
 	write_captures(database, hostile[_i]);

@@ -89,7 +89,8 @@ static void expect_fact(const char *text, const char *label, const char *part)
 START_TEST(ten_lines_name_victim_culprit_and_remedy)
 {
 	const struct why_case *one = &why_cases[_i];
-	static const char *const labels[] = { "short", "victim", "culprit", "code", "since", "still", "certain", "remedy" };
+	static const char *const labels[] = { "short", "victim", "culprit", "code",
+					      "since", "still",  "certain", "remedy" };
 	_cleanup_command_ran_ struct command_ran ran = { 0 };
 	_cleanup_free_ char *command = NULL, *look = NULL;
 	const char *end;
@@ -100,7 +101,8 @@ START_TEST(ten_lines_name_victim_culprit_and_remedy)
 	for (end = ran.out; *end; end++)
 		lines += *end == '\n';
 	ck_assert_msg(lines == 10, "%d lines:\n%s", lines, ran.out);
-	ck_assert_msg(!strncmp(ran.out, one->cause ? one->cause : "", one->cause ? strlen(one->cause) : 0), "%s", ran.out);
+	ck_assert_msg(!strncmp(ran.out, one->cause ? one->cause : "", one->cause ? strlen(one->cause) : 0),
+		      "%s", ran.out);
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
 		expect_fact(ran.out, labels[i], "");
 	expect_fact(ran.out, "victim", one->victim);
@@ -130,7 +132,8 @@ START_TEST(eighty_columns_are_enough)
 	ck_assert_msg(!strstr(remedy, "…") || strstr(remedy, "…") < remedy + 30, "%s", ran.out);
 	for (char *rest, *line = strtok_r(ran.out, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (strncmp(line, "  do ", 5) != 0 && strncmp(line, "  look at", 9) != 0)
-			ck_assert_msg(format_columns(line) <= 80, "%zu columns: %s", format_columns(line), line);
+			ck_assert_msg(format_columns(line) <= 80, "%zu columns: %s", format_columns(line),
+				      line);
 }
 END_TEST
 
@@ -199,9 +202,10 @@ END_TEST
 
 START_TEST(the_verdicts_are_those_of_the_daemon)
 {
-	static const char *const words[] = { CAUSE_THROTTLED, CAUSE_COMPETING,  CAUSE_OWN_THREADS, CAUSE_OWN_LIMIT,
-					     CAUSE_SHORTAGE,  CAUSE_DEVICE,     CAUSE_OWN_IO,      CAUSE_INTERRUPTS,
-					     CAUSE_STEAL,     CAUSE_NEGLIGIBLE, CAUSE_UNDETERMINED };
+	static const char *const words[] = { CAUSE_THROTTLED,  CAUSE_COMPETING,   CAUSE_OWN_THREADS,
+					     CAUSE_OWN_LIMIT,  CAUSE_SHORTAGE,    CAUSE_DEVICE,
+					     CAUSE_OWN_IO,     CAUSE_INTERRUPTS,  CAUSE_STEAL,
+					     CAUSE_NEGLIGIBLE, CAUSE_UNDETERMINED };
 
 	ck_assert_uint_eq(ARRAY_SIZE(words), CAUSE_IS_OTHER - CAUSE_IS_THROTTLED);
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
@@ -213,10 +217,47 @@ END_TEST
 START_TEST(a_quoted_name_is_one_word_of_its_bytes)
 {
 	static const char *const names[] = {
-		"plain.service", "", "a b", "$(touch ran)", "`touch ran`", "'; touch ran; '", "\"; touch ran; \"",
-		"a\nb", "\ttab", "\033]0;title\a", "\xff\xfe", "é", "\\x41", "\\", "'", "''", "$'x'", "!!", "~", "~root",
-		"*", "a*?[b]{c,d}", "-n", "--help", "#x", "a#b", "a=b", "&", "|", ">x", "\xe2\x80\xae" "evil", "%s%n",
-		"system-getty\\x2dx.slice", "\001" "5", "a\r\nb", "'\n'", "\x7f", "/a/../b", "${IFS}x",
+		"plain.service",
+		"",
+		"a b",
+		"$(touch ran)",
+		"`touch ran`",
+		"'; touch ran; '",
+		"\"; touch ran; \"",
+		"a\nb",
+		"\ttab",
+		"\033]0;title\a",
+		"\xff\xfe",
+		"é",
+		"\\x41",
+		"\\",
+		"'",
+		"''",
+		"$'x'",
+		"!!",
+		"~",
+		"~root",
+		"*",
+		"a*?[b]{c,d}",
+		"-n",
+		"--help",
+		"#x",
+		"a#b",
+		"a=b",
+		"&",
+		"|",
+		">x",
+		"\xe2\x80\xae"
+		"evil",
+		"%s%n",
+		"system-getty\\x2dx.slice",
+		"\001"
+		"5",
+		"a\r\nb",
+		"'\n'",
+		"\x7f",
+		"/a/../b",
+		"${IFS}x",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
@@ -245,11 +286,13 @@ END_TEST
 
 START_TEST(only_what_systemd_takes_literally_is_a_unit)
 {
-	static const char *const units[] = { "nginx.service", "user@1000.service", "system-getty.slice", "a\\x2db.scope",
-					     "docker-0123.scope" };
-	static const char *const others[] = { "",		"nginx",	  ".service",	  "-x.service", "a b.service",
-					      "a;b.service",	"*.service",	  "a.service\n",  "é.service",	"$(x).service",
-					      "a/b.service",	"x.socket",	  "\\x1b[2J",	  "a'.scope",	"-.slice" };
+	static const char *const units[] = { "nginx.service", "user@1000.service", "system-getty.slice",
+					     "a\\x2db.scope", "docker-0123.scope" };
+	static const char *const others[] = {
+		"",          "nginx",       ".service",  "-x.service",   "a b.service", "a;b.service",
+		"*.service", "a.service\n", "é.service", "$(x).service", "a/b.service", "x.socket",
+		"\\x1b[2J",  "a'.scope",    "-.slice"
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
 		ck_assert_msg(shell_is_unit(units[i]), "%s", units[i]);
@@ -280,7 +323,8 @@ START_TEST(usual_counts_the_week_before)
 
 	put(find_case("competing for a CPU, from another slice"));
 	first = why("160", "--section usual,changes");
-	ck_assert_str_eq(first.out, "  usual     not known: the database has no earlier capture of this rule\n");
+	ck_assert_str_eq(first.out,
+			 "  usual     not known: the database has no earlier capture of this rule\n");
 	why_sql("bourdon.db", earlier_sql);
 	later = why("160", "--section usual");
 	/* the one of eight days ago does not count; of the four, two have the backup's stack */
@@ -288,14 +332,17 @@ START_TEST(usual_counts_the_week_before)
 			 "  usual     yes: 4 of 5 of this rule in the 7 days before had this cause\n"
 			 "  same code of the last 4 of those, 2 have this stack among the hottest 3\n");
 	json = why("160", "--section usual --json");
-	ck_assert_ptr_nonnull(strstr(json.out, "\"captures\": 5, \"same_cause\": 4, \"stacks_looked_at\": 4, \"same_stack\": 2"));
+	ck_assert_ptr_nonnull(strstr(
+		json.out, "\"captures\": 5, \"same_cause\": 4, \"stacks_looked_at\": 4, \"same_stack\": 2"));
 	why_sql("bourdon.db", "UPDATE capture SET cause = 'its own threads' WHERE capture_id < 7");
 	command_ran_free(&later);
 	later = why("160", "--section usual");
-	ck_assert_str_eq(later.out, "  usual     no: 5 of this rule in the 7 days before, none with this cause\n");
+	ck_assert_str_eq(later.out,
+			 "  usual     no: 5 of this rule in the 7 days before, none with this cause\n");
 	/* another host's captures, of a merged database */
-	why_sql("bourdon.db", "INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(2, 1, '', 1, '', 'web2', 4, 47);"
-			      "UPDATE capture SET run_id = 2 WHERE capture_id < 7");
+	why_sql("bourdon.db",
+		"INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(2, 1, '', 1, '', 'web2', 4, 47);"
+		"UPDATE capture SET run_id = 2 WHERE capture_id < 7");
 	command_ran_free(&later);
 	later = why("160", "--section usual");
 	ck_assert_str_eq(later.out, "  usual     no: the first of this rule in the 7 days before\n");
@@ -310,9 +357,11 @@ START_TEST(a_baseline_is_compared)
 	why_sql("bourdon.db", earlier_sql);
 	why_sql("bourdon.db", baseline_sql);
 	ran = why("160", "--section usual,changes");
-	expect_fact(ran.out, "baseline",
-		    "the targets ran 0.15 CPUs, 0.04 in capture 6; waited 0.82 s a second, 0.01; parse_header 100 %, 25 %");
-	expect_fact(ran.out, "changed", "since capture 6 of this rule, the last baseline, 2026-11-24T22:50:33Z:");
+	expect_fact(
+		ran.out, "baseline",
+		"the targets ran 0.15 CPUs, 0.04 in capture 6; waited 0.82 s a second, 0.01; parse_header 100 %, 25 %");
+	expect_fact(ran.out, "changed",
+		    "since capture 6 of this rule, the last baseline, 2026-11-24T22:50:33Z:");
 	/* not one of another rule, nor one that came later */
 	why_sql("bourdon.db", "UPDATE capture SET rule = 'other' WHERE capture_id = 6");
 	command_ran_free(&ran);
@@ -335,9 +384,10 @@ START_TEST(changes_since_the_capture_before)
 		"(7, 1, 5, '/system.slice/nginx.service', 'memory.current', 'bytes', 1, 1), (7, 1, 5, '/system.slice/nginx.service', 'memory.high', 'bytes', 4096, 4096),"
 		"(6, 1, 5, '/not/here', 'memory.max', 'bytes', 4096, 4096)");
 	ran = why("160", "--section changes");
-	ck_assert_str_eq(ran.out, "  changed   since capture 6 of this rule, 2026-11-24T22:50:33Z:\n"
-				  "            memory.high of /system.slice/nginx.service: 4 KiB, was none\n"
-				  "            memory.max of /system.slice/nginx.service: 64 MiB, was 128 MiB\n");
+	ck_assert_str_eq(ran.out,
+			 "  changed   since capture 6 of this rule, 2026-11-24T22:50:33Z:\n"
+			 "            memory.high of /system.slice/nginx.service: 4 KiB, was none\n"
+			 "            memory.max of /system.slice/nginx.service: 64 MiB, was 128 MiB\n");
 	/* a restart, another build, another kernel, and other thresholds */
 	why_sql("bourdon.db",
 		"INSERT INTO process(process_id, run_id, tgid, started_ns, comm, cgroup, unit) VALUES(20, 1, 77, 7, 'nginx', '/system.slice/nginx.service', 'nginx.service');"
@@ -366,7 +416,8 @@ START_TEST(still_is_what_the_database_tells)
 		const char *sql, *still;
 	} cases[] = {
 		{ "SELECT 1", "not known since 00:50:37Z; stalled 80 % of the second before that" },
-		{ "UPDATE pressure SET some_us = 5", "no: over by 00:50:37Z, when the capture ended; none since" },
+		{ "UPDATE pressure SET some_us = 5",
+		  "no: over by 00:50:37Z, when the capture ended; none since" },
 		{ "DELETE FROM pressure", "not known: the database has nothing later than 00:50:37Z" },
 		{ "INSERT INTO incident VALUES(1, 1, 1, 2, 1, NULL, 'cpu', NULL, NULL, NULL); UPDATE capture SET incident_id = 1;"
 		  "INSERT INTO capture(capture_id, run_id, rule, resource, kind, trigger_mode, triggered_at, began_at, history_ns, state, hz, incident_id) "
@@ -396,12 +447,17 @@ START_TEST(certain_says_what_speaks_against_it)
 		const char *sql, *certain;
 	} cases[] = {
 		{ "SELECT 1", "high: of all others it ran 90 %; nothing was lost" },
-		{ "UPDATE loss SET events = 1 WHERE reason = 'stack-not-whole'", "high: of all others it ran 90 %; PARTIAL: stack-not-whole 1 %" },
-		{ "UPDATE loss SET events = 40 WHERE reason = 'stack-not-whole'", "high: of all others it ran 90 %; PARTIAL: stack-not-whole 47 %" },
+		{ "UPDATE loss SET events = 1 WHERE reason = 'stack-not-whole'",
+		  "high: of all others it ran 90 %; PARTIAL: stack-not-whole 1 %" },
+		{ "UPDATE loss SET events = 40 WHERE reason = 'stack-not-whole'",
+		  "high: of all others it ran 90 %; PARTIAL: stack-not-whole 47 %" },
 		/* samples that are missing may be anybody's */
-		{ "UPDATE loss SET events = 90 WHERE reason = 'overwritten-slots'", "medium: of all others it ran 90 %; PARTIAL: overwritten-slots 51 %" },
-		{ "UPDATE capture SET state = 'interrupted'; DELETE FROM loss", "medium: of all others it ran 90 %; losses unknown" },
-		{ "UPDATE usage SET cpu_ns = 9000000000 WHERE process_id = 4; UPDATE capture SET state = 'complete'", "medium: of all others it ran only 47 %; losses unknown" },
+		{ "UPDATE loss SET events = 90 WHERE reason = 'overwritten-slots'",
+		  "medium: of all others it ran 90 %; PARTIAL: overwritten-slots 51 %" },
+		{ "UPDATE capture SET state = 'interrupted'; DELETE FROM loss",
+		  "medium: of all others it ran 90 %; losses unknown" },
+		{ "UPDATE usage SET cpu_ns = 9000000000 WHERE process_id = 4; UPDATE capture SET state = 'complete'",
+		  "medium: of all others it ran only 47 %; losses unknown" },
 	};
 
 	put(find_case("competing for a CPU, from another slice"));
@@ -430,9 +486,11 @@ START_TEST(sections_are_chosen_by_name)
 	ck_assert_ptr_nonnull(strstr(brief.out, "--section help"));
 	ck_assert_ptr_nonnull(strstr(full.out, "\nlosses: none (2 reasons checked)\n"));
 	ck_assert_ptr_nonnull(strstr(full.out, "\n\ncapture 7 (complete), rule web, 2026-11-25T00:50:33Z\n"));
-	ck_assert_msg(!strncmp(two.out, "capture 7 (complete)", 20) && strstr(two.out, "\n\nlosses: none"), "%s", two.out);
+	ck_assert_msg(!strncmp(two.out, "capture 7 (complete)", 20) && strstr(two.out, "\n\nlosses: none"),
+		      "%s", two.out);
 	ck_assert_msg(!strncmp(json.out, "{\"capture\": {", 13) && strstr(json.out, "\n\"losses\": [") &&
-			      !strstr(json.out, "\"answer\""), "%s", json.out);
+			      !strstr(json.out, "\"answer\""),
+		      "%s", json.out);
 }
 END_TEST
 
@@ -441,7 +499,8 @@ START_TEST(mistakes_about_sections)
 	static const struct {
 		const char *words, *problem;
 	} cases[] = {
-		{ "--section nothing", "'nothing' is no section of 'why': the sections are answer, usual, changes, timeline, capture, " },
+		{ "--section nothing",
+		  "'nothing' is no section of 'why': the sections are answer, usual, changes, timeline, capture, " },
 		{ "--section answer,,losses", "'' is no section of 'why'" },
 		{ "--section answer --full", "--full shows every section, and --section some" },
 		{ "--incident --full", "'why --incident' takes neither --full nor --section" },
@@ -449,7 +508,8 @@ START_TEST(mistakes_about_sections)
 
 	put(find_case("its own threads"));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		_cleanup_command_ran_ struct command_ran ran = command_run_words("--db bourdon.db why %s", cases[i].words);
+		_cleanup_command_ran_ struct command_ran ran =
+			command_run_words("--db bourdon.db why %s", cases[i].words);
 
 		ck_assert_int_eq(ran.status, EXIT_USAGE);
 		ck_assert_msg(strstr(ran.err, cases[i].problem), "%s", ran.err);
@@ -468,7 +528,8 @@ START_TEST(everything_fits_eighty_columns)
 	ran = why("80", "--full");
 	for (char *line = strtok_r(ran.out, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (strncmp(line, "  do ", 5) != 0)
-			ck_assert_msg(format_columns(line) <= 80, "%zu columns: %s", format_columns(line), line);
+			ck_assert_msg(format_columns(line) <= 80, "%zu columns: %s", format_columns(line),
+				      line);
 }
 END_TEST
 

@@ -61,211 +61,255 @@ static const char samples_sql[] =
 	" (7, 3, 2, 3, 1, 3, 700000000, NULL), (7, 4, 1, 4, 0, 5, 900000000, NULL), (7, 4, 2, 4, 1, 5, 800000000, NULL);"
 	"INSERT INTO loss VALUES(7, 'overwritten-slots', 0, 'sample'), (7, 'stack-not-whole', 0, 'stack');";
 
-#define USAGE "INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, stalled_cpu_ns, stalled_memory_ns, " \
-	      "stalled_io_ns, read_bytes, write_bytes, rss_bytes, rss_before_bytes) VALUES"
-#define ROW(PROCESS, ROLE, CPU_MS, CPU_STALL_MS, MEMORY_STALL_MS, IO_STALL_MS, READ_MIB, WRITE_MIB, RSS_MIB, BEFORE_MIB)       \
-	"(7, " #PROCESS ", '" ROLE "', 1000000000, 7000000000, " #CPU_MS "000000, " #CPU_STALL_MS "000000, " #MEMORY_STALL_MS  \
-	"000000, " #IO_STALL_MS "000000, " #READ_MIB " * 1048576, " #WRITE_MIB " * 1048576, " #RSS_MIB " * 1048576, "          \
-	#BEFORE_MIB " * 1048576)"
-#define TARGETS ROW(1, "target", 600, 2000, 0, 0, 0, 0, 40, 40) ", " ROW(2, "target", 400, 2000, 0, 0, 0, 0, 40, 40)
-#define WAITED_CPU                                                                                                \
+#define USAGE                                                                                                         \
+	"INSERT INTO usage(capture_id, process_id, role, from_at, to_at, cpu_ns, stalled_cpu_ns, stalled_memory_ns, " \
+	"stalled_io_ns, read_bytes, write_bytes, rss_bytes, rss_before_bytes) VALUES"
+#define ROW(PROCESS, ROLE, CPU_MS, CPU_STALL_MS, MEMORY_STALL_MS, IO_STALL_MS, READ_MIB, WRITE_MIB, RSS_MIB, \
+	    BEFORE_MIB)                                                                                      \
+	"(7, " #PROCESS ", '" ROLE "', 1000000000, 7000000000, " #CPU_MS "000000, " #CPU_STALL_MS            \
+	"000000, " #MEMORY_STALL_MS "000000, " #IO_STALL_MS "000000, " #READ_MIB " * 1048576, " #WRITE_MIB   \
+	" * 1048576, " #RSS_MIB " * 1048576, " #BEFORE_MIB " * 1048576)"
+#define TARGETS                                                                                              \
+	ROW(1, "target", 600, 2000, 0, 0, 0, 0, 40, 40) ", " ROW(2, "target", 400, 2000, 0, 0, 0, 0, 40, 40)
+#define WAITED_CPU                                                                                           \
 	" while nginx ×2 in nginx.service ran 1.00 s and waited 4.00 s for a CPU (80 % of their time), within 6.00 s"
 
 /* Processes of others are sampled in `compress`. */
-#define OTHERS_RAN(THREAD, CLASS) "INSERT INTO sample_row VALUES(7, 5, " #THREAD ", " #CLASS ", 0, 120, NULL, NULL);"
+#define OTHERS_RAN(THREAD, CLASS)                                                                            \
+	"INSERT INTO sample_row VALUES(7, 5, " #THREAD ", " #CLASS ", 0, 120, NULL, NULL);"
 
 const struct why_case why_cases[] = {
-	{ "throttled",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "throttled by its own quota",
+	{ "throttled", "cpu", "some", "/system.slice/nginx.service", "complete", "throttled by its own quota",
 	  "/system.slice/nginx.service was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, by its cpu.max of 0.50 CPUs, within 5.00 s",
-	  USAGE TARGETS ";"
+	  USAGE TARGETS
+	  ";"
 	  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
 	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.stat', 'throttled_usec', 1000, 4001000),"
 	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.stat', 'nr_throttled', 10, 60), (7, 1, 5, '/system.slice', 'cpu.stat', 'throttled_usec', 5, 6),"
 	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.stat', 'nr_periods', 10, 61),"
 	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.max', 'quota_usec', 50000, 50000),"
 	  "(7, 1, 5, '/system.slice/nginx.service', 'cpu.max', 'period_usec', 100000, 100000);",
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "the quota of nginx.service, 0.50 CPUs", "raise the quota of nginx.service from 0.50 to 0.90 CPUs",
+	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "the quota of nginx.service, 0.50 CPUs",
+	  "raise the quota of nginx.service from 0.50 to 0.90 CPUs",
 	  "systemctl set-property --runtime nginx.service CPUQuota=90%" },
-	{ "throttled in a container that is no unit",
-	  "cpu", "some", "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "complete", "throttled by its own quota",
+	{ "throttled in a container that is no unit", "cpu", "some",
+	  "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "complete",
+	  "throttled by its own quota",
 	  "/docker/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, by its cpu.max of 0.50 CPUs, within 5.00 s",
-	  USAGE ROW(8, "target", 600, 9000, 0, 0, 0, 0, 40, 40) ";"
-	  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) SELECT 7, 1, 5, cgroup, source, name, b, a FROM capture,"
-	  "(SELECT 'cpu.stat' AS source, 'throttled_usec' AS name, 1000 AS b, 4001000 AS a UNION ALL SELECT 'cpu.stat', 'nr_throttled', 10, 60"
-	  " UNION ALL SELECT 'cpu.stat', 'nr_periods', 10, 61 UNION ALL SELECT 'cpu.max', 'quota_usec', 50000, 50000"
-	  " UNION ALL SELECT 'cpu.max', 'period_usec', 100000, 100000) WHERE capture_id = 7;",
+	  USAGE ROW(
+		  8, "target", 600, 9000, 0, 0, 0, 0, 40,
+		  40) ";"
+		      "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) SELECT 7, 1, 5, cgroup, source, name, b, a FROM capture,"
+		      "(SELECT 'cpu.stat' AS source, 'throttled_usec' AS name, 1000 AS b, 4001000 AS a UNION ALL SELECT 'cpu.stat', 'nr_throttled', 10, 60"
+		      " UNION ALL SELECT 'cpu.stat', 'nr_periods', 10, 61 UNION ALL SELECT 'cpu.max', 'quota_usec', 50000, 50000"
+		      " UNION ALL SELECT 'cpu.max', 'period_usec', 100000, 100000) WHERE capture_id = 7;",
 	  "worker[601] in ", "the quota of ", "raise the quota of ",
 	  "docker update --cpus=1.60 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" },
-	{ "competing for a CPU, from another slice",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
-	  "backup[201] in backup.service took 8.00 s of CPU time, 33 % of the machine's, mostly in compress (99 % of its samples)," WAITED_CPU "; the stall is older than the 2 s of history",
-	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ", " ROW(4, "other", 900, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(3, 5),
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "backup[201] in backup.service: 8 s of CPU time, 33 % of all",
+	{ "competing for a CPU, from another slice", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "competing processes",
+	  "backup[201] in backup.service took 8.00 s of CPU time, 33 % of the machine's, mostly in compress (99 % of its samples)," WAITED_CPU
+	  "; the stall is older than the 2 s of history",
+	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40,
+				 40) ", " ROW(4, "other", 900, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(3, 5),
+	  "nginx ×2 in nginx.service: waited 4 s for a CPU",
+	  "backup[201] in backup.service: 8 s of CPU time, 33 % of all",
 	  "give batch.slice, where backup is, CPU weight 20, not 100",
 	  "systemctl set-property --runtime batch.slice CPUWeight=20" },
-	{ "competing for a CPU, in the same slice",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	{ "competing for a CPU, in the same slice", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "competing processes",
 	  "mysqld[301] in mysql.service took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(4, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 7900, 0, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "mysqld[301] in mysql.service: 8 s of CPU time", "give mysql.service CPU weight 20, not 100",
+	  USAGE TARGETS ", " ROW(4, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 7900, 0, 0, 0,
+										   0, 0, 40, 40) ";",
+	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "mysqld[301] in mysql.service: 8 s of CPU time",
+	  "give mysql.service CPU weight 20, not 100",
 	  "systemctl set-property --runtime mysql.service CPUWeight=20" },
-	{ "competing for a CPU, a user's session",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	{ "competing for a CPU, a user's session", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "competing processes",
 	  "stress ×2 in session-3.scope took 16.00 s of CPU time, 67 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(5, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ", " ROW(6, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(5, 5),
-	  "nginx ×2 in nginx.service", "stress ×2 in session-3.scope: 16 s of CPU time, 67 % of all", "give user.slice, where stress is, CPU weight 20",
+	  USAGE TARGETS ", " ROW(5, "other", 8000, 0, 0, 0, 0, 0, 40,
+				 40) ", " ROW(6, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(5, 5),
+	  "nginx ×2 in nginx.service", "stress ×2 in session-3.scope: 16 s of CPU time, 67 % of all",
+	  "give user.slice, where stress is, CPU weight 20",
 	  "systemctl set-property --runtime user.slice CPUWeight=20" },
-	{ "competing for a CPU, in one unit",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	{ "competing for a CPU, in one unit", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "competing processes",
 	  "php[501] in nginx.service took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(7, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service", "php[501] in nginx.service: 8 s", "lower the priority of php[501]", "renice -n 10 -p 501" },
-	{ "competing for a CPU, a container that is no unit",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	  USAGE TARGETS ", " ROW(7, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
+	  "php[501] in nginx.service: 8 s", "lower the priority of php[501]", "renice -n 10 -p 501" },
+	{ "competing for a CPU, a container that is no unit", "cpu", "some", "/system.slice/nginx.service",
+	  "complete", "competing processes",
 	  "app[701] in /kubepods/burstable/podabc/0123456789ab took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(11, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service", "app[701] in ", "give /kubepods, where app is, CPU weight 20",
+	  USAGE TARGETS ", " ROW(11, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
+	  "app[701] in ", "give /kubepods, where app is, CPU weight 20",
 	  "echo 20 > /sys/fs/cgroup/kubepods/cpu.weight" },
-	{ "competing for a CPU, kernel threads",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	{ "competing for a CPU, kernel threads", "cpu", "some", "/system.slice/nginx.service", "complete",
+	  "competing processes",
 	  "kernel threads kworker ×2 took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(9, "kernel", 6000, 0, 0, 0, 0, 0, 0, 0) ", " ROW(10, "kernel", 2000, 0, 0, 0, 0, 0, 0, 0) ";" OTHERS_RAN(9, 6),
-	  "nginx ×2 in nginx.service", "kernel threads kworker ×2: 8 s of CPU time", "find out what the kernel thread kworker works for",
+	  USAGE TARGETS ", " ROW(9, "kernel", 6000, 0, 0, 0, 0, 0, 0,
+				 0) ", " ROW(10, "kernel", 2000, 0, 0, 0, 0, 0, 0, 0) ";" OTHERS_RAN(9, 6),
+	  "nginx ×2 in nginx.service", "kernel threads kworker ×2: 8 s of CPU time",
+	  "find out what the kernel thread kworker works for",
 	  "bourdon --db bourdon.db why 7 --section others,groups,interrupts" },
-	{ "competing for a CPU, denied by root's policy",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	{ "competing for a CPU, denied by root's policy", "cpu", "some", "/system.slice/nginx.service",
+	  "complete", "competing processes",
 	  "processes that root's policy denies took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
-	  USAGE TARGETS ", " ROW(3, "other", 5000, 0, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service", "processes that root's policy denies", "find out who they are",
+	  USAGE TARGETS ", " ROW(3, "other", 5000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
+	  "processes that root's policy denies", "find out who they are",
 	  "bourdon --db bourdon.db why 7 --section machine,groups,others" },
-	{ "competing for a CPU, perhaps a quota of cgroup v1",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
-	  "backup[201] in backup.service took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU "; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen",
-	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service", "backup[201] in backup.service", "give batch.slice, where backup is",
+	{ "competing for a CPU, perhaps a quota of cgroup v1", "cpu", "some", "/system.slice/nginx.service",
+	  "complete", "competing processes",
+	  "backup[201] in backup.service took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU
+	  "; the CPU controller is not that of cgroup v2: a quota of cgroup v1 would not be seen",
+	  USAGE TARGETS ", " ROW(3, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";", "nginx ×2 in nginx.service",
+	  "backup[201] in backup.service", "give batch.slice, where backup is",
 	  "systemctl set-property --runtime batch.slice CPUWeight=20" },
-	{ "its own threads",
-	  "cpu", "some", NULL, "complete", "its own threads",
+	{ "its own threads", "cpu", "some", NULL, "complete", "its own threads",
 	  "nginx ×2 in nginx.service took 20.00 s of CPU time, 83 % of the machine's, and waited 20.00 s (50 % of the targets' time), mostly for each other: all other processes ran 0.10 s, within 6.00 s; the stall began 3 s before the trigger",
-	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(2, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service: waited 20 s for a CPU, ran 20 s", "itself: nginx ×2 in nginx.service: 20 s of CPU time", "run fewer threads",
+	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40,
+		    40) ", " ROW(2, "target", 10000, 10000, 0, 0, 0, 0, 40,
+				 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0, 40, 40) ";",
+	  "nginx ×2 in nginx.service: waited 20 s for a CPU, ran 20 s",
+	  "itself: nginx ×2 in nginx.service: 20 s of CPU time", "run fewer threads",
 	  "bourdon --db bourdon.db why 7 --section stacks,functions,states,locks" },
-	{ "competing for a disk",
-	  "io", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	{ "competing for a disk", "io", "some", "/system.slice/nginx.service", "complete",
+	  "competing processes",
 	  "backup[201] in backup.service read 900.0 MiB and wrote 90.0 MiB, 99 % of what all processes did; nginx ×2 in nginx.service moved 10.0 MiB and waited 3.00 s for it, within 6.00 s",
-	  USAGE ROW(1, "target", 600, 0, 0, 2000, 10, 0, 40, 40) ", " ROW(2, "target", 400, 0, 0, 1000, 0, 0, 40, 40) ", " ROW(3, "other", 900, 0, 0, 0, 900, 90, 40, 40) ";" OTHERS_RAN(3, 5),
-	  "nginx ×2 in nginx.service: waited 3 s for a disk", "backup[201] in backup.service: read 900 MiB, wrote 90 MiB", "give batch.slice, where backup is, disk weight 20",
+	  USAGE ROW(1, "target", 600, 0, 0, 2000, 10, 0, 40,
+		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 0, 0, 40,
+				 40) ", " ROW(3, "other", 900, 0, 0, 0, 900, 90, 40, 40) ";" OTHERS_RAN(3, 5),
+	  "nginx ×2 in nginx.service: waited 3 s for a disk",
+	  "backup[201] in backup.service: read 900 MiB, wrote 90 MiB",
+	  "give batch.slice, where backup is, disk weight 20",
 	  "systemctl set-property --runtime batch.slice IOWeight=20" },
-	{ "its own I/O",
-	  "io", "full", "/system.slice/nginx.service", "complete", "its own I/O",
+	{ "its own I/O", "io", "full", "/system.slice/nginx.service", "complete", "its own I/O",
 	  "nginx ×2 in nginx.service read 2048.0 MiB and wrote 0.0 MiB, all other processes 30.0 MiB, and waited 3.00 s for it, within 6.00 s",
-	  USAGE ROW(1, "target", 600, 0, 0, 2000, 2000, 0, 40, 40) ", " ROW(2, "target", 400, 0, 0, 1000, 48, 0, 40, 40) ", " ROW(3, "other", 900, 0, 0, 0, 30, 0, 40, 40) ";",
-	  "nginx ×2 in nginx.service: waited 3 s for a disk", "itself: nginx ×2 in nginx.service: read 2 GiB", "read and write less",
-	  "bourdon --db bourdon.db why 7 --section stalls,bytes,cgroup_bytes,states" },
-	{ "slow or busy device",
-	  "io", "some", "/system.slice/nginx.service", "complete", "slow or busy device",
-	  "vda was busy for 90 % of 5.00 s, with 1000 requests of 4.50 ms each",
-	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";"
-	  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES"
-	  "(7, 0, 5000000000, 'system', 'diskstats', 'sda', 'busy_ms', 0, 100), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'busy_ms', 100, 4600),"
-	  "(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'reads', 0, 100), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'writes', 0, 900),"
-	  "(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_ms', 0, 500), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'write_ms', 0, 4000);",
-	  "nginx[101] in nginx.service: waited 2 s for a disk", "the disk vda: busy 90 % of the time, 4.5 ms a request", "give the disk less to do",
+	  USAGE ROW(1, "target", 600, 0, 0, 2000, 2000, 0, 40,
+		    40) ", " ROW(2, "target", 400, 0, 0, 1000, 48, 0, 40, 40) ", " ROW(3, "other", 900, 0, 0,
+										       0, 30, 0, 40, 40) ";",
+	  "nginx ×2 in nginx.service: waited 3 s for a disk", "itself: nginx ×2 in nginx.service: read 2 GiB",
+	  "read and write less", "bourdon --db bourdon.db why 7 --section stalls,bytes,cgroup_bytes,states" },
+	{ "slow or busy device", "io", "some", "/system.slice/nginx.service", "complete",
+	  "slow or busy device", "vda was busy for 90 % of 5.00 s, with 1000 requests of 4.50 ms each",
+	  USAGE ROW(
+		  1, "target", 600, 0, 0, 2000, 1, 0, 40,
+		  40) ";"
+		      "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, device, name, before, after) VALUES"
+		      "(7, 0, 5000000000, 'system', 'diskstats', 'sda', 'busy_ms', 0, 100), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'busy_ms', 100, 4600),"
+		      "(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'reads', 0, 100), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'writes', 0, 900),"
+		      "(7, 0, 5000000000, 'system', 'diskstats', 'vda', 'read_ms', 0, 500), (7, 0, 5000000000, 'system', 'diskstats', 'vda', 'write_ms', 0, 4000);",
+	  "nginx[101] in nginx.service: waited 2 s for a disk",
+	  "the disk vda: busy 90 % of the time, 4.5 ms a request", "give the disk less to do",
 	  "bourdon --db bourdon.db why 7 --section bytes,groups,cgroup_bytes,stalls" },
-	{ "reclaim at its own limit",
-	  "memory", "some", "/system.slice/nginx.service", "complete", "reclaim at its own limit",
+	{ "reclaim at its own limit", "memory", "some", "/system.slice/nginx.service", "complete",
+	  "reclaim at its own limit",
 	  "/system.slice/nginx.service reached its memory.max of 64.0 MiB 42 times, and read 24.0 MiB again that had been evicted, within 5.00 s",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ", " ROW(2, "target", 400, 0, 700, 0, 0, 0, 3, 3) ";"
-	  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'memory.events', 'max', 7, 49), (7, 1, 5, '/system.slice/nginx.service', 'memory.events.local', 'max', 7, 49),"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'memory.events', 'high', 7, 9999), (7, 1, 5, '/system.slice/nginx.service', 'memory.max', 'bytes', 67108864, 67108864),"
-	  "(7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_anon', 0, 2048), (7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_file', 0, 4096);",
-	  "nginx ×2 in nginx.service: waited 1.7 s for memory", "memory.max of nginx.service, 64 MiB, met 42 times", "raise memory.max of nginx.service from 64 MiB to 88 MiB",
+	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ", " ROW(
+		  2, "target", 400, 0, 700, 0, 0, 0, 3,
+		  3) ";"
+		     "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
+		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.events', 'max', 7, 49), (7, 1, 5, '/system.slice/nginx.service', 'memory.events.local', 'max', 7, 49),"
+		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.events', 'high', 7, 9999), (7, 1, 5, '/system.slice/nginx.service', 'memory.max', 'bytes', 67108864, 67108864),"
+		     "(7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_anon', 0, 2048), (7, 1, 5, '/system.slice/nginx.service', 'memory.stat', 'workingset_refault_file', 0, 4096);",
+	  "nginx ×2 in nginx.service: waited 1.7 s for memory",
+	  "memory.max of nginx.service, 64 MiB, met 42 times",
+	  "raise memory.max of nginx.service from 64 MiB to 88 MiB",
 	  "systemctl set-property --runtime nginx.service MemoryMax=88M" },
-	{ "reclaim at the limit of a slice above",
-	  "memory", "some", "/system.slice/nginx.service", "complete", "reclaim at its own limit",
+	{ "reclaim at the limit of a slice above", "memory", "some", "/system.slice/nginx.service",
+	  "complete", "reclaim at its own limit",
 	  "/system.slice reached its memory.high of 512.0 MiB 42 times, and read 0.0 MiB again that had been evicted, within 5.00 s",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ";"
-	  "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
-	  "(7, 1, 5, '/system.slice', 'memory.events.local', 'high', 7, 49), (7, 1, 5, '/system.slice', 'memory.high', 'bytes', 536870912, 536870912);",
-	  "nginx[101] in nginx.service: waited 1 s for memory", "memory.high of system.slice, 512 MiB, met 42 times", "raise memory.high of system.slice from 512 MiB to 640 MiB",
+	  USAGE ROW(
+		  1, "target", 600, 0, 1000, 0, 0, 0, 60,
+		  60) ";"
+		      "INSERT INTO statistic(capture_id, from_at, to_at, scope, source, name, before, after) VALUES"
+		      "(7, 1, 5, '/system.slice', 'memory.events.local', 'high', 7, 49), (7, 1, 5, '/system.slice', 'memory.high', 'bytes', 536870912, 536870912);",
+	  "nginx[101] in nginx.service: waited 1 s for memory",
+	  "memory.high of system.slice, 512 MiB, met 42 times",
+	  "raise memory.high of system.slice from 512 MiB to 640 MiB",
 	  "systemctl set-property --runtime system.slice MemoryHigh=640M" },
-	{ "reclaim at a limit of cgroup v1",
-	  "memory", "some", "/system.slice/nginx.service", "complete", "reclaim at its own limit",
+	{ "reclaim at a limit of cgroup v1", "memory", "some", "/system.slice/nginx.service", "complete",
+	  "reclaim at its own limit",
 	  "the targets were in reclaim for 1.00 s within 6.00 s, without any reclaim for the whole host: a cgroup reached its memory limit, but no memory.events say which",
 	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ";",
-	  "nginx[101] in nginx.service: waited 1 s for memory", "a memory limit, of its cgroup or one above", "raise the limit of nginx.service, or of a slice above",
+	  "nginx[101] in nginx.service: waited 1 s for memory", "a memory limit, of its cgroup or one above",
+	  "raise the limit of nginx.service, or of a slice above",
 	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice nginx.service" },
-	{ "reclaim at a limit, of the cgroup that was scanned",
-	  "memory", "some", NULL, "complete", "reclaim at its own limit",
+	{ "reclaim at a limit, of the cgroup that was scanned", "memory", "some", NULL, "complete",
+	  "reclaim at its own limit",
 	  "the targets were in reclaim for 1.00 s within 6.00 s, without any reclaim for the whole host; of cgroups /system.slice/mysql.service was scanned most, 5.0 MiB: it or one above it reached its memory limit",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 60, 60) ";"
-	  "INSERT INTO cgroup_memory(capture_id, cgroup, from_at, to_at, scanned_bytes) VALUES(7, '/', 1, 2, 9000000), (7, '/system.slice/mysql.service', 1, 2, 5242880), (7, '/x', 1, 2, 4096);",
-	  "nginx[101] in nginx.service: waited 1 s for memory", "the memory limit of mysql.service, or of a cgroup above it", "raise the limit of mysql.service, or of a slice above",
+	  USAGE ROW(
+		  1, "target", 600, 0, 1000, 0, 0, 0, 60,
+		  60) ";"
+		      "INSERT INTO cgroup_memory(capture_id, cgroup, from_at, to_at, scanned_bytes) VALUES(7, '/', 1, 2, 9000000), (7, '/system.slice/mysql.service', 1, 2, 5242880), (7, '/x', 1, 2, 4096);",
+	  "nginx[101] in nginx.service: waited 1 s for memory",
+	  "the memory limit of mysql.service, or of a cgroup above it",
+	  "raise the limit of mysql.service, or of a slice above",
 	  "systemctl show -p MemoryMax,MemoryHigh,MemoryCurrent,Slice mysql.service" },
-	{ "global memory shortage, by who grew",
-	  "memory", "some", NULL, "complete", "global memory shortage",
+	{ "global memory shortage, by who grew", "memory", "some", NULL, "complete", "global memory shortage",
 	  "4 allocations on the host waited for reclaim, which scanned 1.0 MiB (kswapd: 0.0 MiB); 2.0 MiB were read again that had been evicted, within 5.00 s; mysqld[301] in mysql.service grew most, by 300.0 MiB to 400.0 MiB, within 6.00 s",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 900, 898) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0, 400, 100) ";",
-	  "nginx[101] in nginx.service: waited 1 s for memory", "mysqld[301] in mysql.service: grew by 300 MiB to 400 MiB", "limit the memory of mysql.service to 200 MiB",
+	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 900, 898) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0,
+									   400, 100) ";",
+	  "nginx[101] in nginx.service: waited 1 s for memory",
+	  "mysqld[301] in mysql.service: grew by 300 MiB to 400 MiB",
+	  "limit the memory of mysql.service to 200 MiB",
 	  "systemctl set-property --runtime mysql.service MemoryHigh=200M" },
-	{ "global memory shortage, and nobody grew",
-	  "memory", "some", NULL, "complete", "global memory shortage",
+	{ "global memory shortage, and nobody grew", "memory", "some", NULL, "complete",
+	  "global memory shortage",
 	  "kswapd scanned 4.0 MiB on the host, and no allocation waited for reclaim, within 5.00 s; the largest is mysqld[301] in mysql.service with 400.0 MiB",
-	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 90, 90) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0, 400, 400) ";",
-	  "nginx[101] in nginx.service: waited 1 s for memory", "mysqld[301] in mysql.service: the largest, 400 MiB", "free memory or add some",
+	  USAGE ROW(1, "target", 600, 0, 1000, 0, 0, 0, 90, 90) ", " ROW(4, "other", 600, 0, 0, 0, 0, 0, 400,
+									 400) ";",
+	  "nginx[101] in nginx.service: waited 1 s for memory",
+	  "mysqld[301] in mysql.service: the largest, 400 MiB", "free memory or add some",
 	  "bourdon --db bourdon.db why 7 --section growth,groups,cgroups,reclaim" },
-	{ "interrupts of the network",
-	  "irq", "full", NULL, "complete", "interrupts",
+	{ "interrupts of the network", "irq", "full", NULL, "complete", "interrupts",
 	  "interrupts took 0.60 s and soft interrupts 6.50 s, 29.6 % of the machine's time: NET_RX 6.20 s (25.8 %), within 6.00 s",
-	  USAGE TARGETS ";"
+	  USAGE TARGETS
+	  ";"
 	  "INSERT INTO interrupt VALUES(7, 'softirq', 3, 'NET_RX', 1, 6, 4000000, 6200000000, 25.8), (7, 'irq', 36, 'eth0-rx', 1, 6, 9000, 600000000, 2.5);",
-	  "nginx ×2 in nginx.service", "the soft interrupt NET_RX: 25.8 % of the machine's time", "spread the network's queues over more CPUs",
+	  "nginx ×2 in nginx.service", "the soft interrupt NET_RX: 25.8 % of the machine's time",
+	  "spread the network's queues over more CPUs",
 	  "bourdon --db bourdon.db why 7 --section interrupts,machine,others" },
-	{ "interrupts of a device",
-	  "irq", "full", NULL, "complete", "interrupts",
+	{ "interrupts of a device", "irq", "full", NULL, "complete", "interrupts",
 	  "interrupts took 6.60 s and soft interrupts 0.50 s, 29.6 % of the machine's time: nvme0q1 6.60 s (27.5 %), within 6.00 s",
 	  "INSERT INTO interrupt VALUES(7, 'softirq', 3, 'NET_RX', 1, 6, 4000, 500000000, 2.1), (7, 'irq', 36, 'nvme0q1', 1, 6, 9000000, 6600000000, 27.5);",
-	  "whatever ran on the CPUs that served the interrupts", "the interrupt nvme0q1: 27.5 % of the machine's time", "spread interrupt 36 (nvme0q1) over more CPUs",
-	  "cat /proc/irq/36/effective_affinity_list" },
-	{ "the hypervisor took it",
-	  "cpu", "some", NULL, "complete", "the hypervisor took it",
+	  "whatever ran on the CPUs that served the interrupts",
+	  "the interrupt nvme0q1: 27.5 % of the machine's time",
+	  "spread interrupt 36 (nvme0q1) over more CPUs", "cat /proc/irq/36/effective_affinity_list" },
+	{ "the hypervisor took it", "cpu", "some", NULL, "complete", "the hypervisor took it",
 	  "the hypervisor took 12.00 s, 50 % of the machine's time, within 6.00 s",
-	  USAGE TARGETS ";"
+	  USAGE TARGETS
+	  ";"
 	  "INSERT INTO machine_time VALUES(7, 'steal', 1, 6000000001, 12000000000, 50.0), (7, 'targets', 1, 6000000001, 12000000000, 50.0);",
-	  "nginx ×2 in nginx.service: waited 4 s for a CPU", "the hypervisor: it gave 50.0 % of the machine's time to others", "ask whoever runs the host",
+	  "nginx ×2 in nginx.service: waited 4 s for a CPU",
+	  "the hypervisor: it gave 50.0 % of the machine's time to others", "ask whoever runs the host",
 	  "bourdon --db bourdon.db why 7 --section machine,pressure,seconds" },
-	{ "negligible",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "negligible",
+	{ "negligible", "cpu", "some", "/system.slice/nginx.service", "complete", "negligible",
 	  "nginx ×2 in nginx.service waited 2.2 % of their time for a CPU: 0.20 s, and ran 9.00 s, within 6.00 s",
 	  USAGE ROW(1, "target", 9000, 200, 0, 0, 0, 0, 40, 40) ";",
-	  "nginx[101] in nginx.service: waited 200 ms for a CPU, ran 9 s", "nobody: the targets hardly waited", "nothing; or raise cpu.some of rule web",
+	  "nginx[101] in nginx.service: waited 200 ms for a CPU, ran 9 s",
+	  "nobody: the targets hardly waited", "nothing; or raise cpu.some of rule web",
 	  "sudoedit /etc/bourdon/rules.d/web.conf" },
-	{ "undetermined",
-	  "io", "some", "/system.slice/nginx.service", "complete", "undetermined",
+	{ "undetermined", "io", "some", "/system.slice/nginx.service", "complete", "undetermined",
 	  "nginx[101] in nginx.service ran 0.60 s, waited 0.00 s for a CPU, 2.00 s for a disk and spent 0.00 s in reclaim, within 6.00 s; limits of the I/O controller (io.max) are not examined",
 	  USAGE ROW(1, "target", 600, 0, 0, 2000, 1, 0, 40, 40) ";",
-	  "nginx[101] in nginx.service: waited 2 s for a disk", "not known: no number that was recorded explains the stall", "not known: see what waited",
+	  "nginx[101] in nginx.service: waited 2 s for a disk",
+	  "not known: no number that was recorded explains the stall", "not known: see what waited",
 	  "bourdon --db bourdon.db why 7 --section waiting,pressure,stalls,states,groups" },
-	{ "recording",
-	  "cpu", "some", "/system.slice/nginx.service", "recording", NULL, NULL, "",
-	  "not known", "not known: no verdict was stored", "not known yet",
+	{ "recording", "cpu", "some", "/system.slice/nginx.service", "recording", NULL, NULL, "", "not known",
+	  "not known: no verdict was stored", "not known yet",
 	  "bourdon --db bourdon.db why 7 --section capture,waiting,stacks,stalls" },
-	{ "asked for",
-	  NULL, NULL, NULL, "complete", NULL, NULL,
-	  USAGE TARGETS "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';",
+	{ "asked for", NULL, NULL, NULL, "complete", NULL, NULL,
+	  USAGE TARGETS
+	  "; UPDATE capture SET rule = NULL, rule_id = NULL, asked_by = 'root', asked_by_uid = 0, asked_for = '--pid 101 --for 4s', trigger_mode = 'manual';",
 	  "nginx ×2 in nginx.service: ran 1 s", "nobody: no shortage was looked for", "none is needed",
 	  "bourdon --db bourdon.db why 7 --section stacks,functions,stalls,others" },
-	{ "hostile names",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
+	{ "hostile names", "cpu", "some", "/system.slice/nginx.service", "complete", "competing processes",
 	  "a;reboot\n[801] in /$(reboot)'; rm -rf ~ #`id`\\x0a/\\x1b[2J took 8.00 s of CPU time, 33 % of the machine's," WAITED_CPU,
 	  USAGE TARGETS ", " ROW(12, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(12, 5),
 	  "nginx ×2 in nginx.service", "a;reboot\\x0a[801] in ", "CPU weight 20",
 	  "echo 20 > $'/sys/fs/cgroup/$(reboot)\\047; rm -rf ~ #`id`\\012/cpu.weight'" },
-	{ "a word of a later version",
-	  "cpu", "some", "/system.slice/nginx.service", "complete", "the moon", "it was full",
-	  USAGE TARGETS ";", "nginx ×2 in nginx.service: waited 4 s", "not known: this bourdon is older than that cause", "not known: see what waited",
+	{ "a word of a later version", "cpu", "some", "/system.slice/nginx.service", "complete", "the moon",
+	  "it was full", USAGE TARGETS ";", "nginx ×2 in nginx.service: waited 4 s",
+	  "not known: this bourdon is older than that cause", "not known: see what waited",
 	  "bourdon --db bourdon.db why 7 --section waiting,pressure,stalls,states,groups" },
 };
 const size_t why_cases_count = ARRAY_SIZE(why_cases);
@@ -288,14 +332,17 @@ void why_case_put(const char *path, const struct why_case *one)
 		"PRAGMA application_id = %d; PRAGMA user_version = %d; PRAGMA synchronous = OFF; BEGIN; %s %s"
 		"INSERT INTO capture(capture_id, run_id, rule_id, rule, resource, kind, stall_us, window_us, trigger_mode, cgroup, "
 		"triggered_at, began_at, ended_at, history_ns, state, observed_us, hz, offcpu_history_ns, cause, because, onset_at, "
-		"sample_count, stack_count, interval_count, process_count) VALUES(7, 1, 1, 'web', %Q, %Q, 100000, 2000000, 'kernel', %Q, "
-		FIRED_AT ", " FIRED_AT " - 2000000000, iif(%d, " FIRED_AT " + 4000000000, NULL), 2000000000, %Q, %d, 47, 2000000000, %Q, "
+		"sample_count, stack_count, interval_count, process_count) VALUES(7, 1, 1, 'web', %Q, %Q, 100000, 2000000, 'kernel', %Q, " FIRED_AT
+		", " FIRED_AT " - 2000000000, iif(%d, " FIRED_AT
+		" + 4000000000, NULL), 2000000000, %Q, %d, 47, 2000000000, %Q, "
 		"%Q, " FIRED_AT " - 3200000000, 86, 4, 44, 2); %s %s"
-		"INSERT INTO pressure SELECT 7, " FIRED_AT " + column1 * 250000000, ifnull((SELECT cgroup FROM capture), 'system'), "
+		"INSERT INTO pressure SELECT 7, " FIRED_AT
+		" + column1 * 250000000, ifnull((SELECT cgroup FROM capture), 'system'), "
 		"ifnull((SELECT resource FROM capture), 'cpu'), column1 * 200000, column1 * 100000 FROM (VALUES(0), (4), (8), (12), (16)); COMMIT",
-		SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql, host_sql, one->resource, one->kind, one->cgroup,
-		is_complete, one->state, one->cause && !strcmp(one->cause, "negligible") ? 110000 : 1850000,
-		one->cause, one->because, is_complete ? samples_sql : "", one->sql);
+		SCHEMA_APPLICATION_ID, SCHEMA_VERSION, schema_sql, host_sql, one->resource, one->kind,
+		one->cgroup, is_complete, one->state,
+		one->cause && !strcmp(one->cause, "negligible") ? 110000 : 1850000, one->cause, one->because,
+		is_complete ? samples_sql : "", one->sql);
 
 	why_sql(path, sql);
 	sqlite3_free(sql);
