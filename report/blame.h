@@ -3,7 +3,7 @@
 #ifndef BOURDON_REPORT_BLAME_H
 #define BOURDON_REPORT_BLAME_H
 
-#include "report/answer.h"
+#include "report/answer_facts.h"
 
 /* Returns 0; -ENOMEM; or -EIO after a query that failed. */
 int blame_find(struct answer *answer, struct blame *ret_blame);

@@ -3,7 +3,7 @@
 #ifndef BOURDON_REPORT_CERTAINTY_H
 #define BOURDON_REPORT_CERTAINTY_H
 
-#include "report/answer.h"
+#include "report/answer_facts.h"
 
 /* Sets `still`, `certain` and `certainty`. Returns 0; -ENOMEM; or -EIO after a query that failed. */
 int certainty_find(struct answer *answer);

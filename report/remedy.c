@@ -5,6 +5,7 @@
 #include "report/blame.h"
 #include "report/database.h"
 #include "report/format.h"
+#include "report/rows.h"
 #include "report/shell_quote.h"
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #ifndef BOURDON_REPORT_REMEDY_H
 #define BOURDON_REPORT_REMEDY_H
 
-#include "report/answer.h"
+#include "report/answer_facts.h"
 
 /* Reads all of the answer but its remedy. Returns 0 or -ENOMEM. */
 int remedy_find(struct answer *answer, struct remedy *ret_remedy);

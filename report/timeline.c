@@ -145,7 +145,9 @@ void timeline_print(const struct layout *layout, struct query *query)
 	fprintf(layout->out, "%8s    %-*s    %s%s%s\n", "", columns + 10, "RUNNING", "WAITING",
 		*what ? " " : "", what);
 	for (int64_t i = 0; i < lines.count; i++) {
-		fprintf(layout->out, "%6lld s", (long long)(lines.first + i * lines.step));
+		long long second = lines.first + i * lines.step;
+
+		fprintf(layout->out, "%6lld s", second);
 		print_cell(layout, lines.running_ns[i], peak, columns, LAYOUT_RUNNING, false);
 		print_cell(layout, lines.waiting_ns[i], peak, columns, LAYOUT_WAITING, true);
 		fputc('\n', layout->out);

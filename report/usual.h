@@ -6,7 +6,8 @@
 #ifndef BOURDON_REPORT_USUAL_H
 #define BOURDON_REPORT_USUAL_H
 
-#include "report/answer.h"
+#include "report/answer_facts.h"
+#include "report/layout.h"
 #include "report/query.h"
 
 /* One row, or none for a capture that no rule made. Returns 0; -ENOMEM; or -EIO after a query that failed. */
