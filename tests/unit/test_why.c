@@ -551,7 +551,7 @@ START_TEST(columns_and_colour)
 	unsetenv("COLUMNS");
 	layout = layout_of(out, false);
 	ck_assert_int_eq(layout.columns, LAYOUT_COLUMNS);
-	ck_assert(!page.colour); /* no terminal */
+	ck_assert(!layout.colour); /* no terminal */
 	layout_put(&layout, LAYOUT_ALARM, "a");
 	layout.colour = true;
 	layout_put(&layout, LAYOUT_ALARM, "b");
