@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/capture/capture_scope.h"
 
+#include "common/cgroup.h"
+
 #include <string.h>
 
 static bool is_covered(const struct capture_scope *scope, const char comm[ABI_COMM_BYTES], const char *cgroup)

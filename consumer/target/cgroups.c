@@ -339,12 +339,3 @@ const char *cgroups_mount(const struct cgroups *cgroups)
 {
 	return cgroups->mount;
 }
-
-bool cgroup_is_within(const char *path, const char *above)
-{
-	size_t bytes = strlen(above);
-
-	if (!strcmp(above, "/"))
-		return true;
-	return !strncmp(path, above, bytes) && (path[bytes] == '\0' || path[bytes] == '/');
-}

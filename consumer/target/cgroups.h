@@ -65,7 +65,4 @@ struct cgroups_gauges {
 };
 struct cgroups_gauges cgroups_gauges(const struct cgroups *cgroups);
 
-/* Whether `path` is `above` or lies below it. */
-bool cgroup_is_within(const char *path, const char *above);
-
 #endif
