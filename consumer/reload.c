@@ -109,6 +109,8 @@ static bool is_same(const struct configuration *one, const struct configuration 
 	       one->settings.capture_hz == other->settings.capture_hz &&
 	       one->settings.activity_ns == other->settings.activity_ns &&
 	       one->settings.activity_age_ns_max == other->settings.activity_age_ns_max &&
+	       one->settings.baseline_ns == other->settings.baseline_ns &&
+	       one->settings.baseline_age_ns_max == other->settings.baseline_age_ns_max &&
 	       !strcmp(one->settings.directories, other->settings.directories);
 }
 

@@ -20,6 +20,7 @@
 #define CAPTURE_HZ_MOST 100
 #define ACTIVITY_NS_MOST (3600 * CLOCK_SECOND_NS)
 #define ACTIVITY_AGE_NS_LEAST (60 * CLOCK_SECOND_NS)
+#define BASELINE_NS_MOST (30UL * 86400 * CLOCK_SECOND_NS)
 /* A hundred years, less than what 64 bits hold. */
 #define AGE_NS_MOST (36500UL * 86400 * CLOCK_SECOND_NS)
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
@@ -86,8 +87,8 @@ struct reading {
 
 static bool is_section(const char *name)
 {
-	return !strcmp(name, "activity") || !strcmp(name, "database") || !strcmp(name, "triggers") ||
-	       !strcmp(name, "files");
+	return !strcmp(name, "activity") || !strcmp(name, "baseline") || !strcmp(name, "database") ||
+	       !strcmp(name, "triggers") || !strcmp(name, "files");
 }
 
 /* An empty list is valid: bourdon-grant then opens every file. */
@@ -138,7 +139,20 @@ static void parse_interval(struct reading *reading, const struct ini_entry *entr
 		reading->settings->activity_ns = ns;
 }
 
-static void parse_keep(struct reading *reading, const struct ini_entry *entry)
+static void parse_every(struct reading *reading, const struct ini_entry *entry)
+{
+	uint64_t ns = 0;
+
+	if (strcmp(entry->value, "off") != 0 && strcmp(entry->value, "0") != 0 &&
+	    (units_duration(entry->value, &ns) || (ns && (ns < BASELINE_NS_MIN || ns > BASELINE_NS_MOST))))
+		config_error(reading->errors, entry->file, entry->line,
+			     "every = %s: expected 'off', or a duration with its unit, from 10s to 30d",
+			     entry->value);
+	else
+		reading->settings->baseline_ns = ns;
+}
+
+static void parse_keep(struct reading *reading, const struct ini_entry *entry, uint64_t *ret_age_ns_max)
 {
 	uint64_t ns;
 
@@ -147,7 +161,7 @@ static void parse_keep(struct reading *reading, const struct ini_entry *entry)
 			     "keep = %s: expected a duration with its unit, from 1min to 36500d",
 			     entry->value);
 	else
-		reading->settings->activity_age_ns_max = ns;
+		*ret_age_ns_max = ns;
 }
 
 static void visit_entry(void *user, const struct ini_entry *entry)
@@ -155,6 +169,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	struct reading *reading = user;
 	struct settings *settings = reading->settings;
 	bool in_activity = !strcmp(entry->section, "activity"),
+	     in_baseline = !strcmp(entry->section, "baseline"),
 	     in_database = !strcmp(entry->section, "database"),
 	     in_triggers = !strcmp(entry->section, "triggers");
 	uint64_t bytes, ns;
@@ -163,7 +178,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		if (!is_section(entry->section))
 			config_error(
 				reading->errors, entry->file, entry->line,
-				"unknown section '[%s]': expected '[activity]', '[database]', '[files]' or '[triggers]'",
+				"unknown section '[%s]': expected '[activity]', '[baseline]', '[database]', '[files]' or '[triggers]'",
 				entry->section);
 	} else if (in_database && !strcmp(entry->key, "max_size")) {
 		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
@@ -190,7 +205,11 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	} else if (in_activity && !strcmp(entry->key, "interval")) {
 		parse_interval(reading, entry);
 	} else if (in_activity && !strcmp(entry->key, "keep")) {
-		parse_keep(reading, entry);
+		parse_keep(reading, entry, &settings->activity_age_ns_max);
+	} else if (in_baseline && !strcmp(entry->key, "every")) {
+		parse_every(reading, entry);
+	} else if (in_baseline && !strcmp(entry->key, "keep")) {
+		parse_keep(reading, entry, &settings->baseline_age_ns_max);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
@@ -222,6 +241,8 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	settings->capture_hz = 10;
 	settings->activity_ns = 0;
 	settings->activity_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;
+	settings->baseline_ns = 3600 * CLOCK_SECOND_NS;
+	settings->baseline_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;
 	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;

@@ -27,6 +27,8 @@ struct settings {
 	uint32_t capture_hz;          /* how often captures look at the states of threads; 0: never */
 	uint64_t activity_ns;         /* from one look at the activity of all threads to the next; 0: none */
 	uint64_t activity_age_ns_max; /* of a minute of it in the database */
+	uint64_t baseline_ns;         /* from one baseline of a rule to the next; 0: none */
+	uint64_t baseline_age_ns_max; /* of a baseline in the database */
 };
 
 /* The smallest size limit of a database: room for the schema, the log and one capture. */
@@ -36,6 +38,9 @@ struct settings {
 
 /* The shortest interval of looks at the activity of all threads. */
 #define ACTIVITY_NS_MIN 100000000UL
+
+/* The shortest time from one baseline of a rule to the next. */
+#define BASELINE_NS_MIN 10000000000UL
 
 /* Parses the command line. Returns OPTIONS_RUN (common/options.h) or an exit status. */
 int settings_parse(struct settings *ret_settings, int count, char **words);

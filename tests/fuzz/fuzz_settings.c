@@ -16,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	HOLDS(result == (errors.count ? -EINVAL : 0));
 	HOLDS(settings.database_bytes_max >= DATABASE_BYTES_MIN);
+	HOLDS(!settings.baseline_ns || settings.baseline_ns >= BASELINE_NS_MIN);
 	config_errors_free(&errors);
 	free(text);
 	return 0;

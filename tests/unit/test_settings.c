@@ -119,6 +119,14 @@ static const struct size_case size_cases[] = {
 	  ":2: keep = 59s: expected a duration with its unit, from 1min to 36500d" },
 	{ "[activity]\nkeep = off\n", 0, ":2: keep = off: expected a duration" },
 	{ "[activity]\nhz = 1\n", 0, ":2: unknown key 'hz'" },
+	{ "[baseline]\nevery = 10s\nkeep = 1min\n", DEFAULT_BYTES, NULL },
+	{ "[baseline]\nevery = 30d\nkeep = 36500d\n", DEFAULT_BYTES, NULL },
+	{ "[baseline]\nevery = 9999ms\n", 0,
+	  ":2: every = 9999ms: expected 'off', or a duration with its unit, from 10s to 30d" },
+	{ "[baseline]\nevery = 31d\n", 0, ":2: every = 31d: expected 'off'" },
+	{ "[baseline]\nevery = 1\n", 0, ":2: every = 1: expected 'off'" },
+	{ "[baseline]\nkeep = 59s\n", 0, ":2: keep = 59s: expected a duration with its unit, from 1min" },
+	{ "[baseline]\ninterval = 1h\n", 0, ":2: unknown key 'interval'" },
 	{ "[triggers]\nwatches = 1\nwatches_per_rule = 16384\n", DEFAULT_BYTES, NULL },
 	{ "[triggers]\nwatches = 0\n", 0, ":2: watches = 0: expected a number of watches from 1 to 16384" },
 	{ "[triggers]\nwatches_per_rule = 16385\n", 0, ":2: watches_per_rule = 16385: expected a number" },
@@ -188,6 +196,24 @@ START_TEST(activity)
 }
 END_TEST
 
+START_TEST(baseline)
+{
+	static const char *const off[] = { "off", "0", "0s" };
+	static const char on[] = "[baseline]\nevery = 30min\nkeep = 2d\n";
+	struct settings settings = { 0 };
+	struct config_errors errors = { 0 };
+	char text[32];
+
+	ck_assert_int_eq(settings_read_text("a", on, strlen(on), &settings, &errors), 0);
+	ck_assert_uint_eq(settings.baseline_ns, 1800 * 1000000000UL);
+	ck_assert_uint_eq(settings.baseline_age_ns_max, 2 * 86400 * 1000000000UL);
+	ck_assert_uint_eq(settings.activity_age_ns_max, 0); /* its keep is another one */
+	snprintf(text, sizeof(text), "[baseline]\nevery = %s\n", off[_i]);
+	ck_assert_int_eq(settings_read_text("a", text, strlen(text), &settings, &errors), 0);
+	ck_assert_uint_eq(settings.baseline_ns, 0);
+}
+END_TEST
+
 START_TEST(without_a_file_the_defaults_hold)
 {
 	struct settings settings = { .config = "/nowhere/bourdon.conf", .database_bytes_max = 7 };
@@ -203,6 +229,8 @@ START_TEST(without_a_file_the_defaults_hold)
 	ck_assert_uint_eq(settings.capture_hz, 10);
 	ck_assert_uint_eq(settings.activity_ns, 0);
 	ck_assert_uint_eq(settings.activity_age_ns_max, 7 * 86400 * 1000000000UL);
+	ck_assert_uint_eq(settings.baseline_ns, 3600 * 1000000000UL);
+	ck_assert_uint_eq(settings.baseline_age_ns_max, 7 * 86400 * 1000000000UL);
 	ck_assert_str_eq(settings.directories, "/usr /lib /lib64 /bin /sbin /opt");
 	ck_assert_uint_eq(errors.count, 0);
 }
@@ -237,6 +265,7 @@ Suite *settings_suite(void)
 	tcase_add_loop_test(settings, max_size, 0, ARRAY_SIZE(size_cases));
 	tcase_add_test(settings, max_age);
 	tcase_add_test(settings, activity);
+	tcase_add_loop_test(settings, baseline, 0, 3);
 	tcase_add_test(settings, without_a_file_the_defaults_hold);
 	tcase_add_test(settings, directories);
 	suite_add_tcase(suite, settings);
