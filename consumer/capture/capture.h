@@ -111,7 +111,7 @@ struct capture_event {
 
 /* What fired, as it was at that moment; or who asked. */
 struct capture_trigger {
-	/* NULL: a rule fired. Else nothing did: rule_id is 0, and rule, psi and observed_us mean nothing. Owned */
+	/* NULL: a rule fired, or it is a rule's baseline. Else nothing fired: rule_id is 0, and rule means nothing. Owned */
 	struct asking *asking;
 	uint32_t rule_id;
 	char rule[64];
@@ -213,6 +213,12 @@ bool capture_takes(const struct capture *capture, uint32_t kind);
 
 /* Ends the capture's time at `now_ns`, or leaves it if that is later. */
 void capture_shorten(struct capture *capture, uint64_t now_ns);
+
+/* Whether a watch fired. Without that, psi, observed_us, onset_ns and incident mean nothing, and there is no cause. */
+static inline bool capture_was_triggered(const struct capture_trigger *trigger)
+{
+	return trigger->mode == TRIGGER_KERNEL || trigger->mode == TRIGGER_SAMPLED;
+}
 
 /* Whose capture it is, for the log: "rule web", or "alice (uid 1000)". */
 const char *capture_whose(const struct capture_trigger *trigger, char *into, size_t into_bytes);

@@ -6,9 +6,10 @@
 #define BOURDON_CONSUMER_RULES_TRIGGER_MODE_H
 
 enum trigger_mode {
-	TRIGGER_KERNEL,  /* the kernel watches the pressure file */
-	TRIGGER_SAMPLED, /* bourdond reads it once a second */
-	TRIGGER_MANUAL,  /* somebody asked for the capture: there is no trigger */
+	TRIGGER_KERNEL,   /* the kernel watches the pressure file */
+	TRIGGER_SAMPLED,  /* bourdond reads it once a second */
+	TRIGGER_MANUAL,   /* somebody asked for the capture: there is no trigger */
+	TRIGGER_BASELINE, /* a calm rule's capture of history alone: there is no trigger */
 	TRIGGER_MODES
 };
 extern const char *const trigger_mode_names[TRIGGER_MODES];

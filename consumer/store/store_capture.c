@@ -89,13 +89,13 @@ int store_capture_prepare(struct sql *sql, struct capture_statements *ret_statem
 /* NULL where nothing fired. */
 static const char *fired_text(const struct capture_trigger *trigger, const char *text)
 {
-	return trigger->asking ? NULL : text;
+	return capture_was_triggered(trigger) ? text : NULL;
 }
 
 /* The same; the statement makes NULL of -1. */
 static int64_t fired_us(const struct capture_trigger *trigger, uint64_t us)
 {
-	return trigger->asking ? -1 : (int64_t)us;
+	return capture_was_triggered(trigger) ? (int64_t)us : -1;
 }
 
 int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture_trigger *trigger,
@@ -113,12 +113,12 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 		"nullif(?, -1), ?, ?, ?, ?, ?, 'recording', nullif(?, -1), ?, nullif(?15, 0), nullif(?16, 0), "
 		"nullif(?17, -1), ?18, ?19, ?20) RETURNING capture_id");
 
-	if (!result && !asking)
+	if (!result && capture_was_triggered(trigger))
 		result = incidents_find(sql, run_id, trigger, &incident_id);
 	if (!result)
 		result = sql_run(
 			sql, statement, &capture_id, "iitttiittiiiiiiiittt", run_id,
-			(int64_t)trigger->rule_id, fired_text(trigger, trigger->rule),
+			(int64_t)trigger->rule_id, asking ? NULL : trigger->rule,
 			fired_text(trigger, psi_resource_names[trigger->psi.resource]),
 			fired_text(trigger, psi_kind_names[trigger->psi.kind]),
 			fired_us(trigger, trigger->psi.stall_us), fired_us(trigger, trigger->psi.window_us),
@@ -132,7 +132,7 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 			asking && asking->user[0] ? asking->user : NULL, asking ? asking->text : NULL,
 			asking ? asking->note : NULL);
 	sqlite3_finalize(statement);
-	if (!result && !asking)
+	if (!result && capture_was_triggered(trigger))
 		result = incidents_settle(sql, capture_id);
 	if (!result)
 		*ret_capture_id = capture_id;
@@ -642,19 +642,39 @@ static int write_rows(struct writing *writing)
 	return result;
 }
 
+/* Whether the reason is counted for this capture. What is counted from a begin to an end is not, of history alone. */
+static bool is_counted(const struct capture *capture, size_t loss)
+{
+	switch (loss) {
+	case LOSS_NOT_TAKEN:
+	case LOSS_LOOKS:
+	case LOSS_TARGETS_FULL:
+	case LOSS_EVENTS:
+	case LOSS_STALE_EVENTS:
+	case LOSS_OFFCPU_UNSTACKED:
+	case LOSS_OFFCPU_UNTRACKED:
+	case LOSS_MISSING:
+	case LOSS_WATCH_SUPPRESSED:
+		return capture->trigger.mode != TRIGGER_BASELINE;
+	default:
+		return true;
+	}
+}
+
 static int write_losses(struct writing *writing)
 {
 	const struct capture *capture = writing->capture;
 	int result = 0;
 
 	for (size_t i = 0; i < LOSS_REASONS && !result; i++)
-		result = sql_run(writing->sql, writing->statements->add_loss, NULL, "itit",
-				 (int64_t)writing->capture_id, loss_reasons[i].name,
-				 (int64_t)(i == LOSS_UNRESOLVED_FRAMES ? writing->resolved->unresolved
-					   : i == LOSS_SYMBOLIZER      ? writing->resolved->failures
-					   : i == LOSS_MAPPINGS_CUT    ? writing->resolved->cut
-								       : capture->losses[i]),
-				 loss_reasons[i].unit);
+		if (is_counted(capture, i))
+			result = sql_run(writing->sql, writing->statements->add_loss, NULL, "itit",
+					 (int64_t)writing->capture_id, loss_reasons[i].name,
+					 (int64_t)(i == LOSS_UNRESOLVED_FRAMES ? writing->resolved->unresolved
+						   : i == LOSS_SYMBOLIZER      ? writing->resolved->failures
+						   : i == LOSS_MAPPINGS_CUT    ? writing->resolved->cut
+									       : capture->losses[i]),
+					 loss_reasons[i].unit);
 	return result;
 }
 
@@ -723,12 +743,13 @@ static int write_capture(struct writing *writing)
 	uint64_t history_ns = capture_available_history_ns(capture);
 	struct hottest_source names = { capture, writing->resolved };
 	struct cause why = { 0 };
-	bool takes_on_cpu = capture_takes(capture, SAMPLE_ON_CPU);
+	/* between two walks: there is none within a baseline */
+	bool has_expected = capture_takes(capture, SAMPLE_ON_CPU) && trigger->mode != TRIGGER_BASELINE;
 	int64_t capture_id = capture->capture_id;
 	int result = 0;
 
 	/* where nothing fired, nothing is to be explained */
-	if (!trigger->asking)
+	if (capture_was_triggered(trigger))
 		why = cause_find(capture, hottest_find, &names);
 	if (!capture_id)
 		result = store_capture_announce(writing->sql, writing->run_id, trigger, history_ns,
@@ -760,13 +781,13 @@ static int write_capture(struct writing *writing)
 						    : INT64_MAX,
 				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
 				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
-				 takes_on_cpu ? (int64_t)capture_expected_samples(capture) : (int64_t)-1,
-				 takes_on_cpu ? (int64_t)capture->expected.received : (int64_t)-1,
+				 has_expected ? (int64_t)capture_expected_samples(capture) : (int64_t)-1,
+				 has_expected ? (int64_t)capture->expected.received : (int64_t)-1,
 				 writing->counts.processes, writing->counts.stacks, writing->counts.samples,
 				 writing->counts.intervals, why.verdict, why.verdict ? why.because : NULL,
 				 capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
-	if (!result && !trigger->asking)
+	if (!result && capture_was_triggered(trigger))
 		result = incidents_settle(writing->sql, writing->capture_id);
 	return result;
 }

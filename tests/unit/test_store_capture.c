@@ -570,6 +570,35 @@ START_TEST(a_capture_on_demand_has_who_asked)
 }
 END_TEST
 
+/* It has its rule, and what the rings had; nothing fired, and what takes two walks or a span is not claimed to be 0. */
+START_TEST(a_baseline_has_its_rule_and_no_incident)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 0x40);
+	struct store_fixture fixture;
+
+	capture->trigger.mode = TRIGGER_BASELINE;
+	store_fixture_start(&fixture);
+	ck_assert_int_eq(store_begin_capture(fixture.store, &capture->trigger, 0, &capture->capture_id), 0);
+	expect_count(&fixture, "incident", 0);
+	expect_commit(&fixture, capture);
+	expect_rows(
+		&fixture,
+		"SELECT rule_id, rule, resource, kind, stall_us, window_us, observed_us, trigger_mode, cause, because, "
+		"incident_id, onset_at, asked_by_uid, expected_samples, received_samples, state FROM capture",
+		"1|web|NULL|NULL|NULL|NULL|NULL|baseline|NULL|NULL|NULL|NULL|NULL|NULL|NULL|complete\n");
+	expect_rows(&fixture, "SELECT count(*) FROM incident", "0\n");
+	expect_rows(&fixture, "SELECT rule, resource, samples, cause FROM capture_summary",
+		    "web|NULL|1|NULL\n");
+	expect_rows(&fixture, "SELECT count(*) > 0 FROM hot_function", "1\n");
+	expect_rows(
+		&fixture, "SELECT group_concat(reason, ' ') FROM (SELECT reason FROM loss ORDER BY reason)",
+		"capture-full cgroups-unwatched cpus-unsampled frames-unresolved kernel-stack-missing mappings-cut "
+		"others-full overwritten-slots stack-not-whole stack-truncated symbolizer-failed torn-slots "
+		"unknown-process user-stack-missing wakers-lost\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 /* Of waiting alone, no samples on CPU are expected. */
 START_TEST(looks_have_their_rows)
 {
@@ -650,6 +679,7 @@ Suite *store_capture_suite(void)
 	tcase_add_test(contents, the_same_stack_is_stored_once);
 	tcase_add_test(contents, failed_symbolizers_are_a_loss);
 	tcase_add_test(contents, a_capture_on_demand_has_who_asked);
+	tcase_add_test(contents, a_baseline_has_its_rule_and_no_incident);
 	tcase_add_test(contents, looks_have_their_rows);
 	tcase_add_test(contents, a_capture_of_waiting_alone_expects_no_samples);
 	suite_add_tcase(suite, contents);
