@@ -9,6 +9,7 @@
 #include "common/plural.h"
 #include "common/shared_text.h"
 #include "consumer/activity_looker.h"
+#include "consumer/baseline.h"
 #include "consumer/capture/coverage.h"
 #include "consumer/control.h"
 #include "consumer/descriptors.h"
@@ -46,6 +47,7 @@ struct daemon {
 	uint32_t watch_descriptors; /* how many watches may take */
 	struct recorder recorder;
 	struct activity_looker activity;
+	struct baselines baselines;
 	struct ondemand ondemand;
 	struct live live;
 	uint64_t started_ns;
@@ -121,6 +123,8 @@ static void follow_rules(struct daemon *daemon, const struct configuration *conf
 	tracking_follow(&daemon->tracking, &configuration->rules);
 	recorder_follow(&daemon->recorder, configuration);
 	activity_looker_set_interval(&daemon->activity, configuration->settings.activity_ns);
+	if (baselines_follow(&daemon->baselines, configuration, clock_monotonic_ns()) < 0)
+		log_warning("out of memory: there are no baselines until the next reload");
 }
 
 /*
@@ -261,6 +265,7 @@ static void tick(struct daemon *daemon)
 	tracking_tick(&daemon->tracking, now_ns);
 	live_tick(&daemon->live, now_ns);
 	watches_retry(&daemon->watches, path_of_cgroup, daemon->cgroups);
+	baselines_tick(&daemon->baselines, &daemon->recorder, now_ns);
 	end_without_spawner(daemon, now_ns);
 }
 
@@ -554,6 +559,7 @@ void daemon_close(struct daemon *daemon)
 	live_close(&daemon->live);
 	recorder_close(&daemon->recorder);
 	activity_looker_close(&daemon->activity);
+	baselines_free(&daemon->baselines);
 	ondemand_close(&daemon->ondemand);
 	coverage_free(daemon->coverage);
 	cgroups_free(daemon->cgroups);

@@ -76,7 +76,8 @@ static int run(const struct settings *where, struct configuration *configuration
 		.where = where,
 		.limits = { configuration->settings.database_bytes_max,
 			    configuration->settings.database_age_ns_max,
-			    configuration->settings.activity_age_ns_max },
+			    configuration->settings.activity_age_ns_max,
+			    configuration->settings.baseline_age_ns_max },
 		.machine = machine_hash(MACHINE_ID_FILE, machine),
 		.own_counters = &own_counters,
 	};

@@ -296,6 +296,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	store_thread_commit(recorder->store, capture);
 	free(active->cgroup);
 	*active = recorder->active[--recorder->active_count];
+	recorder->captured_ns = now_ns;
 	if (!recorder->active_count)
 		set_pace(recorder);
 }
@@ -494,6 +495,37 @@ int recorder_ask(struct recorder *recorder, struct asking *asking, const char *c
 	if (!result)
 		read_history(recorder, &recorder->active[recorder->active_count - 1]);
 	return result;
+}
+
+bool recorder_is_calm(const struct recorder *recorder)
+{
+	return !recorder->active_count && !store_thread_has_captures(recorder->store);
+}
+
+void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, uint64_t now_ns)
+{
+	struct capture_trigger trigger = { .rule_id = rule->id,
+					   .mode = TRIGGER_BASELINE,
+					   .triggered_ns = now_ns,
+					   .triggered_at = clock_wall_ns(),
+					   .wanted_history_ns = rule->history_ns,
+					   .hz = recorder->kernel->manifest.hz };
+	struct active active = { .rule = rule };
+	struct capture_scope scope;
+
+	memcpy(trigger.rule, rule->name, sizeof(trigger.rule));
+	active.capture = capture_begin(&trigger, &recorder->rings);
+	if (!active.capture) {
+		own_count(recorder->own_counters, OWN_BASELINES_LOST);
+		return;
+	}
+	tracking_consume(recorder->tracking); /* a target may have begun or ended a moment ago */
+	scope = scope_of(recorder, &active);
+	capture_drain(active.capture, capture_scope_describe, &scope);
+	open_intervals_add(&recorder->open, active.capture, &scope, now_ns);
+	note_unwatched(recorder, &active);
+	capture_end(active.capture, now_ns, false);
+	store_thread_add_baseline(recorder->store, active.capture);
 }
 
 struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial)

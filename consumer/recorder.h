@@ -48,6 +48,7 @@ struct recorder {
 	struct stall_clocks clocks;
 	struct active active[STORE_CAPTURES_MAX];
 	size_t active_count;
+	uint64_t captured_ns;     /* when the last capture ended; 0: there was none */
 	struct incident incident; /* to which the last capture belongs */
 	struct log_limit suppressed_limit;
 };
@@ -92,6 +93,16 @@ void recorder_fire(struct recorder *recorder, const struct configuration *config
  * `asking`, also when it fails. Returns 0, -EBUSY when too many captures are under way or wait for the database, or -ENOMEM.
  */
 int recorder_ask(struct recorder *recorder, struct asking *asking, const char *cgroup, uint64_t now_ns);
+
+/* Whether no capture is under way, and none waits for the database. */
+bool recorder_is_calm(const struct recorder *recorder);
+
+/*
+ * Takes a baseline of the rule, which is of the configuration in force: what the rings have of its history, and the
+ * intervals that are open. Nothing more is recorded or walked for it, no budget changes, and no watch or incident learns
+ * of it. The store thread writes it when it has nothing else to do. Counts a baseline that cannot begin.
+ */
+void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, uint64_t now_ns);
 
 /* The capture on demand with that serial number, while it is under way; else NULL. */
 struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial);

@@ -33,6 +33,10 @@ static void write_daemon(const struct status *status, FILE *out)
 	status_line_field(out, "reloads_refused", "%" PRIu64,
 			  own_counted(status->own_counters, OWN_RELOADS_REFUSED));
 	status_line_field(out, "reload_mistake", "%s", status->reload->mistake);
+	status_line_field(out, "baseline_ns", "%" PRIu64, status->reload->in_force->settings.baseline_ns);
+	status_line_field(out, "baselines", "%" PRIu64, own_counted(status->own_counters, OWN_BASELINES));
+	status_line_field(out, "baselines_lost", "%" PRIu64,
+			  own_counted(status->own_counters, OWN_BASELINES_LOST));
 	status_line_field(out, "policy", "%s", policy);
 	status_line_field(out, "locked_memory", "%s",
 			  locked_memory_names[status->confinement->locked_memory]);

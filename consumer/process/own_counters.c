@@ -28,4 +28,6 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_ACTIVITY_LOOKS] = "activity-looks",
 	[OWN_ACTIVITY_MISSED] = "activity-looks-missed",
 	[OWN_ACTIVITY_LOST] = "activity-minutes-lost",
+	[OWN_BASELINES] = "baselines",
+	[OWN_BASELINES_LOST] = "baselines-lost",
 };

@@ -36,6 +36,8 @@ enum own_counter {
 	OWN_ACTIVITY_LOOKS,      /* looks at the activity of all threads */
 	OWN_ACTIVITY_MISSED, /* looks that were due, and not taken: too much CPU time, too late, or failed */
 	OWN_ACTIVITY_LOST,   /* minutes of activity that were not written to the database */
+	OWN_BASELINES,       /* baselines of rules that were written */
+	OWN_BASELINES_LOST, /* baselines that gave way to a capture, found no room, or could not be written */
 	OWN_COUNTERS,
 };
 

@@ -156,25 +156,54 @@ int retention_evict(struct sql *sql, struct retention_removed *ret_removed)
 {
 	return remove_in_transaction(
 		sql,
-		"INSERT INTO evicted SELECT capture_id FROM capture WHERE state <> 'recording' "
-		"ORDER BY triggered_at, capture_id LIMIT (SELECT max(1, count(*) / ?) FROM capture)",
+		"INSERT INTO evicted SELECT capture_id FROM capture WHERE state <> 'recording' AND trigger_mode <> 'baseline' "
+		"ORDER BY triggered_at, capture_id LIMIT (SELECT max(1, count(*) / ?) FROM capture WHERE trigger_mode <> "
+		"'baseline')",
 		RETENTION_SHARE, ret_removed);
 }
 
-int retention_expire(struct sql *sql, int64_t before_at, struct retention_removed *ret_removed)
+/* A rule is one by its name: a changed rule has another id, and the same purpose. */
+#define OLDEST_BASELINES(condition)                                                                          \
+	"INSERT INTO evicted SELECT c.capture_id FROM capture c WHERE c.trigger_mode = 'baseline'" condition \
+	" ORDER BY c.triggered_at, c.capture_id LIMIT (SELECT max(1, count(*) / ?) FROM capture WHERE "      \
+	"trigger_mode = 'baseline')"
+
+int retention_evict_baselines(struct sql *sql, bool last, struct retention_removed *ret_removed)
 {
-	return remove_in_transaction(
-		sql,
-		"INSERT INTO evicted SELECT capture_id FROM capture WHERE state <> 'recording' AND triggered_at < ?",
-		before_at, ret_removed);
+	static const char any
+		[] = OLDEST_BASELINES(""),
+	     spare[] = OLDEST_BASELINES(
+		     " AND EXISTS (SELECT 1 FROM capture n WHERE n.trigger_mode = 'baseline' AND "
+		     "n.rule = c.rule AND (n.triggered_at, n.capture_id) > (c.triggered_at, c.capture_id))");
+
+	return remove_in_transaction(sql, last ? any : spare, RETENTION_SHARE, ret_removed);
 }
 
-int retention_oldest(struct sql *sql, int64_t *ret_triggered_at)
+#define ENDED "capture WHERE state <> 'recording'"
+#define OF_BASELINES " AND trigger_mode = 'baseline'"
+
+int retention_expire(struct sql *sql, enum retention_of of, int64_t before_at,
+		     struct retention_removed *ret_removed)
 {
+	static const char *const choose[] = {
+		[RETENTION_OF_ALL] = "INSERT INTO evicted SELECT capture_id FROM " ENDED
+				     " AND triggered_at < ?",
+		[RETENTION_OF_BASELINES] = "INSERT INTO evicted SELECT capture_id FROM " ENDED OF_BASELINES
+					   " AND triggered_at < ?"
+	};
+
+	return remove_in_transaction(sql, choose[of], before_at, ret_removed);
+}
+
+int retention_oldest(struct sql *sql, enum retention_of of, int64_t *ret_triggered_at)
+{
+	static const char *const find[] = {
+		[RETENTION_OF_ALL] = "SELECT ifnull(min(triggered_at), 0x7fffffffffffffff) FROM " ENDED,
+		[RETENTION_OF_BASELINES] =
+			"SELECT ifnull(min(triggered_at), 0x7fffffffffffffff) FROM " ENDED OF_BASELINES
+	};
 	sqlite3_int64 at = INT64_MAX;
-	int result = sql_run_once(sql, &at,
-				  "SELECT ifnull(min(triggered_at), 0x7fffffffffffffff) FROM capture "
-				  "WHERE state <> 'recording'");
+	int result = sql_run_once(sql, &at, find[of]);
 
 	if (!result)
 		*ret_triggered_at = at;

@@ -9,7 +9,11 @@
 
 #include "consumer/store/sql.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Which captures: baselines among them, or baselines alone. */
+enum retention_of { RETENTION_OF_ALL, RETENTION_OF_BASELINES };
 
 /* What one call removed. */
 struct retention_removed {
@@ -18,15 +22,19 @@ struct retention_removed {
 };
 
 /*
- * Removes the oldest captures in one transaction. Finding what only they used reads the whole database, so that several
+ * Removes the oldest captures in one transaction, but no baselines. Finding what only they used reads the whole database, so that several
  * captures of many go at once: one in RETENTION_SHARE. Returns 0, also without a capture; or -errno, with nothing
  * removed.
  */
 #define RETENTION_SHARE 32
 int retention_evict(struct sql *sql, struct retention_removed *ret_removed);
 
+/* The same of baselines. Without `last`, the newest one of each rule stays. */
+int retention_evict_baselines(struct sql *sql, bool last, struct retention_removed *ret_removed);
+
 /* Removes the captures that were triggered before this wall clock time, in Unix ns. Returns as retention_evict(). */
-int retention_expire(struct sql *sql, int64_t before_at, struct retention_removed *ret_removed);
+int retention_expire(struct sql *sql, enum retention_of of, int64_t before_at,
+		     struct retention_removed *ret_removed);
 
 /*
  * The statements that remove the frames whose ids are in the temporary table part(frame_id), and modules without frames,
@@ -41,6 +49,6 @@ extern const char retention_frames_sql[];
 extern const char retention_unused_sql[];
 
 /* Stores when the oldest capture that may be removed was triggered, in Unix ns; INT64_MAX: there is none. */
-int retention_oldest(struct sql *sql, int64_t *ret_triggered_at);
+int retention_oldest(struct sql *sql, enum retention_of of, int64_t *ret_triggered_at);
 
 #endif

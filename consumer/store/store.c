@@ -36,6 +36,12 @@
 /* Of the size limit: while activity takes more, it goes before captures. */
 #define ACTIVITY_SHARE 4
 
+/* Of the size limit: baselines take no more, so that captures keep the rest. */
+#define BASELINE_SHARE 8
+
+/* Of a row of samples of a busy host with all that belongs to it, as measured: docs/SCHEMA.md. */
+#define BASELINE_ROW_BYTES 128U
+
 struct store {
 	struct sql sql;
 	struct capture_statements statements;
@@ -45,8 +51,8 @@ struct store {
 	const char *machine;
 	char host[256]; /* read at the start: the confined daemon cannot ask for it */
 	uint64_t database_bytes_max, log_bytes_max;
-	uint64_t activity_bytes_max;
-	uint64_t age_ns_max, activity_age_ns_max; /* 0: none */
+	uint64_t activity_bytes_max, baseline_bytes_max;
+	uint64_t age_ns_max, activity_age_ns_max, baseline_age_ns_max; /* 0: none */
 	char log_path[PATH_MAX];
 	int lock_fd;
 	bool is_outdated;
@@ -121,7 +127,19 @@ static int evict_activity(struct store *store)
 	return minutes ? 0 : -ENOENT;
 }
 
-/* Removes what is oldest. Returns -ENOENT if there is nothing. */
+/*
+ * Removes the oldest baselines, but not the newest of each rule unless `last` says so: a full database still has one to
+ * compare with. Returns -ENOENT if there is none.
+ */
+static int evict_baselines(struct store *store, bool last)
+{
+	struct retention_removed removed;
+	int result = retention_evict_baselines(&store->sql, last, &removed);
+
+	return result < 0 ? result : removed.captures ? 0 : -ENOENT;
+}
+
+/* Removes what is oldest; baselines before captures. Returns -ENOENT if there is nothing. */
 static int evict_oldest(struct store *store)
 {
 	uint64_t activity_bytes;
@@ -130,7 +148,11 @@ static int evict_oldest(struct store *store)
 	if (!result && activity_bytes > store->activity_bytes_max) {
 		result = evict_activity(store);
 	} else if (!result) {
-		result = evict_captures(store);
+		result = evict_baselines(store, false);
+		if (result == -ENOENT)
+			result = evict_captures(store);
+		if (result == -ENOENT)
+			result = evict_baselines(store, true);
 		if (result == -ENOENT)
 			result = evict_activity(store);
 	}
@@ -143,15 +165,29 @@ static int evict_oldest(struct store *store)
 static int expire_captures(struct store *store, int64_t before_at, int64_t *ret_oldest_at)
 {
 	struct retention_removed removed = { 0 };
-	int result = retention_oldest(&store->sql, ret_oldest_at);
+	int result = retention_oldest(&store->sql, RETENTION_OF_ALL, ret_oldest_at);
 
 	if (result < 0 || *ret_oldest_at >= before_at)
 		return result;
-	result = retention_expire(&store->sql, before_at, &removed);
+	result = retention_expire(&store->sql, RETENTION_OF_ALL, before_at, &removed);
 	log_removed("older than max_age", &removed);
 	if (removed.captures)
 		trim_log(store);
-	return result < 0 ? result : retention_oldest(&store->sql, ret_oldest_at);
+	return result < 0 ? result : retention_oldest(&store->sql, RETENTION_OF_ALL, ret_oldest_at);
+}
+
+/* The same of baselines, which go without a line: there is one an hour. */
+static int expire_baselines(struct store *store, int64_t before_at, int64_t *ret_oldest_at)
+{
+	struct retention_removed removed = { 0 };
+	int result = retention_oldest(&store->sql, RETENTION_OF_BASELINES, ret_oldest_at);
+
+	if (result < 0 || *ret_oldest_at >= before_at)
+		return result;
+	result = retention_expire(&store->sql, RETENTION_OF_BASELINES, before_at, &removed);
+	if (removed.captures)
+		trim_log(store);
+	return result < 0 ? result : retention_oldest(&store->sql, RETENTION_OF_BASELINES, ret_oldest_at);
 }
 
 /* The same of minutes of activity. */
@@ -169,18 +205,25 @@ static int expire_activity(struct store *store, int64_t before_at, int64_t *ret_
 	return result < 0 ? result : activity_retention_oldest(&store->sql, ret_oldest_at);
 }
 
-/* When what is from `oldest_at` will be older than the limit (CLOCK_MONOTONIC). */
-static uint64_t due_ns(int64_t oldest_at, int64_t before_at)
+/*
+ * When what is from `oldest_at` will be older than the limit (CLOCK_MONOTONIC), or `before_ns`, which is earlier. 0 and
+ * INT64_MAX: never.
+ */
+static uint64_t earlier_due_ns(uint64_t before_ns, int64_t oldest_at, int64_t before_at)
 {
-	return clock_monotonic_ns() + (oldest_at > before_at ? (uint64_t)(oldest_at - before_at) : 0);
+	uint64_t due_ns =
+		clock_monotonic_ns() + (oldest_at > before_at ? (uint64_t)(oldest_at - before_at) : 0);
+
+	return oldest_at == INT64_MAX || (before_ns && before_ns < due_ns) ? before_ns : due_ns;
 }
 
 int store_expire(struct store *store, uint64_t *ret_next_ns)
 {
 	int64_t now_at = clock_wall_ns(), oldest_at = INT64_MAX, activity_at = INT64_MAX,
-		before_at = now_at - (int64_t)store->age_ns_max,
-		activity_before_at = now_at - (int64_t)store->activity_age_ns_max;
-	uint64_t next_ns = 0, activity_next_ns;
+		baseline_at = INT64_MAX, before_at = now_at - (int64_t)store->age_ns_max,
+		activity_before_at = now_at - (int64_t)store->activity_age_ns_max,
+		baseline_before_at = now_at - (int64_t)store->baseline_age_ns_max;
+	uint64_t next_ns = 0;
 	int result = 0;
 
 	*ret_next_ns = 0;
@@ -190,13 +233,11 @@ int store_expire(struct store *store, uint64_t *ret_next_ns)
 		result = expire_captures(store, before_at, &oldest_at);
 	if (!result && store->activity_age_ns_max)
 		result = expire_activity(store, activity_before_at, &activity_at);
-	if (oldest_at != INT64_MAX)
-		next_ns = due_ns(oldest_at, before_at);
-	if (activity_at != INT64_MAX) {
-		activity_next_ns = due_ns(activity_at, activity_before_at);
-		if (!next_ns || activity_next_ns < next_ns)
-			next_ns = activity_next_ns;
-	}
+	if (!result && store->baseline_age_ns_max)
+		result = expire_baselines(store, baseline_before_at, &baseline_at);
+	next_ns = earlier_due_ns(next_ns, oldest_at, before_at);
+	next_ns = earlier_due_ns(next_ns, activity_at, activity_before_at);
+	next_ns = earlier_due_ns(next_ns, baseline_at, baseline_before_at);
 	if (!result)
 		*ret_next_ns = next_ns;
 	return result;
@@ -224,7 +265,9 @@ static void set_limits(struct store *store, const struct store_limits *limits)
 	store->log_bytes_max = limits->bytes_max / 8 * LOG_EIGHTHS;
 	store->database_bytes_max = limits->bytes_max / 8 * FILE_EIGHTHS;
 	store->activity_bytes_max = limits->bytes_max / ACTIVITY_SHARE;
+	store->baseline_bytes_max = limits->bytes_max / BASELINE_SHARE;
 	store->age_ns_max = limits->age_ns_max;
+	store->baseline_age_ns_max = limits->baseline_age_ns_max;
 	store->activity_age_ns_max = limits->activity_age_ns_max;
 }
 
@@ -760,6 +803,81 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 		if (!made_room(store, result))
 			return result;
 	}
+}
+
+/* ---- baselines ---- */
+
+static int baseline_bytes(struct store *store, uint64_t *ret_bytes)
+{
+	sqlite3_int64 rows = 0;
+	int result = sql_run_once(&store->sql, &rows,
+				  "SELECT count(*) FROM capture c CROSS JOIN sample_row s USING(capture_id) "
+				  "WHERE c.trigger_mode = 'baseline'");
+
+	*ret_bytes = (uint64_t)rows * BASELINE_ROW_BYTES;
+	return result;
+}
+
+/* Removes the oldest baselines while they take more than their share. */
+static int limit_baselines(struct store *store)
+{
+	uint64_t bytes;
+	int result;
+
+	while (!(result = baseline_bytes(store, &bytes)) && bytes > store->baseline_bytes_max) {
+		result = evict_baselines(store, false);
+		if (result == -ENOENT)
+			result = evict_baselines(store, true);
+		if (result < 0)
+			break;
+	}
+	return result == -ENOENT ? 0 : result;
+}
+
+static int write_baseline(struct store *store, const struct capture *baseline,
+			  const struct resolved *resolved, const struct mappings *mappings)
+{
+	int64_t capture_id;
+	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
+
+	if (result < 0)
+		return result;
+	return sql_finish(&store->sql, store_capture_write(&store->sql, &store->statements, store->run_id,
+							   baseline, resolved, mappings, &capture_id));
+}
+
+int store_commit_baseline(struct store *store, const struct capture *baseline,
+			  const struct resolved *resolved, const struct mappings *mappings)
+{
+	int result = check_migrated(store), synchronous;
+
+	if (!result && store_capture_bytes(baseline, resolved) > store->baseline_bytes_max) {
+		snprintf(store->sql.error, sizeof(store->sql.error),
+			 "it would take more than an eighth of [database] max_size");
+		result = -EFBIG;
+	}
+	if (!result)
+		result = check_log(store);
+	if (result < 0)
+		return result;
+	sql_wait_for_locks(&store->sql, false);
+	synchronous = sql_execute(&store->sql, "PRAGMA synchronous = NORMAL");
+	result = synchronous < 0 ? synchronous : write_baseline(store, baseline, resolved, mappings);
+	/* in place of older ones, the rule's last one at the worst; never in place of a capture */
+	while (result == -ENOSPC && eviction_helps(store)) {
+		int evicted = evict_baselines(store, false);
+
+		if (evicted == -ENOENT)
+			evicted = evict_baselines(store, true);
+		if (evicted < 0)
+			break;
+		result = write_baseline(store, baseline, resolved, mappings);
+	}
+	if (!result)
+		result = limit_baselines(store);
+	sql_execute(&store->sql, "PRAGMA synchronous = FULL");
+	sql_wait_for_locks(&store->sql, true);
+	return result;
 }
 
 /* ---- activity ---- */

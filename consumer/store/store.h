@@ -23,6 +23,7 @@ struct store_limits {
 	uint64_t bytes_max;           /* of the database and its log together */
 	uint64_t age_ns_max;          /* of a capture; 0: any */
 	uint64_t activity_age_ns_max; /* of a minute of activity; 0: any */
+	uint64_t baseline_age_ns_max; /* of a baseline, where that is less than age_ns_max; 0: any */
 };
 
 /*
@@ -63,7 +64,7 @@ int store_add_rules(struct store *store, const struct rule_set *rules, uint32_t 
 int store_limit(struct store *store, const struct store_limits *limits);
 
 /*
- * Removes the captures and the minutes of activity that are older than their limits. Stores when the next one will be
+ * Removes the captures, the baselines and the minutes of activity that are older than their limits. Stores when the next one will be
  * (CLOCK_MONOTONIC; 0: none). A
  * change of the wall clock changes the ages. Returns 0 or -errno.
  */
@@ -83,6 +84,14 @@ struct known_frames store_known_frames(struct store *store);
  */
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
 			 const struct mappings *mappings, int64_t *ret_capture_id);
+
+/*
+ * Writes a baseline in one transaction. It takes no capture's room and no other process's time: only older baselines make
+ * room for it, it does not wait for a lock, and its commit does not wait for the disk. Removes the oldest baselines while
+ * they take more than an eighth of the database. Returns 0 or -errno; a failure leaves the baseline unwritten.
+ */
+int store_commit_baseline(struct store *store, const struct capture *baseline,
+			  const struct resolved *resolved, const struct mappings *mappings);
 
 /*
  * Writes a minute of activity, in one transaction, and removes what is oldest if there is no room. Returns 0 or -errno; a

@@ -42,6 +42,8 @@
 #define LIVE_NAMING_NS (4 * CLOCK_SECOND_NS)
 #define LIVE_REST 20U /* as many times as long as naming took */
 #define LIVE_REST_NS_MAX (10 * CLOCK_SECOND_NS)
+/* Longest time for the names of a baseline; most are known from captures before. */
+#define BASELINE_NAMING_NS (2 * CLOCK_SECOND_NS)
 #define OPEN_PATIENCE_NS (10 * CLOCK_SECOND_NS)
 #define RETRY_NS 5000000000U /* time between two tries to write a capture */
 #define RETRIES 24           /* tries before a capture is given up */
@@ -54,7 +56,16 @@
 #define EXPIRE_GAP_NS_MAX (3600 * CLOCK_SECOND_NS)
 #define EXPIRE_GAP_SHARE 128 /* of max_age, or of the age of activity */
 
-enum job_kind { JOB_BEGIN, JOB_COMMIT, JOB_ACTIVITY, JOB_RELOAD, JOB_LIMIT, JOB_EXPIRE, JOB_LIVE };
+enum job_kind {
+	JOB_BEGIN,
+	JOB_COMMIT,
+	JOB_ACTIVITY,
+	JOB_RELOAD,
+	JOB_LIMIT,
+	JOB_EXPIRE,
+	JOB_LIVE,
+	JOB_BASELINE
+};
 
 struct job {
 	enum job_kind kind;
@@ -64,8 +75,8 @@ struct job {
 };
 
 /*
- * A begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before. JOB_EXPIRE
- * and JOB_LIVE do not wait.
+ * A begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before. JOB_EXPIRE,
+ * JOB_LIVE and JOB_BASELINE do not wait.
  */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + STORE_MINUTES_MAX + 2)
 
@@ -80,7 +91,7 @@ struct store_thread {
 	const struct kernel_objects *kernel;
 	const struct settings *where;
 	struct own_counters *own_counters;
-	struct naming naming, live_naming;
+	struct naming naming, live_naming, baseline_naming;
 	uint64_t live_rest_ns; /* until then, live seconds get no new names */
 	struct mappings *mappings;
 	struct mapped_files files;
@@ -89,7 +100,7 @@ struct store_thread {
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
 	struct mapping_reader *reader;
-	struct log_limit iterator_errors, scans_stuck, scans_long, minutes_lost;
+	struct log_limit iterator_errors, scans_stuck, scans_long, minutes_lost, baselines_lost;
 	struct holder holders[MAPPINGS_OF_MANY + 1]; /* by the kind of processes that were scanned */
 	uint32_t
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
@@ -126,6 +137,8 @@ struct store_thread {
 	struct capture *live; /* a live second that waits for its names */
 	bool is_live;         /* from then until its text was taken */
 	char *live_text;
+	struct capture *baseline; /* waits until nothing else is to be done */
+	atomic_bool hurry;        /* a capture has begun: the baseline that is being named gives way */
 
 	atomic_uint_fast64_t give_up_ns;
 };
@@ -465,6 +478,43 @@ static void commit_capture(struct store_thread *thread, struct capture *capture)
 	note_stored(thread, capture, result < 0 ? 0 : capture->capture_id);
 }
 
+static bool is_baseline_wanted(struct store_thread *thread)
+{
+	return !atomic_load(&thread->hurry) && !atomic_load(&thread->give_up_ns);
+}
+
+/*
+ * Without a scan of the mappings, and without a second try: a baseline is worth no capture's time. One that gets no name in
+ * time is still worth to be compared by its addresses.
+ */
+static bool write_baseline(struct store_thread *thread, struct capture *baseline)
+{
+	struct resolved resolved;
+	int result;
+
+	if (resolve_capture(baseline, thread->mappings, &thread->symbols, &thread->kernel->manifest,
+			    &thread->baseline_naming, deadline_after(thread, BASELINE_NAMING_NS),
+			    &resolved) < 0)
+		return false;
+	result = is_baseline_wanted(thread)
+			 ? store_commit_baseline(thread->store, baseline, &resolved, thread->mappings)
+			 : -ECANCELED;
+	resolved_free(&resolved);
+	if (result < 0 && result != -ECANCELED && log_allowed(&thread->baselines_lost, 1))
+		log_info("a baseline of rule %s was not written: %s", baseline->trigger.rule,
+			 store_error(thread->store));
+	return !result;
+}
+
+static void do_baseline(struct store_thread *thread, struct capture *baseline)
+{
+	bool written = is_baseline_wanted(thread) && write_baseline(thread, baseline);
+
+	own_count(thread->own_counters, written ? OWN_BASELINES : OWN_BASELINES_LOST);
+	capture_free(baseline);
+	heap_settle();
+}
+
 static void write_activity(struct store_thread *thread, struct activity_minute *minute)
 {
 	if (!store_add_activity(thread->store, minute, &thread->symbols))
@@ -514,20 +564,23 @@ static void reload(struct store_thread *thread)
 
 static void expire(struct store_thread *thread)
 {
-	uint64_t now_ns = clock_monotonic_ns(), next_ns, gap_ns, activity_age_ns;
+	uint64_t now_ns = clock_monotonic_ns(), next_ns, gap_ns, activity_age_ns, baseline_age_ns;
 
 	if (store_expire(thread->store, &next_ns)) {
 		log_warning(
-			"cannot remove captures that are older than max_age, or activity that is older than keep: %s",
+			"cannot remove captures that are older than max_age, or activity or baselines that are older than keep: %s",
 			store_error(thread->store));
 		next_ns = now_ns;
 	}
 	pthread_mutex_lock(&thread->lock);
 	gap_ns = thread->in_force->settings.database_age_ns_max;
 	activity_age_ns = thread->in_force->settings.activity_age_ns_max;
+	baseline_age_ns = thread->in_force->settings.baseline_age_ns_max;
 	pthread_mutex_unlock(&thread->lock);
 	if (!gap_ns || activity_age_ns < gap_ns)
 		gap_ns = activity_age_ns;
+	if (baseline_age_ns < gap_ns)
+		gap_ns = baseline_age_ns;
 	gap_ns /= EXPIRE_GAP_SHARE;
 	if (gap_ns < EXPIRE_GAP_NS_MIN)
 		gap_ns = EXPIRE_GAP_NS_MIN;
@@ -593,6 +646,11 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	case JOB_LIVE:
 		name_live(thread, job->capture);
 		capture_free(job->capture);
+		break;
+	case JOB_BASELINE:
+		do_baseline(thread, job->capture);
+		if (!thread->expire_due_ns)
+			expire(thread);
 		break;
 	}
 }
@@ -720,6 +778,13 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			*ret_job_there = true;
 			break;
 		}
+		if (thread->baseline) {
+			*ret_job =
+				(struct job){ .kind = JOB_BASELINE, .capture = TAKE_PTR(thread->baseline) };
+			atomic_store(&thread->hurry, false);
+			*ret_job_there = true;
+			break;
+		}
 		if (thread->expire_due_ns && (!due_ns || thread->expire_due_ns < due_ns))
 			due_ns = thread->expire_due_ns;
 		if (due_ns)
@@ -805,6 +870,8 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 					  .jit_map_directory = JIT_MAP_DIRECTORY };
 	thread->live_naming = thread->naming;
 	thread->live_naming.cache = name_cache_new();
+	thread->baseline_naming = thread->naming;
+	thread->baseline_naming.hurry = &thread->hurry;
 	*ret_thread = thread;
 	return result;
 }
@@ -882,6 +949,24 @@ bool store_thread_has_room(struct store_thread *thread, uint32_t rule_id)
 	return room;
 }
 
+/* Call it with the lock. */
+static void give_up_baseline(struct store_thread *thread)
+{
+	if (!thread->baseline)
+		return;
+	capture_free(TAKE_PTR(thread->baseline));
+	own_count(thread->own_counters, OWN_BASELINES_LOST);
+}
+
+void store_thread_add_baseline(struct store_thread *thread, struct capture *baseline)
+{
+	pthread_mutex_lock(&thread->lock);
+	give_up_baseline(thread);
+	thread->baseline = baseline;
+	pthread_cond_signal(&thread->changed);
+	pthread_mutex_unlock(&thread->lock);
+}
+
 bool store_thread_begin(struct store_thread *thread, struct capture *capture)
 {
 	bool room;
@@ -889,6 +974,8 @@ bool store_thread_begin(struct store_thread *thread, struct capture *capture)
 	pthread_mutex_lock(&thread->lock);
 	room = has_room(thread, capture->trigger.rule_id);
 	if (room) {
+		give_up_baseline(thread);
+		atomic_store(&thread->hurry, true);
 		thread->capture_rules[thread->captures++] = capture->trigger.rule_id;
 		add_job(thread, (struct job){ .kind = JOB_BEGIN, .capture = capture });
 	}
@@ -1022,14 +1109,16 @@ void store_thread_confirm(struct store_thread *thread, const struct configuratio
 	const struct settings *before = &thread->in_force->settings, *now = &configuration->settings;
 	bool changed = now->database_bytes_max != before->database_bytes_max ||
 		       now->database_age_ns_max != before->database_age_ns_max ||
-		       now->activity_age_ns_max != before->activity_age_ns_max;
+		       now->activity_age_ns_max != before->activity_age_ns_max ||
+		       now->baseline_age_ns_max != before->baseline_age_ns_max;
 
 	pthread_mutex_lock(&thread->lock);
 	thread->in_force = configuration;
 	if (changed)
-		add_job(thread, (struct job){ .kind = JOB_LIMIT,
-					      .limits = { now->database_bytes_max, now->database_age_ns_max,
-							  now->activity_age_ns_max } });
+		add_job(thread,
+			(struct job){ .kind = JOB_LIMIT,
+				      .limits = { now->database_bytes_max, now->database_age_ns_max,
+						  now->activity_age_ns_max, now->baseline_age_ns_max } });
 	pthread_mutex_unlock(&thread->lock);
 }
 
@@ -1046,6 +1135,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 		pthread_join(thread->thread, NULL);
 	}
 	capture_free(thread->live);
+	capture_free(thread->baseline);
 	free(thread->live_text);
 	configuration_free(thread->reloaded);
 	config_errors_free(&thread->reload_errors);

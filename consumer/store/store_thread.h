@@ -72,6 +72,13 @@ bool store_thread_has_captures(struct store_thread *thread);
 void store_thread_commit(struct store_thread *thread, struct capture *capture);
 
 /*
+ * Hands over a baseline: the thread names and writes it when nothing else is to be done, or gives it up and counts it. A
+ * capture that begins takes its place: it is given up if it waits, or has not got all its names. Takes ownership; one
+ * that waits already is given up.
+ */
+void store_thread_add_baseline(struct store_thread *thread, struct capture *baseline);
+
+/*
  * Hands over a minute of activity that has ended: the thread owns, writes and frees it. If too many wait already, frees it and
  * returns false.
  */

@@ -51,9 +51,14 @@ struct run {
 	uint32_t cut, late;      /* modules with names beyond the limit; modules behind the deadline */
 };
 
+static bool is_in_hurry(const struct naming *naming)
+{
+	return naming->hurry && atomic_load(naming->hurry);
+}
+
 static bool is_late(const struct run *run)
 {
-	return clock_monotonic_ns() >= run->symbolizers.deadline_ns;
+	return is_in_hurry(run->naming) || clock_monotonic_ns() >= run->symbolizers.deadline_ns;
 }
 
 /* ---- storing names ---- */
@@ -535,7 +540,7 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 	/* somebody looks at a live second: it is not for idle CPUs alone */
 	run.symbolizers.late = naming->cache != NULL;
 	result = reply ? name_modules(&run) : -ENOMEM;
-	if (!naming->cache)
+	if (!naming->cache && !is_in_hurry(naming))
 		log_limits(&run);
 	resolved->failures = run.symbolizers.failures;
 	supervisor_end(&run.symbolizers);

@@ -46,6 +46,7 @@ struct naming {
 	struct name_cache *cache;          /* of live seconds, which log no limits; NULL: a capture */
 	struct own_counters *counters;     /* may be NULL */
 	const char *debug_root, *jit_map_directory; /* DEBUG_ROOT, JIT_MAP_DIRECTORY */
+	const atomic_bool *hurry; /* NULL; or as soon as it is true, naming ends and says nothing */
 };
 
 /*

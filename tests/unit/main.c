@@ -22,6 +22,7 @@
 /* clang-format off */
 static Suite *(*const suites[])(void) = {
 	hottest_suite,
+	baseline_suite,
 	older_schema_suite,
 	why_suite,
 	incident_suite,

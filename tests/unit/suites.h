@@ -12,6 +12,7 @@ Suite *control_suite(void);
 Suite *user_names_suite(void);
 Suite *wanted_suite(void);
 Suite *activity_report_suite(void);
+Suite *baseline_suite(void);
 Suite *time_text_suite(void);
 Suite *thread_filter_suite(void);
 Suite *thread_history_suite(void);

@@ -223,7 +223,7 @@ static int expire_first(struct sql *sql)
 {
 	struct retention_removed removed;
 
-	return retention_expire(sql, TRIGGERED_AT + 1, &removed);
+	return retention_expire(sql, RETENTION_OF_ALL, TRIGGERED_AT + 1, &removed);
 }
 
 START_TEST(an_incident_goes_with_its_last_capture)

@@ -271,10 +271,197 @@ START_TEST(one_in_thirty_two_goes_at_once)
 }
 END_TEST
 
+/* ---- baselines ---- */
+
+static const char kept[] =
+	"SELECT group_concat(capture_id || substr(rule, 1, 1) || substr(trigger_mode, 1, 1), ' ') FROM "
+	"(SELECT * FROM capture ORDER BY capture_id)";
+
+/* A baseline of the rule, or a capture of it, that old. */
+static int commit_of(struct store_fixture *fixture, struct capture *capture, const char *rule,
+		     bool is_baseline, int64_t age_ns)
+{
+	struct resolved resolved;
+	int64_t capture_id;
+	int result;
+
+	snprintf(capture->trigger.rule, sizeof(capture->trigger.rule), "%s", rule);
+	capture->trigger.mode = is_baseline ? TRIGGER_BASELINE : TRIGGER_KERNEL;
+	capture->trigger.triggered_at = clock_wall_ns() - age_ns;
+	resolve_by_hand(capture, false, "aa", &resolved);
+	result = is_baseline ? store_commit_baseline(fixture->store, capture, &resolved, fixture->mappings)
+			     : store_commit_capture(fixture->store, capture, &resolved, fixture->mappings,
+						    &capture_id);
+	resolved_free(&resolved);
+	return result;
+}
+
+static void expect_commit_of(struct store_fixture *fixture, struct capture *capture, const char *rule,
+			     bool is_baseline, int64_t age_ns)
+{
+	ck_assert_int_eq(commit_of(fixture, capture, rule, is_baseline, age_ns), 0);
+}
+
+/* They have an age of their own; max_age holds for them, too. */
+START_TEST(baselines_are_kept_for_so_long)
+{
+	struct dice dice = dice_new(90);
+	_cleanup_capture_ struct capture *capture = large_capture(&dice, 20);
+	struct store_limits limits = { .bytes_max = 64 * MIB, .baseline_age_ns_max = 5 * HOUR / 2 };
+	struct store_fixture fixture;
+	uint64_t next_ns, now_ns;
+	int saved;
+
+	store_fixture_start(&fixture);
+	for (int64_t age = 4; age; age--) {
+		expect_commit_of(&fixture, capture, "web", true, age * HOUR);
+		expect_commit_of(&fixture, capture, "web", false, age * HOUR);
+	}
+	expect_rows(&fixture, kept, "1wb 2wk 3wb 4wk 5wb 6wk 7wb 8wk\n");
+	ck_assert_int_eq(store_limit(fixture.store, &limits), 0);
+	saved = log_divert();
+	ck_assert_int_eq(store_expire(fixture.store, &next_ns), 0);
+	free(log_diverted(saved));
+	now_ns = clock_monotonic_ns();
+	expect_rows(&fixture, kept, "2wk 4wk 5wb 6wk 7wb 8wk\n");
+	/* baseline 5 gets too old in half an hour; no capture does */
+	ck_assert_uint_gt(next_ns, now_ns + 29 * 60 * SECOND);
+	ck_assert_uint_le(next_ns, now_ns + 30 * 60 * SECOND);
+	expect_no_orphans(&fixture);
+	expire(&fixture, 3 * HOUR / 2, &next_ns);
+	expect_rows(&fixture, kept, "7wb 8wk\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* Baselines go before captures, but for the newest of each rule, which go when there are no captures any more. */
+START_TEST(a_full_database_keeps_captures_and_one_baseline_of_each_rule)
+{
+	static const char *const after[] = {
+		"2wb 3wk 4ab 5wb 6wk\n", "3wk 4ab 5wb 6wk\n", "4ab 5wb 6wk\n", "4ab 5wb\n", "5wb\n", "NULL\n"
+	};
+	struct dice dice = dice_new(91);
+	_cleanup_capture_ struct capture *capture = large_capture(&dice, 20);
+	struct sql sql = { .give_up_ns = NULL };
+	struct retention_removed removed;
+	struct store_fixture fixture;
+
+	store_fixture_start(&fixture);
+	sql.give_up_ns = &fixture.give_up_ns;
+	expect_commit_of(&fixture, capture, "web", true, 6 * HOUR);
+	expect_commit_of(&fixture, capture, "web", true, 5 * HOUR);
+	expect_commit_of(&fixture, capture, "web", false, 4 * HOUR);
+	expect_commit_of(&fixture, capture, "all", true, 3 * HOUR);
+	expect_commit_of(&fixture, capture, "web", true, 2 * HOUR);
+	expect_commit_of(&fixture, capture, "web", false, 1 * HOUR);
+	ck_assert_int_eq(sql_open(&sql, fixture.path), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(after); i++) {
+		ck_assert_int_eq(retention_evict_baselines(&sql, false, &removed), 0);
+		if (!removed.captures)
+			ck_assert_int_eq(retention_evict(&sql, &removed), 0);
+		if (!removed.captures)
+			ck_assert_int_eq(retention_evict_baselines(&sql, true, &removed), 0);
+		ck_assert_uint_eq(removed.captures, 1);
+		expect_rows(&fixture, kept, after[i]);
+	}
+	sql_close(&sql);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* A database that is full of captures: a baseline takes the place of one before, or is not written. */
+START_TEST(a_baseline_pushes_no_capture_out)
+{
+	struct dice dice = dice_new(92);
+	_cleanup_capture_ struct capture *baseline = large_capture(&dice, 30);
+	struct store_fixture fixture;
+	int64_t captures = 0, pushed;
+	int refused = 0;
+
+	store_fixture_start_limited(&fixture, 4 * MIB);
+	expect_commit_of(&fixture, baseline, "web", true, 100 * HOUR);
+	for (int i = 0;
+	     number(&fixture, "SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline'") == i; i++) {
+		_cleanup_capture_ struct capture *capture = large_capture(&dice, 150);
+		int saved = log_divert();
+
+		expect_commit_of(&fixture, capture, "web", false, (99 - i) * HOUR);
+		free(log_diverted(saved));
+	}
+	/* full: the oldest captures have gone, the rule's only baseline has not */
+	expect_rows(&fixture, "SELECT capture_id FROM capture WHERE trigger_mode = 'baseline'", "1\n");
+	captures = number(&fixture, "SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline'");
+	ck_assert_int_gt(captures, 2);
+	for (int i = 0; i < 40; i++) {
+		_cleanup_capture_ struct capture *another = large_capture(&dice, 30);
+		int result = commit_of(&fixture, another, "web", true, (int64_t)(60 - i) * (int64_t)SECOND);
+
+		ck_assert(!result || result == -ENOSPC);
+		refused += result != 0;
+		pushed = captures -
+			 number(&fixture, "SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline'");
+		ck_assert_int_eq(pushed, 0);
+		expect_sound(&fixture);
+	}
+	ck_assert_int_lt(refused, 40);
+	ck_assert_int_ge(number(&fixture, "SELECT count(*) FROM capture WHERE trigger_mode = 'baseline'"), 1);
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* An eighth of the database is theirs. */
+START_TEST(baselines_take_no_more_than_their_share)
+{
+	struct dice dice = dice_new(93);
+	struct store_fixture fixture;
+	int64_t most = 0, rows_of_one = 0;
+
+	store_fixture_start_limited(&fixture, 8 * MIB);
+	for (int i = 0; i < 60; i++) {
+		_cleanup_capture_ struct capture *baseline = large_capture(&dice, 200);
+		int64_t all;
+
+		expect_commit_of(&fixture, baseline, i % 2 ? "web" : "all", true, (100 - i) * HOUR);
+		all = number(&fixture, "SELECT count(*) FROM sample_row");
+		rows_of_one = rows_of_one ? rows_of_one : all;
+		most = all > most ? all : most;
+	}
+	/* 128 bytes are a row */
+	ck_assert_int_le(most, (int64_t)(8 * MIB / 8 / 128));
+	ck_assert_int_gt(most, (int64_t)(8 * MIB / 8 / 128) - 2 * rows_of_one);
+	expect_rows(&fixture, "SELECT max(capture_id) FROM capture", "60\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
+/* A lock that another process holds is not waited for. */
+START_TEST(a_baseline_waits_for_nobody)
+{
+	struct dice dice = dice_new(94);
+	_cleanup_capture_ struct capture *baseline = large_capture(&dice, 20);
+	struct store_fixture fixture;
+	uint64_t began_ns;
+	sqlite3 *other;
+
+	store_fixture_start(&fixture);
+	ck_assert_int_eq(sqlite3_open(fixture.path, &other), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	began_ns = clock_monotonic_ns();
+	ck_assert_int_lt(commit_of(&fixture, baseline, "web", true, HOUR), 0);
+	ck_assert_uint_lt(clock_monotonic_ns() - began_ns, 5 * SECOND);
+	ck_assert_int_eq(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(other);
+	expect_commit_of(&fixture, baseline, "web", true, HOUR);
+	expect_rows(&fixture, kept, "1wb\n");
+	store_fixture_free(&fixture);
+}
+END_TEST
+
 Suite *retention_suite(void)
 {
 	Suite *suite = suite_create("retention");
-	TCase *age = tcase_create("age"), *number = tcase_create("number");
+	TCase *age = tcase_create("age"), *number = tcase_create("number"),
+	      *baselines = tcase_create("baselines");
 
 	tcase_set_timeout(age, 60);
 	tcase_add_test(age, captures_beyond_max_age_go);
@@ -286,5 +473,12 @@ Suite *retention_suite(void)
 	tcase_set_timeout(number, 60);
 	tcase_add_loop_test(number, one_in_thirty_two_goes_at_once, 0, 5);
 	suite_add_tcase(suite, number);
+	tcase_set_timeout(baselines, 60);
+	tcase_add_test(baselines, baselines_are_kept_for_so_long);
+	tcase_add_test(baselines, a_full_database_keeps_captures_and_one_baseline_of_each_rule);
+	tcase_add_test(baselines, a_baseline_pushes_no_capture_out);
+	tcase_add_test(baselines, baselines_take_no_more_than_their_share);
+	tcase_add_test(baselines, a_baseline_waits_for_nobody);
+	suite_add_tcase(suite, baselines);
 	return suite;
 }
