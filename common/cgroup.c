@@ -60,12 +60,3 @@ int cgroup_mount(char **ret_path)
 
 	return result < 0 ? result : cgroup_mount_parse(text, ret_path);
 }
-
-bool cgroup_is_within(const char *path, const char *above)
-{
-	size_t bytes = strlen(above);
-
-	if (!strcmp(above, "/"))
-		return true;
-	return !strncmp(path, above, bytes) && (path[bytes] == '\0' || path[bytes] == '/');
-}

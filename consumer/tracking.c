@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/tracking.h"
 
-#include "common/cgroup.h"
+#include "common/cgroup_path.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "consumer/rules/cgroup_parts.h"

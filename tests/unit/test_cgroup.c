@@ -4,6 +4,7 @@
  * which path is below which.
  */
 #include "common/cgroup.h"
+#include "common/cgroup_path.h"
 #include "common/cgroup_walk.h"
 #include "common/cleanup.h"
 #include "consumer/target/cgroups.h"
