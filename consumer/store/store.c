@@ -39,6 +39,12 @@
 /* Of the size limit: baselines take no more, so that captures keep the rest. */
 #define BASELINE_SHARE 8
 
+/*
+ * Removing baselines takes a pass over the database, and one gets too old each hour: they go together, at most this part of
+ * their age later.
+ */
+#define BASELINE_LATE_SHARE 16
+
 /* Of a row of samples of a busy host with all that belongs to it, as measured: docs/SCHEMA.md. */
 #define BASELINE_ROW_BYTES 128U
 
@@ -176,13 +182,13 @@ static int expire_captures(struct store *store, int64_t before_at, int64_t *ret_
 	return result < 0 ? result : retention_oldest(&store->sql, RETENTION_OF_ALL, ret_oldest_at);
 }
 
-/* The same of baselines, which go without a line: there is one an hour. */
-static int expire_baselines(struct store *store, int64_t before_at, int64_t *ret_oldest_at)
+/* The same of baselines, once there is one of before `late_at`. They go without a line: they are many. */
+static int expire_baselines(struct store *store, int64_t before_at, int64_t late_at, int64_t *ret_oldest_at)
 {
 	struct retention_removed removed = { 0 };
 	int result = retention_oldest(&store->sql, RETENTION_OF_BASELINES, ret_oldest_at);
 
-	if (result < 0 || *ret_oldest_at >= before_at)
+	if (result < 0 || *ret_oldest_at >= late_at)
 		return result;
 	result = retention_expire(&store->sql, RETENTION_OF_BASELINES, before_at, &removed);
 	if (removed.captures)
@@ -222,7 +228,9 @@ int store_expire(struct store *store, uint64_t *ret_next_ns)
 	int64_t now_at = clock_wall_ns(), oldest_at = INT64_MAX, activity_at = INT64_MAX,
 		baseline_at = INT64_MAX, before_at = now_at - (int64_t)store->age_ns_max,
 		activity_before_at = now_at - (int64_t)store->activity_age_ns_max,
-		baseline_before_at = now_at - (int64_t)store->baseline_age_ns_max;
+		baseline_before_at = now_at - (int64_t)store->baseline_age_ns_max,
+		baseline_late_at =
+			baseline_before_at - (int64_t)(store->baseline_age_ns_max / BASELINE_LATE_SHARE);
 	uint64_t next_ns = 0;
 	int result = 0;
 
@@ -234,10 +242,10 @@ int store_expire(struct store *store, uint64_t *ret_next_ns)
 	if (!result && store->activity_age_ns_max)
 		result = expire_activity(store, activity_before_at, &activity_at);
 	if (!result && store->baseline_age_ns_max)
-		result = expire_baselines(store, baseline_before_at, &baseline_at);
+		result = expire_baselines(store, baseline_before_at, baseline_late_at, &baseline_at);
 	next_ns = earlier_due_ns(next_ns, oldest_at, before_at);
 	next_ns = earlier_due_ns(next_ns, activity_at, activity_before_at);
-	next_ns = earlier_due_ns(next_ns, baseline_at, baseline_before_at);
+	next_ns = earlier_due_ns(next_ns, baseline_at, baseline_late_at);
 	if (!result)
 		*ret_next_ns = next_ns;
 	return result;
