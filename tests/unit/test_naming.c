@@ -75,6 +75,7 @@ static void add_stack(struct scene *scene, uint32_t process, const char *path)
 struct finder {
 	uint64_t returns_ns; /* no look-up returns before this */
 	uint32_t calls;
+	atomic_bool *hurry; /* NULL, or the first look-up makes it true */
 };
 
 static int find(void *user, const char *path, const char *build_id, const char *version, int64_t offset,
@@ -89,6 +90,8 @@ static int find(void *user, const char *path, const char *build_id, const char *
 	(void)add;
 	(void)adder;
 	finder->calls++;
+	if (finder->hurry)
+		atomic_store(finder->hurry, true);
 	while (clock_monotonic_ns() < finder->returns_ns)
 		;
 	return -ENOENT;
@@ -103,7 +106,8 @@ static char *name(struct scene *scene, struct finder *finder, struct known_files
 				       .mapped_files = &mapped_files,
 				       .files = files,
 				       .debug_root = "/nowhere",
-				       .jit_map_directory = "/nowhere" };
+				       .jit_map_directory = "/nowhere",
+				       .hurry = finder->hurry };
 	int saved = log_divert();
 
 	ck_assert_int_eq(naming_run(&naming, &scene->capture, mappings, deadline_ns, &scene->resolved), 0);
@@ -169,6 +173,25 @@ START_TEST(the_deadline_is_noticed_while_naming)
 	ck_assert_uint_le(finder.calls, 1);
 	ck_assert_ptr_nonnull(strstr(said, "naming ended at its deadline"));
 	ck_assert_uint_le(lines(said), 2); /* the other one: there is no symbolizer */
+	known_files_free(files);
+	scene_free(&scene);
+}
+END_TEST
+
+/* A capture begins during the first look-up: the other 999 of the baseline are left, and that is worth no line. */
+START_TEST(who_is_in_a_hurry_ends_the_naming)
+{
+	_cleanup_free_ char *directory = directory_make(), *said = NULL;
+	struct known_files *files = known_files_new();
+	atomic_bool hurry = false;
+	struct finder finder = { .hurry = &hurry };
+	struct scene scene;
+
+	scene_make(&scene, 1, 1000);
+	add_module_files(&scene, 1000, directory, files);
+	said = name(&scene, &finder, files, UINT64_MAX);
+	ck_assert_uint_eq(finder.calls, 1);
+	ck_assert_ptr_null(strstr(said, "naming ended"));
 	known_files_free(files);
 	scene_free(&scene);
 }
@@ -429,6 +452,7 @@ Suite *naming_suite(void)
 	tcase_set_timeout(deadline, 60);
 	tcase_add_test(deadline, no_module_is_looked_at_after_the_deadline);
 	tcase_add_test(deadline, the_deadline_is_noticed_while_naming);
+	tcase_add_test(deadline, who_is_in_a_hurry_ends_the_naming);
 	tcase_add_test(deadline, the_deadline_is_noticed_within_a_module);
 	tcase_add_test(deadline, each_module_is_looked_up_once);
 	suite_add_tcase(suite, deadline);
