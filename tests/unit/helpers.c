@@ -8,6 +8,7 @@
 #include <ftw.h>
 #include <gelf.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -41,6 +42,24 @@ uint64_t dice_roll(struct dice *dice)
 uint32_t dice_below(struct dice *dice, uint32_t below)
 {
 	return (uint32_t)(dice_roll(dice) >> 32) % below;
+}
+
+double dice_uniform(struct dice *dice)
+{
+	return ((double)(dice_roll(dice) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Knuth, The Art of Computer Programming, 3.4.1. */
+uint32_t dice_poisson(struct dice *dice, double mean)
+{
+	double least = exp(-mean), product = dice_uniform(dice);
+	uint32_t count = 0;
+
+	while (product > least) {
+		product *= dice_uniform(dice);
+		count++;
+	}
+	return count;
 }
 
 /* ---- files ---- */

@@ -55,6 +55,12 @@ uint64_t dice_roll(struct dice *dice);
 /* From 0 to below - 1. */
 uint32_t dice_below(struct dice *dice, uint32_t below);
 
+/* Between 0 and 1. */
+double dice_uniform(struct dice *dice);
+
+/* How many events there are by chance where `mean` are expected, which is below 700. */
+uint32_t dice_poisson(struct dice *dice, double mean);
+
 /* ---- files ---- */
 
 /* A new directory; main() removes it when all tests have ended. The caller frees the path. */

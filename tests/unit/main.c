@@ -23,6 +23,7 @@
 static Suite *(*const suites[])(void) = {
 	hottest_suite,
 	baseline_suite,
+	significance_suite,
 	older_schema_suite,
 	why_suite,
 	incident_suite,
