@@ -35,6 +35,9 @@
 #define TAKES_FLAME 524288U     /* the options of flame */
 #define TAKES_SAMPLES 1048576U  /* --kind, --stall, --role */
 #define TAKES_SECTIONS 2097152U /* --full and --section */
+#define TAKES_DIFF 4194304U     /* two captures, and the options of diff */
+#define TAKES_FILTER 8388608U   /* the options of list */
+#define TAKES_BY 16777216U
 
 /* 'bourdon db --help' describes the subcommands whose names begin so, 'bourdon --help' only names this group. */
 #define GROUP "db"
@@ -51,8 +54,14 @@ struct subcommand {
 
 static const struct subcommand subcommands[] = {
 	{ "list", "list the captures, newest first",
-	  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.",
-	  "bourdon list --limit 5", TAKES_JSON | TAKES_LIMIT, 50, list_run },
+	  "Lists the captures, newest first: rule, pressure, samples, and the largest share that was lost.\n"
+	  "Baselines, which bourdond takes of calm rules, are listed with --all or --baseline.",
+	  "bourdon list --rule web --since 7d --resource cpu", TAKES_JSON | TAKES_LIMIT | TAKES_FILTER, 50,
+	  list_run },
+	{ "show", "show what the database has of one capture, as it is",
+	  "Shows the facts of capture ID: its row, its rule and run, how many rows belong to it, its losses.\n"
+	  "Without ID: the newest complete capture.",
+	  "bourdon show 12", TAKES_ID | TAKES_JSON, 0, show_run },
 	{ "why", "answer: what was short, for whom, by whom, where, and what to do about it",
 	  "Answers about capture ID in ten lines: what was short, who suffered, who caused it, where in the code,\n"
 	  "since when, whether it goes on, how certain that is, and the command that changes it or tells more. Then:\n"
@@ -66,7 +75,14 @@ static const struct subcommand subcommands[] = {
 	  "With --live: what is on the CPUs now, without a capture. CPUS is how many CPUs a group used. A screen,\n"
 	  "with ? for help; or with --once, --json or --csv a table of one second.",
 	  "bourdon top --live --match 'unit=nginx.service' --columns function,module",
-	  TAKES_ID | TAKES_JSON | TAKES_LIMIT | TAKES_LIVE, 30, top_run },
+	  TAKES_ID | TAKES_JSON | TAKES_LIMIT | TAKES_LIVE | TAKES_BY, 30, top_run },
+	{ "diff", "list the functions and stacks that changed between two captures",
+	  "Lists the functions and stacks that took more or less time in B than in A: in ms of all threads a second,\n"
+	  "and their shares, each with P, the chance that two recordings of one load differ as much. A and B are IDs;\n"
+	  "ID:before and ID:after are the parts of a capture before and after its trigger. 'baseline' compares\n"
+	  "capture B from its trigger on with the rule's last baselines. Without B: the newest complete capture.",
+	  "bourdon diff baseline 12", TAKES_DIFF | TAKES_SAMPLES | TAKES_JSON | TAKES_LIMIT | TAKES_BY, 30,
+	  diff_run },
 	{ "folded", "print one line per stack, for flame graph tools",
 	  "Prints one line per stack of capture ID, with its samples on CPU, as flamegraph.pl reads it.\n"
 	  "Debian's package libdevel-nytprof-perl contains flamegraph.pl. Without ID: the newest complete\n"
@@ -172,6 +188,8 @@ static const char *operands_of(const struct subcommand *subcommand)
 {
 	if (subcommand->takes & TAKES_OUT)
 		return subcommand->takes & TAKES_IDS ? " OUT [ID...]" : " OUT FILE...";
+	if (subcommand->takes & TAKES_DIFF)
+		return " A|baseline [B]";
 	return subcommand->takes & TAKES_ID ? " [ID]" : "";
 }
 
@@ -184,9 +202,12 @@ static void describe_all(char *into, size_t into_bytes)
 
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands) && used < into_bytes; i++)
 		if (!is_in_group(&subcommands[i]))
-			used += (size_t)snprintf(
-				into + used, into_bytes - used, "\n  %-10s%-5s%s", subcommands[i].name,
-				subcommands[i].takes & TAKES_ID ? "[ID]" : "", subcommands[i].help);
+			used += (size_t)snprintf(into + used, into_bytes - used, "\n  %-10s%-5s%s",
+						 subcommands[i].name,
+						 subcommands[i].takes & TAKES_ID     ? "[ID]"
+						 : subcommands[i].takes & TAKES_DIFF ? "A B"
+										     : "",
+						 subcommands[i].help);
 	if (used < into_bytes)
 		snprintf(into + used, into_bytes - used, "\n  %-15s%s", GROUP " ...",
 			 "check, compact, copy and merge databases: 'bourdon " GROUP " --help'");
@@ -240,6 +261,7 @@ static int parse_operands(const struct subcommand *subcommand, int count, char *
 			  struct request *request)
 {
 	int least = subcommand->takes & TAKES_FILES ? 2 : subcommand->takes & TAKES_OUT ? 1 : 0;
+	int most = subcommand->takes & TAKES_DIFF ? 2 : subcommand->takes & TAKES_ID ? 1 : least;
 	bool has_more = subcommand->takes & (TAKES_IDS | TAKES_FILES);
 	int64_t id;
 
@@ -250,7 +272,7 @@ static int parse_operands(const struct subcommand *subcommand, int count, char *
 			  count ? "a FILE" : "a file to write", subcommand->name);
 		return EXIT_USAGE;
 	}
-	if (!has_more && count > (subcommand->takes & TAKES_ID ? 1 : least)) {
+	if (!has_more && count > most) {
 		log_error("unexpected argument '%s' after '%s': see 'bourdon %s --help'", operands[count - 1],
 			  subcommand->name, subcommand->name);
 		return EXIT_USAGE;
@@ -318,6 +340,25 @@ static int read_values(const char *limit, const struct capture_words *ask,
 	return OPTIONS_RUN;
 }
 
+/* The same of list, top and diff. */
+static int read_comparing_values(const struct list_words *list, const struct diff_words *diff,
+				 struct request *request)
+{
+	const struct subcommand *subcommand = request->subcommand;
+	bool by_total;
+
+	if (subcommand->takes & TAKES_FILTER)
+		return list_options_read(list, clock_wall_ns(), &request->list);
+	if (subcommand->takes & TAKES_DIFF)
+		return diff_options_read(diff, request->operands, request->operands_count, &request->diff);
+	if (!(subcommand->takes & TAKES_BY) || !diff->by)
+		return OPTIONS_RUN;
+	if (diff_options_by(diff->by, &by_total) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	request->top_by = by_total ? TOP_BY_TOTAL : TOP_BY_SELF;
+	return OPTIONS_RUN;
+}
+
 /* `top` alone is of a capture, and `top --live` of none. Returns OPTIONS_RUN or EXIT_USAGE. */
 static int check_live(const struct request *request, const struct threads_words *threads)
 {
@@ -330,6 +371,8 @@ static int check_live(const struct request *request, const struct threads_words 
 			"'top' takes --once, --csv, --match and --columns with --live alone: see 'bourdon top --help'");
 	else if (threads->live && request->operands_count)
 		log_error("'top --live' takes no ID: it is of no capture");
+	else if (threads->live && request->top_by != TOP_BY_BOTH)
+		log_error("'top --live' takes no --by: it lists functions by themselves");
 	else
 		return OPTIONS_RUN;
 	return EXIT_USAGE;
@@ -395,6 +438,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	struct flame_words flame = { 0 };
 	struct sample_words samples = { 0 };
 	const char *output = NULL, *against = NULL;
+	struct list_words list = { 0 };
+	struct diff_words diff = { 0 };
 	const struct command_option options[] = {
 		{ 0, { "db", "FILE", "the database (default " DATABASE_DEFAULT ")", &path } },
 		{ TAKES_JSON, { "json", NULL, "print JSON, for scripts", &json } },
@@ -424,12 +469,27 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		{ TAKES_REQUEST,
 		  { "comm", "PATTERN", "processes of this name; web-* is every name that begins so",
 		    &ask.comm } },
-		{ TAKES_REQUEST,
-		  { "unit", "UNIT", "processes of this unit of systemd, such as nginx.service", &ask.unit } },
+		{ TAKES_REQUEST | TAKES_FILTER,
+		  { "unit", "UNIT",
+		    "processes of this unit of systemd, such as nginx.service; list: captures with such targets",
+		    &ask.unit } },
 		{ TAKES_REQUEST,
 		  { "cgroup", "PATH", "processes of this cgroup and those below it", &ask.cgroup } },
-		{ TAKES_REQUEST | TAKES_ACTIVITY,
-		  { "all", NULL, "every process; activity: threads in every state", &ask.all } },
+		{ TAKES_REQUEST | TAKES_ACTIVITY | TAKES_FILTER | TAKES_DIFF,
+		  { "all", NULL,
+		    "every process; activity: threads in every state; list: baselines, too; diff: also what may be chance",
+		    &ask.all } },
+		{ TAKES_FILTER, { "baseline", NULL, "baselines alone", &list.baseline } },
+		{ TAKES_FILTER,
+		  { "rule", "RULE", "captures of this rule, or of those that a glob names", &list.rule } },
+		{ TAKES_FILTER,
+		  { "resource", "RESOURCE", "captures of pressure on cpu, memory, io or irq",
+		    &list.resource } },
+		{ TAKES_BY,
+		  { "by", "WHICH",
+		    "self: functions themselves; total: with their callees, a recursive one counted once",
+		    &diff.by } },
+		{ TAKES_DIFF, { "base", "FILE", "A, or the baselines, are in this database", &diff.base } },
 		{ TAKES_REQUEST, { "for", "TIME", "how long to record: 1s to 1h", &ask.duration } },
 		{ TAKES_REQUEST,
 		  { "before", "TIME", "and what the rings hold of this time before (default 0s)",
@@ -443,13 +503,14 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		    &ask.format } },
 		{ TAKES_SAMPLES,
 		  { "kind", "KIND",
-		    "oncpu or offcpu alone (flame, folded, perf-script: oncpu; other formats: both)",
+		    "oncpu or offcpu alone (diff, flame, folded, perf-script: oncpu; other formats: both)",
 		    &samples.kind } },
 		{ TAKES_SAMPLES,
 		  { "stall", "STALL", "waiting for this alone: cpu, memory, io, or none of them",
 		    &samples.stall } },
 		{ TAKES_SAMPLES,
-		  { "role", "ROLE", "of target, other or kernel alone (flame: target, or all; export: all)",
+		  { "role", "ROLE",
+		    "of target, other or kernel alone (diff, flame: target, or all; export: all)",
 		    &samples.role } },
 		{ TAKES_LIVE, { "live", NULL, "what is on the CPUs now, without a capture", &threads.live } },
 		{ TAKES_THREADS | TAKES_LIVE,
@@ -457,9 +518,9 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 		{ TAKES_THREADS | TAKES_LIVE | TAKES_ACTIVITY,
 		  { "csv", NULL, "print CSV; of threads and live second by second, as JSON", &threads.csv } },
 		{ TAKES_THREADS, { "hz", "N", "looks a second, 1 to 100 (10)", &threads.hz } },
-		{ TAKES_ACTIVITY,
+		{ TAKES_ACTIVITY | TAKES_FILTER,
 		  { "since", "TIME",
-		    "the first look: so long before --until, or a time such as 2026-11-25T14:03:00Z (1h)",
+		    "from so long ago on, or from a time such as 2026-11-25T14:03:00Z; activity: before --until (1h)",
 		    &activity.since } },
 		{ TAKES_ACTIVITY,
 		  { "until", "TIME", "the end: so long ago, or a time (now)", &activity.until } },
@@ -546,14 +607,19 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 	activity.match = threads.match;
 	activity.all = ask.all;
 	activity.csv = threads.csv;
+	diff.all = list.all = ask.all;
+	list.unit = ask.unit;
+	list.since = activity.since;
 	export.format = ask.format;
-	export.samples = flame.samples = samples;
+	export.samples = flame.samples = diff.samples = samples;
 	status = read_values(limit, &ask, &threads, &activity, &export, &flame, &request);
 	if (status == OPTIONS_RUN && against)
 		status = read_id(against, &request.against_id);
 	if (status == OPTIONS_RUN)
 		status = parse_operands(subcommand, words - words_of(subcommand), word + words_of(subcommand),
 					&request);
+	if (status == OPTIONS_RUN)
+		status = read_comparing_values(&list, &diff, &request);
 	if (status == OPTIONS_RUN)
 		status = check_live(&request, &threads);
 	if (status == OPTIONS_RUN)
@@ -573,12 +639,12 @@ static bool has_captures(struct database *database)
 /* Finds the capture that was asked for. Returns 0; or -ENOENT, and the reason was logged. */
 static int choose_capture(struct database *database, int64_t wanted, int64_t *ret_capture_id)
 {
-	_cleanup_query_ struct query query =
-		query_begin(database,
-			    wanted < 0 ? "SELECT capture_id FROM capture WHERE state = 'complete' "
-					 "ORDER BY triggered_at DESC, capture_id DESC LIMIT 1"
-				       : "SELECT capture_id FROM capture WHERE capture_id = ?1",
-			    wanted, 0);
+	_cleanup_query_ struct query query = query_begin(
+		database,
+		wanted < 0 ? "SELECT capture_id FROM capture WHERE state = 'complete' AND "
+			     "trigger_mode <> 'baseline' ORDER BY triggered_at DESC, capture_id DESC LIMIT 1"
+			   : "SELECT capture_id FROM capture WHERE capture_id = ?1",
+		wanted, 0);
 
 	if (query_next(&query)) {
 		*ret_capture_id = query_number(&query, "capture_id");
@@ -660,6 +726,9 @@ int command_run(const struct request *request, FILE *out)
 		.export = &request->export,
 		.output = request->output,
 		.flame = &request->flame,
+		.diff = &request->diff,
+		.list = &request->list,
+		.top_by = request->top_by,
 	};
 
 	if (!is_live && !(request->subcommand->takes & OPENS_ITSELF) &&

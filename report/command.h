@@ -7,8 +7,11 @@
 
 #include "common/capture_request.h"
 #include "report/activity_options.h"
+#include "report/diff_options.h"
 #include "report/export_options.h"
 #include "report/flame_options.h"
+#include "report/list_options.h"
+#include "report/report.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
@@ -39,6 +42,9 @@ struct request {
 	const char *output;               /* -o, or NULL */
 	int64_t against_id;               /* of report: compare with this capture; negative: none */
 	struct flame_options flame;       /* of flame */
+	struct diff_options diff;         /* of diff */
+	struct list_options list;         /* of list */
+	enum top_by top_by;               /* of top */
 };
 
 /* Reads argv. Returns OPTIONS_RUN and fills *ret_request; else the exit status. A mistake is logged. */

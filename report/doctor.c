@@ -43,11 +43,11 @@ static void check_database(struct database *database, struct findings *findings)
 static void check_captures(struct database *database, struct findings *findings)
 {
 	static const char name[] = "last capture";
-	_cleanup_query_ struct query query =
-		query_begin(database,
-			    "SELECT capture_id, state, rule, triggered_at FROM capture "
-			    "ORDER BY triggered_at DESC, capture_id DESC LIMIT 1",
-			    0, 0);
+	_cleanup_query_ struct query query = query_begin(
+		database,
+		"SELECT capture_id, state, rule, triggered_at FROM capture WHERE trigger_mode <> 'baseline' "
+		"ORDER BY triggered_at DESC, capture_id DESC LIMIT 1",
+		0, 0);
 	char rule[64], ago[FORMAT_BYTES];
 	long long capture_id;
 
@@ -77,7 +77,7 @@ static void check_quality(struct database *database, struct findings *findings)
 	_cleanup_query_ struct query query = query_begin(
 		database,
 		"SELECT capture_id, reason, percent FROM data_quality WHERE capture_id = "
-		"(SELECT capture_id FROM capture WHERE state = 'complete' "
+		"(SELECT capture_id FROM capture WHERE state = 'complete' AND trigger_mode <> 'baseline' "
 		"ORDER BY triggered_at DESC, capture_id DESC LIMIT 1) ORDER BY percent DESC LIMIT 1",
 		0, 0);
 	double percent;

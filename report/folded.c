@@ -263,5 +263,5 @@ void folded_run(struct report *report)
 
 int export_folded(struct export *export)
 {
-	return folded_write(export->profile, export->options->off_cpu, export->out);
+	return folded_write(export->profile, export->options->samples.off_cpu, export->out);
 }

@@ -2,6 +2,7 @@
 /* list: the captures, newest first; those of an incident stand together. */
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/log.h"
 #include "report/format.h"
 #include "report/json.h"
 #include "report/report.h"
@@ -15,7 +16,8 @@ static void cell_pressure(const struct query *query, const char *name, char *int
 	char resource[16], kind[16], observed[32], window[32];
 
 	if (query_is_null(query, "resource")) {
-		snprintf(into, into_bytes, "on demand");
+		snprintf(into, into_bytes, "%s",
+			 strcmp(query_text(query, "trigger_mode"), "baseline") ? "on demand" : "-");
 		return;
 	}
 	snprintf(into, into_bytes, "%s %s %s/%s",
@@ -70,14 +72,54 @@ static void cell_where(const struct query *query, const char *name, char *into, 
 /* A database of an older schema has no incidents, and its list is as it was. */
 #define SINCE_SCHEMA 9
 
+#define ORDER "newest_at DESC, incident_id DESC, triggered_at DESC, capture_id DESC"
 static const char sql[] =
 	"SELECT s.*, c.incident_id FROM (SELECT capture_id, incident_id, triggered_at, "
 	"max(triggered_at) OVER (PARTITION BY ifnull(incident_id, -capture_id)) AS newest_at FROM capture "
-	"ORDER BY newest_at DESC, incident_id DESC, triggered_at DESC, capture_id DESC LIMIT ?2) c "
+	"WHERE %s ORDER BY " ORDER " LIMIT ?2) c "
 	"CROSS JOIN capture_summary s USING(capture_id) "
 	"ORDER BY c.newest_at DESC, c.incident_id DESC, c.triggered_at DESC, c.capture_id DESC";
 static const char older_sql[] =
-	"SELECT * FROM capture_summary ORDER BY triggered_at DESC, capture_id DESC LIMIT ?2";
+	"SELECT * FROM capture_summary WHERE capture_id IN (SELECT capture_id FROM capture "
+	"WHERE %s) ORDER BY triggered_at DESC, capture_id DESC LIMIT ?2";
+
+/* Targets with that unit: what they used, living or ended; of a baseline, which has no such rows, their samples. */
+#define OF_UNIT                                                                                                         \
+	" AND (EXISTS (SELECT 1 FROM usage u JOIN process p USING(process_id) WHERE u.capture_id = capture.capture_id " \
+	"AND u.role = 'target' AND p.unit GLOB %Q) OR EXISTS (SELECT 1 FROM ended e WHERE e.capture_id = "              \
+	"capture.capture_id AND e.role = 'target' AND e.unit GLOB %Q) OR trigger_mode = 'baseline' AND EXISTS ("        \
+	"SELECT 1 FROM sample s JOIN process p USING(process_id) WHERE s.capture_id = capture.capture_id AND p.unit "   \
+	"GLOB %Q))"
+
+/* Returns the statement, which sqlite3_free() frees; NULL without memory. */
+static char *make_sql(const struct list_options *options, const char *statement)
+{
+	static const char *const which[] = { [LIST_CAPTURES] = "trigger_mode <> 'baseline'",
+					     [LIST_BASELINES] = "trigger_mode = 'baseline'",
+					     [LIST_ALL] = "1" };
+	sqlite3_str *condition = sqlite3_str_new(NULL);
+	char *text, *result;
+
+	sqlite3_str_appendall(condition, which[options->which]);
+	if (options->rule)
+		sqlite3_str_appendf(condition, " AND rule GLOB %Q", options->rule);
+	if (options->resource)
+		sqlite3_str_appendf(condition, " AND resource = %Q", options->resource);
+	if (options->since_at != INT64_MIN)
+		sqlite3_str_appendf(condition, " AND triggered_at >= %lld", (long long)options->since_at);
+	if (options->unit)
+		sqlite3_str_appendf(condition, OF_UNIT, options->unit, options->unit, options->unit);
+	text = sqlite3_str_finish(condition);
+	result = text ? sqlite3_mprintf(statement, text) : NULL;
+	sqlite3_free(text);
+	return result;
+}
+
+static bool is_filtered(const struct list_options *options)
+{
+	return options->which != LIST_CAPTURES || options->rule || options->resource || options->unit ||
+	       options->since_at != INT64_MIN;
+}
 
 static void print_text(struct report *report, struct query *query)
 {
@@ -105,15 +147,23 @@ static void print_text(struct report *report, struct query *query)
 
 void list_run(struct report *report)
 {
-	_cleanup_query_ struct query query =
-		query_begin(report->database, report->database->version < SINCE_SCHEMA ? older_sql : sql, 0,
-			    report->limit);
+	char *text = make_sql(report->list, report->database->version < SINCE_SCHEMA ? older_sql : sql);
+	_cleanup_query_ struct query query = { .database = report->database };
 
+	if (!text) {
+		log_error("cannot list the captures: %s", strerror(ENOMEM));
+		report->database->failed = true;
+		return;
+	}
+	query = query_begin(report->database, text, 0, report->limit);
+	sqlite3_free(text);
 	if (report->json) {
 		json_rows(report->out, &query, NULL);
 		fputc('\n', report->out);
 	} else if (query_next(&query)) {
 		print_text(report, &query);
+	} else if (!report->database->failed && is_filtered(report->list)) {
+		fputs("no such captures: 'bourdon list --all' shows all\n", report->out);
 	} else if (!report->database->failed) {
 		fputs("no captures yet: bourdond stores one when a rule fires; 'bourdon status' shows the rules\n",
 		      report->out);

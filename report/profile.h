@@ -100,10 +100,16 @@ struct profile {
 };
 
 /*
- * Whose samples: those of view sample, or of view other_sample, which schemas before 8 do not have; or of both, with
- * their roles and times, and with the stacks of wakers and of threads' states.
+ * Whose samples: those of view sample, or of view other_sample, which schemas before 8 do not have, all of them or those of one
+ * role; or of both views, with their roles and times, and with the stacks of wakers and of threads' states.
  */
-enum profile_of { PROFILE_OF_TARGETS, PROFILE_OF_OTHERS, PROFILE_OF_ALL };
+enum profile_of {
+	PROFILE_OF_TARGETS,
+	PROFILE_OF_OTHERS,
+	PROFILE_OF_BYSTANDERS,
+	PROFILE_OF_KERNEL,
+	PROFILE_OF_ALL
+};
 
 /* Returns 0; or -errno, the reason was logged, and database->failed is set. */
 int profile_load(struct database *database, int64_t capture_id, enum profile_of of,

@@ -211,6 +211,10 @@ static int add_sample(struct loading *loading, const struct query *query)
 static const char *const samples_sql[] = {
 	[PROFILE_OF_TARGETS] = "SELECT " SAMPLE_COLUMNS " FROM sample WHERE capture_id = ?1",
 	[PROFILE_OF_OTHERS] = "SELECT " SAMPLE_COLUMNS " FROM other_sample WHERE capture_id = ?1",
+	[PROFILE_OF_BYSTANDERS] = "SELECT " SAMPLE_COLUMNS
+				  " FROM other_sample WHERE capture_id = ?1 AND role = 'other'",
+	[PROFILE_OF_KERNEL] = "SELECT " SAMPLE_COLUMNS
+			      " FROM other_sample WHERE capture_id = ?1 AND role = 'kernel'",
 	[PROFILE_OF_ALL] = "SELECT " SAMPLE_COLUMNS ", 'target', times FROM sample WHERE capture_id = ?1 "
 			   "UNION ALL SELECT " SAMPLE_COLUMNS
 			   ", role, times FROM other_sample WHERE capture_id = ?1",

@@ -9,14 +9,19 @@
 #include "common/capture_request.h"
 #include "report/activity_options.h"
 #include "report/database.h"
+#include "report/diff_options.h"
 #include "report/export_options.h"
 #include "report/flame_options.h"
 #include "report/layout.h"
+#include "report/list_options.h"
 #include "report/threads_options.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* Which lists of functions `top` prints. */
+enum top_by { TOP_BY_BOTH, TOP_BY_SELF, TOP_BY_TOTAL };
 
 struct report {
 	struct database *database; /* in one read transaction, so that all numbers agree */
@@ -25,7 +30,7 @@ struct report {
 	char **operands;           /* what follows the subcommand on the command line */
 	int operands_count;
 	FILE *out;
-	struct layout layout;     /* of `out`: of what fits the width that is there */
+	struct layout layout; /* of `out`: of what fits the width that is there */
 	bool full;            /* why: every section */
 	const char *sections; /* why: these alone, by their names; or NULL */
 	int64_t capture_id;   /* of a capture that exists; 0 for a subcommand without one */
@@ -41,6 +46,9 @@ struct report {
 	const char *output;                      /* -o: the file to write, or NULL */
 	int64_t against_id;                      /* of report: another capture that exists, or 0 */
 	const struct flame_options *flame;       /* of flame */
+	const struct diff_options *diff;         /* of diff */
+	const struct list_options *list;         /* of list */
+	enum top_by top_by;                      /* of top */
 	bool unwell; /* set by the subcommand: it failed, or a check did; the reason was written */
 };
 
@@ -55,6 +63,8 @@ void folded_run(struct report *report);
 void export_run(struct report *report);
 void flame_run(struct report *report);
 void page_run(struct report *report);
+void diff_run(struct report *report);
+void show_run(struct report *report);
 void capture_run(struct report *report);
 void doctor_run(struct report *report);
 void status_run(struct report *report);

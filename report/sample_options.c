@@ -44,6 +44,26 @@ int sample_options_read(const struct sample_words *words, struct sample_options 
 	return EXIT_USAGE;
 }
 
+int sample_options_read_one_kind(const struct sample_words *words, struct sample_options *ret_options)
+{
+	const struct sample_words one = { .kind = words->kind    ? words->kind
+						  : words->stall ? "offcpu"
+								 : "oncpu",
+					  .stall = words->stall,
+					  .role = words->role ? words->role : "target" };
+
+	if (sample_options_read(&one, ret_options) != OPTIONS_RUN)
+		return EXIT_USAGE;
+	if (ret_options->stall && ret_options->on_cpu)
+		log_error("--stall is of waiting: leave out --kind %s", one.kind);
+	else if (ret_options->role && ret_options->off_cpu && strcmp(ret_options->role, "target") != 0)
+		log_error("--role %s has no waiting: others than targets are recorded on CPU alone",
+			  ret_options->role);
+	else
+		return OPTIONS_RUN;
+	return EXIT_USAGE;
+}
+
 /* Whether `part` is one of the words of a class such as "memory+io", or the class itself. */
 static bool has_stall(const char *class, const char *part)
 {

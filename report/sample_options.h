@@ -21,6 +21,12 @@ struct sample_options {
 /* Reads the words, which outlive the options. Returns OPTIONS_RUN; or EXIT_USAGE, and the mistake was logged. */
 int sample_options_read(const struct sample_words *words, struct sample_options *ret_options);
 
+/*
+ * The same for a report that adds samples up: it is of one kind, on CPU unless the words say else, and of targets unless they
+ * say else. A stall is of waiting, which is recorded of targets alone.
+ */
+int sample_options_read_one_kind(const struct sample_words *words, struct sample_options *ret_options);
+
 /* Whether the options want this sample. A resource wants all classes that it is a part of: `io` also memory+io. */
 bool sample_is_wanted(const struct profile *profile, const struct profile_sample *sample,
 		      const struct sample_options *options);

@@ -57,6 +57,12 @@ static void print_daemon(FILE *out, const struct status_line *line)
 	fprintf(out, "configuration: reloaded %s, reload refused %s\n",
 		counted(line, "reloads", "time", "times", a, sizeof(a)),
 		counted(line, "reloads_refused", "time", "times", b, sizeof(b)));
+	/* a daemon of an older version says nothing of them */
+	if (strtoull(status_line_get(line, "baseline_ns"), NULL, 10))
+		fprintf(out, "baselines: of each rule that is calm every %s; %s, %s\n",
+			duration(line, "baseline_ns", 1, a, sizeof(a)),
+			counted(line, "baselines", "was written", "were written", b, sizeof(b)),
+			counted(line, "baselines_lost", "was lost", "were lost", c, sizeof(c)));
 	fprintf(out,
 		"confinement: Landlock version %s; action on a forbidden system call: %s; locked memory: %s\n",
 		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)),
@@ -274,7 +280,8 @@ static const char last_run_sql[] =
 	"SELECT run_id, version, strftime('%Y-%m-%dT%H:%M:%SZ', started_at / 1000000000, 'unixepoch') AS "
 	"started, "
 	"strftime('%Y-%m-%dT%H:%M:%SZ', ended_at / 1000000000, 'unixepoch') AS ended, "
-	"(SELECT count(*) FROM capture c WHERE c.run_id = r.run_id) AS captures FROM run r ORDER BY run_id "
+	"(SELECT count(*) FROM capture c WHERE c.run_id = r.run_id AND c.trigger_mode <> 'baseline') AS captures FROM run r "
+	"ORDER BY run_id "
 	"DESC LIMIT 1";
 static const char last_counters_sql[] =
 	"SELECT name, value FROM counter WHERE run_id = ?1 AND at = (SELECT max(at) FROM counter c2 "

@@ -26,6 +26,9 @@ int sums_of_seconds(const struct profile *profile, struct rows *ret_rows);
 int sums_of_stacks(const struct profile *profile, const char *resource, uint32_t limit,
 		   struct rows *ret_rows);
 
+/* Whether a stall, such as memory+io, is one on this resource. */
+bool sums_stalls_on(const char *stall, const char *resource);
+
 /* The time from the trigger on that threads stalled on the resource, all threads added up. */
 int64_t sums_stalled_ns(const struct profile *profile, const char *resource);
 

@@ -251,7 +251,7 @@ static int by_total_samples(const void *a, const void *b, void *profile)
 	return order ? order : compare_names(left, right, profile);
 }
 
-int top_functions(const struct profile *profile, int64_t limit, struct rows *ret_rows)
+int top_functions(const struct profile *profile, bool by_total, int64_t limit, struct rows *ret_rows)
 {
 	static const char *const names[] = { "function",      "module",    "module_kind", "samples",
 					     "total_samples", "weight_ns", "percent",     "total_percent" };
@@ -260,8 +260,8 @@ int top_functions(const struct profile *profile, int64_t limit, struct rows *ret
 	int result = functions_of(profile, false, &functions);
 
 	if (!result)
-		qsort_r(functions.functions, functions.count, sizeof(*functions.functions), by_samples,
-			(void *)profile);
+		qsort_r(functions.functions, functions.count, sizeof(*functions.functions),
+			by_total ? by_total_samples : by_samples, (void *)profile);
 	for (uint32_t i = 0; i < functions.count && (limit < 0 || i < limit) && !result; i++) {
 		const struct function *function = &functions.functions[i];
 		const struct profile_module *module = &profile->modules[function->module];
@@ -314,7 +314,7 @@ static int add_leader(struct profile *profile, const struct functions *functions
 					  value_percent(function->total_samples, functions->all_samples) });
 }
 
-int top_leaders(struct profile *profile, int64_t limit, struct rows *ret_rows)
+int top_leaders(struct profile *profile, enum top_by by, int64_t limit, struct rows *ret_rows)
 {
 	static const char *const names[] = { "by_total",    "resolved", "module",
 					     "module_kind", "samples",  "total_samples",
@@ -324,6 +324,8 @@ int top_leaders(struct profile *profile, int64_t limit, struct rows *ret_rows)
 	int result = functions_of(profile, true, &functions);
 
 	for (int by_total = 0; by_total < 2 && !result; by_total++) {
+		if (by == (by_total ? TOP_BY_SELF : TOP_BY_TOTAL))
+			continue;
 		qsort_r(functions.functions, functions.count, sizeof(*functions.functions),
 			by_total ? by_total_samples : by_samples, profile);
 		for (uint32_t i = 0; i < functions.count && (limit < 0 || i < limit) && !result; i++)
@@ -376,8 +378,8 @@ void top_run(struct report *report)
 
 	if (profile_load(report->database, report->capture_id, PROFILE_OF_TARGETS, &profile) < 0)
 		return;
-	result = report->json ? top_functions(&profile, report->limit, &rows)
-			      : top_leaders(&profile, report->limit, &rows);
+	result = report->json ? top_functions(&profile, report->top_by == TOP_BY_TOTAL, report->limit, &rows)
+			      : top_leaders(&profile, report->top_by, report->limit, &rows);
 	if (result < 0) {
 		profile_fail(report->database, result);
 	} else if (report->json) {

@@ -8,21 +8,22 @@
 #include "report/layout.h"
 #include "report/profile.h"
 #include "report/query.h"
+#include "report/report.h"
 
 #include <stdio.h>
 
 /*
- * The functions with most samples on CPU: `limit` of them, or all if it is negative. The columns are those of view
- * hot_function. Returns 0 or -ENOMEM; the caller frees the rows.
+ * The functions with most samples on CPU, in themselves or, by_total, with their callees: `limit` of them, or all if it is
+ * negative. The columns are those of view hot_function. Returns 0 or -ENOMEM; the caller frees the rows.
  */
-int top_functions(const struct profile *profile, int64_t limit, struct rows *ret_rows);
+int top_functions(const struct profile *profile, bool by_total, int64_t limit, struct rows *ret_rows);
 
 /*
  * For text output: the first `limit` functions by samples of their own; then, with by_total = 1, the first `limit` by
- * samples in them and their callees. All unresolved addresses of a module are one function, with resolved = 0.
+ * samples in them and their callees; or one of the two lists. All unresolved addresses of a module are one function, with resolved = 0.
  * Returns 0 or -ENOMEM; the caller frees the rows, and the profile outlives them.
  */
-int top_leaders(struct profile *profile, int64_t limit, struct rows *ret_rows);
+int top_leaders(struct profile *profile, enum top_by by, int64_t limit, struct rows *ret_rows);
 
 /* Prints the rows of top_leaders(); the query stands on the first one. */
 void top_print(const struct layout *layout, struct query *query);

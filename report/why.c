@@ -56,9 +56,10 @@ struct section {
 	int since;      /* schema version of the database; 0: any */
 	int until;      /* the same; later ones have it in JSON alone */
 	bool is_object; /* a JSON object: one row; else an array */
-	void (*print)(const struct layout *layout, struct query *query); /* the query stands on its first row */
-	const char *absent;    /* the text for a query without rows; NULL: none */
-	const char *absent_of; /* for captures of this resource alone; NULL: all */
+	void (*print)(const struct layout *layout,
+		      struct query *query); /* the query stands on its first row */
+	const char *absent;                 /* the text for a query without rows; NULL: none */
+	const char *absent_of;              /* for captures of this resource alone; NULL: all */
 };
 
 /* The column's text for a terminal, cut to `columns`. `into` has FORMAT_BYTES bytes. */
@@ -106,7 +107,8 @@ static char *place_of(const struct query *query, size_t columns, char *into)
 }
 
 /* What stands above a section, made for REPORT_COLUMNS. */
-static void __attribute__((format(printf, 2, 3))) print_head(const struct layout *layout, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+print_head(const struct layout *layout, const char *format, ...)
 {
 	char text[FORMAT_BYTES];
 	va_list arguments;
@@ -166,14 +168,19 @@ static void print_fired(const struct layout *layout, const struct query *query)
 static void print_capture(const struct layout *layout, struct query *query)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
-	bool fired = !query_is_null(query, "rule");
+	bool is_baseline = !strcmp(query_text(query, "trigger_mode"), "baseline");
+	bool fired = !query_is_null(query, "rule") && !is_baseline;
 
-	fprintf(layout->out, "capture %lld (%s), %s%s, %s\n", (long long)query_number(query, "capture_id"),
-		text_of(query, "state", 16, a), fired ? "rule " : "on demand", text_of(query, "rule", 36, b),
+	fprintf(layout->out, "%s %lld (%s), %s%s, %s\n", is_baseline ? "baseline" : "capture",
+		(long long)query_number(query, "capture_id"), text_of(query, "state", 16, a),
+		fired || is_baseline ? "rule " : "on demand", text_of(query, "rule", 36, b),
 		text_of(query, "triggered", 20, c));
 	print_remark(layout, query_text(query, "state"));
 	if (fired)
 		print_fired(layout, query);
+	else if (is_baseline)
+		fprintf(layout->out, "  captured  while the rule was calm, %s before this moment, ",
+			duration_of(query, "history_ns", 1, a));
 	else
 		fprintf(layout->out, "  captured  %s before the request, ",
 			duration_of(query, "history_ns", 1, a));
@@ -366,8 +373,8 @@ static void print_waiting(const struct layout *layout, struct query *query)
 }
 
 /* A table under "WHAT over SPAN", and what else its head says. */
-static void print_over_span(const struct layout *layout, struct query *query, const char *what, const char *more,
-			    const struct column *columns, size_t columns_count)
+static void print_over_span(const struct layout *layout, struct query *query, const char *what,
+			    const char *more, const struct column *columns, size_t columns_count)
 {
 	char span[FORMAT_BYTES];
 
@@ -826,8 +833,8 @@ static int compute_states(struct why *why, struct rows *ret_rows)
 
 static int compute_functions(struct why *why, struct rows *ret_rows)
 {
-	return why->report->json ? top_functions(&why->profile, FUNCTIONS_SHOWN, ret_rows)
-				 : top_leaders(&why->profile, FUNCTIONS_SHOWN, ret_rows);
+	return why->report->json ? top_functions(&why->profile, false, FUNCTIONS_SHOWN, ret_rows)
+				 : top_leaders(&why->profile, TOP_BY_BOTH, FUNCTIONS_SHOWN, ret_rows);
 }
 
 static int compute_seconds(struct why *why, struct rows *ret_rows)

@@ -24,6 +24,8 @@ static Suite *(*const suites[])(void) = {
 	hottest_suite,
 	baseline_suite,
 	significance_suite,
+	diff_suite,
+	list_suite,
 	older_schema_suite,
 	why_suite,
 	incident_suite,

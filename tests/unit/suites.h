@@ -14,6 +14,8 @@ Suite *wanted_suite(void);
 Suite *activity_report_suite(void);
 Suite *baseline_suite(void);
 Suite *significance_suite(void);
+Suite *diff_suite(void);
+Suite *list_suite(void);
 Suite *time_text_suite(void);
 Suite *thread_filter_suite(void);
 Suite *thread_history_suite(void);

@@ -281,13 +281,13 @@ static void assert_profile(int64_t capture_id)
 	struct rows rows;
 
 	ck_assert_int_eq(profile_load(&database, capture_id, PROFILE_OF_TARGETS, &profile), 0);
-	ck_assert_int_eq(top_functions(&profile, -1, &rows), 0);
+	ck_assert_int_eq(top_functions(&profile, false, -1, &rows), 0);
 	assert_rows(
 		&rows,
 		"SELECT function, module, module_kind, samples, total_samples, weight_ns, percent, total_percent "
 		"FROM hot_function WHERE capture_id = ?1 ORDER BY samples DESC, total_samples DESC, function, module",
 		capture_id, 0);
-	ck_assert_int_eq(top_leaders(&profile, 7, &rows), 0);
+	ck_assert_int_eq(top_leaders(&profile, TOP_BY_BOTH, 7, &rows), 0);
 	assert_rows(&rows, leaders_sql, capture_id, 7);
 	ck_assert_int_eq(sums_of_stacks(&profile, NULL, 50, &rows), 0);
 	assert_rows(&rows, STACKS_SQL("s.kind = 'on-cpu'", "samples"), capture_id, 50);
@@ -413,7 +413,7 @@ START_TEST(a_circle_of_nodes_is_cut)
 		ck_assert(profile.nodes[i].parent == PROFILE_NONE || profile.nodes[i].parent < i);
 	ck_assert_uint_eq(depth_of(&profile, 0), 3);
 	ck_assert_uint_eq(depth_of(&profile, 1), 1);
-	ck_assert_int_eq(top_functions(&profile, -1, &rows), 0);
+	ck_assert_int_eq(top_functions(&profile, false, -1, &rows), 0);
 	ck_assert_uint_eq(rows.count, 2);
 	rows_free(&rows);
 }
@@ -431,7 +431,7 @@ START_TEST(outer_frames_of_an_absurdly_deep_stack_are_left_out)
 	ck_assert_int_eq(profile_load(&database, 1, PROFILE_OF_TARGETS, &profile), 0);
 	ck_assert_uint_eq(profile.nodes_count, 15000);
 	ck_assert_uint_eq(depth_of(&profile, 0), 5000);
-	ck_assert_int_eq(top_functions(&profile, -1, &rows), 0);
+	ck_assert_int_eq(top_functions(&profile, false, -1, &rows), 0);
 	ck_assert_uint_eq(rows.count, 2);
 	rows_free(&rows);
 }
