@@ -67,7 +67,8 @@ CREATE UNIQUE INDEX incident_identity ON incident(run_id, number);
 CREATE TABLE capture(
 	capture_id INTEGER PRIMARY KEY AUTOINCREMENT, -- AUTOINCREMENT: never reused, reports refer to it
 	run_id INTEGER NOT NULL REFERENCES run,
-	-- What fired. NULL, up to window_us: nothing did, somebody asked for the capture (trigger_mode manual).
+	-- What fired. NULL, up to window_us: nothing did, somebody asked for the capture (trigger_mode manual). A baseline
+	-- has its rule, and the rest is NULL.
 	rule_id INTEGER REFERENCES rule,
 	rule TEXT,
 	resource TEXT,                  -- cpu|memory|io|irq
