@@ -160,7 +160,7 @@ fails_saying() {
 		[ "$status" -eq 2 ]
 		[ "${#lines[@]}" -eq 1 ]
 	done
-	for arguments in '--nonsense' '' 'nonsense' 'why x' 'why 1 2' 'list 1' '--json folded'; do
+	for arguments in '--nonsense' '' 'nonsense' 'why x' 'why 1 2' 'list 1' '--json folded' 'diff' 'diff 1' 'diff 1 2 3'; do
 		# shellcheck disable=SC2086
 		run "$BUILD/bourdon" --db /nonexistent $arguments
 		[ "$status" -eq 2 ] || { echo "$arguments: $status $output"; false; }
@@ -168,7 +168,7 @@ fails_saying() {
 	done
 	run "$BUILD/bourdond" --help
 	[ "$status" -eq 0 ]
-	for subcommand in '' list why top folded symbolize status doctor; do
+	for subcommand in '' list show why top diff folded symbolize status doctor; do
 		# shellcheck disable=SC2086
 		run "$BUILD/bourdon" $subcommand --help
 		[ "$status" -eq 0 ]

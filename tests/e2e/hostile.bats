@@ -70,13 +70,15 @@ show() {
 
 show_all() {
 	local command
-	for command in list top folded doctor; do
+	for command in list show top folded doctor; do
 		show "$command" "$BUILD/bourdon" --db "$DB" "$command"
 	done
 	# in colour on a terminal alone
 	show why "$BUILD/bourdon" --db "$DB" why --full --no-color
 	show brief "$BUILD/bourdon" --db "$DB" why --no-color
-	for command in list why top doctor; do
+	show diff "$BUILD/bourdon" --db "$DB" diff 1 1 --all
+	"$BUILD/bourdon" --db "$DB" --json diff 1 1 > "$WORK/json/diff" || true
+	for command in list show why top doctor; do
 		"$BUILD/bourdon" --db "$DB" --json "$command" > "$WORK/json/$command" || true
 	done
 	for command in firefox pprof perf-script speedscope chrome folded csv json; do
@@ -273,7 +275,7 @@ assert_functions() {
 		PTY=1 assert_text "$file"
 	done
 	# the same text as in the file
-	for file in list why brief top folded; do
+	for file in list show why brief top diff folded; do
 		tr -d '\r' < "$WORK/pty/$file" | cmp - "$WORK/out/$file"
 	done
 }

@@ -28,7 +28,7 @@ void __sanitizer_set_report_fd(intptr_t fd);
 
 #define DAMAGE_BYTES_MOST 16U
 #define DAMAGES_MOST 256U
-#define WORDS_MOST 8
+#define WORDS_MOST 12
 
 /* Two captures with a row in every table. Small pages, so that a damage is likely to hit something. */
 static const char rows_sql[] =
@@ -110,6 +110,15 @@ static const char *const lines[] = {
 	"export 1 --format pprof -o OUT",
 	"export 1 --format perf-script -o OUT",
 	"export 1 --format csv -o OUT",
+	"diff 1 2",
+	"diff 1:before 2 --all",
+	"diff 2 1 --json --by total --role all",
+	"diff 1 2 --json --kind off-cpu",
+	"diff baseline 2",
+	"show 1",
+	"show --json 2",
+	"list --all --rule * --unit *",
+	"top --by total",
 };
 
 static char directory[] = "/tmp/fuzz_report.XXXXXX", path[sizeof(directory) + 16],

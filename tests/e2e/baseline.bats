@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Baselines: a calm rule gets captures of the rings' history alone, which belong to no incident and cost nothing but their
+# reading; a capture that fires is compared with them.
+
+source "$BATS_TEST_DIRNAME/lib.bash"
+
+setup() {
+	bourdon_setup baseline
+	cgroup_make
+}
+
+teardown() {
+	bourdon_teardown
+}
+
+# calm_rule: a rule of cpu_hog in the test's cgroup, of which no pressure comes near the threshold
+calm_rule() {
+	rule web 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 1900ms/2s' 'history = 5s' 'capture = 5s' 'cooldown = 1s'
+}
+
+# list_json OPTION...
+list_json() {
+	"$BUILD/bourdon" --db "$DB" list --json "$@"
+}
+
+# baselines NUMBER: whether the database has so many or more
+baselines() {
+	(($(sql "SELECT count(*) FROM capture WHERE trigger_mode = 'baseline' AND state = 'complete'" 2> /dev/null || echo 0) >= $1))
+}
+
+# budgets: what the kernel programs are told to record
+budgets() {
+	bpftool -j map dump pinned "$PIN_DIR/control" |
+		jq -c '.[0].formatted.value // .[0].value | {offcpu_slots_hz, offcpu_min_ns, offcpu_stacks_hz}'
+}
+
+@test "a calm rule has a baseline each interval: history alone, of no incident, with names" {
+	calm_rule
+	write_settings '[baseline]' 'every = 10s'
+	load
+	start cpu_hog --threads 1
+	daemon_start
+	await 60 baselines 2
+	[ "$(sql "SELECT DISTINCT rule, resource, kind, trigger_mode, incident_id, cause, cgroup, state FROM capture")" = \
+		'web|||baseline||||complete' ]
+	# nothing was recorded after the moment that the baseline is of
+	[ "$(sql 'SELECT count(*) FROM capture WHERE ended_at <> triggered_at')" = 0 ]
+	[ "$(sql 'SELECT count(*) FROM sample_row WHERE second >= 0')" = 0 ]
+	[ "$(sql 'SELECT count(*) FROM incident')" = 0 ]
+	[ "$(sql 'SELECT count(*) FROM usage')" = 0 ]
+	# one CPU of five seconds of history: 235 samples, as far as the machine let the workload run
+	[ "$(sql "SELECT min(sample_count) > 0, max(sample_count - interval_count) <= 250 FROM capture")" = '1|1' ]
+	[ "$(sql "SELECT function FROM hot_function WHERE capture_id = (SELECT max(capture_id) FROM capture) LIMIT 1")" = burn_cpu ]
+	[ "$(sql "SELECT count(*) FROM loss WHERE reason = 'watch-suppressed'")" = 0 ]
+	# at most one in ten seconds
+	(($(sql "SELECT ifnull(min(gap), 10000) FROM (SELECT (triggered_at - lag(triggered_at) OVER (ORDER BY triggered_at)) / 1000000
+		AS gap FROM capture)") >= 9900))
+	[ "$(status_json | jq '.captures | length')" = 0 ]
+	[ "$(status_json | jq -r '.counters[] | select(.name == "captures").value')" = 0 ]
+	[ "$(status_json | jq -r '.daemon[0].baseline_ns')" = 10000000000 ]
+	[ "$(list_json | jq length)" = 0 ]
+	[ "$(list_json --baseline | jq 'length > 1')" = true ]
+	[ "$(list_json --all --rule web | jq 'length > 1')" = true ]
+	[ "$(list_json --all --rule other | jq length)" = 0 ]
+	run "$BUILD/bourdon" --db "$DB" why
+	[ "$status" -eq 1 ]
+	[[ $output == *'no complete capture'* ]]
+	"$BUILD/bourdon" --db "$DB" why 1 | grep -q 'baseline 1 (complete), rule web'
+	"$BUILD/bourdon" --db "$DB" db check
+}
+
+@test "a baseline changes no budget, and a capture that fires beside it is whole" {
+	local calm
+	calm_rule
+	write_settings '[baseline]' 'every = 10s'
+	load
+	start cpu_hog --threads 1
+	daemon_start
+	calm=$(budgets)
+	await 60 baselines 1
+	[ "$(budgets)" = "$calm" ]
+	# the same rule, with a threshold that the workload crosses: another text, so its time begins anew
+	rule web 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 100ms/2s' 'history = 5s' 'capture = 5s' 'cooldown = 1s'
+	await_log 20 reloaded
+	start cpu_hog --threads $(($(nproc) * 2))
+	recorded
+	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE trigger_mode <> 'baseline' AND state = 'complete'" 1
+	[ "$(sql "SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline' AND incident_id IS NULL")" = 0 ]
+	[ "$(sql "SELECT sum(captures) = (SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline') FROM incident")" = 1 ]
+}
+
+@test "what fires is compared with the baselines: the function that was planted comes first, and a calm time differs in nothing" {
+	local id
+	calm_rule
+	write_settings '[baseline]' 'every = 10s'
+	load
+	start cpu_hog --threads 1
+	daemon_start
+	await 90 baselines 3
+	# two baselines of the same load
+	"$BUILD/bourdon" --db "$DB" diff 1 2 --json > "$WORK/same.json"
+	jq -e '[.functions[], .stacks[] | select(.changed == 1)] == []' "$WORK/same.json"
+	# planted: another program of the rule, which takes CPU time from the first
+	rule web 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 100ms/2s' 'history = 5s' 'capture = 10s' 'cooldown = 1h'
+	await_log 20 reloaded
+	for _ in $(seq "$(nproc)"); do start three_hot; done
+	recorded
+	await_sql 60 "SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline' AND state = 'complete'" 1
+	id=$(sql "SELECT capture_id FROM capture WHERE trigger_mode <> 'baseline'")
+	"$BUILD/bourdon" --db "$DB" diff baseline "$id" --json > "$WORK/diff.json"
+	jq -e '.a.baseline == 1 and .b.captures == ['"$id"']' "$WORK/diff.json"
+	jq -e '[.functions[] | select(.change_ns_per_s > 0)][0] | .function == "burn_half" and .changed == 1 and .samples_a == 0' \
+		"$WORK/diff.json"
+	jq -e '[.functions[] | select(.function == "burn_half") | .percent_b > 5] == [true]' "$WORK/diff.json"
+	"$BUILD/bourdon" --db "$DB" diff baseline "$id"
+}
+
+@test "a reload turns baselines off and on" {
+	calm_rule
+	write_settings '[baseline]' 'every = off'
+	load
+	start cpu_hog --threads 1
+	daemon_start
+	[ "$(status_json | jq -r '.daemon[0].baseline_ns')" = 0 ]
+	write_settings '[baseline]' 'every = 10s' 'keep = 1min'
+	await_log 20 reloaded
+	await 60 baselines 1
+	write_settings '[baseline]' 'every = 0'
+	await_log 20 reloaded
+	await_status 10 '.daemon[0].baseline_ns == 0'
+	local had
+	had=$(sql 'SELECT count(*) FROM capture')
+	sleep 12
+	[ "$(sql 'SELECT count(*) FROM capture')" = "$had" ]
+	write_settings '[baseline]' 'every = 1s'
+	await_log 20 'every = 1s: expected'
+}
+
+@test "a baseline shows nobody whom root's policy denies" {
+	calm_rule
+	write_settings '[baseline]' 'every = 10s'
+	printf '%s\n' '[policy]' 'deny_comms = cpu_hog' 'bystanders = no' 'kernel_threads = no' > "$WORK/deny.conf"
+	load --policy "$WORK/deny.conf"
+	start cpu_hog --threads 1
+	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1900ms/2s' 'watch = system' 'history = 5s'
+	daemon_start
+	await 60 baselines 1
+	[ "$(sql "SELECT count(*) FROM sample_row")" = 0 ]
+}
