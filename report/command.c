@@ -631,7 +631,8 @@ int command_parse(int count, char **arguments, struct request *ret_request)
 
 static bool has_captures(struct database *database)
 {
-	_cleanup_query_ struct query query = query_begin(database, "SELECT 1 FROM capture LIMIT 1", 0, 0);
+	_cleanup_query_ struct query query =
+		query_begin(database, "SELECT 1 FROM capture WHERE trigger_mode <> 'baseline' LIMIT 1", 0, 0);
 
 	return query_next(&query);
 }
