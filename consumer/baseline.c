@@ -2,6 +2,7 @@
 #include "consumer/baseline.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 
 #include <stdlib.h>
 
@@ -103,6 +104,7 @@ void baselines_tick(struct baselines *baselines, struct recorder *recorder, uint
 	/* a capture of another rule loads the host, too */
 	if (!rule || (recorder->captured_ns && now_ns - recorder->captured_ns < rule->history_ns))
 		return;
-	recorder_take_baseline(recorder, rule, now_ns);
+	/* what the tick did before took time */
+	recorder_take_baseline(recorder, rule, clock_monotonic_ns());
 	baselines_note(baselines, rule, now_ns);
 }

@@ -243,15 +243,15 @@ static int cut_units(struct building *building)
 	return 0;
 }
 
-/* The unit of a sample; PROFILE_NONE: it is in none. */
+/* The unit of a sample; PROFILE_NONE: it is in none. A hostile database has any second. */
 static uint32_t unit_of(const struct building *building, const struct diff_sample *sample)
 {
-	int64_t unit = sample->second - building->units[sample->capture].from_s;
+	int64_t from_s = building->units[sample->capture].from_s, unit_s = building->change->unit_s,
+		until_s = from_s + unit_s * building->units[sample->capture].count;
 
-	unit = unit < 0 ? -1 : unit / building->change->unit_s;
-	return unit < 0 || unit >= building->units[sample->capture].count
-		       ? PROFILE_NONE
-		       : building->units[sample->capture].first + (uint32_t)unit;
+	if (sample->second < from_s || sample->second >= until_s)
+		return PROFILE_NONE;
+	return building->units[sample->capture].first + (uint32_t)((sample->second - from_s) / unit_s);
 }
 
 /* ---- rates ---- */

@@ -207,6 +207,33 @@ START_TEST(one_load_differs_in_nothing)
 }
 END_TEST
 
+/* Three times as much of the same: the rates differ, and no share does. */
+START_TEST(more_of_one_load_has_the_same_shares)
+{
+	struct dice dice = dice_new(805 + (uint64_t)_i);
+	struct recording more = usual;
+	int share_claims = 0, rate_claims = 0;
+
+	more.factor = 3;
+	for (int i = 0; i < PAIRS; i++) {
+		long long a = add(db, &dice, &usual), b = add(db, &dice, &more);
+		_cleanup_free_ char *words = NULL, *json = NULL, *shares = NULL, *rate = NULL;
+
+		ck_assert_int_gt(asprintf(&words, _i ? "%lld:before %lld:after" : "%lld %lld", a, b), 0);
+		json = diff_json(words);
+		shares = ask(
+			"SELECT (SELECT count(*) FROM json_each(?1, '$.functions') WHERE value ->> 'share_p' < 0.01) + (SELECT "
+			"count(*) FROM json_each(?1, '$.stacks') WHERE value ->> 'share_p' < 0.01)",
+			json);
+		rate = ask("SELECT ?1 ->> '$.all.changed'", json);
+		share_claims += strcmp(shares, "0") != 0;
+		rate_claims += !strcmp(rate, "1");
+	}
+	ck_assert_msg(share_claims < 5, "shares in %d of %d pairs", share_claims, PAIRS);
+	ck_assert_msg(rate_claims > PAIRS / 2, "the rate in %d of %d pairs", rate_claims, PAIRS);
+}
+END_TEST
+
 START_TEST(a_planted_function_comes_first)
 {
 	struct dice dice = dice_new(810);
@@ -500,6 +527,7 @@ Suite *diff_suite(void)
 	tcase_add_checked_fixture(loads, set_up, tear_down);
 	tcase_set_timeout(loads, 120);
 	tcase_add_loop_test(loads, one_load_differs_in_nothing, 0, 3);
+	tcase_add_loop_test(loads, more_of_one_load_has_the_same_shares, 0, 2);
 	tcase_add_test(loads, a_planted_function_comes_first);
 	suite_add_tcase(suite, loads);
 	tcase_add_checked_fixture(tests, set_up, tear_down);
