@@ -22,9 +22,9 @@ struct diff_row {
 	double ns_per_s[DIFF_SIDES];
 	double percent[DIFF_SIDES]; /* of all samples of the side; negative: it has none */
 	double p, share_p; /* that chance changes the rate, or the share, as much; negative: not judged */
-	bool is_changed;   /* one of them is below DIFF_LEVEL */
-	uint32_t largest
-		[DIFF_SIDES]; /* of a stack's row: the stack with most time of the side; PROFILE_NONE: none */
+	bool is_changed;   /* one of them is below DIFF_LEVEL and, of waiting, the change is not tiny */
+	/* of a stack's row: the stack with most time of each side; PROFILE_NONE: none */
+	uint32_t largest[DIFF_SIDES];
 };
 
 struct diff_change {
