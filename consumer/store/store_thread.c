@@ -779,8 +779,8 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			break;
 		}
 		if (thread->baseline) {
-			*ret_job =
-				(struct job){ .kind = JOB_BASELINE, .capture = TAKE_PTR(thread->baseline) };
+			*ret_job = (struct job){ .kind = JOB_BASELINE, .capture = thread->baseline };
+			thread->baseline = NULL;
 			atomic_store(&thread->hurry, false);
 			*ret_job_there = true;
 			break;
