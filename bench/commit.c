@@ -232,7 +232,8 @@ static int commit(struct store *store, const struct settings *settings, struct c
 	before_bytes = database_bytes(settings->directory);
 	began_ns = clock_monotonic_ns();
 	began_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-	result = store_commit_capture(store, capture, resolved, mappings, &(int64_t){ 0 });
+	result = store_commit_capture(store, capture, resolved, mappings, &(int64_t){ 0 },
+				      &(struct cause){ 0 });
 	ended_cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 	ended_ns = clock_monotonic_ns();
 	if (!result)

@@ -47,6 +47,11 @@ void log_init(const char *program)
 	with_priority = is_journal();
 }
 
+bool log_is_journal(void)
+{
+	return with_priority;
+}
+
 void log_never_wait(void)
 {
 	never_waits = true;

@@ -21,6 +21,9 @@
  */
 void log_init(const char *program);
 
+/* Whether the journal gets the lines. */
+bool log_is_journal(void);
+
 /*
  * From here on, drops a line that standard error cannot accept at once: a full pipe must not block the
  * program.

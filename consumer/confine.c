@@ -11,11 +11,11 @@
 #include <libgen.h>
 #include <string.h>
 
-#define PLACES_OWN 11
+#define PLACES_OWN 13
 
 /* The places that the consumer opens after its start, each with its purpose. */
 static size_t list_own(const struct settings *settings, const struct kernel_objects *kernel,
-		       const char *cgroup_mount, const char *config_dir,
+		       const char *cgroup_mount, const char *config_dir, const char *metrics_dir,
 		       struct landlock_place places[PLACES_OWN])
 {
 	const struct landlock_place own[] = {
@@ -42,6 +42,9 @@ static size_t list_own(const struct settings *settings, const struct kernel_obje
 		{ .path = "/dev/urandom", .uses = LANDLOCK_READ },
 		{ .path = settings->state_dir,
 		  .uses = LANDLOCK_READ | LANDLOCK_LIST | LANDLOCK_WRITE | LANDLOCK_MAKE },
+		/* files of metrics; of the second there may be none yet */
+		{ .path = METRICS_DIRECTORY, .uses = LANDLOCK_WRITE | LANDLOCK_MAKE },
+		{ .path = metrics_dir, .uses = LANDLOCK_WRITE | LANDLOCK_MAKE },
 	};
 
 	_Static_assert(ARRAY_SIZE(own) == PLACES_OWN, "room for all of them");
@@ -54,13 +57,15 @@ int confine_files(const struct settings *settings, const struct kernel_objects *
 {
 	struct landlock_place places[PLACES_OWN + DIRECTORIES_MAX];
 	_cleanup_free_ char *config = strdup(settings->config), *directories = strdup(settings->directories);
-	char *rest = directories, *directory;
+	char *rest = directories, *directory, metrics[INI_LINE_BYTES + 1];
 	size_t count;
 	int result;
 
 	if (!config || !directories)
 		return -ENOMEM;
-	count = list_own(settings, kernel, cgroup_mount, dirname(config), places);
+	settings_directory_of(settings->metrics_file, metrics);
+	count = list_own(settings, kernel, cgroup_mount, dirname(config),
+			 *metrics ? metrics : METRICS_DIRECTORY, places);
 	while ((directory = strsep(&rest, " ")))
 		if (*directory)
 			places[count++] = (struct landlock_place){ .path = directory, .uses = LANDLOCK_READ };
@@ -74,6 +79,7 @@ int confine_files(const struct settings *settings, const struct kernel_objects *
 			"the kernel has no Landlock: only file permissions limit which files bourdond can open; add landlock to lsm= on the kernel's command line");
 	confinement->landlock_abi = result;
 	snprintf(confinement->directories, sizeof(confinement->directories), "%s", settings->directories);
+	snprintf(confinement->metrics_file, sizeof(confinement->metrics_file), "%s", settings->metrics_file);
 	return 0;
 }
 

@@ -15,12 +15,14 @@ struct confinement {
 	enum locked_memory locked_memory;
 	const char *filtered; /* what happens to a call that the policy does not list: "kill" or "log" */
 	char directories[INI_LINE_BYTES + 1]; /* directories of ELF files; fixed until the process ends */
+	char metrics_file[INI_LINE_BYTES +
+			  1]; /* at the start: others in its directory may be written later */
 };
 
 /*
  * Call it while the process has one thread. From then on files can be opened only below the directories of
- * `settings`, of the configuration, of the pins and of the database, and where PSI, cgroups and perf maps
- * are. Logs a failure, and a kernel without Landlock. Returns 0 or -errno.
+ * `settings`, of the configuration, of the pins, of the database and of metrics, and where PSI, cgroups and perf
+ * maps are. Logs a failure, and a kernel without Landlock. Returns 0 or -errno.
  */
 int confine_files(const struct settings *settings, const struct kernel_objects *kernel,
 		  const char *cgroup_mount, struct confinement *confinement);

@@ -143,6 +143,9 @@ static int follow(void *user, const struct configuration *configuration)
 	if (strcmp(configuration->settings.directories, daemon->confinement->directories) != 0)
 		log_warning("[files] directories = '%s' takes effect after a restart of bourdond",
 			    configuration->settings.directories);
+	if (!settings_metrics_reach(daemon->confinement->metrics_file, configuration->settings.metrics_file))
+		log_warning("[metrics] textfile = %s takes effect after a restart of bourdond",
+			    configuration->settings.metrics_file);
 	store_thread_confirm(daemon->store, configuration);
 	follow_rules(daemon, configuration);
 	return 0;

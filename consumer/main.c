@@ -6,7 +6,9 @@
 #include "consumer/confine.h"
 #include "consumer/daemon.h"
 #include "consumer/process/heap.h"
+#include "consumer/process/journal.h"
 #include "consumer/process/notify.h"
+#include "consumer/process/own_usage.h"
 #include "consumer/process/privilege.h"
 #include "consumer/rules/configuration.h"
 #include "consumer/rules/settings.h"
@@ -80,7 +82,9 @@ static int run(const struct settings *where, struct configuration *configuration
 			    configuration->settings.baseline_age_ns_max },
 		.machine = machine_hash(MACHINE_ID_FILE, machine),
 		.own_counters = &own_counters,
+		.journal_socket = JOURNAL_SOCKET,
 	};
+	struct own_usage own_usage;
 	struct confinement confinement = { 0 };
 	struct daemon_settings daemon_settings = {
 		.where = where, .own_counters = &own_counters, .notify = notify, .confinement = &confinement
@@ -95,6 +99,8 @@ static int run(const struct settings *where, struct configuration *configuration
 		configuration_free(configuration);
 		return EXIT_FAILED;
 	}
+	own_usage_open(&own_usage);
+	store_settings.own_usage = &own_usage;
 	store_settings.kernel = daemon_settings.kernel = &kernel;
 	store_settings.spawner_socket = daemon_settings.spawner_socket;
 	privilege_raise_descriptors();
@@ -108,6 +114,7 @@ static int run(const struct settings *where, struct configuration *configuration
 	store_thread_stop(store, END_PATIENCE_NS);
 	daemon_close(daemon);
 	kernel_objects_close(&kernel);
+	own_usage_close(&own_usage);
 	return status;
 }
 

@@ -111,6 +111,8 @@ static bool is_same(const struct configuration *one, const struct configuration 
 	       one->settings.activity_age_ns_max == other->settings.activity_age_ns_max &&
 	       one->settings.baseline_ns == other->settings.baseline_ns &&
 	       one->settings.baseline_age_ns_max == other->settings.baseline_age_ns_max &&
+	       one->settings.metrics_ns == other->settings.metrics_ns &&
+	       !strcmp(one->settings.metrics_file, other->settings.metrics_file) &&
 	       !strcmp(one->settings.directories, other->settings.directories);
 }
 

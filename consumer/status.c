@@ -285,6 +285,11 @@ static void write_problems(const struct status *status, const uint64_t counters[
 	if (strcmp(confinement->directories, status->reload->in_force->settings.directories) != 0)
 		write_problem(out, "restart bourdond",
 			      "[files] directories was changed: the new value takes effect after a restart");
+	if (!settings_metrics_reach(confinement->metrics_file,
+				    status->reload->in_force->settings.metrics_file))
+		write_problem(
+			out, "restart bourdond",
+			"[metrics] textfile was changed to another directory: the new value takes effect after a restart");
 	if (!grant_queue_is_served(status->watches->grants))
 		write_problem(
 			out, "start bourdon-grant.socket; without units see docs/WITHOUT_UNITS.md",

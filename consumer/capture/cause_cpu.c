@@ -83,16 +83,19 @@ static struct cause competing_for_cpu(const struct facts *facts, const struct us
 {
 	char group[FACTS_GROUP_BYTES], used[64], hottest[FACTS_HOTTEST_BYTES], there[64];
 
-	return facts_verdict(
-		CAUSE_COMPETING,
-		"%s took %s%s%s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of %s time), within %.2f s",
-		culprit ? usage_group_text(culprit, group, sizeof(group))
-			: "processes that root's policy denies",
-		cpu_text(facts, took_ns, used, sizeof(used)),
-		there_text(facts, culprit, there, sizeof(there)),
-		facts_hottest_text(facts, culprit, hottest, sizeof(hottest)), victims, facts_seconds(ran_ns),
-		facts_seconds(queued_ns), facts_waited_percent(queued_ns, ran_ns), facts_whose_time(facts),
-		facts_seconds(facts->usage_ns));
+	return facts_blame(
+		facts_verdict(
+			CAUSE_COMPETING,
+			"%s took %s%s%s, while %s ran %.2f s and waited %.2f s for a CPU (%.0f %% of %s time), within %.2f s",
+			culprit ? usage_group_text(culprit, group, sizeof(group))
+				: "processes that root's policy denies",
+			cpu_text(facts, took_ns, used, sizeof(used)),
+			there_text(facts, culprit, there, sizeof(there)),
+			facts_hottest_text(facts, culprit, hottest, sizeof(hottest)), victims,
+			facts_seconds(ran_ns), facts_seconds(queued_ns),
+			facts_waited_percent(queued_ns, ran_ns), facts_whose_time(facts),
+			facts_seconds(facts->usage_ns)),
+		culprit);
 }
 
 /*
@@ -135,14 +138,16 @@ struct cause cause_cpu_shared(const struct facts *facts)
 		return competing_for_cpu(facts, first, first->sums.task.cpu_ns, "the other targets",
 					 facts_without(own_ns, first->sums.task.cpu_ns),
 					 facts_without(queued_ns, first->sums.stalled_cpu_ns));
-	return facts_verdict(
-		CAUSE_OWN_THREADS,
-		"%s took %s%s, and waited %.2f s (%.0f %% of the targets' time), mostly for each other: all other processes ran %.2f s, within %.2f s",
-		first ? usage_group_text(first, group, sizeof(group)) : "the targets",
-		cpu_text(facts, first ? first->sums.task.cpu_ns : own_ns, used, sizeof(used)),
-		facts_hottest_text(facts, first, hottest, sizeof(hottest)), facts_seconds(queued_ns),
-		facts_waited_percent(queued_ns, own_ns), facts_seconds(others_ns),
-		facts_seconds(facts->usage_ns));
+	return facts_blame(
+		facts_verdict(
+			CAUSE_OWN_THREADS,
+			"%s took %s%s, and waited %.2f s (%.0f %% of the targets' time), mostly for each other: all other processes ran %.2f s, within %.2f s",
+			first ? usage_group_text(first, group, sizeof(group)) : "the targets",
+			cpu_text(facts, first ? first->sums.task.cpu_ns : own_ns, used, sizeof(used)),
+			facts_hottest_text(facts, first, hottest, sizeof(hottest)), facts_seconds(queued_ns),
+			facts_waited_percent(queued_ns, own_ns), facts_seconds(others_ns),
+			facts_seconds(facts->usage_ns)),
+		first);
 }
 
 /* ---- interrupts ---- */

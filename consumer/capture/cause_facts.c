@@ -18,6 +18,13 @@ struct cause facts_verdict(const char *words, const char *format, ...)
 	return cause;
 }
 
+struct cause facts_blame(struct cause cause, const struct usage_group *culprit)
+{
+	if (culprit)
+		usage_group_text(culprit, cause.culprit, sizeof(cause.culprit));
+	return cause;
+}
+
 /* ---- sums ---- */
 
 uint64_t facts_moved_bytes(const struct usage_sums *sums)

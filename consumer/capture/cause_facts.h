@@ -23,10 +23,15 @@
 #define CAUSE_NEGLIGIBLE "negligible"
 #define CAUSE_UNDETERMINED "undetermined"
 
+#define FACTS_GROUP_BYTES 320U
+
+/* Names of processes and cgroups in its texts are not escaped. */
 struct cause {
 	const char *verdict;
 	struct onset onset;
-	char because[768]; /* names of processes and cgroups in it are not escaped */
+	char because[768];
+	char culprit
+		[FACTS_GROUP_BYTES]; /* the group that is to blame, as usage_group_text() writes it; "": nobody */
 };
 
 /* Bytes of a function's name in `because`. */
@@ -73,6 +78,8 @@ void facts_free(struct facts *facts);
 /* What a function returns that judges by the facts: a verdict, or this where it does not apply. */
 extern const struct cause facts_no_verdict;
 struct cause facts_verdict(const char *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The verdict, with this group to blame; NULL: nobody. */
+struct cause facts_blame(struct cause cause, const struct usage_group *culprit);
 
 /* ---- sums ---- */
 
@@ -105,7 +112,6 @@ uint64_t facts_span_ns(const struct facts *facts);
 
 /* ---- words ---- */
 
-#define FACTS_GROUP_BYTES 320U
 #define FACTS_VICTIMS_BYTES (FACTS_GROUP_BYTES + 64U)
 #define FACTS_HOTTEST_BYTES (CAUSE_FUNCTION_BYTES + 64U) /* of the sentence's part */
 

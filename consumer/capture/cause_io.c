@@ -24,15 +24,17 @@ static struct cause competing_for_disk(const struct facts *facts, const struct u
 	uint64_t all = facts_moved_bytes(&facts->own) + facts_moved_bytes(&facts->others);
 	char group[FACTS_GROUP_BYTES], hottest[FACTS_HOTTEST_BYTES];
 
-	return facts_verdict(
-		CAUSE_COMPETING,
-		"%s read %.1f MiB and wrote %.1f MiB, %.0f %% of what all processes did%s; %s moved %.1f MiB and waited %.2f s for it, within %.2f s",
-		usage_group_text(first, group, sizeof(group)), facts_mebibytes(task->read_bytes),
-		facts_mebibytes(task->write_bytes),
-		100 * (double)facts_moved_bytes(&first->sums) / (double)all,
-		facts_hottest_text(facts, first, hottest, sizeof(hottest)), victims,
-		facts_mebibytes(victims_bytes), facts_seconds(facts->own.stalled_io_ns),
-		facts_seconds(facts->usage_ns));
+	return facts_blame(
+		facts_verdict(
+			CAUSE_COMPETING,
+			"%s read %.1f MiB and wrote %.1f MiB, %.0f %% of what all processes did%s; %s moved %.1f MiB and waited %.2f s for it, within %.2f s",
+			usage_group_text(first, group, sizeof(group)), facts_mebibytes(task->read_bytes),
+			facts_mebibytes(task->write_bytes),
+			100 * (double)facts_moved_bytes(&first->sums) / (double)all,
+			facts_hottest_text(facts, first, hottest, sizeof(hottest)), victims,
+			facts_mebibytes(victims_bytes), facts_seconds(facts->own.stalled_io_ns),
+			facts_seconds(facts->usage_ns)),
+		first);
 }
 
 struct cause cause_io_shared(const struct facts *facts)
@@ -61,13 +63,15 @@ struct cause cause_io_own(const struct facts *facts)
 
 	if (own <= others || !is_much(facts, own))
 		return facts_no_verdict;
-	return facts_verdict(
-		CAUSE_OWN_IO,
-		"%s read %.1f MiB and wrote %.1f MiB, all other processes %.1f MiB, and waited %.2f s for it, within %.2f s",
-		facts_victims_text(facts, victims, sizeof(victims)),
-		facts_mebibytes(facts->own.task.read_bytes), facts_mebibytes(facts->own.task.write_bytes),
-		facts_mebibytes(others), facts_seconds(facts->own.stalled_io_ns),
-		facts_seconds(facts->usage_ns));
+	return facts_blame(
+		facts_verdict(
+			CAUSE_OWN_IO,
+			"%s read %.1f MiB and wrote %.1f MiB, all other processes %.1f MiB, and waited %.2f s for it, within %.2f s",
+			facts_victims_text(facts, victims, sizeof(victims)),
+			facts_mebibytes(facts->own.task.read_bytes),
+			facts_mebibytes(facts->own.task.write_bytes), facts_mebibytes(others),
+			facts_seconds(facts->own.stalled_io_ns), facts_seconds(facts->usage_ns)),
+		facts->first_target);
 }
 
 /* Refaults: pages read again after they were evicted. */

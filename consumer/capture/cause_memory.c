@@ -109,14 +109,16 @@ struct cause cause_memory_shortage(const struct facts *facts)
 	if (!reclaim)
 		return facts_no_verdict;
 	if (grown)
-		return facts_verdict(CAUSE_SHORTAGE, "%s; %s", reclaim, grown);
+		return facts_blame(facts_verdict(CAUSE_SHORTAGE, "%s; %s", reclaim, grown),
+				   facts->first_grown);
 	/* a rule for many programs has no others */
 	if (facts->first_target && facts->target_groups > 1 &&
 	    (!first || facts->first_target->sums.rss_bytes > first->sums.rss_bytes))
 		first = facts->first_target;
-	return facts_verdict(CAUSE_SHORTAGE, "%s; the largest is %s with %.1f MiB", reclaim,
-			     first ? usage_group_text(first, group, sizeof(group)) : "nobody",
-			     facts_mebibytes(first ? first->sums.rss_bytes : 0));
+	return facts_blame(facts_verdict(CAUSE_SHORTAGE, "%s; the largest is %s with %.1f MiB", reclaim,
+					 first ? usage_group_text(first, group, sizeof(group)) : "nobody",
+					 facts_mebibytes(first ? first->sums.rss_bytes : 0)),
+			   first);
 }
 
 /* Scanned for the cgroup since the trigger, in bytes; for "/", for any limit or none. -1: not known. */
@@ -137,10 +139,13 @@ struct cause cause_memory_evicted(const struct facts *facts)
 	if (!refaults || !grown || !memory->count || strcmp(memory->rows[0].cgroup, "/") != 0 ||
 	    scanned_bytes(&memory->rows[0]))
 		return facts_no_verdict;
-	return facts_verdict(
-		CAUSE_SHORTAGE,
-		"%.1f MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it, within %.2f s; %s",
-		facts_mebibytes(refaults * FACTS_PAGE_BYTES), facts_seconds(facts_span_ns(facts)), grown);
+	return facts_blame(
+		facts_verdict(
+			CAUSE_SHORTAGE,
+			"%.1f MiB were read again that had been evicted before the trigger, and nothing was reclaimed after it, within %.2f s; %s",
+			facts_mebibytes(refaults * FACTS_PAGE_BYTES), facts_seconds(facts_span_ns(facts)),
+			grown),
+		facts->first_grown);
 }
 
 /* A rule for the whole system has no memory.events: the cgroup that was scanned most. */

@@ -30,4 +30,8 @@ const char *const own_counter_names[OWN_COUNTERS] = {
 	[OWN_ACTIVITY_LOST] = "activity-minutes-lost",
 	[OWN_BASELINES] = "baselines",
 	[OWN_BASELINES_LOST] = "baselines-lost",
+	[OWN_JOURNAL_ENTRIES] = "journal-entries",
+	[OWN_JOURNAL_LOST] = "journal-entries-lost",
+	[OWN_HOOK_LOST] = "hook-files-lost",
+	[OWN_METRICS_LOST] = "metrics-not-written",
 };

@@ -38,6 +38,10 @@ enum own_counter {
 	OWN_ACTIVITY_LOST,   /* minutes of activity that were not written to the database */
 	OWN_BASELINES,       /* baselines of rules that were written */
 	OWN_BASELINES_LOST, /* baselines that gave way to a capture, found no room, or could not be written */
+	OWN_JOURNAL_ENTRIES, /* captures that the journal took an entry of */
+	OWN_JOURNAL_LOST, /* captures whose entry it did not take: it is missing, or was full for a minute */
+	OWN_HOOK_LOST,    /* captures that the hook is not told of: their file could not be written */
+	OWN_METRICS_LOST, /* times that the file of metrics could not be written */
 	OWN_COUNTERS,
 };
 

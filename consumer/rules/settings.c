@@ -24,6 +24,8 @@
 /* A hundred years, less than what 64 bits hold. */
 #define AGE_NS_MOST (36500UL * 86400 * CLOCK_SECOND_NS)
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
+#define METRICS_NS_MOST (3600 * CLOCK_SECOND_NS)
+#define METRICS_SUFFIX ".prom" /* what the node exporter's collector reads */
 /*
  * The directories that hold programs and libraries in the File System Hierarchy; a missing one does no harm.
  */
@@ -88,7 +90,53 @@ struct reading {
 static bool is_section(const char *name)
 {
 	return !strcmp(name, "activity") || !strcmp(name, "baseline") || !strcmp(name, "database") ||
-	       !strcmp(name, "triggers") || !strcmp(name, "files");
+	       !strcmp(name, "triggers") || !strcmp(name, "files") || !strcmp(name, "metrics");
+}
+
+const char *settings_directory_of(const char *file, char into[INI_LINE_BYTES + 1])
+{
+	const char *slash = strrchr(file, '/');
+
+	snprintf(into, INI_LINE_BYTES + 1, "%.*s", slash ? (int)(slash - file) + (slash == file) : 0, file);
+	return into;
+}
+
+bool settings_metrics_reach(const char *from_start, const char *other)
+{
+	char own[INI_LINE_BYTES + 1], wanted[INI_LINE_BYTES + 1];
+
+	settings_directory_of(other, wanted);
+	return !*wanted || !strcmp(wanted, METRICS_DIRECTORY) ||
+	       !strcmp(wanted, settings_directory_of(from_start, own));
+}
+
+static void parse_metrics_file(struct reading *reading, const struct ini_entry *entry)
+{
+	const char *value = entry->value, *slash = strrchr(value, '/');
+	size_t bytes = strlen(value), suffix = strlen(METRICS_SUFFIX);
+
+	if (!strcmp(value, "off"))
+		reading->settings->metrics_file[0] = '\0';
+	else if (*value != '/' || slash == value || slash[1] == '.' || bytes < suffix ||
+		 strcmp(value + bytes - suffix, METRICS_SUFFIX) != 0)
+		config_error(reading->errors, entry->file, entry->line,
+			     "textfile = %s: expected 'off', or an absolute path that ends in " METRICS_SUFFIX
+			     ", such as " METRICS_DIRECTORY "/bourdon.prom",
+			     value);
+	else
+		snprintf(reading->settings->metrics_file, sizeof(reading->settings->metrics_file), "%s",
+			 value);
+}
+
+static void parse_metrics_interval(struct reading *reading, const struct ini_entry *entry)
+{
+	uint64_t ns;
+
+	if (units_duration(entry->value, &ns) || ns < CLOCK_SECOND_NS || ns > METRICS_NS_MOST)
+		config_error(reading->errors, entry->file, entry->line,
+			     "interval = %s: expected a duration with its unit, from 1s to 1h", entry->value);
+	else
+		reading->settings->metrics_ns = ns;
 }
 
 /* An empty list is valid: bourdon-grant then opens every file. */
@@ -171,6 +219,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 	bool in_activity = !strcmp(entry->section, "activity"),
 	     in_baseline = !strcmp(entry->section, "baseline"),
 	     in_database = !strcmp(entry->section, "database"),
+	     in_metrics = !strcmp(entry->section, "metrics"),
 	     in_triggers = !strcmp(entry->section, "triggers");
 	uint64_t bytes, ns;
 
@@ -178,7 +227,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		if (!is_section(entry->section))
 			config_error(
 				reading->errors, entry->file, entry->line,
-				"unknown section '[%s]': expected '[activity]', '[baseline]', '[database]', '[files]' or '[triggers]'",
+				"unknown section '[%s]': expected '[activity]', '[baseline]', '[database]', '[files]', '[metrics]' or '[triggers]'",
 				entry->section);
 	} else if (in_database && !strcmp(entry->key, "max_size")) {
 		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
@@ -210,6 +259,10 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		parse_every(reading, entry);
 	} else if (in_baseline && !strcmp(entry->key, "keep")) {
 		parse_keep(reading, entry, &settings->baseline_age_ns_max);
+	} else if (in_metrics && !strcmp(entry->key, "textfile")) {
+		parse_metrics_file(reading, entry);
+	} else if (in_metrics && !strcmp(entry->key, "interval")) {
+		parse_metrics_interval(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "directories")) {
 		parse_directories(reading, entry);
 	} else if (!strcmp(entry->section, "files") && !strcmp(entry->key, "naming")) {
@@ -243,6 +296,8 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	settings->activity_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;
 	settings->baseline_ns = 3600 * CLOCK_SECOND_NS;
 	settings->baseline_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;
+	settings->metrics_file[0] = '\0';
+	settings->metrics_ns = 15 * CLOCK_SECOND_NS;
 	snprintf(settings->directories, sizeof(settings->directories), "%s", DIRECTORIES_DEFAULT);
 	if (stat(settings->config, &at) && errno == ENOENT)
 		return 0;

@@ -29,7 +29,18 @@ struct settings {
 	uint64_t activity_age_ns_max; /* of a minute of it in the database */
 	uint64_t baseline_ns;         /* from one baseline of a rule to the next; 0: none */
 	uint64_t baseline_age_ns_max; /* of a baseline in the database */
+	char metrics_file[INI_LINE_BYTES + 1]; /* absolute, and ends in .prom; "": none is written */
+	uint64_t metrics_ns;                   /* from one writing to the next */
 };
+
+/* The unit makes this directory, for a file of metrics there: no restart is needed to begin one. */
+#define METRICS_DIRECTORY "/run/bourdon-metrics"
+
+/* Whether the daemon that started with one file of metrics may write the other: its Landlock domain has the directory. */
+bool settings_metrics_reach(const char *from_start, const char *other);
+
+/* Its directory; "": there is no file. Returns `into`. */
+const char *settings_directory_of(const char *file, char into[INI_LINE_BYTES + 1]);
 
 /* The smallest size limit of a database: room for the schema, the log and one capture. */
 #define DATABASE_BYTES_MIN (4UL << 20)

@@ -778,7 +778,7 @@ static int check_log(struct store *store)
 }
 
 int store_commit_capture(struct store *store, const struct capture *capture, const struct resolved *resolved,
-			 const struct mappings *mappings, int64_t *ret_capture_id)
+			 const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why)
 {
 	int migrated = check_migrated(store);
 
@@ -802,7 +802,7 @@ int store_commit_capture(struct store *store, const struct capture *capture, con
 		if (!result)
 			result = sql_finish(&store->sql, store_capture_write(&store->sql, &store->statements,
 									     store->run_id, capture, resolved,
-									     mappings, &capture_id));
+									     mappings, &capture_id, ret_why));
 		if (!result) {
 			trim_log(store);
 			*ret_capture_id = capture_id;
@@ -845,13 +845,14 @@ static int limit_baselines(struct store *store)
 static int write_baseline(struct store *store, const struct capture *baseline,
 			  const struct resolved *resolved, const struct mappings *mappings)
 {
+	struct cause none; /* nothing fired */
 	int64_t capture_id;
 	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 
 	if (result < 0)
 		return result;
 	return sql_finish(&store->sql, store_capture_write(&store->sql, &store->statements, store->run_id,
-							   baseline, resolved, mappings, &capture_id));
+							   baseline, resolved, mappings, &capture_id, &none));
 }
 
 int store_commit_baseline(struct store *store, const struct capture *baseline,

@@ -152,6 +152,7 @@ struct writing {
 	const struct capture *capture;
 	const struct resolved *resolved;
 	const struct mappings *mappings;
+	struct cause *why; /* the verdict */
 	sqlite3_int64 capture_id;
 	sqlite3_int64 *modules, *frames, *processes;
 	struct stack_path *stacks;
@@ -742,15 +743,16 @@ static int write_capture(struct writing *writing)
 	const struct capture_trigger *trigger = &capture->trigger;
 	uint64_t history_ns = capture_available_history_ns(capture);
 	struct hottest_source names = { capture, writing->resolved };
-	struct cause why = { 0 };
+	struct cause *why = writing->why;
 	/* between two walks: there is none within a baseline */
 	bool has_expected = capture_takes(capture, SAMPLE_ON_CPU) && trigger->mode != TRIGGER_BASELINE;
 	int64_t capture_id = capture->capture_id;
 	int result = 0;
 
 	/* where nothing fired, nothing is to be explained */
+	*why = (struct cause){ 0 };
 	if (capture_was_triggered(trigger))
-		why = cause_find(capture, hottest_find, &names);
+		*why = cause_find(capture, hottest_find, &names);
 	if (!capture_id)
 		result = store_capture_announce(writing->sql, writing->run_id, trigger, history_ns,
 						&capture_id);
@@ -777,14 +779,14 @@ static int write_capture(struct writing *writing)
 	if (!result)
 		result = sql_run(writing->sql, writing->statements->finish_capture, NULL, "iiiiiiiiiiittti",
 				 trigger->triggered_at - (int64_t)history_ns,
-				 why.onset.before_s ? trigger->triggered_at - why.onset.before_s * SECOND_NS
-						    : INT64_MAX,
+				 why->onset.before_s ? trigger->triggered_at - why->onset.before_s * SECOND_NS
+						     : INT64_MAX,
 				 trigger->triggered_at + (int64_t)(capture->ended_ns - trigger->triggered_ns),
 				 (int64_t)history_ns, (int64_t)capture_available_offcpu_history_ns(capture),
 				 has_expected ? (int64_t)capture_expected_samples(capture) : (int64_t)-1,
 				 has_expected ? (int64_t)capture->expected.received : (int64_t)-1,
 				 writing->counts.processes, writing->counts.stacks, writing->counts.samples,
-				 writing->counts.intervals, why.verdict, why.verdict ? why.because : NULL,
+				 writing->counts.intervals, why->verdict, why->verdict ? why->because : NULL,
 				 capture->interrupted ? "interrupted" : "complete",
 				 (int64_t)writing->capture_id);
 	if (!result && capture_was_triggered(trigger))
@@ -822,7 +824,7 @@ uint64_t store_capture_bytes(const struct capture *capture, const struct resolve
 
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
-			const struct mappings *mappings, int64_t *ret_capture_id)
+			const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why)
 {
 	size_t ids = (size_t)resolved->modules_count + resolved->frames_count + capture->processes_count;
 	_cleanup_free_ sqlite3_int64 *rows = calloc(ids + 1, sizeof(*rows));
@@ -832,6 +834,7 @@ int store_capture_write(struct sql *sql, const struct capture_statements *statem
 				   .capture = capture,
 				   .resolved = resolved,
 				   .mappings = mappings,
+				   .why = ret_why,
 				   .modules = rows };
 	int result = -ENOMEM;
 

@@ -6,6 +6,7 @@
 #define BOURDON_CONSUMER_STORE_STORE_CAPTURE_H
 
 #include "consumer/capture/capture.h"
+#include "consumer/capture/cause.h"
 #include "consumer/store/sql.h"
 #include "consumer/store/stack_tree.h"
 #include "consumer/store/store_thread_states.h"
@@ -34,9 +35,12 @@ int store_capture_announce(struct sql *sql, int64_t run_id, const struct capture
 /* Estimates the bytes that the capture will take in the database, rather more than less. */
 uint64_t store_capture_bytes(const struct capture *capture, const struct resolved *resolved);
 
-/* Writes everything of a capture that has ended. The caller begins and ends the transaction. */
+/*
+ * Writes everything of a capture that has ended. The caller begins and ends the transaction. Stores the id of its row, and
+ * the verdict: without one if the capture is on demand.
+ */
 int store_capture_write(struct sql *sql, const struct capture_statements *statements, int64_t run_id,
 			const struct capture *capture, const struct resolved *resolved,
-			const struct mappings *mappings, int64_t *ret_capture_id);
+			const struct mappings *mappings, int64_t *ret_capture_id, struct cause *ret_why);
 
 #endif

@@ -9,7 +9,9 @@
 #include "common/schema.h"
 #include "common/thread.h"
 #include "consumer/process/heap.h"
+#include "consumer/store/announce.h"
 #include "consumer/store/live_text.h"
+#include "consumer/store/metrics.h"
 #include "consumer/store/store.h"
 #include "consumer/symbols/debug_files.h"
 #include "consumer/symbols/jit_map.h"
@@ -62,9 +64,12 @@ enum job_kind {
 	JOB_ACTIVITY,
 	JOB_RELOAD,
 	JOB_LIMIT,
-	JOB_EXPIRE,
 	JOB_LIVE,
-	JOB_BASELINE
+	JOB_BASELINE,
+	/* those that a time calls for */
+	JOB_EXPIRE,
+	JOB_METRICS,
+	JOB_ANNOUNCE,
 };
 
 struct job {
@@ -75,8 +80,8 @@ struct job {
 };
 
 /*
- * A begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before. JOB_EXPIRE,
- * JOB_LIVE and JOB_BASELINE do not wait.
+ * A begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before. JOB_LIVE,
+ * JOB_BASELINE and those that a time calls for do not wait.
  */
 #define JOBS_MAX (2 * STORE_CAPTURES_MAX + STORE_MINUTES_MAX + 2)
 
@@ -92,6 +97,8 @@ struct store_thread {
 	const struct settings *where;
 	struct own_counters *own_counters;
 	struct naming naming, live_naming, baseline_naming;
+	struct announcer announcer;
+	struct metrics metrics;
 	uint64_t live_rest_ns; /* until then, live seconds get no new names */
 	struct mappings *mappings;
 	struct mapped_files files;
@@ -435,10 +442,25 @@ static void name_live(struct store_thread *thread, struct capture *capture)
 		log_warning("cannot signal a second of 'bourdon top --live' (eventfd): %s", strerror(errno));
 }
 
+/* Tells of a capture that is written. A log that is the journal has the entry instead of a line. */
+static void tell(struct store_thread *thread, const struct capture *capture, const struct resolved *resolved,
+		 const struct cause *why)
+{
+	const struct announced announced = { capture, capture->capture_id, why };
+	char of[CAPTURE_WHOSE_BYTES];
+
+	if (!announce(&thread->announcer, &announced) || !log_is_journal())
+		log_info("captured %u %s of %s", capture->stacks.count,
+			 plural(capture->stacks.count, "stack", "stacks"),
+			 capture_whose(&capture->trigger, of, sizeof(of)));
+	metrics_add(&thread->metrics, capture, resolved, why);
+}
+
 static int write_capture(struct store_thread *thread, struct capture *capture)
 {
 	char of[CAPTURE_WHOSE_BYTES];
 	struct resolved resolved;
+	struct cause why;
 	int result, tries = 0;
 
 	capture_whose(&capture->trigger, of, sizeof(of));
@@ -452,7 +474,7 @@ static int write_capture(struct store_thread *thread, struct capture *capture)
 		return result;
 	}
 	while ((result = store_commit_capture(thread->store, capture, &resolved, thread->mappings,
-					      &capture->capture_id)) < 0 &&
+					      &capture->capture_id, &why)) < 0 &&
 	       result != -EFBIG && tries < RETRIES) {
 		if (!tries++)
 			log_warning("cannot write the capture of %s: %s; trying again every 5 s, for 2 min",
@@ -463,8 +485,7 @@ static int write_capture(struct store_thread *thread, struct capture *capture)
 	if (result < 0)
 		give_up(thread, capture);
 	else
-		log_info("captured %u %s of %s", capture->stacks.count,
-			 plural(capture->stacks.count, "stack", "stacks"), of);
+		tell(thread, capture, &resolved, &why);
 	resolved_free(&resolved);
 	if (!result)
 		write_counters(thread);
@@ -593,6 +614,14 @@ static void expire(struct store_thread *thread)
 	thread->expire_due_ns = next_ns;
 }
 
+/* Follows the settings in force. */
+static void follow_settings(struct store_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	metrics_follow(&thread->metrics, &thread->in_force->settings);
+	pthread_mutex_unlock(&thread->lock);
+}
+
 /* Call it with the lock. */
 static void forget_capture(struct store_thread *thread, uint32_t rule_id)
 {
@@ -639,9 +668,16 @@ static void do_job(struct store_thread *thread, const struct job *job)
 			log_warning("cannot shrink the database to its new max_size: %s",
 				    store_error(thread->store));
 		expire(thread);
+		follow_settings(thread);
 		break;
 	case JOB_EXPIRE:
 		expire(thread);
+		break;
+	case JOB_METRICS:
+		metrics_write(&thread->metrics);
+		break;
+	case JOB_ANNOUNCE:
+		announce_retry(&thread->announcer);
 		break;
 	case JOB_LIVE:
 		name_live(thread, job->capture);
@@ -740,8 +776,31 @@ static void migrate(struct store_thread *thread)
 
 /* ---- the thread ---- */
 
+/* Stores the kind of the first job that a time calls for, and returns that time; 0: there is none. */
+static uint64_t next_timed_ns(const struct store_thread *thread, enum job_kind *ret_kind)
+{
+	const struct {
+		enum job_kind kind;
+		uint64_t due_ns;
+	} timed[] = {
+		{ JOB_EXPIRE, thread->expire_due_ns },
+		{ JOB_METRICS, thread->metrics.due_ns },
+		{ JOB_ANNOUNCE, announce_retry_ns(&thread->announcer) },
+	};
+	uint64_t first_ns = 0;
+
+	*ret_kind = JOB_EXPIRE;
+	for (size_t i = 0; i < ARRAY_SIZE(timed); i++) {
+		if (!timed[i].due_ns || (first_ns && timed[i].due_ns >= first_ns))
+			continue;
+		first_ns = timed[i].due_ns;
+		*ret_kind = timed[i].kind;
+	}
+	return first_ns;
+}
+
 /*
- * Waits for a job, a scan or an expiry that is due, or the daemon's end. Returns false at the end, when all jobs are done.
+ * Waits for a job, a scan or anything else that is due, or the daemon's end. Returns false at the end, when all jobs are done.
  */
 static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_scan)
 {
@@ -750,9 +809,10 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 	*ret_scan = *ret_job_there = false;
 	pthread_mutex_lock(&thread->lock);
 	for (;;) {
-		uint64_t due_ns = next_scan_ns(thread), now_ns = clock_monotonic_ns();
+		uint64_t due_ns = next_scan_ns(thread), now_ns = clock_monotonic_ns(), timed_ns;
 
-		*ret_job = (struct job){ .kind = JOB_EXPIRE };
+		*ret_job = (struct job){ 0 };
+		timed_ns = next_timed_ns(thread, &ret_job->kind);
 		if (thread->jobs_count) {
 			*ret_job = thread->jobs[thread->jobs_first];
 			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
@@ -769,7 +829,7 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			*ret_scan = true;
 			break;
 		}
-		*ret_job_there = thread->expire_due_ns && now_ns >= thread->expire_due_ns;
+		*ret_job_there = timed_ns && now_ns >= timed_ns;
 		if (*ret_job_there)
 			break;
 		if (thread->live) {
@@ -785,8 +845,8 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			*ret_job_there = true;
 			break;
 		}
-		if (thread->expire_due_ns && (!due_ns || thread->expire_due_ns < due_ns))
-			due_ns = thread->expire_due_ns;
+		if (timed_ns && (!due_ns || timed_ns < due_ns))
+			due_ns = timed_ns;
 		if (due_ns)
 			thread_condition_wait_until(&thread->changed, &thread->lock, due_ns);
 		else
@@ -805,6 +865,7 @@ static void *run(void *user)
 	if (store_is_outdated(thread->store))
 		migrate(thread);
 	expire(thread);
+	follow_settings(thread);
 	while (next_job(thread, &job, &there, &scan)) {
 		if (scan)
 			scan_mappings(thread, true);
@@ -840,6 +901,10 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 					       .own_counters = settings->own_counters };
 	/* no long wait before the thread runs: the signals that end the daemon are blocked */
 	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
+	announce_open(&thread->announcer, settings->journal_socket, settings->where->state_dir,
+		      settings->own_counters);
+	metrics_open(&thread->metrics, settings->where->state_dir, settings->own_usage,
+		     settings->own_counters);
 	thread->scans_from = (uint32_t)clock_monotonic_ns();
 	thread->mappings = mappings_new();
 	pthread_mutex_init(&thread->lock, NULL);
@@ -1110,7 +1175,9 @@ void store_thread_confirm(struct store_thread *thread, const struct configuratio
 	bool changed = now->database_bytes_max != before->database_bytes_max ||
 		       now->database_age_ns_max != before->database_age_ns_max ||
 		       now->activity_age_ns_max != before->activity_age_ns_max ||
-		       now->baseline_age_ns_max != before->baseline_age_ns_max;
+		       now->baseline_age_ns_max != before->baseline_age_ns_max ||
+		       now->metrics_ns != before->metrics_ns ||
+		       strcmp(now->metrics_file, before->metrics_file) != 0;
 
 	pthread_mutex_lock(&thread->lock);
 	thread->in_force = configuration;
@@ -1141,6 +1208,8 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	config_errors_free(&thread->reload_errors);
 	cleanup_close(&thread->reload_fd);
 	cleanup_close(&thread->results_fd);
+	announce_close(&thread->announcer);
+	metrics_close(&thread->metrics);
 	store_close(thread->store);
 	unwind_tables_close(thread->tables);
 	mapping_reader_free(thread->reader);

@@ -10,6 +10,7 @@
 #include "consumer/capture/capture.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
+#include "consumer/process/own_usage.h"
 #include "consumer/rules/configuration.h"
 #include "consumer/store/store.h"
 #include "consumer/unwind/unwind_tables.h"
@@ -22,6 +23,8 @@ struct store_thread_settings {
 	const struct settings *where; /* directories and, at each reload, the configuration */
 	struct store_limits limits;
 	const char *machine;                 /* of machine.h; NULL: none */
+	const char *journal_socket;          /* JOURNAL_SOCKET, but in tests */
+	const struct own_usage *own_usage;   /* outlives the thread */
 	const struct kernel_objects *kernel; /* these outlive the thread, as does `machine` */
 	struct own_counters *own_counters;
 	int spawner_socket;

@@ -80,7 +80,7 @@ forbidden_calls() {
 		name_to_handle_at -100 str:/ zero:64 zero:8 0
 		ioctl 0 0x5412 str:x
 		ioctl 0 0x541c zero:8
-		rename str:/etc/hostname str:/etc/host
+		renameat -100 str:/etc/hostname -100 str:/etc/host
 		renameat2 -100 str:/etc/hostname -100 str:/etc/host 0
 		link str:/etc/hostname str:/tmp/linked
 		symlink str:/etc/hostname str:/tmp/linked
@@ -144,7 +144,8 @@ forbidden_calls() {
 		assert_gives 'result *' "$thread" openat -100 str:/usr/bin/env 0
 		assert_gives 'result *' "$thread" openat -100 str:/proc/pressure/cpu 2
 		assert_gives 'result *' "$thread" openat -100 "str:$STATE_DIR/new" 0102 0600
-		assert_gives 'result 0' "$thread" unlink "str:$STATE_DIR/new"
+		assert_gives 'result 0' "$thread" rename "str:$STATE_DIR/new" "str:$STATE_DIR/newer"
+		assert_gives 'result 0' "$thread" unlink "str:$STATE_DIR/newer"
 		assert_gives 'result *' "$thread" mmap 0 4096 3 0x22 -1 0
 		assert_gives 'result *' "$thread" socket 1 1 0
 		assert_gives 'errno EACCES' "$thread" openat -100 str:/etc/shadow 0
@@ -163,6 +164,8 @@ forbidden_calls() {
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/own" 2
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$HOME_DIR/new" 0101 0600
 		assert_gives 'errno EACCES' "$thread" unlink "str:$HOME_DIR/own"
+		assert_gives 'errno EACCES' "$thread" rename "str:$HOME_DIR/own" "str:$HOME_DIR/other"
+		assert_gives 'errno E*' "$thread" rename "str:$STATE_DIR/bourdon.db" "str:$HOME_DIR/bourdon.db"
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RUN_DIR/manifest" 2
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/idle.conf" 2
 		assert_gives 'errno EACCES' "$thread" openat -100 "str:$RULES_DIR/more.conf" 0101 0600

@@ -550,6 +550,27 @@ START_TEST(reclaim_that_is_over_and_reclaim_of_a_limit)
 }
 END_TEST
 
+/* Whom the sentence blames: it begins with that group, but for memory. Limits, devices and interrupts are nobody. */
+static void expect_culprit(const struct cause *cause)
+{
+	static const char *const nobody[] = { CAUSE_THROTTLED,   CAUSE_OWN_LIMIT, CAUSE_DEVICE,
+					      CAUSE_INTERRUPTS,  CAUSE_STEAL,     CAUSE_NEGLIGIBLE,
+					      CAUSE_UNDETERMINED };
+	const char *grew = strstr(cause->because, " grew most");
+	size_t length = strlen(cause->culprit);
+
+	for (size_t i = 0; i < ARRAY_SIZE(nobody); i++)
+		if (!strcmp(cause->verdict, nobody[i]))
+			ck_assert_str_eq(cause->culprit, "");
+	if (!strcmp(cause->verdict, CAUSE_COMPETING) || !strcmp(cause->verdict, CAUSE_OWN_THREADS))
+		ck_assert_msg(!strncmp(cause->because, length ? cause->culprit : "processes ",
+				       length ? length : strlen("processes ")),
+			      "'%s': %s", cause->culprit, cause->because);
+	if (grew)
+		ck_assert_msg(length && !strncmp(grew - length, cause->culprit, length), "'%s': %s",
+			      cause->culprit, cause->because);
+}
+
 START_TEST(verdicts)
 {
 	const struct cause_case *one = &cause_cases[_i];
@@ -603,6 +624,7 @@ START_TEST(verdicts)
 	ck_assert_str_eq(cause.verdict, one->verdict);
 	if (one->because)
 		ck_assert_str_eq(cause.because, one->because);
+	expect_culprit(&cause);
 }
 END_TEST
 

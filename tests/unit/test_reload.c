@@ -228,6 +228,12 @@ START_TEST(each_setting_counts)
 	case 7:
 		second->settings.baseline_age_ns_max = 1;
 		break;
+	case 8:
+		second->settings.metrics_ns = 1;
+		break;
+	case 9:
+		strcpy(second->settings.metrics_file, "/run/x.prom");
+		break;
 	default:
 		strcpy(second->settings.directories, "/opt");
 	}
@@ -340,7 +346,7 @@ Suite *reload_suite(void)
 	tcase_add_test(when, one_at_a_time_and_none_forgotten);
 	suite_add_tcase(suite, when);
 	tcase_add_test(results, another_configuration_takes_the_place);
-	tcase_add_loop_test(results, each_setting_counts, 0, 9);
+	tcase_add_loop_test(results, each_setting_counts, 0, 11);
 	tcase_add_test(results, the_same_configuration_changes_nothing);
 	tcase_add_loop_test(results, a_mistake_keeps_the_old_one_until_it_is_mended, 0, 2);
 	tcase_add_test(results, a_replaced_configuration_lives_while_it_is_used);

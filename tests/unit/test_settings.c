@@ -118,6 +118,19 @@ static const struct size_case size_cases[] = {
 	{ "[activity]\nkeep = 59s\n", 0,
 	  ":2: keep = 59s: expected a duration with its unit, from 1min to 36500d" },
 	{ "[activity]\nkeep = off\n", 0, ":2: keep = off: expected a duration" },
+	{ "[metrics]\ntextfile = off\ninterval = 1h\n", DEFAULT_BYTES, NULL },
+	{ "[metrics]\ntextfile = /run/bourdon-metrics/bourdon.prom\ninterval = 1s\n", DEFAULT_BYTES, NULL },
+	{ "[metrics]\ntextfile = bourdon.prom\n", 0,
+	  ":2: textfile = bourdon.prom: expected 'off', or an absolute path that ends in .prom" },
+	{ "[metrics]\ntextfile = /run/bourdon.txt\n", 0, ":2: textfile = /run/bourdon.txt: expected 'off'" },
+	{ "[metrics]\ntextfile = /run/.prom\n", 0, ":2: textfile = /run/.prom: expected 'off'" },
+	/* its directory would be everything */
+	{ "[metrics]\ntextfile = /bourdon.prom\n", 0, ":2: textfile = /bourdon.prom: expected 'off'" },
+	{ "[metrics]\ntextfile =\n", 0, ":2: textfile = : expected 'off'" },
+	{ "[metrics]\ninterval = 999ms\n", 0,
+	  ":2: interval = 999ms: expected a duration with its unit, from 1s to 1h" },
+	{ "[metrics]\ninterval = 3601s\n", 0, ":2: interval = 3601s: expected a duration" },
+	{ "[metrics]\nport = 9100\n", 0, ":2: unknown key 'port'" },
 	{ "[activity]\nhz = 1\n", 0, ":2: unknown key 'hz'" },
 	{ "[baseline]\nevery = 10s\nkeep = 1min\n", DEFAULT_BYTES, NULL },
 	{ "[baseline]\nevery = 30d\nkeep = 36500d\n", DEFAULT_BYTES, NULL },
@@ -214,6 +227,31 @@ START_TEST(baseline)
 }
 END_TEST
 
+START_TEST(metrics)
+{
+	static const char on[] = "[metrics]\ntextfile = /srv/metrics/b.prom\ninterval = 1min\n",
+			  off[] = "[metrics]\ntextfile = off\n";
+	char directory[INI_LINE_BYTES + 1];
+	struct settings settings = { 0 };
+	struct config_errors errors = { 0 };
+
+	ck_assert_int_eq(settings_read_text("a", on, strlen(on), &settings, &errors), 0);
+	ck_assert_str_eq(settings.metrics_file, "/srv/metrics/b.prom");
+	ck_assert_str_eq(settings_directory_of(settings.metrics_file, directory), "/srv/metrics");
+	ck_assert_uint_eq(settings.metrics_ns, 60 * 1000000000UL);
+	ck_assert_int_eq(settings_read_text("a", off, strlen(off), &settings, &errors), 0);
+	ck_assert_str_eq(settings.metrics_file, "");
+	ck_assert_str_eq(settings_directory_of(settings.metrics_file, directory), "");
+	/* the domain of a running daemon does not grow */
+	HOLDS(settings_metrics_reach("", ""));
+	HOLDS(settings_metrics_reach("", METRICS_DIRECTORY "/b.prom"));
+	HOLDS(settings_metrics_reach("/srv/metrics/b.prom", "/srv/metrics/c.prom"));
+	HOLDS(settings_metrics_reach("/srv/metrics/b.prom", ""));
+	HOLDS(!settings_metrics_reach("/srv/metrics/b.prom", "/srv/metrics/below/b.prom"));
+	HOLDS(!settings_metrics_reach("", "/srv/b.prom"));
+}
+END_TEST
+
 START_TEST(without_a_file_the_defaults_hold)
 {
 	struct settings settings = { .config = "/nowhere/bourdon.conf", .database_bytes_max = 7 };
@@ -232,6 +270,8 @@ START_TEST(without_a_file_the_defaults_hold)
 	ck_assert_uint_eq(settings.baseline_ns, 3600 * 1000000000UL);
 	ck_assert_uint_eq(settings.baseline_age_ns_max, 7 * 86400 * 1000000000UL);
 	ck_assert_str_eq(settings.directories, "/usr /lib /lib64 /bin /sbin /opt");
+	ck_assert_str_eq(settings.metrics_file, "");
+	ck_assert_uint_eq(settings.metrics_ns, 15000000000);
 	ck_assert_uint_eq(errors.count, 0);
 }
 END_TEST
@@ -266,6 +306,7 @@ Suite *settings_suite(void)
 	tcase_add_test(settings, max_age);
 	tcase_add_test(settings, activity);
 	tcase_add_loop_test(settings, baseline, 0, 3);
+	tcase_add_test(settings, metrics);
 	tcase_add_test(settings, without_a_file_the_defaults_hold);
 	tcase_add_test(settings, directories);
 	suite_add_tcase(suite, settings);
