@@ -80,7 +80,8 @@ demo: deps
 	$(Q)tests/e2e/demo.sh
 
 test: deps
-	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm)
+	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm) \
+		$(if $(TESTS),$(if $(findstring alerts,$(TESTS)),prometheus),prometheus)
 	$(Q)tests/run.sh
 
 clean:

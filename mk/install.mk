@@ -14,6 +14,7 @@ SBINDIR = $(PREFIX)/sbin
 LIBEXECDIR = $(PREFIX)/libexec/bourdon
 DOCDIR = $(PREFIX)/share/doc/bourdon
 UNITDIR = $(PREFIX)/lib/systemd/system
+CATALOGDIR = $(PREFIX)/lib/systemd/catalog
 CONFDIR = /etc/bourdon
 
 UNITS = bourdon-load.service bourdond.service bourdon-grant.socket bourdon-grant@.service
@@ -27,12 +28,14 @@ INSTALLED = \
 	$(B)/bourdond:$(SBINDIR)/bourdond:755 \
 	$(B)/bourdon-load:$(SBINDIR)/bourdon-load:755 \
 	$(B)/bourdon-grant:$(LIBEXECDIR)/bourdon-grant:755 \
+	systemd/bourdon-hook:$(LIBEXECDIR)/bourdon-hook:755 \
+	systemd/bourdon.catalog.in:$(CATALOGDIR)/bourdon.catalog:644 \
 	systemd/sysusers.conf:$(PREFIX)/lib/sysusers.d/bourdon.conf:644 \
 	systemd/tmpfiles.conf:$(PREFIX)/lib/tmpfiles.d/bourdon.conf:644 \
 	$(foreach unit,$(UNITS),$(wildcard systemd/$(unit) systemd/$(unit).in):$(UNITDIR)/$(unit):644) \
 	systemd/$(MOUNT).in:$(UNITDIR)/$(MOUNT):644 \
 	$(foreach file,$(DOCUMENTS),$(file):$(DOCDIR)/$(file):644) \
-	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(notdir $(file)):644)
+	$(foreach file,$(EXAMPLES),$(file):$(DOCDIR)/examples/$(patsubst %.in,%,$(notdir $(file))):644)
 # in the same folders as here, so that links between them work
 DOCUMENTS = README.md SECURITY.md LICENSE $(wildcard docs/*.md) policy/policy.conf
 EXAMPLES = $(wildcard systemd/examples/* systemd/bourdon.conf)
@@ -65,7 +68,8 @@ install:
 	$(Q)install -d -m 755 $(DESTDIR)$(CONFDIR)/rules.d
 	$(foreach file,$(CONFIGURATION),$(call put_new,$(file)))
 	$(call on_this_system,systemd-sysusers $(PREFIX)/lib/sysusers.d/bourdon.conf && \
-		systemd-tmpfiles --create $(PREFIX)/lib/tmpfiles.d/bourdon.conf && systemctl daemon-reload)
+		systemd-tmpfiles --create $(PREFIX)/lib/tmpfiles.d/bourdon.conf && systemctl daemon-reload && \
+		journalctl --quiet --update-catalog)
 	@[ -n '$(DESTDIR)' ] || echo 'installed; next: bourdon-load --check, then the steps of $(DOCDIR)/README.md'
 
 # Configuration, database and users stay, because they belong to the administrator.
@@ -78,4 +82,4 @@ uninstall:
 	$(call remove,$(INSTALLED) $(PRIVATE_INSTALLED) $(OBSOLETE))
 	$(Q)rmdir --ignore-fail-on-non-empty $(wildcard $(addprefix $(DESTDIR),$(LIBEXECDIR) $(addprefix $(DOCDIR)/,docs examples policy) $(DOCDIR) \
 		$(dir $(foreach unit,$(PRIVATE_UNITS),$(call private_drop_in,$(unit)))))) 2> /dev/null || true
-	$(call on_this_system,systemctl daemon-reload)
+	$(call on_this_system,systemctl daemon-reload && journalctl --quiet --update-catalog)

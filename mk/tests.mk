@@ -2,7 +2,7 @@
 #
 # The programs that the tests run: the unit tests, workloads, tools, and builds of other versions.
 
-.PHONY: next logging npm
+.PHONY: next logging npm prometheus
 
 UNIT := $(wildcard tests/unit/*.c)
 UNWIND = pie no_pie static static_pie far_text stripped frame_pointers no_tables no_tables_fp plugin lazy lazy_ibt jit objects honest
@@ -122,3 +122,11 @@ npm:
 
 $(B)/npm/installed: $(wildcard tests/npm/*)
 	$(call say,NPM,$(@D)) tests/npm/install.sh $(abspath $(@D))
+
+# Debian's Prometheus, unpacked and not installed: its packages would start services. Without a network the tests that need it
+# are skipped.
+prometheus:
+	$(again) $(B)/prometheus/installed
+
+$(B)/prometheus/installed: tests/prometheus/install.sh
+	$(call say,UNPACK,$(@D)) tests/prometheus/install.sh $(abspath $(@D))
