@@ -87,4 +87,4 @@ test: deps
 clean:
 	$(Q)rm -rf $(B)
 
--include $(shell find $(B) \( -path $(B)/vm -o -path $(B)/distro \) -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(B) \( -path $(B)/vm -o -path $(B)/distro -o -path $(B)/prometheus \) -prune -o -name '*.d' -print 2>/dev/null)

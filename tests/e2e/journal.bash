@@ -50,6 +50,15 @@ journal_end() {
 	JOURNAL_KEEPER=
 }
 
+# journal_catalog ROOT: makes that journalctl explain entries by the catalogs that are installed below ROOT.
+journal_catalog() {
+	journalctl --quiet --root="$1" --update-catalog
+	# shellcheck disable=SC2016 # it is another shell's
+	"${IN_JOURNAL[@]}" sh -euc 'mount -t tmpfs tmpfs /var/lib/systemd
+		mkdir /var/lib/systemd/catalog
+		cp "$1/var/lib/systemd/catalog/database" /var/lib/systemd/catalog' sh "$1"
+}
+
 # journal OPTION...: journalctl of that journal
 journal() {
 	"${IN_JOURNAL[@]}" journalctl -q --no-pager "$@"
