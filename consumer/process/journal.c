@@ -100,8 +100,8 @@ int journal_send(struct journal *journal, const struct journal_field *fields, si
 	long length = journal_encode(fields, count, bytes, sizeof(bytes));
 	int result;
 
-	if (length < 0)
-		return lose(journal, (int)length);
+	if (length <= 0)
+		return lose(journal, length ? (int)length : -EINVAL);
 	/* behind those that wait: entries keep their order */
 	result = journal->waiting_count ? -EAGAIN : send_bytes(journal, bytes, (size_t)length);
 	return !result           ? 0

@@ -222,11 +222,10 @@ static char *text_in(const char *directory, const char *name)
 	_cleanup_file_ FILE *file = fopen(path, "re");
 	char *text = calloc(1, 8192);
 
-	if (!file) {
-		free(text);
-		return NULL;
-	}
-	ck_assert_uint_gt(fread(text, 1, 8191, file), 0);
+	if (file)
+		ck_assert_uint_gt(fread(text, 1, 8191, file), 0);
+	else
+		free(TAKE_PTR(text));
 	return text;
 }
 
