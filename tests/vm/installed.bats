@@ -201,6 +201,41 @@ expect_captured() {
 	expect_quiet_journal
 }
 
+# hook_has_run: the hook's command has told of a capture since the test began, and its file is gone.
+hook_has_run() {
+	[[ $(journalctl -q -o cat -u bourdon-hook --since "$CHECKED_FROM") == *'hook of capture '* ]] &&
+		[ -z "$(ls -A /var/lib/bourdon/hook)" ]
+}
+
+@test "a capture is an entry of the journal with a text; metrics need no restart; the hook's units run a command" {
+	local captured entry said examples=/usr/local/share/doc/bourdon/examples
+	captured=$(sed -n 's/^#define ANNOUNCE_CAPTURED "\(.*\)"/\1/p' "$TREE/consumer/store/announce.h")
+	entry=$(journalctl -q -o json -n 1 "MESSAGE_ID=$captured" _SYSTEMD_UNIT=bourdond.service)
+	jq -e '.BOURDON_UNIT == "hog.service" and .BOURDON_RESOURCE == "cpu" and .PRIORITY == "5"' <<< "$entry"
+	[[ $(journalctl -q -x -n 1 "MESSAGE_ID=$captured") == *'Pressure was captured: cpu'*"bourdon why $(jq -r .BOURDON_CAPTURE <<< "$entry")"* ]]
+	sed -i 's|^#textfile = .*|textfile = /run/bourdon-metrics/bourdon.prom|; s|^#interval = 15s|interval = 1s|' /etc/bourdon/bourdon.conf
+	await 30 test -s /run/bourdon-metrics/bourdon.prom
+	runuser -u nobody -- grep -q '^bourdon_unit_cpu_seconds_total ' /run/bourdon-metrics/bourdon.prom
+	install -m 644 $examples/bourdon-hook.tmpfiles.conf /etc/tmpfiles.d/bourdon-hook.conf
+	systemd-tmpfiles --create bourdon-hook.conf
+	install -m 644 $examples/bourdon-hook.path $examples/bourdon-hook.service /run/systemd/system/
+	# shellcheck disable=SC2016 # the command expands it
+	printf '%s\n' '#!/bin/sh' 'echo "hook of $(bourdon why "$1" | head -n 1), user $(id -un), asked by ${BOURDON_ASKED_BY-}"' > /etc/bourdon/hook
+	chmod 755 /etc/bourdon/hook
+	systemctl daemon-reload
+	systemctl start bourdon-hook.path
+	bourdon capture --all --for 1s > "$WORK/asked"
+	await 60 hook_has_run
+	said=$(journalctl -q -o cat -u bourdon-hook --since "$CHECKED_FROM" --grep 'hook of')
+	[[ $said == 'hook of capture '*' (complete), on demand'*', user bourdon-hook, asked by root' ]] || { echo "$said"; false; }
+	systemctl stop bourdon-hook.path
+	rm -r /run/systemd/system/bourdon-hook.* /etc/tmpfiles.d/bourdon-hook.conf /etc/bourdon/hook /var/lib/bourdon/hook
+	systemctl daemon-reload
+	sed -i 's|^textfile = .*|textfile = off|' /etc/bourdon/bourdon.conf
+	await 30 test ! -e /run/bourdon-metrics/bourdon.prom
+	expect_quiet_journal
+}
+
 # grant_answers: bourdon-grant looks at a request.
 grant_answers() {
 	[ "$(runuser -u bourdon -- "$BUILD/tools/ask_grant" /run/bourdon-grant.sock 'elf 4194304 1 4096')" = 'refused no such process' ]
