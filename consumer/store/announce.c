@@ -56,16 +56,28 @@ static double stalled_percent(const struct capture_trigger *trigger)
 				      : 0;
 }
 
+/* As sample_count of the capture's row: an interval off CPU may count twice, as a wait and in the queue of a CPU. */
+static uint64_t samples_of_targets(const struct capture *capture)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		if (capture->processes[capture->rows[i].process].role == USAGE_TARGET)
+			sum += capture->rows[i].samples;
+	return sum;
+}
+
 static void add_message(struct announcement *to, const struct announced *announced)
 {
 	const struct capture *capture = announced->capture;
 	const struct capture_trigger *trigger = &capture->trigger;
+	uint64_t samples = samples_of_targets(capture);
 	char whose[CAPTURE_WHOSE_BYTES];
 
 	capture_whose(trigger, whose, sizeof(whose));
 	if (trigger->asking)
 		add(to, "MESSAGE", "capture %" PRId64 ", asked for by %s: %" PRIu64 " %s%s",
-		    announced->capture_id, whose, capture->taken, plural(capture->taken, "sample", "samples"),
+		    announced->capture_id, whose, samples, plural(samples, "sample", "samples"),
 		    capture->interrupted ? ", interrupted" : "");
 	else
 		add(to, "MESSAGE",
@@ -126,7 +138,7 @@ void announce_make(const struct announced *announced, struct announcement *ret_a
 	add(ret_announcement, "BOURDON_CAPTURE", "%" PRId64, announced->capture_id);
 	add(ret_announcement, "BOURDON_STATE", "%s", capture->interrupted ? "interrupted" : "complete");
 	add(ret_announcement, "BOURDON_TRIGGERED_USEC", "%" PRId64, trigger->triggered_at / 1000);
-	add(ret_announcement, "BOURDON_SAMPLES", "%" PRIu64, capture->taken);
+	add(ret_announcement, "BOURDON_SAMPLES", "%" PRIu64, samples_of_targets(capture));
 	if (trigger->asking)
 		add_asked(ret_announcement, trigger->asking);
 	else
