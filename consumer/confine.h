@@ -14,9 +14,9 @@ struct confinement {
 	int landlock_abi; /* Landlock version in force; 0: none */
 	enum locked_memory locked_memory;
 	const char *filtered; /* what happens to a call that the policy does not list: "kill" or "log" */
-	char directories[INI_LINE_BYTES + 1]; /* directories of ELF files; fixed until the process ends */
-	char metrics_file[INI_LINE_BYTES +
-			  1]; /* at the start: others in its directory may be written later */
+	/* fixed until the process ends: directories of ELF files; a file of metrics, in whose directory others may be written */
+	char directories[INI_LINE_BYTES + 1];
+	char metrics_file[INI_LINE_BYTES + 1];
 };
 
 /*

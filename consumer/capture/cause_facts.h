@@ -25,13 +25,15 @@
 
 #define FACTS_GROUP_BYTES 320U
 
-/* Names of processes and cgroups in its texts are not escaped. */
+/*
+ * Names of processes and cgroups in its texts are not escaped. The culprit is the group that is to blame, as
+ * usage_group_text() writes it, or "".
+ */
 struct cause {
 	const char *verdict;
 	struct onset onset;
 	char because[768];
-	char culprit
-		[FACTS_GROUP_BYTES]; /* the group that is to blame, as usage_group_text() writes it; "": nobody */
+	char culprit[FACTS_GROUP_BYTES];
 };
 
 /* Bytes of a function's name in `because`. */

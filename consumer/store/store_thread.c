@@ -617,9 +617,12 @@ static void expire(struct store_thread *thread)
 /* Follows the settings in force. */
 static void follow_settings(struct store_thread *thread)
 {
+	struct settings settings;
+
 	pthread_mutex_lock(&thread->lock);
-	metrics_follow(&thread->metrics, &thread->in_force->settings);
+	settings = thread->in_force->settings;
 	pthread_mutex_unlock(&thread->lock);
+	metrics_follow(&thread->metrics, &settings);
 }
 
 /* Call it with the lock. */
@@ -876,6 +879,7 @@ static void *run(void *user)
 		log_warning("the database is not migrated yet; bourdond goes on with it at its next start");
 		return NULL;
 	}
+	announce_retry(&thread->announcer);
 	write_counters(thread);
 	if (store_end_run(thread->store))
 		log_warning("cannot write the end of this run to the database: %s",
