@@ -42,6 +42,8 @@ static void write_daemon(const struct status *status, FILE *out)
 			  locked_memory_names[status->confinement->locked_memory]);
 	status_line_field(out, "landlock_abi", "%d", status->confinement->landlock_abi);
 	status_line_field(out, "seccomp", "%s", status->confinement->filtered);
+	status_line_field(out, "metrics_file", "%s", status->reload->in_force->settings.metrics_file);
+	status_line_field(out, "metrics_ns", "%" PRIu64, status->reload->in_force->settings.metrics_ns);
 	status_line_end(out);
 }
 

@@ -67,6 +67,9 @@ static void print_daemon(FILE *out, const struct status_line *line)
 		"confinement: Landlock version %s; action on a forbidden system call: %s; locked memory: %s\n",
 		shown(line, "landlock_abi", a, sizeof(a)), shown(line, "seccomp", b, sizeof(b)),
 		shown(line, "locked_memory", c, sizeof(c)));
+	if (*status_line_get(line, "metrics_file"))
+		fprintf(out, "metrics: %s, every %s\n", shown(line, "metrics_file", text, sizeof(text)),
+			duration(line, "metrics_ns", 1, a, sizeof(a)));
 	if (*status_line_get(line, "policy"))
 		fprintf(out, "policy of root: %s\n", shown(line, "policy", text, sizeof(text)));
 }

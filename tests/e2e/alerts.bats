@@ -293,6 +293,7 @@ hook_run() {
 	daemon_start
 	await 30 test -s "$metrics"
 	[ "$(stat -c '%a %U' "$metrics")" = "644 $TEST_USER" ]
+	[[ $("$BUILD/bourdon" --db "$DB" status) == *"metrics: $metrics, every 1s"* ]]
 	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
 	recorded
 	prometheus_start "$WORK/metrics" "$TREE/systemd/examples/bourdon-alerts.yml"
