@@ -5,13 +5,20 @@
  */
 #include "common/cleanup.h"
 #include "common/escape.h"
+#include "common/landlock.h"
+#include "common/seccomp.h"
 #include "consumer/store/announce.h"
+#include "consumer/store/metrics.h"
+#include "policy/bourdond.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #define HOSTILE "ng\x1b]0;x\x07inx\nPRIORITY=0\xff\xe2\x80\xae<b>\"'"
 #define HOSTILE_SAFE "ng\\x1b]0;x\\x07inx\\x0aPRIORITY=0\\xff\\xe2\\x80\\xae<b>\"'"
@@ -220,10 +227,10 @@ static char *text_in(const char *directory, const char *name)
 {
 	_cleanup_free_ char *path = path_join(directory, name);
 	_cleanup_file_ FILE *file = fopen(path, "re");
-	char *text = calloc(1, 8192);
+	char *text = calloc(1, 1 << 16);
 
 	if (file)
-		ck_assert_uint_gt(fread(text, 1, 8191, file), 0);
+		ck_assert_uint_gt(fread(text, 1, (1 << 16) - 1, file), 0);
 	else
 		free(TAKE_PTR(text));
 	return text;
@@ -317,6 +324,81 @@ START_TEST(a_hook_that_cannot_be_told_and_a_lost_journal_are_counted_and_logged_
 }
 END_TEST
 
+/* CHILD: as confine_files() and confine_calls() do, with one directory for all. */
+static void confine(const struct host *host, const struct own_usage *usage)
+{
+	const struct rlimit none = { 0, 0 };
+	const struct landlock_place places[] = {
+		{ .path = "/proc/pressure", .uses = LANDLOCK_READ | LANDLOCK_WRITE },
+		{ .path = usage->cgroup_mount ? usage->cgroup_mount : "/none",
+		  .uses = LANDLOCK_READ | LANDLOCK_LIST },
+		{ .path = host->directory, .uses = LANDLOCK_WRITE | LANDLOCK_MAKE },
+	};
+
+	if (setrlimit(RLIMIT_CORE, &none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    landlock_confine(places, ARRAY_SIZE(places)) < 0 || seccomp_install(&bourdond_policy, true))
+		_exit(255);
+}
+
+/* CHILD: everything that the store thread tells others, twice, and another file of metrics. */
+static void tell_all(struct host *host, const struct capture *capture)
+{
+	const struct announced announced = { capture, 42, &competing };
+	const struct resolved resolved = { 0 };
+	struct settings settings = { .metrics_ns = SECOND };
+	struct own_usage usage;
+	struct metrics metrics;
+
+	snprintf(settings.metrics_file, sizeof(settings.metrics_file), "%s/b.prom", host->directory);
+	own_usage_open(&usage);
+	confine(host, &usage);
+	metrics_open(&metrics, host->directory, &usage, &host->counters);
+	metrics_follow(&metrics, &settings);
+	for (int i = 0; i < 2; i++) {
+		if (!announce(&host->announcer, &announced))
+			_exit(1);
+		metrics_add(&metrics, capture, &resolved, &competing);
+		metrics_write(&metrics);
+	}
+	if (own_counted(&host->counters, OWN_METRICS_LOST) || own_counted(&host->counters, OWN_HOOK_LOST))
+		_exit(2);
+	/* what the file says; the end removes it */
+	strcpy(strrchr(settings.metrics_file, '/'), "/kept.prom");
+	metrics_follow(&metrics, &settings);
+	metrics_write(&metrics);
+	announce_retry(&host->announcer);
+	_exit(0);
+}
+
+START_TEST(the_confined_daemon_may_tell_all_of_it)
+{
+	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
+	_cleanup_free_ char *kept = NULL, *told = NULL;
+	struct host host;
+	int status = -1;
+	pid_t child;
+
+	if (SANITIZED)
+		return;
+	host_make(&host);
+	ck_assert_int_eq(mkdir(host.hook, 0700), 0);
+	child = fork();
+	if (!child)
+		tell_all(&host, capture);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(!status, "wait status %#x", (unsigned int)status);
+	kept = text_in(host.directory, "kept.prom");
+	ck_assert_ptr_nonnull(
+		strstr(kept, "{rule=\"web\",resource=\"memory\",cause=\"competing processes\"} 2\n"));
+	ck_assert_ptr_nonnull(strstr(kept, "\nbourdon_resident_memory_bytes "));
+	ck_assert_ptr_nonnull(strstr(kept, "\nbourdon_journal_entries_total{result=\"taken\"} 2\n"));
+	ck_assert_ptr_null(text_in(host.directory, "b.prom"));
+	told = text_in(host.hook, "capture-42");
+	ck_assert_ptr_nonnull(told);
+	host_free(&host);
+}
+END_TEST
+
 Suite *announce_suite(void)
 {
 	Suite *suite = suite_create("announce");
@@ -330,6 +412,7 @@ Suite *announce_suite(void)
 	tcase_add_test(told, the_journal_gets_one_entry_and_there_is_no_hook_without_its_directory);
 	tcase_add_test(told, the_hook_gets_a_file);
 	tcase_add_test(told, files_that_nobody_removes_have_a_bound);
+	tcase_add_test(told, the_confined_daemon_may_tell_all_of_it);
 	tcase_add_test(told, a_hook_that_cannot_be_told_and_a_lost_journal_are_counted_and_logged_once);
 	suite_add_tcase(suite, fields);
 	suite_add_tcase(suite, told);
