@@ -232,7 +232,7 @@ START_TEST(the_data_have_what_why_says)
 			    *said = ask(data, "SELECT json_extract(?1, '$.why')"), *expected = NULL;
 
 	ck_assert_int_eq(why.status, EXIT_DONE);
-	expected = ask(why.out, "SELECT json(?1)");
+	expected = ask(why.out, "SELECT replace(json(?1), '<', '\\u003c')");
 	ck_assert_str_eq(said, expected);
 }
 END_TEST

@@ -283,6 +283,7 @@ static int commit_of(struct store_fixture *fixture, struct capture *capture, con
 {
 	struct resolved resolved;
 	int64_t capture_id;
+	struct cause why;
 	int result;
 
 	snprintf(capture->trigger.rule, sizeof(capture->trigger.rule), "%s", rule);
@@ -291,7 +292,7 @@ static int commit_of(struct store_fixture *fixture, struct capture *capture, con
 	resolve_by_hand(capture, false, "aa", &resolved);
 	result = is_baseline ? store_commit_baseline(fixture->store, capture, &resolved, fixture->mappings)
 			     : store_commit_capture(fixture->store, capture, &resolved, fixture->mappings,
-						    &capture_id);
+						    &capture_id, &why);
 	resolved_free(&resolved);
 	return result;
 }

@@ -293,8 +293,9 @@ START_TEST(a_planted_function_is_found)
 		found += recordings->p[0] < 0.01;
 		first += recordings->p[0] <= least_p(recordings);
 	}
-	ck_assert_msg(found >= REPETITIONS * 95 / 100, "found %d of %d times", found, REPETITIONS);
-	ck_assert_msg(first >= REPETITIONS * 95 / 100, "first %d of %d times", first, REPETITIONS);
+	/* of 5 units and 5 it is found 96 times of 100 */
+	ck_assert_msg(found >= REPETITIONS * 90 / 100, "found %d of %d times", found, REPETITIONS);
+	ck_assert_msg(first >= REPETITIONS * 90 / 100, "first %d of %d times", first, REPETITIONS);
 	free(recordings);
 }
 END_TEST
