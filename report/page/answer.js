@@ -6,7 +6,7 @@ const RESOURCES = { cpu: 'CPU', memory: 'Memory', io: 'I/O', irq: 'Interrupt tim
 const PARTIAL_PERCENT = 1;
 
 function fact(name, text, more) {
-	return element('div', null, element('dt', null, name), element('dd', null, element('strong', null, text), more ? element('span', null, more) : null));
+	return element('div', null, element('dt', null, name), element('dd', null, text ? element('strong', null, text) : null, more ? element('span', null, more) : null));
 }
 
 // The target that stalled longest on the resource, or used most CPU time where none fired.
@@ -56,6 +56,7 @@ function hottestFact(selection, sums, data) {
 
 function drawAnswer(selection, data) {
 	const { capture } = data;
+	const { answer } = data.why;
 	const resource = RESOURCES[capture.resource];
 	const [loss] = (data.why.losses ?? []).filter(({ percent: share, events }) => share >= PARTIAL_PERCENT && events > 0);
 	const sums = selection.wholeSums ??= selection.samples.sum(selection.samples.whole);
@@ -72,7 +73,13 @@ function drawAnswer(selection, data) {
 		usedMostFact(data),
 		hottestFact(selection, sums, data),
 		capture.onset_before_ns !== null && resource ? fact('Since', capture.onset_before_ns > 0 ? `${duration(capture.onset_before_ns)} before the trigger` : 'the trigger', data.why.incident?.captures > 1 ? `incident ${data.why.incident.incident_id} of ${data.why.incident.captures} captures` : '') : null,
+		answer?.still ? fact('Still', null, answer.still) : null,
+		answer?.certain ? fact('Certain', null, answer.certain) : null,
 		fact('Completeness', loss ? 'Partial' : 'Complete', loss ? `${loss.reason}, ${loss.percent} %` : 'no loss of 1 % or more'));
+	$('remedy').hidden = !answer?.remedy;
+	$('remedy-text').textContent = answer?.remedy ?? '';
+	$('remedy-verb').textContent = answer?.command_changes ? 'Do' : 'Look at';
+	$('remedy-command').textContent = answer?.command ?? '';
 	$('remark').textContent = `${state}${capture.note && capture.cause ? ` Note: ${capture.note}` : ''}`.trim();
 	$('remark').hidden = !$('remark').textContent;
 }

@@ -164,7 +164,7 @@ START_TEST(the_newest_capture_is_no_baseline)
 	expect_command("capture 3 (complete), on demand", "--db %s why --full", path);
 	expect_command("\"capture_id\": 3", "--db %s show --json", path);
 	expect_command("baseline 4 (complete), rule web", "--db %s why --full 4", path);
-	expect_command("while the rule was calm, 10 s before this moment", "--db %s why 4", path);
+	expect_command("while the rule was calm, 10 s before this moment", "--db %s why --full 4", path);
 	expect_command("main;recurse;recurse;leaf 5", "--db %s folded 4", path);
 }
 END_TEST
