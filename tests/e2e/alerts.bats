@@ -204,7 +204,7 @@ hook_run() {
 	grep -qxF 'BOURDON_RULE=own' "$WORK/ran/1"
 	# shellcheck disable=SC2016 # it must not be expanded
 	grep -qF 'BOURDON_CULPRIT=ho$(touch pwned' "$WORK/ran/1"
-	[[ $(tail -n 1 "$WORK/ran/1") == 'capture 1 (complete), rule own, '* ]]
+	[[ $(head -n 1 <(grep ': capture 1 on ' "$WORK/ran/1")) == *': capture 1 on '*', rule own' ]]
 	[ -z "$(ls -A "$STATE_DIR/hook")" ]
 	[ -z "$(find "$WORK" -name 'pwned*')" ]
 	# without a file there is nothing to do

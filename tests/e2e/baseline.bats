@@ -67,7 +67,7 @@ budgets() {
 	run "$BUILD/bourdon" --db "$DB" why
 	[ "$status" -eq 1 ]
 	[[ $output == *'no capture in '* ]]
-	"$BUILD/bourdon" --db "$DB" why 1 | grep -q 'baseline 1 (complete), rule web'
+	"$BUILD/bourdon" --db "$DB" why 1 --full | grep -q 'baseline 1 (complete), rule web'
 	"$BUILD/bourdon" --db "$DB" db check
 }
 
@@ -148,5 +148,7 @@ budgets() {
 	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1900ms/2s' 'watch = system' 'history = 5s'
 	daemon_start
 	await 60 baselines 1
+	sql "SELECT role, comm, tgid, cgroup, sum(samples) FROM (SELECT 'target' AS role, process_id, samples FROM sample
+		UNION ALL SELECT role, process_id, samples FROM other_sample) JOIN process USING(process_id) GROUP BY 1, 2, 3" >&2
 	[ "$(sql "SELECT count(*) FROM sample_row")" = 0 ]
 }
