@@ -140,15 +140,17 @@ budgets() {
 }
 
 @test "a baseline shows nobody whom root's policy denies" {
-	calm_rule
+	rule web 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1900ms/2s' 'history = 5s' 'capture = 5s' 'cooldown = 1s'
 	write_settings '[baseline]' 'every = 10s'
-	printf '%s\n' '[policy]' 'deny_comms = cpu_hog' 'bystanders = no' 'kernel_threads = no' > "$WORK/deny.conf"
+	printf '%s\n' '[policy]' 'deny_comms = cpu_hog' > "$WORK/deny.conf"
 	load --policy "$WORK/deny.conf"
 	start cpu_hog --threads 1
-	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 1900ms/2s' 'watch = system' 'history = 5s'
+	local denied=$CHILD
+	start three_hot
 	daemon_start
 	await 60 baselines 1
-	sql "SELECT role, comm, tgid, cgroup, sum(samples) FROM (SELECT 'target' AS role, process_id, samples FROM sample
-		UNION ALL SELECT role, process_id, samples FROM other_sample) JOIN process USING(process_id) GROUP BY 1, 2, 3" >&2
-	[ "$(sql "SELECT count(*) FROM sample_row")" = 0 ]
+	[ "$(sql "SELECT sum(samples) > 0 FROM sample JOIN process USING(process_id) WHERE tgid = $CHILD")" = 1 ]
+	[ "$(sql "SELECT count(*) FROM sample_row JOIN thread USING(thread_id) JOIN process USING(process_id)
+		WHERE tgid = $denied")" = 0 ]
+	[ "$(sql "SELECT count(*) FROM process WHERE tgid = $denied")" = 0 ]
 }
