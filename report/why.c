@@ -39,7 +39,8 @@
 
 struct why {
 	struct report *report;
-	struct profile profile;
+	struct profile profile; /* of targets */
+	struct profile others;  /* of all others, once their section is shown */
 	struct answer answer;
 	bool is_answered; /* answer is set */
 	bool has_printed; /* a section, behind which the next one stands */
@@ -804,14 +805,10 @@ static int compute_stacks(struct why *why, struct rows *ret_rows)
 
 static int compute_others(struct why *why, struct rows *ret_rows)
 {
-	struct profile others;
-	int result = profile_load(why->report->database, why->report->capture_id, PROFILE_OF_OTHERS, &others);
+	int result =
+		profile_load(why->report->database, why->report->capture_id, PROFILE_OF_OTHERS, &why->others);
 
-	if (result < 0)
-		return -EIO;
-	result = sums_of_stacks(&others, NULL, STACKS_SHOWN, ret_rows);
-	profile_free(&others);
-	return result;
+	return result < 0 ? -EIO : sums_of_stacks(&why->others, NULL, STACKS_SHOWN, ret_rows);
 }
 
 /* The first rows of view stall_stack, without intervals on other resources. */
@@ -1220,5 +1217,6 @@ void why_run(struct report *report)
 		fputs("\n--full shows everything, --section NAME a part of it: '--section help' lists them\n",
 		      report->out);
 	answer_free(&why.answer);
+	profile_free(&why.others);
 	profile_free(&why.profile);
 }

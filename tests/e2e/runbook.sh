@@ -78,6 +78,7 @@ start_journal() {
 
 # play_systemctl: `systemctl` for what the runbook does to the two services
 play_systemctl() {
+	mkdir -p /usr/local/bin
 	cat > /usr/local/bin/systemctl <<- 'END'
 		#!/bin/bash -eu
 		units=/usr/local/lib/systemd/system

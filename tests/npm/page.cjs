@@ -256,15 +256,18 @@ async function main() {
 	const [what, file, ...words] = process.argv.slice(2);
 	const browser = await launch();
 
-	if (what === 'axe') {
-		await axe(browser, file);
-	} else {
-		const page = await open(browser, file);
+	try {
+		if (what === 'axe') {
+			await axe(browser, file);
+		} else {
+			const page = await open(browser, file);
 
-		await TESTS[what](page, ...words);
-		await close(page);
+			await TESTS[what](page, ...words);
+			await close(page);
+		}
+	} finally {
+		await browser.close(); // node ends no sooner
 	}
-	await browser.close();
 }
 
 main().catch((error) => {

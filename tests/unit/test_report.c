@@ -821,6 +821,25 @@ START_TEST(folded_has_a_line_for_each_stack)
 }
 END_TEST
 
+START_TEST(why_shows_stacks_of_others)
+{
+	_cleanup_command_ran_ struct command_ran text = { 0 }, json = { 0 };
+
+	unlink(database);
+	write_captures(database, "INSERT INTO sample_class VALUES(90, 'on-cpu', 'none', 'other');"
+				 "INSERT INTO sample_row VALUES(2, 1, 1, 90, 0, 7, NULL, NULL);");
+	json = run("why 2 --section others --json");
+	assert_asked(
+		"SELECT json_extract(?1, '$.others[0].frames[0].function', '$.others[0].frames[1].function', "
+		"'$.others[0].samples', '$.others[1]')",
+		json.out, "[\"burn_cpu\",\"main\",7,null]");
+	text = run("why 2 --section others");
+	assert_has(
+		text.out,
+		"  100.0 %, 149 ms in 7 samples, cpu_hog\n      burn_cpu (cpu_hog) at main.c:42\n      main (cpu_hog)\n");
+}
+END_TEST
+
 START_TEST(equal_lines_are_merged)
 {
 	struct command_ran ran;
@@ -972,6 +991,7 @@ Suite *report_suite(void)
 	tcase_add_test(commands, status_without_a_daemon);
 	tcase_add_loop_test(commands, a_limit_only_cuts, 1, 10);
 	tcase_add_test(commands, folded_has_a_line_for_each_stack);
+	tcase_add_test(commands, why_shows_stacks_of_others);
 	tcase_add_test(commands, equal_lines_are_merged);
 	tcase_add_loop_test(commands, no_name_reaches_a_terminal_raw, 0, 8);
 	tcase_add_test(commands, why_fits_the_terminal);
