@@ -423,8 +423,8 @@ void answer_print(const struct layout *layout, const struct answer *answer)
 	bool is_alarm = answer->verdict != CAUSE_IS_NEGLIGIBLE && answer->verdict != CAUSE_IS_NONE;
 
 	layout_put(layout, is_alarm ? LAYOUT_ALARM : LAYOUT_STRONG,
-		 format_cut(escape_terminal(answer->headline, line, sizeof(line)), (size_t)layout->columns,
-			    sizeof(line)));
+		   format_cut(escape_terminal(answer->headline, line, sizeof(line)), (size_t)layout->columns,
+			      sizeof(line)));
 	fputc('\n', layout->out);
 	layout_fact(layout, "short", LAYOUT_PLAIN, answer->shortage);
 	layout_fact(layout, "victim", LAYOUT_STRONG, answer->suffered);
@@ -435,7 +435,7 @@ void answer_print(const struct layout *layout, const struct answer *answer)
 	layout_fact(layout, "certain", LAYOUT_PLAIN, answer->certain);
 	layout_fact(layout, "remedy", LAYOUT_STRONG, answer->remedy.text);
 	layout_fact_whole(layout, answer->remedy.changes ? "do" : "look at", LAYOUT_COMMAND,
-			answer->remedy.command);
+			  answer->remedy.command);
 }
 
 int answer_rows(const struct answer *answer, struct rows *ret_rows)

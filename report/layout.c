@@ -41,10 +41,10 @@ struct layout layout_of(FILE *out, bool no_color)
 	bool is_terminal = fd >= 0 && isatty(fd);
 
 	return (struct layout){ .out = out,
-			      .columns = columns_of(fd, is_terminal),
-			      /* https://no-color.org: if it is set and not empty */
-			      .colour = is_terminal && !no_color && !(variable && *variable) &&
-					(!terminal || strcmp(terminal, "dumb") != 0) };
+				.columns = columns_of(fd, is_terminal),
+				/* https://no-color.org: if it is set and not empty */
+				.colour = is_terminal && !no_color && !(variable && *variable) &&
+					  (!terminal || strcmp(terminal, "dumb") != 0) };
 }
 
 void layout_put(const struct layout *layout, enum layout_style style, const char *text)
@@ -75,11 +75,13 @@ void layout_fact(const struct layout *layout, const char *label, enum layout_sty
 
 	escape_terminal(text, line, sizeof(line));
 	put_label(layout, label);
-	layout_put(layout, style, format_cut(line, (size_t)(layout->columns - LAYOUT_LABEL_COLUMNS), sizeof(line)));
+	layout_put(layout, style,
+		   format_cut(line, (size_t)(layout->columns - LAYOUT_LABEL_COLUMNS), sizeof(line)));
 	fputc('\n', layout->out);
 }
 
-void layout_fact_whole(const struct layout *layout, const char *label, enum layout_style style, const char *text)
+void layout_fact_whole(const struct layout *layout, const char *label, enum layout_style style,
+		       const char *text)
 {
 	size_t bytes = 4 * strlen(text) + 1;
 	_cleanup_free_ char *line = malloc(bytes);

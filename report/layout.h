@@ -22,7 +22,15 @@ struct layout {
 	bool colour;
 };
 
-enum layout_style { LAYOUT_PLAIN, LAYOUT_LABEL, LAYOUT_STRONG, LAYOUT_ALARM, LAYOUT_COMMAND, LAYOUT_RUNNING, LAYOUT_WAITING };
+enum layout_style {
+	LAYOUT_PLAIN,
+	LAYOUT_LABEL,
+	LAYOUT_STRONG,
+	LAYOUT_ALARM,
+	LAYOUT_COMMAND,
+	LAYOUT_RUNNING,
+	LAYOUT_WAITING
+};
 
 /*
  * The page of `out`. Its columns are those of the variable COLUMNS, else of the terminal, else LAYOUT_COLUMNS. Colour is for
@@ -40,6 +48,7 @@ void layout_put(const struct layout *layout, enum layout_style style, const char
 void layout_fact(const struct layout *layout, const char *label, enum layout_style style, const char *text);
 
 /* The same for text that is printed whole, however long it is: a command that is cut would be another one. */
-void layout_fact_whole(const struct layout *layout, const char *label, enum layout_style style, const char *text);
+void layout_fact_whole(const struct layout *layout, const char *label, enum layout_style style,
+		       const char *text);
 
 #endif

@@ -98,8 +98,8 @@ static struct lines lines_of(struct query *query)
 }
 
 /* "  1.21 s  ██████    ": the number, and a bar in its columns */
-static void print_cell(const struct layout *layout, int64_t ns, int64_t peak, int columns, enum layout_style style,
-		       bool is_last)
+static void print_cell(const struct layout *layout, int64_t ns, int64_t peak, int columns,
+		       enum layout_style style, bool is_last)
 {
 	char number[32], bar[FORMAT_BYTES];
 	size_t wide;

@@ -255,7 +255,8 @@ START_TEST(mistakes_are_refused)
 	} mistakes[] = {
 		{ "--role nobody", "--role 'nobody' is unknown: expected target, other, kernel or all" },
 		{ "--kind both", "--kind 'both' is unknown: expected oncpu or offcpu" },
-		{ "--stall irq", "--stall 'irq' is unknown: expected cpu, memory, io, memory+io, memory+cpu or none" },
+		{ "--stall irq",
+		  "--stall 'irq' is unknown: expected cpu, memory, io, memory+io, memory+cpu or none" },
 		{ "--kind oncpu --stall io", "--stall is of waiting" },
 		{ "--role other --kind offcpu", "others than targets are recorded on CPU alone" },
 		{ "--json", "'flame' takes no --json" },
