@@ -247,12 +247,10 @@ START_TEST(a_quoted_name_is_one_word_of_its_bytes)
 		"&",
 		"|",
 		">x",
-		"\xe2\x80\xae"
-		"evil",
+		"\342\200\256evil",
 		"%s%n",
 		"system-getty\\x2dx.slice",
-		"\001"
-		"5",
+		"\0015",
 		"a\r\nb",
 		"'\n'",
 		"\x7f",
