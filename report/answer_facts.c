@@ -22,7 +22,8 @@ const char *const verdict_words[CAUSE_IS_OTHER + 1] = {
 	[CAUSE_IS_UNDETERMINED] = "undetermined",
 };
 
-static const char *keep_formatted(struct answer *answer, const char *format, va_list arguments)
+static __attribute__((format(printf, 2, 0))) const char *keep_formatted(struct answer *answer,
+									const char *format, va_list arguments)
 {
 	_cleanup_free_ char *text = NULL;
 

@@ -40,13 +40,20 @@ struct building {
 	} * units;
 };
 
+/* Of a stack without frames: an address of nothing, since there may be no path at all. */
+static const uint32_t *path_of(const struct diff_samples *samples, const struct diff_stack *stack)
+{
+	static const uint32_t none = 0;
+
+	return stack->count ? samples->path + stack->first : &none;
+}
+
 static bool is_same_path(const struct diff_samples *samples, uint32_t one, uint32_t other)
 {
 	const struct diff_stack *left = &samples->stacks[one], *right = &samples->stacks[other];
 
 	return left->count == right->count &&
-	       !memcmp(samples->path + left->first, samples->path + right->first,
-		       left->count * sizeof(*samples->path));
+	       !memcmp(path_of(samples, left), path_of(samples, right), left->count * sizeof(*samples->path));
 }
 
 struct wanted_row {
@@ -68,7 +75,7 @@ static int find_row(struct building *building, const struct diff_sample *sample,
 	const struct diff_samples *samples = building->samples;
 	const struct diff_stack *stack = &samples->stacks[sample->stack];
 	struct diff_change *change = building->change;
-	uint32_t hash = hash_number_and_bytes(sample->comm, samples->path + stack->first,
+	uint32_t hash = hash_number_and_bytes(sample->comm, path_of(samples, stack),
 					      stack->count * sizeof(*samples->path));
 	uint32_t found = hash_index_find(&building->stacks_index, hash, is_row,
 					 &(struct wanted_row){ building, sample });
