@@ -186,6 +186,23 @@ expect_captured() {
 	expect_quiet_journal
 }
 
+@test "the README's way to a picture of a program: each of its commands works as it stands there" {
+	local commands pid
+	commands=$(awk '/^## A picture of your own program/ { inside = 1 } inside && /^    / { print } /^## Install/ { exit }' "$TREE/README.md")
+	# the machine is where its first two commands lead
+	[ "$(sed -n 1,2p <<< "$commands")" = '    make deps && make && make install
+    systemctl enable --now bourdond' ]
+	"$BUILD/workloads/cpu_hog" --threads 1 > /dev/null &
+	pid=$!
+	cd "$WORK"
+	bash -eux <<< "$(sed 1,2d <<< "$commands" | sed "s/4711/$pid/g")"
+	kill "$pid"
+	wait "$pid" || true
+	grep -q 'burn_cpu' "$pid.html"
+	grep -q 'Content-Security-Policy' "$pid.html"
+	expect_quiet_journal
+}
+
 @test "pressure by stress-ng in a service: captured by kernel triggers of 500 ms and of 2 s, and explained" {
 	hog
 	expect_captured short 500000
@@ -227,7 +244,7 @@ hook_has_run() {
 	bourdon capture --all --for 1s > "$WORK/asked"
 	await 60 hook_has_run
 	said=$(journalctl -q -o cat -u bourdon-hook --since "$CHECKED_FROM" --grep 'hook of')
-	[[ $said == 'hook of capture '*' (complete), on demand'*', user bourdon-hook, asked by root' ]] || { echo "$said"; false; }
+	[[ $said == 'hook of asked for: capture '*', user bourdon-hook, asked by root' ]] || { echo "$said"; false; }
 	systemctl stop bourdon-hook.path
 	rm -r /run/systemd/system/bourdon-hook.* /etc/tmpfiles.d/bourdon-hook.conf /etc/bourdon/hook /var/lib/bourdon/hook
 	systemctl daemon-reload
