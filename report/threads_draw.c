@@ -28,6 +28,9 @@ bool threads_draw_begin(struct threads_screen *screen)
 
 	setlocale(LC_CTYPE, "");
 	screen->is_utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	/* curses would believe these, also after the terminal's size changed */
+	unsetenv("COLUMNS");
+	unsetenv("LINES");
 	if (!newterm(NULL, stdout, stdin))
 		return false;
 	cbreak();

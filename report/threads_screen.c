@@ -255,7 +255,7 @@ static void begin_prompt(struct threads_screen *screen, enum threads_mode mode)
 /* Keys that change only which row is selected. Returns false for others. */
 static bool move_selection(struct threads_screen *screen, int key)
 {
-	int64_t row = level_of(screen)->selected, layout = screen->rows_shown;
+	int64_t row = level_of(screen)->selected, page = screen->rows_shown;
 
 	switch (key) {
 	case KEY_UP:
@@ -267,10 +267,10 @@ static bool move_selection(struct threads_screen *screen, int key)
 		row++;
 		break;
 	case KEY_PPAGE:
-		row -= layout;
+		row -= page;
 		break;
 	case KEY_NPAGE:
-		row += layout;
+		row += page;
 		break;
 	case KEY_HOME:
 	case 'g':
