@@ -11,6 +11,7 @@
 #include "report/query.h"
 #include "report/report.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define TAKES_ID 1U
@@ -739,7 +740,10 @@ int command_run(const struct request *request, FILE *out)
 		return EXIT_FAILED;
 	(is_live ? threads_run : request->subcommand->run)(&report);
 	if (fflush(out) || ferror(out)) {
-		log_error("cannot write the report: %s", strerror(errno));
+		log_error("cannot write the report: %s%s", strerror(errno),
+			  errno == ENOSPC || errno == EDQUOT
+				  ? "; make room, or write it to another file system"
+				  : "");
 		return EXIT_FAILED;
 	}
 	return database.failed || report.unwell ? EXIT_FAILED : EXIT_DONE;

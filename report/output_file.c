@@ -2,7 +2,6 @@
 #include "report/output_file.h"
 
 #include "common/log.h"
-#include "report/owner.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -13,17 +12,11 @@
 /* Logs why the file cannot be written. Returns -error. */
 static int refuse(const char *path, int error)
 {
-	char as_user[64] = "";
-
-	if (owner_was_root())
-		snprintf(as_user, sizeof(as_user), " as user %u, who owns the database that is read",
-			 geteuid());
-	log_error(
-		"cannot write '%s'%s: %s; %s", path, as_user, strerror(error),
-		error == EACCES || error == EPERM || error == EROFS
-			? "name a file in a directory that this user may write, such as /var/tmp, or leave -o out and write '> FILE'"
-		: error == ENOSPC || error == EDQUOT ? "make room, or name a file on another file system"
-						     : "name another file");
+	log_error("cannot write '%s': %s; %s", path, strerror(error),
+		  error == EACCES || error == EPERM || error == EROFS
+			  ? "name a file in a directory that you may write to, such as /var/tmp"
+		  : error == ENOSPC || error == EDQUOT ? "make room, or name a file on another file system"
+						       : "name another file");
 	return -error;
 }
 

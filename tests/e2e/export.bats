@@ -394,27 +394,44 @@ hostile_database() {
 	close_profile
 }
 
-@test "-o: a whole file or none, with the rights of the database's owner" {
-	local before
-	install -d -o "$TEST_USER" -m 0700 "$WORK/out"
-	install -d -m 0755 "$WORK/roots"
+# has_reader PID: its child reads the database as the owner
+has_reader() {
+	[ "$(ps -o user= --ppid "$1")" = "$TEST_USER" ]
+}
+
+@test "-o: a whole file or none, where root may write, although the database's owner reads it" {
+	local before held writer
+	install -d -m 0700 "$WORK/out"
 	"$BUILD/bourdon" --db "$DB" export 1 --format firefox -o "$WORK/out/1.json"
 	export_to "$WORK/stdout" firefox 1
 	cmp "$WORK/out/1.json" "$WORK/stdout"
-	[ "$(stat -c '%U %a' "$WORK/out/1.json")" = "$TEST_USER 600" ]
+	[ "$(stat -c '%U %a' "$WORK/out/1.json")" = 'root 600' ]
 	# in place of what is there
 	"$BUILD/bourdon" --db "$DB" export 2 --format csv -o "$WORK/out/1.json"
 	export_to "$WORK/stdout" csv 2
 	cmp "$WORK/out/1.json" "$WORK/stdout"
-	run "$BUILD/bourdon" --db "$DB" export 1 --format csv -o "$WORK/roots/1.csv"
+	# nothing is left of one that fails, or that a signal ends
+	run "$BUILD/bourdon" --db "$DB" export 99 --format csv -o "$WORK/out/99.csv"
 	[ "$status" -eq 1 ]
-	[[ $output == *"cannot write '$WORK/roots/1.csv' as user "*'Permission denied'*"'> FILE'"* ]]
+	mkfifo "$WORK/out/held"
+	exec {held}<> "$WORK/out/held"
+	"$BUILD/bourdon" --db "$DB" export 1 --format firefox -o "$WORK/out/held" 2> "$WORK/ended" &
+	writer=$!
+	CHILDREN+=("$writer")
+	await 20 has_reader "$writer"
+	kill -TERM "$writer"
+	wait "$writer" || true
+	exec {held}<&-
+	grep -q "'$WORK/out/held' was not written: signal 15" "$WORK/ended"
+	[ "$(ls "$WORK/out")" = $'1.json\nheld' ]
+	# somebody else writes with their own rights
+	run setpriv --reuid "$TEST_USER" --regid "$TEST_GROUP" --clear-groups "$BUILD/bourdon" --db "$DB" export 1 --format csv -o "$WORK/out/1.csv"
+	[ "$status" -eq 1 ]
+	[[ $output == *"cannot write '$WORK/out/1.csv': Permission denied"* ]]
 	# a full disk
 	mkdir "$WORK/disk"
 	mount -t tmpfs -o size=16k tmpfs "$WORK/disk"
-	chown "$TEST_USER" "$WORK/disk"
 	echo before > "$WORK/disk/1.json"
-	chown "$TEST_USER" "$WORK/disk/1.json"
 	run "$BUILD/bourdon" --db "$DB" export 1 --format firefox -o "$WORK/disk/1.json"
 	before=$(cat "$WORK/disk/1.json"; ls "$WORK/disk")
 	umount "$WORK/disk"
