@@ -13,8 +13,10 @@ static int new_name(const char *path, char name[PATH_MAX])
 	return snprintf(name, PATH_MAX, "%s.new", path) < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
+int file_write_all(int fd, const void *from, size_t length)
 {
+	const char *bytes = from;
+
 	while (length) {
 		ssize_t written = write(fd, bytes, length);
 
@@ -42,7 +44,7 @@ int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	result = write_all(fd, bytes, length);
+	result = file_write_all(fd, bytes, length);
 	if (!result && (fchown(fd, uid, gid) || fchmod(fd, mode) || fsync(fd)))
 		result = -errno;
 	if (result < 0)

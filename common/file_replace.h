@@ -15,4 +15,7 @@ int file_prepare(const char *path, const void *bytes, size_t length, mode_t mode
 int file_commit(const char *path);
 void file_abandon(const char *path);
 
+/* Writes all of it, however often a signal interrupts. Returns 0 or -errno. */
+int file_write_all(int fd, const void *from, size_t length);
+
 #endif

@@ -2,6 +2,7 @@
 #include "consumer/store/publish.h"
 
 #include "common/cleanup.h"
+#include "common/file_replace.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -19,19 +20,6 @@ static int new_name(const char *path, char into[PATH_MAX])
 		       : -ENAMETOOLONG;
 }
 
-static int write_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t written = write(fd, bytes, length);
-
-		if (written < 0 && errno != EINTR)
-			return -errno;
-		bytes += written > 0 ? written : 0;
-		length -= written > 0 ? (size_t)written : 0;
-	}
-	return 0;
-}
-
 int publish_file(const char *path, const char *bytes, size_t length, mode_t mode)
 {
 	_cleanup_close_ int fd = -EBADF;
@@ -46,7 +34,7 @@ int publish_file(const char *path, const char *bytes, size_t length, mode_t mode
 	fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
-	result = write_all(fd, bytes, length);
+	result = file_write_all(fd, bytes, length);
 	if (!result && (fchmod(fd, mode) || rename(name, path)))
 		result = -errno;
 	if (result < 0)
