@@ -7,7 +7,7 @@
 #define BOURDON_REPORT_DB_OUTPUT_H
 
 #include "common/cleanup.h"
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 #include "report/database.h"
 
 struct db_output {

@@ -6,7 +6,7 @@
 #ifndef BOURDON_REPORT_DB_ROWS_H
 #define BOURDON_REPORT_DB_ROWS_H
 
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 
 #include "common/abi.h"
 #include "common/cleanup.h"
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 #include "consumer/store/stack_hash.h"
 #include "consumer/store/stored_json.h"
 #include "consumer/symbolizer/protocol.h"

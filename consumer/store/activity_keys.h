@@ -7,8 +7,8 @@
 #define BOURDON_CONSUMER_STORE_ACTIVITY_KEYS_H
 
 #include "common/hash_index.h"
+#include "consumer/sql/sql.h"
 #include "consumer/store/activity_rows.h"
-#include "consumer/store/sql.h"
 
 #define ACTIVITY_KEYS_REMEMBERED 16384U
 

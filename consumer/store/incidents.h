@@ -7,7 +7,7 @@
 #ifndef BOURDON_CONSUMER_STORE_INCIDENTS_H
 #define BOURDON_CONSUMER_STORE_INCIDENTS_H
 
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 
 #include <stdint.h>
 

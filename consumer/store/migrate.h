@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_STORE_MIGRATE_H
 #define BOURDON_CONSUMER_STORE_MIGRATE_H
 
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 
 /* The oldest schema that is migrated. */
 #define MIGRATE_OLDEST 6

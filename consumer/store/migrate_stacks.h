@@ -3,7 +3,7 @@
 #ifndef BOURDON_CONSUMER_STORE_MIGRATE_STACKS_H
 #define BOURDON_CONSUMER_STORE_MIGRATE_STACKS_H
 
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 
 /*
  * Reads old_stack, old_stack_frame and old_sample, and writes the tables that replaced them. Nothing to do without

@@ -7,7 +7,7 @@
 #ifndef BOURDON_CONSUMER_STORE_RETENTION_H
 #define BOURDON_CONSUMER_STORE_RETENTION_H
 
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 #define BOURDON_CONSUMER_STORE_STACK_HASH_H
 
 #include "common/hash_index.h"
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 
 #include <nettle/sha2.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #ifndef BOURDON_CONSUMER_STORE_STACK_TREE_H
 #define BOURDON_CONSUMER_STORE_STACK_TREE_H
 
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 #include "consumer/store/stack_hash.h"
 
 #include <stdint.h>

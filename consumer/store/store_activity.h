@@ -5,9 +5,9 @@
 #ifndef BOURDON_CONSUMER_STORE_STORE_ACTIVITY_H
 #define BOURDON_CONSUMER_STORE_STORE_ACTIVITY_H
 
+#include "consumer/sql/sql.h"
 #include "consumer/store/activity_keys.h"
 #include "consumer/store/activity_rows.h"
-#include "consumer/store/sql.h"
 
 /*
  * A minute takes so much on average: 30 MiB a day. It may also take what the minutes before it have not, so that the first

@@ -7,7 +7,7 @@
 
 #include "consumer/capture/capture.h"
 #include "consumer/capture/cause.h"
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 #include "consumer/store/stack_tree.h"
 #include "consumer/store/store_thread_states.h"
 #include "consumer/store/store_usage.h"

@@ -6,7 +6,7 @@
 #define BOURDON_CONSUMER_STORE_STORE_THREAD_STATES_H
 
 #include "consumer/capture/capture.h"
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 #include "consumer/store/store_wakes.h"
 
 struct thread_states_statements {

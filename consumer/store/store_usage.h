@@ -7,7 +7,7 @@
 #define BOURDON_CONSUMER_STORE_STORE_USAGE_H
 
 #include "consumer/capture/capture.h"
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 #include "consumer/symbols/mappings.h"
 
 struct usage_statements {

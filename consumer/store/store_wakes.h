@@ -6,7 +6,7 @@
 #define BOURDON_CONSUMER_STORE_STORE_WAKES_H
 
 #include "consumer/capture/capture.h"
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 #include "consumer/store/stack_tree.h"
 
 struct wakes_statements {

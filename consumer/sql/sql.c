@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "consumer/store/sql.h"
+#include "consumer/sql/sql.h"
 
 #include "common/clock.h"
 #include "common/escape_name.h"

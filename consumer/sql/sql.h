@@ -3,8 +3,8 @@
  * sql.h owns the calls to SQLite: errors become -errno with the reason kept, statements are bound and run in
  * one call, and locks of other processes are waited for.
  */
-#ifndef BOURDON_CONSUMER_STORE_SQL_H
-#define BOURDON_CONSUMER_STORE_SQL_H
+#ifndef BOURDON_CONSUMER_SQL_SQL_H
+#define BOURDON_CONSUMER_SQL_SQL_H
 
 #include <sqlite3.h>
 #include <stdatomic.h>
