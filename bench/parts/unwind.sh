@@ -8,6 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 FRAMES_BELOW=7   # of a program's stack: _start to main(), two more, and burn()
 LARGE_BYTES=50000000
+ROW_NS_MAX=120 LIBC_MS_MAX=3 NODE_MS_MAX=40
 
 # turn PID: lets only that process run.
 turn() {
@@ -65,16 +66,23 @@ a_frame() {
 	awk -v time="$time" -v frames="$frames" 'BEGIN { print frames ? time / frames : 0 }'
 }
 
-# measure_table FILE: prints rows for its unwind table.
+# measure_table FILE [MS]: prints rows for its unwind table. MS is the budget of the time to make it.
 measure_table() {
-	local bytes table=$WORK/table
+	local bytes table=$WORK/table times=$WORK/table.ms
 	bytes=$(stat -L -c %s "$1")
 	doing "table of $1"
 	"$BUILD/bench/unwind_table" --rounds "$ROUNDS" "$1" > "$table"
 	row "table of ${1##*/} ($(calc "$bytes / 1e6" | xargs printf '%.1f') MB): rows, of so many rules" \
 		"$(value rows < "$table" | median), $(value rules < "$table" | median)"
 	row "table of ${1##*/}: memory" "$(value bytes < "$table" | median | awk '{ printf "%.0f KiB\n", $1 / 1024 }')"
-	row "table of ${1##*/}: time" "$(value ns < "$table" | awk '{ print $1 / 1e6 }' | spread 1 ms)"
+	value ns < "$table" | awk '{ print $1 / 1e6 }' > "$times"
+	if [[ -n ${2-} ]]; then
+		row_at_most "table of ${1##*/}: time" "$(spread 1 ms < "$times")" "$(median < "$times")" "$2" ms
+	else
+		row "table of ${1##*/}: time" "$(spread 1 ms < "$times")"
+	fi
+	paste <(value ns < "$table") <(value rows < "$table") | awk '{ print $1 / $2 }' > "$table.row"
+	row_at_most "table of ${1##*/}: time of a row" "$(spread 0 ns < "$table.row")" "$(median < "$table.row")" "$ROW_NS_MAX" ns
 }
 
 # library NAME: prints its path.
@@ -94,6 +102,8 @@ row 'a frame, by frame pointers (reference: by its own walk)' "$(printf '%.0f ns
 # a large library that is installed wherever this was built, whatever its version
 large=$(ldd "$(command -v clang)" | awk '$1 ~ /^libLLVM/ { print $3 }')
 [[ $(stat -L -c %s "$large") -ge $LARGE_BYTES ]]
-for file in "$(library libc.so.6)" "$(library libcrypto.so.3)" "$(realpath /usr/bin/python3)" "$large"; do
+measure_table "$(library libc.so.6)" "$LIBC_MS_MAX"
+measure_table /usr/bin/node "$NODE_MS_MAX"
+for file in "$(library libcrypto.so.3)" "$(realpath /usr/bin/python3)" "$large"; do
 	measure_table "$file"
 done

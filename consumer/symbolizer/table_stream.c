@@ -2,7 +2,9 @@
 #include "consumer/symbolizer/table_stream.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/pass_fd.h"
+#include "consumer/symbolizer/hotspot.h"
 #include "consumer/symbolizer/protocol.h"
 #include "consumer/symbolizer/runtime_sign.h"
 
@@ -47,6 +49,7 @@ int table_send(int socket, int elf_fd)
 {
 	static struct table_message message; /* static, because it is too large for the stack */
 	struct unwind_table table = { 0 };
+	uint64_t began_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);
 	struct table_head head = { .result = unwind_table_compile(elf_fd, &table),
 				   .runtime = runtime_sign_find(elf_fd) };
 	int result;
@@ -56,6 +59,10 @@ int table_send(int socket, int elf_fd)
 	head.pages = table.pages_count;
 	head.rows = table.rows;
 	head.first_page = table.first_page;
+	/* of all files, only libjvm.so is searched */
+	if (!head.result && runtime_sign_is_jvm(head.runtime))
+		hotspot_find(elf_fd, &head.hotspot);
+	head.cpu_ns = clock_read_ns(CLOCK_PROCESS_CPUTIME_ID) - began_ns;
 	result = send_part(socket, &message, TABLE_HEAD, &head, 1);
 	if (!result)
 		result = send_part(socket, &message, TABLE_RULES, table.rules, table.rules_count);
@@ -79,7 +86,7 @@ static uint32_t count_of(const struct table_head *head, uint32_t part)
 
 static bool head_is_valid(const struct table_head *head)
 {
-	if (!runtime_sign_is_valid(head->runtime))
+	if (!runtime_sign_is_valid(head->runtime) || !hotspot_is_valid(&head->hotspot))
 		return false;
 	if (head->result)
 		return head->result == -ENOTSUP || head->result == -ENODATA || head->result == -EFBIG ||
@@ -92,7 +99,7 @@ static bool head_is_valid(const struct table_head *head)
 
 static bool rule_is_valid(const struct unwind_rule *rule)
 {
-	return rule->kind <= UNWIND_EXPRESSION && rule->is_signal <= 1 &&
+	return rule->kind < UNWIND_KINDS && rule->is_signal <= 1 &&
 	       rule->frame_pointer <= UNWIND_AT_FRAME_POINTER &&
 	       rule->return_address <= UNWIND_AT_FRAME_POINTER && rule->extra <= UNWIND_ELSEWHERE;
 }
@@ -149,41 +156,37 @@ static int deliver(const struct table_receiver *receiver, uint32_t from, struct 
 	}
 }
 
-static int receive(int socket, uint64_t deadline_ns, const struct table_head *head, uint32_t part,
-		   uint32_t done, struct table_message *ret_message)
-{
-	_cleanup_close_ int unexpected = -EBADF;
-	int result = pass_fd_wait(socket, deadline_ns);
-	ssize_t got;
-
-	if (result < 0)
-		return result;
-	got = pass_fd_receive(socket, ret_message, sizeof(*ret_message), &unexpected);
-	if (got <= 0)
-		return got < 0 ? (int)got : -EPIPE;
-	return table_message_is_valid(ret_message, (size_t)got, head, part, done) ? 0 : -EBADMSG;
-}
-
-int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_receiver *receiver,
-		  bool *ret_usable)
+int table_ask(int socket, int elf_fd)
 {
 	const struct symbolize_request request = { .kind = SYMBOLIZE_TABLE };
-	_cleanup_free_ struct table_message *message = malloc(sizeof(*message));
-	struct table_head head = { 0 };
-	int result = message ? pass_fd_send_now(socket, &request, SYMBOLIZE_REQUEST_BYTES(0), elf_fd)
-			     : -ENOMEM;
 
-	*ret_usable = false;
-	for (uint32_t part = TABLE_HEAD; part <= TABLE_PAGES && !result; part++) {
-		for (uint32_t done = 0; done < count_of(&head, part) && !result; done += message->count) {
-			result = receive(socket, deadline_ns, &head, part, done, message);
-			if (result < 0)
-				return result;
-			if (part == TABLE_HEAD)
-				head = message->head;
-			result = deliver(receiver, done, message);
-		}
+	return pass_fd_send_now(socket, &request, SYMBOLIZE_REQUEST_BYTES(0), elf_fd);
+}
+
+int table_take(struct table_stream *stream, struct table_message *message, size_t bytes,
+	       const struct table_receiver *receiver)
+{
+	int result;
+
+	if (!stream->part)
+		stream->part = TABLE_HEAD;
+	if (stream->part > TABLE_PAGES ||
+	    !table_message_is_valid(message, bytes, &stream->head, stream->part, stream->done))
+		return -EBADMSG;
+	if (stream->part == TABLE_HEAD)
+		stream->head = message->head;
+	result = deliver(receiver, stream->done, message);
+	if (result < 0)
+		return result;
+	stream->done += message->count;
+	while (stream->part <= TABLE_PAGES && stream->done == count_of(&stream->head, stream->part)) {
+		stream->part++;
+		stream->done = 0;
 	}
-	*ret_usable = !result || head.result;
-	return result;
+	return stream->part <= TABLE_PAGES;
+}
+
+bool table_is_answer(const struct table_stream *stream, int result)
+{
+	return !result || (stream->part == TABLE_HEAD && result == stream->head.result);
 }

@@ -25,6 +25,8 @@ struct table_head {
 	uint32_t rows;    /* informational */
 	uint32_t runtime; /* the file's sign (runtime_sign.h), with or without a table */
 	uint64_t first_page;
+	struct unwind_hotspot hotspot; /* zeros: none */
+	uint64_t cpu_ns;               /* CPU time that it took to make; informational */
 };
 
 struct table_message {
@@ -55,14 +57,25 @@ struct table_receiver {
 	void *user;
 };
 
+/* CONSUMER: requests the table of a file, and its sign of a runtime. Returns 0 or -errno. */
+int table_ask(int socket, int elf_fd);
+
+/* How far a table has arrived. Zeros: not at all. */
+struct table_stream {
+	struct table_head head;
+	uint32_t part, done; /* what the next message is of */
+};
+
 /*
- * CONSUMER: requests the table of a file, and its sign of a runtime, and receives them until `deadline_ns` (CLOCK_MONOTONIC). Returns 0;
- * the error of unwind_table_compile(), after calling the runtime callback alone; the error of a callback; or -EPIPE,
- * -ETIMEDOUT, -EBADMSG. *ret_usable is false if the symbolizer cannot be used further: after the last three,
- * and after a callback's error.
+ * CONSUMER: takes the next message, of any origin, and passes it on to the receiver. Returns 1 if more has to follow, 0 at the
+ * end of the table; the error of unwind_table_compile(), after calling the runtime callback alone; the error of a callback; or
+ * -EBADMSG.
  */
-int table_receive(int socket, int elf_fd, uint64_t deadline_ns, const struct table_receiver *receiver,
-		  bool *ret_usable);
+int table_take(struct table_stream *stream, struct table_message *message, size_t bytes,
+	       const struct table_receiver *receiver);
+
+/* Whether `result`, of table_take(), is what the symbolizer says of the file, and not a failure of the transfer. */
+bool table_is_answer(const struct table_stream *stream, int result);
 
 /* True if a message of this size may follow `done` elements of the head's part `part`. For tests. */
 bool table_message_is_valid(const struct table_message *message, size_t bytes, const struct table_head *head,

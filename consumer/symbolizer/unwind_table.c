@@ -3,315 +3,195 @@
 
 #include "common/array.h"
 #include "common/cleanup.h"
-#include "consumer/symbolizer/cfi_entries.h"
+#include "consumer/symbolizer/eh_frame.h"
+#include "consumer/symbolizer/go_frames.h"
 #include "consumer/symbolizer/unwind_rules.h"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <gelf.h>
 #include <stdbool.h>
 #include <string.h>
 
 #if defined(__x86_64__)
 #define MACHINE EM_X86_64
-#define FRAME_POINTER 6 /* DWARF register numbers: System V ABI, AMD64, 3.6.2 */
-#define STACK_POINTER 7
-#define EXTRA 3
 #else
 #define MACHINE EM_NONE /* no tables are compiled; all stacks are unwound by frame pointers */
-#define FRAME_POINTER 0
-#define STACK_POINTER 0
-#define EXTRA 0
 #endif
 
 #define RANGES_MAX (16U << 20) /* of address ranges, before equal neighbours are merged */
+#define SEGMENTS_MAX 64U       /* executable ones; the most seen: 2 */
 
 #define PADDING 16U
+#define RECENT 251U
 
-/* The rule that holds from this address to the next range. */
+/* An executable segment of the file: virtual addresses, and what to add to one for the file offset. */
+struct segment {
+	uint64_t begins, ends, offset;
+};
+
+/* The rule that holds from a file offset to the next range. Files have hundreds of thousands. */
 struct range {
-	uint64_t address;
-	uint32_t rule;
+	uint64_t at_and_rule;
+};
+
+#define RULE_BITS 16U
+
+static struct range make_range(uint64_t at, uint32_t rule)
+{
+	return (struct range){ at << RULE_BITS | rule };
+}
+
+static uint64_t at_of(struct range range)
+{
+	return range.at_and_rule >> RULE_BITS;
+}
+
+static uint32_t rule_of(struct range range)
+{
+	return range.at_and_rule & ((1U << RULE_BITS) - 1);
+}
+
+struct function {
+	uint64_t at;           /* file offset */
+	uint32_t first, count; /* of its ranges */
 };
 
 struct compiler {
 	Elf *elf;
-	Dwarf_CFI *cfi;
-	struct range *ranges;
-	uint32_t ranges_count, ranges_room;
+	struct segment segments[SEGMENTS_MAX];
+	size_t segments_count;
+	const struct segment *segment; /* of the function that is read; NULL: in none */
+	struct range *read;            /* in the order of the section */
+	struct function *functions;
+	struct range *ranges; /* in the order of the file */
+	uint32_t read_count, read_room, functions_count, functions_room, ranges_count;
 	uint32_t pages_room, chunks_room;
 	uint32_t chunk_used; /* rows used in the last chunk */
+	uint32_t recent[RECENT];
 	struct unwind_rules rules;
 	struct unwind_table table;
 };
 
 /* ---- rules ---- */
 
+/*
+ * Finds the number of a rule. Most are among those met last. Their places are not chosen with the process's key: whoever
+ * makes rules fight for one place only takes this short way from them.
+ */
 static int intern_rule(struct compiler *compiler, const struct unwind_rule *rule, uint32_t *ret_rule)
 {
-	uint32_t found = unwind_rules_find(&compiler->rules, rule);
+	uint32_t mixed = (uint32_t)rule->cfa_offset * 31 + (uint32_t)rule->frame_pointer_at * 7 +
+			 (uint32_t)rule->extra_at * 3 + rule->cfa_register;
+	uint32_t *recent = &compiler->recent[mixed % RECENT], found = *recent;
 	int result = 0;
 
+	if (found >= compiler->rules.count || memcmp(&compiler->rules.rules[found], rule, sizeof(*rule)))
+		found = unwind_rules_find(&compiler->rules, rule);
 	if (found == HASH_INDEX_NONE) {
 		found = compiler->rules.count;
 		result = found == UNWIND_TABLE_RULES_MAX ? -EFBIG : unwind_rules_add(&compiler->rules, rule);
 	}
 	if (!result)
-		*ret_rule = found;
+		*ret_rule = *recent = found;
 	return result;
-}
-
-static bool is_lit(const Dwarf_Op *op, unsigned int *ret_number)
-{
-	if (op->atom < DW_OP_lit0 || op->atom > DW_OP_lit31)
-		return false;
-	*ret_number = op->atom - DW_OP_lit0;
-	return true;
-}
-
-/* Parses a register plus offset. libdw returns a CFA of that form as DW_OP_bregx. */
-static bool is_base(const Dwarf_Op *op, struct unwind_rule *rule)
-{
-	int64_t offset;
-
-	if (op->atom == DW_OP_bregx) {
-		if (op->number > UINT8_MAX)
-			return false;
-		rule->cfa_register = (__u8)op->number;
-		offset = (int64_t)op->number2;
-	} else if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
-		rule->cfa_register = (__u8)(op->atom - DW_OP_breg0);
-		offset = (int64_t)op->number;
-	} else {
-		return false;
-	}
-	rule->cfa_offset = (__s32)offset;
-	return offset == rule->cfa_offset;
-}
-
-/* rsp + 8 + (((rip & 15) >= n) << 3): binutils writes this for .plt, whose entries push from byte n on. */
-static bool is_plt(const Dwarf_Op *ops, size_t count, struct unwind_rule *rule)
-{
-	unsigned int mask, from, shift;
-
-	if (count != 9 || !is_base(&ops[0], rule) || ops[1].atom != DW_OP_breg16 || ops[1].number ||
-	    !is_lit(&ops[2], &mask) || mask != 15 || ops[3].atom != DW_OP_and || !is_lit(&ops[4], &from) ||
-	    ops[5].atom != DW_OP_ge || !is_lit(&ops[6], &shift) || shift != 3 || ops[7].atom != DW_OP_shl ||
-	    ops[8].atom != DW_OP_plus || rule->cfa_register != STACK_POINTER)
-		return false;
-	rule->kind = UNWIND_CFA_PLT;
-	rule->cfa_add = (__s32)from;
-	return true;
-}
-
-/* Memory at register plus offset, plus a constant: realigned stacks, signal frames, assembler code. */
-static bool is_deref(const Dwarf_Op *ops, size_t count, struct unwind_rule *rule)
-{
-	unsigned int add = 0;
-
-	if (count < 2 || !is_base(&ops[0], rule) || ops[1].atom != DW_OP_deref)
-		return false;
-	if (count == 3 && ops[2].atom == DW_OP_plus_uconst && ops[2].number <= INT32_MAX)
-		add = (unsigned int)ops[2].number;
-	else if (count != 2 && (count != 4 || !is_lit(&ops[2], &add) || ops[3].atom != DW_OP_plus))
-		return false;
-	rule->kind = UNWIND_CFA_DEREF;
-	rule->cfa_add = (__s32)add;
-	return true;
-}
-
-static bool read_cfa(Dwarf_Frame *frame, struct unwind_rule *rule)
-{
-	Dwarf_Op *ops;
-	size_t count;
-
-	if (dwarf_frame_cfa(frame, &ops, &count) || !count)
-		return false;
-	rule->kind = UNWIND_CFA;
-	return (count == 1 && is_base(&ops[0], rule)) || is_plt(ops, count, rule) ||
-	       is_deref(ops, count, rule);
-}
-
-enum saved { SAVED_UNDEFINED, SAVED_SAME, SAVED_AT, SAVED_ELSEWHERE };
-
-/* Finds where the frame keeps the caller's register: a location expression that begins with the CFA. */
-static enum saved find_register(Dwarf_Frame *frame, int number, __u8 *ret_where, __s32 *ret_at)
-{
-	struct unwind_rule base = { 0 };
-	Dwarf_Op memory[3], *ops;
-	size_t count;
-	int64_t at;
-
-	if (dwarf_frame_register(frame, number, memory, &ops, &count))
-		return SAVED_ELSEWHERE;
-	if (!count)
-		return ops ? SAVED_UNDEFINED : SAVED_SAME;
-	if (ops[0].atom != DW_OP_call_frame_cfa)
-		return SAVED_ELSEWHERE;
-	if (count == 2 && is_base(&ops[1], &base)) {
-		*ret_where = base.cfa_register == STACK_POINTER ? UNWIND_AT_STACK_POINTER
-								: UNWIND_AT_FRAME_POINTER;
-		*ret_at = base.cfa_offset;
-		return base.cfa_register == STACK_POINTER || base.cfa_register == FRAME_POINTER
-			       ? SAVED_AT
-			       : SAVED_ELSEWHERE;
-	}
-	if (count > 2 || (count == 2 && ops[1].atom != DW_OP_plus_uconst))
-		return SAVED_ELSEWHERE;
-	at = count == 2 ? (int64_t)ops[1].number : 0;
-	*ret_where = UNWIND_AT_CFA;
-	*ret_at = (__s32)at;
-	return at == *ret_at ? SAVED_AT : SAVED_ELSEWHERE;
-}
-
-/* Rarely needed: if it cannot be expressed, unwinding ends at a frame that needs it. */
-static void read_extra(Dwarf_Frame *frame, struct unwind_rule *rule)
-{
-	__s32 at = 0;
-	enum saved saved = find_register(frame, EXTRA, &rule->extra, &at);
-
-	rule->extra_at = (__s16)at;
-	if (saved == SAVED_SAME || saved == SAVED_UNDEFINED) /* not mentioned: rbx is callee-saved */
-		rule->extra = UNWIND_SAME;
-	else if (saved != SAVED_AT || rule->extra_at != at)
-		rule->extra = UNWIND_ELSEWHERE;
-	if (rule->extra == UNWIND_SAME || rule->extra == UNWIND_ELSEWHERE)
-		rule->extra_at = 0;
-}
-
-/* A rule without details. */
-static struct unwind_rule rule_of_kind(__u8 kind)
-{
-	struct unwind_rule rule = { .kind = kind };
-
-	return rule;
-}
-
-static struct unwind_rule make_rule(Dwarf_Frame *frame, int return_register, bool is_signal)
-{
-	struct unwind_rule rule = { .is_signal = is_signal };
-	enum saved saved;
-
-	/* undefined return address: the first function of a thread */
-	saved = find_register(frame, return_register, &rule.return_address, &rule.return_address_at);
-	if (saved == SAVED_UNDEFINED)
-		return rule_of_kind(UNWIND_ROOT);
-	if (saved != SAVED_AT || !read_cfa(frame, &rule))
-		return rule_of_kind(UNWIND_EXPRESSION);
-	saved = find_register(frame, FRAME_POINTER, &rule.frame_pointer, &rule.frame_pointer_at);
-	if (saved == SAVED_ELSEWHERE)
-		return rule_of_kind(UNWIND_EXPRESSION);
-	if (saved != SAVED_AT)
-		rule.frame_pointer = UNWIND_SAME;
-	read_extra(frame, &rule);
-	return rule;
 }
 
 /* ---- ranges ---- */
 
-static int add_range(struct compiler *compiler, uint64_t address, uint32_t rule)
+static const struct segment *segment_of(const struct compiler *compiler, uint64_t address)
 {
-	if (compiler->ranges_count == RANGES_MAX)
-		return -EFBIG;
-	if (array_make_room(compiler->ranges, compiler->ranges_count, compiler->ranges_room, 1U))
+	for (size_t i = 0; i < compiler->segments_count; i++)
+		if (address >= compiler->segments[i].begins && address < compiler->segments[i].ends)
+			return &compiler->segments[i];
+	return NULL;
+}
+
+static int begin_function(void *user, uint64_t begins)
+{
+	struct compiler *compiler = user;
+
+	compiler->segment = segment_of(compiler, begins);
+	if (!compiler->segment)
+		return 0;
+	if (array_make_room(compiler->functions, compiler->functions_count, compiler->functions_room, 1U))
 		return -ENOMEM;
-	compiler->ranges[compiler->ranges_count++] = (struct range){ address, rule };
+	compiler->functions[compiler->functions_count++] =
+		(struct function){ begins + compiler->segment->offset, compiler->read_count, 0 };
 	return 0;
 }
 
-/* Adds all rules of one function; after its end there is no rule. */
-static int add_entry(void *user, uint64_t begins, uint64_t ends)
+static int add_range(void *user, uint64_t address, const struct unwind_rule *rule)
 {
 	struct compiler *compiler = user;
-	uint64_t address = begins;
+	const struct segment *segment = compiler->segment;
+	uint32_t number = 0;
 	int result = 0;
 
-	while (address < ends && !result) {
-		_cleanup_free_ Dwarf_Frame *frame = NULL;
-		Dwarf_Addr from, to;
-		struct unwind_rule rule;
-		int return_register;
-		bool is_signal;
-		uint32_t number;
-
-		if (dwarf_cfi_addrframe(compiler->cfi, address, &frame))
-			break;
-		return_register = dwarf_frame_info(frame, &from, &to, &is_signal);
-		if (return_register < 0 || to <= address)
-			break;
-		rule = make_rule(frame, return_register, is_signal);
-		result = intern_rule(compiler, &rule, &number);
-		if (!result)
-			result = add_range(compiler, address, number);
-		address = to;
-	}
-	return result ? result : add_range(compiler, address < ends ? address : ends, 0);
+	if (!segment)
+		return 0;
+	if (address >= segment->ends)
+		address = segment->ends;
+	else if (rule->kind != UNWIND_NONE)
+		result = intern_rule(compiler, rule, &number);
+	if (result < 0)
+		return result;
+	if (compiler->read_count == RANGES_MAX)
+		return -EFBIG;
+	if (array_make_room(compiler->read, compiler->read_count, compiler->read_room, 1U))
+		return -ENOMEM;
+	compiler->read[compiler->read_count++] = make_range(address + segment->offset, number);
+	compiler->functions[compiler->functions_count - 1].count++;
+	return 0;
 }
 
-/* True if the gap between two functions is shorter than their alignment, so it is padding. */
-static bool is_padding(const struct compiler *compiler, uint32_t i)
+/* At one address, that which comes first in the section comes first. */
+static int compare_functions(const void *a, const void *b)
 {
-	const struct range *range = &compiler->ranges[i];
+	const struct function *left = a, *right = b;
 
-	return i + 1 < compiler->ranges_count && !range->rule && range[1].address - range->address < PADDING;
+	if (left->at != right->at)
+		return left->at < right->at ? -1 : 1;
+	return left->first < right->first ? -1 : left->first > right->first;
 }
 
-/* At one address, a rule sorts before the end of another range. */
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct range *left = a, *right = b;
-
-	if (left->address != right->address)
-		return left->address < right->address ? -1 : 1;
-	return left->rule == right->rule ? 0 : left->rule < right->rule ? 1 : -1;
-}
-
-static void merge_ranges(struct compiler *compiler)
+/* Appends a range behind all others, unless it says the same. */
+static void append_range(struct compiler *compiler, struct range range)
 {
 	struct range *ranges = compiler->ranges;
-	uint32_t kept = 0;
+	uint32_t count = compiler->ranges_count;
 
-	qsort(ranges, compiler->ranges_count, sizeof(*ranges), compare_ranges);
-	for (uint32_t i = 0; i < compiler->ranges_count; i++) {
-		if (i && ranges[i].address == ranges[i - 1].address)
-			continue;
-		if (kept && (ranges[kept - 1].rule == ranges[i].rule || is_padding(compiler, i)))
-			continue;
-		ranges[kept++] = ranges[i];
-	}
-	compiler->ranges_count = kept;
+	/* a gap between two functions that is shorter than their alignment is padding */
+	if (count > 1 && rule_of(range) && !rule_of(ranges[count - 1]) &&
+	    at_of(range) - at_of(ranges[count - 1]) < PADDING)
+		count--;
+	if (!count || rule_of(ranges[count - 1]) != rule_of(range))
+		ranges[count++] = range;
+	compiler->ranges_count = count;
 }
 
-/* Converts addresses to file offsets; drops those outside the file's executable segments. */
-static int place_ranges(struct compiler *compiler)
+/*
+ * Brings the functions' ranges into the order of the file: linkers put functions of a kind together. Where functions
+ * overlap, which no compiler makes, the later one cuts the one before; of two at one address the first stays.
+ */
+static int order_ranges(struct compiler *compiler)
 {
-	size_t segments;
-	uint32_t kept = 0;
+	struct function *functions = compiler->functions;
 
-	if (elf_getphdrnum(compiler->elf, &segments))
-		return -EBADMSG;
-	for (uint32_t i = 0; i < compiler->ranges_count; i++) {
-		struct range range = compiler->ranges[i];
-
-		for (size_t j = 0; j < segments; j++) {
-			GElf_Phdr segment;
-			uint64_t into;
-
-			if (!gelf_getphdr(compiler->elf, (int)j, &segment) || segment.p_type != PT_LOAD ||
-			    !(segment.p_flags & PF_X))
-				continue;
-			into = range.address - segment.p_vaddr;
-			/* the last function may end exactly at the segment's end */
-			if (range.address < segment.p_vaddr || into > segment.p_filesz ||
-			    (into == segment.p_filesz && range.rule) || segment.p_offset > INT64_MAX - into)
-				continue;
-			range.address = segment.p_offset + into;
-			compiler->ranges[kept++] = range;
-			break;
-		}
+	if (!compiler->functions_count)
+		return -ENODATA;
+	qsort(functions, compiler->functions_count, sizeof(*functions), compare_functions);
+	compiler->ranges = calloc(compiler->read_count, sizeof(*compiler->ranges));
+	if (!compiler->ranges)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < compiler->functions_count; i++) {
+		if (i && functions[i].at == functions[i - 1].at)
+			continue;
+		while (compiler->ranges_count &&
+		       at_of(compiler->ranges[compiler->ranges_count - 1]) >= functions[i].at)
+			compiler->ranges_count--;
+		for (uint32_t j = 0; j < functions[i].count; j++)
+			append_range(compiler, compiler->read[functions[i].first + j]);
 	}
-	compiler->ranges_count = kept;
-	return kept ? 0 : -ENODATA;
+	return 0;
 }
 
 /* ---- pages ---- */
@@ -347,9 +227,9 @@ static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, 
 	struct unwind_row *rows;
 	int result;
 
-	while (last < compiler->ranges_count && ranges[last].address - begins < UNWIND_PAGE_BYTES)
+	while (last < compiler->ranges_count && at_of(ranges[last]) - begins < UNWIND_PAGE_BYTES)
 		last++;
-	carried = first == last || ranges[first].address != begins;
+	carried = first == last || at_of(ranges[first]) != begins;
 	page.rows = last - first + carried;
 	if (page.rows > UNWIND_CHUNK_ROWS)
 		return -EFBIG;
@@ -362,8 +242,8 @@ static int add_page(struct compiler *compiler, uint64_t begins, uint32_t first, 
 		if (carried)
 			*rows++ = (struct unwind_row){ 0, (__u16)rule_before };
 		for (uint32_t i = first; i < last; i++)
-			*rows++ = (struct unwind_row){ (__u16)(ranges[i].address - begins),
-						       (__u16)ranges[i].rule };
+			*rows++ = (struct unwind_row){ (__u16)(at_of(ranges[i]) - begins),
+						       (__u16)rule_of(ranges[i]) };
 	} else {
 		page.rows = 0;
 	}
@@ -377,8 +257,8 @@ static int make_pages(struct compiler *compiler)
 {
 	const struct range *ranges = compiler->ranges;
 	uint32_t count = compiler->ranges_count, next = 0;
-	uint64_t first = ranges[0].address / UNWIND_PAGE_BYTES,
-		 last = ranges[count - 1].address / UNWIND_PAGE_BYTES;
+	uint64_t first = at_of(ranges[0]) / UNWIND_PAGE_BYTES,
+		 last = at_of(ranges[count - 1]) / UNWIND_PAGE_BYTES;
 	int result = 0;
 
 	if (last - first >= UNWIND_TABLE_PAGES_MAX)
@@ -387,8 +267,8 @@ static int make_pages(struct compiler *compiler)
 	for (uint64_t page = first; page <= last && !result; page++) {
 		uint64_t begins = page * UNWIND_PAGE_BYTES;
 
-		result = add_page(compiler, begins, next, next ? ranges[next - 1].rule : 0);
-		while (next < count && ranges[next].address - begins < UNWIND_PAGE_BYTES)
+		result = add_page(compiler, begins, next, next ? rule_of(ranges[next - 1]) : 0);
+		while (next < count && at_of(ranges[next]) - begins < UNWIND_PAGE_BYTES)
 			next++;
 	}
 	return result;
@@ -405,25 +285,67 @@ static bool is_of_this_machine(Elf *elf)
 	       header.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
+/* Segments that no file of this size can have are left out. */
+static int find_segments(struct compiler *compiler)
+{
+	size_t count;
+
+	if (elf_getphdrnum(compiler->elf, &count))
+		return -EBADMSG;
+	for (size_t i = 0; i < count && compiler->segments_count < SEGMENTS_MAX; i++) {
+		GElf_Phdr segment;
+		uint64_t ends, file_ends;
+
+		if (gelf_getphdr(compiler->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+		    segment.p_flags & PF_X &&
+		    !__builtin_add_overflow(segment.p_vaddr, segment.p_filesz, &ends) &&
+		    !__builtin_add_overflow(segment.p_offset, segment.p_filesz, &file_ends) &&
+		    !(file_ends >> (64 - RULE_BITS)))
+			compiler->segments[compiler->segments_count++] =
+				(struct segment){ segment.p_vaddr, ends, segment.p_offset - segment.p_vaddr };
+	}
+	return 0;
+}
+
+static bool find_section(Elf *elf, struct eh_frame *ret_frame)
+{
+	Elf_Scn *at = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((at = elf_nextscn(elf, at))) {
+		const char *name = gelf_getshdr(at, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+		const Elf_Data *data;
+
+		if (!name || strcmp(name, ".eh_frame") || header.sh_type == SHT_NOBITS)
+			continue;
+		data = elf_rawdata(at, NULL);
+		if (!data || !data->d_buf)
+			return false;
+		*ret_frame = (struct eh_frame){ data->d_buf, data->d_size, header.sh_addr };
+		return true;
+	}
+	return false;
+}
+
 static int compile(struct compiler *compiler)
 {
 	const struct unwind_rule none = { .kind = UNWIND_NONE };
+	struct eh_frame frame;
 	uint32_t number;
 	int result = intern_rule(compiler, &none, &number);
 
 	if (!result)
-		result = cfi_entries_each(compiler->elf, add_entry, compiler);
-	if (result < 0)
-		return result;
-	if (!compiler->ranges_count)
-		return -ENODATA;
-	/* sort by address first: a segment may end where the next begins in the file */
-	merge_ranges(compiler);
-	result = place_ranges(compiler);
-	if (result < 0)
-		return result;
-	merge_ranges(compiler);
-	return make_pages(compiler);
+		result = find_segments(compiler);
+	if (!result && find_section(compiler->elf, &frame))
+		result = eh_frame_read(&frame, begin_function, add_range, compiler);
+	if (!result)
+		result = go_frames_read(compiler->elf, begin_function, add_range, compiler);
+	if (!result)
+		result = order_ranges(compiler);
+	return result ? result : make_pages(compiler);
 }
 
 int unwind_table_compile(int elf_fd, struct unwind_table *ret_table)
@@ -433,12 +355,11 @@ int unwind_table_compile(int elf_fd, struct unwind_table *ret_table)
 
 	elf_version(EV_CURRENT);
 	compiler.elf = elf_begin(elf_fd, ELF_C_READ_MMAP, NULL);
-	if (is_of_this_machine(compiler.elf)) {
-		compiler.cfi = dwarf_getcfi_elf(compiler.elf);
-		result = compiler.cfi ? compile(&compiler) : -ENODATA;
-	}
-	dwarf_cfi_end(compiler.cfi);
+	if (is_of_this_machine(compiler.elf))
+		result = compile(&compiler);
 	elf_end(compiler.elf);
+	free(compiler.read);
+	free(compiler.functions);
 	free(compiler.ranges);
 	compiler.table.rules = TAKE_PTR(compiler.rules.rules);
 	compiler.table.rules_count = compiler.rules.count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * unwind_table.h compiles a file's .eh_frame into the rows that the kernel programs unwind by (abi.h,
- * unwind_*). libdw executes the call frame instructions; each address range with one rule becomes a row.
+ * unwind_table.h compiles a file's .eh_frame, and of a Go program also its .gopclntab, into the rows that the kernel programs
+ * unwind by (abi.h, unwind_*): each address range with one rule becomes a row.
  */
 #ifndef BOURDON_SYMBOLIZER_UNWIND_TABLE_H
 #define BOURDON_SYMBOLIZER_UNWIND_TABLE_H
@@ -31,7 +31,7 @@ struct unwind_table {
 #define UNWIND_TABLE_RULES_MAX 4096U       /* largest seen: 600 */
 
 /*
- * SYMBOLIZER: returns 0, -ENOTSUP if the file is no ELF file of this machine, -ENODATA without .eh_frame,
+ * SYMBOLIZER: returns 0, -ENOTSUP if the file is no ELF file of this machine, -ENODATA without either,
  * -EFBIG beyond a limit above, -EBADMSG if nothing in it is usable, or -ENOMEM. The caller frees the table
  * with unwind_table_free().
  */

@@ -2,18 +2,21 @@
 /*
  * Shows that a table has the rules of .eh_frame: functions of this file with call frame information of each
  * kind that a rule can hold, and of kinds that it cannot; and random addresses in the C library and this
- * program, where the rule, computed with random registers, gives the same as libdw's expression. Truncated
- * and invalid files give an error.
+ * program, where the rule, computed with random registers, gives the same as libdw's expression. Of whole files of
+ * several compilers each row is what libdw finds. Truncated and invalid files give an error.
  */
 #include "common/cleanup.h"
 #include "consumer/symbolizer/unwind_table.h"
 #include "tests/unit/helpers.h"
+#include "tests/unit/libdw_rules.h"
 #include "tests/unit/suites.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <glob.h>
+#include <inttypes.h>
 #include <link.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -343,6 +346,93 @@ START_TEST(the_c_library_against_libdw)
 }
 END_TEST
 
+/* ---- whole files, row by row, against libdw ---- */
+
+/* Programs and libraries of several compilers, languages and linkers; those from MAY_LACK on are not of make deps. */
+static const char *const compared_files[] = {
+	"/proc/self/exe",
+	"/usr/bin/bash",
+	"/usr/bin/perl",
+	"/usr/bin/python3",
+	"/lib*/*/libc.so.6",
+	"/usr/lib/*/libcrypto.so.3",
+	"/usr/lib/*/libstdc++.so.6",
+	"/usr/lib/*/libLLVM*.so*",
+	"/usr/lib/*/libpython3*.so.1.0",
+	"/usr/bin/node",
+	"/usr/lib/*/libnode.so.*",
+	"/usr/lib/jvm/*/lib/server/libjvm.so",
+};
+
+#define MAY_LACK 8
+
+struct comparison {
+	const char *path;
+	const struct libdw_rules *wanted;
+	uint32_t met; /* of wanted->ranges */
+	const struct unwind_rule *last;
+};
+
+/* Takes the rows of a table one by one; those that repeat what the row before says begin a page. */
+static void expect_row(struct comparison *comparison, uint64_t at, const struct unwind_rule *rule)
+{
+	const struct libdw_range *range = &comparison->wanted->ranges[comparison->met];
+
+	if (comparison->last ? !memcmp(comparison->last, rule, sizeof(*rule)) : rule->kind == UNWIND_NONE)
+		return;
+	ck_assert_msg(comparison->met < comparison->wanted->count && range->at == at &&
+			      !memcmp(&comparison->wanted->rules.rules[range->rule], rule, sizeof(*rule)),
+		      "%s: the rule at %#" PRIx64 " is not libdw's, which has range %" PRIu32 " of %" PRIu32
+		      " there",
+		      comparison->path, at, comparison->met, comparison->wanted->count);
+	comparison->met++;
+	comparison->last = rule;
+}
+
+static void expect_same_rows(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct libdw_rules wanted;
+	struct comparison comparison = { .path = path, .wanted = &wanted };
+	struct unwind_table table;
+	struct stat at;
+
+	ck_assert_msg(!unwind_table_compile(fd, &table) && !libdw_rules_read(fd, &wanted), "%s", path);
+	/* libdw's may begin with an end that nothing is before */
+	comparison.met = wanted.ranges[0].rule == 0;
+	for (uint32_t i = 0; i < table.pages_count; i++) {
+		uint64_t begins = (table.first_page + i) * UNWIND_PAGE_BYTES;
+
+		if (!table.pages[i].rows)
+			expect_row(&comparison, begins, &table.rules[0]);
+		for (uint32_t j = 0; j < table.pages[i].rows; j++) {
+			uint32_t number = table.pages[i].first_row + j;
+			const struct unwind_row *row =
+				&table.chunks[number / UNWIND_CHUNK_ROWS].rows[number % UNWIND_CHUNK_ROWS];
+
+			expect_row(&comparison, begins + row->at, &table.rules[row->rule]);
+		}
+	}
+	/* Debian 13's node is a small program that calls its library */
+	ck_assert_msg(!fstat(fd, &at) && comparison.met == wanted.count &&
+			      (wanted.count > 1000 || at.st_size < 100000),
+		      "%s: %" PRIu32 " of %" PRIu32 " ranges", path, comparison.met, wanted.count);
+	unwind_table_free(&table);
+	libdw_rules_free(&wanted);
+}
+
+START_TEST(each_row_is_libdws)
+{
+	glob_t found;
+	int result = glob(compared_files[_i], 0, NULL, &found);
+
+	ck_assert_msg(!result || _i >= MAY_LACK, "no file is %s", compared_files[_i]);
+	for (size_t i = 0; !result && i < found.gl_pathc; i++)
+		expect_same_rows(found.gl_pathv[i]);
+	globfree(&found);
+}
+END_TEST
+
 /* ---- damaged files ---- */
 
 START_TEST(files_that_are_no_program)
@@ -416,6 +506,7 @@ Suite *unwind_table_suite(void)
 	tcase_add_loop_test(cases, every_kind_of_rule, 0, ARRAY_SIZE(known_cases));
 	tcase_add_test(cases, this_program_against_libdw);
 	tcase_add_test(cases, the_c_library_against_libdw);
+	tcase_add_loop_test(cases, each_row_is_libdws, 0, ARRAY_SIZE(compared_files));
 	tcase_add_test(cases, files_that_are_no_program);
 	tcase_add_test(cases, damaged_files);
 #endif
