@@ -226,6 +226,12 @@ struct thread_info {
 	__u32 cpu;
 };
 
+#if defined(__TARGET_ARCH_x86)
+struct thread_struct {
+	unsigned long fsbase;
+};
+#endif
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -257,6 +263,9 @@ struct task_struct {
 	const struct cred *real_cred;
 	struct css_set *cgroups;
 	struct signal_struct *signal;
+#if defined(__TARGET_ARCH_x86)
+	struct thread_struct thread;
+#endif
 };
 
 /* pt_regs with the kernel's field names; the C library's headers use other names. */

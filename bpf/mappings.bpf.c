@@ -141,13 +141,42 @@ static __always_inline struct code_spans *spans_of_bystander(struct task_struct 
 	return &bystander->spans;
 }
 
+/* Of one process that is listed because all are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct code_spans);
+} mappings_spare SEC(".maps");
+
+/* The same of any process, for the time that it is listed. */
+static __always_inline struct code_spans *spans_of_anyone(struct task_struct *task)
+{
+	__u32 zero = 0;
+	struct code_spans *spare = bpf_map_lookup_elem(&mappings_spare, &zero);
+	char comm[ABI_COMM_BYTES] = {};
+
+	if (!spare || !policy.bystanders)
+		return NULL;
+	bpf_probe_read_kernel_str(comm, sizeof(comm), task->comm);
+	if (policy_denies(task, comm))
+		return NULL;
+	if (spare->started_ns != task->start_boottime) {
+		spare->started_ns = task->start_boottime;
+		spare->scan = spare->shown = 0;
+	}
+	return spare;
+}
+
 /* Returns what is known of a process that is listed and that policy allows, or NULL. */
-static __always_inline struct code_spans *spans_of(struct task_struct *task)
+static __always_inline struct code_spans *spans_of(struct task_struct *task, const struct control *shared)
 {
 	__u32 tgid = task->tgid;
 	struct target *target = bpf_map_lookup_elem(&targets, &tgid);
 	struct code_spans *spans;
 
+	if (shared->mappings_of == MAPPINGS_OF_ALL)
+		return spans_of_anyone(task);
 	if (!target || target->started_ns != task->start_boottime)
 		return spans_of_bystander(task);
 	if (target_is_denied(task))
@@ -170,7 +199,8 @@ static __always_inline void begin_scan(struct code_spans *spans, const struct co
 /* Whether the process belongs to those whose mappings user space asked for. */
 static __always_inline bool is_asked_for(const struct control *shared, const struct mm_struct *mm)
 {
-	return (mm->map_count > (int)UNWIND_MAPPINGS_MAX) == (shared->mappings_of == MAPPINGS_OF_MANY);
+	return shared->mappings_of == MAPPINGS_OF_ALL ||
+	       (mm->map_count > (int)UNWIND_MAPPINGS_MAX) == (shared->mappings_of == MAPPINGS_OF_MANY);
 }
 
 /* An exec may have given the task another address space since policy was asked about it. */
@@ -247,7 +277,7 @@ int walk_mappings(struct bpf_iter__task *ctx)
 	if (!mm)
 		return 0;
 	bytes_before = seq->count;
-	spans = spans_of(task);
+	spans = spans_of(task, shared);
 	if (!spans)
 		return 0;
 	if (!is_asked_for(shared, mm))
@@ -319,7 +349,7 @@ int walk_mappings_each(struct bpf_iter__task_vma *ctx)
 	    (asked_for ? spans->done && spans->scan == shared->mappings_scan
 		       : spans->shown == shared->mappings_scan + 1))
 		return 0;
-	spans = spans_of(task);
+	spans = spans_of(task, shared);
 	if (!spans || is_denied_mapping(vma))
 		return 0;
 	if (!asked_for)

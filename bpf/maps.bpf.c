@@ -9,6 +9,7 @@ struct unwind_maps_map unwind_maps SEC(".maps");
 struct unwind_pages_map unwind_pages SEC(".maps");
 struct unwind_rows_map unwind_rows SEC(".maps");
 struct unwind_rules_map unwind_rules SEC(".maps");
+struct unwind_hotspot_map unwind_hotspot SEC(".maps");
 struct cgroups_known_map cgroups_known SEC(".maps");
 struct ended_map ended SEC(".maps");
 struct wanted_map wanted SEC(".maps");
@@ -44,7 +45,7 @@ const volatile struct policy policy SEC(".rodata.policy") = {
 	.kernel_threads = 1,
 };
 
-__u64 targets_made = 0;
+__u32 targeted[TARGETED_SLOTS] = { 0 };
 
 /* Written by the loader, once. In a map of its own, which is pinned for root alone. */
 volatile __u32 retired SEC(".data.retired") = 0;

@@ -99,11 +99,9 @@ struct bucket {
 };
 
 struct cpu_state {
-	/* the running thread and whether it is a target, so that a switch looks up only the next thread */
-	__u64 targets_seen; /* value of targets_made at that lookup */
-	__u64 since_ns;
-	__u32 tid;
-	__u32 is_target;
+	__u64 since_ns; /* the thread of a target that ran last runs since then */
+	__u32 tid;      /* 0: none */
+	__u32 reserved;
 	__u64 written; /* slots written on this CPU */
 	struct bucket stacks, slots;
 	struct stack_scratch scratch;
@@ -165,13 +163,8 @@ static __always_inline __u64 start_of(struct task_struct *task)
 static __noinline struct thread *thread_make(__u32 tid, __u64 began_ns)
 {
 	struct thread fresh = { .began_ns = began_ns };
-	long failed = bpf_map_update_elem(&offcpu_threads, &tid, &fresh, BPF_NOEXIST);
 
-	if (!failed)
-		__sync_fetch_and_add(&tracked[tid % TRACKED_SLOTS], 1);
-	else if (failed == -EEXIST)
-		failed = bpf_map_update_elem(&offcpu_threads, &tid, &fresh, BPF_ANY);
-	if (failed) {
+	if (put_counted(&offcpu_threads, &tid, &fresh, &tracked[tid % TRACKED_SLOTS])) {
 		count(COUNTER_OFFCPU_UNTRACKED);
 		return NULL;
 	}
@@ -350,8 +343,9 @@ static __always_inline void leave_cpu(void *ctx, struct cpu_state *state, const 
 		sums = totals_make(tgid, target->started_ns);
 	if (!thread)
 		return;
-	if (sums && state->tid == (__u32)task->pid && state->since_ns)
-		add(&sums->on_cpu_ns, now_ns - state->since_ns);
+	if (sums && state->tid == (__u32)task->pid)
+		add(&sums->on_cpu_ns,
+		    now_ns - (state->since_ns > target->since_ns ? state->since_ns : target->since_ns));
 	thread->state = preempted ? 0 : task->__state;
 	thread->stall = BPF_CORE_READ_BITFIELD(task, in_memstall) ? STALL_MEMORY : 0;
 	if (thread->state && BPF_CORE_READ_BITFIELD(task, in_iowait))
@@ -539,6 +533,7 @@ static __always_inline void return_to_cpu(struct cpu_state *state, const struct 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct task_struct *to)
 {
+	bool is_dead = from->__state & TASK_DEAD, leaves;
 	struct control *shared;
 	struct cpu_state *state;
 	struct target *target;
@@ -547,8 +542,12 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 
 	if (is_retired())
 		return 0;
-	if (from->__state & TASK_DEAD)
+	if (is_dead)
 		ended_leave_cpu(from);
+	/* a process may have been a target while the thread ran */
+	leaves = !is_dead && (may_be_target(from) || is_tracked(from->pid));
+	if (!leaves && !may_be_target(to))
+		return 0;
 	now_ns = bpf_ktime_get_ns();
 	shared = control_get();
 	state = bpf_map_lookup_elem(&offcpu_cpus, &zero);
@@ -558,20 +557,17 @@ int BPF_PROG(offcpu_switch, bool preempted, struct task_struct *from, struct tas
 		state->tid = 0;
 		return 0;
 	}
-	if (!(from->flags & PF_KTHREAD) && !(from->__state & TASK_DEAD) &&
-	    (state->is_target || state->tid != (__u32)from->pid || state->targets_seen != targets_made))
+	if (leaves && !(from->flags & PF_KTHREAD))
 		leave_cpu(ctx, state, shared, from, preempted, now_ns);
-	state->targets_seen = targets_made;
-	state->tid = to->pid;
-	state->since_ns = now_ns;
-	state->is_target = 0;
-	if (to->flags & PF_KTHREAD)
+	state->tid = 0;
+	if (to->flags & PF_KTHREAD || !may_be_target(to))
 		return 0;
 	tgid = to->tgid;
 	target = bpf_map_lookup_elem(&targets, &tgid);
 	if (!target)
 		return 0;
-	state->is_target = 1;
+	state->tid = to->pid;
+	state->since_ns = now_ns;
 	return_to_cpu(state, shared, target, to, now_ns);
 	return 0;
 }
@@ -707,9 +703,12 @@ int BPF_PROG(offcpu_wakeup_new, struct task_struct *task)
 /* Forgets a thread that exits or changes its tid. */
 static __always_inline void forget(__u32 tid)
 {
-	struct thread *thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	struct control *shared = control_get();
+	struct thread *thread;
 
+	if (!is_tracked(tid))
+		return;
+	thread = bpf_map_lookup_elem(&offcpu_threads, &tid);
 	if (shared)
 		clocks_leave(thread, shared, bpf_ktime_get_ns());
 	if (!bpf_map_delete_elem(&offcpu_threads, &tid))

@@ -110,7 +110,7 @@ int BPF_PROG(target_exit, struct task_struct *task)
 	if (!known)
 		return 0;
 	gone = *known;
-	if (bpf_map_delete_elem(&targets, &tgid))
+	if (targets_remove(tgid))
 		return 0; /* another last thread deleted it first */
 	count(COUNTER_EXITS);
 	report_process(PROCESS_EXITED, task, NULL, &gone);

@@ -13,9 +13,6 @@
 
 extern const volatile __u64 quiet_after_ns;
 
-/* Generation counter: a cached "not a target" holds only while it is unchanged. */
-extern __u64 targets_made;
-
 /*
  * True if the heartbeat is too old. The age is signed because the consumer's clock may be slightly ahead of
  * this CPU's. A heartbeat far in the future counts as quiet, too: otherwise a compromised consumer could keep
@@ -103,11 +100,27 @@ static __always_inline void target_forget_program(__u32 tgid)
 	bpf_map_delete_elem(&bystanders, &tgid);
 }
 
+/* Returns 0 or a negative errno. */
+static __always_inline int targets_put(__u32 tgid, const struct target *target)
+{
+	return put_counted(&targets, &tgid, target, &targeted[tgid % TARGETED_SLOTS]);
+}
+
+/* Returns 0, or a negative errno if it was not there. */
+static __always_inline int targets_remove(__u32 tgid)
+{
+	int failed = (int)bpf_map_delete_elem(&targets, &tgid);
+
+	if (!failed)
+		__sync_fetch_and_sub(&targeted[tgid % TARGETED_SLOTS], 1);
+	return failed;
+}
+
 /* Removes the process from the targets. Returns 0, or a negative errno if it was none. */
-static __always_inline long target_forget(__u32 tgid)
+static __always_inline int target_forget(__u32 tgid)
 {
 	target_forget_program(tgid);
-	return bpf_map_delete_elem(&targets, &tgid);
+	return targets_remove(tgid);
 }
 
 static __always_inline void target_forget_denied(__u32 tgid)
@@ -162,7 +175,7 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 	};
 	bool is_known = known && known->started_ns == decided.started_ns;
 	bool same = is_known && known->pattern_id == decided.pattern_id;
-	long failed;
+	int failed;
 
 	if (!decided.pattern_id) {
 		if (known) {
@@ -175,14 +188,13 @@ static __always_inline __u32 target_decide(const struct control *shared, struct 
 	}
 	if (!same) {
 		decided.since_ns = is_known ? known->since_ns : bpf_ktime_get_ns();
-		failed = bpf_map_update_elem(&targets, &tgid, &decided, BPF_ANY);
+		failed = targets_put(tgid, &decided);
 		if (failed) {
 			count(COUNTER_TARGETS_FULL);
-			report_error(ERROR_TARGETS_FULL, (__s32)failed, tgid);
+			report_error(ERROR_TARGETS_FULL, failed, tgid);
 			return 0;
 		}
 		count(COUNTER_MATCHES);
-		__sync_fetch_and_add(&targets_made, 1);
 	}
 	if (report == REPORT_MATCHES || (report == REPORT_CHANGES && !same)) {
 		cgroup_path_tell(leader);

@@ -135,7 +135,7 @@ static __noinline int show_process(struct bpf_iter__task *ctx, struct task_struc
 	 * delete: it decrements signal->live first.
 	 */
 	if (record.pattern_id && BPF_CORE_READ(task, signal, live.counter) == 0) {
-		bpf_map_delete_elem(&targets, &record.tgid);
+		targets_remove(record.tgid);
 		record.pattern_id = 0;
 	}
 	read_usage(task, &record.usage);

@@ -95,4 +95,87 @@ __noinline __u64 unwind_leaf_register(__u32 number)
 	}
 }
 
+#define ENTRY_WORDS 64U /* of the stack, in which the return address is looked for */
+
+struct entry_search {
+	__u64 at, address;
+	__u32 first, count;
+	__u64 found;
+};
+
+/* Returns the mapping that contains the address, or NULL. */
+static __always_inline struct unwind_mapping *mapping_of(const struct entry_search *search, __u64 address)
+{
+	__u32 at = unwind_search_maps(search->first, search->count, address);
+	struct unwind_mapping *mapping = search->count ? bpf_map_lookup_elem(&unwind_maps, &at) : NULL;
+
+	return mapping && address >= mapping->begins && address < mapping->ends ? mapping : NULL;
+}
+
+/*
+ * True if the bytes before a return address may be a call through a register or through memory at one, perhaps with an index, and
+ * a distance of one byte or four: opcode FF /2. With `direct` also if they may be any other call.
+ */
+static __always_inline bool is_call(__u64 address, bool direct)
+{
+	__u8 code[8] = { 0 };
+
+	if (bpf_probe_read_user(code + 1, 7, (void *)(address - 7)))
+		return false;
+	return (code[6] == 0xff && (code[7] & 0x38) == 0x10) ||
+	       (code[5] == 0xff && ((code[6] & 0xf8) == 0x50 || code[6] == 0x14)) ||
+	       (code[4] == 0xff && code[5] == 0x54) ||
+	       (code[2] == 0xff && ((code[3] & 0xf8) == 0x90 || code[3] == 0x15)) ||
+	       (code[1] == 0xff && code[2] == 0x94) || (direct && code[3] == 0xe8);
+}
+
+/* Stops at a word that other such code may have been called from: how many callers are before the entry cannot be told. */
+static long search_word(__u32 index, struct entry_search *search)
+{
+	struct unwind_mapping *mapping;
+	__u64 at = search->at + index * sizeof(__u64), address;
+	bool is_of_file;
+
+	if (bpf_probe_read_user(&address, sizeof(address), (void *)at))
+		return 1;
+	mapping = mapping_of(search, address - 1);
+	if (!mapping)
+		return 0;
+	is_of_file = mapping->pages;
+	if ((!is_of_file && mapping->first_page != UNWIND_OF_NO_FILE) || !is_call(address, !is_of_file))
+		return 0;
+	if (is_of_file)
+		search->found = at;
+	return 1;
+}
+
+__noinline __u64 unwind_search_entry(__u32 first, __u32 count, __u64 stack_pointer, __u64 frame_pointer)
+{
+	struct entry_search search = { .at = stack_pointer, .first = first, .count = count };
+	__u64 at = frame_pointer + sizeof(__u64);
+
+	if (frame_pointer % sizeof(__u64) == 0 && frame_pointer - stack_pointer <= FRAME_BYTES_MAX &&
+	    !bpf_probe_read_user(&search.address, sizeof(search.address), (void *)at) &&
+	    mapping_of(&search, search.address - 1))
+		return at;
+	bpf_loop(ENTRY_WORDS, search_word, &search, 0);
+	return search.found;
+}
+
+/*
+ * thread.fsbase is what the thread had when it last came to this CPU: Go's runtime and the C library set it once, by a system call,
+ * which writes it there.
+ */
+__noinline __u64 unwind_go_pointer(__u32 rule_index)
+{
+	struct unwind_rule *rule = bpf_map_lookup_elem(&unwind_rules, &rule_index);
+	__u64 at = bpf_get_current_task_btf()->thread.fsbase;
+
+	if (!rule || bpf_probe_read_user(&at, sizeof(at), (void *)(at + (__s64)rule->cfa_add)) ||
+	    bpf_probe_read_user(&at, sizeof(at), (void *)(at + rule->cfa_register)) ||
+	    bpf_probe_read_user(&at, sizeof(at), (void *)(at + (__s64)rule->extra_at)) || !at)
+		return 0;
+	return at + (__s64)rule->frame_pointer_at;
+}
+
 #endif

@@ -2,7 +2,8 @@
 /*
  * unwind.h unwinds a user stack by the tables of its process (abi.h, unwind_*). They hold DWARF's call frame
  * information (DWARF 5, 6.4) for the stack pointer, the frame pointer and the return address. A frame without
- * a rule is unwound by its frame pointer, if that leads to a known function.
+ * a rule is unwound by its frame pointer, if that leads to a known function; code that HotSpot compiled, by
+ * HotSpot's own tables (hotspot.bpf.c).
  *
  * The consumer can write the tables. Whatever they contain, unwinding reads a bounded amount of user memory
  * only, and records no word that is not an address of code.
@@ -17,11 +18,6 @@
 
 #define PLT_ENTRY_BYTES 16U
 #define VDSO_BYTES_MAX 16384U
-#define FRAME_BYTES_MAX (16ULL << 20) /* largest plausible distance between two frame pointers */
-
-/* Values of unwind_state.extra_at that are not addresses. */
-#define EXTRA_IN_REGISTER 0
-#define EXTRA_LOST 1
 
 /* DWARF register numbers (System V ABI, AMD64, 3.6.2). */
 #define DWARF_RBX 3
@@ -45,7 +41,7 @@ static __always_inline bool unwind_find_mapping(struct unwind_state *state, __u6
 }
 
 /* Returns the rule for an address in state->mapping, or NULL. */
-static __always_inline struct unwind_rule *unwind_find_rule(const struct unwind_state *state, __u64 address)
+static __always_inline struct unwind_rule *unwind_find_rule(struct unwind_state *state, __u64 address)
 {
 	__u64 offset = address - state->mapping.table_at;
 	__u32 rule;
@@ -54,6 +50,7 @@ static __always_inline struct unwind_rule *unwind_find_rule(const struct unwind_
 		return NULL;
 	rule = unwind_search_rows(state->mapping.first_page + (__u32)(offset / UNWIND_PAGE_BYTES),
 				  (__u32)(offset % UNWIND_PAGE_BYTES));
+	state->rule = rule;
 	return bpf_map_lookup_elem(&unwind_rules, &rule);
 }
 
@@ -64,30 +61,6 @@ static __always_inline bool unwind_may_show(const struct code_spans *spans, __u6
 
 	return address - span->begins < span->ends - span->begins ||
 	       (spans->vdso && address - spans->vdso < VDSO_BYTES_MAX);
-}
-
-/*
- * Reads one word of the stack. Returns false if it cannot be read. A block begins on a word and holds whole
- * words.
- */
-static __always_inline bool unwind_read(struct unwind_state *state, __u64 address, __u64 *ret_word)
-{
-	__u64 offset = address - state->block_begins, word;
-
-	if (offset % sizeof(__u64) || offset >= state->block_bytes) {
-		if (address % sizeof(__u64))
-			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
-		if (user_block_read(state, address)) {
-			state->block_bytes = 0;
-			/* a block has at least two words, but this may be the last word of the stack */
-			return !bpf_probe_read_user(ret_word, sizeof(*ret_word), (void *)address);
-		}
-		offset = 0;
-	}
-	word = (offset / sizeof(__u64)) & (USER_BLOCK_WORDS - 1);
-	asm volatile("" : "+r"(word));
-	*ret_word = state->words[word];
-	return true;
 }
 
 /* Unwinds one frame by rbp, on the assumption that it is a frame pointer. */
@@ -106,6 +79,29 @@ static __always_inline bool unwind_by_frame_pointer(struct unwind_state *state)
 	    !unwind_read(state, at + sizeof(__u64), &state->address))
 		return false;
 	state->stack_pointer = at + 2 * sizeof(__u64);
+	state->exact = 0;
+	state->guessed = 1;
+	state->extra_at = EXTRA_LOST;
+	state->unwinders |= UNWINDER_FRAME_POINTER;
+	return true;
+}
+
+/*
+ * Unwinds one frame of code that was made at run time. It has no table, and often no frame pointer either. Then its caller is said
+ * to be the first word above the stack pointer that is the return address of an indirect call in a file with a table: a library
+ * enters such code so.
+ */
+static __always_inline bool unwind_made_code(struct unwind_state *state)
+{
+	__u64 at = unwind_search_entry(state->maps_first, state->maps_count, state->stack_pointer,
+				       state->frame_pointer);
+
+	if (!at || at == state->frame_pointer + sizeof(__u64))
+		return unwind_by_frame_pointer(state);
+	state->ended = UNWIND_ENDED_NO_RULE;
+	if (!unwind_read(state, at, &state->address))
+		return false;
+	state->stack_pointer = at + sizeof(__u64);
 	state->exact = 0;
 	state->guessed = 1;
 	state->extra_at = EXTRA_LOST;
@@ -171,7 +167,7 @@ static __always_inline bool unwind_by_rule(struct unwind_state *state, const str
 		cfa += sizeof(__u64);
 	}
 	/* a caller's frame is above, except across a signal frame, which may be on another stack */
-	if (cfa <= state->stack_pointer && !rule->is_signal)
+	if (cfa <= state->stack_pointer && !rule->is_signal && rule->kind != UNWIND_CFA_MOVED)
 		return false;
 	if (rule->extra == UNWIND_ELSEWHERE)
 		extra_at = EXTRA_LOST;
@@ -190,6 +186,39 @@ static __always_inline bool unwind_by_rule(struct unwind_state *state, const str
 	state->extra_at = extra_at;
 	state->exact = rule->is_signal;
 	state->guessed = 0;
+	state->unwinders |= UNWINDER_EH_FRAME;
+	return true;
+}
+
+/*
+ * Goes on with the goroutine that called a function of Go's runtime on the scheduler's stack. It is left once: a second time the
+ * runtime's structures would say the same of it.
+ */
+static __always_inline bool unwind_to_goroutine(struct unwind_state *state, const struct unwind_rule *rule)
+{
+	__u64 pointer = state->has_switched ? 0 : unwind_go_pointer(state->rule), cfa, address, saved;
+
+	state->ended = UNWIND_ENDED_MEMORY;
+	if (!pointer || !unwind_read(state, pointer, &cfa) || !cfa)
+		return false;
+	if (rule->return_address == UNWIND_SAME) {
+		if (!unwind_read(state, pointer + sizeof(__u64), &address))
+			return false;
+	}
+	cfa += (__s64)rule->cfa_offset;
+	if (rule->frame_pointer == UNWIND_AT_CFA) {
+		if (!unwind_read(state, cfa - 2 * sizeof(__u64), &saved))
+			return false;
+		state->frame_pointer = saved;
+	}
+	if (rule->return_address != UNWIND_SAME && !unwind_read(state, cfa - sizeof(__u64), &address))
+		return false;
+	state->address = address;
+	state->stack_pointer = cfa;
+	state->extra_at = EXTRA_LOST;
+	state->exact = 0;
+	state->guessed = 0;
+	state->has_switched = 1;
 	state->unwinders |= UNWINDER_EH_FRAME;
 	return true;
 }
@@ -228,8 +257,15 @@ static long unwind_up(__u32 index, struct unwind_context *context)
 		return 1;
 	}
 	rule = unwind_find_rule(state, inside);
-	if (!rule || rule->kind == UNWIND_NONE)
-		return !unwind_by_frame_pointer(state);
+	if (!rule || rule->kind == UNWIND_NONE) {
+		int moved = 0;
+
+		if (!state->mapping.pages && state->mapping.first_page == UNWIND_OF_NO_FILE)
+			return !unwind_made_code(state);
+		if (!state->mapping.pages && state->mapping.first_page)
+			moved = unwind_by_hotspot(state);
+		return moved ? moved < 0 : !unwind_by_frame_pointer(state);
+	}
 	/* a signal handler returns to the exact interrupted instruction, not to one after a call */
 	if (rule->is_signal && !state->exact)
 		context->frames[index]++;
@@ -239,7 +275,9 @@ static long unwind_up(__u32 index, struct unwind_context *context)
 		state->unwinders |= UNWINDER_EH_FRAME;
 		return 1;
 	}
-	if (rule->kind >= UNWIND_EXPRESSION) {
+	if (rule->kind == UNWIND_GO_SWITCH)
+		return !unwind_to_goroutine(state, rule);
+	if (rule->kind == UNWIND_EXPRESSION || rule->kind >= UNWIND_KINDS) {
 		state->ended = UNWIND_ENDED_EXPRESSION;
 		state->unwinders |= UNWINDER_EH_FRAME;
 		return 1;
@@ -261,6 +299,8 @@ static __always_inline void unwind_by_tables(struct unwind_context *context,
 	state->mapping.begins = state->mapping.ends = 0;
 	state->exact = 1;
 	state->extra_at = EXTRA_IN_REGISTER;
+	state->blob_ends = 0;
+	state->has_switched = 0;
 	bpf_loop(SAMPLE_USER_FRAMES + 1, unwind_up, context, 0);
 }
 

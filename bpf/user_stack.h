@@ -40,7 +40,7 @@ static __always_inline long user_stack_get(void *ctx, struct unwind_state *state
  * Moves one frame up: the saved frame pointer is at rbp, the return address above it. A return address with
  * the top bit set is no user address on any supported architecture and could pass for a kernel address, so
  * the stack ends there. It also ends at a value that is no frame pointer. A frame pointer of 0 ends the chain
- * (System V ABI, AMD64, 3.4.1).
+ * (System V ABI, AMD64, 3.4.1); but without frame pointers a 0 may be anywhere, so the address beside it must be one of code.
  */
 static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 {
@@ -69,7 +69,7 @@ static long unwind_frame_pointer_up(__u32 index, struct unwind_context *context)
 	state->depth = index + 2;
 	if (above <= state->frame_pointer) {
 		/* perhaps a step from a signal stack to the thread's stack; more often no frame pointer */
-		if (!above)
+		if (!above && context->spans && unwind_may_show(context->spans, address - 1))
 			state->ended = UNWIND_ENDED_ROOT;
 		if (state->guessed || above == state->frame_pointer || !above)
 			return 1;
@@ -112,9 +112,10 @@ static __always_inline long user_stack_unwind(struct unwind_state *state, struct
 		return 1;
 	}
 	tables = policy.unwinding == POLICY_UNWIND_DWARF ? bpf_map_lookup_elem(&unwind_procs, &tgid) : NULL;
-	context.spans = tables ? code_spans_of(tgid) : NULL;
-	if (tables && tables->started_ns == started_ns && context.spans &&
-	    context.spans->started_ns == started_ns) {
+	context.spans = code_spans_of(tgid);
+	if (context.spans && context.spans->started_ns != started_ns)
+		context.spans = NULL;
+	if (tables && tables->started_ns == started_ns && context.spans) {
 		unwind_by_tables(&context, tables);
 		if (!state->unwinders)
 			state->unwinders = UNWINDER_FRAME_POINTER; /* no method led further */

@@ -23,6 +23,7 @@
  *   9  who woke a thread, and where, and a key of the futex that it waited for; time in interrupts, and the names of their
  *      handlers; time in reclaim of every process; kills; what captures on demand want
  *  10  looks at the states of threads, and at the activity of all
+ *  11  where a Java virtual machine of the HotSpot kind says how its compiled code is unwound
  */
 #ifndef BOURDON_ABI_H
 #define BOURDON_ABI_H
@@ -30,7 +31,7 @@
 #include <linux/types.h>
 
 #ifndef BOURDON_ABI /* tests/e2e/upgrade.bats builds with another number */
-#define BOURDON_ABI 10U
+#define BOURDON_ABI 11U
 #endif
 
 #define ABI_COMM_BYTES 16U /* TASK_COMM_LEN: 15 bytes and a NUL */
@@ -389,7 +390,7 @@ struct open_interval {
 #define OFFCPU_OPEN_DEFAULT 8192U
 
 /*
- * ---- unwind_*: rules for unwinding the user stacks of targets; compiled from .eh_frame ----
+ * ---- unwind_*: rules for unwinding the user stacks of targets; compiled from .eh_frame and .gopclntab ----
  *
  * unwind_procs gives a process its part of unwind_maps: its executable mappings in ascending order. A mapping
  * has a part of unwind_pages, with one element for each 4 KiB of the file's text. A page has a part of one
@@ -455,13 +456,54 @@ struct unwind_process {
 	__u32 count;
 };
 
+/*
+ * A mapping without a table, in a process that has libjvm.so, may have code that HotSpot compiled. Then first_page
+ * is an index into unwind_hotspot that is not 0, and table_at is where the first byte of libjvm.so is in the process:
+ * where it would be if the whole file were mapped as its text is.
+ */
 struct unwind_mapping {
 	__u64 begins; /* virtual addresses */
 	__u64 ends;
-	__u64 table_at;   /* address that the table's first page describes */
-	__u32 first_page; /* index into unwind_pages */
-	__u32 pages;      /* 0: no table, use frame pointers */
+	__u64 table_at; /* address that the table's first page describes */
+	__u32 first_page; /* index into unwind_pages; without a table 0, UNWIND_OF_NO_FILE, or into unwind_hotspot */
+	__u32 pages; /* 0: no table, use frame pointers */
 };
+
+/*
+ * What one libjvm.so says of HotSpot's compiled code. HotSpot tells debuggers in gHotSpotVMStructs at which offset
+ * each field of its structures is. The offsets are computed when the library is loaded, so what the file says is
+ * where they will be: the programs read them from the process. Places are distances from its first byte, as above.
+ */
+#define HOTSPOT_ARRAY_COUNT 0U /* GrowableArray: _len, an int */
+#define HOTSPOT_ARRAY_DATA 1U
+#define HOTSPOT_HEAP_MEMORY 2U /* CodeHeap: _memory and _segmap, each a VirtualSpace */
+#define HOTSPOT_HEAP_SEGMENTS 3U
+#define HOTSPOT_HEAP_SHIFT 4U   /* _log2_segment_size, an int */
+#define HOTSPOT_SPACE_BEGINS 5U /* VirtualSpace: _low_boundary and _high_boundary */
+#define HOTSPOT_SPACE_ENDS 6U
+#define HOTSPOT_BLOB_NAME 7U      /* CodeBlob: _name, a pointer to text */
+#define HOTSPOT_BLOB_BYTES 8U     /* _size, an int */
+#define HOTSPOT_BLOB_CODE 9U      /* _code_begin, a pointer, or _code_offset, an int */
+#define HOTSPOT_BLOB_COMPLETE 10U /* _frame_complete_offset */
+#define HOTSPOT_BLOB_FRAME 11U    /* _frame_size, an int: in words */
+#define HOTSPOT_FIELDS 12U
+
+#define HOTSPOT_OFFSET_MAX 4096U     /* of a field; above the largest known */
+#define HOTSPOT_PLACE_MAX (1U << 31) /* in the file and the zeros behind it */
+
+struct unwind_hotspot {
+	__u32 heaps; /* place of CodeCache::_heaps, a pointer to a GrowableArray; 0: no HotSpot */
+	__u32 offsets[HOTSPOT_FIELDS]; /* place of the word that has the offset of the field */
+	__u8 block_bytes;              /* of the header that is before a CodeBlob in its heap */
+	__u8 complete_bytes;           /* of _frame_complete_offset: 2 or 4 */
+	__u8 code_is_offset;           /* 1: the CodeBlob has _code_offset */
+	__u8 reserved;
+};
+
+#define UNWIND_HOTSPOTS 64U /* elements of the map: different files libjvm.so, and 0 for none */
+
+/* unwind_mapping.first_page: the mapping is of no file, so its code was made at run time */
+#define UNWIND_OF_NO_FILE (~0U)
 
 struct unwind_page {
 	__u32 first_row; /* chunk << UNWIND_CHUNK_BITS | row in the chunk */
@@ -485,6 +527,15 @@ struct unwind_chunk {
 /* register + cfa_offset, plus 8 from byte cfa_add on in each 16 bytes: an entry of x86's PLT */
 #define UNWIND_CFA_PLT 4U
 #define UNWIND_EXPRESSION 5U /* an expression of none of these forms */
+#define UNWIND_CFA_MOVED 6U  /* register + cfa_offset, which may be on another stack */
+/*
+ * The frame is on the stack of Go's scheduler, its caller on the goroutine's: CFA is the stack pointer that the runtime saved
+ * there, plus cfa_offset. With UNWIND_SAME for the return address, this is what the runtime saved beside it. The members say where
+ * that is: g at cfa_add from the thread's FS, its M at cfa_register in that, the M's goroutine at extra_at in it, and the saved
+ * stack pointer at frame_pointer_at in the goroutine. A saved frame pointer is right below the return address.
+ */
+#define UNWIND_GO_SWITCH 7U
+#define UNWIND_KINDS 8U
 
 /* unwind_rule.frame_pointer, .return_address and .extra: where the frame keeps its caller's value */
 #define UNWIND_SAME 0U             /* in the register, unchanged */
@@ -763,6 +814,9 @@ struct look_record {
 
 #define MAPPINGS_OF_FEW 0U  /* of processes with up to UNWIND_MAPPINGS_MAX mappings of any kind */
 #define MAPPINGS_OF_MANY 1U /* of processes with more */
+/* of every process that policy allows, what fits into one buffer, whether it is sampled or not */
+#define MAPPINGS_OF_ALL 2U
+#define MAPPINGS_KINDS 3U
 
 /* mapped_record.flags */
 #define MAPPED_LISTED 1U /* some of its mappings follow */
@@ -890,6 +944,7 @@ ABI_SIZE(unwind_page, 8);
 ABI_SIZE(unwind_row, 4);
 ABI_SIZE(unwind_chunk, 4096);
 ABI_SIZE(unwind_rule, 24);
+ABI_SIZE(unwind_hotspot, 56);
 ABI_CHECK(control, clocks_cgroup, 32);
 ABI_CHECK(control, mappings_scan, 48);
 ABI_CHECK(control, walk_began_ns, 56);

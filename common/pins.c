@@ -35,6 +35,8 @@ const struct pin_map_spec pin_maps[PIN_MAPS] = {
 			      0660 },
 	[PIN_UNWIND_RULES] = { "unwind_rules", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct unwind_rule),
 			       0660 },
+	[PIN_UNWIND_HOTSPOT] = { "unwind_hotspot", BPF_MAP_TYPE_ARRAY, sizeof(__u32),
+				 sizeof(struct unwind_hotspot), 0660 },
 	[PIN_WANTED] = { "wanted", BPF_MAP_TYPE_HASH, sizeof(struct wanted_key), sizeof(struct wanted_until),
 			 0660 },
 	[PIN_CONTROL] = { "control", BPF_MAP_TYPE_ARRAY, sizeof(__u32), sizeof(struct control), 0660 },

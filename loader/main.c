@@ -174,7 +174,7 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 				       .readers = READERS_GROUP,
 				       .ring_size = "1MiB",
 				       .targets = "16384",
-				       .unwind_memory = "8MiB",
+				       .unwind_memory = "16MiB",
 				       .quiet_after = "30s" };
 	const struct option_spec options[] = {
 		{ "check", NULL, "check whether this machine can run bourdon; leaves nothing loaded",
@@ -195,7 +195,7 @@ static int parse_arguments(struct arguments *ret_arguments, int count, char **wo
 		{ "ring-size", "SIZE", "size of each CPU's sample ring (1MiB)", &arguments.ring_size },
 		{ "targets", "N", "maximum number of processes sampled at once (16384)", &arguments.targets },
 		{ "unwind-memory", "SIZE",
-		  "memory for unwind tables; 0: unwind by frame pointers only (8MiB)",
+		  "memory for unwind tables; 0: unwind by frame pointers only (16MiB)",
 		  &arguments.unwind_memory },
 		{ "quiet-after", "TIME", "stop sampling this long after the consumer's last heartbeat (30s)",
 		  &arguments.quiet_after },

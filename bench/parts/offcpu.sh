@@ -8,6 +8,7 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.bash"
 
 PAIRS=1000000000         # more than any round can finish
+OTHERS_NS_MAX=60 OTHERS_PERCENT_MIN=95 OTHERS_OF_EMPTY_PERCENT_MIN=98
 STACKS_HZ_CAPTURING=4000 # the budgets of consumer/recorder.c; slots: half a ring, four times a second
 SLOTS_HZ_CAPTURING=$((2 * (1 << 20) / 1448))
 
@@ -34,40 +35,56 @@ our_cost() {
 	calc "$(value offcpu_slots <<< "$line") / $(value wall_ns <<< "$line") * 1e9" >> "$WORK/$1.slots"
 }
 
-# their_cost NAME PID: measures offcputime's program, which watches that process: ns a run into NAME.ns.
-their_cost() {
-	offcputime -p "$2" $((ROUND_SECONDS + 2)) > "$WORK/offcputime" 2>&1 &
+# their_begin PID: starts offcputime, which watches that process, for two rounds.
+their_begin() {
+	offcputime -p "$1" $((2 * ROUND_SECONDS + 2)) > "$WORK/offcputime" 2>&1 &
 	CHILDREN+=($!)
 	until bpftool -j prog show name sched_switch 2> /dev/null | jq -e 'length > 0' > /dev/null; do sleep 0.05; done
+}
+
+# their_cost NAME: measures its program: ns a run into NAME.ns.
+their_cost() {
 	with_sysctl kernel.bpf_stats_enabled 1 sleep "$ROUND_SECONDS"
 	bpftool -j prog show name sched_switch | jq -s 'flatten | map(select(.run_cnt)) |
 		(map(.run_time_ns) | add) / (map(.run_cnt) | add)' >> "$WORK/$1.ns"
 }
 
-# measure NAME [PID]: measures switches a second of this machine, and the cost of a run of bourdon's program;
-# with a PID, or "pair", of offcputime's.
+# measure NAME [PID]: measures switches a second of this machine, and then the cost of a run of bourdon's program if it is
+# loaded; with a PID, or "pair", of offcputime's. Not at the same time: the kernel's count of a program's time takes time.
 measure() {
 	local before
 	pair_start
+	[[ -z ${2-} ]] || their_begin "${2/pair/$PAIR}"
 	sleep 0.5 # until it runs at full speed
 	before=$(switched)
-	if [[ $1 == none ]]; then
-		sleep "$ROUND_SECONDS"
-	elif [[ -z ${2-} ]]; then
-		our_cost "$1"
-	else
-		their_cost "$1" "${2/pair/$PAIR}"
-	fi
+	sleep "$ROUND_SECONDS"
 	calc "($(switched) - $before) / $ROUND_SECONDS" >> "$WORK/$1.rate"
+	if [[ -n ${2-} ]]; then
+		their_cost "$1"
+	elif [[ -d $PIN_DIR ]]; then
+		our_cost "$1"
+	fi
 	kill -KILL "$PAIR"
 	wait "$PAIR" 2> /dev/null || true
 	[[ -z ${2-} ]] || wait "${CHILDREN[-1]}" 2> /dev/null || true
 }
 
+# measure_empty NAME HOOK...: measures switches a second with an empty program at each of these places.
+measure_empty() {
+	local attached empty
+	exec {attached}< <(exec "$BUILD/bench/empty_hooks" "${@:2}")
+	empty=$!
+	CHILDREN+=("$empty")
+	read -r _ <&"$attached"
+	measure "$1"
+	stop "$empty"
+	exec {attached}<&-
+}
+
 # arm_capturing COMM: adds a rule that fires at once, with a capture as long as the round.
 arm_capturing() {
 	load --hz "$HZ"
-	rule armed "comm = $1" 'cpu.some = 1%' 'watch = system' 'history = 1s' "capture = $((ROUND_SECONDS + 5))s" 'cooldown = 0s'
+	rule armed "comm = $1" 'cpu.some = 1%' 'watch = system' 'history = 1s' "capture = $((2 * ROUND_SECONDS + 5))s" 'cooldown = 0s'
 	daemon_start
 	start cpu_hog --threads $((2 * CPUS))
 	await_log 30 'fired'
@@ -84,6 +101,8 @@ for ((round = 1; round <= ROUNDS; round++)); do
 	arm no_such_process
 	measure others
 	disarm
+	measure_empty empty switch waking wakeup
+	measure_empty empty-switch switch
 	arm 'sched-pipe*'
 	measure targets
 	disarm
@@ -106,6 +125,18 @@ done
 for kind in others targets capturing offcputime-others offcputime-targets; do
 	compared "switches a second of a pair on one CPU, $kind (reference: with nothing)" "$kind" none /s rate
 done
+compared 'switches a second of a pair on one CPU, with three empty programs at the same places (reference: with nothing)' \
+	empty none /s rate
+compared 'switches a second of a pair on one CPU, with one empty program at sched_switch (reference: with nothing)' \
+	empty-switch none /s rate
+row_at_most 'a switch between threads that are no targets' "$(spread 0 ns < "$WORK/others.ns")" "$(median < "$WORK/others.ns")" \
+	"$OTHERS_NS_MAX" ns
+paste "$WORK/others.rate" "$WORK/none.rate" | awk '{ print 100 * $1 / $2 }' > "$WORK/others.percent"
+row_at_least 'switches a second of a pair on one CPU, others, as a share of the rate with nothing' "$(spread 0 % < "$WORK/others.percent")" \
+	"$(median < "$WORK/others.percent")" "$OTHERS_PERCENT_MIN" %
+paste "$WORK/others.rate" "$WORK/empty.rate" | awk '{ print 100 * $1 / $2 }' > "$WORK/others-of-empty.percent"
+row_at_least 'the same, as a share of the rate with three empty programs' "$(spread 0 % < "$WORK/others-of-empty.percent")" \
+	"$(median < "$WORK/others-of-empty.percent")" "$OTHERS_OF_EMPTY_PERCENT_MIN" %
 rate=$(median < "$WORK/capturing.rate" | xargs printf '%.0f')
 for what in "stacks $STACKS_HZ_CAPTURING" "slots $SLOTS_HZ_CAPTURING"; do
 	row_at_most "off-CPU ${what% *} a second of one CPU, while a capture is taken, at $rate switches a second" \
