@@ -148,7 +148,7 @@ static int walk_functions(struct dwarf_frames *frames, struct unit *unit, Dwarf_
 }
 
 static bool find_function(struct dwarf_frames *frames, struct unit *unit, Dwarf_Die *unit_entry,
-			  uint64_t address, Dwarf_Die *ret_function, uint64_t *ret_begins)
+			  uint64_t address, Dwarf_Die *ret_function, uint64_t *ret_begins, struct span *span)
 {
 	uint32_t entries_left = UNIT_ENTRIES_MAX;
 	const struct piece *piece;
@@ -158,7 +158,7 @@ static bool find_function(struct dwarf_frames *frames, struct unit *unit, Dwarf_
 		walk_functions(frames, unit, unit_entry, 0, &entries_left);
 		pieces_sort(&unit->functions);
 	}
-	piece = pieces_find(&unit->functions, address);
+	piece = pieces_find(&unit->functions, address, span);
 	if (!piece || !dwarf_offdie(frames->dwarf, piece->owner, ret_function))
 		return false;
 	*ret_begins = piece->begins;
@@ -182,7 +182,7 @@ static const char *name_of(Dwarf_Die *entry)
 }
 
 /* libdw names a file "???" if it has a number but no name. */
-static void set_place(struct dwarf_frame *frame, const char *file, uint32_t line)
+static void set_place(struct source_frame *frame, const char *file, uint32_t line)
 {
 	if (!file || !strcmp(file, "???"))
 		return;
@@ -190,11 +190,37 @@ static void set_place(struct dwarf_frame *frame, const char *file, uint32_t line
 	frame->line = line;
 }
 
-static void set_line(Dwarf_Die *unit_entry, uint64_t address, struct dwarf_frame *frame)
+/* To the addresses of the same row of the unit's line table, which is sorted. */
+static void narrow_to_row(Dwarf_Die *unit_entry, uint64_t address, struct span *span)
+{
+	size_t count, low = 0, high;
+	Dwarf_Lines *rows;
+	Dwarf_Addr begins;
+
+	if (dwarf_getsrclines(unit_entry, &rows, &count))
+		return;
+	high = count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (!dwarf_lineaddr(dwarf_onesrcline(rows, middle), &begins) && begins <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low && !dwarf_lineaddr(dwarf_onesrcline(rows, low - 1), &begins))
+		span_narrow(span, address, begins, UINT64_MAX);
+	if (low < count && !dwarf_lineaddr(dwarf_onesrcline(rows, low), &begins))
+		span_narrow(span, address, begins, UINT64_MAX);
+}
+
+static void set_line(Dwarf_Die *unit_entry, uint64_t address, struct source_frame *frame, struct span *span)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit_entry, address);
 	bool is_end = true;
 	int number;
+
+	narrow_to_row(unit_entry, address, span);
 
 	/* 0: code that the compiler added and that has no source line */
 	if (!line || dwarf_lineendsequence(line, &is_end) || is_end || dwarf_lineno(line, &number) ||
@@ -204,7 +230,7 @@ static void set_line(Dwarf_Die *unit_entry, uint64_t address, struct dwarf_frame
 }
 
 /* Sets the place of the call to an inlined function, which is in the function around it. */
-static void set_call_place(Dwarf_Die *unit_entry, Dwarf_Die *inlined, struct dwarf_frame *frame)
+static void set_call_place(Dwarf_Die *unit_entry, Dwarf_Die *inlined, struct source_frame *frame)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word file, line;
@@ -218,13 +244,16 @@ static void set_call_place(Dwarf_Die *unit_entry, Dwarf_Die *inlined, struct dwa
 	set_place(frame, dwarf_filesrc(files, file, NULL, NULL), (uint32_t)line);
 }
 
-static bool holds(Dwarf_Die *entry, uint64_t address, uint64_t *ret_begins)
+static bool holds(Dwarf_Die *entry, uint64_t address, uint64_t *ret_begins, struct span *span)
 {
 	Dwarf_Addr base, begins, ends;
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(entry, at, &base, &begins, &ends)) > 0) {
-		if (address < begins || address >= ends || is_discarded(begins))
+		if (is_discarded(begins))
+			continue;
+		span_narrow(span, address, begins, ends);
+		if (address < begins || address >= ends)
 			continue;
 		*ret_begins = begins;
 		return true;
@@ -236,14 +265,14 @@ static bool holds(Dwarf_Die *entry, uint64_t address, uint64_t *ret_begins)
 
 /* Finds the function inlined directly into `parent` at the address, within nested blocks. */
 static bool find_inlined(Dwarf_Die *parent, uint64_t address, unsigned int nesting, uint32_t *entries_left,
-			 Dwarf_Die *ret_inlined, uint64_t *ret_begins)
+			 Dwarf_Die *ret_inlined, uint64_t *ret_begins, struct span *span)
 {
 	struct children children = children_of(parent);
 
 	while (next_child(&children, entries_left)) {
 		switch (dwarf_tag(&children.entry)) {
 		case DW_TAG_inlined_subroutine:
-			if (!holds(&children.entry, address, ret_begins))
+			if (!holds(&children.entry, address, ret_begins, span))
 				break;
 			*ret_inlined = children.entry;
 			return true;
@@ -251,8 +280,9 @@ static bool find_inlined(Dwarf_Die *parent, uint64_t address, unsigned int nesti
 		case DW_TAG_try_block:
 		case DW_TAG_catch_block:
 			/* some compilers give blocks no addresses */
-			if (nesting < NESTING_MAX && find_inlined(&children.entry, address, nesting + 1,
-								  entries_left, ret_inlined, ret_begins))
+			if (nesting < NESTING_MAX &&
+			    find_inlined(&children.entry, address, nesting + 1, entries_left, ret_inlined,
+					 ret_begins, span))
 				return true;
 			break;
 		default:
@@ -264,14 +294,14 @@ static bool find_inlined(Dwarf_Die *parent, uint64_t address, unsigned int nesti
 
 /* Beyond SYMBOLIZE_DEPTH, drops the innermost functions; the last one kept has the place of its call. */
 static uint32_t find_chain(Dwarf_Die *unit_entry, Dwarf_Die function, uint64_t address,
-			   struct dwarf_frame *frames)
+			   struct source_frame *frames, struct span *span)
 {
 	uint32_t entries_left = LOOKUP_ENTRIES_MAX, count = 1;
-	struct dwarf_frame *last = frames;
+	struct source_frame *last = frames;
 	uint64_t begins;
 	Dwarf_Die inlined;
 
-	while (find_inlined(&function, address, 0, &entries_left, &inlined, &begins)) {
+	while (find_inlined(&function, address, 0, &entries_left, &inlined, &begins, span)) {
 		const char *name = name_of(&inlined);
 
 		function = inlined;
@@ -281,9 +311,9 @@ static uint32_t find_chain(Dwarf_Die *unit_entry, Dwarf_Die function, uint64_t a
 		if (count == SYMBOLIZE_DEPTH)
 			return count;
 		last = &frames[count++];
-		*last = (struct dwarf_frame){ .name = name, .begins = begins };
+		*last = (struct source_frame){ .name = name, .begins = begins };
 	}
-	set_line(unit_entry, address, last);
+	set_line(unit_entry, address, last, span);
 	return count;
 }
 
@@ -308,27 +338,27 @@ void dwarf_frames_free(struct dwarf_frames *frames)
 }
 
 uint32_t dwarf_frames_find(struct dwarf_frames *frames, uint64_t address,
-			   struct dwarf_frame ret_frames[SYMBOLIZE_DEPTH])
+			   struct source_frame ret_frames[SYMBOLIZE_DEPTH], struct span *span)
 {
 	const struct piece *piece;
 	Dwarf_Die unit_entry, function;
 	struct unit *unit;
 	uint64_t begins;
 
-	ret_frames[0] = (struct dwarf_frame){ .name = NULL };
+	ret_frames[0] = (struct source_frame){ .name = NULL };
 	if (!frames->indexed)
 		index_units(frames);
-	piece = pieces_find(&frames->by_address, address);
+	piece = pieces_find(&frames->by_address, address, span);
 	if (!piece)
 		return 0;
 	unit = &frames->units[piece->owner];
 	if (!dwarf_offdie(frames->dwarf, unit->entry, &unit_entry))
 		return 0;
-	if (!find_function(frames, unit, &unit_entry, address, &function, &begins)) {
-		set_line(&unit_entry, address, &ret_frames[0]);
+	if (!find_function(frames, unit, &unit_entry, address, &function, &begins, span)) {
+		set_line(&unit_entry, address, &ret_frames[0], span);
 		return 0;
 	}
 	ret_frames[0].name = name_of(&function);
 	ret_frames[0].begins = begins;
-	return find_chain(&unit_entry, function, address, ret_frames);
+	return find_chain(&unit_entry, function, address, ret_frames, span);
 }

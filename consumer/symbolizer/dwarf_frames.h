@@ -7,6 +7,8 @@
 #define BOURDON_SYMBOLIZER_DWARF_FRAMES_H
 
 #include "consumer/symbolizer/protocol.h"
+#include "consumer/symbolizer/source_frame.h"
+#include "consumer/symbolizer/span.h"
 
 #include <elfutils/libdw.h>
 
@@ -16,19 +18,12 @@ struct dwarf_frames;
 struct dwarf_frames *dwarf_frames_new(Dwarf *dwarf);
 void dwarf_frames_free(struct dwarf_frames *frames);
 
-struct dwarf_frame {
-	const char *name; /* linkage name, or source name, or NULL; valid as long as the Dwarf */
-	uint64_t begins;  /* start of the code range that contains the address */
-	const char *file; /* NULL: unknown */
-	uint32_t line;
-};
-
 /*
- * SYMBOLIZER: finds the functions at the address, outermost first. The place of the innermost is the address
- * itself, that of each other its call of the next. Returns their number. If it is 0, `ret_frames[0]` has the
- * place only.
+ * SYMBOLIZER: finds the functions at the address, outermost first, by their linkage names, if they have any. The
+ * place of the innermost is the address itself, that of each other its call of the next. Returns their number. If
+ * it is 0, `ret_frames[0]` has the place only. Narrows the span to addresses where it finds the same.
  */
 uint32_t dwarf_frames_find(struct dwarf_frames *frames, uint64_t address,
-			   struct dwarf_frame ret_frames[SYMBOLIZE_DEPTH]);
+			   struct source_frame ret_frames[SYMBOLIZE_DEPTH], struct span *span);
 
 #endif

@@ -5,6 +5,7 @@
 #include "consumer/symbolizer/dwarf_frames.h"
 #include "consumer/symbolizer/elf_file.h"
 #include "consumer/symbolizer/elf_symbols.h"
+#include "consumer/symbolizer/go_program.h"
 #include "consumer/symbolizer/reply.h"
 
 #include <elfutils/libdwelf.h>
@@ -19,6 +20,8 @@ struct elf_module {
 	uint32_t lacks;
 	Dwarf *dwarf, *alternate_dwarf; /* of the file or its debug file */
 	struct dwarf_frames *frames;
+	struct go_functions go;
+	bool has_go;
 };
 
 static bool has_dwarf(const struct elf_file *file)
@@ -61,6 +64,7 @@ struct elf_module *elf_module_open(int fd)
 	}
 	module->build_id = elf_file_build_id(&module->file);
 	elf_file_open_packed(&module->packed, &module->file);
+	module->has_go = !go_program_open(&module->go, module->file.elf);
 	if (has_dwarf(&module->file)) {
 		open_dwarf(module, &module->file);
 	} else {
@@ -176,39 +180,81 @@ static void find_symbols(const struct elf_module *module, struct elf_place *plac
 }
 
 /*
+ * Asks DWARF, and the table of a Go program, which is complete where DWARF was stripped: the one that finds more of what is
+ * inlined counts. Returns the number of frames.
+ */
+static uint32_t find_source_frames(struct elf_module *module, struct elf_place *place,
+				   struct source_frame frames[SYMBOLIZE_DEPTH], bool *ret_is_go)
+{
+	struct source_frame of_go[SYMBOLIZE_DEPTH];
+	uint32_t count = 0, count_of_go = 0;
+
+	if (place->mapped && module->frames)
+		count = dwarf_frames_find(module->frames, place->address, frames, &place->span);
+	if (place->mapped && module->has_go)
+		count_of_go = go_functions_find(&module->go, place->address, of_go, &place->span);
+	*ret_is_go = count_of_go > count;
+	if (!*ret_is_go)
+		return count;
+	memcpy(frames, of_go, count_of_go * sizeof(*frames));
+	return count_of_go;
+}
+
+/*
  * If the symbol tables and DWARF disagree about the real function, the one that begins nearer to the address
  * wins: the other encloses it or has an invented size. If both begin at one address, the symbol's name wins,
  * because it shows what the linker made of the function (a clone, the cold part, one of several folded
  * functions), and DWARF adds what is inlined into it. If the winner is not DWARF's innermost function, DWARF
- * supplies the source place only.
+ * supplies the source place only. The table of a Go program stands for DWARF; its names win, because they are Go's own.
  */
-static uint32_t find_frames(struct elf_module *module, const struct elf_place *place,
+static uint32_t find_frames(struct elf_module *module, struct elf_place *place,
 			    struct found_frame found[SYMBOLIZE_DEPTH])
 {
-	struct dwarf_frame frames[SYMBOLIZE_DEPTH] = { { .name = NULL } };
-	uint32_t count = place->mapped && module->frames
-				 ? dwarf_frames_find(module->frames, place->address, frames)
-				 : 0;
+	struct source_frame frames[SYMBOLIZE_DEPTH] = { { .name = NULL } };
+	bool is_go;
+	uint32_t count = find_source_frames(module, place, frames, &is_go);
 	bool symbol_begins_later = place->name && (!count || place->begins > frames[0].begins);
 
 	if (symbol_begins_later && count > 1) {
-		frames[0] = (struct dwarf_frame){ .file = frames[count - 1].file,
-						  .line = frames[count - 1].line };
+		frames[0] = (struct source_frame){ .file = frames[count - 1].file,
+						   .line = frames[count - 1].line };
 		count = 1;
 	}
 	for (uint32_t i = 0; i < count || !i; i++)
 		found[i] =
 			(struct found_frame){ .name = frames[i].name,
+					      .is_written = is_go,
 					      .function_offset =
 						      frames[i].name ? place->address - frames[i].begins : 0,
 					      .file = frames[i].file,
 					      .line = frames[i].line };
-	if (place->name && (symbol_begins_later || !frames[0].name || place->begins == frames[0].begins)) {
+	if (place->name &&
+	    (symbol_begins_later || !frames[0].name || (place->begins == frames[0].begins && !is_go))) {
 		found[0].name = place->name;
+		found[0].is_written = false;
 		found[0].function_offset = place->address - place->begins;
 	}
 	/* an inlined function without an outer one is not credible */
 	return found[0].name && count ? count : 1;
+}
+
+static uint32_t span_bytes(uint64_t bytes)
+{
+	return (uint32_t)(bytes < SYMBOLIZE_SPAN_MAX ? bytes : SYMBOLIZE_SPAN_MAX);
+}
+
+/* An address that no segment contains has no other one like it. No function begins within the span. */
+static struct reply_span span_of(const struct elf_place *place, const struct found_frame *found,
+				 uint32_t count)
+{
+	uint64_t before = place->address - place->span.begins;
+
+	if (!place->mapped || place->address < place->span.begins || place->address >= place->span.ends)
+		return (struct reply_span){ 0, 0 };
+	for (uint32_t i = 0; i < count; i++)
+		if (found[i].name && found[i].function_offset < before)
+			before = found[i].function_offset;
+	return (struct reply_span){ span_bytes(before), span_bytes(place->span.ends - place->address) };
 }
 
 size_t elf_module_name(struct elf_module *module, const struct symbolize_request *request,
@@ -223,8 +269,11 @@ size_t elf_module_name(struct elf_module *module, const struct symbolize_request
 	else
 		elf_symbols_map(module->file.elf, request->offsets, places, request->count);
 	find_symbols(module, places, request->count);
-	for (uint32_t i = 0; i < request->count; i++)
-		if (!reply_add(&reply, found, find_frames(module, &places[i], found)))
+	for (uint32_t i = 0; i < request->count; i++) {
+		uint32_t count = find_frames(module, &places[i], found);
+
+		if (!reply_add(&reply, found, count, span_of(&places[i], found, count)))
 			break;
+	}
 	return reply_bytes(&reply);
 }

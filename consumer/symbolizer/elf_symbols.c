@@ -15,7 +15,8 @@ void elf_symbols_map(Elf *elf, const uint64_t *offsets, struct elf_place *places
 {
 	size_t headers;
 
-	memset(places, 0, count * sizeof(*places));
+	for (uint32_t j = 0; j < count; j++)
+		places[j] = (struct elf_place){ .span = SPAN_ALL };
 	if (elf_getphdrnum(elf, &headers))
 		return;
 	for (size_t i = 0; i < headers; i++) {
@@ -26,18 +27,27 @@ void elf_symbols_map(Elf *elf, const uint64_t *offsets, struct elf_place *places
 		for (uint32_t j = 0; j < count; j++) {
 			uint64_t into = offsets[j] - header.p_offset;
 
+			/* of offsets; see below */
+			span_narrow(&places[j].span, offsets[j], header.p_offset,
+				    header.p_offset + header.p_filesz);
 			if (offsets[j] < header.p_offset || into >= header.p_filesz)
 				continue;
 			places[j].address = header.p_vaddr + into;
 			places[j].mapped = true;
 		}
 	}
+	for (uint32_t j = 0; j < count; j++) {
+		uint64_t bias = places[j].address - offsets[j];
+
+		places[j].span.begins += bias;
+		places[j].span.ends += bias;
+	}
 }
 
 void elf_symbols_place(const uint64_t *addresses, struct elf_place *places, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
-		places[i] = (struct elf_place){ .address = addresses[i], .mapped = true };
+		places[i] = (struct elf_place){ .address = addresses[i], .mapped = true, .span = SPAN_ALL };
 }
 
 /* Of symbols at the same address, prefer an exported one: people know that name. */
@@ -70,11 +80,18 @@ static bool is_better(const struct elf_place *place, const GElf_Sym *symbol, con
 	return strcmp(name, place->name) < 0;
 }
 
-/* Offers a symbol to all addresses that it covers. */
-static void offer(struct elf_place **sorted, size_t count, const GElf_Sym *symbol, const char *name)
+/*
+ * Offers a symbol to all addresses that it covers. Its name is looked up only if there is one: most symbols cover none. Where it
+ * begins and ends narrows the spans of the nearest addresses only; see narrow_others().
+ */
+static void offer(struct elf_place **sorted, size_t count, const GElf_Sym *symbol, Elf *elf, size_t names)
 {
+	uint64_t ends = symbol->st_value + symbol->st_size;
 	size_t low = 0, high = count;
+	const char *name = NULL;
 
+	if (ends < symbol->st_value)
+		ends = UINT64_MAX;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
@@ -83,15 +100,33 @@ static void offer(struct elf_place **sorted, size_t count, const GElf_Sym *symbo
 		else
 			high = middle;
 	}
+	if (low)
+		span_narrow(&sorted[low - 1]->span, sorted[low - 1]->address, symbol->st_value, ends);
 	for (; low < count && sorted[low]->address - symbol->st_value < symbol->st_size; low++) {
 		struct elf_place *place = sorted[low];
 
-		if (!is_better(place, symbol, name))
+		span_narrow(&place->span, place->address, symbol->st_value, ends);
+		if (!name)
+			name = elf_strptr(elf, names, symbol->st_name);
+		if (!name || !*name || !is_better(place, symbol, name))
 			continue;
 		place->name = name;
 		place->begins = symbol->st_value;
 		place->rank = rank_of(symbol);
 	}
+	if (low < count)
+		span_narrow(&sorted[low]->span, sorted[low]->address, symbol->st_value, ends);
+}
+
+/* What begins behind an address begins behind all smaller ones, and what ends before it ends before all larger ones. */
+static void narrow_others(struct elf_place **sorted, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		if (sorted[i - 1]->span.begins > sorted[i]->span.begins)
+			sorted[i]->span.begins = sorted[i - 1]->span.begins;
+	for (size_t i = count; i > 1; i--)
+		if (sorted[i - 1]->span.ends < sorted[i - 2]->span.ends)
+			sorted[i - 2]->span.ends = sorted[i - 1]->span.ends;
 }
 
 static void scan_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct elf_place **sorted,
@@ -102,18 +137,16 @@ static void scan_table(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, stru
 
 	for (size_t i = 1; data && i < symbols; i++) {
 		GElf_Sym symbol;
-		const char *name;
 		int type;
 
 		if (!gelf_getsym(data, (int)i, &symbol))
 			return;
 		type = GELF_ST_TYPE(symbol.st_info);
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF ||
+		    !symbol.st_size ||
 		    symbol.st_size > INT64_MAX) /* an offset in it would make the whole reply invalid */
 			continue;
-		name = elf_strptr(elf, header->sh_link, symbol.st_name);
-		if (name && *name)
-			offer(sorted, count, &symbol, name);
+		offer(sorted, count, &symbol, elf, header->sh_link);
 	}
 }
 
@@ -133,4 +166,5 @@ void elf_symbols_find(Elf *elf, uint32_t type, struct elf_place *places, uint32_
 		if (gelf_getshdr(section, &header) && header.sh_type == type)
 			scan_table(elf, section, &header, sorted, open);
 	}
+	narrow_others(sorted, open);
 }

@@ -4,6 +4,7 @@
 #define BOURDON_SYMBOLIZER_ELF_SYMBOLS_H
 
 #include "consumer/symbolizer/protocol.h"
+#include "consumer/symbolizer/span.h"
 
 #include <gelf.h>
 #include <stdbool.h>
@@ -15,6 +16,7 @@ struct elf_place {
 	const char *name; /* NULL: no symbol. Valid as long as its Elf */
 	uint64_t begins;
 	int rank;
+	struct span span; /* the addresses of which all of this is true */
 };
 
 /* SYMBOLIZER: converts at most SYMBOLIZE_BATCH file offsets to virtual addresses. */

@@ -137,7 +137,7 @@ size_t perf_map_name(int fd, const struct symbolize_request *request, struct sym
 			frame.name = answer->name;
 			frame.function_offset = answer->address - answer->begins;
 		}
-		if (!reply_add(&reply, &frame, 1))
+		if (!reply_add(&reply, &frame, 1, (struct reply_span){ 0, 0 }))
 			break;
 	}
 	return reply_bytes(&reply);

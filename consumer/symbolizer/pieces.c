@@ -38,7 +38,7 @@ void pieces_sort(struct pieces *pieces)
 	}
 }
 
-const struct piece *pieces_find(const struct pieces *pieces, uint64_t address)
+const struct piece *pieces_find(const struct pieces *pieces, uint64_t address, struct span *span)
 {
 	size_t low = 0, high = pieces->count;
 
@@ -50,9 +50,17 @@ const struct piece *pieces_find(const struct pieces *pieces, uint64_t address)
 		else
 			high = middle;
 	}
-	for (; low && pieces->list[low - 1].reaches > address; low--)
-		if (pieces->list[low - 1].ends > address)
-			return &pieces->list[low - 1];
+	if (low < pieces->count)
+		span_narrow(span, address, pieces->list[low].begins, UINT64_MAX);
+	for (; low && pieces->list[low - 1].reaches > address; low--) {
+		const struct piece *piece = &pieces->list[low - 1];
+
+		span_narrow(span, address, piece->begins, piece->ends);
+		if (piece->ends > address)
+			return piece;
+	}
+	if (low)
+		span_narrow(span, address, 0, pieces->list[low - 1].reaches);
 	return NULL;
 }
 

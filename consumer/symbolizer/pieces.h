@@ -3,6 +3,8 @@
 #ifndef BOURDON_SYMBOLIZER_PIECES_H
 #define BOURDON_SYMBOLIZER_PIECES_H
 
+#include "consumer/symbolizer/span.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +25,11 @@ int pieces_add(struct pieces *pieces, uint64_t begins, uint64_t ends, uint64_t o
 /* Call after the last pieces_add() and before the first pieces_find(). */
 void pieces_sort(struct pieces *pieces);
 
-/* Returns NULL if no piece contains the address. Of equal pieces, returns the one with the smallest owner. */
-const struct piece *pieces_find(const struct pieces *pieces, uint64_t address);
+/*
+ * Returns NULL if no piece contains the address. Of equal pieces, returns the one with the smallest owner. Narrows the span to
+ * addresses of which this is true, too.
+ */
+const struct piece *pieces_find(const struct pieces *pieces, uint64_t address, struct span *span);
 
 void pieces_free(struct pieces *pieces);
 

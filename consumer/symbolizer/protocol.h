@@ -15,6 +15,7 @@
 #define SYMBOLIZE_FRAMES_MAX 512U   /* in one reply */
 #define SYMBOLIZE_TEXT_BYTES 49152U /* the whole reply must fit into one message of the socket */
 #define SYMBOLIZE_NAME_BYTES 767U   /* longer names are truncated, longer paths omitted */
+#define SYMBOLIZE_SPAN_MAX (1U << 30)
 #define SYMBOLIZE_BUILD_ID_BYTES 32U
 #define SYMBOLIZE_LINK_BYTES 256U
 
@@ -65,6 +66,11 @@ struct symbolize_reply {
 	uint32_t frames_count;
 	/* number of frames of each offset, the real function first; an unnamed function is the only frame */
 	uint32_t depths[SYMBOLIZE_BATCH];
+	/*
+	 * For how many bytes before the offset, and from it on, all of this is true, with another function_offset. Both 0: not
+	 * known, as in a perf map. Otherwise `after` includes the offset's own byte.
+	 */
+	uint32_t before[SYMBOLIZE_BATCH], after[SYMBOLIZE_BATCH];
 	struct symbolize_frame frames[SYMBOLIZE_FRAMES_MAX];
 	char text[SYMBOLIZE_TEXT_BYTES]; /* only the used part is sent */
 };

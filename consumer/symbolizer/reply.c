@@ -64,7 +64,7 @@ static bool add_place(struct reply *reply, const struct found_frame *found, cons
 	return add_text(reply, found->file, bytes, &frame->file, &frame->file_bytes);
 }
 
-bool reply_add(struct reply *reply, const struct found_frame *frames, uint32_t count)
+bool reply_add(struct reply *reply, const struct found_frame *frames, uint32_t count, struct reply_span span)
 {
 	struct symbolize_reply *into = reply->into;
 	size_t text_bytes = reply->text_bytes;
@@ -81,6 +81,8 @@ bool reply_add(struct reply *reply, const struct found_frame *frames, uint32_t c
 			return false;
 		}
 	}
+	into->before[into->count] = span.before;
+	into->after[into->count] = span.after;
 	into->depths[into->count++] = count;
 	into->frames_count += count;
 	return true;

@@ -16,6 +16,11 @@ struct found_frame {
 	uint32_t line;
 };
 
+/* How many bytes before the address, and from it on, have the same frames, but for `function_offset`. Zeros: not known. */
+struct reply_span {
+	uint32_t before, after;
+};
+
 struct reply {
 	struct symbolize_reply *into;
 	size_t text_bytes;
@@ -28,7 +33,7 @@ struct reply reply_begin(struct symbolize_reply *into);
  * SYMBOLIZER: adds the frames of the next offset, the real function first. Returns false if they do not fit;
  * nothing is added then.
  */
-bool reply_add(struct reply *reply, const struct found_frame *frames, uint32_t count);
+bool reply_add(struct reply *reply, const struct found_frame *frames, uint32_t count, struct reply_span span);
 
 /* Returns the number of bytes to send. */
 size_t reply_bytes(const struct reply *reply);

@@ -32,6 +32,13 @@ bool runtime_sign_is_valid(uint32_t sign)
 	return mark || sign == RUNTIME_NOT_READ || sign == RUNTIME_NO_SIGN;
 }
 
+bool runtime_sign_is_jvm(uint32_t sign)
+{
+	const struct runtime_mark *mark = sign & RUNTIME_IMPORTED ? NULL : runtime_mark_of(sign);
+
+	return mark && !strcmp(mark->runtime, "jvm");
+}
+
 /* Returns the sign of a section or a symbol, or RUNTIME_NO_SIGN. */
 static uint32_t sign_of(const char *name, bool is_imported)
 {

@@ -35,6 +35,9 @@ const struct runtime_mark *runtime_mark_of(uint32_t sign);
 
 bool runtime_sign_is_valid(uint32_t sign);
 
+/* True if the file defines a Java virtual machine. */
+bool runtime_sign_is_jvm(uint32_t sign);
+
 /* SYMBOLIZER: returns the file's sign; RUNTIME_NOT_READ if it is no ELF file. The descriptor stays the caller's. */
 uint32_t runtime_sign_find(int elf_fd);
 

@@ -38,7 +38,8 @@ static int spawn(int control, char priority)
 	if (!child) {
 		close(control);
 		close(pair[0]);
-		setpriority(PRIO_PROCESS, 0, priority == SYMBOLIZER_SOON ? NICE_SOON : NICE_LATER);
+		if (priority != SYMBOLIZER_NOW)
+			setpriority(PRIO_PROCESS, 0, priority == SYMBOLIZER_SOON ? NICE_SOON : NICE_LATER);
 		symbolizer_run(pair[1]);
 	}
 	/* "-": the fork failed, but may succeed for the next capture */
@@ -64,7 +65,6 @@ static void __attribute__((noreturn)) run(int control)
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGINT, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	setpriority(PRIO_PROCESS, 0, NICE_SOON);
 	hash_choose_key();
 	privilege_offer_to_die();
 	if (privilege_drop_all())

@@ -13,10 +13,11 @@
  * How a symbolizer competes on a host that is short of CPU time. SYMBOLIZER_LATER: nice 19, below all other
  * processes; a finished capture's names are not urgent. SCHED_IDLE would be lower still: weight 3, where nice
  * 19 has 15 and a default process 1024. SYMBOLIZER_SOON: nice 5, below the processes under pressure, but not
- * starved. It is for unwind tables, on which the next capture's samples depend, and for names that would
- * otherwise miss their deadline.
+ * starved. SYMBOLIZER_NOW: the daemon's own priority, for what the pressure at hand needs, within a budget
+ * (cpu_budget.h): unwind tables, on which the samples of the next second depend, and names that would otherwise miss
+ * their deadline.
  */
-enum symbolizer_priority { SYMBOLIZER_LATER = 's', SYMBOLIZER_SOON = 't' };
+enum symbolizer_priority { SYMBOLIZER_LATER = 's', SYMBOLIZER_SOON = 't', SYMBOLIZER_NOW = 'n' };
 
 /*
  * CONSUMER: forks the spawner and returns when it is confined. *ret_socket is the daemon's end; closing it

@@ -46,8 +46,7 @@ static size_t answer_names(struct elf_module *module, const struct symbolize_req
 {
 	if (module)
 		return elf_module_name(module, request, ret_reply);
-	ret_reply->count = ret_reply->frames_count = 0;
-	memset(ret_reply->depths, 0, sizeof(ret_reply->depths));
+	memset(ret_reply, 0, offsetof(struct symbolize_reply, frames));
 	return offsetof(struct symbolize_reply, text);
 }
 
@@ -139,14 +138,23 @@ static bool is_text(const struct symbolize_reply *reply, size_t text_bytes, uint
 	return true;
 }
 
-static bool is_frame(const struct symbolize_reply *reply, size_t text_bytes, uint32_t position, bool is_alone)
+static bool is_frame(const struct symbolize_reply *reply, size_t text_bytes, uint32_t position,
+		     uint32_t before, bool is_alone)
 {
 	const struct symbolize_frame *frame = &reply->frames[position];
 
 	return is_text(reply, text_bytes, frame->name, frame->name_bytes) &&
 	       is_text(reply, text_bytes, frame->file, frame->file_bytes) &&
-	       (frame->name_bytes || is_alone) && frame->line <= INT32_MAX &&
-	       frame->function_offset <= INT64_MAX;
+	       (frame->name_bytes ? frame->function_offset >= before : is_alone) &&
+	       frame->line <= INT32_MAX && frame->function_offset <= INT64_MAX;
+}
+
+static bool is_span(const struct symbolize_reply *reply, uint32_t position, uint64_t offset)
+{
+	uint32_t before = reply->before[position], after = reply->after[position];
+
+	return before <= SYMBOLIZE_SPAN_MAX && after <= SYMBOLIZE_SPAN_MAX && before <= offset &&
+	       (after || !before);
 }
 
 bool symbolizer_reply_is_valid(const struct symbolize_reply *reply, size_t bytes,
@@ -160,11 +168,12 @@ bool symbolizer_reply_is_valid(const struct symbolize_reply *reply, size_t bytes
 	for (uint32_t i = 0; i < reply->count; i++) {
 		uint32_t depth = reply->depths[i];
 
-		if (!depth || depth > SYMBOLIZE_DEPTH || depth > reply->frames_count - position)
+		if (!depth || depth > SYMBOLIZE_DEPTH || depth > reply->frames_count - position ||
+		    !is_span(reply, i, request->offsets[i]))
 			return false;
 		for (uint32_t j = 0; j < depth; j++, position++)
 			if (!is_frame(reply, bytes - offsetof(struct symbolize_reply, text), position,
-				      depth == 1))
+				      reply->before[i], depth == 1))
 				return false;
 	}
 	return position == reply->frames_count;

@@ -11,11 +11,13 @@
 #include "consumer/symbolizer/symbolizer.h"
 #include "consumer/symbols/debug_files.h"
 #include "consumer/symbols/jit_map.h"
+#include "consumer/symbols/name_index.h"
 #include "consumer/symbols/naming_plan.h"
 #include "consumer/symbols/supervisor.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 /*
  * Limits on the names of one capture, and of one module in it. A target chooses its names: one offset may
@@ -26,7 +28,7 @@
 #define MODULE_NAMES_BYTES_MAX (2UL << 20)
 /*
  * How long naming goes on for modules whose files have to wait for bourdon-grant, once all others have their
- * names. No table is built meanwhile, and no other capture is named.
+ * names. No other capture is named meanwhile.
  */
 #define PUT_OFF_NS (3 * CLOCK_SECOND_NS)
 #define PUT_OFF_ROUND_NS (CLOCK_SECOND_NS / 10) /* between two tries */
@@ -42,7 +44,9 @@ struct run {
 	struct symbolize_reply *reply;
 	uint32_t *pending; /* offsets of the current module that still need a name */
 	uint32_t pending_count, pending_room;
-	struct stat file; /* the module's file */
+	struct stat file;         /* the module's file */
+	struct name_index *index; /* of that file; NULL: none */
+	bool index_is_fit;        /* to be kept for other captures */
 	bool has_debug_file;
 	uint64_t names_most;     /* limit of resolved->names_bytes for the current module */
 	bool names_are_left_out; /* the module has names beyond that limit */
@@ -143,6 +147,16 @@ static struct chain chain_of(struct run *run, uint32_t place)
 	return (struct chain){ .run = run, .place = place, .last = place };
 }
 
+static struct frame_name name_of(const struct symbolize_reply *reply, const struct symbolize_frame *frame)
+{
+	return (struct frame_name){ .function = frame->name_bytes ? reply->text + frame->name : NULL,
+				    .function_bytes = frame->name_bytes,
+				    .function_offset = (int64_t)frame->function_offset,
+				    .file = frame->file_bytes ? reply->text + frame->file : NULL,
+				    .file_bytes = frame->file_bytes,
+				    .line = frame->line };
+}
+
 static int receive_names(struct run *run, const uint32_t *places)
 {
 	const struct symbolize_reply *reply = run->reply;
@@ -151,22 +165,43 @@ static int receive_names(struct run *run, const uint32_t *places)
 
 	for (uint32_t i = 0; i < reply->count && !result; i++) {
 		struct chain chain = chain_of(run, places[i]);
+		struct frame_name names[SYMBOLIZE_DEPTH];
+		uint32_t depth = reply->depths[i];
 
-		for (uint32_t j = 0; j < reply->depths[i] && !result; j++, position++) {
-			const struct symbolize_frame *frame = &reply->frames[position];
-			const struct frame_name name = {
-				.function = frame->name_bytes ? reply->text + frame->name : NULL,
-				.function_bytes = frame->name_bytes,
-				.function_offset = (int64_t)frame->function_offset,
-				.file = frame->file_bytes ? reply->text + frame->file : NULL,
-				.file_bytes = frame->file_bytes,
-				.line = frame->line,
-			};
-
-			result = add_name(&chain, &name);
+		for (uint32_t j = 0; j < depth && !result; j++) {
+			names[j] = name_of(reply, &reply->frames[position++]);
+			result = add_name(&chain, &names[j]);
 		}
+		if (!result && run->index && reply->after[i] && !run->names_are_left_out)
+			result = name_index_add(run->index, (uint64_t)run->resolved->frames[places[i]].offset,
+						reply->before[i], reply->after[i], names, depth);
 	}
 	return result;
+}
+
+/*
+ * Names what the index knows, from the pending offset number `at` on; the others remain. `names_only`: so do those that it knows
+ * to have no name.
+ */
+static int use_index(struct run *run, uint32_t at, bool names_only)
+{
+	uint32_t left = at;
+	int result = 0;
+
+	for (uint32_t i = at; i < run->pending_count && run->index; i++) {
+		uint32_t place = run->pending[i];
+		struct chain chain = chain_of(run, place);
+
+		result = name_index_find(run->index, (uint64_t)run->resolved->frames[place].offset, add_name,
+					 &chain);
+		if (result == -ENOMEM)
+			return result;
+		if (result == -ENOENT || (names_only && !run->resolved->frames[place].function))
+			run->pending[left++] = place;
+	}
+	if (run->index)
+		run->pending_count = left;
+	return 0;
 }
 
 /* ---- asking ---- */
@@ -190,9 +225,11 @@ static int ask_pending(struct run *run, uint32_t kind, int perf_map)
 		if (!run->reply->count)
 			return 0;
 		result = receive_names(run, run->pending + at);
+		at += run->reply->count;
+		if (!result)
+			result = use_index(run, at, false);
 		if (result < 0)
 			return result;
-		at += run->reply->count;
 	}
 	return 0;
 }
@@ -270,6 +307,21 @@ static int hand_over(struct run *run, int debug_file, struct symbolize_module *m
 }
 
 /*
+ * A target chooses the path at which it maps a file, and so what is beside it: what such a debug file says is for this capture
+ * alone.
+ */
+static void note_linked(struct run *run, int fd)
+{
+	struct stat at;
+
+	if (fd < 0)
+		return;
+	run->index_is_fit = false;
+	if (!fstat(fd, &at))
+		files_read_note(&run->symbolizers.read, &at);
+}
+
+/*
  * Passes the debug files that the module lacks, if they exist. Takes ownership of `by_id`, the debug file
  * with its build id.
  */
@@ -287,6 +339,7 @@ static int add_debug_files(struct run *run, const char *path, int by_id, struct 
 		fd = debug_file_open_by_link(root, path, module->debuglink, i);
 		if (fd == -ERANGE)
 			break;
+		note_linked(run, fd);
 		result = hand_over(run, fd, module);
 	}
 	if (result < 0 || !(module->lacks & SYMBOLIZE_LACKS_ALTERNATE))
@@ -296,6 +349,75 @@ static int add_debug_files(struct run *run, const char *path, int by_id, struct 
 	if (!result && module->lacks & SYMBOLIZE_LACKS_ALTERNATE)
 		result = hand_over(run, debug_file_open_alternate(root, module->alternate), module);
 	return result;
+}
+
+static struct file_key key_of_descriptor(int fd)
+{
+	struct stat at;
+
+	return fd >= 0 && !fstat(fd, &at) ? file_key_of(&at, at.st_dev) : (struct file_key){ 0 };
+}
+
+/* An index of names that debug files found, or were not there to find, holds for those debug files alone. */
+static void begin_index(struct run *run, const struct resolved_module *module,
+			const struct symbolize_module *answer, int debug_file)
+{
+	struct name_source source = { .has_bias = module->has_bias,
+				      .bias = module->bias,
+				      .debug_file = key_of_descriptor(debug_file) };
+
+	strcpy(source.build_id, module->build_id);
+	if (answer->lacks & SYMBOLIZE_LACKS_DEBUG)
+		strcpy(source.debuglink, answer->debuglink);
+	if (run->index && name_source_is(name_index_source(run->index), &source))
+		return;
+	name_index_free(run->index);
+	run->index = run->naming->kept ? name_index_new(&source) : NULL; /* without memory: none */
+}
+
+/* Whether there is a debug file by the name that the program has for it, and that no index knows. */
+static bool is_linked_there(const struct run *run, const struct resolved_module *module,
+			    const struct name_source *source)
+{
+	const char *root = run->naming->debug_root;
+
+	for (unsigned int i = 0; source->debuglink[0]; i++) {
+		_cleanup_close_ int fd = debug_file_open_by_link(root, module->path, source->debuglink, i);
+
+		if (fd >= 0)
+			return true;
+		if (fd == -ERANGE)
+			break;
+	}
+	return false;
+}
+
+static int take_index(void *user, const char *content, size_t bytes)
+{
+	return name_index_read(content, bytes, user);
+}
+
+static void read_index(struct run *run, const struct file_key *key)
+{
+	int result;
+
+	run->index = NULL;
+	result = file_cache_load(run->naming->kept, FILE_CACHE_NAMES, key, take_index, &run->index);
+	run->index_is_fit = result != -EBUSY; /* one that nobody can read now stays */
+}
+
+/* Live seconds keep nothing: each would write it all again. Nor is kept what the file of another user may have said. */
+static void end_index(struct run *run, const struct file_key *key, int elf)
+{
+	struct kept_bytes content = { 0 };
+
+	if (run->index && run->index_is_fit && name_index_has_changed(run->index) && !run->naming->cache &&
+	    files_read_is_credible(&run->symbolizers.read, &run->file) &&
+	    !name_index_write(run->index, &content))
+		file_cache_keep(run->naming->kept, FILE_CACHE_NAMES, key, elf, &content);
+	kept_bytes_free(&content);
+	name_index_free(run->index);
+	run->index = NULL;
 }
 
 /* On -errno the symbolizer is unusable, or memory is exhausted. */
@@ -321,9 +443,14 @@ static int ask_about_file(struct run *run, struct resolved_module *module, int e
 		cleanup_close(&debug_file);
 		return result;
 	}
+	begin_index(run, module, &answer, debug_file);
 	result = add_debug_files(run, module->path, debug_file, &answer);
+	if (answer.lacks & SYMBOLIZE_LACKS_ALTERNATE) /* it may be installed later */
+		run->index_is_fit = false;
 	if (!result)
 		result = ask_pending(run, SYMBOLIZE_NAMES, -1);
+	if (result < 0)
+		run->index_is_fit = false;
 	if (!result && !run->names_are_left_out)
 		settle(run);
 	return result;
@@ -353,28 +480,57 @@ static void tell_apart(struct resolved_module *module, const struct stat *file)
 			 (uint64_t)file->st_size);
 }
 
+/* Names what is known of the file, which was opened. */
+static int name_known(struct run *run, struct resolved_module *module)
+{
+	const char *build_id = run->index ? name_index_source(run->index)->build_id
+					  : known_files_build_id(run->naming->files, &run->file);
+	_cleanup_close_ int debug_file = -EBADF;
+	struct file_key debug_key;
+	int result = 0;
+
+	if (!build_id)
+		return 0;
+	strcpy(module->build_id, build_id);
+	debug_file = debug_file_open_by_id(run->naming->debug_root, module->build_id);
+	run->has_debug_file = debug_file >= 0;
+	debug_key = key_of_descriptor(debug_file);
+	if (run->index) {
+		const struct name_source *source = name_index_source(run->index);
+
+		module->has_bias = source->has_bias;
+		module->bias = source->bias;
+		if (memcmp(&source->debug_file, &debug_key, sizeof(debug_key)) != 0 ||
+		    is_linked_there(run, module, source)) {
+			name_index_free(run->index);
+			run->index = NULL;
+		}
+	}
+	/* where the index has no name, the database may have that of `bourdon symbolize` */
+	result = use_index(run, 0, true);
+	if (!result && module->build_id[0])
+		result = reuse(run, module);
+	return result < 0 ? result : use_index(run, 0, false);
+}
+
 static int name_file(struct run *run, uint32_t position)
 {
 	struct resolved_module *module = &run->resolved->modules[position];
 	_cleanup_close_ int elf = mapped_files_open(run->naming->mapped_files, run->mappings, module->file,
 						    run->symbolizers.deadline_ns, &run->file);
-	const char *build_id;
-	int result = 0;
+	struct file_key key;
+	int result;
 
 	run->is_put_off = elf == -EBUSY;
 	if (elf < 0)
 		return 0; /* unreadable, or not the mapped file: frames stay path+0xoffset */
 	tell_apart(module, &run->file);
-	build_id = known_files_build_id(run->naming->files, &run->file);
-	if (build_id) {
-		_cleanup_close_ int debug_file = debug_file_open_by_id(run->naming->debug_root, build_id);
-
-		run->has_debug_file = debug_file >= 0;
-		strcpy(module->build_id, build_id);
-		result = reuse(run, module);
-	}
-	if (!result && run->pending_count && supervisor_need(&run->symbolizers))
+	key = file_key_of(&run->file, makedev(module->file->device_major, module->file->device_minor));
+	read_index(run, &key);
+	result = name_known(run, module);
+	if (!result && run->pending_count && supervisor_need_for(&run->symbolizers, &run->file))
 		result = ask_about_file(run, module, elf);
+	end_index(run, &key, elf);
 	if (!module->build_id[0] && !module->version[0])
 		snprintf(module->version, sizeof(module->version), "%" PRIu64 ".%09ld-%" PRIu64,
 			 (uint64_t)run->file.st_mtim.tv_sec, run->file.st_mtim.tv_nsec,
@@ -421,7 +577,10 @@ static int name_jit(struct run *run, uint32_t position)
 	run->is_put_off = map == -EBUSY;
 	snprintf(module->version, sizeof(module->version), "%u-%" PRIu64 "-%" PRIu64, process->tgid,
 		 process->started_ns, (uint64_t)at.st_size);
-	return map >= 0 && supervisor_need(&run->symbolizers) ? ask_pending(run, SYMBOLIZE_PERF_MAP, map) : 0;
+	if (map < 0 || !supervisor_need(&run->symbolizers))
+		return 0;
+	files_read_note(&run->symbolizers.read, &at);
+	return ask_pending(run, SYMBOLIZE_PERF_MAP, map);
 }
 
 static int name_module(struct run *run, uint32_t position)
@@ -471,8 +630,11 @@ static int name_each(struct run *run, uint32_t count, uint32_t *ret_put_off)
 	uint32_t put_off = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		int result = name_one(run, run->plan.modules[i]);
+		int result;
 
+		if (run->naming->meanwhile)
+			run->naming->meanwhile(run->naming->user);
+		result = name_one(run, run->plan.modules[i]);
 		if (result < 0)
 			return result;
 		if (run->is_put_off)
@@ -524,6 +686,13 @@ static void log_limits(const struct run *run)
 			run->late, run->plan.modules_count);
 }
 
+/* `hold`: mappings_hold() or mappings_drop(). */
+static void hold_files(const struct resolved *resolved, void (*hold)(struct mapped_file *file))
+{
+	for (uint32_t i = 0; i < resolved->modules_count; i++)
+		hold(resolved->modules[i].file);
+}
+
 int naming_run(const struct naming *naming, const struct capture *capture, const struct mappings *mappings,
 	       uint64_t deadline_ns, struct resolved *resolved)
 {
@@ -532,14 +701,17 @@ int naming_run(const struct naming *naming, const struct capture *capture, const
 			   .capture = capture,
 			   .mappings = mappings,
 			   .resolved = resolved,
-			   .symbolizers =
-				   supervisor_begin(naming->spawner_socket, naming->counters, deadline_ns),
+			   .symbolizers = supervisor_begin(naming->spawner_socket, naming->counters,
+							   naming->budget, deadline_ns),
 			   .reply = reply };
 	int result;
 
 	/* somebody looks at a live second: it is not for idle CPUs alone */
 	run.symbolizers.late = naming->cache != NULL;
+	hold_files(resolved, mappings_hold);
 	result = reply ? name_modules(&run) : -ENOMEM;
+	hold_files(resolved, mappings_drop);
+	file_cache_flush(naming->kept);
 	if (!naming->cache && !is_in_hurry(naming))
 		log_limits(&run);
 	resolved->failures = run.symbolizers.failures;

@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * naming.h names the user frames of a capture: first from earlier captures, then with the symbolizer, which
- * receives every file that may help.
+ * naming.h names the user frames of a capture: first from the index of each file's names and from earlier captures, then with
+ * the symbolizer, which receives every file that may help.
  */
 #ifndef BOURDON_CONSUMER_SYMBOLS_NAMING_H
 #define BOURDON_CONSUMER_SYMBOLS_NAMING_H
 
 #include "consumer/capture/capture.h"
+#include "consumer/kept/file_cache.h"
 #include "consumer/process/own_counters.h"
+#include "consumer/symbols/frame_name.h"
 #include "consumer/symbols/known_files.h"
 #include "consumer/symbols/mapped_files.h"
 #include "consumer/symbols/mappings.h"
 #include "consumer/symbols/name_cache.h"
 #include "consumer/symbols/resolved.h"
-
-/* A function at an offset. The strings need no NUL. */
-struct frame_name {
-	const char *function; /* NULL: unknown */
-	size_t function_bytes;
-	int64_t function_offset;
-	const char *file; /* NULL: unknown */
-	size_t file_bytes;
-	uint32_t line;
-};
-
-/* Receives the functions at one offset, one a call, the outermost first. Returns 0 to continue, or -errno. */
-typedef int (*frame_name_add)(void *user, const struct frame_name *name);
 
 /*
  * Names found by earlier captures. find() passes the functions at an offset of a file to `add`. It returns 0,
@@ -43,10 +32,14 @@ struct naming {
 	struct known_frames known;         /* `find` may be NULL */
 	struct mapped_files *mapped_files; /* opens mapped files */
 	struct known_files *files;         /* may be NULL */
+	struct file_cache *kept;           /* where indexes of names are; may be NULL */
 	struct name_cache *cache;          /* of live seconds, which log no limits; NULL: a capture */
 	struct own_counters *counters;     /* may be NULL */
 	const char *debug_root, *jit_map_directory; /* DEBUG_ROOT, JIT_MAP_DIRECTORY */
-	const atomic_bool *hurry; /* NULL; or as soon as it is true, naming ends and says nothing */
+	const atomic_bool *hurry;  /* NULL; or as soon as it is true, naming ends and says nothing */
+	struct cpu_budget *budget; /* of names that are late; NULL: none is at the daemon's own priority */
+	void (*meanwhile)(void *user); /* NULL; or called between two files: it may scan the mappings */
+	void *user;
 };
 
 /*

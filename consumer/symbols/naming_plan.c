@@ -13,9 +13,45 @@ static uint32_t *numbers(uint32_t count)
 	return calloc((size_t)count + 1, sizeof(uint32_t));
 }
 
+/* ---- weights ---- */
+
+/* Stores for each frame the time of the stacks that it is in, however often in each. Returns 0 or -ENOMEM. */
+static int weigh_frames(const struct capture *capture, const struct resolved *resolved, uint64_t *weights)
+{
+	_cleanup_free_ uint64_t *of_stacks = calloc((size_t)capture->stacks.count + 1, sizeof(*of_stacks));
+	_cleanup_free_ uint32_t *counted = numbers(resolved->frames_count); /* the last stack, from 1 on */
+
+	if (!of_stacks || !counted)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < capture->rows_count; i++)
+		of_stacks[capture->rows[i].stack] += capture->rows[i].weight_ns;
+	for (uint32_t i = 0; i < capture->stacks.count; i++) {
+		for (uint32_t j = 0; j < resolved->depths[i]; j++) {
+			uint32_t frame = resolved->of_stack_frame[capture->stacks.stacks[i].first + j];
+
+			if (counted[frame] == i + 1)
+				continue;
+			counted[frame] = i + 1;
+			weights[frame] += of_stacks[i];
+		}
+	}
+	return 0;
+}
+
+/* The heaviest first; of equal ones, the one that was found first. */
+static int compare_weights(const void *a, const void *b, void *user)
+{
+	const uint32_t *left = a, *right = b;
+	const uint64_t *weights = user;
+
+	if (weights[*left] != weights[*right])
+		return weights[*left] > weights[*right] ? -1 : 1;
+	return *left < *right ? -1 : *left > *right;
+}
+
 /* ---- the frames of each module ---- */
 
-static int group_frames(const struct resolved *resolved, struct naming_plan *plan)
+static int group_frames(const struct resolved *resolved, uint64_t *weights, struct naming_plan *plan)
 {
 	_cleanup_free_ uint32_t *next = numbers(resolved->modules_count);
 
@@ -29,6 +65,25 @@ static int group_frames(const struct resolved *resolved, struct naming_plan *pla
 	}
 	for (uint32_t i = 0; i < resolved->frames_count; i++)
 		plan->frames[next[resolved->frames[i].module]++] = i;
+	for (uint32_t i = 0; i < resolved->modules_count; i++)
+		qsort_r(plan->frames + plan->first[i], plan->first[i + 1] - plan->first[i],
+			sizeof(*plan->frames), compare_weights, weights);
+	return 0;
+}
+
+/* Sorts the modules by the weight of their heaviest frame. */
+static int sort_modules(const struct naming_plan *plan, const uint64_t *weights)
+{
+	_cleanup_free_ uint64_t *of_modules = calloc((size_t)plan->modules_count + 1, sizeof(*of_modules));
+
+	if (!of_modules)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < plan->modules_count; i++) {
+		plan->modules[i] = i;
+		if (plan->first[i] < plan->first[i + 1])
+			of_modules[i] = weights[plan->frames[plan->first[i]]];
+	}
+	qsort_r(plan->modules, plan->modules_count, sizeof(*plan->modules), compare_weights, of_modules);
 	return 0;
 }
 
@@ -142,8 +197,6 @@ static int order_modules(const struct capture *capture, const struct resolved *r
 
 	if (!owners || !users || !owner_users)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < plan->modules_count; i++)
-		plan->modules[i] = i;
 	if (!capture->processes_count)
 		return 0;
 	find_owners(capture, resolved, owners);
@@ -160,16 +213,21 @@ static int order_modules(const struct capture *capture, const struct resolved *r
 int naming_plan_make(const struct capture *capture, const struct resolved *resolved,
 		     struct naming_plan *ret_plan)
 {
+	_cleanup_free_ uint64_t *weights = calloc((size_t)resolved->frames_count + 1, sizeof(*weights));
 	int result = 0;
 
 	*ret_plan = (struct naming_plan){ .modules = numbers(resolved->modules_count),
 					  .modules_count = resolved->modules_count,
 					  .frames = numbers(resolved->frames_count),
 					  .first = numbers(resolved->modules_count + 1) };
-	if (!ret_plan->modules || !ret_plan->frames || !ret_plan->first)
+	if (!weights || !ret_plan->modules || !ret_plan->frames || !ret_plan->first)
 		result = -ENOMEM;
 	if (!result)
-		result = group_frames(resolved, ret_plan);
+		result = weigh_frames(capture, resolved, weights);
+	if (!result)
+		result = group_frames(resolved, weights, ret_plan);
+	if (!result)
+		result = sort_modules(ret_plan, weights);
 	return result < 0 ? result : order_modules(capture, resolved, ret_plan);
 }
 

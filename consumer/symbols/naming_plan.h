@@ -12,15 +12,16 @@
 struct naming_plan {
 	/*
 	 * All modules, those of targets first: the users take turns, and the processes of a user take turns when it is
-	 * theirs.
+	 * theirs. The modules of a process are sorted by the weight of their heaviest frame. A frame weighs the time of all
+	 * stacks that it is in.
 	 */
 	uint32_t *modules;
 	uint32_t modules_count;
-	uint32_t *frames; /* of module m: frames[first[m]] to frames[first[m + 1] - 1], in their order */
+	uint32_t *frames; /* of module m: frames[first[m]] to frames[first[m + 1] - 1], the heaviest first */
 	uint32_t *first;
 };
 
-/* Takes time linear in frames, modules and processes. Returns 0 or -ENOMEM; free it in either case. */
+/* Takes the time of sorting the frames and modules. Returns 0 or -ENOMEM; free it in either case. */
 int naming_plan_make(const struct capture *capture, const struct resolved *resolved,
 		     struct naming_plan *ret_plan);
 void naming_plan_free(struct naming_plan *plan);

@@ -18,14 +18,19 @@ static void check_names(const struct symbolize_reply *reply, const struct symbol
 	uint32_t position = 0;
 
 	HOLDS(reply->count <= request->count);
-	for (uint32_t i = 0; i < reply->count; i++)
+	for (uint32_t i = 0; i < reply->count; i++) {
+		HOLDS(reply->before[i] <= request->offsets[i] && (reply->after[i] || !reply->before[i]));
+		HOLDS(reply->before[i] <= SYMBOLIZE_SPAN_MAX && reply->after[i] <= SYMBOLIZE_SPAN_MAX);
 		for (uint32_t j = 0; j < reply->depths[i]; j++, position++) {
 			const struct symbolize_frame *frame = &reply->frames[position];
 
 			check_text(reply, frame->name, frame->name_bytes);
 			check_text(reply, frame->file, frame->file_bytes);
 			HOLDS(frame->name_bytes || reply->depths[i] == 1);
+			/* the function begins before all of the span */
+			HOLDS(!frame->name_bytes || frame->function_offset >= reply->before[i]);
 		}
+	}
 	HOLDS(position == reply->frames_count);
 }
 
@@ -33,7 +38,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct input input = { data, bytes };
 	struct symbolize_request request = { .count = 1 + input_byte(&input) % SYMBOLIZE_BATCH };
-	void *reply = copy_bytes(input.next, input.left);
+	void *reply;
+
+	/* half of them near 0, half far from it */
+	for (uint32_t i = 0; i < request.count; i++)
+		request.offsets[i] = i & 1 ? i : 1ULL << (i % 64);
+	reply = copy_bytes(input.next, input.left);
 
 	if (symbolizer_reply_is_valid(reply, input.left, &request))
 		check_names(reply, &request);

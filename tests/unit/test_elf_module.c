@@ -10,6 +10,7 @@
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <link.h>
@@ -145,6 +146,128 @@ START_TEST(symbols_alone)
 	struct elf_module *module = open_symbols("symbols");
 
 	EXPECT_FRAMES(module, symbols_offset("symbols", "place_spin"), outer_alone);
+	elf_module_close(module);
+}
+END_TEST
+
+/* ---- spans ---- */
+
+/* Of one address: what a name index would keep of the answer. The caller frees. */
+static char *answer_of(struct elf_module *module, uint64_t offset, uint64_t *ret_begins, uint64_t *ret_ends)
+{
+	const struct symbolize_request request = { .count = 1, .offsets = { offset } };
+	_cleanup_free_ struct symbolize_reply *reply = ask(module, &request);
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	ck_assert_uint_eq(reply->count, 1);
+	*ret_begins = offset - reply->before[0];
+	*ret_ends = offset + reply->after[0];
+	for (uint32_t i = 0; i < reply->depths[0]; i++) {
+		const struct symbolize_frame *frame = &reply->frames[i];
+
+		fprintf(out, "%.*s from %#lx at %.*s:%u\n", (int)frame->name_bytes, reply->text + frame->name,
+			frame->name_bytes ? offset - frame->function_offset : 0, (int)frame->file_bytes,
+			reply->text + frame->file, frame->line);
+	}
+	fclose(out);
+	return text;
+}
+
+/* Finds the program's code in its file. */
+static void find_code(int fd, uint64_t *ret_offset, uint64_t *ret_bytes)
+{
+	size_t count;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	*ret_bytes = 0;
+	ck_assert_int_eq(elf_getphdrnum(elf, &count), 0);
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
+		    !(header.p_flags & PF_X))
+			continue;
+		*ret_offset = header.p_offset;
+		*ret_bytes = header.p_filesz;
+	}
+	elf_end(elf);
+	ck_assert_uint_gt(*ret_bytes, 0);
+}
+
+/* Each with symbols, DWARF, Go's table, several of these, or the dynamic symbols alone. NULL: this program's libc. */
+static const char *const spanned[] = { "dwarf5",  "dwarf4",   "clang",    "compressed", "packed",
+				       "symbols", "go_plain", "go_whole", "stripped",   NULL };
+
+/* The caller closes the module. */
+static struct elf_module *open_spanned(const char *name, uint64_t *ret_offset, uint64_t *ret_bytes)
+{
+	struct elf_module *module;
+	Dl_info info;
+	int fd;
+
+	ck_assert_int_ne(dladdr((void *)qsort, &info), 0);
+	fd = name ? symbols_open(name) : open(info.dli_fname, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	find_code(fd, ret_offset, ret_bytes);
+	module = elf_module_open(fd);
+	ck_assert_ptr_nonnull(module);
+	return module;
+}
+
+/* Any two addresses of a span have the same answer, and the same span. */
+START_TEST(a_span_has_one_answer)
+{
+	struct dice dice = dice_new(255 + (uint64_t)_i);
+	uint64_t offset, bytes, wide = 0;
+	struct elf_module *module = open_spanned(spanned[_i], &offset, &bytes);
+
+	for (int round = 0; round < 2000; round++) {
+		uint64_t one = offset + dice_roll(&dice) % bytes, other, begins, ends, others_begins,
+			 others_ends;
+		_cleanup_free_ char *of_one = answer_of(module, one, &begins, &ends), *of_other = NULL;
+
+		ck_assert_uint_lt(begins, ends);
+		/* its edges above all */
+		other = round % 3 == 0   ? begins
+			: round % 3 == 1 ? ends - 1
+					 : begins + dice_roll(&dice) % (ends - begins);
+		of_other = answer_of(module, other, &others_begins, &others_ends);
+		ck_assert_str_eq(of_one, of_other);
+		ck_assert_uint_eq(begins, others_begins);
+		ck_assert_uint_eq(ends, others_ends);
+		wide += ends - begins > 4;
+	}
+	ck_assert_uint_gt(wide, 500);
+	elf_module_close(module);
+}
+END_TEST
+
+/* Addresses that are asked for together have the spans that each has alone. */
+START_TEST(spans_of_a_batch)
+{
+	struct dice dice = dice_new(256 + (uint64_t)_i);
+	uint64_t offset, bytes;
+	struct elf_module *module = open_spanned(spanned[_i], &offset, &bytes);
+
+	for (int round = 0; round < 20; round++) {
+		struct symbolize_request request = { .count = SYMBOLIZE_BATCH };
+		_cleanup_free_ struct symbolize_reply *reply = NULL;
+
+		for (uint32_t i = 0; i < request.count; i++)
+			request.offsets[i] = offset + dice_roll(&dice) % bytes;
+		reply = ask(module, &request);
+		for (uint32_t i = 0; i < reply->count; i++) {
+			uint64_t begins, ends;
+
+			free(answer_of(module, request.offsets[i], &begins, &ends));
+			ck_assert_uint_eq(request.offsets[i] - reply->before[i], begins);
+			ck_assert_uint_eq(request.offsets[i] + reply->after[i], ends);
+		}
+	}
 	elf_module_close(module);
 }
 END_TEST
@@ -552,6 +675,9 @@ Suite *elf_module_suite(void)
 	tcase_add_loop_test(names, inlined_functions_and_source_places, 0, ARRAY_SIZE(whole));
 	tcase_add_test(names, names_that_rustc_gives);
 	tcase_add_test(names, symbols_alone);
+	tcase_set_timeout(names, 60);
+	tcase_add_loop_test(names, a_span_has_one_answer, 0, ARRAY_SIZE(spanned));
+	tcase_add_loop_test(names, spans_of_a_batch, 0, ARRAY_SIZE(spanned));
 	tcase_add_test(names, without_any_symbol);
 	tcase_add_test(names, packed_symbols);
 	tcase_add_test(names, a_reply_has_as_many_chains_as_fit);

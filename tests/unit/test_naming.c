@@ -271,6 +271,42 @@ START_TEST(users_and_their_processes_take_turns)
 }
 END_TEST
 
+/* A report shows what took most time: of the rows of all stacks that a frame is in. */
+START_TEST(what_weighs_most_is_named_first)
+{
+	static const char *const paths[] = { "/a0", "/a1", "/a2", "/a3" };
+	static const char *const expected[] = { "/a2", "/a1", "/a0", "/a3" };
+	/* by stack: the last one is of /a1, too, at another offset; /a3 weighs nothing */
+	struct capture_row rows[] = { { .stack = 0, .weight_ns = 10 }, { .stack = 2, .weight_ns = 30 },
+				      { .stack = 1, .weight_ns = 3 },  { .stack = 1, .weight_ns = 4 },
+				      { .stack = 4, .weight_ns = 20 }, { .stack = 2, .weight_ns = 1 } };
+	struct naming_plan plan;
+	struct scene scene;
+	uint32_t lighter, heavier;
+
+	scene_make(&scene, 1, ARRAY_SIZE(paths) + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		add_stack(&scene, 0, paths[i]);
+	lighter = scene.resolved.of_stack_frame[1];
+	ck_assert_int_eq(
+		resolved_intern_frame(&scene.resolved, scene.resolved.frames[lighter].module, 32, &heavier),
+		0);
+	scene.capture.stacks.stacks[4] = (struct stack){ .first = 4, .user_depth = 1 };
+	scene.resolved.of_stack_frame[4] = heavier;
+	scene.resolved.depths[4] = 1;
+	scene.capture.stacks.count++;
+	scene.capture.rows = rows;
+	scene.capture.rows_count = ARRAY_SIZE(rows);
+	ck_assert_int_eq(naming_plan_make(&scene.capture, &scene.resolved, &plan), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		ck_assert_str_eq(scene.resolved.modules[plan.modules[i]].path, expected[i]);
+	ck_assert_uint_eq(plan.frames[plan.first[plan.modules[1]]], heavier);
+	ck_assert_uint_eq(plan.frames[plan.first[plan.modules[1]] + 1], lighter);
+	naming_plan_free(&plan);
+	scene_free(&scene);
+}
+END_TEST
+
 START_TEST(modules_of_targets_come_first)
 {
 	static const char *const paths[] = { "/a0", "/a1", "/b0", "/b1" };
@@ -457,6 +493,7 @@ Suite *naming_suite(void)
 	tcase_add_test(deadline, each_module_is_looked_up_once);
 	suite_add_tcase(suite, deadline);
 	tcase_add_test(order, users_and_their_processes_take_turns);
+	tcase_add_test(order, what_weighs_most_is_named_first);
 	tcase_add_test(order, modules_of_targets_come_first);
 	tcase_add_test(order, a_module_has_its_frames);
 	tcase_add_test(order, a_plan_of_nothing);

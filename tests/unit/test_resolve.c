@@ -783,13 +783,19 @@ END_TEST
 /* ---- inlined functions and debug files ---- */
 
 /* A sample at a label of a program of tests/make_symbols.sh, and the mapping of that program. */
-static void make_symbols_scene(struct scene *scene, const char *name, const char *labels, const char *label)
+static void make_file_scene(struct scene *scene, const char *path, const char *labels, const char *label)
 {
 	struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + symbols_offset(labels, label));
-	_cleanup_free_ char *path = symbols_path(name), *real = realpath(path, NULL);
 
 	scene_make(scene, &sample, 1);
-	map(scene, 0x100000, 0x200000, 0, real, 0, 0);
+	map(scene, 0x100000, 0x200000, 0, path, 0, 0);
+}
+
+static void make_symbols_scene(struct scene *scene, const char *name, const char *labels, const char *label)
+{
+	_cleanup_free_ char *path = symbols_path(name), *real = realpath(path, NULL);
+
+	make_file_scene(scene, real, labels, label);
 }
 
 static void expect_chain(const struct scene *scene, const struct resolved_frame *frame)
@@ -974,8 +980,6 @@ START_TEST(only_files_of_root_are_identified_by_their_build_id)
 	const struct ownership *one = &ownerships[_i];
 	_cleanup_free_ char *directory = directory_make(), *path = path_join(directory, "program"),
 			    *from = symbols_path("dwarf5"), *command = NULL, *said = NULL;
-	struct sample sample =
-		sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + symbols_offset("dwarf5", "place_spin"));
 	struct memory memory = { .file = "a.cc" };
 	struct scene scene;
 	struct stat at;
@@ -986,8 +990,7 @@ START_TEST(only_files_of_root_are_identified_by_their_build_id)
 	ck_assert_int_gt(asprintf(&command, "cp '%s' '%s'", from, path), 0);
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_int_eq(chown(path, one->uid, 0) || chmod(path, one->mode) || stat(path, &at), 0);
-	scene_make(&scene, &sample, 1);
-	map(&scene, 0x100000, 0x200000, 0, path, 0, 0);
+	make_file_scene(&scene, path, "dwarf5", "place_spin");
 	scene.naming.known = (struct known_frames){ remember, &memory };
 	resolve_with(&scene, HONEST, &said);
 	version_of(&at, true, expected);
@@ -1063,6 +1066,254 @@ START_TEST(a_debug_file_that_is_installed_later)
 	ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], 1);
 	free((char *)memory.build_id);
 	free_debug_root_scene(&scene, root);
+}
+END_TEST
+
+/* ---- the index of names ---- */
+
+/* Nobody can set the time of change: it has to pass. */
+static void await_settled(const char *path)
+{
+	struct file_key key;
+	struct stat at;
+
+	do {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = 100000000 }, NULL);
+		ck_assert_int_eq(stat(path, &at), 0);
+		key = file_key_of(&at, at.st_dev);
+	} while (!file_key_is_settled(&key));
+}
+
+/* A copy of a program in a directory of its own, that did not change just now; the caller frees and removes. */
+static char *old_program(const char *directory, const char *name)
+{
+	const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	char *path = path_join(directory, name);
+	_cleanup_free_ char *from = symbols_path(name), *command = NULL;
+
+	ck_assert_int_gt(asprintf(&command, "cp '%s' '%s'", from, path), 0);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_int_eq(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	await_settled(path);
+	return path;
+}
+
+/* The names of one program, some by DWARF and some by symbols, are asked for once: not again by a daemon that begins anew. */
+START_TEST(spans_are_asked_for_once)
+{
+	static const atomic_uint_fast64_t never = 0;
+	_cleanup_free_ char *said = NULL, *state = directory_make(), *directory = directory_make(),
+			    *path = old_program(directory, "dwarf5");
+	struct actor actor;
+	struct scene scene;
+
+	make_file_scene(&scene, path, "dwarf5", "place_spin");
+	for (int round = 0; round < 4; round++) {
+		/* as a new daemon has it: nothing but the state directory */
+		scene.naming.kept = file_cache_open(state, &never);
+		ck_assert_ptr_nonnull(scene.naming.kept);
+		resolved_free(&scene.resolved);
+		free(TAKE_PTR(said));
+		if (round == 3) /* the file is another one from now on */
+			ck_assert_int_eq(chmod(path, 0700), 0);
+		actor = resolve_with(&scene, HONEST, &said);
+		ck_assert_uint_eq(actor.spawned, round == 0 || round == 3);
+		ck_assert_uint_eq(actor.of_kind[SYMBOLIZE_NAMES], round == 0 || round == 3);
+		expect_chain(&scene, frame_at(&scene, 0, 0));
+		ck_assert_str_ne(module_at(&scene, 0, 0)->build_id, "");
+		ck_assert(module_at(&scene, 0, 0)->has_bias);
+		ck_assert_uint_eq(file_cache_count(scene.naming.kept, FILE_CACHE_NAMES).files, 1);
+		file_cache_close(scene.naming.kept);
+	}
+	scene_free(&scene);
+	directory_remove(state);
+	directory_remove(directory);
+}
+END_TEST
+
+/* The functions of a program without DWARF: one address of each is enough. */
+START_TEST(other_addresses_of_a_function_need_no_symbolizer)
+{
+	static const atomic_uint_fast64_t never = 0;
+	_cleanup_free_ char *said = NULL, *state = directory_make(), *directory = directory_make(),
+			    *path = old_program(directory, "symbols");
+	uint64_t spin = symbols_offset("symbols", "place_spin");
+	struct file_cache *kept = file_cache_open(state, &never);
+
+	ck_assert_ptr_nonnull(kept);
+	for (uint64_t more = 0; more < 3; more++) {
+		struct sample sample = sample_make(TGID, TRIGGERED, 0, 1, 0x100000 + spin + more);
+		const struct resolved_frame *frame;
+		struct actor actor;
+		struct scene scene;
+
+		scene_make(&scene, &sample, 1);
+		map(&scene, 0x100000, 0x200000, 0, path, 0, 0);
+		scene.naming.kept = kept;
+		free(TAKE_PTR(said));
+		actor = resolve_with(&scene, HONEST, &said);
+		ck_assert_uint_eq(actor.spawned, !more);
+		frame = frame_at(&scene, 0, 0);
+		ck_assert_str_eq(frame->function, "hog::outer(unsigned int)");
+		ck_assert_int_eq(frame->function_offset - (int64_t)more,
+				 (int64_t)(spin - symbols_offset("symbols", "_ZN3hog5outerEj")));
+		scene_free(&scene);
+	}
+	file_cache_close(kept);
+	directory_remove(state);
+	directory_remove(directory);
+}
+END_TEST
+
+/* What was found without a debug file is not all that there is, once there is one. */
+START_TEST(an_index_holds_for_its_debug_file)
+{
+	static const atomic_uint_fast64_t never = 0;
+	_cleanup_free_ char *said = NULL, *state = directory_make(), *directory = directory_make(),
+			    *root = directory_make(), *path = old_program(directory, "stripped");
+	struct actor actor;
+	struct scene scene;
+
+	make_file_scene(&scene, path, "dwarf5", "place_spin");
+	scene.naming.debug_root = root;
+	scene.naming.kept = file_cache_open(state, &never);
+	for (int round = 0; round < 4; round++) {
+		if (round == 2)
+			install_debug_file(root, module_at(&scene, 0, 0)->build_id);
+		resolved_free(&scene.resolved);
+		free(TAKE_PTR(said));
+		actor = resolve_with(&scene, HONEST, &said);
+		ck_assert_msg(actor.of_kind[SYMBOLIZE_NAMES] == (round % 2 == 0), "round %d: %s", round,
+			      said);
+		if (round < 2)
+			ck_assert_int_eq(frame_at(&scene, 0, 0)->function_offset, -1);
+		else
+			expect_chain(&scene, frame_at(&scene, 0, 0));
+	}
+	file_cache_close(scene.naming.kept);
+	scene_free(&scene);
+	directory_remove(state);
+	directory_remove(directory);
+	directory_remove(root);
+}
+END_TEST
+
+/* The debug file beside one path of a file says nothing of its other paths, and one that is put there later is found. */
+START_TEST(a_linked_debug_file_is_of_its_path)
+{
+	static const atomic_uint_fast64_t never = 0;
+	_cleanup_free_ char *said = NULL, *state = directory_make(), *directory = directory_make(),
+			    *theirs = directory_make(), *path = old_program(directory, "linked"),
+			    *other = path_join(theirs, "linked"),
+			    *debug_file = path_join(theirs, "linked.debug"),
+			    *real = symbols_path("linked.debug"), *command = NULL;
+	struct file_cache *kept = file_cache_open(state, &never);
+
+	ck_assert_int_eq(link(path, other), 0);
+	await_settled(path);
+	ck_assert_int_gt(asprintf(&command, "cp '%s' '%s'", real, debug_file), 0);
+	for (int round = 0; round < 5; round++) {
+		bool is_linked = round == 2 || round == 4;
+		struct actor actor;
+		struct scene scene;
+
+		if (round == 2)
+			ck_assert_int_eq(system(command), 0);
+		make_file_scene(&scene, round == 0 || round == 3 ? path : other, "unlinked", "place_spin");
+		scene.naming.kept = kept;
+		free(TAKE_PTR(said));
+		actor = resolve_with(&scene, HONEST, &said);
+		ck_assert_msg(actor.spawned == (round == 0 || is_linked), "round %d", round);
+		if (is_linked)
+			expect_chain(&scene, frame_at(&scene, 0, 0));
+		else
+			ck_assert_int_eq(frame_at(&scene, 0, 0)->function_offset, -1);
+		scene_free(&scene);
+	}
+	file_cache_close(kept);
+	directory_remove(state);
+	directory_remove(directory);
+	directory_remove(theirs);
+}
+END_TEST
+
+/*
+ * A file may take over the symbolizer that reads it, which then lies about the files that follow. So files of others have other
+ * symbolizers; and what one says that everybody may have made lie is for this capture alone.
+ */
+START_TEST(nothing_is_kept_that_others_may_have_said)
+{
+	static const atomic_uint_fast64_t never = 0;
+	static const char *const names[] = { "dwarf5", "dwarf4", "clang", "compressed", "symbols" };
+	static const uid_t owners[] = { 1000, 1001, 0, 1001, 0 };
+	static const mode_t modes[] = { 0755, 0755, 0755, 0777, 0755 };
+	_cleanup_free_ char *said = NULL, *state = directory_make(), *directory = directory_make();
+	struct sample samples[ARRAY_SIZE(names)];
+	struct file_cache *kept = file_cache_open(state, &never);
+	char *paths[ARRAY_SIZE(names)];
+	struct actor actor;
+	struct scene scene;
+
+	if (geteuid()) /* only root can give files away */
+		return;
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
+		samples[i] = sample_make(TGID, TRIGGERED, 0, 1,
+					 0x100000 * (i + 1) + symbols_offset(names[i], "place_spin"));
+		paths[i] = old_program(directory, names[i]);
+		ck_assert_int_eq(chown(paths[i], owners[i], 0) || chmod(paths[i], modes[i]), 0);
+	}
+	scene_make(&scene, samples, ARRAY_SIZE(names));
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
+		await_settled(paths[i]);
+		map(&scene, 0x100000 * (i + 1), 0x100000 * (i + 2), 0, paths[i], 0, 0);
+	}
+	scene.naming.kept = kept;
+	actor = resolve_with(&scene, HONEST, &said);
+	ck_assert_uint_eq(actor.spawned, 4); /* root's reads the file that everybody may write, too */
+	ck_assert_uint_eq(file_cache_count(kept, FILE_CACHE_NAMES).files, 4);
+	for (uint32_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct stat at;
+		struct file_key key;
+
+		ck_assert_str_eq(frame_at(&scene, i, 0)->function, "hog::outer(unsigned int)");
+		ck_assert_int_eq(stat(paths[i], &at), 0);
+		key = file_key_of(&at, at.st_dev);
+		ck_assert_int_eq(file_cache_has(kept, FILE_CACHE_NAMES, &key), modes[i] == 0755);
+		free(paths[i]);
+	}
+	scene_free(&scene);
+	file_cache_close(kept);
+	directory_remove(state);
+	directory_remove(directory);
+}
+END_TEST
+
+/* `bourdon symbolize` may have written them there. */
+START_TEST(the_database_names_what_the_index_does_not)
+{
+	static const atomic_uint_fast64_t never = 0;
+	_cleanup_free_ char *said = NULL, *state = directory_make(), *directory = directory_make(),
+			    *path = old_program(directory, "stripped");
+	struct memory memory = { .result = -ENOENT };
+	struct actor actor;
+	struct scene scene;
+
+	make_file_scene(&scene, path, "dwarf5", "place_spin");
+	scene.naming.kept = file_cache_open(state, &never);
+	scene.naming.known = (struct known_frames){ remember, &memory };
+	actor = resolve_with(&scene, HONEST, &said);
+	ck_assert_uint_eq(actor.spawned, 1);
+	ck_assert_int_eq(frame_at(&scene, 0, 0)->function_offset, -1);
+	free((char *)memory.build_id);
+	memory.result = 0;
+	actor = resolve_again(&scene, &said);
+	ck_assert_uint_eq(actor.spawned, 0);
+	ck_assert_str_eq(frame_at(&scene, 0, 0)->function, "outer");
+	free((char *)memory.build_id);
+	file_cache_close(scene.naming.kept);
+	scene_free(&scene);
+	directory_remove(state);
+	directory_remove(directory);
 }
 END_TEST
 
@@ -1219,6 +1470,12 @@ Suite *resolve_suite(void)
 			    ARRAY_SIZE(ownerships));
 	tcase_add_test(names, an_address_without_a_name_is_asked_for_once);
 	tcase_add_test(names, a_debug_file_that_is_installed_later);
+	tcase_add_test(names, spans_are_asked_for_once);
+	tcase_add_test(names, other_addresses_of_a_function_need_no_symbolizer);
+	tcase_add_test(names, an_index_holds_for_its_debug_file);
+	tcase_add_test(names, a_linked_debug_file_is_of_its_path);
+	tcase_add_test(names, nothing_is_kept_that_others_may_have_said);
+	tcase_add_test(names, the_database_names_what_the_index_does_not);
 	tcase_add_test(names, jit_code);
 	tcase_add_test(names, jit_code_of_two_processes);
 	tcase_add_test(names, names_above_the_limit_are_dropped);

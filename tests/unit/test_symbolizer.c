@@ -172,6 +172,42 @@ static void lie_function_offset(struct said *said)
 	said->reply.frames[0].function_offset = (uint64_t)INT64_MAX + 1;
 }
 
+static void lie_span_before_the_file(struct said *said)
+{
+	said->request.offsets[0] = 3;
+	said->reply.before[0] = 4;
+	said->reply.after[0] = 1;
+	said->reply.frames[0].function_offset = 4;
+}
+
+static void lie_span_before_its_function(struct said *said)
+{
+	said->request.offsets[0] = 30;
+	said->reply.before[0] = 4;
+	said->reply.after[0] = 1;
+	said->reply.frames[0].function_offset = 3;
+}
+
+static void lie_span_without_its_offset(struct said *said)
+{
+	said->request.offsets[0] = 30;
+	said->reply.before[0] = 1;
+	said->reply.frames[0].function_offset = 1;
+}
+
+static void lie_span_before_huge(struct said *said)
+{
+	said->request.offsets[0] = 1ULL << 40;
+	said->reply.before[0] = SYMBOLIZE_SPAN_MAX + 1;
+	said->reply.after[0] = 1;
+	said->reply.frames[0].function_offset = 1ULL << 40;
+}
+
+static void lie_span_huge(struct said *said)
+{
+	said->reply.after[0] = SYMBOLIZE_SPAN_MAX + 1;
+}
+
 static void lie_function_offset_unnamed(struct said *said)
 {
 	said->reply.frames[2].function_offset = UINT64_MAX;
@@ -223,6 +259,11 @@ static void (*const lies[])(struct said *) = {
 	lie_control_in_file,
 	lie_function_offset,
 	lie_function_offset_unnamed,
+	lie_span_before_the_file,
+	lie_span_before_its_function,
+	lie_span_without_its_offset,
+	lie_span_before_huge,
+	lie_span_huge,
 	lie_short,
 	lie_nothing,
 	lie_text_cut,
@@ -491,14 +532,18 @@ static int nice_of_child(pid_t parent)
 START_TEST(a_symbolizer_has_the_priority_asked_for)
 {
 	_cleanup_close_ int spawner = start_spawner();
-	_cleanup_close_ int symbolizer = start_symbolizer(spawner, _i ? SYMBOLIZER_SOON : SYMBOLIZER_LATER);
+	static const struct {
+		enum symbolizer_priority priority;
+		int nice;
+	} cases[] = { { SYMBOLIZER_LATER, 19 }, { SYMBOLIZER_SOON, 5 }, { SYMBOLIZER_NOW, 0 } };
+	_cleanup_close_ int symbolizer = start_symbolizer(spawner, cases[_i].priority);
 	pid_t parent = maker_of(symbolizer);
 	struct symbolize_module module;
 	_cleanup_close_ int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	ck_assert_int_eq(symbolizer_open_module(symbolizer, file, soon(), &module), 0);
-	ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)parent), 5);
-	ck_assert_int_eq(nice_of_child(parent), _i ? 5 : 19);
+	ck_assert_int_eq(getpriority(PRIO_PROCESS, (id_t)parent), getpriority(PRIO_PROCESS, 0));
+	ck_assert_int_eq(nice_of_child(parent), cases[_i].nice);
 }
 END_TEST
 
@@ -518,7 +563,7 @@ Suite *symbolizer_suite(void)
 	if (!SANITIZED) {
 		tcase_add_test(real, every_kind_of_file);
 		tcase_add_test(real, a_file_that_is_truncated_while_it_is_read);
-		tcase_add_loop_test(real, a_symbolizer_has_the_priority_asked_for, 0, 2);
+		tcase_add_loop_test(real, a_symbolizer_has_the_priority_asked_for, 0, 3);
 	}
 	suite_add_tcase(suite, replies);
 	suite_add_tcase(suite, asked);
