@@ -106,6 +106,7 @@ static bool is_same(const struct configuration *one, const struct configuration 
 	       one->settings.watches_max == other->settings.watches_max &&
 	       one->settings.rule_watches_max == other->settings.rule_watches_max &&
 	       one->settings.naming_ns == other->settings.naming_ns &&
+	       one->settings.budget_ppm == other->settings.budget_ppm &&
 	       one->settings.capture_hz == other->settings.capture_hz &&
 	       one->settings.activity_ns == other->settings.activity_ns &&
 	       one->settings.activity_age_ns_max == other->settings.activity_age_ns_max &&

@@ -9,6 +9,7 @@
 #include "common/version.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -191,6 +192,45 @@ static void write_unwind(const struct unwind_gauges *unwind, FILE *out)
 	status_line_field(out, "bytes_max", "%" PRIu64, atomic_load(&unwind->bytes_max));
 	status_line_field(out, "processes_cut", "%" PRIu64, atomic_load(&unwind->processes_cut));
 	status_line_field(out, "pending", "%" PRIu64, atomic_load(&unwind->pending));
+	status_line_field(out, "kept", "%" PRIu64, atomic_load(&unwind->kept));
+	status_line_field(out, "kept_bytes", "%" PRIu64, atomic_load(&unwind->kept_bytes));
+	status_line_field(out, "loaded", "%" PRIu64, atomic_load(&unwind->loaded));
+	status_line_field(out, "named", "%" PRIu64, atomic_load(&unwind->named));
+	status_line_field(out, "named_bytes", "%" PRIu64, atomic_load(&unwind->named_bytes));
+	status_line_end(out);
+}
+
+void status_write_tables(const struct unwind_gauges *unwind, uint64_t now_ns, FILE *out)
+{
+	_cleanup_free_ struct table_failure *list = calloc(TABLE_FAILURES_MOST, sizeof(*list));
+	uint32_t count = list ? table_failures_copy(unwind->failures, list) : 0;
+	uint64_t without = atomic_load(&unwind->modules_without);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct table_failure *failure = &list[i];
+		enum table_reason reason = table_reason_of(failure->error);
+		char text[TABLE_REASON_BYTES];
+
+		/* not one of `modules_without` yet */
+		without += reason == TABLE_WAITS;
+		status_line_begin(out, "without_table");
+		status_line_field(out, "path", "%s", failure->path);
+		status_line_field(out, "reason", "%s", table_reason_texts[reason].word);
+		status_line_field(out, "text", "%s", table_reason_write(failure->error, text));
+		status_line_field(out, "remedy", "%s", table_reason_texts[reason].remedy);
+		status_line_field(out, "since_ns", "%" PRIu64,
+				  now_ns > failure->since_ns ? now_ns - failure->since_ns : 0);
+		if (failure->retry_ns)
+			status_line_field(out, "retry_ns", "%" PRIu64,
+					  failure->retry_ns > now_ns ? failure->retry_ns - now_ns : 0);
+		else
+			status_line_field(out, "retry_ns", "%s", "");
+		status_line_end(out);
+	}
+	if (without <= count)
+		return;
+	status_line_begin(out, "without_table");
+	status_line_field(out, "more", "%" PRIu64, without - count);
 	status_line_end(out);
 }
 
@@ -355,6 +395,7 @@ void status_write(const struct status *status, FILE *out)
 	write_watches(status, out);
 	write_captures(status, out);
 	write_unwind(status->unwind, out);
+	status_write_tables(status->unwind, clock_monotonic_ns(), out);
 	write_cgroups(&status->cgroups, out);
 	counters_read(status->kernel->map_fds[PIN_COUNTERS], counters);
 	for (unsigned int i = 0; i < COUNTERS; i++)

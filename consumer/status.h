@@ -38,4 +38,10 @@ struct status {
 #define RULES_SHOWN 8 /* that do not watch all cgroups of their targets */
 void status_write(const struct status *status, FILE *out);
 
+/*
+ * Writes the part of it that tells which files have no unwind table, and why. `now_ns` is of CLOCK_MONOTONIC. Where the list has
+ * no room for all of them, a line has the number of the others.
+ */
+void status_write_tables(const struct unwind_gauges *unwind, uint64_t now_ns, FILE *out);
+
 #endif

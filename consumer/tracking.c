@@ -149,7 +149,7 @@ static void add_target(struct tracking *tracking, struct target_process *process
 	tracking->unwatched |= !process->watched;
 	if (targets_put(&tracking->targets, process) < 0)
 		return; /* its samples will count as those of an unknown process */
-	store_thread_want_mappings(tracking->store);
+	store_thread_note_process(tracking->store);
 }
 
 static void on_process(void *user, const struct process_event *event)

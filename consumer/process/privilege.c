@@ -19,7 +19,7 @@
  * Enough for all that the consumer ever maps but rings: with less, a later mapping would fail for its size.
  */
 #define LOCKED_BYTES_ENOUGH (128UL << 20)
-#define STACK_BYTES_NEEDED (512UL << 10)
+#define STACK_BYTES_NEEDED (256UL << 10)
 
 const char *const locked_memory_names[] = {
 	[LOCKED_NONE] = "none",

@@ -24,6 +24,7 @@
 /* A hundred years, less than what 64 bits hold. */
 #define AGE_NS_MOST (36500UL * 86400 * CLOCK_SECOND_NS)
 #define NAMING_NS_MOST (600 * CLOCK_SECOND_NS)
+#define BUDGET_PPM_MOST 500000U
 #define METRICS_NS_MOST (3600 * CLOCK_SECOND_NS)
 #define METRICS_SUFFIX ".prom" /* what the node exporter's collector reads */
 /*
@@ -90,7 +91,8 @@ struct reading {
 static bool is_section(const char *name)
 {
 	return !strcmp(name, "activity") || !strcmp(name, "baseline") || !strcmp(name, "database") ||
-	       !strcmp(name, "triggers") || !strcmp(name, "files") || !strcmp(name, "metrics");
+	       !strcmp(name, "triggers") || !strcmp(name, "files") || !strcmp(name, "metrics") ||
+	       !strcmp(name, "symbols");
 }
 
 const char *settings_directory_of(const char *file, char into[INI_LINE_BYTES + 1])
@@ -212,6 +214,18 @@ static void parse_keep(struct reading *reading, const struct ini_entry *entry, u
 		*ret_age_ns_max = ns;
 }
 
+static void parse_budget(struct reading *reading, const struct ini_entry *entry)
+{
+	uint32_t ppm = 0;
+
+	if (strcmp(entry->value, "0%") != 0 && (units_percent(entry->value, &ppm) || ppm > BUDGET_PPM_MOST))
+		config_error(reading->errors, entry->file, entry->line,
+			     "budget = %s: expected a share of the machine's CPU time from 0%% to 50%%",
+			     entry->value);
+	else
+		reading->settings->budget_ppm = ppm;
+}
+
 static void visit_entry(void *user, const struct ini_entry *entry)
 {
 	struct reading *reading = user;
@@ -227,7 +241,7 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 		if (!is_section(entry->section))
 			config_error(
 				reading->errors, entry->file, entry->line,
-				"unknown section '[%s]': expected '[activity]', '[baseline]', '[database]', '[files]', '[metrics]' or '[triggers]'",
+				"unknown section '[%s]': expected '[activity]', '[baseline]', '[database]', '[files]', '[metrics]', '[symbols]' or '[triggers]'",
 				entry->section);
 	} else if (in_database && !strcmp(entry->key, "max_size")) {
 		if (units_size(entry->value, &bytes) || bytes < DATABASE_BYTES_MIN)
@@ -272,6 +286,8 @@ static void visit_entry(void *user, const struct ini_entry *entry)
 				     entry->value);
 		else
 			settings->naming_ns = ns;
+	} else if (!strcmp(entry->section, "symbols") && !strcmp(entry->key, "budget")) {
+		parse_budget(reading, entry);
 	} else if (*entry->section && !is_section(entry->section)) {
 		return; /* its section was a mistake, and said so */
 	} else {
@@ -291,6 +307,7 @@ int settings_read(struct settings *settings, struct config_errors *errors)
 	settings->watches_max = 4096;
 	settings->rule_watches_max = 1024;
 	settings->naming_ns = 20 * CLOCK_SECOND_NS;
+	settings->budget_ppm = 50000;
 	settings->capture_hz = 10;
 	settings->activity_ns = 0;
 	settings->activity_age_ns_max = 7 * 86400 * CLOCK_SECOND_NS;

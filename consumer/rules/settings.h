@@ -20,7 +20,8 @@ struct settings {
 	uint64_t database_age_ns_max; /* 0: any */
 	/* directories whose ELF files the daemon may open itself: absolute paths, separated by blanks */
 	char directories[INI_LINE_BYTES + 1];
-	uint64_t naming_ns;           /* time limit for naming one capture's frames */
+	uint64_t naming_ns;  /* time limit for naming one capture's frames */
+	uint32_t budget_ppm; /* of the machine's CPU time, for symbolizers at the daemon's own priority */
 	uint32_t short_windows_max;   /* limit on kernel triggers whose window is not a multiple of 2 s */
 	uint32_t watches_max;         /* limit on the watches of all rules */
 	uint32_t rule_watches_max;    /* limit on the watches of one rule with watch = cgroup */

@@ -17,25 +17,57 @@
 #include "consumer/symbols/jit_map.h"
 #include "consumer/symbols/mapping_reader.h"
 #include "consumer/symbols/resolve.h"
+#include "consumer/unwind/tables_ahead.h"
 
 #include <string.h>
 #include <sys/eventfd.h>
 
 #define STACK_BYTES (512UL << 10)
-#define SCAN_INTERVAL_NS 1000000000U    /* at most one scan over all mappings a second */
-#define TABLES_NS (5 * CLOCK_SECOND_NS) /* longest time for the unwind tables after one scan */
-#define SCAN_NS (3 * CLOCK_SECOND_NS)   /* longest time for one scan; then the next goes on with it */
-#define MANY_NS (CLOCK_SECOND_NS / 2)   /* of processes with many mappings */
 /*
- * CPU time of a scan, and of what follows from it, beside the time without one behind it: a tenth of a CPU, and
- * a twentieth for processes with many mappings, however many there are. Captures scan at once.
+ * A new process has yet to map its libraries, and others may follow, so the first scan waits a moment. What it comes too early
+ * for is seen by the looks that follow.
  */
-#define REST 9U
+#define SCAN_SOON_NS (CLOCK_SECOND_NS / 50)
+/*
+ * No stack leads to a file that a process maps before it sleeps. So further scans follow the last process that began, each four
+ * times as long after it as the one before. Where processes begin all the time, the first scan of each is enough.
+ */
+#define FOLLOW_UP_FIRST_NS (CLOCK_SECOND_NS / 4)
+#define FOLLOW_UP_FACTOR 4U
+#define SCAN_AGAIN_NS CLOCK_SECOND_NS /* after a scan that could not do all */
+/*
+ * While processes are young, or a capture is under way, the store thread looks so often at whether stacks led to addresses
+ * outside of the known mappings; scans that change nothing make that rarer.
+ */
+#define LOOK_NS (CLOCK_SECOND_NS / 40)
+#define LOOK_NS_MAX CLOCK_SECOND_NS
+#define YOUNG_NS (10 * CLOCK_SECOND_NS)
+#define TABLES_NS                                                                                            \
+	(CLOCK_SECOND_NS / 4)         /* longest time for the unwind tables before other work gets its turn */
+#define OLDER_NS CLOCK_SECOND_NS      /* of mappings_grow_older() */
+#define SCAN_NS (3 * CLOCK_SECOND_NS) /* longest time for one scan; then the next goes on with it */
+#define MANY_NS (CLOCK_SECOND_NS / 2) /* of processes with many mappings */
+/*
+ * CPU time of scans, and of what follows from them, beside the time without one: a twenty-fifth of a CPU, of which some is
+ * saved up, so that scans follow each other closely when many programs begin; and a twentieth for processes with many mappings,
+ * however many there are. Captures scan at once.
+ */
+#define REST 24U
+#define SAVED_NS (CLOCK_SECOND_NS / 5)
 #define REST_MANY 19U
+/*
+ * Tables are made ahead of need soon after the start, and from time to time; in steps, between which other work gets its turn.
+ */
+#define AHEAD_FIRST_NS (3 * CLOCK_SECOND_NS)
+#define AHEAD_EVERY_NS (600 * CLOCK_SECOND_NS)
+#define AHEAD_STEP_NS (CLOCK_SECOND_NS / 20)
+#define AHEAD_PAUSE_NS (10 * CLOCK_SECOND_NS) /* while a capture is under way */
+#define AHEAD_SCANS_FROM (1U << 30)
+#define AHEAD_BYTES_MAX (512UL << 10)
 #define HELD_NS (3 * CLOCK_SECOND_NS)   /* a process that holds its mmap lock for so long is logged */
 #define LOGGED_NS (CLOCK_SECOND_NS / 4) /* a scan that takes as much CPU time is logged */
-/* scans for which mappings of a process that ended are kept */
-#define SCANS_REMEMBERED 64
+/* how long mappings of a process that ended are kept, in OLDER_NS */
+#define SECONDS_REMEMBERED 64
 #define NAMING_RESERVE_NS (4 * CLOCK_SECOND_NS) /* time reserved for the database at the daemon's end */
 /*
  * Longest time for the names of a live second, for as long as a capture that is handed over may wait for it. Naming gets more
@@ -70,6 +102,7 @@ enum job_kind {
 	JOB_EXPIRE,
 	JOB_METRICS,
 	JOB_ANNOUNCE,
+	JOB_AHEAD,
 };
 
 struct job {
@@ -102,7 +135,10 @@ struct store_thread {
 	uint64_t live_rest_ns; /* until then, live seconds get no new names */
 	struct mappings *mappings;
 	struct mapped_files files;
+	struct file_cache *cache;
 	struct unwind_tables *tables;
+	struct tables_ahead *ahead; /* NULL: no tables are being made ahead of need */
+	uint64_t ahead_due_ns;
 	struct unwind_gauges gauges;
 	struct rule_ids ids;
 	struct kernel_symbols symbols;
@@ -111,7 +147,11 @@ struct store_thread {
 	struct holder holders[MAPPINGS_OF_MANY + 1]; /* by the kind of processes that were scanned */
 	uint32_t
 		scans_from; /* added to the numbers of scans: the kernel may know those of an earlier daemon */
-	uint64_t many_due_ns;   /* next scan of processes with many mappings */
+	uint64_t many_due_ns;  /* next scan of processes with many mappings */
+	uint64_t older_due_ns; /* next mappings_grow_older() */
+	int64_t scan_credit_ns; /* CPU time that scans may take at once; negative: they took more than their share */
+	uint64_t credited_ns; /* when that was */
+	struct cpu_budget budget;
 	uint64_t expire_due_ns; /* next look for captures beyond max_age; 0: none */
 	pthread_t thread;
 	bool started;
@@ -125,8 +165,14 @@ struct store_thread {
 	uint32_t capture_rules[STORE_CAPTURES_MAX]; /* their rules' ids */
 	unsigned int minutes;                       /* of activity, handed over and not written yet */
 	bool stopping;
-	uint64_t scan_due_ns;  /* 0: no scan is wanted */
-	uint64_t scan_rest_ns; /* until then, only captures scan */
+	uint64_t scan_due_ns;   /* 0: no scan is wanted */
+	uint64_t scan_rest_ns;  /* until then, only captures scan */
+	uint64_t tables_due_ns; /* symbolizers are at work: when to see to them; 0: they are not */
+	uint64_t began_ns;      /* when the last process began */
+	uint64_t follow_up_ns;  /* from then to the next scan that follows up on it; 0: there is none */
+	uint64_t look_due_ns, look_every_ns;
+	bool looked;       /* the scan that is due is wanted by look() */
+	uint64_t unmapped; /* control->unmapped, when a scan was last wanted for it */
 	/*
 	 * Only the draining thread writes it: freely before the store thread runs, then under the lock. So
 	 * the draining thread reads it without the lock. The store thread reads it under the lock, except in
@@ -198,7 +244,7 @@ static void note_stuck(struct store_thread *thread)
 	if (log_allowed(&thread->scans_stuck, 1))
 		log_warning(
 			"mapping scan timed out: a process holds its mmap lock; user frames of new processes may get no names");
-	store_thread_want_mappings(thread);
+	want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
 }
 
 /* A process that maps memory holds its lock for moments. So it is named only if scan after scan meets the lock held. */
@@ -212,7 +258,7 @@ static void note_busy(struct store_thread *thread, uint32_t of, const struct map
 		return;
 	}
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
-	store_thread_want_mappings(thread);
+	want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
 	if (holder->tgid != process->tgid || holder->started_ns != process->started_ns)
 		*holder = (struct holder){ process->tgid, process->started_ns, now_ns };
 	else if (now_ns - holder->since_ns >= HELD_NS && log_allowed(&thread->scans_stuck, 1))
@@ -287,16 +333,66 @@ static void note_result(struct store_thread *thread, int result)
 	if (result == -ETIMEDOUT || result == -EBUSY)
 		note_stuck(thread);
 	else if (result == -EINPROGRESS)
-		store_thread_want_mappings(thread);
+		want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
 	else if (result < 0 && log_allowed(&thread->iterator_errors, 1))
 		log_warning("cannot read the mapping iterator: %s; user frames of new processes get no names",
 			    strerror(-result));
 }
 
+/* CPU time is saved up to SAVED_NS. Whoever took more rests until that is made up for. */
 static void rest(struct store_thread *thread, uint64_t cpu_ns)
 {
+	uint64_t now_ns = clock_monotonic_ns(), earned_ns = (now_ns - thread->credited_ns) / (REST + 1);
+
+	if (earned_ns > SAVED_NS)
+		earned_ns = SAVED_NS;
+	thread->scan_credit_ns += (int64_t)earned_ns;
+	if (thread->scan_credit_ns > (int64_t)SAVED_NS)
+		thread->scan_credit_ns = (int64_t)SAVED_NS;
+	thread->scan_credit_ns -= (int64_t)cpu_ns;
+	thread->credited_ns = now_ns;
 	pthread_mutex_lock(&thread->lock);
-	thread->scan_rest_ns = clock_monotonic_ns() + REST * cpu_ns;
+	thread->scan_rest_ns =
+		now_ns + (thread->scan_credit_ns < 0 ? (REST + 1) * (uint64_t)-thread->scan_credit_ns : 0);
+	pthread_mutex_unlock(&thread->lock);
+}
+
+/* Updates the unwind tables, or goes on with it. */
+static void follow_tables(struct store_thread *thread)
+{
+	enum unwind_left left;
+
+	if (atomic_load(&thread->give_up_ns))
+		return;
+	left = unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
+				    clock_monotonic_ns() + TABLES_NS);
+	pthread_mutex_lock(&thread->lock);
+	thread->tables_due_ns = left == UNWIND_LEFT_WORK ? clock_monotonic_ns() : 0;
+	pthread_mutex_unlock(&thread->lock);
+	if (left == UNWIND_LEFT_PASS)
+		want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
+}
+
+static void forget_mappings(struct store_thread *thread)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (now_ns >= thread->older_due_ns) {
+		mappings_grow_older(thread->mappings);
+		thread->older_due_ns = now_ns + OLDER_NS;
+	}
+	mappings_forget(thread->mappings, SECONDS_REMEMBERED);
+}
+
+/* Looks become rare where scans find nothing: what stacks lead to is garbage, perhaps. */
+static void pace_looks(struct store_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	if (mappings_fresh(thread->mappings))
+		thread->look_every_ns = LOOK_NS;
+	else if (thread->looked && thread->look_every_ns < LOOK_NS_MAX)
+		thread->look_every_ns *= 2;
+	thread->looked = false;
 	pthread_mutex_unlock(&thread->lock);
 }
 
@@ -305,18 +401,119 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 	uint64_t cpu_ns = scan_cpu_ns(thread), many_ns;
 	int result = scan_part(thread, MAPPINGS_OF_FEW, deadline_after(thread, SCAN_NS));
 
+	if (!result)
+		pace_looks(thread);
 	many_ns = scan_cpu_ns(thread);
 	if (!result)
 		scan_many(thread);
 	many_ns = scan_cpu_ns(thread) - many_ns;
 	atomic_store(&thread->own_counters->values[OWN_MAPPINGS_DROPPED], mappings_dropped(thread->mappings));
-	if (with_tables && !atomic_load(&thread->give_up_ns) &&
-	    unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
-				 clock_monotonic_ns() + TABLES_NS))
-		store_thread_want_mappings(thread);
-	mappings_forget(thread->mappings, SCANS_REMEMBERED);
+	if (with_tables)
+		follow_tables(thread);
+	forget_mappings(thread);
 	rest(thread, scan_cpu_ns(thread) - cpu_ns - many_ns);
 	note_result(thread, result);
+}
+
+/* ---- what is due meanwhile ---- */
+
+/* Of two times, 0 being never. */
+static uint64_t sooner(uint64_t one_ns, uint64_t other_ns)
+{
+	return one_ns && (!other_ns || one_ns < other_ns) ? one_ns : other_ns;
+}
+
+/* When the next scan is due, 0 if none is wanted. Call it with the lock. */
+static uint64_t next_scan_ns(const struct store_thread *thread)
+{
+	return thread->scan_due_ns && thread->scan_due_ns < thread->scan_rest_ns ? thread->scan_rest_ns
+										 : thread->scan_due_ns;
+}
+
+/* Whether processes are young, or a capture is under way. Call it with the lock. */
+static bool looks_are_wanted(const struct store_thread *thread, uint64_t now_ns)
+{
+	return thread->captures || now_ns < thread->began_ns + YOUNG_NS;
+}
+
+/* Wants a scan if stacks led to unknown addresses since the last look. Call it with the lock. */
+static void look(struct store_thread *thread, uint64_t now_ns)
+{
+	uint64_t unmapped;
+
+	if (!looks_are_wanted(thread, now_ns) || now_ns < thread->look_due_ns)
+		return;
+	thread->look_due_ns = now_ns + thread->look_every_ns;
+	unmapped = __atomic_load_n(&thread->kernel->control->unmapped, __ATOMIC_RELAXED);
+	if (unmapped == thread->unmapped)
+		return;
+	thread->unmapped = unmapped;
+	thread->looked = true;
+	thread->scan_due_ns = sooner(thread->scan_due_ns, now_ns);
+}
+
+/* When the next scan is due that follows up on the last process, 0 if there is none. Call it with the lock. */
+static uint64_t follow_up_due_ns(const struct store_thread *thread)
+{
+	return thread->follow_up_ns ? thread->began_ns + thread->follow_up_ns : 0;
+}
+
+/* Wants that scan if it is due. Call it with the lock. */
+static void follow_up(struct store_thread *thread, uint64_t now_ns)
+{
+	uint64_t due_ns = follow_up_due_ns(thread);
+
+	if (!due_ns || now_ns < due_ns)
+		return;
+	thread->follow_up_ns *= FOLLOW_UP_FACTOR;
+	if (thread->follow_up_ns > YOUNG_NS)
+		thread->follow_up_ns = 0;
+	thread->scan_due_ns = sooner(thread->scan_due_ns, now_ns);
+}
+
+/* What the mappings need. */
+enum due { DUE_NOTHING, DUE_SCAN, DUE_TABLES };
+
+/* Tells what is due, and takes it off; or when it will be: *ret_next_ns, 0: never. Call it with the lock. */
+static enum due take_due(struct store_thread *thread, uint64_t *ret_next_ns)
+{
+	uint64_t now_ns = clock_monotonic_ns(), due_ns;
+
+	look(thread, now_ns);
+	follow_up(thread, now_ns);
+	due_ns = next_scan_ns(thread);
+	if (due_ns && now_ns >= due_ns) {
+		thread->scan_due_ns = 0;
+		return DUE_SCAN;
+	}
+	if (thread->tables_due_ns && now_ns >= thread->tables_due_ns)
+		return DUE_TABLES;
+	*ret_next_ns = sooner(due_ns, thread->tables_due_ns);
+	*ret_next_ns = sooner(*ret_next_ns, follow_up_due_ns(thread));
+	if (looks_are_wanted(thread, now_ns))
+		*ret_next_ns = sooner(*ret_next_ns, thread->look_due_ns);
+	return DUE_NOTHING;
+}
+
+static void do_due(struct store_thread *thread, enum due due)
+{
+	if (due == DUE_SCAN)
+		scan_mappings(thread, true);
+	else if (due == DUE_TABLES)
+		follow_tables(thread);
+}
+
+/* Follows new processes while something else takes long. */
+static void scan_meanwhile(void *user)
+{
+	struct store_thread *thread = user;
+	uint64_t next_ns;
+	enum due due;
+
+	pthread_mutex_lock(&thread->lock);
+	due = take_due(thread, &next_ns);
+	pthread_mutex_unlock(&thread->lock);
+	do_due(thread, due);
 }
 
 static void begin_capture(struct store_thread *thread, struct capture *capture)
@@ -623,6 +820,7 @@ static void follow_settings(struct store_thread *thread)
 	settings = thread->in_force->settings;
 	pthread_mutex_unlock(&thread->lock);
 	metrics_follow(&thread->metrics, &settings);
+	thread->budget.ppm = settings.budget_ppm;
 }
 
 /* Call it with the lock. */
@@ -633,6 +831,61 @@ static void forget_capture(struct store_thread *thread, uint32_t rule_id)
 	while (thread->capture_rules[i] != rule_id)
 		i++;
 	thread->capture_rules[i] = thread->capture_rules[--thread->captures];
+}
+
+/* ---- tables ahead of need ---- */
+
+/* The first processes have to do where there are very many mappings, or their files have long names. */
+static long add_for_ahead(void *user, const char *records, size_t bytes)
+{
+	return mappings_bytes(user) < AHEAD_BYTES_MAX ? mappings_add_records(user, records, bytes) : -E2BIG;
+}
+
+/* All files that processes have mapped. Returns NULL if they cannot be had. */
+static struct mappings *list_all(struct store_thread *thread)
+{
+	struct mappings *all = mappings_new();
+	struct mapping_request request = { .of = MAPPINGS_OF_ALL };
+	int result;
+
+	if (!all)
+		return NULL;
+	/* another number than that of any scan */
+	request.scan = thread->scans_from + AHEAD_SCANS_FROM + mappings_begin_scan(all, MAPPINGS_OF_ALL);
+	result = mapping_reader_read(thread->reader, &request, deadline_after(thread, SCAN_NS), add_for_ahead,
+				     all);
+	mappings_end_scan(all);
+	if (!result || result == -E2BIG)
+		return all;
+	mappings_free(all);
+	return NULL;
+}
+
+static void end_ahead(struct store_thread *thread)
+{
+	if (!thread->ahead)
+		return;
+	tables_ahead_free(TAKE_PTR(thread->ahead));
+	heap_settle();
+}
+
+/* Makes tables of files that no sample has led to yet, while no capture is under way. */
+static void look_ahead(struct store_thread *thread)
+{
+	bool is_busy = store_thread_has_captures(thread) || atomic_load(&thread->give_up_ns);
+	struct mappings *all = is_busy || thread->ahead ? NULL : list_all(thread);
+
+	if (all)
+		thread->ahead = tables_ahead_begin(thread->cache, thread->naming.spawner_socket, all);
+	if (is_busy || !thread->ahead) {
+		end_ahead(thread);
+		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_PAUSE_NS;
+	} else if (tables_ahead_step(thread->ahead, clock_monotonic_ns() + AHEAD_STEP_NS)) {
+		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_STEP_NS;
+	} else {
+		end_ahead(thread);
+		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_EVERY_NS;
+	}
 }
 
 static void do_job(struct store_thread *thread, const struct job *job)
@@ -682,6 +935,9 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	case JOB_ANNOUNCE:
 		announce_retry(&thread->announcer);
 		break;
+	case JOB_AHEAD:
+		look_ahead(thread);
+		break;
 	case JOB_LIVE:
 		name_live(thread, job->capture);
 		capture_free(job->capture);
@@ -694,35 +950,7 @@ static void do_job(struct store_thread *thread, const struct job *job)
 	}
 }
 
-/* When the next scan is due, 0 if none is wanted. Call it with the lock. */
-static uint64_t next_scan_ns(const struct store_thread *thread)
-{
-	return thread->scan_due_ns && thread->scan_due_ns < thread->scan_rest_ns ? thread->scan_rest_ns
-										 : thread->scan_due_ns;
-}
-
 /* ---- migration ---- */
-
-static bool scan_is_due(struct store_thread *thread)
-{
-	uint64_t due_ns;
-	bool due;
-
-	pthread_mutex_lock(&thread->lock);
-	due_ns = next_scan_ns(thread);
-	due = due_ns && clock_monotonic_ns() >= due_ns;
-	if (due)
-		thread->scan_due_ns = 0;
-	pthread_mutex_unlock(&thread->lock);
-	return due;
-}
-
-/* Follows new processes, whose mappings are gone when the migration is done. */
-static void scan_meanwhile(void *user)
-{
-	if (scan_is_due(user))
-		scan_mappings(user, true);
-}
 
 /* Takes a reload out of the queue, past the captures that wait. */
 static bool take_reload(struct store_thread *thread)
@@ -789,6 +1017,7 @@ static uint64_t next_timed_ns(const struct store_thread *thread, enum job_kind *
 		{ JOB_EXPIRE, thread->expire_due_ns },
 		{ JOB_METRICS, thread->metrics.due_ns },
 		{ JOB_ANNOUNCE, announce_retry_ns(&thread->announcer) },
+		{ JOB_AHEAD, thread->ahead_due_ns },
 	};
 	uint64_t first_ns = 0;
 
@@ -805,14 +1034,15 @@ static uint64_t next_timed_ns(const struct store_thread *thread, enum job_kind *
 /*
  * Waits for a job, a scan or anything else that is due, or the daemon's end. Returns false at the end, when all jobs are done.
  */
-static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, bool *ret_scan)
+static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, enum due *ret_due)
 {
 	bool goes_on = true;
 
-	*ret_scan = *ret_job_there = false;
+	*ret_due = DUE_NOTHING;
+	*ret_job_there = false;
 	pthread_mutex_lock(&thread->lock);
 	for (;;) {
-		uint64_t due_ns = next_scan_ns(thread), now_ns = clock_monotonic_ns(), timed_ns;
+		uint64_t due_ns = 0, now_ns = clock_monotonic_ns(), timed_ns;
 
 		*ret_job = (struct job){ 0 };
 		timed_ns = next_timed_ns(thread, &ret_job->kind);
@@ -827,11 +1057,9 @@ static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret
 			goes_on = false;
 			break;
 		}
-		if (due_ns && now_ns >= due_ns) {
-			thread->scan_due_ns = 0;
-			*ret_scan = true;
+		*ret_due = take_due(thread, &due_ns);
+		if (*ret_due)
 			break;
-		}
 		*ret_job_there = timed_ns && now_ns >= timed_ns;
 		if (*ret_job_there)
 			break;
@@ -863,15 +1091,15 @@ static void *run(void *user)
 {
 	struct store_thread *thread = user;
 	struct job job;
-	bool there, scan;
+	enum due due;
+	bool there;
 
 	if (store_is_outdated(thread->store))
 		migrate(thread);
 	expire(thread);
 	follow_settings(thread);
-	while (next_job(thread, &job, &there, &scan)) {
-		if (scan)
-			scan_mappings(thread, true);
+	while (next_job(thread, &job, &there, &due)) {
+		do_due(thread, due);
 		if (there)
 			do_job(thread, &job);
 	}
@@ -888,6 +1116,27 @@ static void *run(void *user)
 }
 
 /* ---- the draining thread ---- */
+
+/* Behind the database, which no other daemon can have open. */
+static int open_tables(struct store_thread *thread, const struct store_thread_settings *settings)
+{
+	struct unwind_tools tools = { settings->spawner_socket, &thread->budget, NULL };
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int result;
+
+	thread->cache = tools.cache = file_cache_open(settings->where->state_dir, &thread->give_up_ns);
+	result = unwind_tables_open(&thread->tables, settings->kernel, &tools, &thread->gauges);
+	if (thread->cache)
+		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_FIRST_NS;
+	if (result < 0)
+		log_error("cannot prepare the unwind tables: %s", strerror(-result));
+	thread->budget.cpus = cpus > 0 ? (uint32_t)cpus : 1;
+	thread->credited_ns = clock_monotonic_ns();
+	thread->scan_credit_ns = SAVED_NS;
+	thread->look_every_ns = LOOK_NS;
+	thread->unmapped = __atomic_load_n(&settings->kernel->control->unmapped, __ATOMIC_RELAXED);
+	return result;
+}
 
 int store_thread_open(struct store_thread **ret_thread, const struct store_thread_settings *settings)
 {
@@ -915,9 +1164,6 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread_condition_init(&thread->changed);
 	result = thread->mappings && thread->reload_fd >= 0 && thread->results_fd >= 0 ? 0 : -ENOMEM;
 	if (!result)
-		result = unwind_tables_open(&thread->tables, settings->kernel, settings->spawner_socket,
-					    &thread->gauges);
-	if (!result)
 		result = mapping_reader_open(&thread->reader, settings->kernel);
 	if (!result)
 		result = kernel_symbols_open(&thread->symbols, settings->kernel->symbols_fd);
@@ -926,6 +1172,8 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	else
 		result = store_open(&thread->store, settings->where->state_dir, &settings->limits,
 				    settings->machine, &thread->give_up_ns);
+	if (!result)
+		result = open_tables(thread, settings);
 	if (result < 0) {
 		store_thread_stop(thread, 0);
 		return result;
@@ -933,8 +1181,12 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	thread->naming = (struct naming){ .spawner_socket = settings->spawner_socket,
 					  .mapped_files = &thread->files,
 					  .files = known_files_new(),
+					  .kept = thread->cache,
 					  .known = store_known_frames(thread->store),
 					  .counters = settings->own_counters,
+					  .budget = &thread->budget,
+					  .meanwhile = scan_meanwhile,
+					  .user = thread,
 					  .debug_root = DEBUG_ROOT,
 					  .jit_map_directory = JIT_MAP_DIRECTORY };
 	thread->live_naming = thread->naming;
@@ -1108,11 +1360,17 @@ char *store_thread_live_text(struct store_thread *thread)
 
 void store_thread_want_mappings(struct store_thread *thread)
 {
-	/*
-	 * wait for SCAN_INTERVAL_NS: a new process has yet to map its libraries, and other processes may
-	 * follow
-	 */
-	want_scan(thread, clock_monotonic_ns() + SCAN_INTERVAL_NS);
+	want_scan(thread, clock_monotonic_ns() + SCAN_SOON_NS);
+}
+
+void store_thread_note_process(struct store_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->began_ns = clock_monotonic_ns();
+	thread->follow_up_ns = FOLLOW_UP_FIRST_NS;
+	thread->look_every_ns = LOOK_NS;
+	pthread_mutex_unlock(&thread->lock);
+	store_thread_want_mappings(thread);
 }
 
 void store_thread_reload(struct store_thread *thread)
@@ -1180,7 +1438,7 @@ void store_thread_confirm(struct store_thread *thread, const struct configuratio
 		       now->database_age_ns_max != before->database_age_ns_max ||
 		       now->activity_age_ns_max != before->activity_age_ns_max ||
 		       now->baseline_age_ns_max != before->baseline_age_ns_max ||
-		       now->metrics_ns != before->metrics_ns ||
+		       now->metrics_ns != before->metrics_ns || now->budget_ppm != before->budget_ppm ||
 		       strcmp(now->metrics_file, before->metrics_file) != 0;
 
 	pthread_mutex_lock(&thread->lock);
@@ -1215,7 +1473,9 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	announce_close(&thread->announcer);
 	metrics_close(&thread->metrics);
 	store_close(thread->store);
+	tables_ahead_free(thread->ahead);
 	unwind_tables_close(thread->tables);
+	file_cache_close(thread->cache);
 	mapping_reader_free(thread->reader);
 	mappings_free(thread->mappings);
 	known_files_free(thread->naming.files);

@@ -113,8 +113,11 @@ bool store_thread_is_live(struct store_thread *thread);
 /* Its lines, once, after store_thread_results_fd() was readable. The caller frees them; NULL: they are not there (yet). */
 char *store_thread_live_text(struct store_thread *thread);
 
-/* Asks for a scan of the mappings within a second or two: there are new targets. */
+/* Asks for a scan of the mappings soon, within what scans may cost. */
 void store_thread_want_mappings(struct store_thread *thread);
+
+/* The same because a target has begun, or executed a program: it has yet to map its libraries, which is looked out for. */
+void store_thread_note_process(struct store_thread *thread);
 
 /* The state of the unwind tables. */
 const struct unwind_gauges *store_thread_unwind(const struct store_thread *thread);

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STACK_BYTES (64UL << 10)
@@ -23,7 +24,7 @@ struct pass {
 	bool there;  /* the thread has read something */
 	ssize_t got; /* bytes behind those in use; 0: end of the pass; or -errno */
 	size_t used;
-	char buffer[BUFFER_BYTES];
+	char *buffer; /* BUFFER_BYTES; NULL: no pass has begun */
 };
 
 struct mapping_reader {
@@ -36,7 +37,7 @@ struct mapping_reader {
 	pthread_cond_t changed;
 	bool stopping;
 	struct pass *reading; /* what the thread reads or is to read; NULL: it is idle */
-	struct pass passes[MAPPINGS_OF_MANY + 1];
+	struct pass passes[MAPPINGS_KINDS];
 };
 
 /* ---- the thread ---- */
@@ -50,7 +51,7 @@ static ssize_t read_once(struct mapping_reader *reader, struct pass *pass)
 	if (pass->fd < 0)
 		return pass->fd;
 	do
-		got = read(pass->fd, pass->buffer + pass->used, sizeof(pass->buffer) - pass->used);
+		got = read(pass->fd, pass->buffer + pass->used, BUFFER_BYTES - pass->used);
 	while (got < 0 && errno == EINTR);
 	return got < 0 ? -errno : got;
 }
@@ -127,6 +128,7 @@ static void end_pass(struct pass *pass)
 {
 	if (pass->fd >= 0)
 		close(TAKE_FD(pass->fd));
+	free(TAKE_PTR(pass->buffer));
 	pass->used = 0;
 }
 
@@ -144,7 +146,7 @@ static int consume_bytes(struct pass *pass, long (*consume)(void *user, const ch
 		return (int)consumed;
 	pass->used -= (size_t)consumed;
 	memmove(pass->buffer, pass->buffer + consumed, pass->used);
-	return pass->used == sizeof(pass->buffer) ? -EBADMSG : -EAGAIN;
+	return pass->used == BUFFER_BYTES ? -EBADMSG : -EAGAIN;
 }
 
 int mapping_reader_read(struct mapping_reader *reader, const struct mapping_request *request,
@@ -155,6 +157,10 @@ int mapping_reader_read(struct mapping_reader *reader, const struct mapping_requ
 	bool delivers = false;
 	int result;
 
+	if (!pass->buffer)
+		pass->buffer = malloc(BUFFER_BYTES);
+	if (!pass->buffer)
+		return -ENOMEM;
 	do {
 		result = await_bytes(reader, pass, request, deadline_ns);
 		if (result == -ETIMEDOUT && delivers)

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #define PROCESSES_MAX 32768U
-/* initial room of a process: most have no more mappings, and there are many processes */
-#define MAPPINGS_FIRST 8U
+/* initial room of a process: a small program, the C library, the loader and the vDSO; there are many such processes */
+#define MAPPINGS_FIRST 4U
 #define MAPPINGS_MAX UNWIND_MAPPINGS_MAX /* of one process */
+#define ROOM_KEPT 64U                    /* of a process: more is given back at the end of its list */
 /* of all processes: 5 MiB. 2,000 processes with 60 executable mappings each have as many */
 #define MAPPINGS_TOTAL_MAX 131072U
 #define FILES_MAX 32768U
@@ -43,10 +44,11 @@ struct mappings {
 	struct hash_index by_file;
 	size_t path_bytes;
 	struct user_shares shares;
-	struct scan scans[MAPPINGS_OF_MANY + 1], *current;
+	struct scan scans[MAPPINGS_KINDS], *current;
 	uint32_t slice;
-	uint32_t ended;          /* number of the last scan that ended */
-	unsigned int scans_seen; /* scans of processes with few mappings so far */
+	uint32_t ended;   /* number of the last scan that ended */
+	unsigned int age; /* times that mappings_grow_older() was called */
+	uint32_t fresh;   /* mappings that the last slice showed first */
 	struct mapping_user busy;
 	bool has_busy;
 	uint64_t dropped;
@@ -131,7 +133,13 @@ static struct mapped_file *intern_file(struct mappings *mappings, const struct m
 	return file;
 }
 
-static void drop_file(struct mapped_file *file)
+void mappings_hold(struct mapped_file *file)
+{
+	if (file)
+		file->users++;
+}
+
+void mappings_drop(struct mapped_file *file)
 {
 	if (file)
 		file->users--; /* sweep_files() frees it: the index holds positions */
@@ -190,7 +198,7 @@ static struct mapped_process *add_process(struct mappings *mappings, uint32_t tg
 static void free_process(struct mapped_process *process)
 {
 	for (uint32_t i = 0; i < process->count; i++)
-		drop_file(process->mappings[i].file);
+		mappings_drop(process->mappings[i].file);
 	free(process->mappings);
 }
 
@@ -243,7 +251,7 @@ static bool insert_mapping(struct mappings *mappings, struct mapped_process *pro
 	uint32_t first = lower_bound(process, mapping->begins), last = first, before = process->count;
 
 	while (last < process->count && process->mappings[last].begins < mapping_ends(mapping))
-		drop_file(process->mappings[last++].file);
+		mappings_drop(process->mappings[last++].file);
 	if (first == last) {
 		if (!may_have_mapping(mappings, process) ||
 		    array_make_room(process->mappings, process->count, process->room, 1U))
@@ -385,8 +393,11 @@ static void end_list(struct mappings *mappings)
 	struct mapped_process *process =
 		scan->listing ? find_process(mappings, scan->process.tgid, scan->process.started_ns) : NULL;
 
-	if (process)
+	if (process) {
 		process->listed = scan->from;
+		if (process->room > ROOM_KEPT)
+			array_fit(process->mappings, process->count, process->room);
+	}
 	scan->listing = false;
 }
 
@@ -415,7 +426,7 @@ static struct mapped_process *see_process(struct mappings *mappings, uint32_t tg
 		return NULL;
 	}
 	process->slice = mappings->slice;
-	process->seen = mappings->scans_seen;
+	process->seen = mappings->age;
 	return process;
 }
 
@@ -497,6 +508,7 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 	}
 	if (known && !(known->flags & MAPPING_NO_PATH))
 		mapping.since = known->since;
+	mappings->fresh += mapping.since == mappings->slice;
 	if (record->inode || record->path_bytes || record->flags & MAPPING_NO_PATH) {
 		mapping.file = intern_file(mappings, record, path, process->uid);
 		if (!mapping.file)
@@ -506,7 +518,7 @@ static void add_record(struct mappings *mappings, const struct mapping_record *r
 		forget_exe(mappings, process);
 	if (!insert_mapping(mappings, process, &mapping)) {
 		mappings->dropped++;
-		drop_file(mapping.file);
+		mappings_drop(mapping.file);
 		return;
 	}
 	if (mapping.file)
@@ -562,9 +574,9 @@ uint32_t mappings_begin_scan(struct mappings *mappings, uint32_t of)
 	mappings->slice++;
 	if (!scan->begun) {
 		*scan = (struct scan){ .begun = true, .from = mappings->slice };
-		mappings->scans_seen += of == MAPPINGS_OF_FEW;
 	}
 	mappings->has_busy = false;
+	mappings->fresh = 0;
 	return scan->from;
 }
 
@@ -593,7 +605,6 @@ bool mappings_end_pass(struct mappings *mappings)
 
 void mappings_abandon_scan(struct mappings *mappings)
 {
-	mappings->scans_seen -= mappings->current == &mappings->scans[MAPPINGS_OF_FEW];
 	mappings->current->begun = false;
 	mappings->current->listing = false;
 }
@@ -622,7 +633,24 @@ static void share_out(struct mappings *mappings)
 		count_mappings(mappings, &mappings->processes[i], 0);
 }
 
-void mappings_forget(struct mappings *mappings, unsigned int scans)
+void mappings_grow_older(struct mappings *mappings)
+{
+	mappings->age++;
+}
+
+size_t mappings_bytes(const struct mappings *mappings)
+{
+	return mappings->count * sizeof(*mappings->processes) +
+	       mappings->mappings_count * sizeof(struct mapping) +
+	       mappings->files_count * sizeof(struct mapped_file) + mappings->path_bytes;
+}
+
+uint32_t mappings_fresh(const struct mappings *mappings)
+{
+	return mappings->fresh;
+}
+
+void mappings_forget(struct mappings *mappings, unsigned int age)
 {
 	uint32_t kept = 0;
 
@@ -630,8 +658,7 @@ void mappings_forget(struct mappings *mappings, unsigned int scans)
 	for (uint32_t i = 0; i < mappings->count; i++) {
 		struct mapped_process *process = &mappings->processes[i];
 
-		/* signed: the scan that was abandoned may have shown it */
-		if ((int)(mappings->scans_seen - process->seen) >= (int)scans ||
+		if (mappings->age - process->seen >= age ||
 		    process_index_add(&mappings->by_process, process->tgid, process->started_ns, kept)) {
 			free_process(process);
 			continue;
@@ -690,6 +717,11 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position)
 {
 	return position < mappings->count ? &mappings->processes[position] : NULL;
+}
+
+struct mapped_file *mappings_file(const struct mappings *mappings, uint32_t position)
+{
+	return position < mappings->files_count ? mappings->files[position] : NULL;
 }
 
 struct mappings_many mappings_many(const struct mappings *mappings)

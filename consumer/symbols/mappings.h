@@ -26,7 +26,7 @@ struct mapping_user {
 struct mapped_file {
 	uint64_t inode;
 	uint32_t device_major, device_minor;
-	uint32_t users; /* mappings */
+	uint32_t users; /* mappings, and mappings_hold() */
 	uint32_t uid;   /* of the process that was seen first with it: the file counts as this user's */
 	struct file_user {
 		struct mapping_user process;
@@ -67,7 +67,7 @@ struct mapped_process {
 	bool is_bystander;  /* it is no target */
 	bool is_cut;        /* it has more executable ones than are listed */
 	uint32_t slice;     /* last slice that showed the process */
-	unsigned int seen;  /* last scan that showed it: mappings_forget() */
+	unsigned int seen;  /* how old the mappings were when it was shown last: mappings_forget() */
 	/* mappings with an earlier slice do not exist any more: the list that began with this one is complete */
 	uint32_t listed;
 	uint32_t exe_slice; /* the list in which the executable's mappings were found */
@@ -105,8 +105,21 @@ void mappings_abandon_scan(struct mappings *mappings);
 /* Adds all complete records. Returns the number of bytes consumed, or -EBADMSG for an invalid record. */
 long mappings_add_records(struct mappings *mappings, const char *records, size_t bytes);
 
-/* Forgets processes that the last `scans` scans of processes with few mappings did not show. */
-void mappings_forget(struct mappings *mappings, unsigned int scans);
+/* Call it from time to time, after a scan: it is what processes age by. */
+void mappings_grow_older(struct mappings *mappings);
+
+/* Forgets processes that were not shown since mappings_grow_older() was called `age` times. */
+void mappings_forget(struct mappings *mappings, unsigned int age);
+
+/* The memory of all mappings, files and their paths, in bytes. */
+size_t mappings_bytes(const struct mappings *mappings);
+
+/* How many mappings the last slice of a scan showed for the first time. */
+uint32_t mappings_fresh(const struct mappings *mappings);
+
+/* Keeps the file until mappings_drop(), whatever scans show. Both accept NULL. */
+void mappings_hold(struct mapped_file *file);
+void mappings_drop(struct mapped_file *file);
 
 /* Returns the mapping of an address, or NULL. Valid until the next scan. */
 const struct mapping *mappings_find(const struct mappings *mappings, uint32_t tgid, uint64_t started_ns,
@@ -121,6 +134,9 @@ bool mappings_find_user(const struct mappings *mappings, const struct mapped_fil
 
 /* Returns the process at a position, counted from 0, or NULL after the last. Valid until the next scan. */
 const struct mapped_process *mappings_process(const struct mappings *mappings, uint32_t position);
+
+/* Returns the file at a position, counted from 0, or NULL after the last. Valid until the next scan. */
+struct mapped_file *mappings_file(const struct mappings *mappings, uint32_t position);
 
 /* Whether the process existed during the last scan. */
 bool mappings_has(const struct mappings *mappings, const struct mapped_process *process);

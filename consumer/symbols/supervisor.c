@@ -11,7 +11,10 @@
 /* Symbolizers that one capture may lose before the rest of its frames stay unnamed. */
 #define DEATHS_MAX 3U
 
-/* Naming runs at nice 19 for this long, then at nice 5. */
+/* Symbolizers of one capture that are replaced because of the files that they have read: each start takes about 1 ms. */
+#define REPLACED_MAX 8U
+
+/* Naming runs at nice 19 for this long. */
 #define IDLE_NS (2 * CLOCK_SECOND_NS)
 
 static void count(const struct supervisor *symbolizers, enum own_counter counter)
@@ -20,27 +23,45 @@ static void count(const struct supervisor *symbolizers, enum own_counter counter
 		own_count(symbolizers->counters, counter);
 }
 
-struct supervisor supervisor_begin(int spawner_socket, struct own_counters *counters, uint64_t deadline_ns)
+struct supervisor supervisor_begin(int spawner_socket, struct own_counters *counters,
+				   struct cpu_budget *budget, uint64_t deadline_ns)
 {
 	return (struct supervisor){ .spawner_socket = spawner_socket,
 				    .counters = counters,
+				    .budget = budget,
 				    .deadline_ns = deadline_ns,
 				    .idle_until_ns = clock_monotonic_ns() + IDLE_NS,
 				    .socket = -EBADF };
 }
 
-void supervisor_end(struct supervisor *symbolizers)
+/* It does not tell how much CPU time it used: at most the time that it was there. */
+static void end_symbolizer(struct supervisor *symbolizers)
 {
 	cleanup_close(&symbolizers->socket);
+	if (symbolizers->is_now)
+		cpu_budget_take(symbolizers->budget, clock_monotonic_ns() - symbolizers->since_ns);
+	symbolizers->is_now = false;
+	symbolizers->read = (struct files_read){ 0 };
+}
+
+void supervisor_end(struct supervisor *symbolizers)
+{
+	end_symbolizer(symbolizers);
 }
 
 static int request(struct supervisor *symbolizers)
 {
-	if (symbolizers->deaths == DEATHS_MAX || clock_monotonic_ns() >= symbolizers->deadline_ns)
+	enum symbolizer_priority priority = SYMBOLIZER_LATER;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (symbolizers->deaths == DEATHS_MAX || now_ns >= symbolizers->deadline_ns)
 		return -ETIMEDOUT;
-	return spawner_request(symbolizers->spawner_socket,
-			       symbolizers->late ? SYMBOLIZER_SOON : SYMBOLIZER_LATER,
-			       symbolizers->deadline_ns);
+	if (symbolizers->late)
+		priority = symbolizers->budget ? cpu_budget_priority(symbolizers->budget, now_ns)
+					       : SYMBOLIZER_SOON;
+	symbolizers->is_now = priority == SYMBOLIZER_NOW;
+	symbolizers->since_ns = now_ns;
+	return spawner_request(symbolizers->spawner_socket, priority, symbolizers->deadline_ns);
 }
 
 bool supervisor_need(struct supervisor *symbolizers)
@@ -62,6 +83,19 @@ bool supervisor_need(struct supervisor *symbolizers)
 	return false;
 }
 
+bool supervisor_need_for(struct supervisor *symbolizers, const struct stat *file)
+{
+	if (symbolizers->socket >= 0 && files_read_is_unfit(&symbolizers->read, file) &&
+	    symbolizers->replaced < REPLACED_MAX) {
+		symbolizers->replaced++;
+		end_symbolizer(symbolizers);
+	}
+	if (!supervisor_need(symbolizers))
+		return false;
+	files_read_note(&symbolizers->read, file);
+	return true;
+}
+
 uint64_t supervisor_patience(struct supervisor *symbolizers)
 {
 	count(symbolizers, OWN_SYMBOLIZER_REQUESTS);
@@ -72,7 +106,7 @@ uint64_t supervisor_patience(struct supervisor *symbolizers)
 
 bool supervisor_lose(struct supervisor *symbolizers, const char *over, int result)
 {
-	close(TAKE_FD(symbolizers->socket));
+	end_symbolizer(symbolizers);
 	if (result == -ETIMEDOUT && !symbolizers->late && clock_monotonic_ns() < symbolizers->deadline_ns) {
 		symbolizers->late = true;
 		return true;

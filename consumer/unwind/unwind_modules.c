@@ -7,24 +7,31 @@
 #include "common/hash_index.h"
 #include "common/log.h"
 #include "consumer/symbolizer/runtime_sign.h"
-#include "consumer/symbolizer/spawner.h"
+#include "consumer/symbols/user_shares.h"
 #include "consumer/unwind/vdso.h"
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 /* until a file that failed, or that only bourdon-grant can open, is tried again */
 #define RETRY_NS (60 * CLOCK_SECOND_NS)
-#define PASSES_KEPT 64U               /* passes that an unused table is kept, unless room is short */
-#define DEATHS_MAX 3U                 /* symbolizers that may die in one pass */
-#define TIMEOUTS_MAX 8U               /* timeouts of one file before it waits for RETRY_NS */
-#define FILE_NS (3 * CLOCK_SECOND_NS) /* longest time for one file in a pass */
+#define RETRY_SLOW_NS (600 * CLOCK_SECOND_NS) /* the same of one whose table took too long */
+#define RETRY_ROOM_NS (2 * CLOCK_SECOND_NS)   /* the same of one for which room was made */
+#define KEPT_NS (64 * CLOCK_SECOND_NS) /* time that an unused table stays in the map, unless room is short */
 /* a file that has to wait for bourdon-grant is opened again after 1, 2, 4, 8 and 8 s */
 #define PUT_OFF_NS CLOCK_SECOND_NS
 #define PUT_OFF_MAX_NS (8 * CLOCK_SECOND_NS)
+#define WAITING_MAX 64U /* files that are open and wait for a symbolizer */
+#define DEATHS_MAX 3U   /* symbolizers that may die in a second */
+/* after the first table of several is made, others are waited for so long: then processes get what is there */
+#define TOGETHER_NS (CLOCK_SECOND_NS / 20)
+/* Whoever had so much more of the symbolizers' time than another user, in this time, waits for that one. */
+#define TURN_NS (CLOCK_SECOND_NS / 4)
+#define TURNS_NS (10 * CLOCK_SECOND_NS)
 
 /* The result for a file so far. */
-enum module_state { MODULE_NEW, MODULE_READY, MODULE_WITHOUT };
+enum module_state { MODULE_NEW, MODULE_WAITING, MODULE_READY, MODULE_WITHOUT };
 
 struct unwind_module {
 	uint64_t inode; /* these three are 0: the vDSO */
@@ -34,33 +41,73 @@ struct unwind_module {
 	uint64_t retry_ns; /* when to try again; 0: never */
 	/* the file is not opened before: opening it takes a call to bourdon-grant, or failed */
 	uint64_t next_look_ns;
-	struct timespec changed;
-	int64_t bytes;
-	unsigned int pass;     /* the last pass that needed it */
-	unsigned int checked;  /* the last pass that opened the file */
-	bool is_suspect;       /* there is a new mapping: its inode number may belong to another file now */
-	unsigned int timeouts; /* times that its table was not ready in time */
+	struct file_key file;     /* its state when it was opened last; zeros: never */
+	unsigned int pass;        /* the last pass that needed it */
+	unsigned int target_pass; /* the last pass in which a target did */
+	uint64_t needed_ns;       /* when that was */
+	unsigned int checked;     /* the last pass that opened the file */
+	bool is_suspect; /* there is a new mapping: its inode number may belong to another file now */
 	/* its request to bourdon-grant was put off: how long, and until when. 0: it was not */
 	uint64_t put_off_ns, put_off_until_ns;
 	struct unwind_place place;
 	uint32_t runtime; /* its sign (runtime_sign.h) */
+	/* while it waits */
+	int fd;
+	bool is_under_way, is_of_bystander;
+	uint32_t uid; /* of a process that needs it */
+	char *path;
 };
 
 struct unwind_modules {
 	struct unwind_space *space;
+	struct table_workers *workers;
+	struct file_cache *cache;
 	int vdso; /* descriptor of the image; negative: there is none */
 	struct unwind_module **modules;
 	uint32_t modules_count, modules_room;
 	struct hash_index index;
+	uint32_t waiting;
+	uint64_t
+		room_is_for_targets_ns; /* until then, room was made for a target, which has yet to take it */
+	unsigned int deaths;            /* of symbolizers, since: */
+	uint64_t deaths_since_ns;
+	struct user_shares turns; /* time that symbolizers spent for each user, since: */
+	uint64_t turns_since_ns;
 	struct log_limit failures;
 };
 
 /* ---- removing a table ---- */
 
+static void end_waiting(struct unwind_modules *modules, struct unwind_module *module)
+{
+	if (module->state != MODULE_WAITING)
+		return;
+	module->state = MODULE_NEW;
+	module->is_under_way = false;
+	cleanup_close(&module->fd);
+	free(TAKE_PTR(module->path));
+	modules->waiting--;
+}
+
 static void empty(struct unwind_modules *modules, struct unwind_module *module)
 {
+	if (module->is_under_way)
+		table_workers_cancel(modules->workers, module);
+	end_waiting(modules, module);
 	unwind_space_release(modules->space, &module->place);
 	module->state = MODULE_NEW;
+}
+
+static struct table_identity identity_of(const struct unwind_module *module)
+{
+	return (struct table_identity){ module->inode, module->device_major, module->device_minor };
+}
+
+static void forget_failure(const struct unwind_pass *pass, const struct unwind_module *module)
+{
+	const struct table_identity identity = identity_of(module);
+
+	table_failures_remove(pass->failures, &identity);
 }
 
 /*
@@ -74,12 +121,28 @@ static void retire_table(struct unwind_modules *modules, struct unwind_pass *pas
 	empty(modules, module);
 }
 
-/* Makes room: frees the tables that no process needed in this pass or the one before. */
-static void empty_unused(struct unwind_modules *modules, const struct unwind_pass *pass)
+/*
+ * Makes room: frees the tables that no process needed in this pass or the one before, and, for a target's file, those that no
+ * target needed. Returns whether there was one.
+ */
+static bool make_room(struct unwind_modules *modules, struct unwind_pass *pass, bool for_target)
 {
-	for (uint32_t i = 0; i < modules->modules_count; i++)
-		if (modules->modules[i]->pass + 1 < pass->number)
-			empty(modules, modules->modules[i]);
+	bool any = false;
+
+	for (uint32_t i = 0; i < modules->modules_count; i++) {
+		struct unwind_module *module = modules->modules[i];
+		bool is_used = module->pass + 1 >= pass->number;
+
+		if (module->state != MODULE_READY || !module->place.rows ||
+		    (is_used && (!for_target || module->target_pass + 1 >= pass->number)))
+			continue;
+		any = true;
+		if (is_used)
+			retire_table(modules, pass, module);
+		else
+			empty(modules, module);
+	}
+	return any;
 }
 
 /* ---- building one ---- */
@@ -95,74 +158,83 @@ static int open_file(const struct unwind_modules *modules, const struct unwind_p
 	return fd < 0 || fstat(fd, ret_at) ? -errno : fd;
 }
 
-static int compile(struct unwind_modules *modules, struct unwind_pass *pass, int fd,
-		   struct unwind_module *module)
-{
-	uint64_t patience_ns = clock_monotonic_ns() + FILE_NS;
-	uint32_t runtime;
-	bool usable;
-	int result;
+/* ---- what became of one ---- */
 
-	if (patience_ns > pass->deadline_ns)
-		patience_ns = pass->deadline_ns;
-	if (pass->symbolizer < 0 && pass->deaths < DEATHS_MAX)
-		pass->symbolizer = spawner_request(pass->spawner_socket, SYMBOLIZER_SOON, pass->deadline_ns);
-	if (pass->symbolizer < 0)
-		return -EAGAIN;
-	result = unwind_space_receive(modules->space, pass->symbolizer, fd, patience_ns, &module->place,
-				      &runtime, &usable);
-	if (runtime != RUNTIME_NOT_READ)
-		module->runtime = runtime;
-	if (!usable) {
-		close(TAKE_FD(pass->symbolizer));
-		pass->deaths += result == -EPIPE || result == -EBADMSG;
-	}
-	return result;
+static const char *shown_path(const struct mapped_file *file)
+{
+	return file ? file->path : "[vdso]";
+}
+
+/* Shows the failure to whoever asks for the status, until the file has a table. */
+static void show_failure(const struct unwind_pass *pass, const struct unwind_module *module, const char *path,
+			 int error, uint64_t retry_ns)
+{
+	const struct table_identity identity = identity_of(module);
+
+	table_failures_note(pass->failures, path, &identity, error, pass->now_ns, retry_ns);
+}
+
+static void put_off(struct unwind_module *module, struct unwind_pass *pass, const char *path)
+{
+	module->put_off_ns = !module->put_off_ns                   ? PUT_OFF_NS
+			     : module->put_off_ns < PUT_OFF_MAX_NS ? 2 * module->put_off_ns
+								   : PUT_OFF_MAX_NS;
+	module->put_off_until_ns = pass->now_ns + module->put_off_ns;
+	show_failure(pass, module, path, -EBUSY, module->put_off_until_ns);
+	pass->more = true;
+}
+
+static void log_failure(struct unwind_modules *modules, const char *path, int error)
+{
+	const struct table_reason_text *text = &table_reason_texts[table_reason_of(error)];
+	char reason[TABLE_REASON_BYTES];
+
+	/* files without unwind information, and files that are no program of this machine */
+	if (error == -ENODATA || error == -ENOTSUP || !log_allowed(&modules->failures, 5))
+		return;
+	table_reason_write(error, reason);
+	if (error == -ENOSPC)
+		log_warning("no unwind table for %s: %s; its frames are unwound by frame pointers; %s", path,
+			    reason, text->remedy);
+	else
+		log_info("no unwind table for %s: %s; its frames are unwound by frame pointers; %s", path,
+			 reason, text->remedy);
 }
 
 static void note_failure(struct unwind_modules *modules, struct unwind_pass *pass,
-			 struct unwind_module *module, const struct mapped_file *file, int error)
+			 struct unwind_module *module, const char *path, int error)
 {
-	const char *path = file ? file->path : "[vdso]";
-
 	empty(modules, module);
-	if (error == -EBUSY) {
-		module->put_off_ns = !module->put_off_ns                   ? PUT_OFF_NS
-				     : module->put_off_ns < PUT_OFF_MAX_NS ? 2 * module->put_off_ns
-									   : PUT_OFF_MAX_NS;
-		/* the next pass begins a second after this one has ended, or later */
-		module->put_off_until_ns = pass->now_ns + module->put_off_ns;
-		pass->more = true;
-		return;
-	}
-	/* no fault of this file, perhaps; the next pass retries it, and other files get their turn */
-	if (error == -EAGAIN || (error == -ETIMEDOUT && ++module->timeouts < TIMEOUTS_MAX)) {
-		pass->more = true;
-		return;
-	}
 	module->state = MODULE_WITHOUT;
 	module->no_room = error == -ENOSPC;
 	/* a retry helps if access or lack of room was the cause; the content of the file stays the same */
-	if (error != -EPIPE && error != -EBADMSG && error != -EFBIG && error != -ENODATA && error != -ENOTSUP)
+	if (error == -ETIMEDOUT)
+		module->retry_ns = pass->now_ns + RETRY_SLOW_NS;
+	else if (error != -EPIPE && error != -EBADMSG && error != -EFBIG && error != -ENODATA &&
+		 error != -ENOTSUP)
 		module->retry_ns = pass->now_ns + RETRY_NS;
-	if (error == -ENODATA || error == -ENOTSUP || !log_allowed(&modules->failures, 5))
-		return;
-	if (error == -ENOSPC)
-		log_warning(
-			"no room for the unwind table of %s: its frames are unwound by frame pointers; raise bourdon-load --unwind-memory",
-			path);
-	else
-		log_info("no unwind table for %s: %s; its frames are unwound by frame pointers", path,
-			 error == -EPIPE     ? "the symbolizer died reading it"
-			 : error == -EBADMSG ? "the symbolizer sent an invalid table"
-					     : strerror(-error));
+	log_failure(modules, path, error);
 }
 
-/* Whether the table was made from this file: its inode number may have been reused for another one. */
-static bool is_same(const struct unwind_module *module, const struct stat *at)
+static void note_result(struct unwind_modules *modules, struct unwind_pass *pass,
+			struct unwind_module *module, const char *path, int result)
 {
-	return module->bytes == at->st_size && module->changed.tv_sec == at->st_ctim.tv_sec &&
-	       module->changed.tv_nsec == at->st_ctim.tv_nsec;
+	bool is_made_room = result == -ENOSPC && make_room(modules, pass, !module->is_of_bystander);
+
+	if (!result) {
+		module->state = MODULE_READY;
+		forget_failure(pass, module);
+		return;
+	}
+	note_failure(modules, pass, module, path, result);
+	if (is_made_room) {
+		/* kernel programs may still read the freed elements (unit_map.h) */
+		module->retry_ns = pass->now_ns + RETRY_ROOM_NS;
+		if (!module->is_of_bystander)
+			modules->room_is_for_targets_ns = pass->now_ns + 2 * RETRY_ROOM_NS;
+		pass->more = true;
+	}
+	show_failure(pass, module, path, result, module->retry_ns);
 }
 
 static bool is_in_use(const struct unwind_module *module, const struct unwind_pass *pass)
@@ -177,13 +249,174 @@ static bool is_done(const struct unwind_module *module, const struct unwind_pass
 	       (module->state == MODULE_WITHOUT && (!module->retry_ns || pass->now_ns < module->retry_ns));
 }
 
+/* ---- kept tables ---- */
+
+static int take_kept(void *user, struct table_message *message, size_t bytes)
+{
+	return unwind_reception_take(user, message, bytes);
+}
+
+/* Returns -ENOENT if no table of the file is kept; else as unwind_reception_take(). */
+static int load_kept(struct unwind_modules *modules, struct unwind_module *module)
+{
+	struct unwind_reception *reception;
+	int result;
+
+	if (!module->inode)
+		return -ENOENT;
+	reception = unwind_reception_new(modules->space);
+	result = reception ? table_cache_load(modules->cache, &module->file, take_kept, reception) : -ENOENT;
+	if (result != -ENOENT)
+		module->runtime = unwind_reception_runtime(reception);
+	unwind_reception_end(reception, result ? NULL : &module->place);
+	return result;
+}
+
+/* ---- waiting for a symbolizer ---- */
+
+/* Half of the places that are free is for others. */
+static bool may_wait(const struct unwind_modules *modules, uint32_t uid)
+{
+	uint32_t own = 0;
+
+	for (uint32_t i = 0; i < modules->modules_count; i++)
+		own += modules->modules[i]->state == MODULE_WAITING && modules->modules[i]->uid == uid;
+	return modules->waiting < WAITING_MAX && own < WAITING_MAX - modules->waiting;
+}
+
+static uint64_t turn_of(struct unwind_modules *modules, uint32_t uid)
+{
+	return user_shares_of(&modules->turns, uid)->used[0] / TURN_NS;
+}
+
+static bool goes_first(struct unwind_modules *modules, const struct unwind_module *one,
+		       const struct unwind_module *other)
+{
+	uint64_t turn = turn_of(modules, one->uid), other_turn = turn_of(modules, other->uid);
+
+	if (turn != other_turn)
+		return turn < other_turn;
+	if (one->is_of_bystander != other->is_of_bystander)
+		return other->is_of_bystander;
+	return one->file.bytes < other->file.bytes;
+}
+
+static struct unwind_module *next_waiting(struct unwind_modules *modules)
+{
+	struct unwind_module *next = NULL;
+
+	for (uint32_t i = 0; i < modules->modules_count; i++) {
+		struct unwind_module *module = modules->modules[i];
+
+		if (module->state == MODULE_WAITING && !module->is_under_way &&
+		    (!next || goes_first(modules, module, next)))
+			next = module;
+	}
+	return next;
+}
+
+/* Whether symbolizers die so fast that the next one has to wait. */
+static bool is_dying(struct unwind_modules *modules, uint64_t now_ns)
+{
+	if (now_ns - modules->deaths_since_ns >= CLOCK_SECOND_NS) {
+		modules->deaths_since_ns = now_ns;
+		modules->deaths = 0;
+	}
+	return modules->deaths >= DEATHS_MAX;
+}
+
+static void end_with(struct unwind_modules *modules, struct unwind_pass *pass, struct unwind_module *module,
+		     int result)
+{
+	_cleanup_free_ char *path = TAKE_PTR(module->path);
+
+	end_waiting(modules, module);
+	note_result(modules, pass, module, path ? path : "", result);
+}
+
+static void begin_waiting(struct unwind_modules *modules, struct unwind_pass *pass)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	struct unwind_module *next;
+
+	if (now_ns - modules->turns_since_ns >= TURNS_NS) {
+		user_shares_clear(&modules->turns);
+		modules->turns_since_ns = now_ns;
+	}
+	while (table_workers_idle(modules->workers) && !is_dying(modules, now_ns) &&
+	       (next = next_waiting(modules))) {
+		int result = table_workers_begin(modules->workers, next->fd, false, next);
+
+		if (result == -EAGAIN)
+			return; /* no fault of this file */
+		next->is_under_way = !result;
+		if (result < 0)
+			end_with(modules, pass, next, result);
+	}
+}
+
+static void end_one(struct unwind_modules *modules, struct unwind_pass *pass, struct table_outcome *outcome)
+{
+	struct unwind_module *module = outcome->of;
+
+	user_shares_of(&modules->turns, module->uid)->used[0] += outcome->spent_ns;
+	modules->deaths += outcome->result == -EPIPE || outcome->result == -EBADMSG;
+	if (outcome->runtime != RUNTIME_NOT_READ)
+		module->runtime = outcome->runtime;
+	if (module->inode && outcome->result != -ENOMEM)
+		file_cache_keep(modules->cache, FILE_CACHE_TABLES, &module->file, module->fd,
+				&outcome->bytes);
+	else
+		kept_bytes_free(&outcome->bytes);
+	module->place = outcome->place;
+	end_with(modules, pass, module, outcome->result);
+}
+
+bool unwind_modules_work(struct unwind_modules *modules, struct unwind_pass *pass, uint64_t until_ns)
+{
+	struct table_outcome outcome;
+	bool any = false;
+
+	for (;;) {
+		begin_waiting(modules, pass);
+		if (!table_workers_wait(modules->workers, until_ns, &outcome))
+			break;
+		end_one(modules, pass, &outcome);
+		if (!any && clock_monotonic_ns() + TOGETHER_NS < until_ns)
+			until_ns = clock_monotonic_ns() + TOGETHER_NS;
+		any = true;
+	}
+	if (!modules->waiting) {
+		table_workers_rest(modules->workers);
+		file_cache_flush(modules->cache);
+	}
+	return any;
+}
+
+uint32_t unwind_modules_waiting(const struct unwind_modules *modules)
+{
+	return modules->waiting;
+}
+
+/* Has the file wait for a symbolizer, with the descriptor. */
+static void begin_to_wait(struct unwind_modules *modules, const struct unwind_pass *pass,
+			  struct unwind_module *module, const struct mapped_file *file, int fd)
+{
+	module->fd = fd;
+	module->path = strdup(shown_path(file));
+	module->uid = pass->uid;
+	module->state = MODULE_WAITING;
+	modules->waiting++;
+}
+
 static void build(struct unwind_modules *modules, struct unwind_pass *pass, struct unwind_module *module,
 		  struct mapped_file *file)
 {
 	struct stat at = { 0 };
 	_cleanup_close_ int fd = open_file(modules, pass, file, &at);
-	int result = fd;
+	int result;
 
+	module->is_of_bystander = pass->is_bystander;
 	module->checked = pass->number;
 	if (fd != -EBUSY)
 		module->put_off_ns = module->put_off_until_ns = 0;
@@ -191,29 +424,31 @@ static void build(struct unwind_modules *modules, struct unwind_pass *pass, stru
 	module->is_suspect = fd < 0 && is_in_use(module, pass);
 	module->next_look_ns = module->is_suspect || (file && pass->files->asked) ? pass->now_ns + RETRY_NS
 										  : 0;
-	if (module->is_suspect || (fd >= 0 && is_same(module, &at) && is_done(module, pass)))
+	/* the inode number may have been reused for another file */
+	if (module->is_suspect || (fd >= 0 && file_key_is_of(&module->file, &at) && is_done(module, pass)))
 		return;
-	if (fd >= 0 && !is_same(module, &at)) {
-		module->timeouts = 0;
+	if (fd >= 0 && !file_key_is_of(&module->file, &at))
 		module->runtime = RUNTIME_NOT_READ;
-	}
 	retire_table(modules, pass, module);
 	module->retry_ns = 0;
 	module->no_room = false;
-	if (fd >= 0) {
-		module->changed = at.st_ctim;
-		module->bytes = at.st_size;
-		result = compile(modules, pass, fd, module);
+	if (fd == -EBUSY) {
+		put_off(module, pass, shown_path(file));
+		return;
 	}
-	if (result == -ENOSPC) {
-		/* for the next pass: kernel programs may still read the freed elements */
-		empty_unused(modules, pass);
+	if (fd == -EAGAIN) { /* the deadline: the next pass opens it */
 		pass->more = true;
+		return;
 	}
-	if (result < 0)
-		note_failure(modules, pass, module, file, result);
+	result = fd;
+	if (fd >= 0) {
+		module->file = file_key_of(&at, makedev(module->device_major, module->device_minor));
+		result = load_kept(modules, module);
+	}
+	if (result == -ENOENT && fd >= 0)
+		begin_to_wait(modules, pass, module, file, TAKE_FD(fd));
 	else
-		module->state = MODULE_READY;
+		note_result(modules, pass, module, shown_path(file), result);
 }
 
 /* ---- all modules ---- */
@@ -249,6 +484,7 @@ static struct unwind_module *add(struct unwind_modules *modules, const struct un
 		return NULL;
 	}
 	*module = *described;
+	module->fd = -EBADF;
 	modules->modules[modules->modules_count++] = module;
 	return module;
 }
@@ -271,6 +507,8 @@ static struct unwind_module *find(struct unwind_modules *modules, const struct m
 /* Whether to open the file: it has no table, or its table may be that of another file. */
 static bool needs_build(const struct unwind_module *module, const struct unwind_pass *pass)
 {
+	if (module->state == MODULE_WAITING)
+		return false;
 	return module->state == MODULE_NEW || (module->is_suspect && pass->now_ns >= module->next_look_ns) ||
 	       (module->state == MODULE_READY && module->pass + 1 < pass->number) ||
 	       (module->retry_ns && pass->now_ns >= module->retry_ns);
@@ -286,9 +524,10 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 	if (mapping->since > pass->slice_before && module->checked != pass->number)
 		module->is_suspect = true;
 	if ((module->pass != pass->number || module->is_suspect) && needs_build(module, pass)) {
-		if (pass->now_ns < module->put_off_until_ns) {
+		if (pass->now_ns < module->put_off_until_ns ||
+		    (pass->is_bystander && pass->now_ns < modules->room_is_for_targets_ns)) {
 			pass->more = true;
-		} else if (clock_monotonic_ns() < pass->deadline_ns) {
+		} else if (clock_monotonic_ns() < pass->deadline_ns && may_wait(modules, pass->uid)) {
 			build(modules, pass, module, mapping->file);
 		} else {
 			pass->more = true;
@@ -297,6 +536,9 @@ const struct unwind_place *unwind_modules_need(struct unwind_modules *modules, s
 		}
 	}
 	module->pass = pass->number;
+	if (!pass->is_bystander)
+		module->target_pass = pass->number;
+	module->needed_ns = pass->now_ns;
 	if (mapping->file)
 		mapping->file->runtime = module->runtime;
 	return module->state == MODULE_READY ? &module->place : NULL;
@@ -311,9 +553,10 @@ void unwind_modules_sweep(struct unwind_modules *modules, const struct unwind_pa
 		struct unwind_module *module = modules->modules[i];
 
 		/* without memory for the index the module is dropped, and built again when it is needed */
-		if (pass->number - module->pass > PASSES_KEPT ||
+		if ((module->state != MODULE_WAITING && pass->now_ns - module->needed_ns > KEPT_NS) ||
 		    hash_index_add(&modules->index, hash_of(module), kept)) {
 			empty(modules, module);
+			forget_failure(pass, module);
 			free(module);
 			continue;
 		}
@@ -346,13 +589,16 @@ struct unwind_modules_counts unwind_modules_count(const struct unwind_modules *m
 	return counts;
 }
 
-int unwind_modules_new(struct unwind_modules **ret_modules, struct unwind_space *space)
+int unwind_modules_new(struct unwind_modules **ret_modules, struct unwind_space *space,
+		       struct table_workers *workers, struct file_cache *cache)
 {
 	struct unwind_modules *modules = calloc(1, sizeof(*modules));
 
 	if (!modules)
 		return -ENOMEM;
 	modules->space = space;
+	modules->workers = workers;
+	modules->cache = cache;
 	modules->vdso = vdso_open();
 	*ret_modules = modules;
 	return 0;
@@ -363,11 +609,17 @@ void unwind_modules_free(struct unwind_modules *modules)
 	if (!modules)
 		return;
 	for (uint32_t i = 0; i < modules->modules_count; i++) {
-		free(modules->modules[i]->place.chunks);
-		free(modules->modules[i]);
+		struct unwind_module *module = modules->modules[i];
+
+		if (module->is_under_way)
+			table_workers_cancel(modules->workers, module);
+		end_waiting(modules, module);
+		free(module->place.chunks);
+		free(module);
 	}
 	free(modules->modules);
 	hash_index_free(&modules->index);
+	user_shares_clear(&modules->turns);
 	cleanup_close(&modules->vdso);
 	free(modules);
 }

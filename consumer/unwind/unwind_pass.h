@@ -8,6 +8,7 @@
 
 #include "consumer/symbols/mapped_files.h"
 #include "consumer/symbols/mappings.h"
+#include "consumer/unwind/table_failures.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +18,12 @@ struct unwind_pass {
 	uint32_t slice_before; /* last slice of a scan that the previous pass worked on */
 	const struct mappings *mappings;
 	struct mapped_files *files;
-	uint64_t now_ns;      /* begin of the pass (CLOCK_MONOTONIC) */
-	uint64_t deadline_ns; /* tables not built by then wait for the next pass; earlier for a busy user */
-	int spawner_socket;
-	int symbolizer;             /* socket to this pass's symbolizer; negative: none yet */
-	unsigned int deaths;        /* symbolizers that died in this pass */
+	struct table_failures *failures; /* NULL: nobody asks for them */
+	uint64_t now_ns;                 /* begin of the pass (CLOCK_MONOTONIC) */
+	uint64_t deadline_ns; /* files not opened by then wait for the next pass; earlier for a busy user */
+	/* of the process whose mappings are followed */
+	uint32_t uid;
+	bool is_bystander;
 	uint64_t no_room_processes; /* processes without an entry in the map, for want of room */
 	bool more;                  /* another pass is needed */
 };

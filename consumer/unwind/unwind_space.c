@@ -7,32 +7,55 @@
 #include "consumer/symbolizer/runtime_sign.h"
 #include "consumer/symbolizer/table_stream.h"
 
+#include <string.h>
+
 struct unwind_retired {
 	struct unwind_place place;
 	unsigned int pass; /* the pass that retired it */
 };
 
-/* A table that is being received. */
-struct reception {
+struct unwind_reception {
 	struct unwind_space *space;
-	struct unwind_place *place;
+	struct unwind_place place;
+	struct table_stream stream;
 	uint32_t runtime;
 	uint16_t rule_numbers[UNWIND_TABLE_RULES_MAX]; /* maps the table's rule numbers to those in the map */
 };
 
 static void receive_runtime(void *user, uint32_t sign)
 {
-	struct reception *reception = user;
+	struct unwind_reception *reception = user;
 
 	reception->runtime = sign;
 }
 
+/* A file that finds no room is one of many that only look like libjvm.so: compiled code has no table then. */
+static uint32_t number_hotspot(struct unwind_space *space, const struct unwind_hotspot *hotspot)
+{
+	uint32_t found = 1;
+
+	if (!hotspot->heaps)
+		return 0;
+	while (found < space->hotspots_count &&
+	       memcmp(&space->hotspots[found], hotspot, sizeof(*hotspot)) != 0)
+		found++;
+	if (found < space->hotspots_count)
+		return found;
+	if (found == UNWIND_HOTSPOTS ||
+	    unwind_maps_write_from(&space->maps, PIN_UNWIND_HOTSPOT, found, hotspot, sizeof(*hotspot), 1))
+		return 0;
+	space->hotspots[space->hotspots_count++] = *hotspot;
+	return found;
+}
+
 static int receive_head(void *user, const struct table_head *head)
 {
-	struct reception *reception = user;
+	struct unwind_reception *reception = user;
 	struct unwind_space *space = reception->space;
-	struct unwind_place *place = reception->place;
+	struct unwind_place *place = &reception->place;
 
+	if (!space)
+		return 0;
 	/* check first: a chunk allocated in vain is not free for another file for a while */
 	if (head->chunks > unit_map_room(&space->chunks, clock_monotonic_ns()))
 		return -ENOSPC;
@@ -48,6 +71,7 @@ static int receive_head(void *user, const struct table_head *head)
 	place->pages = head->pages;
 	place->first_page = head->first_page;
 	place->rows = head->rows;
+	place->hotspot = number_hotspot(space, &head->hotspot);
 	return 0;
 }
 
@@ -75,30 +99,35 @@ static int number_rule(struct unwind_space *space, const struct unwind_rule *rul
 
 static int receive_rules(void *user, uint32_t from, const struct unwind_rule *rules, uint32_t count)
 {
-	struct reception *reception = user;
+	struct unwind_reception *reception = user;
 	int result = 0;
 
-	for (uint32_t i = 0; i < count && !result; i++)
+	for (uint32_t i = 0; i < count && !result && reception->space; i++)
 		result = number_rule(reception->space, &rules[i], &reception->rule_numbers[from + i]);
 	return result;
 }
 
 static int receive_chunks(void *user, uint32_t from, struct unwind_chunk *chunks, uint32_t count)
 {
-	const struct reception *reception = user;
-	const struct unwind_maps *maps = &reception->space->maps;
+	const struct unwind_reception *reception = user;
+	const struct unwind_maps *maps;
 
+	if (!reception->space)
+		return 0;
+	maps = &reception->space->maps;
 	for (uint32_t i = 0; i < count; i++)
 		for (size_t row = 0; row < UNWIND_CHUNK_ROWS; row++)
 			chunks[i].rows[row].rule = reception->rule_numbers[chunks[i].rows[row].rule];
-	return maps->write(maps->user, PIN_UNWIND_ROWS, reception->place->chunks + from, chunks, count);
+	return maps->write(maps->user, PIN_UNWIND_ROWS, reception->place.chunks + from, chunks, count);
 }
 
 static int receive_pages(void *user, uint32_t from, struct unwind_page *pages, uint32_t count)
 {
-	const struct reception *reception = user;
-	const struct unwind_place *place = reception->place;
+	const struct unwind_reception *reception = user;
+	const struct unwind_place *place = &reception->place;
 
+	if (!reception->space)
+		return 0;
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t row = pages[i].first_row;
 
@@ -110,29 +139,46 @@ static int receive_pages(void *user, uint32_t from, struct unwind_page *pages, u
 				      sizeof(*pages), count);
 }
 
-int unwind_space_receive(struct unwind_space *space, int socket, int elf_fd, uint64_t deadline_ns,
-			 struct unwind_place *ret_place, uint32_t *ret_runtime, bool *ret_usable)
+struct unwind_reception *unwind_reception_new(struct unwind_space *space)
 {
-	_cleanup_free_ struct reception *reception = malloc(sizeof(*reception));
+	struct unwind_reception *reception = malloc(sizeof(*reception));
+
+	if (!reception)
+		return NULL;
+	reception->space = space;
+	reception->place = (struct unwind_place){ 0 };
+	reception->stream = (struct table_stream){ 0 };
+	reception->runtime = RUNTIME_NOT_READ;
+	return reception;
+}
+
+int unwind_reception_take(struct unwind_reception *reception, struct table_message *message, size_t bytes)
+{
 	const struct table_receiver receiver = { receive_head,  receive_rules,   receive_chunks,
 						 receive_pages, receive_runtime, reception };
-	struct unwind_place place = { 0 };
-	int result;
 
-	*ret_usable = true;
-	*ret_runtime = RUNTIME_NOT_READ;
+	return table_take(&reception->stream, message, bytes, &receiver);
+}
+
+const struct table_stream *unwind_reception_stream(const struct unwind_reception *reception)
+{
+	return &reception->stream;
+}
+
+uint32_t unwind_reception_runtime(const struct unwind_reception *reception)
+{
+	return reception->runtime;
+}
+
+void unwind_reception_end(struct unwind_reception *reception, struct unwind_place *ret_place)
+{
 	if (!reception)
-		return -ENOMEM;
-	reception->space = space;
-	reception->place = &place;
-	reception->runtime = RUNTIME_NOT_READ;
-	result = table_receive(socket, elf_fd, deadline_ns, &receiver, ret_usable);
-	*ret_runtime = reception->runtime;
-	if (result < 0)
-		unwind_space_release(space, &place);
-	else
-		*ret_place = place;
-	return result;
+		return;
+	if (ret_place)
+		*ret_place = reception->place;
+	else if (reception->space)
+		unwind_space_release(reception->space, &reception->place);
+	free(reception);
 }
 
 void unwind_space_release(struct unwind_space *space, struct unwind_place *place)
@@ -172,6 +218,7 @@ void unwind_space_forget_rules(struct unwind_space *space)
 {
 	unwind_rules_keep_first(&space->rules);
 	space->rules_full = false;
+	space->hotspots_count = 1;
 }
 
 uint64_t unwind_space_bytes(const struct unwind_space *space)
@@ -186,7 +233,7 @@ int unwind_space_init(struct unwind_space *space, const struct unwind_maps *maps
 	uint16_t number;
 	int result;
 
-	*space = (struct unwind_space){ .maps = *maps, .rules_max = sizes->rules };
+	*space = (struct unwind_space){ .maps = *maps, .rules_max = sizes->rules, .hotspots_count = 1 };
 	if (space->rules_max > UINT16_MAX + 1U)
 		space->rules_max = UINT16_MAX + 1U;
 	result = unit_map_init(&space->chunks, sizes->chunks);

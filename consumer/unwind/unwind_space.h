@@ -6,6 +6,7 @@
 #ifndef BOURDON_CONSUMER_UNWIND_UNWIND_SPACE_H
 #define BOURDON_CONSUMER_UNWIND_UNWIND_SPACE_H
 
+#include "consumer/symbolizer/table_stream.h"
 #include "consumer/symbolizer/unwind_rules.h"
 #include "consumer/unwind/unit_map.h"
 #include "consumer/unwind/unwind_maps.h"
@@ -19,6 +20,8 @@ struct unwind_place {
 	uint32_t pages, rows;
 	uint32_t *chunks; /* positions in unwind_rows */
 	uint32_t chunks_count;
+	/* what it says of HotSpot's compiled code: position in unwind_hotspot; 0: nothing */
+	uint32_t hotspot;
 };
 
 struct unwind_retired;
@@ -29,6 +32,9 @@ struct unwind_space {
 	struct unwind_rules rules; /* all rules in the map; files share them, so they stay */
 	uint32_t rules_max;
 	bool rules_full; /* a table was refused because the map had no room for one of its rules */
+	struct unwind_hotspot
+		hotspots[UNWIND_HOTSPOTS]; /* all in the map; they stay, as rules do. The first is none */
+	uint32_t hotspots_count;
 	struct unwind_retired *retired;
 	uint32_t retired_count, retired_room;
 };
@@ -43,14 +49,30 @@ int unwind_space_init(struct unwind_space *space, const struct unwind_maps *maps
 		      const struct unwind_space_sizes *sizes);
 void unwind_space_free(struct unwind_space *space);
 
+/* A table that arrives, message by message, and is written into the maps. */
+struct unwind_reception;
+
 /*
- * Asks the symbolizer behind `socket` for the table of the file, and writes it into the maps. Ends at
- * `deadline_ns` (CLOCK_MONOTONIC). Returns 0, and the caller ends with unwind_space_release() of *ret_place;
- * -ENOSPC without room; or an error of table_receive(). *ret_runtime is set in any case: the file's sign
- * (runtime_sign.h). *ret_usable: the symbolizer can serve another file.
+ * Returns NULL without memory. The space outlives it; with NULL for it, the table is checked and goes nowhere. The caller ends
+ * with unwind_reception_end().
  */
-int unwind_space_receive(struct unwind_space *space, int socket, int elf_fd, uint64_t deadline_ns,
-			 struct unwind_place *ret_place, uint32_t *ret_runtime, bool *ret_usable);
+struct unwind_reception *unwind_reception_new(struct unwind_space *space);
+
+/*
+ * Takes the next message, and changes it: rows get the numbers that their rules have in the map. Returns as table_take();
+ * -ENOSPC without room.
+ */
+int unwind_reception_take(struct unwind_reception *reception, struct table_message *message, size_t bytes);
+const struct table_stream *unwind_reception_stream(const struct unwind_reception *reception);
+
+/* The file's sign (runtime_sign.h), as soon as it is known. */
+uint32_t unwind_reception_runtime(const struct unwind_reception *reception);
+
+/*
+ * Ends it: with a place to put it, the table is whole, and the caller ends with unwind_space_release(); with NULL, its room is
+ * released. Accepts NULL as reception.
+ */
+void unwind_reception_end(struct unwind_reception *reception, struct unwind_place *ret_place);
 
 /*
  * Releases the room. It is used again once no kernel program can be reading it (unit_map.h). Accepts an empty

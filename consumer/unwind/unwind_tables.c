@@ -5,6 +5,7 @@
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/process_index.h"
+#include "consumer/symbolizer/spawner.h"
 #include "consumer/symbols/user_shares.h"
 #include "consumer/unwind/unwind_layouts.h"
 #include "consumer/unwind/unwind_modules.h"
@@ -15,6 +16,8 @@
 #define PROCESSES_MAX 32768U
 /* How often all tables may be rebuilt to make room for other rules. */
 #define ANEW_NS (600 * CLOCK_SECOND_NS)
+/* The spawner forks at once, but it may have to wait for a CPU. */
+#define SPAWN_NS (2 * CLOCK_SECOND_NS)
 
 /* What each user has had of a pass: places in the map of mappings, and time. */
 enum share { SHARE_PLACES, SHARE_NS };
@@ -36,6 +39,8 @@ struct unwind_tables {
 	uint32_t slice_before; /* last slice of a scan that the last pass worked on */
 	uint64_t layout_share; /* mappings in the map that one user may have */
 	struct unwind_space space;
+	struct file_cache *cache;
+	struct table_workers *workers;
 	struct unwind_modules *modules;
 	struct unwind_layouts *layouts;
 	struct process *processes;
@@ -62,12 +67,24 @@ static struct process *find_or_add(struct unwind_tables *tables, uint32_t tgid, 
 	return &tables->processes[tables->processes_count++];
 }
 
+/* Code that HotSpot compiled is in a mapping without a table. */
+static void lay_out_hotspot(struct unwind_mapping *layout, uint32_t count, uint64_t libjvm, uint32_t number)
+{
+	for (uint32_t i = 0; i < count && number; i++) {
+		if (layout[i].pages)
+			continue;
+		layout[i].table_at = libjvm;
+		layout[i].first_page = number;
+	}
+}
+
 /* Writes the process's mappings of this scan, with the places of their tables. Returns their number. */
 static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 			const struct mapped_process *process,
 			struct unwind_mapping ret_layout[UNWIND_MAPPINGS_MAX])
 {
-	uint32_t count = 0;
+	uint32_t count = 0, hotspot = 0;
+	uint64_t libjvm = 0;
 
 	for (uint32_t i = 0; i < process->count && count < UNWIND_MAPPINGS_MAX; i++) {
 		const struct mapping *mapping = &process->mappings[i];
@@ -80,14 +97,21 @@ static uint32_t lay_out(struct unwind_tables *tables, struct unwind_pass *pass,
 		    !(mapping->flags & MAPPING_NO_PATH))
 			place = unwind_modules_need(tables->modules, pass, mapping);
 		*to = (struct unwind_mapping){ .begins = mapping->begins, .ends = mapping_ends(mapping) };
+		if (!mapping->file && !(mapping->flags & MAPPING_IS_VDSO))
+			to->first_page = UNWIND_OF_NO_FILE;
 		if (place) {
 			to->table_at = mapping->begins - mapping->file_offset +
 				       place->first_page * UNWIND_PAGE_BYTES;
 			to->first_page = place->page_at;
 			to->pages = place->pages;
+			if (place->hotspot) {
+				hotspot = place->hotspot;
+				libjvm = mapping->begins - mapping->file_offset;
+			}
 		}
 		count++;
 	}
+	lay_out_hotspot(ret_layout, count, libjvm, hotspot);
 	return count;
 }
 
@@ -154,6 +178,8 @@ static void follow_in_time(struct unwind_tables *tables, struct unwind_pass *pas
 		 began_ns = clock_monotonic_ns(),
 		 left_ns = share->used[SHARE_NS] < most_ns ? most_ns - share->used[SHARE_NS] : 0;
 
+	pass->uid = mapped->uid;
+	pass->is_bystander = mapped->is_bystander;
 	if (began_ns + left_ns < whole_ns)
 		pass->deadline_ns = began_ns + left_ns;
 	follow_process(tables, pass, mapped, share);
@@ -244,6 +270,7 @@ static void begin_anew(struct unwind_tables *tables, uint64_t now_ns)
 	process_index_clear(&tables->processes_index);
 	unwind_layouts_sweep(tables->layouts);
 	unwind_modules_empty(tables->modules);
+	table_failures_clear(tables->gauges->failures);
 	unwind_space_forget_rules(&tables->space);
 	tables->begun_ns = now_ns;
 }
@@ -270,34 +297,53 @@ static void show(const struct unwind_tables *tables, const struct unwind_pass *p
 	atomic_store(&gauges->processes, count_targets(tables));
 	atomic_store(&gauges->processes_no_room, pass->no_room_processes);
 	atomic_store(&gauges->processes_cut, mappings_many(pass->mappings).cut);
-	atomic_store(&gauges->pending, pass->more);
+	atomic_store(&gauges->pending, pass->more || unwind_modules_waiting(tables->modules));
+	atomic_store(&gauges->kept, file_cache_count(tables->cache, FILE_CACHE_TABLES).files);
+	atomic_store(&gauges->kept_bytes, file_cache_count(tables->cache, FILE_CACHE_TABLES).bytes);
+	atomic_store(&gauges->loaded, file_cache_count(tables->cache, FILE_CACHE_TABLES).loaded);
+	atomic_store(&gauges->named, file_cache_count(tables->cache, FILE_CACHE_NAMES).files);
+	atomic_store(&gauges->named_bytes, file_cache_count(tables->cache, FILE_CACHE_NAMES).bytes);
 }
 
-bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,
-			  struct mapped_files *files, uint64_t deadline_ns)
+/* One pass over the mappings, and then work on what it found missing. Returns true if that made something. */
+static bool pass_over(struct unwind_tables *tables, const struct mappings *mappings,
+		      struct mapped_files *files, uint64_t deadline_ns, bool *ret_more)
 {
 	struct unwind_pass pass = { .number = tables->passes + 1,
 				    .slice_before = tables->slice_before,
 				    .mappings = mappings,
 				    .files = files,
+				    .failures = tables->gauges->failures,
 				    .now_ns = clock_monotonic_ns(),
-				    .deadline_ns = deadline_ns,
-				    .spawner_socket = tables->spawner_socket,
-				    .symbolizer = -EBADF };
+				    .deadline_ns = deadline_ns };
+	bool made;
 
-	if (tables->off)
-		return false;
 	if (tables->space.rules_full && pass.now_ns - tables->begun_ns >= ANEW_NS)
 		begin_anew(tables, pass.now_ns);
 	forget_gone(tables, &pass);
 	follow_processes(tables, &pass);
 	unwind_layouts_sweep(tables->layouts);
 	unwind_modules_sweep(tables->modules, &pass);
-	cleanup_close(&pass.symbolizer);
 	tables->passes = pass.number;
 	tables->slice_before = mappings_slice(mappings);
+	made = unwind_modules_work(tables->modules, &pass, deadline_ns);
 	show(tables, &pass);
-	return pass.more;
+	*ret_more = pass.more;
+	return made;
+}
+
+enum unwind_left unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,
+				      struct mapped_files *files, uint64_t deadline_ns)
+{
+	bool more = false;
+
+	if (tables->off)
+		return UNWIND_LEFT_NOTHING;
+	while (pass_over(tables, mappings, files, deadline_ns, &more))
+		;
+	return unwind_modules_waiting(tables->modules) ? UNWIND_LEFT_WORK
+	       : more                                  ? UNWIND_LEFT_PASS
+						       : UNWIND_LEFT_NOTHING;
 }
 
 /* ---- opening ---- */
@@ -310,7 +356,14 @@ static uint32_t entries_of(const struct kernel_objects *kernel, enum pin_map map
 	return bpf_obj_get_info_by_fd(kernel->map_fds[map], &info, &bytes) ? 0 : info.max_entries;
 }
 
-static int open_parts(struct unwind_tables *tables)
+static int spawn(void *user, enum symbolizer_priority priority)
+{
+	const struct unwind_tables *tables = user;
+
+	return spawner_request(tables->spawner_socket, priority, clock_monotonic_ns() + SPAWN_NS);
+}
+
+static int open_parts(struct unwind_tables *tables, struct cpu_budget *budget)
 {
 	const struct kernel_objects *kernel = tables->kernel;
 	const struct unwind_maps maps = unwind_maps_of_kernel(kernel->map_fds);
@@ -325,15 +378,19 @@ static int open_parts(struct unwind_tables *tables)
 			     (uint64_t)sizes.chunks * sizeof(struct unwind_chunk));
 	tables->layout_share = entries_of(kernel, PIN_UNWIND_MAPS) / 2;
 	result = unwind_space_init(&tables->space, &maps, &sizes);
+	if (!result) {
+		tables->workers = table_workers_new(&tables->space, budget, spawn, tables);
+		result = tables->workers ? 0 : -ENOMEM;
+	}
 	if (!result)
-		result = unwind_modules_new(&tables->modules, &tables->space);
+		result = unwind_modules_new(&tables->modules, &tables->space, tables->workers, tables->cache);
 	if (!result)
 		result = unwind_layouts_new(&tables->layouts, &maps, entries_of(kernel, PIN_UNWIND_MAPS));
 	return result;
 }
 
 int unwind_tables_open(struct unwind_tables **ret_tables, const struct kernel_objects *kernel,
-		       int spawner_socket, struct unwind_gauges *gauges)
+		       const struct unwind_tools *tools, struct unwind_gauges *gauges)
 {
 	struct unwind_tables *tables = calloc(1, sizeof(*tables));
 	int result;
@@ -341,11 +398,14 @@ int unwind_tables_open(struct unwind_tables **ret_tables, const struct kernel_ob
 	if (!tables)
 		return -ENOMEM;
 	tables->kernel = kernel;
-	tables->spawner_socket = spawner_socket;
+	tables->spawner_socket = tools->spawner_socket;
+	tables->cache = tools->cache;
 	tables->gauges = gauges;
 	tables->begun_ns = clock_monotonic_ns();
 	remove_entries(kernel);
-	result = open_parts(tables);
+	result = table_failures_new(&gauges->failures);
+	if (!result)
+		result = open_parts(tables, tools->budget);
 	if (result < 0)
 		unwind_tables_close(tables);
 	else
@@ -357,7 +417,10 @@ void unwind_tables_close(struct unwind_tables *tables)
 {
 	if (!tables)
 		return;
+	table_failures_free(tables->gauges->failures);
+	tables->gauges->failures = NULL;
 	unwind_modules_free(tables->modules);
+	table_workers_free(tables->workers);
 	unwind_layouts_free(tables->layouts);
 	unwind_space_free(&tables->space);
 	free(tables->processes);

@@ -10,6 +10,9 @@
 #include "consumer/process/kernel_objects.h"
 #include "consumer/symbols/mapped_files.h"
 #include "consumer/symbols/mappings.h"
+#include "consumer/unwind/table_cache.h"
+#include "consumer/unwind/table_failures.h"
+#include "consumer/unwind/table_workers.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,24 +29,41 @@ struct unwind_gauges {
 	atomic_uint_fast64_t bytes, bytes_max; /* of rows, in use and in the map; 0: no tables at all */
 	atomic_uint_fast64_t processes;        /* processes with tables */
 	atomic_uint_fast64_t processes_no_room;
-	atomic_uint_fast64_t processes_cut; /* with more executable mappings than are used */
-	atomic_uint_fast64_t pending;       /* 1: another pass follows within a second */
+	atomic_uint_fast64_t processes_cut;      /* with more executable mappings than are used */
+	atomic_uint_fast64_t pending;            /* 1: files wait for their tables */
+	atomic_uint_fast64_t kept, kept_bytes;   /* tables in the state directory (file_cache.h) */
+	atomic_uint_fast64_t loaded;             /* tables that were taken from there since the start */
+	atomic_uint_fast64_t named, named_bytes; /* files with an index of names there (name_index.h) */
+	struct table_failures *failures;         /* of files without a table, while the tables are open */
+};
+
+/* What the tables are made with. */
+struct unwind_tools {
+	int spawner_socket;
+	struct cpu_budget *budget;
+	struct file_cache *cache; /* or NULL */
+};
+
+/* What unwind_tables_follow() could not do in its time. */
+enum unwind_left {
+	UNWIND_LEFT_NOTHING,
+	UNWIND_LEFT_PASS, /* files are to be opened: at the next scan */
+	UNWIND_LEFT_WORK, /* symbolizers are at work: call it again soon */
 };
 
 /*
- * Copies the vDSO, so call it before confinement. `kernel` and `gauges` outlive it. Returns 0 or -errno. With
- * tables of no size (bourdon-load --unwind-memory 0) no function does anything.
+ * Copies the vDSO, so call it before confinement. `kernel`, the tools and `gauges` outlive it. Returns 0 or -errno. With tables of no size (bourdon-load --unwind-memory 0) no function does anything.
  */
 int unwind_tables_open(struct unwind_tables **ret_tables, const struct kernel_objects *kernel,
-		       int spawner_socket, struct unwind_gauges *gauges);
+		       const struct unwind_tools *tools, struct unwind_gauges *gauges);
 void unwind_tables_close(struct unwind_tables *tables);
 
 /*
- * Updates the maps after a scan of the mappings: builds tables for new files, until `deadline_ns`
- * (CLOCK_MONOTONIC), and removes what is not mapped any more. Processes with few mappings come first, and one
- * user gets at most half of the room for mappings and half of the time. Returns true if another pass is needed.
+ * Updates the maps after a scan of the mappings, or to go on with what is left: has tables made for new files, until `deadline_ns`
+ * (CLOCK_MONOTONIC), and removes what is not mapped any more. Processes with few mappings come first, and one user gets at
+ * most half of the room for mappings and half of the time.
  */
-bool unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,
-			  struct mapped_files *files, uint64_t deadline_ns);
+enum unwind_left unwind_tables_follow(struct unwind_tables *tables, const struct mappings *mappings,
+				      struct mapped_files *files, uint64_t deadline_ns);
 
 #endif

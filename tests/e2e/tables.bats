@@ -5,6 +5,7 @@
 # that are damaged.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/stock.bash"
 
 setup() {
 	bourdon_setup tables
@@ -86,6 +87,25 @@ unwind_status() {
 	has_no_entry "$CHILD"
 }
 
+# await_tables_of SECONDS PID: waits until each file that the process, the only target, maps as code has a table, or a reason why
+# it has none. Until then, a scan that was under way while it mapped them leaves nothing to do either.
+await_tables_of() {
+	local files
+	files=$(awk '$2 ~ /x/ && $6 != "[vsyscall]" && ($5 != 0 || $6 == "[vdso]") { print $4, $5 }' "/proc/$2/maps" | sort -u | wc -l)
+	await_status "$1" ".unwind[0] | .processes == 1 and .pending == 0 and .modules + .modules_without == $files"
+}
+
+@test "a process that maps a file later and then sleeps: the file has its table, though no stack led there" {
+	begin
+	cp "$BUILD/workloads/cpu_hog" "$WORK/later"
+	start_own mapper --later "$WORK/later" "$BUILD/workloads/lock_hog"
+	await_tables_of 30 "$CHILD"
+	kill -USR1 "$CHILD"
+	await 10 grep -q "$WORK/later" "/proc/$CHILD/maps"
+	await_tables_of 15 "$CHILD"
+	[ "$(unwind_status modules_without)" -eq 0 ]
+}
+
 # large_library: prints the path of a file whose table takes long to build; clang and the virtual machines
 # contain one
 large_library() {
@@ -101,12 +121,16 @@ large_library() {
 		cp "$library" "$WORK/copy-$i"
 	done
 	start_own mapper "$WORK"/copy-*
-	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
+	await_tables_of 30 "$CHILD"
 	without=$(unwind_status modules_without)
 	((without >= 1 && without <= 4 && $(unwind_status modules) >= 1))
 	[ "$(status_json | jq "[.problems[] | select(.problem | contains(\"no room for $without files\"))] | length")" -eq 1 ]
 	[[ $(status_json | jq -r '.problems[].remedy') == *--unwind-memory* ]]
-	await_log 5 "no room for the unwind table of $WORK/copy-"
+	await_log 5 "no unwind table for $WORK/copy-.*: no room in the kernel's maps; .*raise bourdon-load --unwind-memory"
+	# each is named, with what to do
+	[ "$(status_json | jq --arg of "$WORK/copy-" '[.files_without_table[] | select((.path | startswith($of)) and .reason == "no-room"
+		and .remedy == "raise bourdon-load --unwind-memory" and .since_ns > 0 and .retry_ns <= 60000000000)] | length')" -eq "$without" ]
+	"$BUILD/bourdon" --db "$DB" status | grep -A 2 "^  $WORK/copy-[1-4]: no room in the kernel's maps$" | grep -q '^    remedy: raise bourdon-load --unwind-memory$'
 	# the attempt took no room from other files
 	start_own cpu_hog --threads 1
 	await_status 20 '.unwind[0].processes == 2 and .unwind[0].modules >= 3'
@@ -128,10 +152,19 @@ large_library() {
 			;;
 		esac
 	done
+	# one with a name for a terminal
+	head -c 100 /usr/bin/env > "$WORK/damaged/"$'red\e[31m\nname'
 	begin
 	start_own mapper "$WORK"/damaged/*
-	await_status 60 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
+	await_tables_of 60 "$CHILD"
 	[ "$(unwind_status modules)" -ge 3 ]
+	# each file without a table is named with a reason, or counted
+	status_json | jq -e '([.files_without_table[] | .more // 1] | add) == .unwind[0].modules_without and .unwind[0].modules_without > 10'
+	status_json | jq -e --arg of "$WORK/damaged/" '[.files_without_table[] | select(.path | startswith($of)) | .reason] | unique | contains(["no-eh-frame"])'
+	status_json | jq -e '.files_without_table | any(.path | endswith("/damaged/red\\x1b[31m\\x0aname"))'
+	"$BUILD/bourdon" --db "$DB" status > "$WORK/shown"
+	grep -q '^  .*/damaged/red\\x1b\[31m\\x0aname: ' "$WORK/shown"
+	[ "$(grep -c $'\e' "$WORK/shown")" -eq 0 ]
 	start_own cpu_hog --threads 1
 	await_status 20 '.unwind[0].processes == 2 and .unwind[0].pending == 0'
 	kill -0 "$DAEMON"
@@ -193,7 +226,163 @@ rows_of() {
 	cp "$(large_library)" "$WORK/large"
 	start_own mapper "$WORK/large"
 	truncate -s 100000 "$WORK/large"
-	await_status 30 '.unwind[0].processes == 1 and .unwind[0].pending == 0'
+	await_tables_of 30 "$CHILD"
 	[ "$(unwind_status modules)" -ge 3 ]
 	kill -0 "$DAEMON"
+}
+
+# await_kept CONDITION: waits until all tables are made, and jq's condition holds for the status
+await_kept() {
+	await_status 30 ".unwind[0].pending == 0 and .unwind[0].processes >= 1 and ($1)"
+}
+
+# A file that changed moments ago is not kept: a copy is as old as its making.
+@test "tables are kept: the next daemon, after kill -9, takes them from the state directory" {
+	local least=2 loaded
+	# an image may give the system's files a fixed time: they are not kept
+	[[ $(stat -L -c %z /usr/lib/*-linux-gnu/libc.so.6) != *.000000000* ]] || least=1
+	begin
+	cp "$BUILD/workloads/cpu_hog" "$WORK/${PREFIX}cpu"
+	sleep 3 # no table is kept of a file that changed in the last 2 s
+	start_own cpu_hog --threads 1
+	await_kept ".unwind[0].kept >= $least and .unwind[0].loaded == 0"
+	daemon_stop KILL
+	daemon_start
+	await_kept ".unwind[0].loaded >= $least"
+	loaded=$(unwind_status loaded)
+	[[ $("$BUILD/bourdon" --db "$DB" status) == *"$(unwind_status kept) kept table"?(s)", "*"$loaded taken from there since the start"* ]]
+	[ "$loaded" -le "$(unwind_status kept)" ]
+	daemon_stop TERM
+	[ "$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM unwind_table
+		WHERE inode = $(stat -c %i "$WORK/${PREFIX}cpu") AND bytes = $(stat -c %s "$WORK/${PREFIX}cpu")")" -eq 1 ]
+}
+
+# start_container: starts the program of $WORK/image in a mount namespace with an overlay of its own, as a container has it
+start_container() {
+	# shellcheck disable=SC2016 # the shell inside expands it
+	start_command unshare --mount sh -c 'mount -t overlay -o "lowerdir=$1/image:$1/empty" overlay "$1/merged" && exec "$1/merged/$2" --threads 1' \
+		sh "$WORK" "${PREFIX}cpu"
+}
+
+# stat(2) reports another device for each overlay; the kernel maps the one file below.
+@test "containers of one image share the tables of its files, also those of earlier containers" {
+	local first
+	begin
+	grant_start
+	mkdir "$WORK/image" "$WORK/empty" "$WORK/merged"
+	cp "$BUILD/workloads/cpu_hog" "$WORK/image/${PREFIX}cpu"
+	sleep 3 # no table is kept of a file that changed in the last 2 s
+	start_container
+	first=$CHILD
+	await_kept '.unwind[0].modules_without == 0'
+	start_container
+	await_status 30 '.unwind[0].pending == 0 and .unwind[0].processes == 2'
+	stop "$first"
+	stop "$CHILD"
+	daemon_stop TERM
+	daemon_start
+	start_container
+	await_kept '.unwind[0].modules_without == 0'
+	daemon_stop TERM
+	[ "$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM unwind_table
+		WHERE inode = $(stat -c %i "$WORK/image/${PREFIX}cpu")")" -eq 1 ]
+}
+
+# whole_stacks: a capture of the process; prints how many of its on-CPU stacks are not whole, and how many there are
+whole_stacks() {
+	"$BUILD/bourdon" --db "$DB" capture --pid "$CHILD" --for 2s --on-cpu > "$WORK/capture.log"
+	sql "SELECT sum(st.ended IS NOT 'root') || ' ' || count(*) FROM sample s JOIN stack st USING(stack_id)
+		WHERE capture_id = (SELECT max(capture_id) FROM capture) AND kind = 'on-cpu' AND st.ended IS NOT NULL"
+}
+
+@test "kill -9 while tables are written, and damage of the file that they are kept in, cost a table at most" {
+	local file=$STATE_DIR/tables.db round bytes not_whole all
+	begin
+	mkdir "$WORK/files"
+	cp -L /usr/lib/*-linux-gnu/lib{c,m,z,crypto,ssl}.so.[0-9]* "$WORK/files"
+	sleep 3 # no table is kept of a file that changed in the last 2 s
+	for round in 1 2 3 4 5 6; do
+		# it maps what no table is made of yet
+		start_own mapper "$WORK"/files/*
+		case $round in
+		1) await_status 30 '.unwind[0].modules >= 1' ;; # while others wait
+		*) await_kept '.unwind[0].modules >= 8 and .unwind[0].modules_without == 0' ;;
+		esac
+		daemon_stop KILL
+		kill -KILL "$CHILD"
+		bytes=$(stat -c %s "$file")
+		case $round in
+		2) dd if=/dev/urandom of="$file" bs=1 count=4096 conv=notrunc seek=$((bytes / 2)) status=none ;;
+		3) truncate -s $((bytes / 3)) "$file" ;;
+		4) dd if=/dev/urandom of="$file" bs=1 count=64 conv=notrunc status=none ;;
+		5) head -c "$bytes" /dev/zero > "$file" ;;
+		6) rm "$file" && mkdir "$file" ;;
+		esac
+		daemon_start
+	done
+	start_own cpu_hog --threads 1
+	await_status 30 '.unwind[0].pending == 0 and .unwind[0].processes == 1'
+	[ "$(unwind_status kept)" -eq 0 ]
+	daemon_stop TERM
+	rmdir "$file"
+	daemon_start
+	await_kept '.unwind[0].kept >= 1'
+	read -r not_whole all < <(whole_stacks)
+	[ "$all" -ge 1 ]
+	[ "$not_whole" -eq 0 ]
+}
+
+# ahead_of POLICY-LINE...: runs a daemon under that policy until it has made tables ahead of need. Sets KEPT to the number of
+# kept tables of $WORK/sleeper.
+ahead_of() {
+	printf '%s\n' '[policy]' "$@" > "$WORK/ahead.conf"
+	load --policy "$WORK/ahead.conf"
+	daemon_start
+	await_log 90 'made the unwind tables of [0-9]+ files? ahead of need'
+	daemon_stop TERM
+	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
+	KEPT=$(sqlite3 -readonly "$STATE_DIR/tables.db" "SELECT count(*) FROM unwind_table WHERE inode = $(stat -c %i "$WORK/sleeper")")
+}
+
+@test "tables of programs that only sleep are made ahead, of those that policy allows" {
+	local name
+	# of another file a table is made, too: in an image with a fixed time there may be none of the system's files to keep
+	for name in sleeper another; do
+		cp /bin/sleep "$WORK/$name"
+		"$WORK/$name" 600 3>&- &
+		CHILDREN+=($!)
+	done
+	sleep 3 # no table is kept of a file that changed in the last 2 s
+	ahead_of 'deny_comms = sleeper'
+	[ "$KEPT" -eq 0 ]
+	rm "$STATE_DIR/tables.db"
+	ahead_of 'bystanders = yes'
+	[ "$KEPT" -eq 1 ]
+}
+
+# from_first_second PERCENT: starts programs that take every CPU, and captures them. Fails unless PERCENT of their stacks are
+# whole, from one second after their exec on.
+from_first_second() {
+	local began whole all what
+	began=$(date +%s%N)
+	stock_perl
+	stock_python3
+	stock_sqlite3
+	ON_CPU=0 start cpu_hog --threads $((2 * $(nproc)))
+	"$BUILD/bourdon" --db "$DB" capture --cgroup "/$CGROUP" --for 8s --on-cpu > "$WORK/capture.log"
+	children_end
+	what="FROM sample_time t JOIN stack st USING(stack_id) JOIN process p USING(process_id)
+		WHERE t.capture_id = (SELECT max(capture_id) FROM capture) AND t.kind = 'on-cpu' AND st.ended IS NOT NULL
+		AND t.at >= $began + 1000000000"
+	IFS='|' read -r whole all < <(sql "SELECT sum(st.ended = 'root'), count(*) $what")
+	sql "SELECT p.comm, st.ended, count(*) $what GROUP BY 1, 2"
+	[ "$all" -ge 300 ]
+	[ $((100 * whole)) -ge $(($1 * all)) ]
+}
+
+@test "programs that have just begun, while every CPU is busy: whole stacks from the first second" {
+	load_targets_alone --hz 197
+	daemon_start
+	from_first_second 95
+	from_first_second 99
 }

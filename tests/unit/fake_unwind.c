@@ -2,12 +2,13 @@
 #include "tests/unit/fake_unwind.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
 #include "consumer/symbolizer/symbolizer.h"
-#include "consumer/symbolizer/table_stream.h"
 #include "tests/unit/helpers.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,6 +33,7 @@ static int write_elements(void *user, enum pin_map map, const uint32_t *keys, co
 		[PIN_UNWIND_ROWS] = { maps->rows, sizeof(maps->rows[0]), FAKE_CHUNKS },
 		[PIN_UNWIND_PAGES] = { maps->pages, sizeof(maps->pages[0]), FAKE_PAGES },
 		[PIN_UNWIND_RULES] = { maps->rules, sizeof(maps->rules[0]), FAKE_RULES },
+		[PIN_UNWIND_HOTSPOT] = { maps->hotspots, sizeof(maps->hotspots[0]), UNWIND_HOTSPOTS },
 		[PIN_UNWIND_MAPS] = { maps->mappings, sizeof(maps->mappings[0]), FAKE_MAPPINGS },
 	};
 
@@ -92,4 +94,24 @@ void fake_symbolizer_abandon(pid_t child, int socket)
 	if (socket >= 0)
 		close(socket);
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
+int fake_table_receive(int socket, int elf,
+		       int (*take)(void *user, struct table_message *message, size_t bytes), void *user)
+{
+	_cleanup_free_ struct table_message *message = malloc(sizeof(*message));
+	int result = table_ask(socket, elf) ? -EPIPE : 1;
+
+	ck_assert_ptr_nonnull(message);
+	while (result == 1) {
+		int unexpected = -EBADF;
+		ssize_t got;
+
+		ck_assert_int_eq(
+			pass_fd_wait(socket, clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS), 0);
+		got = pass_fd_receive(socket, message, sizeof(*message), &unexpected);
+		ck_assert_int_lt(unexpected, 0);
+		result = got > 0 ? take(user, message, (size_t)got) : -EPIPE;
+	}
+	return result;
 }

@@ -7,6 +7,7 @@
 #define BOURDON_UNIT_FAKE_UNWIND_H
 
 #include "common/abi.h"
+#include "consumer/symbolizer/table_stream.h"
 #include "consumer/unwind/unwind_maps.h"
 
 #include <stdbool.h>
@@ -22,6 +23,7 @@ struct fake_maps {
 	struct unwind_page pages[FAKE_PAGES];
 	struct unwind_rule rules[FAKE_RULES];
 	struct unwind_mapping mappings[FAKE_MAPPINGS];
+	struct unwind_hotspot hotspots[UNWIND_HOTSPOTS];
 	unsigned int writes;
 	bool refuses; /* each write fails with -ENOMEM */
 };
@@ -32,6 +34,10 @@ struct unwind_maps fake_maps_of(struct fake_maps *maps);
 
 /* A child that compiles tables, confined like the symbolizer where no sanitizer runs. */
 pid_t fake_symbolizer_start(int *ret_socket);
+
+/* Asks for a table, and passes its messages on while `take` returns 1. Returns its last result, or -EPIPE. */
+int fake_table_receive(int socket, int elf,
+		       int (*take)(void *user, struct table_message *message, size_t bytes), void *user);
 
 /* Closes the socket, and waits for the end of the child, which must be one without an error. */
 void fake_symbolizer_end(pid_t child, int socket);

@@ -530,7 +530,7 @@ START_TEST(an_abandoned_scan_hides_no_process)
 }
 END_TEST
 
-START_TEST(a_process_is_forgotten_after_some_scans)
+START_TEST(a_process_is_forgotten_after_a_while)
 {
 	struct mappings *mappings = mappings_new();
 	struct stream stream = { .used = 0 };
@@ -541,11 +541,13 @@ START_TEST(a_process_is_forgotten_after_some_scans)
 	other.tgid = 11;
 	for (unsigned int missed = 0; missed < 6; missed++) {
 		mappings_forget(mappings, 4);
+		mappings_forget(mappings, 4); /* it is not older for that */
 		ck_assert_int_eq(path_at(mappings, 0x1000) != NULL, missed < 4);
 		put_record(&stream, &other, "/stays");
 		ck_assert_int_eq(scan(mappings, &stream), 0);
 		ck_assert_ptr_nonnull(mappings_find(mappings, 11, STARTED, 0x1000));
 		ck_assert_str_eq(mappings_find(mappings, 11, STARTED, 0x1000)->file->path, "/stays");
+		mappings_grow_older(mappings);
 	}
 	/* it comes back, and is known as new */
 	put(&stream, 0x3000, 0x4000, 1, 0, "/gone");
@@ -761,6 +763,7 @@ START_TEST(one_user_cannot_have_all_room)
 	ck_assert(!mappings_end_pass(mappings));
 	mappings_begin_scan(mappings, MAPPINGS_OF_FEW);
 	ck_assert(!mappings_end_pass(mappings));
+	mappings_grow_older(mappings);
 	mappings_forget(mappings, 1);
 	ck_assert_ptr_null(mappings_process(mappings, 0));
 	ck_assert_uint_eq(map_files(mappings, 1, 1000, 2000, 2000, false), 2000);
@@ -895,7 +898,7 @@ Suite *mappings_suite(void)
 	tcase_add_test(mappings, users_of_a_file_come_youngest_first);
 	tcase_add_loop_test(mappings, no_uid_hides_the_users_of_another, 0, 10);
 	tcase_add_test(mappings, an_abandoned_scan_hides_no_process);
-	tcase_add_test(mappings, a_process_is_forgotten_after_some_scans);
+	tcase_add_test(mappings, a_process_is_forgotten_after_a_while);
 	tcase_add_test(mappings, more_mappings_than_are_kept);
 	tcase_add_test(mappings, a_scan_shows_processes_without_their_mappings);
 	tcase_add_test(mappings, a_scan_goes_on_in_another_slice);

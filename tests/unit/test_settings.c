@@ -153,6 +153,13 @@ static const struct size_case size_cases[] = {
 	  ":2: naming = 601s: expected a duration with its unit, from 1s to 10min" },
 	{ "[files]\nnaming = 999ms\n", 0, ":2: naming = 999ms: expected a duration" },
 	{ "[files]\nnaming = 20\n", 0, ":2: naming = 20: expected a duration" },
+	{ "[symbols]\nbudget = 0%\n", DEFAULT_BYTES, NULL },
+	{ "[symbols]\nbudget = 2.5%\n", DEFAULT_BYTES, NULL },
+	{ "[symbols]\nbudget = 50%\n", DEFAULT_BYTES, NULL },
+	{ "[symbols]\nbudget = 51%\n", 0,
+	  ":2: budget = 51%: expected a share of the machine's CPU time from 0% to 50%" },
+	{ "[symbols]\nbudget = 5\n", 0, ":2: budget = 5: expected a share" },
+	{ "[symbols]\nnaming = 5s\n", 0, ":2: unknown key 'naming'" },
 	{ "[files]\ndirectory = /usr\n", 0, ":2: unknown key 'directory'" },
 	{ "[database]\nmax_size\n", 0, ":2: expected 'key = value'" },
 };

@@ -11,6 +11,7 @@
 #include "tests/unit/suites.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -22,11 +23,17 @@ struct fixture {
 	struct unwind_modules *modules;
 	struct own_counters counters;
 	struct mapped_files files;
+	struct table_failures *failures;
 	struct unwind_pass pass;
 	struct mapped_file file;
 	struct mapping mapping; /* of `file` */
 	char *directory;
-	pid_t child;
+	struct cpu_budget budget;
+	struct table_workers *workers;
+	struct file_cache *cache; /* NULL unless a test sets it before open_fixture() */
+	unsigned int spawned;
+	pid_t children[16];
+	bool refuses, dies; /* there is no symbolizer; or it ends at once */
 };
 
 /* `file` is what its path leads to now. */
@@ -65,33 +72,72 @@ static void begin_pass(struct fixture *fixture)
 	*pass = (struct unwind_pass){ .number = pass->number + 1,
 				      .slice_before = pass->number,
 				      .files = &fixture->files,
+				      .failures = fixture->failures,
 				      .now_ns = pass->now_ns + CLOCK_SECOND_NS,
 				      .deadline_ns = clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS,
-				      .spawner_socket = -EBADF,
-				      .symbolizer = pass->symbolizer };
+				      .uid = pass->uid };
 }
 
-static void open_fixture(struct fixture *fixture)
+static int spawn(void *user, enum symbolizer_priority priority)
+{
+	struct fixture *fixture = user;
+	int pair[2];
+
+	ck_assert_int_eq(priority, SYMBOLIZER_NOW); /* the budget is not used up */
+	if (fixture->refuses)
+		return -EAGAIN;
+	if (fixture->dies) {
+		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+		fixture->children[fixture->spawned++] = fork();
+		if (!fixture->children[fixture->spawned - 1]) {
+			char byte;
+
+			close(pair[0]);
+			_exit(read(pair[1], &byte, 1) > 0);
+		}
+		close(pair[1]);
+		return pair[0];
+	}
+	ck_assert_uint_lt(fixture->spawned, ARRAY_SIZE(fixture->children));
+	fixture->children[fixture->spawned++] = fake_symbolizer_start(&pair[0]);
+	return pair[0];
+}
+
+static void open_with_cache(struct fixture *fixture, struct file_cache *cache)
 {
 	const struct unwind_space_sizes sizes = { FAKE_CHUNKS, FAKE_PAGES, FAKE_RULES };
 	struct unwind_maps maps;
 
-	*fixture = (struct fixture){ .fake = fake_maps_new(), .directory = directory_make() };
+	*fixture = (struct fixture){ .fake = fake_maps_new(),
+				     .directory = directory_make(),
+				     .cache = cache,
+				     .budget = { .ppm = 500000, .cpus = 1 } };
 	maps = fake_maps_of(fixture->fake);
 	fixture->files.own_counters = &fixture->counters;
 	ck_assert_int_eq(unwind_space_init(&fixture->space, &maps, &sizes), 0);
-	ck_assert_int_eq(unwind_modules_new(&fixture->modules, &fixture->space), 0);
+	fixture->workers = table_workers_new(&fixture->space, &fixture->budget, spawn, fixture);
+	ck_assert_ptr_nonnull(fixture->workers);
+	ck_assert_int_eq(
+		unwind_modules_new(&fixture->modules, &fixture->space, fixture->workers, fixture->cache), 0);
+	ck_assert_int_eq(table_failures_new(&fixture->failures), 0);
 	fixture->file.path = path_join(fixture->directory, "file");
 	fill(fixture, "symbols");
 	fixture->mapping = (struct mapping){ .since = 1, .slice = 1, .file = &fixture->file };
-	fixture->child = fake_symbolizer_start(&fixture->pass.symbolizer);
 	begin_pass(fixture);
+}
+
+static void open_fixture(struct fixture *fixture)
+{
+	open_with_cache(fixture, NULL);
 }
 
 static void close_fixture(struct fixture *fixture)
 {
-	fake_symbolizer_abandon(fixture->child, fixture->pass.symbolizer);
 	unwind_modules_free(fixture->modules);
+	table_workers_free(fixture->workers);
+	for (unsigned int i = 0; i < fixture->spawned; i++)
+		fake_symbolizer_abandon(fixture->children[i], -EBADF);
+	table_failures_free(fixture->failures);
 	unwind_space_free(&fixture->space);
 	directory_remove(fixture->directory);
 	free(fixture->directory);
@@ -99,8 +145,22 @@ static void close_fixture(struct fixture *fixture)
 	free(fixture->fake);
 }
 
+/* Has everything made that waits, unless it cannot be. */
+static void work(struct fixture *fixture)
+{
+	while (unwind_modules_work(fixture->modules, &fixture->pass,
+				   clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS))
+		;
+}
+
 static const struct unwind_place *need(struct fixture *fixture)
 {
+	const struct unwind_place *place =
+		unwind_modules_need(fixture->modules, &fixture->pass, &fixture->mapping);
+
+	if (!unwind_modules_waiting(fixture->modules))
+		return place;
+	work(fixture);
 	return unwind_modules_need(fixture->modules, &fixture->pass, &fixture->mapping);
 }
 
@@ -113,6 +173,20 @@ static char *need_in_vain(struct fixture *fixture)
 
 	ck_assert_ptr_null(place);
 	return logged;
+}
+
+/* The list of failures has this one alone; or none, if `error` is 0. `retry_ns` is from the begin of the pass; 0: never. */
+static void expect_failure(const struct fixture *fixture, int error, uint64_t retry_ns)
+{
+	struct table_failure list[TABLE_FAILURES_MOST];
+
+	ck_assert_uint_eq(table_failures_copy(fixture->failures, list), error != 0);
+	if (!error)
+		return;
+	ck_assert_str_eq(list[0].path, fixture->file.path);
+	ck_assert_uint_eq(list[0].file.inode, fixture->file.inode);
+	ck_assert_int_eq(list[0].error, error);
+	ck_assert_uint_eq(list[0].retry_ns, retry_ns ? fixture->pass.now_ns + retry_ns : 0);
 }
 
 /* Whether a table was built: that writes into the maps. */
@@ -216,6 +290,9 @@ START_TEST(a_file_that_cannot_be_opened_keeps_its_table)
 	fixture.file.inode = UINT64_MAX;
 	logged = need_in_vain(&fixture);
 	ck_assert_ptr_nonnull(strstr(logged, fixture.file.path));
+	ck_assert_ptr_nonnull(
+		strstr(logged, "bourdond cannot open the file, and bourdon-grant did not give it"));
+	expect_failure(&fixture, -ESTALE, 60 * CLOCK_SECOND_NS);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).without, 1);
 	fill(&fixture, "symbols");
 	begin_pass(&fixture);
@@ -234,6 +311,7 @@ START_TEST(what_is_no_program_has_none_until_it_changes)
 	look_at(&fixture);
 	logged = need_in_vain(&fixture);
 	ck_assert_str_eq(logged, ""); /* nobody misses the unwind table of a text */
+	expect_failure(&fixture, -ENOTSUP, 0);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).without, 1);
 	fixture.pass.now_ns += 3600 * CLOCK_SECOND_NS;
 	begin_pass(&fixture);
@@ -243,6 +321,7 @@ START_TEST(what_is_no_program_has_none_until_it_changes)
 	begin_pass(&fixture);
 	fixture.mapping.since = fixture.pass.number;
 	ck_assert_ptr_nonnull(need(&fixture));
+	expect_failure(&fixture, 0, 0);
 	close_fixture(&fixture);
 }
 END_TEST
@@ -271,15 +350,13 @@ END_TEST
 START_TEST(without_a_symbolizer_another_pass_builds)
 {
 	struct fixture fixture;
-	int symbolizer;
 
 	open_fixture(&fixture);
-	symbolizer = fixture.pass.symbolizer;
-	fixture.pass.symbolizer = -EBADF;
+	fixture.refuses = true;
 	ck_assert_ptr_null(need(&fixture));
-	ck_assert(fixture.pass.more);
+	ck_assert_uint_eq(unwind_modules_waiting(fixture.modules), 1);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).without, 0);
-	fixture.pass.symbolizer = symbolizer;
+	fixture.refuses = false;
 	begin_pass(&fixture);
 	ck_assert_ptr_nonnull(need(&fixture));
 	close_fixture(&fixture);
@@ -291,18 +368,17 @@ START_TEST(a_file_that_ends_the_symbolizer_is_given_up)
 {
 	_cleanup_free_ char *logged = NULL;
 	struct fixture fixture;
-	int pair[2];
 
 	open_fixture(&fixture);
-	fake_symbolizer_end(fixture.child, fixture.pass.symbolizer);
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
-	close(pair[1]);
-	fixture.pass.symbolizer = pair[0];
+	fixture.dies = true;
 	logged = need_in_vain(&fixture);
-	ck_assert_int_lt(fixture.pass.symbolizer, 0);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).without, 1);
 	ck_assert_ptr_nonnull(strstr(logged, fixture.file.path));
-	fixture.child = fake_symbolizer_start(&fixture.pass.symbolizer);
+	ck_assert_ptr_nonnull(strstr(logged, "the symbolizer died reading it"));
+	expect_failure(&fixture, -EPIPE, 0);
+	begin_pass(&fixture);
+	fixture.pass.now_ns += 3600 * CLOCK_SECOND_NS;
+	ck_assert(!writes(&fixture));
 	close_fixture(&fixture);
 }
 END_TEST
@@ -317,11 +393,10 @@ START_TEST(without_room_it_is_tried_again_in_a_minute)
 	ck_assert_int_eq(unit_map_allocate(&fixture.space.chunks, FAKE_CHUNKS, clock_monotonic_ns(), &first),
 			 0);
 	logged = need_in_vain(&fixture);
+	ck_assert_ptr_nonnull(strstr(logged, "no room in the kernel's maps"));
 	ck_assert_ptr_nonnull(strstr(logged, "--unwind-memory"));
+	expect_failure(&fixture, -ENOSPC, 60 * CLOCK_SECOND_NS);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).no_room, 1);
-	ck_assert(fixture.pass.more);
-	fake_symbolizer_abandon(fixture.child, fixture.pass.symbolizer);
-	fixture.child = fake_symbolizer_start(&fixture.pass.symbolizer);
 
 	unit_map_release(&fixture.space.chunks, first, FAKE_CHUNKS, clock_monotonic_ns());
 	usleep(1100000);
@@ -331,6 +406,25 @@ START_TEST(without_room_it_is_tried_again_in_a_minute)
 	begin_pass(&fixture);
 	ck_assert_ptr_nonnull(need(&fixture));
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).no_room, 0);
+	expect_failure(&fixture, 0, 0);
+	close_fixture(&fixture);
+}
+END_TEST
+
+START_TEST(a_failure_that_nobody_needs_goes_in_the_end)
+{
+	struct fixture fixture;
+
+	open_fixture(&fixture);
+	file_put(fixture.file.path, "text", 4);
+	look_at(&fixture);
+	free(need_in_vain(&fixture));
+	fixture.pass.now_ns += 64 * CLOCK_SECOND_NS;
+	unwind_modules_sweep(fixture.modules, &fixture.pass);
+	expect_failure(&fixture, -ENOTSUP, 0);
+	fixture.pass.now_ns++;
+	unwind_modules_sweep(fixture.modules, &fixture.pass);
+	expect_failure(&fixture, 0, 0);
 	close_fixture(&fixture);
 }
 END_TEST
@@ -341,10 +435,10 @@ START_TEST(a_table_that_nobody_needs_goes_in_the_end)
 
 	open_fixture(&fixture);
 	ck_assert_ptr_nonnull(need(&fixture));
-	fixture.pass.number += 64;
+	fixture.pass.now_ns += 64 * CLOCK_SECOND_NS;
 	unwind_modules_sweep(fixture.modules, &fixture.pass);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).with, 1);
-	fixture.pass.number++;
+	fixture.pass.now_ns++;
 	unwind_modules_sweep(fixture.modules, &fixture.pass);
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).with, 0);
 	ck_assert_uint_eq(unit_map_room(&fixture.space.chunks, clock_monotonic_ns() + 2 * CLOCK_SECOND_NS),
@@ -355,6 +449,159 @@ START_TEST(a_table_that_nobody_needs_goes_in_the_end)
 	ck_assert_uint_eq(unwind_modules_count(fixture.modules).with, 0);
 	begin_pass(&fixture);
 	ck_assert_ptr_nonnull(need(&fixture));
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* What one file lacks room for, another gives, if no process needs it. */
+START_TEST(room_is_made_of_what_nobody_needs)
+{
+	struct fixture fixture;
+	struct mapped_file first;
+	uint32_t taken;
+
+	open_fixture(&fixture);
+	ck_assert_ptr_nonnull(need(&fixture));
+	first = fixture.file;
+	ck_assert_int_eq(unit_map_allocate(&fixture.space.chunks,
+					   unit_map_room(&fixture.space.chunks, clock_monotonic_ns()),
+					   clock_monotonic_ns(), &taken),
+			 0);
+	begin_pass(&fixture);
+	begin_pass(&fixture);
+	fixture.file.path = path_join(fixture.directory, "other");
+	fill(&fixture, "symbols");
+	free(need_in_vain(&fixture));
+	ck_assert(fixture.pass.more);
+	usleep(1100000);
+	fixture.pass.now_ns += CLOCK_SECOND_NS;
+	begin_pass(&fixture);
+	ck_assert_ptr_nonnull(need(&fixture));
+	free(first.path);
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* A later daemon takes the table from the directory, without a symbolizer; a file that has changed gets another one. */
+START_TEST(a_kept_table_needs_no_symbolizer)
+{
+	const atomic_uint_fast64_t never = 0;
+	char *directory = directory_make();
+	struct fixture fixture;
+	struct stat at;
+
+	for (int daemon = 0; daemon < 3; daemon++) {
+		_cleanup_free_ char *path = path_join(directory, "file");
+		struct file_cache *cache = file_cache_open(directory, &never);
+		uint32_t rows;
+
+		ck_assert_ptr_nonnull(cache);
+		open_with_cache(&fixture, cache);
+		free(fixture.file.path);
+		fixture.file.path = strdup(path);
+		if (daemon != 1)
+			fill(&fixture, daemon ? "other" : "symbols");
+		look_at(&fixture);
+		/* what has just changed is not kept */
+		ck_assert_int_eq(stat(path, &at), 0);
+		if (!daemon) {
+			ck_assert_ptr_nonnull(need(&fixture));
+			file_cache_flush(cache);
+			ck_assert_uint_eq(file_cache_count(cache, FILE_CACHE_TABLES).files, 0);
+			while (time(NULL) - at.st_ctim.tv_sec <= 2)
+				usleep(100000);
+			unwind_modules_empty(fixture.modules);
+			begin_pass(&fixture);
+		}
+		fixture.refuses = daemon == 1;
+		ck_assert_ptr_nonnull(need(&fixture));
+		rows = need(&fixture)->rows;
+		ck_assert_uint_gt(rows, 0);
+		file_cache_flush(cache);
+		ck_assert_uint_eq(file_cache_count(cache, FILE_CACHE_TABLES).files, 1);
+		ck_assert_uint_eq(file_cache_count(cache, FILE_CACHE_TABLES).loaded, daemon == 1);
+		ck_assert_uint_eq(fixture.spawned > 0, daemon != 1);
+		close_fixture(&fixture);
+		file_cache_close(cache);
+	}
+	directory_remove(directory);
+	free(directory);
+}
+END_TEST
+
+/* One file after the other: each owner's have a symbolizer that has read no file of another one. */
+START_TEST(a_kept_table_is_credible)
+{
+	static const uid_t owners[] = { 0, 1000, 0, 1001, 1001, 1002, 0 };
+	static const mode_t modes[] = { 0755, 0755, 0755, 0755, 0755, 0777, 0755 };
+	static const unsigned int spawned[] = { 1, 1, 2, 2, 2, 3, 4 };
+	struct fixture fixture;
+
+	if (geteuid()) /* only root can give files away */
+		return;
+	open_fixture(&fixture);
+	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+		_cleanup_close_ int fd = open(fixture.file.path, O_RDONLY | O_CLOEXEC);
+		struct table_outcome outcome;
+
+		ck_assert_int_eq(fchown(fd, owners[i], 0) || fchmod(fd, modes[i]), 0);
+		ck_assert_int_eq(table_workers_begin(fixture.workers, fd, false, &fixture), 0);
+		ck_assert(table_workers_wait(fixture.workers, fixture.pass.deadline_ns, &outcome));
+		ck_assert_int_eq(outcome.result, 0);
+		ck_assert_uint_eq(fixture.spawned, spawned[i]);
+		/* nobody knows who wrote what everybody may write */
+		ck_assert_int_eq(outcome.bytes.used > 0, modes[i] == 0755);
+		kept_bytes_free(&outcome.bytes);
+		unwind_space_release(&fixture.space, &outcome.place);
+	}
+	close_fixture(&fixture);
+}
+END_TEST
+
+/* The sizes decide, not the order in which the files were met; and those of others than targets come last. */
+START_TEST(small_files_go_first_and_targets_before_others)
+{
+	static const struct {
+		const char *name;
+		long bytes;
+		bool is_bystander;
+	} files[] = { { "large", 3000000, false },
+		      { "of-others", 20000, true },
+		      { "small", 50000, false },
+		      { "middle", 60000, false } };
+	_cleanup_free_ char *logged = NULL;
+	const char *at[ARRAY_SIZE(files)];
+	struct mapped_file others[ARRAY_SIZE(files)];
+	struct fixture fixture;
+	int saved;
+
+	open_fixture(&fixture);
+	fixture.dies = true;
+	fixture.refuses = true;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		others[i] = fixture.file;
+		fixture.file.path = path_join(fixture.directory, files[i].name);
+		file_put(fixture.file.path, "", 0);
+		ck_assert_int_eq(truncate(fixture.file.path, files[i].bytes), 0);
+		look_at(&fixture);
+		fixture.pass.is_bystander = files[i].is_bystander;
+		ck_assert_ptr_null(need(&fixture));
+	}
+	ck_assert_uint_eq(unwind_modules_waiting(fixture.modules), ARRAY_SIZE(files));
+	fixture.refuses = false;
+	saved = log_divert();
+	work(&fixture);
+	usleep(1100000); /* so many may die in a second */
+	work(&fixture);
+	logged = log_diverted(saved);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		at[i] = strstr(logged, files[i].name);
+		ck_assert_ptr_nonnull(at[i]);
+	}
+	/* two are under way at once, and either may end first */
+	ck_assert((at[2] < at[0] && at[2] < at[1]) || (at[3] < at[0] && at[3] < at[1]));
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		free(others[i].path);
 	close_fixture(&fixture);
 }
 END_TEST
@@ -374,7 +621,12 @@ Suite *unwind_modules_suite(void)
 	tcase_add_test(cases, without_a_symbolizer_another_pass_builds);
 	tcase_add_test(cases, a_file_that_ends_the_symbolizer_is_given_up);
 	tcase_add_test(cases, without_room_it_is_tried_again_in_a_minute);
+	tcase_add_test(cases, a_failure_that_nobody_needs_goes_in_the_end);
 	tcase_add_test(cases, a_table_that_nobody_needs_goes_in_the_end);
+	tcase_add_test(cases, room_is_made_of_what_nobody_needs);
+	tcase_add_test(cases, a_kept_table_needs_no_symbolizer);
+	tcase_add_test(cases, a_kept_table_is_credible);
+	tcase_add_test(cases, small_files_go_first_and_targets_before_others);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

@@ -43,13 +43,19 @@ static void close_fixture(struct fixture *fixture)
 	free(fixture->fake);
 }
 
+static int take(void *user, struct table_message *message, size_t bytes)
+{
+	return unwind_reception_take(user, message, bytes);
+}
+
 static int receive(struct fixture *fixture, struct unwind_place *ret_place, bool *ret_usable)
 {
-	uint32_t runtime;
+	struct unwind_reception *reception = unwind_reception_new(&fixture->space);
+	int result = fake_table_receive(fixture->symbolizer, fixture->elf, take, reception);
 
-	return unwind_space_receive(&fixture->space, fixture->symbolizer, fixture->elf,
-				    clock_monotonic_ns() + 20 * patience() * CLOCK_SECOND_NS, ret_place,
-				    &runtime, ret_usable);
+	*ret_usable = table_is_answer(unwind_reception_stream(reception), result);
+	unwind_reception_end(reception, result ? NULL : ret_place);
+	return result;
 }
 
 /* All room, once the rest of what was given back is over. */

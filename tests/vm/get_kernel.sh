@@ -5,7 +5,7 @@
 # modules that the tests need to modules/ beside it. Installs nothing.
 set -euo pipefail
 
-MODULES='loop' # for file systems that fill up or hang
+MODULES='loop overlay' # for file systems that fill up or hang; for containers
 
 # newest_package: names the newest cloud kernel; cloud kernels have the drivers for virtual disks built in.
 newest_package() {

@@ -2,7 +2,7 @@
 /*
  * mapper maps files and waits, so that a test can see which files a process gives access to by mapping them.
  * Each file is mapped whole, readable and executable, or with "r:" before its name readable only; "secret" is
- * memory of memfd_secret(2). It prints the address of each mapping, in decimal.
+ * memory of memfd_secret(2). It prints the address of each mapping, in decimal. SIGUSR1 makes it map one file more.
  */
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -33,6 +33,11 @@ static int map(const char *word)
 	return 0;
 }
 
+static void go_on(int number)
+{
+	(void)number;
+}
+
 /* The first process of a pid namespace ignores signals without a handler. */
 static void end(int number)
 {
@@ -41,12 +46,13 @@ static void end(int number)
 
 int main(int argc, char **argv)
 {
-	const char *seconds = NULL;
+	const char *seconds = NULL, *later = NULL;
 	const struct option_spec options[] = {
 		{ "seconds", "N", "end by itself (600)", &seconds },
+		{ "later", "FILE", "map it at the first SIGUSR1", &later },
 	};
 	const struct command_spec command = { "mapper",
-					      "[--seconds N] [r:]FILE...",
+					      "[--seconds N] [--later FILE] [r:]FILE...",
 					      "Maps files, and says where: 'ready ADDRESS...'.",
 					      "mapper /bin/true r:/etc/passwd",
 					      options,
@@ -64,6 +70,7 @@ int main(int argc, char **argv)
 	}
 	signal(SIGALRM, end);
 	signal(SIGTERM, end);
+	signal(SIGUSR1, later ? go_on : SIG_DFL);
 	alarm((unsigned int)lifetime);
 	fputs("ready", stdout);
 	for (int i = 1; i <= words; i++)
@@ -71,6 +78,10 @@ int main(int argc, char **argv)
 			return EXIT_FAILED;
 	puts("");
 	fflush(stdout);
+	pause();
+	if (later && map(later))
+		return EXIT_FAILED;
+	signal(SIGUSR1, SIG_DFL);
 	pause();
 	return EXIT_DONE;
 }

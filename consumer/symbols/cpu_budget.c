@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer/symbols/cpu_budget.h"
+
+#include "common/clock.h"
+
+/* What is saved up: the time of so many seconds. */
+#define SAVED_S 20U
+#define PPM 1000000U
+
+static uint64_t share_of(const struct cpu_budget *budget, uint64_t span_ns)
+{
+	return span_ns / PPM * budget->ppm * budget->cpus + span_ns % PPM * budget->ppm * budget->cpus / PPM;
+}
+
+static void fill(struct cpu_budget *budget, uint64_t now_ns)
+{
+	int64_t most_ns = (int64_t)share_of(budget, SAVED_S * CLOCK_SECOND_NS);
+	uint64_t span_ns = now_ns - budget->filled_ns;
+
+	if (!budget->filled_ns || span_ns > 100 * SAVED_S * CLOCK_SECOND_NS)
+		budget->left_ns = most_ns;
+	else
+		budget->left_ns += (int64_t)share_of(budget, span_ns);
+	if (budget->left_ns > most_ns)
+		budget->left_ns = most_ns;
+	budget->filled_ns = now_ns;
+}
+
+enum symbolizer_priority cpu_budget_priority(struct cpu_budget *budget, uint64_t now_ns)
+{
+	fill(budget, now_ns);
+	return budget->left_ns > 0 ? SYMBOLIZER_NOW : SYMBOLIZER_SOON;
+}
+
+void cpu_budget_take(struct cpu_budget *budget, uint64_t used_ns)
+{
+	budget->left_ns -= (int64_t)used_ns;
+}
