@@ -29,6 +29,8 @@ static const char *advice(const struct database *database)
 		return advice_on_opening(sqlite3_system_errno(database->sqlite));
 	case SQLITE_READONLY: /* a read-only database in WAL mode whose -wal and -shm files are missing */
 		return "its -wal and -shm files are missing; read a copy in a directory that you may write";
+	case SQLITE_PROTOCOL: /* bourdond was killed between its log's header and the first frame, and we may not write */
+		return "its log has no content yet; start bourdond, or read a copy in a directory that you may write";
 	case SQLITE_BUSY:
 		return "another process has locked it; try again";
 	case SQLITE_NOTADB:

@@ -186,6 +186,15 @@ read_image() {
 	umount "$WORK/mounted"
 }
 
+# stopped_with_frames: stops the daemon if its log has more than a header, which is 32 bytes; or lets it go on and fails
+stopped_with_frames() {
+	kill -STOP "$DAEMON"
+	if grep -q '^State:\s[^T]' "/proc/$DAEMON/task/"*/status || (($(stat -c %s "$DB-wal") <= 32)); then
+		kill -CONT "$DAEMON"
+		return 1
+	fi
+}
+
 @test "a read-only file system with the database of a daemon that has stopped, and of one that was killed" {
 	record
 	captured 1
@@ -198,10 +207,27 @@ read_image() {
 	daemon_start
 	ON_CPU=0 start_command "$WORK/$OWN" --threads 2
 	captured $(($(wc -l <<< "$READ") + 1))
+	await 60 stopped_with_frames
 	daemon_stop KILL
 	children_end
 	local before=$READ
-	[ -s "$DB-wal" ]
 	read_image
 	[ "$(wc -l <<< "$READ")" -gt "$(wc -l <<< "$before")" ]
+}
+
+@test "a daemon that was killed before the first frame of its log: no reader waits for ever, and the error says what to do" {
+	record
+	captured 1
+	await 60 stopped_with_frames
+	daemon_stop KILL
+	children_end
+	truncate -s 32 "$DB-wal"
+	# SQLite takes such a log for one that changes, where it may not write
+	run "${READER[@]}" "$BUILD/bourdon" --db "$DB" list
+	[ "$status" -eq 1 ]
+	[[ $output == *'locking protocol: its log has no content yet; start bourdond, or read a copy in a directory that you may write' ]] || { echo "$output"; false; }
+	cp "$DB"* "$WORK"
+	"$BUILD/bourdon" --db "$WORK/${DB##*/}" list
+	daemon_start
+	"${READER[@]}" "$BUILD/bourdon" --db "$DB" list
 }
