@@ -50,23 +50,6 @@ const char *answer_say(struct answer *answer, const char *format, ...)
 /* At least so much of a name is left, although the line is then too long. */
 #define NAME_COLUMNS_LEAST 12U
 
-/* Cuts a name to `columns`: of a path the begin, since the end says most. `into` has room for the name and an ellipsis. */
-static void cut_name(const char *name, size_t columns, char *into, size_t into_bytes)
-{
-	size_t left = format_columns(name);
-
-	if (left <= columns || *name != '/') {
-		snprintf(into, into_bytes, "%s", name);
-		format_cut(into, columns, into_bytes);
-		return;
-	}
-	/* whole characters */
-	for (; *name && left + 1 > columns; left--)
-		for (name++; ((unsigned char)*name & 0xc0) == 0x80; name++)
-			;
-	snprintf(into, into_bytes, "…%s", name);
-}
-
 const char *answer_say_name(struct answer *answer, const char *name, const char *format, ...)
 {
 	size_t room = answer->report->json ? SIZE_MAX
@@ -84,6 +67,6 @@ const char *answer_say_name(struct answer *answer, const char *name, const char 
 		return cut ? text : NULL;
 	rest = format_columns(text) - strlen(ANSWER_NAME);
 	room = room > rest + NAME_COLUMNS_LEAST ? room - rest : NAME_COLUMNS_LEAST;
-	cut_name(name, room, cut, name_bytes);
+	format_cut_name(name, room, cut, name_bytes);
 	return answer_say(answer, "%.*s%s%s", (int)(at - text), text, cut, at + strlen(ANSWER_NAME));
 }

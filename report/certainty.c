@@ -3,6 +3,7 @@
 
 #include "common/cleanup.h"
 #include "common/plural.h"
+#include "report/not_whole.h"
 #include "report/query.h"
 #include "report/time_text.h"
 
@@ -236,6 +237,23 @@ static bool has_unseen_quota(const struct answer *answer)
 	       strstr(answer->because, "would not be seen");
 }
 
+/* From this share on, stacks that are not whole make `code` and the sections of stacks less certain, and nothing else. */
+#define NOT_WHOLE_PERCENT 5.0
+
+/*
+ * `losses`, and what the line says of stacks that are not whole: in place of a loss that is none. Returns a text; NULL: no memory.
+ */
+static const char *add_not_whole(struct answer *answer, const char *losses)
+{
+	double percent = not_whole_percent(answer->profile);
+	bool is_partial = strstr(losses, "PARTIAL") || strstr(losses, "unknown");
+
+	if (percent < NOT_WHOLE_PERCENT || strstr(losses, "stack-not-whole"))
+		return losses;
+	return answer_say(answer, "%s%sstacks: %.0f %% not whole", is_partial ? losses : "",
+			  is_partial ? "; " : "", percent);
+}
+
 static int find_certain(struct answer *answer)
 {
 	static const char *const words[] = { "none", "low", "medium", "high" };
@@ -250,6 +268,7 @@ static int find_certain(struct answer *answer)
 	if (answer->report->database->failed)
 		return -EIO;
 	answer->certainty = words[grounds.level];
+	losses = losses ? add_not_whole(answer, losses) : NULL;
 	answer->certain = losses && grounds.why
 				  ? answer_say(answer, "%s: %s; %s", answer->certainty, grounds.why, losses)
 				  : NULL;

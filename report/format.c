@@ -122,6 +122,22 @@ char *format_cut(char *text, size_t columns, size_t text_bytes)
 	return text;
 }
 
+char *format_cut_name(const char *name, size_t columns, char *into, size_t into_bytes)
+{
+	size_t left = format_columns(name);
+
+	if (left <= columns || *name != '/') {
+		snprintf(into, into_bytes, "%s", name);
+		return format_cut(into, columns, into_bytes);
+	}
+	/* whole characters */
+	for (; *name && left + 1 > columns; left--)
+		for (name++; *name && !begins_character(*name); name++)
+			;
+	snprintf(into, into_bytes, ELLIPSIS "%s", name);
+	return into;
+}
+
 char *format_basename(const char *path, char *into, size_t into_bytes)
 {
 	const char *slash = strrchr(path, '/');

@@ -39,6 +39,9 @@ size_t format_columns(const char *text);
 /* Cuts text that is longer than `columns`; the last character is then an ellipsis. */
 char *format_cut(char *text, size_t columns, size_t text_bytes);
 
+/* A name of at most `columns` characters: of a path that is longer the end is left, which says most; of others the begin. */
+char *format_cut_name(const char *name, size_t columns, char *into, size_t into_bytes);
+
 /* The part after the last slash, escaped. */
 char *format_basename(const char *path, char *into, size_t into_bytes);
 

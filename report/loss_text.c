@@ -17,7 +17,7 @@ const char *loss_text(const char *reason)
 		{ "samples-not-taken", "not sampled, because bourdond's heartbeat was too old" },
 		{ "stack-truncated", "the stack has more frames than a sample can hold" },
 		{ "stack-not-whole",
-		  "outermost frames are missing; a new program has no tables for 1 to 2 s" },
+		  "outermost frames are missing; a new file has no table in its first second" },
 		{ "capture-full", "beyond the limit of stacks, rows and processes of one capture" },
 		{ "others-full",
 		  "samples of others than targets, beyond the limit of one capture for those" },

@@ -46,8 +46,8 @@ struct profile_process {
 	int64_t process_id, tgid, uid;
 	bool is_known; /* false: there is no such process; only process_id is set */
 	bool has_uid;
-	uint32_t comm;                   /* text */
-	const char *exe, *cgroup, *unit; /* NULL: unknown */
+	uint32_t comm;                             /* text */
+	const char *exe, *cgroup, *unit, *runtime; /* NULL: unknown */
 };
 
 struct profile_stack {
@@ -56,6 +56,7 @@ struct profile_stack {
 	bool is_known; /* false: there is no such stack; only stack_id is set */
 	bool truncated;
 	uint32_t unwinder; /* text */
+	uint32_t ended;    /* text; "": it has no user frames */
 };
 
 /* A piece of a path from the outermost frame to a leaf. A parent is before its children. */

@@ -36,7 +36,7 @@ struct loading {
 	uint32_t *levels; /* of the nodes; a level's parent is one less */
 	struct stack_class {
 		int64_t class;
-		uint32_t unwinder;
+		uint32_t unwinder, ended;
 		bool truncated;
 	} * classes;
 	uint32_t classes_count, classes_room;
@@ -256,7 +256,8 @@ static int load_processes(struct loading *loading)
 {
 	_cleanup_query_ struct query query = query_begin(
 		loading->database,
-		"SELECT tgid, uid, comm, exe, cgroup, unit FROM process WHERE process_id = ?1", 0, 0);
+		"SELECT tgid, uid, comm, exe, cgroup, unit, runtime FROM process WHERE process_id = ?1", 0,
+		0);
 	int result = 0;
 
 	for (uint32_t i = 0; i < loading->profile->processes_count && !result; i++) {
@@ -275,6 +276,8 @@ static int load_processes(struct loading *loading)
 			result = keep_at(loading, &query, 4, &process->cgroup);
 		if (!result)
 			result = keep_at(loading, &query, 5, &process->unit);
+		if (!result)
+			result = keep_at(loading, &query, 6, &process->runtime);
 	}
 	return result;
 }
@@ -429,8 +432,8 @@ static int add_node(struct loading *loading, int64_t node_id, const struct node_
 
 static int load_classes(struct loading *loading)
 {
-	_cleanup_query_ struct query query =
-		query_begin(loading->database, "SELECT class, truncated, unwinder FROM stack_class", 0, 0);
+	_cleanup_query_ struct query query = query_begin(
+		loading->database, "SELECT class, truncated, unwinder, ended FROM stack_class", 0, 0);
 	int result = 0;
 
 	while (!result && query_next(&query) && loading->classes_count < STACK_CLASSES_MOST) {
@@ -438,6 +441,8 @@ static int load_classes(struct loading *loading)
 					     .truncated = number_at(&query, 1) };
 
 		result = intern_at(loading, &query, 2, &class.unwinder);
+		if (!result)
+			result = intern_at(loading, &query, 3, &class.ended);
 		if (!result)
 			result = array_make_room(loading->classes, loading->classes_count,
 						 loading->classes_room, 1U);
@@ -454,6 +459,7 @@ static void set_class(const struct loading *loading, struct profile_stack *stack
 			stack->is_known = true;
 			stack->truncated = loading->classes[i].truncated;
 			stack->unwinder = loading->classes[i].unwinder;
+			stack->ended = loading->classes[i].ended;
 			return;
 		}
 }
@@ -506,7 +512,7 @@ static int load_tree(struct loading *loading)
 static int load_stack_frames(struct loading *loading)
 {
 	_cleanup_query_ struct query query = query_begin(
-		loading->database, "SELECT truncated, unwinder FROM stack WHERE stack_id = ?1", 0, 0);
+		loading->database, "SELECT truncated, unwinder, ended FROM stack WHERE stack_id = ?1", 0, 0);
 	_cleanup_query_ struct query frames = query_begin(
 		loading->database,
 		"SELECT frame_id FROM stack_frame WHERE stack_id = ?1 ORDER BY position DESC", 0, 0);
@@ -520,6 +526,8 @@ static int load_stack_frames(struct loading *loading)
 			stack->is_known = true;
 			stack->truncated = number_at(&query, 0) != 0;
 			result = intern_at(loading, &query, 1, &stack->unwinder);
+			if (!result)
+				result = intern_at(loading, &query, 2, &stack->ended);
 		}
 		stack->node = profile->nodes_count;
 		if (!result)

@@ -163,6 +163,36 @@ static void print_unwind(FILE *out, const struct status_line *line)
 		shown(line, "modules_without", without, sizeof(without)),
 		counted(line, "rows", "row", "rows", rows, sizeof(rows)),
 		shown(line, "bytes", bytes, sizeof(bytes)), shown(line, "bytes_max", most, sizeof(most)));
+	if (*status_line_get(line, "kept"))
+		fprintf(out,
+			"  %s, %s bytes, in tables.db of the state directory; %s taken from there since the start\n",
+			counted(line, "kept", "kept table", "kept tables", modules, sizeof(modules)),
+			shown(line, "kept_bytes", bytes, sizeof(bytes)),
+			shown(line, "loaded", most, sizeof(most)));
+	if (*status_line_get(line, "named"))
+		fprintf(out, "  names of %s, %s bytes, in the same file\n",
+			counted(line, "named", "file", "files", modules, sizeof(modules)),
+			shown(line, "named_bytes", bytes, sizeof(bytes)));
+}
+
+/* The file and why it has none; since when; what to do. */
+static void print_without_table(FILE *out, const struct status_line *line)
+{
+	char path[2 * 1024], text[512], remedy[512], since[32], retry[32];
+
+	if (*status_line_get(line, "more")) {
+		fprintf(out, "  and %s more\n", shown(line, "more", text, sizeof(text)));
+		return;
+	}
+	fprintf(out, "  %s: %s\n    for %s; ", shown(line, "path", path, sizeof(path)),
+		shown(line, "text", text, sizeof(text)), duration(line, "since_ns", 1, since, sizeof(since)));
+	if (!*status_line_get(line, "retry_ns"))
+		fputs("not tried again until the file changes", out);
+	else if (!strcmp(status_line_get(line, "retry_ns"), "0"))
+		fputs("tried again when a program needs it", out);
+	else
+		fprintf(out, "tried again in %s", duration(line, "retry_ns", 1, retry, sizeof(retry)));
+	fprintf(out, "\n    remedy: %s\n", shown(line, "remedy", remedy, sizeof(remedy)));
 }
 
 static void print_cgroups(FILE *out, const struct status_line *line)
@@ -207,6 +237,9 @@ static const struct {
 	  print_watch },
 	{ "capture", "captures", "\ncaptures under way\n", print_capture },
 	{ "unwind", "unwind", "\nunwind tables\n", print_unwind },
+	{ "without_table", "files_without_table",
+	  "\nfiles without an unwind table: their frames are unwound by frame pointers\n",
+	  print_without_table },
 	{ "cgroups", "cgroups", "\ncgroups\n", print_cgroups },
 	{ "counter", "counters", "\ncounters that are not zero\n", print_counter },
 };
@@ -232,7 +265,8 @@ static void print_text(FILE *out, const struct daemon_status *lines)
  */
 static bool is_number(const char *key, const char *value)
 {
-	static const char *const texts[] = { "name", "rule", "comm", "cgroup", "unit", "version", "source" };
+	static const char *const texts[] = { "name", "rule",    "comm",   "cgroup",
+					     "unit", "version", "source", "path" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (!strcmp(key, texts[i]))

@@ -15,6 +15,7 @@
 #include "report/incident.h"
 #include "report/json.h"
 #include "report/loss_text.h"
+#include "report/not_whole.h"
 #include "report/profile.h"
 #include "report/report.h"
 #include "report/states.h"
@@ -31,6 +32,8 @@
 #define FUNCTIONS_SHOWN 10
 #define PROCESSES_SHOWN 10
 #define STACKS_SHOWN 5
+#define FILES_SHOWN 5   /* where stacks are not whole, in the brief text */
+#define FILES_MOST 256U /* the same of the section alone; a hostile database may have files without end */
 #define PRESSURE_ROWS_MOST                                                                                   \
 	1024U /* three resources of a few scopes; a hostile view may have rows without end */
 #define FRAMES_SHOWN 12
@@ -878,6 +881,14 @@ static int compute_timeline(struct why *why, struct rows *ret_rows)
 	return result ? result : timeline_rows(&why->profile, why->answer.resource, ret_rows);
 }
 
+static int compute_not_whole(struct why *why, struct rows *ret_rows)
+{
+	const struct report *report = why->report;
+	bool is_brief = !report->json && !report->full && !report->sections;
+
+	return not_whole_rows(&why->profile, is_brief ? FILES_SHOWN : FILES_MOST, ret_rows);
+}
+
 /* The resource that fired was memory, or somebody was in direct reclaim for a hundredth of the span. */
 #define MEMORY_WAS_SHORT                                                                                     \
 	"('memory' = (SELECT resource FROM capture WHERE capture_id = ?1) OR EXISTS (SELECT 1 FROM usage "   \
@@ -906,6 +917,11 @@ static const struct section sections[] = {
 	  .is_brief = true,
 	  .compute = compute_timeline,
 	  .print = timeline_print },
+	{ .name = "not_whole",
+	  .shows = "stacks that are not whole, by file, why, and what to do",
+	  .is_brief = true,
+	  .compute = compute_not_whole,
+	  .print = not_whole_print },
 	{ .name = "capture",
 	  .shows = "what fired, when, and the verdict in full",
 	  .sql = "SELECT s.*, c.hz, r.policy FROM capture_summary s JOIN capture c USING(capture_id) "

@@ -297,6 +297,8 @@ const PLAIN = [
 	{ key: 'cgroups', title: 'Memory of cgroups', columns: [
 		['Unit or cgroup', 'place'], ['Processes’', 'anon_bytes', bytes], ['Before', 'anon_before_bytes', bytes], ['Page cache', 'file_bytes', bytes], ['Before', 'file_before_bytes', bytes],
 		['Refaulted', 'refaulted_bytes', bytes], ['Reclaimed', 'reclaimed_bytes', bytes]] },
+	{ key: 'not_whole', title: 'Stacks that are not whole', note: 'By the file of their outermost frame, of all samples of targets with a stack of the program.', columns: [
+		['File', 'module'], ['Runtime', 'runtime'], ['Samples', 'samples', count], ['Share', 'percent', (value) => `${value.toFixed(1)} %`], ['Ended', 'ended'], ['Why', 'why'], ['What to do', 'remedy']] },
 	{ key: 'interrupts', title: 'Interrupts', columns: [['Interrupt', 'label'], ['Kind', 'kind'], ['Number', 'number', String], ['Count', 'count', count], ['Time', 'ns', duration], ['Of the machine', 'percent', (value) => `${value} %`]] },
 ];
 

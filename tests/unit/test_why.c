@@ -16,6 +16,7 @@
 #include "tests/unit/suites.h"
 #include "tests/unit/why_fixture.h"
 
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -469,6 +470,177 @@ START_TEST(certain_says_what_speaks_against_it)
 }
 END_TEST
 
+/* ---- stacks that are not whole ---- */
+
+/* The fixture's 86 samples are whole. Adds `samples` of a stack that ends like this. */
+static void put_end(const char *kind, const char *path, const char *runtime, const char *unwinder,
+		    const char *ended, int samples)
+{
+	char *sql = sqlite3_mprintf(
+		"DELETE FROM sample_row WHERE stack_id = 90; DELETE FROM stack_node WHERE node_id = 90; DELETE FROM frame_row WHERE frame_id = 90;"
+		"DELETE FROM module WHERE module_id = 90; DELETE FROM stack_class WHERE class = 90;"
+		"UPDATE process SET runtime = %Q WHERE process_id = 1;"
+		"INSERT INTO module(module_id, path, version, kind) VALUES(90, %Q, '', %Q);"
+		"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, inlined) VALUES(90, 90, 1, 'f', 0, 0);"
+		"INSERT INTO stack_class VALUES(90, 0, %Q, %Q); INSERT INTO stack_node VALUES(90, NULL, '[90,1]', 90, 2, x'90');"
+		"INSERT INTO sample_row VALUES(7, 90, 1, 1, 0, %d, NULL, NULL);",
+		runtime, path, kind, unwinder, ended, samples);
+
+	why_sql("bourdon.db", sql);
+	sqlite3_free(sql);
+}
+
+/* Why a stack ends and what to do depend on the reason, on the code where it ends, and on how it was unwound. */
+START_TEST(each_reason_of_a_stack_that_is_not_whole_has_words)
+{
+	static const struct {
+		const char *kind, *path, *runtime, *unwinder, *ended, *why, *remedy;
+	} cases[] = {
+		{ "file", "/lib/a.so", NULL, "mixed", "no-rule",
+		  "no-rule: the tables have no rule for this code",
+		  "otherwise build it with -fasynchronous-unwind-tables or -fno-omit-frame-pointer" },
+		/* not the program's: the runtime makes other code */
+		{ "file", "/lib/a.so", "jvm", "eh-frame", "no-rule", "no-rule: the tables have no rule",
+		  "-fasynchronous-unwind-tables" },
+		{ "file", "/lib/a.so", NULL, "frame-pointer", "no-rule", "no table in its first second",
+		  "nothing, if the program was new" },
+		{ "vdso", "[vdso]", NULL, "eh-frame", "no-rule", "the tables have no rule",
+		  "bourdon status" },
+		{ "anonymous", "[anonymous]", "jvm", "frame-pointer", "no-rule", "code made at run time",
+		  "do      start java with -XX:+PreserveFramePointer" },
+		{ "jit", "/tmp/perf-1.map", "node", "frame-pointer", "no-rule", "code made at run time",
+		  "do      nothing to set: node keeps frame pointers" },
+		{ "anonymous", "[anonymous]", "php", "mixed", "no-rule", "code made at run time",
+		  "pcre.jit = 0" },
+		{ "anonymous", "[anonymous]", "ruby", "mixed", "no-rule", "code made at run time",
+		  "--yjit-perf" },
+		{ "anonymous", "[anonymous]", "native", "mixed", "no-rule", "code made at run time",
+		  "turn off the JIT compiler that makes it" },
+		{ "anonymous", "[anonymous]", NULL, "mixed", "no-rule", "code made at run time",
+		  "turn off the JIT compiler that makes it" },
+		{ "anonymous", "[unknown]", "jvm", "frame-pointer", "no-rule",
+		  "in no mapping that bourdond knew", "nothing, if the process was new or ended soon" },
+		{ "file", "/lib/a.so", NULL, "eh-frame", "unmapped",
+		  "unmapped: the stack goes on in no executable mapping",
+		  "nothing, if the program had just started or loaded a library" },
+		{ "file", "/lib/a.so", NULL, "eh-frame", "expression",
+		  "expression: the rule for this code is a DWARF expression",
+		  "build it with -fno-omit-frame-pointer" },
+		{ "file", "/lib/a.so", NULL, "eh-frame", "register",
+		  "register: the rule for this code needs a register",
+		  "build it with -fno-omit-frame-pointer" },
+		{ "file", "/lib/a.so", NULL, "eh-frame", "memory",
+		  "memory: the stack could not be read there", "report it" },
+		{ "file", "/lib/a.so", NULL, "eh-frame", "depth",
+		  "depth: the stack is deeper than the 127 frames",
+		  "nothing: the innermost frames are there" },
+		{ "file", "/lib/a.so", NULL, "none", "policy",
+		  "policy: root's policy allows the innermost function only",
+		  "unwinding = dwarf in /etc/bourdon/policy.conf" },
+		{ "file", "/lib/a.so", NULL, "eh-frame", "of a later version",
+		  "of a later version: this bourdon is older", "install a newer bourdon" },
+	};
+
+	put(find_case("its own threads"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_command_ran_ struct command_ran ran = { 0 }, json = { 0 };
+		_cleanup_free_ char *ended = NULL;
+
+		put_end(cases[i].kind, cases[i].path, cases[i].runtime, cases[i].unwinder, cases[i].ended,
+			14);
+		ran = why("240", "--section not_whole");
+		ck_assert_msg(strstr(ran.out, "stacks that are not whole: 14.0 % of 100;") &&
+				      strstr(ran.out, cases[i].why) && strstr(ran.out, cases[i].remedy),
+			      "%s, %s: %s", cases[i].ended, cases[i].path, ran.out);
+		json = why("240", "--section not_whole --json");
+		ck_assert_int_gt(
+			asprintf(&ended,
+				 "\"samples\": 14, \"percent\": 14, \"ended\": \"%s\", \"ended_samples\": 14",
+				 cases[i].ended),
+			0);
+		ck_assert_msg(strstr(json.out, ended), "%s", json.out);
+	}
+}
+END_TEST
+
+START_TEST(whole_stacks_are_not_mentioned)
+{
+	_cleanup_command_ran_ struct command_ran few = { 0 }, some = { 0 }, json = { 0 };
+
+	put(find_case("its own threads"));
+	why_sql("bourdon.db",
+		"UPDATE sample_row SET samples = 99 WHERE stack_id = 1 AND second = -2; DELETE FROM sample_row WHERE stack_id > 1 OR second > -2");
+	put_end("file", "/lib/a.so", NULL, "eh-frame", "no-rule", 1);
+	few = why("100", "");
+	ck_assert_msg(!strstr(few.out, "not whole"), "%s", few.out);
+	json = why("100", "--section not_whole --json");
+	ck_assert_str_eq(json.out, "{\"not_whole\": []}\n");
+	put_end("file", "/lib/a.so", NULL, "eh-frame", "no-rule", 2);
+	some = why("100", "");
+	ck_assert_msg(strstr(some.out, "\n\nstacks that are not whole: 2.0 % of 101;"), "%s", some.out);
+}
+END_TEST
+
+START_TEST(certain_mentions_stacks_that_are_not_whole)
+{
+	static const struct {
+		int samples;
+		const char *sql, *certain;
+	} cases[] = {
+		{ 4, "SELECT 1", "high: others ran too little to be the reason; nothing was lost" },
+		{ 14, "SELECT 1", "high: others ran too little to be the reason; stacks: 14 % not whole" },
+		{ 14, "UPDATE loss SET events = 12 WHERE reason = 'stack-not-whole'",
+		  "high: others ran too little to be the reason; PARTIAL: stack-not-whole 14 %" },
+		{ 14, "UPDATE loss SET events = 90 WHERE reason = 'overwritten-slots'",
+		  "medium: others ran too little to be the reason; PARTIAL: overwritten-slots 51 %; stacks: 14 % not whole" },
+		{ 14, "DELETE FROM loss",
+		  "high: others ran too little to be the reason; losses unknown; stacks: 14 % not whole" },
+	};
+
+	put(find_case("its own threads"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_command_ran_ struct command_ran ran = { 0 };
+
+		put_end("file", "/lib/a.so", NULL, "eh-frame", "no-rule", cases[i].samples);
+		why_sql("bourdon.db", cases[i].sql);
+		ran = why("160", "--section answer");
+		expect_fact(ran.out, "certain", cases[i].certain);
+	}
+}
+END_TEST
+
+/* The brief text has five files, the section itself all up to its bound, and an absurd database no more. */
+START_TEST(files_are_bounded_and_absurd_numbers_are_printed)
+{
+	_cleanup_command_ran_ struct command_ran brief = { 0 }, full = { 0 }, json = { 0 };
+	unsigned int files = 0;
+
+	put(find_case("its own threads"));
+	why_sql("bourdon.db",
+		"INSERT INTO stack_class VALUES(90, 0, 'eh-frame', 'no-rule'), (91, 0, CAST(x'00ff' AS TEXT), CAST(x'ff1b' AS TEXT)), (92, 0, 'eh-frame', printf('%.*c', 100000, 'w'));"
+		"CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 1299) SELECT i FROM n;"
+		"INSERT INTO module(module_id, path, version, kind) SELECT i, printf('/%.*c\x1b[2J', i * 40, 'p') || i, '', 'file' FROM n;"
+		"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, inlined) SELECT i, i, 1, 'f', 0, 0 FROM n;"
+		"INSERT INTO stack_node SELECT i, NULL, '[' || i || ']', 90 + i % 3, 1, NULL FROM n;"
+		"INSERT INTO sample_row SELECT 7, i, 1, 1, i - 1000, 9223372036854775807, NULL, NULL FROM n;"
+		/* a circle, a stack without frames, one of a frame that is not there, and less than nothing */
+		"INSERT INTO stack_node VALUES(2000, 2001, '[1000]', 90, 1, NULL), (2001, 2000, '[1001]', 90, 1, NULL), (2002, NULL, '[]', 90, 1, NULL), (2003, NULL, '[9999]', 90, 1, NULL);"
+		"INSERT INTO sample_row SELECT 7, 2000 + i - 1000, 1, 1, 0, 5, NULL, NULL FROM n WHERE i < 1004;"
+		"INSERT INTO sample_row VALUES(7, 1000, 2, 1, 0, -9223372036854775807, NULL, NULL)");
+	brief = why("80", "");
+	ck_assert_msg(strstr(brief.out, "\n  … 295 more\n"), "%s", brief.out);
+	full = why("60", "--section not_whole");
+	ck_assert_ptr_null(strchr(full.out, '\033'));
+	for (const char *at = full.out; (at = strstr(at, "\n    why ")); at++)
+		files++;
+	ck_assert_uint_eq(files, 256);
+	for (char *rest, *line = strtok_r(full.out, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		ck_assert_msg(format_columns(line) <= 60, "%zu columns: %s", format_columns(line), line);
+	json = why("60", "--section not_whole --json");
+	ck_assert_ptr_nonnull(strstr(json.out, "\"files\": 300"));
+}
+END_TEST
+
 /* ---- options, page ---- */
 
 START_TEST(sections_are_chosen_by_name)
@@ -498,7 +670,7 @@ START_TEST(mistakes_about_sections)
 		const char *words, *problem;
 	} cases[] = {
 		{ "--section nothing",
-		  "'nothing' is no section of 'why': the sections are answer, usual, changes, timeline, capture, " },
+		  "'nothing' is no section of 'why': the sections are answer, usual, changes, timeline, not_whole, capture, " },
 		{ "--section answer,,losses", "'' is no section of 'why'" },
 		{ "--section answer --full", "--full shows every section, and --section some" },
 		{ "--incident --full", "'why --incident' takes neither --full nor --section" },
@@ -579,6 +751,10 @@ Suite *why_suite(void)
 	tcase_add_test(tcase, changes_since_the_capture_before);
 	tcase_add_test(tcase, still_is_what_the_database_tells);
 	tcase_add_test(tcase, certain_says_what_speaks_against_it);
+	tcase_add_test(tcase, each_reason_of_a_stack_that_is_not_whole_has_words);
+	tcase_add_test(tcase, whole_stacks_are_not_mentioned);
+	tcase_add_test(tcase, certain_mentions_stacks_that_are_not_whole);
+	tcase_add_test(tcase, files_are_bounded_and_absurd_numbers_are_printed);
 	tcase_add_test(tcase, sections_are_chosen_by_name);
 	tcase_add_test(tcase, mistakes_about_sections);
 	tcase_add_test(tcase, everything_fits_eighty_columns);

@@ -78,6 +78,26 @@ static const char samples_sql[] =
 #define OTHERS_RAN(THREAD, CLASS)                                                                            \
 	"INSERT INTO sample_row VALUES(7, 5, " #THREAD ", " #CLASS ", 0, 120, NULL, NULL);"
 
+/* Six files in which stacks end, of 86 samples and 94 more; one is that of the runtime of process 7. */
+#define NOT_WHOLE                                                                                                         \
+	"UPDATE process SET runtime = 'jvm' WHERE process_id = 7;"                                                        \
+	"INSERT INTO module(module_id, path, build_id, version, kind) VALUES"                                             \
+	" (20, '/opt/a/very/long/path/that/no/page/of/eighty/columns/has/room/for/lib/libcrypto.so.3', 'c', '', 'file')," \
+	" (21, '[anonymous]', NULL, '', 'anonymous'), (22, '/lib/libplugin.so', 'd', '', 'file'),"                        \
+	" (23, '/tmp/\x1b[31m\x0aevil', NULL, '', 'file'), (24, '[vdso]', NULL, '', 'vdso');"                             \
+	"INSERT INTO frame_row(frame_id, module_id, offset, function, function_offset, inlined) VALUES"                   \
+	" (20, 20, 1, 'sha256', 0, 0), (21, 21, 1, '[anonymous]+0x1', NULL, 0), (22, 22, 1, 'run', 0, 0),"                \
+	" (23, 23, 1, 'x', 0, 0), (24, 24, 1, 'y', 0, 0);"                                                                \
+	"INSERT INTO stack_class VALUES(20, 0, 'eh-frame', 'no-rule'), (21, 0, 'frame-pointer', 'no-rule'),"              \
+	" (22, 0, 'eh-frame', 'unmapped'), (23, 0, 'mixed', 'expression'), (24, 0, 'eh-frame', 'it is \x1b[2J'),"         \
+	" (25, 1, 'eh-frame', 'depth');"                                                                                  \
+	"INSERT INTO stack_node VALUES(20, NULL, '[20,3]', 20, 2, x'20'), (21, NULL, '[21]', 21, 1, x'21'),"              \
+	" (22, NULL, '[22]', 22, 1, x'22'), (23, NULL, '[23]', 23, 1, x'23'), (24, NULL, '[24]', 24, 1, x'24'),"          \
+	" (25, NULL, '[1,2]', 25, 2, x'25'), (26, 20, '[]', 22, 2, x'26'), (27, NULL, '[22,2]', 21, 2, x'27');"           \
+	"INSERT INTO sample_row VALUES(7, 20, 1, 1, 0, 30, NULL, NULL), (7, 26, 1, 1, 0, 10, NULL, NULL),"                \
+	" (7, 21, 7, 1, 0, 20, NULL, NULL), (7, 22, 1, 2, 0, 4, 1000, NULL), (7, 27, 1, 1, 0, 15, NULL, NULL),"           \
+	" (7, 23, 1, 1, 0, 8, NULL, NULL), (7, 24, 1, 1, 0, 5, NULL, NULL), (7, 25, 1, 1, 0, 2, NULL, NULL);"
+
 const struct why_case why_cases[] = {
 	{ "throttled", "cpu", "some", "/system.slice/nginx.service", "complete", "throttled by its own quota",
 	  "/system.slice/nginx.service was throttled for 4.00 s, summed over its CPUs, in 50 of 51 periods, by its cpu.max of 0.50 CPUs, within 5.00 s",
@@ -307,6 +327,12 @@ const struct why_case why_cases[] = {
 	  USAGE TARGETS ", " ROW(12, "other", 8000, 0, 0, 0, 0, 0, 40, 40) ";" OTHERS_RAN(12, 5),
 	  "nginx ×2 in nginx.service", "a;reboot\\x0a[801] in ", "CPU weight 20",
 	  "echo 20 > $'/sys/fs/cgroup/$(reboot)\\047; rm -rf ~ #`id`\\012/cpu.weight'" },
+	{ "stacks that are not whole", "cpu", "some", NULL, "complete", "its own threads",
+	  "nginx ×2 in nginx.service took 20.00 s of CPU time, 83 % of the machine's, and waited 20.00 s (50 % of the targets' time), mostly for each other: all other processes ran 0.10 s, within 6.00 s; the stall began 3 s before the trigger",
+	  USAGE ROW(1, "target", 10000, 10000, 0, 0, 0, 0, 40, 40) ", " ROW(3, "other", 100, 0, 0, 0, 0, 0,
+									    40, 40) ";" NOT_WHOLE,
+	  "nginx[101] in nginx.service: waited 10 s for a CPU", "itself: nginx[101] in nginx.service",
+	  "run fewer threads", "bourdon --db bourdon.db why 7 --section stacks,functions,states,locks" },
 	{ "a word of a later version", "cpu", "some", "/system.slice/nginx.service", "complete", "the moon",
 	  "it was full", USAGE TARGETS ";", "nginx ×2 in nginx.service: waited 4 s",
 	  "not known: this bourdon is older than that cause", "not known: see what waited",
