@@ -81,7 +81,7 @@ demo: deps
 
 test: deps
 	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm) \
-		$(if $(TESTS),$(if $(findstring alerts,$(TESTS)),prometheus),prometheus)
+		$(if $(TESTS),$(if $(strip $(foreach name,alerts go.bats,$(findstring $(name),$(TESTS)))),prometheus),prometheus)
 	$(Q)tests/run.sh
 
 clean:

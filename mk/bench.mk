@@ -4,7 +4,7 @@
 
 .PHONY: bench
 
-BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks looks exec_load exec_latency crossing unwind_table)
+BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks looks exec_load exec_latency crossing unwind_table empty_hooks)
 
 ## make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md
 bench:
@@ -23,6 +23,7 @@ $(BENCH_SKELETONS): $(B)/skeleton/%.skel.h: $(B)/bench/%.bpf.o
 
 $(B)/object/bench/reference.o: $(B)/skeleton/reference.skel.h
 $(B)/object/bench/looks.o: $(B)/skeleton/empty_walk.skel.h
+$(B)/object/bench/empty_hooks.o: $(B)/skeleton/empty_hooks.skel.h
 BENCH_SHARED := $(call objects,bench/program_stats.c bench/made_samples.c bench/made_busy.c $(CONSUMER) $(COMMON))
 $(BENCHES): LIBS += -lm
 .SECONDARY: $(BENCHES:$(B)/bench/%=$(B)/object/bench/%.o) $(BENCH_SHARED)

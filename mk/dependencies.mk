@@ -32,7 +32,9 @@ dwz              makes debug files that share an alternate one, in the tests
 xz-utils         packs symbols into an ELF file, and is a target with threads, in the tests
 binutils         takes symbols out of ELF files, and links them, in the tests; tells what was linked, for make sbom
 bats             end-to-end tests
-golang-go        go tool pprof, which reads what bourdon export writes, in the tests
+default-jdk-headless a target whose code is compiled while it runs and keeps no frame pointers, in the tests
+php-cli          a target whose regular expressions are, the same
+golang-go        programs that the tests strip and name; go tool pprof, which reads what bourdon export writes
 libdevel-nytprof-perl flamegraph.pl, the same
 sqlite3          reads the database, and is a target, in the tests
 python3          reads the database, in the tests; with make bench, a target that is partly compiled without frame pointers
@@ -62,6 +64,8 @@ libc6-dbg        names for perf's stacks of threads, by which complete stacks ar
 postgresql       a target of processes that are forked and talk through sockets
 redis-tools      a target of threads; the package contains the server, and starts none when it is installed
 valgrind         counts the instructions of naming a capture
+nodejs           a program of JavaScript, whose table is large, which begins beside others in part first-second
+ruby             the same of Ruby
 endef
 export BENCH_DEPENDENCIES
 

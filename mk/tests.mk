@@ -14,7 +14,7 @@ TOOLS := $(patsubst tests/tools/%.c,$(B)/tools/%,$(wildcard tests/tools/*.c))
 $(call objects,$(UNIT)): | $(POLICIES) $(ARCHITECTURE_POLICIES)
 $(call objects,tests/unit/test_export_pprof.c): | $(PPROF).h
 $(B)/unit: LIBS += -lcheck -lsubunit -lrt -lm
-$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) $(PROTO) | $(B)/compile_seccomp $(B)/symbols/made
+$(B)/unit: $(call objects,$(UNIT) $(LOADER) $(GRANT) $(CONSUMER) $(REPORT) $(COMMON)) $(PROTO) | $(B)/compile_seccomp $(B)/symbols/made $(B)/symbols/go_made
 	$(link)
 
 # Profiles must show the workloads' functions under their own names, and need frame pointers.
@@ -89,6 +89,10 @@ $(B)/workloads/%: tests/workloads/%.cc
 $(B)/symbols/made: tests/make_symbols.sh tests/cyclic.s tests/workloads/inlines.cc
 	$(call say,SYMBOLS,$(@D)) CXX=g++ CLANG=$(CLANG) $< tests/workloads/inlines.cc $(@D) && touch $@
 
+# A Go program without symbols, linked in every form, and what Go says of its code
+$(B)/symbols/go_made: tests/make_go.sh tests/workloads/views.go
+	$(call say,GO,$(@D)) $< tests/workloads/views.go $(@D) && touch $@
+
 TOOL_OBJECTS := $(BASICS) $(call objects,common/pins.c)
 $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
@@ -123,7 +127,7 @@ npm:
 $(B)/npm/installed: $(wildcard tests/npm/*)
 	$(call say,NPM,$(@D)) tests/npm/install.sh $(abspath $(@D))
 
-# Debian's Prometheus, unpacked and not installed: its packages would start services. Without a network the tests that need it
+# Debian's Prometheus and containerd, unpacked and not installed: the packages would start services. Without a network the tests that need it
 # are skipped.
 prometheus:
 	$(again) $(B)/prometheus/installed

@@ -8,6 +8,7 @@ stock_start() {
 	local name=stock-$1
 	ln -sf "$(command -v "$2")" "$WORK/$name"
 	(
+		[[ -z ${ON_CPU-} ]] || taskset -p -c "$ON_CPU" "$BASHPID" > /dev/null
 		echo "$BASHPID" > "$CGROUP2/$CGROUP/cgroup.procs"
 		cd "$WORK" || exit
 		exec ${STOCK_AS:+setpriv --reuid "$STOCK_AS" --regid "$STOCK_AS" --init-groups} "$WORK/$name" "${@:3}"
@@ -51,6 +52,11 @@ stock_perl() {
 		s/(\d+):/<$1>/g for values %seen;
 		my @sorted = sort { $seen{$a} cmp $seen{$b} } keys %seen;
 	}'
+}
+
+stock_php() {
+	# shellcheck disable=SC2016
+	stock_start php php -n -r 'for (;;) { $a = []; for ($i = 0; $i < 1000; $i++) $a[] = md5((string)$i); preg_match_all("/a+/", join($a)); }'
 }
 
 stock_python3() {

@@ -48,3 +48,23 @@ entry_of() {
 	done
 	[ "$(sql "WITH $STOCK_SAMPLES SELECT count(*) FROM user WHERE (ended = 'root') <> whole OR ended IS NULL")" -eq 0 ]
 }
+
+@test "PHP: regular expressions made at run time have the caller that entered them" {
+	local all whole
+	[ -x /usr/bin/php ] || skip 'PHP is not installed'
+	ON_CPU=0 stock_capture 499 10 php xz # two on one CPU: pressure
+	IFS='|' read -r all whole < <(stock_share php)
+	echo "php: $whole of $all"
+	stock_shortfalls php
+	[ "$all" -ge "$LEAST_SAMPLES" ]
+	[ $((whole * 100)) -ge $((all * LEAST_PERCENT)) ]
+	# each guess leads to PCRE2, and from there to _start
+	run sql "SELECT m.path, f.function, sum(s.samples) FROM sample s JOIN stack st USING(stack_id)
+			JOIN stack_frame made ON made.stack_id = st.stack_id JOIN frame of_made ON of_made.frame_id = made.frame_id
+			JOIN module of ON of.module_id = of_made.module_id AND of.path = '[anonymous]'
+			JOIN stack_frame sf ON sf.stack_id = st.stack_id AND sf.position = made.position + 1
+			JOIN frame f ON f.frame_id = sf.frame_id JOIN module m ON m.module_id = f.module_id
+		WHERE s.kind = 'on-cpu' AND s.second >= 0 AND st.unwinder <> 'eh-frame' GROUP BY 1, 2"
+	[ -n "$output" ]
+	! grep -v /libpcre2-8 <<< "$output" || false
+}

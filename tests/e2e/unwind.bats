@@ -216,6 +216,9 @@ some_stack() {
 
 @test "neither tables nor frame pointers: the leaf, ended by no-rule" {
 	on_cpu no_tables 'burn' '1 no-rule [a-z-]+'
+	# why names the file, once, and says what to do
+	"$BUILD/bourdon" --db "$DB" why --section not_whole --json | jq -e '[.not_whole[] | select(.module | endswith("/unwind_no_tables"))] |
+		length == 1 and .[0].ended == "no-rule" and (.[0].remedy | contains("-fasynchronous-unwind-tables"))'
 }
 
 # ---- frames ----

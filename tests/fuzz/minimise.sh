@@ -10,7 +10,7 @@ build=$1
 tests=$(dirname "${BASH_SOURCE[0]}")
 BYTES_MOST=512    # of one input
 TOTAL_MOST=200000 # of the corpora as they are in the tree
-NOT_KEPT='elf_symbols unwind_table'
+NOT_KEPT='elf_symbols go_functions hotspot unwind_table'
 
 for target in "$build"/fuzz_*; do
 	name=${target##*/fuzz_}

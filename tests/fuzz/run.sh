@@ -39,6 +39,7 @@ run_target() {
 mkdir -p "$build/log" "$build/crash" "$build/seeds"
 "$build/make_seeds" "$build/seeds"
 "$tests/make_elf_seeds.sh" "$build/seeds"
+"$tests/make_go_seeds.sh" "$build/seeds"
 # what minimise.sh kept of earlier runs
 for kept in "$tests"/corpus/*.base64; do
 	name=${kept##*/}

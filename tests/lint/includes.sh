@@ -24,11 +24,13 @@ consumer/target      common consumer/process consumer/rules
 consumer/watch       common consumer/process consumer/rules
 consumer/capture     common consumer/process consumer/rules consumer/target
 consumer/symbolizer  common consumer/process
-consumer/symbols     common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer
-consumer/unwind      common consumer/process consumer/rules consumer/symbolizer consumer/symbols
-consumer/store       common consumer/process consumer/rules consumer/target consumer/capture consumer/symbols consumer/unwind
-consumer             common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/symbols consumer/unwind consumer/store
-report               common consumer/symbolizer consumer/symbols consumer/store consumer/rules/cgroup_parts.h
+consumer/sql         common
+consumer/kept        common consumer/process consumer/sql
+consumer/symbols     common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/kept
+consumer/unwind      common consumer/process consumer/rules consumer/symbolizer consumer/kept consumer/symbols
+consumer/store       common consumer/sql consumer/process consumer/rules consumer/target consumer/capture consumer/kept consumer/symbols consumer/unwind
+consumer             common consumer/process consumer/rules consumer/target consumer/watch consumer/capture consumer/symbolizer consumer/sql consumer/kept consumer/symbols consumer/unwind consumer/store
+report               common consumer/sql consumer/symbolizer consumer/symbols consumer/store consumer/rules/cgroup_parts.h
 '
 # `loader` does not name loader/grant: no code of the helper is linked into bourdon-load.
 

@@ -2,15 +2,16 @@
 /*
  * forge_tables plays an attacker who controls the consumer. It writes the tables by which the kernel programs
  * unwind a stack: with --garbage, random bytes into all of them, over and over; with --all, into each map
- * that the consumer may write; with --slow, a table by which every stack takes as long as it can; otherwise a
- * table by which every word of the stack is a return address. It then prints how often the rings have a word
- * that only the stack has.
+ * that the consumer may write; with --slow, a table by which every stack takes as long as it can; with
+ * --hotspot, mappings by which HotSpot made all code; otherwise a table by which every word of the stack is a
+ * return address. It then prints how often the rings have a word that only the stack has.
  */
 #include "common/abi.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
+#include "tests/workloads/secret.h"
 
 #include <bpf/bpf.h>
 #include <dirent.h>
@@ -210,9 +211,9 @@ static int run_all(const char *directory, uint64_t seconds)
 
 /* ---- tables ---- */
 
-enum { PROCS, MAPS, PAGES, ROWS, RULES, TARGETS, MAPS_OPEN };
-static const char *const names[MAPS_OPEN] = { "unwind_procs", "unwind_maps",  "unwind_pages",
-					      "unwind_rows",  "unwind_rules", "targets" };
+enum { PROCS, MAPS, PAGES, ROWS, RULES, HOTSPOTS, TARGETS, MAPS_OPEN };
+static const char *const names[MAPS_OPEN] = { "unwind_procs", "unwind_maps",    "unwind_pages", "unwind_rows",
+					      "unwind_rules", "unwind_hotspot", "targets" };
 
 static int claim_process(const struct map maps[MAPS_OPEN], __u32 tgid, __u32 count)
 {
@@ -226,10 +227,10 @@ static int claim_process(const struct map maps[MAPS_OPEN], __u32 tgid, __u32 cou
 }
 
 /*
- * Finds the code of the process, as an attacker reads it from the iterator. Returns how many mappings, or
- * -errno.
+ * Finds the code of the process, as an attacker reads it from the iterator, or all that it can read. Returns how many
+ * mappings, or -errno.
  */
-static int find_code(__u32 tgid, struct unwind_mapping *mappings, int most)
+static int find_mappings(__u32 tgid, bool code, struct unwind_mapping *mappings, int most)
 {
 	_cleanup_file_ FILE *file = NULL;
 	char path[64], line[1024], flags[8];
@@ -242,7 +243,7 @@ static int find_code(__u32 tgid, struct unwind_mapping *mappings, int most)
 	while (count < most && fgets(line, sizeof(line), file)) {
 		unsigned long long begins, ends;
 
-		if (sscanf(line, "%llx-%llx %7s", &begins, &ends, flags) != 3 || flags[2] != 'x')
+		if (sscanf(line, "%llx-%llx %7s", &begins, &ends, flags) != 3 || flags[code ? 2 : 0] == '-')
 			continue;
 		mappings[count++] = (struct unwind_mapping){ .begins = begins,
 							     .ends = ends,
@@ -276,7 +277,7 @@ static int forge(const struct map maps[MAPS_OPEN], __u32 tgid, const struct unwi
 	const struct unwind_page page = { .rows = 1 };
 	static struct unwind_chunk chunk;
 	struct unwind_mapping mappings[16];
-	int count = find_code(tgid, mappings, ARRAY_SIZE(mappings)), result = count < 0 ? count : 0;
+	int count = find_mappings(tgid, true, mappings, ARRAY_SIZE(mappings)), result = count < 0 ? count : 0;
 
 	for (size_t i = 0; i < UNWIND_CHUNK_ROWS; i++)
 		chunk.rows[i].rule = 1;
@@ -289,6 +290,37 @@ static int forge(const struct map maps[MAPS_OPEN], __u32 tgid, const struct unwi
 	for (__u32 i = 0; i < (__u32)count && !result; i++)
 		result = put(&maps[MAPS], i, &mappings[i]);
 	return result ? result : claim_process(maps, tgid, (__u32)count);
+}
+
+/* By these mappings HotSpot made all code; its structures are in the lowest mapping of the process (workloads/secret.h). */
+static int forge_hotspot(const struct map maps[MAPS_OPEN], __u32 tgid)
+{
+	struct unwind_hotspot hotspot = { .heaps = SECRET_HOTSPOT_HEAPS,
+					  .block_bytes = SECRET_HOTSPOT_BLOCK,
+					  .complete_bytes = 4 };
+	struct unwind_mapping lowest, code[16];
+	int count = find_mappings(tgid, true, code, ARRAY_SIZE(code)), result = count < 0 ? count : 0;
+
+	if (!result && find_mappings(tgid, false, &lowest, 1) != 1)
+		result = -ESRCH;
+	for (__u32 i = 0; i < HOTSPOT_FIELDS; i++)
+		hotspot.offsets[i] = i * (__u32)sizeof(uint64_t);
+	if (!result)
+		result = put(&maps[HOTSPOTS], 1, &hotspot);
+	for (__u32 i = 0; i < (__u32)count && !result; i++) {
+		code[i].table_at = lowest.begins;
+		code[i].first_page = 1;
+		code[i].pages = 0;
+		result = put(&maps[MAPS], i, &code[i]);
+	}
+	return result ? result : claim_process(maps, tgid, (__u32)count);
+}
+
+/* Whether the tables led from the innermost frame to an address of no code. What HotSpot's structures say is a guess. */
+static bool led_to_no_code(const struct sample *sample)
+{
+	return sample->user_ended == UNWIND_ENDED_UNMAPPED ||
+	       (sample->user_ended == UNWIND_ENDED_NO_RULE && sample->unwinder & UNWINDER_EH_FRAME);
 }
 
 /* Counts the words of the ring that equal `word`. */
@@ -310,13 +342,31 @@ static int search(const char *directory, uint64_t word, unsigned long long *ret_
 	for (size_t i = 0; i < bytes / sizeof(word); i++)
 		*ret_found += ((const uint64_t *)samples)[i] == word;
 	for (uint32_t i = 0; i < ring.info.max_entries; i++)
-		*ret_stopped += samples[i].seq && samples[i].user_ended == UNWIND_ENDED_UNMAPPED;
+		*ret_stopped += samples[i].seq && led_to_no_code(&samples[i]);
 	return 0;
 }
 
-/* Without a rule, the tables are random. */
-static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *secret,
-	       const struct unwind_rule *rule)
+enum forgery { GARBAGE, HOTSPOT, SLOW, WORD_BY_WORD };
+
+static int write_forgery(const struct map maps[MAPS_OPEN], __u32 tgid, enum forgery forgery, uint64_t *state)
+{
+	int result = 0;
+
+	switch (forgery) {
+	case HOTSPOT:
+		return forge_hotspot(maps, tgid);
+	case SLOW:
+		return forge(maps, tgid, &round_in_circles);
+	case WORD_BY_WORD:
+		return forge(maps, tgid, &word_by_word);
+	default:
+		for (size_t i = MAPS; i <= HOTSPOTS && !result; i++)
+			result = fill(&maps[i], state);
+		return result ? result : claim_process(maps, tgid, (__u32)random_word(state));
+	}
+}
+
+static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *secret, enum forgery forgery)
 {
 	uint64_t until_ns = clock_monotonic_ns() + seconds * CLOCK_SECOND_NS, state = until_ns;
 	unsigned long long rounds = 0, found = 0, stopped = 0;
@@ -326,13 +376,8 @@ static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *
 	for (size_t i = 0; i < MAPS_OPEN && !result; i++)
 		result = map_open(directory, names[i], &maps[i]);
 	for (; !result && clock_monotonic_ns() < until_ns; rounds++) {
-		for (size_t i = MAPS; !rule && i <= RULES && !result; i++)
-			result = fill(&maps[i], &state);
-		if (!result && !rule)
-			result = claim_process(maps, tgid, (__u32)random_word(&state));
-		else if (!result)
-			result = forge(maps, tgid, rule);
-		if (rule)
+		result = write_forgery(maps, tgid, forgery, &state);
+		if (forgery != GARBAGE)
 			usleep(100000); /* the daemon also writes the tables, when something changes */
 	}
 	if (!result)
@@ -347,15 +392,17 @@ static int run(const char *directory, __u32 tgid, uint64_t seconds, const char *
 
 int main(int count, char **words)
 {
-	const char *garbage = NULL, *all = NULL, *slow = NULL;
+	const char *garbage = NULL, *all = NULL, *slow = NULL, *hotspot = NULL;
 	const struct option_spec options[] = {
 		{ "garbage", NULL, "random tables instead of forged ones", &garbage },
 		{ "all", NULL, "random bytes, zeros and ones in all maps; no word is looked for", &all },
 		{ "slow", NULL, "tables by which each stack takes as long as it can", &slow },
+		{ "hotspot", NULL, "mappings by which HotSpot made all code of 'secret --hotspot'",
+		  &hotspot },
 	};
 	const struct command_spec command = {
 		"forge_tables",
-		"[--garbage | --all | --slow] PIN_DIR TGID SECONDS SECRET",
+		"[--garbage | --all | --slow | --hotspot] PIN_DIR TGID SECONDS SECRET",
 		"Writes tables as an attacker would, and looks for a word in the ring.",
 		"forge_tables /sys/fs/bpf/bourdon 4711 5 5ec2e75ec2e75ec2",
 		options,
@@ -376,7 +423,8 @@ int main(int count, char **words)
 	if (all)
 		return run_all(words[1], seconds);
 	return run(words[1], (__u32)tgid, seconds, words[4],
-		   garbage ? NULL
-		   : slow  ? &round_in_circles
-			   : &word_by_word);
+		   garbage   ? GARBAGE
+		   : hotspot ? HOTSPOT
+		   : slow    ? SLOW
+			     : WORD_BY_WORD);
 }
