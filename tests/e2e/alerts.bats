@@ -49,9 +49,9 @@ counted_is() {
 
 @test "the journal has one entry of a capture, with the fields of the database, and journalctl -x explains it" {
 	local name=$'jo\e[2J\n"<' entry
+	load
 	journal_namespace
 	journal_start
-	load
 	cp "$BUILD/workloads/cpu_hog" "$WORK/$name"
 	hog_rule 'jo*'
 	daemon_start
@@ -82,9 +82,9 @@ counted_is() {
 }
 
 @test "a capture on demand is an entry of its own" {
+	load
 	journal_namespace
 	journal_start
-	load
 	own_workload cpu_hog
 	daemon_start
 	start_command "$WORK/$OWN" --threads 1
@@ -97,13 +97,13 @@ counted_is() {
 
 @test "nothing of a process that root's policy denies is in an entry, a file for the hook or a metric" {
 	local thief=thief$$
-	journal_namespace
-	journal_start
 	install -d -o "$TEST_USER" -g "$TEST_GROUP" -m 0770 "$STATE_DIR/hook"
 	install -d -o "$TEST_USER" -m 0755 "$WORK/metrics"
 	write_settings '[metrics]' "textfile = $WORK/metrics/bourdon.prom" 'interval = 1s'
 	printf '%s\n' '[policy]' "deny_comms = $thief" > "$WORK/denied.conf"
 	load --policy "$WORK/denied.conf"
+	journal_namespace
+	journal_start
 	cp "$BUILD/workloads/cpu_hog" "$WORK/$thief"
 	own_workload cpu_hog
 	hog_rule "$OWN"
@@ -121,8 +121,8 @@ counted_is() {
 }
 
 @test "without a journal captures are kept, the log says so once, and a journal that starts later has later ones" {
-	journal_namespace
 	load
+	journal_namespace
 	own_workload cpu_hog
 	rule own "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 20%' 'history = 1s' 'capture = 1s' 'cooldown = 1s'
 	daemon_start
@@ -143,9 +143,9 @@ has_no_less() {
 }
 
 @test "a journal that does not read blocks nothing, and has the entry when it reads again" {
+	load
 	journal_namespace
 	journal_start
-	load
 	own_workload cpu_hog
 	hog_rule "$OWN"
 	daemon_start

@@ -200,7 +200,7 @@ some_stack() {
 	run grep -Evx '(runtime\.(goexit|mcall|mstart|rt0_go|gopreempt_m|preemptPark)|gogo|_*clone3)(;.*)?' "$WORK/whole"
 	[ -z "$output" ] || { head -10 <<< "$output"; false; }
 	# and none of the known callers is missing; the sample may be within one of them
-	run grep -Ev "^$chain;|^${chain%;*}(;main\.middle)?\$|^runtime\.(mcall|mstart|rt0_go|gopreempt_m|preemptPark)|^gogo\$|^_*clone3|^runtime\.goexit;(runtime\.|main\.main|main\.run[A-Z][a-z]*(;runtime\..*)?\$)" "$WORK/whole"
+	run grep -Ev "^$chain;|^${chain%;*}(;main\.middle)?\$|^runtime\.(mcall|mstart|rt0_go|gopreempt_m|preemptPark)|^gogo\$|^_*clone3|^runtime\.goexit(\$|;(runtime\.|main\.main|main\.run[A-Z][a-z]*(;runtime\..*)?\$))" "$WORK/whole"
 	[ -z "$output" ] || { head -10 <<< "$output"; false; }
 	some_stack "^$chain;main\.collect;runtime\.GC;.*;runtime\.systemstack;"
 	some_stack "^$chain;main\.deepenOnce;(main\.deepen;)+runtime\.morestack;runtime\.newstack"

@@ -3,7 +3,8 @@
 # A journal of the tests' own: systemd-journald alone, without systemd, in a mount namespace whose /run is private. A daemon that
 # DAEMON_BY starts there sends its entries to it. Source lib.bash first.
 
-# journal_namespace: makes the namespace, with no journal in it yet. Sets JOURNAL_KEEPER.
+# journal_namespace: makes the namespace, with no journal in it yet. Load first: the loader may have to mount bpffs, which a namespace
+# of its own would not see. Sets JOURNAL_KEEPER.
 journal_namespace() {
 	# shellcheck disable=SC2016 # it is another shell's
 	exec {JOURNAL_READY}< <(exec unshare --mount --propagation private bash -euc '
