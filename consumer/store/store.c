@@ -384,7 +384,7 @@ static int open_database(struct store *store, const char *path)
 	sqlite3_file_control(store->sql.db, "main", SQLITE_FCNTL_PERSIST_WAL, &keep_log);
 	result = sql_execute(
 		&store->sql,
-		"PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -1024;"
+		"PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -768;"
 		"PRAGMA cell_size_check = ON; PRAGMA synchronous = FULL; PRAGMA mmap_size = 0");
 	if (!result)
 		result = check_identity(store);

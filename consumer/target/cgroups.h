@@ -18,7 +18,7 @@
 
 /* What is here costs its path and this much; all together CGROUPS_BYTES_MAX. */
 #define CGROUPS_ENTRY_BYTES 128U
-#define CGROUPS_BYTES_MAX (3U << 20)
+#define CGROUPS_BYTES_MAX (2U << 20)
 _Static_assert(CGROUPS_BYTES_MAX / CGROUPS_ENTRY_BYTES <= CGROUPS_KNOWN, "the kernel's map has room for all");
 
 struct cgroups;
