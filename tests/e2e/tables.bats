@@ -296,7 +296,7 @@ whole_stacks() {
 }
 
 @test "kill -9 while tables are written, and damage of the file that they are kept in, cost a table at most" {
-	local file=$STATE_DIR/tables.db round bytes not_whole all
+	local file=$STATE_DIR/tables.db round bytes hog not_whole all
 	begin
 	mkdir "$WORK/files"
 	cp -L /usr/lib/*-linux-gnu/lib{c,m,z,crypto,ssl}.so.[0-9]* "$WORK/files"
@@ -326,7 +326,10 @@ whole_stacks() {
 	daemon_stop TERM
 	rmdir "$file"
 	daemon_start
+	hog=$CHILD
+	start_own mapper "$WORK"/files/*
 	await_kept '.unwind[0].kept >= 1'
+	CHILD=$hog
 	read -r not_whole all < <(whole_stacks)
 	[ "$all" -ge 1 ]
 	[ "$not_whole" -eq 0 ]

@@ -71,7 +71,8 @@ start_pair() {
 	local place="EXISTS (SELECT 1 FROM stack_frame JOIN frame USING(frame_id) WHERE stack_id = waker_stack_id AND function"
 	[ "$(sql "SELECT 100 * sum(waited_ns) FILTER (WHERE $place = 'hold_lock') AND $place GLOB 'do_futex*')) >= 95 * sum(waited_ns)
 		FROM waker WHERE waker_stack_id IS NOT NULL AND releases")" = 1 ]
-	[ "$(sql 'SELECT 100 * sum(waited_ns) FILTER (WHERE waker_stack_id IS NOT NULL) >= 90 * sum(waited_ns) FROM waker WHERE releases')" = 1 ]
+	[ "$(sql "SELECT 100 * sum(waited_ns) FILTER (WHERE waker_stack_id IS NOT NULL) >= 90 * sum(waited_ns)
+		FROM waker WHERE lock = '$lock' AND releases")" = 1 ]
 	# the programs' own frames are not on that stack
 	[ "$(sql "SELECT DISTINCT function FROM waker JOIN stack_frame s ON s.stack_id = waker_stack_id AND position = 0
 		JOIN frame USING(frame_id)" | tr '\n' ' ')" = 'try_to_wake_up ' ]
