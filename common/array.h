@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* array.h grows arrays by doubling, so that appending takes constant time on average. */
+/* array.h grows arrays by doubling, so that appending takes constant time on average, and searches sorted ones. */
 #ifndef BOURDON_ARRAY_H
 #define BOURDON_ARRAY_H
 
@@ -37,6 +37,23 @@
 			(elements) = fitted_;                                                                \
 			(room) = (count);                                                                    \
 		}                                                                                            \
+	})
+
+/*
+ * Binary search (std::partition_point of C++): of the positions 0 to `count`, for which `holds`, an expression of `at`, is true up
+ * to some position and false from there on, returns the first for which it is false, or `count`.
+ */
+#define array_partition_point(count, at, holds)                                                              \
+	({                                                                                                   \
+		__typeof__((count) + 0) low_ = 0, high_ = (count);                                           \
+		while (low_ < high_) {                                                                       \
+			__typeof__(low_) at = low_ + (high_ - low_) / 2;                                     \
+			if (holds)                                                                           \
+				low_ = at + 1;                                                               \
+			else                                                                                 \
+				high_ = at;                                                                  \
+		}                                                                                            \
+		low_;                                                                                        \
 	})
 
 #endif

@@ -2,6 +2,7 @@
 #include "report/extend_stacks.h"
 
 #include "common/abi.h"
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "consumer/sql/sql.h"
 #include "consumer/store/stack_hash.h"
@@ -108,16 +109,9 @@ static int read_frames(struct extending *extending, sqlite3_stmt *statement, int
 /* The first extension of the frame, or NULL. */
 static const struct frame_extension *find_extension(const struct extending *extending, int64_t frame_id)
 {
-	uint32_t from = 0, to = extending->extensions_count;
+	uint32_t from = array_partition_point(extending->extensions_count, i,
+					      extending->extensions[i].frame_id < frame_id);
 
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-
-		if (extending->extensions[middle].frame_id < frame_id)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	return from < extending->extensions_count && extending->extensions[from].frame_id == frame_id
 		       ? &extending->extensions[from]
 		       : NULL;

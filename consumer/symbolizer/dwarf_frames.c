@@ -193,21 +193,14 @@ static void set_place(struct source_frame *frame, const char *file, uint32_t lin
 /* To the addresses of the same row of the unit's line table, which is sorted. */
 static void narrow_to_row(Dwarf_Die *unit_entry, uint64_t address, struct span *span)
 {
-	size_t count, low = 0, high;
+	size_t count, low;
 	Dwarf_Lines *rows;
 	Dwarf_Addr begins;
 
 	if (dwarf_getsrclines(unit_entry, &rows, &count))
 		return;
-	high = count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (!dwarf_lineaddr(dwarf_onesrcline(rows, middle), &begins) && begins <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = array_partition_point(count, i,
+				    !dwarf_lineaddr(dwarf_onesrcline(rows, i), &begins) && begins <= address);
 	if (low && !dwarf_lineaddr(dwarf_onesrcline(rows, low - 1), &begins))
 		span_narrow(span, address, begins, UINT64_MAX);
 	if (low < count && !dwarf_lineaddr(dwarf_onesrcline(rows, low), &begins))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbolizer/elf_symbols.h"
 
+#include "common/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,19 +89,11 @@ static bool is_better(const struct elf_place *place, const GElf_Sym *symbol, con
 static void offer(struct elf_place **sorted, size_t count, const GElf_Sym *symbol, Elf *elf, size_t names)
 {
 	uint64_t ends = symbol->st_value + symbol->st_size;
-	size_t low = 0, high = count;
+	size_t low = array_partition_point(count, i, sorted[i]->address < symbol->st_value);
 	const char *name = NULL;
 
 	if (ends < symbol->st_value)
 		ends = UINT64_MAX;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (sorted[middle]->address < symbol->st_value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low)
 		span_narrow(&sorted[low - 1]->span, sorted[low - 1]->address, symbol->st_value, ends);
 	for (; low < count && sorted[low]->address - symbol->st_value < symbol->st_size; low++) {

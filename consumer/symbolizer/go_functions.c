@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbolizer/go_functions.h"
 
+#include "common/array.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -254,21 +256,14 @@ static bool read_function(const struct go_functions *functions, uint64_t number,
 static bool find_function(const struct go_functions *functions, uint64_t address,
 			  struct function *ret_function, struct span *span)
 {
-	uint64_t low = 0, high = functions->count, into = address - functions->text;
+	uint64_t behind, into = address - functions->text;
 
 	span_narrow(span, address, functions->text,
 		    functions->text + go_functions_entry(functions, functions->count));
 	if (address < functions->text || into >= go_functions_entry(functions, functions->count))
 		return false;
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-
-		if (go_functions_entry(functions, middle) <= into)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || !read_function(functions, low - 1, ret_function)) {
+	behind = array_partition_point(functions->count, i, go_functions_entry(functions, i) <= into);
+	if (!behind || !read_function(functions, behind - 1, ret_function)) {
 		span_narrow_to(span, address);
 		return false;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/symbolizer/perf_map.h"
 
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "consumer/symbolizer/reply.h"
 
@@ -63,21 +64,14 @@ static void parse_line(struct search *search)
 {
 	const char *text = search->line.text;
 	uint64_t begins, bytes;
-	uint32_t low = 0, high = search->count;
+	uint32_t i;
 
 	search->line.text[search->line.bytes] = '\0';
 	if (!parse_number(&text, &begins) || !parse_number(&text, &bytes) || !*text || bytes > INT64_MAX)
 		return;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (search->answers[middle].address < begins)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < search->count && search->answers[low].address - begins < bytes; low++) {
-		struct answer *answer = &search->answers[low];
+	i = array_partition_point(search->count, at, search->answers[at].address < begins);
+	for (; i < search->count && search->answers[i].address - begins < bytes; i++) {
+		struct answer *answer = &search->answers[i];
 
 		answer->begins = begins;
 		answer->name[0] = '\0';

@@ -40,16 +40,8 @@ void pieces_sort(struct pieces *pieces)
 
 const struct piece *pieces_find(const struct pieces *pieces, uint64_t address, struct span *span)
 {
-	size_t low = 0, high = pieces->count;
+	size_t low = array_partition_point(pieces->count, i, pieces->list[i].begins <= address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (pieces->list[middle].begins <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low < pieces->count)
 		span_narrow(span, address, pieces->list[low].begins, UINT64_MAX);
 	for (; low && pieces->list[low - 1].reaches > address; low--) {

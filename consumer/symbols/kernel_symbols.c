@@ -169,17 +169,7 @@ void kernel_symbols_close(struct kernel_symbols *symbols)
 /* The number of marks whose symbols begin at the offset or before it. */
 static uint32_t marks_until(const struct kernel_symbols *symbols, int64_t offset)
 {
-	uint32_t low = 0, high = symbols->marks_count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (symbols->marks[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_partition_point(symbols->marks_count, i, symbols->marks[i].offset <= offset);
 }
 
 bool kernel_symbols_find(const struct kernel_symbols *symbols, int64_t offset,

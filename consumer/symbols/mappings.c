@@ -231,17 +231,7 @@ static void count_mappings(struct mappings *mappings, const struct mapped_proces
 /* Returns the first mapping that ends after the address. */
 static uint32_t lower_bound(const struct mapped_process *process, uint64_t address)
 {
-	uint32_t low = 0, high = process->count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (mapping_ends(&process->mappings[middle]) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_partition_point(process->count, i, mapping_ends(&process->mappings[i]) <= address);
 }
 
 /* Inserts a mapping and removes those it overlaps, which no longer exist. */

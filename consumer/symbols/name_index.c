@@ -88,17 +88,7 @@ bool name_index_has_changed(const struct name_index *index)
 /* Returns the number of spans that begin at the offset or before it. */
 static uint32_t spans_up_to(const struct name_index *index, uint64_t offset)
 {
-	uint32_t low = 0, high = index->spans_count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (index->spans[middle].begins <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_partition_point(index->spans_count, i, index->spans[i].begins <= offset);
 }
 
 int name_index_find(const struct name_index *index, uint64_t offset, frame_name_add add, void *adder)

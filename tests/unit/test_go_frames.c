@@ -4,6 +4,7 @@
  * that move to another stack have rules of their own, however the program was linked, and that a damaged program has none that
  * are out of order.
  */
+#include "common/array.h"
 #include "common/cleanup.h"
 #include "consumer/symbolizer/go_frames.h"
 #include "consumer/symbolizer/go_program.h"
@@ -60,16 +61,8 @@ static struct rows rows_of(Elf *elf)
 
 static const struct row *find_row(const struct rows *rows, uint64_t address)
 {
-	size_t low = 0, high = rows->count;
+	size_t low = array_partition_point(rows->count, i, rows->list[i].address <= address);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (rows->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? &rows->list[low - 1] : NULL;
 }
 
