@@ -69,30 +69,25 @@ static const struct unwind_rule of_signal = { .kind = UNWIND_CFA_DEREF,
 
 /* ---- machine code ---- */
 
-/* Of one function. Positions count from its first byte; those beyond it hold nothing. */
-struct code {
-	const uint8_t *at;
-	uint64_t count;
-};
-
 #define NOWHERE UINT64_MAX
 
-static struct code code_of(const struct go_functions *functions, const struct go_function *function)
+/* Of one function. Positions count from its first byte; those beyond it hold nothing. */
+static struct go_bytes code_of(const struct go_functions *functions, const struct go_function *function)
 {
 	uint64_t into = function->begins - functions->text;
 
 	if (into > functions->code.count || function->bytes > functions->code.count - into)
-		return (struct code){ NULL, 0 };
-	return (struct code){ functions->code.at + into, function->bytes };
+		return (struct go_bytes){ NULL, 0 };
+	return (struct go_bytes){ functions->code.at + into, function->bytes };
 }
 
-static bool code_is(struct code code, uint64_t at, const char *bytes, size_t count)
+static bool code_is(struct go_bytes code, uint64_t at, const char *bytes, size_t count)
 {
 	return at <= code.count && count <= code.count - at && !memcmp(code.at + at, bytes, count);
 }
 
 /* Returns where these bytes are from a position on, or NOWHERE. */
-static uint64_t find_bytes(struct code code, uint64_t from, const char *bytes, size_t count)
+static uint64_t find_bytes(struct go_bytes code, uint64_t from, const char *bytes, size_t count)
 {
 	const uint8_t *found = from < code.count ? memmem(code.at + from, code.count - from, bytes, count)
 						 : NULL;
@@ -103,13 +98,12 @@ static uint64_t find_bytes(struct code code, uint64_t from, const char *bytes, s
 #define IS(code, at, bytes) code_is(code, at, bytes, sizeof(bytes) - 1)
 #define FIND(code, from, bytes) find_bytes(code, from, bytes, sizeof(bytes) - 1)
 
-static bool read_code(struct code code, uint64_t at, unsigned int width, int32_t *ret_number)
+static bool read_code(struct go_bytes code, uint64_t at, unsigned int width, int32_t *ret_number)
 {
-	uint64_t number = 0;
+	uint64_t number;
 
-	if (at > code.count || width > code.count - at)
+	if (!go_bytes_number(code, at, width, &number))
 		return false;
-	memcpy(&number, code.at + at, width);
 	*ret_number = width == 1 ? (int8_t)number : (int32_t)number;
 	return true;
 }
@@ -118,7 +112,7 @@ static bool read_code(struct code code, uint64_t at, unsigned int width, int32_t
  * Returns the position behind the instruction that moves to another stack, by loading the stack pointer from a register's address
  * or from that plus a byte: mov (%reg),%rsp or mov N(%reg),%rsp.
  */
-static uint64_t behind_move(struct code code)
+static uint64_t behind_move(struct go_bytes code)
 {
 	for (uint64_t at = 0; at + 4 <= code.count; at++) {
 		bool is_load = (code.at[at] & 0xfe) == 0x48 && code.at[at + 1] == 0x8b;
@@ -136,7 +130,7 @@ static uint64_t behind_move(struct code code)
  * Reads where things are in the runtime's structures, from the way back that runtime.systemstack goes behind its call:
  * mov %fs:TLS,%rax; mov M(%rax),%rbx; mov GOROUTINE(%rbx),%rax; mov %rax,%fs:TLS; mov POINTER(%rax),%rsp
  */
-static bool read_way_back(struct code code, uint64_t at, struct unwind_rule *rule)
+static bool read_way_back(struct go_bytes code, uint64_t at, struct unwind_rule *rule)
 {
 	int32_t m, goroutine, pointer;
 	bool is_loaded =
@@ -168,7 +162,7 @@ static bool read_way_back(struct code code, uint64_t at, struct unwind_rule *rul
 }
 
 /* Whether the bytes behind which the stack pointer is `depth` below the return address have saved rbp, and since when. */
-static bool saves_rbp(struct code code, uint64_t at, int32_t depth, uint64_t *ret_since)
+static bool saves_rbp(struct go_bytes code, uint64_t at, int32_t depth, uint64_t *ret_since)
 {
 	int32_t offset;
 
@@ -186,7 +180,7 @@ static bool saves_rbp(struct code code, uint64_t at, int32_t depth, uint64_t *re
 }
 
 /* Returns the position behind the instruction at `at` that makes rbp the frame pointer, or NOWHERE. */
-static uint64_t behind_frame_pointer(struct code code, uint64_t at)
+static uint64_t behind_frame_pointer(struct go_bytes code, uint64_t at)
 {
 	return IS(code, at, "\x48\x89\xe5")       ? at + 3 /* mov %rsp,%rbp */
 	       : IS(code, at, "\x48\x8d\x6c\x24") ? at + 5 /* lea N(%rsp),%rbp */
@@ -219,7 +213,7 @@ static int add_one(const struct reading *reading, const struct go_function *func
  */
 static int add_depths(const struct reading *reading, struct go_function function, uint64_t until)
 {
-	struct code code = code_of(reading->functions, &function);
+	struct go_bytes code = code_of(reading->functions, &function);
 	uint64_t at = 0, ends = 0, since = NOWHERE, pointer = NOWHERE;
 	int32_t depth = 0;
 	bool has_changed = false, has_saved = false;
@@ -296,7 +290,7 @@ static struct unwind_rule switch_at(const struct reading *reading, const struct 
 /* runtime.systemstack calls a function on the scheduler's stack, and returns to the goroutine's. */
 static int add_systemstack(const struct reading *reading, const struct go_function *function)
 {
-	struct code code = code_of(reading->functions, function);
+	struct go_bytes code = code_of(reading->functions, function);
 	uint64_t call = FIND(code, 0, "\x48\x89\xfa\x48\x8b\x3f\xff\xd7"), back = NOWHERE;
 	struct unwind_rule rule = { .kind = UNWIND_NONE };
 	int result = reading->begin(reading->user, function->begins);
@@ -355,7 +349,7 @@ static int add_morestack(const struct reading *reading, const struct go_function
  */
 static int add_asmcgocall(const struct reading *reading, const struct go_function *function)
 {
-	struct code code = code_of(reading->functions, function);
+	struct go_bytes code = code_of(reading->functions, function);
 	uint64_t behind = behind_move(code), call = FIND(code, behind, "\xff\xd0"),
 		 back = FIND(code, call, "\x48\x89\xf4"), other = FIND(code, back, "\xff\xd0");
 	struct unwind_rule rule = switch_at(reading, function, 0);
@@ -446,7 +440,7 @@ static void find_structures(struct reading *reading)
 	struct go_function function;
 
 	for (uint64_t i = 0; i < reading->functions->count; i++) {
-		struct code code;
+		struct go_bytes code;
 		uint64_t call;
 
 		if (!go_functions_get(reading->functions, i, &function) || !function.name ||

@@ -25,17 +25,6 @@
 
 /* ---- numbers and texts within bytes ---- */
 
-static bool number_at(struct go_bytes bytes, uint64_t at, unsigned int width, uint64_t *ret_number)
-{
-	uint64_t number = 0;
-
-	if (at > bytes.count || width > bytes.count - at)
-		return false;
-	memcpy(&number, bytes.at + at, width);
-	*ret_number = number;
-	return true;
-}
-
 /* Go counts in 7 bits a byte, lowest first. */
 static bool varint_at(struct go_bytes bytes, uint64_t *at, uint32_t *ret_number)
 {
@@ -82,7 +71,7 @@ static uint64_t word_of_header(const struct go_functions *functions, unsigned in
 {
 	uint64_t word = UINT64_MAX;
 
-	number_at(functions->all, GO_HEADER_BYTES + position * functions->word, functions->word, &word);
+	go_bytes_number(functions->all, GO_HEADER_BYTES + position * functions->word, functions->word, &word);
 	return word;
 }
 
@@ -128,8 +117,8 @@ static bool read_parts_1_2(struct go_functions *functions)
 
 	functions->names = functions->values = functions->records = functions->all;
 	if (!find_entries(functions, functions->all, at) ||
-	    !number_at(functions->all, at + functions->entries.count, 4, &files) ||
-	    !number_at(functions->all, files, 4, &files_count))
+	    !go_bytes_number(functions->all, at + functions->entries.count, 4, &files) ||
+	    !go_bytes_number(functions->all, files, 4, &files_count))
 		return false;
 	return part_of(functions->all, files, files + 4 * files_count, &functions->files);
 }
@@ -155,7 +144,7 @@ uint64_t go_functions_entry(const struct go_functions *functions, uint64_t numbe
 	unsigned int width = entry_bytes(functions);
 	uint64_t entry = 0;
 
-	number_at(functions->entries, 2 * number * width, width, &entry);
+	go_bytes_number(functions->entries, 2 * number * width, width, &entry);
 	return entry;
 }
 
@@ -209,7 +198,7 @@ static bool number_of(const struct function *function, uint64_t at, uint32_t *re
 {
 	uint64_t number;
 
-	if (!number_at(function->record, at, 4, &number))
+	if (!go_bytes_number(function->record, at, 4, &number))
 		return false;
 	*ret_number = (uint32_t)number;
 	return true;
@@ -240,8 +229,8 @@ static bool read_function(const struct go_functions *functions, uint64_t number,
 	unsigned int width = entry_bytes(functions);
 	uint64_t at, entry = go_functions_entry(functions, number), entry_of_record;
 
-	if (!number_at(functions->entries, (2 * number + 1) * width, width, &at) ||
-	    !number_at(functions->records, at, width, &entry_of_record) || entry_of_record != entry ||
+	if (!go_bytes_number(functions->entries, (2 * number + 1) * width, width, &at) ||
+	    !go_bytes_number(functions->records, at, width, &entry_of_record) || entry_of_record != entry ||
 	    !part_of(functions->records, at + width, functions->records.count, &function.record))
 		return false;
 	function.begins = functions->text + entry;
@@ -312,11 +301,11 @@ static const char *file_of(const struct function *function, uint32_t number)
 	uint64_t at;
 
 	if (functions->layout == GO_1_2) /* number 0 is the count of files */
-		return number && number_at(functions->files, 4 * (uint64_t)number, 4, &at)
+		return number && go_bytes_number(functions->files, 4 * (uint64_t)number, 4, &at)
 			       ? text_at(functions->all, at, false)
 			       : NULL;
 	if (!number_of(function, RECORD_UNIT, &unit) ||
-	    !number_at(functions->units, 4 * ((uint64_t)unit + number), 4, &at))
+	    !go_bytes_number(functions->units, 4 * ((uint64_t)unit + number), 4, &at))
 		return NULL;
 	return text_at(functions->files, at, true);
 }
@@ -412,8 +401,8 @@ static bool read_node(const struct function *function, struct go_bytes tree, uin
 	bool is_old = functions->layout == GO_1_18;
 	uint64_t at = (uint64_t)number * (is_old ? 20 : 16), id, name;
 
-	if (!number_at(tree, at, 4, &id) || !number_at(tree, at + (is_old ? 12 : 4), 4, &name) ||
-	    !number_at(tree, at + (is_old ? 16 : 8), 4, ret_call))
+	if (!go_bytes_number(tree, at, 4, &id) || !go_bytes_number(tree, at + (is_old ? 12 : 4), 4, &name) ||
+	    !go_bytes_number(tree, at + (is_old ? 16 : 8), 4, ret_call))
 		return false;
 	/* padding behind the function's kind */
 	if (id >> (is_old ? 24 : 8) || *ret_call >= function->bytes)

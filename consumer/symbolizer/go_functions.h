@@ -11,11 +11,25 @@
 #include "consumer/symbolizer/span.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 struct go_bytes {
 	const uint8_t *at;
 	uint64_t count;
 };
+
+/* Reads the number of `width` bytes, 8 at most, at a position. Returns false if it is not within the bytes. */
+static inline bool go_bytes_number(struct go_bytes bytes, uint64_t at, unsigned int width,
+				   uint64_t *ret_number)
+{
+	uint64_t number = 0;
+
+	if (at > bytes.count || width > bytes.count - at)
+		return false;
+	memcpy(&number, bytes.at + at, width);
+	*ret_number = number;
+	return true;
+}
 
 /* The releases of Go that changed the table. */
 enum go_layout {
