@@ -30,7 +30,10 @@ struct table_outcome {
 
 struct table_workers;
 
-/* `space`, which may be NULL (unwind_reception_new()), and `budget` outlive it. `spawn` returns a socket to a new symbolizer, or -errno (spawner_request()). */
+/*
+ * `space`, which may be NULL (unwind_reception_new()), and `budget` outlive it. `spawn` returns a socket to a new symbolizer, or
+ * -errno (spawner_request()).
+ */
 struct table_workers *table_workers_new(struct unwind_space *space, struct cpu_budget *budget,
 					int (*spawn)(void *user, enum symbolizer_priority priority),
 					void *user);

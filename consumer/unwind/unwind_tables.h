@@ -52,7 +52,8 @@ enum unwind_left {
 };
 
 /*
- * Copies the vDSO, so call it before confinement. `kernel`, the tools and `gauges` outlive it. Returns 0 or -errno. With tables of no size (bourdon-load --unwind-memory 0) no function does anything.
+ * Copies the vDSO, so call it before confinement. `kernel`, the tools and `gauges` outlive it. Returns 0 or -errno. With tables of
+ * no size (bourdon-load --unwind-memory 0) no function does anything.
  */
 int unwind_tables_open(struct unwind_tables **ret_tables, const struct kernel_objects *kernel,
 		       const struct unwind_tools *tools, struct unwind_gauges *gauges);
