@@ -143,7 +143,7 @@ struct bpf_program *programs_mappings(const struct programs *programs)
 	return programs->walks_mappings ? bpf->progs.walk_mappings : bpf->progs.walk_mappings_each;
 }
 
-static int load_sized(struct programs *programs, const struct programs_settings *settings)
+static int open_sized(struct programs *programs, const struct programs_settings *settings)
 {
 	int result;
 
@@ -162,14 +162,10 @@ static int load_sized(struct programs *programs, const struct programs_settings 
 		      0) < 0)
 		return -errno;
 	result = size_maps(programs, settings->targets, settings->unwind_bytes);
-	if (!result)
-		result = choose_programs(programs);
-	if (!result)
-		result = bourdon_bpf__load(programs->bpf);
-	return result ? result : stamp_abi(programs);
+	return result ? result : choose_programs(programs);
 }
 
-int programs_load(struct programs *programs, const struct programs_settings *settings)
+int programs_open(struct programs *programs, const struct programs_settings *settings)
 {
 	int result;
 
@@ -180,7 +176,21 @@ int programs_load(struct programs *programs, const struct programs_settings *set
 		log_error("cannot read the list of online CPUs: %s", strerror(-result));
 		return result;
 	}
-	result = load_sized(programs, settings);
+	result = open_sized(programs, settings);
+	if (result < 0)
+		log_error("cannot prepare the programs: %s", strerror(-result));
+	return result;
+}
+
+int programs_load(struct programs *programs, const struct programs_settings *settings)
+{
+	int result = programs_open(programs, settings);
+
+	if (result < 0)
+		return result;
+	result = bourdon_bpf__load(programs->bpf);
+	if (!result)
+		result = stamp_abi(programs);
 	if (result < 0)
 		log_error("cannot load the programs: %s; the lines above say where the verifier stopped",
 			  strerror(-result));

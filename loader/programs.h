@@ -32,7 +32,13 @@ struct programs {
 };
 
 /*
- * Loads the programs, and stamps the ABI into `control`. Logs what failed, after the verifier's log. 0 or
+ * Sizes the programs for this machine, and chooses those that its kernel has a use for; the verifier has not seen them
+ * yet. Logs what failed. 0 or -errno; the caller calls programs_close() in either case.
+ */
+int programs_open(struct programs *programs, const struct programs_settings *settings);
+
+/*
+ * Opens and loads the programs, and stamps the ABI into `control`. Logs what failed, after the verifier's log. 0 or
  * -errno; the caller calls programs_close() in either case.
  */
 int programs_load(struct programs *programs, const struct programs_settings *settings);

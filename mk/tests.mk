@@ -96,7 +96,10 @@ $(B)/symbols/go_made: tests/make_go.sh tests/workloads/views.go
 TOOL_OBJECTS := $(BASICS) $(call objects,common/pins.c)
 $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
-	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -lseccomp -o $@
+	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(filter %.o,$^) $(LIBS) -lseccomp -o $@
+
+# Loads as the loader does
+$(B)/tools/verify_programs: $(call objects,$(filter-out loader/main.c,$(LOAD_SOURCES)))
 
 # A build with another ABI and schema, which to this version looks like a newer one and like an older one.
 OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
