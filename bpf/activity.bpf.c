@@ -89,10 +89,13 @@ static __always_inline bool take(__u32 index, const struct activity_key *key)
 }
 
 /* Returns the slot with the thread, or ACTIVITY_SLOTS if there is no room for its key. */
-static __noinline __u32 find_slot(const struct activity_key *key)
+__noinline __u32 activity_find_slot(const struct activity_key *key)
 {
-	__u32 first = hash_of(key);
+	__u32 first;
 
+	if (!key)
+		return ACTIVITY_SLOTS;
+	first = hash_of(key);
 	for (__u32 i = 0; i < PROBES; i++) {
 		__u32 index = (first + i) & (ACTIVITY_SLOTS - 1);
 
@@ -128,7 +131,7 @@ static __noinline int find_place(struct task_struct *task, __u64 switches, struc
 /* Counts a thread of a key that the last look did not find here. Returns its slot. */
 static __always_inline __u32 count_anew(const struct activity_key *key)
 {
-	__u32 slot = find_slot(key);
+	__u32 slot = activity_find_slot(key);
 
 	if (slot == ACTIVITY_SLOTS)
 		look.others[key->state & (ACTIVITY_STATES - 1)]++;
@@ -160,10 +163,14 @@ static __always_inline int look_at(struct seq_file *seq, struct task_struct *tas
 
 	if (task == bpf_get_current_task_btf() || is_hidden(task))
 		return 0;
+	read_comm(task->group_leader, key.comm);
+	key.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
+	key.uid = task->real_cred->uid.val;
+	key.flags = task->flags & PF_KTHREAD ? ACTIVITY_KERNEL : 0;
+	key.state = (__u16)state_of(task);
 	place = bpf_task_storage_get(&activity_places, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!place)
 		place = &nowhere;
-	key.state = (__u16)state_of(task);
 	if (is_off_cpu(key.state)) {
 		if (!place->is_known || place->switches != switches)
 			find_place(task, switches, place);
@@ -172,10 +179,6 @@ static __always_inline int look_at(struct seq_file *seq, struct task_struct *tas
 	} else {
 		place->is_known = 0;
 	}
-	read_comm(task->group_leader, key.comm);
-	key.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
-	key.uid = task->real_cred->uid.val;
-	key.flags = task->flags & PF_KTHREAD ? ACTIVITY_KERNEL : 0;
 	if (!add_to(place->slot, &key)) {
 		if (is_cut(seq, task))
 			return 0;

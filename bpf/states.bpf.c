@@ -22,13 +22,6 @@ struct {
 	__type(value, struct looked);
 } looked SEC(".maps");
 
-static __always_inline __u8 whose_look(struct task_struct *task)
-{
-	if (task->flags & PF_KTHREAD)
-		return SAMPLE_OF_KERNEL;
-	return is_target(task) ? SAMPLE_OF_TARGET : SAMPLE_OF_BYSTANDER;
-}
-
 static __always_inline __u64 switches_of(struct task_struct *task)
 {
 	return (__u64)task->nvcsw + task->nivcsw;
@@ -70,21 +63,20 @@ static __noinline int read_call(struct task_struct *task, struct look_record *re
 }
 
 /* Returns the number of frames, innermost first, that are as those of samples. */
-static __noinline __u32 read_frames(struct task_struct *task, __u64 frames[LOOK_FRAMES])
+static __noinline __u32 read_frames(struct task_struct *task, struct look_frames *frames)
 {
-	__s32 *rebased = (__s32 *)frames; /* each takes the place of one that has been read */
 	long bytes = 0;
 	__u32 depth;
 
 	if (kernel_text && policy.kernel_stacks)
-		bytes = bpf_get_task_stack(task, frames, LOOK_FRAMES * sizeof(frames[0]), 0);
-	depth = bytes > 0 ? (__u32)bytes / sizeof(frames[0]) : 0;
-	for (__u32 i = 0; i < LOOK_FRAMES && i < depth; i++)
-		rebased[i] = rebase(frames[i]);
+		bytes = bpf_get_task_stack(task, frames->words, sizeof(frames->words), 0);
+	depth = bytes > 0 ? (__u32)bytes / sizeof(frames->words[0]) : 0;
+	rebase_look(frames, depth);
 	return depth;
 }
 
-static __noinline int write_look(struct seq_file *seq, struct task_struct *task, __u8 state, __u8 of)
+static __noinline int write_look(struct seq_file *seq, struct task_struct *task, __u8 state,
+				 bool is_of_target)
 {
 	struct look_record record = { .header = { RECORD_LOOK, sizeof(record) },
 				      .tid = (__u32)task->pid,
@@ -92,12 +84,14 @@ static __noinline int write_look(struct seq_file *seq, struct task_struct *task,
 				      .program = (__u32)task->self_exec_id,
 				      .call = -1,
 				      .fd = -1,
-				      .state = state,
-				      .of = of };
-	__u64 frames[LOOK_FRAMES] = {}, switches = switches_of(task);
+				      .state = state };
+	bool is_kernel = task->flags & PF_KTHREAD;
+	struct look_frames frames = {};
+	__u64 switches = switches_of(task);
 	__u32 depth;
 	long failed;
 
+	record.of = is_kernel ? SAMPLE_OF_KERNEL : is_of_target ? SAMPLE_OF_TARGET : SAMPLE_OF_BYSTANDER;
 	record.started_ns = task->group_leader->start_boottime;
 	record.cgroup_id = task->cgroups->dfl_cgrp->kn->id;
 	read_comm(task, record.comm);
@@ -107,13 +101,13 @@ static __noinline int write_look(struct seq_file *seq, struct task_struct *task,
 		record.flags = LOOK_SAME;
 		return (int)bpf_seq_write(seq, &record, sizeof(record));
 	}
-	if (of != SAMPLE_OF_KERNEL)
+	if (!is_kernel)
 		read_call(task, &record);
-	depth = read_frames(task, frames);
+	depth = read_frames(task, &frames);
 	record.depth = (__u16)depth;
 	failed = bpf_seq_write(seq, &record, sizeof(record));
 	if (depth) /* the mask is for the verifier */
-		failed |= bpf_seq_write(seq, frames, (depth & (2 * LOOK_FRAMES - 1)) * sizeof(__s32));
+		failed |= bpf_seq_write(seq, &frames, (depth & (2 * LOOK_FRAMES - 1)) * sizeof(__s32));
 	/* without room, the next read runs the program again for this thread, and must have its stack */
 	if (!failed)
 		note_looked(task, switches);
@@ -124,16 +118,16 @@ SEC("iter/task")
 int walk_states(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	bool is_of_target;
 	__u32 state;
-	__u8 of;
 
 	if (is_retired() || !task)
 		return 0;
 	state = state_of(task);
-	of = whose_look(task);
-	if (of != SAMPLE_OF_TARGET && state != THREAD_DISK && state != THREAD_QUEUED)
+	is_of_target = !(task->flags & PF_KTHREAD) && is_target(task);
+	if (!is_of_target && state != THREAD_DISK && state != THREAD_QUEUED)
 		return 0;
 	if (!is_hidden(task))
-		write_look(ctx->meta->seq, task, (__u8)state, of);
+		write_look(ctx->meta->seq, task, (__u8)state, is_of_target);
 	return 0;
 }

@@ -39,50 +39,11 @@
 	(BIT_OF(FUTEX_WAKE) | BIT_OF(FUTEX_REQUEUE) | BIT_OF(FUTEX_CMP_REQUEUE) | BIT_OF(FUTEX_WAKE_OP) |    \
 	 BIT_OF(FUTEX_UNLOCK_PI) | BIT_OF(FUTEX_WAKE_BITSET) | BIT_OF(FUTEX_CMP_REQUEUE_PI))
 
-extern const volatile __u64 lock_secret[2];
-
-static __always_inline __u64 rotate(__u64 word, __u32 bits)
-{
-	return word << bits | word >> (64 - bits);
-}
-
-static __always_inline void sip_round(__u64 v[4])
-{
-	v[0] += v[1];
-	v[1] = rotate(v[1], 13) ^ v[0];
-	v[0] = rotate(v[0], 32);
-	v[2] += v[3];
-	v[3] = rotate(v[3], 16) ^ v[2];
-	v[0] += v[3];
-	v[3] = rotate(v[3], 21) ^ v[0];
-	v[2] += v[1];
-	v[1] = rotate(v[1], 17) ^ v[2];
-	v[2] = rotate(v[2], 32);
-}
-
-/* SipHash-1-3 of three words, as in common/hash.c. Without the secret, a key tells nothing of what it is made of. */
-static __noinline __u64 lock_hash(__u64 first, __u64 second, __u64 third)
-{
-	__u64 v[4] = { lock_secret[0] ^ 0x736f6d6570736575ULL, lock_secret[1] ^ 0x646f72616e646f6dULL,
-		       lock_secret[0] ^ 0x6c7967656e657261ULL, lock_secret[1] ^ 0x7465646279746573ULL };
-
-	v[3] ^= first;
-	sip_round(v);
-	v[0] ^= first;
-	v[3] ^= second;
-	sip_round(v);
-	v[0] ^= second;
-	v[3] ^= third;
-	sip_round(v);
-	v[0] ^= third;
-	v[3] ^= 24ULL << 56;
-	sip_round(v);
-	v[0] ^= 24ULL << 56;
-	v[2] ^= 0xff;
-	for (int i = 0; i < 3; i++)
-		sip_round(v);
-	return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
+/*
+ * SipHash-1-3 of three words, as in common/hash.c. Without the secret, a key tells nothing of what it is made of. In
+ * bpf/thread_look.bpf.c.
+ */
+__u64 lock_hash(__u64 first, __u64 second, __u64 third);
 
 /* The system call in which a thread is; number -1: none, or one of a 32-bit program, whose calls have other numbers. */
 struct system_call {

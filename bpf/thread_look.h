@@ -120,7 +120,7 @@ static __always_inline bool is_undumpable(struct task_struct *leader)
 }
 
 /* What root does not let be sampled does not appear here, either. */
-static __noinline bool is_hidden(struct task_struct *task)
+static __noinline __attribute__((unused)) bool is_hidden(struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;
 	char comm[ABI_COMM_BYTES] = {};
@@ -143,34 +143,31 @@ static __always_inline void read_comm(struct task_struct *task, char comm[ABI_CO
 	to[1] = from[1];
 }
 
-/* As ps(1) has it (fs/proc/array.c), but a thread that runs is told from one that waits for a CPU. */
+/*
+ * Of bpf/thread_look.bpf.c: THREAD_*, from task_struct.__state and .exit_state, whether the thread is on a CPU, and whether
+ * it is in a run queue and not about to leave it.
+ */
+__u32 thread_state(__u32 state, __u32 exit_state, __u32 on_cpu, __u32 queued);
+
 static __always_inline __u32 state_of(struct task_struct *task)
 {
-	__u32 state = task->__state, exit_state = (__u32)task->exit_state;
 	bool delayed = bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
 
-	if (exit_state & EXIT_ZOMBIE)
-		return THREAD_ZOMBIE;
-	if (exit_state & EXIT_DEAD)
-		return THREAD_DEAD;
-	if (bpf_core_field_exists(task->on_cpu) ? task->on_cpu : task == (void *)bpf_get_current_task_btf())
-		return THREAD_RUNNING;
-	if (task->on_rq && !delayed) /* also one that was about to sleep when another took its CPU */
-		return THREAD_QUEUED;
-	if (state & TASK_PARKED)
-		return THREAD_PARKED;
-	if (state & TASK_TRACED_OF_KERNEL)
-		return THREAD_TRACED;
-	if (state & TASK_STOPPED_OF_KERNEL)
-		return THREAD_STOPPED;
-	if ((state & TASK_UNINTERRUPTIBLE) && (state & TASK_NOLOAD))
-		return THREAD_IDLE;
-	if (state & (TASK_UNINTERRUPTIBLE | TASK_RTLOCK_WAIT | TASK_FROZEN))
-		return THREAD_DISK;
-	if (state & TASK_INTERRUPTIBLE)
-		return THREAD_SLEEPING;
-	return THREAD_QUEUED; /* it is being woken */
+	return thread_state(task->__state, (__u32)task->exit_state,
+			    bpf_core_field_exists(task->on_cpu) ? task->on_cpu
+								: task == (void *)bpf_get_current_task_btf(),
+			    task->on_rq && !delayed);
 }
+
+struct look_frames {
+	__u64 words[LOOK_FRAMES];
+};
+
+/*
+ * Of bpf/thread_look.bpf.c: rebases the first `depth` frames, at most LOOK_FRAMES. Each becomes an __s32, which takes the
+ * place of one that has been read.
+ */
+int rebase_look(struct look_frames *frames, __u32 depth);
 
 /* Its kernel stack stays as it is, and so do the registers that it saved. */
 static __always_inline bool is_off_cpu(__u32 state)
