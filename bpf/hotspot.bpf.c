@@ -142,24 +142,26 @@ static __noinline struct seen *seen_of(const struct unwind_mapping *mapping)
 
 /* ---- the CodeBlob of an address ---- */
 
-/* Sets *ret_heap to the number of the heap that contains the address. */
-static __always_inline bool find_heap(const struct seen *seen, __u64 address, __u32 *ret_heap)
+/* Returns the number of the heap that contains the address, or HEAPS_MAX. */
+__noinline __u32 hotspot_heap_of(const struct seen *seen, __u64 address)
 {
-	for (__u32 i = 0; i < HEAPS_MAX; i++) {
-		if (address - seen->heaps[i].begins >= seen->heaps[i].ends - seen->heaps[i].begins)
-			continue;
-		*ret_heap = i;
-		return true;
-	}
-	return false;
+	if (!seen)
+		return HEAPS_MAX;
+	for (__u32 i = 0; i < HEAPS_MAX; i++)
+		if (address - seen->heaps[i].begins < seen->heaps[i].ends - seen->heaps[i].begins)
+			return i;
+	return HEAPS_MAX;
 }
 
 /* Each byte of the segment map tells how many segments before it the block begins, or a part of the way; 0: here. */
-static __noinline __u64 block_of(const struct heap *heap, __u64 address)
+__noinline __u64 hotspot_block_of(const struct heap *heap, __u64 address)
 {
-	__u64 segment = (address - heap->begins) >> (heap->shift & 31);
+	__u64 segment;
 	__u8 tag;
 
+	if (!heap)
+		return 0;
+	segment = (address - heap->begins) >> (heap->shift & 31);
 	for (__u32 i = 0; i < TAGS_MAX; i++) {
 		if (!read_user(&tag, sizeof(tag), heap->segments + segment) || tag == TAG_FREE)
 			return 0;
@@ -179,9 +181,10 @@ static __always_inline bool find_blob(struct unwind_state *state, const struct s
 	if (state->blob_ends && address - state->blob < state->blob_ends - state->blob)
 		return true;
 	state->blob_ends = 0;
-	if (!find_heap(seen, address, &heap))
+	heap = hotspot_heap_of(seen, address);
+	if (heap >= HEAPS_MAX)
 		return false;
-	block = block_of(&seen->heaps[heap & (HEAPS_MAX - 1)], address);
+	block = hotspot_block_of(&seen->heaps[heap], address);
 	if (!block)
 		return false;
 	state->blob = block + seen->block_bytes;
@@ -217,7 +220,7 @@ static __always_inline __u64 code_word(const struct unwind_state *state, __u32 a
  * The length of the instruction that the bytes begin with, if it is one that HotSpot has between a frame's end and its return:
  * a poll for a safepoint, or a look for an exception. 0: it is none.
  */
-static __always_inline __u32 bytes_before_return(__u64 code)
+__noinline __u32 hotspot_bytes_before_return(__u64 code)
 {
 	switch (code & 0xff) {
 	case 0x75: /* jne */
@@ -254,8 +257,10 @@ static __always_inline __u32 bytes_before_return(__u64 code)
 }
 
 /* True if the code returns without a change of the stack pointer, but for an optional pop of rbp at first. */
-static __noinline bool code_returns(struct unwind_state *state, __u32 from)
+__noinline int hotspot_code_returns(struct unwind_state *state, __u32 from)
 {
+	if (!state)
+		return false;
 	state->code_at = from;
 	for (__u32 i = 0; i < RETURN_STEPS; i++) {
 		__u64 code;
@@ -268,7 +273,7 @@ static __noinline bool code_returns(struct unwind_state *state, __u32 from)
 		/* ret, ret $, repz ret */
 		if ((code & 0xff) == 0xc3 || (code & 0xff) == 0xc2 || (code & 0xffff) == 0xc3f3)
 			return true;
-		bytes = bytes_before_return(code);
+		bytes = hotspot_bytes_before_return(code);
 		if (!bytes)
 			return false;
 		state->code_at += bytes;
@@ -280,7 +285,7 @@ static __always_inline enum caller caller_at_return(struct unwind_state *state, 
 {
 	__u32 pops = (code_word(state, CODE_BEFORE) & 0xff) == 0x5d; /* pop %rbp */
 
-	if (!code_returns(state, CODE_BEFORE + pops))
+	if (!hotspot_code_returns(state, CODE_BEFORE + pops))
 		return otherwise;
 	return pops ? CALLER_BELOW_SAVED : CALLER_AT_TOP;
 }
@@ -289,10 +294,12 @@ static __always_inline enum caller caller_at_return(struct unwind_state *state, 
  * Finds where the code still makes its frame, in the `left` bytes before that is done: `push %rbp`, perhaps `mov %rsp, %rbp`, and
  * `sub $, %rsp`; or `sub $, %rsp` and `mov %rbp, (%rsp)`.
  */
-static __noinline enum caller caller_at_begin(struct unwind_state *state, __u32 left)
+__noinline int hotspot_caller_at_begin(struct unwind_state *state, __u32 left)
 {
 	__u64 code;
 
+	if (!state)
+		return CALLER_OF_FRAME;
 	for (__u32 i = 0; i < CODE_BYTES - CODE_BEFORE - 4; i++) {
 		__u32 before, here;
 
@@ -344,7 +351,7 @@ static __always_inline enum caller caller_of_compiled(struct unwind_state *state
 	if (complete < 0) /* a stub, which does not say when its frame is complete */
 		return caller_of_stub(state);
 	if (into >= 0 && into < complete)
-		return caller_at_begin(state, (__u32)(complete - into));
+		return hotspot_caller_at_begin(state, (__u32)(complete - into));
 	return caller_at_return(state, CALLER_OF_FRAME);
 }
 
@@ -398,12 +405,12 @@ static __always_inline int move_up_interpreted(struct unwind_state *state)
 static __noinline int move_up_frame(struct unwind_state *state, const struct seen *seen, __u32 has_saved)
 {
 	__u64 at = state->stack_pointer + (__u64)state->blob_words * sizeof(__u64) - sizeof(__u64), address;
-	__u32 most = state->exact || !state->guessed ? PUSHED_MAX : 0, heap;
+	__u32 most = state->exact || !state->guessed ? PUSHED_MAX : 0;
 
 	for (__u32 i = 0; i <= PUSHED_MAX; i++) {
 		if (i > most || !unwind_read(state, at, &address))
 			break;
-		if (find_heap(seen, address, &heap))
+		if (hotspot_heap_of(seen, address) < HEAPS_MAX)
 			return move_up(state, at, has_saved ? at - sizeof(__u64) : 0, at + sizeof(__u64));
 		at += sizeof(__u64);
 	}

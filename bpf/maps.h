@@ -315,6 +315,12 @@ static __always_inline void count(__u32 counter)
 		__sync_fetch_and_add(value, 1);
 }
 
+/* Returns all ones if left >= right, else 0. They must not be further apart than 2^63. */
+static __always_inline __u64 not_less(__u64 left, __u64 right)
+{
+	return ~(__u64)((__s64)(left - right) >> 63);
+}
+
 /* Orders stores that user space reads without a lock: an atomic exchange is a full barrier (Linux 5.12). */
 static __always_inline void publish(__u64 *seq, __u64 value)
 {

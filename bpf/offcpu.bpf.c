@@ -212,7 +212,7 @@ static __always_inline void put_frames_above(struct sample *sample, const struct
 			skipped = i;
 	if (bytes == sizeof(scratch->frames))
 		skipped = 0;
-	put_kernel_stack(sample, scratch, bytes, skipped);
+	put_kernel_stack(sample, scratch, (__u32)bytes, skipped);
 }
 
 static __always_inline void record_kernel_stack(void *ctx, struct sample *sample,

@@ -103,7 +103,7 @@ int oncpu_tick(struct bpf_perf_event_data *ctx)
 	if ((__s64)PT_REGS_IP(&ctx->regs) < 0) {
 		bytes = get_kernel_stack(ctx, slot, &scratch->stack, now_ns);
 		if (bytes > 0)
-			put_kernel_stack(slot, &scratch->stack, bytes, 0);
+			put_kernel_stack(slot, &scratch->stack, (__u32)bytes, 0);
 	}
 	if (of == SAMPLE_OF_KERNEL)
 		slot->user_depth = slot->user_ended = slot->unwinder = 0;

@@ -7,7 +7,7 @@
 #ifndef BOURDON_BPF_REBASE_H
 #define BOURDON_BPF_REBASE_H
 
-#include "bpf/kernel.h"
+#include "bpf/maps.h"
 #include "common/abi.h"
 
 extern __u64 kernel_text;      /* address of _text; 0: unknown, no kernel frames are recorded */
@@ -24,6 +24,12 @@ extern __u64 kernel_backlog[2]; /* process_backlog(): packets that a thread of t
 static __always_inline bool is_in_part(const __u64 part[2], __u64 address)
 {
 	return address >= part[0] && address < part[1];
+}
+
+/* The same without a branch, for loops, in which the verifier would follow each: not 0 if it is there. */
+static __always_inline __u64 part_mask(const __u64 part[2], __u64 address)
+{
+	return not_less(address, part[0]) & ~not_less(address, part[1]);
 }
 
 /* Offsets from _text have 30 bits: the kernel's image is at most 1 GiB (arch/x86, KERNEL_IMAGE_SIZE). */

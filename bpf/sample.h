@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * sample.h fills a sample: the identity of the thread and both stacks. The consumer maps the slots, so raw
- * kernel addresses and unchecked user words stay in a scratch map that it cannot see.
+ * kernel addresses and unchecked user words stay in a scratch map that it cannot see. The functions of
+ * bpf/sample.bpf.c are checked by the verifier once a program.
  */
 #ifndef BOURDON_BPF_SAMPLE_H
 #define BOURDON_BPF_SAMPLE_H
@@ -21,16 +22,8 @@ struct stack_scratch {
 	struct unwind_state unwind_state;
 };
 
-/* Counts every error; reports one a second and CPU with its process and errno. */
-static __always_inline void note_stack_error(struct stack_scratch *scratch, __u64 now_ns, __u32 tgid,
-					     __u32 code, long error)
-{
-	count(code == ERROR_KERNEL_STACK ? COUNTER_KERNEL_STACK_ERRORS : COUNTER_USER_STACK_ERRORS);
-	if (now_ns - scratch->erred_ns < ERROR_INTERVAL_NS)
-		return;
-	scratch->erred_ns = now_ns;
-	report_error(code, (__s32)error, tgid);
-}
+/* Counts every error; reports one a second and CPU with its process and errno. `code` is an ERROR_*. */
+int note_stack_error(struct stack_scratch *scratch, __u64 now_ns, __u32 tgid, __u32 code, __s64 error);
 
 /*
  * Reads the kernel stack into the scratch, leaf first. Returns its size in bytes, or a negative errno that it
@@ -51,22 +44,8 @@ static __always_inline long get_kernel_stack(void *ctx, struct sample *slot, str
 	return bytes;
 }
 
-/* Copies the stack rebased, without its first `skipped` frames. */
-static __always_inline void put_kernel_stack(struct sample *slot, const struct stack_scratch *scratch,
-					     long bytes, __u32 skipped)
-{
-	__u32 depth = 0;
-
-	for (__u32 i = 0; i < SAMPLE_KERNEL_FRAMES; i++) {
-		__u32 from = i + skipped;
-
-		if (from >= SAMPLE_KERNEL_FRAMES || from * sizeof(__u64) >= (__u64)bytes)
-			break;
-		slot->kernel_frames[i] = rebase(scratch->frames[from]);
-		depth++;
-	}
-	slot->kernel_depth = (__s16)depth;
-}
+/* Copies the `bytes` of the stack rebased, without its first `skipped` frames. */
+int put_kernel_stack(struct sample *slot, const struct stack_scratch *scratch, __u32 bytes, __u32 skipped);
 
 /* Records the user stack of the current task. */
 static __always_inline void record_user_stack(void *ctx, struct sample *slot, struct stack_scratch *scratch,

@@ -7,12 +7,6 @@
 
 #define SEARCH_MAPS_STEPS 12 /* log2(UNWIND_MAPPINGS_MAX), plus one */
 
-/* Returns all ones if left >= right, else 0. Both must be below 2^63. */
-static __always_inline __u64 not_less(__u64 left, __u64 right)
-{
-	return ~(__u64)((__s64)(left - right) >> 63);
-}
-
 __noinline __u32 unwind_search_maps(__u32 first, __u32 count, __u64 address)
 {
 	__u32 low = first;

@@ -21,7 +21,7 @@
  */
 __noinline int is_in_interrupt(const struct stack_scratch *scratch, __u32 bytes, __u32 may_send)
 {
-	__u32 in_softirq = 0, sends = 0;
+	__u64 in_softirq = 0, sends = 0;
 
 	if (!scratch)
 		return 0;
@@ -30,12 +30,10 @@ __noinline int is_in_interrupt(const struct stack_scratch *scratch, __u32 bytes,
 			break;
 		if (is_in_part(kernel_interrupts, scratch->frames[i]))
 			return 1;
-		if (is_in_part(kernel_softirqs, scratch->frames[i]))
-			in_softirq = 1;
-		if (is_in_part(kernel_backlog, scratch->frames[i]))
-			sends = may_send;
+		in_softirq |= part_mask(kernel_softirqs, scratch->frames[i]);
+		sends |= part_mask(kernel_backlog, scratch->frames[i]);
 	}
-	return in_softirq && !sends;
+	return in_softirq && !(sends && may_send);
 }
 
 /* Notes who the current thread is, in the act of waking another one. */
