@@ -12,9 +12,15 @@
 #define BOURDON_BPF_POLICY_H
 
 #include "bpf/maps.h"
-#include "common/policy_denial.h"
 
 extern const volatile struct policy policy SEC(".rodata.policy");
+
+/*
+ * Of bpf/policy.bpf.c: the verifier follows the lists once a program, not once for each way to a question. Lists of 32 names
+ * and 32 ranges of uids took it seconds otherwise.
+ */
+int policy_denies_one_uid(__u32 uid);
+int policy_denies_comm_words(__u64 first, __u64 second);
 
 /*
  * A process that can act as a uid can hold that uid's secrets: one denied uid among the four denies the
@@ -24,15 +30,18 @@ static __noinline bool policy_denies_creds(struct task_struct *task)
 {
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
 
-	return policy_denies_uid(&policy, BPF_CORE_READ(cred, uid.val)) ||
-	       policy_denies_uid(&policy, BPF_CORE_READ(cred, euid.val)) ||
-	       policy_denies_uid(&policy, BPF_CORE_READ(cred, suid.val)) ||
-	       policy_denies_uid(&policy, BPF_CORE_READ(cred, fsuid.val));
+	return policy_denies_one_uid(BPF_CORE_READ(cred, uid.val)) ||
+	       policy_denies_one_uid(BPF_CORE_READ(cred, euid.val)) ||
+	       policy_denies_one_uid(BPF_CORE_READ(cred, suid.val)) ||
+	       policy_denies_one_uid(BPF_CORE_READ(cred, fsuid.val));
 }
 
-static __noinline bool policy_denies_name(const char *comm)
+static __always_inline bool policy_denies_name(const char *comm)
 {
-	return policy_denies_comm(&policy, comm);
+	__u64 words[2];
+
+	__builtin_memcpy(words, comm, sizeof(words));
+	return policy_denies_comm_words(words[0], words[1]);
 }
 
 /*

@@ -16,15 +16,13 @@
 
 POLICY_INLINE bool policy_denies_uid(const volatile struct policy *policy, __u32 uid)
 {
-	bool allowed = !policy->allowed_count;
-
 	for (__u32 i = 0; i < POLICY_UIDS_MAX && i < policy->denied_count; i++)
 		if (uid >= policy->denied[i].first && uid <= policy->denied[i].last)
 			return true;
 	for (__u32 i = 0; i < POLICY_UIDS_MAX && i < policy->allowed_count; i++)
 		if (uid >= policy->allowed[i].first && uid <= policy->allowed[i].last)
-			allowed = true;
-	return !allowed;
+			return false;
+	return policy->allowed_count;
 }
 
 /* `comm` has ABI_COMM_BYTES bytes, zeroed after its NUL. */
