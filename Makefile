@@ -69,7 +69,7 @@ include mk/checks.mk
 
 workloads: $(WORKLOADS)
 tests: workloads $(TOOLS) $(B)/unit
-benches: workloads $(BENCHES) $(B)/bench/exec_child
+benches: workloads $(BENCHES) $(B)/bench/exec_child $(B)/tools/verify_programs
 
 help:
 	@sed -n 's/^## /  /p' $(HELP)

@@ -155,6 +155,38 @@ one_line_saying() {
 	[ "$(stat -c %i "$PIN_DIR")" = "$before" ]
 }
 
+# verified_sum: prints the sum of what the verifier looked at, of the output of verify_programs
+verified_sum() {
+	awk '{ sum += $3 } END { print sum }'
+}
+
+@test "no program takes the verifier half as much again as before" {
+	local verified=$WORK/verified
+	"$BUILD/tools/verify_programs" > "$verified"
+	run "$TREE/tests/e2e/verified.sh" "$(uname -r)" < "$verified"
+	[ "$status" -eq 0 ] || { echo "$output"; false; }
+	echo "# ${lines[-1]}" >&3
+	# it fails if one does, or was not there before
+	awk '$1 == "oncpu_tick" { $3 *= 2 } { print } END { print "new_program", 10, 10, 10 }' "$verified" > "$verified.more"
+	run "$TREE/tests/e2e/verified.sh" "$(uname -r)" < "$verified.more"
+	[ "$status" -eq 1 ]
+	[[ ${lines[0]} == 'oncpu_tick: '*'half as much again'* ]]
+	[[ ${lines[1]} == 'new_program: '*'the table has no number'* ]]
+	[ "${#lines[@]}" -eq 4 ]
+}
+
+@test "the longest policy does not double what the verifier looks at" {
+	local i uids names=
+	uids=$(for ((i = 1; i <= 16; i++)); do printf '%s, ' "$((100 * i))-$((100 * i + 50))"; done)
+	names=$(for ((i = 1; i <= 32; i++)); do printf '%s, ' "name$i*"; done)
+	printf '%s\n' '[policy]' "deny_uids = ${uids%, }" "allow_uids = ${uids%, }" "deny_comms = ${names%, }" 'deny_undumpable = yes' \
+		> "$WORK/longest.conf"
+	"$BUILD/tools/verify_programs" > "$WORK/verified"
+	"$BUILD/tools/verify_programs" --policy "$WORK/longest.conf" > "$WORK/longest"
+	echo "# $(verified_sum < "$WORK/verified") instructions without a policy, $(verified_sum < "$WORK/longest") with the longest" >&3
+	(($(verified_sum < "$WORK/longest") < 2 * $(verified_sum < "$WORK/verified")))
+}
+
 @test "missing capabilities are named" {
 	load
 	run setpriv --bounding-set=-sys_admin,-perfmon --inh-caps=-all \
