@@ -250,7 +250,7 @@ START_TEST(what_cannot_be_read_is_a_failure)
 }
 END_TEST
 
-Suite *db_check_suite(void)
+SUITE(db_check)
 {
 	Suite *suite = suite_create("db_check");
 	TCase *tests = tcase_create("check");

@@ -408,7 +408,7 @@ START_TEST(compact_on_a_full_disk_loses_nothing)
 }
 END_TEST
 
-Suite *db_copy_suite(void)
+SUITE(db_copy)
 {
 	Suite *suite = suite_create("db_copy");
 	TCase *copy = tcase_create("copy"), *compact = tcase_create("compact");

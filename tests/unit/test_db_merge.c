@@ -676,7 +676,7 @@ START_TEST(the_database_of_a_daemon_is_refused)
 }
 END_TEST
 
-Suite *db_merge_suite(void)
+SUITE(db_merge)
 {
 	Suite *suite = suite_create("db_merge");
 	TCase *tests = tcase_create("merge");

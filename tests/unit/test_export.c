@@ -485,7 +485,7 @@ START_TEST(a_file_is_written_by_the_command)
 }
 END_TEST
 
-Suite *export_suite(void)
+SUITE(export)
 {
 	Suite *suite = suite_create("export");
 	TCase *tests = tcase_create("export");

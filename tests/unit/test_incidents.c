@@ -534,7 +534,7 @@ START_TEST(a_hostile_incident_does_no_harm)
 }
 END_TEST
 
-Suite *incidents_suite(void)
+SUITE(incidents)
 {
 	Suite *suite = suite_create("incidents");
 	TCase *verdict = tcase_create("verdict"), *life = tcase_create("life"), *told = tcase_create("told"),

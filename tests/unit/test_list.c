@@ -222,7 +222,7 @@ START_TEST(older_databases_are_listed)
 }
 END_TEST
 
-Suite *list_suite(void)
+SUITE(list)
 {
 	Suite *suite = suite_create("list");
 	TCase *tests = tcase_create("list");

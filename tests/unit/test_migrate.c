@@ -396,7 +396,7 @@ START_TEST(a_stack_that_is_missing_stops_the_migration)
 }
 END_TEST
 
-Suite *migrate_suite(void)
+SUITE(migrate)
 {
 	Suite *suite = suite_create("migrate");
 	TCase *whole = tcase_create("whole"), *disturbed = tcase_create("disturbed");

@@ -224,7 +224,7 @@ START_TEST(an_older_database_is_not_written)
 }
 END_TEST
 
-Suite *older_schema_suite(void)
+SUITE(older_schema)
 {
 	Suite *suite = suite_create("older_schema");
 	TCase *kept = tcase_create("kept");

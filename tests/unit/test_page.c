@@ -342,7 +342,7 @@ START_TEST(damaged_times_are_refused)
 }
 END_TEST
 
-Suite *page_suite(void)
+SUITE(page)
 {
 	Suite *suite = suite_create("page");
 	TCase *tests = tcase_create("page");

@@ -496,7 +496,7 @@ START_TEST(damage_is_refused)
 }
 END_TEST
 
-Suite *profile_suite(void)
+SUITE(profile)
 {
 	Suite *suite = suite_create("profile");
 	TCase *tests = tcase_create("profile");

@@ -953,7 +953,7 @@ START_TEST(hostile_tables_do_no_harm)
 }
 END_TEST
 
-Suite *report_suite(void)
+SUITE(report)
 {
 	Suite *suite = suite_create("report");
 	TCase *format = tcase_create("format"), *commands = tcase_create("commands");
