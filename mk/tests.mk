@@ -98,8 +98,8 @@ $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -lseccomp -o $@
 
-# A build with another ABI and schema, which to this version looks like a newer one and like an older one.
-OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
+# A build with another ABI and a newer schema: to it, this version is an older one.
+OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000 -DSCHEMA_ADDED=tests/unit/next_schema.sql
 next: | $(BINARIES)
 	$(Q)CPPFLAGS='$(OTHER_VERSION)' $(MAKE) --no-print-directory B=$(B)/next all
 
