@@ -7,10 +7,19 @@
 #ifndef SCHEMA_VERSION                   /* tests/e2e/upgrade.bats builds with another number */
 #define SCHEMA_VERSION 10
 #endif
+/* The oldest that bourdond migrates and bourdon reads. */
+#define SCHEMA_OLDEST 10
 
 /* Beside the database. The one daemon that writes to the database holds a lock (flock(2)) on this file. */
 #define STORE_LOCK_FILE "bourdond.lock"
 
 extern const char schema_sql[];
+
+/* Of this version's databases. */
+struct schema {
+	int version;
+	const char *sql;
+};
+extern const struct schema schema_present;
 
 #endif

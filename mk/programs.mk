@@ -36,9 +36,9 @@ PROTO := $(B)/object/proto/pprof.pb-c.o
 $(call objects,$(LOADER)): $(B)/skeleton/bourdon.skel.h
 $(call objects,consumer/main.c $(CONSUMER) loader/main.c loader/grant/main.c): | $(POLICIES)
 $(call objects,report/loaded.c): $(B)/skeleton/object_sha256.h
-$(B)/object/common/schema.o: common/schema.sql
+$(B)/object/common/schema.o: common/schema.sql tests/unit/next_schema.sql
+$(B)/object/tests/unit/schema_fixture.o: common/schema.sql tests/unit/next_schema.sql tests/example.db
 $(B)/object/report/page_parts.o: $(wildcard report/page/*)
-$(B)/object/tests/unit/kept_databases.o: $(wildcard tests/databases/*.db)
 $(B)/object/tests/unit/test_why.o: $(wildcard tests/unit/why_*.txt)
 $(B)/object/tests/unit/test_table_failures.o: docs/CAPTURES.md
 $(call objects,common/call_name.c common/seccomp_log.c): $(B)/policy/call_names.h
@@ -68,7 +68,7 @@ $(B)/bourdond: $(call objects,consumer/main.c $(CONSUMER) $(COMMON))
 SYMBOLIZER := $(call sources,consumer/symbolizer/*.c) consumer/process/privilege.c consumer/symbols/debug_files.c
 # `bourdon symbolize` and `bourdon db merge` write stacks as bourdond does; merge converts older databases, too. `bourdon db
 # compact` removes what is not used as bourdond does.
-TREE := $(patsubst %,consumer/store/%.c,incidents migrate migrate_stacks retention stack_hash stack_tree stored_json) consumer/sql/sql.c
+TREE := $(patsubst %,consumer/store/%.c,incidents migrate retention stack_hash stack_tree stored_json) consumer/sql/sql.c
 # `bourdon threads` finds units in cgroups as bourdond does.
 UNITS_OF_CGROUPS := consumer/rules/cgroup_parts.c
 $(B)/bourdon $(B)/unit $(B)/fuzz_report: private LIBS += -lncursesw -ltinfo -lprotobuf-c

@@ -101,8 +101,8 @@ $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 # Loads as the loader does
 $(B)/tools/verify_programs: $(call objects,$(filter-out loader/main.c,$(LOAD_SOURCES)))
 
-# A build with another ABI and schema, which to this version looks like a newer one and like an older one.
-OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
+# A build with another ABI and a newer schema: to it, this version is an older one.
+OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000 -DSCHEMA_ADDED=tests/unit/next_schema.sql
 next: | $(BINARIES)
 	$(Q)CPPFLAGS='$(OTHER_VERSION)' $(MAKE) --no-print-directory B=$(B)/next all
 

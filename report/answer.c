@@ -138,8 +138,6 @@ static int find_place(struct answer *answer)
 		return 0; /* it is nobody's code, or that of somebody who is not known */
 	if (!of)
 		of = answer->victim;
-	if (is_other && answer->report->database->version < 9)
-		return 0; /* only targets were sampled */
 	if (is_other && profile_load(answer->report->database, answer->report->capture_id, PROFILE_OF_OTHERS,
 				     &answer->others) < 0)
 		return -EIO;

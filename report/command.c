@@ -684,9 +684,7 @@ static int choose_incident(struct database *database, int64_t wanted, int64_t *r
 	if (database->failed)
 		return -EIO;
 	if (wanted < 0)
-		log_error(
-			"no incident in '%s': 'bourdon list' shows the captures; those of an older bourdond have none",
-			database->path);
+		log_error("no incident in '%s': 'bourdon list' shows the captures", database->path);
 	else
 		log_error("no incident %lld in '%s': 'bourdon list' shows the incident of each capture",
 			  (long long)wanted, database->path);

@@ -106,21 +106,23 @@ static void read_writer(struct database *database, char *ret_writer, size_t byte
 	sqlite3_finalize(statement);
 }
 
-static void refuse_version(struct database *database)
+static void refuse_newer(struct database *database)
 {
-	char versions[64], writer[32], remedy[128];
-	bool is_newer = database->version > SCHEMA_VERSION;
+	char writer[32], remedy[128] = "install a newer bourdon, that of the bourdond that wrote it";
 
-	older_schema_list(versions, sizeof(versions));
 	read_writer(database, writer, sizeof(writer));
 	if (*writer)
-		snprintf(remedy, sizeof(remedy), is_newer ? "install bourdon %s or newer" : "use bourdon %s",
-			 writer);
-	else
-		snprintf(remedy, sizeof(remedy), "%s bourdon, that of the bourdond that wrote it",
-			 is_newer ? "install a newer" : "use an older");
-	report_problem(database, "'%s' has schema version %d, and bourdon %s reads %s: %s", database->path,
-		       database->version, BOURDON_VERSION, versions, remedy);
+		snprintf(remedy, sizeof(remedy), "install bourdon %s or newer", writer);
+	report_problem(database, "'%s' has schema version %d, and bourdon %s reads none after version %d: %s",
+		       database->path, database->version, BOURDON_VERSION, SCHEMA_VERSION, remedy);
+}
+
+static void refuse_older(struct database *database)
+{
+	report_problem(
+		database,
+		"'%s' has schema version %d, and bourdon %s reads none before version %d: move it elsewhere; only the bourdon that wrote it reads it",
+		database->path, database->version, BOURDON_VERSION, SCHEMA_OLDEST);
 }
 
 /*
@@ -142,11 +144,21 @@ static int check_identity(struct database *database)
 		return -EPROTO;
 	}
 	database->version = (int)version;
-	if (version != SCHEMA_VERSION && !older_schema_views(database->version)) {
-		refuse_version(database);
-		return -EPROTO;
-	}
-	return 0;
+	if (version >= SCHEMA_OLDEST && version <= SCHEMA_VERSION)
+		return 0;
+	(version > SCHEMA_VERSION ? refuse_newer : refuse_older)(database);
+	return -EPROTO;
+}
+
+static int read_older(struct database *database)
+{
+	int result = older_schema_read(database->sqlite, &schema_present);
+
+	if (result == -ENOMEM)
+		report_problem(database, "cannot read '%s': %s", database->path, strerror(ENOMEM));
+	else if (result < 0)
+		database_fail(database);
+	return result < 0 ? -EIO : 0;
 }
 
 /*
@@ -155,15 +167,12 @@ static int check_identity(struct database *database)
  */
 static int begin_reading(struct database *database)
 {
-	const char *views;
 	int error = database_execute(database, "BEGIN");
 
 	if (!error)
 		error = check_identity(database);
-	views = error ? NULL : older_schema_views(database->version);
-	/* In SQLite's own memory: the text of the views is too short for a temporary file. */
-	if (views)
-		error = database_execute(database, views);
+	if (!error && database->version < SCHEMA_VERSION)
+		error = read_older(database);
 	return error ? error : database_execute(database, "PRAGMA query_only = ON");
 }
 

@@ -12,7 +12,7 @@ static int migrate(struct sql *sql)
 	/* no statement of a hostile database opens another file */
 	sqlite3_limit(sql->db, SQLITE_LIMIT_ATTACHED, 0);
 	sql->give_up_ns = &never;
-	result = migrate_database(sql, NULL, NULL);
+	result = migrate_database(sql, &schema_present, NULL, NULL);
 	sql->give_up_ns = NULL;
 	return result;
 }

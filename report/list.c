@@ -69,9 +69,6 @@ static void cell_where(const struct query *query, const char *name, char *into, 
 	escape_terminal(query_is_null(query, name) ? "system" : query_text(query, name), into, into_bytes);
 }
 
-/* A database of an older schema has no incidents, and its list is as it was. */
-#define SINCE_SCHEMA 9
-
 #define ORDER "newest_at DESC, incident_id DESC, triggered_at DESC, capture_id DESC"
 static const char sql[] =
 	"SELECT s.*, c.incident_id FROM (SELECT capture_id, incident_id, triggered_at, "
@@ -79,9 +76,6 @@ static const char sql[] =
 	"WHERE %s ORDER BY " ORDER " LIMIT ?2) c "
 	"CROSS JOIN capture_summary s USING(capture_id) "
 	"ORDER BY c.newest_at DESC, c.incident_id DESC, c.triggered_at DESC, c.capture_id DESC";
-static const char older_sql[] =
-	"SELECT * FROM capture_summary WHERE capture_id IN (SELECT capture_id FROM capture "
-	"WHERE %s) ORDER BY triggered_at DESC, capture_id DESC LIMIT ?2";
 
 /* Targets with that unit: what they used, living or ended; of a baseline, which has no such rows, their samples. */
 #define OF_UNIT                                                                                                         \
@@ -92,7 +86,7 @@ static const char older_sql[] =
 	"GLOB %Q))"
 
 /* Returns the statement, which sqlite3_free() frees; NULL without memory. */
-static char *make_sql(const struct list_options *options, const char *statement)
+static char *make_sql(const struct list_options *options)
 {
 	static const char *const which[] = { [LIST_CAPTURES] = "trigger_mode <> 'baseline'",
 					     [LIST_BASELINES] = "trigger_mode = 'baseline'",
@@ -110,7 +104,7 @@ static char *make_sql(const struct list_options *options, const char *statement)
 	if (options->unit)
 		sqlite3_str_appendf(condition, OF_UNIT, options->unit, options->unit, options->unit);
 	text = sqlite3_str_finish(condition);
-	result = text ? sqlite3_mprintf(statement, text) : NULL;
+	result = text ? sqlite3_mprintf(sql, text) : NULL;
 	sqlite3_free(text);
 	return result;
 }
@@ -136,18 +130,13 @@ static void print_text(struct report *report, struct query *query)
 		{ "LOST", "capture_id", 14, cell_lost },
 		{ "WHERE", "cgroup", -60, cell_where },
 	};
-	struct column shown[ARRAY_SIZE(columns)];
-	size_t count = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
-		if (report->database->version >= SINCE_SCHEMA || strcmp(columns[i].name, "incident_id") != 0)
-			shown[count++] = columns[i];
-	table_print(report->out, query, shown, count);
+	table_print(report->out, query, columns, ARRAY_SIZE(columns));
 }
 
 void list_run(struct report *report)
 {
-	char *text = make_sql(report->list, report->database->version < SINCE_SCHEMA ? older_sql : sql);
+	char *text = make_sql(report->list);
 	_cleanup_query_ struct query query = { .database = report->database };
 
 	if (!text) {

@@ -6,16 +6,16 @@
 #ifndef BOURDON_REPORT_OLDER_SCHEMA_H
 #define BOURDON_REPORT_OLDER_SCHEMA_H
 
-#include <stddef.h>
+#include "common/schema.h"
+
+#include <sqlite3.h>
 
 /*
- * The statements that create these views over a database of that version; NULL if bourdon does not read it. They
- * hide tables of the same names, which remain as main.NAME. Tables that only the current schema has, and that no
- * documented view needs there (stack_node, stack_class, frame_row, sample_row, sample_class, thread), stay missing.
+ * Creates in a connection to an older database all views of the schema, and one in place of each table that has other
+ * columns there. They hide the names of the file, which remain as main.NAME. As after a migration, a column that the file does
+ * not have has its default, and a table that it does not have is empty. Returns 0; -ENOMEM; or -EIO, and the reason is
+ * sqlite3_errmsg(older).
  */
-const char *older_schema_views(int version);
-
-/* Stores the versions that bourdon reads, as "versions 6, 7 and 8". */
-void older_schema_list(char *into, size_t into_bytes);
+int older_schema_read(sqlite3 *older, const struct schema *schema);
 
 #endif

@@ -101,8 +101,8 @@ struct profile {
 };
 
 /*
- * Whose samples: those of view sample, or of view other_sample, which schemas before 8 do not have, all of them or those of one
- * role; or of both views, with their roles and times, and with the stacks of wakers and of threads' states.
+ * Whose samples: those of view sample; or of view other_sample, all of them or those of one role; or of both views, with
+ * their roles and times, and with the stacks of wakers and of threads' states.
  */
 enum profile_of {
 	PROFILE_OF_TARGETS,

@@ -508,43 +508,6 @@ static int load_tree(struct loading *loading)
 	return result;
 }
 
-/* Without the tree, as older databases are: each stack is a node of its own. */
-static int load_stack_frames(struct loading *loading)
-{
-	_cleanup_query_ struct query query = query_begin(
-		loading->database, "SELECT truncated, unwinder, ended FROM stack WHERE stack_id = ?1", 0, 0);
-	_cleanup_query_ struct query frames = query_begin(
-		loading->database,
-		"SELECT frame_id FROM stack_frame WHERE stack_id = ?1 ORDER BY position DESC", 0, 0);
-	struct profile *profile = loading->profile;
-	int result = 0;
-
-	for (uint32_t i = 0; i < profile->stacks_count && !result; i++) {
-		struct profile_stack *stack = &profile->stacks[i];
-
-		if (query_find(&query, stack->stack_id)) {
-			stack->is_known = true;
-			stack->truncated = number_at(&query, 0) != 0;
-			result = intern_at(loading, &query, 1, &stack->unwinder);
-			if (!result)
-				result = intern_at(loading, &query, 2, &stack->ended);
-		}
-		stack->node = profile->nodes_count;
-		if (!result)
-			result = add_node(loading, stack->stack_id, &(struct node_row){ 0 });
-		if (!result && query_find(&frames, stack->stack_id))
-			do
-				result = add_path_frame(loading, number_at(&frames, 0));
-			while (!result && query_next(&frames));
-		if (!result) {
-			struct profile_node *node = &profile->nodes[stack->node];
-
-			node->count = profile->path_frames_count - node->first;
-		}
-	}
-	return result;
-}
-
 #define LEVEL_UNKNOWN 0U
 #define LEVEL_BEING_FOUND UINT32_MAX
 
@@ -631,12 +594,6 @@ static int order_nodes(struct loading *loading)
 	return move_nodes(loading, climbed);
 }
 
-static bool has_tree(struct database *database)
-{
-	return sqlite3_table_column_metadata(database->sqlite, NULL, "stack_node", "frames", NULL, NULL, NULL,
-					     NULL, NULL) == SQLITE_OK;
-}
-
 static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
 {
 	struct profile *profile = loading->profile;
@@ -653,7 +610,7 @@ static int load(struct loading *loading, int64_t capture_id, enum profile_of of)
 	if (!result)
 		result = load_processes(loading);
 	if (!result)
-		result = has_tree(loading->database) ? load_tree(loading) : load_stack_frames(loading);
+		result = load_tree(loading);
 	if (!result)
 		result = load_frames(loading);
 	if (!result) {

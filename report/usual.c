@@ -136,8 +136,7 @@ static struct same_code find_same_code(struct answer *answer)
 	struct hashes hashes = { 0 };
 	int64_t stacks = 0;
 
-	/* before version 9, samples have no role */
-	if (database->version < 9 || !answer->place.stacks_count)
+	if (!answer->place.stacks_count)
 		return found;
 	hashes = hashes_of(answer);
 	if (!hashes.count)

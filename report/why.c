@@ -57,9 +57,8 @@ struct section {
 	const char *sql;   /* ?1 is the capture; NULL: computed from the profile */
 	/* Returns 0, -ENOMEM, or -EIO after a query that failed. The caller frees the rows. */
 	int (*compute)(struct why *why, struct rows *ret_rows);
-	int since;      /* schema version of the database; 0: any */
-	int until;      /* the same; later ones have it in JSON alone */
 	bool is_object; /* a JSON object: one row; else an array */
+	bool only_json; /* text does not have it */
 	void (*print)(const struct layout *layout,
 		      struct query *query); /* the query stands on its first row */
 	const char *absent;                 /* the text for a query without rows; NULL: none */
@@ -384,22 +383,6 @@ static void print_over_span(const struct layout *layout, struct query *query, co
 
 	print_head(layout, "%s over %s%s", what, duration_of(query, "span_ns", 1, span), more);
 	table_print_on(layout, query, columns, columns_count);
-}
-
-static void print_culprits(const struct layout *layout, struct query *query)
-{
-	static const struct column columns[] = {
-		{ "COMM", "comm", -15, cell_text },
-		{ "TGID", "tgid", 7, cell_number },
-		{ "CPU TIME", "cpu_ns", 8, cell_duration_ns },
-		{ "READ", "read_bytes", 8, cell_size },
-		{ "WRITTEN", "write_bytes", 8, cell_size },
-		{ "MEMORY", "rss_bytes", 8, cell_size },
-		{ "CGROUP", "cgroup", -36, cell_text },
-	};
-
-	print_over_span(layout, query, "other processes that used most of the resource that fired,", "",
-			columns, ARRAY_SIZE(columns));
 }
 
 static void print_groups(const struct layout *layout, struct query *query)
@@ -931,14 +914,12 @@ static const struct section sections[] = {
 	  .print = print_capture },
 	{ .name = "asked",
 	  .shows = "who asked for the capture",
-	  .since = 9,
 	  .sql = "SELECT asked_by_uid, asked_by, asked_for, note FROM capture WHERE capture_id = ?1 AND "
 		 "asked_by_uid IS NOT NULL",
 	  .is_object = true,
 	  .print = print_asked },
 	{ .name = "incident",
 	  .shows = "the incident of the capture",
-	  .since = 9,
 	  .sql = incident_remark_sql,
 	  .is_object = true,
 	  .print = incident_print_remark },
@@ -952,20 +933,17 @@ static const struct section sections[] = {
 	  .print = print_waiting },
 	{ .name = "machine",
 	  .shows = "who took the machine's CPU time",
-	  .since = 8,
 	  .sql = "SELECT part, ns, percent, to_at - from_at AS span_ns FROM machine_time WHERE capture_id = ?1 AND "
 		 "percent >= 0.1 ORDER BY ns DESC, part LIMIT 11",
 	  .print = print_machine },
 	{ .name = "bytes",
 	  .shows = "who read and wrote",
-	  .since = 9,
 	  .sql = "SELECT part, read_bytes, write_bytes, to_at - from_at AS span_ns FROM machine_bytes WHERE "
 		 "capture_id = ?1 AND (read_bytes <> 0 OR write_bytes <> 0) "
 		 "ORDER BY part = 'unaccounted', part = 'disks', read_bytes + write_bytes DESC, part LIMIT 6",
 	  .print = print_bytes },
 	{ .name = "cgroup_bytes",
 	  .shows = "what disks did for cgroups",
-	  .since = 9,
 	  .sql = "SELECT cgroup, unit, container, device_read_bytes, device_written_bytes, ifnull(unit, cgroup) AS place, "
 		 "to_at - from_at AS span_ns FROM cgroup_memory WHERE capture_id = ?1 AND cgroup <> '/' AND "
 		 "'io' = (SELECT resource FROM capture WHERE capture_id = ?1) AND "
@@ -974,7 +952,6 @@ static const struct section sections[] = {
 	  .print = print_cgroup_bytes },
 	{ .name = "interrupts",
 	  .shows = "what interrupts took",
-	  .since = 9,
 	  .sql = "SELECT kind, number, name, ifnull(name, iif(number IS NULL, 'all others', '-')) AS label, count, ns, "
 		 "percent, to_at - from_at AS span_ns FROM interrupt WHERE capture_id = ?1 AND percent >= 0.1 AND "
 		 "('irq' = (SELECT resource FROM capture WHERE capture_id = ?1) "
@@ -984,22 +961,19 @@ static const struct section sections[] = {
 	  .print = print_interrupts },
 	{ .name = "groups",
 	  .shows = "who used most of the resource",
-	  .since = 8,
 	  .sql = "SELECT role, program, processes, ended, tgid, parent, parent_tgid, cpu_ns, read_bytes, write_bytes, "
 		 "rss_bytes, percent, unit, container, cgroup, ifnull(unit, cgroup) AS place FROM culprit_group "
 		 "WHERE capture_id = ?1 AND taken > 0 LIMIT 10",
 	  .print = print_groups },
 	{ .name = "culprits",
 	  .shows = "other processes that used most",
-	  .until = 8,
 	  .sql = "SELECT c.tgid, c.comm, c.cgroup, c.taken, c.unit, c.cpu_ns, c.read_bytes, c.write_bytes, "
 		 "c.rss_bytes,"
 		 " (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
 		 "FROM culprit c WHERE c.capture_id = ?1 AND c.taken > 0 LIMIT 5",
-	  .print = print_culprits },
+	  .only_json = true },
 	{ .name = "killed",
 	  .shows = "who was killed",
-	  .since = 9,
 	  .sql = "SELECT k.at, k.at - c.triggered_at AS after_ns, k.how, k.role, k.comm, k.tgid, k.cgroup, k.unit, k.container, "
 		 "k.rss_bytes, k.by_comm, k.by_tgid, k.by_cgroup, k.by_unit, k.limit_cgroup, k.limit_bytes, k.processes, "
 		 "ifnull(k.unit, k.cgroup) AS place, ifnull(k.by_unit, k.by_cgroup) AS by_place "
@@ -1007,7 +981,6 @@ static const struct section sections[] = {
 	  .print = print_killed },
 	{ .name = "growth",
 	  .shows = "whose memory grew",
-	  .since = 9,
 	  .sql = "SELECT role, program, processes, tgid, rss_before_bytes, rss_bytes, grown_bytes, unit, container, cgroup, "
 		 "ifnull(unit, cgroup) AS place, (SELECT max(to_at - from_at) FROM usage WHERE capture_id = ?1) AS span_ns "
 		 "FROM memory_group WHERE capture_id = ?1 AND grown_bytes >= 1048576 AND " MEMORY_WAS_SHORT
@@ -1015,7 +988,6 @@ static const struct section sections[] = {
 	  .print = print_growth },
 	{ .name = "reclaim",
 	  .shows = "who reclaimed memory",
-	  .since = 9,
 	  .sql = "SELECT role, program, processes, tgid, reclaims, reclaim_ns, cpu_ns, unit, container, cgroup, "
 		 "ifnull(unit, cgroup) AS place FROM memory_group WHERE capture_id = ?1 AND (reclaim_ns > 0 OR "
 		 "role = 'kernel' AND program = 'kswapd' AND cpu_ns > 0) AND " MEMORY_WAS_SHORT
@@ -1023,7 +995,6 @@ static const struct section sections[] = {
 	  .print = print_reclaim },
 	{ .name = "cgroups",
 	  .shows = "memory of cgroups",
-	  .since = 9,
 	  .sql = "SELECT cgroup, unit, container, current_before_bytes, current_bytes, anon_before_bytes, anon_bytes, "
 		 "file_before_bytes, file_bytes, refaulted_bytes, scanned_bytes, reclaimed_bytes, ifnull(unit, cgroup) AS place, "
 		 "to_at - from_at AS span_ns FROM cgroup_memory WHERE capture_id = ?1 AND " MEMORY_WAS_SHORT
@@ -1044,7 +1015,6 @@ static const struct section sections[] = {
 	  .print = print_hot_stacks },
 	{ .name = "others",
 	  .shows = "hottest stacks of all others",
-	  .since = 9,
 	  .compute = compute_others,
 	  .print = print_others },
 	{ .name = "stalls",
@@ -1053,19 +1023,16 @@ static const struct section sections[] = {
 	  .print = print_stall_stacks },
 	{ .name = "states",
 	  .shows = "in which state threads were",
-	  .since = 10,
 	  .compute = compute_states,
 	  .print = states_print },
 	{ .name = "wakers",
 	  .shows = "who ended waits",
-	  .since = 9,
 	  .sql = "SELECT waker_comm AS comm, waker_role AS role, waker_tgid AS tgid, waker_tid AS tid, sum(waited_ns) AS "
 		 "waited_ns, sum(percent) AS percent, sum(intervals) AS intervals FROM waker WHERE capture_id = ?1 "
 		 "GROUP BY waker_comm, waker_role, waker_tgid, waker_tid ORDER BY sum(waited_ns) DESC, waker_tid LIMIT 10",
 	  .print = print_wakers },
 	{ .name = "locks",
 	  .shows = "locks that were waited for",
-	  .since = 9,
 	  .sql = "SELECT h.lock, h.waited_ns, h.waiters, h.holder_comm AS comm, h.holder_tgid AS tgid, h.holder_tid AS tid, "
 		 "h.held_ns, h.held_percent AS percent, h.intervals, h.holder_stack_id AS stack_id, (SELECT "
 		 "group_concat(function, ' < ') FROM (SELECT f.function FROM stack_frame s JOIN frame f USING(frame_id) JOIN "
@@ -1137,9 +1104,9 @@ static void run_section(struct why *why, const struct section *section)
 	struct report *report = why->report;
 	_cleanup_query_ struct query query = { 0 };
 	_cleanup_rows_ struct rows rows = { 0 };
-	int result = 0, version = report->database->version;
+	int result = 0;
 
-	if (version < section->since || (section->until && version >= section->until && !report->json))
+	if (section->only_json && !report->json)
 		return;
 	if (section->compute) {
 		result = section->compute(why, &rows);

@@ -61,8 +61,8 @@ is_stored() {
 make_week() {
 	doing 'making a week'
 	rm -f "$STATE_DIR"/bourdon.db*
-	sqlite3 "$DB" < common/schema.sql
-	sqlite3 "$DB" "PRAGMA application_id = 1650749294; PRAGMA user_version = $(sed -n 's/^#define SCHEMA_VERSION //p' common/schema.h);
+	make_tables "$DB"
+	sqlite3 "$DB" "
 		INSERT INTO run(run_id, started_at, version, abi, kernel, hostname, cpus, hz) VALUES(1, 1, '0', 1, '0', 'host', 2, 47);
 		INSERT INTO activity_key(key_id, state, comm, kernel, syscall, function, uid, cgroup, unit, container, hash)
 			WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)

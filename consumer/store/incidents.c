@@ -3,17 +3,13 @@
 
 #include "consumer/capture/capture.h"
 #include "consumer/capture/cause.h"
-#include "consumer/capture/incident.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TEXT_OF(number) #number
-#define TEXT(number) TEXT_OF(number)
-
-/* When the stall of a capture began. One of an older version tells at least how long the stall had lasted. */
+/* When the stall of a capture began. If that is not known: at least as long before the trigger as the stall had lasted. */
 #define ONSET "ifnull(c.onset_at, c.triggered_at - 1000 * c.observed_us)"
 
 /* Of captures `f`, the one whose stall began first. */
@@ -96,38 +92,3 @@ int incidents_settle(struct sql *sql, int64_t capture_id)
 const char incidents_shrink_sql[] =
 	"DELETE FROM incident WHERE NOT EXISTS (SELECT 1 FROM capture c WHERE c.incident_id = incident.incident_id);" SETTLE
 	"captures <> (SELECT count(*)" OF_INCIDENT ")";
-
-/* An incident's number is the id of its first capture. */
-static const char form_sql[] =
-	"CREATE TEMP TABLE member(capture_id INTEGER PRIMARY KEY, first_id INTEGER NOT NULL);"
-	"INSERT INTO member WITH span AS ("
-	"SELECT c.capture_id, c.run_id, c.triggered_at, c.triggered_at - c.history_ns AS from_at, "
-	"ifnull(c.ended_at, c.triggered_at) AS to_at, "
-	"c.triggered_at + ifnull(r.capture_ns + r.cooldown_ns, 0) AS quiet_until "
-	"FROM capture c LEFT JOIN rule r USING(rule_id) WHERE c.incident_id IS NULL AND c.resource IS NOT NULL"
-	"), so_far AS ("
-	"SELECT *, max(to_at) OVER before AS covered_until, max(quiet_until) OVER before AS all_quiet_until FROM span "
-	"WINDOW before AS (PARTITION BY run_id ORDER BY triggered_at, capture_id ROWS BETWEEN UNBOUNDED PRECEDING AND "
-	"1 PRECEDING)"
-	"), grouped AS ("
-	"SELECT *, sum(covered_until IS NULL OR (from_at > covered_until AND triggered_at >= all_quiet_until)) "
-	"OVER (PARTITION BY run_id ORDER BY triggered_at, capture_id) AS island FROM so_far"
-	"), parted AS ("
-	"SELECT *, (row_number() OVER (PARTITION BY run_id, island ORDER BY triggered_at, capture_id) - 1) "
-	"/ " TEXT(
-		INCIDENT_CAPTURES_MAX) " AS part FROM grouped"
-				       ") SELECT capture_id, first_value(capture_id) OVER (PARTITION BY run_id, island, part ORDER BY triggered_at, "
-				       "capture_id) FROM parted;"
-				       "INSERT INTO incident(run_id, number, captures, began_at, resource) "
-				       "SELECT run_id, capture_id, 0, triggered_at, resource FROM capture WHERE capture_id IN (SELECT first_id FROM member) "
-				       "ORDER BY triggered_at, capture_id;"
-				       "UPDATE capture SET incident_id = (SELECT i.incident_id FROM member m JOIN incident i ON i.number = m.first_id "
-				       "WHERE m.capture_id = capture.capture_id AND i.run_id = capture.run_id) WHERE incident_id IS NULL;"
-				       "DROP TABLE temp.member";
-
-int incidents_form(struct sql *sql)
-{
-	int result = sql_execute(sql, form_sql);
-
-	return result < 0 ? result : incidents_settle_where(sql, "captures = 0");
-}

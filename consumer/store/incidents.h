@@ -28,7 +28,4 @@ int incidents_settle_where(struct sql *sql, const char *condition);
 /* After captures were removed: removes the incidents that have none any more, and settles those that have fewer. */
 extern const char incidents_shrink_sql[];
 
-/* Puts the captures of a database from before there were incidents together, by wall clock and with the same rule. */
-int incidents_form(struct sql *sql);
-
 #endif

@@ -4,18 +4,13 @@
 #include "common/array.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
-#include "common/hexadecimal.h"
 #include "common/schema.h"
-#include "consumer/store/incidents.h"
-#include "consumer/store/migrate_stacks.h"
 
 #include <errno.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DATABASE_ID_BYTES 16
 #define OPERATIONS_BETWEEN_LOOKS 10000 /* of SQLite's virtual machine, well below a millisecond */
 #define PAUSE_NS 100000000UL
 
@@ -77,8 +72,8 @@ static int execute_made(struct sql *sql, const char *query)
 
 /* ---- the tables ---- */
 
-/* Notes the names of all tables and views of this schema, and of older ones, in the temporary table `ours`. */
-static int note_names(struct sql *sql)
+/* Notes the names of all tables and views of the schema in the temporary table `ours`. */
+static int note_names(struct sql *sql, const struct schema *schema)
 {
 	_cleanup_texts_ struct texts names = { 0 };
 	struct sql fresh = { .give_up_ns = sql->give_up_ns };
@@ -86,7 +81,7 @@ static int note_names(struct sql *sql)
 	int result = sql_open(&fresh, ":memory:");
 
 	if (!result)
-		result = sql_execute(&fresh, schema_sql);
+		result = sql_execute(&fresh, schema->sql);
 	if (!result)
 		result = collect(
 			&fresh,
@@ -107,8 +102,8 @@ static int note_names(struct sql *sql)
 	return result;
 }
 
-/* Renames all tables to old_NAME and makes those of this schema, empty. */
-static int make_tables(struct sql *sql)
+/* Renames all tables to old_NAME and makes those of the schema, empty. */
+static int make_tables(struct sql *sql, const struct schema *schema)
 {
 	int result = execute_made(
 		sql, "SELECT printf('DROP %s \"%w\"', type, name) FROM sqlite_schema "
@@ -118,19 +113,7 @@ static int make_tables(struct sql *sql)
 		result = execute_made(
 			sql, "SELECT printf('ALTER TABLE \"%w\" RENAME TO \"old_%w\"', name, name) "
 			     "FROM sqlite_schema WHERE type = 'table' AND name IN (SELECT name FROM ours)");
-	return result < 0 ? result : sql_execute(sql, schema_sql);
-}
-
-/* Frames were the table of the name that a view has now. */
-static int rename_frames(struct sql *sql)
-{
-	sqlite3_int64 present = 0;
-	int result = sql_run_once(
-		sql, &present,
-		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'old_frame'");
-
-	return result < 0 || !present ? result
-				      : sql_execute(sql, "ALTER TABLE old_frame RENAME TO old_frame_row");
+	return result < 0 ? result : sql_execute(sql, schema->sql);
 }
 
 /* Copies the rows of each table that there was before, by the names of its columns. Ids stay. */
@@ -162,34 +145,6 @@ static int drop_old_tables(struct sql *sql)
 	return result;
 }
 
-/*
- * Gives a database from before the table `database` an id. Each copy of the database gets the same one, so that its
- * captures are the same captures after any copy was migrated: it is made of the first run, which no two have in common.
- */
-static int name_database(struct sql *sql)
-{
-	_cleanup_texts_ struct texts first = { 0 };
-	uint8_t digest[SHA256_DIGEST_SIZE];
-	char id[HEXADECIMAL_BYTES(DATABASE_ID_BYTES)];
-	struct sha256_ctx context;
-	sqlite3_stmt *add = NULL;
-	int result = collect(sql,
-			     "SELECT printf('%d %s', started_at, hostname) FROM run "
-			     "WHERE NOT EXISTS (SELECT 1 FROM database) ORDER BY run_id LIMIT 1",
-			     &first);
-
-	if (result < 0 || !first.count)
-		return result;
-	sha256_init(&context);
-	sha256_update(&context, strlen(first.texts[0]), (const uint8_t *)first.texts[0]);
-	sha256_digest(&context, sizeof(digest), digest);
-	result = sql_prepare(sql, &add, "INSERT INTO database(database_id, id) VALUES(1, ?)");
-	if (!result)
-		result = sql_run(sql, add, NULL, "t", hexadecimal_write(digest, DATABASE_ID_BYTES, id));
-	sqlite3_finalize(add);
-	return result < 0 ? result : sql_execute(sql, "UPDATE run SET database_id = 1");
-}
-
 /* ---- the whole ---- */
 
 struct looking {
@@ -214,11 +169,11 @@ static int look(void *user)
 	return 0;
 }
 
-static int migrate_in_transaction(struct sql *sql)
+static int migrate_in_transaction(struct sql *sql, const struct schema *schema)
 {
 	_cleanup_texts_ struct texts views = { 0 };
 	char version[64];
-	int result = note_names(sql);
+	int result = note_names(sql, schema);
 
 	if (!result)
 		result = collect(
@@ -227,26 +182,18 @@ static int migrate_in_transaction(struct sql *sql)
 			"name NOT IN (SELECT name FROM ours)",
 			&views);
 	if (!result)
-		result = make_tables(sql);
-	if (!result)
-		result = rename_frames(sql);
+		result = make_tables(sql, schema);
 	if (!result)
 		result = copy_rows(sql);
-	if (!result)
-		result = name_database(sql);
-	if (!result)
-		result = migrate_stacks(sql);
-	if (!result)
-		result = incidents_form(sql);
 	if (!result)
 		result = drop_old_tables(sql);
 	if (!result)
 		result = execute_all(sql, &views);
-	snprintf(version, sizeof(version), "DROP TABLE temp.ours; PRAGMA user_version = %d", SCHEMA_VERSION);
+	snprintf(version, sizeof(version), "DROP TABLE temp.ours; PRAGMA user_version = %d", schema->version);
 	return result < 0 ? result : sql_execute(sql, version);
 }
 
-int migrate_database(struct sql *sql, migrate_pause pause, void *user)
+int migrate_database(struct sql *sql, const struct schema *schema, migrate_pause pause, void *user)
 {
 	struct looking looking = {
 		.sql = sql, .pause = pause, .user = user, .paused_ns = clock_monotonic_ns()
@@ -258,8 +205,8 @@ int migrate_database(struct sql *sql, migrate_pause pause, void *user)
 		return result;
 	result = sql_run_once(sql, &version, "PRAGMA user_version");
 	sqlite3_progress_handler(sql->db, OPERATIONS_BETWEEN_LOOKS, look, &looking);
-	if (!result && version >= MIGRATE_OLDEST && version < SCHEMA_VERSION)
-		result = migrate_in_transaction(sql);
+	if (!result && version >= SCHEMA_OLDEST && version < schema->version)
+		result = migrate_in_transaction(sql, schema);
 	sqlite3_progress_handler(sql->db, 0, NULL, NULL);
 	result = sql_finish(sql, result);
 	/* the room of the old tables */

@@ -6,20 +6,19 @@
 #ifndef BOURDON_CONSUMER_STORE_MIGRATE_H
 #define BOURDON_CONSUMER_STORE_MIGRATE_H
 
+#include "common/schema.h"
 #include "consumer/sql/sql.h"
-
-/* The oldest schema that is migrated. */
-#define MIGRATE_OLDEST 6
 
 /* Called between the parts of the work, some 100 ms each. */
 typedef void (*migrate_pause)(void *user);
 
 /*
- * Migrates an opened database of version MIGRATE_OLDEST or later. Tables are made by schema.sql, and rows copied by
- * the names of their columns; a stack that version 6 stored as rows goes into the tree. Views that somebody added stay
- * if they still have a meaning. Needs free room of about the size of the database, which it gives back afterwards.
- * Waits for locks as sql->give_up_ns says, and gives up at that time. Returns 0 or -errno; the reason is in sql->error.
+ * Migrates an opened database to a schema, from version SCHEMA_OLDEST or a later one; does nothing to another. Tables are
+ * made by the schema, and rows copied by the names of their columns: a column that is new has its default. Views and
+ * tables that somebody added stay if they still have a meaning. Needs free room of about the size of the database, which
+ * it gives back afterwards. Waits for locks as sql->give_up_ns says, and gives up at that time. Returns 0 or -errno; the
+ * reason is in sql->error.
  */
-int migrate_database(struct sql *sql, migrate_pause pause, void *user);
+int migrate_database(struct sql *sql, const struct schema *schema, migrate_pause pause, void *user);
 
 #endif

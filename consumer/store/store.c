@@ -338,11 +338,17 @@ static int check_identity(struct store *store)
 		snprintf(store->sql.error, sizeof(store->sql.error), "it is another program's database");
 		return -EUCLEAN;
 	}
-	if (!result && (version < MIGRATE_OLDEST || version > SCHEMA_VERSION)) {
+	if (!result && version > SCHEMA_VERSION) {
 		snprintf(store->sql.error, sizeof(store->sql.error),
 			 "its schema has version %lld, but bourdond %s writes version %d", version,
 			 BOURDON_VERSION, SCHEMA_VERSION);
-		return version > SCHEMA_VERSION ? -EPROTO : -EUCLEAN;
+		return -EPROTO;
+	}
+	if (!result && version < SCHEMA_OLDEST) {
+		snprintf(store->sql.error, sizeof(store->sql.error),
+			 "its schema has version %lld, but bourdond %s migrates none before version %d",
+			 version, BOURDON_VERSION, SCHEMA_OLDEST);
+		return -EUCLEAN;
 	}
 	store->is_outdated = version < SCHEMA_VERSION;
 	return result;
@@ -402,7 +408,7 @@ bool store_is_outdated(const struct store *store)
 
 int store_migrate(struct store *store, store_pause pause, void *user)
 {
-	int result = migrate_database(&store->sql, pause, user);
+	int result = migrate_database(&store->sql, &schema_present, pause, user);
 
 	if (!result)
 		result = prepare_database(store);

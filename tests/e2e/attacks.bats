@@ -204,15 +204,9 @@ has_open() {
 	find "/proc/$1/fd" -lname "$2" | grep -q .
 }
 
-make_database() {
-	sqlite3 "$WORK/made.db" < "$TREE/common/schema.sql"
-	sqlite3 "$WORK/made.db" "PRAGMA application_id = 1650749294;
-		PRAGMA user_version = $(awk '$1 " " $2 == "#define SCHEMA_VERSION" { print $3 }' "$TREE/common/schema.h")"
-}
-
 @test "bourdon run as root drops to the uid that may have written the database" {
 	local command reader
-	make_database
+	make_tables "$WORK/made.db"
 	chown 65533 "$WORK/made.db" # not 65534, which the last case expects
 	for command in list why top folded status doctor; do
 		hold "$WORK/made.db"
@@ -248,7 +242,7 @@ find_spawner() {
 
 @test "symbolize reads files in a process without root and without the database" {
 	local owner reader
-	make_database
+	make_tables "$WORK/made.db"
 	chmod 0755 "$WORK"
 	for owner in 0 65533; do
 		chown "$owner" "$WORK/made.db"

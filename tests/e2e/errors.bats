@@ -182,10 +182,10 @@ fails_saying() {
 	fails_saying 1 "$WORK/none.db"
 	[ "${#lines[@]}" -eq 1 ]
 	[ ! -e "$WORK/none.db" ]
-	sqlite3 "$WORK/empty.db" < "$TREE/common/schema.sql"
-	run "$BUILD/bourdon" --db "$WORK/empty.db" list
-	fails_saying 1 "$WORK/empty.db"
-	sqlite3 "$WORK/empty.db" 'PRAGMA application_id = 1650749294; PRAGMA user_version = 7'
+	sqlite3 "$WORK/other.db" 'CREATE TABLE capture(capture_id)'
+	run "$BUILD/bourdon" --db "$WORK/other.db" list
+	fails_saying 1 "$WORK/other.db"
+	make_tables "$WORK/empty.db"
 	run "$BUILD/bourdon" --db "$WORK/empty.db" why
 	fails_saying 1 'no capture in '
 	[[ $output != *'bourdon list'* ]]

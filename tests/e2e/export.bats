@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # bourdon export: the programs for which the formats are read them, and their totals are SQL's. The captures are those of
-# tests/databases: CPU, a lock, I/O, memory, and an interrupted one. No daemon runs.
+# tests/example.db: CPU, a lock, I/O, memory, and an interrupted one. No daemon runs.
 
 bats_require_minimum_version 1.5.0
 source "$BATS_TEST_DIRNAME/lib.bash"
@@ -17,9 +17,9 @@ SAMPLES="(SELECT capture_id, process_id, tid, thread, stack_id, kind, stall, 'ta
 setup_file() {
 	bourdon_setup export
 	export WORK STATE_DIR
-	# in this schema; as the daemon leaves it
-	install -o "$TEST_USER" -m 0640 "$TREE/tests/databases/schema9.db" "$STATE_DIR/kept.db"
-	"$BUILD/bourdon" db merge "$STATE_DIR/bourdon.db" "$STATE_DIR/kept.db"
+	# in this schema
+	install -o "$TEST_USER" -m 0640 "$TREE/tests/example.db" "$STATE_DIR/example.db"
+	"$BUILD/bourdon" db merge "$STATE_DIR/bourdon.db" "$STATE_DIR/example.db"
 	export DB=$STATE_DIR/bourdon.db
 	# go and profiler-cli keep files there
 	export HOME=$WORK/home PROFILER_CLI_SESSION_DIR=$WORK/sessions

@@ -339,6 +339,15 @@ sql() {
 	sqlite3 -readonly -separator '|' "${2-$DB}" "$1"
 }
 
+# make_tables DATABASE: makes a database without rows.
+make_tables() {
+	{
+		cat "$TREE/common/schema.sql"
+		sed -n 's/^#define SCHEMA_APPLICATION_ID \(0x[0-9a-f]*\).*/PRAGMA application_id = \1;/p; s/^#define SCHEMA_VERSION \(.*\)/PRAGMA user_version = \1;/p' \
+			"$TREE/common/schema.h"
+	} | sqlite3 "$1"
+}
+
 # await_sql SECONDS STATEMENT RESULT: waits until the statement gives this result.
 await_sql() {
 	local DEADLINE

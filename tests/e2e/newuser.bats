@@ -166,10 +166,8 @@ reason_is() {
 }
 
 @test "symbolize says which frames it can never name" {
-	local version
-	version=$(sed -n 's/^#define SCHEMA_VERSION //p' "$TREE/common/schema.h")
-	sqlite3 "$WORK/new.db" < "$TREE/common/schema.sql"
-	sqlite3 "$WORK/new.db" "PRAGMA application_id = 1650749294; PRAGMA user_version = $version;
+	make_tables "$WORK/new.db"
+	sqlite3 "$WORK/new.db" "
 		INSERT INTO module(module_id, path, version, kind) VALUES(1, '/tmp/mill', '', 'file');
 		INSERT INTO frame_row(module_id, offset, function) VALUES(1, 16, 'mill+0x10'), (1, 32, 'mill+0x20')"
 	run "$BUILD/bourdon" --db "$WORK/new.db" symbolize

@@ -3,16 +3,16 @@
 #
 # The page of `bourdon report` in a browser: Debian's chromium, which playwright-core drives (tests/npm/page.cjs), opens it from
 # a file. It asks the network for nothing, its policy is in force, its numbers are SQL's, keys reach all of it, and names stay
-# names. No daemon runs: the captures are those of tests/databases, and made ones.
+# names. No daemon runs: the captures are those of tests/example.db, and made ones.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 setup() {
 	bourdon_setup page
 	COPY=$WORK/copy.db
-	cp "$TREE/tests/databases/schema9.db" "$WORK/kept.db"
-	# of the newest schema; and looks at threads by second, which that version did not have
-	"$BUILD/bourdon" db merge "$COPY" "$WORK/kept.db"
+	cp "$TREE/tests/example.db" "$WORK/example.db"
+	# of this schema; and looks at threads by second, which the example does not have
+	"$BUILD/bourdon" db merge "$COPY" "$WORK/example.db"
 	copy_sql "INSERT OR REPLACE INTO thread_look VALUES(1, 0, 10, 40);
 		INSERT INTO thread_state(capture_id, process_id, tid, thread, state, second, seconds, samples)
 			SELECT 1, process_id, tid, thread, 'queued', 0, 1, 7 FROM thread LIMIT 3"
@@ -286,8 +286,8 @@ make_large() {
 	[ "${#lines[@]}" -eq 4 ]
 }
 
-@test "a database of an older schema has a page; without times its samples stand evenly in their seconds" {
-	cp "$TREE/tests/databases/schema6.db" "$COPY"
+@test "samples without times stand evenly in their seconds" {
+	copy_sql 'UPDATE sample_row SET times = NULL'
 	report 1
 	browse whole
 	[[ $output == *"targets on CPU=$(copy_sql "SELECT sum(samples) FROM sample WHERE capture_id = 1 AND kind = 'on-cpu'")|"* ]]

@@ -1,11 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Upgrades and downgrades over a running bourdon: build/next is this tree with another ABI and another schema.
+# Upgrades and downgrades: over a running bourdon, and of its database. build/next is this tree with another ABI and a newer
+# schema, which tests/unit/next_schema.sql describes; tests/example.db is a database that bourdond wrote.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 OTHER=$BUILD/next
+EXAMPLE=$TREE/tests/example.db
+SCHEMA=$(sqlite3 -readonly "file:$EXAMPLE?immutable=1" 'PRAGMA user_version')
 
 setup() {
 	bourdon_setup upgrade
@@ -14,6 +17,11 @@ setup() {
 }
 
 teardown() {
+	release
+	daemon_stop TERM
+	children_end
+	! mountpoint -q "$STATE_DIR" || umount "$STATE_DIR"
+	! mountpoint -q "$WORK/disk" || umount "$WORK/disk"
 	bourdon_teardown
 }
 
@@ -129,7 +137,7 @@ one_run() {
 	before=$(sha256sum < "$DB")
 	load
 	run daemon
-	one_line 1 "cannot open the database $DB: its schema has version 1000, but bourdond "*" writes version "*"; install the newer bourdon that wrote it, or move it elsewhere, and bourdond creates a new one"
+	one_line 1 "cannot open the database $DB: its schema has version 1000, but bourdond "*" writes version $SCHEMA; install the newer bourdon that wrote it, or move it elsewhere, and bourdond creates a new one"
 	[ "$(sha256sum < "$DB")" = "$before" ]
 	run "$BUILD/bourdon" --db "$DB" list
 	one_line 1 "'$DB' has schema version 1000, and bourdon "*": install a newer bourdon, that of the bourdond that wrote it"
@@ -138,10 +146,240 @@ one_run() {
 	[ "$(sql 'SELECT count(*) FROM run')" -eq 2 ]
 }
 
+# ---- databases of an older schema ----
+
+# place: puts the example where the daemon looks for its database
+place() {
+	install -o "$TEST_USER" -g "$TEST_GROUP" -m 0640 "$EXAMPLE" "$DB"
+}
+
+# state DIRECTORY: prints the names, times and contents of its files, and the time of the directory
+state() {
+	stat -c '%n %s %Y %Z %a' "$1" "$1"/*
+	sha256sum "$1"/*
+}
+
+@test "a database of a schema that is too old: refused by bourdond and bourdon in one line with the remedy, and unchanged" {
+	local before
+	place
+	sqlite3 "$DB" 'PRAGMA user_version = 9'
+	before=$(sha256sum < "$DB")
+	load
+	run daemon
+	one_line 1 "cannot open the database $DB: its schema has version 9, but bourdond "*" migrates none before version $SCHEMA; move it elsewhere, and bourdond creates a new one"
+	run "$BUILD/bourdon" --db "$DB" list
+	one_line 1 "'$DB' has schema version 9, and bourdon "*" reads none before version $SCHEMA: move it elsewhere; only the bourdon that wrote it reads it"
+	[ "$(sha256sum < "$DB")" = "$before" ]
+	# bourdond has left nothing but its own lock and an empty log
+	mv "$DB" "$WORK/old.db"
+	daemon_start
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	[ "$(sql 'SELECT count(*) FROM run')" -eq 1 ]
+}
+
+# captures BUILD DATABASE [COMMAND...]: what that version says of the example's captures, but for the ids of stacks
+captures() {
+	local words
+	for words in 'list --json' {top,folded}\ {1..5} 'top 1 --json' 'export 4 --format csv'; do
+		# shellcheck disable=SC2086 # words
+		"${@:3}" "$1/bourdon" --db "$2" $words || return
+	done
+}
+
+# everything BUILD DATABASE [COMMAND...]: what it says of all else, too
+everything() {
+	local words
+	captures "$@" || return
+	for words in list 'why --incident 1' 'diff 1 2' show 'report 1 --against 2' {,'--json '}why\ {1..5}\ --full \
+		'export 1 --format '{firefox,pprof,perf-script,speedscope,chrome}; do
+		# shellcheck disable=SC2086 # words
+		"${@:3}" "$1/bourdon" --db "$2" $words || return
+	done
+	"${@:3}" "$1/bourdon" --db "$2" status || [ "$?" -eq 1 ] # no daemon runs
+}
+
+# is_expected: whether the input is what was expected, but for the new column, which show has as well, and the database's path
+is_expected() {
+	sed "/^ *grade *none\$/d; s:$WORK/disk/:$WORK/copies/:g" | cmp - "$WORK/expected"
+}
+
+@test "bourdon prints from a database of an older schema what the bourdon of its version prints, and writes nothing" {
+	local before place
+	mkdir -m 0755 "$WORK/copies" "$WORK/disk"
+	mount -t tmpfs -o mode=0755 tmpfs "$WORK/disk"
+	for place in copies disk; do
+		cp "$EXAMPLE" "$WORK/$place/example.db"
+	done
+	mount -o remount,ro "$WORK/disk"
+	everything "$BUILD" "$WORK/copies/example.db" > "$WORK/expected"
+	before=$(state "$WORK/copies")
+	everything "$OTHER" "$WORK/copies/example.db" | is_expected
+	[ "$(state "$WORK/copies")" = "$before" ]
+	# from a read-only file system, by root, who becomes nobody, and by a user who may not write
+	everything "$OTHER" "$WORK/disk/example.db" | is_expected
+	everything "$OTHER" "$WORK/disk/example.db" setpriv --reuid 65533 --regid 65533 --clear-groups | is_expected
+}
+
+@test "doctor and bourdon db read a database of an older schema; only a copy becomes one of the newer schema" {
+	local verdict old=$WORK/out/old.db out=$WORK/out/out.db
+	install -d -o "$TEST_USER" -g "$TEST_GROUP" "$WORK/out"
+	install -o "$TEST_USER" -m 0640 "$EXAMPLE" "$old"
+	run "$OTHER/bourdon" --db "$old" --run-dir "$RUN_DIR" doctor
+	echo "$output"
+	[ "$status" -eq 1 ] # no daemon runs, and nothing is loaded
+	[[ $output =~ database\ +ok\  ]]
+	[[ $output =~ last\ capture\ +warning\ capture\ 5\ of\ rule\ interrupted, ]]
+	verdict=$(sql "SELECT iif(max(percent) >= 1, 'warning', 'ok') FROM data_quality WHERE capture_id = 4" "$old")
+	[[ $output =~ capture\ losses\ +$verdict\ +capture\ 4: ]]
+
+	run "$OTHER/bourdon" --db "$old" db check
+	one_line 0 "ok: pages, references between tables; no more is checked of schema version $SCHEMA, which is older than 1000"
+	run "$OTHER/bourdon" --db "$old" db compact
+	one_line 1 "'$old' has schema version $SCHEMA, and bourdon "*" writes version 1000: start bourdond once, which converts it, or write a copy with 'bourdon db merge NEW $old'"
+
+	"$OTHER/bourdon" --db "$old" db copy "$out"
+	[ "$(sql 'PRAGMA user_version' "$out")" -eq "$SCHEMA" ]
+	diff <(sqlite3 "$EXAMPLE" .dump) <(sqlite3 "$out" .dump)
+	rm "$out"
+	"$OTHER/bourdon" --db "$old" db copy "$out" 2 3
+	[ "$(sql 'SELECT capture_id, rule, grade FROM capture' "$out")" = $'2|locks|none\n3|disk|none' ]
+	"$OTHER/bourdon" --db "$out" db check
+	[ "$(cd "$WORK/out" && echo *)" = 'old.db out.db' ]
+
+	# a view is restored by the text that the file has for it
+	sqlite3 "$old" "CREATE VIEW extra AS SELECT 1; PRAGMA writable_schema = ON; UPDATE sqlite_schema
+		SET sql = sql || '; ATTACH ''$WORK/out/made.db'' AS made; CREATE TABLE made.t(a)' WHERE name = 'extra'"
+	rm "$out"
+	run "$OTHER/bourdon" db merge "$out" "$old"
+	[[ $output == *'5 captures added'* ]]
+	[ "$(sql 'PRAGMA user_version' "$old")" -eq "$SCHEMA" ]
+	captures "$OTHER" "$out" | cmp - <(captures "$BUILD" "$old")
+	"$OTHER/bourdon" --db "$out" db check
+	run "$OTHER/bourdon" db merge "$out" "$old"
+	[[ $output == *'0 captures added, 5 known before'* ]]
+	[ "$(cd "$WORK/out" && echo *)" = 'old.db out.db' ]
+
+	sqlite3 "$old" 'UPDATE capture SET run_id = 77'
+	run "$OTHER/bourdon" --db "$old" db check
+	[ "$status" -eq 1 ]
+	[[ $output == *'capture: row 1 refers to a row of run that does not exist'* ]]
+}
+
+# said PATTERN: the daemon has logged such a line
+said() {
+	grep -qE "$1" "$WORK/daemon.log" || await_log 1 "$1" 2> /dev/null
+}
+
+as_owner() {
+	setpriv --reuid="$TEST_USER" --regid="$TEST_GROUP" --clear-groups "$@"
+}
+
+# hold: begins a transaction that no other writer passes; release ends it
+hold() {
+	as_owner sqlite3 "$DB" 'PRAGMA journal_mode = WAL' > "$WORK/mode"
+	coproc LOCK { as_owner sqlite3 "$DB"; }
+	LOCKING=$LOCK_PID
+	echo "BEGIN IMMEDIATE; SELECT 'held';" >&"${LOCK[1]}"
+	read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "${LOCK[0]}" line
+	[ "$line" = held ]
+}
+
+release() {
+	[[ -n ${LOCKING-} ]] || return 0
+	echo 'ROLLBACK;' >&"${LOCK[1]}"
+	echo '.quit' >&"${LOCK[1]}"
+	wait "$LOCKING" || true
+	LOCKING=
+}
+
+version() {
+	sql 'PRAGMA user_version'
+}
+
+# all_kept: the example's captures and samples are as they were
+all_kept() {
+	local query
+	for query in 'SELECT capture_id, run_id, rule, resource, triggered_at, state, cause, because FROM capture WHERE capture_id <= 5' \
+		'SELECT capture_id, stack_id, thread_id, class, second, samples, weight_ns, times FROM sample_row WHERE capture_id <= 5'; do
+		cmp <(sql "$query ORDER BY 1, 2, 3, 4, 5") <(sql "$query ORDER BY 1, 2, 3, 4, 5" "file:$EXAMPLE?immutable=1") || return
+	done
+}
+
+@test "another process locks a database of an older schema: watches are armed, a capture waits, and the migration keeps everything" {
+	local BUILD=$OTHER
+	cgroup_make
+	BUILD=${OTHER%/next} own_workload cpu_hog
+	load
+	rule cpu "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 1h'
+	place
+	hold
+	daemon_start
+	await 10 said 'migrating it to schema version 1000'
+	await_status 10 '.rules | length == 2'
+	start_command "$WORK/$OWN" --threads $((2 * $(nproc))) --cpu 0
+	await_log 30 'rule cpu fired'
+	await_status 20 '.captures[0].state == "waiting" or .captures[0].state == "writing" or (.captures | length) == 1'
+	[ "$(version)" -eq "$SCHEMA" ]
+	release
+	await_log 30 'migrated the database in'
+	await_log 60 'captured [0-9]+ stacks of rule cpu'
+	[ "$(version)" -eq 1000 ]
+	all_kept
+	[ "$(sql "SELECT state, grade, (SELECT sum(samples) > 0 FROM sample s WHERE s.capture_id = c.capture_id AND second >= 0)
+		FROM capture c WHERE capture_id = (SELECT max(capture_id) FROM capture) AND rule = 'cpu'")" = 'complete|none|1' ]
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	[ "$(sql 'PRAGMA integrity_check')" = ok ]
+}
+
+@test "a disk without room for the migration: the older database stays as it is, and the migration goes on when there is room" {
+	local BUILD=$OTHER
+	load
+	truncate -s 4M "$WORK/file"
+	mkfs.ext4 -q -m 0 -O ^has_journal "$WORK/file"
+	mount -o loop "$WORK/file" "$STATE_DIR"
+	chown "$TEST_USER:$TEST_GROUP" "$STATE_DIR"
+	place
+	dd if=/dev/zero of="$STATE_DIR/filler" bs=4096 status=none || true
+	truncate -s -64K "$STATE_DIR/filler" # for bourdon.db-shm
+	daemon_start
+	await 20 said 'cannot migrate the database: .*full.*; it is unchanged, captures wait'
+	[ "$(version)" -eq "$SCHEMA" ]
+	all_kept
+	await_status 10 '.rules | length == 1'
+	# a change of the rules is refused meanwhile, and says why
+	rule other 'comm = nginx' 'cpu.some = 5%'
+	kill -HUP "$DAEMON"
+	await_log 20 'not yet migrated'
+	rm "$STATE_DIR/filler" "$RULES_DIR/other.conf"
+	await_log 30 'migrated the database in'
+	[ "$(version)" -eq 1000 ]
+	all_kept
+}
+
+@test "a daemon that ends before the migration leaves the older database, and the next start migrates it" {
+	local BUILD=$OTHER
+	load
+	place
+	hold
+	daemon_start
+	await 10 said 'migrating it to schema version'
+	daemon_stop TERM
+	[ "$DAEMON_STATUS" -eq 0 ]
+	[ "$(version)" -eq "$SCHEMA" ]
+	release
+	all_kept
+	[ "$(sql 'SELECT count(*) FROM run')" -eq 2 ]
+	daemon_start
+	await_log 30 'migrated the database in'
+	all_kept
+}
+
 @test "a database of an older schema: the newer bourdond goes on with it" {
 	one_run "$BUILD"
 	one_run "$OTHER"
 	grep -q 'migrated the database in' "$WORK/daemon.log"
-	[ "$(sql 'PRAGMA user_version')" -eq 1000 ]
+	[ "$(version)" -eq 1000 ]
 	[ "$(sql 'SELECT count(*), count(DISTINCT database_id), (SELECT count(*) FROM database) FROM run')" = '2|1|1' ]
 }

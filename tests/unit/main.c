@@ -19,144 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* clang-format off */
-static Suite *(*const suites[])(void) = {
-	hottest_suite,
-	baseline_suite,
-	significance_suite,
-	diff_suite,
-	list_suite,
-	older_schema_suite,
-	why_suite,
-	incident_suite,
-	incidents_suite,
-	onset_suite,
-	options_suite,
-	units_suite,
-	usage_suite,
-	interrupts_suite,
-	kills_suite,
-	cgroup_memory_suite,
-	heap_suite,
-	extend_stacks_suite,
-	files_suite,
-	escape_suite,
-	ini_suite,
-	manifest_suite,
-	cpus_suite,
-	cause_suite,
-	cgroup_suite,
-	hash_suite,
-	cgroup_parts_suite,
-	activity_report_suite,
-	time_text_suite,
-	thread_filter_suite,
-	thread_history_suite,
-	threads_output_suite,
-	threads_text_suite,
-	live_text_suite,
-	name_cache_suite,
-	cgroups_suite,
-	hash_index_suite,
-	shared_text_suite,
-	process_index_suite,
-	comm_trie_suite,
-	pass_fd_suite,
-	landlock_suite,
-	seccomp_filter_suite,
-	seccomp_suite,
-	rules_suite,
-	journal_suite,
-	announce_suite,
-	metrics_suite,
-	settings_suite,
-	reload_suite,
-	patterns_suite,
-	psi_suite,
-	ring_suite,
-	stacks_suite,
-	stall_clocks_suite,
-	capture_suite,
-	wanted_suite,
-	capture_request_suite,
-	ask_limit_suite,
-	control_suite,
-	user_names_suite,
-	capture_scope_suite,
-	targets_suite,
-	mappings_suite,
-	iterator_stream_suite,
-	policy_suite,
-	process_events_suite,
-	kernel_symbols_suite,
-	pieces_suite,
-	demangle_suite,
-	elf_symbols_suite,
-	go_frames_suite,
-	go_functions_suite,
-	hotspot_suite,
-	unwind_table_suite,
-	table_stream_suite,
-	unit_map_suite,
-	unwind_space_suite,
-	table_failures_suite,
-	unwind_modules_suite,
-	cpu_budget_suite,
-	file_cache_suite,
-	unwind_layouts_suite,
-	elf_module_suite,
-	perf_map_suite,
-	symbolizer_suite,
-	known_files_suite,
-	debug_files_suite,
-	jit_map_suite,
-	resolve_suite,
-	store_suite,
-	store_capture_suite,
-	store_frames_suite,
-	migrate_suite,
-	retention_suite,
-	stack_tree_suite,
-	stored_json_suite,
-	store_limit_suite,
-	owner_suite,
-	page_suite,
-	profile_suite,
-	report_suite,
-	export_suite,
-	export_lanes_suite,
-	export_pprof_suite,
-	db_check_suite,
-	db_copy_suite,
-	db_merge_suite,
-	findings_suite,
-	flame_suite,
-	kernel_version_suite,
-	requirements_suite,
-	confinement_suite,
-	grant_request_suite,
-	grant_shares_suite,
-	grant_client_suite,
-	grant_queue_suite,
-	mapped_files_suite,
-	process_runtime_suite,
-	process_text_suite,
-	mapping_reader_suite,
-	watches_suite,
-	looks_suite,
-	activity_suite,
-	store_activity_suite,
-	thread_states_suite,
-	wakes_suite,
-	status_line_suite,
-	hexadecimal_suite,
-	log_suite,
-	name_index_suite,
-	naming_suite,
-	notify_suite,
-};
-/* clang-format on */
-
 /* The Makefile puts the policy compiler and programs with symbols beside this program. */
 static void find_beside(const char *program, const char *name, const char *variable)
 {
@@ -196,8 +58,8 @@ static void run_in_one_process(struct tally *tally)
 {
 	SRunner *runner = srunner_create(NULL);
 
-	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
-		srunner_add_suite(runner, suites[i]());
+	for (suite_make *const *make = __start_suites; make < __stop_suites; make++)
+		srunner_add_suite(runner, (*make)());
 	run(runner, tally);
 }
 
@@ -207,9 +69,9 @@ static void work(struct tally *tally)
 	for (;;) {
 		unsigned int taken = atomic_fetch_add(&tally->next, 1);
 
-		if (taken >= ARRAY_SIZE(suites))
+		if (taken >= (size_t)(__stop_suites - __start_suites))
 			return;
-		run(srunner_create(suites[taken]()), tally);
+		run(srunner_create(__start_suites[taken]()), tally);
 	}
 }
 

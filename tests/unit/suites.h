@@ -1,142 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* suites.h owns the list of all suites; each is in a file tests/unit/test_SUITE.c. */
+/*
+ * suites.h owns the list of all suites: each is in a file tests/unit/test_NAME.c, which registers it by defining it, with
+ * SUITE(NAME) { ... return suite; }. The linker collects the entries.
+ */
 #ifndef BOURDON_UNIT_SUITES_H
 #define BOURDON_UNIT_SUITES_H
 
 #include <check.h>
 
-Suite *ask_limit_suite(void);
-Suite *why_suite(void);
-Suite *hotspot_suite(void);
-Suite *capture_request_suite(void);
-Suite *control_suite(void);
-Suite *user_names_suite(void);
-Suite *wanted_suite(void);
-Suite *activity_report_suite(void);
-Suite *baseline_suite(void);
-Suite *significance_suite(void);
-Suite *diff_suite(void);
-Suite *list_suite(void);
-Suite *time_text_suite(void);
-Suite *thread_filter_suite(void);
-Suite *thread_history_suite(void);
-Suite *threads_output_suite(void);
-Suite *threads_text_suite(void);
-Suite *live_text_suite(void);
-Suite *name_cache_suite(void);
-Suite *capture_scope_suite(void);
-Suite *capture_suite(void);
-Suite *cause_suite(void);
-Suite *cgroup_suite(void);
-Suite *cgroup_parts_suite(void);
-Suite *cgroups_suite(void);
-Suite *comm_trie_suite(void);
-Suite *confinement_suite(void);
-Suite *cpus_suite(void);
-Suite *incident_suite(void);
-Suite *incidents_suite(void);
-Suite *db_check_suite(void);
-Suite *db_copy_suite(void);
-Suite *db_merge_suite(void);
-Suite *debug_files_suite(void);
-Suite *demangle_suite(void);
-Suite *elf_symbols_suite(void);
-Suite *escape_suite(void);
-Suite *extend_stacks_suite(void);
-Suite *files_suite(void);
-Suite *findings_suite(void);
-Suite *flame_suite(void);
-Suite *go_frames_suite(void);
-Suite *go_functions_suite(void);
-Suite *grant_request_suite(void);
-Suite *grant_shares_suite(void);
-Suite *grant_client_suite(void);
-Suite *grant_queue_suite(void);
-Suite *hash_suite(void);
-Suite *hash_index_suite(void);
-Suite *shared_text_suite(void);
-Suite *heap_suite(void);
-Suite *hexadecimal_suite(void);
-Suite *hottest_suite(void);
-Suite *ini_suite(void);
-Suite *jit_map_suite(void);
-Suite *kernel_symbols_suite(void);
-Suite *kernel_version_suite(void);
-Suite *known_files_suite(void);
-Suite *landlock_suite(void);
-Suite *journal_suite(void);
-Suite *announce_suite(void);
-Suite *metrics_suite(void);
-Suite *log_suite(void);
-Suite *manifest_suite(void);
-Suite *mapped_files_suite(void);
-Suite *mappings_suite(void);
-Suite *elf_module_suite(void);
-Suite *name_index_suite(void);
-Suite *naming_suite(void);
-Suite *notify_suite(void);
-Suite *older_schema_suite(void);
-Suite *onset_suite(void);
-Suite *options_suite(void);
-Suite *owner_suite(void);
-Suite *page_suite(void);
-Suite *pass_fd_suite(void);
-Suite *patterns_suite(void);
-Suite *perf_map_suite(void);
-Suite *pieces_suite(void);
-Suite *policy_suite(void);
-Suite *process_events_suite(void);
-Suite *process_index_suite(void);
-Suite *process_runtime_suite(void);
-Suite *process_text_suite(void);
-Suite *profile_suite(void);
-Suite *psi_suite(void);
-Suite *interrupts_suite(void);
-Suite *iterator_stream_suite(void);
-Suite *reload_suite(void);
-Suite *report_suite(void);
-Suite *requirements_suite(void);
-Suite *resolve_suite(void);
-Suite *ring_suite(void);
-Suite *rules_suite(void);
-Suite *seccomp_filter_suite(void);
-Suite *seccomp_suite(void);
-Suite *settings_suite(void);
-Suite *stacks_suite(void);
-Suite *stall_clocks_suite(void);
-Suite *export_suite(void);
-Suite *export_lanes_suite(void);
-Suite *export_pprof_suite(void);
-Suite *status_line_suite(void);
-Suite *store_capture_suite(void);
-Suite *store_frames_suite(void);
-Suite *migrate_suite(void);
-Suite *retention_suite(void);
-Suite *stack_tree_suite(void);
-Suite *store_limit_suite(void);
-Suite *store_suite(void);
-Suite *stored_json_suite(void);
-Suite *symbolizer_suite(void);
-Suite *table_stream_suite(void);
-Suite *targets_suite(void);
-Suite *unit_map_suite(void);
-Suite *units_suite(void);
-Suite *unwind_layouts_suite(void);
-Suite *table_failures_suite(void);
-Suite *unwind_modules_suite(void);
-Suite *cpu_budget_suite(void);
-Suite *file_cache_suite(void);
-Suite *unwind_space_suite(void);
-Suite *unwind_table_suite(void);
-Suite *usage_suite(void);
-Suite *cgroup_memory_suite(void);
-Suite *kills_suite(void);
-Suite *mapping_reader_suite(void);
-Suite *looks_suite(void);
-Suite *activity_suite(void);
-Suite *store_activity_suite(void);
-Suite *thread_states_suite(void);
-Suite *wakes_suite(void);
-Suite *watches_suite(void);
+typedef Suite *suite_make(void);
+
+#define SUITE(name)                                                                                          \
+	static suite_make name##_suite;                                                                      \
+	static suite_make *const name##_is_registered                                                        \
+		__attribute__((used, section("suites"))) = name##_suite;                                     \
+	static Suite *name##_suite(void)
+
+/* The entries, in the order of the files that are linked. */
+extern suite_make *const __start_suites[], *const __stop_suites[];
 
 #endif

@@ -509,7 +509,7 @@ START_TEST(rows_whose_changes_find_no_room_count_as_rest)
 }
 END_TEST
 
-Suite *activity_suite(void)
+SUITE(activity)
 {
 	Suite *suite = suite_create("activity");
 	TCase *activity = tcase_create("activity");

@@ -418,7 +418,7 @@ START_TEST(plan)
 }
 END_TEST
 
-Suite *activity_report_suite(void)
+SUITE(activity_report)
 {
 	Suite *suite = suite_create("activity_report");
 	TCase *sums = tcase_create("sums"), *command = tcase_create("command"),

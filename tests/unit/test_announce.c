@@ -399,7 +399,7 @@ START_TEST(the_confined_daemon_may_tell_all_of_it)
 }
 END_TEST
 
-Suite *announce_suite(void)
+SUITE(announce)
 {
 	Suite *suite = suite_create("announce");
 	TCase *fields = tcase_create("fields"), *told = tcase_create("told");

@@ -73,7 +73,7 @@ START_TEST(what_is_refused_is_not_charged)
 }
 END_TEST
 
-Suite *ask_limit_suite(void)
+SUITE(ask_limit)
 {
 	Suite *suite = suite_create("ask_limit");
 	TCase *limit = tcase_create("limit");

@@ -167,7 +167,7 @@ START_TEST(a_reload_changes_how_often)
 }
 END_TEST
 
-Suite *baseline_suite(void)
+SUITE(baseline)
 {
 	Suite *suite = suite_create("baseline");
 	TCase *tests = tcase_create("due");

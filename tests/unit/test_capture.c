@@ -1036,7 +1036,7 @@ START_TEST(a_capture_closes_its_pressure_files_once)
 }
 END_TEST
 
-Suite *capture_suite(void)
+SUITE(capture)
 {
 	Suite *suite = suite_create("capture");
 	TCase *taking = tcase_create("taking"), *large = tcase_create("large");

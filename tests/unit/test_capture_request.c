@@ -213,7 +213,7 @@ START_TEST(any_bytes)
 }
 END_TEST
 
-Suite *capture_request_suite(void)
+SUITE(capture_request)
 {
 	Suite *suite = suite_create("capture_request");
 	TCase *request = tcase_create("request");

@@ -217,7 +217,7 @@ START_TEST(whoever_was_asked_for_is_covered)
 }
 END_TEST
 
-Suite *capture_scope_suite(void)
+SUITE(capture_scope)
 {
 	Suite *suite = suite_create("capture_scope");
 	TCase *tests = tcase_create("whose CPU time");

@@ -757,7 +757,7 @@ START_TEST(strange_files)
 }
 END_TEST
 
-Suite *cause_suite(void)
+SUITE(cause)
 {
 	Suite *suite = suite_create("cause");
 	TCase *tcase = tcase_create("cause");

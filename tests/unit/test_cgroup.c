@@ -302,7 +302,7 @@ START_TEST(within)
 }
 END_TEST
 
-Suite *cgroup_suite(void)
+SUITE(cgroup)
 {
 	Suite *suite = suite_create("cgroup");
 	TCase *cgroup = tcase_create("cgroup"), *limits = tcase_create("limits of a walk");

@@ -200,7 +200,7 @@ START_TEST(nothing_is_read_of_version_1)
 }
 END_TEST
 
-Suite *cgroup_memory_suite(void)
+SUITE(cgroup_memory)
 {
 	Suite *suite = suite_create("cgroup_memory");
 	TCase *tests = tcase_create("cgroup_memory");

@@ -178,7 +178,7 @@ START_TEST(what_a_rule_may_name)
 }
 END_TEST
 
-Suite *cgroup_parts_suite(void)
+SUITE(cgroup_parts)
 {
 	Suite *suite = suite_create("cgroup_parts");
 	TCase *units = tcase_create("units"), *slices = tcase_create("slices");

@@ -324,7 +324,7 @@ START_TEST(shares_are_fair)
 }
 END_TEST
 
-Suite *cgroups_suite(void)
+SUITE(cgroups)
 {
 	Suite *suite = suite_create("cgroups");
 	TCase *tests = tcase_create("paths");

@@ -328,7 +328,7 @@ START_TEST(random_patterns_against_the_kernel)
 }
 END_TEST
 
-Suite *comm_trie_suite(void)
+SUITE(comm_trie)
 {
 	Suite *suite = suite_create(geteuid() ? "comm_trie (without the kernel's: needs root)" : "comm_trie");
 	TCase *patterns = tcase_create("patterns"), *random = tcase_create("random");

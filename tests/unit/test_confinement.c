@@ -130,7 +130,7 @@ START_TEST(no_state_directory_is_no_daemon)
 }
 END_TEST
 
-Suite *confinement_suite(void)
+SUITE(confinement)
 {
 	Suite *suite = suite_create(geteuid() ? "confinement (without the daemon's owner: needs root)"
 					      : "confinement");

@@ -470,7 +470,7 @@ START_TEST(a_client_that_watches)
 }
 END_TEST
 
-Suite *control_suite(void)
+SUITE(control)
 {
 	Suite *suite = suite_create("control");
 	TCase *control = tcase_create("control");

@@ -47,7 +47,7 @@ START_TEST(nothing_is_nothing)
 }
 END_TEST
 
-Suite *cpu_budget_suite(void)
+SUITE(cpu_budget)
 {
 	Suite *suite = suite_create("cpu_budget");
 	TCase *cases = tcase_create("budget");

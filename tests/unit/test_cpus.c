@@ -89,7 +89,7 @@ START_TEST(the_cpus_of_this_machine)
 }
 END_TEST
 
-Suite *cpus_suite(void)
+SUITE(cpus)
 {
 	Suite *suite = suite_create("cpus");
 	TCase *cpus = tcase_create("cpus");

@@ -221,16 +221,6 @@ START_TEST(a_damaged_page_is_found)
 }
 END_TEST
 
-START_TEST(an_older_schema_is_checked_less)
-{
-	damage("PRAGMA user_version = 6");
-	expect_command("ok: pages, references between tables; no more is checked of schema version 6",
-		       "--db %s db check", fixture.path);
-	damage("UPDATE capture SET run_id = 77");
-	expect_problem("capture: row 1 refers to a row of run");
-}
-END_TEST
-
 START_TEST(nothing_is_written)
 {
 	struct stat before, after;
@@ -250,7 +240,7 @@ START_TEST(what_cannot_be_read_is_a_failure)
 }
 END_TEST
 
-Suite *db_check_suite(void)
+SUITE(db_check)
 {
 	Suite *suite = suite_create("db_check");
 	TCase *tests = tcase_create("check");
@@ -265,7 +255,6 @@ Suite *db_check_suite(void)
 	tcase_add_test(tests, a_function_that_was_named_later_is_no_damage);
 	tcase_add_test(tests, the_lines_are_bounded);
 	tcase_add_test(tests, a_damaged_page_is_found);
-	tcase_add_test(tests, an_older_schema_is_checked_less);
 	tcase_add_test(tests, nothing_is_written);
 	tcase_add_test(tests, what_cannot_be_read_is_a_failure);
 	suite_add_tcase(suite, tests);

@@ -6,7 +6,6 @@
 #include "common/schema.h"
 #include "report/db_output.h"
 #include "tests/unit/command_fixture.h"
-#include "tests/unit/kept_databases.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -83,33 +82,6 @@ START_TEST(a_copy_is_whole_and_one_file)
 	expect_rows(&out, "PRAGMA journal_mode", "delete\n");
 	expect_command("ok: ", "--db %s db check", out.path);
 	expect_files("out.db ");
-}
-END_TEST
-
-START_TEST(a_copy_of_an_older_schema_is_as_it_was)
-{
-	_cleanup_free_ char *older = path_join(out_directory, "older.db");
-
-	kept_database_put(older, &kept_databases[0]);
-	expect_command("copied to ", "--db %s db copy %s", older, out.path);
-	expect_rows(&out, "SELECT user_version, (SELECT count(*) FROM stack_frame) FROM pragma_user_version",
-		    "6|1883\n");
-	expect_command("ok: pages, references between tables; no more is checked of schema version 6",
-		       "--db %s db check", out.path);
-	expect_files("older.db out.db ");
-}
-END_TEST
-
-START_TEST(single_captures_of_an_older_schema_are_copied)
-{
-	_cleanup_free_ char *older = path_join(out_directory, "older.db");
-
-	kept_database_put(older, &kept_databases[0]);
-	expect_command("copied 2 captures to ", "--db %s db copy %s 2 3", older, out.path);
-	expect_rows(&out, "SELECT capture_id, rule FROM capture", "2|locks\n3|disk\n");
-	expect_sound(&out);
-	expect_command("ok: ", "--db %s db check", out.path);
-	expect_files("older.db out.db ");
 }
 END_TEST
 
@@ -408,7 +380,7 @@ START_TEST(compact_on_a_full_disk_loses_nothing)
 }
 END_TEST
 
-Suite *db_copy_suite(void)
+SUITE(db_copy)
 {
 	Suite *suite = suite_create("db_copy");
 	TCase *copy = tcase_create("copy"), *compact = tcase_create("compact");
@@ -418,8 +390,6 @@ Suite *db_copy_suite(void)
 	tcase_set_timeout(copy, 60);
 	tcase_set_timeout(compact, 120);
 	tcase_add_test(copy, a_copy_is_whole_and_one_file);
-	tcase_add_test(copy, a_copy_of_an_older_schema_is_as_it_was);
-	tcase_add_test(copy, single_captures_of_an_older_schema_are_copied);
 	tcase_add_test(copy, a_copy_does_not_replace);
 	tcase_add_test(copy, nobody_else_may_read_a_copy);
 	tcase_add_test(copy, single_captures_are_copied_with_all_they_refer_to);

@@ -5,7 +5,6 @@
  */
 #include "common/schema.h"
 #include "tests/unit/command_fixture.h"
-#include "tests/unit/kept_databases.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -601,45 +600,6 @@ START_TEST(other_files_are_merged_beside_one_that_cannot)
 }
 END_TEST
 
-START_TEST(an_older_schema_is_merged)
-{
-	_cleanup_free_ char *older = path_join(out_directory, "older.db"), *before = NULL;
-	struct store_fixture kept = { .path = older };
-
-	kept_database_put(older, &kept_databases[0]);
-	fill(&hosts[0], 1, 1);
-	expect_command("5 captures added", "db merge %s %s %s", out.path, older, hosts[0].path);
-	expect_rows(&kept, "PRAGMA user_version", "6\n");
-	expect_rows(&out, "SELECT capture_id, rule FROM capture WHERE capture_id < 5",
-		    "1|cpu\n2|locks\n3|disk\n4|memory\n");
-	expect_equal_captures(&hosts[0], 1, &out, 6);
-	expect_sound_output();
-	before = dump(&out);
-	expect_command("0 captures added, 5 known before", "db merge %s %s", out.path, older);
-	expect_unchanged(&out, before);
-}
-END_TEST
-
-/* A migration restores views by the text that the file has for them. */
-START_TEST(an_older_source_runs_no_statements)
-{
-	_cleanup_free_ char *older = path_join(out_directory, "older.db"),
-			    *made = path_join(out_directory, "made.db");
-	struct store_fixture kept = { .path = older };
-	char sql[400];
-
-	kept_database_put(older, &kept_databases[0]);
-	snprintf(
-		sql, sizeof(sql),
-		"CREATE VIEW extra AS SELECT 1; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = sql || '; ATTACH "
-		"''%s'' AS made; CREATE TABLE made.t(a)' WHERE name = 'extra'",
-		made);
-	run_sql(&kept, sql);
-	expect_command("5 captures added", "db merge %s %s", out.path, older);
-	ck_assert_int_eq(access(made, F_OK), -1);
-}
-END_TEST
-
 START_TEST(other_schema_versions_are_refused)
 {
 	fill(&hosts[0], 1, 1);
@@ -676,7 +636,7 @@ START_TEST(the_database_of_a_daemon_is_refused)
 }
 END_TEST
 
-Suite *db_merge_suite(void)
+SUITE(db_merge)
 {
 	Suite *suite = suite_create("db_merge");
 	TCase *tests = tcase_create("merge");
@@ -701,8 +661,6 @@ Suite *db_merge_suite(void)
 	tcase_add_test(tests, a_deep_tree_is_refused);
 	tcase_add_test(tests, names_take_their_form);
 	tcase_add_test(tests, other_files_are_merged_beside_one_that_cannot);
-	tcase_add_test(tests, an_older_schema_is_merged);
-	tcase_add_test(tests, an_older_source_runs_no_statements);
 	tcase_add_test(tests, other_schema_versions_are_refused);
 	tcase_add_test(tests, a_database_is_not_merged_into_itself);
 	tcase_add_test(tests, the_database_of_a_daemon_is_refused);

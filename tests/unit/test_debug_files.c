@@ -77,7 +77,7 @@ START_TEST(an_alternate_file)
 }
 END_TEST
 
-Suite *debug_files_suite(void)
+SUITE(debug_files)
 {
 	Suite *suite = suite_create("debug_files");
 	TCase *files = tcase_create("files");

@@ -101,7 +101,7 @@ START_TEST(long_names_are_cut_between_characters)
 }
 END_TEST
 
-Suite *demangle_suite(void)
+SUITE(demangle)
 {
 	Suite *suite = suite_create("demangle");
 	TCase *demangling = tcase_create("demangle");

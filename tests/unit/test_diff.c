@@ -519,7 +519,7 @@ START_TEST(a_hostile_database_is_harmless)
 }
 END_TEST
 
-Suite *diff_suite(void)
+SUITE(diff)
 {
 	Suite *suite = suite_create("diff");
 	TCase *loads = tcase_create("loads"), *tests = tcase_create("tests");

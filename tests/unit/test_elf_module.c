@@ -667,7 +667,7 @@ START_TEST(sections_that_overlap)
 }
 END_TEST
 
-Suite *elf_module_suite(void)
+SUITE(elf_module)
 {
 	Suite *suite = suite_create("elf_module");
 	TCase *names = tcase_create("names"), *files = tcase_create("files"), *odd = tcase_create("odd");

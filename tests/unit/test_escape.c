@@ -402,7 +402,7 @@ START_TEST(json_is_cut_between_characters)
 }
 END_TEST
 
-Suite *escape_suite(void)
+SUITE(escape)
 {
 	Suite *suite = suite_create("escape");
 	TCase *escape = tcase_create("escape");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tests of 'bourdon export': what each format has is what SQL says, for honest and hostile names, for damaged databases, and
- * for those of older schemas. JSON is read by SQLite.
+ * Tests of 'bourdon export': what each format has is what SQL says, for honest and hostile names, and for damaged databases.
+ * JSON is read by SQLite.
  */
 #include "common/cleanup.h"
 #include "common/clock.h"
@@ -13,7 +13,6 @@
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/export_fixture.h"
 #include "tests/unit/helpers.h"
-#include "tests/unit/kept_databases.h"
 #include "tests/unit/store_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -371,24 +370,7 @@ START_TEST(absurd_numbers_are_written_without_harm)
 }
 END_TEST
 
-/* ---- older schemas, size ---- */
-
-START_TEST(every_format_reads_older_schemas)
-{
-	char *older = path_join(fixture.directory, "older.db");
-
-	kept_database_put(older, &kept_databases[_i]);
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
-		_cleanup_command_ran_ struct command_ran ran =
-			command_run_words("--db %s export 1 --format %s", older, formats[i]);
-
-		ck_assert_msg(!ran.status, "schema %d, %s: %s", kept_databases[_i].version, formats[i],
-			      ran.err);
-		ck_assert_str_ne(ran.out, "");
-	}
-	free(older);
-}
-END_TEST
+/* ---- size ---- */
 
 #define LARGE_ROWS 10000U
 
@@ -485,7 +467,7 @@ START_TEST(a_file_is_written_by_the_command)
 }
 END_TEST
 
-Suite *export_suite(void)
+SUITE(export)
 {
 	Suite *suite = suite_create("export");
 	TCase *tests = tcase_create("export");
@@ -502,7 +484,6 @@ Suite *export_suite(void)
 	tcase_add_test(tests, a_name_cannot_be_a_field_of_perf_script);
 	tcase_add_loop_test(tests, damage_is_refused, 0, ARRAY_SIZE(damages));
 	tcase_add_loop_test(tests, absurd_numbers_are_written_without_harm, 0, ARRAY_SIZE(absurdities));
-	tcase_add_loop_test(tests, every_format_reads_older_schemas, 0, KEPT_DATABASES);
 	tcase_add_test(tests, a_large_capture_takes_less_than_a_second);
 	tcase_add_test(tests, a_file_is_whole_or_not_there);
 	tcase_add_test(tests, a_file_is_written_by_the_command);

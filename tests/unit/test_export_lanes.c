@@ -128,7 +128,7 @@ START_TEST(more_samples_than_a_capture_has_are_refused)
 }
 END_TEST
 
-Suite *export_lanes_suite(void)
+SUITE(export_lanes)
 {
 	Suite *suite = suite_create("export_lanes");
 	TCase *tests = tcase_create("export_lanes");

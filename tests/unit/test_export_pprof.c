@@ -228,7 +228,7 @@ START_TEST(a_stream_of_any_size_is_unpacked_again)
 }
 END_TEST
 
-Suite *export_pprof_suite(void)
+SUITE(export_pprof)
 {
 	Suite *suite = suite_create("export_pprof");
 	TCase *tests = tcase_create("export_pprof");

@@ -329,7 +329,7 @@ START_TEST(a_foreign_table_is_an_error)
 }
 END_TEST
 
-Suite *extend_stacks_suite(void)
+SUITE(extend_stacks)
 {
 	Suite *suite = suite_create("extend_stacks");
 	TCase *tree = tcase_create("tree"), *damage = tcase_create("damage");

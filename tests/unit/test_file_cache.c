@@ -373,7 +373,7 @@ START_TEST(the_least_used_go_first)
 }
 END_TEST
 
-Suite *file_cache_suite(void)
+SUITE(file_cache)
 {
 	Suite *suite = suite_create("file_cache");
 	TCase *cases = tcase_create("tables");

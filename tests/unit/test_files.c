@@ -290,7 +290,7 @@ START_TEST(no_account)
 }
 END_TEST
 
-Suite *files_suite(void)
+SUITE(files)
 {
 	Suite *suite = suite_create("files");
 	TCase *reading = tcase_create("reading"), *writing = tcase_create("writing"),

@@ -99,7 +99,7 @@ START_TEST(a_full_list_drops_further_findings)
 }
 END_TEST
 
-Suite *findings_suite(void)
+SUITE(findings)
 {
 	Suite *suite = suite_create("findings");
 	TCase *tests = tcase_create("findings");

@@ -304,7 +304,7 @@ START_TEST(a_file_that_cannot_be_written_is_named)
 }
 END_TEST
 
-Suite *flame_suite(void)
+SUITE(flame)
 {
 	Suite *suite = suite_create("flame");
 	TCase *tests = tcase_create("flame");

@@ -224,7 +224,7 @@ START_TEST(a_program_of_another_language)
 }
 END_TEST
 
-Suite *go_frames_suite(void)
+SUITE(go_frames)
 {
 	Suite *suite = suite_create("go_frames");
 	TCase *tcase = tcase_create("frames");

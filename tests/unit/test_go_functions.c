@@ -771,7 +771,7 @@ START_TEST(programs_of_other_languages)
 }
 END_TEST
 
-Suite *go_functions_suite(void)
+SUITE(go_functions)
 {
 	Suite *suite = suite_create("go_functions");
 	TCase *tables = tcase_create("tables"), *programs = tcase_create("programs");

@@ -142,7 +142,7 @@ START_TEST(no_server)
 }
 END_TEST
 
-Suite *grant_client_suite(void)
+SUITE(grant_client)
 {
 	Suite *suite = suite_create("grant_client");
 	TCase *tests = tcase_create("grant_client");

@@ -288,7 +288,7 @@ START_TEST(no_server)
 }
 END_TEST
 
-Suite *grant_queue_suite(void)
+SUITE(grant_queue)
 {
 	Suite *suite = suite_create("grant_queue");
 	TCase *tests = tcase_create("grants");

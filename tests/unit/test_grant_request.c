@@ -301,7 +301,7 @@ START_TEST(the_consumer_asks_for_less_than_is_answered)
 }
 END_TEST
 
-Suite *grant_request_suite(void)
+SUITE(grant_request)
 {
 	Suite *suite = suite_create("grant_request");
 	TCase *tests = tcase_create("grant");

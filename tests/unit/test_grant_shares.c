@@ -227,7 +227,7 @@ START_TEST(a_user_whose_targets_hang)
 }
 END_TEST
 
-Suite *grant_shares_suite(void)
+SUITE(grant_shares)
 {
 	Suite *suite = suite_create("grant_shares");
 	TCase *tests = tcase_create("grant_shares");

@@ -89,7 +89,7 @@ START_TEST(a_process_has_a_key_that_nobody_chose)
 }
 END_TEST
 
-Suite *hash_suite(void)
+SUITE(hash)
 {
 	Suite *suite = suite_create("hash");
 	TCase *hash = tcase_create("hash");

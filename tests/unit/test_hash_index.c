@@ -105,7 +105,7 @@ START_TEST(random_operations_against_an_array)
 }
 END_TEST
 
-Suite *hash_index_suite(void)
+SUITE(hash_index)
 {
 	Suite *suite = suite_create("hash_index");
 	TCase *index = tcase_create("index");

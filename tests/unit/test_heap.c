@@ -89,7 +89,7 @@ START_TEST(what_is_free_between_blocks_goes_back_although_it_is_locked)
 }
 END_TEST
 
-Suite *heap_suite(void)
+SUITE(heap)
 {
 	Suite *suite = suite_create("heap");
 	TCase *tcase = tcase_create("heap");

@@ -30,7 +30,7 @@ START_TEST(no_bytes)
 }
 END_TEST
 
-Suite *hexadecimal_suite(void)
+SUITE(hexadecimal)
 {
 	Suite *suite = suite_create("hexadecimal");
 	TCase *tests = tcase_create("hexadecimal");

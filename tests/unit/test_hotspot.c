@@ -338,7 +338,7 @@ START_TEST(other_files)
 }
 END_TEST
 
-Suite *hotspot_suite(void)
+SUITE(hotspot)
 {
 	Suite *suite = suite_create("hotspot");
 	TCase *tests = tcase_create("files");

@@ -89,7 +89,7 @@ START_TEST(functions)
 }
 END_TEST
 
-Suite *hottest_suite(void)
+SUITE(hottest)
 {
 	Suite *suite = suite_create("hottest");
 	TCase *tests = tcase_create("hottest");

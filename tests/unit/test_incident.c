@@ -71,7 +71,7 @@ START_TEST(an_incident_takes_so_many_captures_and_no_more)
 }
 END_TEST
 
-Suite *incident_suite(void)
+SUITE(incident)
 {
 	Suite *suite = suite_create("incident");
 	TCase *joins = tcase_create("joins");

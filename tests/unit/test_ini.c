@@ -306,7 +306,7 @@ START_TEST(random_text)
 }
 END_TEST
 
-Suite *ini_suite(void)
+SUITE(ini)
 {
 	Suite *suite = suite_create("ini");
 	TCase *texts = tcase_create("texts"), *rest = tcase_create("files and mistakes");

@@ -114,7 +114,7 @@ START_TEST(a_copy_is_whole)
 }
 END_TEST
 
-Suite *interrupts_suite(void)
+SUITE(interrupts)
 {
 	Suite *suite = suite_create("interrupts");
 	TCase *tests = tcase_create("interrupts");

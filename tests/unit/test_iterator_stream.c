@@ -188,7 +188,7 @@ START_TEST(a_record_that_never_ends)
 }
 END_TEST
 
-Suite *iterator_stream_suite(void)
+SUITE(iterator_stream)
 {
 	Suite *suite = suite_create("iterator_stream");
 	TCase *records = tcase_create("records");

@@ -98,7 +98,7 @@ START_TEST(maps_older_than_the_process)
 }
 END_TEST
 
-Suite *jit_map_suite(void)
+SUITE(jit_map)
 {
 	Suite *suite = suite_create("jit_map");
 	TCase *maps = tcase_create("maps");

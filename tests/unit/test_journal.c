@@ -283,7 +283,7 @@ START_TEST(a_path_that_is_too_long_is_refused)
 }
 END_TEST
 
-Suite *journal_suite(void)
+SUITE(journal)
 {
 	Suite *suite = suite_create("journal");
 	TCase *bytes = tcase_create("bytes"), *journal = tcase_create("journal");

@@ -302,7 +302,7 @@ START_TEST(files)
 }
 END_TEST
 
-Suite *kernel_symbols_suite(void)
+SUITE(kernel_symbols)
 {
 	Suite *suite = suite_create("kernel_symbols");
 	TCase *symbols = tcase_create("symbols");

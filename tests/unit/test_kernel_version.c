@@ -124,7 +124,7 @@ START_TEST(bugs)
 }
 END_TEST
 
-Suite *kernel_version_suite(void)
+SUITE(kernel_version)
 {
 	Suite *suite = suite_create("kernel_version");
 	TCase *tests = tcase_create("kernel_version");

@@ -179,7 +179,7 @@ START_TEST(beyond_the_limit_the_earliest_of_the_user_with_most_are_one_row)
 }
 END_TEST
 
-Suite *kills_suite(void)
+SUITE(kills)
 {
 	Suite *suite = suite_create("kills");
 	TCase *tests = tcase_create("kills");

@@ -94,7 +94,7 @@ START_TEST(addresses_without_a_name)
 }
 END_TEST
 
-Suite *known_files_suite(void)
+SUITE(known_files)
 {
 	Suite *suite = suite_create("known_files");
 	TCase *files = tcase_create("files");

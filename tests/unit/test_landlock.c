@@ -178,7 +178,7 @@ START_TEST(a_mistake_is_an_error)
 }
 END_TEST
 
-Suite *landlock_suite(void)
+SUITE(landlock)
 {
 	Suite *suite = suite_create(landlock_abi() ? "landlock" : "landlock (not in this kernel)");
 	TCase *all = tcase_create("all");

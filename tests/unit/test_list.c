@@ -9,7 +9,6 @@
 #include "common/schema.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
-#include "tests/unit/kept_databases.h"
 #include "tests/unit/suites.h"
 
 #include <sqlite3.h>
@@ -208,21 +207,7 @@ START_TEST(top_has_two_orders)
 }
 END_TEST
 
-/* Databases of older versions have no baselines, and all else. */
-START_TEST(older_databases_are_listed)
-{
-	_cleanup_free_ char *older = path_join(directory, "older.db");
-	_cleanup_command_ran_ struct command_ran ran = { 0 };
-
-	kept_database_put(older, &kept_databases[_i]);
-	ran = command_run_words("--db %s list --all --json --rule * --unit none.service", older);
-	ck_assert_msg(!ran.status, "%s", ran.err);
-	expect_command("capture_id", "--db %s show", older);
-	expect_command("from A to B", "--db %s diff 1 2", older);
-}
-END_TEST
-
-Suite *list_suite(void)
+SUITE(list)
 {
 	Suite *suite = suite_create("list");
 	TCase *tests = tcase_create("list");
@@ -234,7 +219,6 @@ Suite *list_suite(void)
 	tcase_add_test(tests, the_newest_capture_is_no_baseline);
 	tcase_add_test(tests, show_has_the_facts);
 	tcase_add_test(tests, top_has_two_orders);
-	tcase_add_loop_test(tests, older_databases_are_listed, 0, KEPT_DATABASES);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

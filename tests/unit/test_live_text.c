@@ -257,7 +257,7 @@ START_TEST(hostile_lines)
 }
 END_TEST
 
-Suite *live_text_suite(void)
+SUITE(live_text)
 {
 	Suite *suite = suite_create("live_text");
 	TCase *said = tcase_create("said"), *read = tcase_create("read");

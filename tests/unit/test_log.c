@@ -54,7 +54,7 @@ START_TEST(no_priorities)
 }
 END_TEST
 
-Suite *log_suite(void)
+SUITE(log)
 {
 	Suite *suite = suite_create("log");
 	TCase *tests = tcase_create("log");

@@ -286,7 +286,7 @@ START_TEST(threads_beyond_the_limit_are_counted)
 }
 END_TEST
 
-Suite *looks_suite(void)
+SUITE(looks)
 {
 	Suite *suite = suite_create("looks");
 	TCase *tests = tcase_create("looks");

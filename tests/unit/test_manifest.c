@@ -282,7 +282,7 @@ START_TEST(files)
 }
 END_TEST
 
-Suite *manifest_suite(void)
+SUITE(manifest)
 {
 	Suite *suite = suite_create("manifest");
 	TCase *manifest = tcase_create("manifest");

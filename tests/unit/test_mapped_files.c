@@ -486,7 +486,7 @@ START_TEST(perf_maps)
 }
 END_TEST
 
-Suite *mapped_files_suite(void)
+SUITE(mapped_files)
 {
 	Suite *suite = suite_create("mapped_files");
 	TCase *tests = tcase_create("mapped_files");

@@ -171,7 +171,7 @@ START_TEST(the_process_can_end_while_the_reader_is_blocked)
 }
 END_TEST
 
-Suite *mapping_reader_suite(void)
+SUITE(mapping_reader)
 {
 	Suite *suite = suite_create("mapping_reader");
 	TCase *tests = tcase_create("reader");

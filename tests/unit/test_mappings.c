@@ -879,7 +879,7 @@ START_TEST(random_mappings)
 }
 END_TEST
 
-Suite *mappings_suite(void)
+SUITE(mappings)
 {
 	Suite *suite = suite_create("mappings");
 	TCase *mappings = tcase_create("mappings");

@@ -341,7 +341,7 @@ START_TEST(series_have_a_bound)
 }
 END_TEST
 
-Suite *metrics_suite(void)
+SUITE(metrics)
 {
 	Suite *suite = suite_create("metrics");
 	TCase *words = tcase_create("text"), *file = tcase_create("file");

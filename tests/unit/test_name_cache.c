@@ -231,7 +231,7 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
-Suite *name_cache_suite(void)
+SUITE(name_cache)
 {
 	Suite *suite = suite_create("name_cache");
 	TCase *names = tcase_create("names");

@@ -282,7 +282,7 @@ START_TEST(damaged_content)
 }
 END_TEST
 
-Suite *name_index_suite(void)
+SUITE(name_index)
 {
 	Suite *suite = suite_create("name_index");
 	TCase *cases = tcase_create("spans");

@@ -479,7 +479,7 @@ START_TEST(naming_does_not_wait_for_long)
 }
 END_TEST
 
-Suite *naming_suite(void)
+SUITE(naming)
 {
 	Suite *suite = suite_create("naming");
 	TCase *deadline = tcase_create("deadline"), *order = tcase_create("order");

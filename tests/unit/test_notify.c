@@ -283,7 +283,7 @@ START_TEST(no_manager)
 }
 END_TEST
 
-Suite *notify_suite(void)
+SUITE(notify)
 {
 	Suite *suite = suite_create("notify");
 	TCase *tests = tcase_create("notify");

@@ -73,7 +73,7 @@ START_TEST(onsets)
 }
 END_TEST
 
-Suite *onset_suite(void)
+SUITE(onset)
 {
 	Suite *suite = suite_create("onset");
 	TCase *tests = tcase_create("onset");

@@ -215,7 +215,7 @@ START_TEST(an_option_that_may_be_given_several_times)
 }
 END_TEST
 
-Suite *options_suite(void)
+SUITE(options)
 {
 	Suite *suite = suite_create("options");
 	TCase *options = tcase_create("options");

@@ -199,7 +199,7 @@ START_TEST(there_is_no_way_back_to_root)
 }
 END_TEST
 
-Suite *owner_suite(void)
+SUITE(owner)
 {
 	Suite *suite = suite_create("owner");
 	TCase *tests = tcase_create("owner");

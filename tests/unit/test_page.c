@@ -7,7 +7,6 @@
 #include "common/log.h"
 #include "tests/unit/command_fixture.h"
 #include "tests/unit/helpers.h"
-#include "tests/unit/kept_databases.h"
 #include "tests/unit/page_fixture.h"
 #include "tests/unit/suites.h"
 
@@ -237,20 +236,6 @@ START_TEST(the_data_have_what_why_says)
 }
 END_TEST
 
-/* Of older schemas, too: those before 9 have no times, or not all tables. */
-START_TEST(databases_of_older_schemas_have_a_page)
-{
-	_cleanup_free_ char *page = NULL, *data = NULL;
-
-	unlink(path);
-	kept_database_put(path, &kept_databases[_i]);
-	page = page_of("1 --against 2");
-	data = data_of(page);
-	assert_asked(data, "SELECT json_valid(?1)", "1");
-	assert_same(data, "SELECT sum(value) > 0 FROM json_each(?1, '$.samples.counts')", "SELECT 1");
-}
-END_TEST
-
 /* ---- hostile names ---- */
 
 START_TEST(names_are_data_and_nothing_else)
@@ -342,7 +327,7 @@ START_TEST(damaged_times_are_refused)
 }
 END_TEST
 
-Suite *page_suite(void)
+SUITE(page)
 {
 	Suite *suite = suite_create("page");
 	TCase *tests = tcase_create("page");
@@ -356,7 +341,6 @@ Suite *page_suite(void)
 	tcase_add_test(tests, a_parent_stands_before_its_children);
 	tcase_add_test(tests, another_capture_shares_the_tree);
 	tcase_add_test(tests, the_data_have_what_why_says);
-	tcase_add_loop_test(tests, databases_of_older_schemas_have_a_page, 0, KEPT_DATABASES);
 	tcase_add_test(tests, names_are_data_and_nothing_else);
 	tcase_add_test(tests, what_hides_or_turns_text_is_escaped);
 	tcase_add_loop_test(tests, mistakes_are_refused, 0, 6);

@@ -235,7 +235,7 @@ START_TEST(a_message_is_waited_for)
 }
 END_TEST
 
-Suite *pass_fd_suite(void)
+SUITE(pass_fd)
 {
 	Suite *suite = suite_create("pass_fd");
 	TCase *pass = tcase_create("pass_fd");

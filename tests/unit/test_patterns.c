@@ -140,7 +140,7 @@ START_TEST(descriptors_that_are_no_maps)
 }
 END_TEST
 
-Suite *patterns_suite(void)
+SUITE(patterns)
 {
 	Suite *suite =
 		suite_create(geteuid() ? "patterns (all but one test skipped: needs root)" : "patterns");

@@ -151,7 +151,7 @@ START_TEST(files_that_cannot_be_read)
 }
 END_TEST
 
-Suite *perf_map_suite(void)
+SUITE(perf_map)
 {
 	Suite *suite = suite_create("perf_map");
 	TCase *maps = tcase_create("maps");

@@ -114,7 +114,7 @@ START_TEST(all_addresses_of_a_span_have_one_answer)
 }
 END_TEST
 
-Suite *pieces_suite(void)
+SUITE(pieces)
 {
 	Suite *suite = suite_create("pieces");
 	TCase *pieces = tcase_create("pieces");

@@ -303,7 +303,7 @@ START_TEST(a_missing_file_limits_nothing_unless_it_was_named)
 }
 END_TEST
 
-Suite *policy_suite(void)
+SUITE(policy)
 {
 	Suite *suite = suite_create("policy");
 	TCase *text = tcase_create("text"), *file = tcase_create("file");

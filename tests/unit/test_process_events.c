@@ -386,7 +386,7 @@ START_TEST(free_takes_null)
 }
 END_TEST
 
-Suite *process_events_suite(void)
+SUITE(process_events)
 {
 	Suite *suite = suite_create("process_events");
 	TCase *events = tcase_create("events");

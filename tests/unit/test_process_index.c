@@ -58,7 +58,7 @@ START_TEST(the_array_decides)
 }
 END_TEST
 
-Suite *process_index_suite(void)
+SUITE(process_index)
 {
 	Suite *suite = suite_create("process_index");
 	TCase *cases = tcase_create("processes");

@@ -173,7 +173,7 @@ START_TEST(a_sign_is_checked)
 }
 END_TEST
 
-Suite *process_runtime_suite(void)
+SUITE(process_runtime)
 {
 	Suite *suite = suite_create("process_runtime");
 	TCase *tests = tcase_create("process_runtime");

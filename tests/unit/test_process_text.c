@@ -158,7 +158,7 @@ END_TEST
 START_TEST(files_of_this_process)
 {
 	_cleanup_free_ char *stat_text = NULL, *status_text = NULL, *maps_text = NULL;
-	uint64_t own = (uint64_t)(uintptr_t)process_text_suite;
+	uint64_t own = (uint64_t)(uintptr_t)process_text_stat;
 	struct process_mapping mapping;
 	struct process_status status;
 	struct process_stat stat;
@@ -186,7 +186,7 @@ START_TEST(files_of_this_process)
 }
 END_TEST
 
-Suite *process_text_suite(void)
+SUITE(process_text)
 {
 	Suite *suite = suite_create("process_text");
 	TCase *tests = tcase_create("process_text");

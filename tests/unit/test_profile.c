@@ -327,28 +327,6 @@ START_TEST(each_pass_agrees_with_sql)
 }
 END_TEST
 
-/* Older databases have tables of the documented names and columns instead. */
-START_TEST(a_database_without_the_tree_gives_the_same)
-{
-	static const char *const names[] = { "sample", "stack", "stack_frame" };
-	sqlite3 *sqlite;
-
-	make_random(_i);
-	database_close(&database);
-	ck_assert_int_eq(sqlite3_open(path, &sqlite), SQLITE_OK);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		execute(sqlite, "CREATE TABLE old_%s AS SELECT * FROM %s", names[i], names[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		execute(sqlite, "DROP VIEW %s; CREATE TABLE %s AS SELECT * FROM old_%s", names[i], names[i],
-			names[i]);
-	execute(sqlite,
-		"DROP TABLE sample_row; DROP TABLE thread_state; DROP TABLE stack_node; DROP TABLE thread");
-	finish(sqlite);
-	assert_profile(1);
-	assert_profile(2);
-}
-END_TEST
-
 START_TEST(percent_is_rounded_as_sql_rounds)
 {
 	struct dice dice = dice_new(0);
@@ -496,14 +474,13 @@ START_TEST(damage_is_refused)
 }
 END_TEST
 
-Suite *profile_suite(void)
+SUITE(profile)
 {
 	Suite *suite = suite_create("profile");
 	TCase *tests = tcase_create("profile");
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, each_pass_agrees_with_sql, 0, RANDOM_DATABASES);
-	tcase_add_loop_test(tests, a_database_without_the_tree_gives_the_same, 0, RANDOM_DATABASES);
 	tcase_add_test(tests, percent_is_rounded_as_sql_rounds);
 	tcase_add_test(tests, sums_stay_within_their_type);
 	tcase_add_test(tests, a_circle_of_nodes_is_cut);

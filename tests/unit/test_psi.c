@@ -326,7 +326,7 @@ START_TEST(random_readings)
 }
 END_TEST
 
-Suite *psi_suite(void)
+SUITE(psi)
 {
 	Suite *suite = suite_create("psi");
 	TCase *files = tcase_create("files"), *windows = tcase_create("windows");

@@ -335,7 +335,7 @@ START_TEST(a_replaced_configuration_lives_while_it_is_used)
 }
 END_TEST
 
-Suite *reload_suite(void)
+SUITE(reload)
 {
 	Suite *suite = suite_create("reload");
 	TCase *when = tcase_create("when"), *results = tcase_create("results");

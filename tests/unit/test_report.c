@@ -384,12 +384,12 @@ START_TEST(foreign_files_are_refused)
 	assert_refused(database, "why", EXIT_FAILED, "not bourdon's");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 11;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 1000;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "install a newer bourdon");
 
 	unlink(database);
-	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 7;"
+	write_database(database, "PRAGMA application_id = 0x62646f6e; PRAGMA user_version = 10;"
 				 "CREATE TABLE capture(capture_id);");
 	assert_refused(database, "list", EXIT_FAILED, "no such table: capture_summary");
 
@@ -953,7 +953,7 @@ START_TEST(hostile_tables_do_no_harm)
 }
 END_TEST
 
-Suite *report_suite(void)
+SUITE(report)
 {
 	Suite *suite = suite_create("report");
 	TCase *format = tcase_create("format"), *commands = tcase_create("commands");

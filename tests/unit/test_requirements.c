@@ -270,7 +270,7 @@ START_TEST(this_machine)
 }
 END_TEST
 
-Suite *requirements_suite(void)
+SUITE(requirements)
 {
 	Suite *suite = suite_create("requirements");
 	TCase *tests = tcase_create("requirements");

@@ -1436,7 +1436,7 @@ START_TEST(jit_code_without_a_symbolizer)
 }
 END_TEST
 
-Suite *resolve_suite(void)
+SUITE(resolve)
 {
 	Suite *suite = suite_create(SANITIZED ? "resolve (without a confined symbolizer, under a sanitizer)"
 					      : "resolve");

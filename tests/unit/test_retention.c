@@ -458,7 +458,7 @@ START_TEST(a_baseline_waits_for_nobody)
 }
 END_TEST
 
-Suite *retention_suite(void)
+SUITE(retention)
 {
 	Suite *suite = suite_create("retention");
 	TCase *age = tcase_create("age"), *number = tcase_create("number"),

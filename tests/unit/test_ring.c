@@ -408,7 +408,7 @@ START_TEST(no_torn_sample_is_delivered)
 }
 END_TEST
 
-Suite *ring_suite(void)
+SUITE(ring)
 {
 	Suite *suite = suite_create("ring");
 	TCase *still = tcase_create("at rest"), *race = tcase_create("race");

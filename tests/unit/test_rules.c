@@ -611,7 +611,7 @@ START_TEST(the_trie_agrees_with_each_rule)
 }
 END_TEST
 
-Suite *rules_suite(void)
+SUITE(rules)
 {
 	Suite *suite = suite_create("rules");
 	TCase *good = tcase_create("right"), *bad = tcase_create("wrong"), *files = tcase_create("files");

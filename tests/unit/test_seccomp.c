@@ -15,8 +15,8 @@
 #include "policy/spawner.h"
 #include "policy/symbolizer.h"
 #include "tests/unit/helpers.h"
+#include "tests/unit/suites.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +45,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-Suite *seccomp_suite(void);
 
 #define KILLED (-1)
 #define PASSES (-2) /* the call reaches the kernel, which may refuse its arguments */
@@ -881,7 +879,7 @@ static TCase *enforced_case(void)
 	return enforced;
 }
 
-Suite *seccomp_suite(void)
+SUITE(seccomp)
 {
 	Suite *suite = suite_create(SANITIZED ? "seccomp (compiler only, under a sanitizer)" : "seccomp");
 	TCase *compiled = tcase_create("compiled");

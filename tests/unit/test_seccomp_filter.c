@@ -536,7 +536,7 @@ START_TEST(the_installed_filter_is_one_of_these)
 }
 END_TEST
 
-Suite *seccomp_filter_suite(void)
+SUITE(seccomp_filter)
 {
 	Suite *suite = suite_create("seccomp_filter");
 	TCase *filters = tcase_create("filters");

@@ -301,7 +301,7 @@ START_TEST(directories)
 }
 END_TEST
 
-Suite *settings_suite(void)
+SUITE(settings)
 {
 	Suite *suite = suite_create("settings");
 	TCase *settings = tcase_create("settings");

@@ -97,7 +97,7 @@ START_TEST(another_thread_ends_them_meanwhile)
 }
 END_TEST
 
-Suite *shared_text_suite(void)
+SUITE(shared_text)
 {
 	Suite *suite = suite_create("shared_text");
 	TCase *tests = tcase_create("shared_text");

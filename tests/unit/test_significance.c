@@ -322,7 +322,7 @@ START_TEST(drawn_mixtures_are_the_same_each_time)
 }
 END_TEST
 
-Suite *significance_suite(void)
+SUITE(significance)
 {
 	Suite *suite = suite_create("significance");
 	TCase *exact = tcase_create("exact"), *simulated = tcase_create("simulated");

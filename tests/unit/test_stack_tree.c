@@ -246,7 +246,7 @@ START_TEST(a_damaged_array_is_an_error)
 }
 END_TEST
 
-Suite *stack_tree_suite(void)
+SUITE(stack_tree)
 {
 	Suite *suite = suite_create("stack_tree");
 	TCase *tree = tcase_create("tree");

@@ -312,7 +312,7 @@ START_TEST(random_stacks_against_a_list)
 }
 END_TEST
 
-Suite *stacks_suite(void)
+SUITE(stacks)
 {
 	Suite *suite = suite_create("stacks");
 	TCase *stacks = tcase_create("stacks");

@@ -137,7 +137,7 @@ START_TEST(sums_of_another_epoch_do_not_count)
 }
 END_TEST
 
-Suite *stall_clocks_suite(void)
+SUITE(stall_clocks)
 {
 	Suite *suite = suite_create("stall_clocks");
 	TCase *tcase = tcase_create("stall_clocks");

@@ -68,7 +68,7 @@ START_TEST(too_many_fields)
 }
 END_TEST
 
-Suite *status_line_suite(void)
+SUITE(status_line)
 {
 	Suite *suite = suite_create("status_line");
 	TCase *tests = tcase_create("status_line");

@@ -281,7 +281,7 @@ START_TEST(each_counter_is_a_row)
 }
 END_TEST
 
-Suite *store_suite(void)
+SUITE(store)
 {
 	Suite *suite = suite_create("store");
 	TCase *opening = tcase_create("opening");

@@ -252,7 +252,7 @@ START_TEST(activity_goes_before_captures)
 }
 END_TEST
 
-Suite *store_activity_suite(void)
+SUITE(store_activity)
 {
 	Suite *suite = suite_create("store_activity");
 	TCase *activity = tcase_create("store_activity");

@@ -660,7 +660,7 @@ START_TEST(a_capture_of_waiting_alone_expects_no_samples)
 }
 END_TEST
 
-Suite *store_capture_suite(void)
+SUITE(store_capture)
 {
 	Suite *suite = suite_create("store_capture");
 	TCase *contents = tcase_create("contents");

@@ -280,7 +280,7 @@ START_TEST(eviction_keeps_all_functions_of_an_address)
 }
 END_TEST
 
-Suite *store_frames_suite(void)
+SUITE(store_frames)
 {
 	Suite *suite = suite_create("store_frames");
 	TCase *frames = tcase_create("frames");

@@ -334,7 +334,7 @@ START_TEST(readers_see_whole_captures)
 }
 END_TEST
 
-Suite *store_limit_suite(void)
+SUITE(store_limit)
 {
 	Suite *suite = suite_create("store_limit");
 	TCase *limit = tcase_create("limit");

@@ -294,7 +294,7 @@ START_TEST(times_are_appended_in_their_order)
 }
 END_TEST
 
-Suite *stored_json_suite(void)
+SUITE(stored_json)
 {
 	Suite *suite = suite_create("stored_json");
 	TCase *tests = tcase_create("columns");

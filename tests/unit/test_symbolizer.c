@@ -547,7 +547,7 @@ START_TEST(a_symbolizer_has_the_priority_asked_for)
 }
 END_TEST
 
-Suite *symbolizer_suite(void)
+SUITE(symbolizer)
 {
 	Suite *suite = suite_create(SANITIZED ? "symbolizer (without a confined one, under a sanitizer)"
 					      : "symbolizer");

@@ -235,7 +235,7 @@ START_TEST(the_status_is_bounded)
 }
 END_TEST
 
-Suite *table_failures_suite(void)
+SUITE(table_failures)
 {
 	Suite *suite = suite_create("table_failures");
 	TCase *cases = tcase_create("failures");

@@ -301,7 +301,7 @@ START_TEST(messages)
 }
 END_TEST
 
-Suite *table_stream_suite(void)
+SUITE(table_stream)
 {
 	Suite *suite = suite_create("table_stream");
 	TCase *streams = tcase_create("streams"), *cases = tcase_create("messages");

@@ -256,7 +256,7 @@ START_TEST(there_is_a_limit)
 }
 END_TEST
 
-Suite *targets_suite(void)
+SUITE(targets)
 {
 	Suite *suite = suite_create("targets");
 	TCase *targets = tcase_create("targets");

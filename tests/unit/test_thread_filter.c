@@ -97,7 +97,7 @@ START_TEST(columns_have_the_names_of_the_text)
 }
 END_TEST
 
-Suite *thread_filter_suite(void)
+SUITE(thread_filter)
 {
 	Suite *suite = suite_create("thread_filter");
 	TCase *words = tcase_create("words");

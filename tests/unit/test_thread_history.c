@@ -234,7 +234,7 @@ START_TEST(the_oldest_seconds_go)
 }
 END_TEST
 
-Suite *thread_history_suite(void)
+SUITE(thread_history)
 {
 	Suite *suite = suite_create("thread_history");
 	TCase *groups = tcase_create("groups"), *memory = tcase_create("memory");

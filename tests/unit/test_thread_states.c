@@ -256,7 +256,7 @@ START_TEST(without_looks_there_is_nothing)
 }
 END_TEST
 
-Suite *thread_states_suite(void)
+SUITE(thread_states)
 {
 	Suite *suite = suite_create("thread_states");
 	TCase *tests = tcase_create("thread_states");

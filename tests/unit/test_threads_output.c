@@ -132,7 +132,7 @@ START_TEST(samples)
 }
 END_TEST
 
-Suite *threads_output_suite(void)
+SUITE(threads_output)
 {
 	Suite *suite = suite_create("threads_output");
 	TCase *forms = tcase_create("forms");

@@ -121,7 +121,7 @@ START_TEST(a_text_without_the_columns_is_refused)
 }
 END_TEST
 
-Suite *threads_text_suite(void)
+SUITE(threads_text)
 {
 	Suite *suite = suite_create("threads_text");
 	TCase *lines = tcase_create("lines");

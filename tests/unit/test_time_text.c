@@ -101,7 +101,7 @@ START_TEST(durations_are_written)
 }
 END_TEST
 
-Suite *time_text_suite(void)
+SUITE(time_text)
 {
 	Suite *suite = suite_create("time_text");
 	TCase *texts = tcase_create("texts");

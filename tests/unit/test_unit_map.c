@@ -93,7 +93,7 @@ START_TEST(a_hole_is_found)
 }
 END_TEST
 
-Suite *unit_map_suite(void)
+SUITE(unit_map)
 {
 	Suite *suite = suite_create("unit_map");
 	TCase *cases = tcase_create("units");

@@ -174,7 +174,7 @@ START_TEST(fractions_are_exact)
 }
 END_TEST
 
-Suite *units_suite(void)
+SUITE(units)
 {
 	Suite *suite = suite_create("units");
 	TCase *units = tcase_create("units");

@@ -113,7 +113,7 @@ START_TEST(a_write_that_fails_takes_no_room)
 }
 END_TEST
 
-Suite *unwind_layouts_suite(void)
+SUITE(unwind_layouts)
 {
 	Suite *suite = suite_create("unwind_layouts");
 	TCase *cases = tcase_create("layouts");

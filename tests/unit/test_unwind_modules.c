@@ -606,7 +606,7 @@ START_TEST(small_files_go_first_and_targets_before_others)
 }
 END_TEST
 
-Suite *unwind_modules_suite(void)
+SUITE(unwind_modules)
 {
 	Suite *suite = suite_create("unwind_modules");
 	TCase *cases = tcase_create("files");

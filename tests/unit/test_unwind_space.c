@@ -182,7 +182,7 @@ START_TEST(a_retired_table_stays_until_the_end_of_the_next_pass)
 }
 END_TEST
 
-Suite *unwind_space_suite(void)
+SUITE(unwind_space)
 {
 	Suite *suite = suite_create("unwind_space");
 	TCase *cases = tcase_create("tables");

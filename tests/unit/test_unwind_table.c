@@ -497,7 +497,7 @@ END_TEST
 
 #endif
 
-Suite *unwind_table_suite(void)
+SUITE(unwind_table)
 {
 	Suite *suite = suite_create("unwind_table");
 	TCase *cases = tcase_create("tables");

@@ -620,7 +620,7 @@ START_TEST(what_the_disks_counted_is_compared)
 }
 END_TEST
 
-Suite *usage_suite(void)
+SUITE(usage)
 {
 	Suite *suite = suite_create("usage");
 	TCase *walks = tcase_create("walks"), *rows = tcase_create("rows"), *ended = tcase_create("ended"),

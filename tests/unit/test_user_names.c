@@ -58,7 +58,7 @@ START_TEST(a_file_without_end)
 }
 END_TEST
 
-Suite *user_names_suite(void)
+SUITE(user_names)
 {
 	Suite *suite = suite_create("user_names");
 	TCase *names = tcase_create("names");

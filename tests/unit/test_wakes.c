@@ -265,7 +265,7 @@ START_TEST(the_views_say_who_woke_whom_and_who_held_what)
 }
 END_TEST
 
-Suite *wakes_suite(void)
+SUITE(wakes)
 {
 	Suite *suite = suite_create("wakes");
 	TCase *capture = tcase_create("capture"), *store = tcase_create("store");

@@ -141,7 +141,7 @@ START_TEST(more_than_there_is_room_for)
 }
 END_TEST
 
-Suite *wanted_suite(void)
+SUITE(wanted)
 {
 	Suite *suite = suite_create("wanted");
 	TCase *wanted = tcase_create("wanted");

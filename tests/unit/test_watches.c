@@ -601,7 +601,7 @@ START_TEST(a_cooldown_breaks_so_often_and_no_more)
 }
 END_TEST
 
-Suite *watches_suite(void)
+SUITE(watches)
 {
 	Suite *suite = suite_create("watches");
 	TCase *tests = tcase_create("watches"), *room = tcase_create("room"),

@@ -732,7 +732,7 @@ START_TEST(columns_and_colour)
 }
 END_TEST
 
-Suite *why_suite(void)
+SUITE(why)
 {
 	Suite *suite = suite_create("why");
 	TCase *tcase = tcase_create("why");

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tests/unit/schema_fixture.h"
+
+#include "tests/unit/helpers.h"
+
+__asm__(".pushsection .rodata\n"
+	".global example, example_end, next_sql\n"
+	"example:\n"
+	".incbin \"tests/example.db\"\n"
+	"example_end:\n"
+	"next_sql:\n"
+	".incbin \"common/schema.sql\"\n"
+	".incbin \"tests/unit/next_schema.sql\"\n"
+	".asciz \"ALTER TABLE capture DROP COLUMN note;\"\n"
+	".popsection\n");
+
+extern const unsigned char example[], example_end[];
+extern const char next_sql[];
+
+const struct schema next_schema = { SCHEMA_VERSION + 1, next_sql };
+
+void example_put(const char *path)
+{
+	file_put(path, example, (size_t)(example_end - example));
+}
