@@ -315,10 +315,19 @@ static __always_inline void count(__u32 counter)
 		__sync_fetch_and_add(value, 1);
 }
 
-/* Returns all ones if left >= right, else 0. They must not be further apart than 2^63. */
+/*
+ * Returns all ones if left >= right, else 0, without a branch: in a loop the verifier would follow each. They must not be
+ * further apart than 2^63.
+ */
 static __always_inline __u64 not_less(__u64 left, __u64 right)
 {
-	return ~(__u64)((__s64)(left - right) >> 63);
+	__u64 mask = left - right;
+
+	/* clang 16 makes branches of it otherwise */
+	asm volatile("" : "+r"(mask));
+	mask = ~(__u64)((__s64)mask >> 63);
+	asm volatile("" : "+r"(mask));
+	return mask;
 }
 
 /* Orders stores that user space reads without a lock: an atomic exchange is a full barrier (Linux 5.12). */

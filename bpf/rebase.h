@@ -26,7 +26,7 @@ static __always_inline bool is_in_part(const __u64 part[2], __u64 address)
 	return address >= part[0] && address < part[1];
 }
 
-/* The same without a branch, for loops, in which the verifier would follow each: not 0 if it is there. */
+/* The same without a branch: not 0 if it is there. */
 static __always_inline __u64 part_mask(const __u64 part[2], __u64 address)
 {
 	return not_less(address, part[0]) & ~not_less(address, part[1]);
