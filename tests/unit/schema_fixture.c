@@ -17,9 +17,13 @@ __asm__(".pushsection .rodata\n"
 extern const unsigned char example[], example_end[];
 extern const char next_sql[];
 
+static const struct {
+	const unsigned char *begin, *end;
+} example_bytes = { example, example_end };
+
 const struct schema next_schema = { SCHEMA_VERSION + 1, next_sql };
 
 void example_put(const char *path)
 {
-	file_put(path, example, (size_t)(example_end - example));
+	file_put(path, example_bytes.begin, (size_t)(example_bytes.end - example_bytes.begin));
 }
