@@ -79,7 +79,7 @@ demo: deps
 	$(again) all workloads
 	$(Q)tests/e2e/demo.sh
 
-test: deps
+test: test-deps
 	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm) \
 		$(if $(TESTS),$(if $(strip $(foreach name,alerts go.bats,$(findstring $(name),$(TESTS)))),prometheus),prometheus)
 	$(Q)tests/run.sh
