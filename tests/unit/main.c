@@ -133,6 +133,7 @@ static Suite *(*const suites[])(void) = {
 	flame_suite,
 	kernel_version_suite,
 	requirements_suite,
+	canary_suite,
 	confinement_suite,
 	grant_request_suite,
 	grant_shares_suite,

@@ -96,6 +96,7 @@ Suite *iterator_stream_suite(void);
 Suite *reload_suite(void);
 Suite *report_suite(void);
 Suite *requirements_suite(void);
+Suite *canary_suite(void);
 Suite *resolve_suite(void);
 Suite *ring_suite(void);
 Suite *rules_suite(void);
