@@ -93,6 +93,20 @@ canaries() {
 	[[ $output != *canary* ]]
 }
 
+# As root of a user namespace a process has all capabilities there, and none outside.
+@test "--check and a load where the kernel refuses bpf(): exit 3, with the remedy" {
+	unshare --user --map-root-user true || skip 'no user namespace can be made'
+	run unshare --user --map-root-user "$BUILD/bourdon-load" --check --pin-dir "$PIN_DIR"
+	[ "$status" -eq 3 ]
+	has_finding capabilities ok
+	has_finding 'bpf()' failed 'Operation not permitted'
+	[[ $output == *'remedy: run it on the host, outside of containers'* ]]
+	[[ $output != *canary* ]]
+	run unshare --user --map-root-user "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group root
+	[ "$status" -eq 3 ]
+	[[ $output == *'bpf(): refused, despite the capabilities: Operation not permitted; remedy: '* ]]
+}
+
 @test "--check without BTF and PSI: exit 3, with the remedies" {
 	run unshare --mount --propagation private bash -euc "
 		mount -t tmpfs tmpfs /sys/kernel/btf
