@@ -4,7 +4,7 @@
 # Lines that begin with two number signs are the text of `make help`.
 #
 ## make            build everything into build/
-## make demo       as root: install the missing packages, then make one real capture, from load to unload
+## make demo       as root: install the missing packages, build, and explain one real capture, from load to unload
 ## make test       as root: install the missing packages, then run every test that this machine can run
 ## make install    as root: binaries, units and a configuration; PREFIX=/usr, DESTDIR=DIR, PRIVATE_BPFFS=yes
 ## make uninstall  remove what was installed; configuration and database stay
@@ -75,11 +75,13 @@ help:
 	@sed -n 's/^## /  /p' $(HELP)
 HELP := $(MAKEFILE_LIST)
 
-demo: deps
-	$(again) all workloads
+demo:
+	$(Q)tests/e2e/demo.sh --can
+	$(Q)$(MAKE) --no-print-directory deps
+	$(again) all $(B)/workloads/cpu_hog
 	$(Q)tests/e2e/demo.sh
 
-test: deps
+test: test-deps
 	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm) \
 		$(if $(TESTS),$(if $(strip $(foreach name,alerts go.bats,$(findstring $(name),$(TESTS)))),prometheus),prometheus)
 	$(Q)tests/run.sh

@@ -11,10 +11,13 @@
 #include <cap-ng.h>
 #include <libgen.h>
 #include <limits.h>
+#include <linux/bpf.h>
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define BPFFS "/sys/fs/bpf"
 
@@ -43,6 +46,28 @@ static bool check_capabilities(struct findings *findings)
 	}
 	findings_ok(findings, name, "cap_bpf and cap_perfmon");
 	return true;
+}
+
+/*
+ * A container's system-call filter, a user namespace or a security module may refuse what the capabilities permit. Not through
+ * libbpf: where bpf() is refused, it raises RLIMIT_MEMLOCK, which this program's own filter does not allow.
+ */
+static void check_bpf(struct findings *findings)
+{
+	union bpf_attr attributes;
+	_cleanup_close_ int fd = -EBADF;
+
+	memset(&attributes, 0, sizeof(attributes));
+	attributes.map_type = BPF_MAP_TYPE_ARRAY;
+	attributes.key_size = attributes.value_size = sizeof(__u32);
+	attributes.max_entries = 1;
+	fd = (int)syscall(SYS_bpf, BPF_MAP_CREATE, &attributes, sizeof(attributes));
+	if (fd < 0)
+		findings_add(findings, VERDICT_FAILED, "bpf()",
+			     "run it on the host, outside of containers and user namespaces",
+			     "refused, despite the capabilities: %s", strerror(errno));
+	else
+		findings_ok(findings, "bpf()", "a map can be made");
 }
 
 /*
@@ -131,8 +156,10 @@ static int collect(const char *pin_dir, bool thorough, struct findings *findings
 		return EXIT_FAILED;
 	}
 	requirements_check(&machine, thorough, findings);
-	if (privileged)
+	if (privileged) {
+		check_bpf(findings);
 		check_perf_privilege(&machine, findings);
+	}
 	machine_close(&machine);
 	check_bpffs(pin_dir, findings, ret_mounted);
 	for (size_t i = 0; i < findings->count; i++)

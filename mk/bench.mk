@@ -7,8 +7,7 @@
 BENCHES := $(addprefix $(B)/bench/,reference bpf_cost timed drain commit naming walks looks exec_load exec_latency crossing unwind_table empty_hooks)
 
 ## make bench      as root: measure beside the budgets; PART=NAME one part, WRITE=1 into bench/README.md
-bench:
-	$(Q)MORE_DEPENDENCIES="$$BENCH_DEPENDENCIES" $(MAKE) --no-print-directory deps
+bench: bench-deps
 	$(again) all benches
 	$(Q)bench/run.sh $(if $(WRITE),--write) $(PART)
 

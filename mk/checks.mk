@@ -2,10 +2,10 @@
 #
 # Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
-.PHONY: compilers sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint format
+.PHONY: compilers sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint findings format
 
 ## make compilers  build with gcc and with clang, with -Werror
-compilers:
+compilers: test-deps
 	$(again) WERROR=-Werror CC=gcc B=$(B)/gcc all tests benches
 	$(again) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
 	@echo 'compilers: no warnings'
@@ -23,7 +23,7 @@ sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
 
 ## make sanitize   the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # Each finding is written to a file, because the tests do not check the exit status of every child.
-sanitize:
+sanitize: sanitize-deps
 	$(again) CC=$(CLANG) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
 	$(Q)rm -f $(FINDINGS).*
 	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
@@ -40,7 +40,7 @@ sanitize:
 TSAN_TESTS = $(patsubst %,tests/e2e/%.bats,capture reload tables triggers)
 
 ## make tsan       as root: the unit tests, and end-to-end tests of what threads share, under ThreadSanitizer
-tsan:
+tsan: sanitize-deps
 	$(again) all tests
 	$(again) CC=$(CLANG) OPTIMIZE='-O1 -g -fno-omit-frame-pointer -fsanitize=thread' HARDENING=-fPIE \
 		SECCOMP=tests/tsan/unconfined.c B=$(B)/tsan $(B)/tsan/bourdond $(B)/tsan/unit
@@ -50,7 +50,7 @@ FUZZ_SECONDS ?= 20
 FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 ## make fuzz       every parser on hostile input, FUZZ_SECONDS=20 each
-fuzz:
+fuzz: sanitize-deps
 	$(again) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
 	$(Q)CC=gcc CLANG=$(CLANG) tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
 
@@ -73,7 +73,7 @@ $(B)/make_seeds: $(call objects,tests/fuzz/make_seeds.c) $(BASICS)
 	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ -o $@
 
 ## make coverage   which lines the unit tests reach
-coverage:
+coverage: coverage-deps
 	$(again) CC=gcc OPTIMIZE='-O0 -g --coverage -fprofile-update=atomic' HARDENING=-fPIE B=$(B)/coverage \
 		$(B)/coverage/unit
 	$(Q)tests/coverage.sh $(B)/coverage
@@ -104,8 +104,10 @@ reproducible:
 	+$(Q)tests/lint/reproducible.sh $(B)
 
 ## make lint       includes, documents, hash tables, root's lines, formatting, two equal builds, clang-tidy, cppcheck, shellcheck
-lint: WERROR = -Werror
-lint: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) $(B)/policy/call_names.h $(PPROF).h
+lint: lint-deps
+	$(again) WERROR=-Werror findings
+
+findings: $(B)/skeleton/bourdon.skel.h $(B)/skeleton/object_sha256.h $(BENCH_SKELETONS) $(POLICIES) $(ARCHITECTURE_POLICIES) $(B)/policy/call_names.h $(PPROF).h
 	$(Q)tests/lint/includes.sh
 	$(Q)tests/lint/test_includes.sh
 	$(Q)tests/lint/links.sh

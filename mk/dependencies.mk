@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Debian packages that bourdon needs, each with its reason.
-# Each has this name in Debian 12, 13 and sid: no name contains a version. MORE_DEPENDENCIES adds lines of
-# this form.
+# The Debian packages that bourdon needs, each with its reason, by what needs them.
+# Each has this name in Debian 12, 13 and sid: no name contains a version.
 
-.PHONY: deps
+.PHONY: deps test-deps lint-deps sanitize-deps coverage-deps sbom-deps bench-deps vm-deps distro-deps
 
-define DEPENDENCIES
+define BUILD_PACKAGES
 gcc              compiles user space
-g++              compiles the C++ programs of the tests
 make             builds
 libc6-dev        the C library, and the kernel's headers
 clang            compiles the in-kernel programs
@@ -27,38 +25,66 @@ libncurses-dev   the live screen of bourdon threads
 libprotobuf-c-dev protocol buffers, which bourdon export writes for pprof
 protobuf-c-compiler makes the code that writes them
 nettle-dev       SHA-256, of the loaded object and of stacks
+systemd          systemd-socket-activate starts bourdon-grant, in the demo and the tests; systemd-analyze judges the units, in the tests
+procps           finds the daemon's children, in the demo and the tests
+endef
+
+define TEST_PACKAGES
+g++              compiles C++ programs whose names and stacks are known
 check            unit tests
-dwz              makes debug files that share an alternate one, in the tests
-xz-utils         packs symbols into an ELF file, and is a target with threads, in the tests
-binutils         takes symbols out of ELF files, and links them, in the tests; tells what was linked, for make sbom
+dwz              makes debug files that share an alternate one
+xz-utils         packs symbols into an ELF file, and is a target with threads
+binutils         takes symbols out of ELF files, and links them
 bats             end-to-end tests
-default-jdk-headless a target whose code is compiled while it runs and keeps no frame pointers, in the tests
+default-jdk-headless a target whose code is compiled while it runs and keeps no frame pointers
 php-cli          a target whose regular expressions are, the same
 golang-go        programs that the tests strip and name; go tool pprof, which reads what bourdon export writes
 libdevel-nytprof-perl flamegraph.pl, the same
-sqlite3          reads the database, and is a target, in the tests
-python3          reads the database, in the tests; with make bench, a target that is partly compiled without frame pointers
-openssl          a target without frame pointers, whose loops are assembler code, in the tests
-bsdextrautils    column, which reads the threads, in the tests
+sqlite3          reads the database, and is a target
+python3          reads the database
+openssl          a target without frame pointers, whose loops are assembler code
+bsdextrautils    column, which reads the threads
 tmux             a terminal that the tests drive, for the screen of bourdon threads
-perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
-jq               reads JSON, in the tests; writes it, for make sbom
-systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
-atop             names who uses the CPUs, beside bourdon in the tests and in make bench
+perl             a target without frame pointers
+jq               reads JSON
+atop             names who uses the CPUs, beside bourdon
 sysstat          pidstat, as atop
-libbpf-tools     execsnoop and wakeuptime, compared in the tests; with make bench offcputime, whose cost of a context switch is compared
-procps           finds the daemon's children, in the tests
-e2fsprogs        file systems that hang, and the virtual machines', in the tests
-libclang-rt-dev  libFuzzer, and clang's sanitizers: make fuzz, make sanitize, make tsan
-lcov             make coverage
-clang-format     make lint
-clang-tidy       make lint
-cppcheck         make lint
-shellcheck       make lint
+libbpf-tools     execsnoop and wakeuptime, which are compared
+e2fsprogs        file systems that hang, and the virtual machines'
 endef
-export DEPENDENCIES
 
-define BENCH_DEPENDENCIES
+define NPM_PACKAGES
+npm              installs what reads databases, exports and pages in the tests, such as DuckDB and playwright-core; Debian has no packages of them
+endef
+
+define PAGE_PACKAGES
+chromium         opens the page of bourdon report, in the tests
+endef
+
+define LINT_PACKAGES
+check            headers of the unit tests
+clang-format     compares the formatting
+clang-tidy       finds mistakes in C
+cppcheck         finds others
+shellcheck       finds mistakes in scripts
+perl             looks for hash tables
+endef
+
+define SANITIZE_PACKAGES
+libclang-rt-dev  libFuzzer, and clang's sanitizers
+perl             unpacks the seeds of make fuzz
+endef
+
+define COVERAGE_PACKAGES
+lcov             counts the lines
+endef
+
+define SBOM_PACKAGES
+jq               writes JSON
+binutils         tells what was linked
+endef
+
+define BENCH_PACKAGES
 linux-perf       the profiler whose cost bourdon's is compared with
 libc6-dbg        names for perf's stacks of threads, by which complete stacks are recognised
 postgresql       a target of processes that are forked and talk through sockets
@@ -67,22 +93,47 @@ valgrind         counts the instructions of naming a capture
 nodejs           a program of JavaScript, whose table is large, which begins beside others in part first-second
 ruby             the same of Ruby
 endef
-export BENCH_DEPENDENCIES
 
-define VM_DEPENDENCIES
+define VM_PACKAGES
 qemu-system-x86  the virtual machines
 debootstrap      their root file system
 fdisk            partitions their disk
 endef
-export VM_DEPENDENCIES
 
-## make deps       install the Debian packages that are missing
+define DISTRO_PACKAGES
+debootstrap      the root file system of the other release
+endef
+
+LISTS = $(foreach list,BUILD TEST NPM PAGE LINT SANITIZE COVERAGE SBOM BENCH VM DISTRO,$(list)_PACKAGES)
+export $(LISTS)
+# $(call packages,LIST): names the packages of the list that are missing, and as root installs them
+packages = printf '%s\n' "$$$(1)_PACKAGES" | mk/install_packages.sh
+
+## make deps       install the Debian packages that are missing for the build and the demo
 deps:
-	@printf '%s\n' "$$DEPENDENCIES" "$${MORE_DEPENDENCIES-}" | { missing=; \
-	while read -r package reason; do \
-		[ -n "$$package" ] || continue; \
-		dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q ' installed$$' && continue; \
-		echo "missing: $$package ($$reason)"; missing="$$missing $$package"; \
-	done; \
-	[ -z "$$missing" ] || { apt-get update -q && \
-		DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; }; }
+	$(Q)$(call packages,BUILD) --needed
+
+## make test-deps  those for the tests; lint-deps, sanitize-deps, coverage-deps, sbom-deps, bench-deps, vm-deps, distro-deps likewise
+test-deps: deps
+	$(Q)$(call packages,TEST)
+
+lint-deps: deps
+	$(Q)$(call packages,LINT)
+
+sanitize-deps: test-deps
+	$(Q)$(call packages,SANITIZE)
+
+coverage-deps: test-deps
+	$(Q)$(call packages,COVERAGE)
+
+sbom-deps: deps
+	$(Q)$(call packages,SBOM)
+
+bench-deps: test-deps
+	$(Q)$(call packages,BENCH)
+
+vm-deps: test-deps
+	$(Q)$(call packages,VM)
+
+distro-deps:
+	$(Q)$(call packages,DISTRO)

@@ -4,20 +4,14 @@
 
 .PHONY: test-distro
 
-define DISTRO_DEPENDENCIES
-debootstrap      the root file system of the other release
-endef
-export DISTRO_DEPENDENCIES
-
 # bookworm, trixie or sid
 DISTRO = trixie
 
 ## make test-distro  as root: make demo and make test in a debootstrap root; DISTRO=bookworm, trixie or sid, TESTS=PATHS
-test-distro:
-	$(Q)MORE_DEPENDENCIES="$$DISTRO_DEPENDENCIES" $(MAKE) --no-print-directory deps
+test-distro: distro-deps
 	$(again) $(B)/distro/$(DISTRO)/root
 	$(Q)tests/distro/run.sh $(DISTRO) $(B)/distro/$(DISTRO)/root
 
-# The root is kept, with the packages that make deps adds to it; `make clean` removes it.
+# The root is kept, with the packages that make demo and make test add to it; `make clean` removes it.
 $(B)/distro/%/root: | tests/distro/make_root.sh
 	$(call say,ROOT,$@) tests/distro/make_root.sh $* $@

@@ -77,5 +77,6 @@ $(B)/bourdon: $(call objects,report/main.c $(REPORT) $(SYMBOLIZER) $(TREE) $(UNI
 
 .PHONY: sbom
 ## make sbom       build/bourdon.spdx.json: what the programs consist of, in SPDX 2.3
-sbom: $(BINARIES)
+sbom: sbom-deps
+	$(again) all
 	$(Q)CC='$(CC)' CLANG='$(CLANG)' BPFTOOL='$(BPFTOOL)' mk/sbom.sh $(B)

@@ -110,21 +110,11 @@ next: | $(BINARIES)
 logging: | $(BINARIES)
 	$(again) B=$(B)/logging SECCOMP_LOG=1 all
 
-define NPM_DEPENDENCIES
-npm              installs what reads databases, exports and pages in the tests, such as DuckDB and playwright-core; Debian has no packages of them
-endef
-export NPM_DEPENDENCIES
-
-define PAGE_DEPENDENCIES
-chromium         opens the page of bourdon report, in the tests
-endef
-export PAGE_DEPENDENCIES
-
 # What tests/npm/package-lock.json pins. Another supplier of npm than Debian will do. Without a network the tests that need
 # it are skipped.
 npm:
-	$(Q)command -v npm > /dev/null || MORE_DEPENDENCIES="$$NPM_DEPENDENCIES" $(MAKE) --no-print-directory deps || :
-	$(Q)command -v chromium > /dev/null || MORE_DEPENDENCIES="$$PAGE_DEPENDENCIES" $(MAKE) --no-print-directory deps || :
+	$(Q)command -v npm > /dev/null || { $(call packages,NPM) || :; }
+	$(Q)command -v chromium > /dev/null || { $(call packages,PAGE) || :; }
 	$(again) $(B)/npm/installed
 
 $(B)/npm/installed: $(wildcard tests/npm/*)

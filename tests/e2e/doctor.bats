@@ -64,6 +64,19 @@ canaries() {
 	[ ! -e "$PIN_DIR" ]
 }
 
+# All on one CPU: the loader as fast as the hog, the process that it starts for the canary a hundredth as fast. A shell as fast
+# as they ends the hog at once.
+@test "--check beside a program that has its CPU: what it has no time for is unknown, and no failure" {
+	# shellcheck disable=SC2016 # the shell inside expands it
+	run nice -n -20 taskset -c 0 bash -uc '"$1" --seconds 60 > /dev/null & hog=$!
+		chrt --other --reset-on-fork 0 "$2" --check --pin-dir "$3"; status=$?
+		kill "$hog"; exit "$status"' bash "$BUILD/workloads/cpu_hog" "$BUILD/bourdon-load" "$PIN_DIR"
+	[ "$status" -eq 0 ]
+	[[ $output =~ canary:\ (event|sample)\ +unknown.*ran\ for\ only ]] || has_finding 'canary: sample' ok
+	[[ $output != *' failed '* ]]
+	[ -z "$(canaries)" ]
+}
+
 @test "--check --json" {
 	check --json | jq -e '.verdict != "failed" and (.findings | length) > 15 and
 		(.findings[] | select(.name == "canary: sample").verdict) == "ok"'
@@ -78,6 +91,20 @@ canaries() {
 	[[ $output == *'run it as root'* ]]
 	has_finding 'kernel BTF' ok
 	[[ $output != *canary* ]]
+}
+
+# As root of a user namespace a process has all capabilities there, and none outside.
+@test "--check and a load where the kernel refuses bpf(): exit 3, with the remedy" {
+	unshare --user --map-root-user true || skip 'no user namespace can be made'
+	run unshare --user --map-root-user "$BUILD/bourdon-load" --check --pin-dir "$PIN_DIR"
+	[ "$status" -eq 3 ]
+	has_finding capabilities ok
+	has_finding 'bpf()' failed 'Operation not permitted'
+	[[ $output == *'remedy: run it on the host, outside of containers'* ]]
+	[[ $output != *canary* ]]
+	run unshare --user --map-root-user "$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group root
+	[ "$status" -eq 3 ]
+	[[ $output == *'bpf(): refused, despite the capabilities: Operation not permitted; remedy: '* ]]
 }
 
 @test "--check without BTF and PSI: exit 3, with the remedies" {

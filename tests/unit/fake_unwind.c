@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -63,8 +64,11 @@ pid_t fake_symbolizer_start(int *ret_socket)
 	if (!child) {
 		close(pair[0]);
 		/* a sanitizer's runtime makes calls of its own */
-		if (!SANITIZED)
+		if (!SANITIZED) {
+			/* as the daemon did: without it only root may install a filter */
+			prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 			symbolizer_run(pair[1]);
+		}
 		for (;;) {
 			struct symbolize_request request;
 			int fd;

@@ -3,20 +3,90 @@
 
 #include "common/cleanup.h"
 
+#include <bpf/bpf.h>
 #include <check.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <gelf.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 uint64_t patience(void)
 {
 	const char *times = getenv("CK_TIMEOUT_MULTIPLIER");
 
 	return times ? strtoull(times, NULL, 10) : 1;
+}
+
+/* ---- tests that this machine cannot run ---- */
+
+const char *no_root(void)
+{
+	return geteuid() ? "only root can run it" : NULL;
+}
+
+const char *no_bpf(void)
+{
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unit_probe", 4, 4, 1, NULL);
+
+	if (fd < 0)
+		return "the kernel refuses this process a BPF map";
+	close(fd);
+	return NULL;
+}
+
+/* In main()'s directory: a line for each. Also called outside of tests, where check knows no assertions. */
+static FILE *skips_open(const char *mode)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/skipped", getenv("TMPDIR"));
+	return fopen(path, mode);
+}
+
+void skip_note(const char *file, const char *function, const char *why)
+{
+	_cleanup_file_ FILE *skips = skips_open("ae");
+
+	ck_assert_ptr_nonnull(skips);
+	/* check adds _fn to the name of a test; the line is written at once */
+	fprintf(skips, "%s: %.*s: %s\n", file, (int)(strlen(function) - strlen("_fn")), function, why);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+unsigned int skips_print(void)
+{
+	_cleanup_file_ FILE *skips = skips_open("re");
+	char *lines[1000], *line = NULL;
+	unsigned int count = 0, same = 1;
+	size_t room = 0;
+
+	while (skips && count < ARRAY_SIZE(lines) && getline(&line, &room, skips) > 0) {
+		lines[count++] = line;
+		line = NULL;
+		room = 0;
+	}
+	free(line);
+	qsort(lines, count, sizeof(lines[0]), compare_lines);
+	for (unsigned int i = 0; i < count; i++) {
+		if (i + 1 < count && !strcmp(lines[i], lines[i + 1])) {
+			same++;
+			continue;
+		}
+		printf("skipped, %u x %s", same, lines[i]);
+		same = 1;
+	}
+	for (unsigned int i = 0; i < count; i++)
+		free(lines[i]);
+	return count;
 }
 
 /* ---- random numbers ---- */

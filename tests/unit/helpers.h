@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * helpers.h owns what several unit tests need: repeatable random numbers, files that are removed afterwards,
- * the text that was logged, and sample rings written as the kernel programs write them.
+ * helpers.h owns what several unit tests need: tests that a machine cannot run, repeatable random numbers, files that are
+ * removed afterwards, the text that was logged, and sample rings written as the kernel programs write them.
  */
 #ifndef BOURDON_UNIT_HELPERS_H
 #define BOURDON_UNIT_HELPERS_H
@@ -38,6 +38,31 @@
 
 /* How many times slower than others this machine may be: CK_TIMEOUT_MULTIPLIER of check, or 1. */
 uint64_t patience(void);
+
+/* ---- tests that this machine cannot run ---- */
+
+/*
+ * Ends the test as skipped if there is an obstacle: a text that says why this process cannot run it. main() counts such tests
+ * apart. First in a test, before it makes anything.
+ */
+#define SKIP_IF(obstacle)                                                                                    \
+	do {                                                                                                 \
+		const char *why_not = (obstacle);                                                            \
+                                                                                                             \
+		if (why_not) {                                                                               \
+			skip_note(__FILE__, __func__, why_not);                                              \
+			return;                                                                              \
+		}                                                                                            \
+	} while (0)
+
+/* The obstacles: not root, and a kernel or a container that refuses bpf(). NULL if there is none. */
+const char *no_root(void);
+const char *no_bpf(void);
+
+void skip_note(const char *file, const char *function, const char *why);
+
+/* Prints each test that was skipped, and how often. Returns the sum. */
+unsigned int skips_print(void);
 
 /* ---- random numbers ---- */
 

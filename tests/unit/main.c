@@ -106,6 +106,7 @@ int main(int count, char **arguments)
 {
 	const char *parent = getenv("TMPDIR");
 	char directory[PATH_MAX];
+	unsigned int skipped;
 	struct tally *tally =
 		mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
@@ -121,10 +122,12 @@ int main(int count, char **arguments)
 		run_in_one_process(tally);
 	else
 		run_in_workers(tally, sysconf(_SC_NPROCESSORS_ONLN));
+	skipped = skips_print();
 	directory_remove(directory);
 	if (tally->failed)
 		printf("the seed was %s: " SEED_VARIABLE "=%s repeats it\n", getenv(SEED_VARIABLE),
 		       getenv(SEED_VARIABLE));
-	printf("unit: %d checks, %d failed\n", tally->run, tally->failed);
+	printf("unit: %u checks, %d failed", (unsigned int)tally->run - skipped, tally->failed);
+	printf(skipped ? ", %u skipped\n" : "\n", skipped);
 	return tally->failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

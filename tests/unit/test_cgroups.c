@@ -264,6 +264,7 @@ static uint32_t confirmed_count(int known_fd)
 
 START_TEST(the_kernel_is_told_what_is_known)
 {
+	SKIP_IF(no_bpf());
 	int known_fd = known_make();
 	uint64_t stale = 99, now_ns = clock_monotonic_ns();
 	uint32_t one = 1;

@@ -537,8 +537,7 @@ START_TEST(a_kept_table_is_credible)
 	static const unsigned int spawned[] = { 1, 1, 2, 2, 2, 3, 4 };
 	struct fixture fixture;
 
-	if (geteuid()) /* only root can give files away */
-		return;
+	SKIP_IF(no_root());
 	open_fixture(&fixture);
 	for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
 		_cleanup_close_ int fd = open(fixture.file.path, O_RDONLY | O_CLOEXEC);

@@ -72,6 +72,7 @@ END_TEST
 
 START_TEST(the_map_follows_what_is_wanted)
 {
+	SKIP_IF(no_bpf());
 	struct comm_pattern prefix = pattern("web-*");
 	struct wants before = { 0 }, now = { 0 }, none = { 0 };
 	struct want process = want_process(42, 4200, 7), later = want_process(42, 4200, 9),
@@ -104,6 +105,7 @@ END_TEST
 
 START_TEST(what_a_daemon_left_is_removed)
 {
+	SKIP_IF(no_bpf());
 	struct wants before = { 0 }, now = { 0 };
 	struct control control = { 0 };
 	_cleanup_close_ int fd = map_make(WANTED_MAX);
@@ -123,6 +125,7 @@ END_TEST
 
 START_TEST(more_than_there_is_room_for)
 {
+	SKIP_IF(no_bpf());
 	struct wants before = { 0 }, now = { 0 };
 	struct control control = { 0 };
 	_cleanup_close_ int fd = map_make(16);

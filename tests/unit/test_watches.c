@@ -354,8 +354,7 @@ START_TEST(cgroups_of_users_take_half_of_a_rules_room)
 	struct fixture fixture;
 	struct rule_set rules;
 
-	if (geteuid())
-		return; /* only root may give the file away */
+	SKIP_IF(no_root());
 	open_limited(&fixture, &limits);
 	events = path_join(fixture.cgroup, "cgroup.events");
 	file_put(events, "", 0);
