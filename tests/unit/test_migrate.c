@@ -99,7 +99,7 @@ static int open_quietly(struct store_fixture *fixture, uint64_t bytes_max)
 	int saved = log_divert(), result;
 
 	result = store_open(&fixture->store, fixture->directory,
-			    &(struct store_limits){ .bytes_max = bytes_max }, TEST_MACHINE,
+			    &(struct store_limits){ .bytes_max = bytes_max }, TEST_MACHINE, &clock_of_kernel,
 			    &fixture->give_up_ns);
 	free(log_diverted(saved));
 	return result;
