@@ -396,7 +396,7 @@ int daemon_begin(struct daemon *daemon, struct store_thread *store)
 	return 0;
 }
 
-void daemon_turn(struct daemon *daemon, uint64_t patience_ns)
+bool daemon_turn(struct daemon *daemon, uint64_t patience_ns)
 {
 	struct epoll_event events[16];
 	int count = event_loop_wait(&daemon->loop, patience_ns, events, ARRAY_SIZE(events));
@@ -404,7 +404,7 @@ void daemon_turn(struct daemon *daemon, uint64_t patience_ns)
 	if (count < 0) {
 		log_error("cannot wait for events (epoll_pwait2): %s", strerror(-count));
 		daemon->status = EXIT_FAILED;
-		return;
+		return false;
 	}
 	for (int i = 0; i < count && !daemon->ended; i++)
 		dispatch(daemon, &events[i]);
@@ -413,6 +413,7 @@ void daemon_turn(struct daemon *daemon, uint64_t patience_ns)
 	watches_sweep(&daemon->watches);
 	/* after the watches: a watch refers to its rules until it is swept */
 	reload_sweep(&daemon->reload);
+	return count > 0;
 }
 
 int daemon_end(struct daemon *daemon)

@@ -49,11 +49,11 @@ int daemon_run(struct daemon *daemon, struct store_thread *store);
 
 /*
  * The parts of daemon_run(), for tests, where time passes between two turns: the beginning, which returns 0 or -errno; a turn, which
- * sleeps for `patience_ns` at the longest, and does what events and the time call for; when the next turn is due; whether the
- * daemon is to end; and the end.
+ * sleeps for `patience_ns` at the longest, does what events and the time call for, and returns whether there were events; when
+ * the next turn is due; whether the daemon is to end; and the end.
  */
 int daemon_begin(struct daemon *daemon, struct store_thread *store);
-void daemon_turn(struct daemon *daemon, uint64_t patience_ns);
+bool daemon_turn(struct daemon *daemon, uint64_t patience_ns);
 uint64_t daemon_due_ns(const struct daemon *daemon);
 bool daemon_has_ended(const struct daemon *daemon);
 int daemon_end(struct daemon *daemon);

@@ -1237,6 +1237,7 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 		log_error("cannot begin a run in the database: %s",
 			  result == -ENOMEM ? "out of memory" : store_error(thread->store));
 	thread->in_force = configuration;
+	atomic_store(&thread->give_up_ns, 0);
 	add_job(thread, (struct job){ .kind = JOB_RUN });
 	return result;
 }
@@ -1245,7 +1246,6 @@ int store_thread_start(struct store_thread *thread)
 {
 	int result;
 
-	atomic_store(&thread->give_up_ns, 0);
 	result = thread_start(&thread->thread, STACK_BYTES, run, thread);
 	if (result < 0)
 		log_error("cannot start the store thread: %s", strerror(-result));

@@ -143,6 +143,8 @@ static Suite *(*const suites[])(void) = {
 	process_text_suite,
 	mapping_reader_suite,
 	watches_suite,
+	recorder_suite,
+	tracking_suite,
 	looks_suite,
 	activity_suite,
 	store_activity_suite,

@@ -138,5 +138,7 @@ Suite *store_activity_suite(void);
 Suite *thread_states_suite(void);
 Suite *wakes_suite(void);
 Suite *watches_suite(void);
+Suite *recorder_suite(void);
+Suite *tracking_suite(void);
 
 #endif
