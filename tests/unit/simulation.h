@@ -49,7 +49,7 @@ struct simulation {
 	struct store_thread *store;
 	struct daemon *daemon;
 	char *mount, *rules_dir, *state_dir, *config, *nowhere;
-	int spawner[2];                   /* the other end is closed by simulation_kill_spawner() */
+	int spawner[2];                   /* the other end is closed by the tests */
 	int saved;                        /* standard error, which goes to a file meanwhile */
 	bool daemon_stands, store_stands; /* these take no turns */
 	bool events_are_lost; /* the programs cannot tell what processes do: only walks find out */
