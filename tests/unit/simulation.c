@@ -17,6 +17,14 @@
 static const char no_pressure[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
 				  "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
 
+TCase *simulation_case(const char *name)
+{
+	TCase *tests = tcase_create(name);
+
+	tcase_set_timeout(tests, 60);
+	return tests;
+}
+
 /* ---- the clock ---- */
 
 static uint64_t read_clock(void *user, clockid_t clock)

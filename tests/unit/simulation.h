@@ -55,6 +55,9 @@ struct simulation {
 	bool events_are_lost; /* the programs cannot tell what processes do: only walks find out */
 };
 
+/* A case of such tests. Each may take a minute where many other programs run. */
+TCase *simulation_case(const char *name);
+
 /* The configuration is in these texts; `settings` may be NULL. Rings hold `slots` samples of a CPU. */
 void simulation_make(struct simulation *simulation, const char *rules, const char *settings, uint32_t slots);
 

@@ -302,8 +302,8 @@ END_TEST
 Suite *daemon_suite(void)
 {
 	Suite *suite = suite_create("daemon");
-	TCase *heart = tcase_create("heart"), *ends = tcase_create("ends"),
-	      *reloads = tcase_create("reloads");
+	TCase *heart = simulation_case("heart"), *ends = simulation_case("ends"),
+	      *reloads = simulation_case("reloads");
 
 	tcase_add_test(heart, the_heart_beats_each_second);
 	tcase_add_test(heart, seconds_that_were_missed_are_not_made_up_for);

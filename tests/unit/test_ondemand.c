@@ -24,7 +24,7 @@ static void start(struct host *host)
 {
 	struct simulation *simulation = &host->simulation;
 
-	simulation_make(simulation, SHOP, NULL, 4096);
+	simulation_make(simulation, SHOP, NULL, 1024);
 	simulation_make_cgroup(simulation, "/shop");
 	simulation_make_cgroup(simulation, "/a.service");
 	simulation_start(simulation);
@@ -383,8 +383,8 @@ END_TEST
 Suite *ondemand_suite(void)
 {
 	Suite *suite = suite_create("ondemand");
-	TCase *requests = tcase_create("requests"), *refused = tcase_create("refusals"),
-	      *limits = tcase_create("limits"), *ends = tcase_create("ends");
+	TCase *requests = simulation_case("requests"), *refused = simulation_case("refusals"),
+	      *limits = simulation_case("limits"), *ends = simulation_case("ends");
 
 	tcase_add_test(requests, a_process_is_captured_for_the_time_asked_for);
 	tcase_add_test(requests, before_has_what_a_process_did_before_anybody_asked);

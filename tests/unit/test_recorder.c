@@ -18,7 +18,7 @@
 /* A daemon with these rules, and a process of the first one that runs on CPU 0, in the cgroup /web. */
 static void start(struct simulation *simulation, const char *rules)
 {
-	simulation_make(simulation, rules, NULL, 4096);
+	simulation_make(simulation, rules, NULL, 1024);
 	simulation_make_cgroup(simulation, "/web");
 	simulation_start(simulation);
 	simulation_put_on(simulation, simulation_begin(simulation, 101, "nginx", "/web"), 0);
@@ -143,12 +143,12 @@ START_TEST(budgets_follow_the_captures)
 	simulation_run(&simulation, 10 * SECOND);
 	calm = *control;
 	ck_assert_uint_eq(calm.offcpu_min_ns, 20 * MS);
-	/* 4,096 slots within the history of 4 s, and a second more */
-	ck_assert_uint_eq(calm.offcpu_slots_hz, 4096 / 5);
+	/* 1,024 slots within the history of 4 s, and a second more */
+	ck_assert_uint_eq(calm.offcpu_slots_hz, 1024 / 5);
 	press(&simulation, "/web", 300);
 	simulation_run(&simulation, SECOND);
 	ck_assert_uint_eq(control->offcpu_min_ns, MS);
-	ck_assert_uint_eq(control->offcpu_slots_hz, 4096 * 4 / 2);
+	ck_assert_uint_eq(control->offcpu_slots_hz, 1024 * 4 / 2);
 	ck_assert_uint_eq(control->offcpu_stacks_hz, 8 * calm.offcpu_stacks_hz);
 	simulation_run(&simulation, 3 * SECOND);
 	ck_assert_uint_eq(control->offcpu_min_ns, calm.offcpu_min_ns);
@@ -165,7 +165,7 @@ START_TEST(waits_are_recorded_and_those_that_have_not_ended)
 	struct simulated_process *nginx;
 	uint32_t tid = 102;
 
-	simulation_make(&simulation, WEB, NULL, 4096);
+	simulation_make(&simulation, WEB, NULL, 1024);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_start(&simulation);
 	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
@@ -282,8 +282,6 @@ START_TEST(overwritten_slots_are_counted)
 	struct simulation simulation;
 	uint64_t from;
 
-	start(&simulation, WEB);
-	simulation_free(&simulation);
 	simulation_make(&simulation, WEB, NULL, 64);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_start(&simulation);
@@ -520,7 +518,7 @@ END_TEST
 /* Cgroups and workers as many as that: each worker in its own. */
 static void start_pool(struct simulation *simulation, const char *rules, uint32_t count)
 {
-	simulation_make(simulation, rules, NULL, 4096);
+	simulation_make(simulation, rules, NULL, 1024);
 	simulation_start(simulation);
 	for (uint32_t i = 1; i <= count; i++) {
 		char cgroup[16];
@@ -605,7 +603,7 @@ START_TEST(a_target_that_ends_within_its_capture_is_in_it)
 	struct simulation simulation;
 	struct simulated_process *nginx;
 
-	simulation_make(&simulation, WEB, NULL, 4096);
+	simulation_make(&simulation, WEB, NULL, 1024);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_start(&simulation);
 	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
@@ -655,7 +653,7 @@ START_TEST(a_process_id_that_is_used_again_is_another_process)
 	struct simulation simulation;
 	struct simulated_process *first, *second;
 
-	simulation_make(&simulation, WEB, NULL, 4096);
+	simulation_make(&simulation, WEB, NULL, 1024);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_make_cgroup(&simulation, "/other");
 	simulation_start(&simulation);
@@ -710,7 +708,7 @@ START_TEST(a_watch_without_a_target_begins_none)
 	struct simulation simulation;
 	struct simulated_process *nginx;
 
-	simulation_make(&simulation, WEB, NULL, 4096);
+	simulation_make(&simulation, WEB, NULL, 1024);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_start(&simulation);
 	nginx = simulation_begin(&simulation, 101, "nginx", "/web");
@@ -889,7 +887,7 @@ START_TEST(a_baseline_is_history_alone)
 	struct simulation simulation;
 	struct control calm;
 
-	simulation_make(&simulation, WEB, "[baseline]\nevery = 10s\n", 4096);
+	simulation_make(&simulation, WEB, "[baseline]\nevery = 10s\n", 1024);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_start(&simulation);
 	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
@@ -921,7 +919,7 @@ START_TEST(a_baseline_has_no_capture_in_its_history)
 	simulation_make(
 		&simulation,
 		"[rule web]\ncomm = nginx\ncpu.some = 200ms/2s\nhistory = 4s\ncapture = 3s\ncooldown = 0s\n",
-		"[baseline]\nevery = 10s\n", 4096);
+		"[baseline]\nevery = 10s\n", 1024);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_start(&simulation);
 	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
@@ -939,7 +937,7 @@ START_TEST(a_reload_turns_baselines_off_and_on)
 {
 	struct simulation simulation;
 
-	simulation_make(&simulation, WEB, "[baseline]\nevery = off\n", 4096);
+	simulation_make(&simulation, WEB, "[baseline]\nevery = off\n", 1024);
 	simulation_make_cgroup(&simulation, "/web");
 	simulation_start(&simulation);
 	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
@@ -959,11 +957,11 @@ END_TEST
 Suite *recorder_suite(void)
 {
 	Suite *suite = suite_create("recorder");
-	TCase *one = tcase_create("one capture"), *history = tcase_create("history"),
-	      *losses = tcase_create("losses"), *cooldown = tcase_create("cooldown"),
-	      *several = tcase_create("several rules"), *processes = tcase_create("processes"),
-	      *reloads = tcase_create("reloads"), *ends = tcase_create("ends"),
-	      *baselines = tcase_create("baselines");
+	TCase *one = simulation_case("one capture"), *history = simulation_case("history"),
+	      *losses = simulation_case("losses"), *cooldown = simulation_case("cooldown"),
+	      *several = simulation_case("several rules"), *processes = simulation_case("processes"),
+	      *reloads = simulation_case("reloads"), *ends = simulation_case("ends"),
+	      *baselines = simulation_case("baselines");
 
 	tcase_add_test(one, a_capture_has_the_seconds_before_and_after_its_trigger);
 	tcase_add_test(one, pressure_below_the_threshold_is_none);

@@ -512,7 +512,8 @@ static void use_files(int directory)
 
 	WORKS(fd >= 0 && !fchmod(fd, 0640) && !ftruncate(fd, 4096));
 	WORKS(fcntl(fd, F_SETLK, &lock) == 0 && fcntl(fd, F_GETLK, &lock) == 0);
-	WORKS(pwrite(fd, &byte, 1, 7) == 1 && pread(fd, &byte, 1, 7) == 1 && !fdatasync(fd) && !fsync(fd));
+	WORKS(pwrite(fd, &byte, 1, 7) == 1 && pread(fd, &byte, 1, 7) == 1 && !syscall(SYS_fdatasync, fd) &&
+	      !syscall(SYS_fsync, fd));
 	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	WORKS(memory != MAP_FAILED && !munmap(memory, 4096) && !close(fd));
 	listing = fdopendir(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));

@@ -308,8 +308,9 @@ END_TEST
 Suite *store_thread_suite(void)
 {
 	Suite *suite = suite_create("store_thread");
-	TCase *order = tcase_create("order"), *room = tcase_create("room"),
-	      *results = tcase_create("results"), *age = tcase_create("age"), *ends = tcase_create("ends");
+	TCase *order = simulation_case("order"), *room = simulation_case("room"),
+	      *results = simulation_case("results"), *age = simulation_case("age"),
+	      *ends = simulation_case("ends");
 
 	tcase_add_test(order, a_capture_is_announced_and_then_written);
 	tcase_add_test(order, a_thread_with_nothing_to_do_says_so);

@@ -421,8 +421,8 @@ END_TEST
 Suite *tracking_suite(void)
 {
 	Suite *suite = suite_create("tracking");
-	TCase *events = tcase_create("events"), *watches = tcase_create("watches"),
-	      *paths = tcase_create("paths"), *ended = tcase_create("ended");
+	TCase *events = simulation_case("events"), *watches = simulation_case("watches"),
+	      *paths = simulation_case("paths"), *ended = simulation_case("ended");
 
 	tcase_add_test(events, events_make_and_end_targets_at_once);
 	tcase_add_test(events, processes_that_run_before_the_daemon_are_found);
