@@ -144,6 +144,7 @@ static Suite *(*const suites[])(void) = {
 	mapping_reader_suite,
 	watches_suite,
 	recorder_suite,
+	command_lines_suite,
 	store_thread_suite,
 	daemon_suite,
 	ondemand_suite,

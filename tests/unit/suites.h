@@ -139,6 +139,7 @@ Suite *thread_states_suite(void);
 Suite *wakes_suite(void);
 Suite *watches_suite(void);
 Suite *recorder_suite(void);
+Suite *command_lines_suite(void);
 Suite *store_thread_suite(void);
 Suite *daemon_suite(void);
 Suite *ondemand_suite(void);
