@@ -292,7 +292,8 @@ static int run(const struct settings *settings)
 
 	atomic_init(&give_up_ns, 0);
 	result = store_open(&store, settings->directory,
-			    &(struct store_limits){ .bytes_max = DATABASE_BYTES_MAX }, NULL, &give_up_ns);
+			    &(struct store_limits){ .bytes_max = DATABASE_BYTES_MAX }, NULL, &clock_of_kernel,
+			    &give_up_ns);
 	if (!result)
 		result = begin_run(store);
 	if (!result)

@@ -2,11 +2,8 @@
 #include "consumer/activity_looker.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 /* Looks take a hundredth of a CPU on average. What they have not used in ten seconds they may use later. */
 #define SHARE 100
@@ -21,24 +18,17 @@ _Static_assert(60 * CLOCK_SECOND_NS / ACTIVITY_NS_MIN <= ACTIVITY_STEPS_MAX,
 
 #define MESSAGES_A_MINUTE 1U
 
-int activity_looker_open(struct activity_looker *looker, const struct kernel_objects *kernel,
-			 struct cgroups *cgroups, struct own_counters *own_counters, int epoll)
+void activity_looker_open(struct activity_looker *looker, const struct kernel_objects *kernel,
+			  struct cgroups *cgroups, struct own_counters *own_counters,
+			  const struct clock *clock)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &looker->source };
-
-	*looker = (struct activity_looker){ .kernel = kernel,
-					    .cgroups = cgroups,
-					    .own_counters = own_counters,
-					    .source = { SOURCE_ACTIVITY } };
-	looker->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	return looker->timer < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, looker->timer, &event) ? -errno : 0;
+	*looker = (struct activity_looker){
+		.kernel = kernel, .cgroups = cgroups, .own_counters = own_counters, .clock = clock
+	};
 }
 
 void activity_looker_close(struct activity_looker *looker)
 {
-	if (!looker->kernel)
-		return;
-	cleanup_close(&looker->timer);
 	activity_counts_free(&looker->counts);
 	activity_minute_free(looker->minute);
 }
@@ -142,7 +132,7 @@ static bool may_look(struct activity_looker *looker, uint64_t now_ns)
 
 static void look(struct activity_looker *looker)
 {
-	uint64_t from_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t from_ns = clock_spent_ns(looker->clock);
 	int result = looker->minute ? activity_counts_take(&looker->counts, looker->kernel, looker->cgroups)
 				    : -ENOMEM;
 
@@ -154,30 +144,22 @@ static void look(struct activity_looker *looker)
 		if (log_allowed(&looker->failed_limit, MESSAGES_A_MINUTE))
 			log_warning("cannot look at the activity of threads: %s", strerror(-result));
 	}
-	looker->owed_ns += (int64_t)(clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns);
-}
-
-static void set_timer(const struct activity_looker *looker)
-{
-	const struct itimerspec at = { .it_value = clock_timespec(looker->interval_ns ? looker->due_ns : 0) };
-
-	timerfd_settime(looker->timer, TFD_TIMER_ABSTIME, &at, NULL);
+	looker->owed_ns += (int64_t)(clock_spent_ns(looker->clock) - from_ns);
 }
 
 void activity_looker_look(struct activity_looker *looker)
 {
-	uint64_t now_ns = clock_monotonic_ns(), expirations;
+	uint64_t now_ns = clock_now_ns(looker->clock);
 
-	if (read(looker->timer, &expirations, sizeof(expirations)) < 0 || !looker->interval_ns)
+	if (!clock_is_due(looker->due_ns, now_ns))
 		return;
 	pass_late_steps(looker, now_ns);
-	follow_wall_clock(looker, clock_wall_ns() - (int64_t)(now_ns - looker->due_ns));
+	follow_wall_clock(looker, clock_wall_now_ns(looker->clock) - (int64_t)(now_ns - looker->due_ns));
 	if (may_look(looker, now_ns))
 		look(looker);
 	else
 		own_count(looker->own_counters, OWN_ACTIVITY_MISSED);
 	pass_step(looker);
-	set_timer(looker);
 }
 
 /* ---- switching ---- */
@@ -188,10 +170,10 @@ void activity_looker_set_interval(struct activity_looker *looker, uint64_t inter
 		return;
 	end_minute(looker);
 	looker->interval_ns = interval_ns;
-	looker->due_ns = looker->owed_at_ns = clock_monotonic_ns();
+	looker->owed_at_ns = clock_now_ns(looker->clock);
+	looker->due_ns = interval_ns ? looker->owed_at_ns : 0;
 	looker->owed_ns = -SAVED_NS_MAX;
 	looker->has_warned = false;
-	set_timer(looker);
 }
 
 void activity_looker_interrupt(struct activity_looker *looker)

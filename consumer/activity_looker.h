@@ -6,8 +6,8 @@
 #ifndef BOURDON_CONSUMER_ACTIVITY_LOOKER_H
 #define BOURDON_CONSUMER_ACTIVITY_LOOKER_H
 
+#include "common/clock.h"
 #include "common/log.h"
-#include "consumer/process/event_source.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/store/store_thread.h"
 #include "consumer/target/activity_minute.h"
@@ -17,10 +17,9 @@ struct activity_looker {
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
 	struct store_thread *store;
-	struct event_source source;
-	int timer;
+	const struct clock *clock;
 	uint64_t interval_ns; /* 0: off */
-	uint64_t due_ns;      /* of the next step, CLOCK_MONOTONIC */
+	uint64_t due_ns;      /* of the next step, CLOCK_MONOTONIC; 0: none is due */
 	struct activity_counts counts;
 	struct activity_minute *minute; /* NULL: the next step begins one */
 	uint32_t step, steps_max;       /* of the minute: the next one, and how many it may have */
@@ -30,9 +29,9 @@ struct activity_looker {
 	struct log_limit failed_limit, lost_limit;
 };
 
-/* Adds its timer to `epoll`, as SOURCE_ACTIVITY. Returns 0 or -errno; call activity_looker_close() in either case. */
-int activity_looker_open(struct activity_looker *looker, const struct kernel_objects *kernel,
-			 struct cgroups *cgroups, struct own_counters *own_counters, int epoll);
+void activity_looker_open(struct activity_looker *looker, const struct kernel_objects *kernel,
+			  struct cgroups *cgroups, struct own_counters *own_counters,
+			  const struct clock *clock);
 
 /* Accepts a zeroed structure that was never opened. */
 void activity_looker_close(struct activity_looker *looker);
@@ -42,7 +41,7 @@ void activity_looker_start(struct activity_looker *looker, struct store_thread *
 /* From one look to the next; 0: none. Another interval ends the minute. */
 void activity_looker_set_interval(struct activity_looker *looker, uint64_t interval_ns);
 
-/* Call it for SOURCE_ACTIVITY. */
+/* Takes the step that is due, if one is. */
 void activity_looker_look(struct activity_looker *looker);
 
 /* Hands what there is of the minute to the store thread. */

@@ -2,7 +2,6 @@
 #include "consumer/baseline.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 
 #include <stdlib.h>
 
@@ -105,6 +104,6 @@ void baselines_tick(struct baselines *baselines, struct recorder *recorder, uint
 	if (!rule || (recorder->captured_ns && now_ns - recorder->captured_ns < rule->history_ns))
 		return;
 	/* what the tick did before took time */
-	recorder_take_baseline(recorder, rule, clock_monotonic_ns());
+	recorder_take_baseline(recorder, rule, clock_now_ns(recorder->clock));
 	baselines_note(baselines, rule, now_ns);
 }

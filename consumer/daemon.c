@@ -30,6 +30,7 @@
 #define NO_SPAWNER_NS (600 * CLOCK_SECOND_NS)
 
 struct daemon {
+	const struct clock *clock;
 	const struct settings *where;
 	const struct kernel_objects *kernel;
 	struct own_counters *own_counters;
@@ -51,6 +52,7 @@ struct daemon {
 	struct ondemand ondemand;
 	struct live live;
 	uint64_t started_ns;
+	uint64_t second_due_ns; /* of the next tick() */
 	struct event_loop loop;
 	struct event_source spawner_source, processes_source, config_source, reload_source, stored_source;
 	uint64_t spawner_gone_ns; /* when the spawner died; 0: it lives */
@@ -79,7 +81,7 @@ static void beat(struct daemon *daemon, uint64_t now_ns)
 static void on_fired(void *user, struct watch *watch, uint64_t observed_us)
 {
 	struct daemon *daemon = user;
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = clock_now_ns(daemon->clock);
 
 	beat(daemon, now_ns);
 	recorder_fire(&daemon->recorder, daemon->reload.in_force, watch, observed_us, now_ns);
@@ -123,7 +125,7 @@ static void follow_rules(struct daemon *daemon, const struct configuration *conf
 	tracking_follow(&daemon->tracking, &configuration->rules);
 	recorder_follow(&daemon->recorder, configuration);
 	activity_looker_set_interval(&daemon->activity, configuration->settings.activity_ns);
-	if (baselines_follow(&daemon->baselines, configuration, clock_monotonic_ns()) < 0)
+	if (baselines_follow(&daemon->baselines, configuration, clock_now_ns(daemon->clock)) < 0)
 		log_warning("out of memory: there are no baselines until the next reload");
 }
 
@@ -187,7 +189,7 @@ static void finish_reload(struct daemon *daemon)
 	struct configuration *configuration = store_thread_reload_result(daemon->store, &errors);
 
 	say_state(daemon, reload_finish(&daemon->reload, configuration, &errors) ? "reloaded" : NULL);
-	reload_when_due(&daemon->reload, clock_monotonic_ns());
+	reload_when_due(&daemon->reload, clock_now_ns(daemon->clock));
 }
 
 /* ---- the loop ---- */
@@ -251,12 +253,8 @@ static const char *path_of_cgroup(void *user, uint64_t cgroup_id)
 }
 
 /* Runs once a second. The heartbeat comes first. */
-static void tick(struct daemon *daemon)
+static void tick(struct daemon *daemon, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_monotonic_ns();
-
-	if (!event_loop_second_passed(&daemon->loop))
-		return;
 	beat(daemon, now_ns);
 	notify_tick(daemon->notify, now_ns);
 	look_at_coverage(daemon);
@@ -277,7 +275,7 @@ static void on_signal(struct daemon *daemon)
 	int signal = event_loop_signal(&daemon->loop);
 
 	if (signal == SIGHUP) {
-		reload_ask(&daemon->reload, clock_monotonic_ns());
+		reload_ask(&daemon->reload, clock_now_ns(daemon->clock));
 	} else if (signal) {
 		log_info("ending: signal %d", signal);
 		daemon->ended = true;
@@ -298,22 +296,9 @@ static void on_pins_changed(struct daemon *daemon)
 static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 {
 	struct event_source *source = event->data.ptr;
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = clock_now_ns(daemon->clock);
 
 	switch (source->kind) {
-	case SOURCE_TIMER:
-		tick(daemon);
-		break;
-	case SOURCE_PACE:
-		recorder_pace(&daemon->recorder, now_ns);
-		ondemand_pace(&daemon->ondemand, now_ns);
-		break;
-	case SOURCE_LOOK:
-		recorder_look(&daemon->recorder);
-		break;
-	case SOURCE_ACTIVITY:
-		activity_looker_look(&daemon->activity);
-		break;
 	case SOURCE_SIGNALS:
 		on_signal(daemon);
 		break;
@@ -331,7 +316,7 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 			      daemon);
 		break;
 	case SOURCE_GRANT:
-		watches_answer(&daemon->watches, (struct grant_call *)source);
+		watches_answer(&daemon->watches, (struct grant_call *)source, now_ns);
 		break;
 	case SOURCE_CONFIG:
 		reload_read_changes(&daemon->reload, now_ns);
@@ -352,12 +337,50 @@ static void dispatch(struct daemon *daemon, const struct epoll_event *event)
 	}
 }
 
-static int arm(struct daemon *daemon)
+/* What a time calls for. */
+static void do_due(struct daemon *daemon)
+{
+	uint64_t now_ns = clock_now_ns(daemon->clock);
+
+	if (clock_is_due(daemon->second_due_ns, now_ns)) {
+		daemon->second_due_ns = clock_next_ns(daemon->second_due_ns, CLOCK_SECOND_NS, now_ns);
+		tick(daemon, now_ns);
+	}
+	if (clock_is_due(daemon->recorder.pace_due_ns, now_ns)) {
+		recorder_pace(&daemon->recorder, now_ns);
+		ondemand_pace(&daemon->ondemand, now_ns);
+	}
+	recorder_look(&daemon->recorder);
+	activity_looker_look(&daemon->activity);
+}
+
+uint64_t daemon_due_ns(const struct daemon *daemon)
+{
+	uint64_t due_ns = clock_sooner(daemon->second_due_ns, daemon->activity.due_ns);
+
+	return clock_sooner(due_ns, recorder_due_ns(&daemon->recorder));
+}
+
+bool daemon_has_ended(const struct daemon *daemon)
+{
+	return daemon->ended || daemon->status != EXIT_DONE;
+}
+
+int daemon_begin(struct daemon *daemon, struct store_thread *store)
 {
 	const struct configuration *configuration = daemon->reload.in_force;
 	int result;
 
-	daemon->started_ns = clock_monotonic_ns();
+	daemon->store = store;
+	result =
+		event_loop_add(&daemon->loop, store_thread_reload_fd(store), EPOLLIN, &daemon->reload_source);
+	if (!result)
+		result = event_loop_add(&daemon->loop, store_thread_results_fd(store), EPOLLIN,
+					&daemon->stored_source);
+	if (result < 0)
+		return result;
+	daemon->started_ns = clock_now_ns(daemon->clock);
+	daemon->second_due_ns = daemon->started_ns + CLOCK_SECOND_NS;
 	recorder_start(&daemon->recorder, daemon->store, daemon->started_ns);
 	activity_looker_start(&daemon->activity, daemon->store);
 	tracking_start(&daemon->tracking, daemon->store);
@@ -373,37 +396,50 @@ static int arm(struct daemon *daemon)
 	return 0;
 }
 
-int daemon_run(struct daemon *daemon, struct store_thread *store)
+bool daemon_turn(struct daemon *daemon, uint64_t patience_ns)
 {
 	struct epoll_event events[16];
+	int count = event_loop_wait(&daemon->loop, patience_ns, events, ARRAY_SIZE(events));
 
-	daemon->store = store;
-	if (event_loop_add(&daemon->loop, store_thread_reload_fd(store), EPOLLIN, &daemon->reload_source) ||
-	    event_loop_add(&daemon->loop, store_thread_results_fd(store), EPOLLIN, &daemon->stored_source))
-		return EXIT_FAILED;
-	if (arm(daemon) < 0)
+	if (count < 0) {
+		log_error("cannot wait for events (epoll_pwait2): %s", strerror(-count));
 		daemon->status = EXIT_FAILED;
-	while (!daemon->ended && daemon->status == EXIT_DONE) {
-		int count = epoll_wait(daemon->loop.epoll, events, ARRAY_SIZE(events), -1);
-
-		if (count < 0 && errno != EINTR) {
-			log_error("cannot wait for events (epoll_wait): %s", strerror(errno));
-			daemon->status = EXIT_FAILED;
-		}
-		for (int i = 0; i < count && !daemon->ended; i++)
-			dispatch(daemon, &events[i]);
-		watches_sweep(&daemon->watches);
-		/* after the watches: a watch refers to its rules until it is swept */
-		reload_sweep(&daemon->reload);
+		return false;
 	}
+	for (int i = 0; i < count && !daemon->ended; i++)
+		dispatch(daemon, &events[i]);
+	if (!daemon->ended)
+		do_due(daemon);
+	watches_sweep(&daemon->watches);
+	/* after the watches: a watch refers to its rules until it is swept */
+	reload_sweep(&daemon->reload);
+	return count > 0;
+}
+
+int daemon_end(struct daemon *daemon)
+{
+	uint64_t now_ns = clock_now_ns(daemon->clock);
+
 	notify_stopping(daemon->notify);
 	/* the next daemon must not inherit this one's heartbeat */
 	__atomic_store_n(&daemon->kernel->control->heartbeat_ns, 0, __ATOMIC_RELEASE);
-	ondemand_interrupt(&daemon->ondemand, clock_monotonic_ns());
-	live_interrupt(&daemon->live, clock_monotonic_ns());
+	ondemand_interrupt(&daemon->ondemand, now_ns);
+	live_interrupt(&daemon->live, now_ns);
 	recorder_interrupt(&daemon->recorder);
 	activity_looker_interrupt(&daemon->activity);
 	return daemon->status;
+}
+
+int daemon_run(struct daemon *daemon, struct store_thread *store)
+{
+	if (daemon_begin(daemon, store) < 0)
+		daemon->status = EXIT_FAILED;
+	while (!daemon_has_ended(daemon)) {
+		uint64_t now_ns = clock_now_ns(daemon->clock), due_ns = daemon_due_ns(daemon);
+
+		daemon_turn(daemon, due_ns > now_ns ? due_ns - now_ns : 0);
+	}
+	return daemon_end(daemon);
 }
 
 /* ---- opening ---- */
@@ -440,7 +476,8 @@ static void describe(void *user, FILE *out)
 				       .reload = &daemon->reload,
 				       .unwind = store_thread_unwind(daemon->store),
 				       .unsampled_cpus = coverage_text(daemon->coverage),
-				       .started_ns = daemon->started_ns };
+				       .started_ns = daemon->started_ns,
+				       .now_ns = clock_now_ns(daemon->clock) };
 
 	status_write(&status, out);
 }
@@ -450,17 +487,18 @@ static void ask(void *user, uint64_t client, const struct peer *peer, const stru
 	struct daemon *daemon = user;
 
 	if (!strcmp(line->kind, LIVE_REQUEST))
-		live_ask(&daemon->live, client, peer, clock_monotonic_ns());
+		live_ask(&daemon->live, client, peer, clock_now_ns(daemon->clock));
 	else
-		ondemand_ask(&daemon->ondemand, client, peer, line);
+		ondemand_ask(&daemon->ondemand, client, peer, line, clock_now_ns(daemon->clock));
 }
 
 static void leave(void *user, uint64_t client)
 {
 	struct daemon *daemon = user;
+	uint64_t now_ns = clock_now_ns(daemon->clock);
 
-	ondemand_leave(&daemon->ondemand, client);
-	live_leave(&daemon->live, client, clock_monotonic_ns());
+	ondemand_leave(&daemon->ondemand, client, now_ns);
+	live_leave(&daemon->live, client, now_ns);
 }
 
 int daemon_start_services(struct daemon *daemon)
@@ -483,8 +521,8 @@ static int open_recorder(struct daemon *daemon)
 	const struct recorder_settings settings = { .kernel = daemon->kernel,
 						    .tracking = &daemon->tracking,
 						    .cgroups = daemon->cgroups,
-						    .own_counters = daemon->own_counters };
-
+						    .own_counters = daemon->own_counters,
+						    .clock = daemon->clock };
 	const struct ondemand_settings asked = { .kernel = daemon->kernel,
 						 .tracking = &daemon->tracking,
 						 .recorder = &daemon->recorder,
@@ -493,7 +531,7 @@ static int open_recorder(struct daemon *daemon)
 
 	ondemand_open(&daemon->ondemand, &asked);
 	live_open(&daemon->live, &daemon->recorder, &daemon->ondemand.names);
-	return recorder_open(&daemon->recorder, &settings, daemon->loop.epoll);
+	return recorder_open(&daemon->recorder, &settings);
 }
 
 int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settings,
@@ -509,7 +547,8 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		configuration_free(configuration);
 		return -ENOMEM;
 	}
-	*daemon = (struct daemon){ .where = settings->where,
+	*daemon = (struct daemon){ .clock = settings->clock,
+				   .where = settings->where,
 				   .kernel = kernel,
 				   .own_counters = settings->own_counters,
 				   .confinement = settings->confinement,
@@ -523,32 +562,28 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 	reload_init(&daemon->reload, &actions, configuration, settings->own_counters);
 	result = event_loop_open(&daemon->loop, settings->where->pin_dir);
 	if (!result)
-		result = cgroups_open(&daemon->cgroups, kernel->map_fds[PIN_CGROUPS_KNOWN]);
+		result = cgroups_open(&daemon->cgroups, settings->cgroup_mount,
+				      kernel->map_fds[PIN_CGROUPS_KNOWN], clock_now_ns(daemon->clock));
 	if (!result)
 		result = coverage_open(&daemon->coverage, kernel);
 	if (!result)
 		result = tracking_open(&daemon->tracking, kernel, daemon->cgroups, &daemon->watches,
-				       settings->own_counters);
+				       settings->own_counters, daemon->clock);
 	if (!result)
 		result = add_sources(daemon);
 	if (!result)
 		result = open_recorder(daemon);
 	if (!result)
-		result = activity_looker_open(&daemon->activity, kernel, daemon->cgroups,
-					      settings->own_counters, daemon->loop.epoll);
+		result = watches_open(&daemon->watches, daemon->loop.epoll, settings->cgroup_mount,
+				      settings->where->grant_socket, &limits, daemon->clock);
 	if (!result)
-		result = watches_open(&daemon->watches, daemon->loop.epoll, cgroups_mount(daemon->cgroups),
-				      settings->where->grant_socket, &limits);
+		activity_looker_open(&daemon->activity, kernel, daemon->cgroups, settings->own_counters,
+				     daemon->clock);
 	if (result < 0)
 		daemon_close(daemon);
 	else
 		*ret_daemon = daemon;
 	return result;
-}
-
-const char *daemon_cgroup_mount(const struct daemon *daemon)
-{
-	return cgroups_mount(daemon->cgroups);
 }
 
 void daemon_close(struct daemon *daemon)

@@ -15,10 +15,12 @@
 struct daemon;
 
 struct daemon_settings {
+	const struct clock *clock;
 	const struct settings *where; /* all of these outlive the daemon */
 	const struct kernel_objects *kernel;
 	struct own_counters *own_counters;
 	struct notify *notify;
+	const char *cgroup_mount; /* of cgroup2 */
 	int spawner_socket;
 	const struct confinement *confinement; /* becomes true during the daemon's start */
 };
@@ -32,9 +34,6 @@ int daemon_open(struct daemon **ret_daemon, const struct daemon_settings *settin
 		struct configuration *configuration);
 void daemon_close(struct daemon *daemon);
 
-/* The mount point of cgroup2. */
-const char *daemon_cgroup_mount(const struct daemon *daemon);
-
 /*
  * Call it once all privileges are dropped and the state directory is locked. Starts the thread that closes
  * triggers, and opens the control socket. Logs a failure. Returns 0 or -errno.
@@ -42,11 +41,21 @@ const char *daemon_cgroup_mount(const struct daemon *daemon);
 int daemon_start_services(struct daemon *daemon);
 
 /*
- * Publishes the patterns, finds the processes that run already, arms the watches and reports readiness. Then
- * loops until a signal comes, the pins are replaced, or the spawner is dead and no capture has been under way
+ * Publishes the patterns, finds the processes that run already, arms the watches and reports readiness. Then takes turns until a signal comes, the pins are replaced, or the spawner is dead and no capture has been under way
  * for 30 s (at most 10 min). Hands captures that are under way to the store thread as interrupted. Returns
  * the exit status.
  */
 int daemon_run(struct daemon *daemon, struct store_thread *store);
+
+/*
+ * The parts of daemon_run(), for tests, where time passes between two turns: the beginning, which returns 0 or -errno; a turn, which
+ * sleeps for `patience_ns` at the longest, does what events and the time call for, and returns whether there were events; when
+ * the next turn is due; whether the daemon is to end; and the end.
+ */
+int daemon_begin(struct daemon *daemon, struct store_thread *store);
+bool daemon_turn(struct daemon *daemon, uint64_t patience_ns);
+uint64_t daemon_due_ns(const struct daemon *daemon);
+bool daemon_has_ended(const struct daemon *daemon);
+int daemon_end(struct daemon *daemon);
 
 #endif

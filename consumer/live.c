@@ -58,7 +58,8 @@ static struct capture *begin_second(const struct live *live, const struct captur
 	struct capture_trigger trigger = { .asking = asking_new(&everyone),
 					   .mode = TRIGGER_MANUAL,
 					   .triggered_ns = now_ns - history_ns,
-					   .triggered_at = clock_wall_ns() - (int64_t)history_ns,
+					   .triggered_at = clock_wall_now_ns(live->recorder->clock) -
+							   (int64_t)history_ns,
 					   .capture_ns = CAPTURE_FOR_NS_MAX,
 					   .hz = live->recorder->kernel->manifest.hz };
 	struct capture *second;

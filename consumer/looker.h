@@ -6,24 +6,22 @@
 #ifndef BOURDON_CONSUMER_LOOKER_H
 #define BOURDON_CONSUMER_LOOKER_H
 
+#include "common/clock.h"
 #include "common/log.h"
-#include "consumer/process/event_source.h"
 #include "consumer/target/looks.h"
 
 struct looker {
 	const struct kernel_objects *kernel;
-	struct event_source source;
-	int timer;        /* for the next look */
+	const struct clock *clock;
 	uint32_t hz;      /* 0: none */
 	bool is_wanted;   /* a capture is under way */
-	uint64_t due_ns;  /* of the next look, CLOCK_MONOTONIC; 0: the timer is not armed */
+	uint64_t due_ns;  /* of the next look, CLOCK_MONOTONIC; 0: none is due */
 	uint64_t from_ns; /* CPU time of this thread when the last look began */
 	struct looks looks;
 	struct log_limit failed_limit;
 };
 
-/* Adds its timer to `epoll`, as SOURCE_LOOK. Returns 0 or -errno; call looker_close() in either case. */
-int looker_open(struct looker *looker, const struct kernel_objects *kernel, int epoll);
+void looker_open(struct looker *looker, const struct kernel_objects *kernel, const struct clock *clock);
 
 /* Accepts a zeroed structure that was never opened. */
 void looker_close(struct looker *looker);
@@ -34,7 +32,7 @@ void looker_set_rate(struct looker *looker, uint32_t hz);
 /* Captures are under way, or no more. The first look is due at once. */
 void looker_want(struct looker *looker, bool is_wanted);
 
-/* Call it for SOURCE_LOOK. Returns true if a look was taken, which is in looker->looks; then call looker_rest() after its use. */
+/* Returns true if a look was due and was taken, which is in looker->looks; then call looker_rest() after its use. */
 bool looker_take(struct looker *looker);
 
 /* Sets the time of the next look, by what this one has taken of this thread's CPU time. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* bourdond, the consumer. main() shows the order in which it drops its privileges. */
+#include "common/cgroup.h"
+#include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/options.h"
 #include "common/plural.h"
@@ -69,6 +72,15 @@ static int open_pins(const struct settings *where, struct kernel_objects *ret_ke
 	return result;
 }
 
+static int find_cgroup_mount(char **ret_mount)
+{
+	int result = cgroup_mount(ret_mount);
+
+	if (result < 0)
+		log_error("cgroup2: %s; remedy: mount -t cgroup2 cgroup2 /sys/fs/cgroup", strerror(-result));
+	return result;
+}
+
 /* Takes ownership of the configuration. */
 static int run(const struct settings *where, struct configuration *configuration, struct notify *notify)
 {
@@ -83,18 +95,24 @@ static int run(const struct settings *where, struct configuration *configuration
 		.machine = machine_hash(MACHINE_ID_FILE, machine),
 		.own_counters = &own_counters,
 		.journal_socket = JOURNAL_SOCKET,
+		.clock = &clock_of_kernel,
 	};
 	struct own_usage own_usage;
 	struct confinement confinement = { 0 };
 	struct daemon_settings daemon_settings = {
-		.where = where, .own_counters = &own_counters, .notify = notify, .confinement = &confinement
+		.clock = &clock_of_kernel,
+		.where = where,
+		.own_counters = &own_counters,
+		.notify = notify,
+		.confinement = &confinement,
 	};
+	_cleanup_free_ char *mount = NULL;
 	struct store_thread *store = NULL;
 	struct daemon *daemon = NULL;
 	struct kernel_objects kernel;
 	int status = EXIT_FAILED;
 
-	if (spawner_start(&daemon_settings.spawner_socket) ||
+	if (find_cgroup_mount(&mount) || spawner_start(&daemon_settings.spawner_socket) ||
 	    open_pins(where, &kernel, &confinement.locked_memory)) {
 		configuration_free(configuration);
 		return EXIT_FAILED;
@@ -103,11 +121,12 @@ static int run(const struct settings *where, struct configuration *configuration
 	store_settings.own_usage = &own_usage;
 	store_settings.kernel = daemon_settings.kernel = &kernel;
 	store_settings.spawner_socket = daemon_settings.spawner_socket;
+	daemon_settings.cgroup_mount = mount;
 	privilege_raise_descriptors();
 	heap_start();
 	log_never_wait();
 	if (!daemon_open(&daemon, &daemon_settings, configuration) && !privilege_drop_all() &&
-	    !confine_files(&configuration->settings, &kernel, daemon_cgroup_mount(daemon), &confinement) &&
+	    !confine_files(&configuration->settings, &kernel, mount, &confinement) &&
 	    !store_thread_open(&store, &store_settings) && !store_thread_begin_run(store, configuration) &&
 	    !store_thread_start(store) && !daemon_start_services(daemon) && !confine_calls(&confinement))
 		status = daemon_run(daemon, store);

@@ -174,9 +174,9 @@ static const char *answer_end(struct answer *answer)
 	return answer->text ? answer->text : "";
 }
 
-static void refuse(const struct ondemand *ondemand, uint64_t client, const char *why)
+static void refuse(const struct ondemand *ondemand, uint64_t client, const char *why, uint64_t now_ns)
 {
-	control_refuse(ondemand->control, client, 0, why, clock_monotonic_ns());
+	control_refuse(ondemand->control, client, 0, why, now_ns);
 }
 
 static void say_progress(struct ondemand *ondemand, struct asked *asked, const struct capture *capture,
@@ -319,9 +319,8 @@ static void log_asked(const struct asking *asking)
 
 /* Takes ownership of `asking`. */
 static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t client,
-		  const struct capture_request *request, struct asking *asking)
+		  const struct capture_request *request, struct asking *asking, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_monotonic_ns();
 	const char *why = NULL;
 	uint32_t pid = name_processes(ondemand, request, asking, &why);
 	char cgroup[PATH_ROOM];
@@ -352,7 +351,8 @@ static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t clien
 		publish(ondemand);
 		refuse(ondemand, client,
 		       result == -EBUSY ? "too many captures are under way or wait to be written"
-					: strerror(-result));
+					: strerror(-result),
+		       now_ns);
 		return;
 	}
 	own_count(ondemand->own_counters, OWN_ASKED);
@@ -360,7 +360,7 @@ static void begin(struct ondemand *ondemand, struct asked *asked, uint64_t clien
 }
 
 void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer *peer,
-		  const struct status_line *line)
+		  const struct status_line *line, uint64_t now_ns)
 {
 	struct asked *asked = find_serial(ondemand, 0);
 	struct capture_request request;
@@ -368,7 +368,8 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 	const char *why;
 
 	if (!peer_may_ask(peer)) {
-		refuse(ondemand, client, "only root and members of bourdond's group may ask for captures");
+		refuse(ondemand, client, "only root and members of bourdond's group may ask for captures",
+		       now_ns);
 		return;
 	}
 	why = capture_request_read(line, &request);
@@ -376,15 +377,15 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 		why = find_mistake(ondemand, &request);
 	if (!why && !asked)
 		why = "as many captures as may be asked for at once are under way or wait to be written; try again later";
-	if (!why && !ask_allowed(&ondemand->limit, peer->uid, clock_monotonic_ns()))
+	if (!why && !ask_allowed(&ondemand->limit, peer->uid, now_ns))
 		why = "captures were asked for too often; try again in a few seconds";
 	if (why) {
-		refuse(ondemand, client, why);
+		refuse(ondemand, client, why, now_ns);
 		return;
 	}
 	asking = asking_new(&request);
 	if (!asking) {
-		refuse(ondemand, client, strerror(ENOMEM));
+		refuse(ondemand, client, strerror(ENOMEM), now_ns);
 		return;
 	}
 	asking->uid = peer->uid;
@@ -392,16 +393,17 @@ void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer 
 	/* the last walk may be 30 s old: it tells who the processes are */
 	tracking_consume(ondemand->tracking);
 	tracking_walk(ondemand->tracking);
-	begin(ondemand, asked, client, &request, asking);
+	/* the walk took time */
+	begin(ondemand, asked, client, &request, asking, clock_now_ns(ondemand->tracking->clock));
 }
 
-void ondemand_leave(struct ondemand *ondemand, uint64_t client)
+void ondemand_leave(struct ondemand *ondemand, uint64_t client, uint64_t now_ns)
 {
 	struct asked *asked = find_client(ondemand, client);
 	struct capture *capture = asked ? recorder_asked(ondemand->recorder, asked->serial) : NULL;
 
 	if (capture)
-		capture_shorten(capture, clock_monotonic_ns());
+		capture_shorten(capture, now_ns);
 }
 
 void ondemand_pace(struct ondemand *ondemand, uint64_t now_ns)

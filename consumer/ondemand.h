@@ -61,10 +61,10 @@ void ondemand_start(struct ondemand *ondemand, struct control_socket *control, s
 
 /* A client asks: begins a capture, or refuses it with the reason. A control_handlers.ask() after that. */
 void ondemand_ask(struct ondemand *ondemand, uint64_t client, const struct peer *peer,
-		  const struct status_line *line);
+		  const struct status_line *line, uint64_t now_ns);
 
 /* The client wants no more, or has gone: ends its capture at once, which is kept. */
-void ondemand_leave(struct ondemand *ondemand, uint64_t client);
+void ondemand_leave(struct ondemand *ondemand, uint64_t client, uint64_t now_ns);
 
 /* Call it after recorder_pace(): says how far each capture is, and follows its cgroups. */
 void ondemand_pace(struct ondemand *ondemand, uint64_t now_ns);

@@ -2,12 +2,9 @@
 #include "consumer/recorder.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 #include "common/log.h"
 
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 /* The rings are drained and PSI's totals are read four times a second. */
 #define PACE_NS (CLOCK_SECOND_NS / 4)
@@ -34,11 +31,9 @@
  */
 #define ENDED_MAX 4096U
 
-int recorder_open(struct recorder *recorder, const struct recorder_settings *settings, int epoll)
+int recorder_open(struct recorder *recorder, const struct recorder_settings *settings)
 {
 	const struct kernel_objects *kernel = settings->kernel;
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = &recorder->pace_source };
-	int result;
 
 	*recorder = (struct recorder){ .kernel = kernel,
 				       .tracking = settings->tracking,
@@ -49,15 +44,12 @@ int recorder_open(struct recorder *recorder, const struct recorder_settings *set
 						  .slots_per_cpu = kernel->manifest.slots_per_cpu,
 						  .cpus = kernel->manifest.cpus,
 						  .offcpu_slots = kernel->offcpu_slots },
-				       .pace_source = { SOURCE_PACE },
+				       .clock = settings->clock,
 				       .clocks = { .kernel = kernel } };
 	/* a daemon that crashed during a capture may have left them running */
 	stall_clocks_stop(&recorder->clocks);
-	recorder->pace = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (recorder->pace < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, recorder->pace, &event))
-		return -errno;
-	result = open_intervals_init(&recorder->open, kernel);
-	return result < 0 ? result : looker_open(&recorder->looker, kernel, epoll);
+	looker_open(&recorder->looker, kernel, settings->clock);
+	return open_intervals_init(&recorder->open, kernel);
 }
 
 void recorder_start(struct recorder *recorder, struct store_thread *store, uint64_t now_ns)
@@ -73,9 +65,6 @@ void recorder_note_gap(struct recorder *recorder, uint64_t now_ns)
 
 void recorder_close(struct recorder *recorder)
 {
-	if (!recorder->kernel)
-		return;
-	cleanup_close(&recorder->pace);
 	open_intervals_free(&recorder->open);
 	looker_close(&recorder->looker);
 }
@@ -97,11 +86,7 @@ static void set_budgets(const struct recorder *recorder)
 
 static void set_pace(struct recorder *recorder)
 {
-	struct itimerspec pace = { 0 };
-
-	if (recorder->active_count)
-		pace.it_interval.tv_nsec = pace.it_value.tv_nsec = PACE_NS;
-	timerfd_settime(recorder->pace, 0, &pace, NULL);
+	recorder->pace_due_ns = recorder->active_count ? clock_now_ns(recorder->clock) + PACE_NS : 0;
 	looker_want(&recorder->looker, recorder->active_count > 0);
 	set_budgets(recorder);
 }
@@ -273,7 +258,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 {
 	struct active *active = &recorder->active[position];
 	struct capture *capture = active->capture;
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = clock_now_ns(recorder->clock);
 	struct capture_scope scope = scope_of(recorder, active);
 	struct capture_usage_scope of_usage = capture_scope_of_usage(&scope);
 
@@ -287,7 +272,7 @@ static void end_capture(struct recorder *recorder, size_t position, bool interru
 	pressure_close(&capture->pressure);
 	kernel_stats_end(&capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup, now_ns);
 	cgroup_memory_end(&capture->cgroup_memory, cgroups_mount(recorder->cgroups), recorder->usage,
-			  path_of_cgroup, recorder->cgroups, clock_monotonic_ns());
+			  path_of_cgroup, recorder->cgroups, clock_now_ns(recorder->clock));
 	note_kernel_losses(recorder, active);
 	note_unwatched(recorder, active);
 	capture_note_loss(capture, LOSS_STALE_EVENTS,
@@ -363,7 +348,7 @@ static int begin_fired(struct recorder *recorder, const struct configuration *co
 					   .mode = watch->mode,
 					   .observed_us = observed_us,
 					   .triggered_ns = now_ns,
-					   .triggered_at = clock_wall_ns(),
+					   .triggered_at = clock_wall_now_ns(recorder->clock),
 					   .onset_ns =
 						   psi_window_onset(&watch->window, watch->trigger->stall_us),
 					   .wanted_history_ns = watch->rule->history_ns,
@@ -401,7 +386,7 @@ static int begin_asked(struct recorder *recorder, struct asking *asking, const c
 	struct capture_trigger trigger = { .asking = asking,
 					   .mode = TRIGGER_MANUAL,
 					   .triggered_ns = now_ns,
-					   .triggered_at = clock_wall_ns(),
+					   .triggered_at = clock_wall_now_ns(recorder->clock),
 					   .wanted_history_ns = asking->before_ns,
 					   .capture_ns = asking->for_ns,
 					   .hz = recorder->kernel->manifest.hz };
@@ -439,9 +424,10 @@ static void read_history(struct recorder *recorder, const struct active *active)
 	drain(recorder, active);
 	/* after the drain: on a large host these reads take time, and samples in the rings are overwritten */
 	kernel_stats_begin(&active->capture->kernel_stats, cgroups_mount(recorder->cgroups), active->cgroup,
-			   clock_monotonic_ns());
+			   clock_now_ns(recorder->clock));
 	cgroup_memory_begin(&active->capture->cgroup_memory, cgroups_mount(recorder->cgroups),
-			    recorder->usage, path_of_cgroup, recorder->cgroups, clock_monotonic_ns());
+			    recorder->usage, path_of_cgroup, recorder->cgroups,
+			    clock_now_ns(recorder->clock));
 }
 
 static void log_fired(const struct watch *watch, uint64_t observed_us, bool is_worse)
@@ -507,7 +493,7 @@ void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, 
 	struct capture_trigger trigger = { .rule_id = rule->id,
 					   .mode = TRIGGER_BASELINE,
 					   .triggered_ns = now_ns,
-					   .triggered_at = clock_wall_ns(),
+					   .triggered_at = clock_wall_now_ns(recorder->clock),
 					   .wanted_history_ns = rule->history_ns,
 					   .hz = recorder->kernel->manifest.hz };
 	struct active active = { .rule = rule };
@@ -554,10 +540,9 @@ static bool wants_walk(const struct recorder *recorder, uint64_t now_ns)
 
 void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 {
-	uint64_t expirations;
-
-	if (read(recorder->pace, &expirations, sizeof(expirations)) < 0)
+	if (!clock_is_due(recorder->pace_due_ns, now_ns))
 		return;
+	recorder->pace_due_ns = clock_next_ns(recorder->pace_due_ns, PACE_NS, now_ns);
 	tracking_consume(recorder->tracking); /* paths of cgroups, which alone do not wake the daemon */
 	if (wants_walk(recorder, now_ns))
 		tracking_walk(recorder->tracking);
@@ -577,7 +562,7 @@ void recorder_pace(struct recorder *recorder, uint64_t now_ns)
 
 void recorder_look(struct recorder *recorder)
 {
-	uint64_t at_ns = clock_monotonic_ns();
+	uint64_t at_ns = clock_now_ns(recorder->clock);
 
 	if (!looker_take(&recorder->looker))
 		return;
@@ -588,6 +573,11 @@ void recorder_look(struct recorder *recorder)
 				  capture_scope_describe, &scope);
 	}
 	looker_rest(&recorder->looker);
+}
+
+uint64_t recorder_due_ns(const struct recorder *recorder)
+{
+	return clock_sooner(recorder->pace_due_ns, recorder->looker.due_ns);
 }
 
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus)

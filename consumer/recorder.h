@@ -12,7 +12,6 @@
 #include "consumer/capture/open_intervals.h"
 #include "consumer/capture/stall_clocks.h"
 #include "consumer/looker.h"
-#include "consumer/process/event_source.h"
 #include "consumer/process/kernel_objects.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/store/store_thread.h"
@@ -39,8 +38,8 @@ struct recorder {
 	struct own_counters *own_counters;
 	struct store_thread *store;
 	struct rings rings;
-	struct event_source pace_source;
-	int pace;                    /* a timer, armed while a capture is under way */
+	const struct clock *clock;
+	uint64_t pace_due_ns;        /* of the next recorder_pace(); 0: no capture is under way */
 	uint64_t longest_history_ns; /* of all rules in force */
 	struct open_intervals open;
 	struct looker looker;
@@ -59,10 +58,11 @@ struct recorder_settings {
 	struct tracking *tracking; /* walks when a capture needs it, and owns `usage` */
 	struct cgroups *cgroups;
 	struct own_counters *own_counters;
+	const struct clock *clock;
 };
 
-/* Adds its timer to `epoll`, as SOURCE_PACE. Returns 0 or -errno; call recorder_close() in either case. */
-int recorder_open(struct recorder *recorder, const struct recorder_settings *settings, int epoll);
+/* Returns 0 or -ENOMEM; call recorder_close() in either case. */
+int recorder_open(struct recorder *recorder, const struct recorder_settings *settings);
 
 /* Accepts a zeroed structure that was never opened. */
 void recorder_close(struct recorder *recorder);
@@ -108,13 +108,16 @@ void recorder_take_baseline(struct recorder *recorder, const struct rule *rule, 
 struct capture *recorder_asked(const struct recorder *recorder, uint64_t serial);
 
 /*
- * Call it for SOURCE_PACE, four times a second while a capture is under way: walks where a walk is due, reads
+ * Call it when pace_due_ns has come, four times a second while a capture is under way: walks where a walk is due, reads
  * the rings and PSI for all captures, and ends those that are complete.
  */
 void recorder_pace(struct recorder *recorder, uint64_t now_ns);
 
-/* Call it for SOURCE_LOOK: looks at all threads for the captures that are under way. */
+/* Looks at all threads for the captures that are under way, if that is due. */
 void recorder_look(struct recorder *recorder);
+
+/* When recorder_pace() or recorder_look() is due; 0: not at all. */
+uint64_t recorder_due_ns(const struct recorder *recorder);
 
 /* The number of online CPUs that are not sampled: each ledger keeps the largest. */
 void recorder_note_unsampled(struct recorder *recorder, unsigned int cpus);

@@ -22,7 +22,7 @@ static void write_daemon(const struct status *status, FILE *out)
 	status_line_field(out, "version", "%s", BOURDON_VERSION);
 	status_line_field(out, "abi", "%u", BOURDON_ABI);
 	status_line_field(out, "pid", "%d", getpid());
-	status_line_field(out, "uptime_ns", "%" PRIu64, clock_monotonic_ns() - status->started_ns);
+	status_line_field(out, "uptime_ns", "%" PRIu64, status->now_ns - status->started_ns);
 	status_line_field(out, "hz", "%u", status->kernel->manifest.hz);
 	status_line_field(out, "targets", "%u", status->targets->live);
 	status_line_field(out, "rules", "%zu", status->reload->in_force->rules.count);
@@ -128,7 +128,7 @@ static void write_mistakes(const struct reload *reload, FILE *out)
 
 static void write_watches(const struct status *status, FILE *out)
 {
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = status->now_ns;
 	uint32_t shown = 0;
 
 	for (uint32_t i = 0; i < status->watches->count && shown < WATCHES_SHOWN; i++) {
@@ -395,7 +395,7 @@ void status_write(const struct status *status, FILE *out)
 	write_watches(status, out);
 	write_captures(status, out);
 	write_unwind(status->unwind, out);
-	status_write_tables(status->unwind, clock_monotonic_ns(), out);
+	status_write_tables(status->unwind, status->now_ns, out);
 	write_cgroups(&status->cgroups, out);
 	counters_read(status->kernel->map_fds[PIN_COUNTERS], counters);
 	for (unsigned int i = 0; i < COUNTERS; i++)

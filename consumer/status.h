@@ -29,7 +29,7 @@ struct status {
 	const struct reload *reload;
 	const struct unwind_gauges *unwind;
 	const char *unsampled_cpus;
-	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	uint64_t started_ns, now_ns; /* CLOCK_MONOTONIC */
 };
 
 /* Writes the whole status, except that it shows only the first WATCHES_SHOWN watches. */

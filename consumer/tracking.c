@@ -3,7 +3,6 @@
 
 #include "common/cgroup_path.h"
 #include "common/cleanup.h"
-#include "common/clock.h"
 #include "consumer/rules/cgroup_parts.h"
 
 #include <limits.h>
@@ -167,7 +166,8 @@ static void on_process(void *user, const struct process_event *event)
 	if (event->kind == PROCESS_MATCHED)
 		add_target(tracking, &process);
 	else
-		targets_leave(&tracking->targets, event->tgid, event->started_ns, clock_monotonic_ns());
+		targets_leave(&tracking->targets, event->tgid, event->started_ns,
+			      clock_now_ns(tracking->clock));
 }
 
 static void on_task(void *user, const struct task_record *record)
@@ -313,7 +313,7 @@ static void watch_all(struct tracking *tracking)
 
 int tracking_walk(struct tracking *tracking)
 {
-	uint64_t began_ns = clock_boottime_ns();
+	uint64_t began_ns = clock_boot_now_ns(tracking->clock);
 	int result;
 
 	tracking->walk++;
@@ -329,13 +329,14 @@ int tracking_walk(struct tracking *tracking)
 	tracking->usage.disks = disk_bytes_read();
 	interrupts_read(&tracking->usage.interrupts, tracking->kernel->map_fds[PIN_INTERRUPTS],
 			tracking->kernel->map_fds[PIN_IRQ_NAMES]);
-	usage_walk_end(&tracking->usage, clock_monotonic_ns(), result < 0 ? 0 : tracking->kept_since);
+	usage_walk_end(&tracking->usage, clock_now_ns(tracking->clock),
+		       result < 0 ? 0 : tracking->kept_since);
 	if (result < 0) {
 		if (log_allowed(&tracking->walk_limit, ERRORS_A_MINUTE))
 			log_warning("the walk over all processes failed: %s", strerror(-result));
 		return result;
 	}
-	targets_leave_unseen(&tracking->targets, tracking->walk, clock_monotonic_ns());
+	targets_leave_unseen(&tracking->targets, tracking->walk, clock_now_ns(tracking->clock));
 	watch_all(tracking);
 	return 0;
 }
@@ -457,7 +458,7 @@ void tracking_tick(struct tracking *tracking, uint64_t now_ns)
 }
 
 int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
-		  struct watches *watches, struct own_counters *own_counters)
+		  struct watches *watches, struct own_counters *own_counters, const struct clock *clock)
 {
 	struct process_events_handlers handlers = { on_process, on_error,  on_ended,  on_task,
 						    on_thread,  on_cgroup, on_killed, tracking };
@@ -467,6 +468,7 @@ int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel
 				   .cgroups = cgroups,
 				   .watches = watches,
 				   .own_counters = own_counters,
+				   .clock = clock,
 				   .unmapped = __atomic_load_n(&kernel->control->unmapped, __ATOMIC_RELAXED),
 				   .unmapped_every_ns = CLOCK_SECOND_NS,
 				   .again_every_ns = CLOCK_SECOND_NS,

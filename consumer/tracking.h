@@ -6,6 +6,7 @@
 #ifndef BOURDON_CONSUMER_TRACKING_H
 #define BOURDON_CONSUMER_TRACKING_H
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "consumer/process/own_counters.h"
 #include "consumer/store/store_thread.h"
@@ -22,6 +23,7 @@ struct tracking {
 	struct watches *watches;
 	struct process_events *events;
 	struct own_counters *own_counters;
+	const struct clock *clock;
 	struct store_thread *store; /* is told when new mappings are worth scanning */
 	struct targets targets;
 	struct usage usage;          /* of every process of the host */
@@ -39,7 +41,7 @@ struct tracking {
 
 /* The caller keeps ownership of all arguments. Logs a failure. Returns 0 or -errno. */
 int tracking_open(struct tracking *tracking, const struct kernel_objects *kernel, struct cgroups *cgroups,
-		  struct watches *watches, struct own_counters *own_counters);
+		  struct watches *watches, struct own_counters *own_counters, const struct clock *clock);
 void tracking_close(struct tracking *tracking);
 
 /* Before the first walk: sets the store thread that scans mappings. */

@@ -2,13 +2,13 @@
 #include "consumer/process/event_loop.h"
 
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/log.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 
 int event_loop_add(const struct event_loop *loop, int fd, uint32_t events, struct event_source *source)
 {
@@ -30,7 +30,6 @@ void event_loop_remove(const struct event_loop *loop, int fd)
 
 int event_loop_open(struct event_loop *loop, const char *pin_directory)
 {
-	const struct itimerspec second = { .it_interval.tv_sec = 1, .it_value.tv_sec = 1 };
 	sigset_t signals;
 	int result;
 
@@ -40,21 +39,16 @@ int event_loop_open(struct event_loop *loop, const char *pin_directory)
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	*loop = (struct event_loop){ .epoll = epoll_create1(EPOLL_CLOEXEC),
-				     .timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC),
 				     .signals = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC),
 				     .inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC),
-				     .timer_source = { SOURCE_TIMER },
 				     .signals_source = { SOURCE_SIGNALS },
 				     .pins_source = { SOURCE_PINS } };
-	if (inotify_add_watch(loop->inotify, pin_directory, IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE) < 0 ||
-	    timerfd_settime(loop->timer, 0, &second, NULL)) {
+	if (inotify_add_watch(loop->inotify, pin_directory, IN_MOVE_SELF | IN_DELETE_SELF | IN_DELETE) < 0) {
 		result = -errno;
 		log_error("cannot watch %s: %s", pin_directory, strerror(-result));
 		return result;
 	}
-	result = event_loop_add(loop, loop->timer, EPOLLIN, &loop->timer_source);
-	if (!result)
-		result = event_loop_add(loop, loop->signals, EPOLLIN, &loop->signals_source);
+	result = event_loop_add(loop, loop->signals, EPOLLIN, &loop->signals_source);
 	return result ? result : event_loop_add(loop, loop->inotify, EPOLLIN, &loop->pins_source);
 }
 
@@ -62,15 +56,16 @@ void event_loop_close(struct event_loop *loop)
 {
 	cleanup_close(&loop->inotify);
 	cleanup_close(&loop->signals);
-	cleanup_close(&loop->timer);
 	cleanup_close(&loop->epoll);
 }
 
-bool event_loop_second_passed(const struct event_loop *loop)
+int event_loop_wait(const struct event_loop *loop, uint64_t patience_ns, struct epoll_event *ret_events,
+		    int room)
 {
-	uint64_t expirations;
+	const struct timespec patience = clock_timespec(patience_ns);
+	int count = epoll_pwait2(loop->epoll, ret_events, room, &patience, NULL);
 
-	return read(loop->timer, &expirations, sizeof(expirations)) >= 0;
+	return count >= 0 ? count : errno == EINTR ? 0 : -errno;
 }
 
 int event_loop_signal(const struct event_loop *loop)

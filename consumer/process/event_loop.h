@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * event_loop.h owns the epoll set of the draining thread, and the events that come from outside: each second,
- * signals, and the end of the pins that the daemon was started with.
+ * event_loop.h owns the epoll set of the draining thread, its sleep, and the events that come from outside: signals, and the end
+ * of the pins that the daemon was started with.
  */
 #ifndef BOURDON_CONSUMER_PROCESS_EVENT_LOOP_H
 #define BOURDON_CONSUMER_PROCESS_EVENT_LOOP_H
@@ -13,13 +13,13 @@
 #include <sys/epoll.h>
 
 struct event_loop {
-	int epoll, timer, signals, inotify;
-	struct event_source timer_source, signals_source, pins_source;
+	int epoll, signals, inotify;
+	struct event_source signals_source, pins_source;
 };
 
 /*
  * Blocks SIGTERM, SIGINT and SIGHUP for this thread and all that it starts, and adds
- * SOURCE_TIMER, SOURCE_SIGNALS and SOURCE_PINS. Logs what failed; 0 or -errno, and event_loop_close() in
+ * SOURCE_SIGNALS and SOURCE_PINS. Logs what failed; 0 or -errno, and event_loop_close() in
  * either case.
  */
 int event_loop_open(struct event_loop *loop, const char *pin_directory);
@@ -29,8 +29,9 @@ void event_loop_close(struct event_loop *loop);
 int event_loop_add(const struct event_loop *loop, int fd, uint32_t events, struct event_source *source);
 void event_loop_remove(const struct event_loop *loop, int fd);
 
-/* Of SOURCE_TIMER: whether a second has passed. */
-bool event_loop_second_passed(const struct event_loop *loop);
+/* Sleeps until there are events, for `patience_ns` at the longest. Returns how many there are, or -errno. */
+int event_loop_wait(const struct event_loop *loop, uint64_t patience_ns, struct epoll_event *ret_events,
+		    int room);
 
 /* Of SOURCE_SIGNALS: the signal, or 0 for none. */
 int event_loop_signal(const struct event_loop *loop);

@@ -7,10 +7,6 @@
 #define BOURDON_CONSUMER_PROCESS_EVENT_SOURCE_H
 
 enum event_source_kind {
-	SOURCE_TIMER,
-	SOURCE_PACE,     /* the captures' timer */
-	SOURCE_LOOK,     /* the timer of looks at threads */
-	SOURCE_ACTIVITY, /* the timer of looks at the activity of all threads */
 	SOURCE_SIGNALS,
 	SOURCE_PINS,
 	SOURCE_SPAWNER,

@@ -2,7 +2,6 @@
 #include "consumer/store/announce.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 #include "common/escape.h"
 #include "common/escape_name.h"
 #include "common/plural.h"
@@ -226,15 +225,14 @@ static void log_lost(struct announcer *announcer, int result)
 			path, strerror(-result));
 }
 
-bool announce(struct announcer *announcer, const struct announced *announced)
+bool announce(struct announcer *announcer, const struct announced *announced, uint64_t now_ns)
 {
 	struct announcement announcement;
 	bool taken;
 	int result;
 
 	announce_make(announced, &announcement);
-	result = journal_send(&announcer->journal, announcement.fields, announcement.count,
-			      clock_monotonic_ns());
+	result = journal_send(&announcer->journal, announcement.fields, announcement.count, now_ns);
 	taken = !result || result == -EAGAIN;
 	if (!taken)
 		log_lost(announcer, result);
@@ -255,9 +253,9 @@ uint64_t announce_retry_ns(const struct announcer *announcer)
 	return announcer->journal.retry_ns;
 }
 
-void announce_retry(struct announcer *announcer)
+void announce_retry(struct announcer *announcer, uint64_t now_ns)
 {
-	int result = journal_retry(&announcer->journal, clock_monotonic_ns());
+	int result = journal_retry(&announcer->journal, now_ns);
 
 	if (result < 0)
 		log_lost(announcer, result);

@@ -54,10 +54,10 @@ void announce_close(struct announcer *announcer);
 void announce_make(const struct announced *announced, struct announcement *ret_announcement);
 
 /* Logs what fails, at most once a minute each. Returns whether the journal has the entry, or will have it. */
-bool announce(struct announcer *announcer, const struct announced *announced);
+bool announce(struct announcer *announcer, const struct announced *announced, uint64_t now_ns);
 
 /* When announce_retry() is to be called (CLOCK_MONOTONIC); 0: not at all. */
 uint64_t announce_retry_ns(const struct announcer *announcer);
-void announce_retry(struct announcer *announcer);
+void announce_retry(struct announcer *announcer, uint64_t now_ns);
 
 #endif

@@ -2,7 +2,6 @@
 #include "consumer/store/metrics.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 #include "consumer/store/publish.h"
 #include "consumer/store/store.h"
 
@@ -12,12 +11,12 @@
 #include <sys/stat.h>
 
 void metrics_open(struct metrics *ret_metrics, const char *state_dir, const struct own_usage *own_usage,
-		  struct own_counters *own_counters)
+		  struct own_counters *own_counters, int64_t started_at)
 {
 	*ret_metrics = (struct metrics){ .state_dir = state_dir,
 					 .own_usage = own_usage,
 					 .own_counters = own_counters,
-					 .started_at = clock_wall_ns() };
+					 .started_at = started_at };
 }
 
 void metrics_close(struct metrics *metrics)
@@ -30,13 +29,13 @@ void metrics_close(struct metrics *metrics)
 	metrics->series_count = 0;
 }
 
-void metrics_follow(struct metrics *metrics, const struct settings *settings)
+void metrics_follow(struct metrics *metrics, const struct settings *settings, uint64_t now_ns)
 {
 	if (metrics->file[0] && strcmp(metrics->file, settings->metrics_file) != 0)
 		unlink(metrics->file);
 	snprintf(metrics->file, sizeof(metrics->file), "%s", settings->metrics_file);
 	metrics->every_ns = settings->metrics_ns;
-	metrics->due_ns = metrics->file[0] ? clock_monotonic_ns() : 0;
+	metrics->due_ns = metrics->file[0] ? now_ns : 0;
 	metrics->database_bytes_max = settings->database_bytes_max;
 }
 
@@ -167,7 +166,7 @@ static int make_text(const struct metrics *metrics, char **ret_text, size_t *ret
 	return fclose(out) ? -ENOMEM : 0;
 }
 
-void metrics_write(struct metrics *metrics)
+void metrics_write(struct metrics *metrics, uint64_t now_ns)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length = 0;
@@ -176,7 +175,7 @@ void metrics_write(struct metrics *metrics)
 	/* for everybody: the collector runs as another user */
 	if (!result)
 		result = publish_file(metrics->file, text, length, 0644);
-	metrics->due_ns = clock_monotonic_ns() + metrics->every_ns;
+	metrics->due_ns = now_ns + metrics->every_ns;
 	if (!result)
 		return;
 	own_count(metrics->own_counters, OWN_METRICS_LOST);

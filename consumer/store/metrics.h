@@ -35,20 +35,20 @@ struct metrics {
 
 /* What is passed outlives it. */
 void metrics_open(struct metrics *ret_metrics, const char *state_dir, const struct own_usage *own_usage,
-		  struct own_counters *own_counters);
+		  struct own_counters *own_counters, int64_t started_at);
 
 /* Removes the file: what it says is not true of the next daemon. */
 void metrics_close(struct metrics *metrics);
 
 /* Follows the settings: removes the file if it is another one now, and is due at once. */
-void metrics_follow(struct metrics *metrics, const struct settings *settings);
+void metrics_follow(struct metrics *metrics, const struct settings *settings, uint64_t now_ns);
 
 /* Adds a capture that was written. */
 void metrics_add(struct metrics *metrics, const struct capture *capture, const struct resolved *resolved,
 		 const struct cause *why);
 
 /* Writes the file, at due_ns. Logs a failure, at most once a minute. */
-void metrics_write(struct metrics *metrics);
+void metrics_write(struct metrics *metrics, uint64_t now_ns);
 
 /* The text of a pressure file: three averages of each kind, in percent. 0 or -EBADMSG. */
 int metrics_parse_averages(const char *text, double ret_averages[PSI_KINDS][METRICS_AVERAGES]);

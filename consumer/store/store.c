@@ -55,6 +55,7 @@ struct store {
 	sqlite3_stmt *find_frames;
 	sqlite3_int64 run_id;
 	const char *machine;
+	const struct clock *clock;
 	char host[256]; /* read at the start: the confined daemon cannot ask for it */
 	uint64_t database_bytes_max, log_bytes_max;
 	uint64_t activity_bytes_max, baseline_bytes_max;
@@ -215,23 +216,22 @@ static int expire_activity(struct store *store, int64_t before_at, int64_t *ret_
  * When what is from `oldest_at` will be older than the limit (CLOCK_MONOTONIC), or `before_ns`, which is earlier. 0 and
  * INT64_MAX: never.
  */
-static uint64_t earlier_due_ns(uint64_t before_ns, int64_t oldest_at, int64_t before_at)
+static uint64_t earlier_due_ns(uint64_t before_ns, int64_t oldest_at, int64_t before_at, uint64_t now_ns)
 {
-	uint64_t due_ns =
-		clock_monotonic_ns() + (oldest_at > before_at ? (uint64_t)(oldest_at - before_at) : 0);
+	uint64_t due_ns = now_ns + (oldest_at > before_at ? (uint64_t)(oldest_at - before_at) : 0);
 
 	return oldest_at == INT64_MAX || (before_ns && before_ns < due_ns) ? before_ns : due_ns;
 }
 
 int store_expire(struct store *store, uint64_t *ret_next_ns)
 {
-	int64_t now_at = clock_wall_ns(), oldest_at = INT64_MAX, activity_at = INT64_MAX,
+	int64_t now_at = clock_wall_now_ns(store->clock), oldest_at = INT64_MAX, activity_at = INT64_MAX,
 		baseline_at = INT64_MAX, before_at = now_at - (int64_t)store->age_ns_max,
 		activity_before_at = now_at - (int64_t)store->activity_age_ns_max,
 		baseline_before_at = now_at - (int64_t)store->baseline_age_ns_max,
 		baseline_late_at =
 			baseline_before_at - (int64_t)(store->baseline_age_ns_max / BASELINE_LATE_SHARE);
-	uint64_t next_ns = 0;
+	uint64_t now_ns = clock_now_ns(store->clock), next_ns = 0;
 	int result = 0;
 
 	*ret_next_ns = 0;
@@ -243,9 +243,9 @@ int store_expire(struct store *store, uint64_t *ret_next_ns)
 		result = expire_activity(store, activity_before_at, &activity_at);
 	if (!result && store->baseline_age_ns_max)
 		result = expire_baselines(store, baseline_before_at, baseline_late_at, &baseline_at);
-	next_ns = earlier_due_ns(next_ns, oldest_at, before_at);
-	next_ns = earlier_due_ns(next_ns, activity_at, activity_before_at);
-	next_ns = earlier_due_ns(next_ns, baseline_at, baseline_late_at);
+	next_ns = earlier_due_ns(next_ns, oldest_at, before_at, now_ns);
+	next_ns = earlier_due_ns(next_ns, activity_at, activity_before_at, now_ns);
+	next_ns = earlier_due_ns(next_ns, baseline_at, baseline_late_at, now_ns);
 	if (!result)
 		*ret_next_ns = next_ns;
 	return result;
@@ -440,7 +440,7 @@ static int lock_directory(struct store *store, const char *directory)
 }
 
 int store_open(struct store **ret_store, const char *directory, const struct store_limits *limits,
-	       const char *machine, const atomic_uint_fast64_t *give_up_ns)
+	       const char *machine, const struct clock *clock, const atomic_uint_fast64_t *give_up_ns)
 {
 	struct store *store = calloc(1, sizeof(*store));
 	_cleanup_free_ char *real = NULL;
@@ -452,6 +452,7 @@ int store_open(struct store **ret_store, const char *directory, const struct sto
 	store->lock_fd = -EBADF;
 	store->sql.give_up_ns = give_up_ns;
 	store->machine = machine;
+	store->clock = clock;
 	gethostname(store->host, sizeof(store->host) - 1);
 	set_limits(store, limits);
 	/* SQLITE_OPEN_NOFOLLOW accepts no symbolic link in any part of the path */
@@ -634,11 +635,11 @@ static int add_run(struct store *store, const struct manifest *manifest, const s
 	if (!result)
 		result = find_database(store, &database_id);
 	if (!result)
-		result = sql_run(&store->sql, statement, &store->run_id, "itittiitttii", clock_wall_ns(),
-				 BOURDON_VERSION, (int64_t)manifest->abi, manifest->kernel, store->host,
-				 (int64_t)manifest->cpus, (int64_t)manifest->hz, *allowed ? allowed : NULL,
-				 manifest->object_sha256, attachments,
-				 (int64_t)manifest->slots_per_cpu * manifest->slot_bytes,
+		result = sql_run(&store->sql, statement, &store->run_id, "itittiitttii",
+				 clock_wall_now_ns(store->clock), BOURDON_VERSION, (int64_t)manifest->abi,
+				 manifest->kernel, store->host, (int64_t)manifest->cpus,
+				 (int64_t)manifest->hz, *allowed ? allowed : NULL, manifest->object_sha256,
+				 attachments, (int64_t)manifest->slots_per_cpu * manifest->slot_bytes,
 				 (int64_t)database_id);
 	sqlite3_finalize(statement);
 	return result;
@@ -698,7 +699,8 @@ int store_end_run(struct store *store)
 	int result = sql_prepare(&store->sql, &statement, "UPDATE run SET ended_at = ? WHERE run_id = ?");
 
 	if (!result)
-		result = sql_run(&store->sql, statement, NULL, "ii", clock_wall_ns(), (int64_t)store->run_id);
+		result = sql_run(&store->sql, statement, NULL, "ii", clock_wall_now_ns(store->clock),
+				 (int64_t)store->run_id);
 	sqlite3_finalize(statement);
 	if (!result)
 		trim_log(store);
@@ -708,7 +710,7 @@ int store_end_run(struct store *store)
 int store_add_counters(struct store *store, const char *const *names, const uint64_t *values, size_t count)
 {
 	sqlite3_stmt *statement;
-	int64_t at = clock_wall_ns();
+	int64_t at = clock_wall_now_ns(store->clock);
 	int result = sql_execute(&store->sql, "BEGIN IMMEDIATE");
 
 	if (result < 0)

@@ -31,10 +31,10 @@ struct store_limits {
  * Opens DIRECTORY/bourdon.db or creates it, marks captures that a crash left in `recording` as interrupted,
  * and shrinks it to its size limit. Waits for a locked database until *give_up_ns
  * (CLOCK_MONOTONIC; 0: for ever), which another thread may set. `machine` is that of machine.h, or NULL, and outlives
- * the store. Logs a failure. Returns 0 or -errno.
+ * the store, as the clock does. Logs a failure. Returns 0 or -errno.
  */
 int store_open(struct store **ret_store, const char *directory, const struct store_limits *limits,
-	       const char *machine, const atomic_uint_fast64_t *give_up_ns);
+	       const char *machine, const struct clock *clock, const atomic_uint_fast64_t *give_up_ns);
 void store_close(struct store *store);
 
 /*

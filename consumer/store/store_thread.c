@@ -91,6 +91,7 @@
 #define EXPIRE_GAP_SHARE 128 /* of max_age, or of the age of activity */
 
 enum job_kind {
+	JOB_RUN, /* the first one */
 	JOB_BEGIN,
 	JOB_COMMIT,
 	JOB_ACTIVITY,
@@ -113,10 +114,10 @@ struct job {
 };
 
 /*
- * A begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before. JOB_LIVE,
- * JOB_BASELINE and those that a time calls for do not wait.
+ * The first one, a begin and a commit for each capture, minutes of activity, one reload, and the new limits of the reload before.
+ * JOB_LIVE, JOB_BASELINE and those that a time calls for do not wait.
  */
-#define JOBS_MAX (2 * STORE_CAPTURES_MAX + STORE_MINUTES_MAX + 2)
+#define JOBS_MAX (1 + 2 * STORE_CAPTURES_MAX + STORE_MINUTES_MAX + 2)
 
 /* The process whose mmap lock a scan found held, and since when; 0: none. */
 struct holder {
@@ -128,6 +129,7 @@ struct store_thread {
 	struct store *store;
 	const struct kernel_objects *kernel;
 	const struct settings *where;
+	const struct clock *clock;
 	struct own_counters *own_counters;
 	struct naming naming, live_naming, baseline_naming;
 	struct announcer announcer;
@@ -206,25 +208,16 @@ static long add_mappings(void *user, const char *records, size_t bytes)
 /* While the daemon ends, the deadline leaves NAMING_RESERVE_NS for writing to the database. */
 static uint64_t deadline_after(struct store_thread *thread, uint64_t patience_ns)
 {
-	uint64_t deadline_ns = clock_monotonic_ns() + patience_ns,
+	uint64_t deadline_ns = clock_now_ns(thread->clock) + patience_ns,
 		 give_up_ns = atomic_load(&thread->give_up_ns);
 
 	return give_up_ns && give_up_ns - NAMING_RESERVE_NS < deadline_ns ? give_up_ns - NAMING_RESERVE_NS
 									  : deadline_ns;
 }
 
-static uint64_t own_cpu_ns(void)
-{
-	struct timespec at;
-
-	return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at)
-		       ? 0
-		       : (uint64_t)at.tv_sec * CLOCK_SECOND_NS + (uint64_t)at.tv_nsec;
-}
-
 static uint64_t scan_cpu_ns(const struct store_thread *thread)
 {
-	return own_cpu_ns() + mapping_reader_cpu_ns(thread->reader);
+	return clock_spent_ns(thread->clock) + mapping_reader_cpu_ns(thread->reader);
 }
 
 static void want_scan(struct store_thread *thread, uint64_t at_ns)
@@ -244,21 +237,21 @@ static void note_stuck(struct store_thread *thread)
 	if (log_allowed(&thread->scans_stuck, 1))
 		log_warning(
 			"mapping scan timed out: a process holds its mmap lock; user frames of new processes may get no names");
-	want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
+	want_scan(thread, clock_now_ns(thread->clock) + SCAN_AGAIN_NS);
 }
 
 /* A process that maps memory holds its lock for moments. So it is named only if scan after scan meets the lock held. */
 static void note_busy(struct store_thread *thread, uint32_t of, const struct mapped_process *process)
 {
 	struct holder *holder = &thread->holders[of];
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = clock_now_ns(thread->clock);
 
 	if (!process) {
 		*holder = (struct holder){ 0 };
 		return;
 	}
 	own_count(thread->own_counters, OWN_WALKS_STUCK);
-	want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
+	want_scan(thread, clock_now_ns(thread->clock) + SCAN_AGAIN_NS);
 	if (holder->tgid != process->tgid || holder->started_ns != process->started_ns)
 		*holder = (struct holder){ process->tgid, process->started_ns, now_ns };
 	else if (now_ns - holder->since_ns >= HELD_NS && log_allowed(&thread->scans_stuck, 1))
@@ -296,7 +289,7 @@ static int scan_part(struct store_thread *thread, uint32_t of, uint64_t deadline
 					     thread->mappings);
 		if (result < 0 || !mappings_end_pass(thread->mappings))
 			break;
-		if (clock_monotonic_ns() >= deadline_ns) {
+		if (clock_now_ns(thread->clock) >= deadline_ns) {
 			result = -EINPROGRESS;
 			break;
 		}
@@ -316,11 +309,11 @@ static void scan_many(struct store_thread *thread)
 	uint64_t cpu_ns = scan_cpu_ns(thread);
 	int result;
 
-	if (!many.count || clock_monotonic_ns() < thread->many_due_ns)
+	if (!many.count || clock_now_ns(thread->clock) < thread->many_due_ns)
 		return;
 	result = scan_part(thread, MAPPINGS_OF_MANY, deadline_after(thread, MANY_NS));
 	cpu_ns = scan_cpu_ns(thread) - cpu_ns;
-	thread->many_due_ns = clock_monotonic_ns() + REST_MANY * cpu_ns;
+	thread->many_due_ns = clock_now_ns(thread->clock) + REST_MANY * cpu_ns;
 	many = mappings_many(thread->mappings);
 	if (!result)
 		note_many(thread, &many, cpu_ns);
@@ -333,7 +326,7 @@ static void note_result(struct store_thread *thread, int result)
 	if (result == -ETIMEDOUT || result == -EBUSY)
 		note_stuck(thread);
 	else if (result == -EINPROGRESS)
-		want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
+		want_scan(thread, clock_now_ns(thread->clock) + SCAN_AGAIN_NS);
 	else if (result < 0 && log_allowed(&thread->iterator_errors, 1))
 		log_warning("cannot read the mapping iterator: %s; user frames of new processes get no names",
 			    strerror(-result));
@@ -342,7 +335,8 @@ static void note_result(struct store_thread *thread, int result)
 /* CPU time is saved up to SAVED_NS. Whoever took more rests until that is made up for. */
 static void rest(struct store_thread *thread, uint64_t cpu_ns)
 {
-	uint64_t now_ns = clock_monotonic_ns(), earned_ns = (now_ns - thread->credited_ns) / (REST + 1);
+	uint64_t now_ns = clock_now_ns(thread->clock),
+		 earned_ns = (now_ns - thread->credited_ns) / (REST + 1);
 
 	if (earned_ns > SAVED_NS)
 		earned_ns = SAVED_NS;
@@ -365,17 +359,17 @@ static void follow_tables(struct store_thread *thread)
 	if (atomic_load(&thread->give_up_ns))
 		return;
 	left = unwind_tables_follow(thread->tables, thread->mappings, &thread->files,
-				    clock_monotonic_ns() + TABLES_NS);
+				    clock_now_ns(thread->clock) + TABLES_NS);
 	pthread_mutex_lock(&thread->lock);
-	thread->tables_due_ns = left == UNWIND_LEFT_WORK ? clock_monotonic_ns() : 0;
+	thread->tables_due_ns = left == UNWIND_LEFT_WORK ? clock_now_ns(thread->clock) : 0;
 	pthread_mutex_unlock(&thread->lock);
 	if (left == UNWIND_LEFT_PASS)
-		want_scan(thread, clock_monotonic_ns() + SCAN_AGAIN_NS);
+		want_scan(thread, clock_now_ns(thread->clock) + SCAN_AGAIN_NS);
 }
 
 static void forget_mappings(struct store_thread *thread)
 {
-	uint64_t now_ns = clock_monotonic_ns();
+	uint64_t now_ns = clock_now_ns(thread->clock);
 
 	if (now_ns >= thread->older_due_ns) {
 		mappings_grow_older(thread->mappings);
@@ -417,12 +411,6 @@ static void scan_mappings(struct store_thread *thread, bool with_tables)
 
 /* ---- what is due meanwhile ---- */
 
-/* Of two times, 0 being never. */
-static uint64_t sooner(uint64_t one_ns, uint64_t other_ns)
-{
-	return one_ns && (!other_ns || one_ns < other_ns) ? one_ns : other_ns;
-}
-
 /* When the next scan is due, 0 if none is wanted. Call it with the lock. */
 static uint64_t next_scan_ns(const struct store_thread *thread)
 {
@@ -449,7 +437,7 @@ static void look(struct store_thread *thread, uint64_t now_ns)
 		return;
 	thread->unmapped = unmapped;
 	thread->looked = true;
-	thread->scan_due_ns = sooner(thread->scan_due_ns, now_ns);
+	thread->scan_due_ns = clock_sooner(thread->scan_due_ns, now_ns);
 }
 
 /* When the next scan is due that follows up on the last process, 0 if there is none. Call it with the lock. */
@@ -468,7 +456,7 @@ static void follow_up(struct store_thread *thread, uint64_t now_ns)
 	thread->follow_up_ns *= FOLLOW_UP_FACTOR;
 	if (thread->follow_up_ns > YOUNG_NS)
 		thread->follow_up_ns = 0;
-	thread->scan_due_ns = sooner(thread->scan_due_ns, now_ns);
+	thread->scan_due_ns = clock_sooner(thread->scan_due_ns, now_ns);
 }
 
 /* What the mappings need. */
@@ -477,7 +465,7 @@ enum due { DUE_NOTHING, DUE_SCAN, DUE_TABLES };
 /* Tells what is due, and takes it off; or when it will be: *ret_next_ns, 0: never. Call it with the lock. */
 static enum due take_due(struct store_thread *thread, uint64_t *ret_next_ns)
 {
-	uint64_t now_ns = clock_monotonic_ns(), due_ns;
+	uint64_t now_ns = clock_now_ns(thread->clock), due_ns;
 
 	look(thread, now_ns);
 	follow_up(thread, now_ns);
@@ -488,10 +476,10 @@ static enum due take_due(struct store_thread *thread, uint64_t *ret_next_ns)
 	}
 	if (thread->tables_due_ns && now_ns >= thread->tables_due_ns)
 		return DUE_TABLES;
-	*ret_next_ns = sooner(due_ns, thread->tables_due_ns);
-	*ret_next_ns = sooner(*ret_next_ns, follow_up_due_ns(thread));
+	*ret_next_ns = clock_sooner(due_ns, thread->tables_due_ns);
+	*ret_next_ns = clock_sooner(*ret_next_ns, follow_up_due_ns(thread));
 	if (looks_are_wanted(thread, now_ns))
-		*ret_next_ns = sooner(*ret_next_ns, thread->look_due_ns);
+		*ret_next_ns = clock_sooner(*ret_next_ns, thread->look_due_ns);
 	return DUE_NOTHING;
 }
 
@@ -603,7 +591,7 @@ static void note_stored(struct store_thread *thread, const struct capture *captu
 /* Returns the text, which the caller frees; NULL without memory. */
 static char *make_live_text(struct store_thread *thread, const struct capture *capture)
 {
-	uint64_t began_ns = clock_monotonic_ns(), rest_ns;
+	uint64_t began_ns = clock_now_ns(thread->clock), rest_ns;
 	bool asks = began_ns >= thread->live_rest_ns;
 	struct resolved resolved;
 	char *text;
@@ -615,9 +603,9 @@ static char *make_live_text(struct store_thread *thread, const struct capture *c
 			    &resolved) < 0)
 		return NULL;
 	if (asks) {
-		rest_ns = LIVE_REST * (clock_monotonic_ns() - began_ns);
-		thread->live_rest_ns =
-			clock_monotonic_ns() + (rest_ns < LIVE_REST_NS_MAX ? rest_ns : LIVE_REST_NS_MAX);
+		rest_ns = LIVE_REST * (clock_now_ns(thread->clock) - began_ns);
+		thread->live_rest_ns = clock_now_ns(thread->clock) +
+				       (rest_ns < LIVE_REST_NS_MAX ? rest_ns : LIVE_REST_NS_MAX);
 	}
 	text = live_text(capture, &resolved);
 	resolved_free(&resolved);
@@ -646,7 +634,7 @@ static void tell(struct store_thread *thread, const struct capture *capture, con
 	const struct announced announced = { capture, capture->capture_id, why };
 	char of[CAPTURE_WHOSE_BYTES];
 
-	if (!announce(&thread->announcer, &announced) || !log_is_journal())
+	if (!announce(&thread->announcer, &announced, clock_now_ns(thread->clock)) || !log_is_journal())
 		log_info("captured %u %s of %s", capture->stacks.count,
 			 plural(capture->stacks.count, "stack", "stacks"),
 			 capture_whose(&capture->trigger, of, sizeof(of)));
@@ -676,7 +664,7 @@ static int write_capture(struct store_thread *thread, struct capture *capture)
 		if (!tries++)
 			log_warning("cannot write the capture of %s: %s; trying again every 5 s, for 2 min",
 				    of, store_error(thread->store));
-		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
+		if (pause_until(thread, clock_now_ns(thread->clock) + RETRY_NS))
 			tries = RETRIES; /* the daemon ends: one last try */
 	}
 	if (result < 0)
@@ -782,7 +770,7 @@ static void reload(struct store_thread *thread)
 
 static void expire(struct store_thread *thread)
 {
-	uint64_t now_ns = clock_monotonic_ns(), next_ns, gap_ns, activity_age_ns, baseline_age_ns;
+	uint64_t now_ns = clock_now_ns(thread->clock), next_ns, gap_ns, activity_age_ns, baseline_age_ns;
 
 	if (store_expire(thread->store, &next_ns)) {
 		log_warning(
@@ -819,7 +807,7 @@ static void follow_settings(struct store_thread *thread)
 	pthread_mutex_lock(&thread->lock);
 	settings = thread->in_force->settings;
 	pthread_mutex_unlock(&thread->lock);
-	metrics_follow(&thread->metrics, &settings);
+	metrics_follow(&thread->metrics, &settings, clock_now_ns(thread->clock));
 	thread->budget.ppm = settings.budget_ppm;
 }
 
@@ -879,20 +867,28 @@ static void look_ahead(struct store_thread *thread)
 		thread->ahead = tables_ahead_begin(thread->cache, thread->naming.spawner_socket, all);
 	if (is_busy || !thread->ahead) {
 		end_ahead(thread);
-		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_PAUSE_NS;
-	} else if (tables_ahead_step(thread->ahead, clock_monotonic_ns() + AHEAD_STEP_NS)) {
-		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_STEP_NS;
+		thread->ahead_due_ns = clock_now_ns(thread->clock) + AHEAD_PAUSE_NS;
+	} else if (tables_ahead_step(thread->ahead, clock_now_ns(thread->clock) + AHEAD_STEP_NS)) {
+		thread->ahead_due_ns = clock_now_ns(thread->clock) + AHEAD_STEP_NS;
 	} else {
 		end_ahead(thread);
-		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_EVERY_NS;
+		thread->ahead_due_ns = clock_now_ns(thread->clock) + AHEAD_EVERY_NS;
 	}
 }
+
+static void migrate(struct store_thread *thread);
 
 static void do_job(struct store_thread *thread, const struct job *job)
 {
 	uint32_t rule_id;
 
 	switch (job->kind) {
+	case JOB_RUN:
+		if (store_is_outdated(thread->store))
+			migrate(thread);
+		expire(thread);
+		follow_settings(thread);
+		break;
 	case JOB_BEGIN:
 		begin_capture(thread, job->capture);
 		break;
@@ -930,10 +926,10 @@ static void do_job(struct store_thread *thread, const struct job *job)
 		expire(thread);
 		break;
 	case JOB_METRICS:
-		metrics_write(&thread->metrics);
+		metrics_write(&thread->metrics, clock_now_ns(thread->clock));
 		break;
 	case JOB_ANNOUNCE:
-		announce_retry(&thread->announcer);
+		announce_retry(&thread->announcer, clock_now_ns(thread->clock));
 		break;
 	case JOB_AHEAD:
 		look_ahead(thread);
@@ -982,7 +978,7 @@ static int try_to_migrate(struct store_thread *thread)
 /* Migrates an older database while the draining thread goes on. Gives up only when the daemon ends. */
 static void migrate(struct store_thread *thread)
 {
-	uint64_t began_ns = clock_monotonic_ns();
+	uint64_t began_ns = clock_now_ns(thread->clock);
 	char said[256] = "";
 
 	log_info("an older bourdond wrote the database; migrating it to schema version %d, captures wait",
@@ -998,11 +994,11 @@ static void migrate(struct store_thread *thread)
 		if (take_reload(thread))
 			reload(thread);
 		scan_meanwhile(thread);
-		if (pause_until(thread, clock_monotonic_ns() + RETRY_NS))
+		if (pause_until(thread, clock_now_ns(thread->clock) + RETRY_NS))
 			return;
 	}
 	log_info("migrated the database in %.1f s",
-		 (double)(clock_monotonic_ns() - began_ns) / CLOCK_SECOND_NS);
+		 (double)(clock_now_ns(thread->clock) - began_ns) / CLOCK_SECOND_NS);
 }
 
 /* ---- the thread ---- */
@@ -1031,87 +1027,108 @@ static uint64_t next_timed_ns(const struct store_thread *thread, enum job_kind *
 	return first_ns;
 }
 
-/*
- * Waits for a job, a scan or anything else that is due, or the daemon's end. Returns false at the end, when all jobs are done.
- */
-static bool next_job(struct store_thread *thread, struct job *ret_job, bool *ret_job_there, enum due *ret_due)
+/* What the thread does next: a job, or what the mappings need. */
+struct turn {
+	struct job job;
+	bool has_job;
+	enum due due;
+	uint64_t due_ns; /* with neither of them, when there will be one; 0: never */
+};
+
+static struct job take_job(struct store_thread *thread)
 {
-	bool goes_on = true;
+	struct job job = thread->jobs[thread->jobs_first];
 
-	*ret_due = DUE_NOTHING;
-	*ret_job_there = false;
+	thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
+	thread->jobs_count--;
+	return job;
+}
+
+/* Chooses by what has least patience. Returns false if nothing is to be done now. Call it with the lock. */
+static bool choose(struct store_thread *thread, struct turn *ret_turn)
+{
+	struct turn turn = { 0 };
+	uint64_t timed_ns = next_timed_ns(thread, &turn.job.kind);
+
+	turn.has_job = true;
+	if (thread->jobs_count) {
+		turn.job = take_job(thread);
+	} else if (thread->stopping) {
+		turn.has_job = false;
+	} else if ((turn.due = take_due(thread, &turn.due_ns))) {
+		turn.has_job = false;
+	} else if (clock_is_due(timed_ns, clock_now_ns(thread->clock))) {
+		/* its kind is in the job */
+	} else if (thread->live) {
+		turn.job = (struct job){ .kind = JOB_LIVE, .capture = TAKE_PTR(thread->live) };
+	} else if (thread->baseline) {
+		turn.job = (struct job){ .kind = JOB_BASELINE, .capture = TAKE_PTR(thread->baseline) };
+		atomic_store(&thread->hurry, false);
+	} else {
+		turn.has_job = false;
+		turn.due_ns = clock_sooner(turn.due_ns, timed_ns);
+	}
+	*ret_turn = turn;
+	return turn.has_job || turn.due;
+}
+
+static void do_turn(struct store_thread *thread, const struct turn *turn)
+{
+	do_due(thread, turn->due);
+	if (turn->has_job)
+		do_job(thread, &turn->job);
+}
+
+/* Waits for what is to be done next. Returns false at the daemon's end, when all jobs are done. */
+static bool await_turn(struct store_thread *thread, struct turn *ret_turn)
+{
+	bool found;
+
 	pthread_mutex_lock(&thread->lock);
-	for (;;) {
-		uint64_t due_ns = 0, now_ns = clock_monotonic_ns(), timed_ns;
-
-		*ret_job = (struct job){ 0 };
-		timed_ns = next_timed_ns(thread, &ret_job->kind);
-		if (thread->jobs_count) {
-			*ret_job = thread->jobs[thread->jobs_first];
-			thread->jobs_first = (thread->jobs_first + 1) % JOBS_MAX;
-			thread->jobs_count--;
-			*ret_job_there = true;
-			break;
-		}
-		if (thread->stopping) {
-			goes_on = false;
-			break;
-		}
-		*ret_due = take_due(thread, &due_ns);
-		if (*ret_due)
-			break;
-		*ret_job_there = timed_ns && now_ns >= timed_ns;
-		if (*ret_job_there)
-			break;
-		if (thread->live) {
-			*ret_job = (struct job){ .kind = JOB_LIVE, .capture = thread->live };
-			thread->live = NULL;
-			*ret_job_there = true;
-			break;
-		}
-		if (thread->baseline) {
-			*ret_job = (struct job){ .kind = JOB_BASELINE, .capture = thread->baseline };
-			thread->baseline = NULL;
-			atomic_store(&thread->hurry, false);
-			*ret_job_there = true;
-			break;
-		}
-		if (timed_ns && (!due_ns || timed_ns < due_ns))
-			due_ns = timed_ns;
-		if (due_ns)
-			thread_condition_wait_until(&thread->changed, &thread->lock, due_ns);
+	while (!(found = choose(thread, ret_turn)) && !thread->stopping) {
+		if (ret_turn->due_ns)
+			thread_condition_wait_until(&thread->changed, &thread->lock, ret_turn->due_ns);
 		else
 			pthread_cond_wait(&thread->changed, &thread->lock);
 	}
 	pthread_mutex_unlock(&thread->lock);
-	return goes_on;
+	return found;
+}
+
+bool store_thread_turn(struct store_thread *thread)
+{
+	struct turn turn;
+	bool found;
+
+	pthread_mutex_lock(&thread->lock);
+	found = choose(thread, &turn);
+	pthread_mutex_unlock(&thread->lock);
+	if (found)
+		do_turn(thread, &turn);
+	return found;
+}
+
+void store_thread_end_run(struct store_thread *thread)
+{
+	if (store_is_outdated(thread->store)) {
+		log_warning("the database is not migrated yet; bourdond goes on with it at its next start");
+		return;
+	}
+	announce_retry(&thread->announcer, clock_now_ns(thread->clock));
+	write_counters(thread);
+	if (store_end_run(thread->store))
+		log_warning("cannot write the end of this run to the database: %s",
+			    store_error(thread->store));
 }
 
 static void *run(void *user)
 {
 	struct store_thread *thread = user;
-	struct job job;
-	enum due due;
-	bool there;
+	struct turn turn;
 
-	if (store_is_outdated(thread->store))
-		migrate(thread);
-	expire(thread);
-	follow_settings(thread);
-	while (next_job(thread, &job, &there, &due)) {
-		do_due(thread, due);
-		if (there)
-			do_job(thread, &job);
-	}
-	if (store_is_outdated(thread->store)) {
-		log_warning("the database is not migrated yet; bourdond goes on with it at its next start");
-		return NULL;
-	}
-	announce_retry(&thread->announcer);
-	write_counters(thread);
-	if (store_end_run(thread->store))
-		log_warning("cannot write the end of this run to the database: %s",
-			    store_error(thread->store));
+	while (await_turn(thread, &turn))
+		do_turn(thread, &turn);
+	store_thread_end_run(thread);
 	return NULL;
 }
 
@@ -1127,11 +1144,11 @@ static int open_tables(struct store_thread *thread, const struct store_thread_se
 	thread->cache = tools.cache = file_cache_open(settings->where->state_dir, &thread->give_up_ns);
 	result = unwind_tables_open(&thread->tables, settings->kernel, &tools, &thread->gauges);
 	if (thread->cache)
-		thread->ahead_due_ns = clock_monotonic_ns() + AHEAD_FIRST_NS;
+		thread->ahead_due_ns = clock_now_ns(thread->clock) + AHEAD_FIRST_NS;
 	if (result < 0)
 		log_error("cannot prepare the unwind tables: %s", strerror(-result));
 	thread->budget.cpus = cpus > 0 ? (uint32_t)cpus : 1;
-	thread->credited_ns = clock_monotonic_ns();
+	thread->credited_ns = clock_now_ns(thread->clock);
 	thread->scan_credit_ns = SAVED_NS;
 	thread->look_every_ns = LOOK_NS;
 	thread->unmapped = __atomic_load_n(&settings->kernel->control->unmapped, __ATOMIC_RELAXED);
@@ -1147,31 +1164,32 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 		return -ENOMEM;
 	thread->kernel = settings->kernel;
 	thread->where = settings->where;
+	thread->clock = settings->clock;
 	thread->own_counters = settings->own_counters;
 	thread->reload_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->results_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	thread->files = (struct mapped_files){ .grant_socket = settings->where->grant_socket,
 					       .own_counters = settings->own_counters };
 	/* no long wait before the thread runs: the signals that end the daemon are blocked */
-	atomic_init(&thread->give_up_ns, clock_monotonic_ns() + OPEN_PATIENCE_NS);
+	atomic_init(&thread->give_up_ns, clock_now_ns(thread->clock) + OPEN_PATIENCE_NS);
 	announce_open(&thread->announcer, settings->journal_socket, settings->where->state_dir,
 		      settings->own_counters);
 	metrics_open(&thread->metrics, settings->where->state_dir, settings->own_usage,
-		     settings->own_counters);
-	thread->scans_from = (uint32_t)clock_monotonic_ns();
+		     settings->own_counters, clock_wall_now_ns(thread->clock));
+	thread->scans_from = (uint32_t)clock_now_ns(thread->clock);
 	thread->mappings = mappings_new();
 	pthread_mutex_init(&thread->lock, NULL);
 	thread_condition_init(&thread->changed);
 	result = thread->mappings && thread->reload_fd >= 0 && thread->results_fd >= 0 ? 0 : -ENOMEM;
 	if (!result)
-		result = mapping_reader_open(&thread->reader, settings->kernel);
+		result = mapping_reader_start(&thread->reader, settings->kernel);
 	if (!result)
 		result = kernel_symbols_open(&thread->symbols, settings->kernel->symbols_fd);
 	if (result < 0)
 		log_error("cannot prepare the store thread: %s", strerror(-result));
 	else
 		result = store_open(&thread->store, settings->where->state_dir, &settings->limits,
-				    settings->machine, &thread->give_up_ns);
+				    settings->machine, thread->clock, &thread->give_up_ns);
 	if (!result)
 		result = open_tables(thread, settings);
 	if (result < 0) {
@@ -1197,6 +1215,15 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 	return result;
 }
 
+static void add_job(struct store_thread *thread, struct job job)
+{
+	size_t last = (thread->jobs_first + thread->jobs_count) % JOBS_MAX;
+
+	thread->jobs[last] = job;
+	thread->jobs_count++;
+	pthread_cond_signal(&thread->changed);
+}
+
 int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration)
 {
 	int result = store_next_ids(thread->store, &thread->ids);
@@ -1210,6 +1237,8 @@ int store_thread_begin_run(struct store_thread *thread, struct configuration *co
 		log_error("cannot begin a run in the database: %s",
 			  result == -ENOMEM ? "out of memory" : store_error(thread->store));
 	thread->in_force = configuration;
+	atomic_store(&thread->give_up_ns, 0);
+	add_job(thread, (struct job){ .kind = JOB_RUN });
 	return result;
 }
 
@@ -1217,24 +1246,11 @@ int store_thread_start(struct store_thread *thread)
 {
 	int result;
 
-	atomic_store(&thread->give_up_ns, 0);
-	result = mapping_reader_start(thread->reader);
-	if (result < 0)
-		return result;
 	result = thread_start(&thread->thread, STACK_BYTES, run, thread);
 	if (result < 0)
 		log_error("cannot start the store thread: %s", strerror(-result));
 	thread->started = !result;
 	return result;
-}
-
-static void add_job(struct store_thread *thread, struct job job)
-{
-	size_t last = (thread->jobs_first + thread->jobs_count) % JOBS_MAX;
-
-	thread->jobs[last] = job;
-	thread->jobs_count++;
-	pthread_cond_signal(&thread->changed);
 }
 
 bool store_thread_has_captures(struct store_thread *thread)
@@ -1360,13 +1376,13 @@ char *store_thread_live_text(struct store_thread *thread)
 
 void store_thread_want_mappings(struct store_thread *thread)
 {
-	want_scan(thread, clock_monotonic_ns() + SCAN_SOON_NS);
+	want_scan(thread, clock_now_ns(thread->clock) + SCAN_SOON_NS);
 }
 
 void store_thread_note_process(struct store_thread *thread)
 {
 	pthread_mutex_lock(&thread->lock);
-	thread->began_ns = clock_monotonic_ns();
+	thread->began_ns = clock_now_ns(thread->clock);
 	thread->follow_up_ns = FOLLOW_UP_FIRST_NS;
 	thread->look_every_ns = LOOK_NS;
 	pthread_mutex_unlock(&thread->lock);
@@ -1456,7 +1472,7 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 	if (!thread)
 		return;
 	if (thread->started) {
-		atomic_store(&thread->give_up_ns, clock_monotonic_ns() + patience_ns);
+		atomic_store(&thread->give_up_ns, clock_now_ns(thread->clock) + patience_ns);
 		pthread_mutex_lock(&thread->lock);
 		thread->stopping = true;
 		pthread_cond_signal(&thread->changed);

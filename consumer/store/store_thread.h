@@ -22,10 +22,11 @@ struct store_thread;
 struct store_thread_settings {
 	const struct settings *where; /* directories and, at each reload, the configuration */
 	struct store_limits limits;
-	const char *machine;                 /* of machine.h; NULL: none */
-	const char *journal_socket;          /* JOURNAL_SOCKET, but in tests */
-	const struct own_usage *own_usage;   /* outlives the thread */
-	const struct kernel_objects *kernel; /* these outlive the thread, as does `machine` */
+	const char *machine;        /* of machine.h; NULL: none */
+	const char *journal_socket; /* JOURNAL_SOCKET, but in tests */
+	const struct clock *clock;  /* these outlive the thread, as does `machine` */
+	const struct own_usage *own_usage;
+	const struct kernel_objects *kernel;
 	struct own_counters *own_counters;
 	int spawner_socket;
 };
@@ -40,8 +41,15 @@ int store_thread_open(struct store_thread **ret_thread, const struct store_threa
 /* Numbers the rules and writes the run; the thread itself does so once it has migrated an older database. Call it before store_thread_start(). Returns 0 or -errno. */
 int store_thread_begin_run(struct store_thread *thread, struct configuration *configuration);
 
-/* Starts the thread, the last one that this process starts. Returns 0 or -errno. */
+/* Starts the thread. Returns 0 or -errno. */
 int store_thread_start(struct store_thread *thread);
+
+/*
+ * What the thread does: the next thing that is to be done, or nothing, which returns false; and at its end the last rows of the
+ * run. For tests, where time passes between two turns: they call it instead of store_thread_start().
+ */
+bool store_thread_turn(struct store_thread *thread);
+void store_thread_end_run(struct store_thread *thread);
 
 /*
  * The most captures that may be under way or waiting at once, because each holds its samples in memory. Each

@@ -189,9 +189,10 @@ uint64_t mapping_reader_cpu_ns(const struct mapping_reader *reader)
 
 /* ---- creation and end ---- */
 
-int mapping_reader_open(struct mapping_reader **ret_reader, const struct kernel_objects *kernel)
+int mapping_reader_start(struct mapping_reader **ret_reader, const struct kernel_objects *kernel)
 {
 	struct mapping_reader *reader = calloc(1, sizeof(*reader));
+	int result;
 
 	if (!reader)
 		return -ENOMEM;
@@ -200,18 +201,15 @@ int mapping_reader_open(struct mapping_reader **ret_reader, const struct kernel_
 		reader->passes[i].fd = -EBADF;
 	pthread_mutex_init(&reader->lock, NULL);
 	thread_condition_init(&reader->changed);
+	result = thread_start(&reader->thread, STACK_BYTES, run, reader);
+	reader->started = !result;
+	if (result < 0) {
+		log_error("cannot start the mapping reader thread: %s", strerror(-result));
+		mapping_reader_free(reader);
+		return result;
+	}
 	*ret_reader = reader;
 	return 0;
-}
-
-int mapping_reader_start(struct mapping_reader *reader)
-{
-	int result = thread_start(&reader->thread, STACK_BYTES, run, reader);
-
-	if (result < 0)
-		log_error("cannot start the mapping reader thread: %s", strerror(-result));
-	reader->started = !result;
-	return result;
 }
 
 void mapping_reader_free(struct mapping_reader *reader)

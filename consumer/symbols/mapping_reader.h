@@ -14,11 +14,8 @@
 
 struct mapping_reader;
 
-/* `kernel` stays the caller's. Returns 0 or -errno. */
-int mapping_reader_open(struct mapping_reader **ret_reader, const struct kernel_objects *kernel);
-
-/* Starts the thread; must be called before confinement. Returns 0 or -errno. */
-int mapping_reader_start(struct mapping_reader *reader);
+/* Starts the thread; must be called before confinement. `kernel` stays the caller's. Logs a failure. Returns 0 or -errno. */
+int mapping_reader_start(struct mapping_reader **ret_reader, const struct kernel_objects *kernel);
 
 /* A scan of processes with few mappings, or of those with many. */
 struct mapping_request {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "consumer/target/cgroups.h"
 
-#include "common/cgroup.h"
 #include "common/cleanup.h"
 #include "common/clock.h"
 #include "common/hash_index.h"
@@ -31,7 +30,7 @@ struct entry {
 
 /* Paths lie in `text` in the order of their entries, so that sweep() can close the gaps in one pass. */
 struct cgroups {
-	char *mount;
+	const char *mount;
 	int known_fd;
 	uint64_t now_ns, expired_ns;
 	struct entry *entries; /* mapped with room for all, and of that only what is used takes memory */
@@ -296,18 +295,16 @@ static void *map_room(size_t bytes)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-int cgroups_open(struct cgroups **ret_cgroups, int known_fd)
+int cgroups_open(struct cgroups **ret_cgroups, const char *mount, int known_fd, uint64_t now_ns)
 {
 	struct cgroups *cgroups = calloc(1, sizeof(*cgroups));
-	int result = cgroups ? cgroup_mount(&cgroups->mount) : -ENOMEM;
+	int result;
 
-	if (result < 0) {
-		log_error("cgroup2: %s; remedy: mount -t cgroup2 cgroup2 /sys/fs/cgroup", strerror(-result));
-		free(cgroups);
-		return result;
-	}
+	if (!cgroups)
+		return -ENOMEM;
+	cgroups->mount = mount;
 	cgroups->known_fd = known_fd;
-	cgroups->now_ns = clock_monotonic_ns();
+	cgroups->now_ns = now_ns;
 	cgroups->entries = map_room(ENTRIES_BYTES);
 	cgroups->text = map_room(TEXT_BYTES);
 	if (!cgroups->entries || !cgroups->text) {
@@ -331,7 +328,6 @@ void cgroups_free(struct cgroups *cgroups)
 		munmap(cgroups->entries, ENTRIES_BYTES);
 	if (cgroups->text)
 		munmap(cgroups->text, TEXT_BYTES);
-	free(cgroups->mount);
 	free(cgroups);
 }
 

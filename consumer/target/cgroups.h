@@ -24,10 +24,10 @@ _Static_assert(CGROUPS_BYTES_MAX / CGROUPS_ENTRY_BYTES <= CGROUPS_KNOWN, "the ke
 struct cgroups;
 
 /*
- * Finds the cgroup2 mount, and empties the map `known_fd`, which the caller keeps; -1: there is none. The caller
- * frees the result. Logs a failure. Returns 0 or -errno.
+ * `mount` is where cgroup2 is mounted; the string outlives the result. Empties the map `known_fd`, which the caller keeps; -1:
+ * there is none. The caller frees the result. Logs a failure. Returns 0 or -errno.
  */
-int cgroups_open(struct cgroups **ret_cgroups, int known_fd);
+int cgroups_open(struct cgroups **ret_cgroups, const char *mount, int known_fd, uint64_t now_ns);
 void cgroups_free(struct cgroups *cgroups);
 
 /* The mount point of cgroup2. */

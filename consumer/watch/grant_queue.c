@@ -2,7 +2,6 @@
 #include "consumer/watch/grant_queue.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 #include "common/grant_limits.h"
 #include "common/log.h"
 #include "common/pass_fd.h"
@@ -131,24 +130,25 @@ void grant_queue_cancel(struct grant_call *call)
 }
 
 /* Another daemon, or root, has used up the requests that bourdon-grant answers. */
-static void note_busy(struct grant_queue *grants)
+static void note_busy(struct grant_queue *grants, uint64_t now_ns)
 {
 	grants->busy_pause_ns = grant_client_pause_ns(grants->busy_pause_ns);
-	grants->pause_until_ns = clock_monotonic_ns() + grants->busy_pause_ns;
+	grants->pause_until_ns = now_ns + grants->busy_pause_ns;
 }
 
 /*
  * Pauses: a helper that crashes or sends an invalid answer would otherwise be asked again at once, in a loop.
  */
-static void note_failure(struct grant_queue *grants, int error)
+static void note_failure(struct grant_queue *grants, int error, uint64_t now_ns)
 {
-	grants->pause_until_ns = clock_monotonic_ns() + FAILURE_PATIENCE_NS;
+	grants->pause_until_ns = now_ns + FAILURE_PATIENCE_NS;
 	if (log_allowed(&grants->failure_limit, 1))
 		log_warning("bourdon-grant at %s failed: %s; see its log", grants->socket_path,
 			    strerror(-error));
 }
 
-static void end_call(struct grant_queue *grants, struct grant_call *call, int fd, const char *refusal)
+static void end_call(struct grant_queue *grants, struct grant_call *call, int fd, const char *refusal,
+		     uint64_t now_ns)
 {
 	void *asker = call->asker;
 
@@ -157,29 +157,29 @@ static void end_call(struct grant_queue *grants, struct grant_call *call, int fd
 	call->asker = NULL;
 	grants->under_way--;
 	if (fd == -EBUSY)
-		note_busy(grants);
+		note_busy(grants, now_ns);
 	else if (fd < 0 && fd != -EACCES)
-		note_failure(grants, fd);
+		note_failure(grants, fd, now_ns);
 	else
 		grants->busy_pause_ns = 0;
 	if (asker)
-		grants->answered(grants->user, asker, fd, refusal);
+		grants->answered(grants->user, asker, fd, refusal, now_ns);
 	else if (fd >= 0)
 		close(fd);
 }
 
-void grant_queue_event(struct grant_queue *grants, struct grant_call *call)
+void grant_queue_event(struct grant_queue *grants, struct grant_call *call, uint64_t now_ns)
 {
 	char refusal[GRANT_ANSWER_BYTES_MAX] = "";
 	int fd = call->socket < 0 ? -EAGAIN : grant_client_receive(call->socket, refusal);
 
 	if (fd != -EAGAIN)
-		end_call(grants, call, fd, refusal);
+		end_call(grants, call, fd, refusal, now_ns);
 }
 
 void grant_queue_tick(struct grant_queue *grants, uint64_t now_ns)
 {
 	for (size_t i = 0; i < CALLS_MAX; i++)
 		if (grants->calls[i].socket >= 0 && now_ns >= grants->calls[i].deadline_ns)
-			end_call(grants, &grants->calls[i], -ETIMEDOUT, "");
+			end_call(grants, &grants->calls[i], -ETIMEDOUT, "", now_ns);
 }

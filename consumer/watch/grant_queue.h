@@ -22,7 +22,7 @@ struct grant_call;
  * The result of a call: the descriptor, which the callback then owns, or -errno. -EACCES: refused, for the
  * reason in `refusal`; asking again is useless. Any other error may pass. The call is freed.
  */
-typedef void (*grant_answered)(void *user, void *asker, int fd, const char *refusal);
+typedef void (*grant_answered)(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns);
 
 /* Keeps `socket_path` without copying it. Does not connect yet. Returns 0 or -ENOMEM. */
 int grant_queue_open(struct grant_queue **ret_grants, const char *socket_path, int epoll,
@@ -44,7 +44,7 @@ struct grant_call *grant_queue_ask(struct grant_queue *grants, const struct gran
 void grant_queue_cancel(struct grant_call *call);
 
 /* Call it when epoll reports this call's descriptor as readable. */
-void grant_queue_event(struct grant_queue *grants, struct grant_call *call);
+void grant_queue_event(struct grant_queue *grants, struct grant_call *call, uint64_t now_ns);
 
 /* Call it once a second: ends the calls without an answer in time. */
 void grant_queue_tick(struct grant_queue *grants, uint64_t now_ns);

@@ -2,7 +2,6 @@
 #include "consumer/watch/watch.h"
 
 #include "common/cleanup.h"
-#include "common/clock.h"
 
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -32,7 +31,7 @@ static int arm(struct watch *watch, int fd, int epoll)
 	return 0;
 }
 
-int watch_open(struct watch *watch, const char *mount, int epoll)
+int watch_open(struct watch *watch, const char *mount, int epoll, uint64_t now_ns)
 {
 	uint64_t total_us;
 	int result = -EACCES, fd;
@@ -52,7 +51,7 @@ int watch_open(struct watch *watch, const char *mount, int epoll)
 	psi_window_begin(&watch->window, watch->trigger->window_us);
 	result = watch_read(watch, &total_us);
 	if (!result)
-		psi_window_add(&watch->window, clock_monotonic_ns(), total_us);
+		psi_window_add(&watch->window, now_ns, total_us);
 	return result;
 }
 

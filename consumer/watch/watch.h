@@ -53,7 +53,7 @@ bool watch_is_privileged(const struct watch *watch);
  * accepts it, and adds the descriptor to `epoll`. Returns 0 or -errno: -ENOTSUP if the file has no line for
  * the trigger.
  */
-int watch_open(struct watch *watch, const char *mount, int epoll);
+int watch_open(struct watch *watch, const char *mount, int epoll, uint64_t now_ns);
 
 /*
  * Arms a trigger on a descriptor from bourdon-grant and switches the watch to it. Takes ownership of `fd`.

@@ -22,14 +22,14 @@
 /* While refusals go on, the line about them becomes rare, down to one in this time. */
 #define REFUSED_LINE_PAUSE_MAX_NS (64 * CLOCK_SECOND_NS)
 
-static void on_answer(void *user, void *asker, int fd, const char *refusal);
+static void on_answer(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns);
 
 int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
-		 const struct watch_limits *limits)
+		 const struct watch_limits *limits, const struct clock *clock)
 {
 	struct stat at;
 
-	*watches = (struct watches){ .epoll = epoll, .mount = mount };
+	*watches = (struct watches){ .epoll = epoll, .mount = mount, .clock = clock };
 	if (stat(mount, &at))
 		return -errno;
 	watches->root_id = at.st_ino;
@@ -47,9 +47,9 @@ void watches_limit(struct watches *watches, const struct watch_limits *limits)
 	watches->space.limits = *limits;
 }
 
-void watches_answer(struct watches *watches, struct grant_call *call)
+void watches_answer(struct watches *watches, struct grant_call *call, uint64_t now_ns)
 {
-	grant_queue_event(watches->grants, call);
+	grant_queue_event(watches->grants, call, now_ns);
 }
 
 /* ---- the table ---- */
@@ -238,7 +238,7 @@ static void explain_refusal(struct watches *watches, struct watch *watch, int fd
 			    watch->refusal ? watch->refusal : strerror(-result));
 }
 
-static void on_answer(void *user, void *asker, int fd, const char *refusal)
+static void on_answer(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns)
 {
 	struct watches *watches = user;
 	struct watch *watch = asker;
@@ -255,7 +255,7 @@ static void on_answer(void *user, void *asker, int fd, const char *refusal)
 		watches->refused++;
 		explain_refusal(watches, watch, fd, result, refusal);
 	}
-	ask(watches, clock_monotonic_ns());
+	ask(watches, now_ns);
 }
 
 void watches_explain(const struct watches *watches, const struct watch *watch, char *into, size_t bytes)
@@ -316,7 +316,7 @@ static void say_what_fails(struct watches *watches, struct watch *watch, int err
 	struct watch_line *line = &watches->failed_line;
 
 	note_refusal(watch, "%s", why);
-	if (!may_say(line, clock_monotonic_ns()))
+	if (!may_say(line, clock_now_ns(watches->clock)))
 		return;
 	log_warning("rule %s cannot watch %s.%s of %s: %s; %u more such failures since the last such line",
 		    watch->rule->name, psi_resource_names[watch->trigger->resource],
@@ -341,7 +341,7 @@ static int add_watch(struct watches *watches, const struct watch *described)
 		free_watch(watch);
 		return -ENOMEM;
 	}
-	result = watch_open(watch, watches->mount, watches->epoll);
+	result = watch_open(watch, watches->mount, watches->epoll, clock_now_ns(watches->clock));
 	if (result < 0 && watch->cgroup && !cgroup_exists(watches, watch->cgroup)) {
 		watch_close(watch, watches->epoll, watches->closer);
 		free_watch(watch); /* the cgroup was removed meanwhile */
@@ -361,7 +361,7 @@ static int add_watch(struct watches *watches, const struct watch *described)
 	}
 	watches->count++;
 	watch_room_take(&watches->space, watch->rule, watch->cost, watch->by_user);
-	ask_for(watches, watch, clock_monotonic_ns());
+	ask_for(watches, watch, clock_now_ns(watches->clock));
 	return 0;
 }
 
@@ -376,7 +376,7 @@ static void meet_again(struct watches *watches, struct watch *watch, uint32_t wa
 	if (watch->fd >= 0 || !share || share->work < WORK_OPEN)
 		return;
 	share->work -= WORK_OPEN;
-	if (watch_open(watch, watches->mount, watches->epoll) < 0)
+	if (watch_open(watch, watches->mount, watches->epoll, clock_now_ns(watches->clock)) < 0)
 		watch_close(watch, watches->epoll, watches->closer);
 	else
 		free(TAKE_PTR(watch->refusal));

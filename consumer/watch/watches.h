@@ -7,6 +7,7 @@
 #ifndef BOURDON_CONSUMER_WATCH_WATCHES_H
 #define BOURDON_CONSUMER_WATCH_WATCHES_H
 
+#include "common/clock.h"
 #include "common/hash_index.h"
 #include "common/log.h"
 #include "consumer/watch/grant_queue.h"
@@ -35,7 +36,8 @@ struct watches {
 	struct watch **watches;
 	uint32_t count, room;
 	struct hash_index index; /* by cgroup and trigger */
-	int epoll;               /* contains the descriptors with kernel triggers */
+	const struct clock *clock;
+	int epoll; /* contains the descriptors with kernel triggers */
 	const char *mount;
 	uint64_t root_id; /* id of the root cgroup, whose pressure files are those of the whole system */
 	struct closer *closer;
@@ -53,10 +55,10 @@ struct watches {
 };
 
 /*
- * Keeps the strings without copying them. Call watches_start() before a watch is added. Returns 0 or -errno.
+ * Keeps the strings and the clock without copying them. Call watches_start() before a watch is added. Returns 0 or -errno.
  */
 int watches_open(struct watches *watches, int epoll, const char *mount, const char *grant_socket,
-		 const struct watch_limits *limits);
+		 const struct watch_limits *limits, const struct clock *clock);
 void watches_close(struct watches *watches);
 
 /* The closer outlives the watches. */
@@ -66,7 +68,7 @@ void watches_start(struct watches *watches, struct closer *closer);
 void watches_limit(struct watches *watches, const struct watch_limits *limits);
 
 /* Call it when epoll reports that the answer to this call can be read. */
-void watches_answer(struct watches *watches, struct grant_call *call);
+void watches_answer(struct watches *watches, struct grant_call *call, uint64_t now_ns);
 
 /* The number of watches, without the closed ones that watches_sweep() will free. */
 uint32_t watches_live(const struct watches *watches);

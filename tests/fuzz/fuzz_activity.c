@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint64_t threads = 0;
 	uint32_t step = 0;
 
-	HOLDS(minute && (cgroups || !cgroups_open(&cgroups, -1)));
+	HOLDS(minute && (cgroups || !cgroups_open(&cgroups, "/sys/fs/cgroup", -1, 0)));
 	read_stream(cgroups, data, bytes);
 	for (size_t used = 0; used < bytes && step < ACTIVITY_STEPS_MAX; step++) {
 		size_t part = bytes - used < SLOTS_A_LOOK * sizeof(slots[0])

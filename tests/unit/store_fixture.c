@@ -22,7 +22,7 @@ void store_fixture_open(struct store_fixture *fixture, uint64_t bytes_max)
 {
 	ck_assert_int_eq(store_open(&fixture->store, fixture->directory,
 				    &(struct store_limits){ .bytes_max = bytes_max }, TEST_MACHINE,
-				    &fixture->give_up_ns),
+				    &clock_of_kernel, &fixture->give_up_ns),
 			 0);
 }
 

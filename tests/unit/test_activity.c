@@ -4,6 +4,7 @@
  * its looks: sums, the least and the most, and times, also of keys for which there was no room.
  */
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "consumer/store/activity_rows.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -20,7 +21,7 @@ static struct activity_look look;
 
 static void set_up(void)
 {
-	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
 	slots = calloc(ACTIVITY_SLOTS, sizeof(*slots));
 	ck_assert_ptr_nonnull(slots);
 	look = (struct activity_look){ .header = { RECORD_ACTIVITY, sizeof(look) }, .number = 1 };

@@ -4,6 +4,7 @@
  * files for the hook: only if there is a directory for them, whole, and not without end.
  */
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "common/escape.h"
 #include "common/landlock.h"
 #include "common/seccomp.h"
@@ -219,7 +220,7 @@ static bool tell(struct host *host, int64_t capture_id)
 	_cleanup_capture_ struct capture *capture = capture_of_stack(1, 2, 7);
 	const struct announced announced = { capture, capture_id, &competing };
 
-	return announce(&host->announcer, &announced);
+	return announce(&host->announcer, &announced, clock_monotonic_ns());
 }
 
 /* The text of DIRECTORY/NAME, or NULL. The caller frees. */
@@ -352,21 +353,21 @@ static void tell_all(struct host *host, const struct capture *capture)
 	snprintf(settings.metrics_file, sizeof(settings.metrics_file), "%s/b.prom", host->directory);
 	own_usage_open(&usage);
 	confine(host, &usage);
-	metrics_open(&metrics, host->directory, &usage, &host->counters);
-	metrics_follow(&metrics, &settings);
+	metrics_open(&metrics, host->directory, &usage, &host->counters, 0);
+	metrics_follow(&metrics, &settings, clock_monotonic_ns());
 	for (int i = 0; i < 2; i++) {
-		if (!announce(&host->announcer, &announced))
+		if (!announce(&host->announcer, &announced, clock_monotonic_ns()))
 			_exit(1);
 		metrics_add(&metrics, capture, &resolved, &competing);
-		metrics_write(&metrics);
+		metrics_write(&metrics, clock_monotonic_ns());
 	}
 	if (own_counted(&host->counters, OWN_METRICS_LOST) || own_counted(&host->counters, OWN_HOOK_LOST))
 		_exit(2);
 	/* what the file says; the end removes it */
 	strcpy(strrchr(settings.metrics_file, '/'), "/kept.prom");
-	metrics_follow(&metrics, &settings);
-	metrics_write(&metrics);
-	announce_retry(&host->announcer);
+	metrics_follow(&metrics, &settings, clock_monotonic_ns());
+	metrics_write(&metrics, clock_monotonic_ns());
+	announce_retry(&host->announcer, clock_monotonic_ns());
 	_exit(0);
 }
 

@@ -4,6 +4,7 @@
  * known.
  */
 #include "common/cleanup.h"
+#include "common/clock.h"
 #include "consumer/capture/capture_scope.h"
 #include "tests/unit/helpers.h"
 #include "tests/unit/suites.h"
@@ -43,7 +44,7 @@ START_TEST(targets_of_the_rule_count)
 	struct cgroups *cgroups;
 	struct capture_scope scope = { .targets = &targets, .rule = &rule };
 
-	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
 	scope.cgroups = cgroups;
 	add_target(&targets, 1, "web");
 	add_target(&targets, 2, "other");
@@ -100,7 +101,7 @@ START_TEST(whose_samples_are_covered)
 	struct capture_scope scope = { .targets = &targets, .rule = &named, .cgroup = one->scope_cgroup };
 
 	named.cgroup = (char *)one->rule_cgroup;
-	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
 	scope.cgroups = cgroups;
 	if (one->comm)
 		add_target(&targets, 1, one->comm);
@@ -128,7 +129,7 @@ START_TEST(samples_from_before_a_process_was_a_target)
 	struct cgroups *cgroups;
 	struct capture_scope scope = { .targets = &targets, .rule = &rule };
 
-	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
 	scope.cgroups = cgroups;
 	add_target(&targets, 1, "web");
 	targets.processes[0].program = 7;
@@ -168,7 +169,7 @@ START_TEST(whoever_was_asked_for_is_covered)
 	struct capture_scope scope = { .targets = &targets, .rule = &asking.rule, .asking = &asking };
 	const struct cgroup_record record = { .cgroup_id = 7, .account = 7, .path_bytes = 4 };
 
-	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
 	cgroups_learn(cgroups, &record, "/a/b");
 	scope.cgroups = cgroups;
 	add_target(&targets, 1, "web");

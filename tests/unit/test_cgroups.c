@@ -19,7 +19,7 @@ static struct cgroups *cgroups_make(int known_fd)
 {
 	struct cgroups *cgroups;
 
-	ck_assert_int_eq(cgroups_open(&cgroups, known_fd), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", known_fd, clock_monotonic_ns()), 0);
 	return cgroups;
 }
 

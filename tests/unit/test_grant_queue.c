@@ -29,10 +29,11 @@ struct fixture {
 	char refusal[GRANT_ANSWER_BYTES_MAX];
 };
 
-static void on_answer(void *user, void *asker, int fd, const char *refusal)
+static void on_answer(void *user, void *asker, int fd, const char *refusal, uint64_t now_ns)
 {
 	struct fixture *fixture = user;
 
+	(void)now_ns;
 	ck_assert_ptr_eq(asker, fixture);
 	fixture->answers++;
 	fixture->answer = fd < 0 ? fd : 0;
@@ -76,7 +77,7 @@ static void dispatch(struct fixture *fixture)
 
 	ck_assert_int_eq(epoll_wait(fixture->epoll, &event, 1, 5000), 1);
 	ck_assert_int_eq(((struct event_source *)event.data.ptr)->kind, SOURCE_GRANT);
-	grant_queue_event(fixture->grants, event.data.ptr);
+	grant_queue_event(fixture->grants, event.data.ptr, clock_monotonic_ns());
 }
 
 struct answer_case {
@@ -265,7 +266,7 @@ START_TEST(a_cancelled_call_gets_no_answer)
 	ck_assert_uint_eq(fixture.answers, 0);
 	ck_assert_uint_eq(descriptors_open(), descriptors);
 	/* an event of the same batch, after the call has ended */
-	grant_queue_event(fixture.grants, call);
+	grant_queue_event(fixture.grants, call, clock_monotonic_ns());
 	close_fixture(&fixture);
 }
 END_TEST

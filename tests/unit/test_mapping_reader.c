@@ -63,8 +63,7 @@ START_TEST(all_records_arrive_and_no_wait_is_endless)
 	for (size_t i = 0; i < STREAM_BYTES; i++)
 		stream[i] = (char)(i * i >> 3);
 	file_put(path, stream, STREAM_BYTES - STREAM_BYTES % 7);
-	ck_assert_int_eq(mapping_reader_open(&reader, &kernel), 0);
-	ck_assert_int_eq(mapping_reader_start(reader), 0);
+	ck_assert_int_eq(mapping_reader_start(&reader, &kernel), 0);
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_eq(read_within(reader, LONG_NS, taken), 0);
 		ck_assert_uint_eq(taken->count, STREAM_BYTES - STREAM_BYTES % 7);
@@ -129,8 +128,7 @@ START_TEST(a_pass_goes_on_after_its_deadline)
 	for (size_t i = 0; i < STREAM_BYTES; i++)
 		stream[i] = (char)(i * i >> 3);
 	file_put(path, stream, STREAM_BYTES - STREAM_BYTES % 7);
-	ck_assert_int_eq(mapping_reader_open(&reader, &kernel), 0);
-	ck_assert_int_eq(mapping_reader_start(reader), 0);
+	ck_assert_int_eq(mapping_reader_start(&reader, &kernel), 0);
 	do {
 		slice->taken.count = 0;
 		slice->deadline_ns = clock_monotonic_ns() + CLOCK_SECOND_NS / 10;
@@ -163,8 +161,7 @@ START_TEST(the_process_can_end_while_the_reader_is_blocked)
 	struct mapping_reader *reader;
 
 	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	ck_assert_int_eq(mapping_reader_open(&reader, &kernel), 0);
-	ck_assert_int_eq(mapping_reader_start(reader), 0);
+	ck_assert_int_eq(mapping_reader_start(&reader, &kernel), 0);
 	ck_assert_int_eq(read_within(reader, SHORT_NS, taken), -ETIMEDOUT);
 	mapping_reader_free(reader);
 	directory_remove(directory);

@@ -195,7 +195,7 @@ static void host_make(struct host *host)
 		 host->directory);
 	host->settings.metrics_ns = 15 * CLOCK_SECOND_NS;
 	own_usage_open(&host->usage);
-	metrics_open(&host->metrics, host->directory, &host->usage, &host->counters);
+	metrics_open(&host->metrics, host->directory, &host->usage, &host->counters, TRIGGERED_AT);
 }
 
 static void host_free(struct host *host)
@@ -242,10 +242,10 @@ START_TEST(file_follows_the_settings_and_goes_with_the_daemon)
 	strcpy(path, host.settings.metrics_file);
 	ck_assert_uint_eq(host.metrics.due_ns, 0);
 	umask(027);
-	metrics_follow(&host.metrics, &host.settings);
-	HOLDS(host.metrics.due_ns <= clock_monotonic_ns());
-	metrics_write(&host.metrics);
-	HOLDS(host.metrics.due_ns > clock_monotonic_ns() + 10 * CLOCK_SECOND_NS);
+	metrics_follow(&host.metrics, &host.settings, TRIGGERED);
+	ck_assert_uint_eq(host.metrics.due_ns, TRIGGERED);
+	metrics_write(&host.metrics, TRIGGERED);
+	HOLDS(host.metrics.due_ns > TRIGGERED + 10 * CLOCK_SECOND_NS);
 	first = file_text(path);
 	ck_assert_ptr_nonnull(strstr(first, "\nbourdon_resident_memory_bytes "));
 	ck_assert_ptr_nonnull(strstr(first, "{resource=\"memory\",kind=\"full\",window=\"300s\"} "));
@@ -256,7 +256,7 @@ START_TEST(file_follows_the_settings_and_goes_with_the_daemon)
 	add(&host, "web", PSI_CPU, CAUSE_COMPETING);
 	add(&host, "web", PSI_CPU, CAUSE_COMPETING);
 	add(&host, "web", PSI_CPU, CAUSE_OWN_THREADS);
-	metrics_write(&host.metrics);
+	metrics_write(&host.metrics, TRIGGERED);
 	second = file_text(path);
 	ck_assert_ptr_nonnull(
 		strstr(second, "{rule=\"web\",resource=\"cpu\",cause=\"competing processes\"} 2\n"));
@@ -266,9 +266,9 @@ START_TEST(file_follows_the_settings_and_goes_with_the_daemon)
 	ck_assert_ptr_nonnull(strstr(second, "{reason=\"frames-unresolved\",unit=\"frame\"} 6\n"));
 	/* another file: the one before would say for ever what was then */
 	snprintf(host.settings.metrics_file, sizeof(host.settings.metrics_file), "%s/c.prom", host.directory);
-	metrics_follow(&host.metrics, &host.settings);
+	metrics_follow(&host.metrics, &host.settings, TRIGGERED);
 	ck_assert_int_ne(access(path, F_OK), 0);
-	metrics_write(&host.metrics);
+	metrics_write(&host.metrics, TRIGGERED);
 	other = file_text(host.settings.metrics_file);
 	ck_assert_ptr_nonnull(other);
 	metrics_close(&host.metrics);
@@ -285,10 +285,10 @@ START_TEST(off_writes_nothing)
 	struct host host;
 
 	host_make(&host);
-	metrics_follow(&host.metrics, &host.settings);
-	metrics_write(&host.metrics);
+	metrics_follow(&host.metrics, &host.settings, TRIGGERED);
+	metrics_write(&host.metrics, TRIGGERED);
 	host.settings.metrics_file[0] = '\0';
-	metrics_follow(&host.metrics, &host.settings);
+	metrics_follow(&host.metrics, &host.settings, TRIGGERED);
 	ck_assert_uint_eq(host.metrics.due_ns, 0);
 	ck_assert_int_eq(rmdir(host.directory), 0);
 	ck_assert_int_eq(mkdir(host.directory, 0700), 0);
@@ -305,16 +305,16 @@ START_TEST(a_file_that_cannot_be_written_is_counted_and_logged_once)
 	host_make(&host);
 	snprintf(host.settings.metrics_file, sizeof(host.settings.metrics_file), "%s/missing/b.prom",
 		 host.directory);
-	metrics_follow(&host.metrics, &host.settings);
+	metrics_follow(&host.metrics, &host.settings, TRIGGERED);
 	saved = log_divert();
-	metrics_write(&host.metrics);
-	metrics_write(&host.metrics);
+	metrics_write(&host.metrics, TRIGGERED);
+	metrics_write(&host.metrics, TRIGGERED);
 	said = log_diverted(saved);
 	ck_assert_ptr_nonnull(strstr(said, "cannot write metrics to "));
 	ck_assert_ptr_null(strstr(strstr(said, "cannot write metrics to ") + 1, "cannot write metrics to "));
 	ck_assert_uint_eq(own_counted(&host.counters, OWN_METRICS_LOST), 2);
 	/* it is tried again */
-	HOLDS(host.metrics.due_ns > clock_monotonic_ns());
+	HOLDS(host.metrics.due_ns > TRIGGERED);
 	host_free(&host);
 }
 END_TEST

@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -41,7 +42,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -155,7 +155,6 @@ static const struct attempt bourdond_attempts[] = {
 	{ "rseq", SYS_rseq, { 0 }, ENOSYS },
 	{ "set_robust_list", SYS_set_robust_list, { 0 }, ENOSYS },
 	{ "membarrier", SYS_membarrier, { 0 }, ENOSYS },
-	{ "epoll_pwait2", SYS_epoll_pwait2, { NO_FD }, ENOSYS },
 	{ "no such call", 4000, { 0 }, KILLED },
 	{ "call -1", -1, { 0 }, KILLED },
 #ifdef __x86_64__
@@ -511,21 +510,24 @@ static void use_files(int directory)
 
 	WORKS(fd >= 0 && !fchmod(fd, 0640) && !ftruncate(fd, 4096));
 	WORKS(fcntl(fd, F_SETLK, &lock) == 0 && fcntl(fd, F_GETLK, &lock) == 0);
-	WORKS(pwrite(fd, &byte, 1, 7) == 1 && pread(fd, &byte, 1, 7) == 1 && !fdatasync(fd) && !fsync(fd));
+	WORKS(pwrite(fd, &byte, 1, 7) == 1 && pread(fd, &byte, 1, 7) == 1 && !syscall(SYS_fdatasync, fd) &&
+	      !syscall(SYS_fsync, fd));
 	memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	WORKS(memory != MAP_FAILED && !munmap(memory, 4096) && !close(fd));
 	listing = fdopendir(openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	WORKS(listing && readdir(listing) && !closedir(listing));
 }
 
-static void use_events(int epoll, int timer)
+static void use_events(int epoll, int signal)
 {
-	const struct itimerspec soon = { .it_value = { .tv_nsec = 1000000 } };
+	const struct timespec moment = { .tv_nsec = 1000000 };
 	struct epoll_event event = { .events = EPOLLIN };
-	struct pollfd ready = { .fd = timer, .events = POLLIN };
+	struct pollfd ready = { .fd = signal, .events = POLLIN };
 
-	WORKS(!epoll_ctl(epoll, EPOLL_CTL_ADD, timer, &event) && !timerfd_settime(timer, 0, &soon, NULL));
-	WORKS(epoll_wait(epoll, &event, 1, 1000) == 1 && poll(&ready, 1, 0) == 1);
+	WORKS(!epoll_pwait2(epoll, &event, 1, &moment, NULL) &&
+	      !epoll_ctl(epoll, EPOLL_CTL_ADD, signal, &event));
+	WORKS(!eventfd_write(signal, 1) && epoll_pwait2(epoll, &event, 1, &moment, NULL) == 1);
+	WORKS(poll(&ready, 1, 0) == 1);
 }
 
 static void use_sockets(const int *pair)
@@ -561,14 +563,14 @@ static void work_as_bourdond(const void *directory_path)
 {
 	const struct timespec moment = { .tv_nsec = 1000000 };
 	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-	int directory, epoll, timer, pair[2];
+	int directory, epoll, signal, pair[2];
 	pthread_t thread;
 	char *large, *larger;
 
 	directory = open(directory_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	epoll = epoll_create1(EPOLL_CLOEXEC);
-	timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-	WORKS(directory >= 0 && epoll >= 0 && timer >= 0);
+	signal = eventfd(0, EFD_CLOEXEC);
+	WORKS(directory >= 0 && epoll >= 0 && signal >= 0);
 	WORKS(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair));
 	pthread_mutex_lock(&mutex);
 	pthread_barrier_init(&running, NULL, 2);
@@ -576,7 +578,7 @@ static void work_as_bourdond(const void *directory_path)
 	pthread_barrier_wait(&running);
 	confine(&bourdond_policy);
 	use_files(directory);
-	use_events(epoll, timer);
+	use_events(epoll, signal);
 	use_sockets(pair);
 	large = malloc(64 << 20);
 	WORKS(large && (larger = realloc(large, 65 << 20)));

@@ -129,7 +129,7 @@ static char *open_logged(struct store_fixture *fixture, const char *directory, s
 	int saved = log_divert();
 
 	*ret_result = store_open(ret_store, directory, &(struct store_limits){ .bytes_max = 64 * MIB },
-				 TEST_MACHINE, &fixture->give_up_ns);
+				 TEST_MACHINE, &clock_of_kernel, &fixture->give_up_ns);
 	return log_diverted(saved);
 }
 

@@ -22,7 +22,7 @@ static void set_up(void)
 	const struct cgroup_record record = { .cgroup_id = 1, .path_bytes = sizeof(path) - 1 };
 
 	store_fixture_start(&fixture);
-	ck_assert_int_eq(cgroups_open(&cgroups, -1), 0);
+	ck_assert_int_eq(cgroups_open(&cgroups, "/sys/fs/cgroup", -1, clock_monotonic_ns()), 0);
 	cgroups_learn(cgroups, &record, path);
 }
 

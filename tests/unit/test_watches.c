@@ -60,9 +60,9 @@ static void open_limited(struct fixture *fixture, const struct watch_limits *lim
 	ck_assert_int_eq(bind(fixture->listener, (struct sockaddr *)&address, sizeof(address)), 0);
 	ck_assert_int_eq(listen(fixture->listener, 16), 0);
 	ck_assert_int_eq(closer_start(&fixture->closer), 0);
-	ck_assert_int_eq(
-		watches_open(&fixture->watches, fixture->epoll, fixture->directory, fixture->socket, limits),
-		0);
+	ck_assert_int_eq(watches_open(&fixture->watches, fixture->epoll, fixture->directory, fixture->socket,
+				      limits, &clock_of_kernel),
+			 0);
 	watches_start(&fixture->watches, fixture->closer);
 }
 
@@ -116,7 +116,7 @@ static void refuse(struct fixture *fixture)
 	close(served);
 	count = epoll_wait(fixture->epoll, events, ARRAY_SIZE(events), 5000);
 	ck_assert_int_eq(count, 1);
-	watches_answer(&fixture->watches, events[0].data.ptr);
+	watches_answer(&fixture->watches, events[0].data.ptr, clock_monotonic_ns());
 }
 
 START_TEST(a_reload_within_a_batch)

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Shows what the store thread does first, what gives way to what, how many captures may be under way, and what it removes
+ * when it is too old; turn by turn, with time that the test lets pass.
+ */
+#include "common/cleanup.h"
+#include "tests/unit/simulation.h"
+#include "tests/unit/suites.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+
+#define WEB "[rule web]\ncomm = nginx\ncpu.some = 200ms/2s\nhistory = 4s\ncapture = 3s\ncooldown = 0s\n"
+#define DAY (86400 * SECOND)
+
+static void start(struct simulation *simulation, const char *settings)
+{
+	simulation_make(simulation, WEB, settings, 1024);
+	simulation_make_cgroup(simulation, "/web");
+	simulation_start(simulation);
+	simulation_put_on(simulation, simulation_begin(simulation, 101, "nginx", "/web"), 0);
+	simulation_run(simulation, 10 * SECOND);
+}
+
+static void capture(struct simulation *simulation)
+{
+	simulation_press(simulation, "/web", PSI_CPU, 300000);
+	simulation_run(simulation, 5 * SECOND);
+}
+
+/* The only state that a reader sees. */
+static const char *state(struct simulation *simulation)
+{
+	static char text[32];
+	_cleanup_free_ char *got = rows(&simulation->database, "SELECT state FROM capture");
+
+	snprintf(text, sizeof(text), "%s", got);
+	return text;
+}
+
+/* ---- order ---- */
+
+/* Jobs come in their order, before anything that a time calls for. */
+START_TEST(a_capture_is_announced_and_then_written)
+{
+	struct simulation simulation;
+
+	start(&simulation, NULL);
+	simulation.store_stands = true;
+	capture(&simulation);
+	ck_assert_str_eq(state(&simulation), "");
+	ck_assert(store_thread_has_captures(simulation.store));
+	ck_assert(store_thread_turn(simulation.store));
+	ck_assert_str_eq(state(&simulation), "recording\n");
+	ck_assert(store_thread_turn(simulation.store));
+	ck_assert_str_eq(state(&simulation), "complete\n");
+	ck_assert(!store_thread_has_captures(simulation.store));
+	simulation_free(&simulation);
+}
+END_TEST
+
+START_TEST(a_thread_with_nothing_to_do_says_so)
+{
+	struct simulation simulation;
+
+	start(&simulation, NULL);
+	ck_assert(!store_thread_turn(simulation.store));
+	store_thread_want_mappings(simulation.store);
+	ck_assert(!store_thread_turn(simulation.store)); /* not yet: others may follow */
+	simulation.now_ns += SECOND / 50;
+	ck_assert(store_thread_turn(simulation.store));
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* The first scan is of what begins; further ones look for what it maps afterwards, each four times as late as before. */
+START_TEST(a_new_process_is_scanned_again_and_again)
+{
+	static const uint64_t after_ms[] = { 20, 250, 1000, 4000 };
+	struct simulation simulation;
+	uint64_t began_ns;
+
+	start(&simulation, NULL);
+	simulation_run(&simulation, 60 * SECOND);
+	simulation.daemon_stands = true;
+	began_ns = simulation.now_ns;
+	store_thread_note_process(simulation.store);
+	for (size_t i = 0; i < ARRAY_SIZE(after_ms); i++) {
+		simulation.now_ns = began_ns + after_ms[i] * (SECOND / 1000) - 1;
+		ck_assert_msg(!store_thread_turn(simulation.store), "before %d ms", (int)after_ms[i]);
+		simulation.now_ns++;
+		ck_assert_msg(store_thread_turn(simulation.store), "at %d ms", (int)after_ms[i]);
+		ck_assert(!store_thread_turn(simulation.store));
+	}
+	simulation.now_ns += 60 * SECOND;
+	simulation.daemon_stands = false;
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* A baseline that waits is given up, because a capture begins. */
+START_TEST(a_baseline_gives_way_to_a_capture)
+{
+	struct simulation simulation;
+
+	simulation_make(&simulation, WEB, "[baseline]\nevery = 10s\n", 1024);
+	simulation_make_cgroup(&simulation, "/web");
+	simulation_start(&simulation);
+	simulation_put_on(&simulation, simulation_begin(&simulation, 101, "nginx", "/web"), 0);
+	simulation_run(&simulation, 9 * SECOND);
+	simulation.store_stands = true;
+	simulation_run(&simulation, 2 * SECOND); /* the baseline is due at 10 s, and handed over */
+	simulation_press(&simulation, "/web", PSI_CPU, 300000);
+	simulation_run(&simulation, 5 * SECOND);
+	simulation.store_stands = false;
+	simulation_settle(&simulation);
+	expect_rows(&simulation.database, "SELECT trigger_mode FROM capture", "sampled\n");
+	ck_assert_uint_eq(simulation_counted(&simulation, OWN_BASELINES_LOST), 1);
+	ck_assert_uint_eq(simulation_counted(&simulation, OWN_BASELINES), 0);
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* ---- room ---- */
+
+static struct capture *capture_of(struct simulation *simulation, uint32_t rule_id)
+{
+	const struct rings rings = { .slots = simulation->kernel.objects.slots,
+				     .slots_per_cpu = 1024,
+				     .cpus = SIMULATION_CPUS };
+	struct capture_trigger trigger = { .rule_id = rule_id,
+					   .triggered_ns = simulation->now_ns,
+					   .triggered_at = SIMULATION_BEGAN_AT,
+					   .capture_ns = SECOND,
+					   .hz = 47 };
+	struct capture *made = capture_begin(&trigger, &rings);
+
+	strcpy(made->trigger.rule, "web");
+	ck_assert_ptr_nonnull(made);
+	return made;
+}
+
+/* A rule that is alone may have all places; each counts until its capture is written. */
+START_TEST(places_are_taken_until_a_capture_is_written)
+{
+	struct simulation simulation;
+	struct capture *captures[STORE_CAPTURES_MAX];
+
+	start(&simulation, NULL);
+	simulation.store_stands = true;
+	for (size_t i = 0; i < STORE_CAPTURES_MAX; i++) {
+		ck_assert(store_thread_has_room(simulation.store, 1));
+		captures[i] = capture_of(&simulation, 1);
+		ck_assert(store_thread_begin(simulation.store, captures[i]));
+	}
+	ck_assert(!store_thread_has_room(simulation.store, 1));
+	ck_assert(!store_thread_has_room(simulation.store, 0));
+	while (store_thread_turn(simulation.store))
+		;
+	ck_assert(!store_thread_has_room(simulation.store, 1));
+	for (size_t i = 0; i < STORE_CAPTURES_MAX; i++) {
+		capture_end(captures[i], simulation.now_ns, false);
+		store_thread_commit(simulation.store, captures[i]);
+	}
+	ck_assert(!store_thread_has_room(simulation.store, 1));
+	ck_assert(store_thread_turn(simulation.store));
+	ck_assert(store_thread_has_room(simulation.store, 1));
+	simulation.store_stands = false;
+	simulation_settle(&simulation);
+	expect_count(&simulation.database, "capture WHERE state = 'complete'", STORE_CAPTURES_MAX);
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* Those on demand have half of the places. */
+START_TEST(captures_on_demand_leave_places_to_rules)
+{
+	struct simulation simulation;
+
+	start(&simulation, NULL);
+	simulation.store_stands = true;
+	for (size_t i = 0; i < STORE_CAPTURES_ASKED_MAX; i++) {
+		ck_assert(store_thread_has_room(simulation.store, 0));
+		ck_assert(store_thread_begin(simulation.store, capture_of(&simulation, 0)));
+	}
+	ck_assert(!store_thread_has_room(simulation.store, 0));
+	ck_assert(store_thread_has_room(simulation.store, 1));
+	simulation_kill(&simulation);
+	simulation_start(&simulation);
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* ---- results ---- */
+
+START_TEST(a_reload_is_answered_once)
+{
+	struct config_errors errors = { 0 };
+	struct configuration *configuration;
+	struct simulation simulation;
+	eventfd_t times;
+
+	start(&simulation, NULL);
+	simulation.daemon_stands = true;
+	ck_assert_ptr_null(store_thread_reload_result(simulation.store, &errors));
+	store_thread_reload(simulation.store);
+	ck_assert(store_thread_turn(simulation.store));
+	configuration = store_thread_reload_result(simulation.store, &errors);
+	ck_assert_ptr_nonnull(configuration);
+	ck_assert_uint_eq(configuration->rules.rules[0].id, 1);
+	ck_assert_int_lt(eventfd_read(store_thread_reload_fd(simulation.store), &times), 0);
+	configuration_free(configuration);
+	simulation_write_rules(&simulation, "[rule web]\n");
+	store_thread_reload(simulation.store);
+	ck_assert(store_thread_turn(simulation.store));
+	ck_assert_ptr_null(store_thread_reload_result(simulation.store, &errors));
+	ck_assert_uint_gt(errors.count, 0);
+	config_errors_free(&errors);
+	simulation.daemon_stands = false;
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* ---- age ---- */
+
+START_TEST(captures_go_when_they_are_too_old)
+{
+	struct simulation simulation;
+
+	start(&simulation, "[database]\nmax_age = 2d\n");
+	capture(&simulation);
+	simulation.daemon_stands = true; /* the seconds of days are not what this is about */
+	for (int hours = 0; hours < 47; hours++) {
+		simulation.now_ns += 3600 * SECOND;
+		simulation_settle(&simulation);
+	}
+	expect_count(&simulation.database, "capture", 1);
+	for (int hours = 0; hours < 3; hours++) {
+		simulation.now_ns += 3600 * SECOND;
+		simulation_settle(&simulation);
+	}
+	expect_count(&simulation.database, "capture", 0);
+	simulation_kill(&simulation);
+	simulation_start(&simulation);
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* Age is by the wall clock, which may be wrong: back, nothing goes early; and it is looked at once an hour. */
+START_TEST(a_wall_clock_that_is_set_keeps_and_removes)
+{
+	struct simulation simulation;
+
+	start(&simulation, "[database]\nmax_age = 2d\n");
+	capture(&simulation);
+	simulation_set_wall(&simulation, -10 * (int64_t)DAY);
+	simulation.daemon_stands = true;
+	for (int hours = 0; hours < 72; hours++) {
+		simulation.now_ns += 3600 * SECOND;
+		simulation_settle(&simulation);
+	}
+	expect_count(&simulation.database, "capture", 1);
+	simulation_set_wall(&simulation, 10 * (int64_t)DAY);
+	simulation.now_ns += 3600 * SECOND;
+	simulation_settle(&simulation);
+	expect_count(&simulation.database, "capture", 0);
+	simulation_kill(&simulation);
+	simulation_start(&simulation);
+	simulation_free(&simulation);
+}
+END_TEST
+
+START_TEST(a_new_limit_holds_at_once)
+{
+	struct simulation simulation;
+
+	start(&simulation, "[database]\nmax_age = 30d\n");
+	capture(&simulation);
+	simulation_suspend(&simulation, 3 * DAY);
+	simulation_run(&simulation, 10 * SECOND);
+	expect_count(&simulation.database, "capture", 1);
+	simulation_write_settings(&simulation, "[database]\nmax_age = 2d\n");
+	simulation_run(&simulation, 2 * SECOND);
+	expect_count(&simulation.database, "capture", 0);
+	simulation_free(&simulation);
+}
+END_TEST
+
+/* ---- the end ---- */
+
+START_TEST(the_run_ends_behind_its_last_capture)
+{
+	struct simulation simulation;
+
+	start(&simulation, NULL);
+	simulation.store_stands = true;
+	capture(&simulation);
+	ck_assert_int_eq(simulation_stop(&simulation), EXIT_DONE);
+	expect_rows(&simulation.database,
+		    "SELECT state, (SELECT (ended_at - started_at) / 1000000000 FROM run) FROM capture",
+		    "complete|15\n");
+	expect_rows(&simulation.database,
+		    "SELECT value FROM counter WHERE name = 'captures' ORDER BY at DESC LIMIT 1", "1\n");
+	simulation_free(&simulation);
+}
+END_TEST
+
+SUITE(store_thread)
+{
+	Suite *suite = suite_create("store_thread");
+	TCase *order = simulation_case("order"), *room = simulation_case("room"),
+	      *results = simulation_case("results"), *age = simulation_case("age"),
+	      *ends = simulation_case("ends");
+
+	tcase_add_test(order, a_capture_is_announced_and_then_written);
+	tcase_add_test(order, a_thread_with_nothing_to_do_says_so);
+	tcase_add_test(order, a_new_process_is_scanned_again_and_again);
+	tcase_add_test(order, a_baseline_gives_way_to_a_capture);
+	suite_add_tcase(suite, order);
+	tcase_add_test(room, places_are_taken_until_a_capture_is_written);
+	tcase_add_test(room, captures_on_demand_leave_places_to_rules);
+	suite_add_tcase(suite, room);
+	tcase_add_test(results, a_reload_is_answered_once);
+	suite_add_tcase(suite, results);
+	tcase_add_test(age, captures_go_when_they_are_too_old);
+	tcase_add_test(age, a_wall_clock_that_is_set_keeps_and_removes);
+	tcase_add_test(age, a_new_limit_holds_at_once);
+	suite_add_tcase(suite, age);
+	tcase_add_test(ends, the_run_ends_behind_its_last_capture);
+	suite_add_tcase(suite, ends);
+	return suite;
+}
