@@ -43,6 +43,7 @@ bsdextrautils    column, which reads the threads, in the tests
 tmux             a terminal that the tests drive, for the screen of bourdon threads
 perl             a target without frame pointers, in the tests; unpacks the seeds of make fuzz; looks for hash tables in make lint
 jq               reads JSON, in the tests; writes it, for make sbom
+libjq-dev        the same within a program of the tests, which waits for a state of bourdond
 systemd          systemd-socket-activate starts bourdon-grant, systemd-analyze judges the units, in the tests and the demo
 atop             names who uses the CPUs, beside bourdon in the tests and in make bench
 sysstat          pidstat, as atop

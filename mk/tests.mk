@@ -98,6 +98,10 @@ $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,CC,$<) $(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d $< $(TOOL_OBJECTS) -lbpf -lseccomp -o $@
 
+# It asks as `bourdon status` does.
+$(B)/tools/await_status: $(call objects,tests/tools/await_status.c) $(B)/product.a
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -ljq -o $@
+
 # A build with another ABI and schema, which to this version looks like a newer one and like an older one.
 OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000
 next: | $(BINARIES)
