@@ -6,12 +6,13 @@
 ## make            build everything into build/
 ## make demo       as root: install the missing packages, build, and explain one real capture, from load to unload
 ## make test       as root: install the missing packages, then run every test that this machine can run
+## make test-repeat N=3  as root: the tests N times beside other load and a second run of themselves, and what failed how often
 ## make install    as root: binaries, units and a configuration; PREFIX=/usr, DESTDIR=DIR, PRIVATE_BPFFS=yes
 ## make uninstall  remove what was installed; configuration and database stay
 ## make SECCOMP_LOG=1  a build that forbids no system call, and names those that the policies lack
 
 .DELETE_ON_ERROR:
-.PHONY: all workloads tests benches help demo test clean always
+.PHONY: all workloads tests benches help demo test test-repeat prepared clean always
 MAKEFLAGS += --no-builtin-rules
 
 B = build
@@ -81,10 +82,15 @@ demo:
 	$(again) all $(B)/workloads/cpu_hog
 	$(Q)tests/e2e/demo.sh
 
-test: test-deps
+test: prepared
+	$(Q)tests/run.sh
+
+test-repeat: prepared
+	$(Q)tests/repeat.sh $(or $(N),3)
+
+prepared: test-deps
 	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm) \
 		$(if $(TESTS),$(if $(strip $(foreach name,alerts go.bats,$(findstring $(name),$(TESTS)))),prometheus),prometheus)
-	$(Q)tests/run.sh
 
 clean:
 	$(Q)rm -rf $(B)

@@ -30,7 +30,8 @@
 struct load {
 	const struct load_settings *settings;
 	struct programs programs;
-	char *prepared; /* the pin directory before it is swapped in */
+	char *prepared;  /* the pin directory before it is swapped in */
+	int prepared_fd; /* holds it against other loaders */
 	char *symbols;
 	size_t symbols_bytes;
 	struct manifest manifest;
@@ -40,6 +41,8 @@ static void load_close(struct load *load)
 {
 	if (load->prepared)
 		pin_directory_remove(load->prepared);
+	if (load->prepared_fd >= 0)
+		close(load->prepared_fd);
 	free(load->prepared);
 	free(load->symbols);
 	if (load->settings->has_readers)
@@ -223,13 +226,26 @@ static int snapshot_symbols(struct load *load)
 	return result == -ENOENT ? 0 : result;
 }
 
+/* First of all, so that two loaders never work at the same pins. Verifying takes long; the parent is not locked meanwhile. */
 static int prepare_directory(struct load *load)
 {
-	int result = pin_directory_prepare(load->settings->pin_dir, load->settings->gid, &load->prepared);
+	const char *pin_dir = load->settings->pin_dir;
+	int fd = pin_directory_prepare(pin_dir, load->settings->gid, &load->prepared);
 
-	if (result < 0)
-		log_error("cannot make %s_loading: %s", load->settings->pin_dir, strerror(-result));
-	return result;
+	if (fd == -EBUSY)
+		log_error(
+			"cannot lock the directory of %s: another loader works there, or somebody holds its lock",
+			pin_dir);
+	else if (fd < 0)
+		log_error("cannot make %s" PIN_LOADING ": %s", pin_dir, strerror(-fd));
+	else
+		load->prepared_fd = fd;
+	return fd < 0 ? fd : 0;
+}
+
+static int load_programs(struct load *load)
+{
+	return programs_load(&load->programs, &load->settings->programs);
 }
 
 static void hash_object(char hex[65])
@@ -371,28 +387,43 @@ static int retire_previous(const struct load *load)
 	return result;
 }
 
+/* Puts the pins in place, and ends what was there before. */
+static int replace_previous(struct load *load, int *ret_users)
+{
+	const char *pin_dir = load->settings->pin_dir;
+	_cleanup_close_ int lock = pin_directory_lock(pin_dir, load->prepared_fd);
+	int result;
+
+	if (lock < 0) {
+		log_error("cannot lock the directory of %s: %s", pin_dir,
+			  lock == -EBUSY ? "somebody holds its lock" : strerror(-lock));
+		return lock;
+	}
+	*ret_users = pin_directory_users(pin_dir);
+	/* a daemon locks the pins that it uses */
+	close(TAKE_FD(load->prepared_fd));
+	result = put_in_place(load);
+	if (!result)
+		result = retire_previous(load);
+	/* another loader may have prepared its own there as soon as the lock is free */
+	pin_directory_remove(load->prepared);
+	free(TAKE_PTR(load->prepared));
+	return result;
+}
+
 int load_run(const struct load_settings *settings)
 {
-	static int (*const steps[])(struct load * load) = { snapshot_symbols, prepare_directory, pin_maps_all,
-							    pin_programs_all, pin_iterators_all, attach };
-	_cleanup_(load_close) struct load load = { .settings = settings };
-	_cleanup_close_ int lock = pin_directory_lock(settings->pin_dir);
-	int result = lock < 0 ? lock : 0, users = -ENOENT;
+	static int (*const steps[])(struct load * load) = {
+		prepare_directory, load_programs, snapshot_symbols, pin_maps_all, pin_programs_all,
+		pin_iterators_all, attach
+	};
+	_cleanup_(load_close) struct load load = { .settings = settings, .prepared_fd = -EBADF };
+	int result = 0, users = -ENOENT;
 
-	if (result < 0)
-		log_error("cannot lock the directory of %s: %s", settings->pin_dir,
-			  result == -EBUSY ? "another loader works there, or somebody holds its lock"
-					   : strerror(-result));
-	if (!result)
-		result = programs_load(&load.programs, &settings->programs);
 	for (size_t i = 0; i < ARRAY_SIZE(steps) && !result; i++)
 		result = steps[i](&load);
-	if (!result) {
-		users = pin_directory_users(settings->pin_dir);
-		result = put_in_place(&load);
-	}
 	if (!result)
-		result = retire_previous(&load);
+		result = replace_previous(&load, &users);
 	if (!result && users >= 0)
 		log_info("replaced what was loaded at %s", settings->pin_dir);
 	if (!result && users > 0) /* it sees that its pins are gone */

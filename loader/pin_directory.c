@@ -14,26 +14,52 @@
 #include <sys/statfs.h>
 #include <time.h>
 
-int pin_directory_lock(const char *pin_dir)
+static char *loading_path(const char *pin_dir)
 {
-	const struct timespec pause = { .tv_nsec = 100000000 };
+	char *path;
+
+	return asprintf(&path, "%s" PIN_LOADING, pin_dir) < 0 ? NULL : path;
+}
+
+static int lock_parent(const char *pin_dir)
+{
 	_cleanup_free_ char *copy = strdup(pin_dir);
 	_cleanup_close_ int fd = -EBADF;
 
 	if (!copy)
 		return -ENOMEM;
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
 		return -errno;
+	return TAKE_FD(fd);
+}
+
+/* Whether a loader that lives holds the directory at `path`. */
+static bool is_held(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
+int pin_directory_lock(const char *pin_dir, int own)
+{
+	const struct timespec pause = { .tv_nsec = 100000000 };
+	_cleanup_free_ char *loading = loading_path(pin_dir);
+
+	if (!loading)
+		return -ENOMEM;
 	/* a bounded wait: where everybody may open the parent, anybody may hold its lock */
-	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB); tries++) {
-		if (errno != EWOULDBLOCK)
-			return -errno;
-		if (tries >= PIN_LOCK_SECONDS * 10)
-			return -EBUSY;
+	for (int tries = 0; tries <= PIN_LOCK_SECONDS * 10; tries++) {
+		int fd = lock_parent(pin_dir);
+
+		if (fd >= 0 ? own >= 0 || !is_held(loading) : fd != -EWOULDBLOCK)
+			return fd;
+		if (fd >= 0)
+			close(fd);
 		nanosleep(&pause, NULL);
 	}
-	return TAKE_FD(fd);
+	return -EBUSY;
 }
 
 int pin_directory_users(const char *pin_dir)
@@ -43,25 +69,39 @@ int pin_directory_users(const char *pin_dir)
 	return fd < 0 ? -errno : flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
 }
 
-int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path)
+/* Makes the directory, and holds it. */
+static int make_held(const char *path, gid_t gid)
 {
-	_cleanup_free_ char *path = NULL;
-	int result;
+	_cleanup_close_ int fd = -EBADF;
 
-	if (asprintf(&path, "%s" PIN_LOADING, pin_dir) < 0)
-		return -ENOMEM;
-	result = pin_directory_remove(path);
-	if (result < 0)
-		return result;
 	if (mkdir(path, 0700))
 		return -errno;
-	if (chown(path, 0, gid) || chmod(path, PIN_DIRECTORY_MODE)) {
-		result = -errno;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) || fchown(fd, 0, gid) || fchmod(fd, PIN_DIRECTORY_MODE)) {
+		int result = -errno;
+
 		rmdir(path);
 		return result;
 	}
-	*ret_path = TAKE_PTR(path);
-	return 0;
+	return TAKE_FD(fd);
+}
+
+int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path)
+{
+	_cleanup_close_ int lock = pin_directory_lock(pin_dir, -EBADF);
+	_cleanup_free_ char *path = loading_path(pin_dir);
+	int result;
+
+	if (lock < 0)
+		return lock;
+	if (!path)
+		return -ENOMEM;
+	result = pin_directory_remove(path);
+	if (!result)
+		result = make_held(path, gid);
+	if (result >= 0)
+		*ret_path = TAKE_PTR(path);
+	return result;
 }
 
 int pin_directory_swap(const char *prepared, const char *pin_dir)

@@ -9,18 +9,20 @@
 #include <sys/types.h>
 
 /*
- * Locks the parent of `pin_dir`, so that one loader works there at a time. Waits up to PIN_LOCK_SECONDS for
- * another loader. Returns the descriptor that holds the lock, -EBUSY, or another -errno.
+ * Locks the parent of `pin_dir`, for moments only: loaders of other pins work in the same parent. Waits up to
+ * PIN_LOCK_SECONDS until that lock is free, and no other loader holds PIN_DIR_loading. `own`: this loader's descriptor of
+ * PIN_DIR_loading, or -EBADF. Returns the descriptor that holds the lock, -EBUSY, or another -errno.
  */
 #define PIN_LOCK_SECONDS 10
-int pin_directory_lock(const char *pin_dir);
+int pin_directory_lock(const char *pin_dir, int own);
 
 /* 1 where a daemon holds these pins (by its lock), 0 where none does, -errno where there are no pins. */
 int pin_directory_users(const char *pin_dir);
 
 /*
  * Makes the empty directory PIN_DIR_loading (bpffs refuses dots in names), after removing what an interrupted
- * loader left there. The caller frees *ret_path. 0 or -errno.
+ * loader left there. Returns a descriptor that holds it against other loaders of `pin_dir`, -EBUSY where one of them
+ * holds it, or another -errno. The caller frees *ret_path.
  */
 int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path);
 

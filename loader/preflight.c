@@ -99,7 +99,7 @@ static bool is_bpffs(const char *path)
 /* Two loaders at once would mount bpffs twice. */
 static int mount_bpffs(const char *pin_dir, bool *ret_mounted)
 {
-	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
+	_cleanup_close_ int lock = pin_directory_lock(pin_dir, -EBADF);
 
 	if (lock < 0)
 		return lock;

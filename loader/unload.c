@@ -107,7 +107,7 @@ bool unload_needs_sys_admin(const char *pin_dir, const char *run_dir)
 
 int unload_run(const char *pin_dir, const char *run_dir)
 {
-	_cleanup_close_ int lock = pin_directory_lock(pin_dir);
+	_cleanup_close_ int lock = pin_directory_lock(pin_dir, -EBADF);
 	_cleanup_free_ char *loading = NULL;
 	struct manifest manifest = { 0 };
 	int result;

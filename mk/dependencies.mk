@@ -47,6 +47,7 @@ bsdextrautils    column, which reads the threads
 tmux             a terminal that the tests drive, for the screen of bourdon threads
 perl             a target without frame pointers
 jq               reads JSON
+libjq-dev        the same within a program of the tests, which waits for a state of bourdond
 atop             names who uses the CPUs, beside bourdon
 sysstat          pidstat, as atop
 libbpf-tools     execsnoop and wakeuptime, which are compared
@@ -63,6 +64,7 @@ endef
 
 define LINT_PACKAGES
 check            headers of the unit tests
+libjq-dev        headers of a program of the tests
 clang-format     compares the formatting
 clang-tidy       finds mistakes in C
 cppcheck         finds others

@@ -105,6 +105,10 @@ $(B)/tools/%: tests/tools/%.c $(TOOL_OBJECTS)
 # Loads as the loader does
 $(B)/tools/verify_programs: $(call objects,$(filter-out loader/main.c,$(LOAD_SOURCES)))
 
+# It asks as `bourdon status` does.
+$(B)/tools/await_status: $(call objects,tests/tools/await_status.c) $(B)/product.a
+	$(call say,LINK,$@) $(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS) -ljq -o $@
+
 # A build with another ABI and a newer schema: to it, this version is an older one.
 OTHER_VERSION = -DBOURDON_ABI=1000U -DSCHEMA_VERSION=1000 -DSCHEMA_ADDED=tests/unit/next_schema.sql
 next: | $(BINARIES)

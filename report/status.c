@@ -13,6 +13,7 @@
 #include "report/json.h"
 #include "report/owner.h"
 #include "report/report.h"
+#include "report/status_json.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -224,24 +225,22 @@ static void print_problem(FILE *out, const struct status_line *line)
 }
 
 static const struct {
-	const char *kind, *plural, *title; /* no title: the line names itself */
+	const char *kind, *title; /* no title: the line names itself */
 	void (*print)(FILE *out, const struct status_line *line);
 } kinds[] = {
-	{ "daemon", "daemon", NULL, print_daemon },
-	{ "mistake", "mistakes", NULL, print_mistake },
-	{ "problem", "problems", "\nproblems\n", print_problem },
-	{ "rule", "rules", "\n   ID  RULE                 COMM             SCOPE  WATCHES  TRIGGERS\n",
-	  print_rule },
-	{ "watch", "watches",
+	{ "daemon", NULL, print_daemon },
+	{ "mistake", NULL, print_mistake },
+	{ "problem", "\nproblems\n", print_problem },
+	{ "rule", "\n   ID  RULE                 COMM             SCOPE  WATCHES  TRIGGERS\n", print_rule },
+	{ "watch",
 	  "\nRULE                 PRESSURE        STALL/WINDOW MODE     STATE      FIRED SUPPRESSED  CGROUP\n",
 	  print_watch },
-	{ "capture", "captures", "\ncaptures under way\n", print_capture },
-	{ "unwind", "unwind", "\nunwind tables\n", print_unwind },
-	{ "without_table", "files_without_table",
-	  "\nfiles without an unwind table: their frames are unwound by frame pointers\n",
+	{ "capture", "\ncaptures under way\n", print_capture },
+	{ "unwind", "\nunwind tables\n", print_unwind },
+	{ "without_table", "\nfiles without an unwind table: their frames are unwound by frame pointers\n",
 	  print_without_table },
-	{ "cgroups", "cgroups", "\ncgroups\n", print_cgroups },
-	{ "counter", "counters", "\ncounters that are not zero\n", print_counter },
+	{ "cgroups", "\ncgroups\n", print_cgroups },
+	{ "counter", "\ncounters that are not zero\n", print_counter },
 };
 
 static void print_text(FILE *out, const struct daemon_status *lines)
@@ -258,57 +257,6 @@ static void print_text(FILE *out, const struct daemon_status *lines)
 			kinds[k].print(out, &lines->lines[i]);
 		}
 	}
-}
-
-/*
- * A value of digits is a JSON number, except in fields that hold a name: a rule may be called "42" or "007".
- */
-static bool is_number(const char *key, const char *value)
-{
-	static const char *const texts[] = { "name", "rule",    "comm",   "cgroup",
-					     "unit", "version", "source", "path" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		if (!strcmp(key, texts[i]))
-			return false;
-	return *value && strspn(value, "0123456789") == strlen(value) && strlen(value) < 20 &&
-	       (*value != '0' || !value[1]);
-}
-
-static void print_json_line(FILE *out, const struct status_line *line)
-{
-	fputc('{', out);
-	for (size_t i = 0; i < line->count; i++) {
-		const char *value = line->values[i];
-
-		fputs(i ? ", " : "", out);
-		json_string(out, line->keys[i]);
-		fputs(": ", out);
-		if (is_number(line->keys[i], value))
-			fputs(value, out);
-		else
-			json_string(out, value);
-	}
-	fputc('}', out);
-}
-
-static void print_json(FILE *out, const struct daemon_status *lines)
-{
-	fputs("{\"running\": true", out);
-	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
-		const char *separator = "\n";
-
-		fprintf(out, ",\n\"%s\": [", kinds[k].plural);
-		for (size_t i = 0; i < lines->count; i++) {
-			if (strcmp(lines->lines[i].kind, kinds[k].kind))
-				continue;
-			fputs(separator, out);
-			print_json_line(out, &lines->lines[i]);
-			separator = ",\n";
-		}
-		fputc(']', out);
-	}
-	fputs("}\n", out);
 }
 
 /* ---- without a daemon ---- */
@@ -396,6 +344,6 @@ void status_run(struct report *report)
 			  daemon_status_explain(result));
 		report->unwell = true;
 	} else {
-		(report->json ? print_json : print_text)(report->out, &status);
+		(report->json ? status_print_json : print_text)(report->out, &status);
 	}
 }

@@ -168,18 +168,12 @@ status_json() {
 	"$BUILD/bourdon" --db "$DB" status --json
 }
 
-# await_status SECONDS JQ-EXPRESSION: waits until the expression is true of the status. Asks each tenth of a second, or each
-# EVERY seconds.
+# await_status SECONDS JQ-EXPRESSION: waits until the expression is true of the status. One process asks each tenth of a
+# second.
 await_status() {
-	local DEADLINE status=
+	local DEADLINE
 	deadline "$1"
-	until status=$(status_json 2>/dev/null) && jq -e "$2" <<< "$status" > /dev/null; do
-		if ((SECONDS > DEADLINE)); then
-			printf "'%s' is not true of:\n%s\n" "$2" "$status" >&2
-			return 1
-		fi
-		sleep "${EVERY-0.1}"
-	done
+	"$BUILD/tools/await_status" "$DB" $((DEADLINE - SECONDS)) "$2"
 }
 
 # entry TGID: prints the element of unwind_procs for the process, if there is one
@@ -320,11 +314,10 @@ stop() {
 	wait "$1" || true
 }
 
-# recording_ends PATTERN: waits until a line of the log has the pattern, "fired", and no capture is recorded any more. Each
-# question takes some 40 ms of CPU time from what is recorded, so it asks rarely.
+# recording_ends PATTERN: waits until a line of the log has the pattern, "fired", and no capture is recorded any more.
 recording_ends() {
 	await_log 30 "$1"
-	EVERY=0.5 await_status 60 '.captures | length == 0'
+	await_status 60 '.captures | length == 0'
 }
 
 # recorded: waits until a rule has fired and its capture has ended, and ends the workloads, because naming

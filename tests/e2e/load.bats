@@ -270,13 +270,32 @@ verified_sum() {
 }
 
 @test "a load gives up when another one holds the lock" {
-	private_bpffs 0700 # the lock is on the parent directory of the pins; a private one is not shared with other loaders
+	private_bpffs 0700 # the parent directory of the pins is locked; a private one is not shared with other loaders
 	load
 	flock --no-fork "$(dirname "$PIN_DIR")" sleep 60 & CHILDREN+=($!)
 	until ! flock -n "$(dirname "$PIN_DIR")" true; do sleep 0.05; done
 	run load
 	[ "$status" -eq 1 ]
 	one_line_saying 'another loader works there'
+}
+
+@test "loaders of two pin directories work at the same time; a second one of the same waits for the first" {
+	local first second
+	# stopped while it verifies: it holds its own pins and nothing else
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" & first=$!
+	CHILDREN+=("$first")
+	until [ -e "${PIN_DIR}_loading" ]; do sleep 0.01; done
+	kill -STOP "$first"
+	"$BUILD/bourdon-load" --pin-dir "${PIN_DIR}_b" --run-dir "$WORK/other" --group "$TEST_GROUP"
+	"$BUILD/bourdon-load" --unload --pin-dir "${PIN_DIR}_b" --run-dir "$WORK/other"
+	"$BUILD/bourdon-load" --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR" --group "$TEST_GROUP" & second=$!
+	CHILDREN+=("$second")
+	until grep -qE '^(35|230) ' "/proc/$second/syscall"; do sleep 0.01; done # nanosleep, clock_nanosleep: it waits
+	[ ! -e "$PIN_DIR" ]
+	kill -CONT "$first"
+	wait "$first"
+	wait "$second"
+	[ -e "$PIN_DIR/oncpu" ] && [ ! -e "${PIN_DIR}_loading" ]
 }
 
 @test "--status with nothing loaded: exit 1" {
