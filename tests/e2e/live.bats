@@ -19,6 +19,7 @@ setup() {
 	cgroup_make
 	install -m 0755 "$BUILD/bourdon" "$WORK/bourdon"
 	TMUX_SOCKET=$WORK/tmux
+	SCREEN_OF=(--db "$DB" top --live)
 }
 
 teardown() {
@@ -250,14 +251,6 @@ has_missed() {
 
 # ---- the screen ----
 
-# screen WIDTH HEIGHT: begins it, of the workload alone
-screen() {
-	# shellcheck disable=SC2016 # the shell in the terminal expands it
-	in_tmux new-session -d -x "$1" -y "$2" env LC_ALL=C.UTF-8 "${@:3}" sh -c '"$@" 2> "$0.err"; echo $? > "$0"' "$WORK/status" \
-		"$BUILD/bourdon" --db "$DB" top --live --match "tgid=$CHILD"
-	in_tmux set-option -w remain-on-exit on
-}
-
 @test "the screen: groups, their threads, the stacks of one thread; freeze and time" {
 	load
 	daemon_start
@@ -304,17 +297,6 @@ screen() {
 	in_tmux resize-window -x 80 -y 24
 	fits 80 24
 	daemon_stop TERM
-	await 60 eval "[ \"\$(cat '$WORK/status' 2> /dev/null)\" = 1 ]"
-	grep -qE 'bourdond is ending|connection to bourdond has ended' "$WORK/status.err"
-}
-
-@test "the screen is read without colours" {
-	load
-	daemon_start
-	start three_hot
-	screen 80 24 NO_COLOR=1
-	shows '^> '
-	[ "$(in_tmux capture-pane -p -e | grep -cE $'\e\\[(3[0-7]|[0-9;]*38;)')" -eq 0 ]
-	keys q
-	await 60 eval "[ \"\$(cat '$WORK/status' 2> /dev/null)\" = 0 ]"
+	await 60 has_ended 1
+	grep -qE 'bourdond is ending|connection to bourdond has ended' "$WORK/errors"
 }

@@ -15,6 +15,7 @@ setup() {
 	bourdon_setup screen
 	cgroup_make
 	TMUX_SOCKET=$WORK/tmux
+	SCREEN_OF=(threads --run-dir "$RUN_DIR")
 }
 
 teardown() {
@@ -157,16 +158,6 @@ group() {
 
 # ---- the screen ----
 
-# screen WIDTH HEIGHT [VARIABLE=VALUE...]: begins it, of the workload `states` alone
-screen() {
-	# tmux does not always say with which status it ended
-	# shellcheck disable=SC2016 # the shell in the terminal expands it
-	in_tmux new-session -d -x "$1" -y "$2" env LC_ALL=C.UTF-8 "${@:3}" sh -c '"$@"; echo $? > "$0"' "$WORK/status" \
-		"$BUILD/bourdon" threads --run-dir "$RUN_DIR" --match "tgid=$CHILD"
-	in_tmux set-option -w remain-on-exit on
-	shows '^>'
-}
-
 # end_screen: the next one has another server, because this one may take requests while it ends
 end_screen() {
 	in_tmux kill-server
@@ -180,11 +171,6 @@ has_lines() {
 
 first_row_has() {
 	[[ $(seen | sed -n 4p) == *"$1"* ]]
-}
-
-# has_ended STATUS
-has_ended() {
-	[ "$(cat "$WORK/status" 2> /dev/null)" = "$1" ]
 }
 
 # is_later TIME: whether the screen shows a second at least five after it
@@ -335,6 +321,6 @@ time_shown() {
 	start states
 	screen 80 24
 	"$BUILD/bourdon-load" --unload --pin-dir "$PIN_DIR" --run-dir "$RUN_DIR"
-	shows 'start again, or load with'
 	await 20 has_ended 1
+	grep -q 'start again, or load with' "$WORK/errors"
 }

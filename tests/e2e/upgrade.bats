@@ -137,7 +137,7 @@ one_run() {
 	before=$(sha256sum < "$DB")
 	load
 	run daemon
-	one_line 1 "cannot open the database $DB: its schema has version 1000, but bourdond "*" writes version $SCHEMA; install the newer bourdon that wrote it, or move it elsewhere, and bourdond creates a new one"
+	one_line 1 "cannot open the database $DB: its schema has version 1000, but bourdond "*" writes version "*"; install the newer bourdon that wrote it, or move it elsewhere, and bourdond creates a new one"
 	[ "$(sha256sum < "$DB")" = "$before" ]
 	run "$BUILD/bourdon" --db "$DB" list
 	one_line 1 "'$DB' has schema version 1000, and bourdon "*": install a newer bourdon, that of the bourdond that wrote it"

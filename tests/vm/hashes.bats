@@ -18,8 +18,9 @@ teardown() {
 @test "stacks of a known program have hashes, which the host compares" {
 	load
 	own_workload chain
+	daemon_start
 	record_chains "$WORK/$OWN"
-	hashes | tee "$WORK/hashes"
+	hashes "$OWN" | tee "$WORK/hashes"
 	assert_hashes "$WORK/hashes"
 	sed 's/^/# hash /' "$WORK/hashes" >&3
 }

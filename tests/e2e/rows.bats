@@ -1,35 +1,61 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# When samples were, and on which CPU: by SQL alone, compared with what a workload measured.
+# What a row stands for, by SQL alone, compared with what workloads did: when a sample was and on which CPU, which program the
+# process ran then, and that a stack has the same hash for the same functions of the same build.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
+source "$BATS_TEST_DIRNAME/hashes.bash"
 
+# All tests read two recordings, each with a load, a daemon and a database of its own: at the clock's usual rate, and a fast one.
 setup_file() {
-	bourdon_setup times
+	local chain
+	bourdon_setup rows
 	export WORK
 	cgroup_make
-	record usual
-	record fast --hz 199
+	own_workload chain
+	chain=$OWN
+	load
+	daemon_start
+	record_moments usual
+	record_chains "$WORK/$chain"
+	keep usual "ONE=$chain"
+	load --hz 199
+	daemon_start
+	record_moments fast
+	# stacks of another build, and the same program below another path
+	cp "$BUILD/workloads/chain_longer" "$WORK/x$chain"
+	record_chains "$WORK/x$chain"
+	mkdir "$WORK/elsewhere"
+	mv "$WORK/$chain" "$WORK/elsewhere/$chain"
+	record_chains "$WORK/elsewhere/$chain"
+	record_programs
+	keep fast "ONE=$chain MORE=x$chain"
 }
 
 teardown_file() {
 	bourdon_teardown
 }
 
-# record NAME [LOAD-OPTION...]: records two captures, one of moments. It is a real-time process alone on CPU 1, which
-# burns 200 ms and then sleeps 150 ms. Two threads of cpu_hog on CPU 0 are the pressure, and have the other capture. Leaves
-# the database $WORK/NAME.db, and $WORK/NAME, which tells the shell its path, what moments measured, and its rows.
-record() {
-	local name=$1 hog process said began ended slept_began slept_ended
-	shift
-	load "$@"
+# keep NAME ASSIGNMENTS: ends the daemon, and leaves its database as $WORK/NAME.db. $WORK/NAME, to which the others add, tells the
+# shell its path and what they know.
+keep() {
+	daemon_stop TERM
+	children_end
+	sqlite3 -readonly "$DB" "VACUUM INTO '$WORK/$1.db'"
+	rm -f "$DB" "$DB"-* "$RULES_DIR"/*
+	echo "DB=$WORK/$1.db $2" >> "$WORK/$1"
+}
+
+# record_moments NAME: records two captures, one of moments. It is a real-time process alone on CPU 1, which burns 200 ms and
+# then sleeps 150 ms. Two threads of cpu_hog on CPU 0 are the pressure, and have the other capture.
+record_moments() {
+	local hog process said began ended slept_began slept_ended
 	own_workload cpu_hog
 	hog=$OWN
 	own_workload moments
 	rule hogs "comm = $hog" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 2s' 'capture = 4s' 'cooldown = 1h'
 	rule moments "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 1%' 'history = 2s' 'capture = 4s' 'cooldown = 1h'
-	daemon_start
 	ON_CPU=1 start_command chrt -f 1 "$WORK/$OWN" --burn 200 --sleep 150
 	process=$CHILD
 	exec {said}<&"$CHILD_OUTPUT"
@@ -40,22 +66,46 @@ record() {
 	read -r -u "$said" -t $((LEAST_DEADLINE * PATIENCE)) _ began ended
 	kill -USR2 "$process"
 	read -r -u "$said" -t $((LEAST_DEADLINE * PATIENCE)) _ slept_began slept_ended
-	recorded
+	EVERY=0.5 await_status 60 '.captures | length == 0'
+	children_end
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 2
-	daemon_stop TERM
-	sqlite3 -readonly "$DB" "VACUUM INTO '$WORK/$name.db'"
-	rm -f "$DB" "$DB"-*
-	cat > "$WORK/$name" <<- END
-		DB=$WORK/$name.db
+	cat > "$WORK/$1" <<- END
 		BURN_BEGAN=$began BURN_ENDED=$ended SLEEP_BEGAN=$slept_began SLEEP_ENDED=$slept_ended
 		MOMENTS="capture_id = (SELECT capture_id FROM capture WHERE rule = 'moments')
 			AND process_id = (SELECT process_id FROM process WHERE tgid = $process AND exe IS NOT NULL)"
 	END
 }
 
+# burn PROGRAM NEXT...: prints a script that burns CPU time until the file PROGRAM.go is there, and then executes the next
+# program
+burn() {
+	echo "until [[ -e $WORK/$1.go ]]; do :; done; exec ${*:2}"
+}
+
+# record_programs: records a process that executes three programs, one after the other, until the daemon ends
+record_programs() {
+	local child first=a$BASHPID second=b$BASHPID third=c$BASHPID
+	cp "$(command -v bash)" "$WORK/$first"
+	cp "$(command -v bash)" "$WORK/$second"
+	cp "$BUILD/workloads/cpu_hog" "$WORK/$third"
+	burn "$second" "$WORK/$third" > "$WORK/second.sh"
+	{ echo 'echo ready'; burn "$first" "$WORK/$second" "$WORK/second.sh"; } > "$WORK/first.sh"
+	rule programs 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 1s' 'capture = 5min' 'cooldown = 1h'
+	ON_CPU=0 start_command "$WORK/$first" "$WORK/first.sh"
+	child=$CHILD
+	ON_CPU=0 start cpu_hog # they wait for each other
+	await_log 30 'rule programs fired'
+	await_cpu "$child" 300 # 59 samples
+	touch "$WORK/$first.go"
+	await_cpu "$child" 300
+	touch "$WORK/$second.go"
+	await_cpu "$child" 300
+	echo "EXECUTOR=$child PROGRAMS='$first $second $third' FINAL=$third" >> "$WORK/fast"
+}
+
 # in_recording NAME
 in_recording() {
-	# shellcheck disable=SC1090 # record() makes it
+	# shellcheck disable=SC1090 # keep() has made it
 	source "$WORK/$1"
 }
 
@@ -128,4 +178,44 @@ assert_burst() {
 	[ "$(grep -cEvx -- '-?[0-9]+\|\[[0-9]{1,3},[01]\]' <<< "$rows")" -eq 0 ]
 	[ "$(sql "SELECT count(*), min(at >= began_at - 1000000), min(at <= ended_at) FROM sample_time JOIN capture USING(capture_id)
 		WHERE sample_time.kind = 'on-cpu'")" = "$(wc -l <<< "$rows")|1|1" ]
+}
+
+@test "each sample has the name of the program that the process ran then" {
+	in_recording fast
+	# it was the test's shell before the first of them, perhaps within the history
+	sql "SELECT p.comm, p.exe, count(*), min(at), max(at) FROM sample_time JOIN process p USING(process_id)
+		WHERE p.tgid = $EXECUTOR AND kind = 'on-cpu' AND p.comm <> 'bash' GROUP BY p.process_id ORDER BY min(at)" > "$WORK/programs"
+	cat "$WORK/programs" >&2
+	[ "$(cut -d '|' -f 1 "$WORK/programs" | paste -sd ' ')" = "$PROGRAMS" ]
+	# one after the other, to the sample
+	awk -F '|' '$3 < 10 || $4 <= until { exit 1 } { until = $5 }' "$WORK/programs"
+	[ "$(sql "SELECT exe FROM process WHERE tgid = $EXECUTOR AND comm = '$FINAL'")" = "$WORK/$FINAL" ]
+	# what the others' executables were is not known any more when the capture is written, and is not made up
+	[ "$(sql "SELECT count(*) FROM process WHERE tgid = $EXECUTOR AND comm <> '$FINAL' AND exe LIKE '%$FINAL'")" -eq 0 ]
+}
+
+# stack_id HASH DATABASE
+stack_id() {
+	sql "SELECT stack_id FROM stack WHERE hash = x'$1'" "$2"
+}
+
+@test "one program under two paths, in two runs with a database each: its stacks have equal hashes" {
+	local hash
+	in_recording usual
+	hashes "$ONE" | tee "$WORK/here"
+	assert_hashes "$WORK/here"
+	in_recording fast
+	hashes "$ONE" | diff "$WORK/here" -
+	[ "$(sql "SELECT count(*) FROM module WHERE path LIKE '$WORK/%/$ONE'")" -eq 1 ]
+	# this database has stacks of other programs first, and so other ids
+	hash=$(cut -d ' ' -f 2 "$WORK/here" | head -n 1)
+	[ "$(stack_id "$hash" "$WORK/fast.db")" -ne "$(stack_id "$hash" "$WORK/usual.db")" ]
+}
+
+@test "another build, with one more instruction: its stacks have the same functions and other hashes" {
+	in_recording fast
+	hashes "$ONE" | tee "$WORK/one"
+	hashes "$MORE" | tee "$WORK/other"
+	diff <(cut -d ' ' -f 1,3 "$WORK/one") <(cut -d ' ' -f 1,3 "$WORK/other")
+	[ "$(cut -d ' ' -f 2 "$WORK/one" "$WORK/other" | sort -u | wc -l)" -eq 4 ]
 }
