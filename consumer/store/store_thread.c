@@ -1479,6 +1479,14 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 		pthread_mutex_unlock(&thread->lock);
 		pthread_join(thread->thread, NULL);
 	}
+	/* a thread that did not run has left what it owns */
+	while (thread->jobs_count) {
+		struct job job = take_job(thread);
+
+		if (job.kind == JOB_COMMIT)
+			capture_free(job.capture);
+		activity_minute_free(job.minute);
+	}
 	capture_free(thread->live);
 	capture_free(thread->baseline);
 	free(thread->live_text);
