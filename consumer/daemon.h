@@ -26,7 +26,7 @@ struct daemon_settings {
 };
 
 /*
- * Opens what the loop needs and confinement would forbid: ring buffers, timers, signals, the watches on the
+ * Opens what the loop needs and confinement would forbid: ring buffers, signals, the watches on the
  * pin directory and the configuration. Blocks the signals that the loop handles, for all threads that start
  * later. Takes ownership of the configuration, even when it fails. Logs a failure. Returns 0 or -errno.
  */

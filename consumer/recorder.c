@@ -65,6 +65,10 @@ void recorder_note_gap(struct recorder *recorder, uint64_t now_ns)
 
 void recorder_close(struct recorder *recorder)
 {
+	for (size_t i = 0; i < recorder->active_count; i++) {
+		capture_free(recorder->active[i].capture);
+		free(recorder->active[i].cgroup);
+	}
 	open_intervals_free(&recorder->open);
 	looker_close(&recorder->looker);
 }

@@ -1044,32 +1044,41 @@ static struct job take_job(struct store_thread *thread)
 	return job;
 }
 
+static bool give(struct turn *turn, enum job_kind kind, struct capture **waiting)
+{
+	turn->job = (struct job){ .kind = kind, .capture = waiting ? *waiting : NULL };
+	turn->has_job = true;
+	if (waiting)
+		*waiting = NULL;
+	return true;
+}
+
 /* Chooses by what has least patience. Returns false if nothing is to be done now. Call it with the lock. */
 static bool choose(struct store_thread *thread, struct turn *ret_turn)
 {
-	struct turn turn = { 0 };
-	uint64_t timed_ns = next_timed_ns(thread, &turn.job.kind);
+	enum job_kind timed;
+	uint64_t timed_ns = next_timed_ns(thread, &timed);
 
-	turn.has_job = true;
-	if (thread->jobs_count) {
-		turn.job = take_job(thread);
-	} else if (thread->stopping) {
-		turn.has_job = false;
-	} else if ((turn.due = take_due(thread, &turn.due_ns))) {
-		turn.has_job = false;
-	} else if (clock_is_due(timed_ns, clock_now_ns(thread->clock))) {
-		/* its kind is in the job */
-	} else if (thread->live) {
-		turn.job = (struct job){ .kind = JOB_LIVE, .capture = TAKE_PTR(thread->live) };
-	} else if (thread->baseline) {
-		turn.job = (struct job){ .kind = JOB_BASELINE, .capture = TAKE_PTR(thread->baseline) };
-		atomic_store(&thread->hurry, false);
-	} else {
-		turn.has_job = false;
-		turn.due_ns = clock_sooner(turn.due_ns, timed_ns);
+	*ret_turn = (struct turn){ .has_job = thread->jobs_count > 0 };
+	if (ret_turn->has_job) {
+		ret_turn->job = take_job(thread);
+		return true;
 	}
-	*ret_turn = turn;
-	return turn.has_job || turn.due;
+	if (thread->stopping)
+		return false;
+	ret_turn->due = take_due(thread, &ret_turn->due_ns);
+	if (ret_turn->due)
+		return true;
+	if (clock_is_due(timed_ns, clock_now_ns(thread->clock)))
+		return give(ret_turn, timed, NULL);
+	if (thread->live)
+		return give(ret_turn, JOB_LIVE, &thread->live);
+	if (thread->baseline) {
+		atomic_store(&thread->hurry, false);
+		return give(ret_turn, JOB_BASELINE, &thread->baseline);
+	}
+	ret_turn->due_ns = clock_sooner(ret_turn->due_ns, timed_ns);
+	return false;
 }
 
 static void do_turn(struct store_thread *thread, const struct turn *turn)
@@ -1478,6 +1487,14 @@ void store_thread_stop(struct store_thread *thread, uint64_t patience_ns)
 		pthread_cond_signal(&thread->changed);
 		pthread_mutex_unlock(&thread->lock);
 		pthread_join(thread->thread, NULL);
+	}
+	/* a thread that did not run has left what it owns */
+	while (thread->jobs_count) {
+		struct job job = take_job(thread);
+
+		if (job.kind == JOB_COMMIT)
+			capture_free(job.capture);
+		activity_minute_free(job.minute);
 	}
 	capture_free(thread->live);
 	capture_free(thread->baseline);

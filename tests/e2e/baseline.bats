@@ -30,12 +30,6 @@ baselines() {
 	(($(sql "SELECT count(*) FROM capture WHERE trigger_mode = 'baseline' AND state = 'complete'" 2> /dev/null || echo 0) >= $1))
 }
 
-# budgets: what the kernel programs are told to record
-budgets() {
-	bpftool -j map dump pinned "$PIN_DIR/control" |
-		jq -c '.[0].formatted.value // .[0].value | {offcpu_slots_hz, offcpu_min_ns, offcpu_stacks_hz}'
-}
-
 @test "a calm rule has a baseline each interval: history alone, of no incident, with names" {
 	calm_rule
 	write_settings '[baseline]' 'every = 10s'
@@ -71,26 +65,6 @@ budgets() {
 	"$BUILD/bourdon" --db "$DB" db check
 }
 
-@test "a baseline changes no budget, and a capture that fires beside it is whole" {
-	local calm
-	calm_rule
-	write_settings '[baseline]' 'every = 10s'
-	load
-	start cpu_hog --threads 1
-	daemon_start
-	calm=$(budgets)
-	await 60 baselines 1
-	[ "$(budgets)" = "$calm" ]
-	# the same rule, with a threshold that the workload crosses: another text, so its time begins anew
-	rule web 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 100ms/2s' 'history = 5s' 'capture = 5s' 'cooldown = 1s'
-	await_log 20 reloaded
-	start cpu_hog --threads $(($(nproc) * 2))
-	recorded
-	await_sql 60 "SELECT count(*) > 0 FROM capture WHERE trigger_mode <> 'baseline' AND state = 'complete'" 1
-	[ "$(sql "SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline' AND incident_id IS NULL")" = 0 ]
-	[ "$(sql "SELECT sum(captures) = (SELECT count(*) FROM capture WHERE trigger_mode <> 'baseline') FROM incident")" = 1 ]
-}
-
 @test "what fires is compared with the baselines: the function that was planted comes first, and a calm time differs in nothing" {
 	local id
 	# its functions have a half, a third and a sixth of its time, however much of a CPU the machine has for it
@@ -116,27 +90,6 @@ budgets() {
 		"$WORK/diff.json"
 	jq -e '.stacks[0].stack | contains("burn_cpu")' "$WORK/diff.json"
 	"$BUILD/bourdon" --db "$DB" diff baseline "$id"
-}
-
-@test "a reload turns baselines off and on" {
-	calm_rule
-	write_settings '[baseline]' 'every = off'
-	load
-	start cpu_hog --threads 1
-	daemon_start
-	[ "$(status_json | jq -r '.daemon[0].baseline_ns')" = 0 ]
-	write_settings '[baseline]' 'every = 10s' 'keep = 1min'
-	await_log 20 reloaded
-	await 60 baselines 1
-	write_settings '[baseline]' 'every = 0'
-	await_log 20 reloaded
-	await_status 10 '.daemon[0].baseline_ns == 0'
-	local had
-	had=$(sql 'SELECT count(*) FROM capture')
-	sleep 12
-	[ "$(sql 'SELECT count(*) FROM capture')" = "$had" ]
-	write_settings '[baseline]' 'every = 1s'
-	await_log 20 'every = 1s: expected'
 }
 
 @test "a baseline shows nobody whom root's policy denies" {

@@ -191,38 +191,6 @@ assert_verdict() {
 	[ "$(sql "SELECT count(*) > 0 FROM sample WHERE stall = 'memory'")" = 1 ]
 }
 
-@test "a process that moves into the cgroup of a rule is captured from then on" {
-	load
-	mkdir "$CGROUP2/$CGROUP/inner"
-	# the rule watches the whole system, because no process is in its cgroup when it fires
-	rule cpu 'comm = cpu_hog' "cgroup = /$CGROUP/inner" 'cpu.some = 10%' 'watch = system' 'history = 10s' 'capture = 8s' 'cooldown = 1h'
-	start cpu_hog --threads $((2 * $(nproc)))
-	daemon_start
-	await_log 30 'rule cpu fired'
-	echo "$CHILD" > "$CGROUP2/$CGROUP/inner/cgroup.procs"
-	await_log 30 'captured [1-9][0-9]* stacks'
-	[ "$(sql 'SELECT DISTINCT cgroup FROM process JOIN sample USING(process_id)')" = "/$CGROUP/inner" ]
-	[ "$(sql 'SELECT min(second) >= 0, sum(samples) > 0 FROM sample')" = '1|1' ]
-}
-
-@test "five cgroups made at once: each is watched and captured" {
-	load
-	rule many 'comm = bdtest-*' "cgroup = /$CGROUP/*" 'cpu.some = 1%' 'history = 5s' 'capture = 1s' 'cooldown = 60s'
-	daemon_start
-	cp "$BUILD/workloads/cpu_hog" "$WORK/bdtest-hog"
-	local i
-	for i in 1 2 3 4 5; do
-		mkdir "$CGROUP2/$CGROUP/$i"
-		(echo "$BASHPID" > "$CGROUP2/$CGROUP/$i/cgroup.procs"; exec "$WORK/bdtest-hog" --threads 3) > /dev/null &
-		CHILDREN+=($!)
-	done
-	await_sql 40 "SELECT count(DISTINCT cgroup) FROM capture WHERE state = 'complete'" 5
-	# none had to wait until another one had its names
-	children_end
-	daemon_stop TERM
-	[ "$(grep -c 'no capture could begin' "$WORK/daemon.log")" -eq 0 ]
-}
-
 @test "exec, fork, rename and exit change the set of targets at once" {
 	local name=bd$$ # a parallel run of this test uses other names
 	load

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Incidents: which captures belong together, what came first, the one verdict; and that a cooldown hides a repeat but no
-# worse pressure.
+# Incidents: which captures belong together, what came first, and the one verdict. What a cooldown hides is in
+# tests/unit/test_recorder.c.
 
 source "$BATS_TEST_DIRNAME/lib.bash"
 
@@ -92,49 +92,4 @@ complete() {
 		<<< "$shown" || { echo "$shown"; false; }
 	jq -e --arg web "$web" '.victims | any(.resource == "cpu" and .program == $web and .stalled_ns > 1e9)' <<< "$shown"
 	"$BUILD/bourdon" --db "$DB" db check
-}
-
-@test "a cooldown hides a repeat but no worse pressure: a short weak fire does not use it up" {
-	load
-	io_rule 'cooldown = 1h'
-	daemon_start
-	sleeper_start
-	await_status 30 '.watches | length == 1'
-	stall_io 60
-	await_log 30 'rule io fired'
-	no_capture_under_way
-	complete 1
-	# as weak as before
-	stall_io 40
-	await_status 30 '.watches[0].suppressed >= 1'
-	[ "$(sql 'SELECT count(*) FROM capture')" -eq 1 ]
-	CGROUP=$CGROUP/io start io_hog --threads 4 --file "$DATA.hog"
-	await_log 30 'rule io fired: .*, worse than the [0-9]* ms that its last capture saw'
-	no_capture_under_way
-	children_end
-	complete 2
-	[ "$(sql "SELECT captures, count(*) OVER () FROM incident")" = '2|1' ]
-	[ "$(sql "SELECT c.observed_us >= 2 * o.observed_us FROM capture c JOIN capture o ON o.capture_id = 1 WHERE c.capture_id = 2")" -eq 1 ]
-	# the ledger has the repeat: before the second capture
-	[ "$(sql "SELECT group_concat(events > 0) FROM (SELECT events FROM loss WHERE reason = 'watch-suppressed' ORDER BY capture_id)")" = 0,1 ]
-}
-
-@test "pressure that comes back after the cooldown is another incident" {
-	load
-	io_rule 'cooldown = 2s'
-	daemon_start
-	sleeper_start
-	await_status 30 '.watches | length == 1'
-	stall_io 60
-	await_log 30 'rule io fired'
-	no_capture_under_way
-	await_status 30 '.watches[0].state == "armed"'
-	stall_io 60
-	await_log 30 'rule io fired'
-	[[ $LOG_LINE != *'worse than'* ]]
-	no_capture_under_way
-	children_end
-	complete 2
-	[ "$(sql "SELECT group_concat(captures) FROM incident")" = 1,1 ]
-	[[ $("$BUILD/bourdon" --db "$DB" why --full) != *$'\nincident '* ]]
 }

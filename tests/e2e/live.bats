@@ -223,20 +223,7 @@ has_missed() {
 	await 60 eval "[ \"\$(wc -l < '$WORK/live.json')\" -gt $seconds ]"
 }
 
-@test "usage mistakes: exit 2, one line; no daemon: exit 1, one line" {
-	local arguments
-	for arguments in '--live --columns state' '--live --columns syscall,comm' '--live --match state=D' '--live --match futex=1' \
-		'--live --hz 5' '--live 7' '--live --columns nope' '--live --columns comm,comm' '--once' '--csv' '--columns comm' '--match x'; do
-		# shellcheck disable=SC2086
-		run "$BUILD/bourdon" --db "$DB" top $arguments
-		[ "$status" -eq 2 ] || { echo "$arguments: $status $output"; false; }
-		[ "${#lines[@]}" -eq 1 ] || { echo "$output"; false; }
-	done
-	run "$BUILD/bourdon" threads --once --columns module
-	[ "$status" -eq 2 ]
-	[[ $output == *"'bourdon top --live'"* ]]
-	run "$BUILD/bourdon" threads --live
-	[ "$status" -eq 2 ]
+@test "no daemon, or no terminal: exit 1, one line" {
 	run "$BUILD/bourdon" --db "$DB" top --live --once
 	[ "$status" -eq 1 ]
 	[ "${#lines[@]}" -eq 1 ]

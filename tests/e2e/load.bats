@@ -339,21 +339,6 @@ verified_sum() {
 	umount "$private"
 }
 
-@test "usage mistakes: exit 2, one line" {
-	local arguments
-	for arguments in '--nonsense' '--hz' '--hz 0' '--hz 1001' '--hz 4x' '--ring-size 12' '--ring-size 1KiB' \
-		'--quiet-after 30' '--targets 0' '--pin-dir relative' '--pin-dir /sys/fs/bpf/a.b' 'word' \
-		'--unload --status' '--check=yes'; do
-		# shellcheck disable=SC2086
-		run "$BUILD/bourdon-load" $arguments
-		[ "$status" -eq 2 ] || { echo "$arguments: $status"; false; }
-		[ "${#lines[@]}" -eq 1 ] || { echo "$output"; false; }
-	done
-	run "$BUILD/bourdon-load" --help
-	[ "$status" -eq 0 ]
-	[ "${#lines[@]}" -le 24 ]
-}
-
 @test "failures: exit 1, one line" {
 	run tool --group no_such_group_here
 	[ "$status" -eq 1 ]

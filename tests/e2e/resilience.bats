@@ -67,32 +67,6 @@ assert_alive() {
 	done
 }
 
-# bats test_tags=long
-@test "a database locked for 40 s: heartbeat and draining go on, and no sample is lost" {
-	load
-	hog_rule 'capture = 10s'
-	daemon_start
-	# another process holds a write transaction
-	coproc LOCK { exec sqlite3 "$DB"; }
-	echo "BEGIN IMMEDIATE; SELECT 'locked';" >&"${LOCK[1]}"
-	local answer started=$SECONDS lock=$LOCK_PID # bash unsets LOCK_PID when the process ends
-	read -r -t 60 answer <&"${LOCK[0]}"
-	[ "$answer" = locked ]
-	start cpu_hog --threads $((2 * $(nproc)))
-	await_log 30 'rule cpu fired'
-	assert_alive 40
-	[ $((SECONDS - started)) -ge 40 ]
-	[ "$(sqlite3 -readonly "$DB" 'SELECT count(*) FROM capture')" -eq 0 ]
-	echo "COMMIT;" >&"${LOCK[1]}"
-	eval "exec ${LOCK[1]}>&-"
-	wait "$lock" || true
-	await_log 20 'captured [0-9]+ stacks'
-	# the samples of all ten seconds were drained while the database was locked
-	[ "$(sql 'SELECT count(DISTINCT second) FROM sample WHERE second BETWEEN 0 AND 9')" -eq 10 ]
-	[ "$(sql "SELECT events FROM loss WHERE reason = 'overwritten-slots'")" -eq 0 ]
-	[ "$(sql 'SELECT state FROM capture')" = complete ]
-}
-
 @test "a hanging disk: heartbeat and draining go on, and no sample is lost" {
 	truncate -s 64M "$WORK/disk"
 	mkfs.ext4 -q "$WORK/disk"
@@ -188,48 +162,6 @@ is_locked() {
 	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
 }
 
-@test "SIGTERM within a capture writes the samples so far, as interrupted" {
-	load
-	hog_rule 'capture = 60s'
-	daemon_start
-	start cpu_hog --threads $((2 * $(nproc)))
-	await_log 30 'rule cpu fired'
-	daemon_stop TERM
-	[ "$DAEMON_STATUS" -eq 0 ]
-	[ "$(sql 'SELECT state, ended_at - triggered_at < 60000000000, (SELECT sum(samples) > 0 FROM sample) FROM capture')" = \
-		'interrupted|1|1' ]
-	[ "$(sql 'SELECT ended_at IS NOT NULL FROM run')" = 1 ]
-	# sampling has stopped, although cpu_hog still runs
-	local before
-	before=$(counter 0)
-	sleep 1
-	[ "$(counter 0)" -eq "$before" ]
-}
-
-# processes_of_daemon COUNT: so many processes have the command line of a daemon with these pins.
-processes_of_daemon() {
-	[ "$(pgrep -c -f -- "--pin-dir $PIN_DIR")" -eq "$1" ]
-}
-
-@test "a crash within a capture: the next start opens the database and marks the capture interrupted" {
-	load
-	hog_rule 'capture = 60s'
-	daemon_start
-	start cpu_hog --threads $((2 * $(nproc)))
-	await_sql 30 'SELECT state FROM capture' recording
-	daemon_stop KILL
-	[ "$DAEMON_STATUS" -eq 137 ]
-	[ "$(sql 'SELECT state FROM capture')" = recording ]
-	daemon_start
-	[ "$(sql 'SELECT state FROM capture WHERE capture_id = 1')" = interrupted ]
-	[ "$(sql 'SELECT count(*) FROM run')" -eq 2 ]
-	# rule ids continue
-	[ "$(sql 'SELECT group_concat(rule_id), group_concat(pattern_id) FROM rule')" = '1,2|1,2' ]
-	[ "$(sqlite3 "$DB" 'PRAGMA integrity_check')" = ok ]
-	# the spawner of the killed daemon has ended, too
-	await 10 processes_of_daemon 2
-}
-
 @test "a killed spawner costs names, not the capture" {
 	load
 	hog_rule 'capture = 2s'
@@ -241,10 +173,6 @@ processes_of_daemon() {
 	await_log 30 'captured [0-9]+ stacks'
 	grep -q 'no symbolizer' "$WORK/daemon.log" ||
 		{ sql 'SELECT module_kind, module, function, total_samples FROM hot_function'; false; }
-	# the daemon ends 30 s after the last capture, because only a new start can fork a spawner
-	await_log 60 'ending: the spawner died'
-	daemon_wait
-	[ "$DAEMON_STATUS" -eq 1 ]
 	[ "$(sql 'SELECT state FROM capture')" = complete ]
 	[ "$(sql "SELECT function LIKE 'cpu_hog+0x%' FROM hot_function LIMIT 1")" = 1 ]
 	[ "$(sql "SELECT events > 0 FROM loss WHERE reason = 'frames-unresolved'")" = 1 ]
@@ -419,25 +347,6 @@ processes_of_daemon() {
 	gone=$(($(counter 0) + $(counter 12) - on - off))
 	((lost >= gone && lost <= gone + $(counter 12)))
 	[ "$(counter 12)" -gt "$off" ]
-	run "$BUILD/bourdon" --db "$DB" why --full
-	[[ $output == *PARTIAL*overwritten-slots* ]]
-}
-
-@test "a ring that overflows: samples and overwritten slots are at least the expected samples" {
-	load_targets_alone --hz 997 --ring-size 16KiB
-	own_workload cpu_hog # the ring has no samples of others
-	rule cpu "comm = $OWN" "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 3s' 'cooldown = 1h'
-	daemon_start
-	start_command "$WORK/$OWN" --threads $((2 * $(nproc)))
-	await_log 30 'captured [0-9]+ stacks'
-	# 11 slots for up to 997 samples a second; counter 12 has the slots off CPU, which are overwritten, too
-	[ "$(sql "SELECT events > 0, (SELECT sum(samples) FROM sample WHERE kind = 'on-cpu' AND second >= 0) + events
-		BETWEEN 0.9 * expected_samples AND 1.1 * expected_samples + $(counter 12), expected_samples > 0
-		FROM loss JOIN capture USING(capture_id) WHERE reason = 'overwritten-slots'")" = '1|1|1' ] || {
-		sql 'SELECT expected_samples, received_samples FROM capture'
-		sql 'SELECT reason, events FROM loss WHERE events > 0'
-		false
-	}
 	run "$BUILD/bourdon" --db "$DB" why --full
 	[[ $output == *PARTIAL*overwritten-slots* ]]
 }

@@ -137,23 +137,10 @@ group() {
 	[[ $output == *"cannot read $RUN_DIR/bpf/threads"* ]]
 }
 
-@test "usage mistakes: exit 2, one line" {
-	local arguments
-	for arguments in '--hz 0' '--hz 101' '--hz x' '--columns nope' '--columns state,state' '--columns state,' \
-		'--match nope=1' '--db x' 'word' '--limit 0'; do
-		# shellcheck disable=SC2086
-		run threads --once $arguments
-		[ "$status" -eq 2 ] || { echo "$arguments: $status"; false; }
-		[ "${#lines[@]}" -eq 1 ] || { echo "$output"; false; }
-	done
-	run "$BUILD/bourdon" list --hz 4
-	[ "$status" -eq 2 ]
+@test "the screen needs a terminal" {
 	run threads < /dev/null
 	[ "$status" -eq 1 ]
 	[[ $output == *'the screen needs a terminal'* ]]
-	run "$BUILD/bourdon" threads --help
-	[ "$status" -eq 0 ]
-	[ "${#lines[@]}" -le 24 ]
 }
 
 # ---- the screen ----

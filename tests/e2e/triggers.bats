@@ -200,44 +200,6 @@ has_pressure_files() {
 	await 5 has_pressure_files 2
 }
 
-# bats test_tags=long
-@test "the watch of a cgroup ends some time after its last target" {
-	load
-	rule idle 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 90%'
-	daemon_start
-	start cpu_hog --threads 1
-	await_status 10 '.watches | length == 1'
-	stop "$CHILD"
-	# two periodic walks over all processes, 30 s apart, must find no target there
-	await_status 120 '.watches == []'
-	await 5 has_pressure_files 0
-}
-
-@test "a cooldown goes on when the targets of the cgroup end and new ones start" {
-	load
-	rule once 'comm = cpu_hog' "cgroup = /$CGROUP/inner" 'cpu.some = 10%' 'history = 1s' 'capture = 4s' 'cooldown = 1h'
-	rule often 'comm = cpu_hog' "cgroup = /$CGROUP*" 'watch = system' 'cpu.some = 10%' 'history = 1s' 'capture = 1s' 'cooldown = 0s'
-	mkdir "$CGROUP2/$CGROUP/inner"
-	daemon_start
-	start cpu_hog --threads $((2 * $(nproc)))
-	CGROUP=$CGROUP/inner start cpu_hog --threads 2
-	await_log 30 'rule once fired'
-	# the capture sees all of the pressure, so that no worse one follows
-	await_status 30 '.captures | all(.rule != "once")'
-	stop "$CHILD"
-	local i
-	for i in {1..4}; do # each capture walks over all processes
-		await_log 30 'rule often fired'
-	done
-	status_json | jq -e '.watches[] | select(.rule == "once").state == "cooldown"'
-	CGROUP=$CGROUP/inner start cpu_hog --threads 2
-	for i in {1..4}; do
-		await_log 30 'rule often fired'
-	done
-	daemon_stop TERM
-	[ "$(sql "SELECT count(*) FROM capture WHERE rule = 'once'")" -eq 1 ]
-}
-
 @test "all workers of a pre-forking server are captured; renaming removes and adds targets" {
 	local server=srv$BASHPID # no process of another run has such a name
 	load
@@ -254,15 +216,4 @@ has_pressure_files() {
 	await_status 2 '.daemon[0].targets == 1'
 	kill -USR1 "$CHILD"
 	await_status 2 '.daemon[0].targets == 9'
-}
-
-@test "every rule that matches applies" {
-	load
-	rule all 'comm = *' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
-	rule prefix 'comm = cpu_*' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
-	rule exact 'comm = cpu_hog' "cgroup = /$CGROUP" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
-	rule elsewhere 'comm = cpu_hog' "cgroup = /$CGROUP/*" 'cpu.some = 10%' 'history = 2s' 'capture = 1s' 'cooldown = 1h'
-	daemon_start
-	start cpu_hog --threads $((2 * $(nproc)))
-	await_sql 40 "SELECT group_concat(rule) FROM (SELECT rule FROM capture WHERE state = 'complete' ORDER BY rule)" all,exact,prefix
 }

@@ -175,17 +175,21 @@ END_TEST
 /* Those on demand have half of the places. */
 START_TEST(captures_on_demand_leave_places_to_rules)
 {
+	struct capture *captures[STORE_CAPTURES_ASKED_MAX];
 	struct simulation simulation;
 
 	start(&simulation, NULL);
 	simulation.store_stands = true;
-	for (size_t i = 0; i < STORE_CAPTURES_ASKED_MAX; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(captures); i++) {
 		ck_assert(store_thread_has_room(simulation.store, 0));
-		ck_assert(store_thread_begin(simulation.store, capture_of(&simulation, 0)));
+		captures[i] = capture_of(&simulation, 0);
+		ck_assert(store_thread_begin(simulation.store, captures[i]));
 	}
 	ck_assert(!store_thread_has_room(simulation.store, 0));
 	ck_assert(store_thread_has_room(simulation.store, 1));
 	simulation_kill(&simulation);
+	for (size_t i = 0; i < ARRAY_SIZE(captures); i++)
+		capture_free(captures[i]);
 	simulation_start(&simulation);
 	simulation_free(&simulation);
 }
