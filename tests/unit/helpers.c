@@ -65,7 +65,7 @@ static int compare_lines(const void *a, const void *b)
 unsigned int skips_print(void)
 {
 	_cleanup_file_ FILE *skips = skips_open("re");
-	char *lines[1000], *line = NULL;
+	char *lines[1000] = { NULL }, *line = NULL;
 	unsigned int count = 0, same = 1;
 	size_t room = 0;
 
