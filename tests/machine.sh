@@ -93,6 +93,8 @@ try_bpf() {
 	is_root || return 0
 	if ! may $CAP_SYS_ADMIN && ! { may $CAP_BPF && may $CAP_PERFMON; }; then
 		lacks bpf 'this process may not load BPF programs (no CAP_BPF, CAP_PERFMON), as in a container; run it on the host'
+	elif ! grep -q ' 4294967295$' /proc/self/uid_map; then
+		lacks bpf 'this is root of a user namespace only, which may not load BPF programs; run it on the host'
 	elif check && said=$(failed 'bpf()' 'canary: load' 'canary: event' 'canary: sample'); then
 		lacks bpf "the kernel refuses BPF programs: $said; run it on the host, without lockdown=confidentiality"
 	fi

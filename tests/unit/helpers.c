@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "tests/unit/helpers.h"
 
+#include "common/cgroup.h"
 #include "common/cleanup.h"
 
 #include <bpf/bpf.h>
@@ -39,6 +40,26 @@ const char *no_bpf(void)
 	return NULL;
 }
 
+const char *no_pressure(void)
+{
+	_cleanup_close_ int fd = open("/proc/pressure/cpu", O_RDONLY | O_CLOEXEC);
+	char first;
+
+	return fd < 0 || read(fd, &first, 1) != 1 ? "the kernel has no pressure (PSI), or it is hidden"
+						  : NULL;
+}
+
+const char *no_cgroup2(void)
+{
+	_cleanup_free_ char *mount = NULL;
+	char path[PATH_MAX];
+
+	if (cgroup_mount(&mount) < 0)
+		return "cgroup2 is not mounted";
+	snprintf(path, sizeof(path), "%s/cgroup.procs", mount);
+	return access(path, F_OK) ? "cgroup2 is hidden" : NULL;
+}
+
 /* In main()'s directory: a line for each. Also called outside of tests, where check knows no assertions. */
 static FILE *skips_open(const char *mode)
 {
@@ -65,7 +86,7 @@ static int compare_lines(const void *a, const void *b)
 unsigned int skips_print(void)
 {
 	_cleanup_file_ FILE *skips = skips_open("re");
-	char *lines[1000], *line = NULL;
+	char *lines[1000] = { NULL }, *line = NULL;
 	unsigned int count = 0, same = 1;
 	size_t room = 0;
 

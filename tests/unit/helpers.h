@@ -55,9 +55,14 @@ uint64_t patience(void);
 		}                                                                                            \
 	} while (0)
 
-/* The obstacles: not root, and a kernel or a container that refuses bpf(). NULL if there is none. */
+/*
+ * The obstacles: not root; a kernel or a container that refuses bpf(); no pressure; no cgroup2 that has the cgroup of this
+ * process. NULL if there is none.
+ */
 const char *no_root(void);
 const char *no_bpf(void);
+const char *no_pressure(void);
+const char *no_cgroup2(void);
 
 void skip_note(const char *file, const char *function, const char *why);
 

@@ -1018,6 +1018,7 @@ END_TEST
 
 START_TEST(a_capture_closes_its_pressure_files_once)
 {
+	SKIP_IF(no_pressure());
 	struct pressure pressure;
 	int fds[PRESSURE_RESOURCES];
 

@@ -233,6 +233,7 @@ static void add(struct host *host, const char *rule, enum psi_resource resource,
 
 START_TEST(file_follows_the_settings_and_goes_with_the_daemon)
 {
+	SKIP_IF(no_pressure());
 	_cleanup_free_ char *first = NULL, *second = NULL, *other = NULL;
 	char path[sizeof(((struct settings *)0)->metrics_file)];
 	struct host host;
