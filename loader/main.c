@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* bourdon-load: the privileged loader. It runs for 0.4 s and leaves the pins and two files. */
+/* bourdon-load: the privileged loader. It runs for a third of a second and leaves the pins and two files. */
 #include "common/cleanup.h"
 #include "common/files.h"
 #include "common/log.h"

@@ -21,7 +21,7 @@ map_pins() {
 }
 
 PROGRAM_MS_MAX=60 ALL_PROGRAMS_MS_MAX=400
-PROGRAM_SHOWN_US=1000 # the others have one row together
+PROGRAM_SHOWN_US=2000 # the others have one row together
 
 # verified_ms AWK-CONDITION: prints the CPU time, in ms, that the verifier took in each round for the programs of which that is
 # true.
