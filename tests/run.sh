@@ -32,6 +32,7 @@ tidy() {
 	[ -z "$mounted" ] || find /sys/fs/bpf -mindepth 1 ! -name '*.*' | grep -q . || umount /sys/fs/bpf
 }
 trap tidy EXIT
+trap 'trap "" TERM; kill 0; exit 1' INT TERM
 
 # left_behind: what the tests have made and not removed, one line each.
 left_behind() {
