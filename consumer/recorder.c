@@ -66,6 +66,8 @@ void recorder_note_gap(struct recorder *recorder, uint64_t now_ns)
 void recorder_close(struct recorder *recorder)
 {
 	for (size_t i = 0; i < recorder->active_count; i++) {
+		if (recorder->active[i].has_clocks)
+			stall_clocks_stop(&recorder->clocks);
 		capture_free(recorder->active[i].capture);
 		free(recorder->active[i].cgroup);
 	}
