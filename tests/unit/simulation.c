@@ -14,7 +14,7 @@
 
 #define PERIOD_NS (SECOND / 47)
 
-static const char no_pressure[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
+static const char pressure_of_none[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
 				  "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
 
 TCase *simulation_case(const char *name)
@@ -326,7 +326,7 @@ uint64_t simulation_make_cgroup(struct simulation *simulation, const char *cgrou
 	for (int i = 0; i < PSI_RESOURCES; i++) {
 		_cleanup_free_ char *file = pressure_file(simulation, cgroup, (enum psi_resource)i);
 
-		file_put(file, no_pressure, strlen(no_pressure));
+		file_put(file, pressure_of_none, strlen(pressure_of_none));
 	}
 	ck_assert_int_eq(stat(path, &at), 0);
 	return at.st_ino;
