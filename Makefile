@@ -7,12 +7,13 @@
 ## make demo       as root: install the missing packages, build, and explain one real capture, from load to unload
 ## make test       as root: install the missing packages, then run every test that this machine can run
 ## make test-repeat N=3  as root: the tests N times beside other load and a second run of themselves, and what failed how often
+## make test-all   as root: everything there is, some hours; docs/HACKING.md has a table of it
 ## make install    as root: binaries, units and a configuration; PREFIX=/usr, DESTDIR=DIR, PRIVATE_BPFFS=yes
 ## make uninstall  remove what was installed; configuration and database stay
 ## make SECCOMP_LOG=1  a build that forbids no system call, and names those that the policies lack
 
 .DELETE_ON_ERROR:
-.PHONY: all workloads tests benches help demo test test-repeat prepared clean always
+.PHONY: all workloads tests benches help demo test test-repeat test-all prepared clean always
 MAKEFLAGS += --no-builtin-rules
 
 B = build
@@ -87,6 +88,14 @@ test: prepared
 
 test-repeat: prepared
 	$(Q)tests/repeat.sh $(or $(N),3)
+
+test-all:
+	$(Q)$(MAKE) lint compilers sanitize tsan
+	$(Q)$(MAKE) fuzz FUZZ_SECONDS=60
+	$(Q)$(MAKE) test
+	$(Q)$(MAKE) test-vm
+	$(Q)$(MAKE) test-distro DISTRO=trixie
+	$(Q)$(MAKE) test-distro DISTRO=sid
 
 prepared: test-deps
 	$(again) all tests next logging $(if $(TESTS),$(if $(strip $(foreach name,readers export page,$(findstring $(name),$(TESTS)))),npm),npm) \

@@ -2,17 +2,23 @@
 #
 # Checks of the code. A check that needs a build of its own runs make in a directory below build/.
 
-.PHONY: compilers sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint findings format
+.PHONY: compilers clang sanitize tsan fuzz fuzz-corpora fuzzers coverage root-lines messages reproducible lint findings format
 
 ## make compilers  build with gcc and with clang, with -Werror
 compilers: test-deps
 	$(again) WERROR=-Werror CC=gcc B=$(B)/gcc all tests benches
-	$(again) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
+	$(again) clang
 	@echo 'compilers: no warnings'
+
+## make clang      the second half of it
+clang: test-deps
+	$(again) WERROR=-Werror CC=clang B=$(B)/clang all tests benches
 
 # clang's sanitizers share one runtime. _FORTIFY_SOURCE is off: sanitizers cannot check its functions.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
-FINDINGS = $(abspath $(B))/sanitize/finding
+# One build serves the unit tests and the fuzzers.
+sanitized = $(again) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz
+FINDINGS = $(abspath $(B))/fuzz/finding
 ASAN = detect_leaks=1:detect_stack_use_after_return=1:allow_addr2line=1:quarantine_size_mb=16
 sanitize: export ASAN_OPTIONS = $(ASAN)
 # libdw allocates as much memory as a file demands. RLIMIT_AS limits the symbolizer, but AddressSanitizer
@@ -24,9 +30,9 @@ sanitize coverage: export CK_TIMEOUT_MULTIPLIER = 10
 ## make sanitize   the unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
 # Each finding is written to a file, because the tests do not check the exit status of every child.
 sanitize: sanitize-deps
-	$(again) CC=$(CLANG) OPTIMIZE='$(SANITIZE)' HARDENING=-fPIE B=$(B)/sanitize $(B)/sanitize/unit
+	$(sanitized) $(B)/fuzz/unit
 	$(Q)rm -f $(FINDINGS).*
-	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/sanitize/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
+	$(Q)ASAN_OPTIONS=$$ASAN_OPTIONS:log_path=$(FINDINGS) $(B)/fuzz/unit; status=$$?; ! cat $(FINDINGS).* 2>/dev/null && exit $$status
 
 # What the threads share: captures, reloads, unwind tables, watches. TESTS="PATH..." runs others. Not here:
 # - confinement: the filters of this build allow every call
@@ -51,7 +57,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(B)/%,$(wildcard tests/fuzz/fuzz_*.c))
 
 ## make fuzz       every parser on hostile input, FUZZ_SECONDS=20 each
 fuzz: sanitize-deps
-	$(again) CC=$(CLANG) OPTIMIZE='$(SANITIZE) -fsanitize=fuzzer-no-link' HARDENING=-fPIE B=$(B)/fuzz fuzzers
+	$(sanitized) fuzzers
 	$(Q)CC=gcc CLANG=$(CLANG) tests/fuzz/run.sh $(B)/fuzz $(FUZZ_SECONDS)
 
 ## make fuzz-corpora  keep what `make fuzz` has found, minimised, in tests/fuzz/corpus

@@ -2,7 +2,7 @@
 #
 # The demo and the tests with the compilers and libraries of another Debian release, on the running kernel.
 
-.PHONY: test-distro
+.PHONY: test-distro demo-distro
 
 # bookworm, trixie or sid
 DISTRO = trixie
@@ -11,6 +11,11 @@ DISTRO = trixie
 test-distro: distro-deps
 	$(again) $(B)/distro/$(DISTRO)/root
 	$(Q)tests/distro/run.sh $(DISTRO) $(B)/distro/$(DISTRO)/root
+
+## make demo-distro  the demo alone
+demo-distro: distro-deps
+	$(again) $(B)/distro/$(DISTRO)/root
+	$(Q)tests/distro/run.sh $(DISTRO) $(B)/distro/$(DISTRO)/root make demo
 
 # The root is kept, with the packages that make demo and make test add to it; `make clean` removes it.
 $(B)/distro/%/root: | tests/distro/make_root.sh

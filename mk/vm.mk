@@ -15,6 +15,7 @@ in_release = tests/distro/run.sh $(1) $(B)/distro/$(1)/root
 ## make test-vm    the same tests in virtual machines, under Linux 6.1, 6.12 and Debian 13; KERNEL=trixie only that one
 test-vm: vm-deps
 	$(again) all tests next logging $(VM_IMAGES)
+	$(foreach release,$(VM_RELEASES),$(Q)$(call in_release,$(release)) make test-deps)
 	$(foreach release,$(VM_RELEASES),$(Q)$(call in_release,$(release)) make -j$(CPUS) all tests next logging)
 	$(Q)tests/vm/run.sh $(KERNEL)
 

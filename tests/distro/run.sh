@@ -4,8 +4,7 @@
 # run.sh RELEASE ROOT [COMMAND...]: builds and tests this tree with another Debian release's compilers and
 # libraries, on the running kernel. make_root.sh makes ROOT. Copies the tree to ROOT/bourdon and runs make
 # demo and make test there, as root. TESTS= selects end-to-end tests, as in tests/run.sh. The last line is
-# the tests' count; a failed demo counts as one more failure. With COMMAND, runs that instead after make
-# test-deps.
+# the tests' count; a failed demo counts as one more failure. With COMMAND, runs that instead.
 #
 # Everything runs in a mount namespace whose root is ROOT, with a BPF file system of its own: no mount and no
 # pin stays.
@@ -57,7 +56,6 @@ enter() {
 
 copy_tree
 if [ $# -gt 0 ]; then
-	enter make test-deps
 	enter "$@"
 	exit
 fi
