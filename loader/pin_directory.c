@@ -90,12 +90,17 @@ int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path)
 {
 	_cleanup_close_ int lock = pin_directory_lock(pin_dir, -EBADF);
 	_cleanup_free_ char *path = loading_path(pin_dir);
+	struct statfs at;
 	int result;
 
 	if (lock < 0)
 		return lock;
 	if (!path)
 		return -ENOMEM;
+	if (fstatfs(lock, &at))
+		return -errno;
+	if ((unsigned long)at.f_type != BPF_FS_MAGIC)
+		return -ENODEV;
 	result = pin_directory_remove(path);
 	if (!result)
 		result = make_held(path, gid);

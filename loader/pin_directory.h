@@ -22,7 +22,7 @@ int pin_directory_users(const char *pin_dir);
 /*
  * Makes the empty directory PIN_DIR_loading (bpffs refuses dots in names), after removing what an interrupted
  * loader left there. Returns a descriptor that holds it against other loaders of `pin_dir`, -EBUSY where one of them
- * holds it, or another -errno. The caller frees *ret_path.
+ * holds it, -ENOENT or -ENODEV where there can be no pins, or another -errno. The caller frees *ret_path.
  */
 int pin_directory_prepare(const char *pin_dir, gid_t gid, char **ret_path);
 

@@ -105,28 +105,33 @@ bool unload_needs_sys_admin(const char *pin_dir, const char *run_dir)
 	       !strcmp(manifest.pin_dir, pin_dir);
 }
 
+/* While no loader prepares others; those of other pins go on meanwhile. */
+static int remove_pins(const char *pin_dir)
+{
+	_cleanup_free_ char *loading = NULL;
+	_cleanup_close_ int hold = pin_directory_prepare(pin_dir, 0, &loading);
+	int result, made;
+
+	if (hold < 0 && hold != -ENOENT && hold != -ENODEV)
+		return hold;
+	result = pin_directory_remove(pin_dir);
+	made = loading ? pin_directory_remove(loading) : 0;
+	return result ? result : made;
+}
+
 int unload_run(const char *pin_dir, const char *run_dir)
 {
-	_cleanup_close_ int lock = pin_directory_lock(pin_dir, -EBADF);
-	_cleanup_free_ char *loading = NULL;
 	struct manifest manifest = { 0 };
 	int result;
 
 	run_files_manifest(run_dir, &manifest); /* without a manifest there is nothing to unmount */
-	if (lock < 0 && lock != -ENOENT) {
-		log_error("cannot lock the directory of %s: %s", pin_dir, strerror(-lock));
-		return EXIT_FAILED;
-	}
 	report_holders(pin_dir, run_dir);
-	if (asprintf(&loading, "%s" PIN_LOADING, pin_dir) < 0)
-		return EXIT_FAILED;
-	result = pin_directory_remove(pin_dir);
-	if (!result)
-		result = pin_directory_remove(loading);
+	result = remove_pins(pin_dir);
 	if (result < 0) {
 		log_error("cannot remove the pins in %s: %s", pin_dir,
-			  result == -EXDEV ? "it is not a directory on a BPF file system"
-					   : strerror(-result));
+			  result == -EXDEV   ? "it is not a directory on a BPF file system"
+			  : result == -EBUSY ? "another loader works there, or somebody holds its lock"
+					     : strerror(-result));
 		return EXIT_FAILED;
 	}
 	result = readers_pins_remove(run_dir);
@@ -140,8 +145,6 @@ int unload_run(const char *pin_dir, const char *run_dir)
 		log_error("cannot empty the run directory %s: %s", run_dir, strerror(-result));
 		return EXIT_FAILED;
 	}
-	if (lock >= 0)
-		close(TAKE_FD(lock));
 	if (manifest.mounted_bpffs && !strcmp(manifest.pin_dir, pin_dir))
 		unmount_bpffs(pin_dir);
 	return EXIT_DONE;
