@@ -26,6 +26,8 @@ __noinline int put_kernel_stack(struct sample *slot, const struct stack_scratch 
 	if (frames > SAMPLE_KERNEL_FRAMES)
 		frames = SAMPLE_KERNEL_FRAMES;
 	depth = frames > skipped ? frames - skipped : 0;
+	/* otherwise clang 19 leaves out the bound of the loop, which Linux 6.1 does not find in `depth` */
+	asm volatile("" : "+r"(depth));
 	for (__u32 i = 0; i < SAMPLE_KERNEL_FRAMES; i++) {
 		__u32 from = i + skipped;
 
