@@ -15,7 +15,7 @@
 #define PERIOD_NS (SECOND / 47)
 
 static const char pressure_of_none[] = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
-				  "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
+				       "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
 
 TCase *simulation_case(const char *name)
 {
