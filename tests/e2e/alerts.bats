@@ -47,6 +47,7 @@ counted_is() {
 	[ "$(status_json | jq ".counters[] | select(.name == \"$1\").value")" = "$2" ]
 }
 
+# bats test_tags=alone
 @test "the journal has one entry of a capture, with the fields of the database, and journalctl -x explains it" {
 	local name=$'jo\e[2J\n"<' entry
 	load
@@ -55,7 +56,7 @@ counted_is() {
 	cp "$BUILD/workloads/cpu_hog" "$WORK/$name"
 	hog_rule 'jo*'
 	daemon_start
-	ON_CPU=0 start_command "$WORK/$name" --threads 2
+	start_ahead "$WORK/$name" --threads $((2 * $(nproc)))
 	recorded
 	await 60 has_entries "$CAPTURED" 1
 	entry=$(entries "$CAPTURED")
@@ -95,6 +96,7 @@ counted_is() {
 		.BOURDON_NOTE == "slow\\x0alogin" and .PRIORITY == "6" and (has("BOURDON_RULE") | not)'
 }
 
+# bats test_tags=alone
 @test "nothing of a process that root's policy denies is in an entry, a file for the hook or a metric" {
 	local thief=thief$$
 	install -d -o "$TEST_USER" -g "$TEST_GROUP" -m 0770 "$STATE_DIR/hook"
@@ -108,8 +110,8 @@ counted_is() {
 	own_workload cpu_hog
 	hog_rule "$OWN"
 	daemon_start
-	ON_CPU=0 start_command "$WORK/$thief" --threads 3
-	ON_CPU=0 start_command "$WORK/$OWN"
+	start_ahead "$WORK/$thief" --threads $((2 * $(nproc)))
+	start_command "$WORK/$OWN"
 	recorded
 	await 60 has_entries "$CAPTURED" 1
 	await 60 grep -q '^bourdon_captures_total{rule="own",resource="cpu",cause="competing processes"} 1$' "$WORK/metrics/bourdon.prom"
@@ -178,6 +180,7 @@ hook_run() {
 		"$WORK/root/usr/libexec/bourdon/bourdon-hook" "$WORK/command" "$STATE_DIR/hook"
 }
 
+# bats test_tags=alone
 @test "the hook: a command of the administrator's runs once for each capture, as another user than bourdond and root" {
 	# shellcheck disable=SC2016
 	local name='ho$(touch pwned)'
@@ -194,7 +197,7 @@ hook_run() {
 	cp "$BUILD/workloads/cpu_hog" "$WORK/$name"
 	hog_rule 'ho*'
 	daemon_start
-	ON_CPU=0 start_command "$WORK/$name" --threads 2
+	start_ahead "$WORK/$name" --threads $((2 * $(nproc)))
 	recorded
 	await 60 test -s "$STATE_DIR/hook/capture-1"
 	[ "$(stat -c '%a %U' "$STATE_DIR/hook/capture-1")" = "640 $TEST_USER" ]

@@ -150,6 +150,7 @@ switch_for() {
 	[ "$(seen "$CHILD" offcpu)" -gt 0 ]
 }
 
+# bats test_tags=alone
 @test "forged tables and budgets: recording stacks takes a twentieth of each CPU" {
 	local each_ns stacks_ns
 	own_workload switcher

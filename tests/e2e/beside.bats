@@ -4,6 +4,8 @@
 # A storm of short-lived programs, seen by bourdon, pidstat, atop and execsnoop in the same run: bourdon gives their name to
 # at least as much CPU time, and counts as many of them.
 
+# bats file_tags=alone
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/truth.bash"
 

@@ -3,6 +3,8 @@
 #
 # What the linked programs contain.
 
+# bats file_tags=no-load
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 setup() {

@@ -25,7 +25,7 @@ watch_victim() {
 
 # start_victim: begins the pressure, and waits for the capture of it
 start_victim() {
-	CGROUP=$CGROUP/victim ON_CPU=0 start_command "$WORK/$OWN"
+	CGROUP=$CGROUP/victim ON_CPU=0 start_ahead "$WORK/$OWN"
 	recorded
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 }
@@ -39,7 +39,7 @@ others() {
 	load --hz 97
 	watch_victim
 	cp "$BUILD/workloads/cpu_hog" "$WORK/b$OWN"
-	CGROUP=$CGROUP/other ON_CPU=0 start_command "$WORK/b$OWN"
+	CGROUP=$CGROUP/other ON_CPU=0 start_ahead "$WORK/b$OWN"
 	local bystander=$CHILD
 	await 30 is_listed "$bystander"
 	await_tables "$bystander"
@@ -75,7 +75,7 @@ others() {
 	watch_victim
 	# shellcheck disable=SC2016
 	CGROUP=$CGROUP/other start_command bash -c 'echo ready; while :; do dd if=/dev/zero of="$0" bs=1M count=64 conv=fsync 2> /dev/null; done' "$WORK/data"
-	CGROUP=$CGROUP/other ON_CPU=0 start_command "$BUILD/workloads/cpu_hog"
+	CGROUP=$CGROUP/other ON_CPU=0 start_ahead "$BUILD/workloads/cpu_hog"
 	start_victim
 	sql "SELECT comm, stack, samples FROM culprit_stack WHERE role = 'kernel' LIMIT 5" >&2
 	[ "$(sql "SELECT count(*) > 0 FROM culprit_stack WHERE role = 'kernel' AND instr(stack, 'kthread_[k];')")" = 1 ]
@@ -88,7 +88,7 @@ others() {
 	printf '%s\n' '[policy]' 'bystanders = no' 'kernel_threads = no' > "$WORK/policy.conf"
 	load --hz 97 --policy "$WORK/policy.conf"
 	watch_victim
-	CGROUP=$CGROUP/other ON_CPU=0 start_command "$BUILD/workloads/cpu_hog"
+	CGROUP=$CGROUP/other ON_CPU=0 start_ahead "$BUILD/workloads/cpu_hog"
 	start_victim
 	(($(sql 'SELECT sum(samples) FROM sample') > 50))
 	[ "$(sql 'SELECT count(*) FROM other_sample')" -eq 0 ]
@@ -99,9 +99,9 @@ others() {
 	printf '%s\n' '[policy]' 'deny_uids = 1005' > "$WORK/policy.conf"
 	load --hz 97 --policy "$WORK/policy.conf"
 	watch_victim
-	CGROUP=$CGROUP/other ON_CPU=0 start_command setpriv --reuid 1005 --regid 1005 --clear-groups "$BUILD/workloads/cpu_hog"
+	CGROUP=$CGROUP/other ON_CPU=0 start_ahead setpriv --reuid 1005 --regid 1005 --clear-groups "$BUILD/workloads/cpu_hog"
 	local denied=$CHILD
-	CGROUP=$CGROUP/other ON_CPU=0 start_command "$BUILD/workloads/cpu_hog"
+	CGROUP=$CGROUP/other ON_CPU=0 start_ahead "$BUILD/workloads/cpu_hog"
 	local allowed=$CHILD
 	start_victim
 	CHILD=$allowed

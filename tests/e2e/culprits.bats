@@ -39,14 +39,7 @@ in_cgroup() {
 
 # eager NAME COMMAND...: the same for one that gets most of what it asks for, whatever else runs on the machine
 eager() {
-	in_cgroup "$1" nice -n -8 "${@:2}"
-	prefer "$CHILD" -8
-}
-
-# prefer PID NICE: the session of the process goes before the others by so much, as well as the process does
-prefer() {
-	renice -n "$2" -p "$1" > /dev/null
-	[[ ! -e /proc/$1/autogroup ]] || echo "$2" > "/proc/$1/autogroup"
+	CGROUP=$CGROUP/$1 start_ahead "${@:2}"
 }
 
 # victim_rule LINE...: a rule for $OWN in the cgroup of the victim
@@ -167,7 +160,7 @@ calm() {
 	named "c$OWN"
 	ON_CPU=0 in_cgroup other "$WORK/c$OWN"
 	ON_CPU=0 in_cgroup victim "$WORK/$OWN"
-	prefer "$CHILD" -20
+	go_ahead "$CHILD" -20
 	truth_start "ran=/proc/$CHILD/schedstat,1" "waited=/proc/$CHILD/schedstat,2"
 	rule victim "comm = $OWN" "cgroup = /$CGROUP/victim" 'cpu.some = 0.2%' 'history = 0s' 'capture = 2s' 'cooldown = 0s'
 	daemon_start
@@ -264,6 +257,8 @@ calm() {
 	blamed "$share" "b$OWN\[$neighbour\] in backup-$$\.service"
 }
 
+# others have pages written back, too
+# bats test_tags=alone
 @test "written-back pages: kernel threads have the CPU time that the kernel counts, and their stacks" {
 	local labels=() pid compared=0 tgid cpu_ns of_kernel
 	load --hz 997

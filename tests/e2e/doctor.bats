@@ -66,6 +66,7 @@ canaries() {
 
 # All on one CPU: the loader as fast as the hog, the process that it starts for the canary a hundredth as fast. A shell as fast
 # as they ends the hog at once.
+# bats test_tags=alone
 @test "--check beside a program that has its CPU: what it has no time for is unknown, and no failure" {
 	# shellcheck disable=SC2016 # the shell inside expands it
 	run nice -n -20 taskset -c 0 bash -uc '"$1" --seconds 60 > /dev/null & hog=$!
@@ -152,6 +153,7 @@ canaries() {
 }
 
 @test "doctor: all is well, for root and the group; other users see unknown" {
+	private_bpffs 0700 # as systemd mounts it
 	load
 	rule quiet 'comm = nothing' 'io.full = 100%' 'watch = system'
 	daemon_start

@@ -78,12 +78,18 @@ firefox_profiler() {
 	NODE_NO_WARNINGS=1 "$BUILD/npm/node_modules/.bin/profiler-cli" "$@" --session "$SESSION"
 }
 
-# load_profile FILE: opens it in the Firefox Profiler's command, and prints "samples|markers" of all threads
+# profile_is_loaded: the command's process answers, into $WORK/info.json
+profile_is_loaded() {
+	firefox_profiler profile info --all --json > "$WORK/info.json" 2> /dev/null
+}
+
+# load_profile FILE: opens it in the Firefox Profiler's command, and prints "samples|markers" of all threads. `load` does the
+# same, but gives its process only 500 ms to start.
 load_profile() {
 	local thread
 	SESSION='export'
-	firefox_profiler load "$1" > "$WORK/loaded" || { cat "$WORK/loaded"; return 1; }
-	firefox_profiler profile info --all --json > "$WORK/info.json"
+	firefox_profiler --daemon "$1" > "$WORK/loaded" 2>&1 &
+	await 60 profile_is_loaded || { cat "$WORK/loaded"; return 1; }
 	for thread in $(jq -r '.processes[].threads[].threadHandle' "$WORK/info.json"); do
 		firefox_profiler thread info --thread "$thread" --json
 	done | jq -sr '"\(map(.sampleCount) | add)|\(map(.markerCount) | add)"' > "$WORK/counts"

@@ -418,7 +418,7 @@ nobody_is_sampled() {
 namespace_start() {
 	# shellcheck disable=SC2016 # the shell inside expands it
 	start_command unshare --mount --pid --fork --kill-child --mount-proc sh -c \
-		'mount -t tmpfs -o mode=1777 none /tmp && exec setpriv --reuid 1000 --clear-groups "$@"' sh "$BUILD/workloads/mapper"
+		'cd "$1" && mount -t tmpfs -o mode=1777 none /tmp && exec setpriv --reuid 1000 --clear-groups ./mapper' sh "$BUILD/workloads"
 	CHILD=$(pgrep -P "$CHILD")
 	CHILDREN+=("$CHILD") # does not end with its parent, because it belongs to another user
 	await 10 is_target "$CHILD"

@@ -14,7 +14,7 @@ setup() {
 	load --hz 997 --ring-size 256KiB
 	rule secret 'comm = secret' "cgroup = /$CGROUP" 'io.full = 100%' 'watch = system'
 	daemon_start
-	start secret --word $SECRET --seconds 60 --hotspot
+	start_ahead "$BUILD/workloads/secret" --word $SECRET --seconds 60 --hotspot
 	await_tables
 }
 

@@ -4,6 +4,8 @@
 # All attacks of unprivileged users at once, beside an honest target. Other files test each attack by itself. The figures
 # that it prints are in docs/SECURITY.md.
 
+# bats file_tags=alone,long
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/honest.bash"
 

@@ -3,6 +3,8 @@
 #
 # Java programs: stacks through code that HotSpot compiled, which uses rbp for anything, are whole and have every frame.
 
+# bats file_tags=alone
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/stock.bash"
 

@@ -9,6 +9,7 @@
 
 TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=${BOURDON_BUILD:-$TREE/build} # make tsan has another
+TOOLS=$BUILD/tools # of this version, also while a test sets BUILD to another
 TEST_USER=nobody
 TEST_GROUP=nogroup
 # How many times slower this machine is than a real one, for example if it is emulated.
@@ -173,7 +174,7 @@ status_json() {
 await_status() {
 	local DEADLINE
 	deadline "$1"
-	"$BUILD/tools/await_status" "$DB" $((DEADLINE - SECONDS)) "$2"
+	"$TOOLS/await_status" "$DB" $((DEADLINE - SECONDS)) "$2"
 }
 
 # entry TGID: prints the element of unwind_procs for the process, if there is one
@@ -296,6 +297,19 @@ start_command() {
 	CHILDREN+=("$CHILD")
 	IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$CHILD_OUTPUT" CHILD_LINE
 	[[ $CHILD_LINE == ready* ]]
+}
+
+# start_ahead COMMAND ARGUMENT...: the same for one that gets most of the CPU time that it asks for, whatever else runs on the
+# machine. It has a session of its own, because the kernel gives each session the same part of a CPU.
+start_ahead() {
+	start_command setsid nice -n -8 "$@"
+	go_ahead "$CHILD" -8
+}
+
+# go_ahead PID NICE: the session of the process goes before the others by so much, as well as the process does
+go_ahead() {
+	renice -n "$2" -p "$1" > /dev/null
+	[[ ! -e /proc/$1/autogroup ]] || echo "$2" > "/proc/$1/autogroup"
 }
 
 # children_end: kills all remaining workloads.

@@ -190,14 +190,14 @@ has_missed() {
 	start_deaf
 	watch
 	await 60 watched '.ticks > 0'
-	bytes=$(awk '/^VmRSS/ { print $2 }' "/proc/$DAEMON/status")
+	bytes=$(awk '/^RssAnon/ { print $2 }' "/proc/$DAEMON/status")
 	await 300 has_missed 11
 	# it gets what was sent until then, and the end of the connection
 	sleep 3 # in which it could have read that
 	kill -USR1 "$DEAF"
 	IFS= read -r -t $((LEAST_DEADLINE * PATIENCE)) -u "$DEAF_OUTPUT" line
 	[ "$line" = end ]
-	[ "$(awk '/^VmRSS/ { print $2 }' "/proc/$DAEMON/status")" -lt $((bytes + 16384)) ]
+	[ "$(awk '/^RssAnon/ { print $2 }' "/proc/$DAEMON/status")" -lt $((bytes + 16384)) ]
 	local seconds
 	seconds=$(wc -l < "$WORK/live.json")
 	await 60 eval "[ \"\$(wc -l < '$WORK/live.json')\" -gt $seconds ]"

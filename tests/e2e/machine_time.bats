@@ -4,6 +4,8 @@
 # All CPU time of a capture's span is somebody's: targets, others, programs that lived for milliseconds, kernel threads.
 # And so are the bytes.
 
+# bats file_tags=alone
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 setup() {

@@ -4,6 +4,8 @@
 # Forty random mixtures of three hogs beside a victim: the database ranks them as the kernel's own counters do.
 # BOURDON_MIXTURES_SEED=… repeats a run.
 
+# bats file_tags=alone
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 source "$BATS_TEST_DIRNAME/truth.bash"
 

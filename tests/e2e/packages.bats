@@ -4,6 +4,8 @@
 # What make deps does with missing packages (mk/install_packages.sh), beside a dpkg-query and an apt-get that only say what they
 # were asked. apt-config is apt's own: APT_CONFIG moves its locks into the test's directory.
 
+# bats file_tags=no-load,no-root
+
 # shellcheck disable=SC2016 # the stand-ins expand their variables
 bats_require_minimum_version 1.5.0
 

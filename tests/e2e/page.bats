@@ -5,6 +5,8 @@
 # a file. It asks the network for nothing, its policy is in force, its numbers are SQL's, keys reach all of it, and names stay
 # names. No daemon runs: the captures are those of tests/example.db, and made ones.
 
+# bats file_tags=no-load
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 setup() {

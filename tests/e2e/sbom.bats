@@ -4,6 +4,8 @@
 # The list of what the programs consist of: mk/sbom.sh, which `make sbom` runs.
 # shellcheck disable=SC2016 # variables of jq
 
+# bats file_tags=no-load
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 setup_file() {

@@ -47,7 +47,7 @@ tolerance() {
 	# its waits
 	rule locks 'comm = lock_hog' "cgroup = /$CGROUP" 'cpu.some = 1%' 'watch = system' 'history = 20s' 'capture = 15s' 'cooldown = 1h'
 	daemon_start
-	start lock_hog --threads 4 --hold 20 --seconds 6
+	start_ahead "$BUILD/workloads/lock_hog" --threads 4 --hold 20 --seconds 6
 	await_sql 60 "SELECT count(*) FROM capture WHERE state = 'complete'" 1
 	local measured seen
 	read -r -u "$CHILD_OUTPUT" measured

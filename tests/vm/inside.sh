@@ -15,4 +15,6 @@ done
 build/bourdon-load --check
 # leaves out filling the database: it takes many minutes here, and does not depend on the kernel
 export CK_EXCLUDE_TAGS=slow
+# one emulated CPU runs at a time
+export JOBS=1
 tests/run.sh tests/vm

@@ -4,6 +4,8 @@
 # Messages on a machine that was booted without features that bourdon needs: PSI is off, also for cgroups, and
 # the kernel is locked down.
 
+# bats file_tags=no-load
+
 source "$BATS_TEST_DIRNAME/../../e2e/lib.bash"
 
 setup() {
