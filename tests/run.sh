@@ -9,11 +9,12 @@
 #   no-load  loads nothing into the kernel; no-root, moreover, needs no root. The others are left out where tests/machine.sh
 #            misses something, and the end of the output says why
 #   slow     too slow for an emulated CPU
-#   long     takes forty seconds or more; .ci/run leaves it out
-# CK_EXCLUDE_TAGS=TAG leaves out the tests that have this tag, of both kinds.
+#   long     takes forty seconds or more
+# CK_EXCLUDE_TAGS=TAG leaves out the tests that have this tag, of both kinds: `long`, unless it is set, also to nothing.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
+export CK_EXCLUDE_TAGS=${CK_EXCLUDE_TAGS-long}
 # Most tests mostly wait.
 : "${JOBS:=$((2 * $(nproc)))}"
 
@@ -53,7 +54,7 @@ left_behind() {
 
 # bats takes tests that have all tags of a list, and none with an exclamation mark.
 filter=
-for tag in ${CK_EXCLUDE_TAGS-}; do filter+=",!$tag"; done
+for tag in $CK_EXCLUDE_TAGS; do filter+=",!$tag"; done
 missing=$(tests/machine.sh)
 
 # Else loaders mount it and unmount it, and those of another mount namespace see that.
@@ -108,8 +109,10 @@ mapfile -t files < <(find ${TESTS:-tests/e2e "$@"} -maxdepth 1 -name '*.bats' -e
 {
 	[ -n "${TESTS-}" ] || echo 'job unit run_unit'
 	jobs_of '!alone' .tap "${files[@]}"
-} | pool "$JOBS"
-jobs_of alone .alone.tap "${files[@]}" | pool 1
+} | pool "$JOBS" &
+wait $! # a trap interrupts it
+jobs_of alone .alone.tap "${files[@]}" | pool 1 &
+wait $!
 
 # ---- what came out ----
 
