@@ -218,6 +218,8 @@ stopped_with_frames() {
 @test "a daemon that was killed before the first frame of its log: no reader waits for ever, and the error says what to do" {
 	record
 	captured 1
+	daemon_stop TERM # which puts all of the log into the database
+	daemon_start
 	await 60 stopped_with_frames
 	daemon_stop KILL
 	children_end

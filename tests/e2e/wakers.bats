@@ -159,7 +159,8 @@ os.execv(sys.argv[1], sys.argv[1:])' "$WORK/$OWN" --read
 	queued=$(sql "SELECT ifnull(sum(weight_ns), 0) FROM sample JOIN process USING(process_id) WHERE comm = '$OWN' AND stall = 'cpu'")
 	echo "$seen ns of $MEASURED ns, of which $queued ns in a run queue" >&2
 	((seen * 100 >= (MEASURED - queued) * 90))
-	[ "$(sql "SELECT group_concat(DISTINCT waker_role) FROM waker WHERE percent >= 1")" = interrupt ]
+	# of some hundred interrupts, one or two run no program of ours on a virtual machine: whoever they wake has no known waker
+	[ "$(sql "SELECT group_concat(DISTINCT waker_role) FROM waker WHERE percent >= 3")" = interrupt ]
 }
 
 @test "a waker that root's policy denies is not told" {
