@@ -43,7 +43,7 @@ needs_command() {
 }
 
 teardown() {
-	[ -z "${SESSION-}" ] || firefox_profiler stop > /dev/null
+	[ -z "${PROFILER-}" ] || close_profile
 }
 
 # export_to FILE FORMAT CAPTURE [OPTION...]
@@ -87,8 +87,10 @@ profile_is_loaded() {
 # same, but gives its process only 500 ms to start.
 load_profile() {
 	local thread
-	SESSION='export'
-	firefox_profiler --daemon "$1" > "$WORK/loaded" 2>&1 &
+	SESSION=test$BATS_TEST_NUMBER-$((++LOADED))
+	# bats waits for whoever has its descriptor 3
+	NODE_NO_WARNINGS=1 node "$BUILD/npm/node_modules/.bin/profiler-cli" --daemon "$1" --session "$SESSION" > "$WORK/loaded" 2>&1 3>&- &
+	PROFILER=$!
 	await 60 profile_is_loaded || { cat "$WORK/loaded"; return 1; }
 	for thread in $(jq -r '.processes[].threads[].threadHandle' "$WORK/info.json"); do
 		firefox_profiler thread info --thread "$thread" --json
@@ -96,8 +98,9 @@ load_profile() {
 }
 
 close_profile() {
-	firefox_profiler stop > /dev/null
-	SESSION=
+	kill "$PROFILER"
+	wait "$PROFILER" || true
+	PROFILER=
 }
 
 @test "firefox: profiler-cli finds all samples, intervals, kills and counters" {
