@@ -43,7 +43,7 @@ needs_command() {
 }
 
 teardown() {
-	[ -z "${PROFILER-}" ] || close_profile
+	[ -z "${SESSION-}" ] || firefox_profiler stop > /dev/null
 }
 
 # export_to FILE FORMAT CAPTURE [OPTION...]
@@ -78,29 +78,20 @@ firefox_profiler() {
 	NODE_NO_WARNINGS=1 "$BUILD/npm/node_modules/.bin/profiler-cli" "$@" --session "$SESSION"
 }
 
-# profile_is_loaded: the command's process answers, into $WORK/info.json
-profile_is_loaded() {
-	firefox_profiler profile info --all --json > "$WORK/info.json" 2> /dev/null
-}
-
-# load_profile FILE: opens it in the Firefox Profiler's command, and prints "samples|markers" of all threads. `load` does the
-# same, but gives its process only 500 ms to start.
+# load_profile FILE: opens it in the Firefox Profiler's command, and prints "samples|markers" of all threads
 load_profile() {
 	local thread
-	SESSION=test$BATS_TEST_NUMBER-$((++LOADED))
-	# bats waits for whoever has its descriptor 3
-	NODE_NO_WARNINGS=1 node "$BUILD/npm/node_modules/.bin/profiler-cli" --daemon "$1" --session "$SESSION" > "$WORK/loaded" 2>&1 3>&- &
-	PROFILER=$!
-	await 60 profile_is_loaded || { cat "$WORK/loaded"; return 1; }
+	SESSION='export'
+	firefox_profiler load "$1" > "$WORK/loaded" || { cat "$WORK/loaded"; return 1; }
+	firefox_profiler profile info --all --json > "$WORK/info.json"
 	for thread in $(jq -r '.processes[].threads[].threadHandle' "$WORK/info.json"); do
 		firefox_profiler thread info --thread "$thread" --json
 	done | jq -sr '"\(map(.sampleCount) | add)|\(map(.markerCount) | add)"' > "$WORK/counts"
 }
 
 close_profile() {
-	kill "$PROFILER"
-	wait "$PROFILER" || true
-	PROFILER=
+	firefox_profiler stop > /dev/null
+	SESSION=
 }
 
 @test "firefox: profiler-cli finds all samples, intervals, kills and counters" {
