@@ -3,6 +3,9 @@
 #
 # Who ended the waits of the targets' threads: workloads whose wakers are known, and what another tool says of them.
 
+# On a busy host stacks of wakers are left out, and who waits for a CPU measures that, too.
+# bats file_tags=alone
+
 source "$BATS_TEST_DIRNAME/lib.bash"
 
 setup() {
