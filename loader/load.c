@@ -226,7 +226,7 @@ static int snapshot_symbols(struct load *load)
 	return result == -ENOENT ? 0 : result;
 }
 
-/* First of all, so that two loaders never work at the same pins. Verifying takes long; the parent is not locked meanwhile. */
+/* Comes first: from here on no other loader works at the same pins. */
 static int prepare_directory(struct load *load)
 {
 	const char *pin_dir = load->settings->pin_dir;
@@ -400,12 +400,12 @@ static int replace_previous(struct load *load, int *ret_users)
 		return lock;
 	}
 	*ret_users = pin_directory_users(pin_dir);
-	/* a daemon locks the pins that it uses */
+	/* frees the lock for the daemon, which locks the pins that it uses */
 	close(TAKE_FD(load->prepared_fd));
 	result = put_in_place(load);
 	if (!result)
 		result = retire_previous(load);
-	/* another loader may have prepared its own there as soon as the lock is free */
+	/* under the lock: once it is free, another loader may prepare its own pins there */
 	pin_directory_remove(load->prepared);
 	free(TAKE_PTR(load->prepared));
 	return result;

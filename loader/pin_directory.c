@@ -34,14 +34,6 @@ static int lock_parent(const char *pin_dir)
 	return TAKE_FD(fd);
 }
 
-/* Whether a loader that lives holds the directory at `path`. */
-static bool is_held(const char *path)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
-}
-
 int pin_directory_lock(const char *pin_dir, int own)
 {
 	const struct timespec pause = { .tv_nsec = 100000000 };
@@ -53,7 +45,7 @@ int pin_directory_lock(const char *pin_dir, int own)
 	for (int tries = 0; tries <= PIN_LOCK_SECONDS * 10; tries++) {
 		int fd = lock_parent(pin_dir);
 
-		if (fd >= 0 ? own >= 0 || !is_held(loading) : fd != -EWOULDBLOCK)
+		if (fd >= 0 ? own >= 0 || pin_directory_users(loading) <= 0 : fd != -EWOULDBLOCK)
 			return fd;
 		if (fd >= 0)
 			close(fd);

@@ -16,7 +16,7 @@
 #define PIN_LOCK_SECONDS 10
 int pin_directory_lock(const char *pin_dir, int own);
 
-/* 1 where a daemon holds these pins (by its lock), 0 where none does, -errno where there are no pins. */
+/* 1 where a daemon, or a loader that prepares them, holds these pins by its lock; 0 where none does, -errno where there are none. */
 int pin_directory_users(const char *pin_dir);
 
 /*

@@ -105,7 +105,7 @@ bool unload_needs_sys_admin(const char *pin_dir, const char *run_dir)
 	       !strcmp(manifest.pin_dir, pin_dir);
 }
 
-/* While no loader prepares others; those of other pins go on meanwhile. */
+/* Holds the pins against loaders of the same directory. Loaders of other pins go on. */
 static int remove_pins(const char *pin_dir)
 {
 	_cleanup_free_ char *loading = NULL;
