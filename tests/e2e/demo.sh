@@ -24,7 +24,7 @@ is_recorded() {
 # run_at NICE PROGRAM: starts it on the CPU, in a session of its own, because the kernel shares a CPU by sessions
 run_at() {
 	ON_CPU=$CPU start_command setsid nice -n "$1" "$WORK/$2"
-	[[ ! -e /proc/$CHILD/autogroup ]] || echo "$1" > "/proc/$CHILD/autogroup"
+	go_ahead "$CHILD" "$1"
 }
 
 bourdon_setup demo
